@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shapes and types of dense row-major arrays.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "braintrace/base/dtype.h"
+
+namespace braintrace {
+
+using Ints  = std::vector<int64_t>;
+using Shape = Ints;
+
+struct Type {
+  DType dtype = DType::F32;
+  Shape shape;
+
+  int     rank() const { return static_cast<int>(shape.size()); }
+  int64_t size() const;  // number of elements
+  bool    operator==(const Type&) const = default;
+};
+
+int64_t     size_of(const Shape& shape);
+Ints        strides_of(const Shape& shape);  // in elements, row major
+std::string to_string(const Shape& shape);   // [2,3]
+std::string to_string(const Type& type);     // f32[2,3]
+
+// The shape two shapes broadcast to (right aligned, size-one axes stretch); throws UserError naming `where`.
+Shape broadcast_shapes(const Shape& a, const Shape& b, const char* where);
+
+// Axis -rank..rank-1 as 0..rank-1; throws UserError naming `where`.
+int  normalize_axis(int64_t axis, int rank, const char* where);
+Ints normalize_axes(Ints axes, int rank, const char* where);  // sorted, distinct
+
+}  // namespace braintrace

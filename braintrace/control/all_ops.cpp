@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The list of all operations: one line per family.
+#include <unordered_map>
+
+#include "braintrace/ops/compare.h"
+#include "braintrace/ops/contract.h"
+#include "braintrace/ops/math.h"
+#include "braintrace/ops/move.h"
+#include "braintrace/ops/reduce.h"
+
+namespace braintrace {
+
+namespace {
+
+struct Registry {
+  std::vector<const Op*>                          ops;
+  std::unordered_map<std::string_view, const Op*> by_name;
+
+  Registry() {
+    for (const auto* family : {&math_ops(), &compare_ops(), &move_ops(), &reduce_ops(), &contract_ops()})
+      for (const Op* op : *family) add(*op);
+  }
+  void add(const Op& op) {
+    ensure(by_name.try_emplace(op.name, &op).second, "op '{}' is registered twice", op.name);
+    ops.push_back(&op);
+  }
+};
+
+Registry& registry() {
+  static Registry r;
+  return r;
+}
+
+}  // namespace
+
+const std::vector<const Op*>& all_ops() { return registry().ops; }
+
+const Op* find_op(std::string_view name) {
+  const auto it = registry().by_name.find(name);
+  return it == registry().by_name.end() ? nullptr : it->second;
+}
+
+void register_op(const Op& op) {
+  require(!op.name.empty() && op.infer && (op.eval || op.expand),
+          "register_op: '{}' needs a name, infer, and eval or expand.", op.name);
+  require(!find_op(op.name), "register_op: an operation named '{}' exists already; choose another name.", op.name);
+  registry().add(op);
+}
+
+}  // namespace braintrace

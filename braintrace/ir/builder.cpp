@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/ir/builder.h"
+
+#include <atomic>
+#include <bit>
+
+#include "braintrace/ir/op.h"
+
+namespace braintrace {
+
+namespace {
+
+constexpr Key<double> fill_value{"value"};
+constexpr Key<Ints>   fill_shape{"shape"};
+constexpr Key<DType>  fill_dtype{"dtype"};
+
+std::atomic<uint64_t> next_serial{1};
+
+}  // namespace
+
+Builder::Builder() : serial_(next_serial++) {}
+Builder::~Builder() = default;
+
+std::shared_ptr<Builder> Builder::open() { return std::shared_ptr<Builder>(new Builder()); }
+
+Tensor Builder::argument(const Type& type) {
+  const Var v = program_.add_value(type);
+  program_.args.push_back(v);
+  return Tensor(shared_from_this(), v, type);
+}
+
+int32_t Builder::note_index() {
+  const std::string& note = NoteScope::current();
+  if (note.empty()) return 0;
+  const auto [it, is_new] = note_index_.try_emplace(note, static_cast<int32_t>(program_.notes.size()));
+  if (is_new) program_.notes.push_back(note);
+  return it->second;
+}
+
+Var Builder::literal(const Tensor& t) {
+  const std::tuple key{t.dtype(), t.shape(), std::bit_cast<uint64_t>(t.fill())};
+  const auto [it, is_new] = literals_.try_emplace(key, -1);
+  if (is_new) {
+    it->second = program_.add_value(t.type());
+    program_.eqns.push_back({find_op("full"),
+                             {},
+                             {it->second},
+                             {{fill_dtype, t.dtype()}, {fill_shape, t.shape()}, {fill_value, t.fill()}},
+                             note_index()});
+  }
+  return it->second;
+}
+
+Var Builder::use(const Tensor& t) {
+  if (t.is_literal()) return literal(t);
+  if (t.is_traced() && t.trace().get() == this) return t.var();
+  Var* slot;
+  if (t.is_traced()) {
+    require(t.trace()->is_open(),
+            "trace: a tensor {} belongs to a trace that has already ended.\n"
+            "  Return it from the traced function instead of keeping it in a variable.",
+            to_string(t.type()));
+    ensure(t.trace()->serial() < serial_, "trace: an outer trace cannot use a tensor of an inner one");
+    slot = &outer_.try_emplace({t.trace()->serial(), t.var()}, -1).first->second;
+  } else {
+    slot = &captured_.try_emplace(t.array().raw(), -1).first->second;
+    // Two arrays may share storage under different shapes.
+    if (*slot >= 0 && program_.type(*slot) != t.type()) *slot = -1;
+  }
+  if (*slot < 0) {
+    *slot = program_.add_value(t.type());
+    program_.constants.push_back(*slot);
+    constants_.push_back(t);
+  }
+  return *slot;
+}
+
+Tensors Builder::emit(const Op& op, const Tensors& in, Attrs attrs, const Types& out_types) {
+  ensure(open_, "{}: the trace is finished", op.name);
+  Eqn eqn{&op, {}, {}, std::move(attrs), note_index()};
+  eqn.in.reserve(in.size());
+  for (const Tensor& t : in) eqn.in.push_back(use(t));
+  Tensors out;
+  out.reserve(out_types.size());
+  for (const Type& t : out_types) {
+    eqn.out.push_back(program_.add_value(t));
+    out.emplace_back(shared_from_this(), eqn.out.back(), t);
+  }
+  program_.eqns.push_back(std::move(eqn));
+  return out;
+}
+
+Traced Builder::finish(const Tensors& results) {
+  for (const Tensor& t : results) {
+    require(t.defined(), "trace: the function returned an undefined tensor; assign every result.");
+    program_.results.push_back(use(t));
+  }
+  open_ = false;
+  return {std::move(program_), std::move(constants_)};
+}
+
+std::shared_ptr<Builder> innermost_trace(const Tensors& tensors) {
+  std::shared_ptr<Builder> innermost;
+  for (const Tensor& t : tensors) {
+    if (!t.is_traced()) continue;
+    require(t.trace()->is_open(),
+            "trace: a tensor {} belongs to a trace that has already ended.\n"
+            "  Return it from the traced function instead of keeping it in a variable.",
+            to_string(t.type()));
+    if (!innermost || t.trace()->serial() > innermost->serial()) innermost = t.trace();
+  }
+  return innermost;
+}
+
+Tensors replay(const Program& program, const Tensors& constants, const Tensors& args) {
+  ensure(constants.size() == program.constants.size() && args.size() == program.args.size(),
+         "replay: {}+{} inputs given, the program has {}+{}", constants.size(), args.size(), program.constants.size(),
+         program.args.size());
+  const auto           n = static_cast<int32_t>(program.eqns.size());
+  std::vector<int32_t> last_use(program.types.size(), -1);
+  for (int32_t i = 0; i < n; ++i)
+    for (Var v : program.eqns[i].in) last_use[v] = i;
+  for (Var v : program.results) last_use[v] = n;
+
+  Tensors values(program.types.size());
+  for (size_t i = 0; i < constants.size(); ++i) values[program.constants[i]] = constants[i];
+  for (size_t i = 0; i < args.size(); ++i) values[program.args[i]] = args[i];
+  for (int32_t i = 0; i < n; ++i) {
+    const Eqn& eqn = program.eqns[i];
+    NoteScope  note(eqn.note ? program.notes[eqn.note] : NoteScope::current());
+    Tensors    in;
+    in.reserve(eqn.in.size());
+    for (Var v : eqn.in) in.push_back(values[v]);
+    Tensors out = apply(*eqn.op, std::move(in), eqn.attrs);
+    for (size_t k = 0; k < out.size(); ++k) values[eqn.out[k]] = std::move(out[k]);
+    for (Var v : eqn.in)
+      if (last_use[v] == i) values[v] = Tensor();
+  }
+  Tensors results;
+  for (Var v : program.results) results.push_back(values[v]);
+  return results;
+}
+
+}  // namespace braintrace

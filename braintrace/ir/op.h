@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Op record: all that the system may ask of an operation. Slots are plain function pointers, so a record is
+// `constinit`; family builders (ops/families.h) fill the slots that all members share.
+//
+// A rule *emits*: it computes with Tensors, so the same rule serves evaluation, tracing, differentiation and batching.
+// An undefined Tensor stands for zero (tangents, cotangents) or for "not given".
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+#include "braintrace/ir/tensor.h"
+
+namespace braintrace {
+
+struct Op;
+struct Rng;
+using Mask = std::vector<bool>;
+
+struct JvpArgs {
+  const Op&      op;
+  const Attrs&   attrs;
+  const Tensors& in;
+  const Tensors& tangents;  // of in; undefined = zero
+  const Tensors& out;
+};
+struct TransposeArgs {
+  const Op&      op;
+  const Attrs&   attrs;
+  const Tensors& in;      // undefined where linear
+  const Types&   types;   // of all operands
+  const Mask&    linear;  // which operands to transpose
+  const Tensors& ct;      // cotangents of the results; at least one is defined
+};
+struct BatchArgs {
+  const Op&      op;
+  const Attrs&   attrs;
+  const Tensors& in;
+  const Mask&    batched;  // these operands carry a new leading axis; at least one does
+  int64_t        size;     // of that axis
+};
+struct LinearizeArgs {
+  const Op&      op;
+  const Attrs&   attrs;
+  const Tensors& in;
+  const Mask&    active;  // operands that may have a tangent
+};
+// Results of an equation and the map from operand tangents to result tangents.
+struct Linearized {
+  Tensors                                out;
+  std::function<Tensors(const Tensors&)> tangent;
+};
+
+// Joint: linear in all its linear operands together (add, reshape).  Each: linear in each alone (mul, dot).
+enum class Linearity : uint8_t { None, Joint, Each };
+
+// How the result positions of one operand-result pair depend on operand positions. A link says that the flat position
+// inside the operand axes [op_begin, op_end) and inside the result axes [res_begin, res_end) correspond one to one:
+// Same = equal position, Moved = another position (roll, flip, permutation along the axis). Operand axes without a link
+// are mixed: every position may reach every result position. Result axes without a link repeat the same operand values.
+struct AxisLink {
+  enum class Kind : uint8_t { Same, Moved };
+  int  op_begin, op_end, res_begin, res_end;
+  Kind kind                              = Kind::Same;
+  bool operator==(const AxisLink&) const = default;
+};
+using AxisLinks = std::vector<AxisLink>;
+struct DependArgs {
+  const Op&    op;
+  const Attrs& attrs;
+  const Types& in;
+  const Types& out;
+  int          operand, result;
+};
+
+// One valid use of an op, for the generic laws.
+struct Sample {
+  Tensors in;  // concrete
+  Attrs   attrs;
+};
+
+// Scalar meaning of an elementwise op, and its partial derivatives with respect to each operand.
+struct Scalar {
+  using Partial = Tensor (*)(const Tensors& x, const Tensor& y);
+
+  double (*real)(const double* x)      = nullptr;
+  int64_t (*integer)(const int64_t* x) = nullptr;
+  Partial partial[3]                   = {nullptr, nullptr, nullptr};  // null = zero
+  double  lo = -2, hi = 2;                                             // range of sample operands
+};
+
+struct Op {
+  std::string_view name;
+  std::string_view doc;
+  std::string_view operands = "x";  // names, for messages; a trailing "..." means any number
+
+  Types (*infer)(const Op&, const Types&, const Attrs&)                = nullptr;  // types → types
+  Arrays (*eval)(const Op&, const Arrays&, const Attrs&, const Types&) = nullptr;  // reference meaning, or
+  Tensors (*expand)(const Op&, const Tensors&, const Attrs&)   = nullptr;  // meaning by simpler ops; other rules follow
+  Linearity linearity                                          = Linearity::None;
+  uint32_t  linear_operands                                    = ~0u;      // bit i: operand i takes part in `linearity`
+  Tensors (*jvp)(const JvpArgs&)                               = nullptr;  // nonlinear ops; null = zero derivative
+  Linearized (*linearize)(const LinearizeArgs&)                = nullptr;  // control ops: split primal from tangent
+  Tensors (*transpose)(const TransposeArgs&)                   = nullptr;  // linear ops
+  Tensors (*batch)(const BatchArgs&)                           = nullptr;  // results all carry the new leading axis
+  Tensors (*simplify)(const Op&, const Tensors&, const Attrs&) = nullptr;  // cheaper equal results, or empty
+  AxisLinks (*depend)(const DependArgs&)                       = nullptr;  // null = every position on every position
+  Scalar scalar                                                = {};       // elementwise ops only
+  std::vector<Sample> (*sample)(const Op&, Rng&)               = nullptr;  // input of the generic laws
+
+  bool is_elementwise() const { return scalar.real || scalar.integer; }
+  bool is_linear_in(size_t operand) const {
+    return linearity != Linearity::None && (operand >= 32 || (linear_operands >> operand & 1));
+  }
+};
+
+// Every operation known to this process: built in, and those added by register_op. Names are unique.
+const std::vector<const Op*>& all_ops();
+const Op*                     find_op(std::string_view name);  // null when unknown
+void                          register_op(const Op& op);       // the record must live as long as the process
+
+Types infer(const Op& op, const Types& in, const Attrs& attrs);  // checks the operand count, names the op in errors
+
+// Runs a program on arrays with the reference meaning of every op.
+Arrays evaluate(const Program& program, const Arrays& constants, const Arrays& args);
+
+}  // namespace braintrace

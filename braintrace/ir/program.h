@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program is data: typed values with dense ids and equations in single-assignment form.
+//
+// Semantics, for every backend:
+//  - Equations run in order; they have no side effects. Random numbers come from explicit keys.
+//  - Arrays are dense and row major. Elementwise equations need operands of equal shape: broadcasting is an equation.
+//  - Floats follow IEEE-754 including NaN and infinities; results are rounded once to their type.
+//    No pass may assume that 0·x is 0. The sign of a zero may change.
+//  - Integers wrap modulo 2^width; division by zero gives 0. Bool is 0 or 1.
+//  - Reductions accumulate in at least double for floats and int64 for integers.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "braintrace/base/type.h"
+#include "braintrace/ir/attrs.h"
+
+namespace braintrace {
+
+struct Op;
+using Var  = int32_t;  // id of a value inside its program, 0 … size-1
+using Vars = std::vector<Var>;
+
+struct Eqn {
+  const Op* op = nullptr;
+  Vars      in;
+  Vars      out;
+  Attrs     attrs;
+  int32_t   note = 0;  // index into Program::notes: where the equation comes from
+};
+
+struct Program {
+  std::vector<Type>        types;      // of every value, by id
+  Vars                     constants;  // inputs bound when the program was made
+  Vars                     args;       // inputs given at each call
+  std::vector<Eqn>         eqns;
+  Vars                     results;
+  std::vector<std::string> notes{""};
+
+  const Type&       type(Var v) const { return types[static_cast<size_t>(v)]; }
+  std::vector<Type> types_of(const Vars& vars) const;
+  Var               add_value(Type t) {
+                  types.push_back(std::move(t));
+                  return static_cast<Var>(types.size()) - 1;
+  }
+};
+
+// Throws UserError showing the offending equation among its neighbours.
+void verify(const Program& program);
+
+// Text form; parse(print(p)) is structurally equal to p.
+std::string print(const Program& program);
+Program     parse(std::string_view text);
+std::string describe(const Program& program, size_t eqn_index);  // one equation as text
+
+// Equality up to the numbering of values; notes do not count.
+bool   equal(const Program& a, const Program& b);
+size_t hash(const Program& program);
+
+// Index of the equation that defines each value, or -1 for inputs.
+std::vector<int32_t> producers(const Program& program);
+
+// The same program with its constants as leading arguments: the form of nested programs.
+Program constants_as_args(Program program);
+
+}  // namespace braintrace

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/ir/tensor.h"
+
+#include <algorithm>
+
+#include "braintrace/ir/builder.h"
+#include "braintrace/ir/op.h"
+
+namespace braintrace {
+
+Tensor::Tensor(Array array) : kind_(Kind::Concrete), type_(array.type()), array_(std::move(array)) {}
+Tensor::Tensor(Type type, double fill) : kind_(Kind::Literal), type_(std::move(type)), fill_(fill) {}
+Tensor::Tensor(double value) : kind_(Kind::Literal), weak_(true), fill_(value) {}
+Tensor::Tensor(std::shared_ptr<Builder> trace, Var var, Type type)
+    : kind_(Kind::Traced), type_(std::move(type)), trace_(std::move(trace)), var_(var) {}
+
+Array Tensor::array() const {
+  require(defined(), "tensor: it is undefined; assign a value before reading its elements.");
+  require(!is_traced(),
+          "tensor: {} is being traced and has no elements yet.\n"
+          "  Return it from the traced function, or compute with operations instead of reading elements.",
+          to_string(type_));
+  if (kind_ == Kind::Concrete) return array_;
+  const std::vector<double> values(static_cast<size_t>(type_.size()), fill_);
+  return from_doubles(type_, values);
+}
+
+double Tensor::item() const {
+  require(size() == 1, "item: the tensor is {} with {} elements; item() needs exactly one.", to_string(type_), size());
+  return at(array(), 0);
+}
+
+Types types_of(const Tensors& tensors) {
+  Types out;
+  out.reserve(tensors.size());
+  for (const Tensor& t : tensors) out.push_back(t.type());
+  return out;
+}
+
+namespace {
+
+thread_local std::string current_note;
+
+Tensors evaluate_now(const Op& op, const Tensors& in, const Attrs& attrs, const Types& out) {
+  if (op.expand) return op.expand(op, in, attrs);
+  Arrays arrays;
+  for (const Tensor& t : in) arrays.push_back(t.array());
+  Tensors results;
+  for (Array& a : op.eval(op, arrays, attrs, out)) results.emplace_back(std::move(a));
+  return results;
+}
+
+}  // namespace
+
+Tensors apply(const Op& op, Tensors in, Attrs attrs) {
+  for (size_t i = 0; i < in.size(); ++i)
+    require(in[i].defined(), "{}: operand {} is an undefined tensor; give it a value first.", op.name, i);
+  const Types out   = infer(op, types_of(in), attrs);
+  const auto  trace = innermost_trace(in);
+  return trace ? trace->emit(op, in, std::move(attrs), out) : evaluate_now(op, in, attrs, out);
+}
+
+Tensor apply1(const Op& op, Tensors in, Attrs attrs) { return apply(op, std::move(in), std::move(attrs)).front(); }
+
+NoteScope::NoteScope(std::string note) : previous_(std::move(current_note)) { current_note = std::move(note); }
+NoteScope::~NoteScope() { current_note = std::move(previous_); }
+const std::string& NoteScope::current() { return current_note; }
+
+}  // namespace braintrace

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/ops/families.h"
+
+#include <cmath>
+
+#include "braintrace/base/rng.h"
+#include "braintrace/ir/builder.h"
+#include "braintrace/ops/math.h"
+#include "braintrace/ops/move.h"
+
+namespace braintrace {
+
+namespace {
+
+void require_supported(const Op& op, DType dtype) {
+  require(!is_float(dtype) || op.scalar.real, "{}: expected integer or bool elements, got {}; convert them first.",
+          op.name, name_of(dtype));
+  require(is_float(dtype) || op.scalar.integer, "{}: expected floating-point elements, got {}; convert them first.",
+          op.name, name_of(dtype));
+}
+
+void require_one_type(const Op& op, const Types& in) {
+  for (const Type& t : in)
+    require(t == in[0], "{}: operands must have one type, got {} and {}.\n  Broadcast or convert one of them first.",
+            op.name, to_string(in[0]), to_string(t));
+}
+
+}  // namespace
+
+Types same_type_infer(const Op& op, const Types& in, const Attrs&) {
+  require_one_type(op, in);
+  require_supported(op, in[0].dtype);
+  return {in[0]};
+}
+
+Types bool_result_infer(const Op& op, const Types& in, const Attrs&) {
+  require_one_type(op, in);
+  require_supported(op, in[0].dtype);
+  return {{DType::Bool, in[0].shape}};
+}
+
+Arrays scalar_eval(const Op& op, const Arrays& in, const Attrs&, const Types& out) {
+  const int64_t n   = out[0].size();
+  const size_t  k   = in.size();
+  auto          run = [&]<class View, class Value>(Value (*f)(const Value*)) {
+    std::vector<View> views;
+    views.reserve(k);
+    for (const Array& a : in) views.emplace_back(a);
+    std::vector<Value> result(static_cast<size_t>(n));
+    Value              x[3];
+    for (int64_t i = 0; i < n; ++i) {
+      for (size_t j = 0; j < k; ++j) x[j] = views[j][i];
+      result[i] = f(x);
+    }
+    return result;
+  };
+  if (is_float(in[0].dtype())) return {from_doubles(out[0], run.operator()<Doubles>(op.scalar.real))};
+  return {from_integers(out[0], run.operator()<Integers>(op.scalar.integer))};
+}
+
+Tensors scalar_jvp(const JvpArgs& a) {
+  Tensor sum;
+  for (size_t i = 0; i < a.in.size(); ++i)
+    if (a.tangents[i].defined() && a.op.scalar.partial[i])
+      sum = add_defined(sum, a.tangents[i] * a.op.scalar.partial[i](a.in, a.out[0]));
+  return {sum};
+}
+
+Tensors elementwise_batch(const BatchArgs& a) {
+  Tensors in;
+  for (size_t i = 0; i < a.in.size(); ++i) in.push_back(with_batch_axis(a.in[i], a.batched[i], a.size));
+  return apply(a.op, in, a.attrs);
+}
+
+AxisLinks elementwise_depend(const DependArgs& a) {
+  AxisLinks links;
+  for (int i = 0; i < a.out[a.result].rank(); ++i) links.push_back({i, i + 1, i, i + 1});
+  return links;
+}
+
+std::vector<Sample> scalar_sample(const Op& op, Rng& rng) {
+  const size_t arity = 1 + static_cast<size_t>(std::count(op.operands.begin(), op.operands.end(), ' '));
+  Sample       s;
+  for (size_t i = 0; i < arity; ++i) {
+    const Type          t{op.scalar.real ? DType::F64 : DType::I32, {2, 3}};
+    std::vector<double> values(6);
+    for (double& v : values) v = op.scalar.lo + (op.scalar.hi - op.scalar.lo) * rng.uniform();
+    if (!op.scalar.real)
+      for (double& v : values) v = std::floor(v);
+    s.in.emplace_back(from_doubles(t, values));
+  }
+  return {s};
+}
+
+Traced expansion(const Op& op, const Types& in, const Attrs& attrs) {
+  return trace(in, [&](const Tensors& args) { return op.expand(op, args, attrs); });
+}
+
+Types expand_infer(const Op& op, const Types& in, const Attrs& attrs) {
+  const Traced body = expansion(op, in, attrs);
+  return body.program.types_of(body.program.results);
+}
+
+Tensors promote_together(Tensors in) {
+  bool  found = false;
+  DType dtype = DType::F32;
+  for (const Tensor& t : in) {
+    if (t.is_weak()) continue;
+    dtype = found ? promote(dtype, t.dtype()) : t.dtype();
+    found = true;
+  }
+  for (const Tensor& t : in)
+    if (t.is_weak() && t.fill() != std::floor(t.fill()) && !is_float(dtype)) dtype = DType::F32;
+  for (Tensor& t : in) {
+    if (t.is_literal())
+      t = Tensor(Type{dtype, t.shape()}, t.fill());
+    else
+      t = convert(t, dtype);
+  }
+  return in;
+}
+
+Tensor elementwise_apply(const Op& op, Tensors in) {
+  in          = promote_together(std::move(in));
+  Shape shape = in[0].shape();
+  for (const Tensor& t : in) shape = broadcast_shapes(shape, t.shape(), op.name.data());
+  for (Tensor& t : in) t = broadcast_to(t, shape);
+  return apply1(op, std::move(in));
+}
+
+Tensor with_batch_axis(const Tensor& t, bool batched, int64_t size) {
+  if (batched) return t;
+  Shape shape = t.shape();
+  shape.insert(shape.begin(), size);
+  return broadcast_to(t, shape);
+}
+
+Tensor add_defined(const Tensor& a, const Tensor& b) {
+  if (!a.defined()) return b;
+  if (!b.defined()) return a;
+  return add(a, b);
+}
+
+}  // namespace braintrace

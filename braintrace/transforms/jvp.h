@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Forward mode: values and tangents pushed through a program together.
+#pragma once
+
+#include "braintrace/ir/builder.h"
+#include "braintrace/ir/op.h"
+
+namespace braintrace {
+
+struct JvpResult {
+  Tensors out, tangents;  // undefined tangent = zero
+};
+
+// Inputs are constants then arguments; tangents of inputs may be undefined (zero).
+JvpResult jvp(const Program& program, const Tensors& in, const Tensors& tangents);
+
+// Tangents of one equation's results.
+Tensors jvp_equation(const Op& op, const Attrs& attrs, const Tensors& in, const Tensors& tangents, const Tensors& out);
+
+// (args, tangents of the chosen args) → (results, result tangents). Constants become leading arguments.
+Program jvp_program(const Program& program, const Mask& active);
+
+}  // namespace braintrace

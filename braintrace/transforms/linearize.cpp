@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/transforms/linearize.h"
+
+#include <algorithm>
+
+#include "braintrace/ops/families.h"
+#include "braintrace/transforms/jvp.h"
+#include "braintrace/transforms/walk.h"
+
+namespace braintrace {
+
+namespace {
+
+bool any_true(const Mask& m) { return std::find(m.begin(), m.end(), true) != m.end(); }
+
+Mask defined_mask(const Tensors& tensors) {
+  Mask m;
+  for (const Tensor& t : tensors) m.push_back(t.defined());
+  return m;
+}
+
+// Runs the program on `in`, pushing tangents that live in an inner trace.
+void push_forward(const Program& program, const Tensors& in, const Tensors& tangents, Tensors& values, Tensors& dots) {
+  bind_inputs(program, in, values);
+  bind_inputs(program, tangents, dots);
+  for (const Eqn& e : program.eqns) {
+    EqnNote       note(program, e);
+    const Tensors x      = gather(values, e.in);
+    const Tensors dx     = gather(dots, e.in);
+    const Mask    active = defined_mask(dx);
+    if (e.op->linearize && any_true(active)) {
+      const Linearized r = e.op->linearize({*e.op, e.attrs, x, active});
+      scatter(values, e.out, r.out);
+      scatter(dots, e.out, r.tangent(dx));
+      continue;
+    }
+    if (e.op->expand && !e.op->jvp && any_true(active)) {
+      const Traced body = expansion(*e.op, types_of(x), e.attrs);
+      Tensors      inner_values(body.program.types.size()), inner_dots(body.program.types.size());
+      push_forward(body.program, concatenated(body.constants, x), concatenated(Tensors(body.constants.size()), dx),
+                   inner_values, inner_dots);
+      scatter(values, e.out, gather(inner_values, body.program.results));
+      scatter(dots, e.out, gather(inner_dots, body.program.results));
+      continue;
+    }
+    const Tensors out = apply(*e.op, x, e.attrs);
+    scatter(values, e.out, out);
+    scatter(dots, e.out, jvp_equation(*e.op, e.attrs, x, dx, out));
+  }
+}
+
+}  // namespace
+
+LinearMap linearize(const Program& program, const Tensors& in, const Mask& active) {
+  const Vars inputs  = program_inputs(program);
+  auto       builder = Builder::open();
+  Tensors    tangents(inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (active[i] && is_float(program.type(inputs[i]).dtype)) tangents[i] = builder->argument(program.type(inputs[i]));
+  Tensors values(program.types.size()), dots(program.types.size());
+  push_forward(program, in, tangents, values, dots);
+
+  LinearMap result;
+  result.out = gather(values, program.results);
+  Tensors live;
+  for (const Tensor& t : gather(dots, program.results)) {
+    result.live.push_back(t.defined());
+    if (t.defined()) live.push_back(t);
+  }
+  result.map = builder->finish(live);
+  return result;
+}
+
+Tensors transpose(const Program& program, const Tensors& constants, const Tensors& args, const Mask& linear_args,
+                  const Tensors& ct) {
+  Mask active(program.constants.size(), false);
+  active.insert(active.end(), linear_args.begin(), linear_args.end());
+  const Mask is_linear = forward_dependence(program, active);
+
+  // Forward: everything that does not depend on the linear arguments.
+  Tensors values(program.types.size());
+  bind_inputs(program, concatenated(constants, args), values);
+  for (const Eqn& e : program.eqns) {
+    if (is_linear[e.out[0]]) continue;
+    EqnNote note(program, e);
+    scatter(values, e.out, apply(*e.op, gather(values, e.in), e.attrs));
+  }
+
+  // Backward: cotangents of linear values.
+  Tensors cts(program.types.size());
+  auto    accumulate = [&](Var v, const Tensor& t) {
+    if (is_linear[v] && t.defined()) cts[v] = add_defined(cts[v], t);
+  };
+  for (size_t i = 0; i < program.results.size(); ++i) accumulate(program.results[i], ct[i]);
+  for (auto e = program.eqns.rbegin(); e != program.eqns.rend(); ++e) {
+    if (!is_linear[e->out[0]]) continue;
+    const Tensors out_ct = gather(cts, e->out);
+    if (!any_true(defined_mask(out_ct))) continue;
+    EqnNote note(program, *e);
+    Mask    linear;
+    Tensors in;
+    for (Var v : e->in) {
+      linear.push_back(is_linear[v]);
+      in.push_back(is_linear[v] ? Tensor() : values[v]);
+    }
+    const Types in_types = program.types_of(e->in);
+    Tensors     in_ct;
+    if (e->op->transpose) {
+      for (size_t i = 0; i < linear.size(); ++i)
+        require(!linear[i] || e->op->linearity == Linearity::None || e->op->is_linear_in(i),
+                "transpose: {} is not linear in operand {}; only linear functions can be transposed.", e->op->name, i);
+      in_ct =
+          e->op->transpose({*e->op, e->attrs, in, in_types, linear, instantiated(out_ct, program.types_of(e->out))});
+    } else {
+      require(e->op->expand, "transpose: {} is not a linear operation; only linear functions can be transposed.",
+              e->op->name);
+      const Traced body = expansion(*e->op, in_types, e->attrs);
+      in_ct             = transpose(body.program, body.constants, in, linear, out_ct);
+    }
+    for (size_t i = 0; i < in_ct.size(); ++i) accumulate(e->in[i], in_ct[i]);
+    for (Var v : e->out) cts[v] = Tensor();
+  }
+  return gather(cts, program.args);
+}
+
+Tensors transpose(const Program& linear, const Tensors& constants, const Tensors& ct) {
+  return transpose(linear, constants, Tensors(linear.args.size()), Mask(linear.args.size(), true), ct);
+}
+
+VjpResult vjp(const Program& program, const Tensors& in, const Mask& active) {
+  auto       linear = std::make_shared<LinearMap>(linearize(program, in, active));
+  const auto inputs = program_inputs(program);
+  Mask       has_tangent;  // of each active input
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (active[i]) has_tangent.push_back(is_float(program.type(inputs[i]).dtype));
+  auto pullback = [linear, has_tangent](const Tensors& ct) {
+    Tensors live;
+    for (size_t i = 0; i < ct.size(); ++i)
+      if (linear->live[i]) live.push_back(ct[i]);
+    const Tensors found = transpose(linear->map.program, linear->map.constants, live);
+    Tensors       out;
+    size_t        next = 0;
+    for (bool has : has_tangent) out.push_back(has ? found[next++] : Tensor());
+    return out;
+  };
+  return {linear->out, pullback};
+}
+
+Program vjp_program(const Program& program, const Mask& active) {
+  const Vars inputs = program_inputs(program);
+  Types      types  = program.types_of(inputs);
+  Types      wanted;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (active[i]) wanted.push_back(program.type(inputs[i]));
+  for (Var v : program.results) types.push_back(program.type(v));
+  return trace(types,
+               [&](const Tensors& args) {
+                 const auto      split = args.begin() + static_cast<int64_t>(inputs.size());
+                 const VjpResult r     = vjp(program, Tensors(args.begin(), split), active);
+                 return concatenated(r.out, instantiated(r.pullback(Tensors(split, args.end())), wanted));
+               })
+      .program;
+}
+
+}  // namespace braintrace

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small pieces every transform uses to walk a program over tensors.
+#pragma once
+
+#include "braintrace/ir/builder.h"
+#include "braintrace/ir/op.h"
+
+namespace braintrace {
+
+inline Vars program_inputs(const Program& p) {
+  Vars v = p.constants;
+  v.insert(v.end(), p.args.begin(), p.args.end());
+  return v;
+}
+
+inline Tensors concatenated(Tensors a, const Tensors& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+inline Tensors gather(const Tensors& values, const Vars& vars) {
+  Tensors out;
+  out.reserve(vars.size());
+  for (Var v : vars) out.push_back(values[static_cast<size_t>(v)]);
+  return out;
+}
+inline void scatter(Tensors& values, const Vars& vars, const Tensors& given) {
+  for (size_t i = 0; i < vars.size(); ++i) values[static_cast<size_t>(vars[i])] = given[i];
+}
+inline void bind_inputs(const Program& p, const Tensors& given, Tensors& values) {
+  const Vars inputs = program_inputs(p);
+  ensure(given.size() == inputs.size(), "transform: {} inputs given, the program has {}", given.size(), inputs.size());
+  scatter(values, inputs, given);
+}
+
+// Zeros in place of undefined tensors.
+inline Tensors instantiated(Tensors tensors, const Types& types) {
+  for (size_t i = 0; i < tensors.size(); ++i)
+    if (!tensors[i].defined()) tensors[i] = Tensor(types[i], 0);
+  return tensors;
+}
+
+// Values that depend on the inputs marked in `active` (constants then arguments).
+inline Mask forward_dependence(const Program& p, const Mask& active) {
+  Mask       depends(p.types.size());
+  const Vars inputs = program_inputs(p);
+  for (size_t i = 0; i < inputs.size(); ++i) depends[inputs[i]] = active[i];
+  for (const Eqn& e : p.eqns) {
+    bool any = false;
+    for (Var v : e.in) any = any || depends[v];
+    for (Var v : e.out) depends[v] = any;
+  }
+  return depends;
+}
+
+// Equations emitted while it lives carry the note of `e`.
+struct EqnNote {
+  EqnNote(const Program& p, const Eqn& e) : scope(e.note ? p.notes[e.note] : NoteScope::current()) {}
+  NoteScope scope;
+};
+
+}  // namespace braintrace
