@@ -2,8 +2,10 @@
 // The list of all operations: one line per family.
 #include <unordered_map>
 
+#include "braintrace/etp/rules.h"
 #include "braintrace/ops/compare.h"
 #include "braintrace/ops/contract.h"
+#include "braintrace/ops/copy.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/ops/reduce.h"
@@ -17,7 +19,7 @@ struct Registry {
   std::unordered_map<std::string_view, const Op*> by_name;
 
   Registry() {
-    for (const auto* family : {&math_ops(), &compare_ops(), &move_ops(), &reduce_ops(), &contract_ops()})
+    for (const auto* family : {&math_ops(), &compare_ops(), &move_ops(), &reduce_ops(), &contract_ops(), &copy_ops(), &etp_ops()})
       for (const Op* op : *family) add(*op);
   }
   void add(const Op& op) {

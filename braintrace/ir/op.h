@@ -89,6 +89,8 @@ struct Scalar {
   double  lo = -2, hi = 2;                                             // range of sample operands
 };
 
+struct EtpRules;
+
 struct Op {
   std::string_view name;
   std::string_view doc;
@@ -107,6 +109,8 @@ struct Op {
   AxisLinks (*depend)(const DependArgs&)                       = nullptr;  // null = every position on every position
   Scalar scalar                                                = {};       // elementwise ops only
   std::vector<Sample> (*sample)(const Op&, Rng&)               = nullptr;  // input of the generic laws
+
+  const EtpRules* etp = nullptr;  // trainable operations only: how an eligibility trace follows their weights
 
   bool is_elementwise() const { return scalar.real || scalar.integer; }
   bool is_linear_in(size_t operand) const {
