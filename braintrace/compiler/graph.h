@@ -20,7 +20,7 @@ struct HiddenVar {
   Path  path;
   State state;
   Var   in = -1, out = -1;  // value at the start and at the end of the step
-  Shape varshape;           // positions
+  Shape varshape  = {};     // positions
   int   num_state = 1;      // slots per position
   bool  stacked   = false;  // the last axis of the value is the slot axis
 
@@ -66,9 +66,9 @@ struct HiddenGroup {
   std::vector<HiddenVar>     hidden;  // the members themselves
   Shape                      varshape;
   int                        num_state = 0;
-  Region                     transition;                      // old members → new members; what the scope holds are constants
-  bool                       is_diagonal_recurrence = true;   // scope: products are held
-  bool                       diagonal               = true;   // proven: no position reads another
+  Region                     transition;  // old members → new members; what the scope holds are constants
+  bool                       is_diagonal_recurrence = true;  // scope: products are held
+  bool                       diagonal               = true;  // proven: no position reads another
   std::optional<SnapPattern> snap                   = {};
 
   int  trace_state_width() const { return snap ? snap->width * num_state : num_state; }
@@ -153,7 +153,7 @@ ETraceGraph compile_etrace_graph(Module& model, const Types& args, const Compile
 
 // The passes.
 ModuleInfo extract_module_info(Module& model, const Types& args, const CompileOptions& options, Diagnostics& log);
-std::vector<HiddenGroup>           find_hidden_groups(const ModuleInfo& info, const CompileOptions& options, Diagnostics& log);
+std::vector<HiddenGroup> find_hidden_groups(const ModuleInfo& info, const CompileOptions& options, Diagnostics& log);
 std::vector<HiddenParamOpRelation> find_relations(const ModuleInfo& info, const std::vector<HiddenGroup>& groups,
                                                   const CompileOptions& options, Diagnostics& log);
 HiddenPerturbation                 add_hidden_perturbation(const ModuleInfo& info);
