@@ -3,12 +3,17 @@
 #include <unordered_map>
 
 #include "braintrace/etp/rules.h"
+#include "braintrace/ops/activation.h"
+#include "braintrace/ops/along.h"
 #include "braintrace/ops/compare.h"
 #include "braintrace/ops/contract.h"
 #include "braintrace/ops/copy.h"
+#include "braintrace/ops/cumulative.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/ops/reduce.h"
+#include "braintrace/ops/softmax.h"
+#include "braintrace/ops/sort.h"
 
 namespace braintrace {
 
@@ -19,7 +24,10 @@ struct Registry {
   std::unordered_map<std::string_view, const Op*> by_name;
 
   Registry() {
-    for (const auto* family : {&math_ops(), &compare_ops(), &move_ops(), &reduce_ops(), &contract_ops(), &copy_ops(), &etp_ops()})
+    for (const auto* family :
+         {&math_ops(), &elementary_ops(), &special_ops(), &activation_ops(), &compare_ops(), &move_ops(), &reduce_ops(),
+          &softmax_ops(), &cumulative_ops(), &along_ops(), &sort_ops(), &contract_ops(), &copy_ops(),
+          &etp_ops()})
       for (const Op* op : *family) add(*op);
   }
   void add(const Op& op) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/ir/builder.h"
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 
@@ -90,6 +91,16 @@ Tensors Builder::emit(const Op& op, const Tensors& in, Attrs attrs, const Types&
   return out;
 }
 
+Tensors Builder::operands_of(Var v, const Op& op) {
+  // Equations are appended with their results, so result ids increase along the list.
+  const auto& eqns = program_.eqns;
+  auto        e    = std::upper_bound(eqns.begin(), eqns.end(), v, [](Var x, const Eqn& q) { return x < q.out[0]; });
+  if (e == eqns.begin() || (--e)->op != &op || std::find(e->out.begin(), e->out.end(), v) == e->out.end()) return {};
+  Tensors in;
+  for (Var x : e->in) in.emplace_back(shared_from_this(), x, program_.type(x));
+  return in;
+}
+
 Traced Builder::finish(const Tensors& results) {
   for (const Tensor& t : results) {
     require(t.defined(), "trace: the function returned an undefined tensor; assign every result.");
@@ -97,6 +108,10 @@ Traced Builder::finish(const Tensors& results) {
   }
   open_ = false;
   return {std::move(program_), std::move(constants_)};
+}
+
+Tensors made_by(const Op& op, const Tensor& t) {
+  return t.is_traced() && t.trace()->is_open() ? t.trace()->operands_of(t.var(), op) : Tensors{};
 }
 
 std::shared_ptr<Builder> innermost_trace(const Tensors& tensors) {

@@ -28,6 +28,9 @@ class Builder : public std::enable_shared_from_this<Builder> {
   // The id of `t` in this program, capturing it when it comes from outside.
   Var    use(const Tensor& t);
   Traced finish(const Tensors& results);
+  // The operands of the equation that defines v when its op is `op`, else none: lets a simplify rule look one step
+  // back.
+  Tensors operands_of(Var v, const Op& op);
 
   bool     is_open() const { return open_; }
   uint64_t serial() const { return serial_; }
@@ -50,6 +53,9 @@ class Builder : public std::enable_shared_from_this<Builder> {
 // The innermost open trace among the tensors, or null when all are concrete; throws UserError for a tensor
 // whose trace is finished.
 std::shared_ptr<Builder> innermost_trace(const Tensors& tensors);
+
+// The operands from which `op` made t, when t is traced and was made by `op`; else none.
+Tensors made_by(const Op& op, const Tensor& t);
 
 // Replays a program on tensors: evaluates it, or appends its equations to their trace.
 Tensors replay(const Program& program, const Tensors& constants, const Tensors& args);
