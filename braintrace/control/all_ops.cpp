@@ -14,6 +14,7 @@
 #include "braintrace/ops/reduce.h"
 #include "braintrace/ops/softmax.h"
 #include "braintrace/ops/sort.h"
+#include "braintrace/ops/spike.h"
 
 namespace braintrace {
 
@@ -27,7 +28,7 @@ struct Registry {
     for (const auto* family :
          {&math_ops(), &elementary_ops(), &special_ops(), &activation_ops(), &compare_ops(), &move_ops(), &reduce_ops(),
           &softmax_ops(), &cumulative_ops(), &along_ops(), &sort_ops(), &contract_ops(), &copy_ops(),
-          &etp_ops()})
+          &spike_ops(), &etp_ops()})
       for (const Op* op : *family) add(*op);
   }
   void add(const Op& op) {
