@@ -13,6 +13,7 @@
 // A module is a handle: copies share their children and states.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <iosfwd>
 #include <memory>
@@ -106,9 +107,11 @@ std::ostream& operator<<(std::ostream& out, const Module& model);
 }  // namespace braintrace
 
 template <std::derived_from<braintrace::Module> M>
-struct fmt::formatter<M> : fmt::formatter<std::string_view> {
+struct fmt::formatter<M> {
+  constexpr auto parse(fmt::format_parse_context& context) { return context.begin(); }
   template <class Context>
   auto format(const braintrace::Module& m, Context& context) const {
-    return fmt::formatter<std::string_view>::format(braintrace::to_string(m), context);
+    const std::string text = braintrace::to_string(m);
+    return std::copy(text.begin(), text.end(), context.out());
   }
 };

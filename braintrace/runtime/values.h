@@ -2,6 +2,7 @@
 // Tensors in and out of host memory: from C++ values and raw buffers, as text, and compared.
 #pragma once
 
+#include <algorithm>
 #include <initializer_list>
 #include <memory>
 #include <string>
@@ -57,9 +58,11 @@ double max_difference(const Tensor& a, const Tensor& b);
 }  // namespace braintrace
 
 template <>
-struct fmt::formatter<braintrace::Tensor> : fmt::formatter<std::string_view> {
+struct fmt::formatter<braintrace::Tensor> {
+  constexpr auto parse(fmt::format_parse_context& context) { return context.begin(); }
   template <class Context>
   auto format(const braintrace::Tensor& t, Context& context) const {
-    return fmt::formatter<std::string_view>::format(braintrace::to_string(t), context);
+    const std::string text = braintrace::to_string(t);
+    return std::copy(text.begin(), text.end(), context.out());
   }
 };
