@@ -2,7 +2,14 @@
 // The list of all operations: one line per family.
 #include <unordered_map>
 
+#include "braintrace/control/call.h"
+#include "braintrace/control/cond.h"
+#include "braintrace/control/custom.h"
+#include "braintrace/control/remat.h"
+#include "braintrace/control/scan.h"
+#include "braintrace/control/while.h"
 #include "braintrace/ops/compare.h"
+#include "braintrace/ops/constant.h"
 #include "braintrace/ops/contract.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
@@ -18,6 +25,9 @@ struct Registry {
 
   Registry() {
     for (const auto* family : {&math_ops(), &compare_ops(), &move_ops(), &reduce_ops(), &contract_ops()})
+      for (const Op* op : *family) add(*op);
+    for (const auto* family :
+         {&constant_ops(), &call_ops(), &cond_ops(), &scan_ops(), &while_ops(), &custom_ops(), &remat_ops()})
       for (const Op* op : *family) add(*op);
   }
   void add(const Op& op) {
