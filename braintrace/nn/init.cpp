@@ -9,15 +9,18 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "braintrace/model/environment.h"
+#include "braintrace/model/random_stream.h"
+
 namespace braintrace::nn {
 
 namespace {
 
 using Values = Initializer::Values;
 
-Rng& stream() {
-  static thread_local Rng rng(0);
-  return rng;
+Rng fresh_rng() {
+  const Array key = default_stream().next().array();
+  return Rng(static_cast<uint64_t>(at(key, 0)) << 32 | static_cast<uint64_t>(at(key, 1)));
 }
 
 Initializer sampled(std::string text, std::function<double(Rng&)> draw) {
@@ -55,14 +58,13 @@ Initializer zipped(const char* sign, const Initializer& a, const Initializer& b,
 
 }  // namespace
 
-void seed(uint64_t value) { stream() = Rng(value); }
-
 Initializer::Initializer(double constant)
     : text_(fmt::format("{}", constant)), make_([constant](const Shape& shape, Rng&) {
         return Values(static_cast<size_t>(size_of(shape)), constant);
       }) {}
 
-Initializer::Initializer(std::string text, Make make) : text_(std::move(text)), make_(std::move(make)) {}
+Initializer::Initializer(std::string text, Make make)
+    : text_(std::move(text)), make_(std::move(make)), random_(true) {}
 
 Initializer::Initializer(Tensor value) : text_(to_string(value.type())), given_(std::move(value)) {
   make_ = [value = given_.array()](const Shape& shape, Rng&) {
@@ -80,8 +82,9 @@ Initializer::Initializer(Tensor value) : text_(to_string(value.type())), given_(
 Initializer::Values Initializer::values(const Shape& shape, Rng& rng) const { return make_(shape, rng); }
 
 Tensor Initializer::operator()(const Shape& shape) const {
-  const DType dtype = given_.defined() ? given_.dtype() : DType::F32;
-  return Tensor(from_doubles({dtype, shape}, make_(shape, stream())));
+  const DType dtype = given_.defined() ? given_.dtype() : Environment::precision();
+  Rng         rng   = random_ ? fresh_rng() : Rng(0);
+  return Tensor(from_doubles({dtype, shape}, make_(shape, rng)));
 }
 
 Initializer operator+(const Initializer& a, const Initializer& b) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Initial values of parameters and states.
+// Initial values of parameters and states. Random ones draw a key from default_stream() each, so bt::seed(n) before
+// building a model fixes its weights.
 //
 // Two families of scaled random weights (fans of a kernel of rank > 2 differ):
 //   channel-last   receptive field × shape[-2], × shape[-1]; normal variants are truncated at two standard deviations
@@ -14,9 +15,6 @@
 
 namespace braintrace::nn {
 
-// The random numbers behind initial values; the same seed gives the same weights.
-void seed(uint64_t value);
-
 class Initializer {
  public:
   using Values = std::vector<double>;
@@ -28,7 +26,7 @@ class Initializer {
   Initializer(Tensor value);
   Initializer(std::string text, Make make);
 
-  // A new value of the default float type.
+  // A new value of the default float type (Environment::precision), or of the type of a given value.
   Tensor             operator()(const Shape& shape) const;
   Values             values(const Shape& shape, Rng& rng) const;
   const std::string& text() const { return text_; }
@@ -37,6 +35,7 @@ class Initializer {
   std::string text_;
   Make        make_;
   Tensor      given_;
+  bool        random_ = false;
 };
 
 // Arithmetic on initialisers, element by element.

@@ -38,8 +38,7 @@ Leaves weight_and_bias(const Shape& weight, const Initializer& w_init, const Sha
 }
 
 Tensor leaf_or_none(const ParamState& p, const std::string& name) {
-  const auto names = p.leaf_names();
-  return std::find(names.begin(), names.end(), name) == names.end() ? Tensor() : p.leaf(name);
+  return p.has_leaf(name) ? p.leaf(name) : Tensor();
 }
 
 Tensor fold_batch(const Tensor& x, int trailing, const std::function<Tensor(const Tensor&)>& f) {
