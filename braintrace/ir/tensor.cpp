@@ -20,7 +20,7 @@ Array Tensor::array() const {
           "tensor: {} is being traced and has no elements yet.\n"
           "  Return it from the traced function, or compute with operations instead of reading elements.",
           to_string(type_));
-  if (kind_ == Kind::Concrete) return array_;
+  if (kind_ == Kind::Concrete) return *array_;
   const std::vector<double> values(static_cast<size_t>(type_.size()), fill_);
   return from_doubles(type_, values);
 }
@@ -41,7 +41,10 @@ namespace {
 
 thread_local std::string current_note;
 
+constexpr Key<double> fill_value{"value"};
+
 Tensors evaluate_now(const Op& op, const Tensors& in, const Attrs& attrs, const Types& out) {
+  if (op.name == "full") return {Tensor(out[0], attrs[fill_value])};  // stays a literal
   if (op.expand) return op.expand(op, in, attrs);
   Arrays arrays;
   for (const Tensor& t : in) arrays.push_back(t.array());
@@ -58,6 +61,12 @@ Tensors apply(const Op& op, Tensors in, Attrs attrs) {
   const Types out   = infer(op, types_of(in), attrs);
   const auto  trace = innermost_trace(in);
   return trace ? trace->emit(op, in, std::move(attrs), out) : evaluate_now(op, in, attrs, out);
+}
+
+Tensors apply_in(const std::shared_ptr<Builder>& home, const Op& op, Tensors in, Attrs attrs) {
+  if (!home || !in.empty() || op.name == "full") return apply(op, std::move(in), std::move(attrs));
+  const Types out = infer(op, {}, attrs);
+  return home->emit(op, in, std::move(attrs), out);
 }
 
 Tensor apply1(const Op& op, Tensors in, Attrs attrs) { return apply(op, std::move(in), std::move(attrs)).front(); }
