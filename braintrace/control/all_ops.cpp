@@ -5,10 +5,15 @@
 #include "braintrace/etp/rules.h"
 #include "braintrace/ops/compare.h"
 #include "braintrace/ops/contract.h"
+#include "braintrace/ops/conv.h"
 #include "braintrace/ops/copy.h"
+#include "braintrace/ops/index.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
+#include "braintrace/ops/pool.h"
+#include "braintrace/ops/random.h"
 #include "braintrace/ops/reduce.h"
+#include "braintrace/ops/sparse.h"
 
 namespace braintrace {
 
@@ -19,7 +24,8 @@ struct Registry {
   std::unordered_map<std::string_view, const Op*> by_name;
 
   Registry() {
-    for (const auto* family : {&math_ops(), &compare_ops(), &move_ops(), &reduce_ops(), &contract_ops(), &copy_ops(), &etp_ops()})
+    for (const auto* family : {&math_ops(), &compare_ops(), &move_ops(), &reduce_ops(), &contract_ops(), &conv_ops(),
+                               &copy_ops(), &index_ops(), &pool_ops(), &random_ops(), &sparse_ops(), &etp_ops()})
       for (const Op* op : *family) add(*op);
   }
   void add(const Op& op) {
