@@ -52,6 +52,8 @@ struct StepBuilder {
     return call;
   }
 
+  Tensors operands(const HiddenParamOpRelation& r) const { return gather(values, info.program().eqns[r.eqn].in); }
+
   // [*varshape,…] laid out like the operation's output.
   static Tensor as_output(const EtpCall& call, const HiddenGroup& g, const Tensor& t) {
     Shape shape = call.y.shape;
@@ -99,7 +101,7 @@ struct StepBuilder {
       propagated.push_back(D.defined() ? propagate(call, w, as_output(call, g, D), traces[i]) : Tensor());
       Tensor eps = propagated.back();
       if (D_f.defined()) {
-        const Tensor term = instant(call, w, r.x >= 0 ? values[r.x] : Tensor(), as_output(call, g, D_f));
+        const Tensor term = instant(call, w, operands(r), as_output(call, g, D_f));
         eps               = add_defined(eps, broadcast_to(term, slot.type.shape));
       }
       next.push_back(eps.defined() ? eps : Tensor(slot.type, 0));
@@ -141,7 +143,7 @@ struct StepBuilder {
       const HiddenGroup& g    = graph.hidden_groups[r.connections[slot.connection].group];
       const Trainable&   t    = r.trainables[slot.trainable];
       const Tensor       operand_gradient =
-          contract(slot_call[i], t.weight, as_output(slot_call[i], g, L[g.index]), propagated[i]);
+          contract(slot_call[i], t.weight, operands(r), as_output(slot_call[i], g, L[g.index]), propagated[i]);
       const Tensors constants = gather(values, t.chain.constants);
       Tensors       leaves;
       for (int l : t.leaves) leaves.push_back(values[info.weights[l].var]);

@@ -181,8 +181,10 @@ constinit const Op pad_op = {
         last.push_back(a.attrs[lo][i] + (n == 0 ? 0 : (n - 1) * d + 1));
         step.push_back(d);
       }
-      const Tensor x = slice(a.ct[0], a.attrs[lo], last, step);
-      return {a.linear[0] ? x : Tensor(), a.linear[1] ? sum(a.ct[0]) - sum(x) : Tensor()};
+      const Tensor zero(Type{a.types[0].dtype, {}}, 0);
+      const Tensor holes = convert(apply1(a.op, {Tensor(a.types[0], 0), Tensor(zero.type(), 1)}, a.attrs), DType::Bool);
+      return {a.linear[0] ? slice(a.ct[0], a.attrs[lo], last, step) : Tensor(),
+              a.linear[1] ? sum(select(holes, a.ct[0], zero)) : Tensor()};
     },
     .batch = [](const BatchArgs& a) -> Tensors {
       const Attrs wide{
