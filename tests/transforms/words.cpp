@@ -28,23 +28,23 @@ Mask floats(const Program& p) {
 
 Tensor like(const Type& t, Rng& rng) { return is_float(t.dtype) ? Tensor(random_array(rng, t)) : Tensor(t, 0); }
 
-Run pushed(const Run& run, Rng& rng) {
-  Run out{jvp_program(run.program, floats(run.program)), run.in};
+Instance pushed(const Instance& run, Rng& rng) {
+  Instance out{jvp_program(run.program, floats(run.program)), run.in};
   for (size_t i = run.in.size(); i < out.program.args.size(); ++i)
     out.in.push_back(like(out.program.type(out.program.args[i]), rng));
   return out;
 }
 
-Run pulled(const Run& run, Rng& rng) {
-  Run out{vjp_program(run.program, floats(run.program)), run.in};
+Instance pulled(const Instance& run, Rng& rng) {
+  Instance out{vjp_program(run.program, floats(run.program)), run.in};
   for (size_t i = run.in.size(); i < out.program.args.size(); ++i)
     out.in.push_back(like(out.program.type(out.program.args[i]), rng));
   return out;
 }
 
 // Samples differ a little in floats and by one in integers.
-Run mapped(const Run& run, Rng& rng) {
-  Run out{vmap_program(run.program, Mask(run.in.size(), true), batch), {}};
+Instance mapped(const Instance& run, Rng& rng) {
+  Instance out{vmap_program(run.program, Mask(run.in.size(), true), batch), {}};
   for (const Tensor& t : run.in) {
     Tensors samples;
     for (int64_t b = 0; b < batch; ++b) {
@@ -60,9 +60,9 @@ Run mapped(const Run& run, Rng& rng) {
 
 }  // namespace
 
-Run run_of(const Function& f, const Tensors& in) { return {with_constants_inside(trace(types_of(in), f)), in}; }
+Instance run_of(const Function& f, const Tensors& in) { return {with_constants_inside(trace(types_of(in), f)), in}; }
 
-Run transformed(Run run, const std::string& word, uint64_t seed) {
+Instance transformed(Instance run, const std::string& word, uint64_t seed) {
   verify(run.program);
   Rng rng(seed);
   for (char letter : word) {
@@ -93,7 +93,7 @@ Run transformed(Run run, const std::string& word, uint64_t seed) {
   return run;
 }
 
-Tensors results(const Run& run) { return replay(run.program, {}, run.in); }
+Tensors results(const Instance& run) { return replay(run.program, {}, run.in); }
 
 double difference(const Tensors& a, const Tensors& b) {
   if (types_of(a) != types_of(b)) return INFINITY;

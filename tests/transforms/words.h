@@ -10,19 +10,19 @@
 
 namespace braintrace::testing_support {
 
-struct Run {
+struct Instance {
   Program program;
   Tensors in;
 };
 
 // The program of f at operands like `in`; captured arrays are part of it.
-Run run_of(const Function& f, const Tensors& in);
+Instance run_of(const Function& f, const Tensors& in);
 
 // F: jvp   R: vjp   M: vmap over 3 perturbed samples   S: simplify   I: inline   P: parse(print)
 // The result is verified after every letter.
-Run transformed(Run run, const std::string& word, uint64_t seed = 1);
+Instance transformed(Instance run, const std::string& word, uint64_t seed = 1);
 
-Tensors results(const Run& run);
+Tensors results(const Instance& run);
 
 // Largest difference over all results, relative to the largest element; infinite when types differ.
 double difference(const Tensors& a, const Tensors& b);
