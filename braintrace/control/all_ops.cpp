@@ -11,9 +11,14 @@
 #include "braintrace/ops/compare.h"
 #include "braintrace/ops/constant.h"
 #include "braintrace/ops/contract.h"
+#include "braintrace/ops/conv.h"
+#include "braintrace/ops/index.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
+#include "braintrace/ops/pool.h"
+#include "braintrace/ops/random.h"
 #include "braintrace/ops/reduce.h"
+#include "braintrace/ops/sparse.h"
 
 namespace braintrace {
 
@@ -24,7 +29,8 @@ struct Registry {
   std::unordered_map<std::string_view, const Op*> by_name;
 
   Registry() {
-    for (const auto* family : {&math_ops(), &compare_ops(), &move_ops(), &reduce_ops(), &contract_ops()})
+    for (const auto* family : {&math_ops(), &compare_ops(), &move_ops(), &reduce_ops(), &contract_ops(), &conv_ops(),
+                               &index_ops(), &pool_ops(), &random_ops(), &sparse_ops()})
       for (const Op* op : *family) add(*op);
     for (const auto* family :
          {&constant_ops(), &call_ops(), &cond_ops(), &scan_ops(), &while_ops(), &custom_ops(), &remat_ops()})
