@@ -66,8 +66,8 @@ Tensors slice_of(const Tensors& t, size_t from, size_t to) {
 
 // A branch of cond, and the bare C++ numbers among its results.
 struct Branch {
-  StatefulProgram p;
   Tensors         numbers;  // undefined where the result has a type of its own
+  StatefulProgram p;
 
   Branch(const Types& types, const Function& f)
       : p(trace_function(types, [&](const Tensors& in) {
