@@ -211,7 +211,8 @@ Tensors run_while(const Function& go_on, const Function& body, const Tensors& in
   };
   const std::function<Tensor(const Tensors&)> test_flat = [&](const Tensors& c) { return run(test, test_reads, c)[0]; };
   const Function                              step_flat = [&](const Tensors& c) { return run(step, step_reads, c); };
-  return step.store(while_loop(test_flat, step_flat, concatenated(init, before), options));
+  const Tensors                               carried   = concatenated(init, before);
+  return step.store(while_loop(test_flat, step_flat, carried, options));
 }
 
 }  // namespace braintrace::detail
