@@ -198,7 +198,7 @@ Array copy_of(const Type& type, ByteSpan elements) {
 
 }  // namespace
 
-Array decode_npy(ByteSpan bytes, const std::string& where, std::shared_ptr<const void> owner) {
+Array decode_npy(ByteSpan bytes, const std::string& where, const std::shared_ptr<const void>& owner) {
   const auto [header, offset] = read_header(bytes, where);
   const Type&    type         = header.type;
   const ByteSpan elements     = bytes.subspan(offset);
