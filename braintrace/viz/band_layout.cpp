@@ -12,7 +12,7 @@ namespace {
 
 constexpr double margin = 28, band_pad = 16, band_header = 26, row_gap = 14, box_gap = 10;
 constexpr double track = 10, channel_pad = 16, min_channel = 40, min_lane = 22, loop_reach = 24;
-constexpr double heading = 64;
+constexpr double heading = 44;
 
 // Boxes in a column of a band, in rows.
 struct Cell {
@@ -294,31 +294,34 @@ class BandLayout {
     return lane_end_[static_cast<size_t>(plan.lane)] - thick + lane.offset(plan.net, thick);
   }
 
-  // Arrows enter on the left, in the order of where they come from. Lines of one source that enter one box at one port.
+  // Arrows enter on the left, in the order of where they come from. The line of a lone weight is straight: it enters
+  // level with the weight, the others above and below it.
   void assign_ports() {
     for (size_t i = 0; i < p_.nodes.size(); ++i) {
       std::vector<std::pair<double, size_t>> in;
-      for (size_t k = 0; k < plans_.size(); ++k)
-        if (p_.edges[k].to == i && !plans_[k].self)
-          in.emplace_back(plans_[k].lane >= 0 ? lane_y(plans_[k]) : centre(p_.edges[k].from), k);
+      std::vector<size_t>                    level;
+      for (size_t k = 0; k < plans_.size(); ++k) {
+        if (p_.edges[k].to != i || plans_[k].self) continue;
+        const size_t from = p_.edges[k].from;
+        if (plans_[k].lane < 0 && centre(from) == centre(i)) level.push_back(k);
+        in.emplace_back(plans_[k].lane >= 0 ? lane_y(plans_[k]) : centre(from), k);
+      }
       std::stable_sort(in.begin(), in.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
       const Box& box = out_.boxes[i];
-      for (size_t k = 0; k < in.size(); ++k)
-        plans_[in[k].second].yt = box.y + box.h * static_cast<double>(k + 1) / static_cast<double>(in.size() + 1);
+      if (level.size() == 1) {
+        const auto middle = std::find_if(in.begin(), in.end(), [&](const auto& x) { return x.second == level[0]; });
+        spread({in.begin(), middle}, box.y, centre(i));
+        spread({middle + 1, in.end()}, centre(i), box.y + box.h);
+        plans_[level[0]].yt = centre(i);
+      } else {
+        spread(in, box.y, box.y + box.h);
+      }
     }
-    // A lone weight moves level with its port, so that its line is straight.
-    for (size_t k = 0; k < plans_.size(); ++k) {
-      const size_t w = p_.edges[k].from;
-      if (!is(w, NodeKind::Weight) || cells_[w].band != cells_[p_.edges[k].to].band) continue;
-      if (cells_[w].row != cells_[p_.edges[k].to].row || stack_height(cells_[w].band, cells_[w].row) > out_.boxes[w].h)
-        continue;
-      const double move = plans_[k].yt - centre(w);
-      if (std::abs(move) <= (row_gap - 4) / 2 + 4) out_.boxes[w].y += move;
-    }
-    for (size_t k = 0; k < plans_.size(); ++k) {
-      plans_[k].ys = centre(p_.edges[k].from);
-      if (std::abs(plans_[k].ys - plans_[k].yt) < 3 && plans_[k].lane < 0 && !plans_[k].self) plans_[k].yt = plans_[k].ys;
-    }
+    for (size_t k = 0; k < plans_.size(); ++k) plans_[k].ys = centre(p_.edges[k].from);
+  }
+  void spread(const std::vector<std::pair<double, size_t>>& in, double from, double to) {
+    for (size_t k = 0; k < in.size(); ++k)
+      plans_[in[k].second].yt = from + (to - from) * static_cast<double>(k + 1) / static_cast<double>(in.size() + 1);
   }
 
   void place_horizontally() {

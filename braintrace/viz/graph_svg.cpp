@@ -180,7 +180,7 @@ std::string draw_legend(const Picture& p, double width, double& y) {
   std::string out = "<g class=\"legend\">";
   double      x   = 44;
   for (const LegendItem& item : legend_items(p)) {
-    const double wide = 36 + text_width(item.text, metrics::line_size, false) + 18;
+    const double wide = 34 + 0.92 * text_width(item.text, metrics::line_size, false) + 16;
     if (x > 44 && x + wide > width - 28) x = 44, y += 22;
     out += fmt::format("<g transform=\"translate({} {})\">{}{}</g>", number(x), number(y), item.swatch,
                        text_element("note", 34, 0, item.text));
@@ -196,14 +196,14 @@ std::string picture_css() {
   return R"css(
 .picture{--bg:#fcfcfb;--band:#f2f4f7;--band-line:#e3e7ec;--card:#fff;--ink:#18202b;--muted:#5a6675;--grey:#8793a3;
 --blue:#0067a5;--blue-soft:#e3f0f9;--orange:#b56a00;--orange-soft:#fff3dc;--purple:#8a4b94;--purple-soft:#f7eaf8;
---green:#007a5a;--green-soft:#e0f4ed;--grey-soft:#f6f7f8;--on-blue:#fff;--focus:#d0006f}
+--green:#007a5a;--green-soft:#e0f4ed;--grey-soft:#f6f7f8;--faint:#dde2e8;--on-blue:#fff;--focus:#d0006f}
 @media (prefers-color-scheme:dark){:root:not([data-theme=light]) .picture{--bg:#12161c;--band:#1a2029;--band-line:#28313d;
 --card:#161b22;--ink:#e8edf3;--muted:#a3b0bf;--grey:#7f8c9c;--blue:#5fb7ee;--blue-soft:#12283a;--orange:#f0ac3c;
---orange-soft:#2e2410;--purple:#d59ade;--purple-soft:#2c1d30;--green:#43c79d;--green-soft:#11291f;--grey-soft:#20262f;
+--orange-soft:#2e2410;--purple:#d59ade;--purple-soft:#2c1d30;--green:#43c79d;--green-soft:#11291f;--grey-soft:#20262f;--faint:#2b3542;
 --on-blue:#0a1a27;--focus:#ff7ac0}}
 :root[data-theme=dark] .picture{--bg:#12161c;--band:#1a2029;--band-line:#28313d;--card:#161b22;--ink:#e8edf3;
 --muted:#a3b0bf;--grey:#7f8c9c;--blue:#5fb7ee;--blue-soft:#12283a;--orange:#f0ac3c;--orange-soft:#2e2410;
---purple:#d59ade;--purple-soft:#2c1d30;--green:#43c79d;--green-soft:#11291f;--grey-soft:#20262f;--on-blue:#0a1a27;
+--purple:#d59ade;--purple-soft:#2c1d30;--green:#43c79d;--green-soft:#11291f;--grey-soft:#20262f;--faint:#2b3542;--on-blue:#0a1a27;
 --focus:#ff7ac0}
 .picture text{font-family:Inter,ui-sans-serif,system-ui,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;fill:var(--ink)}
 .picture .line,.picture .mono{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;
@@ -249,15 +249,19 @@ std::string svg_picture(const Picture& picture, bool interactive) {
   Layout       layout = band_layout(picture);
   const double width =
       std::max({layout.width, 56 + text_width(picture.title, 20, false), 56 + text_width(picture.subtitle, 12.5, false)});
-  double      y      = layout.height + 4;
+  double      y      = layout.height + 14;
   std::string legend = draw_legend(picture, width, y);
-  std::string out    = fmt::format(
-      "<svg class=\"picture\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" "
-         "role=\"{2}\" aria-label=\"{3}\">\n",
-      number(width), number(y), interactive ? "group" : "img", xml_text("Compiled graph of " + picture.title));
-  if (!interactive) out += "<style>" + picture_css() + "</style>\n";
-  out += "<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n";
-  out += text_element("heading", 28, 46, picture.title) + text_element("subheading", 28, 68, picture.subtitle) + "\n";
+  // The page has the heading in its own header.
+  const double top = interactive ? 58 : 0;
+  std::string  out = fmt::format(
+      "<svg class=\"picture\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 {0} {1} {2}\" width=\"{1}\" "
+       "height=\"{2}\" role=\"{3}\" aria-label=\"{4}\">\n",
+      number(top), number(width), number(y - top), interactive ? "group" : "img",
+      xml_text("Compiled graph of " + picture.title));
+  if (!interactive) {
+    out += "<style>" + picture_css() + "</style>\n<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n";
+    out += text_element("heading", 28, 46, picture.title) + text_element("subheading", 28, 68, picture.subtitle) + "\n";
+  }
   out += "<g class=\"bands\">\n";
   for (const Layout::Band& band : layout.bands)
     out += rect("band", band.box, 14) +
