@@ -17,7 +17,6 @@ enum class DiagnosticLevel : uint8_t { Info, Warning, Error };
 
 enum class DiagnosticKind : uint8_t {
   RelationIncluded,
-  RelationWindowed,
   RelationExcludedNoParamState,
   RelationExcludedNonTemporal,
   RelationExcludedShapeMismatch,
@@ -50,7 +49,7 @@ enum class DiagnosticKind : uint8_t {
 };
 inline constexpr int num_diagnostic_kinds = static_cast<int>(DiagnosticKind::StateMismatch) + 1;
 
-std::string_view              name_of(DiagnosticKind kind);   // relation_included, …
+std::string_view              name_of(DiagnosticKind kind);    // relation_included, …
 std::string_view              name_of(DiagnosticLevel level);  // info, warning, error
 std::optional<DiagnosticKind> diagnostic_kind_named(std::string_view name);
 

@@ -2,7 +2,7 @@
 #include "braintrace/compiler/flow.h"
 
 #include <algorithm>
-#include <map>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -25,7 +25,7 @@ Vars reach_forward(const Flow& flow, const Vars& from, const Stops& stops) {
   std::unordered_set<Var> seen(from.begin(), from.end());
   for (size_t i = 0; i < order.size(); ++i) {
     const Var v = order[i];
-    if (i >= from.size() && stops.value && (*stops.value)[v]) continue;
+    if (i >= from.size() && stops.value && stops.value(v)) continue;
     for (int32_t e : flow.consumers[v]) {
       const Eqn& eqn = flow.program.eqns[e];
       if (stops.eqn && stops.eqn(eqn)) continue;
@@ -56,7 +56,7 @@ Region cut_region(const Flow& flow, const Vars& from, const Vars& to, const Stop
   const std::unordered_set<Var> sources(from.begin(), from.end());
 
   // Backward from `to` over reached values only.
-  std::map<int32_t, bool> needed;  // equation indices in program order
+  std::set<int32_t>       needed;  // equation indices in program order
   std::unordered_set<Var> wanted;
   Vars                    queue;
   auto                    want = [&](Var v) {
@@ -65,9 +65,9 @@ Region cut_region(const Flow& flow, const Vars& from, const Vars& to, const Stop
   for (Var v : to) want(v);
   for (size_t i = 0; i < queue.size(); ++i) {
     const int32_t e = flow.producer[queue[i]];
-    needed[e]       = true;
+    needed.insert(e);
     for (Var in : p.eqns[e].in) {
-      const bool stopped = stops.value && (*stops.value)[in] && !sources.count(in);
+      const bool stopped = stops.value && stops.value(in) && !sources.count(in);
       if (!stopped) want(in);
     }
   }
@@ -86,7 +86,7 @@ Region cut_region(const Flow& flow, const Vars& from, const Vars& to, const Stop
     }
     return it->second;
   };
-  for (const auto& [e, unused] : needed) {
+  for (int32_t e : needed) {
     const Eqn& eqn = p.eqns[e];
     Eqn        copy{eqn.op, {}, {}, eqn.attrs, eqn.note};
     for (Var v : eqn.in) copy.in.push_back(use(v));

@@ -23,8 +23,8 @@ bool is_plain_product(const Op& op);
 
 // Equations and values that must not be passed when following a value forward.
 struct Stops {
-  std::function<bool(const Eqn&)> eqn   = nullptr;
-  const Mask*                     value = nullptr;  // a stopped value is reached but not followed further
+  std::function<bool(const Eqn&)> eqn   = nullptr;  // its results are not reached
+  std::function<bool(Var)>        value = nullptr;  // reached, but not followed further
 };
 
 // Values reached from `from` (included), in order of discovery.

@@ -20,7 +20,7 @@ struct HiddenVar {
   Path  path;
   State state;
   Var   in = -1, out = -1;  // value at the start and at the end of the step
-  Shape varshape;           // positions
+  Shape varshape  = {};     // positions
   int   num_state = 1;      // slots per position
   bool  stacked   = false;  // the last axis of the value is the slot axis
 
@@ -66,9 +66,9 @@ struct HiddenGroup {
   std::vector<HiddenVar>     hidden;  // the members themselves
   Shape                      varshape;
   int                        num_state = 0;
-  Region                     transition;                      // old members → new members; what the scope holds are constants
-  bool                       is_diagonal_recurrence = true;   // scope: products are held
-  bool                       diagonal               = true;   // proven: no position reads another
+  Region                     transition;  // old members → new members; what the scope holds are constants
+  bool                       is_diagonal_recurrence = true;  // scope: products are held
+  bool                       diagonal               = true;  // proven: no position reads another
   std::optional<SnapPattern> snap                   = {};
 
   int  trace_state_width() const { return snap ? snap->width * num_state : num_state; }
@@ -86,11 +86,12 @@ std::string_view name_of(PathClass c);  // all_direct, mixed, windowed
 
 // An operation and one group it reaches.
 struct Connection {
-  int               group = 0;
-  PathClass         path  = PathClass::Direct;
-  std::vector<Path> hidden_paths;                // members reached
-  Region            tail;                        // y → members; other products and other groups are constants
-  bool              position_preserving = true;  // proven: state p reads y at p only
+  int                    group               = 0;
+  PathClass              path                = PathClass::Direct;
+  std::vector<Path>      hidden_paths        = {};    // members reached, in order of discovery
+  std::vector<PathClass> path_classification = {};    // of each of them
+  Region                 tail                = {};    // y → members; other products and other groups are constants
+  bool                   position_preserving = true;  // proven: state p reads y at p only
 };
 
 // An operand of the operation and the parameter leaves behind it.
@@ -153,7 +154,7 @@ ETraceGraph compile_etrace_graph(Module& model, const Types& args, const Compile
 
 // The passes.
 ModuleInfo extract_module_info(Module& model, const Types& args, const CompileOptions& options, Diagnostics& log);
-std::vector<HiddenGroup>           find_hidden_groups(const ModuleInfo& info, const CompileOptions& options, Diagnostics& log);
+std::vector<HiddenGroup> find_hidden_groups(const ModuleInfo& info, const CompileOptions& options, Diagnostics& log);
 std::vector<HiddenParamOpRelation> find_relations(const ModuleInfo& info, const std::vector<HiddenGroup>& groups,
                                                   const CompileOptions& options, Diagnostics& log);
 HiddenPerturbation                 add_hidden_perturbation(const ModuleInfo& info);

@@ -14,8 +14,8 @@ struct ControlFlowPolicy {
   enum class EtpInside : uint8_t { Error, Exclude };
   enum class ScanDescent : uint8_t { Auto, Off };
 
-  Cond        cond                     = Cond::Convert;               // if-convert relevant conditionals, or leave them
-  int         scan_unroll_limit        = 16;                          // longest scan that is unrolled; ≤ 0 unrolls none
+  Cond        cond                     = Cond::Convert;  // if-convert relevant conditionals, or leave them
+  int         scan_unroll_limit        = 16;             // longest scan that is unrolled; ≤ 0 unrolls none
   WhileHidden while_hidden             = WhileHidden::OpaqueForward;  // a hidden state made by an opaque region
   EtpInside   etp_in_control_flow      = EtpInside::Error;            // a trainable op left inside an opaque region
   ScanDescent scan_descent             = ScanDescent::Auto;           // follow long scans substep by substep

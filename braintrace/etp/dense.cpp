@@ -9,7 +9,6 @@
 #include "braintrace/ops/index_walk.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
-#include "braintrace/ops/reduce.h"
 
 namespace braintrace {
 
@@ -17,22 +16,19 @@ namespace {
 
 constexpr int bias_weight = 1;
 
-Types matmul_infer(const Op&, const Types& in, const Attrs&) {
+Types matmul_infer(const Op& op, const Types& in, const Attrs&) {
   const Type &x = in[0], &W = in[1];
-  require(x.rank() == 1 || x.rank() == 2, "matmul: x must be [I] or [B,I], got {}; use einsum for more axes.",
+  require(x.rank() == 1 || x.rank() == 2,
+          "matmul: x has rank {}, expected [I] or [B,I], got {}; fold leading axes into one, or use einsum.", x.rank(),
           to_string(x));
   require(W.rank() == 2 && W.shape[0] == x.shape.back(), "matmul: x is {}, so the weight must be [{},O], got {}.",
           to_string(x), x.shape.back(), to_string(W));
-  require(x.dtype == W.dtype, "matmul: x is {} and the weight is {}; convert one of them.", to_string(x), to_string(W));
-  if (in.size() > 2)
-    require(in[2] == Type{W.dtype, {W.shape[1]}}, "matmul: the weight is {}, so the bias must be {}[{}], got {}.",
-            to_string(W), name_of(W.dtype), W.shape[1], to_string(in[2]));
+  require_one_dtype(op, in, 1);
+  require_bias(op, in, 2, {W.shape[1]});
   Type y         = x;
   y.shape.back() = W.shape[1];
   return {y};
 }
-
-Tensor sum_batch(const EtpCall& call, const Tensor& t) { return call.y.rank() == 2 ? sum(t, Ints{0}) : t; }
 
 constexpr EtpRules rules = {
     .primitive = [](const EtpCall& c) -> std::string_view { return c.y.rank() == 2 ? "etp_mm" : "etp_mv"; },
@@ -42,13 +38,15 @@ constexpr EtpRules rules = {
           if (c.in.size() > 2) w.push_back({"bias", 2});
           return w;
         },
-    .coefficient = [](const EtpCall& c, int weight, const Tensor& x) -> Tensor {
-      return weight == bias_weight ? Tensor(c.y, 1) : expand_dims(x, -1);
+    .coefficient = [](const EtpCall& c, int weight, const Tensors& in) -> Tensor {
+      return weight == bias_weight ? Tensor(c.y, 1) : expand_dims(in[0], -1);
     },
     .spread = [](const EtpCall& c, int weight, const Tensor& t) -> Tensor {
       return weight == bias_weight ? t : expand_dims(t, c.y.rank() - 1);
     },
-    .fold = [](const EtpCall& c, int, const Tensor& t) -> Tensor { return sum_batch(c, t); },
+    .fold = [](const EtpCall& c, int weight, const Tensors&, const Tensor& t) -> Tensor {
+      return sum_to(t, c.in[weight + 1].shape);
+    },
 };
 
 }  // namespace
@@ -62,18 +60,7 @@ constinit const Op matmul_op = composite({
       const Tensor y = dot(in[0], in[1]);
       return {in.size() > 2 ? y + in[2] : y};
     },
-    .batch = [](const BatchArgs& a) -> Tensors {
-      const bool only_x = a.batched[0] && a.in[0].rank() == 2 && !a.batched[1] && (a.in.size() < 3 || !a.batched[2]);
-      if (only_x) return apply(a.op, a.in, a.attrs);
-      const Tensor x = with_batch_axis(a.in[0], a.batched[0], a.size),
-                   W = with_batch_axis(a.in[1], a.batched[1], a.size);
-      Tensor y       = dot_general(x, W, {{x.rank() - 1}, {1}, {0}, {0}});
-      if (a.in.size() > 2) {
-        Tensor b = with_batch_axis(a.in[2], a.batched[2], a.size);
-        y        = y + (y.rank() == 3 ? expand_dims(b, 1) : b);
-      }
-      return {y};
-    },
+    .batch  = [](const BatchArgs& a) -> Tensors { return batch_over_x(a, 1); },
     .depend = [](const DependArgs& a) -> AxisLinks {
       const int last = a.out[0].rank() - 1;
       AxisLinks links;
@@ -84,15 +71,15 @@ constinit const Op matmul_op = composite({
     },
     .sample = [](const Op&, Rng& rng) -> std::vector<Sample> {
       auto r = [&](Shape s) { return Tensor(random_array(rng, {DType::F64, std::move(s)})); };
-      return {{{r({3}), r({3, 2})}, {}}, {{r({4, 3}), r({3, 2}), r({2})}, {}}};
+      return {{{r({3}), r({3, 2})}, {}}, {{r({3}), r({3, 2}), r({2})}, {}}, {{r({4, 3}), r({3, 2}), r({2})}, {}}};
     },
     .etp = &rules,
 });
 
-Tensor matmul(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  Tensors in = promote_together({x, weight});
-  if (bias.defined()) in.push_back(convert(bias, in[0].dtype()));
-  return apply1(matmul_op, std::move(in));
+Tensor matmul(const Tensor& x, const Tensor& weight, const Tensor& bias, const WeightFns& fns) {
+  const Tensor W = transformed(weight, fns.weight_fn, "matmul", "weight_fn"),
+               b = transformed(bias, fns.bias_fn, "matmul", "bias_fn");
+  return apply1(matmul_op, operands(x, {W}, b));
 }
 
 }  // namespace braintrace

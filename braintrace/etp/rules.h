@@ -14,7 +14,9 @@
 //
 //   instant    D_f ⊗ ∂y/∂w           propagate   D ε           contract   Σ ℓ ∘ ε
 //
-// Law: fold(coefficient · spread(c)) is the vjp of op with respect to w at cotangent c.
+// Law: fold(coefficient · spread(c)) is the vjp of op with respect to w at cotangent c. It leaves one freedom: a factor
+// of ∂y/∂w that does not depend on time may wait for fold (low-rank products use this; see lora.cpp). Nothing else goes
+// into spread: it carries D and ℓ, so a coefficient of the operation there would be counted once per step.
 #pragma once
 
 #include "braintrace/ir/op.h"
@@ -35,23 +37,28 @@ struct EtpCall {
 };
 
 struct EtpRules {
-  std::string_view (*primitive)(const EtpCall&)                      = nullptr;  // name in reports: etp_mv, etp_mm, …
-  std::vector<EtpWeight> (*weights)(const EtpCall&)                  = nullptr;
-  int  x                                                             = 0;     // data operand; -1 when there is none
-  bool mixes                                                         = true;  // y at one position reads x at others
-  Tensor (*coefficient)(const EtpCall&, int weight, const Tensor& x) = nullptr;
-  Tensor (*spread)(const EtpCall&, int weight, const Tensor& per_y)  = nullptr;
-  Tensor (*fold)(const EtpCall&, int weight, const Tensor& on_trace) = nullptr;
+  std::string_view (*primitive)(const EtpCall&)     = nullptr;  // name in reports: etp_mv, etp_mm, …
+  std::vector<EtpWeight> (*weights)(const EtpCall&) = nullptr;
+  int  x                                            = 0;     // data operand; -1 when there is none
+  bool mixes                                        = true;  // y at one position reads x at others
+  // `in`: values of all operands.
+  Tensor (*coefficient)(const EtpCall&, int weight, const Tensors& in)                  = nullptr;
+  Tensor (*spread)(const EtpCall&, int weight, const Tensor& per_y)                     = nullptr;
+  Tensor (*fold)(const EtpCall&, int weight, const Tensors& in, const Tensor& on_trace) = nullptr;
+  // What methods that filter x in place of a trace filter; null = x itself. `coefficient` takes it as x.
+  Tensor (*represent)(const EtpCall&, const Tensor& x) = nullptr;
 };
 
 // Trace shape without the state axis.
 Shape trace_shape(const EtpCall& call, int weight);
 // D_f : [*y,S]  →  [*trace,S]
-Tensor instant(const EtpCall& call, int weight, const Tensor& x, const Tensor& D_f);
+Tensor instant(const EtpCall& call, int weight, const Tensors& in, const Tensor& D_f);
 // D : [*y,S,S], ε : [*trace,S]  →  [*trace,S]
 Tensor propagate(const EtpCall& call, int weight, const Tensor& D, const Tensor& eps);
 // ℓ : [*y,S], ε : [*trace,S]  →  shape of the weight
-Tensor contract(const EtpCall& call, int weight, const Tensor& ell, const Tensor& eps);
+Tensor contract(const EtpCall& call, int weight, const Tensors& in, const Tensor& ell, const Tensor& eps);
+// c : [*y]  →  shape of the weight: the vjp of the operation by its rules
+Tensor pull_back(const EtpCall& call, int weight, const Tensors& in, const Tensor& c);
 
 const std::vector<const Op*>& etp_ops();
 

@@ -11,7 +11,7 @@
 
 #include <algorithm>
 
-#include "braintrace/executor/jacobians.h"
+#include "braintrace/compiler/jacobians.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/transforms/linearize.h"
@@ -24,39 +24,13 @@ namespace {
 
 bool is_product(const Eqn& e) { return is_mixing_etp(*e.op) || is_plain_product(*e.op); }
 
-// The step with an additive perturbation on the new value of each hidden state, as trailing arguments.
-Program perturbed(const ModuleInfo& info) {
-  Program p = info.program();
-  Mask    is_exit(p.types.size());
-  for (const HiddenVar& h : info.hidden) is_exit[h.out] = true;
-  Vars perturbation(p.types.size(), -1);
-  for (const HiddenVar& h : info.hidden) {
-    perturbation[h.out] = p.add_value(p.type(h.out));
-    p.args.push_back(perturbation[h.out]);
-  }
-  std::vector<Eqn> eqns;
-  const Op*        add = find_op("add");
-  for (Eqn& e : p.eqns) {
-    std::vector<Eqn> sums;
-    for (Var& v : e.out) {
-      if (static_cast<size_t>(v) >= is_exit.size() || !is_exit[v]) continue;
-      const Var fresh = p.add_value(p.type(v));
-      sums.push_back({add, {fresh, perturbation[v]}, {v}, {}, e.note});
-      v = fresh;
-    }
-    eqns.push_back(std::move(e));
-    eqns.insert(eqns.end(), sums.begin(), sums.end());
-  }
-  p.eqns = std::move(eqns);
-  return p;
-}
-
 struct StepBuilder {
   const ETraceGraph& graph;
   const ModuleInfo&  info = graph.module_info;
   Flow               flow{info.program()};
-  StepProgram        out    = {};
-  Values             values = {};
+  StepProgram        out     = {};
+  Mask               is_exit = Mask(info.program().types.size());
+  Values             values  = {};
 
   Tensors              group_D    = {};  // per group
   Tensors              propagated = {};  // per trace slot: D ε_{t-1}
@@ -77,6 +51,8 @@ struct StepBuilder {
     if (!call.op->etp->mixes) call.y.shape = g.varshape;
     return call;
   }
+
+  Tensors operands(const HiddenParamOpRelation& r) const { return gather(values, info.program().eqns[r.eqn].in); }
 
   // [*varshape,…] laid out like the operation's output.
   static Tensor as_output(const EtpCall& call, const HiddenGroup& g, const Tensor& t) {
@@ -111,7 +87,7 @@ struct StepBuilder {
   }
 
   Tensors update_traces(const Tensors& traces) {
-    for (const HiddenGroup& g : graph.hidden_groups) group_D.push_back(transition_blocks(info, g, values));
+    for (const HiddenGroup& g : graph.hidden_groups) group_D.push_back(transition_blocks(g, values));
     Tensors next;
     for (size_t i = 0; i < out.traces.size(); ++i) {
       const TraceSlot&   slot = out.traces[i];
@@ -121,11 +97,11 @@ struct StepBuilder {
       const EtpCall&     call = slot_call[i];
       const int          w    = r.trainables[slot.trainable].weight;
       const Tensor       D    = group_D[g.index];
-      const Tensor       D_f  = tail_blocks(info, g, r, c, values);
+      const Tensor       D_f  = tail_blocks(g, r, c, values);
       propagated.push_back(D.defined() ? propagate(call, w, as_output(call, g, D), traces[i]) : Tensor());
       Tensor eps = propagated.back();
       if (D_f.defined()) {
-        const Tensor term = instant(call, w, r.x >= 0 ? values[r.x] : Tensor(), as_output(call, g, D_f));
+        const Tensor term = instant(call, w, operands(r), as_output(call, g, D_f));
         eps               = add_defined(eps, broadcast_to(term, slot.type.shape));
       }
       next.push_back(eps.defined() ? eps : Tensor(slot.type, 0));
@@ -137,13 +113,12 @@ struct StepBuilder {
   Tensor signal(const HiddenGroup& g, const Tensors& G) {
     Tensors L;
     for (int m : g.members) L.push_back(G[m]);
-    Mask held(flow.program.types.size());
-    for (const HiddenVar& h : info.hidden) held[h.out] = true;
     for (size_t a = 0; a < g.members.size(); ++a)
       for (size_t b = 0; b < g.members.size(); ++b) {
         if (a == b || !G[g.members[b]].defined()) continue;
         const Var    from = info.hidden[g.members[a]].out, to = info.hidden[g.members[b]].out;
-        const Region A = cut_region(flow, {from}, {to}, {.eqn = is_product, .value = &held});
+        const Region A =
+            cut_region(flow, {from}, {to}, {.eqn = is_product, .value = [this](Var v) { return is_exit[v]; }});
         if (A.program.eqns.empty()) continue;
         const Tensors constants = gather(values, A.constants);
         Mask          active(constants.size(), false);
@@ -154,7 +129,7 @@ struct StepBuilder {
       }
     Types types;
     for (int m : g.members) types.push_back(flow.program.type(info.hidden[m].out));
-    return concat_states(info, g, instantiated(L, types));
+    return g.concat_hidden(instantiated(L, types));
   }
 
   // Adds Cᵀ(L · D ε_{t-1}) to the gradients of the leaves.
@@ -168,7 +143,7 @@ struct StepBuilder {
       const HiddenGroup& g    = graph.hidden_groups[r.connections[slot.connection].group];
       const Trainable&   t    = r.trainables[slot.trainable];
       const Tensor       operand_gradient =
-          contract(slot_call[i], t.weight, as_output(slot_call[i], g, L[g.index]), propagated[i]);
+          contract(slot_call[i], t.weight, operands(r), as_output(slot_call[i], g, L[g.index]), propagated[i]);
       const Tensors constants = gather(values, t.chain.constants);
       Tensors       leaves;
       for (int l : t.leaves) leaves.push_back(values[info.weights[l].var]);
@@ -190,6 +165,7 @@ StepProgram build_step_program(const ETraceGraph& graph) {
   const auto&    info     = graph.module_info;
   const Program& p        = info.program();
   const Types    in_types = p.types_of(p.args);
+  for (const HiddenVar& h : info.hidden) step.is_exit[h.out] = true;
   step.plan_traces();
 
   auto    builder = Builder::open();
@@ -201,7 +177,7 @@ StepProgram build_step_program(const ETraceGraph& graph) {
   Tensors results = concatenated(gather(step.values, p.results), step.update_traces(traces));
 
   // Everything the backward program needs of the forward one is captured as its constants.
-  const Program pert    = perturbed(info);
+  const Program pert    = add_hidden_perturbation(info).program;
   Tensors       pert_in = concatenated(info.step.constants, inputs);
   for (const HiddenVar& h : info.hidden) pert_in.emplace_back(p.type(h.out), 0);
   Mask active(info.step.constants.size(), false);
