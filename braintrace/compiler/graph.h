@@ -86,11 +86,12 @@ std::string_view name_of(PathClass c);  // all_direct, mixed, windowed
 
 // An operation and one group it reaches.
 struct Connection {
-  int               group = 0;
-  PathClass         path  = PathClass::Direct;
-  std::vector<Path> hidden_paths;                // members reached
-  Region            tail;                        // y → members; other products and other groups are constants
-  bool              position_preserving = true;  // proven: state p reads y at p only
+  int                    group               = 0;
+  PathClass              path                = PathClass::Direct;
+  std::vector<Path>      hidden_paths        = {};    // members reached, in order of discovery
+  std::vector<PathClass> path_classification = {};    // of each of them
+  Region                 tail                = {};    // y → members; other products and other groups are constants
+  bool                   position_preserving = true;  // proven: state p reads y at p only
 };
 
 // An operand of the operation and the parameter leaves behind it.
