@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/ir/builder.h"
 
-#include <algorithm>
 #include <atomic>
 #include <bit>
 
@@ -38,6 +37,17 @@ int32_t Builder::note_index() {
   return it->second;
 }
 
+// The equation just appended defines v.
+void Builder::note_producer(Var v) {
+  producer_.resize(program_.types.size(), -1);
+  producer_[v] = static_cast<int32_t>(program_.eqns.size()) - 1;
+}
+
+const Eqn* Builder::producer(Var v) const {
+  const auto i = static_cast<size_t>(v);
+  return i < producer_.size() && producer_[i] >= 0 ? &program_.eqns[producer_[i]] : nullptr;
+}
+
 Var Builder::literal(const Tensor& t) {
   const std::tuple key{t.dtype(), t.shape(), std::bit_cast<uint64_t>(t.fill())};
   const auto [it, is_new] = literals_.try_emplace(key, -1);
@@ -48,6 +58,7 @@ Var Builder::literal(const Tensor& t) {
                              {it->second},
                              {{fill_dtype, t.dtype()}, {fill_shape, t.shape()}, {fill_value, t.fill()}},
                              note_index()});
+    note_producer(it->second);
   }
   return it->second;
 }
@@ -88,17 +99,8 @@ Tensors Builder::emit(const Op& op, const Tensors& in, Attrs attrs, const Types&
     out.emplace_back(shared_from_this(), eqn.out.back(), t);
   }
   program_.eqns.push_back(std::move(eqn));
+  for (Var v : program_.eqns.back().out) note_producer(v);
   return out;
-}
-
-Tensors Builder::operands_of(Var v, const Op& op) {
-  // Equations are appended with their results, so result ids increase along the list.
-  const auto& eqns = program_.eqns;
-  auto        e    = std::upper_bound(eqns.begin(), eqns.end(), v, [](Var x, const Eqn& q) { return x < q.out[0]; });
-  if (e == eqns.begin() || (--e)->op != &op || std::find(e->out.begin(), e->out.end(), v) == e->out.end()) return {};
-  Tensors in;
-  for (Var x : e->in) in.emplace_back(shared_from_this(), x, program_.type(x));
-  return in;
 }
 
 Traced Builder::finish(const Tensors& results) {
@@ -110,8 +112,13 @@ Traced Builder::finish(const Tensors& results) {
   return {std::move(program_), std::move(constants_)};
 }
 
-Tensors made_by(const Op& op, const Tensor& t) {
-  return t.is_traced() && t.trace()->is_open() ? t.trace()->operands_of(t.var(), op) : Tensors{};
+std::optional<Made> made_by(const Op& op, const Tensor& t) {
+  if (!t.is_traced() || !t.trace()->is_open()) return std::nullopt;
+  const Eqn* e = t.trace()->producer(t.var());
+  if (!e || e->op != &op) return std::nullopt;
+  Made made{{}, e->attrs};
+  for (Var v : e->in) made.in.emplace_back(t.trace(), v, t.trace()->type(v));
+  return made;
 }
 
 std::shared_ptr<Builder> innermost_trace(const Tensors& tensors) {
@@ -137,6 +144,9 @@ Tensors replay(const Program& program, const Tensors& constants, const Tensors& 
     for (Var v : program.eqns[i].in) last_use[v] = i;
   for (Var v : program.results) last_use[v] = n;
 
+  const auto at_constants = innermost_trace(constants), at_args = innermost_trace(args);
+  const auto home = !at_constants || (at_args && at_args->serial() > at_constants->serial()) ? at_args : at_constants;
+
   Tensors values(program.types.size());
   for (size_t i = 0; i < constants.size(); ++i) values[program.constants[i]] = constants[i];
   for (size_t i = 0; i < args.size(); ++i) values[program.args[i]] = args[i];
@@ -146,7 +156,7 @@ Tensors replay(const Program& program, const Tensors& constants, const Tensors& 
     Tensors    in;
     in.reserve(eqn.in.size());
     for (Var v : eqn.in) in.push_back(values[v]);
-    Tensors out = apply(*eqn.op, std::move(in), eqn.attrs);
+    Tensors out = apply_in(home, *eqn.op, std::move(in), eqn.attrs);
     for (size_t k = 0; k < out.size(); ++k) values[eqn.out[k]] = std::move(out[k]);
     for (Var v : eqn.in)
       if (last_use[v] == i) values[v] = Tensor();

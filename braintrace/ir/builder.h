@@ -6,6 +6,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 
@@ -28,9 +29,10 @@ class Builder : public std::enable_shared_from_this<Builder> {
   // The id of `t` in this program, capturing it when it comes from outside.
   Var    use(const Tensor& t);
   Traced finish(const Tensors& results);
-  // The operands of the equation that defines v when its op is `op`, else none: lets a simplify rule look one step
-  // back.
-  Tensors operands_of(Var v, const Op& op);
+
+  // The equation that made `v`, or null for inputs. Valid until the next equation.
+  const Eqn*  producer(Var v) const;
+  const Type& type(Var v) const { return program_.type(v); }
 
   bool     is_open() const { return open_; }
   uint64_t serial() const { return serial_; }
@@ -39,6 +41,7 @@ class Builder : public std::enable_shared_from_this<Builder> {
   Builder();
   Var     literal(const Tensor& t);
   int32_t note_index();
+  void    note_producer(Var v);
 
   uint64_t                                          serial_;
   bool                                              open_ = true;
@@ -48,14 +51,19 @@ class Builder : public std::enable_shared_from_this<Builder> {
   std::unordered_map<const void*, Var>              captured_;  // concrete arrays by storage
   std::map<std::pair<uint64_t, Var>, Var>           outer_;     // outer values by (trace, var)
   std::unordered_map<std::string, int32_t>          note_index_;
+  std::vector<int32_t>                              producer_;  // by value: index of its equation, or -1
 };
+
+// Operands and attributes of the equation that made `t`, if it is one of `op`: what `simplify` rules look through.
+struct Made {
+  Tensors in;
+  Attrs   attrs;
+};
+std::optional<Made> made_by(const Op& op, const Tensor& t);
 
 // The innermost open trace among the tensors, or null when all are concrete; throws UserError for a tensor
 // whose trace is finished.
 std::shared_ptr<Builder> innermost_trace(const Tensors& tensors);
-
-// The operands from which `op` made t, when t is traced and was made by `op`; else none.
-Tensors made_by(const Op& op, const Tensor& t);
 
 // Replays a program on tensors: evaluates it, or appends its equations to their trace.
 Tensors replay(const Program& program, const Tensors& constants, const Tensors& args);

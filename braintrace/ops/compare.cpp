@@ -90,7 +90,10 @@ constinit const Op not_op       = elementwise_composite({
           .expand = [](const Op&, const Tensors& in, const Attrs&) -> Tensors {
       return {apply1(xor_op, {in[0], ones_like(in[0])})};
     },
-          .simplify = [](const Op& op, const Tensors& in, const Attrs&) -> Tensors { return made_by(op, in[0]); },
+          .simplify = [](const Op& op, const Tensors& in, const Attrs&) -> Tensors {
+      const auto from = made_by(op, in[0]);
+      return from ? from->in : Tensors{};
+    },
           .sample   = [](const Op&, Rng&) -> std::vector<Sample> {
       return {{{Array::of<bool>({true, false}, {2})}, {}}, {{Array::of<int32_t>({5, -1, 0}, {3})}, {}}};
     },

@@ -115,8 +115,8 @@ constinit const Op convert_op = {
     .simplify  = [](const Op& op, const Tensors& in, const Attrs& a) -> Tensors {
       if (in[0].dtype() == a[dtype]) return {in[0]};
       if (in[0].is_literal()) return {convert(in[0], a[dtype])};
-      const Tensors from = made_by(op, in[0]);
-      if (!from.empty() && from[0].dtype() == a[dtype] && holds_all_of(in[0].dtype(), a[dtype])) return {from[0]};
+      const auto from = made_by(op, in[0]);
+      if (from && from->in[0].dtype() == a[dtype] && holds_all_of(in[0].dtype(), a[dtype])) return {from->in[0]};
       return {};
     },
     .depend = elementwise_depend,
@@ -264,7 +264,10 @@ constinit const Op neg_op = elementwise({
     .doc       = "-x",
     .linearity = Linearity::Joint,
     .transpose = [](const TransposeArgs& a) -> Tensors { return {-a.ct[0]}; },
-    .simplify  = [](const Op& op, const Tensors& in, const Attrs&) -> Tensors { return made_by(op, in[0]); },
+    .simplify  = [](const Op& op, const Tensors& in, const Attrs&) -> Tensors {
+      const auto from = made_by(op, in[0]);
+      return from ? from->in : Tensors{};
+    },
     .scalar    = {.real    = [](const double* x) { return -x[0]; },
                   .integer = [](const int64_t* x) { return wrap_sub(0, x[0]); }},
 });
@@ -380,7 +383,7 @@ constinit const Op stop_gradient_op = elementwise({
     .name     = "stop_gradient",
     .doc      = "x, held constant under differentiation",
     .simplify = [](const Op& op, const Tensors& in, const Attrs&) -> Tensors {
-      return made_by(op, in[0]).empty() ? Tensors{} : in;
+      return made_by(op, in[0]) ? in : Tensors{};
     },
     .scalar = {.real = [](const double* x) { return x[0]; }, .integer = [](const int64_t* x) { return x[0]; }},
     .sample = [](const Op&, Rng&) -> std::vector<Sample> {

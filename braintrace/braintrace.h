@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The public surface of BrainTrace in one include.
+#pragma once
+
+#include "braintrace/base/version.h"
+#include "braintrace/io/npy.h"
+#include "braintrace/ir/builder.h"
+#include "braintrace/ir/op.h"
+#include "braintrace/ops/compare.h"
+#include "braintrace/ops/contract.h"
+#include "braintrace/ops/math.h"
+#include "braintrace/ops/move.h"
+#include "braintrace/ops/reduce.h"
+#include "braintrace/transforms/jvp.h"
+#include "braintrace/transforms/linearize.h"
+#include "braintrace/transforms/simplify.h"
+#include "braintrace/transforms/vmap.h"
+
+namespace bt = braintrace;
