@@ -88,7 +88,7 @@ Initializer lecun_uniform(double scale = 1);
 
 // By the name used in model descriptions, e.g. "xavier_normal" or "plain.kaiming_normal"; throws UserError naming the
 // known ones.
-Initializer named(const std::string& name);
+Initializer              named(const std::string& name);
 std::vector<std::string> names();
 
 }  // namespace init
