@@ -33,7 +33,6 @@ constinit const Op element_wise_op = composite({
     .name     = "element_wise",
     .doc      = "trainable parameter with one value per position",
     .operands = "weight",
-    .infer    = [](const Op&, const Types& in, const Attrs&) -> Types { return {in[0]}; },
     .expand   = [](const Op&, const Tensors& in, const Attrs&) -> Tensors { return {in[0]}; },
     .batch    = elementwise_batch,
     .depend   = elementwise_depend,
