@@ -6,6 +6,8 @@
 // There is no x. The trace has the shape of the hidden group, which may have axes that w lacks; fold sums them.
 #include "braintrace/etp/element_wise.h"
 
+#include "braintrace/ops/families.h"
+
 #include "braintrace/base/rng.h"
 #include "braintrace/ops/families.h"
 #include "braintrace/ops/index_walk.h"

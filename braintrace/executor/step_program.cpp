@@ -11,9 +11,10 @@
 
 #include <algorithm>
 
-#include "braintrace/executor/jacobians.h"
+#include "braintrace/compiler/jacobians.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
+#include "braintrace/transforms/inline.h"
 #include "braintrace/transforms/linearize.h"
 #include "braintrace/transforms/simplify.h"
 #include "braintrace/transforms/walk.h"
@@ -22,41 +23,13 @@ namespace braintrace {
 
 namespace {
 
-bool is_product(const Eqn& e) { return is_mixing_etp(*e.op) || is_plain_product(*e.op); }
-
-// The step with an additive perturbation on the new value of each hidden state, as trailing arguments.
-Program perturbed(const ModuleInfo& info) {
-  Program p = info.program();
-  Mask    is_exit(p.types.size());
-  for (const HiddenVar& h : info.hidden) is_exit[h.out] = true;
-  Vars perturbation(p.types.size(), -1);
-  for (const HiddenVar& h : info.hidden) {
-    perturbation[h.out] = p.add_value(p.type(h.out));
-    p.args.push_back(perturbation[h.out]);
-  }
-  std::vector<Eqn> eqns;
-  const Op*        add = find_op("add");
-  for (Eqn& e : p.eqns) {
-    std::vector<Eqn> sums;
-    for (Var& v : e.out) {
-      if (static_cast<size_t>(v) >= is_exit.size() || !is_exit[v]) continue;
-      const Var fresh = p.add_value(p.type(v));
-      sums.push_back({add, {fresh, perturbation[v]}, {v}, {}, e.note});
-      v = fresh;
-    }
-    eqns.push_back(std::move(e));
-    eqns.insert(eqns.end(), sums.begin(), sums.end());
-  }
-  p.eqns = std::move(eqns);
-  return p;
-}
-
 struct StepBuilder {
   const ETraceGraph& graph;
   const ModuleInfo&  info = graph.module_info;
-  Flow               flow{info.program()};
-  StepProgram        out    = {};
-  Values             values = {};
+  Flow               flow{info.program(), info.entries()};
+  StepProgram        out     = {};
+  Mask               is_exit = Mask(info.program().types.size());
+  Values             values  = {};
 
   Tensors              group_D    = {};  // per group
   Tensors              propagated = {};  // per trace slot: D ε_{t-1}
@@ -113,7 +86,7 @@ struct StepBuilder {
   }
 
   Tensors update_traces(const Tensors& traces) {
-    for (const HiddenGroup& g : graph.hidden_groups) group_D.push_back(transition_blocks(info, g, values));
+    for (const HiddenGroup& g : graph.hidden_groups) group_D.push_back(transition_blocks(g, values));
     Tensors next;
     for (size_t i = 0; i < out.traces.size(); ++i) {
       const TraceSlot&   slot = out.traces[i];
@@ -123,7 +96,7 @@ struct StepBuilder {
       const EtpCall&     call = slot_call[i];
       const int          w    = r.trainables[slot.trainable].weight;
       const Tensor       D    = group_D[g.index];
-      const Tensor       D_f  = tail_blocks(info, g, r, c, values);
+      const Tensor       D_f  = tail_blocks(g, r, c, values);
       propagated.push_back(D.defined() ? propagate(call, w, as_output(call, g, D), traces[i]) : Tensor());
       Tensor eps = propagated.back();
       if (D_f.defined()) {
@@ -139,13 +112,13 @@ struct StepBuilder {
   Tensor signal(const HiddenGroup& g, const Tensors& G) {
     Tensors L;
     for (int m : g.members) L.push_back(G[m]);
-    Mask held(flow.program.types.size());
-    for (const HiddenVar& h : info.hidden) held[h.out] = true;
     for (size_t a = 0; a < g.members.size(); ++a)
       for (size_t b = 0; b < g.members.size(); ++b) {
         if (a == b || !G[g.members[b]].defined()) continue;
         const Var    from = info.hidden[g.members[a]].out, to = info.hidden[g.members[b]].out;
-        const Region A = cut_region(flow, {from}, {to}, {.eqn = is_product, .value = &held});
+        const Region A = cut_region(flow, {from}, {to},
+                                    {.eqn   = [this](const Eqn& e) { return flow.is_product(e); },
+                                     .value = [this](Var v) { return is_exit[v]; }});
         if (A.program.eqns.empty()) continue;
         const Tensors constants = gather(values, A.constants);
         Mask          active(constants.size(), false);
@@ -156,7 +129,7 @@ struct StepBuilder {
       }
     Types types;
     for (int m : g.members) types.push_back(flow.program.type(info.hidden[m].out));
-    return concat_states(info, g, instantiated(L, types));
+    return g.concat_hidden(instantiated(L, types));
   }
 
   // Adds Cᵀ(L · D ε_{t-1}) to the gradients of the leaves.
@@ -192,6 +165,7 @@ StepProgram build_step_program(const ETraceGraph& graph) {
   const auto&    info     = graph.module_info;
   const Program& p        = info.program();
   const Types    in_types = p.types_of(p.args);
+  for (const HiddenVar& h : info.hidden) step.is_exit[h.out] = true;
   step.plan_traces();
 
   auto    builder = Builder::open();
@@ -203,7 +177,7 @@ StepProgram build_step_program(const ETraceGraph& graph) {
   Tensors results = concatenated(gather(step.values, p.results), step.update_traces(traces));
 
   // Everything the backward program needs of the forward one is captured as its constants.
-  const Program pert    = perturbed(info);
+  const Program pert    = add_hidden_perturbation(info).program;
   Tensors       pert_in = concatenated(info.step.constants, inputs);
   for (const HiddenVar& h : info.hidden) pert_in.emplace_back(p.type(h.out), 0);
   Mask active(info.step.constants.size(), false);
@@ -226,9 +200,9 @@ StepProgram build_step_program(const ETraceGraph& graph) {
 
   step.out.num_residuals     = backward.constants.size();
   Traced forward             = builder->finish(concatenated(results, backward.constants));
-  step.out.forward           = simplify(forward.program);
+  step.out.forward           = simplify(expand_composites(forward.program));
   step.out.forward_constants = forward.constants;
-  step.out.backward          = simplify(constants_as_args(backward.program));
+  step.out.backward          = simplify(expand_composites(constants_as_args(backward.program)));
   return step.out;
 }
 

@@ -60,7 +60,7 @@ size_t hash_value(const AttrValue& value) {
 
 auto position(auto& items, std::string_view name) {
   return std::lower_bound(items.begin(), items.end(), name,
-                          [](const Attr& a, std::string_view n) { return a.name < n; });
+                          [](const Attr& a, std::string_view n) { return a.name.compare(n) < 0; });
 }
 
 }  // namespace

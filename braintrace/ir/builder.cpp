@@ -113,7 +113,7 @@ Traced Builder::finish(const Tensors& results) {
 }
 
 std::optional<Made> made_by(const Op& op, const Tensor& t) {
-  if (!t.is_traced()) return std::nullopt;
+  if (!t.is_traced() || !t.trace()->is_open()) return std::nullopt;
   const Eqn* e = t.trace()->producer(t.var());
   if (!e || e->op != &op) return std::nullopt;
   Made made{{}, e->attrs};
@@ -144,6 +144,9 @@ Tensors replay(const Program& program, const Tensors& constants, const Tensors& 
     for (Var v : program.eqns[i].in) last_use[v] = i;
   for (Var v : program.results) last_use[v] = n;
 
+  const auto at_constants = innermost_trace(constants), at_args = innermost_trace(args);
+  const auto home = !at_constants || (at_args && at_args->serial() > at_constants->serial()) ? at_args : at_constants;
+
   Tensors values(program.types.size());
   for (size_t i = 0; i < constants.size(); ++i) values[program.constants[i]] = constants[i];
   for (size_t i = 0; i < args.size(); ++i) values[program.args[i]] = args[i];
@@ -153,7 +156,7 @@ Tensors replay(const Program& program, const Tensors& constants, const Tensors& 
     Tensors    in;
     in.reserve(eqn.in.size());
     for (Var v : eqn.in) in.push_back(values[v]);
-    Tensors out = apply(*eqn.op, std::move(in), eqn.attrs);
+    Tensors out = apply_in(home, *eqn.op, std::move(in), eqn.attrs);
     for (size_t k = 0; k < out.size(); ++k) values[eqn.out[k]] = std::move(out[k]);
     for (Var v : eqn.in)
       if (last_use[v] == i) values[v] = Tensor();

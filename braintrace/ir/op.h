@@ -39,6 +39,10 @@ struct BatchArgs {
   const Mask&    batched;  // these operands carry a new leading axis; at least one does
   int64_t        size;     // of that axis
 };
+// Results of an equation and their tangents (undefined = zero), computed together.
+struct Pushed {
+  Tensors out, tangents;
+};
 struct LinearizeArgs {
   const Op&      op;
   const Attrs&   attrs;
@@ -102,9 +106,11 @@ struct Op {
   Linearity linearity                                          = Linearity::None;
   uint32_t  linear_operands                                    = ~0u;      // bit i: operand i takes part in `linearity`
   Tensors (*jvp)(const JvpArgs&)                               = nullptr;  // nonlinear ops; null = zero derivative
+  Pushed (*push)(const JvpArgs&)                               = nullptr;  // control ops: results with tangents; no out
   Linearized (*linearize)(const LinearizeArgs&)                = nullptr;  // control ops: split primal from tangent
   Tensors (*transpose)(const TransposeArgs&)                   = nullptr;  // linear ops
-  Tensors (*batch)(const BatchArgs&)                           = nullptr;  // all results get the axis; empty: expand
+  Tensors (*batch)(const BatchArgs&)                           = nullptr;  // reached results get the axis; empty: expand
+  Mask (*reach)(const Op&, const Attrs&, const Mask&)          = nullptr;  // marked operands → results; null = all
   Tensors (*simplify)(const Op&, const Tensors&, const Attrs&) = nullptr;  // cheaper equal results, or empty
   AxisLinks (*depend)(const DependArgs&)                       = nullptr;  // null = every position on every position
   Scalar scalar                                                = {};       // elementwise ops only

@@ -20,7 +20,7 @@ Array Tensor::array() const {
           "tensor: {} is being traced and has no elements yet.\n"
           "  Return it from the traced function, or compute with operations instead of reading elements.",
           to_string(type_));
-  if (kind_ == Kind::Concrete) return array_;
+  if (kind_ == Kind::Concrete) return *array_;
   const std::vector<double> values(static_cast<size_t>(type_.size()), fill_);
   return from_doubles(type_, values);
 }
@@ -61,6 +61,12 @@ Tensors apply(const Op& op, Tensors in, Attrs attrs) {
   const Types out   = infer(op, types_of(in), attrs);
   const auto  trace = innermost_trace(in);
   return trace ? trace->emit(op, in, std::move(attrs), out) : evaluate_now(op, in, attrs, out);
+}
+
+Tensors apply_in(const std::shared_ptr<Builder>& home, const Op& op, Tensors in, Attrs attrs) {
+  if (!home || !in.empty() || op.name == "full") return apply(op, std::move(in), std::move(attrs));
+  const Types out = infer(op, {}, attrs);
+  return home->emit(op, in, std::move(attrs), out);
 }
 
 Tensor apply1(const Op& op, Tensors in, Attrs attrs) { return apply(op, std::move(in), std::move(attrs)).front(); }

@@ -10,6 +10,7 @@
 
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "braintrace/base/array.h"
@@ -54,7 +55,7 @@ class Tensor {
   bool                     weak_ = false;
   Type                     type_;
   double                   fill_ = 0;
-  Array                    array_;
+  std::optional<Array>     array_;
   std::shared_ptr<Builder> trace_;
   Var                      var_ = -1;
 };
@@ -67,6 +68,8 @@ Types types_of(const Tensors& tensors);
 
 // Applies an operation: evaluates it, or appends it to the trace its operands belong to.
 Tensors apply(const Op& op, Tensors in, Attrs attrs = {});
+// The same, but an op without operands becomes an equation of `home` (null = evaluate it).
+Tensors apply_in(const std::shared_ptr<Builder>& home, const Op& op, Tensors in, Attrs attrs);
 Tensor  apply1(const Op& op, Tensors in, Attrs attrs = {});  // for ops with one result
 
 // Names the place (module path) that equations appended inside its lifetime come from.

@@ -1,15 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/model/frame.h"
 
+#include <fmt/format.h>
+
 namespace braintrace {
 
 namespace {
 
 thread_local StateFrame* current_frame = nullptr;
 
+// Makes `frame` current for a while.
+struct Within {
+  explicit Within(StateFrame* frame) : previous(current_frame) { current_frame = frame; }
+  ~Within() { current_frame = previous; }
+  StateFrame* previous;
+};
+
+// A trace whose function threw must not accept further equations.
+struct CloseOnThrow {
+  Builder& builder;
+  ~CloseOnThrow() {
+    if (builder.is_open()) builder.finish({});
+  }
+};
+
 }  // namespace
 
-StateFrame::StateFrame(std::shared_ptr<Builder> trace) : trace_(std::move(trace)), outer_(current_frame) {
+std::string StateLeaf::place() const {
+  return leaf.empty() ? state.place() : fmt::format("{} (leaf '{}')", state.place(), leaf);
+}
+
+StateFrame::StateFrame(std::shared_ptr<Builder> trace, StateSet lanes)
+    : trace_(std::move(trace)), lanes_(std::move(lanes)), outer_(current_frame) {
   current_frame = this;
 }
 StateFrame::~StateFrame() { current_frame = outer_; }
@@ -23,15 +45,16 @@ StateFrame::Touched* StateFrame::find(const State& state, const std::string& lea
 
 Tensor StateFrame::read(const State& state, const std::string& leaf) {
   if (Touched* t = find(state, leaf)) return t->value;
-  current_frame = outer_;  // the value outside this frame gives the type
-  struct Restore {
-    StateFrame* frame;
-    ~Restore() { current_frame = frame; }
-  };
   Type type;
   {
-    Restore restore{this};
+    Within outside(outer_);
     type = state.leaf(leaf).type();
+  }
+  if (lanes_.contains(state.cell().get())) {
+    require(type.rank() > 0,
+            "vmap: {} is batched but holds {}, which has no leading axis.\n  Initialise it with a batch size.",
+            state.place(), to_string(type));
+    type.shape.erase(type.shape.begin());
   }
   const Tensor input                 = trace_->argument(type);
   index_[{state.cell().get(), leaf}] = touched_.size();
@@ -40,6 +63,10 @@ Tensor StateFrame::read(const State& state, const std::string& leaf) {
 }
 
 void StateFrame::write(const State& state, const std::string& leaf, const Tensor& value) {
+  require(!value.is_traced() || value.trace()->serial() <= trace_->serial(),
+          "{}: it is written inside a function that must not write states.\n"
+          "  Return the value, or use for_loop, scan, cond and while_loop, which carry written states.",
+          state.place());
   Touched* t = find(state, leaf);
   if (!t) {
     index_[{state.cell().get(), leaf}] = touched_.size();
@@ -50,16 +77,24 @@ void StateFrame::write(const State& state, const std::string& leaf, const Tensor
   t->written = true;
 }
 
-StatefulProgram trace_function(const Types& args, const Function& f, const std::vector<StateLeaf>& keep) {
-  auto    builder = Builder::open();
-  Tensors inputs;
+void StateFrame::add_names(const State& state, std::set<std::string>& names) const {
+  for (auto it = index_.lower_bound({state.cell().get(), ""}); it != index_.end(); ++it) {
+    if (it->first.first != state.cell().get()) break;
+    names.insert(it->first.second);
+  }
+}
+
+StatefulProgram trace_function(const Types& args, const Function& f, const TraceOptions& options) {
+  auto         builder = Builder::open();
+  CloseOnThrow close{*builder};
+  Tensors      inputs;
   for (const Type& t : args) inputs.push_back(builder->argument(t));
   StatefulProgram out;
   out.num_args = args.size();
   Tensors results;
   {
-    StateFrame frame(builder);
-    for (const StateLeaf& leaf : keep) frame.read(leaf.state, leaf.leaf);
+    StateFrame frame(builder, options.lanes);
+    for (const StateLeaf& leaf : options.keep) frame.read(leaf.state, leaf.leaf);
     results         = f(inputs);
     out.num_results = results.size();
     for (const StateFrame::Touched& t : frame.touched()) {
@@ -82,8 +117,17 @@ Tensors StatefulProgram::inputs(const Tensors& args) const {
 }
 
 Tensors StatefulProgram::store(const Tensors& outputs) const {
+  for (size_t i = 0; i < writes.size(); ++i) writes[i].state.check_storable(outputs[num_results + i]);
   for (size_t i = 0; i < writes.size(); ++i) writes[i].set(outputs[num_results + i]);
   return {outputs.begin(), outputs.begin() + static_cast<int64_t>(num_results)};
 }
+
+Types StatefulProgram::result_types() const {
+  Types types = program.types_of(program.results);
+  types.resize(num_results);
+  return types;
+}
+
+Type StatefulProgram::write_type(size_t index) const { return program.type(program.results[num_results + index]); }
 
 }  // namespace braintrace

@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "braintrace/ir/builder.h"
@@ -19,12 +20,14 @@ struct StateLeaf {
   State       state;
   std::string leaf;
 
-  Tensor value() const { return state.leaf(leaf); }
-  void   set(const Tensor& t) const { state.set_leaf(leaf, t); }
-  bool   operator==(const StateLeaf&) const = default;
+  Tensor      value() const { return state.leaf(leaf); }
+  void        set(const Tensor& t) const { state.set_leaf(leaf, t); }
+  std::string place() const;  // "state 'rnn.w' (leaf 'bias')"
+  bool        operator==(const StateLeaf&) const = default;
 };
 
 using Function = std::function<Tensors(const Tensors&)>;
+using StateSet = std::set<const StateCell*>;
 
 // A function and the states it touches as one pure program:
 //   (arguments, values of `reads`) → (results, new values of `writes`)
@@ -39,22 +42,30 @@ struct StatefulProgram {
   Tensors inputs(const Tensors& args) const;
   // Splits results from new state values, stores the latter, returns the former.
   Tensors store(const Tensors& outputs) const;
+
+  Types result_types() const;            // of the function's results
+  Type  write_type(size_t index) const;  // of the new value of writes[index]
 };
 
-// `keep` lists state leaves that become arguments even when the function does not read them.
-StatefulProgram trace_function(const Types& args, const Function& f, const std::vector<StateLeaf>& keep = {});
+struct TraceOptions {
+  std::vector<StateLeaf> keep  = {};  // become arguments even when the function does not read them
+  StateSet               lanes = {};  // seen inside without their leading axis (vmap)
+};
+StatefulProgram trace_function(const Types& args, const Function& f, const TraceOptions& options = {});
 
 class StateFrame {
  public:
-  explicit StateFrame(std::shared_ptr<Builder> trace);
+  explicit StateFrame(std::shared_ptr<Builder> trace, StateSet lanes = {});
   ~StateFrame();
   StateFrame(const StateFrame&)            = delete;
   StateFrame& operator=(const StateFrame&) = delete;
 
   static StateFrame* current();  // of this thread; null outside any trace
+  const StateFrame*  outer() const { return outer_; }
 
   Tensor read(const State& state, const std::string& leaf);
   void   write(const State& state, const std::string& leaf, const Tensor& value);
+  void   add_names(const State& state, std::set<std::string>& names) const;  // of leaves touched here
 
   struct Touched {
     StateLeaf where;
@@ -68,6 +79,7 @@ class StateFrame {
   Touched* find(const State& state, const std::string& leaf);
 
   std::shared_ptr<Builder>                                   trace_;
+  StateSet                                                   lanes_;
   StateFrame*                                                outer_;
   std::vector<Touched>                                       touched_;
   std::map<std::pair<const StateCell*, std::string>, size_t> index_;

@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <cxxabi.h>
+#include <ostream>
 #include <typeinfo>
 
 #include <fmt/format.h>
+
+#include "braintrace/model/frame.h"
 
 namespace braintrace {
 
@@ -23,22 +26,21 @@ struct ModuleNode {
   std::vector<Entry>        entries;
 
   void add(Entry entry) {
+    require(!entry.name.empty(), "{}: a child, state or setting needs a name.", place());
     for (const Entry& e : entries)
-      require(e.name != entry.name, "module {}: the name '{}' is used twice; give each child and state its own name.",
-              place(), entry.name);
+      require(e.name != entry.name, "{}: the name '{}' is used twice; give each child and state its own name.", place(),
+              entry.name);
     entries.push_back(std::move(entry));
-  }
-  std::string place() const {
-    const auto up = parent.lock();
-    if (!up) return type.empty() ? "(root)" : type;
-    const std::string above = up->path();
-    return above.empty() ? name : above + "." + name;
   }
   std::string path() const {
     const auto up = parent.lock();
     if (!up) return "";
     const std::string above = up->path();
     return above.empty() ? name : above + "." + name;
+  }
+  std::string place() const {
+    const std::string at = path();
+    return at.empty() ? "module" : fmt::format("module '{}'", at);
   }
 };
 
@@ -54,11 +56,17 @@ std::string type_name(const Module& m) {
   return colon == full.npos ? full : full.substr(colon + 2);
 }
 
-void collect(const ModuleNode& node, const Path& at, StateMap& out) {
+void collect(const ModuleNode& node, const Path& at, StateSet& seen, StateMap& out) {
   for (const auto& e : node.entries) {
-    if (e.state) out.emplace_back(at / e.name, *e.state);
-    if (e.module) collect(*e.module, at / e.name, out);
+    if (e.state && seen.insert(e.state->cell().get()).second) out.emplace_back(at / e.name, *e.state);
+    if (e.module) collect(*e.module, at / e.name, seen, out);
   }
+}
+
+bool is_inside(const ModuleNode* node, const std::shared_ptr<ModuleNode>& of) {
+  for (auto up = of; up; up = up->parent.lock())
+    if (up.get() == node) return true;
+  return false;
 }
 
 }  // namespace
@@ -82,6 +90,7 @@ Tensors        Module::call(const Tensors& xs) {
 }
 
 void Module::add_module(const std::shared_ptr<ModuleNode>& parent, const std::string& name, const Module& m) {
+  require(!is_inside(m.node_.get(), parent), "{}: it cannot contain itself as child '{}'.", parent->place(), name);
   m.node_->type   = type_name(m);
   m.node_->name   = name;
   m.node_->parent = parent;
@@ -105,7 +114,8 @@ void Module::children(std::initializer_list<Child> list) {
 }
 
 void Module::add_state(std::string name, const State& s) {
-  s.cell()->place = fmt::format("state '{}' of {}", name, type_name(*this));
+  s.cell()->owner = node_;
+  s.cell()->name  = name;
   node_->add({std::move(name), nullptr, s, {}});
 }
 
@@ -113,9 +123,9 @@ void Module::field(std::string name, std::string text) { node_->add({std::move(n
 
 StateMap Module::states() const {
   StateMap out;
-  collect(*node_, {}, out);
+  StateSet seen;
+  collect(*node_, {}, seen, out);
   std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  for (const auto& [path, state] : out) state.cell()->place = fmt::format("state '{}'", path.str());
   return out;
 }
 
@@ -166,10 +176,102 @@ State Module::state_at(const Path& path) const {
   fail("there is no state '{}' in {}; known are: {}.", path.str(), type_name(*this), known);
 }
 
-void init_all_states(const Module& model, InitOptions options) {
-  require(!options.batch_size || *options.batch_size > 0, "init_all_states: batch_size must be positive, got {}.",
+std::string State::place() const {
+  const auto owner = cell_->owner.lock();
+  if (!owner) return cell_->name.empty() ? "a state outside any module" : fmt::format("state '{}'", cell_->name);
+  const std::string above = owner->path();
+  return fmt::format("state '{}{}{}'", above, above.empty() ? "" : ".", cell_->name);
+}
+
+namespace {
+
+void check_batch(const InitOptions& options, const char* where) {
+  require(!options.batch_size || *options.batch_size > 0, "{}: batch_size must be positive, got {}.", where,
           options.batch_size.value_or(0));
+}
+
+// Type names as the user's documents print them.
+std::string numpy_type(const Type& t) {
+  constexpr std::string_view names[] = {"float32", "float64", "float16", "bfloat16",
+                                        "int32",   "int64",   "uint32",  "bool"};
+  return fmt::format("ShapedArray({}[{}])", names[static_cast<size_t>(t.dtype)], fmt::join(t.shape, ","));
+}
+
+class Printer {
+ public:
+  std::string text;
+
+  // name=Type( … ) with each entry on its own line
+  void module(const ModuleNode& node, const std::string& type, int depth) {
+    text += node.is_list ? "[" : type + "(";
+    for (size_t i = 0; i < node.entries.size(); ++i) {
+      const auto& e = node.entries[i];
+      line(depth + 1, i);
+      if (!node.is_list) text += e.name + "=";
+      if (e.module)
+        module(*e.module, e.module->type, depth + 1);
+      else if (e.state)
+        state(*e.state, depth + 1);
+      else
+        text += e.text;
+    }
+    if (!node.entries.empty()) indent(depth);
+    text += node.is_list ? "]" : ")";
+  }
+
+ private:
+  void indent(int depth) { text += "\n" + std::string(2 * static_cast<size_t>(depth), ' '); }
+  void line(int depth, size_t index) {
+    if (index) text += ",";
+    indent(depth);
+  }
+
+  void state(const State& s, int depth) {
+    text += fmt::format("{}(", name_of(s.kind()));
+    indent(depth + 1);
+    text += "value=";
+    const Leaves& leaves = s.cell()->leaves;
+    if (leaves.empty()) {
+      text += "None";
+    } else if (leaves.size() == 1 && leaves.begin()->first.empty()) {
+      text += numpy_type(leaves.begin()->second.type());
+    } else {
+      text += "{";
+      size_t i = 0;
+      for (const auto& [name, value] : leaves) {
+        line(depth + 2, i++);
+        text += fmt::format("'{}': {}", name, numpy_type(value.type()));
+      }
+      indent(depth + 1);
+      text += "}";
+    }
+    indent(depth);
+    text += ")";
+  }
+};
+
+}  // namespace
+
+void init_all_states(const Module& model, InitOptions options) {
+  check_batch(options, "init_all_states");
   for (const auto& [path, state] : model.states()) state.init(options.batch_size);
 }
+
+void reset_all_states(const Module& model, InitOptions options) {
+  check_batch(options, "reset_all_states");
+  for (const auto& [path, state] : model.states()) {
+    if (options.batch_size)
+      state.init(options.batch_size);
+    else
+      state.reset();
+  }
+}
+
+std::string to_string(const Module& model) {
+  Printer p;
+  p.module(*model.node(), type_name(model), 0);
+  return p.text;
+}
+std::ostream& operator<<(std::ostream& out, const Module& model) { return out << to_string(model); }
 
 }  // namespace braintrace

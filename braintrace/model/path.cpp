@@ -8,6 +8,17 @@
 
 namespace braintrace {
 
+namespace {
+
+std::strong_ordering compare_keys(const std::string& a, const std::string& b) {
+  const bool a_index = Path::is_index(a), b_index = Path::is_index(b);
+  if (a_index != b_index) return a_index ? std::strong_ordering::less : std::strong_ordering::greater;
+  if (a_index && a.size() != b.size()) return a.size() <=> b.size();
+  return a.compare(b) <=> 0;
+}
+
+}  // namespace
+
 Path Path::dotted(std::string_view text) {
   Path p;
   while (!text.empty()) {
@@ -19,7 +30,16 @@ Path Path::dotted(std::string_view text) {
 }
 
 bool Path::is_index(std::string_view key) {
-  return !key.empty() && std::all_of(key.begin(), key.end(), [](char c) { return c >= '0' && c <= '9'; });
+  const bool digits = std::all_of(key.begin(), key.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return digits && !key.empty() && (key == "0" || key[0] != '0');
+}
+
+std::strong_ordering Path::operator<=>(const Path& other) const {
+  const auto & a = keys_, &b = other.keys_;
+  const size_t n = std::min(a.size(), b.size());
+  for (size_t i = 0; i < n; ++i)
+    if (const auto order = compare_keys(a[i], b[i]); order != 0) return order;
+  return a.size() <=> b.size();
 }
 
 std::string Path::str() const { return fmt::format("{}", fmt::join(keys_, ".")); }

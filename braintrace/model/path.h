@@ -28,8 +28,9 @@ class Path {
   std::string str() const;    // layers.0.h
   std::string tuple() const;  // ('layers', 0, 'h')
 
-  bool operator==(const Path&) const  = default;
-  auto operator<=>(const Path&) const = default;
+  // Names in alphabetical order; list positions before names, by number: layers.2 < layers.10.
+  bool                 operator==(const Path&) const = default;
+  std::strong_ordering operator<=>(const Path& other) const;
 
  private:
   std::vector<std::string> keys_;

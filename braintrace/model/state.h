@@ -16,12 +16,13 @@
 
 namespace braintrace {
 
-enum class StateKind : uint8_t { Param, Hidden, HiddenGroup, HiddenTree, ShortTerm, LongTerm };
+enum class StateKind : uint8_t { Param, Hidden, HiddenGroup, HiddenTree, ShortTerm, LongTerm, Random };
 
 using Leaves    = std::map<std::string, Tensor>;  // a single tensor has the leaf name ""
 using BatchSize = std::optional<int64_t>;
 
 struct StateCell;
+struct ModuleNode;
 
 class State {
  public:
@@ -34,13 +35,22 @@ class State {
   bool      is_hidden() const;
   bool      is_param() const { return kind() == StateKind::Param; }
   bool      initialized() const;
-  void      init(BatchSize batch) const;  // makes the value anew; no effect on states without an initialiser
+  // Makes the value anew; no effect on states without an initialiser.
+  void init(BatchSize batch) const;
+  // The same with the batch size of the last init.
+  void reset() const;
 
   Tensor                   value() const { return leaf(""); }
   Tensor                   leaf(const std::string& name) const;
   std::vector<std::string> leaf_names() const;
+  bool                     has_leaf(const std::string& name) const;
   void                     set(const Tensor& value) const { set_leaf("", value); }
   void                     set_leaf(const std::string& name, const Tensor& value) const;
+
+  // Throws UserError when the tensor cannot become the value here and now.
+  void check_storable(const Tensor& value) const;
+  // Where the state is in its model, for messages: "state 'rnn.h'".
+  std::string place() const;
 
   // Names of the slots on the last axis of a HiddenTree state.
   const std::vector<std::string>& slots() const;
@@ -54,11 +64,13 @@ class State {
 
 // The value behind a State, and the place it has in a model (for messages).
 struct StateCell {
-  StateKind                kind;
-  Leaves                   leaves;
-  State::Init              init;
-  std::vector<std::string> slots;
-  std::string              place = "a state outside any module";
+  StateKind                 kind;
+  Leaves                    leaves;
+  State::Init               init;
+  BatchSize                 batch;  // of the last init
+  std::vector<std::string>  slots;
+  std::weak_ptr<ModuleNode> owner;
+  std::string               name;  // under its owner
 };
 
 // A trainable weight. The operation that reads it decides whether it learns online.

@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/transforms/jvp.h"
 
-#include <algorithm>
-
+#include "braintrace/ops/constant.h"
 #include "braintrace/ops/families.h"
 #include "braintrace/transforms/walk.h"
 
 namespace braintrace {
 
 namespace {
-
-bool any_defined(const Tensors& tensors) {
-  return std::any_of(tensors.begin(), tensors.end(), [](const Tensor& t) { return t.defined(); });
-}
 
 Tensors linear_tangent(const Op& op, const Attrs& attrs, const Tensors& in, const Tensors& tangents) {
   if (op.linearity == Linearity::Joint) {
@@ -41,12 +36,8 @@ Tensors linear_tangent(const Op& op, const Attrs& attrs, const Tensors& in, cons
 
 Tensors jvp_equation(const Op& op, const Attrs& attrs, const Tensors& in, const Tensors& tangents, const Tensors& out) {
   Tensors result;
-  if (!any_defined(tangents)) return Tensors(out.size());
-  if (op.expand && !op.jvp) {
-    const Traced body = expansion(op, types_of(in), attrs);
-    return jvp(body.program, concatenated(body.constants, in), concatenated(Tensors(body.constants.size()), tangents))
-        .tangents;
-  }
+  if (!any_true(defined_mask(tangents))) return Tensors(out.size());
+  if (op.push || (op.expand && !op.jvp)) return push_equation(op, attrs, in, tangents).tangents;
   if (op.jvp)
     result = op.jvp({op, attrs, in, tangents, out});
   else if (op.linearity != Linearity::None)
@@ -57,17 +48,31 @@ Tensors jvp_equation(const Op& op, const Attrs& attrs, const Tensors& in, const 
   return result;
 }
 
-JvpResult jvp(const Program& program, const Tensors& in, const Tensors& tangents) {
+Pushed push_equation(const Op& op, const Attrs& attrs, const Tensors& in, const Tensors& tangents) {
+  const bool active = any_true(defined_mask(tangents));
+  if (active && op.push) return op.push({op, attrs, in, tangents, {}});
+  if (active && op.expand && !op.jvp) {
+    const Traced body = expansion(op, types_of(in), attrs);
+    return jvp(body.program, concatenated(body.constants, in), concatenated(Tensors(body.constants.size()), tangents));
+  }
+  const Tensors out = apply(op, in, attrs);
+  return {out, jvp_equation(op, attrs, in, tangents, out)};
+}
+
+Pushed jvp(const Program& program, const Tensors& in, const Tensors& tangents) {
   Tensors values(program.types.size()), dots(program.types.size());
   bind_inputs(program, in, values);
   bind_inputs(program, tangents, dots);
+  const auto home = innermost_trace(in);
   for (const Eqn& e : program.eqns) {
-    EqnNote       note(program, e);
-    const Tensors x   = gather(values, e.in);
-    const Tensors out = apply(*e.op, x, e.attrs);
-    const Tensors dy  = jvp_equation(*e.op, e.attrs, x, gather(dots, e.in), out);
-    scatter(values, e.out, out);
-    scatter(dots, e.out, dy);
+    EqnNote note(program, e);
+    if (e.in.empty()) {
+      scatter(values, e.out, apply_in(home, *e.op, {}, e.attrs));
+      continue;
+    }
+    const Pushed r = push_equation(*e.op, e.attrs, gather(values, e.in), gather(dots, e.in));
+    scatter(values, e.out, r.out);
+    scatter(dots, e.out, r.tangents);
   }
   return {gather(values, program.results), gather(dots, program.results)};
 }
@@ -77,17 +82,11 @@ Program jvp_program(const Program& program, const Mask& active) {
   Types      types  = program.types_of(inputs);
   for (size_t i = 0; i < inputs.size(); ++i)
     if (active[i]) types.push_back(program.type(inputs[i]));
-  return trace(types,
-               [&](const Tensors& args) {
-                 const Tensors in(args.begin(), args.begin() + static_cast<int64_t>(inputs.size()));
-                 Tensors       tangents(inputs.size());
-                 size_t        next = inputs.size();
-                 for (size_t i = 0; i < inputs.size(); ++i)
-                   if (active[i]) tangents[i] = args[next++];
-                 JvpResult r = jvp(program, in, tangents);
-                 return concatenated(r.out, instantiated(r.tangents, types_of(r.out)));
-               })
-      .program;
+  return with_constants_inside(trace(types, [&](const Tensors& args) {
+    const auto   split = args.begin() + static_cast<int64_t>(inputs.size());
+    const Pushed r     = jvp(program, Tensors(args.begin(), split), spread(Tensors(split, args.end()), active));
+    return concatenated(r.out, instantiated(r.tangents, types_of(r.out)));
+  }));
 }
 
 }  // namespace braintrace

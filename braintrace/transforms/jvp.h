@@ -7,15 +7,14 @@
 
 namespace braintrace {
 
-struct JvpResult {
-  Tensors out, tangents;  // undefined tangent = zero
-};
-
 // Inputs are constants then arguments; tangents of inputs may be undefined (zero).
-JvpResult jvp(const Program& program, const Tensors& in, const Tensors& tangents);
+Pushed jvp(const Program& program, const Tensors& in, const Tensors& tangents);
 
 // Tangents of one equation's results.
 Tensors jvp_equation(const Op& op, const Attrs& attrs, const Tensors& in, const Tensors& tangents, const Tensors& out);
+
+// Results and result tangents of one equation.
+Pushed push_equation(const Op& op, const Attrs& attrs, const Tensors& in, const Tensors& tangents);
 
 // (args, tangents of the chosen args) → (results, result tangents). Constants become leading arguments.
 Program jvp_program(const Program& program, const Mask& active);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "braintrace/ops/constant.h"
 #include "braintrace/ops/families.h"
 #include "braintrace/transforms/jvp.h"
 #include "braintrace/transforms/walk.h"
@@ -11,18 +12,11 @@ namespace braintrace {
 
 namespace {
 
-bool any_true(const Mask& m) { return std::find(m.begin(), m.end(), true) != m.end(); }
-
-Mask defined_mask(const Tensors& tensors) {
-  Mask m;
-  for (const Tensor& t : tensors) m.push_back(t.defined());
-  return m;
-}
-
 // Runs the program on `in`, pushing tangents that live in an inner trace.
 void push_forward(const Program& program, const Tensors& in, const Tensors& tangents, Tensors& values, Tensors& dots) {
   bind_inputs(program, in, values);
   bind_inputs(program, tangents, dots);
+  const auto home = innermost_trace(in);
   for (const Eqn& e : program.eqns) {
     EqnNote       note(program, e);
     const Tensors x      = gather(values, e.in);
@@ -43,7 +37,7 @@ void push_forward(const Program& program, const Tensors& in, const Tensors& tang
       scatter(dots, e.out, gather(inner_dots, body.program.results));
       continue;
     }
-    const Tensors out = apply(*e.op, x, e.attrs);
+    const Tensors out = apply_in(home, *e.op, x, e.attrs);
     scatter(values, e.out, out);
     scatter(dots, e.out, jvp_equation(*e.op, e.attrs, x, dx, out));
   }
@@ -71,19 +65,71 @@ LinearMap linearize(const Program& program, const Tensors& in, const Mask& activ
   return result;
 }
 
+namespace {
+
+constexpr Key<double> fill_value{"value"};
+
+// Values known to be zero: literals, and sums and movements of them.
+Mask known_zeros(const Program& p) {
+  Mask zero(p.types.size());
+  for (const Eqn& e : p.eqns) {
+    bool all = e.op->linearity == Linearity::Joint || e.op->name == "full";
+    if (e.op->name == "full") all = e.attrs[fill_value] == 0;
+    for (size_t i = 0; all && i < e.in.size(); ++i) all = !e.op->is_linear_in(i) || zero[e.in[i]];
+    for (Var v : e.out) zero[v] = all;
+  }
+  return zero;
+}
+
+// The equation must be linear in the operands marked, taken together.
+void require_linear(const Program& p, const Eqn& e, const Mask& linear, const Mask& zero) {
+  const Op& op = *e.op;
+  require(op.transpose || op.expand,
+          "transpose: {} is not a linear operation; only linear functions can be transposed.", op.name);
+  if (op.linearity == Linearity::None) return;
+  int64_t count = 0;
+  for (size_t i = 0; i < linear.size(); ++i) {
+    count += linear[i];
+    require(!linear[i] || op.is_linear_in(i),
+            "transpose: {} is not linear in operand {}; only linear functions can be transposed.", op.name, i);
+    require(linear[i] || op.linearity != Linearity::Joint || !op.is_linear_in(i) || zero[e.in[i]],
+            "transpose: {} joins a linear operand with a fixed one ({}, operand {}), which is affine, not linear.\n"
+            "  Only linear functions can be transposed.",
+            op.name, to_string(p.type(e.in[i])), i);
+  }
+  require(op.linearity != Linearity::Each || count <= 1,
+          "transpose: {} is linear in each operand alone, but {} of its operands depend on the linear arguments.\n"
+          "  Only linear functions can be transposed.",
+          op.name, count);
+}
+
+}  // namespace
+
 Tensors transpose(const Program& program, const Tensors& constants, const Tensors& args, const Mask& linear_args,
                   const Tensors& ct) {
   Mask active(program.constants.size(), false);
   active.insert(active.end(), linear_args.begin(), linear_args.end());
-  const Mask is_linear = forward_dependence(program, active);
+  const Mask is_linear  = forward_dependence(program, active);
+  const Mask zero       = known_zeros(program);
+  auto       all_linear = [&](const Vars& vars) {
+    return std::all_of(vars.begin(), vars.end(), [&](Var v) { return is_linear[v]; });
+  };
+  auto any_linear = [&](const Vars& vars) {
+    return std::any_of(vars.begin(), vars.end(), [&](Var v) { return is_linear[v]; });
+  };
 
-  // Forward: everything that does not depend on the linear arguments.
-  Tensors values(program.types.size());
+  // Forward: everything that does not depend on the linear arguments. Where only some results of an equation do,
+  // the others come out the same for any value of the linear operands: zero.
+  const auto home = innermost_trace(concatenated(concatenated(constants, args), ct));
+  Tensors    values(program.types.size());
   bind_inputs(program, concatenated(constants, args), values);
   for (const Eqn& e : program.eqns) {
-    if (is_linear[e.out[0]]) continue;
-    EqnNote note(program, e);
-    scatter(values, e.out, apply(*e.op, gather(values, e.in), e.attrs));
+    if (all_linear(e.out)) continue;
+    EqnNote       note(program, e);
+    const Tensors in  = instantiated(gather(values, e.in), program.types_of(e.in));
+    const Tensors out = apply_in(home, *e.op, in, e.attrs);
+    for (size_t k = 0; k < out.size(); ++k)
+      if (!is_linear[e.out[k]]) values[e.out[k]] = out[k];
   }
 
   // Backward: cotangents of linear values.
@@ -93,27 +139,20 @@ Tensors transpose(const Program& program, const Tensors& constants, const Tensor
   };
   for (size_t i = 0; i < program.results.size(); ++i) accumulate(program.results[i], ct[i]);
   for (auto e = program.eqns.rbegin(); e != program.eqns.rend(); ++e) {
-    if (!is_linear[e->out[0]]) continue;
+    if (!any_linear(e->out)) continue;
     const Tensors out_ct = gather(cts, e->out);
     if (!any_true(defined_mask(out_ct))) continue;
     EqnNote note(program, *e);
     Mask    linear;
-    Tensors in;
-    for (Var v : e->in) {
-      linear.push_back(is_linear[v]);
-      in.push_back(is_linear[v] ? Tensor() : values[v]);
-    }
-    const Types in_types = program.types_of(e->in);
-    Tensors     in_ct;
+    for (Var v : e->in) linear.push_back(is_linear[v]);
+    require_linear(program, *e, linear, zero);
+    const Tensors in       = gather(values, e->in);
+    const Types   in_types = program.types_of(e->in);
+    Tensors       in_ct;
     if (e->op->transpose) {
-      for (size_t i = 0; i < linear.size(); ++i)
-        require(!linear[i] || e->op->linearity == Linearity::None || e->op->is_linear_in(i),
-                "transpose: {} is not linear in operand {}; only linear functions can be transposed.", e->op->name, i);
       in_ct =
           e->op->transpose({*e->op, e->attrs, in, in_types, linear, instantiated(out_ct, program.types_of(e->out))});
     } else {
-      require(e->op->expand, "transpose: {} is not a linear operation; only linear functions can be transposed.",
-              e->op->name);
       const Traced body = expansion(*e->op, in_types, e->attrs);
       in_ct             = transpose(body.program, body.constants, in, linear, out_ct);
     }
@@ -153,13 +192,11 @@ Program vjp_program(const Program& program, const Mask& active) {
   for (size_t i = 0; i < inputs.size(); ++i)
     if (active[i]) wanted.push_back(program.type(inputs[i]));
   for (Var v : program.results) types.push_back(program.type(v));
-  return trace(types,
-               [&](const Tensors& args) {
-                 const auto      split = args.begin() + static_cast<int64_t>(inputs.size());
-                 const VjpResult r     = vjp(program, Tensors(args.begin(), split), active);
-                 return concatenated(r.out, instantiated(r.pullback(Tensors(split, args.end())), wanted));
-               })
-      .program;
+  return with_constants_inside(trace(types, [&](const Tensors& args) {
+    const auto      split = args.begin() + static_cast<int64_t>(inputs.size());
+    const VjpResult r     = vjp(program, Tensors(args.begin(), split), active);
+    return concatenated(r.out, instantiated(r.pullback(Tensors(split, args.end())), wanted));
+  }));
 }
 
 }  // namespace braintrace

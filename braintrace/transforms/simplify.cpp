@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "braintrace/base/hash.h"
+#include "braintrace/ops/constant.h"
 #include "braintrace/transforms/walk.h"
 
 namespace braintrace {
@@ -81,7 +82,7 @@ Tensor fold_literals(const Op& op, const Tensors& in, const Attrs& attrs, const 
 }
 
 // Re-emits the program, replacing equations by what their `simplify` rule returns.
-Program peephole(const Program& program) {
+Program peephole(const Program& program, bool nested) {
   auto    builder = Builder::open();
   Tensors values(program.types.size());
   // Constants stay constants of the result: make them arguments first and split again at the end.
@@ -93,7 +94,7 @@ Program peephole(const Program& program) {
     }
     EqnNote       note(program, e);
     const Tensors in    = gather(values, e.in);
-    const Attrs   attrs = simplify_nested(e.attrs);
+    const Attrs   attrs = nested ? simplify_nested(e.attrs) : e.attrs;
     const Types   types = program.types_of(e.out);
     Tensors       out;
     if (e.op->simplify) out = e.op->simplify(*e.op, in, attrs);
@@ -103,7 +104,7 @@ Program peephole(const Program& program) {
     if (out.empty()) out = builder->emit(*e.op, in, attrs, types);
     scatter(values, e.out, out);
   }
-  Program    p = builder->finish(gather(values, program.results)).program;
+  Program    p = with_constants_inside(builder->finish(gather(values, program.results)));
   const auto n = static_cast<int64_t>(program.constants.size());
   p.constants.assign(p.args.begin(), p.args.begin() + n);
   p.args.erase(p.args.begin(), p.args.begin() + n);
@@ -143,9 +144,10 @@ Program cse(const Program& p) {
 }
 
 Program simplify(const Program& program) {
-  Program p = dce(program);
+  // Nested programs know nothing of their surroundings: once is enough, unless a rule brings new ones.
+  Program p = dce(cse(peephole(dce(program), true)));
   for (;;) {
-    Program next = dce(cse(peephole(p)));
+    Program next = dce(cse(peephole(p, false)));
     if (equal(next, p)) return next;
     p = std::move(next);
   }

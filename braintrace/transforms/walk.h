@@ -2,6 +2,8 @@
 // Small pieces every transform uses to walk a program over tensors.
 #pragma once
 
+#include <algorithm>
+
 #include "braintrace/ir/builder.h"
 #include "braintrace/ir/op.h"
 
@@ -40,6 +42,29 @@ inline Tensors instantiated(Tensors tensors, const Types& types) {
   return tensors;
 }
 
+inline bool any_true(const Mask& m) { return std::find(m.begin(), m.end(), true) != m.end(); }
+inline Mask defined_mask(const Tensors& tensors) {
+  Mask m;
+  m.reserve(tensors.size());
+  for (const Tensor& t : tensors) m.push_back(t.defined());
+  return m;
+}
+
+// The chosen tensors, and the way back: undefined where not chosen.
+inline Tensors chosen(const Tensors& tensors, const Mask& mask) {
+  Tensors out;
+  for (size_t i = 0; i < tensors.size(); ++i)
+    if (mask[i]) out.push_back(tensors[i]);
+  return out;
+}
+inline Tensors spread(const Tensors& tensors, const Mask& mask) {
+  Tensors out(mask.size());
+  size_t  next = 0;
+  for (size_t i = 0; i < mask.size(); ++i)
+    if (mask[i]) out[i] = tensors[next++];
+  return out;
+}
+
 // Values that depend on the inputs marked in `active` (constants then arguments).
 inline Mask forward_dependence(const Program& p, const Mask& active) {
   Mask       depends(p.types.size());
@@ -48,9 +73,23 @@ inline Mask forward_dependence(const Program& p, const Mask& active) {
   for (const Eqn& e : p.eqns) {
     bool any = false;
     for (Var v : e.in) any = any || depends[v];
-    for (Var v : e.out) depends[v] = any;
+    if (any && e.op->reach) {
+      Mask in;
+      for (Var v : e.in) in.push_back(depends[v]);
+      const Mask out = e.op->reach(*e.op, e.attrs, in);
+      for (size_t k = 0; k < out.size(); ++k) depends[e.out[k]] = out[k];
+    } else {
+      for (Var v : e.out) depends[v] = any;
+    }
   }
   return depends;
+}
+// The results among them.
+inline Mask result_dependence(const Program& p, const Mask& active) {
+  const Mask depends = forward_dependence(p, active);
+  Mask       out;
+  for (Var v : p.results) out.push_back(depends[v]);
+  return out;
 }
 
 // Equations emitted while it lives carry the note of `e`.

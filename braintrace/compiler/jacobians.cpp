@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "braintrace/executor/jacobians.h"
+#include "braintrace/compiler/jacobians.h"
 
 #include <algorithm>
 
@@ -15,16 +15,10 @@ namespace braintrace {
 
 namespace {
 
-Type member_type(const HiddenVar& h, DType dtype) {
-  Type t{dtype, h.varshape};
-  if (h.num_state > 1 || h.state.kind() != StateKind::Hidden) t.shape.push_back(h.num_state);
-  return t;
-}
-
 // One in slot `slot` of the member at every position, zero elsewhere.
 Tensor slot_ones(const HiddenVar& h, int slot, DType dtype) {
-  const Type t = member_type(h, dtype);
-  if (h.state.kind() == StateKind::Hidden) return Tensor(t, 1);
+  const Type t = h.type(dtype);
+  if (!h.stacked) return Tensor(t, 1);
   return convert(equal(iota(t.shape, -1), Tensor(static_cast<double>(slot))), dtype);
 }
 
@@ -83,60 +77,39 @@ Tensors push_diagonal(const Region& region, const Values& values, const Tensors&
 
 }  // namespace
 
-Tensor concat_states(const ModuleInfo& info, const HiddenGroup& g, const Tensors& members) {
-  Tensors wide;
-  for (size_t i = 0; i < members.size(); ++i)
-    wide.push_back(info.hidden[g.members[i]].state.kind() == StateKind::Hidden ? expand_dims(members[i], -1)
-                                                                               : members[i]);
-  return wide.size() == 1 ? wide[0] : concat(wide, -1);
-}
-
-Tensors split_states(const ModuleInfo& info, const HiddenGroup& g, const Tensor& stacked) {
-  Tensors out;
-  int64_t at = 0;
-  for (int m : g.members) {
-    const HiddenVar& h = info.hidden[m];
-    const Tensor     t = slice_axis(stacked, -1, at, at + h.num_state);
-    out.push_back(h.state.kind() == StateKind::Hidden ? squeeze(t, {-1}) : t);
-    at += h.num_state;
-  }
-  return out;
-}
-
-Tensor transition_blocks(const ModuleInfo& info, const HiddenGroup& g, const Values& values) {
+Tensor transition_blocks(const HiddenGroup& g, const Values& values) {
   Tensors old;
   Types   types;
-  for (int m : g.members) {
-    old.push_back(values[info.hidden[m].in]);
+  for (const HiddenVar& h : g.hidden) {
+    old.push_back(values[h.in]);
     types.push_back(old.back().type());
   }
   const DType dtype = old[0].dtype();
   Tensors     columns;
   bool        live = false;
   for (size_t m = 0; m < g.members.size(); ++m) {
-    const HiddenVar& h = info.hidden[g.members[m]];
+    const HiddenVar& h = g.hidden[m];
     for (int slot = 0; slot < h.num_state; ++slot) {
       Tensors tangents(g.members.size());
       tangents[m]    = slot_ones(h, slot, dtype);
       Tensors pushed = g.diagonal ? push(g.transition, values, old, tangents)
                                   : push_diagonal(g.transition, values, old, m, tangents[m], size_of(g.varshape));
       live |= any_defined(pushed);
-      columns.push_back(concat_states(info, g, instantiated(pushed, types)));
+      columns.push_back(g.concat_hidden(instantiated(pushed, types)));
     }
   }
   return live ? stack(columns, -1) : Tensor();
 }
 
-Tensor tail_blocks(const ModuleInfo& info, const HiddenGroup& g, const HiddenParamOpRelation& r, const Connection& c,
-                   const Values& values) {
+Tensor tail_blocks(const HiddenGroup& g, const HiddenParamOpRelation& r, const Connection& c, const Values& values) {
   const Tensor y = values[r.y];
   const Tensor ones(y.type(), 1);
   Tensors      pushed =
       c.position_preserving ? push(c.tail, values, {y}, {ones}) : push_diagonal(c.tail, values, {y}, 0, ones, y.size());
   if (!any_defined(pushed)) return {};
   Types types;
-  for (int m : g.members) types.push_back(values[info.hidden[m].out].type());
-  return concat_states(info, g, instantiated(pushed, types));
+  for (const HiddenVar& h : g.hidden) types.push_back(values[h.out].type());
+  return g.concat_hidden(instantiated(pushed, types));
 }
 
 }  // namespace braintrace

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// What ops with nested programs share: tracing bodies, closing over outer tensors, and splitting operand lists.
+#pragma once
+
+#include "braintrace/ir/builder.h"
+#include "braintrace/ir/op.h"
+
+namespace braintrace {
+
+using Function = std::function<Tensors(const Tensors&)>;
+
+// A body under construction: its results are known, but may still be adjusted before `close_over` ends the trace.
+struct OpenBody {
+  std::shared_ptr<Builder> builder;
+  Tensors                  results;
+};
+OpenBody open_body(const Types& types, const Function& f);
+
+// Programs over one common list of captured tensors: each takes (captures, its own arguments).
+struct Bodies {
+  ProgramPtrs programs;
+  Tensors     captures;
+};
+Bodies close_over(std::vector<Traced> traced);
+Bodies close_over(const std::vector<OpenBody>& open);
+
+// Gives bare C++ numbers among the results the types they stand for.
+void settle_numbers(Tensors& results, const Types& wanted);
+
+// Tensors [from, from + count).
+Tensors part(const Tensors& tensors, size_t from, size_t count);
+Types   part(const Types& types, size_t from, size_t count);
+Mask    part(const Mask& mask, size_t from, size_t count);
+Mask    joined(Mask a, const Mask& b);
+Types   joined(Types a, const Types& b);
+Types   chosen(const Types& types, const Mask& mask);
+Types   stacked(Types types, int64_t length);  // with a leading axis
+
+// Marks operands of floating-point type among those marked.
+Mask floats_among(const Mask& mask, const Types& types);
+
+// The linear part of a run: equations and captured constants that the results do not need are gone.
+Traced pruned(Traced traced);
+
+// Runs `program` now and keeps its derivative as a map.
+Linearized linearized(const Program& program, const Tensors& in, const Mask& active);
+
+// `nested` must take the given types; the message names the op and the program's role.
+void require_takes(const Op& op, const char* role, const Program& nested, const Types& given);
+
+}  // namespace braintrace

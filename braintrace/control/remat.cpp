@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// remat: y = body(x), one equation in every pass. The linear part is the equation (x, dx) → dy and its transpose is
+// (x, ct) → cotangents: both hold the whole body, so no common subexpression with the forward run can be found.
+#include "braintrace/control/remat.h"
+
+#include "braintrace/base/rng.h"
+#include "braintrace/ops/families.h"
+#include "braintrace/ops/index_walk.h"
+#include "braintrace/ops/math.h"
+#include "braintrace/ops/reduce.h"
+#include "braintrace/transforms/jvp.h"
+#include "braintrace/transforms/linearize.h"
+#include "braintrace/transforms/vmap.h"
+#include "braintrace/transforms/walk.h"
+
+namespace braintrace {
+
+namespace {
+
+constexpr Key<ProgramPtr> body_key{"body"};
+
+Tensors apply_remat(Traced traced, const Tensors& operands) {
+  const Bodies b = close_over({pruned(std::move(traced))});
+  return apply(remat_op, concatenated(b.captures, operands), {{body_key, b.programs[0]}});
+}
+
+Pushed remat_push(const JvpArgs& a) {
+  const Program& body   = *a.attrs[body_key];
+  const Mask     active = defined_mask(a.tangents);
+  const Tensors  moved  = chosen(a.tangents, active);
+  Mask           live;
+  Traced         both = trace(joined(types_of(a.in), types_of(moved)), [&](const Tensors& args) {
+    const Pushed r = jvp(body, part(args, 0, a.in.size()), spread(part(args, a.in.size(), moved.size()), active));
+    live           = defined_mask(r.tangents);
+    return concatenated(r.out, chosen(r.tangents, live));
+  });
+  const Tensors  y    = apply_remat(std::move(both), concatenated(a.in, moved));
+  return {part(y, 0, live.size()), spread(part(y, live.size(), y.size() - live.size()), live)};
+}
+
+Linearized remat_linearize(const LinearizeArgs& a) {
+  auto tangent = [in = a.in, body = a.attrs[body_key]](const Tensors& tangents) {
+    const Mask    active = defined_mask(tangents);
+    const Tensors moved  = chosen(tangents, active);
+    Mask          live;
+    Traced        linear = trace(joined(types_of(in), types_of(moved)), [&](const Tensors& args) {
+      const Pushed r = jvp(*body, part(args, 0, in.size()), spread(part(args, in.size(), moved.size()), active));
+      live           = defined_mask(r.tangents);
+      return chosen(r.tangents, live);
+    });
+    if (!any_true(live)) return Tensors(live.size());
+    return spread(apply_remat(std::move(linear), concatenated(in, moved)), live);
+  };
+  return {apply(a.op, a.in, a.attrs), tangent};
+}
+
+Tensors remat_transpose(const TransposeArgs& a) {
+  Mask fixed = a.linear;
+  fixed.flip();
+  const Tensors given = chosen(a.in, fixed);
+  Mask          live;
+  Traced        back = trace(joined(types_of(given), types_of(a.ct)), [&](const Tensors& args) {
+    const Tensors ct = transpose(*a.attrs[body_key], {}, spread(part(args, 0, given.size()), fixed), a.linear,
+                                        part(args, given.size(), a.ct.size()));
+    live             = defined_mask(ct);
+    return chosen(ct, live);
+  });
+  if (!any_true(live)) return Tensors(live.size());
+  return spread(apply_remat(std::move(back), concatenated(given, a.ct)), live);
+}
+
+Mask remat_reach(const Op&, const Attrs& a, const Mask& in) { return result_dependence(*a[body_key], in); }
+
+Tensors remat_batch(const BatchArgs& a) {
+  const Mask reached = remat_reach(a.op, a.attrs, a.batched);
+  return apply_remat(trace(types_of(a.in),
+                           [&](const Tensors& args) {
+                             VmapResult r = vmap(*a.attrs[body_key], args, a.batched, a.size);
+                             for (size_t k = 0; k < r.out.size(); ++k)
+                               if (reached[k]) r.out[k] = with_batch_axis(r.out[k], r.batched[k], a.size);
+                             return r.out;
+                           }),
+                     a.in);
+}
+
+}  // namespace
+
+constinit const Op remat_op = {
+    .name     = "remat",
+    .doc      = "a nested program whose intermediate values are computed again for the derivative",
+    .operands = "operands...",
+    .infer    = [](const Op& op, const Types& in, const Attrs& a) -> Types {
+      require_takes(op, "body", *a[body_key], in);
+      return a[body_key]->types_of(a[body_key]->results);
+    },
+    .eval = [](const Op&, const Arrays& in, const Attrs& a, const Types&) { return evaluate(*a[body_key], {}, in); },
+    .push = remat_push,
+    .linearize = remat_linearize,
+    .transpose = remat_transpose,
+    .batch     = remat_batch,
+    .reach     = remat_reach,
+    .sample    = [](const Op&, Rng& rng) -> std::vector<Sample> {
+      const Type t{DType::F64, {3}};
+      const auto f = std::make_shared<const Program>(trace({t, t}, [](const Tensors& x) -> Tensors {
+                                                       return {exp(tanh(x[0] * x[1])), sum(x[1] * x[1])};
+                                                     }).program);
+      return {{{random_array(rng, t), random_array(rng, t)}, {{body_key, f}}}};
+    },
+};
+
+Function remat(const Function& f) {
+  return [f](const Tensors& operands) { return apply_remat(trace(types_of(operands), f), operands); };
+}
+
+const std::vector<const Op*>& remat_ops() {
+  static const std::vector<const Op*> ops = {&remat_op};
+  return ops;
+}
+
+}  // namespace braintrace

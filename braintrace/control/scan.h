@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// A loop over the leading axis of its inputs, with a carry.
+#pragma once
+
+#include "braintrace/control/nested.h"
+
+namespace braintrace {
+
+extern const Op scan_op;
+
+struct ScanResult {
+  Tensors carry, ys;
+};
+struct ScanOptions {
+  int64_t length  = -1;  // number of steps; needed only without xs
+  bool    reverse = false;
+};
+using ScanBody = std::function<ScanResult(const Tensors& carry, const Tensors& x)>;
+
+// For each t:  (carry, y_t) = body(carry, x_t),  x_t = xs[t];  gives the last carry and all y stacked.
+// The carry keeps its types. With `reverse` t runs from the last to the first; y_t still belongs to x_t.
+ScanResult scan(const ScanBody& body, const Tensors& carry, const Tensors& xs, const ScanOptions& options = {});
+
+// carry = body(i, carry) for i = lo … hi-1. Bounds known now give a scan; traced bounds give a while, which has no
+// reverse mode unless max_steps bounds it.
+using ForBody = std::function<Tensors(const Tensor& i, const Tensors& carry)>;
+Tensors fori_loop(const Tensor& lo, const Tensor& hi, const ForBody& body, const Tensors& init, int64_t max_steps = 0);
+
+// Operands of a scan equation: (consts, carry, xs).
+struct ScanOperands {
+  Tensors consts, carry, xs;
+};
+// Emits a scan whose body takes (consts, carry, x) and returns (carry, ys); what the body captured joins the consts.
+Tensors apply_scan(Traced body, ScanOperands operands, int64_t length, bool reverse);
+
+// Throws UserError naming the first carry whose type changes.
+void require_same_carry(const char* where, const Types& before, const Types& after);
+
+const std::vector<const Op*>& scan_ops();
+
+}  // namespace braintrace

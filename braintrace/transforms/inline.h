@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Replaces equations by the programs they stand for.
+#pragma once
+
+#include "braintrace/ir/op.h"
+
+namespace braintrace {
+
+// Every equation that `which` accepts and whose op has an expansion becomes that expansion, also inside nested programs
+// and inside what was expanded.
+Program inlined(const Program& program, const std::function<bool(const Op&)>& which);
+
+Program inline_calls(const Program& program);       // call equations become their bodies
+Program expand_composites(const Program& program);  // only ops with a meaning of their own remain
+
+}  // namespace braintrace
