@@ -102,14 +102,14 @@ struct Op {
 
   Types (*infer)(const Op&, const Types&, const Attrs&)                = nullptr;  // types → types
   Arrays (*eval)(const Op&, const Arrays&, const Attrs&, const Types&) = nullptr;  // reference meaning, or
-  Tensors (*expand)(const Op&, const Tensors&, const Attrs&) = nullptr;  // meaning by simpler ops; other rules follow
-  Linearity linearity                                        = Linearity::None;
-  uint32_t  linear_operands                                  = ~0u;      // bit i: operand i takes part in `linearity`
-  Tensors (*jvp)(const JvpArgs&)                             = nullptr;  // nonlinear ops; null = zero derivative
-  Pushed (*push)(const JvpArgs&)                             = nullptr;  // control ops: results with tangents; no out
-  Linearized (*linearize)(const LinearizeArgs&)              = nullptr;  // control ops: split primal from tangent
-  Tensors (*transpose)(const TransposeArgs&)                 = nullptr;  // linear ops
-  Tensors (*batch)(const BatchArgs&) = nullptr;  // reached results get a leading axis; empty: by expand
+  Tensors (*expand)(const Op&, const Tensors&, const Attrs&)   = nullptr;  // meaning by simpler ops; other rules follow
+  Linearity linearity                                          = Linearity::None;
+  uint32_t  linear_operands                                    = ~0u;      // bit i: operand i takes part in `linearity`
+  Tensors (*jvp)(const JvpArgs&)                               = nullptr;  // nonlinear ops; null = zero derivative
+  Pushed (*push)(const JvpArgs&)                               = nullptr;  // control ops: results with tangents; no out
+  Linearized (*linearize)(const LinearizeArgs&)                = nullptr;  // control ops: split primal from tangent
+  Tensors (*transpose)(const TransposeArgs&)                   = nullptr;  // linear ops
+  Tensors (*batch)(const BatchArgs&)                           = nullptr;  // reached results get the axis; empty: expand
   Mask (*reach)(const Op&, const Attrs&, const Mask&)          = nullptr;  // marked operands → results; null = all
   Tensors (*simplify)(const Op&, const Tensors&, const Attrs&) = nullptr;  // cheaper equal results, or empty
   AxisLinks (*depend)(const DependArgs&)                       = nullptr;  // null = every position on every position

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operation cases recorded from the reference system: values, derivatives and trace rules.
 //
-// Reference traces belong to the raw weight, ours to what the operation reads, f(w): an elementwise f contributes f'(w).
-// Where an einsum has shared axes our trace keeps them (the reference sums them too early), so only the instantaneous
-// term can be compared, after that sum.
+// Reference traces belong to the raw weight, ours to what the operation reads, f(w): an elementwise f contributes
+// f'(w). Where an einsum has shared axes our trace keeps them (the reference sums them too early), so only the
+// instantaneous term can be compared, after that sum.
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -102,8 +102,8 @@ struct GoldenOp : testing::TestWithParam<std::string> {
       const auto it = std::find(keys.begin(), keys.end(), key);
       return it == keys.end() ? Tensor() : in[it - keys.begin()];
     };
-    const Tensor    x = arg("x"), w = arg("weight"), b = arg("bias");
-    const WeightFns fns{.weight_fn = named_fn(a, "weight_fn"), .bias_fn = named_fn(a, "bias_fn")};
+    const Tensor      x = arg("x"), w = arg("weight"), b = arg("bias");
+    const WeightFns   fns{.weight_fn = named_fn(a, "weight_fn"), .bias_fn = named_fn(a, "bias_fn")};
     const std::string op = info["op"];
     if (op == "matmul") return matmul(x, w, b, fns);
     if (op == "element_wise") return element_wise(w, {.weight_fn = fns.weight_fn});
@@ -114,12 +114,11 @@ struct GoldenOp : testing::TestWithParam<std::string> {
     if (op == "lora_matmul")
       return lora_matmul(x, arg("lora_b"), arg("lora_a"), b,
                          {.alpha = a["alpha"], .b_fn = named_fn(a, "b_fn"), .a_fn = named_fn(a, "a_fn")});
-    const json&   csr_ = a["csr"];
+    const json&   csr_   = a["csr"];
     const auto    indptr = csr_["indptr"].get<Ints>(), indices = csr_["indices"].get<Ints>();
     const int64_t n_ptr = static_cast<int64_t>(indptr.size()), n_idx = static_cast<int64_t>(indices.size());
-    return sparse_matmul(x, w,
-                         csr(Array::of(indptr, {n_ptr}), Array::of(indices, {n_idx}), csr_["shape"][0], csr_["shape"][1]),
-                         b, fns);
+    return sparse_matmul(
+        x, w, csr(Array::of(indptr, {n_ptr}), Array::of(indices, {n_idx}), csr_["shape"][0], csr_["shape"][1]), b, fns);
   }
 
   Program program() const {
@@ -128,12 +127,12 @@ struct GoldenOp : testing::TestWithParam<std::string> {
 
   // f'(w) of the transform of a parameter, or undefined.
   Tensor derivative(const std::string& key) const {
-    const char* option = key == "bias"     ? "bias_fn"
-                         : key == "lora_b" ? "b_fn"
-                         : key == "lora_a" ? "a_fn"
-                         : info["op"] == "conv" ? "kernel_fn"
-                                                : "weight_fn";
-    const WeightFn f = named_fn(info["attributes"], option);
+    const char*    option = key == "bias"          ? "bias_fn"
+                            : key == "lora_b"      ? "b_fn"
+                            : key == "lora_a"      ? "a_fn"
+                            : info["op"] == "conv" ? "kernel_fn"
+                                                   : "weight_fn";
+    const WeightFn f      = named_fn(info["attributes"], option);
     if (!f) return {};
     const Tensor  w = value(key);
     const Program p = trace({w.type()}, [&](const Tensors& in) -> Tensors { return {f(in[0])}; }).program;
@@ -150,7 +149,8 @@ struct GoldenOp : testing::TestWithParam<std::string> {
     const Array  a        = got.array();
     ASSERT_EQ(a.type(), expected.type()) << name;
     for (int64_t i = 0; i < a.size(); ++i)
-      ASSERT_NEAR(at(a, i), at(expected, i), tolerance * std::max(1., std::abs(at(expected, i)))) << name << " at " << i;
+      ASSERT_NEAR(at(a, i), at(expected, i), tolerance * std::max(1., std::abs(at(expected, i))))
+          << name << " at " << i;
   }
 };
 

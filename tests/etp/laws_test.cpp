@@ -48,8 +48,8 @@ TEST_P(TrainableLaw, PropagateActsPerPosition) {
       d_type.shape.push_back(2);
       eps_type.shape.push_back(2);
       const Tensor d = random_array(rng, d_type), eps = random_array(rng, eps_type);
-      const Tensor eye = Array::of<double>({1, 0, 0, 1}, {2, 2});
-      const Array  got = propagate(call, k, expand_dims(d, -1) * eye, eps).array();
+      const Tensor eye      = Array::of<double>({1, 0, 0, 1}, {2, 2});
+      const Array  got      = propagate(call, k, expand_dims(d, -1) * eye, eps).array();
       const Array  expected = (GetParam()->etp->spread(call, k, d) * eps).array();
       ASSERT_EQ(got.type(), expected.type());
       for (int64_t i = 0; i < got.size(); ++i) EXPECT_NEAR(at(got, i), at(expected, i), exact);
@@ -62,11 +62,14 @@ INSTANTIATE_TEST_SUITE_P(AllTrainable, TrainableLaw, testing::ValuesIn(trainable
 
 // Negative controls: y = 2 x W with one rule wrong at a time.
 constexpr EtpRules doubled = {
-    .primitive   = [](const EtpCall&) -> std::string_view { return "doubled"; },
-    .weights     = [](const EtpCall&) { return std::vector<EtpWeight>{{"weight", 1}}; },
+    .primitive = [](const EtpCall&) -> std::string_view { return "doubled"; },
+    .weights =
+        [](const EtpCall&) {
+          return std::vector<EtpWeight>{{"weight", 1}};
+        },
     .coefficient = [](const EtpCall&, int, const Tensors& in) -> Tensor { return expand_dims(in[0] * 2., -1); },
-    .spread = [](const EtpCall& c, int, const Tensor& t) -> Tensor { return expand_dims(t, c.y.rank() - 1); },
-    .fold   = [](const EtpCall& c, int, const Tensors&, const Tensor& t) -> Tensor {
+    .spread      = [](const EtpCall& c, int, const Tensor& t) -> Tensor { return expand_dims(t, c.y.rank() - 1); },
+    .fold        = [](const EtpCall& c, int, const Tensors&, const Tensor& t) -> Tensor {
       return c.y.rank() == 2 ? sum(t, Ints{0}) : t;
     },
 };
@@ -98,7 +101,7 @@ TEST(TrainableLawControl, TheUnchangedRulesPass) {
 }
 
 TEST(TrainableLawControl, WrongCoefficientIsSeen) {
-  static constexpr EtpRules r    = changed([](EtpRules& e) {
+  static constexpr EtpRules r   = changed([](EtpRules& e) {
     e.coefficient = [](const EtpCall&, int, const Tensors& in) -> Tensor { return expand_dims(in[0], -1); };
   });
   static constinit const Op bad = doubled_matmul("bad_coefficient", &r);
@@ -108,9 +111,9 @@ TEST(TrainableLawControl, WrongCoefficientIsSeen) {
 
 // The factor of the operation moved into spread passes the single-step law and fails as soon as D acts.
 TEST(TrainableLawControl, FactorInSpreadIsSeen) {
-  static constexpr EtpRules r    = changed([](EtpRules& e) {
+  static constexpr EtpRules r   = changed([](EtpRules& e) {
     e.coefficient = [](const EtpCall&, int, const Tensors& in) -> Tensor { return expand_dims(in[0], -1); };
-    e.spread      = [](const EtpCall& c, int, const Tensor& t) -> Tensor { return expand_dims(t * 2., c.y.rank() - 1); };
+    e.spread = [](const EtpCall& c, int, const Tensor& t) -> Tensor { return expand_dims(t * 2., c.y.rank() - 1); };
   });
   static constinit const Op bad = doubled_matmul("bad_spread", &r);
   const TrainableErrors     e   = measure_trainable(bad);
@@ -120,7 +123,7 @@ TEST(TrainableLawControl, FactorInSpreadIsSeen) {
 }
 
 TEST(TrainableLawControl, WrongFoldIsSeen) {
-  static constexpr EtpRules r    = changed([](EtpRules& e) {
+  static constexpr EtpRules r   = changed([](EtpRules& e) {
     e.fold = [](const EtpCall& c, int, const Tensors&, const Tensor& t) -> Tensor {
       return c.y.rank() == 2 ? sum(t, Ints{0}) * .5 : t;
     };
@@ -131,7 +134,7 @@ TEST(TrainableLawControl, WrongFoldIsSeen) {
 }
 
 TEST(TrainableLawControl, AnIncompleteRecordIsNamed) {
-  static constexpr EtpRules r    = changed([](EtpRules& e) { e.fold = nullptr; });
+  static constexpr EtpRules r   = changed([](EtpRules& e) { e.fold = nullptr; });
   static constinit const Op bad = doubled_matmul("no_fold", &r);
   try {
     check_trainable(bad);
