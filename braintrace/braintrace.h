@@ -3,6 +3,15 @@
 #pragma once
 
 #include "braintrace/base/version.h"
+#include "braintrace/control/check_trainable.h"
+#include "braintrace/etp/conv.h"
+#include "braintrace/etp/dense.h"
+#include "braintrace/etp/einsum.h"
+#include "braintrace/etp/element_wise.h"
+#include "braintrace/etp/embedding.h"
+#include "braintrace/etp/grouped.h"
+#include "braintrace/etp/lora.h"
+#include "braintrace/etp/sparse.h"
 #include "braintrace/io/npy.h"
 #include "braintrace/ir/builder.h"
 #include "braintrace/ir/op.h"

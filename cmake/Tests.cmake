@@ -18,7 +18,7 @@ function(bt_test name)
   target_link_libraries(test_${name} PRIVATE braintrace GTest::gtest_main $<TARGET_NAME_IF_EXISTS:rapidcheck>)
   target_compile_definitions(test_${name} PRIVATE BRAINTRACE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   bt_warnings(test_${name})
-  add_test(NAME ${name} COMMAND test_${name})
+  add_test(NAME ${name} COMMAND ${bt_launcher} $<TARGET_FILE:test_${name}>)
 endfunction()
 
 if("unit" IN_LIST BRAINTRACE_TESTS)

@@ -31,7 +31,10 @@ def layer_of(path, allowed):
 
 
 def problems(root, allowed):
-    for file in sorted((root / "braintrace").rglob("*")):
+    files = sorted((root / "braintrace").rglob("*"))
+    if not files:
+        yield f"{root} has no sources in braintrace/"
+    for file in files:
         path = file.relative_to(root).as_posix()
         if file.suffix not in {".h", ".cpp", ".cu"} or path.endswith("_test.cpp") or path == "braintrace/braintrace.h":
             continue

@@ -6,15 +6,70 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "braintrace/compiler/canonicalize.h"
+#include "braintrace/control/cond.h"
+#include "braintrace/control/scan_parts.h"
+#include "braintrace/control/while.h"
 #include "braintrace/etp/rules.h"
+#include "braintrace/transforms/walk.h"
 
 namespace braintrace {
 
-Flow::Flow(const Program& p) : program(p), producer(producers(p)), consumers(p.types.size()) {
-  for (size_t i = 0; i < p.eqns.size(); ++i)
-    for (Var v : p.eqns[i].in)
+namespace {
+
+bool is_product_op(const Op& op) { return is_mixing_etp(op) || is_plain_product(op); }
+
+// Control flow applies a product, directly or deeper, to something computed from the marked operands. Every carried
+// value of a loop counts as marked once one operand is; programs whose arguments do not line up with the operands count
+// as mixing.
+bool nested_mixes(const Eqn& e, const Mask& marked);
+
+bool program_mixes(const Program& p, const Mask& marked) {
+  const Mask depends = forward_dependence(p, marked);
+  return std::any_of(p.eqns.begin(), p.eqns.end(), [&](const Eqn& e) {
+    Mask in;
+    for (Var v : e.in) in.push_back(depends[v]);
+    if (std::find(in.begin(), in.end(), true) == in.end()) return false;
+    return is_product_op(*e.op) || nested_mixes(e, in);
+  });
+}
+
+bool nested_mixes(const Eqn& e, const Mask& marked) {
+  for (const ProgramPtr& p : nested_programs(e.attrs)) {
+    Mask args = marked;
+    if (e.op == &cond_op) args.erase(args.begin());
+    if (args.size() != p->args.size()) {
+      if (contains_op(*p, is_product_op)) return true;
+      continue;
+    }
+    if (e.op == &scan_op || e.op == &while_op) {
+      const auto first = args.begin() + e.attrs[ScanParts::consts_key];
+      const auto last  = e.op == &while_op ? args.end() : first + e.attrs[ScanParts::carry_key];
+      std::fill(first, last, true);
+    }
+    if (program_mixes(*p, args)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Flow::Flow(const Program& p, const Vars& hidden)
+    : program(p), producer(producers(p)), consumers(p.types.size()), product(p.eqns.size()) {
+  Mask derived(p.types.size());
+  for (Var v : hidden) derived[v] = true;
+  for (size_t i = 0; i < p.eqns.size(); ++i) {
+    const Eqn& e = p.eqns[i];
+    Mask       in;
+    for (Var v : e.in) {
+      in.push_back(derived[v]);
       if (consumers[v].empty() || consumers[v].back() != static_cast<int32_t>(i))
         consumers[v].push_back(static_cast<int32_t>(i));
+    }
+    const bool any = std::find(in.begin(), in.end(), true) != in.end();
+    product[i]     = is_product_op(*e.op) || (any && nested_mixes(e, in));
+    for (Var v : e.out) derived[v] = any && !product[i];
+  }
 }
 
 bool is_mixing_etp(const Op& op) { return op.etp && op.etp->mixes; }
@@ -92,6 +147,7 @@ Region cut_region(const Flow& flow, const Vars& from, const Vars& to, const Stop
     for (Var v : eqn.in) copy.in.push_back(use(v));
     for (Var v : eqn.out) copy.out.push_back(id[v] = q.add_value(p.type(v)));
     q.eqns.push_back(std::move(copy));
+    region.eqns.push_back(e);
   }
   for (Var v : to) q.results.push_back(use(v));
   return region;

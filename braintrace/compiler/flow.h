@@ -9,15 +9,19 @@
 namespace braintrace {
 
 struct Flow {
-  explicit Flow(const Program& program);
+  // `hidden`: entry values of hidden states; what they reach without passing a product is derived from them.
+  explicit Flow(const Program& program, const Vars& hidden = {});
 
   const Program&                    program;
   std::vector<int32_t>              producer;   // of each value: equation index, -1 for inputs
   std::vector<std::vector<int32_t>> consumers;  // of each value: equation indices in program order
+  Mask                              product;    // of each equation, see is_product
+
+  // Where positions mix by a product: trainable ops that mix, plain products (dot_general, convolution, sparse
+  // product), and control flow that applies one of these to a value derived from a hidden state.
+  bool is_product(const Eqn& e) const { return product[static_cast<size_t>(&e - program.eqns.data())]; }
 };
 
-// An operation whose result at one position reads its operand at others by a product: every trainable op that
-// mixes, and every plain product (dot_general, convolution, sparse product).
 bool is_mixing_etp(const Op& op);
 bool is_plain_product(const Op& op);
 
@@ -36,8 +40,9 @@ Vars reach_backward(const Flow& flow, const Vars& to);
 //   constants: the other values these equations read   arguments: from   results: to
 // A result that no path reaches is one of the constants.
 struct Region {
-  Program program;
-  Vars    constants;  // ids in the surrounding program
+  Program              program;
+  Vars                 constants;  // ids in the surrounding program
+  std::vector<int32_t> eqns;       // indices of its equations there
 };
 Region cut_region(const Flow& flow, const Vars& from, const Vars& to, const Stops& stops = {});
 

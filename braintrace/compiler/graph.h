@@ -47,6 +47,7 @@ struct ModuleInfo {
 
   const Program& program() const { return step.program; }
   Path           path_of(const State& state) const;
+  Vars           entries() const;  // of the hidden states
 };
 
 // SnAp-n: for each position the positions it influences in at most n-1 steps, itself first, padded with itself.

@@ -13,8 +13,6 @@ namespace braintrace {
 
 namespace {
 
-bool is_product(const Eqn& e) { return is_mixing_etp(*e.op) || is_plain_product(*e.op); }
-
 // States at different list positions belong to different layers.
 bool same_layer(const Path& a, const Path& b) {
   const auto &x = a.keys(), &y = b.keys();
@@ -26,11 +24,14 @@ bool same_layer(const Path& a, const Path& b) {
 struct GroupFinder {
   const ModuleInfo&     info;
   const CompileOptions& options;
-  Flow                  flow{info.program()};
+  Flow                  flow{info.program(), info.entries()};
   std::vector<int>      exit_index =
       std::vector<int>(info.program().types.size(), -1);  // of each value: which hidden state it ends
 
-  Stops scope() const { return options.include_recurrent_mixing ? Stops{} : Stops{.eqn = is_product}; }
+  Stops scope() const {
+    return options.include_recurrent_mixing ? Stops{}
+                                            : Stops{.eqn = [this](const Eqn& e) { return flow.is_product(e); }};
+  }
 
   // Hidden states of the same shape and layer whose new value the old value of `h` reaches.
   std::vector<int> reached_exits(const HiddenVar& h) const {

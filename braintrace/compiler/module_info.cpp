@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "braintrace/compiler/canonicalize.h"
+#include "braintrace/compiler/control_gate.h"
 #include "braintrace/compiler/graph.h"
 #include "braintrace/ops/copy.h"
 
@@ -80,7 +82,30 @@ HiddenVar hidden_var(const ModuleInfo& info, const StateLeaf& leaf) {
   return h;
 }
 
+// Control flow around states and weights is flattened as far as the policy allows.
+void flatten(StatefulProgram& step, const CompileOptions& options, Diagnostics& log) {
+  const auto may_be_hidden = [&](const StateLeaf& leaf) {
+    return leaf.state.is_hidden() || (options.promote_short_term_states && leaf.state.kind() == StateKind::ShortTerm);
+  };
+  const size_t before = step.constants.size() + step.num_args;
+  StepRoles    roles{Mask(before, false), Mask(before, false), Mask(step.num_results, false)};
+  for (const StateLeaf& leaf : step.reads) {
+    roles.weight.push_back(leaf.state.is_param());
+    roles.hidden.push_back(may_be_hidden(leaf));
+  }
+  for (const StateLeaf& leaf : step.writes) roles.exit.push_back(may_be_hidden(leaf));
+  Traced flat    = canonicalize({step.program, step.constants}, roles, options.control_flow, log);
+  step.program   = std::move(flat.program);
+  step.constants = std::move(flat.constants);
+}
+
 }  // namespace
+
+Vars ModuleInfo::entries() const {
+  Vars out;
+  for (const HiddenVar& h : hidden) out.push_back(h.in);
+  return out;
+}
 
 Type HiddenVar::type(DType dtype) const {
   Type t{dtype, varshape};
@@ -99,6 +124,8 @@ ModuleInfo extract_module_info(Module& model, const Types& args, const CompileOp
   info.states       = model.states();
   info.control_flow = options.control_flow;
   info.step         = trace_function(args, [&](const Tensors& xs) { return model.call(xs); });
+
+  flatten(info.step, options, log);
 
   // States in the order of first touch: reads and writes are each in that order.
   std::vector<StateLeaf> touched = info.step.reads;
@@ -147,6 +174,7 @@ ModuleInfo extract_module_info(Module& model, const Types& args, const CompileOp
     info.weights.push_back({info.path_of(leaf.state), leaf.state, leaf.leaf, static_cast<int>(index),
                             info.step.program.args[info.step.num_args + i]});
   }
+  check_control_flow(info, log);
   return info;
 }
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "braintrace/control/custom.h"
+
 namespace braintrace {
 
 namespace {
@@ -62,6 +64,17 @@ AxisLinks meet(const AxisLinks& a, const AxisLinks& b) {
   return out;
 }
 
+constexpr Key<ProgramPtr> body_key{"body"};
+
+// How result r of an equation follows operand k. A function with a derivative of its own is judged by its body.
+AxisLinks equation_links(const Eqn& e, const Types& in, const Types& out, size_t k, size_t r) {
+  if (e.op->depend) return e.op->depend({*e.op, e.attrs, in, out, static_cast<int>(k), static_cast<int>(r)});
+  const ProgramPtr* body       = e.attrs.find(body_key);
+  const bool        one_to_one = body && (*body)->args.size() == e.in.size() && (*body)->results.size() == e.out.size();
+  if (!one_to_one || (e.op != &custom_jvp_op && e.op != &custom_vjp_op)) return {};
+  return follow_positions(**body, k).links[(*body)->results[r]];
+}
+
 }  // namespace
 
 PositionMap follow_positions(const Program& region, size_t arg) {
@@ -74,9 +87,7 @@ PositionMap follow_positions(const Program& region, size_t arg) {
     for (size_t r = 0; r < e.out.size(); ++r)
       for (size_t k = 0; k < e.in.size(); ++k) {
         if (!map.reached[e.in[k]]) continue;
-        AxisLinks step;
-        if (e.op->depend) step = e.op->depend({*e.op, e.attrs, in, out, static_cast<int>(k), static_cast<int>(r)});
-        const AxisLinks links = compose(map.links[e.in[k]], step);
+        const AxisLinks links = compose(map.links[e.in[k]], equation_links(e, in, out, k, r));
         const Var       v     = e.out[r];
         map.links[v]          = map.reached[v] ? meet(map.links[v], links) : links;
         map.reached[v]        = true;

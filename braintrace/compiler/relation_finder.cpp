@@ -14,7 +14,7 @@ RelationFinder::RelationFinder(const ModuleInfo& info, const std::vector<HiddenG
       groups(groups),
       options(options),
       log(log),
-      flow(info.program()),
+      flow(info.program(), info.entries()),
       group_of_exit(info.program().types.size(), -1),
       weight_of(info.program().types.size(), -1) {
   for (const HiddenGroup& g : groups)
@@ -23,7 +23,7 @@ RelationFinder::RelationFinder(const ModuleInfo& info, const std::vector<HiddenG
 }
 
 bool RelationFinder::blocks(const Eqn& e) const {
-  return is_mixing_etp(*e.op) || (!options.as_reference && is_plain_product(*e.op));
+  return options.as_reference ? is_mixing_etp(*e.op) : flow.is_product(e);
 }
 
 Stops RelationFinder::inside(int group, bool through_products) const {

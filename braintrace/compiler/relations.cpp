@@ -42,8 +42,8 @@ Connection connect(const RelationFinder& find, const HiddenParamOpRelation& r, c
     c.hidden_paths = reached_members(find, r.y, g, true);
   } else {
     const Region all          = cut_region(find.flow, {r.y}, g.exits(), find.inside(g.index, true));
-    const auto&  eqns         = all.program.eqns;
-    const bool   also_through = std::any_of(eqns.begin(), eqns.end(), [&](const Eqn& e) { return find.blocks(e); });
+    const bool   also_through = std::any_of(all.eqns.begin(), all.eqns.end(),
+                                            [&](int32_t e) { return find.blocks(find.flow.program.eqns[e]); });
     c.path                    = also_through ? PathClass::Mixed : PathClass::Direct;
     const PositionMap map     = follow_positions(c.tail.program, 0);
     for (size_t k = 0; k < g.members.size(); ++k)

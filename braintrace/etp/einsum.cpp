@@ -71,23 +71,6 @@ Equation parse_equation(std::string text) {
   return e;
 }
 
-// `t` has the axes `from`, then others; the result has the axes `to` (size one where `from` lacks the letter), then
-// those others.
-Tensor laid_out(const Tensor& t, const std::string& from, const std::string& to) {
-  Ints  perm;
-  Shape shape;
-  for (char c : to) {
-    const auto at = from.find(c);
-    shape.push_back(at == std::string::npos ? 1 : t.shape()[at]);
-    if (at != std::string::npos) perm.push_back(static_cast<int64_t>(at));
-  }
-  for (int i = static_cast<int>(from.size()); i < t.rank(); ++i) {
-    perm.push_back(i);
-    shape.push_back(t.shape()[i]);
-  }
-  return reshape(std::is_sorted(perm.begin(), perm.end()) ? t : transpose(t, perm), shape);
-}
-
 // x without the letters that neither W nor y has.
 Tensor without_own_axes(const Tensor& x, const Equation& e, std::string& letters) {
   Ints own;
@@ -133,8 +116,8 @@ Types einsum_infer(const Op& op, const Types& in, const Attrs& a) {
   require_one_dtype(op, in, 1);
   for (size_t i = 0; i < e.x.size(); ++i)
     if (const auto j = e.w.find(e.x[i]); j != std::string::npos)
-      require(x.shape[i] == W.shape[j], "einsum: '{}': axis '{}' has size {} in x {} and {} in the weight {}.", e.text(),
-              e.x[i], x.shape[i], to_string(x), W.shape[j], to_string(W));
+      require(x.shape[i] == W.shape[j], "einsum: '{}': axis '{}' has size {} in x {} and {} in the weight {}.",
+              e.text(), e.x[i], x.shape[i], to_string(x), W.shape[j], to_string(W));
   Type y{x.dtype, {}};
   for (char c : e.y) y.shape.push_back(has(e.x, c) ? x.shape[e.x.find(c)] : W.shape[e.w.find(c)]);
   return {y};
@@ -157,8 +140,11 @@ Tensors einsum_batch(const BatchArgs& a) {
 Equation equation_of(const EtpCall& c) { return parse_equation((*c.attrs)[equation_key]); }
 
 constexpr EtpRules rules = {
-    .primitive   = [](const EtpCall&) -> std::string_view { return "etp_einsum"; },
-    .weights     = [](const EtpCall&) { return std::vector<EtpWeight>{{"weight", 1}}; },
+    .primitive = [](const EtpCall&) -> std::string_view { return "etp_einsum"; },
+    .weights =
+        [](const EtpCall&) {
+          return std::vector<EtpWeight>{{"weight", 1}};
+        },
     .coefficient = [](const EtpCall& c, int, const Tensors& in) -> Tensor {
       const Equation e = equation_of(c);
       std::string    xs;
@@ -169,9 +155,7 @@ constexpr EtpRules rules = {
       const Equation e = equation_of(c);
       return laid_out(t, e.y, e.trace());
     },
-    .fold = [](const EtpCall& c, int, const Tensors&, const Tensor& t) -> Tensor {
-      return sum_to(t, c.in[1].shape);
-    },
+    .fold = [](const EtpCall& c, int, const Tensors&, const Tensor& t) -> Tensor { return sum_to(t, c.in[1].shape); },
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "braintrace/ops/families.h"
 
 #include "braintrace/base/rng.h"
+#include "braintrace/ops/families.h"
 #include "braintrace/ops/index_walk.h"
 
 namespace braintrace {
@@ -16,25 +17,26 @@ namespace braintrace {
 namespace {
 
 constexpr EtpRules rules = {
-    .primitive   = [](const EtpCall&) -> std::string_view { return "etp_elemwise"; },
-    .weights     = [](const EtpCall&) { return std::vector<EtpWeight>{{"weight", 0}}; },
+    .primitive = [](const EtpCall&) -> std::string_view { return "etp_elemwise"; },
+    .weights =
+        [](const EtpCall&) {
+          return std::vector<EtpWeight>{{"weight", 0}};
+        },
     .x           = -1,
     .mixes       = false,
     .coefficient = [](const EtpCall& c, int, const Tensors&) -> Tensor { return Tensor(c.y, 1); },
     .spread      = [](const EtpCall&, int, const Tensor& t) -> Tensor { return t; },
-    .fold        = [](const EtpCall& c, int, const Tensors&, const Tensor& t) -> Tensor {
-      return sum_to(t, c.in[0].shape);
-    },
+    .fold = [](const EtpCall& c, int, const Tensors&, const Tensor& t) -> Tensor { return sum_to(t, c.in[0].shape); },
 };
 
 }  // namespace
 
 constinit const Op element_wise_op = {
-    .name     = "element_wise",
-    .doc      = "trainable parameter with one value per position",
-    .operands = "weight",
-    .infer    = [](const Op&, const Types& in, const Attrs&) -> Types { return {in[0]}; },
-    .eval     = [](const Op&, const Arrays& in, const Attrs&, const Types&) -> Arrays { return {in[0]}; },
+    .name      = "element_wise",
+    .doc       = "trainable parameter with one value per position",
+    .operands  = "weight",
+    .infer     = [](const Op&, const Types& in, const Attrs&) -> Types { return {in[0]}; },
+    .eval      = [](const Op&, const Arrays& in, const Attrs&, const Types&) -> Arrays { return {in[0]}; },
     .linearity = Linearity::Joint,
     .transpose = [](const TransposeArgs& a) -> Tensors { return {a.ct[0]}; },
     .batch     = elementwise_batch,

@@ -47,6 +47,21 @@ Tensor sum_to(const Tensor& t, const Shape& shape) {
   return reshape(axes.empty() ? t : sum(t, axes), shape);
 }
 
+Tensor laid_out(const Tensor& t, const std::string& from, const std::string& to) {
+  Ints  perm;
+  Shape shape;
+  for (char c : to) {
+    const auto at = from.find(c);
+    shape.push_back(at == std::string::npos ? 1 : t.shape()[at]);
+    if (at != std::string::npos) perm.push_back(static_cast<int64_t>(at));
+  }
+  for (int i = static_cast<int>(from.size()); i < t.rank(); ++i) {
+    perm.push_back(i);
+    shape.push_back(t.shape()[i]);
+  }
+  return reshape(std::is_sorted(perm.begin(), perm.end()) ? t : transpose(t, perm), shape);
+}
+
 Tensors batch_over_x(const BatchArgs& a, int sample_rank) {
   if (std::count(a.batched.begin(), a.batched.end(), true) != 1 || !a.batched[0]) return {};
   const Tensor& x = a.in[0];

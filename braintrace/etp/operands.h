@@ -30,6 +30,10 @@ void require_bias(const Op& op, const Types& in, size_t at, const Shape& shape);
 // Sums the axes that broadcasting `shape` would have repeated (right aligned), so that the result has that shape.
 Tensor sum_to(const Tensor& t, const Shape& shape);
 
+// Axes by letters. `t` has the axes `from`, then others; the result has the axes `to` (size one where `from` lacks the
+// letter), then those others.
+Tensor laid_out(const Tensor& t, const std::string& from, const std::string& to);
+
 // Batching over x alone keeps the operation: one sample of rank `sample_rank` gains the batch axis, and a batch absorbs
 // the new axis. When another operand is mapped the answer is empty: vmap then maps the plain ops of the expansion.
 Tensors batch_over_x(const BatchArgs& a, int sample_rank);

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/etp/rules.h"
 
+#include "braintrace/etp/conv.h"
 #include "braintrace/etp/dense.h"
 #include "braintrace/etp/einsum.h"
 #include "braintrace/etp/element_wise.h"
+#include "braintrace/etp/embedding.h"
 #include "braintrace/etp/grouped.h"
 #include "braintrace/etp/lora.h"
+#include "braintrace/etp/sparse.h"
 #include "braintrace/ir/builder.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
@@ -46,8 +49,8 @@ Tensor pull_back(const EtpCall& call, int weight, const Tensors& in, const Tenso
 }
 
 const std::vector<const Op*>& etp_ops() {
-  static const std::vector<const Op*> ops = {&einsum_op, &element_wise_op, &grouped_matmul_op, &lora_matmul_op,
-                                             &matmul_op};
+  static const std::vector<const Op*> ops = {&einsum_op,         &element_wise_op, &embedding_op, &etp_conv_op,
+                                             &grouped_matmul_op, &lora_matmul_op,  &matmul_op,    &sparse_matmul_op};
   return ops;
 }
 

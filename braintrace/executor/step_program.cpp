@@ -14,6 +14,7 @@
 #include "braintrace/compiler/jacobians.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
+#include "braintrace/transforms/inline.h"
 #include "braintrace/transforms/linearize.h"
 #include "braintrace/transforms/simplify.h"
 #include "braintrace/transforms/walk.h"
@@ -22,12 +23,10 @@ namespace braintrace {
 
 namespace {
 
-bool is_product(const Eqn& e) { return is_mixing_etp(*e.op) || is_plain_product(*e.op); }
-
 struct StepBuilder {
   const ETraceGraph& graph;
   const ModuleInfo&  info = graph.module_info;
-  Flow               flow{info.program()};
+  Flow               flow{info.program(), info.entries()};
   StepProgram        out     = {};
   Mask               is_exit = Mask(info.program().types.size());
   Values             values  = {};
@@ -117,8 +116,9 @@ struct StepBuilder {
       for (size_t b = 0; b < g.members.size(); ++b) {
         if (a == b || !G[g.members[b]].defined()) continue;
         const Var    from = info.hidden[g.members[a]].out, to = info.hidden[g.members[b]].out;
-        const Region A =
-            cut_region(flow, {from}, {to}, {.eqn = is_product, .value = [this](Var v) { return is_exit[v]; }});
+        const Region A = cut_region(flow, {from}, {to},
+                                    {.eqn   = [this](const Eqn& e) { return flow.is_product(e); },
+                                     .value = [this](Var v) { return is_exit[v]; }});
         if (A.program.eqns.empty()) continue;
         const Tensors constants = gather(values, A.constants);
         Mask          active(constants.size(), false);
@@ -200,9 +200,9 @@ StepProgram build_step_program(const ETraceGraph& graph) {
 
   step.out.num_residuals     = backward.constants.size();
   Traced forward             = builder->finish(concatenated(results, backward.constants));
-  step.out.forward           = simplify(forward.program);
+  step.out.forward           = simplify(expand_composites(forward.program));
   step.out.forward_constants = forward.constants;
-  step.out.backward          = simplify(constants_as_args(backward.program));
+  step.out.backward          = simplify(expand_composites(constants_as_args(backward.program)));
   return step.out;
 }
 

@@ -18,10 +18,11 @@ static_assert(std::endian::native == std::endian::little, "elements are written 
 
 namespace {
 
-constexpr std::string_view magic      = "\x93NUMPY";
-constexpr size_t           max_header = 1 << 16;
-constexpr size_t           max_rank   = 64;
-constexpr size_t           alignment  = 64;  // of the first element from the start of the file, as NumPy does
+constexpr std::string_view magic        = "\x93NUMPY";
+constexpr size_t           max_header   = 1 << 16;
+constexpr size_t           max_rank     = 64;
+constexpr int64_t          max_elements = int64_t{1} << 46;
+constexpr size_t           alignment    = 64;  // of the first element from the start of the file, as NumPy does
 
 struct Name {
   std::string_view code;
@@ -117,7 +118,8 @@ class HeaderReader {
       take('L');  // Python 2 wrote long integers so
       shape.push_back(size);
       if (shape.size() > max_rank) malformed(fmt::format("shape has more than {} axes", max_rank));
-      if (size > 0 && __builtin_mul_overflow(elements, size, &elements)) malformed("shape is too large");
+      if (size > 0 && (__builtin_mul_overflow(elements, size, &elements) || elements > max_elements))
+        malformed("shape is too large");
       if (!peek(')')) expect(',');
     }
     return shape;
@@ -196,7 +198,7 @@ Array copy_of(const Type& type, ByteSpan elements) {
 
 }  // namespace
 
-Array decode_npy(ByteSpan bytes, const std::string& where, std::shared_ptr<const void> owner) {
+Array decode_npy(ByteSpan bytes, const std::string& where, const std::shared_ptr<const void>& owner) {
   const auto [header, offset] = read_header(bytes, where);
   const Type&    type         = header.type;
   const ByteSpan elements     = bytes.subspan(offset);

@@ -229,7 +229,7 @@ void write_entry(Writer& w, const Member& m) {
 
 }  // namespace
 
-NamedArrays decode_npz(ByteSpan bytes, const std::string& where, std::shared_ptr<const void> owner) {
+NamedArrays decode_npz(ByteSpan bytes, const std::string& where, const std::shared_ptr<const void>& owner) {
   const Reader r(bytes, where);
   NamedArrays  arrays;
   for (const Member& m : read_directory(r)) {

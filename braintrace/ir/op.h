@@ -109,7 +109,7 @@ struct Op {
   Pushed (*push)(const JvpArgs&)                               = nullptr;  // control ops: results with tangents; no out
   Linearized (*linearize)(const LinearizeArgs&)                = nullptr;  // control ops: split primal from tangent
   Tensors (*transpose)(const TransposeArgs&)                   = nullptr;  // linear ops
-  Tensors (*batch)(const BatchArgs&)                           = nullptr;  // reached results carry a leading axis
+  Tensors (*batch)(const BatchArgs&)                           = nullptr;  // reached results get the axis; empty: expand
   Mask (*reach)(const Op&, const Attrs&, const Mask&)          = nullptr;  // marked operands → results; null = all
   Tensors (*simplify)(const Op&, const Tensors&, const Attrs&) = nullptr;  // cheaper equal results, or empty
   AxisLinks (*depend)(const DependArgs&)                       = nullptr;  // null = every position on every position

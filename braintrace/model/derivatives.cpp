@@ -78,8 +78,8 @@ JvpOutcome push_forward(const Function& f, const Tensors& args, const Tensors& t
   dots             = concatenated(dots, settled(tangents, types_of(args)));
   const Tensors in = concatenated(p.constants, p.inputs(args));
   dots.resize(in.size());
-  auto r = jvp(p.program, in, dots);
-  r.tangents  = instantiated(r.tangents, types_of(r.out));
+  auto r     = jvp(p.program, in, dots);
+  r.tangents = instantiated(r.tangents, types_of(r.out));
   r.tangents.resize(p.num_results);
   return {p.store(r.out), r.tangents};
 }

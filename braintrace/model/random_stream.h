@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A seeded stream of random keys. It is a state, so drawing works in jitted functions and loops, is replayed by
-// resetting the seed, and is saved with a model that registers it.
+// A seeded stream of random keys. It is a state, so drawing works in jitted functions and loops, is repeated by setting
+// the seed again, and is saved with a model that registers it. Under vmap every sample draws its own keys.
+//
+//   bt::random::seed(42);
+//   const bt::Tensor noise = bt::random::normal(bt::random::next(), {8});
 #pragma once
 
 #include "braintrace/model/state.h"
@@ -14,11 +17,13 @@ struct RandomStream : State {
   Tensor next() const;  // a fresh key; the stream moves on
 };
 
-// The stream of functions that are not given one. It belongs to the process: seed it, and draw from one thread.
+namespace random {
+
+// The stream of functions that are not given one. It belongs to the process: draw from it in one thread.
 RandomStream& default_stream();
 void          seed(uint64_t value);
+Tensor        next();
 
-// `count` independent keys from one: [count, 2].
-Tensor split_key(const Tensor& key, int64_t count);
+}  // namespace random
 
 }  // namespace braintrace

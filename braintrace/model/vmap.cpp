@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/model/vmap.h"
 
-#include "braintrace/model/random_stream.h"
 #include "braintrace/ops/move.h"
+#include "braintrace/ops/random.h"
 #include "braintrace/transforms/vmap.h"
 #include "braintrace/transforms/walk.h"
 
@@ -72,7 +72,7 @@ Tensors call_mapped(const Function& f, const Tensors& args, const std::vector<si
     Tensor     value = leaf.value();
     const bool split = leaf.state.kind() == StateKind::Random && !is_lane(leaf);
     if (split) {
-      const Tensor keys                 = split_key(value, size + 1);
+      const Tensor keys                 = random::split_stacked(value, size + 1);
       next_key[leaf.state.cell().get()] = reshape(slice_axis(keys, 0, 0, 1), value.shape());
       value                             = slice_axis(keys, 0, 1, size + 1);
     }

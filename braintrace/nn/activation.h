@@ -19,8 +19,7 @@ class Activation {
   Activation(const char* name) : Activation(std::string(name)) {}
   Activation(std::string name, Function f) : name_(std::move(name)), f_(std::move(f)) {}
   template <class F>
-    requires std::invocable<F&, const Tensor&>
-  Activation(F f) : Activation("custom", Function(std::move(f))) {}
+  requires std::invocable<F&, const Tensor&> Activation(F f) : Activation("custom", Function(std::move(f))) {}
 
   Tensor             operator()(const Tensor& x) const { return f_(x); }
   const std::string& name() const { return name_; }

@@ -23,14 +23,14 @@ Tensor exprel(const Tensor& z) {
 
 Tensor exp_euler(const Drift& f, const Tensor& v, double dt) {
   require(is_float(v.dtype()), "exp_euler: the state must be floating point, got {}.", to_string(v.type()));
-  const Traced traced = trace({v.type()}, [&](const Tensors& in) { return Tensors{f(in[0])}; });
+  const Traced traced     = trace({v.type()}, [&](const Tensors& in) { return Tensors{f(in[0])}; });
   const Type   slope_type = traced.program.type(traced.program.results[0]);
   require(slope_type == v.type(), "exp_euler: dv/dt of a state {} has type {}.", to_string(v.type()),
           to_string(slope_type));
   Tensors tangents(traced.constants.size());
   tangents.push_back(Tensor(v.type(), 1));
-  const JvpResult r = jvp(traced.program, concatenated(traced.constants, {v}), tangents);
-  const Tensor &  slope = r.out[0], &J = r.tangents[0];
+  const Pushed  r     = jvp(traced.program, concatenated(traced.constants, {v}), tangents);
+  const Tensor &slope = r.out[0], &J = r.tangents[0];
   return v + (J.defined() ? dt * exprel(dt * J) * slope : dt * slope);
 }
 

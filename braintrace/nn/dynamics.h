@@ -66,9 +66,9 @@ class Neuron : public Module {
 
  private:
   struct Inputs {
-    std::vector<Tensor>                                     constant, deltas;
-    std::vector<std::function<Tensor(const Tensor&)>>       of_potential;
-    std::vector<std::pair<const void*, BeforeUpdate>>       hooks;
+    std::vector<Tensor>                               constant, deltas;
+    std::vector<std::function<Tensor(const Tensor&)>> of_potential;
+    std::vector<std::pair<const void*, BeforeUpdate>> hooks;
   };
   std::shared_ptr<Inputs> inputs_ = std::make_shared<Inputs>();
 };

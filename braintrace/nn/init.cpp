@@ -19,7 +19,7 @@ namespace {
 using Values = Initializer::Values;
 
 Rng fresh_rng() {
-  const Array key = default_stream().next().array();
+  const Array key = random::next().array();
   return Rng(static_cast<uint64_t>(at(key, 0)) << 32 | static_cast<uint64_t>(at(key, 1)));
 }
 
@@ -59,12 +59,10 @@ Initializer zipped(const char* sign, const Initializer& a, const Initializer& b,
 }  // namespace
 
 Initializer::Initializer(double constant)
-    : text_(fmt::format("{}", constant)), make_([constant](const Shape& shape, Rng&) {
-        return Values(static_cast<size_t>(size_of(shape)), constant);
-      }) {}
+    : text_(fmt::format("{}", constant)),
+      make_([constant](const Shape& shape, Rng&) { return Values(static_cast<size_t>(size_of(shape)), constant); }) {}
 
-Initializer::Initializer(std::string text, Make make)
-    : text_(std::move(text)), make_(std::move(make)), random_(true) {}
+Initializer::Initializer(std::string text, Make make) : text_(std::move(text)), make_(std::move(make)), random_(true) {}
 
 Initializer::Initializer(Tensor value) : text_(to_string(value.type())), given_(std::move(value)) {
   make_ = [value = given_.array()](const Shape& shape, Rng&) {
@@ -126,7 +124,8 @@ Initializer truncated_normal(double mean, double std, double lo, double hi) {
                  [=](Rng& r) { return mean + std * truncated(r, lo, hi); });
 }
 Initializer log_normal(double mean, double std) {
-  return sampled(fmt::format("log_normal({}, {})", mean, std), [=](Rng& r) { return std::exp(mean + std * r.normal()); });
+  return sampled(fmt::format("log_normal({}, {})", mean, std),
+                 [=](Rng& r) { return std::exp(mean + std * r.normal()); });
 }
 Initializer exponential(double scale) {
   return sampled(fmt::format("exponential({})", scale), [=](Rng& r) { return -scale * std::log(1 - r.uniform()); });
@@ -188,9 +187,9 @@ struct Fans {
 };
 Fans fans_of(const Shape& shape, Layout layout) {
   require(shape.size() >= 2, "initializer: fans need at least two axes, got shape {}.", to_string(shape));
-  const auto d = [&](size_t i) { return static_cast<double>(shape[i]); };
-  const size_t rank = shape.size();
-  double field = 1;
+  const auto   d     = [&](size_t i) { return static_cast<double>(shape[i]); };
+  const size_t rank  = shape.size();
+  double       field = 1;
   if (rank == 2 || layout == Layout::ChannelLast) {
     for (size_t i = 0; i + 2 < rank; ++i) field *= d(i);
     return {field * d(rank - 2), field * d(rank - 1)};
@@ -233,10 +232,9 @@ Initializer variance_scaling(double scale, Fan fan, Spread spread, Layout layout
   require(scale > 0, "variance_scaling: scale must be positive, got {}.", scale);
   const char* fan_text    = fan == Fan::In ? "fan_in" : fan == Fan::Out ? "fan_out" : "fan_avg";
   const char* spread_text = spread == Spread::Uniform ? "uniform" : spread == Spread::Normal ? "normal" : "truncated";
-  return {fmt::format("variance_scaling({}, {}, {})", scale, fan_text, spread_text),
-          [=](const Shape& shape, Rng& rng) {
-            const Fans   f = fans_of(shape, layout);
-            const double n = fan == Fan::In ? f.in : fan == Fan::Out ? f.out : (f.in + f.out) / 2;
+  return {fmt::format("variance_scaling({}, {}, {})", scale, fan_text, spread_text), [=](const Shape& shape, Rng& rng) {
+            const Fans   f   = fans_of(shape, layout);
+            const double n   = fan == Fan::In ? f.in : fan == Fan::Out ? f.out : (f.in + f.out) / 2;
             const double std = std::sqrt(scale / n);
             Values       v(static_cast<size_t>(size_of(shape)));
             for (double& x : v) switch (spread) {

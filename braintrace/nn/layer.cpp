@@ -37,9 +37,7 @@ Leaves weight_and_bias(const Shape& weight, const Initializer& w_init, const Sha
   return leaves;
 }
 
-Tensor leaf_or_none(const ParamState& p, const std::string& name) {
-  return p.has_leaf(name) ? p.leaf(name) : Tensor();
-}
+Tensor leaf_or_none(const ParamState& p, const std::string& name) { return p.has_leaf(name) ? p.leaf(name) : Tensor(); }
 
 Tensor fold_batch(const Tensor& x, int trailing, const std::function<Tensor(const Tensor&)>& f) {
   const int extra = x.rank() - trailing;

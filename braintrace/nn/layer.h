@@ -32,7 +32,7 @@ class Size {
   Ints dims_;
 };
 
-using OptionalInit = std::optional<Initializer>;  // none: the parameter does not exist
+using OptionalInit                      = std::optional<Initializer>;  // none: the parameter does not exist
 inline constexpr std::nullopt_t no_bias = std::nullopt;
 
 // (B, *size), or size without a batch.

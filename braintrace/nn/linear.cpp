@@ -69,7 +69,7 @@ Tensor PlainLinear::update(const Tensor& x) {
   return b ? y + b->value() : y;
 }
 
-SignedWLinear::SignedWLinear(const Size& in_size, const Size& out_size, Options o)
+SignedWLinear::SignedWLinear(const Size& in_size, const Size& out_size, SignedWLinearOptions o)
     : weight(state("weight", ParamState(o.w_init(weight_shape("SignedWLinear", in_size, out_size))))),
       sign_(checked_mask(o.w_sign, weight.value().shape(), "SignedWLinear")) {
   field("in_size", in_size.text());
@@ -82,14 +82,14 @@ Tensor SignedWLinear::update(const Tensor& x) {
   return product(x, W, {}, "SignedWLinear");
 }
 
-ScaledWSLinear::ScaledWSLinear(const Size& in_size, const Size& out_size, Options o)
-    : weight(ParamState(weight_and_bias(weight_shape("ScaledWSLinear", in_size, out_size), o.w_init, {out_size.last()},
-                                        o.b_init))),
+ScaledWSLinear::ScaledWSLinear(const Size& in_size, const Size& out_size, ScaledWSLinearOptions o)
+    : weight(ParamState(
+          weight_and_bias(weight_shape("ScaledWSLinear", in_size, out_size), o.w_init, {out_size.last()}, o.b_init))),
       mask_(checked_mask(o.w_mask, weight.leaf("weight").shape(), "ScaledWSLinear")),
       eps_(o.eps) {
   require(eps_ > 0, "ScaledWSLinear: eps must be positive, got {}.", eps_);
   if (o.ws_gain) {
-    Leaves leaves = weight.cell()->leaves;
+    Leaves leaves  = weight.cell()->leaves;
     leaves["gain"] = Initializer(1)({1, out_size.last()});
     weight         = ParamState(std::move(leaves));
   }

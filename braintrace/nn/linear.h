@@ -35,14 +35,15 @@ class PlainLinear : public Module {
   std::optional<ParamState> b;
 };
 
+struct SignedWLinearOptions {
+  Initializer w_init = init::kaiming_normal();
+  Tensor      w_sign = {};  // +1 or -1, a scalar or [I,O]
+};
+
 // y = x (|W| ∘ sign)        one array "weight"; every weight keeps its sign (Dale's law). Without sign: |W|.
 class SignedWLinear : public Module {
  public:
-  struct Options {
-    Initializer w_init = init::kaiming_normal();
-    Tensor      w_sign = {};  // +1 or -1, a scalar or [I,O]
-  };
-  SignedWLinear(const Size& in_size, const Size& out_size, Options options = {});
+  SignedWLinear(const Size& in_size, const Size& out_size, SignedWLinearOptions options = {});
   Tensor update(const Tensor& x) override;
 
   ParamState weight;
@@ -51,18 +52,19 @@ class SignedWLinear : public Module {
   Tensor sign_;
 };
 
+struct ScaledWSLinearOptions {
+  Initializer  w_init  = init::kaiming_normal();
+  OptionalInit b_init  = 0;
+  Tensor       w_mask  = {};
+  bool         ws_gain = true;
+  double       eps     = 1e-4;
+};
+
 // y = (x Ŵ) g + b     Ŵ = (W - mean) / √max(I var, ε), mean and variance over the inputs of each output.
 // Gain and bias act outside the trainable product.
 class ScaledWSLinear : public Module {
  public:
-  struct Options {
-    Initializer  w_init  = init::kaiming_normal();
-    OptionalInit b_init  = 0;
-    Tensor       w_mask  = {};
-    bool         ws_gain = true;
-    double       eps     = 1e-4;
-  };
-  ScaledWSLinear(const Size& in_size, const Size& out_size, Options options = {});
+  ScaledWSLinear(const Size& in_size, const Size& out_size, ScaledWSLinearOptions options = {});
   Tensor update(const Tensor& x) override;
 
   ParamState weight;  // leaves weight [I,O], bias [O], gain [1,O]

@@ -24,10 +24,10 @@ LinearOptions projection(int64_t n_in) {
 
 }  // namespace
 
-LRUCell::LRUCell(int64_t d_model, int64_t d_hidden, Options o)
-    : theta_log(state("theta_log", ParamState(mapped(init::uniform(), "phase", [p = o.max_phase](double u) {
-                                                return std::log(p * (1 - u));
-                                              })({d_hidden})))),
+LRUCell::LRUCell(int64_t d_model, int64_t d_hidden, LRUCellOptions o)
+    : theta_log(state("theta_log",
+                      ParamState(mapped(init::uniform(), "phase",
+                                        [p = o.max_phase](double u) { return std::log(p * (1 - u)); })({d_hidden})))),
       nu_log(state("nu_log", ParamState(ring(o.r_min, o.r_max)({d_hidden})))),
       gamma_log(state("gamma_log", ParamState(normalisation(nu_log.value())))),
       D(state("D", ParamState(init::normal()({d_model})))),
@@ -45,9 +45,9 @@ LRUCell::LRUCell(int64_t d_model, int64_t d_hidden, Options o)
 }
 
 Tensor LRUCell::update(const Tensor& x) {
-  const Tensor a = exp(-exp(element_wise(nu_log.value())));
-  const Tensor b = exp(element_wise(theta_log.value()));
-  const Tensor g = exp(element_wise(gamma_log.value()));
+  const Tensor a  = exp(-exp(element_wise(nu_log.value())));
+  const Tensor b  = exp(element_wise(theta_log.value()));
+  const Tensor g  = exp(element_wise(gamma_log.value()));
   const Tensor re = h_re.value(), im = h_im.value();
   const Tensor a_cos = a * cos(b), a_sin = a * sin(b);
   const Tensor u_re = B_re(x), u_im = B_im(x);

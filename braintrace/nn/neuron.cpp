@@ -84,7 +84,7 @@ Tensor LIFRef::advance() {
   return z;
 }
 
-ALIF::ALIF(const Size& size, Options adaptation, LIFOptions options)
+ALIF::ALIF(const Size& size, ALIFOptions adaptation, LIFOptions options)
     : LIF(size, std::move(options)),
       a(state("a", hidden_state(size.dims(), adaptation.a_init))),
       adaptation_(std::move(adaptation)) {
@@ -105,15 +105,15 @@ Tensor ALIF::advance() {
   return spikes();
 }
 
-GIF::GIF(const Size& size, Options options)
+GIF::GIF(const Size& size, GIFOptions options)
     : V(state("V", hidden_state(size.checked("GIF", "size").dims(), options.V_init))),
       I2(state("I2", hidden_state(size.dims(), options.I2_init))),
       options_(std::move(options)) {
   options_.tau.require_positive("GIF", "tau");
   options_.tau_I2.require_positive("GIF", "tau_I2");
-  const std::pair<const char*, const AnySetting*> settings[] = {{"tau", &options_.tau},   {"tau_I2", &options_.tau_I2},
-                                                                {"A2", &options_.A2},     {"V_th", &options_.V_th},
-                                                                {"V_rest", &options_.V_rest}, {"R", &options_.R}};
+  const std::pair<const char*, const AnySetting*> settings[] = {
+      {"tau", &options_.tau},   {"tau_I2", &options_.tau_I2}, {"A2", &options_.A2},
+      {"V_th", &options_.V_th}, {"V_rest", &options_.V_rest}, {"R", &options_.R}};
   field("in_size", size.text());
   for (const auto& [name, s] : settings) {
     if (const auto p = s->param())
@@ -137,8 +137,8 @@ Tensor GIF::advance() {
   const Tensor extra = I2.value(), V_rest = options_.V_rest.value(v), R = options_.R.value(v);
   if (current_reads_potential()) {
     const Tensor tau = options_.tau.value(v);
-    V.set(with_delta(
-        exp_euler([&](const Tensor& u) { return (-u + V_rest + R * (current(u) + extra)) / tau; }, v, dt)));
+    V.set(
+        with_delta(exp_euler([&](const Tensor& u) { return (-u + V_rest + R * (current(u) + extra)) / tau; }, v, dt)));
   } else {
     V.set(with_delta(relaxed(v, V_rest + R * (current(v) + extra), options_.tau, dt)));
   }

@@ -12,12 +12,12 @@
 namespace braintrace::nn {
 
 struct LIFOptions {
-  TimeSetting       tau     = 5.0;
-  VoltageSetting    V_th    = 1.0;
-  VoltageSetting    V_reset = 0.0;
-  VoltageSetting    V_rest  = 0.0;
-  ResistanceSetting R       = 1.0;
-  Reset             reset   = Reset::Soft;
+  TimeSetting       tau       = 5.0;
+  VoltageSetting    V_th      = 1.0;
+  VoltageSetting    V_reset   = 0.0;
+  VoltageSetting    V_rest    = 0.0;
+  ResistanceSetting R         = 1.0;
+  Reset             reset     = Reset::Soft;
   Surrogate         surrogate = "relu_grad";
   Initializer       V_init    = 0;
   StepSize          dt        = {};
@@ -62,15 +62,16 @@ class LIFRef : public LIF {
   TimeSetting tau_ref_;
 };
 
+struct ALIFOptions {
+  TimeSetting    tau_a  = 100.0;
+  VoltageSetting beta   = 0.1;
+  Initializer    a_init = 0;
+};
+
 // LIF with an adaptive threshold:   u = (V - V_th - β a)/(V_th - V_reset),  a₁ = a + z,  τ_a da/dt = -a
 class ALIF : public LIF {
  public:
-  struct Options {
-    TimeSetting    tau_a = 100.0;
-    VoltageSetting beta  = 0.1;
-    Initializer    a_init = 0;
-  };
-  ALIF(const Size& size, Options adaptation = {}, LIFOptions options = {});
+  ALIF(const Size& size, ALIFOptions adaptation = {}, LIFOptions options = {});
   Tensor spikes() const override;
 
   HiddenState a;
@@ -79,26 +80,27 @@ class ALIF : public LIF {
   Tensor advance() override;
 
  private:
-  Options adaptation_;
+  ALIFOptions adaptation_;
+};
+
+struct GIFOptions {
+  TimeSetting       tau        = 20.0;
+  TimeSetting       tau_I2     = 50.0;
+  CurrentSetting    A2         = 0.0;
+  VoltageSetting    V_th       = 1.0;
+  VoltageSetting    V_rest     = 0.0;
+  ResistanceSetting R          = 1.0;
+  Surrogate         surrogate  = "relu_grad";
+  bool              hold_reset = false;  // no derivative through z in V₁ and I₁
+  Initializer       V_init = 0, I2_init = 0;
+  StepSize          dt = {};
 };
 
 // Generalised integrate and fire with one spike-triggered current:   u = (V - V_th)/V_th
 //   V₁ = V - V_th z,   I₁ = I2 - A2 z,   τ_I2 dI2/dt = -I2,   τ dv/dt = -v + V_rest + R (I + I2')
 class GIF : public Neuron {
  public:
-  struct Options {
-    TimeSetting       tau    = 20.0;
-    TimeSetting       tau_I2 = 50.0;
-    CurrentSetting    A2     = 0.0;
-    VoltageSetting    V_th   = 1.0;
-    VoltageSetting    V_rest = 0.0;
-    ResistanceSetting R      = 1.0;
-    Surrogate         surrogate = "relu_grad";
-    bool              hold_reset = false;  // no derivative through z in V₁ and I₁
-    Initializer       V_init = 0, I2_init = 0;
-    StepSize          dt = {};
-  };
-  explicit GIF(const Size& size, Options options = {});
+  explicit GIF(const Size& size, GIFOptions options = {});
   Tensor spikes() const override;
 
   HiddenState V, I2;
@@ -107,7 +109,7 @@ class GIF : public Neuron {
   Tensor advance() override;
 
  private:
-  Options options_;
+  GIFOptions options_;
 };
 
 }  // namespace braintrace::nn

@@ -116,17 +116,18 @@ class URLSTMCell : public Module {
   Activation  activation;
 };
 
+struct LRUCellOptions {
+  double      r_min = 0, r_max = 1, max_phase = 6.28;
+  Initializer state_init = 0;
+};
+
 // Linear recurrent unit: a diagonal complex recurrence written in real numbers.              Orvieto et al. 2023
 //   a = e^{-e^ν}, b = e^θ, γ = e^{log γ}
 //   h_re ← a cos b∘h_re - a sin b∘h_im + γ∘(B_re x),   h_im ← a sin b∘h_re + a cos b∘h_im + γ∘(B_im x)
 //   y = C_re h_re - C_im h_im + x∘D
 class LRUCell : public Module {
  public:
-  struct Options {
-    double      r_min = 0, r_max = 1, max_phase = 6.28;
-    Initializer state_init = 0;
-  };
-  LRUCell(int64_t d_model, int64_t d_hidden, Options options = {});
+  LRUCell(int64_t d_model, int64_t d_hidden, LRUCellOptions options = {});
   Tensor update(const Tensor& x) override;
 
   ParamState  theta_log, nu_log, gamma_log, D;

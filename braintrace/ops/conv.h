@@ -35,7 +35,8 @@ struct ConvOptions {
   std::string layout;        // "NHWC,HWIO->NHWC": N batch, C channels, I/O in and out, other letters spatial.
                              // Empty: channels last, as in this example.
 };
-Tensor conv(const Tensor& x, const Tensor& kernel, const ConvOptions& options = {});
+// The plain operation; `conv` is the one whose kernel learns online.
+Tensor convolve(const Tensor& x, const Tensor& kernel, const ConvOptions& options = {});
 
 const std::vector<const Op*>& conv_ops();
 

@@ -78,7 +78,7 @@ Padding resolved(const Padding& p, const Ints& sizes, const Ints& extents, const
   return out;
 }
 
-Tensor conv(const Tensor& x, const Tensor& kernel, const ConvOptions& o) {
+Tensor convolve(const Tensor& x, const Tensor& kernel, const ConvOptions& o) {
   const Layout l = parse_layout(o.layout.empty() ? channels_last(std::clamp(x.rank() - 2, 0, 3)) : o.layout);
   require(x.rank() == static_cast<int>(l.x.size()) && kernel.rank() == x.rank() && x.rank() >= 3,
           "conv: x {} and kernel {} do not fit the layout {},{}->{}; give x as {} and the kernel as {}.",

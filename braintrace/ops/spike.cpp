@@ -186,12 +186,12 @@ constinit const Op spike_op = elementwise({
       const Surrogate s(a.attrs[surrogate_key], a.attrs[params_key]);
       return {s.slope(stop_gradient(a.in[0])) * a.tangents[0]};
     },
+    .scalar = {.real    = [](const double* x) { return x[0] >= 0 ? 1.0 : 0.0; },
+               .integer = [](const int64_t* x) -> int64_t { return x[0] >= 0; }},
     .sample = [](const Op&, Rng&) -> std::vector<Sample> {
       return {{{Array::of<int32_t>({-2, 0, 3}, {3})},
                {{surrogate_key, std::string("relu_grad")}, {params_key, Params{0.3, 1}}}}};
     },
-    .scalar = {.real    = [](const double* x) { return x[0] >= 0 ? 1.0 : 0.0; },
-               .integer = [](const int64_t* x) -> int64_t { return x[0] >= 0; }},
 });
 
 Tensor spike(const Tensor& x, const Surrogate& s) {

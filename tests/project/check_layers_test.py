@@ -36,4 +36,5 @@ expect(1, "ops may not include", {"braintrace/ops/math.cpp": include("braintrace
 expect(1, "may not include braintrace/braintrace.h", {"braintrace/ir/op.cpp": include("braintrace/braintrace.h")})
 expect(1, "may not include tests/", {"braintrace/ir/op.cpp": include("tests/ops/laws.h")})
 expect(1, "not in tools/layers.txt", {"braintrace/new/x.cpp": include("braintrace/ir/op.h")})
+expect(1, "no sources", {})
 expect(1, "not listed above it", {}, "base: ir\nir: base\n")
