@@ -19,7 +19,7 @@ namespace {
 using Values = Initializer::Values;
 
 Rng fresh_rng() {
-  const Array key = random::default_stream().next().array();
+  const Array key = random::next().array();
   return Rng(static_cast<uint64_t>(at(key, 0)) << 32 | static_cast<uint64_t>(at(key, 1)));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Initial values of parameters and states. Random ones draw a key from default_stream() each, so bt::seed(n) before
-// building a model fixes its weights.
+// Initial values of parameters and states. Random ones draw a key from the default stream each, so
+// bt::random::seed(n) before building a model fixes its weights.
 //
 // Two families of scaled random weights (fans of a kernel of rank > 2 differ):
 //   channel-last   receptive field × shape[-2], × shape[-1]; normal variants are truncated at two standard deviations

@@ -26,7 +26,12 @@ class AnySetting {
 
  protected:
   explicit AnySetting(double v) : value_(v) {}
-  explicit AnySetting(Tensor v) : value_(std::move(v)) {}
+  explicit AnySetting(const Tensor& v) {
+    if (v.is_literal() && v.rank() == 0)
+      value_ = v.fill();
+    else
+      value_ = v;
+  }
   explicit AnySetting(ParamState v) : value_(std::move(v)) {}
 
  private:
