@@ -8,12 +8,25 @@
 #include "braintrace/control/remat.h"
 #include "braintrace/control/scan.h"
 #include "braintrace/control/while.h"
+#include "braintrace/etp/rules.h"
+#include "braintrace/ops/activation.h"
+#include "braintrace/ops/along.h"
 #include "braintrace/ops/compare.h"
 #include "braintrace/ops/constant.h"
 #include "braintrace/ops/contract.h"
+#include "braintrace/ops/conv.h"
+#include "braintrace/ops/copy.h"
+#include "braintrace/ops/cumulative.h"
+#include "braintrace/ops/index.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
+#include "braintrace/ops/pool.h"
+#include "braintrace/ops/random.h"
 #include "braintrace/ops/reduce.h"
+#include "braintrace/ops/softmax.h"
+#include "braintrace/ops/sort.h"
+#include "braintrace/ops/sparse.h"
+#include "braintrace/ops/spike.h"
 
 namespace braintrace {
 
@@ -24,7 +37,11 @@ struct Registry {
   std::unordered_map<std::string_view, const Op*> by_name;
 
   Registry() {
-    for (const auto* family : {&math_ops(), &compare_ops(), &move_ops(), &reduce_ops(), &contract_ops()})
+    for (const auto* family :
+         {&math_ops(), &elementary_ops(), &special_ops(), &activation_ops(), &compare_ops(), &move_ops(), &reduce_ops(),
+          &softmax_ops(), &cumulative_ops(), &along_ops(), &sort_ops(), &contract_ops(), &conv_ops(), &copy_ops(), &index_ops(),
+          &pool_ops(), &random_ops(), &sparse_ops(),
+          &spike_ops(), &etp_ops()})
       for (const Op* op : *family) add(*op);
     for (const auto* family :
          {&constant_ops(), &call_ops(), &cond_ops(), &scan_ops(), &while_ops(), &custom_ops(), &remat_ops()})

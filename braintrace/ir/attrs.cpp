@@ -12,6 +12,8 @@ namespace braintrace {
 
 namespace {
 
+bool same_bits(double x, double y) { return std::bit_cast<uint64_t>(x) == std::bit_cast<uint64_t>(y); }
+
 bool same(const AttrValue& a, const AttrValue& b) {
   if (a.index() != b.index()) return false;
   return std::visit(
@@ -25,7 +27,9 @@ bool same(const AttrValue& a, const AttrValue& b) {
           return std::equal(x.begin(), x.end(), y.begin(), y.end(),
                             [](const ProgramPtr& p, const ProgramPtr& q) { return p == q || equal(*p, *q); });
         else if constexpr (std::is_same_v<T, double>)
-          return std::bit_cast<uint64_t>(x) == std::bit_cast<uint64_t>(y);
+          return same_bits(x, y);
+        else if constexpr (std::is_same_v<T, std::vector<double>>)
+          return std::equal(x.begin(), x.end(), y.begin(), y.end(), same_bits);
         else
           return x == y;
       },
@@ -56,7 +60,7 @@ size_t hash_value(const AttrValue& value) {
 
 auto position(auto& items, std::string_view name) {
   return std::lower_bound(items.begin(), items.end(), name,
-                          [](const Attr& a, std::string_view n) { return a.name < n; });
+                          [](const Attr& a, std::string_view n) { return a.name.compare(n) < 0; });
 }
 
 }  // namespace

@@ -45,6 +45,17 @@ int32_t Builder::note_index() {
   return it->second;
 }
 
+// The equation just appended defines v.
+void Builder::note_producer(Var v) {
+  producer_.resize(program_.types.size(), -1);
+  producer_[v] = static_cast<int32_t>(program_.eqns.size()) - 1;
+}
+
+const Eqn* Builder::producer(Var v) const {
+  const auto i = static_cast<size_t>(v);
+  return i < producer_.size() && producer_[i] >= 0 ? &program_.eqns[producer_[i]] : nullptr;
+}
+
 Var Builder::literal(const Tensor& t) {
   const std::tuple key{t.dtype(), t.shape(), std::bit_cast<uint64_t>(t.fill())};
   const auto [it, is_new] = literals_.try_emplace(key, -1);
@@ -55,6 +66,7 @@ Var Builder::literal(const Tensor& t) {
                              {it->second},
                              {{fill_dtype, t.dtype()}, {fill_shape, t.shape()}, {fill_value, t.fill()}},
                              note_index()});
+    note_producer(it->second);
   }
   return it->second;
 }
@@ -92,6 +104,7 @@ Tensors Builder::emit(const Op& op, const Tensors& in, Attrs attrs, const Types&
     out.emplace_back(shared_from_this(), eqn.out.back(), t);
   }
   program_.eqns.push_back(std::move(eqn));
+  for (Var v : program_.eqns.back().out) note_producer(v);
   return out;
 }
 
@@ -102,6 +115,15 @@ Traced Builder::finish(const Tensors& results) {
   }
   open_ = false;
   return {std::move(program_), std::move(constants_)};
+}
+
+std::optional<Made> made_by(const Op& op, const Tensor& t) {
+  if (!t.is_traced() || !t.trace()->is_open()) return std::nullopt;
+  const Eqn* e = t.trace()->producer(t.var());
+  if (!e || e->op != &op) return std::nullopt;
+  Made made{{}, e->attrs};
+  for (Var v : e->in) made.in.emplace_back(t.trace(), v, t.trace()->type(v));
+  return made;
 }
 
 std::shared_ptr<Builder> innermost_trace(const Tensors& tensors) {

@@ -6,6 +6,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 
@@ -29,6 +30,10 @@ class Builder : public std::enable_shared_from_this<Builder> {
   Var    use(const Tensor& t);
   Traced finish(const Tensors& results);
 
+  // The equation that made `v`, or null for inputs. Valid until the next equation.
+  const Eqn*  producer(Var v) const;
+  const Type& type(Var v) const { return program_.type(v); }
+
   bool     is_open() const { return open_; }
   uint64_t serial() const { return serial_; }
 
@@ -36,6 +41,7 @@ class Builder : public std::enable_shared_from_this<Builder> {
   Builder();
   Var     literal(const Tensor& t);
   int32_t note_index();
+  void    note_producer(Var v);
 
   uint64_t                                          serial_;
   bool                                              open_ = true;
@@ -45,7 +51,15 @@ class Builder : public std::enable_shared_from_this<Builder> {
   std::unordered_map<const void*, Var>              captured_;  // concrete arrays by storage
   std::map<std::pair<uint64_t, Var>, Var>           outer_;     // outer values by (trace, var)
   std::unordered_map<std::string, int32_t>          note_index_;
+  std::vector<int32_t>                              producer_;  // by value: index of its equation, or -1
 };
+
+// Operands and attributes of the equation that made `t`, if it is one of `op`: what `simplify` rules look through.
+struct Made {
+  Tensors in;
+  Attrs   attrs;
+};
+std::optional<Made> made_by(const Op& op, const Tensor& t);
 
 // The innermost open trace among the tensors, or null when all are concrete; throws UserError for a tensor
 // whose trace is finished.

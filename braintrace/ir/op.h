@@ -93,6 +93,8 @@ struct Scalar {
   double  lo = -2, hi = 2;                                             // range of sample operands
 };
 
+struct EtpRules;
+
 struct Op {
   std::string_view name;
   std::string_view doc;
@@ -107,12 +109,14 @@ struct Op {
   Pushed (*push)(const JvpArgs&)                               = nullptr;  // control ops: results with tangents; no out
   Linearized (*linearize)(const LinearizeArgs&)                = nullptr;  // control ops: split primal from tangent
   Tensors (*transpose)(const TransposeArgs&)                   = nullptr;  // linear ops
-  Tensors (*batch)(const BatchArgs&)                           = nullptr;  // reached results carry a leading axis
+  Tensors (*batch)(const BatchArgs&)                           = nullptr;  // reached results get the axis; empty: expand
   Mask (*reach)(const Op&, const Attrs&, const Mask&)          = nullptr;  // marked operands → results; null = all
   Tensors (*simplify)(const Op&, const Tensors&, const Attrs&) = nullptr;  // cheaper equal results, or empty
   AxisLinks (*depend)(const DependArgs&)                       = nullptr;  // null = every position on every position
   Scalar scalar                                                = {};       // elementwise ops only
   std::vector<Sample> (*sample)(const Op&, Rng&)               = nullptr;  // input of the generic laws
+
+  const EtpRules* etp = nullptr;  // trainable operations only: how an eligibility trace follows their weights
 
   bool is_elementwise() const { return scalar.real || scalar.integer; }
   bool is_linear_in(size_t operand) const {

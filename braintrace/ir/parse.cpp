@@ -3,7 +3,8 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
-#include <map>
+#include <set>
+#include <unordered_map>
 
 #include "braintrace/ir/op.h"
 #include "braintrace/ir/program.h"
@@ -116,10 +117,10 @@ class Parser {
       if (d < 0 || __builtin_mul_overflow(n, d, &n)) error("shape {} is negative or too large", to_string(t.shape));
     return t;
   }
-  std::string quoted() {
+  // Text with escapes, up to the character `end` or the end of the input.
+  std::string escaped(char end) {
     std::string out;
-    expect('"');
-    while (at_ < text_.size() && text_[at_] != '"') {
+    while (at_ < text_.size() && text_[at_] != end) {
       if (text_[at_] == '\\' && at_ + 1 < text_.size()) {
         ++at_;
         out += text_[at_] == 'n' ? '\n' : text_[at_];
@@ -128,6 +129,11 @@ class Parser {
       }
       ++at_;
     }
+    return out;
+  }
+  std::string quoted() {
+    expect('"');
+    std::string out = escaped('"');
     expect('"');
     return out;
   }
@@ -188,19 +194,22 @@ class Parser {
   }
 
   // Values are renumbered densely in order of definition.
-  using Scope = std::map<int64_t, Var>;
+  struct Scope {
+    std::unordered_map<int64_t, Var>         values;
+    std::unordered_map<std::string, int32_t> notes;
+  };
   Var define(Program& p, Scope& scope) {
     expect('%');
     const int64_t id = integer();
-    if (scope.count(id)) error("%{} is assigned twice", id);
+    if (scope.values.contains(id)) error("%{} is assigned twice", id);
     expect(':');
-    return scope[id] = p.add_value(type());
+    return scope.values[id] = p.add_value(type());
   }
   Var use(const Scope& scope) {
     expect('%');
     const int64_t id = integer();
-    const auto    it = scope.find(id);
-    if (it == scope.end()) error("%{} is used before it is defined", id);
+    const auto    it = scope.values.find(id);
+    if (it == scope.values.end()) error("%{} is used before it is defined", id);
     return it->second;
   }
 
@@ -240,8 +249,10 @@ class Parser {
     e.op                   = find_op(name);
     if (!e.op) error("there is no operation '{}'", name);
     if (take('[')) {
+      std::set<std::string> given;
       while (!take(']')) {
         std::string key = word();
+        if (!given.insert(key).second) error("attribute '{}' is given twice", key);
         expect('=');
         e.attrs.set(Attr(std::move(key), value(depth + 1)));
         if (!peek(']')) expect(',');
@@ -252,23 +263,17 @@ class Parser {
       e.in.push_back(use(scope));
       skip_spaces();
     }
-    if (at_ < text_.size() && text_[at_] == '#') note(p, e);
+    if (at_ < text_.size() && text_[at_] == '#') note(p, scope, e);
     p.eqns.push_back(std::move(e));
   }
 
-  void note(Program& p, Eqn& e) {
+  void note(Program& p, Scope& scope, Eqn& e) {
     ++at_;
     skip_spaces();
-    const auto        end = std::min(text_.find('\n', at_), text_.size());
-    const std::string text(text_.substr(at_, end - at_));
-    at_ = end;
-    for (size_t i = 1; i < p.notes.size(); ++i)
-      if (p.notes[i] == text) {
-        e.note = static_cast<int32_t>(i);
-        return;
-      }
-    e.note = static_cast<int32_t>(p.notes.size());
-    p.notes.push_back(text);
+    std::string text        = escaped('\n');
+    const auto [it, is_new] = scope.notes.try_emplace(text, static_cast<int32_t>(p.notes.size()));
+    e.note                  = it->second;
+    if (is_new) p.notes.push_back(std::move(text));
   }
 
   std::string_view text_;

@@ -6,6 +6,8 @@
 //     %3: f32[] = reduce_sum[axes=[0]] %2
 //     return %3
 //   }
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "braintrace/ir/op.h"
@@ -21,22 +23,24 @@ std::string number(double v) {
   return s.find_first_of(".einf") == std::string::npos ? s + ".0" : s;
 }
 
-std::string quote(const std::string& s) {
-  std::string out = "\"";
+// Line ends and the characters of `special` with a backslash.
+std::string escape(const std::string& s, std::string_view special) {
+  std::string out;
   for (char c : s) {
-    if (c == '"' || c == '\\') out += '\\';
+    if (special.find(c) != special.npos) out += '\\';
     if (c == '\n')
       out += "\\n";
     else
       out += c;
   }
-  return out + '"';
+  return out;
 }
 
 std::string program_text(const Program& p, const std::string& indent);
 
 std::string element(const Array& a, int64_t i) {
-  return is_float(a.dtype()) ? number(at(a, i)) : fmt::format("{}", Integers(a)[i]);
+  if (is_float(a.dtype())) return number(at(a, i));
+  return fmt::format("{}", a.dtype() == DType::I64 ? a.data<int64_t>()[i] : static_cast<int64_t>(at(a, i)));
 }
 
 std::string value_text(const AttrValue& value, const std::string& indent) {
@@ -49,7 +53,7 @@ std::string value_text(const AttrValue& value, const std::string& indent) {
         else if constexpr (std::is_same_v<T, double>)
           return number(x);
         else if constexpr (std::is_same_v<T, std::string>)
-          return quote(x);
+          return '"' + escape(x, "\"\\") + '"';
         else if constexpr (std::is_same_v<T, DType>)
           return std::string(name_of(x));
         else if constexpr (std::is_same_v<T, Ints>)
@@ -63,10 +67,10 @@ std::string value_text(const AttrValue& value, const std::string& indent) {
           for (int64_t i = 0; i < x.size(); ++i) out += (i ? "," : "") + element(x, i);
           return out + "}";
         } else if constexpr (std::is_same_v<T, ProgramPtr>) {
-          return program_text(*x, indent + "  ");
+          return x ? program_text(*x, indent + "  ") : "?";
         } else {
           std::string out = "<";
-          for (const ProgramPtr& p : x) out += program_text(*p, indent + "  ") + ",";
+          for (const ProgramPtr& p : x) out += (p ? program_text(*p, indent + "  ") : "?") + ",";
           return out + ">";
         }
       },
@@ -75,7 +79,10 @@ std::string value_text(const AttrValue& value, const std::string& indent) {
 
 std::string declare(const Program& p, const Vars& vars) {
   std::string out;
-  for (Var v : vars) out += fmt::format("{}%{}: {}", out.empty() ? "" : ", ", v, to_string(p.type(v)));
+  for (Var v : vars) {
+    const bool known = v >= 0 && static_cast<size_t>(v) < p.types.size();  // the verifier shows wrong equations too
+    out += fmt::format("{}%{}: {}", out.empty() ? "" : ", ", v, known ? to_string(p.type(v)) : "?");
+  }
   return out;
 }
 
@@ -86,7 +93,7 @@ std::string uses(const Vars& vars, const char* separator) {
 }
 
 std::string eqn_text(const Program& p, const Eqn& e, const std::string& indent) {
-  std::string out = declare(p, e.out) + " = " + std::string(e.op->name);
+  std::string out = declare(p, e.out) + " = " + std::string(e.op ? e.op->name : "?");
   if (!e.attrs.empty()) {
     const char* separator = "[";
     for (const Attr& a : e.attrs) {
@@ -96,7 +103,7 @@ std::string eqn_text(const Program& p, const Eqn& e, const std::string& indent) 
     out += "]";
   }
   for (Var v : e.in) out += fmt::format(" %{}", v);
-  if (e.note > 0 && static_cast<size_t>(e.note) < p.notes.size()) out += "  # " + p.notes[e.note];
+  if (e.note > 0 && static_cast<size_t>(e.note) < p.notes.size()) out += "  # " + escape(p.notes[e.note], "\\");
   return out;
 }
 

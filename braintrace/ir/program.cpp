@@ -91,27 +91,44 @@ namespace {
   throw UserError(text + "  Build programs with the public functions, or correct the text that was parsed.");
 }
 
-void check_range(const Program& p, const Vars& vars, const char* role) {
+// The first of `vars` that is not a value of the program, as a message; empty when all are.
+std::string out_of_range(const Program& p, const Vars& vars, const char* role) {
   for (Var v : vars)
-    require(v >= 0 && static_cast<size_t>(v) < p.types.size(),
-            "program: {} %{} is not a value of the program (0 to {}).", role, v,
-            static_cast<int64_t>(p.types.size()) - 1);
+    if (v < 0 || static_cast<size_t>(v) >= p.types.size())
+      return fmt::format("{} %{} is not a value of the program, which has {}.", role, v, p.types.size());
+  return "";
 }
 
-void verify_nested(const Attrs& attrs) {
-  for (const Attr& a : attrs) {
-    if (const auto* one = std::get_if<ProgramPtr>(&a.value)) verify(**one);
-    if (const auto* many = std::get_if<ProgramPtrs>(&a.value))
-      for (const ProgramPtr& q : *many) verify(*q);
+void check_inputs(const Program& p) {
+  for (const auto& [vars, role] :
+       {std::pair{&p.constants, "constant"}, {&p.args, "argument"}, {&p.results, "result"}}) {
+    const std::string what = out_of_range(p, *vars, role);
+    require(what.empty(), "program: {}", what);
   }
+}
+
+// What is wrong with an equation's own fields, before its operation is asked.
+std::string broken_fields(const Program& p, const Eqn& e) {
+  if (!e.op) return "the equation has no operation.";
+  if (e.note < 0 || static_cast<size_t>(e.note) >= p.notes.size()) return fmt::format("there is no note {}.", e.note);
+  const std::string what = out_of_range(p, e.in, "operand");
+  return what.empty() ? out_of_range(p, e.out, "result") : what;
+}
+
+void verify_nested(const Attr& a) {
+  auto check = [&](const ProgramPtr& q) {
+    require(q != nullptr, "attribute '{}' holds no program.", a.name);
+    verify(*q);
+  };
+  if (const auto* one = std::get_if<ProgramPtr>(&a.value)) check(*one);
+  if (const auto* many = std::get_if<ProgramPtrs>(&a.value))
+    for (const ProgramPtr& q : *many) check(q);
 }
 
 }  // namespace
 
 void verify(const Program& p) {
-  check_range(p, p.constants, "constant");
-  check_range(p, p.args, "argument");
-  check_range(p, p.results, "result");
+  check_inputs(p);
   std::vector<bool> defined(p.types.size());
   auto              define = [&](const Vars& vars, auto&& error) {
     for (Var v : vars) {
@@ -124,13 +141,12 @@ void verify(const Program& p) {
   define(p.args, twice);
   for (size_t i = 0; i < p.eqns.size(); ++i) {
     const Eqn& e = p.eqns[i];
-    check_range(p, e.in, "operand");
-    check_range(p, e.out, "result");
+    if (const std::string what = broken_fields(p, e); !what.empty()) malformed(p, i, what);
     for (Var v : e.in)
       if (!defined[v]) malformed(p, i, fmt::format("%{} is used before it is defined.", v));
-    verify_nested(e.attrs);
     Types inferred;
     try {
+      for (const Attr& a : e.attrs) verify_nested(a);
       inferred = infer(*e.op, p.types_of(e.in), e.attrs);
     } catch (const UserError& error) {
       malformed(p, i, error.what());

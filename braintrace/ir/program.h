@@ -8,6 +8,8 @@
 //    No pass may assume that 0·x is 0. The sign of a zero may change.
 //  - Integers wrap modulo 2^width; division by zero gives 0. Bool is 0 or 1.
 //  - Reductions accumulate in at least double for floats and int64 for integers.
+//  - An index outside its axis (take, scatter_add, sparse products) is an error when the equation runs; dynamic blocks
+//    are instead moved to the nearest place where they fit.
 #pragma once
 
 #include <string>

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/ops/contract.h"
 
-#include <algorithm>
-#include <numeric>
-
 #include "braintrace/base/rng.h"
+#include "braintrace/ops/axes.h"
 #include "braintrace/ops/index_walk.h"
 #include "braintrace/ops/move.h"
 
@@ -23,19 +21,11 @@ Attrs   attrs_of(const DotAxes& d) {
             {rhs_contract, d.rhs_contract}};
 }
 
-bool contains(const Ints& v, int64_t x) { return std::find(v.begin(), v.end(), x) != v.end(); }
-
 Ints free_axes(int rank, const Ints& batch, const Ints& contract) {
   Ints out;
   for (int i = 0; i < rank; ++i)
     if (!contains(batch, i) && !contains(contract, i)) out.push_back(i);
   return out;
-}
-
-Ints joined(Ints a, const Ints& b, const Ints& c = {}) {
-  a.insert(a.end(), b.begin(), b.end());
-  a.insert(a.end(), c.begin(), c.end());
-  return a;
 }
 
 Types dot_infer(const Op& op, const Types& in, const Attrs& attrs) {
@@ -44,8 +34,12 @@ Types dot_infer(const Op& op, const Types& in, const Attrs& attrs) {
   require(l.dtype == r.dtype, "{}: element types differ: {} and {}.", op.name, to_string(l), to_string(r));
   require(d.lhs_contract.size() == d.rhs_contract.size() && d.lhs_batch.size() == d.rhs_batch.size(),
           "{}: contract and batch axes must come in pairs.", op.name);
-  normalize_axes(joined(d.lhs_batch, d.lhs_contract), l.rank(), op.name.data());
-  normalize_axes(joined(d.rhs_batch, d.rhs_contract), r.rank(), op.name.data());
+  auto distinct = [&](const Ints& axes, int rank) {
+    for (int64_t i : axes) require_axis(op, i, rank);
+    normalize_axes(axes, rank, op.name.data());
+  };
+  distinct(joined(d.lhs_batch, d.lhs_contract), l.rank());
+  distinct(joined(d.rhs_batch, d.rhs_contract), r.rank());
   auto pair_up = [&](const Ints& a, const Ints& b, const char* how) {
     for (size_t i = 0; i < a.size(); ++i)
       require(l.shape[a[i]] == r.shape[b[i]],
@@ -77,22 +71,35 @@ Ints offsets(const Shape& shape, const Ints& axes) {
   return out;
 }
 
-// c[b,m,n] = Σ_k l[b,m,k] r[b,k,n]
-template <class View, class Value>
+// c[b,m,n] = Σ_k l[b,m,k] r[b,k,n]; r is brought into rows of n (or of k when n is small) so that inner loops are
+// dense.
+template <class Value, class View>
 std::vector<Value> contract(const Array& lhs, const Array& rhs, const DotAxes& d) {
   const Ints lb = offsets(lhs.shape(), d.lhs_batch), rb = offsets(rhs.shape(), d.rhs_batch);
   const Ints lk = offsets(lhs.shape(), d.lhs_contract), rk = offsets(rhs.shape(), d.rhs_contract);
-  const Ints lm = offsets(lhs.shape(), free_axes(static_cast<int>(lhs.shape().size()), d.lhs_batch, d.lhs_contract));
-  const Ints rn = offsets(rhs.shape(), free_axes(static_cast<int>(rhs.shape().size()), d.rhs_batch, d.rhs_contract));
+  const Ints lm = offsets(lhs.shape(), free_axes(lhs.type().rank(), d.lhs_batch, d.lhs_contract));
+  const Ints rn = offsets(rhs.shape(), free_axes(rhs.type().rank(), d.rhs_batch, d.rhs_contract));
   const View l(lhs), r(rhs);
-  std::vector<Value> out(lb.size() * lm.size() * rn.size(), Value{});
-  Value*             row = out.data();
-  for (size_t b = 0; b < lb.size(); ++b)
-    for (size_t m = 0; m < lm.size(); ++m, row += rn.size())
-      for (size_t k = 0; k < lk.size(); ++k) {
-        const Value x = l[lb[b] + lm[m] + lk[k]];
-        for (size_t n = 0; n < rn.size(); ++n) row[n] += x * r[rb[b] + rn[n] + rk[k]];
+
+  const size_t       M = lm.size(), N = rn.size(), K = lk.size();
+  const bool         narrow = N < 8;
+  std::vector<Value> out(lb.size() * M * N, Value{}), left(K), right(K * N);
+  for (size_t b = 0; b < lb.size(); ++b) {
+    for (size_t k = 0; k < K; ++k)
+      for (size_t n = 0; n < N; ++n)
+        right[narrow ? n * K + k : k * N + n] = static_cast<Value>(r[rb[b] + rn[n] + rk[k]]);
+    for (size_t m = 0; m < M; ++m) {
+      for (size_t k = 0; k < K; ++k) left[k] = static_cast<Value>(l[lb[b] + lm[m] + lk[k]]);
+      Value* row = out.data() + (b * M + m) * N;
+      if (narrow) {
+        for (size_t n = 0; n < N; ++n)
+          row[n] = std::inner_product(left.begin(), left.end(), right.data() + n * K, Value{});
+      } else {
+        for (size_t k = 0; k < K; ++k)
+          for (size_t n = 0; n < N; ++n) row[n] += left[k] * right[k * N + n];
       }
+    }
+  }
   return out;
 }
 
@@ -103,19 +110,16 @@ Tensor dot_operand_ct(const Tensor& ct, const Tensor& other, const Type& type, c
   const Ints    mine       = free_axes(type.rank(), batch, contract);
   const Ints    other_free = free_axes(other.rank(), other_batch, other_contract);
   // Axes of ct: batch, lhs free, rhs free.
-  Ints ct_batch(batch.size());
-  std::iota(ct_batch.begin(), ct_batch.end(), 0);
-  Ints ct_other(other_free.size());
-  std::iota(ct_other.begin(), ct_other.end(), operand_is_lhs ? nb + static_cast<int64_t>(mine.size()) : nb);
+  const Ints ct_batch = counted(0, nb);
+  const Ints ct_other =
+      counted(operand_is_lhs ? nb + static_cast<int64_t>(mine.size()) : nb, static_cast<int64_t>(other_free.size()));
   const Tensor y = dot_general(ct, other, {ct_other, other_free, ct_batch, other_batch});
   // Axes of y: batch, my free axes, the other operand's contract axes in increasing order.
-  Ints order(other_contract.size());
-  std::iota(order.begin(), order.end(), 0);
+  Ints order = counted(0, static_cast<int64_t>(other_contract.size()));
   std::sort(order.begin(), order.end(), [&](int64_t p, int64_t q) { return other_contract[p] < other_contract[q]; });
   Ints target = joined(batch, mine);  // axis of the operand held by axis i of y
   for (int64_t p : order) target.push_back(contract[p]);
-  Ints perm(target.size());
-  for (size_t i = 0; i < target.size(); ++i) perm[target[i]] = static_cast<int64_t>(i);
+  const Ints perm = inverse(target);
   return std::is_sorted(perm.begin(), perm.end()) ? y : transpose(y, perm);
 }
 
@@ -128,11 +132,6 @@ Tensors dot_transpose(const TransposeArgs& a) {
   return {
       {},
       dot_operand_ct(a.ct[0], a.in[0], a.types[1], d.rhs_batch, d.rhs_contract, d.lhs_batch, d.lhs_contract, false)};
-}
-
-Ints shifted(Ints v) {
-  for (int64_t& x : v) ++x;
-  return v;
 }
 
 Tensors dot_batch(const BatchArgs& a) {
@@ -155,14 +154,10 @@ AxisLinks dot_depend(const DependArgs& a) {
   const Ints&   gone  = a.operand == 0 ? d.lhs_contract : d.rhs_contract;
   const Ints    free  = free_axes(a.in[a.operand].rank(), batch, gone);
   AxisLinks     links;
-  auto          link = [&](int64_t from, int64_t to) {
-    links.push_back(
-                 {static_cast<int>(from), static_cast<int>(from) + 1, static_cast<int>(to), static_cast<int>(to) + 1});
-  };
-  for (size_t i = 0; i < batch.size(); ++i) link(batch[i], static_cast<int64_t>(i));
+  for (size_t i = 0; i < batch.size(); ++i) links.push_back(axis_link(batch[i], static_cast<int64_t>(i)));
   const int64_t first =
       a.operand == 0 ? static_cast<int64_t>(batch.size()) : a.out[0].rank() - static_cast<int64_t>(free.size());
-  for (size_t i = 0; i < free.size(); ++i) link(free[i], first + static_cast<int64_t>(i));
+  for (size_t i = 0; i < free.size(); ++i) links.push_back(axis_link(free[i], first + static_cast<int64_t>(i)));
   return links;
 }
 
@@ -175,8 +170,9 @@ constinit const Op dot_general_op = {
     .operands = "lhs rhs",
     .infer    = dot_infer,
     .eval     = [](const Op&, const Arrays& in, const Attrs& a, const Types& out) -> Arrays {
-      if (is_float(out[0].dtype)) return {from_doubles(out[0], contract<Doubles, double>(in[0], in[1], axes_of(a)))};
-      return {from_integers(out[0], contract<Integers, int64_t>(in[0], in[1], axes_of(a)))};
+      if (is_float(out[0].dtype)) return {from_doubles(out[0], contract<double, Doubles>(in[0], in[1], axes_of(a)))};
+      const auto y = contract<uint64_t, Integers>(in[0], in[1], axes_of(a));  // wraps
+      return {from_integers(out[0], std::vector<int64_t>(y.begin(), y.end()))};
     },
     .linearity = Linearity::Each,
     .transpose = dot_transpose,
@@ -197,7 +193,7 @@ Tensor dot_general(const Tensor& lhs, const Tensor& rhs, const DotAxes& axes) {
 Tensor dot(const Tensor& x, const Tensor& w) {
   require(x.rank() >= 1 && w.rank() >= 1, "dot: operands need at least one axis, got {} and {}.", to_string(x.type()),
           to_string(w.type()));
-  return dot_general(x, w, {{x.rank() - 1}, {0}, {}, {}});
+  return dot_general(x, w, {{x.rank() - 1}, {std::max(w.rank() - 2, 0)}, {}, {}});
 }
 
 const std::vector<const Op*>& contract_ops() {

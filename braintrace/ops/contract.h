@@ -15,8 +15,8 @@ struct DotAxes {
 };
 Tensor dot_general(const Tensor& lhs, const Tensor& rhs, const DotAxes& axes);
 
-// The plain product x·w over the last axis of x and the first of w. It is not a trainable operation:
-// w gets the same-step gradient only (see matmul for the one that learns online).
+// The plain product x·w over the last axis of x and the one before the last of w (its only one for a vector). It is not
+// a trainable operation: w gets the same-step gradient only (see matmul for the one that learns online).
 Tensor dot(const Tensor& x, const Tensor& w);
 
 const std::vector<const Op*>& contract_ops();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/ops/families.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "braintrace/base/rng.h"
@@ -31,6 +32,13 @@ void require_one_type(const Op& op, const Types& in) {
 Types same_type_infer(const Op& op, const Types& in, const Attrs&) {
   require_one_type(op, in);
   require_supported(op, in[0].dtype);
+  return {in[0]};
+}
+
+Types float_infer(const Op& op, const Types& in, const Attrs&) {
+  require_one_type(op, in);
+  require(is_float(in[0].dtype), "{}: expected floating-point elements, got {}; convert them first.", op.name,
+          name_of(in[0].dtype));
   return {in[0]};
 }
 
@@ -82,11 +90,12 @@ AxisLinks elementwise_depend(const DependArgs& a) {
 std::vector<Sample> scalar_sample(const Op& op, Rng& rng) {
   const size_t arity = 1 + static_cast<size_t>(std::count(op.operands.begin(), op.operands.end(), ' '));
   Sample       s;
+  const bool   integers = op.scalar.integer && !op.scalar.real;
   for (size_t i = 0; i < arity; ++i) {
-    const Type          t{op.scalar.real ? DType::F64 : DType::I32, {2, 3}};
+    const Type          t{integers ? DType::I32 : DType::F64, {2, 3}};
     std::vector<double> values(6);
     for (double& v : values) v = op.scalar.lo + (op.scalar.hi - op.scalar.lo) * rng.uniform();
-    if (!op.scalar.real)
+    if (integers)
       for (double& v : values) v = std::floor(v);
     s.in.emplace_back(from_doubles(t, values));
   }
@@ -110,8 +119,13 @@ Tensors promote_together(Tensors in) {
     dtype = found ? promote(dtype, t.dtype()) : t.dtype();
     found = true;
   }
-  for (const Tensor& t : in)
-    if (t.is_weak() && t.fill() != std::floor(t.fill()) && !is_float(dtype)) dtype = DType::F32;
+  for (const Tensor& t : in) {
+    if (!t.is_weak() || is_float(dtype)) continue;
+    if (t.fill() != std::floor(t.fill()) || std::isinf(t.fill()))
+      dtype = DType::F32;
+    else if (dtype == DType::Bool)
+      dtype = DType::I32;
+  }
   for (Tensor& t : in) {
     if (t.is_literal())
       t = Tensor(Type{dtype, t.shape()}, t.fill());
@@ -121,12 +135,14 @@ Tensors promote_together(Tensors in) {
   return in;
 }
 
-Tensor elementwise_apply(const Op& op, Tensors in) {
+Tensor elementwise_apply(const Op& op, Tensors in, Attrs attrs) {
+  for (size_t i = 0; i < in.size(); ++i)
+    require(in[i].defined(), "{}: operand {} is an undefined tensor; give it a value first.", op.name, i);
   in          = promote_together(std::move(in));
   Shape shape = in[0].shape();
   for (const Tensor& t : in) shape = broadcast_shapes(shape, t.shape(), op.name.data());
   for (Tensor& t : in) t = broadcast_to(t, shape);
-  return apply1(op, std::move(in));
+  return apply1(op, std::move(in), std::move(attrs));
 }
 
 Tensor with_batch_axis(const Tensor& t, bool batched, int64_t size) {

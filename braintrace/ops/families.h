@@ -12,6 +12,7 @@ namespace braintrace {
 
 // Rules shared by members of a family.
 Types     same_type_infer(const Op& op, const Types& in, const Attrs& attrs);    // operands and result of one type
+Types     float_infer(const Op& op, const Types& in, const Attrs& attrs);        // the same, floating-point only
 Types     bool_result_infer(const Op& op, const Types& in, const Attrs& attrs);  // equal operand types -> bool
 Arrays    scalar_eval(const Op& op, const Arrays& in, const Attrs& attrs, const Types& out);
 Tensors   scalar_jvp(const JvpArgs& a);  // Σ_i ∂f/∂x_i · dx_i
@@ -24,8 +25,7 @@ Types expand_infer(const Op& op, const Types& in, const Attrs& attrs);
 consteval Op elementwise(Op op) {
   if (!op.infer) op.infer = same_type_infer;
   if (!op.eval) op.eval = scalar_eval;
-  if (!op.jvp && op.linearity == Linearity::None && op.scalar.partial[0]) op.jvp = scalar_jvp;
-  if (!op.jvp && op.linearity == Linearity::None && op.scalar.partial[1]) op.jvp = scalar_jvp;
+  if (!op.jvp && op.linearity == Linearity::None && (op.scalar.partial[0] || op.scalar.partial[1])) op.jvp = scalar_jvp;
   if (!op.batch) op.batch = elementwise_batch;
   if (!op.depend) op.depend = elementwise_depend;
   if (!op.sample) op.sample = scalar_sample;
@@ -33,10 +33,13 @@ consteval Op elementwise(Op op) {
 }
 
 // Elementwise with a bool result and no derivative.
-consteval Op comparison(Op op) {
-  op.operands = op.operands == "x" ? "lhs rhs" : op.operands;
-  op.infer    = bool_result_infer;
+consteval Op predicate(Op op) {
+  op.infer = bool_result_infer;
   return elementwise(op);
+}
+consteval Op comparison(Op op) {
+  op.operands = "lhs rhs";
+  return predicate(op);
 }
 
 // Meaning given by simpler ops: types, derivatives, batching and dependence follow from the expansion.
@@ -45,14 +48,24 @@ consteval Op composite(Op op) {
   return op;
 }
 
+// A composite of elementwise floating-point ops: it batches and depends like one. scalar.lo and hi bound its samples.
+consteval Op elementwise_composite(Op op) {
+  if (!op.infer) op.infer = float_infer;
+  if (!op.batch) op.batch = elementwise_batch;
+  if (!op.depend) op.depend = elementwise_depend;
+  if (!op.sample) op.sample = scalar_sample;
+  return op;
+}
+
 // Applies an elementwise op after bringing the operands to a common dtype and shape (user-facing functions).
-Tensor elementwise_apply(const Op& op, Tensors in);
+Tensor elementwise_apply(const Op& op, Tensors in, Attrs attrs = {});
 
 // The meaning of a composite equation as a program of simpler ops.
 struct Traced;
 Traced expansion(const Op& op, const Types& in, const Attrs& attrs);
 
-// Brings tensors to one dtype; bare C++ numbers yield to tensors.
+// Brings tensors to one dtype. Bare C++ numbers yield to tensors: whole ones to any but bool (which becomes i32),
+// others to any float (integers become f32).
 Tensors promote_together(Tensors in);
 
 // `t` with a new leading axis of the given size when it has none (batching).

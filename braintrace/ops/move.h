@@ -6,7 +6,8 @@
 
 namespace braintrace {
 
-extern const Op broadcast_op, concat_op, full_op, iota_op, pad_op, reshape_op, slice_op, transpose_op;
+extern const Op broadcast_op, concat_op, dynamic_slice_op, dynamic_update_slice_op, flip_op, full_op, iota_op, pad_op,
+    reshape_op, roll_op, slice_op, transpose_op;
 
 inline Tensor full(Shape shape, double value, DType dtype = DType::F32) {
   return Tensor(Type{dtype, std::move(shape)}, value);
@@ -17,6 +18,21 @@ inline Tensor zeros_like(const Tensor& x) { return Tensor(x.type(), 0); }
 
 // 0, 1, 2, … along `axis`, repeated along the others.
 Tensor iota(Shape shape, int64_t axis, DType dtype = DType::I32);
+
+// 0, 1, …, n-1.
+Tensor arange(int64_t n, DType dtype = DType::I32);
+// start, start+step, … before stop.
+Tensor arange(double start, double stop, double step, DType dtype = DType::F32);
+// n numbers evenly from start to stop, both included.
+Tensor linspace(double start, double stop, int64_t n, DType dtype = DType::F32);
+// 1 on diagonal `k` (k > 0: above the main one), else 0.
+Tensor eye(int64_t rows, int64_t cols, int64_t k = 0, DType dtype = DType::F32);
+Tensor eye(int64_t n, DType dtype = DType::F32);
+// The last two axes with zeros above (tril) or below (triu) diagonal k.
+Tensor tril(const Tensor& x, int64_t k = 0);
+Tensor triu(const Tensor& x, int64_t k = 0);
+// A new last axis of size n with 1 at the index and 0 elsewhere; all 0 for an index outside 0 … n-1.
+Tensor one_hot(const Tensor& indices, int64_t n, DType dtype = DType::F32);
 
 // One size may be -1: it is what remains.
 Tensor reshape(const Tensor& x, Shape shape);
@@ -35,6 +51,19 @@ Tensor stack(const Tensors& parts, int64_t axis);
 // Elements start, start+stride, … below limit, per axis; stride 1 when empty.
 Tensor slice(const Tensor& x, Ints start, Ints limit, Ints stride = {});
 Tensor slice_axis(const Tensor& x, int64_t axis, int64_t start, int64_t limit, int64_t stride = 1);
+// Cut along an axis into parts of the given sizes, or into equal parts.
+Tensors split(const Tensor& x, const Ints& sizes, int64_t axis);
+Tensors split(const Tensor& x, int64_t parts, int64_t axis);
+// A block of `sizes` from an integer position [rank] that is known only when the program runs. A position where the
+// block would not fit is moved to the nearest one where it does.
+Tensor dynamic_slice(const Tensor& x, const Tensor& start, Ints sizes);
+// x with `update` written over the block at that position, which is moved as for dynamic_slice.
+Tensor dynamic_update_slice(const Tensor& x, const Tensor& update, const Tensor& start);
+// Backwards along the axes.
+Tensor flip(const Tensor& x, Ints axes);
+// Element i moves to i + shift, around the end.
+Tensor roll(const Tensor& x, Ints shifts, Ints axes);
+Tensor roll(const Tensor& x, int64_t shift, int64_t axis);
 // lo before, hi after and `interior` between neighbouring elements, per axis.
 Tensor pad(const Tensor& x, const Tensor& value, Ints lo, Ints hi, Ints interior = {});
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions over axes. Without axes all are reduced.
+// Reductions over axes. Without axes all are reduced; negative axes count from the end; keep_axes leaves them with size
+// one. Bools are counted as i32 by sum, prod, mean and var. NaN wins max, min, argmax and argmin.
 #pragma once
 
 #include <optional>
@@ -8,11 +9,49 @@
 
 namespace braintrace {
 
-extern const Op reduce_sum_op;
+extern const Op argmax_op, argmin_op, reduce_all_op, reduce_any_op, reduce_max_op, reduce_min_op, reduce_prod_op,
+    reduce_sum_op;
 
-using Axes = std::optional<Ints>;
+inline constexpr Key<Ints>    axes_key{"axes"};
+inline constexpr Key<int64_t> axis_key{"axis"};
 
+// The axes a reduction runs over: one, several, or (by default) all.
+class Axes {
+ public:
+  Axes() : all_(true) {}
+  Axes(int64_t axis) : list_{axis} {}
+  Axes(std::initializer_list<int64_t> axes) : list_(axes) {}
+  Axes(Ints axes) : list_(std::move(axes)) {}
+  Ints of(int rank, const char* where) const;  // sorted, distinct, not negative
+
+ private:
+  bool all_ = false;
+  Ints list_;
+};
+
+Tensor all(const Tensor& x, const Axes& axes = {}, bool keep_axes = false);
+Tensor any(const Tensor& x, const Axes& axes = {}, bool keep_axes = false);
+Tensor max(const Tensor& x, const Axes& axes = {}, bool keep_axes = false);
+Tensor mean(const Tensor& x, const Axes& axes = {}, bool keep_axes = false);
+Tensor min(const Tensor& x, const Axes& axes = {}, bool keep_axes = false);
+Tensor prod(const Tensor& x, const Axes& axes = {}, bool keep_axes = false);
 Tensor sum(const Tensor& x, const Axes& axes = {}, bool keep_axes = false);
+// Mean squared distance from the mean, over n - correction.
+Tensor var(const Tensor& x, const Axes& axes = {}, bool keep_axes = false, double correction = 0);
+
+// The i32 position of the first largest (smallest) element along an axis, or in row-major order.
+Tensor argmax(const Tensor& x, std::optional<int64_t> axis = {}, bool keep_axes = false);
+Tensor argmin(const Tensor& x, std::optional<int64_t> axis = {}, bool keep_axes = false);
+
+// Rules shared with other ops that reduce axes or work along one.
+Types     reduced_infer(const Op& op, const Types& in, const Attrs& a);
+Types     nonempty_reduced_infer(const Op& op, const Types& in, const Attrs& a);  // no reduced axis has size 0
+Tensors   reduced_batch(const BatchArgs& a);
+AxisLinks reduced_depend(const DependArgs& a);
+Tensors   shifted_axis_batch(const BatchArgs& a);  // axis_key moves with the new leading axis; all operands get it
+AxisLinks other_axes_depend(const DependArgs& a);  // every axis but axis_key keeps its position
+Tensor    reduce_apply(const Op& op, const Tensor& x, const Axes& axes, bool keep_axes);
+Tensor    repeat_reduced(const Tensor& y, const Shape& shape, const Ints& axes);  // y along the axes it lost
 
 const std::vector<const Op*>& reduce_ops();
 

@@ -21,8 +21,9 @@ VmapResult vmap(const Program& program, const Tensors& in, const Mask& batched, 
       scatter(values, e.out, apply_in(home, *e.op, x, e.attrs));
       continue;
     }
-    if (e.op->batch) {
-      scatter(values, e.out, e.op->batch({*e.op, e.attrs, x, mask, size}));
+    const Tensors mapped = e.op->batch ? e.op->batch({*e.op, e.attrs, x, mask, size}) : Tensors();
+    if (!mapped.empty()) {
+      scatter(values, e.out, mapped);
       continue;
     }
     require(e.op->expand, "vmap: {} has no batching rule; map over its operands with a loop instead.", e.op->name);

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// A learner wraps a model: calling it runs one step, advances the eligibility traces, and is differentiable. The gradient
+// of a parameter is then the one its learning rule defines.
+//
+//   bt::D_RTRL learner(model);
+//   learner.compile_graph(bt::zeros({10}));
+//   auto loss  = [&](bt::Tensor x, bt::Tensor y) { return bt::mean(bt::square(learner(x) - y)); };
+//   auto grads = bt::grad(loss, model.params())(x, y);
+#pragma once
+
+#include <optional>
+
+#include "braintrace/executor/step_program.h"
+
+namespace braintrace {
+
+class OnlineLearner {
+ public:
+  // The model must outlive the learner.
+  explicit OnlineLearner(Module& model, CompileOptions options = {}) : model_(&model), options_(std::move(options)) {}
+
+  // Finds groups and relations from one example of the inputs and makes the traces. A second call does nothing.
+  void compile_graph(const Tensors& examples);
+  void compile_graph(const Tensor& example) { compile_graph(Tensors{example}); }
+
+  // One step of the model.
+  Tensor  operator()(const Tensor& x) { return update({x}).front(); }
+  Tensors update(const Tensors& xs);
+
+  // Sets all traces to zero; the model's states stay.
+  void reset_state();
+
+  bool               is_compiled() const { return compiled_.has_value(); }
+  const ETraceGraph& graph() const { return compiled().graph; }
+  // The traces of the weights of one parameter: one tensor per relation, group and operand.
+  std::vector<std::pair<TraceSlot, Tensor>> get_etrace_of(const Path& weight) const;
+
+ private:
+  struct Compiled {
+    ETraceGraph        graph;
+    StepProgram        step;
+    std::vector<State> traces;
+  };
+  const Compiled& compiled() const;
+
+  Module*                 model_;
+  CompileOptions          options_;
+  std::optional<Compiled> compiled_;
+};
+
+}  // namespace braintrace

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The list of all backends: one line each.
+#include <atomic>
+
+#include "braintrace/backends/reference/interpreter.h"
+
+namespace braintrace {
+
+namespace {
+
+std::atomic<Backend*>& chosen() {
+  static std::atomic<Backend*> backend{&reference_backend()};
+  return backend;
+}
+
+}  // namespace
+
+const std::vector<Backend*>& backends() {
+  static const std::vector<Backend*> list = {
+      &reference_backend(),
+  };
+  return list;
+}
+
+Backend& find_backend(std::string_view name) {
+  std::string known;
+  for (Backend* b : backends()) {
+    if (b->name() == name) return *b;
+    known += (known.empty() ? "" : ", ") + std::string(b->name());
+  }
+  fail("backend: there is no backend '{}'; known are: {}.", name, known);
+}
+
+Backend& default_backend() { return *chosen(); }
+void     set_default_backend(std::string_view name) { chosen() = &find_backend(name); }
+
+}  // namespace braintrace

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decisions of the compiler as records: kind, level, what they concern and why.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "braintrace/base/error.h"
+#include "braintrace/model/path.h"
+
+namespace braintrace {
+
+enum class DiagnosticLevel : uint8_t { Info, Warning, Error };
+
+enum class DiagnosticKind : uint8_t {
+  RelationIncluded,
+  RelationExcludedNoParamState,
+  RelationExcludedNonTemporal,
+  RelationExcludedShapeMismatch,
+  RelationExcludedWeightToWeight,
+  RelationExcludedSlicedWeight,
+  RelationPartialPath,
+  RelationTailMovesPositions,
+  TrainableInvarNotParamState,
+  TransitionMixesPositions,
+  ShortTermStatePromoted,
+  HiddenGroupMerged,
+  CondIfConverted,
+  CondConversionSkipped,
+  ScanUnrolled,
+  ScanUnrollSkipped,
+  ScanDescentApplied,
+  ScanDescentSkipped,
+  ScanDescentNoRelations,
+  WeightInWhile,
+  WeightInControlFlow,
+  ControlFlowOpaqueForward,
+  ControlFlowRecurrentMixing,
+  PrimitiveInsideNestedJit,
+  PrimitiveInsideControlFlow,
+  MultiOutputPrimitiveDetected,
+  PytreeWeightLeafAmbiguous,
+  SnapPatternConservative,
+  SnapPatternDegenerate,
+  StateMismatch,
+};
+inline constexpr int num_diagnostic_kinds = static_cast<int>(DiagnosticKind::StateMismatch) + 1;
+
+std::string_view              name_of(DiagnosticKind kind);    // relation_included, …
+std::string_view              name_of(DiagnosticLevel level);  // info, warning, error
+std::optional<DiagnosticKind> diagnostic_kind_named(std::string_view name);
+
+struct CompilationRecord {
+  DiagnosticKind                     kind;
+  DiagnosticLevel                    level;
+  std::string                        message;
+  std::string                        primitive    = {};
+  Path                               weight_path  = {};
+  std::vector<Path>                  hidden_paths = {};
+  std::map<std::string, std::string> context      = {};
+};
+using Diagnostics = std::vector<CompilationRecord>;
+
+// The model cannot be trained online as written; carries what the compiler had decided so far.
+class CompileError : public Error {
+ public:
+  CompileError(const std::string& what, Diagnostics records) : Error(what), diagnostics(std::move(records)) {}
+  Diagnostics diagnostics;
+};
+
+}  // namespace braintrace

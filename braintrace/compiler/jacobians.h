@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jacobian blocks of regions, per position.
+#pragma once
+
+#include "braintrace/compiler/graph.h"
+
+namespace braintrace {
+
+// Values of every variable of the step program while it is being traced.
+using Values = Tensors;
+
+// D[p,a,b] = ∂h_t[p,a] / ∂h_{t-1}[p,b] : [*varshape,S,S]; undefined when structurally zero.
+Tensor transition_blocks(const HiddenGroup& g, const Values& values);
+// D_f[p,a] = ∂h_t[p,a] / ∂y_t[p] : [*varshape,S]; undefined when structurally zero.
+Tensor tail_blocks(const HiddenGroup& g, const HiddenParamOpRelation& r, const Connection& c, const Values& values);
+
+}  // namespace braintrace

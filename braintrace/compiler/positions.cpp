@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/compiler/positions.h"
+
+#include <algorithm>
+
+#include "braintrace/control/custom.h"
+
+namespace braintrace {
+
+namespace {
+
+// source → operand, then operand → result. Links compose when their ranges on the operand agree, possibly after
+// joining neighbours on one side.
+AxisLinks compose(const AxisLinks& first, const AxisLinks& then) {
+  AxisLinks out;
+  for (const AxisLink& b : then) {
+    if (b.op_begin == b.op_end) continue;
+    // Neighbouring links of `first` that cover [b.op_begin, b.op_end) exactly, in order on both sides.
+    AxisLink joined{-1, -1, b.res_begin, b.res_end, b.kind};
+    int      at = b.op_begin;
+    bool     ok = true;
+    while (ok && at < b.op_end) {
+      const auto it = std::find_if(first.begin(), first.end(),
+                                   [&](const AxisLink& a) { return a.res_begin == at && a.res_end > at; });
+      ok = it != first.end() && it->res_end <= b.op_end && (joined.op_begin < 0 || joined.op_end == it->op_begin);
+      if (!ok) break;
+      if (joined.op_begin < 0) joined.op_begin = it->op_begin;
+      joined.op_end = it->op_end;
+      if (it->kind == AxisLink::Kind::Moved) joined.kind = AxisLink::Kind::Moved;
+      at = it->res_end;
+    }
+    if (ok) out.push_back(joined);
+  }
+  // Links of `first` that span several links of `then`.
+  for (const AxisLink& a : first) {
+    AxisLink joined{a.op_begin, a.op_end, -1, -1, a.kind};
+    int      at = a.res_begin, parts = 0;
+    bool     ok = true;
+    while (ok && at < a.res_end) {
+      const auto it =
+          std::find_if(then.begin(), then.end(), [&](const AxisLink& b) { return b.op_begin == at && b.op_end > at; });
+      ok = it != then.end() && it->op_end <= a.res_end && (joined.res_begin < 0 || joined.res_end == it->res_begin);
+      if (!ok) break;
+      if (joined.res_begin < 0) joined.res_begin = it->res_begin;
+      joined.res_end = it->res_end;
+      if (it->kind == AxisLink::Kind::Moved) joined.kind = AxisLink::Kind::Moved;
+      at = it->op_end;
+      ++parts;
+    }
+    if (ok && parts > 1) out.push_back(joined);
+  }
+  return out;
+}
+
+AxisLinks meet(const AxisLinks& a, const AxisLinks& b) {
+  AxisLinks out;
+  for (const AxisLink& x : a)
+    for (const AxisLink& y : b) {
+      AxisLink same = y;
+      same.kind     = x.kind;
+      // Two different movements along one axis are not one movement.
+      if (same == x && x.kind == AxisLink::Kind::Same && y.kind == AxisLink::Kind::Same) out.push_back(x);
+    }
+  return out;
+}
+
+constexpr Key<ProgramPtr> body_key{"body"};
+
+// How result r of an equation follows operand k. A function with a derivative of its own is judged by its body.
+AxisLinks equation_links(const Eqn& e, const Types& in, const Types& out, size_t k, size_t r) {
+  if (e.op->depend) return e.op->depend({*e.op, e.attrs, in, out, static_cast<int>(k), static_cast<int>(r)});
+  const ProgramPtr* body       = e.attrs.find(body_key);
+  const bool        one_to_one = body && (*body)->args.size() == e.in.size() && (*body)->results.size() == e.out.size();
+  if (!one_to_one || (e.op != &custom_jvp_op && e.op != &custom_vjp_op)) return {};
+  return follow_positions(**body, k).links[(*body)->results[r]];
+}
+
+}  // namespace
+
+PositionMap follow_positions(const Program& region, size_t arg) {
+  PositionMap map{std::vector<bool>(region.types.size()), std::vector<AxisLinks>(region.types.size())};
+  const Var   source  = region.args[arg];
+  map.reached[source] = true;
+  for (int i = 0; i < region.type(source).rank(); ++i) map.links[source].push_back({i, i + 1, i, i + 1});
+  for (const Eqn& e : region.eqns) {
+    const Types in = region.types_of(e.in), out = region.types_of(e.out);
+    for (size_t r = 0; r < e.out.size(); ++r)
+      for (size_t k = 0; k < e.in.size(); ++k) {
+        if (!map.reached[e.in[k]]) continue;
+        const AxisLinks links = compose(map.links[e.in[k]], equation_links(e, in, out, k, r));
+        const Var       v     = e.out[r];
+        map.links[v]          = map.reached[v] ? meet(map.links[v], links) : links;
+        map.reached[v]        = true;
+      }
+  }
+  return map;
+}
+
+bool keeps_positions(const PositionMap& map, const Program& region, size_t arg, size_t result, int source_axes,
+                     int result_axes, bool may_repeat) {
+  const Var v = region.results[result];
+  if (!map.reached[v]) return true;
+  const Shape &from = region.type(region.args[arg]).shape, &to = region.type(v).shape;
+  AxisLinks    links;
+  for (const AxisLink& l : map.links[v])
+    if (l.kind == AxisLink::Kind::Same && l.op_end <= source_axes && l.res_end <= result_axes) links.push_back(l);
+  std::sort(links.begin(), links.end(), [](const AxisLink& a, const AxisLink& b) { return a.op_begin < b.op_begin; });
+  // Equal flat positions: the links cover every axis, in the same order on both sides. Size-one axes carry no position.
+  int  s = 0, r = 0;
+  auto skip_source = [&](int until) {
+    for (; s < until; ++s)
+      if (from[s] != 1) return false;
+    return true;
+  };
+  auto skip_result = [&](int until) {
+    for (; r < until; ++r)
+      if (to[r] != 1 && !may_repeat) return false;
+    return true;
+  };
+  for (const AxisLink& l : links) {
+    if (l.op_begin < s || l.res_begin < r) return false;
+    if (!skip_source(l.op_begin) || !skip_result(l.res_begin)) return false;
+    s = l.op_end;
+    r = l.res_end;
+  }
+  return skip_source(source_axes) && skip_result(result_axes);
+}
+
+}  // namespace braintrace

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Per-axis dependence: does a region keep positions apart?
+#pragma once
+
+#include "braintrace/ir/op.h"
+
+namespace braintrace {
+
+// For each value of the program: how its axes follow the axes of argument `arg`; reached says whether it depends at
+// all.
+struct PositionMap {
+  std::vector<bool>      reached;
+  std::vector<AxisLinks> links;
+};
+PositionMap follow_positions(const Program& region, size_t arg);
+
+// Result r reads the argument only at its own flat position, over the leading `source_axes` of the argument and
+// `result_axes` of the result. With may_repeat the result may have further axes along which the argument is repeated.
+bool keeps_positions(const PositionMap& map, const Program& region, size_t arg, size_t result, int source_axes,
+                     int result_axes, bool may_repeat = false);
+
+}  // namespace braintrace

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/compiler/relation_finder.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+namespace braintrace {
+
+RelationFinder::RelationFinder(const ModuleInfo& info, const std::vector<HiddenGroup>& groups,
+                               const CompileOptions& options, Diagnostics& log)
+    : info(info),
+      groups(groups),
+      options(options),
+      log(log),
+      flow(info.program(), info.entries()),
+      group_of_exit(info.program().types.size(), -1),
+      weight_of(info.program().types.size(), -1) {
+  for (const HiddenGroup& g : groups)
+    for (Var v : g.exits()) group_of_exit[v] = g.index;
+  for (size_t i = 0; i < info.weights.size(); ++i) weight_of[info.weights[i].var] = static_cast<int>(i);
+}
+
+bool RelationFinder::blocks(const Eqn& e) const {
+  return options.as_reference ? is_mixing_etp(*e.op) : flow.is_product(e);
+}
+
+Stops RelationFinder::inside(int group, bool through_products) const {
+  Stops s;
+  s.value = [this, group](Var v) { return group_of_exit[v] >= 0 && group_of_exit[v] != group; };
+  if (!through_products) s.eqn = [this](const Eqn& e) { return blocks(e); };
+  return s;
+}
+
+void RelationFinder::record(DiagnosticKind kind, DiagnosticLevel level, const HiddenParamOpRelation& r,
+                            std::string message, std::vector<Path> hidden) {
+  log.push_back({kind, level, std::move(message), r.primitive(), r.weight_path, std::move(hidden)});
+}
+
+// Leaves behind an operand, not looking through trainable operations, and the plain chain from them to it.
+Trainable RelationFinder::trainable(const EtpWeight& w, int index, Var operand) const {
+  Trainable     t{std::string(w.key), index, operand, {}, {}, {}};
+  const auto    is_etp = [](const Eqn& e) { return e.op->etp != nullptr; };
+  Vars          queue{operand}, leaves;
+  std::set<Var> seen{operand};
+  for (size_t i = 0; i < queue.size(); ++i) {
+    if (weight_of[queue[i]] >= 0) t.leaves.push_back(weight_of[queue[i]]);
+    const int32_t e = flow.producer[queue[i]];
+    if (e < 0 || is_etp(flow.program.eqns[e])) continue;
+    for (Var in : flow.program.eqns[e].in)
+      if (seen.insert(in).second) queue.push_back(in);
+  }
+  if (options.as_reference && t.leaves.size() > 1) t.leaves.resize(1);  // the first parameter met wins
+  std::sort(t.leaves.begin(), t.leaves.end());
+  for (int l : t.leaves) leaves.push_back(info.weights[l].var);
+  t.chain = cut_region(flow, leaves, {operand}, {.eqn = is_etp});
+  for (const Eqn& e : t.chain.program.eqns)
+    if (std::find(t.chain_ops.begin(), t.chain_ops.end(), e.op->name) == t.chain_ops.end())
+      t.chain_ops.emplace_back(e.op->name);
+  return t;
+}
+
+std::optional<HiddenParamOpRelation> RelationFinder::relation_of(int eqn) {
+  const Eqn&            e = flow.program.eqns[eqn];
+  HiddenParamOpRelation r;
+  r.eqn              = eqn;
+  r.call             = {e.op, &e.attrs, flow.program.types_of(e.in), flow.program.type(e.out[0])};
+  r.x                = e.op->etp->x >= 0 ? e.in[e.op->etp->x] : -1;
+  r.y                = e.out[0];
+  const auto weights = e.op->etp->weights(r.call);
+  for (size_t k = 0; k < weights.size(); ++k) {
+    Trainable t = trainable(weights[k], static_cast<int>(k), e.in[weights[k].operand]);
+    if (!t.leaves.empty()) {
+      r.trainables.push_back(std::move(t));
+      continue;
+    }
+    CompilationRecord record{DiagnosticKind::TrainableInvarNotParamState, DiagnosticLevel::Info,
+                             fmt::format("operand '{}' does not come from a parameter", weights[k].key)};
+    record.primitive      = r.primitive();
+    record.context["key"] = weights[k].key;
+    log.push_back(std::move(record));
+  }
+  if (r.trainables.empty()) {
+    record(DiagnosticKind::RelationExcludedNoParamState, DiagnosticLevel::Warning, r,
+           "no operand of this operation comes from a parameter, so nothing learns through it");
+    return std::nullopt;
+  }
+  r.weight_path = info.weights[r.trainables[0].leaves[0]].path;
+  return r;
+}
+
+}  // namespace braintrace

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the two ways of finding relations share: ours (relations.cpp) and the reference's (reference_relations.cpp).
+#pragma once
+
+#include "braintrace/compiler/graph.h"
+
+namespace braintrace {
+
+struct RelationFinder {
+  RelationFinder(const ModuleInfo& info, const std::vector<HiddenGroup>& groups, const CompileOptions& options,
+                 Diagnostics& log);
+
+  const ModuleInfo&               info;
+  const std::vector<HiddenGroup>& groups;
+  const CompileOptions&           options;
+  Diagnostics&                    log;
+  Flow                            flow;
+  std::vector<int>                group_of_exit;  // of each value: the group it ends, or -1
+  std::vector<int>                weight_of;      // of each value: the parameter leaf it is, or -1
+
+  // The relation of an equation with its weights resolved; none when no weight comes from a parameter.
+  std::optional<HiddenParamOpRelation> relation_of(int eqn);
+  // Stops at the exits of other groups and, unless they may be passed, at products.
+  Stops inside(int group, bool through_products) const;
+  bool  blocks(const Eqn& e) const;
+
+  void record(DiagnosticKind kind, DiagnosticLevel level, const HiddenParamOpRelation& r, std::string message,
+              std::vector<Path> hidden = {});
+
+ private:
+  Trainable trainable(const EtpWeight& w, int index, Var operand) const;
+};
+
+// Fills r.connections as braintrace 0.2.6 would; false, with the reason recorded, when it excludes the weight.
+bool connect_as_reference(RelationFinder& find, HiddenParamOpRelation& r);
+
+}  // namespace braintrace

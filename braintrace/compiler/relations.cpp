@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// Relations: which weights reach which hidden groups through which trainable operation.
+//
+//   direct     y reaches the group without passing another product or another group
+//   mixed      it does so, and also through another product
+//   windowed   only through another product: credit flows inside a window, no trace is kept
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "braintrace/compiler/positions.h"
+#include "braintrace/compiler/relation_finder.h"
+
+namespace braintrace {
+
+namespace {
+
+// Groups whose exits are the first that y meets, in order of discovery; products may be passed.
+std::vector<int> candidate_groups(const RelationFinder& find, Var y) {
+  std::vector<int> out;
+  for (Var v : reach_forward(find.flow, {y}, {.value = [&](Var u) { return find.group_of_exit[u] >= 0; }})) {
+    const int g = find.group_of_exit[v];
+    if (g >= 0 && std::find(out.begin(), out.end(), g) == out.end()) out.push_back(g);
+  }
+  return out;
+}
+
+std::vector<Path> reached_members(const RelationFinder& find, Var y, const HiddenGroup& g, bool through_products) {
+  std::vector<Path> out;
+  for (Var v : reach_forward(find.flow, {y}, find.inside(g.index, through_products)))
+    for (const HiddenVar& h : g.hidden)
+      if (h.out == v) out.push_back(h.path);
+  return out;
+}
+
+Connection connect(const RelationFinder& find, const HiddenParamOpRelation& r, const HiddenGroup& g) {
+  const bool broadcasts = !r.call.op->etp->mixes;  // an operation without x may lack the batch axis of the group
+  Connection c{.group = g.index, .path = PathClass::Windowed};
+  c.hidden_paths = reached_members(find, r.y, g, false);
+  c.tail         = cut_region(find.flow, {r.y}, g.exits(), find.inside(g.index, false));
+  if (c.hidden_paths.empty() || (size_of(r.call.y.shape) != size_of(g.varshape) && !broadcasts)) {
+    c.hidden_paths = reached_members(find, r.y, g, true);
+  } else {
+    const Region all          = cut_region(find.flow, {r.y}, g.exits(), find.inside(g.index, true));
+    const bool   also_through = std::any_of(all.eqns.begin(), all.eqns.end(),
+                                            [&](int32_t e) { return find.blocks(find.flow.program.eqns[e]); });
+    c.path                    = also_through ? PathClass::Mixed : PathClass::Direct;
+    const PositionMap map     = follow_positions(c.tail.program, 0);
+    for (size_t k = 0; k < g.members.size(); ++k)
+      c.position_preserving &=
+          keeps_positions(map, c.tail.program, 0, k, r.call.y.rank(), static_cast<int>(g.varshape.size()), broadcasts);
+  }
+  c.path_classification.assign(c.hidden_paths.size(), c.path);
+  return c;
+}
+
+// Weights of the products between y and the groups it reaches.
+std::vector<Path> weights_passed(const RelationFinder& find, const HiddenParamOpRelation& r) {
+  std::vector<Path> out;
+  for (const Connection& c : r.connections) {
+    const Region way = cut_region(find.flow, {r.y}, find.groups[c.group].exits(), find.inside(c.group, true));
+    for (Var constant : way.constants)
+      for (Var v : reach_backward(find.flow, {constant})) {
+        if (find.weight_of[v] < 0) continue;
+        const Path& p = find.info.weights[find.weight_of[v]].path;
+        if (std::find(out.begin(), out.end(), p) == out.end() && p != r.weight_path) out.push_back(p);
+      }
+  }
+  return out;
+}
+
+void explain(RelationFinder& find, const HiddenParamOpRelation& r) {
+  std::vector<Path> hidden;
+  for (const Connection& c : r.connections) {
+    hidden.insert(hidden.end(), c.hidden_paths.begin(), c.hidden_paths.end());
+    if (c.path == PathClass::Mixed)
+      find.record(
+          DiagnosticKind::RelationPartialPath, DiagnosticLevel::Warning, r,
+          "part of its way to the state passes another product: the trace follows the direct part, a window the rest",
+          c.hidden_paths);
+    if (c.path != PathClass::Windowed && !c.position_preserving)
+      find.record(
+          DiagnosticKind::RelationTailMovesPositions, DiagnosticLevel::Warning, r,
+          "positions are moved or mixed between the operation and the state: the trace keeps the true diagonal blocks",
+          c.hidden_paths);
+  }
+  if (r.carries_trace()) {
+    find.record(DiagnosticKind::RelationIncluded, DiagnosticLevel::Info, r,
+                fmt::format("{} of {} carries an eligibility trace", r.primitive(), r.weight_path.tuple()), hidden);
+    return;
+  }
+  std::string through;
+  for (const Path& p : r.through) through += (through.empty() ? "" : ", ") + p.tuple();
+  find.record(DiagnosticKind::RelationExcludedWeightToWeight, DiagnosticLevel::Info, r,
+              fmt::format("it reaches hidden states only through another product ({}): exact inside a window, no trace "
+                          "across windows",
+                          through.empty() ? "one without a parameter" : through),
+              hidden);
+}
+
+// Fills r.connections; false, with the reason recorded, when the weight reaches no hidden state.
+bool connect_all(RelationFinder& find, HiddenParamOpRelation& r) {
+  for (int g : candidate_groups(find, r.y)) {
+    r.connections.push_back(connect(find, r, find.groups[g]));
+    r.hidden_groups.push_back(g);
+  }
+  if (r.connections.empty()) {
+    find.record(DiagnosticKind::RelationExcludedNonTemporal, DiagnosticLevel::Warning, r,
+                "it reaches no hidden state in the same step; its gradient is the same-step one");
+    return false;
+  }
+  if (!r.carries_trace()) r.through = weights_passed(find, r);
+  explain(find, r);
+  return r.carries_trace() || find.options.tail == TailPolicy::Window;
+}
+
+}  // namespace
+
+std::string_view name_of(PathClass c) {
+  constexpr std::string_view names[] = {"all_direct", "mixed", "windowed"};
+  return names[static_cast<size_t>(c)];
+}
+
+bool HiddenParamOpRelation::carries_trace() const {
+  return std::any_of(connections.begin(), connections.end(),
+                     [](const Connection& c) { return c.path != PathClass::Windowed; });
+}
+
+std::vector<HiddenParamOpRelation> find_relations(const ModuleInfo& info, const std::vector<HiddenGroup>& groups,
+                                                  const CompileOptions& options, Diagnostics& log) {
+  RelationFinder                     find(info, groups, options, log);
+  std::vector<HiddenParamOpRelation> relations;
+  for (size_t i = 0; i < find.flow.program.eqns.size(); ++i) {
+    if (!find.flow.program.eqns[i].op->etp) continue;
+    auto r = find.relation_of(static_cast<int>(i));
+    if (r && (options.as_reference ? connect_as_reference(find, *r) : connect_all(find, *r)))
+      relations.push_back(std::move(*r));
+  }
+  return relations;
+}
+
+}  // namespace braintrace

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the compiler decided, as lists and as text. A report holds no results of its own: it reads the graph.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "braintrace/compiler/graph.h"
+
+namespace braintrace {
+
+class CompilationReport {
+ public:
+  // The graph must outlive the report.
+  explicit CompilationReport(const ETraceGraph& graph) : graph_(graph) {}
+
+  // A trainable operand of a relation. The weight and the bias of one layer are two entries.
+  struct EtraceWeight {
+    Path             path;
+    std::string      key;
+    std::vector<int> hidden_groups;
+    bool             windowed = false;  // learns inside a window, without a trace
+  };
+  // A parameter of no relation.
+  struct ExcludedWeight {
+    Path                          path;
+    std::optional<DiagnosticKind> reason;  // of the first record that excluded it
+    std::string                   why;
+  };
+  struct Counts {
+    size_t hidden_groups = 0, etrace_weights = 0, excluded_weights = 0, warnings = 0, errors = 0;
+    bool   operator==(const Counts&) const = default;
+  };
+
+  const ETraceGraph&                             graph() const { return graph_; }
+  std::vector<std::pair<int, std::vector<Path>>> hidden_groups() const;
+  std::vector<EtraceWeight>                      etrace_weights() const;
+  std::vector<ExcludedWeight>                    excluded_weights() const;  // sorted by path
+  std::vector<Path>                              dynamic_states() const;    // short-term states of no group
+  const Diagnostics&                             diagnostics() const { return graph_.diagnostics; }
+  Counts                                         counts() const;
+
+  // Level 1: groups and weights. Level 2: warnings and errors as well.
+  std::string to_str(int level = 1) const;
+
+ private:
+  const ETraceGraph& graph_;
+};
+
+std::string show_graph(const ETraceGraph& graph);  // the report at level 1
+
+// The operation at the group it feeds: what the shape of a trace follows from.
+EtpCall call_at_group(const HiddenParamOpRelation& relation, const HiddenGroup& group);
+
+// Memory of one trace of D-RTRL: the weight's trace axes and the states of the group.
+Type trace_type(const HiddenParamOpRelation& relation, const Trainable& trainable, const HiddenGroup& group);
+
+std::string human_bytes(int64_t bytes);  // 1.5 kB
+
+}  // namespace braintrace

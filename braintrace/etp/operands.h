@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What trainable operations share: functions of weights, bias, samples on a leading axis.
+#pragma once
+
+#include <functional>
+
+#include "braintrace/etp/rules.h"
+
+namespace braintrace {
+
+// A shape-preserving function of one trainable operand. The operation reads fn(w); it is applied as plain operations
+// before the trainable one, and gradients are pulled back through it to w exactly, whatever entries it mixes.
+using WeightFn = std::function<Tensor(const Tensor&)>;
+
+struct WeightFns {
+  WeightFn weight_fn = {}, bias_fn = {};
+};
+
+// fn(w), or w when there is no fn; `name` is the option, for messages.
+Tensor transformed(const Tensor& w, const WeightFn& fn, const char* op, const char* name);
+
+// The operands x, weights…, and bias when it is defined, brought to one element type.
+Tensors operands(const Tensor& x, const Tensors& weights, const Tensor& bias);
+
+// Throws unless x and the weights have one element type.
+void require_one_dtype(const Op& op, const Types& in, size_t weights);
+// Throws unless the bias, when operand `at` exists, has this shape.
+void require_bias(const Op& op, const Types& in, size_t at, const Shape& shape);
+
+// Sums the axes that broadcasting `shape` would have repeated (right aligned), so that the result has that shape.
+Tensor sum_to(const Tensor& t, const Shape& shape);
+
+// Axes by letters. `t` has the axes `from`, then others; the result has the axes `to` (size one where `from` lacks the
+// letter), then those others.
+Tensor laid_out(const Tensor& t, const std::string& from, const std::string& to);
+
+// Batching over x alone keeps the operation: one sample of rank `sample_rank` gains the batch axis, and a batch absorbs
+// the new axis. When another operand is mapped the answer is empty: vmap then maps the plain ops of the expansion.
+Tensors batch_over_x(const BatchArgs& a, int sample_rank);
+
+}  // namespace braintrace

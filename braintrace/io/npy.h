@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// NumPy files: .npy holds one array, .npz (a zip archive of .npy members) holds named ones.
+//
+// Reading takes format versions 1.0 to 3.0, either byte order, C or Fortran order, stored or deflated members; arrays
+// share the memory of the file where alignment allows. Writing gives little-endian C order, version 1.0.
+// Element types: f2 f4 f8 i4 i8 u4 b1, and V2 for bf16 (NumPy has no bf16; ml_dtypes stores it the same way).
+// Malformed files throw UserError and say what is wrong; a file is either written whole or not at all.
+// Zip64 archives (members or archives of 4 GiB and more) are refused.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "braintrace/base/array.h"
+#include "braintrace/io/file.h"
+
+namespace braintrace {
+
+using NamedArrays = std::map<std::string, Array>;
+enum class Compression : uint8_t { Stored, Deflated };
+
+Array       read_npy(const std::string& path);
+void        write_npy(const std::string& path, const Array& array);
+NamedArrays read_npz(const std::string& path);
+void        write_npz(const std::string& path, const NamedArrays& arrays, Compression method = Compression::Stored);
+
+// The same from and to memory. With an owner, arrays may share the bytes for as long as they hold it; without, they
+// copy. `where` names the source in messages.
+Array       decode_npy(ByteSpan bytes, const std::string& where, const std::shared_ptr<const void>& owner = nullptr);
+NamedArrays decode_npz(ByteSpan bytes, const std::string& where, const std::shared_ptr<const void>& owner = nullptr);
+Bytes       encode_npy(const Array& array);
+Bytes       encode_npz(const NamedArrays& arrays, Compression method = Compression::Stored);
+
+}  // namespace braintrace

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/model/environment.h"
+
+#include <cmath>
+#include <mutex>
+
+#include <fmt/format.h>
+
+#include "braintrace/base/error.h"
+
+namespace braintrace {
+
+namespace {
+
+using Settings = Environment::Settings;
+
+std::mutex            process_mutex;
+Settings              process_settings;
+thread_local Settings thread_settings;
+
+void check(const Settings& s) {
+  require(!s.dt || (std::isfinite(*s.dt) && *s.dt > 0), "environment: dt must be positive and finite, got {}.",
+          s.dt.value_or(0));
+  require(!s.precision || is_float(*s.precision), "environment: precision must be a float type, got {}.",
+          name_of(s.precision.value_or(DType::F32)));
+}
+
+Settings over(Settings base, const Settings& top) {
+  if (top.dt) base.dt = top.dt;
+  if (top.precision) base.precision = top.precision;
+  if (top.training) base.training = top.training;
+  return base;
+}
+
+Settings present() {
+  std::lock_guard lock(process_mutex);
+  return over(process_settings, thread_settings);
+}
+
+}  // namespace
+
+double Environment::dt() {
+  const Settings s = present();
+  require(s.dt.has_value(),
+          "environment: dt is read but was never set.\n"
+          "  Call Environment::set({{.dt = …}}) or open an Environment::Scope around the call.");
+  return *s.dt;
+}
+DType Environment::precision() { return present().precision.value_or(DType::F32); }
+bool  Environment::training() { return present().training.value_or(true); }
+
+std::string Environment::signature() {
+  const Settings s = present();
+  return fmt::format("dt={} precision={} training={}", s.dt ? fmt::format("{:a}", *s.dt) : "none",
+                     name_of(s.precision.value_or(DType::F32)), s.training.value_or(true));
+}
+
+void Environment::set(const Settings& settings) {
+  check(settings);
+  std::lock_guard lock(process_mutex);
+  process_settings = over(process_settings, settings);
+}
+
+Environment::Scope::Scope(const Settings& settings) : previous_(thread_settings) {
+  check(settings);
+  thread_settings = over(thread_settings, settings);
+}
+Environment::Scope::~Scope() { thread_settings = previous_; }
+
+}  // namespace braintrace

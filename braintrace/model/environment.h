@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Settings that many layers share: the time step, the default float type, and whether the model is being trained.
+//
+//   bt::Environment::set({.dt = 0.1});                       for the whole process
+//   bt::Environment::Scope scope({.training = false});       for this thread, until the scope ends
+//
+// A jitted function is traced anew when they change.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "braintrace/base/dtype.h"
+
+namespace braintrace {
+
+class Environment {
+ public:
+  struct Settings {
+    std::optional<double> dt        = {};  // milliseconds, by convention
+    std::optional<DType>  precision = {};  // default float type; f32 unless set
+    std::optional<bool>   training  = {};  // true unless set
+  };
+
+  static double      dt();  // throws UserError when it was never set
+  static DType       precision();
+  static bool        training();
+  static std::string signature();  // equal texts mean equal settings
+
+  // Changes the fields that are given.
+  static void set(const Settings& settings);
+
+  class Scope {
+   public:
+    explicit Scope(const Settings& settings);
+    ~Scope();
+    Scope(const Scope&)            = delete;
+    Scope& operator=(const Scope&) = delete;
+
+   private:
+    Settings previous_;
+  };
+};
+
+}  // namespace braintrace

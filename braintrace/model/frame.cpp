@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/model/frame.h"
+
+#include <fmt/format.h>
+
+namespace braintrace {
+
+namespace {
+
+thread_local StateFrame* current_frame = nullptr;
+
+// Makes `frame` current for a while.
+struct Within {
+  explicit Within(StateFrame* frame) : previous(current_frame) { current_frame = frame; }
+  ~Within() { current_frame = previous; }
+  StateFrame* previous;
+};
+
+// A trace whose function threw must not accept further equations.
+struct CloseOnThrow {
+  Builder& builder;
+  ~CloseOnThrow() {
+    if (builder.is_open()) builder.finish({});
+  }
+};
+
+}  // namespace
+
+std::string StateLeaf::place() const {
+  return leaf.empty() ? state.place() : fmt::format("{} (leaf '{}')", state.place(), leaf);
+}
+
+StateFrame::StateFrame(std::shared_ptr<Builder> trace, StateSet lanes)
+    : trace_(std::move(trace)), lanes_(std::move(lanes)), outer_(current_frame) {
+  current_frame = this;
+}
+StateFrame::~StateFrame() { current_frame = outer_; }
+
+StateFrame* StateFrame::current() { return current_frame; }
+
+StateFrame::Touched* StateFrame::find(const State& state, const std::string& leaf) {
+  const auto it = index_.find({state.cell().get(), leaf});
+  return it == index_.end() ? nullptr : &touched_[it->second];
+}
+
+Tensor StateFrame::read(const State& state, const std::string& leaf) {
+  if (Touched* t = find(state, leaf)) return t->value;
+  Type type;
+  {
+    Within outside(outer_);
+    type = state.leaf(leaf).type();
+  }
+  if (lanes_.contains(state.cell().get())) {
+    require(type.rank() > 0,
+            "vmap: {} is batched but holds {}, which has no leading axis.\n  Initialise it with a batch size.",
+            state.place(), to_string(type));
+    type.shape.erase(type.shape.begin());
+  }
+  const Tensor input                 = trace_->argument(type);
+  index_[{state.cell().get(), leaf}] = touched_.size();
+  touched_.push_back({{state, leaf}, input, input, false});
+  return input;
+}
+
+void StateFrame::write(const State& state, const std::string& leaf, const Tensor& value) {
+  require(!value.is_traced() || value.trace()->serial() <= trace_->serial(),
+          "{}: it is written inside a function that must not write states.\n"
+          "  Return the value, or use for_loop, scan, cond and while_loop, which carry written states.",
+          state.place());
+  Touched* t = find(state, leaf);
+  if (!t) {
+    index_[{state.cell().get(), leaf}] = touched_.size();
+    touched_.push_back({{state, leaf}, {}, {}, true});
+    t = &touched_.back();
+  }
+  t->value   = value;
+  t->written = true;
+}
+
+void StateFrame::add_names(const State& state, std::set<std::string>& names) const {
+  for (auto it = index_.lower_bound({state.cell().get(), ""}); it != index_.end(); ++it) {
+    if (it->first.first != state.cell().get()) break;
+    names.insert(it->first.second);
+  }
+}
+
+StatefulProgram trace_function(const Types& args, const Function& f, const TraceOptions& options) {
+  auto         builder = Builder::open();
+  CloseOnThrow close{*builder};
+  Tensors      inputs;
+  for (const Type& t : args) inputs.push_back(builder->argument(t));
+  StatefulProgram out;
+  out.num_args = args.size();
+  Tensors results;
+  {
+    StateFrame frame(builder, options.lanes);
+    for (const StateLeaf& leaf : options.keep) frame.read(leaf.state, leaf.leaf);
+    results         = f(inputs);
+    out.num_results = results.size();
+    for (const StateFrame::Touched& t : frame.touched()) {
+      if (t.input.defined()) out.reads.push_back(t.where);
+      if (!t.written) continue;
+      out.writes.push_back(t.where);
+      results.push_back(t.value);
+    }
+  }
+  Traced traced = builder->finish(results);
+  out.program   = std::move(traced.program);
+  out.constants = std::move(traced.constants);
+  return out;
+}
+
+Tensors StatefulProgram::inputs(const Tensors& args) const {
+  Tensors in = args;
+  for (const StateLeaf& leaf : reads) in.push_back(leaf.value());
+  return in;
+}
+
+Tensors StatefulProgram::store(const Tensors& outputs) const {
+  for (size_t i = 0; i < writes.size(); ++i) writes[i].state.check_storable(outputs[num_results + i]);
+  for (size_t i = 0; i < writes.size(); ++i) writes[i].set(outputs[num_results + i]);
+  return {outputs.begin(), outputs.begin() + static_cast<int64_t>(num_results)};
+}
+
+Types StatefulProgram::result_types() const {
+  Types types = program.types_of(program.results);
+  types.resize(num_results);
+  return types;
+}
+
+Type StatefulProgram::write_type(size_t index) const { return program.type(program.results[num_results + index]); }
+
+}  // namespace braintrace

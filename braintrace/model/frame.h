@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tracing functions that read and write states.
+//
+// A StateFrame is open while a function is traced. The first read of a state leaf makes an argument of the trace;
+// writes stay in the frame. Frames nest: an inner frame reads what the outer one holds. When the frame closes, nothing
+// outside has changed, also when the function threw.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "braintrace/ir/builder.h"
+#include "braintrace/model/state.h"
+
+namespace braintrace {
+
+struct StateLeaf {
+  State       state;
+  std::string leaf;
+
+  Tensor      value() const { return state.leaf(leaf); }
+  void        set(const Tensor& t) const { state.set_leaf(leaf, t); }
+  std::string place() const;  // "state 'rnn.w' (leaf 'bias')"
+  bool        operator==(const StateLeaf&) const = default;
+};
+
+using Function = std::function<Tensors(const Tensors&)>;
+using StateSet = std::set<const StateCell*>;
+
+// A function and the states it touches as one pure program:
+//   (arguments, values of `reads`) → (results, new values of `writes`)
+struct StatefulProgram {
+  Program                program;
+  Tensors                constants;
+  std::vector<StateLeaf> reads;   // in order of first touch
+  std::vector<StateLeaf> writes;  // in order of first touch
+  size_t                 num_args = 0, num_results = 0;
+
+  // Arguments followed by the present values of the states that are read.
+  Tensors inputs(const Tensors& args) const;
+  // Splits results from new state values, stores the latter, returns the former.
+  Tensors store(const Tensors& outputs) const;
+
+  Types result_types() const;            // of the function's results
+  Type  write_type(size_t index) const;  // of the new value of writes[index]
+};
+
+struct TraceOptions {
+  std::vector<StateLeaf> keep  = {};  // become arguments even when the function does not read them
+  StateSet               lanes = {};  // seen inside without their leading axis (vmap)
+};
+StatefulProgram trace_function(const Types& args, const Function& f, const TraceOptions& options = {});
+
+class StateFrame {
+ public:
+  explicit StateFrame(std::shared_ptr<Builder> trace, StateSet lanes = {});
+  ~StateFrame();
+  StateFrame(const StateFrame&)            = delete;
+  StateFrame& operator=(const StateFrame&) = delete;
+
+  static StateFrame* current();  // of this thread; null outside any trace
+  const StateFrame*  outer() const { return outer_; }
+
+  Tensor read(const State& state, const std::string& leaf);
+  void   write(const State& state, const std::string& leaf, const Tensor& value);
+  void   add_names(const State& state, std::set<std::string>& names) const;  // of leaves touched here
+
+  struct Touched {
+    StateLeaf where;
+    Tensor    input;  // argument of the trace; undefined when the leaf was written before any read
+    Tensor    value;  // present value inside the trace
+    bool      written = false;
+  };
+  const std::vector<Touched>& touched() const { return touched_; }
+
+ private:
+  Touched* find(const State& state, const std::string& leaf);
+
+  std::shared_ptr<Builder>                                   trace_;
+  StateSet                                                   lanes_;
+  StateFrame*                                                outer_;
+  std::vector<Touched>                                       touched_;
+  std::map<std::pair<const StateCell*, std::string>, size_t> index_;
+};
+
+}  // namespace braintrace

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// Transforms of user functions, on any trees of tensors and in any nesting. All of them trace the function once with
+// trace_function (frame.h): states it reads become inputs, states it writes become outputs that are stored after the
+// call. A function that throws leaves every state as it was.
+#pragma once
+
+#include "braintrace/model/derivatives.h"
+#include "braintrace/model/grad.h"
+#include "braintrace/model/jit.h"
+#include "braintrace/model/vmap.h"

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// jit: a function traced once per signature, simplified, and compiled as one program.
+//
+// The signature is the structure and types of the arguments, the types of the states the function reads, and the
+// environment. Tensors the function captures in other ways are frozen at the first trace; keep what changes in states
+// or pass it as an argument. Inside another trace the program is inlined.
+#pragma once
+
+#include "braintrace/model/call.h"
+
+namespace braintrace {
+
+namespace detail {
+
+// Tells apart C++ types whose trees look alike.
+template <class T>
+inline constexpr char type_tag = 0;
+template <class T>
+std::string type_key() {
+  return '|' + std::to_string(reinterpret_cast<uintptr_t>(&type_tag<T>));
+}
+
+class JitCache;
+std::shared_ptr<JitCache> make_jit_cache();
+int64_t                   num_traces(const JitCache& cache);
+
+struct JitResult {
+  Tensors                     out;
+  std::shared_ptr<const void> like;  // structure of the result, as `like` gave it when the program was traced
+};
+JitResult call_jitted(JitCache& cache, std::string signature, const Tensors& args, const Function& f,
+                      const std::function<std::shared_ptr<const void>()>& like);
+
+}  // namespace detail
+
+// Copies share their compiled programs. Calls from several threads are safe when they touch different states.
+template <class F>
+class Jitted {
+ public:
+  explicit Jitted(F f) : f_(std::move(f)), cache_(detail::make_jit_cache()) {}
+
+  template <class... A>
+  requires detail::Takes<F, A...>
+  auto operator()(A&&... args) const {
+    detail::FlatCall call(f_, detail::packed<F>(std::forward<A>(args)...));
+    using Result    = typename decltype(call)::Result;
+    std::string key = tree::signature(call.args()) + detail::type_key<std::pair<decltype(call.args()), Result>>();
+    const auto  r   = detail::call_jitted(*cache_, std::move(key), call.leaves(), call.function(),
+                                          [&] { return std::shared_ptr<const void>(call.like()); });
+    return tree::unflatten(*static_cast<const Result*>(r.like.get()), r.out);
+  }
+
+  int64_t num_traces() const { return detail::num_traces(*cache_); }
+
+ private:
+  mutable F                         f_;
+  std::shared_ptr<detail::JitCache> cache_;
+};
+
+template <class F>
+Jitted<std::decay_t<F>> jit(F&& f) {
+  return Jitted<std::decay_t<F>>(std::forward<F>(f));
+}
+
+}  // namespace braintrace

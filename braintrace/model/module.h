@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Module: a model or a part of one. Derive from it, register children and states under names in the constructor, and
+// write one step of the computation in `update`.
+//
+//   struct Net : bt::nn::Module {
+//     bt::nn::GRUCell rnn;  bt::nn::Linear out;
+//     Net(int n_in, int n_rec, int n_out) : rnn(n_in, n_rec), out(n_rec, n_out) {
+//       children({{"rnn", rnn}, {"out", out}});
+//     }
+//     bt::Tensor update(const bt::Tensor& x) override { return out(rnn(x)); }
+//   };
+//
+// A module is a handle: copies share their children and states.
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <iosfwd>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "braintrace/model/path.h"
+#include "braintrace/model/state.h"
+
+namespace braintrace {
+
+class Module;
+struct ModuleNode;
+
+using StateMap = std::vector<std::pair<Path, State>>;  // sorted by path
+
+class Module {
+ public:
+  Module();
+  virtual ~Module()                = default;
+  Module(const Module&)            = default;
+  Module& operator=(const Module&) = default;
+
+  // One step. Override the first for one input and one output, the second for any number.
+  virtual Tensor  update(const Tensor& x);
+  virtual Tensors update_all(const Tensors& xs);
+
+  Tensor  operator()(const Tensor& x);
+  Tensors call(const Tensors& xs);
+
+  // All states below this module, sorted by path; a state that several parts share is listed once.
+  StateMap states() const;
+  StateMap states(StateKind kind) const;
+  // States of a C++ state type; HiddenState includes the stacked kinds, ShortTermState includes hidden ones.
+  template <class Kind>
+  StateMap states() const;
+  StateMap params() const { return states(StateKind::Param); }
+  State    state_at(const Path& path) const;
+
+  const std::shared_ptr<ModuleNode>& node() const { return node_; }
+
+ protected:
+  struct Child {
+    Child(std::string n, const Module& m) : name(std::move(n)), modules{&m}, is_list(false) {}
+    template <class M>
+    Child(std::string n, const std::vector<M>& list) : name(std::move(n)), is_list(true) {
+      for (const M& m : list) modules.push_back(address(m));
+    }
+    std::string                name;
+    std::vector<const Module*> modules;
+    bool                       is_list;
+
+   private:
+    template <class M>
+    static const Module* address(const M& m) {
+      if constexpr (std::derived_from<M, Module>)
+        return &m;
+      else
+        return m.get();  // shared_ptr or unique_ptr: lists of mixed types
+    }
+  };
+  void children(std::initializer_list<Child> list);
+  template <class S>
+  S state(std::string name, S s) {
+    add_state(std::move(name), s);
+    return s;
+  }
+  // A setting shown when the module is printed.
+  void field(std::string name, std::string text);
+
+ private:
+  void add_state(std::string name, const State& s);
+  void add_module(const std::shared_ptr<ModuleNode>& parent, const std::string& name, const Module& m);
+
+  std::shared_ptr<ModuleNode> node_;
+};
+
+struct InitOptions {
+  BatchSize batch_size = {};
+};
+// Gives every state with an initialiser its first value.
+void init_all_states(const Module& model, InitOptions options = {});
+// The same again, before a new sequence; without a batch size, with that of the last init.
+void reset_all_states(const Module& model, InitOptions options = {});
+
+// The model as nested text: settings, children and states with their types, in order of registration.
+std::string   to_string(const Module& model);
+std::ostream& operator<<(std::ostream& out, const Module& model);
+
+}  // namespace braintrace
+
+template <std::derived_from<braintrace::Module> M>
+struct fmt::formatter<M> {
+  constexpr auto parse(fmt::format_parse_context& context) { return context.begin(); }
+  template <class Context>
+  auto format(const braintrace::Module& m, Context& context) const {
+    const std::string text = braintrace::to_string(m);
+    return std::copy(text.begin(), text.end(), context.out());
+  }
+};

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/model/module.h"
+
+#include <gtest/gtest.h>
+
+#include "braintrace/ops/contract.h"
+#include "braintrace/ops/math.h"
+#include "braintrace/ops/move.h"
+
+namespace braintrace {
+namespace {
+
+struct Linear : Module {
+  ParamState weight;
+  Linear(int64_t n_in, int64_t n_out) : weight(Leaves{{"bias", zeros({n_out})}, {"weight", ones({n_in, n_out})}}) {
+    field("in_size", fmt::format("({},)", n_in));
+    field("out_size", fmt::format("({},)", n_out));
+    field("w_mask", "None");
+    state("weight", weight);
+  }
+  Tensor update(const Tensor& x) override { return dot(x, weight.leaf("weight")) + weight.leaf("bias"); }
+};
+
+struct Cell : Module {
+  Linear      W;
+  HiddenState h;
+  Cell(int64_t n_in, int64_t n)
+      : W(n_in, n), h([n](BatchSize b) {
+          return Leaves{{"", zeros(b ? Shape{*b, n} : Shape{n})}};
+        }) {
+    children({{"W", W}});
+    state("h", h);
+  }
+  Tensor update(const Tensor& x) override {
+    h.set(tanh(W(x) + h.value()));
+    return h.value();
+  }
+};
+
+struct Stack : Module {
+  std::vector<Cell> layers;
+  Linear            out;
+  explicit Stack(int n) : out(4, 2) {
+    for (int i = 0; i < n; ++i) layers.emplace_back(4, 4);
+    children({{"layers", layers}, {"out", out}});
+  }
+};
+
+std::vector<std::string> paths(const StateMap& states) {
+  std::vector<std::string> out;
+  for (const auto& [path, state] : states) out.push_back(path.str());
+  return out;
+}
+
+template <class F>
+std::string error_of(F&& f) {
+  try {
+    f();
+  } catch (const UserError& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+TEST(Module, PrintsAsTheDocumentsShow) {
+  Cell cell(3, 4);
+  EXPECT_EQ(to_string(cell), R"(Cell(
+  W=Linear(
+    in_size=(3,),
+    out_size=(4,),
+    w_mask=None,
+    weight=ParamState(
+      value={
+        'bias': ShapedArray(float32[4]),
+        'weight': ShapedArray(float32[3,4])
+      }
+    )
+  ),
+  h=HiddenState(
+    value=None
+  )
+))");
+  init_all_states(cell, {.batch_size = 2});
+  EXPECT_NE(fmt::format("{}", cell).find("h=HiddenState(\n    value=ShapedArray(float32[2,4])\n  )"),
+            std::string::npos);
+  const std::string text = to_string(Stack(2));
+  EXPECT_NE(text.find("layers=[\n    Cell(\n      W=Linear("), std::string::npos) << text;
+  struct Empty : Module {};
+  EXPECT_EQ(to_string(Empty()), "Empty()");
+}
+
+TEST(Module, PathsAreSortedWithListPositionsByNumber) {
+  Stack      model(11);
+  const auto all = paths(model.states());
+  EXPECT_EQ(all.size(), 23u);
+  EXPECT_EQ(all[0], "layers.0.W.weight");
+  EXPECT_EQ(all[4], "layers.2.W.weight");
+  EXPECT_EQ(all[20], "layers.10.W.weight");
+  EXPECT_EQ(all[22], "out.weight");
+  EXPECT_EQ(model.params().size(), 12u);
+  EXPECT_EQ(model.states<HiddenState>().size(), 11u);
+  EXPECT_EQ(model.states<LongTermState>().size(), 0u);
+  EXPECT_EQ(model.state_at(Path::dotted("layers.3.h")), model.layers[3].h);
+  EXPECT_NE(error_of([&] { model.state_at(Path{"nowhere"}); }).find("layers.3.h"), std::string::npos);
+}
+
+TEST(Module, ListsMayMixTypes) {
+  struct Mixed : Module {
+    std::vector<std::shared_ptr<Module>> parts{std::make_shared<Cell>(3, 4), std::make_shared<Linear>(4, 2)};
+    Mixed() { children({{"parts", parts}}); }
+  };
+  EXPECT_EQ(paths(Mixed().states()), (std::vector<std::string>{"parts.0.W.weight", "parts.0.h", "parts.1.weight"}));
+}
+
+TEST(Module, SharedPartsAreListedOnce) {
+  struct Tied : Module {
+    Linear a{4, 4};
+    Tied() { children({{"first", a}, {"second", a}}); }
+  };
+  EXPECT_EQ(paths(Tied().states()), (std::vector<std::string>{"first.weight"}));
+}
+
+TEST(Module, NamesMustBeUniqueAndCyclesAreRefused) {
+  struct Twice : Module {
+    Linear a{1, 1}, b{1, 1};
+    Twice() { children({{"rnn", a}, {"rnn", b}}); }
+  };
+  EXPECT_NE(error_of([] { Twice t; }).find("'rnn' is used twice"), std::string::npos);
+  struct Clash : Module {
+    Linear a{1, 1};
+    Clash() {
+      children({{"x", a}});
+      state("x", ParamState(zeros({1})));
+    }
+  };
+  EXPECT_NE(error_of([] { Clash c; }).find("'x' is used twice"), std::string::npos);
+  struct Loop : Module {
+    Loop() { children({{"self", *this}}); }
+  };
+  EXPECT_NE(error_of([] { Loop l; }).find("cannot contain itself"), std::string::npos);
+}
+
+TEST(Module, InitAndResetByBatchSize) {
+  Stack model(2);
+  EXPECT_NE(error_of([&] { model.layers[1](ones({4})); }).find("state 'layers.1.h' (HiddenState) is read before"),
+            std::string::npos);
+  init_all_states(model, {.batch_size = 3});
+  model.layers[1](ones({3, 4}));
+  EXPECT_NE(at(model.layers[1].h.value().array(), 0), 0);
+  reset_all_states(model);
+  EXPECT_EQ(model.layers[1].h.value().type(), (Type{DType::F32, {3, 4}}));
+  EXPECT_EQ(at(model.layers[1].h.value().array(), 0), 0);
+  reset_all_states(model, {.batch_size = 5});
+  EXPECT_EQ(model.layers[0].h.value().shape(), (Shape{5, 4}));
+  init_all_states(model);
+  EXPECT_EQ(model.layers[0].h.value().shape(), (Shape{4}));
+  EXPECT_THROW(init_all_states(model, {.batch_size = 0}), UserError);
+}
+
+TEST(Module, EquationsCarryThePathOfTheirModule) {
+  struct Probe : Module {
+    std::string seen;
+    Tensor      update(const Tensor& x) override {
+      seen = NoteScope::current();
+      return x;
+    }
+  };
+  struct Outer : Module {
+    Probe probe;
+    Outer() { children({{"probe", probe}}); }
+    Tensor update(const Tensor& x) override { return probe(x); }
+  };
+  Outer outer;
+  outer(ones({1}));
+  EXPECT_EQ(outer.probe.seen, "probe");
+}
+
+TEST(State, LeavesAreCheckedByName) {
+  Linear l(2, 3);
+  EXPECT_NE(error_of([&] { l.weight.leaf("wieght"); }).find("has no leaf 'wieght'; it has: bias, weight"),
+            std::string::npos);
+  EXPECT_NE(error_of([&] { l.weight.set(zeros({2})); }).find("has no leaf ''"), std::string::npos);
+  EXPECT_THROW(l.weight.set_leaf("bias", Tensor()), UserError);
+  EXPECT_EQ(l.weight.leaf("bias").shape(), (Shape{3}));
+}
+
+TEST(State, TreeStatesHaveNamedSlots) {
+  const HiddenTreeState s(Tensor(Array::of<float>({1, 2, 3, 4}, {2, 2})), {"v", "a"});
+  EXPECT_EQ(at(s.slot("a").array(), 1), 4);
+  EXPECT_NE(error_of([&] { s.slot("u"); }).find("it has: v, a"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace braintrace

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// States: the named values a model keeps between calls. A state is a cheap handle; copies share the value.
+// A state holds one tensor, or several under leaf names ("weight", "bias").
+//
+// While a function is traced (see frame.h) reading a state yields a traced input and writing it changes only the trace;
+// the caller of the trace decides what becomes of the new values.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "braintrace/ir/tensor.h"
+
+namespace braintrace {
+
+enum class StateKind : uint8_t { Param, Hidden, HiddenGroup, HiddenTree, ShortTerm, LongTerm, Random };
+
+using Leaves    = std::map<std::string, Tensor>;  // a single tensor has the leaf name ""
+using BatchSize = std::optional<int64_t>;
+
+struct StateCell;
+struct ModuleNode;
+
+class State {
+ public:
+  using Init = std::function<Leaves(BatchSize)>;  // makes the first value; null when the value is given
+
+  State(StateKind kind, Leaves leaves);
+  State(StateKind kind, Init init);
+
+  StateKind kind() const;
+  bool      is_hidden() const;
+  bool      is_param() const { return kind() == StateKind::Param; }
+  bool      initialized() const;
+  // Makes the value anew; no effect on states without an initialiser.
+  void init(BatchSize batch) const;
+  // The same with the batch size of the last init.
+  void reset() const;
+
+  Tensor                   value() const { return leaf(""); }
+  Tensor                   leaf(const std::string& name) const;
+  std::vector<std::string> leaf_names() const;
+  bool                     has_leaf(const std::string& name) const;
+  void                     set(const Tensor& value) const { set_leaf("", value); }
+  void                     set_leaf(const std::string& name, const Tensor& value) const;
+
+  // Throws UserError when the tensor cannot become the value here and now.
+  void check_storable(const Tensor& value) const;
+  // Where the state is in its model, for messages: "state 'rnn.h'".
+  std::string place() const;
+
+  // Names of the slots on the last axis of a HiddenTree state.
+  const std::vector<std::string>& slots() const;
+
+  const std::shared_ptr<StateCell>& cell() const { return cell_; }
+  bool                              operator==(const State&) const = default;
+
+ protected:
+  std::shared_ptr<StateCell> cell_;
+};
+
+// The value behind a State, and the place it has in a model (for messages).
+struct StateCell {
+  StateKind                 kind;
+  Leaves                    leaves;
+  State::Init               init;
+  BatchSize                 batch;  // of the last init
+  std::vector<std::string>  slots;
+  std::weak_ptr<ModuleNode> owner;
+  std::string               name;  // under its owner
+};
+
+// A trainable weight. The operation that reads it decides whether it learns online.
+struct ParamState : State {
+  explicit ParamState(Tensor value) : State(StateKind::Param, Leaves{{"", std::move(value)}}) {}
+  explicit ParamState(Leaves leaves) : State(StateKind::Param, std::move(leaves)) {}
+};
+// A value carried from step to step that is not part of the recurrence to be learned through.
+struct ShortTermState : State {
+  explicit ShortTermState(Tensor value) : State(StateKind::ShortTerm, Leaves{{"", std::move(value)}}) {}
+  explicit ShortTermState(Init init) : State(StateKind::ShortTerm, std::move(init)) {}
+
+ protected:
+  using State::State;
+};
+// A recurrent state: eligibility traces follow it.
+struct HiddenState : ShortTermState {
+  explicit HiddenState(Tensor value) : ShortTermState(StateKind::Hidden, Leaves{{"", std::move(value)}}) {}
+  explicit HiddenState(Init init) : ShortTermState(StateKind::Hidden, std::move(init)) {}
+
+ protected:
+  using ShortTermState::ShortTermState;
+};
+// Several recurrent states stacked on the last axis of one tensor.
+struct HiddenGroupState : HiddenState {
+  explicit HiddenGroupState(Tensor value) : HiddenState(StateKind::HiddenGroup, Leaves{{"", std::move(value)}}) {}
+  explicit HiddenGroupState(Init init) : HiddenState(StateKind::HiddenGroup, std::move(init)) {}
+
+ protected:
+  using HiddenState::HiddenState;
+};
+// A HiddenGroupState whose slots have names.
+struct HiddenTreeState : HiddenGroupState {
+  HiddenTreeState(Tensor value, std::vector<std::string> slots)
+      : HiddenGroupState(StateKind::HiddenTree, Leaves{{"", std::move(value)}}) {
+    cell_->slots = std::move(slots);
+  }
+  // One slot of the stacked tensor.
+  Tensor slot(const std::string& name) const;
+};
+// A value kept for the life of the model (running statistics, counters).
+struct LongTermState : State {
+  explicit LongTermState(Tensor value) : State(StateKind::LongTerm, Leaves{{"", std::move(value)}}) {}
+};
+
+std::string_view name_of(StateKind kind);  // "HiddenState", …
+
+}  // namespace braintrace

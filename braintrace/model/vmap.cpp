@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/model/vmap.h"
+
+#include "braintrace/ops/move.h"
+#include "braintrace/ops/random.h"
+#include "braintrace/transforms/vmap.h"
+#include "braintrace/transforms/walk.h"
+
+namespace braintrace::detail {
+
+namespace {
+
+// The size all mapped things agree on, and who fixed it (for messages).
+struct BatchSizeFound {
+  std::optional<int64_t> size;
+  std::string            who;
+
+  void meet(int64_t given, const std::string& name) {
+    if (!size) {
+      size = given;
+      who  = name;
+    }
+    require(*size == given, "vmap: {} has {} samples but {} has {}; mapped axes must have one size.", name, given, who,
+            *size);
+  }
+};
+
+}  // namespace
+
+Tensors call_mapped(const Function& f, const Tensors& args, const std::vector<size_t>& argument_of_leaf,
+                    size_t num_arguments, const VmapOptions& options) {
+  check_arguments("vmap", args);
+  require(options.in_axes.empty() || options.in_axes.size() == num_arguments,
+          "vmap: in_axes has {} entries for {} argument(s); give one for each, {{}} for those not mapped.",
+          options.in_axes.size(), num_arguments);
+
+  // Mapped arguments with the sample axis in front.
+  BatchSizeFound found;
+  if (options.size) found.meet(*options.size, "the option size");
+  Tensors in;
+  Mask    batched;
+  Types   lane_types;
+  for (size_t i = 0; i < args.size(); ++i) {
+    const size_t argument = argument_of_leaf[i];
+    const auto   axis     = options.in_axes.empty() ? std::optional<int64_t>(0) : options.in_axes[argument];
+    Type         lane     = args[i].type();
+    batched.push_back(axis.has_value());
+    in.push_back(axis ? move_axis(args[i], normalize_axis(*axis, lane.rank(), "vmap"), 0) : args[i]);
+    if (axis) {
+      lane = in.back().type();
+      found.meet(lane.shape[0], fmt::format("argument {} ({})", argument, to_string(args[i].type())));
+      lane.shape.erase(lane.shape.begin());
+    }
+    lane_types.push_back(lane);
+  }
+  TraceOptions trace_options;
+  for (const auto& [path, state] : options.batched_states) {
+    trace_options.lanes.insert(state.cell().get());
+    for (const std::string& name : state.leaf_names())
+      if (const Type t = state.leaf(name).type(); t.rank() > 0) found.meet(t.shape[0], state.place());
+  }
+  require(found.size.has_value(),
+          "vmap: nothing is mapped; give an argument an axis, list batched_states, or set size.");
+  const int64_t size    = *found.size;
+  const auto    is_lane = [&](const StateLeaf& leaf) { return trace_options.lanes.contains(leaf.state.cell().get()); };
+
+  const StatefulProgram p = trace_function(lane_types, f, trace_options);
+
+  // A random stream that is not batched itself is split: one key for each sample, one to go on with.
+  std::map<const StateCell*, Tensor> next_key;
+  for (const StateLeaf& leaf : p.reads) {
+    Tensor     value = leaf.value();
+    const bool split = leaf.state.kind() == StateKind::Random && !is_lane(leaf);
+    if (split) {
+      const Tensor keys                 = random::split_stacked(value, size + 1);
+      next_key[leaf.state.cell().get()] = reshape(slice_axis(keys, 0, 0, 1), value.shape());
+      value                             = slice_axis(keys, 0, 1, size + 1);
+    }
+    in.push_back(value);
+    batched.push_back(split || is_lane(leaf));
+  }
+  Mask mask(p.constants.size(), false);
+  mask.insert(mask.end(), batched.begin(), batched.end());
+  VmapResult r = vmap(p.program, concatenated(p.constants, in), mask, size);
+
+  for (size_t i = 0; i < r.out.size(); ++i) {
+    if (i < p.num_results) {
+      r.out[i] = move_axis(with_batch_axis(r.out[i], r.batched[i], size), 0,
+                           normalize_axis(options.out_axis, r.out[i].rank() + (r.batched[i] ? 0 : 1), "vmap"));
+      continue;
+    }
+    const StateLeaf& leaf = p.writes[i - p.num_results];
+    if (is_lane(leaf)) {
+      r.out[i] = with_batch_axis(r.out[i], r.batched[i], size);
+    } else if (const auto it = next_key.find(leaf.state.cell().get()); it != next_key.end()) {
+      r.out[i] = it->second;
+    } else {
+      require(!r.batched[i],
+              "vmap: {} is written with a value that differs from sample to sample.\n"
+              "  List it in .batched_states and initialise it with batch_size = {}.",
+              leaf.place(), size);
+    }
+  }
+  return p.store(r.out);
+}
+
+}  // namespace braintrace::detail

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/nn/dynamics.h"
+
+#include <algorithm>
+
+#include "braintrace/ir/builder.h"
+#include "braintrace/ops/compare.h"
+#include "braintrace/ops/math.h"
+#include "braintrace/ops/move.h"
+#include "braintrace/transforms/jvp.h"
+#include "braintrace/transforms/walk.h"
+
+namespace braintrace::nn {
+
+// Near zero a power series serves value and derivatives alike; at |z| = 0.1 its ninth term is below 1e-15.
+Tensor exprel(const Tensor& z) {
+  const Tensor small = less(abs(z), 0.1);
+  const Tensor safe  = select(small, full(z.shape(), 1, z.dtype()), z);
+  Tensor       sum   = full(z.shape(), 1, z.dtype());
+  for (int n = 10; n >= 2; --n) sum = 1 + z / static_cast<double>(n) * sum;  // 1 + z/2 (1 + z/3 (1 + …))
+  return select(small, sum, expm1(safe) / safe);
+}
+
+Tensor exp_euler(const Drift& f, const Tensor& v, double dt) {
+  require(is_float(v.dtype()), "exp_euler: the state must be floating point, got {}.", to_string(v.type()));
+  const Traced traced     = trace({v.type()}, [&](const Tensors& in) { return Tensors{f(in[0])}; });
+  const Type   slope_type = traced.program.type(traced.program.results[0]);
+  require(slope_type == v.type(), "exp_euler: dv/dt of a state {} has type {}.", to_string(v.type()),
+          to_string(slope_type));
+  Tensors tangents(traced.constants.size());
+  tangents.push_back(Tensor(v.type(), 1));
+  const Pushed  r     = jvp(traced.program, concatenated(traced.constants, {v}), tangents);
+  const Tensor &slope = r.out[0], &J = r.tangents[0];
+  return v + (J.defined() ? dt * exprel(dt * J) * slope : dt * slope);
+}
+
+Tensor euler(const Drift& f, const Tensor& v, double dt) { return v + dt * f(v); }
+
+Reset reset_named(const std::string& name) {
+  require(name == "soft" || name == "hard", "spk_reset: expected 'soft' or 'hard', got '{}'.", name);
+  return name == "soft" ? Reset::Soft : Reset::Hard;
+}
+std::string_view name_of(Reset reset) { return reset == Reset::Soft ? "soft" : "hard"; }
+
+Tensor after_reset(const Tensor& v, const Tensor& z, const Tensor& V_th, const Tensor& V_reset, Reset kind) {
+  return v - ((kind == Reset::Soft ? V_th : stop_gradient(v)) - V_reset) * z;
+}
+
+void Neuron::add_current(const Tensor& I) { inputs_->constant.push_back(I); }
+void Neuron::add_current(std::function<Tensor(const Tensor&)> I) { inputs_->of_potential.push_back(std::move(I)); }
+void Neuron::add_delta(const Tensor& d) { inputs_->deltas.push_back(d); }
+
+void Neuron::before_update(const void* key, BeforeUpdate hook) {
+  for (const auto& [k, h] : inputs_->hooks)
+    if (k == key) return;
+  inputs_->hooks.emplace_back(key, std::move(hook));
+}
+
+Tensor Neuron::update(const Tensor& I) {
+  // What was added is consumed, also when the step throws.
+  struct Consume {
+    Inputs& in;
+    ~Consume() {
+      in.constant.clear();
+      in.deltas.clear();
+      in.of_potential.clear();
+    }
+  } consume{*inputs_};
+  if (I.defined()) add_current(I);
+  for (const auto& [key, hook] : inputs_->hooks) hook(*this);
+  return advance();
+}
+
+bool Neuron::current_reads_potential() const { return !inputs_->of_potential.empty(); }
+
+Tensor Neuron::current(const Tensor& v) const {
+  Tensor total;
+  for (const Tensor& I : inputs_->constant) total = total.defined() ? total + I : I;
+  for (const auto& I : inputs_->of_potential) total = total.defined() ? total + I(v) : I(v);
+  return total.defined() ? total : zeros_like(v);
+}
+
+Tensor Neuron::with_delta(const Tensor& v) const {
+  Tensor total = v;
+  for (const Tensor& d : inputs_->deltas) total = total + d;
+  return total;
+}
+
+}  // namespace braintrace::nn

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Differential equations, one step at a time, and the base class of neurons written from them.
+//
+// A neuron from its equations: derive from Neuron, keep its states, and write one step.
+//
+//   struct QIF : bt::nn::Neuron {                                     dv/dt = v² + I,  v ← -1 after a spike
+//     bt::HiddenState V;
+//     explicit QIF(int64_t n) : V(state("V", bt::nn::hidden_state({n}))) {}
+//     bt::Tensor spikes() const override { return bt::spike(V.value() - 1); }
+//     bt::Tensor advance() override {
+//       const bt::Tensor v = bt::nn::after_reset(V.value(), spikes(), 1, -1, bt::nn::Reset::Hard);
+//       V.set(with_delta(bt::nn::exp_euler([&](const bt::Tensor& u) { return u * u + current(u); }, v, 0.1)));
+//       return spikes();
+//     }
+//   };
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "braintrace/nn/layer.h"
+#include "braintrace/nn/setting.h"
+#include "braintrace/ops/spike.h"
+
+namespace braintrace::nn {
+
+using Drift = std::function<Tensor(const Tensor& v)>;  // dv/dt, position by position
+
+// (e^z - 1)/z, also near z = 0
+Tensor exprel(const Tensor& z);
+// v' = v + dt exprel(dt J) f(v),  J = ∂f/∂v: exact for linear f
+Tensor exp_euler(const Drift& f, const Tensor& v, double dt);
+// v' = v + dt f(v)
+Tensor euler(const Drift& f, const Tensor& v, double dt);
+
+enum class Reset : uint8_t { Soft, Hard };
+Reset            reset_named(const std::string& name);  // soft, hard
+std::string_view name_of(Reset reset);
+
+class Neuron;
+
+// Something that a neuron steps first and that may add to its inputs: a synapse with its output.
+using BeforeUpdate = std::function<void(Neuron&)>;
+
+class Neuron : public Module {
+ public:
+  // Inputs of the next step; it consumes them. Currents may depend on the membrane potential.
+  void add_current(const Tensor& I);
+  void add_current(std::function<Tensor(const Tensor& v)> I);
+  void add_delta(const Tensor& d);  // added to the potential after the step
+  // Runs at the start of every step, in order of `add`; one entry per key.
+  void before_update(const void* key, BeforeUpdate hook);
+
+  // One step with a further current I (may be undefined); returns the spikes after it.
+  Tensor update(const Tensor& I) override;
+  Tensor update_without_current() { return update(Tensor()); }
+
+  virtual Tensor spikes() const = 0;  // of the present state
+
+ protected:
+  virtual Tensor advance() = 0;
+  // Pending inputs, for use inside `advance`.
+  bool   current_reads_potential() const;
+  Tensor current(const Tensor& v) const;     // sum of currents, zero when there is none
+  Tensor with_delta(const Tensor& v) const;  // v and the pending deltas
+
+ private:
+  struct Inputs {
+    std::vector<Tensor>                               constant, deltas;
+    std::vector<std::function<Tensor(const Tensor&)>> of_potential;
+    std::vector<std::pair<const void*, BeforeUpdate>> hooks;
+  };
+  std::shared_ptr<Inputs> inputs_ = std::make_shared<Inputs>();
+};
+
+// Soft: v - (V_th - V_reset) z.  Hard: v - (v̄ - V_reset) z with v̄ held constant.
+Tensor after_reset(const Tensor& v, const Tensor& z, const Tensor& V_th, const Tensor& V_reset, Reset kind);
+
+}  // namespace braintrace::nn

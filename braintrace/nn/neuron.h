@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Integrate-and-fire neurons. One step:
+//
+//   z = H(u)   u: distance from threshold, from the state before the step     (its derivative is the surrogate's)
+//   V₁ = V - (Θ - V_reset) z       Θ = V_th (soft) or V held constant (hard)
+//   V' = one exponential-Euler step of the drift, plus pending deltas
+//   returns H(u')
+#pragma once
+
+#include "braintrace/nn/dynamics.h"
+
+namespace braintrace::nn {
+
+struct LIFOptions {
+  TimeSetting       tau       = 5.0;
+  VoltageSetting    V_th      = 1.0;
+  VoltageSetting    V_reset   = 0.0;
+  VoltageSetting    V_rest    = 0.0;
+  ResistanceSetting R         = 1.0;
+  Reset             reset     = Reset::Soft;
+  Surrogate         surrogate = "relu_grad";
+  Initializer       V_init    = 0;
+  StepSize          dt        = {};
+};
+
+// Leaky integrate and fire:   τ dv/dt = -v + V_rest + R I,   u = (V - V_th)/(V_th - V_reset)
+class LIF : public Neuron {
+ public:
+  explicit LIF(const Size& size, LIFOptions options = {});
+  Tensor spikes() const override;
+
+  HiddenState V;
+
+ protected:
+  Tensor advance() override;
+  // The potential after reset, and after one step from `v`.
+  Tensor reset_potential(const Tensor& z) const;
+  Tensor stepped(const Tensor& v) const;
+  // Registers a trainable setting under its name and shows it when printed.
+  void setting(const char* name, const AnySetting& s);
+
+  LIFOptions options_;
+};
+
+// LIF with V_reset = V_rest = 0:   τ dv/dt = -v + R I
+class IF : public LIF {
+ public:
+  explicit IF(const Size& size, LIFOptions options = {});
+};
+
+// LIF that ignores its input for τ_ref after a spike.
+class LIFRef : public LIF {
+ public:
+  LIFRef(const Size& size, TimeSetting tau_ref = 5.0, LIFOptions options = {});
+
+  ShortTermState since;  // time since the last spike; no derivative flows through it
+
+ protected:
+  Tensor advance() override;
+
+ private:
+  TimeSetting tau_ref_;
+};
+
+struct ALIFOptions {
+  TimeSetting    tau_a  = 100.0;
+  VoltageSetting beta   = 0.1;
+  Initializer    a_init = 0;
+};
+
+// LIF with an adaptive threshold:   u = (V - V_th - β a)/(V_th - V_reset),  a₁ = a + z,  τ_a da/dt = -a
+class ALIF : public LIF {
+ public:
+  ALIF(const Size& size, ALIFOptions adaptation = {}, LIFOptions options = {});
+  Tensor spikes() const override;
+
+  HiddenState a;
+
+ protected:
+  Tensor advance() override;
+
+ private:
+  ALIFOptions adaptation_;
+};
+
+struct GIFOptions {
+  TimeSetting       tau        = 20.0;
+  TimeSetting       tau_I2     = 50.0;
+  CurrentSetting    A2         = 0.0;
+  VoltageSetting    V_th       = 1.0;
+  VoltageSetting    V_rest     = 0.0;
+  ResistanceSetting R          = 1.0;
+  Surrogate         surrogate  = "relu_grad";
+  bool              hold_reset = false;  // no derivative through z in V₁ and I₁
+  Initializer       V_init = 0, I2_init = 0;
+  StepSize          dt = {};
+};
+
+// Generalised integrate and fire with one spike-triggered current:   u = (V - V_th)/V_th
+//   V₁ = V - V_th z,   I₁ = I2 - A2 z,   τ_I2 dI2/dt = -I2,   τ dv/dt = -v + V_rest + R (I + I2')
+class GIF : public Neuron {
+ public:
+  explicit GIF(const Size& size, GIFOptions options = {});
+  Tensor spikes() const override;
+
+  HiddenState V, I2;
+
+ protected:
+  Tensor advance() override;
+
+ private:
+  GIFOptions options_;
+};
+
+}  // namespace braintrace::nn

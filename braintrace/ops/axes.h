@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small calculations on lists of axes, shared by the rules of many ops.
+#pragma once
+
+#include <algorithm>
+#include <numeric>
+
+#include "braintrace/ir/op.h"
+
+namespace braintrace {
+
+inline bool contains(const Ints& v, int64_t x) { return std::find(v.begin(), v.end(), x) != v.end(); }
+
+inline Ints prepend(int64_t first, Ints rest) {
+  rest.insert(rest.begin(), first);
+  return rest;
+}
+inline Ints joined(Ints a, const Ints& b, const Ints& c = {}) {
+  a.insert(a.end(), b.begin(), b.end());
+  a.insert(a.end(), c.begin(), c.end());
+  return a;
+}
+inline Ints counted(int64_t first, int64_t n) {  // first, first+1, … (n of them)
+  Ints v(static_cast<size_t>(n));
+  std::iota(v.begin(), v.end(), first);
+  return v;
+}
+// Axes of a tensor that gained a leading one.
+inline Ints shifted(Ints v) {
+  for (int64_t& x : v) ++x;
+  return v;
+}
+inline Ints inverse(const Ints& perm) {
+  Ints q(perm.size());
+  for (size_t i = 0; i < perm.size(); ++i) q[perm[i]] = static_cast<int64_t>(i);
+  return q;
+}
+inline Ints part(const Ints& v, int64_t begin, int64_t end) { return Ints(v.begin() + begin, v.begin() + end); }
+inline bool all_equal(const Ints& v, int64_t x) {
+  return std::all_of(v.begin(), v.end(), [&](int64_t y) { return y == x; });
+}
+
+inline AxisLink axis_link(int64_t from, int64_t to, AxisLink::Kind kind = AxisLink::Kind::Same) {
+  const int f = static_cast<int>(from), t = static_cast<int>(to);
+  return {f, f + 1, t, t + 1, kind};
+}
+
+// Attributes hold axes counted from the front; only user functions accept negative ones.
+inline void require_axis(const Op& op, int64_t axis, int rank) {
+  require(0 <= axis && axis < rank, "{}: attribute axis is {}, expected 0 to {}.", op.name, axis, rank - 1);
+}
+inline void require_shape(const Op& op, const Shape& shape) {
+  int64_t n = 1;
+  for (int64_t d : shape)
+    require(d >= 0 && !__builtin_mul_overflow(n, d, &n) && n <= (int64_t{1} << 46),
+            "{}: shape {} has a negative size or is too large to hold.", op.name, to_string(shape));
+}
+
+}  // namespace braintrace

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "braintrace/ops/families.h"
+
+namespace braintrace {
+
+extern const Op copy_op;
+
+// The same value under a new name: lets a pass tell two uses of one value apart.
+inline Tensor copy(const Tensor& x) { return apply1(copy_op, {x}); }
+
+const std::vector<const Op*>& copy_ops();
+
+}  // namespace braintrace

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products and sums of any number of tensors, written with one letter per axis.
+#pragma once
+
+#include <string_view>
+
+#include "braintrace/ops/families.h"
+
+namespace braintrace {
+
+//   einsum("bi,io->bo", {x, w})     axes with a letter missing on the right are summed
+//   einsum("ii->i", {a})            a letter twice in one operand walks the diagonal
+//   einsum("...ij,...jk", {a, b})   "..." stands for any axes, which broadcast. Without "->" the result has the "..."
+//                                   axes, then the letters that occur once, in alphabetical order
+// Operands are contracted from left to right, each pair by one dot_general.
+Tensor einsum(std::string_view equation, Tensors operands);
+
+template <class... Rest>
+Tensor einsum(std::string_view equation, const Tensor& first, const Rest&... rest) {
+  return einsum(equation, Tensors{first, rest...});
+}
+
+}  // namespace braintrace

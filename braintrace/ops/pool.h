@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pooling: reductions over windows that slide along axes.
+#pragma once
+
+#include "braintrace/ops/conv.h"
+
+namespace braintrace {
+
+extern const Op window_argmax_op, window_max_op, window_sum_op;
+
+struct PoolOptions {
+  Ints        window;   // one size per spatial axis
+  Ints        stride;   // empty: the window, so that windows do not overlap
+  Padding     padding;  // padding never counts: it is no maximum and no part of a mean
+  std::string layout;   // "NHWC": N and C are kept, the others pooled. Empty: channels last
+};
+// The derivative goes to the first of equal maxima in row-major order. A NaN is the maximum of its window.
+Tensor max_pool(const Tensor& x, const PoolOptions& options);
+Tensor mean_pool(const Tensor& x, const PoolOptions& options);
+
+const std::vector<const Op*>& pool_ops();
+
+}  // namespace braintrace

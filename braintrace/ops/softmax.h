@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Normalised exponentials. The largest element is taken out first, so nothing overflows.
+#pragma once
+
+#include "braintrace/ops/reduce.h"
+
+namespace braintrace {
+
+extern const Op log_softmax_op, logsumexp_op, softmax_op;
+
+// ln Σ e^x over the axes.
+Tensor logsumexp(const Tensor& x, const Axes& axes = {}, bool keep_axes = false);
+Tensor log_softmax(const Tensor& x, const Axes& axes = -1);
+Tensor softmax(const Tensor& x, const Axes& axes = -1);
+
+const std::vector<const Op*>& softmax_ops();
+
+}  // namespace braintrace

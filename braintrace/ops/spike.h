@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Spikes: a step function whose derivative is replaced by a smooth stand-in, the surrogate.
+//
+//   z = H(x) = 1 where x ≥ 0, else 0            dz = s(x) dx,  s taken at an x that is held constant
+//
+// A surrogate is a name with numbers, so it can be printed, compared and read back. Every kind is one entry of
+// surrogates(); register_surrogate adds more.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "braintrace/ops/families.h"
+
+namespace braintrace {
+
+extern const Op spike_op;
+
+struct SurrogateKind {
+  struct Param {
+    std::string name;
+    double      value;  // default
+  };
+  using Slope = std::function<Tensor(const Tensor& x, const std::vector<double>& params)>;
+
+  std::string        name;  // relu_grad
+  std::string        doc;   // s(x) in letters
+  std::vector<Param> params;
+  Slope              slope;
+};
+
+class Surrogate {
+ public:
+  // Numbers in the order of the kind's parameters; the rest keep their defaults.
+  Surrogate(const std::string& kind, std::vector<double> params = {});
+  Surrogate(const char* kind) : Surrogate(std::string(kind)) {}
+
+  const std::string&         kind() const { return kind_; }
+  const std::vector<double>& params() const { return params_; }
+  std::string                text() const;  // relu_grad(alpha=0.3, width=1)
+
+  Tensor slope(const Tensor& x) const;  // s(x)
+
+ private:
+  std::string         kind_;
+  std::vector<double> params_;
+};
+
+// H(x), with s as derivative.
+Tensor spike(const Tensor& x, const Surrogate& s = "relu_grad");
+
+std::vector<SurrogateKind> surrogates();  // by name
+// Throws UserError naming the known kinds.
+SurrogateKind surrogate_named(const std::string& name);
+void          register_surrogate(SurrogateKind kind);
+
+const std::vector<const Op*>& spike_ops();
+
+}  // namespace braintrace

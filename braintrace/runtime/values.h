@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensors in and out of host memory: from C++ values and raw buffers, as text, and compared.
+#pragma once
+
+#include <algorithm>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "braintrace/ir/tensor.h"
+
+namespace braintrace {
+
+// tensor({1.0f, 2.0f}), tensor({1, 2, 3, 4}, {2, 2}): the dtype is that of the C++ elements.
+template <class T>
+Tensor tensor(const std::vector<T>& values, Shape shape) {
+  return Array::of(values, std::move(shape));
+}
+template <class T>
+Tensor tensor(const std::vector<T>& values) {
+  return Array::of(values, {static_cast<int64_t>(values.size())});
+}
+template <class T>
+Tensor tensor(std::initializer_list<T> values, Shape shape) {
+  return tensor(std::vector<T>(values), std::move(shape));
+}
+template <class T>
+Tensor tensor(std::initializer_list<T> values) {
+  return tensor(std::vector<T>(values));
+}
+
+// A tensor over memory the caller owns, without a copy, for as long as `owner` is held. The memory must be aligned to
+// the element size and must not change while the tensor is in use.
+template <class T>
+Tensor from_buffer(const T* data, Shape shape, std::shared_ptr<const void> owner) {
+  return Array::borrow({dtype_of<T>, std::move(shape)}, data, std::move(owner));
+}
+
+// The elements, copied or, by pointer, for as long as the array is held: `const Array a = t.array(); a.data<float>()`.
+template <class T>
+std::vector<T> to_vector(const Tensor& t) {
+  const Array a = t.array();
+  return std::vector<T>(a.data<T>(), a.data<T>() + a.size());
+}
+
+// Nested brackets, one row to a line; long axes are shortened to their ends. A traced tensor shows its type.
+std::string to_string(const Tensor& t);
+
+struct Tolerance {
+  double relative = 1e-5, absolute = 1e-8;
+};
+// Same shape and |a - b| ≤ absolute + relative·|b| everywhere; NaN equals NaN, infinities equal themselves.
+bool allclose(const Tensor& a, const Tensor& b, Tolerance tolerance = {});
+// The largest |a - b|; infinite where only one of the two is finite. For messages of tests.
+double max_difference(const Tensor& a, const Tensor& b);
+
+}  // namespace braintrace
+
+template <>
+struct fmt::formatter<braintrace::Tensor> {
+  constexpr auto parse(fmt::format_parse_context& context) { return context.begin(); }
+  template <class Context>
+  auto format(const braintrace::Tensor& t, Context& context) const {
+    const std::string text = braintrace::to_string(t);
+    return std::copy(text.begin(), text.end(), context.out());
+  }
+};

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fixed parts of the interactive page.
+#pragma once
+
+#include <string_view>
+
+namespace braintrace {
+
+std::string_view page_css();
+std::string_view page_script();
+
+}  // namespace braintrace

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a picture of a graph shows, before anything has a place: boxes with text, arrows, and what lights up together.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "braintrace/viz/graph_view.h"
+
+namespace braintrace {
+
+enum class NodeKind : uint8_t { Input, State, Weight, Operation, Group, Output };
+
+struct PictureNode {
+  struct Row {  // a line with an id of its own: a state inside its group
+    std::string id, text;
+  };
+  std::string              id;
+  NodeKind                 kind = NodeKind::Input;
+  std::string              title;
+  std::vector<std::string> lines;
+  std::vector<Row>         rows   = {};
+  Learns                   learns = Learns::Trace;  // weights and operations: decides colour and border
+  int                      index  = 0;              // among the nodes of its kind
+};
+
+struct PictureEdge {
+  size_t   from = 0, to = 0;  // indices of nodes
+  EdgeKind kind     = EdgeKind::Data;
+  bool     windowed = false;  // part of a path that learns inside a window only
+};
+
+struct Picture {
+  std::string              title, subtitle;
+  std::vector<PictureNode> nodes;
+  std::vector<PictureEdge> edges;
+  // For each id: the ids that light up with it (itself included).
+  std::map<std::string, std::set<std::string>> lights;
+};
+
+Picture picture_of(const GraphView& view);
+
+std::string_view name_of(NodeKind kind);
+
+}  // namespace braintrace

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layers without recurrence of their own, and readouts.
+#include "braintrace/nn/activation.h"
+#include "braintrace/nn/embedding.h"
+#include "braintrace/nn/readout.h"
+#include "braintrace/ops/move.h"
+#include "braintrace/ops/reduce.h"
+#include "braintrace/zoo/cell.h"
+
+namespace braintrace::zoo {
+
+namespace {
+
+ModulePtr function(std::function<Tensor(const Tensor&)> f) {
+  auto cell  = make_cell();
+  cell->step = std::move(f);
+  return cell;
+}
+
+nn::LinearOptions linear_options(const Fields& f) {
+  return {.b_init = f.flag("bias") ? nn::OptionalInit(0) : nn::no_bias};
+}
+
+Tensor flattened(const Tensor& x, int64_t trailing) {
+  require(trailing <= x.rank(), "flatten: {} trailing axes cannot be taken from {}.", trailing, to_string(x.type()));
+  Shape shape(x.shape().begin(), x.shape().end() - trailing);
+  shape.push_back(-1);
+  return reshape(x, shape);
+}
+
+}  // namespace
+
+std::vector<LayerType> basic_layers() {
+  return {
+      {"linear", "y = x W + b", "n_in n_out bias=true",
+       [](const Fields& f) -> ModulePtr {
+         return std::make_shared<nn::Linear>(f.integer("n_in"), f.integer("n_out"), linear_options(f));
+       }},
+      {"plain_linear", "y = x w + b by plain operations: same-step gradient only", "n_in n_out bias=true",
+       [](const Fields& f) -> ModulePtr {
+         return std::make_shared<nn::PlainLinear>(f.integer("n_in"), f.integer("n_out"), linear_options(f));
+       }},
+      {"embedding", "y = weight[ids]", "vocab n_out",
+       [](const Fields& f) -> ModulePtr {
+         return std::make_shared<nn::Embedding>(f.integer("vocab"), f.integer("n_out"));
+       }},
+      {"activation", "y = φ(x)", "activation",
+       [](const Fields& f) { return function(nn::Activation(f.choice("activation", nn::activation_names()))); }},
+      {"flatten", "the last axes as one", "n_trailing_axes",
+       [](const Fields& f) {
+         return function([n = f.integer("n_trailing_axes")](const Tensor& x) { return flattened(x, n); });
+       }},
+      {"mean_pool_hw", "mean over the two axes before the channels", "",
+       [](const Fields&) { return function([](const Tensor& x) {
+                             return mean(x, {-3, -2});
+                           }); }},
+      {"leaky_rate_readout", "r ← e^{-dt/τ} r + x W; y = r", "n_in n_out tau_ms=5.0 dt_ms=1.0 decay?",
+       [](const Fields& f) -> ModulePtr {
+         return std::make_shared<nn::LeakyRateReadout>(
+             f.integer("n_in"), f.integer("n_out"),
+             nn::ReadoutOptions{.tau = units::Time(f.number("tau_ms")), .dt = f.number("dt_ms")});
+       }},
+  };
+}
+
+}  // namespace braintrace::zoo

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/zoo/model.h"
+
+#include <algorithm>
+#include <mutex>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace braintrace::zoo {
+
+using nlohmann::json;
+
+namespace {
+
+std::vector<LayerType>& table() {
+  static std::vector<LayerType> types = [] {
+    std::vector<LayerType> all;
+    for (const auto& family : {basic_layers(), recurrent_layers(), convolution_layers(), spiking_layers(),
+                               test_programs(), control_flow_programs(), operation_programs()})
+      all.insert(all.end(), family.begin(), family.end());
+    std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+    return all;
+  }();
+  return types;
+}
+
+const LayerType* find_type(const std::string& name) {
+  for (const LayerType& t : table())
+    if (t.name == name) return &t;
+  return nullptr;
+}
+
+std::string type_of(const json& object, const std::string& path) {
+  const std::string where = path.empty() ? "model" : path;
+  require(object.is_object(), "{}: expected an object with a field 'type', got {}.", where, object.dump());
+  require(object.contains("type") && object["type"].is_string(), "{}: needs a text field 'type', such as \"gru\".",
+          where);
+  return object["type"].get<std::string>();
+}
+
+ModulePtr build_chain(const json& object, const std::string& path) {
+  const Fields fields(object, path, "chain", field_specs("layers"));
+  const json&  list  = object["layers"];
+  const auto   where = path.empty() ? std::string("layers") : path + ".layers";
+  require(list.is_array() && !list.empty(), "{}: expected a list of at least one layer.", where);
+  std::vector<std::pair<std::string, ModulePtr>> layers;
+  for (size_t i = 0; i < list.size(); ++i) {
+    const std::string at = fmt::format("{}[{}]", where, i);
+    require(list[i].is_object(), "{}: expected an object with fields 'name' and 'type'.", at);
+    const json given = list[i].value("name", json(fmt::format("layer{}", i)));
+    require(given.is_string() && !given.get<std::string>().empty(), "{}.name: expected a text.", at);
+    const std::string name = given.get<std::string>();
+    for (const auto& [other, m] : layers)
+      require(other != name, "{}.name: '{}' is used twice; give each layer its own name.", at, name);
+    layers.emplace_back(name, build_layer(list[i], at));
+  }
+  return std::make_shared<Chain>(layers);
+}
+
+}  // namespace
+
+const std::vector<LayerType>& layer_types() { return table(); }
+
+void register_layer_type(LayerType type) {
+  require(!find_type(type.name), "register_layer_type: '{}' exists already.", type.name);
+  auto& all = table();
+  all.insert(
+      std::upper_bound(all.begin(), all.end(), type, [](const auto& a, const auto& b) { return a.name < b.name; }),
+      type);
+}
+
+ModulePtr build_layer(const json& object, const std::string& path) {
+  const std::string type = type_of(object, path);
+  if (type == "chain") return build_chain(object, path);
+  const LayerType* entry = find_type(type);
+  if (!entry) {
+    std::vector<std::string> known{"chain"};
+    for (const LayerType& t : table()) known.push_back(t.name);
+    fail("{}type: there is no layer '{}'{}\n  Known: {}.", path.empty() ? "" : path + ".", type, hint(type, known),
+         fmt::join(known, ", "));
+  }
+  return entry->build(Fields(object, path, type, field_specs(entry->fields)));
+}
+
+Chain::Chain(const std::vector<std::pair<std::string, ModulePtr>>& layers) {
+  for (const auto& [name, layer] : layers) {
+    children({{name, *layer}});
+    layers_.push_back(layer);
+  }
+}
+
+Tensor Chain::update(const Tensor& x) {
+  Tensor y = x;
+  for (const ModulePtr& layer : layers_) y = (*layer)(y);
+  return y;
+}
+
+std::shared_ptr<Module> build_model(const json& description) { return build_layer(description, ""); }
+
+std::shared_ptr<Module> build_model(const std::string& text) {
+  json description;
+  try {
+    description = json::parse(text);
+  } catch (const json::parse_error& e) {
+    fail("model description: not valid JSON at byte {}: {}", e.byte, e.what());
+  }
+  return build_model(description);
+}
+std::shared_ptr<Module> build_model(const char* text) { return build_model(std::string(text)); }
+
+}  // namespace braintrace::zoo

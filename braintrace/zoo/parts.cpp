@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/zoo/parts.h"
+
+#include <fmt/format.h>
+
+#include "braintrace/ops/move.h"
+
+namespace braintrace::zoo {
+
+nn::Activation activation_of(const Fields& f, const std::string& name) {
+  return f.choice(name, nn::activation_names());
+}
+
+SparsePattern pattern_of(const Fields& f, const std::string& name) {
+  const Fields p     = f.nested(name, "csr", "shape indptr indices");
+  const Ints   shape = p.integers("shape"), indptr = p.integers("indptr"), indices = p.integers("indices");
+  if (shape.size() != 2) p.refuse("shape", "expected [rows, columns].");
+  if (indptr.size() != static_cast<size_t>(shape[0]) + 1 || indptr.front() != 0 ||
+      indptr.back() != static_cast<int64_t>(indices.size()) || !std::is_sorted(indptr.begin(), indptr.end()))
+    p.refuse("indptr", fmt::format("expected {} increasing numbers from 0 to {}.", shape[0] + 1, indices.size()));
+  for (int64_t i : indices)
+    if (i < 0 || i >= shape[1]) p.refuse("indices", fmt::format("{} is outside 0 … {}.", i, shape[1] - 1));
+  const auto tensor = [](const Ints& v) { return Tensor(Array::of<int64_t>(v, {static_cast<int64_t>(v.size())})); };
+  return csr(tensor(indptr), tensor(indices), shape[0], shape[1]);
+}
+
+Surrogate surrogate_of(const Fields& f) {
+  if (f.is_text("surrogate")) return Surrogate(f.text("surrogate"));
+  const std::string        type = f.kind_of("surrogate", "type");
+  std::vector<std::string> known;
+  for (const SurrogateKind& k : surrogates()) known.push_back(k.name);
+  if (std::find(known.begin(), known.end(), type) == known.end())
+    f.refuse("surrogate.type", fmt::format("there is no surrogate '{}'{}", type, hint(type, known)));
+  const SurrogateKind kind = surrogate_named(type);
+  std::string         specs;
+  for (const auto& p : kind.params) specs += fmt::format("{}={} ", p.name, p.value);
+  const Fields        s = f.nested("surrogate", type, specs);
+  std::vector<double> params;
+  for (const auto& p : kind.params) params.push_back(s.number(p.name));
+  return Surrogate(type, params);
+}
+
+Tensor number_or_list(const Fields& f, const std::string& name) {
+  return f.is_list(name) ? f.array(name) : Tensor(f.number(name));
+}
+
+const char* const conv_fields =
+    "in_size out_channels kernel_size stride=1 padding=\"SAME\" lhs_dilation=1 rhs_dilation=1 groups=1 bias=false "
+    "channel_first=false out_size?";
+
+std::shared_ptr<nn::ConvNd> conv_of(const Fields& c) {
+  const size_t          axes    = c.what() == "conv1d" ? 1 : c.what() == "conv2d" ? 2 : 3;
+  const nn::ConvPadding padding = c.is_text("padding")   ? nn::ConvPadding(c.choice("padding", {"SAME", "VALID"}))
+                                  : c.is_list("padding") ? nn::ConvPadding(c.pairs("padding"))
+                                                         : nn::ConvPadding(c.integers("padding")[0]);
+  const auto            conv    = std::make_shared<nn::ConvNd>(
+      axes, nn::Size(c.integers("in_size")), c.integer("out_channels"), c.integers("kernel_size"),
+      nn::ConvLayerOptions{.stride        = c.integers("stride"),
+                                         .padding       = padding,
+                                         .lhs_dilation  = c.integers("lhs_dilation"),
+                                         .rhs_dilation  = c.integers("rhs_dilation"),
+                                         .groups        = c.integer("groups"),
+                                         .b_init        = c.flag("bias") ? nn::OptionalInit(0) : nn::no_bias,
+                                         .channel_first = c.flag("channel_first")});
+  if (c.has("out_size") && conv->out_size() && c.integers("out_size") != *conv->out_size())
+    c.refuse("out_size", fmt::format("this convolution gives {}.", to_string(*conv->out_size())));
+  return conv;
+}
+
+std::shared_ptr<nn::ConvNd> nested_conv(const Fields& f, const std::string& name) {
+  const std::string type = f.kind_of(name, "type");
+  if (type != "conv1d" && type != "conv2d" && type != "conv3d")
+    f.refuse(name + ".type", fmt::format("expected conv1d, conv2d or conv3d, got '{}'.", type));
+  const auto conv = conv_of(f.nested(name, type, conv_fields));
+  if (!conv->out_size()) f.refuse(name + ".in_size", "the spatial sizes are needed here, not only the channels.");
+  return conv;
+}
+
+}  // namespace braintrace::zoo

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parts of descriptions that several layers share.
+#pragma once
+
+#include "braintrace/nn/activation.h"
+#include "braintrace/nn/conv.h"
+#include "braintrace/nn/neuron.h"
+#include "braintrace/ops/sparse.h"
+#include "braintrace/zoo/fields.h"
+
+namespace braintrace::zoo {
+
+nn::Activation activation_of(const Fields& f, const std::string& name = "activation");
+SparsePattern  pattern_of(const Fields& f, const std::string& name);  // {"shape", "indptr", "indices"}
+Surrogate      surrogate_of(const Fields& f);                         // {"type": "relu_grad", "alpha": …}
+// A number or a list of numbers.
+Tensor number_or_list(const Fields& f, const std::string& name);
+
+// {"type": "conv2d", "in_size": …}; the fields of the layer types conv1d, conv2d, conv3d.
+extern const char* const    conv_fields;
+std::shared_ptr<nn::ConvNd> conv_of(const Fields& conv);
+std::shared_ptr<nn::ConvNd> nested_conv(const Fields& f, const std::string& name);
+
+}  // namespace braintrace::zoo

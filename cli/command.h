@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// One command is one file with one function, listed in main.cpp. It declares its options and sets what to run;
+// the callback's result is the exit status: 0, or 1 for a check that failed. Bad input throws UserError (status 2).
+#pragma once
+
+#include <functional>
+
+#include <CLI/CLI.hpp>
+
+namespace braintrace::cli {
+
+using Action = std::function<int()>;
+
+void add_info(CLI::App& app, Action& chosen);
+
+}  // namespace braintrace::cli

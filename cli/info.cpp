@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// braintrace info: what this build is and can do.
+#include <memory>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "braintrace/base/version.h"
+#include "braintrace/ir/op.h"
+#include "cli/command.h"
+
+namespace braintrace::cli {
+
+namespace {
+
+std::string compiler() {
+#if defined(__clang__)
+  return fmt::format("clang {}.{}.{}", __clang_major__, __clang_minor__, __clang_patchlevel__);
+#else
+  return fmt::format("gcc {}.{}.{}", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
+#endif
+}
+
+std::vector<std::string_view> dtype_names() {
+  std::vector<std::string_view> names;
+  for (DType t : all_dtypes) names.push_back(name_of(t));
+  return names;
+}
+
+const std::vector<std::string_view> backends = {"reference"};
+
+nlohmann::ordered_json as_json(bool with_ops) {
+  nlohmann::ordered_json j = {{"version", version},
+                              {"compiler", compiler()},
+                              {"backends", backends},
+                              {"dtypes", dtype_names()},
+                              {"num_ops", all_ops().size()}};
+  if (with_ops)
+    for (const Op* op : all_ops())
+      j["ops"].push_back({{"name", op->name}, {"operands", op->operands}, {"doc", op->doc}});
+  return j;
+}
+
+void print_text(bool with_ops) {
+  fmt::print("version   {}\n", version);
+  fmt::print("compiler  {}\n", compiler());
+  fmt::print("backends  {}\n", fmt::join(backends, " "));
+  fmt::print("dtypes    {}\n", fmt::join(dtype_names(), " "));
+  fmt::print("ops       {}\n", all_ops().size());
+  if (!with_ops) return;
+  fmt::print("\n");
+  for (const Op* op : all_ops()) fmt::print("{:<20} {:<16} {}\n", op->name, op->operands, op->doc);
+}
+
+}  // namespace
+
+void add_info(CLI::App& app, Action& chosen) {
+  struct Options {
+    bool json = false, ops = false;
+  };
+  auto  options = std::make_shared<Options>();
+  auto* command = app.add_subcommand("info", "version, compiler, backends, element types, operations");
+  command->add_flag("--json", options->json, "machine-readable output");
+  command->add_flag("--ops", options->ops, "list every operation with its operands and meaning");
+  command->callback([options, &chosen] {
+    chosen = [options] {
+      if (options->json)
+        fmt::print("{}\n", as_json(options->ops).dump(2));
+      else
+        print_text(options->ops);
+      return 0;
+    };
+  });
+}
+
+}  // namespace braintrace::cli

@@ -1,0 +1,36 @@
+# What holds for every target: language, output folders, sanitizers, warnings.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+
+if("fuzz" IN_LIST BRAINTRACE_TESTS AND NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  message(STATUS "fuzz tests need Clang (libFuzzer); this build uses ${CMAKE_CXX_COMPILER_ID} and leaves them out")
+  list(REMOVE_ITEM BRAINTRACE_TESTS fuzz)
+endif()
+
+if(BRAINTRACE_SANITIZE)
+  add_compile_options(-fsanitize=${BRAINTRACE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${BRAINTRACE_SANITIZE})
+  # The sanitizers of GCC 12 and Clang 14 need room at fixed addresses, which newer kernels may hand out at random;
+  # tests then start through this command, where it is permitted.
+  execute_process(COMMAND setarch -R true RESULT_VARIABLE refused OUTPUT_QUIET ERROR_QUIET)
+  if(refused EQUAL 0)
+    set(bt_launcher setarch -R)
+  endif()
+endif()
+if("fuzz" IN_LIST BRAINTRACE_TESTS)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
+# -Wno-restrict: GCC 12 sees overlapping copies in every "literal" + std::string.
+function(bt_warnings target)
+  target_compile_options(${target} PRIVATE -Wall -Wextra $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
+                                           $<$<BOOL:${BRAINTRACE_WERROR}>:-Werror>)
+endfunction()

@@ -1,0 +1,54 @@
+# Test suites, chosen by BRAINTRACE_TESTS.
+#
+#   unit      one binary per layer (tests beside their sources) and one per folder of tests/ (tests across layers)
+#   threads   tests/threads, meant for the thread sanitizer
+#   project   what surrounds the code: layers, install, header weight, command line, examples
+#   fuzz      tests/fuzz, run for a fixed number of inputs
+#
+# A folder of tests/ with its own CMakeLists.txt builds itself.
+set(project_folders fuzz install project threads)
+
+if("unit" IN_LIST BRAINTRACE_TESTS OR "threads" IN_LIST BRAINTRACE_TESTS)
+  find_package(GTest REQUIRED)
+  include(GoogleTest)
+endif()
+
+function(bt_test name)
+  add_executable(test_${name} ${ARGN})
+  target_link_libraries(test_${name} PRIVATE braintrace GTest::gtest_main $<TARGET_NAME_IF_EXISTS:rapidcheck>)
+  target_compile_definitions(test_${name} PRIVATE BRAINTRACE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  bt_warnings(test_${name})
+  add_test(NAME ${name} COMMAND ${bt_launcher} $<TARGET_FILE:test_${name}>)
+endfunction()
+
+if("unit" IN_LIST BRAINTRACE_TESTS)
+  find_package(rapidcheck REQUIRED)
+  file(GLOB layers RELATIVE ${PROJECT_SOURCE_DIR}/braintrace CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/braintrace/*)
+  foreach(layer ${layers})
+    file(GLOB_RECURSE layer_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/braintrace/${layer}/*_test.cpp)
+    if(layer_tests)
+      bt_test(${layer} ${layer_tests})
+    endif()
+  endforeach()
+  file(GLOB suites RELATIVE ${PROJECT_SOURCE_DIR}/tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/*)
+  list(REMOVE_ITEM suites ${project_folders})
+  foreach(suite ${suites})
+    file(GLOB_RECURSE suite_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${suite}/*.cpp)
+    if(suite_tests)
+      bt_test(all_${suite} ${suite_tests})
+    endif()
+  endforeach()
+endif()
+
+if("threads" IN_LIST BRAINTRACE_TESTS)
+  file(GLOB thread_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/threads/*.cpp)
+  bt_test(threads ${thread_tests})
+endif()
+
+if("project" IN_LIST BRAINTRACE_TESTS)
+  add_subdirectory(tests/project)
+  add_subdirectory(tests/install)
+endif()
+if("fuzz" IN_LIST BRAINTRACE_TESTS)
+  add_subdirectory(tests/fuzz)
+endif()

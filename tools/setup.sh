@@ -1,0 +1,44 @@
+# Shared by ./run and ./test (sourced, bash): finds or installs Debian packages, configures and builds.
+
+say() { printf '\n== %s\n' "$*"; }
+
+# need_packages NAME… : installs those that are missing; needs root or sudo only then.
+need_packages() {
+  if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+    say "This is not a Debian system: expecting the equivalents of these packages to be installed: $*"
+    return
+  fi
+  local missing=() p
+  for p in "$@"; do
+    [ "$(dpkg-query -W -f '${db:Status-Status}' "$p" 2>/dev/null)" = installed ] || missing+=("$p")
+  done
+  if [ ${#missing[@]} -eq 0 ]; then
+    say "All needed Debian packages are installed."
+    return
+  fi
+  local as_root=()
+  if [ "$(id -u)" -ne 0 ]; then
+    if ! command -v sudo >/dev/null; then
+      printf '%s\n' "Packages are missing, and installing them needs root. As root, run" \
+        "  apt-get update && apt-get install -y --no-install-recommends ${missing[*]}" "and start again." >&2
+      exit 2
+    fi
+    as_root=(sudo)
+  fi
+  say "Installing Debian packages: ${missing[*]}"
+  "${as_root[@]}" apt-get update -qq
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+# build PRESET [cmake option…] : configures and builds one preset of CMakePresets.json.
+build() {
+  local preset=$1 start=$SECONDS
+  shift
+  say "Building '$preset'"
+  cmake --preset "$preset" "$@" --log-level=WARNING
+  cmake --build --preset "$preset"
+  printf '   built in %d s\n' $((SECONDS - start))
+}
+
+build_packages=(g++ cmake ninja-build libfmt-dev zlib1g-dev librandom123-dev libcli11-dev nlohmann-json3-dev)
+test_packages=(clang-14 libclang-rt-14-dev libgtest-dev librapidcheck-dev python3 pkg-config)
