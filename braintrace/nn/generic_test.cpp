@@ -46,8 +46,10 @@ TEST(Generic, DropoutKeepsTheMeanAndOnlyActsWhileTraining) {
 
 TEST(Generic, Pooling) {
   const Tensor x = f64({1, 2, 3, 4}, {4, 1});
-  EXPECT_LT(distance(Pool(PoolKind::Max, {.window = {2}})(x), {2, 4}), 1e-15);
-  EXPECT_LT(distance(Pool(PoolKind::Mean, {.window = {2}})(expand_dims(x, 0)), {1.5, 3.5}), 1e-15);
+  PoolOptions  pairs;
+  pairs.window = {2};
+  EXPECT_LT(distance(Pool(PoolKind::Max, pairs)(x), {2, 4}), 1e-15);
+  EXPECT_LT(distance(Pool(PoolKind::Mean, pairs)(expand_dims(x, 0)), {1.5, 3.5}), 1e-15);
   EXPECT_LT(distance(AdaptivePool(PoolKind::Mean, {2})(x), {1.5, 3.5}), 1e-15);
   EXPECT_LT(distance(AdaptivePool(PoolKind::Max, {1})(x), {4}), 1e-15);
   EXPECT_NE(error_of([&] { AdaptivePool(PoolKind::Max, {3})(x); }), "");

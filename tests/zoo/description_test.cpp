@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Wrong descriptions are refused with the place inside the JSON, the nearest name and the expected fields.
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -47,8 +50,9 @@ TEST(Description, NestedParts) {
                  {"csr.indices", "2 is outside 0 … 1"});
   expect_refused(R"({"type": "leaky_op_rnn", "op": {"kind": "dens"}, "h_shape": [2], "leak": 0.5})",
                  {"op.kind", "'dense'"});
-  expect_refused(R"({"type": "map_rnn", "n_in": 1, "n_rec": 2, "map": {"type": "masked_linear", "mask": [[1, 0]]}})",
-                 {"mask", "[3,2]"});
+  expect_refused(
+      R"({"type": "map_rnn", "n_in": 1, "n_rec": 2, "map": {"type": "masked_linear", "mask": [[1, 0], [1, 1]]}})",
+      {"mask", "[3,2]"});
 }
 
 TEST(Description, BuiltInModelsRun) {
@@ -69,6 +73,15 @@ TEST(Description, EveryTypeHasItsEquation) {
     EXPECT_FALSE(t.doc.empty()) << t.name;
   }
   EXPECT_GT(names.size(), 50u);
+}
+
+// BRAINTRACE_WRITE_DOCS=1 writes the page instead.
+TEST(Description, ThePageOfTheVocabularyIsUpToDate) {
+  const std::string file = std::string(BRAINTRACE_SOURCE_DIR) + "/docs/models.md";
+  if (std::getenv("BRAINTRACE_WRITE_DOCS")) std::ofstream(file) << vocabulary_page();
+  std::ifstream     in(file);
+  const std::string page{std::istreambuf_iterator<char>(in), {}};
+  EXPECT_EQ(page, vocabulary_page()) << "run this test with BRAINTRACE_WRITE_DOCS=1 to write docs/models.md";
 }
 
 }  // namespace
