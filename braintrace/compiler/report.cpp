@@ -58,8 +58,9 @@ std::vector<std::string> group_items(const ETraceGraph& graph) {
   std::vector<std::string> items;
   for (const HiddenGroup& g : graph.hidden_groups) {
     items.push_back(fmt::format("Group {}: [{}]", g.index, tuples(g.hidden_paths)));
-    items.push_back(fmt::format("         {} state{} at each position of {}{}", g.num_state, g.num_state == 1 ? "" : "s",
-                                to_string(g.varshape), g.diagonal ? "" : "; positions read each other"));
+    items.push_back(fmt::format("         {} state{} at each position of {}{}", g.num_state,
+                                g.num_state == 1 ? "" : "s", to_string(g.varshape),
+                                g.diagonal ? "" : "; positions read each other"));
   }
   return items;
 }
@@ -94,9 +95,9 @@ std::vector<std::string> relation_items(const ETraceGraph& graph) {
   std::vector<std::string> items;
   for (const HiddenParamOpRelation& r : graph.hidden_param_op_relations) {
     const std::string index = fmt::format("Weight {}: ", items.size() / 2);
-    std::string       line  = fmt::format("{}{} → {} → {}", index, r.weight_path.tuple(), r.primitive(),
-                                          groups_text(r.hidden_groups));
-    std::string       below = leaves_text(graph.module_info, r);
+    std::string       line =
+        fmt::format("{}{} → {} → {}", index, r.weight_path.tuple(), r.primitive(), groups_text(r.hidden_groups));
+    std::string below = leaves_text(graph.module_info, r);
     if (!r.carries_trace()) {
       line += ", inside a window";
       if (!r.through.empty()) line += ", through " + tuples(r.through);
@@ -146,9 +147,10 @@ std::vector<CompilationReport::ExcludedWeight> CompilationReport::excluded_weigh
     if (!w.reason) {
       const auto names = readers(graph_.module_info, path);
       w.why            = names.empty() ? "one step of the model does not read it"
-                                       : fmt::format("read by {}, which is no trainable operation: it learns from the present "
-                                                                "step only",
-                                                     fmt::join(names, ", "));
+                                       : fmt::format(
+                                             "read by {}, which is no trainable operation: it learns from the present "
+                                                        "step only",
+                                             fmt::join(names, ", "));
     }
     out.push_back(std::move(w));
   }
@@ -162,7 +164,8 @@ std::vector<Path> CompilationReport::dynamic_states() const {
       return std::find(g.hidden_paths.begin(), g.hidden_paths.end(), path) != g.hidden_paths.end();
     };
     const bool short_term = state.kind() == StateKind::ShortTerm || state.is_hidden();
-    if (short_term && std::none_of(graph_.hidden_groups.begin(), graph_.hidden_groups.end(), holds)) out.push_back(path);
+    if (short_term && std::none_of(graph_.hidden_groups.begin(), graph_.hidden_groups.end(), holds))
+      out.push_back(path);
   }
   return out;
 }
@@ -181,7 +184,8 @@ std::string CompilationReport::to_str(int level) const {
   out += section("The hidden groups are:", group_items(graph_));
 
   std::vector<std::string> states;
-  for (const Path& p : dynamic_states()) states.push_back(fmt::format("Dynamic state {}: {}", states.size(), p.tuple()));
+  for (const Path& p : dynamic_states())
+    states.push_back(fmt::format("Dynamic state {}: {}", states.size(), p.tuple()));
   if (!states.empty()) out += section("The dynamic states, which no trace follows, are:", states);
 
   const auto relations = relation_items(graph_);

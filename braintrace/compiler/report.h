@@ -34,13 +34,13 @@ class CompilationReport {
     bool   operator==(const Counts&) const = default;
   };
 
-  const ETraceGraph&                                     graph() const { return graph_; }
-  std::vector<std::pair<int, std::vector<Path>>>         hidden_groups() const;
-  std::vector<EtraceWeight>                              etrace_weights() const;
-  std::vector<ExcludedWeight>                            excluded_weights() const;  // sorted by path
-  std::vector<Path>                                      dynamic_states() const;    // short-term states of no group
-  const Diagnostics&                                     diagnostics() const { return graph_.diagnostics; }
-  Counts                                                 counts() const;
+  const ETraceGraph&                             graph() const { return graph_; }
+  std::vector<std::pair<int, std::vector<Path>>> hidden_groups() const;
+  std::vector<EtraceWeight>                      etrace_weights() const;
+  std::vector<ExcludedWeight>                    excluded_weights() const;  // sorted by path
+  std::vector<Path>                              dynamic_states() const;    // short-term states of no group
+  const Diagnostics&                             diagnostics() const { return graph_.diagnostics; }
+  Counts                                         counts() const;
 
   // Level 1: groups and weights. Level 2: warnings and errors as well.
   std::string to_str(int level = 1) const;

@@ -43,8 +43,20 @@ thread_local std::string current_note;
 
 constexpr Key<double> fill_value{"value"};
 
+// What is one value everywhere stays a literal: traces then hold a `full` equation and not a captured array.
+Tensor literal_result(const Op& op, const Tensors& in, const Attrs& attrs, const Types& out) {
+  if (op.name == "full") return Tensor(out[0], attrs[fill_value]);
+  if (!op.is_elementwise() || out.size() != 1) return {};
+  Arrays scalars;
+  for (const Tensor& t : in) {
+    if (!t.is_literal()) return {};
+    scalars.push_back(Array::scalar(t.dtype(), t.fill()));
+  }
+  return Tensor(out[0], at(op.eval(op, scalars, attrs, {{out[0].dtype, {}}})[0], 0));
+}
+
 Tensors evaluate_now(const Op& op, const Tensors& in, const Attrs& attrs, const Types& out) {
-  if (op.name == "full") return {Tensor(out[0], attrs[fill_value])};  // stays a literal
+  if (Tensor t = literal_result(op, in, attrs, out); t.defined()) return {t};
   if (op.expand) return op.expand(op, in, attrs);
   Arrays arrays;
   for (const Tensor& t : in) arrays.push_back(t.array());

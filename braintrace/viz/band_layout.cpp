@@ -92,8 +92,8 @@ class BandLayout {
 
  private:
   enum class Side : uint8_t { Right, Top, Bottom };
-  // How an edge runs: leave by `side`, down or up channel `first` (Right only), along lane `lane` when it has one, down or
-  // up channel `last`, into the left of the target.
+  // How an edge runs: leave by `side`, down or up channel `first` (Right only), along lane `lane` when it has one, down
+  // or up channel `last`, into the left of the target.
   struct Plan {
     Side   side  = Side::Right;
     int    first = 0, lane = -1, last = 0;
@@ -127,8 +127,10 @@ class BandLayout {
     num_bands_ = static_cast<int>(group_order_.size()) + 2;
     for (size_t b = 0; b < group_order_.size(); ++b) cells_[group_order_[b]].band = static_cast<int>(b) + 1;
     for (size_t i = 0; i < p_.nodes.size(); ++i)
-      if (is(i, NodeKind::Operation)) cells_[i].band = band_of_operation(i);
-      else if (is(i, NodeKind::Output)) cells_[i].band = num_bands_ - 1;
+      if (is(i, NodeKind::Operation))
+        cells_[i].band = band_of_operation(i);
+      else if (is(i, NodeKind::Output))
+        cells_[i].band = num_bands_ - 1;
     for (size_t i = 0; i < p_.nodes.size(); ++i) {
       if (!is(i, NodeKind::Weight)) continue;
       cells_[i].band = num_bands_ - 1;
@@ -250,7 +252,7 @@ class BandLayout {
       if (!lanes_[b].tracks.empty() || !empty) y += lanes_[b].thickness(min_lane);
       lane_end_.push_back(y);
       const double head = card ? band_header : 0, pad = card ? band_pad : 0;
-      const double top  = y + head + (card ? 4 : 0);
+      const double top = y + head + (card ? 4 : 0);
       place_rows(b, top + (inner - rows) / 2);
       double at = top + (inner - rights) / 2;
       for (size_t i : right) out_.boxes[i].y = at, at += out_.boxes[i].h + box_gap;
@@ -426,8 +428,8 @@ class BandLayout {
   std::vector<int>     rows_;
   int                  num_bands_ = 0, last_column_ = 0;
   std::vector<Plan>    plans_;
-  std::vector<Channel> lanes_, channels_;           // lanes lie above bands, channels left of columns
-  std::vector<double>  lane_end_, channel_end_;     // lower and right borders
+  std::vector<Channel> lanes_, channels_;        // lanes lie above bands, channels left of columns
+  std::vector<double>  lane_end_, channel_end_;  // lower and right borders
 };
 
 }  // namespace

@@ -43,8 +43,8 @@ inline constexpr double title_size = 13, line_size = 11, title_height = 18, line
 inline constexpr double row_height = 20, pad_x = 12, pad_y = 9;
 }  // namespace metrics
 
-double      text_width(std::string_view text, double size, bool mono);  // an upper estimate
-std::string shortened(const std::string& text, size_t max_characters);  // with an ellipsis in the middle
+double                  text_width(std::string_view text, double size, bool mono);  // an upper estimate
+std::string             shortened(const std::string& text, size_t max_characters);  // with an ellipsis in the middle
 inline constexpr size_t longest_title = 34;
 
 }  // namespace braintrace

@@ -10,16 +10,20 @@ namespace {
 // Length of the UTF-8 character at the head of `s`, or 0 when there is none.
 size_t character_length(std::string_view s) {
   const auto   byte   = [&](size_t i) { return static_cast<uint8_t>(s[i]); };
-  const size_t length = byte(0) < 0x80 ? 1 : byte(0) >> 5 == 6 ? 2 : byte(0) >> 4 == 14 ? 3 : byte(0) >> 3 == 30 ? 4 : 0;
+  const size_t length = byte(0) < 0x80       ? 1
+                        : byte(0) >> 5 == 6  ? 2
+                        : byte(0) >> 4 == 14 ? 3
+                        : byte(0) >> 3 == 30 ? 4
+                                             : 0;
   if (length == 0 || length > s.size()) return 0;
   uint32_t code = length == 1 ? byte(0) : byte(0) & (0x7F >> length);
   for (size_t i = 1; i < length; ++i) {
     if (byte(i) >> 6 != 2) return 0;
     code = code << 6 | (byte(i) & 0x3F);
   }
-  constexpr uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-  const bool control         = (code < 0x20 && code != '\n' && code != '\t') || (code >= 0x7F && code < 0xA0);
-  const bool no_character    = (code >= 0xD800 && code < 0xE000) || code > 0x10FFFF || (code & 0xFFFE) == 0xFFFE;
+  constexpr uint32_t least[]      = {0, 0, 0x80, 0x800, 0x10000};
+  const bool         control      = (code < 0x20 && code != '\n' && code != '\t') || (code >= 0x7F && code < 0xA0);
+  const bool         no_character = (code >= 0xD800 && code < 0xE000) || code > 0x10FFFF || (code & 0xFFFE) == 0xFFFE;
   return code < least[length] || control || no_character ? 0 : length;
 }
 
@@ -39,12 +43,23 @@ std::string xml_text(std::string_view text) {
   std::string out;
   for (char c : utf8(text)) {
     switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      case '\'': out += "&#39;"; break;
-      default: out += c;
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\'':
+        out += "&#39;";
+        break;
+      default:
+        out += c;
     }
   }
   return out;

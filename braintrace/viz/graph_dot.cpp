@@ -20,11 +20,17 @@ Style style_of(const PictureNode& n) {
                                    {"box", "#8793a3", "#f6f7f8", "dotted"}};
   Style           s             = by_learning[static_cast<size_t>(n.learns)];
   switch (n.kind) {
-    case NodeKind::Weight: return s;
-    case NodeKind::Operation: s.shape = "ellipse", s.fill = "#ffffff"; return s;
-    case NodeKind::Group: return {"box", "#0067a5", "#e3f0f9", "solid,bold"};
-    case NodeKind::State: return {"box", "#0067a5", "#e3f0f9", "solid"};
-    default: return {"box", "#007a5a", "#e0f4ed", "solid"};
+    case NodeKind::Weight:
+      return s;
+    case NodeKind::Operation:
+      s.shape = "ellipse", s.fill = "#ffffff";
+      return s;
+    case NodeKind::Group:
+      return {"box", "#0067a5", "#e3f0f9", "solid,bold"};
+    case NodeKind::State:
+      return {"box", "#0067a5", "#e3f0f9", "solid"};
+    default:
+      return {"box", "#007a5a", "#e0f4ed", "solid"};
   }
 }
 
@@ -32,8 +38,8 @@ Style style_of(const PictureNode& n) {
 
 std::string graph_dot(const GraphView& view) {
   const Picture picture = picture_of(view);
-  std::string   out     = fmt::format("digraph {} {{\n  rankdir=LR;\n  label={};\n  labelloc=t;\n", dot_string(picture.title),
-                                      dot_string(picture.title + "\n" + picture.subtitle));
+  std::string out = fmt::format("digraph {} {{\n  rankdir=LR;\n  label={};\n  labelloc=t;\n", dot_string(picture.title),
+                                dot_string(picture.title + "\n" + picture.subtitle));
   out += "  fontname=\"Helvetica\";\n  node [fontname=\"Helvetica\", fontsize=11, style=\"rounded,filled\"];\n";
   out += "  edge [fontname=\"Helvetica\", fontsize=9, color=\"#5a6675\"];\n";
   for (const PictureNode& n : picture.nodes) {
@@ -47,8 +53,10 @@ std::string graph_dot(const GraphView& view) {
   }
   for (const PictureEdge& e : picture.edges) {
     std::string attributes;
-    if (e.windowed) attributes = " [style=dashed, color=\"#8a4b94\"]";
-    else if (e.kind == EdgeKind::Recurrent) attributes = " [color=\"#0067a5\", label=\"t-1\", constraint=false]";
+    if (e.windowed)
+      attributes = " [style=dashed, color=\"#8a4b94\"]";
+    else if (e.kind == EdgeKind::Recurrent)
+      attributes = " [color=\"#0067a5\", label=\"t-1\", constraint=false]";
     out += fmt::format("  {} -> {}{};\n", dot_string(picture.nodes[e.from].id), dot_string(picture.nodes[e.to].id),
                        attributes);
   }

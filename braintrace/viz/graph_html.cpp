@@ -29,7 +29,8 @@ constexpr std::string_view tools = R"html(<div class="tools" role="toolbar" aria
 std::string graph_html(const GraphView& view) {
   const Picture picture = picture_of(view);
   std::string   out     = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
-  out += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<link rel=\"icon\" href=\"data:,\">\n";
+  out +=
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<link rel=\"icon\" href=\"data:,\">\n";
   out += fmt::format("<title>{} · braintrace</title>\n<style>", xml_text(picture.title));
   out += picture_css();
   out += page_css();

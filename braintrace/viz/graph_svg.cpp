@@ -17,7 +17,7 @@ std::string number(double value) {
 }
 
 std::string rounded_path(const std::vector<Point>& points, double radius) {
-  const auto  toward = [](Point a, Point b, double d) {
+  const auto toward = [](Point a, Point b, double d) {
     const double length = std::hypot(b.x - a.x, b.y - a.y);
     return length == 0 ? a : Point{a.x + (b.x - a.x) * d / length, a.y + (b.y - a.y) * d / length};
   };
@@ -55,9 +55,9 @@ std::string rect(const char* css, const Box& b, double radius) {
 
 // The upper part of a card, its lower corners square.
 std::string header_path(const Box& b, double height, double r) {
-  return fmt::format("<path class=\"head\" d=\"M{0} {1} v{2} a{3} {3} 0 0 1 {3} -{3} h{4} a{3} {3} 0 0 1 {3} {3} v{5} z\"/>",
-                     number(b.x), number(b.y + height), number(r - height), number(r), number(b.w - 2 * r),
-                     number(height - r));
+  return fmt::format(
+      "<path class=\"head\" d=\"M{0} {1} v{2} a{3} {3} 0 0 1 {3} -{3} h{4} a{3} {3} 0 0 1 {3} {3} v{5} z\"/>",
+      number(b.x), number(b.y + height), number(r - height), number(r), number(b.w - 2 * r), number(height - r));
 }
 
 std::string description(const PictureNode& n) {
@@ -125,11 +125,11 @@ std::string edge_class(const Picture& p, const PictureEdge& e) {
 }
 
 std::string draw_edge(const Picture& p, const Layout& layout, size_t k) {
-  const PictureEdge& e    = p.edges[k];
-  const auto&        path = layout.routes[k];
-  std::string        out  = fmt::format("<g class=\"edge {}\" data-from=\"{}\" data-to=\"{}\">", edge_class(p, e),
-                                        xml_text(p.nodes[e.from].id), xml_text(p.nodes[e.to].id));
-  std::vector<Point> shaft = path;  // ends inside the head, so that its tip stays sharp
+  const PictureEdge& e      = p.edges[k];
+  const auto&        path   = layout.routes[k];
+  std::string        out    = fmt::format("<g class=\"edge {}\" data-from=\"{}\" data-to=\"{}\">", edge_class(p, e),
+                                          xml_text(p.nodes[e.from].id), xml_text(p.nodes[e.to].id));
+  std::vector<Point> shaft  = path;  // ends inside the head, so that its tip stays sharp
   const Point        before = path[path.size() - 2];
   const double       length = std::hypot(path.back().x - before.x, path.back().y - before.y);
   if (length > 5) {
@@ -151,12 +151,13 @@ struct LegendItem {
 // Only what the picture shows.
 std::vector<LegendItem> legend_items(const Picture& p) {
   std::vector<LegendItem> items;
-  const auto box = [&](const char* css, const char* shape, const char* text) {
+  const auto              box = [&](const char* css, const char* shape, const char* text) {
     items.push_back({fmt::format("<g class=\"node {}\">{}</g>", css, rect(shape, {0, -11, 22, 14}, 4)), text});
   };
   const auto arrow = [&](const char* css, const char* text) {
     items.push_back({fmt::format("<g class=\"edge {}\"><path class=\"shaft\" d=\"M0 -4 L24 -4\"/><path class=\"tip\" "
-                                 "d=\"{}\"/></g>", css, arrow_head({{0, -4}, {28, -4}})),
+                                 "d=\"{}\"/></g>",
+                                 css, arrow_head({{0, -4}, {28, -4}})),
                      text});
   };
   const auto has_weight = [&](Learns l) {
@@ -247,17 +248,17 @@ font-size:11px}
 
 std::string svg_picture(const Picture& picture, bool interactive) {
   Layout       layout = band_layout(picture);
-  const double width =
-      std::max({layout.width, 56 + text_width(picture.title, 20, false), 56 + text_width(picture.subtitle, 12.5, false)});
+  const double width  = std::max(
+       {layout.width, 56 + text_width(picture.title, 20, false), 56 + text_width(picture.subtitle, 12.5, false)});
   double      y      = layout.height + 14;
   std::string legend = draw_legend(picture, width, y);
   // The page has the heading in its own header.
   const double top = interactive ? 58 : 0;
   std::string  out = fmt::format(
-      "<svg class=\"picture\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 {0} {1} {2}\" width=\"{1}\" "
-       "height=\"{2}\" role=\"{3}\" aria-label=\"{4}\">\n",
-      number(top), number(width), number(y - top), interactive ? "group" : "img",
-      xml_text("Compiled graph of " + picture.title));
+       "<svg class=\"picture\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 {0} {1} {2}\" width=\"{1}\" "
+        "height=\"{2}\" role=\"{3}\" aria-label=\"{4}\">\n",
+       number(top), number(width), number(y - top), interactive ? "group" : "img",
+       xml_text("Compiled graph of " + picture.title));
   if (!interactive) {
     out += "<style>" + picture_css() + "</style>\n<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n";
     out += text_element("heading", 28, 46, picture.title) + text_element("subheading", 28, 68, picture.subtitle) + "\n";

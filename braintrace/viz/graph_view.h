@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GraphView: a compiled graph as plain data. It is what the JSON file holds and all that the pictures read, so a picture
-// can be made from a file, without the model.
+// GraphView: a compiled graph as plain data. It is what the JSON file holds and all that the pictures read, so a
+// picture can be made from a file, without the model.
 //
 // Things have ids, used by edges and by the interactive page:
 //   input:0   output:0   weight:rnn.W.weight   op:0   group:0   state:rnn.h

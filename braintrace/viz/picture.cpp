@@ -49,13 +49,14 @@ PictureNode weight_node(const GraphView& view, const GraphView::Weight& w) {
 std::vector<PictureNode> nodes_of(const GraphView& view) {
   std::vector<PictureNode> nodes;
   for (size_t i = 0; i < view.inputs.size(); ++i)
-    nodes.push_back({fmt::format("input:{}", i), NodeKind::Input, view.inputs[i].name, {to_string(view.inputs[i].type)}});
+    nodes.push_back(
+        {fmt::format("input:{}", i), NodeKind::Input, view.inputs[i].name, {to_string(view.inputs[i].type)}});
   for (const GraphView::State& s : view.states)
     if (s.group < 0) nodes.push_back({"state:" + s.path, NodeKind::State, s.path, {s.kind, to_string(s.type)}});
   for (const GraphView::Weight& w : view.weights) nodes.push_back(weight_node(view, w));
   for (size_t i = 0; i < view.operations.size(); ++i) {
-    PictureNode node{op_id(static_cast<int>(i)), NodeKind::Operation, view.operations[i].name,
-                     {to_string(view.operations[i].y)}};
+    PictureNode node{
+        op_id(static_cast<int>(i)), NodeKind::Operation, view.operations[i].name, {to_string(view.operations[i].y)}};
     node.learns = Learns::SameStep;
     for (const GraphView::Relation& r : view.relations) {
       if (r.operation != static_cast<int>(i)) continue;
@@ -69,7 +70,8 @@ std::vector<PictureNode> nodes_of(const GraphView& view) {
     const GraphView::Group& g = view.groups[i];
     PictureNode             node{group_id(static_cast<int>(i)), NodeKind::Group, fmt::format("Hidden group {}", i), {}};
     for (const std::string& path : g.hidden_paths) node.rows.push_back({"state:" + path, path});
-    node.lines.push_back(fmt::format("{} × {}", to_string(g.varshape), plural(static_cast<size_t>(g.num_state), "state")));
+    node.lines.push_back(
+        fmt::format("{} × {}", to_string(g.varshape), plural(static_cast<size_t>(g.num_state), "state")));
     if (!g.diagonal) node.lines.push_back("positions mix");
     nodes.push_back(std::move(node));
   }
@@ -96,8 +98,7 @@ std::set<std::string> lit_by_operation(const GraphView& view, int op) {
     }
     for (size_t o = 0; o < view.operations.size(); ++o)
       for (const std::string& w : view.operations[o].weights)
-        if (std::find(r.through.begin(), r.through.end(), w) != r.through.end())
-          lit.insert(op_id(static_cast<int>(o)));
+        if (std::find(r.through.begin(), r.through.end(), w) != r.through.end()) lit.insert(op_id(static_cast<int>(o)));
   }
   std::vector<std::string> open{op_id(op)};
   while (!related && !open.empty()) {
@@ -151,7 +152,7 @@ std::string_view name_of(NodeKind kind) {
 }
 
 Picture picture_of(const GraphView& view) {
-  Picture picture{view.model, subtitle(view), nodes_of(view), {}, {}};
+  Picture                       picture{view.model, subtitle(view), nodes_of(view), {}, {}};
   std::map<std::string, size_t> at;
   for (size_t i = 0; i < picture.nodes.size(); ++i) {
     at[picture.nodes[i].id] = i;

@@ -103,7 +103,8 @@ class Arrows {
       std::set<std::string> weights;
       bool                  reads_data = false;
       for (Var v : e.in) {
-        if (const auto w = of_weights.find(v); w != of_weights.end()) weights.insert(w->second.begin(), w->second.end());
+        if (const auto w = of_weights.find(v); w != of_weights.end())
+          weights.insert(w->second.begin(), w->second.end());
         reads_data |= data.count(v) > 0;
       }
       const bool is_operation = e.op->etp || (reads_data && !weights.empty());
@@ -178,10 +179,10 @@ GraphView::Relation relation_view(const ETraceGraph& graph, const HiddenParamOpR
 }
 
 std::vector<GraphView::Weight> weight_views(const ETraceGraph& graph) {
-  std::vector<GraphView::Weight>          out;
-  const CompilationReport                 report(graph);
-  std::map<Path, GraphView::Weight>       others;
-  std::map<Path, bool>                    traced;  // of the related ones: along a trace?
+  std::vector<GraphView::Weight>    out;
+  const CompilationReport           report(graph);
+  std::map<Path, GraphView::Weight> others;
+  std::map<Path, bool>              traced;  // of the related ones: along a trace?
   for (const auto& w : report.etrace_weights()) traced[w.path] |= !w.windowed;
   for (const auto& w : report.excluded_weights())
     others[w.path] = {w.path.str(), {}, Learns::SameStep, w.reason ? std::string(name_of(*w.reason)) : "", w.why};
@@ -190,7 +191,8 @@ std::vector<GraphView::Weight> weight_views(const ETraceGraph& graph) {
     GraphView::Weight w = others.count(path) ? others[path] : GraphView::Weight{path.str(), {}, Learns::Unused, "", ""};
     if (const auto t = traced.find(path); t != traced.end()) w.learns = t->second ? Learns::Trace : Learns::Window;
     const auto read = [&, &path = path](const WeightVar& v) { return v.path == path; };
-    if (std::none_of(graph.module_info.weights.begin(), graph.module_info.weights.end(), read)) w.learns = Learns::Unused;
+    if (std::none_of(graph.module_info.weights.begin(), graph.module_info.weights.end(), read))
+      w.learns = Learns::Unused;
     for (const std::string& leaf : state.leaf_names()) w.leaves.push_back({leaf, state.leaf(leaf).type()});
     out.push_back(std::move(w));
   }
@@ -208,7 +210,8 @@ GraphView view_of(const ETraceGraph& graph, std::string model_name) {
   for (size_t i = 0; i < info.step.num_args; ++i)
     view.inputs.push_back({info.step.num_args == 1 ? "x" : fmt::format("x{}", i), program.type(program.args[i])});
   for (size_t i = 0; i < info.step.num_results; ++i)
-    view.outputs.push_back({info.step.num_results == 1 ? "y" : fmt::format("y{}", i), program.type(program.results[i])});
+    view.outputs.push_back(
+        {info.step.num_results == 1 ? "y" : fmt::format("y{}", i), program.type(program.results[i])});
   for (const HiddenGroup& g : graph.hidden_groups)
     view.groups.push_back({strings(g.hidden_paths), g.varshape, g.num_state, g.trace_state_width(),
                            g.is_diagonal_recurrence, g.diagonal, text_of(g.transition)});

@@ -42,7 +42,10 @@ struct ViewMaker {
   std::string operation(const std::string& path, int64_t in, int64_t out, Learns learns, std::string name = "etp_mv") {
     GraphView::Weight w{path, {{"bias", f32({out})}, {"weight", f32({in, out})}}, learns, "", ""};
     view.weights.push_back(w);
-    view.operations.push_back({std::move(name), learns != Learns::SameStep, {path}, f32({out}),
+    view.operations.push_back({std::move(name),
+                               learns != Learns::SameStep,
+                               {path},
+                               f32({out}),
                                fmt::format("%9: f32[{}] = matmul %3 %4 %5", out)});
     const std::string id = fmt::format("op:{}", view.operations.size() - 1);
     edge("weight:" + path, id, EdgeKind::Weight);
@@ -51,13 +54,13 @@ struct ViewMaker {
   void relate(const std::string& op, int group, std::vector<std::string> states, PathClass path = PathClass::Direct,
               std::vector<std::string> through = {}) {
     GraphView::Relation r;
-    r.operation                    = std::stoi(op.substr(3));
-    const GraphView::Operation& o  = view.operations[static_cast<size_t>(r.operation)];
-    const int64_t               S  = view.groups[static_cast<size_t>(group)].num_state;
-    r.weight_path                  = o.weights[0];
-    r.through                      = std::move(through);
-    const GraphView::Weight& w     = *std::find_if(view.weights.begin(), view.weights.end(),
-                                                   [&](const auto& x) { return x.path == r.weight_path; });
+    r.operation                   = std::stoi(op.substr(3));
+    const GraphView::Operation& o = view.operations[static_cast<size_t>(r.operation)];
+    const int64_t               S = view.groups[static_cast<size_t>(group)].num_state;
+    r.weight_path                 = o.weights[0];
+    r.through                     = std::move(through);
+    const GraphView::Weight& w =
+        *std::find_if(view.weights.begin(), view.weights.end(), [&](const auto& x) { return x.path == r.weight_path; });
     for (const GraphView::Value& leaf : w.leaves) {
       GraphView::Trainable t{leaf.name, {w.path + "." + leaf.name}, {}, {}};
       Type                 type = leaf.type;
@@ -66,20 +69,31 @@ struct ViewMaker {
       r.trainables.push_back(t);
     }
     r.connections.push_back({group, path, states, true, view.program});
-    const auto kind = path == PathClass::Windowed ? DiagnosticKind::RelationWindowed : DiagnosticKind::RelationIncluded;
-    view.diagnostics.push_back({kind, DiagnosticLevel::Info, "weight " + w.path + " learns online", o.name, w.path,
-                                std::move(states), {{"hidden_group_indices", std::to_string(group)}}});
+    const auto kind =
+        path == PathClass::Windowed ? DiagnosticKind::RelationExcludedWeightToWeight : DiagnosticKind::RelationIncluded;
+    view.diagnostics.push_back({kind,
+                                DiagnosticLevel::Info,
+                                "weight " + w.path + " learns online",
+                                o.name,
+                                w.path,
+                                std::move(states),
+                                {{"hidden_group_indices", std::to_string(group)}}});
     view.relations.push_back(std::move(r));
   }
   std::string readout(const std::string& path, int64_t in, int64_t out, const std::string& from) {
-    const std::string op = operation(path, in, out, Learns::SameStep);
-    view.weights.back().reason = "relation_excluded_non_temporal";
-    view.weights.back().why    = "its result reaches no hidden state";
+    const std::string op             = operation(path, in, out, Learns::SameStep);
+    view.weights.back().reason       = "relation_excluded_non_temporal";
+    view.weights.back().why          = "its result reaches no hidden state";
     view.operations.back().trainable = true;
     edge(from, op);
     output("y", {out}, op);
-    view.diagnostics.push_back({DiagnosticKind::RelationExcludedNonTemporal, DiagnosticLevel::Warning,
-                                "etp_mv of " + path + ": its result reaches no hidden state", "etp_mv", path, {}, {}});
+    view.diagnostics.push_back({DiagnosticKind::RelationExcludedNonTemporal,
+                                DiagnosticLevel::Warning,
+                                "etp_mv of " + path + ": its result reaches no hidden state",
+                                "etp_mv",
+                                path,
+                                {},
+                                {}});
     return op;
   }
 };
@@ -138,8 +152,8 @@ inline GraphView lstm() {
 
 inline GraphView conv_rnn() {
   ViewMaker         m("ConvRNN");
-  const std::string x    = m.input("x", {28, 28, 1});
-  const std::string conv = m.operation("conv.weight", 9, 8, Learns::Window, "etp_conv");
+  const std::string x          = m.input("x", {28, 28, 1});
+  const std::string conv       = m.operation("conv.weight", 9, 8, Learns::Window, "etp_conv");
   m.view.weights.back().leaves = {{"", f32({3, 3, 1, 8})}};
   m.edge(x, conv);
   const std::string group = rnn_layer(m, "rnn", conv, 6272, 64);
@@ -161,14 +175,18 @@ inline GraphView deep(int layers) {
 
 // Any mixture of nodes and edges that the file format allows.
 inline GraphView random_view(unsigned seed, int max_nodes) {
-  std::mt19937 rng(seed);
-  const auto   pick = [&](int n) { return static_cast<int>(rng() % static_cast<unsigned>(n)); };
-  ViewMaker    m(fmt::format("random {}", seed));
+  std::mt19937             rng(seed);
+  const auto               pick = [&](int n) { return static_cast<int>(rng() % static_cast<unsigned>(n)); };
+  ViewMaker                m(fmt::format("random {}", seed));
   std::vector<std::string> ids;
   const int                n = 3 + pick(max_nodes - 2);
   for (int i = 0; i < n; ++i) switch (pick(6)) {
-      case 0: ids.push_back(m.input(fmt::format("x{}", i), {1 + pick(50)})); break;
-      case 1: ids.push_back(m.group(std::vector<std::string>(1 + pick(3), fmt::format("cell{}.h", i)), 8)); break;
+      case 0:
+        ids.push_back(m.input(fmt::format("x{}", i), {1 + pick(50)}));
+        break;
+      case 1:
+        ids.push_back(m.group(std::vector<std::string>(1 + pick(3), fmt::format("cell{}.h", i)), 8));
+        break;
       case 2:
         m.view.states.push_back({fmt::format("free{}", i), "ShortTermState", f32({3}), -1});
         ids.push_back(fmt::format("state:free{}", i));
@@ -184,7 +202,8 @@ inline GraphView random_view(unsigned seed, int max_nodes) {
   m.view.outputs.push_back({"y", f32({2})});
   ids.push_back("output:0");
   for (int i = 0; i < 2 * n; ++i)
-    m.edge(ids[static_cast<size_t>(pick(n + 1))], ids[static_cast<size_t>(pick(n + 1))], static_cast<EdgeKind>(pick(3)));
+    m.edge(ids[static_cast<size_t>(pick(n + 1))], ids[static_cast<size_t>(pick(n + 1))],
+           static_cast<EdgeKind>(pick(3)));
   return m.view;
 }
 

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/viz/program_picture.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "braintrace/viz/escape.h"
+#include "braintrace/viz/layered_layout.h"
+#include "braintrace/viz/svg.h"
+
+namespace braintrace {
+
+namespace {
+
+struct ProgramNode {
+  std::string id, css, title, line, tooltip;
+};
+
+// Inputs, equations in order, results; arrows carry values.
+struct ProgramGraph {
+  std::vector<ProgramNode>               nodes;
+  std::vector<std::pair<size_t, size_t>> edges;
+
+  ProgramGraph(const Program& p, const ValueNames& names) {
+    std::map<Var, size_t> at;
+    std::set<Var>         used(p.results.begin(), p.results.end());
+    for (const Eqn& e : p.eqns) used.insert(e.in.begin(), e.in.end());
+    const auto input = [&](Var v, const char* css) {
+      if (!used.count(v)) return;
+      const auto        name  = names.find(v);
+      const std::string title = name == names.end() ? fmt::format("%{}", v) : name->second;
+      at[v]                   = nodes.size();
+      nodes.push_back({fmt::format("v{}", v), css, title, to_string(p.type(v)), title});
+    };
+    for (Var v : p.constants) input(v, "constant");
+    for (Var v : p.args) input(v, "input");
+    for (size_t i = 0; i < p.eqns.size(); ++i) {
+      const Eqn& e = p.eqns[i];
+      connect(e.in, at);
+      for (Var v : e.out) at[v] = nodes.size();
+      nodes.push_back({fmt::format("e{}", i), e.op->etp ? "trainable" : "equation", std::string(e.op->name),
+                       e.out.empty() ? "" : to_string(p.type(e.out[0])), describe(p, i)});
+    }
+    for (size_t i = 0; i < p.results.size(); ++i) {
+      connect({p.results[i]}, at);
+      nodes.push_back(
+          {fmt::format("r{}", i), "result", fmt::format("result {}", i), to_string(p.type(p.results[i])), ""});
+    }
+  }
+
+ private:
+  // Arrows into the node that comes next.
+  void connect(const Vars& in, const std::map<Var, size_t>& at) {
+    std::set<size_t> sources;
+    for (Var v : in)
+      if (const auto s = at.find(v); s != at.end() && sources.insert(s->second).second)
+        edges.emplace_back(s->second, nodes.size());
+  }
+};
+
+Box size_of_node(const ProgramNode& n) {
+  const double w = std::max(text_width(shortened(n.title, 30), 12, false), text_width(n.line, 10.5, true));
+  return {0, 0, std::max(44.0, w + 20), 40};
+}
+
+// Smooth from bend to bend, vertical at both ends.
+std::string curve(const std::vector<Point>& points) {
+  std::string d = fmt::format("M{} {}", number(points[0].x), number(points[0].y));
+  for (size_t i = 1; i < points.size(); ++i) {
+    const Point  a = points[i - 1], b = points[i];
+    const double bend = (b.y - a.y) * 0.5;
+    d += fmt::format(" C{} {} {} {} {} {}", number(a.x), number(a.y + bend), number(b.x), number(b.y - bend),
+                     number(b.x), number(b.y));
+  }
+  return d;
+}
+
+constexpr const char* program_css = R"css(
+.p-input .box,.p-result .box{fill:var(--green-soft);stroke:var(--green)}
+.p-constant .box{fill:var(--grey-soft);stroke:var(--grey);stroke-dasharray:3 3}
+.p-equation .box{fill:var(--card);stroke:var(--grey)}
+.p-trainable .box{fill:var(--orange-soft);stroke:var(--orange);stroke-width:1.8}
+.picture .p text{text-anchor:middle}
+.picture .p .title{font-size:12px}.picture .p .line{font-size:10.5px}
+.flow{fill:none;stroke:var(--grey);stroke-width:1.3}
+.flow-tip{fill:var(--grey)}
+)css";
+
+}  // namespace
+
+ValueNames input_names(const ModuleInfo& info) {
+  ValueNames names;
+  for (size_t i = 0; i < info.step.num_args; ++i)
+    names[info.program().args[i]] = info.step.num_args == 1 ? "x" : fmt::format("x{}", i);
+  for (size_t i = 0; i < info.step.reads.size(); ++i) {
+    const StateLeaf& leaf = info.step.reads[i];
+    names[info.program().args[info.step.num_args + i]] =
+        info.path_of(leaf.state).str() + (leaf.leaf.empty() ? "" : "." + leaf.leaf);
+  }
+  return names;
+}
+
+std::string program_dot(const Program& program, const ValueNames& names) {
+  const ProgramGraph graph(program, names);
+  std::string out = "digraph program {\n  node [shape=box, style=rounded, fontname=\"Helvetica\", fontsize=11];\n";
+  for (const ProgramNode& n : graph.nodes)
+    out += fmt::format("  {} [label={}{}];\n", n.id, dot_string(n.title + "\n" + n.line),
+                       n.css == "trainable"  ? ", color=\"#b56a00\""
+                       : n.css == "equation" ? ""
+                                             : ", color=\"#007a5a\"");
+  for (const auto& [u, v] : graph.edges) out += fmt::format("  {} -> {};\n", graph.nodes[u].id, graph.nodes[v].id);
+  return out + "}\n";
+}
+
+std::string program_svg(const Program& program, const ValueNames& names) {
+  const ProgramGraph graph(program, names);
+  std::vector<Box>   sizes;
+  for (const ProgramNode& n : graph.nodes) sizes.push_back(size_of_node(n));
+  const LayeredLayout layout = layered_layout(sizes, graph.edges);
+  std::string         out    = fmt::format(
+                 "<svg class=\"picture\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" "
+                            "height=\"{1}\" "
+                            "role=\"img\" aria-label=\"program\">\n<style>{2}{3}</style>\n<rect class=\"paper\" width=\"100%\" "
+                            "height=\"100%\"/>\n",
+                 number(layout.width), number(layout.height), picture_css(), program_css);
+  for (const auto& route : layout.routes) {
+    std::vector<Point> end{{route.back().x, route.back().y - 10}, route.back()};
+    out += fmt::format("<path class=\"flow\" d=\"{}\"/><path class=\"flow-tip\" d=\"{}\"/>\n", curve(route),
+                       arrow_head(end));
+  }
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    const ProgramNode& n = graph.nodes[i];
+    const Box&         b = layout.boxes[i];
+    out += fmt::format(
+        "<g class=\"p p-{}\"><title>{}</title><rect class=\"box\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" "
+        "rx=\"8\"/>"
+        "<text class=\"title\" x=\"{}\" y=\"{}\">{}</text><text class=\"line\" x=\"{}\" y=\"{}\">{}</text></g>\n",
+        n.css, xml_text(n.tooltip), number(b.x), number(b.y), number(b.w), number(b.h), number(b.x + b.w / 2),
+        number(b.y + 17), xml_text(shortened(n.title, 30)), number(b.x + b.w / 2), number(b.y + 31), xml_text(n.line));
+  }
+  return out + "</svg>\n";
+}
+
+}  // namespace braintrace

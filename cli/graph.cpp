@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// braintrace graph: compiles a model and shows what the compiler found, as text, data or a picture.
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "braintrace/compiler/report.h"
+#include "braintrace/viz/graph_view.h"
+#include "braintrace/viz/program_picture.h"
+#include "braintrace/zoo/fields.h"
+#include "cli/command.h"
+#include "cli/model_argument.h"
+
+namespace braintrace::cli {
+
+namespace {
+
+const std::vector<std::string> formats = {"text", "json",    "dot",         "svg",
+                                          "html", "program", "program-dot", "program-svg"};
+
+std::string extension(const std::string& format) {
+  return format == "text" || format == "program" ? "txt"
+         : format == "program-dot"               ? "program.dot"
+         : format == "program-svg"               ? "program.svg"
+                                                 : format;
+}
+
+// A stored graph (schema braintrace-graph/1) is shown without its model.
+std::optional<GraphView> stored_graph(const std::string& path) {
+  const auto text = text_of_file(path);
+  if (!text || text->find("\"braintrace-graph/") == std::string::npos) return std::nullopt;
+  return read_graph_json(*text);
+}
+
+class Rendering {
+ public:
+  explicit Rendering(const ModelArgument& argument) {
+    view_ = stored_graph(argument.model);
+    if (view_) return;
+    model_ = compile_argument(argument);
+    view_  = view_of(model_->graph, model_->name);
+  }
+
+  std::string as(const std::string& format) const {
+    if (format == "json") return graph_json(*view_);
+    if (format == "dot") return graph_dot(*view_);
+    if (format == "svg") return graph_svg(*view_);
+    if (format == "html") return graph_html(*view_);
+    if (format == "program") return view_->program;
+    require(model_.has_value(), "format {}: a stored graph has no model; use json, dot, svg, html or program.", format);
+    const ModuleInfo& info = model_->graph.module_info;
+    if (format == "program-dot") return program_dot(info.program(), input_names(info));
+    if (format == "program-svg") return program_svg(info.program(), input_names(info));
+    return CompilationReport(model_->graph).to_str(1);
+  }
+
+ private:
+  std::optional<CompiledModel> model_;
+  std::optional<GraphView>     view_;
+};
+
+struct Options {
+  ModelArgument            model;
+  std::vector<std::string> formats;
+  std::string              output;
+  bool                     json = false;
+};
+
+int run(const Options& o) {
+  std::vector<std::string> wanted = o.formats;
+  if (o.json) wanted = {"json"};
+  if (wanted.empty() && !o.output.empty()) {
+    const std::string suffix = std::filesystem::path(o.output).extension().string();
+    for (const std::string& f : {"json", "dot", "svg", "html"})
+      if (suffix == "." + f) wanted = {f};
+  }
+  if (wanted.empty()) wanted = {"text"};
+  for (const std::string& f : wanted)
+    require(std::find(formats.begin(), formats.end(), f) != formats.end(),
+            "--format: there is no format '{}'{}\n  Formats: {}.", f, zoo::hint(f, formats), fmt::join(formats, ", "));
+  require(wanted.size() == 1 || !o.output.empty(),
+          "--format {}: several formats need -o NAME; the files get its name "
+          "and an extension each.",
+          fmt::join(wanted, ","));
+  const Rendering rendering(o.model);
+  for (const std::string& f : wanted) {
+    const std::string text = rendering.as(f);
+    if (o.output.empty())
+      fmt::print("{}", text);
+    else
+      write_text(wanted.size() == 1 ? o.output : o.output + "." + extension(f), text);
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_graph(CLI::App& app, Action& chosen) {
+  auto  options = std::make_shared<Options>();
+  auto* command = app.add_subcommand("graph", "compile a model and show its graph");
+  options->model.add_options(*command);
+  command->add_option("--format", options->formats, fmt::format("{}; several with commas", fmt::join(formats, ", ")))
+      ->delimiter(',');
+  command->add_option("-o,--output", options->output, "file to write; its extension chooses the format");
+  command->add_flag("--json", options->json, "the same as --format json");
+  command->callback([options, &chosen] { chosen = [options] { return run(*options); }; });
+}
+
+}  // namespace braintrace::cli

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/model_argument.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "braintrace/io/file.h"
+#include "braintrace/zoo/model.h"
+
+namespace braintrace::cli {
+
+namespace {
+
+using nlohmann::json;
+
+json parse(const std::string& text, const std::string& where) {
+  try {
+    return json::parse(text);
+  } catch (const json::parse_error& error) {
+    fail("{}: this is not JSON: {}.", where, error.what());
+  }
+}
+
+// "f32[28,28,1]", or a shape alone: "28,28,1".
+Type parse_type(const std::string& text) {
+  const size_t open  = text.find('[');
+  Type         type  = {DType::F32, {}};
+  std::string  shape = text;
+  if (open != std::string::npos && text.back() == ']') {
+    const auto dtype = open == 0 ? DType::F32 : dtype_named(text.substr(0, open));
+    require(dtype.has_value(), "--input {}: there is no element type '{}'.", text, text.substr(0, open));
+    type.dtype = *dtype;
+    shape      = text.substr(open + 1, text.size() - open - 2);
+  }
+  for (size_t at = 0; at < shape.size();) {
+    const size_t      comma  = std::min(shape.find(',', at), shape.size());
+    const std::string number = shape.substr(at, comma - at);
+    require(!number.empty() && number.size() < 10 && std::all_of(number.begin(), number.end(), ::isdigit),
+            "--input {}: expected a type such as f32[28,28,1] or a shape such as 28,28,1.", text);
+    type.shape.push_back(std::stoll(number));
+    at = comma + 1;
+  }
+  return type;
+}
+
+// What the first layer reads, as far as its fields say it.
+std::optional<Type> input_of(const json& description) {
+  const json* first = &description;
+  while (first->is_object() && first->contains("layers") && (*first)["layers"].is_array() &&
+         !(*first)["layers"].empty())
+    first = &(*first)["layers"][0];
+  if (!first->is_object()) return std::nullopt;
+  if (first->value("type", json()) == "embedding") return Type{DType::I32, {}};
+  for (const char* field : {"in_size", "n_in", "d_model", "n"}) {
+    if (!first->contains(field)) continue;
+    const json& size = (*first)[field];
+    if (size.is_number_integer()) return Type{DType::F32, {size.get<int64_t>()}};
+    const auto whole = [](const json& n) { return n.is_number_integer(); };
+    if (size.is_array() && std::all_of(size.begin(), size.end(), whole)) return Type{DType::F32, size.get<Shape>()};
+  }
+  return std::nullopt;
+}
+
+std::string known_models() {
+  std::vector<std::string> names;
+  for (const auto& m : zoo::builtin_models()) names.push_back(m.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+}  // namespace
+
+void ModelArgument::add_options(CLI::App& command) {
+  command.add_option("MODEL", model, "a JSON description, or the name of a built-in model: " + known_models())
+      ->required();
+  command.add_option("--batch", batch, "compile for a batch of this size")->check(CLI::PositiveNumber);
+  command.add_option("--input", input, "type of the input of one sample, such as f32[28,28,1]; default: as described");
+  command.add_flag("--reference", reference, "decide as braintrace 0.2.6 does, also where it is wrong");
+}
+
+CompiledModel compile_argument(const ModelArgument& argument) {
+  const auto text       = text_of_file(argument.model);
+  const bool looks_file = argument.model.find_first_of("/.") != std::string::npos;
+  require(text || !looks_file, "{}: there is no such file.", argument.model);
+  const json description = parse(text ? *text : zoo::builtin_model(argument.model).description, argument.model);
+  const auto found       = argument.input.empty() ? input_of(description) : parse_type(argument.input);
+  require(found.has_value(),
+          "{}: the description does not say what the first layer reads; give --input, such as f32[10].",
+          argument.model);
+  CompiledModel out;
+  out.name   = text ? std::filesystem::path(argument.model).stem().string() : argument.model;
+  out.module = zoo::build_model(description);
+  init_all_states(*out.module, {.batch_size = argument.batch});
+  Type input = *found;
+  if (argument.batch) input.shape.insert(input.shape.begin(), *argument.batch);
+  try {
+    out.graph =
+        compile_etrace_graph(*out.module, {input}, argument.reference ? CompileOptions::reference() : CompileOptions{});
+  } catch (const CompileError& error) {
+    std::string message = fmt::format("{}: {}", argument.model, error.what());
+    for (const CompilationRecord& r : error.diagnostics)
+      if (r.level != DiagnosticLevel::Info)
+        message += fmt::format("\n  [{}] {}: {}", name_of(r.level), name_of(r.kind), r.message);
+    throw UserError(message);
+  }
+  return out;
+}
+
+std::optional<std::string> text_of_file(const std::string& path) {
+  if (!std::filesystem::is_regular_file(path)) return std::nullopt;
+  const Buffer bytes = read_file(path);
+  return std::string(reinterpret_cast<const char*>(bytes.data.get()), bytes.size);
+}
+
+void write_text(const std::string& path, const std::string& text) {
+  write_file(path, {reinterpret_cast<const std::byte*>(text.data()), text.size()});
+}
+
+}  // namespace braintrace::cli

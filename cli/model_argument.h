@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The MODEL argument of commands: a JSON description, or the name of a built-in model.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "braintrace/compiler/graph.h"
+
+namespace braintrace::cli {
+
+struct ModelArgument {
+  std::string            model;  // file or name
+  std::optional<int64_t> batch;
+  std::string            input;  // such as f32[28,28,1]; empty: read from the description
+  bool                   reference = false;
+
+  void add_options(CLI::App& command);
+};
+
+struct CompiledModel {
+  std::string             name;
+  std::shared_ptr<Module> module;
+  ETraceGraph             graph;
+};
+// Builds the model, gives its states their first values, and compiles its graph. A model that cannot be trained online
+// is bad input: the message carries the compiler's warnings and errors.
+CompiledModel compile_argument(const ModelArgument& argument);
+
+// Text of a file; null when there is no such file.
+std::optional<std::string> text_of_file(const std::string& path);
+void                       write_text(const std::string& path, const std::string& text);
+
+}  // namespace braintrace::cli
