@@ -139,10 +139,12 @@ ModuleInfo extract_module_info(Module& model, const Types& args, const CompileOp
       log.push_back({DiagnosticKind::StateMismatch, DiagnosticLevel::Warning,
                      fmt::format("the step touches a state outside the module tree; it is called {}", path.str())});
     }
-  for (const auto& [path, state] : info.states)
+  for (const auto& entry : info.states) {
+    const State& state = entry.second;
     if (std::none_of(touched.begin(), touched.end(), [&](const StateLeaf& l) { return l.state == state; }))
       log.push_back({DiagnosticKind::StateMismatch, DiagnosticLevel::Warning,
-                     fmt::format("{} is never touched by the step", path.str())});
+                     fmt::format("{} is never touched by the step", entry.first.str())});
+  }
 
   std::vector<StateLeaf> hidden;
   for (const StateLeaf& leaf : touched) {
