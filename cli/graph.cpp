@@ -72,7 +72,7 @@ int run(const Options& o) {
   if (o.json) wanted = {"json"};
   if (wanted.empty() && !o.output.empty()) {
     const std::string suffix = std::filesystem::path(o.output).extension().string();
-    for (const std::string& f : {"json", "dot", "svg", "html"})
+    for (const std::string f : {"json", "dot", "svg", "html"})
       if (suffix == "." + f) wanted = {f};
   }
   if (wanted.empty()) wanted = {"text"};

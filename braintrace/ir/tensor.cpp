@@ -8,25 +8,43 @@
 
 namespace braintrace {
 
-Tensor::Tensor(Array array) : kind_(Kind::Concrete), type_(array.type()), array_(std::move(array)) {}
-Tensor::Tensor(Type type, double fill) : kind_(Kind::Literal), type_(std::move(type)), fill_(fill) {}
-Tensor::Tensor(double value) : kind_(Kind::Literal), weak_(true), fill_(value) {}
+Tensor::Tensor(Array array) {
+  Type type = array.type();
+  body_ =
+      std::make_shared<const Body>(Body{.kind = Kind::Concrete, .type = std::move(type), .array = std::move(array)});
+}
+Tensor::Tensor(Type type, double fill)
+    : body_(std::make_shared<const Body>(Body{.kind = Kind::Literal, .type = std::move(type), .fill = fill})) {}
+Tensor::Tensor(double value)
+    : body_(std::make_shared<const Body>(Body{.kind = Kind::Literal, .weak = true, .fill = value})) {}
 Tensor::Tensor(std::shared_ptr<Builder> trace, Var var, Type type)
-    : kind_(Kind::Traced), type_(std::move(type)), trace_(std::move(trace)), var_(var) {}
+    : body_(std::make_shared<const Body>(
+          Body{.kind = Kind::Traced, .type = std::move(type), .trace = std::move(trace), .var = var})) {}
+
+const Type& Tensor::no_type() {
+  static const Type none;
+  return none;
+}
+
+const std::shared_ptr<Builder>& Tensor::trace() const {
+  static const std::shared_ptr<Builder> none;
+  return body_ ? body_->trace : none;
+}
 
 Array Tensor::array() const {
   require(defined(), "tensor: it is undefined; assign a value before reading its elements.");
-  require(!is_traced(),
-          "tensor: {} is being traced and has no elements yet.\n"
-          "  Return it from the traced function, or compute with operations instead of reading elements.",
-          to_string(type_));
-  if (kind_ == Kind::Concrete) return *array_;
-  const std::vector<double> values(static_cast<size_t>(type_.size()), fill_);
-  return from_doubles(type_, values);
+  if (is_traced())
+    fail(
+        "tensor: {} is being traced and has no elements yet.\n"
+        "  Return it from the traced function, or compute with operations instead of reading elements.",
+        to_string(type()));
+  if (body_->kind == Kind::Concrete) return *body_->array;
+  const std::vector<double> values(static_cast<size_t>(size()), fill());
+  return from_doubles(type(), values);
 }
 
 double Tensor::item() const {
-  require(size() == 1, "item: the tensor is {} with {} elements; item() needs exactly one.", to_string(type_), size());
+  require(size() == 1, "item: the tensor is {} with {} elements; item() needs exactly one.", to_string(type()), size());
   return at(array(), 0);
 }
 
