@@ -25,8 +25,8 @@ std::vector<LayerType> convolution_layers() {
          m->part("conv", ModulePtr(conv));
          const auto h = m->hidden("h", *conv->out_size());
          m->step      = [=](const Tensor& x) {
-           const Tensor y = (*conv)(x);
-           h.set(tanh(leak * h.value() + y));
+           const Tensor kept = leak * h.value();
+           h.set(tanh(kept + (*conv)(x)));
            return h.value();
          };
          return m;

@@ -174,9 +174,13 @@ std::vector<LayerType> operation_programs() {
          const auto        w        = m->param("w", f.integers("w_shape"));
          const auto        h        = m->hidden("h", f.integers("h_shape"));
          m->step                    = [=](const Tensor& x) {
-           const Tensor old = h.value();
-           const Tensor y   = einsum(equation, with_h ? joined(x, old) : x, w.value());
-           h.set(with_h ? tanh(y) : tanh(0.5 * old + y));
+           if (with_h) {
+             const Tensor v = joined(x, h.value());
+             h.set(tanh(einsum(equation, v, w.value())));
+           } else {
+             const Tensor y = einsum(equation, x, w.value());
+             h.set(tanh(0.5 * h.value() + y));
+           }
            return h.value();
          };
          return m;

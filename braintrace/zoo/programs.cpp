@@ -88,7 +88,9 @@ ModulePtr stacked(const Fields& f, bool recurrent) {
   auto                      inp = m->linear("inp", f.integer("n_in"), n);
   std::optional<nn::Linear> rec;
   if (recurrent) rec = m->linear("rec", n, n, false);
-  const auto st = m->hidden("st", {n, 2});
+  const auto st = m->keep("st", HiddenGroupState([n](BatchSize b) {
+                            return Leaves{{"", nn::Initializer(0)(nn::batched({n, 2}, b))}};
+                          }));
   m->step       = [=](const Tensor& x) mutable {
     const Tensor old = st.value();
     const Tensor s0 = squeeze(slice_axis(old, -1, 0, 1), {-1}), s1 = squeeze(slice_axis(old, -1, 1, 2), {-1});

@@ -229,7 +229,7 @@ std::vector<LayerType> recurrent_layers() {
          const double  leak = f.number("leak");
          auto          m    = make_cell();
          auto          inp  = m->linear("inp", f.integer("n_in"), n);
-         auto          rec  = m->linear("rec", n, n);
+         auto          rec  = m->linear("rec", n, n, false);
          const auto    h    = m->hidden("h", {n});
          m->step            = [=](const Tensor& x) mutable {
            const Tensor old = h.value(), y = inp(x);

@@ -57,6 +57,9 @@ struct Loaded {
           state.set_leaf(leaf, Tensor(value));
           ++set;
         }
+    int leaves = 0;
+    for (const auto& [path, state] : model->states()) leaves += static_cast<int>(state.leaf_names().size());
+    EXPECT_EQ(set, leaves) << "some parameters or states are not recorded";
   }
   int set = 0;
 };
