@@ -11,7 +11,7 @@ namespace braintrace {
 namespace {
 
 constexpr double margin = 28, band_pad = 16, band_header = 26, row_gap = 14, box_gap = 10;
-constexpr double track = 10, channel_pad = 16, min_channel = 40, min_lane = 22, loop_reach = 24;
+constexpr double track = 10, channel_pad = 16, min_channel = 40, min_lane = 22, loop_reach = 24, port_height = 16;
 constexpr double heading = 44;
 
 // Boxes in a column of a band, in rows.
@@ -75,6 +75,9 @@ class BandLayout {
  public:
   explicit BandLayout(const Picture& p) : p_(p), cells_(p.nodes.size()) {
     for (const PictureNode& n : p.nodes) out_.boxes.push_back(size_of_node(n));
+    std::vector<int> arrows(p.nodes.size(), 0);
+    for (const PictureEdge& e : p.edges) ++arrows[e.to];
+    for (size_t i = 0; i < arrows.size(); ++i) out_.boxes[i].h = std::max(out_.boxes[i].h, arrows[i] * port_height);
   }
 
   Layout run() {
