@@ -258,6 +258,7 @@ class BandLayout {
       const double top = y + head + (card ? 4 : 0);
       place_rows(b, top + (inner - rows) / 2);
       double at = top + (inner - rights) / 2;
+      if (!card && right.size() == 1) at = std::clamp(level_with_source(right[0], at), top, top + inner - rights);
       for (size_t i : right) out_.boxes[i].y = at, at += out_.boxes[i].h + box_gap;
       if (!empty) y = top + inner + pad;
       if (card) out_.bands.push_back({band_title(right), {0, lane_end_.back(), 0, y - lane_end_.back()}});
@@ -265,6 +266,13 @@ class BandLayout {
     if (!lanes_.back().tracks.empty()) y += lanes_.back().thickness(min_lane);
     lane_end_.push_back(y);
     out_.height = y + margin;
+  }
+  // Where the box stands on one line with the operation that feeds it.
+  double level_with_source(size_t i, double otherwise) const {
+    for (const PictureEdge& e : p_.edges)
+      if (e.to == i && is(e.from, NodeKind::Operation) && cells_[e.from].band == cells_[i].band)
+        return centre(e.from) - out_.boxes[i].h / 2;
+    return otherwise;
   }
   void place_rows(int band, double y) {
     for (int r = 0; r < rows_[band]; ++r) {

@@ -55,7 +55,7 @@ def make(model, *options):
 def with_script(path, script):
     """A copy of the page that runs `script` after its own; what it leaves in the root's data-result is returned."""
     copy = path.with_suffix(".script.html")
-    copy.write_text(path.read_text().replace("</body>", f"<script>{script}</script></body>"))
+    copy.write_text(path.read_text().replace("</body>", f"<script>{{{script}}}</script></body>"))
     page, console = browse(copy)
     return page.root.get("data-result"), console
 
