@@ -31,22 +31,19 @@ constexpr EtpRules rules = {
 
 }  // namespace
 
-constinit const Op element_wise_op = {
-    .name      = "element_wise",
-    .doc       = "trainable parameter with one value per position",
-    .operands  = "weight",
-    .infer     = [](const Op&, const Types& in, const Attrs&) -> Types { return {in[0]}; },
-    .eval      = [](const Op&, const Arrays& in, const Attrs&, const Types&) -> Arrays { return {in[0]}; },
-    .linearity = Linearity::Joint,
-    .transpose = [](const TransposeArgs& a) -> Tensors { return {a.ct[0]}; },
-    .batch     = elementwise_batch,
-    .depend    = elementwise_depend,
-    .sample    = [](const Op&, Rng& rng) -> std::vector<Sample> {
+constinit const Op element_wise_op = composite({
+    .name     = "element_wise",
+    .doc      = "trainable parameter with one value per position",
+    .operands = "weight",
+    .expand   = [](const Op&, const Tensors& in, const Attrs&) -> Tensors { return {in[0]}; },
+    .batch    = elementwise_batch,
+    .depend   = elementwise_depend,
+    .sample   = [](const Op&, Rng& rng) -> std::vector<Sample> {
       auto r = [&](Shape s) { return Tensor(random_array(rng, {DType::F64, std::move(s)})); };
       return {{{r({3})}, {}}, {{r({2, 3})}, {}}};
     },
     .etp = &rules,
-};
+});
 
 Tensor element_wise(const Tensor& weight, const ElementWiseOptions& o) {
   require(!(o.fn && o.weight_fn), "element_wise: both fn and weight_fn are given; they are two names of one option.");

@@ -16,6 +16,14 @@ constexpr Key<DType>  fill_dtype{"dtype"};
 
 std::atomic<uint64_t> next_serial{1};
 
+// The message is made only when needed: this runs for every operand of every equation.
+void require_open(const Tensor& t) {
+  if (t.trace()->is_open()) return;
+  fail("trace: a tensor {} belongs to a trace that has already ended.\n"
+       "  Return it from the traced function instead of keeping it in a variable.",
+       to_string(t.type()));
+}
+
 }  // namespace
 
 Builder::Builder() : serial_(next_serial++) {}
@@ -68,10 +76,7 @@ Var Builder::use(const Tensor& t) {
   if (t.is_traced() && t.trace().get() == this) return t.var();
   Var* slot;
   if (t.is_traced()) {
-    require(t.trace()->is_open(),
-            "trace: a tensor {} belongs to a trace that has already ended.\n"
-            "  Return it from the traced function instead of keeping it in a variable.",
-            to_string(t.type()));
+    require_open(t);
     ensure(t.trace()->serial() < serial_, "trace: an outer trace cannot use a tensor of an inner one");
     slot = &outer_.try_emplace({t.trace()->serial(), t.var()}, -1).first->second;
   } else {
@@ -122,16 +127,13 @@ std::optional<Made> made_by(const Op& op, const Tensor& t) {
 }
 
 std::shared_ptr<Builder> innermost_trace(const Tensors& tensors) {
-  std::shared_ptr<Builder> innermost;
+  const Tensor* innermost = nullptr;
   for (const Tensor& t : tensors) {
     if (!t.is_traced()) continue;
-    require(t.trace()->is_open(),
-            "trace: a tensor {} belongs to a trace that has already ended.\n"
-            "  Return it from the traced function instead of keeping it in a variable.",
-            to_string(t.type()));
-    if (!innermost || t.trace()->serial() > innermost->serial()) innermost = t.trace();
+    require_open(t);
+    if (!innermost || t.trace()->serial() > innermost->trace()->serial()) innermost = &t;
   }
-  return innermost;
+  return innermost ? innermost->trace() : nullptr;
 }
 
 Tensors replay(const Program& program, const Tensors& constants, const Tensors& args) {

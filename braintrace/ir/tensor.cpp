@@ -8,25 +8,43 @@
 
 namespace braintrace {
 
-Tensor::Tensor(Array array) : kind_(Kind::Concrete), type_(array.type()), array_(std::move(array)) {}
-Tensor::Tensor(Type type, double fill) : kind_(Kind::Literal), type_(std::move(type)), fill_(fill) {}
-Tensor::Tensor(double value) : kind_(Kind::Literal), weak_(true), fill_(value) {}
+Tensor::Tensor(Array array) {
+  Type type = array.type();
+  body_ =
+      std::make_shared<const Body>(Body{.kind = Kind::Concrete, .type = std::move(type), .array = std::move(array)});
+}
+Tensor::Tensor(Type type, double fill)
+    : body_(std::make_shared<const Body>(Body{.kind = Kind::Literal, .type = std::move(type), .fill = fill})) {}
+Tensor::Tensor(double value)
+    : body_(std::make_shared<const Body>(Body{.kind = Kind::Literal, .weak = true, .fill = value})) {}
 Tensor::Tensor(std::shared_ptr<Builder> trace, Var var, Type type)
-    : kind_(Kind::Traced), type_(std::move(type)), trace_(std::move(trace)), var_(var) {}
+    : body_(std::make_shared<const Body>(
+          Body{.kind = Kind::Traced, .type = std::move(type), .trace = std::move(trace), .var = var})) {}
+
+const Type& Tensor::no_type() {
+  static const Type none;
+  return none;
+}
+
+const std::shared_ptr<Builder>& Tensor::trace() const {
+  static const std::shared_ptr<Builder> none;
+  return body_ ? body_->trace : none;
+}
 
 Array Tensor::array() const {
   require(defined(), "tensor: it is undefined; assign a value before reading its elements.");
-  require(!is_traced(),
-          "tensor: {} is being traced and has no elements yet.\n"
-          "  Return it from the traced function, or compute with operations instead of reading elements.",
-          to_string(type_));
-  if (kind_ == Kind::Concrete) return *array_;
-  const std::vector<double> values(static_cast<size_t>(type_.size()), fill_);
-  return from_doubles(type_, values);
+  if (is_traced())
+    fail(
+        "tensor: {} is being traced and has no elements yet.\n"
+        "  Return it from the traced function, or compute with operations instead of reading elements.",
+        to_string(type()));
+  if (body_->kind == Kind::Concrete) return *body_->array;
+  const std::vector<double> values(static_cast<size_t>(size()), fill());
+  return from_doubles(type(), values);
 }
 
 double Tensor::item() const {
-  require(size() == 1, "item: the tensor is {} with {} elements; item() needs exactly one.", to_string(type_), size());
+  require(size() == 1, "item: the tensor is {} with {} elements; item() needs exactly one.", to_string(type()), size());
   return at(array(), 0);
 }
 
@@ -43,8 +61,20 @@ thread_local std::string current_note;
 
 constexpr Key<double> fill_value{"value"};
 
+// What is one value everywhere stays a literal: traces then hold a `full` equation and not a captured array.
+Tensor literal_result(const Op& op, const Tensors& in, const Attrs& attrs, const Types& out) {
+  if (op.name == "full") return Tensor(out[0], attrs[fill_value]);
+  if (!op.is_elementwise() || out.size() != 1) return {};
+  Arrays scalars;
+  for (const Tensor& t : in) {
+    if (!t.is_literal()) return {};
+    scalars.push_back(Array::scalar(t.dtype(), t.fill()));
+  }
+  return Tensor(out[0], at(op.eval(op, scalars, attrs, {{out[0].dtype, {}}})[0], 0));
+}
+
 Tensors evaluate_now(const Op& op, const Tensors& in, const Attrs& attrs, const Types& out) {
-  if (op.name == "full") return {Tensor(out[0], attrs[fill_value])};  // stays a literal
+  if (Tensor t = literal_result(op, in, attrs, out); t.defined()) return {t};
   if (op.expand) return op.expand(op, in, attrs);
   Arrays arrays;
   for (const Tensor& t : in) arrays.push_back(t.array());

@@ -28,36 +28,41 @@ class Tensor {
   Tensor(double value);            // literal f32 scalar that takes the type of what it meets
   Tensor(std::shared_ptr<Builder> trace, Var var, Type type);
 
-  bool         defined() const { return kind_ != Kind::Undefined; }
-  const Type&  type() const { return type_; }
-  DType        dtype() const { return type_.dtype; }
-  const Shape& shape() const { return type_.shape; }
-  int          rank() const { return type_.rank(); }
-  int64_t      size() const { return type_.size(); }
+  bool         defined() const { return body_ != nullptr; }
+  const Type&  type() const { return body_ ? body_->type : no_type(); }
+  DType        dtype() const { return type().dtype; }
+  const Shape& shape() const { return type().shape; }
+  int          rank() const { return type().rank(); }
+  int64_t      size() const { return type().size(); }
 
-  bool   is_literal() const { return kind_ == Kind::Literal; }
-  bool   is_literal(double value) const { return is_literal() && fill_ == value; }
-  bool   is_weak() const { return weak_; }  // a bare C++ number: its dtype yields to any other
-  bool   is_traced() const { return kind_ == Kind::Traced; }
-  double fill() const { return fill_; }
+  bool   is_literal() const { return body_ && body_->kind == Kind::Literal; }
+  bool   is_literal(double value) const { return is_literal() && body_->fill == value; }
+  bool   is_weak() const { return body_ && body_->weak; }  // a bare C++ number: its dtype yields to any other
+  bool   is_traced() const { return body_ && body_->kind == Kind::Traced; }
+  double fill() const { return body_ ? body_->fill : 0; }
 
   // The elements; throws UserError when the tensor is only traced.
   Array array() const;
   // The single element of a tensor of size one.
   double item() const;
 
-  const std::shared_ptr<Builder>& trace() const { return trace_; }
-  Var                             var() const { return var_; }
+  const std::shared_ptr<Builder>& trace() const;  // null unless traced
+  Var                             var() const { return body_ ? body_->var : -1; }
 
  private:
-  enum class Kind : uint8_t { Undefined, Literal, Concrete, Traced };
-  Kind                     kind_ = Kind::Undefined;
-  bool                     weak_ = false;
-  Type                     type_;
-  double                   fill_ = 0;
-  std::optional<Array>     array_;
-  std::shared_ptr<Builder> trace_;
-  Var                      var_ = -1;
+  enum class Kind : uint8_t { Literal, Concrete, Traced };
+  struct Body {
+    Kind                     kind  = Kind::Literal;
+    bool                     weak  = false;
+    Type                     type  = {};
+    double                   fill  = 0;
+    std::optional<Array>     array = {};
+    std::shared_ptr<Builder> trace = {};
+    Var                      var   = -1;
+  };
+  static const Type& no_type();
+
+  std::shared_ptr<const Body> body_;  // shared by copies; null = undefined
 };
 
 using Tensors = std::vector<Tensor>;

@@ -112,7 +112,7 @@ ConvNd::ConvNd(size_t axes, const Size& in_size, int64_t out_channels, const Int
 
 Shape ConvNd::output_shape(const Shape& in) const {
   const size_t first = options_.channel_first ? 1 : 0;
-  const Shape& k     = weight.leaf("weight").shape();
+  const Shape  k     = weight.leaf("weight").shape();
   Ints         sizes, extents;
   for (size_t i = 0; i < axes_; ++i) {
     sizes.push_back((in[first + i] - 1) * options_.lhs_dilation[i] + 1);
@@ -136,8 +136,8 @@ Tensor ConvNd::update(const Tensor& x) {
   require(x.rank() == sample || x.rank() == sample + 1, "{}: x needs {} axes, or {} with a batch, got {}.", layer_,
           sample, sample + 1, to_string(x.type()));
   const Shape in(x.shape().end() - sample, x.shape().end());
-  require(!in_size_ || in == *in_size_, "{}: in_size is {}, got x of type {}.", layer_, to_string(*in_size_),
-          to_string(x.type()));
+  require(!in_size_ || in == *in_size_, "{}: in_size is {}, got x of type {}.", layer_,
+          to_string(in_size_.value_or(in)), to_string(x.type()));
   const int64_t channels = options_.channel_first ? in.front() : in.back();
   require(channels == in_channels_, "{}: expected {} channels on the {} axis, got x of type {}.", layer_, in_channels_,
           options_.channel_first ? "first" : "last", to_string(x.type()));

@@ -37,8 +37,12 @@ Tensor product(const Tensor& x, const Tensor& W, const Tensor& bias, const char*
 
 Tensor checked_mask(const Tensor& mask, const Shape& weight, const char* layer) {
   if (!mask.defined()) return mask;
-  require(mask.rank() <= static_cast<int>(weight.size()) && broadcast_shapes(mask.shape(), weight, layer) == weight,
-          "{}: a mask of shape {} does not fit a weight of shape {}.", layer, to_string(mask.shape()),
+  bool fits = mask.rank() <= static_cast<int>(weight.size());
+  for (size_t i = 0; fits && i < mask.shape().size(); ++i) {
+    const int64_t m = mask.shape()[mask.shape().size() - 1 - i];
+    fits            = m == 1 || m == weight[weight.size() - 1 - i];
+  }
+  require(fits, "{}: a mask of shape {} does not fit a weight of shape {}.", layer, to_string(mask.shape()),
           to_string(weight));
   return mask;
 }

@@ -11,7 +11,7 @@ namespace {
 
 // All bits set: the unit of and, the complement under xor.
 Tensor ones_like(const Tensor& x) {
-  return Tensor(x.type(), x.dtype() == DType::Bool ? 1 : x.dtype() == DType::U32 ? UINT32_MAX : -1);
+  return Tensor(x.type(), x.dtype() == DType::Bool ? 1.0 : x.dtype() == DType::U32 ? 0x1p32 - 1 : -1.0);
 }
 
 }  // namespace

@@ -99,7 +99,7 @@ TEST(Conv, AgreesWithNestedLoopsForRandomConfigurations) {
     const Tensor x = random_array(rng, {DType::F64, xs}), w = random_array(rng, {DType::F64, ws});
     const Array  expected =
         Direct{x, w, o, lx, lw, ly, order, o.stride, lo, hi, o.lhs_dilation, o.rhs_dilation}.run().array();
-    const Array got = conv(x, w, o).array();
+    const Array got = convolve(x, w, o).array();
     ASSERT_EQ(got.type(), expected.type()) << o.layout;
     live += got.size() > 0;
     for (int64_t i = 0; i < got.size(); ++i) ASSERT_NEAR(at(got, i), at(expected, i), 1e-12) << o.layout;
@@ -111,24 +111,24 @@ TEST(Conv, SameKeepsTheSizeAndPutsTheOddElementAfter) {
   const Tensor x = Array::of<double>({1, 2, 3, 4}, {1, 4, 1}), w = Array::of<double>({1, 10}, {2, 1, 1});
   ConvOptions  o;
   o.padding = Padding::same();
-  EXPECT_TRUE(identical(conv(x, w, o).array(), Array::of<double>({21, 32, 43, 4}, {1, 4, 1})));
+  EXPECT_TRUE(identical(convolve(x, w, o).array(), Array::of<double>({21, 32, 43, 4}, {1, 4, 1})));
   o.stride = {2};
-  EXPECT_TRUE(identical(conv(x, w, o).array(), Array::of<double>({21, 43}, {1, 2, 1})));
+  EXPECT_TRUE(identical(convolve(x, w, o).array(), Array::of<double>({21, 43}, {1, 2, 1})));
   o.padding = Padding::valid();
   o.stride  = {};
-  EXPECT_EQ(conv(x, w, o).shape(), (Shape{1, 3, 1}));
+  EXPECT_EQ(convolve(x, w, o).shape(), (Shape{1, 3, 1}));
 }
 
 TEST(Conv, SameAddsNothingWhereTheWindowIsSmallerThanTheStride) {
   ConvOptions o;
   o.padding = Padding::same();
   o.stride  = {3, 2};
-  EXPECT_EQ(conv(ones({1, 7, 4, 1}), ones({2, 1, 1, 1}), o).shape(), (Shape{1, 3, 2, 1}));
+  EXPECT_EQ(convolve(ones({1, 7, 4, 1}), ones({2, 1, 1, 1}), o).shape(), (Shape{1, 3, 2, 1}));
 }
 
 TEST(Conv, IntegersWrap) {
   const Tensor x = Array::of<int32_t>({INT32_MAX, 1}, {1, 2, 1}), w = Array::of<int32_t>({1, 1}, {2, 1, 1});
-  EXPECT_EQ(conv(x, w).item(), INT32_MIN);
+  EXPECT_EQ(convolve(x, w).item(), INT32_MIN);
 }
 
 TEST(Conv, BadInputIsExplained) {
@@ -136,7 +136,7 @@ TEST(Conv, BadInputIsExplained) {
   auto         with = [&](auto change) {
     ConvOptions o;
     change(o);
-    return error_of([&] { conv(x, w, o); });
+    return error_of([&] { convolve(x, w, o); });
   };
   EXPECT_EQ(with([](ConvOptions&) {}), "");
   EXPECT_NE(with([](ConvOptions& o) { o.stride = {1}; }).find("stride"), std::string::npos);
@@ -147,8 +147,8 @@ TEST(Conv, BadInputIsExplained) {
   EXPECT_NE(with([](ConvOptions& o) { o.layout = "NHHC,HWIO->NHWC"; }).find("each once"), std::string::npos);
   EXPECT_NE(with([](ConvOptions& o) { o.layout = "NWC,WIO->NWC"; }).find("f32[2,5,5,3]"), std::string::npos);
   EXPECT_NE(with([](ConvOptions& o) { o.padding = Padding::of({1}, {1, 2}); }).find("padding"), std::string::npos);
-  EXPECT_NE(error_of([&] { conv(ones({2, 3}), ones({3, 3})); }), "");
-  EXPECT_NE(error_of([&] { conv(x, ones({3, 3, 2, 4})); }).find("f32[2,3,5,5]"), std::string::npos);
+  EXPECT_NE(error_of([&] { convolve(ones({2, 3}), ones({3, 3})); }), "");
+  EXPECT_NE(error_of([&] { convolve(x, ones({3, 3, 2, 4})); }).find("f32[2,3,5,5]"), std::string::npos);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "braintrace/ops/compare.h"
 #include "braintrace/ops/math.h"
+#include "braintrace/ops/move.h"
 #include "braintrace/ops/special.h"
 
 namespace braintrace {
@@ -22,7 +23,10 @@ using Params = std::vector<double>;
 constexpr Key<std::string> surrogate_key{"surrogate"};
 constexpr Key<Params>      params_key{"params"};
 
-Tensor where(const Tensor& pred, const Tensor& a, const Tensor& b) { return select(pred, a, b); }
+// One of two numbers, in the type of x.
+Tensor either(const Tensor& pred, double a, double b, const Tensor& x) {
+  return select(pred, full(x.shape(), a, x.dtype()), full(x.shape(), b, x.dtype()));
+}
 
 // N(x; μ, σ)
 Tensor normal_density(const Tensor& x, double mu, double sigma) {
@@ -55,7 +59,7 @@ std::map<std::string, SurrogateKind> built_in() {
       {"log_tailed_relu",
        "1/x if x>1; 1 if 0<x≤1; α if x≤0",
        {{"alpha", 0}},
-       [](const Tensor& x, const Params& p) { return where(greater(x, 0), 1 / maximum(x, 1), p[0]); }},
+       [](const Tensor& x, const Params& p) { return select(greater(x, 0), 1 / maximum(x, 1), p[0]); }},
       {"gaussian_grad",
        "α N(x; 0, σ)",
        {{"sigma", 0.5}, {"alpha", 0.5}},
@@ -79,7 +83,7 @@ std::map<std::string, SurrogateKind> built_in() {
       {"leaky_relu",
        "α if x<0 else β",
        {{"alpha", 0.1}, {"beta", 1}},
-       [](const Tensor& x, const Params& p) { return where(less(x, 0), p[0], p[1]); }},
+       [](const Tensor& x, const Params& p) { return either(less(x, 0), p[0], p[1], x); }},
       {"relu_grad",
        "max(α w - α|x|, 0)",
        {{"alpha", 0.3}, {"width", 1}},
@@ -95,7 +99,7 @@ std::map<std::string, SurrogateKind> built_in() {
       {"piecewise_leaky_relu",
        "c if |x|>w else 1/(2w)",
        {{"c", 0.01}, {"width", 1}},
-       [](const Tensor& x, const Params& p) { return where(greater(abs(x), p[1]), p[0], 1 / (2 * p[1])); }},
+       [](const Tensor& x, const Params& p) { return either(greater(abs(x), p[1]), p[0], 1 / (2 * p[1]), x); }},
       {"squarewave_fourier_series",
        "4/T Σ_{i=1..n} cos((2i-1) 2πx/T)",
        {{"n", 2}, {"T", 8}},
@@ -109,7 +113,7 @@ std::map<std::string, SurrogateKind> built_in() {
        "α q (1-q), q = σ(αx), for x<0; β/(x+1) for x≥0",
        {{"alpha", 4}, {"beta", 1}},
        [](const Tensor& x, const Params& p) {
-         return where(less(x, 0), logistic_slope(x, p[0]), p[1] / (maximum(x, 0) + 1));
+         return select(less(x, 0), logistic_slope(x, p[0]), p[1] / (maximum(x, 0) + 1));
        }},
       {"multi_gaussian_grad",
        "scale [(1+h) N(x;0,σ) - h N(x;σ,sσ) - h N(x;-σ,sσ)]",

@@ -92,10 +92,11 @@ void require_linear(const Program& p, const Eqn& e, const Mask& linear, const Ma
     count += linear[i];
     require(!linear[i] || op.is_linear_in(i),
             "transpose: {} is not linear in operand {}; only linear functions can be transposed.", op.name, i);
-    require(linear[i] || op.linearity != Linearity::Joint || !op.is_linear_in(i) || zero[e.in[i]],
-            "transpose: {} joins a linear operand with a fixed one ({}, operand {}), which is affine, not linear.\n"
-            "  Only linear functions can be transposed.",
-            op.name, to_string(p.type(e.in[i])), i);
+    if (!linear[i] && op.linearity == Linearity::Joint && op.is_linear_in(i) && !zero[e.in[i]])
+      fail(
+          "transpose: {} joins a linear operand with a fixed one ({}, operand {}), which is affine, not linear.\n"
+          "  Only linear functions can be transposed.",
+          op.name, to_string(p.type(e.in[i])), i);
   }
   require(op.linearity != Linearity::Each || count <= 1,
           "transpose: {} is linear in each operand alone, but {} of its operands depend on the linear arguments.\n"

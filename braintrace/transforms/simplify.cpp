@@ -2,7 +2,7 @@
 #include "braintrace/transforms/simplify.h"
 
 #include <algorithm>
-#include <unordered_map>
+#include <bit>
 
 #include "braintrace/base/hash.h"
 #include "braintrace/ops/constant.h"
@@ -14,47 +14,58 @@ namespace {
 
 constexpr Key<double> value{"value"};
 
-// The program with only the values in use, numbered in order of definition.
-Program renumbered(const Program& p, const Mask& keep_eqn) {
-  Program out;
-  Vars    to(p.types.size(), -1);
-  auto    define = [&](const Vars& vars) {
-    Vars v;
-    for (Var x : vars) v.push_back(to[x] = out.add_value(p.type(x)));
-    return v;
-  };
-  auto use = [&](const Vars& vars) {
-    Vars v;
-    for (Var x : vars) v.push_back(to[x]);
-    return v;
-  };
-  out.constants = define(p.constants);
-  out.args      = define(p.args);
-  out.notes     = p.notes;
-  for (size_t i = 0; i < p.eqns.size(); ++i) {
-    if (!keep_eqn[i]) continue;
-    const Eqn& e  = p.eqns[i];
-    Vars       in = use(e.in);
-    out.eqns.push_back({e.op, std::move(in), define(e.out), e.attrs, e.note});
+// A program rebuilt from parts of another, its values numbered in order of definition.
+class Rebuilt {
+ public:
+  explicit Rebuilt(Program from) : from_(std::move(from)), to_(from_.types.size(), -1) {
+    out.constants = define(from_.constants);
+    out.args      = define(from_.args);
+    out.notes     = std::move(from_.notes);
+    out.eqns.reserve(from_.eqns.size());
   }
-  out.results = use(p.results);
-  return out;
-}
+  // Takes over equation i; its operands must have been taken over or joined.
+  void keep(size_t i) {
+    Eqn& e = from_.eqns[i];
+    rename(e.in);
+    last_ = e.out;
+    e.out = define(last_);
+    out.eqns.push_back(std::move(e));
+  }
+  // Takes back the equation kept last; `values` of the new program stand for its results.
+  void drop_last(const Vars& values) {
+    out.eqns.pop_back();
+    out.types.resize(out.types.size() - last_.size());
+    for (size_t k = 0; k < values.size(); ++k) to_[last_[k]] = values[k];
+  }
+  void rename(Vars& vars) const {
+    for (Var& v : vars) v = to_[v];
+  }
+  Program finish() {
+    rename(from_.results);
+    out.results = std::move(from_.results);
+    return std::move(out);
+  }
 
-struct EqnKey {
-  const Op*    op;
-  Vars         in;
-  const Attrs* attrs;
-  bool         operator==(const EqnKey& o) const { return op == o.op && in == o.in && *attrs == *o.attrs; }
-};
-struct EqnKeyHash {
-  size_t operator()(const EqnKey& k) const {
-    size_t h = std::hash<const void*>{}(k.op);
-    for (Var v : k.in) hash_add(h, static_cast<size_t>(v));
-    hash_add(h, k.attrs->hash());
-    return h;
+  Program out;
+
+ private:
+  Vars define(Vars vars) {
+    for (Var& v : vars) v = to_[v] = out.add_value(std::move(from_.types[v]));
+    return vars;
   }
+
+  Program from_;
+  Vars    to_;    // value of the old program → of the new
+  Vars    last_;  // results, in the old program, of the equation kept last
 };
+
+size_t computation_hash(const Eqn& e) {
+  size_t h = std::hash<const void*>{}(e.op);
+  for (Var v : e.in) hash_add(h, static_cast<size_t>(v));
+  if (!e.attrs.empty()) hash_add(h, e.attrs.hash());
+  return h * 0x9e3779b97f4a7c15ULL ^ h >> 29;
+}
+bool same_computation(const Eqn& a, const Eqn& b) { return a.op == b.op && a.in == b.in && a.attrs == b.attrs; }
 
 Attrs simplify_nested(const Attrs& attrs) {
   Attrs out = attrs;
@@ -82,7 +93,8 @@ Tensor fold_literals(const Op& op, const Tensors& in, const Attrs& attrs, const 
 }
 
 // Re-emits the program, replacing equations by what their `simplify` rule returns.
-Program peephole(const Program& program, bool nested) {
+// Counts the replacements in `fired`.
+Program peephole(const Program& program, bool nested, size_t& fired) {
   auto    builder = Builder::open();
   Tensors values(program.types.size());
   // Constants stay constants of the result: make them arguments first and split again at the end.
@@ -101,6 +113,7 @@ Program peephole(const Program& program, bool nested) {
     if (out.empty() && types.size() == 1) {
       if (Tensor t = fold_literals(*e.op, in, attrs, types[0]); t.defined()) out = {t};
     }
+    fired += !out.empty();
     if (out.empty()) out = builder->emit(*e.op, in, attrs, types);
     scatter(values, e.out, out);
   }
@@ -113,7 +126,9 @@ Program peephole(const Program& program, bool nested) {
 
 }  // namespace
 
-Program dce(const Program& p) {
+namespace {
+
+Program without_dead(Program p) {
   Mask live(p.types.size()), keep(p.eqns.size());
   for (Var v : p.results) live[v] = true;
   for (size_t i = p.eqns.size(); i-- > 0;) {
@@ -122,34 +137,49 @@ Program dce(const Program& p) {
     if (keep[i])
       for (Var v : e.in) live[v] = true;
   }
-  return renumbered(p, keep);
+  Rebuilt r(std::move(p));
+  for (size_t i = 0; i < keep.size(); ++i)
+    if (keep[i]) r.keep(i);
+  return r.finish();
 }
 
-Program cse(const Program& p) {
-  Program out = p;
-  Vars    to(p.types.size());
-  for (size_t i = 0; i < to.size(); ++i) to[i] = static_cast<Var>(i);
-  Mask                                           keep(p.eqns.size(), true);
-  std::unordered_map<EqnKey, size_t, EqnKeyHash> seen;
-  for (size_t i = 0; i < p.eqns.size(); ++i) {
-    Eqn& e = out.eqns[i];
-    for (Var& v : e.in) v = to[v];
-    const auto [it, is_new] = seen.try_emplace(EqnKey{e.op, e.in, &p.eqns[i].attrs}, i);
-    if (is_new) continue;
-    keep[i] = false;
-    for (size_t k = 0; k < e.out.size(); ++k) to[e.out[k]] = to[out.eqns[it->second].out[k]];
+Program without_repeats(Program p) {
+  // An open table of kept equations by hash: one flat array, since its misses dominate on large programs.
+  struct Slot {
+    size_t  hash = 0;
+    int64_t eqn  = -1;
+  };
+  const size_t      n = p.eqns.size(), mask = std::bit_ceil(2 * n + 1) - 1;
+  std::vector<Slot> table(mask + 1);
+  Rebuilt           r(std::move(p));
+  for (size_t i = 0; i < n; ++i) {
+    r.keep(i);
+    const Eqn&   e  = r.out.eqns.back();
+    const size_t h  = computation_hash(e);
+    size_t       at = h & mask;
+    while (table[at].eqn >= 0 && (table[at].hash != h || !same_computation(r.out.eqns[table[at].eqn], e)))
+      at = (at + 1) & mask;
+    if (table[at].eqn < 0)
+      table[at] = {h, static_cast<int64_t>(r.out.eqns.size()) - 1};
+    else
+      r.drop_last(r.out.eqns[table[at].eqn].out);
   }
-  for (Var& v : out.results) v = to[v];
-  return renumbered(out, keep);
+  return r.finish();
 }
+
+}  // namespace
+
+Program dce(const Program& p) { return without_dead(p); }
+Program cse(const Program& p) { return without_repeats(p); }
 
 Program simplify(const Program& program) {
-  // Nested programs know nothing of their surroundings: once is enough, unless a rule brings new ones.
-  Program p = dce(cse(peephole(dce(program), true)));
-  for (;;) {
-    Program next = dce(cse(peephole(p, false)));
-    if (equal(next, p)) return next;
-    p = std::move(next);
+  Program p = dce(program);
+  for (bool first = true;; first = false) {
+    // Nested programs know nothing of their surroundings: once is enough.
+    const size_t before = p.eqns.size();
+    size_t       fired  = 0;
+    p                   = without_dead(without_repeats(peephole(p, first, fired)));
+    if (fired == 0 && p.eqns.size() == before) return p;
   }
 }
 

@@ -32,4 +32,7 @@ struct BuiltinModel {
 const std::vector<BuiltinModel>& builtin_models();
 const BuiltinModel&              builtin_model(const std::string& name);  // throws UserError with the nearest name
 
+// docs/models.md: every layer type, built-in model, surrogate and activation.
+std::string vocabulary_page();
+
 }  // namespace braintrace::zoo

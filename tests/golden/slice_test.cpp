@@ -17,7 +17,7 @@ namespace {
 struct SingleLayerRNN : nn::Module {
   nn::ValinaRNNCell rnn;
   nn::Linear        out;
-  SingleLayerRNN(int n_in, int n_rec, int n_out) : rnn(n_in, n_rec), out(n_rec, n_out) {
+  SingleLayerRNN(int n_in, int n_rec, int n_out) : rnn(n_in, n_rec, {.activation = nn::Activation("tanh")}), out(n_rec, n_out) {
     children({{"rnn", rnn}, {"out", out}});
   }
   Tensor update(const Tensor& x) override { return out(rnn(x)); }
@@ -63,9 +63,34 @@ void check_case(Module& model, const std::map<std::string, Array>& data) {
   }
 }
 
+struct Gru : nn::Module {
+  nn::GRUCell rnn;
+  nn::Linear  out;
+  Gru(int n_in, int n_rec, int n_out) : rnn(n_in, n_rec), out(n_rec, n_out) { children({{"rnn", rnn}, {"out", out}}); }
+  Tensor update(const Tensor& x) override { return out(rnn(x)); }
+};
+struct Lstm : nn::Module {
+  nn::LSTMCell rnn;
+  nn::Linear   out;
+  Lstm(int n_in, int n_rec, int n_out) : rnn(n_in, n_rec), out(n_rec, n_out) { children({{"rnn", rnn}, {"out", out}}); }
+  Tensor update(const Tensor& x) override { return out(rnn(x)); }
+};
+
+std::map<std::string, Array> corrected(const std::string& name) {
+  return read_npz(std::string(BRAINTRACE_SOURCE_DIR) + "/tests/data/golden/corrected/" + name + "/arrays.npz");
+}
+
+TEST(Slice, GruMatches) {
+  Gru model(3, 5, 2);
+  check_case(model, corrected("gru_windows"));
+}
+TEST(Slice, LstmMatches) {
+  Lstm model(3, 4, 2);
+  check_case(model, corrected("lstm_two_states"));
+}
 TEST(Slice, SingleLayerRnnMatchesTheIndependentOracle) {
   SingleLayerRNN model(3, 5, 2);
-  check_case(model, read_npz(std::string(BRAINTRACE_SOURCE_DIR) + "/tests/data/golden/corrected/vanilla_all_rules/arrays.npz"));
+  check_case(model, corrected("vanilla_all_rules"));
 }
 
 }  // namespace

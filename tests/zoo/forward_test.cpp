@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "braintrace/io/npy.h"
+#include "braintrace/model/frame.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/zoo/model.h"
@@ -92,6 +93,21 @@ TEST_P(Forward, MatchesTheRecordedRun) {
   }
   EXPECT_GT(c.set, 1);
   EXPECT_TRUE(states > 0 || GetParam() == "corrected/aliased_states");
+}
+
+// The step as a program: traced once, it gives the same output and the same new states.
+TEST_P(Forward, TracedStepEqualsTheRecordedOne) {
+  Loaded                c(GetParam());
+  const Tensor          x   = step_of(c.arrays.at("x"), 0);
+  const StatefulProgram p   = trace_function({x.type()}, [&](const Tensors& in) { return Tensors{(*c.model)(in[0])}; });
+  const Tensors         out = p.store(replay(p.program, p.constants, p.inputs({x})));
+  const double          tolerance = c.arrays.at("fwd.y").dtype() == DType::F32 ? 1e-5 : 1e-11;
+  EXPECT_LT(distance(out[0], c.arrays.at("fwd.y"), 0), tolerance);
+  for (const auto& [key, value] : c.arrays)
+    if (key.rfind("fwd.h.", 0) == 0) {
+      const auto [state, leaf] = find_leaf(*c.model, key.substr(6));
+      EXPECT_LT(distance(state.leaf(leaf), value, 0), tolerance) << key;
+    }
 }
 
 // Negative control: a parameter moved by a little is seen.

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/nn/init.h"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "braintrace/model/random_stream.h"
+#include "tests/support/error_of.h"
+#include "tests/support/near.h"
+
+namespace braintrace::nn {
+
+namespace {
+
+struct Stats {
+  double mean = 0, std = 0, lo = 1e300, hi = -1e300;
+};
+Stats stats_of(const Initializer& init, const Shape& shape) {
+  Rng        rng(7);
+  const auto v = init.values(shape, rng);
+  Stats      s;
+  for (double x : v) {
+    s.mean += x / static_cast<double>(v.size());
+    s.lo = std::min(s.lo, x);
+    s.hi = std::max(s.hi, x);
+  }
+  for (double x : v) s.std += (x - s.mean) * (x - s.mean) / static_cast<double>(v.size());
+  s.std = std::sqrt(s.std);
+  return s;
+}
+void expect_std(const Initializer& init, const Shape& shape, double want) {
+  EXPECT_NEAR(stats_of(init, shape).std / want, 1, 0.03) << init.text();
+}
+
+TEST(Init, VariancesOfBothFamilies) {
+  const Shape matrix{400, 250}, kernel{3, 3, 100, 120};
+  expect_std(init::kaiming_normal(), matrix, std::sqrt(2.0 / 400));
+  expect_std(init::kaiming_uniform(), matrix, std::sqrt(2.0 / 400));
+  expect_std(init::xavier_normal(), matrix, std::sqrt(1.0 / 325));
+  expect_std(init::lecun_uniform(), matrix, std::sqrt(1.0 / 400));
+  expect_std(init::plain::kaiming_normal(6), matrix, std::sqrt(6.0 / 400));
+  expect_std(init::plain::xavier_uniform(), matrix, std::sqrt(1.0 / 325));
+  expect_std(init::kaiming_normal(), kernel, std::sqrt(2.0 / 900));                        // receptive field × in
+  expect_std(init::plain::kaiming_normal(), kernel, std::sqrt(2.0 / (3 * 100 * 120)));     // shape[1] × rest
+  expect_std(init::plain::kaiming_normal(), {4, 150, 200}, std::sqrt(2.0 / (150 * 200)));  // grouped weights
+}
+
+TEST(Init, TruncationIsRespected) {
+  const Stats s = stats_of(init::lecun_normal(), {100, 1000});
+  EXPECT_LE(s.hi, 2 * 0.1 / 0.87962566 + 1e-12);
+  EXPECT_GT(stats_of(init::plain::lecun_normal(), {100, 1000}).hi, 2 * 0.1 / 0.87962566);
+}
+
+TEST(Init, BasicDistributions) {
+  const Shape many{100000};
+  EXPECT_NEAR(stats_of(init::uniform(2, 4), many).mean, 3, 0.01);
+  EXPECT_NEAR(stats_of(init::normal(1, 2), many).std, 2, 0.03);
+  EXPECT_NEAR(stats_of(init::exponential(2), many).mean, 2, 0.03);
+  EXPECT_NEAR(stats_of(init::gamma(3, 2), many).mean, 6, 0.06);
+  EXPECT_NEAR(stats_of(init::gamma(0.5), many).std, std::sqrt(0.5), 0.03);
+  EXPECT_NEAR(stats_of(init::beta(2, 3), many).mean, 0.4, 0.01);
+  EXPECT_NEAR(stats_of(init::weibull(1, 3), many).mean, 3, 0.05);
+  EXPECT_NEAR(stats_of(init::log_normal(0, 0.5), many).mean, std::exp(0.125), 0.02);
+}
+
+TEST(Init, OrthogonalMatrices) {
+  for (const Shape& shape : {Shape{6, 4}, Shape{4, 6}, Shape{2, 3, 4}}) {
+    Rng           rng(3);
+    const auto    q    = init::orthogonal().values(shape, rng);
+    const int64_t cols = shape.back(), rows = size_of(shape) / cols, n = std::min(rows, cols);
+    const auto    entry = [&](int64_t i, int64_t j) {  // vector i, component j
+      return rows >= cols ? q[static_cast<size_t>(j * cols + i)] : q[static_cast<size_t>(i * cols + j)];
+    };
+    for (int64_t a = 0; a < n; ++a)
+      for (int64_t b = 0; b < n; ++b) {
+        double product = 0;
+        for (int64_t k = 0; k < std::max(rows, cols); ++k) product += entry(a, k) * entry(b, k);
+        EXPECT_NEAR(product, a == b, 1e-12);
+      }
+  }
+}
+
+TEST(Init, ArithmeticAndGivenValues) {
+  Rng rng(1);
+  EXPECT_EQ((Initializer(2) * 3 + 1).values({2}, rng), (std::vector<double>{7, 7}));
+  EXPECT_EQ(clipped(init::constant(5), 0, 1).values({1}, rng), (std::vector<double>{1}));
+  EXPECT_LT(distance(Initializer(f64({1, 2}))({3, 2}), {1, 2, 1, 2, 1, 2}), 1e-15);
+  EXPECT_NE(error_of([] { Initializer(f64({1, 2}))({3}); }), "");
+}
+
+TEST(Init, TheSeedFixesTheValues) {
+  random::seed(5);
+  const Tensor a = init::normal()({4}), b = init::normal()({4});
+  random::seed(5);
+  const Tensor c = init::normal()({4});
+  EXPECT_TRUE(identical(a.array(), c.array()));
+  EXPECT_FALSE(identical(a.array(), b.array()));
+}
+
+TEST(Init, Names) {
+  for (const std::string& name : init::names()) EXPECT_FALSE(init::named(name).text().empty());
+  EXPECT_NE(error_of([] { init::named("xavier"); }).find("xavier_normal"), std::string::npos);
+}
+
+}  // namespace
+
+}  // namespace braintrace::nn

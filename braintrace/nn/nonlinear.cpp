@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/nn/nonlinear.h"
+
+#include <cmath>
+
+#include "braintrace/ops/compare.h"
+#include "braintrace/ops/math.h"
+#include "braintrace/ops/move.h"
+
+namespace braintrace::nn {
+
+LIFOptions cortical() {
+  return {.tau = 10.0, .V_th = -30.0, .V_reset = -68.0, .V_rest = -65.0, .R = 1.0, .V_init = -65};
+}
+
+Tensor NonlinearIF::stepped_with(const Tensor& v, const Tensor& own) const {
+  const Tensor tau = options_.tau.value(v), R = options_.R.value(v);
+  const Drift  drift = [&](const Tensor& u) {
+    const Tensor I = own.defined() ? current(u) + own : current(u);
+    return (F(u) + R * I) / tau;
+  };
+  return with_delta(exp_euler(drift, v, options_.dt.ms()));
+}
+
+Tensor NonlinearIF::advance() {
+  V.set(stepped_with(reset_potential(spikes()), {}));
+  return spikes();
+}
+
+ExpIF::ExpIF(const Size& size, ExpIFOptions exponential, LIFOptions options)
+    : NonlinearIF(size, std::move(options)), exponential_(exponential) {
+  require(exponential.delta_T > 0, "ExpIF: delta_T must be positive, got {}.", exponential.delta_T);
+}
+Tensor ExpIF::F(const Tensor& v) const {
+  const auto [V_T, delta] = exponential_;
+  return -(v - options_.V_rest.value(v)) + delta * exp(minimum((v - V_T) / delta, 20));
+}
+
+QuaIF::QuaIF(const Size& size, QuaIFOptions quadratic, LIFOptions options)
+    : NonlinearIF(size, std::move(options)), quadratic_(quadratic) {}
+Tensor QuaIF::F(const Tensor& v) const { return quadratic_.c * (v - options_.V_rest.value(v)) * (v - quadratic_.V_c); }
+
+template <class Base>
+template <class Form>
+Adapting<Base>::Adapting(const Size& size, AdaptationOptions adaptation, Form form, LIFOptions options)
+    : Base(size, form, std::move(options)),
+      w(this->state("w", hidden_state(size.dims()))),
+      adaptation_(std::move(adaptation)) {
+  adaptation_.tau_w.require_positive("adaptation", "tau_w");
+}
+
+template <class Base>
+Tensor Adapting<Base>::advance() {
+  const Tensor z = this->spikes(), raised = w.value() + adaptation_.b * z;
+  this->V.set(this->stepped_with(this->reset_potential(z), -raised));
+  const Tensor v = this->V.value(), target = adaptation_.a * (v - this->options_.V_rest.value(v));
+  w.set(relaxed(raised, target, adaptation_.tau_w, this->options_.dt.ms()));
+  return this->spikes();
+}
+
+template class Adapting<ExpIF>;
+template class Adapting<QuaIF>;
+
+AdExIF::AdExIF(const Size& size, AdaptationOptions adaptation, ExpIFOptions exponential, LIFOptions options)
+    : Adapting<ExpIF>(size, std::move(adaptation), exponential, std::move(options)) {}
+AdQuaIF::AdQuaIF(const Size& size, AdaptationOptions adaptation, QuaIFOptions quadratic, LIFOptions options)
+    : Adapting<QuaIF>(size, std::move(adaptation), quadratic, std::move(options)) {}
+
+Izhikevich::Izhikevich(const Size& size, IzhikevichOptions options)
+    : V(state("V", hidden_state(size.checked("Izhikevich", "size").dims(), options.V_init))),
+      u(state("u", hidden_state(size.dims(), options.u_init))),
+      options_(std::move(options)) {}
+Tensor Izhikevich::spikes() const {
+  return spike((V.value() - options_.V_th) / (options_.V_th - options_.c), options_.surrogate);
+}
+Tensor Izhikevich::advance() {
+  const Tensor z = spikes(), v = after_reset(V.value(), z, options_.V_th, options_.c, Reset::Hard);
+  const Tensor raised = u.value() + options_.d * z;
+  const double dt     = options_.dt.ms();
+  const Drift  drift  = [&](const Tensor& x) { return 0.04 * square(x) + 5 * x + 140 - raised + current(x); };
+  V.set(with_delta(exp_euler(drift, v, dt)));
+  u.set(relaxed(raised, options_.b * V.value(), TimeSetting(1 / options_.a), dt));
+  return spikes();
+}
+
+Gif::Gif(const Size& size, GifOptions options)
+    : V(state("V", hidden_state(size.checked("Gif", "size").dims(), options.membrane.V_init))),
+      I1(state("I1", hidden_state(size.dims()))),
+      I2(state("I2", hidden_state(size.dims()))),
+      V_th(state("V_th", hidden_state(size.dims(), options.V_th_inf))),
+      options_(std::move(options)) {
+  options_.membrane.tau.require_positive("Gif", "tau");
+}
+Tensor Gif::spikes() const {
+  const Tensor th = V_th.value(), v = V.value();
+  return spike((v - th) / (th - options_.membrane.V_reset.value(v)), options_.membrane.surrogate);
+}
+Tensor Gif::advance() {
+  const auto&  o  = options_;
+  const auto&  m  = o.membrane;
+  const double dt = m.dt.ms();
+  const Tensor z = spikes(), th = V_th.value(), V_rest = m.V_rest.value(z);
+  const Tensor v = after_reset(V.value(), z, th, m.V_reset.value(z), m.reset);
+  // I_j ← R_j I_j + A_j where z = 1, in a form through which the surrogate's derivative flows
+  const auto   jump   = [&](const Tensor& I, double R, double A) { return I + z * (R * I + A - I); };
+  const Tensor raised = th + z * (maximum(th, o.V_th_reset) - th);
+  I1.set(std::exp(-o.k1 * dt) * jump(I1.value(), o.R1, o.A1));
+  I2.set(std::exp(-o.k2 * dt) * jump(I2.value(), o.R2, o.A2));
+  V_th.set(exp_euler([&](const Tensor& x) { return o.a * (v - V_rest) - o.b * (x - o.V_th_inf); }, raised, dt));
+  const Tensor own = I1.value() + I2.value(), R = m.R.value(v), tau = m.tau.value(v);
+  V.set(with_delta(exp_euler([&](const Tensor& x) { return (-(x - V_rest) + R * (own + current(x))) / tau; }, v, dt)));
+  return spikes();
+}
+
+SynapticLIF::SynapticLIF(const Size& size, TimeSetting tau_syn, std::optional<double> E, LIFOptions options)
+    : LIF(size, std::move(options)), g(state("g", hidden_state(size.dims()))), tau_syn_(std::move(tau_syn)), E_(E) {
+  tau_syn_.require_positive("SynapticLIF", "tau_syn");
+  setting("tau_syn", tau_syn_);
+}
+Tensor SynapticLIF::advance() {
+  const Tensor v = reset_potential(spikes()), old = g.value();
+  g.set(with_delta(decay(tau_syn_, options_.dt.ms(), old) * old));
+  const Tensor now = g.value(), V_rest = options_.V_rest.value(v), R = options_.R.value(v), tau = options_.tau.value(v);
+  const Drift  drift = [&](const Tensor& x) {
+    return (-(x - V_rest) + R * ((E_ ? now * (*E_ - x) : now) + current(x))) / tau;
+  };
+  V.set(exp_euler(drift, v, options_.dt.ms()));
+  return spikes();
+}
+
+}  // namespace braintrace::nn

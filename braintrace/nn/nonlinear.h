@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Integrate-and-fire neurons beyond the leaky one: spike initiation, adaptation, inner synapses. Spikes and reset are
+// those of LIF (neuron.h); what differs is the drift after the reset.
+#pragma once
+
+#include "braintrace/nn/neuron.h"
+
+namespace braintrace::nn {
+
+// LIF options with the voltages (mV) of cortical neurons.
+LIFOptions cortical();
+
+// τ dv/dt = F(v) + R I for a nonlinear F.
+class NonlinearIF : public LIF {
+ public:
+  using LIF::LIF;
+
+ protected:
+  virtual Tensor F(const Tensor& v) const = 0;
+  Tensor         advance() override;
+  // One step of v with a further current of the neuron's own.
+  Tensor stepped_with(const Tensor& v, const Tensor& own_current) const;
+};
+
+struct ExpIFOptions {
+  double V_T = -59.9, delta_T = 3.48;
+};
+// F = -(v - V_rest) + Δ e^{min((v - V_T)/Δ, 20)}                                   Fourcaud-Trocmé et al. 2003
+class ExpIF : public NonlinearIF {
+ public:
+  explicit ExpIF(const Size& size, ExpIFOptions exponential = {}, LIFOptions options = cortical());
+
+ protected:
+  Tensor F(const Tensor& v) const override;
+
+ private:
+  ExpIFOptions exponential_;
+};
+
+struct QuaIFOptions {
+  double V_c = -50, c = 0.07;
+};
+// F = c (v - V_rest)(v - V_c)                                                            Latham et al. 2000
+class QuaIF : public NonlinearIF {
+ public:
+  explicit QuaIF(const Size& size, QuaIFOptions quadratic = {}, LIFOptions options = cortical());
+
+ protected:
+  Tensor F(const Tensor& v) const override;
+
+ private:
+  QuaIFOptions quadratic_;
+};
+
+struct AdaptationOptions {
+  double      a = 1, b = 1;
+  TimeSetting tau_w = 30.0;
+};
+// A further variable w:   w₁ = w + b z,  τ dv/dt = F(v) + R (I - w₁),  τ_w dw/dt = a (V' - V_rest) - w
+template <class Base>
+class Adapting : public Base {
+ public:
+  template <class Form>
+  Adapting(const Size& size, AdaptationOptions adaptation, Form form, LIFOptions options);
+
+  HiddenState w;
+
+ protected:
+  Tensor advance() override;
+
+ private:
+  AdaptationOptions adaptation_;
+};
+extern template class Adapting<ExpIF>;
+extern template class Adapting<QuaIF>;
+
+// Brette & Gerstner 2005
+struct AdExIF : Adapting<ExpIF> {
+  explicit AdExIF(const Size& size, AdaptationOptions adaptation = {}, ExpIFOptions exponential = {},
+                  LIFOptions options = cortical());
+};
+struct AdQuaIF : Adapting<QuaIF> {
+  explicit AdQuaIF(const Size& size, AdaptationOptions adaptation = {.b = 0.1, .tau_w = 10.0},
+                   QuaIFOptions quadratic = {}, LIFOptions options = cortical());
+};
+
+struct IzhikevichOptions {
+  double      a = 0.02, b = 0.2, c = -65, d = 8, V_th = 30;
+  Surrogate   surrogate = "relu_grad";
+  Initializer V_init = -65, u_init = -13;
+  StepSize    dt = {};
+};
+// dv/dt = 0.04 v² + 5 v + 140 - u + I,  du/dt = a (b v - u);  at a spike v ← c, u ← u + d         Izhikevich 2003
+class Izhikevich : public Neuron {
+ public:
+  explicit Izhikevich(const Size& size, IzhikevichOptions options = {});
+  Tensor spikes() const override;
+
+  HiddenState V, u;
+
+ protected:
+  Tensor advance() override;
+
+ private:
+  IzhikevichOptions options_;
+};
+
+struct GifOptions {
+  double     V_th_inf = -50, V_th_reset = -60, a = 0, b = 0.01;
+  double     k1 = 0.2, k2 = 0.02, R1 = 0, R2 = 1, A1 = 0, A2 = 0;  // 1/ms, -, mA
+  LIFOptions membrane = {.tau = 20.0, .V_reset = -70.0, .V_rest = -70.0, .R = 20.0, .V_init = -70};
+};
+// Two spike-triggered currents and a moving threshold:                                Mihalas & Niebur 2009
+//   spike: I_j ← R_j I_j + A_j,  V_th ← max(V_th_reset, V_th)
+//   dI_j/dt = -k_j I_j,  dV_th/dt = a (V₁ - V_rest) - b (V_th - V_th_inf),  τ dv/dt = -(v - V_rest) + R (I₁ + I₂ + I)
+class Gif : public Neuron {
+ public:
+  explicit Gif(const Size& size, GifOptions options = {});
+  Tensor spikes() const override;
+
+  HiddenState V, I1, I2, V_th;
+
+ protected:
+  Tensor advance() override;
+
+ private:
+  GifOptions options_;
+};
+
+// LIF with its own exponential synapse:  g' = e^{-dt/τ_syn} g + deltas;  the membrane sees R (g' + I), or with a
+// reversal potential R (g' (E - v) + I).
+class SynapticLIF : public LIF {
+ public:
+  SynapticLIF(const Size& size, TimeSetting tau_syn, std::optional<double> E, LIFOptions options);
+
+  HiddenState g;
+
+ protected:
+  Tensor advance() override;
+
+ private:
+  TimeSetting           tau_syn_;
+  std::optional<double> E_;
+};
+struct CubaLIF : SynapticLIF {
+  explicit CubaLIF(const Size& size, TimeSetting tau_syn = 5.0, LIFOptions o = {})
+      : SynapticLIF(size, std::move(tau_syn), {}, std::move(o)) {}
+};
+struct CobaLIF : SynapticLIF {
+  explicit CobaLIF(const Size& size, TimeSetting tau_syn = 5.0, double E = 0, LIFOptions o = {})
+      : SynapticLIF(size, std::move(tau_syn), E, std::move(o)) {}
+};
+
+}  // namespace braintrace::nn

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// Optimisers. One update of the weights θ with gradients g, in this order:
+//
+//   g ← clip by global norm     g min(1, c/(‖g‖ + 1e-6)), ‖g‖ over all leaves
+//   g ← clip by value           to [-c, c]
+//   g ← g + decay θ             coupled L2
+//   d  = direction(g)           the method
+//   d ← d + decoupled θ         AdamW
+//   θ ← θ - lr d
+//
+//   bt::optim::Adam opt(1e-3);
+//   opt.register_trainable_weights(model.params());
+//   opt.update(grads);
+//
+// Everything the method remembers lies in states, so updates may be part of a jitted step, and checkpoints hold them.
+#pragma once
+
+#include "braintrace/model/gradients.h"
+#include "braintrace/model/module.h"
+#include "braintrace/nn/schedule.h"
+
+namespace braintrace::optim {
+
+struct Common {
+  std::optional<double> clip_norm = {}, clip_value = {};
+  double                weight_decay = 0;  // L2, coupled; AdamW, Lion: decoupled
+};
+
+// What a method keeps per weight leaf.
+struct Slot {
+  std::vector<State> memory;  // as many as the method asks for, shaped like the weight, zero at the start
+};
+
+class Optimizer {
+ public:
+  virtual ~Optimizer() = default;
+
+  void register_trainable_weights(const StateMap& weights);
+  // Gradients of other paths are ignored; a missing one is an error.
+  void update(const Gradients& grads);
+
+  // Moves the learning-rate schedule on.
+  void step_epoch();
+
+  int64_t       step_count() const;
+  double        current_lr() const { return schedule_(); }
+  Schedule&     lr() { return schedule_; }
+  StateMap      states() const;  // everything remembered, for checkpoints: <path>.<leaf>.<name>
+  const Common& common() const { return common_; }
+
+ protected:
+  Optimizer(std::string name, Schedule lr, Common common, std::vector<std::string> memory);
+
+  // d for one leaf; t counts updates from 1. Reads and writes `memory`.
+  virtual Tensor direction(const Tensor& g, const Tensor& theta, const Tensor& t, const Slot& memory) const = 0;
+  bool           decoupled_                                                                                 = false;
+
+ private:
+  struct Weight {
+    Path        path;
+    State       state;
+    std::string leaf;
+    Slot        slot;
+  };
+  Gradients prepared(const Gradients& grads) const;
+
+  std::string              name_;
+  Schedule                 schedule_;
+  Common                   common_;
+  std::vector<std::string> memory_names_;
+  std::vector<Weight>      weights_;
+  LongTermState            count_, rate_;  // rate_: what a jitted update reads
+  bool                     registered_ = false;
+};
+
+// Every leaf × min(1, c/(‖all leaves‖₂ + 1e-6)).
+Gradients clip_grad_norm(const Gradients& grads, double c);
+Gradients clip_grad_value(const Gradients& grads, double c);
+
+struct SGDOptions {
+  double momentum = 0;
+  bool   nesterov = false;
+  Common common   = {};
+};
+// g;   with momentum m ← g + μ m, d = m;   Nesterov d = g + μ m
+class SGD : public Optimizer {
+ public:
+  explicit SGD(Schedule lr = 1e-3, SGDOptions options = {});
+
+ protected:
+  Tensor direction(const Tensor& g, const Tensor&, const Tensor&, const Slot&) const override;
+
+ private:
+  SGDOptions options_;
+};
+struct Momentum : SGD {
+  explicit Momentum(Schedule lr = 1e-3, double momentum = 0.9, Common common = {})
+      : SGD(std::move(lr), {momentum, false, common}) {}
+};
+struct MomentumNesterov : SGD {
+  explicit MomentumNesterov(Schedule lr = 1e-3, double momentum = 0.9, Common common = {})
+      : SGD(std::move(lr), {momentum, true, common}) {}
+};
+
+struct AdamOptions {
+  double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
+  bool   amsgrad = false;
+  Common common  = {};
+};
+// m ← β₁ m + (1-β₁) g,  v ← β₂ v + (1-β₂) g²,  d = m̂/(√v̂ + ε),  m̂ = m/(1-β₁ᵗ), v̂ = v/(1-β₂ᵗ)    Kingma & Ba 2015
+// AMSGrad: the largest v̂ so far in place of v̂.
+class Adam : public Optimizer {
+ public:
+  explicit Adam(Schedule lr = 1e-3, AdamOptions options = {});
+
+ protected:
+  Tensor direction(const Tensor& g, const Tensor&, const Tensor& t, const Slot&) const override;
+
+ private:
+  AdamOptions options_;
+};
+// Adam; decay θ is added after the method.                                         Loshchilov & Hutter 2019
+class AdamW : public Adam {
+ public:
+  explicit AdamW(Schedule lr = 1e-3, AdamOptions options = {.common = {.weight_decay = 0.01}});
+};
+
+struct RMSPropOptions {
+  double rho = 0.9, eps = 1e-8;
+  Common common = {};
+};
+// v ← ρ v + (1-ρ) g²,  d = g/(√v + ε)                                                       Hinton 2012
+class RMSProp : public Optimizer {
+ public:
+  explicit RMSProp(Schedule lr = 1e-3, RMSPropOptions options = {});
+
+ protected:
+  Tensor direction(const Tensor& g, const Tensor&, const Tensor&, const Slot&) const override;
+
+ private:
+  RMSPropOptions options_;
+};
+
+struct AdagradOptions {
+  double eps    = 1e-10;
+  Common common = {};
+};
+// v ← v + g²,  d = g/(√v + ε)                                                          Duchi et al. 2011
+class Adagrad : public Optimizer {
+ public:
+  explicit Adagrad(Schedule lr = 1e-2, AdagradOptions options = {});
+
+ protected:
+  Tensor direction(const Tensor& g, const Tensor&, const Tensor&, const Slot&) const override;
+
+ private:
+  AdagradOptions options_;
+};
+
+struct AdadeltaOptions {
+  double rho = 0.9, eps = 1e-6;
+  Common common = {};
+};
+// v ← ρ v + (1-ρ) g²,  d = √(u+ε)/√(v+ε) g,  u ← ρ u + (1-ρ) d²                                 Zeiler 2012
+class Adadelta : public Optimizer {
+ public:
+  explicit Adadelta(Schedule lr = 1.0, AdadeltaOptions options = {});
+
+ protected:
+  Tensor direction(const Tensor& g, const Tensor&, const Tensor&, const Slot&) const override;
+
+ private:
+  AdadeltaOptions options_;
+};
+
+struct LionOptions {
+  double beta1 = 0.9, beta2 = 0.99;
+  Common common = {};
+};
+// d = sign(β₁ m + (1-β₁) g),  m ← β₂ m + (1-β₂) g;  decoupled decay                   Chen et al. 2023
+class Lion : public Optimizer {
+ public:
+  explicit Lion(Schedule lr = 1e-4, LionOptions options = {});
+
+ protected:
+  Tensor direction(const Tensor& g, const Tensor&, const Tensor&, const Slot&) const override;
+
+ private:
+  LionOptions options_;
+};
+
+// Sums gradients until `every` of them have come: the mean is then ready.
+class Accumulator {
+ public:
+  explicit Accumulator(int64_t every);
+  std::optional<Gradients> add(const Gradients& g);
+
+ private:
+  int64_t                  every_, count_ = 0;
+  std::optional<Gradients> sum_;
+};
+
+}  // namespace braintrace::optim

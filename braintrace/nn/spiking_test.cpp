@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// One step of each neuron and synapse against its equation in plain numbers.
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "braintrace/model/environment.h"
+#include "braintrace/nn/linear.h"
+#include "braintrace/nn/neuron.h"
+#include "braintrace/nn/readout.h"
+#include "braintrace/nn/synapse.h"
+#include "braintrace/ops/math.h"
+#include "tests/support/error_of.h"
+#include "tests/support/near.h"
+
+namespace braintrace::nn {
+
+namespace {
+
+using namespace units::literals;
+
+const double leak = std::exp(-1.0 / 5);
+
+LIFOptions options(Reset reset = Reset::Soft) { return {.reset = reset, .dt = 1_ms}; }
+
+TEST(Neurons, LIFDecaysIntegratesAndResets) {
+  LIF lif(3, options());
+  lif.V.set(f64({0.5, 1.2, 2.5}));
+  const Tensor z = lif(f64({0.1, 0.2, 0.3}));
+  // soft reset takes V_th - V_reset from those that had reached the threshold
+  EXPECT_LT(distance(lif.V.value(), {0.1 + leak * (0.5 - 0.1), 0.2 + leak * (0.2 - 0.2), 0.3 + leak * (1.5 - 0.3)}),
+            1e-15);
+  EXPECT_EQ(distance(z, {0, 0, 1}), 0);
+
+  LIF hard(1, options(Reset::Hard));
+  hard.V.set(f64({2.5}));
+  hard(f64({0}));
+  EXPECT_LT(distance(hard.V.value(), {0}), 1e-15);
+}
+
+TEST(Neurons, DeltasAreAddedAfterTheStepAndConsumed) {
+  LIF lif(1, options());
+  lif.V.set(f64({0.5}));
+  lif.add_delta(f64({0.25}));
+  lif(Tensor());
+  EXPECT_LT(distance(lif.V.value(), {leak * 0.5 + 0.25}), 1e-15);
+  lif(Tensor());
+  EXPECT_LT(distance(lif.V.value(), {leak * (leak * 0.5 + 0.25)}), 1e-15);
+}
+
+TEST(Neurons, ConductancesAreStepsOfExponentialEuler) {
+  LIF lif(1, options());
+  lif.V.set(f64({0.5}));
+  coba(3_mV)(lif, f64({0.4}));
+  lif(Tensor());
+  // dv/dt = (-v + g (E-v))/τ has the exact solution with rate (1+g)/τ and target g E/(1+g)
+  const double rate = 1.4 / 5, target = 0.4 * 3 / 1.4;
+  EXPECT_LT(distance(lif.V.value(), {target + std::exp(-rate) * (0.5 - target)}), 1e-14);
+}
+
+TEST(Neurons, ALIFRaisesItsThreshold) {
+  ALIF alif(2, {.tau_a = 20_ms, .beta = 0.3}, options());
+  alif.V.set(f64({1.2, 1.2}));
+  alif.a.set(f64({0, 1}));
+  EXPECT_EQ(distance(alif.spikes(), {1, 0}), 0);
+  alif(f64({0, 0}));
+  EXPECT_LT(distance(alif.V.value(), {leak * 0.2, leak * 1.2}), 1e-15);
+  EXPECT_LT(distance(alif.a.value(), {std::exp(-0.05), std::exp(-0.05)}), 1e-15);
+}
+
+TEST(Neurons, RefractoryOnesHoldTheirValue) {
+  LIFRef lif(1, 2_ms, options());
+  lif.V.set(f64({0.9}));
+  lif.since.set(f64({1e7}));
+  EXPECT_EQ(distance(lif(f64({5})), {1}), 0);  // fires
+  const double fired = at(lif.V.value().array(), 0);
+  lif(f64({5}));
+  EXPECT_LT(distance(lif.V.value(), {fired - 1}), 1e-15);  // 1 ms later: reset, input ignored
+  lif(f64({5}));
+  EXPECT_GT(std::abs(at(lif.V.value().array(), 0) - (fired - 1)), 0.1);  // 2 ms later: integrates again
+}
+
+TEST(Neurons, HeterogeneousAndTrainableSettings) {
+  LIF lif(2, {.tau = f64({5, 10}), .dt = 1.0});
+  lif.V.set(f64({0.5, 0.5}));
+  lif(f64({0, 0}));
+  EXPECT_LT(distance(lif.V.value(), {0.5 * leak, 0.5 * std::exp(-0.1)}), 1e-15);
+
+  LIF learning(2, {.tau = ParamState(f64({5, 10})), .dt = 1.0});
+  EXPECT_EQ(learning.params().size(), 1u);
+  learning.V.set(f64({0.5, 0.5}));
+  learning(f64({0, 0}));
+  EXPECT_LT(distance(learning.V.value(), {0.5 * leak, 0.5 * std::exp(-0.1)}), 1e-15);
+}
+
+TEST(Neurons, WrittenFromEquations) {
+  struct QIF : Neuron {
+    HiddenState V;
+    explicit QIF(int64_t n) : V(state("V", hidden_state({n}))) {}
+    Tensor spikes() const override { return spike(V.value() - 1); }
+    Tensor advance() override {
+      const Tensor v = after_reset(V.value(), spikes(), 1, -1, Reset::Hard);
+      V.set(with_delta(exp_euler([&](const Tensor& u) { return u * u + current(u); }, v, 0.1)));
+      return spikes();
+    }
+  };
+  QIF qif(1);
+  qif.V.set(f64({0.5}));
+  qif(f64({0.2}));
+  const double J = 1.0, f = 0.45;
+  EXPECT_LT(distance(qif.V.value(), {0.5 + 0.1 * std::expm1(0.1 * J) / (0.1 * J) * f}), 1e-15);
+}
+
+TEST(Neurons, WrongSettingsAreRefused) {
+  EXPECT_NE(error_of([] { LIF(3, {.tau = -1.0}); }).find("tau"), std::string::npos);
+  EXPECT_NE(error_of([] { LIF(3, {.tau = f64({1, 0, 2})}); }).find("entry 1"), std::string::npos);
+  EXPECT_NE(error_of([] { StepSize(0); }).find("dt"), std::string::npos);
+  EXPECT_NE(error_of([] { reset_named("softly"); }), "");
+}
+
+TEST(Dynamics, ExprelNearZero) {
+  const std::vector<double> z{0, 1e-12, 1e-5, 0.05, 0.0999, 0.1001, -0.3, 2};
+  std::vector<double>       want;
+  for (double x : z) want.push_back(x == 0 ? 1 : std::expm1(x) / x);
+  EXPECT_LT(distance(exprel(f64(z)), want), 4e-15);
+}
+
+TEST(Synapses, OneStepEach) {
+  const double d = std::exp(-1.0 / 8);
+  Expon        expon(1, 8_ms, 1_ms);
+  expon.g.set(f64({0.5}));
+  EXPECT_LT(distance(expon(f64({0.2})), {0.5 * d + 0.2}), 1e-15);
+
+  Alpha alpha(1, 8_ms, 1_ms);
+  alpha.g.set(f64({0.5}));
+  alpha.h.set(f64({1}));
+  EXPECT_LT(distance(alpha(f64({0.2})), {1 + d * (0.5 - 1)}), 1e-15);
+  EXPECT_LT(distance(alpha.h.value(), {d + 0.2}), 1e-15);
+
+  DualExpon dual(1, {.A = 2, .normalize = false, .dt = 1_ms});
+  dual.g_rise.set(f64({0.1}));
+  dual.g_decay.set(f64({0.5}));
+  const double rise = 0.1 * std::exp(-1.0), fall = 0.5 * std::exp(-0.1);
+  EXPECT_LT(distance(dual(f64({0.2})), {2 * (fall - rise)}), 1e-15);
+  EXPECT_NE(error_of([] { DualExpon(1, {.tau_decay = 2.0, .tau_rise = 2.0}); }), "");
+
+  STD std_(1, {.dt = 1_ms});
+  std_.x.set(f64({0.5}));
+  const double back = 1 + std::exp(-1.0 / 200) * (0.5 - 1);
+  EXPECT_LT(distance(std_(f64({1})), {back}), 1e-15);
+  EXPECT_LT(distance(std_.x.value(), {back - 0.07 * 0.5}), 1e-15);
+
+  STP stp(1, {.dt = 1_ms});
+  stp.u.set(f64({0.2}));
+  stp.x.set(f64({0.5}));
+  const double u = std::exp(-1.0 / 1500) * 0.2 + 0.15 * 0.8, x = 1 + std::exp(-1.0 / 200) * (0.5 - 1);
+  EXPECT_LT(distance(stp(f64({1})), {u * x}), 1e-15);
+  EXPECT_LT(distance(stp.x.value(), {x - u * 0.5}), 1e-15);
+}
+
+TEST(Projections, ASharedSynapseIsSteppedOnceAndSums) {
+  auto       neuron = std::make_shared<LIF>(1, options());
+  auto       syn    = std::make_shared<Expon>(1, 8_ms, 1_ms);
+  const auto unit   = [] {
+    return std::make_shared<Linear>(1, 1, LinearOptions{.w_init = f64({1}, {1, 1}), .b_init = no_bias});
+  };
+  AlignPostProj a(unit(), syn, cuba(), neuron), b(unit(), syn, cuba(), neuron);
+  neuron->V.set(f64({0}));
+  syn->g.set(f64({1}));
+  a(f64({0.25}));
+  b(f64({0.5}));
+  (*neuron)(Tensor());
+  EXPECT_LT(distance(syn->g.value(), {std::exp(-1.0 / 8) + 0.75}), 1e-15);
+  EXPECT_LT(distance(neuron->V.value(), {(1 - leak) * (std::exp(-1.0 / 8) + 0.75)}), 1e-15);
+}
+
+TEST(Readouts, LeakyRate) {
+  LeakyRateReadout out(2, 1, {.tau = 5_ms, .w_init = f64({1, 2}, {2, 1}), .dt = 1_ms});
+  out.r.set(f64({0.5}));
+  EXPECT_LT(distance(out(f64({1, 1})), {leak * 0.5 + 3}), 1e-15);
+}
+
+TEST(Units, DimensionsCancel) {
+  EXPECT_DOUBLE_EQ(100_Hz * 1_ms, 0.1);
+  EXPECT_DOUBLE_EQ((2_mA * 3_ohm).value, (6_mV).value);
+  EXPECT_DOUBLE_EQ((1_V + 1_mV).value, 1001);
+  EXPECT_DOUBLE_EQ((1_S * 1_V).value, (1_A).value);
+  static_assert(!std::is_convertible_v<units::Voltage, TimeSetting>);
+  static_assert(!std::is_convertible_v<units::Time, VoltageSetting>);
+}
+
+}  // namespace
+
+}  // namespace braintrace::nn

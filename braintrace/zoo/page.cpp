@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "braintrace/nn/activation.h"
+#include "braintrace/ops/spike.h"
+#include "braintrace/zoo/model.h"
+
+namespace braintrace::zoo {
+
+namespace {
+
+std::string field_list(const std::string& specs) {
+  std::string out;
+  for (const FieldSpec& f : field_specs(specs)) {
+    out += out.empty() ? "" : ", ";
+    out += f.required    ? fmt::format("`{}`", f.name)
+           : f.otherwise ? fmt::format("`{} = {}`", f.name, *f.otherwise)
+                         : fmt::format("[`{}`]", f.name);
+  }
+  return out.empty() ? "–" : out;
+}
+
+std::string cell_text(std::string text) {
+  for (size_t i = text.find('|'); i != text.npos; i = text.find('|', i + 2)) text.replace(i, 1, "\\|");
+  return text;
+}
+
+}  // namespace
+
+std::string vocabulary_page() {
+  std::string page =
+      "# Model descriptions\n\n"
+      "A model is a JSON object: one layer, or a chain of named layers.\n\n"
+      "```json\n"
+      "{\"type\": \"chain\", \"layers\": [\n"
+      "  {\"name\": \"rnn\", \"type\": \"gru\", \"n_in\": 10, \"n_rec\": 64},\n"
+      "  {\"name\": \"out\", \"type\": \"linear\", \"n_in\": 64, \"n_out\": 5}]}\n"
+      "```\n\n"
+      "States and parameters have the layer's name as prefix: `rnn.h`, `rnn.Wz.weight` with leaves `weight` and "
+      "`bias`.\n"
+      "[a;b] is concatenation on the last axis, σ the logistic function, φ the activation, ← a state's new value.\n"
+      "Times are in ms, potentials in mV, currents in mA. A field with `=` has a default; one in brackets may be left "
+      "out.\n"
+      "This page is written by the program from its own tables; a test keeps it true.\n\n"
+      "## Layer types\n\n| type | one step | fields |\n|---|---|---|\n";
+  for (const LayerType& t : layer_types())
+    page += fmt::format("| `{}` | {} | {} |\n", t.name, cell_text(t.doc), field_list(t.fields));
+  page += "\n## Built-in models\n\n| name | what it is |\n|---|---|\n";
+  for (const BuiltinModel& m : builtin_models()) page += fmt::format("| `{}` | {} |\n", m.name, m.doc);
+  page +=
+      "\n## Surrogate gradients\n\nz = 1 where x ≥ 0, else 0; dz = s(x) dx.\n\n| name | s(x) | numbers "
+      "|\n|---|---|---|\n";
+  for (const SurrogateKind& k : surrogates()) {
+    std::string numbers;
+    for (const auto& p : k.params) numbers += fmt::format("{}`{} = {}`", numbers.empty() ? "" : ", ", p.name, p.value);
+    page += fmt::format("| `{}` | {} | {} |\n", k.name, cell_text(k.doc), numbers);
+  }
+  page += "\n## Activations\n\n";
+  for (const std::string& name : nn::activation_names()) page += fmt::format("`{}` ", name);
+  page.back() = '\n';
+  return page;
+}
+
+}  // namespace braintrace::zoo

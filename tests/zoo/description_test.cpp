@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Wrong descriptions are refused with the place inside the JSON, the nearest name and the expected fields.
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "braintrace/ops/move.h"
+#include "braintrace/zoo/model.h"
+#include "tests/support/error_of.h"
+
+namespace braintrace::zoo {
+
+namespace {
+
+void expect_refused(const char* text, std::initializer_list<const char*> phrases) {
+  const std::string message = error_of([&] { build_model(text); });
+  for (const char* p : phrases) EXPECT_NE(message.find(p), message.npos) << "'" << p << "' is not in: " << message;
+}
+
+TEST(Description, PathsNearestNamesAndFields) {
+  expect_refused(R"({"type": "chain", "layers": [{"name": "a", "type": "gruu", "n_in": 1, "n_rec": 2}]})",
+                 {"layers[0].type", "gruu", "did you mean 'gru'"});
+  expect_refused(R"({"type": "gru", "n_in": 1, "n_rek": 2})", {"n_rek", "did you mean 'n_rec'", "n_in, n_rec"});
+  expect_refused(R"({"type": "gru", "n_in": 1})", {"n_rec", "needs this field"});
+  expect_refused(R"({"type": "gru", "n_in": -1, "n_rec": 2})", {"n_in", "positive", "-1"});
+  expect_refused(R"({"type": "gru", "n_in": "3", "n_rec": 2})", {"n_in", "whole number", "\"3\""});
+  expect_refused(R"({"type": "gru", "n_in": 3, "n_rec": 2, "activation": "tahn"})", {"activation", "'tanh'"});
+  expect_refused(R"({"n_in": 3})", {"type"});
+  expect_refused(R"({"type": "chain", "layers": []})", {"layers", "at least one"});
+  expect_refused(R"({"type": "chain", "layers": [{"name": "a", "type": "mean_pool_hw"},
+                                                 {"name": "a", "type": "mean_pool_hw"}]})",
+                 {"layers[1].name", "'a'", "twice"});
+  expect_refused(R"({"type": "chain", "layers": [)", {"not valid JSON"});
+}
+
+TEST(Description, NestedParts) {
+  expect_refused(R"({"type": "conv_leaky", "leak": 0.5, "conv": {"type": "conv2d", "in_size": [4, 4, 2],
+                     "out_channels": 3, "kernel_size": 3, "strides": 1}})",
+                 {"conv.strides", "did you mean 'stride'"});
+  expect_refused(R"({"type": "conv2d", "in_size": [4, 4, 2], "out_channels": 3, "kernel_size": 3, "groups": 2})",
+                 {"Conv2d", "2 groups"});
+  expect_refused(R"({"type": "snn_delta", "n_in": 2, "n_rec": 3, "surrogate": {"type": "relu_gard"}})",
+                 {"surrogate.type", "'relu_grad'"});
+  expect_refused(R"({"type": "snn_delta", "n_in": 2, "n_rec": 3, "tau_ms": -1})", {"tau", "positive"});
+  expect_refused(R"({"type": "sparse_rnn", "n_in": 2, "n_rec": 2,
+                     "csr": {"shape": [2, 2], "indptr": [0, 1, 2], "indices": [0, 2]}})",
+                 {"csr.indices", "2 is outside 0 … 1"});
+  expect_refused(R"({"type": "leaky_op_rnn", "op": {"kind": "dens"}, "h_shape": [2], "leak": 0.5})",
+                 {"op.kind", "'dense'"});
+  expect_refused(
+      R"({"type": "map_rnn", "n_in": 1, "n_rec": 2, "map": {"type": "masked_linear", "mask": [[1, 0], [1, 1]]}})",
+      {"mask", "[3,2]"});
+}
+
+TEST(Description, BuiltInModelsRun) {
+  const std::set<std::string> images{"conv_rnn"};
+  for (const BuiltinModel& m : builtin_models()) {
+    const auto model = build_model(m.description);
+    init_all_states(*model);
+    const Tensor y = (*model)(zeros(images.contains(m.name) ? Shape{1, 28, 28} : Shape{10}));
+    EXPECT_EQ(y.rank(), 1) << m.name;
+  }
+  EXPECT_NE(error_of([] { builtin_model("single_layer_rn"); }).find("'single_layer_rnn'"), std::string::npos);
+}
+
+TEST(Description, EveryTypeHasItsEquation) {
+  std::set<std::string> names;
+  for (const LayerType& t : layer_types()) {
+    EXPECT_TRUE(names.insert(t.name).second) << t.name;
+    EXPECT_FALSE(t.doc.empty()) << t.name;
+  }
+  EXPECT_GT(names.size(), 50u);
+}
+
+// BRAINTRACE_WRITE_DOCS=1 writes the page instead.
+TEST(Description, ThePageOfTheVocabularyIsUpToDate) {
+  const std::string file = std::string(BRAINTRACE_SOURCE_DIR) + "/docs/models.md";
+  if (std::getenv("BRAINTRACE_WRITE_DOCS")) std::ofstream(file) << vocabulary_page();
+  std::ifstream     in(file);
+  const std::string page{std::istreambuf_iterator<char>(in), {}};
+  EXPECT_EQ(page, vocabulary_page()) << "run this test with BRAINTRACE_WRITE_DOCS=1 to write docs/models.md";
+}
+
+}  // namespace
+
+}  // namespace braintrace::zoo
