@@ -11,6 +11,8 @@ namespace braintrace::cli {
 
 using Action = std::function<int()>;
 
+void add_explain(CLI::App& app, Action& chosen);
+void add_graph(CLI::App& app, Action& chosen);
 void add_info(CLI::App& app, Action& chosen);
 
 }  // namespace braintrace::cli

@@ -50,8 +50,8 @@ class Rendering {
     if (format == "program") return view_->program;
     require(model_.has_value(), "format {}: a stored graph has no model; use json, dot, svg, html or program.", format);
     const ModuleInfo& info = model_->graph.module_info;
-    if (format == "program-dot") return program_dot(info.program(), input_names(info));
-    if (format == "program-svg") return program_svg(info.program(), input_names(info));
+    if (format == "program-dot") return program_dot(info.program(), names_of(info));
+    if (format == "program-svg") return program_svg(info.program(), names_of(info));
     return CompilationReport(model_->graph).to_str(1);
   }
 
@@ -72,8 +72,8 @@ int run(const Options& o) {
   if (o.json) wanted = {"json"};
   if (wanted.empty() && !o.output.empty()) {
     const std::string suffix = std::filesystem::path(o.output).extension().string();
-    for (const std::string f : {"json", "dot", "svg", "html"})
-      if (suffix == "." + f) wanted = {f};
+    for (const char* f : {"json", "dot", "svg", "html"})
+      if (suffix == fmt::format(".{}", f)) wanted = {f};
   }
   if (wanted.empty()) wanted = {"text"};
   for (const std::string& f : wanted)

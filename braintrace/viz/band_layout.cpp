@@ -11,7 +11,7 @@ namespace braintrace {
 namespace {
 
 constexpr double margin = 28, band_pad = 16, band_header = 26, row_gap = 14, box_gap = 10;
-constexpr double track = 10, channel_pad = 16, min_channel = 40, min_lane = 22, loop_reach = 24;
+constexpr double track = 10, channel_pad = 16, min_channel = 40, min_lane = 22, loop_reach = 24, port_height = 16;
 constexpr double heading = 44;
 
 // Boxes in a column of a band, in rows.
@@ -75,6 +75,9 @@ class BandLayout {
  public:
   explicit BandLayout(const Picture& p) : p_(p), cells_(p.nodes.size()) {
     for (const PictureNode& n : p.nodes) out_.boxes.push_back(size_of_node(n));
+    std::vector<int> arrows(p.nodes.size(), 0);
+    for (const PictureEdge& e : p.edges) ++arrows[e.to];
+    for (size_t i = 0; i < arrows.size(); ++i) out_.boxes[i].h = std::max(out_.boxes[i].h, arrows[i] * port_height);
   }
 
   Layout run() {
@@ -255,6 +258,7 @@ class BandLayout {
       const double top = y + head + (card ? 4 : 0);
       place_rows(b, top + (inner - rows) / 2);
       double at = top + (inner - rights) / 2;
+      if (!card && right.size() == 1) at = std::clamp(level_with_source(right[0], at), top, top + inner - rights);
       for (size_t i : right) out_.boxes[i].y = at, at += out_.boxes[i].h + box_gap;
       if (!empty) y = top + inner + pad;
       if (card) out_.bands.push_back({band_title(right), {0, lane_end_.back(), 0, y - lane_end_.back()}});
@@ -262,6 +266,13 @@ class BandLayout {
     if (!lanes_.back().tracks.empty()) y += lanes_.back().thickness(min_lane);
     lane_end_.push_back(y);
     out_.height = y + margin;
+  }
+  // Where the box stands on one line with the operation that feeds it.
+  double level_with_source(size_t i, double otherwise) const {
+    for (const PictureEdge& e : p_.edges)
+      if (e.to == i && is(e.from, NodeKind::Operation) && cells_[e.from].band == cells_[i].band)
+        return centre(e.from) - out_.boxes[i].h / 2;
+    return otherwise;
   }
   void place_rows(int band, double y) {
     for (int r = 0; r < rows_[band]; ++r) {

@@ -91,6 +91,7 @@ std::string draw_node(const PictureNode& n, const Box& b, bool interactive) {
   out += rect(radius_of, b, r);
   const bool centred = n.kind == NodeKind::Operation;
   double     x = centred ? b.x + b.w / 2 : b.x + pad_x, y = b.y + pad_y + 13;
+  if (centred) y = b.y + b.h / 2 - (line_height * static_cast<double>(n.lines.size())) / 2 + 4.5;
   if (n.kind == NodeKind::Weight) {
     out += fmt::format("<path class=\"bar\" d=\"M{} {} v{}\"/>", number(b.x + 4), number(b.y + 8), number(b.h - 16));
     x += 2;

@@ -49,11 +49,11 @@ class Layers {
     LayeredLayout out;
     double        left = 1e300, right = 0, y = margin;
     for (const Item& i : items_) left = std::min(left, i.x - i.w / 2), right = std::max(right, i.x + i.w / 2);
-    std::vector<double> middle(items_.size()), tall;
+    std::vector<double> middle(items_.size()), half(items_.size());  // of the layer of each item
     for (const auto& layer : layers_) {
       double h = 0;
       for (size_t i : layer) h = std::max(h, items_[i].h);
-      for (size_t i : layer) middle[i] = y + h / 2;
+      for (size_t i : layer) middle[i] = y + h / 2, half[i] = h / 2;
       y += h + gap_y;
     }
     if (items_.empty()) left = 0;
@@ -64,11 +64,12 @@ class Layers {
     }
     for (const auto& c : chains_) {
       std::vector<Point> path;
-      for (size_t k = 0; k < c.size(); ++k) {
-        const Item&  it = items_[c[k]];
-        const double dy = k == 0 ? it.h / 2 : k + 1 == c.size() ? -it.h / 2 : 0;
-        path.push_back({it.x, middle[c[k]] + dy});
+      path.push_back({items_[c[0]].x, middle[c[0]] + items_[c[0]].h / 2});
+      for (size_t k = 1; k + 1 < c.size(); ++k) {  // straight past the boxes of a layer
+        path.push_back({items_[c[k]].x, middle[c[k]] - half[c[k]]});
+        path.push_back({items_[c[k]].x, middle[c[k]] + half[c[k]]});
       }
+      path.push_back({items_[c.back()].x, middle[c.back()] - items_[c.back()].h / 2});
       out.routes.push_back(std::move(path));
     }
     out.width  = right - left + 2 * margin;

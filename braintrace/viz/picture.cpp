@@ -2,6 +2,7 @@
 #include "braintrace/viz/picture.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -83,6 +84,32 @@ std::vector<PictureNode> nodes_of(const GraphView& view) {
   return nodes;
 }
 
+std::set<std::string> reached(const GraphView& view, std::vector<std::string> open, bool backward) {
+  std::set<std::string> found;
+  while (!open.empty()) {
+    const std::string at = open.back();
+    open.pop_back();
+    for (const GraphView::Edge& e : view.edges) {
+      const std::string &from = backward ? e.to : e.from, &to = backward ? e.from : e.to;
+      if (from == at && e.kind == EdgeKind::Data && to.starts_with("op:") && found.insert(to).second)
+        open.push_back(to);
+    }
+  }
+  return found;
+}
+
+// The operations on the way from one operation to the groups its relation reaches other than directly.
+std::set<std::string> operations_between(const GraphView& view, int op, const GraphView::Relation& r) {
+  std::vector<std::string> groups;
+  for (const GraphView::Connection& c : r.connections)
+    if (c.path != PathClass::Direct) groups.push_back(group_id(c.group));
+  std::set<std::string>       between;
+  const std::set<std::string> after = reached(view, {op_id(op)}, false), before = reached(view, groups, true);
+  std::set_intersection(after.begin(), after.end(), before.begin(), before.end(),
+                        std::inserter(between, between.end()));
+  return between;
+}
+
 // What an operation lights: its weights, then either the groups and states its relation names and the operations it
 // passes on the way, or, without a relation, whatever its result reaches before the next group.
 std::set<std::string> lit_by_operation(const GraphView& view, int op) {
@@ -96,9 +123,8 @@ std::set<std::string> lit_by_operation(const GraphView& view, int op) {
       lit.insert(group_id(c.group));
       for (const std::string& path : c.hidden_paths) lit.insert("state:" + path);
     }
-    for (size_t o = 0; o < view.operations.size(); ++o)
-      for (const std::string& w : view.operations[o].weights)
-        if (std::find(r.through.begin(), r.through.end(), w) != r.through.end()) lit.insert(op_id(static_cast<int>(o)));
+    const auto passes = operations_between(view, op, r);
+    lit.insert(passes.begin(), passes.end());
   }
   std::vector<std::string> open{op_id(op)};
   while (!related && !open.empty()) {

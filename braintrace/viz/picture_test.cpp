@@ -36,8 +36,9 @@ TEST(Lights, TheReverseHolds) {
       EXPECT_TRUE(lit.count(id)) << id;
       if (!id.starts_with("weight:")) continue;
       for (const std::string& other : lit)
-        if (other.starts_with("group:") || other.starts_with("state:"))
+        if (other.starts_with("group:") || other.starts_with("state:")) {
           EXPECT_TRUE(p.lights.at(other).count(id)) << id << " and " << other;
+        }
     }
   }
   EXPECT_FALSE(picture_of(samples::lstm()).lights.at("state:lstm.c").count("weight:lstm.Wo.weight"));
@@ -95,7 +96,7 @@ TEST(Pictures, SvgShowsEveryThing) {
 TEST(ProgramPicture, HasABoxPerEquationAndUsedInput) {
   const Traced      t   = trace({{DType::F32, {3}}, {DType::F32, {3}}, {DType::F32, {5}}},
                                 [](const Tensors& x) -> Tensors { return {tanh(x[0]) * x[1]}; });
-  const std::string dot = program_dot(t.program, {{t.program.args[0], "rnn.\"h\""}});
+  const std::string dot = program_dot(t.program, {{{t.program.args[0], "rnn.\"h\""}}, {}});
   EXPECT_NE(dot.find("rnn.\\\"h\\\""), std::string::npos);
   EXPECT_NE(dot.find("tanh"), std::string::npos);
   EXPECT_EQ(dot.find("f32[5]"), std::string::npos);  // never read

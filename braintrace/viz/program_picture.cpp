@@ -23,14 +23,14 @@ struct ProgramGraph {
   std::vector<ProgramNode>               nodes;
   std::vector<std::pair<size_t, size_t>> edges;
 
-  ProgramGraph(const Program& p, const ValueNames& names) {
+  ProgramGraph(const Program& p, const ProgramNames& names) {
     std::map<Var, size_t> at;
     std::set<Var>         used(p.results.begin(), p.results.end());
     for (const Eqn& e : p.eqns) used.insert(e.in.begin(), e.in.end());
     const auto input = [&](Var v, const char* css) {
       if (!used.count(v)) return;
-      const auto        name  = names.find(v);
-      const std::string title = name == names.end() ? fmt::format("%{}", v) : name->second;
+      const auto        name  = names.inputs.find(v);
+      const std::string title = name == names.inputs.end() ? fmt::format("%{}", v) : name->second;
       at[v]                   = nodes.size();
       nodes.push_back({fmt::format("v{}", v), css, title, to_string(p.type(v)), title});
     };
@@ -45,8 +45,8 @@ struct ProgramGraph {
     }
     for (size_t i = 0; i < p.results.size(); ++i) {
       connect({p.results[i]}, at);
-      nodes.push_back(
-          {fmt::format("r{}", i), "result", fmt::format("result {}", i), to_string(p.type(p.results[i])), ""});
+      const std::string title = i < names.results.size() ? names.results[i] : fmt::format("result {}", i);
+      nodes.push_back({fmt::format("r{}", i), "result", title, to_string(p.type(p.results[i])), title});
     }
   }
 
@@ -90,19 +90,24 @@ constexpr const char* program_css = R"css(
 
 }  // namespace
 
-ValueNames input_names(const ModuleInfo& info) {
-  ValueNames names;
-  for (size_t i = 0; i < info.step.num_args; ++i)
-    names[info.program().args[i]] = info.step.num_args == 1 ? "x" : fmt::format("x{}", i);
-  for (size_t i = 0; i < info.step.reads.size(); ++i) {
-    const StateLeaf& leaf = info.step.reads[i];
-    names[info.program().args[info.step.num_args + i]] =
-        info.path_of(leaf.state).str() + (leaf.leaf.empty() ? "" : "." + leaf.leaf);
-  }
+ProgramNames names_of(const ModuleInfo& info) {
+  const StatefulProgram& step = info.step;
+  ProgramNames           names;
+  const auto             numbered = [](const char* letter, size_t i, size_t n) {
+    return n == 1 ? std::string(letter) : fmt::format("{}{}", letter, i);
+  };
+  const auto path = [&](const StateLeaf& leaf) {
+    return info.path_of(leaf.state).str() + (leaf.leaf.empty() ? "" : "." + leaf.leaf);
+  };
+  for (size_t i = 0; i < step.num_args; ++i) names.inputs[step.program.args[i]] = numbered("x", i, step.num_args);
+  for (size_t i = 0; i < step.reads.size(); ++i)
+    names.inputs[step.program.args[step.num_args + i]] = path(step.reads[i]);
+  for (size_t i = 0; i < step.num_results; ++i) names.results.push_back(numbered("y", i, step.num_results));
+  for (const StateLeaf& leaf : step.writes) names.results.push_back("new " + path(leaf));
   return names;
 }
 
-std::string program_dot(const Program& program, const ValueNames& names) {
+std::string program_dot(const Program& program, const ProgramNames& names) {
   const ProgramGraph graph(program, names);
   std::string out = "digraph program {\n  node [shape=box, style=rounded, fontname=\"Helvetica\", fontsize=11];\n";
   for (const ProgramNode& n : graph.nodes)
@@ -114,7 +119,7 @@ std::string program_dot(const Program& program, const ValueNames& names) {
   return out + "}\n";
 }
 
-std::string program_svg(const Program& program, const ValueNames& names) {
+std::string program_svg(const Program& program, const ProgramNames& names) {
   const ProgramGraph graph(program, names);
   std::vector<Box>   sizes;
   for (const ProgramNode& n : graph.nodes) sizes.push_back(size_of_node(n));

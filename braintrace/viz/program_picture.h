@@ -4,17 +4,20 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "braintrace/compiler/graph.h"
 
 namespace braintrace {
 
-using ValueNames = std::map<Var, std::string>;
+struct ProgramNames {
+  std::map<Var, std::string> inputs;   // others show their number
+  std::vector<std::string>   results;  // in order; missing ones show their position
+};
+// What the arguments and results of the step are: inputs, outputs, states and weights by path.
+ProgramNames names_of(const ModuleInfo& info);
 
-// Paths of states and weights, by the value that holds them at the start of the step.
-ValueNames input_names(const ModuleInfo& info);
-
-std::string program_dot(const Program& program, const ValueNames& names = {});
-std::string program_svg(const Program& program, const ValueNames& names = {});
+std::string program_dot(const Program& program, const ProgramNames& names = {});
+std::string program_svg(const Program& program, const ProgramNames& names = {});
 
 }  // namespace braintrace
