@@ -54,17 +54,32 @@ Connection connect(const RelationFinder& find, const HiddenParamOpRelation& r, c
   return c;
 }
 
-// Weights of the products between y and the groups it reaches.
+// Weights of the products between y and the groups it reaches: leaves behind the operands of these products that do not
+// come from y, not looking through other products.
 std::vector<Path> weights_passed(const RelationFinder& find, const HiddenParamOpRelation& r) {
   std::vector<Path> out;
+  const Vars        after = reach_forward(find.flow, {r.y});
+  std::vector<bool> seen(find.flow.program.types.size(), false);
+  for (Var v : after) seen[v] = true;
   for (const Connection& c : r.connections) {
     const Region way = cut_region(find.flow, {r.y}, find.groups[c.group].exits(), find.inside(c.group, true));
-    for (Var constant : way.constants)
-      for (Var v : reach_backward(find.flow, {constant})) {
-        if (find.weight_of[v] < 0) continue;
+    Vars         queue;
+    for (int32_t e : way.eqns)
+      if (find.blocks(find.flow.program.eqns[e]))
+        queue.insert(queue.end(), find.flow.program.eqns[e].in.begin(), find.flow.program.eqns[e].in.end());
+    for (size_t i = 0; i < queue.size(); ++i) {
+      const Var v = queue[i];
+      if (seen[v]) continue;
+      seen[v] = true;
+      if (find.weight_of[v] >= 0) {
         const Path& p = find.info.weights[find.weight_of[v]].path;
         if (std::find(out.begin(), out.end(), p) == out.end() && p != r.weight_path) out.push_back(p);
       }
+      const int32_t e = find.flow.producer[v];
+      if (e < 0 || find.blocks(find.flow.program.eqns[e])) continue;
+      const Vars& in = find.flow.program.eqns[e].in;
+      queue.insert(queue.end(), in.begin(), in.end());
+    }
   }
   return out;
 }

@@ -1,73 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every recorded numeric case: the model built from its description, with the recorded parameters and initial states,
 // gives the recorded outputs and states at every step.
-#include <filesystem>
-#include <fstream>
-
-#include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
-
-#include "braintrace/io/npy.h"
 #include "braintrace/model/frame.h"
 #include "braintrace/ops/math.h"
-#include "braintrace/ops/move.h"
-#include "braintrace/zoo/model.h"
+#include "tests/support/golden_case.h"
 
 namespace braintrace {
 
 namespace {
-
-namespace fs = std::filesystem;
-using nlohmann::json;
-
-const fs::path golden = fs::path(BRAINTRACE_SOURCE_DIR) / "tests/data/golden";
-
-std::vector<std::string> cases() {
-  std::vector<std::string> out;
-  for (const char* folder : {"numerics", "corrected"})
-    for (const auto& entry : fs::directory_iterator(golden / folder))
-      if (fs::exists(entry.path() / "case.json")) out.push_back(fs::path(folder) / entry.path().filename());
-  std::sort(out.begin(), out.end());
-  return out;
-}
-
-// The state and leaf behind a dotted array name: "rnn.W.weight.bias" is leaf bias of rnn.W.weight.
-std::pair<State, std::string> find_leaf(const Module& model, const std::string& name) {
-  for (const auto& [path, state] : model.states())
-    for (const std::string& leaf : state.leaf_names())
-      if (path.str() + (leaf.empty() ? "" : "." + leaf) == name) return {state, leaf};
-  throw UserError("no state for " + name);
-}
-
-struct Loaded {
-  json                    info;
-  NamedArrays             arrays;
-  std::shared_ptr<Module> model;
-
-  explicit Loaded(const std::string& name) {
-    info   = json::parse(std::ifstream(golden / name / "case.json"));
-    arrays = read_npz(golden / name / "arrays.npz");
-    model  = zoo::build_model(info["model"]);
-    init_all_states(*model, {.batch_size = info["B"].is_null() ? BatchSize() : BatchSize(info["B"].get<int64_t>())});
-    for (const auto& [key, value] : arrays)
-      for (const std::string prefix : {"param.", "h0."})
-        if (key.rfind(prefix, 0) == 0) {
-          const auto [state, leaf] = find_leaf(*model, key.substr(prefix.size()));
-          EXPECT_EQ(state.leaf(leaf).shape(), value.shape()) << key;
-          state.set_leaf(leaf, Tensor(value));
-          ++set;
-        }
-    int leaves = 0;
-    for (const auto& [path, state] : model->states()) leaves += static_cast<int>(state.leaf_names().size());
-    EXPECT_EQ(set, leaves) << "some parameters or states are not recorded";
-  }
-  int set = 0;
-};
-
-Tensor step_of(const Array& all, int64_t t) {
-  const Tensor x(all);
-  return reshape(slice_axis(x, 0, t, t + 1), Shape(x.shape().begin() + 1, x.shape().end()));
-}
 
 double distance(const Tensor& got, const Array& all, int64_t t) {
   const Array want = step_of(all, t).array(), have = got.array();
@@ -121,12 +61,13 @@ TEST(ForwardControl, AChangedParameterChangesTheOutput) {
   EXPECT_GT(distance((*c.model)(step_of(c.arrays.at("x"), 0)), c.arrays.at("fwd.y"), 0), 1e-9);
 }
 
-INSTANTIATE_TEST_SUITE_P(Golden, Forward, testing::ValuesIn(cases()), [](const auto& info) {
-  std::string name = info.param;
-  for (char& c : name)
-    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Golden, Forward, testing::ValuesIn(golden_cases({"numerics", "corrected"})),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           for (char& c : name)
+                             if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+                           return name;
+                         });
 
 }  // namespace
 
