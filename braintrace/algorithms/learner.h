@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A learner wraps a model: calling it runs one step, advances the eligibility traces, and is differentiable. The gradient
-// of a parameter is then the one its learning rule defines.
+// A learner wraps a model: calling it runs one step, advances the eligibility traces, and is differentiable. The
+// gradient of a parameter is then the one its learning rule defines.
 //
 //   bt::D_RTRL learner(model);
 //   learner.compile_graph(bt::zeros({10}));
@@ -17,7 +17,8 @@ namespace braintrace {
 class OnlineLearner {
  public:
   // The model must outlive the learner.
-  explicit OnlineLearner(Module& model, CompileOptions options = {}) : model_(&model), options_(std::move(options)) {}
+  OnlineLearner(Module& model, std::shared_ptr<const LearningRule> rule, CompileOptions options = {})
+      : model_(&model), rule_(std::move(rule)), options_(std::move(options)) {}
 
   // Finds groups and relations from one example of the inputs and makes the traces. A second call does nothing.
   void compile_graph(const Tensors& examples);
@@ -30,22 +31,24 @@ class OnlineLearner {
   // Sets all traces to zero; the model's states stay.
   void reset_state();
 
-  bool               is_compiled() const { return compiled_.has_value(); }
-  const ETraceGraph& graph() const { return compiled().graph; }
-  // The traces of the weights of one parameter: one tensor per relation, group and operand.
-  std::vector<std::pair<TraceSlot, Tensor>> get_etrace_of(const Path& weight) const;
+  bool                is_compiled() const { return compiled_.has_value(); }
+  const ETraceGraph&  graph() const { return compiled().graph; }
+  const LearningRule& rule() const { return *rule_; }
+  // What the rule remembers, in the order of LearningRule::memory.
+  Tensors memory() const;
 
  private:
   struct Compiled {
     ETraceGraph        graph;
     StepProgram        step;
-    std::vector<State> traces;
+    std::vector<State> memory;
   };
   const Compiled& compiled() const;
 
-  Module*                 model_;
-  CompileOptions          options_;
-  std::optional<Compiled> compiled_;
+  Module*                             model_;
+  std::shared_ptr<const LearningRule> rule_;
+  CompileOptions                      options_;
+  std::optional<Compiled>             compiled_;
 };
 
 }  // namespace braintrace

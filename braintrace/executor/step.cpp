@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/executor/step.h"
+
+#include "braintrace/ops/math.h"
+#include "braintrace/ops/move.h"
+#include "braintrace/transforms/walk.h"
+
+namespace braintrace {
+
+std::vector<TraceSite> trace_sites(const ETraceGraph& graph) {
+  std::vector<TraceSite> out;
+  for (size_t r = 0; r < graph.hidden_param_op_relations.size(); ++r) {
+    const auto& relation = graph.hidden_param_op_relations[r];
+    for (size_t c = 0; c < relation.connections.size(); ++c) {
+      const Connection& connection = relation.connections[c];
+      if (connection.path == PathClass::Windowed) continue;
+      EtpCall call = relation.call;
+      if (!call.op->etp->mixes) call.y.shape = graph.hidden_groups[connection.group].varshape;
+      for (size_t k = 0; k < relation.trainables.size(); ++k)
+        out.push_back({static_cast<int>(r), static_cast<int>(c), static_cast<int>(k), connection.group,
+                       relation.trainables[k].weight, call});
+    }
+  }
+  return out;
+}
+
+Tensor as_output(const EtpCall& call, const HiddenGroup& g, const Tensor& t) {
+  Shape shape = call.y.shape;
+  shape.insert(shape.end(), t.shape().begin() + static_cast<int64_t>(g.varshape.size()), t.shape().end());
+  return reshape(t, shape);
+}
+
+Step::Step(const ETraceGraph& graph, const Tensors& inputs)
+    : graph_(graph),
+      info_(graph.module_info),
+      flow_(info_.program(), info_.entries()),
+      is_exit_(info_.program().types.size()),
+      values_(info_.program().types.size()) {
+  const Program& p = info_.program();
+  for (const HiddenVar& h : info_.hidden) is_exit_[h.out] = true;
+  bind_inputs(p, concatenated(info_.step.constants, inputs), values_);
+  for (const Eqn& e : p.eqns) {
+    EqnNote note(p, e);
+    scatter(values_, e.out, apply(*e.op, gather(values_, e.in), e.attrs));
+  }
+  // The perturbed step runs beside the plain one; common equations are joined later.
+  Tensors in = concatenated(info_.step.constants, inputs);
+  for (const HiddenVar& h : info_.hidden) in.emplace_back(p.type(h.out), 0);
+  Mask active(info_.step.constants.size(), false);
+  active.resize(in.size(), true);
+  vjp_ = vjp(add_hidden_perturbation(info_).program, in, active);
+}
+
+Tensors Step::results() const { return gather(values_, info_.program().results); }
+
+Tensors Step::operands(int relation) const {
+  return gather(values_, info_.program().eqns[graph_.hidden_param_op_relations[relation].eqn].in);
+}
+
+const Tensor& Step::D(int group) {
+  const auto [it, is_new] = D_.try_emplace(group);
+  if (is_new) it->second = transition_blocks(graph_.hidden_groups[group], values_);
+  return it->second;
+}
+
+const Tensor& Step::D_f(int relation, int connection) {
+  const auto [it, is_new] = D_f_.try_emplace({relation, connection});
+  if (is_new) {
+    const auto& r = graph_.hidden_param_op_relations[relation];
+    const auto& c = r.connections[connection];
+    it->second    = tail_blocks(graph_.hidden_groups[c.group], r, c, values_);
+  }
+  return it->second;
+}
+
+Step::Pulled Step::pull(const Tensors& ct) const {
+  const Tensors found = vjp_.pullback(ct);
+  const auto    split = found.end() - static_cast<int64_t>(info_.hidden.size());
+  return {{found.begin(), split}, {split, found.end()}};
+}
+
+Tensors Step::signals(const Tensors& G) const {
+  Tensors L;
+  for (const HiddenGroup& g : graph_.hidden_groups) L.push_back(signal(g, G));
+  return L;
+}
+
+Tensor Step::signal(const HiddenGroup& g, const Tensors& G) const {
+  const Stops held{.eqn   = [this](const Eqn& e) { return flow_.is_product(e); },
+                   .value = [this](Var v) { return is_exit_[v]; }};
+  Tensors     L;
+  Types       types;
+  for (size_t a = 0; a < g.members.size(); ++a) {
+    L.push_back(G[g.members[a]]);
+    const Var from = g.hidden[a].out;
+    types.push_back(flow_.program.type(from));
+    for (size_t b = 0; b < g.members.size(); ++b) {
+      const Tensor& G_b = G[g.members[b]];
+      if (a == b || !G_b.defined()) continue;
+      const Region A = cut_region(flow_, {from}, {g.hidden[b].out}, held);
+      if (A.program.eqns.empty()) continue;
+      const Tensors constants = gather(values_, A.constants);
+      Mask          active(constants.size(), false);
+      active.push_back(true);
+      const Tensor read = vjp(A.program, concatenated(constants, {values_[from]}), active).pullback({G_b})[0];
+      if (read.defined()) L[a] = L[a].defined() ? L[a] - read : -read;
+    }
+  }
+  return g.concat_hidden(instantiated(L, types));
+}
+
+void Step::add_operand_gradient(const TraceSite& site, const Tensor& g, Tensors& leaf_gradients) const {
+  const Trainable& t         = graph_.hidden_param_op_relations[site.relation].trainables[site.trainable];
+  const Tensors    constants = gather(values_, t.chain.constants);
+  Tensors          leaves;
+  for (int l : t.leaves) leaves.push_back(values_[info_.weights[l].var]);
+  Mask active(constants.size(), false);
+  active.resize(constants.size() + leaves.size(), true);
+  const Tensors back = vjp(t.chain.program, concatenated(constants, leaves), active).pullback({g});
+  for (size_t l = 0; l < t.leaves.size(); ++l)
+    leaf_gradients[t.leaves[l]] = add_defined(leaf_gradients[t.leaves[l]], back[l]);
+}
+
+}  // namespace braintrace

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// One step of a compiled model while it is being traced: its values, its Jacobian blocks, and reverse mode with every
+// same-step path counted once. Learning rules are written in terms of it.
+//
+//   D_g       ∂h_t/∂h_{t-1} of group g, per position                [*varshape,S,S]
+//   D_f       ∂h_t/∂y_t of an operation and a group, per position   [*varshape,S]
+//   G_c       ∂ℓ_t/∂(new value of state c), seen by every later reader of the step
+//   L_c       G_c − Σ_{c'≠c} A_{c→c'}ᵀ G_{c'}                        the learning signal
+//
+// A_{c→c'} is what member c' of the group reads of member c within the step, position by position; it is inside the
+// trace of c' already and must not be counted in the signal of c.
+#pragma once
+
+#include <map>
+
+#include "braintrace/compiler/jacobians.h"
+#include "braintrace/transforms/linearize.h"
+
+namespace braintrace {
+
+// A weight of a relation and a group it is traced to.
+struct TraceSite {
+  int     relation, connection, trainable;
+  int     group, weight;  // of the connection; index among the operation's weights
+  EtpCall call;           // with the positions of the group
+};
+std::vector<TraceSite> trace_sites(const ETraceGraph& graph);
+
+// [*varshape,…] laid out like the operation's output.
+Tensor as_output(const EtpCall& call, const HiddenGroup& g, const Tensor& t);
+
+class Step {
+ public:
+  // Runs the step on `inputs`: arguments, then the states it reads.
+  Step(const ETraceGraph& graph, const Tensors& inputs);
+
+  const ETraceGraph& graph() const { return graph_; }
+  const Values&      values() const { return values_; }
+  Tensors            results() const;
+  Tensors            operands(int relation) const;  // what the operation reads
+
+  // Undefined when structurally zero.
+  const Tensor& D(int group);
+  const Tensor& D_f(int relation, int connection);
+
+  // Reverse mode, from cotangents of the step's results.
+  struct Pulled {
+    Tensors inputs;  // cotangents of the inputs; those of parameters are their same-step gradients
+    Tensors G;       // per hidden state
+  };
+  Pulled pull(const Tensors& ct) const;
+  // L of every group : [*varshape,S]
+  Tensors signals(const Tensors& G) const;
+
+  // Adds Cᵀ g to the gradients of the leaves behind an operand, C = ∂operand/∂leaves.
+  void add_operand_gradient(const TraceSite& site, const Tensor& g, Tensors& leaf_gradients) const;
+
+ private:
+  Tensor signal(const HiddenGroup& g, const Tensors& G) const;
+
+  const ETraceGraph&                    graph_;
+  const ModuleInfo&                     info_;
+  Flow                                  flow_;
+  Mask                                  is_exit_;
+  Values                                values_;
+  std::map<int, Tensor>                 D_;
+  std::map<std::pair<int, int>, Tensor> D_f_;
+  VjpResult                             vjp_;
+};
+
+}  // namespace braintrace
