@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/algorithms/learner.h"
 
+#include "braintrace/compiler/report.h"
 #include "braintrace/control/custom.h"
 #include "braintrace/transforms/walk.h"
 
@@ -54,6 +55,8 @@ Tensors OnlineLearner::update(const Tensors& xs) {
 void OnlineLearner::reset_state() {
   for (const State& m : compiled().memory) m.set(Tensor(m.value().type(), 0));
 }
+
+std::string OnlineLearner::show_graph() const { return braintrace::show_graph(graph()); }
 
 Tensors OnlineLearner::memory() const {
   Tensors out;

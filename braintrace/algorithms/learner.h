@@ -33,6 +33,7 @@ class OnlineLearner {
 
   bool                is_compiled() const { return compiled_.has_value(); }
   const ETraceGraph&  graph() const { return compiled().graph; }
+  std::string         show_graph() const;  // groups, weights and the groups they reach, as text
   const LearningRule& rule() const { return *rule_; }
   // What the rule remembers, in the order of LearningRule::memory.
   Tensors memory() const;

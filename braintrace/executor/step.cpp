@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/executor/step.h"
 
+#include "braintrace/compiler/report.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/transforms/walk.h"
@@ -14,8 +15,7 @@ std::vector<TraceSite> trace_sites(const ETraceGraph& graph) {
     for (size_t c = 0; c < relation.connections.size(); ++c) {
       const Connection& connection = relation.connections[c];
       if (connection.path == PathClass::Windowed) continue;
-      EtpCall call = relation.call;
-      if (!call.op->etp->mixes) call.y.shape = graph.hidden_groups[connection.group].varshape;
+      const EtpCall call = call_at_group(relation, graph.hidden_groups[connection.group]);
       for (size_t k = 0; k < relation.trainables.size(); ++k)
         out.push_back({static_cast<int>(r), static_cast<int>(c), static_cast<int>(k), connection.group,
                        relation.trainables[k].weight, call});
