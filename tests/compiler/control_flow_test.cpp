@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// Control flow inside a step: what is flattened, what stays, what is refused (docs/limits.md), each with its record.
+#include <functional>
+
+#include <gtest/gtest.h>
+
+#include "braintrace/algorithms/d_rtrl.h"
+#include "braintrace/control/cond.h"
+#include "braintrace/control/custom.h"
+#include "braintrace/control/remat.h"
+#include "braintrace/control/scan.h"
+#include "braintrace/control/while.h"
+#include "braintrace/etp/dense.h"
+#include "braintrace/model/functions.h"
+#include "braintrace/ops/compare.h"
+#include "braintrace/ops/contract.h"
+#include "braintrace/ops/math.h"
+#include "braintrace/ops/move.h"
+#include "braintrace/ops/reduce.h"
+#include "braintrace/runtime/values.h"
+
+namespace braintrace {
+
+namespace {
+
+// h ← rule(x, h, w): one weight, one hidden state of four units.
+struct Cell : Module {
+  using Rule = std::function<Tensor(const Tensor& x, const Tensor& h, const Tensor& w)>;
+
+  explicit Cell(Rule r)
+      : rule(std::move(r)),
+        w(state("w",
+                ParamState(from_doubles({DType::F64, {4, 4}}, std::vector<double>{.1, .2, -.3, .4, .5, -.6, .7, -.8, .2,
+                                                                                  .1, .4, -.3, .6, .2, -.1, .5})))),
+        h(state("h", HiddenState(from_doubles({DType::F64, {4}}, std::vector<double>{.3, -.2, .5, .1})))) {}
+  Tensor update(const Tensor& x) override {
+    h.set(rule(x, h.value(), w.value()));
+    return h.value();
+  }
+
+  Rule        rule;
+  ParamState  w;
+  HiddenState h;
+};
+
+const Type vec{DType::F64, {4}};
+
+ETraceGraph compile(const Cell::Rule& rule, const CompileOptions& options = {}) {
+  Cell cell(rule);
+  return compile_etrace_graph(cell, {vec}, options);
+}
+
+// The kinds of the records a refused compilation carries; empty when it compiles.
+std::vector<DiagnosticKind> refusal(const Cell::Rule& rule, const CompileOptions& options = {}) {
+  try {
+    compile(rule, options);
+  } catch (const CompileError& e) {
+    std::vector<DiagnosticKind> kinds;
+    for (const CompilationRecord& r : e.diagnostics) kinds.push_back(r.kind);
+    return kinds;
+  }
+  return {};
+}
+
+bool has(const ETraceGraph& g, DiagnosticKind kind) { return !g.explain({.kind = kind}).empty(); }
+bool has(const std::vector<DiagnosticKind>& kinds, DiagnosticKind kind) {
+  return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
+}
+
+// The D-RTRL gradient of Σ h² after three steps, for comparing two ways of writing one step.
+Tensor gradient(const Cell::Rule& rule) {
+  Cell   cell(rule);
+  D_RTRL learner(cell);
+  learner.compile_graph(Tensor(vec, 0));
+  auto   loss = [&](Tensor x) { return sum(square(learner(x))); };
+  Tensor total(Type{DType::F64, {4, 4}}, 0);
+  for (double x : {0.5, -1.0, 2.0}) total = total + grad(loss, cell.params())(Tensor(vec, x))["w"];
+  return total;
+}
+
+Tensor substeps(const Tensor& x, const Tensor& h, const Tensor& w, int64_t length) {
+  const ScanBody body = [&](const Tensors& c, const Tensors&) -> ScanResult {
+    return {{0.7 * c[0] + 0.3 * tanh(matmul(x + 0.1 * c[0], w))}, {}};
+  };
+  const Tensors carry{h}, none;
+  return scan(body, carry, none, {.length = length}).carry[0];
+}
+
+Tensor plain_substeps(const Tensor& x, const Tensor& h, const Tensor& w, int length) {
+  Tensor c = h;
+  for (int i = 0; i < length; ++i) c = 0.7 * c + 0.3 * tanh(matmul(x + 0.1 * c, w));
+  return c;
+}
+
+Tensor choose(const Tensor& x, const Tensor& h, const Tensor& w) {
+  const Tensors  in{x, h, w};
+  const Function yes = [](const Tensors& t) -> Tensors { return {0.5 * t[1] + tanh(matmul(t[0], t[2]))}; };
+  const Function no  = [](const Tensors& t) -> Tensors { return {0.9 * t[1] - matmul(t[0], t[2])}; };
+  return cond(greater(sum(x), 0.0), yes, no, in)[0];
+}
+
+Tensor until_small(const Tensor& h, const Function& body) {
+  const Tensors init{h};
+  return while_loop([](const Tensors& c) { return greater(sum(square(c[0])), 0.1); }, body, init)[0];
+}
+
+TEST(ControlFlow, ShortScanIsUnrolledAndLearnsLikeTheWrittenOutLoop) {
+  const auto g = compile([](auto& x, auto& h, auto& w) { return substeps(x, h, w, 3); });
+  EXPECT_TRUE(has(g, DiagnosticKind::ScanUnrolled));
+  EXPECT_EQ(g.hidden_param_op_relations.size(), 3u);
+  const Tensor looped = gradient([](auto& x, auto& h, auto& w) { return substeps(x, h, w, 3); });
+  const Tensor plain  = gradient([](auto& x, auto& h, auto& w) { return plain_substeps(x, h, w, 3); });
+  const Tensor other  = gradient([](auto& x, auto& h, auto& w) { return plain_substeps(x, h, w, 2); });
+  EXPECT_LT(max_difference(looped, plain), 1e-14);
+  EXPECT_GT(max_difference(looped, other), 1e-3);  // negative control
+}
+
+TEST(ControlFlow, ConditionalRunsBothBranchesAndSelects) {
+  const auto g = compile(choose);
+  EXPECT_TRUE(has(g, DiagnosticKind::CondIfConverted));
+  EXPECT_EQ(g.hidden_param_op_relations.size(), 2u);
+  const Tensor chosen  = gradient(choose);
+  const Tensor written = gradient([](auto& x, auto& h, auto& w) {
+    return select(greater(sum(x), 0.0), 0.5 * h + tanh(matmul(x, w)), 0.9 * h - matmul(x, w));
+  });
+  EXPECT_LT(max_difference(chosen, written), 1e-14);
+}
+
+TEST(ControlFlow, RematIsSeenThrough) {
+  const auto g = compile([](auto& x, auto& h, auto& w) {
+    const Function f = [](const Tensors& t) -> Tensors { return {0.5 * t[1] + tanh(matmul(t[0], t[2]))}; };
+    return remat(f)({x, h, w})[0];
+  });
+  EXPECT_EQ(g.hidden_param_op_relations.size(), 1u);
+  EXPECT_TRUE(g.hidden_groups[0].diagonal);
+}
+
+TEST(ControlFlow, AWeightFreeLoopThatMakesAStateIsOneOpaquePiece) {
+  const auto settle = [](auto& x, auto& h, auto& w) {
+    const Tensor drive = tanh(matmul(x, w));
+    return until_small(h + drive, [](const Tensors& c) -> Tensors { return {0.5 * c[0]}; });
+  };
+  const auto g = compile(settle);
+  EXPECT_TRUE(has(g, DiagnosticKind::ControlFlowOpaqueForward));
+  CompileOptions strict;
+  strict.control_flow.while_hidden = ControlFlowPolicy::WhileHidden::Error;
+  EXPECT_TRUE(has(refusal(settle, strict), DiagnosticKind::ControlFlowOpaqueForward));
+}
+
+TEST(ControlFlow, WhatDoesNotChangeInALoopIsNotInTheLoop) {
+  const auto g = compile([](auto& x, auto& h, auto& w) {
+    const ScanBody body = [&](const Tensors& c, const Tensors&) -> ScanResult {
+      return {{0.7 * c[0] + matmul(x, w)}, {}};
+    };
+    const Tensors carry{h}, none;
+    return scan(body, carry, none, {.length = 40}).carry[0];
+  });
+  EXPECT_EQ(g.hidden_param_op_relations.size(), 1u);
+}
+
+TEST(ControlFlowRefused, LongScanWithATrainableOperation) {
+  const auto rule = [](auto& x, auto& h, auto& w) { return substeps(x, h, w, 40); };
+  EXPECT_TRUE(has(refusal(rule), DiagnosticKind::PrimitiveInsideControlFlow));
+  EXPECT_TRUE(has(refusal(rule), DiagnosticKind::ScanUnrollSkipped));
+  CompileOptions longer;
+  longer.control_flow.scan_unroll_limit = 40;
+  EXPECT_TRUE(refusal(rule, longer).empty());
+}
+
+TEST(ControlFlowRefused, TrainableOperationInsideWhile) {
+  EXPECT_TRUE(has(refusal([](auto& x, auto& h, auto& w) {
+                    return until_small(
+                        h, [&](const Tensors& c) -> Tensors { return {0.5 * c[0] + 0.01 * matmul(x + c[0], w)}; });
+                  }),
+                  DiagnosticKind::PrimitiveInsideControlFlow));
+}
+
+TEST(ControlFlowRefused, TrainableOperationInsideAFunctionWithItsOwnDerivative) {
+  EXPECT_TRUE(has(refusal([](auto& x, auto& h, auto& w) {
+                    const Function f = [](const Tensors& t) -> Tensors { return {matmul(t[0], t[1])}; };
+                    const JvpRule  r = [](const Tensors& t, const Tensors& d) -> Tensors {
+                      return {dot(d[0], t[1]) + dot(t[0], d[1])};
+                    };
+                    return 0.5 * h + custom_jvp(f, r)({x, w})[0];
+                  }),
+                  DiagnosticKind::PrimitiveInsideControlFlow));
+}
+
+TEST(ControlFlowRefused, AWeightThatReachesTheStateThroughWhile) {
+  EXPECT_TRUE(has(refusal([](auto&, auto& h, auto& w) {
+                    return until_small(h, [&](const Tensors& c) -> Tensors { return {0.1 * dot(c[0], w)}; });
+                  }),
+                  DiagnosticKind::WeightInWhile));
+}
+
+TEST(StepRefused, AParameterThatTheStepWrites) {
+  struct Writer : Cell {
+    Writer() : Cell([](auto& x, auto& h, auto& w) { return 0.5 * h + matmul(x, w); }) {}
+    Tensor update(const Tensor& x) override {
+      w.set(0.9 * w.value());
+      return Cell::update(x);
+    }
+  } cell;
+  const Array before = cell.w.value().array();
+  EXPECT_THROW(compile_etrace_graph(cell, {vec}), UserError);
+  EXPECT_TRUE(identical(cell.w.value().array(), before));  // states are untouched
+}
+
+TEST(StepRefused, AHiddenStateThatChangesItsType) {
+  EXPECT_THROW(compile([](auto& x, auto& h, auto&) { return concat({x, h}, 0); }), UserError);
+}
+
+TEST(StepRefused, UnknownHiddenPath) {
+  const auto g = compile([](auto& x, auto& h, auto& w) { return 0.5 * h + matmul(x, w); });
+  EXPECT_THROW(g.hid_path_to_group({"nowhere"}), UserError);
+  EXPECT_EQ(g.hid_path_to_group({"h"}).index, 0);
+}
+
+}  // namespace
+
+}  // namespace braintrace
