@@ -10,8 +10,9 @@
 namespace braintrace {
 
 OpenBody open_body(const Types& types, const Function& f) {
-  OpenBody body{Builder::open(), {}};
-  Tensors  args;
+  OpenBody   body{Builder::open(), {}};
+  TraceGuard guard(body.builder);
+  Tensors    args;
   for (const Type& t : types) args.push_back(body.builder->argument(t));
   body.results = f(args);
   for (const Tensor& t : body.results)

@@ -4,6 +4,7 @@
 // inner program; `finish` returns those outer tensors beside the program.
 #pragma once
 
+#include <exception>
 #include <map>
 #include <memory>
 #include <optional>
@@ -35,6 +36,7 @@ class Builder : public std::enable_shared_from_this<Builder> {
   const Type& type(Var v) const { return program_.type(v); }
 
   bool     is_open() const { return open_; }
+  void     abandon() { open_ = false; }  // tensors of the trace can no longer be used
   uint64_t serial() const { return serial_; }
 
  private:
@@ -68,11 +70,27 @@ std::shared_ptr<Builder> innermost_trace(const Tensors& tensors);
 // Replays a program on tensors: evaluates it, or appends its equations to their trace.
 Tensors replay(const Program& program, const Tensors& constants, const Tensors& args);
 
+// Abandons a trace when the scope is left by an exception, so that tensors which escaped from it are refused later.
+class TraceGuard {
+ public:
+  explicit TraceGuard(std::shared_ptr<Builder> trace) : trace_(std::move(trace)) {}
+  ~TraceGuard() {
+    if (std::uncaught_exceptions() > before_) trace_->abandon();
+  }
+  TraceGuard(const TraceGuard&)            = delete;
+  TraceGuard& operator=(const TraceGuard&) = delete;
+
+ private:
+  std::shared_ptr<Builder> trace_;
+  int                      before_ = std::uncaught_exceptions();
+};
+
 // Traces f on arguments of the given types.
 template <class F>
 Traced trace(const Types& types, F&& f) {
-  auto    builder = Builder::open();
-  Tensors args;
+  auto       builder = Builder::open();
+  TraceGuard guard(builder);
+  Tensors    args;
   for (const Type& t : types) args.push_back(builder->argument(t));
   return builder->finish(f(args));
 }

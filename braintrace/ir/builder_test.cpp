@@ -95,6 +95,17 @@ TEST(Builder, ATensorDoesNotOutliveItsTrace) {
   }
 }
 
+TEST(Builder, ATensorThatEscapedFromAFailedTraceIsRefused) {
+  Tensor escaped;
+  EXPECT_THROW(trace({vec},
+                     [&](const Tensors& in) -> Tensors {
+                       escaped = in[0];
+                       throw std::runtime_error("the user's function fails");
+                     }),
+               std::runtime_error);
+  EXPECT_TRUE(contains(message([&] { tanh(escaped); }), "has already ended"));
+}
+
 TEST(Builder, ATracedTensorHasNoElements) {
   trace({vec}, [&](const Tensors& in) -> Tensors {
     const std::string text = message([&] { in[0].array(); });

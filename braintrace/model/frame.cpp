@@ -16,14 +16,6 @@ struct Within {
   StateFrame* previous;
 };
 
-// A trace whose function threw must not accept further equations.
-struct CloseOnThrow {
-  Builder& builder;
-  ~CloseOnThrow() {
-    if (builder.is_open()) builder.finish({});
-  }
-};
-
 }  // namespace
 
 std::string StateLeaf::place() const {
@@ -85,9 +77,9 @@ void StateFrame::add_names(const State& state, std::set<std::string>& names) con
 }
 
 StatefulProgram trace_function(const Types& args, const Function& f, const TraceOptions& options) {
-  auto         builder = Builder::open();
-  CloseOnThrow close{*builder};
-  Tensors      inputs;
+  auto       builder = Builder::open();
+  TraceGuard guard(builder);
+  Tensors    inputs;
   for (const Type& t : args) inputs.push_back(builder->argument(t));
   StatefulProgram out;
   out.num_args = args.size();
