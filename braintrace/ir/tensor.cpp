@@ -14,12 +14,12 @@ Tensor::Tensor(Array array) {
       std::make_shared<const Body>(Body{.kind = Kind::Concrete, .type = std::move(type), .array = std::move(array)});
 }
 Tensor::Tensor(Type type, double fill)
-    : body_(std::make_shared<const Body>(Body{.kind = Kind::Literal, .type = std::move(type), .fill = fill})) {}
+    : body_(std::make_shared<const Body>(Body{.kind = Kind::Literal, .fill = fill, .type = std::move(type)})) {}
 Tensor::Tensor(double value)
     : body_(std::make_shared<const Body>(Body{.kind = Kind::Literal, .weak = true, .fill = value})) {}
 Tensor::Tensor(std::shared_ptr<Builder> trace, Var var, Type type)
     : body_(std::make_shared<const Body>(
-          Body{.kind = Kind::Traced, .type = std::move(type), .trace = std::move(trace), .var = var})) {}
+          Body{.kind = Kind::Traced, .var = var, .trace = std::move(trace), .type = std::move(type)})) {}
 
 const Type& Tensor::no_type() {
   static const Type none;

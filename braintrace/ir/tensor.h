@@ -51,14 +51,14 @@ class Tensor {
 
  private:
   enum class Kind : uint8_t { Literal, Concrete, Traced };
-  struct Body {
+  struct Body {  // what a trace asks for stands together at the front
     Kind                     kind  = Kind::Literal;
     bool                     weak  = false;
-    Type                     type  = {};
-    double                   fill  = 0;
-    std::optional<Array>     array = {};
-    std::shared_ptr<Builder> trace = {};
     Var                      var   = -1;
+    std::shared_ptr<Builder> trace = {};
+    double                   fill  = 0;
+    Type                     type  = {};
+    std::optional<Array>     array = {};
   };
   static const Type& no_type();
 

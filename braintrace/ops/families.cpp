@@ -138,6 +138,9 @@ Tensors promote_together(Tensors in) {
 Tensor elementwise_apply(const Op& op, Tensors in, Attrs attrs) {
   for (size_t i = 0; i < in.size(); ++i)
     require(in[i].defined(), "{}: operand {} is an undefined tensor; give it a value first.", op.name, i);
+  const bool alike =
+      std::all_of(in.begin(), in.end(), [&](const Tensor& t) { return !t.is_weak() && t.type() == in[0].type(); });
+  if (alike) return apply1(op, std::move(in), std::move(attrs));
   in          = promote_together(std::move(in));
   Shape shape = in[0].shape();
   for (const Tensor& t : in) shape = broadcast_shapes(shape, t.shape(), op.name.data());

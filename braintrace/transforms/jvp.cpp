@@ -63,9 +63,11 @@ Pushed jvp(const Program& program, const Tensors& in, const Tensors& tangents) {
   Tensors values(program.types.size()), dots(program.types.size());
   bind_inputs(program, in, values);
   bind_inputs(program, tangents, dots);
-  const auto home = innermost_trace(in);
-  for (const Eqn& e : program.eqns) {
-    EqnNote note(program, e);
+  const LastUses last(program);
+  const auto     home = innermost_trace(in);
+  for (size_t i = 0; i < program.eqns.size(); ++i) {
+    const Eqn& e = program.eqns[i];
+    EqnNote    note(program, e);
     if (e.in.empty()) {
       scatter(values, e.out, apply_in(home, *e.op, {}, e.attrs));
       continue;
@@ -73,6 +75,8 @@ Pushed jvp(const Program& program, const Tensors& in, const Tensors& tangents) {
     const Pushed r = push_equation(*e.op, e.attrs, gather(values, e.in), gather(dots, e.in));
     scatter(values, e.out, r.out);
     scatter(dots, e.out, r.tangents);
+    last.release(e, i, values);
+    last.release(e, i, dots);
   }
   return {gather(values, program.results), gather(dots, program.results)};
 }

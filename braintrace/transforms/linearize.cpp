@@ -12,35 +12,45 @@ namespace braintrace {
 
 namespace {
 
+Pushed push_forward(const Program& program, const Tensors& in, const Tensors& tangents);
+
+// Results in the trace of x, tangents in the trace of dx.
+Pushed step_forward(const Op& op, const Attrs& attrs, const Tensors& x, const Tensors& dx) {
+  const Mask active = defined_mask(dx);
+  if (any_true(active) && op.linearize) {
+    const Linearized r = op.linearize({op, attrs, x, active});
+    return {r.out, r.tangent(dx)};
+  }
+  if (any_true(active) && op.expand && !op.jvp) {
+    const Traced body = expansion(op, types_of(x), attrs);
+    return push_forward(body.program, concatenated(body.constants, x),
+                        concatenated(Tensors(body.constants.size()), dx));
+  }
+  const Tensors out = apply(op, x, attrs);
+  return {out, jvp_equation(op, attrs, x, dx, out)};
+}
+
 // Runs the program on `in`, pushing tangents that live in an inner trace.
-void push_forward(const Program& program, const Tensors& in, const Tensors& tangents, Tensors& values, Tensors& dots) {
+Pushed push_forward(const Program& program, const Tensors& in, const Tensors& tangents) {
+  Tensors values(program.types.size()), dots(program.types.size());
   bind_inputs(program, in, values);
   bind_inputs(program, tangents, dots);
-  const auto home = innermost_trace(in);
-  for (const Eqn& e : program.eqns) {
-    EqnNote       note(program, e);
-    const Tensors x      = gather(values, e.in);
-    const Tensors dx     = gather(dots, e.in);
-    const Mask    active = defined_mask(dx);
-    if (e.op->linearize && any_true(active)) {
-      const Linearized r = e.op->linearize({*e.op, e.attrs, x, active});
-      scatter(values, e.out, r.out);
-      scatter(dots, e.out, r.tangent(dx));
+  const LastUses last(program);
+  const auto     home = innermost_trace(in);
+  for (size_t i = 0; i < program.eqns.size(); ++i) {
+    const Eqn& e = program.eqns[i];
+    EqnNote    note(program, e);
+    if (e.in.empty()) {
+      scatter(values, e.out, apply_in(home, *e.op, {}, e.attrs));
       continue;
     }
-    if (e.op->expand && !e.op->jvp && any_true(active)) {
-      const Traced body = expansion(*e.op, types_of(x), e.attrs);
-      Tensors      inner_values(body.program.types.size()), inner_dots(body.program.types.size());
-      push_forward(body.program, concatenated(body.constants, x), concatenated(Tensors(body.constants.size()), dx),
-                   inner_values, inner_dots);
-      scatter(values, e.out, gather(inner_values, body.program.results));
-      scatter(dots, e.out, gather(inner_dots, body.program.results));
-      continue;
-    }
-    const Tensors out = apply_in(home, *e.op, x, e.attrs);
-    scatter(values, e.out, out);
-    scatter(dots, e.out, jvp_equation(*e.op, e.attrs, x, dx, out));
+    const Pushed r = step_forward(*e.op, e.attrs, gather(values, e.in), gather(dots, e.in));
+    scatter(values, e.out, r.out);
+    scatter(dots, e.out, r.tangents);
+    last.release(e, i, values);
+    last.release(e, i, dots);
   }
+  return {gather(values, program.results), gather(dots, program.results)};
 }
 
 }  // namespace
@@ -51,18 +61,9 @@ LinearMap linearize(const Program& program, const Tensors& in, const Mask& activ
   Tensors    tangents(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i)
     if (active[i] && is_float(program.type(inputs[i]).dtype)) tangents[i] = builder->argument(program.type(inputs[i]));
-  Tensors values(program.types.size()), dots(program.types.size());
-  push_forward(program, in, tangents, values, dots);
-
-  LinearMap result;
-  result.out = gather(values, program.results);
-  Tensors live;
-  for (const Tensor& t : gather(dots, program.results)) {
-    result.live.push_back(t.defined());
-    if (t.defined()) live.push_back(t);
-  }
-  result.map = builder->finish(live);
-  return result;
+  const Pushed r    = push_forward(program, in, tangents);
+  const Mask   live = defined_mask(r.tangents);
+  return {r.out, builder->finish(chosen(r.tangents, live)), live};
 }
 
 namespace {

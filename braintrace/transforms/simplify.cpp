@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 #include "braintrace/base/hash.h"
 #include "braintrace/ops/constant.h"
@@ -14,50 +15,33 @@ namespace {
 
 constexpr Key<double> value{"value"};
 
-// A program rebuilt from parts of another, its values numbered in order of definition.
-class Rebuilt {
- public:
-  explicit Rebuilt(Program from) : from_(std::move(from)), to_(from_.types.size(), -1) {
-    out.constants = define(from_.constants);
-    out.args      = define(from_.args);
-    out.notes     = std::move(from_.notes);
-    out.eqns.reserve(from_.eqns.size());
-  }
-  // Takes over equation i; its operands must have been taken over or joined.
-  void keep(size_t i) {
-    Eqn& e = from_.eqns[i];
-    rename(e.in);
-    last_ = e.out;
-    e.out = define(last_);
-    out.eqns.push_back(std::move(e));
-  }
-  // Takes back the equation kept last; `values` of the new program stand for its results.
-  void drop_last(const Vars& values) {
-    out.eqns.pop_back();
-    out.types.resize(out.types.size() - last_.size());
-    for (size_t k = 0; k < values.size(); ++k) to_[last_[k]] = values[k];
-  }
-  void rename(Vars& vars) const {
-    for (Var& v : vars) v = to_[v];
-  }
-  Program finish() {
-    rename(from_.results);
-    out.results = std::move(from_.results);
-    return std::move(out);
-  }
-
+// The program with the equations to keep, its values numbered in order of definition.
+Program rebuilt(Program p, const Mask& keep) {
   Program out;
-
- private:
-  Vars define(Vars vars) {
-    for (Var& v : vars) v = to_[v] = out.add_value(std::move(from_.types[v]));
-    return vars;
+  Vars    to(p.types.size(), -1);
+  auto    define = [&](Vars& vars) {
+    for (Var& v : vars) v = to[v] = out.add_value(std::move(p.types[v]));
+  };
+  auto rename = [&](Vars& vars) {
+    for (Var& v : vars) v = to[v];
+  };
+  out.types.reserve(p.types.size());
+  out.eqns.reserve(p.eqns.size());
+  define(p.constants);
+  define(p.args);
+  for (size_t i = 0; i < p.eqns.size(); ++i) {
+    if (!keep[i]) continue;
+    rename(p.eqns[i].in);
+    define(p.eqns[i].out);
+    out.eqns.push_back(std::move(p.eqns[i]));
   }
-
-  Program from_;
-  Vars    to_;    // value of the old program → of the new
-  Vars    last_;  // results, in the old program, of the equation kept last
-};
+  rename(p.results);
+  out.constants = std::move(p.constants);
+  out.args      = std::move(p.args);
+  out.results   = std::move(p.results);
+  out.notes     = std::move(p.notes);
+  return out;
+}
 
 size_t computation_hash(const Eqn& e) {
   size_t h = std::hash<const void*>{}(e.op);
@@ -94,12 +78,14 @@ Tensor fold_literals(const Op& op, const Tensors& in, const Attrs& attrs, const 
 
 // Re-emits the program, replacing equations by what their `simplify` rule returns.
 // Counts the replacements in `fired`.
-Program peephole(const Program& program, bool nested, size_t& fired) {
+Program peephole(Program program, bool nested, size_t& fired) {
   auto    builder = Builder::open();
   Tensors values(program.types.size());
   // Constants stay constants of the result: make them arguments first and split again at the end.
   for (Var v : program_inputs(program)) values[v] = builder->argument(program.type(v));
-  for (const Eqn& e : program.eqns) {
+  const LastUses last(program);
+  for (size_t i = 0; i < program.eqns.size(); ++i) {
+    const Eqn e = std::move(program.eqns[i]);  // its memory serves the equations to come
     if (e.op->name == "full") {
       values[e.out[0]] = Tensor(program.type(e.out[0]), e.attrs[value]);
       continue;
@@ -116,6 +102,7 @@ Program peephole(const Program& program, bool nested, size_t& fired) {
     fired += !out.empty();
     if (out.empty()) out = builder->emit(*e.op, in, attrs, types);
     scatter(values, e.out, out);
+    last.release(e, i, values);
   }
   Program    p = with_constants_inside(builder->finish(gather(values, program.results)));
   const auto n = static_cast<int64_t>(program.constants.size());
@@ -128,49 +115,61 @@ Program peephole(const Program& program, bool nested, size_t& fired) {
 
 namespace {
 
-Program without_dead(Program p) {
-  Mask live(p.types.size()), keep(p.eqns.size());
-  for (Var v : p.results) live[v] = true;
-  for (size_t i = p.eqns.size(); i-- > 0;) {
-    const Eqn& e = p.eqns[i];
-    keep[i]      = std::any_of(e.out.begin(), e.out.end(), [&](Var v) { return live[v]; });
-    if (keep[i])
-      for (Var v : e.in) live[v] = true;
-  }
-  Rebuilt r(std::move(p));
-  for (size_t i = 0; i < keep.size(); ++i)
-    if (keep[i]) r.keep(i);
-  return r.finish();
-}
-
-Program without_repeats(Program p) {
+// Lets every use of a repeated computation use the first one; repeats are no longer kept.
+void join_repeats(Program& p, Mask& keep) {
   // An open table of kept equations by hash: one flat array, since its misses dominate on large programs.
   struct Slot {
     size_t  hash = 0;
     int64_t eqn  = -1;
   };
-  const size_t      n = p.eqns.size(), mask = std::bit_ceil(2 * n + 1) - 1;
+  const size_t      mask = std::bit_ceil(2 * p.eqns.size() + 1) - 1;
   std::vector<Slot> table(mask + 1);
-  Rebuilt           r(std::move(p));
-  for (size_t i = 0; i < n; ++i) {
-    r.keep(i);
-    const Eqn&   e  = r.out.eqns.back();
+  Vars              to(p.types.size());
+  std::iota(to.begin(), to.end(), 0);
+  for (size_t i = 0; i < p.eqns.size(); ++i) {
+    Eqn& e = p.eqns[i];
+    for (Var& v : e.in) v = to[v];
     const size_t h  = computation_hash(e);
     size_t       at = h & mask;
-    while (table[at].eqn >= 0 && (table[at].hash != h || !same_computation(r.out.eqns[table[at].eqn], e)))
+    while (table[at].eqn >= 0 && (table[at].hash != h || !same_computation(p.eqns[table[at].eqn], e)))
       at = (at + 1) & mask;
-    if (table[at].eqn < 0)
-      table[at] = {h, static_cast<int64_t>(r.out.eqns.size()) - 1};
-    else
-      r.drop_last(r.out.eqns[table[at].eqn].out);
+    if (table[at].eqn < 0) {
+      table[at] = {h, static_cast<int64_t>(i)};
+      continue;
+    }
+    keep[i]           = false;
+    const Vars& first = p.eqns[table[at].eqn].out;
+    for (size_t k = 0; k < first.size(); ++k) to[e.out[k]] = first[k];
   }
-  return r.finish();
+  for (Var& v : p.results) v = to[v];
+}
+
+// Equations whose results nothing needs are no longer kept.
+void drop_dead(const Program& p, Mask& keep) {
+  Mask live(p.types.size());
+  for (Var v : p.results) live[v] = true;
+  for (size_t i = p.eqns.size(); i-- > 0;) {
+    const Eqn& e = p.eqns[i];
+    keep[i]      = keep[i] && std::any_of(e.out.begin(), e.out.end(), [&](Var v) { return live[v]; });
+    if (keep[i])
+      for (Var v : e.in) live[v] = true;
+  }
 }
 
 }  // namespace
 
-Program dce(const Program& p) { return without_dead(p); }
-Program cse(const Program& p) { return without_repeats(p); }
+Program dce(const Program& p) {
+  Mask keep(p.eqns.size(), true);
+  drop_dead(p, keep);
+  return rebuilt(p, keep);
+}
+
+Program cse(const Program& p) {
+  Program out = p;
+  Mask    keep(p.eqns.size(), true);
+  join_repeats(out, keep);
+  return rebuilt(std::move(out), keep);
+}
 
 Program simplify(const Program& program) {
   Program p = dce(program);
@@ -178,7 +177,11 @@ Program simplify(const Program& program) {
     // Nested programs know nothing of their surroundings: once is enough.
     const size_t before = p.eqns.size();
     size_t       fired  = 0;
-    p                   = without_dead(without_repeats(peephole(p, first, fired)));
+    p                   = peephole(std::move(p), first, fired);
+    Mask keep(p.eqns.size(), true);
+    join_repeats(p, keep);
+    drop_dead(p, keep);
+    if (std::find(keep.begin(), keep.end(), false) != keep.end()) p = rebuilt(std::move(p), keep);
     if (fired == 0 && p.eqns.size() == before) return p;
   }
 }

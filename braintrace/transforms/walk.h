@@ -92,6 +92,27 @@ inline Mask result_dependence(const Program& p, const Mask& active) {
   return out;
 }
 
+// When each value is used for the last time, so that walks let go of tensors early: fresh memory is what large
+// programs spend their time on.
+class LastUses {
+ public:
+  explicit LastUses(const Program& p) : last_(p.types.size(), -1) {
+    for (size_t i = 0; i < p.eqns.size(); ++i)
+      for (Var v : p.eqns[i].in) last_[v] = static_cast<int32_t>(i);
+    for (Var v : p.results) last_[v] = static_cast<int32_t>(p.eqns.size());
+  }
+  // Forgets what is not used after equation number i.
+  void release(const Eqn& e, size_t i, Tensors& values) const {
+    for (Var v : e.in)
+      if (last_[v] == static_cast<int32_t>(i)) values[v] = Tensor();
+    for (Var v : e.out)
+      if (last_[v] < 0) values[v] = Tensor();
+  }
+
+ private:
+  std::vector<int32_t> last_;
+};
+
 // Equations emitted while it lives carry the note of `e`.
 struct EqnNote {
   EqnNote(const Program& p, const Eqn& e) : scope(e.note ? p.notes[e.note] : NoteScope::current()) {}
