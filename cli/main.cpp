@@ -11,6 +11,7 @@
 
 #include "braintrace/base/error.h"
 #include "braintrace/base/version.h"
+#include "braintrace/compiler/diagnostics.h"
 #include "cli/command.h"
 
 namespace braintrace::cli {
@@ -83,6 +84,8 @@ int main(int argc, char** argv) {
   try {
     return cli::run(argc, argv);
   } catch (const UserError& error) {
+    return cli::report(cli::BadInput, error.what());
+  } catch (const CompileError& error) {
     return cli::report(cli::BadInput, error.what());
   } catch (const std::exception& error) {
     return cli::report(cli::Bug, error.what());
