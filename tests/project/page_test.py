@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The interactive page in a real browser.  Usage: page_test.py BINARY
 
-Exits with 77 (not run) when there is no Chromium. Checks: no console message, what a chosen weight lights up, filters,
+Exits with 77 (not run) when there is no Chromium, or one that cannot start here. Checks: no console message, what a chosen weight lights up, filters,
 text that fits its box, boxes that take the focus."""
 import html.parser
 import pathlib
@@ -59,6 +59,14 @@ def with_script(path, script):
     page, console = browse(copy)
     return page.root.get("data-result"), console
 
+
+blank = FOLDER / "blank.html"
+blank.write_text("<!doctype html><html data-ready='true'></html>")
+try:
+    assert browse(blank)[0].root.get("data-ready") == "true", "a blank page did not load"
+except (AssertionError, subprocess.TimeoutExpired) as error:
+    print(f"not run: {BROWSER} does not start on this machine: {error}")
+    sys.exit(77)
 
 gru = make("two_layer_rnn")
 page, console = browse(gru)
