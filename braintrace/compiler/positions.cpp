@@ -112,9 +112,10 @@ bool keeps_positions(const PositionMap& map, const Program& region, size_t arg, 
       if (from[s] != 1) return false;
     return true;
   };
-  auto skip_result = [&](int until) {
+  const int extra       = may_repeat ? result_axes - source_axes : 0;  // leading axes along which the argument repeats
+  auto      skip_result = [&](int until) {
     for (; r < until; ++r)
-      if (to[r] != 1 && !may_repeat) return false;
+      if (to[r] != 1 && r >= extra) return false;
     return true;
   };
   for (const AxisLink& l : links) {

@@ -15,7 +15,7 @@ struct PositionMap {
 PositionMap follow_positions(const Program& region, size_t arg);
 
 // Result r reads the argument only at its own flat position, over the leading `source_axes` of the argument and
-// `result_axes` of the result. With may_repeat the result may have further axes along which the argument is repeated.
+// `result_axes` of the result. With may_repeat the result may have further leading axes along which the argument is repeated.
 bool keeps_positions(const PositionMap& map, const Program& region, size_t arg, size_t result, int source_axes,
                      int result_axes, bool may_repeat = false);
 

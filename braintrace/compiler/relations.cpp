@@ -34,21 +34,22 @@ std::vector<Path> reached_members(const RelationFinder& find, Var y, const Hidde
 }
 
 Connection connect(const RelationFinder& find, const HiddenParamOpRelation& r, const HiddenGroup& g) {
-  const bool broadcasts = !r.call.op->etp->mixes;  // an operation without x may lack the batch axis of the group
+  const bool broadcasts = !r.call.op->etp->mixes;  // an operation without x may lack leading axes of the group
   Connection c{.group = g.index, .path = PathClass::Windowed};
-  c.hidden_paths = reached_members(find, r.y, g, false);
-  c.tail         = cut_region(find.flow, {r.y}, g.exits(), find.inside(g.index, false));
-  if (c.hidden_paths.empty() || (size_of(r.call.y.shape) != size_of(g.varshape) && !broadcasts)) {
+  c.hidden_paths        = reached_members(find, r.y, g, false);
+  c.tail                = cut_region(find.flow, {r.y}, g.exits(), find.inside(g.index, false));
+  const PositionMap map = follow_positions(c.tail.program, 0);
+  for (size_t k = 0; k < g.members.size(); ++k)
+    c.position_preserving &=
+        keeps_positions(map, c.tail.program, 0, k, r.call.y.rank(), static_cast<int>(g.varshape.size()), broadcasts);
+  const bool same_size = size_of(r.call.y.shape) == size_of(g.varshape);
+  if (c.hidden_paths.empty() || (!same_size && !(broadcasts && c.position_preserving))) {
     c.hidden_paths = reached_members(find, r.y, g, true);
   } else {
     const Region all          = cut_region(find.flow, {r.y}, g.exits(), find.inside(g.index, true));
     const bool   also_through = std::any_of(all.eqns.begin(), all.eqns.end(),
                                             [&](int32_t e) { return find.blocks(find.flow.program.eqns[e]); });
     c.path                    = also_through ? PathClass::Mixed : PathClass::Direct;
-    const PositionMap map     = follow_positions(c.tail.program, 0);
-    for (size_t k = 0; k < g.members.size(); ++k)
-      c.position_preserving &=
-          keeps_positions(map, c.tail.program, 0, k, r.call.y.rank(), static_cast<int>(g.varshape.size()), broadcasts);
   }
   c.path_classification.assign(c.hidden_paths.size(), c.path);
   return c;
