@@ -54,6 +54,10 @@ const std::vector<Stage>& stages() {
          benchmark::DoNotOptimize(vjp_program(p, {true, true}));
        }},
       {"simplify", gradient, [](const Program& p, int) { benchmark::DoNotOptimize(simplify(p)); }},
+      {"vjp_simplify", chain,
+       [](const Program& p, int) {
+         benchmark::DoNotOptimize(simplify(vjp_program(p, {true, true})));
+       }},
   };
   return all;
 }
@@ -75,7 +79,7 @@ double report_ratios() {
       t = std::min(t, seconds(s, p, small));
       u = std::min(u, seconds(s, q, large));
     }
-    std::printf("%-10s 10k %8.2f ms   20k %8.2f ms   ratio %.2f\n", s.name, t * 1e3, u * 1e3, u / t);
+    std::printf("%-12s 10k %8.2f ms   20k %8.2f ms   ratio %.2f\n", s.name, t * 1e3, u * 1e3, u / t);
     worst = std::max(worst, u / t);
   }
   return worst;
