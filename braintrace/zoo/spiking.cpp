@@ -14,26 +14,14 @@ namespace {
 
 using nn::joined;
 
-constexpr const char* membrane =
-    "tau_ms=5.0 V_th=1.0 V_reset=0.0 V_rest=0.0 R=1.0 spk_reset=\"soft\" dt_ms=1.0 surrogate=\"relu_grad\" ";
-
-nn::LIFOptions lif_options(const Fields& f) {
-  return {.tau       = number_or_list(f, "tau_ms"),
-          .V_th      = number_or_list(f, "V_th"),
-          .V_reset   = number_or_list(f, "V_reset"),
-          .V_rest    = number_or_list(f, "V_rest"),
-          .R         = number_or_list(f, "R"),
-          .reset     = nn::reset_named(f.choice("spk_reset", {"soft", "hard"})),
-          .surrogate = surrogate_of(f),
-          .dt        = f.number("dt_ms")};
-}
-
 std::shared_ptr<nn::Neuron> neuron_of(const Fields& f, int64_t n) {
   const std::string kind = f.choice("neuron", {"if", "lif", "alif"});
-  if (kind == "if") return std::make_shared<nn::IF>(n, lif_options(f));
-  if (kind == "lif") return std::make_shared<nn::LIF>(n, lif_options(f));
-  return std::make_shared<nn::ALIF>(
-      n, nn::ALIFOptions{.tau_a = number_or_list(f, "tau_a_ms"), .beta = number_or_list(f, "beta")}, lif_options(f));
+  if (kind == "if") return std::make_shared<nn::IF>(n, lif_options(f, n));
+  if (kind == "lif") return std::make_shared<nn::LIF>(n, lif_options(f, n));
+  return std::make_shared<nn::ALIF>(n,
+                                    nn::ALIFOptions{.tau_a = setting_of<nn::TimeSetting>(f, "tau_a_ms", n),
+                                                    .beta  = setting_of<nn::VoltageSetting>(f, "beta", n)},
+                                    lif_options(f, n));
 }
 
 // A population neu with one projection syn from [x; its own spikes], or from x.
@@ -44,7 +32,7 @@ ModulePtr population(const Fields& f, bool exponential) {
   const auto    comm      = std::make_shared<nn::Linear>(recurrent ? n_in + n : n_in, n);
   ModulePtr     proj;
   if (exponential) {
-    const auto syn = std::make_shared<nn::Expon>(n, number_or_list(f, "tau_syn_ms"), f.number("dt_ms"));
+    const auto syn = std::make_shared<nn::Expon>(n, setting_of<nn::TimeSetting>(f, "tau_syn_ms", n), f.number("dt_ms"));
     proj           = std::make_shared<nn::AlignPostProj>(comm, syn, nn::cuba(), neu);
   } else {
     proj = std::make_shared<nn::DeltaProj>(comm, neu);
@@ -62,15 +50,15 @@ ModulePtr population(const Fields& f, bool exponential) {
 ModulePtr gif_population(const Fields& f) {
   const int64_t n   = f.integer("n_rec");
   const double  dt  = f.number("dt_ms");
-  const auto    neu = std::make_shared<nn::GIF>(n, nn::GIFOptions{.tau        = number_or_list(f, "tau_ms"),
-                                                                  .tau_I2     = number_or_list(f, "tau_I2_ms"),
-                                                                  .A2         = number_or_list(f, "A2"),
-                                                                  .V_th       = number_or_list(f, "V_th"),
-                                                                  .R          = number_or_list(f, "R"),
+  const auto    neu = std::make_shared<nn::GIF>(n, nn::GIFOptions{.tau    = setting_of<nn::TimeSetting>(f, "tau_ms", n),
+                                                                  .tau_I2 = setting_of<nn::TimeSetting>(f, "tau_I2_ms", n),
+                                                                  .A2     = setting_of<nn::CurrentSetting>(f, "A2", n),
+                                                                  .V_th = setting_of<nn::VoltageSetting>(f, "V_th", n),
+                                                                  .R    = setting_of<nn::ResistanceSetting>(f, "R", n),
                                                                   .surrogate  = surrogate_of(f),
                                                                   .hold_reset = true,
                                                                   .dt         = dt});
-  const auto    syn = std::make_shared<nn::Expon>(n, number_or_list(f, "tau_syn_ms"), dt);
+  const auto    syn = std::make_shared<nn::Expon>(n, setting_of<nn::TimeSetting>(f, "tau_syn_ms", n), dt);
   auto          m   = make_cell();
   auto          w   = m->linear("ir2r", f.integer("n_in") + n, n);
   m->part("exp", ModulePtr(syn));
@@ -84,12 +72,12 @@ ModulePtr conv_population(const Fields& f, bool flat) {
   const auto    conv = nested_conv(f, "conv");
   const Shape   out  = *conv->out_size();
   const int64_t n    = size_of(out);
-  const auto    neu  = std::make_shared<nn::LIF>(flat ? nn::Size(n) : nn::Size(out), lif_options(f));
+  const auto    neu  = std::make_shared<nn::LIF>(flat ? nn::Size(n) : nn::Size(out), lif_options(f, n));
   auto          m    = make_cell();
   m->part("conv", ModulePtr(conv));
   std::shared_ptr<nn::Expon> syn;
   if (flat) {
-    syn = std::make_shared<nn::Expon>(n, number_or_list(f, "tau_syn_ms"), f.number("dt_ms"));
+    syn = std::make_shared<nn::Expon>(n, setting_of<nn::TimeSetting>(f, "tau_syn_ms", n), f.number("dt_ms"));
     m->part("syn", ModulePtr(syn));
   }
   m->part("neu", ModulePtr(neu));
@@ -135,7 +123,8 @@ ModulePtr coba_population(const Fields& f) {
 }  // namespace
 
 std::vector<LayerType> spiking_layers() {
-  const std::string lif = std::string("n_in n_rec recurrent=true neuron=\"lif\" tau_a_ms=100.0 beta=0.1 ") + membrane;
+  const std::string membrane = membrane_fields(5, 1, 0, 0);
+  const std::string lif      = "n_in n_rec recurrent=true neuron=\"lif\" tau_a_ms=100.0 beta=0.1 " + membrane;
   return {
       {"snn_delta", "V gets comm([x;z]) after each step of an if, lif or alif population", lif,
        [](const Fields& f) { return population(f, false); }},
@@ -149,9 +138,9 @@ std::vector<LayerType> spiking_layers() {
        "n_in n_rec tau_ms=20.0 tau_syn_ms=8.0 tau_I2_ms=50.0 A2=0.0 V_th=1.0 R=1.0 dt_ms=1.0 surrogate=\"relu_grad\"",
        gif_population},
       {"conv_lif", "conv(x), flattened, feeds an exponential synapse and a lif population",
-       std::string("conv ") + membrane + "tau_syn_ms=8.0", [](const Fields& f) { return conv_population(f, true); }},
-      {"conv_lif_direct", "conv(x) is the current of a lif population in the layout of its result",
-       std::string("conv ") + membrane, [](const Fields& f) { return conv_population(f, false); }},
+       "conv " + membrane + "tau_syn_ms=8.0", [](const Fields& f) { return conv_population(f, true); }},
+      {"conv_lif_direct", "conv(x) is the current of a lif population in the layout of its result", "conv " + membrane,
+       [](const Fields& f) { return conv_population(f, false); }},
   };
 }
 

@@ -55,6 +55,40 @@ TEST(Description, NestedParts) {
       {"mask", "[3,2]"});
 }
 
+// Sizes, times, names, masks and indices that cannot be meant, each with its place in the description.
+TEST(Description, WrongNumbers) {
+  const auto in_chain = [](const std::string& layer) {
+    return R"({"type": "chain", "layers": [{"name": "a", "type": "glu"}, {"name": "b", )" + layer + "}]}";
+  };
+  const std::vector<std::pair<std::string, std::vector<const char*>>> cases = {
+      {R"("type": "lif", "n": 0)", {"layers[1].n", "positive"}},
+      {R"("type": "lif", "n": 3, "tau_ms": 0)", {"LIF", "tau", "positive"}},
+      {R"("type": "lif", "n": 3, "tau_ms": [5, 5])", {"layers[1].tau_ms", "3 of them"}},
+      {R"("type": "lif", "n": 3, "tau_ms": {"trainable": [5, -5, 5]})", {"LIF", "tau", "entry 1"}},
+      {R"("type": "lif", "n": 3, "tau_ms": {"trainabel": 5})", {"layers[1].tau_ms.trainabel", "'trainable'"}},
+      {R"("type": "lif", "n": 3, "dt_ms": 0)", {"dt", "positive"}},
+      {R"("type": "lif", "n": 3, "spk_reset": "sof")", {"layers[1].spk_reset", "'soft'"}},
+      {R"("type": "lif_ref", "n": 3, "tau_ref_ms": -1)", {"tau_ref", "positive"}},
+      {R"("type": "dual_expon", "n": 3, "tau_rise_ms": 10)", {"DualExpon", "equal"}},
+      {R"("type": "alpha", "n": 3, "tau_ms": -1)", {"Alpha", "tau"}},
+      {R"("type": "exp_if", "n": 3, "delta_T": 0)", {"ExpIF", "delta_T"}},
+      {R"("type": "dropout", "keep": 0)", {"layers[1].keep", "probability"}},
+      {R"("type": "group_norm", "n": 4, "groups": 3)", {"GroupNorm", "3"}},
+      {R"("type": "batch_norm", "n": 4, "spatial_axes": 4)", {"layers[1].spatial_axes", "0 to 3"}},
+      {R"("type": "pool", "kind": "median", "window": [2, 2])", {"layers[1].kind", "max, mean"}},
+      {R"("type": "signed_linear", "n_in": 2, "n_out": 2, "sign": [[1, -1, 1]])", {"SignedWLinear", "[1,3]"}},
+      {R"("type": "sparse_linear", "csr": {"shape": [2, 2], "indptr": [0, 1, 2], "indices": [0, 2]})",
+       {"layers[1].csr.indices", "2 is outside 0 … 1"}},
+      {R"("type": "delay", "n": 3, "steps": 0)", {"layers[1].steps", "positive"}},
+      {R"("type": "lora", "n_in": 3, "rank": 0, "n_out": 3)", {"layers[1].rank", "positive"}},
+  };
+  for (const auto& [layer, phrases] : cases) {
+    const std::string message = error_of([&] { build_model(in_chain(layer)); });
+    for (const char* p : phrases)
+      EXPECT_NE(message.find(p), message.npos) << layer << ": '" << p << "' is not in: " << message;
+  }
+}
+
 TEST(Description, BuiltInModelsRun) {
   const std::set<std::string> images{"conv_rnn"};
   for (const BuiltinModel& m : builtin_models()) {
