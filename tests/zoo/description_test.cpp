@@ -89,6 +89,25 @@ TEST(Description, WrongNumbers) {
   }
 }
 
+// A mistake that shows only when a step runs names the layers on the way to it.
+TEST(Description, WrongInputs) {
+  const auto message = [](const char* layers, const Tensor& x) {
+    const auto model = build_model(std::string(R"({"type": "chain", "layers": [)") + layers + "]}");
+    init_all_states(*model);
+    return error_of([&] { (*model)(x); });
+  };
+  const std::string gru = message(R"({"name": "rnn", "type": "gru", "n_in": 3, "n_rec": 4})", zeros({5}));
+  for (const char* p :
+       {"size 7", "in rnn.Wz (Linear) called with f32[9]", "in rnn (GRUCell) called with f32[5]", "in the model"})
+    EXPECT_NE(gru.find(p), gru.npos) << gru;
+  const std::string lif =
+      message(R"({"name": "a", "type": "lif", "n": 4}, {"name": "b", "type": "lif", "n": 3})", zeros({4}));
+  EXPECT_NE(lif.find("in b (LIF) called with f32[4]"), lif.npos) << lif;
+  const std::string ids =
+      message(R"({"name": "e", "type": "embedding", "vocab": 4, "n_out": 2})", full({1}, 4, DType::I32));
+  EXPECT_NE(ids.find("in e (Embedding)"), ids.npos) << ids;
+}
+
 TEST(Description, BuiltInModelsRun) {
   const std::set<std::string> images{"conv_rnn"};
   for (const BuiltinModel& m : builtin_models()) {
