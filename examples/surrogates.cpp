@@ -35,7 +35,7 @@ std::string panel(const bt::SurrogateKind& kind, int left, int top) {
   return fmt::format(
       "<g><text class='name' x='{0}' y='{1}'>{2}</text><text class='small' x='{0}' y='{3}'>{4}</text>"
       "<path class='axis' d='M{0} {5:.1f}H{6}M{7:.1f} {8}V{9:.1f}'/><text class='small' x='{10:.1f}' "
-      "y='{8}'>{11:.3g}</text>"
+      "y='{13}'>{11:.3g}</text>"
       "<polyline class='curve' points='{12}'/></g>\n",
       left + margin, top + margin, kind.name, top + 2 * margin, numbers, at_y(0), left + width - margin, at_x(0),
       top + 3 * margin, bottom, at_x(0) + 4, high, curve, top + 3 * margin - 3);
