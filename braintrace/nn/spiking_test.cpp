@@ -5,12 +5,14 @@
 #include <gtest/gtest.h>
 
 #include "braintrace/model/environment.h"
+#include "braintrace/model/functions.h"
 #include "braintrace/nn/linear.h"
 #include "braintrace/nn/neuron.h"
 #include "braintrace/nn/readout.h"
 #include "braintrace/nn/refractory.h"
 #include "braintrace/nn/synapse.h"
 #include "braintrace/ops/math.h"
+#include "braintrace/ops/reduce.h"
 #include "tests/support/error_of.h"
 #include "tests/support/near.h"
 
@@ -157,6 +159,30 @@ TEST(Dynamics, ExprelNearZero) {
   std::vector<double>       want;
   for (double x : z) want.push_back(x == 0 ? 1 : std::expm1(x) / x);
   EXPECT_LT(distance(exprel(f64(z)), want), 4e-15);
+}
+
+// d/dz (e^z - 1)/z = ((z - 1) e^z + 1)/z², by its series where that cancels.
+TEST(Dynamics, ExprelHasADerivativeNearZero) {
+  for (const double z : {0.0, 1e-9, -1e-4, 0.05, 0.0999, 0.1001, -0.7, 3.0}) {
+    const Tensor slope = grad([](const Tensor& x) { return sum(exprel(x)); })(f64({z}));
+    const double want =
+        std::abs(z) < 1e-2 ? 0.5 + z / 3 + z * z / 8 + z * z * z / 30 : ((z - 1) * std::exp(z) + 1) / (z * z);
+    EXPECT_NEAR(at(slope.array(), 0), want, 1e-11) << z;
+  }
+}
+
+// ∂V'/∂V = e^{-dt/τ} (1 - s(u) ∂u/∂V (Θ - V_reset)), and one more term when Θ is V itself: held, it has none.
+TEST(Neurons, TheSurrogateFlowsThroughTheReset) {
+  const double v = 1.3, s = 0.3 * (1 - (v - 1));  // relu_grad(0.3, 1)
+  for (const Reset kind : {Reset::Soft, Reset::Hard}) {
+    const Tensor slope = grad([&](const Tensor& V) {
+      LIF lif(1, options(kind));
+      lif.V.set(V);
+      lif(Tensor());
+      return sum(lif.V.value());
+    })(f64({v}));
+    EXPECT_LT(distance(slope, {leak * (kind == Reset::Soft ? 1 - s : 1 - v * s)}), 1e-14);
+  }
 }
 
 TEST(Synapses, OneStepEach) {

@@ -152,6 +152,45 @@ TEST_P(Kit, LearnsOnline) {
   EXPECT_LT(last, 0.8 * first);
 }
 
+// d/dε Σ_t c ∘ y_t(θ + ε v) = ⟨∇, v⟩ over two steps, in double precision.
+TEST_P(Kit, GradientOverTwoStepsIsTheSlope) {
+  const KitRow& row = GetParam();
+  if (row.needs.spikes || !row.needs.learns) return;  // a spike's slope is its surrogate's, by definition
+  Environment::Scope wide({.precision = DType::F64});
+  const auto         model = model_of(row, 1);
+  init_all_states(*model);
+  const Tensor   x      = row.needs.integers ? sample(row, 1, 0) : convert(sample(row, 1, 0), DType::F64);
+  const Tensor   c      = random::normal(random::key(9), (*model)(x).shape(), DType::F64);
+  const StateMap params = model->params(), carried = model->states<ShortTermState>();
+  Tensors        before, theta, v;
+  for (const auto& [path, state] : carried) before.push_back(state.value());
+  auto loss = [&] {
+    for (size_t i = 0; i < carried.size(); ++i) carried[i].second.set(before[i]);
+    return sum(c * (*model)(x)) + sum(c * (*model)(x));
+  };
+  const Gradients g     = grad(loss, params)();
+  double          inner = 0;
+  for (const auto& [path, state] : params)
+    for (const std::string& leaf : state.leaf_names()) {
+      theta.push_back(state.leaf(leaf));
+      ASSERT_EQ(theta.back().dtype(), DType::F64) << path.str() << leaf;
+      v.push_back(random::normal(random::key(theta.size()), theta.back().shape(), DType::F64));
+      inner += sum(v.back() * g.at(path, leaf)).item();
+    }
+  auto at = [&](double eps) {
+    size_t i = 0;
+    for (const auto& [path, state] : params)
+      for (const std::string& leaf : state.leaf_names()) {
+        state.set_leaf(leaf, theta[i] + eps * v[i]);
+        ++i;
+      }
+    return loss().item();
+  };
+  const double slope = (at(1e-6) - at(-1e-6)) / 2e-6;
+  EXPECT_NEAR(slope, inner, 1e-6 * std::max(1.0, std::abs(slope)));
+  EXPECT_GT(std::abs(inner), 1e-6);
+}
+
 TEST_P(Kit, SamplesOfABatchAreApart) {
   constexpr int B = 3, T = 12;
   const KitRow& row     = GetParam();
