@@ -250,6 +250,21 @@ TEST(Projections, CurrentsActInTheStepTheyComeIn) {
   EXPECT_EQ(proj.params().size(), 1u);
 }
 
+TEST(Projections, SynapsesMayStandBeforeTheWeights) {
+  auto         neuron = std::make_shared<LIF>(1, options());
+  auto         syn    = std::make_shared<Expon>(2, 8_ms, 1_ms);
+  AlignPreProj proj(syn,
+                    std::make_shared<Linear>(2, 1, LinearOptions{.w_init = f64({3, 5}, {2, 1}), .b_init = no_bias}),
+                    coba(2_mV), neuron);
+  neuron->V.set(f64({0.5}));
+  syn->g.set(f64({0.1, 0}));
+  const double g = 3 * (0.1 * std::exp(-1.0 / 8) + 0.2);
+  EXPECT_LT(distance(proj(f64({0.2, 0})), {g}), 1e-15);
+  (*neuron)(Tensor());
+  const double rate = (1 + g) / 5, target = g * 2 / (1 + g);
+  EXPECT_LT(distance(neuron->V.value(), {target + std::exp(-rate) * (0.5 - target)}), 1e-14);
+}
+
 TEST(Projections, DeltasJumpAfterTheStep) {
   auto      neuron = std::make_shared<LIF>(1, options());
   DeltaProj proj(unit_weight(), neuron);

@@ -155,6 +155,17 @@ Tensor AlignPostProj::update(const Tensor& x) {
   return y;
 }
 
+AlignPreProj::AlignPreProj(std::shared_ptr<Synapse> syn, std::shared_ptr<Module> comm, SynapseOutput out,
+                           std::shared_ptr<Neuron> post)
+    : syn_(std::move(syn)), comm_(std::move(comm)), out_(std::move(out)), post_(std::move(post)) {
+  children({{"syn", *syn_}, {"comm", *comm_}});
+}
+Tensor AlignPreProj::update(const Tensor& x) {
+  const Tensor y = (*comm_)((*syn_)(x));
+  out_(*post_, y);
+  return y;
+}
+
 CurrentProj::CurrentProj(std::shared_ptr<Module> comm, SynapseOutput out, std::shared_ptr<Neuron> post)
     : comm_(std::move(comm)), out_(std::move(out)), post_(std::move(post)) {
   children({{"comm", *comm_}});

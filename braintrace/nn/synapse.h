@@ -139,6 +139,21 @@ class AlignPostProj : public Module {
   std::shared_ptr<Synapse> syn_;
 };
 
+// x drives a synapse of the size of its source, and comm(g) reaches `post` through `out` in the same step: one synapse
+// state per source, however many targets. The weights act after the filter.
+class AlignPreProj : public Module {
+ public:
+  AlignPreProj(std::shared_ptr<Synapse> syn, std::shared_ptr<Module> comm, SynapseOutput out,
+               std::shared_ptr<Neuron> post);
+  Tensor update(const Tensor& x) override;  // returns comm(g)
+
+ private:
+  std::shared_ptr<Synapse> syn_;
+  std::shared_ptr<Module>  comm_;
+  SynapseOutput            out_;
+  std::shared_ptr<Neuron>  post_;
+};
+
 // comm(x) itself is the conductance of this step.
 class CurrentProj : public Module {
  public:

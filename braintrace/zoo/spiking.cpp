@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Spiking populations driven through delta, exponential current and conductance synapses. Times are in ms.
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
 #include "braintrace/etp/dense.h"
 #include "braintrace/nn/neuron.h"
 #include "braintrace/nn/synapse.h"
@@ -22,6 +25,61 @@ std::shared_ptr<nn::Neuron> neuron_of(const Fields& f, int64_t n) {
                                     nn::ALIFOptions{.tau_a = setting_of<nn::TimeSetting>(f, "tau_a_ms", n),
                                                     .beta  = setting_of<nn::VoltageSetting>(f, "beta", n)},
                                     lif_options(f, n));
+}
+
+// A neuron, synapse or plasticity of n units, described by its own type.
+template <class Part>
+std::shared_ptr<Part> part_of(const Fields& f, const std::string& name, int64_t n, const char* what) {
+  nlohmann::json d = f.object(name);
+  if (d.contains("n")) f.refuse(name + ".n", "the layer says how many units there are; leave it out.");
+  d["n"] = n;
+  d.emplace("dt_ms", f.number("dt_ms"));
+  const ModulePtr m    = build_layer(d, f.path().empty() ? name : f.path() + "." + name);
+  const auto      part = std::dynamic_pointer_cast<Part>(m);
+  if (!part) f.refuse(name + ".type", fmt::format("'{}' is not {}.", f.kind_of(name, "type"), what));
+  return part;
+}
+
+nn::SynapseOutput output_of(const Fields& f) {
+  const std::string type = f.is_text("output") ? f.text("output") : f.kind_of("output", "type");
+  if (type == "cuba") return nn::cuba(f.is_text("output") ? 1 : f.nested("output", type, "scale=1.0").number("scale"));
+  if (f.is_text("output")) f.refuse("output", fmt::format("'{}' needs numbers: write an object.", type));
+  if (type == "coba") return nn::coba(f.nested("output", type, "E").number("E"));
+  if (type != "mg_block") f.refuse("output.type", fmt::format("'{}' is unknown. Known: cuba, coba, mg_block.", type));
+  const Fields o = f.nested("output", type, "E=0.0 Mg=1.2 alpha=0.062 beta=3.57 V_offset=0.0");
+  return nn::mg_block({.E        = o.number("E"),
+                       .Mg       = o.number("Mg"),
+                       .alpha    = o.number("alpha"),
+                       .beta     = o.number("beta"),
+                       .V_offset = o.number("V_offset")});
+}
+
+// A population neu with one projection syn from [x; f(z)], z its own spikes, f short-term plasticity or nothing.
+ModulePtr composed_population(const Fields& f) {
+  const int64_t n = f.integer("n_rec"), n_in = f.integer("n_in");
+  const bool    recurrent = f.flag("recurrent"), before = f.choice("align", {"post", "pre"}) == "pre";
+  const int64_t sources = recurrent ? n_in + n : n_in;
+  const auto    neu     = part_of<nn::Neuron>(f, "neuron", n, "a neuron");
+  const auto    comm    = std::make_shared<nn::Linear>(sources, n);
+  ModulePtr     proj    = std::make_shared<nn::DeltaProj>(comm, neu), plasticity;
+  if (f.has("synapse")) {
+    const auto syn = part_of<nn::Synapse>(f, "synapse", before ? sources : n, "a synapse");
+    proj           = before ? ModulePtr(std::make_shared<nn::AlignPreProj>(syn, comm, output_of(f), neu))
+                            : ModulePtr(std::make_shared<nn::AlignPostProj>(comm, syn, output_of(f), neu));
+  }
+  auto m = make_cell();
+  m->part("neu", ModulePtr(neu));
+  m->part("syn", proj);
+  if (f.has("plasticity")) {
+    if (!recurrent) f.refuse("plasticity", "it acts on recurrent spikes; set recurrent to true.");
+    plasticity = m->part("plasticity", part_of<Module>(f, "plasticity", n, "a layer"));
+  }
+  m->step = [=](const Tensor& x) {
+    const auto seen = [&](const Tensor& z) { return plasticity ? (*plasticity)(z) : z; };
+    (*proj)(recurrent ? joined(x, seen(neu->spikes())) : x);
+    return (*neu)(Tensor());
+  };
+  return m;
 }
 
 // A population neu with one projection syn from [x; its own spikes], or from x.
@@ -130,6 +188,9 @@ std::vector<LayerType> spiking_layers() {
        [](const Fields& f) { return population(f, false); }},
       {"snn_expcu", "g ← e^{-dt/τ_syn} g + comm([x;z]) is the current of an if, lif or alif population",
        lif + "tau_syn_ms=8.0", [](const Fields& f) { return population(f, true); }},
+      {"snn", "any neuron behind any synapse (none: deltas), its output cuba, coba or mg_block, plasticity stp or std",
+       "n_in n_rec neuron synapse? output=\"cuba\" plasticity? align=\"post\" recurrent=true dt_ms=1.0",
+       composed_population},
       {"snn_coba", "g_exc, g_inh ← e^{-dt/τ_syn} g + matmul([x;z], |w|); τ dv/dt = -v + V_rest + R Σ g (E-v)",
        "n_in n_rec tau_ms=5.0 tau_syn_ms=8.0 V_th=1.0 V_reset=0.0 V_rest=0.0 R=1.0 E_exc=3.0 E_inh=-1.0 dt_ms=1.0 "
        "surrogate=\"relu_grad\"",

@@ -119,6 +119,14 @@ inline const std::vector<KitRow>& kit_rows() {
       // populations and readouts
       {"snn_delta", sizes + R"(, "V_th": 0.3)", {3}, "neu.V", "syn.comm", {.spikes = true}},
       {"snn_expcu", sizes + R"(, "V_th": 0.3)", {3}, "neu.V syn.syn.g", "syn.comm", {.spikes = true}},
+      {"snn",
+       sizes +
+           R"(, "neuron": {"type": "alif", "V_th": 0.3}, "synapse": {"type": "dual_expon"}, "plasticity": {"type": "std"},
+                    "output": {"type": "coba", "E": 4})",
+       {3},
+       "neu.V neu.a plasticity.x syn.syn.g_rise syn.syn.g_decay",
+       "syn.comm",
+       {.spikes = true}},
       {"snn_coba", sizes + R"(, "V_th": 0.3)", {3}, "V g_exc g_inh", "w_exc w_inh", {.spikes = true}},
       {"gif_expcu", sizes + R"(, "V_th": 0.3)", {3}, "r.V exp.g r.I2", "ir2r", {.drive = 5, .spikes = true}},
       {"conv_lif", R"("V_th": 0.3, "conv": )" + conv_of, {4, 4, 1}, "syn.g neu.V", "conv", {.spikes = true}},

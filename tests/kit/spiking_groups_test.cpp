@@ -5,12 +5,19 @@
 
 #include <gtest/gtest.h>
 
+#include "braintrace/algorithms/d_rtrl.h"
 #include "braintrace/compiler/graph.h"
+#include "braintrace/model/environment.h"
+#include "braintrace/model/functions.h"
+#include "braintrace/model/random_stream.h"
 #include "braintrace/nn/linear.h"
 #include "braintrace/nn/neuron.h"
 #include "braintrace/nn/synapse.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
+#include "braintrace/ops/random.h"
+#include "braintrace/ops/reduce.h"
+#include "braintrace/zoo/model.h"
 
 namespace braintrace {
 
@@ -115,6 +122,63 @@ TEST(SpikingGroups, TrainableSettings) {
     EXPECT_EQ(r.primitive() == "etp_elemwise", r.weight_path.str() != "p.comm.weight") << r.weight_path.str();
   }
   EXPECT_EQ(weights, (std::set<std::string>{"neu.V_th", "neu.tau", "p.comm.weight"}));
+}
+
+// Positions do not mix in a population without recurrence, so D-RTRL is exact: the gradients of all steps sum to those
+// of reverse mode through time, also for time constants and thresholds.
+TEST(SpikingGroups, TrainableSettingsLearnExactly) {
+  constexpr int T    = 12;
+  auto          make = [] {
+    random::seed(4);
+    return zoo::build_model(R"({"type": "snn", "n_in": 3, "n_rec": 4, "recurrent": false,
+        "neuron": {"type": "alif", "V_th": {"trainable": 0.4}, "tau_ms": {"trainable": [4, 5, 6, 7]},
+                   "tau_a_ms": {"trainable": 20}, "beta": {"trainable": 0.2}},
+        "synapse": {"type": "expon", "tau_ms": {"trainable": 6}}})");
+  };
+  Environment::Scope wide({.precision = DType::F64});
+  auto       input = [](int t) { return random::normal(random::key(static_cast<uint64_t>(t)), {3}, DType::F64) + 0.5; };
+  const auto online = make(), offline = make();
+  init_all_states(*online);
+  init_all_states(*offline);
+  D_RTRL learner(*online);
+  learner.compile_graph(input(0));
+  const Tensor c  = random::normal(random::key(99), {4}, DType::F64);
+  auto      step  = jit([&](const Tensor& x) { return grad([&] { return sum(c * learner(x)); }, online->params())(); });
+  Gradients total = step(input(0));
+  for (int t = 1; t < T; ++t) total = total + step(input(t));
+  const Gradients want = grad(
+      [&] {
+        Tensor l = 0;
+        for (int t = 0; t < T; ++t) l = l + sum(c * (*offline)(input(t)));
+        return l;
+      },
+      offline->params())();
+  EXPECT_EQ(want.size(), 6u);
+  for (const auto& [path, leaves] : want)
+    for (const auto& [leaf, g] : leaves) {
+      EXPECT_GT(max(abs(g)).item(), 1e-4) << path.str();
+      EXPECT_LT(max(abs(g - total.at(path, leaf))).item(), 1e-11) << path.str() << " " << leaf;
+    }
+}
+
+TEST(SpikingGroups, EveryNeuronWithEverySynapse) {
+  int neurons = 0;
+  for (const zoo::LayerType& t : zoo::neuron_layers()) {
+    if (t.fields.find("surrogate") == std::string::npos || t.fields.find("n_in") != std::string::npos) continue;
+    ++neurons;
+    for (const std::string synapse : {"", "expon", "dual_expon", "alpha"})
+      for (const std::string rest : {R"("align": "post")", R"("align": "pre", "output": {"type": "mg_block"})"}) {
+        if (synapse.empty() && rest.find("pre") != rest.npos) continue;
+        const std::string syn = synapse.empty() ? "" : R"("synapse": {"type": ")" + synapse + R"("}, )";
+        const auto model = zoo::build_model(R"({"type": "snn", "n_in": 3, "n_rec": 4, "neuron": {"type": ")" + t.name +
+                                            R"("}, )" + syn + rest + "}");
+        init_all_states(*model);
+        const ETraceGraph g = compile_etrace_graph(*model, {{DType::F32, {n_in}}});
+        ASSERT_EQ(g.hidden_param_op_relations.size(), 1u) << t.name << " " << synapse << " " << rest;
+        EXPECT_TRUE(g.hidden_param_op_relations[0].carries_trace()) << t.name << " " << synapse << " " << rest;
+      }
+  }
+  EXPECT_EQ(neurons, 16);
 }
 
 }  // namespace

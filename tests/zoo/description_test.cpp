@@ -79,6 +79,13 @@ TEST(Description, WrongNumbers) {
       {R"("type": "signed_linear", "n_in": 2, "n_out": 2, "sign": [[1, -1, 1]])", {"SignedWLinear", "[1,3]"}},
       {R"("type": "sparse_linear", "csr": {"shape": [2, 2], "indptr": [0, 1, 2], "indices": [0, 2]})",
        {"layers[1].csr.indices", "2 is outside 0 … 1"}},
+      {R"("type": "snn", "n_in": 1, "n_rec": 2, "neuron": {"type": "gru"})", {"layers[1].neuron", "n_in"}},
+      {R"("type": "snn", "n_in": 1, "n_rec": 2, "neuron": {"type": "expon"})",
+       {"layers[1].neuron.type", "not a neuron"}},
+      {R"("type": "snn", "n_in": 1, "n_rec": 2, "neuron": {"type": "lif", "n": 3})",
+       {"layers[1].neuron.n", "leave it out"}},
+      {R"("type": "snn", "n_in": 1, "n_rec": 2, "neuron": {"type": "lif"}, "synapse": {"type": "expon"}, "output": "coba")",
+       {"layers[1].output", "numbers"}},
       {R"("type": "delay", "n": 3, "steps": 0)", {"layers[1].steps", "positive"}},
       {R"("type": "lora", "n_in": 3, "rank": 0, "n_out": 3)", {"layers[1].rank", "positive"}},
   };
