@@ -130,12 +130,17 @@ inline const std::vector<KitRow>& kit_rows() {
       {"snn_coba", sizes + R"(, "V_th": 0.3)", {3}, "V g_exc g_inh", "w_exc w_inh", {.spikes = true}},
       {"gif_expcu", sizes + R"(, "V_th": 0.3)", {3}, "r.V exp.g r.I2", "ir2r", {.drive = 5, .spikes = true}},
       {"conv_lif", R"("V_th": 0.3, "conv": )" + conv_of, {4, 4, 1}, "syn.g neu.V", "conv", {.spikes = true}},
-      {"conv_lif_direct", R"("tau_ms": 2, "conv": )" + conv_of, {4, 4, 1}, "neu.V", "conv", {.spikes = true}},
+      {"conv_lif_direct",
+       R"("tau_ms": 2, "conv": )" + conv_of,
+       {4, 4, 1},
+       "neu.V",
+       "conv",
+       {.drive = 3, .spikes = true}},
       {"leaky_rate_readout", R"("n_in": 3, "n_out": 4)", {3}, "r", "W"},
       {"leaky_spike_readout", R"("n_in": 3, "n": 4)", {3}, "neuron.V", "W", {.spikes = true}},
       {"spike_count", R"("n": 4)", {}, "layer.n", "in"},
       {"first_spike", R"("n": 4)", {}, "layer.t_first", "in", {.learns = false}},  // no derivative flows through times
-      {"delay", R"("n": 4, "steps": 2)", {}, "layer.buffer", "(in)", {.learns = false}},  // it would inside a window,
+      {"delay", R"("n": 4, "steps": 2)", {}, "layer.buffer", "(in)", {.learns = false}},  // it would inside a window
   };
   return rows;
 }
