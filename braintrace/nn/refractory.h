@@ -6,7 +6,7 @@
 
 namespace braintrace::nn {
 
-// The clock of a refractory population: what happened before the last spike is held for τ_ref.
+// The clock of a refractory population.
 //   s' = s + dt, and 0 at a spike;   h' = h₁ where s' < τ_ref        s: time since the last spike, no derivative
 class RefractoryClock {
  public:
