@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every rule in step form on every corrected case: the gradient of every parameter at every step equals the one of an
 // independent oracle.
+#include <gtest/gtest.h>
+
 #include "braintrace/algorithms/d_rtrl.h"
 #include "braintrace/algorithms/e_prop.h"
 #include "braintrace/algorithms/es_d_rtrl.h"
@@ -59,7 +61,7 @@ void PrintTo(const Run& r, std::ostream* out) { *out << r.name << " " << r.id; }
 std::vector<Run> runs() {
   std::vector<Run> out;
   for (const std::string& name : golden_cases({"corrected"})) {
-    const json info = json::parse(std::ifstream(golden / name / "case.json"));
+    const json info = golden::load_case((golden_data / name).string()).info;
     for (const auto& run : info["runs"])
       if (run["vjp_method"] == "single-step" && run["drive"]["mode"] == "step" && rule_of(run))
         out.push_back({name, run["id"]});
@@ -77,19 +79,19 @@ double worst_violation(const Run& which, double scale = 1) {
   const auto    weights  = c.arrays.find("loss.step_weights");
   const int64_t free_run = run["drive"].value("free_run_steps", 0);
   OnlineLearner learner(*c.model, rule_of(run));
-  learner.compile_graph(step_of(x, 0));
+  learner.compile_graph(at_step(x, 0));
   auto   loss  = [&](Tensor in, Tensor goal, Tensor w) { return w * loss_of(c.info, learner(in), goal); };
   auto   step  = jit(value_and_grad(loss, c.model->params()));
   double worst = 0;
   for (int64_t t = 0; t < x.shape()[0]; ++t) {
     const double w            = t < free_run ? 0 : scale * (weights == c.arrays.end() ? 1.0 : at(weights->second, t));
-    const auto [value, grads] = step(step_of(x, t), step_of(target, t), Tensor(Type{DType::F64, {}}, w));
+    const auto [value, grads] = step(at_step(x, t), at_step(target, t), Tensor(Type{DType::F64, {}}, w));
     for (const auto& [path, leaves] : grads)
       for (const auto& [leaf, g] : leaves) {
         const std::string name = path.str() + (leaf.empty() ? "" : "." + leaf);
         const auto        rows = c.arrays.find("run." + which.id + ".grad_step." + name);
         const Array       want = rows == c.arrays.end() ? c.arrays.at("run." + which.id + ".grad_sum." + name)
-                                                        : step_of(rows->second, t).array();
+                                                        : at_step(rows->second, t).array();
         const double      off =
             largest_difference(g.array(), want) / (relative_tolerance * largest(want) + absolute_tolerance);
         EXPECT_TRUE(scale != 1 || off <= 1) << name << " at step " << t << " is off by " << off << " tolerances";
