@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every rule in step, window and multi-step form on every corrected case: the gradient of every parameter in every call
 // equals the one of an independent oracle.
+#include <gtest/gtest.h>
+
 #include "braintrace/algorithms/bptt.h"
 #include "braintrace/algorithms/d_rtrl.h"
 #include "braintrace/algorithms/e_prop.h"
