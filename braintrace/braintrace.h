@@ -2,6 +2,8 @@
 // The public surface of BrainTrace in one include.
 #pragma once
 
+#include "braintrace/algorithms/bptt.h"
+#include "braintrace/algorithms/config.h"
 #include "braintrace/algorithms/d_rtrl.h"
 #include "braintrace/algorithms/e_prop.h"
 #include "braintrace/algorithms/es_d_rtrl.h"
