@@ -99,9 +99,10 @@ std::shared_ptr<const LearningRule> make_rule(const ETraceConfig& config, const 
 }
 
 std::unique_ptr<OnlineLearner> make_learner(Module& model, const ETraceConfig& config, const RuleOptions& options,
-                                            LearnerOptions learner, const std::string& name) {
-  learner.vjp_method = options.vjp_method.value_or(own_method(config));
-  auto rule          = make_rule(config, options, name);
+                                            const std::string& name) {
+  LearnerOptions learner{
+      .vjp_method = options.vjp_method.value_or(own_method(config)), .compile = options.compile, .name = options.name};
+  auto rule = make_rule(config, options, name);
   if (config->learning_signal == SignalSource::Modulatory) not_available(name, "ThreeFactor");
   return std::make_unique<OnlineLearner>(model, std::move(rule), std::move(learner));
 }

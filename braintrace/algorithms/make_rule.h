@@ -16,6 +16,9 @@ struct RuleOptions {
   std::optional<RandomFeedback> feedback           = {};  // random feedback with this key; symmetric when not given
   std::optional<int64_t>        n                  = {};  // SnAp-n
   std::optional<DType>          trace_dtype        = {};  // storage of per-parameter traces
+  // Of any learner.
+  std::string    name    = {};
+  CompileOptions compile = {};
 };
 
 // "single-step" or "multi-step", exactly.
@@ -30,11 +33,11 @@ ParamDimOptions param_dim_options(const ETraceConfig& config, const RuleOptions&
 IODimOptions    io_dim_options(const ETraceConfig& config, const RuleOptions& options);
 
 // The rule at a point. Hyper-parameters that are coordinates (decay, kappa, n) stand in the point, not in the options.
+// `algorithm` is the name that messages use.
 std::shared_ptr<const LearningRule> make_rule(const ETraceConfig& config, const RuleOptions& options = {},
-                                              const std::string& name = "ETraceConfig");
-
+                                              const std::string& algorithm = "ETraceConfig");
 // A learner with that rule.
 std::unique_ptr<OnlineLearner> make_learner(Module& model, const ETraceConfig& config, const RuleOptions& options = {},
-                                            LearnerOptions learner = {}, const std::string& name = "ETraceConfig");
+                                            const std::string& algorithm = "ETraceConfig");
 
 }  // namespace braintrace

@@ -140,7 +140,7 @@ const Algorithm& algorithm_named(const std::string& name) {
   fail("there is no algorithm '{}'{}\n  Known: {}.", name, hint(wanted, lowered), fmt::join(known, ", "));
 }
 
-std::unique_ptr<OnlineLearner> Algorithm::learner(Module& model, const RuleOptions& o, LearnerOptions learner) const {
+std::unique_ptr<OnlineLearner> Algorithm::learner(Module& model, const RuleOptions& o) const {
   for (const auto& [option, is_given] : given(o)) {
     if (!is_given || takes(*this, option)) continue;
     std::vector<std::string> takers;
@@ -149,15 +149,20 @@ std::unique_ptr<OnlineLearner> Algorithm::learner(Module& model, const RuleOptio
     fail("{}: it takes no {}, which is for {}.\n  It takes: {}.", name, option, fmt::join(takers, ", "),
          options.empty() ? "no options" : fmt::format("{}", fmt::join(options, ", ")));
   }
-  if (!config) {
-    const auto made    = rule();
-    learner.vjp_method = made->method(o.vjp_method.value_or(VjpMethod::SingleStep));
-    require(!o.vjp_method || learner.vjp_method == *o.vjp_method, "{}: its vjp_method is '{}', got '{}'.", name,
-            to_string(learner.vjp_method), to_string(*o.vjp_method));
-    return std::make_unique<OnlineLearner>(model, made, std::move(learner));
+  if (config) {
+    const ETraceConfig point = config(o);
+    RuleOptions        rest  = o;  // less the coordinates
+    rest.decay_or_rank.reset();
+    rest.kappa_filter_decay.reset();
+    rest.n.reset();
+    return make_learner(model, point, rest, name);
   }
-  RuleOptions rest{.vjp_method = o.vjp_method, .feedback = o.feedback, .trace_dtype = o.trace_dtype};
-  return make_learner(model, config(o), rest, std::move(learner), name);
+  const auto      made   = rule();
+  const VjpMethod method = made->method(o.vjp_method.value_or(VjpMethod::SingleStep));
+  require(!o.vjp_method || method == *o.vjp_method, "{}: its vjp_method is '{}', got '{}'.", name, to_string(method),
+          to_string(o.vjp_method.value_or(method)));
+  return std::make_unique<OnlineLearner>(model, made,
+                                         LearnerOptions{.vjp_method = method, .compile = o.compile, .name = o.name});
 }
 
 std::string list_of_algorithms() {

@@ -16,7 +16,7 @@ struct Algorithm {
   std::shared_ptr<const LearningRule> (*rule)()      = nullptr;
 
   // Throws UserError for an option it does not take, or one it needs.
-  std::unique_ptr<OnlineLearner> learner(Module& model, const RuleOptions& options, LearnerOptions learner = {}) const;
+  std::unique_ptr<OnlineLearner> learner(Module& model, const RuleOptions& options) const;
 };
 
 const std::vector<Algorithm>& algorithms();
