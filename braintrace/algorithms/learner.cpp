@@ -75,18 +75,19 @@ const WindowProgram& OnlineLearner::program(const WindowOptions& options) {
 Tensors OnlineLearner::update(const MultiStepData& xs) {
   require(!xs.data.empty() && xs.data[0].defined() && xs.data[0].rank() > 0,
           "learner: MultiStepData needs tensors with a leading time axis.");
-  return run(xs.data, {.method = options_.vjp_method, .length = xs.data[0].shape()[0]}, {});
+  return run(xs.data, {.method = options_.vjp_method, .length = xs.data[0].shape()[0]});
 }
 
-Tensors OnlineLearner::run(const Tensors& xs, const WindowOptions& given, const Tensors& aux) {
+Tensors OnlineLearner::run(const Tensors& xs, const WindowOptions& given) {
   const StatefulProgram& step = compiled().graph.module_info.step;
   const Types            want = with_time(step.program.types_of({step.program.args.begin(),
                                                                  step.program.args.begin() + static_cast<int64_t>(step.num_args)}),
                                           given.length);
   require(types_of(xs) == want, "learner: compiled for inputs {}, got {}.\n  Inputs keep the types of compile_graph.",
           listed(want), listed(types_of(xs)));
+  const Tensors extra   = aux(given.length);
   WindowOptions options = given;
-  options.aux           = types_of(aux);
+  options.aux           = types_of(extra);
   if (options.length)
     for (Type& t : options.aux) t.shape.erase(t.shape.begin());
 
@@ -98,18 +99,23 @@ Tensors OnlineLearner::run(const Tensors& xs, const WindowOptions& given, const 
 
   Tensors inputs = step.inputs(xs);
   for (const State& t : c.memory) inputs.push_back(t.value());
-  inputs = concatenated(std::move(inputs), aux);
+  inputs = concatenated(std::move(inputs), extra);
 
-  const auto run      = [&](const Tensors& in) { return replay(p.forward, p.forward_constants, in); };
-  const auto forward  = [&](const Tensors& in) { return part(run(in), 0, n_out + n_memory); };
+  const auto run     = [&](const Tensors& in) { return replay(p.forward, p.forward_constants, in); };
+  const auto forward = [&](const Tensors& in) { return part(run(in), 0, n_out + n_memory); };
+  // A rule with an estimate of the future leaves it behind the residuals.
   const auto fwd_rule = [&](const Tensors& in) -> ForwardPass {
-    const Tensors all = run(in);
-    return {part(all, 0, n_out + n_memory), part(all, n_out + n_memory, p.num_residuals)};
+    const Tensors all    = run(in);
+    const Tensors future = exit_cotangents(part(all, 0, n_out));
+    return {part(all, 0, n_out + n_memory), concatenated(part(all, n_out + n_memory, p.num_residuals), future)};
   };
   // The memory is not differentiated: its cotangents are neither read nor made.
   const Types others   = types_of(part(inputs, n_in, inputs.size() - n_in));
   const auto  bwd_rule = [&](const Tensors& residuals, const Tensors& ct) {
-    const Tensors in_ct = replay(p.backward, {}, concatenated(residuals, part(ct, 0, n_out)));
+    const Tensors of_run = part(residuals, 0, p.num_residuals);
+    const Tensors future = part(residuals, p.num_residuals, residuals.size() - p.num_residuals);
+    Tensors       in_ct  = replay(p.backward, {}, concatenated(of_run, part(ct, 0, n_out)));
+    if (!future.empty()) add_untraced(replay(p.backward, {}, concatenated(of_run, future)), in_ct);
     ensure(in_ct.size() == n_in, "learner: {} cotangents for {} inputs", in_ct.size(), n_in);
     return concatenated(in_ct, instantiated(Tensors(others.size()), others));
   };
@@ -117,6 +123,43 @@ Tensors OnlineLearner::run(const Tensors& xs, const WindowOptions& given, const 
   for (size_t i = 0; i < n_memory; ++i) c.memory[i].set(out[n_out + i]);
   c.running_index.set(c.running_index.value() + 1);
   return step.store(part(out, 0, n_out));
+}
+
+Tensors OnlineLearner::exit_cotangents(const Tensors& results) const {
+  const Program& p        = graph().module_info.program();
+  auto           value_of = [&](Var v) {
+    const auto at = std::find(p.results.begin(), p.results.end(), v);
+    ensure(at != p.results.end(), "learner: a hidden state is not among the results of the step");
+    return static_cast<size_t>(at - p.results.begin());
+  };
+  Tensors hidden;
+  for (const HiddenGroup& g : graph().hidden_groups) {
+    Tensors members;
+    for (Var v : g.exits()) members.push_back(results[value_of(v)]);
+    hidden.push_back(g.concat_hidden(members));
+  }
+  const Tensors credit = exit_credit(hidden);
+  if (credit.empty()) return {};
+  Tensors out;
+  for (const Tensor& r : results) out.emplace_back(r.type(), 0);
+  for (const HiddenGroup& g : graph().hidden_groups) {
+    const Tensors members = g.split_hidden(stop_gradient(credit[g.index]));
+    for (size_t m = 0; m < members.size(); ++m) out[value_of(g.exits()[m])] = members[m];
+  }
+  return out;
+}
+
+void OnlineLearner::add_untraced(const Tensors& from_future, Tensors& in_ct) const {
+  const ModuleInfo& info = graph().module_info;
+  Mask              traced(in_ct.size());
+  for (const HiddenParamOpRelation& r : graph().hidden_param_op_relations)
+    for (const Trainable& t : r.trainables)
+      for (int leaf : t.leaves) {
+        const auto at = std::find(info.program().args.begin(), info.program().args.end(), info.weights[leaf].var);
+        if (r.carries_trace()) traced[at - info.program().args.begin()] = true;
+      }
+  for (size_t i = 0; i < in_ct.size(); ++i)
+    if (!traced[i]) in_ct[i] = in_ct[i] + from_future[i];
 }
 
 void OnlineLearner::reset_state() {

@@ -41,6 +41,10 @@ class OnlineLearner {
     options_.vjp_method = rule_->method(options_.vjp_method);
   }
 
+  virtual ~OnlineLearner()                       = default;
+  OnlineLearner(const OnlineLearner&)            = delete;
+  OnlineLearner& operator=(const OnlineLearner&) = delete;
+
   // Finds groups and relations from one example of a step's inputs and makes the traces. A second call does nothing.
   void compile_graph(const Tensors& examples);
   void compile_graph(const Tensor& example) { compile_graph(Tensors{example}); }
@@ -49,7 +53,7 @@ class OnlineLearner {
   Tensor  operator()(const Tensor& x) { return update({x}).front(); }
   Tensor  operator()(const SingleStepData& x) { return update(x.data).front(); }
   Tensor  operator()(const MultiStepData& xs) { return update(xs).front(); }
-  Tensors update(const Tensors& x) { return run(x, {.method = options_.vjp_method}, {}); }
+  Tensors update(const Tensors& x) { return run(x, {.method = options_.vjp_method}); }
   Tensors update(const MultiStepData& xs);
 
   // Zero traces, filters and step count; the model's states stay.
@@ -83,9 +87,14 @@ class OnlineLearner {
   void        set_memory(const Tensors& values);
 
  protected:
-  Tensors run(const Tensors& xs, const WindowOptions& options, const Tensors& aux);
+  // What each step is given besides its inputs; with a leading time axis in a window of `length` steps.
+  virtual Tensors aux(const std::optional<int64_t>& /*length*/) const { return {}; }
+  // An estimate of ∂(later losses)/∂h per hidden group at the end of a call, from the states there; empty for none.
+  virtual Tensors exit_credit(const Tensors& /*hidden per group*/) const { return {}; }
 
  private:
+  Tensors run(const Tensors& xs, const WindowOptions& options);
+
   struct Compiled {
     ETraceGraph        graph;
     std::vector<State> memory;
@@ -93,7 +102,11 @@ class OnlineLearner {
     // By method, length, dropped memory and types of what steps are given.
     std::map<std::string, WindowProgram> programs;
   };
-  const Compiled&      compiled() const;
+  const Compiled& compiled() const;
+  // Cotangents of the step's results that stand for the estimated future; empty without an estimate.
+  Tensors exit_cotangents(const Tensors& results) const;
+  // Adds them where no trace carries the future already.
+  void                 add_untraced(const Tensors& from_future, Tensors& in_ct) const;
   const WindowProgram& program(const WindowOptions& options);
 
   Module*                             model_;

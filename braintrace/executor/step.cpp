@@ -7,6 +7,7 @@
 #include "braintrace/ops/families.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
+#include "braintrace/transforms/jvp.h"
 #include "braintrace/transforms/walk.h"
 
 namespace braintrace {
@@ -157,6 +158,16 @@ void Step::pull_future(int group, const Tensor& F, Tensors& leaf_gradients) cons
   const Tensors back = pull_region(way, operands, g.split_hidden(F));
   for (size_t i = 0; i < uses.size(); ++i)
     if (back[i].defined()) add_operand_gradient(uses[i].relation, uses[i].trainable, back[i], leaf_gradients);
+}
+
+Tensor Step::push(int group, const Tensor& t) const {
+  const HiddenGroup& g         = graph_.hidden_groups[group];
+  const Tensors      constants = gather(values_, g.transition.constants);
+  const Tensors      pushed    = jvp(g.transition.program, concatenated(constants, gather(values_, g.entries())),
+                                     concatenated(Tensors(constants.size()), g.split_hidden(t)))
+                             .tangents;
+  if (std::none_of(pushed.begin(), pushed.end(), [](const Tensor& x) { return x.defined(); })) return {};
+  return g.concat_hidden(instantiated(pushed, flow_.program.types_of(g.exits())));
 }
 
 Tensors Step::pull_region(const Region& region, const Tensors& args, const Tensors& ct) const {

@@ -58,6 +58,9 @@ class Step {
 
   // Adds Cᵀ g to the gradients of the leaves behind an operand, C = ∂operand/∂leaves.
   void add_operand_gradient(int relation, int trainable, const Tensor& g, Tensors& leaf_gradients) const;
+  // J t of a group, J = ∂h_t/∂h_{t-1} in the compiled scope, t : [*varshape,S]; undefined when structurally zero.
+  Tensor push(int group, const Tensor& t) const;
+
   // Removes the cotangents of leaves that a trace follows.
   void forget_traced(Tensors& inputs) const;
   // Adds the gradients of leaves to the cotangents of the inputs.
