@@ -15,6 +15,7 @@
 // trace of c' already and must not be counted in the signal of c.
 #pragma once
 
+#include <functional>
 #include <map>
 
 #include "braintrace/compiler/jacobians.h"
@@ -41,11 +42,14 @@ class Step {
   const ETraceGraph& graph() const { return graph_; }
   const Values&      values() const { return values_; }
   Tensors            results() const;
-  Tensors            operands(int relation) const;  // what the operation reads
+  Tensors            operands(int relation) const;  // what the operation reads; in a descended scan, at its end
 
   // Undefined when structurally zero.
   const Tensor& D(int group);
   const Tensor& D_f(int relation, int connection);
+  // f(D_f, operands); over a descended scan its sum over the substeps. Undefined when D_f is structurally zero.
+  using Term = std::function<Tensor(const Tensor& D_f, const Tensors& operands)>;
+  Tensor over_substeps(int relation, int connection, const Term& f);
 
   // Reverse mode, from cotangents of the step's results.
   struct SameStep {
