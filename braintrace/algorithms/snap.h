@@ -11,8 +11,9 @@ namespace braintrace {
 //   E_t[p,q] = M[p,q] Σ_s J_t[q,s] E_{t-1}[p,s] + [p=q] D_f,t ⊗ ∂y_t/∂w           J = ∂h_t/∂h_{t-1}, products kept
 //   ∇_t = s_t + Σ_q L_t[q] · (recurrent part of E_t[p,q])
 //
-// The trace of a weight that feeds position p covers the positions q it can reach in at most n-1 steps: the state axis of
-// D-RTRL widens from S to K·S, K neighbours with p first. n = 1 is OSTL; all positions in reach is exact for one group.
+// The trace of a weight that feeds position p covers the positions q it can reach in at most n-1 steps: the state axis
+// of D-RTRL widens from S to K·S, K neighbours with p first. n = 1 is OSTL; all positions in reach is exact for one
+// group.
 class SnapRule : public ParamDimRule {
  public:
   explicit SnapRule(int n);
