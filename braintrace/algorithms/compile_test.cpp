@@ -5,7 +5,9 @@
 
 #include "braintrace/algorithms/bptt.h"
 #include "braintrace/algorithms/d_rtrl.h"
+#include "braintrace/algorithms/dni.h"
 #include "braintrace/algorithms/e_prop.h"
+#include "braintrace/algorithms/three_factor.h"
 #include "braintrace/model/random_stream.h"
 #include "braintrace/nn/rnn.h"
 #include "braintrace/ops/move.h"
@@ -61,6 +63,32 @@ TEST(Compile, ForwardsOptions) {
   Net        stored;
   const auto narrow = compile(stored, "d_rtrl", wave(input, 0), {.trace_dtype = DType::BF16});
   for (const MemorySlot& slot : narrow->memory_slots()) EXPECT_EQ(slot.type.dtype, DType::BF16);
+}
+
+TEST(Compile, MakesTheLearnersOfSpecialSignals) {
+  Net        net;
+  const auto dni = compile(net, "dni", wave(input, 0));
+  EXPECT_EQ(dni->vjp_method(), VjpMethod::MultiStep);
+  EXPECT_NE(dynamic_cast<DNI*>(dni.get()), nullptr);
+
+  auto modulated = [](double m) {
+    Net        model;
+    const auto learner = compile(model, "three_factor", wave(input, 0), {.modulator = Tensor(m)});
+    EXPECT_NE(dynamic_cast<ThreeFactor*>(learner.get()), nullptr);
+    return gradient(learner).at(Path::dotted("Wz.weight"), "weight");
+  };
+  const Tensor once = modulated(1), twice = modulated(2);
+  ASSERT_GT(sum(square(once)).item(), 1e-6);
+  EXPECT_TRUE(equal(2 * once, twice));
+
+  auto projected = [](uint64_t key) {
+    Net        model;
+    const auto learner = compile(model, "uoro", wave(input, 0), {.projection_key = key});
+    EXPECT_EQ(learner->vjp_method(), VjpMethod::MultiStep);
+    return gradient(learner);
+  };
+  EXPECT_EQ(distance(projected(1), projected(1)), 0);
+  EXPECT_GT(distance(projected(1), projected(2)), 1e-3);
 }
 
 TEST(Compile, BatchesAndWindows) {
