@@ -8,6 +8,8 @@
 #include "braintrace/algorithms/dni.h"
 #include "braintrace/algorithms/e_prop.h"
 #include "braintrace/algorithms/es_d_rtrl.h"
+#include "braintrace/algorithms/fixed_feedback.h"
+#include "braintrace/algorithms/kappa_filter.h"
 #include "braintrace/algorithms/rtrl.h"
 #include "braintrace/algorithms/three_factor.h"
 #include "braintrace/algorithms/uoro.h"

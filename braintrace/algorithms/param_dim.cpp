@@ -25,6 +25,9 @@ ParamDimRule::ParamDimRule(std::string name, ParamDimOptions options)
           options_.kappa);
   if (options_.leak)
     require(*options_.leak >= 0 && *options_.leak < 1, "{}: a decay must be in [0, 1), got {}.", name_, *options_.leak);
+  if (options_.trace_dtype)
+    require(is_float(*options_.trace_dtype), "{}: trace_dtype must be a float type, got {}.", name_,
+            name_of(*options_.trace_dtype));
 }
 
 CompileOptions ParamDimRule::scope(CompileOptions options) const {
