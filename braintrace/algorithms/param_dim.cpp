@@ -134,14 +134,14 @@ Tensor ParamDimRule::propagated(Step& step, const TraceSite& site, const Tensor&
 }
 
 Tensor ParamDimRule::instantaneous(Step& step, const TraceSite& site) const {
-  const Tensor& D_f = step.D_f(site.relation, site.connection);
-  if (!D_f.defined()) return {};
-  const HiddenGroup& g    = group_of(step, site);
-  const Tensor       wide = from_anchor(g, D_f);
-  const Tensor term  = instant(site.call, site.weight, step.operands(site.relation), as_output(site.call, g, wide));
-  Shape        shape = trace_shape(site.call, site.weight);
-  shape.push_back(wide.shape().back());
-  return broadcast_to(term, shape);
+  return step.over_substeps(site.relation, site.connection, [&](const Tensor& D_f, const Tensors& operands) {
+    const HiddenGroup& g     = group_of(step, site);
+    const Tensor       wide  = from_anchor(g, D_f);
+    const Tensor       term  = instant(site.call, site.weight, operands, as_output(site.call, g, wide));
+    Shape              shape = trace_shape(site.call, site.weight);
+    shape.push_back(wide.shape().back());
+    return broadcast_to(term, shape);
+  });
 }
 
 void ParamDimRule::add_contracted(Step& step, const TraceSite& site, const Tensor& ell, const Tensor& eps,

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The passes, in order.
 #include <algorithm>
+#include <iterator>
 
+#include "braintrace/compiler/control_gate.h"
 #include "braintrace/compiler/graph.h"
+#include "braintrace/compiler/scan_descent.h"
 
 namespace braintrace {
 
@@ -42,11 +45,20 @@ ETraceGraph compile_etrace_graph(Module& model, const Types& args, const Compile
             "position has one neighbour, itself.",
             *options.sparse_n);
   }
-  ETraceGraph graph;
-  graph.module_info               = extract_module_info(model, args, options, graph.diagnostics);
-  graph.hidden_groups             = find_hidden_groups(graph.module_info, options, graph.diagnostics);
-  graph.hidden_param_op_relations = find_relations(graph.module_info, graph.hidden_groups, options, graph.diagnostics);
-  if (options.include_hidden_perturb) graph.hidden_perturb = add_hidden_perturbation(graph.module_info);
+  ETraceGraph  graph;
+  Diagnostics& log       = graph.diagnostics;
+  ModuleInfo&  info      = graph.module_info;
+  auto&        groups    = graph.hidden_groups;
+  auto&        relations = graph.hidden_param_op_relations;
+  info                   = extract_module_info(model, args, options, log);
+  Descended inside       = descend_scans(info, options, log);
+  check_control_flow(info, log);
+  groups = find_hidden_groups(info, options, log);
+  inside.number_groups_from(static_cast<int>(groups.size()));
+  std::move(inside.groups.begin(), inside.groups.end(), std::back_inserter(groups));
+  relations = find_relations(info, groups, options, log);
+  std::move(inside.relations.begin(), inside.relations.end(), std::back_inserter(relations));
+  if (options.include_hidden_perturb) graph.hidden_perturb = add_hidden_perturbation(info);
   return graph;
 }
 

@@ -23,6 +23,7 @@ struct HiddenVar {
   Shape varshape  = {};     // positions
   int   num_state = 1;      // slots per position
   bool  stacked   = false;  // the last axis of the value is the slot axis
+  bool  descended = false;  // carried by a descended scan
 
   Type type(DType dtype) const;
 };
@@ -44,6 +45,7 @@ struct ModuleInfo {
   std::vector<HiddenVar> hidden;   // in the order the step first touches them
   std::vector<WeightVar> weights;  // likewise
   ControlFlowPolicy      control_flow;
+  std::vector<int>       descended_scans;  // equations of the step
 
   const Program& program() const { return step.program; }
   Path           path_of(const State& state) const;
@@ -59,6 +61,15 @@ struct SnapPattern {
   std::string       reason;
 };
 
+// A long scan that is followed substep by substep. Groups and relations found in its body hold regions of the body; the
+// values these need are kept by the step around it.
+struct ScanDescent {
+  int     eqn    = -1;  // the scan in the step
+  int64_t length = 0;
+  Vars    outer;    // of each value of the body: the value of the step that holds it, -1 when none does
+  Mask    stacked;  // that value has one row per substep
+};
+
 // States that feed each other position by position. Group arrays have shape [*varshape,S].
 struct HiddenGroup {
   int                        index = 0;
@@ -71,6 +82,9 @@ struct HiddenGroup {
   bool                       is_diagonal_recurrence = true;  // scope: products are held
   bool                       diagonal               = true;  // proven: no position reads another
   std::optional<SnapPattern> snap                   = {};
+  // In a descended scan: `transition` is one substep, from these values of the body.
+  std::shared_ptr<const ScanDescent> descent         = nullptr;
+  Vars                               substep_entries = {};
 
   int  trace_state_width() const { return snap ? snap->width * num_state : num_state; }
   Vars entries() const;
@@ -100,6 +114,7 @@ struct Trainable {
   std::string              key;
   int                      weight  = 0;   // index among the operation's weights
   Var                      operand = -1;  // what the operation reads
+  int                      slot    = 0;   // where the relation's equation reads it
   std::vector<int>         leaves;        // indices into ModuleInfo::weights
   Region                   chain;         // leaves → operand
   std::vector<std::string> chain_ops;     // distinct operations of the chain, in order
@@ -115,6 +130,10 @@ struct HiddenParamOpRelation {
   Path                    weight_path;    // of the first trainable
   std::vector<int>        hidden_groups;  // of the connections
   std::vector<Path>       through;        // windowed: weights of the products it passes
+  // In a descended scan `eqn` is the scan, `x` and `y` have one row per substep, and the tails start at `substep_y`.
+  std::shared_ptr<const ScanDescent> descent          = nullptr;
+  Vars                               substep_operands = {};
+  Var                                substep_y        = -1;
 
   std::string primitive() const { return std::string(call.op->etp->primitive(call)); }
   bool        carries_trace() const;  // direct or mixed with some group

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "braintrace/control/scan.h"
 #include "braintrace/ops/compare.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
@@ -75,23 +76,16 @@ Tensors push_diagonal(const Region& region, const Values& values, const Tensors&
   return out;
 }
 
-}  // namespace
-
-Tensor transition_blocks(const HiddenGroup& g, const Values& values) {
-  Tensors old;
-  Types   types;
-  for (const HiddenVar& h : g.hidden) {
-    old.push_back(values[h.in]);
-    types.push_back(old.back().type());
-  }
-  const DType dtype = old[0].dtype();
+// One substep of a transition, or all of it where no scan is descended.
+Tensor blocks_at(const HiddenGroup& g, const Tensors& old, const Values& values) {
+  const Types types = types_of(old);
   Tensors     columns;
   bool        live = false;
   for (size_t m = 0; m < g.members.size(); ++m) {
     const HiddenVar& h = g.hidden[m];
     for (int slot = 0; slot < h.num_state; ++slot) {
       Tensors tangents(g.members.size());
-      tangents[m]    = slot_ones(h, slot, dtype);
+      tangents[m]    = slot_ones(h, slot, old[0].dtype());
       Tensors pushed = g.diagonal ? push(g.transition, values, old, tangents)
                                   : push_diagonal(g.transition, values, old, m, tangents[m], size_of(g.varshape));
       live |= any_defined(pushed);
@@ -101,15 +95,74 @@ Tensor transition_blocks(const HiddenGroup& g, const Values& values) {
   return live ? stack(columns, -1) : Tensor();
 }
 
-Tensor tail_blocks(const HiddenGroup& g, const HiddenParamOpRelation& r, const Connection& c, const Values& values) {
-  const Tensor y = values[r.y];
+Tensor tail_at(const HiddenGroup& g, const Connection& c, const Tensor& y, const Values& values) {
   const Tensor ones(y.type(), 1);
   Tensors      pushed =
       c.position_preserving ? push(c.tail, values, {y}, {ones}) : push_diagonal(c.tail, values, {y}, 0, ones, y.size());
   if (!any_defined(pushed)) return {};
-  Types types;
-  for (const HiddenVar& h : g.hidden) types.push_back(values[h.out].type());
-  return g.concat_hidden(instantiated(pushed, types));
+  return g.concat_hidden(instantiated(pushed, c.tail.program.types_of(c.tail.program.results)));
+}
+
+// Values of the body of a descended scan, substep by substep.
+struct Substeps {
+  Substeps(const ScanDescent& d, const Values& values) : d(d), values(values) {
+    for (size_t v = 0; v < d.outer.size(); ++v)
+      if (d.stacked[v]) rows.push_back(values[d.outer[v]]);
+  }
+  Values at(const Tensors& row) const {
+    Values out(d.outer.size());
+    size_t next = 0;
+    for (size_t v = 0; v < d.outer.size(); ++v)
+      if (d.outer[v] >= 0) out[v] = d.stacked[v] ? row[next++] : values[d.outer[v]];
+    return out;
+  }
+
+  const ScanDescent& d;
+  const Values&      values;
+  Tensors            rows;
+};
+
+// D = D_L … D_1, and per substep what follows it: P_s = D_L … D_{s+1}.
+struct Folded {
+  Tensor D, P;
+};
+Folded fold_transition(const HiddenGroup& g, const Values& values) {
+  const Substeps substeps(*g.descent, values);
+  bool           live = false;
+  const ScanBody body = [&](const Tensors& P, const Tensors& row) -> ScanResult {
+    const Values now = substeps.at(row);
+    const Tensor D   = blocks_at(g, gather(now, g.substep_entries), now);
+    live |= D.defined();
+    // Σ_c P[a,c] D[c,b]
+    const Tensor PD = D.defined() ? sum(expand_dims(P[0], -1) * expand_dims(D, -3), Ints{-2}) : Tensor(P[0].type(), 0);
+    return {{PD}, {P[0]}};
+  };
+  Shape shape = g.varshape;
+  shape.insert(shape.end(), {g.num_state, g.num_state});
+  const Tensor     I = broadcast_to(eye(g.num_state, values[g.hidden[0].in].dtype()), shape);
+  const ScanResult r = scan(body, {I}, substeps.rows, {.length = g.descent->length, .reverse = true});
+  return {live ? r.carry[0] : Tensor(), r.ys[0]};
+}
+
+}  // namespace
+
+Tensor transition_blocks(const HiddenGroup& g, const Values& values) {
+  return g.descent ? fold_transition(g, values).D : blocks_at(g, gather(values, g.entries()), values);
+}
+
+Tensor tail_blocks(const HiddenGroup& g, const HiddenParamOpRelation& r, const Connection& c, const Values& values) {
+  if (!r.descent) return tail_at(g, c, values[r.y], values);
+  const Substeps substeps(*r.descent, values);
+  bool           live = false;
+  const ScanBody body = [&](const Tensors&, const Tensors& in) -> ScanResult {
+    const Values now = substeps.at(Tensors(in.begin() + 1, in.end()));
+    const Tensor D_f = tail_at(g, c, now[r.substep_y], now);
+    live |= D_f.defined();
+    // Σ_b P[a,b] D_f[b]
+    return {{}, {sum(D_f.defined() ? in[0] * expand_dims(D_f, -2) : Tensor(in[0].type(), 0), Ints{-1})}};
+  };
+  const ScanResult rows = scan(body, {}, concatenated({fold_transition(g, values).P}, substeps.rows));
+  return live ? rows.ys[0] : Tensor();
 }
 
 }  // namespace braintrace

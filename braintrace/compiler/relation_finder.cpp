@@ -38,9 +38,8 @@ void RelationFinder::record(DiagnosticKind kind, DiagnosticLevel level, const Hi
   log.push_back({kind, level, std::move(message), r.primitive(), r.weight_path, std::move(hidden)});
 }
 
-// Leaves behind an operand, not looking through trainable operations, and the plain chain from them to it.
 Trainable RelationFinder::trainable(const EtpWeight& w, int index, Var operand) const {
-  Trainable     t{std::string(w.key), index, operand, {}, {}, {}};
+  Trainable     t{std::string(w.key), index, operand, w.operand, {}, {}, {}};
   const auto    is_etp = [](const Eqn& e) { return e.op->etp != nullptr; };
   Vars          queue{operand}, leaves;
   std::set<Var> seen{operand};
