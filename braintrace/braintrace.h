@@ -11,6 +11,7 @@
 #include "braintrace/algorithms/fixed_feedback.h"
 #include "braintrace/algorithms/kappa_filter.h"
 #include "braintrace/algorithms/rtrl.h"
+#include "braintrace/algorithms/snap.h"
 #include "braintrace/algorithms/three_factor.h"
 #include "braintrace/algorithms/uoro.h"
 #include "braintrace/base/version.h"

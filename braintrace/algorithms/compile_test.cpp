@@ -91,6 +91,26 @@ TEST(Compile, MakesTheLearnersOfSpecialSignals) {
   EXPECT_GT(distance(projected(1), projected(2)), 1e-3);
 }
 
+TEST(Compile, WideTracesTakeFeedbackAndFilters) {
+  auto after = [](int steps, int64_t n, RuleAxes axes) {
+    random::seed(5);
+    nn::LSTMCell model(2, 3);
+    axes.recurrence_scope = RecurrenceScope::SparseN;
+    axes.sparse_n         = n;
+    const RuleOptions options{.feedback = axes.learning_signal == SignalSource::RandomFeedback
+                                              ? std::optional(RandomFeedback{.key = 1})
+                                              : std::nullopt};
+    return online_gradient(*compile(model, ETraceConfig(axes), wave(input, 0), options), input, steps);
+  };
+  const RuleAxes feedback{.learning_signal = SignalSource::RandomFeedback},
+      filter{.trace_filter = TraceFilter::Kappa, .kappa = 0.5};
+  for (const RuleAxes& axes : {feedback, filter}) {  // before there is a past, all widths are the same rule
+    EXPECT_LT(distance(after(1, 2, axes), after(1, 1, axes)), 1e-6);
+    EXPECT_GT(distance(after(3, 2, axes), after(3, 1, axes)), 1e-3);
+  }
+  EXPECT_GT(distance(after(1, 2, feedback), after(1, 2, {})), 1e-3);
+}
+
 TEST(Compile, BatchesAndWindows) {
   Net        model;
   const Type window{DType::F32, {7, 4, 2}};

@@ -2,6 +2,7 @@
 #include "braintrace/algorithms/make_rule.h"
 
 #include "braintrace/algorithms/dni.h"
+#include "braintrace/algorithms/snap.h"
 #include "braintrace/algorithms/three_factor.h"
 #include "braintrace/algorithms/uoro.h"
 
@@ -68,10 +69,6 @@ LearningSignal signal_of(const ETraceConfig& config, const RuleOptions& o) {
   }
 }
 
-[[noreturn]] void not_available(const std::string& name, const char* engine) {
-  fail("{}: {} is not available in this version.", name, engine);
-}
-
 }  // namespace
 
 VjpMethod own_method(const ETraceConfig& config) {
@@ -112,7 +109,8 @@ std::shared_ptr<const LearningRule> make_rule(const ETraceConfig& config, const 
     return std::make_shared<UoroRule>(UoroOptions{options.projection_key.value_or(standard.projection_key),
                                                   options.projection_eps.value_or(standard.projection_eps)});
   }
-  if (config->recurrence_scope == RecurrenceScope::SparseN) not_available(name, "SnAp");
+  if (config->recurrence_scope == RecurrenceScope::SparseN)
+    return std::make_shared<SnapRule>(static_cast<int>(*config->sparse_n), param_dim_options(config, options));
   return std::make_shared<ParamDimRule>(name, param_dim_options(config, options));
 }
 

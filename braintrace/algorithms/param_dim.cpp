@@ -100,7 +100,9 @@ Retreat ParamDimRule::retreat(Step& step, const StepBack& at) const {
   if (options_.signal.is_modulatory()) step.forget_traced(now.inputs);
   if (!options_.signal.is_symmetric())
     for (const TraceSite& site : trace_sites(graph)) {
-      const Tensor seen = options_.signal.is_modulatory() ? lambdas[site.group] : given[site.group] - now.L[site.group];
+      const Tensor seen = options_.signal.is_modulatory()
+                              ? lambdas[site.group]
+                              : widened(group_of(step, site), given[site.group] - now.L[site.group]);
       add_contracted(step, site, seen, instantaneous(step, site), leaf_gradients);
     }
   step.add_to_inputs(leaf_gradients, now.inputs);

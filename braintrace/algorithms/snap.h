@@ -15,7 +15,7 @@ namespace braintrace {
 // D-RTRL widens from S to K·S, K neighbours with p first. n = 1 is OSTL; all positions in reach is exact for one group.
 class SnapRule : public ParamDimRule {
  public:
-  explicit SnapRule(int n);
+  explicit SnapRule(int n, ParamDimOptions options = {});
 
   CompileOptions scope(CompileOptions options) const override;
 
