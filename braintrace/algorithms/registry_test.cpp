@@ -95,6 +95,14 @@ TEST(Algorithms, ListThemselves) {
   }
 }
 
+TEST(Algorithms, HaveASectionInTheDocuments) {
+  std::ifstream     file(std::string(BRAINTRACE_SOURCE_DIR) + "/docs/rules.md");
+  const std::string page(std::istreambuf_iterator<char>(file), {});
+  for (const Algorithm& a : algorithms()) EXPECT_NE(page.find("\n## " + a.name + "\n"), std::string::npos) << a.name;
+  for (const char* axis : {"trace_factorization", "temporal_recursion", "recurrence_scope", "learning_signal"})
+    EXPECT_NE(page.find(axis), std::string::npos);
+}
+
 struct Misuse {
   const char* algorithm;
   RuleOptions options;
