@@ -223,7 +223,7 @@ struct Misuse {
 };
 TEST(Compile, RefusesWrongCalls) {
   const Tensor x = wave(input, 0);
-  for (const auto& [algorithm, examples, setup, says] : {
+  for (const Misuse& m : {
            Misuse{"d_rtlr", x, {}, "did you mean 'd_rtrl'?"},
            Misuse{"ostl", x, {}, "OSTL has two forms"},
            Misuse{"d_rtrl", Tensors{}, {}, "no example input"},
@@ -233,8 +233,8 @@ TEST(Compile, RefusesWrongCalls) {
            Misuse{"pp_prop", x, {}, "decay_or_rank is missing"},
        }) {
     Net               model;
-    const std::string message = error_of([&] { compile(model, algorithm, examples, {}, setup); });
-    EXPECT_NE(message.find(says), std::string::npos) << algorithm << "\n" << message;
+    const std::string message = error_of([&] { compile(model, m.algorithm, m.examples, {}, m.setup); });
+    EXPECT_NE(message.find(m.says), std::string::npos) << m.algorithm << "\n" << message;
   }
   EXPECT_NE(error_of([] { ExampleInputs(MultiStepData{{Tensor(1.0)}}); }).find("leading time axis"), std::string::npos);
 }

@@ -110,7 +110,7 @@ struct Misuse {
 };
 TEST(Algorithms, RefuseWhatTheyDoNotTake) {
   nn::GRUCell model(2, 3);
-  for (const auto& [algorithm, options, says] : {
+  for (const Misuse& m : {
            Misuse{"pp_prop", {}, "decay_or_rank is missing"},
            Misuse{"D_RTRL", decay_09, "it takes no decay_or_rank, which is for ES_D_RTRL, OSTLFeedforward."},
            Misuse{"D_RTRL", {.kappa_filter_decay = 0.5}, "it takes no kappa_filter_decay, which is for EProp."},
@@ -125,8 +125,8 @@ TEST(Algorithms, RefuseWhatTheyDoNotTake) {
            Misuse{"UORO", {.projection_eps = 0.0}, "projection_eps"},
            Misuse{"SnAp", {.n = 0}, "sparse_n must be at least 1"},
        }) {
-    const std::string message = error_of([&] { algorithm_named(algorithm).learner(model, options); });
-    EXPECT_NE(message.find(says), std::string::npos) << algorithm << "\n" << message;
+    const std::string message = error_of([&] { algorithm_named(m.algorithm).learner(model, m.options); });
+    EXPECT_NE(message.find(m.says), std::string::npos) << m.algorithm << "\n" << message;
   }
 }
 
@@ -138,7 +138,7 @@ struct WrongPoint {
 TEST(MakeRule, RefusesOptionsThatContradictThePoint) {
   const RuleAxes feedback{.learning_signal = SignalSource::RandomFeedback},
       factors{.trace_factorization = TraceFactorization::IoFactorized, .decay = 0.9};
-  for (const auto& [axes, options, says] : {
+  for (const WrongPoint& m : {
            WrongPoint{feedback, {}, "'random_feedback' needs a key"},
            WrongPoint{{}, {.feedback = RandomFeedback{}}, "learning_signal is 'symmetric'"},
            WrongPoint{factors, decay_09, "decay_or_rank is given twice"},
@@ -160,8 +160,8 @@ TEST(MakeRule, RefusesOptionsThatContradictThePoint) {
                       {.feedback = RandomFeedback{}},
                       "takes only learning_signal 'symmetric'"},
        }) {
-    const std::string message = error_of([&] { make_rule(ETraceConfig(axes), options); });
-    EXPECT_NE(message.find(says), std::string::npos) << says << "\n" << message;
+    const std::string message = error_of([&] { make_rule(ETraceConfig(m.axes), m.options); });
+    EXPECT_NE(message.find(m.says), std::string::npos) << m.says << "\n" << message;
   }
 }
 
