@@ -5,7 +5,9 @@
 
 #include "braintrace/algorithms/bptt.h"
 #include "braintrace/algorithms/d_rtrl.h"
+#include "braintrace/algorithms/dni.h"
 #include "braintrace/algorithms/e_prop.h"
+#include "braintrace/algorithms/three_factor.h"
 #include "braintrace/model/random_stream.h"
 #include "braintrace/nn/rnn.h"
 #include "braintrace/ops/move.h"
@@ -61,6 +63,52 @@ TEST(Compile, ForwardsOptions) {
   Net        stored;
   const auto narrow = compile(stored, "d_rtrl", wave(input, 0), {.trace_dtype = DType::BF16});
   for (const MemorySlot& slot : narrow->memory_slots()) EXPECT_EQ(slot.type.dtype, DType::BF16);
+}
+
+TEST(Compile, MakesTheLearnersOfSpecialSignals) {
+  Net        net;
+  const auto dni = compile(net, "dni", wave(input, 0));
+  EXPECT_EQ(dni->vjp_method(), VjpMethod::MultiStep);
+  EXPECT_NE(dynamic_cast<DNI*>(dni.get()), nullptr);
+
+  auto modulated = [](double m) {
+    Net        model;
+    const auto learner = compile(model, "three_factor", wave(input, 0), {.modulator = Tensor(m)});
+    EXPECT_NE(dynamic_cast<ThreeFactor*>(learner.get()), nullptr);
+    return gradient(learner).at(Path::dotted("Wz.weight"), "weight");
+  };
+  const Tensor once = modulated(1), twice = modulated(2);
+  ASSERT_GT(sum(square(once)).item(), 1e-6);
+  EXPECT_TRUE(equal(2 * once, twice));
+
+  auto projected = [](uint64_t key) {
+    Net        model;
+    const auto learner = compile(model, "uoro", wave(input, 0), {.projection_key = key});
+    EXPECT_EQ(learner->vjp_method(), VjpMethod::MultiStep);
+    return gradient(learner);
+  };
+  EXPECT_EQ(distance(projected(1), projected(1)), 0);
+  EXPECT_GT(distance(projected(1), projected(2)), 1e-3);
+}
+
+TEST(Compile, WideTracesTakeFeedbackAndFilters) {
+  auto after = [](int steps, int64_t n, RuleAxes axes) {
+    random::seed(5);
+    nn::LSTMCell model(2, 3);
+    axes.recurrence_scope = RecurrenceScope::SparseN;
+    axes.sparse_n         = n;
+    const RuleOptions options{.feedback = axes.learning_signal == SignalSource::RandomFeedback
+                                              ? std::optional(RandomFeedback{.key = 1})
+                                              : std::nullopt};
+    return online_gradient(*compile(model, ETraceConfig(axes), wave(input, 0), options), input, steps);
+  };
+  const RuleAxes feedback{.learning_signal = SignalSource::RandomFeedback},
+      filter{.trace_filter = TraceFilter::Kappa, .kappa = 0.5};
+  for (const RuleAxes& axes : {feedback, filter}) {  // before there is a past, all widths are the same rule
+    EXPECT_LT(distance(after(1, 2, axes), after(1, 1, axes)), 1e-6);
+    EXPECT_GT(distance(after(3, 2, axes), after(3, 1, axes)), 1e-3);
+  }
+  EXPECT_GT(distance(after(1, 2, feedback), after(1, 2, {})), 1e-3);
 }
 
 TEST(Compile, BatchesAndWindows) {
@@ -175,7 +223,7 @@ struct Misuse {
 };
 TEST(Compile, RefusesWrongCalls) {
   const Tensor x = wave(input, 0);
-  for (const auto& [algorithm, examples, setup, says] : {
+  for (const Misuse& m : {
            Misuse{"d_rtlr", x, {}, "did you mean 'd_rtrl'?"},
            Misuse{"ostl", x, {}, "OSTL has two forms"},
            Misuse{"d_rtrl", Tensors{}, {}, "no example input"},
@@ -185,8 +233,8 @@ TEST(Compile, RefusesWrongCalls) {
            Misuse{"pp_prop", x, {}, "decay_or_rank is missing"},
        }) {
     Net               model;
-    const std::string message = error_of([&] { compile(model, algorithm, examples, {}, setup); });
-    EXPECT_NE(message.find(says), std::string::npos) << algorithm << "\n" << message;
+    const std::string message = error_of([&] { compile(model, m.algorithm, m.examples, {}, m.setup); });
+    EXPECT_NE(message.find(m.says), std::string::npos) << m.algorithm << "\n" << message;
   }
   EXPECT_NE(error_of([] { ExampleInputs(MultiStepData{{Tensor(1.0)}}); }).find("leading time axis"), std::string::npos);
 }

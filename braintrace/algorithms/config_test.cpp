@@ -231,7 +231,7 @@ struct BadText {
   const char *text, *says;
 };
 TEST(ETraceConfig, RefusesOtherText) {
-  for (const auto& [text, says] : {
+  for (const BadText& bad : {
            BadText{R"({"recurrence_scope": "copled"})", "did you mean 'coupled'?"},
            BadText{R"({"recurrence_scope": "Coupled"})", "did you mean 'coupled'?"},
            BadText{R"({"recurrence": "coupled"})", "there is no axis or coefficient 'recurrence'"},
@@ -240,10 +240,10 @@ TEST(ETraceConfig, RefusesOtherText) {
            BadText{R"({"decay": [0.5]})", "one value or a pair"},
            BadText{R"({"sparse_n": 1.5})", "sparse_n must be an integer"},
            BadText{R"([1])", "expected a JSON object"},
-       })
-    EXPECT_NE(error_of([&] { config_from_json(json::parse(text)); }).find(says), std::string::npos)
-        << text << "\n"
-        << error_of([&] { config_from_json(json::parse(text)); });
+       }) {
+    const std::string message = error_of([&] { config_from_json(json::parse(bad.text)); });
+    EXPECT_NE(message.find(bad.says), std::string::npos) << bad.text << "\n" << message;
+  }
 }
 
 TEST(ETraceConfig, RecordedCoordinatesAreCanonical) {

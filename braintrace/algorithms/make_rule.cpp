@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/algorithms/make_rule.h"
 
+#include "braintrace/algorithms/dni.h"
+#include "braintrace/algorithms/snap.h"
+#include "braintrace/algorithms/three_factor.h"
+#include "braintrace/algorithms/uoro.h"
+
 namespace braintrace {
 
 namespace {
@@ -30,6 +35,17 @@ void check(const ETraceConfig& config, const RuleOptions& o, const std::string& 
           "{}: learning_signal 'modulatory' needs vjp_method 'single-step', got 'multi-step'.\n  Only there does a "
           "learning signal meet the trace at every step.",
           name);
+  require(signal != SignalSource::Bootstrapped || o.vjp_method.value_or(VjpMethod::MultiStep) == VjpMethod::MultiStep,
+          "{}: learning_signal 'bootstrapped' needs vjp_method 'multi-step', got 'single-step'.\n  It estimates what "
+          "reverse mode misses behind a window.",
+          name);
+  require(signal == SignalSource::Modulatory || !o.modulator.defined(),
+          "{}: a modulator is given, but learning_signal is '{}'.\n  Use 'modulatory', or leave it out.", name,
+          to_string(signal));
+  require(
+      config->trace_factorization == TraceFactorization::RandomProjection || !(o.projection_key || o.projection_eps),
+      "{}: projection_key and projection_eps belong to 'random_projection', but trace_factorization is '{}'.", name,
+      to_string(config->trace_factorization));
   require(!o.trace_dtype || config->trace_factorization == TraceFactorization::PerParam,
           "{}: trace_dtype is the storage of per-parameter traces, but trace_factorization is '{}'.\n  Leave it out.",
           name, to_string(config->trace_factorization));
@@ -51,10 +67,6 @@ LearningSignal signal_of(const ETraceConfig& config, const RuleOptions& o) {
     default:
       return {};  // a bootstrapped signal adds to the true one at the end of a window
   }
-}
-
-[[noreturn]] void not_available(const std::string& name, const char* engine) {
-  fail("{}: {} is not available in this version.", name, engine);
 }
 
 }  // namespace
@@ -92,9 +104,13 @@ std::shared_ptr<const LearningRule> make_rule(const ETraceConfig& config, const 
   check(config, options, name);
   if (config->trace_factorization == TraceFactorization::IoFactorized)
     return std::make_shared<IODimRule>(name, io_dim_options(config, options));
-  if (config->trace_factorization == TraceFactorization::RandomProjection) not_available(name, "UORO");
-  if (config->recurrence_scope == RecurrenceScope::SparseN) not_available(name, "SnAp");
-  if (config->learning_signal == SignalSource::Bootstrapped) not_available(name, "DNI");
+  if (config->trace_factorization == TraceFactorization::RandomProjection) {
+    const UoroOptions standard;
+    return std::make_shared<UoroRule>(UoroOptions{options.projection_key.value_or(standard.projection_key),
+                                                  options.projection_eps.value_or(standard.projection_eps)});
+  }
+  if (config->recurrence_scope == RecurrenceScope::SparseN)
+    return std::make_shared<SnapRule>(static_cast<int>(*config->sparse_n), param_dim_options(config, options));
   return std::make_shared<ParamDimRule>(name, param_dim_options(config, options));
 }
 
@@ -103,7 +119,10 @@ std::unique_ptr<OnlineLearner> make_learner(Module& model, const ETraceConfig& c
   LearnerOptions learner{
       .vjp_method = options.vjp_method.value_or(own_method(config)), .compile = options.compile, .name = options.name};
   auto rule = make_rule(config, options, name);
-  if (config->learning_signal == SignalSource::Modulatory) not_available(name, "ThreeFactor");
+  if (config->learning_signal == SignalSource::Modulatory)
+    return std::make_unique<ThreeFactor>(model, std::move(rule), options.modulator, std::move(learner));
+  if (config->learning_signal == SignalSource::Bootstrapped)
+    return std::make_unique<DNI>(model, nullptr, std::move(learner), std::move(rule));
   return std::make_unique<OnlineLearner>(model, std::move(rule), std::move(learner));
 }
 

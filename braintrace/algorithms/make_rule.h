@@ -16,6 +16,9 @@ struct RuleOptions {
   std::optional<RandomFeedback> feedback           = {};  // random feedback with this key; symmetric when not given
   std::optional<int64_t>        n                  = {};  // SnAp-n
   std::optional<DType>          trace_dtype        = {};  // storage of per-parameter traces
+  std::optional<uint64_t>       projection_key     = {};  // of UORO's random signs
+  std::optional<double>         projection_eps     = {};
+  Tensor                        modulator          = {};  // of ThreeFactor; may also be given with each call
   // Of any learner.
   std::string    name    = {};
   CompileOptions compile = {};

@@ -69,6 +69,7 @@ std::vector<Algorithm> table() {
       {.name    = "UORO",
        .aliases = {},
        .doc     = "the whole influence as a random product; unbiased inside a group, noisy",
+       .options = {"projection_key", "projection_eps"},
        .config =
            [](const RuleOptions&) {
              return ETraceConfig({.trace_factorization = TraceFactorization::RandomProjection,
@@ -77,7 +78,7 @@ std::vector<Algorithm> table() {
       {.name    = "ThreeFactor",
        .aliases = {"three_factor"},
        .doc     = "D_RTRL traces under a modulator that the user gives, such as a reward",
-       .options = {"trace_dtype"},
+       .options = {"modulator", "trace_dtype"},
        .config  = [](const RuleOptions&) { return ETraceConfig({.learning_signal = SignalSource::Modulatory}); }},
       {.name    = "DNI",
        .aliases = {},
@@ -112,7 +113,10 @@ std::vector<std::pair<std::string, bool>> given(const RuleOptions& o) {
           {"kappa_filter_decay", o.kappa_filter_decay.has_value()},
           {"feedback", o.feedback.has_value()},
           {"n", o.n.has_value()},
-          {"trace_dtype", o.trace_dtype.has_value()}};
+          {"trace_dtype", o.trace_dtype.has_value()},
+          {"projection_key", o.projection_key.has_value()},
+          {"projection_eps", o.projection_eps.has_value()},
+          {"modulator", o.modulator.defined()}};
 }
 
 bool takes(const Algorithm& a, const std::string& option) {

@@ -66,7 +66,7 @@ TEST(Algorithms, HaveThePointsOfTheRecordedRuns) {
       const std::string algorithm = run["algorithm"];
       if (algorithm == "ParamDimVjpAlgorithm" || algorithm == "IODimVjpAlgorithm") continue;  // engines, by their axes
       json h = run["hyperparameters"];
-      for (const char* execution : {"fast_solve", "projection_eps"}) h.erase(execution);
+      h.erase("fast_solve");  // a way of computing the same
       if (h.value("feedback", "") == "random") h["random_feedback_key"] = 0;
       const Algorithm& a = algorithm_named(algorithm);
       EXPECT_EQ(a.config(rule_options_from_json(h)), config_from_json(run["axes"])) << name << " " << run["id"];
@@ -95,6 +95,14 @@ TEST(Algorithms, ListThemselves) {
   }
 }
 
+TEST(Algorithms, HaveASectionInTheDocuments) {
+  std::ifstream     file(std::string(BRAINTRACE_SOURCE_DIR) + "/docs/rules.md");
+  const std::string page(std::istreambuf_iterator<char>(file), {});
+  for (const Algorithm& a : algorithms()) EXPECT_NE(page.find("\n## " + a.name + "\n"), std::string::npos) << a.name;
+  for (const char* axis : {"trace_factorization", "temporal_recursion", "recurrence_scope", "learning_signal"})
+    EXPECT_NE(page.find(axis), std::string::npos);
+}
+
 struct Misuse {
   const char* algorithm;
   RuleOptions options;
@@ -102,7 +110,7 @@ struct Misuse {
 };
 TEST(Algorithms, RefuseWhatTheyDoNotTake) {
   nn::GRUCell model(2, 3);
-  for (const auto& [algorithm, options, says] : {
+  for (const Misuse& m : {
            Misuse{"pp_prop", {}, "decay_or_rank is missing"},
            Misuse{"D_RTRL", decay_09, "it takes no decay_or_rank, which is for ES_D_RTRL, OSTLFeedforward."},
            Misuse{"D_RTRL", {.kappa_filter_decay = 0.5}, "it takes no kappa_filter_decay, which is for EProp."},
@@ -112,10 +120,13 @@ TEST(Algorithms, RefuseWhatTheyDoNotTake) {
            Misuse{"pp_prop", {.decay_or_rank = TraceDecay::decay(1)}, "must be in [0, 1), got 1"},
            Misuse{"pp_prop", {.decay_or_rank = TraceDecay{0.5, -1}}, "f side must be in [0, 1), got -1"},
            Misuse{"ThreeFactor", {.vjp_method = VjpMethod::MultiStep}, "needs vjp_method 'single-step'"},
+           Misuse{"DNI", {.vjp_method = VjpMethod::SingleStep}, "needs vjp_method 'multi-step'"},
+           Misuse{"D_RTRL", {.modulator = Tensor(1.0)}, "it takes no modulator, which is for ThreeFactor."},
+           Misuse{"UORO", {.projection_eps = 0.0}, "projection_eps"},
            Misuse{"SnAp", {.n = 0}, "sparse_n must be at least 1"},
        }) {
-    const std::string message = error_of([&] { algorithm_named(algorithm).learner(model, options); });
-    EXPECT_NE(message.find(says), std::string::npos) << algorithm << "\n" << message;
+    const std::string message = error_of([&] { algorithm_named(m.algorithm).learner(model, m.options); });
+    EXPECT_NE(message.find(m.says), std::string::npos) << m.algorithm << "\n" << message;
   }
 }
 
@@ -127,11 +138,13 @@ struct WrongPoint {
 TEST(MakeRule, RefusesOptionsThatContradictThePoint) {
   const RuleAxes feedback{.learning_signal = SignalSource::RandomFeedback},
       factors{.trace_factorization = TraceFactorization::IoFactorized, .decay = 0.9};
-  for (const auto& [axes, options, says] : {
+  for (const WrongPoint& m : {
            WrongPoint{feedback, {}, "'random_feedback' needs a key"},
            WrongPoint{{}, {.feedback = RandomFeedback{}}, "learning_signal is 'symmetric'"},
            WrongPoint{factors, decay_09, "decay_or_rank is given twice"},
            WrongPoint{{}, {.kappa_filter_decay = 0.5}, "kappa_filter_decay is given twice"},
+           WrongPoint{{}, {.modulator = Tensor(1.0)}, "a modulator is given, but learning_signal is 'symmetric'"},
+           WrongPoint{{}, {.projection_key = 1}, "belong to 'random_projection'"},
            WrongPoint{factors, {.trace_dtype = DType::BF16}, "trace_factorization is 'io_factorized'"},
            WrongPoint{{.learning_signal = SignalSource::Modulatory},
                       {.vjp_method = VjpMethod::MultiStep},
@@ -147,8 +160,8 @@ TEST(MakeRule, RefusesOptionsThatContradictThePoint) {
                       {.feedback = RandomFeedback{}},
                       "takes only learning_signal 'symmetric'"},
        }) {
-    const std::string message = error_of([&] { make_rule(ETraceConfig(axes), options); });
-    EXPECT_NE(message.find(says), std::string::npos) << says << "\n" << message;
+    const std::string message = error_of([&] { make_rule(ETraceConfig(m.axes), m.options); });
+    EXPECT_NE(message.find(m.says), std::string::npos) << m.says << "\n" << message;
   }
 }
 
@@ -200,6 +213,8 @@ TEST(RuleOptions, ReadWords) {
   EXPECT_NE(error_of([] { vjp_method_named("Single-Step"); }).find("did you mean 'single-step'?"), std::string::npos);
   const auto read = [](const char* text) { return rule_options_from_json(json::parse(text)); };
   EXPECT_EQ(read(R"({"trace_dtype": "bf16"})").trace_dtype, DType::BF16);
+  EXPECT_EQ(read(R"({"projection_key": 7})").projection_key, 7u);
+  EXPECT_EQ(read(R"({"projection_eps": 1e-6})").projection_eps, 1e-6);
   EXPECT_EQ(read(R"({"feedback": "random", "random_feedback_key": 7})").feedback->key, 7u);
   for (const char* bad : {R"({"feedback": "random"})", R"({"random_feedback_key": 1})", R"({"feedback": "randm"})",
                           R"({"trace_dtype": "i32"})", R"({"kappa": 0.5})", R"({"n": 1.5})"})

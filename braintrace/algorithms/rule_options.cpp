@@ -25,6 +25,11 @@ int64_t integer(const json& j, const char* name) {
   require(j.is_number_integer(), "{}: expected an integer, got {}.", name, j.dump());
   return j.get<int64_t>();
 }
+uint64_t key_of(const json& j, const char* name) {
+  const int64_t key = integer(j, name);
+  require(key >= 0, "{}: expected a number of at least 0, got {}.", name, key);
+  return static_cast<uint64_t>(key);
+}
 std::string word(const json& j, const char* name) {
   require(j.is_string(), "{}: expected a word, got {}.", name, j.dump());
   return j.get<std::string>();
@@ -57,9 +62,7 @@ std::optional<RandomFeedback> feedback_of(const json& object) {
   require((kind == "random") == has_key, "feedback '{}': random_feedback_key {}.", kind,
           has_key ? "belongs to 'random'" : "is missing");
   if (!has_key) return {};
-  const int64_t key = integer(object["random_feedback_key"], "random_feedback_key");
-  require(key >= 0, "random_feedback_key: expected a number of at least 0, got {}.", key);
-  return RandomFeedback{.key = static_cast<uint64_t>(key)};
+  return RandomFeedback{.key = key_of(object["random_feedback_key"], "random_feedback_key")};
 }
 
 }  // namespace
@@ -73,8 +76,9 @@ VjpMethod vjp_method_named(const std::string& text) {
 const std::string& to_string(VjpMethod method) { return methods[static_cast<size_t>(method)]; }
 
 RuleOptions rule_options_from_json(const json& object) {
-  static const std::vector<std::string> known = {
-      "vjp_method", "decay_or_rank", "kappa_filter_decay", "feedback", "random_feedback_key", "n", "trace_dtype"};
+  static const std::vector<std::string> known = {"vjp_method",  "decay_or_rank",       "kappa_filter_decay",
+                                                 "feedback",    "random_feedback_key", "n",
+                                                 "trace_dtype", "projection_key",      "projection_eps"};
   require(object.is_object(), "options: expected a JSON object, got {}.", object.dump());
   for (const auto& [key, value] : object.items())
     require(std::find(known.begin(), known.end(), key) != known.end(),
@@ -87,6 +91,8 @@ RuleOptions rule_options_from_json(const json& object) {
   out.feedback = feedback_of(object);
   if (object.contains("n")) out.n = integer(object["n"], "n");
   if (object.contains("trace_dtype")) out.trace_dtype = float_type(word(object["trace_dtype"], "trace_dtype"));
+  if (object.contains("projection_key")) out.projection_key = key_of(object["projection_key"], "projection_key");
+  if (object.contains("projection_eps")) out.projection_eps = number(object["projection_eps"], "projection_eps");
   return out;
 }
 

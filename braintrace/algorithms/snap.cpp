@@ -38,8 +38,15 @@ Tensor indices(std::vector<int32_t> values) {
 
 }  // namespace
 
-SnapRule::SnapRule(int n) : ParamDimRule("SnAp", {.coupled = true}), n_(n) {
+SnapRule::SnapRule(int n, ParamDimOptions options)
+    : ParamDimRule("SnAp",
+                   [&] {
+                     options.coupled = true;
+                     return options;
+                   }()),
+      n_(n) {
   require(n >= 1, "SnAp: n must be at least 1, got {}.", n);
+  require(!options.leak, "SnAp: its trace follows the Jacobian and takes no leak.");
 }
 
 CompileOptions SnapRule::scope(CompileOptions options) const {

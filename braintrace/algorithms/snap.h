@@ -16,7 +16,7 @@ namespace braintrace {
 // group.
 class SnapRule : public ParamDimRule {
  public:
-  explicit SnapRule(int n);
+  explicit SnapRule(int n, ParamDimOptions options = {});
 
   CompileOptions scope(CompileOptions options) const override;
 

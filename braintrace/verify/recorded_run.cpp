@@ -4,10 +4,9 @@
 #include <algorithm>
 
 #include "braintrace/algorithms/bptt.h"
+#include "braintrace/algorithms/config_json.h"
 #include "braintrace/algorithms/dni.h"
-#include "braintrace/algorithms/es_d_rtrl.h"
 #include "braintrace/algorithms/rtrl.h"
-#include "braintrace/algorithms/snap.h"
 #include "braintrace/algorithms/three_factor.h"
 #include "braintrace/algorithms/uoro.h"
 #include "braintrace/model/functions.h"
@@ -46,39 +45,19 @@ std::map<Path, Tensor> by_group(const Case& c, const json& run, const std::strin
   return out;
 }
 
-LearningSignal signal_of(const Case& c, const json& run) {
-  const std::string kind = run.at("axes").at("learning_signal");
-  if (kind == "modulatory") return LearningSignal::modulatory();
-  if (kind != "random_feedback") return {};
-  RandomFeedback f;
-  f.from_output = run["hyperparameters"].value("feedback_source", "state") == "output";
-  f.given       = by_group(c, run, "feedback");
-  return LearningSignal::random_feedback(f);
-}
-
 std::shared_ptr<const LearningRule> rule_of(const Case& c, const json& run) {
   const std::string name = run.at("algorithm");
   if (name == "TruncatedBPTT" || name == "BPTT") return std::make_shared<BpttRule>();
   if (name == "RTRL") return std::make_shared<RtrlRule>();
-  const json& axes = run.at("axes");
-  if (axes.at("trace_factorization") == "random_projection")
-    return std::make_shared<UoroRule>(UoroOptions{.projection_eps = run["hyperparameters"].value("projection_eps", 1e-12)});
-  const bool coupled = axes.at("recurrence_scope") != "diagonal";
-  if (axes.at("recurrence_scope") == "sparse_n") return std::make_shared<SnapRule>(axes.at("sparse_n").get<int>());
-  const json& recursion = axes.at("temporal_recursion");
-  if (axes.at("trace_factorization") == "io_factorized") {
-    std::optional<double> leak;
-    if (recursion[1] == "scalar_leak") leak = 1;
-    if (recursion[1] == "none") leak = 0;
-    return std::make_shared<IODimRule>(
-        name, IODimOptions{{axes["decay"][0], axes["decay"][1]}, signal_of(c, run), leak, coupled});
-  }
-  ParamDimOptions o{.kappa   = axes.at("kappa").is_null() ? 0 : axes["kappa"].get<double>(),
-                    .signal  = signal_of(c, run),
-                    .coupled = coupled};
-  if (recursion == "scalar_leak") o.leak = axes.at("decay").get<double>();
-  if (recursion == "none") o.leak = 0;
-  return std::make_shared<ParamDimRule>(name, o);
+  const ETraceConfig point           = config_from_json(run.at("axes"));
+  const json&        hyperparameters = run.at("hyperparameters");
+  RuleOptions        options;
+  if (point->learning_signal == SignalSource::RandomFeedback)
+    options.feedback = RandomFeedback{.from_output = hyperparameters.value("feedback_source", "state") == "output",
+                                      .given       = by_group(c, run, "feedback")};
+  if (hyperparameters.contains("projection_eps"))
+    options.projection_eps = hyperparameters["projection_eps"].get<double>();
+  return make_rule(point, options, name);
 }
 
 }  // namespace
