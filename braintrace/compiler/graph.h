@@ -38,6 +38,17 @@ struct WeightVar {
   std::string name() const { return leaf.empty() ? path.str() : path.str() + "." + leaf; }
 };
 
+// Named parts of a record as text, for printing and logs.
+using Dict = std::vector<std::pair<std::string, std::string>>;
+
+// One run of the step.
+struct StepValues {
+  Tensors                              out;
+  std::vector<std::pair<Path, Tensor>> etrace_vals,
+      other_state_vals;  // new values: hidden states; others, no parameters
+  Tensors temps;         // of every value of the step
+};
+
 // One step of the model as a program, and which of its values are states.
 struct ModuleInfo {
   StatefulProgram        step;
@@ -50,6 +61,16 @@ struct ModuleInfo {
   const Program& program() const { return step.program; }
   Path           path_of(const State& state) const;
   Vars           entries() const;  // of the hidden states
+
+  // Runs the step; `old_state_vals` are the states it reads, in the order of step.reads (empty: their present values).
+  StepValues jaxpr_call(const Tensors& args, const Tensors& old_state_vals = {}) const;
+  // The same step that returns these values too.
+  ModuleInfo add_jaxpr_outs(const Vars& values) const;
+  struct StateOuts {
+    Vars weights, hidden, others;
+  };
+  StateOuts split_state_outvars() const;  // results of the step by the kind of state they belong to
+  Dict      dict() const;
 };
 
 // SnAp-n: for each position the positions it influences in at most n-1 steps, itself first, padded with itself.
@@ -93,6 +114,12 @@ struct HiddenGroup {
   // Members side by side on a trailing state axis, and back.
   Tensor  concat_hidden(const Tensors& members) const;
   Tensors split_hidden(const Tensor& stacked) const;
+
+  // ∂h_t/∂h_{t-1} at given members and constants of the transition: the blocks of each position [*varshape,S,S], and
+  // all of it [*varshape,S,*varshape,S].
+  Tensor diagonal_jacobian(const Tensors& hidden_vals, const Tensors& const_vals) const;
+  Tensor full_jacobian(const Tensors& hidden_vals, const Tensors& const_vals) const;
+  Dict   dict() const;
 };
 
 // How the result of an operation reaches a hidden state or group.
@@ -137,6 +164,8 @@ struct HiddenParamOpRelation {
 
   std::string primitive() const { return std::string(call.op->etp->primitive(call)); }
   bool        carries_trace() const;  // direct or mixed with some group
+  const Path& path() const { return weight_path; }
+  Dict        dict() const;
 };
 
 // The step with an additive perturbation on the new value of every hidden state: reading ∂L/∂p gives ∂L/∂h.
@@ -149,6 +178,7 @@ struct HiddenPerturbation {
   Tensors eval(const ModuleInfo& info, const Tensors& inputs, const Tensors& perturb_data) const;
   // Per group: the perturbation data of its members side by side.
   Tensors perturb_data_to_hidden_group_data(const Tensors& perturb_data, const std::vector<HiddenGroup>& groups) const;
+  Dict    dict() const;
 };
 
 struct Explain {
@@ -166,17 +196,32 @@ struct ETraceGraph {
 
   const HiddenGroup& hid_path_to_group(const Path& hidden_path) const;
   // Records that pass all given filters, in order of emission.
-  Diagnostics              explain(const Explain& filter = {}) const;
-  std::vector<std::string> fields() const;
+  Diagnostics explain(const Explain& filter = {}) const;
+  // The step with perturbations added to the new hidden states.
+  StepValues               call_hidden_perturb(const Tensors& args, const Tensors& perturb_data,
+                                               const Tensors& old_state_vals = {}) const;
+  Dict                     dict() const;
+  std::vector<std::string> fields() const;  // names of dict()
 };
 
 ETraceGraph compile_etrace_graph(Module& model, const Types& args, const CompileOptions& options = {});
 
 // The passes.
 ModuleInfo extract_module_info(Module& model, const Types& args, const CompileOptions& options, Diagnostics& log);
-std::vector<HiddenGroup> find_hidden_groups(const ModuleInfo& info, const CompileOptions& options, Diagnostics& log);
-std::vector<HiddenParamOpRelation> find_relations(const ModuleInfo& info, const std::vector<HiddenGroup>& groups,
-                                                  const CompileOptions& options, Diagnostics& log);
-HiddenPerturbation                 add_hidden_perturbation(const ModuleInfo& info);
+std::vector<HiddenGroup>           find_hidden_groups_from_minfo(const ModuleInfo& info, const CompileOptions& options,
+                                                                 Diagnostics& log);
+std::vector<HiddenParamOpRelation> find_hidden_param_op_relations_from_minfo(const ModuleInfo&               info,
+                                                                             const std::vector<HiddenGroup>& groups,
+                                                                             const CompileOptions&           options,
+                                                                             Diagnostics&                    log);
+HiddenPerturbation                 add_hidden_perturbation_from_minfo(const ModuleInfo& info);
+
+// One pass with those before it; long scans are not followed.
+std::vector<HiddenGroup>           find_hidden_groups_from_module(Module& model, const Types& args,
+                                                                  const CompileOptions& options = {});
+std::vector<HiddenParamOpRelation> find_hidden_param_op_relations_from_module(Module& model, const Types& args,
+                                                                              const CompileOptions& options = {});
+HiddenPerturbation                 add_hidden_perturbation_in_module(Module& model, const Types& args,
+                                                                     const CompileOptions& options = {});
 
 }  // namespace braintrace

@@ -126,7 +126,8 @@ Tensors HiddenGroup::split_hidden(const Tensor& stacked) const {
   return out;
 }
 
-std::vector<HiddenGroup> find_hidden_groups(const ModuleInfo& info, const CompileOptions& options, Diagnostics& log) {
+std::vector<HiddenGroup> find_hidden_groups_from_minfo(const ModuleInfo& info, const CompileOptions& options,
+                                                       Diagnostics& log) {
   GroupFinder  find{info, options};
   const size_t n = info.hidden.size();
   for (size_t i = 0; i < n; ++i) find.exit_index[info.hidden[i].out] = static_cast<int>(i);

@@ -132,8 +132,8 @@ class ScanFollower {
         inside.weights.push_back(info_.weights[leaves_of_const_[j][0]]);
         inside.weights.back().var = body_.args[j];
       }
-    found_.groups    = find_hidden_groups(inside, options_, log_);
-    found_.relations = find_relations(inside, found_.groups, options_, log_);
+    found_.groups    = find_hidden_groups_from_minfo(inside, options_, log_);
+    found_.relations = find_hidden_param_op_relations_from_minfo(inside, found_.groups, options_, log_);
   }
 
   Descended rewrite() {

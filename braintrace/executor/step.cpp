@@ -61,7 +61,7 @@ Step::Step(const ETraceGraph& graph, const Tensors& inputs)
   for (const HiddenVar& h : info_.hidden) in.emplace_back(p.type(h.out), 0);
   Mask active(info_.step.constants.size(), false);
   active.resize(in.size(), true);
-  vjp_ = vjp(add_hidden_perturbation(info_).program, in, active);
+  vjp_ = vjp(add_hidden_perturbation_from_minfo(info_).program, in, active);
 }
 
 Tensors Step::results() const { return gather(values_, info_.program().results); }
