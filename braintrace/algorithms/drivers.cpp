@@ -38,6 +38,25 @@ Tensors rows(const Tensors& sequences, int64_t from, int64_t to) {
   return out;
 }
 
+// [T, …] as [T/K, K, …]
+Tensors windows_of(const Tensors& sequences, int64_t K) {
+  Tensors out;
+  for (const Tensor& s : sequences) {
+    Shape shape = s.shape();
+    shape[0] /= K;
+    shape.insert(shape.begin() + 1, K);
+    out.push_back(reshape(s, shape));
+  }
+  return out;
+}
+
+Gradients zeros_of(const StateMap& weights) {
+  Gradients::Map out;
+  for (const auto& [path, state] : weights)
+    for (const std::string& leaf : state.leaf_names()) out[path][leaf] = zeros_like(state.leaf(leaf));
+  return Gradients(out);
+}
+
 Types step_types(const Tensors& sequences) {
   Types out;
   for (const Tensor& s : sequences) out.push_back({s.dtype(), Shape(s.shape().begin() + 1, s.shape().end())});
@@ -105,15 +124,35 @@ EtraceOutcome run_etrace_grad(OnlineLearner& learner, const Function& step, cons
     const Tensors out = whole->update(MultiStepData{xs}, options.drop_traces);
     return std::pair(sum(w * out[0]), out);
   };
-  const auto           window = jit(value_and_grad(run, weights, has_aux));
+  const auto window = value_and_grad(run, weights, has_aux);
+  // Full windows in a loop, then what is left over.
+  const int64_t        loops = T / K, rest = T - loops * K;
   const Snapshot       before(learner);
   Gradients            grads;
   std::vector<Tensors> parts(outputs.size());
   try {
-    for (int64_t t = 0; t < T; t += K) {
-      const int64_t end    = std::min(t + K, T);
-      auto [total, g, out] = window(rows(sequences, t, end), slice_axis(mask, 0, t, end));
-      grads                = t == 0 ? g : grads + g;
+    if (loops == 1) {
+      auto [total, g, out] = window(rows(sequences, 0, K), slice_axis(mask, 0, 0, K));
+      grads                = g;
+      for (size_t k = 0; k < out.size(); ++k) parts[k].push_back(out[k]);
+    } else {
+      const auto body = [&](Gradients sum, std::pair<std::vector<Tensor>, Tensor> at) {
+        auto [total, g, out] = window(at.first, at.second);
+        return std::pair(sum + g, out);
+      };
+      auto [g, out] = scan(body, zeros_of(weights),
+                           std::pair(std::vector<Tensor>(windows_of(rows(sequences, 0, loops * K), K)),
+                                     windows_of({slice_axis(mask, 0, 0, loops * K)}, K)[0]));
+      grads         = g;
+      for (size_t k = 0; k < out.size(); ++k) {
+        Shape shape(out[k].shape().begin() + 1, out[k].shape().end());
+        shape[0] = loops * K;
+        parts[k].push_back(reshape(out[k], shape));
+      }
+    }
+    if (rest > 0) {
+      auto [total, g, out] = window(rows(sequences, T - rest, T), slice_axis(mask, 0, T - rest, T));
+      grads                = grads + g;
       for (size_t k = 0; k < out.size(); ++k) parts[k].push_back(out[k]);
     }
   } catch (...) {

@@ -32,7 +32,9 @@ struct TabledThreeFactor : ThreeFactor {
   Tensors aux(const std::optional<int64_t>&) const override { return {modulator}; }
 };
 
-const json& graph_of(const Case& c, const json& run) { return run.contains("graph") ? run["graph"] : c.info.at("graph"); }
+const json& graph_of(const Case& c, const json& run) {
+  return run.contains("graph") ? run["graph"] : c.info.at("graph");
+}
 
 // Arrays run.<id>.<what>.g<j>, by a hidden state of group j.
 std::map<Path, Tensor> by_group(const Case& c, const json& run, const std::string& what) {
@@ -79,8 +81,18 @@ CompileOptions compile_options(const Case& c) {
   return c.info.at("produced_by").contains("oracle") ? CompileOptions() : CompileOptions::reference();
 }
 
+bool is_traced(const ETraceGraph& graph, const std::string& leaf) {
+  for (const TraceSite& site : trace_sites(graph))
+    for (int l : graph.hidden_param_op_relations[site.relation].trainables[site.trainable].leaves)
+      if (graph.module_info.weights[l].name() == leaf) return true;
+  return false;
+}
+
 RecordedRun::RecordedRun(const Case& c, const json& run)
-    : case_(c), run_(run), id_(run.at("id").get<std::string>()), model_(load_model(c)) {
+    : case_(c),
+      run_(run),
+      id_(run.at("id").get<std::string>()),
+      model_(run.value("batching", "") == "vmap" ? load_lane_model(c) : load_model(c)) {
   const LearnerOptions options{
       .vjp_method = run.at("vjp_method") == "multi-step" ? VjpMethod::MultiStep : VjpMethod::SingleStep,
       .compile    = compile_options(c)};
@@ -114,7 +126,14 @@ RecordedRun::RecordedRun(const Case& c, const json& run)
   } else {
     learner_ = std::make_unique<OnlineLearner>(*model_, rule_of(c, run), options);
   }
-  learner_->compile_graph(at_step(c.arrays.at("x"), 0));
+  const Tensor sample = at_step(c.arrays.at("x"), 0);
+  if (run.value("batching", "") == "vmap") {
+    learner_->compile_graph(at_step(sample.array(), 0));
+    lanes_.emplace(*learner_, c.info.at("B").get<int64_t>());
+    load_hidden(c, *model_);
+  } else {
+    learner_->compile_graph(sample);
+  }
   if (name == "UORO") {
     const json& groups = graph_of(c, run).at("hidden_groups");
     for (const MemorySlot& slot : learner_->memory_slots())
@@ -126,20 +145,20 @@ RecordedRun::RecordedRun(const Case& c, const json& run)
 }
 
 std::vector<RecordedRun::Call> RecordedRun::drive() {
-  const Array &x = case_.arrays.at("x"), &target = case_.arrays.at("target");
-  const int64_t             T = x.shape()[0], free_run = run_.at("drive").value("free_run_steps", 0);
-  const bool                windows = run_.at("drive").at("mode") == "window";
-  const int64_t             K       = windows ? run_["drive"].at("window").get<int64_t>() : 1;
-  const std::string         loss_name = case_.info.at("loss").at("name");
-  std::vector<double>       weights   = step_weights(case_);
-  const DType               dtype     = case_.info.value("dtype", "float64") == "float32" ? DType::F32 : DType::F64;
+  const Array &       x = case_.arrays.at("x"), &target = case_.arrays.at("target");
+  const int64_t       T = x.shape()[0], free_run = run_.at("drive").value("free_run_steps", 0);
+  const bool          windows   = run_.at("drive").at("mode") == "window";
+  const int64_t       K         = windows ? run_["drive"].at("window").get<int64_t>() : 1;
+  const std::string   loss_name = case_.info.at("loss").at("name");
+  std::vector<double> weights   = step_weights(case_);
+  const DType         dtype     = case_.info.value("dtype", "float64") == "float32" ? DType::F32 : DType::F64;
 
   std::fill(weights.begin(), weights.begin() + free_run, 0.0);
   const Array step_losses = Array::of<double>(weights, {T});
 
   auto loss = [&](Tensor in, Tensor goal, Tensor w, std::vector<Tensor> extra) {
     give_(extra);
-    if (!windows) return w * loss_of(loss_name, (*learner_)(in), goal);
+    if (!windows) return w * loss_of(loss_name, lanes_ ? (*lanes_)(in) : (*learner_)(in), goal);
     const Tensor y = (*learner_)(MultiStepData{{in}});
     return sum(for_loop([&](Tensor y_t, Tensor goal_t, Tensor w_t) { return w_t * loss_of(loss_name, y_t, goal_t); }, y,
                         goal, w));
@@ -147,11 +166,11 @@ std::vector<RecordedRun::Call> RecordedRun::drive() {
   auto              step = jit(value_and_grad(loss, model_->params()));
   std::vector<Call> calls;
   for (int64_t t = 0; t < T; t += K) {
-    const int64_t end = std::min(t + K, T);
-    const auto rows = [&](const Array& a) { return windows ? slice_axis(Tensor(a), 0, t, end) : at_step(a, t); };
+    const int64_t end  = std::min(t + K, T);
+    const auto    rows = [&](const Array& a) { return windows ? slice_axis(Tensor(a), 0, t, end) : at_step(a, t); };
     std::vector<Tensor> extra;
     for (const std::string& name : given_) extra.push_back(rows(case_.arrays.at(name)));
-    const Tensor losses = convert(rows(step_losses), dtype);
+    const Tensor losses       = convert(rows(step_losses), dtype);
     const auto [value, grads] = step(rows(x), rows(target), losses, extra);
     Call call;
     for (const auto& [path, leaves] : grads)

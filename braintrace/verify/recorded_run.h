@@ -2,7 +2,7 @@
 // A recorded run of a learning rule: the learner it describes, driven over the data of its case.
 #pragma once
 
-#include "braintrace/algorithms/learner.h"
+#include "braintrace/algorithms/etrace_vmap.h"
 #include "braintrace/model/gradients.h"
 #include "braintrace/verify/case.h"
 
@@ -14,6 +14,9 @@ Tensor loss_of(const std::string& name, const Tensor& y, const Tensor& target);
 std::vector<double> step_weights(const Case& c);
 // As the case was recorded: by the Python package, or by the independent oracle of the corrected rules.
 CompileOptions compile_options(const Case& c);
+
+// A parameter leaf is followed by a trace.
+bool is_traced(const ETraceGraph& graph, const std::string& leaf);
 
 class RecordedRun {
  public:
@@ -28,13 +31,14 @@ class RecordedRun {
   const OnlineLearner& learner() const { return *learner_; }
 
  private:
-  const Case&                    case_;
-  const nlohmann::json&          run_;
-  std::string                    id_;
-  std::shared_ptr<Module>        model_;
-  std::unique_ptr<OnlineLearner> learner_;
+  const Case&                         case_;
+  const nlohmann::json&               run_;
+  std::string                         id_;
+  std::shared_ptr<Module>             model_;
+  std::unique_ptr<OnlineLearner>      learner_;
+  std::optional<ETraceVmap>           lanes_;                         // of runs of one sample mapped over the batch
   std::function<void(const Tensors&)> give_ = [](const Tensors&) {};  // what the call is given besides its inputs
-  std::vector<std::string>       given_;  // arrays it comes from, one row a step
+  std::vector<std::string>            given_;                         // arrays it comes from, one row a step
 };
 
 }  // namespace braintrace::golden
