@@ -281,29 +281,6 @@ TEST(ControlFlowRefused, AWeightThatReachesTheStateThroughWhile) {
                   DiagnosticKind::WeightInWhile));
 }
 
-TEST(StepRefused, AParameterThatTheStepWrites) {
-  struct Writer : Cell {
-    Writer() : Cell([](auto& x, auto& h, auto& w) { return 0.5 * h + matmul(x, w); }) {}
-    Tensor update(const Tensor& x) override {
-      w.set(0.9 * w.value());
-      return Cell::update(x);
-    }
-  } cell;
-  const Array before = cell.w.value().array();
-  EXPECT_THROW(compile_etrace_graph(cell, {vec}), UserError);
-  EXPECT_TRUE(identical(cell.w.value().array(), before));  // states are untouched
-}
-
-TEST(StepRefused, AHiddenStateThatChangesItsType) {
-  EXPECT_THROW(compile([](auto& x, auto& h, auto&) { return concat({x, h}, 0); }), UserError);
-}
-
-TEST(StepRefused, UnknownHiddenPath) {
-  const auto g = compile([](auto& x, auto& h, auto& w) { return 0.5 * h + matmul(x, w); });
-  EXPECT_THROW(g.hid_path_to_group({"nowhere"}), UserError);
-  EXPECT_EQ(g.hid_path_to_group({"h"}).index, 0);
-}
-
 }  // namespace
 
 }  // namespace braintrace
