@@ -41,6 +41,7 @@
 #include "braintrace/nn/norm.h"
 #include "braintrace/nn/optim.h"
 #include "braintrace/nn/readout.h"
+#include "braintrace/nn/refractory.h"
 #include "braintrace/nn/rnn.h"
 #include "braintrace/nn/synapse.h"
 #include "braintrace/ops/activation.h"

@@ -84,9 +84,19 @@ Tensors Module::update_all(const Tensors& xs) {
 }
 
 Tensor Module::operator()(const Tensor& x) { return call({x}).front(); }
-Tensors        Module::call(const Tensors& xs) {
-         NoteScope note(node_->path());
-         return update_all(xs);
+// A mistake found inside tells the way to it: one line for each module that was called.
+Tensors Module::call(const Tensors& xs) {
+  const std::string path = node_->path();
+  NoteScope         note(path);
+  try {
+    return update_all(xs);
+  } catch (const UserError& e) {
+    std::string inputs;
+    for (const Tensor& x : xs)
+      inputs += (inputs.empty() ? " called with " : ", ") + (x.defined() ? to_string(x.type()) : "nothing");
+    throw UserError(
+        fmt::format("{}\n  in {} ({}){}", e.what(), path.empty() ? "the model" : path, type_name(*this), inputs));
+  }
 }
 
 void Module::add_module(const std::shared_ptr<ModuleNode>& parent, const std::string& name, const Module& m) {

@@ -146,6 +146,7 @@ Tensor Fields::array(const std::string& name) const {
 }
 bool Fields::is_list(const std::string& name) const { return has(name) && at(name, "a value").is_array(); }
 bool Fields::is_text(const std::string& name) const { return has(name) && at(name, "a value").is_string(); }
+bool Fields::is_object(const std::string& name) const { return has(name) && at(name, "a value").is_object(); }
 
 std::vector<std::pair<int64_t, int64_t>> Fields::pairs(const std::string& name) const {
   std::vector<std::pair<int64_t, int64_t>> out;

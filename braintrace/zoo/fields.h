@@ -39,6 +39,7 @@ class Fields {
   Tensor      array(const std::string& name) const;     // numbers, nested lists: f64
   bool        is_list(const std::string& name) const;
   bool        is_text(const std::string& name) const;
+  bool        is_object(const std::string& name) const;
   std::vector<std::pair<int64_t, int64_t>> pairs(const std::string& name) const;
 
   // A nested object, read with the fields of its own kind. `kind_key` names the field that says which kind it is.

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Code shown in the documents is code that is compiled and run, what it prints is shown as it is printed, and links lead
-somewhere.  Usage: docs_test.py ROOT BIN
+"""Code shown in the documents is code that is compiled and run, what it prints is shown as it is printed, and links
+lead somewhere.  Usage: docs_test.py ROOT BIN
 
 A block that follows a line `<!-- FILE -->` must appear, line for line, in that file; one that follows
-`<!-- output of PROGRAM -->` in what BIN/PROGRAM prints."""
+`<!-- output of PROGRAM -->` in what BIN/PROGRAM prints. A picture docs/img/NAME.svg is what BIN/NAME prints."""
 import functools
 import pathlib
 import re
@@ -35,5 +35,8 @@ for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs
             wrong.append(f"{page.name}: {program} does not print this:\n{block}")
     links = LINK.findall(CODE.sub("", text))
     wrong += [f"{page.name}: no such file: {link}" for link in links if not (page.parent / link).exists()]
-print("\n".join(wrong) or f"{code} code blocks match their files, {outputs} outputs their programs")
-sys.exit(bool(wrong) or code < 15 or outputs < 8)
+pictures = list((ROOT / "docs/img").glob("*.svg"))
+wrong += [f"{p.name} is not what the program {p.stem} draws" for p in pictures if p.read_text() != output_of(p.stem)]
+found = f"{code} code blocks match their files, {outputs} outputs and {len(pictures)} picture(s) their programs"
+print("\n".join(wrong) or found)
+sys.exit(bool(wrong) or code < 15 or outputs < 8 or not pictures)
