@@ -184,7 +184,7 @@ class Fuser {
     for (int32_t i : eqns) {
       const Eqn& e        = p_.eqns[i];
       const bool in_place = stages_[stage].loop || e.op->name == "dot_general";
-      for (Var v : e.in) in_place ? read_through_views(stage, v) : read(stage, v);
+      for (Var v : kinds_[i] == Kind::View ? e.out : e.in) in_place ? read_through_views(stage, v) : read(stage, v);
       if (kinds_[i] != Kind::Elementwise && kinds_[i] != Kind::View && kinds_[i] != Kind::Source)
         for (Var v : e.out) memory_[v] = v;
     }
