@@ -58,6 +58,7 @@ int run(int argc, char** argv) {
   add_explain(app, chosen);
   add_graph(app, chosen);
   add_info(app, chosen);
+  add_verify(app, chosen);
 
   const auto commands = app.get_subcommands({});
   if (argc > 1 && argv[1][0] != '-' &&

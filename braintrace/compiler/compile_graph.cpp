@@ -35,6 +35,13 @@ std::vector<std::string> ETraceGraph::fields() const {
 }
 
 ETraceGraph compile_etrace_graph(Module& model, const Types& args, const CompileOptions& options) {
+  if (options.sparse_n) {
+    require(*options.sparse_n >= 1, "compile options: sparse_n must be at least 1, got {}.", *options.sparse_n);
+    require(options.include_recurrent_mixing,
+            "compile options: sparse_n = {} needs include_recurrent_mixing; without products in the transition every "
+            "position has one neighbour, itself.",
+            *options.sparse_n);
+  }
   ETraceGraph graph;
   graph.module_info               = extract_module_info(model, args, options, graph.diagnostics);
   graph.hidden_groups             = find_hidden_groups(graph.module_info, options, graph.diagnostics);

@@ -52,9 +52,9 @@ struct ModuleInfo {
 
 // SnAp-n: for each position the positions it influences in at most n-1 steps, itself first, padded with itself.
 struct SnapPattern {
-  int               n = 1, width = 1;  // width = K, slots per position
-  std::vector<int>  neighbours;        // [P,K] flat positions
-  std::vector<bool> valid;             // [P,K]
+  int               n = 1, width = 1;   // width = K, slots per position
+  std::vector<int>  neighbours   = {};  // [P,K] flat positions
+  std::vector<bool> valid        = {};  // [P,K]
   bool              conservative = false;
   std::string       reason;
 };
@@ -107,8 +107,8 @@ struct Trainable {
 
 // One trainable operation, its weights and the groups it feeds.
 struct HiddenParamOpRelation {
-  int                     eqn = -1;
-  EtpCall                 call;
+  int                     eqn  = -1;
+  EtpCall                 call = {};
   Var                     x = -1, y = -1;
   std::vector<Trainable>  trainables;
   std::vector<Connection> connections;

@@ -5,7 +5,10 @@
 #include <functional>
 #include <numeric>
 
+#include <fmt/format.h>
+
 #include "braintrace/compiler/graph.h"
+#include "braintrace/compiler/position_graph.h"
 #include "braintrace/compiler/positions.h"
 #include "braintrace/ops/move.h"
 
@@ -68,6 +71,25 @@ struct GroupFinder {
     return g;
   }
 };
+
+void add_snap_pattern(const ModuleInfo& info, HiddenGroup& g, const CompileOptions& options, Diagnostics& log) {
+  g.snap = snap_pattern(info, g, *options.sparse_n, options.snap_max_jacobian_elements, log);
+  if (g.snap->conservative)
+    log.push_back({DiagnosticKind::SnapPatternConservative,
+                   DiagnosticLevel::Warning,
+                   "the SnAp pattern may hold positions that do not influence each other: " + g.snap->reason,
+                   "",
+                   {},
+                   g.hidden_paths});
+  if (g.snap->width == 1)
+    log.push_back({DiagnosticKind::SnapPatternDegenerate,
+                   DiagnosticLevel::Info,
+                   fmt::format("within {} steps no position influences another: the pattern is the position itself",
+                               g.snap->n - 1),
+                   "",
+                   {},
+                   g.hidden_paths});
+}
 
 }  // namespace
 
@@ -149,6 +171,7 @@ std::vector<HiddenGroup> find_hidden_groups(const ModuleInfo& info, const Compil
              "",
              {},
              g.hidden_paths});
+      if (options.sparse_n) add_snap_pattern(info, g, options, log);
     }
   return groups;
 }

@@ -65,7 +65,7 @@ std::optional<HiddenParamOpRelation> RelationFinder::relation_of(int eqn) {
   const Eqn&            e = flow.program.eqns[eqn];
   HiddenParamOpRelation r;
   r.eqn              = eqn;
-  r.call             = {e.op, &e.attrs, flow.program.types_of(e.in), flow.program.type(e.out[0])};
+  r.call             = {e.op, e.attrs, flow.program.types_of(e.in), flow.program.type(e.out[0])};
   r.x                = e.op->etp->x >= 0 ? e.in[e.op->etp->x] : -1;
   r.y                = e.out[0];
   const auto weights = e.op->etp->weights(r.call);

@@ -227,7 +227,7 @@ GraphView view_of(const ETraceGraph& graph, std::string model_name) {
   view.weights = weight_views(graph);
   for (const Arrows::Operation& o : arrows.operations()) {
     const Eqn&    e = program.eqns[static_cast<size_t>(o.eqn)];
-    const EtpCall call{e.op, &e.attrs, program.types_of(e.in), program.type(e.out[0])};
+    const EtpCall call{e.op, e.attrs, program.types_of(e.in), program.type(e.out[0])};
     view.operations.push_back({std::string(e.op->etp ? e.op->etp->primitive(call) : e.op->name), e.op->etp != nullptr,
                                o.weights, call.y, describe(program, static_cast<size_t>(o.eqn))});
   }

@@ -186,7 +186,7 @@ TEST_P(GoldenOp, TraceRules) {
     if (e.op->etp) eqn = &e;
   }
   ASSERT_TRUE(eqn);
-  const EtpCall call{eqn->op, &eqn->attrs, p.types_of(eqn->in), p.type(eqn->out[0])};
+  const EtpCall call{eqn->op, eqn->attrs, p.types_of(eqn->in), p.type(eqn->out[0])};
   EXPECT_EQ(call.op->etp->primitive(call), info["primitive"].get<std::string>());
   const Tensors in      = gather(v, eqn->in);
   const auto    weights = call.op->etp->weights(call);
