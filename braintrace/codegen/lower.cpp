@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/codegen/lower.h"
 
+#include "braintrace/codegen/lower_scan.h"
+#include "braintrace/control/scan_parts.h"
 #include "braintrace/ops/axes.h"
 #include "braintrace/ops/constant.h"
 #include "braintrace/ops/contract.h"
@@ -102,39 +104,56 @@ Attrs nested_lowered(const Attrs& attrs) {
   return out;
 }
 
-Tensors emit_lowered(Builder& to, const Program& p, const Tensors& in) {
+using Emitter = Tensors (*)(Builder& to, const Program& p, const Eqn& e, const Tensors& in, const Mask& is_used);
+
+// The program with every equation as `emit` writes it.
+Tensors rewrite(Builder& to, const Program& p, const Tensors& in, Emitter emit) {
   Tensors values(p.types.size());
   bind_inputs(p, in, values);
+  Mask is_used(p.types.size());
+  for (const Eqn& e : p.eqns)
+    for (Var v : e.in) is_used[v] = true;
+  for (Var v : p.results) is_used[v] = true;
   for (const Eqn& e : p.eqns) {
-    EqnNote       note(p, e);
-    const Tensors x = gather(values, e.in);
-    if (e.op->name == "custom_jvp" || e.op->name == "custom_vjp") {
-      scatter(values, e.out, emit_lowered(to, expand_composites(*e.attrs[body_key]), x));
-      continue;
-    }
-    if (e.op == &dot_general_op) {
-      if (const Tensor sum = as_sum(x[0], x[1], e.attrs); sum.defined()) {
-        values[e.out[0]] = sum;
-        continue;
-      }
-    }
-    scatter(values, e.out, to.emit(*e.op, x, nested_lowered(e.attrs), p.types_of(e.out)));
+    EqnNote note(p, e);
+    scatter(values, e.out, emit(to, p, e, gather(values, e.in), is_used));
   }
   return gather(values, p.results);
+}
+Program rewritten(const Program& p, Emitter emit) {
+  auto    builder = Builder::open();
+  Tensors in;
+  for (Var v : program_inputs(p)) in.push_back(builder->argument(p.type(v)));
+  Program    out = with_constants_inside(builder->finish(rewrite(*builder, p, in, emit)));
+  const auto n   = static_cast<int64_t>(p.constants.size());
+  out.constants.assign(out.args.begin(), out.args.begin() + n);
+  out.args.erase(out.args.begin(), out.args.begin() + n);
+  return simplify(out);
+}
+
+// Bodies of custom rules in place, less work inside loops.
+Tensors emit_lean(Builder& to, const Program& p, const Eqn& e, const Tensors& in, const Mask& is_used) {
+  if (e.op->name == "custom_jvp" || e.op->name == "custom_vjp")
+    return rewrite(to, expand_composites(*e.attrs[body_key]), in, emit_lean);
+  if (e.op == &scan_op && e.attrs[ScanParts::length_key] > 0) {
+    Mask used;
+    for (Var v : e.out) used.push_back(is_used[v]);
+    return lowered_scan(e, in, used);
+  }
+  return to.emit(*e.op, in, e.attrs, p.types_of(e.out));
+}
+
+// Products that are sums, nested programs lowered.
+Tensors emit_sums(Builder& to, const Program& p, const Eqn& e, const Tensors& in, const Mask&) {
+  if (e.op == &dot_general_op)
+    if (const Tensor sum = as_sum(in[0], in[1], e.attrs); sum.defined()) return {sum};
+  return to.emit(*e.op, in, nested_lowered(e.attrs), p.types_of(e.out));
 }
 
 }  // namespace
 
 Program lowered(const Program& program) {
-  const Program expanded = simplify(expand_composites(program));
-  auto          builder  = Builder::open();
-  Tensors       in;
-  for (Var v : program_inputs(expanded)) in.push_back(builder->argument(expanded.type(v)));
-  Program    p = with_constants_inside(builder->finish(emit_lowered(*builder, expanded, in)));
-  const auto n = static_cast<int64_t>(expanded.constants.size());
-  p.constants.assign(p.args.begin(), p.args.begin() + n);
-  p.args.erase(p.args.begin(), p.args.begin() + n);
-  return simplify(p);
+  return rewritten(rewritten(simplify(expand_composites(program)), emit_lean), emit_sums);
 }
 
 }  // namespace braintrace::codegen
