@@ -2,6 +2,7 @@
 #include "braintrace/codegen/lower.h"
 
 #include "braintrace/codegen/lower_scan.h"
+#include "braintrace/codegen/view.h"
 #include "braintrace/control/scan_parts.h"
 #include "braintrace/ops/axes.h"
 #include "braintrace/ops/constant.h"
@@ -30,6 +31,7 @@ namespace {
 constexpr Key<Ints> lhs_contract{"lhs_contract"}, rhs_contract{"rhs_contract"}, lhs_batch{"lhs_batch"},
     rhs_batch{"rhs_batch"};
 constexpr Key<ProgramPtr> body_key{"body"};
+constexpr Key<Ints> dims_key{"dims"}, perm_key{"perm"}, start_key{"start"}, limit_key{"limit"}, stride_key{"stride"};
 
 int64_t product_of(const Shape& shape, const Ints& axes) {
   int64_t n = 1;
@@ -90,6 +92,62 @@ Tensor as_sum(const Tensor& l, const Tensor& r, const Attrs& a) {
   return std::is_sorted(perm.begin(), perm.end()) ? sum : transpose(sum, perm);
 }
 
+// A tensor without its axes of size one, and without repetition: axis i of it is axis axes[i] of `t`.
+struct Bare {
+  Tensor t;
+  Ints   axes;
+};
+Bare bare(Tensor t) {
+  Ints axes = long_axes(t.shape());  // of the original, by long axis of t
+  while (true) {
+    const Ints here = long_axes(t.shape());
+    if (const auto b = made_by(broadcast_op, t)) {
+      Ints kept;
+      for (size_t i = 0; i < here.size(); ++i)
+        if (contains(b->attrs[dims_key], here[i])) kept.push_back(axes[i]);
+      axes = kept;
+      t    = b->in[0];
+    } else if (const auto r = made_by(reshape_op, t); r && squeezed(r->in[0].shape()) == squeezed(t.shape())) {
+      t = r->in[0];
+    } else {
+      return {reshape(t, squeezed(t.shape())), axes};
+    }
+  }
+}
+
+// Σ a·b over axes as a matrix product, where a and b are repeated along axes of each other; else nothing.
+Tensor as_product(const Tensor& x, const Ints& axes, const Type& out) {
+  const auto product = made_by(mul_op, x);
+  if (!product || !is_float(x.dtype())) return {};
+  const Bare a = bare(product->in[0]), b = bare(product->in[1]);
+  DotAxes    d;
+  Ints       order, only_a, only_b;  // axes of x, as the product has them
+  for (int64_t axis : long_axes(x.shape())) {
+    const auto i    = std::find(a.axes.begin(), a.axes.end(), axis) - a.axes.begin();
+    const auto j    = std::find(b.axes.begin(), b.axes.end(), axis) - b.axes.begin();
+    const bool in_a = i < static_cast<int64_t>(a.axes.size()), in_b = j < static_cast<int64_t>(b.axes.size());
+    if (contains(axes, axis)) {
+      if (!in_a || !in_b) return {};
+      d.lhs_contract.push_back(i);
+      d.rhs_contract.push_back(j);
+    } else if (in_a && in_b) {
+      d.lhs_batch.push_back(i);
+      d.rhs_batch.push_back(j);
+      order.push_back(axis);
+    } else if (in_a || in_b) {
+      (in_a ? only_a : only_b).push_back(axis);
+    } else {
+      return {};
+    }
+  }
+  if (only_a.empty() || only_b.empty() || d.lhs_contract.empty()) return {};
+  order       = joined(order, only_a, only_b);
+  Ints sorted = order, perm;
+  std::sort(sorted.begin(), sorted.end());
+  for (int64_t s : sorted) perm.push_back(std::find(order.begin(), order.end(), s) - order.begin());
+  return reshape(transpose(dot_general(a.t, b.t, d), perm), out.shape);
+}
+
 Attrs nested_lowered(const Attrs& attrs) {
   Attrs out = attrs;
   for (const Attr& a : attrs) {
@@ -131,6 +189,58 @@ Program rewritten(const Program& p, Emitter emit) {
   return simplify(out);
 }
 
+// The free axes of both operands of a product, in the order of its result; it has no batch axes.
+struct FreeAxes {
+  Ints lhs, rhs;
+  explicit FreeAxes(const Made& dot)
+      : lhs(others(dot.in[0].rank(), dot.attrs[lhs_batch], dot.attrs[lhs_contract])),
+        rhs(others(dot.in[1].rank(), dot.attrs[rhs_batch], dot.attrs[rhs_contract])) {}
+};
+
+// (a b)ᵀ = bᵀ aᵀ: the operands change places instead of the elements.
+Tensor transposed_product(const Tensor& y, const Ints& perm) {
+  const auto dot = made_by(dot_general_op, y);
+  if (!dot || !dot->attrs[lhs_batch].empty()) return {};
+  const FreeAxes free(*dot);
+  const auto     m = static_cast<int64_t>(free.lhs.size()), n = static_cast<int64_t>(free.rhs.size());
+  if (perm != joined(counted(m, n), counted(0, m))) return {};
+  return dot_general(dot->in[1], dot->in[0], {dot->attrs[rhs_contract], dot->attrs[lhs_contract], {}, {}});
+}
+
+// Rows and columns of a product are products of rows and columns; of a sum, sums.
+Tensor sliced_product(const Tensor& y, const Attrs& a) {
+  if (const auto sum = made_by(add_op, y)) {
+    const Tensor l = sliced_product(sum->in[0], a);
+    const Tensor r = l.defined() ? sliced_product(sum->in[1], a) : Tensor();
+    return r.defined() ? l + r : Tensor();
+  }
+  const auto dot = made_by(dot_general_op, y);
+  if (!dot || !dot->attrs[lhs_batch].empty()) return {};
+  const FreeAxes free(*dot);
+  Tensors        in   = dot->in;
+  size_t         axis = 0;  // of y
+  for (const auto& [operand, axes] : {std::pair{0, free.lhs}, std::pair{1, free.rhs}})
+    for (int64_t k : axes) {
+      in[operand] = slice_axis(in[operand], k, a[start_key][axis], a[limit_key][axis], a[stride_key][axis]);
+      ++axis;
+    }
+  return dot_general(in[0], in[1], {dot->attrs[lhs_contract], dot->attrs[rhs_contract], {}, {}});
+}
+
+// What a matrix product does better than the equations written: sums of products, transposes and parts of products.
+// And sums over axes of size one are nothing.
+Tensors emit_products(Builder& to, const Program& p, const Eqn& e, const Tensors& in, const Mask&) {
+  if (e.op == &transpose_op)
+    if (const Tensor y = transposed_product(in[0], e.attrs[perm_key]); y.defined()) return {y};
+  if (e.op == &slice_op)
+    if (const Tensor y = sliced_product(in[0], e.attrs); y.defined()) return {y};
+  if (e.op == &reduce_sum_op) {
+    if (product_of(in[0].shape(), e.attrs[axes_key]) == 1) return {reshape(in[0], p.type(e.out[0]).shape)};
+    if (const Tensor y = as_product(in[0], e.attrs[axes_key], p.type(e.out[0])); y.defined()) return {y};
+  }
+  return to.emit(*e.op, in, e.attrs, p.types_of(e.out));
+}
+
 // Bodies of custom rules in place, less work inside loops.
 Tensors emit_lean(Builder& to, const Program& p, const Eqn& e, const Tensors& in, const Mask& is_used) {
   if (e.op->name == "custom_jvp" || e.op->name == "custom_vjp")
@@ -147,13 +257,17 @@ Tensors emit_lean(Builder& to, const Program& p, const Eqn& e, const Tensors& in
 Tensors emit_sums(Builder& to, const Program& p, const Eqn& e, const Tensors& in, const Mask&) {
   if (e.op == &dot_general_op)
     if (const Tensor sum = as_sum(in[0], in[1], e.attrs); sum.defined()) return {sum};
+  if (e.op == &reduce_sum_op && is_float(in[0].dtype()))
+    if (const auto product = made_by(mul_op, in[0])) return {apply1(product_sum_op, product->in, e.attrs)};
   return to.emit(*e.op, in, nested_lowered(e.attrs), p.types_of(e.out));
 }
 
 }  // namespace
 
+Program with_products(const Program& program) { return rewritten(program, emit_products); }
+
 Program lowered(const Program& program) {
-  return rewritten(rewritten(simplify(expand_composites(program)), emit_lean), emit_sums);
+  return rewritten(rewritten(with_products(simplify(expand_composites(program))), emit_lean), emit_sums);
 }
 
 }  // namespace braintrace::codegen

@@ -2,8 +2,9 @@
 #include "braintrace/codegen/lower_scan.h"
 
 #include <algorithm>
-#include <optional>
+#include <numeric>
 
+#include "braintrace/codegen/lower.h"
 #include "braintrace/codegen/view.h"
 #include "braintrace/control/scan_parts.h"
 #include "braintrace/ops/axes.h"
@@ -23,6 +24,8 @@ namespace {
 constexpr Key<Ints> lhs_contract{"lhs_contract"}, rhs_contract{"rhs_contract"}, lhs_batch{"lhs_batch"},
     rhs_batch{"rhs_batch"};
 constexpr Key<int64_t> axis_key{"axis"};
+constexpr Key<double>  value_key{"value"};
+constexpr Key<Ints>    dims_key{"dims"}, perm_key{"perm"}, shape_key{"shape"};
 
 // A scan in pieces that can be exchanged one by one. Variables are those of the body.
 struct Loop {
@@ -92,6 +95,108 @@ struct Loop {
   }
 };
 
+bool keeps_rows(const Op& op, const Attrs& a, const Shape& from, const Shape& to) {
+  if (from.empty() || to.empty() || from[0] != to[0]) return false;
+  if (&op == &broadcast_op) return !a[dims_key].empty() && a[dims_key][0] == 0;
+  return &op == &reshape_op || a[perm_key][0] == 0;
+}
+// The same view of one row.
+Attrs of_row(const Op& op, const Attrs& a) {
+  auto tail  = [](const Ints& v) { return Ints(v.begin() + 1, v.end()); };
+  auto lower = [&](Ints v) {
+    for (int64_t& x : v) --x;
+    return v;
+  };
+  if (&op == &broadcast_op) return {{dims_key, lower(tail(a[dims_key]))}, {shape_key, tail(a[shape_key])}};
+  if (&op == &reshape_op) return {{shape_key, tail(a[shape_key])}};
+  return {{perm_key, lower(tail(a[perm_key]))}};
+}
+
+// Operands that only look at another tensor are looked at inside, xs row by row: their elements need no memory, and
+// equal computations inside meet.
+void take_views_in(Loop& l) {
+  std::vector<Eqn> views;
+  auto             look_inside = [&](Var& arg, Tensor& t, bool rows) {
+    for (const Op* op : {&broadcast_op, &reshape_op, &transpose_op}) {
+      const auto made = made_by(*op, t);
+      if (!made || (rows && !keeps_rows(*op, made->attrs, made->in[0].shape(), t.shape()))) continue;
+      Type type = made->in[0].type();
+      if (rows) type.shape.erase(type.shape.begin());
+      const Var base = l.body.add_value(type);
+      views.push_back({op, {base}, {arg}, rows ? of_row(*op, made->attrs) : made->attrs, 0});
+      arg = base;
+      t   = made->in[0];
+      return true;
+    }
+    return false;
+  };
+  for (size_t i = 0; i < l.const_args.size(); ++i)
+    while (look_inside(l.const_args[i], l.consts[i], false)) continue;
+  for (size_t i = 0; i < l.x_args.size(); ++i)
+    while (look_inside(l.x_args[i], l.xs[i], true)) continue;
+  std::reverse(views.begin(), views.end());
+  l.body.eqns.insert(l.body.eqns.begin(), views.begin(), views.end());
+}
+
+// Operands that are the same tensor become one.
+void join_operands(Loop& l) {
+  Vars to(l.body.types.size());
+  std::iota(to.begin(), to.end(), 0);
+  auto join = [&](Vars& args, Tensors& values) {
+    Vars    kept;
+    Tensors kept_values;
+    for (size_t i = 0; i < args.size(); ++i) {
+      size_t k = 0;
+      while (k < kept.size() && (values[i].trace() != kept_values[k].trace() ||
+                                 values[i].var() != kept_values[k].var() || !values[i].is_traced()))
+        ++k;
+      if (k < kept.size()) {
+        to[args[i]] = kept[k];
+        continue;
+      }
+      kept.push_back(args[i]);
+      kept_values.push_back(values[i]);
+    }
+    args   = std::move(kept);
+    values = std::move(kept_values);
+  };
+  join(l.const_args, l.consts);
+  join(l.x_args, l.xs);
+  for (Eqn& e : l.body.eqns)
+    for (Var& v : e.in) v = to[v];
+  for (Vars* results : {&l.carry_out, &l.ys})
+    for (Var& v : *results) v = to[v];
+}
+
+// A carry that is the same number at the start and after every step is that number.
+void fix_constant_carries(Loop& l) {
+  const auto       producer = producers(l.body);
+  std::vector<Eqn> known;
+  for (size_t k = 0; k < l.carry_args.size(); ++k) {
+    const Eqn* e     = producer[l.carry_out[k]] >= 0 ? &l.body.eqns[producer[l.carry_out[k]]] : nullptr;
+    const auto start = made_by(full_op, l.init[k]);
+    if (!e || e->op != &full_op || !start || start->attrs[value_key] != e->attrs[value_key]) continue;
+    const Var unused = l.body.add_value(l.body.type(l.carry_args[k]));
+    known.push_back({&full_op, {}, {l.carry_args[k]}, e->attrs, 0});
+    l.carry_args[k] = unused;
+  }
+  l.body.eqns.insert(l.body.eqns.begin(), known.begin(), known.end());
+}
+
+// Stacked results that repeat a smaller value are repeated outside; returns the views to apply, by number of y.
+std::vector<std::vector<Eqn>> take_views_out(Loop& l) {
+  const auto                    producer = producers(l.body);
+  std::vector<std::vector<Eqn>> views(l.ys.size());
+  for (size_t k = 0; k < l.ys.size(); ++k)
+    while (producer[l.ys[k]] >= 0) {
+      const Eqn& e = l.body.eqns[producer[l.ys[k]]];
+      if (e.op != &broadcast_op) break;
+      views[k].insert(views[k].begin(), e);
+      l.ys[k] = e.in[0];
+    }
+  return views;
+}
+
 // Which carries the used results need, directly or through other carries.
 Mask live_carries(const Loop& l, const Mask& used) {
   Mask live(used.begin(), used.begin() + static_cast<int64_t>(l.carry_out.size()));
@@ -111,6 +216,18 @@ Mask live_carries(const Loop& l, const Mask& used) {
       if (!live[k] && needed[l.carry_args[k]]) changed = live[k] = true;
   }
   return live;
+}
+
+// The body with sums of products as matrix products; its inputs and results keep their places.
+void use_products(Loop& l) {
+  l.body          = with_products(l.program());
+  const auto args = l.body.args.begin();
+  const auto c = static_cast<int64_t>(l.const_args.size()), s = static_cast<int64_t>(l.carry_args.size());
+  l.const_args.assign(args, args + c);
+  l.carry_args.assign(args + c, args + c + s);
+  l.x_args.assign(args + c + s, l.body.args.end());
+  l.carry_out.assign(l.body.results.begin(), l.body.results.begin() + s);
+  l.ys.assign(l.body.results.begin() + s, l.body.results.end());
 }
 
 // y = Σ_i p_i W_i in place of [p_1; p_2; …] W, where some part is free of carries and some is not.
@@ -200,10 +317,10 @@ void hoist(Loop& l) {
 }
 
 // One term of a sum over steps that can be taken after the loop: a product or a sum of each step's values, seen through
-// views.
+// views and signs.
 struct Term {
   const Eqn*              made = nullptr;  // dot_general or reduce_sum
-  std::vector<const Eqn*> views;           // from the inside out
+  std::vector<const Eqn*> views;           // and signs, from the inside out
 };
 
 // The value of v in every step: an input that is there already, or a stacked result (its number among ys).
@@ -266,7 +383,7 @@ class Sums {
     Term t;
     for (; producer_[v] >= 0; v = l_.body.eqns[producer_[v]].in[0]) {
       const Eqn& e = l_.body.eqns[producer_[v]];
-      if (!is_view(*e.op)) {
+      if (!is_view(*e.op) && e.op != &neg_op) {
         const bool product = e.op == &dot_general_op && varying_[e.in[0]] && varying_[e.in[1]];
         if (product || e.op == &reduce_sum_op) t.made = &e;
         return t;
@@ -367,12 +484,29 @@ Tensors lowered_scan(const Eqn& e, const Tensors& in, const Mask& used) {
       place.push_back(n_carry + k);
       some.ys.push_back(l.ys[k]);
     }
+  take_views_in(some);
+  join_operands(some);
+  fix_constant_carries(some);
+  const auto views = take_views_out(some);
   some.prune();
+  use_products(some);
+  const Vars all_ys = some.ys;  // equal ones are stacked once
+  some.ys.clear();
+  for (Var v : all_ys)
+    if (std::find(some.ys.begin(), some.ys.end(), v) == some.ys.end()) some.ys.push_back(v);
+  const Vars ys = some.ys;
   part_products(some);
   hoist(some);
   some.prune();
-  const Tensors results = run_without_sums(some);
-  Tensors       out(used.size());
+  const Tensors ran     = run_without_sums(some);
+  const size_t  n_live  = some.carry_out.size();
+  Tensors       results = part(ran, 0, n_live);
+  for (Var v : all_ys)
+    results.push_back(ran[n_live + static_cast<size_t>(std::find(ys.begin(), ys.end(), v) - ys.begin())]);
+  for (size_t k = 0; k < views.size(); ++k)
+    for (const Eqn& view : views[k])
+      results[n_live + k] = view.op->batch({*view.op, view.attrs, {results[n_live + k]}, {true}, some.length})[0];
+  Tensors out(used.size());
   for (size_t i = 0; i < place.size(); ++i) out[place[i]] = results[i];
   return out;
 }
