@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // C[m,n] = Σ_k A[m,k] B[k,n], any strides of A and B, rows of C dense.
 //
-// Tiles of 8 rows and two vectors of columns stay in registers while k runs. Panels of B whose columns are not dense,
-// or fewer than a tile, are copied first. Every element of C is summed in the order of k by fused multiply-adds, so its
-// bits do not depend on tiles, nor on how rows and columns are shared out among threads.
+// Tiles of 8 rows and two vectors of columns stay in registers while k runs, blocks of A and B in the second cache.
+// Panels of B whose columns are not dense, or fewer than a tile, are copied first. Every element of C is summed in the
+// order of k by fused multiply-adds, so its bits do not depend on tiles, nor on how columns are shared out among
+// threads.
 #include "braintrace/codegen/preamble.h"
 
 namespace braintrace::codegen {
@@ -19,7 +20,7 @@ const char* const matrix_functions = R"c(
 #endif
 #define BT_ROWS 8
 #define BT_K_BLOCK 256
-#define BT_ROW_BLOCK 96
+#define BT_ROW_BLOCK 384
 #define BT_MATMUL(T, name, lanes)                                                                                     \
   typedef T bt_vec_##name __attribute__((vector_size(64), aligned(sizeof(T)), may_alias));                            \
   BT_CONTRACTED static inline __attribute__((always_inline)) void bt_tile_##name(                                     \
@@ -76,9 +77,9 @@ const char* const matrix_functions = R"c(
     if (K == 0)                                                                                                       \
       for (int64_t m = 0; m < M; ++m)                                                                                 \
         for (int64_t n = n0; n < n1; ++n) C[m * cm + n] = 0;                                                          \
-    for (int64_t mb = 0; mb < M; mb += BT_ROW_BLOCK)                                                                  \
-      for (int64_t n = n0; n < n1; n += 2 * lanes)                                                                    \
-        for (int64_t kb = 0; kb < K; kb += BT_K_BLOCK) {                                                              \
+    for (int64_t kb = 0; kb < K; kb += BT_K_BLOCK)                                                                    \
+      for (int64_t mb = 0; mb < M; mb += BT_ROW_BLOCK)                                                                \
+        for (int64_t n = n0; n < n1; n += 2 * lanes) {                                                                \
           const int64_t kn   = K - kb < BT_K_BLOCK ? K - kb : BT_K_BLOCK;                                             \
           const int64_t nn   = n1 - n < 2 * lanes ? n1 - n : 2 * lanes;                                               \
           const int64_t me   = M - mb < BT_ROW_BLOCK ? M : mb + BT_ROW_BLOCK;                                         \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random programs over the whole registry, also differentiated and batched: machine code against the interpreter. Many programs
-// share one C file, so that thousands can be tried: BRAINTRACE_FUZZ_PROGRAMS says how many.
+// Random programs over the whole registry, also differentiated and batched: machine code against the interpreter. Many
+// programs share one C file, so that thousands can be tried: BRAINTRACE_FUZZ_PROGRAMS says how many.
 #include <cstdlib>
 
 #include <fmt/format.h>
@@ -16,13 +16,14 @@ namespace {
 using testing_support::Job;
 using testing_support::Recipe;
 
-constexpr double tolerance = 1e-10;  // f64, through several ops
-constexpr int    per_file  = 40;
-const std::string words[]  = {"", "R", "M", "F", "RM"};  // as they are, differentiated, batched
+constexpr double  tolerance = 1e-10;  // f64, through several ops
+constexpr int     per_file  = 40;
+const std::string words[]   = {"", "R", "M", "F", "RM"};  // as they are, differentiated, batched
 
 Recipe random_recipe(Rng& rng) {
   Recipe r;
-  for (int64_t n = 1 + rng.integer(8); n > 0; --n) r.push_back({rng.bits() % 65536, rng.bits() % 65536, rng.bits() % 65536});
+  for (int64_t n = 1 + rng.integer(8); n > 0; --n)
+    r.push_back({rng.bits() % 65536, rng.bits() % 65536, rng.bits() % 65536});
   return r;
 }
 
