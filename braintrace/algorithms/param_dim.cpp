@@ -25,6 +25,9 @@ ParamDimRule::ParamDimRule(std::string name, ParamDimOptions options)
           options_.kappa);
   if (options_.leak)
     require(*options_.leak >= 0 && *options_.leak < 1, "{}: a decay must be in [0, 1), got {}.", name_, *options_.leak);
+  if (options_.trace_dtype)
+    require(is_float(*options_.trace_dtype), "{}: trace_dtype must be a float type, got {}.", name_,
+            name_of(*options_.trace_dtype));
 }
 
 CompileOptions ParamDimRule::scope(CompileOptions options) const {
@@ -97,7 +100,9 @@ Retreat ParamDimRule::retreat(Step& step, const StepBack& at) const {
   if (options_.signal.is_modulatory()) step.forget_traced(now.inputs);
   if (!options_.signal.is_symmetric())
     for (const TraceSite& site : trace_sites(graph)) {
-      const Tensor seen = options_.signal.is_modulatory() ? lambdas[site.group] : given[site.group] - now.L[site.group];
+      const Tensor seen = options_.signal.is_modulatory()
+                              ? lambdas[site.group]
+                              : widened(group_of(step, site), given[site.group] - now.L[site.group]);
       add_contracted(step, site, seen, instantaneous(step, site), leaf_gradients);
     }
   step.add_to_inputs(leaf_gradients, now.inputs);
@@ -131,14 +136,14 @@ Tensor ParamDimRule::propagated(Step& step, const TraceSite& site, const Tensor&
 }
 
 Tensor ParamDimRule::instantaneous(Step& step, const TraceSite& site) const {
-  const Tensor& D_f = step.D_f(site.relation, site.connection);
-  if (!D_f.defined()) return {};
-  const HiddenGroup& g    = group_of(step, site);
-  const Tensor       wide = from_anchor(g, D_f);
-  const Tensor term  = instant(site.call, site.weight, step.operands(site.relation), as_output(site.call, g, wide));
-  Shape        shape = trace_shape(site.call, site.weight);
-  shape.push_back(wide.shape().back());
-  return broadcast_to(term, shape);
+  return step.over_substeps(site.relation, site.connection, [&](const Tensor& D_f, const Tensors& operands) {
+    const HiddenGroup& g     = group_of(step, site);
+    const Tensor       wide  = from_anchor(g, D_f);
+    const Tensor       term  = instant(site.call, site.weight, operands, as_output(site.call, g, wide));
+    Shape              shape = trace_shape(site.call, site.weight);
+    shape.push_back(wide.shape().back());
+    return broadcast_to(term, shape);
+  });
 }
 
 void ParamDimRule::add_contracted(Step& step, const TraceSite& site, const Tensor& ell, const Tensor& eps,

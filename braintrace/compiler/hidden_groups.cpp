@@ -41,7 +41,8 @@ struct GroupFinder {
     std::vector<int> exits;
     for (Var v : reach_forward(flow, {h.in}, scope())) {
       const int j = exit_index[v];
-      if (j >= 0 && info.hidden[j].varshape == h.varshape && same_layer(h.path, info.hidden[j].path))
+      if (j >= 0 && !info.hidden[j].descended && info.hidden[j].varshape == h.varshape &&
+          same_layer(h.path, info.hidden[j].path))
         exits.push_back(j);
     }
     return exits;
@@ -125,7 +126,8 @@ Tensors HiddenGroup::split_hidden(const Tensor& stacked) const {
   return out;
 }
 
-std::vector<HiddenGroup> find_hidden_groups(const ModuleInfo& info, const CompileOptions& options, Diagnostics& log) {
+std::vector<HiddenGroup> find_hidden_groups_from_minfo(const ModuleInfo& info, const CompileOptions& options,
+                                                       Diagnostics& log) {
   GroupFinder  find{info, options};
   const size_t n = info.hidden.size();
   for (size_t i = 0; i < n; ++i) find.exit_index[info.hidden[i].out] = static_cast<int>(i);
@@ -135,14 +137,16 @@ std::vector<HiddenGroup> find_hidden_groups(const ModuleInfo& info, const Compil
   std::function<int(int)> root_of = [&](int i) { return root[i] == i ? i : root[i] = root_of(root[i]); };
   std::vector<bool>       recurs(n);
   for (size_t i = 0; i < n; ++i)
-    for (int j : find.reached_exits(info.hidden[i])) {
-      const int a = root_of(static_cast<int>(i)), b = root_of(j);
-      root[std::max(a, b)] = std::min(a, b);
-      recurs[i]            = true;
-    }
+    if (!info.hidden[i].descended)
+      for (int j : find.reached_exits(info.hidden[i])) {
+        const int a = root_of(static_cast<int>(i)), b = root_of(j);
+        root[std::max(a, b)] = std::min(a, b);
+        recurs[i]            = true;
+      }
   std::vector<std::vector<int>> members(n);
   std::vector<bool>             survives(n);
   for (size_t i = 0; i < n; ++i) {
+    if (info.hidden[i].descended) continue;
     members[root_of(static_cast<int>(i))].push_back(static_cast<int>(i));
     survives[root_of(static_cast<int>(i))] = survives[root_of(static_cast<int>(i))] || recurs[i];
   }

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "braintrace/compiler/canonicalize.h"
-#include "braintrace/compiler/control_gate.h"
 #include "braintrace/compiler/graph.h"
 #include "braintrace/ops/copy.h"
 
@@ -176,7 +175,6 @@ ModuleInfo extract_module_info(Module& model, const Types& args, const CompileOp
     info.weights.push_back({info.path_of(leaf.state), leaf.state, leaf.leaf, static_cast<int>(index),
                             info.step.program.args[info.step.num_args + i]});
   }
-  check_control_flow(info, log);
   return info;
 }
 

@@ -26,8 +26,8 @@ struct RelationFinder {
 
   void record(DiagnosticKind kind, DiagnosticLevel level, const HiddenParamOpRelation& r, std::string message,
               std::vector<Path> hidden = {});
-
- private:
+  // An operand with the leaves behind it, not looking through trainable operations, and the plain chain from them to
+  // it.
   Trainable trainable(const EtpWeight& w, int index, Var operand) const;
 };
 

@@ -142,8 +142,10 @@ bool HiddenParamOpRelation::carries_trace() const {
                      [](const Connection& c) { return c.path != PathClass::Windowed; });
 }
 
-std::vector<HiddenParamOpRelation> find_relations(const ModuleInfo& info, const std::vector<HiddenGroup>& groups,
-                                                  const CompileOptions& options, Diagnostics& log) {
+std::vector<HiddenParamOpRelation> find_hidden_param_op_relations_from_minfo(const ModuleInfo&               info,
+                                                                             const std::vector<HiddenGroup>& groups,
+                                                                             const CompileOptions&           options,
+                                                                             Diagnostics&                    log) {
   RelationFinder                     find(info, groups, options, log);
   std::vector<HiddenParamOpRelation> relations;
   for (size_t i = 0; i < find.flow.program.eqns.size(); ++i) {

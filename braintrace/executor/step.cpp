@@ -4,13 +4,22 @@
 #include <algorithm>
 
 #include "braintrace/compiler/report.h"
+#include "braintrace/control/scan.h"
 #include "braintrace/ops/families.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/transforms/jvp.h"
+#include "braintrace/transforms/vmap.h"
 #include "braintrace/transforms/walk.h"
 
 namespace braintrace {
+
+namespace {
+
+Tensor last_row(const Tensor& t) { return squeeze(slice_axis(t, 0, t.shape()[0] - 1, t.shape()[0]), {0}); }
+Tensor but_last_row(const Tensor& t) { return slice_axis(t, 0, 0, t.shape()[0] - 1); }
+
+}  // namespace
 
 std::vector<TraceSite> trace_sites(const ETraceGraph& graph) {
   std::vector<TraceSite> out;
@@ -52,13 +61,39 @@ Step::Step(const ETraceGraph& graph, const Tensors& inputs)
   for (const HiddenVar& h : info_.hidden) in.emplace_back(p.type(h.out), 0);
   Mask active(info_.step.constants.size(), false);
   active.resize(in.size(), true);
-  vjp_ = vjp(add_hidden_perturbation(info_).program, in, active);
+  vjp_ = vjp(add_hidden_perturbation_from_minfo(info_).program, in, active);
 }
 
 Tensors Step::results() const { return gather(values_, info_.program().results); }
 
 Tensors Step::operands(int relation) const {
-  return gather(values_, info_.program().eqns[graph_.hidden_param_op_relations[relation].eqn].in);
+  const auto& r = graph_.hidden_param_op_relations[relation];
+  if (!r.descent) return gather(values_, info_.program().eqns[r.eqn].in);
+  Tensors out;
+  for (Var v : r.substep_operands) {
+    const Tensor& t = values_[r.descent->outer[v]];
+    out.push_back(r.descent->stacked[v] ? last_row(t) : t);
+  }
+  return out;
+}
+
+Tensor Step::over_substeps(int relation, int connection, const Term& f) {
+  const auto&   r   = graph_.hidden_param_op_relations[relation];
+  const Tensor& D_f = this->D_f(relation, connection);
+  if (!D_f.defined()) return {};
+  const Tensors at_end = operands(relation);
+  if (!r.descent) return f(D_f, at_end);
+  Tensors rows{but_last_row(D_f)};
+  for (Var v : r.substep_operands)
+    if (r.descent->stacked[v]) rows.push_back(but_last_row(values_[r.descent->outer[v]]));
+  const ScanBody body = [&](const Tensors& sum, const Tensors& row) -> ScanResult {
+    Tensors now  = at_end;
+    size_t  next = 1;
+    for (size_t i = 0; i < now.size(); ++i)
+      if (r.descent->stacked[r.substep_operands[i]]) now[i] = row[next++];
+    return {{sum[0] + f(row[0], now)}, {}};
+  };
+  return scan(body, {f(last_row(D_f), at_end)}, rows, {.length = r.descent->length - 1}).carry[0];
 }
 
 const Tensor& Step::D(int group) {
@@ -140,14 +175,13 @@ void Step::pull_future(int group, const Tensor& F, Tensors& leaf_gradients) cons
     const auto& relation = graph_.hidden_param_op_relations[r];
     if (std::find(relation.hidden_groups.begin(), relation.hidden_groups.end(), group) == relation.hidden_groups.end())
       continue;
-    const auto weights = relation.call.op->etp->weights(relation.call);
     for (size_t k = 0; k < relation.trainables.size(); ++k) {
       const Var v = relation.trainables[k].operand;
       operands.push_back(values_[v]);
       uses.push_back({static_cast<int>(r), static_cast<int>(k)});
       from.push_back(split.add_value(split.type(v)));
       split.args.push_back(from.back());
-      split.eqns[relation.eqn].in[weights[relation.trainables[k].weight].operand] = from.back();
+      split.eqns[relation.eqn].in[relation.trainables[k].slot] = from.back();
     }
   }
   Mask held = is_exit_;
@@ -168,6 +202,34 @@ Tensor Step::push(int group, const Tensor& t) const {
                              .tangents;
   if (std::none_of(pushed.begin(), pushed.end(), [](const Tensor& x) { return x.defined(); })) return {};
   return g.concat_hidden(instantiated(pushed, flow_.program.types_of(g.exits())));
+}
+
+Tensor Step::unit_columns(int group, int64_t units) const {
+  const HiddenGroup& g = graph_.hidden_groups[group];
+  const int64_t      P = size_of(g.varshape), S = g.num_state, n = units * S;
+  const DType        dtype     = values_[g.hidden[0].out].dtype();
+  Shape              positions = g.varshape, basis{n};
+  positions.push_back(S);
+  basis.insert(basis.end(), positions.begin(), positions.end());
+  // [units·S, rows, units·S] of one row repeated.
+  const Tensor  directions = reshape(broadcast_axes(eye(n, dtype), {n, P / units, n}, {0, 2}), basis);
+  const Tensors constants  = gather(values_, g.transition.constants), old = gather(values_, g.entries());
+  const Tensors point  = concatenated(constants, old);
+  bool          live   = false;
+  Types         types  = types_of(point);
+  types.push_back({dtype, positions});
+  const Traced one = trace(types, [&](const Tensors& in) -> Tensors {
+    const Tensors at(in.begin(), in.end() - 1);
+    const Tensors pushed =
+        jvp(g.transition.program, at, concatenated(Tensors(constants.size()), g.split_hidden(in.back()))).tangents;
+    live = std::any_of(pushed.begin(), pushed.end(), [](const Tensor& t) { return t.defined(); });
+    return {g.concat_hidden(instantiated(pushed, flow_.program.types_of(g.exits())))};
+  });
+  if (!live) return {};
+  Mask batched(one.constants.size() + point.size(), false);
+  batched.push_back(true);
+  const VmapResult r = vmap(one.program, concatenated(one.constants, concatenated(point, {directions})), batched, n);
+  return reshape(r.out[0], {units, S, P, S});
 }
 
 Tensors Step::pull_region(const Region& region, const Tensors& args, const Tensors& ct) const {

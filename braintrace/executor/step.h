@@ -15,6 +15,7 @@
 // trace of c' already and must not be counted in the signal of c.
 #pragma once
 
+#include <functional>
 #include <map>
 
 #include "braintrace/compiler/jacobians.h"
@@ -41,11 +42,14 @@ class Step {
   const ETraceGraph& graph() const { return graph_; }
   const Values&      values() const { return values_; }
   Tensors            results() const;
-  Tensors            operands(int relation) const;  // what the operation reads
+  Tensors            operands(int relation) const;  // what the operation reads; in a descended scan, at its end
 
   // Undefined when structurally zero.
   const Tensor& D(int group);
   const Tensor& D_f(int relation, int connection);
+  // f(D_f, operands); over a descended scan its sum over the substeps. Undefined when D_f is structurally zero.
+  using Term = std::function<Tensor(const Tensor& D_f, const Tensors& operands)>;
+  Tensor over_substeps(int relation, int connection, const Term& f);
 
   // Reverse mode, from cotangents of the step's results.
   struct SameStep {
@@ -60,6 +64,10 @@ class Step {
   void add_operand_gradient(int relation, int trainable, const Tensor& g, Tensors& leaf_gradients) const;
   // J t of a group, J = ∂h_t/∂h_{t-1} in the compiled scope, t : [*varshape,S]; undefined when structurally zero.
   Tensor push(int group, const Tensor& t) const;
+
+  // J of a group whose transition never leaves the trailing positions, `units` of them: [units,S,P,S], entry [u,b,p,a]
+  // is ∂h_t[p,a]/∂h_{t-1}[q,b] with q the position at place u in the row of p. Undefined when structurally zero.
+  Tensor unit_columns(int group, int64_t units) const;
 
   // Removes the cotangents of leaves that a trace follows.
   void forget_traced(Tensors& inputs) const;

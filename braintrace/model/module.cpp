@@ -201,11 +201,13 @@ class Printer {
  public:
   std::string text;
 
-  // name=Type( … ) with each entry on its own line
+  // name=Type( … ) with each entry on its own line: settings, parts, states
   void module(const ModuleNode& node, const std::string& type, int depth) {
     text += node.is_list ? "[" : type + "(";
-    for (size_t i = 0; i < node.entries.size(); ++i) {
-      const auto& e = node.entries[i];
+    auto entries = node.entries;
+    std::stable_sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return rank(a) < rank(b); });
+    for (size_t i = 0; i < entries.size(); ++i) {
+      const auto& e = entries[i];
       line(depth + 1, i);
       if (!node.is_list) text += e.name + "=";
       if (e.module)
@@ -220,9 +222,10 @@ class Printer {
   }
 
  private:
-  void indent(int depth) { text += "\n" + std::string(2 * static_cast<size_t>(depth), ' '); }
-  void line(int depth, size_t index) {
-    if (index) text += ",";
+  static int rank(const ModuleNode::Entry& e) { return e.state ? 2 : e.module ? 1 : 0; }
+  void       indent(int depth) { text += "\n" + std::string(2 * static_cast<size_t>(depth), ' '); }
+  void       line(int depth, size_t index) {
+          if (index) text += ",";
     indent(depth);
   }
 

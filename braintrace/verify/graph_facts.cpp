@@ -37,7 +37,7 @@ json group_facts(const HiddenGroup& g) {
           {"is_diagonal_recurrence", g.is_diagonal_recurrence},
           {"trace_state_width", g.trace_state_width()},
           {"snap", snap},
-          {"descended_into_scan", false}};
+          {"descended_into_scan", g.descent != nullptr}};
 }
 
 json relation_facts(const ModuleInfo& info, const HiddenParamOpRelation& r) {
@@ -67,7 +67,7 @@ json relation_facts(const ModuleInfo& info, const HiddenParamOpRelation& r) {
           {"trainable", trainable},
           {"x_shape", r.x >= 0 ? json(shape(r.call.in[static_cast<size_t>(r.call.op->etp->x)].shape)) : json()},
           {"y_shape", shape(r.call.y.shape)},
-          {"inside_descended_scan", false}};
+          {"inside_descended_scan", r.descent != nullptr}};
 }
 
 json module_facts(const ModuleInfo& info) {

@@ -13,6 +13,7 @@ using Verifier = void (*)(const Case&, CaseReport&);
 
 const std::map<std::string, Verifier> verifiers = {
     {"braintrace-golden-graph/1", verify_graph_case},
+    {"braintrace-golden-numeric/1", verify_numeric_case},
 };
 
 }  // namespace

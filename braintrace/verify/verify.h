@@ -12,5 +12,6 @@ CaseReport verify_case(const Case& c);
 
 // The kinds.
 void verify_graph_case(const Case& c, CaseReport& report);
+void verify_numeric_case(const Case& c, CaseReport& report);
 
 }  // namespace braintrace::golden

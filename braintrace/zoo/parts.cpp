@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "braintrace/base/nearest.h"
 #include "braintrace/ops/move.h"
 
 namespace braintrace::zoo {
@@ -20,7 +21,9 @@ SparsePattern pattern_of(const Fields& f, const std::string& name) {
     p.refuse("indptr", fmt::format("expected {} increasing numbers from 0 to {}.", shape[0] + 1, indices.size()));
   for (int64_t i : indices)
     if (i < 0 || i >= shape[1]) p.refuse("indices", fmt::format("{} is outside 0 … {}.", i, shape[1] - 1));
-  const auto tensor = [](const Ints& v) { return Tensor(Array::of<int64_t>(v, {static_cast<int64_t>(v.size())})); };
+  const auto tensor = [](const Ints& v) {
+    return Tensor(from_integers({DType::I64, {static_cast<int64_t>(v.size())}}, v));
+  };
   return csr(tensor(indptr), tensor(indices), shape[0], shape[1]);
 }
 

@@ -114,11 +114,12 @@ struct GoldenOp : testing::TestWithParam<std::string> {
     if (op == "lora_matmul")
       return lora_matmul(x, arg("lora_b"), arg("lora_a"), b,
                          {.alpha = a["alpha"], .b_fn = named_fn(a, "b_fn"), .a_fn = named_fn(a, "a_fn")});
-    const json&   csr_   = a["csr"];
-    const auto    indptr = csr_["indptr"].get<Ints>(), indices = csr_["indices"].get<Ints>();
-    const int64_t n_ptr = static_cast<int64_t>(indptr.size()), n_idx = static_cast<int64_t>(indices.size());
-    return sparse_matmul(
-        x, w, csr(Array::of(indptr, {n_ptr}), Array::of(indices, {n_idx}), csr_["shape"][0], csr_["shape"][1]), b, fns);
+    const json& csr_ = a["csr"];
+    auto        list = [&](const char* name) {
+      const auto v = csr_[name].get<std::vector<int64_t>>();
+      return Tensor(Array::of(v, {static_cast<int64_t>(v.size())}));
+    };
+    return sparse_matmul(x, w, csr(list("indptr"), list("indices"), csr_["shape"][0], csr_["shape"][1]), b, fns);
   }
 
   Program program() const {

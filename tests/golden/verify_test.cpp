@@ -39,8 +39,7 @@ TEST_P(Graphs, AreFoundAsRecorded) {
     EXPECT_EQ(r.status(), Status::LeftOut);
     return;
   }
-  const bool limit = name == "scan_rnn_long";  // long scans with trainable operations are refused (docs/limits.md)
-  EXPECT_EQ(r.status(), limit ? Status::Failed : Status::Passed) << misses(r);
+  EXPECT_EQ(r.status(), Status::Passed) << misses(r);
 }
 
 INSTANTIATE_TEST_SUITE_P(Golden, Graphs, testing::ValuesIn(golden_cases({"graphs"})),
