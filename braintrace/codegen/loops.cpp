@@ -23,7 +23,7 @@ namespace braintrace::codegen {
 
 namespace {
 
-constexpr int64_t block = 1024, lanes = 16;
+constexpr int64_t block = 256, lanes = 16;
 
 constexpr Key<double>  value_key{"value"};
 constexpr Key<int64_t> axis_key{"axis"};
@@ -79,7 +79,7 @@ class Nest {
     Kernel k;
     k.body  = stage_.reduced.empty() ? plain() : kept_last_ ? by_blocks() : by_lanes();
     k.work  = size_of(stage_.space);
-    k.count = splits() ? extent(order_[0]) : 1;
+    k.count = splits() ? extent(order_[0]) : !stage_.reduced.empty() && kept_last_ ? blocks() : 1;
     return k;
   }
 
@@ -98,6 +98,8 @@ class Nest {
     return std::find(stage_.reduced.begin(), stage_.reduced.end(), axis) != stage_.reduced.end();
   }
   int64_t extent(int64_t axis) const { return extents_[axis]; }
+  int64_t block_width() const { return std::clamp<int64_t>(extent(order_.back()), 1, block); }
+  int64_t blocks() const { return (extent(order_.back()) + block_width() - 1) / block_width(); }
   bool    splits() const { return !order_.empty() && kept_ > 0; }
 
   // Joins the loops of neighbouring axes where every position is the same function of both: the counter of the inner
@@ -244,23 +246,26 @@ class Nest {
 
   std::string by_blocks() const {
     const size_t  last = order_.size() - 1;
-    const int64_t n = extent(order_[last]), width = std::min(n, block);
+    const int64_t n = extent(order_[last]), width = block_width();
     const auto    i    = counter(order_[last]);
     std::string   body = levels_[last + 1] + stores_, begin, end;
     for (size_t k = 0; k < sums_.size(); ++k) {
       const std::string acc = fmt::format("s{}[{} - from]", k, i);
       body += next(sums_[k], acc);
-      begin += fmt::format("{} s{}[{}];\nfor (int64_t j = 0; j < {}; ++j) s{}[j] = {};\n", sums_[k].fold.type, k,
-                           std::max<int64_t>(width, 1), width, k, sums_[k].fold.start);
+      begin += fmt::format("{} s{}[{}];\nfor (int64_t j = 0; j < {}; ++j) s{}[j] = {};\n", sums_[k].fold.type, k, width,
+                           width, k, sums_[k].fold.start);
       end += finish(sums_[k], acc);
     }
     const std::string head = fmt::format("BT_INDEPENDENT\nfor (int64_t {} = from; {} < to; ++{}) {{\n", i, i, i);
     std::string       text = head + body + "}\n";
     for (size_t r = last; r-- > kept_;) text = loop(r, levels_[r + 1] + text, false);
+    // Without kept axes outside, the blocks are the parts.
     text = fmt::format(
-        "for (int64_t from = 0; from < {0}; from += {1}) {{\n"
-        "const int64_t to = {0} - from < {1} ? {0} : from + {1};\n{2}{3}{4}{5}}}\n}}\n",
-        n, std::max<int64_t>(width, 1), begin, text, head, end);
+        "for (int64_t block = {0}; block < {1}; ++block) {{\nconst int64_t from = block * {2}, to = "
+        "{3};\n{4}{5}{6}{7}}}\n}}\n",
+        kept_ ? "0" : "begin", kept_ ? str(blocks()) : "end", width,
+        n % width ? fmt::format("{0} - from < {1} ? {0} : from + {1}", n, width) : fmt::format("from + {}", width),
+        begin, text, head, end);
     for (size_t r = kept_; r-- > 0;) text = loop(r, levels_[r + 1] + text, false);
     return levels_[0] + text;
   }
