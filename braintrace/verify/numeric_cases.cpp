@@ -2,7 +2,6 @@
 // Numeric cases: forward values, back-propagation through time, Jacobian blocks, learning signals, and runs of learning
 // rules with their gradients and traces.
 #include <algorithm>
-#include <set>
 
 #include "braintrace/algorithms/bptt.h"
 #include "braintrace/model/functions.h"
@@ -12,6 +11,8 @@
 #include "braintrace/ops/move.h"
 #include "braintrace/ops/reduce.h"
 #include "braintrace/transforms/walk.h"
+#include "braintrace/verify/comparer.h"
+#include "braintrace/verify/places.h"
 #include "braintrace/verify/recorded_run.h"
 #include "braintrace/verify/verify.h"
 
@@ -23,100 +24,6 @@ Array stacked(const std::vector<Array>& rows) {
   Tensors t(rows.begin(), rows.end());
   return stack(t, 0).array();
 }
-
-// Compares by name what a case holds, leaves out what it says is superseded, and knows what was never looked at.
-class Comparer {
- public:
-  Comparer(const Case& c, CaseReport& report)
-      : case_(c), report_(report), is_float32_(c.info.value("dtype", "float64") == "float32") {}
-
-  bool wants(const std::string& name) {
-    if (!case_.arrays.contains(name) || !seen_.insert(name).second) return false;
-    if (!case_.info.contains("superseded") || !case_.info["superseded"].contains(name)) return true;
-    report_.leave_out(name, "superseded: touched by defect " + case_.info["superseded"][name].get<std::string>() +
-                                " of the package that recorded it");
-    return false;
-  }
-  void compare(const std::string& name, const Array& got, double relative = 1e-9) {
-    if (!wants(name)) return;
-    const Array& want  = case_.arrays.at(name);
-    const Array  shown = got.shape() != want.shape() && without_ones(got.shape()) == without_ones(want.shape())
-                             ? reshape(Tensor(got), want.shape()).array()
-                             : got;
-    report_.array(name, shown, want,
-                  is_float32_ ? Tolerance{relative < 1e-9 ? 1e-5 : 1e-4, 1e-6} : Tolerance{relative});
-  }
-  void leave_out(const std::string& name, const std::string& reason) {
-    if (wants(name)) report_.leave_out(name, reason);
-  }
-  void input(const std::string& name) { seen_.insert(name); }
-  void finish() {
-    for (const auto& entry : case_.arrays)
-      if (!seen_.contains(entry.first) && !is_input(entry.first)) report_.leave_out(entry.first, "not understood");
-  }
-
- private:
-  static bool is_input(const std::string& name) {
-    for (const char* prefix : {"param.", "h0.", "x", "target", "loss."})
-      if (name.rfind(prefix, 0) == 0) return true;
-    return false;
-  }
-  static Shape without_ones(Shape s) {
-    s.erase(std::remove(s.begin(), s.end(), 1), s.end());
-    return s;
-  }
-
-  const Case&           case_;
-  CaseReport&           report_;
-  bool                  is_float32_;
-  std::set<std::string> seen_;
-};
-
-// Groups and relations of a recorded graph by their place in ours: "g0", "rel2". Groups are matched by their states,
-// relations by their leaves; the k-th of equal ones by order.
-struct Places {
-  std::map<int, std::string> group, relation;
-
-  Places(const json& recorded, const ETraceGraph& ours) {
-    const json& groups = recorded.at("hidden_groups");
-    for (const HiddenGroup& g : ours.hidden_groups)
-      for (size_t j = 0; j < groups.size(); ++j) {
-        std::vector<std::string> paths;
-        for (const Path& p : g.hidden_paths) paths.push_back(p.str());
-        if (groups[j].at("hidden_paths") == json(paths)) group[g.index] = "g" + std::to_string(j);
-      }
-    const json&      relations = recorded.at("relations");
-    std::set<size_t> taken;
-    for (size_t r = 0; r < ours.hidden_param_op_relations.size(); ++r) {
-      const auto& mine = ours.hidden_param_op_relations[r];
-      for (size_t i = 0; mine.carries_trace() && i < relations.size(); ++i)
-        if (!taken.contains(i) && leaves(relations[i]) == leaves(mine, ours.module_info)) {
-          taken.insert(i);
-          relation[static_cast<int>(r)] = "rel" + std::to_string(i);
-          break;
-        }
-    }
-  }
-
- private:
-  using Leaves = std::map<std::string, std::set<std::string>>;
-  static Leaves leaves(const json& relation) {
-    Leaves out;
-    for (const auto& [key, t] : relation.at("trainable").items()) {
-      if (t.contains("leaves"))
-        for (const json& l : t["leaves"]) out[key].insert(l.get<std::string>());
-      else
-        out[key].insert(t.at("param").get<std::string>());
-    }
-    return out;
-  }
-  static Leaves leaves(const HiddenParamOpRelation& r, const ModuleInfo& info) {
-    Leaves out;
-    for (const Trainable& t : r.trainables)
-      for (int l : t.leaves) out[t.key].insert(info.weights[l].name());
-    return out;
-  }
-};
 
 void verify_forward(const Case& c, Comparer& to) {
   const auto                                model = load_model(c);
@@ -241,19 +148,6 @@ void verify_blocks(const Case& c, const std::string& prefix, const json& recorde
   for (const auto& [name, values] : rows) to.compare(name, stacked(values));
 }
 
-std::string array_of(const MemorySlot& slot, const Places& places, const ETraceGraph& graph) {
-  const auto at = [](const std::map<int, std::string>& m, int i) { return m.contains(i) ? m.at(i) : std::string("?"); };
-  const std::string r = at(places.relation, slot.relation), g = at(places.group, slot.group);
-  if (slot.kind == "trace" || slot.kind == "filter")
-    return slot.kind + "." + r + "." + g + "." +
-           graph.hidden_param_op_relations[slot.relation].trainables[slot.trainable].key;
-  if (slot.kind == "x") return "xtrace." + r;
-  if (slot.kind == "f") return "ftrace." + r + "." + g;
-  if (slot.kind == "s") return "s." + g;
-  if (slot.kind == "theta") return "theta." + g + "." + graph.module_info.weights[slot.trainable].name();
-  return slot.kind;
-}
-
 // Where an operation transforms its weight (abs, a mask, standardisation) the recorded trace is the parameter's, ours
 // that of the operand: ε_w = Cᵀ ε, C = ∂operand/∂w.
 Tensor in_parameter_space(const Trainable& t, const ModuleInfo& info, const Tensor& trace) {
@@ -331,7 +225,7 @@ void verify_run(const Case& c, const json& run, Comparer& to) {
   const bool         every_call = run.value("trace_axis0", "").rfind("one entry per call", 0) == 0;
   const auto         slots      = recorded.learner().memory_slots();
   for (size_t i = 0; i < slots.size(); ++i) {
-    const std::string name = prefix + array_of(slots[i], places, ours);
+    const std::string name = prefix + places.array_of(slots[i], ours);
     const std::string filtered =
         slots.back().kind == "trace" ? prefix + "filter" + name.substr((prefix + "trace").size()) : "";
     if (!c.arrays.contains(name) && !c.arrays.contains(filtered)) continue;
