@@ -36,6 +36,16 @@ Tensor exp_euler(const Drift& f, const Tensor& v, double dt) {
 
 Tensor euler(const Drift& f, const Tensor& v, double dt) { return v + dt * f(v); }
 
+Integrator integrator_named(const std::string& name) {
+  require(name == "exp_euler" || name == "euler", "integrator: expected 'exp_euler' or 'euler', got '{}'.", name);
+  return name == "euler" ? Integrator::Euler : Integrator::ExpEuler;
+}
+std::string_view name_of(Integrator method) { return method == Integrator::Euler ? "euler" : "exp_euler"; }
+
+Tensor integrated(Integrator method, const Drift& f, const Tensor& v, double dt) {
+  return method == Integrator::Euler ? euler(f, v, dt) : exp_euler(f, v, dt);
+}
+
 Reset reset_named(const std::string& name) {
   require(name == "soft" || name == "hard", "spk_reset: expected 'soft' or 'hard', got '{}'.", name);
   return name == "soft" ? Reset::Soft : Reset::Hard;

@@ -32,6 +32,11 @@ Tensor exp_euler(const Drift& f, const Tensor& v, double dt);
 // v' = v + dt f(v)
 Tensor euler(const Drift& f, const Tensor& v, double dt);
 
+enum class Integrator : uint8_t { ExpEuler, Euler };
+Integrator       integrator_named(const std::string& name);  // exp_euler, euler
+std::string_view name_of(Integrator method);
+Tensor           integrated(Integrator method, const Drift& f, const Tensor& v, double dt);
+
 enum class Reset : uint8_t { Soft, Hard };
 Reset            reset_named(const std::string& name);  // soft, hard
 std::string_view name_of(Reset reset);

@@ -18,6 +18,7 @@ LIF::LIF(const Size& size, LIFOptions options)
   setting("R", options_.R);
   field("spk_reset", std::string(name_of(options_.reset)));
   field("spk_fun", options_.surrogate.text());
+  field("method", std::string(name_of(options_.method)));
 }
 
 Tensor LIF::spikes() const {
@@ -33,13 +34,13 @@ void LIF::reset_potential(const Tensor& z) const {
 void LIF::integrate() {
   const Tensor v = V.value(), V_rest = options_.V_rest.value(v), R = options_.R.value(v);
   const double dt = options_.dt.ms();
-  if (!current_reads_potential()) {
+  if (!current_reads_potential() && options_.method == Integrator::ExpEuler) {
     V.set(with_delta(relaxed(v, V_rest + R * current(v), options_.tau, dt)));
     return;
   }
   const Tensor tau   = options_.tau.value(v);
   const Drift  drift = [&](const Tensor& u) { return (-u + V_rest + R * current(u)) / tau; };
-  V.set(with_delta(exp_euler(drift, v, dt)));
+  V.set(with_delta(integrated(options_.method, drift, v, dt)));
 }
 
 namespace {

@@ -3,7 +3,7 @@
 //
 //   z = H(u)   u: distance from threshold, from the state before the step     (its derivative is the surrogate's)
 //   reset:       V₁ = V - (Θ - V_reset) z       Θ = V_th (soft) or V held constant (hard)
-//   integrate:   V' = one exponential-Euler step of the drift from V₁, plus pending deltas
+//   integrate:   V' = one step of the drift from V₁, exponential Euler unless asked otherwise, plus pending deltas
 //   returns H(u')
 #pragma once
 
@@ -21,6 +21,7 @@ struct LIFOptions {
   Surrogate         surrogate = "relu_grad";
   Initializer       V_init    = 0;
   StepSize          dt        = {};
+  Integrator        method    = Integrator::ExpEuler;  // of V
 };
 
 // Leaky integrate and fire:   τ dv/dt = -v + V_rest + R I,   u = (V - V_th)/(V_th - V_reset)

@@ -19,7 +19,7 @@ void NonlinearIF::integrate_with(const Tensor& own) const {
     const Tensor I = own.defined() ? current(u) + own : current(u);
     return (F(u) + R * I) / tau;
   };
-  V.set(with_delta(exp_euler(drift, v, options_.dt.ms())));
+  V.set(with_delta(integrated(options_.method, drift, v, options_.dt.ms())));
 }
 
 ExpIF::ExpIF(const Size& size, ExpIFOptions exponential, LIFOptions options)
@@ -83,7 +83,7 @@ void Izhikevich::integrate() {
   const Tensor raised = u.value();
   const double dt     = options_.dt.ms();
   const Drift  drift  = [&](const Tensor& x) { return 0.04 * square(x) + 5 * x + 140 - raised + current(x); };
-  V.set(with_delta(exp_euler(drift, V.value(), dt)));
+  V.set(with_delta(integrated(options_.method, drift, V.value(), dt)));
   u.set(relaxed(raised, options_.b * V.value(), TimeSetting(1 / options_.a), dt));
 }
 
@@ -117,8 +117,9 @@ void Gif::integrate() {
   I1.set(std::exp(-o.k1 * dt) * I1.value());
   I2.set(std::exp(-o.k2 * dt) * I2.value());
   V_th.set(exp_euler([&](const Tensor& x) { return o.a * (v - V_rest) - o.b * (x - o.V_th_inf); }, V_th.value(), dt));
-  const Tensor own = I1.value() + I2.value();
-  V.set(with_delta(exp_euler([&](const Tensor& x) { return (-(x - V_rest) + R * (own + current(x))) / tau; }, v, dt)));
+  const Tensor own   = I1.value() + I2.value();
+  const Drift  drift = [&](const Tensor& x) { return (-(x - V_rest) + R * (own + current(x))) / tau; };
+  V.set(with_delta(integrated(m.method, drift, v, dt)));
 }
 
 SynapticLIF::SynapticLIF(const Size& size, TimeSetting tau_syn, std::optional<double> E, LIFOptions options)
@@ -133,7 +134,7 @@ void SynapticLIF::integrate() {
   const Drift  drift = [&](const Tensor& x) {
     return (-(x - V_rest) + R * ((E_ ? now * (*E_ - x) : now) + current(x))) / tau;
   };
-  V.set(exp_euler(drift, v, options_.dt.ms()));
+  V.set(integrated(options_.method, drift, v, options_.dt.ms()));
 }
 
 }  // namespace braintrace::nn

@@ -89,7 +89,8 @@ struct IzhikevichOptions {
   double      a = 0.02, b = 0.2, c = -65, d = 8, V_th = 30;
   Surrogate   surrogate = "relu_grad";
   Initializer V_init = -65, u_init = -13;
-  StepSize    dt = {};
+  StepSize    dt     = {};
+  Integrator  method = Integrator::ExpEuler;  // of V
 };
 // dv/dt = 0.04 v² + 5 v + 140 - u + I,  du/dt = a (b v - u);  at a spike v ← c, u ← u + d         Izhikevich 2003
 class Izhikevich : public Neuron {

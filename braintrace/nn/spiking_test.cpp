@@ -147,6 +147,26 @@ TEST(Neurons, WrittenFromEquations) {
   EXPECT_LT(distance(qif.V.value(), {0.5 + 0.1 * std::expm1(0.1 * J) / (0.1 * J) * f}), 1e-15);
 }
 
+TEST(Neurons, PlainEulerOnRequest) {
+  LIFOptions o = options();
+  o.method     = Integrator::Euler;
+  LIF lif(1, o);
+  lif.V.set(f64({0.5}));
+  lif(f64({0.1}));
+  EXPECT_LT(distance(lif.V.value(), {0.5 + (-0.5 + 0.1) / 5}), 1e-15);
+  coba(3_mV)(lif, f64({0.4}));
+  const double v = at(lif.V.value().array(), 0);
+  lif(Tensor());
+  EXPECT_LT(distance(lif.V.value(), {v + (-v + 0.4 * (3 - v)) / 5}), 1e-15);
+
+  Izhikevich n(1, {.dt = 0.5, .method = Integrator::Euler});
+  n.V.set(f64({-60}));
+  n.u.set(f64({-13}));
+  n(f64({10}));
+  EXPECT_LT(distance(n.V.value(), {-60 + 0.5 * (0.04 * 3600 - 300 + 140 + 13 + 10)}), 1e-12);
+  EXPECT_NE(error_of([] { integrator_named("rk4"); }).find("exp_euler"), std::string::npos);
+}
+
 TEST(Neurons, WrongSettingsAreRefused) {
   EXPECT_NE(error_of([] { LIF(3, {.tau = -1.0}); }).find("tau"), std::string::npos);
   EXPECT_NE(error_of([] { LIF(3, {.tau = f64({1, 0, 2})}); }).find("entry 1"), std::string::npos);

@@ -39,13 +39,12 @@ auto time_field(const char* name) {
 nn::StepSize step_size(const Fields& f) { return f.number("dt_ms"); }
 
 ModulePtr izhikevich(const Fields& f) {
-  return std::make_shared<nn::Izhikevich>(f.integer("n"), nn::IzhikevichOptions{.a         = f.number("a"),
-                                                                                .b         = f.number("b"),
-                                                                                .c         = f.number("c"),
-                                                                                .d         = f.number("d"),
-                                                                                .V_th      = f.number("V_th"),
-                                                                                .surrogate = surrogate_of(f),
-                                                                                .dt        = f.number("dt_ms")});
+  nn::IzhikevichOptions o{.a = f.number("a"), .b = f.number("b"), .c = f.number("c"), .d = f.number("d")};
+  o.V_th      = f.number("V_th");
+  o.surrogate = surrogate_of(f);
+  o.dt        = f.number("dt_ms");
+  o.method    = nn::integrator_named(f.choice("method", {"exp_euler", "euler"}));
+  return std::make_shared<nn::Izhikevich>(f.integer("n"), o);
 }
 ModulePtr two_current_gif(const Fields& f) {
   nn::GifOptions o;
@@ -91,7 +90,7 @@ std::vector<LayerType> neuron_layers() {
       {"ad_qua_if_ref", "ad_qua_if that rests for τ_ref after a spike", adqua + short_ref,
        make<nn::AdQuaIFRef>(tau_ref, adaptation, quadratic, cortical_membrane)},
       {"izhikevich", "dv/dt = 0.04 v² + 5 v + 140 - u + x, du/dt = a (b v - u); v ← c, u ← u + d at a spike",
-       "n a=0.02 b=0.2 c=-65.0 d=8.0 V_th=30.0 dt_ms=1.0 surrogate=\"relu_grad\"", izhikevich},
+       "n a=0.02 b=0.2 c=-65.0 d=8.0 V_th=30.0 dt_ms=1.0 method=\"exp_euler\" surrogate=\"relu_grad\"", izhikevich},
       {"gif_two_currents", "τ dv/dt = -(v - V_rest) + R (I1 + I2 + x), a moving threshold, I_j jump at a spike",
        "n tau_ms=20.0 A1=0.0 A2=0.0 dt_ms=1.0 surrogate=\"relu_grad\"", two_current_gif},
       {"cuba_lif", "lif with its own synapse τ_syn dg/dt = -g; τ dv/dt = -v + V_rest + R (g + x)",

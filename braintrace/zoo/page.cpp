@@ -41,6 +41,9 @@ std::string vocabulary_page() {
       "[a;b] is concatenation on the last axis, σ the logistic function, φ the activation, ← a state's new value.\n"
       "Times are in ms, potentials in mV, currents in mA. A field with `=` has a default; one in brackets may be left "
       "out.\n"
+      "A time constant, potential or resistance of a neuron or synapse is a number, a list with one number per unit, "
+      "or\n"
+      "`{\"trainable\": either}`: a parameter that learns online.\n"
       "This page is written by the program from its own tables; a test keeps it true.\n\n"
       "## Layer types\n\n| type | one step | fields |\n|---|---|---|\n";
   for (const LayerType& t : layer_types())

@@ -62,7 +62,7 @@ std::variant<Tensor, ParamState> setting_value(const Fields& f, const std::strin
 std::string membrane_fields(double tau_ms, double V_th, double V_reset, double V_rest) {
   return fmt::format(
       "tau_ms={:.1f} V_th={:.1f} V_reset={:.1f} V_rest={:.1f} R=1.0 spk_reset=\"soft\" dt_ms=1.0 "
-      "surrogate=\"relu_grad\" ",
+      "method=\"exp_euler\" surrogate=\"relu_grad\" ",
       tau_ms, V_th, V_reset, V_rest);
 }
 
@@ -74,7 +74,8 @@ nn::LIFOptions lif_options(const Fields& f, int64_t n) {
           .R         = setting_of<nn::ResistanceSetting>(f, "R", n),
           .reset     = nn::reset_named(f.choice("spk_reset", {"soft", "hard"})),
           .surrogate = surrogate_of(f),
-          .dt        = f.number("dt_ms")};
+          .dt        = f.number("dt_ms"),
+          .method    = nn::integrator_named(f.choice("method", {"exp_euler", "euler"}))};
 }
 
 const char* const conv_fields =
