@@ -61,8 +61,9 @@ Tensors SyntheticGradient::operator()(const Tensors& hidden_per_group) const {
   return out;
 }
 
-DNI::DNI(Module& model, std::shared_ptr<const SyntheticGradient> synthesizer, LearnerOptions options)
-    : OnlineLearner(model, std::make_shared<ParamDimRule>("DNI"),
+DNI::DNI(Module& model, std::shared_ptr<const SyntheticGradient> synthesizer, LearnerOptions options,
+         std::shared_ptr<const LearningRule> rule)
+    : OnlineLearner(model, std::move(rule),
                     [&] {
                       options.vjp_method = VjpMethod::MultiStep;
                       return options;

@@ -35,7 +35,8 @@ class SyntheticGradient : public Module {
 class DNI : public OnlineLearner {
  public:
   explicit DNI(Module& model, std::shared_ptr<const SyntheticGradient> synthesizer = nullptr,
-               LearnerOptions options = {});
+               LearnerOptions                      options = {},
+               std::shared_ptr<const LearningRule> rule    = std::make_shared<ParamDimRule>("DNI"));
 
   void               attach_synthesizer(std::shared_ptr<const SyntheticGradient> s) { synthesizer_ = std::move(s); }
   std::vector<Shape> group_signal_shapes() const;

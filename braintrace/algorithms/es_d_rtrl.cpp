@@ -26,9 +26,10 @@ struct Layout {
     for (const TraceSite& s : sites) {
       const HiddenParamOpRelation& r = graph.hidden_param_op_relations[s.relation];
       if (r.descent)
-        fail("{}: its operation is inside a scan of {} substeps, which has no factorised trace.\n  Use a rule with one "
-             "trace per weight (D-RTRL), or raise scan_unroll_limit.",
-             r.weight_path.str(), r.descent->length);
+        fail(
+            "{}: its operation is inside a scan of {} substeps, which has no factorised trace.\n  Use a rule with one "
+            "trace per weight (D-RTRL), or raise scan_unroll_limit.",
+            r.weight_path.str(), r.descent->length);
       const EtpRules& rules = *s.call.op->etp;
       if (rules.x >= 0 && x_slot.try_emplace(s.relation, slots.size()).second) {
         Type t = s.call.in[rules.x];

@@ -49,14 +49,32 @@ const OnlineLearner::Compiled& OnlineLearner::compiled() const {
   return *compiled_;
 }
 
-void OnlineLearner::compile_graph(const Tensors& examples) {
+void OnlineLearner::compile_graph(const Types& args) {
   if (is_compiled()) return;
-  Compiled c{compile_etrace_graph(*model_, types_of(examples), rule_->scope(options_.compile)),
+  Compiled c{compile_etrace_graph(*model_, args, rule_->scope(options_.compile)),
              {},
              LongTermState(Tensor(Type{DType::I32, {}}, 0)),
              {}};
   for (const MemorySlot& s : rule_->memory(c.graph)) c.memory.emplace_back(LongTermState(Tensor(s.type, 0)));
   compiled_ = std::move(c);
+}
+
+std::unique_ptr<OnlineLearner> OnlineLearner::around(Module& surroundings, const Types& args) {
+  auto outer  = std::make_unique<OnlineLearner>(surroundings, rule_, options_);
+  is_inlined_ = true;
+  struct Restore {
+    bool& flag;
+    ~Restore() { flag = false; }
+  } restore{is_inlined_};
+  outer->compile_graph(args);
+  const Types mine = types_of(rule_->memory(graph())), theirs = types_of(rule_->memory(outer->graph()));
+  require(mine == theirs,
+          "learner: the function around it must call it once, and add no trainable operation that reaches a hidden "
+          "state.\n  Put such operations into the model.");
+  outer->compiled_->memory        = compiled().memory;
+  outer->compiled_->running_index = compiled().running_index;
+  outer->aux_of_                  = this;
+  return outer;
 }
 
 const WindowProgram& OnlineLearner::program(const WindowOptions& options) {
@@ -72,20 +90,21 @@ const WindowProgram& OnlineLearner::program(const WindowOptions& options) {
   return it->second;
 }
 
-Tensors OnlineLearner::update(const MultiStepData& xs) {
+Tensors OnlineLearner::update(const MultiStepData& xs, bool drop_traces) {
   require(!xs.data.empty() && xs.data[0].defined() && xs.data[0].rank() > 0,
           "learner: MultiStepData needs tensors with a leading time axis.");
-  return run(xs.data, {.method = options_.vjp_method, .length = xs.data[0].shape()[0]});
+  return run(xs.data, {.method = options_.vjp_method, .length = xs.data[0].shape()[0], .fresh = drop_traces});
 }
 
 Tensors OnlineLearner::run(const Tensors& xs, const WindowOptions& given) {
+  if (is_inlined_ && !given.length) return model_->call(xs);
   const StatefulProgram& step = compiled().graph.module_info.step;
   const Types            want = with_time(step.program.types_of({step.program.args.begin(),
                                                                  step.program.args.begin() + static_cast<int64_t>(step.num_args)}),
                                           given.length);
   require(types_of(xs) == want, "learner: compiled for inputs {}, got {}.\n  Inputs keep the types of compile_graph.",
           listed(want), listed(types_of(xs)));
-  const Tensors extra   = aux(given.length);
+  const Tensors extra   = (aux_of_ ? aux_of_ : this)->aux(given.length);
   WindowOptions options = given;
   options.aux           = types_of(extra);
   if (options.length)
@@ -97,7 +116,7 @@ Tensors OnlineLearner::run(const Tensors& xs, const WindowOptions& given) {
   const size_t         n_out    = step.program.results.size();
   const size_t         n_memory = c.memory.size();
 
-  Tensors inputs = step.inputs(xs);
+  Tensors inputs = inputs_of(xs);
   for (const State& t : c.memory) inputs.push_back(t.value());
   inputs = concatenated(std::move(inputs), extra);
 
@@ -122,7 +141,25 @@ Tensors OnlineLearner::run(const Tensors& xs, const WindowOptions& given) {
   const Tensors out = custom_vjp(forward, fwd_rule, bwd_rule)(inputs);
   for (size_t i = 0; i < n_memory; ++i) c.memory[i].set(out[n_out + i]);
   c.running_index.set(c.running_index.value() + 1);
+  left_ = part(out, step.num_results, step.writes.size());
   return step.store(part(out, 0, n_out));
+}
+
+Tensors OnlineLearner::inputs_of(const Tensors& xs) const {
+  const StatefulProgram& step = graph().module_info.step;
+  Tensors                in   = step.inputs(xs);
+  if (compiled().memory.empty()) return in;
+  for (size_t r = 0; r < step.reads.size(); ++r) {
+    const StateLeaf& leaf    = step.reads[r];
+    Tensor&          value   = in[step.num_args + r];
+    const bool       written = std::find(step.writes.begin(), step.writes.end(), leaf) != step.writes.end();
+    const bool       own     = std::any_of(left_.begin(), left_.end(), [&](const Tensor& t) {
+      return value.is_traced() && t.is_traced() && t.trace() == value.trace() && t.var() == value.var();
+    });
+    if (written && is_float(value.dtype()) && (own || StateFrame::is_carried(leaf.state, leaf.leaf)))
+      value = stop_gradient(value);
+  }
+  return in;
 }
 
 Tensors OnlineLearner::exit_cotangents(const Tensors& results) const {
@@ -138,7 +175,7 @@ Tensors OnlineLearner::exit_cotangents(const Tensors& results) const {
     for (Var v : g.exits()) members.push_back(results[value_of(v)]);
     hidden.push_back(g.concat_hidden(members));
   }
-  const Tensors credit = exit_credit(hidden);
+  const Tensors credit = (aux_of_ ? aux_of_ : this)->exit_credit(hidden);
   if (credit.empty()) return {};
   Tensors out;
   for (const Tensor& r : results) out.emplace_back(r.type(), 0);
@@ -207,6 +244,13 @@ StateMap OnlineLearner::other_states() const {
 Tensors OnlineLearner::memory() const {
   Tensors out;
   for (const State& m : compiled().memory) out.push_back(m.value());
+  return out;
+}
+
+StateMap OnlineLearner::memory_states() const {
+  StateMap out;
+  for (size_t i = 0; i < compiled().memory.size(); ++i)
+    out.emplace_back(Path{"etrace", std::to_string(i)}, compiled().memory[i]);
   return out;
 }
 

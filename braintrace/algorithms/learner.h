@@ -46,7 +46,8 @@ class OnlineLearner {
   OnlineLearner& operator=(const OnlineLearner&) = delete;
 
   // Finds groups and relations from one example of a step's inputs and makes the traces. A second call does nothing.
-  void compile_graph(const Tensors& examples);
+  void compile_graph(const Types& args);
+  void compile_graph(const Tensors& examples) { compile_graph(types_of(examples)); }
   void compile_graph(const Tensor& example) { compile_graph(Tensors{example}); }
 
   // One step of the model, or a window of steps.
@@ -54,7 +55,12 @@ class OnlineLearner {
   Tensor  operator()(const SingleStepData& x) { return update(x.data).front(); }
   Tensor  operator()(const MultiStepData& xs) { return update(xs).front(); }
   Tensors update(const Tensors& x) { return run(x, {.method = options_.vjp_method}); }
-  Tensors update(const MultiStepData& xs);
+  // `drop_traces`: the window starts from zero traces and leaves none, so that nothing of their size is formed.
+  Tensors update(const MultiStepData& xs, bool drop_traces = false);
+
+  // A learner with the same rule and memory for a function that calls this one once per step: `surroundings` runs the
+  // function. Windows of it then include what the function does around the model.
+  std::unique_ptr<OnlineLearner> around(Module& surroundings, const Types& args);
 
   // Zero traces, filters and step count; the model's states stay.
   void reset_state();
@@ -84,6 +90,7 @@ class OnlineLearner {
   // What the rule remembers, in the order of LearningRule::memory.
   MemorySlots memory_slots() const { return rule_->memory(graph()); }
   Tensors     memory() const;
+  StateMap    memory_states() const;  // the states that hold it: etrace.0, …
   void        set_memory(const Tensors& values);
 
  protected:
@@ -94,6 +101,8 @@ class OnlineLearner {
 
  private:
   Tensors run(const Tensors& xs, const WindowOptions& options);
+  // The inputs of a call. States that an earlier call left are cut off: its traces carry their credit already.
+  Tensors inputs_of(const Tensors& xs) const;
 
   struct Compiled {
     ETraceGraph        graph;
@@ -113,6 +122,9 @@ class OnlineLearner {
   std::shared_ptr<const LearningRule> rule_;
   LearnerOptions                      options_;
   std::optional<Compiled>             compiled_;
+  bool                                is_inlined_ = false;    // calls run the bare model
+  const OnlineLearner*                aux_of_     = nullptr;  // the learner this one is around
+  Tensors                             left_;                  // values of states as the last call left them
 };
 
 }  // namespace braintrace

@@ -25,6 +25,9 @@ ParamDimRule::ParamDimRule(std::string name, ParamDimOptions options)
           options_.kappa);
   if (options_.leak)
     require(*options_.leak >= 0 && *options_.leak < 1, "{}: a decay must be in [0, 1), got {}.", name_, *options_.leak);
+  if (options_.trace_dtype)
+    require(is_float(*options_.trace_dtype), "{}: trace_dtype must be a float type, got {}.", name_,
+            name_of(*options_.trace_dtype));
 }
 
 CompileOptions ParamDimRule::scope(CompileOptions options) const {
@@ -97,7 +100,9 @@ Retreat ParamDimRule::retreat(Step& step, const StepBack& at) const {
   if (options_.signal.is_modulatory()) step.forget_traced(now.inputs);
   if (!options_.signal.is_symmetric())
     for (const TraceSite& site : trace_sites(graph)) {
-      const Tensor seen = options_.signal.is_modulatory() ? lambdas[site.group] : given[site.group] - now.L[site.group];
+      const Tensor seen = options_.signal.is_modulatory()
+                              ? lambdas[site.group]
+                              : widened(group_of(step, site), given[site.group] - now.L[site.group]);
       add_contracted(step, site, seen, instantaneous(step, site), leaf_gradients);
     }
   step.add_to_inputs(leaf_gradients, now.inputs);
@@ -119,7 +124,7 @@ Tensor ParamDimRule::transition(Step& step, int group) const {
   if (*options_.leak == 0) return {};
   const HiddenGroup& g     = step.graph().hidden_groups[group];
   Shape              shape = g.varshape;
-  shape.insert(shape.end(), {g.num_state, g.num_state});
+  shape.insert(shape.end(), 2, g.num_state);
   const DType dtype = step.graph().module_info.program().type(g.hidden[0].out).dtype;
   return broadcast_to(*options_.leak * eye(g.num_state, dtype), shape);
 }

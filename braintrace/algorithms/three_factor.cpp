@@ -20,15 +20,15 @@ struct ForThisCall {
 
 }  // namespace
 
-ThreeFactor::ThreeFactor(Module& model, LearnerOptions options)
-    : OnlineLearner(model, modulated_rule(), std::move(options)) {
+ThreeFactor::ThreeFactor(Module& model, std::shared_ptr<const LearningRule> rule, Tensor modulator,
+                         LearnerOptions options)
+    : OnlineLearner(model, std::move(rule), std::move(options)), standing_(std::move(modulator)) {
   require(vjp_method() == VjpMethod::SingleStep,
           "ThreeFactor: a modulator takes the place of the learning signal, which only the single-step method has.");
 }
 ThreeFactor::ThreeFactor(Module& model, Tensor modulator, LearnerOptions options)
-    : ThreeFactor(model, std::move(options)) {
-  standing_ = std::move(modulator);
-}
+    : ThreeFactor(model, modulated_rule(), std::move(modulator), std::move(options)) {}
+ThreeFactor::ThreeFactor(Module& model, LearnerOptions options) : ThreeFactor(model, Tensor(), std::move(options)) {}
 
 Tensor ThreeFactor::operator()(const Tensor& x, const Tensor& modulator) {
   ForThisCall           call(once_, modulator);

@@ -16,6 +16,8 @@ class ThreeFactor : public OnlineLearner {
  public:
   explicit ThreeFactor(Module& model, LearnerOptions options = {});
   ThreeFactor(Module& model, Tensor modulator, LearnerOptions options = {});
+  // Another rule whose learning signal is the modulator; an undefined modulator is given later.
+  ThreeFactor(Module& model, std::shared_ptr<const LearningRule> rule, Tensor modulator, LearnerOptions options);
 
   // A scalar, one value per position of a state, or anything that broadcasts to the states of every traced group.
   void set_modulator(Tensor modulator) { standing_ = std::move(modulator); }

@@ -45,6 +45,17 @@ struct Layout {
   }
 };
 
+// Adds cᵀ (D_f ⊗ ∂y/∂w) of every weight traced to the group.
+void project(Step& step, int group, const Tensor& c, Tensors& leaf_gradients) {
+  for (const TraceSite& site : trace_sites(step.graph())) {
+    const Tensor D_f = site.group == group ? step.D_f(site.relation, site.connection) : Tensor();
+    if (!D_f.defined()) continue;
+    const Tensor q = as_output(site.call, step.graph().hidden_groups[group], sum(c * D_f, Ints{-1}));
+    step.add_operand_gradient(site.relation, site.trainable,
+                              pull_back(site.call, site.weight, step.operands(site.relation), q), leaf_gradients);
+  }
+}
+
 Tensor norm(const Tensors& parts) {
   Tensor total;
   for (const Tensor& t : parts)
@@ -85,7 +96,7 @@ Tensors UoroRule::advance(Step& step, const Tensors& memory, const Tensors& aux)
       nu = aux.at(i);
     }
     Tensors p(step.graph().module_info.weights.size());
-    step.pull_future(f.group, nu, p);
+    project(step, f.group, nu, p);
     const Tensor d = step.push(f.group, s);
     Tensors      theta, projected;
     for (const auto& [leaf, slot] : f.theta) {
@@ -118,7 +129,7 @@ Retreat UoroRule::retreat(Step& step, const StepBack& at) const {
   Tensors            gradients(graph.module_info.weights.size()), counted = gradients;
   recall(step, at.after, now.L, gradients);
   recall(step, at.before, now.O, gradients);
-  for (const Factors& f : Layout(graph).groups) step.pull_future(f.group, now.L[f.group], counted);
+  for (const Factors& f : Layout(graph).groups) project(step, f.group, now.L[f.group], counted);
   for (size_t w = 0; w < gradients.size(); ++w)
     if (counted[w].defined()) gradients[w] = add_defined(gradients[w], -counted[w]);
   step.add_to_inputs(gradients, now.inputs);

@@ -9,7 +9,7 @@ namespace braintrace {
 // Tallec & Ollivier 2018
 //
 //   d  = J_t s̃_{t-1}        J = ∂h_t/∂h_{t-1} of the group, all its positions and products; one forward-mode pass
-//   p  = νᵀ ∂h_t/∂θ         ν random signs; one reverse-mode pass
+//   p  = νᵀ D_f,t ⊗ ∂y_t/∂θ   ν random signs
 //   ρ₀ = √((‖θ̃‖+ϵ)/(‖d‖+ϵ)),   ρ₁ = √((‖p‖+ϵ)/(‖ν‖+ϵ))
 //   s̃_t = ρ₀ d + ρ₁ ν,         θ̃_t = θ̃_{t-1}/ρ₀ + p/ρ₁
 //

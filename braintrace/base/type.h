@@ -7,10 +7,11 @@
 #include <vector>
 
 #include "braintrace/base/dtype.h"
+#include "braintrace/base/small_vector.h"
 
 namespace braintrace {
 
-using Ints  = std::vector<int64_t>;
+using Ints  = SmallVector<int64_t, 4>;
 using Shape = Ints;
 
 struct Type {

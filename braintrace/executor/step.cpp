@@ -9,6 +9,7 @@
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/transforms/jvp.h"
+#include "braintrace/transforms/vmap.h"
 #include "braintrace/transforms/walk.h"
 
 namespace braintrace {
@@ -201,6 +202,34 @@ Tensor Step::push(int group, const Tensor& t) const {
                              .tangents;
   if (std::none_of(pushed.begin(), pushed.end(), [](const Tensor& x) { return x.defined(); })) return {};
   return g.concat_hidden(instantiated(pushed, flow_.program.types_of(g.exits())));
+}
+
+Tensor Step::unit_columns(int group, int64_t units) const {
+  const HiddenGroup& g = graph_.hidden_groups[group];
+  const int64_t      P = size_of(g.varshape), S = g.num_state, n = units * S;
+  const DType        dtype     = values_[g.hidden[0].out].dtype();
+  Shape              positions = g.varshape, basis{n};
+  positions.push_back(S);
+  basis.insert(basis.end(), positions.begin(), positions.end());
+  // [units·S, rows, units·S] of one row repeated.
+  const Tensor  directions = reshape(broadcast_axes(eye(n, dtype), {n, P / units, n}, {0, 2}), basis);
+  const Tensors constants  = gather(values_, g.transition.constants), old = gather(values_, g.entries());
+  const Tensors point  = concatenated(constants, old);
+  bool          live   = false;
+  Types         types  = types_of(point);
+  types.push_back({dtype, positions});
+  const Traced one = trace(types, [&](const Tensors& in) -> Tensors {
+    const Tensors at(in.begin(), in.end() - 1);
+    const Tensors pushed =
+        jvp(g.transition.program, at, concatenated(Tensors(constants.size()), g.split_hidden(in.back()))).tangents;
+    live = std::any_of(pushed.begin(), pushed.end(), [](const Tensor& t) { return t.defined(); });
+    return {g.concat_hidden(instantiated(pushed, flow_.program.types_of(g.exits())))};
+  });
+  if (!live) return {};
+  Mask batched(one.constants.size() + point.size(), false);
+  batched.push_back(true);
+  const VmapResult r = vmap(one.program, concatenated(one.constants, concatenated(point, {directions})), batched, n);
+  return reshape(r.out[0], {units, S, P, S});
 }
 
 Tensors Step::pull_region(const Region& region, const Tensors& args, const Tensors& ct) const {

@@ -65,6 +65,10 @@ class Step {
   // J t of a group, J = ∂h_t/∂h_{t-1} in the compiled scope, t : [*varshape,S]; undefined when structurally zero.
   Tensor push(int group, const Tensor& t) const;
 
+  // J of a group whose transition never leaves the trailing positions, `units` of them: [units,S,P,S], entry [u,b,p,a]
+  // is ∂h_t[p,a]/∂h_{t-1}[q,b] with q the position at place u in the row of p. Undefined when structurally zero.
+  Tensor unit_columns(int group, int64_t units) const;
+
   // Removes the cotangents of leaves that a trace follows.
   void forget_traced(Tensors& inputs) const;
   // Adds the gradients of leaves to the cotangents of the inputs.

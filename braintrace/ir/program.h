@@ -22,7 +22,7 @@ namespace braintrace {
 
 struct Op;
 using Var  = int32_t;  // id of a value inside its program, 0 … size-1
-using Vars = std::vector<Var>;
+using Vars = SmallVector<Var, 4>;
 
 struct Eqn {
   const Op* op = nullptr;

@@ -84,9 +84,19 @@ Tensors Module::update_all(const Tensors& xs) {
 }
 
 Tensor Module::operator()(const Tensor& x) { return call({x}).front(); }
-Tensors        Module::call(const Tensors& xs) {
-         NoteScope note(node_->path());
-         return update_all(xs);
+// A mistake found inside tells the way to it: one line for each module that was called.
+Tensors Module::call(const Tensors& xs) {
+  const std::string path = node_->path();
+  NoteScope         note(path);
+  try {
+    return update_all(xs);
+  } catch (const UserError& e) {
+    std::string inputs;
+    for (const Tensor& x : xs)
+      inputs += (inputs.empty() ? " called with " : ", ") + (x.defined() ? to_string(x.type()) : "nothing");
+    throw UserError(
+        fmt::format("{}\n  in {} ({}){}", e.what(), path.empty() ? "the model" : path, type_name(*this), inputs));
+  }
 }
 
 void Module::add_module(const std::shared_ptr<ModuleNode>& parent, const std::string& name, const Module& m) {
@@ -201,11 +211,13 @@ class Printer {
  public:
   std::string text;
 
-  // name=Type( … ) with each entry on its own line
+  // name=Type( … ) with each entry on its own line: settings, parts, states
   void module(const ModuleNode& node, const std::string& type, int depth) {
     text += node.is_list ? "[" : type + "(";
-    for (size_t i = 0; i < node.entries.size(); ++i) {
-      const auto& e = node.entries[i];
+    auto entries = node.entries;
+    std::stable_sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return rank(a) < rank(b); });
+    for (size_t i = 0; i < entries.size(); ++i) {
+      const auto& e = entries[i];
       line(depth + 1, i);
       if (!node.is_list) text += e.name + "=";
       if (e.module)
@@ -220,9 +232,10 @@ class Printer {
   }
 
  private:
-  void indent(int depth) { text += "\n" + std::string(2 * static_cast<size_t>(depth), ' '); }
-  void line(int depth, size_t index) {
-    if (index) text += ",";
+  static int rank(const ModuleNode::Entry& e) { return e.state ? 2 : e.module ? 1 : 0; }
+  void       indent(int depth) { text += "\n" + std::string(2 * static_cast<size_t>(depth), ' '); }
+  void       line(int depth, size_t index) {
+          if (index) text += ",";
     indent(depth);
   }
 

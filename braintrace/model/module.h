@@ -100,7 +100,7 @@ void init_all_states(const Module& model, InitOptions options = {});
 // The same again, before a new sequence; without a batch size, with that of the last init.
 void reset_all_states(const Module& model, InitOptions options = {});
 
-// The model as nested text: settings, children and states with their types, in order of registration.
+// The model as nested text: of each module its settings, children and states with their types.
 std::string   to_string(const Module& model);
 std::ostream& operator<<(std::ostream& out, const Module& model);
 

@@ -68,7 +68,9 @@ Tensor Neuron::update(const Tensor& I) {
   } consume{*inputs_};
   if (I.defined()) add_current(I);
   for (const auto& [key, hook] : inputs_->hooks) hook(*this);
-  return advance();
+  reset();
+  integrate();
+  return spikes();
 }
 
 bool Neuron::current_reads_potential() const { return !inputs_->of_potential.empty(); }

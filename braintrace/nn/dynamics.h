@@ -7,10 +7,9 @@
 //     bt::HiddenState V;
 //     explicit QIF(int64_t n) : V(state("V", bt::nn::hidden_state({n}))) {}
 //     bt::Tensor spikes() const override { return bt::spike(V.value() - 1); }
-//     bt::Tensor advance() override {
-//       const bt::Tensor v = bt::nn::after_reset(V.value(), spikes(), 1, -1, bt::nn::Reset::Hard);
-//       V.set(with_delta(bt::nn::exp_euler([&](const bt::Tensor& u) { return u * u + current(u); }, v, 0.1)));
-//       return spikes();
+//     void reset() override { V.set(bt::nn::after_reset(V.value(), spikes(), 1, -1, bt::nn::Reset::Hard)); }
+//     void integrate() override {
+//       V.set(with_delta(bt::nn::exp_euler([&](const bt::Tensor& v) { return v * v + current(v); }, V.value(), 0.1)));
 //     }
 //   };
 #pragma once
@@ -42,7 +41,7 @@ class Neuron;
 // Something that a neuron steps first and that may add to its inputs: a synapse with its output.
 using BeforeUpdate = std::function<void(Neuron&)>;
 
-class Neuron : public Module {
+class Neuron : public WithSettings {
  public:
   // Inputs of the next step; it consumes them. Currents may depend on the membrane potential.
   void add_current(const Tensor& I);
@@ -58,8 +57,10 @@ class Neuron : public Module {
   virtual Tensor spikes() const = 0;  // of the present state
 
  protected:
-  virtual Tensor advance() = 0;
-  // Pending inputs, for use inside `advance`.
+  // One step in two parts: what the spikes before it do to the states, and dt of their dynamics.
+  virtual void reset()     = 0;
+  virtual void integrate() = 0;
+  // Pending inputs, for use inside `integrate`.
   bool   current_reads_potential() const;
   Tensor current(const Tensor& v) const;     // sum of currents, zero when there is none
   Tensor with_delta(const Tensor& v) const;  // v and the pending deltas

@@ -6,11 +6,13 @@
 #include <gtest/gtest.h>
 
 #include "braintrace/model/environment.h"
+#include "braintrace/model/functions.h"
 #include "braintrace/nn/conv.h"
 #include "braintrace/nn/embedding.h"
 #include "braintrace/nn/factored.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
+#include "braintrace/ops/reduce.h"
 #include "tests/support/error_of.h"
 #include "tests/support/near.h"
 
@@ -76,6 +78,45 @@ TEST(Linears, MasksSignsAndShapes) {
   EXPECT_NE(error_of([] { Linear(0, 2); }).find("positive"), std::string::npos);
 }
 
+// A mask may have fewer axes than the weight; what it hides has no gradient.
+TEST(Linears, MaskedEntriesDoNotLearn) {
+  for (const Tensor& mask : {f64({1, 0}, {2}), f64({1, 0, 1, 0}, {2, 2}), f64({1, 0}, {1, 2})}) {
+    Linear          layer({4, 2}, {4, 2}, {.w_init = f64({1, 2, 3, 4}, {2, 2}), .b_init = f64({1, 1}), .w_mask = mask});
+    const Tensor    x = f64({1, 2, 3, 4}, {2, 2});
+    const Gradients g = grad([&] { return sum(layer(x)); }, layer.params())();
+    EXPECT_LT(distance(g.at({"weight"}, "weight"), {4, 0, 6, 0}), 1e-15);
+    EXPECT_LT(distance(g.at({"weight"}, "bias"), {2, 2}), 1e-15);
+  }
+}
+
+TEST(Linears, SignsStayWhateverTheWeights) {
+  const Tensor w = f64({1, -2}, {2, 1}), x = f64({1, 1});
+  EXPECT_LT(distance(SignedWLinear(2, 1, {.w_init = w})(x), {3}), 1e-15);
+  EXPECT_LT(distance(SignedWLinear(2, 1, {.w_init = w, .w_sign = f64({-1}, {})})(x), {-3}), 1e-15);
+  SignedWLinear   mixed(2, 1, {.w_init = w, .w_sign = f64({1, -1}, {2, 1})});
+  const Gradients g = grad([&] { return sum(mixed(x)); }, mixed.params())();
+  EXPECT_LT(distance(mixed(f64({1, 1, 2, 2}, {1, 2, 2})), {-1, -2}), 1e-15);
+  EXPECT_LT(distance(g["weight"], {1, 1}), 1e-15);  // d|w|/dw · sign: 1·1 and (-1)·(-1)
+}
+
+TEST(Linears, GainScalesTheProductAndNotTheBias) {
+  ScaledWSLinear layer(2, 1, {.w_init = f64({1, 3}, {2, 1}), .b_init = f64({0.5})});
+  const double   plain = at(layer(f64({1, 0})).array(), 0) - 0.5;
+  layer.weight.set_leaf("gain", f64({3}, {1, 1}));
+  EXPECT_LT(distance(layer(f64({1, 0})), {3 * plain + 0.5}), 1e-15);
+  EXPECT_FALSE(ScaledWSLinear(2, 1, {.b_init = no_bias, .ws_gain = false}).weight.has_leaf("gain"));
+}
+
+TEST(Linears, LowRankScaleAndBase) {
+  LoRA lora(
+      2, 2, 1,
+      {.base_module = std::make_shared<Linear>(2, 1, LinearOptions{.w_init = f64({1, 1}, {2, 1}), .b_init = no_bias})});
+  lora.weight.set_leaf("lora_a", f64({1, 0, 0, 1}, {2, 2}));
+  lora.weight.set_leaf("lora_b", f64({2, 4}, {2, 1}));
+  EXPECT_LT(distance(lora(f64({1, 1})), {0.5 * 6 + 2}), 1e-15);  // α = 1/rank
+  EXPECT_EQ(lora.params().size(), 2u);
+}
+
 TEST(Linears, ScaledWeightsAreStandardised) {
   const Tensor   w = f64({1, 2, 3, 6}, {2, 2});
   ScaledWSLinear layer(2, 2, {.w_init = w, .b_init = Initializer(f64({0, 0}))});
@@ -116,6 +157,21 @@ TEST(Convolutions, FormsShapesAndErrors) {
   EXPECT_NE(error_of([] { Conv2d({8, 8, 3}, 8, {3, 3, 3}); }).find("kernel_size"), std::string::npos);
   EXPECT_NE(error_of([&] { last(zeros({28, 27, 1})); }).find("in_size"), std::string::npos);
   EXPECT_NE(error_of([&] { tutorial(zeros({3, 28, 28})); }).find("channels"), std::string::npos);
+}
+
+TEST(Convolutions, StridesDilationGroupsAndMasks) {
+  EXPECT_EQ(*Conv2d({9, 9, 1}, 2, 3, {.stride = {2, 3}, .padding = "VALID"}).out_size(), (Shape{4, 3, 2}));
+  EXPECT_EQ(*Conv2d({9, 9, 1}, 2, 3, {.padding = ConvPadding({{0, 1}, {2, 0}})}).out_size(), (Shape{8, 9, 2}));
+  EXPECT_EQ(*Conv2d({9, 9, 1}, 2, 3, {.padding = "VALID", .rhs_dilation = {2}}).out_size(), (Shape{5, 5, 2}));
+  EXPECT_EQ(*Conv1d({4, 1}, 1, 3, {.padding = "VALID", .lhs_dilation = {2}}).out_size(), (Shape{5, 1}));
+  const Conv2d depthwise({5, 5, 3}, 6, 3, {.groups = 3});
+  EXPECT_EQ(depthwise.weight.leaf("weight").shape(), (Shape{3, 3, 1, 6}));
+  EXPECT_FALSE(depthwise.weight.has_leaf("bias"));
+
+  Conv1d masked({3, 1}, 1, 3, {.w_init = f64({1, 2, 3}, {3, 1, 1}), .w_mask = f64({1, 0, 1}, {3, 1, 1})});
+  EXPECT_LT(distance(masked(f64({1, 1, 1}, {3, 1})), {3, 4, 1}), 1e-15);
+  Conv1d second(*masked.out_size(), 2, 3);  // layers stack by out_size
+  EXPECT_EQ(second(masked(zeros({2, 3, 1}, DType::F64))).shape(), (Shape{2, 3, 2}));
 }
 
 TEST(Embeddings, LookupAndRefusedOptions) {

@@ -53,6 +53,7 @@ Linear::Linear(const Size& in_size, const Size& out_size, LinearOptions o)
       mask_(checked_mask(o.w_mask, weight.leaf("weight").shape(), "Linear")) {
   field("in_size", in_size.text());
   field("out_size", out_size.text());
+  field("w_mask", mask_.defined() ? to_string(mask_.type()) : "None");
 }
 Linear::Linear(const Size& in_size, const Size& out_size, bool bias)
     : Linear(in_size, out_size, LinearOptions{.b_init = bias ? OptionalInit(0) : no_bias}) {}

@@ -16,7 +16,7 @@ LSTMCell::LSTMCell(int64_t n_in, int64_t n_rec, CellOptions o)
       h(state("h", hidden_state({n_rec}, o.state_init))),
       c(state("c", hidden_state({n_rec}, o.state_init))),
       activation(o.activation.value_or("tanh")) {
-  for (const auto& [name, text] : cell_fields(n_in, n_rec, &activation)) field(name, text);
+  for (const auto& [name, text] : cell_fields(n_in, n_rec, o, &activation)) field(name, text);
   children({{"Wi", Wi}, {"Wg", Wg}, {"Wf", Wf}, {"Wo", Wo}});
 }
 
@@ -52,7 +52,7 @@ URLSTMCell::URLSTMCell(int64_t n_in, int64_t n_rec, CellOptions o)
       h(state("h", hidden_state({n_rec}, o.state_init))),
       c(state("c", hidden_state({n_rec}, o.state_init))),
       activation(o.activation.value_or("tanh")) {
-  for (const auto& [name, text] : cell_fields(n_in, n_rec, &activation)) field(name, text);
+  for (const auto& [name, text] : cell_fields(n_in, n_rec, o, &activation)) field(name, text);
   children({{"Wu", Wu}, {"Wf", Wf}, {"Wr", Wr}, {"Wo", Wo}});
 }
 

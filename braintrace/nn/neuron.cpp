@@ -20,35 +20,26 @@ LIF::LIF(const Size& size, LIFOptions options)
   field("spk_fun", options_.surrogate.text());
 }
 
-void LIF::setting(const char* name, const AnySetting& s) {
-  if (const auto p = s.param())
-    state(name, *p);
-  else
-    field(name, s.text());
-}
-
 Tensor LIF::spikes() const {
   const Tensor v = V.value(), V_th = options_.V_th.value(v), V_reset = options_.V_reset.value(v);
   return spike((v - V_th) / (V_th - V_reset), options_.surrogate);
 }
 
-Tensor LIF::reset_potential(const Tensor& z) const {
+void LIF::reset_potential(const Tensor& z) const {
   const Tensor v = V.value();
-  return after_reset(v, z, options_.V_th.value(v), options_.V_reset.value(v), options_.reset);
+  V.set(after_reset(v, z, options_.V_th.value(v), options_.V_reset.value(v), options_.reset));
 }
 
-Tensor LIF::stepped(const Tensor& v) const {
-  const Tensor V_rest = options_.V_rest.value(v), R = options_.R.value(v);
+void LIF::integrate() {
+  const Tensor v = V.value(), V_rest = options_.V_rest.value(v), R = options_.R.value(v);
   const double dt = options_.dt.ms();
-  if (!current_reads_potential()) return with_delta(relaxed(v, V_rest + R * current(v), options_.tau, dt));
+  if (!current_reads_potential()) {
+    V.set(with_delta(relaxed(v, V_rest + R * current(v), options_.tau, dt)));
+    return;
+  }
   const Tensor tau   = options_.tau.value(v);
   const Drift  drift = [&](const Tensor& u) { return (-u + V_rest + R * current(u)) / tau; };
-  return with_delta(exp_euler(drift, v, dt));
-}
-
-Tensor LIF::advance() {
-  V.set(stepped(reset_potential(spikes())));
-  return spikes();
+  V.set(with_delta(exp_euler(drift, v, dt)));
 }
 
 namespace {
@@ -62,27 +53,6 @@ LIFOptions at_rest_zero(LIFOptions o) {
 }  // namespace
 
 IF::IF(const Size& size, LIFOptions options) : LIF(size, at_rest_zero(std::move(options))) {}
-
-constexpr double long_ago = 1e7;  // ms
-
-LIFRef::LIFRef(const Size& size, TimeSetting tau_ref, LIFOptions options)
-    : LIF(size, std::move(options)),
-      since(state("since", ShortTermState([dims = size.dims()](BatchSize batch) {
-                    return Leaves{{"", Initializer(long_ago)(batched(dims, batch))}};
-                  }))),
-      tau_ref_(std::move(tau_ref)) {
-  tau_ref_.require_positive("LIFRef", "tau_ref");
-  setting("tau_ref", tau_ref_);
-}
-
-Tensor LIFRef::advance() {
-  const Tensor held    = reset_potential(spikes());
-  const Tensor elapsed = stop_gradient(since.value()) + options_.dt.ms();
-  V.set(select(less(elapsed, broadcast_to(tau_ref_.value(held), held.shape())), held, stepped(held)));
-  const Tensor z = spikes();
-  since.set(stop_gradient(elapsed * (1 - z)));
-  return z;
-}
 
 ALIF::ALIF(const Size& size, ALIFOptions adaptation, LIFOptions options)
     : LIF(size, std::move(options)),
@@ -98,11 +68,15 @@ Tensor ALIF::spikes() const {
   return spike((v - V_th - adaptation_.beta.value(v) * a.value()) / (V_th - V_reset), options_.surrogate);
 }
 
-Tensor ALIF::advance() {
-  const Tensor z = spikes(), raised = a.value() + z;
-  V.set(stepped(reset_potential(z)));
+void ALIF::reset() {
+  const Tensor z = spikes();
+  reset_potential(z);
+  a.set(a.value() + z);
+}
+void ALIF::integrate() {
+  LIF::integrate();
+  const Tensor raised = a.value();
   a.set(decay(adaptation_.tau_a, options_.dt.ms(), raised) * raised);
-  return spikes();
 }
 
 GIF::GIF(const Size& size, GIFOptions options)
@@ -111,16 +85,13 @@ GIF::GIF(const Size& size, GIFOptions options)
       options_(std::move(options)) {
   options_.tau.require_positive("GIF", "tau");
   options_.tau_I2.require_positive("GIF", "tau_I2");
-  const std::pair<const char*, const AnySetting*> settings[] = {
-      {"tau", &options_.tau},   {"tau_I2", &options_.tau_I2}, {"A2", &options_.A2},
-      {"V_th", &options_.V_th}, {"V_rest", &options_.V_rest}, {"R", &options_.R}};
   field("in_size", size.text());
-  for (const auto& [name, s] : settings) {
-    if (const auto p = s->param())
-      state(name, *p);
-    else
-      field(name, s->text());
-  }
+  setting("tau", options_.tau);
+  setting("tau_I2", options_.tau_I2);
+  setting("A2", options_.A2);
+  setting("V_th", options_.V_th);
+  setting("V_rest", options_.V_rest);
+  setting("R", options_.R);
 }
 
 Tensor GIF::spikes() const {
@@ -128,10 +99,13 @@ Tensor GIF::spikes() const {
   return spike((v - V_th) / V_th, options_.surrogate);
 }
 
-Tensor GIF::advance() {
-  const Tensor z  = options_.hold_reset ? stop_gradient(spikes()) : spikes();
-  const Tensor v  = V.value() - options_.V_th.value(z) * z;
-  const Tensor i  = I2.value() - options_.A2.value(z) * z;
+void GIF::reset() {
+  const Tensor z = options_.hold_reset ? stop_gradient(spikes()) : spikes();
+  V.set(V.value() - options_.V_th.value(z) * z);
+  I2.set(I2.value() - options_.A2.value(z) * z);
+}
+void GIF::integrate() {
+  const Tensor v = V.value(), i = I2.value();
   const double dt = options_.dt.ms();
   I2.set(decay(options_.tau_I2, dt, i) * i);
   const Tensor extra = I2.value(), V_rest = options_.V_rest.value(v), R = options_.R.value(v);
@@ -142,7 +116,6 @@ Tensor GIF::advance() {
   } else {
     V.set(with_delta(relaxed(v, V_rest + R * (current(v) + extra), options_.tau, dt)));
   }
-  return spikes();
 }
 
 }  // namespace braintrace::nn

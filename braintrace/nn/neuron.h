@@ -2,8 +2,8 @@
 // Integrate-and-fire neurons. One step:
 //
 //   z = H(u)   u: distance from threshold, from the state before the step     (its derivative is the surrogate's)
-//   V₁ = V - (Θ - V_reset) z       Θ = V_th (soft) or V held constant (hard)
-//   V' = one exponential-Euler step of the drift, plus pending deltas
+//   reset:       V₁ = V - (Θ - V_reset) z       Θ = V_th (soft) or V held constant (hard)
+//   integrate:   V' = one exponential-Euler step of the drift from V₁, plus pending deltas
 //   returns H(u')
 #pragma once
 
@@ -32,12 +32,9 @@ class LIF : public Neuron {
   HiddenState V;
 
  protected:
-  Tensor advance() override;
-  // The potential after reset, and after one step from `v`.
-  Tensor reset_potential(const Tensor& z) const;
-  Tensor stepped(const Tensor& v) const;
-  // Registers a trainable setting under its name and shows it when printed.
-  void setting(const char* name, const AnySetting& s);
+  void reset() override { reset_potential(spikes()); }
+  void integrate() override;
+  void reset_potential(const Tensor& z) const;
 
   LIFOptions options_;
 };
@@ -46,20 +43,6 @@ class LIF : public Neuron {
 class IF : public LIF {
  public:
   explicit IF(const Size& size, LIFOptions options = {});
-};
-
-// LIF that ignores its input for τ_ref after a spike.
-class LIFRef : public LIF {
- public:
-  LIFRef(const Size& size, TimeSetting tau_ref = 5.0, LIFOptions options = {});
-
-  ShortTermState since;  // time since the last spike; no derivative flows through it
-
- protected:
-  Tensor advance() override;
-
- private:
-  TimeSetting tau_ref_;
 };
 
 struct ALIFOptions {
@@ -77,7 +60,8 @@ class ALIF : public LIF {
   HiddenState a;
 
  protected:
-  Tensor advance() override;
+  void reset() override;
+  void integrate() override;
 
  private:
   ALIFOptions adaptation_;
@@ -106,7 +90,8 @@ class GIF : public Neuron {
   HiddenState V, I2;
 
  protected:
-  Tensor advance() override;
+  void reset() override;
+  void integrate() override;
 
  private:
   GIFOptions options_;

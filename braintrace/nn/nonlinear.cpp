@@ -13,18 +13,13 @@ LIFOptions cortical() {
   return {.tau = 10.0, .V_th = -30.0, .V_reset = -68.0, .V_rest = -65.0, .R = 1.0, .V_init = -65};
 }
 
-Tensor NonlinearIF::stepped_with(const Tensor& v, const Tensor& own) const {
-  const Tensor tau = options_.tau.value(v), R = options_.R.value(v);
+void NonlinearIF::integrate_with(const Tensor& own) const {
+  const Tensor v = V.value(), tau = options_.tau.value(v), R = options_.R.value(v);
   const Drift  drift = [&](const Tensor& u) {
     const Tensor I = own.defined() ? current(u) + own : current(u);
     return (F(u) + R * I) / tau;
   };
-  return with_delta(exp_euler(drift, v, options_.dt.ms()));
-}
-
-Tensor NonlinearIF::advance() {
-  V.set(stepped_with(reset_potential(spikes()), {}));
-  return spikes();
+  V.set(with_delta(exp_euler(drift, v, options_.dt.ms())));
 }
 
 ExpIF::ExpIF(const Size& size, ExpIFOptions exponential, LIFOptions options)
@@ -47,15 +42,21 @@ Adapting<Base>::Adapting(const Size& size, AdaptationOptions adaptation, Form fo
       w(this->state("w", hidden_state(size.dims()))),
       adaptation_(std::move(adaptation)) {
   adaptation_.tau_w.require_positive("adaptation", "tau_w");
+  this->setting("tau_w", adaptation_.tau_w);
 }
 
 template <class Base>
-Tensor Adapting<Base>::advance() {
-  const Tensor z = this->spikes(), raised = w.value() + adaptation_.b * z;
-  this->V.set(this->stepped_with(this->reset_potential(z), -raised));
+void Adapting<Base>::reset() {
+  const Tensor z = this->spikes();
+  this->reset_potential(z);
+  w.set(w.value() + adaptation_.b * z);
+}
+template <class Base>
+void Adapting<Base>::integrate() {
+  const Tensor raised = w.value();
+  this->integrate_with(-raised);
   const Tensor v = this->V.value(), target = adaptation_.a * (v - this->options_.V_rest.value(v));
   w.set(relaxed(raised, target, adaptation_.tau_w, this->options_.dt.ms()));
-  return this->spikes();
 }
 
 template class Adapting<ExpIF>;
@@ -73,14 +74,17 @@ Izhikevich::Izhikevich(const Size& size, IzhikevichOptions options)
 Tensor Izhikevich::spikes() const {
   return spike((V.value() - options_.V_th) / (options_.V_th - options_.c), options_.surrogate);
 }
-Tensor Izhikevich::advance() {
-  const Tensor z = spikes(), v = after_reset(V.value(), z, options_.V_th, options_.c, Reset::Hard);
-  const Tensor raised = u.value() + options_.d * z;
+void Izhikevich::reset() {
+  const Tensor z = spikes();
+  V.set(after_reset(V.value(), z, options_.V_th, options_.c, Reset::Hard));
+  u.set(u.value() + options_.d * z);
+}
+void Izhikevich::integrate() {
+  const Tensor raised = u.value();
   const double dt     = options_.dt.ms();
   const Drift  drift  = [&](const Tensor& x) { return 0.04 * square(x) + 5 * x + 140 - raised + current(x); };
-  V.set(with_delta(exp_euler(drift, v, dt)));
+  V.set(with_delta(exp_euler(drift, V.value(), dt)));
   u.set(relaxed(raised, options_.b * V.value(), TimeSetting(1 / options_.a), dt));
-  return spikes();
 }
 
 Gif::Gif(const Size& size, GifOptions options)
@@ -95,21 +99,26 @@ Tensor Gif::spikes() const {
   const Tensor th = V_th.value(), v = V.value();
   return spike((v - th) / (th - options_.membrane.V_reset.value(v)), options_.membrane.surrogate);
 }
-Tensor Gif::advance() {
+void Gif::reset() {
+  const auto&  o = options_;
+  const Tensor z = spikes(), th = V_th.value();
+  // I_j ← R_j I_j + A_j where z = 1, in a form through which the surrogate's derivative flows
+  const auto jump = [&](const Tensor& I, double R, double A) { return I + z * (R * I + A - I); };
+  V.set(after_reset(V.value(), z, th, o.membrane.V_reset.value(z), o.membrane.reset));
+  I1.set(jump(I1.value(), o.R1, o.A1));
+  I2.set(jump(I2.value(), o.R2, o.A2));
+  V_th.set(th + z * (maximum(th, o.V_th_reset) - th));
+}
+void Gif::integrate() {
   const auto&  o  = options_;
   const auto&  m  = o.membrane;
   const double dt = m.dt.ms();
-  const Tensor z = spikes(), th = V_th.value(), V_rest = m.V_rest.value(z);
-  const Tensor v = after_reset(V.value(), z, th, m.V_reset.value(z), m.reset);
-  // I_j ← R_j I_j + A_j where z = 1, in a form through which the surrogate's derivative flows
-  const auto   jump   = [&](const Tensor& I, double R, double A) { return I + z * (R * I + A - I); };
-  const Tensor raised = th + z * (maximum(th, o.V_th_reset) - th);
-  I1.set(std::exp(-o.k1 * dt) * jump(I1.value(), o.R1, o.A1));
-  I2.set(std::exp(-o.k2 * dt) * jump(I2.value(), o.R2, o.A2));
-  V_th.set(exp_euler([&](const Tensor& x) { return o.a * (v - V_rest) - o.b * (x - o.V_th_inf); }, raised, dt));
-  const Tensor own = I1.value() + I2.value(), R = m.R.value(v), tau = m.tau.value(v);
+  const Tensor v = V.value(), V_rest = m.V_rest.value(v), R = m.R.value(v), tau = m.tau.value(v);
+  I1.set(std::exp(-o.k1 * dt) * I1.value());
+  I2.set(std::exp(-o.k2 * dt) * I2.value());
+  V_th.set(exp_euler([&](const Tensor& x) { return o.a * (v - V_rest) - o.b * (x - o.V_th_inf); }, V_th.value(), dt));
+  const Tensor own = I1.value() + I2.value();
   V.set(with_delta(exp_euler([&](const Tensor& x) { return (-(x - V_rest) + R * (own + current(x))) / tau; }, v, dt)));
-  return spikes();
 }
 
 SynapticLIF::SynapticLIF(const Size& size, TimeSetting tau_syn, std::optional<double> E, LIFOptions options)
@@ -117,15 +126,14 @@ SynapticLIF::SynapticLIF(const Size& size, TimeSetting tau_syn, std::optional<do
   tau_syn_.require_positive("SynapticLIF", "tau_syn");
   setting("tau_syn", tau_syn_);
 }
-Tensor SynapticLIF::advance() {
-  const Tensor v = reset_potential(spikes()), old = g.value();
+void SynapticLIF::integrate() {
+  const Tensor v = V.value(), old = g.value();
   g.set(with_delta(decay(tau_syn_, options_.dt.ms(), old) * old));
   const Tensor now = g.value(), V_rest = options_.V_rest.value(v), R = options_.R.value(v), tau = options_.tau.value(v);
   const Drift  drift = [&](const Tensor& x) {
     return (-(x - V_rest) + R * ((E_ ? now * (*E_ - x) : now) + current(x))) / tau;
   };
   V.set(exp_euler(drift, v, options_.dt.ms()));
-  return spikes();
 }
 
 }  // namespace braintrace::nn

@@ -17,9 +17,9 @@ class NonlinearIF : public LIF {
 
  protected:
   virtual Tensor F(const Tensor& v) const = 0;
-  Tensor         advance() override;
-  // One step of v with a further current of the neuron's own.
-  Tensor stepped_with(const Tensor& v, const Tensor& own_current) const;
+  void           integrate() override { integrate_with({}); }
+  // One step of V with a further current of the neuron's own.
+  void integrate_with(const Tensor& own_current) const;
 };
 
 struct ExpIFOptions {
@@ -66,7 +66,8 @@ class Adapting : public Base {
   HiddenState w;
 
  protected:
-  Tensor advance() override;
+  void reset() override;
+  void integrate() override;
 
  private:
   AdaptationOptions adaptation_;
@@ -99,7 +100,8 @@ class Izhikevich : public Neuron {
   HiddenState V, u;
 
  protected:
-  Tensor advance() override;
+  void reset() override;
+  void integrate() override;
 
  private:
   IzhikevichOptions options_;
@@ -121,7 +123,8 @@ class Gif : public Neuron {
   HiddenState V, I1, I2, V_th;
 
  protected:
-  Tensor advance() override;
+  void reset() override;
+  void integrate() override;
 
  private:
   GifOptions options_;
@@ -136,7 +139,7 @@ class SynapticLIF : public LIF {
   HiddenState g;
 
  protected:
-  Tensor advance() override;
+  void integrate() override;
 
  private:
   TimeSetting           tau_syn_;

@@ -45,13 +45,29 @@ void Optimizer::register_trainable_weights(const StateMap& weights) {
   weights_.clear();
   for (const auto& [path, state] : weights)
     for (const std::string& leaf : state.leaf_names()) {
-      Weight w{path, state, leaf, {}};
+      Weight w{path, state, leaf, {}, {}};
       for (size_t i = 0; i < memory_names_.size(); ++i)
         w.slot.memory.push_back(LongTermState(Tensor(Array(state.leaf(leaf).type()))));
       weights_.push_back(std::move(w));
     }
   count_.set(Tensor(Array::of<int32_t>({0}, {})));
   registered_ = true;
+}
+
+void Optimizer::group(const Path& path, const Group& options) {
+  require(options.lr_factor >= 0, "{}: the learning-rate factor of '{}' must not be negative, got {}.", name_,
+          path.str(), options.lr_factor);
+  require(options.weight_decay.value_or(0) >= 0, "{}: the weight_decay of '{}' must not be negative, got {}.", name_,
+          path.str(), options.weight_decay.value_or(0));
+  bool found = false;
+  for (Weight& w : weights_) {
+    const auto &keys = path.keys(), &all = w.path.keys();
+    if (all.size() < keys.size() || !std::equal(keys.begin(), keys.end(), all.begin())) continue;
+    w.group = options;
+    found   = true;
+  }
+  require(found, "{}: there is no registered weight at or below '{}'; register weights before grouping them.", name_,
+          path.str());
 }
 
 Gradients Optimizer::prepared(const Gradients& grads) const {
@@ -72,8 +88,8 @@ void Optimizer::update(const Gradients& grads) {
   const Gradients g = prepared(grads);
   count_.set(count_.value() + 1);
   if (!StateFrame::current()) rate_.set(Tensor(Array::scalar(DType::F64, schedule_())));
-  const double decay = common_.weight_decay;
   for (const Weight& w : weights_) {
+    const double decay = w.group.weight_decay.value_or(common_.weight_decay);
     const Tensor theta = w.state.leaf(w.leaf);
     Tensor       slope = g.at(w.path, w.leaf);
     require(slope.shape() == theta.shape(), "{}: the gradient of '{}' is {}, the weight {}.", name_, w.path.str(),
@@ -81,7 +97,7 @@ void Optimizer::update(const Gradients& grads) {
     if (decay > 0 && !decoupled_) slope = slope + decay * theta;
     Tensor d = direction(slope, theta, convert(count_.value(), theta.dtype()), w.slot);
     if (decay > 0 && decoupled_) d = d + decay * theta;
-    w.state.set_leaf(w.leaf, theta - convert(rate_.value(), theta.dtype()) * d);
+    w.state.set_leaf(w.leaf, theta - w.group.lr_factor * convert(rate_.value(), theta.dtype()) * d);
   }
 }
 

@@ -6,7 +6,7 @@
 //   g ← g + decay θ             coupled L2
 //   d  = direction(g)           the method
 //   d ← d + decoupled θ         AdamW
-//   θ ← θ - lr d
+//   θ ← θ - lr d                lr and decay may differ between groups of weights
 //
 //   bt::optim::Adam opt(1e-3);
 //   opt.register_trainable_weights(model.params());
@@ -26,6 +26,12 @@ struct Common {
   double                weight_decay = 0;  // L2, coupled; AdamW, Lion: decoupled
 };
 
+// What differs for some of the weights.
+struct Group {
+  double                lr_factor    = 1;  // times the learning rate
+  std::optional<double> weight_decay = {};
+};
+
 // What a method keeps per weight leaf.
 struct Slot {
   std::vector<State> memory;  // as many as the method asks for, shaped like the weight, zero at the start
@@ -36,6 +42,8 @@ class Optimizer {
   virtual ~Optimizer() = default;
 
   void register_trainable_weights(const StateMap& weights);
+  // The registered weights at or below `path` follow `options`; of several groups the last one counts.
+  void group(const Path& path, const Group& options);
   // Gradients of other paths are ignored; a missing one is an error.
   void update(const Gradients& grads);
 
@@ -60,6 +68,7 @@ class Optimizer {
     Path        path;
     State       state;
     std::string leaf;
+    Group       group;
     Slot        slot;
   };
   Gradients prepared(const Gradients& grads) const;

@@ -119,6 +119,27 @@ TEST(Optimizers, ClippingComesInOrder) {
   EXPECT_LT(distance(w.value(), {1 - (1 + 0.5)}), 1e-15);  // 5 → 2 → 1 → 1 + 0.5
 }
 
+TEST(Optimizers, GroupsHaveTheirOwnRateAndDecay) {
+  ParamState a(f64({1})), b(f64({1})), c(f64({1}));
+  SGD        opt(0.1, {.common = {.weight_decay = 0.5}});
+  opt.register_trainable_weights({{Path{"net", "a"}, a}, {Path{"net", "b"}, b}, {Path{"network"}, c}});
+  opt.group({"net"}, {.lr_factor = 2});
+  opt.group({"net", "b"}, {.lr_factor = 0, .weight_decay = 0});
+  const Leaves one{{"", f64({1})}};
+  opt.update(Gradients({{Path{"net", "a"}, one}, {Path{"net", "b"}, one}, {Path{"network"}, one}}));
+  EXPECT_LT(distance(a.value(), {1 - 0.2 * 1.5}), 1e-15);
+  EXPECT_LT(distance(b.value(), {1}), 1e-15);
+  EXPECT_LT(distance(c.value(), {1 - 0.1 * 1.5}), 1e-15);  // another name, not another group
+
+  SGD other(0.1);
+  other.register_trainable_weights({{Path{"a"}, a}});
+  other.group({"a"}, {.weight_decay = 1});
+  other.update(Gradients({{Path{"a"}, {{"", f64({0})}}}}));
+  EXPECT_LT(distance(a.value(), {0.7 * 0.9}), 1e-15);
+  EXPECT_NE(error_of([&] { other.group({"b"}, {}); }).find("'b'"), std::string::npos);
+  EXPECT_NE(error_of([&] { other.group({"a"}, {.lr_factor = -1}); }).find("'a'"), std::string::npos);
+}
+
 TEST(Optimizers, Misuse) {
   SGD opt(0.1);
   EXPECT_NE(error_of([&] { opt.update(Gradients()); }).find("register"), std::string::npos);

@@ -11,7 +11,7 @@ ValinaRNNCell::ValinaRNNCell(int64_t n_in, int64_t n_rec, CellOptions o)
     : W(n_in + n_rec, n_rec, cell_weights(o, init::plain::xavier_normal())),
       h(state("h", hidden_state({n_rec}, o.state_init))),
       activation(o.activation.value_or("relu")) {
-  for (const auto& [name, text] : cell_fields(n_in, n_rec, &activation)) field(name, text);
+  for (const auto& [name, text] : cell_fields(n_in, n_rec, o, &activation)) field(name, text);
   children({{"W", W}});
 }
 
@@ -26,7 +26,7 @@ GRUCell::GRUCell(int64_t n_in, int64_t n_rec, CellOptions o)
       Wh(n_in + n_rec, n_rec, cell_weights(o, init::orthogonal())),
       h(state("h", hidden_state({n_rec}, o.state_init))),
       activation(o.activation.value_or("tanh")) {
-  for (const auto& [name, text] : cell_fields(n_in, n_rec, &activation)) field(name, text);
+  for (const auto& [name, text] : cell_fields(n_in, n_rec, o, &activation)) field(name, text);
   children({{"Wz", Wz}, {"Wr", Wr}, {"Wh", Wh}});
 }
 
@@ -44,7 +44,7 @@ MGUCell::MGUCell(int64_t n_in, int64_t n_rec, CellOptions o)
       Wh(n_in + n_rec, n_rec, cell_weights(o, init::orthogonal())),
       h(state("h", hidden_state({n_rec}, o.state_init))),
       activation(o.activation.value_or("tanh")) {
-  for (const auto& [name, text] : cell_fields(n_in, n_rec, &activation)) field(name, text);
+  for (const auto& [name, text] : cell_fields(n_in, n_rec, o, &activation)) field(name, text);
   children({{"Wf", Wf}, {"Wh", Wh}});
 }
 
@@ -62,7 +62,7 @@ CFNCell::CFNCell(int64_t n_in, int64_t n_rec, CellOptions o)
       Wh(n_in, n_rec, cell_weights(o, init::orthogonal())),
       h(state("h", hidden_state({n_rec}, o.state_init))),
       activation(o.activation.value_or("tanh")) {
-  for (const auto& [name, text] : cell_fields(n_in, n_rec, &activation)) field(name, text);
+  for (const auto& [name, text] : cell_fields(n_in, n_rec, o, &activation)) field(name, text);
   children({{"Wf", Wf}, {"Wi", Wi}, {"Wh", Wh}});
 }
 
@@ -79,7 +79,7 @@ MinimalRNNCell::MinimalRNNCell(int64_t n_in, int64_t n_rec, CellOptions o)
     : phi(n_in, n_rec, cell_weights(o, init::orthogonal())),
       W_u(2 * n_rec, n_rec, cell_weights(o, init::orthogonal())),
       h(state("h", hidden_state({n_rec}, o.state_init))) {
-  for (const auto& [name, text] : cell_fields(n_in, n_rec, nullptr)) field(name, text);
+  for (const auto& [name, text] : cell_fields(n_in, n_rec, o, nullptr)) field(name, text);
   children({{"phi", phi}, {"W_u", W_u}});
 }
 
@@ -95,7 +95,7 @@ MiniGRU::MiniGRU(int64_t n_in, int64_t n_rec, CellOptions o)
     : W_x(n_in, n_rec, cell_weights(o, init::orthogonal())),
       W_z(n_in + n_rec, n_rec, cell_weights(o, init::orthogonal())),
       h(state("h", hidden_state({n_rec}, o.state_init))) {
-  for (const auto& [name, text] : cell_fields(n_in, n_rec, nullptr)) field(name, text);
+  for (const auto& [name, text] : cell_fields(n_in, n_rec, o, nullptr)) field(name, text);
   children({{"W_x", W_x}, {"W_z", W_z}});
 }
 
@@ -112,7 +112,7 @@ MiniLSTM::MiniLSTM(int64_t n_in, int64_t n_rec, CellOptions o)
       W_f(n_in + n_rec, n_rec, cell_weights(o, init::orthogonal())),
       W_i(n_in + n_rec, n_rec, cell_weights(o, init::orthogonal())),
       h(state("h", hidden_state({n_rec}, o.state_init))) {
-  for (const auto& [name, text] : cell_fields(n_in, n_rec, nullptr)) field(name, text);
+  for (const auto& [name, text] : cell_fields(n_in, n_rec, o, nullptr)) field(name, text);
   children({{"W_x", W_x}, {"W_f", W_f}, {"W_i", W_i}});
 }
 

@@ -42,6 +42,13 @@ void AnySetting::require_positive(const char* layer, const char* name) const {
     require(at(a, i) > 0, "{}: every {} must be positive, but entry {} is {}.", layer, name, i, at(a, i));
 }
 
+void WithSettings::setting(const char* name, const AnySetting& s) {
+  if (const auto p = s.param())
+    state(name, *p);
+  else
+    field(name, s.text());
+}
+
 StepSize::StepSize(double ms) : ms_(ms) {
   require(ms > 0 && std::isfinite(ms), "time step: dt must be positive, got {}.", ms);
 }

@@ -8,7 +8,7 @@
 #include <optional>
 #include <variant>
 
-#include "braintrace/model/state.h"
+#include "braintrace/model/module.h"
 #include "braintrace/nn/units.h"
 
 namespace braintrace::nn {
@@ -61,6 +61,12 @@ using TimeSetting       = Setting<units::Time>;
 using VoltageSetting    = Setting<units::Voltage>;
 using CurrentSetting    = Setting<units::Current>;
 using ResistanceSetting = Setting<units::Resistance>;
+
+// A module with settings. Trainable ones are its parameters under their names; the others are shown when it is printed.
+class WithSettings : public Module {
+ protected:
+  void setting(const char* name, const AnySetting& s);
+};
 
 // The time step: given, or that of the Environment when the step runs.
 class StepSize {

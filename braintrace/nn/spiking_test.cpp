@@ -5,11 +5,14 @@
 #include <gtest/gtest.h>
 
 #include "braintrace/model/environment.h"
+#include "braintrace/model/functions.h"
 #include "braintrace/nn/linear.h"
 #include "braintrace/nn/neuron.h"
 #include "braintrace/nn/readout.h"
+#include "braintrace/nn/refractory.h"
 #include "braintrace/nn/synapse.h"
 #include "braintrace/ops/math.h"
+#include "braintrace/ops/reduce.h"
 #include "tests/support/error_of.h"
 #include "tests/support/near.h"
 
@@ -80,6 +83,19 @@ TEST(Neurons, RefractoryOnesHoldTheirValue) {
   EXPECT_GT(std::abs(at(lif.V.value().array(), 0) - (fired - 1)), 0.1);  // 2 ms later: integrates again
 }
 
+TEST(Neurons, RefractoryOnesHoldEveryState) {
+  ALIFRef alif(2, 3_ms, {.tau_a = 20_ms}, options());
+  init_all_states(alif);
+  alif.V.set(f64({1.5, 0.5}));  // the first fires in this step, the second does not
+  alif.a.set(f64({0.5, 0.5}));
+  alif.since.set(f64({0, 1e7}));
+  alif(f64({4, 4}));
+  EXPECT_LT(distance(alif.V.value(), {0.5, 4 + leak * (0.5 - 4)}), 1e-15);  // post-reset value, and integrated
+  EXPECT_LT(distance(alif.a.value(), {1.5, 0.5 * std::exp(-0.05)}), 1e-15);
+  EXPECT_LT(distance(alif.since.value(), {1, 0}), 1e-9);  // the second fires now
+  EXPECT_NE(error_of([] { LIFRef(2, -1.0); }).find("tau_ref"), std::string::npos);
+}
+
 TEST(Neurons, HeterogeneousAndTrainableSettings) {
   LIF lif(2, {.tau = f64({5, 10}), .dt = 1.0});
   lif.V.set(f64({0.5, 0.5}));
@@ -93,15 +109,35 @@ TEST(Neurons, HeterogeneousAndTrainableSettings) {
   EXPECT_LT(distance(learning.V.value(), {0.5 * leak, 0.5 * std::exp(-0.1)}), 1e-15);
 }
 
+// A trainable time constant is a parameter wherever it stands, and its value is used.
+TEST(Neurons, EverySettingMayBeTrainable) {
+  const auto tau    = [] { return ParamState(f64({4})); };
+  const auto params = [](const Module& m) { return m.params().size(); };
+  EXPECT_EQ(params(LIF(1, {.tau = tau(), .V_th = tau(), .R = tau()})), 3u);
+  EXPECT_EQ(params(ALIF(1, {.tau_a = tau(), .beta = tau()})), 2u);
+  EXPECT_EQ(params(GIF(1, {.tau = tau(), .tau_I2 = tau(), .V_th = tau()})), 3u);
+  EXPECT_EQ(params(LIFRef(1, tau())), 1u);
+  EXPECT_EQ(params(AdExIF(1, {.tau_w = tau()})), 1u);
+  EXPECT_EQ(params(Expon(1, tau())), 1u);
+  EXPECT_EQ(params(Alpha(1, tau())), 1u);
+  EXPECT_EQ(params(DualExpon(1, {.tau_decay = tau(), .normalize = false})), 1u);
+  EXPECT_EQ(params(STP(1, {.tau_f = tau(), .tau_d = tau()})), 2u);
+  EXPECT_EQ(params(STD(1, {.tau = tau()})), 1u);
+
+  Alpha alpha(1, tau(), 1_ms);
+  alpha.g.set(f64({0.5}));
+  alpha.h.set(f64({1}));
+  EXPECT_LT(distance(alpha(f64({0})), {1 + std::exp(-0.25) * (0.5 - 1)}), 1e-15);
+}
+
 TEST(Neurons, WrittenFromEquations) {
   struct QIF : Neuron {
     HiddenState V;
     explicit QIF(int64_t n) : V(state("V", hidden_state({n}))) {}
     Tensor spikes() const override { return spike(V.value() - 1); }
-    Tensor advance() override {
-      const Tensor v = after_reset(V.value(), spikes(), 1, -1, Reset::Hard);
-      V.set(with_delta(exp_euler([&](const Tensor& u) { return u * u + current(u); }, v, 0.1)));
-      return spikes();
+    void   reset() override { V.set(after_reset(V.value(), spikes(), 1, -1, Reset::Hard)); }
+    void   integrate() override {
+      V.set(with_delta(exp_euler([&](const Tensor& v) { return v * v + current(v); }, V.value(), 0.1)));
     }
   };
   QIF qif(1);
@@ -123,6 +159,30 @@ TEST(Dynamics, ExprelNearZero) {
   std::vector<double>       want;
   for (double x : z) want.push_back(x == 0 ? 1 : std::expm1(x) / x);
   EXPECT_LT(distance(exprel(f64(z)), want), 4e-15);
+}
+
+// d/dz (e^z - 1)/z = ((z - 1) e^z + 1)/z², by its series where that cancels.
+TEST(Dynamics, ExprelHasADerivativeNearZero) {
+  for (const double z : {0.0, 1e-9, -1e-4, 0.05, 0.0999, 0.1001, -0.7, 3.0}) {
+    const Tensor slope = grad([](const Tensor& x) { return sum(exprel(x)); })(f64({z}));
+    const double want =
+        std::abs(z) < 1e-2 ? 0.5 + z / 3 + z * z / 8 + z * z * z / 30 : ((z - 1) * std::exp(z) + 1) / (z * z);
+    EXPECT_NEAR(at(slope.array(), 0), want, 1e-11) << z;
+  }
+}
+
+// ∂V'/∂V = e^{-dt/τ} (1 - s(u) ∂u/∂V (Θ - V_reset)), and one more term when Θ is V itself: held, it has none.
+TEST(Neurons, TheSurrogateFlowsThroughTheReset) {
+  const double v = 1.3, s = 0.3 * (1 - (v - 1));  // relu_grad(0.3, 1)
+  for (const Reset kind : {Reset::Soft, Reset::Hard}) {
+    const Tensor slope = grad([&](const Tensor& V) {
+      LIF lif(1, options(kind));
+      lif.V.set(V);
+      lif(Tensor());
+      return sum(lif.V.value());
+    })(f64({v}));
+    EXPECT_LT(distance(slope, {leak * (kind == Reset::Soft ? 1 - s : 1 - v * s)}), 1e-14);
+  }
 }
 
 TEST(Synapses, OneStepEach) {
@@ -172,6 +232,73 @@ TEST(Projections, ASharedSynapseIsSteppedOnceAndSums) {
   (*neuron)(Tensor());
   EXPECT_LT(distance(syn->g.value(), {std::exp(-1.0 / 8) + 0.75}), 1e-15);
   EXPECT_LT(distance(neuron->V.value(), {(1 - leak) * (std::exp(-1.0 / 8) + 0.75)}), 1e-15);
+}
+
+std::shared_ptr<Linear> unit_weight() {
+  return std::make_shared<Linear>(1, 1, LinearOptions{.w_init = f64({1}, {1, 1}), .b_init = no_bias});
+}
+
+TEST(Projections, CurrentsActInTheStepTheyComeIn) {
+  auto        neuron = std::make_shared<LIF>(1, options());
+  CurrentProj proj(unit_weight(), cuba(2), neuron);
+  neuron->V.set(f64({0.5}));
+  EXPECT_LT(distance(proj(f64({0.3})), {0.3}), 1e-15);
+  (*neuron)(Tensor());
+  EXPECT_LT(distance(neuron->V.value(), {0.6 + leak * (0.5 - 0.6)}), 1e-15);
+  (*neuron)(Tensor());  // consumed
+  EXPECT_LT(distance(neuron->V.value(), {leak * (0.6 + leak * (0.5 - 0.6))}), 1e-15);
+  EXPECT_EQ(proj.params().size(), 1u);
+}
+
+TEST(Projections, SynapsesMayStandBeforeTheWeights) {
+  auto         neuron = std::make_shared<LIF>(1, options());
+  auto         syn    = std::make_shared<Expon>(2, 8_ms, 1_ms);
+  AlignPreProj proj(syn,
+                    std::make_shared<Linear>(2, 1, LinearOptions{.w_init = f64({3, 5}, {2, 1}), .b_init = no_bias}),
+                    coba(2_mV), neuron);
+  neuron->V.set(f64({0.5}));
+  syn->g.set(f64({0.1, 0}));
+  const double g = 3 * (0.1 * std::exp(-1.0 / 8) + 0.2);
+  EXPECT_LT(distance(proj(f64({0.2, 0})), {g}), 1e-15);
+  (*neuron)(Tensor());
+  const double rate = (1 + g) / 5, target = g * 2 / (1 + g);
+  EXPECT_LT(distance(neuron->V.value(), {target + std::exp(-rate) * (0.5 - target)}), 1e-14);
+}
+
+TEST(Projections, DeltasJumpAfterTheStep) {
+  auto      neuron = std::make_shared<LIF>(1, options());
+  DeltaProj proj(unit_weight(), neuron);
+  neuron->V.set(f64({0.5}));
+  proj(f64({0.3}));
+  (*neuron)(Tensor());
+  EXPECT_LT(distance(neuron->V.value(), {leak * 0.5 + 0.3}), 1e-15);
+}
+
+// I = g (E - v)/(1 + [Mg]/β e^{α (V_off - v)}), one exponential-Euler step.
+TEST(Projections, MagnesiumBlocksAtRest) {
+  const auto step = [](double v) {
+    const double g = 0.4, E = 3, b = 1.2 / 3.57 * std::exp(0.062 * (1 - v)), open = 1 / (1 + b);
+    const double I = g * (E - v) * open, slope = -g * open + g * (E - v) * 0.062 * b * open * open;
+    const double f = (-v + I) / 5, J = (-1 + slope) / 5;
+    return v + std::expm1(J) / J * f;
+  };
+  for (const double v : {-60.0, 0.5}) {
+    LIF lif(1, options());
+    lif.V.set(f64({v}));
+    mg_block({.E = 3, .V_offset = 1})(lif, f64({0.4}));
+    lif(Tensor());
+    EXPECT_LT(distance(lif.V.value(), {step(v)}), 1e-12) << v;
+  }
+  EXPECT_NE(error_of([] { mg_block({.beta = 0}); }).find("beta"), std::string::npos);
+}
+
+TEST(Readouts, LeakySpikesAreThoseOfALifPopulation) {
+  LeakySpikeReadout out(2, 1, options(), f64({1, 2}, {2, 1}));
+  out.neuron.V.set(f64({0.5}));
+  EXPECT_LT(distance(out(f64({0.1, 0.4})), {1}), 1e-15);  // e^{-dt/τ} 0.5 + 0.9 passes the threshold
+  EXPECT_LT(distance(out.neuron.V.value(), {leak * 0.5 + 0.9}), 1e-15);
+  EXPECT_LT(distance(out(f64({0, 0})), {0}), 1e-15);
+  EXPECT_LT(distance(out.neuron.V.value(), {leak * (leak * 0.5 + 0.9 - 1)}), 1e-15);
 }
 
 TEST(Readouts, LeakyRate) {

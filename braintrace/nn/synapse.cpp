@@ -27,10 +27,7 @@ Tensor Synapse::with_delta(const Tensor& g) const {
 Expon::Expon(const Size& size, TimeSetting tau, StepSize dt, Initializer g_init)
     : g(state("g", hidden_state(size.checked("Expon", "size").dims(), g_init))), tau_(std::move(tau)), dt_(dt) {
   tau_.require_positive("Expon", "tau");
-  if (const auto p = tau_.param())
-    state("tau", *p);
-  else
-    field("tau", tau_.text());
+  setting("tau", tau_);
 }
 
 Tensor Expon::advance() {
@@ -59,8 +56,8 @@ DualExpon::DualExpon(const Size& size, DualExponOptions options)
       g_decay(state("g_decay", hidden_state(size.dims()))),
       options_(std::move(options)),
       A_(peak_factor(options_)) {
-  field("tau_decay", options_.tau_decay.text());
-  field("tau_rise", options_.tau_rise.text());
+  setting("tau_decay", options_.tau_decay);
+  setting("tau_rise", options_.tau_rise);
 }
 
 Tensor DualExpon::advance() {
@@ -77,7 +74,7 @@ Alpha::Alpha(const Size& size, TimeSetting tau, StepSize dt)
       tau_(std::move(tau)),
       dt_(dt) {
   tau_.require_positive("Alpha", "tau");
-  field("tau", tau_.text());
+  setting("tau", tau_);
 }
 
 Tensor Alpha::advance() {
@@ -93,6 +90,8 @@ STP::STP(const Size& size, STPOptions options)
       options_(std::move(options)) {
   options_.tau_f.require_positive("STP", "tau_f");
   options_.tau_d.require_positive("STP", "tau_d");
+  setting("tau_f", options_.tau_f);
+  setting("tau_d", options_.tau_d);
 }
 
 Tensor STP::update(const Tensor& z) {
@@ -108,6 +107,7 @@ Tensor STP::update(const Tensor& z) {
 STD::STD(const Size& size, STDOptions options)
     : x(state("x", hidden_state(size.checked("STD", "size").dims(), 1))), options_(std::move(options)) {
   options_.tau.require_positive("STD", "tau");
+  setting("tau", options_.tau);
 }
 
 Tensor STD::update(const Tensor& z) {
@@ -152,6 +152,17 @@ AlignPostProj::AlignPostProj(std::shared_ptr<Module> comm, std::shared_ptr<Synap
 Tensor AlignPostProj::update(const Tensor& x) {
   const Tensor y = (*comm_)(x);
   syn_->add_delta(y);
+  return y;
+}
+
+AlignPreProj::AlignPreProj(std::shared_ptr<Synapse> syn, std::shared_ptr<Module> comm, SynapseOutput out,
+                           std::shared_ptr<Neuron> post)
+    : syn_(std::move(syn)), comm_(std::move(comm)), out_(std::move(out)), post_(std::move(post)) {
+  children({{"syn", *syn_}, {"comm", *comm_}});
+}
+Tensor AlignPreProj::update(const Tensor& x) {
+  const Tensor y = (*comm_)((*syn_)(x));
+  out_(*post_, y);
   return y;
 }
 

@@ -7,7 +7,7 @@
 namespace braintrace::nn {
 
 // A synapse takes presynaptic input during a step and gives a conductance (or current) g.
-class Synapse : public Module {
+class Synapse : public WithSettings {
  public:
   void add_delta(const Tensor& x);  // input of the next step, which consumes it
   // One step with a further input x (may be undefined); returns g after it.
@@ -78,7 +78,7 @@ struct STPOptions {
 
 // Short-term plasticity of spikes z:                                                Tsodyks & Markram 1997
 //   u ← e^{-dt/τf} u + z U (1-u),  x' = 1 + e^{-dt/τd}(x-1),  output u x' z,  x ← x' - z u x
-class STP : public Module {
+class STP : public WithSettings {
  public:
   explicit STP(const Size& size, STPOptions options = {});
   Tensor      update(const Tensor& z) override;
@@ -95,7 +95,7 @@ struct STDOptions {
 };
 
 // Short-term depression:   x' = 1 + e^{-dt/τ}(x-1),  output x' z,  x ← x' - z U x
-class STD : public Module {
+class STD : public WithSettings {
  public:
   explicit STD(const Size& size, STDOptions options = {});
   Tensor      update(const Tensor& z) override;
@@ -137,6 +137,21 @@ class AlignPostProj : public Module {
  private:
   std::shared_ptr<Module>  comm_;
   std::shared_ptr<Synapse> syn_;
+};
+
+// x drives a synapse of the size of its source, and comm(g) reaches `post` through `out` in the same step: one synapse
+// state per source, however many targets. The weights act after the filter.
+class AlignPreProj : public Module {
+ public:
+  AlignPreProj(std::shared_ptr<Synapse> syn, std::shared_ptr<Module> comm, SynapseOutput out,
+               std::shared_ptr<Neuron> post);
+  Tensor update(const Tensor& x) override;  // returns comm(g)
+
+ private:
+  std::shared_ptr<Synapse> syn_;
+  std::shared_ptr<Module>  comm_;
+  SynapseOutput            out_;
+  std::shared_ptr<Neuron>  post_;
 };
 
 // comm(x) itself is the conductance of this step.

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/zoo/model.h"
 
@@ -77,10 +78,61 @@ std::vector<std::string> find_cases(const std::string& path) {
   return out;
 }
 
-std::shared_ptr<Module> build_model(const Case& c) {
-  auto        model = zoo::build_model(c.info.at("model"));
+namespace {
+
+std::shared_ptr<Module> build_model(const Case& c, BatchSize batch) {
+  auto model = zoo::build_model(c.info.at("model"));
+  init_all_states(*model, {.batch_size = batch});
+  const DType dtype = c.info.value("dtype", "float32") == "float64" ? DType::F64 : DType::F32;
+  for (const auto& [path, state] : model->states())
+    for (const std::string& leaf : state.leaf_names())
+      if (is_float(state.leaf(leaf).dtype())) state.set_leaf(leaf, convert(state.leaf(leaf), dtype));
+  return model;
+}
+
+BatchSize batch_of(const Case& c) {
   const json& batch = c.info.contains("batch") ? c.info["batch"] : c.info.at("B");
-  init_all_states(*model, {.batch_size = batch.is_null() ? BatchSize() : BatchSize(batch.get<int64_t>())});
+  return batch.is_null() ? BatchSize() : BatchSize(batch.get<int64_t>());
+}
+
+// Sets the states of a kind to what is recorded under a prefix.
+void load(const Case& c, const Module& model, bool params, const std::string& prefix) {
+  for (const auto& [path, state] : model.states()) {
+    if (state.is_param() != params || state.kind() == StateKind::Random) continue;
+    for (const std::string& leaf : state.leaf_names()) {
+      const std::string name = prefix + path.str() + (leaf.empty() ? "" : "." + leaf);
+      const auto        it   = c.arrays.find(name);
+      require(it != c.arrays.end(), "{}: the model needs {}, which is not recorded.", c.file, name);
+      require(state.leaf(leaf).shape() == it->second.shape(), "{}: {} is recorded with shape {}, the model has {}.",
+              c.file, name, to_string(it->second.shape()), to_string(state.leaf(leaf).shape()));
+      state.set_leaf(leaf, Tensor(it->second));
+    }
+  }
+  for (const auto& entry : c.arrays)
+    if (entry.first.rfind(prefix, 0) == 0) find_leaf(model, entry.first.substr(prefix.size()));
+}
+
+}  // namespace
+
+std::shared_ptr<Module> build_model(const Case& c) { return build_model(c, batch_of(c)); }
+
+std::shared_ptr<Module> load_parameters(const Case& c) {
+  auto model = build_model(c);
+  load(c, *model, true, "param.");
+  return model;
+}
+
+std::shared_ptr<Module> load_lane_model(const Case& c) {
+  auto model = build_model(c, {});
+  load(c, *model, true, "param.");
+  return model;
+}
+
+void load_hidden(const Case& c, const Module& model) { load(c, model, false, "h0."); }
+
+std::shared_ptr<Module> load_model(const Case& c) {
+  auto model = load_parameters(c);
+  load_hidden(c, *model);
   return model;
 }
 
@@ -95,26 +147,6 @@ Tensor at_step(const Array& all, int64_t t) {
   const Tensor x(all);
   require(x.rank() >= 1 && t < x.shape()[0], "there is no step {} in an array of shape {}.", t, to_string(x.shape()));
   return squeeze(slice_axis(x, 0, t, t + 1), {0});
-}
-
-std::shared_ptr<Module> load_model(const Case& c) {
-  auto model = build_model(c);
-  for (const auto& [path, state] : model->states())
-    for (const std::string& leaf : state.leaf_names()) {
-      const std::string prefix = state.is_param() ? "param." : "h0.";
-      const std::string name   = prefix + path.str() + (leaf.empty() ? "" : "." + leaf);
-      const auto        it     = c.arrays.find(name);
-      require(it != c.arrays.end() || state.kind() == StateKind::Random,
-              "{}: the model needs {}, which is not recorded.", c.file, name);
-      if (it == c.arrays.end()) continue;
-      require(state.leaf(leaf).shape() == it->second.shape(), "{}: {} is recorded with shape {}, the model has {}.",
-              c.file, name, to_string(it->second.shape()), to_string(state.leaf(leaf).shape()));
-      state.set_leaf(leaf, Tensor(it->second));
-    }
-  for (const auto& entry : c.arrays)
-    for (const std::string prefix : {"param.", "h0."})
-      if (entry.first.rfind(prefix, 0) == 0) find_leaf(*model, entry.first.substr(prefix.size()));
-  return model;
 }
 
 }  // namespace braintrace::golden

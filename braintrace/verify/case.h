@@ -29,6 +29,12 @@ std::vector<std::string> find_cases(const std::string& path);
 
 // The described model; its states have their first values, for the batch of the case.
 std::shared_ptr<Module> build_model(const Case& c);
+// The same with the recorded parameters only.
+std::shared_ptr<Module> load_parameters(const Case& c);
+// The model of one sample, with the recorded parameters.
+std::shared_ptr<Module> load_lane_model(const Case& c);
+// Gives the hidden states their recorded values.
+void load_hidden(const Case& c, const Module& model);
 // The same with the recorded parameters and hidden states (arrays param.*, h0.*).
 std::shared_ptr<Module> load_model(const Case& c);
 

@@ -13,6 +13,10 @@ using Verifier = void (*)(const Case&, CaseReport&);
 
 const std::map<std::string, Verifier> verifiers = {
     {"braintrace-golden-graph/1", verify_graph_case},
+    {"braintrace-golden-numeric/1", verify_numeric_case},
+    {"braintrace-golden-op/1", verify_op_case},
+    {"braintrace-golden-driver/1", verify_driver_case},
+    {"braintrace-golden-training/1", verify_training_case},
 };
 
 }  // namespace

@@ -12,5 +12,9 @@ CaseReport verify_case(const Case& c);
 
 // The kinds.
 void verify_graph_case(const Case& c, CaseReport& report);
+void verify_numeric_case(const Case& c, CaseReport& report);
+void verify_op_case(const Case& c, CaseReport& report);
+void verify_driver_case(const Case& c, CaseReport& report);
+void verify_training_case(const Case& c, CaseReport& report);
 
 }  // namespace braintrace::golden

@@ -92,6 +92,11 @@ std::vector<E> every() {
   return all;
 }
 
+template <class T>
+concept List = !std::is_same_v<T, std::string> && requires(T x) {
+  x.push_back(x[0]);
+};
+
 struct Writer {
   Json json = Json::object();
 
@@ -111,10 +116,10 @@ struct Writer {
       return x;
     }
   }
-  template <class T>
-  static Json write(const std::vector<T>& xs) {
+  template <List T>
+  static Json write(const T& xs) {
     Json list = Json::array();
-    for (const T& x : xs) list.push_back(write(x));
+    for (const auto& x : xs) list.push_back(write(x));
     return list;
   }
 };
@@ -162,10 +167,10 @@ struct Reader {
     if (wide < INT32_MIN || wide > INT32_MAX) wrong(at, "a number of 32 bits", j);
     x = static_cast<int>(wide);
   }
-  template <class T>
-  static void read(const Json& j, std::vector<T>& xs, const std::string& at) {
+  template <List T>
+  static void read(const Json& j, T& xs, const std::string& at) {
     if (!j.is_array()) wrong(at, "a list", j);
-    xs.assign(j.size(), T{});
+    xs.assign(j.size(), {});
     for (size_t i = 0; i < j.size(); ++i) read(j[i], xs[i], fmt::format("{}[{}]", at, i));
   }
   template <class T>

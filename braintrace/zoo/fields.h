@@ -39,6 +39,7 @@ class Fields {
   Tensor      array(const std::string& name) const;     // numbers, nested lists: f64
   bool        is_list(const std::string& name) const;
   bool        is_text(const std::string& name) const;
+  bool        is_object(const std::string& name) const;
   std::vector<std::pair<int64_t, int64_t>> pairs(const std::string& name) const;
 
   // A nested object, read with the fields of its own kind. `kind_key` names the field that says which kind it is.
@@ -57,10 +58,5 @@ class Fields {
   std::vector<FieldSpec>          specs_;
   std::shared_ptr<nlohmann::json> defaults_;
 };
-
-// The known name closest to `word`, when it is close enough to be meant.
-std::optional<std::string> nearest(const std::string& word, const std::vector<std::string>& known);
-// ", did you mean 'x'?" or nothing.
-std::string hint(const std::string& word, const std::vector<std::string>& known);
 
 }  // namespace braintrace::zoo

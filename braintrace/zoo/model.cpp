@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "braintrace/base/nearest.h"
+
 namespace braintrace::zoo {
 
 using nlohmann::json;
@@ -16,8 +18,8 @@ namespace {
 std::vector<LayerType>& table() {
   static std::vector<LayerType> types = [] {
     std::vector<LayerType> all;
-    for (const auto& family : {basic_layers(), recurrent_layers(), convolution_layers(), spiking_layers(),
-                               test_programs(), control_flow_programs(), operation_programs()})
+    for (const auto& family : {basic_layers(), kit_layers(), recurrent_layers(), convolution_layers(), neuron_layers(),
+                               spiking_layers(), test_programs(), control_flow_programs(), operation_programs()})
       all.insert(all.end(), family.begin(), family.end());
     std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
     return all;

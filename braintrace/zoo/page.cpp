@@ -48,7 +48,8 @@ std::string vocabulary_page() {
   page += "\n## Built-in models\n\n| name | what it is |\n|---|---|\n";
   for (const BuiltinModel& m : builtin_models()) page += fmt::format("| `{}` | {} |\n", m.name, m.doc);
   page +=
-      "\n## Surrogate gradients\n\nz = 1 where x ≥ 0, else 0; dz = s(x) dx.\n\n| name | s(x) | numbers "
+      "\n## Surrogate gradients\n\nz = 1 where x ≥ 0, else 0; dz = s(x) dx.\n\n![s(x) of every "
+      "surrogate](img/surrogates.svg)\n\n| name | s(x) | numbers "
       "|\n|---|---|---|\n";
   for (const SurrogateKind& k : surrogates()) {
     std::string numbers;

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "braintrace/base/nearest.h"
+#include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 
 namespace braintrace::zoo {
@@ -20,7 +22,9 @@ SparsePattern pattern_of(const Fields& f, const std::string& name) {
     p.refuse("indptr", fmt::format("expected {} increasing numbers from 0 to {}.", shape[0] + 1, indices.size()));
   for (int64_t i : indices)
     if (i < 0 || i >= shape[1]) p.refuse("indices", fmt::format("{} is outside 0 … {}.", i, shape[1] - 1));
-  const auto tensor = [](const Ints& v) { return Tensor(Array::of<int64_t>(v, {static_cast<int64_t>(v.size())})); };
+  const auto tensor = [](const Ints& v) {
+    return Tensor(from_integers({DType::I64, {static_cast<int64_t>(v.size())}}, v));
+  };
   return csr(tensor(indptr), tensor(indices), shape[0], shape[1]);
 }
 
@@ -42,6 +46,35 @@ Surrogate surrogate_of(const Fields& f) {
 
 Tensor number_or_list(const Fields& f, const std::string& name) {
   return f.is_list(name) ? f.array(name) : Tensor(f.number(name));
+}
+
+std::variant<Tensor, ParamState> setting_value(const Fields& f, const std::string& name, int64_t n) {
+  const bool    trainable = f.is_object(name);
+  const Fields  given     = trainable ? f.nested(name, "a trainable setting", "trainable") : f;
+  const Tensor  value     = number_or_list(given, trainable ? "trainable" : name);
+  const int64_t count     = value.rank() == 0 ? n : value.size();
+  if (value.rank() > 1 || count != n) f.refuse(name, fmt::format("expected one number, or {} of them.", n));
+  if (!trainable) return value;
+  const Tensor ones = nn::init::constant(1)({n});
+  return ParamState(ones * convert(value, ones.dtype()));
+}
+
+std::string membrane_fields(double tau_ms, double V_th, double V_reset, double V_rest) {
+  return fmt::format(
+      "tau_ms={:.1f} V_th={:.1f} V_reset={:.1f} V_rest={:.1f} R=1.0 spk_reset=\"soft\" dt_ms=1.0 "
+      "surrogate=\"relu_grad\" ",
+      tau_ms, V_th, V_reset, V_rest);
+}
+
+nn::LIFOptions lif_options(const Fields& f, int64_t n) {
+  return {.tau       = setting_of<nn::TimeSetting>(f, "tau_ms", n),
+          .V_th      = setting_of<nn::VoltageSetting>(f, "V_th", n),
+          .V_reset   = setting_of<nn::VoltageSetting>(f, "V_reset", n),
+          .V_rest    = setting_of<nn::VoltageSetting>(f, "V_rest", n),
+          .R         = setting_of<nn::ResistanceSetting>(f, "R", n),
+          .reset     = nn::reset_named(f.choice("spk_reset", {"soft", "hard"})),
+          .surrogate = surrogate_of(f),
+          .dt        = f.number("dt_ms")};
 }
 
 const char* const conv_fields =

@@ -16,6 +16,17 @@ Surrogate      surrogate_of(const Fields& f);                         // {"type"
 // A number or a list of numbers.
 Tensor number_or_list(const Fields& f, const std::string& name);
 
+// A setting of n units: a number for all, a list with one for each, or {"trainable": either}, a parameter.
+std::variant<Tensor, ParamState> setting_value(const Fields& f, const std::string& name, int64_t n);
+template <class Setting>
+Setting setting_of(const Fields& f, const std::string& name, int64_t n) {
+  return std::visit([](auto v) { return Setting(v); }, setting_value(f, name, n));
+}
+
+// The membrane of a population: fields with these defaults, and what they say.
+std::string    membrane_fields(double tau_ms, double V_th, double V_reset, double V_rest);
+nn::LIFOptions lif_options(const Fields& f, int64_t n);
+
 // {"type": "conv2d", "in_size": …}; the fields of the layer types conv1d, conv2d, conv3d.
 extern const char* const    conv_fields;
 std::shared_ptr<nn::ConvNd> conv_of(const Fields& conv);

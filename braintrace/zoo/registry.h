@@ -29,6 +29,8 @@ ModulePtr build_layer(const nlohmann::json& object, const std::string& path);
 std::vector<LayerType> basic_layers();
 std::vector<LayerType> recurrent_layers();
 std::vector<LayerType> convolution_layers();
+std::vector<LayerType> kit_layers();
+std::vector<LayerType> neuron_layers();
 std::vector<LayerType> spiking_layers();
 std::vector<LayerType> test_programs();
 std::vector<LayerType> control_flow_programs();

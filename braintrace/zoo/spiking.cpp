@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Spiking populations driven through delta, exponential current and conductance synapses. Times are in ms.
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
 #include "braintrace/etp/dense.h"
 #include "braintrace/nn/neuron.h"
 #include "braintrace/nn/synapse.h"
@@ -14,26 +17,69 @@ namespace {
 
 using nn::joined;
 
-constexpr const char* membrane =
-    "tau_ms=5.0 V_th=1.0 V_reset=0.0 V_rest=0.0 R=1.0 spk_reset=\"soft\" dt_ms=1.0 surrogate=\"relu_grad\" ";
-
-nn::LIFOptions lif_options(const Fields& f) {
-  return {.tau       = number_or_list(f, "tau_ms"),
-          .V_th      = number_or_list(f, "V_th"),
-          .V_reset   = number_or_list(f, "V_reset"),
-          .V_rest    = number_or_list(f, "V_rest"),
-          .R         = number_or_list(f, "R"),
-          .reset     = nn::reset_named(f.choice("spk_reset", {"soft", "hard"})),
-          .surrogate = surrogate_of(f),
-          .dt        = f.number("dt_ms")};
-}
-
 std::shared_ptr<nn::Neuron> neuron_of(const Fields& f, int64_t n) {
   const std::string kind = f.choice("neuron", {"if", "lif", "alif"});
-  if (kind == "if") return std::make_shared<nn::IF>(n, lif_options(f));
-  if (kind == "lif") return std::make_shared<nn::LIF>(n, lif_options(f));
-  return std::make_shared<nn::ALIF>(
-      n, nn::ALIFOptions{.tau_a = number_or_list(f, "tau_a_ms"), .beta = number_or_list(f, "beta")}, lif_options(f));
+  if (kind == "if") return std::make_shared<nn::IF>(n, lif_options(f, n));
+  if (kind == "lif") return std::make_shared<nn::LIF>(n, lif_options(f, n));
+  return std::make_shared<nn::ALIF>(n,
+                                    nn::ALIFOptions{.tau_a = setting_of<nn::TimeSetting>(f, "tau_a_ms", n),
+                                                    .beta  = setting_of<nn::VoltageSetting>(f, "beta", n)},
+                                    lif_options(f, n));
+}
+
+// A neuron, synapse or plasticity of n units, described by its own type.
+template <class Part>
+std::shared_ptr<Part> part_of(const Fields& f, const std::string& name, int64_t n, const char* what) {
+  nlohmann::json d = f.object(name);
+  if (d.contains("n")) f.refuse(name + ".n", "the layer says how many units there are; leave it out.");
+  d["n"] = n;
+  d.emplace("dt_ms", f.number("dt_ms"));
+  const ModulePtr m    = build_layer(d, f.path().empty() ? name : f.path() + "." + name);
+  const auto      part = std::dynamic_pointer_cast<Part>(m);
+  if (!part) f.refuse(name + ".type", fmt::format("'{}' is not {}.", f.kind_of(name, "type"), what));
+  return part;
+}
+
+nn::SynapseOutput output_of(const Fields& f) {
+  const std::string type = f.is_text("output") ? f.text("output") : f.kind_of("output", "type");
+  if (type == "cuba") return nn::cuba(f.is_text("output") ? 1 : f.nested("output", type, "scale=1.0").number("scale"));
+  if (f.is_text("output")) f.refuse("output", fmt::format("'{}' needs numbers: write an object.", type));
+  if (type == "coba") return nn::coba(f.nested("output", type, "E").number("E"));
+  if (type != "mg_block") f.refuse("output.type", fmt::format("'{}' is unknown. Known: cuba, coba, mg_block.", type));
+  const Fields o = f.nested("output", type, "E=0.0 Mg=1.2 alpha=0.062 beta=3.57 V_offset=0.0");
+  return nn::mg_block({.E        = o.number("E"),
+                       .Mg       = o.number("Mg"),
+                       .alpha    = o.number("alpha"),
+                       .beta     = o.number("beta"),
+                       .V_offset = o.number("V_offset")});
+}
+
+// A population neu with one projection syn from [x; f(z)], z its own spikes, f short-term plasticity or nothing.
+ModulePtr composed_population(const Fields& f) {
+  const int64_t n = f.integer("n_rec"), n_in = f.integer("n_in");
+  const bool    recurrent = f.flag("recurrent"), before = f.choice("align", {"post", "pre"}) == "pre";
+  const int64_t sources = recurrent ? n_in + n : n_in;
+  const auto    neu     = part_of<nn::Neuron>(f, "neuron", n, "a neuron");
+  const auto    comm    = std::make_shared<nn::Linear>(sources, n);
+  ModulePtr     proj    = std::make_shared<nn::DeltaProj>(comm, neu), plasticity;
+  if (f.has("synapse")) {
+    const auto syn = part_of<nn::Synapse>(f, "synapse", before ? sources : n, "a synapse");
+    proj           = before ? ModulePtr(std::make_shared<nn::AlignPreProj>(syn, comm, output_of(f), neu))
+                            : ModulePtr(std::make_shared<nn::AlignPostProj>(comm, syn, output_of(f), neu));
+  }
+  auto m = make_cell();
+  m->part("neu", ModulePtr(neu));
+  m->part("syn", proj);
+  if (f.has("plasticity")) {
+    if (!recurrent) f.refuse("plasticity", "it acts on recurrent spikes; set recurrent to true.");
+    plasticity = m->part("plasticity", part_of<Module>(f, "plasticity", n, "a layer"));
+  }
+  m->step = [=](const Tensor& x) {
+    const auto seen = [&](const Tensor& z) { return plasticity ? (*plasticity)(z) : z; };
+    (*proj)(recurrent ? joined(x, seen(neu->spikes())) : x);
+    return (*neu)(Tensor());
+  };
+  return m;
 }
 
 // A population neu with one projection syn from [x; its own spikes], or from x.
@@ -44,7 +90,7 @@ ModulePtr population(const Fields& f, bool exponential) {
   const auto    comm      = std::make_shared<nn::Linear>(recurrent ? n_in + n : n_in, n);
   ModulePtr     proj;
   if (exponential) {
-    const auto syn = std::make_shared<nn::Expon>(n, number_or_list(f, "tau_syn_ms"), f.number("dt_ms"));
+    const auto syn = std::make_shared<nn::Expon>(n, setting_of<nn::TimeSetting>(f, "tau_syn_ms", n), f.number("dt_ms"));
     proj           = std::make_shared<nn::AlignPostProj>(comm, syn, nn::cuba(), neu);
   } else {
     proj = std::make_shared<nn::DeltaProj>(comm, neu);
@@ -62,15 +108,15 @@ ModulePtr population(const Fields& f, bool exponential) {
 ModulePtr gif_population(const Fields& f) {
   const int64_t n   = f.integer("n_rec");
   const double  dt  = f.number("dt_ms");
-  const auto    neu = std::make_shared<nn::GIF>(n, nn::GIFOptions{.tau        = number_or_list(f, "tau_ms"),
-                                                                  .tau_I2     = number_or_list(f, "tau_I2_ms"),
-                                                                  .A2         = number_or_list(f, "A2"),
-                                                                  .V_th       = number_or_list(f, "V_th"),
-                                                                  .R          = number_or_list(f, "R"),
+  const auto    neu = std::make_shared<nn::GIF>(n, nn::GIFOptions{.tau    = setting_of<nn::TimeSetting>(f, "tau_ms", n),
+                                                                  .tau_I2 = setting_of<nn::TimeSetting>(f, "tau_I2_ms", n),
+                                                                  .A2     = setting_of<nn::CurrentSetting>(f, "A2", n),
+                                                                  .V_th = setting_of<nn::VoltageSetting>(f, "V_th", n),
+                                                                  .R    = setting_of<nn::ResistanceSetting>(f, "R", n),
                                                                   .surrogate  = surrogate_of(f),
                                                                   .hold_reset = true,
                                                                   .dt         = dt});
-  const auto    syn = std::make_shared<nn::Expon>(n, number_or_list(f, "tau_syn_ms"), dt);
+  const auto    syn = std::make_shared<nn::Expon>(n, setting_of<nn::TimeSetting>(f, "tau_syn_ms", n), dt);
   auto          m   = make_cell();
   auto          w   = m->linear("ir2r", f.integer("n_in") + n, n);
   m->part("exp", ModulePtr(syn));
@@ -84,12 +130,12 @@ ModulePtr conv_population(const Fields& f, bool flat) {
   const auto    conv = nested_conv(f, "conv");
   const Shape   out  = *conv->out_size();
   const int64_t n    = size_of(out);
-  const auto    neu  = std::make_shared<nn::LIF>(flat ? nn::Size(n) : nn::Size(out), lif_options(f));
+  const auto    neu  = std::make_shared<nn::LIF>(flat ? nn::Size(n) : nn::Size(out), lif_options(f, n));
   auto          m    = make_cell();
   m->part("conv", ModulePtr(conv));
   std::shared_ptr<nn::Expon> syn;
   if (flat) {
-    syn = std::make_shared<nn::Expon>(n, number_or_list(f, "tau_syn_ms"), f.number("dt_ms"));
+    syn = std::make_shared<nn::Expon>(n, setting_of<nn::TimeSetting>(f, "tau_syn_ms", n), f.number("dt_ms"));
     m->part("syn", ModulePtr(syn));
   }
   m->part("neu", ModulePtr(neu));
@@ -135,12 +181,16 @@ ModulePtr coba_population(const Fields& f) {
 }  // namespace
 
 std::vector<LayerType> spiking_layers() {
-  const std::string lif = std::string("n_in n_rec recurrent=true neuron=\"lif\" tau_a_ms=100.0 beta=0.1 ") + membrane;
+  const std::string membrane = membrane_fields(5, 1, 0, 0);
+  const std::string lif      = "n_in n_rec recurrent=true neuron=\"lif\" tau_a_ms=100.0 beta=0.1 " + membrane;
   return {
       {"snn_delta", "V gets comm([x;z]) after each step of an if, lif or alif population", lif,
        [](const Fields& f) { return population(f, false); }},
       {"snn_expcu", "g ← e^{-dt/τ_syn} g + comm([x;z]) is the current of an if, lif or alif population",
        lif + "tau_syn_ms=8.0", [](const Fields& f) { return population(f, true); }},
+      {"snn", "any neuron behind any synapse (none: deltas), its output cuba, coba or mg_block, plasticity stp or std",
+       "n_in n_rec neuron synapse? output=\"cuba\" plasticity? align=\"post\" recurrent=true dt_ms=1.0",
+       composed_population},
       {"snn_coba", "g_exc, g_inh ← e^{-dt/τ_syn} g + matmul([x;z], |w|); τ dv/dt = -v + V_rest + R Σ g (E-v)",
        "n_in n_rec tau_ms=5.0 tau_syn_ms=8.0 V_th=1.0 V_reset=0.0 V_rest=0.0 R=1.0 E_exc=3.0 E_inh=-1.0 dt_ms=1.0 "
        "surrogate=\"relu_grad\"",
@@ -149,9 +199,9 @@ std::vector<LayerType> spiking_layers() {
        "n_in n_rec tau_ms=20.0 tau_syn_ms=8.0 tau_I2_ms=50.0 A2=0.0 V_th=1.0 R=1.0 dt_ms=1.0 surrogate=\"relu_grad\"",
        gif_population},
       {"conv_lif", "conv(x), flattened, feeds an exponential synapse and a lif population",
-       std::string("conv ") + membrane + "tau_syn_ms=8.0", [](const Fields& f) { return conv_population(f, true); }},
-      {"conv_lif_direct", "conv(x) is the current of a lif population in the layout of its result",
-       std::string("conv ") + membrane, [](const Fields& f) { return conv_population(f, false); }},
+       "conv " + membrane + "tau_syn_ms=8.0", [](const Fields& f) { return conv_population(f, true); }},
+      {"conv_lif_direct", "conv(x) is the current of a lif population in the layout of its result", "conv " + membrane,
+       [](const Fields& f) { return conv_population(f, false); }},
   };
 }
 

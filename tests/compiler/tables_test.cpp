@@ -224,7 +224,7 @@ Tensor D_of(const ETraceGraph& g) {
   const Tensor     D     = transition_blocks(g.hid_path_to_group({"h"}), v.temps);
   const auto&      group = g.hid_path_to_group({"h"});
   Shape            shape = group.varshape;
-  shape.insert(shape.end(), {group.num_state, group.num_state});
+  shape.insert(shape.end(), 2, group.num_state);
   return D.defined() ? D : Tensor(Type{DType::F32, shape}, 0);
 }
 std::vector<double> row(const Tensor& D, int64_t p) {

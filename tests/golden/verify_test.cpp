@@ -45,6 +45,61 @@ TEST_P(Graphs, AreFoundAsRecorded) {
 INSTANTIATE_TEST_SUITE_P(Golden, Graphs, testing::ValuesIn(golden_cases({"graphs"})),
                          [](const auto& info) { return fs::path(info.param).stem().string(); });
 
+// The release build runs all of them (tests/project/verify_cli_test.py); a few of each kind here, under the sanitizers.
+std::vector<std::string> some_numbers() {
+  std::vector<std::string> out = golden_cases({"driver", "ops"});
+  size_t                   i   = 0;
+  for (const std::string& name : golden_cases({"corrected", "numerics"}))
+    if (i++ % 6 == 0) out.push_back(name);
+  out.push_back("training/spikes_lif_eprop_ss");
+  return out;
+}
+class Numbers : public testing::TestWithParam<std::string> {};
+
+TEST_P(Numbers, AreAsRecorded) {
+  const CaseReport r = verified(GetParam());
+  EXPECT_EQ(r.status(), Status::Passed) << misses(r);
+}
+
+INSTANTIATE_TEST_SUITE_P(Golden, Numbers, testing::ValuesIn(some_numbers()), [](const auto& info) {
+  std::string name = info.param;
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); }, '_');
+  return name;
+});
+
+// Every array that a case is compared in matters: a small change of any kind of it is seen.
+class ChangedArray : public testing::TestWithParam<std::pair<const char*, const char*>> {};
+
+TEST_P(ChangedArray, IsSeen) {
+  const auto [name, array]     = GetParam();
+  golden::Case        c        = golden::load_case((golden_data / name).string());
+  const Array         recorded = c.arrays.at(array);
+  std::vector<double> values;
+  for (int64_t i = 0; i < recorded.size(); ++i) values.push_back(at(recorded, i));
+  const double largest = std::abs(
+      *std::max_element(values.begin(), values.end(), [](double a, double b) { return std::abs(a) < std::abs(b); }));
+  ASSERT_GT(largest, 0);
+  values.back() += 1e-5 * largest;
+  c.arrays.insert_or_assign(array, Array::of<double>(values, recorded.shape()));
+  const CaseReport r = golden::verify_case(c);
+  EXPECT_EQ(r.status(), Status::Failed);
+  EXPECT_NE(misses(r).find(array), std::string::npos) << misses(r);
+}
+
+INSTANTIATE_TEST_SUITE_P(Golden, ChangedArray,
+                         testing::Values(std::pair("corrected/chain_scale", "fwd.y"),
+                                         std::pair("corrected/chain_scale", "bptt.total.cell.w"),
+                                         std::pair("corrected/chain_scale", "jac.D.g0"),
+                                         std::pair("corrected/chain_scale", "signal.g0"),
+                                         std::pair("corrected/chain_scale", "jac.df.rel0.g0"),
+                                         std::pair("corrected/chain_scale", "run.d_rtrl.ss.grad_sum.cell.w"),
+                                         std::pair("corrected/chain_scale", "run.d_rtrl.ss.trace.rel0.g0.weight"),
+                                         std::pair("corrected/chain_scale", "run.es_d0.9.ss.xtrace.rel0"),
+                                         std::pair("driver/driver_gru", "call.warmup3_mean.grad.rnn.Wz.weight.weight"),
+                                         std::pair("training/spikes_lif_eprop_ss", "grad_first.out.W"),
+                                         std::pair("ops/matmul_mm", "recur.weight")));
+
 // Each corruption of a case that passes is seen, at the right place.
 struct Corruption {
   std::string name, pointer;

@@ -1,24 +1,42 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Code shown in the documents is code that is compiled and run, and links lead somewhere.  Usage: docs_test.py ROOT
+"""Code shown in the documents is code that is compiled and run, what it prints is shown as it is printed, and links
+lead somewhere.  Usage: docs_test.py ROOT BIN
 
-A block that follows a line `<!-- FILE -->` must appear, line for line, in that file."""
+A block that follows a line `<!-- FILE -->` must appear, line for line, in that file; one that follows
+`<!-- output of PROGRAM -->` in what BIN/PROGRAM prints. A picture docs/img/NAME.svg is what BIN/NAME prints."""
+import functools
 import pathlib
 import re
+import subprocess
 import sys
 
-ROOT = pathlib.Path(sys.argv[1])
-BLOCK = re.compile(r"<!-- (\S+) -->\n```cpp\n(.*?)```", re.S)
+ROOT, BIN = map(pathlib.Path, sys.argv[1:])
+CODE_BLOCK = re.compile(r"<!-- (\S+) -->\n```cpp\n(.*?)```", re.S)
+OUTPUT_BLOCK = re.compile(r"<!-- output of (\w+) -->\n```\n(.*?)```", re.S)
 CODE = re.compile(r"```.*?```", re.S)
 LINK = re.compile(r"\]\(([^)#:]+)\)")
 
-blocks, wrong = 0, []
-for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]:
+
+@functools.cache
+def output_of(program):
+    return subprocess.run([BIN / program], check=True, capture_output=True, text=True).stdout
+
+
+code, outputs, wrong = 0, 0, []
+for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]:
     text = page.read_text()
-    for name, code in BLOCK.findall(text):
-        blocks += 1
-        if code not in (ROOT / name).read_text():
-            wrong.append(f"{page.name}: this is not in {name}:\n{code}")
+    for name, block in CODE_BLOCK.findall(text):
+        code += 1
+        if block not in (ROOT / name).read_text():
+            wrong.append(f"{page.name}: this is not in {name}:\n{block}")
+    for program, block in OUTPUT_BLOCK.findall(text):
+        outputs += 1
+        if block not in output_of(program):
+            wrong.append(f"{page.name}: {program} does not print this:\n{block}")
     links = LINK.findall(CODE.sub("", text))
     wrong += [f"{page.name}: no such file: {link}" for link in links if not (page.parent / link).exists()]
-print("\n".join(wrong) or f"{blocks} code blocks match their files")
-sys.exit(bool(wrong) or blocks < 4)
+pictures = list((ROOT / "docs/img").glob("*.svg"))
+wrong += [f"{p.name} is not what the program {p.stem} draws" for p in pictures if p.read_text() != output_of(p.stem)]
+found = f"{code} code blocks match their files, {outputs} outputs and {len(pictures)} picture(s) their programs"
+print("\n".join(wrong) or found)
+sys.exit(bool(wrong) or code < 15 or outputs < 8 or not pictures)

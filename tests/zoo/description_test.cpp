@@ -55,6 +55,66 @@ TEST(Description, NestedParts) {
       {"mask", "[3,2]"});
 }
 
+// Sizes, times, names, masks and indices that cannot be meant, each with its place in the description.
+TEST(Description, WrongNumbers) {
+  const auto in_chain = [](const std::string& layer) {
+    return R"({"type": "chain", "layers": [{"name": "a", "type": "glu"}, {"name": "b", )" + layer + "}]}";
+  };
+  const std::vector<std::pair<std::string, std::vector<const char*>>> cases = {
+      {R"("type": "lif", "n": 0)", {"layers[1].n", "positive"}},
+      {R"("type": "lif", "n": 3, "tau_ms": 0)", {"LIF", "tau", "positive"}},
+      {R"("type": "lif", "n": 3, "tau_ms": [5, 5])", {"layers[1].tau_ms", "3 of them"}},
+      {R"("type": "lif", "n": 3, "tau_ms": {"trainable": [5, -5, 5]})", {"LIF", "tau", "entry 1"}},
+      {R"("type": "lif", "n": 3, "tau_ms": {"trainabel": 5})", {"layers[1].tau_ms.trainabel", "'trainable'"}},
+      {R"("type": "lif", "n": 3, "dt_ms": 0)", {"dt", "positive"}},
+      {R"("type": "lif", "n": 3, "spk_reset": "sof")", {"layers[1].spk_reset", "'soft'"}},
+      {R"("type": "lif_ref", "n": 3, "tau_ref_ms": -1)", {"tau_ref", "positive"}},
+      {R"("type": "dual_expon", "n": 3, "tau_rise_ms": 10)", {"DualExpon", "equal"}},
+      {R"("type": "alpha", "n": 3, "tau_ms": -1)", {"Alpha", "tau"}},
+      {R"("type": "exp_if", "n": 3, "delta_T": 0)", {"ExpIF", "delta_T"}},
+      {R"("type": "dropout", "keep": 0)", {"layers[1].keep", "probability"}},
+      {R"("type": "group_norm", "n": 4, "groups": 3)", {"GroupNorm", "3"}},
+      {R"("type": "batch_norm", "n": 4, "spatial_axes": 4)", {"layers[1].spatial_axes", "0 to 3"}},
+      {R"("type": "pool", "kind": "median", "window": [2, 2])", {"layers[1].kind", "max, mean"}},
+      {R"("type": "signed_linear", "n_in": 2, "n_out": 2, "sign": [[1, -1, 1]])", {"SignedWLinear", "[1,3]"}},
+      {R"("type": "sparse_linear", "csr": {"shape": [2, 2], "indptr": [0, 1, 2], "indices": [0, 2]})",
+       {"layers[1].csr.indices", "2 is outside 0 … 1"}},
+      {R"("type": "snn", "n_in": 1, "n_rec": 2, "neuron": {"type": "gru"})", {"layers[1].neuron", "n_in"}},
+      {R"("type": "snn", "n_in": 1, "n_rec": 2, "neuron": {"type": "expon"})",
+       {"layers[1].neuron.type", "not a neuron"}},
+      {R"("type": "snn", "n_in": 1, "n_rec": 2, "neuron": {"type": "lif", "n": 3})",
+       {"layers[1].neuron.n", "leave it out"}},
+      {R"("type": "snn", "n_in": 1, "n_rec": 2, "neuron": {"type": "lif"}, "synapse": {"type": "expon"}, "output": "coba")",
+       {"layers[1].output", "numbers"}},
+      {R"("type": "delay", "n": 3, "steps": 0)", {"layers[1].steps", "positive"}},
+      {R"("type": "lora", "n_in": 3, "rank": 0, "n_out": 3)", {"layers[1].rank", "positive"}},
+  };
+  for (const auto& [layer, phrases] : cases) {
+    const std::string message = error_of([&] { build_model(in_chain(layer)); });
+    for (const char* p : phrases)
+      EXPECT_NE(message.find(p), message.npos) << layer << ": '" << p << "' is not in: " << message;
+  }
+}
+
+// A mistake that shows only when a step runs names the layers on the way to it.
+TEST(Description, WrongInputs) {
+  const auto message = [](const char* layers, const Tensor& x) {
+    const auto model = build_model(std::string(R"({"type": "chain", "layers": [)") + layers + "]}");
+    init_all_states(*model);
+    return error_of([&] { (*model)(x); });
+  };
+  const std::string gru = message(R"({"name": "rnn", "type": "gru", "n_in": 3, "n_rec": 4})", zeros({5}));
+  for (const char* p :
+       {"size 7", "in rnn.Wz (Linear) called with f32[9]", "in rnn (GRUCell) called with f32[5]", "in the model"})
+    EXPECT_NE(gru.find(p), gru.npos) << gru;
+  const std::string lif =
+      message(R"({"name": "a", "type": "lif", "n": 4}, {"name": "b", "type": "lif", "n": 3})", zeros({4}));
+  EXPECT_NE(lif.find("in b (LIF) called with f32[4]"), lif.npos) << lif;
+  const std::string ids =
+      message(R"({"name": "e", "type": "embedding", "vocab": 4, "n_out": 2})", full({1}, 4, DType::I32));
+  EXPECT_NE(ids.find("in e (Embedding)"), ids.npos) << ids;
+}
+
 TEST(Description, BuiltInModelsRun) {
   const std::set<std::string> images{"conv_rnn"};
   for (const BuiltinModel& m : builtin_models()) {

@@ -24,7 +24,7 @@ class Forward : public testing::TestWithParam<std::string> {};
 TEST_P(Forward, MatchesTheRecordedRun) {
   Loaded       c(GetParam());
   const bool   single    = c.arrays.at("fwd.y").dtype() == DType::F32;
-  const double tolerance = single ? 1e-5 : 1e-11;
+  const double tolerance = single ? 1e-5 : 1e-12;
   int          states    = 0;
   for (int64_t t = 0; t < c.info["T"].get<int64_t>(); ++t) {
     const Tensor y = (*c.model)(at_step(c.arrays.at("x"), t));
@@ -45,7 +45,7 @@ TEST_P(Forward, TracedStepEqualsTheRecordedOne) {
   const Tensor          x   = at_step(c.arrays.at("x"), 0);
   const StatefulProgram p   = trace_function({x.type()}, [&](const Tensors& in) { return Tensors{(*c.model)(in[0])}; });
   const Tensors         out = p.store(replay(p.program, p.constants, p.inputs({x})));
-  const double          tolerance = c.arrays.at("fwd.y").dtype() == DType::F32 ? 1e-5 : 1e-11;
+  const double          tolerance = c.arrays.at("fwd.y").dtype() == DType::F32 ? 1e-5 : 1e-12;
   EXPECT_LT(distance(out[0], c.arrays.at("fwd.y"), 0), tolerance);
   for (const auto& [key, value] : c.arrays)
     if (key.rfind("fwd.h.", 0) == 0) {

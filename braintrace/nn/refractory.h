@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Neurons that rest after a spike.
+#pragma once
+
+#include "braintrace/nn/nonlinear.h"
+
+namespace braintrace::nn {
+
+// The clock of a refractory population: what happened before the last spike is held for τ_ref.
+//   s' = s + dt, and 0 at a spike;   h' = h₁ where s' < τ_ref        s: time since the last spike, no derivative
+class RefractoryClock {
+ public:
+  RefractoryClock(TimeSetting tau_ref, ShortTermState since) : tau_ref_(std::move(tau_ref)), since_(std::move(since)) {}
+
+  // Runs `integrate`, but where the time since the last spike is below τ_ref the states keep their present values.
+  void run(const StateMap& hidden, double dt, const std::function<void()>& integrate,
+           const std::function<Tensor()>& spikes) const;
+
+ private:
+  TimeSetting    tau_ref_;
+  ShortTermState since_;
+};
+ShortTermState long_since(const Size& size);  // no spike yet
+
+// A neuron whose hidden states stay as the reset left them, whatever the input, for τ_ref after a spike.
+template <class Base>
+class Refractory : public Base {
+ public:
+  template <class... Options>
+  Refractory(const Size& size, const TimeSetting& tau_ref, Options... options)
+      : Base(size, std::move(options)...),
+        since(this->state("since", long_since(size))),
+        hidden_(this->template states<HiddenState>()),
+        clock_(tau_ref, since) {
+    tau_ref.require_positive("Refractory", "tau_ref");
+    this->setting("tau_ref", tau_ref);
+  }
+
+  ShortTermState since;
+
+ protected:
+  void integrate() override {
+    clock_.run(
+        hidden_, this->options_.dt.ms(), [&] { Base::integrate(); }, [&] { return this->spikes(); });
+  }
+
+ private:
+  StateMap        hidden_;
+  RefractoryClock clock_;
+};
+
+struct LIFRef : Refractory<LIF> {
+  explicit LIFRef(const Size& size, const TimeSetting& tau_ref = 5.0, LIFOptions o = {})
+      : Refractory(size, tau_ref, std::move(o)) {}
+};
+struct ALIFRef : Refractory<ALIF> {
+  explicit ALIFRef(const Size& size, const TimeSetting& tau_ref = 5.0, ALIFOptions adaptation = {}, LIFOptions o = {})
+      : Refractory(size, tau_ref, std::move(adaptation), std::move(o)) {}
+};
+struct ExpIFRef : Refractory<ExpIF> {
+  explicit ExpIFRef(const Size& size, const TimeSetting& tau_ref = 1.7, ExpIFOptions exponential = {},
+                    LIFOptions o = cortical())
+      : Refractory(size, tau_ref, exponential, std::move(o)) {}
+};
+struct AdExIFRef : Refractory<AdExIF> {
+  explicit AdExIFRef(const Size& size, const TimeSetting& tau_ref = 1.7, AdaptationOptions adaptation = {},
+                     ExpIFOptions exponential = {}, LIFOptions o = cortical())
+      : Refractory(size, tau_ref, std::move(adaptation), exponential, std::move(o)) {}
+};
+struct AdQuaIFRef : Refractory<AdQuaIF> {
+  explicit AdQuaIFRef(const Size& size, const TimeSetting& tau_ref = 1.7,
+                      AdaptationOptions adaptation = {.b = 0.1, .tau_w = 10.0}, QuaIFOptions quadratic = {},
+                      LIFOptions o = cortical())
+      : Refractory(size, tau_ref, std::move(adaptation), quadratic, std::move(o)) {}
+};
+
+}  // namespace braintrace::nn

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Linear layers with structure, normalisation, dropout, pooling and changes of shape.
+#include "braintrace/nn/factored.h"
+#include "braintrace/nn/generic.h"
+#include "braintrace/nn/norm.h"
+#include "braintrace/zoo/parts.h"
+#include "braintrace/zoo/registry.h"
+
+namespace braintrace::zoo {
+
+namespace {
+
+nn::OptionalInit bias_of(const Fields& f) { return f.flag("bias") ? nn::OptionalInit(0) : nn::no_bias; }
+
+double keep_of(const Fields& f) {
+  const double keep = f.number("keep");
+  if (!(keep > 0 && keep <= 1)) f.refuse("keep", fmt::format("expected a probability above 0, got {}.", keep));
+  return keep;
+}
+
+nn::PoolKind pool_kind(const Fields& f) {
+  return f.choice("kind", {"max", "mean"}) == "max" ? nn::PoolKind::Max : nn::PoolKind::Mean;
+}
+
+PoolOptions pool_options(const Fields& f) {
+  PoolOptions o{.window = f.integers("window"), .stride = {}, .padding = {}, .layout = {}};
+  if (f.has("stride")) o.stride = f.integers("stride");
+  if (o.stride.size() == 1) o.stride.assign(o.window.size(), o.stride[0]);
+  o.padding.kind = f.choice("padding", {"VALID", "SAME"}) == "SAME" ? Padding::Kind::Same : Padding::Kind::Valid;
+  return o;
+}
+
+ModulePtr batch_norm(const Fields& f) {
+  const Ints axes = f.integers("spatial_axes");
+  if (axes.size() != 1 || axes[0] < 0 || axes[0] > 3) f.refuse("spatial_axes", "expected a number from 0 to 3.");
+  return std::make_shared<nn::BatchNorm>(
+      static_cast<size_t>(axes[0]), f.integer("n"),
+      nn::BatchNormOptions{.momentum = f.number("momentum"), .eps = f.number("eps"), .affine = f.flag("affine")});
+}
+
+ModulePtr lora(const Fields& f) {
+  nn::LoRAOptions o;
+  if (f.has("alpha")) o.alpha = f.number("alpha");
+  return std::make_shared<nn::LoRA>(f.integer("n_in"), f.integer("rank"), f.integer("n_out"), o);
+}
+
+ModulePtr sparse_linear(const Fields& f) {
+  const SparsePattern p = pattern_of(f, "csr");
+  return std::make_shared<nn::SparseLinear>(p, nn::init::normal(0, 0.5)(p.rows.shape()), bias_of(f));
+}
+
+}  // namespace
+
+std::vector<LayerType> kit_layers() {
+  return {
+      {"signed_linear", "y = x (|W| ∘ sign), sign = 1 unless given", "n_in n_out sign?",
+       [](const Fields& f) -> ModulePtr {
+         const Tensor sign = f.has("sign") ? f.array("sign") : Tensor();
+         return std::make_shared<nn::SignedWLinear>(f.integer("n_in"), f.integer("n_out"),
+                                                    nn::SignedWLinearOptions{.w_sign = sign});
+       }},
+      {"scaled_ws_linear", "y = (x Ŵ) g + b, Ŵ = (W - mean)/√max(I var, ε) over inputs",
+       "n_in n_out gain=true bias=true eps=1e-4",
+       [](const Fields& f) -> ModulePtr {
+         return std::make_shared<nn::ScaledWSLinear>(
+             f.integer("n_in"), f.integer("n_out"),
+             nn::ScaledWSLinearOptions{.b_init = bias_of(f), .ws_gain = f.flag("gain"), .eps = f.number("eps")});
+       }},
+      {"sparse_linear", "y = x W + b, W with a fixed pattern", "csr bias=false", sparse_linear},
+      {"grouped_linear", "y_g = x_g W_g + b_g", "groups n_in n_out bias=true",
+       [](const Fields& f) -> ModulePtr {
+         return std::make_shared<nn::GroupedLinear>(f.integer("groups"), f.integer("n_in"), f.integer("n_out"),
+                                                    nn::init::plain::kaiming_normal(), bias_of(f));
+       }},
+      {"lora", "y = α x A B, α = 1/rank unless given; B starts at zero", "n_in rank n_out alpha?", lora},
+      {"batch_norm", "(x - mean)/√(var + ε) scale + bias per channel; statistics of the batch while training",
+       "n spatial_axes=0 momentum=0.99 eps=1e-5 affine=true", batch_norm},
+      {"layer_norm", "(x - mean)/√(var + ε) scale + bias over the last axis", "n eps=1e-6",
+       [](const Fields& f) -> ModulePtr {
+         return std::make_shared<nn::LayerNorm>(f.integer("n"), nn::LayerNormOptions{.eps = f.number("eps")});
+       }},
+      {"rms_norm", "x/√(mean(x²) + ε) scale over the last axis", "n eps=1e-6",
+       [](const Fields& f) -> ModulePtr { return std::make_shared<nn::RMSNorm>(f.integer("n"), f.number("eps")); }},
+      {"group_norm", "layer_norm within groups of channels and over spatial axes", "n groups=32 eps=1e-6",
+       [](const Fields& f) -> ModulePtr {
+         return std::make_shared<nn::GroupNorm>(f.integer("n"), f.integer("groups"),
+                                                nn::LayerNormOptions{.eps = f.number("eps")});
+       }},
+      {"dropout", "while training, x/keep with probability keep, else 0", "keep=0.5",
+       [](const Fields& f) -> ModulePtr { return std::make_shared<nn::Dropout>(keep_of(f)); }},
+      {"pool", "maximum or mean of windows over the axes before the channels", "kind window stride? padding=\"VALID\"",
+       [](const Fields& f) -> ModulePtr { return std::make_shared<nn::Pool>(pool_kind(f), pool_options(f)); }},
+      {"adaptive_pool", "maximum or mean of each of `out` parts of the axes before the channels", "kind out",
+       [](const Fields& f) -> ModulePtr {
+         return std::make_shared<nn::AdaptivePool>(pool_kind(f), f.integers("out"));
+       }},
+      {"prelu", "y = x where x > 0, else a x; a trainable", "n=1 init=0.25",
+       [](const Fields& f) -> ModulePtr { return std::make_shared<nn::PReLU>(f.integer("n"), f.number("init")); }},
+      {"glu", "a σ(b), [a;b] = x", "", [](const Fields&) -> ModulePtr { return std::make_shared<nn::GLU>(); }},
+      {"unflatten", "the last axis as these axes", "sizes",
+       [](const Fields& f) -> ModulePtr { return std::make_shared<nn::Unflatten>(nn::Size(f.integers("sizes"))); }},
+  };
+}
+
+}  // namespace braintrace::zoo
