@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "braintrace/compiler/diagnostics.h"
@@ -51,12 +52,13 @@ struct StepValues {
 
 // One step of the model as a program, and which of its values are states.
 struct ModuleInfo {
-  StatefulProgram        step;
-  StateMap               states;   // below the module, sorted by path
-  std::vector<HiddenVar> hidden;   // in the order the step first touches them
-  std::vector<WeightVar> weights;  // likewise
-  ControlFlowPolicy      control_flow;
-  std::vector<int>       descended_scans;  // equations of the step
+  StatefulProgram                            step;
+  StateMap                                   states;  // below the module, sorted by path
+  std::unordered_map<const StateCell*, Path> state_id_to_path;
+  std::vector<HiddenVar>                     hidden;   // in the order the step first touches them
+  std::vector<WeightVar>                     weights;  // likewise
+  ControlFlowPolicy                          control_flow;
+  std::vector<int>                           descended_scans;  // equations of the step
 
   const Program& program() const { return step.program; }
   Path           path_of(const State& state) const;

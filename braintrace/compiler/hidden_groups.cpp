@@ -32,8 +32,9 @@ struct GroupFinder {
       std::vector<int>(info.program().types.size(), -1);  // of each value: which hidden state it ends
 
   Stops scope() const {
-    return options.include_recurrent_mixing ? Stops{}
-                                            : Stops{.eqn = [this](const Eqn& e) { return flow.is_product(e); }};
+    return {.eqn = [this](const Eqn& e) {
+      return is_stop_gradient(*e.op) || (!options.include_recurrent_mixing && flow.is_product(e));
+    }};
   }
 
   // Hidden states of the same shape and layer whose new value the old value of `h` reaches.

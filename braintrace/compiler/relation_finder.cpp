@@ -26,10 +26,12 @@ bool RelationFinder::blocks(const Eqn& e) const {
   return options.as_reference ? is_mixing_etp(*e.op) : flow.is_product(e);
 }
 
+bool RelationFinder::cuts(const Eqn& e) const { return !options.as_reference && is_stop_gradient(*e.op); }
+
 Stops RelationFinder::inside(int group, bool through_products) const {
   Stops s;
   s.value = [this, group](Var v) { return group_of_exit[v] >= 0 && group_of_exit[v] != group; };
-  if (!through_products) s.eqn = [this](const Eqn& e) { return blocks(e); };
+  s.eqn   = [this, through_products](const Eqn& e) { return cuts(e) || (!through_products && blocks(e)); };
   return s;
 }
 

@@ -364,6 +364,21 @@ TEST(SmallPrograms, AGateBeforeAProductLearnsInAWindow) {
   EXPECT_EQ(names(g.hidden_param_op_relations[0].through), Names{"W"});
 }
 
+TEST(SmallPrograms, AStopGradientCutsGroupsAndRelations) {
+  Small      s;
+  const auto g = s.compile([](Small& m, const Tensor& x) {
+    const Tensor y = matmul(x, m.W.value());
+    m.g.set(0.5 * m.g.value() + matmul(x, m.V.value()));
+    m.h.set(0.5 * m.h.value() + stop_gradient(y) + stop_gradient(m.g.value()));
+  });
+  EXPECT_EQ(g.hidden_groups.size(), 2u);
+  EXPECT_EQ(weights(g), Names{"V"});
+  EXPECT_EQ(g.hidden_param_op_relations[0].hidden_groups, std::vector<int>{g.hid_path_to_group({"g"}).index});
+  const auto cut = g.explain({.weight_path = Path{"W"}});
+  ASSERT_EQ(cut.size(), 1u);
+  EXPECT_NE(cut[0].message.find("stop_gradient cuts its way"), std::string::npos);
+}
+
 TEST(SmallPrograms, ALearnedDecayIsARelationAndStaysInTheTail) {
   Small      s;
   const auto g = s.compile([](Small& m, const Tensor& x) {
