@@ -2,9 +2,18 @@
 // The public surface of BrainTrace in one include.
 #pragma once
 
+#include "braintrace/algorithms/bptt.h"
+#include "braintrace/algorithms/compile.h"
 #include "braintrace/algorithms/d_rtrl.h"
+#include "braintrace/algorithms/dni.h"
 #include "braintrace/algorithms/e_prop.h"
 #include "braintrace/algorithms/es_d_rtrl.h"
+#include "braintrace/algorithms/fixed_feedback.h"
+#include "braintrace/algorithms/kappa_filter.h"
+#include "braintrace/algorithms/rtrl.h"
+#include "braintrace/algorithms/snap.h"
+#include "braintrace/algorithms/three_factor.h"
+#include "braintrace/algorithms/uoro.h"
 #include "braintrace/base/version.h"
 #include "braintrace/compiler/report.h"
 #include "braintrace/control/check_trainable.h"

@@ -14,5 +14,6 @@ using Action = std::function<int()>;
 void add_explain(CLI::App& app, Action& chosen);
 void add_graph(CLI::App& app, Action& chosen);
 void add_info(CLI::App& app, Action& chosen);
+void add_verify(CLI::App& app, Action& chosen);
 
 }  // namespace braintrace::cli

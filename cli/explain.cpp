@@ -4,8 +4,8 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "braintrace/base/nearest.h"
 #include "braintrace/compiler/graph.h"
-#include "braintrace/zoo/fields.h"
 #include "cli/command.h"
 #include "cli/model_argument.h"
 
@@ -28,7 +28,7 @@ std::vector<std::string> strings(const std::vector<Path>& paths) {
 // The path that `text` names: dotted, among those the model has.
 Path known_path(const std::string& option, const std::string& text, const std::vector<std::string>& known) {
   require(std::find(known.begin(), known.end(), text) != known.end(),
-          "{} {}: the model has no such path{}\n  It has: {}.", option, text, zoo::hint(text, known),
+          "{} {}: the model has no such path{}\n  It has: {}.", option, text, hint(text, known),
           fmt::join(known, ", "));
   return Path::dotted(text);
 }
@@ -48,7 +48,7 @@ Explain filter_of(const Options& o, const ETraceGraph& graph) {
   if (!o.kind.empty()) {
     filter.kind = diagnostic_kind_named(o.kind);
     require(filter.kind.has_value(), "--kind {}: there is no such kind{}\n  Kinds: {}.", o.kind,
-            zoo::hint(o.kind, kinds), fmt::join(kinds, ", "));
+            hint(o.kind, kinds), fmt::join(kinds, ", "));
   }
   return filter;
 }

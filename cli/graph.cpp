@@ -5,10 +5,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "braintrace/base/nearest.h"
 #include "braintrace/compiler/report.h"
 #include "braintrace/viz/graph_view.h"
 #include "braintrace/viz/program_picture.h"
-#include "braintrace/zoo/fields.h"
 #include "cli/command.h"
 #include "cli/model_argument.h"
 
@@ -78,7 +78,7 @@ int run(const Options& o) {
   if (wanted.empty()) wanted = {"text"};
   for (const std::string& f : wanted)
     require(std::find(formats.begin(), formats.end(), f) != formats.end(),
-            "--format: there is no format '{}'{}\n  Formats: {}.", f, zoo::hint(f, formats), fmt::join(formats, ", "));
+            "--format: there is no format '{}'{}\n  Formats: {}.", f, hint(f, formats), fmt::join(formats, ", "));
   require(wanted.size() == 1 || !o.output.empty(),
           "--format {}: several formats need -o NAME; the files get its name "
           "and an extension each.",

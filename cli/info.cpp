@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "braintrace/algorithms/registry.h"
 #include "braintrace/base/version.h"
 #include "braintrace/ir/op.h"
 #include "cli/command.h"
@@ -30,45 +31,52 @@ std::vector<std::string_view> dtype_names() {
 
 const std::vector<std::string_view> backends = {"reference"};
 
-nlohmann::ordered_json as_json(bool with_ops) {
+struct Options {
+  bool json = false, ops = false, algorithms = false;
+};
+
+nlohmann::ordered_json as_json(const Options& o) {
   nlohmann::ordered_json j = {{"version", version},
                               {"compiler", compiler()},
                               {"backends", backends},
                               {"dtypes", dtype_names()},
                               {"num_ops", all_ops().size()}};
-  if (with_ops)
+  if (o.ops)
     for (const Op* op : all_ops())
       j["ops"].push_back({{"name", op->name}, {"operands", op->operands}, {"doc", op->doc}});
+  if (o.algorithms)
+    for (const Algorithm& a : algorithms())
+      j["algorithms"].push_back({{"name", a.name}, {"aliases", a.aliases}, {"options", a.options}, {"doc", a.doc}});
   return j;
 }
 
-void print_text(bool with_ops) {
+void print_text(const Options& o) {
   fmt::print("version   {}\n", version);
   fmt::print("compiler  {}\n", compiler());
   fmt::print("backends  {}\n", fmt::join(backends, " "));
   fmt::print("dtypes    {}\n", fmt::join(dtype_names(), " "));
   fmt::print("ops       {}\n", all_ops().size());
-  if (!with_ops) return;
-  fmt::print("\n");
-  for (const Op* op : all_ops()) fmt::print("{:<20} {:<16} {}\n", op->name, op->operands, op->doc);
+  if (o.ops) {
+    fmt::print("\n");
+    for (const Op* op : all_ops()) fmt::print("{:<20} {:<16} {}\n", op->name, op->operands, op->doc);
+  }
+  if (o.algorithms) fmt::print("\n{}", list_of_algorithms());
 }
 
 }  // namespace
 
 void add_info(CLI::App& app, Action& chosen) {
-  struct Options {
-    bool json = false, ops = false;
-  };
   auto  options = std::make_shared<Options>();
-  auto* command = app.add_subcommand("info", "version, compiler, backends, element types, operations");
+  auto* command = app.add_subcommand("info", "version, compiler, backends, element types, operations, algorithms");
   command->add_flag("--json", options->json, "machine-readable output");
   command->add_flag("--ops", options->ops, "list every operation with its operands and meaning");
+  command->add_flag("--algorithms", options->algorithms, "list every learning algorithm with its names and options");
   command->callback([options, &chosen] {
     chosen = [options] {
       if (options->json)
-        fmt::print("{}\n", as_json(options->ops).dump(2));
+        fmt::print("{}\n", as_json(*options).dump(2));
       else
-        print_text(options->ops);
+        print_text(*options);
       return 0;
     };
   });

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The braintrace command. Exit status: 0 done, 1 a check failed, 2 bad input, 3 a bug.
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <numeric>
 #include <unistd.h>
 
 #include <fmt/color.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "braintrace/base/error.h"
+#include "braintrace/base/nearest.h"
 #include "braintrace/base/version.h"
 #include "braintrace/compiler/diagnostics.h"
 #include "cli/command.h"
@@ -26,28 +26,10 @@ int report(Status status, const std::string& message) {
   return status;
 }
 
-// Edit distance (insert, delete, replace).
-size_t distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 0; i < a.size(); ++i) {
-    size_t diagonal = row[0]++;
-    for (size_t j = 0; j < b.size(); ++j) {
-      const size_t above = row[j + 1];
-      row[j + 1]         = std::min({above + 1, row[j] + 1, diagonal + (a[i] != b[j])});
-      diagonal           = above;
-    }
-  }
-  return row[b.size()];
-}
-
 std::string unknown_command(const std::vector<CLI::App*>& commands, const std::string& given) {
-  std::string all, nearest;
-  for (const CLI::App* c : commands) {
-    all += " " + c->get_name();
-    if (nearest.empty() || distance(given, c->get_name()) < distance(given, nearest)) nearest = c->get_name();
-  }
-  return fmt::format("there is no command '{}'; did you mean '{}'?\n  Commands:{}", given, nearest, all);
+  std::vector<std::string> names;
+  for (const CLI::App* c : commands) names.push_back(c->get_name());
+  return fmt::format("there is no command '{}'{}\n  Commands: {}", given, hint(given, names), fmt::join(names, " "));
 }
 
 int run(int argc, char** argv) {
@@ -58,6 +40,7 @@ int run(int argc, char** argv) {
   add_explain(app, chosen);
   add_graph(app, chosen);
   add_info(app, chosen);
+  add_verify(app, chosen);
 
   const auto commands = app.get_subcommands({});
   if (argc > 1 && argv[1][0] != '-' &&

@@ -19,6 +19,7 @@ function(bt_test name)
   target_compile_definitions(test_${name} PRIVATE BRAINTRACE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   bt_warnings(test_${name})
   add_test(NAME ${name} COMMAND ${bt_launcher} $<TARGET_FILE:test_${name}>)
+  set_tests_properties(${name} PROPERTIES ENVIRONMENT BRAINTRACE_CACHE_DIR=${PROJECT_BINARY_DIR}/compiled)
 endfunction()
 
 if("unit" IN_LIST BRAINTRACE_TESTS)
@@ -38,6 +39,9 @@ if("unit" IN_LIST BRAINTRACE_TESTS)
       bt_test(all_${suite} ${suite_tests})
     endif()
   endforeach()
+  # Compiled code is held to the samples and random programs of other suites.
+  target_sources(test_all_codegen PRIVATE tests/ops/laws.cpp tests/transforms/random_program.cpp
+                                          tests/transforms/words.cpp)
 endif()
 
 if("threads" IN_LIST BRAINTRACE_TESTS)

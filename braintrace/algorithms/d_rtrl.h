@@ -2,6 +2,7 @@
 #pragma once
 
 #include "braintrace/algorithms/learner.h"
+#include "braintrace/algorithms/param_dim.h"
 
 namespace braintrace {
 
@@ -11,36 +12,20 @@ namespace braintrace {
 //   ∇_t = s_t + L_t · D_t ε_{t-1}                 s = same-step gradient,  L = learning signal
 //
 // Memory O(B·|θ|·S). Exact when the hidden-to-hidden Jacobian is block diagonal over positions.
-class DRtrlRule : public LearningRule {
- public:
-  std::string name() const override { return "D_RTRL"; }
-  Types       memory(const ETraceGraph& graph) const override;
-  Tensors     advance(Step& step, const Tensors& eps) const override;
-  void        credit(Step& step, const Tensors& before, const Tensors& after, const Tensors& L,
-                     Tensors& leaf_gradients) const override;
-};
-
 class D_RTRL : public OnlineLearner {
  public:
-  explicit D_RTRL(Module& model, CompileOptions options = {})
-      : OnlineLearner(model, std::make_shared<DRtrlRule>(), std::move(options)) {}
+  explicit D_RTRL(Module& model, LearnerOptions options = {})
+      : OnlineLearner(model, std::make_shared<ParamDimRule>("D_RTRL"), std::move(options)) {}
 };
+using ParamDimVjpAlgorithm = D_RTRL;
 
 // OSTL for recurrent nets: D-RTRL whose D keeps the products, true diagonal blocks of the whole transition.
 // Bohnstingl et al. 2022
-class OstlRecurrentRule : public DRtrlRule {
- public:
-  std::string    name() const override { return "OSTLRecurrent"; }
-  CompileOptions scope(CompileOptions options) const override {
-    options.include_recurrent_mixing = true;
-    return options;
-  }
-};
-
 class OSTLRecurrent : public OnlineLearner {
  public:
-  explicit OSTLRecurrent(Module& model, CompileOptions options = {})
-      : OnlineLearner(model, std::make_shared<OstlRecurrentRule>(), std::move(options)) {}
+  explicit OSTLRecurrent(Module& model, LearnerOptions options = {})
+      : OnlineLearner(model, std::make_shared<ParamDimRule>("OSTLRecurrent", ParamDimOptions{.coupled = true}),
+                      std::move(options)) {}
 };
 
 }  // namespace braintrace

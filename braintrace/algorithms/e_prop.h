@@ -2,33 +2,30 @@
 #pragma once
 
 #include "braintrace/algorithms/learner.h"
+#include "braintrace/algorithms/param_dim.h"
 
 namespace braintrace {
 
 // e-prop with a low-pass filter on the trace.   Bellec et al. 2020
 //
 //   ε_t = D_t ε_{t-1} + D_f,t ⊗ ∂y_t/∂w           ē_t = κ ē_{t-1} + ε_t
-//   ∇_t = s_t + L_t · ē_t − L_t · D_f,t ⊗ ∂y_t/∂w
+//   ∇_t = s_t + L'_t · ē_t − L_t · D_f,t ⊗ ∂y_t/∂w
 //
-// The filter advances at every step, whether or not it has a loss. κ = 0 is D-RTRL.
-class EPropRule : public LearningRule {
- public:
-  explicit EPropRule(double kappa);
-
-  std::string name() const override { return "EProp"; }
-  Types       memory(const ETraceGraph& graph) const override;  // ε, then ē
-  Tensors     advance(Step& step, const Tensors& memory) const override;
-  void        credit(Step& step, const Tensors& before, const Tensors& after, const Tensors& L,
-                     Tensors& leaf_gradients) const override;
-
- private:
-  double kappa_;
-};
-
+// The filter advances at every step, whether or not it has a loss. L' is the learning signal L itself or what random
+// feedback makes of it. κ = 0 with L' = L is D-RTRL.
 class EProp : public OnlineLearner {
  public:
-  EProp(Module& model, double kappa_filter_decay, CompileOptions options = {})
-      : OnlineLearner(model, std::make_shared<EPropRule>(kappa_filter_decay), std::move(options)) {}
+  explicit EProp(Module& model, double kappa_filter_decay = 0, LearnerOptions options = {})
+      : EProp(model, kappa_filter_decay, LearningSignal(), std::move(options)) {}
+  EProp(Module& model, double kappa_filter_decay, RandomFeedback feedback, LearnerOptions options = {})
+      : EProp(model, kappa_filter_decay, LearningSignal::random_feedback(std::move(feedback)), std::move(options)) {}
+
+ private:
+  EProp(Module& model, double kappa, LearningSignal signal, LearnerOptions options)
+      : OnlineLearner(
+            model,
+            std::make_shared<ParamDimRule>("EProp", ParamDimOptions{.kappa = kappa, .signal = std::move(signal)}),
+            std::move(options)) {}
 };
 
 }  // namespace braintrace

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "braintrace/algorithms/learner.h"
+#include "braintrace/algorithms/signal.h"
 
 namespace braintrace {
 
@@ -13,39 +14,50 @@ struct TraceDecay {
   static TraceDecay rank(int r);
 };
 
-// ES-D-RTRL, also called pp-prop: the trace as a product of a filtered input and a filtered sensitivity.  Wang et al.
-// 2026
+struct IODimOptions {
+  TraceDecay            decay;
+  LearningSignal        signal  = {};
+  std::optional<double> leak    = {};     // the factor in place of D on the f side: 1 or 0
+  bool                  coupled = false;  // D keeps the products
+};
+
+// ES-D-RTRL, also called pp-prop: the trace as a product of a filtered input and a filtered sensitivity.
+// Wang et al. 2026
 //
-//   ε^x_t = α_x ε^x_{t-1} + x_t            ε^f_t = α_f D_t ε^f_{t-1} + (1-α_f) D_f,t          c_m = max(1 - α_f^m,
-//   1e-8) ∇_t   = s_t + V(ε^x_t, Σ_a L_t ε^f_t / c_m) − V(x_t, Σ_a L_t D_f,t)
+//   ε^x_t = α_x ε^x_{t-1} + x_t         ε^f_t = α_f D_t ε^f_{t-1} + (1-α_f) D_f,t         c_m = max(1 - α_f^m, 1e-8)
+//   ∇_t   = s_t + V(ε^x_t, Σ_a L'_t ε^f_t / c_m) − V(x_t, Σ_a L_t D_f,t)
 //
 // V(x, q) is the operation's own weight pull-back at input x and output cotangent q; m counts the steps in the trace.
-// The last term takes out of s_t what the trace contains already. Memory O(B·(I + O·S)).
-class EsDRtrlRule : public LearningRule {
+// The last term takes out of s_t what the trace contains already. A window is the sum of its steps. Memory
+// O(B·(I+O·S)).
+class IODimRule : public LearningRule {
  public:
-  explicit EsDRtrlRule(TraceDecay decay);
+  explicit IODimRule(std::string name, IODimOptions options);
 
-  std::string name() const override { return "ES_D_RTRL"; }
-  Types       memory(const ETraceGraph& graph) const override;
-  Tensors     advance(Step& step, const Tensors& memory) const override;
-  void        credit(Step& step, const Tensors& before, const Tensors& after, const Tensors& L,
-                     Tensors& leaf_gradients) const override;
+  std::string    name() const override { return name_; }
+  CompileOptions scope(CompileOptions options) const override;
+  MemorySlots    memory(const ETraceGraph& graph) const override;
+  Tensors        advance(Step& step, const Tensors& memory, const Tensors& aux) const override;
+  void    recall(Step& step, const Tensors& memory, const Tensors& credit, Tensors& leaf_gradients) const override;
+  Retreat retreat(Step& step, const StepBack& at) const override;
 
  private:
-  TraceDecay decay_;
+  std::string  name_;
+  IODimOptions options_;
 };
 
 class ES_D_RTRL : public OnlineLearner {
  public:
-  ES_D_RTRL(Module& model, TraceDecay decay, CompileOptions options = {})
-      : OnlineLearner(model, std::make_shared<EsDRtrlRule>(decay), std::move(options)) {}
+  ES_D_RTRL(Module& model, TraceDecay decay, LearnerOptions options = {})
+      : OnlineLearner(model, std::make_shared<IODimRule>("ES_D_RTRL", IODimOptions{decay}), std::move(options)) {}
 };
-using pp_prop = ES_D_RTRL;
+using pp_prop           = ES_D_RTRL;
+using IODimVjpAlgorithm = ES_D_RTRL;
 
 // OSTL for feed-forward nets: the factors forget at once.   Bohnstingl et al. 2022
 class OSTLFeedforward : public ES_D_RTRL {
  public:
-  explicit OSTLFeedforward(Module& model, CompileOptions options = {})
+  explicit OSTLFeedforward(Module& model, LearnerOptions options = {})
       : ES_D_RTRL(model, TraceDecay::decay(1e-6), std::move(options)) {}
 };
 

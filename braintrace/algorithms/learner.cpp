@@ -1,67 +1,263 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/algorithms/learner.h"
 
+#include <algorithm>
+
+#include <fmt/format.h>
+
 #include "braintrace/compiler/report.h"
 #include "braintrace/control/custom.h"
+#include "braintrace/ops/math.h"
 #include "braintrace/transforms/walk.h"
 
 namespace braintrace {
+
+namespace {
+
+StateMap chosen_states(const Module& model, bool (*wanted)(StateKind)) {
+  StateMap out;
+  for (const auto& [path, state] : model.states())
+    if (wanted(state.kind())) out.emplace_back(path, state);
+  return out;
+}
+bool is_hidden(StateKind k) {
+  return k == StateKind::Hidden || k == StateKind::HiddenGroup || k == StateKind::HiddenTree;
+}
+
+std::string key_of(const WindowOptions& o) {
+  std::string key = fmt::format("{} {} {}", static_cast<int>(o.method), o.length.value_or(0), o.fresh);
+  for (const Type& t : o.aux) key += " " + to_string(t);
+  return key;
+}
+
+Types with_time(Types types, const std::optional<int64_t>& length) {
+  if (length)
+    for (Type& t : types) t.shape.insert(t.shape.begin(), *length);
+  return types;
+}
+
+std::string listed(const Types& types) {
+  std::vector<std::string> parts;
+  for (const Type& t : types) parts.push_back(to_string(t));
+  return fmt::format("({})", fmt::join(parts, ", "));
+}
+
+}  // namespace
 
 const OnlineLearner::Compiled& OnlineLearner::compiled() const {
   require(is_compiled(), "learner: call compile_graph with an example input first.");
   return *compiled_;
 }
 
-void OnlineLearner::compile_graph(const Tensors& examples) {
+void OnlineLearner::compile_graph(const Types& args) {
   if (is_compiled()) return;
-  Compiled c;
-  c.graph = compile_etrace_graph(*model_, types_of(examples), rule_->scope(options_));
-  c.step  = build_step_program(c.graph, *rule_);
-  for (const Type& t : c.step.memory) c.memory.emplace_back(LongTermState(Tensor(t, 0)));
+  Compiled c{compile_etrace_graph(*model_, args, rule_->scope(options_.compile)),
+             {},
+             LongTermState(Tensor(Type{DType::I32, {}}, 0)),
+             {}};
+  for (const MemorySlot& s : rule_->memory(c.graph)) c.memory.emplace_back(LongTermState(Tensor(s.type, 0)));
   compiled_ = std::move(c);
 }
 
-Tensors OnlineLearner::update(const Tensors& xs) {
-  const Compiled&        c        = compiled();
-  const StatefulProgram& step     = c.graph.module_info.step;
-  const size_t           n_in     = step.program.args.size();
-  const size_t           n_out    = step.program.results.size();
-  const size_t           n_memory = c.memory.size();
-  require(types_of(xs) == step.program.types_of({step.program.args.begin(),
-                                                 step.program.args.begin() + static_cast<int64_t>(step.num_args)}),
-          "learner: the inputs differ in number or type from the example given to compile_graph.");
+std::unique_ptr<OnlineLearner> OnlineLearner::around(Module& surroundings, const Types& args) {
+  auto outer  = std::make_unique<OnlineLearner>(surroundings, rule_, options_);
+  is_inlined_ = true;
+  struct Restore {
+    bool& flag;
+    ~Restore() { flag = false; }
+  } restore{is_inlined_};
+  outer->compile_graph(args);
+  const Types mine = types_of(rule_->memory(graph())), theirs = types_of(rule_->memory(outer->graph()));
+  require(mine == theirs,
+          "learner: the function around it must call it once, and add no trainable operation that reaches a hidden "
+          "state.\n  Put such operations into the model.");
+  outer->compiled_->memory        = compiled().memory;
+  outer->compiled_->running_index = compiled().running_index;
+  outer->aux_of_                  = this;
+  return outer;
+}
 
-  Tensors inputs = step.inputs(xs);
+const WindowProgram& OnlineLearner::program(const WindowOptions& options) {
+  const auto [it, is_new] = compiled_->programs.try_emplace(key_of(options));
+  if (is_new) {
+    try {
+      it->second = build_window_program(graph(), *rule_, options);
+    } catch (...) {
+      compiled_->programs.erase(it);
+      throw;
+    }
+  }
+  return it->second;
+}
+
+Tensors OnlineLearner::update(const MultiStepData& xs, bool drop_traces) {
+  require(!xs.data.empty() && xs.data[0].defined() && xs.data[0].rank() > 0,
+          "learner: MultiStepData needs tensors with a leading time axis.");
+  return run(xs.data, {.method = options_.vjp_method, .length = xs.data[0].shape()[0], .fresh = drop_traces});
+}
+
+Tensors OnlineLearner::run(const Tensors& xs, const WindowOptions& given) {
+  if (is_inlined_ && !given.length) return model_->call(xs);
+  const StatefulProgram& step = compiled().graph.module_info.step;
+  const Types            want = with_time(step.program.types_of({step.program.args.begin(),
+                                                                 step.program.args.begin() + static_cast<int64_t>(step.num_args)}),
+                                          given.length);
+  require(types_of(xs) == want, "learner: compiled for inputs {}, got {}.\n  Inputs keep the types of compile_graph.",
+          listed(want), listed(types_of(xs)));
+  const Tensors extra   = (aux_of_ ? aux_of_ : this)->aux(given.length);
+  WindowOptions options = given;
+  options.aux           = types_of(extra);
+  if (options.length)
+    for (Type& t : options.aux) t.shape.erase(t.shape.begin());
+
+  const WindowProgram& p        = program(options);
+  const Compiled&      c        = compiled();
+  const size_t         n_in     = step.program.args.size();
+  const size_t         n_out    = step.program.results.size();
+  const size_t         n_memory = c.memory.size();
+
+  Tensors inputs = inputs_of(xs);
   for (const State& t : c.memory) inputs.push_back(t.value());
+  inputs = concatenated(std::move(inputs), extra);
 
-  const auto run      = [&](const Tensors& in) { return replay(c.step.forward, c.step.forward_constants, in); };
-  const auto forward  = [&](const Tensors& in) { return part(run(in), 0, n_out + n_memory); };
+  const auto run     = [&](const Tensors& in) { return replay(p.forward, p.forward_constants, in); };
+  const auto forward = [&](const Tensors& in) { return part(run(in), 0, n_out + n_memory); };
+  // A rule with an estimate of the future leaves it behind the residuals.
   const auto fwd_rule = [&](const Tensors& in) -> ForwardPass {
-    const Tensors all = run(in);
-    return {part(all, 0, n_out + n_memory), part(all, n_out + n_memory, c.step.num_residuals)};
+    const Tensors all    = run(in);
+    const Tensors future = exit_cotangents(part(all, 0, n_out));
+    return {part(all, 0, n_out + n_memory), concatenated(part(all, n_out + n_memory, p.num_residuals), future)};
   };
   // The memory is not differentiated: its cotangents are neither read nor made.
-  const auto bwd_rule = [&](const Tensors& residuals, const Tensors& ct) {
-    Tensors in_ct = replay(c.step.backward, {}, concatenated(residuals, part(ct, 0, n_out)));
-    for (const Type& t : c.step.memory) in_ct.emplace_back(t, 0);
-    ensure(in_ct.size() == n_in + n_memory, "learner: {} cotangents for {} inputs", in_ct.size(), n_in + n_memory);
-    return in_ct;
+  const Types others   = types_of(part(inputs, n_in, inputs.size() - n_in));
+  const auto  bwd_rule = [&](const Tensors& residuals, const Tensors& ct) {
+    const Tensors of_run = part(residuals, 0, p.num_residuals);
+    const Tensors future = part(residuals, p.num_residuals, residuals.size() - p.num_residuals);
+    Tensors       in_ct  = replay(p.backward, {}, concatenated(of_run, part(ct, 0, n_out)));
+    if (!future.empty()) add_untraced(replay(p.backward, {}, concatenated(of_run, future)), in_ct);
+    ensure(in_ct.size() == n_in, "learner: {} cotangents for {} inputs", in_ct.size(), n_in);
+    return concatenated(in_ct, instantiated(Tensors(others.size()), others));
   };
   const Tensors out = custom_vjp(forward, fwd_rule, bwd_rule)(inputs);
   for (size_t i = 0; i < n_memory; ++i) c.memory[i].set(out[n_out + i]);
+  c.running_index.set(c.running_index.value() + 1);
+  left_ = part(out, step.num_results, step.writes.size());
   return step.store(part(out, 0, n_out));
+}
+
+Tensors OnlineLearner::inputs_of(const Tensors& xs) const {
+  const StatefulProgram& step = graph().module_info.step;
+  Tensors                in   = step.inputs(xs);
+  if (compiled().memory.empty()) return in;
+  for (size_t r = 0; r < step.reads.size(); ++r) {
+    const StateLeaf& leaf    = step.reads[r];
+    Tensor&          value   = in[step.num_args + r];
+    const bool       written = std::find(step.writes.begin(), step.writes.end(), leaf) != step.writes.end();
+    const bool       own     = std::any_of(left_.begin(), left_.end(), [&](const Tensor& t) {
+      return value.is_traced() && t.is_traced() && t.trace() == value.trace() && t.var() == value.var();
+    });
+    if (written && is_float(value.dtype()) && (own || StateFrame::is_carried(leaf.state, leaf.leaf)))
+      value = stop_gradient(value);
+  }
+  return in;
+}
+
+Tensors OnlineLearner::exit_cotangents(const Tensors& results) const {
+  const Program& p        = graph().module_info.program();
+  auto           value_of = [&](Var v) {
+    const auto at = std::find(p.results.begin(), p.results.end(), v);
+    ensure(at != p.results.end(), "learner: a hidden state is not among the results of the step");
+    return static_cast<size_t>(at - p.results.begin());
+  };
+  Tensors hidden;
+  for (const HiddenGroup& g : graph().hidden_groups) {
+    Tensors members;
+    for (Var v : g.exits()) members.push_back(results[value_of(v)]);
+    hidden.push_back(g.concat_hidden(members));
+  }
+  const Tensors credit = (aux_of_ ? aux_of_ : this)->exit_credit(hidden);
+  if (credit.empty()) return {};
+  Tensors out;
+  for (const Tensor& r : results) out.emplace_back(r.type(), 0);
+  for (const HiddenGroup& g : graph().hidden_groups) {
+    const Tensors members = g.split_hidden(stop_gradient(credit[g.index]));
+    for (size_t m = 0; m < members.size(); ++m) out[value_of(g.exits()[m])] = members[m];
+  }
+  return out;
+}
+
+void OnlineLearner::add_untraced(const Tensors& from_future, Tensors& in_ct) const {
+  const ModuleInfo& info = graph().module_info;
+  Mask              traced(in_ct.size());
+  for (const HiddenParamOpRelation& r : graph().hidden_param_op_relations)
+    for (const Trainable& t : r.trainables)
+      for (int leaf : t.leaves) {
+        const auto at = std::find(info.program().args.begin(), info.program().args.end(), info.weights[leaf].var);
+        if (r.carries_trace()) traced[at - info.program().args.begin()] = true;
+      }
+  for (size_t i = 0; i < in_ct.size(); ++i)
+    if (!traced[i]) in_ct[i] = in_ct[i] + from_future[i];
 }
 
 void OnlineLearner::reset_state() {
   for (const State& m : compiled().memory) m.set(Tensor(m.value().type(), 0));
+  compiled().running_index.set(Tensor(Type{DType::I32, {}}, 0));
 }
 
-std::string OnlineLearner::show_graph() const { return braintrace::show_graph(graph()); }
+std::vector<OnlineLearner::EtraceEntry> OnlineLearner::get_etrace_of(const Path& parameter) const {
+  const auto&              relations = graph().hidden_param_op_relations;
+  const MemorySlots        slots     = memory_slots();
+  const Tensors            values    = memory();
+  std::vector<EtraceEntry> out;
+  for (size_t i = 0; i < slots.size(); ++i) {
+    if (slots[i].relation < 0) continue;
+    const auto& trainables = relations[slots[i].relation].trainables;
+    for (size_t k = 0; k < trainables.size(); ++k) {
+      if (slots[i].trainable >= 0 && slots[i].trainable != static_cast<int>(k)) continue;
+      const bool reads = std::any_of(trainables[k].leaves.begin(), trainables[k].leaves.end(), [&](int l) {
+        const WeightVar& w = graph().module_info.weights[l];
+        return w.path == parameter || w.name() == parameter.str();
+      });
+      if (reads) out.push_back({slots[i].kind, slots[i].relation, slots[i].group, trainables[k].key, values[i]});
+    }
+  }
+  require(
+      !out.empty(),
+      "get_etrace_of: '{}' carries no trace.\n  It is no parameter of the model, or no trainable operation connects "
+      "it to a hidden state; show_graph() lists those that do.",
+      parameter.str());
+  return out;
+}
+
+CompilationReport OnlineLearner::report() const { return CompilationReport(graph()); }
+std::string       OnlineLearner::show_graph() const { return braintrace::show_graph(graph()); }
+int64_t           OnlineLearner::running_index() const {
+            return static_cast<int64_t>(at(compiled().running_index.value().array(), 0));
+}
+
+StateMap OnlineLearner::param_states() const { return model_->params(); }
+StateMap OnlineLearner::hidden_states() const { return chosen_states(*model_, is_hidden); }
+StateMap OnlineLearner::other_states() const {
+  return chosen_states(*model_, [](StateKind k) { return k != StateKind::Param && !is_hidden(k); });
+}
 
 Tensors OnlineLearner::memory() const {
   Tensors out;
   for (const State& m : compiled().memory) out.push_back(m.value());
   return out;
+}
+
+StateMap OnlineLearner::memory_states() const {
+  StateMap out;
+  for (size_t i = 0; i < compiled().memory.size(); ++i)
+    out.emplace_back(Path{"etrace", std::to_string(i)}, compiled().memory[i]);
+  return out;
+}
+
+void OnlineLearner::set_memory(const Tensors& values) {
+  const Types want = types_of(memory());
+  require(types_of(values) == want, "learner: the memory is {}, got {}.", listed(want), listed(types_of(values)));
+  for (size_t i = 0; i < values.size(); ++i) compiled().memory[i].set(values[i]);
 }
 
 }  // namespace braintrace

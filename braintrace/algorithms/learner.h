@@ -1,55 +1,130 @@
 // SPDX-License-Identifier: Apache-2.0
-// A learner wraps a model: calling it runs one step, advances the eligibility traces, and is differentiable. The
+// A learner wraps a model: calling it runs the model, advances the eligibility traces, and is differentiable. The
 // gradient of a parameter is then the one its learning rule defines.
 //
 //   bt::D_RTRL learner(model);
 //   learner.compile_graph(bt::zeros({10}));
 //   auto loss  = [&](bt::Tensor x, bt::Tensor y) { return bt::mean(bt::square(learner(x) - y)); };
 //   auto grads = bt::grad(loss, model.params())(x, y);
+//
+// Given MultiStepData a call runs a window: outputs have a leading time axis, and the gradient is the rule's for the
+// whole window, which for most rules needs no trace inside it.
 #pragma once
 
+#include <map>
 #include <optional>
 
-#include "braintrace/executor/step_program.h"
+#include "braintrace/compiler/report.h"
+#include "braintrace/executor/window_program.h"
 
 namespace braintrace {
+
+// Inputs of one step, and of several steps along a leading time axis.
+struct SingleStepData {
+  Tensors data;
+};
+struct MultiStepData {
+  Tensors data;
+};
+
+struct LearnerOptions {
+  VjpMethod      vjp_method = VjpMethod::SingleStep;
+  CompileOptions compile    = {};
+  std::string    name       = {};
+};
 
 class OnlineLearner {
  public:
   // The model must outlive the learner.
-  OnlineLearner(Module& model, std::shared_ptr<const LearningRule> rule, CompileOptions options = {})
-      : model_(&model), rule_(std::move(rule)), options_(std::move(options)) {}
+  OnlineLearner(Module& model, std::shared_ptr<const LearningRule> rule, LearnerOptions options = {})
+      : model_(&model), rule_(std::move(rule)), options_(std::move(options)) {
+    options_.vjp_method = rule_->method(options_.vjp_method);
+  }
 
-  // Finds groups and relations from one example of the inputs and makes the traces. A second call does nothing.
-  void compile_graph(const Tensors& examples);
+  virtual ~OnlineLearner()                       = default;
+  OnlineLearner(const OnlineLearner&)            = delete;
+  OnlineLearner& operator=(const OnlineLearner&) = delete;
+
+  // Finds groups and relations from one example of a step's inputs and makes the traces. A second call does nothing.
+  void compile_graph(const Types& args);
+  void compile_graph(const Tensors& examples) { compile_graph(types_of(examples)); }
   void compile_graph(const Tensor& example) { compile_graph(Tensors{example}); }
 
-  // One step of the model.
+  // One step of the model, or a window of steps.
   Tensor  operator()(const Tensor& x) { return update({x}).front(); }
-  Tensors update(const Tensors& xs);
+  Tensor  operator()(const SingleStepData& x) { return update(x.data).front(); }
+  Tensor  operator()(const MultiStepData& xs) { return update(xs).front(); }
+  Tensors update(const Tensors& x) { return run(x, {.method = options_.vjp_method}); }
+  // `drop_traces`: the window starts from zero traces and leaves none, so that nothing of their size is formed.
+  Tensors update(const MultiStepData& xs, bool drop_traces = false);
 
-  // Sets all traces to zero; the model's states stay.
+  // A learner with the same rule and memory for a function that calls this one once per step: `surroundings` runs the
+  // function. Windows of it then include what the function does around the model.
+  std::unique_ptr<OnlineLearner> around(Module& surroundings, const Types& args);
+
+  // Zero traces, filters and step count; the model's states stay.
   void reset_state();
 
+  struct EtraceEntry {
+    std::string kind;  // trace, filter, x, f, …
+    int         relation, group;
+    std::string key;  // of the operation's weight: weight, bias, …
+    Tensor      value;
+  };
+  // What the rule remembers for a parameter, named by its path or any leaf of it.
+  std::vector<EtraceEntry> get_etrace_of(const Path& parameter) const;
+
+  const std::string&  name() const { return options_.name; }
+  Module&             model() const { return *model_; }
   bool                is_compiled() const { return compiled_.has_value(); }
   const ETraceGraph&  graph() const { return compiled().graph; }
+  CompilationReport   report() const;
   std::string         show_graph() const;  // groups, weights and the groups they reach, as text
   const LearningRule& rule() const { return *rule_; }
+  VjpMethod           vjp_method() const { return options_.vjp_method; }
+  int64_t             running_index() const;  // completed calls since the last reset
+  StateMap            param_states() const;
+  StateMap            hidden_states() const;
+  StateMap            other_states() const;
+
   // What the rule remembers, in the order of LearningRule::memory.
-  Tensors memory() const;
+  MemorySlots memory_slots() const { return rule_->memory(graph()); }
+  Tensors     memory() const;
+  StateMap    memory_states() const;  // the states that hold it: etrace.0, …
+  void        set_memory(const Tensors& values);
+
+ protected:
+  // What each step is given besides its inputs; with a leading time axis in a window of `length` steps.
+  virtual Tensors aux(const std::optional<int64_t>& /*length*/) const { return {}; }
+  // An estimate of ∂(later losses)/∂h per hidden group at the end of a call, from the states there; empty for none.
+  virtual Tensors exit_credit(const Tensors& /*hidden per group*/) const { return {}; }
 
  private:
+  Tensors run(const Tensors& xs, const WindowOptions& options);
+  // The inputs of a call. States that an earlier call left are cut off: its traces carry their credit already.
+  Tensors inputs_of(const Tensors& xs) const;
+
   struct Compiled {
     ETraceGraph        graph;
-    StepProgram        step;
     std::vector<State> memory;
+    State              running_index;
+    // By method, length, dropped memory and types of what steps are given.
+    std::map<std::string, WindowProgram> programs;
   };
   const Compiled& compiled() const;
+  // Cotangents of the step's results that stand for the estimated future; empty without an estimate.
+  Tensors exit_cotangents(const Tensors& results) const;
+  // Adds them where no trace carries the future already.
+  void                 add_untraced(const Tensors& from_future, Tensors& in_ct) const;
+  const WindowProgram& program(const WindowOptions& options);
 
   Module*                             model_;
   std::shared_ptr<const LearningRule> rule_;
-  CompileOptions                      options_;
+  LearnerOptions                      options_;
   std::optional<Compiled>             compiled_;
+  bool                                is_inlined_ = false;    // calls run the bare model
+  const OnlineLearner*                aux_of_     = nullptr;  // the learner this one is around
+  Tensors                             left_;                  // values of states as the last call left them
 };
 
 }  // namespace braintrace

@@ -2,6 +2,7 @@
 // The list of all backends: one line each.
 #include <atomic>
 
+#include "braintrace/backends/cpu/cpu_backend.h"
 #include "braintrace/backends/reference/interpreter.h"
 
 namespace braintrace {
@@ -18,6 +19,7 @@ std::atomic<Backend*>& chosen() {
 const std::vector<Backend*>& backends() {
   static const std::vector<Backend*> list = {
       &reference_backend(),
+      &cpu_backend(),
   };
   return list;
 }

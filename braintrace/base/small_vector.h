@@ -106,6 +106,7 @@ class SmallVector {
     return insert(where, values.begin(), values.end());
   }
   T* insert(const T* where, T value) { return insert(where, &value, &value + 1); }
+  T* insert(const T* where, std::initializer_list<T> values) { return insert(where, values.begin(), values.end()); }
   T* erase(const T* first, const T* last) {
     T* to = begin() + (first - begin());
     size_ -= static_cast<uint32_t>(last - first);

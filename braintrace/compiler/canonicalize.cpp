@@ -30,7 +30,8 @@ struct Canonicalizer {
   const ControlFlowPolicy& policy;
   Diagnostics&             log;
   std::shared_ptr<Builder> builder = Builder::open();
-  std::set<Var>            weights = {}, hidden = {};  // raw inputs of the step
+  std::set<Var>            weights = {};  // weights, and what plain operations make of them
+  std::set<Var>            active  = {};  // all that depends on a weight or a hidden state
 
   void note(DiagnosticKind kind, DiagnosticLevel level, std::string message, std::string reason) {
     CompilationRecord r{kind, level, std::move(message)};
@@ -38,16 +39,24 @@ struct Canonicalizer {
     log.push_back(std::move(r));
   }
 
-  bool is_raw(const Tensor& t, const std::set<Var>& inputs) const {
-    return t.is_traced() && t.trace() == builder && inputs.count(t.var());
+  bool any_in(const std::set<Var>& set, const Tensors& tensors) const {
+    return std::any_of(tensors.begin(), tensors.end(),
+                       [&](const Tensor& t) { return t.is_traced() && t.trace() == builder && set.count(t.var()); });
+  }
+  // `out` was computed from `in`.
+  void mark(const Tensors& out, const Tensors& in, bool trainable = false) {
+    if (!any_in(active, in)) return;
+    const bool weight = !trainable && any_in(weights, in);
+    for (const Tensor& t : out) {
+      active.insert(t.var());
+      if (weight) weights.insert(t.var());
+    }
   }
 
   // Why a region matters to the compiler; empty when it does not.
   std::string relevance(const Tensors& in, const ProgramPtrs& bodies, bool makes_exit) const {
-    if (std::any_of(in.begin(), in.end(), [&](const Tensor& t) { return is_raw(t, weights); }))
-      return "a weight enters it";
-    if (std::any_of(in.begin(), in.end(), [&](const Tensor& t) { return is_raw(t, hidden); }))
-      return "a hidden state enters it";
+    if (any_in(weights, in)) return "a weight enters it";
+    if (any_in(active, in)) return "a value that depends on a weight or a hidden state enters it";
     if (makes_exit) return "it produces a hidden state";
     for (const ProgramPtr& p : bodies)
       if (contains_op(*p, is_etp)) return "it contains a trainable operation";
@@ -82,8 +91,11 @@ struct Canonicalizer {
     const Tensor index = clamp(in[0], 0, static_cast<double>(branches.size() - 1));
     Tensors      out   = results.back();
     for (size_t b = branches.size() - 1; b-- > 0;)
-      for (size_t k = 0; k < out.size(); ++k)
-        out[k] = select(equal(index, static_cast<double>(b)), results[b][k], out[k]);
+      for (size_t k = 0; k < out.size(); ++k) {
+        const Tensor chosen = select(equal(index, static_cast<double>(b)), results[b][k], out[k]);
+        mark({chosen}, {results[b][k], out[k], in[0]});
+        out[k] = chosen;
+      }
     note(DiagnosticKind::CondIfConverted, DiagnosticLevel::Info,
          fmt::format("a conditional of {} branches runs all of them and selects: {}", branches.size(), reason), reason);
     return out;
@@ -96,7 +108,10 @@ struct Canonicalizer {
     for (int64_t i = 0; i < s.length; ++i) {
       const int64_t t = s.reverse ? s.length - 1 - i : i;
       Tensors       x;
-      for (const Tensor& xs : roles.xs) x.push_back(squeeze(slice_axis(xs, 0, t, t + 1), {0}));
+      for (const Tensor& xs : roles.xs) {
+        x.push_back(squeeze(slice_axis(xs, 0, t, t + 1), {0}));
+        mark({x.back()}, {xs});
+      }
       const Tensors out = run(s.body, concatenated(concatenated(roles.consts, carry), x), {}, depth + 1);
       carry             = part(out, 0, s.carry);
       ys[t]             = part(out, s.carry, s.ys());
@@ -105,6 +120,7 @@ struct Canonicalizer {
       Tensors column;
       for (const Tensors& row : ys) column.push_back(row[k]);
       carry.push_back(stack(column, 0));
+      mark({carry.back()}, column);
     }
     note(DiagnosticKind::ScanUnrolled, DiagnosticLevel::Info,
          fmt::format("a scan of {} steps is unrolled: {}", s.length, reason), reason);
@@ -132,8 +148,7 @@ struct Canonicalizer {
       const std::string reason = relevance(in, {e.attrs[body_key]}, makes_exit);
       if (reason.empty()) return {};
       std::string blocker = unroll_blocker(s);
-      if (blocker.empty() && std::any_of(in.end() - static_cast<int64_t>(s.xs()), in.end(),
-                                         [&](const Tensor& t) { return is_raw(t, weights); })) {
+      if (blocker.empty() && any_in(weights, s.split(in).xs)) {
         note(DiagnosticKind::RelationExcludedSlicedWeight, DiagnosticLevel::Warning,
              "a scan scans over a trainable weight and is kept", "sliced weight");
         return {};
@@ -163,7 +178,10 @@ struct Canonicalizer {
       const Tensors in      = gather(values, e.in);
       const bool makes_exit = !exit.empty() && std::any_of(e.out.begin(), e.out.end(), [&](Var v) { return exit[v]; });
       Tensors    out        = rewritten(e, in, makes_exit, depth);
-      if (out.empty()) out = apply(*e.op, in, e.attrs);
+      if (out.empty()) {
+        out = apply(*e.op, in, e.attrs);
+        mark(out, in, e.op->etp != nullptr);
+      }
       scatter(values, e.out, out);
     }
     return gather(values, p.results);
@@ -197,7 +215,7 @@ Traced canonicalize(const Traced& step, const StepRoles& roles, const ControlFlo
   for (size_t i = 0; i < inputs.size(); ++i) {
     args.push_back(c.builder->argument(program.type(inputs[i])));
     if (roles.weight[i]) c.weights.insert(args.back().var());
-    if (roles.hidden[i]) c.hidden.insert(args.back().var());
+    if (roles.weight[i] || roles.hidden[i]) c.active.insert(args.back().var());
   }
   Mask exit(program.types.size());
   for (size_t i = 0; i < program.results.size(); ++i)

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The passes, in order.
 #include <algorithm>
+#include <iterator>
 
+#include "braintrace/compiler/control_gate.h"
 #include "braintrace/compiler/graph.h"
+#include "braintrace/compiler/run_step.h"
+#include "braintrace/compiler/scan_descent.h"
 
 namespace braintrace {
 
@@ -29,17 +33,75 @@ Diagnostics ETraceGraph::explain(const Explain& filter) const {
   return out;
 }
 
-std::vector<std::string> ETraceGraph::fields() const {
-  return {"module_info",    "hidden_groups", "hid_path_to_group", "hidden_param_op_relations",
-          "hidden_perturb", "diagnostics"};
+StepValues ETraceGraph::call_hidden_perturb(const Tensors& args, const Tensors& perturb_data,
+                                            const Tensors& old_state_vals) const {
+  require(hidden_perturb.has_value(), "call_hidden_perturb: the graph was compiled without include_hidden_perturb.");
+  require(perturb_data.size() == hidden_perturb->hidden_paths.size(),
+          "call_hidden_perturb: {} perturbations given for {} hidden states.", perturb_data.size(),
+          hidden_perturb->hidden_paths.size());
+  ModuleInfo perturbed   = module_info;
+  perturbed.step.program = hidden_perturb->program;
+  return run_step(perturbed, args, old_state_vals, perturb_data);
+}
+
+namespace {
+
+void check_options(const CompileOptions& options) {
+  require(options.control_flow.fixpoint_iteration_limit >= 1,
+          "compile options: fixpoint_iteration_limit must be at least 1, got {}.",
+          options.control_flow.fixpoint_iteration_limit);
+  if (!options.sparse_n) return;
+  require(*options.sparse_n >= 1, "compile options: sparse_n must be at least 1, got {}.", *options.sparse_n);
+  require(options.include_recurrent_mixing,
+          "compile options: sparse_n = {} needs include_recurrent_mixing; without products in the transition every "
+          "position has one neighbour, itself.",
+          *options.sparse_n);
+}
+
+ModuleInfo checked_module_info(Module& model, const Types& args, const CompileOptions& options, Diagnostics& log) {
+  check_options(options);
+  ModuleInfo info = extract_module_info(model, args, options, log);
+  check_control_flow(info, log);
+  return info;
+}
+
+}  // namespace
+
+std::vector<HiddenGroup> find_hidden_groups_from_module(Module& model, const Types& args,
+                                                        const CompileOptions& options) {
+  Diagnostics log;
+  return find_hidden_groups_from_minfo(checked_module_info(model, args, options, log), options, log);
+}
+
+std::vector<HiddenParamOpRelation> find_hidden_param_op_relations_from_module(Module& model, const Types& args,
+                                                                              const CompileOptions& options) {
+  Diagnostics      log;
+  const ModuleInfo info = checked_module_info(model, args, options, log);
+  return find_hidden_param_op_relations_from_minfo(info, find_hidden_groups_from_minfo(info, options, log), options,
+                                                   log);
+}
+
+HiddenPerturbation add_hidden_perturbation_in_module(Module& model, const Types& args, const CompileOptions& options) {
+  Diagnostics log;
+  return add_hidden_perturbation_from_minfo(checked_module_info(model, args, options, log));
 }
 
 ETraceGraph compile_etrace_graph(Module& model, const Types& args, const CompileOptions& options) {
-  ETraceGraph graph;
-  graph.module_info               = extract_module_info(model, args, options, graph.diagnostics);
-  graph.hidden_groups             = find_hidden_groups(graph.module_info, options, graph.diagnostics);
-  graph.hidden_param_op_relations = find_relations(graph.module_info, graph.hidden_groups, options, graph.diagnostics);
-  if (options.include_hidden_perturb) graph.hidden_perturb = add_hidden_perturbation(graph.module_info);
+  check_options(options);
+  ETraceGraph  graph;
+  Diagnostics& log       = graph.diagnostics;
+  ModuleInfo&  info      = graph.module_info;
+  auto&        groups    = graph.hidden_groups;
+  auto&        relations = graph.hidden_param_op_relations;
+  info                   = extract_module_info(model, args, options, log);
+  Descended inside       = descend_scans(info, options, log);
+  check_control_flow(info, log);
+  groups = find_hidden_groups_from_minfo(info, options, log);
+  inside.number_groups_from(static_cast<int>(groups.size()));
+  std::move(inside.groups.begin(), inside.groups.end(), std::back_inserter(groups));
+  relations = find_hidden_param_op_relations_from_minfo(info, groups, options, log);
+  std::move(inside.relations.begin(), inside.relations.end(), std::back_inserter(relations));
+  if (options.include_hidden_perturb) graph.hidden_perturb = add_hidden_perturbation_from_minfo(info);
   return graph;
 }
 

@@ -28,9 +28,11 @@ void check_control_flow(const ModuleInfo& info, Diagnostics& log) {
   const Flow     flow(p, info.entries());
   std::set<Var>  exits;
   for (const HiddenVar& h : info.hidden) exits.insert(h.out);
-  for (const Eqn& e : p.eqns) {
+  for (size_t i = 0; i < p.eqns.size(); ++i) {
+    const Eqn&        e      = p.eqns[i];
     const ProgramPtrs nested = nested_programs(e.attrs);
-    if (nested.empty()) continue;
+    const auto&       known  = info.descended_scans;
+    if (nested.empty() || std::find(known.begin(), known.end(), static_cast<int>(i)) != known.end()) continue;
     const std::string where = e.note ? fmt::format("{} in {}", e.op->name, p.notes[e.note]) : std::string(e.op->name);
 
     if (std::any_of(nested.begin(), nested.end(), [](const ProgramPtr& q) { return contains_op(*q, is_etp); })) {

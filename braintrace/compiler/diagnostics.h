@@ -39,10 +39,8 @@ enum class DiagnosticKind : uint8_t {
   WeightInControlFlow,
   ControlFlowOpaqueForward,
   ControlFlowRecurrentMixing,
-  PrimitiveInsideNestedJit,
   PrimitiveInsideControlFlow,
   MultiOutputPrimitiveDetected,
-  PytreeWeightLeafAmbiguous,
   SnapPatternConservative,
   SnapPatternDegenerate,
   StateMismatch,
@@ -70,5 +68,7 @@ class CompileError : public Error {
   CompileError(const std::string& what, Diagnostics records) : Error(what), diagnostics(std::move(records)) {}
   Diagnostics diagnostics;
 };
+using CompilationError  = CompileError;
+using NotSupportedError = CompileError;
 
 }  // namespace braintrace

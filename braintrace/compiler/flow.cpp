@@ -11,6 +11,7 @@
 #include "braintrace/control/scan_parts.h"
 #include "braintrace/control/while.h"
 #include "braintrace/etp/rules.h"
+#include "braintrace/ops/math.h"
 #include "braintrace/transforms/walk.h"
 
 namespace braintrace {
@@ -72,6 +73,7 @@ Flow::Flow(const Program& p, const Vars& hidden)
   }
 }
 
+bool is_stop_gradient(const Op& op) { return &op == &stop_gradient_op; }
 bool is_mixing_etp(const Op& op) { return op.etp && op.etp->mixes; }
 bool is_plain_product(const Op& op) { return !op.etp && op.linearity == Linearity::Each && !op.is_elementwise(); }
 
@@ -130,7 +132,6 @@ Region cut_region(const Flow& flow, const Vars& from, const Vars& to, const Stop
   Region                       region;
   std::unordered_map<Var, Var> id;
   auto&                        q = region.program;
-  q.notes                        = p.notes;
   for (Var v : from) q.args.push_back(id[v] = q.add_value(p.type(v)));
   auto use = [&](Var v) {
     const auto [it, is_new] = id.try_emplace(v, -1);
@@ -141,9 +142,12 @@ Region cut_region(const Flow& flow, const Vars& from, const Vars& to, const Stop
     }
     return it->second;
   };
+  std::unordered_map<int32_t, int32_t> notes{{0, 0}};  // those its equations carry
   for (int32_t e : needed) {
-    const Eqn& eqn = p.eqns[e];
-    Eqn        copy{eqn.op, {}, {}, eqn.attrs, eqn.note};
+    const Eqn& eqn            = p.eqns[e];
+    const auto [note, is_new] = notes.try_emplace(eqn.note, static_cast<int32_t>(q.notes.size()));
+    if (is_new) q.notes.push_back(p.notes[eqn.note]);
+    Eqn copy{eqn.op, {}, {}, eqn.attrs, note->second};
     for (Var v : eqn.in) copy.in.push_back(use(v));
     for (Var v : eqn.out) copy.out.push_back(id[v] = q.add_value(p.type(v)));
     q.eqns.push_back(std::move(copy));

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "braintrace/compiler/diagnostics.h"
@@ -23,6 +24,7 @@ struct HiddenVar {
   Shape varshape  = {};     // positions
   int   num_state = 1;      // slots per position
   bool  stacked   = false;  // the last axis of the value is the slot axis
+  bool  descended = false;  // carried by a descended scan
 
   Type type(DType dtype) const;
 };
@@ -37,26 +39,58 @@ struct WeightVar {
   std::string name() const { return leaf.empty() ? path.str() : path.str() + "." + leaf; }
 };
 
+// Named parts of a record as text, for printing and logs.
+using Dict = std::vector<std::pair<std::string, std::string>>;
+
+// One run of the step.
+struct StepValues {
+  Tensors                              out;
+  std::vector<std::pair<Path, Tensor>> etrace_vals,
+      other_state_vals;  // new values: hidden states; others, no parameters
+  Tensors temps;         // of every value of the step
+};
+
 // One step of the model as a program, and which of its values are states.
 struct ModuleInfo {
-  StatefulProgram        step;
-  StateMap               states;   // below the module, sorted by path
-  std::vector<HiddenVar> hidden;   // in the order the step first touches them
-  std::vector<WeightVar> weights;  // likewise
-  ControlFlowPolicy      control_flow;
+  StatefulProgram                            step;
+  StateMap                                   states;  // below the module, sorted by path
+  std::unordered_map<const StateCell*, Path> state_id_to_path;
+  std::vector<HiddenVar>                     hidden;   // in the order the step first touches them
+  std::vector<WeightVar>                     weights;  // likewise
+  ControlFlowPolicy                          control_flow;
+  std::vector<int>                           descended_scans;  // equations of the step
 
   const Program& program() const { return step.program; }
   Path           path_of(const State& state) const;
   Vars           entries() const;  // of the hidden states
+
+  // Runs the step; `old_state_vals` are the states it reads, in the order of step.reads (empty: their present values).
+  StepValues jaxpr_call(const Tensors& args, const Tensors& old_state_vals = {}) const;
+  // The same step that returns these values too.
+  ModuleInfo add_jaxpr_outs(const Vars& values) const;
+  struct StateOuts {
+    Vars weights, hidden, others;
+  };
+  StateOuts split_state_outvars() const;  // results of the step by the kind of state they belong to
+  Dict      dict() const;
 };
 
 // SnAp-n: for each position the positions it influences in at most n-1 steps, itself first, padded with itself.
 struct SnapPattern {
-  int               n = 1, width = 1;  // width = K, slots per position
-  std::vector<int>  neighbours;        // [P,K] flat positions
-  std::vector<bool> valid;             // [P,K]
+  int               n = 1, width = 1;   // width = K, slots per position
+  std::vector<int>  neighbours   = {};  // [P,K] flat positions
+  std::vector<bool> valid        = {};  // [P,K]
   bool              conservative = false;
   std::string       reason;
+};
+
+// A long scan that is followed substep by substep. Groups and relations found in its body hold regions of the body; the
+// values these need are kept by the step around it.
+struct ScanDescent {
+  int     eqn    = -1;  // the scan in the step
+  int64_t length = 0;
+  Vars    outer;    // of each value of the body: the value of the step that holds it, -1 when none does
+  Mask    stacked;  // that value has one row per substep
 };
 
 // States that feed each other position by position. Group arrays have shape [*varshape,S].
@@ -71,6 +105,9 @@ struct HiddenGroup {
   bool                       is_diagonal_recurrence = true;  // scope: products are held
   bool                       diagonal               = true;  // proven: no position reads another
   std::optional<SnapPattern> snap                   = {};
+  // In a descended scan: `transition` is one substep, from these values of the body.
+  std::shared_ptr<const ScanDescent> descent         = nullptr;
+  Vars                               substep_entries = {};
 
   int  trace_state_width() const { return snap ? snap->width * num_state : num_state; }
   Vars entries() const;
@@ -79,6 +116,12 @@ struct HiddenGroup {
   // Members side by side on a trailing state axis, and back.
   Tensor  concat_hidden(const Tensors& members) const;
   Tensors split_hidden(const Tensor& stacked) const;
+
+  // ∂h_t/∂h_{t-1} at given members and constants of the transition: the blocks of each position [*varshape,S,S], and
+  // all of it [*varshape,S,*varshape,S].
+  Tensor diagonal_jacobian(const Tensors& hidden_vals, const Tensors& const_vals) const;
+  Tensor full_jacobian(const Tensors& hidden_vals, const Tensors& const_vals) const;
+  Dict   dict() const;
 };
 
 // How the result of an operation reaches a hidden state or group.
@@ -100,6 +143,7 @@ struct Trainable {
   std::string              key;
   int                      weight  = 0;   // index among the operation's weights
   Var                      operand = -1;  // what the operation reads
+  int                      slot    = 0;   // where the relation's equation reads it
   std::vector<int>         leaves;        // indices into ModuleInfo::weights
   Region                   chain;         // leaves → operand
   std::vector<std::string> chain_ops;     // distinct operations of the chain, in order
@@ -107,17 +151,23 @@ struct Trainable {
 
 // One trainable operation, its weights and the groups it feeds.
 struct HiddenParamOpRelation {
-  int                     eqn = -1;
-  EtpCall                 call;
+  int                     eqn  = -1;
+  EtpCall                 call = {};
   Var                     x = -1, y = -1;
   std::vector<Trainable>  trainables;
   std::vector<Connection> connections;
   Path                    weight_path;    // of the first trainable
   std::vector<int>        hidden_groups;  // of the connections
   std::vector<Path>       through;        // windowed: weights of the products it passes
+  // In a descended scan `eqn` is the scan, `x` and `y` have one row per substep, and the tails start at `substep_y`.
+  std::shared_ptr<const ScanDescent> descent          = nullptr;
+  Vars                               substep_operands = {};
+  Var                                substep_y        = -1;
 
   std::string primitive() const { return std::string(call.op->etp->primitive(call)); }
   bool        carries_trace() const;  // direct or mixed with some group
+  const Path& path() const { return weight_path; }
+  Dict        dict() const;
 };
 
 // The step with an additive perturbation on the new value of every hidden state: reading ∂L/∂p gives ∂L/∂h.
@@ -130,6 +180,7 @@ struct HiddenPerturbation {
   Tensors eval(const ModuleInfo& info, const Tensors& inputs, const Tensors& perturb_data) const;
   // Per group: the perturbation data of its members side by side.
   Tensors perturb_data_to_hidden_group_data(const Tensors& perturb_data, const std::vector<HiddenGroup>& groups) const;
+  Dict    dict() const;
 };
 
 struct Explain {
@@ -147,17 +198,32 @@ struct ETraceGraph {
 
   const HiddenGroup& hid_path_to_group(const Path& hidden_path) const;
   // Records that pass all given filters, in order of emission.
-  Diagnostics              explain(const Explain& filter = {}) const;
-  std::vector<std::string> fields() const;
+  Diagnostics explain(const Explain& filter = {}) const;
+  // The step with perturbations added to the new hidden states.
+  StepValues               call_hidden_perturb(const Tensors& args, const Tensors& perturb_data,
+                                               const Tensors& old_state_vals = {}) const;
+  Dict                     dict() const;
+  std::vector<std::string> fields() const;  // names of dict()
 };
 
 ETraceGraph compile_etrace_graph(Module& model, const Types& args, const CompileOptions& options = {});
 
 // The passes.
 ModuleInfo extract_module_info(Module& model, const Types& args, const CompileOptions& options, Diagnostics& log);
-std::vector<HiddenGroup> find_hidden_groups(const ModuleInfo& info, const CompileOptions& options, Diagnostics& log);
-std::vector<HiddenParamOpRelation> find_relations(const ModuleInfo& info, const std::vector<HiddenGroup>& groups,
-                                                  const CompileOptions& options, Diagnostics& log);
-HiddenPerturbation                 add_hidden_perturbation(const ModuleInfo& info);
+std::vector<HiddenGroup>           find_hidden_groups_from_minfo(const ModuleInfo& info, const CompileOptions& options,
+                                                                 Diagnostics& log);
+std::vector<HiddenParamOpRelation> find_hidden_param_op_relations_from_minfo(const ModuleInfo&               info,
+                                                                             const std::vector<HiddenGroup>& groups,
+                                                                             const CompileOptions&           options,
+                                                                             Diagnostics&                    log);
+HiddenPerturbation                 add_hidden_perturbation_from_minfo(const ModuleInfo& info);
+
+// One pass with those before it; long scans are not followed.
+std::vector<HiddenGroup>           find_hidden_groups_from_module(Module& model, const Types& args,
+                                                                  const CompileOptions& options = {});
+std::vector<HiddenParamOpRelation> find_hidden_param_op_relations_from_module(Module& model, const Types& args,
+                                                                              const CompileOptions& options = {});
+HiddenPerturbation                 add_hidden_perturbation_in_module(Module& model, const Types& args,
+                                                                     const CompileOptions& options = {});
 
 }  // namespace braintrace

@@ -5,7 +5,10 @@
 #include <functional>
 #include <numeric>
 
+#include <fmt/format.h>
+
 #include "braintrace/compiler/graph.h"
+#include "braintrace/compiler/position_graph.h"
 #include "braintrace/compiler/positions.h"
 #include "braintrace/ops/move.h"
 
@@ -29,8 +32,9 @@ struct GroupFinder {
       std::vector<int>(info.program().types.size(), -1);  // of each value: which hidden state it ends
 
   Stops scope() const {
-    return options.include_recurrent_mixing ? Stops{}
-                                            : Stops{.eqn = [this](const Eqn& e) { return flow.is_product(e); }};
+    return {.eqn = [this](const Eqn& e) {
+      return is_stop_gradient(*e.op) || (!options.include_recurrent_mixing && flow.is_product(e));
+    }};
   }
 
   // Hidden states of the same shape and layer whose new value the old value of `h` reaches.
@@ -38,7 +42,8 @@ struct GroupFinder {
     std::vector<int> exits;
     for (Var v : reach_forward(flow, {h.in}, scope())) {
       const int j = exit_index[v];
-      if (j >= 0 && info.hidden[j].varshape == h.varshape && same_layer(h.path, info.hidden[j].path))
+      if (j >= 0 && !info.hidden[j].descended && info.hidden[j].varshape == h.varshape &&
+          same_layer(h.path, info.hidden[j].path))
         exits.push_back(j);
     }
     return exits;
@@ -68,6 +73,25 @@ struct GroupFinder {
     return g;
   }
 };
+
+void add_snap_pattern(const ModuleInfo& info, HiddenGroup& g, const CompileOptions& options, Diagnostics& log) {
+  g.snap = snap_pattern(info, g, *options.sparse_n, options.snap_max_jacobian_elements, log);
+  if (g.snap->conservative)
+    log.push_back({DiagnosticKind::SnapPatternConservative,
+                   DiagnosticLevel::Warning,
+                   "the SnAp pattern may hold positions that do not influence each other: " + g.snap->reason,
+                   "",
+                   {},
+                   g.hidden_paths});
+  if (g.snap->width == 1)
+    log.push_back({DiagnosticKind::SnapPatternDegenerate,
+                   DiagnosticLevel::Info,
+                   fmt::format("within {} steps no position influences another: the pattern is the position itself",
+                               g.snap->n - 1),
+                   "",
+                   {},
+                   g.hidden_paths});
+}
 
 }  // namespace
 
@@ -103,7 +127,8 @@ Tensors HiddenGroup::split_hidden(const Tensor& stacked) const {
   return out;
 }
 
-std::vector<HiddenGroup> find_hidden_groups(const ModuleInfo& info, const CompileOptions& options, Diagnostics& log) {
+std::vector<HiddenGroup> find_hidden_groups_from_minfo(const ModuleInfo& info, const CompileOptions& options,
+                                                       Diagnostics& log) {
   GroupFinder  find{info, options};
   const size_t n = info.hidden.size();
   for (size_t i = 0; i < n; ++i) find.exit_index[info.hidden[i].out] = static_cast<int>(i);
@@ -113,14 +138,16 @@ std::vector<HiddenGroup> find_hidden_groups(const ModuleInfo& info, const Compil
   std::function<int(int)> root_of = [&](int i) { return root[i] == i ? i : root[i] = root_of(root[i]); };
   std::vector<bool>       recurs(n);
   for (size_t i = 0; i < n; ++i)
-    for (int j : find.reached_exits(info.hidden[i])) {
-      const int a = root_of(static_cast<int>(i)), b = root_of(j);
-      root[std::max(a, b)] = std::min(a, b);
-      recurs[i]            = true;
-    }
+    if (!info.hidden[i].descended)
+      for (int j : find.reached_exits(info.hidden[i])) {
+        const int a = root_of(static_cast<int>(i)), b = root_of(j);
+        root[std::max(a, b)] = std::min(a, b);
+        recurs[i]            = true;
+      }
   std::vector<std::vector<int>> members(n);
   std::vector<bool>             survives(n);
   for (size_t i = 0; i < n; ++i) {
+    if (info.hidden[i].descended) continue;
     members[root_of(static_cast<int>(i))].push_back(static_cast<int>(i));
     survives[root_of(static_cast<int>(i))] = survives[root_of(static_cast<int>(i))] || recurs[i];
   }
@@ -149,6 +176,7 @@ std::vector<HiddenGroup> find_hidden_groups(const ModuleInfo& info, const Compil
              "",
              {},
              g.hidden_paths});
+      if (options.sparse_n) add_snap_pattern(info, g, options, log);
     }
   return groups;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "braintrace/control/scan.h"
 #include "braintrace/ops/compare.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
@@ -22,8 +23,7 @@ Tensor slot_ones(const HiddenVar& h, int slot, DType dtype) {
   return convert(equal(iota(t.shape, -1), Tensor(static_cast<double>(slot))), dtype);
 }
 
-Tensors push(const Region& region, const Values& values, const Tensors& args, const Tensors& tangents) {
-  const Tensors constants = gather(values, region.constants);
+Tensors push(const Region& region, const Tensors& constants, const Tensors& args, const Tensors& tangents) {
   return jvp(region.program, concatenated(constants, args), concatenated(Tensors(constants.size()), tangents)).tangents;
 }
 
@@ -31,69 +31,60 @@ bool any_defined(const Tensors& t) {
   return std::any_of(t.begin(), t.end(), [](const Tensor& x) { return x.defined(); });
 }
 
-// Σ over input positions q of  J[p,q] [p = q], by one push per position: for regions that mix positions.
-// `seed` spreads a one at position q over the tangent of argument `arg`.
-Tensors push_diagonal(const Region& region, const Values& values, const Tensors& args, size_t arg, const Tensor& ones,
-                      int64_t positions) {
-  const Type   t        = args[arg].type();
-  const Tensor identity = convert(equal(iota({positions, positions}, 0), iota({positions, positions}, 1)), t.dtype);
-  auto         spread   = [&](const Type& like) {  // [P, *like]: one at position q
-    const int64_t rest = like.size() / positions;
-    Shape         shape{positions};
-    shape.insert(shape.end(), like.shape.begin(), like.shape.end());
-    return reshape(broadcast_axes(identity, {positions, positions, rest}, {0, 1}), shape);
-  };
-  const Tensor  basis     = spread(t) * ones;
-  const Tensors constants = gather(values, region.constants);
-  const Types   types     = types_of(concatenated(concatenated(constants, args), {ones}));
-  const Traced  one       = trace(types, [&](const Tensors& in) {
+// [P, *like]: row q is one at position q.
+Tensor position_rows(const Type& like, int64_t positions) {
+  const int64_t rest = like.size() / positions;
+  Shape         shape{positions};
+  shape.insert(shape.end(), like.shape.begin(), like.shape.end());
+  return reshape(broadcast_axes(eye(positions, like.dtype), {positions, positions, rest}, {0, 1}), shape);
+}
+
+// One push per position of argument `arg`: [P, *result] for every result, undefined where nothing arrives. `ones` says
+// which slots of a position are pushed.
+Tensors push_positions(const Region& region, const Tensors& constants, const Tensors& args, size_t arg,
+                       const Tensor& ones, int64_t positions) {
+  const Types  types = types_of(concatenated(concatenated(constants, args), {ones}));
+  const Traced one   = trace(types, [&](const Tensors& in) {
     const auto n = static_cast<int64_t>(in.size()) - 1;
     Tensors    tangents(static_cast<size_t>(n));
     tangents[constants.size() + arg] = in[n];
     return instantiated(jvp(region.program, Tensors(in.begin(), in.begin() + n), tangents).tangents,
-                               region.program.types_of(region.program.results));
+                          region.program.types_of(region.program.results));
   });
-  Mask          batched(types.size(), false);
-  batched.back()     = true;
-  const VmapResult r = vmap(
-      one.program, concatenated(one.constants, concatenated(concatenated(constants, args), {basis})),
-      [&] {
-        Mask m(one.constants.size(), false);
-        m.insert(m.end(), batched.begin(), batched.end());
-        return m;
-      }(),
-      positions);
-  Tensors out;
-  for (size_t k = 0; k < r.out.size(); ++k) {
-    if (!r.batched[k]) {
-      out.emplace_back();
-      continue;
-    }
-    const Type like{r.out[k].dtype(), Shape(r.out[k].shape().begin() + 1, r.out[k].shape().end())};
-    out.push_back(sum(r.out[k] * spread(like), Ints{0}));
-  }
+  Mask         batched(one.constants.size() + types.size(), false);
+  batched.back()          = true;
+  const Tensor     basis  = position_rows(args[arg].type(), positions) * ones;
+  const Tensors    inputs = concatenated(one.constants, concatenated(concatenated(constants, args), {basis}));
+  const VmapResult r      = vmap(one.program, inputs, batched, positions);
+  Tensors          out;
+  for (size_t k = 0; k < r.out.size(); ++k) out.push_back(r.batched[k] ? r.out[k] : Tensor());
   return out;
 }
 
-}  // namespace
+// Σ over input positions q of  J[p,q] [p = q]: for regions that mix positions.
+Tensors push_diagonal(const Region& region, const Tensors& constants, const Tensors& args, size_t arg,
+                      const Tensor& ones, int64_t positions) {
+  Tensors out = push_positions(region, constants, args, arg, ones, positions);
+  for (Tensor& t : out)
+    if (t.defined()) {
+      const Type like{t.dtype(), Shape(t.shape().begin() + 1, t.shape().end())};
+      t = sum(t * position_rows(like, positions), Ints{0});
+    }
+  return out;
+}
 
-Tensor transition_blocks(const HiddenGroup& g, const Values& values) {
-  Tensors old;
-  Types   types;
-  for (const HiddenVar& h : g.hidden) {
-    old.push_back(values[h.in]);
-    types.push_back(old.back().type());
-  }
-  const DType dtype = old[0].dtype();
+// One substep of a transition, or all of it where no scan is descended.
+Tensor blocks_at(const HiddenGroup& g, const Tensors& old, const Tensors& constants) {
+  const Types types = types_of(old);
   Tensors     columns;
   bool        live = false;
   for (size_t m = 0; m < g.members.size(); ++m) {
     const HiddenVar& h = g.hidden[m];
     for (int slot = 0; slot < h.num_state; ++slot) {
       Tensors tangents(g.members.size());
-      tangents[m]    = slot_ones(h, slot, dtype);
-      Tensors pushed = g.diagonal ? push(g.transition, values, old, tangents)
-                                  : push_diagonal(g.transition, values, old, m, tangents[m], size_of(g.varshape));
+      tangents[m]    = slot_ones(h, slot, old[0].dtype());
+      Tensors pushed = g.diagonal ? push(g.transition, constants, old, tangents)
+                                  : push_diagonal(g.transition, constants, old, m, tangents[m], size_of(g.varshape));
       live |= any_defined(pushed);
       columns.push_back(g.concat_hidden(instantiated(pushed, types)));
     }
@@ -101,15 +92,116 @@ Tensor transition_blocks(const HiddenGroup& g, const Values& values) {
   return live ? stack(columns, -1) : Tensor();
 }
 
-Tensor tail_blocks(const HiddenGroup& g, const HiddenParamOpRelation& r, const Connection& c, const Values& values) {
-  const Tensor y = values[r.y];
-  const Tensor ones(y.type(), 1);
-  Tensors      pushed =
-      c.position_preserving ? push(c.tail, values, {y}, {ones}) : push_diagonal(c.tail, values, {y}, 0, ones, y.size());
+Tensor tail_at(const HiddenGroup& g, const Connection& c, const Tensor& y, const Values& values) {
+  const Tensor  ones(y.type(), 1);
+  const Tensors constants = gather(values, c.tail.constants);
+  Tensors       pushed    = c.position_preserving ? push(c.tail, constants, {y}, {ones})
+                                                  : push_diagonal(c.tail, constants, {y}, 0, ones, y.size());
   if (!any_defined(pushed)) return {};
-  Types types;
-  for (const HiddenVar& h : g.hidden) types.push_back(values[h.out].type());
-  return g.concat_hidden(instantiated(pushed, types));
+  return g.concat_hidden(instantiated(pushed, c.tail.program.types_of(c.tail.program.results)));
+}
+
+// Values of the body of a descended scan, substep by substep.
+struct Substeps {
+  Substeps(const ScanDescent& d, const Values& values) : d(d), values(values) {
+    for (size_t v = 0; v < d.outer.size(); ++v)
+      if (d.stacked[v]) rows.push_back(values[d.outer[v]]);
+  }
+  Values at(const Tensors& row) const {
+    Values out(d.outer.size());
+    size_t next = 0;
+    for (size_t v = 0; v < d.outer.size(); ++v)
+      if (d.outer[v] >= 0) out[v] = d.stacked[v] ? row[next++] : values[d.outer[v]];
+    return out;
+  }
+
+  const ScanDescent& d;
+  const Values&      values;
+  Tensors            rows;
+};
+
+// D = D_L … D_1, and per substep what follows it: P_s = D_L … D_{s+1}.
+struct Folded {
+  Tensor D, P;
+};
+Folded fold_transition(const HiddenGroup& g, const Values& values) {
+  const Substeps substeps(*g.descent, values);
+  bool           live = false;
+  const ScanBody body = [&](const Tensors& P, const Tensors& row) -> ScanResult {
+    const Values now = substeps.at(row);
+    const Tensor D   = blocks_at(g, gather(now, g.substep_entries), gather(now, g.transition.constants));
+    live |= D.defined();
+    // Σ_c P[a,c] D[c,b]
+    const Tensor PD = D.defined() ? sum(expand_dims(P[0], -1) * expand_dims(D, -3), Ints{-2}) : Tensor(P[0].type(), 0);
+    return {{PD}, {P[0]}};
+  };
+  Shape shape = g.varshape;
+  shape.insert(shape.end(), 2, g.num_state);
+  const Tensor     I = broadcast_to(eye(g.num_state, values[g.hidden[0].in].dtype()), shape);
+  const ScanResult r = scan(body, {I}, substeps.rows, {.length = g.descent->length, .reverse = true});
+  return {live ? r.carry[0] : Tensor(), r.ys[0]};
+}
+
+}  // namespace
+
+Tensor transition_blocks(const HiddenGroup& g, const Values& values) {
+  return g.descent ? fold_transition(g, values).D
+                   : blocks_at(g, gather(values, g.entries()), gather(values, g.transition.constants));
+}
+
+Tensor tail_blocks(const HiddenGroup& g, const HiddenParamOpRelation& r, const Connection& c, const Values& values) {
+  if (!r.descent) return tail_at(g, c, values[r.y], values);
+  const Substeps substeps(*r.descent, values);
+  bool           live = false;
+  const ScanBody body = [&](const Tensors&, const Tensors& in) -> ScanResult {
+    const Values now = substeps.at(Tensors(in.begin() + 1, in.end()));
+    const Tensor D_f = tail_at(g, c, now[r.substep_y], now);
+    live |= D_f.defined();
+    // Σ_b P[a,b] D_f[b]
+    return {{}, {sum(D_f.defined() ? in[0] * expand_dims(D_f, -2) : Tensor(in[0].type(), 0), Ints{-1})}};
+  };
+  const ScanResult rows = scan(body, {}, concatenated({fold_transition(g, values).P}, substeps.rows));
+  return live ? rows.ys[0] : Tensor();
+}
+
+namespace {
+
+void check_transition_values(const HiddenGroup& g, const Tensors& hidden_vals, const Tensors& const_vals) {
+  require(hidden_vals.size() == g.hidden.size() && const_vals.size() == g.transition.constants.size(),
+          "hidden group {}: {} members and {} constants given, its transition takes {} and {}.", g.index,
+          hidden_vals.size(), const_vals.size(), g.hidden.size(), g.transition.constants.size());
+}
+
+}  // namespace
+
+Tensor HiddenGroup::diagonal_jacobian(const Tensors& hidden_vals, const Tensors& const_vals) const {
+  check_transition_values(*this, hidden_vals, const_vals);
+  const Tensor D = blocks_at(*this, hidden_vals, const_vals);
+  if (D.defined()) return D;
+  Shape shape = varshape;
+  shape.insert(shape.end(), 2, num_state);
+  return Tensor(Type{hidden_vals[0].dtype(), shape}, 0);
+}
+
+Tensor HiddenGroup::full_jacobian(const Tensors& hidden_vals, const Tensors& const_vals) const {
+  check_transition_values(*this, hidden_vals, const_vals);
+  const int64_t P = size_of(varshape);
+  Tensors       columns;  // [P', P, S] for every state that is pushed
+  for (size_t m = 0; m < hidden.size(); ++m)
+    for (int slot = 0; slot < hidden[m].num_state; ++slot) {
+      const Tensor ones = slot_ones(hidden[m], slot, hidden_vals[m].dtype());
+      Tensors      rows = push_positions(transition, const_vals, hidden_vals, m, ones, P);
+      for (size_t k = 0; k < rows.size(); ++k) {
+        const Shape shape{P, P, hidden[k].num_state};
+        rows[k] = rows[k].defined() ? reshape(rows[k], shape) : Tensor(Type{hidden_vals[k].dtype(), shape}, 0);
+      }
+      columns.push_back(concat(rows, -1));
+    }
+  Shape shape = varshape;
+  shape.push_back(num_state);
+  shape.insert(shape.end(), varshape.begin(), varshape.end());
+  shape.push_back(num_state);
+  return reshape(transpose(stack(columns, -1), {1, 2, 0, 3}), shape);  // [P',P,S,S'] → [P,S,P',S']
 }
 
 }  // namespace braintrace

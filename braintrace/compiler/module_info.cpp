@@ -3,12 +3,12 @@
 // made by an equation: a state that is only read, only overwritten, aliased or set to a constant is no special case
 // later.
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "braintrace/compiler/canonicalize.h"
-#include "braintrace/compiler/control_gate.h"
 #include "braintrace/compiler/graph.h"
 #include "braintrace/ops/copy.h"
 
@@ -16,57 +16,75 @@ namespace braintrace {
 
 namespace {
 
-int position(const std::vector<StateLeaf>& leaves, const StateLeaf& leaf) {
-  const auto it = std::find(leaves.begin(), leaves.end(), leaf);
-  return it == leaves.end() ? -1 : static_cast<int>(it - leaves.begin());
-}
+// Where leaves are in a list.
+class LeafIndex {
+ public:
+  explicit LeafIndex(const std::vector<StateLeaf>& leaves) {
+    for (const StateLeaf& leaf : leaves) add(leaf);
+  }
+  // False when it is there already.
+  bool add(const StateLeaf& leaf) { return at_.try_emplace({leaf.state.cell().get(), leaf.leaf}, at_.size()).second; }
+  std::optional<size_t> find(const StateLeaf& leaf) const {
+    const auto it = at_.find({leaf.state.cell().get(), leaf.leaf});
+    return it == at_.end() ? std::nullopt : std::optional(it->second);
+  }
+
+ private:
+  std::map<std::pair<const StateCell*, std::string>, size_t> at_;
+};
+
+// The step while its leaves are looked up.
+struct IndexedStep {
+  StatefulProgram& step;
+  LeafIndex        reads{step.reads}, writes{step.writes};
+
+  Var& entry(const StateLeaf& leaf) { return step.program.args[step.num_args + *reads.find(leaf)]; }
+  Var& exit(const StateLeaf& leaf) { return step.program.results[step.num_results + *writes.find(leaf)]; }
+};
 
 // Gives `leaf` an argument and a result of the step when it lacks one.
-void complete_leaf(StatefulProgram& step, const StateLeaf& leaf) {
-  Program& p = step.program;
-  if (position(step.reads, leaf) < 0) {
+void complete_leaf(IndexedStep& in, const StateLeaf& leaf) {
+  Program& p = in.step.program;
+  if (in.reads.add(leaf)) {
     p.args.push_back(p.add_value(leaf.value().type()));
-    step.reads.push_back(leaf);
+    in.step.reads.push_back(leaf);
   }
-  if (position(step.writes, leaf) < 0) {
-    p.results.push_back(p.args[step.num_args + static_cast<size_t>(position(step.reads, leaf))]);
-    step.writes.push_back(leaf);
+  if (in.writes.add(leaf)) {
+    p.results.push_back(in.entry(leaf));
+    in.step.writes.push_back(leaf);
   }
 }
 
 // Makes `leaf`'s new value the result of an equation that no other hidden state shares.
-void own_exit(StatefulProgram& step, const StateLeaf& leaf, std::set<Var>& taken) {
-  Program&   p        = step.program;
-  Var&       exit     = p.results[step.num_results + static_cast<size_t>(position(step.writes, leaf))];
-  const auto is_input = [&](const Vars& vars) { return std::find(vars.begin(), vars.end(), exit) != vars.end(); };
-  if (is_input(p.args) || is_input(p.constants) || taken.count(exit)) {
+void own_exit(IndexedStep& in, const StateLeaf& leaf, std::set<Var>& taken) {
+  Program& p    = in.step.program;
+  Var&     exit = in.exit(leaf);
+  if (!taken.insert(exit).second) {
     const Var fresh = p.add_value(p.type(exit));
     p.eqns.push_back({&copy_op, {exit}, {fresh}, {}, 0});
     exit = fresh;
+    taken.insert(fresh);
   }
-  taken.insert(exit);
 }
 
 // A short-term state that carries a recurrence through a trainable operation: its old value reaches its new one, and so
 // does the result of a trainable operation.
-bool carries_recurrence(const StatefulProgram& step, const StateLeaf& leaf) {
-  const int r = position(step.reads, leaf), w = position(step.writes, leaf);
-  if (r < 0 || w < 0) return false;
-  const Program& p = step.program;
+bool carries_recurrence(IndexedStep& in, const StateLeaf& leaf) {
+  if (!in.reads.find(leaf) || !in.writes.find(leaf)) return false;
+  const Program& p = in.step.program;
   const Flow     flow(p);
-  const Vars     makes = reach_backward(flow, {p.results[step.num_results + static_cast<size_t>(w)]});
-  const Var      entry = p.args[step.num_args + static_cast<size_t>(r)];
+  const Vars     makes = reach_backward(flow, {in.exit(leaf)});
+  const Var      entry = in.entry(leaf);
   const bool     etp   = std::any_of(makes.begin(), makes.end(),
                                      [&](Var v) { return flow.producer[v] >= 0 && p.eqns[flow.producer[v]].op->etp; });
   return etp && std::find(makes.begin(), makes.end(), entry) != makes.end() && is_float(p.type(entry).dtype);
 }
 
-HiddenVar hidden_var(const ModuleInfo& info, const StateLeaf& leaf) {
-  const StatefulProgram& step = info.step;
-  HiddenVar              h{.path = info.path_of(leaf.state), .state = leaf.state};
-  h.in            = step.program.args[step.num_args + static_cast<size_t>(position(step.reads, leaf))];
-  h.out           = step.program.results[step.num_results + static_cast<size_t>(position(step.writes, leaf))];
-  const Type &old = step.program.type(h.in), &now = step.program.type(h.out);
+HiddenVar hidden_var(const ModuleInfo& info, IndexedStep& in, const StateLeaf& leaf) {
+  HiddenVar h{.path = info.path_of(leaf.state), .state = leaf.state};
+  h.in            = in.entry(leaf);
+  h.out           = in.exit(leaf);
+  const Type &old = info.program().type(h.in), &now = info.program().type(h.out);
   require(old == now, "hidden state {}: one step changes its type from {} to {}; a hidden state keeps its type.",
           h.path.str(), to_string(old), to_string(now));
   require(is_float(old.dtype), "hidden state {}: its elements are {}; a hidden state holds floating-point numbers.",
@@ -114,46 +132,47 @@ Type HiddenVar::type(DType dtype) const {
 }
 
 Path ModuleInfo::path_of(const State& state) const {
-  for (const auto& [path, s] : states)
-    if (s == state) return path;
-  return {};
+  const auto it = state_id_to_path.find(state.cell().get());
+  return it == state_id_to_path.end() ? Path() : it->second;
 }
 
 ModuleInfo extract_module_info(Module& model, const Types& args, const CompileOptions& options, Diagnostics& log) {
   ModuleInfo info;
-  info.states       = model.states();
+  info.states = model.states();
+  for (const auto& [path, state] : info.states) info.state_id_to_path.emplace(state.cell().get(), path);
   info.control_flow = options.control_flow;
   info.step         = trace_function(args, [&](const Tensors& xs) { return model.call(xs); });
 
   flatten(info.step, options, log);
 
   // States in the order of first touch: reads and writes are each in that order.
+  IndexedStep            step{info.step};
   std::vector<StateLeaf> touched = info.step.reads;
   for (const StateLeaf& leaf : info.step.writes)
-    if (position(touched, leaf) < 0) touched.push_back(leaf);
-  int unknown = 0;
-  for (const StateLeaf& leaf : touched)
-    if (info.path_of(leaf.state).empty()) {
-      const Path path{fmt::format("_unknown_path_{}", unknown++)};
-      info.states.emplace_back(path, leaf.state);
-      log.push_back({DiagnosticKind::StateMismatch, DiagnosticLevel::Warning,
-                     fmt::format("the step touches a state outside the module tree; it is called {}", path.str())});
-    }
-  for (const auto& entry : info.states) {
-    const State& state = entry.second;
-    if (std::none_of(touched.begin(), touched.end(), [&](const StateLeaf& l) { return l.state == state; }))
-      log.push_back({DiagnosticKind::StateMismatch, DiagnosticLevel::Warning,
-                     fmt::format("{} is never touched by the step", entry.first.str())});
+    if (!step.reads.find(leaf)) touched.push_back(leaf);
+  std::set<const StateCell*> cells;
+  int                        unknown = 0;
+  for (const StateLeaf& leaf : touched) {
+    cells.insert(leaf.state.cell().get());
+    if (!info.path_of(leaf.state).empty()) continue;
+    const Path path{fmt::format("_unknown_path_{}", unknown++)};
+    info.states.emplace_back(path, leaf.state);
+    info.state_id_to_path.emplace(leaf.state.cell().get(), path);
+    log.push_back({DiagnosticKind::StateMismatch, DiagnosticLevel::Warning,
+                   fmt::format("the step touches a state outside the module tree; it is called {}", path.str())});
   }
-
+  for (const auto& [path, state] : info.states)
+    if (!cells.count(state.cell().get()))
+      log.push_back({DiagnosticKind::StateMismatch, DiagnosticLevel::Warning,
+                     fmt::format("{} is never touched by the step", path.str())});
   std::vector<StateLeaf> hidden;
   for (const StateLeaf& leaf : touched) {
-    require(!leaf.state.is_param() || position(info.step.writes, leaf) < 0,
+    require(!leaf.state.is_param() || !step.writes.find(leaf),
             "parameter {}: the step writes it; only an optimiser may.", info.path_of(leaf.state).str());
     if (leaf.state.is_hidden())
       hidden.push_back(leaf);
     else if (leaf.state.kind() == StateKind::ShortTerm && options.promote_short_term_states &&
-             carries_recurrence(info.step, leaf)) {
+             carries_recurrence(step, leaf)) {
       hidden.push_back(leaf);
       log.push_back(
           {DiagnosticKind::ShortTermStatePromoted,
@@ -164,10 +183,11 @@ ModuleInfo extract_module_info(Module& model, const Types& args, const CompileOp
            {info.path_of(leaf.state)}});
     }
   }
-  std::set<Var> taken;
-  for (const StateLeaf& leaf : hidden) complete_leaf(info.step, leaf);
-  for (const StateLeaf& leaf : hidden) own_exit(info.step, leaf, taken);
-  for (const StateLeaf& leaf : hidden) info.hidden.push_back(hidden_var(info, leaf));
+  for (const StateLeaf& leaf : hidden) complete_leaf(step, leaf);
+  std::set<Var> taken(info.program().args.begin(), info.program().args.end());  // exits that are not their own
+  taken.insert(info.program().constants.begin(), info.program().constants.end());
+  for (const StateLeaf& leaf : hidden) own_exit(step, leaf, taken);
+  for (const StateLeaf& leaf : hidden) info.hidden.push_back(hidden_var(info, step, leaf));
   for (size_t i = 0; i < info.step.reads.size(); ++i) {
     const StateLeaf& leaf = info.step.reads[i];
     if (!leaf.state.is_param()) continue;
@@ -176,7 +196,6 @@ ModuleInfo extract_module_info(Module& model, const Types& args, const CompileOp
     info.weights.push_back({info.path_of(leaf.state), leaf.state, leaf.leaf, static_cast<int>(index),
                             info.step.program.args[info.step.num_args + i]});
   }
-  check_control_flow(info, log);
   return info;
 }
 

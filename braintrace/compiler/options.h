@@ -24,6 +24,9 @@ struct ControlFlowPolicy {
   bool operator==(const ControlFlowPolicy&) const = default;
 };
 
+inline constexpr ControlFlowPolicy DEFAULT_CONTROL_FLOW_POLICY{};
+inline constexpr int64_t           DEFAULT_MAX_JACOBIAN_ELEMENTS = int64_t{1} << 24;
+
 // What becomes of a weight that reaches a state only through another product.
 enum class TailPolicy : uint8_t { Window, Exclude };
 
@@ -31,7 +34,7 @@ struct CompileOptions {
   bool               include_hidden_perturb     = true;
   bool               include_recurrent_mixing   = false;  // coupled scope: products stay in the transition
   std::optional<int> sparse_n                   = {};     // SnAp-n; needs include_recurrent_mixing
-  int64_t            snap_max_jacobian_elements = int64_t{1} << 24;
+  int64_t            snap_max_jacobian_elements = DEFAULT_MAX_JACOBIAN_ELEMENTS;
   ControlFlowPolicy  control_flow               = {};
   TailPolicy         tail                       = TailPolicy::Window;
   bool               promote_short_term_states  = true;

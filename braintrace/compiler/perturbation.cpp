@@ -8,7 +8,7 @@
 
 namespace braintrace {
 
-HiddenPerturbation add_hidden_perturbation(const ModuleInfo& info) {
+HiddenPerturbation add_hidden_perturbation_from_minfo(const ModuleInfo& info) {
   HiddenPerturbation out;
   Program&           p = out.program;
   p                    = info.program();

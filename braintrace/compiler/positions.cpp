@@ -66,16 +66,20 @@ AxisLinks meet(const AxisLinks& a, const AxisLinks& b) {
 
 constexpr Key<ProgramPtr> body_key{"body"};
 
-// How result r of an equation follows operand k. A function with a derivative of its own is judged by its body.
-AxisLinks equation_links(const Eqn& e, const Types& in, const Types& out, size_t k, size_t r) {
-  if (e.op->depend) return e.op->depend({*e.op, e.attrs, in, out, static_cast<int>(k), static_cast<int>(r)});
-  const ProgramPtr* body       = e.attrs.find(body_key);
-  const bool        one_to_one = body && (*body)->args.size() == e.in.size() && (*body)->results.size() == e.out.size();
-  if (!one_to_one || (e.op != &custom_jvp_op && e.op != &custom_vjp_op)) return {};
-  return follow_positions(**body, k).links[(*body)->results[r]];
+}  // namespace
+
+bool judged_by_body(const Eqn& e) {
+  const ProgramPtr* body = e.attrs.find(body_key);
+  return body && (e.op == &custom_jvp_op || e.op == &custom_vjp_op) && (*body)->args.size() == e.in.size() &&
+         (*body)->results.size() == e.out.size();
 }
 
-}  // namespace
+AxisLinks equation_links(const Eqn& e, const Types& in, const Types& out, size_t k, size_t r) {
+  if (e.op->depend) return e.op->depend({*e.op, e.attrs, in, out, static_cast<int>(k), static_cast<int>(r)});
+  if (!judged_by_body(e)) return {};
+  const Program& body = *e.attrs[body_key];
+  return follow_positions(body, k).links[body.results[r]];
+}
 
 PositionMap follow_positions(const Program& region, size_t arg) {
   PositionMap map{std::vector<bool>(region.types.size()), std::vector<AxisLinks>(region.types.size())};

@@ -26,10 +26,12 @@ bool RelationFinder::blocks(const Eqn& e) const {
   return options.as_reference ? is_mixing_etp(*e.op) : flow.is_product(e);
 }
 
+bool RelationFinder::cuts(const Eqn& e) const { return !options.as_reference && is_stop_gradient(*e.op); }
+
 Stops RelationFinder::inside(int group, bool through_products) const {
   Stops s;
   s.value = [this, group](Var v) { return group_of_exit[v] >= 0 && group_of_exit[v] != group; };
-  if (!through_products) s.eqn = [this](const Eqn& e) { return blocks(e); };
+  s.eqn   = [this, through_products](const Eqn& e) { return cuts(e) || (!through_products && blocks(e)); };
   return s;
 }
 
@@ -38,9 +40,8 @@ void RelationFinder::record(DiagnosticKind kind, DiagnosticLevel level, const Hi
   log.push_back({kind, level, std::move(message), r.primitive(), r.weight_path, std::move(hidden)});
 }
 
-// Leaves behind an operand, not looking through trainable operations, and the plain chain from them to it.
 Trainable RelationFinder::trainable(const EtpWeight& w, int index, Var operand) const {
-  Trainable     t{std::string(w.key), index, operand, {}, {}, {}};
+  Trainable     t{std::string(w.key), index, operand, w.operand, {}, {}, {}};
   const auto    is_etp = [](const Eqn& e) { return e.op->etp != nullptr; };
   Vars          queue{operand}, leaves;
   std::set<Var> seen{operand};
@@ -64,10 +65,16 @@ Trainable RelationFinder::trainable(const EtpWeight& w, int index, Var operand) 
 std::optional<HiddenParamOpRelation> RelationFinder::relation_of(int eqn) {
   const Eqn&            e = flow.program.eqns[eqn];
   HiddenParamOpRelation r;
-  r.eqn              = eqn;
-  r.call             = {e.op, &e.attrs, flow.program.types_of(e.in), flow.program.type(e.out[0])};
-  r.x                = e.op->etp->x >= 0 ? e.in[e.op->etp->x] : -1;
-  r.y                = e.out[0];
+  r.eqn  = eqn;
+  r.call = {e.op, e.attrs, flow.program.types_of(e.in), flow.program.type(e.out[0])};
+  r.x    = e.op->etp->x >= 0 ? e.in[e.op->etp->x] : -1;
+  r.y    = e.out[0];
+  if (e.out.size() > 1) {
+    CompilationRecord many{DiagnosticKind::MultiOutputPrimitiveDetected, DiagnosticLevel::Info,
+                           fmt::format("the operation has {} results; its trace follows the first", e.out.size())};
+    many.primitive = r.primitive();
+    log.push_back(std::move(many));
+  }
   const auto weights = e.op->etp->weights(r.call);
   for (size_t k = 0; k < weights.size(); ++k) {
     Trainable t = trainable(weights[k], static_cast<int>(k), e.in[weights[k].operand]);

@@ -23,11 +23,12 @@ struct RelationFinder {
   // Stops at the exits of other groups and, unless they may be passed, at products.
   Stops inside(int group, bool through_products) const;
   bool  blocks(const Eqn& e) const;
+  bool  cuts(const Eqn& e) const;  // no credit passes it
 
   void record(DiagnosticKind kind, DiagnosticLevel level, const HiddenParamOpRelation& r, std::string message,
               std::vector<Path> hidden = {});
-
- private:
+  // An operand with the leaves behind it, not looking through trainable operations, and the plain chain from them to
+  // it.
   Trainable trainable(const EtpWeight& w, int index, Var operand) const;
 };
 

@@ -5,6 +5,7 @@
 //   mixed      it does so, and also through another product
 //   windowed   only through another product: credit flows inside a window, no trace is kept
 #include <algorithm>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -16,9 +17,11 @@ namespace braintrace {
 namespace {
 
 // Groups whose exits are the first that y meets, in order of discovery; products may be passed.
-std::vector<int> candidate_groups(const RelationFinder& find, Var y) {
+std::vector<int> candidate_groups(const RelationFinder& find, Var y, bool past_cuts = false) {
   std::vector<int> out;
-  for (Var v : reach_forward(find.flow, {y}, {.value = [&](Var u) { return find.group_of_exit[u] >= 0; }})) {
+  const Stops      stops{.eqn   = [&](const Eqn& e) { return !past_cuts && find.cuts(e); },
+                         .value = [&](Var u) { return find.group_of_exit[u] >= 0; }};
+  for (Var v : reach_forward(find.flow, {y}, stops)) {
     const int g = find.group_of_exit[v];
     if (g >= 0 && std::find(out.begin(), out.end(), g) == out.end()) out.push_back(g);
   }
@@ -59,19 +62,18 @@ Connection connect(const RelationFinder& find, const HiddenParamOpRelation& r, c
 // come from y, not looking through other products.
 std::vector<Path> weights_passed(const RelationFinder& find, const HiddenParamOpRelation& r) {
   std::vector<Path> out;
-  const Vars        after = reach_forward(find.flow, {r.y});
-  std::vector<bool> seen(find.flow.program.types.size(), false);
-  for (Var v : after) seen[v] = true;
   for (const Connection& c : r.connections) {
-    const Region way = cut_region(find.flow, {r.y}, find.groups[c.group].exits(), find.inside(c.group, true));
-    Vars         queue;
+    const Stops             stops = find.inside(c.group, true);
+    const Vars              after = reach_forward(find.flow, {r.y}, stops);
+    std::unordered_set<Var> seen(after.begin(), after.end());
+    const Region            way = cut_region(find.flow, {r.y}, find.groups[c.group].exits(), stops);
+    Vars                    queue;
     for (int32_t e : way.eqns)
       if (find.blocks(find.flow.program.eqns[e]))
         queue.insert(queue.end(), find.flow.program.eqns[e].in.begin(), find.flow.program.eqns[e].in.end());
     for (size_t i = 0; i < queue.size(); ++i) {
       const Var v = queue[i];
-      if (seen[v]) continue;
-      seen[v] = true;
+      if (!seen.insert(v).second) continue;
       if (find.weight_of[v] >= 0) {
         const Path& p = find.info.weights[find.weight_of[v]].path;
         if (std::find(out.begin(), out.end(), p) == out.end() && p != r.weight_path) out.push_back(p);
@@ -121,8 +123,11 @@ bool connect_all(RelationFinder& find, HiddenParamOpRelation& r) {
     r.hidden_groups.push_back(g);
   }
   if (r.connections.empty()) {
+    const bool cut = !candidate_groups(find, r.y, true).empty();
     find.record(DiagnosticKind::RelationExcludedNonTemporal, DiagnosticLevel::Warning, r,
-                "it reaches no hidden state in the same step; its gradient is the same-step one");
+                std::string(cut ? "a stop_gradient cuts its way to every hidden state"
+                                : "it reaches no hidden state in the same step") +
+                    "; its gradient is the same-step one");
     return false;
   }
   if (!r.carries_trace()) r.through = weights_passed(find, r);
@@ -142,8 +147,10 @@ bool HiddenParamOpRelation::carries_trace() const {
                      [](const Connection& c) { return c.path != PathClass::Windowed; });
 }
 
-std::vector<HiddenParamOpRelation> find_relations(const ModuleInfo& info, const std::vector<HiddenGroup>& groups,
-                                                  const CompileOptions& options, Diagnostics& log) {
+std::vector<HiddenParamOpRelation> find_hidden_param_op_relations_from_minfo(const ModuleInfo&               info,
+                                                                             const std::vector<HiddenGroup>& groups,
+                                                                             const CompileOptions&           options,
+                                                                             Diagnostics&                    log) {
   RelationFinder                     find(info, groups, options, log);
   std::vector<HiddenParamOpRelation> relations;
   for (size_t i = 0; i < find.flow.program.eqns.size(); ++i) {

@@ -97,6 +97,7 @@ std::vector<std::string> relation_items(const ETraceGraph& graph) {
     const std::string index = fmt::format("Weight {}: ", items.size() / 2);
     std::string       line =
         fmt::format("{}{} → {} → {}", index, r.weight_path.tuple(), r.primitive(), groups_text(r.hidden_groups));
+    if (r.descent) line += fmt::format(", in each of {} substeps", r.descent->length);
     std::string below = leaves_text(graph.module_info, r);
     if (!r.carries_trace()) {
       line += ", inside a window";

@@ -40,7 +40,7 @@ struct Use {
     program = trace(types_of(in), [&](const Tensors& args) { return apply(op, args, s.attrs); }).program;
     call    = call_of(program.eqns.front());
   }
-  EtpCall call_of(const Eqn& e) const { return {e.op, &e.attrs, program.types_of(e.in), program.type(e.out[0])}; }
+  EtpCall call_of(const Eqn& e) const { return {e.op, e.attrs, program.types_of(e.in), program.type(e.out[0])}; }
 
   Tensor vjp_of(int operand, const Tensor& c) const {
     Mask active(in.size());
@@ -99,7 +99,7 @@ double batch_error(const Op& op, size_t index, const Use& one, Rng& rng) {
   rest.args         = {eqn->out[0]};
   rest.eqns.assign(eqn + 1, p.eqns.end());
   const Tensor  c_y     = vjp(rest, {values[eqn->out[0]]}, {true}).pullback({c})[0];
-  const EtpCall batch   = {eqn->op, &eqn->attrs, p.types_of(eqn->in), p.type(eqn->out[0])};
+  const EtpCall batch   = {eqn->op, eqn->attrs, p.types_of(eqn->in), p.type(eqn->out[0])};
   const auto    weights = op.etp->weights(one.call);
   double        error   = 0;
   for (size_t k = 0; k < weights.size(); ++k) {

@@ -18,6 +18,7 @@
 #include "braintrace/ops/reduce.h"
 #include "braintrace/transforms/jvp.h"
 #include "braintrace/transforms/linearize.h"
+#include "braintrace/transforms/simplify.h"
 #include "braintrace/transforms/vmap.h"
 #include "braintrace/transforms/walk.h"
 
@@ -246,6 +247,23 @@ constinit const Op cond_op = {
       if (branches.size() == 1) return replay(*branches[0], {}, without_index(in));
       if (!in[0].is_literal()) return {};
       return replay(*branches[clamped(in[0].fill(), branches.size())], {}, without_index(in));
+    },
+    .prune = [](const Attrs& a, const Mask& used) -> Pruned {
+      const size_t n = a[branches_key][0]->args.size();
+      Mask         operands(n);
+      for (const ProgramPtr& p : a[branches_key]) {
+        const Mask needed = backward_dependence(*p, used);
+        for (size_t i = 0; i < n; ++i) operands[i] = operands[i] || needed[p->args[i]];
+      }
+      ProgramPtrs branches;
+      for (const ProgramPtr& p : a[branches_key]) {
+        Program b = *p;
+        b.args    = chosen(b.args, operands);
+        b.results = chosen(b.results, used);
+        branches.push_back(std::make_shared<const Program>(dce(std::move(b))));
+      }
+      operands.insert(operands.begin(), true);  // the index
+      return {{{branches_key, branches}}, operands, used};
     },
     .sample = cond_sample,
 };

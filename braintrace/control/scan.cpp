@@ -13,6 +13,7 @@
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/ops/reduce.h"
+#include "braintrace/transforms/simplify.h"
 #include "braintrace/transforms/vmap.h"
 #include "braintrace/transforms/walk.h"
 
@@ -128,6 +129,32 @@ Tensors scan_simplify(const Op& op, const Tensors& in, const Attrs& a) {
   return out;
 }
 
+// A carry stays when its last value is used, or when a step needs it for something that stays.
+Pruned scan_prune(const Attrs& a, const Mask& used) {
+  const ScanParts s(a);
+  Mask            results = used, needed;
+  for (bool changed = true; changed;) {
+    changed = false;
+    needed  = backward_dependence(s.body, results);
+    for (size_t k = 0; k < s.carry; ++k)
+      if (needed[s.body.args[s.consts + k]] && !results[k]) changed = results[k] = true;
+  }
+  Mask operands;
+  for (size_t i = 0; i < s.body.args.size(); ++i) {
+    const bool is_carry = i >= s.consts && i < s.consts + s.carry;
+    operands.push_back(is_carry ? results[i - s.consts] : needed[s.body.args[i]]);
+  }
+  Program body         = s.body;
+  body.args            = chosen(body.args, operands);
+  body.results         = chosen(body.results, results);
+  const Mask of_consts = part(operands, 0, s.consts), of_carry = part(results, 0, s.carry);
+  return {
+      ScanParts::attrs(std::make_shared<const Program>(dce(std::move(body))),
+                       static_cast<size_t>(std::count(of_consts.begin(), of_consts.end(), true)),
+                       static_cast<size_t>(std::count(of_carry.begin(), of_carry.end(), true)), s.length, s.reverse),
+      operands, results};
+}
+
 std::vector<Sample> scan_sample(const Op&, Rng& rng) {
   const Type row_type{DType::F64, {2}}, square{DType::F64, {2, 2}}, count{DType::I32, {}};
   // w : [2], h : [2], c : [2] accumulates, n counts steps, x : [2]
@@ -161,6 +188,7 @@ constinit const Op scan_op = {
           return out;
         },
     .simplify = scan_simplify,
+    .prune    = scan_prune,
     .sample   = scan_sample,
 };
 

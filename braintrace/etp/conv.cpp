@@ -259,16 +259,16 @@ constexpr EtpRules rules = {
           return w;
         },
     .coefficient = [](const EtpCall& c, int weight, const Tensors& in) -> Tensor {
-      return weight == bias_weight ? Tensor(c.y, 1) : patches(c, Use(*c.attrs, c.in[0]), in[0]);
+      return weight == bias_weight ? Tensor(c.y, 1) : patches(c, Use(c.attrs, c.in[0]), in[0]);
     },
     .spread = [](const EtpCall& c, int weight, const Tensor& t) -> Tensor {
       if (weight == bias_weight) return t;
-      const Use u(*c.attrs, c.in[0]);
+      const Use u(c.attrs, c.in[0]);
       return laid_out(t, u.y_letters(), u.trace_letters());
     },
     .fold = [](const EtpCall& c, int weight, const Tensors&, const Tensor& t) -> Tensor {
       if (weight != bias_weight) return sum_to(t, c.in[1].shape);
-      const Use u(*c.attrs, c.in[0]);
+      const Use u(c.attrs, c.in[0]);
       return reshape(sum_to(t, aligned_bias(u, c.in[2], c.y.shape)), c.in[2].shape);
     },
 };

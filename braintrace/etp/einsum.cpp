@@ -137,7 +137,7 @@ Tensors einsum_batch(const BatchArgs& a) {
   return {};
 }
 
-Equation equation_of(const EtpCall& c) { return parse_equation((*c.attrs)[equation_key]); }
+Equation equation_of(const EtpCall& c) { return parse_equation(c.attrs[equation_key]); }
 
 constexpr EtpRules rules = {
     .primitive = [](const EtpCall&) -> std::string_view { return "etp_einsum"; },

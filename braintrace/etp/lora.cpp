@@ -49,7 +49,7 @@ constexpr EtpRules rules = {
         },
     .coefficient = [](const EtpCall& c, int weight, const Tensors& in) -> Tensor {
       if (weight == bias_weight) return Tensor(c.y, 1);
-      return expand_dims(weight == b_weight ? in[0] : scaled(dot(in[0], in[1]), (*c.attrs)[alpha]), -1);
+      return expand_dims(weight == b_weight ? in[0] : scaled(dot(in[0], in[1]), c.attrs[alpha]), -1);
     },
     .spread = [](const EtpCall& c, int weight, const Tensor& t) -> Tensor {
       return weight == bias_weight ? t : expand_dims(t, c.y.rank() - 1);
@@ -57,7 +57,7 @@ constexpr EtpRules rules = {
     .fold = [](const EtpCall& c, int weight, const Tensors& in, const Tensor& t) -> Tensor {
       if (weight != b_weight) return sum_to(t, c.in[weight + 1].shape);
       const Tensor G = sum_to(t, {c.in[1].shape[0], c.y.shape.back()});
-      return scaled(dot_general(G, in[2], {{1}, {1}, {}, {}}), (*c.attrs)[alpha]);
+      return scaled(dot_general(G, in[2], {{1}, {1}, {}, {}}), c.attrs[alpha]);
     },
 };
 

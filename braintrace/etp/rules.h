@@ -30,10 +30,10 @@ struct EtpWeight {
 
 // One use of a trainable op: static facts.
 struct EtpCall {
-  const Op*    op;
-  const Attrs* attrs;
-  Types        in;
-  Type         y;  // positions: the result type, or the shape of the group for ops that broadcast over it
+  const Op* op;
+  Attrs     attrs;
+  Types     in;
+  Type      y;  // positions: the result type, or the shape of the group for ops that broadcast over it
 };
 
 struct EtpRules {

@@ -41,10 +41,10 @@ constexpr EtpRules rules = {
           return w;
         },
     .coefficient = [](const EtpCall& c, int weight, const Tensors& in) -> Tensor {
-      return weight == bias_weight ? Tensor(c.y, 1) : take(in[0], (*c.attrs)[rows_key], -1);
+      return weight == bias_weight ? Tensor(c.y, 1) : take(in[0], c.attrs[rows_key], -1);
     },
     .spread = [](const EtpCall& c, int weight, const Tensor& t) -> Tensor {
-      return weight == bias_weight ? t : take(t, (*c.attrs)[cols_key], c.y.rank() - 1);
+      return weight == bias_weight ? t : take(t, c.attrs[cols_key], c.y.rank() - 1);
     },
     .fold = [](const EtpCall& c, int weight, const Tensors&, const Tensor& t) -> Tensor {
       return sum_to(t, c.in[weight + 1].shape);

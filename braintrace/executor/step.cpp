@@ -1,12 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/executor/step.h"
 
+#include <algorithm>
+
 #include "braintrace/compiler/report.h"
+#include "braintrace/control/scan.h"
+#include "braintrace/ops/families.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
+#include "braintrace/transforms/jvp.h"
+#include "braintrace/transforms/vmap.h"
 #include "braintrace/transforms/walk.h"
 
 namespace braintrace {
+
+namespace {
+
+Tensor last_row(const Tensor& t) { return squeeze(slice_axis(t, 0, t.shape()[0] - 1, t.shape()[0]), {0}); }
+Tensor but_last_row(const Tensor& t) { return slice_axis(t, 0, 0, t.shape()[0] - 1); }
+
+}  // namespace
 
 std::vector<TraceSite> trace_sites(const ETraceGraph& graph) {
   std::vector<TraceSite> out;
@@ -48,13 +61,39 @@ Step::Step(const ETraceGraph& graph, const Tensors& inputs)
   for (const HiddenVar& h : info_.hidden) in.emplace_back(p.type(h.out), 0);
   Mask active(info_.step.constants.size(), false);
   active.resize(in.size(), true);
-  vjp_ = vjp(add_hidden_perturbation(info_).program, in, active);
+  vjp_ = vjp(add_hidden_perturbation_from_minfo(info_).program, in, active);
 }
 
 Tensors Step::results() const { return gather(values_, info_.program().results); }
 
 Tensors Step::operands(int relation) const {
-  return gather(values_, info_.program().eqns[graph_.hidden_param_op_relations[relation].eqn].in);
+  const auto& r = graph_.hidden_param_op_relations[relation];
+  if (!r.descent) return gather(values_, info_.program().eqns[r.eqn].in);
+  Tensors out;
+  for (Var v : r.substep_operands) {
+    const Tensor& t = values_[r.descent->outer[v]];
+    out.push_back(r.descent->stacked[v] ? last_row(t) : t);
+  }
+  return out;
+}
+
+Tensor Step::over_substeps(int relation, int connection, const Term& f) {
+  const auto&   r   = graph_.hidden_param_op_relations[relation];
+  const Tensor& D_f = this->D_f(relation, connection);
+  if (!D_f.defined()) return {};
+  const Tensors at_end = operands(relation);
+  if (!r.descent) return f(D_f, at_end);
+  Tensors rows{but_last_row(D_f)};
+  for (Var v : r.substep_operands)
+    if (r.descent->stacked[v]) rows.push_back(but_last_row(values_[r.descent->outer[v]]));
+  const ScanBody body = [&](const Tensors& sum, const Tensors& row) -> ScanResult {
+    Tensors now  = at_end;
+    size_t  next = 1;
+    for (size_t i = 0; i < now.size(); ++i)
+      if (r.descent->stacked[r.substep_operands[i]]) now[i] = row[next++];
+    return {{sum[0] + f(row[0], now)}, {}};
+  };
+  return scan(body, {f(last_row(D_f), at_end)}, rows, {.length = r.descent->length - 1}).carry[0];
 }
 
 const Tensor& Step::D(int group) {
@@ -73,16 +112,16 @@ const Tensor& Step::D_f(int relation, int connection) {
   return it->second;
 }
 
-Step::Pulled Step::pull(const Tensors& ct) const {
+Step::SameStep Step::pull(const Tensors& ct) const {
   const Tensors found = vjp_.pullback(ct);
   const auto    split = found.end() - static_cast<int64_t>(info_.hidden.size());
-  return {{found.begin(), split}, {split, found.end()}};
-}
-
-Tensors Step::signals(const Tensors& G) const {
-  Tensors L;
-  for (const HiddenGroup& g : graph_.hidden_groups) L.push_back(signal(g, G));
-  return L;
+  const Tensors G(split, found.end());
+  SameStep      out{{found.begin(), split}, {}, {}};
+  for (const HiddenGroup& g : graph_.hidden_groups) {
+    out.L.push_back(signal(g, G));
+    out.O.push_back(old_credit(g, ct));
+  }
+  return out;
 }
 
 Tensor Step::signal(const HiddenGroup& g, const Tensors& G) const {
@@ -99,26 +138,130 @@ Tensor Step::signal(const HiddenGroup& g, const Tensors& G) const {
       if (a == b || !G_b.defined()) continue;
       const Region A = cut_region(flow_, {from}, {g.hidden[b].out}, held);
       if (A.program.eqns.empty()) continue;
-      const Tensors constants = gather(values_, A.constants);
-      Mask          active(constants.size(), false);
-      active.push_back(true);
-      const Tensor read = vjp(A.program, concatenated(constants, {values_[from]}), active).pullback({G_b})[0];
+      const Tensor read = pull_region(A, {values_[from]}, {G_b})[0];
       if (read.defined()) L[a] = L[a].defined() ? L[a] - read : -read;
     }
   }
   return g.concat_hidden(instantiated(L, types));
 }
 
-void Step::add_operand_gradient(const TraceSite& site, const Tensor& g, Tensors& leaf_gradients) const {
-  const Trainable& t         = graph_.hidden_param_op_relations[site.relation].trainables[site.trainable];
-  const Tensors    constants = gather(values_, t.chain.constants);
+Tensor Step::old_credit(const HiddenGroup& g, const Tensors& ct) const {
+  Vars    outputs;
+  Tensors given;
+  for (size_t k = 0; k < ct.size(); ++k)
+    if (const Var v = flow_.program.results[k]; ct[k].defined() && !is_exit_[v]) {
+      outputs.push_back(v);
+      given.push_back(ct[k]);
+    }
+  const Vars    from = g.entries();
+  const Region  read = cut_region(flow_, from, outputs, {.value = [this](Var v) { return is_exit_[v]; }});
+  const Tensors O    = pull_region(read, gather(values_, from), given);
+  if (std::none_of(O.begin(), O.end(), [](const Tensor& t) { return t.defined(); })) return {};
+  return g.concat_hidden(instantiated(O, flow_.program.types_of(from)));
+}
+
+void Step::pull_future(int group, const Tensor& F, Tensors& leaf_gradients) const {
+  const HiddenGroup& g = graph_.hidden_groups[group];
+  // Operands of trainable operations become inputs of their own, so that a weight which a plain operation reads too is
+  // followed from the trainable one only.
+  struct Use {
+    int relation, trainable;
+  };
+  std::vector<Use> uses;
+  Program          split = flow_.program;
+  Vars             from;
+  Tensors          operands;
+  for (size_t r = 0; r < graph_.hidden_param_op_relations.size(); ++r) {
+    const auto& relation = graph_.hidden_param_op_relations[r];
+    if (std::find(relation.hidden_groups.begin(), relation.hidden_groups.end(), group) == relation.hidden_groups.end())
+      continue;
+    for (size_t k = 0; k < relation.trainables.size(); ++k) {
+      const Var v = relation.trainables[k].operand;
+      operands.push_back(values_[v]);
+      uses.push_back({static_cast<int>(r), static_cast<int>(k)});
+      from.push_back(split.add_value(split.type(v)));
+      split.args.push_back(from.back());
+      split.eqns[relation.eqn].in[relation.trainables[k].slot] = from.back();
+    }
+  }
+  Mask held = is_exit_;
+  held.resize(split.types.size());
+  for (Var v : g.exits()) held[v] = false;
+  const Flow    flow(split, info_.entries());
+  const Region  way  = cut_region(flow, from, g.exits(), {.value = [&](Var v) { return held[v]; }});
+  const Tensors back = pull_region(way, operands, g.split_hidden(F));
+  for (size_t i = 0; i < uses.size(); ++i)
+    if (back[i].defined()) add_operand_gradient(uses[i].relation, uses[i].trainable, back[i], leaf_gradients);
+}
+
+Tensor Step::push(int group, const Tensor& t) const {
+  const HiddenGroup& g         = graph_.hidden_groups[group];
+  const Tensors      constants = gather(values_, g.transition.constants);
+  const Tensors      pushed    = jvp(g.transition.program, concatenated(constants, gather(values_, g.entries())),
+                                     concatenated(Tensors(constants.size()), g.split_hidden(t)))
+                             .tangents;
+  if (std::none_of(pushed.begin(), pushed.end(), [](const Tensor& x) { return x.defined(); })) return {};
+  return g.concat_hidden(instantiated(pushed, flow_.program.types_of(g.exits())));
+}
+
+Tensor Step::unit_columns(int group, int64_t units) const {
+  const HiddenGroup& g = graph_.hidden_groups[group];
+  const int64_t      P = size_of(g.varshape), S = g.num_state, n = units * S;
+  const DType        dtype     = values_[g.hidden[0].out].dtype();
+  Shape              positions = g.varshape, basis{n};
+  positions.push_back(S);
+  basis.insert(basis.end(), positions.begin(), positions.end());
+  // [units·S, rows, units·S] of one row repeated.
+  const Tensor  directions = reshape(broadcast_axes(eye(n, dtype), {n, P / units, n}, {0, 2}), basis);
+  const Tensors constants  = gather(values_, g.transition.constants), old = gather(values_, g.entries());
+  const Tensors point  = concatenated(constants, old);
+  bool          live   = false;
+  Types         types  = types_of(point);
+  types.push_back({dtype, positions});
+  const Traced one = trace(types, [&](const Tensors& in) -> Tensors {
+    const Tensors at(in.begin(), in.end() - 1);
+    const Tensors pushed =
+        jvp(g.transition.program, at, concatenated(Tensors(constants.size()), g.split_hidden(in.back()))).tangents;
+    live = std::any_of(pushed.begin(), pushed.end(), [](const Tensor& t) { return t.defined(); });
+    return {g.concat_hidden(instantiated(pushed, flow_.program.types_of(g.exits())))};
+  });
+  if (!live) return {};
+  Mask batched(one.constants.size() + point.size(), false);
+  batched.push_back(true);
+  const VmapResult r = vmap(one.program, concatenated(one.constants, concatenated(point, {directions})), batched, n);
+  return reshape(r.out[0], {units, S, P, S});
+}
+
+Tensors Step::pull_region(const Region& region, const Tensors& args, const Tensors& ct) const {
+  const Tensors constants = gather(values_, region.constants);
+  Mask          active(constants.size(), false);
+  active.resize(constants.size() + args.size(), true);
+  return vjp(region.program, concatenated(constants, args), active).pullback(ct);
+}
+
+void Step::add_operand_gradient(int relation, int trainable, const Tensor& g, Tensors& leaf_gradients) const {
+  const Trainable& t = graph_.hidden_param_op_relations[relation].trainables[trainable];
   Tensors          leaves;
   for (int l : t.leaves) leaves.push_back(values_[info_.weights[l].var]);
-  Mask active(constants.size(), false);
-  active.resize(constants.size() + leaves.size(), true);
-  const Tensors back = vjp(t.chain.program, concatenated(constants, leaves), active).pullback({g});
+  const Tensors back = pull_region(t.chain, leaves, {g});
   for (size_t l = 0; l < t.leaves.size(); ++l)
     leaf_gradients[t.leaves[l]] = add_defined(leaf_gradients[t.leaves[l]], back[l]);
+}
+
+void Step::add_to_inputs(const Tensors& leaf_gradients, Tensors& inputs) const {
+  for (size_t w = 0; w < info_.weights.size(); ++w)
+    inputs[input_of(w)] = add_defined(inputs[input_of(w)], leaf_gradients[w]);
+}
+
+void Step::forget_traced(Tensors& inputs) const {
+  for (const TraceSite& site : trace_sites(graph_))
+    for (int leaf : graph_.hidden_param_op_relations[site.relation].trainables[site.trainable].leaves)
+      inputs[input_of(leaf)] = Tensor();
+}
+
+size_t Step::input_of(size_t weight) const {
+  const Vars& args = info_.program().args;
+  return std::find(args.begin(), args.end(), info_.weights[weight].var) - args.begin();
 }
 
 }  // namespace braintrace

@@ -7,10 +7,15 @@
 //   G_c       ∂ℓ_t/∂(new value of state c), seen by every later reader of the step
 //   L_c       G_c − Σ_{c'≠c} A_{c→c'}ᵀ G_{c'}                        the learning signal
 //
+//   O_g       ∂ℓ_t/∂h_{t-1} along paths that avoid every new state: what the loss reads of old states
+//   Pull_g(F) reverse mode from the new values of group g to the weights of trainable operations, with h_{t-1} and the
+//             new values of other groups held
+//
 // A_{c→c'} is what member c' of the group reads of member c within the step, position by position; it is inside the
 // trace of c' already and must not be counted in the signal of c.
 #pragma once
 
+#include <functional>
 #include <map>
 
 #include "braintrace/compiler/jacobians.h"
@@ -37,26 +42,44 @@ class Step {
   const ETraceGraph& graph() const { return graph_; }
   const Values&      values() const { return values_; }
   Tensors            results() const;
-  Tensors            operands(int relation) const;  // what the operation reads
+  Tensors            operands(int relation) const;  // what the operation reads; in a descended scan, at its end
 
   // Undefined when structurally zero.
   const Tensor& D(int group);
   const Tensor& D_f(int relation, int connection);
+  // f(D_f, operands); over a descended scan its sum over the substeps. Undefined when D_f is structurally zero.
+  using Term = std::function<Tensor(const Tensor& D_f, const Tensors& operands)>;
+  Tensor over_substeps(int relation, int connection, const Term& f);
 
   // Reverse mode, from cotangents of the step's results.
-  struct Pulled {
+  struct SameStep {
     Tensors inputs;  // cotangents of the inputs; those of parameters are their same-step gradients
-    Tensors G;       // per hidden state
+    Tensors L, O;    // per group : [*varshape,S]; O is undefined where structurally zero
   };
-  Pulled pull(const Tensors& ct) const;
-  // L of every group : [*varshape,S]
-  Tensors signals(const Tensors& G) const;
+  SameStep pull(const Tensors& ct) const;
+  // Adds Pull_g(F) to the leaf gradients, F : [*varshape,S].
+  void pull_future(int group, const Tensor& F, Tensors& leaf_gradients) const;
 
   // Adds Cᵀ g to the gradients of the leaves behind an operand, C = ∂operand/∂leaves.
-  void add_operand_gradient(const TraceSite& site, const Tensor& g, Tensors& leaf_gradients) const;
+  void add_operand_gradient(int relation, int trainable, const Tensor& g, Tensors& leaf_gradients) const;
+  // J t of a group, J = ∂h_t/∂h_{t-1} in the compiled scope, t : [*varshape,S]; undefined when structurally zero.
+  Tensor push(int group, const Tensor& t) const;
+
+  // J of a group whose transition never leaves the trailing positions, `units` of them: [units,S,P,S], entry [u,b,p,a]
+  // is ∂h_t[p,a]/∂h_{t-1}[q,b] with q the position at place u in the row of p. Undefined when structurally zero.
+  Tensor unit_columns(int group, int64_t units) const;
+
+  // Removes the cotangents of leaves that a trace follows.
+  void forget_traced(Tensors& inputs) const;
+  // Adds the gradients of leaves to the cotangents of the inputs.
+  void add_to_inputs(const Tensors& leaf_gradients, Tensors& inputs) const;
 
  private:
+  size_t input_of(size_t weight) const;  // index among the inputs
   Tensor signal(const HiddenGroup& g, const Tensors& G) const;
+  // Cotangents of the region's arguments.
+  Tensors pull_region(const Region& region, const Tensors& args, const Tensors& ct) const;
+  Tensor  old_credit(const HiddenGroup& g, const Tensors& ct) const;
 
   const ETraceGraph&                    graph_;
   const ModuleInfo&                     info_;

@@ -77,6 +77,12 @@ struct DependArgs {
   int          operand, result;
 };
 
+// An equation reduced to what some of its results need: which operands and results are left, and its attributes then.
+struct Pruned {
+  Attrs attrs;
+  Mask  operands, results;
+};
+
 // One valid use of an op, for the generic laws.
 struct Sample {
   Tensors in;  // concrete
@@ -112,6 +118,7 @@ struct Op {
   Tensors (*batch)(const BatchArgs&)                           = nullptr;  // reached results get the axis; empty: expand
   Mask (*reach)(const Op&, const Attrs&, const Mask&)          = nullptr;  // marked operands → results; null = all
   Tensors (*simplify)(const Op&, const Tensors&, const Attrs&) = nullptr;  // cheaper equal results, or empty
+  Pruned (*prune)(const Attrs&, const Mask& used)              = nullptr;  // control ops: marked results only
   AxisLinks (*depend)(const DependArgs&)                       = nullptr;  // null = every position on every position
   Scalar scalar                                                = {};       // elementwise ops only
   std::vector<Sample> (*sample)(const Op&, Rng&)               = nullptr;  // input of the generic laws

@@ -73,7 +73,7 @@ Tensor last_axis_apart(const Tensor& column, const Shape& argument) {
 JvpOutcome push_forward(const Function& f, const Tensors& args, const Tensors& tangents) {
   check_arguments("jvp", args);
   check_same_types("jvp", "tangent", types_of(args), tangents);
-  const StatefulProgram p = trace_function(types_of(args), f);
+  const StatefulProgram p = trace_function(types_of(args), f, {.purpose = TraceFor::Derivative});
   Tensors               dots(p.constants.size());
   dots             = concatenated(dots, settled(tangents, types_of(args)));
   const Tensors in = concatenated(p.constants, p.inputs(args));
@@ -86,7 +86,7 @@ JvpOutcome push_forward(const Function& f, const Tensors& args, const Tensors& t
 
 VjpOutcome pull_back(const Function& f, const Tensors& args) {
   check_arguments("vjp", args);
-  const StatefulProgram p = trace_function(types_of(args), f);
+  const StatefulProgram p = trace_function(types_of(args), f, {.purpose = TraceFor::Derivative});
   Mask                  active(p.constants.size(), false);
   active.resize(p.constants.size() + args.size(), true);
   active.resize(active.size() + p.reads.size(), false);
@@ -102,7 +102,7 @@ VjpOutcome pull_back(const Function& f, const Tensors& args) {
 JacobianBlocks jacobian(JacobianMode mode, const Function& f, const Tensors& args, const Mask& wrt) {
   const char* where = mode == JacobianMode::Forward ? "jacfwd" : "jacrev";
   check_arguments(where, args);
-  const StatefulProgram p = trace_function(types_of(args), f);
+  const StatefulProgram p = trace_function(types_of(args), f, {.purpose = TraceFor::Derivative});
   Mask                  active(p.constants.size(), false);
   active.insert(active.end(), wrt.begin(), wrt.end());
   active.resize(active.size() + p.reads.size(), false);

@@ -22,13 +22,21 @@ std::string StateLeaf::place() const {
   return leaf.empty() ? state.place() : fmt::format("{} (leaf '{}')", state.place(), leaf);
 }
 
-StateFrame::StateFrame(std::shared_ptr<Builder> trace, StateSet lanes)
-    : trace_(std::move(trace)), lanes_(std::move(lanes)), outer_(current_frame) {
+StateFrame::StateFrame(std::shared_ptr<Builder> trace, StateSet lanes, TraceFor purpose)
+    : trace_(std::move(trace)), lanes_(std::move(lanes)), purpose_(purpose), outer_(current_frame) {
   current_frame = this;
 }
 StateFrame::~StateFrame() { current_frame = outer_; }
 
 StateFrame* StateFrame::current() { return current_frame; }
+
+bool StateFrame::is_carried(const State& state, const std::string& leaf) {
+  for (StateFrame* frame = current_frame; frame && frame->purpose_ != TraceFor::Derivative; frame = frame->outer_) {
+    if (const Touched* t = frame->find(state, leaf); t && t->written) return false;
+    if (frame->purpose_ == TraceFor::Loop) return true;
+  }
+  return false;
+}
 
 StateFrame::Touched* StateFrame::find(const State& state, const std::string& leaf) {
   const auto it = index_.find({state.cell().get(), leaf});
@@ -85,7 +93,7 @@ StatefulProgram trace_function(const Types& args, const Function& f, const Trace
   out.num_args = args.size();
   Tensors results;
   {
-    StateFrame frame(builder, options.lanes);
+    StateFrame frame(builder, options.lanes, options.purpose);
     for (const StateLeaf& leaf : options.keep) frame.read(leaf.state, leaf.leaf);
     results         = f(inputs);
     out.num_results = results.size();

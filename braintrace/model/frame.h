@@ -47,21 +47,28 @@ struct StatefulProgram {
   Type  write_type(size_t index) const;  // of the new value of writes[index]
 };
 
+// What a function is traced for: a loop gives the states it writes to its next turn, a derivative ends at its own
+// states.
+enum class TraceFor : uint8_t { Call, Loop, Derivative };
+
 struct TraceOptions {
-  std::vector<StateLeaf> keep  = {};  // become arguments even when the function does not read them
-  StateSet               lanes = {};  // seen inside without their leading axis (vmap)
+  TraceFor               purpose = TraceFor::Call;
+  std::vector<StateLeaf> keep    = {};  // become arguments even when the function does not read them
+  StateSet               lanes   = {};  // seen inside without their leading axis (vmap)
 };
 StatefulProgram trace_function(const Types& args, const Function& f, const TraceOptions& options = {});
 
 class StateFrame {
  public:
-  explicit StateFrame(std::shared_ptr<Builder> trace, StateSet lanes = {});
+  explicit StateFrame(std::shared_ptr<Builder> trace, StateSet lanes = {}, TraceFor purpose = TraceFor::Call);
   ~StateFrame();
   StateFrame(const StateFrame&)            = delete;
   StateFrame& operator=(const StateFrame&) = delete;
 
   static StateFrame* current();  // of this thread; null outside any trace
   const StateFrame*  outer() const { return outer_; }
+  // Inside the innermost derivative the present value of a state comes from the turn before of a loop.
+  static bool is_carried(const State& state, const std::string& leaf);
 
   Tensor read(const State& state, const std::string& leaf);
   void   write(const State& state, const std::string& leaf, const Tensor& value);
@@ -80,6 +87,7 @@ class StateFrame {
 
   std::shared_ptr<Builder>                                   trace_;
   StateSet                                                   lanes_;
+  TraceFor                                                   purpose_;
   StateFrame*                                                outer_;
   std::vector<Touched>                                       touched_;
   std::map<std::pair<const StateCell*, std::string>, size_t> index_;

@@ -55,7 +55,7 @@ GradOutcome differentiate(const char* where, const Function& f, const Tensors& a
   check_arguments(where, args);
   check_wrt(where, args, wrt);
   const std::vector<PathLeaf> wanted = float_leaves(where, states);
-  TraceOptions                options;
+  TraceOptions                options{.purpose = TraceFor::Derivative};
   for (const PathLeaf& w : wanted) options.keep.push_back(w.leaf);
   const StatefulProgram p = trace_function(types_of(args), f, options);
   check_loss(where, p);

@@ -148,11 +148,13 @@ ScanOutcome run_scan(const char* where, const Function& f, const Tensors& carry,
   const size_t  n      = carry.size();
   Types         types  = types_of(carry);
   for (const Tensor& x : xs) types.push_back({x.dtype(), Shape(x.shape().begin() + 1, x.shape().end())});
-  const StatefulProgram p     = trace_function(types, [&](const Tensors& in) {
-    Tensors out = f(in);
-    settle_numbers(out, types_of(carry));
-    return out;
-  });
+  const StatefulProgram p     = trace_function(types,
+                                               [&](const Tensors& in) {
+                                             Tensors out = f(in);
+                                             settle_numbers(out, types_of(carry));
+                                             return out;
+                                           },
+                                               {.purpose = TraceFor::Loop});
   Types                 after = p.result_types();
   after.resize(n);
   require_same_carry(where, types_of(carry), after);
@@ -196,11 +198,13 @@ Tensors run_while(const Function& go_on, const Function& body, const Tensors& in
   const StatefulProgram test = trace_function(types_of(init), go_on);
   require(test.writes.empty(), "while_loop: go_on writes {}; write states in the body only.",
           test.writes.empty() ? "" : test.writes[0].place());
-  const StatefulProgram step = trace_function(types_of(init), [&](const Tensors& in) {
-    Tensors out = body(in);
-    settle_numbers(out, types_of(init));
-    return out;
-  });
+  const StatefulProgram step = trace_function(types_of(init),
+                                              [&](const Tensors& in) {
+                                                Tensors out = body(in);
+                                                settle_numbers(out, types_of(init));
+                                                return out;
+                                              },
+                                              {.purpose = TraceFor::Loop});
   require_same_carry("while_loop", types_of(init), step.result_types());
   const Tensors before = values_before("while_loop", step);
   const Reads   test_reads(test, step.writes), step_reads(step, step.writes);

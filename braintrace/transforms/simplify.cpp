@@ -144,24 +144,39 @@ void join_repeats(Program& p, Mask& keep) {
   for (Var& v : p.results) v = to[v];
 }
 
-// Equations whose results nothing needs are no longer kept.
-void drop_dead(const Program& p, Mask& keep) {
-  Mask live(p.types.size());
+// Reduces control flow to the results that are used; true when something was left out.
+bool prune(Eqn& e, const Mask& live) {
+  Mask used;
+  for (Var v : e.out) used.push_back(live[v]);
+  Pruned p = e.op->prune(e.attrs, used);
+  if (all_true(p.operands) && all_true(p.results)) return false;
+  e.attrs = std::move(p.attrs);
+  e.in    = chosen(e.in, p.operands);
+  e.out   = chosen(e.out, p.results);
+  return true;
+}
+
+// Equations whose results nothing needs are no longer kept. Gives the number of equations that became smaller.
+size_t drop_dead(Program& p, Mask& keep) {
+  size_t pruned = 0;
+  Mask   live(p.types.size());
   for (Var v : p.results) live[v] = true;
   for (size_t i = p.eqns.size(); i-- > 0;) {
-    const Eqn& e = p.eqns[i];
-    keep[i]      = keep[i] && std::any_of(e.out.begin(), e.out.end(), [&](Var v) { return live[v]; });
-    if (keep[i])
-      for (Var v : e.in) live[v] = true;
+    Eqn& e  = p.eqns[i];
+    keep[i] = keep[i] && std::any_of(e.out.begin(), e.out.end(), [&](Var v) { return live[v]; });
+    if (!keep[i]) continue;
+    if (e.op->prune) pruned += prune(e, live);
+    for (Var v : e.in) live[v] = true;
   }
+  return pruned;
 }
 
 }  // namespace
 
-Program dce(const Program& p) {
+Program dce(Program p) {
   Mask keep(p.eqns.size(), true);
   drop_dead(p, keep);
-  return rebuilt(p, keep);
+  return rebuilt(std::move(p), keep);
 }
 
 Program cse(const Program& p) {
@@ -180,8 +195,8 @@ Program simplify(const Program& program) {
     p                   = peephole(std::move(p), first, fired);
     Mask keep(p.eqns.size(), true);
     join_repeats(p, keep);
-    drop_dead(p, keep);
-    if (std::find(keep.begin(), keep.end(), false) != keep.end()) p = rebuilt(std::move(p), keep);
+    fired += drop_dead(p, keep);
+    if (fired > 0 || !all_true(keep)) p = rebuilt(std::move(p), keep);
     if (fired == 0 && p.eqns.size() == before) return p;
   }
 }

@@ -43,6 +43,7 @@ inline Tensors instantiated(Tensors tensors, const Types& types) {
 }
 
 inline bool any_true(const Mask& m) { return std::find(m.begin(), m.end(), true) != m.end(); }
+inline bool all_true(const Mask& m) { return std::find(m.begin(), m.end(), false) == m.end(); }
 inline Mask defined_mask(const Tensors& tensors) {
   Mask m;
   m.reserve(tensors.size());
@@ -50,11 +51,12 @@ inline Mask defined_mask(const Tensors& tensors) {
   return m;
 }
 
-// The chosen tensors, and the way back: undefined where not chosen.
-inline Tensors chosen(const Tensors& tensors, const Mask& mask) {
-  Tensors out;
-  for (size_t i = 0; i < tensors.size(); ++i)
-    if (mask[i]) out.push_back(tensors[i]);
+// The chosen entries, and the way back for tensors: undefined where not chosen.
+template <class List>
+List chosen(const List& list, const Mask& mask) {
+  List out;
+  for (size_t i = 0; i < list.size(); ++i)
+    if (mask[i]) out.push_back(list[i]);
   return out;
 }
 inline Tensors spread(const Tensors& tensors, const Mask& mask) {
@@ -90,6 +92,16 @@ inline Mask result_dependence(const Program& p, const Mask& active) {
   Mask       out;
   for (Var v : p.results) out.push_back(depends[v]);
   return out;
+}
+
+// Values that the marked results are computed from.
+inline Mask backward_dependence(const Program& p, const Mask& results) {
+  Mask needed(p.types.size());
+  for (Var v : chosen(p.results, results)) needed[v] = true;
+  for (size_t i = p.eqns.size(); i-- > 0;)
+    if (const Eqn& e = p.eqns[i]; std::any_of(e.out.begin(), e.out.end(), [&](Var v) { return needed[v]; }))
+      for (Var v : e.in) needed[v] = true;
+  return needed;
 }
 
 // When each value is used for the last time, so that walks let go of tensors early: fresh memory is what large

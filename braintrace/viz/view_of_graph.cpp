@@ -227,12 +227,18 @@ GraphView view_of(const ETraceGraph& graph, std::string model_name) {
   view.weights = weight_views(graph);
   for (const Arrows::Operation& o : arrows.operations()) {
     const Eqn&    e = program.eqns[static_cast<size_t>(o.eqn)];
-    const EtpCall call{e.op, &e.attrs, program.types_of(e.in), program.type(e.out[0])};
+    const EtpCall call{e.op, e.attrs, program.types_of(e.in), program.type(e.out[0])};
     view.operations.push_back({std::string(e.op->etp ? e.op->etp->primitive(call) : e.op->name), e.op->etp != nullptr,
                                o.weights, call.y, describe(program, static_cast<size_t>(o.eqn))});
   }
-  for (const HiddenParamOpRelation& r : graph.hidden_param_op_relations)
-    view.relations.push_back(relation_view(graph, r, arrows.operation_of(r.eqn)));
+  for (const HiddenParamOpRelation& r : graph.hidden_param_op_relations) {
+    const int operation = arrows.operation_of(r.eqn);
+    view.relations.push_back(relation_view(graph, r, operation));
+    if (r.descent) {  // the equation is the scan around it
+      view.operations[static_cast<size_t>(operation)].trainable = true;
+      view.operations[static_cast<size_t>(operation)].name += " " + r.primitive();
+    }
+  }
   view.edges = arrows.edges();
   if (graph.hidden_perturb) view.perturbed = strings(graph.hidden_perturb->hidden_paths);
   for (const CompilationRecord& r : graph.diagnostics) {

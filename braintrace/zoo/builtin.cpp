@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "braintrace/base/nearest.h"
 #include "braintrace/zoo/model.h"
 
 namespace braintrace::zoo {

@@ -25,7 +25,7 @@ Tensor looped(const Tensor& start, const std::function<Tensor(const Tensor&)>& f
                     [&](const Tensors& c) {
                       return Tensors{c[0] + 1, f(c[1])};
                     },
-                    {zero, start})[1];
+                    {zero, start}, {.max_steps = loop_steps})[1];
 }
 
 }  // namespace

@@ -7,27 +7,13 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "braintrace/base/nearest.h"
+
 namespace braintrace::zoo {
 
 using nlohmann::json;
 
 namespace {
-
-// Insertions, deletions and replacements that turn a into b.
-size_t edit_distance(const std::string& a, const std::string& b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0]          = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal              = row[j];
-      row[j]                = std::min({row[j] + 1, row[j - 1] + 1, replaced});
-    }
-  }
-  return row.back();
-}
 
 std::string joined_path(const std::string& path, const std::string& name) {
   return path.empty() ? name : path + "." + name;
@@ -52,22 +38,6 @@ void collect(const json& j, std::vector<double>& out, Shape& shape, size_t depth
 }
 
 }  // namespace
-
-std::optional<std::string> nearest(const std::string& word, const std::vector<std::string>& known) {
-  std::optional<std::string> best;
-  size_t                     distance = 1 + word.size() / 2;
-  for (const std::string& k : known)
-    if (const size_t d = edit_distance(word, k); d < distance) {
-      distance = d;
-      best     = k;
-    }
-  return best;
-}
-
-std::string hint(const std::string& word, const std::vector<std::string>& known) {
-  const auto n = nearest(word, known);
-  return n ? fmt::format("; did you mean '{}'?", *n) : ".";
-}
 
 std::vector<FieldSpec> field_specs(std::string_view text) {
   std::vector<FieldSpec> out;

@@ -59,9 +59,4 @@ class Fields {
   std::shared_ptr<nlohmann::json> defaults_;
 };
 
-// The known name closest to `word`, when it is close enough to be meant.
-std::optional<std::string> nearest(const std::string& word, const std::vector<std::string>& known);
-// ", did you mean 'x'?" or nothing.
-std::string hint(const std::string& word, const std::vector<std::string>& known);
-
 }  // namespace braintrace::zoo

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "braintrace/base/nearest.h"
+
 namespace braintrace::zoo {
 
 using nlohmann::json;

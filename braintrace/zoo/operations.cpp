@@ -2,6 +2,7 @@
 // Cells around one trainable operation each: every operation, with and without plain operations before its weight.
 #include <fmt/format.h>
 
+#include "braintrace/base/nearest.h"
 #include "braintrace/etp/dense.h"
 #include "braintrace/etp/einsum.h"
 #include "braintrace/etp/embedding.h"

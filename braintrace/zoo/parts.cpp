@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "braintrace/base/nearest.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 

@@ -226,7 +226,8 @@ std::vector<LayerType> test_programs() {
          auto          inp = m->linear("inp", f.integer("n_in"), n);
          const auto    a = m->hidden("a", {n}), b = m->hidden("b", {n});
          m->step = [=](const Tensor& x) mutable {
-           a.set(0.5 * a.value() + tanh(b.value()));
+           const Tensor old = a.value();  // states count in the order of first touch: a, b
+           a.set(0.5 * old + tanh(b.value()));
            b.set(inp(x));
            return a.value();
          };

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "braintrace/algorithms/d_rtrl.h"
+#include "braintrace/algorithms/es_d_rtrl.h"
 #include "braintrace/control/cond.h"
 #include "braintrace/control/custom.h"
 #include "braintrace/control/remat.h"
@@ -68,14 +69,25 @@ bool has(const std::vector<DiagnosticKind>& kinds, DiagnosticKind kind) {
 }
 
 // The D-RTRL gradient of Σ h² after three steps, for comparing two ways of writing one step.
-Tensor gradient(const Cell::Rule& rule) {
+Tensor gradient(const Cell::Rule& rule, const CompileOptions& options = {}) {
   Cell   cell(rule);
-  D_RTRL learner(cell);
+  D_RTRL learner(cell, {.compile = options});
   learner.compile_graph(Tensor(vec, 0));
   auto   loss = [&](Tensor x) { return sum(square(learner(x))); };
   Tensor total(Type{DType::F64, {4, 4}}, 0);
   for (double x : {0.5, -1.0, 2.0}) total = total + grad(loss, cell.params())(Tensor(vec, x))["w"];
   return total;
+}
+
+// The same over the three steps as one window.
+Tensor window_gradient(const Cell::Rule& rule, const CompileOptions& options = {}) {
+  Cell   cell(rule);
+  D_RTRL learner(cell, {.compile = options});
+  learner.compile_graph(Tensor(vec, 0));
+  auto         loss = [&](Tensor xs) { return sum(square(learner(MultiStepData{{xs}}))); };
+  const Tensor xs =
+      broadcast_axes(Tensor(from_doubles({DType::F64, {3}}, std::vector<double>{0.5, -1.0, 2.0})), {3, 4}, {0});
+  return grad(loss, cell.params())(xs)["w"];
 }
 
 Tensor substeps(const Tensor& x, const Tensor& h, const Tensor& w, int64_t length) {
@@ -158,13 +170,89 @@ TEST(ControlFlow, WhatDoesNotChangeInALoopIsNotInTheLoop) {
   EXPECT_EQ(g.hidden_param_op_relations.size(), 1u);
 }
 
-TEST(ControlFlowRefused, LongScanWithATrainableOperation) {
-  const auto rule = [](auto& x, auto& h, auto& w) { return substeps(x, h, w, 40); };
-  EXPECT_TRUE(has(refusal(rule), DiagnosticKind::PrimitiveInsideControlFlow));
-  EXPECT_TRUE(has(refusal(rule), DiagnosticKind::ScanUnrollSkipped));
-  CompileOptions longer;
-  longer.control_flow.scan_unroll_limit = 40;
-  EXPECT_TRUE(refusal(rule, longer).empty());
+CompileOptions unrolled_to(int limit) {
+  CompileOptions o;
+  o.control_flow.scan_unroll_limit = limit;
+  return o;
+}
+
+TEST(ScanDescent, ALongScanLearnsLikeTheUnrolledOneInAStepOfFixedSize) {
+  const Cell::Rule rule = [](auto& x, auto& h, auto& w) { return substeps(x, h, w, 40); };
+  const auto       g    = compile(rule);
+  EXPECT_TRUE(has(g, DiagnosticKind::ScanUnrollSkipped) && has(g, DiagnosticKind::ScanDescentApplied));
+  ASSERT_EQ(g.hidden_groups.size(), 1u);
+  ASSERT_EQ(g.hidden_param_op_relations.size(), 1u);
+  EXPECT_TRUE(g.hidden_groups[0].descent && g.hidden_param_op_relations[0].descent);
+  EXPECT_EQ(g.hidden_param_op_relations[0].connections[0].path, PathClass::Direct);
+  EXPECT_EQ(compile(rule, unrolled_to(40)).hidden_param_op_relations.size(), 40u);
+  EXPECT_EQ(
+      g.module_info.program().eqns.size(),
+      compile([](auto& x, auto& h, auto& w) { return substeps(x, h, w, 400); }).module_info.program().eqns.size());
+
+  const Tensor followed = gradient(rule), unrolled = gradient(rule, unrolled_to(40));
+  EXPECT_LT(max_difference(followed, unrolled), 1e-13);
+  EXPECT_GT(max_difference(followed, gradient([](auto& x, auto& h, auto& w) { return substeps(x, h, w, 39); })), 1e-6);
+  const Tensor window = window_gradient(rule);
+  EXPECT_LT(max_difference(window, window_gradient(rule, unrolled_to(40))), 1e-13);
+  EXPECT_GT(max_difference(window, followed), 1e-8);  // what passes later products counts inside the window
+}
+
+TEST(ScanDescent, AlsoWithInputsPerSubstepChainsAndAPlainUseOfTheWeight) {
+  const auto rule = [](const Tensor& x, const Tensor& h, const Tensor& w) {
+    const Tensor   masked = w * w;
+    const ScanBody body   = [&](const Tensors& c, const Tensors& in) -> ScanResult {
+      const Tensor u = 0.5 * matmul(x * in[0], masked) + 0.1 * dot(c[0], masked);
+      return {{0.8 * c[0] + 0.2 * tanh(u)}, {c[0]}};
+    };
+    const Tensor xs = convert(iota({20}, 0), DType::F64) * 0.1;
+    return scan(body, Tensors{h}, Tensors{xs}).carry[0];
+  };
+  const auto g = compile(rule);
+  ASSERT_EQ(g.hidden_param_op_relations.size(), 1u);
+  EXPECT_EQ(g.hidden_param_op_relations[0].trainables[0].chain_ops, std::vector<std::string>{"mul"});
+  const Tensor followed = gradient(rule), unrolled = gradient(rule, unrolled_to(20));
+  EXPECT_LT(max_difference(followed, unrolled), 1e-13);
+  EXPECT_GT(max_difference(followed, 0.0 * followed), 1e-3);
+}
+
+TEST(ScanDescent, WhatCannotBeFollowedIsSkippedWithTheReasonAndRefused) {
+  const auto skipped = [](const Cell::Rule& rule, const CompileOptions& o = {}) {
+    const auto kinds = refusal(rule, o);
+    return has(kinds, DiagnosticKind::ScanDescentSkipped) && has(kinds, DiagnosticKind::PrimitiveInsideControlFlow);
+  };
+  CompileOptions off;
+  off.control_flow.scan_descent = ControlFlowPolicy::ScanDescent::Off;
+  const Cell::Rule plain        = [](auto& x, auto& h, auto& w) { return substeps(x, h, w, 20); };
+  EXPECT_TRUE(skipped(plain, off));
+  EXPECT_TRUE(skipped([](auto& x, auto& h, auto& w) { return substeps(x, 0.5 * h, w, 20); }));  // transformed before
+  EXPECT_TRUE(skipped([](auto& x, auto& h, auto& w) {
+    const ScanBody body = [&](const Tensors& c, const Tensors&) -> ScanResult { return {{matmul(x + c[0], w)}, {}}; };
+    return scan(body, Tensors{h}, Tensors{}, {.length = 20, .reverse = true}).carry[0];
+  }));
+  EXPECT_TRUE(skipped([](auto& x, auto& h, auto& w) {  // scans over its own weight
+    const ScanBody body = [&](const Tensors& c, const Tensors& in) -> ScanResult {
+      return {{0.5 * c[0] + matmul(x + c[0], reshape(in[0], {4, 4}))}, {}};
+    };
+    return scan(body, Tensors{h}, Tensors{broadcast_to(w, {20, 4, 4})}).carry[0];
+  }));
+  EXPECT_TRUE(has(refusal([](auto& x, auto& h, auto& w) { return 2.0 * substeps(x, h, w, 20); }),  // transformed after
+                  DiagnosticKind::PrimitiveInsideControlFlow));
+}
+
+TEST(ScanDescent, AWeightOfPlainOperationsIsNamed) {
+  const auto g = compile([](auto&, auto& h, auto& w) {
+    const ScanBody body = [&](const Tensors& c, const Tensors&) -> ScanResult { return {{0.5 * dot(c[0], w)}, {}}; };
+    return scan(body, Tensors{h}, Tensors{}, {.length = 20}).carry[0];
+  });
+  EXPECT_TRUE(has(g, DiagnosticKind::ScanDescentNoRelations));
+  EXPECT_TRUE(g.hidden_param_op_relations.empty());
+  EXPECT_EQ(g.hidden_groups.size(), 1u);
+}
+
+TEST(ScanDescent, FactorisedTracesRefuse) {
+  Cell      cell([](auto& x, auto& h, auto& w) { return substeps(x, h, w, 20); });
+  ES_D_RTRL learner(cell, TraceDecay::decay(0.9));
+  EXPECT_THROW(learner.compile_graph(Tensor(vec, 0)), UserError);
 }
 
 TEST(ControlFlowRefused, TrainableOperationInsideWhile) {
@@ -191,29 +279,6 @@ TEST(ControlFlowRefused, AWeightThatReachesTheStateThroughWhile) {
                     return until_small(h, [&](const Tensors& c) -> Tensors { return {0.1 * dot(c[0], w)}; });
                   }),
                   DiagnosticKind::WeightInWhile));
-}
-
-TEST(StepRefused, AParameterThatTheStepWrites) {
-  struct Writer : Cell {
-    Writer() : Cell([](auto& x, auto& h, auto& w) { return 0.5 * h + matmul(x, w); }) {}
-    Tensor update(const Tensor& x) override {
-      w.set(0.9 * w.value());
-      return Cell::update(x);
-    }
-  } cell;
-  const Array before = cell.w.value().array();
-  EXPECT_THROW(compile_etrace_graph(cell, {vec}), UserError);
-  EXPECT_TRUE(identical(cell.w.value().array(), before));  // states are untouched
-}
-
-TEST(StepRefused, AHiddenStateThatChangesItsType) {
-  EXPECT_THROW(compile([](auto& x, auto& h, auto&) { return concat({x, h}, 0); }), UserError);
-}
-
-TEST(StepRefused, UnknownHiddenPath) {
-  const auto g = compile([](auto& x, auto& h, auto& w) { return 0.5 * h + matmul(x, w); });
-  EXPECT_THROW(g.hid_path_to_group({"nowhere"}), UserError);
-  EXPECT_EQ(g.hid_path_to_group({"h"}).index, 0);
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ Tensor random(Rng& rng, Shape s) { return random_array(rng, {DType::F64, std::mo
 std::vector<std::string> primitives(const Program& p) {
   std::vector<std::string> out;
   for (const Eqn& e : p.eqns)
-    if (e.op->etp) out.emplace_back(e.op->etp->primitive({e.op, &e.attrs, p.types_of(e.in), p.type(e.out[0])}));
+    if (e.op->etp) out.emplace_back(e.op->etp->primitive({e.op, e.attrs, p.types_of(e.in), p.type(e.out[0])}));
   return out;
 }
 using Names = std::vector<std::string>;

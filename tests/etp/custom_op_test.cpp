@@ -22,7 +22,7 @@ constexpr bt::EtpRules scaled_rules = {
           return std::vector<bt::EtpWeight>{{"weight", 1}};
         },
     .coefficient = [](const bt::EtpCall& c, int, const bt::Tensors& in) -> bt::Tensor {
-      return bt::expand_dims(in[0] * (*c.attrs)[scale], -1);  // ∂y_o/∂W_io = s x_i
+      return bt::expand_dims(in[0] * c.attrs[scale], -1);  // ∂y_o/∂W_io = s x_i
     },
     .spread = [](const bt::EtpCall& c, int, const bt::Tensor& t) -> bt::Tensor {
       return bt::expand_dims(t, c.y.rank() - 1);  // [(B),O,…] → [(B),1,O,…], and nothing else
@@ -84,7 +84,7 @@ TEST(CustomOperation, TheFactorDoesNotBelongIntoSpread) {
   static constexpr bt::EtpRules wrong = [] {
     bt::EtpRules r = scaled_rules;
     r.spread       = [](const bt::EtpCall& c, int, const bt::Tensor& t) -> bt::Tensor {
-      return bt::expand_dims(t * (*c.attrs)[scale], c.y.rank() - 1);
+      return bt::expand_dims(t * c.attrs[scale], c.y.rank() - 1);
     };
     r.coefficient = [](const bt::EtpCall&, int, const bt::Tensors& in) -> bt::Tensor {
       return bt::expand_dims(in[0], -1);

@@ -43,7 +43,7 @@ class Integrator : public testing::TestWithParam<Case> {
   const Op& op   = *GetParam().op;
   Sample    s    = op.sample(op, rng)[GetParam().sample];
   Types     in   = types_of(s.in);
-  EtpCall   call = {&op, &s.attrs, in, infer(op, in, s.attrs)[0]};
+  EtpCall   call = {&op, s.attrs, in, infer(op, in, s.attrs)[0]};
   Tensors   x_t, D_t, c_t;
 
   void SetUp() override {

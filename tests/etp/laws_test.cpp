@@ -41,7 +41,7 @@ TEST_P(TrainableLaw, PropagateActsPerPosition) {
   Rng rng(5);
   for (const Sample& s : GetParam()->sample(*GetParam(), rng)) {
     const Types   in = types_of(s.in);
-    const EtpCall call{GetParam(), &s.attrs, in, infer(*GetParam(), in, s.attrs)[0]};
+    const EtpCall call{GetParam(), s.attrs, in, infer(*GetParam(), in, s.attrs)[0]};
     const auto    weights = GetParam()->etp->weights(call);
     for (int k = 0; k < static_cast<int>(weights.size()); ++k) {
       Type d_type = call.y, eps_type{DType::F64, trace_shape(call, k)};

@@ -89,18 +89,18 @@ TEST(TrainableOperations, SparsePatternsAgreeWithTheDenseProduct) {
 TEST(TrainableOperations, ElementWiseTraceFollowsTheGroup) {
   const Tensor  w = random({3});
   const Attrs   none;
-  const EtpCall call{&element_wise_op, &none, {w.type()}, {DType::F64, {2, 3}}};  // a batched group
+  const EtpCall call{&element_wise_op, none, {w.type()}, {DType::F64, {2, 3}}};  // a batched group
   EXPECT_EQ(trace_shape(call, 0), (Shape{2, 3}));
   const Tensor c = random({2, 3});
   expect_equal(pull_back(call, 0, {w}, c), sum(c, Ints{0}));
-  const EtpCall shared{&element_wise_op, &none, {{DType::F64, {1, 3}}}, {DType::F64, {2, 3}}};
+  const EtpCall shared{&element_wise_op, none, {{DType::F64, {1, 3}}}, {DType::F64, {2, 3}}};
   expect_equal(pull_back(shared, 0, {random({1, 3})}, c), sum(c, Ints{0}, true));
 }
 
 TEST(TrainableOperations, EmbeddingTakesItsOneHotFormAsX) {
   const Tensor  W = random({4, 2}), i = Array::of<int32_t>({3, 0, 3}, {3}), c = random({3, 2});
   const Attrs   none;
-  const EtpCall call{&embedding_op, &none, {i.type(), W.type()}, c.type()};
+  const EtpCall call{&embedding_op, none, {i.type(), W.type()}, c.type()};
   const Tensor  hot = embedding_op.etp->represent(call, i);
   EXPECT_EQ(hot.type(), (Type{DType::F64, {3, 4}}));
   expect_equal(matmul(hot, W), embedding(i, W));
@@ -134,7 +134,7 @@ TEST(TrainableOperations, ConvBiasOfEveryShape) {
         if (e.op->etp) return e.attrs;
       return Attrs{};
     }();
-    const EtpCall call{&etp_conv_op, &attrs, {x.type(), K.type(), b.type()}, y.type()};
+    const EtpCall call{&etp_conv_op, attrs, {x.type(), K.type(), b.type()}, y.type()};
     expect_equal(pull_back(call, 1, {x, K, b}, Tensor(y.type(), 1)), g);
   }
   // Without a batch axis the bias of a layer still has one of size 1.

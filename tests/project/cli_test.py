@@ -24,6 +24,7 @@ expect(["--version"], 0, out=VERSION)
 expect(["info", "--help"], 0, out="--json")
 expect(["info"], 0, out="reference")
 expect(["info", "--ops"], 0, out="tanh")
+expect(["info", "--algorithms"], 0, out="pp_prop")
 expect([], 2, err="subcommand")
 expect(["imfo"], 2, err="did you mean 'info'?")
 expect(["info", "--jason"], 2, err="--jason")
@@ -31,7 +32,8 @@ expect(["info", "--jason"], 2, err="--jason")
 info = json.loads(expect(["info", "--json", "--ops"], 0))
 assert info["version"] == VERSION and info["backends"] == ["reference"], info
 assert info["num_ops"] == len(info["ops"]) > 10 and "bf16" in info["dtypes"], info
-assert "ops" not in json.loads(expect(["info", "--json"], 0))
+assert not {"ops", "algorithms"} & json.loads(expect(["info", "--json"], 0)).keys()
+assert "D_RTRL" in [a["name"] for a in json.loads(expect(["info", "--json", "--algorithms"], 0))["algorithms"]]
 
 with open("/dev/full", "w") as full:
     r = run("info", stdout=full)

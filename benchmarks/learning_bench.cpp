@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// One learning workload, timed end to end on the machine-code backend; one JSON object on stdout.
+//
+//   sequence   gradient of the mean loss over a sequence of T steps, traces start at zero and are dropped
+//   stream     one step with gradient and weight update (plain gradient descent), traces carried on
+//
+// With --data the parameters and inputs are read from an .npz file, and gradients of the first call are compared with
+// those in it: param.<path>, grad.<path>, x, y. benchmarks/peer/run drives this program.
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <fstream>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "braintrace/algorithms/bptt.h"
+#include "braintrace/algorithms/drivers.h"
+#include "braintrace/braintrace.h"
+#include "braintrace/io/npy.h"
+#include "braintrace/runtime/backend.h"
+
+namespace {
+
+using namespace braintrace;
+using Clock = std::chrono::steady_clock;
+
+struct Workload {
+  std::string model = "gru", rule = "D_RTRL", mode = "sequence", data;
+  int64_t     batch = 64, n_in = 64, n = 128, steps = 100;
+  double      seconds = 1;  // of timing
+};
+
+constexpr int64_t n_out = 10;
+
+class LifLayer : public nn::Module {
+ public:
+  LifLayer(int64_t n_in, int64_t n) : w(n_in + n, n), neuron(n) { children({{"w", w}, {"neuron", neuron}}); }
+  Tensor update(const Tensor& x) override { return neuron(w(concat({x, neuron.spikes()}, -1))); }
+
+  nn::Linear w;
+  nn::LIF    neuron;
+};
+
+class Net : public nn::Module {
+ public:
+  explicit Net(const Workload& w) : cell(make(w)), out(w.n, n_out) { children({{"cell", *cell}, {"out", out}}); }
+  Tensor update(const Tensor& x) override { return out(cell->update(x)); }
+
+  std::shared_ptr<nn::Module> cell;
+  nn::Linear                  out;
+
+ private:
+  static std::shared_ptr<nn::Module> make(const Workload& w) {
+    if (w.model == "rnn")
+      return std::make_shared<nn::ValinaRNNCell>(w.n_in, w.n, nn::CellOptions{.activation = "tanh"});
+    if (w.model == "gru") return std::make_shared<nn::GRUCell>(w.n_in, w.n);
+    if (w.model == "lif") return std::make_shared<LifLayer>(w.n_in, w.n);
+    fail("learning_bench: unknown model '{}'; known are rnn, gru and lif.", w.model);
+  }
+};
+
+std::shared_ptr<OnlineLearner> learner_of(const Workload& w, Module& model) {
+  if (w.rule == "D_RTRL") return std::make_shared<D_RTRL>(model);
+  if (w.rule == "ES_D_RTRL") return std::make_shared<ES_D_RTRL>(model, TraceDecay::decay(0.9));
+  if (w.rule == "BPTT") return std::make_shared<BPTT>(model);
+  fail("learning_bench: unknown rule '{}'; known are D_RTRL, ES_D_RTRL and BPTT.", w.rule);
+}
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+double resident_megabytes(const char* field) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with(field)) return std::stod(line.substr(std::strlen(field) + 1)) / 1024;
+  return 0;
+}
+
+Tensor normal(Rng& rng, const Shape& shape) {
+  std::vector<float> v(static_cast<size_t>(size_of(shape)));
+  for (float& x : v) x = static_cast<float>(rng.normal());
+  return Tensor(Array::of<float>(v, shape));
+}
+
+// Seconds that copying as many bytes as the traces of D-RTRL takes: the least a step can need.
+double copy_seconds(const Workload& w) {
+  const int64_t     weights = w.model == "gru" ? 3 : 1;
+  const auto        bytes   = static_cast<size_t>(w.batch * (w.n_in + w.n) * w.n * 4 * weights);
+  std::vector<char> from(bytes, 1), to(bytes);
+  double            best = 1e30;
+  for (int i = 0; i < 7; ++i) {
+    const auto start = Clock::now();
+    std::memcpy(to.data(), from.data(), bytes);
+    from[0] = to[bytes / 2];
+    best    = std::min(best, seconds_since(start));
+  }
+  return best;
+}
+
+// Largest difference, relative to the largest element.
+double relative_error(const Array& got, const Array& want) {
+  double worst = 0, scale = 1e-30;
+  for (int64_t i = 0; i < want.size(); ++i) {
+    worst = std::max(worst, std::abs(at(got, i) - at(want, i)));
+    scale = std::max(scale, std::abs(at(want, i)));
+  }
+  return worst / scale;
+}
+
+nlohmann::json run(const Workload& w) {
+  set_default_backend("cpu");
+  Environment::set({.dt = 1.0});
+  random::seed(1);
+  Net model(w);
+  init_all_states(model, {.batch_size = w.batch});
+  NamedArrays given;
+  if (!w.data.empty()) given = read_npz(w.data);
+  for (const auto& [path, state] : model.params())
+    for (const std::string& leaf : state.leaf_names())
+      if (const auto it = given.find("param." + path.str() + (leaf.empty() ? "" : "." + leaf)); it != given.end())
+        state.set_leaf(leaf, Tensor(it->second));
+
+  const auto learner = learner_of(w, model);
+  learner->compile_graph(zeros({w.batch, w.n_in}));
+  auto        loss     = [&](Tensor x, Tensor y) { return mean(square((*learner)(x)-y)); };
+  const bool  sequence = w.mode == "sequence";
+  Rng         rng(2);
+  const Shape lead = sequence ? Shape{w.steps, w.batch} : Shape{w.batch};
+  auto        draw = [&](const char* name, int64_t width) {
+    Shape shape = lead;
+    shape.push_back(width);
+    const auto it = given.find(name);
+    return it == given.end() ? normal(rng, shape) : Tensor(it->second);
+  };
+  const Tensor x = draw("x", w.n_in), y = draw("y", n_out);
+
+  auto       sweep = etrace_grad(loss, *learner, {.window = Window::all(), .drop_traces = true});
+  auto       whole = jit([&](Tensor xs, Tensor ys) { return sweep(xs, ys).grads; });
+  optim::SGD opt(1e-3);
+  opt.register_trainable_weights(model.params());
+  auto step = jit([&](Tensor xs, Tensor ys) {
+    auto [value, grads] = value_and_grad(loss, model.params())(xs, ys);
+    opt.update(grads);
+    return value;
+  });
+  auto call = [&] {
+    if (sequence) return whole(x, y);
+    step(x, y);
+    return Gradients();
+  };
+
+  const double before  = resident_megabytes("VmRSS:");
+  const auto   start   = Clock::now();
+  const auto   first   = call();
+  const double compile = seconds_since(start);
+
+  nlohmann::json errors = nlohmann::json::object();
+  for (const auto& [path, leaves] : first)
+    for (const auto& [leaf, gradient] : leaves) {
+      const std::string name = path.str() + (leaf.empty() ? "" : "." + leaf);
+      if (const auto it = given.find("grad." + name); it != given.end())
+        errors[name] = relative_error(gradient.array(), it->second);
+    }
+
+  std::vector<double> times;
+  const double        parts = sequence ? static_cast<double>(w.steps) : 1;
+  for (const auto begin = Clock::now(); times.size() < 5 || seconds_since(begin) < w.seconds;) {
+    const auto at = Clock::now();
+    call();
+    times.push_back(1e6 * seconds_since(at) / parts);
+  }
+  std::sort(times.begin(), times.end());
+  return {{"median_us", times[times.size() / 2]},
+          {"p99_us", times[times.size() * 99 / 100]},
+          {"min_us", times[0]},
+          {"calls", times.size()},
+          {"first_call_s", compile},
+          {"peak_growth_mb", resident_megabytes("VmHWM:") - before},
+          {"copy_traces_us", 1e6 * copy_seconds(w)},
+          {"gradient_errors", errors}};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Times one learning workload.");
+  Workload w;
+  app.add_option("--model", w.model, "rnn, gru or lif");
+  app.add_option("--rule", w.rule, "D_RTRL, ES_D_RTRL or BPTT");
+  app.add_option("--mode", w.mode, "sequence or stream")->check(CLI::IsMember({"sequence", "stream"}));
+  app.add_option("--batch", w.batch);
+  app.add_option("--n-in", w.n_in);
+  app.add_option("--n", w.n);
+  app.add_option("--steps", w.steps);
+  app.add_option("--seconds", w.seconds, "time to spend on measuring");
+  app.add_option("--data", w.data, "parameters, inputs and expected gradients");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    fmt::print("{}\n", run(w).dump());
+  } catch (const Error& e) {
+    fmt::print(stderr, "{}\n", e.what());
+    return 2;
+  }
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "braintrace/algorithms/learner.h"
+
+namespace braintrace {
+
+// Back-propagation through time, truncated at the start of each window: reverse mode through all paths, nothing
+// remembered. One window over a whole sequence is full BPTT.   Werbos 1990
+//
+//   ∇ = ∂(Σ_t ℓ_t)/∂θ  with the states at the start of the window held
+//
+// Memory O(B·activations·window).
+class BpttRule : public LearningRule {
+ public:
+  std::string name() const override { return "BPTT"; }
+  VjpMethod   method(VjpMethod) const override { return VjpMethod::MultiStep; }
+  MemorySlots memory(const ETraceGraph&) const override { return {}; }
+  Tensors     advance(Step&, const Tensors&, const Tensors&) const override { return {}; }
+  void        recall(Step&, const Tensors&, const Tensors&, Tensors&) const override {}
+};
+
+class BPTT : public OnlineLearner {
+ public:
+  explicit BPTT(Module& model, LearnerOptions options = {})
+      : OnlineLearner(model, std::make_shared<BpttRule>(), std::move(options)) {}
+};
+
+}  // namespace braintrace

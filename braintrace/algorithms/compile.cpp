@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/algorithms/compile.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "braintrace/algorithms/bptt.h"
+#include "braintrace/algorithms/rtrl.h"
+#include "braintrace/model/random_stream.h"
+
+namespace braintrace {
+
+namespace {
+
+// Seeds the default stream, and puts it back.
+class SeededScope {
+ public:
+  explicit SeededScope(const std::optional<uint64_t>& seed) {
+    if (!seed) return;
+    before_ = random::default_stream().value();
+    random::seed(*seed);
+  }
+  ~SeededScope() {
+    if (before_.defined()) random::default_stream().set(before_);
+  }
+  SeededScope(const SeededScope&)            = delete;
+  SeededScope& operator=(const SeededScope&) = delete;
+
+ private:
+  Tensor before_;
+};
+
+bool lives_on_relations(const LearningRule& rule) {
+  return !dynamic_cast<const BpttRule*>(&rule) && !dynamic_cast<const RtrlRule*>(&rule);
+}
+
+void require_relations(const OnlineLearner& learner) {
+  const ETraceGraph& graph = learner.graph();
+  if (!graph.hidden_param_op_relations.empty() || !lives_on_relations(learner.rule())) return;
+  std::string message = fmt::format(
+      "compile: no weight of the model reaches a hidden state through a trainable operation, so {} has nothing to "
+      "trace.\n"
+      "  Read weights with matmul, conv, element_wise or another trainable operation, and keep memory in hidden "
+      "states.",
+      learner.rule().name());
+  for (const auto& w : CompilationReport(graph).excluded_weights())
+    message += fmt::format("\n  {}: {}", w.path.str(), w.why.empty() ? "in no relation" : w.why);
+  throw CompileError(message, graph.diagnostics);
+}
+
+std::unique_ptr<OnlineLearner> finished(std::unique_ptr<OnlineLearner> learner, const ExampleInputs& examples,
+                                        const SetupOptions& setup) {
+  compile_learner(*learner, examples, setup);
+  return learner;
+}
+
+}  // namespace
+
+ExampleInputs::ExampleInputs(const MultiStepData& xs) {
+  for (const Tensor& x : xs.data) {
+    require(x.defined() && x.rank() > 0 && x.shape()[0] > 0,
+            "compile: MultiStepData needs tensors with a leading time axis of at least one step.");
+    step.emplace_back(Type{x.dtype(), Shape(x.shape().begin() + 1, x.shape().end())}, 0);
+  }
+}
+
+void prepare_model(Module& model, const ExampleInputs& examples, const SetupOptions& setup) {
+  require(!examples.step.empty(), "compile: no example input.\n  Give the inputs of one step, such as zeros({{10}}).");
+  for (const Tensor& x : examples.step) require(x.defined(), "compile: an example input is undefined.");
+  require(setup.verbose >= 0 && setup.verbose <= 2, "compile: verbose must be 0, 1 or 2, got {}.", setup.verbose);
+  const SeededScope seeded(setup.seed);
+  init_all_states(model, {.batch_size = setup.batch_size});
+}
+
+void compile_learner(OnlineLearner& learner, const ExampleInputs& examples, const SetupOptions& setup) {
+  learner.compile_graph(examples.step);
+  require_relations(learner);
+  if (setup.verbose > 0) fmt::print("{}", learner.report().to_str(setup.verbose));
+}
+
+std::unique_ptr<OnlineLearner> compile(Module& model, const std::string& algorithm, const ExampleInputs& examples,
+                                       const RuleOptions& options, const SetupOptions& setup) {
+  auto learner = algorithm_named(algorithm).learner(model, options);
+  prepare_model(model, examples, setup);
+  return finished(std::move(learner), examples, setup);
+}
+
+std::unique_ptr<OnlineLearner> compile(Module& model, const ETraceConfig& config, const ExampleInputs& examples,
+                                       const RuleOptions& options, const SetupOptions& setup) {
+  auto learner = make_learner(model, config, options);
+  prepare_model(model, examples, setup);
+  return finished(std::move(learner), examples, setup);
+}
+
+}  // namespace braintrace

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/algorithms/dni.h"
+
+#include "braintrace/model/functions.h"
+#include "braintrace/ops/contract.h"
+#include "braintrace/ops/math.h"
+#include "braintrace/ops/move.h"
+#include "braintrace/ops/random.h"
+#include "braintrace/ops/reduce.h"
+
+namespace braintrace {
+
+namespace {
+
+int64_t row_width(const Shape& shape) { return shape.size() < 2 ? size_of(shape) : shape.end()[-1] * shape.end()[-2]; }
+
+StateMap hidden_leaves(const OnlineLearner& learner) {
+  StateMap out;
+  for (const HiddenVar& h : learner.graph().module_info.hidden) out.emplace_back(h.path, h.state);
+  return out;
+}
+
+// The hidden states of every group side by side, or gradients of them.
+Tensors per_group(const ETraceGraph& graph, const std::function<Tensor(const HiddenVar&)>& of) {
+  Tensors out;
+  for (const HiddenGroup& g : graph.hidden_groups) {
+    Tensors members;
+    for (const HiddenVar& h : g.hidden) members.push_back(of(h));
+    out.push_back(g.concat_hidden(members));
+  }
+  return out;
+}
+
+}  // namespace
+
+SyntheticGradient::SyntheticGradient(const std::vector<Shape>& group_shapes, double scale, uint64_t seed, DType dtype) {
+  for (size_t g = 0; g < group_shapes.size(); ++g) {
+    const int64_t n = row_width(group_shapes[g]);
+    const Tensor  W = scale == 0 ? zeros({n, n}, dtype) : scale * random::normal(random::key(seed + g), {n, n}, dtype);
+    weights_.push_back(state("weight" + std::to_string(g), ParamState(W)));
+    biases_.push_back(state("bias" + std::to_string(g), ParamState(zeros({n}, dtype))));
+  }
+}
+
+Tensors SyntheticGradient::operator()(const Tensors& hidden_per_group) const {
+  require(
+      hidden_per_group.size() == weights_.size(),
+      "SyntheticGradient: made for {} hidden groups, the model has {}.\n  Make it with learner.group_signal_shapes().",
+      weights_.size(), hidden_per_group.size());
+  Tensors out;
+  for (size_t g = 0; g < weights_.size(); ++g) {
+    const Tensor& h     = hidden_per_group[g];
+    const int64_t width = row_width(h.shape());
+    require(weights_[g].value().shape() == Shape({width, width}),
+            "SyntheticGradient: group {} has rows of {}, its weight is {}.", g, width,
+            to_string(weights_[g].value().type()));
+    const Tensor rows = reshape(h, {h.size() / width, width});
+    const Tensor y    = dot(rows, convert(weights_[g].value(), h.dtype())) + convert(biases_[g].value(), h.dtype());
+    out.push_back(reshape(y, h.shape()));
+  }
+  return out;
+}
+
+DNI::DNI(Module& model, std::shared_ptr<const SyntheticGradient> synthesizer, LearnerOptions options,
+         std::shared_ptr<const LearningRule> rule)
+    : OnlineLearner(model, std::move(rule),
+                    [&] {
+                      options.vjp_method = VjpMethod::MultiStep;
+                      return options;
+                    }()),
+      synthesizer_(std::move(synthesizer)) {}
+
+std::vector<Shape> DNI::group_signal_shapes() const {
+  std::vector<Shape> out;
+  for (const HiddenGroup& g : graph().hidden_groups) {
+    out.push_back(g.varshape);
+    out.back().push_back(g.num_state);
+  }
+  return out;
+}
+
+Tensors DNI::exit_credit(const Tensors& hidden) const {
+  require(synthesizer_ != nullptr,
+          "DNI: no synthesiser.\n  "
+          "attach_synthesizer(std::make_shared<SyntheticGradient>(learner.group_signal_shapes())).");
+  return (*synthesizer_)(hidden);
+}
+
+std::vector<double> train_synthetic_gradient(DNI& learner, SyntheticGradient& synthesizer, const Tensor& inputs,
+                                             const SynthesizerTraining& options) {
+  require(inputs.rank() > 0 && options.chunk_size > 0 && inputs.shape()[0] % options.chunk_size == 0,
+          "train_synthetic_gradient: windows of {} steps do not divide the inputs {}.", options.chunk_size,
+          to_string(inputs.type()));
+  const ETraceGraph& graph   = learner.graph();
+  const auto         loss    = options.loss ? options.loss : [](const Tensor& y) { return sum(square(y)); };
+  const auto         run     = [&](Tensor xs) { return loss(learner(MultiStepData{{xs}})); };
+  const auto         window  = jit(value_and_grad(run, hidden_leaves(learner)));
+  const auto         regress = [&](std::vector<Tensor> hidden, std::vector<Tensor> target) {
+    Tensor        error(0.0);
+    const Tensors estimate = synthesizer(hidden);
+    for (size_t g = 0; g < estimate.size(); ++g)
+      error = error + convert(mean(square(estimate[g] - target[g])), DType::F64);
+    return error;
+  };
+  const auto learn  = jit(value_and_grad(regress, synthesizer.params()));
+  const auto update = [&](const Gradients& grads) {
+    if (options.update) return options.update(grads);
+    for (const auto& [path, state] : synthesizer.params())
+      for (const auto& [leaf, g] : grads.at(path)) state.set_leaf(leaf, state.leaf(leaf) - options.lr * g);
+  };
+  const auto now = [&] { return per_group(graph, [](const HiddenVar& h) { return h.state.value(); }); };
+
+  std::vector<double> errors;
+  for (int epoch = 0; epoch < options.epochs; ++epoch) {
+    if (options.reset) {
+      reset_all_states(learner.model());
+      learner.reset_state();
+    }
+    double  total = 0;
+    int64_t pairs = 0;
+    auto    fit   = [&](const Tensors& hidden, const Tensors& target) {
+      const auto [error, grads] = learn(hidden, target);
+      update(grads);
+      total += error.item();
+      ++pairs;
+    };
+    for (int64_t t = 0; t < inputs.shape()[0]; t += options.chunk_size) {
+      const Tensors entry       = now();
+      const auto [value, grads] = window(slice_axis(inputs, 0, t, t + options.chunk_size));
+      fit(entry, per_group(graph, [&, &g = grads](const HiddenVar& h) { return g.at(h.path, ""); }));
+    }
+    const Tensors last = now();
+    Tensors       nothing;
+    for (const Tensor& h : last) nothing.push_back(zeros_like(h));
+    fit(last, nothing);
+    errors.push_back(total / static_cast<double>(pairs));
+  }
+  return errors;
+}
+
+}  // namespace braintrace

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+
+#include "braintrace/algorithms/learner.h"
+#include "braintrace/algorithms/param_dim.h"
+#include "braintrace/model/gradients.h"
+
+namespace braintrace {
+
+// A synthesiser of gradients: per hidden group an affine map of its states at one position of the batch,
+//
+//   g = h W + b        h : [..., width·S]
+//
+// an estimate of ∂(later losses)/∂h. With W = b = 0, its start, it estimates nothing.
+class SyntheticGradient : public Module {
+ public:
+  // Shapes [*varshape,S] of the groups; W starts at scale · N(0,1).
+  explicit SyntheticGradient(const std::vector<Shape>& group_shapes, double scale = 0, uint64_t seed = 0,
+                             DType dtype = DType::F32);
+
+  Tensors operator()(const Tensors& hidden_per_group) const;
+
+ private:
+  std::vector<ParamState> weights_, biases_;
+};
+
+// DNI — decoupled neural interfaces on top of D-RTRL: what windows cut off is replaced by an estimate.
+// Jaderberg et al. 2017
+//
+//   reverse mode in each window as in multi-step D-RTRL, and once more from g(h_b) ≈ ∂(losses after b)/∂h_b
+//
+// The estimate credits inputs, states and parameters without a trace; the future of traced ones is in their traces.
+class DNI : public OnlineLearner {
+ public:
+  explicit DNI(Module& model, std::shared_ptr<const SyntheticGradient> synthesizer = nullptr,
+               LearnerOptions                      options = {},
+               std::shared_ptr<const LearningRule> rule    = std::make_shared<ParamDimRule>("DNI"));
+
+  void               attach_synthesizer(std::shared_ptr<const SyntheticGradient> s) { synthesizer_ = std::move(s); }
+  std::vector<Shape> group_signal_shapes() const;
+
+ protected:
+  Tensors exit_credit(const Tensors& hidden) const override;
+
+ private:
+  std::shared_ptr<const SyntheticGradient> synthesizer_;
+};
+
+struct SynthesizerTraining {
+  int64_t                               chunk_size = 1;
+  std::function<Tensor(const Tensor&)>  loss       = nullptr;  // of the outputs of a window; sum of squares
+  std::function<void(const Gradients&)> update     = nullptr;  // of the synthesiser; plain descent with `lr`
+  double                                lr         = 1e-2;
+  int                                   epochs     = 1;
+  bool                                  reset      = true;  // states and traces before every epoch
+};
+// Regresses g(h_a) at the start of every window on the cotangent of h_a that the learner returns there, and g(h_T) on
+// zero. `inputs` : [T,…]. Gives the mean error of every epoch.
+std::vector<double> train_synthetic_gradient(DNI& learner, SyntheticGradient& synthesizer, const Tensor& inputs,
+                                             const SynthesizerTraining& options = {});
+
+}  // namespace braintrace

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/algorithms/etrace_vmap.h"
+
+#include "braintrace/model/vmap.h"
+#include "braintrace/ops/move.h"
+
+namespace braintrace {
+
+ETraceVmap::ETraceVmap(OnlineLearner& learner, int64_t batch_size) : learner_(&learner), batch_size_(batch_size) {
+  require(batch_size > 0, "ETraceVmap: the batch size must be positive, got {}.", batch_size);
+  const ModuleInfo& info = learner.graph().module_info;
+  for (const auto& [path, state] : learner.model().states())
+    for (const StateLeaf& w : info.step.writes)
+      if (w.state == state && (lanes_.empty() || lanes_.back().second != state)) lanes_.emplace_back(path, state);
+  for (const auto& entry : learner.memory_states()) lanes_.push_back(entry);
+  for (const auto& [path, state] : lanes_)
+    for (const std::string& leaf : state.leaf_names()) {
+      const Tensor value = state.leaf(leaf);
+      Shape        shape = value.shape();
+      shape.insert(shape.begin(), batch_size);
+      state.set_leaf(leaf, broadcast_to(expand_dims(value, 0), shape));
+    }
+}
+
+Tensors ETraceVmap::update(const Tensors& x) {
+  for (const Tensor& t : x)
+    require(t.rank() > 0 && t.shape()[0] == batch_size_,
+            "ETraceVmap: an input is {}; its leading axis must be the {} lanes.", to_string(t.type()), batch_size_);
+  const auto one = [&](std::vector<Tensor> in) { return learner_->update(in); };
+  return vmap(one, {.size = batch_size_, .batched_states = lanes_})(x);
+}
+
+}  // namespace braintrace

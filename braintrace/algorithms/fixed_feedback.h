@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "braintrace/ir/tensor.h"
+
+namespace braintrace {
+
+// Errors of a target brought to the units of a layer over weights that never learn.   Lillicrap et al. 2016
+//
+//   project(y) = y B          y : […,n_target]   B = init_scale · N(0,1) : [n_target,n_layer]
+class FixedRandomFeedback {
+ public:
+  FixedRandomFeedback(int64_t n_target, int64_t n_layer, uint64_t key, double init_scale = 0.1,
+                      DType dtype = DType::F32);
+
+  Tensor        project(const Tensor& y) const;
+  const Tensor& matrix() const { return B_; }
+
+ private:
+  Tensor B_;
+};
+
+}  // namespace braintrace

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/algorithms/registry.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "braintrace/algorithms/bptt.h"
+#include "braintrace/algorithms/rtrl.h"
+#include "braintrace/base/nearest.h"
+
+namespace braintrace {
+
+namespace {
+
+ETraceConfig factorised(const TraceDecay& decay) {
+  return ETraceConfig({.trace_factorization = TraceFactorization::IoFactorized, .decay = OneOrPair(decay.x, decay.f)});
+}
+
+std::vector<Algorithm> table() {
+  return {
+      {.name    = "D_RTRL",
+       .aliases = {},
+       .doc     = "one trace per weight; exact for block-diagonal recurrence",
+       .options = {"trace_dtype"},
+       .config  = [](const RuleOptions&) { return ETraceConfig(); }},
+      {.name    = "ES_D_RTRL",
+       .aliases = {"pp_prop", "esd_rtrl"},
+       .doc     = "a filtered input times a filtered sensitivity; memory of inputs and outputs only",
+       .options = {"decay_or_rank"},
+       .config =
+           [](const RuleOptions& o) {
+             require(o.decay_or_rank.has_value(),
+                     "ES_D_RTRL: decay_or_rank is missing.\n  Give TraceDecay::decay(a) with a in [0, 1), "
+                     "TraceDecay::rank(r) with r ≥ 1, or TraceDecay{{x, f}} for the two sides.");
+             return factorised(*o.decay_or_rank);
+           }},
+      {.name    = "EProp",
+       .aliases = {"e_prop"},
+       .doc     = "D_RTRL with a filtered trace and, if wanted, random feedback",
+       .options = {"kappa_filter_decay", "feedback", "trace_dtype"},
+       .config =
+           [](const RuleOptions& o) {
+             return ETraceConfig(
+                 {.learning_signal = o.feedback ? SignalSource::RandomFeedback : SignalSource::Symmetric,
+                  .trace_filter    = TraceFilter::Kappa,
+                  .kappa           = o.kappa_filter_decay.value_or(0)});
+           }},
+      {.name    = "OSTLRecurrent",
+       .aliases = {"ostl_recurrent"},
+       .doc     = "D_RTRL with the true diagonal blocks of the whole transition",
+       .options = {"trace_dtype"},
+       .config  = [](const RuleOptions&) { return ETraceConfig({.recurrence_scope = RecurrenceScope::Coupled}); }},
+      {.name    = "OSTLFeedforward",
+       .aliases = {"ostl_feedforward"},
+       .doc     = "ES_D_RTRL that forgets at once (decay 1e-6)",
+       .options = {"decay_or_rank"},
+       .config  = [](const RuleOptions& o) { return factorised(o.decay_or_rank.value_or(TraceDecay::decay(1e-6))); }},
+      {.name    = "SnAp",
+       .aliases = {},
+       .doc     = "traces over all states that a weight reaches within n steps (n = 2)",
+       .options = {"n", "trace_dtype"},
+       .config =
+           [](const RuleOptions& o) {
+             return ETraceConfig({.recurrence_scope = RecurrenceScope::SparseN, .sparse_n = o.n.value_or(2)});
+           }},
+      {.name    = "UORO",
+       .aliases = {},
+       .doc     = "the whole influence as a random product; unbiased inside a group, noisy",
+       .options = {"projection_key", "projection_eps"},
+       .config =
+           [](const RuleOptions&) {
+             return ETraceConfig({.trace_factorization = TraceFactorization::RandomProjection,
+                                  .recurrence_scope    = RecurrenceScope::Coupled});
+           }},
+      {.name    = "ThreeFactor",
+       .aliases = {"three_factor"},
+       .doc     = "D_RTRL traces under a modulator that the user gives, such as a reward",
+       .options = {"modulator", "trace_dtype"},
+       .config  = [](const RuleOptions&) { return ETraceConfig({.learning_signal = SignalSource::Modulatory}); }},
+      {.name    = "DNI",
+       .aliases = {},
+       .doc     = "D_RTRL with a learned estimate of the credit behind each window",
+       .options = {"trace_dtype"},
+       .config  = [](const RuleOptions&) { return ETraceConfig({.learning_signal = SignalSource::Bootstrapped}); }},
+      {.name    = "RTRL",
+       .aliases = {},
+       .doc     = "the whole influence of every weight on every state; exact, for small networks",
+       .rule    = []() -> std::shared_ptr<const LearningRule> { return std::make_shared<RtrlRule>(); }},
+      {.name    = "BPTT",
+       .aliases = {},
+       .doc     = "reverse mode inside each window, nothing remembered between windows",
+       .rule    = []() -> std::shared_ptr<const LearningRule> { return std::make_shared<BpttRule>(); }},
+  };
+}
+
+std::string lower(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+std::vector<std::string> spellings(const Algorithm& a) {
+  std::vector<std::string> out{a.name};
+  out.insert(out.end(), a.aliases.begin(), a.aliases.end());
+  return out;
+}
+
+// Options as (name, given).
+std::vector<std::pair<std::string, bool>> given(const RuleOptions& o) {
+  return {{"decay_or_rank", o.decay_or_rank.has_value()},
+          {"kappa_filter_decay", o.kappa_filter_decay.has_value()},
+          {"feedback", o.feedback.has_value()},
+          {"n", o.n.has_value()},
+          {"trace_dtype", o.trace_dtype.has_value()},
+          {"projection_key", o.projection_key.has_value()},
+          {"projection_eps", o.projection_eps.has_value()},
+          {"modulator", o.modulator.defined()}};
+}
+
+bool takes(const Algorithm& a, const std::string& option) {
+  return std::find(a.options.begin(), a.options.end(), option) != a.options.end();
+}
+
+}  // namespace
+
+const std::vector<Algorithm>& algorithms() {
+  static const std::vector<Algorithm> all = table();
+  return all;
+}
+
+const Algorithm& algorithm_named(const std::string& name) {
+  const std::string        wanted = lower(name);
+  std::vector<std::string> known;
+  for (const Algorithm& a : algorithms())
+    for (const std::string& s : spellings(a)) {
+      if (lower(s) == wanted) return a;
+      known.push_back(s);
+    }
+  require(wanted != "ostl", "algorithm '{}': OSTL has two forms.\n  Use OSTLRecurrent or OSTLFeedforward.", name);
+  std::vector<std::string> lowered;
+  for (const std::string& k : known) lowered.push_back(lower(k));
+  fail("there is no algorithm '{}'{}\n  Known: {}.", name, hint(wanted, lowered), fmt::join(known, ", "));
+}
+
+std::unique_ptr<OnlineLearner> Algorithm::learner(Module& model, const RuleOptions& o) const {
+  for (const auto& [option, is_given] : given(o)) {
+    if (!is_given || takes(*this, option)) continue;
+    std::vector<std::string> takers;
+    for (const Algorithm& a : algorithms())
+      if (takes(a, option)) takers.push_back(a.name);
+    fail("{}: it takes no {}, which is for {}.\n  It takes: {}.", name, option, fmt::join(takers, ", "),
+         options.empty() ? "no options" : fmt::format("{}", fmt::join(options, ", ")));
+  }
+  if (config) {
+    const ETraceConfig point = config(o);
+    RuleOptions        rest  = o;  // less the coordinates
+    rest.decay_or_rank.reset();
+    rest.kappa_filter_decay.reset();
+    rest.n.reset();
+    return make_learner(model, point, rest, name);
+  }
+  const auto      made   = rule();
+  const VjpMethod method = made->method(o.vjp_method.value_or(VjpMethod::SingleStep));
+  require(!o.vjp_method || method == *o.vjp_method, "{}: its vjp_method is '{}', got '{}'.", name, to_string(method),
+          to_string(o.vjp_method.value_or(method)));
+  return std::make_unique<OnlineLearner>(model, made,
+                                         LearnerOptions{.vjp_method = method, .compile = o.compile, .name = o.name});
+}
+
+std::string list_of_algorithms() {
+  std::string out;
+  for (const Algorithm& a : algorithms()) {
+    out += fmt::format("{:<16} {}\n", a.name, a.doc);
+    if (!a.aliases.empty()) out += fmt::format("{:<16}   also: {}\n", "", fmt::join(a.aliases, ", "));
+    if (!a.options.empty()) out += fmt::format("{:<16}   takes: {}\n", "", fmt::join(a.options, ", "));
+  }
+  return out;
+}
+
+}  // namespace braintrace

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/algorithms/rtrl.h"
+
+#include "braintrace/ops/families.h"
+#include "braintrace/ops/math.h"
+#include "braintrace/ops/move.h"
+#include "braintrace/ops/reduce.h"
+#include "braintrace/transforms/jvp.h"
+#include "braintrace/transforms/vmap.h"
+#include "braintrace/transforms/walk.h"
+
+namespace braintrace {
+
+namespace {
+
+// The step from all leaves and all hidden states to the new hidden states.
+struct Influence {
+  Region region;
+  Vars   leaves, entries, exits;
+
+  explicit Influence(const ModuleInfo& info) : entries(info.entries()) {
+    for (const WeightVar& w : info.weights) leaves.push_back(w.var);
+    for (const HiddenVar& h : info.hidden) exits.push_back(h.out);
+    Vars from = leaves;
+    from.insert(from.end(), entries.begin(), entries.end());
+    region = cut_region(Flow(info.program(), entries), from, exits);
+  }
+};
+
+}  // namespace
+
+MemorySlots RtrlRule::memory(const ETraceGraph& graph) const {
+  const ModuleInfo& info = graph.module_info;
+  MemorySlots       out;
+  for (const WeightVar& w : info.weights)
+    for (const HiddenVar& h : info.hidden) {
+      Type t = info.program().type(h.out);
+      t.shape.insert(t.shape.begin(), info.program().type(w.var).size());
+      out.push_back({t, "influence"});
+    }
+  return out;
+}
+
+Tensors RtrlRule::advance(Step& step, const Tensors& memory, const Tensors&) const {
+  const Influence f(step.graph().module_info);
+  const Program&  p         = f.region.program;
+  const Tensors   constants = gather(step.values(), f.region.constants);
+  const Tensors   point =
+      concatenated(constants, concatenated(gather(step.values(), f.leaves), gather(step.values(), f.entries)));
+  const size_t n = f.entries.size();
+  Tensors      next;
+  for (size_t w = 0; w < f.leaves.size(); ++w) {
+    // One tangent per entry of the leaf: a one there, and what it has made of the states so far.
+    const Type    leaf  = step.values()[f.leaves[w]].type();
+    const int64_t count = leaf.size();
+    Shape         basis{count};
+    basis.insert(basis.end(), leaf.shape.begin(), leaf.shape.end());
+    Tensors directions{reshape(eye(count, leaf.dtype), basis)};
+    for (size_t h = 0; h < n; ++h) directions.push_back(memory[w * n + h]);
+    Types types = types_of(point);
+    types.push_back(leaf);
+    for (Var v : f.entries) types.push_back(step.values()[v].type());
+    const Traced one = trace(types, [&](const Tensors& in) {
+      Tensors tangents(point.size());
+      tangents[constants.size() + w] = in[point.size()];
+      for (size_t h = 0; h < n; ++h) tangents[constants.size() + f.leaves.size() + h] = in[point.size() + 1 + h];
+      const Tensors at(in.begin(), in.begin() + static_cast<int64_t>(point.size()));
+      return instantiated(jvp(p, at, tangents).tangents, p.types_of(p.results));
+    });
+    Mask         batched(one.constants.size() + point.size(), false);
+    batched.resize(batched.size() + directions.size(), true);
+    const VmapResult r =
+        vmap(one.program, concatenated(one.constants, concatenated(point, directions)), batched, count);
+    for (size_t h = 0; h < n; ++h) {
+      const Type& t = memory[w * n + h].type();
+      next.push_back(r.batched[h] ? r.out[h] : broadcast_to(expand_dims(r.out[h], 0), t.shape));
+    }
+  }
+  return next;
+}
+
+void RtrlRule::recall(Step& step, const Tensors& memory, const Tensors& credit, Tensors& leaf_gradients) const {
+  const ModuleInfo& info = step.graph().module_info;
+  for (const HiddenGroup& g : step.graph().hidden_groups) {
+    const Tensors members = g.split_hidden(credit[g.index]);
+    for (size_t m = 0; m < g.members.size(); ++m)
+      for (size_t w = 0; w < info.weights.size(); ++w) {
+        const Tensor& J = memory[w * info.hidden.size() + g.members[m]];
+        Ints          axes;
+        for (int i = 1; i < J.rank(); ++i) axes.push_back(i);
+        const Tensor gradient = sum(J * broadcast_to(expand_dims(members[m], 0), J.shape()), axes);
+        leaf_gradients[w] =
+            add_defined(leaf_gradients[w], reshape(gradient, info.program().type(info.weights[w].var).shape));
+      }
+  }
+}
+
+}  // namespace braintrace

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "braintrace/algorithms/learner.h"
+
+namespace braintrace {
+
+// Exact real-time recurrent learning, for small networks: the whole influence of every weight on every state.
+// Williams & Zipser 1989
+//
+//   J_t = (∂h_t/∂h_{t-1}) J_{t-1} + ∂h_t/∂θ              J = dh/dθ over all hidden states
+//   ∇_t = s_t + ∂ℓ_t/∂h_{t-1} · J_{t-1}
+//
+// Memory O(B·|h|·|θ|), time O(|θ|) steps. Equals BPTT at every step.
+class RtrlRule : public LearningRule {
+ public:
+  std::string name() const override { return "RTRL"; }
+  VjpMethod   method(VjpMethod) const override { return VjpMethod::MultiStep; }
+  MemorySlots memory(const ETraceGraph& graph) const override;  // per leaf and hidden state [|leaf|, *state]
+  Tensors     advance(Step& step, const Tensors& memory, const Tensors& aux) const override;
+  void        recall(Step& step, const Tensors& memory, const Tensors& credit, Tensors& leaf_gradients) const override;
+};
+
+class RTRL : public OnlineLearner {
+ public:
+  explicit RTRL(Module& model, LearnerOptions options = {})
+      : OnlineLearner(model, std::make_shared<RtrlRule>(), std::move(options)) {}
+};
+
+}  // namespace braintrace

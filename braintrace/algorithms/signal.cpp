@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/algorithms/signal.h"
+
+#include <algorithm>
+
+#include "braintrace/base/rng.h"
+#include "braintrace/ops/contract.h"
+#include "braintrace/ops/einsum.h"
+#include "braintrace/ops/math.h"
+#include "braintrace/ops/move.h"
+#include "braintrace/ops/random.h"
+#include "braintrace/ops/reduce.h"
+
+namespace braintrace {
+
+namespace {
+
+constexpr double epsilon = 1e-8;
+
+// t / (‖t‖ + ε), norm along one axis.
+Tensor normalised(const Tensor& t, int64_t axis) {
+  return t / broadcast_to(expand_dims(sqrt(sum(square(t), Ints{axis})) + epsilon, axis), t.shape());
+}
+
+bool has_any(const HiddenGroup& g, const std::vector<Path>& paths) {
+  return std::any_of(paths.begin(), paths.end(), [&](const Path& p) {
+    return std::find(g.hidden_paths.begin(), g.hidden_paths.end(), p) != g.hidden_paths.end();
+  });
+}
+
+bool carries_trace(const ETraceGraph& graph, int group) {
+  const auto sites = trace_sites(graph);
+  return std::any_of(sites.begin(), sites.end(), [&](const TraceSite& s) { return s.group == group; });
+}
+
+}  // namespace
+
+LearningSignal LearningSignal::random_feedback(RandomFeedback feedback) {
+  LearningSignal out;
+  out.kind_     = Kind::Feedback;
+  out.feedback_ = std::move(feedback);
+  return out;
+}
+
+LearningSignal LearningSignal::modulatory() {
+  LearningSignal out;
+  out.kind_ = Kind::Modulatory;
+  return out;
+}
+
+Tensor LearningSignal::matrix(const ETraceGraph& graph, const HiddenGroup& g, int64_t n_source) const {
+  const int64_t n = g.varshape.back();
+  Shape         shape{n_source, n};
+  if (feedback_.from_output && g.num_state > 1) shape.push_back(g.num_state);
+  for (const auto& [path, B] : feedback_.given)
+    if (has_any(g, {path})) {
+      require(B.shape() == shape, "random feedback: the matrix for '{}' must be {}, got {}.", path.str(),
+              to_string(shape), to_string(B.shape()));
+      return B;
+    }
+  const DType dtype = graph.module_info.program().type(g.hidden[0].out).dtype;
+  return feedback_.scale * random::normal(random::key(feedback_.key + static_cast<uint64_t>(g.index)), shape, dtype);
+}
+
+Tensors LearningSignal::received(const ETraceGraph& graph, const Tensors& L, const Tensors& ct,
+                                 const Tensors& aux) const {
+  if (is_symmetric()) return L;
+  Tensors out = L;
+  for (const HiddenGroup& g : graph.hidden_groups) {
+    if (!carries_trace(graph, g.index)) continue;
+    Tensor& mine = out[g.index];
+    if (is_modulatory()) {
+      mine = modulator_of(g, aux.at(0));
+    } else if (!has_any(g, feedback_.leave_out)) {
+      require(!g.varshape.empty(), "random feedback: group {} has no unit axis.", g.index);
+      if (!feedback_.from_output) {
+        mine = einsum("...la,lk->...ka", {normalised(mine, -2), matrix(graph, g, g.varshape.back())});
+        continue;
+      }
+      const Tensor delta = normalised(ct.at(0), -1);
+      const Tensor B     = matrix(graph, g, delta.shape().back());
+      mine               = g.num_state > 1 ? einsum("...l,lka->...ka", {delta, B})
+                                           : expand_dims(einsum("...l,lk->...k", {delta, B}), -1);
+      Shape shape        = g.varshape;
+      shape.push_back(g.num_state);
+      mine = broadcast_to(mine, shape);
+    }
+  }
+  return out;
+}
+
+Tensor modulator_of(const HiddenGroup& g, const Tensor& modulator) {
+  Shape shape = g.varshape;
+  shape.push_back(g.num_state);
+  const Tensor m    = modulator.shape() == g.varshape && !g.varshape.empty() ? expand_dims(modulator, -1) : modulator;
+  bool         fits = m.rank() <= static_cast<int>(shape.size());
+  for (int i = 0; fits && i < m.rank(); ++i) {
+    const int64_t have = m.shape()[m.rank() - 1 - i];
+    fits               = have == 1 || have == shape[shape.size() - 1 - static_cast<size_t>(i)];
+  }
+  require(
+      fits,
+      "modulator: its shape {} does not fit group {} ({}).\n  Give a scalar, the shape {} of one state, or one that "
+      "broadcasts to {}.",
+      to_string(modulator.shape()), g.index, g.hidden_paths.front().str(), to_string(g.varshape), to_string(shape));
+  return broadcast_to(m, shape);
+}
+
+}  // namespace braintrace

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The learning signal a trace is contracted with: the true one, one that came over fixed random feedback, or one that
+// the user gives.
+#pragma once
+
+#include "braintrace/executor/rule.h"
+
+namespace braintrace {
+
+// Random feedback.   Lillicrap et al. 2016; Bellec et al. 2020
+//
+//   from the states    L'[…,k,a] = Σ_l L[…,l,a] / (‖L[…,:,a]‖ + 1e-8) · B[l,k]        B : [n,n]
+//   from the output    L'[…,k,a] = Σ_l δ[…,l] / (‖δ‖ + 1e-8) · B[l,k(,a)]             B : [n_out,n] or [n_out,n,S],  δ
+//   = ∂ℓ/∂y
+//
+// One matrix for every group that carries a trace, unless it is left out; B = scale · N(0,1) where none is given.
+struct RandomFeedback {
+  bool                   from_output = false;
+  uint64_t               key         = 0;
+  double                 scale       = 0.1;
+  std::map<Path, Tensor> given       = {};  // by a hidden state of the group
+  std::vector<Path>      leave_out   = {};  // groups with one of these states keep the true signal
+};
+
+class LearningSignal {
+ public:
+  LearningSignal() = default;  // symmetric: L' = L
+  static LearningSignal random_feedback(RandomFeedback feedback);
+  static LearningSignal modulatory();  // L' is the first value the step is given
+
+  bool is_symmetric() const { return kind_ == Kind::Symmetric; }
+  bool is_modulatory() const { return kind_ == Kind::Modulatory; }
+
+  // L' per group, from L per group, the cotangents of the step's results, and what the step was given.
+  Tensors received(const ETraceGraph& graph, const Tensors& L, const Tensors& ct, const Tensors& aux) const;
+
+ private:
+  enum class Kind : uint8_t { Symmetric, Feedback, Modulatory };
+
+  Tensor matrix(const ETraceGraph& graph, const HiddenGroup& g, int64_t n_source) const;
+
+  Kind           kind_ = Kind::Symmetric;
+  RandomFeedback feedback_;
+};
+
+// The modulator on the positions of a group: a scalar goes everywhere, [*varshape] to every state, otherwise it must
+// broadcast to [*varshape,S]. Throws UserError where it does not fit.
+Tensor modulator_of(const HiddenGroup& g, const Tensor& modulator);
+
+}  // namespace braintrace

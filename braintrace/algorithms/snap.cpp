@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/algorithms/snap.h"
+
+#include "braintrace/ops/index.h"
+#include "braintrace/ops/math.h"
+#include "braintrace/ops/move.h"
+
+namespace braintrace {
+
+namespace {
+
+// Size of the trailing axes along which neighbours differ: no neighbour leaves its row of the leading axes, so one pass
+// serves all rows at once.
+int64_t unit_count(const HiddenGroup& g) {
+  const int64_t P     = size_of(g.varshape);
+  int64_t       units = P;
+  for (int64_t n : g.varshape) {
+    const int64_t smaller = units / std::max<int64_t>(n, 1);
+    for (int64_t p = 0; p < P; ++p)
+      for (int k = 0; k < g.snap->width; ++k)
+        if (g.snap->neighbours[p * g.snap->width + k] / smaller != p / smaller) return units;
+    units = smaller;
+  }
+  return units;
+}
+
+// shape of the group's positions, then `last`
+Shape on_positions(const HiddenGroup& g, std::initializer_list<int64_t> last) {
+  Shape shape = g.varshape;
+  shape.insert(shape.end(), last.begin(), last.end());
+  return shape;
+}
+
+Tensor indices(std::vector<int32_t> values) {
+  const auto n = static_cast<int64_t>(values.size());
+  return Tensor(Array::of<int32_t>(values, {n}));
+}
+
+}  // namespace
+
+SnapRule::SnapRule(int n, ParamDimOptions options)
+    : ParamDimRule("SnAp",
+                   [&] {
+                     options.coupled = true;
+                     return options;
+                   }()),
+      n_(n) {
+  require(n >= 1, "SnAp: n must be at least 1, got {}.", n);
+  require(!options.leak, "SnAp: its trace follows the Jacobian and takes no leak.");
+}
+
+CompileOptions SnapRule::scope(CompileOptions options) const {
+  options = ParamDimRule::scope(options);
+  if (n_ > 1) options.sparse_n = n_;
+  return options;
+}
+
+// D[p,(k,a),(k',b)] = J[q,a,q',b] with q, q' the neighbours number k, k' of p; zero where there is none.
+Tensor SnapRule::transition(Step& step, int group) const {
+  const HiddenGroup& g = step.graph().hidden_groups[group];
+  if (!g.snap) return ParamDimRule::transition(step, group);
+  const int64_t P = size_of(g.varshape), S = g.num_state, K = g.snap->width, units = unit_count(g);
+  const Tensor  columns = step.unit_columns(group, units);  // [units,S,P,S]
+  if (!columns.defined()) return {};
+  std::vector<int32_t> from;
+  std::vector<double>  valid;
+  for (int64_t p = 0; p < P; ++p)
+    for (int64_t k = 0; k < K; ++k)
+      for (int64_t a = 0; a < S; ++a)
+        for (int64_t k2 = 0; k2 < K; ++k2)
+          for (int64_t b = 0; b < S; ++b) {
+            const int64_t q = g.snap->neighbours[p * K + k], q2 = g.snap->neighbours[p * K + k2];
+            from.push_back(static_cast<int32_t>(((q2 % units * S + b) * P + q) * S + a));
+            valid.push_back(g.snap->valid[p * K + k] && g.snap->valid[p * K + k2]);
+          }
+  const Shape  shape = on_positions(g, {K * S, K * S});
+  const Tensor mask  = convert(Tensor(Array::of<double>(valid, shape)), columns.dtype());
+  return mask * reshape(take(reshape(columns, {columns.size()}), indices(std::move(from))), shape);
+}
+
+Tensor SnapRule::widened(const HiddenGroup& g, const Tensor& signal) const {
+  if (!g.snap) return signal;
+  const int64_t        P = size_of(g.varshape), S = g.num_state, K = g.snap->width;
+  std::vector<int32_t> from;
+  std::vector<double>  valid;
+  for (int64_t p = 0; p < P; ++p)
+    for (int64_t k = 0; k < K; ++k)
+      for (int64_t a = 0; a < S; ++a) {
+        from.push_back(static_cast<int32_t>(g.snap->neighbours[p * K + k] * S + a));
+        valid.push_back(g.snap->valid[p * K + k]);
+      }
+  const Shape  shape = on_positions(g, {K * S});
+  const Tensor mask  = convert(Tensor(Array::of<double>(valid, shape)), signal.dtype());
+  return mask * reshape(take(reshape(signal, {signal.size()}), indices(std::move(from))), shape);
+}
+
+Tensor SnapRule::from_anchor(const HiddenGroup& g, const Tensor& D_f) const {
+  if (!g.snap || g.snap->width == 1) return D_f;
+  return concat({D_f, zeros(on_positions(g, {(g.snap->width - 1) * g.num_state}), D_f.dtype())}, -1);
+}
+
+Tensor SnapRule::at_anchor(const HiddenGroup& g, const Tensor& F) const {
+  return g.snap ? slice_axis(F, -1, 0, g.num_state) : F;
+}
+
+}  // namespace braintrace

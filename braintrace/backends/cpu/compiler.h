@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The system's C compiler, and the files it made before.
+//
+// Compiled files are kept in $BRAINTRACE_CACHE_DIR, or in `braintrace` under $XDG_CACHE_HOME or ~/.cache. The folder
+// must belong to this user alone. A file is named by a hash of the source, the compiler, its flags and the features of
+// the processor; it appears by renaming, so processes never see each other's unfinished work. Where the folder cannot
+// be used, work goes to a temporary one that is removed at once.
+#pragma once
+
+#include <memory>
+#include <string>
+
+namespace braintrace::cpu {
+
+// A loaded file; unloaded with its last owner.
+class Library {
+ public:
+  explicit Library(void* handle) : handle_(handle) {}
+  ~Library();
+  Library(const Library&)            = delete;
+  Library& operator=(const Library&) = delete;
+  void*    symbol(const std::string& name) const;  // throws InternalError when there is none
+
+ private:
+  void* handle_;
+};
+
+// Why nothing could be compiled; empty when a compiler was found.
+std::string missing_compiler();
+
+struct Loaded {
+  std::shared_ptr<const Library> library;  // null when it failed
+  bool                           was_cached = false;
+  std::string                    problem;  // what the compiler or the loader said
+};
+Loaded load(const std::string& source);
+
+// Forgets what this process has loaded and asks for the compiler again; for tests.
+void forget_loaded();
+
+}  // namespace braintrace::cpu

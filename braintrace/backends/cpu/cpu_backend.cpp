@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/backends/cpu/cpu_backend.h"
+
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <new>
+
+#include "braintrace/backends/cpu/compiler.h"
+#include "braintrace/backends/cpu/thread_pool.h"
+#include "braintrace/backends/reference/interpreter.h"
+#include "braintrace/codegen/abi.h"
+#include "braintrace/codegen/plan.h"
+
+namespace braintrace {
+
+namespace cpu {
+
+namespace {
+
+using codegen::bt_frame;
+using codegen::bt_host;
+
+constexpr std::align_val_t aligned{static_cast<size_t>(codegen::alignment)};
+
+struct Block {
+  explicit Block(size_t bytes) : data(static_cast<char*>(::operator new(std::max<size_t>(bytes, 1), aligned))) {}
+  ~Block() { ::operator delete(data, aligned); }
+  Block(const Block&)            = delete;
+  Block& operator=(const Block&) = delete;
+  char*  data;
+};
+
+// Memory of results and arenas that nobody holds any more is used again: fresh pages would cost more than many a step.
+class Blocks : public std::enable_shared_from_this<Blocks> {
+ public:
+  std::unique_ptr<Block> take(size_t bytes) {
+    std::lock_guard lock(mutex_);
+    auto&           free = free_[bytes];
+    if (free.empty()) return std::make_unique<Block>(bytes);
+    auto block = std::move(free.back());
+    free.pop_back();
+    return block;
+  }
+  void give_back(size_t bytes, std::unique_ptr<Block> block) {
+    std::lock_guard lock(mutex_);
+    auto&           free = free_[bytes];
+    if (free.size() < kept) free.push_back(std::move(block));
+  }
+  Array array(const Type& type) {
+    const size_t          bytes = static_cast<size_t>(type.size()) * size_of(type.dtype);
+    Block*                block = take(bytes).release();
+    std::shared_ptr<void> owner(block->data, [self = shared_from_this(), block, bytes](void*) {
+      self->give_back(bytes, std::unique_ptr<Block>(block));
+    });
+    return Array::borrow(type, block->data, std::move(owner));
+  }
+
+ private:
+  static constexpr size_t                               kept = 4;  // per size
+  std::mutex                                            mutex_;
+  std::map<size_t, std::vector<std::unique_ptr<Block>>> free_;
+};
+
+// What the compiled code of one file asks of this process.
+struct Host {
+  std::shared_ptr<const Library> library;
+  Arrays                         constants;
+  std::vector<codegen::HostCall> calls;
+  std::vector<const void*>       constant_pointers;
+  bt_host                        table{};
+  bool                           was_cached = false;
+
+  Host(codegen::Emitted&& e, const Loaded& loaded)
+      : library(loaded.library),
+        constants(std::move(e.constants)),
+        calls(std::move(e.calls)),
+        was_cached(loaded.was_cached) {
+    for (const Array& a : constants) constant_pointers.push_back(a.raw());
+    table = {this, constant_pointers.data(), call, parallel};
+  }
+
+  static thread_local std::exception_ptr thrown;
+
+  static int32_t call(void* self, int32_t id, const void* const* in, void* const* out) {
+    try {
+      const codegen::HostCall& c = static_cast<const Host*>(self)->calls[static_cast<size_t>(id)];
+      Arrays                   args;
+      for (size_t i = 0; i < c.in.size(); ++i) args.push_back(Array::borrow(c.in[i], in[i], nullptr));
+      const Arrays results = c.eqn.op->eval(*c.eqn.op, args, c.eqn.attrs, c.out);
+      for (size_t i = 0; i < results.size(); ++i) std::memcpy(out[i], results[i].raw(), results[i].bytes());
+      return 0;
+    } catch (...) {
+      thrown = std::current_exception();
+      return 2;
+    }
+  }
+  static int32_t parallel(void*, codegen::bt_task task, const bt_frame* frame, int64_t count, int64_t grain) {
+    return run_parallel(task, frame, count, grain);
+  }
+};
+thread_local std::exception_ptr Host::thrown;
+
+void check_arguments(const Program& p, const Arrays& args) {
+  require(args.size() == p.args.size(), "run: the program takes {} argument(s), got {}.", p.args.size(), args.size());
+  for (size_t i = 0; i < args.size(); ++i)
+    require(args[i].type() == p.type(p.args[i]), "run: argument {} is {}, the program takes {}.", i,
+            to_string(args[i].type()), to_string(p.type(p.args[i])));
+}
+
+class Native : public Compiled {
+ public:
+  Native(std::shared_ptr<const Host> host, const codegen::Entry& entry, Program program, Arrays constants)
+      : host_(std::move(host)),
+        function_(reinterpret_cast<codegen::bt_function>(host_->library->symbol(entry.name))),
+        arena_bytes_(static_cast<size_t>(entry.arena_bytes)),
+        program_(std::move(program)),
+        constants_(std::move(constants)) {}
+
+  Arrays run(const Arrays& args) override {
+    check_arguments(program_, args);
+    std::vector<const void*> in;
+    std::vector<void*>       out;
+    Arrays                   results;
+    for (const Array& a : args) in.push_back(a.raw());
+    for (Var v : program_.results) {
+      results.push_back(blocks_->array(program_.type(v)));
+      out.push_back(results.back().mutable_raw());
+    }
+    run_into(in.data(), out.data());
+    return results;
+  }
+
+  void run_into(const void* const* args, void* const* results) override {
+    std::unique_ptr<Call> call = take_call();
+    std::copy_n(args, program_.args.size(), call->in.begin() + static_cast<int64_t>(constants_.size()));
+    const bt_frame frame{&host_->table, call->arena.data, call->in.data(), results};
+    const int32_t  status = function_(&frame);
+    if (status) explain(status, call->in);
+    give_back(std::move(call));
+  }
+
+  bool is_native() const override { return true; }
+  bool was_cached() const override { return host_->was_cached; }
+
+ private:
+  struct Call {
+    Block                    arena;
+    std::vector<const void*> in;
+  };
+  std::unique_ptr<Call> take_call() {
+    {
+      std::lock_guard lock(mutex_);
+      if (!calls_.empty()) {
+        auto call = std::move(calls_.back());
+        calls_.pop_back();
+        return call;
+      }
+    }
+    auto call = std::unique_ptr<Call>(new Call{Block(arena_bytes_), {}});
+    for (const Array& a : constants_) call->in.push_back(a.raw());
+    call->in.resize(constants_.size() + program_.args.size());
+    return call;
+  }
+  void give_back(std::unique_ptr<Call> call) {
+    std::lock_guard lock(mutex_);
+    calls_.push_back(std::move(call));
+  }
+
+  // The interpreter has the words for what went wrong.
+  [[noreturn]] void explain(int32_t status, const std::vector<const void*>& in) const {
+    if (status == 2) std::rethrow_exception(std::exchange(Host::thrown, nullptr));
+    Arrays args;
+    for (size_t i = 0; i < program_.args.size(); ++i)
+      args.push_back(Array::borrow(program_.type(program_.args[i]), in[constants_.size() + i], nullptr));
+    evaluate(program_, constants_, args);
+    throw InternalError("cpu: compiled code found an index outside its axis, the interpreter did not");
+  }
+
+  std::shared_ptr<const Host>        host_;
+  codegen::bt_function               function_;
+  size_t                             arena_bytes_;
+  Program                            program_;
+  Arrays                             constants_;
+  std::shared_ptr<Blocks>            blocks_ = std::make_shared<Blocks>();
+  std::mutex                         mutex_;
+  std::vector<std::unique_ptr<Call>> calls_;
+};
+
+class Interpreted : public Compiled {
+ public:
+  Interpreted(Program program, const Arrays& constants)
+      : program_(std::move(program)), executable_(reference_backend().compile(program_, constants)) {}
+  Arrays run(const Arrays& args) override { return executable_->run(args); }
+  void   run_into(const void* const* args, void* const* results) override {
+    Arrays in;
+    for (size_t i = 0; i < program_.args.size(); ++i)
+      in.push_back(Array::borrow(program_.type(program_.args[i]), args[i], nullptr));
+    const Arrays out = executable_->run(in);
+    for (size_t i = 0; i < out.size(); ++i) std::memcpy(results[i], out[i].raw(), out[i].bytes());
+  }
+  bool is_native() const override { return false; }
+  bool was_cached() const override { return false; }
+
+ private:
+  Program                     program_;
+  std::shared_ptr<Executable> executable_;
+};
+
+void note_once(const std::string& problem) {
+  static std::once_flag once;
+  std::call_once(once, [&] {
+    std::fprintf(stderr,
+                 "braintrace: programs run in the interpreter, which is much slower: %s.\n"
+                 "  Install a C compiler, or name one in BRAINTRACE_CC.\n",
+                 problem.c_str());
+  });
+}
+
+}  // namespace
+
+std::vector<std::shared_ptr<Compiled>> compile_together(const std::vector<Program>& programs,
+                                                        const std::vector<Arrays>&  constants) {
+  std::vector<std::shared_ptr<Compiled>> out;
+  std::string                            problem = missing_compiler();
+  if (problem.empty()) {
+    codegen::Emitted e       = codegen::emit(programs);
+    const auto       entries = e.entries;
+    const Loaded     loaded  = load(e.source);
+    problem                  = loaded.problem;
+    if (loaded.library) {
+      const auto host = std::make_shared<const Host>(std::move(e), loaded);
+      for (size_t i = 0; i < programs.size(); ++i)
+        out.push_back(std::make_shared<Native>(host, entries[i], programs[i], constants[i]));
+      return out;
+    }
+  }
+  note_once(problem);
+  for (size_t i = 0; i < programs.size(); ++i) out.push_back(std::make_shared<Interpreted>(programs[i], constants[i]));
+  return out;
+}
+
+}  // namespace cpu
+
+namespace {
+
+class CpuBackend : public Backend {
+ public:
+  std::string_view            name() const override { return "cpu"; }
+  std::shared_ptr<Executable> compile(const Program& program, const Arrays& constants) override {
+    require(constants.size() == program.constants.size(), "compile: the program has {} constant(s), got {}.",
+            program.constants.size(), constants.size());
+    return cpu::compile_together({program}, {constants})[0];
+  }
+};
+
+}  // namespace
+
+Backend& cpu_backend() {
+  static CpuBackend backend;
+  return backend;
+}
+
+}  // namespace braintrace

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole programs as machine code: emitted as C (codegen), compiled by the system's compiler, kept on disk.
+// Without a compiler programs run in the interpreter, and a note on stderr says so once.
+#pragma once
+
+#include "braintrace/codegen/emit.h"
+#include "braintrace/runtime/backend.h"
+
+namespace braintrace {
+
+Backend& cpu_backend();
+
+namespace cpu {
+
+// A compiled program. run() makes arrays for the results; run_into() writes where it is told and allocates nothing
+// once it has run in as many threads at a time as it will.
+class Compiled : public Executable {
+ public:
+  Arrays       run(const Arrays& args) override                        = 0;
+  virtual void run_into(const void* const* args, void* const* results) = 0;
+  virtual bool is_native() const                                       = 0;  // false: interpreted
+  virtual bool was_cached() const                                      = 0;
+};
+
+// Several programs in one C file: tests compile hundreds of small ones at once.
+std::vector<std::shared_ptr<Compiled>> compile_together(const std::vector<Program>& programs,
+                                                        const std::vector<Arrays>&  constants);
+
+}  // namespace cpu
+
+}  // namespace braintrace

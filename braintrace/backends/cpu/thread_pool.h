@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Threads that share the parts of one kernel. Which thread does which part never changes a result: every part is
+// computed the same way wherever it runs.
+#pragma once
+
+#include <cstdint>
+
+#include "braintrace/codegen/abi.h"
+
+namespace braintrace::cpu {
+
+// How many threads kernels may use: BRAINTRACE_NUM_THREADS, or one per processor.
+int  num_threads();
+void set_num_threads(int n);  // 1 … 256
+
+// task(frame, begin, end) over [0, count) in pieces of at least `grain`; the first status that is not 0.
+int32_t run_parallel(codegen::bt_task task, const codegen::bt_frame* frame, int64_t count, int64_t grain);
+
+}  // namespace braintrace::cpu

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What compiled code and this library know of each other. The text is written once: it is compiled here, and it stands
+// at the head of every emitted C file.
+#pragma once
+
+#include <cstdint>
+
+namespace braintrace::codegen {
+
+// A macro because the same tokens are needed as a declaration and as text.
+#define BRAINTRACE_ABI(...) \
+  __VA_ARGS__               \
+  inline constexpr char abi_text[] = #__VA_ARGS__;
+
+BRAINTRACE_ABI(
+    typedef struct bt_frame bt_frame; typedef int32_t(*bt_task)(const bt_frame* frame, int64_t begin, int64_t end);
+
+    typedef struct bt_host {
+      void*              self;
+      const void* const* constants;
+      int32_t (*call)(void* self, int32_t id, const void* const* in, void* const* out);
+      int32_t (*parallel)(void* self, bt_task task, const bt_frame* frame, int64_t count, int64_t grain);
+    } bt_host;
+
+    struct bt_frame {
+      const bt_host*     host;
+      char*              arena;
+      const void* const* in;
+      void* const*       out;
+    };
+
+    typedef int32_t(*bt_function)(const bt_frame* frame);)
+
+#undef BRAINTRACE_ABI
+
+inline constexpr int abi_version = 1;
+
+}  // namespace braintrace::codegen

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs → one C file.
+#pragma once
+
+#include <string>
+
+#include "braintrace/ir/op.h"
+
+namespace braintrace::codegen {
+
+// An equation that the compiled code asks the host to evaluate.
+struct HostCall {
+  Eqn   eqn;
+  Types in, out;
+};
+struct Entry {
+  std::string name;         // of a bt_function: inputs are constants, then arguments
+  int64_t     arena_bytes;  // that a call needs
+};
+struct Emitted {
+  std::string           source;
+  std::vector<Entry>    entries;  // one per program
+  Arrays                constants;
+  std::vector<HostCall> calls;
+};
+
+Emitted emit(const std::vector<Program>& programs);
+
+}  // namespace braintrace::codegen

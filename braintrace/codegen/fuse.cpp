@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/codegen/fuse.h"
+
+#include <algorithm>
+#include <queue>
+#include <set>
+
+#include "braintrace/codegen/lower.h"
+#include "braintrace/codegen/scalar.h"
+#include "braintrace/codegen/view.h"
+#include "braintrace/ir/op.h"
+
+namespace braintrace::codegen {
+
+namespace {
+
+enum class Kind : uint8_t { Elementwise, Reduction, View, Source, Constant, Other };
+
+Kind kind_of(const Eqn& e) {
+  if (has_expression(*e.op)) return Kind::Elementwise;
+  if (is_reduction(e)) return Kind::Reduction;
+  if (is_view(*e.op)) return Kind::View;
+  if (e.op->name == "full" || e.op->name == "iota") return Kind::Source;
+  return e.op->name == "constant" ? Kind::Constant : Kind::Other;
+}
+
+// Axes of squeezed(shape) that the given axes of shape are.
+Ints squeezed_axes(const Shape& shape, const Ints& axes) {
+  const Ints kept = long_axes(shape);
+  Ints       out;
+  for (size_t i = 0; i < kept.size(); ++i)
+    if (std::find(axes.begin(), axes.end(), kept[i]) != axes.end()) out.push_back(static_cast<int64_t>(i));
+  return out;
+}
+
+class Fuser {
+ public:
+  explicit Fuser(const Program& p)
+      : p_(p), producer_(producers(p)), stage_of_(p.eqns.size(), -1), memory_(p.types.size(), -1) {
+    for (const Eqn& e : p.eqns) kinds_.push_back(kind_of(e));
+  }
+
+  Fused run() {
+    for (size_t i = 0; i < p_.eqns.size(); ++i) place(static_cast<int32_t>(i));
+    for (const Vars* inputs : {&p_.constants, &p_.args})
+      for (Var v : *inputs) memory_[v] = v;
+    for (size_t i = 0; i < p_.eqns.size(); ++i)
+      if (kinds_[i] == Kind::Constant) memory_[p_.eqns[i].out[0]] = p_.eqns[i].out[0];
+    for (size_t s = 0; s < stages_.size(); ++s) find_reads(static_cast<int32_t>(s));
+    for (Var v : p_.results) demand(v);
+    for (size_t s = 0; s < stages_.size(); ++s)
+      for (int32_t i : stages_[s].eqns)
+        for (Var v : p_.eqns[i].out)
+          if (memory_[v] == v) stages_[s].writes.push_back(v);
+    return {ordered(), memory_};
+  }
+
+ private:
+  // The value behind affine views, and whether it is seen position by position.
+  struct Source {
+    Var  base;
+    bool same_positions;
+  };
+  Source behind(Var v) const {
+    const Shape shape = p_.type(v).shape;
+    Index       index = natural_index(shape);
+    const auto  n     = squeezed(shape).size();
+    while (producer_[v] >= 0 && kinds_[producer_[v]] == Kind::View) {
+      const Eqn& e      = p_.eqns[producer_[v]];
+      auto       deeper = seen(e, p_, index, n);
+      if (!deeper) return {v, false};
+      index = std::move(*deeper);
+      v     = e.in[0];
+    }
+    const Shape& base = p_.type(v).shape;
+    return {v, squeezed(base) == squeezed(shape) && index == natural_index(base)};
+  }
+  // The stage that makes the base, or -1 for inputs and sources. Views that are no affine function belong to the stage
+  // of what they look at.
+  int32_t maker(Var base) const {
+    while (producer_[base] >= 0 && kinds_[producer_[base]] == Kind::View) base = p_.eqns[producer_[base]].in[0];
+    return producer_[base] < 0 ? -1 : stage_of_[producer_[base]];
+  }
+
+  int32_t new_stage(const Shape& space, const Ints& reduced, bool loop) {
+    Stage s;
+    s.loop    = loop;
+    s.space   = space;
+    s.reduced = reduced;
+    stages_.push_back(std::move(s));
+    before_.emplace_back();
+    return static_cast<int32_t>(stages_.size()) - 1;
+  }
+
+  void place(int32_t i) {
+    const Eqn& e = p_.eqns[i];
+    if (kinds_[i] == Kind::View || kinds_[i] == Kind::Source || kinds_[i] == Kind::Constant) return;
+    const bool          loop    = kinds_[i] != Kind::Other;
+    const Shape         shape   = loop ? p_.type(e.in[0]).shape : Shape{};
+    const Shape         space   = squeezed(shape);
+    const Ints          reduced = kinds_[i] == Kind::Reduction ? squeezed_axes(shape, e.attrs[axes_key]) : Ints{};
+    std::vector<Source> sources;
+    for (Var v : e.in) sources.push_back(behind(v));
+    int32_t home = -1;
+    if (loop)
+      for (const Source& s : sources) {
+        const int32_t c = maker(s.base);
+        if (home < 0 && c >= 0 && fits(c, i, space, reduced, sources)) home = c;
+      }
+    if (home < 0) home = new_stage(space, reduced, loop);
+    if (kinds_[i] == Kind::Reduction) stages_[home].reduced = reduced;
+    stages_[home].eqns.push_back(i);
+    has_reduction_.resize(stages_.size());
+    if (kinds_[i] == Kind::Reduction) has_reduction_[home] = true;
+    stage_of_[i] = home;
+    for (const Source& s : sources) depend(home, maker(s.base));
+  }
+
+  // Equation i may join stage c when both run over the same space, everything it reads of c is read position by
+  // position, and nothing else it reads waits for c.
+  bool fits(int32_t c, int32_t i, const Shape& space, const Ints& reduced, const std::vector<Source>& sources) const {
+    const Stage& s = stages_[c];
+    if (!s.loop || s.space != space) return false;
+    if (kinds_[i] == Kind::Reduction && has_reduction_[c] && s.reduced != reduced) return false;
+    for (const Source& x : sources) {
+      const int32_t m = maker(x.base);
+      if (m == c) {
+        const int32_t made = producer_[x.base];
+        if (!x.same_positions || kinds_[made] != Kind::Elementwise) return false;
+      } else if (m >= 0 && before_[m].contains(c)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  void depend(int32_t stage, int32_t on) {
+    if (on < 0 || on == stage || before_[stage].contains(on)) return;
+    std::set<int32_t> more = before_[on];
+    more.insert(on);
+    before_[stage].insert(more.begin(), more.end());
+    for (auto& b : before_)
+      if (b.contains(stage)) b.insert(more.begin(), more.end());
+  }
+
+  // Gives v memory; returns the value whose memory it is, or -1 when it needs none.
+  Var demand(Var v) {
+    if (memory_[v] >= 0) return memory_[v];
+    const int32_t made = producer_[v];
+    if (kinds_[made] == Kind::View && p_.eqns[made].op->name == "reshape")
+      return memory_[v] = demand(p_.eqns[made].in[0]);
+    if (kinds_[made] == Kind::View || kinds_[made] == Kind::Source) {
+      const int32_t s = new_stage(squeezed(p_.type(v).shape), {}, true);
+      stages_[s].eqns.push_back(made);
+      memory_[v] = v;
+      find_reads(s);
+      return v;
+    }
+    return memory_[v] = v;
+  }
+
+  void read(int32_t stage, Var v, bool same_positions = false) {
+    const Var m   = demand(v);
+    auto      add = [m](Vars& vars) {
+      if (std::find(vars.begin(), vars.end(), m) == vars.end()) vars.push_back(m);
+    };
+    add(stages_[stage].reads);
+    if (!same_positions) add(stages_[stage].scattered);
+  }
+
+  // What a loop reads through views is the value behind them.
+  void read_through_views(int32_t stage, Var v) {
+    const Source s = behind(v);
+    if (producer_[s.base] >= 0) {
+      const Kind k = kinds_[producer_[s.base]];
+      if (k == Kind::Source) return;
+      if (k == Kind::Elementwise && stage_of_[producer_[s.base]] == stage) return;
+    }
+    read(stage, s.base, s.same_positions && squeezed(p_.type(v).shape) == stages_[stage].space);
+  }
+
+  void find_reads(int32_t stage) {
+    const std::vector<int32_t> eqns = stages_[stage].eqns;
+    for (int32_t i : eqns) {
+      const Eqn& e        = p_.eqns[i];
+      const bool in_place = stages_[stage].loop || e.op->name == "dot_general";
+      for (Var v : kinds_[i] == Kind::View ? e.out : e.in) in_place ? read_through_views(stage, v) : read(stage, v);
+      if (kinds_[i] != Kind::Elementwise && kinds_[i] != Kind::View && kinds_[i] != Kind::Source)
+        for (Var v : e.out) memory_[v] = v;
+    }
+  }
+
+  // Every stage after those that make what it reads; otherwise in the order of the program.
+  std::vector<Stage> ordered() const {
+    std::vector<int32_t>              writer(p_.types.size(), -1);
+    std::vector<std::vector<int32_t>> next(stages_.size());
+    std::vector<int32_t>              waits(stages_.size(), 0);
+    for (size_t s = 0; s < stages_.size(); ++s)
+      for (Var v : stages_[s].writes) writer[v] = static_cast<int32_t>(s);
+    for (size_t s = 0; s < stages_.size(); ++s)
+      for (Var v : stages_[s].reads)
+        if (writer[v] >= 0) {
+          next[writer[v]].push_back(static_cast<int32_t>(s));
+          ++waits[s];
+        }
+    using Entry = std::pair<int32_t, int32_t>;  // first equation, stage
+    std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
+    for (size_t s = 0; s < stages_.size(); ++s)
+      if (waits[s] == 0) ready.emplace(stages_[s].eqns.front(), static_cast<int32_t>(s));
+    std::vector<Stage> out;
+    while (!ready.empty()) {
+      const int32_t s = ready.top().second;
+      ready.pop();
+      if (!stages_[s].writes.empty()) out.push_back(stages_[s]);
+      for (int32_t t : next[s])
+        if (--waits[t] == 0) ready.emplace(stages_[t].eqns.front(), t);
+    }
+    return out;
+  }
+
+  const Program&                 p_;
+  std::vector<int32_t>           producer_;
+  std::vector<Kind>              kinds_;
+  std::vector<int32_t>           stage_of_;
+  Vars                           memory_;
+  std::vector<Stage>             stages_;
+  std::vector<std::set<int32_t>> before_;  // by stage: those it waits for
+  std::vector<bool>              has_reduction_;
+};
+
+}  // namespace
+
+bool is_reduction(const Eqn& e) {
+  for (std::string_view name :
+       {"product_sum", "reduce_sum", "reduce_prod", "reduce_max", "reduce_min", "reduce_any", "reduce_all"})
+    if (e.op->name == name) return true;
+  return false;
+}
+
+Fused fused(const Program& program) { return Fuser(program).run(); }
+
+}  // namespace braintrace::codegen

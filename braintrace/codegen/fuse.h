@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which equations run in one loop nest, in which order the nests run, and which values need memory.
+//
+// Elementwise equations of one shape join the loop that makes their operand; a reduction joins the loop over its
+// operand. Values used only inside their loop have no memory. Views (broadcast, transpose, …) are read in place.
+#pragma once
+
+#include "braintrace/ir/program.h"
+
+namespace braintrace::codegen {
+
+struct Stage {
+  std::vector<int32_t> eqns;         // in order
+  bool                 loop = true;  // a fused loop nest; else the one equation has a rule of its own
+  Shape                space;        // of the loop nest, without axes of size one
+  Ints                 reduced;      // axes of `space` its reductions run over; empty without reductions
+  Vars                 writes;       // values with memory that it makes
+  Vars                 reads;        // values with memory that it needs
+  Vars                 scattered;    // those among them that it reads at other positions than it writes
+};
+
+struct Fused {
+  std::vector<Stage> stages;
+  Vars               memory;  // by value: the value whose memory holds it, or -1
+};
+
+Fused fused(const Program& program);
+
+// Whether an equation is a reduction that loops can compute while they run.
+bool is_reduction(const Eqn& e);
+
+}  // namespace braintrace::codegen

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// The C text of one stage, and what emission of a stage may ask for. Text names values by their memory: v3 points to
+// value 3; f is the frame, w the working memory of the stage.
+#pragma once
+
+#include "braintrace/codegen/c_text.h"
+#include "braintrace/codegen/emit.h"
+#include "braintrace/codegen/fuse.h"
+#include "braintrace/ir/op.h"
+
+namespace braintrace::codegen {
+
+struct Kernel {
+  std::string body;
+  int64_t     scratch = 0;  // bytes of working memory
+  int64_t     count   = 1;  // independent parts: the body does those in [begin, end)
+  int64_t     work    = 0;  // elements touched or computed, for sharing among threads
+};
+
+// The C file under construction.
+class Unit {
+ public:
+  struct Function {
+    std::string name;
+    int64_t     arena_bytes;
+  };
+  Function function(const Program& program);  // of a lowered program
+
+  int64_t constant(const Array& value);  // its number
+  int32_t host_call(const Program& p, const Eqn& e);
+  void    use_random() { uses_random_ = true; }
+  void    use_matrix() { uses_matrix_ = true; }
+  Emitted finish(std::vector<Entry> entries) &&;
+
+ private:
+  std::string           text_;
+  int                   functions_   = 0;
+  bool                  uses_random_ = false, uses_matrix_ = false;
+  Arrays                constants_;
+  std::vector<HostCall> calls_;
+};
+
+// One equation with a rule of its own.
+struct Site {
+  Unit&          unit;
+  const Program& p;
+  const Eqn&     e;
+  const Vars&    memory;
+
+  std::string pointer(Var v) const { return "v" + str(memory[v]); }
+  std::string in(size_t i) const { return pointer(e.in[i]); }
+  std::string out(size_t i) const { return pointer(e.out[i]); }
+  const Type& in_type(size_t i) const { return p.type(e.in[i]); }
+  const Type& out_type(size_t i) const { return p.type(e.out[i]); }
+};
+
+Kernel loop_kernel(const Program& p, const Stage& stage, const Vars& memory);
+Kernel rule_kernel(Site site);  // by the rule of its op, or by calling the host
+
+// Rules by family; each fills the table of rule_kernel.
+using Rule  = Kernel (*)(Site&);
+using Rules = std::vector<std::pair<std::string_view, Rule>>;
+const Rules& control_rules();
+const Rules& index_rules();
+const Rules& movement_rules();
+const Rules& product_rules();
+const Rules& random_rules();
+const Rules& window_rules();
+
+// Types that rules compute with as they are stored.
+inline bool is_plain(DType t) { return t != DType::F16 && t != DType::BF16; }
+// What sums are kept in.
+inline std::string_view sum_type(DType t) { return is_float(t) ? "double" : "int64_t"; }
+
+}  // namespace braintrace::codegen

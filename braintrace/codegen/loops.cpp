@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fused loop nests.
+//
+// Counters run over the axes of the stage's space; neighbouring axes become one loop where all positions allow it.
+// Every scalar is computed at the outermost level at which its counters are known. Without reductions loops run in the
+// order of the axes. With them
+//
+//   the last axis is kept      kept axes, reduced axes, last axis: a block of the last axis is summed in an array
+//   the last axis is reduced   kept axes, reduced axes: a few interleaved sums, joined by a tree at the end
+//
+// so the order of every sum is fixed by the shapes alone.
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "braintrace/codegen/kernel.h"
+#include "braintrace/codegen/lower.h"
+#include "braintrace/codegen/scalar.h"
+#include "braintrace/codegen/view.h"
+
+namespace braintrace::codegen {
+
+namespace {
+
+constexpr int64_t block = 256, lanes = 16;
+
+constexpr Key<double>  value_key{"value"};
+constexpr Key<int64_t> axis_key{"axis"};
+constexpr Key<Array>   array_key{"value"};
+
+// How a reduction starts, goes on and joins partial results. $s is the sum so far, $a and $b the operands' elements.
+struct Fold {
+  std::string type, start, next, join;
+};
+
+Fold fold_of(const Eqn& e, DType t) {
+  const std::string sum(sum_type(t)), value(is_float(t) ? value_type(t) : "int64_t");
+  const bool        real = is_float(t);
+  const std::string f    = value == "float" ? "f" : "";
+  if (e.op == &product_sum_op) {
+    if (!real) return {sum, "0", "$s + (int64_t)$a * (int64_t)$b", "$s + $a"};
+    const std::string wide = t == DType::F32 ? "float" : "double";
+    return {wide, "0", fmt::format("__builtin_fma{}(({})$a, ({})$b, $s)", t == DType::F32 ? "f" : "", wide, wide),
+            "$s + $a"};
+  }
+  if (e.op->name == "reduce_sum") return {sum, "0", "$s + $a", "$s + $a"};
+  if (e.op->name == "reduce_prod") return {sum, "1", "$s * $a", "$s * $a"};
+  if (e.op->name == "reduce_any") return {"int64_t", "0", "$s | $a", "$s | $a"};
+  if (e.op->name == "reduce_all") return {"int64_t", "1", "$s & $a", "$s & $a"};
+  const bool        max  = e.op->name == "reduce_max";
+  const std::string pick = real ? fmt::format("bt_{}{}($s, $a)", max ? "max" : "min", f)
+                                : fmt::format("bt_{}_i($s, $a)", max ? "max" : "min");
+  return {value, real ? (max ? "-INFINITY" : "INFINITY") : (max ? "INT64_MIN" : "INT64_MAX"), pick, pick};
+}
+
+class Nest {
+ public:
+  Nest(const Program& p, const Stage& stage, const Vars& memory)
+      : p_(p), stage_(stage), memory_(memory), producer_(producers(p)), n_(stage.space.size()) {
+    kept_last_ = stage.reduced.empty() || !is_reduced(static_cast<int64_t>(n_) - 1);
+    for (size_t a = 0; a < n_; ++a)
+      if (!is_reduced(static_cast<int64_t>(a)) && (stage.reduced.empty() || a + 1 < n_ || !kept_last_))
+        order_.push_back(static_cast<int64_t>(a));
+    kept_ = order_.size();
+    for (int64_t a : stage.reduced) order_.push_back(a);
+    if (!stage.reduced.empty() && kept_last_) order_.push_back(static_cast<int64_t>(n_) - 1);
+  }
+
+  Kernel kernel() {
+    collecting_ = true;
+    compute();
+    merge_axes();
+    collecting_ = false;
+    memo_.clear();
+    temps_ = 0;
+    levels_.assign(order_.size() + 1, "");
+    compute();
+    Kernel k;
+    k.body  = stage_.reduced.empty() ? plain() : kept_last_ ? by_blocks() : by_lanes();
+    k.work  = size_of(stage_.space);
+    k.count = splits() ? extent(order_[0]) : !stage_.reduced.empty() && kept_last_ ? blocks() : 1;
+    return k;
+  }
+
+ private:
+  struct Sum {
+    const Eqn*  eqn;
+    Fold        fold;
+    std::string a, b;  // elements of the operands
+  };
+  struct Scalar {
+    std::string text;
+    size_t      level;
+  };
+
+  bool is_reduced(int64_t axis) const {
+    return std::find(stage_.reduced.begin(), stage_.reduced.end(), axis) != stage_.reduced.end();
+  }
+  int64_t extent(int64_t axis) const { return extents_[axis]; }
+  int64_t block_width() const { return std::clamp<int64_t>(extent(order_.back()), 1, block); }
+  int64_t blocks() const { return (extent(order_.back()) + block_width() - 1) / block_width(); }
+  bool    splits() const { return !order_.empty() && kept_ > 0; }
+
+  // Joins the loops of neighbouring axes where every position is the same function of both: the counter of the inner
+  // axis then runs over both.
+  void merge_axes() {
+    extents_   = stage_.space;
+    Ints first = order_;  // by loop: the outermost of its axes
+    for (size_t i = order_.size(); i-- > 1;) {
+      const int64_t outer = order_[i - 1], inner = order_[i], next = first[i];
+      const bool    blocked = !stage_.reduced.empty() && kept_last_ && i + 1 == order_.size();
+      const bool    alike   = std::all_of(positions_.begin(), positions_.end(),
+                                          [&](const Affine& x) { return x.c[outer] == x.c[next] * stage_.space[next]; });
+      if (next != outer + 1 || i == kept_ || blocked || !alike) continue;
+      extents_[inner] *= extents_[outer];
+      dropped_.push_back(outer);
+      first[i] = first[i - 1];
+      first.erase(first.begin() + static_cast<int64_t>(i) - 1);
+      order_.erase(order_.begin() + static_cast<int64_t>(i) - 1);
+      if (i < kept_) --kept_;
+    }
+  }
+
+  std::string counter(int64_t axis) const { return "i" + str(axis); }
+  std::string text_of(const Affine& x) const {
+    std::string out;
+    for (size_t a = 0; a < x.c.size(); ++a) {
+      if (x.c[a] == 0 || std::find(dropped_.begin(), dropped_.end(), static_cast<int64_t>(a)) != dropped_.end())
+        continue;
+      out += (out.empty() ? "" : " + ") + (x.c[a] == 1 ? "" : str(x.c[a]) + " * ") + counter(static_cast<int64_t>(a));
+    }
+    if (x.k != 0 || out.empty()) out += (out.empty() ? "" : " + ") + str(x.k);
+    return out;
+  }
+  size_t level_of(const Affine& x) const {
+    size_t level = 0;
+    for (size_t i = 0; i < order_.size(); ++i)
+      if (x.c[order_[i]] != 0) level = i + 1;
+    return level;
+  }
+
+  Scalar position(const Affine& x) {
+    if (collecting_) positions_.push_back(x);
+    return {text_of(x), level_of(x)};
+  }
+
+  Scalar named(DType t, const std::string& text, size_t level) {
+    const std::string name = "t" + str(temps_++);
+    if (!collecting_) levels_[level] += fmt::format("const {} {} = {};\n", value_type(t), name, text);
+    return {name, level};
+  }
+
+  // The element of v at an index.
+  Scalar element(Var v, const Index& index) {
+    const auto key = std::make_pair(v, index);
+    if (const auto it = memo_.find(key); it != memo_.end()) return it->second;
+    const Scalar s = fresh_element(v, index);
+    memo_.emplace(key, s);
+    return s;
+  }
+  Scalar fresh_element(Var v, const Index& index) {
+    const Type&   type = p_.type(v);
+    const int32_t made = producer_[v];
+    if (made >= 0) {
+      const Eqn& e = p_.eqns[made];
+      if (e.op->name == "full") return {literal(type.dtype, e.attrs[value_key]), 0};
+      if (e.op->name == "constant" && type.size() == 1 && type.dtype != DType::I64)
+        return {literal(type.dtype, at(e.attrs[array_key], 0)), 0};
+      if (e.op->name == "iota") {
+        const Scalar s = position(index[e.attrs[axis_key]]);
+        return named(type.dtype, converted(DType::I64, type.dtype, "((int64_t)(" + s.text + "))"), s.level);
+      }
+      if (is_view(*e.op))
+        if (const auto deeper = seen(e, p_, index, n_)) return element(e.in[0], *deeper);
+      if (has_expression(*e.op) && std::find(stage_.eqns.begin(), stage_.eqns.end(), made) != stage_.eqns.end()) {
+        std::vector<std::string> operands;
+        size_t                   level = 0;
+        for (Var x : e.in) {
+          const Scalar s = element(x, index);
+          operands.push_back(s.text);
+          level = std::max(level, s.level);
+        }
+        return named(type.dtype, expression(e, p_, operands), level);
+      }
+    }
+    ensure(memory_[v] >= 0, "codegen: value {} is read but has no memory", v);
+    const Scalar at = position(offset(index, type.shape, n_));
+    return named(type.dtype, loaded(type.dtype, fmt::format("v{}[{}]", memory_[v], at.text)), at.level);
+  }
+
+  // Elements of all stores and reductions; fills the levels.
+  void compute() {
+    stores_.clear();
+    sums_.clear();
+    for (Var v : stage_.writes) {
+      const Eqn&  e     = p_.eqns[producer_[v]];
+      const Index index = natural_index(is_reduction(e) ? p_.type(e.in[0]).shape : p_.type(v).shape);
+      if (is_reduction(e) && !stage_.reduced.empty()) {
+        Sum s{&e, fold_of(e, p_.type(v).dtype), element(e.in[0], index).text, ""};
+        if (e.in.size() > 1) s.b = element(e.in[1], index).text;
+        position(sum_position(e));
+        sums_.push_back(std::move(s));
+        continue;
+      }
+      Scalar x = is_reduction(e) ? element(e.in[0], index) : element(v, index);
+      if (is_reduction(e) && e.in.size() > 1) x.text = fmt::format("({} * {})", x.text, element(e.in[1], index).text);
+      const Scalar at = position(offset(natural_index(p_.type(v).shape), p_.type(v).shape, n_));
+      stores_ += fmt::format("v{}[{}] = {};\n", v, at.text, stored(p_.type(v).dtype, x.text));
+    }
+  }
+
+  // Where the result of a reduction lies, in the counters of the kept axes.
+  Affine sum_position(const Eqn& e) const {
+    const Shape& shape = p_.type(e.out[0]).shape;
+    const Ints   axes  = long_axes(shape);
+    Index        index(shape.size(), braintrace::codegen::constant(n_, 0));
+    size_t       k = 0;
+    for (size_t a = 0; a < n_; ++a)
+      if (!is_reduced(static_cast<int64_t>(a))) index[axes[k++]].c[a] = 1;
+    return offset(index, shape, n_);
+  }
+
+  std::string loop(size_t i, const std::string& body, bool independent) const {
+    const int64_t a     = order_[i];
+    const bool    split = i == 0 && splits();
+    return fmt::format("{}for (int64_t {} = {}; {} < {}; ++{}) {{\n{}}}\n", independent ? "BT_INDEPENDENT\n" : "",
+                       counter(a), split ? "begin" : "0", counter(a), split ? "end" : str(extent(a)), counter(a), body);
+  }
+
+  std::string plain() const {
+    std::string text = stores_;
+    for (size_t i = order_.size(); i-- > 0;) text = loop(i, levels_[i + 1] + text, i + 1 == order_.size());
+    return levels_[0] + text;
+  }
+
+  std::string next(const Sum& s, const std::string& acc) const {
+    return fmt::format("{} = {};\n", acc, filled(s.fold.next, {{"s", acc}, {"a", s.a}, {"b", s.b}}));
+  }
+  std::string finish(const Sum& s, const std::string& acc) const {
+    const Var   v = s.eqn->out[0];
+    const DType t = p_.type(v).dtype;
+    return fmt::format("v{}[{}] = {};\n", v, text_of(sum_position(*s.eqn)),
+                       is_plain(t) ? fmt::format("({}){}", value_type(t), acc) : stored(t, acc));
+  }
+
+  std::string by_blocks() const {
+    const size_t  last = order_.size() - 1;
+    const int64_t n = extent(order_[last]), width = block_width();
+    const auto    i    = counter(order_[last]);
+    std::string   body = levels_[last + 1] + stores_, begin, end;
+    for (size_t k = 0; k < sums_.size(); ++k) {
+      const std::string acc = fmt::format("s{}[{} - from]", k, i);
+      body += next(sums_[k], acc);
+      begin += fmt::format("{} s{}[{}];\nfor (int64_t j = 0; j < {}; ++j) s{}[j] = {};\n", sums_[k].fold.type, k, width,
+                           width, k, sums_[k].fold.start);
+      end += finish(sums_[k], acc);
+    }
+    const std::string head = fmt::format("BT_INDEPENDENT\nfor (int64_t {} = from; {} < to; ++{}) {{\n", i, i, i);
+    std::string       text = head + body + "}\n";
+    for (size_t r = last; r-- > kept_;) text = loop(r, levels_[r + 1] + text, false);
+    // Without kept axes outside, the blocks are the parts.
+    text = fmt::format(
+        "for (int64_t block = {0}; block < {1}; ++block) {{\nconst int64_t from = block * {2}, to = "
+        "{3};\n{4}{5}{6}{7}}}\n}}\n",
+        kept_ ? "0" : "begin", kept_ ? str(blocks()) : "end", width,
+        n % width ? fmt::format("{0} - from < {1} ? {0} : from + {1}", n, width) : fmt::format("from + {}", width),
+        begin, text, head, end);
+    for (size_t r = kept_; r-- > 0;) text = loop(r, levels_[r + 1] + text, false);
+    return levels_[0] + text;
+  }
+
+  std::string by_lanes() const {
+    const size_t  last = order_.size() - 1;
+    const int64_t n = extent(order_[last]), width = n < 2 * lanes ? 1 : lanes;
+    const auto    i    = counter(order_[last]);
+    std::string   body = levels_[last + 1] + stores_, begin, end;
+    for (size_t k = 0; k < sums_.size(); ++k) {
+      const Sum& s = sums_[k];
+      body += next(s, fmt::format("s{}[lane]", k));
+      begin += fmt::format("{} s{}[{}];\nfor (int lane = 0; lane < {}; ++lane) s{}[lane] = {};\n", s.fold.type, k,
+                           width, width, k, s.fold.start);
+      if (width > 1)
+        end += fmt::format(
+            "for (int half = {}; half; half /= 2)\nfor (int lane = 0; lane < half; ++lane) {} = {};\n", width / 2,
+            fmt::format("s{}[lane]", k),
+            filled(s.fold.join,
+                   {{"s", fmt::format("s{}[lane]", k)}, {"a", fmt::format("s{}[lane + half]", k)}, {"b", ""}}));
+      end += finish(s, fmt::format("s{}[0]", k));
+    }
+    const auto group = [&](const std::string& from, int64_t count) {
+      return fmt::format(
+          "BT_INDEPENDENT\nfor (int lane = 0; lane < {}; ++lane) {{\nconst int64_t {} = {} + lane;\n{}}}\n", count, i,
+          from, body);
+    };
+    std::string text = fmt::format("for (int64_t from = 0; from < {}; from += {}) {{\n{}}}\n", n / width * width, width,
+                                   group("from", width));
+    if (n % width) text += group(str(n / width * width), n % width);
+    for (size_t r = last; r-- > kept_;) text = loop(r, levels_[r + 1] + text, false);
+    text = begin + text + end;
+    for (size_t r = kept_; r-- > 0;) text = loop(r, levels_[r + 1] + text, false);
+    return levels_[0] + text;
+  }
+
+  const Program&                          p_;
+  const Stage&                            stage_;
+  const Vars&                             memory_;
+  std::vector<int32_t>                    producer_;
+  size_t                                  n_;
+  bool                                    kept_last_ = true, collecting_ = false;
+  Ints                                    order_;     // axes with a loop of their own, outermost first
+  size_t                                  kept_ = 0;  // how many of them, from the front, run outside the sums
+  Shape                                   extents_;
+  Ints                                    dropped_;
+  std::vector<Affine>                     positions_;
+  std::map<std::pair<Var, Index>, Scalar> memo_;
+  std::vector<std::string>                levels_;
+  int                                     temps_ = 0;
+  std::string                             stores_;
+  std::vector<Sum>                        sums_;
+};
+
+}  // namespace
+
+Kernel loop_kernel(const Program& p, const Stage& stage, const Vars& memory) { return Nest(p, stage, memory).kernel(); }
+
+}  // namespace braintrace::codegen

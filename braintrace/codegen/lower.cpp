@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/codegen/lower.h"
+
+#include "braintrace/codegen/lower_scan.h"
+#include "braintrace/codegen/view.h"
+#include "braintrace/control/scan_parts.h"
+#include "braintrace/ops/axes.h"
+#include "braintrace/ops/constant.h"
+#include "braintrace/ops/contract.h"
+#include "braintrace/ops/math.h"
+#include "braintrace/ops/move.h"
+#include "braintrace/ops/reduce.h"
+#include "braintrace/transforms/inline.h"
+#include "braintrace/transforms/simplify.h"
+#include "braintrace/transforms/walk.h"
+
+namespace braintrace::codegen {
+
+constinit const Op product_sum_op = {
+    .name     = "product_sum",
+    .doc      = "sum over axes of a product",
+    .operands = "lhs rhs",
+    .infer    = [](const Op& op, const Types& in, const Attrs& a) -> Types { return reduced_infer(op, {in[0]}, a); },
+    .eval     = [](const Op&, const Arrays& in, const Attrs& a, const Types&) -> Arrays {
+      return {sum(Tensor(in[0]) * Tensor(in[1]), a[axes_key]).array()};
+    },
+};
+
+namespace {
+
+constexpr Key<Ints> lhs_contract{"lhs_contract"}, rhs_contract{"rhs_contract"}, lhs_batch{"lhs_batch"},
+    rhs_batch{"rhs_batch"};
+constexpr Key<ProgramPtr> body_key{"body"};
+constexpr Key<Ints> dims_key{"dims"}, perm_key{"perm"}, start_key{"start"}, limit_key{"limit"}, stride_key{"stride"};
+
+int64_t product_of(const Shape& shape, const Ints& axes) {
+  int64_t n = 1;
+  for (int64_t a : axes) n *= shape[a];
+  return n;
+}
+
+Ints others(int rank, const Ints& a, const Ints& b) {
+  Ints out;
+  for (int i = 0; i < rank; ++i)
+    if (!contains(a, i) && !contains(b, i)) out.push_back(i);
+  return out;
+}
+
+// `t`, whose axis i is axis dims[i] of `shape`, repeated along the other axes.
+Tensor placed(Tensor t, const Shape& shape, Ints dims) {
+  Ints order = counted(0, static_cast<int64_t>(dims.size()));
+  std::sort(order.begin(), order.end(), [&](int64_t p, int64_t q) { return dims[p] < dims[q]; });
+  if (!std::is_sorted(order.begin(), order.end())) t = transpose(t, order);
+  std::sort(dims.begin(), dims.end());
+  return t.shape() == shape ? t : broadcast_axes(t, shape, dims);
+}
+
+// Without free axes on one side the product is a weighted sum over axes of the other; without contracted axes it is an
+// outer product. In both cases nothing is gained by a matrix product, and much by fusing.
+Tensor as_sum(const Tensor& l, const Tensor& r, const Attrs& a) {
+  const Ints &lk = a[lhs_contract], &rk = a[rhs_contract], &lb = a[lhs_batch], &rb = a[rhs_batch];
+  const Ints  lf = others(l.rank(), lb, lk), rf = others(r.rank(), rb, rk);
+  const auto  M = product_of(l.shape(), lf), N = product_of(r.shape(), rf), K = product_of(l.shape(), lk);
+  if (M != 1 && N != 1 && K != 1) return {};
+  // The axes of the larger operand, then the free axes of the smaller one.
+  const bool    left = N <= M;  // the left operand leads
+  const Tensor &big = left ? l : r, &small = left ? r : l;
+  const Ints &  bb = left ? lb : rb, &bk = left ? lk : rk, &bf = left ? lf : rf;
+  const Ints &  sb = left ? rb : lb, &sk = left ? rk : lk, &sf = left ? rf : lf;
+  Shape         space = big.shape();
+  Ints          dims(static_cast<size_t>(small.rank()));
+  for (size_t i = 0; i < sb.size(); ++i) dims[sb[i]] = bb[i];
+  for (size_t i = 0; i < sk.size(); ++i) dims[sk[i]] = bk[i];
+  for (int64_t f : sf) {
+    dims[f] = static_cast<int64_t>(space.size());
+    space.push_back(small.shape()[f]);
+  }
+  const Tensor x = placed(big, space, counted(0, big.rank())), y = placed(small, space, dims);
+  Ints         reduced = bk;
+  std::sort(reduced.begin(), reduced.end());
+  const Tensor sum = K == 1
+                         ? reshape(x * y, infer(product_sum_op, {x.type(), y.type()}, {{axes_key, reduced}})[0].shape)
+                         : apply1(product_sum_op, {x, y}, {{axes_key, reduced}});
+  // Axes of the result as the product has them: batch, free axes of l, free axes of r.
+  Ints kept = others(static_cast<int>(space.size()), reduced, {}), wanted = bb;
+  Ints small_free;
+  for (int64_t f : sf) small_free.push_back(dims[f]);
+  for (int64_t f : left ? bf : small_free) wanted.push_back(f);
+  for (int64_t f : left ? small_free : bf) wanted.push_back(f);
+  Ints perm;
+  for (int64_t w : wanted) perm.push_back(std::find(kept.begin(), kept.end(), w) - kept.begin());
+  return std::is_sorted(perm.begin(), perm.end()) ? sum : transpose(sum, perm);
+}
+
+// A tensor without its axes of size one, and without repetition: axis i of it is axis axes[i] of `t`.
+struct Bare {
+  Tensor t;
+  Ints   axes;
+};
+Bare bare(Tensor t) {
+  Ints axes = long_axes(t.shape());  // of the original, by long axis of t
+  while (true) {
+    const Ints here = long_axes(t.shape());
+    if (const auto b = made_by(broadcast_op, t)) {
+      Ints kept;
+      for (size_t i = 0; i < here.size(); ++i)
+        if (contains(b->attrs[dims_key], here[i])) kept.push_back(axes[i]);
+      axes = kept;
+      t    = b->in[0];
+    } else if (const auto r = made_by(reshape_op, t); r && squeezed(r->in[0].shape()) == squeezed(t.shape())) {
+      t = r->in[0];
+    } else {
+      return {reshape(t, squeezed(t.shape())), axes};
+    }
+  }
+}
+
+// Σ a·b over axes as a matrix product, where a and b are repeated along axes of each other; else nothing.
+Tensor as_product(const Tensor& x, const Ints& axes, const Type& out) {
+  const auto product = made_by(mul_op, x);
+  if (!product || !is_float(x.dtype())) return {};
+  const Bare a = bare(product->in[0]), b = bare(product->in[1]);
+  DotAxes    d;
+  Ints       order, only_a, only_b;  // axes of x, as the product has them
+  for (int64_t axis : long_axes(x.shape())) {
+    const auto i    = std::find(a.axes.begin(), a.axes.end(), axis) - a.axes.begin();
+    const auto j    = std::find(b.axes.begin(), b.axes.end(), axis) - b.axes.begin();
+    const bool in_a = i < static_cast<int64_t>(a.axes.size()), in_b = j < static_cast<int64_t>(b.axes.size());
+    if (contains(axes, axis)) {
+      if (!in_a || !in_b) return {};
+      d.lhs_contract.push_back(i);
+      d.rhs_contract.push_back(j);
+    } else if (in_a && in_b) {
+      d.lhs_batch.push_back(i);
+      d.rhs_batch.push_back(j);
+      order.push_back(axis);
+    } else if (in_a || in_b) {
+      (in_a ? only_a : only_b).push_back(axis);
+    } else {
+      return {};
+    }
+  }
+  if (only_a.empty() || only_b.empty() || d.lhs_contract.empty()) return {};
+  order       = joined(order, only_a, only_b);
+  Ints sorted = order, perm;
+  std::sort(sorted.begin(), sorted.end());
+  for (int64_t s : sorted) perm.push_back(std::find(order.begin(), order.end(), s) - order.begin());
+  return reshape(transpose(dot_general(a.t, b.t, d), perm), out.shape);
+}
+
+Attrs nested_lowered(const Attrs& attrs) {
+  Attrs out = attrs;
+  for (const Attr& a : attrs) {
+    if (const auto* one = std::get_if<ProgramPtr>(&a.value))
+      out.set(Attr(a.name, std::make_shared<const Program>(lowered(**one))));
+    if (const auto* many = std::get_if<ProgramPtrs>(&a.value)) {
+      ProgramPtrs list;
+      for (const ProgramPtr& p : *many) list.push_back(std::make_shared<const Program>(lowered(*p)));
+      out.set(Attr(a.name, std::move(list)));
+    }
+  }
+  return out;
+}
+
+using Emitter = Tensors (*)(Builder& to, const Program& p, const Eqn& e, const Tensors& in, const Mask& is_used);
+
+// The program with every equation as `emit` writes it.
+Tensors rewrite(Builder& to, const Program& p, const Tensors& in, Emitter emit) {
+  Tensors values(p.types.size());
+  bind_inputs(p, in, values);
+  Mask is_used(p.types.size());
+  for (const Eqn& e : p.eqns)
+    for (Var v : e.in) is_used[v] = true;
+  for (Var v : p.results) is_used[v] = true;
+  for (const Eqn& e : p.eqns) {
+    EqnNote note(p, e);
+    scatter(values, e.out, emit(to, p, e, gather(values, e.in), is_used));
+  }
+  return gather(values, p.results);
+}
+Program rewritten(const Program& p, Emitter emit) {
+  auto    builder = Builder::open();
+  Tensors in;
+  for (Var v : program_inputs(p)) in.push_back(builder->argument(p.type(v)));
+  Program    out = with_constants_inside(builder->finish(rewrite(*builder, p, in, emit)));
+  const auto n   = static_cast<int64_t>(p.constants.size());
+  out.constants.assign(out.args.begin(), out.args.begin() + n);
+  out.args.erase(out.args.begin(), out.args.begin() + n);
+  return simplify(out);
+}
+
+// The free axes of both operands of a product, in the order of its result; it has no batch axes.
+struct FreeAxes {
+  Ints lhs, rhs;
+  explicit FreeAxes(const Made& dot)
+      : lhs(others(dot.in[0].rank(), dot.attrs[lhs_batch], dot.attrs[lhs_contract])),
+        rhs(others(dot.in[1].rank(), dot.attrs[rhs_batch], dot.attrs[rhs_contract])) {}
+};
+
+// (a b)ᵀ = bᵀ aᵀ: the operands change places instead of the elements.
+Tensor transposed_product(const Tensor& y, const Ints& perm) {
+  const auto dot = made_by(dot_general_op, y);
+  if (!dot || !dot->attrs[lhs_batch].empty()) return {};
+  const FreeAxes free(*dot);
+  const auto     m = static_cast<int64_t>(free.lhs.size()), n = static_cast<int64_t>(free.rhs.size());
+  if (perm != joined(counted(m, n), counted(0, m))) return {};
+  return dot_general(dot->in[1], dot->in[0], {dot->attrs[rhs_contract], dot->attrs[lhs_contract], {}, {}});
+}
+
+// Rows and columns of a product are products of rows and columns; of a sum, sums.
+Tensor sliced_product(const Tensor& y, const Attrs& a) {
+  if (const auto sum = made_by(add_op, y)) {
+    const Tensor l = sliced_product(sum->in[0], a);
+    const Tensor r = l.defined() ? sliced_product(sum->in[1], a) : Tensor();
+    return r.defined() ? l + r : Tensor();
+  }
+  const auto dot = made_by(dot_general_op, y);
+  if (!dot || !dot->attrs[lhs_batch].empty()) return {};
+  const FreeAxes free(*dot);
+  Tensors        in   = dot->in;
+  size_t         axis = 0;  // of y
+  for (const auto& [operand, axes] : {std::pair{0, free.lhs}, std::pair{1, free.rhs}})
+    for (int64_t k : axes) {
+      in[operand] = slice_axis(in[operand], k, a[start_key][axis], a[limit_key][axis], a[stride_key][axis]);
+      ++axis;
+    }
+  return dot_general(in[0], in[1], {dot->attrs[lhs_contract], dot->attrs[rhs_contract], {}, {}});
+}
+
+// What a matrix product does better than the equations written: sums of products, transposes and parts of products.
+// And sums over axes of size one are nothing.
+Tensors emit_products(Builder& to, const Program& p, const Eqn& e, const Tensors& in, const Mask&) {
+  if (e.op == &transpose_op)
+    if (const Tensor y = transposed_product(in[0], e.attrs[perm_key]); y.defined()) return {y};
+  if (e.op == &slice_op)
+    if (const Tensor y = sliced_product(in[0], e.attrs); y.defined()) return {y};
+  if (e.op == &reduce_sum_op) {
+    if (product_of(in[0].shape(), e.attrs[axes_key]) == 1) return {reshape(in[0], p.type(e.out[0]).shape)};
+    if (const Tensor y = as_product(in[0], e.attrs[axes_key], p.type(e.out[0])); y.defined()) return {y};
+  }
+  return to.emit(*e.op, in, e.attrs, p.types_of(e.out));
+}
+
+// Bodies of custom rules in place, less work inside loops.
+Tensors emit_lean(Builder& to, const Program& p, const Eqn& e, const Tensors& in, const Mask& is_used) {
+  if (e.op->name == "custom_jvp" || e.op->name == "custom_vjp")
+    return rewrite(to, expand_composites(*e.attrs[body_key]), in, emit_lean);
+  if (e.op == &scan_op && e.attrs[ScanParts::length_key] > 0) {
+    Mask used;
+    for (Var v : e.out) used.push_back(is_used[v]);
+    return lowered_scan(e, in, used);
+  }
+  return to.emit(*e.op, in, e.attrs, p.types_of(e.out));
+}
+
+// Products that are sums, nested programs lowered.
+Tensors emit_sums(Builder& to, const Program& p, const Eqn& e, const Tensors& in, const Mask&) {
+  if (e.op == &dot_general_op)
+    if (const Tensor sum = as_sum(in[0], in[1], e.attrs); sum.defined()) return {sum};
+  if (e.op == &reduce_sum_op && is_float(in[0].dtype()))
+    if (const auto product = made_by(mul_op, in[0])) return {apply1(product_sum_op, product->in, e.attrs)};
+  return to.emit(*e.op, in, nested_lowered(e.attrs), p.types_of(e.out));
+}
+
+}  // namespace
+
+Program with_products(const Program& program) { return rewritten(program, emit_products); }
+
+Program lowered(const Program& program) {
+  return rewritten(rewritten(with_products(simplify(expand_composites(program))), emit_lean), emit_sums);
+}
+
+}  // namespace braintrace::codegen

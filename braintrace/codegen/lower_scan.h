@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Work taken out of loops over time. A scan is replaced by an equal one that does less in each step:
+//
+//   dead carries     what no used result needs is neither carried nor stacked
+//   invariants       what depends on no step is computed once, before
+//   inputs' products x_t W, which no carry reaches, for all steps at once before: one large product.
+//                    [x;h] W is first parted into x W_x + h W_h
+//   sums over steps  a carry that only gathers products of each step's values, g ← g + x_tᵀ δ_t, becomes one product
+//                    over steps and batch, after
+#pragma once
+
+#include "braintrace/ir/op.h"
+
+namespace braintrace::codegen {
+
+// Results of the scan `e` on the operands `in`, appended to their trace; undefined where not `used`.
+Tensors lowered_scan(const Eqn& e, const Tensors& in, const Mask& used);
+
+}  // namespace braintrace::codegen

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where every value lives: an input, a constant, a result, or a place in one arena. Places are used again when their
+// value is no longer needed; an elementwise result takes the place of an operand that ends there.
+#pragma once
+
+#include "braintrace/codegen/fuse.h"
+
+namespace braintrace::codegen {
+
+struct Place {
+  enum class Kind : uint8_t { None, Input, Constant, Result, Arena };
+  Kind    kind = Kind::None;
+  int64_t at   = 0;  // number of the input, constant or result, or offset in bytes
+};
+
+struct Plan {
+  std::vector<Place>                  places;       // by value
+  std::vector<int64_t>                scratch;      // by stage: offset of its working memory
+  int64_t                             arena_bytes;  // a multiple of `alignment`
+  std::vector<std::pair<Var, size_t>> copies;       // results that are made elsewhere: from, number of the result
+};
+
+inline constexpr int64_t alignment = 64;
+
+// `scratch_bytes` : working memory each stage needs; `constants` : values of constant equations, with their numbers.
+Plan planned(const Program& program, const Fused& fused, const std::vector<int64_t>& scratch_bytes,
+             const std::vector<std::pair<Var, int64_t>>& constants);
+
+}  // namespace braintrace::codegen

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// C[m,n] = Σ_k A[m,k] B[k,n], any strides of A and B, rows of C dense.
+//
+// Tiles of 8 rows and two vectors of columns stay in registers while k runs, blocks of A and B in the second cache.
+// Panels of B whose columns are not dense, or fewer than a tile, are copied first. Every element of C is summed in the
+// order of k by fused multiply-adds, so its bits do not depend on tiles, nor on how columns are shared out among
+// threads.
+#include "braintrace/codegen/preamble.h"
+
+namespace braintrace::codegen {
+
+const char* const matrix_functions = R"c(
+/* here, and only here, a product and a sum become one instruction */
+#ifdef __clang__
+#define BT_CONTRACTED
+#define BT_CONTRACT _Pragma("clang fp contract(fast)")
+#else
+#define BT_CONTRACTED __attribute__((optimize("fp-contract=fast")))
+#define BT_CONTRACT
+#endif
+#define BT_ROWS 8
+#define BT_K_BLOCK 256
+#define BT_ROW_BLOCK 384
+#define BT_MATMUL(T, name, lanes)                                                                                     \
+  typedef T bt_vec_##name __attribute__((vector_size(64), aligned(sizeof(T)), may_alias));                            \
+  BT_CONTRACTED static inline __attribute__((always_inline)) void bt_tile_##name(                                     \
+      int rows, int64_t K, const T* A, int64_t am, int64_t ak, const T* B, int64_t bk, T* C, int64_t cm, int first) { \
+    BT_CONTRACT                                                                                                       \
+    bt_vec_##name acc[BT_ROWS][2];                                                                                    \
+    for (int m = 0; m < rows; ++m)                                                                                    \
+      for (int v = 0; v < 2; ++v)                                                                                     \
+        acc[m][v] = first ? (bt_vec_##name){0} : *(const bt_vec_##name*)(C + m * cm + v * lanes);                     \
+    for (int64_t k = 0; k < K; ++k) {                                                                                 \
+      const bt_vec_##name b0 = *(const bt_vec_##name*)(B + k * bk);                                                   \
+      const bt_vec_##name b1 = *(const bt_vec_##name*)(B + k * bk + lanes);                                           \
+      for (int m = 0; m < rows; ++m) {                                                                                \
+        const T a = A[m * am + k * ak];                                                                               \
+        acc[m][0] += a * b0;                                                                                          \
+        acc[m][1] += a * b1;                                                                                          \
+      }                                                                                                               \
+    }                                                                                                                 \
+    for (int m = 0; m < rows; ++m)                                                                                    \
+      for (int v = 0; v < 2; ++v) *(bt_vec_##name*)(C + m * cm + v * lanes) = acc[m][v];                              \
+  }                                                                                                                   \
+  BT_CONTRACTED static void bt_rows_##name(int rows, int64_t K, const T* A, int64_t am, int64_t ak, const T* B,       \
+                                           int64_t bk, T* C, int64_t cm, int first) {                                 \
+    switch (rows) {                                                                                                   \
+      case 1:                                                                                                         \
+        bt_tile_##name(1, K, A, am, ak, B, bk, C, cm, first);                                                         \
+        break;                                                                                                        \
+      case 2:                                                                                                         \
+        bt_tile_##name(2, K, A, am, ak, B, bk, C, cm, first);                                                         \
+        break;                                                                                                        \
+      case 3:                                                                                                         \
+        bt_tile_##name(3, K, A, am, ak, B, bk, C, cm, first);                                                         \
+        break;                                                                                                        \
+      case 4:                                                                                                         \
+        bt_tile_##name(4, K, A, am, ak, B, bk, C, cm, first);                                                         \
+        break;                                                                                                        \
+      case 5:                                                                                                         \
+        bt_tile_##name(5, K, A, am, ak, B, bk, C, cm, first);                                                         \
+        break;                                                                                                        \
+      case 6:                                                                                                         \
+        bt_tile_##name(6, K, A, am, ak, B, bk, C, cm, first);                                                         \
+        break;                                                                                                        \
+      case 7:                                                                                                         \
+        bt_tile_##name(7, K, A, am, ak, B, bk, C, cm, first);                                                         \
+        break;                                                                                                        \
+      default:                                                                                                        \
+        bt_tile_##name(8, K, A, am, ak, B, bk, C, cm, first);                                                         \
+    }                                                                                                                 \
+  }                                                                                                                   \
+  /* the columns [n0, n1) of C */                                                                                     \
+  static void bt_matmul_##name(int64_t M, int64_t n0, int64_t n1, int64_t K, const T* A, int64_t am, int64_t ak,      \
+                               const T* B, int64_t bk, int64_t bn, T* C, int64_t cm) {                                \
+    T panel[BT_K_BLOCK * 2 * lanes], edge[BT_ROWS * 2 * lanes];                                                       \
+    if (K == 0)                                                                                                       \
+      for (int64_t m = 0; m < M; ++m)                                                                                 \
+        for (int64_t n = n0; n < n1; ++n) C[m * cm + n] = 0;                                                          \
+    for (int64_t kb = 0; kb < K; kb += BT_K_BLOCK)                                                                    \
+      for (int64_t mb = 0; mb < M; mb += BT_ROW_BLOCK)                                                                \
+        for (int64_t n = n0; n < n1; n += 2 * lanes) {                                                                \
+          const int64_t kn   = K - kb < BT_K_BLOCK ? K - kb : BT_K_BLOCK;                                             \
+          const int64_t nn   = n1 - n < 2 * lanes ? n1 - n : 2 * lanes;                                               \
+          const int64_t me   = M - mb < BT_ROW_BLOCK ? M : mb + BT_ROW_BLOCK;                                         \
+          const T*      from = B + kb * bk + n * bn;                                                                  \
+          int64_t       step = bk;                                                                                    \
+          if (bn != 1 || nn < 2 * lanes) {                                                                            \
+            if (bn == 1)                                                                                              \
+              for (int64_t k = 0; k < kn; ++k)                                                                        \
+                for (int64_t j = 0; j < 2 * lanes; ++j) panel[k * 2 * lanes + j] = j < nn ? from[k * bk + j] : 0;     \
+            else                                                                                                      \
+              for (int64_t j = 0; j < 2 * lanes; ++j)                                                                 \
+                for (int64_t k = 0; k < kn; ++k) panel[k * 2 * lanes + j] = j < nn ? from[k * bk + j * bn] : 0;       \
+            from = panel;                                                                                             \
+            step = 2 * lanes;                                                                                         \
+          }                                                                                                           \
+          for (int64_t m = mb; m < me; m += BT_ROWS) {                                                                \
+            const int rows = me - m < BT_ROWS ? (int)(me - m) : BT_ROWS;                                              \
+            const T*  a    = A + m * am + kb * ak;                                                                    \
+            T*        c    = C + m * cm + n;                                                                          \
+            if (nn == 2 * lanes) {                                                                                    \
+              bt_rows_##name(rows, kn, a, am, ak, from, step, c, cm, kb == 0);                                        \
+            } else {                                                                                                  \
+              for (int i = 0; i < rows && kb; ++i)                                                                    \
+                for (int64_t j = 0; j < nn; ++j) edge[i * 2 * lanes + j] = c[i * cm + j];                             \
+              bt_rows_##name(rows, kn, a, am, ak, from, step, edge, 2 * lanes, kb == 0);                              \
+              for (int i = 0; i < rows; ++i)                                                                          \
+                for (int64_t j = 0; j < nn; ++j) c[i * cm + j] = edge[i * 2 * lanes + j];                             \
+            }                                                                                                         \
+          }                                                                                                           \
+        }                                                                                                             \
+  }
+BT_MATMUL(float, f32, 16)
+BT_MATMUL(double, f64, 8)
+)c";
+
+}  // namespace braintrace::codegen

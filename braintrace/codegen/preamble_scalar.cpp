@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elementary functions of float are written without branches, so that the C compiler turns loops over them into vector
+// code. Their error is at most 4 ulp (tests/codegen measures it). Polynomials: S. L. Moshier, Cephes Math Library.
+#include "braintrace/codegen/preamble.h"
+
+namespace braintrace::codegen {
+
+const char* const scalar_functions = R"c(
+static inline float bt_bits_f(int32_t i) { union { int32_t i; float f; } u = {.i = i}; return u.f; }
+static inline int32_t bt_float_i(float f) { union { float f; int32_t i; } u = {.f = f}; return u.i; }
+static inline double bt_bits_d(int64_t i) { union { int64_t i; double f; } u = {.i = i}; return u.f; }
+
+/* e^x = 2^n e^r, |r| <= ln(2)/2; the power of two in two factors, so that it may under- or overflow */
+static inline float bt_expf(float x) {
+  float c = x < -104.0f ? -104.0f : x;
+  c = c > 89.0f ? 89.0f : c;
+  const float n = __builtin_rintf(c * 0x1.715476p+0f);
+  float r = __builtin_fmaf(n, -0x1.62e4p-1f, c);
+  r = __builtin_fmaf(n, -0x1.7f7d1cp-20f, r);
+  float p = 1.9875691500e-4f;
+  p = __builtin_fmaf(p, r, 1.3981999507e-3f);
+  p = __builtin_fmaf(p, r, 8.3334519073e-3f);
+  p = __builtin_fmaf(p, r, 4.1665795894e-2f);
+  p = __builtin_fmaf(p, r, 1.6666665459e-1f);
+  p = __builtin_fmaf(p, r, 5.0000001201e-1f);
+  p = __builtin_fmaf(p * r, r, r) + 1.0f;
+  const int32_t k = (int32_t)(n == n ? n : 0.0f), h = k >> 1;
+  return p * bt_bits_f((h + 127) << 23) * bt_bits_f((k - h + 127) << 23);
+}
+/* ln(2^e m), m in [sqrt(1/2), sqrt(2)) */
+static inline float bt_logf(float x) {
+  const int tiny = x < 0x1p-126f;
+  const int32_t i = bt_float_i(tiny ? x * 0x1p25f : x) - 0x3f3504f3;
+  const float e = (float)((i >> 23) - (tiny ? 25 : 0));
+  const float m = bt_bits_f((i & 0x7fffff) + 0x3f3504f3) - 1.0f;
+  const float z = m * m;
+  float p = 7.0376836292e-2f;
+  p = __builtin_fmaf(p, m, -1.1514610310e-1f);
+  p = __builtin_fmaf(p, m, 1.1676998740e-1f);
+  p = __builtin_fmaf(p, m, -1.2420140846e-1f);
+  p = __builtin_fmaf(p, m, 1.4249322787e-1f);
+  p = __builtin_fmaf(p, m, -1.6668057665e-1f);
+  p = __builtin_fmaf(p, m, 2.0000714765e-1f);
+  p = __builtin_fmaf(p, m, -2.4999993993e-1f);
+  p = __builtin_fmaf(p, m, 3.3333331174e-1f);
+  float y = m * z * p;
+  y = __builtin_fmaf(e, -2.12194440e-4f, y);
+  y = __builtin_fmaf(-0.5f, z, y) + m;
+  y = __builtin_fmaf(e, 0.693359375f, y);
+  y = x == INFINITY ? x : y;
+  y = x == 0.0f ? -INFINITY : y;
+  return x < 0.0f || x != x ? NAN : y;
+}
+static inline float bt_tanhf(float x) {
+  const float z = x * x;
+  float p = -5.70498872745e-3f;
+  p = __builtin_fmaf(p, z, 2.06390887954e-2f);
+  p = __builtin_fmaf(p, z, -5.37397155531e-2f);
+  p = __builtin_fmaf(p, z, 1.33314422036e-1f);
+  p = __builtin_fmaf(p, z, -3.33332819422e-1f);
+  const float small = __builtin_fmaf(p * z, x, x);
+  const float a = __builtin_fabsf(x);
+  const float large = __builtin_copysignf(1.0f - 2.0f / (bt_expf(2.0f * a) + 1.0f), x);
+  return a < 0.625f ? small : large;
+}
+static inline float bt_sigmoidf(float x) {
+  const float e = bt_expf(-__builtin_fabsf(x));
+  return (x < 0.0f ? e : 1.0f) / (1.0f + e);
+}
+/* ln(1 + x): the error of u = 1 + x is taken back by x / (u - 1) */
+static inline float bt_log1pf(float x) {
+  const float u = 1.0f + x, d = u - 1.0f;
+  const float y = bt_logf(u) * (x / (d == 0.0f ? 1.0f : d));
+  return d == 0.0f || x == INFINITY ? x : y;
+}
+static inline float bt_softplusf(float x) {
+  return (x < 0.0f ? 0.0f : x) + bt_log1pf(bt_expf(-__builtin_fabsf(x)));
+}
+static inline float bt_rsqrtf(float x) { return 1.0f / __builtin_sqrtf(x); }
+
+static inline double bt_exp(double x) { return exp(x); }
+static inline double bt_log(double x) { return log(x); }
+static inline double bt_tanh(double x) { return tanh(x); }
+static inline double bt_sigmoid(double x) {
+  const double e = exp(-__builtin_fabs(x));
+  return (x < 0 ? e : 1) / (1 + e);
+}
+static inline double bt_log1p(double x) { return log1p(x); }
+static inline double bt_softplus(double x) { return (x < 0 ? 0 : x) + log1p(exp(-__builtin_fabs(x))); }
+static inline double bt_rsqrt(double x) { return 1 / __builtin_sqrt(x); }
+static inline double bt_lgamma(double x) { int sign; return lgamma_r(x, &sign); }
+static inline float bt_lgammaf(float x) { int sign; return (float)lgamma_r((double)x, &sign); }
+
+/* functions that take the long way: double precision, then one rounding */
+#define BT_BY_DOUBLE(name) \
+  static inline double bt_##name(double x) { return name(x); } \
+  static inline float bt_##name##f(float x) { return (float)name((double)x); }
+BT_BY_DOUBLE(acos) BT_BY_DOUBLE(acosh) BT_BY_DOUBLE(asin) BT_BY_DOUBLE(asinh) BT_BY_DOUBLE(atan) BT_BY_DOUBLE(atanh)
+BT_BY_DOUBLE(cbrt) BT_BY_DOUBLE(cos) BT_BY_DOUBLE(cosh) BT_BY_DOUBLE(erf) BT_BY_DOUBLE(erfc) BT_BY_DOUBLE(exp2)
+BT_BY_DOUBLE(expm1) BT_BY_DOUBLE(log2) BT_BY_DOUBLE(sin) BT_BY_DOUBLE(sinh) BT_BY_DOUBLE(tan)
+#define BT_BY_DOUBLE2(name) \
+  static inline double bt_##name(double x, double y) { return name(x, y); } \
+  static inline float bt_##name##f(float x, float y) { return (float)name((double)x, (double)y); }
+BT_BY_DOUBLE2(atan2) BT_BY_DOUBLE2(fmod) BT_BY_DOUBLE2(pow)
+
+/* NaN wins */
+static inline double bt_max(double a, double b) { return a != a || a > b ? a : b; }
+static inline double bt_min(double a, double b) { return a != a || a < b ? a : b; }
+static inline float bt_maxf(float a, float b) { return a != a || a > b ? a : b; }
+static inline float bt_minf(float a, float b) { return a != a || a < b ? a : b; }
+static inline double bt_sign(double x) { return x > 0 ? 1 : x < 0 ? -1 : x; }
+static inline float bt_signf(float x) { return x > 0 ? 1.0f : x < 0 ? -1.0f : x; }
+static inline double bt_mod(double a, double b) {
+  const double r = fmod(a, b);
+  if (r == 0) return copysign(r, b);
+  return (r < 0) != (b < 0) ? r + b : r;
+}
+static inline float bt_modf(float a, float b) { return (float)bt_mod((double)a, (double)b); }
+
+/* integers wrap; division by zero gives zero */
+static inline int64_t bt_max_i(int64_t a, int64_t b) { return a > b ? a : b; }
+static inline int64_t bt_min_i(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline int64_t bt_div_i(int64_t a, int64_t b) { return b == 0 ? 0 : b == -1 ? -a : a / b; }
+static inline int64_t bt_rem_i(int64_t a, int64_t b) { return b == 0 || b == -1 ? 0 : a % b; }
+static inline int64_t bt_mod_i(int64_t a, int64_t b) {
+  const int64_t r = bt_rem_i(a, b);
+  return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+static inline int64_t bt_pow_i(int64_t base, int64_t n) {
+  if (n < 0) return bt_div_i(1, base) == 0 ? 0 : n % 2 ? base : 1;
+  int64_t y = 1;
+  for (; n; n >>= 1, base *= base)
+    if (n & 1) y *= base;
+  return y;
+}
+static inline int64_t bt_clamp_i(int64_t x, int64_t lo, int64_t hi) { return x < lo ? lo : x > hi ? hi : x; }
+
+/* float to integer truncates and saturates; NaN becomes 0 */
+static inline int64_t bt_to_i64(double x) {
+  return x != x ? 0 : x >= 0x1p63 ? INT64_MAX : x <= -0x1p63 ? INT64_MIN : (int64_t)x;
+}
+static inline int32_t bt_to_i32(double x) { return (int32_t)bt_clamp_i(bt_to_i64(x), INT32_MIN, INT32_MAX); }
+static inline uint32_t bt_to_u32(double x) { return (uint32_t)bt_clamp_i(bt_to_i64(x), 0, UINT32_MAX); }
+
+/* 16-bit floats: to nearest, ties to even, in one step from double */
+static inline double bt_round_to(double x, int mantissa, int emin, double largest) {
+  if (!(__builtin_fabs(x) < INFINITY) || x == 0) return x;
+  int e;
+  frexp(x, &e);
+  const int q = (e - 1 > emin ? e - 1 : emin) - mantissa;
+  const double r = ldexp(rint(ldexp(x, -q)), q);
+  return __builtin_fabs(r) > largest ? copysign(INFINITY, x) : r;
+}
+static inline uint16_t bt_store_bf16(double x) {
+  const float r = (float)bt_round_to(x, 7, -126, 0x1.fep127);
+  return (uint16_t)((uint32_t)bt_float_i(r) >> 16 | (x != x ? 0x40 : 0));
+}
+static inline float bt_load_bf16(uint16_t h) { return bt_bits_f((int32_t)((uint32_t)h << 16)); }
+static inline uint16_t bt_store_f16(double x) {
+  const double r = bt_round_to(x, 10, -14, 65504.0), a = __builtin_fabs(r);
+  const uint16_t sign = __builtin_signbit(r) ? 0x8000 : 0;
+  if (x != x) return sign | 0x7e00;
+  if (a == INFINITY) return sign | 0x7c00;
+  if (a < 0x1p-14) return sign | (uint16_t)(a * 0x1p24);
+  int e;
+  const double m = frexp(a, &e);
+  return sign | (uint16_t)((e + 14) << 10) | ((uint16_t)(m * 2048) & 0x3ff);
+}
+static inline float bt_load_f16(uint16_t h) {
+  const float sign = h & 0x8000 ? -1.0f : 1.0f;
+  const int e = h >> 10 & 0x1f, m = h & 0x3ff;
+  if (e == 0x1f) return m ? __builtin_copysignf(NAN, sign) : sign * INFINITY;
+  return e ? sign * (float)(m + 1024) * bt_bits_f((e - 25 + 127) << 23) : sign * (float)m * 0x1p-24f;
+}
+)c";
+
+}  // namespace braintrace::codegen

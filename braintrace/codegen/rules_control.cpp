@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// scan, cond, while and remat: nested programs are functions of their own; what they carry is handed on by
+// pointer.
+#include <fmt/format.h>
+
+#include "braintrace/codegen/kernel.h"
+#include "braintrace/codegen/plan.h"
+#include "braintrace/control/scan_parts.h"
+
+namespace braintrace::codegen {
+
+namespace {
+
+constexpr Key<ProgramPtrs> branches_key{"branches"};
+constexpr Key<ProgramPtr>  body_key{"body"}, cond_key{"cond"};
+constexpr Key<int64_t>     consts_key{"consts"}, max_steps_key{"max_steps"};
+
+int64_t bytes_of(const Type& t) { return t.size() * static_cast<int64_t>(size_of(t.dtype)); }
+int64_t padded(int64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
+
+std::string pointers(const char* name, bool constant, size_t n) {
+  return fmt::format("{}void* {}[{}];\n", constant ? "const " : "", name, std::max<size_t>(n, 1));
+}
+std::string call(const Unit::Function& g, int64_t arena) {
+  return fmt::format(
+      "{{\nconst bt_frame g = {{f->host, w + {}, in, out}};\nconst int32_t rc = {}(&g);\nif (rc) return rc;\n}}\n",
+      arena, g.name);
+}
+
+// Carries alternate between the result and working memory, so that the last step writes the result.
+Kernel scan_rule(Site& s) {
+  const ScanParts scan(s.e.attrs);
+  const auto      g = s.unit.function(scan.body);
+  const int64_t   T = scan.length;
+  Kernel          k;
+  std::string&    b = k.body;
+  b                 = pointers("in", true, s.e.in.size()) + pointers("out", false, s.e.out.size());
+  for (size_t i = 0; i < scan.consts; ++i) b += fmt::format("in[{}] = {};\n", i, s.in(i));
+  std::string carry, before;
+  int64_t     at = padded(g.arena_bytes);
+  for (size_t c = 0; c < scan.carry; ++c) {
+    const size_t  i     = scan.consts + c;
+    const int64_t bytes = bytes_of(s.out_type(c));
+    before += fmt::format("in[{}] = {};\n", i, s.in(i));
+    if (T == 0) b += fmt::format("memcpy({}, {}, {});\n", s.out(c), s.in(i), bytes);
+    carry += fmt::format("out[{0}] = ({1} - 1 - step) & 1 ? (void*)(w + {2}) : (void*){3};\n", c, T, at, s.out(c));
+    at += padded(bytes);
+  }
+  std::string rows, after;
+  for (size_t i = scan.consts + scan.carry; i < s.e.in.size(); ++i)
+    rows +=
+        fmt::format("in[{}] = (const char*){} + t * {};\n", i, s.in(i), bytes_of(scan.body.type(scan.body.args[i])));
+  for (size_t y = scan.carry; y < s.e.out.size(); ++y)
+    rows += fmt::format("out[{}] = (char*){} + t * {};\n", y, s.out(y), bytes_of(scan.body.type(scan.body.results[y])));
+  for (size_t c = 0; c < scan.carry; ++c) after += fmt::format("in[{}] = out[{}];\n", scan.consts + c, c);
+  b += before;
+  b += fmt::format("for (int64_t step = 0; step < {0}; ++step) {{\nconst int64_t t = {1};\n(void)t;\n{2}{3}{4}{5}}}\n",
+                   T, scan.reverse ? fmt::format("{} - 1 - step", T) : "step", carry, rows, call(g, 0), after);
+  k.scratch = std::max<int64_t>(at, 1);
+  return k;
+}
+
+Kernel cond_rule(Site& s) {
+  const ProgramPtrs& branches = s.e.attrs[branches_key];
+  Kernel             k;
+  k.body = pointers("in", true, s.e.in.size()) + pointers("out", false, s.e.out.size());
+  for (size_t i = 1; i < s.e.in.size(); ++i) k.body += fmt::format("in[{}] = {};\n", i - 1, s.in(i));
+  for (size_t i = 0; i < s.e.out.size(); ++i) k.body += fmt::format("out[{}] = {};\n", i, s.out(i));
+  k.body += fmt::format("switch (bt_clamp_i({}[0], 0, {})) {{\n", s.in(0), branches.size() - 1);
+  k.scratch = 1;
+  for (size_t b = 0; b < branches.size(); ++b) {
+    const auto g = s.unit.function(*branches[b]);
+    k.scratch    = std::max(k.scratch, g.arena_bytes);
+    k.body += fmt::format("case {}: {}break;\n", b, call(g, 0));
+  }
+  k.body += "}\n";
+  return k;
+}
+
+// Carries alternate between the result and working memory; what ends in working memory is copied.
+Kernel while_rule(Site& s) {
+  const Attrs& a      = s.e.attrs;
+  const auto   consts = static_cast<size_t>(a[consts_key]);
+  const auto   cond = s.unit.function(*a[cond_key]), body = s.unit.function(*a[body_key]);
+  Kernel       k;
+  int64_t      at = padded(std::max(cond.arena_bytes, body.arena_bytes));
+  std::string  write, after, last;
+  k.body = pointers("in", true, s.e.in.size()) + pointers("out", false, std::max<size_t>(s.e.out.size(), 1));
+  for (size_t i = 0; i < s.e.in.size(); ++i) k.body += fmt::format("in[{}] = {};\n", i, s.in(i));
+  for (size_t c = 0; c < s.e.out.size(); ++c) {
+    write += fmt::format("out[{0}] = step & 1 ? (void*)(w + {1}) : (void*){2};\n", c, at, s.out(c));
+    after += fmt::format("in[{}] = out[{}];\n", consts + c, c);
+    last += fmt::format("if (in[{0}] != (const void*){1}) memcpy({1}, in[{0}], {2});\n", consts + c, s.out(c),
+                        bytes_of(s.out_type(c)));
+    at += padded(bytes_of(s.out_type(c)));
+  }
+  k.body += fmt::format(
+      "uint8_t go = 0;\nfor (int64_t step = 0; {0}; ++step) {{\nout[0] = &go;\n{1}if (!go) break;\n{2}{3}{4}}}\n{5}",
+      a[max_steps_key] ? fmt::format("step < {}", a[max_steps_key]) : "1", call(cond, 0), write, call(body, 0), after,
+      last);
+  k.scratch = std::max<int64_t>(at, 1);
+  return k;
+}
+
+Kernel remat_rule(Site& s) {
+  const auto g = s.unit.function(*s.e.attrs[body_key]);
+  Kernel     k;
+  k.body = pointers("in", true, s.e.in.size()) + pointers("out", false, s.e.out.size());
+  for (size_t i = 0; i < s.e.in.size(); ++i) k.body += fmt::format("in[{}] = {};\n", i, s.in(i));
+  for (size_t i = 0; i < s.e.out.size(); ++i) k.body += fmt::format("out[{}] = {};\n", i, s.out(i));
+  k.body += call(g, 0);
+  k.scratch = std::max<int64_t>(g.arena_bytes, 1);
+  return k;
+}
+
+}  // namespace
+
+const Rules& control_rules() {
+  static const Rules rules = {{"cond", cond_rule}, {"remat", remat_rule}, {"scan", scan_rule}, {"while", while_rule}};
+  return rules;
+}
+
+}  // namespace braintrace::codegen

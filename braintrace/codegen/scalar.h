@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elementwise operations as C expressions: one line of a table per op.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "braintrace/ir/program.h"
+
+namespace braintrace::codegen {
+
+// Whether the op computes element by element and has an expression here.
+bool has_expression(const Op& op);
+
+// The value of one element, from the values of the operands' elements.
+std::string expression(const Eqn& e, const Program& p, const std::vector<std::string>& operands);
+
+// x as `to` under the rules of the convert op.
+std::string converted(DType from, DType to, const std::string& x);
+
+}  // namespace braintrace::codegen

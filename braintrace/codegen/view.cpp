@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/codegen/view.h"
+
+#include <algorithm>
+
+namespace braintrace::codegen {
+
+namespace {
+
+constexpr Key<Ints> axes_key{"axes"}, dims_key{"dims"}, perm_key{"perm"}, start_key{"start"}, stride_key{"stride"};
+
+// An index into `to` (more axes) from an index into `from` is never needed: only positions of `from` seen through `to`.
+// Axes of `from` are products of neighbouring axes of `to` or equal to them; otherwise there is no affine answer.
+std::optional<Index> through_reshape(const Shape& from, const Shape& to, const Index& index, size_t counters) {
+  Index  out(from.size(), constant(counters, 0));
+  size_t j = 0;
+  for (size_t i = 0; i < from.size(); ++i) {
+    if (from[i] == 1) continue;
+    int64_t n  = 1;
+    Affine  at = constant(counters, 0);
+    while (n < from[i] && j < to.size()) {
+      at = sum(index[j], at, to[j]);
+      n *= to[j++];
+    }
+    if (n != from[i]) return {};
+    out[i] = at;
+  }
+  return out;
+}
+
+}  // namespace
+
+bool Affine::is_constant() const {
+  return std::all_of(c.begin(), c.end(), [](int64_t x) { return x == 0; });
+}
+
+Affine constant(size_t counters, int64_t k) { return {Ints(counters, 0), k}; }
+
+Affine sum(Affine a, const Affine& b, int64_t times) {
+  a.k += b.k * times;
+  for (size_t i = 0; i < a.c.size(); ++i) a.c[i] += b.c[i] * times;
+  return a;
+}
+
+Affine offset(const Index& index, const Shape& shape, size_t counters) {
+  const Ints strides = strides_of(shape);
+  Affine     at      = constant(counters, 0);
+  for (size_t i = 0; i < index.size(); ++i)
+    if (shape[i] != 1) at = sum(std::move(at), index[i], strides[i]);
+  return at;
+}
+
+bool is_view(const Op& op) {
+  for (std::string_view name : {"broadcast", "reshape", "transpose", "slice", "flip"})
+    if (op.name == name) return true;
+  return false;
+}
+
+std::optional<Index> seen(const Eqn& e, const Program& p, const Index& index, size_t counters) {
+  const Shape &from = p.type(e.in[0]).shape, &to = p.type(e.out[0]).shape;
+  Index        out(from.size(), constant(counters, 0));
+  if (e.op->name == "broadcast") {
+    for (size_t i = 0; i < from.size(); ++i) out[i] = index[e.attrs[dims_key][i]];
+  } else if (e.op->name == "transpose") {
+    for (size_t i = 0; i < from.size(); ++i) out[e.attrs[perm_key][i]] = index[i];
+  } else if (e.op->name == "slice") {
+    for (size_t i = 0; i < from.size(); ++i)
+      out[i] = sum(constant(counters, e.attrs[start_key][i]), index[i], e.attrs[stride_key][i]);
+  } else if (e.op->name == "flip") {
+    out = index;
+    for (int64_t i : e.attrs[axes_key]) out[i] = sum(constant(counters, from[i] - 1), index[i], -1);
+  } else {
+    return through_reshape(from, to, index, counters);
+  }
+  return out;
+}
+
+Shape squeezed(const Shape& shape) {
+  Shape out;
+  for (int64_t n : shape)
+    if (n != 1) out.push_back(n);
+  return out;
+}
+
+Ints long_axes(const Shape& shape) {
+  Ints out;
+  for (size_t i = 0; i < shape.size(); ++i)
+    if (shape[i] != 1) out.push_back(static_cast<int64_t>(i));
+  return out;
+}
+
+Index natural_index(const Shape& shape) {
+  const Ints axes = long_axes(shape);
+  Index      index(shape.size(), constant(axes.size(), 0));
+  for (size_t i = 0; i < axes.size(); ++i) index[axes[i]].c[i] = 1;
+  return index;
+}
+
+}  // namespace braintrace::codegen

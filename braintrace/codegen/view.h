@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Positions as affine functions of loop counters, and the ops that only look at their operand in another way.
+#pragma once
+
+#include <optional>
+
+#include "braintrace/ir/op.h"
+
+namespace braintrace::codegen {
+
+// k + Σ_i c_i · (counter i)
+struct Affine {
+  Ints    c;
+  int64_t k = 0;
+
+  bool operator==(const Affine&) const = default;
+  bool operator<(const Affine& o) const { return k != o.k ? k < o.k : c < o.c; }
+  bool is_constant() const;
+};
+Affine constant(size_t counters, int64_t k);
+Affine sum(Affine a, const Affine& b, int64_t times = 1);
+
+using Index = std::vector<Affine>;                                       // one per axis
+Affine offset(const Index& index, const Shape& shape, size_t counters);  // of the element in a dense array
+
+// Whether the op only selects or repeats elements of its one operand, at positions known now.
+bool is_view(const Op& op);
+// Where an element of the view lies in its operand; nothing when that is no affine function (a reshape that joins
+// axes).
+std::optional<Index> seen(const Eqn& e, const Program& p, const Index& index, size_t counters);
+
+// Axes that are longer than one.
+Shape squeezed(const Shape& shape);
+Ints  long_axes(const Shape& shape);
+// The counters of a loop over squeezed(shape) as an index.
+Index natural_index(const Shape& shape);
+
+}  // namespace braintrace::codegen

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+// Follows sets of source positions through the transition, element by element:
+//
+//   elementwise                    each element reads the same element
+//   linear in the operand          asked: the result for an operand that is one at a single element and zero elsewhere
+//   anything else                  axis by axis, as the operation's dependence record says
+#include "braintrace/compiler/position_graph.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "braintrace/compiler/positions.h"
+#include "braintrace/control/cond.h"
+#include "braintrace/transforms/inline.h"
+#include "braintrace/transforms/walk.h"
+
+namespace braintrace {
+
+namespace {
+
+constexpr int64_t most_probe_work = int64_t{1} << 27, most_bits = int64_t{1} << 31;
+
+using Bits    = std::vector<uint64_t>;  // a set of source positions; empty stands for none
+using Sources = std::vector<Bits>;      // of each element of a value; empty when the value depends on no source
+
+void unite(Bits& into, const Bits& more) {
+  if (into.empty()) {
+    into = more;
+    return;
+  }
+  for (size_t i = 0; i < more.size(); ++i) into[i] |= more[i];
+}
+
+// Of each element: its flat position inside the given ranges of axes, as one number.
+std::vector<int64_t> keys(const Shape& shape, const std::vector<std::pair<int, int>>& ranges) {
+  std::vector<int64_t> stride(shape.size(), 0);
+  int64_t              next = 1;
+  for (auto [begin, end] : ranges)
+    for (int axis = end; axis-- > begin;) {
+      stride[axis] = next;
+      next *= shape[axis];
+    }
+  std::vector<int64_t> out(static_cast<size_t>(size_of(shape)), 0);
+  int64_t              inner = 1;
+  for (size_t axis = shape.size(); axis-- > 0; inner *= shape[axis])
+    for (size_t e = 0; e < out.size(); ++e) out[e] += static_cast<int64_t>(e) / inner % shape[axis] * stride[axis];
+  return out;
+}
+
+struct Follower {
+  const Program&       p;
+  std::vector<Sources> of     = std::vector<Sources>(p.types.size());  // of each value
+  Tensors              known  = Tensors(p.types.size());               // values that depend on no input
+  std::string          reason = {};
+
+  void run() {
+    for (const Eqn& e : p.eqns) {
+      const bool reached = std::any_of(e.in.begin(), e.in.end(), [&](Var v) { return !of[v].empty(); });
+      if (reached)
+        follow(e);
+      else if (std::all_of(e.in.begin(), e.in.end(), [&](Var v) { return known[v].defined(); }))
+        scatter(known, e.out, apply(*e.op, gather(known, e.in), e.attrs));
+    }
+  }
+
+  void follow(const Eqn& e) {
+    static constexpr Key<ProgramPtr>  body_key{"body"};
+    static constexpr Key<ProgramPtrs> branches_key{"branches"};
+    const ProgramPtr*                 body = e.attrs.find(body_key);
+    for (Var v : e.out) of[v].resize(static_cast<size_t>(p.type(v).size()));
+    if (e.op == &cond_op && of[e.in[0]].empty())
+      for (const ProgramPtr& branch : e.attrs[branches_key])
+        follow_nested(*branch, {e.in.begin() + 1, e.in.end()}, e.out);
+    else if (body && judged_by_body(e))
+      follow_nested(**body, e.in, e.out);
+    else
+      for (size_t k = 0; k < e.in.size(); ++k)
+        if (!of[e.in[k]].empty()) follow_operand(e, k);
+  }
+
+  void follow_nested(const Program& q, const Vars& in, const Vars& out) {
+    Follower inner{q};
+    for (size_t i = 0; i < in.size(); ++i) inner.of[q.args[i]] = of[in[i]], inner.known[q.args[i]] = known[in[i]];
+    inner.run();
+    if (reason.empty()) reason = inner.reason;
+    for (size_t r = 0; r < out.size(); ++r)
+      for (size_t i = 0; i < inner.of[q.results[r]].size(); ++i) unite(of[out[r]][i], inner.of[q.results[r]][i]);
+  }
+
+  void follow_operand(const Eqn& e, size_t k) {
+    const Sources& in = of[e.in[k]];
+    if (e.op->is_elementwise()) {
+      for (size_t i = 0; i < in.size(); ++i) unite(of[e.out[0]][i], in[i]);
+    } else if (!probe(e, k)) {
+      for (size_t r = 0; r < e.out.size(); ++r) follow_axes(e, k, r);
+    }
+  }
+
+  // Products get ones for their other factors, so that nothing cancels and stored zeros count.
+  bool probe(const Eqn& e, size_t k) {
+    if (!e.op->is_linear_in(k)) return false;
+    const Sources& in   = of[e.in[k]];
+    int64_t        work = 0, sources = std::count_if(in.begin(), in.end(), [](const Bits&b) { return !b.empty(); });
+    Arrays         operands;
+    for (size_t j = 0; j < e.in.size(); ++j) {
+      const Type& t = p.type(e.in[j]);
+      work += t.size();
+      if (e.op->is_linear_in(j))
+        operands.push_back(Tensor(t, j != k && e.op->linearity == Linearity::Each ? 1 : 0).array());
+      else if (known[e.in[j]].defined())
+        operands.push_back(known[e.in[j]].array());
+      else
+        return false;
+    }
+    if (sources * (work + p.type(e.out[0]).size()) > most_probe_work) {
+      reason = fmt::format("{} is too large to be followed element by element", e.op->name);
+      return false;
+    }
+    std::vector<double> one(in.size(), 0);
+    for (size_t i = 0; i < in.size(); ++i) {
+      if (in[i].empty()) continue;
+      one[i]           = 1;
+      operands[k]      = from_doubles(p.type(e.in[k]), one);
+      one[i]           = 0;
+      const Array read = apply(*e.op, Tensors(operands.begin(), operands.end()), e.attrs)[0].array();
+      for (int64_t j = 0; j < read.size(); ++j)
+        if (at(read, j) != 0) unite(of[e.out[0]][static_cast<size_t>(j)], in[i]);
+    }
+    return true;
+  }
+
+  void follow_axes(const Eqn& e, size_t k, size_t r) {
+    if (!e.op->depend) reason = fmt::format("{} says nothing about its positions", e.op->name);
+    std::vector<std::pair<int, int>> from, to;
+    for (const AxisLink& l : equation_links(e, p.types_of(e.in), p.types_of(e.out), k, r))
+      if (l.kind == AxisLink::Kind::Same)
+        from.emplace_back(l.op_begin, l.op_end), to.emplace_back(l.res_begin, l.res_end);
+    const Sources&          in     = of[e.in[k]];
+    const auto              in_key = keys(p.type(e.in[k]).shape, from), out_key = keys(p.type(e.out[r]).shape, to);
+    std::map<int64_t, Bits> at_key;
+    for (size_t i = 0; i < in.size(); ++i)
+      if (!in[i].empty()) unite(at_key[in_key[i]], in[i]);
+    for (size_t i = 0; i < out_key.size(); ++i)
+      if (const auto it = at_key.find(out_key[i]); it != at_key.end()) unite(of[e.out[r]][i], it->second);
+  }
+};
+
+// Leading axes of the group along which no position reads another.
+size_t separate_axes(const HiddenGroup& g) {
+  size_t axes = g.varshape.size();
+  for (size_t a = 0; a < g.members.size(); ++a) {
+    const PositionMap map = follow_positions(g.transition.program, a);
+    for (Var v : g.transition.program.results) {
+      if (!map.reached[v]) continue;
+      size_t i = 0;
+      while (i < axes && std::any_of(map.links[v].begin(), map.links[v].end(), [&](const AxisLink& l) {
+               return l.kind == AxisLink::Kind::Same && l.op_begin == l.res_begin && l.op_end == l.res_end &&
+                      l.op_begin <= static_cast<int>(i) && static_cast<int>(i) < l.op_end;
+             }))
+        ++i;
+      axes = std::min(axes, i);
+    }
+  }
+  return axes;
+}
+
+}  // namespace
+
+PositionGraph position_graph(const ModuleInfo& info, const HiddenGroup& g) {
+  PositionGraph out;
+  const size_t  separate = separate_axes(g);
+  out.size               = size_of(Shape(g.varshape.begin() + static_cast<int64_t>(separate), g.varshape.end()));
+  const auto size        = static_cast<size_t>(out.size);
+  out.influences.resize(size);
+
+  const Program p       = expand_composites(g.transition.program);
+  int64_t       largest = 0;
+  for (const Type& t : p.types) largest = std::max(largest, t.size());
+  if (largest * out.size > most_bits) {
+    out.reason = "the group is too large to be followed element by element";
+    for (size_t s = 0; s < size; ++s)
+      for (size_t q = 0; q < size; ++q) out.influences[s].push_back(static_cast<int>(q));
+    return out;
+  }
+
+  Follower    follower{p};
+  const Vars& constants = info.program().constants;
+  for (size_t i = 0; i < p.constants.size(); ++i) {
+    const auto it = std::find(constants.begin(), constants.end(), g.transition.constants[i]);
+    if (it != constants.end())
+      follower.known[p.constants[i]] = info.step.constants[static_cast<size_t>(it - constants.begin())];
+  }
+  for (size_t m = 0; m < g.hidden.size(); ++m) {
+    const auto slots = static_cast<size_t>(g.hidden[m].num_state);
+    Sources&   of    = follower.of[p.args[m]];
+    of.resize(static_cast<size_t>(p.type(p.args[m]).size()));
+    for (size_t s = 0; s < size; ++s)
+      for (size_t k = 0; k < slots; ++k) {
+        of[s * slots + k].resize((size + 63) / 64);
+        of[s * slots + k][s / 64] |= uint64_t{1} << s % 64;
+      }
+  }
+  follower.run();
+  out.reason = follower.reason;
+  for (size_t m = 0; m < g.hidden.size(); ++m) {
+    const auto     slots = static_cast<size_t>(g.hidden[m].num_state);
+    const Sources& of    = follower.of[p.results[m]];
+    for (size_t e = 0; e < of.size(); ++e)
+      for (size_t s = 0; s < (of[e].empty() ? 0 : size); ++s)
+        if (of[e][s / 64] >> s % 64 & 1) out.influences[s].push_back(static_cast<int>(e / slots));
+  }
+  for (auto& list : out.influences) {
+    std::sort(list.begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+  }
+  return out;
+}
+
+SnapPattern snap_pattern(const ModuleInfo& info, const HiddenGroup& g, int n, int64_t max_jacobian_elements,
+                         const Diagnostics& log) {
+  const PositionGraph           graph = position_graph(info, g);
+  const auto                    size  = static_cast<size_t>(graph.size);
+  std::vector<std::vector<int>> near(size);  // reached in at most n-1 steps: itself first, the rest ascending
+  size_t                        width = 1;
+  for (size_t s = 0; s < size; ++s) {
+    std::vector<bool> seen(size);
+    seen[s] = true;
+    std::vector<int> ring{static_cast<int>(s)};
+    for (int step = 1; step < n && !ring.empty(); ++step) {
+      std::vector<int> next;
+      for (int p : ring)
+        for (int q : graph.influences[static_cast<size_t>(p)])
+          if (!seen[static_cast<size_t>(q)]) seen[static_cast<size_t>(q)] = true, next.push_back(q);
+      ring = std::move(next);
+    }
+    near[s].push_back(static_cast<int>(s));
+    for (size_t q = 0; q < size; ++q)
+      if (seen[q] && q != s) near[s].push_back(static_cast<int>(q));
+    width = std::max(width, near[s].size());
+  }
+
+  const int64_t positions = size_of(g.varshape), columns = static_cast<int64_t>(width) * g.num_state;
+  if (positions * columns * columns > max_jacobian_elements)
+    throw CompileError(
+        fmt::format(
+            "hidden group {}: SnAp with n = {} needs Jacobians of {} positions × ({} neighbours × {} states)² = "
+            "{} elements; snap_max_jacobian_elements is {}.\n  Use a smaller n, or raise the limit.",
+            g.index, n, positions, width, g.num_state, positions * columns * columns, max_jacobian_elements),
+        log);
+  SnapPattern out{
+      .n = n, .width = static_cast<int>(width), .conservative = !graph.reason.empty(), .reason = graph.reason};
+  for (int64_t p = 0; p < positions; ++p) {
+    const auto  s     = static_cast<size_t>(p % graph.size);
+    const auto  first = static_cast<int>(p - static_cast<int64_t>(s));
+    const auto& own   = near[s];
+    for (size_t k = 0; k < width; ++k) {
+      out.neighbours.push_back(first + (k < own.size() ? own[k] : own[0]));
+      out.valid.push_back(k < own.size());
+    }
+  }
+  return out;
+}
+
+}  // namespace braintrace

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "braintrace/compiler/graph.h"
+
+namespace braintrace {
+
+// Runs the program of `info` on arguments, old states (empty: their present values) and further arguments.
+StepValues run_step(const ModuleInfo& info, const Tensors& args, const Tensors& old_state_vals,
+                    const Tensors& further = {});
+
+}  // namespace braintrace

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the compiler found, in the words of graph cases.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "braintrace/compiler/graph.h"
+
+namespace braintrace::golden {
+
+using nlohmann::json;
+
+json graph_facts(const ETraceGraph& graph);
+
+}  // namespace braintrace::golden

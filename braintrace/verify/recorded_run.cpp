@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/verify/recorded_run.h"
+
+#include <algorithm>
+
+#include "braintrace/algorithms/bptt.h"
+#include "braintrace/algorithms/config_json.h"
+#include "braintrace/algorithms/dni.h"
+#include "braintrace/algorithms/rtrl.h"
+#include "braintrace/algorithms/three_factor.h"
+#include "braintrace/algorithms/uoro.h"
+#include "braintrace/model/functions.h"
+#include "braintrace/model/loops.h"
+#include "braintrace/nn/loss.h"
+#include "braintrace/ops/math.h"
+#include "braintrace/ops/move.h"
+#include "braintrace/ops/reduce.h"
+
+namespace braintrace::golden {
+
+namespace {
+
+// Random signs from a table in place of draws.
+struct TabledUoro : OnlineLearner {
+  Tensors signs;
+  using OnlineLearner::OnlineLearner;
+  Tensors aux(const std::optional<int64_t>&) const override { return signs; }
+};
+struct TabledThreeFactor : ThreeFactor {
+  Tensor modulator;
+  using ThreeFactor::ThreeFactor;
+  Tensors aux(const std::optional<int64_t>&) const override { return {modulator}; }
+};
+
+const json& graph_of(const Case& c, const json& run) {
+  return run.contains("graph") ? run["graph"] : c.info.at("graph");
+}
+
+// Arrays run.<id>.<what>.g<j>, by a hidden state of group j.
+std::map<Path, Tensor> by_group(const Case& c, const json& run, const std::string& what) {
+  std::map<Path, Tensor> out;
+  const json&            groups = graph_of(c, run).at("hidden_groups");
+  for (size_t j = 0; j < groups.size(); ++j)
+    if (const auto it = c.arrays.find("run." + run.at("id").get<std::string>() + "." + what + ".g" + std::to_string(j));
+        it != c.arrays.end())
+      out[Path::dotted(groups[j].at("hidden_paths")[0].get<std::string>())] = Tensor(it->second);
+  return out;
+}
+
+std::shared_ptr<const LearningRule> rule_of(const Case& c, const json& run) {
+  const std::string name = run.at("algorithm");
+  if (name == "TruncatedBPTT" || name == "BPTT") return std::make_shared<BpttRule>();
+  if (name == "RTRL") return std::make_shared<RtrlRule>();
+  const ETraceConfig point           = config_from_json(run.at("axes"));
+  const json&        hyperparameters = run.at("hyperparameters");
+  RuleOptions        options;
+  if (point->learning_signal == SignalSource::RandomFeedback)
+    options.feedback = RandomFeedback{.from_output = hyperparameters.value("feedback_source", "state") == "output",
+                                      .given       = by_group(c, run, "feedback")};
+  if (hyperparameters.contains("projection_eps"))
+    options.projection_eps = hyperparameters["projection_eps"].get<double>();
+  return make_rule(point, options, name);
+}
+
+}  // namespace
+
+Tensor loss_of(const std::string& name, const Tensor& y, const Tensor& target) {
+  if (name == "xent_mean") return mean(losses::softmax_cross_entropy_with_integer_labels(y, target));
+  require(name == "half_sse", "the loss {} is not known here; known: half_sse, xent_mean.", name);
+  return 0.5 * sum(square(y - target));
+}
+
+std::vector<double> step_weights(const Case& c) {
+  const auto          it = c.arrays.find("loss.step_weights");
+  std::vector<double> out(static_cast<size_t>(c.info.at("T").get<int64_t>()), 1.0);
+  for (size_t t = 0; it != c.arrays.end() && t < out.size(); ++t) out[t] = at(it->second, static_cast<int64_t>(t));
+  return out;
+}
+
+CompileOptions compile_options(const Case& c) {
+  return c.info.at("produced_by").contains("oracle") ? CompileOptions() : CompileOptions::reference();
+}
+
+bool is_traced(const ETraceGraph& graph, const std::string& leaf) {
+  for (const TraceSite& site : trace_sites(graph))
+    for (int l : graph.hidden_param_op_relations[site.relation].trainables[site.trainable].leaves)
+      if (graph.module_info.weights[l].name() == leaf) return true;
+  return false;
+}
+
+RecordedRun::RecordedRun(const Case& c, const json& run)
+    : case_(c),
+      run_(run),
+      id_(run.at("id").get<std::string>()),
+      model_(run.value("batching", "") == "vmap" ? load_lane_model(c) : load_model(c)) {
+  const LearnerOptions options{
+      .vjp_method = run.at("vjp_method") == "multi-step" ? VjpMethod::MultiStep : VjpMethod::SingleStep,
+      .compile    = compile_options(c)};
+  const std::string name = run.at("algorithm");
+  if (name == "DNI") {
+    auto  dni = std::make_unique<DNI>(*model_, nullptr, options);
+    auto* d   = dni.get();
+    learner_  = std::move(dni);
+    learner_->compile_graph(at_step(c.arrays.at("x"), 0));
+    const auto W = by_group(c, run, "synth_w"), b = by_group(c, run, "synth_b");
+    auto       synthesizer = std::make_shared<SyntheticGradient>(d->group_signal_shapes());
+    for (const HiddenGroup& g : d->graph().hidden_groups)
+      for (const Path& p : g.hidden_paths) {
+        if (W.contains(p)) synthesizer->state_at({"weight" + std::to_string(g.index)}).set(W.at(p));
+        if (b.contains(p)) synthesizer->state_at({"bias" + std::to_string(g.index)}).set(b.at(p));
+      }
+    d->attach_synthesizer(synthesizer);
+    return;
+  }
+  if (name == "ThreeFactor") {
+    auto  three = std::make_unique<TabledThreeFactor>(*model_, options);
+    auto* t     = three.get();
+    learner_    = std::move(three);
+    given_      = {"run." + id_ + ".modulator"};
+    give_       = [t](const Tensors& m) { t->modulator = m[0]; };
+  } else if (name == "UORO") {
+    auto  uoro = std::make_unique<TabledUoro>(*model_, rule_of(c, run), options);
+    auto* u    = uoro.get();
+    learner_   = std::move(uoro);
+    give_      = [u](const Tensors& nu) { u->signs = nu; };
+  } else {
+    learner_ = std::make_unique<OnlineLearner>(*model_, rule_of(c, run), options);
+  }
+  const Tensor sample = at_step(c.arrays.at("x"), 0);
+  if (run.value("batching", "") == "vmap") {
+    learner_->compile_graph(at_step(sample.array(), 0));
+    lanes_.emplace(*learner_, c.info.at("B").get<int64_t>());
+    load_hidden(c, *model_);
+  } else {
+    learner_->compile_graph(sample);
+  }
+  if (name == "UORO") {
+    const json& groups = graph_of(c, run).at("hidden_groups");
+    for (const MemorySlot& slot : learner_->memory_slots())
+      if (slot.kind == "s")
+        for (size_t j = 0; j < groups.size(); ++j)
+          if (groups[j].at("hidden_paths")[0] == learner_->graph().hidden_groups[slot.group].hidden_paths[0].str())
+            given_.push_back("run." + id_ + ".nu.g" + std::to_string(j));
+  }
+}
+
+std::vector<RecordedRun::Call> RecordedRun::drive() {
+  const Array &       x = case_.arrays.at("x"), &target = case_.arrays.at("target");
+  const int64_t       T = x.shape()[0], free_run = run_.at("drive").value("free_run_steps", 0);
+  const bool          windows   = run_.at("drive").at("mode") == "window";
+  const int64_t       K         = windows ? run_["drive"].at("window").get<int64_t>() : 1;
+  const std::string   loss_name = case_.info.at("loss").at("name");
+  std::vector<double> weights   = step_weights(case_);
+  const DType         dtype     = case_.info.value("dtype", "float64") == "float32" ? DType::F32 : DType::F64;
+
+  std::fill(weights.begin(), weights.begin() + free_run, 0.0);
+  const Array step_losses = Array::of<double>(weights, {T});
+
+  auto loss = [&](Tensor in, Tensor goal, Tensor w, std::vector<Tensor> extra) {
+    give_(extra);
+    if (!windows) return w * loss_of(loss_name, lanes_ ? (*lanes_)(in) : (*learner_)(in), goal);
+    const Tensor y = (*learner_)(MultiStepData{{in}});
+    return sum(for_loop([&](Tensor y_t, Tensor goal_t, Tensor w_t) { return w_t * loss_of(loss_name, y_t, goal_t); }, y,
+                        goal, w));
+  };
+  auto              step = jit(value_and_grad(loss, model_->params()));
+  std::vector<Call> calls;
+  for (int64_t t = 0; t < T; t += K) {
+    const int64_t end  = std::min(t + K, T);
+    const auto    rows = [&](const Array& a) { return windows ? slice_axis(Tensor(a), 0, t, end) : at_step(a, t); };
+    std::vector<Tensor> extra;
+    for (const std::string& name : given_) extra.push_back(rows(case_.arrays.at(name)));
+    const Tensor losses       = convert(rows(step_losses), dtype);
+    const auto [value, grads] = step(rows(x), rows(target), losses, extra);
+    Call call;
+    for (const auto& [path, leaves] : grads)
+      for (const auto& [leaf, g] : leaves) call.gradients[path.str() + (leaf.empty() ? "" : "." + leaf)] = g.array();
+    call.memory = learner_->memory();
+    calls.push_back(std::move(call));
+  }
+  return calls;
+}
+
+}  // namespace braintrace::golden

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// braintrace verify: runs recorded cases and compares with what was recorded.
+#include "braintrace/verify/verify.h"
+
+#include <cstdio>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "braintrace/compiler/diagnostics.h"
+#include "cli/command.h"
+
+namespace braintrace::cli {
+
+namespace {
+
+using nlohmann::ordered_json;
+using golden::CaseReport;
+using golden::Comparison;
+
+struct Options {
+  std::vector<std::string> paths;
+  bool                     verbose = false, json = false;
+};
+
+struct Tally {
+  size_t                        passed = 0, failed = 0, left_out = 0, broken = 0;  // cases
+  size_t                        facts = 0, arrays = 0;
+  double                        worst = 0;  // error of an array, in tolerances
+  std::map<std::string, size_t> reasons;    // of what was left out
+
+  void add(const CaseReport& r) {
+    ++(r.status() == CaseReport::Status::Passed   ? passed
+       : r.status() == CaseReport::Status::Failed ? failed
+                                                  : left_out);
+    for (const Comparison& c : r.compared) {
+      ++(c.is_array ? arrays : facts);
+      if (c.is_array) worst = std::max(worst, c.error / c.tolerance);
+    }
+    for (const auto& l : r.left_out) ++reasons[l.reason];
+  }
+  size_t cases() const { return passed + failed + left_out + broken; }
+};
+
+std::string indented(const std::string& text, const std::string& by) {
+  std::string out = by;
+  for (char c : text) {
+    out += c;
+    if (c == '\n') out += by;
+  }
+  return out;
+}
+
+void print_case(const CaseReport& r, bool verbose) {
+  const bool failed = r.status() == CaseReport::Status::Failed;
+  fmt::print("{:<9} {}  ({} compared, {} left out)\n", name_of(r.status()), r.name, r.compared.size(),
+             r.left_out.size());
+  for (const Comparison& c : r.compared) {
+    if (!verbose && (!failed || c.equal())) continue;
+    fmt::print("    {} {}", c.equal() ? "ok  " : "MISS", c.what);
+    if (c.is_array) fmt::print("  error {:.2e}, tolerance {:.0e}", c.error, c.tolerance);
+    fmt::print("\n");
+    if (!c.difference.empty()) fmt::print("{}\n", indented(c.difference, "         "));
+  }
+  if (verbose)
+    for (const auto& l : r.left_out) fmt::print("    left out {}: {}\n", l.what, l.reason);
+}
+
+void print_summary(const Tally& t) {
+  fmt::print("\n{} cases: {} passed, {} failed, {} left out, {} broken\n", t.cases(), t.passed, t.failed, t.left_out,
+             t.broken);
+  fmt::print("compared: {} facts, {} arrays", t.facts, t.arrays);
+  if (t.arrays > 0) fmt::print(" (worst error {:.2g} of its tolerance)", t.worst);
+  fmt::print("\n");
+  for (const auto& [reason, count] : t.reasons) fmt::print("left out: {} × {}\n", count, reason);
+}
+
+ordered_json as_json(const CaseReport& r) {
+  ordered_json j = {{"case", r.name}, {"file", r.file}, {"status", name_of(r.status())}};
+  j["compared"]  = ordered_json::array();
+  j["left_out"]  = ordered_json::array();
+  for (const Comparison& c : r.compared) {
+    ordered_json one = {{"what", c.what}, {"equal", c.equal()}};
+    if (c.is_array) one["error"] = c.error, one["tolerance"] = c.tolerance;
+    if (!c.difference.empty()) one["difference"] = c.difference;
+    j["compared"].push_back(one);
+  }
+  for (const auto& l : r.left_out) j["left_out"].push_back({{"what", l.what}, {"reason", l.reason}});
+  return j;
+}
+
+ordered_json as_json(const Tally& t) {
+  return {{"cases", t.cases()},  {"passed", t.passed}, {"failed", t.failed}, {"left_out", t.left_out},
+          {"broken", t.broken},  {"facts", t.facts},   {"arrays", t.arrays}, {"worst_error_in_tolerances", t.worst},
+          {"reasons", t.reasons}};
+}
+
+int run(const Options& o) {
+  std::vector<std::string> files;
+  for (const std::string& path : o.paths)
+    for (const std::string& file : golden::find_cases(path)) files.push_back(file);
+  Tally        tally;
+  ordered_json reports = ordered_json::array();
+  for (const std::string& file : files) {
+    try {
+      const CaseReport r = golden::verify_case(golden::load_case(file));
+      tally.add(r);
+      if (o.json)
+        reports.push_back(as_json(r));
+      else
+        print_case(r, o.verbose);
+    } catch (const UserError& error) {
+      ++tally.broken;
+      fmt::print(stderr, "error: {}\n", error.what());
+      if (o.json) reports.push_back({{"file", file}, {"status", "broken"}, {"message", error.what()}});
+    }
+  }
+  if (o.json)
+    fmt::print("{}\n", ordered_json{{"cases", reports}, {"summary", as_json(tally)}}.dump(
+                           2, ' ', false, ordered_json::error_handler_t::replace));
+  else
+    print_summary(tally);
+  return tally.broken > 0 ? 2 : tally.failed > 0 ? 1 : 0;
+}
+
+}  // namespace
+
+void add_verify(CLI::App& app, Action& chosen) {
+  auto  options = std::make_shared<Options>();
+  auto* command = app.add_subcommand("verify", "run recorded cases and compare");
+  command->add_option("CASE", options->paths, "files of cases, or folders to search")->required();
+  command->add_flag("--verbose", options->verbose, "every comparison with its worst error, and all that was left out");
+  command->add_flag("--json", options->json, "machine-readable output");
+  command->callback([options, &chosen] { chosen = [options] { return run(*options); }; });
+}
+
+}  // namespace braintrace::cli

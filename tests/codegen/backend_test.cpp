@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// The life of compiled files, threads, memory, and errors.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <new>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "braintrace/backends/cpu/compiler.h"
+#include "braintrace/backends/cpu/cpu_backend.h"
+#include "braintrace/backends/cpu/thread_pool.h"
+#include "braintrace/base/rng.h"
+#include "braintrace/ir/builder.h"
+#include "braintrace/ops/contract.h"
+#include "braintrace/ops/elementary.h"
+#include "braintrace/ops/families.h"
+#include "braintrace/ops/index.h"
+#include "braintrace/ops/index_walk.h"
+#include "braintrace/ops/math.h"
+#include "braintrace/ops/reduce.h"
+#include "tests/codegen/agreement.h"
+#include "tests/support/error_of.h"
+
+namespace {
+thread_local int64_t allocations = 0;
+}
+void* operator new(size_t n) {
+  ++allocations;
+  if (void* p = std::malloc(n ? n : 1)) return p;
+  throw std::bad_alloc();
+}
+void operator delete(void* p) noexcept { std::free(p); }
+void operator delete(void* p, size_t) noexcept { std::free(p); }
+
+namespace braintrace {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Environment variables for the time of a test.
+class With {
+ public:
+  With(const char* name, const std::string& value) : name_(name) {
+    if (const char* v = std::getenv(name)) before_ = v;
+    setenv(name, value.c_str(), 1);
+  }
+  ~With() { before_ ? setenv(name_, before_->c_str(), 1) : unsetenv(name_); }
+
+ private:
+  const char*                name_;
+  std::optional<std::string> before_;
+};
+
+class CompiledFiles : public testing::Test {
+ protected:
+  CompiledFiles()
+      : folder(fs::temp_directory_path() / fmt::format("braintrace-test-{}", getpid())),
+        cache("BRAINTRACE_CACHE_DIR", folder.string()) {
+    fs::remove_all(folder);
+    cpu::forget_loaded();
+  }
+  ~CompiledFiles() override { fs::remove_all(folder); }
+
+  // y = x² + c; every c is another file.
+  static std::shared_ptr<cpu::Compiled> compiled(double c) {
+    const Traced t = trace({{DType::F64, {2}}}, [&](const Tensors& x) -> Tensors { return {square(x[0]) + c}; });
+    return cpu::compile_together({t.program}, {{}})[0];
+  }
+  static double value(cpu::Compiled& f) { return at(f.run({Array::of<double>({3, 4}, {2})})[0], 1); }
+  size_t        files() const {
+           return fs::exists(folder) ? static_cast<size_t>(std::distance(fs::directory_iterator(folder), {})) : 0;
+  }
+
+  fs::path folder;
+  With     cache;
+};
+
+TEST_F(CompiledFiles, AreUsedAgain) {
+  EXPECT_FALSE(compiled(1)->was_cached());
+  cpu::forget_loaded();
+  const auto again = compiled(1);
+  EXPECT_TRUE(again->was_cached());
+  EXPECT_EQ(value(*again), 17);
+  EXPECT_EQ(files(), 2u);  // code and checksum; nothing half done is left
+  struct stat s {};
+  ASSERT_EQ(stat(folder.c_str(), &s), 0);
+  EXPECT_EQ(s.st_mode & 0777, 0700u);
+}
+
+TEST_F(CompiledFiles, ThatAreDamagedAreMadeAgain) {
+  compiled(2);
+  cpu::forget_loaded();
+  for (const auto& e : fs::directory_iterator(folder))
+    if (e.path().extension() == ".so") std::ofstream(e.path(), std::ios::trunc) << "not machine code";
+  const auto f = compiled(2);
+  EXPECT_FALSE(f->was_cached());
+  EXPECT_EQ(value(*f), 18);
+}
+
+TEST_F(CompiledFiles, OfAFolderOpenToOthersAreNotTrusted) {
+  fs::create_directory(folder);
+  fs::permissions(folder, fs::perms(0777));
+  const auto f = compiled(3);
+  EXPECT_TRUE(f->is_native());
+  EXPECT_EQ(value(*f), 19);
+  EXPECT_EQ(files(), 0u);
+}
+
+TEST_F(CompiledFiles, NeedNoFolder) {
+  const With nowhere("BRAINTRACE_CACHE_DIR", "/proc/braintrace");
+  const auto f = compiled(4);
+  EXPECT_TRUE(f->is_native());
+  EXPECT_EQ(value(*f), 20);
+}
+
+TEST_F(CompiledFiles, AreSharedByProcesses) {
+  std::vector<pid_t> children;
+  for (int i = 0; i < 2; ++i) {
+    const pid_t pid = fork();
+    if (pid == 0) {
+      const auto f = compiled(5);
+      _exit(f->is_native() && value(*f) == 21 ? 0 : 1);
+    }
+    children.push_back(pid);
+  }
+  for (const pid_t pid : children) {
+    int status = 1;
+    ASSERT_EQ(waitpid(pid, &status, 0), pid);
+    EXPECT_EQ(status, 0);
+  }
+  EXPECT_EQ(files(), 2u);
+}
+
+TEST_F(CompiledFiles, AreReplacedByTheInterpreterWithoutACompiler) {
+  const With none("BRAINTRACE_CC", "/nonexistent/compiler");
+  EXPECT_NE(cpu::missing_compiler(), "");
+  testing::internal::CaptureStderr();
+  const auto f = compiled(6);
+  EXPECT_FALSE(f->is_native());
+  EXPECT_EQ(value(*f), 22);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("BRAINTRACE_CC"), std::string::npos);
+}
+
+// Products, sums over either axis and elementwise work, all large enough to be shared.
+Traced large_program(Array& x, Array& w) {
+  Rng rng(5);
+  x = random_array(rng, {DType::F32, {96, 300}});
+  w = random_array(rng, {DType::F32, {300, 200}});
+  return trace({x.type(), w.type()}, [](const Tensors& in) -> Tensors {
+    const Tensor y = tanh(dot(in[0], in[1]));
+    return {y, sum(y * y, 0), sum(y, 1), dot_general(in[0], y, {{0}, {0}, {}, {}})};
+  });
+}
+
+TEST(CompiledThreads, DoNotChangeBits) {
+  Array        x, w;
+  const Traced t      = large_program(x, w);
+  const auto   f      = cpu_backend().compile(t.program, {});
+  const int    before = cpu::num_threads();
+  cpu::set_num_threads(1);
+  const Arrays one = f->run({x, w});
+  for (const int threads : {2, 3, 4, 8}) {
+    cpu::set_num_threads(threads);
+    const Arrays many = f->run({x, w});
+    for (size_t r = 0; r < one.size(); ++r)
+      EXPECT_TRUE(identical(one[r], many[r])) << threads << " threads, result " << r;
+  }
+  cpu::set_num_threads(before);
+}
+
+TEST(CompiledMemory, IsNotAllocatedWhileRunning) {
+  Array        x, w;
+  const Traced t       = large_program(x, w);
+  const auto   f       = cpu::compile_together({t.program}, {{}})[0];
+  Arrays       results = f->run({x, w});
+  const void*  in[]    = {x.raw(), w.raw()};
+  void*        out[]   = {results[0].mutable_raw(), results[1].mutable_raw(), results[2].mutable_raw(),
+                          results[3].mutable_raw()};
+  f->run_into(in, out);
+  const int64_t before = allocations;
+  for (int i = 0; i < 10; ++i) f->run_into(in, out);
+  EXPECT_EQ(allocations, before);
+  const auto probe = std::make_unique<int>(1);
+  EXPECT_GT(allocations, before) << "the count is alive";
+}
+
+TEST(CompiledErrors, HaveTheInterpretersWords) {
+  const Traced t    = trace({{DType::F32, {3}}, {DType::I32, {1}}},
+                            [](const Tensors& in) -> Tensors { return {take(in[0] * 2, in[1], 0)}; });
+  const Arrays args = {Array::of<float>({1, 2, 3}, {3}), Array::of<int32_t>({7}, {1})};
+  const auto   f    = cpu_backend().compile(t.program, {});
+  const auto   said = error_of([&] { f->run(args); });
+  EXPECT_EQ(said, error_of([&] { evaluate(t.program, {}, args); }));
+  EXPECT_NE(said, "");
+  EXPECT_EQ(at(f->run({args[0], Array::of<int32_t>({2}, {1})})[0], 0), 6) << "an error leaves it usable";
+}
+
+// The comparison itself can fail: an op whose reference meaning is not that of its name.
+TEST(CompiledControl, DisagreementIsSeen) {
+  static constinit const Op wrong = elementwise(
+      {.name = "tanh", .doc = "claims to be tanh", .scalar = {.real = [](const double* x) { return x[0] / 2; }}});
+  const Array x = Array::of<double>({1, 2}, {2});
+  const auto  t = trace({x.type()}, [](const Tensors& in) { return apply(wrong, in); });
+  EXPECT_GT(testing_support::worst_disagreement({{"wrong", t.program, {}, {x}}}).distance, 0.01);
+}
+
+}  // namespace
+}  // namespace braintrace

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Learning steps and windows of small networks, with gradient and weight update in one program: machine code against
+// the interpreter, and no equation left to the host.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "braintrace/algorithms/bptt.h"
+#include "braintrace/algorithms/d_rtrl.h"
+#include "braintrace/algorithms/es_d_rtrl.h"
+#include "braintrace/base/rng.h"
+#include "braintrace/codegen/emit.h"
+#include "braintrace/model/environment.h"
+#include "braintrace/model/grad.h"
+#include "braintrace/model/random_stream.h"
+#include "braintrace/nn/neuron.h"
+#include "braintrace/nn/optim.h"
+#include "braintrace/nn/rnn.h"
+#include "braintrace/ops/index_walk.h"
+#include "braintrace/ops/math.h"
+#include "braintrace/ops/move.h"
+#include "braintrace/ops/reduce.h"
+#include "tests/codegen/agreement.h"
+
+namespace braintrace {
+namespace {
+
+using testing_support::Job;
+
+constexpr int64_t B = 3, n_in = 4, n = 6, n_out = 2, T = 5;
+
+class LifLayer : public nn::Module {
+ public:
+  LifLayer() : w(n_in + n, n), neuron(n) { children({{"w", w}, {"neuron", neuron}}); }
+  Tensor update(const Tensor& x) override { return neuron(w(concat({x, neuron.spikes()}, -1))); }
+
+  nn::Linear w;
+  nn::LIF    neuron;
+};
+
+std::shared_ptr<nn::Module> cell_named(const std::string& kind) {
+  if (kind == "rnn") return std::make_shared<nn::ValinaRNNCell>(n_in, n, nn::CellOptions{.activation = "tanh"});
+  if (kind == "gru") return std::make_shared<nn::GRUCell>(n_in, n);
+  if (kind == "lstm") return std::make_shared<nn::LSTMCell>(n_in, n);
+  return std::make_shared<LifLayer>();
+}
+
+class Net : public nn::Module {
+ public:
+  explicit Net(const std::string& kind) : cell(cell_named(kind)), out(n, n_out) {
+    children({{"cell", *cell}, {"out", out}});
+  }
+  Tensor update(const Tensor& x) override { return out(cell->update(x)); }
+
+  std::shared_ptr<nn::Module> cell;
+  nn::Linear                  out;
+};
+
+std::shared_ptr<OnlineLearner> learner_named(const std::string& rule, Module& model) {
+  if (rule == "D_RTRL") return std::make_shared<D_RTRL>(model);
+  if (rule == "ES_D_RTRL") return std::make_shared<ES_D_RTRL>(model, TraceDecay::decay(0.9));
+  return std::make_shared<BPTT>(model);
+}
+
+// One update of the weights from a step, or from a window of T steps.
+Job learning_job(const std::string& kind, const std::string& rule, bool window, DType dtype) {
+  Environment::Scope scope({.dt = 1.0, .precision = dtype});
+  random::seed(3);
+  Net model(kind);
+  init_all_states(model, {.batch_size = B});
+  const auto learner = learner_named(rule, model);
+  learner->compile_graph(zeros({B, n_in}, dtype));
+  optim::SGD opt(0.1);
+  opt.register_trainable_weights(model.params());
+  auto loss = [&](Tensor x, Tensor y) {
+    return mean(square((window ? (*learner)(MultiStepData{{x}}) : (*learner)(x)) - y));
+  };
+  Rng         rng(4);
+  const Shape lead = window ? Shape{T, B} : Shape{B};
+  auto        draw = [&](int64_t width) {
+    Shape shape = lead;
+    shape.push_back(width);
+    return Tensor(random_array(rng, {dtype, shape}));
+  };
+  const Tensor x = draw(n_in), y = draw(n_out);
+  // A first step, so that traces are not zero.
+  loss(window ? x : draw(n_in), y);
+  const StatefulProgram p = trace_function({x.type(), y.type()}, [&](const Tensors& in) -> Tensors {
+    auto [value, grads] = value_and_grad(loss, model.params())(in[0], in[1]);
+    opt.update(grads);
+    return {value};
+  });
+  Job job{fmt::format("{} {} {} {}", kind, rule, window ? "window" : "step", name_of(dtype)), p.program, {}, {}};
+  for (const Tensor& c : p.constants) job.constants.push_back(c.array());
+  for (const Tensor& t : p.inputs({x, y})) job.args.push_back(t.array());
+  return job;
+}
+
+std::vector<Job> learning_jobs(std::initializer_list<const char*> kinds, DType dtype) {
+  std::vector<Job> jobs;
+  for (const char* kind : kinds)
+    for (const char* rule : {"D_RTRL", "ES_D_RTRL", "BPTT"})
+      for (const bool window : {false, true}) jobs.push_back(learning_job(kind, rule, window, dtype));
+  return jobs;
+}
+
+TEST(CompiledModels, AgreeInF64) {
+  const auto jobs = learning_jobs({"rnn", "gru", "lstm", "lif"}, DType::F64);
+  for (const Job& j : jobs) EXPECT_TRUE(codegen::emit({j.program}).calls.empty()) << j.name;
+  const auto w = testing_support::worst_disagreement(jobs);
+  EXPECT_LE(w.distance, 1e-12) << w.name;
+}
+
+TEST(CompiledModels, AgreeInF32) {
+  const auto w = testing_support::worst_disagreement(learning_jobs({"gru"}, DType::F32));
+  EXPECT_LE(w.distance, 2e-5) << w.name;
+}
+
+// No array with batch, input and output axes.
+TEST(CompiledModels, ArenaOfAWindowIsSmall) {
+  const Job j = learning_job("gru", "BPTT", true, DType::F32);
+  EXPECT_LT(codegen::emit({j.program}).entries[0].arena_bytes, 4 * 32 * T * B * (n_in + n));
+}
+
+}  // namespace
+}  // namespace braintrace
