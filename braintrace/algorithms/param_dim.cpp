@@ -124,7 +124,7 @@ Tensor ParamDimRule::transition(Step& step, int group) const {
   if (*options_.leak == 0) return {};
   const HiddenGroup& g     = step.graph().hidden_groups[group];
   Shape              shape = g.varshape;
-  shape.insert(shape.end(), {g.num_state, g.num_state});
+  shape.insert(shape.end(), 2, g.num_state);
   const DType dtype = step.graph().module_info.program().type(g.hidden[0].out).dtype;
   return broadcast_to(*options_.leak * eye(g.num_state, dtype), shape);
 }

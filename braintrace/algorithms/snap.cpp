@@ -27,7 +27,7 @@ int64_t unit_count(const HiddenGroup& g) {
 // shape of the group's positions, then `last`
 Shape on_positions(const HiddenGroup& g, std::initializer_list<int64_t> last) {
   Shape shape = g.varshape;
-  shape.insert(shape.end(), last);
+  shape.insert(shape.end(), last.begin(), last.end());
   return shape;
 }
 

@@ -136,7 +136,7 @@ Folded fold_transition(const HiddenGroup& g, const Values& values) {
     return {{PD}, {P[0]}};
   };
   Shape shape = g.varshape;
-  shape.insert(shape.end(), {g.num_state, g.num_state});
+  shape.insert(shape.end(), 2, g.num_state);
   const Tensor     I = broadcast_to(eye(g.num_state, values[g.hidden[0].in].dtype()), shape);
   const ScanResult r = scan(body, {I}, substeps.rows, {.length = g.descent->length, .reverse = true});
   return {live ? r.carry[0] : Tensor(), r.ys[0]};
@@ -179,7 +179,7 @@ Tensor HiddenGroup::diagonal_jacobian(const Tensors& hidden_vals, const Tensors&
   const Tensor D = blocks_at(*this, hidden_vals, const_vals);
   if (D.defined()) return D;
   Shape shape = varshape;
-  shape.insert(shape.end(), {num_state, num_state});
+  shape.insert(shape.end(), 2, num_state);
   return Tensor(Type{hidden_vals[0].dtype(), shape}, 0);
 }
 

@@ -209,7 +209,7 @@ void verify_blocks(const Case& c, const std::string& prefix, const json& recorde
     const auto same = step.pull(ct);
     for (const auto& [g, place] : places.group) {
       Shape block = graph.hidden_groups[g].varshape;
-      block.insert(block.end(), {graph.hidden_groups[g].num_state, graph.hidden_groups[g].num_state});
+      block.insert(block.end(), 2, graph.hidden_groups[g].num_state);
       add(prefix + "jac.D." + place, step.D(g).defined() ? step.D(g) : zeros(block, y.dtype()));
       if (prefix.ends_with(".")) add(prefix + "D." + place, out.back());
       add(prefix + "signal." + place, same.L[g]);
