@@ -67,7 +67,7 @@ Types step_types(const Tensors& sequences) {
 class Snapshot {
  public:
   explicit Snapshot(const OnlineLearner& learner) {
-    for (const StateMap& states : {learner.model().states(), learner.memory_states()})
+    for (const StateMap& states : {learner.model().states(), learner.own_states()})
       for (const auto& [path, state] : states)
         for (const std::string& leaf : state.leaf_names()) values_.push_back({{state, leaf}, state.leaf(leaf)});
   }

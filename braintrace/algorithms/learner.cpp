@@ -107,6 +107,7 @@ Tensors OnlineLearner::run(const Tensors& xs, const WindowOptions& given) {
   const Tensors extra   = (aux_of_ ? aux_of_ : this)->aux(given.length);
   WindowOptions options = given;
   options.aux           = types_of(extra);
+  options.check_finite  = options_.check_finite;
   if (options.length)
     for (Type& t : options.aux) t.shape.erase(t.shape.begin());
 
@@ -119,6 +120,7 @@ Tensors OnlineLearner::run(const Tensors& xs, const WindowOptions& given) {
   Tensors inputs = inputs_of(xs);
   for (const State& t : c.memory) inputs.push_back(t.value());
   inputs = concatenated(std::move(inputs), extra);
+  if (options.check_finite) inputs.push_back(c.running_index.value());
 
   const auto run     = [&](const Tensors& in) { return replay(p.forward, p.forward_constants, in); };
   const auto forward = [&](const Tensors& in) { return part(run(in), 0, n_out + n_memory); };
@@ -204,23 +206,42 @@ void OnlineLearner::reset_state() {
   compiled().running_index.set(Tensor(Type{DType::I32, {}}, 0));
 }
 
+void OnlineLearner::reset_state(const Path& parameter) {
+  const MemorySlots slots = memory_slots();
+  get_etrace_of(parameter);  // there must be one
+  for (size_t i = 0; i < slots.size(); ++i)
+    if (const State& m = compiled().memory[i]; !keys_of(slots[i], parameter).empty())
+      m.set(Tensor(m.value().type(), 0));
+}
+
+void OnlineLearner::init_etrace_state() {
+  const MemorySlots slots = memory_slots();
+  for (size_t i = 0; i < slots.size(); ++i) compiled().memory[i].set(Tensor(slots[i].type, 0));
+  compiled().running_index.set(Tensor(Type{DType::I32, {}}, 0));
+}
+
+std::vector<std::string> OnlineLearner::keys_of(const MemorySlot& slot, const Path& parameter) const {
+  const auto is_leaf = [&](int l) {
+    const WeightVar& w = graph().module_info.weights[l];
+    return w.path == parameter || w.name() == parameter.str();
+  };
+  std::vector<std::string> out;
+  if (slot.relation < 0) return out;
+  const auto& trainables = graph().hidden_param_op_relations[slot.relation].trainables;
+  for (size_t k = 0; k < trainables.size(); ++k)
+    if ((slot.trainable < 0 || slot.trainable == static_cast<int>(k)) &&
+        std::any_of(trainables[k].leaves.begin(), trainables[k].leaves.end(), is_leaf))
+      out.push_back(trainables[k].key);
+  return out;
+}
+
 std::vector<OnlineLearner::EtraceEntry> OnlineLearner::get_etrace_of(const Path& parameter) const {
-  const auto&              relations = graph().hidden_param_op_relations;
-  const MemorySlots        slots     = memory_slots();
-  const Tensors            values    = memory();
+  const MemorySlots        slots  = memory_slots();
+  const Tensors            values = memory();
   std::vector<EtraceEntry> out;
-  for (size_t i = 0; i < slots.size(); ++i) {
-    if (slots[i].relation < 0) continue;
-    const auto& trainables = relations[slots[i].relation].trainables;
-    for (size_t k = 0; k < trainables.size(); ++k) {
-      if (slots[i].trainable >= 0 && slots[i].trainable != static_cast<int>(k)) continue;
-      const bool reads = std::any_of(trainables[k].leaves.begin(), trainables[k].leaves.end(), [&](int l) {
-        const WeightVar& w = graph().module_info.weights[l];
-        return w.path == parameter || w.name() == parameter.str();
-      });
-      if (reads) out.push_back({slots[i].kind, slots[i].relation, slots[i].group, trainables[k].key, values[i]});
-    }
-  }
+  for (size_t i = 0; i < slots.size(); ++i)
+    for (const std::string& key : keys_of(slots[i], parameter))
+      out.push_back({slots[i].kind, slots[i].relation, slots[i].group, key, values[i]});
   require(
       !out.empty(),
       "get_etrace_of: '{}' carries no trace.\n  It is no parameter of the model, or no trainable operation connects "
@@ -252,6 +273,18 @@ StateMap OnlineLearner::memory_states() const {
   for (size_t i = 0; i < compiled().memory.size(); ++i)
     out.emplace_back(Path{"etrace", std::to_string(i)}, compiled().memory[i]);
   return out;
+}
+
+StateMap OnlineLearner::own_states() const {
+  StateMap out = memory_states();
+  out.emplace_back(Path{"running_index"}, compiled().running_index);
+  return out;
+}
+
+Path OnlineLearner::state_id_to_path(const State& state) const {
+  for (const auto& [path, mine] : model_->states())
+    if (mine == state) return path;
+  fail("learner: {} is no state of the model.", state.place());
 }
 
 void OnlineLearner::set_memory(const Tensors& values) {

@@ -31,6 +31,9 @@ struct LearnerOptions {
   VjpMethod      vjp_method = VjpMethod::SingleStep;
   CompileOptions compile    = {};
   std::string    name       = {};
+  // Inputs, states, traces and all values between them are watched: one that is not finite is an error that names the
+  // step, the equation and the states. For finding the cause; slower.
+  bool check_finite = false;
 };
 
 class OnlineLearner {
@@ -64,6 +67,10 @@ class OnlineLearner {
 
   // Zero traces, filters and step count; the model's states stay.
   void reset_state();
+  // Zero what is remembered for one parameter.
+  void reset_state(const Path& parameter);
+  // Makes the traces anew, as compile_graph did.
+  void init_etrace_state();
 
   struct EtraceEntry {
     std::string kind;  // trace, filter, x, f, …
@@ -86,11 +93,14 @@ class OnlineLearner {
   StateMap            param_states() const;
   StateMap            hidden_states() const;
   StateMap            other_states() const;
+  StateMap            path_to_states() const { return model_->states(); }
+  Path                state_id_to_path(const State& state) const;
 
   // What the rule remembers, in the order of LearningRule::memory.
   MemorySlots memory_slots() const { return rule_->memory(graph()); }
   Tensors     memory() const;
   StateMap    memory_states() const;  // the states that hold it: etrace.0, …
+  StateMap    own_states() const;     // these and the number of calls
   void        set_memory(const Tensors& values);
 
  protected:
@@ -112,6 +122,8 @@ class OnlineLearner {
     std::map<std::string, WindowProgram> programs;
   };
   const Compiled& compiled() const;
+  // Operands of the relation of a slot that read the parameter, named by its path or any leaf of it.
+  std::vector<std::string> keys_of(const MemorySlot& slot, const Path& parameter) const;
   // Cotangents of the step's results that stand for the estimated future; empty without an estimate.
   Tensors exit_cotangents(const Tensors& results) const;
   // Adds them where no trace carries the future already.

@@ -116,9 +116,11 @@ std::shared_ptr<const LearningRule> make_rule(const ETraceConfig& config, const 
 
 std::unique_ptr<OnlineLearner> make_learner(Module& model, const ETraceConfig& config, const RuleOptions& options,
                                             const std::string& name) {
-  LearnerOptions learner{
-      .vjp_method = options.vjp_method.value_or(own_method(config)), .compile = options.compile, .name = options.name};
-  auto rule = make_rule(config, options, name);
+  LearnerOptions learner{.vjp_method   = options.vjp_method.value_or(own_method(config)),
+                         .compile      = options.compile,
+                         .name         = options.name,
+                         .check_finite = options.check_finite};
+  auto           rule = make_rule(config, options, name);
   if (config->learning_signal == SignalSource::Modulatory)
     return std::make_unique<ThreeFactor>(model, std::move(rule), options.modulator, std::move(learner));
   if (config->learning_signal == SignalSource::Bootstrapped)

@@ -20,8 +20,9 @@ struct RuleOptions {
   std::optional<double>         projection_eps     = {};
   Tensor                        modulator          = {};  // of ThreeFactor; may also be given with each call
   // Of any learner.
-  std::string    name    = {};
-  CompileOptions compile = {};
+  std::string    name         = {};
+  CompileOptions compile      = {};
+  bool           check_finite = false;
 };
 
 // "single-step" or "multi-step", exactly.

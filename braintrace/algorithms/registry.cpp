@@ -165,8 +165,9 @@ std::unique_ptr<OnlineLearner> Algorithm::learner(Module& model, const RuleOptio
   const VjpMethod method = made->method(o.vjp_method.value_or(VjpMethod::SingleStep));
   require(!o.vjp_method || method == *o.vjp_method, "{}: its vjp_method is '{}', got '{}'.", name, to_string(method),
           to_string(o.vjp_method.value_or(method)));
-  return std::make_unique<OnlineLearner>(model, made,
-                                         LearnerOptions{.vjp_method = method, .compile = o.compile, .name = o.name});
+  return std::make_unique<OnlineLearner>(
+      model, made,
+      LearnerOptions{.vjp_method = method, .compile = o.compile, .name = o.name, .check_finite = o.check_finite});
 }
 
 std::string list_of_algorithms() {

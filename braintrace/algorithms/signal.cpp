@@ -70,7 +70,7 @@ Tensors LearningSignal::received(const ETraceGraph& graph, const Tensors& L, con
     if (!carries_trace(graph, g.index)) continue;
     Tensor& mine = out[g.index];
     if (is_modulatory()) {
-      mine = modulator_of(g, aux.at(0));
+      mine = convert(modulator_of(g, aux.at(0)), mine.dtype());
     } else if (!has_any(g, feedback_.leave_out)) {
       require(!g.varshape.empty(), "random feedback: group {} has no unit axis.", g.index);
       if (!feedback_.from_output) {

@@ -3,6 +3,8 @@
 // value is no longer needed; an elementwise result takes the place of an operand that ends there.
 #pragma once
 
+#include <cstdint>
+
 #include "braintrace/codegen/fuse.h"
 
 namespace braintrace::codegen {

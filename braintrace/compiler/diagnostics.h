@@ -2,6 +2,7 @@
 // Decisions of the compiler as records: kind, level, what they concern and why.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>

@@ -17,11 +17,12 @@ namespace braintrace {
 
 namespace {
 
-// Adds to `active` the carries among `live` results; true when there was a new one.
+// Adds to `active` the float carries among `live` results; true when there was a new one.
 bool grow(Mask& active, const ScanParts& s, const Mask& live) {
-  bool changed = false;
+  const Types types   = s.body.types_of(s.body.args);
+  bool        changed = false;
   for (size_t k = 0; k < s.carry; ++k)
-    if (live[k] && !active[s.consts + k]) changed = active[s.consts + k] = true;
+    if (live[k] && is_float(types[s.consts + k].dtype) && !active[s.consts + k]) changed = active[s.consts + k] = true;
   return changed;
 }
 

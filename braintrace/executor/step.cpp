@@ -5,6 +5,7 @@
 
 #include "braintrace/compiler/report.h"
 #include "braintrace/control/scan.h"
+#include "braintrace/executor/check_finite.h"
 #include "braintrace/ops/families.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
@@ -43,7 +44,7 @@ Tensor as_output(const EtpCall& call, const HiddenGroup& g, const Tensor& t) {
   return reshape(t, shape);
 }
 
-Step::Step(const ETraceGraph& graph, const Tensors& inputs)
+Step::Step(const ETraceGraph& graph, const Tensors& inputs, const Tensor& when)
     : graph_(graph),
       info_(graph.module_info),
       flow_(info_.program(), info_.entries()),
@@ -51,10 +52,17 @@ Step::Step(const ETraceGraph& graph, const Tensors& inputs)
       values_(info_.program().types.size()) {
   const Program& p = info_.program();
   for (const HiddenVar& h : info_.hidden) is_exit_[h.out] = true;
-  bind_inputs(p, concatenated(info_.step.constants, inputs), values_);
-  for (const Eqn& e : p.eqns) {
-    EqnNote note(p, e);
-    scatter(values_, e.out, apply(*e.op, gather(values_, e.in), e.attrs));
+  Tensors seen = inputs;
+  for (size_t i = 0; when.defined() && i < seen.size(); ++i)
+    seen[i] = checked_finite(seen[i], when, describe_input(info_, i));
+  bind_inputs(p, concatenated(info_.step.constants, seen), values_);
+  for (size_t i = 0; i < p.eqns.size(); ++i) {
+    const Eqn& e = p.eqns[i];
+    EqnNote    note(p, e);
+    Tensors    out = apply(*e.op, gather(values_, e.in), e.attrs);
+    if (when.defined())
+      for (Tensor& t : out) t = checked_finite(t, when, describe_equation(info_, i));
+    scatter(values_, e.out, out);
   }
   // The perturbed step runs beside the plain one; common equations are joined later.
   Tensors in = concatenated(info_.step.constants, inputs);
@@ -213,10 +221,10 @@ Tensor Step::unit_columns(int group, int64_t units) const {
   basis.insert(basis.end(), positions.begin(), positions.end());
   // [units·S, rows, units·S] of one row repeated.
   const Tensor  directions = reshape(broadcast_axes(eye(n, dtype), {n, P / units, n}, {0, 2}), basis);
-  const Tensors constants  = gather(values_, g.transition.constants), old = gather(values_, g.entries());
-  const Tensors point  = concatenated(constants, old);
-  bool          live   = false;
-  Types         types  = types_of(point);
+  const Tensors constants = gather(values_, g.transition.constants), old = gather(values_, g.entries());
+  const Tensors point = concatenated(constants, old);
+  bool          live  = false;
+  Types         types = types_of(point);
   types.push_back({dtype, positions});
   const Traced one = trace(types, [&](const Tensors& in) -> Tensors {
     const Tensors at(in.begin(), in.end() - 1);

@@ -36,8 +36,9 @@ Tensor as_output(const EtpCall& call, const HiddenGroup& g, const Tensor& t);
 
 class Step {
  public:
-  // Runs the step on `inputs`: arguments, then the states it reads.
-  Step(const ETraceGraph& graph, const Tensors& inputs);
+  // Runs the step on `inputs`: arguments, then the states it reads. With `when` (i32[2]: the call, the step in its
+  // window) every value is watched: one that is not finite is an error when the program runs.
+  Step(const ETraceGraph& graph, const Tensors& inputs, const Tensor& when = {});
 
   const ETraceGraph& graph() const { return graph_; }
   const Values&      values() const { return values_; }

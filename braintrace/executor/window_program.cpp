@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "braintrace/control/scan.h"
+#include "braintrace/executor/check_finite.h"
 #include "braintrace/ops/families.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
@@ -49,7 +50,8 @@ class WindowBuilder {
     const Tensors given   = arguments(*forward, types_of(rule_.memory(graph_)));
     const Tensors aux     = arguments(*forward, timed(options_.aux));
     const Tensors memory  = options_.fresh ? zeros(types_of(given)) : given;
-    Outcome       run = options_.length ? run_window(args, states, memory, aux) : run_step(args, states, memory, aux);
+    if (options_.check_finite) call_ = forward->argument(Type{DType::I32, {}});
+    Outcome run = options_.length ? run_window(args, states, memory, aux) : run_step(args, states, memory, aux);
     if (options_.fresh) run.memory = zeros(types_of(given));
 
     Traced forward_run = forward->finish(concatenated(concatenated(run.results, run.memory), run.back.constants));
@@ -80,6 +82,21 @@ class WindowBuilder {
   }
   static Tensors zeros(const Types& types) { return instantiated(Tensors(types.size()), types); }
 
+  // When a step runs, for messages about its values; undefined when nothing is checked.
+  Tensor when(const Tensor& t) const { return call_.defined() ? stack({call_, t}, 0) : Tensor(); }
+  // The memory after a step.
+  Tensors advance(Step& step, const Tensors& memory, const Tensors& aux, const Tensor& when) const {
+    Tensors after = rule_.advance(step, memory, aux);
+    if (!when.defined()) return after;
+    const MemorySlots slots = rule_.memory(graph_);
+    for (size_t i = 0; i < after.size(); ++i) {
+      const int         r  = slots[i].relation;
+      const std::string of = r < 0 ? std::string() : " of " + graph_.hidden_param_op_relations[r].weight_path.str();
+      after[i]             = checked_finite(after[i], when, "the " + slots[i].kind + of);
+    }
+    return after;
+  }
+
   // ∂/∂inputs of one step, and the adjoint for the step before.
   Retreat retreat(Step& step, const StepBack& at) const {
     if (options_.method == VjpMethod::SingleStep) return rule_.retreat(step, at);
@@ -109,8 +126,9 @@ class WindowBuilder {
   }
 
   Outcome run_step(const Tensors& args, const Tensors& states, const Tensors& memory, const Tensors& aux) const {
-    Step          step(graph_, concatenated(args, states));
-    const Tensors after    = rule_.advance(step, memory, aux);
+    const Tensor  now = when(Tensor(Type{DType::I32, {}}, 0));
+    Step          step(graph_, concatenated(args, states), now);
+    const Tensors after    = advance(step, memory, aux, now);
     auto          backward = Builder::open();
     const Tensors ct       = arguments(*backward, out_types_);
     Retreat       back     = retreat(step, {memory, after, aux, ct, Tensors(adjoint_types_.size())});
@@ -158,8 +176,9 @@ class WindowBuilder {
         if (carried[w]) values[ways_.read_of_write[w]] = now[next++];
       const Tensors before = part(now, n_carried, memory.size());
       const Tensors extra  = part(x, n_args, aux.size());
-      Step          step(graph_, concatenated(part(x, 0, n_args), values));
-      const Tensors after = rule_.advance(step, before, extra);
+      const Tensor  at     = options_.check_finite ? when(x.back()) : Tensor();
+      Step          step(graph_, concatenated(part(x, 0, n_args), values), at);
+      const Tensors after = advance(step, before, extra, at);
 
       auto          backward = Builder::open();
       const Tensors ct       = arguments(*backward, out_types_);
@@ -180,8 +199,9 @@ class WindowBuilder {
       out.ys = concatenated(out.ys, chosen(back.constants, stacked));
       return out;
     };
-    const ScanResult run =
-        scan(body, concatenated(carry, memory), concatenated(args, aux), {.length = *options_.length});
+    Tensors rows = concatenated(args, aux);
+    if (options_.check_finite) rows.push_back(arange(*options_.length));
+    const ScanResult run = scan(body, concatenated(carry, memory), rows, {.length = *options_.length});
 
     Outcome out;
     out.results = part(run.ys, 0, n_out);
@@ -259,6 +279,7 @@ class WindowBuilder {
   const WindowOptions&   options_;
   StateWays              ways_;
   Types                  in_types_, out_types_, adjoint_types_;
+  Tensor                 call_;  // its number, when values are checked
 };
 
 }  // namespace

@@ -17,6 +17,8 @@ struct WindowOptions {
   std::optional<int64_t> length = {};     // number of steps; none = a single step without time axis
   Types                  aux    = {};     // of the values each step is given besides its inputs
   bool                   fresh  = false;  // the memory starts at zero and is dropped: nothing of it need be formed
+  // Values that are not finite are errors. The forward program then takes the number of the call, i32, behind aux.
+  bool check_finite = false;
 };
 
 struct WindowProgram {

@@ -3,6 +3,7 @@
 // `step` is called; optimiser updates do not move it. A plain number is a constant schedule.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>

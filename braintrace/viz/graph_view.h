@@ -6,6 +6,7 @@
 //   input:0   output:0   weight:rnn.W.weight   op:0   group:0   state:rnn.h
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -2,6 +2,7 @@
 // What a picture of a graph shows, before anything has a place: boxes with text, arrows, and what lights up together.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>

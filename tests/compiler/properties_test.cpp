@@ -96,7 +96,7 @@ struct RandomModel {
     const ParamState gate = cell->keep("e", ParamState(values({units}, 5)));
     for (int i = 0; i < 3; ++i)
       hidden.push_back(cell->keep(prefix + std::to_string(i), HiddenState(values(state_type.shape, 10 + i))));
-    cell->step = [=, *this](const Tensor& x) {
+    cell->step = [=, weights = weights, hidden = hidden](const Tensor& x) {
       Tensors pool{x};
       for (const HiddenState& h : hidden) pool.push_back(h.value());
       for (uint32_t code : recipe) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reverse mode through all steps of a recorded sequence: the gradient of the summed loss with respect to every
 // parameter is the recorded one. Cells, neurons, synapses and operations all stand in these cases.
+#include <gtest/gtest.h>
+
 #include "braintrace/model/functions.h"
 #include "braintrace/nn/loss.h"
 #include "braintrace/ops/math.h"
@@ -25,7 +27,7 @@ Gradients through_time(Loaded& c) {
   auto       loss    = [&] {
     Tensor total;
     for (int64_t t = 0; t < c.info["T"].get<int64_t>(); ++t) {
-      const Tensor l = step_loss(c.info, (*c.model)(step_of(c.arrays.at("x"), t)), step_of(c.arrays.at("target"), t));
+      const Tensor l = step_loss(c.info, (*c.model)(at_step(c.arrays.at("x"), t)), at_step(c.arrays.at("target"), t));
       const double w = weights == c.arrays.end() ? 1 : at(weights->second, t);
       total          = total.defined() ? total + w * l : w * l;
     }

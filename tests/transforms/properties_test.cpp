@@ -168,7 +168,8 @@ TEST(RandomPrograms, VmapAndJvpCommute) {
 TEST(RandomPrograms, PassesKeepValuesAndAreIdempotent) {
   EXPECT_TRUE(holds("passes", [](const Instance& r) {
     RC_PRE(finite(r));
-    for (auto* pass : {simplify, cse, dce}) {
+    const std::function<Program(const Program&)> passes[] = {simplify, cse, dce};
+    for (const auto& pass : passes) {
       RC_ASSERT(pass_error(r, pass) < exact);
       RC_ASSERT(pass_error(transformed(r, "R"), pass) < exact);
     }

@@ -4,6 +4,7 @@
 // little by earlier values: the operands stay where the op is defined, and everything depends on the arguments.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "tests/transforms/words.h"

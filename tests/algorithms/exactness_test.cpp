@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where rules are exact. The judge is plain reverse mode over the unrolled model, which knows nothing of learners.
+#include <gtest/gtest.h>
+
+#include "braintrace/algorithms/bptt.h"
+#include "braintrace/algorithms/d_rtrl.h"
+#include "braintrace/algorithms/e_prop.h"
+#include "braintrace/algorithms/es_d_rtrl.h"
+#include "braintrace/algorithms/rtrl.h"
+#include "braintrace/algorithms/snap.h"
+#include "braintrace/algorithms/uoro.h"
+#include "braintrace/control/scan.h"
+#include "braintrace/etp/dense.h"
+#include "braintrace/zoo/cell.h"
+#include "tests/algorithms/support.h"
+#include "tests/support/golden_case.h"
+
+namespace braintrace {
+
+namespace {
+
+using MakeLearner = std::function<std::unique_ptr<OnlineLearner>(Module&, VjpMethod)>;
+struct NamedRule {
+  const char* name;
+  MakeLearner make;
+};
+template <class Learner, class... Arguments>
+NamedRule rule(const char* name, Arguments... arguments) {
+  return {name, [=](Module& m, VjpMethod method) -> std::unique_ptr<OnlineLearner> {
+            return std::make_unique<Learner>(m, arguments..., LearnerOptions{.vjp_method = method});
+          }};
+}
+const std::vector<NamedRule>& all_rules() {
+  static const std::vector<NamedRule> list = {
+      rule<D_RTRL>("D_RTRL"),
+      rule<OSTLRecurrent>("OSTLRecurrent"),
+      rule<EProp>("EProp", 0.5),
+      rule<ES_D_RTRL>("ES_D_RTRL", TraceDecay{0.9, 0.7}),
+      rule<OSTLFeedforward>("OSTLFeedforward"),
+      rule<SnAp>("SnAp", 2),
+      rule<UORO>("UORO", UoroOptions{}),
+      rule<RTRL>("RTRL"),
+      rule<BPTT>("BPTT"),
+  };
+  return list;
+}
+
+// A model, its states and T inputs; gradients always start from the same states and zero traces.
+struct Trial {
+  std::shared_ptr<Module> model;
+  Tensor                  xs, m;
+  uint64_t                seed   = 21;
+  double                  spread = 0.5;
+
+  Trial(const json& description, const Shape& x, int64_t T, BatchSize batch = {})
+      : model(make_model(description, batch)) {
+    Shape shape = x;
+    if (batch) shape.insert(shape.begin(), *batch);
+    shape.insert(shape.begin(), T);
+    xs = normal({Environment::precision(), shape}, 5);
+    m  = ones({T}, Environment::precision());
+  }
+
+  Gradients exact() {
+    set_states(*model, seed, spread);
+    return unrolled(*model, xs, m);
+  }
+  std::unique_ptr<OnlineLearner> start(const NamedRule& r, VjpMethod method = VjpMethod::SingleStep) {
+    set_states(*model, seed, spread);
+    auto learner = r.make(*model, method);
+    learner->compile_graph(row(xs, 0));
+    return learner;
+  }
+  Gradients steps(const NamedRule& r, VjpMethod method = VjpMethod::SingleStep) {
+    return stepwise(*start(r, method), xs, m);
+  }
+  Gradients windows(const NamedRule& r, const std::vector<int64_t>& lengths, VjpMethod method = VjpMethod::SingleStep) {
+    return windowed(*start(r, method), xs, m, lengths);
+  }
+};
+
+// One step: every parameter of every recorded model, in the states the recorded run has after three steps.
+class OneStep : public testing::TestWithParam<std::string> {};
+TEST_P(OneStep, IsTheSameStepGradient) {
+  Loaded        c(GetParam());
+  const Array   inputs = c.arrays.at("x");
+  const int64_t T      = c.info["T"].get<int64_t>();
+  for (int64_t t = 0; t + 1 < std::min<int64_t>(T, 4); ++t) (*c.model)(at_step(inputs, t));
+  const Tensor                          x = at_step(inputs, T - 1);
+  std::vector<std::pair<State, Leaves>> before;
+  for (const auto& [path, state] : c.model->states()) {
+    Leaves leaves;
+    for (const std::string& leaf : state.leaf_names()) leaves[leaf] = state.leaf(leaf);
+    before.emplace_back(state, leaves);
+  }
+  const auto restore = [&] {
+    for (const auto& [state, leaves] : before)
+      for (const auto& [leaf, value] : leaves) state.set_leaf(leaf, value);
+  };
+  const auto      params = c.model->params();
+  const Gradients want   = grad([&](Tensor in) { return loss_of((*c.model)(in)); }, params)(x);
+  ASSERT_GT(want.squared_norm().item(), 1e-8);
+  for (const NamedRule& r : {all_rules()[0], all_rules()[2], all_rules()[3]}) {
+    restore();
+    const auto learner = r.make(*c.model, VjpMethod::SingleStep);
+    learner->compile_graph(x);
+    const Gradients  got = grad([&](Tensor in) { return loss_of((*learner)(in)); }, params)(x);
+    const Difference d   = difference(got, want);
+    EXPECT_LT(d.worst, 1e-11) << r.name << " " << d.leaf;
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Recorded, OneStep, testing::ValuesIn(golden_cases({"corrected"})),
+                         [](const auto& info) { return info.param.substr(info.param.find('/') + 1); });
+
+// One step under every rule, on models that differ in kind. UORO has its part of the same step as a random product
+// unless reverse mode runs inside the step.
+TEST(OneStepOfEveryRule, IsTheSameStepGradient) {
+  const json              stack  = chain({layer("mgu", 3, 4), layer("leaky_rnn", 4, 3, {{"leak", 0.8}})});
+  const std::vector<json> models = {chain({layer("gru", 3, 4), linear(4, 2)}),
+                                    chain({layer("lstm", 3, 4), linear(4, 2)}), stack,
+                                    layer("snn_expcu", 3, 4, {{"neuron", "alif"}, {"surrogate", "sigmoid"}})};
+  for (const NamedRule& r : all_rules()) {
+    const VjpMethod method = std::string(r.name) == "UORO" ? VjpMethod::MultiStep : VjpMethod::SingleStep;
+    for (const json& description : models) {
+      Trial            one(description, {3}, 1);
+      const Difference d = difference(one.steps(r, method), one.exact());
+      EXPECT_LT(d.worst, 1e-11) << r.name << " " << d.leaf << " " << description;
+      EXPECT_GT(d.weakest, 1e-6) << description;
+    }
+    // More steps are exact under RTRL only, which shows that the test can fail.
+    Trial        three(stack, {3}, 3);
+    const double apart = gap(three.steps(r, method), three.exact());
+    EXPECT_EQ(apart < 1e-10, std::string(r.name) == "RTRL") << r.name << " " << apart;
+    EXPECT_TRUE(apart < 1e-10 || apart > 1e-3) << r.name << " " << apart;
+  }
+}
+
+// h ← leak h + op(x): D-RTRL is BPTT, step by step and in windows.
+json leaky(const json& op, const Shape& h, const std::string& activation = "identity") {
+  return {{"type", "leaky_op_rnn"},
+          {"op", op},
+          {"h_shape", std::vector<int64_t>(h.begin(), h.end())},
+          {"leak", 0.7},
+          {"input", "x"},
+          {"activation", activation}};
+}
+struct Row {
+  const char* name;
+  json        model;
+  Shape       x;
+};
+const std::vector<Row>& diagonal_models() {
+  const json        conv = {{"type", "conv2d"},      {"in_size", {3, 3, 1}}, {"out_channels", 2},
+                            {"kernel_size", {2, 2}}, {"padding", "VALID"},   {"bias", true}};
+  const json        csr  = {{"shape", {3, 4}}, {"indptr", {0, 2, 3, 5}}, {"indices", {0, 2, 1, 0, 3}}};
+  static const auto list = std::vector<Row>{
+      {"dense", leaky({{"kind", "dense"}, {"n_in", 3}, {"n_out", 4}, {"bias_shape", {4}}}, {4}), {3}},
+      {"dense_tanh", leaky({{"kind", "dense"}, {"n_in", 3}, {"n_out", 4}, {"bias_shape", {4}}}, {4}, "tanh"), {3}},
+      {"conv", leaky({{"kind", "conv"}, {"conv", conv}}, {2, 2, 2}), {3, 3, 1}},
+      {"sparse", leaky({{"kind", "sparse"}, {"csr", csr}, {"bias_shape", {4}}}, {4}), {3}},
+      {"lora",
+       leaky({{"kind", "lora"}, {"n_in", 3}, {"n_out", 4}, {"rank", 2}, {"alpha", 0.7}, {"bias_shape", {4}}}, {4}),
+       {3}},
+      {"elementwise", layer("diag_rnn", 3, 4), {3}},
+      {"two states", layer("stacked_pair", 3, 4), {3}},
+      {"old states", layer("skip_out_rnn", 3, 4, {{"leak", 0.7}}), {3}},
+      {"spiking", layer("snn_expcu", 3, 4, {{"recurrent", false}, {"neuron", "alif"}, {"surrogate", "sigmoid"}}), {3}},
+  };
+  return list;
+}
+
+TEST(Diagonal, DRtrlIsBptt) {
+  const NamedRule& d_rtrl = all_rules()[0];
+  for (const Row& row : diagonal_models())
+    for (const BatchSize batch : {BatchSize(), BatchSize(2)}) {
+      Trial            trial(row.model, row.x, 4, batch);
+      const Gradients  want = trial.exact();
+      const Difference d    = difference(trial.steps(d_rtrl), want);
+      EXPECT_LT(d.worst, 1e-11) << row.name << " " << d.leaf;
+      EXPECT_GT(d.weakest, 1e-6) << row.name;
+      EXPECT_LT(gap(trial.windows(d_rtrl, {1, 3}), want), 1e-11) << row.name;
+      EXPECT_LT(gap(trial.steps(d_rtrl, VjpMethod::MultiStep), want), 1e-11) << row.name;
+      // One step of a factorised trace is exact, more are not, but no worse than nothing.
+      Trial        two(row.model, row.x, 2, batch);
+      const double factored = gap(two.steps(all_rules()[3]), two.exact());
+      EXPECT_LT(factored, 1) << row.name;
+      EXPECT_GT(factored, 1e-6) << row.name;
+    }
+}
+
+TEST(Diagonal, HoldsInSinglePrecision) {
+  const Environment::Scope single({.precision = DType::F32});
+  for (const Row& row : diagonal_models()) {
+    Trial            trial(row.model, row.x, 4);
+    const Difference d = difference(trial.steps(all_rules()[0]), trial.exact());
+    EXPECT_LT(d.worst, 1e-5) << row.name << " " << d.leaf;
+    EXPECT_GT(d.weakest, 1e-4) << row.name;
+    for (const auto& [path, leaves] : trial.steps(all_rules()[0]))
+      for (const auto& [leaf, g] : leaves) EXPECT_EQ(g.dtype(), DType::F32);
+  }
+}
+
+const json coupled_models[] = {chain({layer("gru", 3, 4), linear(4, 2)}),
+                               chain({layer("vanilla_rnn", 3, 4, {{"activation", "tanh"}}), linear(4, 2)}),
+                               chain({layer("lstm", 3, 4), layer("mgu", 4, 3)})};
+
+TEST(WholeSequence, EveryRuleIsBpttInOneMultiStepWindow) {
+  for (const json& description : coupled_models) {
+    Trial           trial(description, {3}, 4);
+    const Gradients want = trial.exact();
+    for (const NamedRule& r : all_rules()) {
+      const Difference d = difference(trial.windows(r, {4}, VjpMethod::MultiStep), want);
+      EXPECT_LT(d.worst, 1e-10) << r.name << " " << d.leaf << " " << description;
+    }
+    // A window that starts in the middle has nothing of what was before.
+    EXPECT_GT(gap(trial.windows(all_rules().back(), {2, 2}), want), 1e-2) << description;
+  }
+}
+
+TEST(Rtrl, IsBpttStepByStep) {
+  for (const json& description : coupled_models) {
+    Trial trial(description, {3}, 4);
+    EXPECT_LT(gap(trial.steps(all_rules()[7]), trial.exact()), 1e-10) << description;
+  }
+}
+
+TEST(Snap, SaturatedIsBpttForTracedWeights) {
+  const json ring = {{"shape", {4, 4}}, {"indptr", {0, 1, 2, 3, 4}}, {"indices", {1, 2, 3, 0}}};
+  struct Saturated {
+    const char* name;
+    json        cell;
+    int         n;
+  };
+  for (const Saturated& s :
+       {Saturated{"dense", layer("vanilla_rnn", 3, 4, {{"activation", "tanh"}}), 2},
+        Saturated{"gated", layer("mini_gru", 3, 4), 2},
+        Saturated{"low rank", layer("lora_op_rnn", 3, 4, {{"rank", 2}, {"alpha", 0.9}}), 2},
+        Saturated{"ring", layer("sparse_rnn", 3, 4, {{"activation", "tanh"}, {"csr", ring}}), 4}}) {
+    Trial            trial(chain({s.cell, linear(4, 2)}), {3}, 5);
+    const Gradients  want   = trial.exact();
+    const auto       traced = [](const std::string& leaf) { return leaf.rfind("out", 0) != 0; };
+    const Difference d      = difference(trial.steps(rule<SnAp>("SnAp", s.n)), want, traced);
+    EXPECT_LT(d.worst, 1e-11) << s.name << " " << d.leaf;
+    EXPECT_GT(d.weakest, 1e-6) << s.name;
+    EXPECT_GT(gap(trial.steps(rule<SnAp>("SnAp", s.n - 1)), want, traced), 1e-5) << s.name;
+    // A wider reach changes nothing.
+    EXPECT_LT(gap(trial.steps(rule<SnAp>("SnAp", s.n + 3)), want, traced), 1e-11) << s.name;
+  }
+}
+
+TEST(Rules, CoincideWhereTheyMust) {
+  for (const json& description : coupled_models) {
+    Trial      trial(description, {3}, 4);
+    const auto d_rtrl = trial.steps(all_rules()[0]), ostl = trial.steps(all_rules()[1]);
+    EXPECT_LT(gap(trial.steps(rule<SnAp>("SnAp", 1)), ostl), 1e-12);
+    EXPECT_EQ(gap(trial.steps(rule<EProp>("EProp", 0.0)), d_rtrl), 0);
+    EXPECT_EQ(gap(trial.steps(rule<ES_D_RTRL>("ES_D_RTRL", TraceDecay::decay(1e-6))), trial.steps(all_rules()[4])), 0);
+    EXPECT_GT(gap(ostl, d_rtrl), 1e-3);
+  }
+  // D = 0: neither a trace nor its factors remember anything.
+  Trial      vanilla(coupled_models[1], {3}, 4);
+  const auto rank_one = rule<ES_D_RTRL>("ES_D_RTRL", TraceDecay::rank(1));
+  EXPECT_LT(gap(vanilla.steps(rank_one), vanilla.steps(all_rules()[0])), 1e-12);
+  Trial gated(coupled_models[0], {3}, 4);
+  EXPECT_GT(gap(gated.steps(rank_one), gated.steps(all_rules()[0])), 1e-3);
+}
+
+// A model whose recurrent weights are weak: the diagonal gradient points the same way.
+TEST(WeakRecurrence, IsAligned) {
+  Trial trial(chain({layer("vanilla_rnn", 3, 6, {{"activation", "tanh"}}), linear(6, 2)}), {3}, 6);
+  for (const auto& [path, state] : trial.model->params())
+    if (path.str().rfind("a", 0) == 0) {
+      const Tensor w = state.leaf("weight");
+      state.set_leaf("weight", concat({slice_axis(w, 0, 0, 3), 0.05 * slice_axis(w, 0, 3, 9)}, 0));
+    }
+  const Gradients got = trial.steps(all_rules()[0]), want = trial.exact();
+  for (const auto& [path, leaves] : want)
+    for (const auto& [leaf, g] : leaves) {
+      const Tensor mine = got.at(path, leaf);
+      EXPECT_GT(sum(mine * g).item(), 0.99 * std::sqrt(squared(mine).item() * squared(g).item())) << path.str();
+      EXPECT_NEAR(std::sqrt(squared(mine).item() / squared(g).item()), 1, 0.3) << path.str();
+    }
+  EXPECT_GT(gap(got, want), 1e-6);
+}
+
+// For every row x_k of the input: h ← 0.7 h + 0.3 tanh(x_k w + mixing h w_rec)
+std::shared_ptr<Module> settling(double mixing) {
+  random::seed(3);
+  auto       cell = zoo::make_cell();
+  const auto w = cell->param("w", {3, 4}), w_rec = cell->param("w_rec", {4, 4});
+  const auto h = cell->hidden("h", {4});
+  cell->step   = [=](const Tensor& x) {
+    const Tensor   W = w.value(), R = mixing * w_rec.value();
+    const ScanBody body = [&](const Tensors& carry, const Tensors& row) -> ScanResult {
+      Tensor y = matmul(row[0], W);
+      if (mixing != 0) y = y + matmul(carry[0], R);
+      return {{0.7 * carry[0] + 0.3 * tanh(y)}, {}};
+    };
+    h.set(scan(body, {h.value()}, {x}).carry[0]);
+    return h.value();
+  };
+  init_all_states(*cell);
+  return cell;
+}
+TEST(Scans, FollowedOrUnrolledAreBpttWhereDiagonal) {
+  const Tensor xs = normal({DType::F64, {4, 3, 3}}, 5), m = ones({4}, DType::F64);
+  const auto   run = [&](Module& model, int unroll, const std::vector<int64_t>& windows) {
+    LearnerOptions options;
+    options.compile.control_flow.scan_unroll_limit = unroll;
+    D_RTRL learner(model, options);
+    learner.compile_graph(row(xs, 0));
+    EXPECT_EQ(learner.graph().hidden_groups.at(0).descent != nullptr, unroll == 0);
+    set_states(model, 21);
+    return windows.empty() ? stepwise(learner, xs, m) : windowed(learner, xs, m, windows);
+  };
+  auto model = settling(0);
+  set_states(*model, 21);
+  const Gradients want = unrolled(*model, xs, m);
+  const auto      used = [](const std::string& leaf) { return leaf == "w"; };
+  ASSERT_GT(want.squared_norm().item(), 1e-4);
+  for (int unroll : {16, 0})
+    for (const std::vector<int64_t>& windows : {std::vector<int64_t>{}, {1, 3}})
+      EXPECT_LT(gap(run(*model, unroll, windows), want, used), 1e-11) << unroll;
+  auto mixing = settling(1);
+  set_states(*mixing, 21);
+  EXPECT_GT(gap(run(*mixing, 0, {}), unrolled(*mixing, xs, m)), 1e-3);
+}
+
+}  // namespace
+
+}  // namespace braintrace

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules with a signal or a memory of their own: UORO, three-factor learning, DNI.
+#include <gtest/gtest.h>
+
+#include "braintrace/algorithms/compile.h"
+#include "braintrace/algorithms/d_rtrl.h"
+#include "braintrace/algorithms/dni.h"
+#include "braintrace/algorithms/three_factor.h"
+#include "braintrace/algorithms/uoro.h"
+#include "tests/algorithms/support.h"
+#include "tests/support/error_of.h"
+
+namespace braintrace {
+
+namespace {
+
+// UORO with signs that the test chooses.
+struct ChosenSigns : OnlineLearner {
+  LongTermState signs{Tensor(Type{DType::F64, {2, 1}}, 1)};
+  ChosenSigns(Module& m, VjpMethod method) : OnlineLearner(m, std::make_shared<UoroRule>(), {.vjp_method = method}) {}
+  Tensors aux(const std::optional<int64_t>&) const override { return {signs.value()}; }
+};
+
+// Mean over all signs of two units in three steps: the exact gradient, though each single one is far from it.
+TEST(Uoro, IsUnbiased) {
+  const Tensor xs    = normal({DType::F64, {3, 2}}, 5);
+  auto         model = make_model(layer("vanilla_rnn", 2, 2, {{"activation", "tanh"}}));
+  set_states(*model, 21);
+  const Gradients want = unrolled(*model, xs, ones({3}, DType::F64));
+  for (const VjpMethod method : {VjpMethod::MultiStep, VjpMethod::SingleStep}) {
+    ChosenSigns learner(*model, method);
+    learner.compile_graph(row(xs, 0));
+    const auto step = jit(grad([&](Tensor x) { return loss_of(learner(x)); }, model->params()));
+    Gradients  mean;
+    double     farthest = 0;
+    for (unsigned pattern = 0; pattern < 64; ++pattern) {
+      set_states(*model, 21);
+      learner.reset_state();
+      Gradients total;
+      for (unsigned t = 0; t < 3; ++t) {
+        const auto sign = [&](unsigned unit) { return (pattern >> (2 * t + unit)) & 1 ? 1.0 : -1.0; };
+        learner.signs.set(Tensor(Array::of<double>({sign(0), sign(1)}, {2, 1})));
+        const Gradients g = step(row(xs, t));
+        total             = t == 0 ? g : total + g;
+      }
+      farthest = std::max(farthest, gap(total, want));
+      mean     = pattern == 0 ? total : mean + total;
+    }
+    EXPECT_LT(gap(mean / Tensor(64.0), want), 1e-10);
+    EXPECT_GT(farthest, 1e-2);
+  }
+}
+
+TEST(Uoro, DrawsAnewAtEveryStepAndTheSameAfterReset) {
+  auto         model = make_model(layer("gru", 2, 3));
+  const Tensor xs = normal({DType::F64, {3, 2}}, 5), m = ones({3}, DType::F64);
+  UORO         learner(*model);
+  learner.compile_graph(row(xs, 0));
+  const auto run = [&] {
+    set_states(*model, 21);
+    return stepwise(learner, xs, m);
+  };
+  const Gradients first = run(), on = run();
+  EXPECT_GT(gap(on, first), 1e-3);
+  learner.reset_state();
+  EXPECT_EQ(gap(run(), first), 0);
+}
+
+// A readout of the state itself: ∂(Σ (y-½)²)/∂h = 2 h - 1.
+struct Modulated {
+  std::shared_ptr<Module> model = make_model(layer("gru", 2, 3));
+  Tensor                  xs    = normal({DType::F64, {4, 2}}, 5);
+  ThreeFactor             learner{*model};
+  Path                    traced = Path::dotted("Wz.weight");
+
+  Modulated() {
+    learner.compile_graph(row(xs, 0));
+    set_states(*model, 21);
+  }
+  Tensor hidden() const { return model->state_at(Path::dotted("h")).value(); }
+
+  // Σ_t ∇_t under the modulator of each step, as a function of the new state.
+  Gradients run(const std::function<Tensor(const Tensor&)>& modulator) {
+    auto bare = make_model(layer("gru", 2, 3));
+    set_states(*bare, 21);
+    Gradients total;
+    for (int64_t t = 0; t < 4; ++t) {
+      const Tensor    m = modulator((*bare)(row(xs, t)));
+      const Gradients g = grad([&](Tensor x) { return loss_of(learner(x, m)); }, model->params())(row(xs, t));
+      total             = t == 0 ? g : total + g;
+    }
+    return total;
+  }
+};
+
+TEST(ThreeFactor, TheTrueSignalGivesDRtrl) {
+  Modulated r;
+  auto      model = make_model(layer("gru", 2, 3));
+  D_RTRL    d_rtrl(*model);
+  d_rtrl.compile_graph(row(r.xs, 0));
+  set_states(*model, 21);
+  const Gradients  want   = stepwise(d_rtrl, r.xs, ones({4}, DType::F64));
+  const auto       direct = [](const std::string& leaf) { return leaf.rfind("Wr", 0) != 0; };
+  const Difference d      = difference(r.run([](const Tensor& h) { return 2 * h - 1; }), want, direct);
+  EXPECT_LT(d.worst, 1e-11) << d.leaf;
+  EXPECT_GT(d.weakest, 1e-4);
+}
+
+TEST(ThreeFactor, IsLinearInTheModulator) {
+  const auto at = [](double a, double b) {
+    Modulated r;
+    return r.run([=](const Tensor& h) { return a * h + b; }).at(r.traced, "weight");
+  };
+  const Tensor one = at(1, 0), other = at(0, 1);
+  ASSERT_GT(squared(one - other).item(), 1e-8);
+  EXPECT_LT(max(abs(at(2, -3) - (2 * one - 3 * other))).item(), 1e-12);
+  EXPECT_EQ(max(abs(at(0, -1) + other)).item(), 0);
+  EXPECT_EQ(max(abs(at(0, 0))).item(), 0);
+}
+
+TEST(ThreeFactor, ModulatorShapesAndPrecedence) {
+  const auto with = [](const Tensor& m) {
+    Modulated r;
+    return r.run([&](const Tensor&) { return m; }).at(r.traced, "weight");
+  };
+  const Tensor scalar = with(f64(0.5));
+  EXPECT_EQ(max(abs(with(full({3}, 0.5, DType::F64)) - scalar)).item(), 0);
+  EXPECT_EQ(max(abs(with(full({3, 1}, 0.5, DType::F64)) - scalar)).item(), 0);
+  EXPECT_EQ(max(abs(with(Tensor(0.5)) - scalar)).item(), 0);  // a bare number takes the type of the states
+  const std::string message = error_of([&] { with(zeros({4}, DType::F64)); });
+  EXPECT_NE(message.find("modulator: its shape [4] does not fit group 0 (h)"), std::string::npos) << message;
+
+  Modulated r;
+  r.learner.set_modulator(f64(2));
+  const Tensor x  = row(r.xs, 0);
+  const auto   at = [&](auto call) {
+    set_states(*r.model, 21);
+    r.learner.reset_state();
+    return grad([&](Tensor in) { return squared(call(in)); }, r.model->params())(x).at(r.traced, "weight");
+  };
+  const Tensor standing = at([&](const Tensor& in) { return r.learner(in); });
+  const Tensor given    = at([&](const Tensor& in) { return r.learner(in, f64(1)); });
+  EXPECT_LT(max(abs(standing - 2 * given)).item(), 1e-14);
+  // Neither a call that worked nor one that failed leaves its modulator behind.
+  EXPECT_NE(error_of([&] { r.learner(x, zeros({9}, DType::F64)); }), "");
+  EXPECT_EQ(max(abs(at([&](const Tensor& in) { return r.learner(in); }) - standing)).item(), 0);
+  Modulated none;
+  EXPECT_NE(error_of([&] { none.learner(x); }).find("no modulator"), std::string::npos);
+  EXPECT_NE(
+      error_of([&] { ThreeFactor(*r.model, LearnerOptions{.vjp_method = VjpMethod::MultiStep}); }).find("single-step"),
+      std::string::npos);
+}
+
+// h ← tanh(x w_in + h w_rec): w_in is read by a plain product.
+struct Synthetic {
+  std::shared_ptr<Module> model = make_model(layer("plain_etp_rnn", 2, 3));
+  Tensor                  xs = normal({DType::F64, {5, 2}}, 5), m = ones({5}, DType::F64);
+  State                   h = model->state_at(Path::dotted("h"));
+
+  void                               start() { set_states(*model, 21); }
+  std::shared_ptr<SyntheticGradient> synthesizer() const {
+    return std::make_shared<SyntheticGradient>(std::vector<Shape>{{3, 1}}, 0, 0, DType::F64);
+  }
+  // h_t and ∂(losses after t)/∂h_t of every step, from the bare model.
+  std::vector<std::pair<Tensor, Tensor>> futures() {
+    start();
+    std::vector<std::pair<Tensor, Tensor>> out;
+    for (int64_t t = 0; t < 5; ++t) {
+      (*model)(row(xs, t));
+      const Tensor now    = h.value();
+      Tensor       future = zeros({3}, DType::F64);
+      if (t + 1 < 5) {
+        const auto suffix = [&](Tensor rest) {
+          Tensor loss(0.0);
+          for (int64_t s = 0; s < rest.shape()[0]; ++s) loss = loss + loss_of((*model)(row(rest, s)));
+          return loss;
+        };
+        future = grad(suffix, StateMap{{Path::dotted("h"), h}})(slice_axis(xs, 0, t + 1, 5))["h"];
+      }
+      h.set(now);
+      out.emplace_back(now, future);
+    }
+    return out;
+  }
+  static bool plain(const std::string& leaf) { return leaf.find("w_in") != std::string::npos; }
+};
+
+TEST(Dni, WithoutAnEstimateIsDRtrl) {
+  Synthetic r;
+  D_RTRL    d_rtrl(*r.model, {.vjp_method = VjpMethod::MultiStep});
+  DNI       dni(*r.model, r.synthesizer());
+  for (OnlineLearner* l : {static_cast<OnlineLearner*>(&d_rtrl), static_cast<OnlineLearner*>(&dni)})
+    l->compile_graph(row(r.xs, 0));
+  r.start();
+  const Gradients want = stepwise(d_rtrl, r.xs, r.m);
+  r.start();
+  EXPECT_EQ(gap(stepwise(dni, r.xs, r.m), want), 0);
+}
+
+TEST(Dni, TheTrueFutureRepairsPlainWeights) {
+  Synthetic r;
+  r.start();
+  const Gradients exact = unrolled(*r.model, r.xs, r.m);
+  const auto      synth = r.synthesizer();
+  DNI             dni(*r.model, synth);
+  D_RTRL          d_rtrl(*r.model, {.vjp_method = VjpMethod::MultiStep});
+  dni.compile_graph(row(r.xs, 0));
+  d_rtrl.compile_graph(row(r.xs, 0));
+  r.start();
+  const Gradients without = stepwise(d_rtrl, r.xs, r.m);
+
+  const auto futures = r.futures();
+  r.start();
+  const auto step = jit(grad([&](Tensor x) { return loss_of(dni(x)); }, r.model->params()));
+  Gradients  total;
+  for (int64_t t = 0; t < 5; ++t) {
+    synth->state_at(Path::dotted("bias0")).set(futures[static_cast<size_t>(t)].second);
+    const Gradients g = step(row(r.xs, t));
+    total             = t == 0 ? g : total + g;
+  }
+  EXPECT_LT(gap(total, exact, Synthetic::plain), 1e-11);
+  EXPECT_GT(gap(without, exact, Synthetic::plain), 1e-2);
+  // What has a trace does not see the estimate.
+  EXPECT_EQ(gap(total, without, [](const std::string& leaf) { return !Synthetic::plain(leaf); }), 0);
+}
+
+TEST(Dni, TrainingFindsTheFuture) {
+  Synthetic  r;
+  const auto synth   = r.synthesizer();
+  const auto futures = r.futures();
+  DNI        dni(*r.model, synth);
+  dni.compile_graph(row(r.xs, 0));
+  const auto missing = [&] {
+    double total = 0;
+    for (const auto& [h, future] : futures)
+      total += squared((*synth)({reshape(h, {3, 1})})[0] - reshape(future, {3, 1})).item();
+    return total;
+  };
+  const double before = missing();
+  ASSERT_GT(before, 1e-2);
+  const auto run = [&] {
+    r.start();  // the states of the futures
+    dni.reset_state();
+    const auto errors = train_synthetic_gradient(dni, *synth, r.xs, {.loss = loss_of, .lr = 0.1, .reset = false});
+    EXPECT_EQ(errors.size(), 1u);
+  };
+  for (int epoch = 0; epoch < 60; ++epoch) run();
+  EXPECT_LT(missing(), 0.5 * before);
+  DNI bare(*r.model);
+  bare.compile_graph(row(r.xs, 0));
+  EXPECT_NE(error_of([&] {
+              grad([&](Tensor x) { return loss_of(bare(x)); }, r.model->params())(row(r.xs, 0));
+            }).find("no synthesiser"),
+            std::string::npos);
+}
+
+}  // namespace
+
+}  // namespace braintrace
