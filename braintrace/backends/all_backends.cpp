@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The list of all backends: one line each.
 #include <atomic>
+#include <cstdlib>
 
 #include "braintrace/backends/cpu/cpu_backend.h"
 #include "braintrace/backends/reference/interpreter.h"
 
 namespace braintrace {
-
-namespace {
-
-std::atomic<Backend*>& chosen() {
-  static std::atomic<Backend*> backend{&reference_backend()};
-  return backend;
-}
-
-}  // namespace
 
 const std::vector<Backend*>& backends() {
   static const std::vector<Backend*> list = {
@@ -32,6 +24,18 @@ Backend& find_backend(std::string_view name) {
   }
   fail("backend: there is no backend '{}'; known are: {}.", name, known);
 }
+
+namespace {
+
+std::atomic<Backend*>& chosen() {
+  static std::atomic<Backend*> backend = [] {
+    const char* asked = std::getenv("BRAINTRACE_BACKEND");
+    return asked && *asked ? &find_backend(asked) : &reference_backend();
+  }();
+  return backend;
+}
+
+}  // namespace
 
 Backend& default_backend() { return *chosen(); }
 void     set_default_backend(std::string_view name) { chosen() = &find_backend(name); }

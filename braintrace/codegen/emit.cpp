@@ -93,7 +93,9 @@ Unit::Function Unit::function(const Program& p) {
   }
   text_ +=
       fmt::format("static int32_t {}(const bt_frame* f) {{\nint32_t rc;\n(void)rc;\n{}return 0;\n}}\n", name, calls);
-  return {name, plan.arena_bytes};
+  Function out{name, plan.arena_bytes, {}};
+  for (const InPlace& i : plan.in_place) out.in_place.emplace_back(i.result, i.arg);
+  return out;
 }
 
 Emitted Unit::finish(std::vector<Entry> entries) && {
@@ -120,10 +122,7 @@ Emitted Unit::finish(std::vector<Entry> entries) && {
 Emitted emit(const std::vector<Program>& programs) {
   Unit               unit;
   std::vector<Entry> entries;
-  for (const Program& p : programs) {
-    const Unit::Function f = unit.function(lowered(p));
-    entries.push_back({f.name, f.arena_bytes});
-  }
+  for (const Program& p : programs) entries.push_back(unit.function(lowered(p)));
   return std::move(unit).finish(std::move(entries));
 }
 

@@ -14,8 +14,9 @@ struct HostCall {
   Types in, out;
 };
 struct Entry {
-  std::string name;         // of a bt_function: inputs are constants, then arguments
-  int64_t     arena_bytes;  // that a call needs
+  std::string                            name;         // of a bt_function: inputs are constants, then arguments
+  int64_t                                arena_bytes;  // that a call needs
+  std::vector<std::pair<size_t, size_t>> in_place;     // (result, argument) that may share memory
 };
 struct Emitted {
   std::string           source;

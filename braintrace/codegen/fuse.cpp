@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <queue>
-#include <set>
 
 #include "braintrace/codegen/lower.h"
 #include "braintrace/codegen/scalar.h"
@@ -32,6 +31,27 @@ Ints squeezed_axes(const Shape& shape, const Ints& axes) {
     if (std::find(axes.begin(), axes.end(), kept[i]) != axes.end()) out.push_back(static_cast<int64_t>(i));
   return out;
 }
+
+// A set of small numbers that grows as needed.
+class Numbers {
+ public:
+  bool has(int32_t i) const {
+    const auto w = static_cast<size_t>(i) / 64;
+    return w < words_.size() && (words_[w] >> (i % 64) & 1);
+  }
+  void add(int32_t i) {
+    const auto w = static_cast<size_t>(i) / 64;
+    if (w >= words_.size()) words_.resize(w + 1, 0);
+    words_[w] |= uint64_t{1} << (i % 64);
+  }
+  void add(const Numbers& other) {
+    if (other.words_.size() > words_.size()) words_.resize(other.words_.size(), 0);
+    for (size_t w = 0; w < other.words_.size(); ++w) words_[w] |= other.words_[w];
+  }
+
+ private:
+  std::vector<uint64_t> words_;
+};
 
 class Fuser {
  public:
@@ -127,7 +147,7 @@ class Fuser {
       if (m == c) {
         const int32_t made = producer_[x.base];
         if (!x.same_positions || kinds_[made] != Kind::Elementwise) return false;
-      } else if (m >= 0 && before_[m].contains(c)) {
+      } else if (m >= 0 && before_[m].has(c)) {
         return false;
       }
     }
@@ -135,12 +155,12 @@ class Fuser {
   }
 
   void depend(int32_t stage, int32_t on) {
-    if (on < 0 || on == stage || before_[stage].contains(on)) return;
-    std::set<int32_t> more = before_[on];
-    more.insert(on);
-    before_[stage].insert(more.begin(), more.end());
-    for (auto& b : before_)
-      if (b.contains(stage)) b.insert(more.begin(), more.end());
+    if (on < 0 || on == stage || before_[stage].has(on)) return;
+    Numbers more = before_[on];
+    more.add(on);
+    before_[stage].add(more);
+    for (Numbers& b : before_)
+      if (b.has(stage)) b.add(more);
   }
 
   // Gives v memory; returns the value whose memory it is, or -1 when it needs none.
@@ -218,14 +238,14 @@ class Fuser {
     return out;
   }
 
-  const Program&                 p_;
-  std::vector<int32_t>           producer_;
-  std::vector<Kind>              kinds_;
-  std::vector<int32_t>           stage_of_;
-  Vars                           memory_;
-  std::vector<Stage>             stages_;
-  std::vector<std::set<int32_t>> before_;  // by stage: those it waits for
-  std::vector<bool>              has_reduction_;
+  const Program&       p_;
+  std::vector<int32_t> producer_;
+  std::vector<Kind>    kinds_;
+  std::vector<int32_t> stage_of_;
+  Vars                 memory_;
+  std::vector<Stage>   stages_;
+  std::vector<Numbers> before_;  // by stage: those it waits for
+  std::vector<bool>    has_reduction_;
 };
 
 }  // namespace

@@ -20,10 +20,7 @@ struct Kernel {
 // The C file under construction.
 class Unit {
  public:
-  struct Function {
-    std::string name;
-    int64_t     arena_bytes;
-  };
+  using Function = Entry;
   Function function(const Program& program);  // of a lowered program
 
   int64_t constant(const Array& value);  // its number

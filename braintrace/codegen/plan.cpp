@@ -35,6 +35,29 @@ class Arena {
   int64_t                    top_ = 0;
 };
 
+std::vector<InPlace> in_place_results(const Program& p, const Fused& f, const Plan& plan,
+                                      const std::vector<int64_t>& last) {
+  std::vector<InPlace> out;
+  for (size_t s = 0; s < f.stages.size(); ++s) {
+    const Stage& stage = f.stages[s];
+    for (Var v : stage.writes) {
+      if (plan.places[v].kind != Place::Kind::Result) continue;
+      const bool elementwise = stage.loop && p.type(v).size() == size_of(stage.space);
+      for (size_t a = 0; a < p.args.size(); ++a) {
+        const Var  u       = p.args[a];
+        const bool here    = last[u] == static_cast<int64_t>(s);
+        const bool aligned = std::find(stage.scattered.begin(), stage.scattered.end(), u) == stage.scattered.end();
+        const bool copied =
+            std::any_of(plan.copies.begin(), plan.copies.end(), [&](const auto& c) { return c.first == u; });
+        if (p.type(u) == p.type(v) && !copied &&
+            (last[u] < static_cast<int64_t>(s) || (here && elementwise && aligned)))
+          out.push_back({static_cast<size_t>(plan.places[v].at), a});
+      }
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 Plan planned(const Program& p, const Fused& f, const std::vector<int64_t>& scratch_bytes,
@@ -87,6 +110,7 @@ Plan planned(const Program& p, const Fused& f, const std::vector<int64_t>& scrat
       if (in_arena(v) && last[v] < 0) arena.give_back(plan.places[v].at);
   }
   plan.arena_bytes = arena.top();
+  plan.in_place    = in_place_results(p, f, plan, last);
   return plan;
 }
 

@@ -15,11 +15,17 @@ struct Place {
   int64_t at   = 0;  // number of the input, constant or result, or offset in bytes
 };
 
+// The result may be written where the argument is read: nothing needs the argument at another position or later.
+struct InPlace {
+  size_t result, arg;
+};
+
 struct Plan {
   std::vector<Place>                  places;       // by value
   std::vector<int64_t>                scratch;      // by stage: offset of its working memory
   int64_t                             arena_bytes;  // a multiple of `alignment`
   std::vector<std::pair<Var, size_t>> copies;       // results that are made elsewhere: from, number of the result
+  std::vector<InPlace>                in_place;     // results that may overwrite an input
 };
 
 inline constexpr int64_t alignment = 64;

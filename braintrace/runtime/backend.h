@@ -31,7 +31,8 @@ class Backend {
 const std::vector<Backend*>& backends();
 Backend&                     find_backend(std::string_view name);  // throws UserError listing the known names
 
-// The backend that `jit` compiles with, for the whole process; the reference interpreter at first.
+// The backend that `jit` compiles with, for the whole process. At first the one that BRAINTRACE_BACKEND names in the
+// environment, or the reference interpreter.
 Backend& default_backend();
 void     set_default_backend(std::string_view name);
 

@@ -3,7 +3,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <new>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,23 +23,8 @@
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/reduce.h"
 #include "tests/codegen/agreement.h"
+#include "tests/codegen/allocations.h"
 #include "tests/support/error_of.h"
-
-namespace {
-thread_local int64_t allocations = 0;
-}
-void* operator new(size_t n) {
-  ++allocations;
-  if (void* p = std::malloc(n ? n : 1)) return p;
-  throw std::bad_alloc();
-}
-void* operator new(size_t n, const std::nothrow_t&) noexcept {
-  ++allocations;
-  return std::malloc(n ? n : 1);
-}
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete(void* p, const std::nothrow_t&) noexcept { std::free(p); }
-void operator delete(void* p, size_t) noexcept { std::free(p); }
 
 namespace braintrace {
 namespace {
@@ -187,11 +171,11 @@ TEST(CompiledMemory, IsNotAllocatedWhileRunning) {
   void*        out[]   = {results[0].mutable_raw(), results[1].mutable_raw(), results[2].mutable_raw(),
                           results[3].mutable_raw()};
   f->run_into(in, out);
-  const int64_t before = allocations;
+  const int64_t before = testing_support::allocations();
   for (int i = 0; i < 10; ++i) f->run_into(in, out);
-  EXPECT_EQ(allocations, before);
+  EXPECT_EQ(testing_support::allocations(), before);
   const auto probe = std::make_unique<int>(1);
-  EXPECT_GT(allocations, before) << "the count is alive";
+  EXPECT_GT(testing_support::allocations(), before) << "the count is alive";
 }
 
 TEST(CompiledErrors, HaveTheInterpretersWords) {

@@ -7,6 +7,7 @@
 #include "braintrace/algorithms/bptt.h"
 #include "braintrace/algorithms/d_rtrl.h"
 #include "braintrace/algorithms/es_d_rtrl.h"
+#include "braintrace/backends/cpu/stepper.h"
 #include "braintrace/base/rng.h"
 #include "braintrace/codegen/emit.h"
 #include "braintrace/model/environment.h"
@@ -19,6 +20,7 @@
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/ops/reduce.h"
+#include "braintrace/runtime/values.h"
 #include "tests/codegen/agreement.h"
 
 namespace braintrace {
@@ -113,6 +115,45 @@ TEST(CompiledModels, AgreeInF64) {
 TEST(CompiledModels, AgreeInF32) {
   const auto w = testing_support::worst_disagreement(learning_jobs({"gru"}, DType::F32));
   EXPECT_LE(w.distance, 2e-5) << w.name;
+}
+
+// A program fed with its own results does what calls one by one do, and the trace needs no second memory.
+TEST(CompiledModels, StepperFeedsItself) {
+  const Job                       j = learning_job("gru", "D_RTRL", false, DType::F64);
+  const Program&                  p = j.program;
+  std::vector<cpu::Stepper::Feed> feeds;
+  std::vector<size_t>             free;  // arguments that stay
+  for (size_t a = 0, r = 1; a < p.args.size(); ++a)
+    if (a >= 2 && r < p.results.size() && p.type(p.args[a]) == p.type(p.results[r]))
+      feeds.push_back({r++, a});
+    else
+      free.push_back(a);
+  ASSERT_GT(feeds.size(), 4u);
+  cpu::Stepper stepper(p, j.constants, feeds, j.args);
+  Arrays       args = j.args;
+  double       loss = 0;
+  for (int t = 0; t < 3; ++t) {
+    const Arrays want = evaluate(p, j.constants, args);
+    for (const auto& f : feeds) args[f.arg] = want[f.result];
+    std::vector<const void*> in;
+    for (size_t a : free) in.push_back(args[a].raw());
+    Arrays             rest;
+    std::vector<void*> out;
+    for (size_t r = 0; r < p.results.size(); ++r)
+      if (std::none_of(feeds.begin(), feeds.end(), [&](const auto& f) { return f.result == r; }))
+        rest.emplace_back(want[r].type());
+    for (Array& a : rest) out.push_back(a.mutable_raw());
+    stepper.step(in.data(), out.data());
+    EXPECT_NEAR(at(rest[0], 0), at(want[0], 0), 1e-12);
+    EXPECT_NE(at(want[0], 0), loss) << "nothing was learned";
+    loss = at(want[0], 0);
+  }
+  size_t states = 0;
+  for (const auto& f : feeds) {
+    EXPECT_LT(max_difference(Tensor(stepper.value(f.arg)), Tensor(args[f.arg])), 1e-12) << f.arg;
+    states += args[f.arg].bytes();
+  }
+  EXPECT_LT(stepper.bytes(), states + states / 2);
 }
 
 // No array with batch, input and output axes.

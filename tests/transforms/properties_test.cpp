@@ -111,7 +111,7 @@ double commute_error(const Instance& r) {
 }
 
 // A pass changes a value, or changes its own result.
-double pass_error(const Instance& r, Program (*pass)(const Program&)) {
+double pass_error(const Instance& r, const std::function<Program(const Program&)>& pass) {
   const Program once = pass(r.program);
   verify(once);
   if (!equal(pass(once), once)) return INFINITY;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/backends/cpu/cpu_backend.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <map>
@@ -115,6 +116,7 @@ class Native : public Compiled {
       : host_(std::move(host)),
         function_(reinterpret_cast<codegen::bt_function>(host_->library->symbol(entry.name))),
         arena_bytes_(static_cast<size_t>(entry.arena_bytes)),
+        in_place_(entry.in_place),
         program_(std::move(program)),
         constants_(std::move(constants)) {}
 
@@ -143,6 +145,9 @@ class Native : public Compiled {
 
   bool is_native() const override { return true; }
   bool was_cached() const override { return host_->was_cached; }
+  bool may_share(size_t result, size_t arg) const override {
+    return std::find(in_place_.begin(), in_place_.end(), std::pair(result, arg)) != in_place_.end();
+  }
 
  private:
   struct Call {
@@ -178,14 +183,15 @@ class Native : public Compiled {
     throw InternalError("cpu: compiled code found an index outside its axis, the interpreter did not");
   }
 
-  std::shared_ptr<const Host>        host_;
-  codegen::bt_function               function_;
-  size_t                             arena_bytes_;
-  Program                            program_;
-  Arrays                             constants_;
-  std::shared_ptr<Blocks>            blocks_ = std::make_shared<Blocks>();
-  std::mutex                         mutex_;
-  std::vector<std::unique_ptr<Call>> calls_;
+  std::shared_ptr<const Host>            host_;
+  codegen::bt_function                   function_;
+  size_t                                 arena_bytes_;
+  std::vector<std::pair<size_t, size_t>> in_place_;
+  Program                                program_;
+  Arrays                                 constants_;
+  std::shared_ptr<Blocks>                blocks_ = std::make_shared<Blocks>();
+  std::mutex                             mutex_;
+  std::vector<std::unique_ptr<Call>>     calls_;
 };
 
 class Interpreted : public Compiled {
@@ -202,6 +208,7 @@ class Interpreted : public Compiled {
   }
   bool is_native() const override { return false; }
   bool was_cached() const override { return false; }
+  bool may_share(size_t, size_t) const override { return true; }
 
  private:
   Program                     program_;

@@ -20,6 +20,8 @@ class Compiled : public Executable {
   virtual void run_into(const void* const* args, void* const* results) = 0;
   virtual bool is_native() const                                       = 0;  // false: interpreted
   virtual bool was_cached() const                                      = 0;
+  // Whether run_into may be given one memory for this result and this argument.
+  virtual bool may_share(size_t result, size_t arg) const = 0;
 };
 
 // Several programs in one C file: tests compile hundreds of small ones at once.
