@@ -97,16 +97,16 @@ inline const std::vector<KitRow>& kit_rows() {
       // neurons and synapses
       {"if", low, {}, "layer.V", "in", {.spikes = true}},
       {"lif", low, {}, "layer.V", "in", {.spikes = true}},
-      {"lif_ref", low + R"(, "tau_ref_ms": 2)", {}, "layer.V layer.since", "in", {.spikes = true}},
+      {"lif_ref", low + R"(, "tau_ref_ms": 2)", {}, "layer.V; layer.since", "in", {.spikes = true}},
       {"alif", low, {}, "layer.V layer.a", "in", {.spikes = true}},
-      {"alif_ref", low + R"(, "tau_ref_ms": 2)", {}, "layer.V layer.a layer.since", "in", {.spikes = true}},
+      {"alif_ref", low + R"(, "tau_ref_ms": 2)", {}, "layer.V layer.a; layer.since", "in", {.spikes = true}},
       {"exp_if", cortex, {}, "layer.V", "in", {.drive = 20, .spikes = true}},
-      {"exp_if_ref", cortex, {}, "layer.V layer.since", "in", {.drive = 20, .spikes = true}},
+      {"exp_if_ref", cortex, {}, "layer.V; layer.since", "in", {.drive = 20, .spikes = true}},
       {"adex_if", cortex, {}, "layer.V layer.w", "in", {.drive = 20, .spikes = true}},
-      {"adex_if_ref", cortex, {}, "layer.V layer.w layer.since", "in", {.drive = 40, .spikes = true}},
+      {"adex_if_ref", cortex, {}, "layer.V layer.w; layer.since", "in", {.drive = 40, .spikes = true}},
       {"qua_if", cortex, {}, "layer.V", "in", {.drive = 20, .spikes = true}},
       {"ad_qua_if", cortex, {}, "layer.V layer.w", "in", {.drive = 20, .spikes = true}},
-      {"ad_qua_if_ref", cortex, {}, "layer.V layer.w layer.since", "in", {.drive = 40, .spikes = true}},
+      {"ad_qua_if_ref", cortex, {}, "layer.V layer.w; layer.since", "in", {.drive = 40, .spikes = true}},
       {"izhikevich", R"("n": 4)", {}, "layer.V layer.u", "in", {.drive = 20, .spikes = true}},
       {"gif_two_currents", R"("n": 4)", {}, "layer.V_th layer.V layer.I1 layer.I2", "in", {.drive = 3, .spikes = true}},
       {"cuba_lif", low, {}, "layer.V layer.g", "in", {.spikes = true}},
@@ -139,8 +139,9 @@ inline const std::vector<KitRow>& kit_rows() {
       {"leaky_rate_readout", R"("n_in": 3, "n_out": 4)", {3}, "r", "W"},
       {"leaky_spike_readout", R"("n_in": 3, "n": 4)", {3}, "neuron.V", "W", {.spikes = true}},
       {"spike_count", R"("n": 4)", {}, "layer.n", "in"},
-      {"first_spike", R"("n": 4)", {}, "layer.t_first", "in", {.learns = false}},  // no derivative flows through times
-      {"delay", R"("n": 4, "steps": 2)", {}, "layer.buffer", "(in)", {.learns = false}},  // it would inside a window
+      {"first_spike", R"("n": 4)", {}, "layer.t_first", "[in.weight]", {.learns = false}},  // no derivative flows
+                                                                                            // through times
+      {"delay", R"("n": 4, "steps": 2)", {}, "layer.buffer", "(in)", {.learns = false}},    // it would inside a window
   };
   return rows;
 }
