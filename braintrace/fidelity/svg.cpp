@@ -16,7 +16,7 @@ namespace braintrace {
 
 namespace {
 
-constexpr double left = 252, top = 132, cell_w = 74, cell_h = 30, gap = 14, bar_w = 130, foot = 74;
+constexpr double left = 266, top = 132, cell_w = 74, cell_h = 30, gap = 14, bar_w = 130, foot = 74;
 
 std::string text(const char* css, double x, double y, const std::string& s, const char* more = "") {
   return fmt::format("<text class=\"{}\" x=\"{}\" y=\"{}\"{}>{}</text>", css, number(x), number(y), more, xml_text(s));
