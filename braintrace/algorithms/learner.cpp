@@ -150,6 +150,12 @@ Tensors OnlineLearner::run(const Tensors& xs, const WindowOptions& given) {
 Tensors OnlineLearner::inputs_of(const Tensors& xs) const {
   const StatefulProgram& step = graph().module_info.step;
   Tensors                in   = step.inputs(xs);
+  const Types            want = step.program.types_of(step.program.args);
+  for (size_t r = 0; r < step.reads.size(); ++r)
+    require(in[step.num_args + r].type() == want[step.num_args + r],
+            "learner: compiled with {} of {}, which is {} now.\n  Initialise states with the batch size of "
+            "compile_graph, or make a new learner.",
+            step.reads[r].place(), to_string(want[step.num_args + r]), to_string(in[step.num_args + r].type()));
   if (compiled().memory.empty()) return in;
   for (size_t r = 0; r < step.reads.size(); ++r) {
     const StateLeaf& leaf    = step.reads[r];

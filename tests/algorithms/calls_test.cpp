@@ -6,6 +6,7 @@
 
 #include "braintrace/algorithms/compile.h"
 #include "braintrace/algorithms/d_rtrl.h"
+#include "braintrace/algorithms/drivers.h"
 #include "braintrace/algorithms/e_prop.h"
 #include "braintrace/algorithms/es_d_rtrl.h"
 #include "braintrace/model/loops.h"
@@ -161,6 +162,22 @@ TEST(Calls, MisuseIsExplained) {
     EXPECT_EQ(learner.running_index(), 0);
   }
   EXPECT_EQ(before.size(), learner.memory().size());
+  init_all_states(*model, {.batch_size = 5});
+  const std::string other = error_of([&] { learner(zeros({4, 2}, DType::F64)); });
+  EXPECT_NE(other.find("compiled with state 'a.h' of f64[4,3], which is f64[5,3] now"), std::string::npos) << other;
+}
+
+TEST(Calls, TracesStayBounded) {
+  const Tensor many = normal({DType::F64, {150, 2}}, 8);
+  for (const char* rule : {"d_rtrl", "ostl_recurrent", "eprop"}) {
+    auto       model   = make_model(layer("gru", 2, 3));
+    const auto learner = compile(*model, rule, row(xs, 0));
+    etrace_evolve(*learner, many);
+    for (const Tensor& t : learner->memory()) {
+      EXPECT_GT(max(abs(t)).item(), 1e-6) << rule;
+      EXPECT_LT(max(abs(t)).item(), 1e3) << rule;
+    }
+  }
 }
 
 int64_t resident_pages() {

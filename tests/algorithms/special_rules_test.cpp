@@ -5,6 +5,7 @@
 #include "braintrace/algorithms/compile.h"
 #include "braintrace/algorithms/d_rtrl.h"
 #include "braintrace/algorithms/dni.h"
+#include "braintrace/algorithms/drivers.h"
 #include "braintrace/algorithms/three_factor.h"
 #include "braintrace/algorithms/uoro.h"
 #include "tests/algorithms/support.h"
@@ -149,6 +150,49 @@ TEST(ThreeFactor, ModulatorShapesAndPrecedence) {
   EXPECT_NE(
       error_of([&] { ThreeFactor(*r.model, LearnerOptions{.vjp_method = VjpMethod::MultiStep}); }).find("single-step"),
       std::string::npos);
+}
+
+TEST(ThreeFactor, AWindowIsTheSumOfItsSteps) {
+  const Tensor m = normal({DType::F64, {4, 3}}, 9);
+  Modulated    steps, window, sweep, constant;
+  int64_t      t      = 0;
+  const auto   sum    = steps.run([&](const Tensor&) { return row(m, t++); });
+  const auto   loss   = [&](Tensor xs) { return loss_of(window.learner(MultiStepData{{xs}}, m)); };
+  const auto   traced = [](const std::string& leaf) { return leaf.rfind("Wr", 0) != 0; };
+  const auto   got    = grad(loss, window.model->params())(window.xs);
+  EXPECT_GT(difference(got, sum, traced).weakest, 1e-4);
+  EXPECT_LT(gap(got, sum, traced), 1e-12);
+  // Sequences under a modulator that stands.
+  sweep.learner.set_modulator(f64(0.5));
+  const auto standing = etrace_grad([&](Tensor x) { return loss_of(sweep.learner(x)); }, sweep.learner,
+                                    {.reduction = Reduction::Sum})(sweep.xs);
+  EXPECT_LT(gap(standing.grads, constant.run([](const Tensor&) { return f64(0.5); }), traced), 1e-12);
+  const std::string message = error_of([&] { window.learner(MultiStepData{{window.xs}}, f64(1)); });
+  EXPECT_NE(message.find("needs that leading axis"), std::string::npos) << message;
+}
+
+// The feedback signal is normalised: the size of the loss does not matter to traced weights.
+TEST(RandomFeedback, IsFreeOfScaleAndDependsOnItsKey) {
+  const json   description = chain({layer("gru", 2, 3), linear(3, 2)});
+  const Tensor xs          = normal({DType::F64, {3, 2}}, 5);
+  const auto   run         = [&](TraceFactorization factors, uint64_t key, double scale) {
+    auto     model = make_model(description);
+    RuleAxes axes{.trace_factorization = factors, .learning_signal = SignalSource::RandomFeedback};
+    if (factors == TraceFactorization::IoFactorized) axes.decay = 0.9;
+    const auto learner = compile(*model, ETraceConfig(axes), row(xs, 0), {.feedback = RandomFeedback{.key = key}});
+    set_states(*model, 21);
+    return stepwise(*learner, xs, full({3}, scale, DType::F64));
+  };
+  const auto traced  = [](const std::string& leaf) { return leaf.rfind("a.Wz", 0) == 0 || leaf.rfind("a.Wh", 0) == 0; };
+  const auto readout = [](const std::string& leaf) { return leaf.rfind("out", 0) == 0; };
+  for (const auto factors : {TraceFactorization::PerParam, TraceFactorization::IoFactorized}) {
+    const Gradients one = run(factors, 1, 1);
+    EXPECT_GT(difference(one, one, traced).weakest, 1e-4);
+    EXPECT_LT(gap(run(factors, 1, 100), one, traced), 1e-6);
+    EXPECT_LT(gap(run(factors, 1, 100), one * f64(100), readout), 1e-12);
+    EXPECT_GT(gap(run(factors, 2, 1), one, traced), 1e-2);
+    EXPECT_LT(gap(run(factors, 2, 1), one, readout), 1e-12);
+  }
 }
 
 // h ← tanh(x w_in + h w_rec): w_in is read by a plain product.

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/executor/graph_executor.h"
+
+#include <algorithm>
+
+#include "braintrace/compiler/report.h"
+
+namespace braintrace {
+
+namespace {
+
+Tensor or_zeros(const Tensor& t, const HiddenGroup& g, const Program& p, int state_axes) {
+  if (t.defined()) return t;
+  Shape shape = g.varshape;
+  shape.insert(shape.end(), static_cast<size_t>(state_axes), g.num_state);
+  return Tensor(Type{p.type(g.hidden[0].out).dtype, shape}, 0);
+}
+
+}  // namespace
+
+void ETraceGraphExecutor::compile_graph(const Types& args) {
+  if (!graph_) graph_ = compile_etrace_graph(*model_, args, options_);
+}
+
+const ETraceGraph& ETraceGraphExecutor::graph() const {
+  require(is_compiled(), "executor: call compile_graph with an example input first.");
+  return *graph_;
+}
+
+Path ETraceGraphExecutor::state_id_to_path(const State& state) const {
+  for (const auto& [path, mine] : model_->states())
+    if (mine == state) return path;
+  fail("executor: {} is no state of the model.", state.place());
+}
+
+std::string ETraceGraphExecutor::show_graph() const { return braintrace::show_graph(graph()); }
+
+StepJacobians ETraceVjpGraphExecutor::solve_h2w_h2h_jacobian(const Tensors& args) const {
+  return solve_h2w_h2h_l2h_jacobian(args).jacobians;
+}
+
+ETraceVjpGraphExecutor::WithStep ETraceVjpGraphExecutor::solve_h2w_h2h_l2h_jacobian(const Tensors& args) const {
+  const ModuleInfo& info = graph().module_info;
+  const Types       want(info.program().types_of(info.program().args));
+  require(types_of(args) == Types(want.begin(), want.begin() + static_cast<int64_t>(info.step.num_args)),
+          "executor: the inputs differ from those of compile_graph.");
+  const auto    step    = std::make_shared<Step>(graph(), info.step.inputs(args));
+  const Tensors results = step->results();
+  StepJacobians out;
+  out.out.assign(results.begin(), results.begin() + static_cast<int64_t>(info.step.num_results));
+  for (const HiddenVar& h : info.hidden) {
+    out.hidden_paths.emplace_back(h.path, h.state);
+    out.hidden_vals.push_back(step->values()[h.out]);
+  }
+  for (size_t w = 0; w < info.step.writes.size(); ++w) {
+    const State& state = info.step.writes[w].state;
+    const bool   is_hidden =
+        std::any_of(info.hidden.begin(), info.hidden.end(), [&](const HiddenVar& h) { return h.state == state; });
+    if (!is_hidden) out.other_vals.push_back(results[info.step.num_results + w]);
+  }
+  const auto& relations = graph().hidden_param_op_relations;
+  for (size_t r = 0; r < relations.size(); ++r) {
+    out.xs.push_back(step->values()[relations[r].x]);
+    for (size_t c = 0; c < relations[r].connections.size(); ++c) {
+      const Connection& connection = relations[r].connections[c];
+      if (connection.path == PathClass::Windowed) continue;
+      const HiddenGroup& g   = graph().hidden_groups[connection.group];
+      const Tensor       D_f = or_zeros(step->D_f(static_cast<int>(r), static_cast<int>(c)), g, info.program(), 1);
+      out.dfs.push_back({static_cast<int>(r), connection.group, D_f});
+    }
+  }
+  for (const HiddenGroup& g : graph().hidden_groups) out.Ds.push_back(or_zeros(step->D(g.index), g, info.program(), 2));
+  return {std::move(out), step};
+}
+
+}  // namespace braintrace

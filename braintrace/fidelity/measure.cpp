@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "braintrace/algorithms/registry.h"
+#include "braintrace/fidelity/fidelity.h"
+#include "braintrace/model/functions.h"
+#include "braintrace/ops/math.h"
+#include "braintrace/ops/move.h"
+#include "braintrace/ops/random.h"
+#include "braintrace/ops/reduce.h"
+
+namespace braintrace {
+
+namespace {
+
+// Integers stand for ids; the first two exist in any vocabulary.
+Tensor random_sequence(const Type& step, int64_t steps, const Tensor& key) {
+  Shape shape = step.shape;
+  shape.insert(shape.begin(), steps);
+  if (!is_float(step.dtype)) return random::randint(key, shape, 0, 2, step.dtype);
+  return convert(random::normal(key, shape, DType::F32), step.dtype);
+}
+
+struct Data {
+  Tensor xs, ys;
+
+  Data(Module& model, const Type& input, const FidelityOptions& options)
+      : xs(random_sequence(input, options.steps, random::key(options.seed))) {
+    const Type y = trace_function({input}, [&](const Tensors& in) { return model.call(in); }).result_types().at(0);
+    require(is_float(y.dtype), "fidelity: the model's output is {}; a loss needs floats.", to_string(y));
+    ys = random_sequence(y, options.steps, random::key(options.seed + 1));
+  }
+};
+
+Tensor row(const Tensor& t, int64_t at) {
+  return reshape(slice_axis(t, 0, at, at + 1), Shape(t.shape().begin() + 1, t.shape().end()));
+}
+
+// Σ of the gradients of all windows.
+Gradients gradient(OnlineLearner& learner, const Data& data, int64_t window, double* seconds) {
+  const auto params = learner.model().params();
+  const auto loss   = [](const Tensor& y, const Tensor& target, int64_t n) {
+    return sum(square(y - target)) * (static_cast<double>(n) / static_cast<double>(target.size()));
+  };
+  const auto one = jit(grad([&](Tensor x, Tensor y) { return loss(learner(x), y, 1); }, params));
+  const auto many =
+      jit(grad([&](Tensor x, Tensor y) { return loss(learner(MultiStepData{{x}}), y, x.shape()[0]); }, params));
+  const int64_t T    = data.xs.shape()[0];
+  const auto    pass = [&] {
+    Gradients total;
+    for (int64_t t = 0; t < T; t += window) {
+      const int64_t   end = std::min(T, t + window);
+      const Gradients g   = window == 1 ? one(row(data.xs, t), row(data.ys, t))
+                                           : many(slice_axis(data.xs, 0, t, end), slice_axis(data.ys, 0, t, end));
+      total               = t == 0 ? g : total + g;
+    }
+    return total;
+  };
+  Gradients result = pass();
+  if (seconds) {
+    const auto start = std::chrono::steady_clock::now();
+    pass();
+    *seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / static_cast<double>(T);
+  }
+  return result;
+}
+
+struct Products {  // of two vectors
+  double ab = 0, aa = 0, bb = 0;
+
+  void add(const Tensor& a, const Tensor& b) {
+    const Tensor x = convert(a, DType::F64), y = convert(b, DType::F64);
+    ab += sum(x * y).item(), aa += sum(square(x)).item(), bb += sum(square(y)).item();
+  }
+  void add(const Products& p) { ab += p.ab, aa += p.aa, bb += p.bb; }
+  // Two zero gradients agree; a zero beside another one points nowhere.
+  Closeness closeness() const {
+    if (aa == 0 || bb == 0) return {aa == bb ? 1.0 : 0.0, aa == bb ? 1.0 : bb == 0 ? INFINITY : 0.0};
+    return {ab / std::sqrt(aa * bb), std::sqrt(aa / bb)};
+  }
+};
+
+std::string leaf_name(const Path& path, const std::string& leaf) {
+  return leaf.empty() ? path.str() : path.str() + "." + leaf;
+}
+std::string layer_of(const std::string& parameter) { return parameter.substr(0, parameter.find('.')); }
+
+void compare(const Gradients& got, const Gradients& exact, FidelityReport& report, RuleFidelity& out) {
+  Products              all;
+  std::vector<Products> layers(report.layers.size());
+  for (const auto& [path, leaves] : exact)
+    for (const auto& [leaf, want] : leaves) {
+      Products p;
+      p.add(got.at(path, leaf), want);
+      const auto at = std::find(report.layers.begin(), report.layers.end(), layer_of(leaf_name(path, leaf)));
+      layers[static_cast<size_t>(at - report.layers.begin())].add(p);
+      all.add(p);
+      out.parameters.push_back(p.closeness());
+    }
+  for (const Products& p : layers) out.layers.push_back(p.closeness());
+  out.all = all.closeness();
+}
+
+// What an algorithm is given where it cannot do without.
+struct Setting {
+  RuleOptions options;
+  std::string text;
+};
+Setting setting_of(const Algorithm& a, uint64_t seed) {
+  if (a.name == "ES_D_RTRL") return {{.decay_or_rank = TraceDecay::decay(0.9)}, "decay 0.9"};
+  if (a.name == "EProp") return {{.kappa_filter_decay = 0.5}, "kappa 0.5"};
+  if (a.name == "SnAp") return {{.n = 2}, "n 2"};
+  if (a.name == "UORO") return {{.projection_key = seed}, "one draw"};
+  return {};
+}
+
+bool needs_more_than_a_loss(const Algorithm& a) { return a.name == "ThreeFactor" || a.name == "DNI"; }
+
+void list_parameters(const OnlineLearner& learner, const Gradients& exact, FidelityReport& report) {
+  const ETraceGraph& graph = learner.graph();
+  for (const auto& [path, leaves] : exact)
+    for (const auto& [leaf, g] : leaves) {
+      const std::string name     = leaf_name(path, leaf);
+      bool              windowed = false, traced = false;
+      for (const HiddenParamOpRelation& r : graph.hidden_param_op_relations)
+        for (const Trainable& t : r.trainables)
+          for (int l : t.leaves)
+            if (graph.module_info.weights[l].name() == name) (r.carries_trace() ? traced : windowed) = true;
+      report.parameters.push_back(name);
+      report.windowed.push_back(windowed && !traced);
+      report.norms.push_back(std::sqrt(sum(square(convert(g, DType::F64))).item()));
+      const std::string layer = layer_of(name);
+      if (std::find(report.layers.begin(), report.layers.end(), layer) == report.layers.end())
+        report.layers.push_back(layer);
+    }
+}
+
+}  // namespace
+
+FidelityReport measure_fidelity(Module& model, const std::string& name, const Type& input,
+                                const std::optional<int64_t>& batch, const FidelityOptions& options) {
+  require(options.steps > 1, "fidelity: a sequence needs at least two steps, got {}.", options.steps);
+  std::vector<int64_t> windows = options.windows;
+  if (windows.empty()) windows = {1, std::min<int64_t>(5, options.steps), options.steps};
+  for (int64_t w : windows)
+    require(w > 0 && w <= options.steps, "fidelity: a window of {} steps does not fit a sequence of {}.", w,
+            options.steps);
+  const auto start = [&] { init_all_states(model, {.batch_size = batch}); };
+  start();
+  const Data     data(model, input, options);
+  FidelityReport report{name, input, options.steps, {}, {}, {}, {}, {}};
+
+  start();
+  const auto bptt = algorithm_named("BPTT").learner(model, {});
+  bptt->compile_graph(Types{input});
+  const Gradients exact = gradient(*bptt, data, options.steps, nullptr);
+  list_parameters(*bptt, exact, report);
+
+  std::vector<const Algorithm*> chosen;
+  for (const std::string& rule : options.rules) chosen.push_back(&algorithm_named(rule));
+  if (chosen.empty())
+    for (const Algorithm& a : algorithms())
+      if (!needs_more_than_a_loss(a)) chosen.push_back(&a);
+  for (const Algorithm* a : chosen)
+    for (int64_t window : windows) {
+      RuleFidelity out;
+      out.rule   = a->name;
+      out.window = window;
+      try {
+        require(!needs_more_than_a_loss(*a), "it needs a modulator or a synthesiser, not only a loss");
+        start();
+        const Setting setting = setting_of(*a, options.seed);
+        out.setting           = setting.text;
+        const auto learner    = a->learner(model, setting.options);
+        learner->compile_graph(Types{input});
+        for (const MemorySlot& slot : learner->memory_slots())
+          out.trace_bytes += slot.type.size() * static_cast<int64_t>(size_of(slot.type.dtype));
+        require(out.trace_bytes <= options.memory_limit, "its traces take {} MiB", out.trace_bytes >> 20);
+        compare(gradient(*learner, data, window, &out.seconds_per_step), exact, report, out);
+      } catch (const UserError& error) {
+        out.left_out = error.what();
+      } catch (const CompileError& error) {
+        out.left_out = error.what();
+      }
+      report.rules.push_back(std::move(out));
+    }
+  return report;
+}
+
+}  // namespace braintrace

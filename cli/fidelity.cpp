@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// braintrace fidelity: every learning rule on a model, beside the exact gradient.
+#include "braintrace/fidelity/fidelity.h"
+
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "braintrace/model/random_stream.h"
+#include "cli/command.h"
+#include "cli/model_argument.h"
+
+namespace braintrace::cli {
+
+namespace {
+
+struct Options {
+  ModelArgument   model;
+  FidelityOptions fidelity;
+  std::string     output;
+  bool            json = false;
+};
+
+int run(const Options& o) {
+  const std::string suffix = std::filesystem::path(o.output).extension().string();
+  require(o.output.empty() || suffix == ".svg" || suffix == ".json" || suffix == ".txt",
+          "-o {}: give a name that ends in .svg, .json or .txt.", o.output);
+  random::seed(o.fidelity.seed);
+  const CompiledModel  model = compile_argument(o.model);
+  const Program&       step  = model.graph.module_info.program();
+  const FidelityReport report =
+      measure_fidelity(*model.module, model.name, step.type(step.args[0]), o.model.batch, o.fidelity);
+  if (!o.output.empty())
+    write_text(o.output, suffix == ".svg"    ? fidelity_svg(report)
+                         : suffix == ".json" ? fidelity_json(report)
+                                             : fidelity_table(report));
+  if (o.json)
+    fmt::print("{}", fidelity_json(report));
+  else if (o.output.empty() || suffix == ".svg")
+    fmt::print("{}", fidelity_table(report));
+  return 0;
+}
+
+}  // namespace
+
+void add_fidelity(CLI::App& app, Action& chosen) {
+  auto  options = std::make_shared<Options>();
+  auto* command = app.add_subcommand("fidelity", "compare the gradients of all learning rules with the exact one");
+  options->model.add_options(*command);
+  FidelityOptions& f = options->fidelity;
+  command->add_option("--steps", f.steps, "length of the random sequence")->capture_default_str();
+  command->add_option("--windows", f.windows, "steps of a window; several with commas; default: 1, 5 and all")
+      ->delimiter(',');
+  command->add_option("--rules", f.rules, "names of rules, with commas; default: all that need nothing but a loss")
+      ->delimiter(',');
+  command->add_option("--seed", f.seed, "of parameters, inputs and targets")->capture_default_str();
+  command->add_option("-o,--output", options->output, "file to write: .svg, .json or .txt");
+  command->add_flag("--json", options->json, "machine-readable output");
+  command->callback([options, &chosen] { chosen = [options] { return run(*options); }; });
+}
+
+}  // namespace braintrace::cli
