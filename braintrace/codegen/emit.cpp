@@ -13,7 +13,8 @@ namespace braintrace::codegen {
 
 namespace {
 
-constexpr int64_t parallel_work = 32768;  // below this the hand-over to other threads costs more than it gives
+constexpr int64_t parallel_work =
+    262144;  // some 100 µs: below, the hand-over to other threads costs more than it gives
 
 constexpr Key<Array> value_key{"value"};
 

@@ -2,6 +2,7 @@
 #include "braintrace/codegen/fuse.h"
 
 #include <algorithm>
+#include <map>
 #include <queue>
 
 #include "braintrace/codegen/lower.h"
@@ -109,7 +110,9 @@ class Fuser {
     s.reduced = reduced;
     stages_.push_back(std::move(s));
     before_.emplace_back();
-    return static_cast<int32_t>(stages_.size()) - 1;
+    has_reduction_.push_back(false);
+    merged_.push_back(static_cast<int32_t>(stages_.size()) - 1);
+    return merged_.back();
   }
 
   void place(int32_t i) {
@@ -121,17 +124,28 @@ class Fuser {
     const Ints          reduced = kinds_[i] == Kind::Reduction ? squeezed_axes(shape, e.attrs[axes_key]) : Ints{};
     std::vector<Source> sources;
     for (Var v : e.in) sources.push_back(behind(v));
-    int32_t home = -1;
+    int32_t home     = -1;
+    auto    consider = [&](int32_t c) {
+      if (home < 0 && c >= 0 && fits(c, i, space, reduced, sources)) home = c;
+    };
+    if (loop) {
+      for (const Source& s : sources) consider(maker(s.base));
+      // Else the loop that reads the same array at the same positions: one pass over it serves both.
+      for (const Source& s : sources)
+        if (s.same_positions && size_of(space) > 1)
+          for (int32_t c : readers_[s.base]) consider(now(c));
+    }
+    if (home < 0) home = new_stage(space, reduced, loop);
+    if (kinds_[i] == Kind::Reduction) {
+      stages_[home].reduced = reduced;
+      has_reduction_[home]  = true;
+    }
     if (loop)
       for (const Source& s : sources) {
-        const int32_t c = maker(s.base);
-        if (home < 0 && c >= 0 && fits(c, i, space, reduced, sources)) home = c;
+        if (may_merge(home, maker(s.base), sources)) merge(home, maker(s.base));
+        if (s.same_positions) readers_[s.base].push_back(home);
       }
-    if (home < 0) home = new_stage(space, reduced, loop);
-    if (kinds_[i] == Kind::Reduction) stages_[home].reduced = reduced;
     stages_[home].eqns.push_back(i);
-    has_reduction_.resize(stages_.size());
-    if (kinds_[i] == Kind::Reduction) has_reduction_[home] = true;
     stage_of_[i] = home;
     for (const Source& s : sources) depend(home, maker(s.base));
   }
@@ -142,16 +156,45 @@ class Fuser {
     const Stage& s = stages_[c];
     if (!s.loop || s.space != space) return false;
     if (kinds_[i] == Kind::Reduction && has_reduction_[c] && s.reduced != reduced) return false;
-    for (const Source& x : sources) {
+    return reads_in_step(c, sources);
+  }
+
+  // The stage that a stage has become part of, or itself.
+  int32_t now(int32_t stage) const {
+    while (merged_[stage] != stage) stage = merged_[stage];
+    return stage;
+  }
+  // Whether another loop over the same space, which makes an operand of the equation placed in `home`, may join it:
+  // neither waits for the other, and what the equation reads besides waits for neither.
+  bool may_merge(int32_t home, int32_t other, const std::vector<Source>& sources) const {
+    if (other < 0 || other == home || !stages_[other].loop) return false;
+    const Stage &a = stages_[home], &b = stages_[other];
+    if (a.space != b.space || (has_reduction_[home] && has_reduction_[other] && a.reduced != b.reduced)) return false;
+    return !before_[home].has(other) && !before_[other].has(home) && reads_in_step(other, sources);
+  }
+  // Everything read of stage c is read position by position, and nothing else that is read waits for c.
+  bool reads_in_step(int32_t c, const std::vector<Source>& sources) const {
+    return std::all_of(sources.begin(), sources.end(), [&](const Source& x) {
       const int32_t m = maker(x.base);
-      if (m == c) {
-        const int32_t made = producer_[x.base];
-        if (!x.same_positions || kinds_[made] != Kind::Elementwise) return false;
-      } else if (m >= 0 && before_[m].has(c)) {
-        return false;
+      if (m == c) return x.same_positions && kinds_[producer_[x.base]] == Kind::Elementwise;
+      return m < 0 || !before_[m].has(c);
+    });
+  }
+  void merge(int32_t home, int32_t other) {
+    Stage &a = stages_[home], &b = stages_[other];
+    for (int32_t i : b.eqns) stage_of_[i] = home;
+    a.eqns.insert(a.eqns.end(), b.eqns.begin(), b.eqns.end());
+    std::sort(a.eqns.begin(), a.eqns.end());
+    b.eqns.clear();
+    if (has_reduction_[other]) a.reduced = b.reduced;
+    has_reduction_[home] = has_reduction_[home] || has_reduction_[other];
+    merged_[other]       = home;
+    before_[home].add(before_[other]);
+    for (Numbers& n : before_)
+      if (n.has(home) || n.has(other)) {
+        n.add(home);
+        n.add(before_[home]);
       }
-    }
-    return true;
   }
 
   void depend(int32_t stage, int32_t on) {
@@ -226,7 +269,7 @@ class Fuser {
     using Entry = std::pair<int32_t, int32_t>;  // first equation, stage
     std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
     for (size_t s = 0; s < stages_.size(); ++s)
-      if (waits[s] == 0) ready.emplace(stages_[s].eqns.front(), static_cast<int32_t>(s));
+      if (waits[s] == 0 && !stages_[s].eqns.empty()) ready.emplace(stages_[s].eqns.front(), static_cast<int32_t>(s));
     std::vector<Stage> out;
     while (!ready.empty()) {
       const int32_t s = ready.top().second;
@@ -235,17 +278,21 @@ class Fuser {
       for (int32_t t : next[s])
         if (--waits[t] == 0) ready.emplace(stages_[t].eqns.front(), t);
     }
+    const auto lost = std::any_of(waits.begin(), waits.end(), [](int32_t n) { return n > 0; });
+    ensure(!lost, "codegen: stages wait for each other");
     return out;
   }
 
-  const Program&       p_;
-  std::vector<int32_t> producer_;
-  std::vector<Kind>    kinds_;
-  std::vector<int32_t> stage_of_;
-  Vars                 memory_;
-  std::vector<Stage>   stages_;
-  std::vector<Numbers> before_;  // by stage: those it waits for
-  std::vector<bool>    has_reduction_;
+  const Program&                      p_;
+  std::vector<int32_t>                producer_;
+  std::vector<Kind>                   kinds_;
+  std::vector<int32_t>                stage_of_;
+  Vars                                memory_;
+  std::vector<Stage>                  stages_;
+  std::vector<Numbers>                before_;  // by stage: those it waits for
+  std::vector<bool>                   has_reduction_;
+  std::vector<int32_t>                merged_;   // by stage: itself, or the one it is part of
+  std::map<Var, std::vector<int32_t>> readers_;  // stages that read a value position by position
 };
 
 }  // namespace

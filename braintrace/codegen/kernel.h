@@ -14,7 +14,7 @@ struct Kernel {
   std::string body;
   int64_t     scratch = 0;  // bytes of working memory
   int64_t     count   = 1;  // independent parts: the body does those in [begin, end)
-  int64_t     work    = 0;  // elements touched or computed, for sharing among threads
+  int64_t     work    = 0;  // what an elementwise loop over so many elements takes, for sharing among threads
 };
 
 // The C file under construction.

@@ -99,7 +99,7 @@ Kernel dot_rule(Site& s) {
   const std::string co =
       offset_text("b", picked(strides_of(s.out_type(0).shape), counted(0, static_cast<int64_t>(lb.size()))));
   Kernel k;
-  k.work = size_of(s.out_type(0).shape) * kl.size;
+  k.work = size_of(s.out_type(0).shape) * kl.size / 16;  // a vector of multiply-adds takes as long as an element
   if (is_float(t) && m.ok && n.ok && kl.ok && kr.ok) {
     s.unit.use_matrix();
     const bool    split       = batch.empty();

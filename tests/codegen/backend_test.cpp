@@ -138,8 +138,8 @@ TEST_F(CompiledFiles, AreReplacedByTheInterpreterWithoutACompiler) {
 // Products, sums over either axis and elementwise work, all large enough to be shared.
 Traced large_program(Array& x, Array& w) {
   Rng rng(5);
-  x = random_array(rng, {DType::F32, {96, 300}});
-  w = random_array(rng, {DType::F32, {300, 200}});
+  x = random_array(rng, {DType::F32, {1024, 300}});
+  w = random_array(rng, {DType::F32, {300, 400}});
   return trace({x.type(), w.type()}, [](const Tensors& in) -> Tensors {
     const Tensor y = tanh(dot(in[0], in[1]));
     return {y, sum(y * y, 0), sum(y, 1), dot_general(in[0], y, {{0}, {0}, {}, {}})};
