@@ -30,7 +30,7 @@ struct Net {
 
   explicit Net(const std::function<Tensor(Net&, const Tensor&)>& step, bool ready = true) {
     if (ready) init_all_states(*cell);
-    cell->step = [=, *this](const Tensor& x) mutable { return step(*this, x); };
+    cell->step = [this, step](const Tensor& x) { return step(*this, x); };
   }
 };
 using Step = std::function<Tensor(Net&, const Tensor&)>;

@@ -45,7 +45,7 @@ using Rule = std::function<Tensors(Net&, const Tensor& x)>;
 
 ETraceGraph compile(const Rule& rule, const CompileOptions& options = {}, Type x = vec) {
   Net n;
-  n.cell->step = [=](const Tensor& in) mutable {
+  n.cell->step = [&](const Tensor& in) {
     const Tensors next = rule(n, in);
     n.h.set(next[0]);
     if (next.size() > 1) n.g.set(next[1]);

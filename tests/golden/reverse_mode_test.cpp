@@ -61,7 +61,7 @@ Worst compare(const Loaded& c, const Gradients& g) {
 class ReverseMode : public testing::TestWithParam<std::string> {};
 
 TEST_P(ReverseMode, GivesTheRecordedGradient) {
-  Loaded c(GetParam());
+  Loaded      c(GetParam());
   const Worst w = compare(c, through_time(c));
   EXPECT_GT(w.size, 1e-6) << "no gradient was compared";
   EXPECT_LT(w.error, 1);
