@@ -90,7 +90,7 @@ TEST(Description, WrongNumbers) {
       {R"("type": "lora", "n_in": 3, "rank": 0, "n_out": 3)", {"layers[1].rank", "positive"}},
   };
   for (const auto& [layer, phrases] : cases) {
-    const json        model   = in_chain(layer);
+    const auto        model   = in_chain(layer);
     const std::string message = error_of([&model] { build_model(model); });
     for (const char* p : phrases)
       EXPECT_NE(message.find(p), message.npos) << layer << ": '" << p << "' is not in: " << message;
