@@ -85,10 +85,10 @@ Tensor normal(Rng& rng, const Shape& shape) {
   return Tensor(Array::of<float>(v, shape));
 }
 
-// Seconds that copying as many bytes as the traces of D-RTRL takes: the least a step can need.
-double copy_seconds(const Workload& w) {
-  const int64_t     weights = w.model == "gru" ? 3 : 1;
-  const auto        bytes   = static_cast<size_t>(w.batch * (w.n_in + w.n) * w.n * 4 * weights);
+// Seconds that copying as many bytes as the learner remembers takes: the least a step in which all of it changes needs.
+double copy_seconds(const OnlineLearner& learner) {
+  size_t bytes = 1;
+  for (const Tensor& t : learner.memory()) bytes += static_cast<size_t>(t.size()) * size_of(t.dtype());
   std::vector<char> from(bytes, 1), to(bytes);
   double            best = 1e30;
   for (int i = 0; i < 7; ++i) {
@@ -221,7 +221,7 @@ nlohmann::json run(const Workload& w) {
           {"calls", times.size()},
           {"first_call_s", compile},
           {"peak_growth_mb", resident_megabytes("VmHWM:") - before},
-          {"copy_traces_us", 1e6 * copy_seconds(w)},
+          {"copy_traces_us", 1e6 * copy_seconds(*learner)},
           {"gradient_errors", errors}};
 }
 

@@ -110,8 +110,9 @@ class Nest {
     for (size_t i = order_.size(); i-- > 1;) {
       const int64_t outer = order_[i - 1], inner = order_[i], next = first[i];
       const bool    blocked = !stage_.reduced.empty() && kept_last_ && i + 1 == order_.size();
-      const bool    alike   = std::all_of(positions_.begin(), positions_.end(),
-                                          [&](const Affine& x) { return x.c[outer] == x.c[next] * stage_.space[next]; });
+      const int64_t size    = stage_.space[next];
+      const auto    same    = [&](const Affine& x) { return x.c[outer] == x.c[next] * size; };
+      const bool    alike   = std::all_of(positions_.begin(), positions_.end(), same);
       if (next != outer + 1 || i == kept_ || blocked || !alike) continue;
       extents_[inner] *= extents_[outer];
       dropped_.push_back(outer);

@@ -107,10 +107,12 @@ Kernel dot_rule(Site& s) {
     k.count                   = split ? (n.size + panel - 1) / panel : 1;
     const std::string columns = split ? fmt::format("begin * {1}, end * {1} < {0} ? end * {1} : {0}", n.size, panel)
                                       : fmt::format("0, {}", n.size);
-    k.body                    = loops("b", batch,
-                                      fmt::format("bt_matmul_{}({}, {}, {}, {} + {}, {}, {}, {} + {}, {}, {}, {} + {}, {});\n", name_of(t),
-                                                  m.size, columns, kl.size, L.pointer, lo, m.stride, kl.stride, R.pointer, ro, kr.stride,
-                               n.size == 1 ? 1 : n.stride, s.out(0), co, n.size));
+    const std::string lhs     = fmt::format("{} + {}, {}, {}", L.pointer, lo, m.stride, kl.stride);
+    const std::string rhs     = fmt::format("{} + {}, {}, {}", R.pointer, ro, kr.stride, n.size == 1 ? 1 : n.stride);
+    const std::string out     = fmt::format("{} + {}, {}", s.out(0), co, n.size);
+    const std::string call =
+        fmt::format("bt_matmul_{}({}, {}, {}, {}, {}, {});\n", name_of(t), m.size, columns, kl.size, lhs, rhs, out);
+    k.body = loops("b", batch, call);
     return k;
   }
   // Any strides, any type.
