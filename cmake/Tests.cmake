@@ -1,6 +1,7 @@
 # Test suites, chosen by BRAINTRACE_TESTS.
 #
 #   unit      one binary per layer (tests beside their sources) and one per folder of tests/ (tests across layers)
+#   long      folders of tests/ that run many whole networks, for optimised builds
 #   threads   tests/threads, meant for the thread sanitizer
 #   project   what surrounds the code: layers, install, header weight, command line, examples
 #   fuzz      tests/fuzz, run for a fixed number of inputs
@@ -8,7 +9,7 @@
 # A folder of tests/ with its own CMakeLists.txt builds itself.
 set(project_folders fuzz install project threads)
 
-if("unit" IN_LIST BRAINTRACE_TESTS OR "threads" IN_LIST BRAINTRACE_TESTS)
+if(BRAINTRACE_TESTS MATCHES "unit|long|threads")
   find_package(GTest REQUIRED)
   include(GoogleTest)
 endif()
@@ -22,6 +23,21 @@ function(bt_test name)
   set_tests_properties(${name} PROPERTIES ENVIRONMENT BRAINTRACE_CACHE_DIR=${PROJECT_BINARY_DIR}/compiled)
 endfunction()
 
+# The tests of each folder below tests/ as one program.
+function(bt_suites)
+  foreach(suite ${ARGN})
+    file(GLOB_RECURSE suite_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${suite}/*.cpp)
+    if(suite_tests)
+      bt_test(all_${suite} ${suite_tests})
+    endif()
+  endforeach()
+endfunction()
+
+set(long_suites golden kit)
+if("long" IN_LIST BRAINTRACE_TESTS)
+  bt_suites(${long_suites})
+endif()
+
 if("unit" IN_LIST BRAINTRACE_TESTS)
   find_package(rapidcheck REQUIRED)
   file(GLOB layers RELATIVE ${PROJECT_SOURCE_DIR}/braintrace CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/braintrace/*)
@@ -32,13 +48,8 @@ if("unit" IN_LIST BRAINTRACE_TESTS)
     endif()
   endforeach()
   file(GLOB suites RELATIVE ${PROJECT_SOURCE_DIR}/tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/*)
-  list(REMOVE_ITEM suites ${project_folders})
-  foreach(suite ${suites})
-    file(GLOB_RECURSE suite_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${suite}/*.cpp)
-    if(suite_tests)
-      bt_test(all_${suite} ${suite_tests})
-    endif()
-  endforeach()
+  list(REMOVE_ITEM suites ${project_folders} ${long_suites})
+  bt_suites(${suites})
   # Compiled code is held to the samples and random programs of other suites.
   target_sources(test_all_codegen PRIVATE tests/ops/laws.cpp tests/transforms/random_program.cpp
                                           tests/transforms/words.cpp)

@@ -92,9 +92,10 @@ class ScanFollower {
     return {{eqn_.in.begin(), carry}, {carry, xs}, {xs, eqn_.in.end()}};
   }
   std::vector<int> leaves_behind(Var v) const { return outside_.trainable({"", 0}, 0, v).leaves; }
-  bool             is_constant(Var v) const {
-                return std::find(body_.args.begin(), body_.args.begin() + static_cast<int64_t>(parts_.consts), v) !=
-                       body_.args.begin() + static_cast<int64_t>(parts_.consts);
+
+  bool is_constant(Var v) const {
+    const auto end = body_.args.begin() + static_cast<int64_t>(parts_.consts);
+    return std::find(body_.args.begin(), end, v) != end;
   }
 
   // The body as a flat program; every carried state ends in an equation of its own.
@@ -103,7 +104,7 @@ class ScanFollower {
     for (Var v : operands().consts) leaves_of_const_.push_back(leaves_behind(v));
     for (size_t j = 0; j < parts_.consts; ++j) roles.weight[j] = !leaves_of_const_[j].empty();
     for (const Slot& s : slots_) roles.hidden[parts_.consts + s.carry] = roles.exit[s.carry] = true;
-    body_ = with_constants_inside(canonicalize({parts_.body, {}}, roles, options_.control_flow, log_));
+    body_ = with_constants_inside(canonicalize({parts_.body, {}}, roles, options_.control_flow, inside_log_));
     std::set<Var> taken(body_.args.begin(), body_.args.end());
     for (const Slot& s : slots_) {
       Var& exit = body_.results[s.carry];
@@ -132,8 +133,8 @@ class ScanFollower {
         inside.weights.push_back(info_.weights[leaves_of_const_[j][0]]);
         inside.weights.back().var = body_.args[j];
       }
-    found_.groups    = find_hidden_groups_from_minfo(inside, options_, log_);
-    found_.relations = find_hidden_param_op_relations_from_minfo(inside, found_.groups, options_, log_);
+    found_.groups    = find_hidden_groups_from_minfo(inside, options_, inside_log_);
+    found_.relations = find_hidden_param_op_relations_from_minfo(inside, found_.groups, options_, inside_log_);
   }
 
   Descended rewrite() {
@@ -148,6 +149,7 @@ class ScanFollower {
     for (HiddenGroup& g : found_.groups) rescope(g, descent);
     for (HiddenParamOpRelation& r : found_.relations) rescope(r, descent);
     info_.descended_scans.push_back(index_);
+    log_.insert(log_.end(), inside_log_.begin(), inside_log_.end());
     record_descent();
     return std::move(found_);
   }
@@ -249,6 +251,7 @@ class ScanFollower {
   const Eqn                      eqn_;  // as it was
   const ScanParts                parts_;
   Diagnostics&                   log_;
+  Diagnostics                    inside_log_ = {};  // of the body; counts when the scan is followed
   CompileOptions                 options_;
   RelationFinder                 outside_;
   std::vector<Slot>              slots_;

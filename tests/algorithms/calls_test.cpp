@@ -22,7 +22,7 @@
 #endif
 #endif
 #ifdef BRAINTRACE_HAS_ASAN
-#include <sanitizer/allocator_interface.h>
+extern "C" size_t __sanitizer_get_current_allocated_bytes();
 #else
 #include <unistd.h>
 #endif

@@ -282,6 +282,36 @@ TEST(CompilerProperties, KLayersAreKGroups) {
   }));
 }
 
+// Parts that do not read each other may come in any order.
+TEST(CompilerProperties, TheOrderOfIndependentPartsChangesNothingButNumbers) {
+  const auto found = [](const std::vector<int>& order) {
+    auto                                 cell = zoo::make_cell();
+    std::vector<std::shared_ptr<Module>> parts{
+        std::make_shared<nn::GRUCell>(3, 3), std::make_shared<nn::LSTMCell>(3, 3), std::make_shared<nn::MGUCell>(3, 4),
+        std::make_shared<nn::MiniGRU>(3, 3)};
+    for (size_t i = 0; i < parts.size(); ++i) cell->part("part" + std::to_string(i), parts[i]);
+    init_all_states(*cell);
+    cell->step = [=](const Tensor& x) {
+      Tensors out(parts.size());
+      for (int i : order) out[i] = (*parts[i])(x);
+      return concat(out, -1);
+    };
+    const ETraceGraph     g = compile_etrace_graph(*cell, {{DType::F32, {3}}});
+    std::set<std::string> facts;
+    for (const HiddenGroup& group : g.hidden_groups)
+      facts.insert(group.dict()[1].second + group.dict()[2].second + print(group.transition.program));
+    for (const HiddenParamOpRelation& r : g.hidden_param_op_relations)
+      for (const Connection& c : r.connections)
+        facts.insert(r.weight_path.str() + g.hidden_groups[c.group].hidden_paths[0].str() +
+                     std::string(name_of(c.path)) + print(c.tail.program));
+    return facts;
+  };
+  const std::set<std::string> first = found({0, 1, 2, 3});
+  EXPECT_EQ(first.size(), 4u + 3 + 4 + 2 + 2);
+  std::vector<int> order{0, 1, 2, 3};
+  while (std::next_permutation(order.begin(), order.end())) EXPECT_EQ(found(order), first);
+}
+
 // x W_1 … W_k → h with a weight used at several places and plain operations on the weights.
 TEST(CompilerProperties, ChainsOfProductsTiedWeightsAndWeightsBehindPlainOperations) {
   EXPECT_TRUE(rc::check([] {

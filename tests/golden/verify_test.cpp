@@ -45,15 +45,6 @@ TEST_P(Graphs, AreFoundAsRecorded) {
 INSTANTIATE_TEST_SUITE_P(Golden, Graphs, testing::ValuesIn(golden_cases({"graphs"})),
                          [](const auto& info) { return fs::path(info.param).stem().string(); });
 
-// The release build runs all of them (tests/project/verify_cli_test.py); a few of each kind here, under the sanitizers.
-std::vector<std::string> some_numbers() {
-  std::vector<std::string> out = golden_cases({"driver", "ops"});
-  size_t                   i   = 0;
-  for (const std::string& name : golden_cases({"corrected", "numerics"}))
-    if (i++ % 6 == 0) out.push_back(name);
-  out.push_back("training/spikes_lif_eprop_ss");
-  return out;
-}
 class Numbers : public testing::TestWithParam<std::string> {};
 
 TEST_P(Numbers, AreAsRecorded) {
@@ -61,7 +52,7 @@ TEST_P(Numbers, AreAsRecorded) {
   EXPECT_EQ(r.status(), Status::Passed) << misses(r);
 }
 
-INSTANTIATE_TEST_SUITE_P(Golden, Numbers, testing::ValuesIn(some_numbers()), [](const auto& info) {
+INSTANTIATE_TEST_SUITE_P(Golden, Numbers, testing::ValuesIn(golden_cases({"corrected", "driver", "numerics", "ops", "training"})), [](const auto& info) {
   std::string name = info.param;
   std::replace_if(
       name.begin(), name.end(), [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); }, '_');
