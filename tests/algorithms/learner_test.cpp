@@ -146,6 +146,22 @@ TEST(Learner, ResetsKeepTypesAndModelStates) {
   EXPECT_EQ(learner->running_index(), 0);
 }
 
+// D = 0, yet a multi-step window contracts the trace with what comes back through the recurrent weights.
+TEST(Learner, StatesThatForgetAtOnceKeepTheirTraces) {
+  auto   model = make_model(layer("vanilla_rnn", 2, 3, {{"activation", "tanh"}}));
+  D_RTRL learner(*model, {.vjp_method = VjpMethod::MultiStep});
+  learner.compile_graph(zeros({2}, DType::F64));
+  const auto second = [&](bool forget) {
+    set_states(*model, 21);
+    learner.reset_state();
+    learner(normal(input, 5));
+    if (forget) learner.reset_state();
+    return grad([&](Tensor x) { return loss_of(learner(x)); }, model->params())(normal(input, 6));
+  };
+  EXPECT_EQ(learner.memory_slots().size(), 2u);
+  EXPECT_GT(gap(second(true), second(false)), 1e-3);
+}
+
 TEST(Learner, KnowsItsStates) {
   auto   model = make_model(layer("lstm", 2, 3));
   D_RTRL learner(*model);
