@@ -31,7 +31,7 @@ struct Net : nn::GRUCell {
 
 Gradients gradient(const std::unique_ptr<OnlineLearner>& learner) { return online_gradient(*learner, input, 4); }
 
-bool equal(const Tensor& a, const Tensor& b) {
+bool same_values(const Tensor& a, const Tensor& b) {
   return a.type() == b.type() && sum(square(convert(a, DType::F64) - convert(b, DType::F64))).item() == 0;
 }
 
@@ -79,7 +79,7 @@ TEST(Compile, MakesTheLearnersOfSpecialSignals) {
   };
   const Tensor once = modulated(1), twice = modulated(2);
   ASSERT_GT(sum(square(once)).item(), 1e-6);
-  EXPECT_TRUE(equal(2 * once, twice));
+  EXPECT_TRUE(same_values(2 * once, twice));
 
   auto projected = [](uint64_t key) {
     Net        model;
@@ -126,15 +126,15 @@ TEST(Compile, SeedsInitialStatesAndRestoresTheStream) {
   random::seed(11);
   compile(model, "d_rtrl", wave(input, 0), {}, {.seed = 3});
   const Tensor first = model.h.value();
-  EXPECT_TRUE(equal(random::next(), next));
+  EXPECT_TRUE(same_values(random::next(), next));
   compile(model, "d_rtrl", wave(input, 0), {}, {.seed = 3});
-  EXPECT_TRUE(equal(model.h.value(), first));
+  EXPECT_TRUE(same_values(model.h.value(), first));
   compile(model, "d_rtrl", wave(input, 0), {}, {.seed = 4});
-  EXPECT_FALSE(equal(model.h.value(), first));
+  EXPECT_FALSE(same_values(model.h.value(), first));
 
   random::seed(11);
   compile(model, "d_rtrl", wave(input, 0));
-  EXPECT_FALSE(equal(random::next(), next));
+  EXPECT_FALSE(same_values(random::next(), next));
 }
 
 TEST(Compile, RestoresTheStreamWhenItFails) {
@@ -144,7 +144,7 @@ TEST(Compile, RestoresTheStreamWhenItFails) {
   const Tensor next = random::next();
   random::seed(11);
   EXPECT_NE(error_of([&] { compile(model, "d_rtrl", wave(input, 0), {}, {.seed = 3}); }), "");
-  EXPECT_TRUE(equal(random::next(), next));
+  EXPECT_TRUE(same_values(random::next(), next));
 }
 
 TEST(Compile, InitialisesStatesButNotParameters) {
@@ -155,7 +155,7 @@ TEST(Compile, InitialisesStatesButNotParameters) {
   EXPECT_GT(sum(square(model.h.value())).item(), 0);
   compile(model, "d_rtrl", wave(input, 0));
   EXPECT_EQ(sum(square(model.h.value())).item(), 0);
-  EXPECT_TRUE(equal(model.Wz.params().at(0).second.leaf("weight"), weight));
+  EXPECT_TRUE(same_values(model.Wz.params().at(0).second.leaf("weight"), weight));
 }
 
 // h ← λ h + W x: its Jacobian is the leak itself.
