@@ -297,8 +297,10 @@ TEST(SmallPrograms, TwoStatesOfOneValueAreBothThere) {
 
 TEST(SmallPrograms, AStateThatIsOnlyReadKeepsItself) {
   Small      s;
-  const auto g =
-      s.compile([](Small& m, const Tensor& x) { m.g.set(0.1 * m.g.value() + x + matmul(m.h.value(), m.W.value())); });
+  const auto g = s.compile([](Small& m, const Tensor& x) {
+    const Tensor y = matmul(m.h.value(), m.W.value());  // h is touched first
+    m.g.set(0.1 * m.g.value() + x + y);
+  });
   EXPECT_LT(max_difference(reshape(D_of(g), {4}), four_ones), 1e-9);
   Tensors nudge    = g.hidden_perturb->init_perturb_data();
   nudge[0]         = nudge[0] + 1;

@@ -35,7 +35,8 @@ for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs
             wrong.append(f"{page.name}: {program} does not print this:\n{block}")
     links = LINK.findall(CODE.sub("", text))
     wrong += [f"{page.name}: no such file: {link}" for link in links if not (page.parent / link).exists()]
-pictures = list((ROOT / "docs/img").glob("*.svg"))
+# A picture with the name of a program is what the program draws; fidelity_gru is drawn by the command of docs/rules.md.
+pictures = [p for p in (ROOT / "docs/img").glob("*.svg") if p.stem != "fidelity_gru"]
 wrong += [f"{p.name} is not what the program {p.stem} draws" for p in pictures if p.read_text() != output_of(p.stem)]
 found = f"{code} code blocks match their files, {outputs} outputs and {len(pictures)} picture(s) their programs"
 print("\n".join(wrong) or found)
