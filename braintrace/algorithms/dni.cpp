@@ -72,10 +72,7 @@ DNI::DNI(Module& model, std::shared_ptr<const SyntheticGradient> synthesizer, Le
 
 std::vector<Shape> DNI::group_signal_shapes() const {
   std::vector<Shape> out;
-  for (const HiddenGroup& g : graph().hidden_groups) {
-    out.push_back(g.varshape);
-    out.back().push_back(g.num_state);
-  }
+  for (const HiddenGroup& g : graph().hidden_groups) out.push_back(g.on_positions({g.num_state}));
   return out;
 }
 

@@ -41,11 +41,8 @@ struct Layout {
         slots.push_back({{s.call.y.dtype, t.shape}, "x", s.relation});
       }
       const HiddenGroup& g = graph.hidden_groups[s.group];
-      if (f_slot.try_emplace({s.relation, s.connection}, slots.size()).second) {
-        Shape shape = g.varshape;
-        shape.push_back(g.num_state);
-        slots.push_back({{s.call.y.dtype, shape}, "f", s.relation, s.group});
-      }
+      if (f_slot.try_emplace({s.relation, s.connection}, slots.size()).second)
+        slots.push_back({{s.call.y.dtype, g.on_positions({g.num_state})}, "f", s.relation, s.group});
     }
   }
 };

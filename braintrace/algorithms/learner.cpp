@@ -195,14 +195,12 @@ Tensors OnlineLearner::exit_cotangents(const Tensors& results) const {
 }
 
 void OnlineLearner::add_untraced(const Tensors& from_future, Tensors& in_ct) const {
-  const ModuleInfo& info = graph().module_info;
+  const ModuleInfo& info   = graph().module_info;
+  const Vars&       args   = info.program().args;
+  const Mask        leaves = traced_leaves(graph());
   Mask              traced(in_ct.size());
-  for (const HiddenParamOpRelation& r : graph().hidden_param_op_relations)
-    for (const Trainable& t : r.trainables)
-      for (int leaf : t.leaves) {
-        const auto at = std::find(info.program().args.begin(), info.program().args.end(), info.weights[leaf].var);
-        if (r.carries_trace()) traced[at - info.program().args.begin()] = true;
-      }
+  for (size_t w = 0; w < leaves.size(); ++w)
+    if (leaves[w]) traced[std::find(args.begin(), args.end(), info.weights[w].var) - args.begin()] = true;
   for (size_t i = 0; i < in_ct.size(); ++i)
     if (!traced[i]) in_ct[i] = in_ct[i] + from_future[i];
 }

@@ -72,11 +72,7 @@ void ParamDimRule::recall(Step& step, const Tensors& memory, const Tensors& cred
 
 Types ParamDimRule::adjoint(const ETraceGraph& graph) const {
   Types out;
-  for (const HiddenGroup& g : graph.hidden_groups) {
-    Shape shape = g.varshape;
-    shape.push_back(width(g));
-    out.push_back({graph.module_info.program().type(g.hidden[0].out).dtype, std::move(shape)});
-  }
+  for (const HiddenGroup& g : graph.hidden_groups) out.push_back({state_dtype(graph, g), g.on_positions({width(g)})});
   return options_.kappa > 0 ? joined(out, out) : out;
 }
 
@@ -122,11 +118,9 @@ void ParamDimRule::enter(Step& first, const Tensors& memory, const Tensors& adjo
 Tensor ParamDimRule::transition(Step& step, int group) const {
   if (!options_.leak) return step.D(group);
   if (*options_.leak == 0) return {};
-  const HiddenGroup& g     = step.graph().hidden_groups[group];
-  Shape              shape = g.varshape;
-  shape.insert(shape.end(), 2, g.num_state);
-  const DType dtype = step.graph().module_info.program().type(g.hidden[0].out).dtype;
-  return broadcast_to(*options_.leak * eye(g.num_state, dtype), shape);
+  const HiddenGroup& g = step.graph().hidden_groups[group];
+  return broadcast_to(*options_.leak * eye(g.num_state, state_dtype(step.graph(), g)),
+                      g.on_positions({g.num_state, g.num_state}));
 }
 
 Tensor ParamDimRule::propagated(Step& step, const TraceSite& site, const Tensor& eps) const {

@@ -58,8 +58,8 @@ Tensor LearningSignal::matrix(const ETraceGraph& graph, const HiddenGroup& g, in
               to_string(shape), to_string(B.shape()));
       return B;
     }
-  const DType dtype = graph.module_info.program().type(g.hidden[0].out).dtype;
-  return feedback_.scale * random::normal(random::key(feedback_.key + static_cast<uint64_t>(g.index)), shape, dtype);
+  const Tensor key = random::key(feedback_.key + static_cast<uint64_t>(g.index));
+  return feedback_.scale * random::normal(key, shape, state_dtype(graph, g));
 }
 
 Tensors LearningSignal::received(const ETraceGraph& graph, const Tensors& L, const Tensors& ct,
@@ -81,19 +81,16 @@ Tensors LearningSignal::received(const ETraceGraph& graph, const Tensors& L, con
       const Tensor B     = matrix(graph, g, delta.shape().back());
       mine               = g.num_state > 1 ? einsum("...l,lka->...ka", {delta, B})
                                            : expand_dims(einsum("...l,lk->...k", {delta, B}), -1);
-      Shape shape        = g.varshape;
-      shape.push_back(g.num_state);
-      mine = broadcast_to(mine, shape);
+      mine               = broadcast_to(mine, g.on_positions({g.num_state}));
     }
   }
   return out;
 }
 
 Tensor modulator_of(const HiddenGroup& g, const Tensor& modulator) {
-  Shape shape = g.varshape;
-  shape.push_back(g.num_state);
-  const Tensor m    = modulator.shape() == g.varshape && !g.varshape.empty() ? expand_dims(modulator, -1) : modulator;
-  bool         fits = m.rank() <= static_cast<int>(shape.size());
+  const Shape  shape = g.on_positions({g.num_state});
+  const Tensor m     = modulator.shape() == g.varshape && !g.varshape.empty() ? expand_dims(modulator, -1) : modulator;
+  bool         fits  = m.rank() <= static_cast<int>(shape.size());
   for (int i = 0; fits && i < m.rank(); ++i) {
     const int64_t have = m.shape()[m.rank() - 1 - i];
     fits               = have == 1 || have == shape[shape.size() - 1 - static_cast<size_t>(i)];

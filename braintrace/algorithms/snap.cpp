@@ -24,13 +24,6 @@ int64_t unit_count(const HiddenGroup& g) {
   return units;
 }
 
-// shape of the group's positions, then `last`
-Shape on_positions(const HiddenGroup& g, std::initializer_list<int64_t> last) {
-  Shape shape = g.varshape;
-  shape.insert(shape.end(), last.begin(), last.end());
-  return shape;
-}
-
 Tensor indices(std::vector<int32_t> values) {
   const auto n = static_cast<int64_t>(values.size());
   return Tensor(Array::of<int32_t>(values, {n}));
@@ -73,7 +66,7 @@ Tensor SnapRule::transition(Step& step, int group) const {
             from.push_back(static_cast<int32_t>(((q2 % units * S + b) * P + q) * S + a));
             valid.push_back(g.snap->valid[p * K + k] && g.snap->valid[p * K + k2]);
           }
-  const Shape  shape = on_positions(g, {K * S, K * S});
+  const Shape  shape = g.on_positions({K * S, K * S});
   const Tensor mask  = convert(Tensor(Array::of<double>(valid, shape)), columns.dtype());
   return mask * reshape(take(reshape(columns, {columns.size()}), indices(std::move(from))), shape);
 }
@@ -89,14 +82,14 @@ Tensor SnapRule::widened(const HiddenGroup& g, const Tensor& signal) const {
         from.push_back(static_cast<int32_t>(g.snap->neighbours[p * K + k] * S + a));
         valid.push_back(g.snap->valid[p * K + k]);
       }
-  const Shape  shape = on_positions(g, {K * S});
+  const Shape  shape = g.on_positions({K * S});
   const Tensor mask  = convert(Tensor(Array::of<double>(valid, shape)), signal.dtype());
   return mask * reshape(take(reshape(signal, {signal.size()}), indices(std::move(from))), shape);
 }
 
 Tensor SnapRule::from_anchor(const HiddenGroup& g, const Tensor& D_f) const {
   if (!g.snap || g.snap->width == 1) return D_f;
-  return concat({D_f, zeros(on_positions(g, {(g.snap->width - 1) * g.num_state}), D_f.dtype())}, -1);
+  return concat({D_f, zeros(g.on_positions({(g.snap->width - 1) * g.num_state}), D_f.dtype())}, -1);
 }
 
 Tensor SnapRule::at_anchor(const HiddenGroup& g, const Tensor& F) const {

@@ -31,11 +31,9 @@ struct Layout {
       for (int leaf : graph.hidden_param_op_relations[site.relation].trainables[site.trainable].leaves)
         leaves[site.group].insert(leaf);
     for (const auto& [group, mine] : leaves) {
-      const HiddenGroup& g     = graph.hidden_groups[group];
-      Shape              shape = g.varshape;
-      shape.push_back(g.num_state);
-      Factors f{group, slots.size(), {}};
-      slots.push_back({{p.type(g.hidden[0].out).dtype, std::move(shape)}, "s", -1, group});
+      const HiddenGroup& g = graph.hidden_groups[group];
+      Factors            f{group, slots.size(), {}};
+      slots.push_back({{state_dtype(graph, g), g.on_positions({g.num_state})}, "s", -1, group});
       for (int leaf : mine) {
         f.theta.emplace_back(leaf, slots.size());
         slots.push_back({p.type(graph.module_info.weights[leaf].var), "theta", -1, group, leaf});
@@ -56,12 +54,12 @@ void project(Step& step, int group, const Tensor& c, Tensors& leaf_gradients) {
   }
 }
 
+// Over all parts together; summed in at least single precision.
 Tensor norm(const Tensors& parts) {
   Tensor total;
   for (const Tensor& t : parts)
     if (t.defined())
-      total =
-          add_defined(total, sum(square(is_float(t.dtype()) && t.dtype() != DType::F64 ? convert(t, DType::F32) : t)));
+      total = add_defined(total, sum(square(convert(t, t.dtype() == DType::F64 ? DType::F64 : DType::F32))));
   return total.defined() ? sqrt(total) : Tensor(0.0);
 }
 

@@ -148,20 +148,6 @@ Tensor as_product(const Tensor& x, const Ints& axes, const Type& out) {
   return reshape(transpose(dot_general(a.t, b.t, d), perm), out.shape);
 }
 
-Attrs nested_lowered(const Attrs& attrs) {
-  Attrs out = attrs;
-  for (const Attr& a : attrs) {
-    if (const auto* one = std::get_if<ProgramPtr>(&a.value))
-      out.set(Attr(a.name, std::make_shared<const Program>(lowered(**one))));
-    if (const auto* many = std::get_if<ProgramPtrs>(&a.value)) {
-      ProgramPtrs list;
-      for (const ProgramPtr& p : *many) list.push_back(std::make_shared<const Program>(lowered(*p)));
-      out.set(Attr(a.name, std::move(list)));
-    }
-  }
-  return out;
-}
-
 using Emitter = Tensors (*)(Builder& to, const Program& p, const Eqn& e, const Tensors& in, const Mask& is_used);
 
 // The program with every equation as `emit` writes it.
@@ -259,7 +245,7 @@ Tensors emit_sums(Builder& to, const Program& p, const Eqn& e, const Tensors& in
     if (const Tensor sum = as_sum(in[0], in[1], e.attrs); sum.defined()) return {sum};
   if (e.op == &reduce_sum_op && is_float(in[0].dtype()))
     if (const auto product = made_by(mul_op, in[0])) return {apply1(product_sum_op, product->in, e.attrs)};
-  return to.emit(*e.op, in, nested_lowered(e.attrs), p.types_of(e.out));
+  return to.emit(*e.op, in, map_nested(e.attrs, lowered), p.types_of(e.out));
 }
 
 }  // namespace

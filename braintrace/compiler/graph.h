@@ -36,7 +36,7 @@ struct WeightVar {
   int         leaf_index = 0;  // among the leaves of the state, sorted by name
   Var         var        = -1;
 
-  std::string name() const { return leaf.empty() ? path.str() : path.str() + "." + leaf; }
+  std::string name() const { return leaf_name(path, leaf); }
 };
 
 // Named parts of a record as text, for printing and logs.
@@ -112,6 +112,8 @@ struct HiddenGroup {
   int  trace_state_width() const { return snap ? snap->width * num_state : num_state; }
   Vars entries() const;
   Vars exits() const;
+
+  Shape on_positions(std::initializer_list<int64_t> last) const;  // [*varshape, last…]
 
   // Members side by side on a trailing state axis, and back.
   Tensor  concat_hidden(const Tensors& members) const;

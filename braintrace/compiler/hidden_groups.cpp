@@ -95,6 +95,12 @@ void add_snap_pattern(const ModuleInfo& info, HiddenGroup& g, const CompileOptio
 
 }  // namespace
 
+Shape HiddenGroup::on_positions(std::initializer_list<int64_t> last) const {
+  Shape shape = varshape;
+  shape.insert(shape.end(), last.begin(), last.end());
+  return shape;
+}
+
 Vars HiddenGroup::entries() const {
   Vars out;
   for (const HiddenVar& h : hidden) out.push_back(h.in);

@@ -9,12 +9,7 @@ namespace braintrace {
 
 namespace {
 
-Tensor or_zeros(const Tensor& t, const HiddenGroup& g, const Program& p, int state_axes) {
-  if (t.defined()) return t;
-  Shape shape = g.varshape;
-  shape.insert(shape.end(), static_cast<size_t>(state_axes), g.num_state);
-  return Tensor(Type{p.type(g.hidden[0].out).dtype, shape}, 0);
-}
+Tensor or_zeros(const Tensor& t, const Type& type) { return t.defined() ? t : Tensor(type, 0); }
 
 }  // namespace
 
@@ -65,11 +60,13 @@ ETraceVjpGraphExecutor::WithStep ETraceVjpGraphExecutor::solve_h2w_h2h_l2h_jacob
       const Connection& connection = relations[r].connections[c];
       if (connection.path == PathClass::Windowed) continue;
       const HiddenGroup& g   = graph().hidden_groups[connection.group];
-      const Tensor       D_f = or_zeros(step->D_f(static_cast<int>(r), static_cast<int>(c)), g, info.program(), 1);
+      const Tensor       D_f = or_zeros(step->D_f(static_cast<int>(r), static_cast<int>(c)),
+                                        {state_dtype(graph(), g), g.on_positions({g.num_state})});
       out.dfs.push_back({static_cast<int>(r), connection.group, D_f});
     }
   }
-  for (const HiddenGroup& g : graph().hidden_groups) out.Ds.push_back(or_zeros(step->D(g.index), g, info.program(), 2));
+  for (const HiddenGroup& g : graph().hidden_groups)
+    out.Ds.push_back(or_zeros(step->D(g.index), {state_dtype(graph(), g), g.on_positions({g.num_state, g.num_state})}));
   return {std::move(out), step};
 }
 

@@ -17,7 +17,7 @@ namespace braintrace {
 
 namespace {
 
-Tensor last_row(const Tensor& t) { return squeeze(slice_axis(t, 0, t.shape()[0] - 1, t.shape()[0]), {0}); }
+Tensor last_row(const Tensor& t) { return row(t, t.shape()[0] - 1); }
 Tensor but_last_row(const Tensor& t) { return slice_axis(t, 0, 0, t.shape()[0] - 1); }
 
 }  // namespace
@@ -37,6 +37,21 @@ std::vector<TraceSite> trace_sites(const ETraceGraph& graph) {
   }
   return out;
 }
+
+Mask traced_leaves(const ETraceGraph& graph) {
+  Mask out(graph.module_info.weights.size());
+  for (const HiddenParamOpRelation& r : graph.hidden_param_op_relations)
+    if (r.carries_trace())
+      for (const Trainable& t : r.trainables)
+        for (int leaf : t.leaves) out[leaf] = true;
+  return out;
+}
+
+DType state_dtype(const ETraceGraph& graph, const HiddenGroup& g) {
+  return graph.module_info.program().type(g.hidden[0].out).dtype;
+}
+
+Tensor row(const Tensor& t, int64_t i) { return squeeze(slice_axis(t, 0, i, i + 1), {0}); }
 
 Tensor as_output(const EtpCall& call, const HiddenGroup& g, const Tensor& t) {
   Shape shape = call.y.shape;
@@ -262,9 +277,9 @@ void Step::add_to_inputs(const Tensors& leaf_gradients, Tensors& inputs) const {
 }
 
 void Step::forget_traced(Tensors& inputs) const {
-  for (const TraceSite& site : trace_sites(graph_))
-    for (int leaf : graph_.hidden_param_op_relations[site.relation].trainables[site.trainable].leaves)
-      inputs[input_of(leaf)] = Tensor();
+  const Mask traced = traced_leaves(graph_);
+  for (size_t w = 0; w < traced.size(); ++w)
+    if (traced[w]) inputs[input_of(w)] = Tensor();
 }
 
 size_t Step::input_of(size_t weight) const {

@@ -31,6 +31,14 @@ struct TraceSite {
 };
 std::vector<TraceSite> trace_sites(const ETraceGraph& graph);
 
+// The leaves of ModuleInfo::weights that a trace follows.
+Mask traced_leaves(const ETraceGraph& graph);
+// Of the states of a group.
+DType state_dtype(const ETraceGraph& graph, const HiddenGroup& g);
+
+// t[i], without its leading axis.
+Tensor row(const Tensor& t, int64_t i);
+
 // [*varshape,…] laid out like the operation's output.
 Tensor as_output(const EtpCall& call, const HiddenGroup& g, const Tensor& t);
 

@@ -207,7 +207,7 @@ class WindowBuilder {
     out.results = part(run.ys, 0, n_out);
     size_t next = 0, only_written = n_out;
     for (size_t w = 0; w < n_write; ++w)
-      out.results.push_back(carried[w] ? run.carry[next++] : last_row(run.ys[only_written++]));
+      out.results.push_back(carried[w] ? run.carry[next++] : row(run.ys[only_written++], *options_.length - 1));
     out.memory = part(run.carry, n_carried, memory.size());
 
     // Backward.
@@ -260,17 +260,11 @@ class WindowBuilder {
 
     // The step that reads the memory is the first one; what is not needed of it is dropped later.
     Tensors first_inputs;
-    for (const Tensor& a : entry.args) first_inputs.push_back(first_row(a));
+    for (const Tensor& a : entry.args) first_inputs.push_back(row(a, 0));
     Step first(graph_, concatenated(first_inputs, entry.states));
     enter(first, entry.memory, spread(part(run.carry, 0, adjoints.size()), live), inputs);
     return inputs;
   }
-
-  static Tensor row(const Tensor& t, int64_t at) {
-    return reshape(slice_axis(t, 0, at, at + 1), Shape(t.shape().begin() + 1, t.shape().end()));
-  }
-  static Tensor first_row(const Tensor& t) { return row(t, 0); }
-  static Tensor last_row(const Tensor& t) { return row(t, t.shape()[0] - 1); }
 
   const ETraceGraph&     graph_;
   const ModuleInfo&      info_;

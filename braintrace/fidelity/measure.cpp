@@ -36,10 +36,6 @@ struct Data {
   }
 };
 
-Tensor row(const Tensor& t, int64_t at) {
-  return reshape(slice_axis(t, 0, at, at + 1), Shape(t.shape().begin() + 1, t.shape().end()));
-}
-
 // Σ of the gradients of all windows.
 Gradients gradient(OnlineLearner& learner, const Data& data, int64_t window, double* seconds) {
   const auto params = learner.model().params();
@@ -84,9 +80,6 @@ struct Products {  // of two vectors
   }
 };
 
-std::string leaf_name(const Path& path, const std::string& leaf) {
-  return leaf.empty() ? path.str() : path.str() + "." + leaf;
-}
 std::string layer_of(const std::string& parameter) { return parameter.substr(0, parameter.find('.')); }
 
 void compare(const Gradients& got, const Gradients& exact, FidelityReport& report, RuleFidelity& out) {

@@ -36,4 +36,9 @@ class Path {
   std::vector<std::string> keys_;
 };
 
+// A tensor of a state: rnn.W, or rnn.W.bias for the leaf "bias".
+inline std::string leaf_name(const Path& path, const std::string& leaf) {
+  return leaf.empty() ? path.str() : path.str() + "." + leaf;
+}
+
 }  // namespace braintrace

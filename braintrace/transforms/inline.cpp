@@ -11,20 +11,6 @@ namespace {
 
 using Choice = std::function<bool(const Op&)>;
 
-Attrs nested_inlined(const Attrs& attrs, const Choice& which) {
-  Attrs out  = attrs;
-  auto  done = [&](const ProgramPtr& p) { return std::make_shared<const Program>(inlined(*p, which)); };
-  for (const Attr& a : attrs) {
-    if (const auto* one = std::get_if<ProgramPtr>(&a.value)) out.set(Attr(a.name, ProgramPtr(done(*one))));
-    if (const auto* many = std::get_if<ProgramPtrs>(&a.value)) {
-      ProgramPtrs list;
-      for (const ProgramPtr& p : *many) list.push_back(done(p));
-      out.set(Attr(a.name, std::move(list)));
-    }
-  }
-  return out;
-}
-
 Tensors emit_inlined(Builder& to, const Program& p, const Tensors& in, const Choice& which) {
   Tensors values(p.types.size());
   bind_inputs(p, in, values);
@@ -35,7 +21,9 @@ Tensors emit_inlined(Builder& to, const Program& p, const Tensors& in, const Cho
       const Traced body = expansion(*e.op, p.types_of(e.in), e.attrs);
       scatter(values, e.out, emit_inlined(to, body.program, concatenated(body.constants, x), which));
     } else {
-      scatter(values, e.out, to.emit(*e.op, x, nested_inlined(e.attrs, which), p.types_of(e.out)));
+      scatter(values, e.out,
+              to.emit(*e.op, x, map_nested(e.attrs, [&](const Program& nested) { return inlined(nested, which); }),
+                      p.types_of(e.out)));
     }
   }
   return gather(values, p.results);

@@ -60,6 +60,10 @@ Pushed push_equation(const Op& op, const Attrs& attrs, const Tensors& in, const 
 }
 
 Pushed jvp(const Program& program, const Tensors& in, const Tensors& tangents) {
+  return push_program(program, in, tangents, push_equation);
+}
+
+Pushed push_program(const Program& program, const Tensors& in, const Tensors& tangents, PushRule push) {
   Tensors values(program.types.size()), dots(program.types.size());
   bind_inputs(program, in, values);
   bind_inputs(program, tangents, dots);
@@ -72,7 +76,7 @@ Pushed jvp(const Program& program, const Tensors& in, const Tensors& tangents) {
       scatter(values, e.out, apply_in(home, *e.op, {}, e.attrs));
       continue;
     }
-    const Pushed r = push_equation(*e.op, e.attrs, gather(values, e.in), gather(dots, e.in));
+    const Pushed r = push(*e.op, e.attrs, gather(values, e.in), gather(dots, e.in));
     scatter(values, e.out, r.out);
     scatter(dots, e.out, r.tangents);
     last.release(e, i, values);

@@ -14,7 +14,10 @@ Pushed jvp(const Program& program, const Tensors& in, const Tensors& tangents);
 Tensors jvp_equation(const Op& op, const Attrs& attrs, const Tensors& in, const Tensors& tangents, const Tensors& out);
 
 // Results and result tangents of one equation.
+using PushRule = Pushed (*)(const Op& op, const Attrs& attrs, const Tensors& in, const Tensors& tangents);
 Pushed push_equation(const Op& op, const Attrs& attrs, const Tensors& in, const Tensors& tangents);
+// Of a program, equation by equation.
+Pushed push_program(const Program& program, const Tensors& in, const Tensors& tangents, PushRule push);
 
 // (args, tangents of the chosen args) → (results, result tangents). Constants become leading arguments.
 Program jvp_program(const Program& program, const Mask& active);

@@ -12,8 +12,6 @@ namespace braintrace {
 
 namespace {
 
-Pushed push_forward(const Program& program, const Tensors& in, const Tensors& tangents);
-
 // Results in the trace of x, tangents in the trace of dx.
 Pushed step_forward(const Op& op, const Attrs& attrs, const Tensors& x, const Tensors& dx) {
   const Mask active = defined_mask(dx);
@@ -23,34 +21,11 @@ Pushed step_forward(const Op& op, const Attrs& attrs, const Tensors& x, const Te
   }
   if (any_true(active) && op.expand && !op.jvp) {
     const Traced body = expansion(op, types_of(x), attrs);
-    return push_forward(body.program, concatenated(body.constants, x),
-                        concatenated(Tensors(body.constants.size()), dx));
+    return push_program(body.program, concatenated(body.constants, x), concatenated(Tensors(body.constants.size()), dx),
+                        step_forward);
   }
   const Tensors out = apply(op, x, attrs);
   return {out, jvp_equation(op, attrs, x, dx, out)};
-}
-
-// Runs the program on `in`, pushing tangents that live in an inner trace.
-Pushed push_forward(const Program& program, const Tensors& in, const Tensors& tangents) {
-  Tensors values(program.types.size()), dots(program.types.size());
-  bind_inputs(program, in, values);
-  bind_inputs(program, tangents, dots);
-  const LastUses last(program);
-  const auto     home = innermost_trace(in);
-  for (size_t i = 0; i < program.eqns.size(); ++i) {
-    const Eqn& e = program.eqns[i];
-    EqnNote    note(program, e);
-    if (e.in.empty()) {
-      scatter(values, e.out, apply_in(home, *e.op, {}, e.attrs));
-      continue;
-    }
-    const Pushed r = step_forward(*e.op, e.attrs, gather(values, e.in), gather(dots, e.in));
-    scatter(values, e.out, r.out);
-    scatter(dots, e.out, r.tangents);
-    last.release(e, i, values);
-    last.release(e, i, dots);
-  }
-  return {gather(values, program.results), gather(dots, program.results)};
 }
 
 }  // namespace
@@ -61,7 +36,7 @@ LinearMap linearize(const Program& program, const Tensors& in, const Mask& activ
   Tensors    tangents(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i)
     if (active[i] && is_float(program.type(inputs[i]).dtype)) tangents[i] = builder->argument(program.type(inputs[i]));
-  const Pushed r    = push_forward(program, in, tangents);
+  const Pushed r    = push_program(program, in, tangents, step_forward);  // tangents live in the inner trace
   const Mask   live = defined_mask(r.tangents);
   return {r.out, builder->finish(chosen(r.tangents, live)), live};
 }

@@ -51,20 +51,6 @@ size_t computation_hash(const Eqn& e) {
 }
 bool same_computation(const Eqn& a, const Eqn& b) { return a.op == b.op && a.in == b.in && a.attrs == b.attrs; }
 
-Attrs simplify_nested(const Attrs& attrs) {
-  Attrs out = attrs;
-  for (const Attr& a : attrs) {
-    if (const auto* one = std::get_if<ProgramPtr>(&a.value))
-      out.set(Attr(a.name, std::make_shared<const Program>(simplify(**one))));
-    if (const auto* many = std::get_if<ProgramPtrs>(&a.value)) {
-      ProgramPtrs list;
-      for (const ProgramPtr& p : *many) list.push_back(std::make_shared<const Program>(simplify(*p)));
-      out.set(Attr(a.name, std::move(list)));
-    }
-  }
-  return out;
-}
-
 // The literal result of an elementwise op on literals, folded without making arrays of full size.
 Tensor fold_literals(const Op& op, const Tensors& in, const Attrs& attrs, const Type& out) {
   if (!op.is_elementwise() || in.empty()) return {};
@@ -92,7 +78,7 @@ Program peephole(Program program, bool nested, size_t& fired) {
     }
     EqnNote       note(program, e);
     const Tensors in    = gather(values, e.in);
-    const Attrs   attrs = nested ? simplify_nested(e.attrs) : e.attrs;
+    const Attrs   attrs = nested ? map_nested(e.attrs, simplify) : e.attrs;
     const Types   types = program.types_of(e.out);
     Tensors       out;
     if (e.op->simplify) out = e.op->simplify(*e.op, in, attrs);

@@ -125,6 +125,22 @@ class LastUses {
   std::vector<int32_t> last_;
 };
 
+// The attributes with f applied to every nested program.
+template <class F>
+Attrs map_nested(const Attrs& attrs, F f) {
+  Attrs      out  = attrs;
+  const auto made = [&](const ProgramPtr& p) { return std::make_shared<const Program>(f(*p)); };
+  for (const Attr& a : attrs) {
+    if (const auto* one = std::get_if<ProgramPtr>(&a.value)) out.set(Attr(a.name, made(*one)));
+    if (const auto* many = std::get_if<ProgramPtrs>(&a.value)) {
+      ProgramPtrs list;
+      for (const ProgramPtr& p : *many) list.push_back(made(p));
+      out.set(Attr(a.name, std::move(list)));
+    }
+  }
+  return out;
+}
+
 // Equations emitted while it lives carry the note of `e`.
 struct EqnNote {
   EqnNote(const Program& p, const Eqn& e) : scope(e.note ? p.notes[e.note] : NoteScope::current()) {}

@@ -100,7 +100,7 @@ void load(const Case& c, const Module& model, bool params, const std::string& pr
   for (const auto& [path, state] : model.states()) {
     if (state.is_param() != params || state.kind() == StateKind::Random) continue;
     for (const std::string& leaf : state.leaf_names()) {
-      const std::string name = prefix + path.str() + (leaf.empty() ? "" : "." + leaf);
+      const std::string name = prefix + leaf_name(path, leaf);
       const auto        it   = c.arrays.find(name);
       require(it != c.arrays.end(), "{}: the model needs {}, which is not recorded.", c.file, name);
       require(state.leaf(leaf).shape() == it->second.shape(), "{}: {} is recorded with shape {}, the model has {}.",
@@ -139,7 +139,7 @@ std::shared_ptr<Module> load_model(const Case& c) {
 std::pair<State, std::string> find_leaf(const Module& model, const std::string& name) {
   for (const auto& [path, state] : model.states())
     for (const std::string& leaf : state.leaf_names())
-      if (path.str() + (leaf.empty() ? "" : "." + leaf) == name) return {state, leaf};
+      if (leaf_name(path, leaf) == name) return {state, leaf};
   fail("the model has no state for {}.", name);
 }
 

@@ -70,7 +70,7 @@ void verify_driver_case(const Case& c, CaseReport& report) {
                  {1e-11});
     for (const auto& [path, leaves] : grads)
       for (const auto& [leaf, g] : leaves) {
-        const std::string name = path.str() + (leaf.empty() ? "" : "." + leaf), array = "call." + id + ".grad." + name;
+        const std::string name = leaf_name(path, leaf), array = "call." + id + ".grad." + name;
         const std::string doubt = doubtful(learner->graph(), learner->vjp_method(), algorithm, name);
         doubt.empty() ? report.array(array, g.array(), c.arrays.at(array), {1e-9}) : report.leave_out(array, doubt);
       }

@@ -41,7 +41,7 @@ void verify_forward(const Case& c, Comparer& to) {
     for (const auto& [path, state] : model->states())
       if (!state.is_param() && state.kind() != StateKind::Random)
         for (const std::string& leaf : state.leaf_names())
-          hidden[path.str() + (leaf.empty() ? "" : "." + leaf)].push_back(state.leaf(leaf).array());
+          hidden[leaf_name(path, leaf)].push_back(state.leaf(leaf).array());
   }
   to.compare("fwd.y", stacked(ys), 1e-11);
   to.compare("fwd.loss", stacked(losses), 1e-11);
@@ -78,12 +78,11 @@ void verify_bptt(const Case& c, Comparer& to) {
     std::vector<double> one(static_cast<size_t>(T), 0.0);
     one[static_cast<size_t>(t)] = weights[static_cast<size_t>(t)];
     for (const auto& [path, leaves] : with(one))
-      for (const auto& [leaf, g] : leaves) steps[path.str() + (leaf.empty() ? "" : "." + leaf)].push_back(g.array());
+      for (const auto& [leaf, g] : leaves) steps[leaf_name(path, leaf)].push_back(g.array());
   }
   for (const auto& [leaf, rows] : steps) to.compare("bptt.step." + leaf, stacked(rows));
   for (const auto& [path, leaves] : with(weights))
-    for (const auto& [leaf, g] : leaves)
-      to.compare("bptt.total." + path.str() + (leaf.empty() ? "" : "." + leaf), g.array());
+    for (const auto& [leaf, g] : leaves) to.compare("bptt.total." + leaf_name(path, leaf), g.array());
 }
 
 // D, D_f, x and L at every step.
@@ -117,8 +116,8 @@ void verify_blocks(const Case& c, const std::string& prefix, const json& recorde
     ct[0] = vjp(of.program, concatenated(of.constants, {y}), active).pullback({Tensor(in.back().type(), 1)})[0];
     const auto same = step.pull(ct);
     for (const auto& [g, place] : places.group) {
-      Shape block = graph.hidden_groups[g].varshape;
-      block.insert(block.end(), 2, graph.hidden_groups[g].num_state);
+      const HiddenGroup& group = graph.hidden_groups[g];
+      const Shape        block = group.on_positions({group.num_state, group.num_state});
       add(prefix + "jac.D." + place, step.D(g).defined() ? step.D(g) : zeros(block, y.dtype()));
       if (prefix.ends_with(".")) add(prefix + "D." + place, out.back());
       add(prefix + "signal." + place, same.L[g]);

@@ -82,9 +82,9 @@ CompileOptions compile_options(const Case& c) {
 }
 
 bool is_traced(const ETraceGraph& graph, const std::string& leaf) {
-  for (const TraceSite& site : trace_sites(graph))
-    for (int l : graph.hidden_param_op_relations[site.relation].trainables[site.trainable].leaves)
-      if (graph.module_info.weights[l].name() == leaf) return true;
+  const Mask traced = traced_leaves(graph);
+  for (size_t w = 0; w < traced.size(); ++w)
+    if (traced[w] && graph.module_info.weights[w].name() == leaf) return true;
   return false;
 }
 
@@ -174,7 +174,7 @@ std::vector<RecordedRun::Call> RecordedRun::drive() {
     const auto [value, grads] = step(rows(x), rows(target), losses, extra);
     Call call;
     for (const auto& [path, leaves] : grads)
-      for (const auto& [leaf, g] : leaves) call.gradients[path.str() + (leaf.empty() ? "" : "." + leaf)] = g.array();
+      for (const auto& [leaf, g] : leaves) call.gradients[leaf_name(path, leaf)] = g.array();
     call.memory = learner_->memory();
     calls.push_back(std::move(call));
   }

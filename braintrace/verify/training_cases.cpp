@@ -103,7 +103,7 @@ void verify_training_case(const Case& c, CaseReport& report) {
     Gradients::Map kept;
     for (const auto& [path, leaves] : grads)
       for (const auto& [leaf, g] : leaves) {
-        const std::string full  = path.str() + (leaf.empty() ? "" : "." + leaf);
+        const std::string full  = leaf_name(path, leaf);
         const bool        moves = multi || name == "BPTT" || is_traced(learner->graph(), full);
         kept[path][leaf]        = moves ? g : zeros_like(g);
         if (static_cast<size_t>(k) < 3) grads_first[full].push_back(kept[path][leaf].array());
@@ -112,7 +112,7 @@ void verify_training_case(const Case& c, CaseReport& report) {
     if (k < 3)
       for (const auto& [path, state] : model->params())
         for (const std::string& leaf : state.leaf_names())
-          params_first[path.str() + (leaf.empty() ? "" : "." + leaf)].push_back(state.leaf(leaf).array());
+          params_first[leaf_name(path, leaf)].push_back(state.leaf(leaf).array());
   }
 
   const auto stacked = [](const std::vector<Array>& rows) {
@@ -138,7 +138,7 @@ void verify_training_case(const Case& c, CaseReport& report) {
   else
     for (const auto& [path, state] : model->params())
       for (const std::string& leaf : state.leaf_names()) {
-        const std::string full = "param_final." + path.str() + (leaf.empty() ? "" : "." + leaf);
+        const std::string full = "param_final." + leaf_name(path, leaf);
         report.array(full, state.leaf(leaf).array(), c.arrays.at(full), {1e-6});
       }
 }

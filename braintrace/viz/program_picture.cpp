@@ -96,9 +96,7 @@ ProgramNames names_of(const ModuleInfo& info) {
   const auto             numbered = [](const char* letter, size_t i, size_t n) {
     return n == 1 ? std::string(letter) : fmt::format("{}{}", letter, i);
   };
-  const auto path = [&](const StateLeaf& leaf) {
-    return info.path_of(leaf.state).str() + (leaf.leaf.empty() ? "" : "." + leaf.leaf);
-  };
+  const auto path = [&](const StateLeaf& leaf) { return leaf_name(info.path_of(leaf.state), leaf.leaf); };
   for (size_t i = 0; i < step.num_args; ++i) names.inputs[step.program.args[i]] = numbered("x", i, step.num_args);
   for (size_t i = 0; i < step.reads.size(); ++i)
     names.inputs[step.program.args[step.num_args + i]] = path(step.reads[i]);

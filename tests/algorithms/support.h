@@ -44,10 +44,6 @@ inline Tensor normal(const Type& type, uint64_t seed, double scale = 1) {
   return convert(scale * random::normal(random::key(seed), type.shape, DType::F64), type.dtype);
 }
 inline Tensor f64(double value) { return Tensor(Type{DType::F64, {}}, value); }
-inline Tensor row(const Tensor& xs, int64_t t) {
-  return reshape(slice_axis(xs, 0, t, t + 1), Shape(xs.shape().begin() + 1, xs.shape().end()));
-}
-
 // Every state of the model that is no parameter.
 inline void set_states(const Module& model, uint64_t seed, double scale = 0.5) {
   for (const auto& [path, state] : model.states())

@@ -155,7 +155,7 @@ TEST_P(Coverage, ThePatternHoldsEveryNonzeroOfTheJacobian) {
   EXPECT_EQ(c.graph.explain({.kind = DiagnosticKind::SnapPatternDegenerate}).empty(), c.group().snap->width > 1);
 }
 
-Tensor row(const Tensor& h, int64_t i) { return slice_axis(h, -1, i, i + 1); }
+Tensor unit(const Tensor& h, int64_t i) { return slice_axis(h, -1, i, i + 1); }
 
 INSTANTIATE_TEST_SUITE_P(
     Operations, Coverage,
@@ -208,7 +208,7 @@ INSTANTIATE_TEST_SUITE_P(
         Sample{"stacked",
                {3, 2},
                [](auto& h, auto&) {
-                 return concat({row(h, 1), roll(row(h, 0), 1, 0)}, 1);
+                 return concat({unit(h, 1), roll(unit(h, 0), 1, 0)}, 1);
                },
                true,
                false,

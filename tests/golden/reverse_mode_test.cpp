@@ -78,12 +78,7 @@ TEST(ReverseModeControl, AChangedParameterIsSeen) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Golden, ReverseMode, testing::ValuesIn(golden_cases({"numerics", "corrected"})),
-                         [](const auto& info) {
-                           std::string name = info.param;
-                           for (char& c : name)
-                             if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
-                           return name;
-                         });
+                         [](const auto& info) { return test_name(info.param); });
 
 }  // namespace
 

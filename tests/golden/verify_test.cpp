@@ -52,12 +52,9 @@ TEST_P(Numbers, AreAsRecorded) {
   EXPECT_EQ(r.status(), Status::Passed) << misses(r);
 }
 
-INSTANTIATE_TEST_SUITE_P(Golden, Numbers, testing::ValuesIn(golden_cases({"corrected", "driver", "numerics", "ops", "training"})), [](const auto& info) {
-  std::string name = info.param;
-  std::replace_if(
-      name.begin(), name.end(), [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); }, '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Golden, Numbers,
+                         testing::ValuesIn(golden_cases({"corrected", "driver", "numerics", "ops", "training"})),
+                         [](const auto& info) { return test_name(info.param); });
 
 // Every array that a case is compared in matters: a small change of any kind of it is seen.
 class ChangedArray : public testing::TestWithParam<std::pair<const char*, const char*>> {};

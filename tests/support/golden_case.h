@@ -28,6 +28,13 @@ inline std::vector<std::string> golden_cases(std::initializer_list<const char*> 
   return out;
 }
 
+// A name a test may have.
+inline std::string test_name(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); }, '_');
+  return text;
+}
+
 // A numeric case and its model with the recorded values.
 struct Loaded : golden::Case {
   std::shared_ptr<Module> model;
