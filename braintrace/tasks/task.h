@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// A task gives batches of sequences with their targets. A batch is a pure function of seed, part and index, so training
+// resumes from a number, and results do not depend on who asks first.
+//
+//   auto  task  = bt::tasks::make_task(R"({"type": "copy", "lag": 10})", 42);
+//   Batch batch = task->batch(Part::Train, 0, 32);
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "braintrace/base/array.h"
+#include "braintrace/zoo/fields.h"
+
+namespace braintrace::tasks {
+
+enum class Part : uint8_t { Train, Validation };
+enum class TargetKind : uint8_t { Classes, Values };
+
+// Sequences of equal length, time first; shorter ones are padded and masked.
+struct Batch {
+  Array inputs;   // [T, B, …]
+  Array targets;  // Classes: i32[T, B]; Values: f32[T, B, …]
+  Array mask;     // f32[T, B]: weight of each step's loss; states and traces advance all the same
+};
+
+struct TaskFacts {
+  Shape                    input;  // of one step of one sample
+  TargetKind               targets     = TargetKind::Classes;
+  int64_t                  outputs     = 1;   // classes, or width of the values
+  int64_t                  length      = 1;   // steps of the longest sequence
+  std::vector<std::string> class_names = {};  // may be empty
+  // Samples of each part; 0 where batches are generated without end. Batch i of a finite part goes on with the next
+  // epoch, in an order of its own, when the samples are used up.
+  int64_t train_samples = 0, validation_samples = 0;
+};
+
+class Task {
+ public:
+  virtual ~Task()                                                              = default;
+  virtual const TaskFacts& facts() const                                       = 0;
+  virtual Batch            batch(Part part, int64_t index, int64_t size) const = 0;
+};
+
+// The vocabulary of task descriptions: one entry per type, as zoo::LayerType is for models.
+struct TaskType {
+  std::string                                                             name;
+  std::string                                                             doc;     // what is shown and what is asked
+  std::string                                                             fields;  // as zoo::field_specs reads them
+  std::function<std::shared_ptr<Task>(const zoo::Fields&, uint64_t seed)> make;
+};
+const std::vector<TaskType>& task_types();  // by name
+
+// Throws UserError that names the field and the nearest known name.
+std::shared_ptr<Task> make_task(const nlohmann::json& description, uint64_t seed);
+std::shared_ptr<Task> make_task(const std::string& description, uint64_t seed);
+
+}  // namespace braintrace::tasks

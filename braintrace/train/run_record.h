@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a training run tells while it goes on and leaves behind: the trainer fills these records; progress line, log
+// files and report read them.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "braintrace/base/array.h"
+
+namespace braintrace::train {
+
+// One update of the weights.
+struct StepRecord {
+  int64_t step          = 0;  // updates so far, from 1
+  double  loss          = 0;
+  double  accuracy      = -1;  // of classes; negative where there are none
+  double  gradient_norm = 0;   // over all weights, before clipping
+  double  learning_rate = 0;
+  double  seconds       = 0;  // since the start of this process
+};
+
+struct ValidationRecord {
+  int64_t step     = 0;
+  double  loss     = 0;
+  double  accuracy = -1;
+};
+
+// Something a user should know: NaN, neurons that never or always fire, states at their bounds.
+struct Alarm {
+  int64_t     step = 0;
+  std::string kind;     // not_finite, dead, saturated
+  std::string where;    // path of the state or weight
+  std::string message;  // what was seen and what to do
+};
+
+// The course of one validation sample, for pictures.
+struct Activity {
+  struct Series {
+    std::string path;    // of a hidden state
+    std::string kind;    // spikes, voltage, hidden
+    Array       values;  // f32[T, n]
+  };
+  std::vector<Series>                        states;
+  Array                                      inputs, outputs, targets;  // [T, n]; targets i32[T] for classes
+  std::map<std::string, std::vector<double>> trace_norms;               // per weight, ‖trace‖₂ after each step
+};
+
+struct RunRecord {
+  std::string                   config;  // JSON as used, defaults filled in
+  uint64_t                      seed = 0;
+  std::string                   model_text, graph_svg;
+  std::vector<StepRecord>       steps;
+  std::vector<ValidationRecord> validations;
+  std::vector<Alarm>            alarms;
+  std::vector<std::string>      class_names;
+  Array                         confusion;  // i64[classes, classes], rows are the true ones; of the last validation
+  Activity                      activity;
+};
+
+// Told everything as it happens. Log files and the progress line are observers.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  virtual void step(const StepRecord&) {}
+  virtual void validation(const ValidationRecord&) {}
+  virtual void alarm(const Alarm&) {}
+  virtual void end(const RunRecord&) {}
+};
+
+}  // namespace braintrace::train
