@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// One line that tells how a run goes: steps, loss, accuracy, time left, rate. On a terminal it is drawn again in place
+// and cut to its width; elsewhere a plain line appears now and then.
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+#include "braintrace/train/run_record.h"
+
+namespace braintrace::train {
+
+// Where lines go.
+struct Screen {
+  bool                                  is_terminal = false;
+  std::function<int()>                  columns;
+  std::function<void(std::string_view)> write;
+
+  static Screen standard_error();
+};
+
+class Progress : public Observer {
+ public:
+  // `first_step` : those already done when a run is resumed. `total_steps` 0: without end.
+  Progress(int64_t total_steps, int64_t first_step = 0, Screen screen = Screen::standard_error())
+      : total_(total_steps), first_(first_step), screen_(std::move(screen)) {}
+
+  void step(const StepRecord& r) override;
+  void validation(const ValidationRecord& r) override;
+  void alarm(const Alarm& a) override;
+  void end(const RunRecord& run) override;
+
+ private:
+  std::string line(int columns) const;
+  void        draw();
+  void        say(const std::string& text);  // a line that stays
+
+  int64_t    total_, first_;
+  Screen     screen_;
+  StepRecord last_;
+  double     loss_ = 0, accuracy_ = -1;  // smoothed
+  double     drawn_at_ = -1;
+  bool       is_drawn_ = false;
+};
+
+// 75 s → 1:15, 4000 s → 1:06:40
+std::string clock_text(double seconds);
+
+}  // namespace braintrace::train
