@@ -20,8 +20,8 @@ using nlohmann::ordered_json;
 // Bytes of a text file to keep: its whole lines up to the first whose step is beyond the checkpoint. `step_of` gives
 // the step of a line, or nothing where the line is no record.
 template <class StepOf>
-int64_t kept_lines(const std::string& path, ResumedAt resumed_at, StepOf step_of) {
-  if (!resumed_at || !std::filesystem::exists(path)) return 0;
+int64_t kept_lines(const std::string& path, int64_t start_step, StepOf step_of) {
+  if (start_step == 0 || !std::filesystem::exists(path)) return 0;
   std::ifstream file(path, std::ios::binary);
   require(file.good(), "{}: cannot open the log of the run.", path);
   int64_t     kept = 0, number = 0;
@@ -31,7 +31,7 @@ int64_t kept_lines(const std::string& path, ResumedAt resumed_at, StepOf step_of
     const std::optional<int64_t> step = step_of(line, number);
     require(step.has_value(), "{}:{}: this is no line of a run's log.\n  Move the file away, or log elsewhere.", path,
             number);
-    if (*step > *resumed_at) break;
+    if (*step > start_step) break;
     kept += static_cast<int64_t>(line.size()) + 1;
   }
   return kept;
@@ -59,19 +59,17 @@ std::optional<int64_t> csv_step(const std::string& line, int64_t number) {
 
 }  // namespace
 
-JsonlLog::JsonlLog(const std::string& path, ResumedAt resumed_at)
-    : file_(path, kept_lines(path, resumed_at, json_step)) {}
-
+void JsonlLog::begin(const RunRecord& run) { file_.emplace(path_, kept_lines(path_, run.start_step, json_step)); }
 void JsonlLog::step(const StepRecord& r) {
   ordered_json j = {{"kind", "step"}, {"step", r.step}, {"loss", r.loss}};
   if (r.accuracy >= 0) j["accuracy"] = r.accuracy;
   j.update({{"gradient_norm", r.gradient_norm}, {"learning_rate", r.learning_rate}, {"seconds", r.seconds}});
-  file_.append(j.dump() + "\n");
+  file_->append(j.dump() + "\n");
 }
 void JsonlLog::validation(const ValidationRecord& r) {
   ordered_json j = {{"kind", "validation"}, {"step", r.step}, {"loss", r.loss}};
   if (r.accuracy >= 0) j["accuracy"] = r.accuracy;
-  file_.append(j.dump() + "\n");
+  file_->append(j.dump() + "\n");
 }
 void JsonlLog::alarm(const Alarm& a) {
   const ordered_json j = {{"kind", "alarm"},
@@ -79,19 +77,20 @@ void JsonlLog::alarm(const Alarm& a) {
                           {"alarm", utf8(a.kind)},
                           {"where", utf8(a.where)},
                           {"message", utf8(a.message)}};
-  file_.append(j.dump() + "\n");
+  file_->append(j.dump() + "\n");
 }
 
-CsvLog::CsvLog(const std::string& path, ResumedAt resumed_at) : file_(path, kept_lines(path, resumed_at, csv_step)) {
-  if (!std::filesystem::is_regular_file(path) || std::filesystem::file_size(path) == 0)
-    file_.append(std::string(csv_head) + "\n");
+void CsvLog::begin(const RunRecord& run) {
+  const int64_t kept = kept_lines(path_, run.start_step, csv_step);
+  file_.emplace(path_, kept);
+  if (kept == 0) file_->append(std::string(csv_head) + "\n");
 }
 void CsvLog::step(const StepRecord& r) {
-  file_.append(fmt::format("{},train,{},{},{},{},{}\n", r.step, text(r.loss), r.accuracy < 0 ? "" : text(r.accuracy),
-                           text(r.gradient_norm), text(r.learning_rate), text(r.seconds)));
+  file_->append(fmt::format("{},train,{},{},{},{},{}\n", r.step, text(r.loss), r.accuracy < 0 ? "" : text(r.accuracy),
+                            text(r.gradient_norm), text(r.learning_rate), text(r.seconds)));
 }
 void CsvLog::validation(const ValidationRecord& r) {
-  file_.append(fmt::format("{},validation,{},{},,,\n", r.step, text(r.loss), r.accuracy < 0 ? "" : text(r.accuracy)));
+  file_->append(fmt::format("{},validation,{},{},,,\n", r.step, text(r.loss), r.accuracy < 0 ? "" : text(r.accuracy)));
 }
 
 }  // namespace braintrace::train

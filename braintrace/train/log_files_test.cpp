@@ -39,26 +39,36 @@ class LogFiles : public testing::Test {
   fs::path folder = fs::temp_directory_path() / ("braintrace_logs_" + std::to_string(::getpid()));
 };
 
+RunRecord from(int64_t start_step) {
+  RunRecord run;
+  run.start_step = start_step;
+  return run;
+}
+
 template <class Log>
 void resumes_without_a_seam(const std::string& whole, const std::string& resumed,
                             void (*tell)(Observer&, int64_t, int64_t),
                             const std::function<std::string(std::string)>& read) {
   {
     Log log(whole);
+    log.begin(from(0));
     tell(log, 1, 9);
   }
   {
     Log log(resumed);
+    log.begin(from(0));
     tell(log, 1, 7);
   }
   {
-    Log log(resumed, 4);  // the checkpoint is older than the end of the log
+    Log log(resumed);
+    log.begin(from(4));  // the checkpoint is older than the end of the log
     tell(log, 5, 9);
   }
   EXPECT_EQ(read(resumed), read(whole));
   EXPECT_FALSE(read(whole).empty());
   {
     Log log(resumed);
+    log.begin(from(0));
     tell(log, 1, 1);
   }
   EXPECT_LT(read(resumed).size(), read(whole).size());  // a new run starts anew
@@ -72,6 +82,7 @@ TEST_F(LogFiles, ResumeWithoutASeam) {
 TEST_F(LogFiles, JsonlHoldsEverything) {
   {
     JsonlLog log(path("a.jsonl"));
+    log.begin(from(0));
     log.step({1, NAN, -1, 0.5, 0.1, 2});
     log.validation({1, 0.125, 0.5});
     log.alarm({1, "dead", "rnn.\xFF", "never \"fires\"\n"});
@@ -90,6 +101,7 @@ TEST_F(LogFiles, JsonlHoldsEverything) {
 TEST_F(LogFiles, CsvRowsAreReadBackExactly) {
   {
     CsvLog log(path("a.csv"));
+    log.begin(from(0));
     log.step({7, 1.0 / 3, -1, INFINITY, 0.1, 2});
     log.validation({7, NAN, 0.5});
   }
@@ -104,25 +116,31 @@ TEST_F(LogFiles, CsvRowsAreReadBackExactly) {
 TEST_F(LogFiles, CutOffLineIsDroppedAndForeignFileRefused) {
   {
     JsonlLog log(path("a.jsonl"));
+    log.begin(from(0));
     tell(log, 1, 2);
   }
   const std::string whole = text_of(path("a.jsonl"));
   std::ofstream(path("a.jsonl"), std::ios::app) << "{\"kind\":\"st";
-  JsonlLog(path("a.jsonl"), 100);
+  JsonlLog(path("a.jsonl")).begin(from(100));
   EXPECT_EQ(text_of(path("a.jsonl")), whole);
 
   std::ofstream(path("letter.csv")) << "dear diary\n";
-  EXPECT_EQ(error_of([&] { CsvLog(path("letter.csv"), 3); }).find(path("letter.csv") + ":1: this is no line"), 0u);
+  EXPECT_EQ(
+      error_of([&] { CsvLog(path("letter.csv")).begin(from(3)); }).find(path("letter.csv") + ":1: this is no line"),
+      0u);
   EXPECT_EQ(text_of(path("letter.csv")), "dear diary\n");
 }
 
 TEST_F(LogFiles, FullDiskIsAnError) {
   if (!fs::exists("/dev/full")) GTEST_SKIP() << "there is no /dev/full";
-  EXPECT_NE(error_of([] { CsvLog("/dev/full"); }).find("/dev/full: cannot write the file: No space left"),
-            std::string::npos);
+  EXPECT_NE(
+      error_of([] { CsvLog("/dev/full").begin(from(0)); }).find("/dev/full: cannot write the file: No space left"),
+      std::string::npos);
   JsonlLog log("/dev/full");
+  log.begin(from(0));
   EXPECT_NE(error_of([&] { log.step({}); }).find("No space left"), std::string::npos);
-  EXPECT_NE(error_of([&] { CsvLog(path("no/such/folder.csv")); }).find("cannot open"), std::string::npos);
+  EXPECT_NE(error_of([&] { CsvLog(path("no/such/folder.csv")).begin(from(0)); }).find("cannot open"),
+            std::string::npos);
 }
 
 // A decoder of its own: frames by their lengths, checksums bit by bit, fields by their wire types.
@@ -204,6 +222,7 @@ TEST_F(LogFiles, TensorboardEvents) {
   const std::string file = path("tb") + "/events.out.tfevents.0.braintrace";
   {
     TensorboardLog log(path("tb"));
+    log.begin(from(0));
     log.step({1, 0.5, -1, 2, 0.25, 0});
     log.step({300, 0.125, 0.75, 3, 0.25, 0});
     log.validation({300, 4, 1});
@@ -221,11 +240,15 @@ TEST_F(LogFiles, TensorboardEvents) {
   EXPECT_EQ(events[3].scalars.at("validation/loss"), 4.F);
 
   fs::resize_file(file, fs::file_size(file) - 3);  // killed while writing
-  { TensorboardLog(path("tb"), 1000).step({302, 1, 1, 1, 1, 0}); }
+  {
+    TensorboardLog log(path("tb"));
+    log.begin(from(1000));
+    log.step({302, 1, 1, 1, 1, 0});
+  }
   events = decode(text_of(file));
   ASSERT_EQ(events.size(), 5u);
   EXPECT_EQ(events[4].step, 302);
-  { TensorboardLog log(path("tb"), 1); }
+  TensorboardLog(path("tb")).begin(from(1));
   events = decode(text_of(file));
   ASSERT_EQ(events.size(), 2u);
   EXPECT_EQ(events[1].step, 1);

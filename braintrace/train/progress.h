@@ -21,10 +21,9 @@ struct Screen {
 
 class Progress : public Observer {
  public:
-  // `first_step` : those already done when a run is resumed. `total_steps` 0: without end.
-  Progress(int64_t total_steps, int64_t first_step = 0, Screen screen = Screen::standard_error())
-      : total_(total_steps), first_(first_step), screen_(std::move(screen)) {}
+  explicit Progress(Screen screen = Screen::standard_error()) : screen_(std::move(screen)) {}
 
+  void begin(const RunRecord& run) override { first_ = run.start_step, total_ = run.total_steps; }
   void step(const StepRecord& r) override;
   void validation(const ValidationRecord& r) override;
   void alarm(const Alarm& a) override;
@@ -35,8 +34,8 @@ class Progress : public Observer {
   void        draw();
   void        say(const std::string& text);  // a line that stays
 
-  int64_t    total_, first_;
   Screen     screen_;
+  int64_t    first_ = 0, total_ = 0;  // updates done before, and of the whole run; 0 where it has no end
   StepRecord last_;
   double     loss_ = 0, accuracy_ = -1;  // smoothed
   double     drawn_at_ = -1;

@@ -22,7 +22,8 @@ namespace braintrace::train {
 
 namespace {
 
-constexpr size_t most_alarms = 50, most_lines = 6;
+constexpr size_t  most_alarms = 50, most_lines = 6;
+constexpr int64_t most_steps = 400;  // of lines that would hide each other
 
 template <class Record>
 Curve curve(std::string name, const std::vector<Record>& records, double Record::*field) {
@@ -76,8 +77,8 @@ std::string section(const std::string& title, const std::string& text, const std
   if (content.empty()) return "";
   return fmt::format("<section><h2>{}</h2><p>{}</p>\n{}</section>\n", title, text, content);
 }
-std::string charts(const std::string& content) {
-  return content.empty() ? "" : "<div class=\"charts\">\n" + content + "</div>";
+std::string charts(const std::string& content, const char* arrangement = "charts") {
+  return content.empty() ? "" : fmt::format("<div class=\"{}\">\n{}</div>", arrangement, content);
 }
 
 std::string curves(const RunRecord& run) {
@@ -114,25 +115,42 @@ std::string curves(const RunRecord& run) {
   return out;
 }
 
+// Alarms of one kind at one place are one entry.
 std::string alarms(const RunRecord& run) {
-  std::string out;
-  for (size_t i = 0; i < std::min(run.alarms.size(), most_alarms); ++i) {
-    const Alarm& a = run.alarms[i];
-    out += fmt::format("<div class=\"record\"><p><b>{}</b> at <b>{}</b>, update {}: {}</p></div>\n", xml_text(a.kind),
-                       xml_text(a.where), a.step, xml_text(a.message));
+  struct Entry {
+    const Alarm* first;
+    int64_t      last, count;
+  };
+  std::vector<Entry> entries;
+  for (const Alarm& a : run.alarms) {
+    const auto same = std::find_if(entries.begin(), entries.end(), [&](const Entry& e) {
+      return e.first->kind == a.kind && e.first->where == a.where;
+    });
+    if (same == entries.end())
+      entries.push_back({&a, a.step, 1});
+    else
+      same->last = a.step, ++same->count;
   }
-  if (run.alarms.size() > most_alarms)
-    out += fmt::format("<p>… and {} more; the log has all of them.</p>\n", run.alarms.size() - most_alarms);
+  std::string out;
+  for (size_t i = 0; i < std::min(entries.size(), most_alarms); ++i) {
+    const Entry& e = entries[i];
+    out += fmt::format("<div class=\"record\"><p><b>{}</b> at <b>{}</b>, update {}{}: {}</p></div>\n",
+                       xml_text(e.first->kind), xml_text(e.first->where), e.first->step,
+                       e.count > 1 ? fmt::format(", and {} times more until update {}", e.count - 1, e.last) : "",
+                       xml_text(e.first->message));
+  }
+  if (entries.size() > most_alarms)
+    out += fmt::format("<p>… and {} more; the log has all of them.</p>\n", entries.size() - most_alarms);
   return out;
 }
 
-// Column j of [T, n].
+// Column j of [T, n]; what lies beyond the pixels of a chart is left out.
 Curve unit_curve(const Array& values, int64_t j, std::string name) {
   Curve         c;
   const Doubles v(values);
   const int64_t n = values.shape()[1];
   c.name          = std::move(name);
-  for (int64_t t = 0; t < values.shape()[0]; ++t) {
+  for (int64_t t = 0; t < std::min(values.shape()[0], most_steps); ++t) {
     c.x.push_back(static_cast<double>(t));
     c.y.push_back(v[t * n + j]);
   }
@@ -162,34 +180,38 @@ std::vector<int64_t> liveliest(const Array& values) {
 
 bool is_matrix(const Array& a) { return a.shape().size() == 2 && a.size() > 0; }
 
-std::string inputs_and_outputs(const Activity& a) {
-  std::string out;
-  if (is_matrix(a.inputs)) out += heat_map({"Inputs", "step", "input", a.inputs});
-  if (!is_matrix(a.outputs)) return out;
+std::string outputs(const Activity& a) {
+  if (!is_matrix(a.outputs)) return "";
   const bool classes = a.targets.shape().size() == 1 && !is_float(a.targets.dtype());
   if (classes) {
     const Integers       target(a.targets);
     std::vector<int64_t> marks(target.data(), target.data() + a.targets.size());
-    return out + heat_map({"Outputs; the line is the target", "step", "class", a.outputs, marks});
+    return heat_map({"Outputs over one sample; the line is the target", "step", "class", a.outputs, marks});
   }
-  LineChart chart{"Outputs and targets", "step", {}, {}, false, false};
+  LineChart chart{"Outputs and targets of one sample", "step", {}, {}, false, false};
   for (int64_t j = 0; j < std::min<int64_t>(a.outputs.shape()[1], 3); ++j) {
     chart.curves.push_back(unit_curve(a.outputs, j, fmt::format("output {}", j)));
     if (a.targets.shape() != a.outputs.shape()) continue;
     chart.curves.push_back(unit_curve(a.targets, j, fmt::format("target {}", j)));
     chart.curves.back().dashed = true;
   }
-  return out + line_chart(chart);
+  return line_chart(chart);
 }
 
 std::string activity(const Activity& a) {
-  std::string out = inputs_and_outputs(a);
+  std::string out;
+  if (is_matrix(a.inputs)) out += heat_map({"Inputs", "step", "input", a.inputs});
   for (const Activity::Series& s : a.states) {
     if (!is_matrix(s.values)) continue;
     if (s.kind == "spikes") {
       out += spike_raster({"Spikes of " + s.path, "step", "neuron", s.values});
     } else if (s.kind == "voltage") {
-      LineChart chart{"Voltages of " + s.path, "step", {}, {}, false, false};
+      LineChart chart{"Voltages of " + s.path + (s.values.shape()[0] > most_steps ? ", the first steps" : ""),
+                      "step",
+                      {},
+                      {},
+                      false,
+                      false};
       for (int64_t j : liveliest(s.values))
         chart.curves.push_back(unit_curve(s.values, j, fmt::format("neuron {}", j)));
       out += line_chart(chart);
@@ -202,7 +224,7 @@ std::string activity(const Activity& a) {
 
 std::string traces(const Activity& a) {
   if (a.trace_norms.empty()) return "";
-  LineChart chart{"Trace norms", "step", {}, {}, false, true};
+  LineChart chart{"Norms of the eligibility traces", "step", {}, {}, false, true};
   for (const auto& [weight, norms] : a.trace_norms) {
     Curve c;
     c.name = weight;
@@ -268,12 +290,12 @@ std::string report_html(const RunRecord& run) {
   out += section("Alarms", "What the run noticed while it went on.", alarms(run));
   out += section("Curves", "Faint: single updates, or the range of those that share a pixel; bold: their running mean.",
                  charts(curves(run)));
-  out += section("Answers", "Rows are the truth, of the last validation; shade is the share of the row.",
-                 charts(confusion(run)));
-  out += section("Activity", "One validation sample after training: what went in, what the network did, what came out.",
-                 charts(activity(run.activity)));
-  out += section("Eligibility traces", "How much of the past each weight remembers along the same sample.",
-                 charts(traces(run.activity)));
+  out += section("Answers", "Of the last validation; a cell's shade is its share of the row.",
+                 charts(confusion(run) + outputs(run.activity)));
+  out += section("Activity",
+                 "One validation sample after training: what went in, what the network did, and how much of "
+                 "the past each weight's eligibility trace remembers.",
+                 charts(activity(run.activity) + traces(run.activity), "flow"));
   out += section("Graph", "What the compiler found: which weights reach which states, and how they learn.", graph(run));
   out += section("Setting", "All that is needed to run it again.",
                  text_block("Configuration", pretty, true) + text_block("Model", run.model_text, false));

@@ -26,7 +26,8 @@ button:hover{border-color:var(--grey)}
 .tiles .bad dd{color:var(--focus)}.tiles .good dd{color:var(--green)}
 h2{font-size:17px;font-weight:660;letter-spacing:-.01em;margin:34px 0 4px}
 h2+p{margin:0 0 12px;color:var(--muted);font-size:14px;max-width:75ch}
-.charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,400px),1fr));gap:14px;align-items:start}
+.charts{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,400px),1fr));gap:14px;align-items:start}
+.flow{columns:2 400px;column-gap:14px}.flow .chart{break-inside:avoid;margin-bottom:14px}
 .record{border-left:3px solid var(--focus);background:var(--card);padding:6px 12px;margin:8px 0;border-radius:0 8px 8px 0}
 .record p{margin:0;font-size:14px;overflow-wrap:anywhere}
 .record b{font-weight:650}

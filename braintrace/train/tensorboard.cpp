@@ -68,12 +68,12 @@ std::string file_in(const std::string& folder) {
   return (std::filesystem::path(folder) / "events.out.tfevents.0.braintrace").string();
 }
 
-int64_t kept_events(const std::string& path, ResumedAt resumed_at) {
-  if (!resumed_at || !std::filesystem::exists(path)) return 0;
+int64_t kept_events(const std::string& path, int64_t start_step) {
+  if (start_step == 0 || !std::filesystem::exists(path)) return 0;
   const Buffer           file = read_file(path);
   const std::string_view all(reinterpret_cast<const char*>(file.data.get()), file.size);
   size_t                 kept = 0;
-  for (TfRecord r = first_tfrecord(all); r.whole && step_of(r.bytes) <= *resumed_at;
+  for (TfRecord r = first_tfrecord(all); r.whole && step_of(r.bytes) <= start_step;
        r          = first_tfrecord(all.substr(kept)))
     kept += r.length;
   return static_cast<int64_t>(kept);
@@ -81,21 +81,22 @@ int64_t kept_events(const std::string& path, ResumedAt resumed_at) {
 
 }  // namespace
 
-TensorboardLog::TensorboardLog(const std::string& folder, ResumedAt resumed_at)
-    : file_(file_in(folder), kept_events(file_in(folder), resumed_at)) {
-  if (std::filesystem::file_size(file_in(folder)) == 0)
-    file_.append(tfrecord(event_head() + bytes(3, "brain.Event:2")));
+void TensorboardLog::begin(const RunRecord& run) {
+  const std::string path = file_in(folder_);
+  const int64_t     kept = kept_events(path, run.start_step);
+  file_.emplace(path, kept);
+  if (kept == 0) file_->append(tfrecord(event_head() + bytes(3, "brain.Event:2")));
 }
 void TensorboardLog::step(const StepRecord& r) {
   Scalars s = {
       {"train/loss", r.loss}, {"train/gradient_norm", r.gradient_norm}, {"train/learning_rate", r.learning_rate}};
   if (r.accuracy >= 0) s.emplace_back("train/accuracy", r.accuracy);
-  file_.append(event(r.step, s));
+  file_->append(event(r.step, s));
 }
 void TensorboardLog::validation(const ValidationRecord& r) {
   Scalars s = {{"validation/loss", r.loss}};
   if (r.accuracy >= 0) s.emplace_back("validation/accuracy", r.accuracy);
-  file_.append(event(r.step, s));
+  file_->append(event(r.step, s));
 }
 
 }  // namespace braintrace::train

@@ -52,7 +52,7 @@ std::string_view chart_script() {
   const tip = document.createElement('div');
   tip.id = 'tip'; tip.hidden = true; tip.setAttribute('role', 'status');
   document.body.append(tip);
-  const SVG = 'http://www.w3.org/2000/svg', LEFT = 54, RIGHT = 466, TOP = 10, BOTTOM = 196;
+  const SVG = 'http://www.w3.org/2000/svg';
   const text = (v, percent) => v === null ? 'not finite' : percent ? (100 * v).toPrecision(4) / 1 + ' %' : String(v);
   const nearest = (xs, x) => {
     let lo = 0, hi = xs.length - 1;
@@ -68,6 +68,7 @@ std::string_view chart_script() {
     tip.style.top = Math.max(4, event.clientY - tip.offsetHeight - 10) + scrollY + 'px';
   };
   const lines = (d, svg, px) => {
+    const [LEFT, RIGHT, TOP, BOTTOM] = d.plot;
     const x = d.x[0] + (Math.min(Math.max(px, LEFT), RIGHT) - LEFT) / (RIGHT - LEFT) * (d.x[1] - d.x[0]);
     const out = [];
     let at = null;
@@ -84,12 +85,13 @@ std::string_view chart_script() {
     return out;
   };
   const grid = (d, svg, px, py) => {
-    const c = Math.floor((px - LEFT) / (RIGHT - LEFT) * d.columns), r = Math.floor((py - TOP) / (d.bottom - TOP) * d.rows.length);
+    const [LEFT, RIGHT, TOP, BOTTOM] = d.plot;
+    const c = Math.floor((px - LEFT) / (RIGHT - LEFT) * d.columns), r = Math.floor((py - TOP) / (BOTTOM - TOP) * d.rows.length);
     if (c < 0 || r < 0 || c >= d.columns || r >= d.rows.length) return null;
     const out = [`${d.row_name} ${d.rows[r]}`, `${d.column_name} ${Math.floor(c * d.all_columns / d.columns)}`];
     if (d.bytes) out.push('≈ ' + (d.lo + d.bytes.charCodeAt(r * d.columns + c) / 255 * (d.hi - d.lo)).toPrecision(3) / 1);
     const spot = svg.querySelector('.spot') || make(svg, 'rect');
-    const w = (RIGHT - LEFT) / d.columns, h = (d.bottom - TOP) / d.rows.length;
+    const w = (RIGHT - LEFT) / d.columns, h = (BOTTOM - TOP) / d.rows.length;
     for (const [k, v] of Object.entries({class: 'spot', x: LEFT + c * w, y: TOP + r * h, width: w, height: h})) spot.setAttribute(k, v);
     return out;
   };
@@ -100,7 +102,7 @@ std::string_view chart_script() {
     if (data.values) data.bytes = atob(data.values);
     const clear = () => { tip.hidden = true; svg.querySelectorAll('.cross,.spot').forEach(e => e.remove()); };
     svg.addEventListener('pointermove', event => {
-      const box = svg.getBoundingClientRect(), unit = 480 / box.width;
+      const box = svg.getBoundingClientRect(), unit = svg.viewBox.baseVal.width / box.width;
       const px = (event.clientX - box.left) * unit, py = (event.clientY - box.top) * unit;
       const found = data.kind === 'lines' ? lines(data, svg, px) : grid(data, svg, px, py);
       found ? show(event, found) : clear();

@@ -25,7 +25,7 @@ std::string short_number(double value);  // 1.2k, 0.05, 3e-7
 
 // The frame of a drawing, in its own units: what is inside the margins is the plot.
 struct Frame {
-  static constexpr double width = 480, height = 232, left = 54, right = 14, top = 10, bottom = 36;
+  static constexpr double width = 480, height = 232, left = 54, right = 20, top = 10, bottom = 36;
   static constexpr double plot_width = width - left - right, plot_height = height - top - bottom;
 };
 // <figure>, caption and <svg> up to the drawing; what is drawn next is closed by figure_end.

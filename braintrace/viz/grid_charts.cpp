@@ -108,9 +108,13 @@ std::string row_axis(const Grid& g, const std::string& name, double bottom) {
 nlohmann::ordered_json grid_data(const GridChart& chart, const Grid& g, double bottom) {
   nlohmann::json rows = nlohmann::json::array();
   for (int64_t r = 0; r < g.rows; ++r) rows.push_back(g.row_id(r));
-  return {{"kind", "grid"},       {"column_name", utf8(chart.column_name)}, {"row_name", utf8(chart.row_name)},
-          {"columns", g.columns}, {"all_columns", g.all_columns},           {"rows", rows},
-          {"bottom", bottom}};
+  return {{"kind", "grid"},
+          {"column_name", utf8(chart.column_name)},
+          {"row_name", utf8(chart.row_name)},
+          {"columns", g.columns},
+          {"all_columns", g.all_columns},
+          {"rows", rows},
+          {"plot", {Frame::left, Frame::width - Frame::right, Frame::top, bottom}}};
 }
 
 std::string nothing(const std::string& title, const char* kind) {
@@ -209,7 +213,7 @@ std::string confusion_matrix(const std::string& title, const Array& counts, cons
       while (end < all.size() && (all[end] & 0xC0) == 0x80);
     return end < all.size() ? all.substr(0, end) + "…" : all;
   };
-  constexpr double left = 78, top = 30, side = 300;
+  constexpr double left = 78, top = 40, side = 300;
   const double     cell  = side / static_cast<double>(C);
   const int64_t    every = std::max<int64_t>(1, C / 24);
   std::string      out   = figure_begin(title, "matrix", "", top + side + 14);

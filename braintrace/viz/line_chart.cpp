@@ -86,7 +86,8 @@ std::string draw_curve(const Curve& c, const std::vector<Column>& ks, size_t col
   const bool  spread = std::any_of(ks.begin(), ks.end(), [](const Column& k) { return k.count > 1; });
   if (spread) out += fmt::format("<path class=\"band\" d=\"{}\"/>", band(ks, x, y));
   const auto mean = path(ks, x, y, [](const Column& k) { return k.mean; });
-  out += fmt::format("<path class=\"{}{}\" d=\"{}\"/>", c.smooth ? "raw" : "line", c.dashed ? " dashed" : "", mean);
+  if (!(spread && c.smooth))
+    out += fmt::format("<path class=\"{}{}\" d=\"{}\"/>", c.smooth ? "raw" : "line", c.dashed ? " dashed" : "", mean);
   if (c.smooth)
     out += fmt::format("<path class=\"line\" d=\"{}\"/>", path(ks, x, y, [](const Column& k) { return k.running; }));
   const auto values = std::count_if(ks.begin(), ks.end(), [](const Column& k) { return k.has_value(); });
@@ -137,9 +138,13 @@ std::string data_of(const LineChart& chart, const std::vector<std::vector<Column
     if (spread) c.update({{"lo", los}, {"hi", his}});
     curves.push_back(c);
   }
-  const nlohmann::ordered_json j = {{"kind", "lines"},          {"x_name", utf8(chart.x_name)},
-                                    {"percent", chart.percent}, {"x", {x.lo, x.hi}},
-                                    {"y", {y.lo, y.hi}},        {"log", y.log},
+  const nlohmann::ordered_json j = {{"kind", "lines"},
+                                    {"plot", {x.from, x.to, y.to, y.from}},
+                                    {"x_name", utf8(chart.x_name)},
+                                    {"percent", chart.percent},
+                                    {"x", {x.lo, x.hi}},
+                                    {"y", {y.lo, y.hi}},
+                                    {"log", y.log},
                                     {"curves", curves}};
   return j.dump();
 }

@@ -7,7 +7,7 @@ int main(int argc, char** argv) {
   using namespace braintrace::train;
   if (argc != 2) return 2;
   const std::pair<const char*, RunRecord> runs[] = {{"whole", sample_run(1500)},
-                                                    {"long", sample_run(100'000, 5000, 700)},
+                                                    {"long", sample_run(100'000, 2000, 300)},
                                                     {"troubled", troubled_run()},
                                                     {"empty", RunRecord()},
                                                     {"one_class", one_class_run()}};
