@@ -41,8 +41,7 @@ Fold fold_of(const Eqn& e, DType t) {
   if (e.op == &product_sum_op) {
     if (!real) return {sum, "0", "$s + (int64_t)$a * (int64_t)$b", "$s + $a"};
     const std::string wide = t == DType::F32 ? "float" : "double";
-    return {wide, "0", fmt::format("__builtin_fma{}(({})$a, ({})$b, $s)", t == DType::F32 ? "f" : "", wide, wide),
-            "$s + $a"};
+    return {wide, "0", fmt::format("bt_fma{}(({})$a, ({})$b, $s)", t == DType::F32 ? "f" : "", wide, wide), "$s + $a"};
   }
   if (e.op->name == "reduce_sum") return {sum, "0", "$s + $a", "$s + $a"};
   if (e.op->name == "reduce_prod") return {sum, "1", "$s * $a", "$s * $a"};
