@@ -40,6 +40,7 @@
 #include "braintrace/nn/generic.h"
 #include "braintrace/nn/linear.h"
 #include "braintrace/nn/loss.h"
+#include "braintrace/nn/named_layers.h"
 #include "braintrace/nn/neuron.h"
 #include "braintrace/nn/nonlinear.h"
 #include "braintrace/nn/norm.h"
