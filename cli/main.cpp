@@ -37,11 +37,13 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", std::string(version));
   app.require_subcommand(1);
   Action chosen;
+  add_advise(app, chosen);
   add_eval(app, chosen);
   add_explain(app, chosen);
   add_fidelity(app, chosen);
   add_graph(app, chosen);
   add_info(app, chosen);
+  add_stream(app, chosen);
   add_train(app, chosen);
   add_verify(app, chosen);
 

@@ -7,6 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "braintrace/train/checkpoint.h"
+#include "braintrace/train/log_files.h"
+#include "braintrace/train/progress.h"
+#include "braintrace/train/report.h"
 #include "braintrace/train/trainer.h"
 #include "cli/command.h"
 #include "cli/model_argument.h"
@@ -96,7 +99,7 @@ int told(const Options& o, const Trainer& t, Ending ending, const std::string& l
   fmt::print("{} after {} updates: validation loss {:.4g}{}\n",
              ending == Ending::EarlyStop ? "stopped early" : "finished", t.updates(), v.loss,
              v.accuracy < 0 ? "" : fmt::format(", accuracy {:.4f}", v.accuracy));
-  fmt::print("checkpoint  {}\n", last);
+  fmt::print("checkpoint  {}\nreport      {}/report.html\n", last, t.config().output);
   if (!t.config().goal.exists()) return 0;
   fmt::print("goal        {}\n", t.goal_reached() ? "reached" : "NOT reached");
   return t.goal_reached() ? 0 : 1;
@@ -109,6 +112,11 @@ int run(const Options& o) {
   CheckpointFolder(config.checkpoint.dir, config.checkpoint.keep).prepare();
   if (const auto from = checkpoint_for(o, config)) trainer.load(*from);
   write_text(config.output + "/config.json", config.text + "\n");
+  if (!o.quiet && !o.json) trainer.observe(std::make_shared<Progress>());
+  trainer.observe(std::make_shared<JsonlLog>(config.output + "/metrics.jsonl"));
+  trainer.observe(std::make_shared<CsvLog>(config.output + "/metrics.csv"));
+  trainer.observe(std::make_shared<TensorboardLog>(config.output + "/tensorboard"));
+  trainer.observe(std::make_shared<ReportFile>(config.output + "/report.html"));
   const Ending ending = trainer.run([] { return caught != 0; });
   const auto   files  = CheckpointFolder(config.checkpoint.dir, config.checkpoint.keep).files();
   return told(o, trainer, ending, files.empty() ? "" : files.back());
