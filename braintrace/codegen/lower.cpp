@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/codegen/lower.h"
 
+#include "braintrace/codegen/factor.h"
 #include "braintrace/codegen/lower_scan.h"
 #include "braintrace/codegen/view.h"
 #include "braintrace/control/scan_parts.h"
@@ -250,7 +251,7 @@ Tensors emit_sums(Builder& to, const Program& p, const Eqn& e, const Tensors& in
 
 }  // namespace
 
-Program with_products(const Program& program) { return rewritten(program, emit_products); }
+Program with_products(const Program& program) { return factored(rewritten(program, emit_products)); }
 
 Program lowered(const Program& program) {
   return rewritten(rewritten(with_products(simplify(expand_composites(program))), emit_lean), emit_sums);
