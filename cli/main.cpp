@@ -38,6 +38,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   Action chosen;
   add_explain(app, chosen);
+  add_export(app, chosen);
   add_fidelity(app, chosen);
   add_graph(app, chosen);
   add_info(app, chosen);

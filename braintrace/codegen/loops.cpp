@@ -25,6 +25,7 @@ namespace braintrace::codegen {
 namespace {
 
 constexpr int64_t block = 256, tile = 2048, lanes = 16;
+constexpr int64_t large = 65536;  // elements: smaller arrays stay in the caches, and small machines have small stacks
 
 constexpr Key<double>  value_key{"value"};
 constexpr Key<int64_t> axis_key{"axis"};
@@ -42,8 +43,7 @@ Fold fold_of(const Eqn& e, DType t) {
   if (e.op == &product_sum_op) {
     if (!real) return {sum, "0", "$s + (int64_t)$a * (int64_t)$b", "$s + $a"};
     const std::string wide = t == DType::F32 ? "float" : "double";
-    return {wide, "0", fmt::format("__builtin_fma{}(({})$a, ({})$b, $s)", t == DType::F32 ? "f" : "", wide, wide),
-            "$s + $a"};
+    return {wide, "0", fmt::format("bt_fma{}(({})$a, ({})$b, $s)", t == DType::F32 ? "f" : "", wide, wide), "$s + $a"};
   }
   if (e.op->name == "reduce_sum") return {sum, "0", "$s + $a", "$s + $a"};
   if (e.op->name == "reduce_prod") return {sum, "1", "$s * $a", "$s * $a"};
@@ -106,7 +106,9 @@ class Nest {
   int64_t block_width() const { return std::clamp<int64_t>(extent(order_.back()), 1, block); }
   int64_t blocks() const { return (extent(order_.back()) + block_width() - 1) / block_width(); }
   int64_t rows() const { return tiled_ ? extent(order_[order_.size() - 2]) : 1; }
-  int64_t tile_rows() const { return std::clamp<int64_t>(tile / block_width(), 1, rows()); }
+  int64_t tile_rows() const {
+    return size_of(stage_.space) < large ? 1 : std::clamp<int64_t>(tile / block_width(), 1, rows());
+  }
   int64_t row_blocks() const { return (rows() + tile_rows() - 1) / tile_rows(); }
   bool    splits() const { return !order_.empty() && kept_ > 0; }
 

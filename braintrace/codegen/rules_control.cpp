@@ -19,22 +19,24 @@ constexpr Key<ProgramPtr>  body_key{"body"}, cond_key{"cond"};
 constexpr Key<int64_t>     consts_key{"consts"}, max_steps_key{"max_steps"};
 
 int64_t bytes_of(const Type& t) { return t.size() * static_cast<int64_t>(size_of(t.dtype)); }
-int64_t padded(int64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
+int64_t padded(const Site& s, int64_t bytes) {
+  const int64_t alignment = alignment_of(s.unit.dialect());
+  return (bytes + alignment - 1) / alignment * alignment;
+}
 
 std::string pointers(const char* name, bool constant, size_t n) {
   return fmt::format("{}void* {}[{}];\n", constant ? "const " : "", name, std::max<size_t>(n, 1));
 }
-std::string call(const Unit::Function& g, int64_t arena) {
-  return fmt::format(
-      "{{\nconst bt_frame g = {{f->host, w + {}, in, out}};\nconst int32_t rc = {}(&g);\nif (rc) return rc;\n}}\n",
-      arena, g.name);
+std::string call(const Site& s, const Unit::Function& g) {
+  return fmt::format("{{\nconst bt_frame g = {};\nconst int32_t rc = {}(&g);\nif (rc) return rc;\n}}\n",
+                     frame_text(s.unit.dialect(), "w"), g.name);
 }
 
 // Carries alternate between the result and working memory, so that the last step writes the result. Rows that never
 // meet are parted: each part has working memory of its own, and what is the same in all parts is written by the first.
 Kernel scan_rule(Site& s) {
   const ScanParts scan(s.e.attrs);
-  const auto      rows       = in_rows(scan);
+  const auto      rows       = s.unit.dialect() == Dialect::Native ? in_rows(scan) : std::nullopt;
   const Program&  body       = rows ? rows->body : scan.body;
   const auto      g          = s.unit.function(body);
   const int64_t   T          = scan.length;
@@ -45,8 +47,8 @@ Kernel scan_rule(Site& s) {
   for (size_t i = 0; i < scan.consts; ++i)
     b += fmt::format("in[{}] = (const char*){}{};\n", i, s.in(i), of_part(has_rows(i), body.type(body.args[i])));
   std::string carry, after, last;
-  int64_t     at      = padded(g.arena_bytes);
-  auto        reserve = [&](int64_t bytes) { return std::exchange(at, at + padded(bytes)); };
+  int64_t     at      = padded(s, g.arena_bytes);
+  auto        reserve = [&](int64_t bytes) { return std::exchange(at, at + padded(s, bytes)); };
   for (size_t c = 0; c < scan.carry; ++c) {
     const size_t      i     = scan.consts + c;
     const Type&       type  = body.type(body.args[i]);
@@ -74,7 +76,7 @@ Kernel scan_rule(Site& s) {
   }
   b += fmt::format(
       "for (int64_t step = 0; step < {0}; ++step) {{\nconst int64_t t = {1};\n(void)t;\n{2}{3}{4}{5}}}\n{6}", T,
-      scan.reverse ? fmt::format("{} - 1 - step", T) : "step", carry, steps, call(g, 0), after, last);
+      scan.reverse ? fmt::format("{} - 1 - step", T) : "step", carry, steps, call(s, g), after, last);
   Kernel k;
   k.body    = std::move(b);
   k.scratch = std::max<int64_t>(at, 1);
@@ -100,7 +102,7 @@ Kernel cond_rule(Site& s) {
   for (size_t b = 0; b < branches.size(); ++b) {
     const auto g = s.unit.function(*branches[b]);
     k.scratch    = std::max(k.scratch, g.arena_bytes);
-    k.body += fmt::format("case {}: {}break;\n", b, call(g, 0));
+    k.body += fmt::format("case {}: {}break;\n", b, call(s, g));
   }
   k.body += "}\n";
   return k;
@@ -112,7 +114,7 @@ Kernel while_rule(Site& s) {
   const auto   consts = static_cast<size_t>(a[consts_key]);
   const auto   cond = s.unit.function(*a[cond_key]), body = s.unit.function(*a[body_key]);
   Kernel       k;
-  int64_t      at = padded(std::max(cond.arena_bytes, body.arena_bytes));
+  int64_t      at = padded(s, std::max(cond.arena_bytes, body.arena_bytes));
   std::string  write, after, last;
   k.body = pointers("in", true, s.e.in.size()) + pointers("out", false, std::max<size_t>(s.e.out.size(), 1));
   for (size_t i = 0; i < s.e.in.size(); ++i) k.body += fmt::format("in[{}] = {};\n", i, s.in(i));
@@ -121,11 +123,11 @@ Kernel while_rule(Site& s) {
     after += fmt::format("in[{}] = out[{}];\n", consts + c, c);
     last += fmt::format("if (in[{0}] != (const void*){1}) memcpy({1}, in[{0}], {2});\n", consts + c, s.out(c),
                         bytes_of(s.out_type(c)));
-    at += padded(bytes_of(s.out_type(c)));
+    at += padded(s, bytes_of(s.out_type(c)));
   }
   k.body += fmt::format(
       "uint8_t go = 0;\nfor (int64_t step = 0; {0}; ++step) {{\nout[0] = &go;\n{1}if (!go) break;\n{2}{3}{4}}}\n{5}",
-      a[max_steps_key] ? fmt::format("step < {}", a[max_steps_key]) : "1", call(cond, 0), write, call(body, 0), after,
+      a[max_steps_key] ? fmt::format("step < {}", a[max_steps_key]) : "1", call(s, cond), write, call(s, body), after,
       last);
   k.scratch = std::max<int64_t>(at, 1);
   return k;
@@ -137,7 +139,7 @@ Kernel remat_rule(Site& s) {
   k.body = pointers("in", true, s.e.in.size()) + pointers("out", false, s.e.out.size());
   for (size_t i = 0; i < s.e.in.size(); ++i) k.body += fmt::format("in[{}] = {};\n", i, s.in(i));
   for (size_t i = 0; i < s.e.out.size(); ++i) k.body += fmt::format("out[{}] = {};\n", i, s.out(i));
-  k.body += call(g, 0);
+  k.body += call(s, g);
   k.scratch = std::max<int64_t>(g.arena_bytes, 1);
   return k;
 }

@@ -13,7 +13,6 @@
 #include "braintrace/backends/cpu/thread_pool.h"
 #include "braintrace/backends/reference/interpreter.h"
 #include "braintrace/codegen/abi.h"
-#include "braintrace/codegen/plan.h"
 #include "braintrace/ops/move.h"
 
 namespace braintrace {
@@ -25,7 +24,7 @@ namespace {
 using codegen::bt_frame;
 using codegen::bt_host;
 
-constexpr std::align_val_t aligned{static_cast<size_t>(codegen::alignment)};
+constexpr std::align_val_t aligned{static_cast<size_t>(codegen::alignment_of(codegen::Dialect::Native))};
 
 struct Block {
   explicit Block(size_t bytes) : data(static_cast<char*>(::operator new(std::max<size_t>(bytes, 1), aligned))) {}
