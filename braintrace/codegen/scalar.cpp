@@ -100,6 +100,12 @@ std::string rounded(DType t, const std::string& x) {
 
 bool has_expression(const Op& op) { return op.name == "convert" || rules().contains(op.name); }
 
+bool is_cheap(const Op& op) {
+  const auto rule = rules().find(op.name);
+  return op.name == "convert" || op.name == "max" || op.name == "min" ||
+         (rule != rules().end() && !rule->second.real.starts_with("bt_"));
+}
+
 std::string converted(DType from, DType to, const std::string& x) {
   if (from == to) return x;
   if (to == DType::Bool) return fmt::format("((uint8_t)({} != 0))", x);

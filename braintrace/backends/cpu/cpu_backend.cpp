@@ -7,11 +7,13 @@
 #include <map>
 #include <mutex>
 #include <new>
+#include <optional>
 
 #include "braintrace/backends/cpu/compiler.h"
 #include "braintrace/backends/cpu/thread_pool.h"
 #include "braintrace/backends/reference/interpreter.h"
 #include "braintrace/codegen/abi.h"
+#include "braintrace/ops/move.h"
 
 namespace braintrace {
 
@@ -251,13 +253,47 @@ std::vector<std::shared_ptr<Compiled>> compile_together(const std::vector<Progra
 
 namespace {
 
+constexpr Key<double> value_key{"value"};
+
+// Results that are always zero, such as traces dropped at the end of a window, are made once.
+class WithZeroResults : public Executable {
+ public:
+  WithZeroResults(std::shared_ptr<Executable> rest, std::vector<std::optional<Array>> zeros)
+      : rest_(std::move(rest)), zeros_(std::move(zeros)) {}
+  Arrays run(const Arrays& args) override {
+    const Arrays made = rest_->run(args);
+    Arrays       out;
+    for (size_t k = 0, next = 0; k < zeros_.size(); ++k) out.push_back(zeros_[k] ? *zeros_[k] : made[next++]);
+    return out;
+  }
+
+ private:
+  std::shared_ptr<Executable>       rest_;
+  std::vector<std::optional<Array>> zeros_;
+};
+
 class CpuBackend : public Backend {
  public:
   std::string_view            name() const override { return "cpu"; }
   std::shared_ptr<Executable> compile(const Program& program, const Arrays& constants) override {
     require(constants.size() == program.constants.size(), "compile: the program has {} constant(s), got {}.",
             program.constants.size(), constants.size());
-    return cpu::compile_together({program}, {constants})[0];
+    const auto                        producer = producers(program);
+    Program                           rest     = program;
+    std::vector<std::optional<Array>> zeros(program.results.size());
+    rest.results.clear();
+    for (size_t k = 0; k < zeros.size(); ++k) {
+      const Var  v = program.results[k];
+      const Eqn* e = producer[v] >= 0 ? &program.eqns[producer[v]] : nullptr;
+      if (e && e->op == &full_op && e->attrs[value_key] == 0)
+        zeros[k] = Array(program.type(v));
+      else
+        rest.results.push_back(v);
+    }
+    const bool any      = rest.results.size() < zeros.size();
+    auto       compiled = cpu::compile_together({any ? rest : program}, {constants})[0];
+    if (!any) return compiled;
+    return std::make_shared<WithZeroResults>(std::move(compiled), std::move(zeros));
   }
 };
 
