@@ -18,7 +18,7 @@ BINARY = sys.argv[1]
 FOLDER = pathlib.Path(tempfile.mkdtemp())
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"]
 RULES = {"D_RTRL": [], "ES_D_RTRL": ["--decay", "0.9"], "EProp": ["--kappa", "0.5"], "OSTLRecurrent": [],
-         "OSTLFeedforward": [], "SnAp": [], "UORO": [], "RTRL": []}
+         "OSTLFeedforward": [], "SnAp": [], "UORO": ["--lr", "1e-4"], "RTRL": []}
 
 
 def run(*args):
@@ -144,6 +144,7 @@ refused(["gru", "--optimizer", "adm"], "did you mean 'adam'")
 refused(["gru", "--loss", "mae"], "Known: mse, cross_entropy")
 refused(["gru", "--dtype", "f16"], "f32 or f64")
 refused(["gru", "--lr", "-1"], "must be positive")
+refused(["gru", "--lr", "1e30"], "not finite any more", "learning rate")
 refused(["gru", "--batch", "2"], "one sample at a time")
 refused(["gru", "--ram", "1000"], "bytes of RAM", "1000")
 refused(["gru", "--flash", "1000"], "bytes of flash", "1000")
