@@ -28,6 +28,7 @@
 #include "braintrace/etp/lora.h"
 #include "braintrace/etp/sparse.h"
 #include "braintrace/executor/graph_executor.h"
+#include "braintrace/export/export.h"
 #include "braintrace/fidelity/fidelity.h"
 #include "braintrace/io/npy.h"
 #include "braintrace/model/environment.h"
