@@ -299,19 +299,6 @@ class WindowBuilder {
 
 }  // namespace
 
-Types types_of(const MemorySlots& slots) {
-  Types out;
-  for (const MemorySlot& s : slots) out.push_back(s.type);
-  return out;
-}
-
-std::vector<Remembered> LearningRule::written_out(const ETraceGraph& graph, const Tensors& values) const {
-  const MemorySlots       slots = memory(graph);
-  std::vector<Remembered> out;
-  for (size_t i = 0; i < slots.size(); ++i) out.push_back({slots[i], values[i]});
-  return out;
-}
-
 WindowProgram build_window_program(const ETraceGraph& graph, const LearningRule& rule, const WindowOptions& options) {
   require(!options.length || *options.length > 0, "learner: a window needs at least one step, got {}.",
           options.length.value_or(0));

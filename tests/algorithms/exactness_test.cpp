@@ -80,7 +80,11 @@ struct Trial {
   }
 };
 
-// One step: every parameter of every recorded model, in the states the recorded run has after three steps.
+// One step: every parameter of every recorded model, in the states the recorded run has after three steps. UORO has its
+// part of the same step as a random product unless reverse mode runs inside the step.
+VjpMethod exact_method(const NamedRule& r) {
+  return std::string(r.name) == "UORO" ? VjpMethod::MultiStep : VjpMethod::SingleStep;
+}
 class OneStep : public testing::TestWithParam<std::string> {};
 TEST_P(OneStep, IsTheSameStepGradient) {
   Loaded        c(GetParam());
@@ -101,9 +105,9 @@ TEST_P(OneStep, IsTheSameStepGradient) {
   const auto      params = c.model->params();
   const Gradients want   = grad([&](Tensor in) { return loss_of((*c.model)(in)); }, params)(x);
   ASSERT_GT(want.squared_norm().item(), 1e-8);
-  for (const NamedRule& r : {all_rules()[0], all_rules()[2], all_rules()[3]}) {
+  for (const NamedRule& r : all_rules()) {
     restore();
-    const auto learner = r.make(*c.model, VjpMethod::SingleStep);
+    const auto learner = r.make(*c.model, exact_method(r));
     learner->compile_graph(x);
     const Gradients  got = grad([&](Tensor in) { return loss_of((*learner)(in)); }, params)(x);
     const Difference d   = difference(got, want);
@@ -113,24 +117,12 @@ TEST_P(OneStep, IsTheSameStepGradient) {
 INSTANTIATE_TEST_SUITE_P(Recorded, OneStep, testing::ValuesIn(golden_cases({"corrected"})),
                          [](const auto& info) { return info.param.substr(info.param.find('/') + 1); });
 
-// One step under every rule, on models that differ in kind. UORO has its part of the same step as a random product
-// unless reverse mode runs inside the step.
-TEST(OneStepOfEveryRule, IsTheSameStepGradient) {
-  const json              stack  = chain({layer("mgu", 3, 4), layer("leaky_rnn", 4, 3, {{"leak", 0.8}})});
-  const std::vector<json> models = {chain({layer("gru", 3, 4), linear(4, 2)}),
-                                    chain({layer("lstm", 3, 4), linear(4, 2)}), stack,
-                                    layer("snn_expcu", 3, 4, {{"neuron", "alif"}, {"surrogate", "sigmoid"}})};
+// More steps are exact under RTRL only, which shows that the test can fail.
+TEST(SomeSteps, AreExactUnderRtrlOnly) {
+  const json stack = chain({layer("mgu", 3, 4), layer("leaky_rnn", 4, 3, {{"leak", 0.8}})});
   for (const NamedRule& r : all_rules()) {
-    const VjpMethod method = std::string(r.name) == "UORO" ? VjpMethod::MultiStep : VjpMethod::SingleStep;
-    for (const json& description : models) {
-      Trial            one(description, {3}, 1);
-      const Difference d = difference(one.steps(r, method), one.exact());
-      EXPECT_LT(d.worst, 1e-11) << r.name << " " << d.leaf << " " << description;
-      EXPECT_GT(d.weakest, 1e-6) << description;
-    }
-    // More steps are exact under RTRL only, which shows that the test can fail.
     Trial        three(stack, {3}, 3);
-    const double apart = gap(three.steps(r, method), three.exact());
+    const double apart = gap(three.steps(r, exact_method(r)), three.exact());
     EXPECT_EQ(apart < 1e-10, std::string(r.name) == "RTRL") << r.name << " " << apart;
     EXPECT_TRUE(apart < 1e-10 || apart > 1e-3) << r.name << " " << apart;
   }

@@ -98,6 +98,24 @@ TEST(Uoro, DrawsAnewAtEveryStepAndTheSameAfterReset) {
   EXPECT_EQ(gap(run(), first), 0);
 }
 
+// The factors keep the type of states and weights, whatever it is.
+TEST(Uoro, FactorsKeepTheirType) {
+  for (const DType dtype : {DType::F16, DType::F32, DType::F64}) {
+    const Environment::Scope precision({.precision = dtype});
+    auto                     model = make_model(layer("gru", 2, 3));
+    const Tensor             xs = normal({dtype, {3, 2}}, 5), m = ones({3}, dtype);
+    UORO                     learner(*model);
+    learner.compile_graph(row(xs, 0));
+    const Types     before = types_of(learner.memory());
+    const Gradients g      = stepwise(learner, xs, m);
+    EXPECT_EQ(types_of(learner.memory()), before) << name_of(dtype);
+    for (const auto& [path, leaves] : g)
+      for (const auto& [leaf, d] : leaves) EXPECT_EQ(d.dtype(), dtype);
+    for (const Tensor& t : learner.memory()) EXPECT_TRUE(std::isfinite(max(abs(t)).item())) << name_of(dtype);
+    EXPECT_GT(g.squared_norm().item(), 1e-4) << name_of(dtype);
+  }
+}
+
 // A readout of the state itself: ∂(Σ (y-½)²)/∂h = 2 h - 1.
 struct Modulated {
   std::shared_ptr<Module> model = make_model(layer("gru", 2, 3));
