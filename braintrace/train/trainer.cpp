@@ -51,6 +51,7 @@ Alarm alarm_of(const json& j) {
 struct Trainer::Impl {
   explicit Impl(Config c);
 
+  Ending           run(const std::function<bool()>& stop);
   StepRecord       step();
   ValidationRecord validate(int64_t batches);
   void             remember(const ValidationRecord& v);  // for early stopping
@@ -262,16 +263,8 @@ void Trainer::Impl::load(const std::string& path) {
 }
 
 std::string Trainer::Impl::save() {
-  const CheckpointFolder folder(config.checkpoint.dir, config.checkpoint.keep);
-  try {
-    saved_at = updates;
-    return folder.write(updates, checkpoint());
-  } catch (const UserError& error) {
-    const auto left = folder.files();
-    fail(
-        "{}\n  {}", error.what(),
-        left.empty() ? "There is no earlier checkpoint." : fmt::format("The last good checkpoint is {}.", left.back()));
-  }
+  saved_at = updates;
+  return CheckpointFolder(config.checkpoint.dir, config.checkpoint.keep).write(updates, checkpoint());
 }
 
 void Trainer::Impl::describe_end(Ending ending) {
@@ -298,30 +291,41 @@ Trainer::~Trainer() = default;
 
 void Trainer::observe(std::shared_ptr<Observer> observer) { impl_->observers.push_back(std::move(observer)); }
 
-Ending Trainer::run(const std::function<bool()>& stop) {
-  Impl&      r       = *impl_;
-  const auto saves   = !r.config.checkpoint.dir.empty();
-  const auto is_time = [&](int64_t every) { return every > 0 && r.updates % every == 0; };
-  if (saves) CheckpointFolder(r.config.checkpoint.dir, r.config.checkpoint.keep).prepare();
-  r.record.steps = r.history.stretches();
-  r.tell([&](Observer& each) { each.begin(r.record); });
-
+Ending Trainer::Impl::run(const std::function<bool()>& stop) {
+  const bool saves   = !config.checkpoint.dir.empty();
+  const auto is_time = [&](int64_t every) { return every > 0 && updates % every == 0; };
+  record.steps       = history.stretches();
+  tell([&](Observer& each) { each.begin(record); });
   bool stopped = false;
-  while (!r.spoiled && !stopped && !r.done() && !r.enough()) {
-    r.step();
-    if (r.spoiled) break;
-    if (is_time(r.config.validation.every)) r.remember(r.validate(r.config.validation.batches));
-    if (saves && is_time(r.config.checkpoint.every)) r.save();
+  while (!spoiled && !stopped && !done() && !enough()) {
+    step();
+    if (spoiled) break;
+    if (is_time(config.validation.every)) remember(validate(config.validation.batches));
+    if (saves && is_time(config.checkpoint.every)) save();
     stopped = stop && stop();
   }
-  const Ending ending = r.spoiled    ? Ending::NotFinite
-                        : r.done()   ? Ending::Finished
-                        : r.enough() ? Ending::EarlyStop
-                                     : Ending::Interrupted;
-  if (saves && !r.spoiled && r.saved_at != r.updates) r.save();
-  r.describe_end(ending);
-  r.tell([&](Observer& each) { each.end(r.record); });
+  const Ending ending = spoiled    ? Ending::NotFinite
+                        : done()   ? Ending::Finished
+                        : enough() ? Ending::EarlyStop
+                                   : Ending::Interrupted;
+  if (saves && !spoiled && saved_at != updates) save();
+  describe_end(ending);
+  tell([&](Observer& each) { each.end(record); });
   return ending;
+}
+
+Ending Trainer::run(const std::function<bool()>& stop) {
+  const Config::Checkpoints& where = impl_->config.checkpoint;
+  if (where.dir.empty()) return impl_->run(stop);
+  const CheckpointFolder folder(where.dir, where.keep);
+  folder.prepare();
+  try {
+    return impl_->run(stop);
+  } catch (const UserError& error) {
+    const auto left = folder.files();
+    fail("{}\n  {}", error.what(),
+         left.empty() ? "There is no checkpoint yet." : fmt::format("The last good checkpoint is {}.", left.back()));
+  }
 }
 
 StepRecord       Trainer::step() { return impl_->step(); }
