@@ -56,8 +56,7 @@ def refused(args, *words):
 
 # Models with rules.
 help_text = run(BINARY, "export", "--help").stdout
-models = re.search(r"built-in\s+model:\s+(.*?)\s+--", help_text, re.S).group(1).replace(",", " ").split()
-models = [m for m in models if m != "REQUIRED"]
+models = re.search(r"built-in model: (.*?)\n\n", help_text, re.S).group(1).replace(",", " ").split()
 assert {"gru", "lif", "conv_rnn"} <= set(models), models
 rules = list(RULES)
 if "--all" in sys.argv:
@@ -78,7 +77,7 @@ for pair, ulp in sorted(worst.items(), key=lambda item: -item[1])[:5]:
     print(*pair, f"{ulp:.3g} ulp")
 for pair, reason in left_out.items():
     print("left out:", *pair, reason)
-assert len(worst) > 0.8 * len(pairs), left_out
+assert len(worst) > 0.9 * len(pairs), left_out
 assert {r for m, r in worst} == set(rules), worst
 
 # Both compilers, optimised; Adam, cross entropy, f64.
@@ -93,10 +92,14 @@ for args in ([], ["--optimizer", "adam", "--lr", "0.001"], ["--loss", "cross_ent
             replayed(folder, args, compiler, "-O2")
 
 # No heap, no threads: the object asks for nothing but mathematics and memory functions.
-run("cc", *STRICT, "-O2", "-c", "-o", FOLDER / "model.o", folder / "model.c")
-asked = {line.split()[-1] for line in run("nm", "-u", FOLDER / "model.o").stdout.splitlines()}
+def asked(file):
+    run("cc", *STRICT, "-O1", "-c", "-o", FOLDER / "one.o", folder / file)
+    return {line.split()[-1] for line in run("nm", "-u", FOLDER / "one.o").stdout.splitlines()}
+
+
 allowed = {"memcpy", "memset", "_GLOBAL_OFFSET_TABLE_", "__stack_chk_fail"}
-assert asked and all(a in allowed or re.fullmatch(r"(exp|log|tanh|log1p|sqrt|pow|fma|rint)f?", a) for a in asked), asked
+foreign = [a for a in asked("model.c") if a not in allowed and not re.fullmatch(r"(sqrt|pow|fma|rint)f?", a)]
+assert not foreign and "printf" in asked("test_main.c"), foreign
 
 # The replay can fail: a changed weight is seen.
 text = (folder / "model.c").read_text()
@@ -113,7 +116,7 @@ assert sizes["ram"]["all"] >= sizes["ram"]["states"] + sizes["ram"]["arena"] > 0
 assert sizes["flash"]["constants"] > 4 * 32 * 42 and sorted(sizes["files"]) == sorted(p.name for p in folder.iterdir())
 r = run("cmake", "-S", folder, "-B", folder / "build")
 assert r.returncode == 0, r.stderr
-r = run("cmake", "--build", folder / "build", "--", "-k", "0")
+r = run("cmake", "--build", folder / "build")
 assert r.returncode == 0, r.stdout + r.stderr
 r = run("ctest", "--test-dir", folder / "build")
 assert r.returncode == 0, r.stdout
