@@ -141,6 +141,8 @@ void fix_constant_carries(Loop& l) {
 // Whether a value costs less to compute again than to read from memory.
 bool is_cheap_to_repeat(const Op& op) { return is_cheap(op) || is_view(op) || &op == &full_op || &op == &concat_op; }
 
+bool has(const Vars& vars, Var v) { return std::find(vars.begin(), vars.end(), v) != vars.end(); }
+
 // What to stack in place of the ys: values from which, with inputs and carries, all of them follow by cheap equations;
 // the ys themselves where these are smaller.
 Vars worth_stacking(const Loop& l) {
@@ -150,7 +152,6 @@ Vars worth_stacking(const Loop& l) {
     for (Var v : vars) n += l.body.type(v).size() * static_cast<int64_t>(size_of(l.body.type(v).dtype));
     return n;
   };
-  auto has = [](const Vars& vars, Var v) { return std::find(vars.begin(), vars.end(), v) != vars.end(); };
   Mask done(l.body.types.size());
   for (const Vars* vars : {&l.const_args, &l.x_args})
     for (Var v : *vars) done[v] = true;
@@ -162,8 +163,10 @@ Vars worth_stacking(const Loop& l) {
     done[v]          = true;
     const Eqn* e     = producer[v] >= 0 ? &l.body.eqns[producer[v]] : nullptr;
     const auto carry = std::find(l.carry_args.begin(), l.carry_args.end(), v) - l.carry_args.begin();
-    if (carry < static_cast<int64_t>(l.carry_args.size()))
-      open.push_back(l.carry_out[static_cast<size_t>(carry)]);
+    // A carry follows from what steps leave, where they compute that; not where they hand on what they were given.
+    const Var left = carry < static_cast<int64_t>(l.carry_args.size()) ? l.carry_out[static_cast<size_t>(carry)] : -1;
+    if (left >= 0 && producer[left] >= 0)
+      open.push_back(left);
     else if (e && is_cheap_to_repeat(*e->op) && !has(l.carry_out, v))
       open.insert(open.end(), e->in.begin(), e->in.end());
     else
@@ -180,16 +183,16 @@ Tensors all_ys(const Loop& l, const Vars& have, const Tensors& stacked) {
   rest.results = l.ys;
   Tensors in   = concatenated(l.consts, l.xs);
   for (size_t i = 0; i < have.size(); ++i) {
-    std::erase_if(rest.eqns, [&](const Eqn& e) { return e.out[0] == have[i]; });
+    std::erase_if(rest.eqns, [&](const Eqn& e) { return has(e.out, have[i]); });
     rest.args.push_back(have[i]);
     in.push_back(stacked[i]);
+  }
+  for (size_t i = 0; i < have.size(); ++i)
     for (size_t k = 0; k < l.carry_args.size(); ++k)
-      if (l.carry_out[k] == have[i] &&
-          std::find(rest.args.begin(), rest.args.end(), l.carry_args[k]) == rest.args.end()) {
+      if (l.carry_out[k] == have[i] && !has(rest.args, l.carry_args[k])) {
         rest.args.push_back(l.carry_args[k]);
         in.push_back(one_late(l, k, stacked[i]));
       }
-  }
   Mask batched(l.consts.size(), false);
   batched.resize(in.size(), true);
   const VmapResult r = vmap(dce(rest), in, batched, l.length);
