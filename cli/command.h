@@ -14,6 +14,7 @@ using Action = std::function<int()>;
 void add_advise(CLI::App& app, Action& chosen);
 void add_eval(CLI::App& app, Action& chosen);
 void add_explain(CLI::App& app, Action& chosen);
+void add_export(CLI::App& app, Action& chosen);
 void add_fidelity(CLI::App& app, Action& chosen);
 void add_graph(CLI::App& app, Action& chosen);
 void add_info(CLI::App& app, Action& chosen);

@@ -40,6 +40,7 @@ int run(int argc, char** argv) {
   add_advise(app, chosen);
   add_eval(app, chosen);
   add_explain(app, chosen);
+  add_export(app, chosen);
   add_fidelity(app, chosen);
   add_graph(app, chosen);
   add_info(app, chosen);

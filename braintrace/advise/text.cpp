@@ -44,10 +44,10 @@ ordered_json json_of(const Cost& c) {
     j["left_out"] = c.left_out;
     return j;
   }
-  const Memory& m       = c.memory;
-  j["memory_bytes"]     = m.total();
-  j["memory"]           = {{"weights", m.weights}, {"optimizer", m.optimizer}, {"states", m.states},
-                           {"traces", m.traces},   {"data", m.data},           {"work", m.work}};
+  const Memory& m   = c.memory;
+  j["memory_bytes"] = m.total();
+  j["memory"]       = {{"weights", m.weights}, {"optimizer", m.optimizer}, {"states", m.states},  {"traces", m.traces},
+                       {"data", m.data},       {"work", m.work},           {"program", m.program}};
   j["flops_per_step"]   = c.flops_per_step;
   j["bytes_per_step"]   = c.bytes_per_step;
   j["seconds_per_step"] = c.seconds_per_step;

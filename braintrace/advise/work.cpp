@@ -126,13 +126,13 @@ Yardstick Yardstick::measured() {
     return Tensors{y};
   };
   const auto        product = [](const Tensors& in) { return Tensors{dot(in[0], in[1])}; };
-  constexpr int64_t n = 256, small = 1 << 14, large = 1 << 23;
+  constexpr int64_t m = 32, n = 256, small = 1 << 14, large = 1 << 23;  // a batch of 32 through 256 units
   Yardstick         y{};
   y.stages     = 1 / timed(sum_of, {{1}, {1}});
   y.near_bytes = 12.0 * small / timed(sum_of, {{small}, {small}});
   y.far_bytes  = 12.0 * large / timed(sum_of, {{large}, {large}});
   y.elements   = 8.0 * 9 * small / timed(chain, {{small}});
-  y.products   = static_cast<double>(n * n * n) / timed(product, {{n, n}, {n, n}});
+  y.products   = static_cast<double>(m * n * n) / timed(product, {{m, n}, {n, n}});
   return y;
 }
 
