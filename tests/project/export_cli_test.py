@@ -3,7 +3,8 @@
 
 Usage: export_cli_test.py BINARY [--all]
 
-Models and rules are paired so that each occurs; --all takes every pair. Where a compiler for ARM and its emulator are
+Models and rules are paired so that each occurs; --all takes every pair (conv_rnn, with 400 000 weights, with two rules).
+Where a compiler for ARM and its emulator are
 installed, one network runs on an emulated Cortex-M too.
 """
 import json
@@ -60,7 +61,7 @@ models = re.search(r"built-in model: (.*?)\n\n", help_text, re.S).group(1).repla
 assert {"gru", "lif", "conv_rnn"} <= set(models), models
 rules = list(RULES)
 if "--all" in sys.argv:
-    pairs = [(m, r) for m in models for r in rules]
+    pairs = [(m, r) for m in models for r in rules if m != "conv_rnn" or r in ("D_RTRL", "ES_D_RTRL")]
 else:
     pairs = [(m, rules[i % len(rules)]) for i, m in enumerate(m for m in models if m != "conv_rnn")]
 worst, left_out = {}, {}
@@ -146,7 +147,7 @@ refused(["gru", "--rule", "ES_D_RTRL"], "decay")
 refused(["gru", "--optimizer", "adm"], "did you mean 'adam'")
 refused(["gru", "--loss", "mae"], "Known: mse, cross_entropy")
 refused(["gru", "--dtype", "f16"], "f32 or f64")
-refused(["gru", "--lr", "-1"], "must be positive")
+refused(["gru", "--lr", "0"], "must be positive")
 refused(["gru", "--lr", "1e30"], "not finite any more", "learning rate")
 refused(["gru", "--batch", "2"], "one sample at a time")
 refused(["gru", "--ram", "1000"], "bytes of RAM", "1000")
