@@ -15,6 +15,7 @@ void add_explain(CLI::App& app, Action& chosen);
 void add_fidelity(CLI::App& app, Action& chosen);
 void add_graph(CLI::App& app, Action& chosen);
 void add_info(CLI::App& app, Action& chosen);
+void add_tasks(CLI::App& app, Action& chosen);
 void add_verify(CLI::App& app, Action& chosen);
 
 }  // namespace braintrace::cli

@@ -41,6 +41,7 @@ int run(int argc, char** argv) {
   add_fidelity(app, chosen);
   add_graph(app, chosen);
   add_info(app, chosen);
+  add_tasks(app, chosen);
   add_verify(app, chosen);
 
   const auto commands = app.get_subcommands({});
