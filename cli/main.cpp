@@ -39,11 +39,14 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   Action chosen;
   add_advise(app, chosen);
+  add_eval(app, chosen);
   add_explain(app, chosen);
+  add_export(app, chosen);
   add_fidelity(app, chosen);
   add_graph(app, chosen);
   add_info(app, chosen);
   add_stream(app, chosen);
+  add_train(app, chosen);
   add_verify(app, chosen);
 
   const auto commands = app.get_subcommands({});

@@ -8,6 +8,7 @@
 #include "braintrace/compiler/report.h"
 #include "braintrace/control/custom.h"
 #include "braintrace/ops/math.h"
+#include "braintrace/transforms/vmap.h"
 #include "braintrace/transforms/walk.h"
 
 namespace braintrace {
@@ -240,12 +241,10 @@ std::vector<std::string> OnlineLearner::keys_of(const MemorySlot& slot, const Pa
 }
 
 std::vector<OnlineLearner::EtraceEntry> OnlineLearner::get_etrace_of(const Path& parameter) const {
-  const MemorySlots        slots  = memory_slots();
-  const Tensors            values = memory();
   std::vector<EtraceEntry> out;
-  for (size_t i = 0; i < slots.size(); ++i)
-    for (const std::string& key : keys_of(slots[i], parameter))
-      out.push_back({slots[i].kind, slots[i].relation, slots[i].group, key, values[i]});
+  for (const auto& [slot, value] : remembered())
+    for (const std::string& key : keys_of(slot, parameter))
+      out.push_back({slot.kind, slot.relation, slot.group, key, value});
   require(
       !out.empty(),
       "get_etrace_of: '{}' carries no trace.\n  It is no parameter of the model, or no trainable operation connects "
@@ -269,6 +268,26 @@ StateMap OnlineLearner::other_states() const {
 Tensors OnlineLearner::memory() const {
   Tensors out;
   for (const State& m : compiled().memory) out.push_back(m.value());
+  return out;
+}
+
+std::vector<Remembered> OnlineLearner::remembered() const {
+  const Tensors           kept  = memory();
+  const Types             types = types_of(memory_slots());
+  std::vector<Remembered> out;
+  const Traced            one      = trace(types, [&](const Tensors& in) {
+    out = rule_->written_out(graph(), in);
+    Tensors values;
+    for (const Remembered& r : out) values.push_back(r.value);
+    return values;
+  });
+  const bool              in_lanes = types_of(kept) != types;
+  const Tensors           inputs   = concatenated(one.constants, kept);
+  Mask                    batched(inputs.size(), in_lanes);
+  std::fill_n(batched.begin(), one.constants.size(), false);
+  const Tensors values =
+      in_lanes ? vmap(one.program, inputs, batched, kept[0].shape()[0]).out : replay(one.program, one.constants, kept);
+  for (size_t i = 0; i < out.size(); ++i) out[i].value = values[i];
   return out;
 }
 

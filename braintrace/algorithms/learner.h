@@ -96,7 +96,9 @@ class OnlineLearner {
   StateMap            path_to_states() const { return model_->states(); }
   Path                state_id_to_path(const State& state) const;
 
-  // What the rule remembers, in the order of LearningRule::memory.
+  // What the rule remembers, written out; in lanes with a leading axis.
+  std::vector<Remembered> remembered() const;
+  // What is kept for it, in the order of LearningRule::memory.
   MemorySlots memory_slots() const { return rule_->memory(graph()); }
   Tensors     memory() const;
   StateMap    memory_states() const;  // the states that hold it: etrace.0, …

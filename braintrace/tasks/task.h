@@ -58,5 +58,6 @@ const std::vector<TaskType>& task_types();  // by name
 // Throws UserError that names the field and the nearest known name.
 std::shared_ptr<Task> make_task(const nlohmann::json& description, uint64_t seed);
 std::shared_ptr<Task> make_task(const std::string& description, uint64_t seed);
+std::shared_ptr<Task> make_task(const char* description, uint64_t seed);
 
 }  // namespace braintrace::tasks

@@ -180,6 +180,39 @@ TEST(Calls, MisuseIsExplained) {
   EXPECT_NE(other.find("compiled with state 'a.h' of f64[4,3], which is f64[5,3] now"), std::string::npos) << other;
 }
 
+// A loss that fails behind the call takes back what the call did.
+TEST(Calls, AFailingLossLeavesEverythingAsItWas) {
+  for (const char* rule : {"d_rtrl", "ostl_feedforward", "uoro", "rtrl"}) {
+    auto       model   = make_model(chain({layer("vanilla_rnn", 2, 3), layer("gru", 3, 3), linear(3, 2)}));
+    const auto learner = compile(*model, rule, row(xs, 0));
+    for (const Tensor& t : learner->memory()) EXPECT_EQ(max(abs(t)).item(), 0) << rule;
+    set_states(*model, 21);
+    (*learner)(row(xs, 0));
+    const auto everything = [&] {
+      Tensors out;
+      for (const StateMap& map : {model->states(), learner->own_states()})
+        for (const auto& [path, state] : map)
+          for (const std::string& leaf : state.leaf_names()) out.push_back(state.leaf(leaf));
+      return out;
+    };
+    const Tensors before = everything();
+    const auto    loss   = [&](Tensor x) {
+      (*learner)(x);
+      return squared(zeros({2}, DType::F64) + zeros({3}, DType::F64));
+    };
+    EXPECT_NE(error_of([&] { grad(loss, model->params())(row(xs, 1)); }), "") << rule;
+    EXPECT_NE(error_of([&] { jit(grad(loss, model->params()))(row(xs, 1)); }), "") << rule;
+    const Tensors after = everything();
+    for (size_t i = 0; i < before.size(); ++i) EXPECT_EQ(max(abs(after[i] - before[i])).item(), 0) << rule;
+    (*learner)(row(xs, 1));  // and it goes on
+    EXPECT_EQ(learner->running_index(), 2);
+    double moved = 0;
+    for (size_t i = 0; i < before.size(); ++i)
+      moved += max(abs(convert(everything()[i] - before[i], DType::F64))).item();
+    EXPECT_GT(moved, 1) << rule;
+  }
+}
+
 TEST(Calls, TracesStayBounded) {
   const Tensor many = normal({DType::F64, {150, 2}}, 8);
   for (const char* rule : {"d_rtrl", "ostl_recurrent", "eprop"}) {
