@@ -9,6 +9,7 @@
 #include "braintrace/algorithms/registry.h"
 #include "braintrace/base/version.h"
 #include "braintrace/ir/op.h"
+#include "braintrace/runtime/backend.h"
 #include "cli/command.h"
 
 namespace braintrace::cli {
@@ -29,7 +30,11 @@ std::vector<std::string_view> dtype_names() {
   return names;
 }
 
-const std::vector<std::string_view> backends = {"reference"};
+std::vector<std::string_view> backend_names() {
+  std::vector<std::string_view> names;
+  for (const Backend* b : backends()) names.push_back(b->name());
+  return names;
+}
 
 struct Options {
   bool json = false, ops = false, algorithms = false;
@@ -38,7 +43,7 @@ struct Options {
 nlohmann::ordered_json as_json(const Options& o) {
   nlohmann::ordered_json j = {{"version", version},
                               {"compiler", compiler()},
-                              {"backends", backends},
+                              {"backends", backend_names()},
                               {"dtypes", dtype_names()},
                               {"num_ops", all_ops().size()}};
   if (o.ops)
@@ -53,7 +58,7 @@ nlohmann::ordered_json as_json(const Options& o) {
 void print_text(const Options& o) {
   fmt::print("version   {}\n", version);
   fmt::print("compiler  {}\n", compiler());
-  fmt::print("backends  {}\n", fmt::join(backends, " "));
+  fmt::print("backends  {}\n", fmt::join(backend_names(), " "));
   fmt::print("dtypes    {}\n", fmt::join(dtype_names(), " "));
   fmt::print("ops       {}\n", all_ops().size());
   if (o.ops) {

@@ -23,6 +23,7 @@ if(BRAINTRACE_PRECOMPILE)
   target_compile_definitions(test_headers PRIVATE BRAINTRACE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_precompile_headers(test_headers PRIVATE <gtest/gtest.h> braintrace/ops/math.h braintrace/ops/move.h)
   bt_warnings(test_headers)
+  bt_quick_build(test_headers)
 endif()
 
 function(bt_test name)
@@ -33,8 +34,11 @@ function(bt_test name)
   target_link_libraries(test_${name} PRIVATE braintrace GTest::gtest_main $<TARGET_NAME_IF_EXISTS:rapidcheck>)
   target_compile_definitions(test_${name} PRIVATE BRAINTRACE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   bt_warnings(test_${name})
+  bt_quick_build(test_${name})
   add_test(NAME ${name} COMMAND ${bt_launcher} $<TARGET_FILE:test_${name}>)
-  set_tests_properties(${name} PROPERTIES ENVIRONMENT BRAINTRACE_CACHE_DIR=${PROJECT_BINARY_DIR}/compiled)
+  # The interpreter is the judge; tests of compiled code ask for it by name.
+  set_tests_properties(${name} PROPERTIES ENVIRONMENT
+                       "BRAINTRACE_BACKEND=reference;BRAINTRACE_CACHE_DIR=${PROJECT_BINARY_DIR}/compiled")
 endfunction()
 
 # The tests of each folder below tests/ as one program.

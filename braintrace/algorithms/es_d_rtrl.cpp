@@ -10,18 +10,40 @@
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/ops/reduce.h"
+#include "braintrace/transforms/walk.h"
 
 namespace braintrace {
 
 namespace {
 
+// V(x, q) reads x; `x` is the type of what is filtered.
+bool reads_x(const TraceSite& s, const Type& x) {
+  Types types              = s.call.in;
+  types[s.call.op->etp->x] = x;
+  const Traced V           = trace(
+                types, [&](const Tensors& in) -> Tensors { return {pull_back(s.call, s.weight, in, Tensor(s.call.y, 1))}; });
+  Mask active(V.program.constants.size() + types.size());
+  active[V.program.constants.size() + static_cast<size_t>(s.call.op->etp->x)] = true;
+  return result_dependence(V.program, active)[0];
+}
+
+// Besides x the operation reads parameters alone, so V at a later step is V at this one.
+bool is_constant_but_for_x(const HiddenParamOpRelation& r) {
+  size_t known = 1;
+  for (const Trainable& t : r.trainables) known += t.chain.constants.empty() ? 1 : 0;
+  return known == r.call.in.size();
+}
+
 // The memory is: a step counter, then per site-relation its filtered input, then per (relation, group) its filtered
 // sensitivity. Sites of one relation and group share them.
 struct Layout {
   std::vector<TraceSite>                sites;
-  std::map<int, size_t>                 x_slot;  // by relation
-  std::map<std::pair<int, int>, size_t> f_slot;  // by relation and connection
+  std::map<int, size_t>                 x_slot;     // by relation
+  std::map<std::pair<int, int>, size_t> f_slot;     // by relation and connection
+  std::map<std::pair<int, int>, size_t> q_slot;     // likewise, among the adjoints
+  std::vector<bool>                     goes_back;  // by site: its credit goes back to the steps that made ε^x
   MemorySlots                           slots{{{DType::F64, {}}, "count"}};
+  Types                                 adjoints;
 
   explicit Layout(const ETraceGraph& graph) : sites(trace_sites(graph)) {
     for (const TraceSite& s : sites) {
@@ -44,6 +66,9 @@ struct Layout {
       const HiddenGroup& g = graph.hidden_groups[s.group];
       if (f_slot.try_emplace({s.relation, s.connection}, slots.size()).second)
         slots.push_back({{s.call.y.dtype, g.on_positions({g.num_state})}, "f", s.relation, s.group});
+      goes_back.push_back(rules.x >= 0 && is_constant_but_for_x(r) && reads_x(s, slots[x_slot.at(s.relation)].type));
+      if (goes_back.back() && q_slot.try_emplace({s.relation, s.connection}, adjoints.size()).second)
+        adjoints.push_back(s.call.y);
     }
   }
 };
@@ -98,41 +123,75 @@ Tensors IODimRule::advance(Step& step, const Tensors& memory, const Tensors&) co
   return next;
 }
 
+namespace {
+
+// Σ_a credit · ε^f / c_m with c_m = max(1 - α_f^m, 1e-8), laid out like the operation's output; undefined without
+// credit.
+Tensor sensed(const Step& step, const Layout& layout, const TraceSite& s, const Tensors& memory, const Tensors& credit,
+              double alpha_f) {
+  if (!credit[s.group].defined()) return {};
+  const Tensor& f = memory[layout.f_slot.at({s.relation, s.connection})];
+  const Tensor  c = maximum(1 - pow(Tensor(Type{DType::F64, {}}, alpha_f), memory[0]), 1e-8);
+  return cotangent(step, s, credit[s.group], f / convert(c, f.dtype()));
+}
+
+// Adds V(ε^x, q).
+void add_remembered(const Step& step, const Layout& layout, const TraceSite& s, const Tensors& memory, const Tensor& q,
+                    Tensors& leaf_gradients) {
+  if (!q.defined()) return;
+  Tensors filtered = step.operands(s.relation);
+  if (const auto x = layout.x_slot.find(s.relation); x != layout.x_slot.end())
+    filtered[s.call.op->etp->x] = memory[x->second];
+  step.add_operand_gradient(s.relation, s.trainable, pull_back(s.call, s.weight, filtered, q), leaf_gradients);
+}
+
+}  // namespace
+
 void IODimRule::recall(Step& step, const Tensors& memory, const Tensors& credit, Tensors& leaf_gradients) const {
   const Layout layout(step.graph());
-  // c_m = max(1 - α_f^m, 1e-8)
-  const Tensor c = maximum(1 - pow(Tensor(Type{DType::F64, {}}, options_.decay.f), memory[0]), 1e-8);
-  for (const TraceSite& s : layout.sites) {
-    if (!credit[s.group].defined()) continue;
-    const Tensor& f        = memory[layout.f_slot.at({s.relation, s.connection})];
-    Tensors       filtered = step.operands(s.relation);
-    if (const auto x = layout.x_slot.find(s.relation); x != layout.x_slot.end())
-      filtered[s.call.op->etp->x] = memory[x->second];
-    const Tensor q = cotangent(step, s, credit[s.group], f / convert(c, f.dtype()));
-    step.add_operand_gradient(s.relation, s.trainable, pull_back(s.call, s.weight, filtered, q), leaf_gradients);
-  }
+  for (const TraceSite& s : layout.sites)
+    add_remembered(step, layout, s, memory, sensed(step, layout, s, memory, credit, options_.decay.f), leaf_gradients);
 }
+
+Types IODimRule::adjoint(const ETraceGraph& graph) const { return Layout(graph).adjoints; }
 
 Retreat IODimRule::retreat(Step& step, const StepBack& at) const {
   const ETraceGraph& graph = step.graph();
-  Step::SameStep     now   = step.pull(at.ct);
-  Tensors            leaf_gradients(graph.module_info.weights.size());
-  recall(step, at.after, options_.signal.received(graph, now.L, at.ct, at.aux), leaf_gradients);
-  recall(step, at.before, now.O, leaf_gradients);
-  if (options_.signal.is_modulatory()) {
-    step.forget_traced(now.inputs);
-  } else {
-    for (const TraceSite& s : trace_sites(graph)) {
-      const Tensor& D_f = step.D_f(s.relation, s.connection);
-      if (!D_f.defined()) continue;
-      Tensors present = step.operands(s.relation);
-      if (const int x = s.call.op->etp->x; x >= 0) present[x] = represented(s, present[x]);
-      const Tensor q = cotangent(step, s, now.L[s.group], D_f);
-      step.add_operand_gradient(s.relation, s.trainable, -pull_back(s.call, s.weight, present, q), leaf_gradients);
+  const Layout       layout(graph);
+  const double       alpha_f = options_.decay.f;
+  Step::SameStep     now     = step.pull(at.ct);
+  const Tensors      given   = options_.signal.received(graph, now.L, at.ct, at.aux);  // L'
+  Tensors            leaf_gradients(graph.module_info.weights.size()), past(layout.adjoints.size());
+  if (options_.signal.is_modulatory()) step.forget_traced(now.inputs);
+  for (size_t i = 0; i < layout.sites.size(); ++i) {
+    const TraceSite& s = layout.sites[i];
+    const Tensor     q = sensed(step, layout, s, at.after, given, alpha_f);
+    const Tensor     o = sensed(step, layout, s, at.before, now.O, alpha_f);
+    Tensor           present;
+    if (layout.goes_back[i]) {
+      const size_t slot = layout.q_slot.at({s.relation, s.connection});
+      present           = add_defined(q, at.adjoint[slot]);
+      past[slot]        = add_defined(present.defined() ? options_.decay.x * present : Tensor(), o);
+    } else {
+      add_remembered(step, layout, s, at.after, q, leaf_gradients);
+      add_remembered(step, layout, s, at.before, o, leaf_gradients);
     }
+    if (const Tensor& D_f = step.D_f(s.relation, s.connection); D_f.defined() && !options_.signal.is_modulatory())
+      present = add_defined(present, -cotangent(step, s, now.L[s.group], D_f));
+    if (!present.defined()) continue;
+    Tensors operands = step.operands(s.relation);
+    if (const int x = s.call.op->etp->x; x >= 0) operands[x] = represented(s, operands[x]);
+    step.add_operand_gradient(s.relation, s.trainable, pull_back(s.call, s.weight, operands, present), leaf_gradients);
   }
   step.add_to_inputs(leaf_gradients, now.inputs);
-  return {now.inputs, {}};
+  return {now.inputs, past};
+}
+
+void IODimRule::enter(Step& first, const Tensors& memory, const Tensors& adjoint, Tensors& leaf_gradients) const {
+  const Layout layout(first.graph());
+  for (size_t i = 0; i < layout.sites.size(); ++i)
+    if (const TraceSite& s = layout.sites[i]; layout.goes_back[i])
+      add_remembered(first, layout, s, memory, adjoint[layout.q_slot.at({s.relation, s.connection})], leaf_gradients);
 }
 
 }  // namespace braintrace

@@ -28,8 +28,12 @@ struct IODimOptions {
 //   ∇_t   = s_t + V(ε^x_t, Σ_a L'_t ε^f_t / c_m) − V(x_t, Σ_a L_t D_f,t)
 //
 // V(x, q) is the operation's own weight pull-back at input x and output cotangent q; m counts the steps in the trace.
-// The last term takes out of s_t what the trace contains already. A window is the sum of its steps. Memory
-// O(B·(I+O·S)).
+// The last term takes out of s_t what the trace contains already. Memory O(B·(I+O·S)).
+// A window is the sum of its steps. V is linear in x, so credit is filtered backwards instead of x forwards:
+//
+//   q̃_t = Σ_a L'_t ε^f_t / c_m + α_x q̃_{t+1}         Σ_t V(ε^x_t, q_t) = V(ε^x_0, α_x q̃_1) + Σ_t V(x_t, q̃_t)
+//
+// and one product per weight and window remains, with x as it came: spikes stay spikes.
 class IODimRule : public LearningRule {
  public:
   explicit IODimRule(std::string name, IODimOptions options);
@@ -39,7 +43,9 @@ class IODimRule : public LearningRule {
   MemorySlots    memory(const ETraceGraph& graph) const override;
   Tensors        advance(Step& step, const Tensors& memory, const Tensors& aux) const override;
   void    recall(Step& step, const Tensors& memory, const Tensors& credit, Tensors& leaf_gradients) const override;
+  Types   adjoint(const ETraceGraph& graph) const override;
   Retreat retreat(Step& step, const StepBack& at) const override;
+  void    enter(Step& first, const Tensors& memory, const Tensors& adjoint, Tensors& leaf_gradients) const override;
 
  private:
   std::string  name_;

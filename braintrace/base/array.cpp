@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <new>
 
 #include <fmt/format.h>
@@ -12,11 +14,16 @@ namespace braintrace {
 
 namespace {
 
-constexpr std::align_val_t alignment{64};
+constexpr size_t alignment = 64;
 
-std::shared_ptr<void> allocate(size_t bytes) {
-  void* p = ::operator new(std::max<size_t>(bytes, 1), alignment);
-  return {p, [](void* q) { ::operator delete(q, alignment); }};
+// Zeros that the system hands out page by page when they are first written: large arrays that stay zero cost nothing.
+std::shared_ptr<void> allocate_zeros(size_t bytes) {
+  void* all = std::calloc(bytes + alignment, 1);
+  if (!all) throw std::bad_alloc();
+  void*  first = all;
+  size_t space = bytes + alignment;
+  std::align(alignment, bytes, first, space);
+  return {first, [all](void*) { std::free(all); }};
 }
 
 void check_shape(const Type& type) {
@@ -52,9 +59,7 @@ T from_double(double v) {
 
 Array::Array(Type type) : type_(std::move(type)) {
   check_shape(type_);
-  auto storage = allocate(bytes());
-  std::memset(storage.get(), 0, bytes());
-  data_ = std::move(storage);
+  data_ = allocate_zeros(bytes());
 }
 
 Array Array::borrow(Type type, const void* data, std::shared_ptr<const void> owner) {

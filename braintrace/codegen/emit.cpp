@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "braintrace/codegen/abi.h"
+#include "braintrace/codegen/dialect.h"
 #include "braintrace/codegen/kernel.h"
 #include "braintrace/codegen/lower.h"
 #include "braintrace/codegen/plan.h"
@@ -13,29 +14,17 @@ namespace braintrace::codegen {
 
 namespace {
 
-constexpr int64_t parallel_work =
-    262144;  // some 100 µs: below, the hand-over to other threads costs more than it gives
+constexpr int64_t parallel_work = 65536;  // some 20 µs: below, the hand-over to other threads costs more than it gives
 
 constexpr Key<Array> value_key{"value"};
 
-constexpr std::string_view head = R"c(#define _GNU_SOURCE
-#include <math.h>
-#include <stdint.h>
-#include <string.h>
-#ifdef __clang__
-#define BT_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define BT_INDEPENDENT _Pragma("GCC ivdep")
-#endif
-)c";
-
-std::string declaration(const Program& p, Var v, const Place& place) {
+std::string declaration(Dialect d, const Program& p, Var v, const Place& place) {
   const auto type = storage_type(p.type(v).dtype);
   switch (place.kind) {
     case Place::Kind::Input:
       return fmt::format("const {}* v{} = (const {}*)f->in[{}];\n", type, v, type, place.at);
     case Place::Kind::Constant:
-      return fmt::format("const {}* v{} = (const {}*)f->host->constants[{}];\n", type, v, type, place.at);
+      return fmt::format("const {}* v{} = (const {}*){};\n", type, v, type, constant_text(d, place.at));
     case Place::Kind::Result:
       return fmt::format("{}* v{} = ({}*)f->out[{}];\n", type, v, type, place.at);
     case Place::Kind::Arena:
@@ -49,6 +38,8 @@ std::string declaration(const Program& p, Var v, const Place& place) {
 }  // namespace
 
 int64_t Unit::constant(const Array& value) {
+  for (size_t i = 0; i < constants_.size(); ++i)
+    if (constants_[i].type() == value.type() && identical(constants_[i], value)) return static_cast<int64_t>(i);
   constants_.push_back(value);
   return static_cast<int64_t>(constants_.size()) - 1;
 }
@@ -69,7 +60,7 @@ Unit::Function Unit::function(const Program& p) {
   std::vector<std::pair<Var, int64_t>> constants;
   for (const Eqn& e : p.eqns)
     if (e.op->name == "constant") constants.emplace_back(e.out[0], constant(e.attrs[value_key]));
-  const Plan        plan = planned(p, f, scratch, constants);
+  const Plan        plan = planned(p, f, scratch, constants, alignment_of(dialect_));
   const std::string name = fmt::format("bt_f{}", functions_++);
   std::string       calls;
   for (size_t s = 0; s < f.stages.size(); ++s) {
@@ -79,37 +70,46 @@ Unit::Function Unit::function(const Program& p) {
     for (int32_t i : f.stages[s].eqns) text_ += fmt::format(" {}", p.eqns[i].op->name);
     text_ += fmt::format(" */\nstatic int32_t {}(const bt_frame* f, int64_t begin, int64_t end) {{\n", step);
     for (const Vars* vars : {&f.stages[s].reads, &f.stages[s].writes})
-      for (Var v : *vars) text_ += declaration(p, v, plan.places[v]);
+      for (Var v : *vars) text_ += declaration(dialect_, p, v, plan.places[v]);
+    if (dialect_ == Dialect::Portable) text_ += "(void)f;\n(void)begin;\n(void)end;\n";
     if (k.scratch) text_ += fmt::format("char* w = f->arena + {};\n", plan.scratch[s]);
     text_ += k.body + "return 0;\n}\n";
-    if (k.count > 1 && k.work >= parallel_work)
+    if (dialect_ == Dialect::Native && k.count > 1 && k.work >= parallel_work)
       calls += fmt::format("if ((rc = f->host->parallel(f->host->self, {}, f, {}, {}))) return rc;\n", step, k.count,
                            std::max<int64_t>(1, k.count * (parallel_work / 2) / k.work));
     else
       calls += fmt::format("if ((rc = {}(f, 0, {}))) return rc;\n", step, k.count);
   }
   for (const auto& [from, to] : plan.copies) {
-    calls += fmt::format("{{ {}memcpy(f->out[{}], v{}, {}); }}\n", declaration(p, from, plan.places[from]), to, from,
-                         p.type(from).size() * static_cast<int64_t>(size_of(p.type(from).dtype)));
+    calls += fmt::format("{{ {}memcpy(f->out[{}], v{}, {}); }}\n", declaration(dialect_, p, from, plan.places[from]),
+                         to, from, p.type(from).size() * static_cast<int64_t>(size_of(p.type(from).dtype)));
   }
-  text_ +=
-      fmt::format("static int32_t {}(const bt_frame* f) {{\nint32_t rc;\n(void)rc;\n{}return 0;\n}}\n", name, calls);
+  text_ += fmt::format("static int32_t {}(const bt_frame* f) {{\nint32_t rc;\n(void)rc;\n(void)f;\n{}return 0;\n}}\n",
+                       name, calls);
   Function out{name, plan.arena_bytes, {}};
   for (const InPlace& i : plan.in_place) out.in_place.emplace_back(i.result, i.arg);
   return out;
 }
 
 Emitted Unit::finish(std::vector<Entry> entries) && {
-  Emitted out;
-  out.source = fmt::format("/* emitted by braintrace, interface {} */\n", abi_version);
-  out.source += head;
-  out.source += abi_text;
-  out.source += "\n";
-  out.source += scalar_functions;
-  if (uses_random_) out.source += random_functions;
-  if (uses_matrix_) out.source += matrix_functions;
+  Emitted    out;
+  const bool native = dialect_ == Dialect::Native;
+  if (native)
+    out.source = fmt::format("/* emitted by braintrace, interface {} */\n", abi_version);
+  else
+    for (size_t at; (at = text_.find("BT_INDEPENDENT\n")) != text_.npos;) text_.erase(at, 15);
+  out.source += head_of(dialect_);
+  const std::string products(uses_matrix_ ? matrix_functions_of(dialect_) : "");
+  std::string       functions = native ? products : needed_functions(products, text_);
+  functions                   = needed_functions(random_functions, text_) + functions;
+  out.source += needed_functions(scalar_functions(), functions + text_) + functions;
+  if (!native) {
+    for (size_t i = 0; i < constants_.size(); ++i) out.source += array_text(fmt::format("bt_c{}", i), constants_[i]);
+    text_ = indented(text_);
+  }
   out.source += text_;
   for (Entry& e : entries) {
+    if (!native) break;  // the file that surrounds the text calls them
     const std::string exported = e.name + "_entry";
     out.source += fmt::format("int32_t {}(const bt_frame* f) {{ return {}(f); }}\n", exported, e.name);
     e.name = exported;
@@ -120,8 +120,8 @@ Emitted Unit::finish(std::vector<Entry> entries) && {
   return out;
 }
 
-Emitted emit(const std::vector<Program>& programs) {
-  Unit               unit;
+Emitted emit(const std::vector<Program>& programs, Dialect dialect) {
+  Unit               unit(dialect);
   std::vector<Entry> entries;
   for (const Program& p : programs) entries.push_back(unit.function(lowered(p)));
   return std::move(unit).finish(std::move(entries));

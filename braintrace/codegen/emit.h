@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "braintrace/codegen/dialect.h"
 #include "braintrace/ir/op.h"
 
 namespace braintrace::codegen {
@@ -14,7 +15,7 @@ struct HostCall {
   Types in, out;
 };
 struct Entry {
-  std::string                            name;         // of a bt_function: inputs are constants, then arguments
+  std::string                            name;         // of its function: inputs are constants, then arguments
   int64_t                                arena_bytes;  // that a call needs
   std::vector<std::pair<size_t, size_t>> in_place;     // (result, argument) that may share memory
 };
@@ -25,6 +26,7 @@ struct Emitted {
   std::vector<HostCall> calls;
 };
 
-Emitted emit(const std::vector<Program>& programs);
+// In the portable dialect an equation without a rule is a UserError that names it.
+Emitted emit(const std::vector<Program>& programs, Dialect dialect = Dialect::Native);
 
 }  // namespace braintrace::codegen

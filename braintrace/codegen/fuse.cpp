@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <queue>
+#include <tuple>
 
 #include "braintrace/codegen/lower.h"
 #include "braintrace/codegen/scalar.h"
@@ -13,6 +14,8 @@
 namespace braintrace::codegen {
 
 namespace {
+
+constexpr size_t longest_loop = 48;  // equations that share one without running out of registers
 
 enum class Kind : uint8_t { Elementwise, Reduction, View, Source, Constant, Other };
 
@@ -63,6 +66,7 @@ class Fuser {
 
   Fused run() {
     for (size_t i = 0; i < p_.eqns.size(); ++i) place(static_cast<int32_t>(i));
+    join_last();
     for (const Vars* inputs : {&p_.constants, &p_.args})
       for (Var v : *inputs) memory_[v] = v;
     for (size_t i = 0; i < p_.eqns.size(); ++i)
@@ -197,6 +201,22 @@ class Fuser {
       }
   }
 
+  // Loops over the same space that nobody waits for, such as updates of weights, become one: threads meet once for all.
+  void join_last() {
+    std::vector<int32_t> last;
+    for (int32_t s = 0; s < static_cast<int32_t>(stages_.size()); ++s) {
+      const bool waited = std::any_of(before_.begin(), before_.end(), [&](const Numbers& b) { return b.has(s); });
+      if (now(s) != s || !stages_[s].loop || has_reduction_[s] || waited) continue;
+      const auto same = std::find_if(last.begin(), last.end(), [&](int32_t h) {
+        return stages_[h].space == stages_[s].space && stages_[h].eqns.size() + stages_[s].eqns.size() <= longest_loop;
+      });
+      if (same == last.end())
+        last.push_back(s);
+      else
+        merge(*same, s);
+    }
+  }
+
   void depend(int32_t stage, int32_t on) {
     if (on < 0 || on == stage || before_[stage].has(on)) return;
     Numbers more = before_[on];
@@ -236,7 +256,7 @@ class Fuser {
     const Source s = behind(v);
     if (producer_[s.base] >= 0) {
       const Kind k = kinds_[producer_[s.base]];
-      if (k == Kind::Source) return;
+      if (k == Kind::Source && stages_[stage].loop) return;
       if (k == Kind::Elementwise && stage_of_[producer_[s.base]] == stage) return;
     }
     read(stage, s.base, s.same_positions && squeezed(p_.type(v).shape) == stages_[stage].space);
@@ -253,7 +273,8 @@ class Fuser {
     }
   }
 
-  // Every stage after those that make what it reads; otherwise in the order of the program.
+  // Every stage after those that make what it reads; those that no other stage waits for last, when what their results
+  // replace has been read and they may overwrite it; otherwise in the order of the program.
   std::vector<Stage> ordered() const {
     std::vector<int32_t>              writer(p_.types.size(), -1);
     std::vector<std::vector<int32_t>> next(stages_.size());
@@ -266,17 +287,18 @@ class Fuser {
           next[writer[v]].push_back(static_cast<int32_t>(s));
           ++waits[s];
         }
-    using Entry = std::pair<int32_t, int32_t>;  // first equation, stage
+    using Entry = std::tuple<bool, int32_t, int32_t>;  // nobody waits for it, first equation, stage
+    auto entry  = [&](size_t s) { return Entry{next[s].empty(), stages_[s].eqns.front(), static_cast<int32_t>(s)}; };
     std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
     for (size_t s = 0; s < stages_.size(); ++s)
-      if (waits[s] == 0 && !stages_[s].eqns.empty()) ready.emplace(stages_[s].eqns.front(), static_cast<int32_t>(s));
+      if (waits[s] == 0 && !stages_[s].eqns.empty()) ready.push(entry(s));
     std::vector<Stage> out;
     while (!ready.empty()) {
-      const int32_t s = ready.top().second;
+      const int32_t s = std::get<2>(ready.top());
       ready.pop();
       if (!stages_[s].writes.empty()) out.push_back(stages_[s]);
       for (int32_t t : next[s])
-        if (--waits[t] == 0) ready.emplace(stages_[t].eqns.front(), t);
+        if (--waits[t] == 0) ready.push(entry(static_cast<size_t>(t)));
     }
     const auto lost = std::any_of(waits.begin(), waits.end(), [](int32_t n) { return n > 0; });
     ensure(!lost, "codegen: stages wait for each other");

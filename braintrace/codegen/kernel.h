@@ -21,18 +21,21 @@ struct Kernel {
 class Unit {
  public:
   using Function = Entry;
+  explicit Unit(Dialect dialect) : dialect_(dialect) {}
+
+  Dialect  dialect() const { return dialect_; }
   Function function(const Program& program);  // of a lowered program
 
-  int64_t constant(const Array& value);  // its number
+  int64_t constant(const Array& value);  // its number; equal arrays have one
   int32_t host_call(const Program& p, const Eqn& e);
-  void    use_random() { uses_random_ = true; }
   void    use_matrix() { uses_matrix_ = true; }
   Emitted finish(std::vector<Entry> entries) &&;
 
  private:
+  Dialect               dialect_;
   std::string           text_;
   int                   functions_   = 0;
-  bool                  uses_random_ = false, uses_matrix_ = false;
+  bool                  uses_matrix_ = false;
   Arrays                constants_;
   std::vector<HostCall> calls_;
 };

@@ -5,7 +5,8 @@
 // Every scalar is computed at the outermost level at which its counters are known. Without reductions loops run in the
 // order of the axes. With them
 //
-//   the last axis is kept      kept axes, reduced axes, last axis: a block of the last axis is summed in an array
+//   the last axis is kept      kept axes, reduced axes, last two axes: a tile of them is summed in an array, so that
+//                              memory is walked in runs of some kilobytes
 //   the last axis is reduced   kept axes, reduced axes: a few interleaved sums, joined by a tree at the end
 //
 // so the order of every sum is fixed by the shapes alone.
@@ -23,7 +24,8 @@ namespace braintrace::codegen {
 
 namespace {
 
-constexpr int64_t block = 256, lanes = 16;
+constexpr int64_t block = 256, tile = 2048, lanes = 16;
+constexpr int64_t large = 65536;  // elements: smaller arrays stay in the caches, and small machines have small stacks
 
 constexpr Key<double>  value_key{"value"};
 constexpr Key<int64_t> axis_key{"axis"};
@@ -41,8 +43,7 @@ Fold fold_of(const Eqn& e, DType t) {
   if (e.op == &product_sum_op) {
     if (!real) return {sum, "0", "$s + (int64_t)$a * (int64_t)$b", "$s + $a"};
     const std::string wide = t == DType::F32 ? "float" : "double";
-    return {wide, "0", fmt::format("__builtin_fma{}(({})$a, ({})$b, $s)", t == DType::F32 ? "f" : "", wide, wide),
-            "$s + $a"};
+    return {wide, "0", fmt::format("bt_fma{}(({})$a, ({})$b, $s)", t == DType::F32 ? "f" : "", wide, wide), "$s + $a"};
   }
   if (e.op->name == "reduce_sum") return {sum, "0", "$s + $a", "$s + $a"};
   if (e.op->name == "reduce_prod") return {sum, "1", "$s * $a", "$s * $a"};
@@ -62,9 +63,13 @@ class Nest {
     for (size_t a = 0; a < n_; ++a)
       if (!is_reduced(static_cast<int64_t>(a)) && (stage.reduced.empty() || a + 1 < n_ || !kept_last_))
         order_.push_back(static_cast<int64_t>(a));
+    const bool blocked = !stage.reduced.empty() && kept_last_;
+    tiled_             = blocked && !order_.empty() && order_.back() == static_cast<int64_t>(n_) - 2;
+    if (tiled_) order_.pop_back();
     kept_ = order_.size();
     for (int64_t a : stage.reduced) order_.push_back(a);
-    if (!stage.reduced.empty() && kept_last_) order_.push_back(static_cast<int64_t>(n_) - 1);
+    if (tiled_) order_.push_back(static_cast<int64_t>(n_) - 2);
+    if (blocked) order_.push_back(static_cast<int64_t>(n_) - 1);
   }
 
   Kernel kernel() {
@@ -78,8 +83,8 @@ class Nest {
     compute();
     Kernel k;
     k.body  = stage_.reduced.empty() ? plain() : kept_last_ ? by_blocks() : by_lanes();
-    k.work  = size_of(stage_.space);
-    k.count = splits() ? extent(order_[0]) : !stage_.reduced.empty() && kept_last_ ? blocks() : 1;
+    k.work  = size_of(stage_.space) * static_cast<int64_t>(std::max<size_t>(1, stage_.writes.size()));
+    k.count = splits() ? extent(order_[0]) : !stage_.reduced.empty() && kept_last_ ? blocks() * row_blocks() : 1;
     return k;
   }
 
@@ -100,6 +105,11 @@ class Nest {
   int64_t extent(int64_t axis) const { return extents_[axis]; }
   int64_t block_width() const { return std::clamp<int64_t>(extent(order_.back()), 1, block); }
   int64_t blocks() const { return (extent(order_.back()) + block_width() - 1) / block_width(); }
+  int64_t rows() const { return tiled_ ? extent(order_[order_.size() - 2]) : 1; }
+  int64_t tile_rows() const {
+    return size_of(stage_.space) < large ? 1 : std::clamp<int64_t>(tile / block_width(), 1, rows());
+  }
+  int64_t row_blocks() const { return (rows() + tile_rows() - 1) / tile_rows(); }
   bool    splits() const { return !order_.empty() && kept_ > 0; }
 
   // Joins the loops of neighbouring axes where every position is the same function of both: the counter of the inner
@@ -109,7 +119,7 @@ class Nest {
     Ints first = order_;  // by loop: the outermost of its axes
     for (size_t i = order_.size(); i-- > 1;) {
       const int64_t outer = order_[i - 1], inner = order_[i], next = first[i];
-      const bool    blocked = !stage_.reduced.empty() && kept_last_ && i + 1 == order_.size();
+      const bool    blocked = !stage_.reduced.empty() && kept_last_ && i + (tiled_ ? 2 : 1) >= order_.size();
       const int64_t size    = stage_.space[next];
       const auto    same    = [&](const Affine& x) { return x.c[outer] == x.c[next] * size; };
       const bool    alike   = std::all_of(positions_.begin(), positions_.end(), same);
@@ -246,27 +256,39 @@ class Nest {
   }
 
   std::string by_blocks() const {
-    const size_t  last = order_.size() - 1;
-    const int64_t n = extent(order_[last]), width = block_width();
+    const size_t  last = order_.size() - 1, first_inner = tiled_ ? last - 1 : last;
+    const int64_t n = extent(order_[last]), width = block_width(), height = tile_rows();
     const auto    i    = counter(order_[last]);
+    const auto    row  = tiled_ ? counter(order_[first_inner]) : std::string();
     std::string   body = levels_[last + 1] + stores_, begin, end;
     for (size_t k = 0; k < sums_.size(); ++k) {
-      const std::string acc = fmt::format("s{}[{} - from]", k, i);
+      const std::string acc = tiled_ ? fmt::format("s{}[({} - top) * {} + {} - from]", k, row, width, i)
+                                     : fmt::format("s{}[{} - from]", k, i);
       body += next(sums_[k], acc);
-      begin += fmt::format("{} s{}[{}];\nfor (int64_t j = 0; j < {}; ++j) s{}[j] = {};\n", sums_[k].fold.type, k, width,
-                           width, k, sums_[k].fold.start);
+      begin += fmt::format("{} s{}[{}];\nfor (int64_t j = 0; j < {}; ++j) s{}[j] = {};\n", sums_[k].fold.type, k,
+                           width * height, width * height, k, sums_[k].fold.start);
       end += finish(sums_[k], acc);
     }
-    const std::string head = fmt::format("BT_INDEPENDENT\nfor (int64_t {} = from; {} < to; ++{}) {{\n", i, i, i);
-    std::string       text = head + body + "}\n";
-    for (size_t r = last; r-- > kept_;) text = loop(r, levels_[r + 1] + text, false);
-    // Without kept axes outside, the blocks are the parts.
+    const auto across = [&](const std::string& known, const std::string& inner) {
+      const std::string run =
+          fmt::format("BT_INDEPENDENT\nfor (int64_t {0} = from; {0} < to; ++{0}) {{\n{1}}}\n", i, inner);
+      return tiled_ ? fmt::format("for (int64_t {0} = top; {0} < bottom; ++{0}) {{\n{1}{2}}}\n", row, known, run) : run;
+    };
+    const auto upto = [](const char* from, int64_t size, int64_t step) {
+      return size % step ? fmt::format("{0} - {1} < {2} ? {0} : {1} + {2}", size, from, step)
+                         : fmt::format("{} + {}", from, step);
+    };
+    std::string text = across(levels_[last], body);
+    for (size_t r = first_inner; r-- > kept_;) text = loop(r, levels_[r + 1] + text, false);
+    // Without kept axes outside, the tiles are the parts.
     text = fmt::format(
-        "for (int64_t block = {0}; block < {1}; ++block) {{\nconst int64_t from = block * {2}, to = "
-        "{3};\n{4}{5}{6}{7}}}\n}}\n",
-        kept_ ? "0" : "begin", kept_ ? str(blocks()) : "end", width,
-        n % width ? fmt::format("{0} - from < {1} ? {0} : from + {1}", n, width) : fmt::format("from + {}", width),
-        begin, text, head, end);
+        "for (int64_t part = {0}; part < {1}; ++part) {{\nconst int64_t from = part % {2} * {3}, to = "
+        "{4};\n{5}{6}{7}{8}}}\n",
+        kept_ ? "0" : "begin", kept_ ? str(blocks() * row_blocks()) : "end", blocks(), width, upto("from", n, width),
+        tiled_ ? fmt::format("const int64_t top = part / {} * {}, bottom = {};\n", blocks(), height,
+                             upto("top", rows(), height))
+               : "",
+        begin, text, across("", end));
     for (size_t r = kept_; r-- > 0;) text = loop(r, levels_[r + 1] + text, false);
     return levels_[0] + text;
   }
@@ -309,8 +331,9 @@ class Nest {
   std::vector<int32_t>                    producer_;
   size_t                                  n_;
   bool                                    kept_last_ = true, collecting_ = false;
-  Ints                                    order_;     // axes with a loop of their own, outermost first
-  size_t                                  kept_ = 0;  // how many of them, from the front, run outside the sums
+  bool                                    tiled_ = false;  // sums are held for a tile of the last two axes
+  Ints                                    order_;          // axes with a loop of their own, outermost first
+  size_t                                  kept_ = 0;       // how many of them, from the front, run outside the sums
   Shape                                   extents_;
   Ints                                    dropped_;
   std::vector<Affine>                     positions_;

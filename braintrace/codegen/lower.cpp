@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/codegen/lower.h"
 
+#include "braintrace/codegen/factor.h"
 #include "braintrace/codegen/lower_scan.h"
 #include "braintrace/codegen/view.h"
 #include "braintrace/control/scan_parts.h"
@@ -239,18 +240,28 @@ Tensors emit_lean(Builder& to, const Program& p, const Eqn& e, const Tensors& in
   return to.emit(*e.op, in, e.attrs, p.types_of(e.out));
 }
 
+// The factors of a product, seen through a change of axes of size one; empty for anything else.
+Tensors factors(const Tensor& t) {
+  if (const auto product = made_by(mul_op, t)) return product->in;
+  const auto view = made_by(reshape_op, t);
+  if (!view || squeezed(view->in[0].shape()) != squeezed(t.shape())) return {};
+  Tensors in = factors(view->in[0]);
+  for (Tensor& x : in) x = reshape(x, t.shape());
+  return in;
+}
+
 // Products that are sums, nested programs lowered.
 Tensors emit_sums(Builder& to, const Program& p, const Eqn& e, const Tensors& in, const Mask&) {
   if (e.op == &dot_general_op)
     if (const Tensor sum = as_sum(in[0], in[1], e.attrs); sum.defined()) return {sum};
   if (e.op == &reduce_sum_op && is_float(in[0].dtype()))
-    if (const auto product = made_by(mul_op, in[0])) return {apply1(product_sum_op, product->in, e.attrs)};
+    if (const Tensors product = factors(in[0]); !product.empty()) return {apply1(product_sum_op, product, e.attrs)};
   return to.emit(*e.op, in, map_nested(e.attrs, lowered), p.types_of(e.out));
 }
 
 }  // namespace
 
-Program with_products(const Program& program) { return rewritten(program, emit_products); }
+Program with_products(const Program& program) { return factored(rewritten(program, emit_products)); }
 
 Program lowered(const Program& program) {
   return rewritten(rewritten(with_products(simplify(expand_composites(program))), emit_lean), emit_sums);

@@ -13,7 +13,7 @@ inline constexpr Key<Ints> axes_key{"axes"};
 
 Program lowered(const Program& program);
 
-// One step of it: sums of products of repeated operands as matrix products.
+// One step of it: sums of products of repeated operands as matrix products, joined where they share an operand.
 Program with_products(const Program& program);
 
 }  // namespace braintrace::codegen

@@ -5,9 +5,9 @@
 #include <numeric>
 
 #include "braintrace/codegen/lower.h"
+#include "braintrace/codegen/scalar.h"
+#include "braintrace/codegen/time_loop.h"
 #include "braintrace/codegen/view.h"
-#include "braintrace/control/scan_parts.h"
-#include "braintrace/ops/axes.h"
 #include "braintrace/ops/contract.h"
 #include "braintrace/ops/copy.h"
 #include "braintrace/ops/families.h"
@@ -21,79 +21,10 @@ namespace braintrace::codegen {
 
 namespace {
 
-constexpr Key<Ints> lhs_contract{"lhs_contract"}, rhs_contract{"rhs_contract"}, lhs_batch{"lhs_batch"},
-    rhs_batch{"rhs_batch"};
+constexpr Key<Ints>    lhs_contract{"lhs_contract"}, rhs_contract{"rhs_contract"};
 constexpr Key<int64_t> axis_key{"axis"};
 constexpr Key<double>  value_key{"value"};
 constexpr Key<Ints>    dims_key{"dims"}, perm_key{"perm"}, shape_key{"shape"};
-
-// A scan in pieces that can be exchanged one by one. Variables are those of the body.
-struct Loop {
-  Program body;
-  Vars    const_args, carry_args, x_args;
-  Tensors consts, init, xs;  // their values outside
-  Vars    carry_out, ys;     // results of the body
-  int64_t length;
-  bool    reverse;
-
-  Loop(const ScanParts& s, const Tensors& in) : body(s.body), length(s.length), reverse(s.reverse) {
-    const auto first = body.args.begin(), second = first + static_cast<int64_t>(s.consts),
-               third = second + static_cast<int64_t>(s.carry);
-    const_args.assign(first, second);
-    carry_args.assign(second, third);
-    x_args.assign(third, body.args.end());
-    const auto given = s.split(in);
-    consts = given.consts, init = given.carry, xs = given.xs;
-    const auto carries = static_cast<int64_t>(s.carry);
-    carry_out.assign(body.results.begin(), body.results.begin() + carries);
-    ys.assign(body.results.begin() + carries, body.results.end());
-  }
-
-  // The body with its present arguments and results.
-  Program program() const {
-    Program p = body;
-    p.args    = const_args;
-    p.args.insert(p.args.end(), carry_args.begin(), carry_args.end());
-    p.args.insert(p.args.end(), x_args.begin(), x_args.end());
-    p.results = carry_out;
-    p.results.insert(p.results.end(), ys.begin(), ys.end());
-    return p;
-  }
-  // Forgets equations and inputs that the results do not need.
-  void prune() {
-    Mask live(body.types.size());
-    for (const Vars* vars : {&carry_out, &ys})
-      for (Var v : *vars) live[v] = true;
-    std::vector<Eqn> kept;
-    for (size_t i = body.eqns.size(); i-- > 0;) {
-      Eqn& e = body.eqns[i];
-      if (std::none_of(e.out.begin(), e.out.end(), [&](Var v) { return live[v]; })) continue;
-      for (Var v : e.in) live[v] = true;
-      kept.push_back(std::move(e));
-    }
-    std::reverse(kept.begin(), kept.end());
-    body.eqns = std::move(kept);
-    auto keep = [&](Vars& vars, Tensors& values) {
-      size_t n = 0;
-      for (size_t i = 0; i < vars.size(); ++i)
-        if (live[vars[i]]) {
-          vars[n]     = vars[i];
-          values[n++] = values[i];
-        }
-      vars.resize(n);
-      values.resize(n);
-    };
-    keep(const_args, consts);
-    keep(x_args, xs);
-  }
-  // Values that depend on marked arguments.
-  Mask reached(bool from_carry, bool from_xs) const {
-    Mask active(const_args.size(), false);
-    active.resize(const_args.size() + carry_args.size(), from_carry);
-    active.resize(const_args.size() + carry_args.size() + x_args.size(), from_xs);
-    return forward_dependence(program(), active);
-  }
-};
 
 bool keeps_rows(const Op& op, const Attrs& a, const Shape& from, const Shape& to) {
   if (from.empty() || to.empty() || from[0] != to[0]) return false;
@@ -112,10 +43,10 @@ Attrs of_row(const Op& op, const Attrs& a) {
   return {{perm_key, lower(tail(a[perm_key]))}};
 }
 
-// Operands that only look at another tensor are looked at inside, xs row by row: their elements need no memory, and
-// equal computations inside meet.
-void take_views_in(Loop& l) {
-  std::vector<Eqn> views;
+// Operands that only look at another tensor are looked at inside, xs row by row, and xs that follow cheaply from other
+// tensors are computed there: their elements need no memory, and equal computations inside meet.
+void take_operands_in(Loop& l) {
+  std::vector<Eqn> inside;
   auto             look_inside = [&](Var& arg, Tensor& t, bool rows) {
     for (const Op* op : {&broadcast_op, &reshape_op, &transpose_op}) {
       const auto made = made_by(*op, t);
@@ -123,7 +54,7 @@ void take_views_in(Loop& l) {
       Type type = made->in[0].type();
       if (rows) type.shape.erase(type.shape.begin());
       const Var base = l.body.add_value(type);
-      views.push_back({op, {base}, {arg}, rows ? of_row(*op, made->attrs) : made->attrs, 0});
+      inside.push_back({op, {base}, {arg}, rows ? of_row(*op, made->attrs) : made->attrs, 0});
       arg = base;
       t   = made->in[0];
       return true;
@@ -132,10 +63,35 @@ void take_views_in(Loop& l) {
   };
   for (size_t i = 0; i < l.const_args.size(); ++i)
     while (look_inside(l.const_args[i], l.consts[i], false)) continue;
-  for (size_t i = 0; i < l.x_args.size(); ++i)
+  for (size_t i = 0; i < l.x_args.size(); ++i) {
     while (look_inside(l.x_args[i], l.xs[i], true)) continue;
-  std::reverse(views.begin(), views.end());
-  l.body.eqns.insert(l.body.eqns.begin(), views.begin(), views.end());
+    const Tensor t = l.xs[i];
+    const Eqn*   e = t.is_traced() && t.trace()->is_open() ? t.trace()->producer(t.var()) : nullptr;
+    if (!e || e->out.size() != 1) continue;
+    Type row = t.type();
+    row.shape.erase(row.shape.begin());
+    if (e->op == &full_op) {
+      inside.push_back({&full_op, {}, {l.x_args[i]}, e->attrs.with(shape_key, Ints(row.shape)), 0});
+      l.x_args[i] = l.body.add_value(row);  // unused from now on
+    } else if (is_cheap(*e->op) || (e->op == &concat_op && e->attrs[axis_key] > 0)) {
+      // Every operand has the rows of t: elementwise operands are alike, and pieces differ along another axis.
+      const auto made = *made_by(*e->op, t);
+      Vars       in;
+      for (const Tensor& operand : made.in) {
+        Type type = operand.type();
+        type.shape.erase(type.shape.begin());
+        in.push_back(l.body.add_value(type));
+        l.x_args.push_back(in.back());
+        l.xs.push_back(operand);
+      }
+      const bool joins = e->op == &concat_op;
+      inside.push_back(
+          {e->op, in, {l.x_args[i]}, joins ? made.attrs.with(axis_key, made.attrs[axis_key] - 1) : made.attrs, 0});
+      l.x_args[i] = l.body.add_value(row);
+    }
+  }
+  std::reverse(inside.begin(), inside.end());
+  l.body.eqns.insert(l.body.eqns.begin(), inside.begin(), inside.end());
 }
 
 // Operands that are the same tensor become one.
@@ -183,18 +139,84 @@ void fix_constant_carries(Loop& l) {
   l.body.eqns.insert(l.body.eqns.begin(), known.begin(), known.end());
 }
 
-// Stacked results that repeat a smaller value are repeated outside; returns the views to apply, by number of y.
-std::vector<std::vector<Eqn>> take_views_out(Loop& l) {
-  const auto                    producer = producers(l.body);
-  std::vector<std::vector<Eqn>> views(l.ys.size());
-  for (size_t k = 0; k < l.ys.size(); ++k)
-    while (producer[l.ys[k]] >= 0) {
-      const Eqn& e = l.body.eqns[producer[l.ys[k]]];
-      if (e.op != &broadcast_op) break;
-      views[k].insert(views[k].begin(), e);
-      l.ys[k] = e.in[0];
-    }
-  return views;
+// Whether a value costs less to compute again than to read from memory.
+bool is_cheap_to_repeat(const Op& op) { return is_cheap(op) || is_view(op) || &op == &full_op || &op == &concat_op; }
+
+// What to stack in place of the ys: values from which, with inputs and carries, all of them follow by cheap equations;
+// the ys themselves where these are smaller.
+Vars worth_stacking(const Loop& l) {
+  const auto producer = producers(l.body);
+  auto       bytes    = [&](const Vars& vars) {
+    int64_t n = 0;
+    for (Var v : vars) n += l.body.type(v).size() * static_cast<int64_t>(size_of(l.body.type(v).dtype));
+    return n;
+  };
+  auto has = [](const Vars& vars, Var v) { return std::find(vars.begin(), vars.end(), v) != vars.end(); };
+  Mask done(l.body.types.size());
+  for (const Vars* vars : {&l.const_args, &l.x_args})
+    for (Var v : *vars) done[v] = true;
+  Vars open = l.ys, out;
+  while (!open.empty()) {
+    const Var v = open.back();
+    open.pop_back();
+    if (done[v]) continue;
+    done[v]          = true;
+    const Eqn* e     = producer[v] >= 0 ? &l.body.eqns[producer[v]] : nullptr;
+    const auto carry = std::find(l.carry_args.begin(), l.carry_args.end(), v) - l.carry_args.begin();
+    const Var  left  = carry < static_cast<int64_t>(l.carry_args.size()) ? l.carry_out[static_cast<size_t>(carry)] : -1;
+    if (left >= 0 && producer[left] >= 0)
+      open.push_back(left);  // what the step before left
+    else if (e && is_cheap_to_repeat(*e->op) && !has(l.carry_out, v))
+      open.insert(open.end(), e->in.begin(), e->in.end());
+    else
+      out.push_back(v);
+  }
+  return bytes(out) < bytes(l.ys) ? out : l.ys;
+}
+
+// The ys of all steps, from what was stacked.
+Tensors all_ys(const Loop& l, const Vars& have, const Tensors& stacked) {
+  Program rest = l.body;
+  rest.args    = l.const_args;
+  rest.args.insert(rest.args.end(), l.x_args.begin(), l.x_args.end());
+  rest.results = l.ys;
+  Tensors in   = concatenated(l.consts, l.xs);
+  for (size_t i = 0; i < have.size(); ++i) {
+    const Var given = rest.add_value(l.body.type(have[i]));
+    for (Eqn& e : rest.eqns) std::replace(e.in.begin(), e.in.end(), have[i], given);
+    std::replace(rest.results.begin(), rest.results.end(), have[i], given);
+    rest.args.push_back(given);
+    in.push_back(stacked[i]);
+    for (size_t k = 0; k < l.carry_args.size(); ++k)
+      if (l.carry_out[k] == have[i]) {
+        rest.args.push_back(l.carry_args[k]);
+        in.push_back(one_late(l, k, stacked[i]));
+      }
+  }
+  Mask batched(l.consts.size(), false);
+  batched.resize(in.size(), true);
+  const VmapResult r = vmap(dce(rest), in, batched, l.length);
+  Tensors          out;
+  for (size_t k = 0; k < r.out.size(); ++k) out.push_back(with_batch_axis(r.out[k], r.batched[k], l.length));
+  return out;
+}
+
+// Weights that products inside read by columns are turned once, outside.
+void turn_weights(Loop& l) {
+  const Mask varying = l.reached(true, true);
+  for (Eqn& e : l.body.eqns) {
+    if (e.op != &dot_general_op || !varying[e.in[0]] || varying[e.in[1]] || l.body.type(e.in[1]).shape.size() != 2 ||
+        e.attrs[rhs_contract] != Ints{1})
+      continue;
+    Program weight      = l.body;
+    weight.args         = l.const_args;
+    weight.results      = {e.in[1]};
+    const Tensor turned = transpose(replay(dce(weight), {}, l.consts)[0], {1, 0});
+    e.in[1]             = l.body.add_value(turned.type());
+    e.attrs             = e.attrs.with(rhs_contract, Ints{0});
+    l.const_args.push_back(e.in[1]);
+    l.consts.push_back(turned);
+  }
 }
 
 // Which carries the used results need, directly or through other carries.
@@ -278,7 +300,9 @@ void hoist(Loop& l) {
   Vars invariant, products;
   for (const Eqn& e : l.body.eqns) {
     const bool trivial = is_view(*e.op) || e.op->name == "full" || e.op->name == "iota" || e.op->name == "constant";
-    if (!varying[e.out[0]] && !trivial) invariant.insert(invariant.end(), e.out.begin(), e.out.end());
+    // Of a loop inside this one some results may vary and others not: then it stays where it is.
+    const bool varies = std::any_of(e.out.begin(), e.out.end(), [&](Var v) { return varying[v]; });
+    if (!varies && !trivial) invariant.insert(invariant.end(), e.out.begin(), e.out.end());
     // One operand is the same in every step: then all steps are one product.
     if (e.op == &dot_general_op && !carried[e.out[0]] && varying[e.in[0]] != varying[e.in[1]])
       products.push_back(e.out[0]);
@@ -316,153 +340,6 @@ void hoist(Loop& l) {
   });
 }
 
-// One term of a sum over steps that can be taken after the loop: a product or a sum of each step's values, seen through
-// views and signs.
-struct Term {
-  const Eqn*              made = nullptr;  // dot_general or reduce_sum
-  std::vector<const Eqn*> views;           // and signs, from the inside out
-};
-
-// The value of v in every step: an input that is there already, or a stacked result (its number among ys).
-struct Stacked {
-  Tensor  given;
-  int64_t y = -1;
-};
-Stacked find_stacked(const Loop& l, Var v) {
-  for (size_t i = 0; i < l.x_args.size(); ++i)
-    if (l.x_args[i] == v) return {l.xs[i], -1};
-  const auto at = std::find(l.ys.begin(), l.ys.end(), v);
-  return {{}, at == l.ys.end() ? -1 : at - l.ys.begin()};
-}
-bool is_stacked(const Loop& l, Var v) {
-  const Stacked s = find_stacked(l, v);
-  return s.given.defined() || s.y >= 0;
-}
-
-// Finds, in the body as it is when made, the terms of carries.
-class Sums {
- public:
-  explicit Sums(const Loop& l)
-      : l_(l), producer_(producers(l.body)), uses_(l.body.types.size(), 0), varying_(l.reached(true, true)) {
-    for (const Eqn& e : l.body.eqns)
-      for (Var v : e.in) ++uses_[v];
-    for (const Vars* vars : {&l.carry_out, &l.ys})
-      for (Var v : *vars) ++uses_[v];
-  }
-
-  struct Split {
-    std::vector<Term> terms;  // to be taken out
-    Vars              rest;   // that stay
-  };
-  // `stacks` tells which values are there for every step; sums over elements are taken out only of those.
-  Split of(size_t k, const Loop& stacks) const {
-    Split out;
-    Vars  open{l_.carry_out[k]};
-    int   own = 0;
-    while (!open.empty()) {
-      const Var v = open.back();
-      open.pop_back();
-      const Eqn* e = producer_[v] >= 0 ? &l_.body.eqns[producer_[v]] : nullptr;
-      if (v == l_.carry_args[k]) {
-        ++own;
-      } else if (e && e->op == &add_op && uses_[v] == 1) {
-        open.insert(open.end(), e->in.begin(), e->in.end());
-      } else if (Term t = term(v); t.made && (t.made->op == &dot_general_op || is_stacked(stacks, t.made->in[0]))) {
-        out.terms.push_back(std::move(t));
-      } else {
-        out.rest.push_back(v);
-      }
-    }
-    // The carry must enter once, as a term, and nowhere else.
-    const bool only_here = own == 1 && uses_[l_.carry_args[k]] == 1 && is_float(l_.body.type(l_.carry_args[k]).dtype);
-    return only_here && !out.terms.empty() ? out : Split{};
-  }
-
- private:
-  Term term(Var v) const {
-    Term t;
-    for (; producer_[v] >= 0; v = l_.body.eqns[producer_[v]].in[0]) {
-      const Eqn& e = l_.body.eqns[producer_[v]];
-      if (!is_view(*e.op) && e.op != &neg_op) {
-        const bool product = e.op == &dot_general_op && varying_[e.in[0]] && varying_[e.in[1]];
-        if (product || e.op == &reduce_sum_op) t.made = &e;
-        return t;
-      }
-      t.views.insert(t.views.begin(), &e);
-    }
-    return t;
-  }
-
-  const Loop&          l_;
-  std::vector<int32_t> producer_;
-  std::vector<int>     uses_;
-  Mask                 varying_;
-};
-
-// Σ over steps of a term, from the stacked operands.
-Tensor summed(const Term& t, const Tensors& in) {
-  const Attrs& a = t.made->attrs;
-  Tensor       y = t.made->op == &dot_general_op
-                       ? dot_general(in[0], in[1],
-                                     {prepend(0, shifted(a[lhs_contract])), prepend(0, shifted(a[rhs_contract])),
-                                      shifted(a[lhs_batch]), shifted(a[rhs_batch])})
-                       : sum(in[0], prepend(0, shifted(a[axes_key])));
-  for (const Eqn* e : t.views) y = apply1(*e->op, {y}, e->attrs);
-  return y;
-}
-
-// Runs the loop without the sums over steps, and takes them after it. Results: carries, then ys.
-Tensors run_without_sums(const Loop& whole) {
-  Loop         l = whole;
-  const Sums   sums(whole);
-  const size_t n = whole.carry_args.size();
-  for (size_t k = 0; k < n; ++k)
-    for (const Term& t : sums.of(k, l).terms)
-      for (Var v : t.made->in)
-        if (!is_stacked(l, v)) l.ys.push_back(v);
-  l.carry_args.clear();
-  l.carry_out.clear();
-  l.init.clear();
-  std::vector<std::vector<Term>> terms(n);
-  std::vector<int64_t>           at(n, -1);  // number of the carry that stays
-  for (size_t k = 0; k < n; ++k) {
-    const Sums::Split split = sums.of(k, l);
-    terms[k]                = split.terms;
-    if (!terms[k].empty() && split.rest.empty()) continue;
-    Var next = terms[k].empty() ? whole.carry_out[k] : whole.carry_args[k];
-    for (Var v : split.rest) {
-      const Var sum = l.body.add_value(l.body.type(v));
-      l.body.eqns.push_back({&add_op, {next, v}, {sum}, {}, 0});
-      next = sum;
-    }
-    at[k] = static_cast<int64_t>(l.carry_args.size());
-    l.carry_args.push_back(whole.carry_args[k]);
-    l.carry_out.push_back(next);
-    l.init.push_back(whole.init[k]);
-  }
-  std::vector<std::vector<std::vector<Stacked>>> operands(n);
-  for (size_t k = 0; k < n; ++k)
-    for (const Term& t : terms[k]) {
-      operands[k].emplace_back();
-      for (Var v : t.made->in) operands[k].back().push_back(find_stacked(l, v));
-    }
-  l.prune();
-  const Tensors ran = apply_scan({l.program(), {}}, {l.consts, l.init, l.xs}, l.length, l.reverse);
-  auto          y   = [&](int64_t i) { return ran[l.carry_args.size() + static_cast<size_t>(i)]; };
-  Tensors       out;
-  for (size_t k = 0; k < n; ++k) {
-    Tensor total = at[k] >= 0 ? ran[static_cast<size_t>(at[k])] : whole.init[k];
-    for (size_t i = 0; i < terms[k].size(); ++i) {
-      Tensors in;
-      for (const Stacked& s : operands[k][i]) in.push_back(s.given.defined() ? s.given : y(s.y));
-      total = total + summed(terms[k][i], in);
-    }
-    out.push_back(total);
-  }
-  for (size_t i = 0; i < whole.ys.size(); ++i) out.push_back(y(static_cast<int64_t>(i)));
-  return out;
-}
-
 }  // namespace
 
 Tensors lowered_scan(const Eqn& e, const Tensors& in, const Mask& used) {
@@ -484,28 +361,29 @@ Tensors lowered_scan(const Eqn& e, const Tensors& in, const Mask& used) {
       place.push_back(n_carry + k);
       some.ys.push_back(l.ys[k]);
     }
-  take_views_in(some);
+  take_operands_in(some);
   join_operands(some);
   fix_constant_carries(some);
-  const auto views = take_views_out(some);
   some.prune();
   use_products(some);
-  const Vars all_ys = some.ys;  // equal ones are stacked once
+  const Vars ys = some.ys;  // equal ones are stacked once
   some.ys.clear();
-  for (Var v : all_ys)
+  for (Var v : ys)
     if (std::find(some.ys.begin(), some.ys.end(), v) == some.ys.end()) some.ys.push_back(v);
-  const Vars ys = some.ys;
+  const Loop full = some;
+  some.ys         = worth_stacking(full);
+  const Vars have = some.ys;
   part_products(some);
   hoist(some);
   some.prune();
+  turn_weights(some);
+  some.prune();
   const Tensors ran     = run_without_sums(some);
   const size_t  n_live  = some.carry_out.size();
+  const Tensors stacked = all_ys(full, have, part(ran, n_live, ran.size() - n_live));
   Tensors       results = part(ran, 0, n_live);
-  for (Var v : all_ys)
-    results.push_back(ran[n_live + static_cast<size_t>(std::find(ys.begin(), ys.end(), v) - ys.begin())]);
-  for (size_t k = 0; k < views.size(); ++k)
-    for (const Eqn& view : views[k])
-      results[n_live + k] = view.op->batch({*view.op, view.attrs, {results[n_live + k]}, {true}, some.length})[0];
+  for (Var v : ys)
+    results.push_back(stacked[static_cast<size_t>(std::find(full.ys.begin(), full.ys.end(), v) - full.ys.begin())]);
   Tensors out(used.size());
   for (size_t i = 0; i < place.size(); ++i) out[place[i]] = results[i];
   return out;

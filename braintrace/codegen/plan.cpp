@@ -8,12 +8,6 @@ namespace braintrace::codegen {
 
 namespace {
 
-int64_t rounded_up(int64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
-
-int64_t bytes_of(const Type& t) {
-  return rounded_up(std::max<int64_t>(t.size(), 1) * static_cast<int64_t>(size_of(t.dtype)));
-}
-
 // Blocks in use, by offset; new blocks go to the lowest gap that holds them.
 class Arena {
  public:
@@ -61,7 +55,11 @@ std::vector<InPlace> in_place_results(const Program& p, const Fused& f, const Pl
 }  // namespace
 
 Plan planned(const Program& p, const Fused& f, const std::vector<int64_t>& scratch_bytes,
-             const std::vector<std::pair<Var, int64_t>>& constants) {
+             const std::vector<std::pair<Var, int64_t>>& constants, int64_t alignment) {
+  const auto rounded_up = [&](int64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; };
+  const auto bytes_of   = [&](const Type& t) {
+    return rounded_up(std::max<int64_t>(t.size(), 1) * static_cast<int64_t>(size_of(t.dtype)));
+  };
   Plan plan;
   plan.places.resize(p.types.size());
   int64_t number = 0;

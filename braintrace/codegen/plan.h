@@ -23,15 +23,14 @@ struct InPlace {
 struct Plan {
   std::vector<Place>                  places;       // by value
   std::vector<int64_t>                scratch;      // by stage: offset of its working memory
-  int64_t                             arena_bytes;  // a multiple of `alignment`
+  int64_t                             arena_bytes;  // a multiple of the alignment
   std::vector<std::pair<Var, size_t>> copies;       // results that are made elsewhere: from, number of the result
   std::vector<InPlace>                in_place;     // results that may overwrite an input
 };
 
-inline constexpr int64_t alignment = 64;
-
-// `scratch_bytes` : working memory each stage needs; `constants` : values of constant equations, with their numbers.
+// `scratch_bytes` : working memory each stage needs; `constants` : values of constant equations, with their numbers;
+// `alignment` : of every place in the arena.
 Plan planned(const Program& program, const Fused& fused, const std::vector<int64_t>& scratch_bytes,
-             const std::vector<std::pair<Var, int64_t>>& constants);
+             const std::vector<std::pair<Var, int64_t>>& constants, int64_t alignment);
 
 }  // namespace braintrace::codegen

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// C functions that emitted code calls; part of every emitted file.
+// C functions that emitted code calls.
 #pragma once
 
 #include <string>
 
 namespace braintrace::codegen {
 
-extern const char* const scalar_functions;  // elementary functions, integer rules, conversions
-extern const char* const random_functions;  // Philox and what is drawn from it
-extern const char* const matrix_functions;  // products
+const std::string&       scalar_functions();         // elementary functions, integer rules, conversions
+extern const char* const random_functions;           // Philox and what is drawn from it
+extern const char* const matrix_functions;           // products, as vector code
+extern const char* const portable_matrix_functions;  // the same in plain loops
+
+// Those functions of a text that `user` calls, directly or through others of them. A function stands after those it
+// calls, begins with a line `static …` and ends with a line `}` or within its line; a type is a line `typedef …;`.
+std::string needed_functions(std::string_view functions, std::string_view user);
 
 }  // namespace braintrace::codegen

@@ -22,6 +22,13 @@ const std::unordered_map<std::string_view, Rule>& table() {
 }
 
 Kernel by_host(Site& s) {
+  if (s.unit.dialect() == Dialect::Portable) {
+    const std::string& where = s.p.notes[static_cast<size_t>(s.e.note)];
+    std::string        types;
+    for (size_t i = 0; i < s.e.in.size(); ++i) types += (i ? ", " : "") + to_string(s.in_type(i));
+    fail("operation '{}' of {} ({}) has no form in portable C; only this library can compute it.", s.e.op->name,
+         where.empty() ? "the program" : "'" + where + "'", types);
+  }
   Kernel k;
   k.body = fmt::format("const void* in[{}];\nvoid* out[{}];\n", std::max<size_t>(s.e.in.size(), 1), s.e.out.size());
   for (size_t i = 0; i < s.e.in.size(); ++i) k.body += fmt::format("in[{}] = {};\n", i, s.in(i));

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // scan, cond, while and remat: nested programs are functions of their own; what they carry is handed on by
 // pointer.
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "braintrace/codegen/kernel.h"
 #include "braintrace/codegen/plan.h"
+#include "braintrace/codegen/rows.h"
 #include "braintrace/control/scan_parts.h"
 
 namespace braintrace::codegen {
@@ -16,47 +19,75 @@ constexpr Key<ProgramPtr>  body_key{"body"}, cond_key{"cond"};
 constexpr Key<int64_t>     consts_key{"consts"}, max_steps_key{"max_steps"};
 
 int64_t bytes_of(const Type& t) { return t.size() * static_cast<int64_t>(size_of(t.dtype)); }
-int64_t padded(int64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
+int64_t padded(const Site& s, int64_t bytes) {
+  const int64_t alignment = alignment_of(s.unit.dialect());
+  return (bytes + alignment - 1) / alignment * alignment;
+}
 
 std::string pointers(const char* name, bool constant, size_t n) {
   return fmt::format("{}void* {}[{}];\n", constant ? "const " : "", name, std::max<size_t>(n, 1));
 }
-std::string call(const Unit::Function& g, int64_t arena) {
-  return fmt::format(
-      "{{\nconst bt_frame g = {{f->host, w + {}, in, out}};\nconst int32_t rc = {}(&g);\nif (rc) return rc;\n}}\n",
-      arena, g.name);
+std::string call(const Site& s, const Unit::Function& g) {
+  return fmt::format("{{\nconst bt_frame g = {};\nconst int32_t rc = {}(&g);\nif (rc) return rc;\n}}\n",
+                     frame_text(s.unit.dialect(), "w"), g.name);
 }
 
-// Carries alternate between the result and working memory, so that the last step writes the result.
+// Carries alternate between the result and working memory, so that the last step writes the result. Rows that never
+// meet are parted: each part has working memory of its own, and what is the same in all parts is written by the first.
 Kernel scan_rule(Site& s) {
   const ScanParts scan(s.e.attrs);
-  const auto      g = s.unit.function(scan.body);
-  const int64_t   T = scan.length;
-  Kernel          k;
-  std::string&    b = k.body;
-  b                 = pointers("in", true, s.e.in.size()) + pointers("out", false, s.e.out.size());
-  for (size_t i = 0; i < scan.consts; ++i) b += fmt::format("in[{}] = {};\n", i, s.in(i));
-  std::string carry, before;
-  int64_t     at = padded(g.arena_bytes);
+  const auto      rows       = s.unit.dialect() == Dialect::Native ? in_rows(scan) : std::nullopt;
+  const Program&  body       = rows ? rows->body : scan.body;
+  const auto      g          = s.unit.function(body);
+  const int64_t   T          = scan.length;
+  auto            has_rows   = [&](size_t arg) { return rows && rows->args[arg]; };
+  auto            makes_rows = [&](size_t result) { return rows && rows->results[result]; };
+  auto        of_part = [&](bool has, const Type& t) { return has ? fmt::format(" + part * {}", bytes_of(t)) : ""; };
+  std::string b       = pointers("in", true, s.e.in.size()) + pointers("out", false, s.e.out.size());
+  for (size_t i = 0; i < scan.consts; ++i)
+    b += fmt::format("in[{}] = (const char*){}{};\n", i, s.in(i), of_part(has_rows(i), body.type(body.args[i])));
+  std::string carry, after, last;
+  int64_t     at      = padded(s, g.arena_bytes);
+  auto        reserve = [&](int64_t bytes) { return std::exchange(at, at + padded(s, bytes)); };
   for (size_t c = 0; c < scan.carry; ++c) {
-    const size_t  i     = scan.consts + c;
-    const int64_t bytes = bytes_of(s.out_type(c));
-    before += fmt::format("in[{}] = {};\n", i, s.in(i));
+    const size_t      i     = scan.consts + c;
+    const Type&       type  = body.type(body.args[i]);
+    const int64_t     bytes = bytes_of(type), other = reserve(bytes);
+    const std::string part = of_part(has_rows(i), type);
+    const bool        own  = rows && !has_rows(i);  // every part carries it for itself
+    const std::string home = own ? fmt::format("w + {}", reserve(bytes)) : fmt::format("(char*){}{}", s.out(c), part);
+    b += fmt::format("in[{}] = (const char*){}{};\n", i, s.in(i), part);
     if (T == 0) b += fmt::format("memcpy({}, {}, {});\n", s.out(c), s.in(i), bytes);
-    carry += fmt::format("out[{0}] = ({1} - 1 - step) & 1 ? (void*)(w + {2}) : (void*){3};\n", c, T, at, s.out(c));
-    at += padded(bytes);
+    carry += fmt::format("out[{0}] = ({1} - 1 - step) & 1 ? w + {2} : {3};\n", c, T, other, home);
+    if (own) last += fmt::format("if (part == 0) memcpy({}, {}, {});\n", s.out(c), home, bytes);
+    after += fmt::format("in[{}] = out[{}];\n", i, c);
   }
-  std::string rows, after;
+  std::string steps;
   for (size_t i = scan.consts + scan.carry; i < s.e.in.size(); ++i)
-    rows +=
-        fmt::format("in[{}] = (const char*){} + t * {};\n", i, s.in(i), bytes_of(scan.body.type(scan.body.args[i])));
-  for (size_t y = scan.carry; y < s.e.out.size(); ++y)
-    rows += fmt::format("out[{}] = (char*){} + t * {};\n", y, s.out(y), bytes_of(scan.body.type(scan.body.results[y])));
-  for (size_t c = 0; c < scan.carry; ++c) after += fmt::format("in[{}] = out[{}];\n", scan.consts + c, c);
-  b += before;
-  b += fmt::format("for (int64_t step = 0; step < {0}; ++step) {{\nconst int64_t t = {1};\n(void)t;\n{2}{3}{4}{5}}}\n",
-                   T, scan.reverse ? fmt::format("{} - 1 - step", T) : "step", carry, rows, call(g, 0), after);
+    steps += fmt::format("in[{}] = (const char*){} + t * {}{};\n", i, s.in(i),
+                         bytes_of(scan.body.type(scan.body.args[i])), of_part(has_rows(i), body.type(body.args[i])));
+  for (size_t y = scan.carry; y < s.e.out.size(); ++y) {
+    const Type&       type = body.type(body.results[y]);
+    const std::string row  = fmt::format("(char*){} + t * {}{}", s.out(y),
+                                         bytes_of(scan.body.type(scan.body.results[y])), of_part(makes_rows(y), type));
+    steps += rows && !makes_rows(y)
+                 ? fmt::format("out[{}] = part == 0 ? {} : w + {};\n", y, row, reserve(bytes_of(type)))
+                 : fmt::format("out[{}] = {};\n", y, row);
+  }
+  b += fmt::format(
+      "for (int64_t step = 0; step < {0}; ++step) {{\nconst int64_t t = {1};\n(void)t;\n{2}{3}{4}{5}}}\n{6}", T,
+      scan.reverse ? fmt::format("{} - 1 - step", T) : "step", carry, steps, call(s, g), after, last);
+  Kernel k;
+  k.body    = std::move(b);
   k.scratch = std::max<int64_t>(at, 1);
+  if (rows) {
+    k.count = rows->parts;
+    k.work  = rows->work * T;
+    k.body  = fmt::format(
+         "char* const all = w;\nfor (int64_t part = begin; part < end; ++part) {{\nchar* w = all + part * {};\n{}}}\n",
+         at, k.body);
+    k.scratch = at * rows->parts;
+  }
   return k;
 }
 
@@ -71,7 +102,7 @@ Kernel cond_rule(Site& s) {
   for (size_t b = 0; b < branches.size(); ++b) {
     const auto g = s.unit.function(*branches[b]);
     k.scratch    = std::max(k.scratch, g.arena_bytes);
-    k.body += fmt::format("case {}: {}break;\n", b, call(g, 0));
+    k.body += fmt::format("case {}: {}break;\n", b, call(s, g));
   }
   k.body += "}\n";
   return k;
@@ -83,7 +114,7 @@ Kernel while_rule(Site& s) {
   const auto   consts = static_cast<size_t>(a[consts_key]);
   const auto   cond = s.unit.function(*a[cond_key]), body = s.unit.function(*a[body_key]);
   Kernel       k;
-  int64_t      at = padded(std::max(cond.arena_bytes, body.arena_bytes));
+  int64_t      at = padded(s, std::max(cond.arena_bytes, body.arena_bytes));
   std::string  write, after, last;
   k.body = pointers("in", true, s.e.in.size()) + pointers("out", false, std::max<size_t>(s.e.out.size(), 1));
   for (size_t i = 0; i < s.e.in.size(); ++i) k.body += fmt::format("in[{}] = {};\n", i, s.in(i));
@@ -92,11 +123,11 @@ Kernel while_rule(Site& s) {
     after += fmt::format("in[{}] = out[{}];\n", consts + c, c);
     last += fmt::format("if (in[{0}] != (const void*){1}) memcpy({1}, in[{0}], {2});\n", consts + c, s.out(c),
                         bytes_of(s.out_type(c)));
-    at += padded(bytes_of(s.out_type(c)));
+    at += padded(s, bytes_of(s.out_type(c)));
   }
   k.body += fmt::format(
       "uint8_t go = 0;\nfor (int64_t step = 0; {0}; ++step) {{\nout[0] = &go;\n{1}if (!go) break;\n{2}{3}{4}}}\n{5}",
-      a[max_steps_key] ? fmt::format("step < {}", a[max_steps_key]) : "1", call(cond, 0), write, call(body, 0), after,
+      a[max_steps_key] ? fmt::format("step < {}", a[max_steps_key]) : "1", call(s, cond), write, call(s, body), after,
       last);
   k.scratch = std::max<int64_t>(at, 1);
   return k;
@@ -108,7 +139,7 @@ Kernel remat_rule(Site& s) {
   k.body = pointers("in", true, s.e.in.size()) + pointers("out", false, s.e.out.size());
   for (size_t i = 0; i < s.e.in.size(); ++i) k.body += fmt::format("in[{}] = {};\n", i, s.in(i));
   for (size_t i = 0; i < s.e.out.size(); ++i) k.body += fmt::format("out[{}] = {};\n", i, s.out(i));
-  k.body += call(g, 0);
+  k.body += call(s, g);
   k.scratch = std::max<int64_t>(g.arena_bytes, 1);
   return k;
 }

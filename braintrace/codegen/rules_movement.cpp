@@ -10,8 +10,7 @@ namespace braintrace::codegen {
 namespace {
 
 constexpr Key<int64_t> axis_key{"axis"}, batch_key{"batch"};
-constexpr Key<Ints>    axes_key{"axes"}, interior_key{"interior"}, lo_key{"lo"}, shift_key{"shift"},
-    sizes_key{"sizes"};
+constexpr Key<Ints>    axes_key{"axes"}, interior_key{"interior"}, lo_key{"lo"}, shift_key{"shift"}, sizes_key{"sizes"};
 
 std::string place(const std::string& base, const Ints& strides) {
   std::string out = base;

@@ -13,8 +13,7 @@ namespace {
 // y[key, i] = draw of element i, for each of the keys.
 Kernel draws(Site& s, const std::string& draw) {
   const int64_t keys = s.in_type(0).size() / 2, n = keys ? s.out_type(0).size() / keys : 0;
-  s.unit.use_random();
-  Kernel k;
+  Kernel        k;
   k.work = 64 * s.out_type(0).size();
   k.body = filled(R"(
 for (int64_t j = 0; j < $keys; ++j) {

@@ -20,7 +20,7 @@ struct Rule {
 
 const std::unordered_map<std::string_view, Rule>& rules() {
   static const std::unordered_map<std::string_view, Rule> table = {
-      {"abs", {"__builtin_fabs$f($a)", "($a < 0 ? -$a : $a)"}},
+      {"abs", {"fabs$f($a)", "($a < 0 ? -$a : $a)"}},
       {"acos", {"bt_acos$f($a)", ""}},
       {"acosh", {"bt_acosh$f($a)", ""}},
       {"add", {"($a + $b)", "($a + $b)"}},
@@ -31,7 +31,7 @@ const std::unordered_map<std::string_view, Rule>& rules() {
       {"atan2", {"bt_atan2$f($a, $b)", ""}},
       {"atanh", {"bt_atanh$f($a)", ""}},
       {"cbrt", {"bt_cbrt$f($a)", ""}},
-      {"ceil", {"__builtin_ceil$f($a)", ""}},
+      {"ceil", {"ceil$f($a)", ""}},
       {"clamp", {"bt_min$f(bt_max$f($a, $b), $c)", "bt_min_i(bt_max_i($a, $b), $c)"}},
       {"copy", {"$a", "$a"}},
       {"cos", {"bt_cos$f($a)", ""}},
@@ -43,11 +43,11 @@ const std::unordered_map<std::string_view, Rule>& rules() {
       {"exp", {"bt_exp$f($a)", ""}},
       {"exp2", {"bt_exp2$f($a)", ""}},
       {"expm1", {"bt_expm1$f($a)", ""}},
-      {"floor", {"__builtin_floor$f($a)", ""}},
+      {"floor", {"floor$f($a)", ""}},
       {"greater", {"($a > $b)", "($a > $b)"}},
       {"greater_equal", {"($a >= $b)", "($a >= $b)"}},
-      {"is_finite", {"(__builtin_fabs$f($a) < INFINITY)", "1"}},
-      {"is_inf", {"(__builtin_fabs$f($a) == INFINITY)", "0"}},
+      {"is_finite", {"(fabs$f($a) < INFINITY)", "1"}},
+      {"is_inf", {"(fabs$f($a) == INFINITY)", "0"}},
       {"is_nan", {"($a != $a)", "0"}},
       {"less", {"($a < $b)", "($a < $b)"}},
       {"less_equal", {"($a <= $b)", "($a <= $b)"}},
@@ -64,8 +64,9 @@ const std::unordered_map<std::string_view, Rule>& rules() {
       {"or", {"", "($a | $b)"}},
       {"pow", {"bt_pow$f($a, $b)", "bt_pow_i($a, $b)"}},
       {"reciprocal", {"(1 / $a)", ""}},
+      {"relu", {"($a < 0 ? 0 : $a)", "($a < 0 ? 0 : $a)"}},
       {"rem", {"bt_fmod$f($a, $b)", "bt_rem_i($a, $b)"}},
-      {"round", {"__builtin_rint$f($a)", ""}},
+      {"round", {"rint$f($a)", ""}},
       {"rsqrt", {"bt_rsqrt$f($a)", ""}},
       {"select", {"($a ? $b : $c)", "($a ? $b : $c)"}},
       {"sigmoid", {"bt_sigmoid$f($a)", ""}},
@@ -74,7 +75,7 @@ const std::unordered_map<std::string_view, Rule>& rules() {
       {"sinh", {"bt_sinh$f($a)", ""}},
       {"softplus", {"bt_softplus$f($a)", ""}},
       {"spike", {"($a >= 0 ? ($t)1 : ($t)0)", "($a >= 0)"}},
-      {"sqrt", {"__builtin_sqrt$f($a)", ""}},
+      {"sqrt", {"sqrt$f($a)", ""}},
       {"square", {"($a * $a)", "($a * $a)"}},
       {"stop_gradient", {"$a", "$a"}},
       {"sub", {"($a - $b)", "($a - $b)"}},
@@ -99,6 +100,12 @@ std::string rounded(DType t, const std::string& x) {
 }  // namespace
 
 bool has_expression(const Op& op) { return op.name == "convert" || rules().contains(op.name); }
+
+bool is_cheap(const Op& op) {
+  const auto rule = rules().find(op.name);
+  return op.name == "convert" || op.name == "max" || op.name == "min" ||
+         (rule != rules().end() && !rule->second.real.starts_with("bt_"));
+}
 
 std::string converted(DType from, DType to, const std::string& x) {
   if (from == to) return x;

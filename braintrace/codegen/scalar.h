@@ -12,6 +12,9 @@ namespace braintrace::codegen {
 // Whether the op computes element by element and has an expression here.
 bool has_expression(const Op& op);
 
+// Whether it also costs less than reading an element from memory.
+bool is_cheap(const Op& op);
+
 // The value of one element, from the values of the operands' elements.
 std::string expression(const Eqn& e, const Program& p, const std::vector<std::string>& operands);
 

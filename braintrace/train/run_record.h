@@ -49,9 +49,11 @@ struct Activity {
 
 struct RunRecord {
   std::string                   config;  // JSON as used, defaults filled in
-  uint64_t                      seed = 0;
+  uint64_t                      seed        = 0;
+  int64_t                       start_step  = 0;  // updates before, when the run goes on from a checkpoint
+  int64_t                       total_steps = 0;  // updates the whole run will make
   std::string                   model_text, graph_svg;
-  std::vector<StepRecord>       steps;
+  std::vector<StepRecord>       steps;  // means of equal stretches, at most two thousand
   std::vector<ValidationRecord> validations;
   std::vector<Alarm>            alarms;
   std::vector<std::string>      class_names;
@@ -63,6 +65,9 @@ struct RunRecord {
 class Observer {
  public:
   virtual ~Observer() = default;
+  // Before the first step: the configuration, and what came before when the run goes on from a checkpoint. Steps after
+  // start_step will come again; what was told about them before is void.
+  virtual void begin(const RunRecord&) {}
   virtual void step(const StepRecord&) {}
   virtual void validation(const ValidationRecord&) {}
   virtual void alarm(const Alarm&) {}

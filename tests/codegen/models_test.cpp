@@ -8,20 +8,27 @@
 #include "braintrace/algorithms/d_rtrl.h"
 #include "braintrace/algorithms/es_d_rtrl.h"
 #include "braintrace/backends/cpu/stepper.h"
+#include "braintrace/backends/cpu/thread_pool.h"
 #include "braintrace/base/rng.h"
 #include "braintrace/codegen/emit.h"
+#include "braintrace/codegen/lower.h"
 #include "braintrace/model/environment.h"
 #include "braintrace/model/grad.h"
+#include "braintrace/model/jit.h"
 #include "braintrace/model/random_stream.h"
 #include "braintrace/nn/neuron.h"
 #include "braintrace/nn/optim.h"
 #include "braintrace/nn/rnn.h"
+#include "braintrace/ops/contract.h"
 #include "braintrace/ops/index_walk.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/ops/reduce.h"
+#include "braintrace/runtime/backend.h"
 #include "braintrace/runtime/values.h"
+#include "braintrace/transforms/walk.h"
 #include "tests/codegen/agreement.h"
+#include "tests/support/error_of.h"
 
 namespace braintrace {
 namespace {
@@ -65,20 +72,20 @@ std::shared_ptr<OnlineLearner> learner_named(const std::string& rule, Module& mo
 
 // One update of the weights from a step, or from a window of T steps; `feeds` tells which states it hands on.
 Job learning_job(const std::string& kind, const std::string& rule, bool window, DType dtype,
-                 std::vector<cpu::Stepper::Feed>* feeds = nullptr) {
+                 std::vector<cpu::Stepper::Feed>* feeds = nullptr, int64_t batch = B) {
   Environment::Scope scope({.dt = 1.0, .precision = dtype});
   random::seed(3);
   Net model(kind);
-  init_all_states(model, {.batch_size = B});
+  init_all_states(model, {.batch_size = batch});
   const auto learner = learner_named(rule, model);
-  learner->compile_graph(zeros({B, n_in}, dtype));
+  learner->compile_graph(zeros({batch, n_in}, dtype));
   optim::SGD opt(0.1);
   opt.register_trainable_weights(model.params());
   auto loss = [&](Tensor x, Tensor y) {
     return mean(square((window ? (*learner)(MultiStepData{{x}}) : (*learner)(x)) - y));
   };
   Rng         rng(4);
-  const Shape lead = window ? Shape{T, B} : Shape{B};
+  const Shape lead = window ? Shape{T, batch} : Shape{batch};
   auto        draw = [&](int64_t width) {
     Shape shape = lead;
     shape.push_back(width);
@@ -155,6 +162,79 @@ TEST(CompiledModels, StepperFeedsItself) {
     states += args[f.arg].bytes();
   }
   EXPECT_LT(stepper.bytes(), states + states / 10);
+}
+
+// Rows of a batch that is large enough run through the window apart from each other.
+TEST(CompiledModels, RowsRunThroughAWindowOnTheirOwn) {
+  std::vector<Job> jobs;
+  for (const char* kind : {"rnn", "gru", "lif"})
+    for (const char* rule : {"D_RTRL", "ES_D_RTRL", "BPTT"})
+      jobs.push_back(learning_job(kind, rule, true, DType::F64, nullptr, 32));
+  const auto parted = [](const Job& j) {
+    return codegen::emit({j.program}).source.find("char* const all = w;") != std::string::npos;
+  };
+  for (const Job& j : jobs) EXPECT_TRUE(parted(j)) << j.name;
+  EXPECT_FALSE(parted(learning_job("gru", "D_RTRL", true, DType::F64))) << "three rows are too few";
+  const auto w = testing_support::worst_disagreement(jobs);
+  EXPECT_LE(w.distance, 1e-12) << w.name;
+
+  const int before = cpu::num_threads();
+  for (const Job& j : {jobs[3], jobs[7]}) {
+    const auto f = cpu_backend().compile(j.program, j.constants);
+    cpu::set_num_threads(1);
+    const Arrays one = f->run(j.args);
+    for (const int threads : {2, 4, 8}) {
+      cpu::set_num_threads(threads);
+      const Arrays many = f->run(j.args);
+      for (size_t r = 0; r < one.size(); ++r)
+        EXPECT_TRUE(identical(one[r], many[r])) << j.name << ", " << threads << " threads, result " << r;
+    }
+  }
+  cpu::set_num_threads(before);
+}
+
+int count_products(const Program& p) {
+  int count = 0;
+  for (const Eqn& e : p.eqns) {
+    count += e.op == &dot_general_op ? 1 : 0;
+    map_nested(e.attrs, [&](const Program& body) {
+      count += count_products(body);
+      return body;
+    });
+  }
+  return count;
+}
+
+// Filter, then one product: the factorised rule costs no product more than the other.
+TEST(CompiledModels, RulesNeedEquallyManyProducts) {
+  for (const char* kind : {"rnn", "lif"}) {
+    const auto products = [&](const char* rule) {
+      return count_products(codegen::lowered(learning_job(kind, rule, true, DType::F32, nullptr, 32).program));
+    };
+    const int d_rtrl = products("D_RTRL");
+    EXPECT_GT(d_rtrl, 4) << kind;
+    EXPECT_LE(products("ES_D_RTRL"), d_rtrl + 2) << kind << ": one product more for each weight whose trace is carried";
+  }
+}
+
+// A watched learner says the same under either backend, and goes on after it.
+TEST(CompiledModels, WatchForValuesThatAreNotFinite) {
+  const auto said = [](const char* backend) {
+    set_default_backend(backend);
+    random::seed(3);
+    Net model("gru");
+    init_all_states(model);
+    D_RTRL learner(model, {.check_finite = true});
+    learner.compile_graph(zeros({n_in}));
+    const auto        step = jit(grad([&](Tensor x) { return sum(square(learner(x))); }, model.params()));
+    const std::string text = error_of([&] { step(full({n_in}, NAN)); });
+    EXPECT_GT(step(ones({n_in})).squared_norm().item(), 0) << backend;
+    set_default_backend("reference");
+    return text;
+  };
+  const std::string compiled = said("cpu");
+  EXPECT_EQ(compiled, said("reference"));
+  EXPECT_NE(compiled.find("is not finite"), std::string::npos) << compiled;
 }
 
 // No array with batch, input and output axes.

@@ -31,6 +31,8 @@ def expect(code, phrase, *args):
 expect(0, "points down", {"braintrace/ops/math.cpp": include("braintrace/ir/op.h")})
 expect(0, "points down", {"braintrace/ir/op_test.cpp": include("braintrace/ops/math.h")})
 expect(0, "points down", {"braintrace/braintrace.h": include("braintrace/ops/math.h")})
+expect(0, "points down", {"braintrace/ir/op.cpp": 'auto text = R"c(\n' + include("model.h") + ')c";\n'})
+expect(1, "ir/op.cpp:5:", {"braintrace/ir/op.cpp": 'auto text = R"c(\n\n)c";\n' + include("model.h")})
 expect(1, "ir/op.cpp:2: ir may not include", {"braintrace/ir/op.cpp": include("braintrace/ops/math.h")})
 expect(1, "ops may not include", {"braintrace/ops/math.cpp": include("braintrace/ops/etp/dense.h")})
 expect(1, "may not include braintrace/braintrace.h", {"braintrace/ir/op.cpp": include("braintrace/braintrace.h")})

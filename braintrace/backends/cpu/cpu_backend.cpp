@@ -7,12 +7,13 @@
 #include <map>
 #include <mutex>
 #include <new>
+#include <optional>
 
 #include "braintrace/backends/cpu/compiler.h"
 #include "braintrace/backends/cpu/thread_pool.h"
 #include "braintrace/backends/reference/interpreter.h"
 #include "braintrace/codegen/abi.h"
-#include "braintrace/codegen/plan.h"
+#include "braintrace/ops/move.h"
 
 namespace braintrace {
 
@@ -23,7 +24,7 @@ namespace {
 using codegen::bt_frame;
 using codegen::bt_host;
 
-constexpr std::align_val_t aligned{static_cast<size_t>(codegen::alignment)};
+constexpr std::align_val_t aligned{static_cast<size_t>(codegen::alignment_of(codegen::Dialect::Native))};
 
 struct Block {
   explicit Block(size_t bytes) : data(static_cast<char*>(::operator new(std::max<size_t>(bytes, 1), aligned))) {}
@@ -136,12 +137,14 @@ class Native : public Compiled {
 
   void run_into(const void* const* args, void* const* results) override {
     std::unique_ptr<Call> call = take_call();
-    std::copy_n(args, program_.args.size(), call->in.begin() + static_cast<int64_t>(constants_.size()));
-    const bt_frame frame{&host_->table, call->arena.data, call->in.data(), results};
-    const int32_t  status = function_(&frame);
-    if (status) explain(status, call->in);
+    run_with(call->in, call->arena.data, args, results);
     give_back(std::move(call));
   }
+  void run_in(char* arena, const void* const* args, void* const* results) override {
+    std::vector<const void*> in = inputs();
+    run_with(in, arena, args, results);
+  }
+  int64_t arena_bytes() const override { return static_cast<int64_t>(arena_bytes_); }
 
   bool is_native() const override { return true; }
   bool was_cached() const override { return host_->was_cached; }
@@ -163,10 +166,20 @@ class Native : public Compiled {
         return call;
       }
     }
-    auto call = std::unique_ptr<Call>(new Call{Block(arena_bytes_), {}});
-    for (const Array& a : constants_) call->in.push_back(a.raw());
-    call->in.resize(constants_.size() + program_.args.size());
-    return call;
+    return std::unique_ptr<Call>(new Call{Block(arena_bytes_), inputs()});
+  }
+  // Constants, and room for the arguments.
+  std::vector<const void*> inputs() const {
+    std::vector<const void*> in;
+    for (const Array& a : constants_) in.push_back(a.raw());
+    in.resize(constants_.size() + program_.args.size());
+    return in;
+  }
+  void run_with(std::vector<const void*>& in, char* arena, const void* const* args, void* const* results) const {
+    std::copy_n(args, program_.args.size(), in.begin() + static_cast<int64_t>(constants_.size()));
+    const bt_frame frame{&host_->table, arena, in.data(), results};
+    const int32_t  status = function_(&frame);
+    if (status) explain(status, in);
   }
   void give_back(std::unique_ptr<Call> call) {
     std::lock_guard lock(mutex_);
@@ -206,9 +219,11 @@ class Interpreted : public Compiled {
     const Arrays out = executable_->run(in);
     for (size_t i = 0; i < out.size(); ++i) std::memcpy(results[i], out[i].raw(), out[i].bytes());
   }
-  bool is_native() const override { return false; }
-  bool was_cached() const override { return false; }
-  bool may_share(size_t, size_t) const override { return true; }
+  void    run_in(char*, const void* const* args, void* const* results) override { run_into(args, results); }
+  int64_t arena_bytes() const override { return 0; }
+  bool    is_native() const override { return false; }
+  bool    was_cached() const override { return false; }
+  bool    may_share(size_t, size_t) const override { return true; }
 
  private:
   Program                     program_;
@@ -252,13 +267,47 @@ std::vector<std::shared_ptr<Compiled>> compile_together(const std::vector<Progra
 
 namespace {
 
+constexpr Key<double> value_key{"value"};
+
+// Results that are always zero, such as traces dropped at the end of a window, are made once.
+class WithZeroResults : public Executable {
+ public:
+  WithZeroResults(std::shared_ptr<Executable> rest, std::vector<std::optional<Array>> zeros)
+      : rest_(std::move(rest)), zeros_(std::move(zeros)) {}
+  Arrays run(const Arrays& args) override {
+    const Arrays made = rest_->run(args);
+    Arrays       out;
+    for (size_t k = 0, next = 0; k < zeros_.size(); ++k) out.push_back(zeros_[k] ? *zeros_[k] : made[next++]);
+    return out;
+  }
+
+ private:
+  std::shared_ptr<Executable>       rest_;
+  std::vector<std::optional<Array>> zeros_;
+};
+
 class CpuBackend : public Backend {
  public:
   std::string_view            name() const override { return "cpu"; }
   std::shared_ptr<Executable> compile(const Program& program, const Arrays& constants) override {
     require(constants.size() == program.constants.size(), "compile: the program has {} constant(s), got {}.",
             program.constants.size(), constants.size());
-    return cpu::compile_together({program}, {constants})[0];
+    const auto                        producer = producers(program);
+    Program                           rest     = program;
+    std::vector<std::optional<Array>> zeros(program.results.size());
+    rest.results.clear();
+    for (size_t k = 0; k < zeros.size(); ++k) {
+      const Var  v = program.results[k];
+      const Eqn* e = producer[v] >= 0 ? &program.eqns[producer[v]] : nullptr;
+      if (e && e->op == &full_op && e->attrs[value_key] == 0)
+        zeros[k] = Array(program.type(v));
+      else
+        rest.results.push_back(v);
+    }
+    const bool any      = rest.results.size() < zeros.size();
+    auto       compiled = cpu::compile_together({any ? rest : program}, {constants})[0];
+    if (!any) return compiled;
+    return std::make_shared<WithZeroResults>(std::move(compiled), std::move(zeros));
   }
 };
 

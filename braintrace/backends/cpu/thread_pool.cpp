@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <cstdlib>
 #include <mutex>
+#include <pthread.h>
 #include <thread>
 #include <vector>
 
@@ -15,25 +16,23 @@ namespace braintrace::cpu {
 
 namespace {
 
-constexpr int spins = 2000;  // before a waiting thread goes to sleep
+constexpr int spins = 4000;  // some 100 µs: before an idle thread goes to sleep
 
-struct Job {
-  codegen::bt_task         task  = nullptr;
-  const codegen::bt_frame* frame = nullptr;
-  int64_t                  count = 0, piece = 1;
-  std::atomic<int64_t>     next{0};
-  std::atomic<int32_t>     status{0};
+void relax() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#else
+  std::this_thread::yield();
+#endif
+}
 
-  void work() {
-    for (int64_t begin; (begin = next.fetch_add(piece)) < count;)
-      if (const int32_t rc = task(frame, begin, std::min(begin + piece, count))) status = rc;
-  }
-};
-
+// The caller starts to work at once. Other threads help if they come in time, and nobody waits for one that does not:
+// each thread has a range of its own, the same one at every call, so that its data stay in its cache; who is done
+// takes pieces of the others' ranges.
 class Pool {
  public:
-  explicit Pool(int threads) {
-    for (int i = 1; i < threads; ++i) workers_.emplace_back([this] { serve(); });
+  explicit Pool(int threads) : ranges_(static_cast<size_t>(threads)) {
+    for (size_t i = 1; i < ranges_.size(); ++i) workers_.emplace_back([this, i] { serve(i); });
   }
   ~Pool() {
     {
@@ -44,48 +43,87 @@ class Pool {
     for (std::thread& t : workers_) t.join();
   }
 
-  void run(Job& job) {
+  int32_t run(codegen::bt_task task, const codegen::bt_frame* frame, int64_t count, int64_t grain) {
+    const auto n = static_cast<int64_t>(ranges_.size());
+    task_        = task;
+    frame_       = frame;
+    piece_       = std::max(grain, (count + 4 * n - 1) / (4 * n));
+    status_      = 0;
+    for (int64_t i = 0; i < n; ++i) {
+      ranges_[i].next = std::min(count, (count + n - 1) / n * i);
+      ranges_[i].end  = std::min(count, (count + n - 1) / n * (i + 1));
+    }
+    bool asleep = false;
     {
       std::lock_guard lock(mutex_);
-      job_  = &job;
-      busy_ = static_cast<int>(workers_.size());
+      is_open_ = true;
       ++serial_;
+      asleep = sleepers_ > 0;
     }
-    wake_.notify_all();
-    job.work();
-    for (int i = 0; busy_ > 0 && i < spins; ++i) std::this_thread::yield();
-    std::unique_lock lock(mutex_);
-    done_.wait(lock, [&] { return busy_ == 0; });
+    if (asleep) wake_.notify_all();
+    work(0);
+    {
+      std::lock_guard lock(mutex_);
+      is_open_ = false;
+    }
+    for (int i = 0; helpers_ > 0; ++i) i < spins ? relax() : std::this_thread::yield();
+    return status_;
   }
-  size_t size() const { return workers_.size() + 1; }
+  size_t size() const { return ranges_.size(); }
+
+  static thread_local bool at_work;  // this thread is inside a kernel that is shared out
 
  private:
-  void serve() {
+  struct alignas(64) Range {
+    std::atomic<int64_t> next{0};
+    int64_t              end = 0;
+  };
+
+  void work(size_t self) {
+    at_work = true;
+    for (size_t i = 0; i < ranges_.size(); ++i) {
+      Range& r = ranges_[(self + i) % ranges_.size()];
+      for (int64_t begin; (begin = r.next.fetch_add(piece_)) < r.end;)
+        if (const int32_t rc = task_(frame_, begin, std::min(begin + piece_, r.end))) status_ = rc;
+    }
+    at_work = false;
+  }
+
+  void serve(size_t self) {
     uint64_t seen = 0;
     while (true) {
-      for (int i = 0; serial_ == seen && !stop_ && i < spins; ++i) std::this_thread::yield();
-      Job* job = nullptr;
+      for (int i = 0; serial_ == seen && !stop_ && i < spins; ++i) relax();
       {
         std::unique_lock lock(mutex_);
+        ++sleepers_;
         wake_.wait(lock, [&] { return stop_ || serial_ != seen; });
+        --sleepers_;
         if (stop_) return;
         seen = serial_;
-        job  = job_;
+        if (!is_open_) continue;
+        ++helpers_;
       }
-      job->work();
-      std::lock_guard lock(mutex_);
-      if (--busy_ == 0) done_.notify_one();
+      work(self);
+      --helpers_;
     }
   }
 
   std::mutex               mutex_;
-  std::condition_variable  wake_, done_;
+  std::condition_variable  wake_;
   std::atomic<uint64_t>    serial_{0};
   std::atomic<bool>        stop_{false};
-  std::atomic<int>         busy_{0};
-  Job*                     job_ = nullptr;
+  std::atomic<int>         helpers_{0};  // at work besides the caller
+  int                      sleepers_ = 0;
+  bool                     is_open_  = false;  // helpers may still join
+  codegen::bt_task         task_     = nullptr;
+  const codegen::bt_frame* frame_    = nullptr;
+  int64_t                  piece_    = 1;
+  std::atomic<int32_t>     status_{0};
+  std::vector<Range>       ranges_;
   std::vector<std::thread> workers_;
 };
+
+thread_local bool Pool::at_work = false;
 
 std::atomic<int>& wanted_threads() {
   static std::atomic<int> n = [] {
@@ -107,18 +145,16 @@ void set_num_threads(int n) {
 int32_t run_parallel(codegen::bt_task task, const codegen::bt_frame* frame, int64_t count, int64_t grain) {
   static std::mutex            mutex;
   static std::unique_ptr<Pool> pool;
-  const int                    threads = num_threads();
+  // A child of fork() has none of the threads: it leaves their pool alone and makes its own.
+  [[maybe_unused]] static Pool* volatile left = nullptr;
+  [[maybe_unused]] static const int watched   = pthread_atfork(nullptr, nullptr, [] { left = pool.release(); });
+  const int                         threads   = num_threads();
   // One kernel at a time uses the threads; others, and kernels inside kernels, run where they are.
+  if (threads == 1 || count <= grain || Pool::at_work) return task(frame, 0, count);
   std::unique_lock lock(mutex, std::try_to_lock);
-  if (threads == 1 || !lock || count <= grain) return task(frame, 0, count);
+  if (!lock) return task(frame, 0, count);
   if (!pool || pool->size() != static_cast<size_t>(threads)) pool = std::make_unique<Pool>(threads);
-  Job job;
-  job.task  = task;
-  job.frame = frame;
-  job.count = count;
-  job.piece = std::max(grain, (count + 4 * threads - 1) / (4 * threads));
-  pool->run(job);
-  return job.status;
+  return pool->run(task, frame, count, grain);
 }
 
 }  // namespace braintrace::cpu

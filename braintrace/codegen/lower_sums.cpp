@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums over the steps of a loop, taken after it. What is needed of every step is stacked, unless it is there already:
+//
+//   an input                       x_t
+//   a carry as the step found it   h_{t-1}: the first one, then the carries that steps left, one step late
+//   pieces side by side            [x;h]ᵀ δ = [xᵀ δ; hᵀ δ], each as above
+//
+// A sum over elements that are not stacked is kept element by element in the loop, and taken over them after it.
+#include <utility>
+
+#include "braintrace/codegen/time_loop.h"
+#include "braintrace/codegen/view.h"
+#include "braintrace/ops/axes.h"
+#include "braintrace/ops/contract.h"
+#include "braintrace/ops/families.h"
+#include "braintrace/ops/math.h"
+#include "braintrace/ops/move.h"
+#include "braintrace/ops/reduce.h"
+
+namespace braintrace::codegen {
+
+namespace {
+
+constexpr Key<Ints> lhs_contract{"lhs_contract"}, rhs_contract{"rhs_contract"}, lhs_batch{"lhs_batch"},
+    rhs_batch{"rhs_batch"}, axes_key{"axes"};
+constexpr Key<int64_t> axis_key{"axis"};
+
+// One term of a sum over steps: a product or a sum of each step's values, seen through views and signs.
+struct Term {
+  const Eqn*              made = nullptr;  // dot_general or reduce_sum
+  std::vector<const Eqn*> views;           // and signs, from the inside out
+  Vars                    left;            // pieces of the left operand
+  int64_t                 axis = 0;        // of it, along which they lie
+};
+
+// The value of v in every step: an input that is there already, or a stacked result (its number among ys), which for a
+// carry comes one step late.
+struct Stacked {
+  Tensor  given;
+  int64_t y = -1, carry = -1;
+  bool    found() const { return given.defined() || y >= 0; }
+};
+Stacked find_stacked(const Loop& l, Var v) {
+  for (size_t i = 0; i < l.x_args.size(); ++i)
+    if (l.x_args[i] == v) return {l.xs[i], -1, -1};
+  for (size_t k = 0; k < l.carry_args.size(); ++k)
+    if (l.carry_args[k] == v) {
+      const auto at = std::find(l.ys.begin(), l.ys.end(), l.carry_out[k]);
+      return {{}, at == l.ys.end() ? -1 : at - l.ys.begin(), static_cast<int64_t>(k)};
+    }
+  const auto at = std::find(l.ys.begin(), l.ys.end(), v);
+  return {{}, at == l.ys.end() ? -1 : at - l.ys.begin(), -1};
+}
+void stack(Loop& l, Var v) {
+  const Stacked s = find_stacked(l, v);
+  if (!s.found()) l.ys.push_back(s.carry >= 0 ? l.carry_out[static_cast<size_t>(s.carry)] : v);
+}
+
+// Finds, in the body as it is when made, the terms of carries.
+class Sums {
+ public:
+  explicit Sums(const Loop& l)
+      : l_(l), producer_(producers(l.body)), uses_(l.body.types.size(), 0), varying_(l.reached(true, true)) {
+    for (const Eqn& e : l.body.eqns)
+      for (Var v : e.in) ++uses_[v];
+    for (const Vars* vars : {&l.carry_out, &l.ys})
+      for (Var v : *vars) ++uses_[v];
+  }
+
+  struct Split {
+    std::vector<Term> terms;   // to be taken out
+    std::vector<Term> spread;  // to be summed over elements outside
+    Vars              rest;    // that stay
+    bool              empty() const { return terms.empty() && spread.empty(); }
+  };
+  // `stacks` tells which values are there for every step.
+  Split of(size_t k, const Loop& stacks) const {
+    Split out;
+    Vars  open{l_.carry_out[k]};
+    int   own = 0;
+    while (!open.empty()) {
+      const Var v = open.back();
+      open.pop_back();
+      const Eqn* e = producer_[v] >= 0 ? &l_.body.eqns[producer_[v]] : nullptr;
+      if (v == l_.carry_args[k]) {
+        ++own;
+      } else if (e && e->op == &add_op && uses_[v] == 1) {
+        open.insert(open.end(), e->in.begin(), e->in.end());
+      } else if (Term t = term(v); t.made) {
+        const Stacked s = find_stacked(stacks, t.made->in[0]);
+        if (t.made->op == &dot_general_op || (s.found() && s.carry < 0))
+          out.terms.push_back(std::move(t));
+        else if (contains(t.made->attrs[axes_key], 0))
+          out.spread.push_back(std::move(t));
+        else
+          out.rest.push_back(v);
+      } else {
+        out.rest.push_back(v);
+      }
+    }
+    // The carry must enter once, as a term, and nowhere else.
+    const bool only_here = own == 1 && uses_[l_.carry_args[k]] == 1 && is_float(l_.body.type(l_.carry_args[k]).dtype);
+    return only_here && !out.empty() ? out : Split{};
+  }
+
+ private:
+  Term term(Var v) const {
+    Term t;
+    for (; producer_[v] >= 0; v = l_.body.eqns[producer_[v]].in[0]) {
+      const Eqn& e = l_.body.eqns[producer_[v]];
+      if (!is_view(*e.op) && e.op != &neg_op) {
+        const bool product = e.op == &dot_general_op && varying_[e.in[0]] && varying_[e.in[1]];
+        if (product || e.op == &reduce_sum_op) t.made = &e;
+        if (product) find_pieces(e, t);
+        return t;
+      }
+      t.views.insert(t.views.begin(), &e);
+    }
+    return t;
+  }
+  void find_pieces(const Eqn& product, Term& t) const {
+    t.left            = {product.in[0]};
+    const Eqn* pieces = producer_[t.left[0]] >= 0 ? &l_.body.eqns[producer_[t.left[0]]] : nullptr;
+    if (!pieces || pieces->op != &concat_op) return;
+    t.axis          = pieces->attrs[axis_key];
+    const bool free = !contains(product.attrs[lhs_contract], t.axis) && !contains(product.attrs[lhs_batch], t.axis);
+    if (free) t.left = pieces->in;
+  }
+
+  const Loop&          l_;
+  std::vector<int32_t> producer_;
+  std::vector<int>     uses_;
+  Mask                 varying_;
+};
+
+// Σ_t a_t b_t. Steps that lie in several tensors are summed tensor by tensor.
+Tensor summed_product(const Attrs& a, const Tensor& l, const Tensor& r) {
+  for (const bool left : {true, false}) {
+    const auto parts = made_by(concat_op, left ? l : r);
+    if (!parts || parts->attrs[axis_key] != 0) continue;
+    Tensor  sum;
+    int64_t at = 0;
+    for (const Tensor& part : parts->in) {
+      const int64_t from  = std::exchange(at, at + part.shape()[0]);
+      const Tensor  other = slice_axis(left ? r : l, 0, from, at);
+      sum                 = add_defined(sum, left ? summed_product(a, part, other) : summed_product(a, other, part));
+    }
+    return sum;
+  }
+  return dot_general(l, r,
+                     {prepend(0, shifted(a[lhs_contract])), prepend(0, shifted(a[rhs_contract])), shifted(a[lhs_batch]),
+                      shifted(a[rhs_batch])});
+}
+
+Tensor seen_through(const Term& t, Tensor y) {
+  for (const Eqn* e : t.views) y = apply1(*e->op, {y}, e->attrs);
+  return y;
+}
+
+// Where the axis of the left operand lies in the product.
+int64_t axis_of_product(const Attrs& a, int64_t axis) {
+  auto at = static_cast<int64_t>(a[lhs_batch].size());
+  for (int64_t i = 0; i < axis; ++i)
+    if (!contains(a[lhs_contract], i) && !contains(a[lhs_batch], i)) ++at;
+  return at;
+}
+
+}  // namespace
+
+Tensor one_late(const Loop& l, size_t carry, const Tensor& left) {
+  const Tensor  first = expand_dims(l.init[carry], 0);
+  const int64_t from  = l.reverse ? 1 : 0;
+  const Tensor  later = slice_axis(left, 0, from, from + l.length - 1);
+  return concat(l.reverse ? Tensors{later, first} : Tensors{first, later}, 0);
+}
+
+Tensors run_without_sums(const Loop& whole) {
+  Loop         l = whole;
+  const Sums   sums(whole);
+  const size_t n = whole.carry_args.size();
+  for (size_t k = 0; k < n; ++k)
+    for (const Term& t : sums.of(k, l).terms)
+      if (t.made->op == &dot_general_op) {
+        for (Var v : t.left) stack(l, v);
+        stack(l, t.made->in[1]);
+      }
+  std::vector<Sums::Split> splits;
+  for (size_t k = 0; k < n; ++k) splits.push_back(sums.of(k, l));
+  const Loop stacked = l;  // knows all carries
+
+  l.carry_args.clear();
+  l.carry_out.clear();
+  l.init.clear();
+  auto carry = [&](Var arg, Var out, const Tensor& init) {
+    l.carry_args.push_back(arg);
+    l.carry_out.push_back(out);
+    l.init.push_back(init);
+    return l.carry_args.size() - 1;
+  };
+  std::vector<int64_t>             at(n, -1);  // number of the carry that stays
+  std::vector<std::vector<size_t>> kept(n);    // of the element-by-element sums
+  for (size_t k = 0; k < n; ++k) {
+    const Sums::Split& split = splits[k];
+    for (const Term& t : split.spread) {
+      const Type type = l.body.type(t.made->in[0]);
+      const Var  sum = l.body.add_value(type), next = l.body.add_value(type);
+      l.body.eqns.push_back({&add_op, {sum, t.made->in[0]}, {next}, {}, 0});
+      kept[k].push_back(carry(sum, next, Tensor(type, 0)));
+    }
+    if (!split.empty() && split.rest.empty()) continue;
+    Var next = split.empty() ? whole.carry_out[k] : whole.carry_args[k];
+    for (Var v : split.rest) {
+      const Var sum = l.body.add_value(l.body.type(v));
+      l.body.eqns.push_back({&add_op, {next, v}, {sum}, {}, 0});
+      next = sum;
+    }
+    at[k] = static_cast<int64_t>(carry(whole.carry_args[k], next, whole.init[k]));
+  }
+  l.prune();
+  const Tensors ran = apply_scan({l.program(), {}}, {l.consts, l.init, l.xs}, l.length, l.reverse);
+  auto          y   = [&](int64_t i) { return ran[l.carry_args.size() + static_cast<size_t>(i)]; };
+  auto          of  = [&](Var v) {
+    const Stacked s = find_stacked(stacked, v);
+    if (s.given.defined()) return s.given;
+    return s.carry < 0 ? y(s.y) : one_late(whole, static_cast<size_t>(s.carry), y(s.y));
+  };
+  auto taken = [&](const Term& t) {
+    const Attrs& a = t.made->attrs;
+    if (t.made->op == &reduce_sum_op) return sum(of(t.made->in[0]), prepend(0, shifted(a[axes_key])));
+    Tensors pieces;
+    for (Var v : t.left) pieces.push_back(summed_product(a, of(v), of(t.made->in[1])));
+    return pieces.size() == 1 ? pieces[0] : concat(pieces, axis_of_product(a, t.axis));
+  };
+  Tensors out;
+  for (size_t k = 0; k < n; ++k) {
+    Tensor total = at[k] >= 0 ? ran[static_cast<size_t>(at[k])] : whole.init[k];
+    for (const Term& t : splits[k].terms) total = total + seen_through(t, taken(t));
+    for (size_t i = 0; i < kept[k].size(); ++i) {
+      const Term& t = splits[k].spread[i];
+      total         = total + seen_through(t, sum(ran[kept[k][i]], t.made->attrs[axes_key]));
+    }
+    out.push_back(total);
+  }
+  for (size_t i = 0; i < whole.ys.size(); ++i) out.push_back(y(static_cast<int64_t>(i)));
+  return out;
+}
+
+}  // namespace braintrace::codegen

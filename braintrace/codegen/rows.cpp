@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/codegen/rows.h"
+
+#include "braintrace/codegen/fuse.h"
+#include "braintrace/codegen/lower.h"
+#include "braintrace/codegen/scalar.h"
+#include "braintrace/codegen/view.h"
+#include "braintrace/ops/axes.h"
+#include "braintrace/ops/contract.h"
+#include "braintrace/ops/families.h"
+#include "braintrace/ops/move.h"
+#include "braintrace/transforms/simplify.h"
+
+namespace braintrace::codegen {
+
+namespace {
+
+constexpr Key<Ints> lhs_contract{"lhs_contract"}, rhs_contract{"rhs_contract"}, lhs_batch{"lhs_batch"},
+    rhs_batch{"rhs_batch"};
+constexpr Key<Ints>    dims_key{"dims"}, perm_key{"perm"}, shape_key{"shape"};
+constexpr Key<Ints>    start_key{"start"}, limit_key{"limit"}, stride_key{"stride"};
+constexpr Key<int64_t> axis_key{"axis"};
+
+constexpr int64_t tile       = 8;        // rows that a matrix product holds in registers
+constexpr int64_t few        = 16;       // rows of a part
+constexpr int64_t many       = 32;       // rows of a part where weights do not fit the second cache
+constexpr int64_t cache_size = 1 << 18;  // elements
+
+// Same: every part needs all of the value. Own: a part needs its rows. Either: all rows are alike.
+enum class Need : uint8_t { Same, Own, Either };
+
+class Splitter {
+ public:
+  Splitter(const ScanParts& scan, int64_t batch) : scan_(scan), p_(scan.body), batch_(batch) {}
+
+  // Whether rows never meet; finds out which operands have rows.
+  bool run() {
+    args_.assign(p_.args.size(), false);
+    for (size_t i = scan_.consts; i < args_.size(); ++i) args_[i] = has_batch(p_.args[i]);
+    do {
+      again_ = failed_ = false;
+      needs_.assign(p_.types.size(), Need::Same);
+      for (size_t i = 0; i < args_.size(); ++i)
+        if (args_[i]) needs_[p_.args[i]] = Need::Own;
+      for (const Eqn& e : p_.eqns)
+        if (!place(e) && !again_) return false;
+      for (size_t k = 0; k < scan_.carry; ++k) check_carry(k);
+    } while (again_);
+    return !failed_;
+  }
+
+  Rows result(int64_t rows) const {
+    Rows out;
+    out.args  = args_;
+    out.parts = batch_ / rows;
+    for (Var v : p_.results) out.results.push_back(needs_[v] != Need::Same);
+    Program& q = out.body;
+    q          = p_;
+    q.eqns.clear();
+    // A value all of whose rows are alike exists in both sizes; what is not read is dropped.
+    Vars whole = counted_vars(p_.types.size());
+    for (Var v = 0; v < static_cast<Var>(needs_.size()); ++v)
+      if (needs_[v] == Need::Either) whole[v] = q.add_value(p_.type(v));
+    for (const Eqn& e : p_.eqns) {
+      const Need need = needs_[e.out[0]];
+      if (need != Need::Own) {
+        Eqn same = e;
+        for (Vars* vars : {&same.in, &same.out})
+          for (Var& v : *vars) v = whole[v];
+        q.eqns.push_back(std::move(same));
+      }
+      if (need != Need::Same) {
+        Eqn own = e;
+        resize(own, rows);
+        q.eqns.push_back(std::move(own));
+      }
+    }
+    for (size_t v = 0; v < needs_.size(); ++v)
+      if (needs_[v] != Need::Same) q.types[v].shape[0] = rows;
+    q = dce(q);
+    for (const Eqn& e : p_.eqns) out.work += work_of(e);
+    return out;
+  }
+
+  int64_t weights() const {
+    int64_t n = 0;
+    for (const Eqn& e : p_.eqns)
+      if (e.op == &dot_general_op && needs_[e.in[1]] == Need::Same) n += p_.type(e.in[1]).size();
+    return n;
+  }
+
+ private:
+  static Vars counted_vars(size_t n) {
+    Vars out;
+    for (size_t v = 0; v < n; ++v) out.push_back(static_cast<Var>(v));
+    return out;
+  }
+  bool has_batch(Var v) const {
+    const Shape& s = p_.type(v).shape;
+    return !s.empty() && s[0] == batch_;
+  }
+  int64_t work_of(const Eqn& e) const {
+    const int64_t n = p_.type(e.out[0]).size();
+    return e.op == &dot_general_op ? n * contracted(e) / 16 : n;
+  }
+  int64_t contracted(const Eqn& e) const {
+    int64_t k = 1;
+    for (int64_t a : e.attrs[lhs_contract]) k *= p_.type(e.in[0]).shape[a];
+    return k;
+  }
+
+  // An operand that is the same for all parts but is read row by row: an argument is then given in rows.
+  bool ask_rows(Var v) {
+    const auto at = std::find(p_.args.begin(), p_.args.end(), v);
+    if (at == p_.args.end() || !has_batch(v)) return false;
+    args_[static_cast<size_t>(at - p_.args.begin())] = true;
+    again_                                           = true;
+    return false;
+  }
+
+  void check_carry(size_t k) {
+    if (args_[scan_.consts + k] != (needs_[p_.results[k]] != Need::Same)) failed_ = true;
+  }
+
+  // What the result of an equation needs; false when rows meet.
+  bool place(const Eqn& e) {
+    bool own = false, either = false;
+    for (Var v : e.in) {
+      own    = own || needs_[v] == Need::Own;
+      either = either || needs_[v] == Need::Either;
+    }
+    const Attrs& a      = e.attrs;
+    const Var    y      = e.out[0];
+    const bool   leads  = has_batch(y);
+    Need&        result = needs_[y];
+    if (e.op == &full_op) {
+      if (leads) result = Need::Either;
+      return true;
+    }
+    if (e.op == &broadcast_op && !own) {
+      const bool first = !a[dims_key].empty() && a[dims_key][0] == 0;
+      if (leads && (!first || needs_[e.in[0]] == Need::Either)) result = Need::Either;
+      return true;
+    }
+    if (!own && !either) return is_cheap(e);
+    if (!leads) return !own && is_cheap(e);
+    if (has_expression(*e.op) || e.op == &concat_op) {
+      if (e.op == &concat_op && a[axis_key] == 0) return !own;
+      for (Var v : e.in)
+        if (needs_[v] == Need::Same) return own ? ask_rows(v) : true;
+      result = own ? Need::Own : Need::Either;
+      return true;
+    }
+    bool apart = false;
+    if (e.op == &broadcast_op) apart = a[dims_key][0] == 0;
+    if (e.op == &reshape_op) apart = has_batch(e.in[0]);
+    if (e.op == &transpose_op) apart = a[perm_key][0] == 0;
+    if (e.op == &slice_op) apart = a[start_key][0] == 0 && a[limit_key][0] == batch_ && a[stride_key][0] == 1;
+    if (is_reduction(e)) {
+      apart = !contains(a[axes_key], 0);
+      for (Var v : e.in)
+        if (apart && needs_[v] == Need::Same) return own ? ask_rows(v) : true;
+    }
+    if (e.op == &dot_general_op) {
+      const bool left = needs_[e.in[0]] != Need::Same, right = needs_[e.in[1]] != Need::Same;
+      const bool free = a[lhs_batch].empty() && !contains(a[lhs_contract], 0);
+      const bool both = left && right && !a[lhs_batch].empty() && a[lhs_batch][0] == 0 && a[rhs_batch][0] == 0;
+      apart           = both || (left && !right && free);
+    }
+    if (!apart) return !own && is_cheap(e);
+    result = own ? Need::Own : Need::Either;
+    return true;
+  }
+  // Every part may compute it for itself.
+  static bool is_cheap(const Eqn& e) {
+    return has_expression(*e.op) || is_view(*e.op) || is_reduction(e) || e.op->name == "iota" ||
+           e.op->name == "constant";
+  }
+
+  static void resize(Eqn& e, int64_t rows) {
+    const bool sized = e.op == &full_op || e.op == &broadcast_op || e.op == &reshape_op;
+    if (!sized && e.op != &slice_op) return;
+    const Key<Ints> key = sized ? shape_key : limit_key;
+    Ints            now = e.attrs[key];
+    now[0]              = rows;
+    e.attrs             = e.attrs.with(key, now);
+  }
+
+  const ScanParts&  scan_;
+  const Program&    p_;
+  int64_t           batch_;
+  Mask              args_;
+  std::vector<Need> needs_;
+  bool              again_ = false, failed_ = false;
+};
+
+// The largest number of rows, a multiple of a tile and at most `wanted`, that parts the batch evenly.
+int64_t part_of(int64_t batch, int64_t wanted) {
+  for (int64_t rows = wanted; rows >= tile; rows -= tile)
+    if (batch % rows == 0 && batch > rows) return rows;
+  return 0;
+}
+
+}  // namespace
+
+std::optional<Rows> in_rows(const ScanParts& scan) {
+  if (scan.length < 2 || scan.carry == 0) return {};
+  int64_t batch = 0;
+  for (size_t k = 0; k < scan.carry; ++k)
+    if (const Shape& s = scan.body.type(scan.body.args[scan.consts + k]).shape; !s.empty() && batch == 0) batch = s[0];
+  if (part_of(batch, few) == 0) return {};
+  Splitter splitter(scan, batch);
+  if (!splitter.run()) return {};
+  return splitter.result(part_of(batch, splitter.weights() > cache_size ? many : few));
+}
+
+}  // namespace braintrace::codegen

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// A sequence of calls with the interpreter's results, and a program that replays it.
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "braintrace/base/rng.h"
+#include "braintrace/codegen/c_text.h"
+#include "braintrace/export/program.h"
+
+namespace braintrace::exporting {
+
+namespace {
+
+// What the replay does at a step; the numbers stand in test_data.h.
+enum Kind { Learn, Observe, Predict };
+// Mostly learning; steps of the other two between.
+Kind kind_of(int64_t t) { return t % 5 == 3 ? Observe : t % 5 == 4 ? Predict : Learn; }
+// Where a new sequence begins.
+int64_t reset_at(int64_t steps) { return steps * 3 / 4; }
+
+// Integers stand for ids and labels; the first two exist in any vocabulary.
+Array drawn(Rng& rng, const Type& type) {
+  std::vector<double> values;
+  for (int64_t i = 0; i < type.size(); ++i)
+    values.push_back(is_float(type.dtype) ? rng.normal() : static_cast<double>(rng.bits() % 2));
+  return from_doubles(type, values);
+}
+
+// Values of one kind, of all steps one after the other.
+struct Recorded {
+  std::string         name;
+  DType               dtype;
+  std::vector<double> values = {};
+
+  void add(const Array& a) {
+    for (int64_t i = 0; i < a.size(); ++i) values.push_back(at(a, i));
+  }
+  std::string text(DType as) const {
+    return codegen::array_text(name, from_doubles({as, {static_cast<int64_t>(values.size())}}, values));
+  }
+  // What is compared, and what one unit in the last place of the largest is; integers are compared exactly.
+  std::string expected() const {
+    double largest = 0;
+    for (double v : values) largest = std::max(largest, std::abs(v));
+    const double unit = !is_float(dtype) ? 1.0 / (2 * export_test_ulp)
+                        : largest == 0   ? 0x1p-149
+                                         : std::ldexp(1.0, std::ilogb(largest) - (dtype == DType::F64 ? 52 : 23));
+    return text(DType::F64) + fmt::format("static const double ulp_{} = {:a};\n", name, unit);
+  }
+};
+
+// The reference interpreter, with the states it goes through.
+class Replay {
+ public:
+  explicit Replay(const LearningProgram& p) : p_(p) {
+    for (const Slot& s : p.slots) now.push_back(s.initial);
+  }
+  Arrays call(const Function& f, Arrays args) {
+    for (size_t slot : f.reads) args.push_back(now[slot]);
+    Arrays out = evaluate(f.traced.program, f.constants, args);
+    for (size_t w = 0; w < f.writes.size(); ++w) now[f.writes[w]] = out[f.traced.num_results + w];
+    out.resize(f.traced.num_results);
+    return out;
+  }
+  void reset() {
+    for (size_t i = 0; i < now.size(); ++i)
+      if (p_.slots[i].is_reset) now[i] = p_.slots[i].initial;
+  }
+  Arrays now;
+
+ private:
+  const LearningProgram& p_;
+};
+
+constexpr int64_t samples = 32;  // of each state at the end, evenly spread
+int64_t           stride_of(const Type& t) { return std::max<int64_t>(1, t.size() / samples); }
+// Floats of 16 bits are seen through the outputs only.
+bool is_compared(const Slot& s) {
+  const DType t = s.initial.dtype();
+  return s.is_written && s.initial.size() > 0 && t != DType::F16 && t != DType::BF16;
+}
+
+}  // namespace
+
+std::string test_data_text(const LearningProgram& p, const ExportOptions& o) {
+  require(o.test_steps > 0, "export: the recorded sequence needs at least one step, got {}.", o.test_steps);
+  Rng      rng(o.seed);
+  Replay   replay(p);
+  Recorded kinds{"kinds", DType::I32}, xs{"xs", p.x.dtype}, targets{"targets", p.target.dtype}, ys{"ys", p.y.dtype},
+      losses{"losses", p.learn.traced.result_types()[1].dtype};
+  for (int64_t t = 0; t < o.test_steps; ++t) {
+    if (t == reset_at(o.test_steps)) replay.reset();
+    const Array     x = drawn(rng, p.x), target = drawn(rng, p.target);
+    const Kind      kind = kind_of(t);
+    const Function& f    = kind == Learn ? p.learn : kind == Observe ? p.observe : p.predict;
+    const Arrays    out  = replay.call(f, kind == Learn ? Arrays{x, target} : Arrays{x});
+    for (const Array& a : out)
+      for (int64_t i = 0; i < a.size(); ++i)
+        require(
+            std::isfinite(at(a, i)),
+            "export: the network is not finite any more at step {} of the recorded sequence, so a replay would prove "
+            "nothing.\n  Take a smaller learning rate, fewer steps or another seed.",
+            t);
+    kinds.values.push_back(kind);
+    xs.add(x);
+    targets.add(target);
+    ys.add(out[0]);
+    losses.values.push_back(kind == Learn ? at(out[1], 0) : 0);
+  }
+  std::string text = fmt::format(
+      "/* Recorded with the reference interpreter: what is done at each step (0 learn, 1 observe, 2 predict), and "
+      "what\n"
+      "   comes of it. ulp_… is one unit in the last place of the largest value of its array. */\n"
+      "#include <math.h>\n#include <stdint.h>\n\n#define STEPS {}\n#define RESET_AT {}\n",
+      o.test_steps, reset_at(o.test_steps));
+  for (const Recorded* r : {&kinds, &xs, &targets}) text += r->text(r->dtype);
+  text += ys.expected() + losses.expected();
+  for (size_t i = 0; i < p.slots.size(); ++i) {
+    const Slot& s = p.slots[i];
+    if (!is_compared(s)) continue;
+    Recorded end{"end_" + s.name, s.initial.dtype()};
+    for (int64_t k = 0; k < s.initial.size(); k += stride_of(s.initial.type()))
+      end.values.push_back(at(replay.now[i], k));
+    text += end.expected();
+  }
+  return text;
+}
+
+std::string test_main_text(const LearningProgram& p, const ExportOptions& o) {
+  std::string states;
+  for (const Slot& s : p.slots) {
+    if (!is_compared(s)) continue;
+    const int64_t stride = stride_of(s.initial.type());
+    states += fmt::format(
+        "  for (i = 0; i < {0}; ++i) compare(\"{1} at the end\", (double)model.{2}[i * {3}], end_{2}[i], "
+        "ulp_end_{2});\n",
+        (s.initial.size() + stride - 1) / stride, s.path, s.name, stride);
+  }
+  const std::string name = identifier(o.name);
+  std::string       NAME = name;
+  for (char& c : NAME) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return fmt::format(
+      R"c(/* Replays test_data.h. Exit status 0 when all results are as recorded,
+   within LIMIT_ULP units in the last place of the largest value of their array. */
+#include <stdio.h>
+
+#include "model.h"
+#include "test_data.h"
+
+#define LIMIT_ULP {limit}.0
+
+static {name}_model model;
+static double worst = 0;
+static const char* worst_at = "nothing";
+static int worst_step = 0, step = 0;
+
+static void compare(const char* what, double got, double want, double ulp) {{
+  const double error = got == want ? 0 : fabs(got - want) / ulp;
+  if (error <= worst) return;
+  worst = error == error ? error : 1e300; /* NaN is far from anything */
+  worst_at = what;
+  worst_step = step;
+}}
+
+int main(void) {{
+  int i;
+  {name}_init(&model);
+  for (step = 0; step < STEPS; ++step) {{
+    {y} y[{NAME}_OUTPUT_SIZE];
+    {loss} loss = 0;
+    const {x}* x = xs + step * {NAME}_INPUT_SIZE;
+    int status;
+    if (step == RESET_AT) {name}_reset(&model);
+    if (kinds[step] == 0)
+      status = {name}_learn(&model, x, targets + step * {NAME}_TARGET_SIZE, y, &loss);
+    else if (kinds[step] == 1)
+      status = {name}_observe(&model, x, y);
+    else
+      status = {name}_predict(&model, x, y);
+    if (status) {{
+      printf("FAIL: step %d returned %d\n", step, status);
+      return 1;
+    }}
+    for (i = 0; i < {NAME}_OUTPUT_SIZE; ++i) compare("y", (double)y[i], ys[step * {NAME}_OUTPUT_SIZE + i], ulp_ys);
+    compare("loss", (double)loss, losses[step], ulp_losses);
+  }}
+{states}  printf("%s: worst error %.3g ulp (%s, step %d), limit %g\n", worst <= LIMIT_ULP ? "pass" : "FAIL",
+         worst, worst_at, worst_step, LIMIT_ULP);
+  return worst <= LIMIT_ULP ? 0 : 1;
+}}
+)c",
+      fmt::arg("limit", export_test_ulp), fmt::arg("name", name), fmt::arg("NAME", NAME),
+      fmt::arg("x", codegen::storage_type(p.x.dtype)), fmt::arg("y", codegen::storage_type(p.y.dtype)),
+      fmt::arg("loss", codegen::storage_type(p.learn.traced.result_types()[1].dtype)), fmt::arg("states", states));
+}
+
+}  // namespace braintrace::exporting

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "braintrace/base/nearest.h"
+#include "braintrace/tasks/families.h"
+
+namespace braintrace::tasks {
+
+using nlohmann::json;
+
+const std::vector<TaskType>& task_types() {
+  static const std::vector<TaskType> types = [] {
+    std::vector<TaskType> all;
+    for (auto family : {memory_tasks, signal_tasks, matching_tasks, evidence_tasks, spike_tasks, text_tasks,
+                        digit_tasks, event_tasks, table_tasks})
+      for (TaskType& t : family()) all.push_back(std::move(t));
+    std::sort(all.begin(), all.end(), [](const TaskType& a, const TaskType& b) { return a.name < b.name; });
+    return all;
+  }();
+  return types;
+}
+
+std::shared_ptr<Task> make_task(const json& description, uint64_t seed) {
+  require(description.is_object(), "task: expected an object such as {{\"type\": \"copy\", \"lag\": 10}}, got {}.",
+          description.dump().substr(0, 60));
+  std::vector<std::string> names;
+  for (const TaskType& t : task_types()) names.push_back(t.name);
+  const auto type = description.find("type");
+  require(type != description.end() && type->is_string(), "task.type: a task needs this text field.\n  Types: {}.",
+          fmt::join(names, ", "));
+  const auto name  = type->get<std::string>();
+  const auto found = std::find_if(task_types().begin(), task_types().end(), [&](auto& t) { return t.name == name; });
+  require(found != task_types().end(), "task.type: there is no task '{}'{}\n  Types: {}.", name, hint(name, names),
+          fmt::join(names, ", "));
+  return found->make(zoo::Fields(description, "task", name, zoo::field_specs(found->fields)), seed);
+}
+
+std::shared_ptr<Task> make_task(const std::string& description, uint64_t seed) {
+  json parsed;
+  try {
+    parsed = json::parse(description);
+  } catch (const json::exception& e) {  // text that is no JSON, or a number too large for any type
+    fail("task: not valid JSON: {}", e.what());
+  }
+  return make_task(parsed, seed);
+}
+std::shared_ptr<Task> make_task(const char* description, uint64_t seed) {
+  return make_task(std::string(description), seed);
+}
+
+}  // namespace braintrace::tasks

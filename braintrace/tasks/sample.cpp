@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/tasks/sample.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <numbers>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "braintrace/base/rng.h"
+
+namespace braintrace::tasks {
+
+namespace {
+
+constexpr int64_t max_elements = int64_t{1} << 31;  // of one sample
+constexpr double  max_bytes    = 0x1p38;            // of one batch
+
+enum Stream : uint32_t { Training, Validating, OfTask, Order };
+
+std::array<uint32_t, 2> words(uint64_t x) { return {static_cast<uint32_t>(x), static_cast<uint32_t>(x >> 32)}; }
+
+int64_t elements(const Shape& shape) {
+  int64_t n = 1;
+  for (int64_t d : shape) n *= d;
+  return n;
+}
+
+void check_size(const TaskFacts& f) {
+  double width = 1;
+  for (int64_t d : f.input) width *= static_cast<double>(d);
+  const double largest = static_cast<double>(f.length) * std::max(width, static_cast<double>(f.outputs));
+  require(largest <= double(max_elements),
+          "task: one sequence of {} steps with {} inputs and {} outputs is too large; at most {} numbers are held.",
+          f.length, width, f.outputs, max_elements);
+}
+
+// Copies the sample's steps, `width` elements each, into row b of a batch [T, size, width].
+template <class T>
+void scatter(std::span<const T> steps, int64_t length, int64_t b, int64_t size, T* batch) {
+  const int64_t width = std::ssize(steps) / length;
+  for (int64_t t = 0; t < length; ++t) std::copy_n(steps.data() + t * width, width, batch + (t * size + b) * width);
+}
+
+class SampledTask final : public Task {
+ public:
+  SampledTask(TaskFacts facts, uint64_t seed, Read read)
+      : facts_(std::move(facts)), seed_(seed), read_(std::move(read)) {
+    check_size(facts_);
+  }
+
+  const TaskFacts& facts() const override { return facts_; }
+
+  Batch batch(Part part, int64_t index, int64_t size) const override {
+    const int64_t T = facts_.length, in = elements(facts_.input);
+    require(size > 0 && index >= 0 && index < (int64_t{1} << 62) / size,
+            "task: batch {} of size {} was asked for; the index counts from 0 and a batch holds at least one sample.",
+            index, size);
+    require(4.0 * double(size) * double(T) * double(in + facts_.outputs) <= max_bytes,
+            "task: {} sequences of {} steps with {} inputs do not fit in memory; take a smaller batch.", size, T, in);
+    const bool classes = facts_.targets == TargetKind::Classes;
+
+    Shape inputs{T, size};
+    inputs.insert(inputs.end(), facts_.input.begin(), facts_.input.end());
+    Batch out{.inputs  = Array({DType::F32, inputs}),
+              .targets = classes ? Array({DType::I32, {T, size}}) : Array({DType::F32, {T, size, facts_.outputs}}),
+              .mask    = Array({DType::F32, {T, size}})};
+
+    std::vector<float>   x(static_cast<size_t>(T * in)), m(static_cast<size_t>(T));
+    std::vector<float>   values(classes ? 0 : static_cast<size_t>(T * facts_.outputs));
+    std::vector<int32_t> labels(classes ? static_cast<size_t>(T) : 0);
+    for (int64_t b = 0; b < size; ++b) {
+      std::fill(x.begin(), x.end(), 0.f);
+      std::fill(values.begin(), values.end(), 0.f);
+      std::fill(labels.begin(), labels.end(), 0);
+      std::fill(m.begin(), m.end(), 1.f);
+      fill(part, index * size + b, {x, labels, values, m});
+      scatter<float>(x, T, b, size, out.inputs.mutable_data<float>());
+      scatter<float>(m, T, b, size, out.mask.mutable_data<float>());
+      if (classes)
+        scatter<int32_t>(labels, T, b, size, out.targets.mutable_data<int32_t>());
+      else
+        scatter<float>(values, T, b, size, out.targets.mutable_data<float>());
+    }
+    return out;
+  }
+
+ private:
+  void fill(Part part, int64_t n, const Sample& sample) const {
+    const int64_t N = part == Part::Train ? facts_.train_samples : facts_.validation_samples;
+    Random        random(seed_, part, n);
+    const auto    epoch = [&] { return static_cast<uint64_t>(n / N) * 2 + static_cast<uint64_t>(part); };
+    read_(part, N == 0 ? n : permuted(n % N, N, seed_, epoch()), random, sample);
+  }
+
+  TaskFacts facts_;
+  uint64_t  seed_;
+  Read      read_;
+};
+
+}  // namespace
+
+Random::Random(uint64_t seed, Part part, int64_t number)
+    : Random(seed, part == Part::Train ? Training : Validating, static_cast<uint64_t>(number)) {}
+Random::Random(uint64_t seed, uint32_t stream, uint64_t number)
+    : key_(words(seed)), counter_{0, words(number)[0], words(number)[1], stream} {}
+Random Random::of_task(uint64_t seed) { return Random(seed, OfTask, 0); }
+
+uint32_t Random::bits() {
+  if (used_ == 4) {
+    block_ = philox(counter_, key_);
+    ++counter_[0];
+    used_ = 0;
+  }
+  return block_[static_cast<size_t>(used_++)];
+}
+double Random::uniform(double from, double to) {
+  const uint64_t high = bits(), low = bits();
+  return from + (to - from) * static_cast<double>((high << 21) ^ (low >> 11)) * 0x1p-53;
+}
+double Random::normal() {  // Box and Muller 1958
+  const double radius = std::sqrt(-2 * std::log(1 - uniform()));
+  return radius * std::cos(2 * std::numbers::pi * uniform());
+}
+int64_t Random::integer(int64_t below) { return static_cast<int64_t>(uniform() * static_cast<double>(below)); }
+int64_t Random::poisson(double mean) {  // waiting times with rate 1 that fit into the mean
+  int64_t n = 0;
+  for (double t = -std::log(1 - uniform()); t < mean; t -= std::log(1 - uniform())) ++n;
+  return n;
+}
+
+std::span<float> Sample::input(int64_t t) const {
+  const size_t width = inputs.size() / mask.size();
+  return inputs.subspan(static_cast<size_t>(t) * width, width);
+}
+std::span<float> Sample::value(int64_t t) const {
+  const size_t width = values.size() / mask.size();
+  return values.subspan(static_cast<size_t>(t) * width, width);
+}
+void Sample::label(int32_t which) const { std::fill(classes.begin(), classes.end(), which); }
+void Sample::score_only(int64_t from) const { std::fill_n(mask.begin(), from < 0 ? length() + from : from, 0.f); }
+void Sample::end_at(int64_t length) const { std::fill(mask.begin() + length, mask.end(), 0.f); }
+
+std::shared_ptr<Task> sampled(TaskFacts facts, uint64_t seed, Read read) {
+  return std::make_shared<SampledTask>(std::move(facts), seed, std::move(read));
+}
+std::shared_ptr<Task> generated(TaskFacts facts, uint64_t seed, Draw draw) {
+  return sampled(std::move(facts), seed,
+                 [draw = std::move(draw)](Part, int64_t, Random& random, const Sample& s) { draw(random, s); });
+}
+
+// A Feistel network on 2k bits, 4ᵏ ≥ n, permutes 0 … 4ᵏ-1; walking on until the value is below n permutes 0 … n-1
+// (Black and Rogaway 2002). Nothing is stored, so any sample of any epoch is found directly.
+int64_t permuted(int64_t i, int64_t n, uint64_t seed, uint64_t epoch) {
+  constexpr int  rounds = 6;
+  const int      k      = std::max(1, (static_cast<int>(std::bit_width(static_cast<uint64_t>(n - 1))) + 1) / 2);
+  const uint64_t half   = (uint64_t{1} << k) - 1;
+  auto           x      = static_cast<uint64_t>(i);
+  do {
+    uint64_t left = x >> k, right = x & half;
+    for (uint32_t round = 0; round < rounds; ++round) {
+      const auto mixed = philox({static_cast<uint32_t>(right), words(epoch)[0], words(epoch)[1], Order + (round << 8)},
+                                words(seed))[0];
+      left             = std::exchange(right, left ^ (mixed & half));
+    }
+    x = left << k | right;
+  } while (x >= static_cast<uint64_t>(n));
+  return static_cast<int64_t>(x);
+}
+
+Split split(int64_t n, const zoo::Fields& fields, const std::string& fraction_field) {
+  const double  fraction   = probability(fields, fraction_field);
+  const int64_t validating = std::llround(fraction * static_cast<double>(n));
+  if (validating < 1 || validating >= n)
+    fields.refuse(fraction_field, fmt::format("{} of {} samples leaves one part empty.", fraction, n));
+  Split out;
+  for (int64_t i = 0; i < n; ++i) (permuted(i, n, 0, 0) < validating ? out.validation : out.train).push_back(i);
+  return out;
+}
+
+int64_t count(const zoo::Fields& fields, const std::string& name) {
+  const int64_t n = fields.integer(name);
+  if (n > 1'000'000'000) fields.refuse(name, fmt::format("{} is too large.", n));
+  return n;
+}
+double positive(const zoo::Fields& fields, const std::string& name) {
+  const double x = fields.number(name);
+  if (!(x > 0) || std::isinf(x)) fields.refuse(name, fmt::format("expected a positive number, got {}.", x));
+  return x;
+}
+double probability(const zoo::Fields& fields, const std::string& name) {
+  const double p = fields.number(name);
+  if (!(p >= 0 && p <= 1)) fields.refuse(name, fmt::format("expected a number from 0 to 1, got {}.", p));
+  return p;
+}
+double spike_chance(const zoo::Fields& fields, const std::string& rate_hz) {
+  const double rate = fields.number(rate_hz), dt = positive(fields, "dt_ms"), p = rate * dt / 1000;
+  if (!(p >= 0 && p <= 1))
+    fields.refuse(rate_hz,
+                  fmt::format("{} Hz are {} spikes in a step of {} ms; at most one is possible.", rate, p, dt));
+  return p;
+}
+int64_t steps(const zoo::Fields& fields, const std::string& time_ms) {
+  const double ms = positive(fields, time_ms), dt = positive(fields, "dt_ms");
+  const double n = std::round(ms / dt);
+  if (!(n >= 1 && n <= 1e9)) fields.refuse(time_ms, fmt::format("{} ms are {} steps of {} ms.", ms, n, dt));
+  return static_cast<int64_t>(n);
+}
+
+}  // namespace braintrace::tasks

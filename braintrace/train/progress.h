@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// One line that tells how a run goes: steps, loss, accuracy, time left, rate. On a terminal it is drawn again in place
+// and cut to its width; elsewhere a plain line appears now and then.
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+#include "braintrace/train/run_record.h"
+
+namespace braintrace::train {
+
+// Where lines go.
+struct Screen {
+  bool                                  is_terminal = false;
+  std::function<int()>                  columns;
+  std::function<void(std::string_view)> write;
+
+  static Screen standard_error();
+};
+
+class Progress : public Observer {
+ public:
+  explicit Progress(Screen screen = Screen::standard_error()) : screen_(std::move(screen)) {}
+
+  void begin(const RunRecord& run) override { first_ = run.start_step, total_ = run.total_steps; }
+  void step(const StepRecord& r) override;
+  void validation(const ValidationRecord& r) override;
+  void alarm(const Alarm& a) override;
+  void end(const RunRecord& run) override;
+
+ private:
+  std::string line(int columns) const;
+  void        draw();
+  void        say(const std::string& text);  // a line that stays
+
+  Screen     screen_;
+  int64_t    first_ = 0, total_ = 0;  // updates done before, and of the whole run; 0 where it has no end
+  StepRecord last_;
+  double     loss_ = 0, accuracy_ = -1;  // smoothed
+  double     drawn_at_ = -1;
+  bool       is_drawn_ = false;
+};
+
+// 75 s → 1:15, 4000 s → 1:06:40
+std::string clock_text(double seconds);
+
+}  // namespace braintrace::train

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/train/report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "braintrace/base/version.h"
+#include "braintrace/io/file.h"
+#include "braintrace/train/progress.h"
+#include "braintrace/train/report_page.h"
+#include "braintrace/viz/chart.h"
+#include "braintrace/viz/chart_scale.h"
+#include "braintrace/viz/escape.h"
+#include "braintrace/viz/png.h"
+#include "braintrace/viz/svg.h"
+
+namespace braintrace::train {
+
+namespace {
+
+constexpr size_t  most_alarms = 50, most_lines = 6;
+constexpr int64_t most_steps = 400;  // of lines that would hide each other
+
+template <class Record>
+Curve curve(std::string name, const std::vector<Record>& records, double Record::*field) {
+  Curve c;
+  c.name = std::move(name);
+  for (const Record& r : records) {
+    c.x.push_back(static_cast<double>(r.step));
+    c.y.push_back(r.*field);
+  }
+  return c;
+}
+
+std::string tile(const std::string& name, const std::string& value, const char* css = "") {
+  return fmt::format("<div class=\"{}\"><dt>{}</dt><dd>{}</dd></div>", css, name, xml_text(value));
+}
+
+std::string percent(double part) { return fmt::format("{:.1f} %", 100 * part); }
+
+// The mean over the last tenth: single steps are noisy.
+double late_mean(const std::vector<StepRecord>& steps, double StepRecord::*field) {
+  const size_t n   = std::max<size_t>(1, steps.size() / 10);
+  double       sum = 0;
+  for (size_t i = steps.size() - n; i < steps.size(); ++i) sum += steps[i].*field;
+  return sum / static_cast<double>(n);
+}
+
+std::string tiles(const RunRecord& run) {
+  std::string out = "<dl class=\"tiles\">";
+  out += tile("updates", fmt::format("{}", run.steps.empty() ? 0 : run.steps.back().step));
+  if (!run.steps.empty()) {
+    const double loss = late_mean(run.steps, &StepRecord::loss);
+    out += tile("loss, last tenth", short_number(loss), std::isfinite(loss) ? "" : "bad");
+    if (run.steps.back().accuracy >= 0)
+      out += tile("accuracy, last tenth", percent(late_mean(run.steps, &StepRecord::accuracy)));
+  }
+  if (!run.validations.empty()) {
+    const auto less = [](const ValidationRecord& a, const ValidationRecord& b) {
+      return a.accuracy != b.accuracy ? a.accuracy > b.accuracy : a.loss < b.loss;
+    };
+    const ValidationRecord best = *std::min_element(run.validations.begin(), run.validations.end(), less);
+    out += best.accuracy >= 0 ? tile("best validation", percent(best.accuracy), "good")
+                              : tile("best validation loss", short_number(best.loss), "good");
+  }
+  if (!run.steps.empty()) out += tile("time", clock_text(run.steps.back().seconds));
+  out += tile("seed", fmt::format("{}", run.seed));
+  out += tile("alarms", fmt::format("{}", run.alarms.size()), run.alarms.empty() ? "" : "bad");
+  return out + "</dl>\n";
+}
+
+std::string section(const std::string& title, const std::string& text, const std::string& content) {
+  if (content.empty()) return "";
+  return fmt::format("<section><h2>{}</h2><p>{}</p>\n{}</section>\n", title, text, content);
+}
+std::string charts(const std::string& content, const char* arrangement = "charts") {
+  return content.empty() ? "" : fmt::format("<div class=\"{}\">\n{}</div>", arrangement, content);
+}
+
+std::string curves(const RunRecord& run) {
+  const auto smooth = [](Curve c) {
+    c.smooth = true;
+    return c;
+  };
+  const auto marked = [](Curve c) {
+    c.points = true;
+    return c;
+  };
+  const auto has_accuracy = [](const auto& r) { return r.accuracy >= 0; };
+  LineChart  loss{"Loss", "update", {smooth(curve("training", run.steps, &StepRecord::loss))}, {}, false, true};
+  if (!run.validations.empty())
+    loss.curves.push_back(marked(curve("validation", run.validations, &ValidationRecord::loss)));
+  std::string out = line_chart(loss);
+  if (std::any_of(run.steps.begin(), run.steps.end(), has_accuracy) ||
+      std::any_of(run.validations.begin(), run.validations.end(), has_accuracy)) {
+    LineChart accuracy{"Accuracy",          "update", {smooth(curve("training", run.steps, &StepRecord::accuracy))},
+                       std::pair(0.0, 1.0), true,     false};
+    if (!run.validations.empty())
+      accuracy.curves.push_back(marked(curve("validation", run.validations, &ValidationRecord::accuracy)));
+    out += line_chart(accuracy);
+  }
+  if (run.steps.empty()) return out;
+  out += line_chart({"Gradient norm",
+                     "update",
+                     {smooth(curve("‖∇‖ before clipping", run.steps, &StepRecord::gradient_norm))},
+                     {},
+                     false,
+                     true});
+  out += line_chart(
+      {"Learning rate", "update", {curve("learning rate", run.steps, &StepRecord::learning_rate)}, {}, false, false});
+  return out;
+}
+
+// Alarms of one kind at one place are one entry.
+std::string alarms(const RunRecord& run) {
+  struct Entry {
+    const Alarm* first;
+    int64_t      last, count;
+  };
+  std::vector<Entry> entries;
+  for (const Alarm& a : run.alarms) {
+    const auto same = std::find_if(entries.begin(), entries.end(), [&](const Entry& e) {
+      return e.first->kind == a.kind && e.first->where == a.where;
+    });
+    if (same == entries.end())
+      entries.push_back({&a, a.step, 1});
+    else
+      same->last = a.step, ++same->count;
+  }
+  std::string out;
+  for (size_t i = 0; i < std::min(entries.size(), most_alarms); ++i) {
+    const Entry& e = entries[i];
+    out += fmt::format("<div class=\"record\"><p><b>{}</b> at <b>{}</b>, update {}{}: {}</p></div>\n",
+                       xml_text(e.first->kind), xml_text(e.first->where), e.first->step,
+                       e.count > 1 ? fmt::format(", and {} times more until update {}", e.count - 1, e.last) : "",
+                       xml_text(e.first->message));
+  }
+  if (entries.size() > most_alarms)
+    out += fmt::format("<p>… and {} more; the log has all of them.</p>\n", entries.size() - most_alarms);
+  return out;
+}
+
+// Column j of [T, n]; what lies beyond the pixels of a chart is left out.
+Curve unit_curve(const Array& values, int64_t j, std::string name) {
+  Curve         c;
+  const Doubles v(values);
+  const int64_t n = values.shape()[1];
+  c.name          = std::move(name);
+  for (int64_t t = 0; t < std::min(values.shape()[0], most_steps); ++t) {
+    c.x.push_back(static_cast<double>(t));
+    c.y.push_back(v[t * n + j]);
+  }
+  return c;
+}
+
+// The units whose course varies most, in their order.
+std::vector<int64_t> liveliest(const Array& values) {
+  const Doubles       v(values);
+  const int64_t       T = values.shape()[0], n = values.shape()[1];
+  std::vector<double> spread(static_cast<size_t>(n));
+  for (int64_t j = 0; j < n; ++j) {
+    double mean = 0, square = 0;
+    for (int64_t t = 0; t < T; ++t) mean += v[t * n + j], square += v[t * n + j] * v[t * n + j];
+    spread[static_cast<size_t>(j)] = square / static_cast<double>(T) - mean * mean / static_cast<double>(T * T);
+  }
+  std::vector<int64_t> order(static_cast<size_t>(n));
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+    return std::isfinite(spread[static_cast<size_t>(a)]) &&
+           spread[static_cast<size_t>(a)] > spread[static_cast<size_t>(b)];
+  });
+  order.resize(std::min(order.size(), most_lines));
+  std::sort(order.begin(), order.end());
+  return order;
+}
+
+bool is_matrix(const Array& a) { return a.shape().size() == 2 && a.size() > 0; }
+
+std::string outputs(const Activity& a) {
+  if (!is_matrix(a.outputs)) return "";
+  const bool classes = a.targets.shape().size() == 1 && !is_float(a.targets.dtype());
+  if (classes) {
+    const Integers       target(a.targets);
+    std::vector<int64_t> marks(target.data(), target.data() + a.targets.size());
+    return heat_map({"Outputs over one sample; the line is the target", "step", "class", a.outputs, marks});
+  }
+  LineChart chart{"Outputs and targets of one sample", "step", {}, {}, false, false};
+  for (int64_t j = 0; j < std::min<int64_t>(a.outputs.shape()[1], 3); ++j) {
+    chart.curves.push_back(unit_curve(a.outputs, j, fmt::format("output {}", j)));
+    if (a.targets.shape() != a.outputs.shape()) continue;
+    chart.curves.push_back(unit_curve(a.targets, j, fmt::format("target {}", j)));
+    chart.curves.back().dashed = true;
+  }
+  return line_chart(chart);
+}
+
+std::string activity(const Activity& a) {
+  std::string out;
+  if (is_matrix(a.inputs)) out += heat_map({"Inputs", "step", "input", a.inputs});
+  for (const Activity::Series& s : a.states) {
+    if (!is_matrix(s.values)) continue;
+    if (s.kind == "spikes") {
+      out += spike_raster({"Spikes of " + s.path, "step", "neuron", s.values});
+    } else if (s.kind == "voltage") {
+      LineChart chart{"Voltages of " + s.path + (s.values.shape()[0] > most_steps ? ", the first steps" : ""),
+                      "step",
+                      {},
+                      {},
+                      false,
+                      false};
+      for (int64_t j : liveliest(s.values))
+        chart.curves.push_back(unit_curve(s.values, j, fmt::format("neuron {}", j)));
+      out += line_chart(chart);
+    } else {
+      out += heat_map({"Activity of " + s.path, "step", "unit", s.values});
+    }
+  }
+  return out;
+}
+
+std::string traces(const Activity& a) {
+  if (a.trace_norms.empty()) return "";
+  LineChart chart{"Norms of the eligibility traces", "step", {}, {}, false, true};
+  for (const auto& [weight, norms] : a.trace_norms) {
+    Curve c;
+    c.name = weight;
+    c.y    = norms;
+    c.x.resize(norms.size());
+    std::iota(c.x.begin(), c.x.end(), 0.0);
+    chart.curves.push_back(std::move(c));
+  }
+  return line_chart(chart);
+}
+
+std::string confusion(const RunRecord& run) {
+  return run.confusion.shape().size() == 2 && run.confusion.size() > 0
+             ? confusion_matrix("Confusion matrix", run.confusion, run.class_names)
+             : "";
+}
+
+// An image of its own document: its style stays inside, and nothing in it can run.
+std::string graph(const RunRecord& run) {
+  if (run.graph_svg.empty()) return "";
+  return fmt::format(
+      "<div class=\"graph\"><img alt=\"the compiled graph of the model\" src=\"data:image/svg+xml;base64,{}\"></div>\n",
+      base64(run.graph_svg));
+}
+
+std::string text_block(const std::string& title, const std::string& text, bool open) {
+  if (text.empty()) return "";
+  return fmt::format("<details{}><summary>{}</summary><pre>{}</pre></details>\n", open ? " open" : "", title,
+                     xml_text(text));
+}
+
+// The words under a key of the configuration: the value, or its type or name.
+std::string word(const nlohmann::json& config, const char* key) {
+  if (!config.is_object() || !config.contains(key)) return "";
+  const nlohmann::json& v = config[key];
+  if (v.is_string()) return v.get<std::string>();
+  for (const char* inner : {"type", "name", "rule"})
+    if (v.is_object() && v.contains(inner) && v[inner].is_string()) return v[inner].get<std::string>();
+  return "";
+}
+
+}  // namespace
+
+std::string report_html(const RunRecord& run) {
+  const auto  config = nlohmann::json::parse(run.config, nullptr, false);
+  std::string subtitle;
+  for (const char* key : {"model", "rule", "task", "optimizer"})
+    if (const std::string w = word(config, key); !w.empty())
+      subtitle += fmt::format("{}{} {}", subtitle.empty() ? "" : " · ", key, w);
+  const std::string pretty = config.is_discarded() ? run.config : nlohmann::ordered_json::parse(run.config).dump(2);
+
+  std::string out = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
+  out +=
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<link rel=\"icon\" href=\"data:,\">\n";
+  out += "<title>Training report · braintrace</title>\n<style>";
+  out += picture_css();
+  out += chart_css();
+  out += report_css();
+  out += "</style>\n</head>\n<body class=\"picture\">\n<header><h1>Training report</h1>";
+  out += "<button id=\"theme\" type=\"button\" aria-label=\"switch between light and dark\">◐</button>";
+  out += fmt::format("<p>{}</p></header>\n<main>\n", xml_text(subtitle));
+  out += tiles(run);
+  out += section("Alarms", "What the run noticed while it went on.", alarms(run));
+  out += section("Curves", "Faint: single updates, or the range of those that share a pixel; bold: their running mean.",
+                 charts(curves(run)));
+  out += section("Answers", "Of the last validation; a cell's shade is its share of the row.",
+                 charts(confusion(run) + outputs(run.activity)));
+  out += section("Activity",
+                 "One validation sample after training: what went in, what the network did, and how much of "
+                 "the past each weight's eligibility trace remembers.",
+                 charts(activity(run.activity) + traces(run.activity), "flow"));
+  out += section("Graph", "What the compiler found: which weights reach which states, and how they learn.", graph(run));
+  out += section("Setting", "All that is needed to run it again.",
+                 text_block("Configuration", pretty, true) + text_block("Model", run.model_text, false));
+  out += fmt::format("</main>\n<footer>braintrace {} · one file, nothing is loaded from elsewhere</footer>\n<script>",
+                     version);
+  out += chart_script();
+  out += report_script();
+  return out + "</script>\n</body>\n</html>\n";
+}
+
+void ReportFile::end(const RunRecord& run) {
+  const std::string page = report_html(run);
+  write_file(path_, {reinterpret_cast<const std::byte*>(page.data()), page.size()});
+}
+
+}  // namespace braintrace::train

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fixed parts of the report.
+#pragma once
+
+#include <string_view>
+
+namespace braintrace::train {
+
+std::string_view report_css();
+std::string_view report_script();
+
+}  // namespace braintrace::train

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/train/report.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/sample_run.h"
+
+namespace braintrace::train {
+namespace {
+
+size_t count(const std::string& text, const std::string& part) {
+  size_t n = 0;
+  for (size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++n;
+  return n;
+}
+
+TEST(Report, HoldsEverySection) {
+  const std::string page = report_html(sample_run(300));
+  for (const char* part : {"Loss", "Accuracy", "Gradient norm", "Learning rate", "Confusion matrix", "Inputs",
+                           "Spikes of rec.spike", "Voltages of rec.V", "Activity of gru.h", "eligibility traces",
+                           "Graph", "Configuration", "rec.w.bias", "rule D_RTRL", "<dt>seed</dt><dd>42</dd>"})
+    EXPECT_NE(page.find(part), page.npos) << part;
+  EXPECT_EQ(page.find("<section><h2>Alarms"), page.npos);
+  EXPECT_NE(report_html(troubled_run()).find("<section><h2>Alarms"), std::string::npos);
+}
+
+// Only what we wrote is markup: names and configuration come from users.
+TEST(Report, EscapesWhatUsersName) {
+  RunRecord run                         = sample_run(10);
+  run.class_names                       = {"</script><script>alert(1)</script>", "b", "c"};
+  run.activity.states[0].path           = "</script><img src=x>";
+  run.activity.trace_norms["</script>"] = {1, 2};
+  const std::string page                = report_html(run);
+  EXPECT_EQ(page.find("alert(1)</script>"), page.npos);
+  EXPECT_EQ(page.find("<img src=x"), page.npos);
+  EXPECT_EQ(count(page, "<script"), count(page, "</script>"));
+  EXPECT_NE(page.find("&lt;/script&gt;"), page.npos);
+}
+
+TEST(Report, SizeDoesNotGrowWithTheRun) {
+  const std::string page = report_html(sample_run(100'000, 2000, 300));
+  EXPECT_LT(page.size(), 2u << 20);
+  EXPECT_EQ(page.find("nan"), page.npos);
+}
+
+// The extremes that share a pixel stay visible.
+TEST(Report, DecimationKeepsPeaks) {
+  RunRecord run          = sample_run(50'000);
+  run.steps[31'234].loss = 987.5;
+  EXPECT_NE(report_html(run).find("987.5"), std::string::npos);
+}
+
+TEST(Report, DegenerateRuns) {
+  for (const RunRecord& run : {RunRecord(), one_class_run(), troubled_run()}) {
+    const std::string page = report_html(run);
+    EXPECT_NE(page.find("</html>"), page.npos);
+    // Numbers that are no numbers appear in words only, never as coordinates.
+    for (const char* bad : {"M-nan", "Lnan", "Mnan", "Minf", "=\"nan", "=\"-nan", "=\"inf"})
+      EXPECT_EQ(page.find(bad), page.npos) << bad;
+  }
+}
+
+}  // namespace
+}  // namespace braintrace::train

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Charts for pages: each is a <figure> with a caption, an SVG drawing and, for the tooltip, what it shows as JSON.
+// A page that holds charts also holds picture_css(), chart_css() and, for tooltips, chart_script().
+//
+// Any number of points may be given: a drawing has at most one column per pixel, which shows the least, the greatest
+// and the mean of what falls into it. Values that are not finite are marked at the upper edge.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "braintrace/base/array.h"
+
+namespace braintrace {
+
+struct Curve {
+  std::string         name;
+  std::vector<double> x, y;            // x ascends
+  bool                points = false;  // marked, as few as they are
+  bool                dashed = false;
+  bool                smooth = false;  // the values faint, and a running mean over them
+};
+struct LineChart {
+  std::string                              title, x_name;
+  std::vector<Curve>                       curves;
+  std::optional<std::pair<double, double>> y_range   = {};     // from the values when not given
+  bool                                     percent   = false;  // shown as 100 y %
+  bool                                     allow_log = false;  // log y where positive values span decades
+};
+std::string line_chart(const LineChart& chart);
+
+// values : [columns, rows], such as [T, n]; column 0 is at the left, row 0 at the top.
+struct GridChart {
+  std::string title, column_name, row_name;
+  Array       values;
+  // Classes to mark, one row per column; empty for none.
+  std::vector<int64_t> marks = {};
+};
+std::string heat_map(const GridChart& chart);
+// A tick wherever a value is not zero.
+std::string spike_raster(const GridChart& chart);
+
+// counts : [rows, columns]; shade by share of the row.
+std::string confusion_matrix(const std::string& title, const Array& counts, const std::vector<std::string>& names);
+
+std::string_view chart_css();
+std::string_view chart_script();
+
+}  // namespace braintrace

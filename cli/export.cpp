@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// braintrace export: a network that keeps learning, as C for a device.
+#include "braintrace/export/export.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "braintrace/model/environment.h"
+#include "braintrace/model/random_stream.h"
+#include "cli/command.h"
+#include "cli/model_argument.h"
+
+namespace braintrace::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* arm_flags = "-mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16 -Os";
+
+struct Options {
+  ModelArgument          model;
+  ExportOptions          c;
+  std::optional<double>  decay, kappa;
+  std::optional<int64_t> n, ram, flash;
+  std::string            dtype = "f32", output;
+  uint64_t               seed  = 1;
+  bool                   json  = false;
+};
+
+// Bytes of code and constant data for a Cortex-M4, without the C library; nothing when its compiler is not installed.
+std::optional<int64_t> arm_flash(const Exported& c) {
+  std::string     folder = (fs::temp_directory_path() / "braintrace-XXXXXX").string();
+  std::error_code error;
+  if (!mkdtemp(folder.data())) return {};
+  for (const ExportedFile& f : c.files) write_text(folder + "/" + f.name, f.text);
+  // The folder's name is made here: letters, digits and '-' behind the path of temporary files.
+  const std::string command = fmt::format(
+      "cd '{}' && arm-none-eabi-gcc -std=c99 {} -c model.c -o model.o 2>/dev/null && "
+      "arm-none-eabi-size model.o 2>/dev/null",
+      folder, arm_flags);
+  std::optional<int64_t> bytes;
+  if (FILE* said = folder.find('\'') == folder.npos ? popen(command.c_str(), "r") : nullptr) {
+    long long text = 0, data = 0;
+    if (std::fscanf(said, "%*[^\n] %lld %lld", &text, &data) == 2) bytes = text + data;
+    pclose(said);
+  }
+  fs::remove_all(folder, error);
+  return bytes;
+}
+
+void check_limit(const char* what, const std::optional<int64_t>& limit, int64_t bytes, const std::string& advice) {
+  require(!limit || bytes <= *limit, "export: the network needs {} bytes of {}, more than the {} given.\n  {}", bytes,
+          what, limit.value_or(0), advice);
+}
+
+// An empty or new folder.
+void prepare_folder(const std::string& path) {
+  std::error_code error;
+  if (fs::exists(path)) {
+    require(fs::is_directory(path), "-o {}: this is a file; give a folder.", path);
+    require(fs::is_empty(path, error), "-o {}: the folder is not empty; give a new one.", path);
+  }
+  fs::create_directories(path, error);
+  require(!error, "-o {}: the folder could not be made: {}.", path, error.message());
+}
+
+int run(const Options& o) {
+  const auto dtype = dtype_named(o.dtype);
+  require(dtype == DType::F32 || dtype == DType::F64, "--dtype {}: give f32 or f64.", o.dtype);
+  require(!o.model.batch, "--batch: an exported network reads one sample at a time.");
+  const Environment::Scope scope({.precision = *dtype});
+  random::seed(o.seed);
+  const CompiledModel model = compile_argument(o.model);
+  const Program&      step  = model.graph.module_info.program();
+  Type                input = step.type(step.args[0]);
+  ExportOptions       c     = o.c;
+  c.name                    = model.name;
+  if (o.decay) c.rule_options.decay_or_rank = TraceDecay::decay(*o.decay);
+  c.rule_options.kappa_filter_decay = o.kappa;
+  c.rule_options.n                  = o.n;
+  c.rule_options.compile            = o.model.reference ? CompileOptions::reference() : CompileOptions{};
+  const Exported e                  = export_model(*model.module, input, c);
+
+  check_limit("RAM", o.ram, e.sizes.ram, "Take fewer units, or a rule with smaller traces, such as ES_D_RTRL.");
+  const std::optional<int64_t> flash = arm_flash(e);
+  check_limit("flash", o.flash, flash.value_or(e.sizes.constants), "Take fewer units or layers.");
+  prepare_folder(o.output);
+  for (const ExportedFile& f : e.files) write_text((fs::path(o.output) / f.name).string(), f.text);
+
+  if (o.json) {
+    nlohmann::ordered_json j = {{"folder", o.output},
+                                {"rule", c.rule},
+                                {"ram", {{"states", e.sizes.states}, {"arena", e.sizes.arena}, {"all", e.sizes.ram}}},
+                                {"flash", {{"constants", e.sizes.constants}}}};
+    if (flash) j["flash"]["cortex_m4"] = *flash;
+    for (const ExportedFile& f : e.files) j["files"].push_back(f.name);
+    fmt::print("{}\n", j.dump(2));
+    return 0;
+  }
+  fmt::print("{}: {} with {} and {}, in {}\n", o.output, model.name, c.rule, c.optimizer, o.dtype);
+  fmt::print("RAM    {:>9} bytes: {} of weights, states and traces, {} of working memory; the stack comes on top\n",
+             e.sizes.ram, e.sizes.states, e.sizes.arena);
+  if (flash)
+    fmt::print("flash  {:>9} bytes: {} of code (Cortex-M4, -Os, without the C library), {} of constants\n", *flash,
+               *flash - e.sizes.constants, e.sizes.constants);
+  else
+    fmt::print("flash  {:>9} bytes of constants; install gcc-arm-none-eabi to see the size of the code\n",
+               e.sizes.constants);
+  fmt::print("try it: cmake -S {0} -B {0}/build && cmake --build {0}/build && ctest --test-dir {0}/build\n", o.output);
+  return 0;
+}
+
+}  // namespace
+
+void add_export(CLI::App& app, Action& chosen) {
+  auto  o       = std::make_shared<Options>();
+  auto* command = app.add_subcommand("export", "write a network that keeps learning as self-contained C99");
+  o->model.add_options(*command);
+  command->add_option("--rule", o->c.rule, "the learning rule (braintrace info --algorithms)")->capture_default_str();
+  command->add_option("--decay", o->decay, "of ES_D_RTRL and OSTLFeedforward");
+  command->add_option("--kappa", o->kappa, "filter of EProp");
+  command->add_option("--n", o->n, "reach of SnAp");
+  command->add_option("--optimizer", o->c.optimizer, "sgd or adam")->capture_default_str();
+  command->add_option("--lr", o->c.lr, "learning rate")->capture_default_str();
+  command->add_option("--loss", o->c.loss, "mse, or cross_entropy of an integer label")->capture_default_str();
+  command->add_option("--dtype", o->dtype, "f32 or f64")->capture_default_str();
+  command->add_option("--seed", o->seed, "of the first weights")->capture_default_str();
+  command->add_option("--test-steps", o->c.test_steps, "steps of the recorded sequence")->capture_default_str();
+  command->add_option("--ram", o->ram, "bytes there are; a network that needs more is refused");
+  command->add_option("--flash", o->flash, "bytes there are; a network that needs more is refused");
+  command->add_option("-o,--output", o->output, "a new folder")->required();
+  command->add_flag("--json", o->json, "machine-readable output");
+  command->callback([o, &chosen] { chosen = [o] { return run(*o); }; });
+}
+
+}  // namespace braintrace::cli

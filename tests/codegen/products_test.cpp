@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shortcuts around matrix products give what the products give.
+#include <cmath>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include "braintrace/backends/cpu/cpu_backend.h"
+#include "braintrace/backends/reference/interpreter.h"
+#include "braintrace/base/rng.h"
+#include "braintrace/codegen/lower.h"
+#include "braintrace/control/scan.h"
+#include "braintrace/ir/builder.h"
+#include "braintrace/ops/contract.h"
+#include "braintrace/ops/index_walk.h"
+#include "braintrace/ops/math.h"
+#include "braintrace/ops/move.h"
+#include "braintrace/runtime/values.h"
+#include "braintrace/transforms/walk.h"
+#include "tests/codegen/agreement.h"
+
+namespace braintrace {
+namespace {
+
+using testing_support::worst_disagreement;
+
+Array spikes(Rng& rng, const Type& type, double density) {
+  Array a(type);
+  for (int64_t i = 0; i < a.size(); ++i) a.mutable_data<float>()[i] = rng.uniform() < density ? 1.0F : 0.0F;
+  return a;
+}
+
+// x w with the spikes in x as they lie, or in its transpose.
+Program product(const Type& x, const Type& w, bool turned) {
+  const int64_t over = turned ? 0 : 1;
+  return trace({x, w},
+               [&](const Tensors& in) -> Tensors {
+                 return {dot_general(in[0], in[1], {{over}, {0}, {}, {}})};
+               })
+      .program;
+}
+
+// Columns that do not fill a vector are never multiplied by events: all but the last column must have the same bits.
+TEST(Events, HaveTheBitsOfTheDenseProduct) {
+  Rng rng(1);
+  for (const bool turned : {false, true})
+    for (const double density : {0.0, 0.05, 0.15, 0.5}) {
+      const Type  type{DType::F32, turned ? Shape{300, 20} : Shape{20, 300}};
+      const Array x = spikes(rng, type, density), w = random_array(rng, {DType::F32, {300, 81}});
+      const Array all  = cpu_backend().compile(product(type, w.type(), turned), {})->run({x, w})[0];
+      const Array even = slice_axis(Tensor(w), 1, 0, 80).array();
+      const Array part = cpu_backend().compile(product(type, even.type(), turned), {})->run({x, even})[0];
+      double      sum  = 0;
+      for (int64_t m = 0; m < 20; ++m)
+        for (int64_t n = 0; n < 80; ++n) {
+          EXPECT_EQ(at(all, m * 81 + n), at(part, m * 80 + n)) << density << " " << turned;
+          sum += std::abs(at(part, m * 80 + n));
+        }
+      EXPECT_EQ(sum > 0, density > 0);
+      EXPECT_LE(worst_disagreement({{"product", product(type, even.type(), turned), {}, {x, even}}}).distance, 1e-5);
+    }
+}
+
+// 0 · ∞ is not a number, for spikes too.
+TEST(Events, SeeWhatIsNotFinite) {
+  Rng   rng(2);
+  Array x = spikes(rng, {DType::F32, {16, 64}}, 0.05), w = random_array(rng, {DType::F32, {64, 64}});
+  w.mutable_data<float>()[5] = std::numeric_limits<float>::infinity();
+  const Program p            = product(x.type(), w.type(), false);
+  const Array   y            = cpu_backend().compile(p, {})->run({x, w})[0];
+  const Array   want         = evaluate(p, {}, {x, w})[0];
+  int           undefined    = 0;
+  for (int64_t m = 0; m < 16; ++m) {
+    undefined += std::isnan(at(want, m * 64 + 5)) ? 1 : 0;
+    EXPECT_EQ(std::isnan(at(y, m * 64 + 5)), std::isnan(at(want, m * 64 + 5))) << m;
+  }
+  EXPECT_GT(undefined, 8);
+}
+
+// Carries that only change places, inputs that are carried on, and results that follow from both: what a step finds is
+// what the step before left.
+TEST(LoopsOverTime, KnowWhatAStepFinds) {
+  const Type  h{DType::F64, {16, 5}}, w{DType::F64, {5, 5}}, xs{DType::F64, {4, 16, 5}};
+  const Types types{h, h, h, h, w, xs};
+  for (const bool reverse : {false, true}) {
+    const Program p =
+        trace(types, [&](const Tensors& in) -> Tensors {
+          const ScanBody body = [&](const Tensors& c, const Tensors& x) -> ScanResult {
+            const Tensor next = tanh(dot(c[0], in[4]) + x[0]);
+            const Tensor sum  = c[4] + dot_general(concat({x[0], c[0]}, 1), next * c[1], {{0}, {0}, {}, {}});
+            // a state, the state before it, an input carried on, two that swap by way of a sum
+            return {{next, c[0], x[0], c[3] + 0.0 * c[2], sum},
+                    {next * c[0] - c[1], concat({c[0], c[2]}, 1), square(c[1]) + c[3]}};
+          };
+          const ScanResult r = scan(body, {in[0], in[1], in[2], in[3], zeros({10, 5}, DType::F64)}, {in[5]},
+                                    {.length = 4, .reverse = reverse});
+          return concatenated(r.carry, r.ys);
+        }).program;
+    Rng    rng(5);
+    Arrays args;
+    for (const Type& t : types) args.push_back(random_array(rng, t));
+    const auto worst = worst_disagreement({{"loop", p, {}, args}});
+    EXPECT_LE(worst.distance, 1e-12) << (reverse ? "reverse" : "forward");
+  }
+}
+
+// a b + a c = a (b + c), through shared factors and signs; products without a common operand stay.
+TEST(Factors, AreSharedByTerms) {
+  const Type a{DType::F64, {6, 5}}, b{DType::F64, {5, 7}}, f{DType::F64, {6, 7}};
+  const auto count = [](const Program& p) {
+    int n = 0;
+    for (const Eqn& e : codegen::lowered(p).eqns) n += e.op == &dot_general_op ? 1 : 0;
+    return n;
+  };
+  const Types   types{a, b, b, f, a};
+  const Program shared = trace(types, [](const Tensors& in) -> Tensors {
+                           return {in[3] * dot(in[0], in[1]) - in[3] * dot(in[0], in[2]) + in[3]};
+                         }).program;
+  const Program apart  = trace(types, [](const Tensors& in) -> Tensors {
+                          return {in[3] * dot(in[0], in[1]) - in[3] * dot(in[4], in[2]) + in[3]};
+                        }).program;
+  const Program twice  = trace(types, [](const Tensors& in) -> Tensors {
+                          const Tensor y = dot(in[0], in[1]);
+                          return {y + dot(in[0], in[2]), y};
+                        }).program;
+  EXPECT_EQ(count(shared), 1);
+  EXPECT_EQ(count(apart), 2);
+  EXPECT_EQ(count(twice), 2) << "a term that is needed besides stays";
+  Rng    rng(3);
+  Arrays args;
+  for (const Type& t : types) args.push_back(random_array(rng, t));
+  const auto w =
+      worst_disagreement({{"shared", shared, {}, args}, {"apart", apart, {}, args}, {"twice", twice, {}, args}});
+  EXPECT_LE(w.distance, 1e-12) << w.name;
+}
+
+}  // namespace
+}  // namespace braintrace
