@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The commands train and eval: good and bad input, signals, kills, full disks.  Usage: train_cli_test.py BINARY ROOT"""
 import json
-import os
 import pathlib
 import random
 import resource
@@ -151,15 +150,11 @@ expect(["train", FOLDER / "none.json"], 2, err="No such file")
 expect(["train", FOLDER / "text.json"], 2, err="not JSON")
 expect(["train", config("a", optimiser={})], 2, err="did you mean 'optimizer'")
 expect(["train", config("b", batch="many")], 2, err="config.batch: expected a positive whole number")
+expect(["train", config("huge", batch=999999999)], 2, err="config.batch: this needs more memory than there is")
 expect(["train", config("c", task={"type": "copi"})], 2, err="did you mean 'copy'")
 expect(["train", config("d", model="grv")], 2, err="did you mean 'gru'")
 expect(["train", config("e", model={"type": "gru", "n_in": 4, "n_rec": 5})], 2, err="the task asks for")
 expect(["train", CONFIG, "--set", "optimizer.learning_rate=1"], 2, err="config.optimizer.learning_rate")
 assert not (FOLDER / "runs").exists()  # nothing starts before all is right
 
-# The configurations among the examples are whole.
-for path in sorted((ROOT / "examples/configs").glob("*.json")):
-    small = ["--set", "steps=1", "--set", "batch=2", "--set", "validation.batches=1", "--set", "backend=reference"]
-    r = run("train", path, "--set", f"output=example_{path.stem}", "--json", *small)
-    assert r.returncode in (0, 1) and json.loads(r.stdout)["ending"] == "finished", (path, r)
 shutil.rmtree(FOLDER)
