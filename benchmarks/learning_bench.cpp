@@ -11,6 +11,7 @@
 #include <cstring>
 #include <ctime>
 #include <fstream>
+#include <functional>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -33,6 +34,7 @@ struct Workload {
   std::string model = "gru", rule = "D_RTRL", mode = "sequence", data;
   int64_t     batch = 64, n_in = 64, n = 128, steps = 100;
   double      seconds = 1;  // of timing
+  double      spikes  = 0;  // how many inputs are one, the others zero; 0: normal numbers
 };
 
 constexpr int64_t n_out = 10;
@@ -87,9 +89,9 @@ double resident_megabytes(const char* field) {
   return 0;
 }
 
-Tensor normal(Rng& rng, const Shape& shape) {
+Tensor drawn(const Shape& shape, const std::function<double()>& draw) {
   std::vector<float> v(static_cast<size_t>(size_of(shape)));
-  for (float& x : v) x = static_cast<float>(rng.normal());
+  for (float& x : v) x = static_cast<float>(draw());
   return Tensor(Array::of<float>(v, shape));
 }
 
@@ -176,13 +178,14 @@ nlohmann::json run(const Workload& w) {
   const bool  sequence = w.mode == "sequence";
   Rng         rng(2);
   const Shape lead = sequence ? Shape{w.steps, w.batch} : Shape{w.batch};
-  auto        draw = [&](const char* name, int64_t width) {
+  auto        draw = [&](const char* name, int64_t width, double spikes) {
     Shape shape = lead;
     shape.push_back(width);
     const auto it = given.find(name);
-    return it == given.end() ? normal(rng, shape) : Tensor(it->second);
+    if (it != given.end()) return Tensor(it->second);
+    return drawn(shape, [&] { return spikes > 0 ? static_cast<double>(rng.uniform() < spikes) : rng.normal(); });
   };
-  const Tensor x = draw("x", w.n_in), y = draw("y", n_out);
+  const Tensor x = draw("x", w.n_in, w.spikes), y = draw("y", n_out, 0);
 
   auto       sweep = etrace_grad(loss, *learner, {.window = Window::all(), .drop_traces = true});
   auto       whole = jit([&](Tensor xs, Tensor ys) { return sweep(xs, ys).grads; });
@@ -250,6 +253,7 @@ int main(int argc, char** argv) {
   app.add_option("--n", w.n);
   app.add_option("--steps", w.steps);
   app.add_option("--seconds", w.seconds, "time to spend on measuring");
+  app.add_option("--spikes", w.spikes, "inputs are one so often and zero else; normal numbers without it");
   app.add_option("--data", w.data, "parameters, inputs and expected gradients");
   CLI11_PARSE(app, argc, argv);
   try {

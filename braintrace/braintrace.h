@@ -2,6 +2,7 @@
 // The public surface of BrainTrace in one include.
 #pragma once
 
+#include "braintrace/advise/advise.h"
 #include "braintrace/algorithms/bptt.h"
 #include "braintrace/algorithms/compile.h"
 #include "braintrace/algorithms/d_rtrl.h"
@@ -64,6 +65,7 @@
 #include "braintrace/ops/softmax.h"
 #include "braintrace/ops/sort.h"
 #include "braintrace/runtime/values.h"
+#include "braintrace/stream/online_stream.h"
 #include "braintrace/train/trainer.h"
 #include "braintrace/transforms/jvp.h"
 #include "braintrace/transforms/linearize.h"

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cmath>
 #include <csignal>
-#include <cstdlib>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -12,7 +11,6 @@
 
 #include "braintrace/algorithms/config_json.h"
 #include "braintrace/model/random_stream.h"
-#include "braintrace/runtime/backend.h"
 #include "braintrace/stream/latency.h"
 #include "braintrace/stream/online_stream.h"
 #include "braintrace/stream/record.h"
@@ -30,7 +28,7 @@ using Clock = std::chrono::steady_clock;
 struct Options {
   ModelArgument         model;
   stream::StreamOptions learning;
-  std::string           rule_options = "{}", loss = "mse", format = "auto", save, load;
+  std::string           rule_options = "{}", loss = "mse", format = "auto", save, load, weights;
   std::optional<int>    udp;
   int64_t               every = 1, count = 0, most_bytes = 1 << 16;
   uint64_t              seed   = 1;
@@ -142,7 +140,6 @@ std::unique_ptr<stream::LineSource> source_of(const Options& o) {
 }
 
 int run(Options& o) {
-  if (!std::getenv("BRAINTRACE_BACKEND")) set_default_backend("cpu");
   std::signal(SIGPIPE, SIG_IGN);
   random::seed(o.seed);
   const auto options = nlohmann::json::parse(o.rule_options, nullptr, false);
@@ -151,7 +148,8 @@ int run(Options& o) {
   o.learning.loss            = o.loss == "mse" ? stream::Loss::Mse : stream::Loss::CrossEntropy;
   const BuiltModel     model = build_argument(o.model);
   stream::OnlineStream net(*model.module, model.input, o.learning);
-  const int64_t        before = o.load.empty() ? 0 : stream::load(net, o.load);
+  if (!o.weights.empty()) stream::load_weights(*model.module, o.weights);
+  const int64_t before = o.load.empty() ? 0 : stream::load(net, o.load);
 
   const stream::RecordParser parser(model.input, net.target(), net.classes(), format_of(o.format));
   const stream::StopSignal   stop;
@@ -188,9 +186,7 @@ void add_stream(CLI::App& app, Action& chosen) {
       ->capture_default_str();
   command->add_option("--rule-options", o->rule_options, "its options as JSON, such as {\"decay_or_rank\": 0.9}");
   command->add_option("--loss", o->loss)->check(CLI::IsMember({"mse", "cross_entropy"}))->capture_default_str();
-  command->add_option("--optimizer", o->learning.optimizer)
-      ->check(CLI::IsMember({"adam", "sgd"}))
-      ->capture_default_str();
+  command->add_option("--optimizer", o->learning.optimizer, "see docs/training.md")->capture_default_str();
   command->add_option("--lr", o->learning.lr, "learning rate")->capture_default_str();
   command->add_option("--seed", o->seed, "of the first weights")->capture_default_str();
   command->add_option("--udp", o->udp, "take datagrams on this port of 127.0.0.1; 0: any free one")
@@ -206,7 +202,9 @@ void add_stream(CLI::App& app, Action& chosen) {
       ->capture_default_str();
   command->add_option("--count", o->count, "end after so many records")->check(CLI::NonNegativeNumber);
   command->add_flag("--strict", o->strict, "a record that cannot be read ends the stream with status 2");
-  command->add_option("--load", o->load, "go on from what --save wrote");
+  auto* load = command->add_option("--load", o->load, "go on from what --save wrote");
+  command->add_option("--weights", o->weights, "first weights, from a checkpoint of 'braintrace train'")
+      ->excludes(load);
   command->add_option("--save", o->save, "weights, states, traces and optimiser, written at the end");
   command->add_flag("--json", o->json, "the summary as the last line of stdout");
   command->callback([o, &chosen] { chosen = [o] { return run(*o); }; });

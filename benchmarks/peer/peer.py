@@ -5,6 +5,7 @@ With --data, parameters, inputs and (sequence mode) gradients are written for th
 """
 import argparse
 import json
+import resource
 import time
 import warnings
 
@@ -70,7 +71,7 @@ def main():
     p = argparse.ArgumentParser()
     for name, kind, default in [("model", str, "gru"), ("rule", str, "D_RTRL"), ("mode", str, "sequence"),
                                 ("batch", int, 64), ("n-in", int, 64), ("n", int, 128), ("steps", int, 100),
-                                ("seconds", float, 1.0), ("data", str, "")]:
+                                ("seconds", float, 1.0), ("spikes", float, 0.0), ("data", str, "")]:
         p.add_argument("--" + name, type=kind, default=default)
     a = p.parse_args()
     warnings.simplefilter("ignore")
@@ -82,7 +83,8 @@ def main():
     sequence, bptt = a.mode == "sequence", a.rule == "BPTT"
     rng = np.random.default_rng(2)
     lead = (a.steps, a.batch) if sequence else (a.batch,)
-    x = jnp.asarray(rng.standard_normal(lead + (a.n_in,)), jnp.float32)
+    drawn = rng.random(lead + (a.n_in,)) < a.spikes if a.spikes else rng.standard_normal(lead + (a.n_in,))
+    x = jnp.asarray(drawn, jnp.float32)
     y = jnp.asarray(rng.standard_normal(lead + (N_OUT,)), jnp.float32)
 
     if bptt:
@@ -121,6 +123,7 @@ def main():
             return ()
 
     params = flat(weights, lambda _, s: s.value)
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     start = time.perf_counter()
     first = jax.block_until_ready(call(x, y))
     first_call = time.perf_counter() - start
@@ -131,15 +134,19 @@ def main():
             arrays.update({f"grad.{k}": v for k, v in flat(weights, lambda path, _: first[path]).items()})
         np.savez(a.data, **arrays)
 
-    jax.block_until_ready(call(x, y))  # a second call may compile again, for the types that states have by now
+    start = time.perf_counter()
+    jax.block_until_ready(call(x, y))  # may compile again, for the types that states have by now
+    second = time.perf_counter() - start
     times, begin = [], time.perf_counter()
-    while len(times) < 3 or time.perf_counter() - begin < a.seconds:
+    enough = 1 if second > 5 else 3
+    while len(times) < enough or time.perf_counter() - begin < a.seconds:
         start = time.perf_counter()
         jax.block_until_ready((call(x, y), [w.value for w in weights.values()]))
         times.append(1e6 * (time.perf_counter() - start) / (a.steps if sequence else 1))
     times.sort()
     print(json.dumps({"median_us": times[len(times) // 2], "p99_us": times[len(times) * 99 // 100], "min_us": times[0],
-                      "calls": len(times), "first_call_s": first_call}))
+                      "calls": len(times), "first_call_s": first_call,
+                      "peak_growth_mb": (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory) / 1024}))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "braintrace/advise/measure.h"
+#include "braintrace/advise/apart.h"
 #include "braintrace/advise/work.h"
 #include "braintrace/advise/workload.h"
 #include "braintrace/algorithms/usual_options.h"
@@ -23,7 +23,8 @@ namespace braintrace {
 
 namespace {
 
-constexpr int64_t truncated_steps = 20;
+constexpr int64_t truncated_steps     = 20;
+constexpr int     preparation_seconds = 10, measuring_seconds = 60;
 
 int64_t physical_memory() { return int64_t{::sysconf(_SC_PHYS_PAGES)} * int64_t{::sysconf(_SC_PAGESIZE)}; }
 
@@ -44,23 +45,30 @@ std::vector<Candidate> candidates(const AdviseOptions& o) {
   return out;
 }
 
+struct Estimate {
+  Memory memory;
+  Work   work;
+  double steps;
+};
+
 // States and data once, new values of what changes, the arena and the constants of the compiled program.
-void estimate(Workload& w, const Yardstick& yardstick, Cost& cost) {
+Estimate estimate(Workload& w) {
   const StatefulProgram traced =
       trace_function(w.args(), [&](const Tensors& in) { return Tensors{w.call(in[0], in[1])}; });
   const Program          program = simplify(traced.program);
   const codegen::Emitted emitted = codegen::emit({program});
-  cost.memory                    = w.resident();
-  cost.memory.work               = emitted.entries[0].arena_bytes;
-  for (Var v : program.results) cost.memory.work += bytes_of(program.type(v));
-  for (const Array& a : emitted.constants) cost.memory.work += static_cast<int64_t>(a.bytes());
-  for (const Tensor& c : traced.constants) cost.memory.work += bytes_of(c.type());
-  const Work   work     = work_of(codegen::lowered(program));
-  const double steps    = static_cast<double>(w.steps());
-  cost.flops_per_step   = work.flops() / steps;
-  cost.bytes_per_step   = work.bytes() / steps;
-  cost.seconds_per_step = yardstick.seconds(work) / steps;
+  Estimate               e{w.resident(), work_of(codegen::lowered(program)), static_cast<double>(w.steps())};
+  e.memory.work = emitted.entries[0].arena_bytes;
+  for (Var v : program.results) e.memory.work += bytes_of(program.type(v));
+  for (const Array& a : emitted.constants) e.memory.work += static_cast<int64_t>(a.bytes());
+  for (const Tensor& c : traced.constants) e.memory.work += bytes_of(c.type());
+  return e;
 }
+
+struct Measured {
+  int64_t memory;   // growth of the resident set at its peak
+  double  seconds;  // per step
+};
 
 Tensor random_data(const Type& type, Rng& rng) {
   if (!is_float(type.dtype)) return Tensor(Array(type));
@@ -152,23 +160,40 @@ Advice advise(Module& model, const std::string& name, const Type& input, const A
   Advice a{name, batched, options, {}, {}, {}};
   for (Candidate& c : candidates(options)) a.costs.push_back({std::move(c), {}, {}, 0, 0, 0, {}, {}});
   const int64_t most = std::max(options.memory.value_or(0), physical_memory() / 2);
-  // Before anything large is made in this process, which the others would inherit.
-  if (options.measure)
-    for (Cost& c : a.costs) {
-      const auto m = measured_apart([&] {
-        Workload w(model, batched, c.candidate, options, most);
-        return run_for_a_moment(w);
-      });
-      if (m) c.measured_memory = m->memory, c.measured_seconds = m->seconds;
-    }
-  const Yardstick yardstick = Yardstick::measured();
+  // No thread may run in this process before the others are made from it.
+  const Yardstick yardstick = apart(Yardstick::measured, {measuring_seconds, 0});
   for (Cost& c : a.costs) {
+    // What keeps a rule from one form keeps it from the others.
+    const auto same = std::find_if(a.costs.data(), &c, [&](const Cost& before) {
+      return before.candidate.rule == c.candidate.rule && !before.left_out.empty();
+    });
+    if (same != &c) {
+      c.left_out = same->left_out;
+      continue;
+    }
+    const auto workload = [&] { return Workload(model, batched, c.candidate, options, most); };
     try {
-      Workload w(model, batched, c.candidate, options, most);
-      estimate(w, yardstick, c);
+      const auto e = apart(
+          [&] {
+            Workload w = workload();
+            return estimate(w);
+          },
+          {preparation_seconds, most});
+      c.memory           = e.memory;
+      c.flops_per_step   = e.work.flops() / e.steps;
+      c.bytes_per_step   = e.work.bytes() / e.steps;
+      c.seconds_per_step = yardstick.seconds(e.work) / e.steps;
+      if (!options.measure) continue;
+      const auto m = apart(
+          [&] {
+            const int64_t before  = resident_bytes();
+            Workload      w       = workload();
+            const double  seconds = run_for_a_moment(w);
+            return Measured{peak_resident_bytes() - before, seconds};
+          },
+          {measuring_seconds, most});
+      c.measured_memory = m.memory, c.measured_seconds = m.seconds;
     } catch (const UserError& error) {
-      c.left_out = error.what();
-    } catch (const CompileError& error) {
       c.left_out = error.what();
     }
   }

@@ -33,7 +33,12 @@ std::string right(const std::string& text, size_t width) {
   return std::string(letters < width ? width - letters : 0, ' ') + text;
 }
 
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+// The first line, as far as it fits beside the rule.
+std::string shortened(const std::string& text) {
+  constexpr size_t  most = 84;
+  const std::string line = text.substr(0, text.find('\n'));
+  return line.size() <= most ? line : line.substr(0, line.rfind(' ', most)) + " …";
+}
 
 ordered_json json_of(const Cost& c) {
   ordered_json j = {{"rule", c.candidate.rule},
@@ -61,7 +66,8 @@ ordered_json json_of(const Cost& c) {
 std::string bytes_text(double bytes) {
   for (const auto& [unit, name] :
        {std::pair(1099511627776.0, "TiB"), {1073741824.0, "GiB"}, {1048576.0, "MiB"}, {1024.0, "KiB"}})
-    if (bytes >= unit) return fmt::format("{:.3g} {}", bytes / unit, name);
+    if (bytes >= unit)
+      return fmt::format("{:.{}f} {}", bytes / unit, bytes < 10 * unit ? 2 : bytes < 100 * unit ? 1 : 0, name);
   return fmt::format("{} B", bytes);
 }
 
@@ -102,7 +108,7 @@ std::string advice_table(const Advice& a) {
     const Cost& c = a.costs[i];
     out += fmt::format("{} {:<16} {:<14}", a.recommended == i ? "→" : " ", c.candidate.rule, form_text(c.candidate));
     if (!c.left_out.empty()) {
-      out += fmt::format(" {}\n", first_line(c.left_out));
+      out += fmt::format(" {}\n", shortened(c.left_out));
       continue;
     }
     const auto bytes = [](int64_t n) { return right(bytes_text(static_cast<double>(n)), 11); };

@@ -15,6 +15,8 @@ namespace braintrace::codegen {
 
 namespace {
 
+constexpr size_t longest_loop = 48;  // equations that share one without running out of registers
+
 enum class Kind : uint8_t { Elementwise, Reduction, View, Source, Constant, Other };
 
 Kind kind_of(const Eqn& e) {
@@ -64,6 +66,7 @@ class Fuser {
 
   Fused run() {
     for (size_t i = 0; i < p_.eqns.size(); ++i) place(static_cast<int32_t>(i));
+    join_last();
     for (const Vars* inputs : {&p_.constants, &p_.args})
       for (Var v : *inputs) memory_[v] = v;
     for (size_t i = 0; i < p_.eqns.size(); ++i)
@@ -196,6 +199,22 @@ class Fuser {
         n.add(home);
         n.add(before_[home]);
       }
+  }
+
+  // Loops over the same space that nobody waits for, such as updates of weights, become one: threads meet once for all.
+  void join_last() {
+    std::vector<int32_t> last;
+    for (int32_t s = 0; s < static_cast<int32_t>(stages_.size()); ++s) {
+      const bool waited = std::any_of(before_.begin(), before_.end(), [&](const Numbers& b) { return b.has(s); });
+      if (now(s) != s || !stages_[s].loop || has_reduction_[s] || waited) continue;
+      const auto same = std::find_if(last.begin(), last.end(), [&](int32_t h) {
+        return stages_[h].space == stages_[s].space && stages_[h].eqns.size() + stages_[s].eqns.size() <= longest_loop;
+      });
+      if (same == last.end())
+        last.push_back(s);
+      else
+        merge(*same, s);
+    }
   }
 
   void depend(int32_t stage, int32_t on) {

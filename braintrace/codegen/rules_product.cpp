@@ -102,8 +102,10 @@ Kernel dot_rule(Site& s) {
   k.work = size_of(s.out_type(0).shape) * kl.size / 16;  // a vector of multiply-adds takes as long as an element
   if (is_float(t) && m.ok && n.ok && kl.ok && kr.ok) {
     s.unit.use_matrix();
-    const bool    split       = batch.empty();
-    const int64_t panel       = t == DType::F32 ? 32 : 16;
+    const bool split = batch.empty();
+    // Parts are some panels wide: looking for events pays for many columns only.
+    const int64_t tile        = t == DType::F32 ? 32 : 16;
+    const int64_t panel       = n.size >= 8 * tile ? 4 * tile : n.size >= 4 * tile ? 2 * tile : tile;
     k.count                   = split ? (n.size + panel - 1) / panel : 1;
     const std::string columns = split ? fmt::format("begin * {1}, end * {1} < {0} ? end * {1} : {0}", n.size, panel)
                                       : fmt::format("0, {}", n.size);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/stream/online_stream.h"
 
-#include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "braintrace/algorithms/compile.h"
 #include "braintrace/io/safetensors.h"
@@ -10,23 +10,19 @@
 #include "braintrace/nn/loss.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/ops/reduce.h"
+#include "braintrace/train/checkpoint.h"
+#include "braintrace/train/optimizer.h"
 
 namespace braintrace::stream {
 
 namespace {
 
 std::unique_ptr<optim::Optimizer> make_optimizer(const StreamOptions& o) {
-  require(o.lr > 0 && std::isfinite(o.lr), "the learning rate must be positive, got {}.", o.lr);
-  if (o.optimizer == "adam") return std::make_unique<optim::Adam>(o.lr);
-  if (o.optimizer == "sgd") return std::make_unique<optim::SGD>(o.lr);
-  fail("there is no optimiser '{}' for streams; known are adam and sgd.", o.optimizer);
+  const nlohmann::ordered_json filled = train::filled_optimizer({{"type", o.optimizer}, {"lr", o.lr}}, "optimizer");
+  return train::make_optimizer(filled, "optimizer").optimizer;
 }
 
-StateMap prefixed(const std::string& prefix, const StateMap& states) {
-  StateMap out;
-  for (const auto& [path, state] : states) out.emplace_back(Path::dotted(prefix + "." + path.str()), state);
-  return out;
-}
+constexpr const char* format = "braintrace-stream/1";
 
 }  // namespace
 
@@ -68,46 +64,41 @@ void OnlineStream::reset() {
   learner_->reset_state();
 }
 
-StateMap OnlineStream::states() const {
-  StateMap out = prefixed("model", model_->states());
-  for (const StateMap& part : {prefixed("optimizer", optimizer_->states()), prefixed("learner", learner_->own_states()),
-                               StateMap{{Path::dotted("random"), random::default_stream()}}})
-    out.insert(out.end(), part.begin(), part.end());
-  return out;
+std::vector<std::pair<std::string, StateMap>> OnlineStream::states() const {
+  return {{"model", model_->states()},
+          {"optimizer", optimizer_->states()},
+          {"learner", learner_->own_states()},
+          {"random", {{Path::dotted("stream"), random::default_stream()}}}};
 }
 
 void save(const OnlineStream& stream, const std::string& path, int64_t records) {
   SafeTensors file;
-  for (const auto& [place, state] : stream.states())
-    for (const std::string& leaf : state.leaf_names())
-      file.arrays[place.str() + (leaf.empty() ? "" : "." + leaf)] = state.leaf(leaf).array();
-  file.metadata = {{"format", "braintrace-stream/1"}, {"records", std::to_string(records)}};
+  for (const auto& [part, states] : stream.states()) train::gather(file.arrays, part, states);
+  file.metadata = {{"format", format}, {"records", std::to_string(records)}};
   write_safetensors(path, file);
 }
 
 int64_t load(OnlineStream& stream, const std::string& path) {
-  const SafeTensors file   = read_safetensors(path);
-  const auto        format = file.metadata.find("format");
-  require(format != file.metadata.end() && format->second == "braintrace-stream/1",
-          "{}: this is not a stream's file; 'braintrace stream --save' writes them.", path);
-  size_t found = 0;
-  for (const auto& [place, state] : stream.states())
-    for (const std::string& leaf : state.leaf_names()) {
-      const std::string name = place.str() + (leaf.empty() ? "" : "." + leaf);
-      const auto        it   = file.arrays.find(name);
-      const Type        type = state.leaf(leaf).type();
-      require(it != file.arrays.end(), "{}: it holds no '{}'; is it of another model, rule or optimiser?", path, name);
-      require(it->second.type() == type, "{}: '{}' is {}, here it is {}.", path, name, to_string(it->second.type()),
-              to_string(type));
-      ++found;
-    }
-  require(found == file.arrays.size(), "{}: it holds {} arrays, this stream has {}; is it of another model?", path,
-          file.arrays.size(), found);
-  for (const auto& [place, state] : stream.states())
-    for (const std::string& leaf : state.leaf_names())
-      state.set_leaf(leaf, Tensor(file.arrays.at(place.str() + (leaf.empty() ? "" : "." + leaf))));
-  const auto records = file.metadata.find("records");
-  return records == file.metadata.end() ? 0 : std::strtoll(records->second.c_str(), nullptr, 10);
+  const SafeTensors file = read_safetensors(path);
+  const auto        said = [&](const char* key) {
+    const auto it = file.metadata.find(key);
+    return it == file.metadata.end() ? std::string() : it->second;
+  };
+  require(said("format") == format, "{}: this is not a stream's file; 'braintrace stream --save' writes them.", path);
+  for (const auto& [part, states] : stream.states()) train::restore(file.arrays, part, states, path);
+  return std::strtoll(said("records").c_str(), nullptr, 10);
+}
+
+void load_weights(const Module& model, const std::string& path) {
+  const SafeTensors file = read_safetensors(path);
+  NamedArrays       weights;
+  train::gather(weights, "model", model.params());
+  for (auto it = weights.begin(); it != weights.end();) {
+    const auto stored = file.arrays.find(it->first);
+    if (stored != file.arrays.end()) it->second = stored->second;
+    it = stored == file.arrays.end() ? weights.erase(it) : std::next(it);
+  }
+  train::restore(weights, "model", model.params(), path);
 }
 
 }  // namespace braintrace::stream

@@ -21,7 +21,7 @@ struct StreamOptions {
   std::string rule         = "D_RTRL";
   RuleOptions rule_options = {};
   Loss        loss         = Loss::Mse;
-  std::string optimizer    = "adam";  // or sgd
+  std::string optimizer    = "adam";
   double      lr           = 1e-3;
 };
 
@@ -41,7 +41,7 @@ class OnlineStream {
   const Type& target() const { return target_; }    // of one record
   int64_t     classes() const { return classes_; }  // 0 for values
   // All that is learnt and remembered, by name: weights, states, traces, what the optimiser keeps.
-  StateMap states() const;
+  std::vector<std::pair<std::string, StateMap>> states() const;
 
  private:
   Module*                           model_;
@@ -58,5 +58,7 @@ class OnlineStream {
 void save(const OnlineStream& stream, const std::string& path, int64_t records);
 // Gives the number of records it had learnt from.
 int64_t load(OnlineStream& stream, const std::string& path);
+// The weights alone, from a stream's file or a checkpoint of training.
+void load_weights(const Module& model, const std::string& path);
 
 }  // namespace braintrace::stream

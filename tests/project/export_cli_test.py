@@ -3,8 +3,8 @@
 
 Usage: export_cli_test.py BINARY [--all]
 
-Models and rules are paired so that each occurs; --all takes every pair. Where a compiler for ARM and its emulator are
-installed, one network runs on an emulated Cortex-M too.
+Models and rules are paired so that each occurs; --all takes every pair (conv_rnn, with 400 000 weights, has two rules).
+Where a compiler for ARM and its emulator are installed, one network runs on an emulated Cortex-M too.
 """
 import json
 import pathlib
@@ -60,7 +60,7 @@ models = re.search(r"built-in model: (.*?)\n\n", help_text, re.S).group(1).repla
 assert {"gru", "lif", "conv_rnn"} <= set(models), models
 rules = list(RULES)
 if "--all" in sys.argv:
-    pairs = [(m, r) for m in models for r in rules]
+    pairs = [(m, r) for m in models for r in rules if m != "conv_rnn" or r in ("D_RTRL", "ES_D_RTRL")]
 else:
     pairs = [(m, rules[i % len(rules)]) for i, m in enumerate(m for m in models if m != "conv_rnn")]
 worst, left_out = {}, {}
@@ -125,14 +125,14 @@ assert r.returncode == 0, r.stdout
 tools = ["arm-none-eabi-gcc", "qemu-system-arm"]
 if all(map(shutil.which, tools)):
     folder, r = export(small)
+    here, elf = pathlib.Path(__file__).parent, folder / "model.elf"
     r = run("arm-none-eabi-gcc", *STRICT, "-O2", "-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=hard",
-            "-mfpu=fpv4-sp-d16", "--specs=rdimon.specs", "-T", pathlib.Path(__file__).parent / "cortex_m.ld", "-nostartfiles",
-            "-o", folder / "model.elf", pathlib.Path(__file__).parent / "cortex_m_start.c", folder / "model.c",
-            folder / "test_main.c", "-lm")
+            "-mfpu=fpv4-sp-d16", "--specs=rdimon.specs", "-T", here / "cortex_m.ld", "-nostartfiles", "-o", elf,
+            here / "cortex_m_start.c", folder / "model.c", folder / "test_main.c", "-lm")
     assert r.returncode == 0, r.stderr
-    r = subprocess.run(["qemu-system-arm", "-machine", "mps2-an386", "-cpu", "cortex-m4", "-nographic", "-semihosting-config",
-                        "enable=on,target=native", "-kernel", str(folder / "model.elf")], capture_output=True, text=True,
-                       timeout=120, stdin=subprocess.DEVNULL)
+    r = subprocess.run(["qemu-system-arm", "-machine", "mps2-an386", "-cpu", "cortex-m4", "-nographic",
+                        "-semihosting-config", "enable=on,target=native", "-kernel", elf], capture_output=True,
+                       text=True, timeout=120, stdin=subprocess.DEVNULL)
     assert r.returncode == 0 and r.stdout.startswith("pass"), r
     print("Cortex-M4:", r.stdout.strip())
 else:
@@ -146,7 +146,7 @@ refused(["gru", "--rule", "ES_D_RTRL"], "decay")
 refused(["gru", "--optimizer", "adm"], "did you mean 'adam'")
 refused(["gru", "--loss", "mae"], "Known: mse, cross_entropy")
 refused(["gru", "--dtype", "f16"], "f32 or f64")
-refused(["gru", "--lr", "-1"], "must be positive")
+refused(["gru", "--lr", "0"], "must be positive")
 refused(["gru", "--lr", "1e30"], "not finite any more", "learning rate")
 refused(["gru", "--batch", "2"], "one sample at a time")
 refused(["gru", "--ram", "1000"], "bytes of RAM", "1000")

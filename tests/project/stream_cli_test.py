@@ -64,8 +64,11 @@ text = lines(records(60)).splitlines(keepends=True)
 stream([MODEL, "--save", FOLDER / "s.safetensors"], "".join(text[:30]))
 rest = stream([MODEL, "--seed", "9", "--load", FOLDER / "s.safetensors"], "".join(text[30:]))
 assert [r["prediction"] for r in rest] == [r["prediction"] for r in whole[30:]]
-stream([CLASSES, "--load", FOLDER / "s.safetensors"], status=2, err="here it is")
-stream([MODEL, "--load", FOLDER / "s.safetensors", "--optimizer", "sgd"], status=2, err="arrays")
+stream([CLASSES, "--load", FOLDER / "s.safetensors"], status=2, err="of another model")
+stream([MODEL, "--load", FOLDER / "s.safetensors", "--optimizer", "sgd"], status=2, err="arrays below")
+fresh = [stream([MODEL, "--weights", FOLDER / "s.safetensors", "--seed", n], '{"x": [1, 0]}') for n in (3, 4)]
+assert fresh[0] == fresh[1] != stream([MODEL, "--seed", 3], '{"x": [1, 0]}')
+stream([CLASSES, "--weights", FOLDER / "s.safetensors"], status=2, err="s.safetensors")
 stream([MODEL, "--load", FOLDER / "nothing"], status=2, err="nothing")
 
 # Classes.
