@@ -128,10 +128,9 @@ Parts make_parts(const Config& config) {
   p.updates_per_epoch = made.updates_per_epoch;
   require(config.epochs == 0 || p.task->facts().train_samples > 0,
           "config.epochs: the samples of this task have no end; give steps.");
-  const auto batch =
-      at_place("config.batch", [&] { return batch_of(config, *p.task, tasks::Part::Train, 0); });
-  p.learner                = learner_of(config, *p.model, step_type(batch));
-  p.synthesizer            = synthesizer_of(*p.learner, config.precision);
+  const auto batch = at_place("config.batch", [&] { return batch_of(config, *p.task, tasks::Part::Train, 0); });
+  p.learner        = learner_of(config, *p.model, step_type(batch));
+  p.synthesizer    = synthesizer_of(*p.learner, config.precision);
   check_outputs(config, p, batch);
   p.optimizer = std::move(made.optimizer);
   p.optimizer->register_trainable_weights(p.model->params());

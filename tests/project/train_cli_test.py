@@ -75,6 +75,10 @@ expect(train("whole", "--resume", "auto"), 2, err="seed is 2 there and 0 here")
 expect(train("whole", "--resume", "auto", "--set", "seed=2", "--set", "steps=33"), 0, err="going on from")
 assert checkpoints("whole")[-1].name == "step-00000033.safetensors"
 
+# Checkpoints may lie elsewhere.
+expect(train("apart", "--set", "checkpoint.dir=elsewhere/kept", "--set", "steps=2"), 0)
+assert (FOLDER / "elsewhere/kept/step-00000002.safetensors").exists() and (FOLDER / "apart/report.html").exists()
+
 # A goal that is missed is a check that failed; so is a run that blows up, whose last good checkpoint stays.
 expect(train("goal", "--set", "goal.accuracy=1.1"), 1, out="NOT reached")
 expect(train("spoiled", "--set", "optimizer={\"type\":\"sgd\",\"lr\":1e38}"), 1, err="not finite")
