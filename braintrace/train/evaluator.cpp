@@ -180,6 +180,12 @@ Activity Evaluator::watch() {
   Activity out;
   out.inputs  = first(batch.inputs);
   out.targets = first(batch.targets);
+  if (parts_->classes()) {
+    std::vector<int64_t> targets;
+    for (int64_t t = 0; t < out.targets.size(); ++t)
+      targets.push_back(at(batch.mask, t * batch.mask.shape()[1]) == 0 ? -1 : static_cast<int64_t>(at(out.targets, t)));
+    out.targets = from_integers(out.targets.type(), targets);
+  }
   out.outputs = result[0];
   for (size_t w = 0; w < watched_.size(); ++w)
     out.states.push_back({watched_[w].path, watched_[w].kind, result[1 + w]});
