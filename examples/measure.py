@@ -32,13 +32,16 @@ def figure(output):
 
 def main():
     folder, chosen = pathlib.Path(sys.argv[1]), [a for a in sys.argv[2:] if a != "--all"]
-    long = {p.stem for p in (pathlib.Path(__file__).parent / "spiking").glob("*.cpp")} if "--all" not in sys.argv else {}
+    long = set()
+    if "--all" not in sys.argv:
+        long = {p.stem for p in (pathlib.Path(__file__).parent / "spiking").glob("*.cpp")}
     failed = False
     print("| entry | program | flags | reference | here | difference |\n|---|---|---|---|---|---|")
     for entries, program, flags, reference, difference in catalogue():
         if chosen and not set(chosen) & set(entries.split(", ")):
             continue
-        run = subprocess.run([folder / program, *flags.split(), *(["--quick"] if program in long else [])], capture_output=True, text=True)
+        shortened = ["--quick"] if program in long else []
+        run = subprocess.run([folder / program, *flags.split(), *shortened], capture_output=True, text=True)
         failed = failed or run.returncode != 0
         shown = f"`{flags}`" if flags else ""
         got = figure(run.stdout) if run.returncode in (0, 1) else f"failed: {run.stderr.strip()}"

@@ -17,10 +17,9 @@ struct Net : bt::nn::Module {
 };
 
 int read_digits(const examples::Flags& flags) {
-  const std::string             description = flags["data"].empty()
-                                                  ? R"({"type": "sequential_digits"})"
-                                                  : fmt::format(R"({{"type": "mnist", "folder": "{}"}})", flags["data"]);
-  const auto                    task        = bt::tasks::make_task(description, 42);
+  std::string description = R"({"type": "sequential_digits"})";
+  if (!flags["data"].empty()) description = fmt::format(R"({{"type": "mnist", "folder": "{}"}})", flags["data"]);
+  const auto                    task = bt::tasks::make_task(description, 42);
   examples::Curves              curves;
   std::map<std::string, double> accuracy;
   for (const std::string rule : {"D_RTRL", "BPTT"}) {
