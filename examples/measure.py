@@ -3,7 +3,7 @@
 """Runs the examples of catalogue.txt and prints the table of docs/examples.md.
 
 Usage: measure.py BIN [--all] [ENTRY...]     BIN: the folder with the built programs
-Programs run shortened, as the tests run them; with --all, in full. Given entries, only those."""
+Programs of examples/spiking run shortened, as the tests run them; with --all, in full. Given entries, only those."""
 import pathlib
 import re
 import subprocess
@@ -32,12 +32,15 @@ def figure(output):
 
 def main():
     folder, chosen = pathlib.Path(sys.argv[1]), [a for a in sys.argv[2:] if a != "--all"]
-    shortened = [] if "--all" in sys.argv else ["--quick"]
+    long = set()
+    if "--all" not in sys.argv:
+        long = {p.stem for p in (pathlib.Path(__file__).parent / "spiking").glob("*.cpp")}
     failed = False
     print("| entry | program | flags | reference | here | difference |\n|---|---|---|---|---|---|")
     for entries, program, flags, reference, difference in catalogue():
         if chosen and not set(chosen) & set(entries.split(", ")):
             continue
+        shortened = ["--quick"] if program in long else []
         run = subprocess.run([folder / program, *flags.split(), *shortened], capture_output=True, text=True)
         failed = failed or run.returncode != 0
         shown = f"`{flags}`" if flags else ""

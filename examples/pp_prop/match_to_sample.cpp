@@ -33,7 +33,7 @@ int match(const examples::Flags& flags) {
   if (flags["rule"] != "BPTT") settings.options.vjp_method = bt::vjp_method_named(flags["method"]);
   examples::Trainer trainer(model, *task, settings);
   examples::Curves  curves;
-  examples::train(trainer, flags["rule"], flags.length(20, 10), 10, curves);
+  examples::train(trainer, flags["rule"], flags.length(20, flags["neuron"] == "alif" ? 18 : 10), 10, curves);
   const double accuracy = trainer.test(4).accuracy;
   return examples::finish(flags, curves, accuracy >= 0.9, fmt::format("accuracy {:.3f}, mark 0.9", accuracy));
 }

@@ -3,8 +3,9 @@
 //
 //   --set    nmnist, dvs_gesture or shd, from the folder --data; without one, made-up events of the same shape: a spot
 //            that crosses the sensor, its direction is the class. --quick: a sensor of 8 × 8 and four directions.
-//   --net    lif   --layers layers of --units neurons whose weights act on the potential, pp_prop with decay 0.99
-//            conv  two convolutions with normalisation and pooling and a dense layer, all of spiking neurons, D-RTRL
+//   --net    lif   --layers layers of --units neurons whose weights act on the potential
+//            conv  two convolutions with normalisation and pooling and a dense layer, all of spiking neurons
+//   --rule   pp_prop, decay 0.99; D_RTRL, whose traces of kernels are larger than the images; BPTT
 //   --lanes  yes: one learner per sample, mapped over the batch
 //
 // Should reach: accuracy 0.9 on unseen recordings (lif), 0.7 (conv).
@@ -42,9 +43,11 @@ struct LifNet : bt::nn::Module {
   }
 };
 
-// (conv → norm → neurons → pooling) twice, then a dense layer. The states keep the shape of the images, so that the
-// kernels have traces.
+// (conv → neurons → pooling → norm) twice, then a dense layer. The states keep the shape of the images and nothing
+// mixes their positions on the way, so that the kernels have traces.
 struct ConvNet : bt::nn::Module {
+  bt::nn::Initializer strong = bt::nn::init::variance_scaling(
+      40, bt::nn::init::Fan::Average, bt::nn::init::Spread::Normal, bt::nn::init::Layout::ChannelLast);
   bt::nn::LIFOptions       fast{.tau = 2.0, .surrogate = "arctan"};
   bt::nn::Conv2d           conv1, conv2;
   bt::nn::LayerNorm        norm1, norm2;
@@ -54,8 +57,8 @@ struct ConvNet : bt::nn::Module {
   bt::nn::Size             flat;
 
   ConvNet(const bt::Shape& image, int64_t channels, int64_t n, int64_t classes)
-      : conv1(image, channels, 3),
-        conv2({image[0] / 2, image[1] / 2, channels}, channels, 3),
+      : conv1(image, channels, 3, {.w_init = strong}),
+        conv2({image[0] / 2, image[1] / 2, channels}, channels, 3, {.w_init = strong}),
         norm1(channels, {.use_fast_variance = false}),
         norm2(channels, {.use_fast_variance = false}),
         z1({image[0], image[1], channels}, fast),
@@ -70,7 +73,7 @@ struct ConvNet : bt::nn::Module {
   }
   bt::Tensor update(const bt::Tensor& x) override {
     bt::nn::MaxPool2d pool(2);
-    const bt::Tensor  a = pool(z1(norm1(conv1(x)))), b = pool(z2(norm2(conv2(a))));
+    const bt::Tensor  a = norm1(pool(z1(conv1(x)))), b = norm2(pool(z2(conv2(a))));
     return out(z3(dense(bt::nn::Flatten(flat)(b))));
   }
 };
@@ -97,15 +100,15 @@ int watch(const examples::Flags& flags) {
   const Part model = conv ? Part(std::make_shared<ConvNet>(input, flags.length(32, 4), flags.length(512, 32), classes))
                           : std::make_shared<LifNet>(std::stoll(flags["layers"]), input[0],
                                                      flags.length(std::stoll(flags["units"]), 64), classes);
-  examples::Settings settings{.rule  = conv ? "D_RTRL" : "pp_prop",
+  examples::Settings settings{.rule  = flags["rule"],
                               .batch = flags.length(256, 16),
                               .lr    = flags.quick() ? 3e-3 : 1e-3,
                               .lanes = flags.yes("lanes"),
                               .votes = true};
-  if (!conv) settings.options.decay_or_rank = bt::TraceDecay::decay(0.99);
+  if (flags["rule"] == "pp_prop") settings.options.decay_or_rank = bt::TraceDecay::decay(0.99);
   examples::Trainer trainer(*model, *task, settings);
   examples::Curves  curves;
-  examples::train(trainer, flags["net"], flags.length(20, 10), flags.length(20, 10), curves,
+  examples::train(trainer, flags["net"], flags.length(20, conv ? 15 : 10), flags.length(20, 10), curves,
                   [](const examples::Score& s) { return s.accuracy >= 0.95; });
   const double accuracy = trainer.test(4).accuracy, mark = conv ? 0.7 : 0.9;
   return examples::finish(flags, curves, accuracy >= mark,
@@ -115,8 +118,13 @@ int watch(const examples::Flags& flags) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return examples::guarded(
-      watch, {argc,
-              argv,
-              {{"set", "nmnist"}, {"data", ""}, {"net", "lif"}, {"layers", "1"}, {"units", "200"}, {"lanes", "no"}}});
+  return examples::guarded(watch, {argc,
+                                   argv,
+                                   {{"set", "nmnist"},
+                                    {"data", ""},
+                                    {"net", "lif"},
+                                    {"layers", "1"},
+                                    {"units", "200"},
+                                    {"rule", "pp_prop"},
+                                    {"lanes", "no"}}});
 }

@@ -63,9 +63,8 @@ struct Cost {
 Cost measure(const examples::Flags& flags, const std::string& rule, int64_t length) {
   const bt::Environment::Scope ms({.dt = 1.0});
   const int64_t                width = flags.length(1024, 64), units = flags.length(std::stoll(flags["units"]), 128);
-  const auto                   task = bt::tasks::make_task(
-                        fmt::format(R"({{"type": "random_frames", "length": {}, "width": {}, "classes": {}}})", length, width, classes),
-                        42);
+  const auto                   frames = R"({{"type": "random_frames", "length": {}, "width": {}, "classes": {}}})";
+  const auto task = bt::tasks::make_task(fmt::format(fmt::runtime(frames), length, width, classes), 42);
   bt::random::seed(42);
   Net                model(flags, width, units);
   examples::Settings settings{.rule = rule, .batch = flags.length(32, 16), .clip = 1.0};

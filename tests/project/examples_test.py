@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The catalogue of examples, the programs and docs/examples.md speak of the same things; an example that misses its mark
-or is given an unknown flag says so.  Usage: examples_test.py ROOT BIN"""
+"""The catalogue of examples, the programs and docs/examples.md speak of the same things; an example refuses unknown
+flags.  Usage: examples_test.py ROOT BIN"""
 import pathlib
 import subprocess
 import sys
