@@ -15,17 +15,17 @@ namespace {
 
 // A batch with elements by step, row and channel.
 struct View {
-  Batch   batch;
-  int64_t T, B, in, out;
+  Batch        batch;
+  const float* shown;
+  int64_t      T, B, in, out;
 
-  View(const Task& task, int64_t size, Part part = Part::Train) : batch(task.batch(part, 0, size)), T(0), B(size) {
-    T   = task.facts().length;
+  View(const Task& task, int64_t size, Part part = Part::Train)
+      : batch(task.batch(part, 0, size)), shown(batch.inputs.data<float>()), T(task.facts().length), B(size) {
     in  = batch.inputs.size() / (T * B);
     out = batch.targets.size() / (T * B);
   }
-  double x(int64_t t, int64_t b, int64_t i = 0) const { return at(batch.inputs, (t * B + b) * in + i); }
+  double x(int64_t t, int64_t b, int64_t i = 0) const { return shown[(t * B + b) * in + i]; }
   double y(int64_t t, int64_t b, int64_t i = 0) const { return at(batch.targets, (t * B + b) * out + i); }
-  bool   scored(int64_t t, int64_t b) const { return at(batch.mask, t * B + b) > 0; }
 
   void expect_scored_from(int64_t from) const {
     for (int64_t t = 0; t < T; ++t)

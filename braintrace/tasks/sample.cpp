@@ -106,7 +106,7 @@ Random::Random(uint64_t seed, Part part, int64_t number)
     : Random(seed, part == Part::Train ? Training : Validating, static_cast<uint64_t>(number)) {}
 Random::Random(uint64_t seed, uint32_t stream, uint64_t number)
     : key_(words(seed)), counter_{0, words(number)[0], words(number)[1], stream} {}
-Random Random::of_task(uint64_t seed) { return Random(seed, OfTask, 0); }
+Random Random::of_task(uint64_t seed, int64_t which) { return Random(seed, OfTask, static_cast<uint64_t>(which)); }
 
 uint32_t Random::bits() {
   if (used_ == 4) {

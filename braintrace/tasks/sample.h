@@ -20,7 +20,7 @@ namespace braintrace::tasks {
 class Random {
  public:
   Random(uint64_t seed, Part part, int64_t number);
-  static Random of_task(uint64_t seed);  // what all samples of a task share, such as class profiles
+  static Random of_task(uint64_t seed, int64_t which = 0);  // what samples share, such as class profiles
 
   uint32_t bits();
   bool     chance(double p) { return bits() < p * 0x1p32; }

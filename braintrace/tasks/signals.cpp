@@ -51,7 +51,7 @@ std::shared_ptr<Task> pattern(const zoo::Fields& f, uint64_t seed) {
   const double    p     = spike_chance(f, "rate_hz");
   const TaskFacts facts = one_value(n, T);
   return generated(facts, seed, [=](Random& random, const Sample& s) {
-    Random frozen(seed ^ 0x7061747465726eull, Part::Train, random.integer(patterns));
+    Random frozen = Random::of_task(seed, random.integer(patterns));
     for (float& x : s.inputs) x = frozen.chance(p);
     double sum = 0;
     for (int k = 1; k <= 5; ++k) {
