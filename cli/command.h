@@ -19,6 +19,7 @@ void add_fidelity(CLI::App& app, Action& chosen);
 void add_graph(CLI::App& app, Action& chosen);
 void add_info(CLI::App& app, Action& chosen);
 void add_stream(CLI::App& app, Action& chosen);
+void add_tasks(CLI::App& app, Action& chosen);
 void add_train(CLI::App& app, Action& chosen);
 void add_verify(CLI::App& app, Action& chosen);
 

@@ -46,6 +46,7 @@ int run(int argc, char** argv) {
   add_graph(app, chosen);
   add_info(app, chosen);
   add_stream(app, chosen);
+  add_tasks(app, chosen);
   add_train(app, chosen);
   add_verify(app, chosen);
 

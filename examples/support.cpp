@@ -5,12 +5,12 @@
 #include <fstream>
 
 #include "braintrace/runtime/backend.h"
-#include "braintrace/viz/curves.h"
+#include "braintrace/viz/svg.h"
 
 namespace examples {
 
 Flags::Flags(int argc, char** argv, std::map<std::string, std::string> defaults) : values_(std::move(defaults)) {
-  values_.emplace("svg", "");
+  values_.emplace("plot", "");
   for (int i = 1; i < argc; ++i) {
     const std::string flag = argv[i];
     const auto        it   = flag.starts_with("--") ? values_.find(flag.substr(2)) : values_.end();
@@ -81,7 +81,8 @@ Trainer::Scores Trainer::update(const bt::Tensor& xs, const bt::Tensor& ys, cons
     };
   };
   if (!settings_.lanes) {
-    const auto r = bt::etrace_grad(loss_with(*learner_), *learner_, {.reduction = bt::Reduction::Sum})(xs, ys, w);
+    const bt::EtraceGradOptions options{.window = window(), .reduction = bt::Reduction::Sum};
+    const auto                  r = bt::etrace_grad(loss_with(*learner_), *learner_, options)(xs, ys, w);
     opt_.update(r.grads);
     return scores(r.aux, ys, mask);
   }
@@ -120,10 +121,11 @@ Trainer::Scores Trainer::scores(const bt::Tensor& outputs, const bt::Tensor& ys,
 std::vector<Score> train(Trainer& trainer, const std::string& name, int64_t epochs, int64_t batches, Curves& curves,
                          const std::function<bool(const Score&)>& enough) {
   std::vector<Score> all;
-  curves.push_back({name, {}});
+  bt::Curve&         curve = curves.emplace_back(bt::Curve{.name = name, .x = {}, .y = {}});
   for (int64_t e = 0; e < epochs; ++e) {
     all.push_back(trainer.train(e * batches, batches));
-    curves.back().second.push_back(all.back().loss);
+    curve.x.push_back(static_cast<double>(e + 1));
+    curve.y.push_back(all.back().loss);
     fmt::print("{:<12} epoch {:3}   loss {:.4f}", name, e + 1, all.back().loss);
     if (all.back().accuracy > 0) fmt::print("   accuracy {:.3f}", all.back().accuracy);
     fmt::print("\n");
@@ -134,14 +136,19 @@ std::vector<Score> train(Trainer& trainer, const std::string& name, int64_t epoc
 }
 
 int finish(const Flags& flags, const Curves& curves, bool reached, const std::string& mark) {
-  if (!flags["svg"].empty()) std::ofstream(flags["svg"]) << bt::svg_curves(curves, "epoch", "loss");
+  if (!flags["plot"].empty())
+    std::ofstream(flags["plot"])
+        << "<!doctype html><html class=\"picture\" lang=\"en\"><meta charset=\"utf-8\"><title>losses</title><style>"
+        << bt::picture_css() << bt::chart_css() << "</style>\n"
+        << bt::line_chart({.title = "loss", .x_name = "epoch", .curves = curves}) << "<script>" << bt::chart_script()
+        << "</script></html>\n";
   fmt::print("{}: {}\n", reached ? "reached" : "MISSED", mark);
   return reached ? 0 : 1;
 }
 
-int guarded(int (*example)(const Flags&), const Flags& flags) try {
+int guarded(const std::function<int()>& example) try {
   bt::set_default_backend("cpu");
-  return example(flags);
+  return example();
 } catch (const bt::UserError& e) {
   fmt::print(stderr, "{}\n", e.what());
   return 2;

@@ -9,11 +9,12 @@
 
 #include "braintrace/braintrace.h"
 #include "braintrace/tasks/task.h"
+#include "braintrace/viz/chart.h"
 
 namespace examples {
 
-// Flags `--name value` with their defaults, beside `--quick` and `--svg FILE`. An unknown one ends the program with the
-// list of flags.
+// Flags `--name value` with their defaults, beside `--quick` and `--plot FILE`. An unknown one ends the program with
+// the list of flags.
 class Flags {
  public:
   Flags(int argc, char** argv, std::map<std::string, std::string> defaults = {});
@@ -70,6 +71,7 @@ class Trainer {
   bt::BatchSize batch_of_states() const { return settings_.lanes ? bt::BatchSize() : settings_.batch; }
   bt::Tensor    loss_of(const bt::Tensor& out, const bt::Tensor& y) const;
   bt::Tensor    penalty() const;
+  bt::Window    window() const { return settings_.rule == "BPTT" ? bt::Window::all() : bt::Window::automatic(); }
   Scores        update(const bt::Tensor& xs, const bt::Tensor& ys, const bt::Tensor& mask);
   Scores        scores(const bt::Tensor& outputs, const bt::Tensor& ys, const bt::Tensor& mask) const;
 
@@ -81,17 +83,20 @@ class Trainer {
   bt::Jitted<Function>               update_, test_;
 };
 
-// The mean loss of every epoch, under the name of the run.
-using Curves = std::vector<std::pair<std::string, std::vector<double>>>;
+// The mean loss of every epoch, one curve per run.
+using Curves = std::vector<bt::Curve>;
 
 // `epochs` times `batches` updates, with a line for each epoch; stops early when `enough` says so.
 std::vector<Score> train(Trainer& trainer, const std::string& name, int64_t epochs, int64_t batches, Curves& curves,
                          const std::function<bool(const Score&)>& enough = {});
 
-// Draws the losses where asked to and says whether the mark was reached; the exit code.
+// Draws the losses, a page to open in a browser, where asked to, and says whether the mark was reached; the exit code.
 int finish(const Flags& flags, const Curves& curves, bool reached, const std::string& mark);
 
-// Runs the example; an error becomes a message and exit code 2.
-int guarded(int (*example)(const Flags&), const Flags& flags);
+// Runs the example on the compiled backend; an error becomes a message and exit code 2.
+int        guarded(const std::function<int()>& example);
+inline int guarded(int (*example)(const Flags&), const Flags& flags) {
+  return guarded([&] { return example(flags); });
+}
 
 }  // namespace examples

@@ -74,6 +74,7 @@ void take_operands_in(Loop& l) {
       inside.push_back({&full_op, {}, {l.x_args[i]}, e->attrs.with(shape_key, Ints(row.shape)), 0});
       l.x_args[i] = l.body.add_value(row);  // unused from now on
     } else if (is_cheap(*e->op) || (e->op == &concat_op && e->attrs[axis_key] > 0)) {
+      // Every operand has the rows of t: elementwise operands are alike, and pieces differ along another axis.
       const auto made = *made_by(*e->op, t);
       Vars       in;
       for (const Tensor& operand : made.in) {
@@ -141,8 +142,6 @@ void fix_constant_carries(Loop& l) {
 // Whether a value costs less to compute again than to read from memory.
 bool is_cheap_to_repeat(const Op& op) { return is_cheap(op) || is_view(op) || &op == &full_op || &op == &concat_op; }
 
-bool has(const Vars& vars, Var v) { return std::find(vars.begin(), vars.end(), v) != vars.end(); }
-
 // What to stack in place of the ys: values from which, with inputs and carries, all of them follow by cheap equations;
 // the ys themselves where these are smaller.
 Vars worth_stacking(const Loop& l) {
@@ -152,6 +151,7 @@ Vars worth_stacking(const Loop& l) {
     for (Var v : vars) n += l.body.type(v).size() * static_cast<int64_t>(size_of(l.body.type(v).dtype));
     return n;
   };
+  auto has = [](const Vars& vars, Var v) { return std::find(vars.begin(), vars.end(), v) != vars.end(); };
   Mask done(l.body.types.size());
   for (const Vars* vars : {&l.const_args, &l.x_args})
     for (Var v : *vars) done[v] = true;
@@ -163,10 +163,9 @@ Vars worth_stacking(const Loop& l) {
     done[v]          = true;
     const Eqn* e     = producer[v] >= 0 ? &l.body.eqns[producer[v]] : nullptr;
     const auto carry = std::find(l.carry_args.begin(), l.carry_args.end(), v) - l.carry_args.begin();
-    // A carry follows from what steps leave, where they compute that; not where they hand on what they were given.
-    const Var left = carry < static_cast<int64_t>(l.carry_args.size()) ? l.carry_out[static_cast<size_t>(carry)] : -1;
+    const Var  left  = carry < static_cast<int64_t>(l.carry_args.size()) ? l.carry_out[static_cast<size_t>(carry)] : -1;
     if (left >= 0 && producer[left] >= 0)
-      open.push_back(left);
+      open.push_back(left);  // what the step before left
     else if (e && is_cheap_to_repeat(*e->op) && !has(l.carry_out, v))
       open.insert(open.end(), e->in.begin(), e->in.end());
     else
@@ -183,16 +182,17 @@ Tensors all_ys(const Loop& l, const Vars& have, const Tensors& stacked) {
   rest.results = l.ys;
   Tensors in   = concatenated(l.consts, l.xs);
   for (size_t i = 0; i < have.size(); ++i) {
-    std::erase_if(rest.eqns, [&](const Eqn& e) { return has(e.out, have[i]); });
-    rest.args.push_back(have[i]);
+    const Var given = rest.add_value(l.body.type(have[i]));
+    for (Eqn& e : rest.eqns) std::replace(e.in.begin(), e.in.end(), have[i], given);
+    std::replace(rest.results.begin(), rest.results.end(), have[i], given);
+    rest.args.push_back(given);
     in.push_back(stacked[i]);
-  }
-  for (size_t i = 0; i < have.size(); ++i)
     for (size_t k = 0; k < l.carry_args.size(); ++k)
-      if (l.carry_out[k] == have[i] && !has(rest.args, l.carry_args[k])) {
+      if (l.carry_out[k] == have[i]) {
         rest.args.push_back(l.carry_args[k]);
         in.push_back(one_late(l, k, stacked[i]));
       }
+  }
   Mask batched(l.consts.size(), false);
   batched.resize(in.size(), true);
   const VmapResult r = vmap(dce(rest), in, batched, l.length);
@@ -300,7 +300,9 @@ void hoist(Loop& l) {
   Vars invariant, products;
   for (const Eqn& e : l.body.eqns) {
     const bool trivial = is_view(*e.op) || e.op->name == "full" || e.op->name == "iota" || e.op->name == "constant";
-    if (!varying[e.out[0]] && !trivial) invariant.insert(invariant.end(), e.out.begin(), e.out.end());
+    // Of a loop inside this one some results may vary and others not: then it stays where it is.
+    const bool varies = std::any_of(e.out.begin(), e.out.end(), [&](Var v) { return varying[v]; });
+    if (!varies && !trivial) invariant.insert(invariant.end(), e.out.begin(), e.out.end());
     // One operand is the same in every step: then all steps are one product.
     if (e.op == &dot_general_op && !carried[e.out[0]] && varying[e.in[0]] != varying[e.in[1]])
       products.push_back(e.out[0]);

@@ -111,7 +111,8 @@ static inline double bt_exp(double x) {
 static inline double bt_log(double x) {
   const int tiny = x < 0x1p-1022;
   const int64_t i = bt_double_i(tiny ? x * 0x1p54 : x) - 0x3fe6a09e667f3bcdLL;
-  const int64_t k = (int64_t)(((uint64_t)i + 0x4000000000000000u) >> 52); /* e + 1024, which becomes a float by its bits */
+  /* e + 1024, which becomes a double by its bits */
+  const int64_t k = (int64_t)(((uint64_t)i + 0x4000000000000000u) >> 52);
   const double e = (bt_bits_d(k | 0x4330000000000000LL) - 0x1.00000000004p52) - (tiny ? 54.0 : 0.0);
   const double f = bt_bits_d((i & 0xfffffffffffffLL) + 0x3fe6a09e667f3bcdLL) - 1.0;
   const double s = f / (2.0 + f), z = s * s, w = 0.5 * f * f;

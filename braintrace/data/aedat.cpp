@@ -42,6 +42,8 @@ AedatFile::AedatFile(const std::string& path) : source_(path) {
     const int64_t type = little_endian<2>(&header[0]), size = little_endian<4>(&header[4]);
     const int64_t overflows = little_endian<4>(&header[12]), count = little_endian<4>(&header[20]);
     const int64_t events = at + header_size;
+    if (overflows >= 1 << 16)
+      refuse(path, at + 12, "fewer than 65536 overflows of the clock", fmt::format("{}", overflows));
     if (size == 0) refuse(path, at + 4, "a positive event size", "0");
     if (count > (source_.size() - events) / size)
       refuse(path, at + 20, fmt::format("{} events of {} bytes", count, size),

@@ -103,6 +103,7 @@ TEST(Aedat, ClipsOfARecording) {
   refused(header + first.substr(0, 20), {"byte 42", "a packet header (28 bytes)", "20 bytes"});
   refused(header + first.substr(0, 40), {"byte 62", "2 events of 8 bytes", "12 bytes"});
   refused(header + packet(1, 9, 0, {std::string(9, 'x')}), {"byte 46", "polarity events of 8 bytes", "9"});
+  refused(header + packet(1, 8, -1, {polarity(1, 1, 1, 1)}), {"byte 54", "65536 overflows", "4294967295"});
   refused(header + packet(1, 0, 0, {""}), {"byte 46", "positive event size"});
   refused("#!AER-DAT3.1\r\n#" + std::string(5000, 'x'), {"byte 14", "a header line with an end"});
   // Whatever the end is cut to, the file is refused or holds a part of the packets.

@@ -143,8 +143,8 @@ std::string test_main_text(const LearningProgram& p, const ExportOptions& o) {
   std::string       NAME = name;
   for (char& c : NAME) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   return fmt::format(
-      R"c(/* Replays test_data.h. Exit status 0 when all results are as recorded, within LIMIT_ULP units in the last place of
-   the largest value of their array. */
+      R"c(/* Replays test_data.h. Exit status 0 when all results are as recorded,
+   within LIMIT_ULP units in the last place of the largest value of their array. */
 #include <stdio.h>
 
 #include "model.h"
@@ -187,8 +187,8 @@ int main(void) {{
     for (i = 0; i < {NAME}_OUTPUT_SIZE; ++i) compare("y", (double)y[i], ys[step * {NAME}_OUTPUT_SIZE + i], ulp_ys);
     compare("loss", (double)loss, losses[step], ulp_losses);
   }}
-{states}  printf("%s: worst error %.3g ulp (%s, step %d), limit %g\n", worst <= LIMIT_ULP ? "pass" : "FAIL", worst, worst_at,
-         worst_step, LIMIT_ULP);
+{states}  printf("%s: worst error %.3g ulp (%s, step %d), limit %g\n", worst <= LIMIT_ULP ? "pass" : "FAIL",
+         worst, worst_at, worst_step, LIMIT_ULP);
   return worst <= LIMIT_ULP ? 0 : 1;
 }}
 )c",

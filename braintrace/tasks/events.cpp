@@ -130,7 +130,9 @@ std::shared_ptr<Task> event_stream(const zoo::Fields& f, uint64_t seed) {
   const Layout  layout({2, count(f, "height"), count(f, "width")}, &f);
   const int64_t bins = count(f, "bins"), events = count(f, "events");
   if (layout.sensor.height < 2) f.refuse("height", "a direction needs at least 2 rows, got 1.");
-  if (events < 2 || bins > 1000) f.refuse("bins", "at least 2 events and at most 1000 frames are made up.");
+  if (bins > 1000) f.refuse("bins", fmt::format("at most 1000 frames are made up, not {}.", bins));
+  if (events < 100 || events > 1'000'000)
+    f.refuse("events", fmt::format("100 to 1000000 events are made up, not {}.", events));
   return made_up_task(layout, count(f, "classes"), bins, events, seed);
 }
 

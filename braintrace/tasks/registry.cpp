@@ -43,7 +43,7 @@ std::shared_ptr<Task> make_task(const std::string& description, uint64_t seed) {
   json parsed;
   try {
     parsed = json::parse(description);
-  } catch (const json::parse_error& e) {
+  } catch (const json::exception& e) {  // text that is no JSON, or a number too large for any type
     fail("task: not valid JSON: {}", e.what());
   }
   return make_task(parsed, seed);

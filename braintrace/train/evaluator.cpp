@@ -58,11 +58,15 @@ StatefulProgram watched_step(const Module& model, const Type& input, const Funct
   for (const auto& [path, state] : model.states())
     for (size_t w = 0; w < step.writes.size(); ++w)
       if (state.is_hidden() && step.writes[w].state == state) add(made[w], {path.str(), kind_of(path)});
-  // A neuron asks for its spikes before and after a step; the last ones of a layer are those it sends.
+  // A neuron asks for its spikes before and after a step; the last ones of a layer are those it sends. The layer around
+  // it may ask for those of the step before.
   std::map<std::string, Var> spikes;
   for (const Eqn& e : p.eqns)
     if (e.op == &spike_op) spikes[p.notes[e.note]] = e.out[0];
-  for (const auto& [layer, v] : spikes) add(v, {layer, "spikes"});
+  for (auto it = spikes.begin(); it != spikes.end(); ++it) {
+    const auto inner = spikes.lower_bound(it->first + ".");
+    if (inner == spikes.end() || !inner->first.starts_with(it->first + ".")) add(it->second, {it->first, "spikes"});
+  }
   return step;
 }
 

@@ -9,12 +9,14 @@
 #include "braintrace/backends/reference/interpreter.h"
 #include "braintrace/base/rng.h"
 #include "braintrace/codegen/lower.h"
+#include "braintrace/control/scan.h"
 #include "braintrace/ir/builder.h"
 #include "braintrace/ops/contract.h"
 #include "braintrace/ops/index_walk.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/runtime/values.h"
+#include "braintrace/transforms/walk.h"
 #include "tests/codegen/agreement.h"
 
 namespace braintrace {
@@ -73,6 +75,33 @@ TEST(Events, SeeWhatIsNotFinite) {
     EXPECT_EQ(std::isnan(at(y, m * 64 + 5)), std::isnan(at(want, m * 64 + 5))) << m;
   }
   EXPECT_GT(undefined, 8);
+}
+
+// Carries that only change places, inputs that are carried on, and results that follow from both: what a step finds is
+// what the step before left.
+TEST(LoopsOverTime, KnowWhatAStepFinds) {
+  const Type  h{DType::F64, {16, 5}}, w{DType::F64, {5, 5}}, xs{DType::F64, {4, 16, 5}};
+  const Types types{h, h, h, h, w, xs};
+  for (const bool reverse : {false, true}) {
+    const Program p =
+        trace(types, [&](const Tensors& in) -> Tensors {
+          const ScanBody body = [&](const Tensors& c, const Tensors& x) -> ScanResult {
+            const Tensor next = tanh(dot(c[0], in[4]) + x[0]);
+            const Tensor sum  = c[4] + dot_general(concat({x[0], c[0]}, 1), next * c[1], {{0}, {0}, {}, {}});
+            // a state, the state before it, an input carried on, two that swap by way of a sum
+            return {{next, c[0], x[0], c[3] + 0.0 * c[2], sum},
+                    {next * c[0] - c[1], concat({c[0], c[2]}, 1), square(c[1]) + c[3]}};
+          };
+          const ScanResult r = scan(body, {in[0], in[1], in[2], in[3], zeros({10, 5}, DType::F64)}, {in[5]},
+                                    {.length = 4, .reverse = reverse});
+          return concatenated(r.carry, r.ys);
+        }).program;
+    Rng    rng(5);
+    Arrays args;
+    for (const Type& t : types) args.push_back(random_array(rng, t));
+    const auto worst = worst_disagreement({{"loop", p, {}, args}});
+    EXPECT_LE(worst.distance, 1e-12) << (reverse ? "reverse" : "forward");
+  }
 }
 
 // a b + a c = a (b + c), through shared factors and signs; products without a common operand stay.

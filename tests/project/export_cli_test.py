@@ -3,9 +3,8 @@
 
 Usage: export_cli_test.py BINARY [--all]
 
-Models and rules are paired so that each occurs; --all takes every pair (conv_rnn, with 400 000 weights, with two rules).
-Where a compiler for ARM and its emulator are
-installed, one network runs on an emulated Cortex-M too.
+Models and rules are paired so that each occurs; --all takes every pair (conv_rnn, with 400 000 weights, has two rules).
+Where a compiler for ARM and its emulator are installed, one network runs on an emulated Cortex-M too.
 """
 import json
 import pathlib
@@ -126,14 +125,14 @@ assert r.returncode == 0, r.stdout
 tools = ["arm-none-eabi-gcc", "qemu-system-arm"]
 if all(map(shutil.which, tools)):
     folder, r = export(small)
+    here, elf = pathlib.Path(__file__).parent, folder / "model.elf"
     r = run("arm-none-eabi-gcc", *STRICT, "-O2", "-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=hard",
-            "-mfpu=fpv4-sp-d16", "--specs=rdimon.specs", "-T", pathlib.Path(__file__).parent / "cortex_m.ld", "-nostartfiles",
-            "-o", folder / "model.elf", pathlib.Path(__file__).parent / "cortex_m_start.c", folder / "model.c",
-            folder / "test_main.c", "-lm")
+            "-mfpu=fpv4-sp-d16", "--specs=rdimon.specs", "-T", here / "cortex_m.ld", "-nostartfiles", "-o", elf,
+            here / "cortex_m_start.c", folder / "model.c", folder / "test_main.c", "-lm")
     assert r.returncode == 0, r.stderr
-    r = subprocess.run(["qemu-system-arm", "-machine", "mps2-an386", "-cpu", "cortex-m4", "-nographic", "-semihosting-config",
-                        "enable=on,target=native", "-kernel", str(folder / "model.elf")], capture_output=True, text=True,
-                       timeout=120, stdin=subprocess.DEVNULL)
+    r = subprocess.run(["qemu-system-arm", "-machine", "mps2-an386", "-cpu", "cortex-m4", "-nographic",
+                        "-semihosting-config", "enable=on,target=native", "-kernel", elf], capture_output=True,
+                       text=True, timeout=120, stdin=subprocess.DEVNULL)
     assert r.returncode == 0 and r.stdout.startswith("pass"), r
     print("Cortex-M4:", r.stdout.strip())
 else:

@@ -17,7 +17,7 @@ struct Net : bt::nn::Module {
 
   // g ← e^{-dt/τ} g + input([x; z]) is the current of the neurons.
   Net(int64_t n_in, int64_t n, double tau, double tau_slow)
-      : input(n_in + n, n, {.w_init = bt::nn::init::plain::kaiming_normal(2), .b_init = bt::nn::no_bias}),
+      : input(n_in + n, n, {.w_init = bt::nn::init::plain::kaiming_normal(20), .b_init = bt::nn::no_bias}),
         synapse(n, tau),
         neurons(n, {.tau = tau, .tau_I2 = bt::nn::init::uniform(tau, tau_slow)({n}), .A2 = 1.0, .hold_reset = true}),
         out(n, 2, {.tau = bt::units::Time(tau)}) {
@@ -25,7 +25,7 @@ struct Net : bt::nn::Module {
   }
   bt::Tensor update(const bt::Tensor& x) override {
     neurons(synapse(input(bt::nn::joined(x, neurons.spikes()))));
-    return out(bt::nn::standardize(neurons.V.value() - 1));
+    return out(neurons.spikes());
   }
 };
 
@@ -37,7 +37,7 @@ int match(const examples::Flags& flags) {
                                          42);
   bt::random::seed(42);
   Net model(task->facts().input[0], flags.length(200, 64), flags.length(100, 20), flags.length(2250, 200));
-  examples::Settings settings{.rule = "pp_prop", .batch = flags.length(128, 64), .votes = true};
+  examples::Settings settings{.rule = "pp_prop", .batch = flags.length(128, 64), .lr = 3e-3, .votes = true};
   settings.options.decay_or_rank = bt::TraceDecay::decay(0.99);
   examples::Trainer trainer(model, *task, settings);
   examples::Curves  curves;
