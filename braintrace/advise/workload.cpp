@@ -61,12 +61,15 @@ Tensor Workload::call(const Tensor& xs, const Tensor& ys) {
   return mean(r.losses);
 }
 
-Memory Workload::resident() const {
+Memory Workload::resident(const StateSet& live) const {
   Memory m;
   m.weights   = bytes_of(model_->params());
   m.states    = bytes_of(model_->states()) - m.weights;
   m.optimizer = bytes_of(optimizer_.states());
-  m.traces    = bytes_of(learner_->own_states());
+  StateMap traces;
+  for (const auto& [path, state] : learner_->own_states())
+    if (live.contains(state.cell().get())) traces.emplace_back(path, state);
+  m.traces = bytes_of(traces);
   for (const Type& t : args_) m.data += bytes_of(t);
   return m;
 }

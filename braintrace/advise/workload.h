@@ -6,6 +6,7 @@
 
 #include "braintrace/advise/advise.h"
 #include "braintrace/algorithms/learner.h"
+#include "braintrace/model/frame.h"
 #include "braintrace/nn/optim.h"
 
 namespace braintrace {
@@ -19,7 +20,8 @@ class Workload {
   const Types& args() const { return args_; }  // inputs, targets
   int64_t      steps() const { return candidate_.window; }
   Tensor       call(const Tensor& xs, const Tensor& ys);  // the loss
-  Memory       resident() const;                          // what stays between calls
+  // What stays between calls; of the traces, those that are live.
+  Memory resident(const StateSet& live) const;
 
  private:
   Module*                        model_;

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "braintrace/algorithms/compile.h"
+#include "braintrace/algorithms/usual_options.h"
 #include "braintrace/io/safetensors.h"
 #include "braintrace/model/functions.h"
 #include "braintrace/model/random_stream.h"
@@ -28,6 +29,8 @@ constexpr const char* format = "braintrace-stream/1";
 
 OnlineStream::OnlineStream(Module& model, const Type& input, const StreamOptions& options)
     : model_(&model), optimizer_(make_optimizer(options)) {
+  require(!needs_more_than_a_loss(algorithm_named(options.rule)),
+          "{}: it needs a modulator or a synthesiser, which records do not bring; choose another rule.", options.rule);
   learner_     = compile(model, options.rule, Tensor(Array(input)), options.rule_options);
   const Type y = trace_function({input}, [&](const Tensors& in) { return model.call(in); }).result_types().at(0);
   require(is_float(y.dtype), "the model answers with {}; a loss needs floats.", to_string(y));

@@ -88,6 +88,7 @@ for bad, message in BAD.items():
     stream([MODEL, "--strict", "--max-bytes", "100"], text, status=2, err=message)
 stream([CLASSES, "--loss", "cross_entropy", "--strict"], '{"x": [1, 2], "y": 3}\n', status=2, err="0 … 2")
 stream([MODEL, "--optimizer", "sgd", "--lr", "1e30"], lines(records(50)), status=2, err="Lower --lr")
+stream([MODEL, "--rule", "three_factor"], status=2, err="modulator")
 stream([MODEL, "--rule", "d_rtlr"], status=2, err="did you mean")
 stream([MODEL, "--rule", "pp_prop", "--rule-options", '{"decay_or_rank": 0.9}'], lines(records(3)))
 assert stream([MODEL]) == []
