@@ -2,6 +2,7 @@
 // The public surface of BrainTrace in one include.
 #pragma once
 
+#include "braintrace/advise/advise.h"
 #include "braintrace/algorithms/bptt.h"
 #include "braintrace/algorithms/compile.h"
 #include "braintrace/algorithms/d_rtrl.h"
@@ -28,8 +29,10 @@
 #include "braintrace/etp/lora.h"
 #include "braintrace/etp/sparse.h"
 #include "braintrace/executor/graph_executor.h"
+#include "braintrace/export/export.h"
 #include "braintrace/fidelity/fidelity.h"
 #include "braintrace/io/npy.h"
+#include "braintrace/io/safetensors.h"
 #include "braintrace/model/environment.h"
 #include "braintrace/model/functions.h"
 #include "braintrace/model/loops.h"
@@ -40,6 +43,7 @@
 #include "braintrace/nn/generic.h"
 #include "braintrace/nn/linear.h"
 #include "braintrace/nn/loss.h"
+#include "braintrace/nn/named_layers.h"
 #include "braintrace/nn/neuron.h"
 #include "braintrace/nn/nonlinear.h"
 #include "braintrace/nn/norm.h"
@@ -61,6 +65,8 @@
 #include "braintrace/ops/softmax.h"
 #include "braintrace/ops/sort.h"
 #include "braintrace/runtime/values.h"
+#include "braintrace/stream/online_stream.h"
+#include "braintrace/train/trainer.h"
 #include "braintrace/transforms/jvp.h"
 #include "braintrace/transforms/linearize.h"
 #include "braintrace/transforms/simplify.h"

@@ -11,11 +11,16 @@ namespace braintrace::cli {
 
 using Action = std::function<int()>;
 
+void add_advise(CLI::App& app, Action& chosen);
+void add_eval(CLI::App& app, Action& chosen);
 void add_explain(CLI::App& app, Action& chosen);
 void add_export(CLI::App& app, Action& chosen);
 void add_fidelity(CLI::App& app, Action& chosen);
 void add_graph(CLI::App& app, Action& chosen);
 void add_info(CLI::App& app, Action& chosen);
+void add_stream(CLI::App& app, Action& chosen);
+void add_tasks(CLI::App& app, Action& chosen);
+void add_train(CLI::App& app, Action& chosen);
 void add_verify(CLI::App& app, Action& chosen);
 
 }  // namespace braintrace::cli

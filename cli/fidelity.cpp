@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "braintrace/model/random_stream.h"
+#include "braintrace/runtime/backend.h"
 #include "cli/command.h"
 #include "cli/model_argument.h"
 
@@ -22,6 +23,7 @@ struct Options {
 };
 
 int run(const Options& o) {
+  prefer_backend("reference");  // most programs run a few times only
   const std::string suffix = std::filesystem::path(o.output).extension().string();
   require(o.output.empty() || suffix == ".svg" || suffix == ".json" || suffix == ".txt",
           "-o {}: give a name that ends in .svg, .json or .txt.", o.output);

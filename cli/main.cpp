@@ -2,6 +2,7 @@
 // The braintrace command. Exit status: 0 done, 1 a check failed, 2 bad input, 3 a bug.
 #include <cstdio>
 #include <cstdlib>
+#include <malloc.h>
 #include <unistd.h>
 
 #include <fmt/color.h>
@@ -37,11 +38,16 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", std::string(version));
   app.require_subcommand(1);
   Action chosen;
+  add_advise(app, chosen);
+  add_eval(app, chosen);
   add_explain(app, chosen);
   add_export(app, chosen);
   add_fidelity(app, chosen);
   add_graph(app, chosen);
   add_info(app, chosen);
+  add_stream(app, chosen);
+  add_tasks(app, chosen);
+  add_train(app, chosen);
   add_verify(app, chosen);
 
   const auto commands = app.get_subcommands({});
@@ -66,6 +72,11 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using namespace braintrace;
+#ifdef M_MMAP_THRESHOLD
+  // Large arrays go back to the system when they are freed. Left to itself this limit grows with what is freed, and the
+  // peak of memory then depends on the order of that.
+  mallopt(M_MMAP_THRESHOLD, 1 << 17);
+#endif
   try {
     return cli::run(argc, argv);
   } catch (const UserError& error) {

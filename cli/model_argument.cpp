@@ -73,15 +73,19 @@ std::string known_models() {
 
 }  // namespace
 
-void ModelArgument::add_options(CLI::App& command) {
+void ModelArgument::add_model(CLI::App& command) {
   command.add_option("MODEL", model, "a JSON description, or the name of a built-in model: " + known_models())
       ->required();
-  command.add_option("--batch", batch, "compile for a batch of this size")->check(CLI::PositiveNumber);
   command.add_option("--input", input, "type of the input of one sample, such as f32[28,28,1]; default: as described");
+}
+
+void ModelArgument::add_options(CLI::App& command) {
+  add_model(command);
+  command.add_option("--batch", batch, "compile for a batch of this size")->check(CLI::PositiveNumber);
   command.add_flag("--reference", reference, "decide as braintrace 0.2.6 does, also where it is wrong");
 }
 
-CompiledModel compile_argument(const ModelArgument& argument) {
+BuiltModel build_argument(const ModelArgument& argument) {
   const auto text       = text_of_file(argument.model);
   const bool looks_file = argument.model.find_first_of("/.") != std::string::npos;
   require(text || !looks_file, "{}: there is no such file.", argument.model);
@@ -90,11 +94,15 @@ CompiledModel compile_argument(const ModelArgument& argument) {
   require(found.has_value(),
           "{}: the description does not say what the first layer reads; give --input, such as f32[10].",
           argument.model);
-  CompiledModel out;
-  out.name   = text ? std::filesystem::path(argument.model).stem().string() : argument.model;
-  out.module = zoo::build_model(description);
+  return {text ? std::filesystem::path(argument.model).stem().string() : argument.model, zoo::build_model(description),
+          *found};
+}
+
+CompiledModel compile_argument(const ModelArgument& argument) {
+  BuiltModel    built = build_argument(argument);
+  CompiledModel out{built.name, built.module, {}};
   init_all_states(*out.module, {.batch_size = argument.batch});
-  Type input = *found;
+  Type input = built.input;
   if (argument.batch) input.shape.insert(input.shape.begin(), *argument.batch);
   try {
     out.graph =

@@ -19,7 +19,16 @@ struct ModelArgument {
   bool                   reference = false;
 
   void add_options(CLI::App& command);
+  void add_model(CLI::App& command);  // MODEL and --input alone
 };
+
+struct BuiltModel {
+  std::string             name;
+  std::shared_ptr<Module> module;
+  Type                    input;  // of one sample
+};
+// Builds the model; its states have no values yet.
+BuiltModel build_argument(const ModelArgument& argument);
 
 struct CompiledModel {
   std::string             name;

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "braintrace/compiler/diagnostics.h"
+#include "braintrace/runtime/backend.h"
 #include "cli/command.h"
 
 namespace braintrace::cli {
@@ -96,6 +97,7 @@ ordered_json as_json(const Tally& t) {
 }
 
 int run(const Options& o) {
+  prefer_backend("reference");  // most programs run a few times only
   std::vector<std::string> files;
   for (const std::string& path : o.paths)
     for (const std::string& file : golden::find_cases(path)) files.push_back(file);

@@ -161,8 +161,7 @@ EtraceOutcome run_etrace_grad(OnlineLearner& learner, const Function& step, cons
   }
   EtraceOutcome result{std::move(grads), {}};
   for (const Tensors& p : parts) result.out.push_back(p.size() == 1 ? p[0] : concat(p, 0));
-  const Tensor count = maximum(
-      sum(options.mask.defined() ? convert(options.mask, losses.dtype) : Tensor(Type{losses.dtype, {T}}, 1)), 1.0);
+  const Tensor count = maximum(sum(mask), 1.0);
   if (options.reduction == Reduction::Mean) result.grads = result.grads / count;
   Tensor& loss = result.out[0];
   if (options.loss_output != LossOutput::PerStep) loss = loss * mask;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "braintrace/algorithms/blocks.h"
 #include "braintrace/ir/builder.h"
 #include "braintrace/ops/families.h"
 #include "braintrace/ops/math.h"
@@ -82,9 +83,6 @@ Tensor cotangent(const Step& step, const TraceSite& s, const Tensor& credit, con
   return as_output(s.call, step.graph().hidden_groups[s.group], sum(credit * sensitivity, Ints{-1}));
 }
 
-// D f : [*varshape,S]
-Tensor transit(const Tensor& D, const Tensor& f) { return sum(D * expand_dims(f, -2), Ints{-1}); }
-
 }  // namespace
 
 TraceDecay TraceDecay::rank(int r) {
@@ -118,7 +116,7 @@ Tensors IODimRule::advance(Step& step, const Tensors& memory, const Tensors&) co
     if (options_.leak)
       sum = *options_.leak == 0 ? Tensor() : alpha_f * *options_.leak * memory[f];
     else if (const Tensor D = step.D(s.group); D.defined())
-      sum = alpha_f * transit(D, memory[f]);
+      sum = alpha_f * applied(D, memory[f]);
     if (D_f.defined()) sum = add_defined(sum, (1 - alpha_f) * D_f);
     next[f] = sum.defined() ? sum : zeros_like(memory[f]);
   }

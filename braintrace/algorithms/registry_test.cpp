@@ -95,12 +95,20 @@ TEST(Algorithms, ListThemselves) {
   }
 }
 
-TEST(Algorithms, HaveASectionInTheDocuments) {
-  std::ifstream     file(std::string(BRAINTRACE_SOURCE_DIR) + "/docs/rules.md");
-  const std::string page(std::istreambuf_iterator<char>(file), {});
-  for (const Algorithm& a : algorithms()) EXPECT_NE(page.find("\n## " + a.name + "\n"), std::string::npos) << a.name;
+std::string document(const std::string& path) {
+  std::ifstream file(std::string(BRAINTRACE_SOURCE_DIR) + "/docs/" + path);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+TEST(Algorithms, HaveAPageInTheDocuments) {
+  const std::string overview = document("rules.md");
+  for (const Algorithm& a : algorithms()) {
+    EXPECT_NE(overview.find("(rules/" + a.name + ".md)"), std::string::npos) << a.name;
+    const std::string page = document("rules/" + a.name + ".md");
+    for (const std::string heading : {"Equation", "Cost", "When exact", "When to use"})
+      EXPECT_NE(page.find("\n## " + heading + "\n"), std::string::npos) << a.name << " " << heading;
+  }
   for (const char* axis : {"trace_factorization", "temporal_recursion", "recurrence_scope", "learning_signal"})
-    EXPECT_NE(page.find(axis), std::string::npos);
+    EXPECT_NE(overview.find(axis), std::string::npos);
 }
 
 struct Misuse {

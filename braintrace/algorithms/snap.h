@@ -21,7 +21,6 @@ class SnapRule : public ParamDimRule {
   CompileOptions scope(CompileOptions options) const override;
 
  protected:
-  int    width(const HiddenGroup& g) const override { return g.trace_state_width(); }
   Tensor transition(Step& step, int group) const override;
   Tensor widened(const HiddenGroup& g, const Tensor& signal) const override;
   Tensor from_anchor(const HiddenGroup& g, const Tensor& D_f) const override;

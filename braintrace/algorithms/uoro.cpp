@@ -36,7 +36,7 @@ struct Layout {
       slots.push_back({{state_dtype(graph, g), g.on_positions({g.num_state})}, "s", -1, group});
       for (int leaf : mine) {
         f.theta.emplace_back(leaf, slots.size());
-        slots.push_back({p.type(graph.module_info.weights[leaf].var), "theta", -1, group, leaf});
+        slots.push_back({p.type(graph.module_info.weights[leaf].var), "theta", -1, group, -1, leaf});
       }
       groups.push_back(std::move(f));
     }
@@ -46,11 +46,13 @@ struct Layout {
 // Adds cᵀ (D_f ⊗ ∂y/∂w) of every weight traced to the group.
 void project(Step& step, int group, const Tensor& c, Tensors& leaf_gradients) {
   for (const TraceSite& site : trace_sites(step.graph())) {
-    const Tensor D_f = site.group == group ? step.D_f(site.relation, site.connection) : Tensor();
-    if (!D_f.defined()) continue;
-    const Tensor q = as_output(site.call, step.graph().hidden_groups[group], sum(c * D_f, Ints{-1}));
-    step.add_operand_gradient(site.relation, site.trainable,
-                              pull_back(site.call, site.weight, step.operands(site.relation), q), leaf_gradients);
+    if (site.group != group) continue;
+    const Tensor p =
+        step.over_substeps(site.relation, site.connection, [&](const Tensor& D_f, const Tensors& operands) {
+          const Tensor q = as_output(site.call, step.graph().hidden_groups[group], sum(c * D_f, Ints{-1}));
+          return pull_back(site.call, site.weight, operands, q);
+        });
+    if (p.defined()) step.add_operand_gradient(site.relation, site.trainable, p, leaf_gradients);
   }
 }
 

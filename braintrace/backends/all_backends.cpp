@@ -27,11 +27,14 @@ Backend& find_backend(std::string_view name) {
 
 namespace {
 
+// What the environment asks for; empty for nothing.
+std::string_view asked() {
+  const char* name = std::getenv("BRAINTRACE_BACKEND");
+  return name ? name : "";
+}
+
 std::atomic<Backend*>& chosen() {
-  static std::atomic<Backend*> backend = [] {
-    const char* asked = std::getenv("BRAINTRACE_BACKEND");
-    return asked && *asked ? &find_backend(asked) : &reference_backend();
-  }();
+  static std::atomic<Backend*> backend = asked().empty() ? &cpu_backend() : &find_backend(asked());
   return backend;
 }
 
@@ -39,5 +42,8 @@ std::atomic<Backend*>& chosen() {
 
 Backend& default_backend() { return *chosen(); }
 void     set_default_backend(std::string_view name) { chosen() = &find_backend(name); }
+void     prefer_backend(std::string_view name) {
+      if (asked().empty()) set_default_backend(name);
+}
 
 }  // namespace braintrace

@@ -256,7 +256,7 @@ class Fuser {
     const Source s = behind(v);
     if (producer_[s.base] >= 0) {
       const Kind k = kinds_[producer_[s.base]];
-      if (k == Kind::Source) return;
+      if (k == Kind::Source && stages_[stage].loop) return;
       if (k == Kind::Elementwise && stage_of_[producer_[s.base]] == stage) return;
     }
     read(stage, s.base, s.same_positions && squeezed(p_.type(v).shape) == stages_[stage].space);

@@ -300,7 +300,9 @@ void hoist(Loop& l) {
   Vars invariant, products;
   for (const Eqn& e : l.body.eqns) {
     const bool trivial = is_view(*e.op) || e.op->name == "full" || e.op->name == "iota" || e.op->name == "constant";
-    if (!varying[e.out[0]] && !trivial) invariant.insert(invariant.end(), e.out.begin(), e.out.end());
+    // Of a loop inside this one some results may vary and others not: then it stays where it is.
+    const bool varies = std::any_of(e.out.begin(), e.out.end(), [&](Var v) { return varying[v]; });
+    if (!varies && !trivial) invariant.insert(invariant.end(), e.out.begin(), e.out.end());
     // One operand is the same in every step: then all steps are one product.
     if (e.op == &dot_general_op && !carried[e.out[0]] && varying[e.in[0]] != varying[e.in[1]])
       products.push_back(e.out[0]);

@@ -64,6 +64,7 @@ const std::unordered_map<std::string_view, Rule>& rules() {
       {"or", {"", "($a | $b)"}},
       {"pow", {"bt_pow$f($a, $b)", "bt_pow_i($a, $b)"}},
       {"reciprocal", {"(1 / $a)", ""}},
+      {"relu", {"($a < 0 ? 0 : $a)", "($a < 0 ? 0 : $a)"}},
       {"rem", {"bt_fmod$f($a, $b)", "bt_rem_i($a, $b)"}},
       {"round", {"rint$f($a)", ""}},
       {"rsqrt", {"bt_rsqrt$f($a)", ""}},

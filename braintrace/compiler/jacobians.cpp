@@ -149,6 +149,13 @@ Tensor transition_blocks(const HiddenGroup& g, const Values& values) {
                    : blocks_at(g, gather(values, g.entries()), gather(values, g.transition.constants));
 }
 
+bool forgets(const HiddenGroup& g) {
+  const Program& p = g.transition.program;
+  Mask           old(p.constants.size() + p.args.size());
+  std::fill(old.end() - static_cast<int64_t>(g.members.size()), old.end(), true);
+  return !any_true(result_dependence(p, old));
+}
+
 Tensor tail_blocks(const HiddenGroup& g, const HiddenParamOpRelation& r, const Connection& c, const Values& values) {
   if (!r.descent) return tail_at(g, c, values[r.y], values);
   const Substeps substeps(*r.descent, values);

@@ -12,6 +12,8 @@ using Values = Tensors;
 // D[p,a,b] = ∂h_t[p,a] / ∂h_{t-1}[p,b] : [*varshape,S,S]; undefined when structurally zero. Over a descended scan the
 // product D_L … D_1 of its substeps.
 Tensor transition_blocks(const HiddenGroup& g, const Values& values);
+// Nothing of the old states reaches the new ones within the scope: D is structurally zero.
+bool forgets(const HiddenGroup& g);
 // D_f[p,a] = ∂h_t[p,a] / ∂y_t[p] : [*varshape,S]; undefined when structurally zero. In a descended scan one row per
 // substep, each with what the later substeps make of it: D_L … D_{s+1} D_f,s.
 Tensor tail_blocks(const HiddenGroup& g, const HiddenParamOpRelation& r, const Connection& c, const Values& values);

@@ -19,7 +19,7 @@ enum class VjpMethod : uint8_t { SingleStep, MultiStep };
 
 // One step as seen from behind.
 struct StepBack {
-  const Tensors& before;   // memory around the step
+  const Tensors& before;   // memory around the step; none in a window whose memory is gathered
   const Tensors& after;    //
   const Tensors& aux;      // what the step was given besides its inputs: a modulator, random signs
   const Tensors& ct;       // cotangents of the step's results
@@ -35,8 +35,13 @@ struct MemorySlot {
   Type        type;
   std::string kind;
   int         relation = -1, group = -1, trainable = -1;  // where it belongs to one
+  int         leaf = -1;  // of ModuleInfo::weights, where it belongs to a parameter as a whole
 };
 using MemorySlots = std::vector<MemorySlot>;
+struct Remembered {
+  MemorySlot slot;
+  Tensor     value;
+};
 Types types_of(const MemorySlots& slots);
 
 class LearningRule {
@@ -51,8 +56,19 @@ class LearningRule {
 
   // What it remembers; all of it starts at zero.
   virtual MemorySlots memory(const ETraceGraph& graph) const = 0;
+  // The same as users know it, where something smaller is kept in its place.
+  virtual std::vector<Remembered> written_out(const ETraceGraph& graph, const Tensors& memory) const;
   // The memory after this step.
   virtual Tensors advance(Step& step, const Tensors& memory, const Tensors& aux) const = 0;
+  // A memory that is linear in its past need not go through a window step by step: each step leaves its factors, and
+  // these make the memory after the last one, from what it was before the first. They are given with a leading time
+  // axis; undefined ones stay so.
+  virtual bool    gathers(const ETraceGraph&) const { return false; }
+  virtual Tensors factors(Step&) const { return {}; }
+  virtual Tensors gathered(const ETraceGraph&, const Tensors& memory, const Tensors& /*factors*/) const {
+    return memory;
+  }
+
   // Adds ∂h/∂θ as remembered, contracted with a cotangent of the hidden states per group, to the leaf gradients.
   // `step` is the one that reads these states.
   virtual void recall(Step& step, const Tensors& memory, const Tensors& credit, Tensors& leaf_gradients) const = 0;

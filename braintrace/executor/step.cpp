@@ -9,6 +9,7 @@
 #include "braintrace/ops/families.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
+#include "braintrace/ops/reduce.h"
 #include "braintrace/transforms/jvp.h"
 #include "braintrace/transforms/vmap.h"
 #include "braintrace/transforms/walk.h"
@@ -217,11 +218,12 @@ void Step::pull_future(int group, const Tensor& F, Tensors& leaf_gradients) cons
     if (back[i].defined()) add_operand_gradient(uses[i].relation, uses[i].trainable, back[i], leaf_gradients);
 }
 
-Tensor Step::push(int group, const Tensor& t) const {
-  const HiddenGroup& g         = graph_.hidden_groups[group];
-  const Tensors      constants = gather(values_, g.transition.constants);
-  const Tensors      pushed    = jvp(g.transition.program, concatenated(constants, gather(values_, g.entries())),
-                                     concatenated(Tensors(constants.size()), g.split_hidden(t)))
+Tensor Step::push(int group, const Tensor& t) {
+  const HiddenGroup& g = graph_.hidden_groups[group];
+  if (g.descent) return D(group).defined() ? sum(D(group) * expand_dims(t, -2), Ints{-1}) : Tensor();
+  const Tensors constants = gather(values_, g.transition.constants);
+  const Tensors pushed    = jvp(g.transition.program, concatenated(constants, gather(values_, g.entries())),
+                                concatenated(Tensors(constants.size()), g.split_hidden(t)))
                              .tangents;
   if (std::none_of(pushed.begin(), pushed.end(), [](const Tensor& x) { return x.defined(); })) return {};
   return g.concat_hidden(instantiated(pushed, flow_.program.types_of(g.exits())));

@@ -71,8 +71,9 @@ class Step {
 
   // Adds Cᵀ g to the gradients of the leaves behind an operand, C = ∂operand/∂leaves.
   void add_operand_gradient(int relation, int trainable, const Tensor& g, Tensors& leaf_gradients) const;
-  // J t of a group, J = ∂h_t/∂h_{t-1} in the compiled scope, t : [*varshape,S]; undefined when structurally zero.
-  Tensor push(int group, const Tensor& t) const;
+  // J t of a group, J = ∂h_t/∂h_{t-1} in the compiled scope, t : [*varshape,S]; undefined when structurally zero. Over
+  // a descended scan J is D, the product of its substeps' blocks.
+  Tensor push(int group, const Tensor& t);
 
   // J of a group whose transition never leaves the trailing positions, `units` of them: [units,S,P,S], entry [u,b,p,a]
   // is ∂h_t[p,a]/∂h_{t-1}[q,b] with q the position at place u in the row of p. Undefined when structurally zero.

@@ -152,75 +152,96 @@ class WindowBuilder {
     }
   }
 
-  Outcome run_window(const Tensors& args, const Tensors& states, const Tensors& memory, const Tensors& aux) const {
-    const Mask   live     = live_adjoint();
-    const Types  adjoints = chosen(adjoint_types_, live);
-    const size_t n_out = step_.num_results, n_write = step_.writes.size(), n_args = step_.num_args;
+  // The way back through one step of a window, (ct results, adjoint) → (ct inputs, adjoint), and what it needs of the
+  // forward run.
+  struct WayBack {
+    Traced  step;
+    Mask    differs;   // its constants that differ from step to step; the others belong to the whole window
+    Tensors per_step;  // those that differ, stacked
+    Mask    live;      // parts of the adjoint that are carried
+    Types   adjoints;  // their types
+  };
 
-    // Forward: states that are written and the memory are carried; each step leaves its outputs, the values of states
-    // that are only written, and what its way back needs.
+  Outcome run_window(const Tensors& args, const Tensors& states, const Tensors& memory, const Tensors& aux) const {
+    const size_t n_out = step_.num_results, n_write = step_.writes.size(), n_args = step_.num_args;
+    const bool   gathers = !options_.check_finite && rule_.gathers(graph_);
+    WayBack      back;
+    back.live     = live_adjoint();
+    back.adjoints = chosen(adjoint_types_, back.live);
+
+    // Forward: states that are written are carried, and the memory unless the rule gathers it; each step leaves its
+    // outputs, the values of states that are only written, the factors of the memory, and what its way back needs.
     Mask carried(n_write);
     for (size_t w = 0; w < n_write; ++w) carried[w] = ways_.read_of_write[w] >= 0;
     Tensors carry;
     for (size_t w = 0; w < n_write; ++w)
       if (carried[w]) carry.push_back(states[ways_.read_of_write[w]]);
     const size_t n_carried = carry.size();
+    if (!gathers) carry = concatenated(carry, memory);
 
-    Traced back;     // of one step: (ct results, adjoint) → (ct inputs, adjoint)
-    Mask   stacked;  // its constants that differ from step to step; the others belong to the whole window
-    auto   body = [&](const Tensors& now, const Tensors& x) -> ScanResult {
+    Tensors factors;  // of the memory, as the body knows them
+    Mask    varies;   // those that differ from step to step
+    auto    body = [&](const Tensors& now, const Tensors& x) -> ScanResult {
       const auto here   = innermost_trace(concatenated(now, x));
       Tensors    values = states;
       size_t     next   = 0;
       for (size_t w = 0; w < n_write; ++w)
         if (carried[w]) values[ways_.read_of_write[w]] = now[next++];
-      const Tensors before = part(now, n_carried, memory.size());
+      const Tensors before = part(now, n_carried, now.size() - n_carried);
       const Tensors extra  = part(x, n_args, aux.size());
       const Tensor  at     = options_.check_finite ? when(x.back()) : Tensor();
       Step          step(graph_, concatenated(part(x, 0, n_args), values), at);
-      const Tensors after = advance(step, before, extra, at);
+      const Tensors after = gathers ? Tensors() : advance(step, before, extra, at);
+      if (gathers) factors = rule_.factors(step);
 
       auto          backward = Builder::open();
       const Tensors ct       = arguments(*backward, out_types_);
-      const Tensors adjoint  = arguments(*backward, adjoints);
-      const Retreat r        = retreat(step, {before, after, extra, ct, spread(adjoint, live)});
-      back                   = backward->finish(
-                              concatenated(instantiated(r.inputs, in_types_), instantiated(chosen(r.adjoint, live), adjoints)));
-      back.program = simplify(expand_composites(back.program));
-      ScanResult    out;
+      const Tensors adjoint  = arguments(*backward, back.adjoints);
+      const Retreat r        = retreat(step, {before, after, extra, ct, spread(adjoint, back.live)});
+      back.step              = backward->finish(
+                          concatenated(instantiated(r.inputs, in_types_), instantiated(chosen(r.adjoint, back.live), back.adjoints)));
+      back.step.program = simplify(expand_composites(back.step.program));
+
       const Tensors results = step.results();
+      ScanResult    out;
       for (size_t w = 0; w < n_write; ++w)
         if (carried[w]) out.carry.push_back(results[n_out + w]);
       out.carry = concatenated(out.carry, after);
       out.ys    = part(results, 0, n_out);
       for (size_t w = 0; w < n_write; ++w)
         if (!carried[w]) out.ys.push_back(results[n_out + w]);
-      for (const Tensor& t : back.constants) stacked.push_back(innermost_trace({t}) == here);
-      out.ys = concatenated(out.ys, chosen(back.constants, stacked));
+      const auto is_mine = [&](const Tensor& t) { return t.defined() && innermost_trace({t}) == here; };
+      for (const Tensor& t : factors) varies.push_back(is_mine(t));
+      for (const Tensor& t : back.step.constants) back.differs.push_back(is_mine(t));
+      out.ys = concatenated(concatenated(out.ys, chosen(factors, varies)), chosen(back.step.constants, back.differs));
       return out;
     };
     Tensors rows = concatenated(args, aux);
     if (options_.check_finite) rows.push_back(arange(*options_.length));
-    const ScanResult run = scan(body, concatenated(carry, memory), rows, {.length = *options_.length});
+    const ScanResult run = scan(body, carry, rows, {.length = *options_.length});
 
     Outcome out;
     out.results = part(run.ys, 0, n_out);
-    size_t next = 0, only_written = n_out;
+    size_t next = 0, left = n_out;
     for (size_t w = 0; w < n_write; ++w)
-      out.results.push_back(carried[w] ? run.carry[next++] : row(run.ys[only_written++], *options_.length - 1));
-    out.memory = part(run.carry, n_carried, memory.size());
+      out.results.push_back(carried[w] ? run.carry[next++] : row(run.ys[left++], *options_.length - 1));
+    for (size_t i = 0; i < factors.size(); ++i)
+      if (factors[i].defined()) factors[i] = varies[i] ? run.ys[left++] : repeated(factors[i]);
+    out.memory = gathers ? rule_.gathered(graph_, memory, factors) : part(run.carry, n_carried, memory.size());
 
-    // Backward.
-    const Tensors per_step   = part(run.ys, only_written, run.ys.size() - only_written);
-    Tensors       per_window = back.constants;
-    for (size_t i = 0; i < stacked.size(); ++i)
-      if (stacked[i]) per_window[i] = Tensor();
+    back.per_step          = part(run.ys, left, run.ys.size() - left);
     auto          backward = Builder::open();
     const Tensors ct =
         arguments(*backward, joined(timed(part(out_types_, 0, n_out)), part(out_types_, n_out, n_write)));
-    out.back = backward->finish(
-        run_back(back.program, per_window, stacked, per_step, ct, adjoints, live, {args, states, memory}));
+    out.back = backward->finish(run_back(back, ct, {args, states, memory}));
     return out;
+  }
+
+  // The same in every step of the window.
+  Tensor repeated(const Tensor& t) const {
+    Shape shape = t.shape();
+    shape.insert(shape.begin(), *options_.length);
+    return broadcast_to(expand_dims(t, 0), shape);
   }
 
   struct Entry {
@@ -229,19 +250,19 @@ class WindowBuilder {
 
   // The steps from the last to the first. Carried: the adjoint, cotangents of the states as written by the step at
   // hand, cotangents of the carried states as it reads them, and sums for the states that are the same in every step.
-  Tensors run_back(const Program& back, const Tensors& per_window, const Mask& stacked, const Tensors& per_step,
-                   const Tensors& ct, const Types& adjoints, const Mask& live, const Entry& entry) const {
+  Tensors run_back(const WayBack& way, const Tensors& ct, const Entry& entry) const {
     const size_t n_args = step_.num_args, n_out = step_.num_results, n_read = step_.reads.size(),
-                 n_write     = step_.writes.size();
+                 n_write = step_.writes.size(), n_adjoint = way.adjoints.size();
     const Types   read_types = part(in_types_, n_args, n_read);
-    const Tensors carry      = concatenated(concatenated(zeros(adjoints), part(ct, n_out, n_write)), zeros(read_types));
-    auto          body       = [&](const Tensors& now, const Tensors& x) -> ScanResult {
-      const Tensors adjoint = part(now, 0, adjoints.size()), written = part(now, adjoints.size(), n_write),
-                    sums = part(now, adjoints.size() + n_write, n_read);
-      Tensors constants  = spread(part(x, n_out, per_step.size()), stacked);
+    const Tensors carry = concatenated(concatenated(zeros(way.adjoints), part(ct, n_out, n_write)), zeros(read_types));
+    auto          body  = [&](const Tensors& now, const Tensors& x) -> ScanResult {
+      const Tensors adjoint = part(now, 0, n_adjoint), written = part(now, n_adjoint, n_write),
+                    sums = part(now, n_adjoint + n_write, n_read);
+      Tensors constants  = spread(part(x, n_out, way.per_step.size()), way.differs);
       for (size_t i = 0; i < constants.size(); ++i)
-        if (!stacked[i]) constants[i] = per_window[i];
-      const Tensors found = replay(back, constants, concatenated(concatenated(part(x, 0, n_out), written), adjoint));
+        if (!way.differs[i]) constants[i] = way.step.constants[i];
+      const Tensors found =
+          replay(way.step.program, constants, concatenated(concatenated(part(x, 0, n_out), written), adjoint));
       const Tensors read = part(found, n_args, n_read);
       Tensors       next_written, next_sums;
       for (size_t w = 0; w < n_write; ++w) {
@@ -251,18 +272,18 @@ class WindowBuilder {
       }
       for (size_t r = 0; r < n_read; ++r)
         next_sums.push_back(ways_.write_of_read[r] >= 0 ? read[r] : sums[r] + read[r]);
-      return {concatenated(concatenated(part(found, n_args + n_read, adjoints.size()), next_written), next_sums),
+      return {concatenated(concatenated(part(found, n_args + n_read, n_adjoint), next_written), next_sums),
               part(found, 0, n_args)};
     };
-    const ScanResult run =
-        scan(body, carry, concatenated(part(ct, 0, n_out), per_step), {.length = *options_.length, .reverse = true});
-    Tensors inputs = concatenated(run.ys, part(run.carry, adjoints.size() + n_write, n_read));
+    const ScanResult run    = scan(body, carry, concatenated(part(ct, 0, n_out), way.per_step),
+                                   {.length = *options_.length, .reverse = true});
+    Tensors          inputs = concatenated(run.ys, part(run.carry, n_adjoint + n_write, n_read));
 
     // The step that reads the memory is the first one; what is not needed of it is dropped later.
     Tensors first_inputs;
     for (const Tensor& a : entry.args) first_inputs.push_back(row(a, 0));
     Step first(graph_, concatenated(first_inputs, entry.states));
-    enter(first, entry.memory, spread(part(run.carry, 0, adjoints.size()), live), inputs);
+    enter(first, entry.memory, spread(part(run.carry, 0, n_adjoint), way.live), inputs);
     return inputs;
   }
 
@@ -277,12 +298,6 @@ class WindowBuilder {
 };
 
 }  // namespace
-
-Types types_of(const MemorySlots& slots) {
-  Types out;
-  for (const MemorySlot& s : slots) out.push_back(s.type);
-  return out;
-}
 
 WindowProgram build_window_program(const ETraceGraph& graph, const LearningRule& rule, const WindowOptions& options) {
   require(!options.length || *options.length > 0, "learner: a window needs at least one step, got {}.",

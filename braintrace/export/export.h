@@ -49,6 +49,6 @@ struct Exported {
 Exported export_model(Module& model, const Type& input, const ExportOptions& options = {});
 
 // Limit of the replay's worst error, in units in the last place of the largest value of each recorded array.
-inline constexpr int export_test_ulp = 256;
+inline constexpr int export_test_ulp = 64;
 
 }  // namespace braintrace

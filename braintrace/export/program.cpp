@@ -107,9 +107,9 @@ std::string identifier(const std::string& path) {
 }
 
 LearningProgram trace_learning(Module& model, const Type& input, const ExportOptions& options) {
+  require(options.lr > 0, "export: the learning rate must be positive, got {}.", options.lr);
   const auto learner = learner_for(model, options);
   const auto opt     = optimizer_named(options.optimizer, options.lr);
-  require(options.lr > 0, "export: the learning rate must be positive, got {}.", options.lr);
   init_all_states(model);
   learner->compile_graph(Types{input});
   opt->register_trainable_weights(model.params());

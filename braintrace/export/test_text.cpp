@@ -97,6 +97,13 @@ std::string test_data_text(const LearningProgram& p, const ExportOptions& o) {
     const Kind      kind = kind_of(t);
     const Function& f    = kind == Learn ? p.learn : kind == Observe ? p.observe : p.predict;
     const Arrays    out  = replay.call(f, kind == Learn ? Arrays{x, target} : Arrays{x});
+    for (const Array& a : out)
+      for (int64_t i = 0; i < a.size(); ++i)
+        require(
+            std::isfinite(at(a, i)),
+            "export: the network is not finite any more at step {} of the recorded sequence, so a replay would prove "
+            "nothing.\n  Take a smaller learning rate, fewer steps or another seed.",
+            t);
     kinds.values.push_back(kind);
     xs.add(x);
     targets.add(target);
@@ -136,8 +143,8 @@ std::string test_main_text(const LearningProgram& p, const ExportOptions& o) {
   std::string       NAME = name;
   for (char& c : NAME) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   return fmt::format(
-      R"c(/* Replays test_data.h. Exit status 0 when all results are as recorded, within LIMIT_ULP units in the last place of
-   the largest value of their array. */
+      R"c(/* Replays test_data.h. Exit status 0 when all results are as recorded,
+   within LIMIT_ULP units in the last place of the largest value of their array. */
 #include <stdio.h>
 
 #include "model.h"
@@ -174,16 +181,14 @@ int main(void) {{
     else
       status = {name}_predict(&model, x, y);
     if (status) {{
-      printf("FAIL: step %d returned %d
-", step, status);
+      printf("FAIL: step %d returned %d\n", step, status);
       return 1;
     }}
     for (i = 0; i < {NAME}_OUTPUT_SIZE; ++i) compare("y", (double)y[i], ys[step * {NAME}_OUTPUT_SIZE + i], ulp_ys);
     compare("loss", (double)loss, losses[step], ulp_losses);
   }}
-{states}  printf("%s: worst error %.3g ulp (%s, step %d), limit %g
-", worst <= LIMIT_ULP ? "pass" : "FAIL", worst, worst_at,
-         worst_step, LIMIT_ULP);
+{states}  printf("%s: worst error %.3g ulp (%s, step %d), limit %g\n", worst <= LIMIT_ULP ? "pass" : "FAIL",
+         worst, worst_at, worst_step, LIMIT_ULP);
   return worst <= LIMIT_ULP ? 0 : 1;
 }}
 )c",

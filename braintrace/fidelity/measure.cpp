@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "braintrace/algorithms/registry.h"
+#include "braintrace/algorithms/usual_options.h"
 #include "braintrace/fidelity/fidelity.h"
 #include "braintrace/model/functions.h"
 #include "braintrace/ops/math.h"
@@ -98,21 +98,6 @@ void compare(const Gradients& got, const Gradients& exact, FidelityReport& repor
   out.all = all.closeness();
 }
 
-// What an algorithm is given where it cannot do without.
-struct Setting {
-  RuleOptions options;
-  std::string text;
-};
-Setting setting_of(const Algorithm& a, uint64_t seed) {
-  if (a.name == "ES_D_RTRL") return {{.decay_or_rank = TraceDecay::decay(0.9)}, "decay 0.9"};
-  if (a.name == "EProp") return {{.kappa_filter_decay = 0.5}, "kappa 0.5"};
-  if (a.name == "SnAp") return {{.n = 2}, "n 2"};
-  if (a.name == "UORO") return {{.projection_key = seed}, "one draw"};
-  return {};
-}
-
-bool needs_more_than_a_loss(const Algorithm& a) { return a.name == "ThreeFactor" || a.name == "DNI"; }
-
 void list_parameters(const OnlineLearner& learner, const Gradients& exact, FidelityReport& report) {
   const ETraceGraph& graph = learner.graph();
   for (const auto& [path, leaves] : exact)
@@ -166,9 +151,9 @@ FidelityReport measure_fidelity(Module& model, const std::string& name, const Ty
       try {
         require(!needs_more_than_a_loss(*a), "it needs a modulator or a synthesiser, not only a loss");
         start();
-        const Setting setting = setting_of(*a, options.seed);
-        out.setting           = setting.text;
-        const auto learner    = a->learner(model, setting.options);
+        const UsualOptions setting = usual_options(*a, options.seed);
+        out.setting                = setting.text;
+        const auto learner         = a->learner(model, setting.options);
         learner->compile_graph(Types{input});
         for (const MemorySlot& slot : learner->memory_slots())
           out.trace_bytes += slot.type.size() * static_cast<int64_t>(size_of(slot.type.dtype));

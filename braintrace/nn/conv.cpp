@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include "braintrace/etp/conv.h"
-#include "braintrace/nn/linear.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 
@@ -95,7 +94,7 @@ ConvNd::ConvNd(size_t axes, const Size& in_size, int64_t out_channels, const Int
   kernel.push_back(out_channels);
   Shape bias(axes + (options_.channel_first ? 2 : 1), 1);
   (options_.channel_first ? bias[1] : bias.back()) = out_channels;
-  checked_mask(options_.w_mask, kernel, layer_.c_str());
+  mask_                                            = options_.w_mask.of(kernel, layer_.c_str());
   weight = state("weight", ParamState(weight_and_bias(kernel, o.w_init, bias, o.b_init)));
   if (in_size.rank() > 1) {
     in_size_  = in_size.dims();
@@ -142,7 +141,7 @@ Tensor ConvNd::update(const Tensor& x) {
   require(channels == in_channels_, "{}: expected {} channels on the {} axis, got x of type {}.", layer_, in_channels_,
           options_.channel_first ? "first" : "last", to_string(x.type()));
   Tensor kernel = weight.leaf("weight"), bias = leaf_or_none(weight, "bias");
-  if (options_.w_mask.defined()) kernel = kernel * constant_like(options_.w_mask, kernel);
+  if (mask_.defined()) kernel = kernel * constant_like(mask_, kernel);
   if (bias.defined()) bias = reshape(bias, {-1});
   return conv(x, kernel, bias,
               {.stride       = options_.stride,

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolution layers (cross-correlation: the kernel is not flipped) around the
-// trainable `conv`.
+// Convolution layers (cross-correlation: the kernel is not flipped) around the trainable `conv`.
 //
-//   Conv2d({28, 28, 1}, 8, 3)     in_size (*spatial, C), channels last; (C,
-//   *spatial) with channel_first Conv2d(1, 8, 3)               in_channels
-//   alone: channels first, any spatial size
+//   Conv2d({28, 28, 1}, 8, 3)     in_size (*spatial, C), channels last; (C, *spatial) with channel_first
+//   Conv2d(1, 8, 3)               in_channels alone: channels first, any spatial size
 //
-// Parameter "weight": weight (*k, C/groups, O) and, when asked for, bias
-// (1,…,1,O); channels first: bias (1,O,1,…,1).
+// Parameter "weight": weight (*k, C/groups, O) and, when asked for, bias (1,…,1,O); channels first: bias (1,O,1,…,1).
 #pragma once
 
-#include "braintrace/nn/layer.h"
+#include "braintrace/nn/linear.h"
 #include "braintrace/ops/conv.h"
 
 namespace braintrace::nn {
@@ -41,7 +38,7 @@ struct ConvLayerOptions {
   int64_t      groups        = 1;
   Initializer  w_init        = init::xavier_normal();
   OptionalInit b_init        = no_bias;
-  Tensor       w_mask        = {};  // kernel ∘ mask is used
+  WeightFactor w_mask        = {};  // kernel ∘ mask is used
   bool         channel_first = false;
 };
 
@@ -62,6 +59,7 @@ class ConvNd : public Module {
   std::string          layer_;
   ConvLayerOptions     options_;
   Padding              padding_;
+  Tensor               mask_;
   int64_t              in_channels_, out_channels_;
   std::optional<Shape> in_size_, out_size_;
 };

@@ -89,6 +89,22 @@ TEST(Linears, MaskedEntriesDoNotLearn) {
   }
 }
 
+TEST(Linears, MasksMayBeFunctionsOfTheShape) {
+  const auto   lower = [](const Shape& s) { return tril(full(s, 1, DType::F64)); };
+  const Tensor w = f64({1, 2, 3, 4}, {2, 2}), x = f64({1, 1});
+  Linear       layer(2, 2, {.w_init = w, .b_init = no_bias, .w_mask = lower});
+  EXPECT_LT(distance(layer(x), {4, 4}), 1e-15);
+  const Gradients g = grad([&] { return sum(layer(x)); }, layer.params())();
+  EXPECT_LT(distance(g.at({"weight"}, "weight"), {1, 0, 1, 1}), 1e-15);
+  EXPECT_LT(distance(Linear(2, 2, {.w_init = w, .b_init = no_bias, .w_mask = init::identity()})(x), {1, 4}), 1e-15);
+  EXPECT_EQ(Conv1d({3, 2}, 1, 3, {.w_mask = [](const Shape& s) { return zeros(s); }}).weight.leaf("weight").shape(),
+            (Shape{3, 2, 1}));
+  EXPECT_NE(error_of([] { Linear(2, 2, {.w_mask = [](const Shape&) {
+                                   return zeros({3, 2});
+                                 }}); }).find("mask"),
+            std::string::npos);
+}
+
 TEST(Linears, SignsStayWhateverTheWeights) {
   const Tensor w = f64({1, -2}, {2, 1}), x = f64({1, 1});
   EXPECT_LT(distance(SignedWLinear(2, 1, {.w_init = w})(x), {3}), 1e-15);

@@ -35,7 +35,8 @@ Tensor product(const Tensor& x, const Tensor& W, const Tensor& bias, const char*
 
 }  // namespace
 
-Tensor checked_mask(const Tensor& mask, const Shape& weight, const char* layer) {
+Tensor WeightFactor::of(const Shape& weight, const char* layer) const {
+  const Tensor mask = make_ ? make_(weight) : value_;
   if (!mask.defined()) return mask;
   bool fits = mask.rank() <= static_cast<int>(weight.size());
   for (size_t i = 0; fits && i < mask.shape().size(); ++i) {
@@ -50,7 +51,7 @@ Tensor checked_mask(const Tensor& mask, const Shape& weight, const char* layer) 
 Linear::Linear(const Size& in_size, const Size& out_size, LinearOptions o)
     : weight(state("weight", ParamState(weight_and_bias(weight_shape("Linear", in_size, out_size), o.w_init,
                                                         {out_size.last()}, o.b_init)))),
-      mask_(checked_mask(o.w_mask, weight.leaf("weight").shape(), "Linear")) {
+      mask_(o.w_mask.of(weight.leaf("weight").shape(), "Linear")) {
   field("in_size", in_size.text());
   field("out_size", out_size.text());
   field("w_mask", mask_.defined() ? to_string(mask_.type()) : "None");
@@ -76,7 +77,7 @@ Tensor PlainLinear::update(const Tensor& x) {
 
 SignedWLinear::SignedWLinear(const Size& in_size, const Size& out_size, SignedWLinearOptions o)
     : weight(state("weight", ParamState(o.w_init(weight_shape("SignedWLinear", in_size, out_size))))),
-      sign_(checked_mask(o.w_sign, weight.value().shape(), "SignedWLinear")) {
+      sign_(o.w_sign.of(weight.value().shape(), "SignedWLinear")) {
   field("in_size", in_size.text());
   field("out_size", out_size.text());
 }
@@ -90,7 +91,7 @@ Tensor SignedWLinear::update(const Tensor& x) {
 ScaledWSLinear::ScaledWSLinear(const Size& in_size, const Size& out_size, ScaledWSLinearOptions o)
     : weight(ParamState(
           weight_and_bias(weight_shape("ScaledWSLinear", in_size, out_size), o.w_init, {out_size.last()}, o.b_init))),
-      mask_(checked_mask(o.w_mask, weight.leaf("weight").shape(), "ScaledWSLinear")),
+      mask_(o.w_mask.of(weight.leaf("weight").shape(), "ScaledWSLinear")),
       eps_(o.eps) {
   require(eps_ > 0, "ScaledWSLinear: eps must be positive, got {}.", eps_);
   if (o.ws_gain) {

@@ -6,10 +6,27 @@
 
 namespace braintrace::nn {
 
+// A fixed factor of a weight, element by element: none, an array that broadcasts to the weight, or a function of the
+// weight's shape, such as an initialiser.
+class WeightFactor {
+ public:
+  WeightFactor() = default;
+  WeightFactor(Tensor value) : value_(std::move(value)) {}
+  template <std::invocable<const Shape&> Make>
+  WeightFactor(Make make) : make_(std::move(make)) {}
+
+  // For a weight of this shape; undefined for none. Throws UserError unless it broadcasts to the weight.
+  Tensor of(const Shape& weight, const char* layer) const;
+
+ private:
+  Tensor                              value_;
+  std::function<Tensor(const Shape&)> make_;
+};
+
 struct LinearOptions {
   Initializer  w_init = init::kaiming_normal();
   OptionalInit b_init = 0;
-  Tensor       w_mask = {};  // W ∘ mask is used; entries where it is zero get no gradient
+  WeightFactor w_mask = {};  // W ∘ mask is used; entries where it is zero get no gradient
 };
 
 // y = x W + b         W : [I,O], b : [O], both leaves of the parameter "weight"
@@ -36,8 +53,8 @@ class PlainLinear : public Module {
 };
 
 struct SignedWLinearOptions {
-  Initializer w_init = init::kaiming_normal();
-  Tensor      w_sign = {};  // +1 or -1, a scalar or [I,O]
+  Initializer  w_init = init::kaiming_normal();
+  WeightFactor w_sign = {};  // +1 or -1, a scalar or [I,O]
 };
 
 // y = x (|W| ∘ sign)        one array "weight"; every weight keeps its sign (Dale's law). Without sign: |W|.
@@ -55,7 +72,7 @@ class SignedWLinear : public Module {
 struct ScaledWSLinearOptions {
   Initializer  w_init  = init::kaiming_normal();
   OptionalInit b_init  = 0;
-  Tensor       w_mask  = {};
+  WeightFactor w_mask  = {};
   bool         ws_gain = true;
   double       eps     = 1e-4;
 };
@@ -73,8 +90,5 @@ class ScaledWSLinear : public Module {
   Tensor mask_;
   double eps_;
 };
-
-// Shared by layers with a mask: throws UserError unless it broadcasts to the weight.
-Tensor checked_mask(const Tensor& mask, const Shape& weight, const char* layer);
 
 }  // namespace braintrace::nn

@@ -33,9 +33,10 @@ class LIF : public Neuron {
   HiddenState V;
 
  protected:
-  void reset() override { reset_potential(spikes()); }
-  void integrate() override;
-  void reset_potential(const Tensor& z) const;
+  double dt_ms() const { return options_.dt.ms(); }
+  void   reset() override { reset_potential(spikes()); }
+  void   integrate() override;
+  void   reset_potential(const Tensor& z) const;
 
   LIFOptions options_;
 };

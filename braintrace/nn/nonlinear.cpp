@@ -112,12 +112,13 @@ void Gif::reset() {
 void Gif::integrate() {
   const auto&  o  = options_;
   const auto&  m  = o.membrane;
-  const double dt = m.dt.ms();
+  const double dt = dt_ms();
   const Tensor v = V.value(), V_rest = m.V_rest.value(v), R = m.R.value(v), tau = m.tau.value(v);
+  const Tensor before_decay = I1.value() + I2.value();
   I1.set(std::exp(-o.k1 * dt) * I1.value());
   I2.set(std::exp(-o.k2 * dt) * I2.value());
   V_th.set(exp_euler([&](const Tensor& x) { return o.a * (v - V_rest) - o.b * (x - o.V_th_inf); }, V_th.value(), dt));
-  const Tensor own   = I1.value() + I2.value();
+  const Tensor own   = o.decay_first ? I1.value() + I2.value() : before_decay;
   const Drift  drift = [&](const Tensor& x) { return (-(x - V_rest) + R * (own + current(x))) / tau; };
   V.set(with_delta(integrated(m.method, drift, v, dt)));
 }

@@ -111,7 +111,8 @@ class Izhikevich : public Neuron {
 struct GifOptions {
   double     V_th_inf = -50, V_th_reset = -60, a = 0, b = 0.01;
   double     k1 = 0.2, k2 = 0.02, R1 = 0, R2 = 1, A1 = 0, A2 = 0;  // 1/ms, -, mA
-  LIFOptions membrane = {.tau = 20.0, .V_reset = -70.0, .V_rest = -70.0, .R = 20.0, .V_init = -70};
+  LIFOptions membrane    = {.tau = 20.0, .V_reset = -70.0, .V_rest = -70.0, .R = 20.0, .V_init = -70};
+  bool       decay_first = true;  // the membrane sees I_j after their decay of this step, else before it
 };
 // Two spike-triggered currents and a moving threshold:                                Mihalas & Niebur 2009
 //   spike: I_j ← R_j I_j + A_j,  V_th ← max(V_th_reset, V_th)
@@ -124,8 +125,9 @@ class Gif : public Neuron {
   HiddenState V, I1, I2, V_th;
 
  protected:
-  void reset() override;
-  void integrate() override;
+  double dt_ms() const { return options_.membrane.dt.ms(); }
+  void   reset() override;
+  void   integrate() override;
 
  private:
   GifOptions options_;

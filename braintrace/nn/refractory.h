@@ -41,7 +41,7 @@ class Refractory : public Base {
  protected:
   void integrate() override {
     clock_.run(
-        hidden_, this->options_.dt.ms(), [&] { Base::integrate(); }, [&] { return this->spikes(); });
+        hidden_, this->dt_ms(), [&] { Base::integrate(); }, [&] { return this->spikes(); });
   }
 
  private:
@@ -72,6 +72,11 @@ struct AdQuaIFRef : Refractory<AdQuaIF> {
                       AdaptationOptions adaptation = {.b = 0.1, .tau_w = 10.0}, QuaIFOptions quadratic = {},
                       LIFOptions o = cortical())
       : Refractory(size, tau_ref, std::move(adaptation), quadratic, std::move(o)) {}
+};
+
+struct GifRef : Refractory<Gif> {
+  explicit GifRef(const Size& size, const TimeSetting& tau_ref = 1.7, GifOptions o = {.decay_first = false})
+      : Refractory(size, tau_ref, std::move(o)) {}
 };
 
 }  // namespace braintrace::nn

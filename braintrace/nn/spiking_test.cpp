@@ -94,6 +94,25 @@ TEST(Neurons, RefractoryOnesHoldEveryState) {
   EXPECT_NE(error_of([] { LIFRef(2, -1.0); }).find("tau_ref"), std::string::npos);
 }
 
+// The currents of a spike act before they decay, and a resting neuron keeps all that the spike left.
+TEST(Neurons, RefractoryGif) {
+  GifOptions o{.A1 = 3, .A2 = -0.6, .decay_first = false};
+  o.membrane.dt = 1_ms;
+  GifRef gif(2, 2_ms, o);
+  init_all_states(gif);
+  gif.V.set(f64({-45, -45}));  // both fire
+  gif.I1.set(f64({1, 1}));
+  gif.I2.set(f64({2, 2}));
+  gif.V_th.set(f64({-50, -50}));
+  gif.since.set(f64({0, 1e7}));  // the first one rests
+  gif(f64({0.1, 0.1}));
+  const double v = -45 - 20, target = -70 + 20 * (3 + 1.4 + 0.1);
+  EXPECT_LT(distance(gif.V.value(), {v, target + std::exp(-1.0 / 20) * (v - target)}), 1e-12);
+  EXPECT_LT(distance(gif.I1.value(), {3, 3 * std::exp(-0.2)}), 1e-14);
+  EXPECT_LT(distance(gif.I2.value(), {1.4, 1.4 * std::exp(-0.02)}), 1e-14);
+  EXPECT_LT(distance(gif.since.value(), {1, 1e7 + 1}), 1e-9);
+}
+
 TEST(Neurons, HeterogeneousAndTrainableSettings) {
   LIF lif(2, {.tau = f64({5, 10}), .dt = 1.0});
   lif.V.set(f64({0.5, 0.5}));

@@ -31,9 +31,11 @@ class Backend {
 const std::vector<Backend*>& backends();
 Backend&                     find_backend(std::string_view name);  // throws UserError listing the known names
 
-// The backend that `jit` compiles with, for the whole process. At first the one that BRAINTRACE_BACKEND names in the
-// environment, or the reference interpreter.
+// The backend that `jit` compiles with, for the whole process: the one that was set; at first the one that
+// BRAINTRACE_BACKEND names in the environment, or `cpu`.
 Backend& default_backend();
 void     set_default_backend(std::string_view name);
+// The same where the environment names none: for programs that run most of their programs once, and for tests.
+void prefer_backend(std::string_view name);
 
 }  // namespace braintrace

@@ -13,5 +13,7 @@ std::vector<TaskType> evidence_tasks();
 std::vector<TaskType> spike_tasks();
 std::vector<TaskType> text_tasks();
 std::vector<TaskType> digit_tasks();
+std::vector<TaskType> event_tasks();
+std::vector<TaskType> table_tasks();
 
 }  // namespace braintrace::tasks

@@ -15,8 +15,8 @@ using nlohmann::json;
 const std::vector<TaskType>& task_types() {
   static const std::vector<TaskType> types = [] {
     std::vector<TaskType> all;
-    for (auto family :
-         {memory_tasks, signal_tasks, matching_tasks, evidence_tasks, spike_tasks, text_tasks, digit_tasks})
+    for (auto family : {memory_tasks, signal_tasks, matching_tasks, evidence_tasks, spike_tasks, text_tasks,
+                        digit_tasks, event_tasks, table_tasks})
       for (TaskType& t : family()) all.push_back(std::move(t));
     std::sort(all.begin(), all.end(), [](const TaskType& a, const TaskType& b) { return a.name < b.name; });
     return all;
@@ -43,7 +43,7 @@ std::shared_ptr<Task> make_task(const std::string& description, uint64_t seed) {
   json parsed;
   try {
     parsed = json::parse(description);
-  } catch (const json::parse_error& e) {
+  } catch (const json::exception& e) {  // text that is no JSON, or a number too large for any type
     fail("task: not valid JSON: {}", e.what());
   }
   return make_task(parsed, seed);

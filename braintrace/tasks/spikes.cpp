@@ -13,7 +13,7 @@ namespace {
 
 std::shared_ptr<Task> poisson_rows(const zoo::Fields& f, uint64_t seed) {
   const int64_t T = count(f, "length"), n = count(f, "width"), classes = count(f, "classes");
-  if (double(n) * double(classes) > 1e8) f.refuse("classes", "profiles of so many classes and inputs are too large.");
+  if (double(n) * double(classes) > 1e7) f.refuse("classes", "profiles of so many classes and inputs are too large.");
   std::vector<double> profiles;
   for (Random random = Random::of_task(seed); std::ssize(profiles) < n * classes;)
     profiles.push_back(random.uniform(0.1, 0.9));
@@ -59,7 +59,7 @@ std::vector<TaskType> spike_tasks() {
       {"spike_integrator", "random spikes; asked at every step: how many so far, divided by the length",
        "length=50 channels=1 rate_hz=50 dt_ms=1", spike_integrator},
       {"random_frames", "random spikes with random labels: nothing to learn, for measuring",
-       "length=50 width=1024 classes=11 density=0.1", random_frames},
+       "length=50 width=64 classes=11 density=0.1", random_frames},
   };
 }
 

@@ -54,6 +54,10 @@ struct TaskType {
   std::function<std::shared_ptr<Task>(const zoo::Fields&, uint64_t seed)> make;
 };
 const std::vector<TaskType>& task_types();  // by name
+std::string                  tasks_page();  // docs/tasks.md
+
+// One sample as SVG: what is shown over time, and below it what is asked; steps without loss are grey.
+std::string picture(const Task& task);
 
 // Throws UserError that names the field and the nearest known name.
 std::shared_ptr<Task> make_task(const nlohmann::json& description, uint64_t seed);

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // What holds for every task type: shapes and types, purity, streams that differ, samples that do not depend on the
 // batch they are in; and how wrong descriptions are refused.
+#include <algorithm>
+#include <cmath>
+#include <fstream>
 #include <set>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "braintrace/io/npy.h"
 #include "braintrace/tasks/sample.h"
 #include "tests/support/error_of.h"
 
@@ -13,11 +17,33 @@ namespace braintrace::tasks {
 
 namespace {
 
-// Defaults; types that read files make up their data.
+std::string written_npz() {
+  const std::string path = ::testing::TempDir() + "/tasks_test.npz";
+  Random            random(1, Part::Train, 0);
+  Array             inputs({DType::F32, {40, 6, 3}}), targets({DType::I32, {40}});
+  for (int64_t i = 0; i < inputs.size(); ++i) inputs.mutable_data<float>()[i] = float(random.normal());
+  for (int64_t i = 0; i < 40; ++i) targets.mutable_data<int32_t>()[i] = int32_t(i % 4);
+  write_npz(path, {{"inputs", inputs}, {"targets", targets}});
+  return path;
+}
+std::string written_csv() {
+  const std::string path = ::testing::TempDir() + "/tasks_test.csv";
+  std::ofstream     out(path);
+  out << "a,b,c\n";
+  for (int row = 0; row < 200; ++row) out << row << "," << 0.5 * row << "," << row % 7 << "\n";
+  return path;
+}
+
+// Defaults; types that read files make up their data, or read what the test has written.
 std::string description(const TaskType& type) {
   nlohmann::json j{{"type", type.name}};
   for (const zoo::FieldSpec& f : zoo::field_specs(type.fields))
-    if (f.name == "synthetic") j["synthetic"] = true;
+    if (f.name == "synthetic")
+      j["synthetic"] = true;
+    else if (f.name == "bins")
+      j["bins"] = 5;
+  if (type.name == "npz") j["file"] = written_npz();
+  if (type.name == "csv") j.update({{"file", written_csv()}, {"inputs", "a,b"}, {"targets", "c"}, {"length", 5}});
   return j.dump();
 }
 
@@ -65,7 +91,7 @@ TEST(Tasks, ShapesTypesAndRanges) {
       }
     }
   }
-  EXPECT_GE(names.size(), 13u);
+  EXPECT_GE(names.size(), 20u);
 }
 
 TEST(Tasks, ABatchIsAFunctionOfSeedPartAndIndex) {
@@ -129,6 +155,16 @@ TEST(Tasks, WrongDescriptionsAreRefused) {
   expect_refused(R"({"type": "char_lm", "text": "storry"})", {"task.text", "did you mean 'story'"});
   expect_refused(R"({"type": "char_lm", "length": 100})", {"task.length", "last tenth"});
   expect_refused(R"({"type": "char_lm", "file": "/no/such/file"})", {"/no/such/file"});
+  expect_refused(R"({"type": "spiking_digits", "classes": 11})", {"task.classes", "10 digits"});
+  expect_refused(R"({"type": "sequential_digits", "validation": 0})", {"task.validation", "one part empty"});
+  expect_refused(R"({"type": "sequential_digits", "by": "rov"})", {"task.by", "did you mean 'row'"});
+  expect_refused(R"({"type": "event_stream", "layout": "hw"})", {"task.layout", "chw, hwc, flat"});
+  expect_refused(R"({"type": "event_stream", "height": 1})", {"task.height", "at least 2"});
+  for (const char* type : {"nmnist", "dvs_gesture", "shd", "ssc", "mnist"}) {
+    const std::string start = fmt::format(R"({{"type": "{}")", type);
+    expect_refused(start + "}", {"task.folder", "synthetic"});
+    expect_refused(start + R"(, "folder": "/no/such/folder"})", {"/no/such/folder"});
+  }
 }
 
 TEST(Tasks, WrongBatchesAreRefused) {

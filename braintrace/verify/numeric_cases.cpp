@@ -222,7 +222,8 @@ void verify_run(const Case& c, const json& run, Comparer& to) {
   const ETraceGraph& ours  = recorded.learner().graph();
   const Places       places(graph, ours);
   const bool         every_call = run.value("trace_axis0", "").rfind("one entry per call", 0) == 0;
-  const auto         slots      = recorded.learner().memory_slots();
+  MemorySlots        slots;
+  for (const Remembered& r : recorded.learner().remembered()) slots.push_back(r.slot);
   for (size_t i = 0; i < slots.size(); ++i) {
     const std::string name = prefix + places.array_of(slots[i], ours);
     const std::string filtered =

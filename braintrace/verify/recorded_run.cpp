@@ -175,7 +175,7 @@ std::vector<RecordedRun::Call> RecordedRun::drive() {
     Call call;
     for (const auto& [path, leaves] : grads)
       for (const auto& [leaf, g] : leaves) call.gradients[leaf_name(path, leaf)] = g.array();
-    call.memory = learner_->memory();
+    for (const Remembered& r : learner_->remembered()) call.memory.push_back(r.value);
     calls.push_back(std::move(call));
   }
   return calls;

@@ -6,6 +6,7 @@
 #include "braintrace/ops/move.h"
 #include "braintrace/ops/reduce.h"
 #include "braintrace/zoo/cell.h"
+#include "braintrace/zoo/parts.h"
 
 namespace braintrace::zoo {
 
@@ -32,9 +33,11 @@ Tensor flattened(const Tensor& x, int64_t trailing) {
 
 std::vector<LayerType> basic_layers() {
   return {
-      {"linear", "y = x W + b", "n_in n_out bias=true",
+      {"linear", "y = x (W ∘ mask) + b, mask = 1 unless given", "n_in n_out bias=true mask?",
        [](const Fields& f) -> ModulePtr {
-         return std::make_shared<nn::Linear>(f.integer("n_in"), f.integer("n_out"), linear_options(f));
+         nn::LinearOptions o = linear_options(f);
+         o.w_mask            = mask_of(f);
+         return std::make_shared<nn::Linear>(f.integer("n_in"), f.integer("n_out"), o);
        }},
       {"plain_linear", "y = x w + b by plain operations: same-step gradient only", "n_in n_out bias=true",
        [](const Fields& f) -> ModulePtr {

@@ -64,6 +64,17 @@ std::vector<FieldSpec> field_specs(std::string_view text) {
   return out;
 }
 
+std::string field_list(const std::string& specs) {
+  std::string out;
+  for (const FieldSpec& f : field_specs(specs)) {
+    out += out.empty() ? "" : ", ";
+    out += f.required    ? fmt::format("`{}`", f.name)
+           : f.otherwise ? fmt::format("`{} = {}`", f.name, *f.otherwise)
+                         : fmt::format("[`{}`]", f.name);
+  }
+  return out.empty() ? "–" : out;
+}
+
 Fields::Fields(const json& object, std::string path, std::string what, std::vector<FieldSpec> specs)
     : json_(&object),
       path_(std::move(path)),

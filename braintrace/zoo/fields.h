@@ -20,6 +20,7 @@ struct FieldSpec {
   std::optional<std::string> otherwise;  // default, as JSON
 };
 std::vector<FieldSpec> field_specs(std::string_view text);
+std::string            field_list(const std::string& specs);  // as documents show it: `n_in`, [`name`], `leak = 0.5`
 
 class Fields {
  public:

@@ -59,12 +59,13 @@ std::vector<LayerType> kit_layers() {
          return std::make_shared<nn::SignedWLinear>(f.integer("n_in"), f.integer("n_out"),
                                                     nn::SignedWLinearOptions{.w_sign = sign});
        }},
-      {"scaled_ws_linear", "y = (x Ŵ) g + b, Ŵ = (W - mean)/√max(I var, ε) over inputs",
-       "n_in n_out gain=true bias=true eps=1e-4",
+      {"scaled_ws_linear", "y = (x (Ŵ ∘ mask)) g + b, Ŵ = (W - mean)/√max(I var, ε) over inputs, mask = 1 unless given",
+       "n_in n_out gain=true bias=true eps=1e-4 mask?",
        [](const Fields& f) -> ModulePtr {
          return std::make_shared<nn::ScaledWSLinear>(
              f.integer("n_in"), f.integer("n_out"),
-             nn::ScaledWSLinearOptions{.b_init = bias_of(f), .ws_gain = f.flag("gain"), .eps = f.number("eps")});
+             nn::ScaledWSLinearOptions{
+                 .b_init = bias_of(f), .w_mask = mask_of(f), .ws_gain = f.flag("gain"), .eps = f.number("eps")});
        }},
       {"sparse_linear", "y = x W + b, W with a fixed pattern", "csr bias=false", sparse_linear},
       {"grouped_linear", "y_g = x_g W_g + b_g", "groups n_in n_out bias=true",

@@ -46,14 +46,19 @@ ModulePtr izhikevich(const Fields& f) {
   o.method    = nn::integrator_named(f.choice("method", {"exp_euler", "euler"}));
   return std::make_shared<nn::Izhikevich>(f.integer("n"), o);
 }
-ModulePtr two_current_gif(const Fields& f) {
+nn::GifOptions two_currents(const Fields& f) {
   nn::GifOptions o;
   o.A1                 = f.number("A1");
   o.A2                 = f.number("A2");
   o.membrane.dt        = f.number("dt_ms");
   o.membrane.tau       = time_of(f, "tau_ms");
   o.membrane.surrogate = surrogate_of(f);
-  return std::make_shared<nn::Gif>(f.integer("n"), o);
+  return o;
+}
+nn::GifOptions two_currents_undecayed(const Fields& f) {
+  nn::GifOptions o = two_currents(f);
+  o.decay_first    = false;
+  return o;
 }
 
 }  // namespace
@@ -66,7 +71,8 @@ std::vector<LayerType> neuron_layers() {
   const std::string exp  = cortical + " V_init=-65.0 V_T=-59.9 delta_T=3.48",
                     qua  = cortical + " V_init=-65.0 V_c=-50.0 c=0.07";
   const std::string adex = exp + " a=1.0 b=1.0 tau_w_ms=30.0", adqua = qua + " a=1.0 b=0.1 tau_w_ms=10.0";
-  const auto        tau_ref = time_field("tau_ref_ms");
+  const std::string two_current_fields = "n tau_ms=20.0 A1=0.0 A2=0.0 dt_ms=1.0 surrogate=\"relu_grad\"";
+  const auto        tau_ref            = time_field("tau_ref_ms");
   return {
       {"if", "τ dv/dt = -v + R x; v ← v - V_th z at a spike", lif_fields, make<nn::IF>(membrane)},
       {"lif", "τ dv/dt = -v + V_rest + R x; v ← v - (V_th - V_reset) z at a spike", lif_fields,
@@ -92,7 +98,9 @@ std::vector<LayerType> neuron_layers() {
       {"izhikevich", "dv/dt = 0.04 v² + 5 v + 140 - u + x, du/dt = a (b v - u); v ← c, u ← u + d at a spike",
        "n a=0.02 b=0.2 c=-65.0 d=8.0 V_th=30.0 dt_ms=1.0 method=\"exp_euler\" surrogate=\"relu_grad\"", izhikevich},
       {"gif_two_currents", "τ dv/dt = -(v - V_rest) + R (I1 + I2 + x), a moving threshold, I_j jump at a spike",
-       "n tau_ms=20.0 A1=0.0 A2=0.0 dt_ms=1.0 surrogate=\"relu_grad\"", two_current_gif},
+       two_current_fields, make<nn::Gif>(two_currents)},
+      {"gif_two_currents_ref", "gif_two_currents that rests for τ_ref after a spike; I_j act before they decay",
+       two_current_fields + short_ref, make<nn::GifRef>(tau_ref, two_currents_undecayed)},
       {"cuba_lif", "lif with its own synapse τ_syn dg/dt = -g; τ dv/dt = -v + V_rest + R (g + x)",
        lif_fields + " tau_syn_ms=5.0", make<nn::CubaLIF>(time_field("tau_syn_ms"), membrane)},
       {"coba_lif", "cuba_lif with g (E - v) in place of g", lif_fields + " tau_syn_ms=5.0 E=0.0",

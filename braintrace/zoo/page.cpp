@@ -9,17 +9,6 @@ namespace braintrace::zoo {
 
 namespace {
 
-std::string field_list(const std::string& specs) {
-  std::string out;
-  for (const FieldSpec& f : field_specs(specs)) {
-    out += out.empty() ? "" : ", ";
-    out += f.required    ? fmt::format("`{}`", f.name)
-           : f.otherwise ? fmt::format("`{} = {}`", f.name, *f.otherwise)
-                         : fmt::format("[`{}`]", f.name);
-  }
-  return out.empty() ? "–" : out;
-}
-
 std::string cell_text(std::string text) {
   for (size_t i = text.find('|'); i != text.npos; i = text.find('|', i + 2)) text.replace(i, 1, "\\|");
   return text;

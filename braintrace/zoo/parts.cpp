@@ -78,9 +78,11 @@ nn::LIFOptions lif_options(const Fields& f, int64_t n) {
           .method    = nn::integrator_named(f.choice("method", {"exp_euler", "euler"}))};
 }
 
+nn::WeightFactor mask_of(const Fields& f) { return f.has("mask") ? f.array("mask") : Tensor(); }
+
 const char* const conv_fields =
     "in_size out_channels kernel_size stride=1 padding=\"SAME\" lhs_dilation=1 rhs_dilation=1 groups=1 bias=false "
-    "channel_first=false out_size?";
+    "channel_first=false mask? out_size?";
 
 std::shared_ptr<nn::ConvNd> conv_of(const Fields& c) {
   const size_t          axes    = c.what() == "conv1d" ? 1 : c.what() == "conv2d" ? 2 : 3;
@@ -95,6 +97,7 @@ std::shared_ptr<nn::ConvNd> conv_of(const Fields& c) {
                                          .rhs_dilation  = c.integers("rhs_dilation"),
                                          .groups        = c.integer("groups"),
                                          .b_init        = c.flag("bias") ? nn::OptionalInit(0) : nn::no_bias,
+                                         .w_mask        = mask_of(c),
                                          .channel_first = c.flag("channel_first")});
   if (c.has("out_size") && conv->out_size() && c.integers("out_size") != *conv->out_size())
     c.refuse("out_size", fmt::format("this convolution gives {}.", to_string(*conv->out_size())));

@@ -10,9 +10,10 @@
 
 namespace braintrace::zoo {
 
-nn::Activation activation_of(const Fields& f, const std::string& name = "activation");
-SparsePattern  pattern_of(const Fields& f, const std::string& name);  // {"shape", "indptr", "indices"}
-Surrogate      surrogate_of(const Fields& f);                         // {"type": "relu_grad", "alpha": …}
+nn::Activation   activation_of(const Fields& f, const std::string& name = "activation");
+SparsePattern    pattern_of(const Fields& f, const std::string& name);  // {"shape", "indptr", "indices"}
+Surrogate        surrogate_of(const Fields& f);                         // {"type": "relu_grad", "alpha": …}
+nn::WeightFactor mask_of(const Fields& f);                              // field mask?
 // A number or a list of numbers.
 Tensor number_or_list(const Fields& f, const std::string& name);
 

@@ -83,12 +83,22 @@ ModulePtr composed_population(const Fields& f) {
 }
 
 // A population neu with one projection syn from [x; its own spikes], or from x.
+// Multiplies the first weights of inputs and of spikes, which want other strengths.
+void scale_weights(const nn::Linear& comm, int64_t n_in, double ff, double rec) {
+  const Tensor  w    = comm.weight.leaf("weight");
+  const int64_t rows = w.shape()[0];
+  Tensor        out  = slice_axis(w, 0, 0, n_in) * ff;
+  if (rows > n_in) out = concat({out, slice_axis(w, 0, n_in, rows) * rec}, 0);
+  comm.weight.set_leaf("weight", out);
+}
+
 ModulePtr population(const Fields& f, bool exponential) {
   const int64_t n = f.integer("n_rec"), n_in = f.integer("n_in");
   const bool    recurrent = f.flag("recurrent");
   const auto    neu       = neuron_of(f, n);
   const auto    comm      = std::make_shared<nn::Linear>(recurrent ? n_in + n : n_in, n);
-  ModulePtr     proj;
+  scale_weights(*comm, n_in, f.number("ff_scale"), f.number("rec_scale"));
+  ModulePtr proj;
   if (exponential) {
     const auto syn = std::make_shared<nn::Expon>(n, setting_of<nn::TimeSetting>(f, "tau_syn_ms", n), f.number("dt_ms"));
     proj           = std::make_shared<nn::AlignPostProj>(comm, syn, nn::cuba(), neu);
@@ -182,7 +192,8 @@ ModulePtr coba_population(const Fields& f) {
 
 std::vector<LayerType> spiking_layers() {
   const std::string membrane = membrane_fields(5, 1, 0, 0);
-  const std::string lif      = "n_in n_rec recurrent=true neuron=\"lif\" tau_a_ms=100.0 beta=0.1 " + membrane;
+  const std::string lif =
+      "n_in n_rec recurrent=true neuron=\"lif\" tau_a_ms=100.0 beta=0.1 " + membrane + "ff_scale=1.0 rec_scale=1.0 ";
   return {
       {"snn_delta", "V gets comm([x;z]) after each step of an if, lif or alif population", lif,
        [](const Fields& f) { return population(f, false); }},

@@ -60,7 +60,7 @@ void single_layer() {
   check(relation_of(graph, "rnn.W.weight").hidden_groups == std::vector<int>{0},
         "the recurrent weight is associated with hidden group 0");
   check(graph.hidden_param_op_relations.size() == 1, "the readout weight feeds no hidden state, so it does not appear");
-  check(algo.memory()[0].type() == bt::Type{bt::DType::F32, {42, 32, 1}},
+  check(algo.get_etrace_of(bt::Path{"rnn", "W", "weight"})[0].value.type() == bt::Type{bt::DType::F32, {42, 32, 1}},
         "D_RTRL maintains an eligibility trace for the recurrent weight");
 }
 

@@ -133,6 +133,38 @@ TEST(Calls, ForwardIsTheBareModel) {
   }
 }
 
+// Two inputs, one that comes anew at every step and one that stays.
+struct Offset : Module {
+  std::shared_ptr<Module> cell = make_model(layer("gru", 2, 3));
+  Offset() { children({{"cell", *cell}}); }
+  Tensors update_all(const Tensors& in) override { return {(*cell)(in[0] + in[1])}; }
+};
+TEST(Calls, InputsThatStayAreTheSameInEveryStep) {
+  const Tensor c   = normal({DType::F64, {2}}, 8);
+  const auto   run = [&](const std::function<Tensor(OnlineLearner&)>& call) {
+    Offset model;
+    set_states(model, 21);
+    D_RTRL learner(model);
+    learner.compile_graph(Tensors{row(xs, 0), c});
+    return grad([&](Tensor) { return loss_of(call(learner)); }, model.params())(c);
+  };
+  const Gradients want = run([&](OnlineLearner& l) { return l(MultiStepData{{xs, broadcast_to(c, {T, 2})}}); });
+  const Gradients got  = run([&](OnlineLearner& l) {
+    return l.update({MultiStepData{{xs}}, SingleStepData{{c}}}).front();
+  });
+  EXPECT_GT(difference(want, want).weakest, 1e-6);
+  EXPECT_EQ(gap(got, want), 0);
+  // Without a time axis anywhere it is one step.
+  const auto one = [&](OnlineLearner& l) {
+    return l.update({SingleStepData{{row(xs, 0)}}, SingleStepData{{c}}}).front();
+  };
+  EXPECT_EQ(gap(run(one), run([&](OnlineLearner& l) { return l.update(Tensors{row(xs, 0), c}).front(); })), 0);
+  const auto uneven = [&](OnlineLearner& l) {
+    return l.update({MultiStepData{{xs}}, MultiStepData{{zeros({3, 2}, DType::F64)}}}).front();
+  };
+  EXPECT_NE(error_of([&] { run(uneven); }).find("inputs of 5 and 3 steps"), std::string::npos);
+}
+
 TEST(Calls, MisuseIsExplained) {
   auto   model = make_model(chain({layer("gru", 2, 3), linear(3, 2)}), 4);
   D_RTRL learner(*model);
@@ -178,6 +210,39 @@ TEST(Calls, MisuseIsExplained) {
   init_all_states(*model, {.batch_size = 5});
   const std::string other = error_of([&] { learner(zeros({4, 2}, DType::F64)); });
   EXPECT_NE(other.find("compiled with state 'a.h' of f64[4,3], which is f64[5,3] now"), std::string::npos) << other;
+}
+
+// A loss that fails behind the call takes back what the call did.
+TEST(Calls, AFailingLossLeavesEverythingAsItWas) {
+  for (const char* rule : {"d_rtrl", "ostl_feedforward", "uoro", "rtrl"}) {
+    auto       model   = make_model(chain({layer("vanilla_rnn", 2, 3), layer("gru", 3, 3), linear(3, 2)}));
+    const auto learner = compile(*model, rule, row(xs, 0));
+    for (const Tensor& t : learner->memory()) EXPECT_EQ(max(abs(t)).item(), 0) << rule;
+    set_states(*model, 21);
+    (*learner)(row(xs, 0));
+    const auto everything = [&] {
+      Tensors out;
+      for (const StateMap& map : {model->states(), learner->own_states()})
+        for (const auto& [path, state] : map)
+          for (const std::string& leaf : state.leaf_names()) out.push_back(state.leaf(leaf));
+      return out;
+    };
+    const Tensors before = everything();
+    const auto    loss   = [&](Tensor x) {
+      (*learner)(x);
+      return squared(zeros({2}, DType::F64) + zeros({3}, DType::F64));
+    };
+    EXPECT_NE(error_of([&] { grad(loss, model->params())(row(xs, 1)); }), "") << rule;
+    EXPECT_NE(error_of([&] { jit(grad(loss, model->params()))(row(xs, 1)); }), "") << rule;
+    const Tensors after = everything();
+    for (size_t i = 0; i < before.size(); ++i) EXPECT_EQ(max(abs(after[i] - before[i])).item(), 0) << rule;
+    (*learner)(row(xs, 1));  // and it goes on
+    EXPECT_EQ(learner->running_index(), 2);
+    double moved = 0;
+    for (size_t i = 0; i < before.size(); ++i)
+      moved += max(abs(convert(everything()[i] - before[i], DType::F64))).item();
+    EXPECT_GT(moved, 1) << rule;
+  }
 }
 
 TEST(Calls, TracesStayBounded) {

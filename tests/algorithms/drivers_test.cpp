@@ -112,6 +112,26 @@ TEST(EtraceGrad, MeanDividesOnceByTheMask) {
   EXPECT_LT(gap(light.sweep({.mask = mask_of(little)}).grads, Learning().by_hand(little)), exact);  // Σ m < 1
 }
 
+// Losses per sample: their mean is over steps and samples, as a mask of ones says.
+TEST(EtraceGrad, MeanCountsEveryLoss) {
+  constexpr int64_t B    = 3;
+  const auto        mean = [&](const Tensor& mask, Reduction reduction, LossOutput output) {
+    Learning r(all_direct, B);
+    return etrace_grad([&](Tensor x, Tensor y) { return sum(square((*r.learner)(x)-y), Ints{-1}); }, *r.learner,
+                       {.mask = mask, .reduction = reduction, .loss_output = output})(r.xs, r.ys);
+  };
+  const auto total = mean({}, Reduction::Sum, LossOutput::Scalar),
+             plain = mean({}, Reduction::Mean, LossOutput::Scalar);
+  ASSERT_GT(total.grads.squared_norm().item(), 1e-6);
+  EXPECT_LT(gap(plain.grads, total.grads / Tensor(static_cast<double>(T * B))), exact);
+  EXPECT_NEAR(plain.losses.item(), total.losses.item() / (T * B), exact);
+  for (const Shape& shape : {Shape{T}, Shape{T, B}}) {
+    const auto masked = mean(full(shape, 1.0, DType::F64), Reduction::Mean, LossOutput::Scalar);
+    EXPECT_EQ(gap(masked.grads, plain.grads), 0) << to_string(shape);
+    EXPECT_EQ(masked.losses.item(), plain.losses.item()) << to_string(shape);
+  }
+}
+
 TEST(EtraceGrad, MasksGateTheLossAndNothingElse) {
   const std::vector<double> late = {0, 0, 0, 1, 1, 1, 1}, holes = {1, 0, 0, 1, 0, 1, 1};
   const auto                tail = [](const Tensor& t) { return slice_axis(t, 0, 3, T); };

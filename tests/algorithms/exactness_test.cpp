@@ -11,8 +11,9 @@
 #include "braintrace/algorithms/uoro.h"
 #include "braintrace/control/scan.h"
 #include "braintrace/etp/dense.h"
+#include "braintrace/ops/compare.h"
 #include "braintrace/zoo/cell.h"
-#include "tests/algorithms/support.h"
+#include "tests/algorithms/models.h"
 #include "tests/support/golden_case.h"
 
 namespace braintrace {
@@ -53,12 +54,12 @@ struct Trial {
   double                  spread = 0.5;
 
   Trial(const json& description, const Shape& x, int64_t T, BatchSize batch = {})
-      : model(make_model(description, batch)) {
-    Shape shape = x;
-    if (batch) shape.insert(shape.begin(), *batch);
-    shape.insert(shape.begin(), T);
-    xs = normal({Environment::precision(), shape}, 5);
-    m  = ones({T}, Environment::precision());
+      : Trial(DiagonalModel{"", description, x}, T, batch) {}
+  Trial(const DiagonalModel& of, int64_t T, BatchSize batch = {})
+      : model(make_model(of.model, batch)), m(ones({T}, Environment::precision())) {
+    Shape leading{T};
+    if (batch) leading.push_back(*batch);
+    xs = of.inputs(leading);
   }
 
   Gradients exact() {
@@ -79,7 +80,11 @@ struct Trial {
   }
 };
 
-// One step: every parameter of every recorded model, in the states the recorded run has after three steps.
+// One step: every parameter of every recorded model, in the states the recorded run has after three steps. UORO has its
+// part of the same step as a random product unless reverse mode runs inside the step.
+VjpMethod exact_method(const NamedRule& r) {
+  return std::string(r.name) == "UORO" ? VjpMethod::MultiStep : VjpMethod::SingleStep;
+}
 class OneStep : public testing::TestWithParam<std::string> {};
 TEST_P(OneStep, IsTheSameStepGradient) {
   Loaded        c(GetParam());
@@ -100,9 +105,9 @@ TEST_P(OneStep, IsTheSameStepGradient) {
   const auto      params = c.model->params();
   const Gradients want   = grad([&](Tensor in) { return loss_of((*c.model)(in)); }, params)(x);
   ASSERT_GT(want.squared_norm().item(), 1e-8);
-  for (const NamedRule& r : {all_rules()[0], all_rules()[2], all_rules()[3]}) {
+  for (const NamedRule& r : all_rules()) {
     restore();
-    const auto learner = r.make(*c.model, VjpMethod::SingleStep);
+    const auto learner = r.make(*c.model, exact_method(r));
     learner->compile_graph(x);
     const Gradients  got = grad([&](Tensor in) { return loss_of((*learner)(in)); }, params)(x);
     const Difference d   = difference(got, want);
@@ -112,92 +117,73 @@ TEST_P(OneStep, IsTheSameStepGradient) {
 INSTANTIATE_TEST_SUITE_P(Recorded, OneStep, testing::ValuesIn(golden_cases({"corrected"})),
                          [](const auto& info) { return info.param.substr(info.param.find('/') + 1); });
 
-// One step under every rule, on models that differ in kind. UORO has its part of the same step as a random product
-// unless reverse mode runs inside the step.
-TEST(OneStepOfEveryRule, IsTheSameStepGradient) {
-  const json              stack  = chain({layer("mgu", 3, 4), layer("leaky_rnn", 4, 3, {{"leak", 0.8}})});
-  const std::vector<json> models = {chain({layer("gru", 3, 4), linear(4, 2)}),
-                                    chain({layer("lstm", 3, 4), linear(4, 2)}), stack,
-                                    layer("snn_expcu", 3, 4, {{"neuron", "alif"}, {"surrogate", "sigmoid"}})};
+// More steps are exact under RTRL only, which shows that the test can fail.
+TEST(SomeSteps, AreExactUnderRtrlOnly) {
+  const json stack = chain({layer("mgu", 3, 4), layer("leaky_rnn", 4, 3, {{"leak", 0.8}})});
   for (const NamedRule& r : all_rules()) {
-    const VjpMethod method = std::string(r.name) == "UORO" ? VjpMethod::MultiStep : VjpMethod::SingleStep;
-    for (const json& description : models) {
-      Trial            one(description, {3}, 1);
-      const Difference d = difference(one.steps(r, method), one.exact());
-      EXPECT_LT(d.worst, 1e-11) << r.name << " " << d.leaf << " " << description;
-      EXPECT_GT(d.weakest, 1e-6) << description;
-    }
-    // More steps are exact under RTRL only, which shows that the test can fail.
     Trial        three(stack, {3}, 3);
-    const double apart = gap(three.steps(r, method), three.exact());
+    const double apart = gap(three.steps(r, exact_method(r)), three.exact());
     EXPECT_EQ(apart < 1e-10, std::string(r.name) == "RTRL") << r.name << " " << apart;
     EXPECT_TRUE(apart < 1e-10 || apart > 1e-3) << r.name << " " << apart;
   }
 }
 
-// h ← leak h + op(x): D-RTRL is BPTT, step by step and in windows.
-json leaky(const json& op, const Shape& h, const std::string& activation = "identity") {
-  return {{"type", "leaky_op_rnn"},
-          {"op", op},
-          {"h_shape", std::vector<int64_t>(h.begin(), h.end())},
-          {"leak", 0.7},
-          {"input", "x"},
-          {"activation", activation}};
-}
-struct Row {
-  const char* name;
-  json        model;
-  Shape       x;
+// The law in both precisions, with its tolerance in each.
+struct Precision {
+  DType  dtype;
+  double exact;
 };
-const std::vector<Row>& diagonal_models() {
-  const json        conv = {{"type", "conv2d"},      {"in_size", {3, 3, 1}}, {"out_channels", 2},
-                            {"kernel_size", {2, 2}}, {"padding", "VALID"},   {"bias", true}};
-  const json        csr  = {{"shape", {3, 4}}, {"indptr", {0, 2, 3, 5}}, {"indices", {0, 2, 1, 0, 3}}};
-  static const auto list = std::vector<Row>{
-      {"dense", leaky({{"kind", "dense"}, {"n_in", 3}, {"n_out", 4}, {"bias_shape", {4}}}, {4}), {3}},
-      {"dense_tanh", leaky({{"kind", "dense"}, {"n_in", 3}, {"n_out", 4}, {"bias_shape", {4}}}, {4}, "tanh"), {3}},
-      {"conv", leaky({{"kind", "conv"}, {"conv", conv}}, {2, 2, 2}), {3, 3, 1}},
-      {"sparse", leaky({{"kind", "sparse"}, {"csr", csr}, {"bias_shape", {4}}}, {4}), {3}},
-      {"lora",
-       leaky({{"kind", "lora"}, {"n_in", 3}, {"n_out", 4}, {"rank", 2}, {"alpha", 0.7}, {"bias_shape", {4}}}, {4}),
-       {3}},
-      {"elementwise", layer("diag_rnn", 3, 4), {3}},
-      {"two states", layer("stacked_pair", 3, 4), {3}},
-      {"old states", layer("skip_out_rnn", 3, 4, {{"leak", 0.7}}), {3}},
-      {"spiking", layer("snn_expcu", 3, 4, {{"recurrent", false}, {"neuron", "alif"}, {"surrogate", "sigmoid"}}), {3}},
-  };
-  return list;
-}
+const Precision precisions[] = {{DType::F64, 1e-11}, {DType::F32, 1e-5}};
 
 TEST(Diagonal, DRtrlIsBptt) {
-  const NamedRule& d_rtrl = all_rules()[0];
-  for (const Row& row : diagonal_models())
-    for (const BatchSize batch : {BatchSize(), BatchSize(2)}) {
-      Trial            trial(row.model, row.x, 4, batch);
-      const Gradients  want = trial.exact();
-      const Difference d    = difference(trial.steps(d_rtrl), want);
-      EXPECT_LT(d.worst, 1e-11) << row.name << " " << d.leaf;
-      EXPECT_GT(d.weakest, 1e-6) << row.name;
-      EXPECT_LT(gap(trial.windows(d_rtrl, {1, 3}), want), 1e-11) << row.name;
-      EXPECT_LT(gap(trial.steps(d_rtrl, VjpMethod::MultiStep), want), 1e-11) << row.name;
-      // One step of a factorised trace is exact, more are not, but no worse than nothing.
-      Trial        two(row.model, row.x, 2, batch);
-      const double factored = gap(two.steps(all_rules()[3]), two.exact());
-      EXPECT_LT(factored, 1) << row.name;
-      EXPECT_GT(factored, 1e-6) << row.name;
-    }
+  const NamedRule &d_rtrl = all_rules()[0], &factored = all_rules()[3];
+  for (const auto& [dtype, exact] : precisions)
+    for (const DiagonalModel& of : diagonal_models())
+      for (const BatchSize batch : {BatchSize(), BatchSize(2)}) {
+        if (dtype == DType::F32 && batch) continue;
+        const Environment::Scope precision({.precision = dtype});
+        Trial                    trial(of, 4, batch);
+        const Gradients          want = trial.exact(), got = trial.steps(d_rtrl);
+        const Difference         d = difference(got, want);
+        EXPECT_LT(d.worst, exact) << of.name << " " << d.leaf;
+        EXPECT_GT(d.weakest, 1e-4) << of.name;
+        for (const auto& [path, leaves] : got)
+          for (const auto& [leaf, g] : leaves) EXPECT_EQ(g.dtype(), dtype);
+        EXPECT_LT(gap(trial.windows(d_rtrl, {1, 3}), want), exact) << of.name;
+        EXPECT_LT(gap(trial.steps(d_rtrl, VjpMethod::MultiStep), want), exact) << of.name;
+        // One step of a factorised trace is exact, more are not, but no worse than nothing.
+        Trial one(of, 1, batch), two(of, 2, batch);
+        EXPECT_LT(gap(one.steps(factored), one.exact()), exact) << of.name;
+        const double apart = gap(two.steps(factored), two.exact());
+        EXPECT_LT(apart, 1) << of.name;
+        EXPECT_GT(apart, 1e-6) << of.name;
+      }
 }
 
-TEST(Diagonal, HoldsInSinglePrecision) {
-  const Environment::Scope single({.precision = DType::F32});
-  for (const Row& row : diagonal_models()) {
-    Trial            trial(row.model, row.x, 4);
-    const Difference d = difference(trial.steps(all_rules()[0]), trial.exact());
-    EXPECT_LT(d.worst, 1e-5) << row.name << " " << d.leaf;
-    EXPECT_GT(d.weakest, 1e-4) << row.name;
-    for (const auto& [path, leaves] : trial.steps(all_rules()[0]))
-      for (const auto& [leaf, g] : leaves) EXPECT_EQ(g.dtype(), DType::F32);
+// Two layers with memory: the last one is exact, those before it lose what it remembers of them.
+TEST(Stacked, TheLastLayerIsExact) {
+  const json dense = {{"kind", "dense"}, {"n_in", 4}, {"n_out", 4}, {"bias_shape", {4}}};
+  Trial      trial(chain({leaky(dense, {4}, "tanh"), leaky(dense, {4}, "tanh")}), {4}, 4);
+  const auto first = [](const std::string& leaf) { return leaf.rfind("a", 0) == 0; };
+  const auto last  = [](const std::string& leaf) { return leaf.rfind("b", 0) == 0; };
+  const auto want = trial.exact(), got = trial.steps(all_rules()[0]);
+  EXPECT_GT(difference(got, want, last).weakest, 1e-4);
+  EXPECT_LT(gap(got, want, last), 1e-11);
+  EXPECT_GT(gap(got, want, first), 0.1);
+}
+
+// A tail that permutes positions: no scope follows it, and the compiler says so.
+TEST(PermutingTail, NoRuleWithATraceIsExact) {
+  Trial           trial(layer("position_mix_rnn", 3, 4,
+                              {{"mix", "roll"}, {"shift", 1}, {"where", "tail"}, {"leak", 0.7}, {"recurrent", false}}),
+                        {3}, 4);
+  const Gradients want = trial.exact();
+  for (const NamedRule& r : {all_rules()[0], all_rules()[1], all_rules()[5]}) {
+    const auto learner = trial.start(r);
+    EXPECT_GT(gap(stepwise(*learner, trial.xs, trial.m), want), 1e-2) << r.name;
+    EXPECT_FALSE(learner->graph().explain({.kind = DiagnosticKind::RelationTailMovesPositions}).empty()) << r.name;
   }
+  EXPECT_LT(gap(trial.steps(all_rules()[7]), want), 1e-11);
 }
 
 const json coupled_models[] = {chain({layer("gru", 3, 4), linear(4, 2)}),
@@ -205,16 +191,18 @@ const json coupled_models[] = {chain({layer("gru", 3, 4), linear(4, 2)}),
                                chain({layer("lstm", 3, 4), layer("mgu", 4, 3)})};
 
 TEST(WholeSequence, EveryRuleIsBpttInOneMultiStepWindow) {
-  for (const json& description : coupled_models) {
-    Trial           trial(description, {3}, 4);
-    const Gradients want = trial.exact();
-    for (const NamedRule& r : all_rules()) {
-      const Difference d = difference(trial.windows(r, {4}, VjpMethod::MultiStep), want);
-      EXPECT_LT(d.worst, 1e-10) << r.name << " " << d.leaf << " " << description;
+  for (const auto& [dtype, exact] : precisions)
+    for (const json& description : coupled_models) {
+      const Environment::Scope precision({.precision = dtype});
+      Trial                    trial(description, {3}, 4);
+      const Gradients          want = trial.exact();
+      for (const NamedRule& r : all_rules()) {
+        const Difference d = difference(trial.windows(r, {4}, VjpMethod::MultiStep), want);
+        EXPECT_LT(d.worst, 10 * exact) << r.name << " " << d.leaf << " " << description;
+      }
+      // A window that starts in the middle has nothing of what was before.
+      EXPECT_GT(gap(trial.windows(all_rules().back(), {2, 2}), want), 1e-2) << description;
     }
-    // A window that starts in the middle has nothing of what was before.
-    EXPECT_GT(gap(trial.windows(all_rules().back(), {2, 2}), want), 1e-2) << description;
-  }
 }
 
 TEST(Rtrl, IsBpttStepByStep) {
@@ -225,27 +213,36 @@ TEST(Rtrl, IsBpttStepByStep) {
 }
 
 TEST(Snap, SaturatedIsBpttForTracedWeights) {
-  const json ring = {{"shape", {4, 4}}, {"indptr", {0, 1, 2, 3, 4}}, {"indices", {1, 2, 3, 0}}};
+  json grouped     = leaky({{"kind", "grouped"}, {"groups", 2}, {"k_in", 3}, {"k_out", 2}}, {2, 2}, "tanh");
+  grouped["input"] = "xh";
+  const json ring  = {{"shape", {4, 4}}, {"indptr", {0, 1, 2, 3, 4}}, {"indices", {1, 2, 3, 0}}};
   struct Saturated {
     const char* name;
     json        cell;
     int         n;
+    Shape       x = {3};
   };
-  for (const Saturated& s :
-       {Saturated{"dense", layer("vanilla_rnn", 3, 4, {{"activation", "tanh"}}), 2},
-        Saturated{"gated", layer("mini_gru", 3, 4), 2},
-        Saturated{"low rank", layer("lora_op_rnn", 3, 4, {{"rank", 2}, {"alpha", 0.9}}), 2},
-        Saturated{"ring", layer("sparse_rnn", 3, 4, {{"activation", "tanh"}, {"csr", ring}}), 4}}) {
-    Trial            trial(chain({s.cell, linear(4, 2)}), {3}, 5);
-    const Gradients  want   = trial.exact();
-    const auto       traced = [](const std::string& leaf) { return leaf.rfind("out", 0) != 0; };
-    const Difference d      = difference(trial.steps(rule<SnAp>("SnAp", s.n)), want, traced);
-    EXPECT_LT(d.worst, 1e-11) << s.name << " " << d.leaf;
-    EXPECT_GT(d.weakest, 1e-6) << s.name;
-    EXPECT_GT(gap(trial.steps(rule<SnAp>("SnAp", s.n - 1)), want, traced), 1e-5) << s.name;
-    // A wider reach changes nothing.
-    EXPECT_LT(gap(trial.steps(rule<SnAp>("SnAp", s.n + 3)), want, traced), 1e-11) << s.name;
-  }
+  for (const auto& [dtype, exact] : precisions)
+    for (const Saturated& s :
+         {Saturated{"dense", layer("vanilla_rnn", 3, 4, {{"activation", "tanh"}}), 2},
+          Saturated{"gated", layer("mini_gru", 3, 4), 2},
+          Saturated{"low rank", layer("lora_op_rnn", 3, 4, {{"rank", 2}, {"alpha", 0.9}}), 2},
+          Saturated{"grouped", grouped, 2, {2, 1}},
+          Saturated{"ring", layer("sparse_rnn", 3, 4, {{"activation", "tanh"}, {"csr", ring}}), 4}}) {
+      const Environment::Scope precision({.precision = dtype});
+      Trial                    trial(chain({s.cell,
+                                            {{"name", "flat"}, {"type", "flatten"}, {"n_trailing_axes", static_cast<int>(s.x.size())}},
+                                            linear(4, 2)}),
+                                     s.x, 5);
+      const Gradients          want   = trial.exact();
+      const auto               traced = [](const std::string& leaf) { return leaf.rfind("out", 0) != 0; };
+      const Difference         d      = difference(trial.steps(rule<SnAp>("SnAp", s.n)), want, traced);
+      EXPECT_LT(d.worst, exact) << s.name << " " << d.leaf;
+      EXPECT_GT(d.weakest, 1e-4) << s.name;
+      EXPECT_GT(gap(trial.steps(rule<SnAp>("SnAp", s.n - 1)), want, traced), 1e-5) << s.name;
+      // A wider reach changes nothing.
+      EXPECT_LT(gap(trial.steps(rule<SnAp>("SnAp", s.n + 3)), want, traced), exact) << s.name;
+    }
 }
 
 TEST(Rules, CoincideWhereTheyMust) {
@@ -278,52 +275,67 @@ TEST(WeakRecurrence, IsAligned) {
     for (const auto& [leaf, g] : leaves) {
       const Tensor mine = got.at(path, leaf);
       EXPECT_GT(sum(mine * g).item(), 0.99 * std::sqrt(squared(mine).item() * squared(g).item())) << path.str();
-      EXPECT_NEAR(std::sqrt(squared(mine).item() / squared(g).item()), 1, 0.3) << path.str();
+      const double size = std::sqrt(squared(mine).item() / squared(g).item());
+      EXPECT_GT(size, 0.8) << path.str();
+      EXPECT_LT(size, 1.3) << path.str();
+      EXPECT_GT(mean(convert(greater(mine * g, 0.0), DType::F64)).item(), 0.9) << path.str();
     }
   EXPECT_GT(gap(got, want), 1e-6);
 }
 
-// For every row x_k of the input: h ← 0.7 h + 0.3 tanh(x_k w + mixing h w_rec)
-std::shared_ptr<Module> settling(double mixing) {
+// For every row x_k of the input: h ← 0.7 h + 0.3 tanh(x_k w + mixing h w_rec), and with two states u ← 0.8 u + 0.5 h
+// beside it, which h reads.
+std::shared_ptr<Module> settling(double mixing, bool two_states) {
   random::seed(3);
-  auto       cell = zoo::make_cell();
-  const auto w = cell->param("w", {3, 4}), w_rec = cell->param("w_rec", {4, 4});
-  const auto h = cell->hidden("h", {4});
-  cell->step   = [=](const Tensor& x) {
+  auto                     cell = zoo::make_cell();
+  const auto               w = cell->param("w", {3, 4}), w_rec = cell->param("w_rec", {4, 4});
+  std::vector<HiddenState> states{cell->hidden("h", {4})};
+  if (two_states) states.push_back(cell->hidden("u", {4}));
+  cell->step = [=](const Tensor& x) {
     const Tensor   W = w.value(), R = mixing * w_rec.value();
     const ScanBody body = [&](const Tensors& carry, const Tensors& row) -> ScanResult {
       Tensor y = matmul(row[0], W);
       if (mixing != 0) y = y + matmul(carry[0], R);
-      return {{0.7 * carry[0] + 0.3 * tanh(y)}, {}};
+      if (two_states) y = y - 0.4 * carry[1];
+      const Tensor h = 0.7 * carry[0] + 0.3 * tanh(y);
+      return {two_states ? Tensors{h, 0.8 * carry[1] + 0.5 * h} : Tensors{h}, {}};
     };
-    h.set(scan(body, {h.value()}, {x}).carry[0]);
-    return h.value();
+    Tensors old;
+    for (const HiddenState& s : states) old.push_back(s.value());
+    const Tensors now = scan(body, old, {x}).carry;
+    for (size_t i = 0; i < now.size(); ++i) states[i].set(now[i]);
+    return two_states ? now[0] + now[1] : now[0];
   };
   init_all_states(*cell);
   return cell;
 }
 TEST(Scans, FollowedOrUnrolledAreBpttWhereDiagonal) {
-  const Tensor xs = normal({DType::F64, {4, 3, 3}}, 5), m = ones({4}, DType::F64);
-  const auto   run = [&](Module& model, int unroll, const std::vector<int64_t>& windows) {
-    LearnerOptions options;
-    options.compile.control_flow.scan_unroll_limit = unroll;
-    D_RTRL learner(model, options);
-    learner.compile_graph(row(xs, 0));
-    EXPECT_EQ(learner.graph().hidden_groups.at(0).descent != nullptr, unroll == 0);
-    set_states(model, 21);
-    return windows.empty() ? stepwise(learner, xs, m) : windowed(learner, xs, m, windows);
-  };
-  auto model = settling(0);
-  set_states(*model, 21);
-  const Gradients want = unrolled(*model, xs, m);
-  const auto      used = [](const std::string& leaf) { return leaf == "w"; };
-  ASSERT_GT(want.squared_norm().item(), 1e-4);
-  for (int unroll : {16, 0})
-    for (const std::vector<int64_t>& windows : {std::vector<int64_t>{}, {1, 3}})
-      EXPECT_LT(gap(run(*model, unroll, windows), want, used), 1e-11) << unroll;
-  auto mixing = settling(1);
-  set_states(*mixing, 21);
-  EXPECT_GT(gap(run(*mixing, 0, {}), unrolled(*mixing, xs, m)), 1e-3);
+  for (const auto& [dtype, exact] : precisions) {
+    const Environment::Scope precision({.precision = dtype});
+    const Tensor             xs = normal({dtype, {4, 3, 3}}, 5), m = ones({4}, dtype);
+    const auto               run = [&](Module& model, int unroll, const std::vector<int64_t>& windows) {
+      LearnerOptions options;
+      options.compile.control_flow.scan_unroll_limit = unroll;
+      D_RTRL learner(model, options);
+      learner.compile_graph(row(xs, 0));
+      EXPECT_EQ(learner.graph().hidden_groups.at(0).descent != nullptr, unroll == 0);
+      set_states(model, 21);
+      return windows.empty() ? stepwise(learner, xs, m) : windowed(learner, xs, m, windows);
+    };
+    const auto used = [](const std::string& leaf) { return leaf == "w"; };
+    for (const bool two_states : {false, true}) {
+      auto model = settling(0, two_states);
+      set_states(*model, 21);
+      const Gradients want = unrolled(*model, xs, m);
+      ASSERT_GT(want.squared_norm().item(), 1e-4);
+      for (int unroll : {16, 0})
+        for (const std::vector<int64_t>& windows : {std::vector<int64_t>{}, {1, 3}})
+          EXPECT_LT(gap(run(*model, unroll, windows), want, used), exact) << unroll << " " << two_states;
+    }
+    auto mixing = settling(1, false);
+    set_states(*mixing, 21);
+    EXPECT_GT(gap(run(*mixing, 0, {}), unrolled(*mixing, xs, m)), 1e-3);
+  }
 }
 
 }  // namespace

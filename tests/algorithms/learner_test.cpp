@@ -7,8 +7,10 @@
 #include "braintrace/algorithms/compile.h"
 #include "braintrace/algorithms/d_rtrl.h"
 #include "braintrace/algorithms/drivers.h"
+#include "braintrace/algorithms/etrace_vmap.h"
 #include "braintrace/etp/dense.h"
 #include "braintrace/ops/elementary.h"
+#include "braintrace/runtime/backend.h"
 #include "braintrace/zoo/cell.h"
 #include "tests/algorithms/support.h"
 #include "tests/support/error_of.h"
@@ -105,6 +107,21 @@ TEST(CheckFinite, NamesEquationAndStatesInside) {
   expect_phrases(error_of([&] { etrace_grad([&](Tensor x) { return squared(learner(x)); }, learner)(xs); }), {"= log"});
 }
 
+TEST(CheckFinite, HoldsForCompiledPrograms) {
+  struct OnCpu {
+    std::string before{default_backend().name()};
+    OnCpu() { set_default_backend("cpu"); }
+    ~OnCpu() { set_default_backend(before); }
+  } compiled;
+  Watched    r;
+  const auto step = jit(grad([&](Tensor x) { return squared((*r.learner)(x)); }, r.model->params()));
+  step(normal(input, 6));
+  expect_phrases(r.message([&] { step(nan_input); }),
+                 {"check_finite: input 0 is not finite", "element 1 of f64[2] is nan", "In call 2 "});
+  step(normal(input, 7));
+  EXPECT_EQ(r.learner->running_index(), 3);
+}
+
 TEST(CheckFinite, ChangesNoNumberAndIsOffByDefault) {
   Watched      on, off("d_rtrl", false);
   const Tensor xs = normal({DType::F64, {4, 2}}, 6), m = ones({4}, DType::F64);
@@ -146,20 +163,80 @@ TEST(Learner, ResetsKeepTypesAndModelStates) {
   EXPECT_EQ(learner->running_index(), 0);
 }
 
-// D = 0, yet a multi-step window contracts the trace with what comes back through the recurrent weights.
-TEST(Learner, StatesThatForgetAtOnceKeepTheirTraces) {
-  auto   model = make_model(layer("vanilla_rnn", 2, 3, {{"activation", "tanh"}}));
-  D_RTRL learner(*model, {.vjp_method = VjpMethod::MultiStep});
-  learner.compile_graph(zeros({2}, DType::F64));
-  const auto second = [&](bool forget) {
+TEST(Learner, EveryRuleTellsAndForgetsWhatItKnowsOfAParameter) {
+  for (const char* rule : {"d_rtrl", "es_d_rtrl", "eprop", "ostl_recurrent", "snap", "uoro", "rtrl"}) {
+    RuleOptions options;
+    if (rule == std::string("es_d_rtrl")) options.decay_or_rank = TraceDecay::decay(0.5);
+    if (rule == std::string("snap")) options.n = 2;
+    auto       model   = make_model(chain({layer("gru", 2, 3), linear(3, 2)}));
+    const auto learner = compile(*model, rule, zeros({2}, DType::F64), options);
+    set_states(*model, 21);
+    (*learner)(normal(input, 5));
+    const auto size = [&](const char* path) {
+      double total = 0;
+      for (const auto& e : learner->get_etrace_of(Path::dotted(path))) total += squared(e.value).item();
+      return total;
+    };
+    EXPECT_GT(size("a.Wz.weight"), 0) << rule;
+    EXPECT_GT(size("a.Wh.weight.weight"), 0) << rule;
+    learner->reset_state(Path::dotted("a.Wz.weight"));
+    EXPECT_EQ(size("a.Wz.weight"), 0) << rule;
+    EXPECT_GT(size("a.Wh.weight.weight"), 0) << rule;
+    EXPECT_NE(error_of([&] { learner->get_etrace_of(Path::dotted("nothing")); }).find("carries no trace"),
+              std::string::npos)
+        << rule;
+  }
+}
+
+// D = 0: the trace is D_f ⊗ x of the last step. Its factors are kept, and what is asked for is written out.
+TEST(Learner, StatesThatForgetAtOnceKeepFactors) {
+  constexpr int64_t n_in = 2, n = 6;
+  auto              model = make_model(layer("vanilla_rnn", n_in, n, {{"activation", "tanh"}}));
+  D_RTRL            learner(*model, {.vjp_method = VjpMethod::MultiStep});
+  learner.compile_graph(zeros({n_in}, DType::F64));
+  int64_t kept = 0;
+  for (const Tensor& t : learner.memory()) kept += t.size();
+  EXPECT_EQ(kept, (n_in + n) + n + n);  // x and D_f of the weight, the trace of the bias
+
+  const Path   W = Path::dotted("W.weight"), h = Path::dotted("h");
+  const Tensor first  = normal(input, 5);
+  const auto   second = [&](bool forget) {
     set_states(*model, 21);
     learner.reset_state();
-    learner(normal(input, 5));
+    learner(first);
     if (forget) learner.reset_state();
     return grad([&](Tensor x) { return loss_of(learner(x)); }, model->params())(normal(input, 6));
   };
-  EXPECT_EQ(learner.memory_slots().size(), 2u);
+  // A multi-step window contracts the trace with what comes back through the recurrent weights.
   EXPECT_GT(gap(second(true), second(false)), 1e-3);
+
+  set_states(*model, 21);
+  const Tensor x = concat({first, model->state_at(h).value()}, 0);
+  learner(first);
+  const auto entries = learner.get_etrace_of(W);
+  ASSERT_EQ(entries.size(), 2u);
+  const Tensor D_f = 1 - square(model->state_at(h).value());
+  for (const auto& e : entries) {
+    EXPECT_EQ(e.kind, "trace");
+    const Tensor want = e.key == "bias" ? expand_dims(D_f, -1) : expand_dims(expand_dims(x, -1) * D_f, -1);
+    ASSERT_EQ(e.value.shape(), want.shape());
+    EXPECT_LT(max(abs(e.value - want)).item(), 1e-14);
+  }
+  learner.reset_state(W);
+  for (const Tensor& t : learner.memory()) EXPECT_EQ(max(abs(t)).item(), 0);
+
+  // The same in lanes.
+  D_RTRL one(*model);
+  one.compile_graph(zeros({n_in}, DType::F64));
+  set_states(*model, 21);
+  ETraceVmap lanes(one, 2);
+  lanes(stack({first, 2 * first}, 0));
+  for (const auto& e : one.get_etrace_of(W))
+    for (const auto& of_one : entries)
+      if (e.key == of_one.key) {
+        EXPECT_LT(max(abs(row(e.value, 0) - of_one.value)).item(), 1e-14);
+        EXPECT_GT(max(abs(row(e.value, 1) - of_one.value)).item(), 1e-3);
+      }
 }
 
 TEST(Learner, KnowsItsStates) {
@@ -172,6 +249,9 @@ TEST(Learner, KnowsItsStates) {
   for (const auto& [path, state] : learner.path_to_states()) EXPECT_EQ(learner.state_id_to_path(state), path);
   EXPECT_NE(error_of([&] { learner.state_id_to_path(ParamState(Tensor(1.0))); }).find("no state of the model"),
             std::string::npos);
+  // h of an LSTM is not read again at its position; its traces are kept beside those of c.
+  learner.compile_graph(zeros({2}, DType::F64));
+  for (const MemorySlot& slot : learner.memory_slots()) EXPECT_EQ(slot.type.shape.back(), 2);
 }
 
 }  // namespace

@@ -8,6 +8,9 @@
 #include "braintrace/algorithms/drivers.h"
 #include "braintrace/algorithms/three_factor.h"
 #include "braintrace/algorithms/uoro.h"
+#include "braintrace/control/scan.h"
+#include "braintrace/etp/dense.h"
+#include "braintrace/zoo/cell.h"
 #include "tests/algorithms/support.h"
 #include "tests/support/error_of.h"
 
@@ -18,24 +21,24 @@ namespace {
 // UORO with signs that the test chooses.
 struct ChosenSigns : OnlineLearner {
   LongTermState signs{Tensor(Type{DType::F64, {2, 1}}, 1)};
-  ChosenSigns(Module& m, VjpMethod method) : OnlineLearner(m, std::make_shared<UoroRule>(), {.vjp_method = method}) {}
+  ChosenSigns(Module& m, LearnerOptions options) : OnlineLearner(m, std::make_shared<UoroRule>(), std::move(options)) {}
   Tensors aux(const std::optional<int64_t>&) const override { return {signs.value()}; }
 };
 
 // Mean over all signs of two units in three steps: the exact gradient, though each single one is far from it.
-TEST(Uoro, IsUnbiased) {
-  const Tensor xs    = normal({DType::F64, {3, 2}}, 5);
-  auto         model = make_model(layer("vanilla_rnn", 2, 2, {{"activation", "tanh"}}));
-  set_states(*model, 21);
-  const Gradients want = unrolled(*model, xs, ones({3}, DType::F64));
+void expect_unbiased(Module& model, const Tensor& xs, LearnerOptions options) {
+  set_states(model, 21);
+  const Gradients want = unrolled(model, xs, ones({3}, DType::F64));
+  ASSERT_GT(difference(want, want).weakest, 1e-3);
   for (const VjpMethod method : {VjpMethod::MultiStep, VjpMethod::SingleStep}) {
-    ChosenSigns learner(*model, method);
+    options.vjp_method = method;
+    ChosenSigns learner(model, options);
     learner.compile_graph(row(xs, 0));
-    const auto step = jit(grad([&](Tensor x) { return loss_of(learner(x)); }, model->params()));
+    const auto step = jit(grad([&](Tensor x) { return loss_of(learner(x)); }, model.params()));
     Gradients  mean;
     double     farthest = 0;
     for (unsigned pattern = 0; pattern < 64; ++pattern) {
-      set_states(*model, 21);
+      set_states(model, 21);
       learner.reset_state();
       Gradients total;
       for (unsigned t = 0; t < 3; ++t) {
@@ -52,6 +55,34 @@ TEST(Uoro, IsUnbiased) {
   }
 }
 
+TEST(Uoro, IsUnbiased) {
+  auto model = make_model(layer("vanilla_rnn", 2, 2, {{"activation", "tanh"}}));
+  expect_unbiased(*model, normal({DType::F64, {3, 2}}, 5), {});
+}
+
+// Every step runs h ← 0.7 h + tanh(x_k w) over the rows of its input, followed substep by substep.
+TEST(Uoro, IsUnbiasedOverTheSubstepsOfAScan) {
+  random::seed(3);
+  auto       cell = zoo::make_cell();
+  const auto w    = cell->param("w", {2, 2});
+  const auto h    = cell->hidden("h", {2});
+  cell->step      = [=](const Tensor& x) {
+    const Tensor   W    = w.value();
+    const ScanBody body = [&](const Tensors& carry, const Tensors& row) -> ScanResult {
+      return {{0.7 * carry[0] + tanh(matmul(row[0], W))}, {}};
+    };
+    h.set(scan(body, {h.value()}, {x}).carry[0]);
+    return h.value();
+  };
+  init_all_states(*cell);
+  LearnerOptions options;
+  options.compile.control_flow.scan_unroll_limit = 0;
+  UORO learner(*cell, {}, options);
+  learner.compile_graph(zeros({3, 2}, DType::F64));
+  ASSERT_NE(learner.graph().hidden_groups.at(0).descent, nullptr);
+  expect_unbiased(*cell, normal({DType::F64, {3, 3, 2}}, 5), options);
+}
+
 TEST(Uoro, DrawsAnewAtEveryStepAndTheSameAfterReset) {
   auto         model = make_model(layer("gru", 2, 3));
   const Tensor xs = normal({DType::F64, {3, 2}}, 5), m = ones({3}, DType::F64);
@@ -65,6 +96,24 @@ TEST(Uoro, DrawsAnewAtEveryStepAndTheSameAfterReset) {
   EXPECT_GT(gap(on, first), 1e-3);
   learner.reset_state();
   EXPECT_EQ(gap(run(), first), 0);
+}
+
+// The factors keep the type of states and weights, whatever it is.
+TEST(Uoro, FactorsKeepTheirType) {
+  for (const DType dtype : {DType::F16, DType::F32, DType::F64}) {
+    const Environment::Scope precision({.precision = dtype});
+    auto                     model = make_model(layer("gru", 2, 3));
+    const Tensor             xs = normal({dtype, {3, 2}}, 5), m = ones({3}, dtype);
+    UORO                     learner(*model);
+    learner.compile_graph(row(xs, 0));
+    const Types     before = types_of(learner.memory());
+    const Gradients g      = stepwise(learner, xs, m);
+    EXPECT_EQ(types_of(learner.memory()), before) << name_of(dtype);
+    for (const auto& [path, leaves] : g)
+      for (const auto& [leaf, d] : leaves) EXPECT_EQ(d.dtype(), dtype);
+    for (const Tensor& t : learner.memory()) EXPECT_TRUE(std::isfinite(max(abs(t)).item())) << name_of(dtype);
+    EXPECT_GT(g.squared_norm().item(), 1e-4) << name_of(dtype);
+  }
 }
 
 // A readout of the state itself: ∂(Σ (y-½)²)/∂h = 2 h - 1.

@@ -15,23 +15,35 @@ namespace {
 constexpr size_t        guard  = 64;
 constexpr unsigned char signal = 0xA5;
 
-// Memory for one result between two guards.
+// Memory between two guards, aligned as compiled code wants it.
 class Guarded {
  public:
-  explicit Guarded(const Type& type) : bytes_(static_cast<size_t>(type.size()) * size_of(type.dtype)) {
-    memory_.assign(2 * guard + bytes_, signal);
+  explicit Guarded(size_t bytes) : bytes_(bytes) {
+    memory_.assign((2 * guard + bytes_ + sizeof(Line) - 1) / sizeof(Line), {});
+    std::memset(memory_.data(), signal, memory_.size() * sizeof(Line));
   }
-  unsigned char* data() { return memory_.data() + guard; }
-  bool           is_intact() const {
-              for (size_t i = 0; i < guard; ++i)
-      if (memory_[i] != signal || memory_[guard + bytes_ + i] != signal) return false;
+  char* data() { return memory_.front().bytes + guard; }
+  bool  is_intact() const {
+     for (size_t i = 0; i < guard; ++i)
+      if (at(i) != signal || at(guard + bytes_ + i) != signal) return false;
     return true;
   }
 
  private:
-  size_t                     bytes_;
-  std::vector<unsigned char> memory_;
+  struct alignas(64) Line {
+    char bytes[64];
+  };
+  unsigned char at(size_t i) const { return static_cast<unsigned char>(memory_[i / 64].bytes[i % 64]); }
+
+  size_t            bytes_;
+  std::vector<Line> memory_;
 };
+
+Array copied(const Array& a) {
+  Array b(a.type());
+  if (a.bytes()) std::memcpy(b.mutable_raw(), a.raw(), a.bytes());
+  return b;
+}
 
 double distance(const Array& got, const Array& want) {
   double worst = 0;
@@ -62,13 +74,19 @@ Worst worst_disagreement(const std::vector<Job>& jobs) {
     std::vector<Guarded>     memory;
     std::vector<const void*> in;
     std::vector<void*>       out;
-    for (const Array& a : want) memory.emplace_back(a.type());
+    Guarded                  arena(static_cast<size_t>(compiled[k]->arena_bytes()));
+    Arrays                   args;
+    for (const Array& a : want) memory.emplace_back(a.bytes());
     for (Guarded& m : memory) out.push_back(m.data());
-    for (const Array& a : j.args) in.push_back(a.raw());
-    compiled[k]->run_into(in.data(), out.data());
+    for (const Array& a : j.args) args.push_back(copied(a));
+    for (const Array& a : args) in.push_back(a.raw());
+    compiled[k]->run_in(arena.data(), in.data(), out.data());
+    if (!arena.is_intact()) worst = {j.name + ", working memory", INFINITY};
+    for (size_t a = 0; a < args.size(); ++a)
+      if (!identical(args[a], j.args[a])) worst = {fmt::format("{}, argument {} has changed", j.name, a), INFINITY};
     for (size_t r = 0; r < want.size(); ++r) {
       Array got(want[r].type());
-      std::memcpy(got.mutable_raw(), memory[r].data(), got.bytes());
+      if (got.bytes()) std::memcpy(got.mutable_raw(), memory[r].data(), got.bytes());
       const double d = memory[r].is_intact() ? distance(got, want[r]) : INFINITY;
       if (!(d <= worst.distance)) worst = {fmt::format("{}, result {}", j.name, r), d};
     }

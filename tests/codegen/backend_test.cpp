@@ -162,6 +162,26 @@ TEST(CompiledThreads, DoNotChangeBits) {
   cpu::set_num_threads(before);
 }
 
+// The threads of a process are not there in its children; a child makes its own, and ends as usual.
+TEST(CompiledThreads, AreMadeAnewAfterAFork) {
+  Array        x, w;
+  const Traced t      = large_program(x, w);
+  const auto   f      = cpu_backend().compile(t.program, {});
+  const int    before = cpu::num_threads();
+  cpu::set_num_threads(3);
+  const Arrays here = f->run({x, w});
+  const pid_t  pid  = fork();
+  if (pid == 0) {
+    alarm(60);  // a child that waits for ever counts as failed
+    const Arrays there = f->run({x, w});
+    std::exit(identical(here[0], there[0]) && identical(here[3], there[3]) ? 0 : 1);
+  }
+  int status = 1;
+  ASSERT_EQ(waitpid(pid, &status, 0), pid);
+  EXPECT_EQ(status, 0);
+  cpu::set_num_threads(before);
+}
+
 TEST(CompiledMemory, IsNotAllocatedWhileRunning) {
   Array        x, w;
   const Traced t       = large_program(x, w);

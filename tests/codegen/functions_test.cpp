@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The float functions of emitted code: at most 4 units in the last place from the correctly rounded result, NaN and
+// The functions of emitted code: at most 4 units in the last place from the correctly rounded result, NaN and
 // infinities as they should be.
 #include <bit>
 #include <cmath>
+#include <limits>
+#include <type_traits>
 
 #include <gtest/gtest.h>
 
@@ -16,30 +18,47 @@ namespace {
 
 constexpr int64_t allowed_ulp = 4;
 
-// Distance in representable floats; NaN only from NaN is 0.
-int64_t ulps(float a, float b) {
+// Distance in representable numbers; NaN only from NaN is 0.
+template <class Float>
+int64_t ulps(Float a, Float b) {
+  using Bits = std::conditional_t<sizeof(Float) == 4, int32_t, int64_t>;
   if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b) ? 0 : INT64_MAX;
-  auto place = [](float x) -> int64_t {
-    const auto i = std::bit_cast<int32_t>(x);
-    return i < 0 ? -static_cast<int64_t>(i & 0x7fffffff) : i;
+  auto place = [](Float x) -> int64_t {
+    const auto i = std::bit_cast<Bits>(x);
+    return i < 0 ? -static_cast<int64_t>(i & std::numeric_limits<Bits>::max()) : i;
   };
   return std::abs(place(a) - place(b));
 }
 
-std::vector<float> arguments() {
-  std::vector<float> x = {0.0f, -0.0f, INFINITY, -INFINITY, NAN,     0x1p-149f, -0x1p-149f, 0x1p-126f,
-                          1.0f, -1.0f, 88.72f,   88.73f,    -103.9f, -104.1f,   3.4e38f,    -3.4e38f};
-  for (float m = 1e-30f; m < 1e30f; m *= 1.01f) {
-    x.push_back(m);
-    x.push_back(-m);
-  }
-  for (float m = -110; m < 110; m += 0.01f) x.push_back(m);
+// Where exp under- and overflows lies at ±`range`.
+template <class Float>
+std::vector<Float> arguments(Float range) {
+  using Limits         = std::numeric_limits<Float>;
+  std::vector<Float> x = {0,
+                          INFINITY,
+                          NAN,
+                          Limits::denorm_min(),
+                          Limits::min(),
+                          1,
+                          Float(88.72),
+                          Float(88.73),
+                          Float(103.9),
+                          Float(104.1),
+                          Float(709.78),
+                          Float(709.79),
+                          Float(745.1),
+                          Float(745.2),
+                          Limits::max()};
+  for (Float m = Float(1e-30); m < Float(1e30); m *= Float(1.01)) x.push_back(m);
+  for (Float m = 0; m < range; m += Float(0.01)) x.push_back(m);
+  for (size_t i = x.size(); i-- > 0;) x.push_back(-x[i]);
   return x;
 }
 
-TEST(CompiledFunctions, AreWithinFourUlp) {
-  const std::vector<float> x       = arguments();
-  const Array              in      = Array::of<float>(x, {static_cast<int64_t>(x.size())});
+template <class Float>
+void expect_close(Float range) {
+  const std::vector<Float> x       = arguments(range);
+  const Array              in      = Array::of<Float>(x, {static_cast<int64_t>(x.size())});
   const Traced             t       = trace({in.type()}, [](const Tensors& v) -> Tensors {
     return {exp(v[0]), log(v[0]), tanh(v[0]), sigmoid(v[0]), log1p(v[0]), softplus(v[0]), rsqrt(v[0])};
   });
@@ -47,14 +66,17 @@ TEST(CompiledFunctions, AreWithinFourUlp) {
   const Arrays             want = evaluate(t.program, {}, {in}), got = cpu_backend().compile(t.program, {})->run({in});
   for (size_t f = 0; f < want.size(); ++f) {
     int64_t worst = 0;
-    float   at_x  = 0;
+    Float   at_x  = 0;
     for (size_t i = 0; i < x.size(); ++i) {
-      const int64_t d = ulps(got[f].data<float>()[i], want[f].data<float>()[i]);
+      const int64_t d = ulps(got[f].data<Float>()[i], want[f].data<Float>()[i]);
       if (d > worst) worst = d, at_x = x[i];
     }
     EXPECT_LE(worst, allowed_ulp) << names[f] << " at " << at_x;
   }
 }
+
+TEST(CompiledFunctions, AreWithinFourUlpInF32) { expect_close<float>(110); }
+TEST(CompiledFunctions, AreWithinFourUlpInF64) { expect_close<double>(760); }
 
 }  // namespace
 }  // namespace braintrace

@@ -14,6 +14,7 @@
 #include "braintrace/codegen/lower.h"
 #include "braintrace/model/environment.h"
 #include "braintrace/model/grad.h"
+#include "braintrace/model/jit.h"
 #include "braintrace/model/random_stream.h"
 #include "braintrace/nn/neuron.h"
 #include "braintrace/nn/optim.h"
@@ -23,9 +24,11 @@
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/ops/reduce.h"
+#include "braintrace/runtime/backend.h"
 #include "braintrace/runtime/values.h"
 #include "braintrace/transforms/walk.h"
 #include "tests/codegen/agreement.h"
+#include "tests/support/error_of.h"
 
 namespace braintrace {
 namespace {
@@ -212,6 +215,26 @@ TEST(CompiledModels, RulesNeedEquallyManyProducts) {
     EXPECT_GT(d_rtrl, 4) << kind;
     EXPECT_LE(products("ES_D_RTRL"), d_rtrl + 2) << kind << ": one product more for each weight whose trace is carried";
   }
+}
+
+// A watched learner says the same under either backend, and goes on after it.
+TEST(CompiledModels, WatchForValuesThatAreNotFinite) {
+  const auto said = [](const char* backend) {
+    set_default_backend(backend);
+    random::seed(3);
+    Net model("gru");
+    init_all_states(model);
+    D_RTRL learner(model, {.check_finite = true});
+    learner.compile_graph(zeros({n_in}));
+    const auto        step = jit(grad([&](Tensor x) { return sum(square(learner(x))); }, model.params()));
+    const std::string text = error_of([&] { step(full({n_in}, NAN)); });
+    EXPECT_GT(step(ones({n_in})).squared_norm().item(), 0) << backend;
+    set_default_backend("reference");
+    return text;
+  };
+  const std::string compiled = said("cpu");
+  EXPECT_EQ(compiled, said("reference"));
+  EXPECT_NE(compiled.find("is not finite"), std::string::npos) << compiled;
 }
 
 // No array with batch, input and output axes.

@@ -4,6 +4,7 @@
 
 #include "braintrace/base/rng.h"
 #include "braintrace/control/check_trainable.h"
+#include "braintrace/etp/factored.h"
 #include "braintrace/ops/contract.h"
 #include "braintrace/ops/families.h"
 #include "braintrace/ops/index_walk.h"
@@ -53,6 +54,35 @@ TEST_P(TrainableLaw, PropagateActsPerPosition) {
       const Array  expected = (GetParam()->etp->spread(call, k, d) * eps).array();
       ASSERT_EQ(got.type(), expected.type());
       for (int64_t i = 0; i < got.size(); ++i) EXPECT_NEAR(at(got, i), at(expected, i), exact);
+    }
+  }
+}
+
+// Several steps at once: what their instantaneous terms sum to.
+TEST_P(TrainableLaw, StepsSumAsOneProduct) {
+  Rng          rng(6);
+  const size_t n = GetParam()->sample(*GetParam(), rng).size();
+  for (size_t i = 0; i < n; ++i) {
+    const Sample  s  = GetParam()->sample(*GetParam(), rng)[i];
+    const Types   in = types_of(s.in);
+    const EtpCall call{GetParam(), s.attrs, in, infer(*GetParam(), in, s.attrs)[0]};
+    for (int k = 0; k < static_cast<int>(GetParam()->etp->weights(call).size()); ++k) {
+      Type   d_type = call.y, eps_type{DType::F64, trace_shape(call, k)};
+      Tensor want;
+      d_type.shape.push_back(2);
+      eps_type.shape.push_back(2);
+      Tensors coefficients, tails;
+      for (int t = 0; t < 3; ++t) {
+        Tensors operands = s.in;
+        if (const int x = GetParam()->etp->x; x >= 0) operands[x] = GetParam()->sample(*GetParam(), rng)[i].in[x];
+        tails.emplace_back(random_array(rng, d_type));
+        coefficients.push_back(GetParam()->etp->coefficient(call, k, operands));
+        want = add_defined(want, broadcast_to(instant(call, k, operands, tails.back()), eps_type.shape));
+      }
+      EXPECT_EQ(coefficients[0].shape(), coefficient_shape(call, k));
+      const Tensor got = broadcast_to(instants(call, k, stack(coefficients, 0), stack(tails, -1)), eps_type.shape);
+      EXPECT_LT(max(abs(got - want)).item(), exact);
+      EXPECT_GT(max(abs(want)).item(), 0.1);
     }
   }
 }

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line: output, exit status, and which stream says what.  Usage: cli_test.py BINARY VERSION"""
 import json
+import pathlib
 import subprocess
 import sys
+import tempfile
 
 BINARY, VERSION = sys.argv[1:]
 
@@ -38,3 +40,15 @@ assert "D_RTRL" in [a["name"] for a in json.loads(expect(["info", "--json", "--a
 with open("/dev/full", "w") as full:
     r = run("info", stdout=full)
 assert r.returncode == 2 and "could not be written" in r.stderr, r
+
+expect(["tasks"], 0, out="evidence")
+assert "copy" in [t["type"] for t in json.loads(expect(["tasks", "--json"], 0))]
+expect(["tasks", "copy"], 0, out="30 steps")
+assert json.loads(expect(["tasks", '{"type": "copy", "lag": 3}', "--json"], 0))["length"] == 23
+with tempfile.TemporaryDirectory() as folder:
+    picture = pathlib.Path(folder) / "copy.svg"
+    expect(["tasks", "copy", "-o", str(picture)], 0, out="train")
+    assert picture.read_text().startswith("<svg"), picture.read_text()[:100]
+    expect(["tasks", "copy", "-o", folder + "/none/copy.svg"], 2, out="train", err="none/copy.svg")
+expect(["tasks", "copi"], 2, err="did you mean 'copy'?")
+expect(["tasks", '{"type": "copy", "lagg": 3}'], 2, err="task.lagg")

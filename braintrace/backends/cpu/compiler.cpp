@@ -31,17 +31,17 @@ namespace {
 
 // IEEE semantics stay: no option here lets the compiler assume that NaN or infinities do not happen, reorder sums, or
 // contract products. That traps are not observed lets it turn choices into vector code.
-const std::vector<std::string> flags = {"-std=gnu11",
-                                        "-O3",
-                                        "-march=native",
-                                        "-fPIC",
-                                        "-shared",
-                                        "-fno-math-errno",
-                                        "-fno-trapping-math",
-                                        "-ffp-contract=off",
-                                        "-fwrapv",
-                                        "-fno-semantic-interposition",
-                                        "-w"};
+const std::vector<std::string> own_flags = {"-std=gnu11",
+                                            "-O3",
+                                            "-march=native",
+                                            "-fPIC",
+                                            "-shared",
+                                            "-fno-math-errno",
+                                            "-fno-trapping-math",
+                                            "-ffp-contract=off",
+                                            "-fwrapv",
+                                            "-fno-semantic-interposition",
+                                            "-w"};
 
 uint64_t hash_of(std::string_view text, uint64_t seed = 14695981039346656037ULL) {  // FNV-1a
   for (unsigned char c : text) seed = (seed ^ c) * 1099511628211ULL;
@@ -69,6 +69,14 @@ std::string found(const std::string& name) {
   return "";
 }
 
+// Those of BRAINTRACE_CFLAGS come last, so they win.
+std::vector<std::string> flags() {
+  std::vector<std::string> all = own_flags;
+  std::stringstream        more(environment("BRAINTRACE_CFLAGS"));
+  for (std::string word; more >> word;) all.push_back(word);
+  return all;
+}
+
 std::string compiler() {
   const std::string asked = environment("BRAINTRACE_CC");
   return found(asked.empty() ? "cc" : asked);
@@ -81,7 +89,7 @@ std::string circumstances(const std::string& cc) {
   std::string     text = real.string();
   struct stat     s {};
   if (stat(real.c_str(), &s) == 0) text += fmt::format(" {} {}.{}", s.st_size, s.st_mtim.tv_sec, s.st_mtim.tv_nsec);
-  for (const std::string& f : flags) text += " " + f;
+  for (const std::string& f : flags()) text += " " + f;
   std::ifstream cpu("/proc/cpuinfo");
   for (std::string line; std::getline(cpu, line);)
     if (line.starts_with("flags") || line.starts_with("model name") || line.starts_with("Features")) {
@@ -131,9 +139,9 @@ bool write_file(const fs::path& path, std::string_view text) {
 
 // Runs the compiler; returns what it said, empty on success.
 std::string compile(const std::string& cc, const fs::path& source, const fs::path& result) {
-  const fs::path           said = source.string() + ".txt";
-  std::vector<std::string> words{cc};
-  words.insert(words.end(), flags.begin(), flags.end());
+  const fs::path           said  = source.string() + ".txt";
+  std::vector<std::string> words = flags();
+  words.insert(words.begin(), cc);
   words.insert(words.end(), {"-o", result.string(), source.string(), "-lm"});
   std::vector<char*> argv;
   for (std::string& w : words) argv.push_back(w.data());

@@ -137,12 +137,14 @@ class Native : public Compiled {
 
   void run_into(const void* const* args, void* const* results) override {
     std::unique_ptr<Call> call = take_call();
-    std::copy_n(args, program_.args.size(), call->in.begin() + static_cast<int64_t>(constants_.size()));
-    const bt_frame frame{&host_->table, call->arena.data, call->in.data(), results};
-    const int32_t  status = function_(&frame);
-    if (status) explain(status, call->in);
+    run_with(call->in, call->arena.data, args, results);
     give_back(std::move(call));
   }
+  void run_in(char* arena, const void* const* args, void* const* results) override {
+    std::vector<const void*> in = inputs();
+    run_with(in, arena, args, results);
+  }
+  int64_t arena_bytes() const override { return static_cast<int64_t>(arena_bytes_); }
 
   bool is_native() const override { return true; }
   bool was_cached() const override { return host_->was_cached; }
@@ -164,10 +166,20 @@ class Native : public Compiled {
         return call;
       }
     }
-    auto call = std::unique_ptr<Call>(new Call{Block(arena_bytes_), {}});
-    for (const Array& a : constants_) call->in.push_back(a.raw());
-    call->in.resize(constants_.size() + program_.args.size());
-    return call;
+    return std::unique_ptr<Call>(new Call{Block(arena_bytes_), inputs()});
+  }
+  // Constants, and room for the arguments.
+  std::vector<const void*> inputs() const {
+    std::vector<const void*> in;
+    for (const Array& a : constants_) in.push_back(a.raw());
+    in.resize(constants_.size() + program_.args.size());
+    return in;
+  }
+  void run_with(std::vector<const void*>& in, char* arena, const void* const* args, void* const* results) const {
+    std::copy_n(args, program_.args.size(), in.begin() + static_cast<int64_t>(constants_.size()));
+    const bt_frame frame{&host_->table, arena, in.data(), results};
+    const int32_t  status = function_(&frame);
+    if (status) explain(status, in);
   }
   void give_back(std::unique_ptr<Call> call) {
     std::lock_guard lock(mutex_);
@@ -207,9 +219,11 @@ class Interpreted : public Compiled {
     const Arrays out = executable_->run(in);
     for (size_t i = 0; i < out.size(); ++i) std::memcpy(results[i], out[i].raw(), out[i].bytes());
   }
-  bool is_native() const override { return false; }
-  bool was_cached() const override { return false; }
-  bool may_share(size_t, size_t) const override { return true; }
+  void    run_in(char*, const void* const* args, void* const* results) override { run_into(args, results); }
+  int64_t arena_bytes() const override { return 0; }
+  bool    is_native() const override { return false; }
+  bool    was_cached() const override { return false; }
+  bool    may_share(size_t, size_t) const override { return true; }
 
  private:
   Program                     program_;

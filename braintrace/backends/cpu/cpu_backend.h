@@ -18,8 +18,11 @@ class Compiled : public Executable {
  public:
   Arrays       run(const Arrays& args) override                        = 0;
   virtual void run_into(const void* const* args, void* const* results) = 0;
-  virtual bool is_native() const                                       = 0;  // false: interpreted
-  virtual bool was_cached() const                                      = 0;
+  // The same in working memory of the caller: arena_bytes() bytes, aligned to 64.
+  virtual void    run_in(char* arena, const void* const* args, void* const* results) = 0;
+  virtual int64_t arena_bytes() const                                                = 0;
+  virtual bool    is_native() const                                                  = 0;  // false: interpreted
+  virtual bool    was_cached() const                                                 = 0;
   // Whether run_into may be given one memory for this result and this argument.
   virtual bool may_share(size_t result, size_t arg) const = 0;
 };

@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <cstdlib>
 #include <mutex>
+#include <pthread.h>
 #include <thread>
 #include <vector>
 
@@ -144,7 +145,10 @@ void set_num_threads(int n) {
 int32_t run_parallel(codegen::bt_task task, const codegen::bt_frame* frame, int64_t count, int64_t grain) {
   static std::mutex            mutex;
   static std::unique_ptr<Pool> pool;
-  const int                    threads = num_threads();
+  // A child of fork() has none of the threads: it leaves their pool alone and makes its own.
+  [[maybe_unused]] static Pool* volatile left = nullptr;
+  [[maybe_unused]] static const int watched   = pthread_atfork(nullptr, nullptr, [] { left = pool.release(); });
+  const int                         threads   = num_threads();
   // One kernel at a time uses the threads; others, and kernels inside kernels, run where they are.
   if (threads == 1 || count <= grain || Pool::at_work) return task(frame, 0, count);
   std::unique_lock lock(mutex, std::try_to_lock);

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/advise/advise.h"
+
+#include <algorithm>
+#include <chrono>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "braintrace/advise/apart.h"
+#include "braintrace/advise/work.h"
+#include "braintrace/advise/workload.h"
+#include "braintrace/algorithms/usual_options.h"
+#include "braintrace/backends/cpu/compiler.h"
+#include "braintrace/base/rng.h"
+#include "braintrace/codegen/emit.h"
+#include "braintrace/codegen/lower.h"
+#include "braintrace/model/functions.h"
+#include "braintrace/runtime/backend.h"
+#include "braintrace/transforms/simplify.h"
+
+namespace braintrace {
+
+namespace {
+
+constexpr int64_t truncated_steps     = 20;
+constexpr int     preparation_seconds = 10, measuring_seconds = 60;
+
+int64_t physical_memory() { return int64_t{::sysconf(_SC_PHYS_PAGES)} * int64_t{::sysconf(_SC_PAGESIZE)}; }
+
+std::vector<Candidate> candidates(const AdviseOptions& o) {
+  std::vector<const Algorithm*> chosen;
+  for (const std::string& rule : o.rules) chosen.push_back(&algorithm_named(rule));
+  if (chosen.empty())
+    for (const Algorithm& a : algorithms())
+      if (!needs_more_than_a_loss(a)) chosen.push_back(&a);
+  std::vector<Candidate> out;
+  for (const Algorithm* a : chosen) {
+    const std::string setting = usual_options(*a, 1).text;
+    if (a->name != "BPTT") out.push_back({a->name, setting, Form::Step, 1});
+    if (a->name == "BPTT" && truncated_steps < o.length)
+      out.push_back({a->name, setting, Form::Truncated, truncated_steps});
+    out.push_back({a->name, setting, Form::Window, o.length});
+  }
+  return out;
+}
+
+struct Estimate {
+  Memory memory;
+  Work   work;
+  double steps;
+};
+
+// States and data once, new values of what changes, the arena and the constants of the compiled program.
+Estimate estimate(Workload& w) {
+  const StatefulProgram traced =
+      trace_function(w.args(), [&](const Tensors& in) { return Tensors{w.call(in[0], in[1])}; });
+  const Program          program = simplify(traced.program);
+  const codegen::Emitted emitted = codegen::emit({program});
+  Estimate               e{w.resident(), work_of(codegen::lowered(program)), static_cast<double>(w.steps())};
+  e.memory.work = emitted.entries[0].arena_bytes;
+  for (Var v : program.results) e.memory.work += bytes_of(program.type(v));
+  for (const Array& a : emitted.constants) e.memory.work += static_cast<int64_t>(a.bytes());
+  for (const Tensor& c : traced.constants) e.memory.work += bytes_of(c.type());
+  return e;
+}
+
+struct Measured {
+  int64_t memory;   // growth of the resident set at its peak
+  double  seconds;  // per step
+};
+
+Tensor random_data(const Type& type, Rng& rng) {
+  if (!is_float(type.dtype)) return Tensor(Array(type));
+  Array a({DType::F32, type.shape});
+  for (int64_t i = 0; i < a.size(); ++i) a.mutable_data<float>()[i] = static_cast<float>(rng.normal());
+  return Tensor(type.dtype == DType::F32 ? a : convert(a, type.dtype));
+}
+
+// Seconds per step, after the calls that compile and fill the memory.
+double run_for_a_moment(Workload& w) {
+  using Clock = std::chrono::steady_clock;
+  Rng          rng(1);
+  const Tensor x = random_data(w.args()[0], rng), y = random_data(w.args()[1], rng);
+  const auto   step = jit([&](Tensor xs, Tensor ys) { return w.call(xs, ys); });
+  for (int i = 0; i < 2; ++i) step(x, y);
+  double best = 1e30;
+  for (int i = 0; i < 3; ++i) {
+    const auto start = Clock::now();
+    step(x, y);
+    best = std::min(best, std::chrono::duration<double>(Clock::now() - start).count());
+  }
+  return best / static_cast<double>(w.steps());
+}
+
+// The rules in the order in which their gradients are preferred: exact ones, then per-weight traces, then factored
+// ones. A window is preferred to steps: it learns the same from a known sequence, with less work.
+int preference(const Candidate& c) {
+  static const std::vector<std::string> order = {"D_RTRL", "EProp",     "OSTLRecurrent",   "SnAp",
+                                                 "RTRL",   "ES_D_RTRL", "OSTLFeedforward", "UORO"};
+  const auto                            at    = std::find(order.begin(), order.end(), c.rule) - order.begin();
+  return static_cast<int>(at);
+}
+
+void recommend(Advice& a) {
+  const auto fits = [&](const Cost& c) {
+    return c.left_out.empty() && (!a.options.memory || c.memory.total() <= *a.options.memory);
+  };
+  const auto choose = [&](const auto& wanted) -> std::optional<size_t> {
+    std::optional<size_t> best;
+    for (size_t i = 0; i < a.costs.size(); ++i) {
+      if (!fits(a.costs[i]) || !wanted(a.costs[i].candidate)) continue;
+      if (!best || preference(a.costs[i].candidate) < preference(a.costs[*best].candidate)) best = i;
+    }
+    return best;
+  };
+  const auto is = [](std::string_view rule, Form form) {
+    return [rule, form](const Candidate& c) { return c.rule == rule && c.form == form; };
+  };
+  const std::string limit =
+      a.options.memory ? fmt::format(" within {}", bytes_text(static_cast<double>(*a.options.memory))) : "";
+  if ((a.recommended = choose(is("BPTT", Form::Window)))) {
+    a.reason          = fmt::format("the whole sequence fits{}, so its gradient can be exact", limit);
+    const auto online = choose(is("D_RTRL", Form::Window));
+    if (online && a.costs[*online].seconds_per_step < 0.9 * a.costs[*a.recommended].seconds_per_step)
+      a.reason += "; D_RTRL over the same window is faster, and close where recurrence is nearly diagonal";
+    return;
+  }
+  if ((a.recommended = choose(is("D_RTRL", Form::Window)))) {
+    a.reason = fmt::format("BPTT over {} steps does not fit{}; this has the same credit inside each group",
+                           a.options.length, limit);
+    return;
+  }
+  if ((a.recommended = choose([](const Candidate& c) { return c.form == Form::Step; }))) {
+    a.reason = fmt::format("no form that keeps the sequence fits{}; its memory does not grow with the length", limit);
+    return;
+  }
+  if ((a.recommended = choose([](const Candidate&) { return true; }))) {
+    a.reason =
+        fmt::format("nothing else fits{}; credit ends after {} steps", limit, a.costs[*a.recommended].candidate.window);
+    return;
+  }
+  a.reason = fmt::format("nothing fits{}; use a smaller batch, a smaller model, or more memory", limit);
+}
+
+}  // namespace
+
+std::string_view name_of(Form form) {
+  return form == Form::Step ? "step" : form == Form::Window ? "window" : "truncated";
+}
+
+Advice advise(Module& model, const std::string& name, const Type& input, const AdviseOptions& options) {
+  require(options.batch > 0 && options.length > 0, "advise: batch and length must be positive, got {} and {}.",
+          options.batch, options.length);
+  const std::string problem = cpu::missing_compiler();
+  require(problem.empty(), "advise: estimates are of compiled programs, and {}.", problem);
+  set_default_backend("cpu");
+  Type batched = input;
+  batched.shape.insert(batched.shape.begin(), options.batch);
+  Advice a{name, batched, options, {}, {}, {}};
+  for (Candidate& c : candidates(options)) a.costs.push_back({std::move(c), {}, {}, 0, 0, 0, {}, {}});
+  const int64_t most = std::max(options.memory.value_or(0), physical_memory() / 2);
+  // No thread may run in this process before the others are made from it.
+  const Yardstick yardstick = apart(Yardstick::measured, {measuring_seconds, 0});
+  for (Cost& c : a.costs) {
+    // What keeps a rule from one form keeps it from the others.
+    const auto same = std::find_if(a.costs.data(), &c, [&](const Cost& before) {
+      return before.candidate.rule == c.candidate.rule && !before.left_out.empty();
+    });
+    if (same != &c) {
+      c.left_out = same->left_out;
+      continue;
+    }
+    const auto workload = [&] { return Workload(model, batched, c.candidate, options, most); };
+    try {
+      const auto e = apart(
+          [&] {
+            Workload w = workload();
+            return estimate(w);
+          },
+          {preparation_seconds, most});
+      c.memory           = e.memory;
+      c.flops_per_step   = e.work.flops() / e.steps;
+      c.bytes_per_step   = e.work.bytes() / e.steps;
+      c.seconds_per_step = yardstick.seconds(e.work) / e.steps;
+      if (!options.measure) continue;
+      const auto m = apart(
+          [&] {
+            const int64_t before  = resident_bytes();
+            Workload      w       = workload();
+            const double  seconds = run_for_a_moment(w);
+            return Measured{peak_resident_bytes() - before, seconds};
+          },
+          {measuring_seconds, most});
+      c.measured_memory = m.memory, c.measured_seconds = m.seconds;
+    } catch (const UserError& error) {
+      c.left_out = error.what();
+    }
+  }
+  recommend(a);
+  return a;
+}
+
+}  // namespace braintrace

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Comma-separated numbers with a line of headings. The file is read once to find its rows; only every 256th offset is
+// held, and rows are parsed when asked for.
+#pragma once
+
+#include "braintrace/data/source.h"
+
+namespace braintrace::data {
+
+class CsvFile {
+ public:
+  explicit CsvFile(const std::string& path);
+
+  const std::string&              path() const { return source_.path(); }
+  const std::vector<std::string>& columns() const { return columns_; }
+  int64_t                         size() const { return size_; }  // rows
+  // The index of a column; throws UserError with the nearest name.
+  size_t column(const std::string& name) const;
+  // Rows from … from+count-1. What is no number, or a row with too few or many cells, throws UserError with its line.
+  std::vector<std::vector<double>> rows(int64_t from, int64_t count) const;
+
+ private:
+  static constexpr int64_t stride = 256;
+
+  Source                   source_;
+  std::vector<std::string> columns_;
+  std::vector<int64_t>     offsets_;  // of rows 0, stride, 2·stride, …
+  int64_t                  size_ = 0;
+};
+
+}  // namespace braintrace::data

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// A model that keeps learning: each record is answered with the weights as they are, and then learnt from. Model,
+// traces, gradient and update are one compiled program; memory does not grow with the stream.
+//
+//   stream::OnlineStream net(*model, {DType::F32, {4}}, {.rule = "D_RTRL", .lr = 3e-3});
+//   auto [prediction, loss] = net.learn(x, y);
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "braintrace/algorithms/learner.h"
+#include "braintrace/algorithms/make_rule.h"
+#include "braintrace/nn/optim.h"
+
+namespace braintrace::stream {
+
+enum class Loss : uint8_t { Mse, CrossEntropy };
+
+struct StreamOptions {
+  std::string rule         = "D_RTRL";
+  RuleOptions rule_options = {};
+  Loss        loss         = Loss::Mse;
+  std::string optimizer    = "adam";
+  double      lr           = 1e-3;
+};
+
+class OnlineStream {
+ public:
+  // The model must outlive the stream; its states are initialised.
+  OnlineStream(Module& model, const Type& input, const StreamOptions& options);
+
+  struct Answer {
+    Array  prediction;
+    double loss = 0;
+  };
+  Answer learn(const Array& x, const Array& y);
+  Array  predict(const Array& x);  // states and traces advance, weights stay
+  void   reset();                  // a new sequence: states and traces as at the start, weights stay
+
+  const Type& target() const { return target_; }    // of one record
+  int64_t     classes() const { return classes_; }  // 0 for values
+  // All that is learnt and remembered, by name: weights, states, traces, what the optimiser keeps.
+  std::vector<std::pair<std::string, StateMap>> states() const;
+
+ private:
+  Module*                           model_;
+  std::unique_ptr<OnlineLearner>    learner_;
+  std::unique_ptr<optim::Optimizer> optimizer_;
+  Type                              target_;
+  int64_t                           classes_ = 0;
+
+  std::function<std::pair<Tensor, Tensor>(Tensor, Tensor)> learn_;
+  std::function<Tensor(Tensor)>                            predict_;
+};
+
+// A stream's states as a safetensors file, and back. Reading refuses a file of another model, rule or optimiser.
+void save(const OnlineStream& stream, const std::string& path, int64_t records);
+// Gives the number of records it had learnt from.
+int64_t load(OnlineStream& stream, const std::string& path);
+// The weights alone, from a stream's file or a checkpoint of training.
+void load_weights(const Module& model, const std::string& path);
+
+}  // namespace braintrace::stream

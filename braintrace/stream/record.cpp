@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/stream/record.h"
+
+#include <charconv>
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+namespace braintrace::stream {
+
+namespace {
+
+using nlohmann::json;
+
+void flatten(const json& j, const char* name, std::vector<double>& out) {
+  if (j.is_array()) {
+    for (const json& part : j) flatten(part, name, out);
+    return;
+  }
+  require(j.is_number(), "\"{}\" holds {}; expected numbers.", name,
+          j.dump(-1, ' ', false, json::error_handler_t::replace).substr(0, 40));
+  out.push_back(j.get<double>());
+}
+
+std::string_view trimmed(std::string_view s) {
+  while (!s.empty() && std::isspace(static_cast<unsigned char>(s.front()))) s.remove_prefix(1);
+  while (!s.empty() && std::isspace(static_cast<unsigned char>(s.back()))) s.remove_suffix(1);
+  return s;
+}
+
+std::optional<double> number_in(std::string_view text) {
+  double     value = 0;
+  const auto end   = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (end.ec != std::errc() || end.ptr != text.data() + text.size() || !std::isfinite(value)) return {};
+  return value;
+}
+
+}  // namespace
+
+Array RecordParser::input(const std::vector<double>& values) const {
+  require(static_cast<int64_t>(values.size()) == input_.size(), "{} input value(s), the model takes {} ({}).",
+          values.size(), input_.size(), to_string(input_));
+  return from_doubles(input_, values);
+}
+
+Array RecordParser::target(const std::vector<double>& values) const {
+  if (classes_ > 0) {
+    require(values.size() == 1, "{} target values; a class is one number.", values.size());
+    require(values[0] >= 0 && values[0] < static_cast<double>(classes_) && values[0] == std::floor(values[0]),
+            "the target is {}; a class is one of 0 … {}.", values[0], classes_ - 1);
+  }
+  require(static_cast<int64_t>(values.size()) == target_.size(), "{} target value(s), the model answers with {} ({}).",
+          values.size(), target_.size(), to_string(target_));
+  return from_doubles(target_, values);
+}
+
+Record RecordParser::parse_json(std::string_view line) const {
+  const json j = json::parse(line, nullptr, false);
+  require(j.is_object(), "this is not a JSON object: {}", line.substr(0, 60));
+  for (const auto& [key, value] : j.items())
+    require(key == "x" || key == "y" || key == "reset", "there is no field \"{}\"; known are x, y and reset.",
+            key.substr(0, 40));
+  Record r;
+  if (j.contains("reset")) {
+    require(j["reset"].is_boolean(), "\"reset\" must be true or false.");
+    r.reset = j["reset"].get<bool>();
+  }
+  require(j.contains("x") || (r.reset && !j.contains("y")), "the field \"x\" is missing.");
+  std::vector<double> values;
+  if (j.contains("x")) {
+    flatten(j["x"], "x", values);
+    r.x = input(values);
+  }
+  if (j.contains("y") && !j["y"].is_null()) {
+    values.clear();
+    flatten(j["y"], "y", values);
+    r.y = target(values);
+  }
+  return r;
+}
+
+Record RecordParser::parse_csv(std::string_view line, bool is_first) const {
+  const size_t        inputs = static_cast<size_t>(input_.size()), targets = static_cast<size_t>(target_.size());
+  std::vector<double> values;
+  size_t              fields = 0, empty = 0;
+  for (size_t at = 0; at <= line.size(); ++fields) {
+    const size_t           comma = std::min(line.find(',', at), line.size());
+    const std::string_view field = trimmed(line.substr(at, comma - at));
+    at                           = comma + 1;
+    if (field.empty()) {
+      require(fields >= inputs, "field {} is empty.", fields + 1);
+      ++empty;
+      continue;
+    }
+    const auto value = number_in(field);
+    if (!value && is_first && fields == 0) return {};
+    require(value.has_value(), "field {} is '{}'; expected a finite number.", fields + 1, field.substr(0, 40));
+    values.push_back(*value);
+  }
+  require(fields == inputs || fields == inputs + targets,
+          "{} fields; expected {} inputs and {} target(s), or inputs only.", fields, inputs, targets);
+  require(empty == 0 || empty == targets, "{} of {} targets are empty; give all or none.", empty, targets);
+  Record     r;
+  const auto middle = values.begin() + static_cast<int64_t>(inputs);
+  r.x               = input({values.begin(), middle});
+  if (middle != values.end()) r.y = target({middle, values.end()});
+  return r;
+}
+
+Record RecordParser::parse(std::string_view line, bool is_first) const {
+  line = trimmed(line);
+  if (line.empty()) return {};
+  const bool is_json = format_ == RecordFormat::Jsonl || (format_ == RecordFormat::Automatic && line[0] == '{');
+  return is_json ? parse_json(line) : parse_csv(line, is_first);
+}
+
+}  // namespace braintrace::stream

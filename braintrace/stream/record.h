@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records of a stream, one per line:
+//
+//   JSON   {"x": [0.1, 0.2], "y": [1.0]}      y may be missing: predict only;  "reset": true starts a new sequence
+//   CSV    0.1,0.2,1.0                        inputs, then targets; empty targets: predict only; a head is skipped
+//
+// Arrays are flat or nested, in row-major order; one element may stand without brackets. A class is a number in y.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "braintrace/base/array.h"
+
+namespace braintrace::stream {
+
+struct Record {
+  std::optional<Array> x, y;  // a record may also hold nothing but a reset
+  bool                 reset = false;
+};
+
+enum class RecordFormat : uint8_t { Automatic, Jsonl, Csv };  // Automatic: JSON when the line starts with a brace
+
+class RecordParser {
+ public:
+  // `classes` : targets are one integer in [0, classes); 0: values of type `target`.
+  RecordParser(Type input, Type target, int64_t classes, RecordFormat format)
+      : input_(std::move(input)), target_(std::move(target)), classes_(classes), format_(format) {}
+
+  // Throws UserError that says what is wrong with the line. An empty record for a line without one: blank, or the head
+  // of CSV in the first line.
+  Record parse(std::string_view line, bool is_first) const;
+
+ private:
+  Record parse_json(std::string_view line) const;
+  Record parse_csv(std::string_view line, bool is_first) const;
+  Array  input(const std::vector<double>& values) const;
+  Array  target(const std::vector<double>& values) const;
+
+  Type         input_, target_;
+  int64_t      classes_;
+  RecordFormat format_;
+};
+
+}  // namespace braintrace::stream

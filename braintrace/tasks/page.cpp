@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "braintrace/tasks/task.h"
+
+namespace braintrace::tasks {
+
+std::string tasks_page() {
+  std::string page =
+      "# Tasks\n\n"
+      "A task gives batches of sequences with their targets. It is described by a JSON object; a field with `=` has a "
+      "default,\none in brackets may be left out.\n\n"
+      "```json\n{\"type\": \"copy\", \"lag\": 20}\n```\n\n"
+      "```cpp\n"
+      "#include \"braintrace/tasks/task.h\"\n\n"
+      "auto task = bt::tasks::make_task(R\"({\"type\": \"copy\", \"lag\": 20})\", /*seed*/ 42);\n"
+      "bt::tasks::Batch b = task->batch(bt::tasks::Part::Train, /*index*/ 0, /*size*/ 32);\n"
+      "// b.inputs [T, B, …], b.targets i32[T, B] or f32[T, B, n], b.mask f32[T, B]: the weight of each step's loss\n"
+      "```\n\n"
+      "A batch is a function of seed, part and index, nothing else: row b of batch i is sample i·B + b of its part, "
+      "and "
+      "every\nsample has random numbers of its own. Training and validation never share one. A data set is divided by "
+      "a "
+      "fixed random\norder, `validation` being the fraction that validates; each epoch shows every sample once, in an "
+      "order of its own.\n"
+      "Sequences that are shorter than the longest are padded with zeros, without loss.\n\n"
+      "`braintrace tasks` lists the types, `braintrace tasks copy -o copy.svg` draws a sample: above what is shown, "
+      "below what is\nasked; nothing is asked where it is grey. In the pictures at most 48 rows and 120 columns are "
+      "drawn; "
+      "cells that share one\nshow the largest magnitude.\n\n"
+      "| type | a sample | shown and asked | fields |\n|---|---|---|---|\n";
+  for (const TaskType& t : task_types()) {
+    bool needs_a_file = false;
+    for (const zoo::FieldSpec& f : zoo::field_specs(t.fields)) needs_a_file |= f.required;
+    page += fmt::format("| `{0}` | {1} | {2} | {3} |\n", t.name,
+                        needs_a_file ? "" : fmt::format("![{0}](img/tasks/{0}.svg)", t.name), t.doc,
+                        zoo::field_list(t.fields));
+  }
+  page +=
+      "\nTypes with `synthetic` read the files of a data set from `folder`; with `\"synthetic\": true` they make up "
+      "recordings of\nthe same shape and need no files (`mnist`: the 8×8 digits, enlarged). The pictures of these "
+      "types "
+      "show such recordings.\n"
+      "`layout` arranges frames: `\"chw\"` [polarity, y, x], `\"hwc\"` [y, x, polarity], `\"flat\"` one row. Events "
+      "become frames by\ncounting them in `bins` intervals of equal width, ⌊(t_last - t_first) / bins⌋ µs; the "
+      "remainder "
+      "is dropped.\n"
+      "`shd` and `ssc` need a build with HDF5: the Debian package libhdf5-dev is found when it is installed.\n\n"
+      "The handwritten digits are the test set of \"Optical Recognition of Handwritten Digits\" (E. Alpaydin and C. "
+      "Kaynak 1998,\nUCI Machine Learning Repository, CC BY 4.0), as distributed with scikit-learn.\n\n"
+      "## Encoders\n\n"
+      "`braintrace/tasks/encode.h` turns numbers into spikes: `poisson_spikes`, `latency_spikes` (and back: "
+      "`latency_values`),\n`delta_events` (and back: `delta_signal`).\n\n"
+      "## Files\n\n"
+      "`braintrace/data` reads N-MNIST (`nmnist.h`), AEDAT 3.1 (`aedat.h`), HDF5 spikes (`spike_file.h`), IDX "
+      "(`idx.h`) "
+      "and CSV\n(`csv.h`). A file is indexed once and its samples are read when asked for. What is not there is "
+      "refused "
+      "with file,\noffset, what was expected and what was found.\n\n"
+      "This page and its pictures are written by the program; a test keeps them true.\n";
+  return page;
+}
+
+}  // namespace braintrace::tasks

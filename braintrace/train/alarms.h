@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a user should hear of while a network trains.
+#pragma once
+
+#include "braintrace/train/evaluator.h"
+
+namespace braintrace::train {
+
+// Neurons that never or always fire, and bounded states that stay at their bound, in a share that matters.
+std::vector<Alarm> activity_alarms(int64_t step, const std::vector<UnitStatistics>& units);
+// A loss or gradient that is no number any more; empty while all is well.
+std::vector<Alarm> finite_alarms(int64_t step, double loss, const StateMap& weights,
+                                 const std::vector<double>& gradient_norms);
+
+}  // namespace braintrace::train

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/train/config.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "braintrace/io/file.h"
+#include "braintrace/runtime/backend.h"
+#include "braintrace/train/loss.h"
+#include "braintrace/train/optimizer.h"
+#include "braintrace/zoo/model.h"
+
+namespace braintrace::train {
+
+namespace {
+
+const Section top{
+    "a training configuration",
+    {{"about?", "what the run shows, in words"},
+     {"model", "a model description, the name of a built-in model, or a file that holds a description"},
+     {"rule=\"D_RTRL\"",
+      "name of a learning rule, or an object of `name` (or `config`, a point in the axis space) and the rule's "
+      "options"},
+     {"task", "a task description"},
+     {"optimizer={}", "see below"},
+     {"loss=\"auto\"", "loss of a step; `auto` is `cross_entropy` for classes and `mse` for values"},
+     {"batch=32", "sequences at a time"},
+     {"steps?", "updates of the weights in the whole run; this or `epochs`"},
+     {"epochs?", "passes over the training samples of a task that has an end"},
+     {"update=\"sequence\"", "when weights change: `sequence`, `step`, or a number of time steps"},
+     {"window=\"auto\"", "time steps of a window of the gradient: a number, `auto` (at most 128) or `all`"},
+     {"reduction=\"mean\"", "of the losses of an update: `mean` or `sum`"},
+     {"reset=true", "states and traces start anew with every sequence"},
+     {"seed=0", "of initial weights, task and noise"},
+     {"backend=\"cpu\"", "`cpu` compiles; `reference` interprets"},
+     {"precision=\"f32\"", "of weights and states: `f32` or `f64`"},
+     {"dt=1.0", "time step in ms, for layers that have one"},
+     {"validation={}", "see below"},
+     {"early_stop={}", "see below"},
+     {"goal={}", "see below"},
+     {"checkpoint={}", "see below"},
+     {"output?", "folder of logs, checkpoints and report; the command uses `runs/NAME`"}}};
+const Section validation{"validation",
+                         {{"every=100", "updates between two validations; 0: only at the end"},
+                          {"batches=4", "batches of the validation part"}}};
+const Section early_stop{"early_stop",
+                         {{"patience=0", "validations without a better loss after which the run stops; 0: never"},
+                          {"min_delta=0", "what counts as better"},
+                          {"at_goal=false", "stop when the goal is reached"}}};
+const Section goal{"goal",
+                   {{"accuracy?", "the least accuracy the last validation should have"},
+                    {"loss?", "the largest loss it should have"}}};
+const Section checkpoint{"checkpoint",
+                         {{"dir?", "folder; `checkpoints` in `output` unless given"},
+                          {"every=100", "updates between two checkpoints; 0: only at the end"},
+                          {"keep=3", "the last ones that stay"},
+                          {"best=true", "also keep the one with the least validation loss, as `best.safetensors`"}}};
+
+const std::vector<std::pair<const char*, const Section*>> nested = {
+    {"validation", &validation}, {"early_stop", &early_stop}, {"goal", &goal}, {"checkpoint", &checkpoint}};
+// What may change between a checkpoint and the run that goes on from it.
+const std::vector<std::string> free_fields = {"about",      "name", "steps",      "epochs", "backend",
+                                              "validation", "goal", "early_stop", "output", "checkpoint"};
+
+std::string text_of(const std::string& path) {
+  const Buffer bytes = read_file(path);
+  return {reinterpret_cast<const char*>(bytes.data.get()), bytes.size};
+}
+ordered_json parsed(const std::string& text, const std::string& where) {
+  constexpr int deepest = 100;  // what is written out again goes as deep on the stack
+  try {
+    return ordered_json::parse(text, [&](int depth, auto, auto&) {
+      require(depth <= deepest, "{}: more than {} brackets inside each other.", where, deepest);
+      return true;
+    });
+  } catch (const nlohmann::json::exception& error) {
+    fail("{}: this is not JSON: {}.", where, error.what());
+  }
+}
+
+// The description a text stands for.
+ordered_json model_of(const ordered_json& given, const std::string& where, const std::string& folder) {
+  if (!given.is_string()) return given;
+  const auto name = given.get<std::string>();
+  if (name.find_first_of("/.") == name.npos) return parsed(zoo::builtin_model(name).description, name);
+  const auto path = (std::filesystem::path(folder) / name).string();
+  require(std::filesystem::is_regular_file(path), "{}.model: there is no file {}.", where, path);
+  return parsed(text_of(path), path);
+}
+
+ordered_json rule_of(const ordered_json& given, const std::string& where) {
+  if (given.is_string()) return {{"name", given}};
+  require(given.is_object() && given.contains("name") != given.contains("config"),
+          "{}.rule: expected the name of a rule, or an object with 'name' or 'config' and options, got {}.", where,
+          given.dump());
+  return given;
+}
+
+int64_t number_or_word(const zoo::Fields& f, const std::string& name,
+                       const std::vector<std::pair<std::string, int64_t>>& words) {
+  if (!f.is_text(name)) return f.integer(name);
+  std::vector<std::string> known;
+  for (const auto& w : words) known.push_back(w.first);
+  const std::string given = f.choice(name, known);
+  return std::find_if(words.begin(), words.end(), [&](const auto& w) { return w.first == given; })->second;
+}
+
+std::optional<double> number_if(const zoo::Fields& f, const std::string& name) {
+  return f.has(name) ? std::optional(f.number(name)) : std::nullopt;
+}
+std::string text_if(const zoo::Fields& f, const std::string& name) { return f.has(name) ? f.text(name) : ""; }
+
+void set_field(ordered_json& config, const std::string& assignment) {
+  const size_t eq = assignment.find('=');
+  require(eq != assignment.npos && eq > 0, "--set {}: expected FIELD=VALUE, such as optimizer.lr=0.01.", assignment);
+  ordered_json* at = &config;
+  for (size_t from = 0; from < eq;) {
+    const size_t      dot = std::min(assignment.find('.', from), eq);
+    const std::string key = assignment.substr(from, dot - from);
+    from                  = dot + 1;
+    require(!key.empty(), "--set {}: the name of a field is empty.", assignment);
+    if (at->is_array()) {
+      const bool digits = key.size() < 9 && std::all_of(key.begin(), key.end(), ::isdigit);
+      require(digits && std::stoul(key) < at->size(), "--set {}: '{}' is no position in a list of {}.", assignment, key,
+              at->size());
+      at = &(*at)[std::stoul(key)];
+    } else {
+      require(at->is_null() || at->is_object(), "--set {}: there is nothing to set inside {}.", assignment, at->dump());
+      at = &(*at)[key];
+    }
+  }
+  const std::string  value = assignment.substr(eq + 1);
+  const ordered_json json  = ordered_json::parse(value, nullptr, false);
+  *at                      = json.is_discarded() ? ordered_json(value) : json;
+}
+
+Config from_json(const ordered_json& given, const std::string& where, const std::string& folder) {
+  ordered_json whole_config = top.filled(given, where);
+  whole_config["model"]     = model_of(whole_config["model"], where, folder);
+  whole_config["rule"]      = rule_of(whole_config["rule"], where);
+  whole_config["optimizer"] = filled_optimizer(whole_config["optimizer"], where + ".optimizer");
+  for (const auto& [name, section] : nested)
+    whole_config[name] = section->filled(whole_config[name], fmt::format("{}.{}", where, name));
+
+  const nlohmann::json json = whole_config;
+  const zoo::Fields    f    = top.fields(json, where);
+  Config               c;
+  c.text      = whole_config.dump(2);
+  c.model     = f.object("model").dump();
+  c.rule      = f.object("rule").dump();
+  c.task      = f.object("task").dump();
+  c.optimizer = whole_config["optimizer"].dump();
+  c.about     = text_if(f, "about");
+  c.name      = given.contains("name") ? f.text("name") : "";
+  c.loss      = f.choice("loss", loss_names());
+  c.batch     = f.integer("batch");
+  if (c.batch > 1'000'000'000) f.refuse("batch", "at most a thousand million sequences at a time.");
+  if (f.has("steps") == f.has("epochs")) f.refuse("steps", "give either steps or epochs.");
+  c.steps  = f.has("steps") ? f.integer("steps") : 0;
+  c.epochs = f.has("epochs") ? f.integer("epochs") : 0;
+
+  const int64_t window = number_or_word(f, "window", {{"auto", 0}, {"all", -1}});
+  c.window             = window > 0 ? Window::of(window) : window == 0 ? Window::automatic() : Window::all();
+  c.update_every       = number_or_word(f, "update", {{"sequence", 0}, {"step", 1}});
+  c.reduction          = f.choice("reduction", {"mean", "sum"}) == "mean" ? Reduction::Mean : Reduction::Sum;
+  c.reset              = f.flag("reset");
+  c.seed               = static_cast<uint64_t>(whole(f, "seed", 0));
+  std::vector<std::string> engines;
+  for (const Backend* b : backends()) engines.emplace_back(b->name());
+  c.backend   = f.choice("backend", engines);
+  c.precision = *dtype_named(f.choice("precision", {"f32", "f64"}));
+  c.dt        = f.number("dt");
+  if (!(c.dt > 0)) f.refuse("dt", fmt::format("expected a positive number, got {}.", c.dt));
+  c.output = text_if(f, "output");
+
+  const auto inner = [&](const char* name, const Section& s) {
+    return s.fields(json[name], fmt::format("{}.{}", where, name));
+  };
+  const zoo::Fields v = inner("validation", validation), e = inner("early_stop", early_stop), g = inner("goal", goal),
+                    k = inner("checkpoint", checkpoint);
+  c.validation        = {whole(v, "every", 0), v.integer("batches")};
+  c.early_stop        = {whole(e, "patience", 0), e.number("min_delta"), e.flag("at_goal")};
+  c.goal              = {number_if(g, "accuracy"), number_if(g, "loss")};
+  if (c.early_stop.at_goal && !c.goal.exists())
+    e.refuse("at_goal", "there is no goal; give goal.accuracy or goal.loss.");
+  c.checkpoint = {text_if(k, "dir"), whole(k, "every", 0), k.integer("keep"), k.flag("best")};
+  if (c.checkpoint.dir.empty() && !c.output.empty()) c.checkpoint.dir = c.output + "/checkpoints";
+  return c;
+}
+
+}  // namespace
+
+Config read_config(const std::string& json, const std::string& where, const std::string& folder) {
+  return from_json(parsed(json, where), where, folder);
+}
+
+Config load_config(const std::string& path, const std::vector<std::string>& replaced) {
+  ordered_json given = parsed(text_of(path), path);
+  require(given.is_object(), "{}: expected an object with the fields of a training configuration.", path);
+  const std::filesystem::path file(path);
+  for (const std::string& assignment : replaced) set_field(given, assignment);
+  if (!given.contains("name")) given["name"] = file.stem().string();
+  if (!given.contains("output")) given["output"] = "runs/" + file.stem().string();
+  return from_json(given, "config", file.parent_path().string());
+}
+
+std::string difference(const Config& a, const Config& b) {
+  nlohmann::json x = nlohmann::json::parse(a.text), y = nlohmann::json::parse(b.text);
+  for (const std::string& name : free_fields) {
+    x.erase(name);
+    y.erase(name);
+  }
+  const nlohmann::json changes = nlohmann::json::diff(x, y);
+  if (changes.empty()) return "";
+  const nlohmann::json::json_pointer at(changes[0]["path"].get<std::string>());
+  const auto  shown = [&](const nlohmann::json& j) { return j.contains(at) ? j[at].dump() : std::string("not given"); };
+  std::string place = at.to_string().substr(1);
+  std::replace(place.begin(), place.end(), '/', '.');
+  return fmt::format("{} is {} there and {} here", place, shown(x), shown(y));
+}
+
+std::string config_reference() {
+  const std::string head = "| field | default | meaning |\n|---|---|---|\n";
+  std::string       out  = head + top.table();
+  for (const auto& [name, section] : nested) out += fmt::format("\n`{}`:\n\n{}{}", name, head, section->table());
+  return out + fmt::format("\nLosses: `{}`.\n\n", fmt::join(loss_names(), "`, `")) + optimizer_reference();
+}
+
+}  // namespace braintrace::train

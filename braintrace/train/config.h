@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a training run is made of, as one JSON object: model, rule, task, optimiser and how they meet. docs/training.md
+// lists the fields; the list is made here.
+//
+//   const Config config = load_config("examples/configs/copy_gru_d_rtrl.json", {"optimizer.lr=1e-3"});
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "braintrace/algorithms/drivers.h"
+
+namespace braintrace::train {
+
+struct Config {
+  std::string text;                          // the whole as JSON, defaults filled in
+  std::string model, rule, task, optimizer;  // their parts of it
+  std::string name, about;
+
+  std::string loss;
+  int64_t     batch = 1, steps = 0, epochs = 0;  // one of steps and epochs is zero
+  Window      window;
+  Reduction   reduction    = Reduction::Mean;
+  int64_t     update_every = 0;  // time steps between updates; 0: the whole sequence
+  bool        reset        = true;
+  uint64_t    seed         = 0;
+  std::string backend;
+  DType       precision = DType::F32;
+  double      dt        = 1;
+
+  struct Validation {
+    int64_t every = 0, batches = 1;
+  } validation;
+  struct EarlyStop {
+    int64_t patience  = 0;  // 0: never
+    double  min_delta = 0;
+    bool    at_goal   = false;
+  } early_stop;
+  struct Goal {
+    std::optional<double> accuracy, loss;
+
+    bool exists() const { return accuracy || loss; }
+    bool reached(double validated_loss, double validated_accuracy) const {
+      return (!accuracy || validated_accuracy >= *accuracy) && (!loss || validated_loss <= *loss);
+    }
+  } goal;
+  struct Checkpoints {
+    std::string dir;  // empty: none are written
+    int64_t     every = 0, keep = 1;
+    bool        best = false;
+  } checkpoint;
+  std::string output;
+};
+
+// Checks names and types of all fields; model, rule, task and optimiser are checked when they are made. `where` names
+// the source in messages, `folder` is where a model file is looked for.
+Config read_config(const std::string& json, const std::string& where = "config", const std::string& folder = ".");
+// A file, with fields replaced: "optimizer.lr=0.01", "model.layers.0.n_rec=64".
+Config load_config(const std::string& path, const std::vector<std::string>& replaced = {});
+
+// The first difference between what two configurations learn, as text; empty when one may go on where the other
+// stopped. Lengths, folders, backends and what is watched may differ.
+std::string difference(const Config& a, const Config& b);
+
+// The fields as tables, for docs/training.md.
+std::string config_reference();
+
+}  // namespace braintrace::train

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/train/evaluator.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "braintrace/model/environment.h"
+#include "braintrace/model/functions.h"
+#include "braintrace/model/loops.h"
+#include "braintrace/model/random_stream.h"
+#include "braintrace/ops/math.h"
+#include "braintrace/ops/move.h"
+#include "braintrace/ops/reduce.h"
+#include "braintrace/ops/spike.h"
+
+namespace braintrace::train {
+
+namespace {
+
+using Values = std::vector<Tensor>;
+
+// States of a model and the random stream, put back at the end.
+class Undo {
+ public:
+  explicit Undo(const Module& model) {
+    StateMap states = model.states();
+    states.emplace_back(Path{}, random::default_stream());
+    for (const auto& [path, state] : states)
+      for (const std::string& leaf : state.leaf_names()) values_.push_back({{state, leaf}, state.leaf(leaf)});
+  }
+  ~Undo() {
+    for (const auto& [where, value] : values_) where.set(value);
+  }
+  Undo(const Undo&)            = delete;
+  Undo& operator=(const Undo&) = delete;
+
+ private:
+  std::vector<std::pair<StateLeaf, Tensor>> values_;
+};
+
+bool is_batched(const Type& t, int64_t batch) { return !t.shape.empty() && t.shape[0] == batch && is_float(t.dtype); }
+
+// Membrane potentials are called V.
+std::string kind_of(const Path& path) { return path.keys().back() == "V" ? "voltage" : "hidden"; }
+
+// The step of a model with the hidden states it writes and the spikes it makes as further results.
+StatefulProgram watched_step(const Module& model, const Type& input, const Function& call, int64_t batch,
+                             std::vector<Watched>& watched) {
+  const Environment::Scope scope({.training = false});
+  StatefulProgram          step = trace_function({input}, call);
+  Program&                 p    = step.program;
+  const auto               add  = [&](Var v, Watched w) {
+    if (!is_batched(p.type(v), batch)) return;
+    p.results.push_back(v);
+    watched.push_back(std::move(w));
+  };
+  const Vars made(p.results.begin() + static_cast<int64_t>(step.num_results), p.results.end());
+  for (const auto& [path, state] : model.states())
+    for (size_t w = 0; w < step.writes.size(); ++w)
+      if (state.is_hidden() && step.writes[w].state == state) add(made[w], {path.str(), kind_of(path)});
+  // A neuron asks for its spikes before and after a step; the last ones of a layer are those it sends. The layer around
+  // it may ask for those of the step before.
+  std::map<std::string, Var> spikes;
+  for (const Eqn& e : p.eqns)
+    if (e.op == &spike_op) spikes[p.notes[e.note]] = e.out[0];
+  for (auto it = spikes.begin(); it != spikes.end(); ++it) {
+    const auto inner = spikes.lower_bound(it->first + ".");
+    if (inner == spikes.end() || !inner->first.starts_with(it->first + ".")) add(it->second, {it->first, "spikes"});
+  }
+  return step;
+}
+
+struct StepValues {
+  Tensor out;
+  Values watched;
+};
+StepValues take_step(const StatefulProgram& step, const Tensor& x) {
+  Tensors      all = replay(step.program, step.constants, step.inputs({x}));
+  const size_t own = step.num_results + step.writes.size();
+  StepValues   out = {{}, Values(all.begin() + static_cast<int64_t>(own), all.end())};
+  all.resize(own);
+  out.out = step.store(all)[0];
+  return out;
+}
+
+// The batch and all axes but the units go: [B, …] as [B, n].
+Tensor flat_units(const Tensor& t) { return reshape(t, {t.shape()[0], t.size() / t.shape()[0]}); }
+
+// The entries at one position of an axis, which goes.
+Tensor entry_of(const Tensor& t, int64_t axis, int64_t i) { return squeeze(slice_axis(t, axis, i, i + 1), {axis}); }
+
+}  // namespace
+
+Evaluator::Evaluator(const Config& config, Parts& parts) : config_(&config), parts_(&parts) {
+  const StatefulProgram& trained = parts.learner->graph().module_info.step;
+  const Type             input   = trained.program.type(trained.program.args[0]);
+  step_                          = watched_step(
+                               *parts.model, input, [&](const Tensors& xs) { return parts.model->call(xs); }, config.batch, watched_);
+  judged_   = jit([this](Tensor xs, Tensor ys) {
+    return for_loop(
+        [this](Tensor x, Tensor y) {
+          const auto [out, watched] = take_step(step_, x);
+          Values result{(*parts_->loss)(out, y), parts_->classes() ? argmax(out, -1) : zeros({out.shape()[0]})};
+          for (const Tensor& w : watched) {
+            const Tensor units = flat_units(w);
+            result.push_back(mean(units, {0}));
+            result.push_back(min(units, {0}));
+            result.push_back(max(units, {0}));
+          }
+          return result;
+        },
+        xs, ys);
+  });
+  followed_ = jit([this](Tensor xs, Tensor) {
+    return for_loop(
+        [this](Tensor x) {
+          const auto [out, watched] = take_step(step_, x);
+          Values result{entry_of(flat_units(out), 0, 0)};
+          for (const Tensor& w : watched) result.push_back(convert(entry_of(flat_units(w), 0, 0), DType::F32));
+          return result;
+        },
+        xs);
+  });
+}
+
+std::vector<Array> Evaluator::run(const std::function<Values(Tensor, Tensor)>& jitted, const tasks::Batch& batch) {
+  const Undo undo(*parts_->model);
+  reset_all_states(*parts_->model);
+  const Environment::Scope scope({.training = false});
+  std::vector<Array>       out;
+  for (const Tensor& t : jitted(batch.inputs, batch.targets)) out.push_back(t.array());
+  return out;
+}
+
+Evaluation Evaluator::evaluate(int64_t batches) {
+  const int64_t        classes = parts_->classes() ? parts_->task->facts().outputs : 0;
+  std::vector<int64_t> counts(static_cast<size_t>(classes * classes));
+  Evaluation           out;
+  double               loss = 0, weight = 0, right = 0;
+  for (int64_t i = 0; i < batches; ++i) {
+    const tasks::Batch       batch  = batch_of(*config_, *parts_->task, tasks::Part::Validation, i);
+    const std::vector<Array> result = run(judged_, batch);
+    for (int64_t k = 0; k < batch.mask.size(); ++k) {
+      const double m = at(batch.mask, k);
+      if (m == 0) continue;
+      weight += m;
+      loss += m * at(result[0], k);
+      if (!parts_->classes()) continue;
+      const auto truth = static_cast<int64_t>(at(batch.targets, k)), answer = static_cast<int64_t>(at(result[1], k));
+      right += truth == answer ? m : 0;
+      ++counts[static_cast<size_t>(truth * classes + answer)];
+    }
+    for (size_t w = 0; w < watched_.size(); ++w) {
+      const Doubles mean(result[2 + 3 * w]), least(result[3 + 3 * w]), most(result[4 + 3 * w]);
+      const int64_t T = result[2 + 3 * w].shape()[0], n = result[2 + 3 * w].shape()[1];
+      if (i == 0)
+        out.units.push_back(
+            {watched_[w], std::vector<double>(n), std::vector<double>(n, INFINITY), std::vector<double>(n, -INFINITY)});
+      UnitStatistics& u = out.units[w];
+      for (int64_t k = 0; k < T * n; ++k) {
+        u.mean[k % n] += mean[k] / static_cast<double>(T * batches);
+        u.least[k % n] = std::min(u.least[k % n], least[k]);
+        u.most[k % n]  = std::max(u.most[k % n], most[k]);
+      }
+    }
+  }
+  out.loss      = loss / std::max(weight, 1.0);
+  out.accuracy  = parts_->classes() ? right / std::max(weight, 1.0) : -1;
+  out.confusion = Array::of<int64_t>(counts, {classes, classes});
+  return out;
+}
+
+Activity Evaluator::watch() {
+  const tasks::Batch       batch  = batch_of(*config_, *parts_->task, tasks::Part::Validation, 0);
+  const std::vector<Array> result = run(followed_, batch);
+  const auto               first  = [](const Array& a) {  // of the samples, as [T, n], or [T] for classes
+    const Tensor one = entry_of(Tensor(a), 1, 0);
+    return (one.rank() == 1 ? one : reshape(one, {one.shape()[0], one.size() / one.shape()[0]})).array();
+  };
+  Activity out;
+  out.inputs  = first(batch.inputs);
+  out.targets = first(batch.targets);
+  if (parts_->classes()) {
+    std::vector<int64_t> targets;
+    for (int64_t t = 0; t < out.targets.size(); ++t)
+      targets.push_back(at(batch.mask, t * batch.mask.shape()[1]) == 0 ? -1 : static_cast<int64_t>(at(out.targets, t)));
+    out.targets = from_integers(out.targets.type(), targets);
+  }
+  out.outputs = result[0];
+  for (size_t w = 0; w < watched_.size(); ++w)
+    out.states.push_back({watched_[w].path, watched_[w].kind, result[1 + w]});
+  return out;
+}
+
+std::map<std::string, std::vector<double>> trace_norms(Parts& probe, const Array& inputs) {
+  const Undo undo(*probe.model);
+  reset_sequence(probe);
+  std::map<std::string, std::vector<double>> out;
+  const auto                                 step = jit([&](Tensor x) { return (*probe.learner)(x); });
+  // Slots of each weight, found once: their positions do not change.
+  std::vector<Path> traced;
+  for (const auto& [path, state] : probe.model->params()) {
+    try {
+      probe.learner->get_etrace_of(path);
+      traced.push_back(path);
+    } catch (const UserError&) {  // carries no trace
+    }
+  }
+  for (int64_t t = 0; t < inputs.shape()[0]; ++t) {
+    step(entry_of(Tensor(inputs), 0, t));
+    for (const Path& path : traced) {
+      double squares = 0;
+      for (const auto& entry : probe.learner->get_etrace_of(path)) {
+        const Doubles v(entry.value.array());
+        for (int64_t k = 0; k < entry.value.size(); ++k) squares += v[k] * v[k];
+      }
+      out[path.str()].push_back(std::sqrt(squares));
+    }
+  }
+  return out;
+}
+
+}  // namespace braintrace::train

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the model on whole sequences without learning, and watches what its states and spikes do.
+#pragma once
+
+#include <functional>
+
+#include "braintrace/model/frame.h"
+#include "braintrace/train/parts.h"
+#include "braintrace/train/run_record.h"
+
+namespace braintrace::train {
+
+// What can be watched in a step of the model.
+struct Watched {
+  std::string path;  // of a hidden state, or of the layer that spikes
+  std::string kind;  // spikes, voltage, hidden
+};
+
+// The activity of every unit over steps and samples.
+struct UnitStatistics {
+  Watched             what;
+  std::vector<double> mean, least, most;
+};
+
+struct Evaluation {
+  double                      loss = 0, accuracy = -1;
+  Array                       confusion;  // i64[classes, classes]; no elements for values
+  std::vector<UnitStatistics> units;
+};
+
+class Evaluator {
+ public:
+  Evaluator(const Config& config, Parts& parts);
+
+  // Over batches 0 … n-1 of the validation part. Leaves model, learner and random numbers as they were.
+  Evaluation evaluate(int64_t batches);
+  // The course of the first sample of batch 0; without trace norms.
+  Activity watch();
+
+ private:
+  std::vector<Array> run(const std::function<std::vector<Tensor>(Tensor, Tensor)>& jitted, const tasks::Batch& batch);
+
+  const Config*        config_;
+  Parts*               parts_;
+  StatefulProgram      step_;  // of the model, when it is not trained, and what is watched
+  std::vector<Watched> watched_;
+  std::function<std::vector<Tensor>(Tensor, Tensor)> judged_, followed_;
+};
+
+// ‖trace‖₂ of every weight after each step of a sequence [T, 1, …], by a learner of its own.
+std::map<std::string, std::vector<double>> trace_norms(Parts& probe, const Array& inputs);
+
+}  // namespace braintrace::train

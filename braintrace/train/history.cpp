@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/train/history.h"
+
+namespace braintrace::train {
+
+namespace {
+
+constexpr int64_t width = 5;
+
+void append(std::vector<double>& to, const StepRecord& r) {
+  to.insert(to.end(), {static_cast<double>(r.step), r.loss, r.accuracy, r.gradient_norm, r.learning_rate});
+}
+StepRecord record(const double* v) { return {static_cast<int64_t>(v[0]), v[1], v[2], v[3], v[4], 0}; }
+
+// Sums; what belongs to one moment is that of the later one.
+StepRecord joined(const StepRecord& a, const StepRecord& b) {
+  return {b.step,          a.loss + b.loss, a.accuracy + b.accuracy, a.gradient_norm + b.gradient_norm,
+          b.learning_rate, b.seconds};
+}
+StepRecord divided(StepRecord r, double n) {
+  r.loss /= n;
+  r.accuracy /= n;
+  r.gradient_norm /= n;
+  return r;
+}
+
+}  // namespace
+
+void History::add(const StepRecord& r) {
+  open_ = joined(count_ == 0 ? StepRecord{.accuracy = 0} : open_, r);
+  if (++count_ < length_) return;
+  done_.push_back(divided(open_, static_cast<double>(count_)));
+  count_ = 0;
+  if (done_.size() < most) return;
+  for (size_t i = 0; i < most / 2; ++i) done_[i] = divided(joined(done_[2 * i], done_[2 * i + 1]), 2);
+  done_.resize(most / 2);
+  length_ *= 2;
+}
+
+void History::save(NamedArrays& to) const {
+  std::vector<double> values, open;
+  for (const StepRecord& r : done_) append(values, r);
+  append(open, open_);
+  open.insert(open.end(), {static_cast<double>(count_), static_cast<double>(length_)});
+  to["run.steps"]   = Array::of<double>(values, {static_cast<int64_t>(done_.size()), width});
+  to["run.stretch"] = Array::of<double>(open, {width + 2});
+}
+
+void History::load(const NamedArrays& from) {
+  const Array   steps = from.at("run.steps"), open = from.at("run.stretch");
+  const double* v = steps.data<double>();
+  done_.clear();
+  for (int64_t i = 0; i < steps.shape()[0]; ++i) done_.push_back(record(v + i * width));
+  open_   = record(open.data<double>());
+  count_  = static_cast<int64_t>(open.data<double>()[width]);
+  length_ = static_cast<int64_t>(open.data<double>()[width + 1]);
+}
+
+}  // namespace braintrace::train

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The course of a run in bounded memory: means of equal stretches of updates. When there are too many, neighbours are
+// joined and stretches become twice as long, so a run that goes on from a checkpoint has the same course.
+#pragma once
+
+#include "braintrace/io/npy.h"
+#include "braintrace/train/run_record.h"
+
+namespace braintrace::train {
+
+class History {
+ public:
+  void                           add(const StepRecord& r);
+  const std::vector<StepRecord>& stretches() const { return done_; }
+
+  void save(NamedArrays& to) const;    // as run.steps and run.stretch
+  void load(const NamedArrays& from);  // seconds are not kept
+
+ private:
+  static constexpr size_t most = 2000;
+
+  std::vector<StepRecord> done_;
+  StepRecord              open_;        // sums over the stretch that is not full yet
+  int64_t                 count_  = 0;  // updates in it
+  int64_t                 length_ = 1;  // of a stretch
+};
+
+}  // namespace braintrace::train

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is asked of the outputs of a step: the loss of each sample, and for classes whether the answer is right.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "braintrace/ir/tensor.h"
+
+namespace braintrace::train {
+
+const std::vector<std::string>& loss_names();  // "auto" among them
+
+class StepLoss {
+ public:
+  // Throws UserError when the loss is none for such targets.
+  StepLoss(const std::string& name, bool classes);
+
+  // outputs [B, …], targets [B] of classes or [B, …]   →   [B]
+  Tensor operator()(const Tensor& outputs, const Tensor& targets) const { return loss_(outputs, targets); }
+  // 1 where the largest output is that of the class, in the type of the outputs; zeros for values.
+  Tensor correct(const Tensor& outputs, const Tensor& targets) const;
+
+ private:
+  bool classes_;
+  Tensor (*loss_)(const Tensor&, const Tensor&);
+};
+
+}  // namespace braintrace::train

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/train/parts.h"
+
+#include <new>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "braintrace/algorithms/compile.h"
+#include "braintrace/algorithms/config_json.h"
+#include "braintrace/algorithms/three_factor.h"
+#include "braintrace/compiler/diagnostics.h"
+#include "braintrace/train/optimizer.h"
+#include "braintrace/zoo/model.h"
+
+namespace braintrace::train {
+
+namespace {
+
+// A message with the place in the configuration it belongs to.
+template <class F>
+auto at_place(const std::string& place, F f) {
+  try {
+    return f();
+  } catch (const UserError& error) {
+    fail("{}: {}", place, error.what());
+  } catch (const std::bad_alloc&) {
+    fail("{}: this needs more memory than there is.", place);
+  }
+}
+
+struct Rule {
+  std::string                 name;  // or
+  std::optional<ETraceConfig> point;
+  RuleOptions                 options;
+};
+
+Rule rule_of(const std::string& text) {
+  nlohmann::json object = nlohmann::json::parse(text);
+  Rule           out;
+  if (object.contains("name")) {
+    require(object["name"].is_string(), "name: expected a text, got {}.", object["name"].dump());
+    out.name = object["name"].get<std::string>();
+  } else {
+    out.point = config_from_json(object["config"]);
+  }
+  object.erase("name");
+  object.erase("config");
+  if (object.contains("modulator")) {
+    require(object["modulator"].is_number(), "modulator: expected a number, got {}.", object["modulator"].dump());
+    out.options.modulator = Tensor(Array::scalar(DType::F32, object["modulator"].get<double>()));
+    object.erase("modulator");
+  }
+  const Tensor modulator = out.options.modulator;
+  out.options            = rule_options_from_json(object);
+  out.options.modulator  = modulator;
+  return out;
+}
+
+Type step_type(const tasks::Batch& batch) {
+  return {batch.inputs.dtype(), Shape(batch.inputs.shape().begin() + 1, batch.inputs.shape().end())};
+}
+
+// The learner of a model on the inputs of a task. What goes wrong while the model runs is a misfit of the two.
+std::unique_ptr<OnlineLearner> learner_of(const Config& config, Module& model, const Type& input) {
+  const Rule         rule = at_place("config.rule", [&] { return rule_of(config.rule); });
+  const SetupOptions setup{.batch_size = input.shape[0]};
+  const Tensor       x(input, 0);
+  auto               learner = at_place("config.rule", [&] {
+    return rule.point ? make_learner(model, *rule.point, rule.options)
+                                    : algorithm_named(rule.name).learner(model, rule.options);
+  });
+  try {
+    prepare_model(model, x, setup);
+    compile_learner(*learner, x, setup);
+  } catch (const CompileError& error) {
+    std::string message = fmt::format("config.model: {}", error.what());
+    for (const CompilationRecord& r : error.diagnostics)
+      if (r.level != DiagnosticLevel::Info) message += fmt::format("\n  {}: {}", name_of(r.kind), r.message);
+    throw UserError(message);
+  } catch (const UserError& error) {
+    fail("config.model: it does not run on the inputs of the task, {} for {} sequences.\n  {}", to_string(input),
+         input.shape[0], error.what());
+  }
+  return learner;
+}
+
+// Group shapes come from the compiled graph, so the synthesiser follows it. It starts at zero, as D-RTRL.
+std::shared_ptr<SyntheticGradient> synthesizer_of(OnlineLearner& learner, DType precision) {
+  auto* dni = dynamic_cast<DNI*>(&learner);
+  if (!dni) return nullptr;
+  auto out = std::make_shared<SyntheticGradient>(dni->group_signal_shapes(), 0, 0, precision);
+  dni->attach_synthesizer(out);
+  return out;
+}
+
+void check_outputs(const Config& config, const Parts& p, const tasks::Batch& batch) {
+  const Types            results = p.learner->graph().module_info.step.result_types();
+  const tasks::TaskFacts facts   = p.task->facts();
+  Shape                  want    = {config.batch};
+  if (p.classes())
+    want.push_back(facts.outputs);
+  else
+    want.assign(batch.targets.shape().begin() + 1, batch.targets.shape().end());
+  require(results.size() == 1 && is_float(results[0].dtype),
+          "config.model: it must return one floating-point value per step, got {}.", results.size());
+  require(
+      results[0].shape == want,
+      "config.model: a step returns {}, the task asks for {} ({} {} of {} sequences).\n  Change the size of the last "
+      "layer, or the task.",
+      to_string(results[0].shape), to_string(want), facts.outputs, p.classes() ? "classes" : "values", config.batch);
+}
+
+}  // namespace
+
+tasks::Batch batch_of(const Config& config, const tasks::Task& task, tasks::Part part, int64_t index) {
+  tasks::Batch b     = task.batch(part, index, config.batch);
+  const auto   exact = [&](const Array& a) { return is_float(a.dtype()) ? convert(a, config.precision) : a; };
+  return {exact(b.inputs), exact(b.targets), exact(b.mask)};
+}
+
+Parts make_parts(const Config& config) {
+  Parts p;
+  p.task  = at_place("config.task", [&] { return tasks::make_task(config.task, config.seed); });
+  p.model = at_place("config.model", [&] { return zoo::build_model(config.model); });
+  p.loss.emplace(config.loss, p.classes());
+  auto made           = make_optimizer(ordered_json::parse(config.optimizer), "config.optimizer");
+  p.updates_per_epoch = made.updates_per_epoch;
+  require(config.epochs == 0 || p.task->facts().train_samples > 0,
+          "config.epochs: the samples of this task have no end; give steps.");
+  const auto batch = at_place("config.batch", [&] { return batch_of(config, *p.task, tasks::Part::Train, 0); });
+  p.learner        = learner_of(config, *p.model, step_type(batch));
+  p.synthesizer    = synthesizer_of(*p.learner, config.precision);
+  check_outputs(config, p, batch);
+  p.optimizer = std::move(made.optimizer);
+  p.optimizer->register_trainable_weights(p.model->params());
+  return p;
+}
+
+Parts make_probe(const Config& config, const Parts& trained) {
+  Parts p;
+  p.task         = trained.task;
+  p.model        = zoo::build_model(config.model);
+  p.loss         = trained.loss;
+  Config one     = config;
+  one.batch      = 1;
+  const Type in  = step_type(batch_of(one, *p.task, tasks::Part::Validation, 0));
+  p.learner      = learner_of(one, *p.model, in);
+  p.synthesizer  = synthesizer_of(*p.learner, config.precision);
+  const auto put = [](const StateMap& from, const StateMap& to) {
+    for (size_t i = 0; i < from.size(); ++i)
+      for (const std::string& leaf : from[i].second.leaf_names())
+        to[i].second.set_leaf(leaf, from[i].second.leaf(leaf));
+  };
+  for (StateKind kind : {StateKind::Param, StateKind::LongTerm})
+    put(trained.model->states(kind), p.model->states(kind));
+  return p;
+}
+
+void reset_sequence(Parts& parts) {
+  reset_all_states(*parts.model);
+  // UORO counts steps to draw new signs; starting the count anew would draw the same ones for every sequence.
+  const bool   is_uoro = parts.learner->rule().name() == "UORO";
+  const Tensor count   = is_uoro ? parts.learner->memory().at(0) : Tensor();
+  parts.learner->reset_state();
+  if (!is_uoro) return;
+  Tensors memory = parts.learner->memory();
+  memory[0]      = count;
+  parts.learner->set_memory(memory);
+}
+
+}  // namespace braintrace::train

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The things a configuration describes, made and checked against each other.
+#pragma once
+
+#include <memory>
+
+#include "braintrace/algorithms/dni.h"
+#include "braintrace/nn/optim.h"
+#include "braintrace/tasks/task.h"
+#include "braintrace/train/config.h"
+#include "braintrace/train/loss.h"
+
+namespace braintrace::train {
+
+struct Parts {
+  std::shared_ptr<tasks::Task>       task;
+  std::shared_ptr<Module>            model;
+  std::unique_ptr<OnlineLearner>     learner;
+  std::unique_ptr<optim::Optimizer>  optimizer;
+  std::shared_ptr<SyntheticGradient> synthesizer;  // of DNI; null for other rules
+  int64_t                            updates_per_epoch = 1;
+  std::optional<StepLoss>            loss;
+
+  bool classes() const { return task->facts().targets == tasks::TargetKind::Classes; }
+};
+
+// Throws UserError for anything that cannot be made, and when model, task and loss do not fit.
+Parts make_parts(const Config& config);
+// A model of its own with a learner, for sequences given one by one.
+Parts make_probe(const Config& config, const Parts& trained);
+
+// A batch in the precision of the run.
+tasks::Batch batch_of(const Config& config, const tasks::Task& task, tasks::Part part, int64_t index);
+
+// Before a new sequence.
+void reset_sequence(Parts& parts);
+
+}  // namespace braintrace::train

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run needs of the process: backend, time step, precision and the default random stream. They are in force while
+// the run works, and put back after, so that several runs may take turns.
+#pragma once
+
+#include "braintrace/model/environment.h"
+#include "braintrace/model/random_stream.h"
+#include "braintrace/ops/random.h"
+#include "braintrace/runtime/backend.h"
+
+namespace braintrace::train {
+
+struct Surroundings {
+  std::string backend;
+  double      dt        = 1;
+  DType       precision = DType::F32;
+  Tensor      key       = {};  // of the default random stream
+};
+
+class InForce {
+ public:
+  explicit InForce(Surroundings& s)
+      : of_(s),
+        scope_({.dt = s.dt, .precision = s.precision, .training = true}),
+        backend_(default_backend().name()),
+        key_(random::default_stream().value()) {
+    set_default_backend(s.backend);
+    random::default_stream().set(s.key);
+  }
+  ~InForce() {
+    of_.key = random::default_stream().value();
+    random::default_stream().set(key_);
+    set_default_backend(backend_);
+  }
+  InForce(const InForce&)            = delete;
+  InForce& operator=(const InForce&) = delete;
+
+ private:
+  Surroundings&      of_;
+  Environment::Scope scope_;
+  std::string        backend_;
+  Tensor             key_;
+};
+
+}  // namespace braintrace::train

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/train/trainer.h"
+
+#include <chrono>
+#include <cmath>
+#include <optional>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "braintrace/train/alarms.h"
+#include "braintrace/train/checkpoint.h"
+#include "braintrace/train/evaluator.h"
+#include "braintrace/train/history.h"
+#include "braintrace/train/surroundings.h"
+#include "braintrace/train/updater.h"
+#include "braintrace/viz/graph_view.h"
+
+namespace braintrace::train {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using nlohmann::json;
+
+struct Range {
+  int64_t from, to;
+};
+// The first stretch of K steps, counted from `time`, in which anything is asked.
+std::optional<Range> asked_stretch(const Array& mask, int64_t time, int64_t K) {
+  const int64_t T = mask.shape()[0], B = mask.shape()[1];
+  for (int64_t i = time * B; i < T * B; ++i) {
+    if (at(mask, i) == 0) continue;
+    const int64_t from = time + (i / B - time) / K * K;
+    return Range{from, std::min(from + K, T)};
+  }
+  return std::nullopt;
+}
+
+// Where files go is no part of what is learned.
+std::string stored_config(const Config& config) {
+  auto c = nlohmann::ordered_json::parse(config.text);
+  c.erase("output");
+  c["checkpoint"].erase("dir");
+  return c.dump();
+}
+
+json json_of(const Alarm& a) {
+  return {{"step", a.step}, {"kind", a.kind}, {"where", a.where}, {"message", a.message}};
+}
+Alarm alarm_of(const json& j) {
+  return {j.at("step").get<int64_t>(), j.at("kind").get<std::string>(), j.at("where").get<std::string>(),
+          j.at("message").get<std::string>()};
+}
+
+}  // namespace
+
+struct Trainer::Impl {
+  explicit Impl(Config c);
+
+  Ending               run(const std::function<bool()>& stop);
+  StepRecord           step();
+  ValidationRecord     validate(int64_t batches);
+  void                 remember(const ValidationRecord& v);  // for early stopping
+  bool                 done() const;
+  bool                 enough() const;
+  std::optional<Range> next_stretch(const tasks::Batch& b, int64_t from) const;
+  void                 alarm(const Alarm& a);
+  void                 describe_end(Ending ending);
+  Checkpoint           checkpoint() const;
+  void                 load(const std::string& path);
+  std::string          save();
+
+  template <class F>
+  void tell(F f) const {
+    for (const auto& o : observers) f(*o);
+  }
+
+  const Config             config;
+  Surroundings             surroundings;
+  Parts                    parts;
+  std::optional<Updater>   updater;
+  std::optional<Evaluator> evaluator;
+
+  // Where the run is: updates made, the batch and the time step inside it that come next.
+  int64_t updates = 0, batch = 0, time = 0;
+  double  best = INFINITY;  // validation loss
+  int64_t bad  = 0;         // validations since then
+  History history;
+
+  RunRecord                                       record;
+  std::optional<std::pair<int64_t, tasks::Batch>> current;            // the batch in use
+  int64_t                                         last_batch   = 0;   // of epochs
+  int64_t                                         evaluated_at = -1;  // by this process
+  int64_t                                         saved_at     = -1;
+  bool                                            spoiled      = false;
+  Clock::time_point                               start        = Clock::now();
+  std::vector<std::shared_ptr<Observer>>          observers;
+};
+
+Trainer::Impl::Impl(Config c)
+    : config(std::move(c)), surroundings{config.backend, config.dt, config.precision, random::key(config.seed)} {
+  const InForce here(surroundings);
+  parts = make_parts(config);
+  updater.emplace(config, parts);
+  evaluator.emplace(config, parts);
+  const tasks::TaskFacts& facts = parts.task->facts();
+  record.config                 = config.text;
+  record.seed                   = config.seed;
+  record.model_text             = to_string(*parts.model);
+  record.graph_svg   = graph_svg(view_of(parts.learner->graph(), config.name.empty() ? "model" : config.name));
+  record.class_names = facts.class_names;
+  record.total_steps = config.steps;
+  if (config.epochs > 0) {
+    last_batch                  = (config.epochs * facts.train_samples + config.batch - 1) / config.batch;
+    const tasks::Batch first    = batch_of(config, *parts.task, tasks::Part::Train, 0);
+    int64_t            per_pass = 0;
+    for (auto s = next_stretch(first, 0); s; s = next_stretch(first, s->to)) ++per_pass;
+    record.total_steps = last_batch * per_pass;
+  }
+}
+
+std::optional<Range> Trainer::Impl::next_stretch(const tasks::Batch& b, int64_t from) const {
+  return asked_stretch(b.mask, from, config.update_every == 0 ? b.mask.shape()[0] : config.update_every);
+}
+
+StepRecord Trainer::Impl::step() {
+  const InForce here(surroundings);
+  if (!current || current->first != batch)
+    current.emplace(batch, batch_of(config, *parts.task, tasks::Part::Train, batch));
+  const tasks::Batch& b = current->second;
+  const int64_t       T = b.inputs.shape()[0];
+  const auto          s = next_stretch(b, time);
+  require(s.has_value(), "config.task: batch {} asks for nothing: its mask is zero everywhere.", batch);
+  if (time == 0 && config.reset) reset_sequence(parts);
+  if (s->from > time) updater->advance(stretch_of(b, time, s->from));
+  // Where one window is the whole sequence, traces are neither given nor left. UORO keeps its count of steps there.
+  const bool fresh = config.reset && s->from == 0 && s->to == T && config.window.steps_of(T) == T &&
+                     parts.learner->rule().name() != "UORO";
+  const UpdateOutcome o = updater->learn(stretch_of(b, s->from, s->to), fresh);
+  time                  = s->to;
+  if (!next_stretch(b, time)) {  // what is left of the sequence matters only to states that live on
+    if (time < T && !config.reset) updater->advance(stretch_of(b, time, T));
+    time = 0;
+    ++batch;
+  }
+
+  double squares = 0;
+  for (double n : o.gradient_norms) squares += n * n;
+  const StepRecord r{++updates,
+                     o.loss,
+                     parts.classes() ? o.correct : -1,
+                     std::sqrt(squares),
+                     parts.optimizer->current_lr(),
+                     std::chrono::duration<double>(Clock::now() - start).count()};
+  if (updates % parts.updates_per_epoch == 0) parts.optimizer->step_epoch();
+  history.add(r);
+  tell([&](Observer& each) { each.step(r); });
+  for (const Alarm& a : finite_alarms(updates, o.loss, parts.model->params(), o.gradient_norms)) {
+    spoiled = true;
+    alarm(a);
+  }
+  return r;
+}
+
+ValidationRecord Trainer::Impl::validate(int64_t batches) {
+  const InForce    here(surroundings);
+  const Evaluation e = evaluator->evaluate(batches);
+  record.confusion   = e.confusion;
+  evaluated_at       = updates;
+  const ValidationRecord v{updates, e.loss, e.accuracy};
+  for (const Alarm& a : activity_alarms(updates, e.units)) alarm(a);
+  return v;
+}
+
+void Trainer::Impl::alarm(const Alarm& a) {
+  for (const Alarm& known : record.alarms)
+    if (known.kind == a.kind && known.where == a.where) return;
+  record.alarms.push_back(a);
+  tell([&](Observer& each) { each.alarm(a); });
+}
+
+void Trainer::Impl::remember(const ValidationRecord& v) {
+  record.validations.push_back(v);
+  const bool better = v.loss < best - config.early_stop.min_delta;
+  bad               = better ? 0 : bad + 1;
+  if (better) best = v.loss;
+  if (better && config.checkpoint.best && !config.checkpoint.dir.empty())
+    write_checkpoint(CheckpointFolder(config.checkpoint.dir, config.checkpoint.keep).best_path(), checkpoint());
+  tell([&](Observer& each) { each.validation(v); });
+}
+
+bool Trainer::Impl::done() const { return config.epochs > 0 ? batch >= last_batch : updates >= config.steps; }
+bool Trainer::Impl::enough() const {
+  if (config.early_stop.patience > 0 && bad >= config.early_stop.patience) return true;
+  if (!config.early_stop.at_goal || record.validations.empty()) return false;
+  return config.goal.reached(record.validations.back().loss, record.validations.back().accuracy);
+}
+
+Checkpoint Trainer::Impl::checkpoint() const {
+  Checkpoint c;
+  gather(c.arrays, "model", parts.model->states());
+  gather(c.arrays, "optimizer", parts.optimizer->states());
+  gather(c.arrays, "learner", parts.learner->own_states());
+  if (parts.synthesizer) gather(c.arrays, "synthesizer", parts.synthesizer->states());
+  c.arrays["random.key"] = surroundings.key.array();
+  history.save(c.arrays);
+  std::vector<double> validations;
+  for (const ValidationRecord& v : record.validations)
+    validations.insert(validations.end(), {static_cast<double>(v.step), v.loss, v.accuracy});
+  c.arrays["run.validations"] = Array::of<double>(validations, {static_cast<int64_t>(record.validations.size()), 3});
+  c.arrays["run.best"]        = Array::of<double>({best}, {});
+  json progress               = {{"updates", updates}, {"batch", batch},
+                                 {"time", time},       {"schedule", parts.optimizer->lr().epoch()},
+                                 {"bad", bad},         {"alarms", json::array()}};
+  for (const Alarm& a : record.alarms) progress["alarms"].push_back(json_of(a));
+  c.progress = progress.dump();
+  c.config   = stored_config(config);
+  return c;
+}
+
+void Trainer::Impl::load(const std::string& path) {
+  const Checkpoint  c     = read_checkpoint(path);
+  const Config      there = read_config(c.config, path);
+  const std::string what  = difference(there, config);
+  require(what.empty(), "{}: this run is not the one of the checkpoint: {}.", path, what);
+  restore(c.arrays, "model", parts.model->states(), path);
+  restore(c.arrays, "optimizer", parts.optimizer->states(), path);
+  restore(c.arrays, "learner", parts.learner->own_states(), path);
+  if (parts.synthesizer) restore(c.arrays, "synthesizer", parts.synthesizer->states(), path);
+  try {
+    surroundings.key = c.arrays.at("random.key");
+    history.load(c.arrays);
+    best                    = at(c.arrays.at("run.best"), 0);
+    const Array validations = c.arrays.at("run.validations");
+    record.validations.clear();
+    for (int64_t i = 0; i < validations.shape()[0]; ++i)
+      record.validations.push_back(
+          {static_cast<int64_t>(at(validations, 3 * i)), at(validations, 3 * i + 1), at(validations, 3 * i + 2)});
+    const json progress = json::parse(c.progress);
+    updates             = progress.at("updates").get<int64_t>();
+    batch               = progress.at("batch").get<int64_t>();
+    time                = progress.at("time").get<int64_t>();
+    bad                 = progress.at("bad").get<int64_t>();
+    record.alarms.clear();
+    for (const json& a : progress.at("alarms")) record.alarms.push_back(alarm_of(a));
+    if (const auto epoch = progress.at("schedule").get<int64_t>(); epoch > 0) {
+      parts.optimizer->lr().set_epoch(epoch - 1);
+      parts.optimizer->step_epoch();  // which also tells compiled updates the rate
+    }
+  } catch (const std::exception& error) {
+    fail("{}: the file is damaged: {}.", path, error.what());
+  }
+  record.start_step = saved_at = updates;
+}
+
+std::string Trainer::Impl::save() {
+  saved_at = updates;
+  return CheckpointFolder(config.checkpoint.dir, config.checkpoint.keep).write(updates, checkpoint());
+}
+
+void Trainer::Impl::describe_end(Ending ending) {
+  record.steps = history.stretches();
+  if (ending == Ending::Interrupted || ending == Ending::NotFinite) return;
+  if (evaluated_at != updates) {
+    const ValidationRecord v = validate(config.validation.batches);
+    if (record.validations.empty() || record.validations.back().step != updates) {
+      record.validations.push_back(v);
+      tell([&](Observer& each) { each.validation(v); });
+    }
+  }
+  if (observers.empty()) return;
+  const InForce here(surroundings);
+  record.activity             = evaluator->watch();
+  Parts  probe                = make_probe(config, parts);
+  Config one                  = config;
+  one.batch                   = 1;
+  record.activity.trace_norms = trace_norms(probe, batch_of(one, *parts.task, tasks::Part::Validation, 0).inputs);
+}
+
+Trainer::Trainer(Config config) : impl_(std::make_unique<Impl>(std::move(config))) {}
+Trainer::~Trainer() = default;
+
+void Trainer::observe(std::shared_ptr<Observer> observer) { impl_->observers.push_back(std::move(observer)); }
+
+Ending Trainer::Impl::run(const std::function<bool()>& stop) {
+  const bool saves   = !config.checkpoint.dir.empty();
+  const auto is_time = [&](int64_t every) { return every > 0 && updates % every == 0; };
+  record.steps       = history.stretches();
+  tell([&](Observer& each) { each.begin(record); });
+  bool stopped = false;
+  while (!spoiled && !stopped && !done() && !enough()) {
+    step();
+    if (spoiled) break;
+    if (is_time(config.validation.every)) remember(validate(config.validation.batches));
+    if (saves && is_time(config.checkpoint.every)) save();
+    stopped = stop && stop();
+  }
+  const Ending ending = spoiled    ? Ending::NotFinite
+                        : done()   ? Ending::Finished
+                        : enough() ? Ending::EarlyStop
+                                   : Ending::Interrupted;
+  if (saves && !spoiled && saved_at != updates) save();
+  describe_end(ending);
+  tell([&](Observer& each) { each.end(record); });
+  return ending;
+}
+
+Ending Trainer::run(const std::function<bool()>& stop) {
+  const Config::Checkpoints& where = impl_->config.checkpoint;
+  if (where.dir.empty()) return impl_->run(stop);
+  const CheckpointFolder folder(where.dir, where.keep);
+  folder.prepare();
+  try {
+    return impl_->run(stop);
+  } catch (const UserError& error) {
+    const auto left = folder.files();
+    fail("{}\n  {}", error.what(),
+         left.empty() ? "There is no checkpoint yet." : fmt::format("The last good checkpoint is {}.", left.back()));
+  }
+}
+
+StepRecord       Trainer::step() { return impl_->step(); }
+ValidationRecord Trainer::validate(int64_t batches) { return impl_->validate(batches); }
+
+std::string Trainer::save() {
+  require(!impl_->config.checkpoint.dir.empty(), "Trainer: the configuration names no folder for checkpoints.");
+  return impl_->save();
+}
+void Trainer::save(const std::string& path) const { write_checkpoint(path, impl_->checkpoint()); }
+void Trainer::load(const std::string& path) { impl_->load(path); }
+
+int64_t          Trainer::updates() const { return impl_->updates; }
+const RunRecord& Trainer::record() const { return impl_->record; }
+const Config&    Trainer::config() const { return impl_->config; }
+OnlineLearner&   Trainer::learner() { return *impl_->parts.learner; }
+bool             Trainer::goal_reached() const {
+              const auto& all = impl_->record.validations;
+              return !all.empty() && impl_->config.goal.reached(all.back().loss, all.back().accuracy);
+}
+
+Config config_of_checkpoint(const std::string& path) { return read_config(read_checkpoint(path).config, path); }
+
+}  // namespace braintrace::train

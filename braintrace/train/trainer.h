@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Training by configuration: batches of a task, a learning rule, an optimiser, validation, checkpoints.
+//
+//   bt::train::Trainer trainer(bt::train::load_config("copy.json"));
+//   trainer.run();
+//
+// A run that goes on from a checkpoint makes the same bits as one that never stopped.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "braintrace/train/config.h"
+#include "braintrace/train/run_record.h"
+
+namespace braintrace::train {
+
+// Why a run ended.
+enum class Ending : uint8_t { Finished, EarlyStop, Interrupted, NotFinite };
+
+class Trainer {
+ public:
+  // Makes and checks everything that the configuration describes; writes nothing.
+  explicit Trainer(Config config);
+  ~Trainer();
+
+  void observe(std::shared_ptr<Observer> observer);
+
+  // To the end, with validations and checkpoints as configured. `stop` is asked after every update.
+  Ending run(const std::function<bool()>& stop = {});
+
+  StepRecord       step();                     // one update of the weights
+  ValidationRecord validate(int64_t batches);  // changes nothing but the record
+
+  // A checkpoint in the configured folder, which also forgets the oldest; or at a path. Gives its path.
+  std::string save();
+  void        save(const std::string& path) const;
+  void        load(const std::string& path);
+
+  int64_t          updates() const;
+  const RunRecord& record() const;
+  bool             goal_reached() const;  // by the last validation
+  const Config&    config() const;
+  OnlineLearner&   learner();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// The configuration inside a checkpoint.
+Config config_of_checkpoint(const std::string& path);
+
+}  // namespace braintrace::train

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// braintrace advise: what training a model costs under each learning rule, and which one to take.
+#include "braintrace/advise/advise.h"
+
+#include <fmt/format.h>
+
+#include "braintrace/model/random_stream.h"
+#include "cli/command.h"
+#include "cli/model_argument.h"
+
+namespace braintrace::cli {
+
+namespace {
+
+struct Options {
+  ModelArgument model;
+  AdviseOptions advise;
+  std::string   memory;
+  bool          json = false;
+};
+
+int run(Options& o) {
+  if (!o.memory.empty()) o.advise.memory = bytes_in(o.memory);
+  random::seed(1);
+  const BuiltModel model  = build_argument(o.model);
+  const Advice     advice = advise(*model.module, model.name, model.input, o.advise);
+  fmt::print("{}", o.json ? advice_json(advice) : advice_table(advice));
+  return 0;
+}
+
+}  // namespace
+
+void add_advise(CLI::App& app, Action& chosen) {
+  auto  o       = std::make_shared<Options>();
+  auto* command = app.add_subcommand("advise", "memory and time of each learning rule on a model, and which to take");
+  o->model.add_model(*command);
+  AdviseOptions& a = o->advise;
+  command->add_option("--batch", a.batch, "sequences at a time")->check(CLI::PositiveNumber)->capture_default_str();
+  command->add_option("--length", a.length, "steps of a sequence")->check(CLI::PositiveNumber)->capture_default_str();
+  command->add_option("--memory", o->memory, "what may be used, such as 4GiB");
+  command->add_option("--rules", a.rules, "names of rules, with commas; default: all that need nothing but a loss")
+      ->delimiter(',');
+  command->add_flag("--measure", a.measure, "run each for a moment in a process of its own, and show what it took");
+  command->add_flag("--json", o->json, "machine-readable output");
+  command->callback([o, &chosen] { chosen = [o] { return run(*o); }; });
+}
+
+}  // namespace braintrace::cli

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// braintrace eval: runs the network of a checkpoint on the validation part of its task.
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "braintrace/train/trainer.h"
+#include "cli/command.h"
+
+namespace braintrace::cli {
+
+namespace {
+
+struct Options {
+  std::string            checkpoint;
+  std::optional<int64_t> batches;
+  bool                   json = false;
+};
+
+int run(const Options& o) {
+  train::Trainer trainer(train::config_of_checkpoint(o.checkpoint));
+  trainer.load(o.checkpoint);
+  const int64_t batches   = o.batches.value_or(trainer.config().validation.batches);
+  const auto    v         = trainer.validate(batches);
+  const Array&  confusion = trainer.record().confusion;
+  const int64_t classes   = confusion.shape()[0];
+  if (o.json) {
+    nlohmann::ordered_json out = {{"checkpoint", o.checkpoint}, {"updates", v.step}, {"batches", batches}};
+    out["loss"]                = v.loss;
+    if (v.accuracy >= 0) out["accuracy"] = v.accuracy;
+    for (int64_t i = 0; i < classes; ++i)
+      out["confusion"].push_back(
+          std::vector<int64_t>(confusion.data<int64_t>() + i * classes, confusion.data<int64_t>() + (i + 1) * classes));
+    fmt::print("{}\n", out.dump(2));
+    return 0;
+  }
+  fmt::print("{}: {} updates\nloss      {:.6g}\n", o.checkpoint, v.step, v.loss);
+  if (v.accuracy >= 0) fmt::print("accuracy  {:.4f}\n", v.accuracy);
+  if (classes == 0 || classes > 20) return 0;
+  fmt::print("answers (a row for each class that is right)\n");
+  for (int64_t i = 0; i < classes; ++i) {
+    for (int64_t k = 0; k < classes; ++k) fmt::print("{:7}", confusion.data<int64_t>()[i * classes + k]);
+    fmt::print("\n");
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_eval(CLI::App& app, Action& chosen) {
+  auto  options = std::make_shared<Options>();
+  auto* command = app.add_subcommand("eval", "validate the network of a checkpoint");
+  command->add_option("CHECKPOINT", options->checkpoint, "a file that train has written")->required();
+  command->add_option("--batches", options->batches, "batches of the validation part; default: as in training")
+      ->check(CLI::PositiveNumber);
+  command->add_flag("--json", options->json, "machine-readable output");
+  command->callback([options, &chosen] { chosen = [options] { return run(*options); }; });
+}
+
+}  // namespace braintrace::cli

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// braintrace tasks: what can be learned here, and what a task looks like.
+#include <memory>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "braintrace/tasks/task.h"
+#include "cli/command.h"
+#include "cli/model_argument.h"
+
+namespace braintrace::cli {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+struct Options {
+  std::string task, output;
+  uint64_t    seed = 0;
+  bool        json = false;
+};
+
+int list(const Options& o) {
+  ordered_json all = ordered_json::array();
+  for (const tasks::TaskType& t : tasks::task_types()) {
+    if (!o.json) {
+      fmt::print("{:<18} {}\n{:<18} {}\n", t.name, t.doc, "", zoo::field_list(t.fields));
+      continue;
+    }
+    ordered_json fields = ordered_json::array();
+    for (const zoo::FieldSpec& f : zoo::field_specs(t.fields)) {
+      fields.push_back({{"name", f.name}, {"required", f.required}});
+      if (f.otherwise) fields.back()["default"] = ordered_json::parse(*f.otherwise);
+    }
+    all.push_back({{"type", t.name}, {"doc", t.doc}, {"fields", fields}});
+  }
+  if (o.json) fmt::print("{}\n", all.dump(2));
+  return 0;
+}
+
+// A description, a file that holds one, or the name of a type.
+std::string description_of(const std::string& argument) {
+  if (argument.find('{') != argument.npos) return argument;
+  if (const auto text = text_of_file(argument)) return *text;
+  return nlohmann::json{{"type", argument}}.dump();
+}
+
+int show(const Options& o) {
+  const auto              task = tasks::make_task(description_of(o.task), o.seed);
+  const tasks::TaskFacts& f    = task->facts();
+  const char* const       kind = f.targets == tasks::TargetKind::Classes ? "classes" : "values";
+  if (o.json) {
+    fmt::print("{}\n", ordered_json{{"input", std::vector<int64_t>(f.input.begin(), f.input.end())},
+                                    {"targets", kind},
+                                    {"outputs", f.outputs},
+                                    {"length", f.length},
+                                    {"class_names", f.class_names},
+                                    {"train_samples", f.train_samples},
+                                    {"validation_samples", f.validation_samples}}
+                           .dump(2));
+  } else {
+    const auto samples = [](int64_t n) { return n == 0 ? std::string("without end") : fmt::format("{} samples", n); };
+    fmt::print("input       {}\ntargets     {} {}\nlength      {} steps\n", to_string(f.input), f.outputs, kind,
+               f.length);
+    if (!f.class_names.empty()) fmt::print("names       {}\n", fmt::join(f.class_names, " "));
+    fmt::print("train       {}\nvalidation  {}\n", samples(f.train_samples), samples(f.validation_samples));
+  }
+  if (!o.output.empty()) write_text(o.output, tasks::picture(*task));
+  return 0;
+}
+
+}  // namespace
+
+void add_tasks(CLI::App& app, Action& chosen) {
+  auto  options = std::make_shared<Options>();
+  auto* command = app.add_subcommand("tasks", "list the tasks, or show one: shapes, targets, a picture of a sample");
+  command->add_option("TASK", options->task, "a type such as copy, a JSON description, or a file that holds one");
+  command->add_option("-o,--output", options->output, "draw the first sample as SVG")->needs("TASK");
+  command->add_option("--seed", options->seed, "seed of the samples");
+  command->add_flag("--json", options->json, "machine-readable output");
+  command->callback(
+      [options, &chosen] { chosen = [options] { return options->task.empty() ? list(*options) : show(*options); }; });
+}
+
+}  // namespace braintrace::cli

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// braintrace train: trains the network that a configuration describes, and leaves checkpoints, logs and a report.
+#include <atomic>
+#include <csignal>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "braintrace/train/checkpoint.h"
+#include "braintrace/train/log_files.h"
+#include "braintrace/train/progress.h"
+#include "braintrace/train/report.h"
+#include "braintrace/train/trainer.h"
+#include "cli/command.h"
+#include "cli/model_argument.h"
+
+namespace braintrace::cli {
+
+namespace {
+
+using namespace train;
+
+struct Options {
+  std::string              config, resume;
+  std::vector<std::string> replaced;
+  bool                     quiet = false, json = false, overwrite = false;
+};
+
+std::atomic<int> caught{0};  // the signal that asked to stop
+
+// SIGINT and SIGTERM end the run after the update at hand; a second one ends the process at once.
+void listen() {
+  for (int s : {SIGINT, SIGTERM}) {
+    struct sigaction action {};
+    action.sa_handler = [](int number) { caught = number; };
+    action.sa_flags   = static_cast<int>(SA_RESETHAND);
+    sigaction(s, &action, nullptr);
+  }
+  std::signal(SIGXFSZ, SIG_IGN);  // a file over its limit is then an error like a full disk
+}
+
+// The checkpoint to go on from; none to begin anew.
+std::optional<std::string> checkpoint_for(const Options& o, const Config& config) {
+  const CheckpointFolder folder(config.checkpoint.dir, config.checkpoint.keep);
+  if (o.resume.empty()) {
+    const auto found = folder.files();
+    require(found.empty() || o.overwrite,
+            "{}: an earlier run left {} checkpoints here.\n  Go on from them with --resume auto, remove them with "
+            "--overwrite, or choose another folder with --set output=FOLDER.",
+            config.checkpoint.dir, found.size());
+    folder.remove_all();
+    return std::nullopt;
+  }
+  if (o.resume != "auto") return o.resume;
+  std::vector<std::string> refused;
+  const auto               newest = folder.newest_valid(refused);
+  for (const std::string& why : refused) fmt::print(stderr, "note: {}\n", why);
+  fmt::print(
+      stderr, "note: {}\n",
+      newest ? "going on from " + *newest : fmt::format("no checkpoint in {}; beginning anew", config.checkpoint.dir));
+  return newest;
+}
+
+nlohmann::ordered_json summary(const Trainer& t, Ending ending, const std::string& last) {
+  static const char* const words[] = {"finished", "early_stop", "interrupted", "not_finite"};
+  nlohmann::ordered_json   out     = {{"name", t.config().name},
+                                      {"ending", words[static_cast<size_t>(ending)]},
+                                      {"updates", t.updates()},
+                                      {"checkpoint", last}};
+  if (!t.record().validations.empty()) {
+    const ValidationRecord& v = t.record().validations.back();
+    out["loss"]               = v.loss;
+    if (v.accuracy >= 0) out["accuracy"] = v.accuracy;
+  }
+  if (t.config().goal.exists()) out["goal_reached"] = t.goal_reached();
+  out["alarms"] = nlohmann::json::array();
+  for (const Alarm& a : t.record().alarms)
+    out["alarms"].push_back({{"step", a.step}, {"kind", a.kind}, {"where", a.where}});
+  return out;
+}
+
+// What the end of a run means to who waits for it.
+int told(const Options& o, const Trainer& t, Ending ending, const std::string& last) {
+  if (o.json) fmt::print("{}\n", summary(t, ending, last).dump(2));
+  if (ending == Ending::NotFinite) {
+    fmt::print(stderr, "error: {}\n  {}\n", t.record().alarms.back().message,
+               last.empty() ? "There is no checkpoint." : "The last good checkpoint is " + last + ".");
+    return 1;
+  }
+  if (ending == Ending::Interrupted) {
+    fmt::print(stderr, "stopped after {} updates; saved {}\n  Go on with: braintrace train {} --resume auto",
+               t.updates(), last, o.config);
+    for (const std::string& s : o.replaced) fmt::print(stderr, " --set {}", s);
+    fmt::print(stderr, "\n");
+    return 128 + caught;
+  }
+  if (o.json || o.quiet) return t.config().goal.exists() && !t.goal_reached() ? 1 : 0;
+  const ValidationRecord& v = t.record().validations.back();
+  fmt::print("{} after {} updates: validation loss {:.4g}{}\n",
+             ending == Ending::EarlyStop ? "stopped early" : "finished", t.updates(), v.loss,
+             v.accuracy < 0 ? "" : fmt::format(", accuracy {:.4f}", v.accuracy));
+  fmt::print("checkpoint  {}\nreport      {}/report.html\n", last, t.config().output);
+  if (!t.config().goal.exists()) return 0;
+  fmt::print("goal        {}\n", t.goal_reached() ? "reached" : "NOT reached");
+  return t.goal_reached() ? 0 : 1;
+}
+
+int run(const Options& o) {
+  listen();
+  const Config config = load_config(o.config, o.replaced);
+  Trainer      trainer(config);
+  for (const std::string& dir : {config.output, config.checkpoint.dir}) CheckpointFolder(dir, 1).prepare();
+  if (const auto from = checkpoint_for(o, config)) trainer.load(*from);
+  write_text(config.output + "/config.json", config.text + "\n");
+  if (!o.quiet && !o.json) trainer.observe(std::make_shared<Progress>());
+  trainer.observe(std::make_shared<JsonlLog>(config.output + "/metrics.jsonl"));
+  trainer.observe(std::make_shared<CsvLog>(config.output + "/metrics.csv"));
+  trainer.observe(std::make_shared<TensorboardLog>(config.output + "/tensorboard"));
+  trainer.observe(std::make_shared<ReportFile>(config.output + "/report.html"));
+  const Ending           ending = trainer.run([] { return caught != 0; });
+  const CheckpointFolder folder(config.checkpoint.dir, config.checkpoint.keep);
+  if (ending != Ending::NotFinite) return told(o, trainer, ending, folder.path_of(trainer.updates()));
+  const auto files = folder.files();
+  return told(o, trainer, ending, files.empty() ? "" : files.back());
+}
+
+}  // namespace
+
+void add_train(CLI::App& app, Action& chosen) {
+  auto  options = std::make_shared<Options>();
+  auto* command = app.add_subcommand("train", "train the network that a configuration describes");
+  command->add_option("CONFIG", options->config, "a JSON file; docs/training.md lists its fields")->required();
+  command->add_option("--set", options->replaced, "FIELD=VALUE, such as optimizer.lr=0.01; may be given several times")
+      ->allow_extra_args(false);
+  command->add_option("--resume", options->resume, "go on from this checkpoint; auto: the newest valid one");
+  command->add_flag("--overwrite", options->overwrite, "remove the checkpoints of an earlier run");
+  command->add_flag("--quiet", options->quiet, "print nothing but errors");
+  command->add_flag("--json", options->json, "print the outcome as JSON");
+  command->callback([options, &chosen] { chosen = [options] { return run(*options); }; });
+}
+
+}  // namespace braintrace::cli

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "examples/support.h"
+
+#include <cstdio>
+#include <fstream>
+
+#include "braintrace/runtime/backend.h"
+#include "braintrace/viz/svg.h"
+
+namespace examples {
+
+Flags::Flags(int argc, char** argv, std::map<std::string, std::string> defaults) : values_(std::move(defaults)) {
+  values_.emplace("plot", "");
+  for (int i = 1; i < argc; ++i) {
+    const std::string flag = argv[i];
+    const auto        it   = flag.starts_with("--") ? values_.find(flag.substr(2)) : values_.end();
+    if (flag == "--quick")
+      quick_ = true;
+    else if (it != values_.end() && i + 1 < argc)
+      it->second = argv[++i];
+    else
+      usage(argv[0], flag);
+  }
+}
+
+void Flags::usage(const char* program, const std::string& flag) const {
+  fmt::print("usage: {} [--quick]", program);
+  for (const auto& [name, value] : values_) fmt::print(" [--{} {}]", name, value.empty() ? "..." : value);
+  fmt::print("\n");
+  std::exit(flag == "--help" ? 0 : 2);
+}
+
+Trainer::Trainer(bt::nn::Module& model, const bt::tasks::Task& task, Settings settings)
+    : model_(model),
+      task_(task),
+      settings_(std::move(settings)),
+      opt_(settings_.lr, {.eps = settings_.eps, .common = {.clip_norm = settings_.clip}}),
+      update_([this](bt::Tensor xs, bt::Tensor ys, bt::Tensor mask) { return update(xs, ys, mask); }),
+      test_([this](bt::Tensor xs, bt::Tensor ys, bt::Tensor mask) { return scores(outputs(xs), ys, mask); }) {
+  bt::Shape input = task.facts().input;
+  if (!settings_.lanes) input.insert(input.begin(), settings_.batch);
+  learner_ = bt::compile(model, settings_.rule, bt::zeros(input), settings_.options, {.batch_size = batch_of_states()});
+  opt_.register_trainable_weights(model.params());
+}
+
+Score Trainer::mean_score(bt::tasks::Part part, int64_t first, int64_t count, const bt::Jitted<Function>& f) const {
+  Score mean;
+  for (int64_t i = first; i < first + count; ++i) {
+    const bt::tasks::Batch batch = task_.batch(part, i, settings_.batch);
+    const auto [loss, accuracy]  = f(bt::Tensor(batch.inputs), bt::Tensor(batch.targets), bt::Tensor(batch.mask));
+    mean.loss += loss.item() / static_cast<double>(count);
+    mean.accuracy += accuracy.item() / static_cast<double>(count);
+  }
+  return mean;
+}
+
+// [B] for one step, [T, B] for all
+bt::Tensor Trainer::loss_of(const bt::Tensor& out, const bt::Tensor& y) const {
+  if (task_.facts().targets == bt::tasks::TargetKind::Values) return bt::mean(bt::square(out - y), -1);
+  return bt::losses::softmax_cross_entropy_with_integer_labels(out, y);
+}
+
+bt::Tensor Trainer::penalty() const {
+  std::vector<bt::Tensor> weights;
+  for (const auto& [path, state] : model_.params())
+    for (const std::string& leaf : state.leaf_names()) weights.push_back(state.leaf(leaf));
+  return settings_.l2 * bt::losses::l2(weights);
+}
+
+Trainer::Scores Trainer::update(const bt::Tensor& xs, const bt::Tensor& ys, const bt::Tensor& mask) {
+  bt::init_all_states(model_, {.batch_size = batch_of_states()});
+  learner_->init_etrace_state();
+  // w : [T, B], 1/B at scored steps, or with Reduction::Mean 1/(B × number of scored steps)
+  const double     B = static_cast<double>(settings_.batch);
+  const bt::Tensor w = settings_.reduction == bt::Reduction::Mean ? mask / bt::sum(mask) : mask / B;
+
+  const auto loss_with = [&](auto& learner) {  // of one step; the outputs besides
+    return [&](bt::Tensor x, bt::Tensor y, bt::Tensor weight) {
+      const bt::Tensor out = learner(x), loss = bt::sum(loss_of(out, y) * weight);
+      return std::pair(settings_.l2 > 0 ? loss + penalty() : loss, out);
+    };
+  };
+  if (!settings_.lanes) {
+    const bt::EtraceGradOptions options{.window = window(), .reduction = bt::Reduction::Sum};
+    const auto                  r = bt::etrace_grad(loss_with(*learner_), *learner_, options)(xs, ys, w);
+    opt_.update(r.grads);
+    return scores(r.aux, ys, mask);
+  }
+  // The same sum by hand, for a learner whose states and traces have one lane per sample.
+  bt::ETraceVmap lanes(*learner_, settings_.batch);
+  const auto     gradient = bt::value_and_grad(loss_with(lanes), model_.params(), bt::has_aux);
+  const auto     step     = [&](bt::Gradients sum, std::tuple<bt::Tensor, bt::Tensor, bt::Tensor> at) {
+    const auto [loss, grads, out] = gradient(std::get<0>(at), std::get<1>(at), std::get<2>(at));
+    return std::pair(sum + grads, out);
+  };
+  bt::Gradients::Map zeros;
+  for (const auto& [path, state] : model_.params())
+    for (const std::string& leaf : state.leaf_names()) zeros[path][leaf] = bt::zeros_like(state.leaf(leaf));
+  const auto [grads, outputs] = bt::scan(step, bt::Gradients(zeros), std::tuple(xs, ys, w));
+  opt_.update(grads);
+  return scores(outputs, ys, mask);
+}
+
+bt::Tensor Trainer::outputs(const bt::Tensor& xs) {
+  bt::init_all_states(model_, {.batch_size = xs.shape()[1]});
+  return bt::for_loop([&](bt::Tensor x) { return model_(x); }, xs);
+}
+
+Trainer::Scores Trainer::scores(const bt::Tensor& outputs, const bt::Tensor& ys, const bt::Tensor& mask) const {
+  const bt::Tensor loss = bt::sum(loss_of(outputs, ys) * mask) / bt::sum(mask);
+  if (task_.facts().targets == bt::tasks::TargetKind::Values) return {loss, bt::zeros({})};
+  const auto right = [](const bt::Tensor& z, const bt::Tensor& y) {
+    return bt::convert(bt::equal(bt::argmax(z, -1), y), bt::DType::F32);
+  };
+  if (!settings_.votes) return {loss, bt::sum(right(outputs, ys) * mask) / bt::sum(mask)};
+  const int64_t    T     = ys.shape()[0];
+  const bt::Tensor label = bt::squeeze(bt::slice_axis(ys, 0, T - 1, T), {0});
+  return {loss, bt::mean(right(bt::sum(outputs * bt::expand_dims(mask, -1), 0), label))};
+}
+
+std::vector<Score> train(Trainer& trainer, const std::string& name, int64_t epochs, int64_t batches, Curves& curves,
+                         const std::function<bool(const Score&)>& enough) {
+  std::vector<Score> all;
+  bt::Curve&         curve = curves.emplace_back(bt::Curve{.name = name, .x = {}, .y = {}});
+  for (int64_t e = 0; e < epochs; ++e) {
+    all.push_back(trainer.train(e * batches, batches));
+    curve.x.push_back(static_cast<double>(e + 1));
+    curve.y.push_back(all.back().loss);
+    fmt::print("{:<12} epoch {:3}   loss {:.4f}", name, e + 1, all.back().loss);
+    if (all.back().accuracy > 0) fmt::print("   accuracy {:.3f}", all.back().accuracy);
+    fmt::print("\n");
+    std::fflush(stdout);
+    if (enough && enough(all.back())) break;
+  }
+  return all;
+}
+
+int finish(const Flags& flags, const Curves& curves, bool reached, const std::string& mark) {
+  if (!flags["plot"].empty())
+    std::ofstream(flags["plot"])
+        << "<!doctype html><html class=\"picture\" lang=\"en\"><meta charset=\"utf-8\"><title>losses</title><style>"
+        << bt::picture_css() << bt::chart_css() << "</style>\n"
+        << bt::line_chart({.title = "loss", .x_name = "epoch", .curves = curves}) << "<script>" << bt::chart_script()
+        << "</script></html>\n";
+  fmt::print("{}: {}\n", reached ? "reached" : "MISSED", mark);
+  return reached ? 0 : 1;
+}
+
+int guarded(const std::function<int()>& example) try {
+  bt::set_default_backend("cpu");
+  return example();
+} catch (const bt::UserError& e) {
+  fmt::print(stderr, "{}\n", e.what());
+  return 2;
+}
+
+}  // namespace examples

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the training examples share: flags, the training loop, one line per epoch, a picture of the losses.
+//
+// For each batch of sequences
+//   states and traces start anew     a sequence owes nothing to the one before
+//   a sweep                          runs the model and gathers the gradient as the learning rule defines it
+//   the optimiser                    takes one step
+#pragma once
+
+#include "braintrace/braintrace.h"
+#include "braintrace/tasks/task.h"
+#include "braintrace/viz/chart.h"
+
+namespace examples {
+
+// Flags `--name value` with their defaults, beside `--quick` and `--plot FILE`. An unknown one ends the program with
+// the list of flags.
+class Flags {
+ public:
+  Flags(int argc, char** argv, std::map<std::string, std::string> defaults = {});
+
+  bool               quick() const { return quick_; }
+  int64_t            length(int64_t full, int64_t shortened) const { return quick_ ? shortened : full; }
+  const std::string& operator[](const std::string& name) const { return values_.at(name); }
+  bool               yes(const std::string& name) const { return values_.at(name) == "yes"; }
+
+ private:
+  [[noreturn]] void usage(const char* program, const std::string& flag) const;
+
+  std::map<std::string, std::string> values_;
+  bool                               quick_ = false;
+};
+
+struct Settings {
+  std::string           rule      = "D_RTRL";
+  bt::RuleOptions       options   = {};
+  int64_t               batch     = 32;
+  double                lr        = 1e-3;
+  double                eps       = 1e-8;                 // of Adam
+  std::optional<double> clip      = {};                   // of the gradient's norm
+  bt::Reduction         reduction = bt::Reduction::Mean;  // over the scored steps
+  double                l2        = 0;                    // times Σ θ², added to the loss
+  bool                  lanes     = false;                // one learner per sample, instead of one for the batch
+  bool                  votes     = false;                // outputs are averaged over scored steps before they answer
+};
+
+struct Score {
+  double loss     = 0;  // mean over scored steps and samples
+  double accuracy = 0;  // of classes
+};
+
+class Trainer {
+ public:
+  // The model and the task must outlive the trainer.
+  Trainer(bt::nn::Module& model, const bt::tasks::Task& task, Settings settings);
+
+  bt::OnlineLearner& learner() { return *learner_; }
+
+  // One update of the weights for each of `count` batches; the mean score.
+  Score train(int64_t first, int64_t count) { return mean_score(bt::tasks::Part::Train, first, count, update_); }
+  // The mean score on sequences that are never trained on.
+  Score test(int64_t count) { return mean_score(bt::tasks::Part::Validation, 0, count, test_); }
+  // The model's outputs [T, B, …] for inputs [T, B, …].
+  bt::Tensor outputs(const bt::Tensor& xs);
+
+ private:
+  using Scores   = std::pair<bt::Tensor, bt::Tensor>;  // loss, accuracy
+  using Function = std::function<Scores(bt::Tensor xs, bt::Tensor ys, bt::Tensor mask)>;
+
+  Score         mean_score(bt::tasks::Part part, int64_t first, int64_t count, const bt::Jitted<Function>& f) const;
+  bt::BatchSize batch_of_states() const { return settings_.lanes ? bt::BatchSize() : settings_.batch; }
+  bt::Tensor    loss_of(const bt::Tensor& out, const bt::Tensor& y) const;
+  bt::Tensor    penalty() const;
+  bt::Window    window() const { return settings_.rule == "BPTT" ? bt::Window::all() : bt::Window::automatic(); }
+  Scores        update(const bt::Tensor& xs, const bt::Tensor& ys, const bt::Tensor& mask);
+  Scores        scores(const bt::Tensor& outputs, const bt::Tensor& ys, const bt::Tensor& mask) const;
+
+  bt::nn::Module&                    model_;
+  const bt::tasks::Task&             task_;
+  Settings                           settings_;
+  bt::optim::Adam                    opt_;
+  std::unique_ptr<bt::OnlineLearner> learner_;
+  bt::Jitted<Function>               update_, test_;
+};
+
+// The mean loss of every epoch, one curve per run.
+using Curves = std::vector<bt::Curve>;
+
+// `epochs` times `batches` updates, with a line for each epoch; stops early when `enough` says so.
+std::vector<Score> train(Trainer& trainer, const std::string& name, int64_t epochs, int64_t batches, Curves& curves,
+                         const std::function<bool(const Score&)>& enough = {});
+
+// Draws the losses, a page to open in a browser, where asked to, and says whether the mark was reached; the exit code.
+int finish(const Flags& flags, const Curves& curves, bool reached, const std::string& mark);
+
+// Runs the example on the compiled backend; an error becomes a message and exit code 2.
+int        guarded(const std::function<int()>& example);
+inline int guarded(int (*example)(const Flags&), const Flags& flags) {
+  return guarded([&] { return example(flags); });
+}
+
+}  // namespace examples

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command export: C that compiles without a warning, and does what the interpreter did.
+
+Usage: export_cli_test.py BINARY [--all]
+
+Models and rules are paired so that each occurs; --all takes every pair (conv_rnn, with 400 000 weights, has two rules).
+Where a compiler for ARM and its emulator are installed, one network runs on an emulated Cortex-M too.
+"""
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+BINARY = sys.argv[1]
+FOLDER = pathlib.Path(tempfile.mkdtemp())
+STRICT = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"]
+RULES = {"D_RTRL": [], "ES_D_RTRL": ["--decay", "0.9"], "EProp": ["--kappa", "0.5"], "OSTLRecurrent": [],
+         "OSTLFeedforward": [], "SnAp": [], "UORO": ["--lr", "1e-4"], "RTRL": []}
+
+
+def run(*args):
+    return subprocess.run(list(map(str, args)), capture_output=True, text=True)
+
+
+def export(model, *args):
+    folder = FOLDER / f"{len(list(FOLDER.iterdir()))}"
+    return folder, run(BINARY, "export", model, "-o", folder, *args)
+
+
+def compiled(folder, compiler, *flags):
+    """Compiles with every warning an error; the program's path."""
+    program = folder / f"test_{pathlib.Path(compiler).name}"
+    r = run(compiler, *STRICT, *flags, "-o", program, folder / "model.c", folder / "test_main.c", "-lm")
+    assert r.returncode == 0, f"{compiler} {folder}:\n{r.stderr[-4000:]}"
+    return program
+
+
+def worst_ulp(text):
+    return float(re.search(r"worst error (\S+) ulp", text).group(1))
+
+
+def replayed(folder, what, compiler="cc", *flags):
+    r = run(compiled(folder, compiler, *flags))
+    assert r.returncode == 0 and r.stdout.startswith("pass"), f"{what}: {r.stdout}{r.stderr}"
+    return worst_ulp(r.stdout)
+
+
+def refused(args, *words):
+    folder, r = export(*args)
+    assert r.returncode == 2 and all(w in r.stderr for w in words), f"{args}: {r.returncode} {r.stdout}{r.stderr}"
+    assert not folder.exists(), f"{args}: something was written"
+
+
+# Models with rules.
+help_text = run(BINARY, "export", "--help").stdout
+models = re.search(r"built-in model: (.*?)\n\n", help_text, re.S).group(1).replace(",", " ").split()
+assert {"gru", "lif", "conv_rnn"} <= set(models), models
+rules = list(RULES)
+if "--all" in sys.argv:
+    pairs = [(m, r) for m in models for r in rules if m != "conv_rnn" or r in ("D_RTRL", "ES_D_RTRL")]
+else:
+    pairs = [(m, rules[i % len(rules)]) for i, m in enumerate(m for m in models if m != "conv_rnn")]
+worst, left_out = {}, {}
+for model, rule in pairs:
+    folder, r = export(model, "--rule", rule, *RULES[rule])
+    if r.returncode == 2:  # the rule refuses the model, as it does everywhere
+        left_out[model, rule] = r.stderr.splitlines()[0]
+        continue
+    assert r.returncode == 0, f"{model} {rule}: {r.stderr}"
+    worst[model, rule] = replayed(folder, f"{model} {rule}")
+    shutil.rmtree(folder)
+    folder.mkdir()
+for pair, ulp in sorted(worst.items(), key=lambda item: -item[1])[:5]:
+    print(*pair, f"{ulp:.3g} ulp")
+for pair, reason in left_out.items():
+    print("left out:", *pair, reason)
+assert len(worst) > 0.9 * len(pairs), left_out
+assert {r for m, r in worst} == set(rules), worst
+
+# Both compilers, optimised; Adam, cross entropy, f64.
+small = FOLDER / "small.json"
+small.write_text('{"type": "chain", "layers": [{"name": "rnn", "type": "gru", "n_in": 2, "n_rec": 6}, '
+                 '{"name": "out", "type": "linear", "n_in": 6, "n_out": 3}]}')
+for args in ([], ["--optimizer", "adam", "--lr", "0.001"], ["--loss", "cross_entropy"], ["--dtype", "f64"]):
+    folder, r = export(small, *args)
+    assert r.returncode == 0, r.stderr
+    for compiler in ("cc", "clang-14"):
+        if shutil.which(compiler):
+            replayed(folder, args, compiler, "-O2")
+
+# No heap, no threads: the object asks for nothing but mathematics and memory functions.
+def asked(file):
+    run("cc", *STRICT, "-O1", "-c", "-o", FOLDER / "one.o", folder / file)
+    return {line.split()[-1] for line in run("nm", "-u", FOLDER / "one.o").stdout.splitlines()}
+
+
+allowed = {"memcpy", "memset", "_GLOBAL_OFFSET_TABLE_", "__stack_chk_fail"}
+foreign = [a for a in asked("model.c") if a not in allowed and not re.fullmatch(r"(sqrt|pow|fma|rint)f?", a)]
+assert not foreign and "printf" in asked("test_main.c"), foreign
+
+# The replay can fail: a changed weight is seen.
+text = (folder / "model.c").read_text()
+changed = re.sub(r"(initial_rnn_\w+\[\d+\] = \{\s*)(-?[\d.]+)", r"\g<1>0.5 + \2", text, count=1)
+assert changed != text
+(folder / "model.c").write_text(changed)
+r = run(compiled(folder, "cc"))
+assert r.returncode == 1 and r.stdout.startswith("FAIL"), r.stdout
+
+# Sizes, with the project file that comes along.
+folder, r = export("gru", "--json")
+sizes = json.loads(r.stdout)
+assert sizes["ram"]["all"] >= sizes["ram"]["states"] + sizes["ram"]["arena"] > 0, sizes
+assert sizes["flash"]["constants"] > 4 * 32 * 42 and sorted(sizes["files"]) == sorted(p.name for p in folder.iterdir())
+r = run("cmake", "-S", folder, "-B", folder / "build")
+assert r.returncode == 0, r.stderr
+r = run("cmake", "--build", folder / "build")
+assert r.returncode == 0, r.stdout + r.stderr
+r = run("ctest", "--test-dir", folder / "build")
+assert r.returncode == 0, r.stdout
+
+# A Cortex-M4 with its own C library, where they are installed.
+tools = ["arm-none-eabi-gcc", "qemu-system-arm"]
+if all(map(shutil.which, tools)):
+    folder, r = export(small)
+    here, elf = pathlib.Path(__file__).parent, folder / "model.elf"
+    r = run("arm-none-eabi-gcc", *STRICT, "-O2", "-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=hard",
+            "-mfpu=fpv4-sp-d16", "--specs=rdimon.specs", "-T", here / "cortex_m.ld", "-nostartfiles", "-o", elf,
+            here / "cortex_m_start.c", folder / "model.c", folder / "test_main.c", "-lm")
+    assert r.returncode == 0, r.stderr
+    r = subprocess.run(["qemu-system-arm", "-machine", "mps2-an386", "-cpu", "cortex-m4", "-nographic",
+                        "-semihosting-config", "enable=on,target=native", "-kernel", elf], capture_output=True,
+                       text=True, timeout=120, stdin=subprocess.DEVNULL)
+    assert r.returncode == 0 and r.stdout.startswith("pass"), r
+    print("Cortex-M4:", r.stdout.strip())
+else:
+    print("no Cortex-M:", *[t for t in tools if not shutil.which(t)], "not installed")
+
+# Bad input.
+refused(["gru", "--rule", "d_rtlr"], "did you mean 'd_rtrl'")
+refused(["gru", "--rule", "BPTT"], "whole sequence", "D_RTRL")
+refused(["gru", "--rule", "ThreeFactor"], "more than a loss")
+refused(["gru", "--rule", "ES_D_RTRL"], "decay")
+refused(["gru", "--optimizer", "adm"], "did you mean 'adam'")
+refused(["gru", "--loss", "mae"], "Known: mse, cross_entropy")
+refused(["gru", "--dtype", "f16"], "f32 or f64")
+refused(["gru", "--lr", "0"], "must be positive")
+refused(["gru", "--lr", "1e30"], "not finite any more", "learning rate")
+refused(["gru", "--batch", "2"], "one sample at a time")
+refused(["gru", "--ram", "1000"], "bytes of RAM", "1000")
+refused(["gru", "--flash", "1000"], "bytes of flash", "1000")
+refused(["gru", "--test-steps", "0"], "at least one step")
+r = run(BINARY, "export", "gru", "-o", folder)
+assert r.returncode == 2 and "not empty" in r.stderr, r
+r = run(BINARY, "export", "gru", "-o", small)
+assert r.returncode == 2 and "this is a file" in r.stderr, r
+r = run(BINARY, "export", "gru", "-o", "/proc/nowhere")
+assert r.returncode == 2 and "could not be made" in r.stderr, r
+shutil.rmtree(FOLDER)

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command stream, over pipes and UDP.  Usage: stream_cli_test.py BINARY"""
+import json
+import math
+import os
+import pathlib
+import random
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+
+BINARY = sys.argv[1]
+FOLDER = pathlib.Path(tempfile.mkdtemp())
+MODEL = FOLDER / "small.json"
+MODEL.write_text('{"type": "chain", "layers": [{"name": "rnn", "type": "gru", "n_in": 2, "n_rec": 12}, '
+                 '{"name": "out", "type": "linear", "n_in": 12, "n_out": 1}]}')
+CLASSES = FOLDER / "classes.json"
+CLASSES.write_text(MODEL.read_text().replace('"n_out": 1', '"n_out": 3'))
+
+
+def stream(args, text="", status=0, err=""):
+    r = subprocess.run([BINARY, "stream", *map(str, args)], input=text, capture_output=True, text=True)
+    assert r.returncode == status and err in r.stderr, f"{args}: exit {r.returncode}\n{r.stdout[-1000:]}\n{r.stderr[-2000:]}"
+    return [json.loads(line) for line in r.stdout.splitlines()]
+
+
+def records(n, seed=1):
+    """The target is the first input of the step before."""
+    draw, before = random.Random(seed), 0
+    for _ in range(n):
+        x = [draw.choice((-1, 1)), draw.uniform(-1, 1)]
+        yield {"x": x, "y": [before]}
+        before = x[0]
+
+
+def lines(items):
+    return "".join(json.dumps(r) + "\n" for r in items)
+
+
+# It learns; predictions come in order; the summary counts.
+out = stream([MODEL, "--lr", "0.01", "--json"], lines(records(1500)))
+losses = [r["loss"] for r in out[:-1]]
+assert len(losses) == 1500 and [r["record"] for r in out[:-1]] == list(range(1, 1501))
+assert sum(losses[:200]) > 5 * sum(losses[-200:]) > 0, (sum(losses[:200]), sum(losses[-200:]))
+summary = out[-1]["summary"]
+latency = summary["latency_seconds"]
+assert summary["learnt"] == 1500 and summary["refused"] == 0, summary
+assert 0 < latency["p50"] <= latency["p90"] <= latency["p99"] <= latency["max"], latency
+
+# CSV is the same stream; --every thins out; records without a target are only answered.
+csv = "a,b,target\n" + "".join(f"{r['x'][0]},{r['x'][1]},{r['y'][0]}\n" for r in records(50))
+again = stream([MODEL, "--lr", "0.01"], csv)
+assert [r["prediction"] for r in again] == [r["prediction"] for r in out[:50]], (again[:2], out[:2])
+assert [r["record"] for r in stream([MODEL, "--every", "20"], csv)] == [21, 41]
+only = stream([MODEL, "--json"], '{"x": [1, 0]}\n\n0.5,1,\n{"reset": true}\n{"x": [1, 0]}\n')
+assert only[-1]["summary"]["predicted"] == 3 and "loss" not in only[0] and only[0]["prediction"] == only[2]["prediction"] != only[1]["prediction"]
+
+# Stopping and going on is the same as never having stopped.
+whole = stream([MODEL], lines(records(60)))
+text = lines(records(60)).splitlines(keepends=True)
+stream([MODEL, "--save", FOLDER / "s.safetensors"], "".join(text[:30]))
+rest = stream([MODEL, "--seed", "9", "--load", FOLDER / "s.safetensors"], "".join(text[30:]))
+assert [r["prediction"] for r in rest] == [r["prediction"] for r in whole[30:]]
+stream([CLASSES, "--load", FOLDER / "s.safetensors"], status=2, err="of another model")
+stream([MODEL, "--load", FOLDER / "s.safetensors", "--optimizer", "sgd"], status=2, err="arrays below")
+fresh = [stream([MODEL, "--weights", FOLDER / "s.safetensors", "--seed", n], '{"x": [1, 0]}') for n in (3, 4)]
+assert fresh[0] == fresh[1] != stream([MODEL, "--seed", 3], '{"x": [1, 0]}')
+stream([CLASSES, "--weights", FOLDER / "s.safetensors"], status=2, err="s.safetensors")
+stream([MODEL, "--load", FOLDER / "nothing"], status=2, err="nothing")
+
+# Classes.
+out = stream([CLASSES, "--loss", "cross_entropy"], '{"x": [1, 2], "y": 2}\n')
+assert abs(out[0]["loss"] - math.log(sum(math.exp(z - out[0]["prediction"][2]) for z in out[0]["prediction"]))) < 1e-5
+assert out[0]["class"] == max(range(3), key=lambda c: out[0]["prediction"][c])
+
+# Bad records are refused with their number, the others go on; --strict ends.
+BAD = {'{"x": [1]}': "1 input value(s), the model takes 2", '{"x": [1, 2], "y": [1, 2]}': "2 target value(s)",
+       '{"x": [1, 2': "not a JSON object", '{"x": [1, "a"]}': "expected numbers", '{"z": 1}': 'no field "z"',
+       "1,2,x": "field 3 is 'x'", "1,nan,0": "field 2 is 'nan'", "1,2,3,4": "4 fields", "1": "1 fields", '{"y": [1]}': '"x" is missing',
+       '{"x": [1, 2], "y": [' + "0," * 50 + "0]}": "longer than 100 bytes"}
+for bad, message in BAD.items():
+    text = f'{{"x": [1, 2], "y": [0]}}\n{bad}\n{{"x": [1, 2], "y": [0]}}\n'
+    out = stream([MODEL, "--json", "--max-bytes", "100"], text, err="record 2 refused: ")
+    assert out[-1]["summary"] == {**out[-1]["summary"], "refused": 1, "learnt": 2}, out
+    stream([MODEL, "--strict", "--max-bytes", "100"], text, status=2, err=message)
+stream([CLASSES, "--loss", "cross_entropy", "--strict"], '{"x": [1, 2], "y": 3}\n', status=2, err="0 … 2")
+stream([MODEL, "--optimizer", "sgd", "--lr", "1e30"], lines(records(50)), status=2, err="Lower --lr")
+stream([MODEL, "--rule", "d_rtlr"], status=2, err="did you mean")
+stream([MODEL, "--rule", "pp_prop", "--rule-options", '{"decay_or_rank": 0.9}'], lines(records(3)))
+assert stream([MODEL]) == []
+
+
+def start(*args):
+    return subprocess.Popen([BINARY, "stream", MODEL, *map(str, args)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True, bufsize=1)
+
+
+# An answer comes before the next question; Ctrl-C saves and summarises.
+p = start("--save", FOLDER / "stopped.safetensors")
+for r in records(5):
+    p.stdin.write(json.dumps(r) + "\n")
+    assert "prediction" in json.loads(p.stdout.readline())
+p.send_signal(signal.SIGINT)
+assert p.wait(60) == 0 and "learnt from 5 records" in p.stderr.read() and (FOLDER / "stopped.safetensors").exists()
+
+# A reader that goes away ends the stream quietly.
+p = start()
+p.stdout.close()
+for r in records(3):
+    try:
+        p.stdin.write(json.dumps(r) + "\n")
+    except BrokenPipeError:
+        break
+assert p.wait(60) == 0
+
+# UDP.
+p = start("--udp", 0, "--json", "--max-bytes", "200")
+port = int(re.search(r"port (\d+)", p.stderr.readline())[1])
+udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+for r in records(20):
+    udp.sendto(json.dumps(r).encode(), ("127.0.0.1", port))
+    assert "prediction" in json.loads(p.stdout.readline())
+udp.sendto(b"x" * 500, ("127.0.0.1", port))
+assert "longer than 200 bytes" in p.stderr.readline()
+taken = subprocess.run([BINARY, "stream", MODEL, "--udp", str(port)], capture_output=True, text=True)
+assert taken.returncode == 2 and "cannot listen" in taken.stderr, taken
+p.send_signal(signal.SIGTERM)
+assert p.wait(60) == 0
+assert json.loads(p.stdout.read())["summary"]["learnt"] == 20
+
+# Memory stays flat.
+p = start("--every", "10000")
+
+
+def resident():
+    return int(re.search(r"VmRSS:\s+(\d+)", pathlib.Path(f"/proc/{p.pid}/status").read_text())[1])
+
+
+block, sizes = lines(records(10000)), []
+for _ in range(3):
+    p.stdin.write(block)
+    p.stdin.flush()
+    assert p.stdout.readline()
+    sizes.append(resident())
+p.stdin.close()
+assert p.wait(60) == 0 and sizes[2] - sizes[0] < 1024, sizes
