@@ -54,8 +54,8 @@ struct Operands {
 };
 
 std::function<void()> ours(const Size& s) {
-  const Operands o(s);
-  const Traced   t = trace({o.x.type(), o.w.type()}, [&](const Tensors& in) -> Tensors {
+  Operands     o(s);
+  const Traced t = trace({o.x.type(), o.w.type()}, [&](const Tensors& in) -> Tensors {
     return {dot_general(in[0], in[1], {{s.a_t ? 0 : 1}, {0}, {}, {}})};
   });
   return [f = cpu::compile_together({t.program}, {{}})[0], o]() mutable {
