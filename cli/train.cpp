@@ -109,7 +109,7 @@ int run(const Options& o) {
   listen();
   const Config config = load_config(o.config, o.replaced);
   Trainer      trainer(config);
-  CheckpointFolder(config.checkpoint.dir, config.checkpoint.keep).prepare();
+  for (const std::string& dir : {config.output, config.checkpoint.dir}) CheckpointFolder(dir, 1).prepare();
   if (const auto from = checkpoint_for(o, config)) trainer.load(*from);
   write_text(config.output + "/config.json", config.text + "\n");
   if (!o.quiet && !o.json) trainer.observe(std::make_shared<Progress>());
@@ -117,8 +117,10 @@ int run(const Options& o) {
   trainer.observe(std::make_shared<CsvLog>(config.output + "/metrics.csv"));
   trainer.observe(std::make_shared<TensorboardLog>(config.output + "/tensorboard"));
   trainer.observe(std::make_shared<ReportFile>(config.output + "/report.html"));
-  const Ending ending = trainer.run([] { return caught != 0; });
-  const auto   files  = CheckpointFolder(config.checkpoint.dir, config.checkpoint.keep).files();
+  const Ending           ending = trainer.run([] { return caught != 0; });
+  const CheckpointFolder folder(config.checkpoint.dir, config.checkpoint.keep);
+  if (ending != Ending::NotFinite) return told(o, trainer, ending, folder.path_of(trainer.updates()));
+  const auto files = folder.files();
   return told(o, trainer, ending, files.empty() ? "" : files.back());
 }
 

@@ -146,9 +146,9 @@ int finish(const Flags& flags, const Curves& curves, bool reached, const std::st
   return reached ? 0 : 1;
 }
 
-int guarded(int (*example)(const Flags&), const Flags& flags) try {
+int guarded(const std::function<int()>& example) try {
   bt::set_default_backend("cpu");
-  return example(flags);
+  return example();
 } catch (const bt::UserError& e) {
   fmt::print(stderr, "{}\n", e.what());
   return 2;

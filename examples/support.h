@@ -93,7 +93,10 @@ std::vector<Score> train(Trainer& trainer, const std::string& name, int64_t epoc
 // Draws the losses, a page to open in a browser, where asked to, and says whether the mark was reached; the exit code.
 int finish(const Flags& flags, const Curves& curves, bool reached, const std::string& mark);
 
-// Runs the example; an error becomes a message and exit code 2.
-int guarded(int (*example)(const Flags&), const Flags& flags);
+// Runs the example on the compiled backend; an error becomes a message and exit code 2.
+int        guarded(const std::function<int()>& example);
+inline int guarded(int (*example)(const Flags&), const Flags& flags) {
+  return guarded([&] { return example(flags); });
+}
 
 }  // namespace examples

@@ -8,22 +8,12 @@
 #include "braintrace/compiler/report.h"
 #include "braintrace/control/custom.h"
 #include "braintrace/ops/math.h"
-#include "braintrace/transforms/vmap.h"
+#include "braintrace/ops/move.h"
 #include "braintrace/transforms/walk.h"
 
 namespace braintrace {
 
 namespace {
-
-StateMap chosen_states(const Module& model, bool (*wanted)(StateKind)) {
-  StateMap out;
-  for (const auto& [path, state] : model.states())
-    if (wanted(state.kind())) out.emplace_back(path, state);
-  return out;
-}
-bool is_hidden(StateKind k) {
-  return k == StateKind::Hidden || k == StateKind::HiddenGroup || k == StateKind::HiddenTree;
-}
 
 std::string key_of(const WindowOptions& o) {
   std::string key = fmt::format("{} {} {}", static_cast<int>(o.method), o.length.value_or(0), o.fresh);
@@ -95,6 +85,28 @@ Tensors OnlineLearner::update(const MultiStepData& xs, bool drop_traces) {
   require(!xs.data.empty() && xs.data[0].defined() && xs.data[0].rank() > 0,
           "learner: MultiStepData needs tensors with a leading time axis.");
   return run(xs.data, {.method = options_.vjp_method, .length = xs.data[0].shape()[0], .fresh = drop_traces});
+}
+
+Tensors OnlineLearner::update(const std::vector<StepData>& inputs) {
+  std::optional<int64_t> length;
+  for (const StepData& in : inputs)
+    if (const auto* steps = std::get_if<MultiStepData>(&in))
+      for (const Tensor& t : steps->data) {
+        require(t.defined() && t.rank() > 0, "learner: MultiStepData needs tensors with a leading time axis.");
+        if (!length) length = t.shape()[0];
+        require(t.shape()[0] == *length, "learner: inputs of {} and {} steps; all must be equally long.", *length,
+                t.shape()[0]);
+      }
+  Tensors xs;
+  for (const StepData& in : inputs) {
+    const auto* same = std::get_if<SingleStepData>(&in);
+    for (const Tensor& t : same ? same->data : std::get<MultiStepData>(in).data) {
+      Shape shape = t.shape();
+      if (length) shape.insert(shape.begin(), *length);
+      xs.push_back(same && length ? broadcast_to(expand_dims(t, 0), shape) : t);
+    }
+  }
+  return run(xs, {.method = options_.vjp_method, .length = length});
 }
 
 Tensors OnlineLearner::run(const Tensors& xs, const WindowOptions& given) {
@@ -204,110 +216,6 @@ void OnlineLearner::add_untraced(const Tensors& from_future, Tensors& in_ct) con
     if (leaves[w]) traced[std::find(args.begin(), args.end(), info.weights[w].var) - args.begin()] = true;
   for (size_t i = 0; i < in_ct.size(); ++i)
     if (!traced[i]) in_ct[i] = in_ct[i] + from_future[i];
-}
-
-void OnlineLearner::reset_state() {
-  for (const State& m : compiled().memory) m.set(Tensor(m.value().type(), 0));
-  compiled().running_index.set(Tensor(Type{DType::I32, {}}, 0));
-}
-
-void OnlineLearner::reset_state(const Path& parameter) {
-  const MemorySlots slots = memory_slots();
-  get_etrace_of(parameter);  // there must be one
-  for (size_t i = 0; i < slots.size(); ++i)
-    if (const State& m = compiled().memory[i]; !keys_of(slots[i], parameter).empty())
-      m.set(Tensor(m.value().type(), 0));
-}
-
-void OnlineLearner::init_etrace_state() {
-  const MemorySlots slots = memory_slots();
-  for (size_t i = 0; i < slots.size(); ++i) compiled().memory[i].set(Tensor(slots[i].type, 0));
-  compiled().running_index.set(Tensor(Type{DType::I32, {}}, 0));
-}
-
-std::vector<std::string> OnlineLearner::keys_of(const MemorySlot& slot, const Path& parameter) const {
-  const auto is_leaf = [&](int l) {
-    const WeightVar& w = graph().module_info.weights[l];
-    return w.path == parameter || w.name() == parameter.str();
-  };
-  std::vector<std::string> out;
-  if (slot.relation < 0) return out;
-  const auto& trainables = graph().hidden_param_op_relations[slot.relation].trainables;
-  for (size_t k = 0; k < trainables.size(); ++k)
-    if ((slot.trainable < 0 || slot.trainable == static_cast<int>(k)) &&
-        std::any_of(trainables[k].leaves.begin(), trainables[k].leaves.end(), is_leaf))
-      out.push_back(trainables[k].key);
-  return out;
-}
-
-std::vector<OnlineLearner::EtraceEntry> OnlineLearner::get_etrace_of(const Path& parameter) const {
-  std::vector<EtraceEntry> out;
-  for (const auto& [slot, value] : remembered())
-    for (const std::string& key : keys_of(slot, parameter))
-      out.push_back({slot.kind, slot.relation, slot.group, key, value});
-  require(
-      !out.empty(),
-      "get_etrace_of: '{}' carries no trace.\n  It is no parameter of the model, or no trainable operation connects "
-      "it to a hidden state; show_graph() lists those that do.",
-      parameter.str());
-  return out;
-}
-
-CompilationReport OnlineLearner::report() const { return CompilationReport(graph()); }
-std::string       OnlineLearner::show_graph() const { return braintrace::show_graph(graph()); }
-int64_t           OnlineLearner::running_index() const {
-            return static_cast<int64_t>(at(compiled().running_index.value().array(), 0));
-}
-
-StateMap OnlineLearner::param_states() const { return model_->params(); }
-StateMap OnlineLearner::hidden_states() const { return chosen_states(*model_, is_hidden); }
-StateMap OnlineLearner::other_states() const {
-  return chosen_states(*model_, [](StateKind k) { return k != StateKind::Param && !is_hidden(k); });
-}
-
-Tensors OnlineLearner::memory() const {
-  Tensors out;
-  for (const State& m : compiled().memory) out.push_back(m.value());
-  return out;
-}
-
-std::vector<Remembered> OnlineLearner::remembered() const {
-  const Tensors           kept  = memory();
-  const Types             types = types_of(memory_slots());
-  std::vector<Remembered> out;
-  const Traced            one      = trace(types, [&](const Tensors& in) {
-    out = rule_->written_out(graph(), in);
-    Tensors values;
-    for (const Remembered& r : out) values.push_back(r.value);
-    return values;
-  });
-  const bool              in_lanes = types_of(kept) != types;
-  const Tensors           inputs   = concatenated(one.constants, kept);
-  Mask                    batched(inputs.size(), in_lanes);
-  std::fill_n(batched.begin(), one.constants.size(), false);
-  const Tensors values =
-      in_lanes ? vmap(one.program, inputs, batched, kept[0].shape()[0]).out : replay(one.program, one.constants, kept);
-  for (size_t i = 0; i < out.size(); ++i) out[i].value = values[i];
-  return out;
-}
-
-StateMap OnlineLearner::memory_states() const {
-  StateMap out;
-  for (size_t i = 0; i < compiled().memory.size(); ++i)
-    out.emplace_back(Path{"etrace", std::to_string(i)}, compiled().memory[i]);
-  return out;
-}
-
-StateMap OnlineLearner::own_states() const {
-  StateMap out = memory_states();
-  out.emplace_back(Path{"running_index"}, compiled().running_index);
-  return out;
-}
-
-Path OnlineLearner::state_id_to_path(const State& state) const {
-  for (const auto& [path, mine] : model_->states())
-    if (mine == state) return path;
-  fail("learner: {} is no state of the model.", state.place());
 }
 
 void OnlineLearner::set_memory(const Tensors& values) {

@@ -13,6 +13,7 @@
 
 #include <map>
 #include <optional>
+#include <variant>
 
 #include "braintrace/compiler/report.h"
 #include "braintrace/executor/window_program.h"
@@ -26,6 +27,7 @@ struct SingleStepData {
 struct MultiStepData {
   Tensors data;
 };
+using StepData = std::variant<SingleStepData, MultiStepData>;
 
 struct LearnerOptions {
   VjpMethod      vjp_method = VjpMethod::SingleStep;
@@ -60,6 +62,8 @@ class OnlineLearner {
   Tensors update(const Tensors& x) { return run(x, {.method = options_.vjp_method}); }
   // `drop_traces`: the window starts from zero traces and leaves none, so that nothing of their size is formed.
   Tensors update(const MultiStepData& xs, bool drop_traces = false);
+  // Some inputs with a time axis and some that are the same in every step, in the order of the model's.
+  Tensors update(const std::vector<StepData>& inputs);
 
   // A learner with the same rule and memory for a function that calls this one once per step: `surroundings` runs the
   // function. Windows of it then include what the function does around the model.
@@ -75,7 +79,7 @@ class OnlineLearner {
   struct EtraceEntry {
     std::string kind;  // trace, filter, x, f, …
     int         relation, group;
-    std::string key;  // of the operation's weight: weight, bias, …
+    std::string key;  // of the operation's weight: weight, bias, …; a leaf of the parameter where there is no relation
     Tensor      value;
   };
   // What the rule remembers for a parameter, named by its path or any leaf of it.
@@ -124,7 +128,8 @@ class OnlineLearner {
     std::map<std::string, WindowProgram> programs;
   };
   const Compiled& compiled() const;
-  // Operands of the relation of a slot that read the parameter, named by its path or any leaf of it.
+  // Operands of the relation of a slot that read the parameter, or leaves the slot belongs to; the parameter is named
+  // by its path or any leaf of it.
   std::vector<std::string> keys_of(const MemorySlot& slot, const Path& parameter) const;
   // Cotangents of the step's results that stand for the estimated future; empty without an estimate.
   Tensors exit_cotangents(const Tensors& results) const;

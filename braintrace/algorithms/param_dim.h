@@ -30,8 +30,7 @@ struct ParamDimOptions {
 //   ε_b = P_{a-1→b} ε_{a-1} + Σ_t P_{t→b} D_f,t ⊗ ∂y_t/∂w                        P_{s→t} = D_t … D_{s+1}
 //
 // Where D is zero by structure (a vanilla RNN) ε_t is a product of the last step; its factors are kept instead. A
-// modulator in place of L' leaves traced weights Σ λ_t · D_f,t ⊗ ∂y_t/∂w and
-// the two terms of the past.
+// modulator in place of L' leaves traced weights Σ λ_t · D_f,t ⊗ ∂y_t/∂w and the two terms of the past.
 class ParamDimRule : public LearningRule {
  public:
   explicit ParamDimRule(std::string name, ParamDimOptions options = {});
@@ -64,11 +63,10 @@ class ParamDimRule : public LearningRule {
   Tensor propagated(Step& step, const TraceSite& site, const Tensor& eps) const;  // D ε
   Tensor tail_of(Step& step, const TraceSite& site) const;                        // D_f, widened
   Tensor instantaneous(Step& step, const TraceSite& site) const;                  // D_f ⊗ ∂y/∂w
-  // ℓ · ε of a site as remembered
-  void add_remembered(Step& step, const Layout& layout, size_t site, const Tensor& ell, const Tensors& memory,
-                      Tensors& leaf_gradients) const;
-  void add_contracted(Step& step, const TraceSite& site, const Tensor& ell, const Tensor& eps,
-                      Tensors& leaf_gradients) const;  // Cᵀ(ℓ · ε)
+  void   add_remembered(Step& step, const Layout& layout, size_t site, const Tensor& ell, const Tensors& memory,
+                        Tensors& leaf_gradients) const;  // Cᵀ(ℓ · ε) of ε as it is kept
+  void   add_contracted(Step& step, const TraceSite& site, const Tensor& ell, const Tensor& eps,
+                        Tensors& leaf_gradients) const;  // Cᵀ(ℓ · ε)
 
   std::string     name_;
   ParamDimOptions options_;

@@ -32,11 +32,11 @@ struct Influence {
 MemorySlots RtrlRule::memory(const ETraceGraph& graph) const {
   const ModuleInfo& info = graph.module_info;
   MemorySlots       out;
-  for (const WeightVar& w : info.weights)
+  for (size_t w = 0; w < info.weights.size(); ++w)
     for (const HiddenVar& h : info.hidden) {
       Type t = info.program().type(h.out);
-      t.shape.insert(t.shape.begin(), info.program().type(w.var).size());
-      out.push_back({t, "influence"});
+      t.shape.insert(t.shape.begin(), info.program().type(info.weights[w].var).size());
+      out.push_back({t, "influence", -1, -1, -1, static_cast<int>(w)});
     }
   return out;
 }

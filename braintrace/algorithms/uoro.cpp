@@ -36,7 +36,7 @@ struct Layout {
       slots.push_back({{state_dtype(graph, g), g.on_positions({g.num_state})}, "s", -1, group});
       for (int leaf : mine) {
         f.theta.emplace_back(leaf, slots.size());
-        slots.push_back({p.type(graph.module_info.weights[leaf].var), "theta", -1, group, leaf});
+        slots.push_back({p.type(graph.module_info.weights[leaf].var), "theta", -1, group, -1, leaf});
       }
       groups.push_back(std::move(f));
     }

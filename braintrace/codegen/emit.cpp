@@ -68,7 +68,10 @@ Unit::Function Unit::function(const Program& p) {
     const std::string step = fmt::format("{}_{}", name, s);
     text_ += fmt::format("/*");
     for (int32_t i : f.stages[s].eqns) text_ += fmt::format(" {}", p.eqns[i].op->name);
-    text_ += fmt::format(" */\nstatic int32_t {}(const bt_frame* f, int64_t begin, int64_t end) {{\n", step);
+    // Stages use the same memory one after the other, while loops inside one are said to be independent: compilers that
+    // see several stages at once have mixed them up.
+    text_ += fmt::format(" */\nstatic {}int32_t {}(const bt_frame* f, int64_t begin, int64_t end) {{\n",
+                         dialect_ == Dialect::Native ? "__attribute__((noinline)) " : "", step);
     for (const Vars* vars : {&f.stages[s].reads, &f.stages[s].writes})
       for (Var v : *vars) text_ += declaration(dialect_, p, v, plan.places[v]);
     if (dialect_ == Dialect::Portable) text_ += "(void)f;\n(void)begin;\n(void)end;\n";

@@ -15,8 +15,7 @@ namespace braintrace::codegen {
 
 namespace {
 
-constexpr Key<Ints> lhs_contract{"lhs_contract"}, rhs_contract{"rhs_contract"}, lhs_batch{"lhs_batch"},
-    rhs_batch{"rhs_batch"};
+constexpr Key<Ints>    lhs_contract{"lhs_contract"}, lhs_batch{"lhs_batch"}, rhs_batch{"rhs_batch"};
 constexpr Key<Ints>    dims_key{"dims"}, perm_key{"perm"}, shape_key{"shape"};
 constexpr Key<Ints>    start_key{"start"}, limit_key{"limit"}, stride_key{"stride"};
 constexpr Key<int64_t> axis_key{"axis"};

@@ -35,6 +35,7 @@ struct MemorySlot {
   Type        type;
   std::string kind;
   int         relation = -1, group = -1, trainable = -1;  // where it belongs to one
+  int         leaf = -1;  // of ModuleInfo::weights, where it belongs to a parameter as a whole
 };
 using MemorySlots = std::vector<MemorySlot>;
 struct Remembered {

@@ -155,11 +155,11 @@ class WindowBuilder {
   // The way back through one step of a window, (ct results, adjoint) → (ct inputs, adjoint), and what it needs of the
   // forward run.
   struct WayBack {
-    Mask    live;      // parts of the adjoint that are carried
-    Types   adjoints;  // theirs
-    Traced  step;      //
+    Traced  step;
     Mask    differs;   // its constants that differ from step to step; the others belong to the whole window
     Tensors per_step;  // those that differ, stacked
+    Mask    live;      // parts of the adjoint that are carried
+    Types   adjoints;  // their types
   };
 
   Outcome run_window(const Tensors& args, const Tensors& states, const Tensors& memory, const Tensors& aux) const {

@@ -7,8 +7,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "braintrace/algorithms/registry.h"
-#include "braintrace/base/nearest.h"
 #include "braintrace/io/file.h"
 #include "braintrace/runtime/backend.h"
 #include "braintrace/train/loss.h"
@@ -72,8 +70,12 @@ std::string text_of(const std::string& path) {
   return {reinterpret_cast<const char*>(bytes.data.get()), bytes.size};
 }
 ordered_json parsed(const std::string& text, const std::string& where) {
+  constexpr int deepest = 100;  // what is written out again goes as deep on the stack
   try {
-    return ordered_json::parse(text);
+    return ordered_json::parse(text, [&](int depth, auto, auto&) {
+      require(depth <= deepest, "{}: more than {} brackets inside each other.", where, deepest);
+      return true;
+    });
   } catch (const nlohmann::json::exception& error) {
     fail("{}: this is not JSON: {}.", where, error.what());
   }
@@ -155,6 +157,7 @@ Config from_json(const ordered_json& given, const std::string& where, const std:
   c.name      = given.contains("name") ? f.text("name") : "";
   c.loss      = f.choice("loss", loss_names());
   c.batch     = f.integer("batch");
+  if (c.batch > 1'000'000'000) f.refuse("batch", "at most a thousand million sequences at a time.");
   if (f.has("steps") == f.has("epochs")) f.refuse("steps", "give either steps or epochs.");
   c.steps  = f.has("steps") ? f.integer("steps") : 0;
   c.epochs = f.has("epochs") ? f.integer("epochs") : 0;

@@ -44,6 +44,7 @@ TEST(Config, FillsInDefaultsAndShowsThem) {
 TEST(Config, RefusesWhatItDoesNotKnow) {
   expect_refused("[1", "not JSON");
   expect_refused("[]", "expected an object");
+  expect_refused(std::string(100000, '['), "brackets");
   expect_refused(R"({"task": {}, "steps": 1})", "config.model");
   expect_refused(R"({"model": "gru", "task": {}})", "either steps or epochs");
   expect_refused(with("epochs", "2"), "either steps or epochs");

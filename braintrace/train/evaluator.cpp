@@ -58,11 +58,15 @@ StatefulProgram watched_step(const Module& model, const Type& input, const Funct
   for (const auto& [path, state] : model.states())
     for (size_t w = 0; w < step.writes.size(); ++w)
       if (state.is_hidden() && step.writes[w].state == state) add(made[w], {path.str(), kind_of(path)});
-  // A neuron asks for its spikes before and after a step; the last ones of a layer are those it sends.
+  // A neuron asks for its spikes before and after a step; the last ones of a layer are those it sends. The layer around
+  // it may ask for those of the step before.
   std::map<std::string, Var> spikes;
   for (const Eqn& e : p.eqns)
     if (e.op == &spike_op) spikes[p.notes[e.note]] = e.out[0];
-  for (const auto& [layer, v] : spikes) add(v, {layer, "spikes"});
+  for (auto it = spikes.begin(); it != spikes.end(); ++it) {
+    const auto inner = spikes.lower_bound(it->first + ".");
+    if (inner == spikes.end() || !inner->first.starts_with(it->first + ".")) add(it->second, {it->first, "spikes"});
+  }
   return step;
 }
 
@@ -176,6 +180,12 @@ Activity Evaluator::watch() {
   Activity out;
   out.inputs  = first(batch.inputs);
   out.targets = first(batch.targets);
+  if (parts_->classes()) {
+    std::vector<int64_t> targets;
+    for (int64_t t = 0; t < out.targets.size(); ++t)
+      targets.push_back(at(batch.mask, t * batch.mask.shape()[1]) == 0 ? -1 : static_cast<int64_t>(at(out.targets, t)));
+    out.targets = from_integers(out.targets.type(), targets);
+  }
   out.outputs = result[0];
   for (size_t w = 0; w < watched_.size(); ++w)
     out.states.push_back({watched_[w].path, watched_[w].kind, result[1 + w]});

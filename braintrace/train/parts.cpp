@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/train/parts.h"
 
+#include <new>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -22,6 +24,8 @@ auto at_place(const std::string& place, F f) {
     return f();
   } catch (const UserError& error) {
     fail("{}: {}", place, error.what());
+  } catch (const std::bad_alloc&) {
+    fail("{}: this needs more memory than there is.", place);
   }
 }
 
@@ -124,9 +128,9 @@ Parts make_parts(const Config& config) {
   p.updates_per_epoch = made.updates_per_epoch;
   require(config.epochs == 0 || p.task->facts().train_samples > 0,
           "config.epochs: the samples of this task have no end; give steps.");
-  const tasks::Batch batch = batch_of(config, *p.task, tasks::Part::Train, 0);
-  p.learner                = learner_of(config, *p.model, step_type(batch));
-  p.synthesizer            = synthesizer_of(*p.learner, config.precision);
+  const auto batch = at_place("config.batch", [&] { return batch_of(config, *p.task, tasks::Part::Train, 0); });
+  p.learner        = learner_of(config, *p.model, step_type(batch));
+  p.synthesizer    = synthesizer_of(*p.learner, config.precision);
   check_outputs(config, p, batch);
   p.optimizer = std::move(made.optimizer);
   p.optimizer->register_trainable_weights(p.model->params());

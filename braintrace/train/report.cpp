@@ -274,18 +274,21 @@ std::string report_html(const RunRecord& run) {
   for (const char* key : {"model", "rule", "task", "optimizer"})
     if (const std::string w = word(config, key); !w.empty())
       subtitle += fmt::format("{}{} {}", subtitle.empty() ? "" : " · ", key, w);
+  const std::string name = word(config, "name"), title = name.empty() ? "Training report" : xml_text(name);
   const std::string pretty = config.is_discarded() ? run.config : nlohmann::ordered_json::parse(run.config).dump(2);
 
   std::string out = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
   out +=
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<link rel=\"icon\" href=\"data:,\">\n";
-  out += "<title>Training report · braintrace</title>\n<style>";
+  out += fmt::format("<title>{} · training report</title>\n<style>", title);
   out += picture_css();
   out += chart_css();
   out += report_css();
-  out += "</style>\n</head>\n<body class=\"picture\">\n<header><h1>Training report</h1>";
+  out += fmt::format("</style>\n</head>\n<body class=\"picture\">\n<header><h1>{}</h1>", title);
   out += "<button id=\"theme\" type=\"button\" aria-label=\"switch between light and dark\">◐</button>";
-  out += fmt::format("<p>{}</p></header>\n<main>\n", xml_text(subtitle));
+  for (const std::string& line : {word(config, "about"), subtitle})
+    if (!line.empty()) out += fmt::format("<p>{}</p>", xml_text(line));
+  out += "</header>\n<main>\n";
   out += tiles(run);
   out += section("Alarms", "What the run noticed while it went on.", alarms(run));
   out += section("Curves", "Faint: single updates, or the range of those that share a pixel; bold: their running mean.",
@@ -299,8 +302,10 @@ std::string report_html(const RunRecord& run) {
   out += section("Graph", "What the compiler found: which weights reach which states, and how they learn.", graph(run));
   out += section("Setting", "All that is needed to run it again.",
                  text_block("Configuration", pretty, true) + text_block("Model", run.model_text, false));
-  out += fmt::format("</main>\n<footer>braintrace {} · one file, nothing is loaded from elsewhere</footer>\n<script>",
-                     version);
+  out += fmt::format(
+      "</main>\n<footer>training report of braintrace {} · one file, nothing is loaded from "
+      "elsewhere</footer>\n<script>",
+      version);
   out += chart_script();
   out += report_script();
   return out + "</script>\n</body>\n</html>\n";

@@ -42,9 +42,9 @@ struct Activity {
     std::string kind;    // spikes, voltage, hidden
     Array       values;  // f32[T, n]
   };
-  std::vector<Series>                        states;
-  Array                                      inputs, outputs, targets;  // [T, n]; targets i32[T] for classes
-  std::map<std::string, std::vector<double>> trace_norms;               // per weight, ‖trace‖₂ after each step
+  std::vector<Series> states;
+  Array               inputs, outputs, targets;            // [T, n]; targets i32[T] for classes, -1 where none is asked
+  std::map<std::string, std::vector<double>> trace_norms;  // per weight, ‖trace‖₂ after each step
 };
 
 struct RunRecord {

@@ -3,7 +3,7 @@
 
 #include <chrono>
 #include <cmath>
-#include <set>
+#include <optional>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -23,11 +23,18 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using nlohmann::json;
 
-bool asks(const Array& mask) {
-  const Doubles m(mask);
-  for (int64_t i = 0; i < mask.size(); ++i)
-    if (m[i] != 0) return true;
-  return false;
+struct Range {
+  int64_t from, to;
+};
+// The first stretch of K steps, counted from `time`, in which anything is asked.
+std::optional<Range> asked_stretch(const Array& mask, int64_t time, int64_t K) {
+  const int64_t T = mask.shape()[0], B = mask.shape()[1];
+  for (int64_t i = time * B; i < T * B; ++i) {
+    if (at(mask, i) == 0) continue;
+    const int64_t from = time + (i / B - time) / K * K;
+    return Range{from, std::min(from + K, T)};
+  }
+  return std::nullopt;
 }
 
 // Where files go is no part of what is learned.
@@ -51,18 +58,18 @@ Alarm alarm_of(const json& j) {
 struct Trainer::Impl {
   explicit Impl(Config c);
 
-  Ending           run(const std::function<bool()>& stop);
-  StepRecord       step();
-  ValidationRecord validate(int64_t batches);
-  void             remember(const ValidationRecord& v);  // for early stopping
-  bool             done() const;
-  bool             enough() const;
-  int64_t          length_of_stretch(int64_t T, int64_t time) const;
-  void             alarm(const Alarm& a);
-  void             describe_end(Ending ending);
-  Checkpoint       checkpoint() const;
-  void             load(const std::string& path);
-  std::string      save();
+  Ending               run(const std::function<bool()>& stop);
+  StepRecord           step();
+  ValidationRecord     validate(int64_t batches);
+  void                 remember(const ValidationRecord& v);  // for early stopping
+  bool                 done() const;
+  bool                 enough() const;
+  std::optional<Range> next_stretch(const tasks::Batch& b, int64_t from) const;
+  void                 alarm(const Alarm& a);
+  void                 describe_end(Ending ending);
+  Checkpoint           checkpoint() const;
+  void                 load(const std::string& path);
+  std::string          save();
 
   template <class F>
   void tell(F f) const {
@@ -107,66 +114,53 @@ Trainer::Impl::Impl(Config c)
   if (config.epochs > 0) {
     last_batch                  = (config.epochs * facts.train_samples + config.batch - 1) / config.batch;
     const tasks::Batch first    = batch_of(config, *parts.task, tasks::Part::Train, 0);
-    const int64_t      T        = first.inputs.shape()[0];
     int64_t            per_pass = 0;
-    for (int64_t t = 0, K = 0; t < T; t += K) {
-      K = length_of_stretch(T, t);
-      per_pass += asks(stretch_of(first, t, t + K).mask.array()) ? 1 : 0;
-    }
+    for (auto s = next_stretch(first, 0); s; s = next_stretch(first, s->to)) ++per_pass;
     record.total_steps = last_batch * per_pass;
   }
 }
 
-int64_t Trainer::Impl::length_of_stretch(int64_t T, int64_t t) const {
-  return config.update_every == 0 ? T : std::min(config.update_every, T - t);
+std::optional<Range> Trainer::Impl::next_stretch(const tasks::Batch& b, int64_t from) const {
+  return asked_stretch(b.mask, from, config.update_every == 0 ? b.mask.shape()[0] : config.update_every);
 }
 
 StepRecord Trainer::Impl::step() {
   const InForce here(surroundings);
-  for (bool whole_batch = false;;) {
-    if (!current || current->first != batch)
-      current.emplace(batch, batch_of(config, *parts.task, tasks::Part::Train, batch));
-    const tasks::Batch& b = current->second;
-    const int64_t       T = b.inputs.shape()[0], K = length_of_stretch(T, time);
-    if (time == 0) {
-      require(!whole_batch, "config.task: batch {} asks for nothing: its mask is zero everywhere.", batch - 1);
-      whole_batch = true;
-      if (config.reset) reset_sequence(parts);
-    }
-    const Stretch s     = stretch_of(b, time, time + K);
-    const bool    asked = asks(s.mask.array());
-    // Where one window is the whole sequence, traces are neither given nor left. UORO keeps its count of steps there.
-    const bool fresh =
-        config.reset && K == T && config.window.steps_of(T) == T && parts.learner->rule().name() != "UORO";
-    UpdateOutcome o;
-    if (asked)
-      o = updater->learn(s, fresh);
-    else
-      updater->advance(s);
-    time += K;
-    if (time == T) {
-      time = 0;
-      ++batch;
-    }
-    if (!asked) continue;
-
-    double squares = 0;
-    for (double n : o.gradient_norms) squares += n * n;
-    const StepRecord r{++updates,
-                       o.loss,
-                       parts.classes() ? o.correct : -1,
-                       std::sqrt(squares),
-                       parts.optimizer->current_lr(),
-                       std::chrono::duration<double>(Clock::now() - start).count()};
-    if (updates % parts.updates_per_epoch == 0) parts.optimizer->step_epoch();
-    history.add(r);
-    tell([&](Observer& each) { each.step(r); });
-    for (const Alarm& a : finite_alarms(updates, o.loss, parts.model->params(), o.gradient_norms)) {
-      spoiled = true;
-      alarm(a);
-    }
-    return r;
+  if (!current || current->first != batch)
+    current.emplace(batch, batch_of(config, *parts.task, tasks::Part::Train, batch));
+  const tasks::Batch& b = current->second;
+  const int64_t       T = b.inputs.shape()[0];
+  const auto          s = next_stretch(b, time);
+  require(s.has_value(), "config.task: batch {} asks for nothing: its mask is zero everywhere.", batch);
+  if (time == 0 && config.reset) reset_sequence(parts);
+  if (s->from > time) updater->advance(stretch_of(b, time, s->from));
+  // Where one window is the whole sequence, traces are neither given nor left. UORO keeps its count of steps there.
+  const bool fresh = config.reset && s->from == 0 && s->to == T && config.window.steps_of(T) == T &&
+                     parts.learner->rule().name() != "UORO";
+  const UpdateOutcome o = updater->learn(stretch_of(b, s->from, s->to), fresh);
+  time                  = s->to;
+  if (!next_stretch(b, time)) {  // what is left of the sequence matters only to states that live on
+    if (time < T && !config.reset) updater->advance(stretch_of(b, time, T));
+    time = 0;
+    ++batch;
   }
+
+  double squares = 0;
+  for (double n : o.gradient_norms) squares += n * n;
+  const StepRecord r{++updates,
+                     o.loss,
+                     parts.classes() ? o.correct : -1,
+                     std::sqrt(squares),
+                     parts.optimizer->current_lr(),
+                     std::chrono::duration<double>(Clock::now() - start).count()};
+  if (updates % parts.updates_per_epoch == 0) parts.optimizer->step_epoch();
+  history.add(r);
+  tell([&](Observer& each) { each.step(r); });
+  for (const Alarm& a : finite_alarms(updates, o.loss, parts.model->params(), o.gradient_norms)) {
+    spoiled = true;
+    alarm(a);
+  }
+  return r;
 }
 
 ValidationRecord Trainer::Impl::validate(int64_t batches) {
@@ -196,9 +190,7 @@ void Trainer::Impl::remember(const ValidationRecord& v) {
   tell([&](Observer& each) { each.validation(v); });
 }
 
-bool Trainer::Impl::done() const {
-  return config.epochs > 0 ? batch >= last_batch && time == 0 : updates >= config.steps;
-}
+bool Trainer::Impl::done() const { return config.epochs > 0 ? batch >= last_batch : updates >= config.steps; }
 bool Trainer::Impl::enough() const {
   if (config.early_stop.patience > 0 && bad >= config.early_stop.patience) return true;
   if (!config.early_stop.at_goal || record.validations.empty()) return false;

@@ -155,6 +155,35 @@ TEST_F(TrainerTest, RunsToTheEndAndKeepsCheckpoints) {
   EXPECT_TRUE(fs::exists(folder.best_path()));
 }
 
+// Spikes, potentials and neurons that never fire are seen in a spiking network.
+TEST_F(TrainerTest, WatchesSpikes) {
+  json c                  = small();
+  c["model"]["layers"][0] = {{"name", "rnn"}, {"type", "snn_delta"}, {"n_in", 4}, {"n_rec", 3}, {"ff_scale", 4}};
+  struct Keeper : Observer {
+    RunRecord record;
+    void      end(const RunRecord& r) override { record = r; }
+  };
+  const auto recorded = [&] {
+    const auto keeper = std::make_shared<Keeper>();
+    Trainer    trainer(read_config(c.dump()));
+    trainer.observe(keeper);
+    trainer.run();
+    return keeper->record;
+  };
+  const RunRecord fires = recorded();
+  ASSERT_EQ(fires.activity.states.size(), 2u);
+  EXPECT_EQ(fires.activity.states[0].kind, "voltage");
+  EXPECT_EQ(fires.activity.states[1].kind, "spikes");
+  double spikes = 0;
+  for (int64_t i = 0; i < fires.activity.states[1].values.size(); ++i) spikes += at(fires.activity.states[1].values, i);
+  EXPECT_GT(spikes, 0);
+  EXPECT_TRUE(fires.alarms.empty());
+  c["model"]["layers"][0]["V_th"] = 1000;
+  const RunRecord silent          = recorded();
+  ASSERT_EQ(silent.alarms.size(), 1u);  // once, not with every validation
+  EXPECT_EQ(silent.alarms[0].kind, "dead");
+}
+
 TEST_F(TrainerTest, ValidationChangesNothing) {
   json c      = small();
   c["update"] = "step";

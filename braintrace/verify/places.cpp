@@ -57,7 +57,7 @@ std::string Places::array_of(const MemorySlot& slot, const ETraceGraph& graph) c
   if (slot.kind == "x") return "xtrace." + r;
   if (slot.kind == "f") return "ftrace." + r + "." + g;
   if (slot.kind == "s") return "s." + g;
-  if (slot.kind == "theta") return "theta." + g + "." + graph.module_info.weights[slot.trainable].name();
+  if (slot.kind == "theta") return "theta." + g + "." + graph.module_info.weights[slot.leaf].name();
   return slot.kind;
 }
 

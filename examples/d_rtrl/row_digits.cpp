@@ -19,7 +19,7 @@ struct Net : bt::nn::Module {
 int read_digits(const examples::Flags& flags) {
   const std::string             description = flags["data"].empty()
                                                   ? R"({"type": "sequential_digits"})"
-                                                  : fmt::format(R"({{"type": "mnist_rows", "folder": "{}"}})", flags["data"]);
+                                                  : fmt::format(R"({{"type": "mnist", "folder": "{}"}})", flags["data"]);
   const auto                    task        = bt::tasks::make_task(description, 42);
   examples::Curves              curves;
   std::map<std::string, double> accuracy;

@@ -69,7 +69,7 @@ Part wiring(const std::string& kind, int64_t n) {
 }
 
 struct ConvNet : bt::nn::Module {
-  bt::nn::Conv2d           conv{{8, 8, 1}, 4, 3, {.w_init = bt::nn::init::normal(0, 2)}};
+  bt::nn::Conv2d           conv{{8, 8, 1}, 4, 3, {.w_init = bt::nn::init::normal(0.5, 2)}};
   bt::nn::Expon            synapse{{8, 8, 4}, 10.0};
   bt::nn::LIF              neurons{{8, 8, 4}, examples::membrane};
   bt::nn::LeakyRateReadout out{4 * 4 * 4, 4, {.tau = bt::units::Time(10)}};
@@ -98,9 +98,10 @@ int read_digits(const examples::Flags& flags) {
   examples::Settings settings =
       flags["rule"] == "BPTT" ? examples::bptt() : examples::pp_prop(bt::TraceDecay::decay(ten ? 0.97 : 0.95));
   settings.votes = true;
+  if (kind == "conv") settings.lr = 1e-2;
   examples::Trainer trainer(*model, *task, settings);
   examples::Curves  curves;
-  examples::train(trainer, kind, flags.length(ten ? 12 : 16, ten ? 8 : 10), ten ? 45 : 18, curves);
+  examples::train(trainer, kind, flags.length(20, ten ? 8 : kind == "conv" ? 16 : 10), ten ? 45 : 18, curves);
   const double accuracy = trainer.test(4).accuracy, mark = ten ? 0.6 : 0.85;
   return examples::finish(flags, curves, accuracy >= mark,
                           fmt::format("accuracy {:.3f} on unseen digits, mark {}", accuracy, mark));

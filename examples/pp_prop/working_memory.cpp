@@ -18,7 +18,7 @@ int remember(const examples::Flags& flags) {
   examples::SpikingNet model(examples::linear(examples::input_and_recurrent(width, units)), neurons, units, width);
   examples::Trainer    trainer(model, *task, examples::pp_prop(bt::TraceDecay::decay(0.98)));
   examples::Curves     curves;
-  const auto           scores = examples::train(trainer, "pp_prop", flags.length(15, 8), 10, curves);
+  const auto           scores = examples::train(trainer, "pp_prop", flags.length(20, 12), 10, curves);
   const double         V      = bt::max(bt::abs(neurons->V.value())).item();
   return examples::finish(flags, curves, scores.back().loss < 0.2 && V > 0.1,
                           fmt::format("loss {:.3f}, mark 0.2; largest potential {:.2f} mV", scores.back().loss, V));

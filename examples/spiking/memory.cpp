@@ -62,13 +62,13 @@ struct Cost {
 // Trains in this process: three batches, the last one timed.
 Cost measure(const examples::Flags& flags, const std::string& rule, int64_t length) {
   const bt::Environment::Scope ms({.dt = 1.0});
-  const int64_t                width = flags.length(4096, 256), units = flags.length(std::stoll(flags["units"]), 64);
+  const int64_t                width = flags.length(1024, 64), units = flags.length(std::stoll(flags["units"]), 128);
   const auto                   task = bt::tasks::make_task(
                         fmt::format(R"({{"type": "random_frames", "length": {}, "width": {}, "classes": {}}})", length, width, classes),
                         42);
   bt::random::seed(42);
   Net                model(flags, width, units);
-  examples::Settings settings{.rule = rule, .batch = flags.length(32, 8), .clip = 1.0};
+  examples::Settings settings{.rule = rule, .batch = flags.length(32, 16), .clip = 1.0};
   if (rule == "ES_D_RTRL") settings.options.decay_or_rank = bt::TraceDecay::decay(0.9);
   examples::Trainer trainer(model, *task, settings);
   const double      before = peak_megabytes();
@@ -86,14 +86,18 @@ Cost in_own_process(const examples::Flags& flags, const std::string& rule, int64
   const pid_t child = fork();
   bt::require(child >= 0, "memory: no process could be started.");
   if (child == 0) {
-    cost = measure(flags, rule, length);
-    _exit(write(pipe_ends[1], &cost, sizeof cost) == sizeof cost ? 0 : 1);
+    const int failed = examples::guarded([&] {
+      cost = measure(flags, rule, length);
+      return write(pipe_ends[1], &cost, sizeof cost) == sizeof cost ? 0 : 1;
+    });
+    std::fflush(stdout);
+    _exit(failed);
   }
+  close(pipe_ends[1]);  // so that a child that dies ends the wait
   const bool received = read(pipe_ends[0], &cost, sizeof cost) == sizeof cost;
   int        status   = 0;
   waitpid(child, &status, 0);
   close(pipe_ends[0]);
-  close(pipe_ends[1]);
   bt::require(received && status == 0, "memory: the run of {} over {} steps failed.", rule, length);
   return cost;
 }
@@ -101,7 +105,7 @@ Cost in_own_process(const examples::Flags& flags, const std::string& rule, int64
 int compare(const examples::Flags& flags) {
   std::map<std::string, double> growth;
   const std::vector<int64_t>    lengths =
-      flags.quick() ? std::vector<int64_t>{50, 400} : std::vector<int64_t>{50, 200, 1000};
+      flags.quick() ? std::vector<int64_t>{128, 512} : std::vector<int64_t>{128, 512, 1024};
   fmt::print("{:<10} {:>6} {:>8} {:>12} {:>12}\n", "rule", "steps", "loss", "s per batch", "memory, MB");
   for (const std::string rule : {"ES_D_RTRL", "D_RTRL", "BPTT"})
     for (int64_t length : lengths) {

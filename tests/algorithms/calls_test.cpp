@@ -133,6 +133,38 @@ TEST(Calls, ForwardIsTheBareModel) {
   }
 }
 
+// Two inputs, one that comes anew at every step and one that stays.
+struct Offset : Module {
+  std::shared_ptr<Module> cell = make_model(layer("gru", 2, 3));
+  Offset() { children({{"cell", *cell}}); }
+  Tensors update_all(const Tensors& in) override { return {(*cell)(in[0] + in[1])}; }
+};
+TEST(Calls, InputsThatStayAreTheSameInEveryStep) {
+  const Tensor c   = normal({DType::F64, {2}}, 8);
+  const auto   run = [&](const std::function<Tensor(OnlineLearner&)>& call) {
+    Offset model;
+    set_states(model, 21);
+    D_RTRL learner(model);
+    learner.compile_graph(Tensors{row(xs, 0), c});
+    return grad([&](Tensor) { return loss_of(call(learner)); }, model.params())(c);
+  };
+  const Gradients want = run([&](OnlineLearner& l) { return l(MultiStepData{{xs, broadcast_to(c, {T, 2})}}); });
+  const Gradients got  = run([&](OnlineLearner& l) {
+    return l.update({MultiStepData{{xs}}, SingleStepData{{c}}}).front();
+  });
+  EXPECT_GT(difference(want, want).weakest, 1e-6);
+  EXPECT_EQ(gap(got, want), 0);
+  // Without a time axis anywhere it is one step.
+  const auto one = [&](OnlineLearner& l) {
+    return l.update({SingleStepData{{row(xs, 0)}}, SingleStepData{{c}}}).front();
+  };
+  EXPECT_EQ(gap(run(one), run([&](OnlineLearner& l) { return l.update(Tensors{row(xs, 0), c}).front(); })), 0);
+  const auto uneven = [&](OnlineLearner& l) {
+    return l.update({MultiStepData{{xs}}, MultiStepData{{zeros({3, 2}, DType::F64)}}}).front();
+  };
+  EXPECT_NE(error_of([&] { run(uneven); }).find("inputs of 5 and 3 steps"), std::string::npos);
+}
+
 TEST(Calls, MisuseIsExplained) {
   auto   model = make_model(chain({layer("gru", 2, 3), linear(3, 2)}), 4);
   D_RTRL learner(*model);

@@ -163,6 +163,31 @@ TEST(Learner, ResetsKeepTypesAndModelStates) {
   EXPECT_EQ(learner->running_index(), 0);
 }
 
+TEST(Learner, EveryRuleTellsAndForgetsWhatItKnowsOfAParameter) {
+  for (const char* rule : {"d_rtrl", "es_d_rtrl", "eprop", "ostl_recurrent", "snap", "uoro", "rtrl"}) {
+    RuleOptions options;
+    if (rule == std::string("es_d_rtrl")) options.decay_or_rank = TraceDecay::decay(0.5);
+    if (rule == std::string("snap")) options.n = 2;
+    auto       model   = make_model(chain({layer("gru", 2, 3), linear(3, 2)}));
+    const auto learner = compile(*model, rule, zeros({2}, DType::F64), options);
+    set_states(*model, 21);
+    (*learner)(normal(input, 5));
+    const auto size = [&](const char* path) {
+      double total = 0;
+      for (const auto& e : learner->get_etrace_of(Path::dotted(path))) total += squared(e.value).item();
+      return total;
+    };
+    EXPECT_GT(size("a.Wz.weight"), 0) << rule;
+    EXPECT_GT(size("a.Wh.weight.weight"), 0) << rule;
+    learner->reset_state(Path::dotted("a.Wz.weight"));
+    EXPECT_EQ(size("a.Wz.weight"), 0) << rule;
+    EXPECT_GT(size("a.Wh.weight.weight"), 0) << rule;
+    EXPECT_NE(error_of([&] { learner->get_etrace_of(Path::dotted("nothing")); }).find("carries no trace"),
+              std::string::npos)
+        << rule;
+  }
+}
+
 // D = 0: the trace is D_f ⊗ x of the last step. Its factors are kept, and what is asked for is written out.
 TEST(Learner, StatesThatForgetAtOnceKeepFactors) {
   constexpr int64_t n_in = 2, n = 6;
@@ -224,6 +249,9 @@ TEST(Learner, KnowsItsStates) {
   for (const auto& [path, state] : learner.path_to_states()) EXPECT_EQ(learner.state_id_to_path(state), path);
   EXPECT_NE(error_of([&] { learner.state_id_to_path(ParamState(Tensor(1.0))); }).find("no state of the model"),
             std::string::npos);
+  // h of an LSTM is not read again at its position; its traces are kept beside those of c.
+  learner.compile_graph(zeros({2}, DType::F64));
+  for (const MemorySlot& slot : learner.memory_slots()) EXPECT_EQ(slot.type.shape.back(), 2);
 }
 
 }  // namespace
