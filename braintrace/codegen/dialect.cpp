@@ -32,6 +32,9 @@ static inline double bt_log_gamma(double x) { int sign; return lgamma_r(x, &sign
 constexpr std::string_view portable_head = R"c(#include <math.h>
 #include <stdint.h>
 #include <string.h>
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("no-strict-aliasing") /* places in the arena hold values of several types, one after the other */
+#endif
 #define bt_log_gamma lgamma
 #ifdef __clang__
 #pragma STDC FP_CONTRACT OFF

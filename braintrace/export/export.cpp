@@ -21,7 +21,9 @@ endif()
 add_library({0} STATIC model.c)
 target_include_directories({0} PUBLIC ${{CMAKE_CURRENT_SOURCE_DIR}})
 if(CMAKE_C_COMPILER_ID MATCHES "GNU|Clang")
-  target_compile_options({0} PRIVATE -Wall -Wextra -pedantic -fwrapv)  # 64-bit integers wrap
+  target_compile_options({0} PRIVATE -Wall -Wextra -pedantic)
+  # 64-bit integers wrap; places in the arena hold values of several types, one after the other.
+  target_compile_options({0} PRIVATE -fwrapv -fno-strict-aliasing)
 endif()
 
 add_executable({0}_test test_main.c)

@@ -16,7 +16,7 @@ import tempfile
 
 BINARY = sys.argv[1]
 FOLDER = pathlib.Path(tempfile.mkdtemp())
-STRICT = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"]
+STRICT = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-fwrapv", "-fno-strict-aliasing"]
 RULES = {"D_RTRL": [], "ES_D_RTRL": ["--decay", "0.9"], "EProp": ["--kappa", "0.5"], "OSTLRecurrent": [],
          "OSTLFeedforward": [], "SnAp": [], "UORO": ["--lr", "1e-4"], "RTRL": []}
 

@@ -30,7 +30,8 @@ namespace fs = std::filesystem;
 namespace {
 
 // IEEE semantics stay: no option here lets the compiler assume that NaN or infinities do not happen, reorder sums, or
-// contract products. That traps are not observed lets it turn choices into vector code.
+// contract products. That traps are not observed lets it turn choices into vector code. One place in the arena holds
+// values of several types, one after the other, which compilers may not assume away.
 const std::vector<std::string> own_flags = {"-std=gnu11",
                                             "-O3",
                                             "-march=native",
@@ -40,6 +41,7 @@ const std::vector<std::string> own_flags = {"-std=gnu11",
                                             "-fno-trapping-math",
                                             "-ffp-contract=off",
                                             "-fwrapv",
+                                            "-fno-strict-aliasing",
                                             "-fno-semantic-interposition",
                                             "-w"};
 
