@@ -178,7 +178,7 @@ TEST(SpikingGroups, EveryNeuronWithEverySynapse) {
         EXPECT_TRUE(g.hidden_param_op_relations[0].carries_trace()) << t.name << " " << synapse << " " << rest;
       }
   }
-  EXPECT_EQ(neurons, 16);
+  EXPECT_EQ(neurons, 17);
 }
 
 }  // namespace
