@@ -51,7 +51,7 @@ static inline double bt_tanh(double x) {
   return a < 0.625 ? small : large;
 }
 /* tanh mul add mul */
-static int32_t bt_f0_0(const bt_frame* f, int64_t begin, int64_t end) {
+static __attribute__((noinline)) int32_t bt_f0_0(const bt_frame* f, int64_t begin, int64_t end) {
 const double* v1 = (const double*)f->in[1];
 const double* v0 = (const double*)f->in[0];
 double* v5 = (double*)f->out[0];
@@ -77,7 +77,7 @@ if ((rc = bt_f0_0(f, 0, 3))) return rc;
 return 0;
 }
 /* full */
-static int32_t bt_f1_0(const bt_frame* f, int64_t begin, int64_t end) {
+static __attribute__((noinline)) int32_t bt_f1_0(const bt_frame* f, int64_t begin, int64_t end) {
 double* v1 = (double*)(f->arena + 0);
 BT_INDEPENDENT
 for (int64_t i0 = begin; i0 < end; ++i0) {
@@ -86,7 +86,7 @@ v1[i0] = 0x0p+0;
 return 0;
 }
 /* scan */
-static int32_t bt_f1_1(const bt_frame* f, int64_t begin, int64_t end) {
+static __attribute__((noinline)) int32_t bt_f1_1(const bt_frame* f, int64_t begin, int64_t end) {
 double* v1 = (double*)(f->arena + 0);
 const double* v0 = (const double*)f->in[0];
 double* v2 = (double*)f->out[0];
