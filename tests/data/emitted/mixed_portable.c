@@ -1,6 +1,9 @@
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("no-strict-aliasing") /* places in the arena hold values of several types, one after the other */
+#endif
 #define bt_log_gamma lgamma
 #ifdef __clang__
 #pragma STDC FP_CONTRACT OFF
