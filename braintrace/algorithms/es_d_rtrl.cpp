@@ -20,9 +20,11 @@ namespace {
 bool reads_x(const TraceSite& s, const Type& x) {
   Types types              = s.call.in;
   types[s.call.op->etp->x] = x;
-  const Traced V           = trace(
-                types, [&](const Tensors& in) -> Tensors { return {pull_back(s.call, s.weight, in, Tensor(s.call.y, 1))}; });
-  Mask active(V.program.constants.size() + types.size());
+  const auto pull          = [&](const Tensors& in) -> Tensors {
+    return {pull_back(s.call, s.weight, in, Tensor(s.call.y, 1))};
+  };
+  const Traced V = trace(types, pull);
+  Mask         active(V.program.constants.size() + types.size());
   active[V.program.constants.size() + static_cast<size_t>(s.call.op->etp->x)] = true;
   return result_dependence(V.program, active)[0];
 }

@@ -83,12 +83,12 @@ static inline int bt_is_zero(const void* from, int bytes) {
   }                                                                                                                   \
   /* Σ over the places where A is not zero, for `vectors` vectors of columns */                                        \
   BT_CONTRACTED static inline __attribute__((always_inline)) void bt_event_panel_##name(                              \
-      int vectors, int64_t count, const int16_t* at, const T* A, int64_t ak, const T* B, int64_t bk, T* C, int first) { \
+      int vectors, int count, const int16_t* at, const T* A, int64_t ak, const T* B, int64_t bk, T* C, int first) {   \
     BT_CONTRACT                                                                                                       \
     bt_vec_##name acc[8];                                                                                             \
     for (int v = 0; v < vectors; ++v)                                                                                 \
       acc[v] = first ? (bt_vec_##name){0} : *(const bt_vec_##name*)(C + v * lanes);                                   \
-    for (int64_t e = 0; e < count; ++e) {                                                                             \
+    for (int e = 0; e < count; ++e) {                                                                                 \
       const T  a = A[at[e] * ak];                                                                                     \
       const T* b = B + at[e] * bk;                                                                                    \
       for (int v = 0; v < vectors; ++v) acc[v] += a * *(const bt_vec_##name*)(b + v * lanes);                         \
