@@ -64,7 +64,7 @@ assert best("--memory", "1MB") is None
 table = advise("gru", "--batch", 4, "--length", 10)
 for rule in ("D_RTRL", "ES_D_RTRL", "EProp", "SnAp", "UORO", "RTRL", "BPTT", "Use BPTT window 10"):
     assert rule in table, table
-assert "its traces alone take" in advise(gru, "--batch", 64, "--length", 10, "--rules", "rtrl")
+assert "its traces alone take" in advise(gru, "--batch", 16384, "--length", 10, "--rules", "rtrl")
 
 advise(gru, "--memory", "lots", status=2, err="such as 4GiB")
 advise(gru, "--length", "0", status=2, err="--length")

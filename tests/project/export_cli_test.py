@@ -99,7 +99,7 @@ def asked(file):
 
 allowed = {"memcpy", "memset", "_GLOBAL_OFFSET_TABLE_", "__stack_chk_fail"}
 foreign = [a for a in asked("model.c") if a not in allowed and not re.fullmatch(r"(sqrt|pow|fma|rint)f?", a)]
-assert not foreign and "printf" in asked("test_main.c"), foreign
+assert not foreign and any("printf" in a for a in asked("test_main.c")), foreign
 
 # The replay can fail: a changed weight is seen.
 text = (folder / "model.c").read_text()
