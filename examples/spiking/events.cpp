@@ -9,19 +9,14 @@
 //   --lanes  yes: one learner per sample, mapped over the batch
 //
 // Should reach: accuracy 0.9 on unseen recordings (lif), 0.7 (conv).
-#include "examples/support.h"
+#include "examples/spiking/layers.h"
 
 namespace {
 
 using Part = std::shared_ptr<bt::nn::Module>;
 
-// Layers of LIF neurons that also hear their own spikes.
-struct LifNet : bt::nn::Module {
-  std::vector<std::shared_ptr<bt::nn::LIF>> neurons;
-  std::vector<Part>                         inputs;
-  bt::nn::LeakyRateReadout                  out;
-
-  LifNet(int64_t layers, int64_t n_in, int64_t n, int64_t classes) : out(n, classes, {.tau = bt::units::Time(20)}) {
+struct LifNet : examples::SpikingLayers {
+  LifNet(int64_t layers, int64_t n_in, int64_t n, int64_t classes) : SpikingLayers(n, classes, 20) {
     using bt::nn::init::plain::kaiming_normal;
     for (int64_t layer = 0; layer < layers; ++layer) {
       const int64_t    from = layer ? n : n_in;
@@ -32,14 +27,6 @@ struct LifNet : bt::nn::Module {
       inputs.push_back(std::make_shared<bt::nn::DeltaProj>(comm, neurons.back()));
     }
     children({{"neurons", neurons}, {"inputs", inputs}, {"out", out}});
-  }
-  bt::Tensor update(const bt::Tensor& x) override {
-    bt::Tensor z = x;
-    for (size_t i = 0; i < neurons.size(); ++i) {
-      (*inputs[i])(bt::nn::joined(z, neurons[i]->spikes()));
-      z = neurons[i]->update_without_current();
-    }
-    return out(z);
   }
 };
 

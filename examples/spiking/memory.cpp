@@ -14,18 +14,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "examples/support.h"
+#include "examples/spiking/layers.h"
 
 namespace {
 
 constexpr int64_t classes = 11;
 
-struct Net : bt::nn::Module {
-  std::vector<std::shared_ptr<bt::nn::Neuron>> neurons;
-  std::vector<std::shared_ptr<bt::nn::Module>> inputs;
-  bt::nn::LeakyRateReadout                     out;
-
-  Net(const examples::Flags& flags, int64_t n_in, int64_t n) : out(n, classes, {.tau = bt::units::Time(10)}) {
+struct Net : examples::SpikingLayers {
+  Net(const examples::Flags& flags, int64_t n_in, int64_t n) : SpikingLayers(n, classes, 10) {
     for (int64_t layer = 0; layer < std::stoll(flags["layers"]); ++layer) {
       const bt::Tensor tau = bt::nn::init::normal(10, 1)({n});
       neurons.push_back(std::make_shared<bt::nn::LIF>(
@@ -38,14 +34,6 @@ struct Net : bt::nn::Module {
         inputs.push_back(std::make_shared<bt::nn::DeltaProj>(comm, neurons.back()));
     }
     children({{"neurons", neurons}, {"inputs", inputs}, {"out", out}});
-  }
-  bt::Tensor update(const bt::Tensor& x) override {
-    bt::Tensor z = x;
-    for (size_t i = 0; i < neurons.size(); ++i) {
-      (*inputs[i])(bt::nn::joined(z, neurons[i]->spikes()));
-      z = neurons[i]->update_without_current();
-    }
-    return out(z);
   }
 };
 
