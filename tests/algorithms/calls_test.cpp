@@ -270,7 +270,7 @@ int64_t bytes_in_use() {
 #endif
 }
 
-// A stream without end: one step, one update, again. 100,000 steps are in benchmarks/soak_stream.cpp.
+// A stream without end: one step, one update, again. tests/project/long_stream.cpp takes 100,000 steps.
 TEST(Calls, AStreamKeepsMemoryFlatAndTracesFinite) {
   auto       model   = make_model(chain({layer("gru", 2, 3), linear(3, 1)}));
   const auto learner = compile(*model, "d_rtrl", row(xs, 0));
