@@ -42,7 +42,7 @@ Program looped() {
                         [](const Tensors& in) -> Tensors {
                           auto [last, all] = scan(
                               [](Tensor h, Tensor x) {
-                                const Tensor next = 0.5 * h + tanh(x);
+                                const Tensor drive = tanh(x), next = 0.5 * h + drive;
                                 return std::pair(next, next * next);
                               },
                               Tensor(Type{DType::F64, {3}}, 0.0), in[0]);
