@@ -1,7 +1,7 @@
 # Test suites, chosen by BRAINTRACE_TESTS.
 #
 #   unit      one binary per layer (tests beside their sources) and one per folder of tests/ (tests across layers)
-#   long      folders of tests/ that run many whole networks, for optimised builds
+#   long      those of them that run many whole networks, for optimised builds
 #   threads   tests/threads, meant for the thread sanitizer
 #   project   what surrounds the code: layers, install, header weight, command line, examples
 #   fuzz      tests/fuzz, run for a fixed number of inputs
@@ -51,25 +51,34 @@ function(bt_suites)
   endforeach()
 endfunction()
 
-set(long_suites algorithms golden kit)
-if("long" IN_LIST BRAINTRACE_TESTS)
-  bt_suites(${long_suites})
-endif()
-
-if("unit" IN_LIST BRAINTRACE_TESTS)
-  file(GLOB layers RELATIVE ${PROJECT_SOURCE_DIR}/braintrace CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/braintrace/*)
-  foreach(layer ${layers})
+# The tests beside the sources of each layer as one program.
+function(bt_layers)
+  foreach(layer ${ARGN})
     file(GLOB_RECURSE layer_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/braintrace/${layer}/*_test.cpp)
     if(layer_tests)
       bt_test(${layer} ${layer_tests})
     endif()
   endforeach()
+endfunction()
+
+set(long_suites algorithms golden kit)
+set(long_layers algorithms train)
+if("long" IN_LIST BRAINTRACE_TESTS)
+  bt_suites(${long_suites})
+  bt_layers(${long_layers})
+endif()
+
+if("unit" IN_LIST BRAINTRACE_TESTS)
+  file(GLOB layers RELATIVE ${PROJECT_SOURCE_DIR}/braintrace CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/braintrace/*)
+  list(REMOVE_ITEM layers ${long_layers})
+  bt_layers(${layers})
   file(GLOB suites RELATIVE ${PROJECT_SOURCE_DIR}/tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/*)
   list(REMOVE_ITEM suites ${project_folders} ${long_suites})
   bt_suites(${suites})
   # Compiled code is held to the samples and random programs of other suites.
   target_sources(test_all_codegen PRIVATE tests/ops/laws.cpp tests/transforms/random_program.cpp
                                           tests/transforms/words.cpp)
+  set_tests_properties(all_codegen PROPERTIES COST 100) # waits for the C compiler: first, beside the others
 endif()
 
 if("threads" IN_LIST BRAINTRACE_TESTS)
