@@ -111,7 +111,8 @@ int run(const Options& o) {
   else
     fmt::print("flash  {:>9} bytes of constants; install gcc-arm-none-eabi to see the size of the code\n",
                e.sizes.constants);
-  fmt::print("try it: cmake -S {0} -B {0}/build && cmake --build {0}/build && ctest --test-dir {0}/build\n", o.output);
+  fmt::print("try it: cmake -G Ninja -S {0} -B {0}/build && cmake --build {0}/build && ctest --test-dir {0}/build\n",
+             o.output);
   return 0;
 }
 

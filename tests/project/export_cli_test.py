@@ -114,7 +114,7 @@ folder, r = export("gru", "--json")
 sizes = json.loads(r.stdout)
 assert sizes["ram"]["all"] >= sizes["ram"]["states"] + sizes["ram"]["arena"] > 0, sizes
 assert sizes["flash"]["constants"] > 4 * 32 * 42 and sorted(sizes["files"]) == sorted(p.name for p in folder.iterdir())
-r = run("cmake", "-S", folder, "-B", folder / "build")
+r = run("cmake", "-G", "Ninja", "-S", folder, "-B", folder / "build")
 assert r.returncode == 0, r.stderr
 r = run("cmake", "--build", folder / "build")
 assert r.returncode == 0, r.stdout + r.stderr
