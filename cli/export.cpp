@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "braintrace/base/temporary_folder.h"
 #include "braintrace/model/environment.h"
 #include "braintrace/model/random_stream.h"
 #include "cli/command.h"
@@ -34,22 +35,20 @@ struct Options {
 
 // Bytes of code and constant data for a Cortex-M4, without the C library; nothing when its compiler is not installed.
 std::optional<int64_t> arm_flash(const Exported& c) {
-  std::string     folder = (fs::temp_directory_path() / "braintrace-XXXXXX").string();
-  std::error_code error;
-  if (!mkdtemp(folder.data())) return {};
+  const TemporaryFolder temporary;
+  const std::string     folder = temporary.path.string();
+  if (folder.empty() || folder.find('\'') != folder.npos) return {};
   for (const ExportedFile& f : c.files) write_text(folder + "/" + f.name, f.text);
-  // The folder's name is made here: letters, digits and '-' behind the path of temporary files.
   const std::string command = fmt::format(
       "cd '{}' && arm-none-eabi-gcc -std=c99 {} -c model.c -o model.o 2>/dev/null && "
       "arm-none-eabi-size model.o 2>/dev/null",
       folder, arm_flags);
   std::optional<int64_t> bytes;
-  if (FILE* said = folder.find('\'') == folder.npos ? popen(command.c_str(), "r") : nullptr) {
+  if (FILE* said = popen(command.c_str(), "r")) {
     long long text = 0, data = 0;
     if (std::fscanf(said, "%*[^\n] %lld %lld", &text, &data) == 2) bytes = text + data;
     pclose(said);
   }
-  fs::remove_all(folder, error);
   return bytes;
 }
 

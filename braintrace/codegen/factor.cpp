@@ -23,9 +23,13 @@ struct Difference {
 
 class Factors {
  public:
-  explicit Factors(const Program& p) : p_(p), producer_(producers(p)), uses_(p.types.size(), 0) {
+  explicit Factors(const Program& p)
+      : p_(p), producer_(producers(p)), uses_(p.types.size(), 0), in_sum_(p.types.size()) {
     for (const Eqn& e : p.eqns)
-      for (Var v : e.in) ++uses_[v];
+      for (Var v : e.in) {
+        ++uses_[v];
+        if (is_sum(e)) in_sum_[v] = true;
+      }
     for (Var v : p.results) ++uses_[v];
   }
 
@@ -54,11 +58,7 @@ class Factors {
   }
   bool once(Var v) const { return static_cast<size_t>(v) < uses_.size() && uses_[v] == 1; }
   // A sum that another sum reads, and nothing else.
-  bool is_inner(const Eqn& e) const {
-    return once(e.out[0]) && std::any_of(given_.begin(), given_.end(), [&](const Eqn& u) {
-             return is_sum(u) && std::find(u.in.begin(), u.in.end(), e.out[0]) != u.in.end();
-           });
-  }
+  bool is_inner(const Eqn& e) const { return once(e.out[0]) && in_sum_[e.out[0]]; }
   void collect(Var v, bool negative, std::vector<Term>& out) const {
     const Eqn* e = made(v);
     if (!e || !is_sum(*e) || !once(v)) return out.push_back({v, negative});
@@ -136,6 +136,7 @@ class Factors {
   std::vector<Eqn>     given_ = p_.eqns;
   std::vector<int32_t> producer_;
   std::vector<int>     uses_;
+  std::vector<bool>    in_sum_;  // whether a sum reads the value
   std::vector<Eqn>     eqns_;
   bool                 joined_ = false;
 };

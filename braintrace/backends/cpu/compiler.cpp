@@ -20,6 +20,7 @@
 #include <fmt/format.h>
 
 #include "braintrace/base/error.h"
+#include "braintrace/base/temporary_folder.h"
 
 extern char** environ;
 
@@ -118,19 +119,6 @@ fs::path cache_folder() {
       stat(folder.c_str(), &s) == 0 && S_ISDIR(s.st_mode) && s.st_uid == geteuid() && (s.st_mode & 077) == 0;
   return ours && access(folder.c_str(), W_OK | X_OK) == 0 ? folder : fs::path();
 }
-
-struct TemporaryFolder {
-  fs::path path;
-  TemporaryFolder() {
-    std::error_code error;
-    std::string     name = (fs::temp_directory_path(error) / "braintrace-XXXXXX").string();
-    if (mkdtemp(name.data())) path = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code error;
-    if (!path.empty()) fs::remove_all(path, error);
-  }
-};
 
 bool write_file(const fs::path& path, std::string_view text) {
   std::ofstream out(path, std::ios::binary | std::ios::trunc);
