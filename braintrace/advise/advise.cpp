@@ -32,7 +32,12 @@ int64_t physical_memory() { return int64_t{::sysconf(_SC_PHYS_PAGES)} * int64_t{
 
 std::vector<Candidate> candidates(const AdviseOptions& o) {
   std::vector<const Algorithm*> chosen;
-  for (const std::string& rule : o.rules) chosen.push_back(&algorithm_named(rule));
+  for (const std::string& rule : o.rules) {
+    chosen.push_back(&algorithm_named(rule));
+    require(!needs_more_than_a_loss(*chosen.back()),
+            "advise: {} needs a modulator or a synthesiser; only rules that need nothing but a loss are compared.",
+            rule);
+  }
   if (chosen.empty())
     for (const Algorithm& a : algorithms())
       if (!needs_more_than_a_loss(a)) chosen.push_back(&a);
@@ -125,10 +130,9 @@ int preference(const Candidate& c) {
 }
 
 void recommend(Advice& a) {
-  const auto fits = [&](const Cost& c) {
-    return c.left_out.empty() && (!a.options.memory || c.memory.total() <= *a.options.memory);
-  };
-  const auto choose = [&](const auto& wanted) -> std::optional<size_t> {
+  const int64_t most   = a.options.memory.value_or(physical_memory());
+  const auto    fits   = [&](const Cost& c) { return c.left_out.empty() && c.memory.total() <= most; };
+  const auto    choose = [&](const auto& wanted) -> std::optional<size_t> {
     std::optional<size_t> best;
     for (size_t i = 0; i < a.costs.size(); ++i) {
       if (!fits(a.costs[i]) || !wanted(a.costs[i].candidate)) continue;
