@@ -89,6 +89,9 @@ Estimate estimate(Workload& w, int64_t before) {
   e.memory.work = emitted.entries[0].arena_bytes + constants;
   for (Var v : program.results) e.memory.work += program.type(v).bytes();
   e.memory.program = std::max<int64_t>(resident_bytes() - before - constants, 0) + loading_bytes;
+  // Some rules hold more for a moment while they are traced than any call does later.
+  const int64_t tracing = peak_resident_bytes() - before + e.memory.weights;
+  e.memory.program += std::max<int64_t>(tracing - e.memory.total(), 0);
   return e;
 }
 
