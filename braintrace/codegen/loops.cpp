@@ -83,7 +83,7 @@ class Nest {
     compute();
     Kernel k;
     k.body  = stage_.reduced.empty() ? plain() : kept_last_ ? by_blocks() : by_lanes();
-    k.work  = size_of(stage_.space) * static_cast<int64_t>(std::max<size_t>(1, stage_.writes.size()));
+    k.work  = size_of(stage_.space);
     k.count = splits() ? extent(order_[0]) : !stage_.reduced.empty() && kept_last_ ? blocks() * row_blocks() : 1;
     return k;
   }

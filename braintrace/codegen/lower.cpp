@@ -34,6 +34,8 @@ constexpr Key<Ints> lhs_contract{"lhs_contract"}, rhs_contract{"rhs_contract"}, 
 constexpr Key<ProgramPtr> body_key{"body"};
 constexpr Key<Ints> dims_key{"dims"}, perm_key{"perm"}, start_key{"start"}, limit_key{"limit"}, stride_key{"stride"};
 
+constexpr int64_t part_elements = 8192;  // of a matrix: worth a thread's while
+
 int64_t product_of(const Shape& shape, const Ints& axes) {
   int64_t n = 1;
   for (int64_t a : axes) n *= shape[a];
@@ -91,6 +93,37 @@ Tensor as_sum(const Tensor& l, const Tensor& r, const Attrs& a) {
   Ints perm;
   for (int64_t w : wanted) perm.push_back(std::find(kept.begin(), kept.end(), w) - kept.begin());
   return std::is_sorted(perm.begin(), perm.end()) ? sum : transpose(sum, perm);
+}
+
+// A vector times a large matrix, rows of which threads share: the sum over each part of the rows, then their sum. As
+// many parts as the shapes say, whatever the threads; threads share the rows of the matrix where it is changed as well,
+// so each finds its rows in its own cache.
+Tensor by_parts(const Tensor& l, const Tensor& r, const Attrs& a) {
+  const Ints &lk = a[lhs_contract], &rk = a[rhs_contract];
+  if (!a[lhs_batch].empty() || lk.size() != 1) return {};
+  const bool    left   = l.size() > r.size();
+  const Tensor &matrix = left ? l : r, &vector = left ? r : l;
+  const int64_t rows_axis = left ? lk[0] : rk[0], rows = matrix.shape()[rows_axis];
+  if (vector.size() != rows || long_axes(matrix.shape()).empty() || long_axes(matrix.shape())[0] != rows_axis)
+    return {};
+  const int64_t columns = matrix.size() / rows;
+  int64_t       parts   = 8;
+  while (parts > 1 && (rows % parts != 0 || matrix.size() / parts < part_elements)) parts /= 2;
+  if (parts == 1 || columns < 64) return {};
+  const auto in_parts = [&](const Tensor& t, int64_t axis) {
+    Shape shape = t.shape();
+    shape[axis] = rows / parts;
+    shape.insert(shape.begin() + axis, parts);
+    return reshape(t, shape);
+  };
+  const Tensor sums = as_sum(in_parts(l, lk[0]), in_parts(r, rk[0]),
+                             {{lhs_contract, Ints{lk[0] + 1}},
+                              {rhs_contract, Ints{rk[0] + 1}},
+                              {lhs_batch, Ints{lk[0]}},
+                              {rhs_batch, Ints{rk[0]}}});
+  Tensor       sum;
+  for (int64_t i = 0; i < parts; ++i) sum = add_defined(sum, squeeze(slice_axis(sums, 0, i, i + 1), {0}));
+  return sum;
 }
 
 // A tensor without its axes of size one, and without repetition: axis i of it is axis axes[i] of `t`.
@@ -252,6 +285,8 @@ Tensors factors(const Tensor& t) {
 
 // Products that are sums, nested programs lowered.
 Tensors emit_sums(Builder& to, const Program& p, const Eqn& e, const Tensors& in, const Mask&) {
+  if (e.op == &dot_general_op)
+    if (const Tensor sum = by_parts(in[0], in[1], e.attrs); sum.defined()) return {sum};
   if (e.op == &dot_general_op)
     if (const Tensor sum = as_sum(in[0], in[1], e.attrs); sum.defined()) return {sum};
   if (e.op == &reduce_sum_op && is_float(in[0].dtype()))
