@@ -11,11 +11,19 @@
 #include <thread>
 #include <vector>
 
+#include "braintrace/backends/cpu/flush.h"
 #include "braintrace/base/error.h"
 
 namespace braintrace::cpu {
 
 namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// A thread that has begun and is not done after so long, beyond what its share should take, has lost its processor.
+constexpr auto held_up = std::chrono::microseconds(50);
+// One that is awake comes within this.
+constexpr auto on_the_way = std::chrono::nanoseconds(500);
 
 constexpr int spins = 20000;  // some milliseconds: before an idle thread goes to sleep
 
@@ -51,26 +59,28 @@ class Pool {
     for (std::thread& t : workers_) t.join();
   }
 
-  int32_t run(codegen::bt_task task, const codegen::bt_frame* frame, int64_t count, int64_t grain) {
+  int32_t run(codegen::bt_task task, const codegen::bt_frame* frame, int64_t count, int64_t grain, int64_t first,
+              int64_t whole) {
     const auto n = static_cast<int64_t>(ranges_.size());
     task_        = task;
     frame_       = frame;
     piece_       = std::max(grain, (count + 4 * n - 1) / (4 * n));
     status_      = 0;
     for (int64_t i = 0; i < n; ++i) {
-      ranges_[i].next.store(std::min(count, (count + n - 1) / n * i), std::memory_order_relaxed);
-      ranges_[i].end = std::min(count, (count + n - 1) / n * (i + 1));
+      const auto border = [&](int64_t k) { return std::clamp<int64_t>(start_of(k, whole) - first, 0, count); };
+      ranges_[i].next.store(border(i), std::memory_order_relaxed);
+      ranges_[i].end = border(i + 1);
     }
     state_ += one_call + is_open;
     if (sleepers_ > 0) state_.notify_all();
     at_work          = true;
     const auto start = Clock::now();
     work_on(ranges_[0]);
-    const auto own = Clock::now() - start;
+    const auto own  = Clock::now() - start;
+    const auto late = start + 5 * own + held_up;
+    const auto gone = [&] { return (state_ & helpers_inside) == 0 && Clock::now() > start + own + on_the_way; };
     for (size_t i = 1; i < ranges_.size(); ++i) {
-      const auto late = start + own + (state_ & helpers_inside ? own : own / 4);
-      while (ranges_[i].is_left() && Clock::now() < late) {
-      }
+      while (ranges_[i].is_left() && Clock::now() < late && !gone()) continue;
       work_on(ranges_[i]);
     }
     at_work = false;
@@ -84,7 +94,6 @@ class Pool {
   static thread_local bool at_work;  // this thread is inside a kernel that is shared out
 
  private:
-  using Clock                         = std::chrono::steady_clock;
   static constexpr int helpers_inside = 0x1ff, is_open = 0x200, one_call = 0x400;
 
   struct alignas(64) Range {
@@ -101,9 +110,18 @@ class Pool {
     }
   }
 
+  // Where the range of thread k begins.
+  int64_t start_of(int64_t k, int64_t whole) const {
+    constexpr int64_t parts = codegen::shared_parts;
+    const auto        n     = static_cast<int64_t>(ranges_.size());
+    if (n > parts || whole < parts) return (whole * k + n - 1) / n;
+    return k == 0 ? 0 : whole % parts + (parts * k + n - 1) / n * (whole / parts);
+  }
+
   static int call_of(int state) { return state & ~(is_open | helpers_inside); }
 
   void serve(size_t self) {
+    const FlushSubnormals flush;
     at_work            = true;
     int        seen    = 0;
     const auto is_news = [&] { return call_of(state_) != seen; };
@@ -155,7 +173,8 @@ void set_num_threads(int n) {
   wanted_threads() = n;
 }
 
-int32_t run_parallel(codegen::bt_task task, const codegen::bt_frame* frame, int64_t count, int64_t grain) {
+int32_t run_parallel(codegen::bt_task task, const codegen::bt_frame* frame, int64_t count, int64_t grain, int64_t first,
+                     int64_t whole) {
   static std::mutex            mutex;
   static std::unique_ptr<Pool> pool;
   // A child of fork() has none of the threads: it leaves their pool alone and makes its own.
@@ -167,7 +186,7 @@ int32_t run_parallel(codegen::bt_task task, const codegen::bt_frame* frame, int6
   std::unique_lock lock(mutex, std::try_to_lock);
   if (!lock) return task(frame, 0, count);
   if (!pool || pool->size() != static_cast<size_t>(threads)) pool = std::make_unique<Pool>(threads);
-  return pool->run(task, frame, count, grain);
+  return pool->run(task, frame, count, grain, first, whole);
 }
 
 }  // namespace braintrace::cpu
