@@ -67,7 +67,7 @@ Tensor as_sum(const Tensor& l, const Tensor& r, const Attrs& a) {
   const auto  M = product_of(l.shape(), lf), N = product_of(r.shape(), rf), K = product_of(l.shape(), lk);
   if (M != 1 && N != 1 && K != 1) return {};
   // The axes of the larger operand, then the free axes of the smaller one.
-  const bool    left = N <= M;  // the left operand leads
+  const bool    left = K == 1 || N <= M;  // the left operand leads
   const Tensor &big = left ? l : r, &small = left ? r : l;
   const Ints &  bb = left ? lb : rb, &bk = left ? lk : rk, &bf = left ? lf : rf;
   const Ints &  sb = left ? rb : lb, &sk = left ? rk : lk, &sf = left ? rf : lf;
