@@ -19,7 +19,6 @@ constexpr Key<ProgramPtrs> branches_key{"branches"};
 constexpr Key<ProgramPtr>  body_key{"body"}, cond_key{"cond"};
 constexpr Key<int64_t>     consts_key{"consts"}, max_steps_key{"max_steps"};
 
-int64_t bytes_of(const Type& t) { return t.size() * static_cast<int64_t>(size_of(t.dtype)); }
 int64_t padded(const Site& s, int64_t bytes) {
   const int64_t alignment = alignment_of(s.unit.dialect());
   return (bytes + alignment - 1) / alignment * alignment;
@@ -35,7 +34,7 @@ std::string call(const Site& s, const Unit::Function& g) {
 
 // Where the row of step t lies; what was put together for the loop alone lies in pieces.
 std::string row_of_step(const Site& s, size_t operand, const Type& row) {
-  if (s.memory[s.e.in[operand]] >= 0) return fmt::format("(const char*){} + t * {}", s.in(operand), bytes_of(row));
+  if (s.memory[s.e.in[operand]] >= 0) return fmt::format("(const char*){} + t * {}", s.in(operand), row.bytes());
   std::string   text;
   int64_t       first  = 0;  // step of the piece
   const auto    pieces = dense_pieces(s.p, producers(s.p), s.e.in[operand]);
@@ -43,7 +42,7 @@ std::string row_of_step(const Site& s, size_t operand, const Type& row) {
   for (const Piece& piece : pieces) {
     const int64_t next = first + piece.size / row.size();
     const auto    here = fmt::format("(const char*){} + {} + (t - {}) * {}", s.pointer(piece.base), piece.at * bytes,
-                                     first, bytes_of(row));
+                                     first, row.bytes());
     text += &piece == &pieces.back() ? here : fmt::format("t < {} ? {} : ", next, here);
     first = next;
   }
@@ -60,8 +59,8 @@ Kernel scan_rule(Site& s) {
   const int64_t   T          = scan.length;
   auto            has_rows   = [&](size_t arg) { return rows && rows->args[arg]; };
   auto            makes_rows = [&](size_t result) { return rows && rows->results[result]; };
-  auto        of_part = [&](bool has, const Type& t) { return has ? fmt::format(" + part * {}", bytes_of(t)) : ""; };
-  std::string b       = pointers("in", true, s.e.in.size()) + pointers("out", false, s.e.out.size());
+  auto            of_part = [&](bool has, const Type& t) { return has ? fmt::format(" + part * {}", t.bytes()) : ""; };
+  std::string     b       = pointers("in", true, s.e.in.size()) + pointers("out", false, s.e.out.size());
   for (size_t i = 0; i < scan.consts; ++i)
     b += fmt::format("in[{}] = (const char*){}{};\n", i, s.in(i), of_part(has_rows(i), body.type(body.args[i])));
   Program             step = body;
@@ -81,7 +80,7 @@ Kernel scan_rule(Site& s) {
   for (size_t c = 0; c < scan.carry; ++c) {
     const size_t      i     = scan.consts + c;
     const Type&       type  = body.type(body.args[i]);
-    const int64_t     bytes = bytes_of(type);
+    const int64_t     bytes = type.bytes();
     const std::string part  = of_part(has_rows(i), type);
     const bool        own   = rows && !has_rows(i);  // every part carries it for itself
     b += fmt::format("in[{}] = (const char*){}{};\n", i, s.in(i), part);
@@ -103,10 +102,10 @@ Kernel scan_rule(Site& s) {
                          of_part(has_rows(i), body.type(body.args[i])));
   for (size_t y = scan.carry; y < s.e.out.size(); ++y) {
     const Type&       type = body.type(body.results[y]);
-    const std::string row  = fmt::format("(char*){} + t * {}{}", s.out(y),
-                                         bytes_of(scan.body.type(scan.body.results[y])), of_part(makes_rows(y), type));
+    const std::string row  = fmt::format("(char*){} + t * {}{}", s.out(y), scan.body.type(scan.body.results[y]).bytes(),
+                                         of_part(makes_rows(y), type));
     steps += rows && !makes_rows(y)
-                 ? fmt::format("out[{}] = part == 0 ? {} : w + {};\n", slot[y], row, reserve(bytes_of(type)))
+                 ? fmt::format("out[{}] = part == 0 ? {} : w + {};\n", slot[y], row, reserve(type.bytes()))
                  : fmt::format("out[{}] = {};\n", slot[y], row);
   }
   b += fmt::format(
@@ -157,8 +156,8 @@ Kernel while_rule(Site& s) {
     write += fmt::format("out[{0}] = step & 1 ? (void*)(w + {1}) : (void*){2};\n", c, at, s.out(c));
     after += fmt::format("in[{}] = out[{}];\n", consts + c, c);
     last += fmt::format("if (in[{0}] != (const void*){1}) memcpy({1}, in[{0}], {2});\n", consts + c, s.out(c),
-                        bytes_of(s.out_type(c)));
-    at += padded(s, bytes_of(s.out_type(c)));
+                        s.out_type(c).bytes());
+    at += padded(s, s.out_type(c).bytes());
   }
   k.body += fmt::format(
       "uint8_t go = 0;\nfor (int64_t step = 0; {0}; ++step) {{\nout[0] = &go;\n{1}if (!go) break;\n{2}{3}{4}}}\n{5}",

@@ -33,22 +33,18 @@ spiking = chain({"type": "snn_expcu", "n_in": 64, "n_rec": 256}, {"type": "linea
 # The peak is within 5 % of what a run takes, for rules and forms alike.
 for model, batch, length, rules in ((gru, 32, 150, "d_rtrl,bptt"), (lstm, 32, 150, "pp_prop,bptt"), (spiking, 24, 400, "e_prop,bptt")):
     advice = advise(model, "--batch", batch, "--length", length, "--rules", rules, "--measure", "--json")
-    large = 0
     for c in advice["rules"]:
         estimate, measured = c["memory_bytes"], c["measured_memory_bytes"]
-        # Too small to tell; or the one case of docs/limits.md.
-        if measured < 40e6 or (model == spiking and c["rule"] == "EProp" and c["form"] == "window"):
-            continue
-        large += 1
         print(f"{model.stem:12} {c['rule']:10} {c['form']:10} {estimate / 1e6:8.1f} MB, measured {measured / 1e6:8.1f} MB, "
               f"{1e6 * c['seconds_per_step']:8.0f} µs, measured {1e6 * c['measured_seconds_per_step']:8.0f} µs")
         assert abs(estimate - measured) < 0.05 * measured, (model, c)
         assert sum(c["memory"].values()) == estimate and c["flops_per_step"] > 0 and c["seconds_per_step"] > 0, c
-    assert large >= 2, advice
+    assert len(advice["rules"]) == 4, advice
 
 # Windows grow with the length, steps do not.
 short, long = (costs(advise(gru, "--batch", 8, "--length", n, "--rules", "d_rtrl,bptt", "--json")) for n in (50, 200))
-assert short["D_RTRL", "step"]["memory_bytes"] == long["D_RTRL", "step"]["memory_bytes"]
+without_program = lambda c: {part: bytes for part, bytes in c["memory"].items() if part != "program"}
+assert without_program(short["D_RTRL", "step"]) == without_program(long["D_RTRL", "step"])
 for key in (("BPTT", "window"), ("D_RTRL", "window")):
     assert long[key]["memory"]["work"] > 2 * short[key]["memory"]["work"], key
 assert short["BPTT", "truncated"]["steps_per_update"] == 20
