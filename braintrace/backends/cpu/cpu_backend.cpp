@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "braintrace/backends/cpu/compiler.h"
+#include "braintrace/backends/cpu/flush.h"
 #include "braintrace/backends/cpu/thread_pool.h"
 #include "braintrace/backends/reference/interpreter.h"
 #include "braintrace/codegen/abi.h"
@@ -100,8 +101,9 @@ struct Host {
       return 2;
     }
   }
-  static int32_t parallel(void*, codegen::bt_task task, const bt_frame* frame, int64_t count, int64_t grain) {
-    return run_parallel(task, frame, count, grain);
+  static int32_t parallel(void*, codegen::bt_task task, const bt_frame* frame, int64_t count, int64_t grain,
+                          int64_t first, int64_t whole) {
+    return run_parallel(task, frame, count, grain, first, whole);
   }
 };
 thread_local std::exception_ptr Host::thrown;
@@ -180,7 +182,11 @@ class Native : public Compiled {
   void run_with(std::vector<const void*>& in, char* arena, const void* const* args, void* const* results) const {
     std::copy_n(args, program_.args.size(), in.begin() + static_cast<int64_t>(constants_.size()));
     const bt_frame frame{&host_->table, arena, in.data(), results};
-    const int32_t  status = function_(&frame);
+    int32_t        status = 0;
+    {
+      const FlushSubnormals flush;
+      status = function_(&frame);
+    }
     if (status) explain(status, in);
   }
   void give_back(std::unique_ptr<Call> call) {
