@@ -12,6 +12,7 @@ namespace braintrace::cli {
 using Action = std::function<int()>;
 
 void add_advise(CLI::App& app, Action& chosen);
+void add_bench(CLI::App& app, Action& chosen);
 void add_eval(CLI::App& app, Action& chosen);
 void add_explain(CLI::App& app, Action& chosen);
 void add_export(CLI::App& app, Action& chosen);
