@@ -40,6 +40,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   Action chosen;
   add_advise(app, chosen);
+  add_bench(app, chosen);
   add_eval(app, chosen);
   add_explain(app, chosen);
   add_export(app, chosen);

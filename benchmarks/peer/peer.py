@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The workload of learning_bench.cpp in the Python package braintrace; one JSON object on stdout.
+"""The workload of `braintrace bench` in the Python package braintrace; one JSON object on stdout.
 
 With --data, parameters, inputs and (sequence mode) gradients are written for the other side to check.
 """

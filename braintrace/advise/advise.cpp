@@ -12,6 +12,7 @@
 #include "braintrace/advise/workload.h"
 #include "braintrace/algorithms/usual_options.h"
 #include "braintrace/backends/cpu/compiler.h"
+#include "braintrace/backends/cpu/cpu_backend.h"
 #include "braintrace/base/rng.h"
 #include "braintrace/codegen/emit.h"
 #include "braintrace/codegen/lower.h"
@@ -58,28 +59,17 @@ struct Estimate {
   double steps;
 };
 
-// Zeros as results, such as traces dropped at the end of a window, are made once, and pages of zeros cost nothing: nor
-// does a state that starts with zeros and is written with nothing else.
-bool is_zero(const Program& program, const std::vector<int32_t>& producer, Var v) {
-  const Eqn* e = producer[v] >= 0 ? &program.eqns[static_cast<size_t>(producer[v])] : nullptr;
-  return e && e->op == &full_op && e->attrs[Key<double>{"value"}] == 0;
-}
-
 // States and data once, new values of what changes, the arena and the constants of the compiled program, and what it
-// took to make the program here: `before` was resident without it.
+// took to make the program here: `before` was resident without it. Zeros as results, such as traces dropped at the end
+// of a window, are made once, and pages of zeros cost nothing: nor does a state that starts with zeros and is written
+// with nothing else.
 Estimate estimate(Workload& w, int64_t before) {
   const StatefulProgram traced =
       trace_function(w.args(), [&](const Tensors& in) { return Tensors{w.call(in[0], in[1])}; });
-  Program    program  = simplify(traced.program);
-  const auto producer = producers(program);
-  StateSet   live;  // states that are written with more than zeros
-  Vars       results;
-  for (size_t k = 0; k < program.results.size(); ++k) {
-    if (is_zero(program, producer, program.results[k])) continue;
-    results.push_back(program.results[k]);
-    if (k >= traced.num_results) live.insert(traced.writes[k - traced.num_results].state.cell().get());
-  }
-  program.results = results;
+  const auto [program, is_zero] = cpu::nonzero_results(simplify(traced.program));
+  StateSet live;  // states that are written with more than zeros
+  for (size_t k = 0; k < traced.writes.size(); ++k)
+    if (!is_zero[traced.num_results + k]) live.insert(traced.writes[k].state.cell().get());
 
   const codegen::Emitted emitted = codegen::emit({program});
   Estimate               e{w.resident(live), work_of(codegen::lowered(program)), static_cast<double>(w.steps())};

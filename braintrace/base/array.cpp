@@ -2,6 +2,7 @@
 #include "braintrace/base/array.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -14,15 +15,20 @@ namespace braintrace {
 
 namespace {
 
-constexpr size_t alignment = 64;
+constexpr size_t alignment = 64, page = 4096;
 
 // Zeros that the system hands out page by page when they are first written: large arrays that stay zero cost nothing.
+// Large arrays start at different places within a page: those that are walked side by side would otherwise fall on the
+// same lines of the first cache.
 std::shared_ptr<void> allocate_zeros(size_t bytes) {
-  void* all = std::calloc(bytes + alignment, 1);
+  static std::atomic<unsigned> count{0};
+  const size_t                 shift = bytes >= 4 * page ? count++ % 7 * (page / 7 / alignment * alignment) : 0;
+  const size_t                 space = bytes + shift + alignment;
+  void*                        all   = std::calloc(space, 1);
   if (!all) throw std::bad_alloc();
-  void*  first = all;
-  size_t space = bytes + alignment;
-  std::align(alignment, bytes, first, space);
+  void*  first = static_cast<char*>(all) + shift;
+  size_t left  = space - shift;
+  std::align(alignment, bytes, first, left);
   return {first, [all](void*) { std::free(all); }};
 }
 

@@ -19,7 +19,8 @@ BRAINTRACE_ABI(
       void*              self;
       const void* const* constants;
       int32_t (*call)(void* self, int32_t id, const void* const* in, void* const* out);
-      int32_t (*parallel)(void* self, bt_task task, const bt_frame* frame, int64_t count, int64_t grain);
+      int32_t (*parallel)(void* self, bt_task task, const bt_frame* frame, int64_t count, int64_t grain, int64_t first,
+                          int64_t whole);
     } bt_host;
 
     struct bt_frame {
@@ -33,6 +34,11 @@ BRAINTRACE_ABI(
 
 #undef BRAINTRACE_ABI
 
-inline constexpr int abi_version = 1;
+inline constexpr int abi_version = 2;
+
+// Work on fewer elements takes less than some 3 µs and is not shared among threads. A core that writes what another has
+// read waits for it line by line, longer than the work itself takes: so all stages share a large array by the same
+// rows, eighths of them after those left over, or none does.
+inline constexpr int64_t shared_elements = 65536, shared_parts = 8;
 
 }  // namespace braintrace::codegen

@@ -14,8 +14,6 @@ namespace braintrace::codegen {
 
 namespace {
 
-constexpr int64_t parallel_work = 65536;  // some 20 µs: below, the hand-over to other threads costs more than it gives
-
 constexpr Key<Array> value_key{"value"};
 
 std::string declaration(Dialect d, const Program& p, Var v, const Place& place) {
@@ -77,9 +75,10 @@ Unit::Function Unit::function(const Program& p) {
     if (dialect_ == Dialect::Portable) text_ += "(void)f;\n(void)begin;\n(void)end;\n";
     if (k.scratch) text_ += fmt::format("char* w = f->arena + {};\n", plan.scratch[s]);
     text_ += k.body + "return 0;\n}\n";
-    if (dialect_ == Dialect::Native && k.count > 1 && k.work >= parallel_work)
-      calls += fmt::format("if ((rc = f->host->parallel(f->host->self, {}, f, {}, {}))) return rc;\n", step, k.count,
-                           std::max<int64_t>(1, k.count * (parallel_work / 2) / k.work));
+    if (dialect_ == Dialect::Native && k.count > 1 && k.work >= shared_elements)
+      calls += fmt::format("if ((rc = f->host->parallel(f->host->self, {}, f, {}, {}, {}, {}))) return rc;\n", step,
+                           k.count, std::max<int64_t>(1, k.count * (shared_elements / 2) / k.work), k.first,
+                           k.whole ? k.whole : k.count);
     else
       calls += fmt::format("if ((rc = {}(f, 0, {}))) return rc;\n", step, k.count);
   }

@@ -12,9 +12,10 @@ namespace braintrace::codegen {
 
 struct Kernel {
   std::string body;
-  int64_t     scratch = 0;  // bytes of working memory
-  int64_t     count   = 1;  // independent parts: the body does those in [begin, end)
-  int64_t     work    = 0;  // what an elementwise loop over so many elements takes, for sharing among threads
+  int64_t     scratch = 0;           // bytes of working memory
+  int64_t     count   = 1;           // independent parts: the body does those in [begin, end)
+  int64_t     work    = 0;           // what an elementwise loop over so many elements takes, for sharing among threads
+  int64_t     first = 0, whole = 0;  // the parts are those from `first` on of so many, if given: rows of a large array
 };
 
 // The C file under construction.

@@ -15,6 +15,7 @@
 
 #include <fmt/format.h>
 
+#include "braintrace/codegen/abi.h"
 #include "braintrace/codegen/kernel.h"
 #include "braintrace/codegen/lower.h"
 #include "braintrace/codegen/scalar.h"
@@ -82,8 +83,9 @@ class Nest {
     levels_.assign(order_.size() + 1, "");
     compute();
     Kernel k;
-    k.body  = stage_.reduced.empty() ? plain() : kept_last_ ? by_blocks() : by_lanes();
-    k.work  = size_of(stage_.space) * static_cast<int64_t>(std::max<size_t>(1, stage_.writes.size()));
+    k.body = stage_.reduced.empty() ? plain() : kept_last_ ? by_blocks() : by_lanes();
+    k.work = size_of(stage_.space);
+    if (splits()) share_rows_of_large_array(k);
     k.count = splits() ? extent(order_[0]) : !stage_.reduced.empty() && kept_last_ ? blocks() * row_blocks() : 1;
     return k;
   }
@@ -111,6 +113,18 @@ class Nest {
   }
   int64_t row_blocks() const { return (rows() + tile_rows() - 1) / tile_rows(); }
   bool    splits() const { return !order_.empty() && kept_ > 0; }
+
+  // When the outermost loop walks rows of a large array, they are shared as everywhere.
+  void share_rows_of_large_array(Kernel& k) const {
+    for (const auto& [size, at] : large_reads_) {
+      const int64_t row = at.c[order_[0]];
+      if (row <= 0 || size % row || at.k % row || at.k / row + extent(order_[0]) > size / row) continue;
+      k.first = at.k / row;
+      k.whole = size / row;
+      k.work  = std::max(k.work, shared_elements);
+      return;
+    }
+  }
 
   // Joins the loops of neighbouring axes where every position is the same function of both: the counter of the inner
   // axis then runs over both.
@@ -196,7 +210,9 @@ class Nest {
       }
     }
     ensure(memory_[v] >= 0, "codegen: value {} is read but has no memory", v);
-    const Scalar at = position(offset(index, type.shape, n_));
+    const Affine from = offset(index, type.shape, n_);
+    if (collecting_ && type.size() >= shared_elements) large_reads_.emplace_back(type.size(), from);
+    const Scalar at = position(from);
     return named(type.dtype, loaded(type.dtype, fmt::format("v{}[{}]", memory_[v], at.text)), at.level);
   }
 
@@ -337,6 +353,7 @@ class Nest {
   Shape                                   extents_;
   Ints                                    dropped_;
   std::vector<Affine>                     positions_;
+  std::vector<std::pair<int64_t, Affine>> large_reads_;  // size of the array, position of the element
   std::map<std::pair<Var, Index>, Scalar> memo_;
   std::vector<std::string>                levels_;
   int                                     temps_ = 0;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/codegen/lower.h"
 
+#include "braintrace/codegen/abi.h"
 #include "braintrace/codegen/factor.h"
 #include "braintrace/codegen/lower_scan.h"
+#include "braintrace/codegen/rewrite.h"
+#include "braintrace/codegen/separate.h"
 #include "braintrace/codegen/view.h"
 #include "braintrace/control/scan_parts.h"
 #include "braintrace/ops/axes.h"
@@ -64,7 +67,7 @@ Tensor as_sum(const Tensor& l, const Tensor& r, const Attrs& a) {
   const auto  M = product_of(l.shape(), lf), N = product_of(r.shape(), rf), K = product_of(l.shape(), lk);
   if (M != 1 && N != 1 && K != 1) return {};
   // The axes of the larger operand, then the free axes of the smaller one.
-  const bool    left = N <= M;  // the left operand leads
+  const bool    left = K == 1 || N <= M;  // the left operand leads
   const Tensor &big = left ? l : r, &small = left ? r : l;
   const Ints &  bb = left ? lb : rb, &bk = left ? lk : rk, &bf = left ? lf : rf;
   const Ints &  sb = left ? rb : lb, &sk = left ? rk : lk, &sf = left ? rf : lf;
@@ -91,6 +94,32 @@ Tensor as_sum(const Tensor& l, const Tensor& r, const Attrs& a) {
   Ints perm;
   for (int64_t w : wanted) perm.push_back(std::find(kept.begin(), kept.end(), w) - kept.begin());
   return std::is_sorted(perm.begin(), perm.end()) ? sum : transpose(sum, perm);
+}
+
+// A vector times a large matrix, whose rows threads share: the sums over eighths of the rows, then their sum. Rows that
+// are left over come first.
+Tensor by_parts(const Tensor& l, const Tensor& r, const Attrs& a) {
+  const Ints &lk = a[lhs_contract], &rk = a[rhs_contract];
+  if (!a[lhs_batch].empty() || lk.size() != 1) return {};
+  const bool    left   = l.size() > r.size();
+  const Tensor &matrix = left ? l : r, &vector = left ? r : l;
+  const int64_t axis = left ? lk[0] : rk[0], rows = matrix.shape()[axis], rest = rows % shared_parts;
+  const bool    by_rows = matrix.size() >= shared_elements && long_axes(matrix.shape())[0] == axis;
+  if (!by_rows || vector.size() != rows || matrix.size() == rows || rows < shared_parts) return {};
+  const auto in_parts = [&](const Tensor& t, int64_t k) {
+    Shape shape = t.shape();
+    shape[k]    = rows / shared_parts;
+    shape.insert(shape.begin() + k, shared_parts);
+    return reshape(slice_axis(t, k, rest, rows), shape);
+  };
+  const Tensor parts = as_sum(in_parts(l, lk[0]), in_parts(r, rk[0]),
+                              {{lhs_contract, Ints{lk[0] + 1}},
+                               {rhs_contract, Ints{rk[0] + 1}},
+                               {lhs_batch, Ints{lk[0]}},
+                               {rhs_batch, Ints{rk[0]}}});
+  Tensor       sum   = rest ? as_sum(slice_axis(l, lk[0], 0, rest), slice_axis(r, rk[0], 0, rest), a) : Tensor();
+  for (int64_t i = 0; i < shared_parts; ++i) sum = add_defined(sum, squeeze(slice_axis(parts, 0, i, i + 1), {0}));
+  return sum;
 }
 
 // A tensor without its axes of size one, and without repetition: axis i of it is axis axes[i] of `t`.
@@ -147,33 +176,6 @@ Tensor as_product(const Tensor& x, const Ints& axes, const Type& out) {
   std::sort(sorted.begin(), sorted.end());
   for (int64_t s : sorted) perm.push_back(std::find(order.begin(), order.end(), s) - order.begin());
   return reshape(transpose(dot_general(a.t, b.t, d), perm), out.shape);
-}
-
-using Emitter = Tensors (*)(Builder& to, const Program& p, const Eqn& e, const Tensors& in, const Mask& is_used);
-
-// The program with every equation as `emit` writes it.
-Tensors rewrite(Builder& to, const Program& p, const Tensors& in, Emitter emit) {
-  Tensors values(p.types.size());
-  bind_inputs(p, in, values);
-  Mask is_used(p.types.size());
-  for (const Eqn& e : p.eqns)
-    for (Var v : e.in) is_used[v] = true;
-  for (Var v : p.results) is_used[v] = true;
-  for (const Eqn& e : p.eqns) {
-    EqnNote note(p, e);
-    scatter(values, e.out, emit(to, p, e, gather(values, e.in), is_used));
-  }
-  return gather(values, p.results);
-}
-Program rewritten(const Program& p, Emitter emit) {
-  auto    builder = Builder::open();
-  Tensors in;
-  for (Var v : program_inputs(p)) in.push_back(builder->argument(p.type(v)));
-  Program    out = with_constants_inside(builder->finish(rewrite(*builder, p, in, emit)));
-  const auto n   = static_cast<int64_t>(p.constants.size());
-  out.constants.assign(out.args.begin(), out.args.begin() + n);
-  out.args.erase(out.args.begin(), out.args.begin() + n);
-  return simplify(out);
 }
 
 // The free axes of both operands of a product, in the order of its result; it has no batch axes.
@@ -253,6 +255,8 @@ Tensors factors(const Tensor& t) {
 // Products that are sums, nested programs lowered.
 Tensors emit_sums(Builder& to, const Program& p, const Eqn& e, const Tensors& in, const Mask&) {
   if (e.op == &dot_general_op)
+    if (const Tensor sum = by_parts(in[0], in[1], e.attrs); sum.defined()) return {sum};
+  if (e.op == &dot_general_op)
     if (const Tensor sum = as_sum(in[0], in[1], e.attrs); sum.defined()) return {sum};
   if (e.op == &reduce_sum_op && is_float(in[0].dtype()))
     if (const Tensors product = factors(in[0]); !product.empty()) return {apply1(product_sum_op, product, e.attrs)};
@@ -264,7 +268,7 @@ Tensors emit_sums(Builder& to, const Program& p, const Eqn& e, const Tensors& in
 Program with_products(const Program& program) { return factored(rewritten(program, emit_products)); }
 
 Program lowered(const Program& program) {
-  return rewritten(rewritten(with_products(simplify(expand_composites(program))), emit_lean), emit_sums);
+  return separated(rewritten(rewritten(with_products(simplify(expand_composites(program))), emit_lean), emit_sums));
 }
 
 }  // namespace braintrace::codegen

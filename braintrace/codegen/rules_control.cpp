@@ -8,6 +8,7 @@
 #include "braintrace/codegen/kernel.h"
 #include "braintrace/codegen/plan.h"
 #include "braintrace/codegen/rows.h"
+#include "braintrace/codegen/view.h"
 #include "braintrace/control/scan_parts.h"
 
 namespace braintrace::codegen {
@@ -31,13 +32,30 @@ std::string call(const Site& s, const Unit::Function& g) {
                      frame_text(s.unit.dialect(), "w"), g.name);
 }
 
-// Carries alternate between the result and working memory, so that the last step writes the result. Rows that never
-// meet are parted: each part has working memory of its own, and what is the same in all parts is written by the first.
+// Where the row of step t lies; what was put together for the loop alone lies in pieces.
+std::string row_of_step(const Site& s, size_t operand, const Type& row) {
+  if (s.memory[s.e.in[operand]] >= 0) return fmt::format("(const char*){} + t * {}", s.in(operand), row.bytes());
+  std::string   text;
+  int64_t       first  = 0;  // step of the piece
+  const auto    pieces = dense_pieces(s.p, producers(s.p), s.e.in[operand]);
+  const int64_t bytes  = static_cast<int64_t>(size_of(row.dtype));
+  for (const Piece& piece : pieces) {
+    const int64_t next = first + piece.size / row.size();
+    const auto    here = fmt::format("(const char*){} + {} + (t - {}) * {}", s.pointer(piece.base), piece.at * bytes,
+                                     first, row.bytes());
+    text += &piece == &pieces.back() ? here : fmt::format("t < {} ? {} : ", next, here);
+    first = next;
+  }
+  return fmt::format("({})", text);
+}
+
+// Carries alternate between the result and working memory, so that the last step writes the result; one that is stacked
+// as well is read from the stack. Rows that never meet are parted: each part has working memory of its own, and what is
+// the same in all parts is written by the first.
 Kernel scan_rule(Site& s) {
   const ScanParts scan(s.e.attrs);
   const auto      rows       = s.unit.dialect() == Dialect::Native ? in_rows(scan) : std::nullopt;
   const Program&  body       = rows ? rows->body : scan.body;
-  const auto      g          = s.unit.function(body);
   const int64_t   T          = scan.length;
   auto            has_rows   = [&](size_t arg) { return rows && rows->args[arg]; };
   auto            makes_rows = [&](size_t result) { return rows && rows->results[result]; };
@@ -45,32 +63,50 @@ Kernel scan_rule(Site& s) {
   std::string     b       = pointers("in", true, s.e.in.size()) + pointers("out", false, s.e.out.size());
   for (size_t i = 0; i < scan.consts; ++i)
     b += fmt::format("in[{}] = (const char*){}{};\n", i, s.in(i), of_part(has_rows(i), body.type(body.args[i])));
+  Program             step = body;
+  std::vector<size_t> slot(body.results.size());                 // by result of the body: its number in the step
+  std::vector<size_t> stacked(scan.carry, body.results.size());  // by carry: the stacked result that it is
+  step.results.clear();
+  for (size_t r = 0; r < body.results.size(); ++r) {
+    for (size_t y = scan.carry; r < scan.carry && y < body.results.size(); ++y)
+      if (body.results[y] == body.results[r] && (!rows || makes_rows(y))) stacked[r] = y;
+    slot[r] = step.results.size();
+    if (r >= scan.carry || stacked[r] == body.results.size()) step.results.push_back(body.results[r]);
+  }
+  const auto  g = s.unit.function(step);
   std::string carry, after, last;
   int64_t     at      = padded(s, g.arena_bytes);
   auto        reserve = [&](int64_t bytes) { return std::exchange(at, at + padded(s, bytes)); };
   for (size_t c = 0; c < scan.carry; ++c) {
     const size_t      i     = scan.consts + c;
     const Type&       type  = body.type(body.args[i]);
-    const int64_t     bytes = type.bytes(), other = reserve(bytes);
-    const std::string part = of_part(has_rows(i), type);
-    const bool        own  = rows && !has_rows(i);  // every part carries it for itself
-    const std::string home = own ? fmt::format("w + {}", reserve(bytes)) : fmt::format("(char*){}{}", s.out(c), part);
+    const int64_t     bytes = type.bytes();
+    const std::string part  = of_part(has_rows(i), type);
+    const bool        own   = rows && !has_rows(i);  // every part carries it for itself
     b += fmt::format("in[{}] = (const char*){}{};\n", i, s.in(i), part);
     if (T == 0) b += fmt::format("memcpy({}, {}, {});\n", s.out(c), s.in(i), bytes);
-    carry += fmt::format("out[{0}] = ({1} - 1 - step) & 1 ? w + {2} : {3};\n", c, T, other, home);
+    if (stacked[c] < body.results.size()) {
+      after += fmt::format("in[{}] = out[{}];\n", i, slot[stacked[c]]);
+      if (T > 0) last += fmt::format("memcpy((char*){}{}, in[{}], {});\n", s.out(c), part, i, bytes);
+      continue;
+    }
+    const int64_t     other = reserve(bytes);
+    const std::string home  = own ? fmt::format("w + {}", reserve(bytes)) : fmt::format("(char*){}{}", s.out(c), part);
+    carry += fmt::format("out[{0}] = ({1} - 1 - step) & 1 ? w + {2} : {3};\n", slot[c], T, other, home);
     if (own) last += fmt::format("if (part == 0) memcpy({}, {}, {});\n", s.out(c), home, bytes);
-    after += fmt::format("in[{}] = out[{}];\n", i, c);
+    after += fmt::format("in[{}] = out[{}];\n", i, slot[c]);
   }
   std::string steps;
   for (size_t i = scan.consts + scan.carry; i < s.e.in.size(); ++i)
-    steps += fmt::format("in[{}] = (const char*){} + t * {}{};\n", i, s.in(i),
-                         scan.body.type(scan.body.args[i]).bytes(), of_part(has_rows(i), body.type(body.args[i])));
+    steps += fmt::format("in[{}] = {}{};\n", i, row_of_step(s, i, scan.body.type(scan.body.args[i])),
+                         of_part(has_rows(i), body.type(body.args[i])));
   for (size_t y = scan.carry; y < s.e.out.size(); ++y) {
     const Type&       type = body.type(body.results[y]);
     const std::string row  = fmt::format("(char*){} + t * {}{}", s.out(y), scan.body.type(scan.body.results[y]).bytes(),
                                          of_part(makes_rows(y), type));
-    steps += rows && !makes_rows(y) ? fmt::format("out[{}] = part == 0 ? {} : w + {};\n", y, row, reserve(type.bytes()))
-                                    : fmt::format("out[{}] = {};\n", y, row);
+    steps += rows && !makes_rows(y)
+                 ? fmt::format("out[{}] = part == 0 ? {} : w + {};\n", slot[y], row, reserve(type.bytes()))
+                 : fmt::format("out[{}] = {};\n", slot[y], row);
   }
   b += fmt::format(
       "for (int64_t step = 0; step < {0}; ++step) {{\nconst int64_t t = {1};\n(void)t;\n{2}{3}{4}{5}}}\n{6}", T,

@@ -93,18 +93,6 @@ Vars reach_forward(const Flow& flow, const Vars& from, const Stops& stops) {
   return order;
 }
 
-Vars reach_backward(const Flow& flow, const Vars& to) {
-  Vars                    order = to;
-  std::unordered_set<Var> seen(to.begin(), to.end());
-  for (size_t i = 0; i < order.size(); ++i) {
-    const int32_t e = flow.producer[order[i]];
-    if (e < 0) continue;
-    for (Var in : flow.program.eqns[e].in)
-      if (seen.insert(in).second) order.push_back(in);
-  }
-  return order;
-}
-
 Region cut_region(const Flow& flow, const Vars& from, const Vars& to, const Stops& stops) {
   const Program& p = flow.program;
   // Equations reached from `from`; a stopped value ends the walk but is itself reached.

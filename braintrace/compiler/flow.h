@@ -34,8 +34,6 @@ struct Stops {
 
 // Values reached from `from` (included), in order of discovery.
 Vars reach_forward(const Flow& flow, const Vars& from, const Stops& stops = {});
-// Values that `to` is computed from (included).
-Vars reach_backward(const Flow& flow, const Vars& to);
 
 // The equations on paths from `from` to `to` that avoid the stops, as a program:
 //   constants: the other values these equations read   arguments: from   results: to

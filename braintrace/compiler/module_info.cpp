@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -67,17 +68,31 @@ void own_exit(IndexedStep& in, const StateLeaf& leaf, std::set<Var>& taken) {
   }
 }
 
-// A short-term state that carries a recurrence through a trainable operation: its old value reaches its new one, and so
-// does the result of a trainable operation.
-bool carries_recurrence(IndexedStep& in, const StateLeaf& leaf) {
-  if (!in.reads.find(leaf) || !in.writes.find(leaf)) return false;
-  const Program& p = in.step.program;
-  const Flow     flow(p);
-  const Vars     makes = reach_backward(flow, {in.exit(leaf)});
-  const Var      entry = in.entry(leaf);
-  const bool     etp   = std::any_of(makes.begin(), makes.end(),
-                                     [&](Var v) { return flow.producer[v] >= 0 && p.eqns[flow.producer[v]].op->etp; });
-  return etp && std::find(makes.begin(), makes.end(), entry) != makes.end() && is_float(p.type(entry).dtype);
+// Which short-term states carry a recurrence through a trainable operation: their old value reaches their new one, and
+// so does the result of a trainable operation. One walk along the program serves 63 states.
+LeafIndex recurrent_short_term_states(IndexedStep& in) {
+  const Program&         p = in.step.program;
+  std::vector<StateLeaf> candidates;
+  for (const StateLeaf& leaf : in.step.reads)
+    if (leaf.state.kind() == StateKind::ShortTerm && in.writes.find(leaf) && is_float(p.type(in.entry(leaf)).dtype))
+      candidates.push_back(leaf);
+  constexpr uint64_t trainable = 1;
+  LeafIndex          out({});
+  for (size_t begin = 0; begin < candidates.size(); begin += 63) {
+    const std::span<const StateLeaf> some(&candidates[begin], std::min<size_t>(63, candidates.size() - begin));
+    std::vector<uint64_t>            reached_by(p.types.size());  // by value: trainable operations, candidates
+    for (size_t i = 0; i < some.size(); ++i) reached_by[in.entry(some[i])] = trainable << (i + 1);
+    for (const Eqn& e : p.eqns) {
+      uint64_t all = e.op->etp ? trainable : 0;
+      for (Var v : e.in) all |= reached_by[v];
+      for (Var v : e.out) reached_by[v] = all;
+    }
+    for (size_t i = 0; i < some.size(); ++i) {
+      const uint64_t both = trainable | trainable << (i + 1);
+      if ((reached_by[in.exit(some[i])] & both) == both) out.add(some[i]);
+    }
+  }
+  return out;
 }
 
 HiddenVar hidden_var(const ModuleInfo& info, IndexedStep& in, const StateLeaf& leaf) {
@@ -165,14 +180,14 @@ ModuleInfo extract_module_info(Module& model, const Types& args, const CompileOp
     if (!cells.count(state.cell().get()))
       log.push_back({DiagnosticKind::StateMismatch, DiagnosticLevel::Warning,
                      fmt::format("{} is never touched by the step", path.str())});
+  const LeafIndex recurrent = options.promote_short_term_states ? recurrent_short_term_states(step) : LeafIndex({});
   std::vector<StateLeaf> hidden;
   for (const StateLeaf& leaf : touched) {
     require(!leaf.state.is_param() || !step.writes.find(leaf),
             "parameter {}: the step writes it; only an optimiser may.", info.path_of(leaf.state).str());
     if (leaf.state.is_hidden())
       hidden.push_back(leaf);
-    else if (leaf.state.kind() == StateKind::ShortTerm && options.promote_short_term_states &&
-             carries_recurrence(step, leaf)) {
+    else if (recurrent.find(leaf)) {
       hidden.push_back(leaf);
       log.push_back(
           {DiagnosticKind::ShortTermStatePromoted,

@@ -56,7 +56,8 @@ Rule rule_of(const std::string& text) {
   if (object.contains("modulator")) {
     const nlohmann::json& given = object["modulator"];
     const auto&           words = Modulation::sources();
-    require(given.is_number() || std::find(words.begin(), words.end(), given) != words.end(),
+    const auto is_word = [&](const std::string& word) { return given.is_string() && given.get<std::string>() == word; };
+    require(given.is_number() || std::any_of(words.begin(), words.end(), is_word),
             "modulator: expected a number or one of {}, got {}.", fmt::join(words, ", "), given.dump());
     if (given.is_string()) out.modulator = given.get<std::string>();
     modulator = Tensor(Array::scalar(DType::F32, given.is_number() ? given.get<double>() : 0));

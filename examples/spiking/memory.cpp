@@ -22,7 +22,7 @@ constexpr int64_t classes = 11;
 
 struct Net : examples::SpikingLayers {
   Net(const examples::Flags& flags, int64_t n_in, int64_t n) : SpikingLayers(n, classes, 10) {
-    for (int64_t layer = 0; layer < std::stoll(flags["layers"]); ++layer) {
+    for (int64_t layer = 0; layer < flags.count("layers"); ++layer) {
       const bt::Tensor tau = bt::nn::init::normal(10, 1)({n});
       neurons.push_back(std::make_shared<bt::nn::LIF>(
           n, bt::nn::LIFOptions{.tau = tau, .surrogate = bt::Surrogate(flags["surrogate"])}));
@@ -50,10 +50,10 @@ struct Cost {
 // Trains in this process: three batches, the last one timed.
 Cost measure(const examples::Flags& flags, const std::string& rule, int64_t length) {
   const bt::Environment::Scope ms({.dt = 1.0});
-  const int64_t                width = flags.length(1024, 64), units = flags.length(std::stoll(flags["units"]), 128);
+  const int64_t                width = flags.length(1024, 64), units = flags.count("units");
   const auto                   frames = R"({{"type": "random_frames", "length": {}, "width": {}, "classes": {}}})";
-  const auto task = bt::tasks::make_task(fmt::format(fmt::runtime(frames), length, width, classes), 42);
-  bt::random::seed(42);
+  const auto task = bt::tasks::make_task(fmt::format(fmt::runtime(frames), length, width, classes), flags.seed());
+  bt::random::seed(flags.seed());
   Net                model(flags, width, units);
   examples::Settings settings{.rule = rule, .batch = flags.length(32, 16), .clip = 1.0};
   if (rule == "ES_D_RTRL") settings.options.decay_or_rank = bt::TraceDecay::decay(0.9);
@@ -110,6 +110,10 @@ int compare(const examples::Flags& flags) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return examples::guarded(
-      compare, {argc, argv, {{"synapse", "delta"}, {"surrogate", "relu_grad"}, {"layers", "1"}, {"units", "512"}}});
+  return examples::guarded(compare, {argc,
+                                     argv,
+                                     {{"synapse", "delta|expon"},
+                                      {"surrogate", "relu_grad|s2nn|multi_gaussian"},
+                                      {"layers", "1"},
+                                      {"units", {"512", "128"}}}});
 }

@@ -134,5 +134,45 @@ TEST(Factors, AreSharedByTerms) {
   EXPECT_LE(w.distance, 1e-12) << w.name;
 }
 
+// w_ij - η (x_i a_j + x_i b_j + e_i c_j): two products and two differences per element, whatever the way it is written.
+TEST(OuterProducts, AreSumsOfFewTerms) {
+  const Type    w{DType::F64, {70, 80}}, row{DType::F64, {80}}, column{DType::F64, {70}}, number{DType::F64, {}};
+  const Types   types{w, column, column, row, row, row, number};
+  const Program p     = trace(types, [](const Tensors& in) -> Tensors {
+                      const auto outer = [](const Tensor& x, const Tensor& y) {
+                        return dot_general(reshape(x, {1, 70}), reshape(y, {1, 80}), {{0}, {0}, {}, {}});
+                      };
+                      const Tensor g = outer(in[1], in[3]) + outer(in[1], in[4]) + outer(in[2], in[5]);
+                      return {in[0] - in[6] * g};
+                    }).program;
+  const auto    count = [&](const Program& q) {
+    int n = 0;
+    for (const Eqn& e : q.eqns) n += (e.op == &mul_op || e.op == &add_op || e.op == &sub_op) && q.type(e.out[0]) == w;
+    return n;
+  };
+  EXPECT_EQ(count(codegen::lowered(p)), 4);
+  Rng    rng(4);
+  Arrays args;
+  for (const Type& t : types) args.push_back(random_array(rng, t));
+  EXPECT_LE(worst_disagreement({{"update", p, {}, args}}).distance, 1e-12);
+}
+
+// A vector times a matrix large enough to be shared by its rows, also when eighths leave some over, and on either side.
+TEST(SumsByParts, HaveTheValueOfTheWhole) {
+  Rng  rng(6);
+  auto job = [&](const char* name, const Type& l, const Type& r, const DotAxes& axes) {
+    const Program p =
+        trace({l, r}, [&](const Tensors& in) -> Tensors { return {dot_general(in[0], in[1], axes)}; }).program;
+    return testing_support::Job{name, p, {}, {random_array(rng, l), random_array(rng, r)}};
+  };
+  const auto w = worst_disagreement({
+      job("even", {DType::F64, {1, 640}}, {DType::F64, {640, 128}}, {{1}, {0}, {}, {}}),
+      job("odd", {DType::F64, {517}}, {DType::F64, {517, 131}}, {{0}, {0}, {}, {}}),
+      job("left", {DType::F64, {517, 131}}, {DType::F64, {517}}, {{0}, {0}, {}, {}}),
+      job("columns", {DType::F64, {1, 131}}, {DType::F64, {517, 131}}, {{1}, {1}, {}, {}}),
+  });
+  EXPECT_LE(w.distance, 1e-12) << w.name;
+}
+
 }  // namespace
 }  // namespace braintrace

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "braintrace/backends/cpu/compiler.h"
+#include "braintrace/backends/cpu/flush.h"
 #include "braintrace/backends/cpu/thread_pool.h"
 #include "braintrace/backends/reference/interpreter.h"
 #include "braintrace/codegen/abi.h"
@@ -23,6 +24,8 @@ namespace {
 
 using codegen::bt_frame;
 using codegen::bt_host;
+
+constexpr Key<double> value_key{"value"};
 
 constexpr std::align_val_t aligned{static_cast<size_t>(codegen::alignment_of(codegen::Dialect::Native))};
 
@@ -98,8 +101,9 @@ struct Host {
       return 2;
     }
   }
-  static int32_t parallel(void*, codegen::bt_task task, const bt_frame* frame, int64_t count, int64_t grain) {
-    return run_parallel(task, frame, count, grain);
+  static int32_t parallel(void*, codegen::bt_task task, const bt_frame* frame, int64_t count, int64_t grain,
+                          int64_t first, int64_t whole) {
+    return run_parallel(task, frame, count, grain, first, whole);
   }
 };
 thread_local std::exception_ptr Host::thrown;
@@ -178,7 +182,11 @@ class Native : public Compiled {
   void run_with(std::vector<const void*>& in, char* arena, const void* const* args, void* const* results) const {
     std::copy_n(args, program_.args.size(), in.begin() + static_cast<int64_t>(constants_.size()));
     const bt_frame frame{&host_->table, arena, in.data(), results};
-    const int32_t  status = function_(&frame);
+    int32_t        status = 0;
+    {
+      const FlushSubnormals flush;
+      status = function_(&frame);
+    }
     if (status) explain(status, in);
   }
   void give_back(std::unique_ptr<Call> call) {
@@ -242,6 +250,19 @@ void note_once(const std::string& problem) {
 
 }  // namespace
 
+NonzeroResults nonzero_results(const Program& program) {
+  const auto     producer = producers(program);
+  NonzeroResults out{program, Mask(program.results.size())};
+  out.program.results.clear();
+  for (size_t k = 0; k < out.is_zero.size(); ++k) {
+    const Var  v   = program.results[k];
+    const Eqn* e   = producer[v] >= 0 ? &program.eqns[static_cast<size_t>(producer[v])] : nullptr;
+    out.is_zero[k] = e && e->op == &full_op && e->attrs[value_key] == 0;
+    if (!out.is_zero[k]) out.program.results.push_back(v);
+  }
+  return out;
+}
+
 std::vector<std::shared_ptr<Compiled>> compile_together(const std::vector<Program>& programs,
                                                         const std::vector<Arrays>&  constants) {
   std::vector<std::shared_ptr<Compiled>> out;
@@ -267,9 +288,9 @@ std::vector<std::shared_ptr<Compiled>> compile_together(const std::vector<Progra
 
 namespace {
 
-constexpr Key<double> value_key{"value"};
+using cpu::NonzeroResults, cpu::nonzero_results;
 
-// Results that are always zero, such as traces dropped at the end of a window, are made once.
+// Results that are always zero are made once.
 class WithZeroResults : public Executable {
  public:
   WithZeroResults(std::shared_ptr<Executable> rest, std::vector<std::optional<Array>> zeros)
@@ -292,21 +313,12 @@ class CpuBackend : public Backend {
   std::shared_ptr<Executable> compile(const Program& program, const Arrays& constants) override {
     require(constants.size() == program.constants.size(), "compile: the program has {} constant(s), got {}.",
             program.constants.size(), constants.size());
-    const auto                        producer = producers(program);
-    Program                           rest     = program;
+    const NonzeroResults              nonzero = nonzero_results(program);
     std::vector<std::optional<Array>> zeros(program.results.size());
-    rest.results.clear();
-    for (size_t k = 0; k < zeros.size(); ++k) {
-      const Var  v = program.results[k];
-      const Eqn* e = producer[v] >= 0 ? &program.eqns[producer[v]] : nullptr;
-      if (e && e->op == &full_op && e->attrs[value_key] == 0)
-        zeros[k] = Array(program.type(v));
-      else
-        rest.results.push_back(v);
-    }
-    const bool any      = rest.results.size() < zeros.size();
-    auto       compiled = cpu::compile_together({any ? rest : program}, {constants})[0];
-    if (!any) return compiled;
+    for (size_t k = 0; k < zeros.size(); ++k)
+      if (nonzero.is_zero[k]) zeros[k] = Array(program.type(program.results[k]));
+    auto compiled = cpu::compile_together({nonzero.program}, {constants})[0];
+    if (nonzero.program.results.size() == zeros.size()) return compiled;
     return std::make_shared<WithZeroResults>(std::move(compiled), std::move(zeros));
   }
 };

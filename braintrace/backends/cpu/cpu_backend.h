@@ -27,6 +27,14 @@ class Compiled : public Executable {
   virtual bool may_share(size_t result, size_t arg) const = 0;
 };
 
+// A program without the results that are always zero, such as traces dropped at the end of a window. This is what the
+// backend compiles: such results are made once, and pages of zeros cost nothing.
+struct NonzeroResults {
+  Program program;
+  Mask    is_zero;  // by result of the whole program
+};
+NonzeroResults nonzero_results(const Program& program);
+
 // Several programs in one C file: tests compile hundreds of small ones at once.
 std::vector<std::shared_ptr<Compiled>> compile_together(const std::vector<Program>& programs,
                                                         const std::vector<Arrays>&  constants);

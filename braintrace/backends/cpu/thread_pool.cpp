@@ -3,70 +3,90 @@
 
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
+#include <chrono>
 #include <cstdlib>
+#include <memory>
 #include <mutex>
 #include <pthread.h>
 #include <thread>
 #include <vector>
 
+#include "braintrace/backends/cpu/flush.h"
 #include "braintrace/base/error.h"
 
 namespace braintrace::cpu {
 
 namespace {
 
-constexpr int spins = 4000;  // some 100 µs: before an idle thread goes to sleep
+using Clock = std::chrono::steady_clock;
 
-void relax() {
+// A thread that has begun and is not done after so long, beyond what its share should take, has lost its processor.
+constexpr auto held_up = std::chrono::microseconds(50);
+// One that is awake comes within this.
+constexpr auto on_the_way = std::chrono::nanoseconds(500);
+
+constexpr int spins = 20000;  // some milliseconds: before an idle thread goes to sleep
+
+// Looks at `done` for a while. Looks are many and pauses few: under a hypervisor a processor that does little else than
+// pause is taken away, and coming back takes longer than most kernels.
+template <class Done>
+bool spin_until(Done done) {
+  for (int i = 0; i < spins; ++i) {
+    for (int look = 0; look < 64; ++look)
+      if (done()) return true;
 #if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#else
-  std::this_thread::yield();
+    __builtin_ia32_pause();
 #endif
+  }
+  return done();
 }
 
-// The caller starts to work at once. Other threads help if they come in time, and nobody waits for one that does not:
-// each thread has a range of its own, the same one at every call, so that its data stay in its cache; who is done
-// takes pieces of the others' ranges.
+// Each thread has a range of its own, the same one at every call, so that its data stay in its cache. The caller starts
+// to work at once. Who has come by then shares the work; nobody waits long for one that has not, or is held up: the
+// caller takes over what is left of its range, though at the price of moving the data.
+//
+// One word says who may come in: which call it is (`one_call` each), whether threads may still join (`is_open`) and how
+// many are inside (the low bits). Joining and closing are single changes of that word, so nobody ever holds a lock.
 class Pool {
  public:
   explicit Pool(int threads) : ranges_(static_cast<size_t>(threads)) {
     for (size_t i = 1; i < ranges_.size(); ++i) workers_.emplace_back([this, i] { serve(i); });
   }
   ~Pool() {
-    {
-      std::lock_guard lock(mutex_);
-      stop_ = true;
-    }
-    wake_.notify_all();
+    stop_ = true;
+    state_ += one_call;
+    state_.notify_all();
     for (std::thread& t : workers_) t.join();
   }
 
-  int32_t run(codegen::bt_task task, const codegen::bt_frame* frame, int64_t count, int64_t grain) {
+  int32_t run(codegen::bt_task task, const codegen::bt_frame* frame, int64_t count, int64_t grain, int64_t first,
+              int64_t whole) {
     const auto n = static_cast<int64_t>(ranges_.size());
     task_        = task;
     frame_       = frame;
     piece_       = std::max(grain, (count + 4 * n - 1) / (4 * n));
     status_      = 0;
     for (int64_t i = 0; i < n; ++i) {
-      ranges_[i].next = std::min(count, (count + n - 1) / n * i);
-      ranges_[i].end  = std::min(count, (count + n - 1) / n * (i + 1));
+      const auto border = [&](int64_t k) { return std::clamp<int64_t>(start_of(k, whole) - first, 0, count); };
+      ranges_[i].next.store(border(i), std::memory_order_relaxed);
+      ranges_[i].end = border(i + 1);
     }
-    bool asleep = false;
-    {
-      std::lock_guard lock(mutex_);
-      is_open_ = true;
-      ++serial_;
-      asleep = sleepers_ > 0;
+    state_ += one_call + is_open;
+    if (sleepers_ > 0) state_.notify_all();
+    at_work          = true;
+    const auto start = Clock::now();
+    work_on(ranges_[0]);
+    const auto own  = Clock::now() - start;
+    const auto late = start + 5 * own + held_up;
+    const auto gone = [&] { return (state_ & helpers_inside) == 0 && Clock::now() > start + own + on_the_way; };
+    for (size_t i = 1; i < ranges_.size(); ++i) {
+      while (ranges_[i].is_left() && Clock::now() < late && !gone()) continue;
+      work_on(ranges_[i]);
     }
-    if (asleep) wake_.notify_all();
-    work(0);
-    {
-      std::lock_guard lock(mutex_);
-      is_open_ = false;
-    }
-    for (int i = 0; helpers_ > 0; ++i) i < spins ? relax() : std::this_thread::yield();
+    at_work = false;
+    state_ -= is_open;
+    const auto all_left = [this] { return (state_ & helpers_inside) == 0; };
+    while (!spin_until(all_left)) std::this_thread::yield();
     return status_;
   }
   size_t size() const { return ranges_.size(); }
@@ -74,48 +94,59 @@ class Pool {
   static thread_local bool at_work;  // this thread is inside a kernel that is shared out
 
  private:
+  static constexpr int helpers_inside = 0x1ff, is_open = 0x200, one_call = 0x400;
+
   struct alignas(64) Range {
     std::atomic<int64_t> next{0};
     int64_t              end = 0;
+    bool                 is_left() const { return next.load(std::memory_order_relaxed) < end; }
   };
 
-  void work(size_t self) {
-    at_work = true;
-    for (size_t i = 0; i < ranges_.size(); ++i) {
-      Range& r = ranges_[(self + i) % ranges_.size()];
-      for (int64_t begin; (begin = r.next.fetch_add(piece_)) < r.end;)
-        if (const int32_t rc = task_(frame_, begin, std::min(begin + piece_, r.end))) status_ = rc;
+  void work_on(Range& r) {
+    while (r.is_left()) {
+      const int64_t begin = r.next.fetch_add(piece_);
+      if (begin >= r.end) return;
+      if (const int32_t rc = task_(frame_, begin, std::min(begin + piece_, r.end))) status_ = rc;
     }
-    at_work = false;
   }
+
+  // Where the range of thread k begins.
+  int64_t start_of(int64_t k, int64_t whole) const {
+    constexpr int64_t parts = codegen::shared_parts;
+    const auto        n     = static_cast<int64_t>(ranges_.size());
+    if (n > parts || whole < parts) return (whole * k + n - 1) / n;
+    return k == 0 ? 0 : whole % parts + (parts * k + n - 1) / n * (whole / parts);
+  }
+
+  static int call_of(int state) { return state & ~(is_open | helpers_inside); }
 
   void serve(size_t self) {
-    uint64_t seen = 0;
+    const FlushSubnormals flush;
+    at_work            = true;
+    int        seen    = 0;
+    const auto is_news = [&] { return call_of(state_) != seen; };
     while (true) {
-      for (int i = 0; serial_ == seen && !stop_ && i < spins; ++i) relax();
-      {
-        std::unique_lock lock(mutex_);
+      if (!spin_until(is_news)) {
         ++sleepers_;
-        wake_.wait(lock, [&] { return stop_ || serial_ != seen; });
+        for (int state = state_; call_of(state) == seen; state = state_) state_.wait(state);
         --sleepers_;
-        if (stop_) return;
-        seen = serial_;
-        if (!is_open_) continue;
-        ++helpers_;
       }
-      work(self);
-      --helpers_;
+      if (stop_) return;
+      int state = state_;
+      seen      = call_of(state);
+      while (state & is_open && call_of(state) == seen)
+        if (state_.compare_exchange_weak(state, state + 1)) {
+          work_on(ranges_[self]);
+          --state_;
+          break;
+        }
     }
   }
 
-  std::mutex               mutex_;
-  std::condition_variable  wake_;
-  std::atomic<uint64_t>    serial_{0};
-  std::atomic<bool>        stop_{false};
-  std::atomic<int>         helpers_{0};  // at work besides the caller
-  int                      sleepers_ = 0;
-  bool                     is_open_  = false;  // helpers may still join
-  codegen::bt_task         task_     = nullptr;
+  alignas(64) std::atomic<int> state_{0};
+  std::atomic<int>  sleepers_{0};
+  std::atomic<bool> stop_{false};
+  alignas(64) codegen::bt_task task_ = nullptr;
   const codegen::bt_frame* frame_    = nullptr;
   int64_t                  piece_    = 1;
   std::atomic<int32_t>     status_{0};
@@ -142,7 +173,8 @@ void set_num_threads(int n) {
   wanted_threads() = n;
 }
 
-int32_t run_parallel(codegen::bt_task task, const codegen::bt_frame* frame, int64_t count, int64_t grain) {
+int32_t run_parallel(codegen::bt_task task, const codegen::bt_frame* frame, int64_t count, int64_t grain, int64_t first,
+                     int64_t whole) {
   static std::mutex            mutex;
   static std::unique_ptr<Pool> pool;
   // A child of fork() has none of the threads: it leaves their pool alone and makes its own.
@@ -154,7 +186,7 @@ int32_t run_parallel(codegen::bt_task task, const codegen::bt_frame* frame, int6
   std::unique_lock lock(mutex, std::try_to_lock);
   if (!lock) return task(frame, 0, count);
   if (!pool || pool->size() != static_cast<size_t>(threads)) pool = std::make_unique<Pool>(threads);
-  return pool->run(task, frame, count, grain);
+  return pool->run(task, frame, count, grain, first, whole);
 }
 
 }  // namespace braintrace::cpu

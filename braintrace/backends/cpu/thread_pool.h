@@ -13,7 +13,10 @@ namespace braintrace::cpu {
 int  num_threads();
 void set_num_threads(int n);  // 1 … 256
 
-// task(frame, begin, end) over [0, count) in pieces of at least `grain`; the first status that is not 0.
-int32_t run_parallel(codegen::bt_task task, const codegen::bt_frame* frame, int64_t count, int64_t grain);
+// task(frame, begin, end) over [0, count) in pieces of at least `grain`; the first status that is not 0. Parts are
+// those from `first` on of `whole`: who does a part depends on its place in the whole, so that tasks on the same data
+// find each part where the last one left it.
+int32_t run_parallel(codegen::bt_task task, const codegen::bt_frame* frame, int64_t count, int64_t grain, int64_t first,
+                     int64_t whole);
 
 }  // namespace braintrace::cpu

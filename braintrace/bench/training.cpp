@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/bench/training.h"
+
+#include <algorithm>
+
+#include "braintrace/algorithms/drivers.h"
+#include "braintrace/algorithms/usual_options.h"
+#include "braintrace/model/functions.h"
+#include "braintrace/ops/math.h"
+#include "braintrace/ops/reduce.h"
+#include "braintrace/transforms/simplify.h"
+
+namespace braintrace::bench {
+
+std::string_view name_of(Mode mode) { return mode == Mode::Sequence ? "sequence" : "stream"; }
+
+Mode mode_named(const std::string& name) {
+  for (const Mode m : {Mode::Sequence, Mode::Stream})
+    if (name == name_of(m)) return m;
+  fail("bench: there is no mode '{}'; known are sequence and stream.", name);
+}
+
+Tensor Training::mean_square(const Tensor& a, const Tensor& b) { return mean(square(a - b)); }
+
+Training::Training(Module& model, const std::string& rule, Mode mode, Tensor x, Tensor y)
+    : model_(model), mode_(mode), x_(std::move(x)), y_(std::move(y)) {
+  const Algorithm& algorithm = algorithm_named(rule);
+  learner_                   = algorithm.learner(model, usual_options(algorithm, 1).options);
+  Type input                 = x_.type();
+  if (mode == Mode::Sequence) input.shape.erase(input.shape.begin());
+  learner_->compile_graph(Types{input});
+  optimizer_.register_trainable_weights(model.params());
+  if (mode == Mode::Sequence)
+    sequence_ = [this, whole = jit([this](Tensor xs, Tensor ys) { return gradients(xs, ys); })] {
+      return whole(x_, y_);
+    };
+}
+
+Gradients Training::gradients(const Tensor& xs, const Tensor& ys) {
+  const auto step = [this](Tensor x, Tensor y) { return loss(x, y); };
+  return etrace_grad(step, *learner_, {.window = Window::all(), .drop_traces = true})(xs, ys).grads;
+}
+
+Tensor Training::update(const Tensor& x, const Tensor& y) {
+  auto [value, grads] = value_and_grad([this](Tensor xi, Tensor yi) { return loss(xi, yi); }, model_.params())(x, y);
+  optimizer_.update(grads);
+  return value;
+}
+
+StatefulProgram Training::traced() {
+  return trace_function({x_.type(), y_.type()}, [this](const Tensors& in) -> Tensors {
+    if (mode_ == Mode::Stream) return {update(in[0], in[1])};
+    Tensors out;
+    for (const auto& [path, leaves] : gradients(in[0], in[1]))
+      for (const auto& [leaf, gradient] : leaves) out.push_back(gradient);
+    return out;
+  });
+}
+
+Gradients Training::call() {
+  if (mode_ == Mode::Sequence) return sequence_();
+  if (!stream_.stepper) stream_ = streamed(traced());
+  stream_.stepper->step(stream_.args.data(), stream_.results.data());
+  return {};
+}
+
+Training::Stream Training::streamed(const StatefulProgram& step) {
+  Stream s;
+  for (const Tensor& t : step.inputs({x_, y_})) s.in.push_back(t.array());
+  std::vector<cpu::Stepper::Feed> feeds;
+  for (size_t w = 0; w < step.writes.size(); ++w) {
+    const auto read = std::find(step.reads.begin(), step.reads.end(), step.writes[w]);
+    if (read != step.reads.end())
+      feeds.push_back({step.num_results + w, step.num_args + static_cast<size_t>(read - step.reads.begin())});
+  }
+  Arrays constants;
+  for (const Tensor& c : step.constants) constants.push_back(c.array());
+  const Program program = simplify(step.program);
+  s.stepper             = std::make_unique<cpu::Stepper>(program, constants, feeds, s.in);
+  const auto is_fed     = [&](auto field, size_t i) {
+    return std::any_of(feeds.begin(), feeds.end(), [&](const cpu::Stepper::Feed& f) { return f.*field == i; });
+  };
+  for (size_t i = 0; i < s.in.size(); ++i)
+    if (!is_fed(&cpu::Stepper::Feed::arg, i)) s.args.push_back(s.in[i].raw());
+  for (size_t k = 0; k < program.results.size(); ++k)
+    if (!is_fed(&cpu::Stepper::Feed::result, k)) s.out.emplace_back(program.type(program.results[k]));
+  for (Array& a : s.out) s.results.push_back(a.mutable_raw());
+  return s;
+}
+
+size_t Training::trace_bytes() const {
+  size_t bytes = 0;
+  for (const Tensor& t : learner_->memory()) bytes += static_cast<size_t>(t.size()) * size_of(t.dtype());
+  return bytes;
+}
+
+}  // namespace braintrace::bench

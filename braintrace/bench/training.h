@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is timed: one call of a learner on a model, as machine code.
+//
+//   sequence   gradient of the mean loss over T steps; traces start at zero and are dropped
+//   stream     one step with gradient and update of the weights by gradient descent; traces go on
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "braintrace/algorithms/learner.h"
+#include "braintrace/backends/cpu/stepper.h"
+#include "braintrace/model/frame.h"
+#include "braintrace/model/gradients.h"
+#include "braintrace/nn/optim.h"
+
+namespace braintrace::bench {
+
+enum class Mode : uint8_t { Sequence, Stream };
+std::string_view name_of(Mode mode);
+Mode             mode_named(const std::string& name);  // throws UserError
+
+class Training {
+ public:
+  // Compiles the graph of the model for inputs like x: [T, …] for a sequence, else of one step.
+  Training(Module& model, const std::string& rule, Mode mode, Tensor x, Tensor y);
+  Training(const Training&)            = delete;
+  Training& operator=(const Training&) = delete;
+
+  // The first call compiles. A stream gives no gradients.
+  Gradients call();
+  // The call as a program, before anything is done to it.
+  StatefulProgram traced();
+  size_t          trace_bytes() const;  // that the learner carries from step to step
+
+ private:
+  Tensor    loss(const Tensor& x, const Tensor& y) { return mean_square((*learner_)(x), y); }
+  Gradients gradients(const Tensor& xs, const Tensor& ys);
+  Tensor    update(const Tensor& x, const Tensor& y);
+
+  static Tensor mean_square(const Tensor& a, const Tensor& b);
+
+  // States, traces and weights of a stream stay where they are from step to step.
+  struct Stream {
+    Arrays                        in, out;
+    std::unique_ptr<cpu::Stepper> stepper;
+    std::vector<const void*>      args;
+    std::vector<void*>            results;
+  };
+  Stream streamed(const StatefulProgram& step);
+
+  Module&                        model_;
+  Mode                           mode_;
+  Tensor                         x_, y_;
+  std::unique_ptr<OnlineLearner> learner_;
+  optim::SGD                     optimizer_{1e-3};
+  std::function<Gradients()>     sequence_;
+  Stream                         stream_;
+};
+
+}  // namespace braintrace::bench

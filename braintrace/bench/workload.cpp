@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/bench/workload.h"
+
+#include <algorithm>
+
+#include <fmt/ranges.h>
+
+#include "braintrace/algorithms/registry.h"
+#include "braintrace/base/nearest.h"
+#include "braintrace/nn/linear.h"
+#include "braintrace/nn/neuron.h"
+#include "braintrace/nn/rnn.h"
+#include "braintrace/ops/move.h"
+
+namespace braintrace::bench {
+
+namespace {
+
+const std::vector<std::string> models = {"rnn", "gru", "lif"};
+const std::vector<Size>        sequence_sizes{{64, 64, 128}, {64, 128, 256}, {64, 128, 512}};
+const std::vector<Size>        stream_sizes{{1, 32, 32}, {1, 64, 128}, {1, 128, 512}};
+
+class LifLayer : public nn::Module {
+ public:
+  LifLayer(int64_t n_in, int64_t n) : w(n_in + n, n), neuron(n) { children({{"w", w}, {"neuron", neuron}}); }
+  Tensor update(const Tensor& x) override { return neuron(w(concat({x, neuron.spikes()}, -1))); }
+
+  nn::Linear w;
+  nn::LIF    neuron;
+};
+
+std::shared_ptr<nn::Module> cell_of(const Workload& w) {
+  const auto [batch, n_in, n] = w.size;
+  if (w.model == "rnn") return std::make_shared<nn::ValinaRNNCell>(n_in, n, nn::CellOptions{.activation = "tanh"});
+  if (w.model == "gru") return std::make_shared<nn::GRUCell>(n_in, n);
+  return std::make_shared<LifLayer>(n_in, n);
+}
+
+class Network : public nn::Module {
+ public:
+  explicit Network(const Workload& w) : cell(cell_of(w)), out(w.size.n, network_outputs) {
+    children({{"cell", *cell}, {"out", out}});
+  }
+  Tensor update(const Tensor& x) override { return out(cell->update(x)); }
+
+  std::shared_ptr<nn::Module> cell;
+  nn::Linear                  out;
+};
+
+// Backpropagation has no step form.
+std::vector<std::string> rules_of(Mode mode) {
+  return mode == Mode::Sequence ? std::vector<std::string>{"D_RTRL", "ES_D_RTRL", "BPTT"}
+                                : std::vector<std::string>{"D_RTRL", "ES_D_RTRL"};
+}
+
+}  // namespace
+
+std::shared_ptr<Module> network(const Workload& workload) { return std::make_shared<Network>(workload); }
+
+std::vector<Workload> workloads(const Choice& c) {
+  for (const std::string& m : c.models)
+    require(std::find(models.begin(), models.end(), m) != models.end(), "bench: there is no model '{}'{}\n  Known: {}.",
+            m, hint(m, models), fmt::join(models, ", "));
+  for (const Size& s : c.sizes)
+    require(s.batch > 0 && s.n_in > 0 && s.n > 0, "bench: sizes are positive, got {},{},{}.", s.batch, s.n_in, s.n);
+  require(c.steps > 0, "bench: a sequence has at least one step, got {}.", c.steps);
+  require(!c.spikes || (*c.spikes >= 0 && *c.spikes <= 1), "bench: the part of inputs that spike is within 0 … 1.");
+  std::vector<Workload> out;
+  for (const Mode mode : c.modes.empty() ? std::vector{Mode::Sequence, Mode::Stream} : c.modes)
+    for (const std::string& rule : c.rules.empty() ? rules_of(mode) : c.rules) {
+      const std::string name = algorithm_named(rule).name;
+      if (mode == Mode::Stream && name == "BPTT") continue;
+      for (const std::string& model : c.models.empty() ? models : c.models) {
+        if (c.quick && mode == Mode::Stream && model == "lif") continue;
+        std::vector<Size> sizes = mode == Mode::Sequence ? sequence_sizes : stream_sizes;
+        if (c.quick && mode == Mode::Sequence) sizes.resize(name == "D_RTRL" ? 1 : 2);
+        for (const Size& s : c.sizes.empty() ? sizes : c.sizes)
+          out.push_back({model, name, mode, s, mode == Mode::Sequence ? c.steps : 1,
+                         c.spikes.value_or(model == "lif" ? 0.05 : 0)});
+      }
+    }
+  require(!out.empty(),
+          "bench: nothing is left to measure; BPTT has no stream, and --quick leaves lif out of streams.");
+  return out;
+}
+
+}  // namespace braintrace::bench

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The workloads: small networks of one recurrent layer and a readout under a rule, in the sizes of
+// docs/performance.md.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "braintrace/bench/training.h"
+
+namespace braintrace::bench {
+
+struct Size {
+  int64_t batch, n_in, n;
+};
+struct Workload {
+  std::string model, rule;  // rnn, gru or lif; the name of an algorithm
+  Mode        mode;
+  Size        size;
+  int64_t     steps;   // of a sequence; 1 in a stream
+  double      spikes;  // how many inputs are one, the others zero; 0: normal numbers
+};
+
+// What to choose of everything: empty lists for all of it.
+struct Choice {
+  std::vector<std::string> models, rules;
+  std::vector<Mode>        modes;
+  std::vector<Size>        sizes;  // in place of the usual ones
+  int64_t                  steps = 100;
+  std::optional<double>    spikes;         // one input in twenty for lif, none for the others unless given
+  bool                     quick = false;  // a part of it: small sequences, no streams of lif
+};
+std::vector<Workload> workloads(const Choice& choice);
+
+// The network of a workload; its states have no values yet.
+std::shared_ptr<Module>  network(const Workload& workload);
+inline constexpr int64_t network_outputs = 10;
+
+}  // namespace braintrace::bench

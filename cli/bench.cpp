@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// braintrace bench: how fast learners are here, and what a first call costs.
+#include <cstdio>
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "braintrace/bench/measure.h"
+#include "cli/command.h"
+#include "cli/model_argument.h"
+
+namespace braintrace::cli {
+
+namespace {
+
+using nlohmann::ordered_json;
+using namespace bench;
+
+// The networks of the tutorials.
+const std::vector<std::string> first_call_models = {"single_layer_rnn", "two_layer_rnn", "conv_rnn", "simple_rnn",
+                                                    "gru"};
+
+struct Options {
+  Choice                   choice;
+  MeasureOptions           measure;
+  std::vector<std::string> modes, sizes;
+  bool                     json = false, list = false, first_call = false;
+};
+
+// "64,128,256"
+Size size_in(const std::string& text) {
+  Size size{};
+  int  end = 0;
+  require(std::sscanf(text.c_str(), "%9ld,%9ld,%9ld%n", &size.batch, &size.n_in, &size.n, &end) == 3 &&
+              static_cast<size_t>(end) == text.size(),
+          "--size {}: expected batch, inputs and neurons, such as 64,128,256.", text);
+  return size;
+}
+
+// Rows appear as they come, and what is under way beside them on a terminal.
+class Table {
+ public:
+  Table(bool json, size_t count) : json_(json), count_(count) {}
+
+  void begin(const std::string& what) {
+    ++at_;
+    if (isatty(STDERR_FILENO)) fmt::print(stderr, "\r\033[K[{}/{}] {}", at_, count_, what);
+  }
+  void add(const ordered_json& row, const std::string& head, const std::string& line) {
+    if (isatty(STDERR_FILENO)) fmt::print(stderr, "\r\033[K");
+    rows_.push_back(row);
+    if (json_) return;
+    if (rows_.size() == 1) fmt::print("{}\n", head);
+    fmt::print("{}\n", line);
+    std::fflush(stdout);
+  }
+  void end() const {
+    if (json_) fmt::print("{}\n", ordered_json(rows_).dump(1));
+  }
+
+ private:
+  bool                      json_;
+  size_t                    count_, at_ = 0;
+  std::vector<ordered_json> rows_;
+};
+
+std::string text_of(const Workload& w) {
+  return fmt::format("{:<9} {:<13} {:<5} {:>5} {:>5} {:>5} {:>5}", name_of(w.mode), w.rule, w.model, w.size.batch,
+                     w.size.n_in, w.size.n, w.steps);
+}
+
+int run_workloads(const Options& o) {
+  const std::vector<Workload> all = workloads(o.choice);
+  const std::string           names =
+      fmt::format("{:<9} {:<13} {:<5} {:>5} {:>5} {:>5} {:>5}", "mode", "rule", "model", "B", "n_in", "n", "T");
+  Table table(o.json, all.size());
+  for (const Workload& w : all) {
+    table.begin(text_of(w));
+    if (o.list) {
+      table.add(describe(w), names, text_of(w));
+      continue;
+    }
+    const ordered_json r      = measured(w, o.measure);
+    const auto         number = [&](const char* key) { return r[key].get<double>(); };
+    table.add(r, names + "  median us     p99 us  least us  copy us  memory MB  first s  cached s",
+              fmt::format("{} {:>10.4g} {:>10.4g} {:>9.4g} {:>8} {:>10.1f} {:>8.2f} {:>9.3f}", text_of(w),
+                          number("ours_us"), number("ours_p99_us"), number("ours_min_us"),
+                          number("traces_mb") > 0 ? fmt::format("{:.3g}", number("copy_traces_us")) : "-",
+                          number("peak_growth_mb"), number("first_call_cold_s"), number("first_call_cached_s")));
+  }
+  table.end();
+  if (!o.json && !o.list)
+    fmt::print(
+        "\nMicroseconds per step on the clock. copy: of all that the learner carries from step to step.\n"
+        "first: the first call in a new process; cached: the same when its machine code is on disk.\n");
+  return 0;
+}
+
+int run_first_calls(const Options& o) {
+  const auto& models = o.choice.models.empty() ? first_call_models : o.choice.models;
+  const auto  rules = o.choice.rules.empty() ? std::vector<std::string>{"D_RTRL", "ES_D_RTRL", "BPTT"} : o.choice.rules;
+  const auto  modes = o.choice.modes.empty() ? std::vector{Mode::Sequence, Mode::Stream} : o.choice.modes;
+  Table       table(o.json, models.size() * rules.size() * modes.size());
+  for (const std::string& name : models) {
+    ModelArgument argument;
+    argument.model   = name;
+    const Type input = build_argument(argument).input;
+    for (const std::string& rule : rules)
+      for (const Mode mode : modes) {
+        const std::string what = fmt::format("{:<17} {:<13} {:<9}", name, rule, name_of(mode));
+        table.begin(what);
+        if (mode == Mode::Stream && rule == "BPTT") continue;
+        ordered_json row = {{"model", name}};
+        row.update(first_call([&] { return build_argument(argument).module; }, input, rule, mode));
+        std::string heads, numbers;
+        for (const auto& [stage, ms] : row["stages_ms"].items()) {
+          heads += fmt::format(" {:>8}", stage);
+          numbers += fmt::format(" {:>8.1f}", ms.get<double>());
+        }
+        table.add(row,
+                  fmt::format("{:<17} {:<13} {:<9} {:>7} {:>7} |{}", "model", "rule", "mode", "cold", "cached", heads),
+                  fmt::format("{} {:>7.0f} {:>7.1f} |{}", what, row["cold_ms"].get<double>(),
+                              row["cached_ms"].get<double>(), numbers));
+      }
+  }
+  table.end();
+  if (!o.json) fmt::print("\nMilliseconds of the first call of a learner, graph included; stages of a cached one.\n");
+  return 0;
+}
+
+int run(Options& o) {
+  for (const std::string& m : o.modes) o.choice.modes.push_back(mode_named(m));
+  for (const std::string& s : o.sizes) o.choice.sizes.push_back(size_in(s));
+  require(o.measure.seconds > 0, "--seconds {}: must be positive.", o.measure.seconds);
+  return o.first_call ? run_first_calls(o) : run_workloads(o);
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app, Action& chosen) {
+  auto  o       = std::make_shared<Options>();
+  auto* command = app.add_subcommand("bench", "time learners: gradients of sequences, steps of a stream, first calls");
+  command->add_option("--model", o->choice.models, "rnn, gru, lif; with --first-call: descriptions or built-in models")
+      ->delimiter(',');
+  command->add_option("--rule", o->choice.rules, "names of rules; default: D_RTRL, ES_D_RTRL and BPTT")->delimiter(',');
+  command->add_option("--mode", o->modes, "sequence (a gradient over T steps), stream (a step with an update)")
+      ->delimiter(',');
+  command->add_option("--size", o->sizes, "batch, inputs and neurons, such as 64,128,256, in place of the usual sizes");
+  command->add_option("--steps", o->choice.steps, "T, the length of a sequence")->capture_default_str();
+  command->add_option("--spikes", o->choice.spikes, "the part of inputs that are one, the others zero; lif: 0.05");
+  command->add_option("--seconds", o->measure.seconds, "time to spend on calls of each")->capture_default_str();
+  command->add_option("--data", o->measure.data, "parameters, inputs and gradients to compare with (.npz)");
+  command->add_flag("--quick", o->choice.quick, "a part of it, in a minute");
+  command->add_flag("--first-call", o->first_call, "what the first call of a learner costs, stage by stage");
+  command->add_flag("--list", o->list, "name the workloads, measure nothing");
+  command->add_flag("--json", o->json, "machine-readable output");
+  command->callback([o, &chosen] { chosen = [o] { return run(*o); }; });
+}
+
+}  // namespace braintrace::cli
