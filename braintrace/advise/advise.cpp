@@ -33,7 +33,12 @@ int64_t physical_memory() { return int64_t{::sysconf(_SC_PHYS_PAGES)} * int64_t{
 
 std::vector<Candidate> candidates(const AdviseOptions& o) {
   std::vector<const Algorithm*> chosen;
-  for (const std::string& rule : o.rules) chosen.push_back(&algorithm_named(rule));
+  for (const std::string& rule : o.rules) {
+    chosen.push_back(&algorithm_named(rule));
+    require(!needs_more_than_a_loss(*chosen.back()),
+            "advise: {} needs a modulator or a synthesiser; only rules that need nothing but a loss are compared.",
+            rule);
+  }
   if (chosen.empty())
     for (const Algorithm& a : algorithms())
       if (!needs_more_than_a_loss(a)) chosen.push_back(&a);
@@ -74,6 +79,9 @@ Estimate estimate(Workload& w, int64_t before) {
   e.memory.work = emitted.entries[0].arena_bytes + constants;
   for (Var v : program.results) e.memory.work += program.type(v).bytes();
   e.memory.program = std::max<int64_t>(resident_bytes() - before - constants, 0) + loading_bytes;
+  // Some rules hold more for a moment while they are traced than any call does later.
+  const int64_t tracing = peak_resident_bytes() - before + e.memory.weights;
+  e.memory.program += std::max<int64_t>(tracing - e.memory.total(), 0);
   return e;
 }
 
@@ -115,10 +123,9 @@ int preference(const Candidate& c) {
 }
 
 void recommend(Advice& a) {
-  const auto fits = [&](const Cost& c) {
-    return c.left_out.empty() && (!a.options.memory || c.memory.total() <= *a.options.memory);
-  };
-  const auto choose = [&](const auto& wanted) -> std::optional<size_t> {
+  const int64_t most   = a.options.memory.value_or(physical_memory());
+  const auto    fits   = [&](const Cost& c) { return c.left_out.empty() && c.memory.total() <= most; };
+  const auto    choose = [&](const auto& wanted) -> std::optional<size_t> {
     std::optional<size_t> best;
     for (size_t i = 0; i < a.costs.size(); ++i) {
       if (!fits(a.costs[i]) || !wanted(a.costs[i].candidate)) continue;

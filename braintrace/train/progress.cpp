@@ -109,7 +109,7 @@ void Progress::alarm(const Alarm& a) { say(fmt::format("step {}: {} at {}: {}", 
 
 void Progress::end(const RunRecord&) {
   if (last_.step == 0) return;
-  draw();
+  if (screen_.is_terminal || drawn_at_ < last_.seconds) draw();
   if (screen_.is_terminal) screen_.write("\n");
 }
 

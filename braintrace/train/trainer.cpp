@@ -312,7 +312,8 @@ Ending Trainer::run(const std::function<bool()>& stop) {
   } catch (const UserError& error) {
     const auto left = folder.files();
     fail("{}\n  {}", error.what(),
-         left.empty() ? "There is no checkpoint yet." : fmt::format("The last good checkpoint is {}.", left.back()));
+         left.empty() ? "There is no checkpoint yet."
+                      : fmt::format("The last good checkpoint is {}; --resume goes on from it.", left.back()));
   }
 }
 
