@@ -69,7 +69,8 @@ Cost measure(const examples::Flags& flags, const std::string& rule, int64_t leng
 Cost in_own_process(const examples::Flags& flags, const std::string& rule, int64_t length) {
   int pipe_ends[2];
   bt::require(pipe(pipe_ends) == 0, "memory: no pipe could be made.");
-  Cost        cost;
+  Cost cost;
+  std::fflush(stdout);  // or the child would print it again
   const pid_t child = fork();
   bt::require(child >= 0, "memory: no process could be started.");
   if (child == 0) {
