@@ -7,7 +7,8 @@
 // that pushes the way the input did, and learn the opposite of the answer when it pushes back (A2 > 0).
 //
 //   --synapse  coba: conductances with reversal potentials +5 and -10 mV;  cuba: currents of either sign
-//   --rule     ES_D_RTRL: factorised traces, decay 0.99;  D_RTRL: one trace per weight;  BPTT
+//   --rule     ES_D_RTRL: factorised traces;  D_RTRL: one trace per weight;  BPTT
+//   --decay    of the factorised traces, per ms: they must outlast the delay
 //   --A2       what a spike takes from the slow current
 //
 // The full run has seven cues in 2.2 s, the quick one three in 0.3 s.
@@ -73,7 +74,7 @@ int decide(const examples::Flags& flags) {
                               .clip      = 1.0,
                               .reduction = bt::Reduction::Sum,
                               .votes     = true};
-  if (flags["rule"] == "ES_D_RTRL") settings.options.decay_or_rank = bt::TraceDecay::decay(0.99);
+  if (flags["rule"] == "ES_D_RTRL") settings.options.decay_or_rank = bt::TraceDecay::decay(flags.real("decay"));
   examples::Trainer trainer(model, *task, settings);
   examples::Curves  curves;
   examples::train(trainer, flags["rule"], flags.count("epochs"), 10, curves,
@@ -91,6 +92,7 @@ int main(int argc, char** argv) {
                                     {{"synapse", "coba|cuba"},
                                      {"rule", "ES_D_RTRL|D_RTRL|BPTT"},
                                      {"A2", "-0.1"},
+                                     {"decay", {"0.999", "0.99"}},
                                      {"units", {"200", "50"}},
                                      {"batch", {"128", "32"}},
                                      {"epochs", {"100", "20"}},

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // What learning costs as sequences grow: layers of spiking neurons on random frames, trained by back-propagation
-// through time and by two online rules, step by step. BPTT keeps every step of the sequence; the online rules keep
-// traces.
+// through time and by two online rules. BPTT keeps every step of the sequence; the online rules keep traces.
 //
 //   --synapse    delta: weights act on the potential;  expon: through an exponential synapse
 //   --surrogate  relu_grad, s2nn or multi_gaussian
 //   --layers     of --units neurons each
 //
-// Each line is a process of its own; its memory is the largest it ever had, less what it had before training.
+// Online rules gather gradients in windows of at most 128 steps, and all sequences of the full run are longer than
+// that, so traces go from window to window. Each line is a process of its own; its memory is the largest it ever had,
+// less what it had before training.
+//
 // Should reach: from the shortest to the longest sequence the memory of BPTT grows more than that of both online rules.
 #include <chrono>
 #include <sys/resource.h>
@@ -69,7 +71,8 @@ Cost measure(const examples::Flags& flags, const std::string& rule, int64_t leng
 Cost in_own_process(const examples::Flags& flags, const std::string& rule, int64_t length) {
   int pipe_ends[2];
   bt::require(pipe(pipe_ends) == 0, "memory: no pipe could be made.");
-  Cost        cost;
+  Cost cost;
+  std::fflush(stdout);  // or the child would print it again
   const pid_t child = fork();
   bt::require(child >= 0, "memory: no process could be started.");
   if (child == 0) {
@@ -92,7 +95,7 @@ Cost in_own_process(const examples::Flags& flags, const std::string& rule, int64
 int compare(const examples::Flags& flags) {
   std::map<std::string, double> growth;
   const std::vector<int64_t>    lengths =
-      flags.quick() ? std::vector<int64_t>{128, 512} : std::vector<int64_t>{128, 512, 1024};
+      flags.quick() ? std::vector<int64_t>{128, 512} : std::vector<int64_t>{256, 512, 1024};
   fmt::print("{:<10} {:>6} {:>8} {:>12} {:>12}\n", "rule", "steps", "loss", "s per batch", "memory, MB");
   for (const std::string rule : {"ES_D_RTRL", "D_RTRL", "BPTT"})
     for (int64_t length : lengths) {

@@ -76,7 +76,10 @@ def one_run(folder, dice, cache, kills):
             process.wait()
             with kills.get_lock():
                 kills.value += 1
-            assert newest(folder / "killed") >= before, f"checkpoint {before} is lost {config}"
+            now = newest(folder / "killed")
+            assert now >= before, f"checkpoint {before} is lost {config}"
+            if now == before:
+                mean *= 1.1  # on a busy machine a start may take longer than the whole run did
     assert result(folder / "killed") == result(folder / "whole"), f"not the bytes of a run that never stopped: {config}"
 
 
