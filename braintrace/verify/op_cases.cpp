@@ -5,6 +5,7 @@
 // Where an einsum has shared axes our trace keeps them (the recorded one sums them too early), so only the
 // instantaneous term can be compared, after that sum.
 #include <algorithm>
+#include <map>
 
 #include "braintrace/etp/conv.h"
 #include "braintrace/etp/dense.h"
@@ -14,6 +15,7 @@
 #include "braintrace/etp/grouped.h"
 #include "braintrace/etp/lora.h"
 #include "braintrace/etp/sparse.h"
+#include "braintrace/model/functions.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/ops/reduce.h"
@@ -61,20 +63,29 @@ TrainableConvOptions conv_options(const json& a) {
 
 class OpCase {
  public:
-  OpCase(const Case& c, CaseReport& report) : info_(c.info), arrays_(c.arrays), report_(report) {
+  OpCase(const json& info, std::map<std::string, Tensor> arrays, CaseReport& report)
+      : info_(info), arrays_(std::move(arrays)), report_(report) {
     if (arrays_.count("x")) keys_.push_back("x");
     for (const char* key : {"weight", "lora_b", "lora_a", "bias"})
       if (info_.at("params").contains(key)) keys_.push_back(key);
   }
 
-  void verify_values_and_derivatives() {
+  // What the operation gives, under the names of the recorded arrays.
+  std::vector<std::pair<std::string, Tensor>> results() {
+    values_and_derivatives();
+    trace_rules();
+    return std::move(results_);
+  }
+
+ private:
+  void values_and_derivatives() {
     const Program p = program();
     compare(replay(p, {}, values())[0], "y");
     Mask    active;
     Tensors tangents;
     for (const std::string& k : keys_) {
       active.push_back(arrays_.count("vjp." + k) > 0);
-      tangents.push_back(arrays_.count("tangent." + k) ? Tensor(arrays_.at("tangent." + k)) : Tensor());
+      tangents.push_back(arrays_.count("tangent." + k) ? arrays_.at("tangent." + k) : Tensor());
     }
     const Tensors back = vjp(p, values(), active).pullback({arrays_.at("ct")});
     size_t        next = 0;
@@ -83,7 +94,7 @@ class OpCase {
     compare(jvp(p, values(), tangents).tangents[0], "jvp.y");
   }
 
-  void verify_trace_rules() {
+  void trace_rules() {
     const Traced   t = trace(types_of(values()), [&](const Tensors& in) -> Tensors { return {run(in)}; });
     const Program& p = t.program;
     Tensors        v(p.types.size());
@@ -97,11 +108,10 @@ class OpCase {
     const EtpCall call{eqn->op, eqn->attrs, p.types_of(eqn->in), p.type(eqn->out[0])};
     report_.fact("primitive", std::string(call.op->etp->primitive(call)), info_.at("primitive"));
     const auto weights = call.op->etp->weights(call);
-    for (int k = 0; k < static_cast<int>(weights.size()); ++k) verify_weight(call, k, gather(v, eqn->in));
+    for (int k = 0; k < static_cast<int>(weights.size()); ++k) rules_of_weight(call, k, gather(v, eqn->in));
   }
 
- private:
-  void verify_weight(const EtpCall& call, int k, const Tensors& in) {
+  void rules_of_weight(const EtpCall& call, int k, const Tensors& in) {
     const std::string key(call.op->etp->weights(call)[k].key);
     const Tensor      D_f = arrays_.at("df"), D = arrays_.at("D"), signal = arrays_.at("signal");
     const auto        one_state = [](const Tensor& a) { return expand_dims(a, -1); };
@@ -184,22 +194,34 @@ class OpCase {
     return d.defined() ? t * d : t;
   }
 
-  void compare(const Tensor& got, const std::string& name) {
-    report_.array(name, got.array(), arrays_.at(name), {1e-12});
-  }
+  void compare(const Tensor& got, const std::string& name) { results_.emplace_back(name, got); }
 
-  const json&              info_;
-  const NamedArrays&       arrays_;
-  CaseReport&              report_;
-  std::vector<std::string> keys_;  // x when there is one, then the parameters
+  const json&                                 info_;
+  std::map<std::string, Tensor>               arrays_;
+  CaseReport&                                 report_;
+  std::vector<std::string>                    keys_;  // x when there is one, then the parameters
+  std::vector<std::pair<std::string, Tensor>> results_;
 };
 
 }  // namespace
 
+// All of it is one program, which the chosen backend runs.
 void verify_op_case(const Case& c, CaseReport& report) {
-  OpCase one(c, report);
-  one.verify_values_and_derivatives();
-  one.verify_trace_rules();
+  Tensors given;
+  for (const auto& [name, array] : c.arrays) given.emplace_back(array);
+  std::vector<std::string>  names;
+  const auto                run = jit([&](std::vector<Tensor> in) {
+    std::map<std::string, Tensor> arrays;
+    for (const auto& [name, array] : c.arrays) arrays.emplace(name, in[arrays.size()]);
+    std::vector<Tensor> out;
+    for (auto& [name, value] : OpCase(c.info, std::move(arrays), report).results()) {
+      names.push_back(name);
+      out.push_back(std::move(value));
+    }
+    return out;
+  });
+  const std::vector<Tensor> got = run(given);
+  for (size_t i = 0; i < got.size(); ++i) report.array(names[i], got[i].array(), c.arrays.at(names[i]), {1e-12});
 }
 
 }  // namespace braintrace::golden

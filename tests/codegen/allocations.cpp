@@ -2,25 +2,34 @@
 // In a file of its own: where both could be inlined, compilers take new and free for a mismatched pair.
 #include "tests/codegen/allocations.h"
 
+#include <atomic>
+#include <cstddef>
 #include <cstdlib>
 #include <new>
 
 namespace {
-thread_local int64_t count = 0;
-}
 
-void* operator new(size_t n) {
+std::atomic<int64_t> count{0};
+
+void* counted(size_t n, size_t alignment = alignof(std::max_align_t)) noexcept {
   ++count;
-  if (void* p = std::malloc(n ? n : 1)) return p;
+  return std::aligned_alloc(alignment, (n / alignment + 1) * alignment);
+}
+void* or_throw(void* p) {
+  if (p) return p;
   throw std::bad_alloc();
 }
-void* operator new(size_t n, const std::nothrow_t&) noexcept {
-  ++count;
-  return std::malloc(n ? n : 1);
-}
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete(void* p, const std::nothrow_t&) noexcept { std::free(p); }
-void operator delete(void* p, size_t) noexcept { std::free(p); }
+
+}  // namespace
+
+void* operator new(size_t n) { return or_throw(counted(n)); }
+void* operator new(size_t n, const std::nothrow_t&) noexcept { return counted(n); }
+void* operator new(size_t n, std::align_val_t a) { return or_throw(counted(n, static_cast<size_t>(a))); }
+void  operator delete(void* p) noexcept { std::free(p); }
+void  operator delete(void* p, const std::nothrow_t&) noexcept { std::free(p); }
+void  operator delete(void* p, size_t) noexcept { std::free(p); }
+void  operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
+void  operator delete(void* p, size_t, std::align_val_t) noexcept { std::free(p); }
 
 namespace braintrace::testing_support {
 

@@ -5,7 +5,7 @@
 
 namespace braintrace::testing_support {
 
-// How often this thread has called operator new.
+// How often this process has called operator new, in any thread.
 int64_t allocations();
 
 }  // namespace braintrace::testing_support

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recorded cases as machine code: one of each kind of model, rule and operation. All of them:
+// Recorded cases as machine code: every operation, every rule, every kind of case. All of them:
 //
-//   BRAINTRACE_BACKEND=cpu BRAINTRACE_CFLAGS=-O1 braintrace verify tests/data/golden
+//   BRAINTRACE_BACKEND=cpu BRAINTRACE_CFLAGS=-O0 braintrace verify tests/data/golden
 #include <cstdlib>
 
 #include <gtest/gtest.h>
 
 #include "braintrace/backends/cpu/compiler.h"
+#include "braintrace/base/temporary_folder.h"
 #include "braintrace/runtime/backend.h"
 #include "braintrace/verify/verify.h"
 #include "tests/support/golden_case.h"
@@ -14,10 +15,10 @@
 namespace braintrace {
 namespace {
 
-class CompiledGolden : public testing::TestWithParam<const char*> {
+class CompiledGolden : public testing::TestWithParam<std::string> {
  protected:
   CompiledGolden() {
-    setenv("BRAINTRACE_CFLAGS", "-O1", 1);  // these programs run once
+    setenv("BRAINTRACE_CFLAGS", "-O0", 1);  // these programs run once
     set_default_backend("cpu");
   }
   ~CompiledGolden() override {
@@ -35,11 +36,35 @@ TEST_P(CompiledGolden, IsAsRecorded) {
   EXPECT_EQ(r.status(), golden::CaseReport::Status::Passed) << misses;
 }
 
-INSTANTIATE_TEST_SUITE_P(Golden, CompiledGolden,
-                         testing::Values("corrected/gru_windows", "corrected/snap_ring", "numerics/gru_float32",
-                                         "numerics/while_settle", "numerics/lif_delta_recurrent", "ops/conv1d_nch_same",
-                                         "ops/sparse_mv", "ops/embedding_scalar"),
-                         [](const auto& info) { return test_name(info.param); });
+std::string name_of_case(const testing::TestParamInfo<std::string>& info) { return test_name(info.param); }
+
+INSTANTIATE_TEST_SUITE_P(Operations, CompiledGolden, testing::ValuesIn(golden_cases({"ops"})), name_of_case);
+// The first two have all rules between them.
+INSTANTIATE_TEST_SUITE_P(Models, CompiledGolden,
+                         testing::Values("corrected/vanilla_all_rules", "numerics/lif_delta_recurrent",
+                                         "corrected/snap_ring", "corrected/op_lora", "corrected/op_sparse",
+                                         "corrected/op_conv_flat_state", "corrected/op_einsum_shared_axis",
+                                         "numerics/gru_float32", "numerics/while_settle", "driver/driver_gru"),
+                         name_of_case);
+
+// Cases of every kind reach the compiler: they leave files in a folder that was empty.
+class ReachingTheCompiler : public CompiledGolden {};
+
+TEST_P(ReachingTheCompiler, LeavesFiles) {
+  const char*           usual = std::getenv("BRAINTRACE_CACHE_DIR");
+  const std::string     before(usual ? usual : "");
+  const TemporaryFolder folder;
+  setenv("BRAINTRACE_CACHE_DIR", folder.path.c_str(), 1);
+  cpu::forget_loaded();
+  golden::verify_case(golden::load_case((golden_data / GetParam()).string()));
+  EXPECT_FALSE(fs::is_empty(folder.path));
+  usual ? setenv("BRAINTRACE_CACHE_DIR", before.c_str(), 1) : unsetenv("BRAINTRACE_CACHE_DIR");
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, ReachingTheCompiler,
+                         testing::Values("ops/matmul_mv", "numerics/while_settle", "corrected/chain_mask",
+                                         "driver/driver_gru"),
+                         name_of_case);
 
 }  // namespace
 }  // namespace braintrace

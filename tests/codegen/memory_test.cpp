@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// What learning takes of memory as machine code: no allocation while it runs, one trace per weight in the step form,
+// and none in the gradient of a sequence.
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+
+#include <gtest/gtest.h>
+
+#include "braintrace/codegen/emit.h"
+#include "braintrace/transforms/simplify.h"
+#include "tests/codegen/allocations.h"
+#include "tests/codegen/learning_jobs.h"
+
+namespace braintrace {
+namespace {
+
+using testing_support::allocations;
+using testing_support::Form;
+using testing_support::learning_job;
+using testing_support::LearningJob;
+using testing_support::LearningOptions;
+
+int64_t bytes_of(const Type& t) { return t.size() * static_cast<int64_t>(size_of(t.dtype)); }
+
+// All that a call needs besides arguments that stay: working memory, results that overwrite no argument.
+int64_t working_bytes(const Program& program, const std::vector<cpu::Stepper::Feed>& feeds) {
+  const codegen::Entry entry = codegen::emit({program}).entries[0];
+  int64_t              bytes = entry.arena_bytes;
+  for (size_t k = 0; k < program.results.size(); ++k) {
+    const bool in_place = std::any_of(feeds.begin(), feeds.end(), [&](const cpu::Stepper::Feed& f) {
+      return f.result == k &&
+             std::find(entry.in_place.begin(), entry.in_place.end(), std::pair(k, f.arg)) != entry.in_place.end();
+    });
+    if (!in_place) bytes += bytes_of(program.type(program.results[k]));
+  }
+  return bytes;
+}
+
+// All that a step takes, relative to its traces: states, weights, working memory.
+double relative_to_traces(const LearningOptions& o) {
+  const LearningJob j     = learning_job(o);
+  int64_t           bytes = working_bytes(simplify(j.program), j.feeds);
+  for (const Array& a : j.args) bytes += static_cast<int64_t>(a.bytes());
+  EXPECT_GE(j.trace_bytes, o.batch * (o.n_in + o.n) * o.n * 4) << j.name;
+  return static_cast<double>(bytes) / static_cast<double>(j.trace_bytes);
+}
+
+// In a vanilla RNN all memory passes through its product: it has no traces.
+TEST(CompiledMemory, OfAStepIsTheTraces) {
+  for (const char* kind : {"gru", "lif"})
+    EXPECT_LT(
+        relative_to_traces({.kind = kind, .dtype = DType::F32, .batch = 64, .n_in = 128, .n = 256, .first = false}),
+        1.1)
+        << kind;
+  // Two states at a position read each other's traces, so new ones are made beside the old ones.
+  EXPECT_LT(
+      relative_to_traces({.kind = "lstm", .dtype = DType::F32, .batch = 32, .n_in = 32, .n = 128, .first = false}),
+      2.3);
+}
+
+// No array has batch, input and output axes.
+TEST(CompiledMemory, OfASequenceHasNoTraces) {
+  const LearningOptions small = {
+      .form = Form::Window, .dtype = DType::F32, .batch = 16, .n_in = 64, .n = 128, .steps = 2, .first = false};
+  const LearningJob carried = learning_job(small);
+  const int64_t     trace   = 16 * (64 + 128) * 128 * 4;  // of one weight
+  EXPECT_EQ(carried.trace_bytes / trace, 2) << "update gate and candidate";
+  EXPECT_GT(working_bytes(simplify(carried.program), {}), trace) << "traces that go on are seen";
+  for (const char* kind : {"gru", "lif"})
+    for (const char* rule : {"D_RTRL", "ES_D_RTRL", "BPTT"}) {
+      LearningOptions o   = small;
+      o.kind              = kind;
+      o.rule              = rule;
+      o.form              = Form::Sequence;
+      const LearningJob j = learning_job(o);
+      EXPECT_LT(working_bytes(cpu::nonzero_results(simplify(j.program)).program, j.feeds), trace) << j.name;
+    }
+}
+
+// By step, window and sequence, and a step on its own results.
+TEST(CompiledMemory, IsNotAllocatedWhileLearning) {
+  setenv("BRAINTRACE_CFLAGS", "-O0", 1);  // these programs run a few times
+  std::vector<LearningJob> jobs;
+  for (const Form form : {Form::Step, Form::Window, Form::Sequence})
+    jobs.push_back(learning_job({.kind = "gru", .form = form, .dtype = DType::F32, .batch = 32, .n_in = 32, .n = 64}));
+  std::vector<Program> programs;
+  std::vector<Arrays>  constants;
+  for (const LearningJob& j : jobs) {
+    programs.push_back(j.program);
+    constants.push_back(j.constants);
+  }
+  const auto quiet = [](const std::string& what, const std::function<void()>& call) {
+    for (int i = 0; i < 2; ++i) call();
+    const int64_t before = allocations();
+    for (int i = 0; i < 10; ++i) call();
+    EXPECT_EQ(allocations(), before) << what;
+  };
+  const auto compiled = cpu::compile_together(programs, constants);
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    std::vector<const void*> in;
+    std::vector<void*>       out;
+    Arrays                   results;
+    for (const Array& a : jobs[i].args) in.push_back(a.raw());
+    for (Var v : programs[i].results) results.emplace_back(programs[i].type(v));
+    for (Array& a : results) out.push_back(a.mutable_raw());
+    ASSERT_TRUE(compiled[i]->is_native());
+    quiet(jobs[i].name, [&] { compiled[i]->run_into(in.data(), out.data()); });
+  }
+  const LearningJob& j = jobs[0];
+  cpu::Stepper       stepper(j.program, j.constants, j.feeds, j.args);
+  ASSERT_GT(j.feeds.size(), 4u);
+  std::vector<const void*> in;
+  for (size_t a = 0; a < j.args.size(); ++a)
+    if (std::none_of(j.feeds.begin(), j.feeds.end(), [&](const auto& f) { return f.arg == a; }))
+      in.push_back(j.args[a].raw());
+  Array loss(j.program.type(j.program.results[0]));
+  void* out[] = {loss.mutable_raw()};
+  ASSERT_EQ(j.feeds.size() + 1, j.program.results.size());
+  quiet("stepper", [&] { stepper.step(in.data(), out); });
+  unsetenv("BRAINTRACE_CFLAGS");
+}
+
+}  // namespace
+}  // namespace braintrace
