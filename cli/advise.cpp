@@ -35,8 +35,8 @@ void add_advise(CLI::App& app, Action& chosen) {
   auto* command = app.add_subcommand("advise", "memory and time of each learning rule on a model, and which to take");
   o->model.add_model(*command);
   AdviseOptions& a = o->advise;
-  command->add_option("--batch", a.batch, "sequences at a time")->check(CLI::PositiveNumber)->capture_default_str();
-  command->add_option("--length", a.length, "steps of a sequence")->check(CLI::PositiveNumber)->capture_default_str();
+  command->add_option("--batch", a.batch, "sequences at a time")->check(whole_number(1))->capture_default_str();
+  command->add_option("--length", a.length, "steps of a sequence")->check(whole_number(1))->capture_default_str();
   command->add_option("--memory", o->memory, "what may be used, such as 4GiB");
   command->add_option("--rules", a.rules, "names of rules, with commas; default: all that need nothing but a loss")
       ->delimiter(',');

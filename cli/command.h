@@ -11,6 +11,9 @@ namespace braintrace::cli {
 
 using Action = std::function<int()>;
 
+// A check of an option that is a whole number.
+CLI::Validator whole_number(int64_t least);
+
 void add_advise(CLI::App& app, Action& chosen);
 void add_bench(CLI::App& app, Action& chosen);
 void add_eval(CLI::App& app, Action& chosen);

@@ -51,7 +51,7 @@ void add_eval(CLI::App& app, Action& chosen) {
   auto* command = app.add_subcommand("eval", "validate the network of a checkpoint");
   command->add_option("CHECKPOINT", options->checkpoint, "a file that train has written")->required();
   command->add_option("--batches", options->batches, "batches of the validation part; default: as in training")
-      ->check(CLI::PositiveNumber);
+      ->check(whole_number(1));
   command->add_flag("--json", options->json, "machine-readable output");
   command->callback([options, &chosen] { chosen = [options] { return run(*options); }; });
 }

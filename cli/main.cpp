@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The braintrace command. Exit status: 0 done, 1 a check failed, 2 bad input, 3 a bug.
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <malloc.h>
@@ -68,6 +69,16 @@ int run(int argc, char** argv) {
 }
 
 }  // namespace
+
+CLI::Validator whole_number(int64_t least) {
+  const auto problem = [least](const std::string& text) -> std::string {
+    int64_t    n    = 0;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), n);
+    if (read.ec == std::errc() && read.ptr == text.data() + text.size() && n >= least) return "";
+    return fmt::format("expected a whole number of at least {}, got '{}'", least, text);
+  };
+  return CLI::Validator(problem, "");
+}
 
 }  // namespace braintrace::cli
 

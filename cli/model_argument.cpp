@@ -10,6 +10,7 @@
 
 #include "braintrace/io/file.h"
 #include "braintrace/zoo/model.h"
+#include "cli/command.h"
 
 namespace braintrace::cli {
 
@@ -81,7 +82,7 @@ void ModelArgument::add_model(CLI::App& command) {
 
 void ModelArgument::add_options(CLI::App& command) {
   add_model(command);
-  command.add_option("--batch", batch, "compile for a batch of this size")->check(CLI::PositiveNumber);
+  command.add_option("--batch", batch, "compile for a batch of this size")->check(whole_number(1));
   command.add_flag("--reference", reference, "decide as braintrace 0.2.6 does, also where it is wrong");
 }
 

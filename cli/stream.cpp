@@ -4,6 +4,9 @@
 #include <chrono>
 #include <cmath>
 #include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -139,6 +142,16 @@ std::unique_ptr<stream::LineSource> source_of(const Options& o) {
   return port;
 }
 
+// What is learnt is saved at the end: a place where that cannot be is better known before.
+void check_place(const std::string& path) {
+  require(!std::filesystem::is_directory(path), "--save {}: this is a folder; name a file in it.", path);
+  const std::string beside = fmt::format("{}.{}.tmp", path, ::getpid());
+  const int         file   = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  require(file >= 0, "--save {}: nothing can be written there: {}.", path, std::strerror(errno));
+  ::close(file);
+  ::unlink(beside.c_str());
+}
+
 int run(Options& o) {
   std::signal(SIGPIPE, SIG_IGN);
   random::seed(o.seed);
@@ -150,11 +163,13 @@ int run(Options& o) {
   stream::OnlineStream net(*model.module, model.input, o.learning);
   if (!o.weights.empty()) stream::load_weights(*model.module, o.weights);
   const int64_t before = o.load.empty() ? 0 : stream::load(net, o.load);
+  if (!o.save.empty()) check_place(o.save);
 
   const stream::RecordParser parser(model.input, net.target(), net.classes(), format_of(o.format));
   const stream::StopSignal   stop;
   const auto                 source = source_of(o);
   Totals                     totals;
+  std::string                problem;  // that ended a strict stream
   for (stream::Line line; source->next(line);) {
     const auto     start = Clock::now();
     stream::Record record;
@@ -162,7 +177,10 @@ int run(Options& o) {
       require(!line.too_long, "it is longer than {} bytes; see --max-bytes.", o.most_bytes);
       record = parser.parse(line.text, line.number == 1);
     } catch (const UserError& error) {
-      require(!o.strict, "record {}: {}", line.number, error.what());
+      if (o.strict) {
+        problem = fmt::format("record {}: {}", line.number, error.what());
+        break;
+      }
       if (totals.refused++ < most_complaints) fmt::print(stderr, "record {} refused: {}\n", line.number, error.what());
       if (totals.refused == most_complaints) fmt::print(stderr, "further ones are only counted\n");
       continue;
@@ -173,6 +191,7 @@ int run(Options& o) {
   }
   if (!o.save.empty()) stream::save(net, o.save, before + totals.learnt);
   summarise(totals, o);
+  require(problem.empty(), "{}", problem);
   return 0;
 }
 
@@ -198,9 +217,9 @@ void add_stream(CLI::App& app, Action& chosen) {
       ->check(CLI::Range(16, 1 << 26))
       ->capture_default_str();
   command->add_option("--every", o->every, "print each n-th prediction; 0: none")
-      ->check(CLI::NonNegativeNumber)
+      ->check(whole_number(0))
       ->capture_default_str();
-  command->add_option("--count", o->count, "end after so many records")->check(CLI::NonNegativeNumber);
+  command->add_option("--count", o->count, "end after so many records")->check(whole_number(0));
   command->add_flag("--strict", o->strict, "a record that cannot be read ends the stream with status 2");
   auto* load = command->add_option("--load", o->load, "go on from what --save wrote");
   command->add_option("--weights", o->weights, "first weights, from a checkpoint of 'braintrace train'")

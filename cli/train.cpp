@@ -2,6 +2,7 @@
 // braintrace train: trains the network that a configuration describes, and leaves checkpoints, logs and a report.
 #include <atomic>
 #include <csignal>
+#include <filesystem>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -43,12 +44,13 @@ void listen() {
 std::optional<std::string> checkpoint_for(const Options& o, const Config& config) {
   const CheckpointFolder folder(config.checkpoint.dir, config.checkpoint.keep);
   if (o.resume.empty()) {
-    const auto found = folder.files();
+    auto found = folder.files();
+    if (std::filesystem::exists(folder.best_path())) found.push_back(folder.best_path());
     require(found.empty() || o.overwrite,
-            "{}: an earlier run left {} checkpoints here.\n  Go on from them with --resume auto, remove them with "
-            "--overwrite, or choose another folder with --set output=FOLDER.",
-            config.checkpoint.dir, found.size());
-    folder.remove_all();
+            "{}: an earlier run left checkpoints here, {} among them.\n  Go on from them with --resume auto, remove "
+            "them with --overwrite, or choose another folder with --set output=FOLDER.",
+            config.checkpoint.dir, found.back());
+    if (o.overwrite) folder.remove_all();
     return std::nullopt;
   }
   if (o.resume != "auto") return o.resume;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "examples/support.h"
 
+#include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <fstream>
 
@@ -9,25 +11,53 @@
 
 namespace examples {
 
-Flags::Flags(int argc, char** argv, std::map<std::string, std::string> defaults) : values_(std::move(defaults)) {
-  values_.emplace("plot", "");
+Flags::Flags(int argc, char** argv, const std::map<std::string, Default>& defaults) {
+  std::map<std::string, Default> known = defaults;
+  known.emplace("plot", "");
+  known.emplace("seed", "42");
+  const auto usage = [&](int code, const std::string& complaint) {
+    std::FILE* to = code == 0 ? stdout : stderr;
+    if (!complaint.empty()) fmt::print(to, "{}\n", complaint);
+    fmt::print(to, "usage: {} [--quick]", argv[0]);
+    for (const auto& [name, d] : known) fmt::print(to, " [--{} {}]", name, d.full.empty() ? "..." : d.full);
+    fmt::print(to, "\n");
+    std::exit(code);
+  };
   for (int i = 1; i < argc; ++i) {
-    const std::string flag = argv[i];
-    const auto        it   = flag.starts_with("--") ? values_.find(flag.substr(2)) : values_.end();
-    if (flag == "--quick")
+    const std::string flag = argv[i], name = flag.substr(std::min<size_t>(2, flag.size()));
+    if (flag == "--help") usage(0, "");
+    if (flag == "--quick") {
       quick_ = true;
-    else if (it != values_.end() && i + 1 < argc)
-      it->second = argv[++i];
-    else
-      usage(argv[0], flag);
+      continue;
+    }
+    if (!flag.starts_with("--") || !known.contains(name)) usage(2, fmt::format("'{}' is not a flag.", flag));
+    if (i + 1 == argc) usage(2, fmt::format("{} needs a value.", flag));
+    const std::string value = argv[++i], possible = "|" + known.at(name).full + "|";
+    if (known.at(name).full.find('|') != std::string::npos && possible.find("|" + value + "|") == std::string::npos)
+      usage(2, fmt::format("{} cannot be '{}'.", flag, value));
+    values_[name] = value;
+  }
+  for (const auto& [name, d] : known) {
+    const std::string& value = quick_ ? d.quick : d.full;
+    values_.emplace(name, value.substr(0, value.find('|')));
   }
 }
 
-void Flags::usage(const char* program, const std::string& flag) const {
-  fmt::print("usage: {} [--quick]", program);
-  for (const auto& [name, value] : values_) fmt::print(" [--{} {}]", name, value.empty() ? "..." : value);
-  fmt::print("\n");
-  std::exit(flag == "--help" ? 0 : 2);
+int64_t Flags::count(const std::string& name) const {
+  const std::string& text  = values_.at(name);
+  int64_t            value = 0;
+  const auto [end, error]  = std::from_chars(text.data(), text.data() + text.size(), value);
+  bt::require(error == std::errc() && end == text.data() + text.size() && value > 0,
+              "--{}: expected a whole number from 1, got '{}'.", name, text);
+  return value;
+}
+double Flags::real(const std::string& name) const {
+  const std::string& text  = values_.at(name);
+  double             value = 0;
+  const auto [end, error]  = std::from_chars(text.data(), text.data() + text.size(), value);
+  bt::require(error == std::errc() && end == text.data() + text.size() && std::isfinite(value),
+              "--{}: expected a number, got '{}'.", name, text);
+  return value;
 }
 
 Trainer::Trainer(bt::nn::Module& model, const bt::tasks::Task& task, Settings settings)
@@ -136,12 +166,15 @@ std::vector<Score> train(Trainer& trainer, const std::string& name, int64_t epoc
 }
 
 int finish(const Flags& flags, const Curves& curves, bool reached, const std::string& mark) {
-  if (!flags["plot"].empty())
-    std::ofstream(flags["plot"])
-        << "<!doctype html><html class=\"picture\" lang=\"en\"><meta charset=\"utf-8\"><title>losses</title><style>"
-        << bt::picture_css() << bt::chart_css() << "</style>\n"
-        << bt::line_chart({.title = "loss", .x_name = "epoch", .curves = curves}) << "<script>" << bt::chart_script()
-        << "</script></html>\n";
+  if (!flags["plot"].empty()) {
+    std::ofstream page(flags["plot"]);
+    page << "<!doctype html><html class=\"picture\" lang=\"en\"><meta charset=\"utf-8\"><title>losses</title><style>"
+         << bt::picture_css() << bt::chart_css() << "</style>\n"
+         << bt::line_chart({.title = "loss", .x_name = "epoch", .curves = curves}) << "<script>" << bt::chart_script()
+         << "</script></html>\n";
+    page.close();
+    bt::require(page.good(), "--plot {}: the file cannot be written.", flags["plot"]);
+  }
   fmt::print("{}: {}\n", reached ? "reached" : "MISSED", mark);
   return reached ? 0 : 1;
 }
@@ -151,6 +184,9 @@ int guarded(const std::function<int()>& example) try {
   return example();
 } catch (const bt::UserError& e) {
   fmt::print(stderr, "{}\n", e.what());
+  return 2;
+} catch (const std::bad_alloc&) {
+  fmt::print(stderr, "There is not enough memory for a network, a batch or a sequence of this size.\n");
   return 2;
 }
 

@@ -13,20 +13,29 @@
 
 namespace examples {
 
-// Flags `--name value` with their defaults, beside `--quick` and `--plot FILE`. An unknown one ends the program with
-// the list of flags.
+// What a flag is when it is not given, in full and with --quick. Bars divide the values it may have; the first is
+// meant.
+struct Default {
+  std::string full, quick;
+  Default(const char* always) : full(always), quick(always) {}
+  Default(const char* in_full, const char* shortened) : full(in_full), quick(shortened) {}
+};
+
+// Flags `--name value`, beside `--quick`, `--seed N` and `--plot FILE`. An unknown flag or a value that is none of the
+// possible ones ends the program with the list of flags.
 class Flags {
  public:
-  Flags(int argc, char** argv, std::map<std::string, std::string> defaults = {});
+  Flags(int argc, char** argv, const std::map<std::string, Default>& defaults = {});
 
   bool               quick() const { return quick_; }
   int64_t            length(int64_t full, int64_t shortened) const { return quick_ ? shortened : full; }
   const std::string& operator[](const std::string& name) const { return values_.at(name); }
   bool               yes(const std::string& name) const { return values_.at(name) == "yes"; }
+  int64_t            count(const std::string& name) const;  // a whole number from 1
+  double             real(const std::string& name) const;
+  uint64_t           seed() const { return static_cast<uint64_t>(count("seed")); }
 
  private:
-  [[noreturn]] void usage(const char* program, const std::string& flag) const;
-
   std::map<std::string, std::string> values_;
   bool                               quick_ = false;
 };

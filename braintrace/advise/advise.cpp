@@ -27,12 +27,18 @@ namespace {
 
 constexpr int64_t truncated_steps     = 20;
 constexpr int     preparation_seconds = 10, measuring_seconds = 60;
+constexpr int64_t loading_bytes = 1800 << 10;  // compiling and loading: much the same for all programs
 
 int64_t physical_memory() { return int64_t{::sysconf(_SC_PHYS_PAGES)} * int64_t{::sysconf(_SC_PAGESIZE)}; }
 
 std::vector<Candidate> candidates(const AdviseOptions& o) {
   std::vector<const Algorithm*> chosen;
-  for (const std::string& rule : o.rules) chosen.push_back(&algorithm_named(rule));
+  for (const std::string& rule : o.rules) {
+    chosen.push_back(&algorithm_named(rule));
+    require(!needs_more_than_a_loss(*chosen.back()),
+            "advise: {} needs a modulator or a synthesiser; only rules that need nothing but a loss are compared.",
+            rule);
+  }
   if (chosen.empty())
     for (const Algorithm& a : algorithms())
       if (!needs_more_than_a_loss(a)) chosen.push_back(&a);
@@ -53,22 +59,29 @@ struct Estimate {
   double steps;
 };
 
-// States and data once, new values of what changes, the arena and the constants of the compiled program.
-Estimate estimate(Workload& w) {
+// States and data once, new values of what changes, the arena and the constants of the compiled program, and what it
+// took to make the program here: `before` was resident without it. Zeros as results, such as traces dropped at the end
+// of a window, are made once, and pages of zeros cost nothing: nor does a state that starts with zeros and is written
+// with nothing else.
+Estimate estimate(Workload& w, int64_t before) {
   const StatefulProgram traced =
       trace_function(w.args(), [&](const Tensors& in) { return Tensors{w.call(in[0], in[1])}; });
   const auto [program, is_zero] = cpu::nonzero_results(simplify(traced.program));
-  StateSet live;  // states that the first call reads, or that are written with more than zeros
-  for (const StateLeaf& leaf : traced.reads) live.insert(leaf.state.cell().get());
+  StateSet live;  // states that are written with more than zeros
   for (size_t k = 0; k < traced.writes.size(); ++k)
     if (!is_zero[traced.num_results + k]) live.insert(traced.writes[k].state.cell().get());
 
   const codegen::Emitted emitted = codegen::emit({program});
   Estimate               e{w.resident(live), work_of(codegen::lowered(program)), static_cast<double>(w.steps())};
-  e.memory.work = emitted.entries[0].arena_bytes;
-  for (Var v : program.results) e.memory.work += bytes_of(program.type(v));
-  for (const Array& a : emitted.constants) e.memory.work += static_cast<int64_t>(a.bytes());
-  for (const Tensor& c : traced.constants) e.memory.work += bytes_of(c.type());
+  int64_t                constants = 0;
+  for (const Array& a : emitted.constants) constants += static_cast<int64_t>(a.bytes());
+  for (const Tensor& c : traced.constants) constants += c.type().bytes();
+  e.memory.work = emitted.entries[0].arena_bytes + constants;
+  for (Var v : program.results) e.memory.work += program.type(v).bytes();
+  e.memory.program = std::max<int64_t>(resident_bytes() - before - constants, 0) + loading_bytes;
+  // Some rules hold more for a moment while they are traced than any call does later.
+  const int64_t tracing = peak_resident_bytes() - before + e.memory.weights;
+  e.memory.program += std::max<int64_t>(tracing - e.memory.total(), 0);
   return e;
 }
 
@@ -110,10 +123,9 @@ int preference(const Candidate& c) {
 }
 
 void recommend(Advice& a) {
-  const auto fits = [&](const Cost& c) {
-    return c.left_out.empty() && (!a.options.memory || c.memory.total() <= *a.options.memory);
-  };
-  const auto choose = [&](const auto& wanted) -> std::optional<size_t> {
+  const int64_t most   = a.options.memory.value_or(physical_memory());
+  const auto    fits   = [&](const Cost& c) { return c.left_out.empty() && c.memory.total() <= most; };
+  const auto    choose = [&](const auto& wanted) -> std::optional<size_t> {
     std::optional<size_t> best;
     for (size_t i = 0; i < a.costs.size(); ++i) {
       if (!fits(a.costs[i]) || !wanted(a.costs[i].candidate)) continue;
@@ -166,7 +178,8 @@ Advice advise(Module& model, const std::string& name, const Type& input, const A
   batched.shape.insert(batched.shape.begin(), options.batch);
   Advice a{name, batched, options, {}, {}, {}};
   for (Candidate& c : candidates(options)) a.costs.push_back({std::move(c), {}, {}, 0, 0, 0, {}, {}});
-  const int64_t most = std::max(options.memory.value_or(0), physical_memory() / 2);
+  const int64_t most    = std::max(options.memory.value_or(0), physical_memory() / 2);
+  const int64_t weights = bytes_of(model.params());  // which are there before a candidate begins
   // No thread may run in this process before the others are made from it.
   const Yardstick yardstick = apart(Yardstick::measured, {measuring_seconds, 0});
   for (Cost& c : a.costs) {
@@ -182,8 +195,9 @@ Advice advise(Module& model, const std::string& name, const Type& input, const A
     try {
       const auto e = apart(
           [&] {
-            Workload w = workload();
-            return estimate(w);
+            const int64_t before = resident_bytes();
+            Workload      w      = workload();
+            return estimate(w, before);
           },
           {preparation_seconds, most});
       c.memory           = e.memory;
@@ -193,7 +207,7 @@ Advice advise(Module& model, const std::string& name, const Type& input, const A
       if (!options.measure) continue;
       const auto m = apart(
           [&] {
-            const int64_t before  = resident_bytes();
+            const int64_t before  = resident_bytes() - weights;
             Workload      w       = workload();
             const double  seconds = run_for_a_moment(w);
             return Measured{peak_resident_bytes() - before, seconds};

@@ -14,7 +14,7 @@ namespace braintrace {
 struct AdviseOptions {
   int64_t                  batch   = 1;
   int64_t                  length  = 100;    // steps of a sequence
-  std::optional<int64_t>   memory  = {};     // bytes that may be used
+  std::optional<int64_t>   memory  = {};     // bytes that may be used; those of this machine unless given
   std::vector<std::string> rules   = {};     // names; empty: all that need nothing but a loss
   bool                     measure = false;  // run each for a moment, in a process of its own
 };
@@ -36,9 +36,9 @@ struct Candidate {
 // Bytes at the peak.
 struct Memory {
   int64_t weights = 0, optimizer = 0, states = 0, traces = 0;
-  int64_t data    = 0;               // inputs and targets of one call
-  int64_t work    = 0;               // new values of all that changes, and what lies between
-  int64_t program = 13 * (1 << 19);  // tracing, compiling and loading: 6 to 7 MiB for any model of the vocabulary
+  int64_t data    = 0;  // inputs and targets of one call
+  int64_t work    = 0;  // new values of all that changes, and what lies between
+  int64_t program = 0;  // tracing, compiling and loading
   int64_t total() const { return weights + optimizer + states + traces + data + work + program; }
 };
 

@@ -73,7 +73,7 @@ Work work_of_stage(const Program& p, const codegen::Stage& s) {
   }
   double bytes = 0;
   for (const Vars* vars : {&s.reads, &s.writes})
-    for (Var v : *vars) bytes += static_cast<double>(bytes_of(p.type(v)));
+    for (Var v : *vars) bytes += static_cast<double>(p.type(v).bytes());
   (bytes > cache_bytes ? w.far_bytes : w.near_bytes) += bytes;
   for (int32_t i : s.eqns) {
     const Eqn&   e        = p.eqns[static_cast<size_t>(i)];

@@ -9,14 +9,14 @@
 
 namespace braintrace {
 
-namespace {
-
 int64_t bytes_of(const StateMap& states) {
   int64_t n = 0;
   for (const auto& [path, state] : states)
-    for (const std::string& leaf : state.leaf_names()) n += bytes_of(state.leaf(leaf).type());
+    for (const std::string& leaf : state.leaf_names()) n += state.leaf(leaf).type().bytes();
   return n;
 }
+
+namespace {
 
 Type with_leading(Type type, int64_t length) {
   type.shape.insert(type.shape.begin(), length);
@@ -24,8 +24,6 @@ Type with_leading(Type type, int64_t length) {
 }
 
 }  // namespace
-
-int64_t bytes_of(const Type& type) { return type.size() * static_cast<int64_t>(size_of(type.dtype)); }
 
 Workload::Workload(Module& model, const Type& input, const Candidate& candidate, const AdviseOptions& options,
                    int64_t most_bytes)
@@ -36,7 +34,7 @@ Workload::Workload(Module& model, const Type& input, const Candidate& candidate,
   // Traces are made with the graph, so what they take is asked before.
   const ETraceGraph graph  = compile_etrace_graph(model, {input}, learner_->rule().scope({}));
   int64_t           traces = 0;
-  for (const MemorySlot& slot : learner_->rule().memory(graph)) traces += bytes_of(slot.type);
+  for (const MemorySlot& slot : learner_->rule().memory(graph)) traces += slot.type.bytes();
   require(traces <= most_bytes, "its traces alone take {}", bytes_text(static_cast<double>(traces)));
   learner_->compile_graph(Types{input});
   optimizer_.register_trainable_weights(model.params());
@@ -70,7 +68,7 @@ Memory Workload::resident(const StateSet& live) const {
   for (const auto& [path, state] : learner_->own_states())
     if (live.contains(state.cell().get())) traces.emplace_back(path, state);
   m.traces = bytes_of(traces);
-  for (const Type& t : args_) m.data += bytes_of(t);
+  for (const Type& t : args_) m.data += t.bytes();
   return m;
 }
 

@@ -31,6 +31,6 @@ class Workload {
   Types                          args_;
 };
 
-int64_t bytes_of(const Type& type);
+int64_t bytes_of(const StateMap& states);
 
 }  // namespace braintrace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/algorithms/dni.h"
 
+#include "braintrace/algorithms/group_values.h"
 #include "braintrace/model/functions.h"
 #include "braintrace/ops/contract.h"
 #include "braintrace/ops/math.h"
@@ -13,23 +14,6 @@ namespace braintrace {
 namespace {
 
 int64_t row_width(const Shape& shape) { return shape.size() < 2 ? size_of(shape) : shape.end()[-1] * shape.end()[-2]; }
-
-StateMap hidden_leaves(const OnlineLearner& learner) {
-  StateMap out;
-  for (const HiddenVar& h : learner.graph().module_info.hidden) out.emplace_back(h.path, h.state);
-  return out;
-}
-
-// The hidden states of every group side by side, or gradients of them.
-Tensors per_group(const ETraceGraph& graph, const std::function<Tensor(const HiddenVar&)>& of) {
-  Tensors out;
-  for (const HiddenGroup& g : graph.hidden_groups) {
-    Tensors members;
-    for (const HiddenVar& h : g.hidden) members.push_back(of(h));
-    out.push_back(g.concat_hidden(members));
-  }
-  return out;
-}
 
 }  // namespace
 
@@ -58,6 +42,13 @@ Tensors SyntheticGradient::operator()(const Tensors& hidden_per_group) const {
     const Tensor y    = dot(rows, convert(weights_[g].value(), h.dtype())) + convert(biases_[g].value(), h.dtype());
     out.push_back(reshape(y, h.shape()));
   }
+  return out;
+}
+
+Tensor SyntheticGradient::error(const Tensors& hidden_per_group, const Tensors& target) const {
+  const Tensors estimate = (*this)(hidden_per_group);
+  Tensor        out(0.0);
+  for (size_t g = 0; g < estimate.size(); ++g) out = out + convert(mean(square(estimate[g] - target[g])), DType::F64);
   return out;
 }
 
@@ -91,13 +82,9 @@ std::vector<double> train_synthetic_gradient(DNI& learner, SyntheticGradient& sy
   const ETraceGraph& graph   = learner.graph();
   const auto         loss    = options.loss ? options.loss : [](const Tensor& y) { return sum(square(y)); };
   const auto         run     = [&](Tensor xs) { return loss(learner(MultiStepData{{xs}})); };
-  const auto         window  = jit(value_and_grad(run, hidden_leaves(learner)));
+  const auto         window  = jit(value_and_grad(run, hidden_states_of(graph)));
   const auto         regress = [&](std::vector<Tensor> hidden, std::vector<Tensor> target) {
-    Tensor        error(0.0);
-    const Tensors estimate = synthesizer(hidden);
-    for (size_t g = 0; g < estimate.size(); ++g)
-      error = error + convert(mean(square(estimate[g] - target[g])), DType::F64);
-    return error;
+    return synthesizer.error(hidden, target);
   };
   const auto learn  = jit(value_and_grad(regress, synthesizer.params()));
   const auto update = [&](const Gradients& grads) {
@@ -105,7 +92,6 @@ std::vector<double> train_synthetic_gradient(DNI& learner, SyntheticGradient& sy
     for (const auto& [path, state] : synthesizer.params())
       for (const auto& [leaf, g] : grads.at(path)) state.set_leaf(leaf, state.leaf(leaf) - options.lr * g);
   };
-  const auto now = [&] { return per_group(graph, [](const HiddenVar& h) { return h.state.value(); }); };
 
   std::vector<double> errors;
   for (int epoch = 0; epoch < options.epochs; ++epoch) {
@@ -122,11 +108,11 @@ std::vector<double> train_synthetic_gradient(DNI& learner, SyntheticGradient& sy
       ++pairs;
     };
     for (int64_t t = 0; t < inputs.shape()[0]; t += options.chunk_size) {
-      const Tensors entry       = now();
+      const Tensors entry       = hidden_per_group(graph);
       const auto [value, grads] = window(slice_axis(inputs, 0, t, t + options.chunk_size));
       fit(entry, per_group(graph, [&, &g = grads](const HiddenVar& h) { return g.at(h.path, ""); }));
     }
-    const Tensors last = now();
+    const Tensors last = hidden_per_group(graph);
     Tensors       nothing;
     for (const Tensor& h : last) nothing.push_back(zeros_like(h));
     fit(last, nothing);

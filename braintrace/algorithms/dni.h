@@ -21,6 +21,8 @@ class SyntheticGradient : public Module {
                              DType dtype = DType::F32);
 
   Tensors operator()(const Tensors& hidden_per_group) const;
+  // Σ over groups of mean (g(h) − target)²
+  Tensor error(const Tensors& hidden_per_group, const Tensors& target) const;
 
  private:
   std::vector<ParamState> weights_, biases_;

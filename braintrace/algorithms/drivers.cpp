@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/algorithms/drivers.h"
 
+#include "braintrace/algorithms/group_values.h"
 #include "braintrace/model/functions.h"
 #include "braintrace/model/loops.h"
 #include "braintrace/ops/math.h"
@@ -54,6 +55,12 @@ Gradients zeros_of(const StateMap& weights) {
   Gradients::Map out;
   for (const auto& [path, state] : weights)
     for (const std::string& leaf : state.leaf_names()) out[path][leaf] = zeros_like(state.leaf(leaf));
+  return Gradients(out);
+}
+
+Gradients of_states(const Gradients& all, const StateMap& states) {
+  Gradients::Map out;
+  for (const auto& [path, state] : states) out[path] = all.at(path);
   return Gradients(out);
 }
 
@@ -124,7 +131,19 @@ EtraceOutcome run_etrace_grad(OnlineLearner& learner, const Function& step, cons
     const Tensors out = whole->update(MultiStepData{xs}, options.drop_traces);
     return std::pair(sum(w * out[0]), out);
   };
-  const auto window = value_and_grad(run, weights, has_aux);
+  StateMap sources = weights;
+  if (options.behind_window)
+    for (const auto& hidden : hidden_states_of(learner.graph())) sources.push_back(hidden);
+  const auto derivative = value_and_grad(run, sources, has_aux);
+  const auto window     = [&](const Tensors& xs, const Tensor& w) {
+    const Tensors entry  = options.behind_window ? hidden_per_group(learner.graph()) : Tensors{};
+    auto [total, g, out] = derivative(std::vector<Tensor>(xs), w);
+    if (options.behind_window) {
+      const Gradients& all = g;
+      options.behind_window(entry, per_group(learner.graph(), [&](const HiddenVar& h) { return all.at(h.path, ""); }));
+    }
+    return std::pair(of_states(g, weights), out);
+  };
   // Full windows in a loop, then what is left over.
   const int64_t        loops = T / K, rest = T - loops * K;
   const Snapshot       before(learner);
@@ -132,12 +151,12 @@ EtraceOutcome run_etrace_grad(OnlineLearner& learner, const Function& step, cons
   std::vector<Tensors> parts(outputs.size());
   try {
     if (loops == 1) {
-      auto [total, g, out] = window(rows(sequences, 0, K), slice_axis(mask, 0, 0, K));
-      grads                = g;
+      auto [g, out] = window(rows(sequences, 0, K), slice_axis(mask, 0, 0, K));
+      grads         = g;
       for (size_t k = 0; k < out.size(); ++k) parts[k].push_back(out[k]);
     } else {
       const auto body = [&](Gradients sum, std::pair<std::vector<Tensor>, Tensor> at) {
-        auto [total, g, out] = window(at.first, at.second);
+        auto [g, out] = window(at.first, at.second);
         return std::pair(sum + g, out);
       };
       auto [g, out] = scan(body, zeros_of(weights),
@@ -151,8 +170,8 @@ EtraceOutcome run_etrace_grad(OnlineLearner& learner, const Function& step, cons
       }
     }
     if (rest > 0) {
-      auto [total, g, out] = window(rows(sequences, T - rest, T), slice_axis(mask, 0, T - rest, T));
-      grads                = grads + g;
+      auto [g, out] = window(rows(sequences, T - rest, T), slice_axis(mask, 0, T - rest, T));
+      grads         = grads + g;
       for (size_t k = 0; k < out.size(); ++k) parts[k].push_back(out[k]);
     }
   } catch (...) {

@@ -11,6 +11,8 @@
 // from call to call.
 #pragma once
 
+#include <functional>
+
 #include "braintrace/algorithms/learner.h"
 #include "braintrace/model/call.h"
 #include "braintrace/model/gradients.h"
@@ -40,6 +42,8 @@ struct EtraceGradOptions {
   LossOutput loss_output = LossOutput::PerStep;
   StateMap   weights     = {};     // those to differentiate; all parameters when empty
   bool       drop_traces = false;  // start from zero traces and leave none; needs one window for the whole call
+  // Told behind every window: per hidden group the states it began with, and their cotangents. It may write states.
+  std::function<void(const Tensors& hidden, const Tensors& cotangents)> behind_window = nullptr;
 };
 
 namespace detail {

@@ -137,10 +137,10 @@ Tensors OnlineLearner::run(const Tensors& xs, const WindowOptions& given) {
 
   const auto run     = [&](const Tensors& in) { return replay(p.forward, p.forward_constants, in); };
   const auto forward = [&](const Tensors& in) { return part(run(in), 0, n_out + n_memory); };
-  // A rule with an estimate of the future leaves it behind the residuals.
+  // A rule with an estimate of the future leaves it behind the residuals. A window that drops its traces has none.
   const auto fwd_rule = [&](const Tensors& in) -> ForwardPass {
     const Tensors all    = run(in);
-    const Tensors future = exit_cotangents(part(all, 0, n_out));
+    const Tensors future = options.fresh ? Tensors{} : exit_cotangents(part(all, 0, n_out));
     return {part(all, 0, n_out + n_memory), concatenated(part(all, n_out + n_memory, p.num_residuals), future)};
   };
   // The memory is not differentiated: its cotangents are neither read nor made.

@@ -35,7 +35,7 @@ class Array {
   DType        dtype() const { return type_.dtype; }
   const Shape& shape() const { return type_.shape; }
   int64_t      size() const { return type_.size(); }
-  size_t       bytes() const { return static_cast<size_t>(size()) * size_of(dtype()); }
+  size_t       bytes() const { return static_cast<size_t>(type_.bytes()); }
 
   const void* raw() const { return data_.get(); }
   void*       mutable_raw() { return const_cast<void*>(data_.get()); }

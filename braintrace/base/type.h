@@ -20,6 +20,7 @@ struct Type {
 
   int     rank() const { return static_cast<int>(shape.size()); }
   int64_t size() const;  // number of elements
+  int64_t bytes() const { return size() * static_cast<int64_t>(size_of(dtype)); }
   bool    operator==(const Type&) const = default;
 };
 

@@ -9,6 +9,7 @@
 #include "braintrace/codegen/lower.h"
 #include "braintrace/codegen/scalar.h"
 #include "braintrace/codegen/view.h"
+#include "braintrace/control/scan_parts.h"
 #include "braintrace/ir/op.h"
 
 namespace braintrace::codegen {
@@ -17,7 +18,7 @@ namespace {
 
 constexpr size_t longest_loop = 48;  // equations that share one without running out of registers
 
-enum class Kind : uint8_t { Elementwise, Reduction, View, Source, Constant, Other };
+enum class Kind : uint8_t { Elementwise, Reduction, View, Source, Constant, Joined, Other };
 
 Kind kind_of(const Eqn& e) {
   if (has_expression(*e.op)) return Kind::Elementwise;
@@ -62,6 +63,7 @@ class Fuser {
   explicit Fuser(const Program& p)
       : p_(p), producer_(producers(p)), stage_of_(p.eqns.size(), -1), memory_(p.types.size(), -1) {
     for (const Eqn& e : p.eqns) kinds_.push_back(kind_of(e));
+    find_joined();
   }
 
   Fused run() {
@@ -81,6 +83,35 @@ class Fuser {
   }
 
  private:
+  // Loops find the rows of a step wherever they are: what is put together only for them stays where it is.
+  void find_joined() {
+    std::vector<bool> elsewhere(p_.types.size());
+    for (Var v : p_.results) elsewhere[v] = true;
+    for (const Eqn& e : p_.eqns)
+      for (size_t i = 0; i < e.in.size(); ++i)
+        if (!is_stacked_input(e, i)) elsewhere[e.in[i]] = true;
+    for (size_t i = 0; i < p_.eqns.size(); ++i) {
+      const Eqn& e = p_.eqns[i];
+      if (e.op->name == "concat" && !elsewhere[e.out[0]] && !dense_pieces(p_, producer_, e.out[0]).empty())
+        kinds_[i] = Kind::Joined;
+    }
+  }
+  static bool is_stacked_input(const Eqn& e, size_t i) {
+    if (e.op->name != "scan") return false;
+    const ScanParts scan(e.attrs);
+    return i >= scan.consts + scan.carry;
+  }
+  // What an equation reads, the pieces of joined operands one by one.
+  Vars operands(const Eqn& e) const {
+    Vars out;
+    for (Var v : e.in)
+      if (producer_[v] >= 0 && kinds_[producer_[v]] == Kind::Joined)
+        for (const Piece& piece : dense_pieces(p_, producer_, v)) out.push_back(piece.base);
+      else
+        out.push_back(v);
+    return out;
+  }
+
   // The value behind affine views, and whether it is seen position by position.
   struct Source {
     Var  base;
@@ -121,13 +152,15 @@ class Fuser {
 
   void place(int32_t i) {
     const Eqn& e = p_.eqns[i];
-    if (kinds_[i] == Kind::View || kinds_[i] == Kind::Source || kinds_[i] == Kind::Constant) return;
+    if (kinds_[i] == Kind::View || kinds_[i] == Kind::Source || kinds_[i] == Kind::Constant ||
+        kinds_[i] == Kind::Joined)
+      return;
     const bool          loop    = kinds_[i] != Kind::Other;
     const Shape         shape   = loop ? p_.type(e.in[0]).shape : Shape{};
     const Shape         space   = squeezed(shape);
     const Ints          reduced = kinds_[i] == Kind::Reduction ? squeezed_axes(shape, e.attrs[axes_key]) : Ints{};
     std::vector<Source> sources;
-    for (Var v : e.in) sources.push_back(behind(v));
+    for (Var v : operands(e)) sources.push_back(behind(v));
     int32_t home     = -1;
     auto    consider = [&](int32_t c) {
       if (home < 0 && c >= 0 && fits(c, i, space, reduced, sources)) home = c;
@@ -267,7 +300,8 @@ class Fuser {
     for (int32_t i : eqns) {
       const Eqn& e        = p_.eqns[i];
       const bool in_place = stages_[stage].loop || e.op->name == "dot_general";
-      for (Var v : kinds_[i] == Kind::View ? e.out : e.in) in_place ? read_through_views(stage, v) : read(stage, v);
+      for (Var v : kinds_[i] == Kind::View ? e.out : operands(e))
+        in_place ? read_through_views(stage, v) : read(stage, v);
       if (kinds_[i] != Kind::Elementwise && kinds_[i] != Kind::View && kinds_[i] != Kind::Source)
         for (Var v : e.out) memory_[v] = v;
     }

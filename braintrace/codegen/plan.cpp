@@ -57,10 +57,8 @@ std::vector<InPlace> in_place_results(const Program& p, const Fused& f, const Pl
 Plan planned(const Program& p, const Fused& f, const std::vector<int64_t>& scratch_bytes,
              const std::vector<std::pair<Var, int64_t>>& constants, int64_t alignment) {
   const auto rounded_up = [&](int64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; };
-  const auto bytes_of   = [&](const Type& t) {
-    return rounded_up(std::max<int64_t>(t.size(), 1) * static_cast<int64_t>(size_of(t.dtype)));
-  };
-  Plan plan;
+  const auto room_for   = [&](const Type& t) { return std::max(rounded_up(t.bytes()), alignment); };
+  Plan       plan;
   plan.places.resize(p.types.size());
   int64_t number = 0;
   for (const Vars* inputs : {&p.constants, &p.args})
@@ -90,7 +88,7 @@ Plan planned(const Program& p, const Fused& f, const std::vector<int64_t>& scrat
       // Its place may be that of an operand which the loop reads at the same position only.
       const bool elementwise = stage.loop && p.type(v).size() == size_of(stage.space);
       const auto heir        = std::find_if(ends.begin(), ends.end(), [&](Var r) {
-        return elementwise && bytes_of(p.type(r)) == bytes_of(p.type(v)) &&
+        return elementwise && room_for(p.type(r)) == room_for(p.type(v)) &&
                size_of(p.type(r).dtype) == size_of(p.type(v).dtype) &&
                std::find(stage.scattered.begin(), stage.scattered.end(), r) == stage.scattered.end();
       });
@@ -98,7 +96,7 @@ Plan planned(const Program& p, const Fused& f, const std::vector<int64_t>& scrat
         plan.places[v] = plan.places[*heir];
         ends.erase(heir);
       } else {
-        plan.places[v] = {Place::Kind::Arena, arena.take(bytes_of(p.type(v)))};
+        plan.places[v] = {Place::Kind::Arena, arena.take(room_for(p.type(v)))};
       }
     }
     plan.scratch.push_back(arena.take(rounded_up(std::max<int64_t>(scratch_bytes[s], 1))));

@@ -14,6 +14,7 @@ constexpr Key<Ints> lhs_contract{"lhs_contract"}, rhs_contract{"rhs_contract"}, 
     rhs_batch{"rhs_batch"};
 constexpr Key<Ints> stride_key{"stride"}, lo_key{"lo"}, lhs_dilation_key{"lhs_dilation"},
     rhs_dilation_key{"rhs_dilation"};
+constexpr int64_t      rows_of_part = 64;
 constexpr Key<int64_t> groups_key{"groups"}, size_key{"size"};
 
 // An operand as it lies in memory: transposes and the like are folded into the strides.
@@ -102,18 +103,23 @@ Kernel dot_rule(Site& s) {
   k.work = size_of(s.out_type(0).shape) * kl.size / 16;  // a vector of multiply-adds takes as long as an element
   if (is_float(t) && m.ok && n.ok && kl.ok && kr.ok) {
     s.unit.use_matrix();
-    const bool split = batch.empty();
-    // Parts are some panels wide: looking for events pays for many columns only.
-    const int64_t tile        = t == DType::F32 ? 32 : 16;
-    const int64_t panel       = n.size >= 8 * tile ? 4 * tile : n.size >= 4 * tile ? 2 * tile : tile;
-    k.count                   = split ? (n.size + panel - 1) / panel : 1;
-    const std::string columns = split ? fmt::format("begin * {1}, end * {1} < {0} ? end * {1} : {0}", n.size, panel)
-                                      : fmt::format("0, {}", n.size);
-    const std::string lhs     = fmt::format("{} + {}, {}, {}", L.pointer, lo, m.stride, kl.stride);
-    const std::string rhs     = fmt::format("{} + {}, {}, {}", R.pointer, ro, kr.stride, n.size == 1 ? 1 : n.stride);
-    const std::string out     = fmt::format("{} + {}, {}", s.out(0), co, n.size);
+    // Threads share rows where there are many: each then looks for events in its own. Else columns, some panels of
+    // them, as looking for events pays for many columns only.
+    const bool    by_rows = batch.empty() && m.size >= 2 * rows_of_part, by_columns = batch.empty() && !by_rows;
+    const int64_t tile = t == DType::F32 ? 32 : 16;
+    const int64_t wide = n.size >= 8 * tile ? 4 * tile : n.size >= 4 * tile ? 2 * tile : tile;
+    const int64_t part = by_rows ? rows_of_part : wide, all = by_rows ? m.size : n.size;
+    k.count                   = batch.empty() ? (all + part - 1) / part : 1;
+    const std::string from    = fmt::format("begin * {}", part),
+                      to      = fmt::format("(end * {1} < {0} ? end * {1} : {0})", all, part);
+    const std::string rows    = by_rows ? fmt::format("{} - {}", to, from) : str(m.size);
+    const std::string columns = by_columns ? fmt::format("{}, {}", from, to) : fmt::format("0, {}", n.size);
+    const std::string row     = by_rows ? from : "0";
+    const std::string lhs = fmt::format("{} + {} + {} * {}, {}, {}", L.pointer, lo, row, m.stride, m.stride, kl.stride);
+    const std::string rhs = fmt::format("{} + {}, {}, {}", R.pointer, ro, kr.stride, n.size == 1 ? 1 : n.stride);
+    const std::string out = fmt::format("{} + {} + {} * {}, {}", s.out(0), co, row, n.size, n.size);
     const std::string call =
-        fmt::format("bt_matmul_{}({}, {}, {}, {}, {}, {});\n", name_of(t), m.size, columns, kl.size, lhs, rhs, out);
+        fmt::format("bt_matmul_{}({}, {}, {}, {}, {}, {});\n", name_of(t), rows, columns, kl.size, lhs, rhs, out);
     k.body = loops("b", batch, call);
     return k;
   }

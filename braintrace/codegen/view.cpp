@@ -7,7 +7,8 @@ namespace braintrace::codegen {
 
 namespace {
 
-constexpr Key<Ints> axes_key{"axes"}, dims_key{"dims"}, perm_key{"perm"}, start_key{"start"}, stride_key{"stride"};
+constexpr Key<Ints>    axes_key{"axes"}, dims_key{"dims"}, perm_key{"perm"}, start_key{"start"}, stride_key{"stride"};
+constexpr Key<int64_t> axis_key{"axis"};
 
 // An index into `to` (more axes) from an index into `from` is never needed: only positions of `from` seen through `to`.
 // Axes of `from` are products of neighbouring axes of `to` or equal to them; otherwise there is no affine answer.
@@ -73,6 +74,34 @@ std::optional<Index> seen(const Eqn& e, const Program& p, const Index& index, si
     return through_reshape(from, to, index, counters);
   }
   return out;
+}
+
+std::vector<Piece> dense_pieces(const Program& p, const std::vector<int32_t>& producer, Var v) {
+  std::vector<Piece> out;
+  if (producer[v] >= 0 && p.eqns[producer[v]].op->name == "concat") {
+    const Eqn& e = p.eqns[producer[v]];
+    if (e.attrs[axis_key] != 0 || p.type(v).size() == 0) return {};
+    for (Var part : e.in) {
+      const std::vector<Piece> one = dense_pieces(p, producer, part);
+      if (one.size() != 1) return {};
+      out.push_back(one[0]);
+    }
+    return out;
+  }
+  const Shape& shape = p.type(v).shape;
+  const size_t n     = squeezed(shape).size();
+  Index        index = natural_index(shape);
+  Var          base  = v;
+  while (producer[base] >= 0 && is_view(*p.eqns[producer[base]].op)) {
+    const Eqn& e      = p.eqns[producer[base]];
+    auto       deeper = seen(e, p, index, n);
+    if (!deeper) return {};
+    index = std::move(*deeper);
+    base  = e.in[0];
+  }
+  const Affine here = offset(natural_index(shape), shape, n), there = offset(index, p.type(base).shape, n);
+  if (here.c != there.c) return {};
+  return {{base, there.k, p.type(v).size()}};
 }
 
 Shape squeezed(const Shape& shape) {

@@ -29,6 +29,15 @@ bool is_view(const Op& op);
 // axes).
 std::optional<Index> seen(const Eqn& e, const Program& p, const Index& index, size_t counters);
 
+// So many elements of a value from one on, as they lie in memory.
+struct Piece {
+  Var     base;
+  int64_t at, size;
+};
+// The pieces v consists of, one after the other: one for a value that lies in memory or a dense part of it, several for
+// those put together along the first axis. Nothing for other values.
+std::vector<Piece> dense_pieces(const Program& p, const std::vector<int32_t>& producer, Var v);
+
 // Axes that are longer than one.
 Shape squeezed(const Shape& shape);
 Ints  long_axes(const Shape& shape);

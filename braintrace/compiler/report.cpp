@@ -86,7 +86,7 @@ int64_t trace_bytes(const ETraceGraph& graph, const HiddenParamOpRelation& r) {
     if (c.path != PathClass::Windowed)
       for (const Trainable& t : r.trainables) {
         const Type type = trace_type(r, t, graph.hidden_groups[static_cast<size_t>(c.group)]);
-        bytes += type.size() * static_cast<int64_t>(size_of(type.dtype));
+        bytes += type.bytes();
       }
   return bytes;
 }

@@ -10,6 +10,7 @@ namespace braintrace::data {
 Events decode_nmnist(ByteSpan bytes, const std::string& where) {
   constexpr size_t  event_size = 5;
   constexpr int32_t overflow   = 240;
+  if (bytes.empty()) refuse(where, 0, "an event (5 bytes)", "an empty file");
   if (const size_t rest = bytes.size() % event_size; rest != 0)
     refuse(where, static_cast<int64_t>(bytes.size() - rest), "an event (5 bytes)", fmt::format("{} bytes", rest));
   Events  events;

@@ -58,7 +58,8 @@ TEST(Nmnist, EventsAndTheOverflowOfTheClock) {
                             nmnist_event(1, 240, 1, 0) + nmnist_event(2, 2, 1, 70000);
   const std::string path = write("a.bin", bytes);
   EXPECT_EQ(read_nmnist(path), (Events{{3, 33, 1, 5}, {33, 0, 0, 0x7fffff + 8192}, {2, 2, 1, 70000 + 2 * 8192}}));
-  EXPECT_EQ(read_nmnist(write("empty.bin", "")), Events{});
+  write("empty.bin", "");
+  expect_holds(error_of([&] { read_nmnist(path_of("empty.bin")); }), {"empty.bin", "an event", "an empty file"});
 
   write("a.bin", bytes.substr(0, 12));
   expect_holds(error_of([&] { read_nmnist(path); }), {"a.bin", "byte 10", "an event (5 bytes)", "2 bytes"});

@@ -12,7 +12,7 @@
 #include "tests/support/error_of.h"
 
 #ifdef BRAINTRACE_HDF5
-#include <hdf5.h>
+#include "tests/support/spike_file_writer.h"
 #endif
 
 namespace braintrace::data {
@@ -28,40 +28,8 @@ void expect_holds(const std::string& message, const std::vector<std::string>& ph
 
 #ifdef BRAINTRACE_HDF5
 
-struct Content {
-  std::vector<std::vector<float>>    times      = {{0.001f, 0.25f}, {}, {0.5f, 0.75f, 1.0f}};
-  std::vector<std::vector<uint16_t>> units      = {{3, 699}, {}, {0, 1, 2}};
-  std::vector<uint16_t>              labels     = {7, 0, 19};
-  const char*                        times_name = "times";
-};
-
-template <class T>
-void write_lists(hid_t group, const char* name, hid_t element, const std::vector<std::vector<T>>& rows) {
-  std::vector<hvl_t> lists;
-  for (const auto& row : rows) lists.push_back({row.size(), const_cast<T*>(row.data())});
-  const hsize_t n    = lists.size();
-  const hid_t   type = H5Tvlen_create(element), space = H5Screate_simple(1, &n, nullptr);
-  const hid_t   set = H5Dcreate2(group, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-  H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, lists.data());
-  H5Dclose(set);
-  H5Sclose(space);
-  H5Tclose(type);
-}
-
-std::string written(const std::string& name, const Content& c) {
-  const hid_t file = H5Fcreate(path_of(name).c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-  EXPECT_GE(file, 0);
-  const hid_t   group = H5Gcreate2(file, "spikes", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-  const hsize_t n     = c.labels.size();
-  write_lists(group, c.times_name, H5T_NATIVE_FLOAT, c.times);
-  write_lists(group, "units", H5T_NATIVE_UINT16, c.units);
-  const hid_t space = H5Screate_simple(1, &n, nullptr);
-  const hid_t set   = H5Dcreate2(file, "labels", H5T_NATIVE_UINT16, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-  H5Dwrite(set, H5T_NATIVE_UINT16, H5S_ALL, H5S_ALL, H5P_DEFAULT, c.labels.data());
-  H5Dclose(set);
-  H5Sclose(space);
-  H5Gclose(group);
-  H5Fclose(file);
+std::string written(const std::string& name, const SpikeContent& c) {
+  EXPECT_TRUE(write_spike_file(path_of(name), c));
   return path_of(name);
 }
 

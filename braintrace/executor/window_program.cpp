@@ -44,17 +44,17 @@ class WindowBuilder {
         adjoint_types_(options.method == VjpMethod::SingleStep ? rule.adjoint(graph) : Types()) {}
 
   WindowProgram build() {
-    auto          forward = Builder::open();
-    const Tensors args    = arguments(*forward, timed(part(in_types_, 0, step_.num_args)));
-    const Tensors states  = arguments(*forward, part(in_types_, step_.num_args, step_.reads.size()));
-    const Tensors given   = arguments(*forward, types_of(rule_.memory(graph_)));
-    const Tensors aux     = arguments(*forward, timed(options_.aux));
-    const Tensors memory  = options_.fresh ? zeros(types_of(given)) : given;
-    if (options_.check_finite) call_ = forward->argument(Type{DType::I32, {}});
+    forward_             = Builder::open();
+    const Tensors args   = arguments(*forward_, timed(part(in_types_, 0, step_.num_args)));
+    const Tensors states = arguments(*forward_, part(in_types_, step_.num_args, step_.reads.size()));
+    const Tensors given  = arguments(*forward_, types_of(rule_.memory(graph_)));
+    const Tensors aux    = arguments(*forward_, timed(options_.aux));
+    const Tensors memory = options_.fresh ? zeros(types_of(given)) : given;
+    if (options_.check_finite) call_ = forward_->argument(Type{DType::I32, {}});
     Outcome run = options_.length ? run_window(args, states, memory, aux) : run_step(args, states, memory, aux);
     if (options_.fresh) run.memory = zeros(types_of(given));
 
-    Traced forward_run = forward->finish(concatenated(concatenated(run.results, run.memory), run.back.constants));
+    Traced forward_run = forward_->finish(concatenated(concatenated(run.results, run.memory), run.back.constants));
     WindowProgram out;
     out.num_residuals     = run.back.constants.size();
     out.forward           = simplify(expand_composites(forward_run.program));
@@ -164,7 +164,7 @@ class WindowBuilder {
 
   Outcome run_window(const Tensors& args, const Tensors& states, const Tensors& memory, const Tensors& aux) const {
     const size_t n_out = step_.num_results, n_write = step_.writes.size(), n_args = step_.num_args;
-    const bool   gathers = !options_.check_finite && rule_.gathers(graph_);
+    const bool   gathers = !options_.check_finite && rule_.gathers(graph_), leaves_memory = !options_.fresh;
     WayBack      back;
     back.live     = live_adjoint();
     back.adjoints = chosen(adjoint_types_, back.live);
@@ -192,7 +192,7 @@ class WindowBuilder {
       const Tensor  at     = options_.check_finite ? when(x.back()) : Tensor();
       Step          step(graph_, concatenated(part(x, 0, n_args), values), at);
       const Tensors after = gathers ? Tensors() : advance(step, before, extra, at);
-      if (gathers) factors = rule_.factors(step);
+      if (gathers && leaves_memory) factors = rule_.factors(step);
 
       auto          backward = Builder::open();
       const Tensors ct       = arguments(*backward, out_types_);
@@ -227,7 +227,8 @@ class WindowBuilder {
       out.results.push_back(carried[w] ? run.carry[next++] : row(run.ys[left++], *options_.length - 1));
     for (size_t i = 0; i < factors.size(); ++i)
       if (factors[i].defined()) factors[i] = varies[i] ? run.ys[left++] : repeated(factors[i]);
-    out.memory = gathers ? rule_.gathered(graph_, memory, factors) : part(run.carry, n_carried, memory.size());
+    if (leaves_memory)
+      out.memory = gathers ? rule_.gathered(graph_, memory, factors) : part(run.carry, n_carried, memory.size());
 
     back.per_step          = part(run.ys, left, run.ys.size() - left);
     auto          backward = Builder::open();
@@ -237,11 +238,13 @@ class WindowBuilder {
     return out;
   }
 
-  // The same in every step of the window.
+  // The same in every step of the window. A value of the forward trace, so that nothing of this size is made before the
+  // program runs.
   Tensor repeated(const Tensor& t) const {
-    Shape shape = t.shape();
+    const Tensor once  = t.is_traced() ? t : Tensor(forward_, forward_->use(t), t.type());
+    Shape        shape = t.shape();
     shape.insert(shape.begin(), *options_.length);
-    return broadcast_to(expand_dims(t, 0), shape);
+    return broadcast_to(expand_dims(once, 0), shape);
   }
 
   struct Entry {
@@ -287,14 +290,15 @@ class WindowBuilder {
     return inputs;
   }
 
-  const ETraceGraph&     graph_;
-  const ModuleInfo&      info_;
-  const StatefulProgram& step_;
-  const LearningRule&    rule_;
-  const WindowOptions&   options_;
-  StateWays              ways_;
-  Types                  in_types_, out_types_, adjoint_types_;
-  Tensor                 call_;  // its number, when values are checked
+  const ETraceGraph&       graph_;
+  const ModuleInfo&        info_;
+  const StatefulProgram&   step_;
+  const LearningRule&      rule_;
+  const WindowOptions&     options_;
+  StateWays                ways_;
+  Types                    in_types_, out_types_, adjoint_types_;
+  Tensor                   call_;  // its number, when values are checked
+  std::shared_ptr<Builder> forward_;
 };
 
 }  // namespace

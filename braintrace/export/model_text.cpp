@@ -16,7 +16,6 @@ namespace {
 
 using codegen::storage_type;
 
-int64_t bytes_of(const Type& t) { return t.size() * static_cast<int64_t>(size_of(t.dtype)); }
 int64_t rounded_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
 std::string upper(std::string s) {
@@ -40,7 +39,7 @@ class Tables {
       if (known.type() == value.type() && identical(known, value)) return name;
     tables_.emplace_back(wanted, value);
     text += codegen::array_text(wanted, value);
-    bytes += bytes_of(value.type());
+    bytes += value.type().bytes();
     return wanted;
   }
   std::string text;
@@ -65,8 +64,8 @@ ExportSizes sizes_of(const LearningProgram& p, int64_t arena) {
   int64_t at = 0;
   for (const Slot& slot : p.slots) {
     if (!slot.is_written) continue;
-    s.states += bytes_of(slot.initial.type());
-    at = rounded_up(at, static_cast<int64_t>(size_of(slot.initial.dtype()))) + bytes_of(slot.initial.type());
+    s.states += slot.initial.type().bytes();
+    at = rounded_up(at, static_cast<int64_t>(size_of(slot.initial.dtype()))) + slot.initial.type().bytes();
   }
   s.ram = rounded_up(at, 8) + arena;
   return s;
@@ -110,7 +109,7 @@ Body body(const LearningProgram& p, const Function& f, const codegen::Entry& e, 
     }
     add(out, fmt::format("m->arena.bytes + {}", arena));
     copies += fmt::format("memcpy(m->{0}, m->arena.bytes + {1}, sizeof m->{0});\n", s.name, arena);
-    arena += rounded_up(bytes_of(s.initial.type()), 8);
+    arena += rounded_up(s.initial.type().bytes(), 8);
   }
   return {fmt::format("const void* in[] = {{{}}};\nvoid* out[] = {{{}}};\nbt_frame f;\nint status;\n"
                       "f.arena = m->arena.bytes;\nf.in = in;\nf.out = out;\n"
@@ -204,7 +203,7 @@ ModelText model_text(const LearningProgram& p, const ExportOptions& o) {
   ModelText out;
   out.sizes           = sizes_of(p, arena);
   out.sizes.constants = tables.bytes;
-  for (const Array& c : e.constants) out.sizes.constants += bytes_of(c.type());
+  for (const Array& c : e.constants) out.sizes.constants += c.type().bytes();
   out.header = header(p, o, out.sizes);
   out.source = fmt::format("/* See model.h. */\n#include \"model.h\"\n\n{}\n{}\n", e.source, tables.text);
   out.source += codegen::indented(fmt::format(

@@ -155,8 +155,8 @@ std::string fidelity_svg(const FidelityReport& r) {
     if (first) {
       if (i > 0)
         out += fmt::format("<path class=\"line-between\" d=\"M28 {} H{}\"/>", number(y), number(bars + bar_w + 44));
-      out += text("rule", 28, y + (f.setting.empty() ? 20 : 14), f.rule);
-      if (!f.setting.empty()) out += text("note", 28, y + 26, f.setting);
+      out += text("rule", 28, y + (f.setting.empty() ? 20 : 12.5), f.rule);
+      if (!f.setting.empty()) out += text("note", 28, y + 24, f.setting);
     }
     out += text("line", left - 16, y + 19.5, rows[i].label(r.steps), " text-anchor=\"end\"");
     for (size_t p = 0; p < columns.x.size(); ++p)

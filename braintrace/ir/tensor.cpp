@@ -2,6 +2,7 @@
 #include "braintrace/ir/tensor.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "braintrace/ir/builder.h"
 #include "braintrace/ir/op.h"
@@ -31,6 +32,22 @@ const std::shared_ptr<Builder>& Tensor::trace() const {
   return body_ ? body_->trace : none;
 }
 
+namespace {
+
+// Zeros stay as the system hands them out: they take no memory until they are written.
+Array filled(const Type& type, double value) {
+  const Array  one  = Array::scalar(type.dtype, value);
+  const size_t step = one.bytes();
+  const char*  from = static_cast<const char*>(one.raw());
+  Array        all(type);
+  if (std::all_of(from, from + step, [](char byte) { return byte == 0; })) return all;
+  char* to = static_cast<char*>(all.mutable_raw());
+  for (size_t at = 0; at < all.bytes(); at += step) std::memcpy(to + at, from, step);
+  return all;
+}
+
+}  // namespace
+
 Array Tensor::array() const {
   require(defined(), "tensor: it is undefined; assign a value before reading its elements.");
   if (is_traced())
@@ -39,8 +56,7 @@ Array Tensor::array() const {
         "  Return it from the traced function, or compute with operations instead of reading elements.",
         to_string(type()));
   if (body_->kind == Kind::Concrete) return *body_->array;
-  const std::vector<double> values(static_cast<size_t>(size()), fill());
-  return from_doubles(type(), values);
+  return filled(type(), fill());
 }
 
 double Tensor::item() const {

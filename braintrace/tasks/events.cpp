@@ -110,8 +110,9 @@ std::shared_ptr<Task> made_up_task(const Layout& layout, int64_t classes, int64_
 
 // Recordings that are listed once and read when asked for.
 std::shared_ptr<Task> recorded_task(const Layout& layout, int64_t classes, int64_t bins, uint64_t seed,
-                                    const Recordings& train, const Recordings& validation) {
-  TaskFacts facts          = facts_of(layout, classes, bins);
+                                    const std::function<Recordings(Part)>& recordings) {
+  const Recordings train = recordings(Part::Train), validation = recordings(Part::Validation);
+  TaskFacts        facts   = facts_of(layout, classes, bins);
   facts.train_samples      = std::ssize(train);
   facts.validation_samples = std::ssize(validation);
   return sampled(facts, seed, [=](Part part, int64_t which, Random&, const Sample& s) {
@@ -159,8 +160,9 @@ std::shared_ptr<Task> nmnist(const zoo::Fields& f, uint64_t seed) {
   const bool    first = f.flag("first_saccade");
   if (f.flag("synthetic")) return made_up_task(layout, 10, bins, 1500, seed);
   const std::string folder = folder_of(f, "Train/ and Test/");
-  return recorded_task(layout, 10, bins, seed, nmnist_recordings(folder + "/Train", first),
-                       nmnist_recordings(folder + "/Test", first));
+  return recorded_task(layout, 10, bins, seed, [&](Part part) {
+    return nmnist_recordings(folder + (part == Part::Train ? "/Train" : "/Test"), first);
+  });
 }
 
 // Folders <person>/<class>.npy, as the cut release has them.
@@ -208,12 +210,14 @@ std::shared_ptr<Task> dvs_gesture(const zoo::Fields& f, uint64_t seed) {
   const std::string folder =
       folder_of(f, "ibmGestureTrain/ and ibmGestureTest/, or trials_to_train.txt and trials_to_test.txt,");
   if (data::exists(folder + "/ibmGestureTrain"))
-    return recorded_task(layout, 11, bins, seed, cut_gestures(folder + "/ibmGestureTrain"),
-                         cut_gestures(folder + "/ibmGestureTest"));
+    return recorded_task(layout, 11, bins, seed, [&](Part part) {
+      return cut_gestures(folder + (part == Part::Train ? "/ibmGestureTrain" : "/ibmGestureTest"));
+    });
   require(data::exists(folder + "/trials_to_train.txt"),
           "{}: there is neither ibmGestureTrain/ (cut clips) nor trials_to_train.txt (AEDAT recordings).", folder);
-  return recorded_task(layout, 11, bins, seed, raw_gestures(folder, "trials_to_train.txt"),
-                       raw_gestures(folder, "trials_to_test.txt"));
+  return recorded_task(layout, 11, bins, seed, [&](Part part) {
+    return raw_gestures(folder, part == Part::Train ? "trials_to_train.txt" : "trials_to_test.txt");
+  });
 }
 
 Recordings spike_recordings(const std::string& path, int64_t classes) {
@@ -234,8 +238,9 @@ auto spoken(int64_t classes, const std::string& train, const std::string& valida
     const int64_t bins = count(f, "bins");
     if (f.flag("synthetic")) return made_up_task(layout, classes, bins, 8000, seed);
     const std::string folder = folder_of(f, train + " and " + validation);
-    return recorded_task(layout, classes, bins, seed, spike_recordings(folder + "/" + train, classes),
-                         spike_recordings(folder + "/" + validation, classes));
+    return recorded_task(layout, classes, bins, seed, [&](Part part) {
+      return spike_recordings(folder + "/" + (part == Part::Train ? train : validation), classes);
+    });
   };
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -71,9 +72,16 @@ std::string text_of(const std::string& path) {
 }
 ordered_json parsed(const std::string& text, const std::string& where) {
   constexpr int deepest = 100;  // what is written out again goes as deep on the stack
+  using Event           = ordered_json::parse_event_t;
+  std::vector<std::set<std::string>> given;  // names of fields, for each object that is open
   try {
-    return ordered_json::parse(text, [&](int depth, auto, auto&) {
+    return ordered_json::parse(text, [&](int depth, Event event, ordered_json& value) {
       require(depth <= deepest, "{}: more than {} brackets inside each other.", where, deepest);
+      if (event == Event::object_start) given.emplace_back();
+      if (event == Event::object_end) given.pop_back();
+      if (event == Event::key)
+        require(given.back().insert(value.get<std::string>()).second, "{}: the field '{}' is given twice.", where,
+                value.get<std::string>());
       return true;
     });
   } catch (const nlohmann::json::exception& error) {
@@ -128,7 +136,8 @@ void set_field(ordered_json& config, const std::string& assignment) {
               at->size());
       at = &(*at)[std::stoul(key)];
     } else {
-      require(at->is_null() || at->is_object(), "--set {}: there is nothing to set inside {}.", assignment, at->dump());
+      require(at->is_null() || at->is_object(), "--set {}: there is nothing to set inside {}; replace it as a whole.",
+              assignment, at->dump());
       at = &(*at)[key];
     }
   }
@@ -175,6 +184,7 @@ Config from_json(const ordered_json& given, const std::string& where, const std:
   c.dt        = f.number("dt");
   if (!(c.dt > 0)) f.refuse("dt", fmt::format("expected a positive number, got {}.", c.dt));
   c.output = text_if(f, "output");
+  if (f.has("output") && c.output.empty()) f.refuse("output", "the name of the folder is empty.");
 
   const auto inner = [&](const char* name, const Section& s) {
     return s.fields(json[name], fmt::format("{}.{}", where, name));

@@ -7,36 +7,17 @@
 #include "braintrace/model/environment.h"
 #include "braintrace/model/functions.h"
 #include "braintrace/model/loops.h"
-#include "braintrace/model/random_stream.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/ops/reduce.h"
 #include "braintrace/ops/spike.h"
+#include "braintrace/train/undo.h"
 
 namespace braintrace::train {
 
 namespace {
 
 using Values = std::vector<Tensor>;
-
-// States of a model and the random stream, put back at the end.
-class Undo {
- public:
-  explicit Undo(const Module& model) {
-    StateMap states = model.states();
-    states.emplace_back(Path{}, random::default_stream());
-    for (const auto& [path, state] : states)
-      for (const std::string& leaf : state.leaf_names()) values_.push_back({{state, leaf}, state.leaf(leaf)});
-  }
-  ~Undo() {
-    for (const auto& [where, value] : values_) where.set(value);
-  }
-  Undo(const Undo&)            = delete;
-  Undo& operator=(const Undo&) = delete;
-
- private:
-  std::vector<std::pair<StateLeaf, Tensor>> values_;
-};
 
 bool is_batched(const Type& t, int64_t batch) { return !t.shape.empty() && t.shape[0] == batch && is_float(t.dtype); }
 

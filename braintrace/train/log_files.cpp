@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/train/log_files.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
@@ -17,21 +18,21 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// Bytes of a text file to keep: its whole lines up to the first whose step is beyond the checkpoint. `step_of` gives
-// the step of a line, or nothing where the line is no record.
-template <class StepOf>
-int64_t kept_lines(const std::string& path, int64_t start_step, StepOf step_of) {
-  if (start_step == 0 || !std::filesystem::exists(path)) return 0;
+// Bytes of a text file to keep: its whole lines up to the first that is not before the checkpoint. `is_before` says so
+// of a line, or nothing where the line is no record.
+template <class IsBefore>
+int64_t kept_lines(const std::string& path, const RunRecord& run, IsBefore is_before) {
+  if (run.start_step == 0 || !std::filesystem::exists(path)) return 0;
   std::ifstream file(path, std::ios::binary);
   require(file.good(), "{}: cannot open the log of the run.", path);
   int64_t     kept = 0, number = 0;
   std::string line;
   while (std::getline(file, line) && !file.eof()) {  // what ends without a newline was cut off
     ++number;
-    const std::optional<int64_t> step = step_of(line, number);
-    require(step.has_value(), "{}:{}: this is no line of a run's log.\n  Move the file away, or log elsewhere.", path,
+    const std::optional<bool> before = is_before(line, number);
+    require(before.has_value(), "{}:{}: this is no line of a run's log.\n  Move the file away, or log elsewhere.", path,
             number);
-    if (*step > start_step) break;
+    if (!*before) break;
     kept += static_cast<int64_t>(line.size()) + 1;
   }
   return kept;
@@ -42,24 +43,38 @@ std::string text(double value) {
   return std::isfinite(value) ? fmt::format("{}", value) : std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
 }
 
-std::optional<int64_t> json_step(const std::string& line, int64_t) {
+std::optional<bool> json_is_before(const RunRecord& run, const std::string& line) {
   const auto j = ordered_json::parse(line, nullptr, false);
   if (!j.is_object() || !j.contains("step") || !j["step"].is_number_integer()) return {};
-  return j["step"].get<int64_t>();
+  const int64_t step = j["step"].get<int64_t>();
+  if (j.value("kind", "") != "alarm") return is_before_checkpoint(run, step, j.value("kind", "") == "validation");
+  return std::any_of(run.alarms.begin(), run.alarms.end(), [&](const Alarm& a) {
+    return a.step == step && utf8(a.kind) == j.value("alarm", "") && utf8(a.where) == j.value("where", "");
+  });
 }
 
 constexpr std::string_view csv_head = "step,part,loss,accuracy,gradient_norm,learning_rate,seconds";
 
-std::optional<int64_t> csv_step(const std::string& line, int64_t number) {
-  if (number == 1) return line == csv_head ? std::optional<int64_t>(0) : std::nullopt;
+std::optional<bool> csv_is_before(const RunRecord& run, const std::string& line, int64_t number) {
+  if (number == 1) return line == csv_head ? std::optional(true) : std::nullopt;
   int64_t    step = 0;
   const auto end  = std::from_chars(line.data(), line.data() + line.size(), step);
-  return end.ec == std::errc() && *end.ptr == ',' ? std::optional(step) : std::nullopt;
+  if (end.ec != std::errc() || *end.ptr != ',') return {};
+  return is_before_checkpoint(run, step, std::string_view(end.ptr).starts_with(",validation,"));
 }
 
 }  // namespace
 
-void JsonlLog::begin(const RunRecord& run) { file_.emplace(path_, kept_lines(path_, run.start_step, json_step)); }
+bool is_before_checkpoint(const RunRecord& run, int64_t step, bool validation) {
+  if (!validation) return step <= run.start_step;
+  return std::any_of(run.validations.begin(), run.validations.end(),
+                     [&](const ValidationRecord& v) { return v.step == step; });
+}
+
+void JsonlLog::begin(const RunRecord& run) {
+  file_.emplace(path_,
+                kept_lines(path_, run, [&](const std::string& line, int64_t) { return json_is_before(run, line); }));
+}
 void JsonlLog::step(const StepRecord& r) {
   ordered_json j = {{"kind", "step"}, {"step", r.step}, {"loss", r.loss}};
   if (r.accuracy >= 0) j["accuracy"] = r.accuracy;
@@ -81,7 +96,8 @@ void JsonlLog::alarm(const Alarm& a) {
 }
 
 void CsvLog::begin(const RunRecord& run) {
-  const int64_t kept = kept_lines(path_, run.start_step, csv_step);
+  const int64_t kept =
+      kept_lines(path_, run, [&](const std::string& line, int64_t number) { return csv_is_before(run, line, number); });
   file_.emplace(path_, kept);
   if (kept == 0) file_->append(std::string(csv_head) + "\n");
 }

@@ -2,7 +2,8 @@
 // What a run tells, as files. Every record is written whole and at once, so a killed run leaves whole records.
 //
 // Files are opened when the run begins. One that goes on from a checkpoint drops what a file holds beyond that step,
-// since these steps are done again, and goes on from there. A new run replaces a file that is there.
+// since these steps are done again, and goes on from there; so it does with the validation that ended a run, which came
+// after its last checkpoint. A new run replaces a file that is there.
 #pragma once
 
 #include <optional>
@@ -11,6 +12,9 @@
 #include "braintrace/train/run_record.h"
 
 namespace braintrace::train {
+
+// Whether a record of an update or a validation belongs to what the checkpoint knows.
+bool is_before_checkpoint(const RunRecord& run, int64_t step, bool validation);
 
 // One JSON object per line, of kind step, validation or alarm. Numbers that are not finite are null.
 class JsonlLog : public Observer {

@@ -42,6 +42,7 @@ class LogFiles : public testing::Test {
 RunRecord from(int64_t start_step) {
   RunRecord run;
   run.start_step = start_step;
+  for (int64_t s = 2; s <= start_step; s += 2) run.validations.push_back({s, 0.25, 0.75});
   return run;
 }
 
@@ -58,7 +59,15 @@ void resumes_without_a_seam(const std::string& whole, const std::string& resumed
     Log log(resumed);
     log.begin(from(0));
     tell(log, 1, 7);
+    log.alarm({7, "dead", "snn.V", "at the end"});
+    log.validation({7, 0.5, 0.5});  // at the end of the run, after its last checkpoint
   }
+  {
+    Log log(resumed);
+    log.begin(from(7));
+    tell(log, 8, 9);
+  }
+  EXPECT_EQ(read(resumed), read(whole));
   {
     Log log(resumed);
     log.begin(from(4));  // the checkpoint is older than the end of the log

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/train/parts.h"
 
+#include <algorithm>
 #include <new>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "braintrace/algorithms/compile.h"
@@ -33,7 +35,11 @@ struct Rule {
   std::string                 name;  // or
   std::optional<ETraceConfig> point;
   RuleOptions                 options;
+  std::string                 modulator;  // where it comes from; empty for a number
+  std::optional<double>       synthesizer_lr;
 };
+
+constexpr double usual_synthesizer_lr = 1e-2;
 
 Rule rule_of(const std::string& text) {
   nlohmann::json object = nlohmann::json::parse(text);
@@ -46,14 +52,26 @@ Rule rule_of(const std::string& text) {
   }
   object.erase("name");
   object.erase("config");
+  Tensor modulator;
   if (object.contains("modulator")) {
-    require(object["modulator"].is_number(), "modulator: expected a number, got {}.", object["modulator"].dump());
-    out.options.modulator = Tensor(Array::scalar(DType::F32, object["modulator"].get<double>()));
+    const nlohmann::json& given = object["modulator"];
+    const auto&           words = Modulation::sources();
+    const auto is_word = [&](const std::string& word) { return given.is_string() && given.get<std::string>() == word; };
+    require(given.is_number() || std::any_of(words.begin(), words.end(), is_word),
+            "modulator: expected a number or one of {}, got {}.", fmt::join(words, ", "), given.dump());
+    if (given.is_string()) out.modulator = given.get<std::string>();
+    modulator = Tensor(Array::scalar(DType::F32, given.is_number() ? given.get<double>() : 0));
     object.erase("modulator");
   }
-  const Tensor modulator = out.options.modulator;
-  out.options            = rule_options_from_json(object);
-  out.options.modulator  = modulator;
+  if (object.contains("synthesizer_lr")) {
+    const nlohmann::json& given = object["synthesizer_lr"];
+    require(given.is_number() && given.get<double>() > 0, "synthesizer_lr: expected a positive number, got {}.",
+            given.dump());
+    out.synthesizer_lr = given.get<double>();
+    object.erase("synthesizer_lr");
+  }
+  out.options           = rule_options_from_json(object);
+  out.options.modulator = modulator;
   return out;
 }
 
@@ -62,8 +80,7 @@ Type step_type(const tasks::Batch& batch) {
 }
 
 // The learner of a model on the inputs of a task. What goes wrong while the model runs is a misfit of the two.
-std::unique_ptr<OnlineLearner> learner_of(const Config& config, Module& model, const Type& input) {
-  const Rule         rule = at_place("config.rule", [&] { return rule_of(config.rule); });
+std::unique_ptr<OnlineLearner> learner_of(const Rule& rule, Module& model, const Type& input) {
   const SetupOptions setup{.batch_size = input.shape[0]};
   const Tensor       x(input, 0);
   auto               learner = at_place("config.rule", [&] {
@@ -85,13 +102,22 @@ std::unique_ptr<OnlineLearner> learner_of(const Config& config, Module& model, c
   return learner;
 }
 
-// Group shapes come from the compiled graph, so the synthesiser follows it. It starts at zero, as D-RTRL.
-std::shared_ptr<SyntheticGradient> synthesizer_of(OnlineLearner& learner, DType precision) {
-  auto* dni = dynamic_cast<DNI*>(&learner);
-  if (!dni) return nullptr;
-  auto out = std::make_shared<SyntheticGradient>(dni->group_signal_shapes(), 0, 0, precision);
-  dni->attach_synthesizer(out);
-  return out;
+// What some rules ask for besides a loss. Shapes come from the compiled graph.
+void add_signals(Parts& p, Rule rule, const Config& config) {
+  auto* dni   = dynamic_cast<DNI*>(p.learner.get());
+  auto* three = dynamic_cast<ThreeFactor*>(p.learner.get());
+  require(dni || !rule.synthesizer_lr, "synthesizer_lr: this rule has no synthesiser; it is for DNI.");
+  if (dni) {  // it starts at zero, as D-RTRL
+    p.synthesizer = std::make_shared<SyntheticGradient>(dni->group_signal_shapes(), 0, 0, config.precision);
+    dni->attach_synthesizer(p.synthesizer);
+    p.synthesizer_optimizer = std::make_unique<optim::Adam>(rule.synthesizer_lr.value_or(usual_synthesizer_lr));
+    p.synthesizer_optimizer->register_trainable_weights(p.synthesizer->params());
+  }
+  if (!three) return;
+  if (!rule.options.modulator.defined()) rule.modulator = "loss";
+  if (rule.modulator.empty()) return;
+  p.modulation.emplace(rule.modulator, p.classes(), p.learner->graph(), config.batch, config.precision);
+  three->set_modulator(Tensor(Type{config.precision, {}}, 0));  // until an update knows better
 }
 
 void check_outputs(const Config& config, const Parts& p, const tasks::Batch& batch) {
@@ -129,8 +155,9 @@ Parts make_parts(const Config& config) {
   require(config.epochs == 0 || p.task->facts().train_samples > 0,
           "config.epochs: the samples of this task have no end; give steps.");
   const auto batch = at_place("config.batch", [&] { return batch_of(config, *p.task, tasks::Part::Train, 0); });
-  p.learner        = learner_of(config, *p.model, step_type(batch));
-  p.synthesizer    = synthesizer_of(*p.learner, config.precision);
+  const Rule rule  = at_place("config.rule", [&] { return rule_of(config.rule); });
+  p.learner        = learner_of(rule, *p.model, step_type(batch));
+  at_place("config.rule", [&] { add_signals(p, rule, config); });
   check_outputs(config, p, batch);
   p.optimizer = std::move(made.optimizer);
   p.optimizer->register_trainable_weights(p.model->params());
@@ -139,14 +166,15 @@ Parts make_parts(const Config& config) {
 
 Parts make_probe(const Config& config, const Parts& trained) {
   Parts p;
-  p.task         = trained.task;
-  p.model        = zoo::build_model(config.model);
-  p.loss         = trained.loss;
-  Config one     = config;
-  one.batch      = 1;
-  const Type in  = step_type(batch_of(one, *p.task, tasks::Part::Validation, 0));
-  p.learner      = learner_of(one, *p.model, in);
-  p.synthesizer  = synthesizer_of(*p.learner, config.precision);
+  p.task          = trained.task;
+  p.model         = zoo::build_model(config.model);
+  p.loss          = trained.loss;
+  Config one      = config;
+  one.batch       = 1;
+  const Type in   = step_type(batch_of(one, *p.task, tasks::Part::Validation, 0));
+  const Rule rule = rule_of(config.rule);
+  p.learner       = learner_of(rule, *p.model, in);
+  add_signals(p, rule, one);
   const auto put = [](const StateMap& from, const StateMap& to) {
     for (size_t i = 0; i < from.size(); ++i)
       for (const std::string& leaf : from[i].second.leaf_names())
@@ -155,6 +183,15 @@ Parts make_probe(const Config& config, const Parts& trained) {
   for (StateKind kind : {StateKind::Param, StateKind::LongTerm})
     put(trained.model->states(kind), p.model->states(kind));
   return p;
+}
+
+std::vector<std::pair<std::string, StateMap>> Parts::states() const {
+  std::vector<std::pair<std::string, StateMap>> out = {
+      {"model", model->states()}, {"optimizer", optimizer->states()}, {"learner", learner->own_states()}};
+  if (synthesizer) out.emplace_back("synthesizer", synthesizer->states());
+  if (synthesizer) out.emplace_back("synthesizer_optimizer", synthesizer_optimizer->states());
+  if (modulation) out.emplace_back("modulation", modulation->states());
+  return out;
 }
 
 void reset_sequence(Parts& parts) {

@@ -9,6 +9,7 @@
 #include "braintrace/tasks/task.h"
 #include "braintrace/train/config.h"
 #include "braintrace/train/loss.h"
+#include "braintrace/train/modulation.h"
 
 namespace braintrace::train {
 
@@ -17,11 +18,15 @@ struct Parts {
   std::shared_ptr<Module>            model;
   std::unique_ptr<OnlineLearner>     learner;
   std::unique_ptr<optim::Optimizer>  optimizer;
-  std::shared_ptr<SyntheticGradient> synthesizer;  // of DNI; null for other rules
+  std::shared_ptr<SyntheticGradient> synthesizer;            // of DNI; null for other rules
+  std::unique_ptr<optim::Optimizer>  synthesizer_optimizer;  // likewise
+  std::optional<Modulation>          modulation;             // of three-factor rules whose modulator the task gives
   int64_t                            updates_per_epoch = 1;
   std::optional<StepLoss>            loss;
 
   bool classes() const { return task->facts().targets == tasks::TargetKind::Classes; }
+  // Everything that is remembered between updates, by the name of its owner.
+  std::vector<std::pair<std::string, StateMap>> states() const;
 };
 
 // Throws UserError for anything that cannot be made, and when model, task and loss do not fit.

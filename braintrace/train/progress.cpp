@@ -55,15 +55,15 @@ Screen Screen::standard_error() {
 
 // The parts in order of importance, as many as fit.
 std::string Progress::line(int columns) const {
-  const auto               done    = static_cast<double>(last_.step - first_);
-  const double             rate    = last_.seconds > 0 ? done / last_.seconds : 0;
-  const double             seconds = rate > 0 ? static_cast<double>(total_ - last_.step) / rate : INFINITY;
+  const auto               done  = static_cast<double>(last_.step - first_.step);
+  const double             spent = last_.seconds - first_.seconds;
+  const double             rate  = spent > 0 ? done / spent : 0;
   std::vector<std::string> parts;
   parts.push_back(total_ ? fmt::format("{}/{}", last_.step, total_) : fmt::format("step {}", last_.step));
   parts.push_back(fmt::format("loss {:.4g}", loss_));
   if (accuracy_ >= 0) parts.push_back(fmt::format("accuracy {:.1f} %", 100 * accuracy_));
-  if (total_) parts.push_back(clock_text(seconds) + " left");
-  parts.push_back(rate >= 10 ? fmt::format("{:.0f} steps/s", rate) : fmt::format("{:.2g} steps/s", rate));
+  if (total_ && rate > 0) parts.push_back(clock_text(static_cast<double>(total_ - last_.step) / rate) + " left");
+  if (rate > 0) parts.push_back(rate >= 10 ? fmt::format("{:.0f} steps/s", rate) : fmt::format("{:.2g} steps/s", rate));
   if (total_ && screen_.is_terminal)
     parts.push_back(bar(static_cast<double>(last_.step) / static_cast<double>(total_)));
   std::string out;
@@ -93,8 +93,9 @@ void Progress::say(const std::string& text) {
 void Progress::step(const StepRecord& r) {
   const bool is_first = last_.step == 0;
   last_               = r;
-  loss_               = is_first ? r.loss : smoothed(loss_, r.loss);
-  accuracy_           = accuracy_ < 0 || r.accuracy < 0 ? r.accuracy : smoothed(accuracy_, r.accuracy);
+  if (is_first) first_ = r;
+  loss_     = is_first ? r.loss : smoothed(loss_, r.loss);
+  accuracy_ = accuracy_ < 0 || r.accuracy < 0 ? r.accuracy : smoothed(accuracy_, r.accuracy);
   if (drawn_at_ < 0 || r.seconds - drawn_at_ >= (screen_.is_terminal ? terminal_interval : plain_interval)) draw();
 }
 
@@ -108,7 +109,7 @@ void Progress::alarm(const Alarm& a) { say(fmt::format("step {}: {} at {}: {}", 
 
 void Progress::end(const RunRecord&) {
   if (last_.step == 0) return;
-  draw();
+  if (screen_.is_terminal || drawn_at_ < last_.seconds) draw();
   if (screen_.is_terminal) screen_.write("\n");
 }
 

@@ -23,7 +23,7 @@ class Progress : public Observer {
  public:
   explicit Progress(Screen screen = Screen::standard_error()) : screen_(std::move(screen)) {}
 
-  void begin(const RunRecord& run) override { first_ = run.start_step, total_ = run.total_steps; }
+  void begin(const RunRecord& run) override { total_ = run.total_steps; }
   void step(const StepRecord& r) override;
   void validation(const ValidationRecord& r) override;
   void alarm(const Alarm& a) override;
@@ -35,8 +35,8 @@ class Progress : public Observer {
   void        say(const std::string& text);  // a line that stays
 
   Screen     screen_;
-  int64_t    first_ = 0, total_ = 0;  // updates done before, and of the whole run; 0 where it has no end
-  StepRecord last_;
+  int64_t    total_ = 0;                 // updates of the whole run; 0 where it has no end
+  StepRecord first_, last_;              // of this process; the rate is counted from the first one, which compiles
   double     loss_ = 0, accuracy_ = -1;  // smoothed
   double     drawn_at_ = -1;
   bool       is_drawn_ = false;

@@ -180,13 +180,14 @@ std::vector<int64_t> liveliest(const Array& values) {
 
 bool is_matrix(const Array& a) { return a.shape().size() == 2 && a.size() > 0; }
 
-std::string outputs(const Activity& a) {
+std::string outputs(const Activity& a, const std::vector<std::string>& class_names) {
   if (!is_matrix(a.outputs)) return "";
   const bool classes = a.targets.shape().size() == 1 && !is_float(a.targets.dtype());
   if (classes) {
     const Integers       target(a.targets);
     std::vector<int64_t> marks(target.data(), target.data() + a.targets.size());
-    return heat_map({"Outputs over one sample; the line is the target", "step", "class", a.outputs, marks});
+    return heat_map(
+        {"Outputs over one sample; the line is the target", "step", "class", a.outputs, marks, class_names});
   }
   LineChart chart{"Outputs and targets of one sample", "step", {}, {}, false, false};
   for (int64_t j = 0; j < std::min<int64_t>(a.outputs.shape()[1], 3); ++j) {
@@ -294,7 +295,7 @@ std::string report_html(const RunRecord& run) {
   out += section("Curves", "Faint: single updates, or the range of those that share a pixel; bold: their running mean.",
                  charts(curves(run)));
   out += section("Answers", "Of the last validation; a cell's shade is its share of the row.",
-                 charts(confusion(run) + outputs(run.activity)));
+                 charts(confusion(run) + outputs(run.activity, run.class_names)));
   out += section("Activity",
                  "One validation sample after training: what went in, what the network did, and how much of "
                  "the past each weight's eligibility trace remembers.",

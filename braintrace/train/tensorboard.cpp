@@ -68,13 +68,15 @@ std::string file_in(const std::string& folder) {
   return (std::filesystem::path(folder) / "events.out.tfevents.0.braintrace").string();
 }
 
-int64_t kept_events(const std::string& path, int64_t start_step) {
-  if (start_step == 0 || !std::filesystem::exists(path)) return 0;
+int64_t kept_events(const std::string& path, const RunRecord& run) {
+  if (run.start_step == 0 || !std::filesystem::exists(path)) return 0;
   const Buffer           file = read_file(path);
   const std::string_view all(reinterpret_cast<const char*>(file.data.get()), file.size);
-  size_t                 kept = 0;
-  for (TfRecord r = first_tfrecord(all); r.whole && step_of(r.bytes) <= start_step;
-       r          = first_tfrecord(all.substr(kept)))
+  const auto             before = [&](std::string_view event) {
+    return is_before_checkpoint(run, step_of(event), event.find("validation/loss") != event.npos);
+  };
+  size_t kept = 0;
+  for (TfRecord r = first_tfrecord(all); r.whole && before(r.bytes); r = first_tfrecord(all.substr(kept)))
     kept += r.length;
   return static_cast<int64_t>(kept);
 }
@@ -83,7 +85,7 @@ int64_t kept_events(const std::string& path, int64_t start_step) {
 
 void TensorboardLog::begin(const RunRecord& run) {
   const std::string path = file_in(folder_);
-  const int64_t     kept = kept_events(path, run.start_step);
+  const int64_t     kept = kept_events(path, run);
   file_.emplace(path, kept);
   if (kept == 0) file_->append(tfrecord(event_head() + bytes(3, "brain.Event:2")));
 }

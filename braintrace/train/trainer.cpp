@@ -137,9 +137,11 @@ StepRecord Trainer::Impl::step() {
   // Where one window is the whole sequence, traces are neither given nor left. UORO keeps its count of steps there.
   const bool fresh = config.reset && s->from == 0 && s->to == T && config.window.steps_of(T) == T &&
                      parts.learner->rule().name() != "UORO";
-  const UpdateOutcome o = updater->learn(stretch_of(b, s->from, s->to), fresh);
-  time                  = s->to;
-  if (!next_stretch(b, time)) {  // what is left of the sequence matters only to states that live on
+  const UpdateOutcome o    = updater->learn(stretch_of(b, s->from, s->to), fresh);
+  const bool          last = !next_stretch(b, s->to);
+  time                     = s->to;
+  if (last) {  // what is left of the sequence matters only to states that live on
+    if (config.reset && !fresh) updater->close();
     if (time < T && !config.reset) updater->advance(stretch_of(b, time, T));
     time = 0;
     ++batch;
@@ -199,10 +201,7 @@ bool Trainer::Impl::enough() const {
 
 Checkpoint Trainer::Impl::checkpoint() const {
   Checkpoint c;
-  gather(c.arrays, "model", parts.model->states());
-  gather(c.arrays, "optimizer", parts.optimizer->states());
-  gather(c.arrays, "learner", parts.learner->own_states());
-  if (parts.synthesizer) gather(c.arrays, "synthesizer", parts.synthesizer->states());
+  for (const auto& [owner, states] : parts.states()) gather(c.arrays, owner, states);
   c.arrays["random.key"] = surroundings.key.array();
   history.save(c.arrays);
   std::vector<double> validations;
@@ -224,10 +223,7 @@ void Trainer::Impl::load(const std::string& path) {
   const Config      there = read_config(c.config, path);
   const std::string what  = difference(there, config);
   require(what.empty(), "{}: this run is not the one of the checkpoint: {}.", path, what);
-  restore(c.arrays, "model", parts.model->states(), path);
-  restore(c.arrays, "optimizer", parts.optimizer->states(), path);
-  restore(c.arrays, "learner", parts.learner->own_states(), path);
-  if (parts.synthesizer) restore(c.arrays, "synthesizer", parts.synthesizer->states(), path);
+  for (const auto& [owner, states] : parts.states()) restore(c.arrays, owner, states, path);
   try {
     surroundings.key = c.arrays.at("random.key");
     history.load(c.arrays);
@@ -316,7 +312,8 @@ Ending Trainer::run(const std::function<bool()>& stop) {
   } catch (const UserError& error) {
     const auto left = folder.files();
     fail("{}\n  {}", error.what(),
-         left.empty() ? "There is no checkpoint yet." : fmt::format("The last good checkpoint is {}.", left.back()));
+         left.empty() ? "There is no checkpoint yet."
+                      : fmt::format("The last good checkpoint is {}; --resume goes on from it.", left.back()));
   }
 }
 

@@ -35,7 +35,7 @@ json rule_named(const std::string& name) {
   json out = {{"name", name}};
   if (name == "ES_D_RTRL") out["decay_or_rank"] = 0.8;
   if (name == "EProp") out.update({{"kappa_filter_decay", 0.5}, {"feedback", "random"}, {"random_feedback_key", 3}});
-  if (name == "ThreeFactor") out["modulator"] = 0.5;
+  if (name == "ThreeFactor") out["modulator"] = "reward";
   return out;
 }
 
@@ -86,7 +86,73 @@ TEST_F(TrainerTest, ResumingIsNotStopping) {
       const NamedArrays half = read_checkpoint(file("half")).arrays;
       EXPECT_GT(largest(half, "model.rnn.h"), 0);
       EXPECT_EQ(largest(half, "learner.etrace") > 0, a.name != "BPTT");
+      EXPECT_EQ(largest(half, "synthesizer.weight") > 0, a.name == "DNI");
+      EXPECT_EQ(largest(half, "modulation.usual") > 0, a.name == "ThreeFactor");
     }
+}
+
+// Plain input weights, whose effect on the states of a later window only an estimate knows.
+TEST_F(TrainerTest, DniLearnsWhatWindowsCutOff) {
+  json c                           = small();
+  c["model"]["layers"][0]          = {{"name", "rnn"}, {"type", "plain_etp_rnn"}, {"n_in", 6}, {"n_rec", 8}};
+  c["model"]["layers"][1]["n_in"]  = 8;
+  c["model"]["layers"][1]["n_out"] = 6;
+  c["task"]                        = {{"type", "copy"}, {"lag", 6}, {"count", 1}, {"symbols", 4}};
+  c["rule"]                        = {{"name", "DNI"}};
+  c["backend"]                     = "cpu";
+  c["optimizer"]                   = {{"lr", 0.003}};
+  c["batch"]                       = 32;
+  c["seed"]                        = 1;
+  c["window"]                      = 1;
+  const auto loss_after            = [&](int updates) {
+    Trainer trainer(read_config(c.dump()));
+    for (int i = 0; i < updates; ++i) trainer.step();
+    trainer.save(file("after"));
+    return trainer.validate(2).loss;
+  };
+  const double before = loss_after(0), trained = loss_after(400);
+  EXPECT_GT(largest(read_checkpoint(file("after")).arrays, "synthesizer.weight"), 1e-3);
+  c["rule"]["synthesizer_lr"] = 1e-12;
+  const double without        = loss_after(400);
+  EXPECT_LT(trained, 0.1 * before);
+  EXPECT_LT(trained, 0.5 * without);
+  // A window that holds the sequence cuts nothing off.
+  c["window"] = "all";
+  loss_after(3);
+  EXPECT_EQ(largest(read_checkpoint(file("after")).arrays, "synthesizer"), 0);
+}
+
+// ∇ = m ε with m = R - R̄; the first rate is zero, so that weights change with the second update only.
+TEST_F(TrainerTest, TheModulatorIsTheLossAgainstItsMean) {
+  json c         = small();
+  c["batch"]     = 1;
+  c["update"]    = "step";
+  c["optimizer"] = {
+      {"type", "sgd"}, {"lr", 1}, {"schedule", {{"type", "linear"}, {"first", 0}, {"last", 1}, {"length", 2}}}};
+  std::vector<double> losses;
+  const auto          change_under = [&](const json& rule) {
+    c["rule"] = rule;
+    Trainer trainer(read_config(c.dump()));
+    losses.clear();
+    std::vector<double> out;
+    for (const char* name : {"first", "second"}) {
+      losses.push_back(trainer.step().loss);
+      trainer.save(file(name));
+    }
+    const Array a = read_checkpoint(file("first")).arrays.at("model.rnn.Wh.weight.weight"),
+                b = read_checkpoint(file("second")).arrays.at("model.rnn.Wh.weight.weight");
+    for (int64_t i = 0; i < a.size(); ++i) out.push_back(at(b, i) - at(a, i));
+    return out;
+  };
+  const auto   by_one  = change_under({{"name", "ThreeFactor"}, {"modulator", 1}});
+  const auto   by_loss = change_under("ThreeFactor");
+  const double m       = losses[1] - (losses[0] + losses[1]) / 2;
+  double       most    = 0;
+  for (size_t i = 0; i < by_one.size(); ++i) {
+    most = std::max(most, std::abs(m * by_one[i]));
+    EXPECT_NEAR(by_loss[i], m * by_one[i], 1e-6);
+  }
+  EXPECT_GT(most, 1e-4);
 }
 
 // Everything a checkpoint holds of the run matters: with any of it changed, the run goes another way.
@@ -244,6 +310,10 @@ TEST_F(TrainerTest, MisfitsAreRefusedBeforeAnythingStarts) {
   expect_refused(with("/rule", "D_RTLR"), "did you mean");
   expect_refused(with("/rule", json{{"name", "D_RTRL"}, {"n", 2}}), "it takes no n");
   expect_refused(with("/loss", "mse"), "no loss for classes");
+  expect_refused(with("/rule", json{{"name", "ThreeFactor"}, {"modulator", "los"}}), "a number or one of loss, reward");
+  expect_refused(with("/rule", json{{"name", "D_RTRL"}, {"modulator", "loss"}}), "it takes no modulator");
+  expect_refused(with("/rule", json{{"name", "D_RTRL"}, {"synthesizer_lr", 1}}), "it is for DNI");
+  expect_refused(with("/rule", json{{"name", "DNI"}, {"synthesizer_lr", -1}}), "expected a positive number, got -1");
   expect_refused(with("/optimizer/lr", -1), "config.optimizer.lr");
   json endless = small();
   endless.erase("steps");

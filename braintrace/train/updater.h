@@ -27,10 +27,15 @@ class Updater {
   UpdateOutcome learn(const Stretch& s, bool fresh) const { return fresh ? learn_fresh_(s) : learn_(s); }
   // States and traces only, where nothing is asked.
   void advance(const Stretch& s) const { advance_(s); }
+  // No loss follows in this sequence.
+  void close() const {
+    if (close_) close_();
+  }
 
  private:
   std::function<UpdateOutcome(const Stretch&)> learn_, learn_fresh_;
   std::function<void(const Stretch&)>          advance_;
+  std::function<void()>                        close_;  // null where a rule does not look ahead
 };
 
 }  // namespace braintrace::train

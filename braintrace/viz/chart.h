@@ -37,6 +37,8 @@ struct GridChart {
   Array       values;
   // Classes to mark, one row per column; empty for none.
   std::vector<int64_t> marks = {};
+  // In place of numbers, where there is room for all of them.
+  std::vector<std::string> row_names = {};
 };
 std::string heat_map(const GridChart& chart);
 // A tick wherever a value is not zero.

@@ -94,15 +94,31 @@ double grid_height(const Grid& g) {
   return Frame::top + std::clamp(static_cast<double>(g.rows) * 9, 60.0, 260.0) + Frame::bottom;
 }
 
-std::string row_axis(const Grid& g, const std::string& name, double bottom) {
-  std::string   out;
-  const double  cell = (bottom - Frame::top) / static_cast<double>(std::max<int64_t>(g.rows, 1));
-  const int64_t step = std::max<int64_t>(1, (g.rows + 5) / 6);
-  for (int64_t r = 0; r < g.rows; r += step)
-    out += label("tick end", Frame::left - 7, Frame::top + (static_cast<double>(r) + 0.5) * cell + 4,
-                 fmt::format("{}", g.row_id(r)));
+// At most eight letters.
+std::string short_name(const std::string& name) {
+  const std::string all = utf8(name);
+  size_t            end = 0;
+  for (int letters = 0; end < all.size() && letters < 8; ++letters) do
+      ++end;
+    while (end < all.size() && (all[end] & 0xC0) == 0x80);
+  return end < all.size() ? all.substr(0, end) + "…" : all;
+}
+
+std::string row_axis(const GridChart& chart, const Grid& g, double bottom) {
+  std::string  out;
+  const double cell = (bottom - Frame::top) / static_cast<double>(std::max<int64_t>(g.rows, 1));
+  const auto   tick = [&](int64_t row, const std::string& text) {
+    out += label("tick end", Frame::left - 7, Frame::top + (static_cast<double>(row) + 0.5) * cell + 4, text);
+  };
+  if (std::ssize(chart.row_names) == g.rows && g.rows == g.all_rows && cell >= 9) {
+    for (int64_t r = 0; r < g.rows; ++r) tick(r, short_name(chart.row_names[static_cast<size_t>(r)]));
+    return out;  // names need no name
+  }
+  for (double v : ticks({.lo = 0, .hi = static_cast<double>(g.all_rows)}, 6))
+    if (const auto id = static_cast<int64_t>(v); static_cast<double>(id) == v && id < g.all_rows)
+      tick(id * g.rows / g.all_rows, fmt::format("{}", id));
   return out + fmt::format("<text class=\"axis mid\" transform=\"translate(14 {}) rotate(-90)\">{}</text>",
-                           number((Frame::top + bottom) / 2), xml_text(name));
+                           number((Frame::top + bottom) / 2), xml_text(chart.row_name));
 }
 
 nlohmann::ordered_json grid_data(const GridChart& chart, const Grid& g, double bottom) {
@@ -168,7 +184,7 @@ std::string heat_map(const GridChart& chart) {
                          number(Frame::top + (static_cast<double>(chart.marks[t]) + 0.5) * cell), number(width));
     out += fmt::format("<path class=\"mark-under\" d=\"{0}\"/><path class=\"mark\" d=\"{0}\"/>\n", d);
   }
-  out += row_axis(g, chart.row_name, bottom) + x_axis(x, chart.column_name, bottom);
+  out += row_axis(chart, g, bottom) + x_axis(x, chart.column_name, bottom);
   nlohmann::ordered_json data = grid_data(chart, g, bottom);
   data.update(
       {{"lo", lo}, {"hi", hi}, {"values", base64({reinterpret_cast<const char*>(pixels.data()), pixels.size()})}});
@@ -192,7 +208,7 @@ std::string spike_raster(const GridChart& chart) {
       fmt::format("<path class=\"grid\" d=\"M{0} {1}H{2}\"/><path class=\"spikes\" stroke-width=\"{3}\" d=\"{4}\"/>\n",
                   number(Frame::left), number(bottom), number(Frame::width - Frame::right),
                   number(std::clamp(0.6 * width, 0.8, 2.2)), d);
-  out += row_axis(g, chart.row_name, bottom) + x_axis(column_scale(g), chart.column_name, bottom);
+  out += row_axis(chart, g, bottom) + x_axis(column_scale(g), chart.column_name, bottom);
   std::string note = g.note(chart.row_name, chart.column_name);
   if (d.empty()) note += " Nothing fired.";
   return out + figure_end(grid_data(chart, g, bottom).dump(), note);
@@ -204,14 +220,6 @@ std::string confusion_matrix(const std::string& title, const Array& counts, cons
   const Integers n(counts);
   const auto     name = [&](int64_t c) {
     return c < static_cast<int64_t>(names.size()) ? names[static_cast<size_t>(c)] : fmt::format("{}", c);
-  };
-  const auto short_name = [&](int64_t c) {
-    const std::string all = utf8(name(c));
-    size_t            end = 0;
-    for (int letters = 0; end < all.size() && letters < 8; ++letters) do
-        ++end;
-      while (end < all.size() && (all[end] & 0xC0) == 0x80);
-    return end < all.size() ? all.substr(0, end) + "…" : all;
   };
   constexpr double left = 78, top = 40, side = 300;
   const double     cell  = side / static_cast<double>(C);
@@ -225,9 +233,9 @@ std::string confusion_matrix(const std::string& title, const Array& counts, cons
     for (int64_t c = 0; c < C; ++c) total += n[r * C + c];
     const double y = top + static_cast<double>(r) * cell;
     if (r % every == 0) {
-      out += label("tick end", left - 7, y + cell / 2 + 4, short_name(r));
+      out += label("tick end", left - 7, y + cell / 2 + 4, short_name(name(r)));
       if (C <= 12 || C / every <= 12)
-        out += label("tick mid", left + (static_cast<double>(r) + 0.5) * cell, top - 5, short_name(r));
+        out += label("tick mid", left + (static_cast<double>(r) + 0.5) * cell, top - 5, short_name(name(r)));
     }
     for (int64_t c = 0; c < C; ++c) {
       const int64_t k     = n[r * C + c];

@@ -170,8 +170,9 @@ std::string line_chart(const LineChart& chart) {
 
   std::vector<std::vector<Column>> all;
   for (const Curve& c : chart.curves) all.push_back(columns_of(c, x));
-  std::string out = figure_begin(chart.title, "lines", legend(chart.curves));
-  for (double v : ticks(y, 4)) {
+  std::string               out      = figure_begin(chart.title, "lines", legend(chart.curves));
+  const std::vector<double> labelled = y_lo == y_hi ? std::vector<double>{y_lo} : ticks(y, 4);
+  for (double v : labelled) {
     out += fmt::format("<path class=\"grid\" d=\"M{} {}H{}\"/>", number(Frame::left), number(y(v)),
                        number(Frame::width - Frame::right));
     out += label("tick end", Frame::left - 7, y(v) + 4, chart.percent ? short_number(100 * v) + " %" : short_number(v));

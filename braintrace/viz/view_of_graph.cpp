@@ -169,7 +169,7 @@ GraphView::Relation relation_view(const ETraceGraph& graph, const HiddenParamOpR
     for (const Connection& c : r.connections) {
       if (c.path == PathClass::Windowed) continue;
       const Type type = trace_type(r, t, graph.hidden_groups[static_cast<size_t>(c.group)]);
-      view.traces.push_back({c.group, type, type.size() * static_cast<int64_t>(size_of(type.dtype))});
+      view.traces.push_back({c.group, type, type.bytes()});
     }
     out.trainables.push_back(std::move(view));
   }

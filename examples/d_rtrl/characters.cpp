@@ -29,11 +29,11 @@ std::string sample(Net& model, const std::vector<std::string>& characters, int l
 }
 
 int speak(const examples::Flags& flags) {
-  const auto       task = bt::tasks::make_task(R"({"type": "char_lm"})", 42);
+  const auto       task = bt::tasks::make_task(R"({"type": "char_lm"})", flags.seed());
   examples::Curves curves;
   bool             reached = true;
   for (const std::string rule : {"D_RTRL", "BPTT"}) {
-    bt::random::seed(42);
+    bt::random::seed(flags.seed());
     Net               model(task->facts().outputs);
     examples::Trainer trainer(model, *task, {.rule = rule, .batch = 16, .lr = 3e-3});
     const auto        scores = examples::train(trainer, rule, flags.length(30, 4), 10, curves);

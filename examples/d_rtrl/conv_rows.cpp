@@ -22,8 +22,8 @@ struct Net : bt::nn::Module {
 };
 
 int classify(const examples::Flags& flags) {
-  bt::random::seed(42);
-  const auto        task = bt::tasks::make_task(R"({"type": "poisson_rows"})", 42);
+  bt::random::seed(flags.seed());
+  const auto        task = bt::tasks::make_task(R"({"type": "poisson_rows"})", flags.seed());
   Net               model;
   examples::Trainer trainer(model, *task, {.batch = 16, .lr = 3e-3});
   fmt::print("{}", trainer.learner().show_graph());

@@ -18,26 +18,30 @@ struct Net : bt::nn::Module {
 };
 
 int copy(const examples::Flags& flags) {
-  const auto       task = bt::tasks::make_task(fmt::format(R"({{"type": "copy", "lag": {}}})", flags["lag"]), 42);
+  const auto task =
+      bt::tasks::make_task(fmt::format(R"({{"type": "copy", "lag": {}}})", flags.count("lag")), flags.seed());
   examples::Curves curves;
   const double     mark    = flags.quick() ? 2.13 : 2.085;
   bool             reached = true;
   for (const std::string rule : {"D_RTRL", "BPTT"}) {
-    bt::random::seed(42);
-    Net                model(std::stoll(flags["units"]));
-    examples::Settings settings{.rule = rule, .batch = std::stoll(flags["batch"])};
+    bt::random::seed(flags.seed());
+    Net                model(flags.count("units"));
+    examples::Settings settings{.rule = rule, .batch = flags.count("batch")};
     if (rule == "D_RTRL") settings.options.vjp_method = bt::vjp_method_named(flags["method"]);
     examples::Trainer trainer(model, *task, settings);
     const auto        scores =
-        examples::train(trainer, rule, flags.length(std::stoll(flags["iterations"]), 60) / 10, 10, curves);
+        examples::train(trainer, rule, std::max<int64_t>(1, flags.count("iterations") / 10), 10, curves);
     reached = reached && scores.back().loss < mark;
   }
   return examples::finish(flags, curves, reached, fmt::format("loss below {} under both rules", mark));
 }
 
 int main(int argc, char** argv) {
-  return examples::guarded(
-      copy, {argc,
-             argv,
-             {{"lag", "10"}, {"units", "64"}, {"batch", "32"}, {"iterations", "150"}, {"method", "single-step"}}});
+  return examples::guarded(copy, {argc,
+                                  argv,
+                                  {{"lag", "10"},
+                                   {"units", "64"},
+                                   {"batch", "32"},
+                                   {"iterations", {"150", "60"}},
+                                   {"method", "single-step|multi-step"}}});
 }

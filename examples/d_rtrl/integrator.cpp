@@ -25,11 +25,11 @@ std::shared_ptr<bt::nn::Module> cell_of(bool gru, int64_t n) {
 int integrate(const examples::Flags& flags) {
   const bool       gru  = flags["cell"] == "mini_gru";
   const int64_t    n    = gru ? 100 : 32;
-  const auto       task = bt::tasks::make_task(R"({"type": "integrator"})", 42);
+  const auto       task = bt::tasks::make_task(R"({"type": "integrator"})", flags.seed());
   examples::Curves curves;
   bool             reached = true;
   for (const std::string rule : {"D_RTRL", "BPTT"}) {
-    bt::random::seed(42);
+    bt::random::seed(flags.seed());
     Net               model(cell_of(gru, n), n);
     examples::Trainer trainer(model, *task,
                               {.rule      = rule,
@@ -46,5 +46,5 @@ int integrate(const examples::Flags& flags) {
 }
 
 int main(int argc, char** argv) {
-  return examples::guarded(integrate, {argc, argv, {{"cell", "vanilla"}, {"lanes", "no"}}});
+  return examples::guarded(integrate, {argc, argv, {{"cell", "vanilla|mini_gru"}, {"lanes", "no|yes"}}});
 }

@@ -26,8 +26,8 @@ struct Net : bt::nn::Module {
 };
 
 int adapt(const examples::Flags& flags) {
-  bt::random::seed(42);
-  const auto        task = bt::tasks::make_task(R"({"type": "sine"})", 42);
+  bt::random::seed(flags.seed());
+  const auto        task = bt::tasks::make_task(R"({"type": "sine"})", flags.seed());
   Net               model;
   const bt::Tensor  before = model.frozen.value();
   examples::Trainer trainer(model, *task, {.batch = 16, .lr = 5e-3});

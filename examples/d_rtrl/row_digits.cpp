@@ -7,6 +7,8 @@
 //
 // Should reach: accuracy on unseen digits above 0.8 under BPTT and above 0.6 under D-RTRL, which drops the credit that
 // passes from one unit of the LSTM to another.
+#include <nlohmann/json.hpp>
+
 #include "examples/support.h"
 
 struct Net : bt::nn::Module {
@@ -17,13 +19,13 @@ struct Net : bt::nn::Module {
 };
 
 int read_digits(const examples::Flags& flags) {
-  std::string description = R"({"type": "sequential_digits"})";
-  if (!flags["data"].empty()) description = fmt::format(R"({{"type": "mnist", "folder": "{}"}})", flags["data"]);
-  const auto                    task = bt::tasks::make_task(description, 42);
+  nlohmann::json description{{"type", "sequential_digits"}};
+  if (!flags["data"].empty()) description = {{"type", "mnist"}, {"folder", flags["data"]}};
+  const auto                    task = bt::tasks::make_task(description, flags.seed());
   examples::Curves              curves;
   std::map<std::string, double> accuracy;
   for (const std::string rule : {"D_RTRL", "BPTT"}) {
-    bt::random::seed(42);
+    bt::random::seed(flags.seed());
     Net               model(task->facts().input[0]);
     examples::Trainer trainer(model, *task, {.rule = rule, .batch = 64, .lr = 5e-3});
     examples::train(trainer, rule, flags.length(20, 8), 22, curves);

@@ -92,8 +92,8 @@ int read_digits(const examples::Flags& flags) {
   const std::string           kind = flags["wiring"];
   const bool                  ten  = kind == "dense";
   const auto                  task =
-      bt::tasks::make_task(fmt::format(R"({{"type": "spiking_digits", "classes": {}}})", ten ? 10 : 4), 42);
-  bt::random::seed(42);
+      bt::tasks::make_task(fmt::format(R"({{"type": "spiking_digits", "classes": {}}})", ten ? 10 : 4), flags.seed());
+  bt::random::seed(flags.seed());
   const Part         model = network(kind);
   examples::Settings settings =
       flags["rule"] == "BPTT" ? examples::bptt() : examples::pp_prop(bt::TraceDecay::decay(ten ? 0.97 : 0.95));
@@ -110,5 +110,6 @@ int read_digits(const examples::Flags& flags) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return examples::guarded(read_digits, {argc, argv, {{"wiring", "dense"}, {"rule", "pp_prop"}}});
+  return examples::guarded(read_digits,
+                           {argc, argv, {{"wiring", "dense|signs|mask|sparse|lora|conv"}, {"rule", "pp_prop|BPTT"}}});
 }

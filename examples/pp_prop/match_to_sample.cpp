@@ -21,8 +21,8 @@ std::shared_ptr<bt::nn::Neuron> neurons_of(const std::string& kind) {
 
 int match(const examples::Flags& flags) {
   const examples::Millisecond ms;
-  const auto                  task = bt::tasks::make_task(R"({"type": "dms", "active": 2, "rate_hz": 500})", 42);
-  bt::random::seed(42);
+  const auto task = bt::tasks::make_task(R"({"type": "dms", "active": 2, "rate_hz": 500})", flags.seed());
+  bt::random::seed(flags.seed());
   examples::SpikingNet model(examples::linear(examples::input_and_recurrent(n_in, units, 20)),
                              neurons_of(flags["neuron"]), units, 2);
   examples::Settings   settings =
@@ -39,5 +39,6 @@ int match(const examples::Flags& flags) {
 }
 
 int main(int argc, char** argv) {
-  return examples::guarded(match, {argc, argv, {{"neuron", "lif"}, {"method", "single-step"}, {"rule", "pp_prop"}}});
+  return examples::guarded(
+      match, {argc, argv, {{"neuron", "lif|alif"}, {"method", "single-step|multi-step"}, {"rule", "pp_prop|BPTT"}}});
 }

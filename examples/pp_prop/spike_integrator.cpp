@@ -11,11 +11,11 @@
 
 int count_spikes(const examples::Flags& flags) {
   const examples::Millisecond ms;
-  const auto                  task = bt::tasks::make_task(R"({"type": "spike_integrator"})", 42);
+  const auto                  task = bt::tasks::make_task(R"({"type": "spike_integrator"})", flags.seed());
   examples::Curves            curves;
   bool                        reached = true;
   const auto                  run     = [&](const std::string& name, bt::TraceDecay decay) {
-    bt::random::seed(42);
+    bt::random::seed(flags.seed());
     examples::SpikingNet model(examples::linear(examples::input_and_recurrent(1, 48)),
                                                     std::make_shared<bt::nn::LIF>(48, examples::membrane), 48, 1);
     examples::Settings   settings = examples::pp_prop(decay);
@@ -28,14 +28,14 @@ int count_spikes(const examples::Flags& flags) {
     for (double d : {0.9, 0.95, 0.99}) run(fmt::format("decay {}", d), bt::TraceDecay::decay(d));
     for (int r : {3, 10, 40}) run(fmt::format("rank {}", r), bt::TraceDecay::rank(r));
   } else if (flags["rank"] != "0") {
-    run("rank " + flags["rank"], bt::TraceDecay::rank(std::stoi(flags["rank"])));
+    run("rank " + flags["rank"], bt::TraceDecay::rank(static_cast<int>(flags.count("rank"))));
   } else {
-    run("decay " + flags["decay"], bt::TraceDecay::decay(std::stod(flags["decay"])));
+    run("decay " + flags["decay"], bt::TraceDecay::decay(flags.real("decay")));
   }
   return examples::finish(flags, curves, reached, "the loss falls below 0.8 of the first");
 }
 
 int main(int argc, char** argv) {
   return examples::guarded(count_spikes,
-                           {argc, argv, {{"lanes", "yes"}, {"decay", "0.95"}, {"rank", "0"}, {"sweep", "no"}}});
+                           {argc, argv, {{"lanes", "yes|no"}, {"decay", "0.95"}, {"rank", "0"}, {"sweep", "no|yes"}}});
 }

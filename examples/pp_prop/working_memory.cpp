@@ -11,8 +11,8 @@ constexpr int64_t width = 8, units = 64;
 
 int remember(const examples::Flags& flags) {
   const examples::Millisecond ms;
-  bt::random::seed(42);
-  const auto task    = bt::tasks::make_task(R"({"type": "working_memory"})", 42);
+  bt::random::seed(flags.seed());
+  const auto task    = bt::tasks::make_task(R"({"type": "working_memory"})", flags.seed());
   const auto neurons = std::make_shared<bt::nn::GIF>(
       units, bt::nn::GIFOptions{.tau = 20.0, .tau_I2 = bt::nn::init::uniform(80, 200)({units}), .A2 = -0.5});
   examples::SpikingNet model(examples::linear(examples::input_and_recurrent(width, units)), neurons, units, width);

@@ -34,14 +34,14 @@ int match(const examples::Flags& flags) {
   const auto task = bt::tasks::make_task(flags.quick() ? R"({"type": "dms_full", "channels": 32, "directions": 2,
                                              "rate_hz": 400, "sample_ms": 30, "delay_ms": 20, "test_ms": 30})"
                                                        : R"({"type": "dms_full"})",
-                                         42);
-  bt::random::seed(42);
-  Net model(task->facts().input[0], flags.length(200, 64), flags.length(100, 20), flags.length(2250, 200));
-  examples::Settings settings{.rule = "pp_prop", .batch = flags.length(128, 64), .lr = 3e-3, .votes = true};
+                                         flags.seed());
+  bt::random::seed(flags.seed());
+  Net model(task->facts().input[0], flags.count("units"), flags.length(100, 20), flags.length(2250, 200));
+  examples::Settings settings{.rule = "pp_prop", .batch = flags.count("batch"), .lr = flags.real("lr"), .votes = true};
   settings.options.decay_or_rank = bt::TraceDecay::decay(0.99);
   examples::Trainer trainer(model, *task, settings);
   examples::Curves  curves;
-  examples::train(trainer, "pp_prop", flags.length(40, 20), 10, curves,
+  examples::train(trainer, "pp_prop", flags.count("epochs"), 10, curves,
                   [](const examples::Score& s) { return s.accuracy >= 0.95; });
   const double accuracy = trainer.test(4).accuracy;
   return examples::finish(flags, curves, accuracy >= 0.9,
@@ -50,4 +50,8 @@ int match(const examples::Flags& flags) {
 
 }  // namespace
 
-int main(int argc, char** argv) { return examples::guarded(match, {argc, argv}); }
+int main(int argc, char** argv) {
+  return examples::guarded(
+      match,
+      {argc, argv, {{"units", {"200", "64"}}, {"batch", {"128", "64"}}, {"epochs", {"40", "20"}}, {"lr", "0.003"}}});
+}

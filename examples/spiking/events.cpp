@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an event camera saw: recordings as frames of events, the class asked for at every step.
 //
-//   --set    nmnist, dvs_gesture or shd, from the folder --data; without one, made-up events of the same shape: a spot
+//   --set    nmnist, dvs_gesture, shd or ssc, from the folder --data; without one, made-up events of the same shape: a
+//   spot
 //            that crosses the sensor, its direction is the class. --quick: a sensor of 8 × 8 and four directions.
 //   --net    lif   --layers layers of --units neurons whose weights act on the potential
 //            conv  two convolutions with normalisation and pooling and a dense layer, all of spiking neurons
@@ -9,6 +10,8 @@
 //   --lanes  yes: one learner per sample, mapped over the batch
 //
 // Should reach: accuracy 0.9 on unseen recordings (lif), 0.7 (conv).
+#include <nlohmann/json.hpp>
+
 #include "examples/spiking/layers.h"
 
 namespace {
@@ -65,37 +68,43 @@ struct ConvNet : bt::nn::Module {
   }
 };
 
-std::string description(const examples::Flags& flags) {
+nlohmann::json description(const examples::Flags& flags) {
   const char* layout = flags["net"] == "conv" ? "hwc" : "flat";
-  if (flags.quick())
-    return fmt::format(R"({{"type": "event_stream", "height": 8, "width": 8, "bins": 10, "events": 200, "classes": 4,
-                            "layout": "{}"}})",
-                       layout);
-  const std::string source =
-      flags["data"].empty() ? R"("synthetic": true)" : fmt::format(R"("folder": "{}")", flags["data"]);
-  const std::string shape = flags["set"] == "shd" ? "" : fmt::format(R"(, "layout": "{}")", layout);
-  return fmt::format(R"({{"type": "{}", {}{}}})", flags["set"], source, shape);
+  if (flags.quick() && flags["data"].empty())
+    return {
+        {"type", "event_stream"},     {"height", 8}, {"width", 8}, {"classes", 4}, {"events", 200}, {"layout", layout},
+        {"bins", flags.count("bins")}};
+  nlohmann::json set{{"type", flags["set"]}, {"bins", flags.count("bins")}};
+  if (flags["data"].empty())
+    set["synthetic"] = true;
+  else
+    set["folder"] = flags["data"];
+  const bool camera = flags["set"] == "nmnist" || flags["set"] == "dvs_gesture";
+  bt::require(camera || flags["net"] == "lif", "--net conv needs the frames of a camera; {} has one row of channels.",
+              flags["set"]);
+  if (camera) set["layout"] = layout;
+  return set;
 }
 
 int watch(const examples::Flags& flags) {
   const bt::Environment::Scope ms({.dt = 1.0});
-  const auto                   task    = bt::tasks::make_task(description(flags), 42);
+  const auto                   task    = bt::tasks::make_task(description(flags), flags.seed());
   const bt::Shape              input   = task->facts().input;
   const int64_t                classes = task->facts().outputs;
   const bool                   conv    = flags["net"] == "conv";
-  bt::random::seed(42);
-  const Part model = conv ? Part(std::make_shared<ConvNet>(input, flags.length(32, 4), flags.length(512, 32), classes))
-                          : std::make_shared<LifNet>(std::stoll(flags["layers"]), input[0],
-                                                     flags.length(std::stoll(flags["units"]), 64), classes);
+  bt::random::seed(flags.seed());
+  const Part model =
+      conv ? Part(std::make_shared<ConvNet>(input, flags.count("channels"), flags.length(512, 32), classes))
+           : std::make_shared<LifNet>(flags.count("layers"), input[0], flags.count("units"), classes);
   examples::Settings settings{.rule  = flags["rule"],
-                              .batch = flags.length(256, 16),
+                              .batch = flags.count("batch"),
                               .lr    = flags.quick() ? 3e-3 : 1e-3,
                               .lanes = flags.yes("lanes"),
                               .votes = true};
   if (flags["rule"] == "pp_prop") settings.options.decay_or_rank = bt::TraceDecay::decay(0.99);
   examples::Trainer trainer(*model, *task, settings);
   examples::Curves  curves;
-  examples::train(trainer, flags["net"], flags.length(20, conv ? 15 : 10), flags.length(20, 10), curves,
+  examples::train(trainer, flags["net"], flags.count("epochs"), flags.length(20, 10), curves,
                   [](const examples::Score& s) { return s.accuracy >= 0.95; });
   const double accuracy = trainer.test(4).accuracy, mark = conv ? 0.7 : 0.9;
   return examples::finish(flags, curves, accuracy >= mark,
@@ -107,11 +116,15 @@ int watch(const examples::Flags& flags) {
 int main(int argc, char** argv) {
   return examples::guarded(watch, {argc,
                                    argv,
-                                   {{"set", "nmnist"},
+                                   {{"set", "nmnist|dvs_gesture|shd|ssc"},
                                     {"data", ""},
-                                    {"net", "lif"},
+                                    {"net", "lif|conv"},
                                     {"layers", "1"},
-                                    {"units", "200"},
-                                    {"rule", "pp_prop"},
-                                    {"lanes", "no"}}});
+                                    {"units", {"200", "64"}},
+                                    {"channels", {"32", "4"}},
+                                    {"bins", {"200", "10"}},
+                                    {"batch", {"256", "16"}},
+                                    {"epochs", {"20", "15"}},
+                                    {"rule", "pp_prop|D_RTRL|BPTT"},
+                                    {"lanes", "no|yes"}}});
 }

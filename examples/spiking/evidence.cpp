@@ -7,7 +7,8 @@
 // that pushes the way the input did, and learn the opposite of the answer when it pushes back (A2 > 0).
 //
 //   --synapse  coba: conductances with reversal potentials +5 and -10 mV;  cuba: currents of either sign
-//   --rule     ES_D_RTRL: factorised traces, decay 0.99;  D_RTRL: one trace per weight;  BPTT
+//   --rule     ES_D_RTRL: factorised traces;  D_RTRL: one trace per weight;  BPTT
+//   --decay    of the factorised traces, per ms: they must outlast the delay
 //   --A2       what a spike takes from the slow current
 //
 // The full run has seven cues in 2.2 s, the quick one three in 0.3 s.
@@ -63,20 +64,20 @@ int decide(const examples::Flags& flags) {
   const auto task = bt::tasks::make_task(flags.quick() ? R"({"type": "evidence", "cues": 3, "gap_ms": 10, "cue_ms": 40,
                                                              "delay_ms": 100, "recall_ms": 50})"
                                                        : R"({"type": "evidence"})",
-                                         42);
-  bt::random::seed(42);
-  Net model(task->facts().input[0], flags.length(200, 50), flags.length(1500, 200), std::stod(flags["A2"]),
-            flags["synapse"] == "coba");
+                                         flags.seed());
+  bt::random::seed(flags.seed());
+  Net                model(task->facts().input[0], flags.count("units"), flags.length(1500, 200), flags.real("A2"),
+                           flags["synapse"] == "coba");
   examples::Settings settings{.rule      = flags["rule"],
-                              .batch     = flags.length(128, 32),
-                              .lr        = 3e-3,
+                              .batch     = flags.count("batch"),
+                              .lr        = flags.real("lr"),
                               .clip      = 1.0,
                               .reduction = bt::Reduction::Sum,
                               .votes     = true};
-  if (flags["rule"] == "ES_D_RTRL") settings.options.decay_or_rank = bt::TraceDecay::decay(0.99);
+  if (flags["rule"] == "ES_D_RTRL") settings.options.decay_or_rank = bt::TraceDecay::decay(flags.real("decay"));
   examples::Trainer trainer(model, *task, settings);
   examples::Curves  curves;
-  examples::train(trainer, flags["rule"], flags.length(100, 20), flags.length(10, 10), curves,
+  examples::train(trainer, flags["rule"], flags.count("epochs"), 10, curves,
                   [](const examples::Score& s) { return s.accuracy >= 0.95; });
   const double accuracy = trainer.test(4).accuracy;
   return examples::finish(flags, curves, accuracy >= 0.9,
@@ -86,5 +87,14 @@ int decide(const examples::Flags& flags) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return examples::guarded(decide, {argc, argv, {{"synapse", "coba"}, {"rule", "ES_D_RTRL"}, {"A2", "-0.1"}}});
+  return examples::guarded(decide, {argc,
+                                    argv,
+                                    {{"synapse", "coba|cuba"},
+                                     {"rule", "ES_D_RTRL|D_RTRL|BPTT"},
+                                     {"A2", "-0.1"},
+                                     {"decay", {"0.999", "0.99"}},
+                                     {"units", {"200", "50"}},
+                                     {"batch", {"128", "32"}},
+                                     {"epochs", {"100", "20"}},
+                                     {"lr", "0.003"}}});
 }

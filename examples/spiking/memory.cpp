@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // What learning costs as sequences grow: layers of spiking neurons on random frames, trained by back-propagation
-// through time and by two online rules, step by step. BPTT keeps every step of the sequence; the online rules keep
-// traces.
+// through time and by two online rules. BPTT keeps every step of the sequence; the online rules keep traces.
 //
 //   --synapse    delta: weights act on the potential;  expon: through an exponential synapse
 //   --surrogate  relu_grad, s2nn or multi_gaussian
 //   --layers     of --units neurons each
 //
-// Each line is a process of its own; its memory is the largest it ever had, less what it had before training.
+// Online rules gather gradients in windows of at most 128 steps, and all sequences of the full run are longer than
+// that, so traces go from window to window. Each line is a process of its own; its memory is the largest it ever had,
+// less what it had before training.
+//
 // Should reach: from the shortest to the longest sequence the memory of BPTT grows more than that of both online rules.
 #include <chrono>
 #include <sys/resource.h>
@@ -22,7 +24,7 @@ constexpr int64_t classes = 11;
 
 struct Net : examples::SpikingLayers {
   Net(const examples::Flags& flags, int64_t n_in, int64_t n) : SpikingLayers(n, classes, 10) {
-    for (int64_t layer = 0; layer < std::stoll(flags["layers"]); ++layer) {
+    for (int64_t layer = 0; layer < flags.count("layers"); ++layer) {
       const bt::Tensor tau = bt::nn::init::normal(10, 1)({n});
       neurons.push_back(std::make_shared<bt::nn::LIF>(
           n, bt::nn::LIFOptions{.tau = tau, .surrogate = bt::Surrogate(flags["surrogate"])}));
@@ -50,10 +52,10 @@ struct Cost {
 // Trains in this process: three batches, the last one timed.
 Cost measure(const examples::Flags& flags, const std::string& rule, int64_t length) {
   const bt::Environment::Scope ms({.dt = 1.0});
-  const int64_t                width = flags.length(1024, 64), units = flags.length(std::stoll(flags["units"]), 128);
+  const int64_t                width = flags.length(1024, 64), units = flags.count("units");
   const auto                   frames = R"({{"type": "random_frames", "length": {}, "width": {}, "classes": {}}})";
-  const auto task = bt::tasks::make_task(fmt::format(fmt::runtime(frames), length, width, classes), 42);
-  bt::random::seed(42);
+  const auto task = bt::tasks::make_task(fmt::format(fmt::runtime(frames), length, width, classes), flags.seed());
+  bt::random::seed(flags.seed());
   Net                model(flags, width, units);
   examples::Settings settings{.rule = rule, .batch = flags.length(32, 16), .clip = 1.0};
   if (rule == "ES_D_RTRL") settings.options.decay_or_rank = bt::TraceDecay::decay(0.9);
@@ -69,7 +71,8 @@ Cost measure(const examples::Flags& flags, const std::string& rule, int64_t leng
 Cost in_own_process(const examples::Flags& flags, const std::string& rule, int64_t length) {
   int pipe_ends[2];
   bt::require(pipe(pipe_ends) == 0, "memory: no pipe could be made.");
-  Cost        cost;
+  Cost cost;
+  std::fflush(stdout);  // or the child would print it again
   const pid_t child = fork();
   bt::require(child >= 0, "memory: no process could be started.");
   if (child == 0) {
@@ -92,7 +95,7 @@ Cost in_own_process(const examples::Flags& flags, const std::string& rule, int64
 int compare(const examples::Flags& flags) {
   std::map<std::string, double> growth;
   const std::vector<int64_t>    lengths =
-      flags.quick() ? std::vector<int64_t>{128, 512} : std::vector<int64_t>{128, 512, 1024};
+      flags.quick() ? std::vector<int64_t>{128, 512} : std::vector<int64_t>{256, 512, 1024};
   fmt::print("{:<10} {:>6} {:>8} {:>12} {:>12}\n", "rule", "steps", "loss", "s per batch", "memory, MB");
   for (const std::string rule : {"ES_D_RTRL", "D_RTRL", "BPTT"})
     for (int64_t length : lengths) {
@@ -110,6 +113,10 @@ int compare(const examples::Flags& flags) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return examples::guarded(
-      compare, {argc, argv, {{"synapse", "delta"}, {"surrogate", "relu_grad"}, {"layers", "1"}, {"units", "512"}}});
+  return examples::guarded(compare, {argc,
+                                     argv,
+                                     {{"synapse", "delta|expon"},
+                                      {"surrogate", "relu_grad|s2nn|multi_gaussian"},
+                                      {"layers", "1"},
+                                      {"units", {"512", "128"}}}});
 }

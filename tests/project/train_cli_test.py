@@ -67,8 +67,12 @@ assert measured["loss"] == outcome["loss"] and measured["accuracy"] == outcome["
 assert sum(map(sum, measured["confusion"])) == 4, measured
 expect(["eval", checkpoints("whole")[-1], "--batches", "3"], 0, out="accuracy")
 
-# An earlier run is not overwritten by accident; a longer one goes on.
+# An earlier run is not overwritten by accident, its best checkpoint alone neither; a longer one goes on.
 expect(train("whole"), 2, err="--resume auto")
+(FOLDER / "kept/checkpoints").mkdir(parents=True)
+shutil.copy(FOLDER / "whole/checkpoints/best.safetensors", FOLDER / "kept/checkpoints")
+expect(train("kept"), 2, err="best.safetensors among them")
+assert (FOLDER / "kept/checkpoints/best.safetensors").exists()
 expect(train("whole", "--overwrite", "--set", "seed=2"), 0)
 assert checkpoints("whole")[-1].read_bytes() != FINAL
 expect(train("whole", "--resume", "auto"), 2, err="seed is 2 there and 0 here")
@@ -159,6 +163,9 @@ expect(["train", config("c", task={"type": "copi"})], 2, err="did you mean 'copy
 expect(["train", config("d", model="grv")], 2, err="did you mean 'gru'")
 expect(["train", config("e", model={"type": "gru", "n_in": 4, "n_rec": 5})], 2, err="the task asks for")
 expect(["train", CONFIG, "--set", "optimizer.learning_rate=1"], 2, err="config.optimizer.learning_rate")
+expect(train(""), 2, err="config.output: the name of the folder is empty")
+(FOLDER / "twice.json").write_text(CONFIG.read_text()[:-1] + ', "steps": 3}')
+expect(["train", FOLDER / "twice.json"], 2, err="twice.json: the field 'steps' is given twice")
 assert not (FOLDER / "runs").exists()  # nothing starts before all is right
 
 shutil.rmtree(FOLDER)

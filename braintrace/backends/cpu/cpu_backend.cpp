@@ -54,7 +54,7 @@ class Blocks : public std::enable_shared_from_this<Blocks> {
     if (free.size() < kept) free.push_back(std::move(block));
   }
   Array array(const Type& type) {
-    const size_t          bytes = static_cast<size_t>(type.size()) * size_of(type.dtype);
+    const size_t          bytes = static_cast<size_t>(type.bytes());
     Block*                block = take(bytes).release();
     std::shared_ptr<void> owner(block->data, [self = shared_from_this(), block, bytes](void*) {
       self->give_back(bytes, std::unique_ptr<Block>(block));
