@@ -88,10 +88,6 @@ std::string_view head_of(Dialect d) {
   return d == Dialect::Native ? native : portable_head;
 }
 
-std::string_view matrix_functions_of(Dialect d) {
-  return d == Dialect::Native ? matrix_functions : portable_matrix_functions;
-}
-
 std::string frame_text(Dialect d, const std::string& arena) {
   return fmt::format("{{{}{}, in, out}}", d == Dialect::Native ? "f->host, " : "", arena);
 }

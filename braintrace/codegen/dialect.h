@@ -16,8 +16,7 @@ enum class Dialect : uint8_t { Native, Portable };
 
 constexpr int64_t alignment_of(Dialect d) { return d == Dialect::Native ? 64 : 8; }  // of arrays in the arena
 
-std::string_view head_of(Dialect d);              // includes, and what functions find around them
-std::string_view matrix_functions_of(Dialect d);  // products
+std::string_view head_of(Dialect d);  // includes, and what functions find around them
 
 // The frame of a nested function, whose arena is `arena` and whose values are `in` and `out`.
 std::string frame_text(Dialect d, const std::string& arena);

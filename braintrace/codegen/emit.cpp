@@ -101,9 +101,8 @@ Emitted Unit::finish(std::vector<Entry> entries) && {
   else
     for (size_t at; (at = text_.find("BT_INDEPENDENT\n")) != text_.npos;) text_.erase(at, 15);
   out.source += head_of(dialect_);
-  const std::string products(uses_matrix_ ? matrix_functions_of(dialect_) : "");
-  std::string       functions = native ? products : needed_functions(products, text_);
-  functions                   = needed_functions(random_functions, text_) + functions;
+  const std::string functions =
+      needed_functions(random_functions, text_) + (native ? "" : needed_functions(portable_matrix_functions, text_));
   out.source += needed_functions(scalar_functions(), functions + text_) + functions;
   if (!native) {
     for (size_t i = 0; i < constants_.size(); ++i) out.source += array_text(fmt::format("bt_c{}", i), constants_[i]);
@@ -119,6 +118,7 @@ Emitted Unit::finish(std::vector<Entry> entries) && {
   out.entries   = std::move(entries);
   out.constants = std::move(constants_);
   out.calls     = std::move(calls_);
+  out.products  = std::move(products_);
   return out;
 }
 

@@ -2,6 +2,7 @@
 // Programs → one C file.
 #pragma once
 
+#include <set>
 #include <string>
 
 #include "braintrace/codegen/dialect.h"
@@ -24,6 +25,7 @@ struct Emitted {
   std::vector<Entry>    entries;  // one per program
   Arrays                constants;
   std::vector<HostCall> calls;
+  std::set<DType>       products;  // types of the matrix products that the host provides
 };
 
 // In the portable dialect an equation without a rule is a UserError that names it.

@@ -3,6 +3,8 @@
 // value 3; f is the frame, w the working memory of the stage.
 #pragma once
 
+#include <set>
+
 #include "braintrace/codegen/c_text.h"
 #include "braintrace/codegen/emit.h"
 #include "braintrace/codegen/fuse.h"
@@ -29,14 +31,14 @@ class Unit {
 
   int64_t constant(const Array& value);  // its number; equal arrays have one
   int32_t host_call(const Program& p, const Eqn& e);
-  void    use_matrix() { uses_matrix_ = true; }
+  void    use_product(DType t) { products_.insert(t); }
   Emitted finish(std::vector<Entry> entries) &&;
 
  private:
   Dialect               dialect_;
   std::string           text_;
-  int                   functions_   = 0;
-  bool                  uses_matrix_ = false;
+  int                   functions_ = 0;
+  std::set<DType>       products_;
   Arrays                constants_;
   std::vector<HostCall> calls_;
 };

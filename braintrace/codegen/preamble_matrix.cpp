@@ -5,11 +5,22 @@
 // Panels of B whose columns are not dense, or fewer than a tile, are copied first. Blocks of A that hold few elements
 // other than zero, such as spikes, are multiplied event by event. Every element of C is summed in the order of k by
 // fused multiply-adds, so its bits depend neither on tiles and events, nor on how columns are shared out among threads.
+//
+// The text is the same for every program and takes the compiler as long as many a program does: it is a file of its
+// own.
+#include <fmt/format.h>
+
+#include "braintrace/base/error.h"
+#include "braintrace/codegen/abi.h"
+#include "braintrace/codegen/c_text.h"
+#include "braintrace/codegen/dialect.h"
 #include "braintrace/codegen/preamble.h"
 
 namespace braintrace::codegen {
 
-const char* const matrix_functions = R"c(
+namespace {
+
+const char* const products = R"c(
 /* here, and only here, a product and a sum become one instruction */
 #ifdef __clang__
 #define BT_CONTRACTED
@@ -193,8 +204,17 @@ static inline int bt_is_zero(const void* from, int bytes) {
         }                                                                                                             \
       }                                                                                                               \
   }
-BT_MATMUL(float, f32, 16)
-BT_MATMUL(double, f64, 8)
 )c";
+
+}  // namespace
+
+std::string product_source(DType t) {
+  ensure(t == DType::F32 || t == DType::F64, "codegen: no matrix products of {}", name_of(t));
+  const std::string name(name_of(t));
+  return fmt::format(
+      "/* emitted by braintrace, interface {0} */\n{1}{2}BT_MATMUL({3}, {4}, {5})\nbt_product_{4} bt_product(void) {{ "
+      "return bt_matmul_{4}; }}\n",
+      abi_version, head_of(Dialect::Native), products, storage_type(t), name, t == DType::F32 ? 16 : 8);
+}
 
 }  // namespace braintrace::codegen

@@ -102,7 +102,7 @@ Kernel dot_rule(Site& s) {
   Kernel k;
   k.work = size_of(s.out_type(0).shape) * kl.size / 16;  // a vector of multiply-adds takes as long as an element
   if (is_float(t) && m.ok && n.ok && kl.ok && kr.ok) {
-    s.unit.use_matrix();
+    s.unit.use_product(t);
     // Threads share rows where there are many: each then looks for events in its own. Else columns, some panels of
     // them, as looking for events pays for many columns only.
     const bool    by_rows = batch.empty() && m.size >= 2 * rows_of_part, by_columns = batch.empty() && !by_rows;
@@ -119,7 +119,8 @@ Kernel dot_rule(Site& s) {
     const std::string rhs = fmt::format("{} + {}, {}, {}", R.pointer, ro, kr.stride, n.size == 1 ? 1 : n.stride);
     const std::string out = fmt::format("{} + {} + {} * {}, {}", s.out(0), co, row, n.size, n.size);
     const std::string call =
-        fmt::format("bt_matmul_{}({}, {}, {}, {}, {}, {});\n", name_of(t), rows, columns, kl.size, lhs, rhs, out);
+        fmt::format("{}matmul_{}({}, {}, {}, {}, {}, {});\n", s.unit.dialect() == Dialect::Native ? "f->host->" : "bt_",
+                    name_of(t), rows, columns, kl.size, lhs, rhs, out);
     k.body = loops("b", batch, call);
     return k;
   }

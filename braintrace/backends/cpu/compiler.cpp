@@ -219,8 +219,10 @@ Loaded load(const std::string& source) {
   const std::string name   = fmt::format("{:016x}{:016x}", hash_of(source, hash_of(around)),
                                          hash_of(around, hash_of(source, 7809847782465536322ULL)));
   State&            s      = state();
-  std::lock_guard   lock(s.mutex);
-  if (auto known = s.loaded[name].lock()) return {known, true, ""};
+  {
+    std::lock_guard lock(s.mutex);
+    if (auto known = s.loaded[name].lock()) return {known, true, ""};
+  }
   Loaded out;
   if (const fs::path folder = cache_folder(); !folder.empty()) {
     const fs::path so = folder / (name + ".so");
@@ -237,7 +239,10 @@ Loaded load(const std::string& source) {
                                          : compile_into(temporary.path, cc, source, name);
     if (out.problem.empty()) out.library = opened(temporary.path / (name + ".so"), out.problem);
   }
-  if (out.library) s.loaded[name] = out.library;
+  if (out.library) {
+    std::lock_guard lock(s.mutex);
+    s.loaded[name] = out.library;
+  }
   return out;
 }
 

@@ -33,7 +33,7 @@ struct Loaded {
   bool                           was_cached = false;
   std::string                    problem;  // what the compiler or the loader said
 };
-Loaded load(const std::string& source);
+Loaded load(const std::string& source);  // several threads may at once
 
 // Forgets what this process has loaded and asks for the compiler again; for tests.
 void forget_loaded();

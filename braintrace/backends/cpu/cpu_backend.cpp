@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <future>
 #include <map>
 #include <mutex>
 #include <new>
@@ -14,6 +15,7 @@
 #include "braintrace/backends/cpu/thread_pool.h"
 #include "braintrace/backends/reference/interpreter.h"
 #include "braintrace/codegen/abi.h"
+#include "braintrace/codegen/preamble.h"
 #include "braintrace/ops/move.h"
 
 namespace braintrace {
@@ -70,7 +72,7 @@ class Blocks : public std::enable_shared_from_this<Blocks> {
 
 // What the compiled code of one file asks of this process.
 struct Host {
-  std::shared_ptr<const Library> library;
+  std::shared_ptr<const Library> library, products_f32, products_f64;
   Arrays                         constants;
   std::vector<codegen::HostCall> calls;
   std::vector<const void*>       constant_pointers;
@@ -83,7 +85,22 @@ struct Host {
         calls(std::move(e.calls)),
         was_cached(loaded.was_cached) {
     for (const Array& a : constants) constant_pointers.push_back(a.raw());
-    table = {this, constant_pointers.data(), call, parallel};
+    table = {this, constant_pointers.data(), call, parallel, nullptr, nullptr};
+  }
+  void use_products(DType t, const Loaded& loaded) {
+    was_cached = was_cached && loaded.was_cached;
+    if (t == DType::F32) {
+      products_f32     = loaded.library;
+      table.matmul_f32 = product<codegen::bt_product_f32>(*loaded.library);
+    } else {
+      products_f64     = loaded.library;
+      table.matmul_f64 = product<codegen::bt_product_f64>(*loaded.library);
+    }
+  }
+
+  template <class Product>
+  static Product product(const Library& library) {
+    return reinterpret_cast<Product (*)()>(library.symbol("bt_product"))();
   }
 
   static thread_local std::exception_ptr thrown;
@@ -270,10 +287,19 @@ std::vector<std::shared_ptr<Compiled>> compile_together(const std::vector<Progra
   if (problem.empty()) {
     codegen::Emitted e       = codegen::emit(programs);
     const auto       entries = e.entries;
-    const Loaded     loaded  = load(e.source);
-    problem                  = loaded.problem;
-    if (loaded.library) {
-      const auto host = std::make_shared<const Host>(std::move(e), loaded);
+    // Files that are not there yet are compiled side by side.
+    std::map<DType, std::future<Loaded>> products;
+    for (DType t : e.products)
+      products[t] = std::async(std::launch::async, [t] { return load(codegen::product_source(t)); });
+    const Loaded loaded = load(e.source);
+    problem             = loaded.problem;
+    const auto host     = loaded.library ? std::make_shared<Host>(std::move(e), loaded) : nullptr;
+    for (auto& [t, product] : products) {
+      const Loaded made = product.get();
+      if (!made.library) problem = made.problem;
+      if (made.library && host) host->use_products(t, made);
+    }
+    if (problem.empty()) {
       for (size_t i = 0; i < programs.size(); ++i)
         out.push_back(std::make_shared<Native>(host, entries[i], programs[i], constants[i]));
       return out;
