@@ -7,11 +7,14 @@
 //   custom_linear   (w, r, dx) → dy = bwdᵀ(w, r)·dx: the linear part of custom_vjp; its transpose is bwd
 #include "braintrace/control/custom.h"
 
+#include <algorithm>
+
 #include "braintrace/base/rng.h"
 #include "braintrace/ops/families.h"
 #include "braintrace/ops/index_walk.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/reduce.h"
+#include "braintrace/transforms/jvp.h"
 #include "braintrace/transforms/linearize.h"
 #include "braintrace/transforms/vmap.h"
 #include "braintrace/transforms/walk.h"
@@ -62,8 +65,15 @@ Types custom_jvp_infer(const Op& op, const Types& in, const Attrs& a) {
 Tensors custom_jvp_jvp(const JvpArgs& a) {
   const size_t consts = consts_of(a.attrs), n = a.in.size() - consts;
   require_no_tangent(a.op, a.attrs, a.in, defined_mask(a.tangents));
-  const Tensors dx = instantiated(part(a.tangents, consts, n), part(types_of(a.in), consts, n));
-  return replay(*a.attrs[rule_key], {}, concatenated(a.in, dx));
+  const Tensors dx    = part(a.tangents, consts, n);
+  const Tensors zeros = instantiated(Tensors(n), part(types_of(a.in), consts, n));
+  const auto    given = [](const Tensor& t) { return t.defined(); };
+  if (std::all_of(dx.begin(), dx.end(), given)) return replay(*a.attrs[rule_key], {}, concatenated(a.in, dx));
+  // The rule is linear in dx, so it is its own derivative there. That way a tangent that is absent stays a symbolic
+  // zero; as a tensor of zeros, what the rule makes of it would be a fixed term that cannot be transposed.
+  Tensors tangents(a.in.size());
+  tangents.insert(tangents.end(), dx.begin(), dx.end());
+  return jvp(*a.attrs[rule_key], concatenated(a.in, zeros), tangents).tangents;
 }
 
 Tensors custom_jvp_batch(const BatchArgs& a) {

@@ -91,6 +91,19 @@ TEST(CustomJvp, TangentOnAClosedOverTensorIsRefused) {
   EXPECT_THAT(message_of([&] { jvp(p, in, {f64(1), f64(1)}); }), HasSubstr("closes over a tensor f64[]"));
 }
 
+TEST(CustomJvp, OneOfTwoArgumentsMayBeFixed) {
+  const Function f = [](const Tensors& v) {
+    return custom_jvp([](const Tensors& x) -> Tensors { return {x[0] * x[1]}; },
+                      [](const Tensors& x, const Tensors& dx) -> Tensors { return {x[1] * dx[0] + x[0] * dx[1]}; })(v);
+  };
+  const Tensors in = {normal({3}, 1), normal({3}, 2)};
+  const Tensor  v  = normal({3}, 3);
+  const auto    p  = run_of(f, in).program;
+  EXPECT_LT(difference(vjp(p, in, {true, false}).pullback({v}), {in[1] * v}), 1e-15);
+  EXPECT_LT(difference(vjp(p, in, {false, true}).pullback({v}), {in[0] * v}), 1e-15);
+  EXPECT_LT(difference(jvp(p, in, {Tensor(), v}).tangents, {in[0] * v}), 1e-15);
+}
+
 Function clipped() {
   return custom_vjp([](const Tensors& x) -> Tensors { return {x[0] * 3}; },
                     [](const Tensors& x) -> ForwardPass {
