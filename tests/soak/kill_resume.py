@@ -18,6 +18,7 @@ import time
 
 BINARY = sys.argv[1]
 KILLS, SEED, WORKERS = [int(a) for a in sys.argv[2:]] + [2000, random.randrange(10**6), 2][len(sys.argv) - 2:]
+KEEP = 2
 RULES = ["D_RTRL", {"name": "ES_D_RTRL", "decay_or_rank": 0.8}, {"name": "EProp", "kappa_filter_decay": 0.5},
          "OSTLRecurrent", "OSTLFeedforward", {"name": "SnAp", "n": 2}, "UORO", {"name": "ThreeFactor", "modulator": 0.5},
          "DNI", "RTRL", "BPTT"]
@@ -34,7 +35,7 @@ def configuration(dice):
             "optimizer": {"type": dice.choice(["sgd", "adam", "lion"])}, "precision": dice.choice(["f32", "f64"]),
             "update": dice.choice(["step", 3, "sequence"]), "window": 3, "reset": dice.random() < 0.5, "batch": 2,
             "steps": dice.choice([20, 60]), "seed": dice.randrange(1000), "backend": dice.choices(["reference", "cpu"], [49, 1])[0],
-            "validation": {"every": 7, "batches": 1}, "checkpoint": {"every": dice.choice([1, 3]), "keep": 2}}
+            "validation": {"every": 7, "batches": 1}, "checkpoint": {"every": dice.choice([1, 3]), "keep": KEEP}}
 
 
 def newest(folder):
@@ -43,7 +44,9 @@ def newest(folder):
 
 
 def result(folder):
-    files = {p.name: p.read_bytes() for p in folder.glob("checkpoints/*.safetensors")}
+    # A process killed between writing its last checkpoint and removing the oldest leaves one more than `keep`.
+    kept = sorted((folder / "checkpoints").glob("step-*.safetensors"))[-KEEP:] + [folder / "checkpoints/best.safetensors"]
+    files = {p.name: p.read_bytes() for p in kept}
     lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
     return files, [{k: v for k, v in line.items() if k != "seconds"} for line in lines]
 
