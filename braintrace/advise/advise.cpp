@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -13,6 +12,7 @@
 #include "braintrace/algorithms/usual_options.h"
 #include "braintrace/backends/cpu/compiler.h"
 #include "braintrace/backends/cpu/cpu_backend.h"
+#include "braintrace/base/machine.h"
 #include "braintrace/base/rng.h"
 #include "braintrace/codegen/emit.h"
 #include "braintrace/codegen/lower.h"
@@ -28,8 +28,6 @@ namespace {
 constexpr int64_t truncated_steps     = 20;
 constexpr int     preparation_seconds = 10, measuring_seconds = 60;
 constexpr int64_t loading_bytes = 1800 << 10;  // compiling and loading: much the same for all programs
-
-int64_t physical_memory() { return int64_t{::sysconf(_SC_PHYS_PAGES)} * int64_t{::sysconf(_SC_PAGESIZE)}; }
 
 std::vector<Candidate> candidates(const AdviseOptions& o) {
   std::vector<const Algorithm*> chosen;

@@ -11,6 +11,8 @@
 
 #include <fmt/format.h>
 
+#include "braintrace/base/machine.h"
+
 namespace braintrace {
 
 namespace {
@@ -19,12 +21,13 @@ constexpr size_t alignment = 64, page = 4096;
 
 // Zeros that the system hands out page by page when they are first written: large arrays that stay zero cost nothing.
 // Large arrays start at different places within a page: those that are walked side by side would otherwise fall on the
-// same lines of the first cache.
+// same lines of the first cache. An array that the machine can never hold is refused here, not when it is filled.
 std::shared_ptr<void> allocate_zeros(size_t bytes) {
   static std::atomic<unsigned> count{0};
   const size_t                 shift = bytes >= 4 * page ? count++ % 7 * (page / 7 / alignment * alignment) : 0;
   const size_t                 space = bytes + shift + alignment;
-  void*                        all   = std::calloc(space, 1);
+  if (bytes > static_cast<size_t>(physical_memory())) throw std::bad_alloc();
+  void* all = std::calloc(space, 1);
   if (!all) throw std::bad_alloc();
   void*  first = static_cast<char*>(all) + shift;
   size_t left  = space - shift;
