@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/codegen/rewrite.h"
 
-#include "braintrace/ops/constant.h"
+#include "braintrace/transforms/inline.h"
 #include "braintrace/transforms/simplify.h"
 #include "braintrace/transforms/walk.h"
 
@@ -22,14 +22,7 @@ Tensors rewrite(Builder& to, const Program& p, const Tensors& in, const Emitter&
 }
 
 Program rewritten(const Program& p, const Emitter& emit) {
-  auto    builder = Builder::open();
-  Tensors in;
-  for (Var v : program_inputs(p)) in.push_back(builder->argument(p.type(v)));
-  Program    out = with_constants_inside(builder->finish(rewrite(*builder, p, in, emit)));
-  const auto n   = static_cast<int64_t>(p.constants.size());
-  out.constants.assign(out.args.begin(), out.args.begin() + n);
-  out.args.erase(out.args.begin(), out.args.begin() + n);
-  return simplify(out);
+  return simplify(rebuilt(p, [&](Builder& to, const Tensors& in) { return rewrite(to, p, in, emit); }));
 }
 
 }  // namespace braintrace::codegen

@@ -31,15 +31,19 @@ Tensors emit_inlined(Builder& to, const Program& p, const Tensors& in, const Cho
 
 }  // namespace
 
-Program inlined(const Program& program, const Choice& which) {
+Program rebuilt(const Program& program, const std::function<Tensors(Builder& to, const Tensors& in)>& emit) {
   auto    builder = Builder::open();
   Tensors in;
   for (Var v : program_inputs(program)) in.push_back(builder->argument(program.type(v)));
-  Program    p = with_constants_inside(builder->finish(emit_inlined(*builder, program, in, which)));
+  Program    p = with_constants_inside(builder->finish(emit(*builder, in)));
   const auto n = static_cast<int64_t>(program.constants.size());
   p.constants.assign(p.args.begin(), p.args.begin() + n);
   p.args.erase(p.args.begin(), p.args.begin() + n);
   return p;
+}
+
+Program inlined(const Program& program, const Choice& which) {
+  return rebuilt(program, [&](Builder& to, const Tensors& in) { return emit_inlined(to, program, in, which); });
 }
 
 Program inline_calls(const Program& program) {

@@ -6,6 +6,10 @@
 
 namespace braintrace {
 
+// A program with the inputs of `program` whose results `emit` makes of them; its constants stay apart from its
+// arguments.
+Program rebuilt(const Program& program, const std::function<Tensors(Builder& to, const Tensors& in)>& emit);
+
 // Every equation that `which` accepts and whose op has an expansion becomes that expansion, also inside nested programs
 // and inside what was expanded.
 Program inlined(const Program& program, const std::function<bool(const Op&)>& which);
