@@ -129,7 +129,7 @@ class Fuser {
       v     = e.in[0];
     }
     const Shape& base = p_.type(v).shape;
-    return {v, squeezed(base) == squeezed(shape) && index == natural_index(base)};
+    return {v, size_of(base) == size_of(shape) && offset(index, base, n) == offset(natural_index(shape), shape, n)};
   }
   // The stage that makes the base, or -1 for inputs and sources. Views that are no affine function belong to the stage
   // of what they look at.

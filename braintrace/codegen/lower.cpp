@@ -267,6 +267,15 @@ Tensors emit_sums(Builder& to, const Program& p, const Eqn& e, const Tensors& in
 
 Program with_products(const Program& program) { return factored(rewritten(program, emit_products)); }
 
+Program with_outer_products(const Program& program) {
+  const auto emit = [](Builder& to, const Program& p, const Eqn& e, const Tensors& in, const Mask&) -> Tensors {
+    if (e.op == &dot_general_op && product_of(in[0].shape(), e.attrs[lhs_contract]) == 1)
+      return {as_sum(in[0], in[1], e.attrs)};
+    return to.emit(*e.op, in, e.attrs, p.types_of(e.out));
+  };
+  return separated(rewritten(with_products(simplify(expand_composites(program))), emit));
+}
+
 Program lowered(const Program& program) {
   return separated(rewritten(rewritten(with_products(simplify(expand_composites(program))), emit_lean), emit_sums));
 }
