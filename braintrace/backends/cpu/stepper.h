@@ -4,20 +4,24 @@
 // two take turns. A step looks nothing up and allocates nothing.
 #pragma once
 
+#include <optional>
+
 #include "braintrace/backends/cpu/cpu_backend.h"
 
 namespace braintrace::cpu {
 
 class Stepper {
  public:
-  // A result that is an argument of the next step.
-  struct Feed {
-    size_t result, arg;
-  };
+  using Feed = braintrace::Feed;
+  Stepper(const Program& program, const Arrays& constants, const std::vector<Feed>& feeds);
   // `args` are those of the first step; only the fed ones are kept.
   Stepper(const Program& program, const Arrays& constants, const std::vector<Feed>& feeds, const Arrays& args);
 
-  // Arguments and results that are not fed, in their order.
+  // As ResidentProgram has them. This is where fed arguments come in and go out as plain arrays.
+  void   hold(Arrays&& values);
+  Arrays settle();
+
+  // Arguments and results that are not fed, in their order. A step that throws has changed nothing.
   void step(const void* const* args, void* const* results);
 
   Array  value(size_t arg) const;  // a copy of a fed argument as it is now
@@ -25,9 +29,10 @@ class Stepper {
 
  private:
   struct Slot {
-    size_t result, arg;
-    Array  now, next;  // the same where the result may overwrite the argument
-    bool   shared;
+    size_t               result, arg;
+    Type                 type;
+    std::optional<Array> now;   // none until hold()
+    std::optional<Array> next;  // none where the result may overwrite the argument
   };
 
   std::shared_ptr<Compiled> compiled_;
