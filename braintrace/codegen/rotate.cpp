@@ -217,6 +217,8 @@ class Rotation {
 }  // namespace
 
 std::optional<Rotated> rotated(const Program& program, const std::vector<Feed>& feeds) {
+  const auto is_large = [&](const Feed& f) { return program.type(program.args[f.arg]).size() >= large_elements; };
+  if (std::none_of(feeds.begin(), feeds.end(), is_large)) return {};
   const Program  p = with_outer_products(program);
   const Rotation rotation(p, feeds);
   if (!rotation.is_worth_it()) return {};

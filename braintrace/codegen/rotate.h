@@ -11,14 +11,9 @@
 
 #include <optional>
 
-#include "braintrace/ir/op.h"
+#include "braintrace/runtime/backend.h"
 
 namespace braintrace::codegen {
-
-// A result that is an argument of the next run.
-struct Feed {
-  size_t result, arg;
-};
 
 struct Rotated {
   // Takes what the program takes, and what is pending. Gives what the program gives, but with updates of large arrays
