@@ -2,6 +2,8 @@
 // C[m,n] = Σ_k A[m,k] B[k,n], any strides of A and B, rows of C dense.
 //
 // Tiles of 8 rows and two vectors of columns stay in registers while k runs, blocks of A and B in the second cache.
+// Where there are many rows, tiles ask memory for what the next ones need: the next panel of B, the next rows of A, and
+// C; processors do not guess such leaps.
 // Panels of B whose columns are not dense, or fewer than a tile, are copied first. Blocks of A that hold few elements
 // other than zero, such as spikes, are multiplied event by event. Every element of C is summed in the order of k by
 // fused multiply-adds, so its bits depend neither on tiles and events, nor on how columns are shared out among threads.
@@ -45,14 +47,19 @@ static inline int bt_is_zero(const void* from, int bytes) {
 }
 #define BT_MATMUL(T, name, lanes)                                                                                     \
   typedef T bt_vec_##name __attribute__((vector_size(64), aligned(sizeof(T)), may_alias));                            \
+  /* a tile that fetches asks for a line per k at `ahead`, which the next ones need */                                \
   BT_CONTRACTED static inline __attribute__((always_inline)) void bt_tile_##name(                                     \
-      int rows, int64_t K, const T* A, int64_t am, int64_t ak, const T* B, int64_t bk, T* C, int64_t cm, int first) { \
+      int rows, int fetch, int64_t K, const T* A, int64_t am, int64_t ak, const T* B, int64_t bk, T* C, int64_t cm,   \
+      int first, const T* ahead, int64_t stride) {                                                                    \
     BT_CONTRACT                                                                                                       \
     bt_vec_##name acc[BT_ROWS][2];                                                                                    \
+    for (int m = 0; m < rows && fetch; ++m)                                                                           \
+      for (int v = 0; v < 2; ++v) __builtin_prefetch(C + m * cm + v * lanes, 1);                                      \
     for (int m = 0; m < rows; ++m)                                                                                    \
       for (int v = 0; v < 2; ++v)                                                                                     \
         acc[m][v] = first ? (bt_vec_##name){0} : *(const bt_vec_##name*)(C + m * cm + v * lanes);                     \
     for (int64_t k = 0; k < K; ++k) {                                                                                 \
+      if (fetch) __builtin_prefetch(ahead + k * stride);                                                              \
       const bt_vec_##name b0 = *(const bt_vec_##name*)(B + k * bk);                                                   \
       const bt_vec_##name b1 = *(const bt_vec_##name*)(B + k * bk + lanes);                                           \
       for (int m = 0; m < rows; ++m) {                                                                                \
@@ -64,32 +71,25 @@ static inline int bt_is_zero(const void* from, int bytes) {
     for (int m = 0; m < rows; ++m)                                                                                    \
       for (int v = 0; v < 2; ++v) *(bt_vec_##name*)(C + m * cm + v * lanes) = acc[m][v];                              \
   }                                                                                                                   \
-  BT_CONTRACTED static void bt_rows_##name(int rows, int64_t K, const T* A, int64_t am, int64_t ak, const T* B,       \
-                                           int64_t bk, T* C, int64_t cm, int first) {                                 \
+  BT_CONTRACTED static void bt_rows_##name(int rows, int fetch, int64_t K, const T* A, int64_t am, int64_t ak,        \
+                                           const T* B, int64_t bk, T* C, int64_t cm, int first, const T* ahead,       \
+                                           int64_t stride) {                                                          \
+    if (rows == 8 && fetch) {                                                                                         \
+      bt_tile_##name(8, 1, K, A, am, ak, B, bk, C, cm, first, ahead, stride);                                         \
+      return;                                                                                                         \
+    }                                                                                                                 \
     switch (rows) {                                                                                                   \
       case 1:                                                                                                         \
-        bt_tile_##name(1, K, A, am, ak, B, bk, C, cm, first);                                                         \
+        bt_tile_##name(1, 0, K, A, am, ak, B, bk, C, cm, first, 0, 0);                                                \
         break;                                                                                                        \
       case 2:                                                                                                         \
-        bt_tile_##name(2, K, A, am, ak, B, bk, C, cm, first);                                                         \
-        break;                                                                                                        \
-      case 3:                                                                                                         \
-        bt_tile_##name(3, K, A, am, ak, B, bk, C, cm, first);                                                         \
+        bt_tile_##name(2, 0, K, A, am, ak, B, bk, C, cm, first, 0, 0);                                                \
         break;                                                                                                        \
       case 4:                                                                                                         \
-        bt_tile_##name(4, K, A, am, ak, B, bk, C, cm, first);                                                         \
-        break;                                                                                                        \
-      case 5:                                                                                                         \
-        bt_tile_##name(5, K, A, am, ak, B, bk, C, cm, first);                                                         \
-        break;                                                                                                        \
-      case 6:                                                                                                         \
-        bt_tile_##name(6, K, A, am, ak, B, bk, C, cm, first);                                                         \
-        break;                                                                                                        \
-      case 7:                                                                                                         \
-        bt_tile_##name(7, K, A, am, ak, B, bk, C, cm, first);                                                         \
+        bt_tile_##name(4, 0, K, A, am, ak, B, bk, C, cm, first, 0, 0);                                                \
         break;                                                                                                        \
       default:                                                                                                        \
-        bt_tile_##name(8, K, A, am, ak, B, bk, C, cm, first);                                                         \
+        bt_tile_##name(8, 0, K, A, am, ak, B, bk, C, cm, first, 0, 0);                                                \
     }                                                                                                                 \
   }                                                                                                                   \
   /* Σ over the places where A is not zero, for `vectors` vectors of columns */                                        \
@@ -177,6 +177,7 @@ static inline int bt_is_zero(const void* from, int bytes) {
           const int64_t me   = M - mb < BT_ROW_BLOCK ? M : mb + BT_ROW_BLOCK;                                         \
           const T*      from = B + kb * bk + n * bn;                                                                  \
           int64_t       step = bk;                                                                                    \
+          const int     more = n + 4 * lanes <= n1, fetch = me - mb > 2 * BT_ROWS;                                    \
           if (bn != 1 || nn < 2 * lanes) {                                                                            \
             if (bn == 1)                                                                                              \
               for (int64_t k = 0; k < kn; ++k)                                                                        \
@@ -187,16 +188,26 @@ static inline int bt_is_zero(const void* from, int bytes) {
             from = panel;                                                                                             \
             step = 2 * lanes;                                                                                         \
           }                                                                                                           \
-          for (int64_t m = mb; m < me; m += BT_ROWS) {                                                                \
-            const int rows = me - m < BT_ROWS ? (int)(me - m) : BT_ROWS;                                              \
-            const T*  a    = A + m * am + kb * ak;                                                                    \
-            T*        c    = C + m * cm + n;                                                                          \
+          for (int64_t m = mb, rows; m < me; m += rows) {                                                             \
+            rows            = me - m >= 8 ? 8 : me - m >= 4 ? 4 : me - m >= 2 ? 2 : 1;                                \
+            const T* a      = A + m * am + kb * ak;                                                                   \
+            T*       c      = C + m * cm + n;                                                                         \
+            const T* ahead  = a;                                                                                      \
+            int64_t  stride = 0;                                                                                      \
+            /* the last two tiles ask for the next panel, others of the first panel for rows of A */                  \
+            if (m + 2 * BT_ROWS >= me && step == bk && (more || kb + 2 * BT_K_BLOCK <= K)) {                          \
+              ahead  = (more ? from + 2 * lanes : B + (kb + BT_K_BLOCK) * bk + n0) + (m + BT_ROWS >= me) * lanes;     \
+              stride = bk;                                                                                            \
+            } else if (n == n0 && m + 3 * BT_ROWS <= me && (ak == 1 ? am == kn : am == 1)) {                          \
+              ahead  = ak == 1 ? a + BT_ROWS * am : a + 2 * BT_ROWS;                                                  \
+              stride = ak == 1 ? BT_ROWS : ak;                                                                        \
+            }                                                                                                         \
             if (nn == 2 * lanes) {                                                                                    \
-              bt_rows_##name(rows, kn, a, am, ak, from, step, c, cm, kb == 0);                                        \
+              bt_rows_##name(rows, fetch, kn, a, am, ak, from, step, c, cm, kb == 0, ahead, stride);                  \
             } else {                                                                                                  \
               for (int i = 0; i < rows && kb; ++i)                                                                    \
                 for (int64_t j = 0; j < nn; ++j) edge[i * 2 * lanes + j] = c[i * cm + j];                             \
-              bt_rows_##name(rows, kn, a, am, ak, from, step, edge, 2 * lanes, kb == 0);                              \
+              bt_rows_##name(rows, fetch, kn, a, am, ak, from, step, edge, 2 * lanes, kb == 0, ahead, stride);        \
               for (int i = 0; i < rows; ++i)                                                                          \
                 for (int64_t j = 0; j < nn; ++j) c[i * cm + j] = edge[i * 2 * lanes + j];                             \
             }                                                                                                         \
