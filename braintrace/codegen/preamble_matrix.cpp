@@ -2,8 +2,7 @@
 // C[m,n] = Σ_k A[m,k] B[k,n], any strides of A and B, rows of C dense.
 //
 // Tiles of 8 rows and two vectors of columns stay in registers while k runs, blocks of A and B in the second cache.
-// Where there are many rows, tiles ask memory for what the next ones need: the next panel of B, the next rows of A, and
-// C; processors do not guess such leaps.
+// Tiles ask memory for C and for what the next ones need, a panel of B or rows of A: processors do not guess such leaps.
 // Panels of B whose columns are not dense, or fewer than a tile, are copied first. Blocks of A that hold few elements
 // other than zero, such as spikes, are multiplied event by event. Every element of C is summed in the order of k by
 // fused multiply-adds, so its bits depend neither on tiles and events, nor on how columns are shared out among threads.
@@ -49,25 +48,25 @@ const char* const products = R"c(
 #define BT_SIGNS_f32(v) 0
 #define BT_SIGNS_f64(v) 0
 #endif
-#define BT_TILE(name, r, v, f)                                                                                        \
-  if (rows == r && vectors == v && fetch == f)                                                                        \
-    bt_tile_##name(r, v, f, K, A, am, ak, B, bk, C, cm, first, ahead, stride);
+#define BT_TILE(name, r, v)                                                                                           \
+  if (rows == r && vectors == v) bt_tile_##name(r, v, K, A, am, ak, B, bk, C, cm, first, ahead, stride);
 #define BT_MATMUL(T, name, lanes)                                                                                     \
   typedef T bt_vec_##name __attribute__((vector_size(64), aligned(sizeof(T)), may_alias));                            \
   typedef T bt_half_##name __attribute__((vector_size(32), aligned(sizeof(T)), may_alias));                           \
-  /* a tile that fetches asks for a line per k at `ahead`, which the next ones need */                                \
+  /* Whole tiles ask for C, and for a line per k at `ahead`, which the next ones need. */                             \
   static inline __attribute__((always_inline)) void bt_tile_##name(                                                   \
-      int rows, int vectors, int fetch, int64_t K, const T* A, int64_t am, int64_t ak, const T* B, int64_t bk, T* C,  \
-      int64_t cm, int first, const T* ahead, int64_t stride) {                                                        \
+      int rows, int vectors, int64_t K, const T* A, int64_t am, int64_t ak, const T* B, int64_t bk, T* C, int64_t cm, \
+      int first, const T* ahead, int64_t stride) {                                                                    \
     bt_vec_##name acc[BT_ROWS][2], b[2];                                                                              \
-    BT_UNROLLED (int m = 0; m < rows * fetch; ++m)                                                                    \
-      BT_UNROLLED (int v = 0; v < vectors; ++v) __builtin_prefetch(C + m * cm + v * lanes, 1);                        \
+    if (rows == BT_ROWS)                                                                                              \
+      BT_UNROLLED (int m = 0; m < rows; ++m)                                                                          \
+        BT_UNROLLED (int v = 0; v < vectors; ++v) __builtin_prefetch(C + m * cm + v * lanes, 1);                      \
     BT_UNROLLED (int m = 0; m < rows; ++m)                                                                            \
       BT_UNROLLED (int v = 0; v < vectors; ++v)                                                                       \
         acc[m][v] = first ? (bt_vec_##name){0} : *(const bt_vec_##name*)(C + m * cm + v * lanes);                     \
     const T *low = A, *high = A + BT_ROWS / 2 * am; /* fewer registers than a stride for each row */                  \
     for (int64_t k = 0; k < K; ++k, low += ak, high += ak, ahead += stride) {                                         \
-      if (fetch) __builtin_prefetch(ahead);                                                                           \
+      if (rows == BT_ROWS) __builtin_prefetch(ahead);                                                                 \
       BT_UNROLLED (int v = 0; v < vectors; ++v) b[v] = *(const bt_vec_##name*)(B + k * bk + v * lanes);               \
       BT_UNROLLED (int m = 0; m < rows; ++m) {                                                                        \
         const T a = (m < BT_ROWS / 2 ? low : high)[m % (BT_ROWS / 2) * am];                                           \
@@ -77,22 +76,20 @@ const char* const products = R"c(
     BT_UNROLLED (int m = 0; m < rows; ++m)                                                                            \
       BT_UNROLLED (int v = 0; v < vectors; ++v) *(bt_vec_##name*)(C + m * cm + v * lanes) = acc[m][v];                \
   }                                                                                                                   \
-  static void bt_rows_##name(int rows, int vectors, int fetch, int64_t K, const T* A, int64_t am, int64_t ak,         \
-                             const T* B, int64_t bk, T* C, int64_t cm, int first, const T* ahead, int64_t stride) {   \
-    BT_TILE(name, 8, 2, 1)                                                                                            \
-    BT_TILE(name, 8, 2, 0)                                                                                            \
-    BT_TILE(name, 7, 2, 0)                                                                                            \
-    BT_TILE(name, 6, 2, 0)                                                                                            \
-    BT_TILE(name, 5, 2, 0)                                                                                            \
-    BT_TILE(name, 4, 2, 0)                                                                                            \
-    BT_TILE(name, 3, 2, 0)                                                                                            \
-    BT_TILE(name, 2, 2, 0)                                                                                            \
-    BT_TILE(name, 1, 2, 0)                                                                                            \
-    BT_TILE(name, 8, 1, 1)                                                                                            \
-    BT_TILE(name, 8, 1, 0)                                                                                            \
-    BT_TILE(name, 4, 1, 0)                                                                                            \
-    BT_TILE(name, 2, 1, 0)                                                                                            \
-    BT_TILE(name, 1, 1, 0)                                                                                            \
+  static void bt_rows_##name(int rows, int vectors, int64_t K, const T* A, int64_t am, int64_t ak, const T* B,        \
+                             int64_t bk, T* C, int64_t cm, int first, const T* ahead, int64_t stride) {               \
+    BT_TILE(name, 8, 2)                                                                                               \
+    BT_TILE(name, 7, 2)                                                                                               \
+    BT_TILE(name, 6, 2)                                                                                               \
+    BT_TILE(name, 5, 2)                                                                                               \
+    BT_TILE(name, 4, 2)                                                                                               \
+    BT_TILE(name, 3, 2)                                                                                               \
+    BT_TILE(name, 2, 2)                                                                                               \
+    BT_TILE(name, 1, 2)                                                                                               \
+    BT_TILE(name, 8, 1)                                                                                               \
+    BT_TILE(name, 4, 1)                                                                                               \
+    BT_TILE(name, 2, 1)                                                                                               \
+    BT_TILE(name, 1, 1)                                                                                               \
   }                                                                                                                   \
   /* a panel of B with dense columns, filled up with zeros */                                                         \
   __attribute__((optimize("O3"))) static void bt_panel_##name(int64_t K, int64_t N, const T* B, int64_t bk,           \
@@ -218,12 +215,11 @@ const char* const products = R"c(
             step = 2 * lanes;                                                                                         \
           }                                                                                                           \
           for (int64_t m = mb, rows; m < me; m += rows) {                                                             \
-            const T*  a      = A + m * am + kb * ak;                                                                  \
-            T*        c      = C + m * cm + n;                                                                        \
-            rows             = me - m >= 8 ? 8 : vectors == 2 ? me - m : me - m >= 4 ? 4 : me - m >= 2 ? 2 : 1;       \
-            const int fetch  = rows == 8 && me - mb > 2 * BT_ROWS;                                                    \
-            const T*  ahead  = a;                                                                                     \
-            int64_t   stride = 0;                                                                                     \
+            const T* a      = A + m * am + kb * ak;                                                                   \
+            T*       c      = C + m * cm + n;                                                                         \
+            rows            = me - m >= 8 ? 8 : vectors == 2 ? me - m : me - m >= 4 ? 4 : me - m >= 2 ? 2 : 1;        \
+            const T* ahead  = a;                                                                                      \
+            int64_t  stride = 0;                                                                                      \
             /* the last two tiles ask for the next panel, others of the first panel for rows of A */                  \
             if (m + 2 * BT_ROWS >= me && from != panel && (more || kb + 2 * BT_K_BLOCK <= K)) {                       \
               ahead  = (more ? from + 2 * lanes : B + (kb + BT_K_BLOCK) * bk + n0) + (m + BT_ROWS >= me) * lanes;     \
@@ -233,11 +229,11 @@ const char* const products = R"c(
               stride = ak == 1 ? BT_ROWS : ak;                                                                        \
             }                                                                                                         \
             if (nn == wide) {                                                                                         \
-              bt_rows_##name(rows, vectors, fetch, kn, a, am, ak, from, step, c, cm, kb == 0, ahead, stride);         \
+              bt_rows_##name(rows, vectors, kn, a, am, ak, from, step, c, cm, kb == 0, ahead, stride);                \
             } else {                                                                                                  \
               for (int i = 0; i < rows && kb; ++i)                                                                    \
                 for (int64_t j = 0; j < nn; ++j) edge[i * wide + j] = c[i * cm + j];                                  \
-              bt_rows_##name(rows, vectors, fetch, kn, a, am, ak, from, step, edge, wide, kb == 0, ahead, stride);    \
+              bt_rows_##name(rows, vectors, kn, a, am, ak, from, step, edge, wide, kb == 0, ahead, stride);           \
               for (int i = 0; i < rows; ++i)                                                                          \
                 for (int64_t j = 0; j < nn; ++j) c[i * cm + j] = edge[i * wide + j];                                  \
             }                                                                                                         \
