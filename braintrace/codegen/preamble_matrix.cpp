@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // C[m,n] = Σ_k A[m,k] B[k,n], any strides of A and B, rows of C dense.
 //
-// Tiles of 8 rows and two vectors of columns stay in registers while k runs, blocks of A and B in the second cache.
+// Tiles of 8 rows and two vectors of columns stay in registers while k runs, blocks of B in the second cache.
 // Tiles ask memory for C and for what the next ones need, a panel of B or rows of A: processors do not guess such leaps.
 // Panels of B whose columns are not dense, or fewer than a tile, are copied first. Blocks of A that hold few elements
 // other than zero, such as spikes, are multiplied event by event. Every element of C is summed in the order of k by
@@ -35,7 +35,7 @@ const char* const products = R"c(
 #endif
 #define BT_ROWS 8
 #define BT_K_BLOCK 256
-#define BT_ROW_BLOCK 384
+#define BT_ROW_BLOCK 1024
 #define BT_RARE 6           /* events win where fewer than one element in so many is not zero */
 #define BT_EVENT_ROWS 64
 #define BT_EVENT_COLUMNS 64 /* and enough columns pay for looking */
