@@ -48,17 +48,17 @@ int32_t Unit::host_call(const Program& p, const Eqn& e) {
 }
 
 Unit::Function Unit::function(const Program& p) {
-  const Fused          f = fused(p);
-  std::vector<Kernel>  kernels;
-  std::vector<int64_t> scratch;
+  const Fused         f = fused(p);
+  std::vector<Kernel> kernels;
+  std::vector<Needs>  needs;
   for (const Stage& s : f.stages) {
     kernels.push_back(s.loop ? loop_kernel(p, s, f.memory) : rule_kernel({*this, p, p.eqns[s.eqns[0]], f.memory}));
-    scratch.push_back(kernels.back().scratch);
+    needs.push_back({kernels.back().scratch, kernels.back().in_place});
   }
   std::vector<std::pair<Var, int64_t>> constants;
   for (const Eqn& e : p.eqns)
     if (e.op->name == "constant") constants.emplace_back(e.out[0], constant(e.attrs[value_key]));
-  const Plan        plan = planned(p, f, scratch, constants, alignment_of(dialect_));
+  const Plan        plan = planned(p, f, needs, constants, alignment_of(dialect_));
   const std::string name = fmt::format("bt_f{}", functions_++);
   std::string       calls;
   bool              may_stop = false;

@@ -18,6 +18,7 @@ struct Kernel {
   int64_t     count   = 1;           // independent parts: the body does those in [begin, end)
   int64_t     work    = 0;           // what an elementwise loop over so many elements takes, for sharing among threads
   int64_t     first = 0, whole = 0;  // the parts are those from `first` on of so many, if given: rows of a large array
+  std::vector<std::pair<Var, Var>> in_place = {};  // (result, operand): the result may lie where the operand does
 };
 
 // The C file under construction.

@@ -108,7 +108,11 @@ class Nest {
     return std::find(stage_.reduced.begin(), stage_.reduced.end(), axis) != stage_.reduced.end();
   }
   int64_t extent(int64_t axis) const { return extents_[axis]; }
-  int64_t block_width() const { return std::clamp<int64_t>(extent(order_.back()), 1, block); }
+  // Where blocks are all that threads can share, there are more of them.
+  int64_t block_width() const {
+    const bool shared = kept_ == 0 && !tiled_ && size_of(stage_.space) >= shared_elements;
+    return std::clamp<int64_t>(extent(order_.back()), 1, shared ? block / 4 : block);
+  }
   int64_t blocks() const { return (extent(order_.back()) + block_width() - 1) / block_width(); }
   int64_t rows() const { return tiled_ ? extent(order_[order_.size() - 2]) : 1; }
   int64_t tile_rows() const {

@@ -55,7 +55,7 @@ std::vector<InPlace> in_place_results(const Program& p, const Fused& f, const Pl
 
 }  // namespace
 
-Plan planned(const Program& p, const Fused& f, const std::vector<int64_t>& scratch_bytes,
+Plan planned(const Program& p, const Fused& f, const std::vector<Needs>& needs,
              const std::vector<std::pair<Var, int64_t>>& constants, int64_t alignment) {
   const auto rounded_up = [&](int64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; };
   const auto room_for   = [&](const Type& t) { return std::max(rounded_up(t.bytes()), alignment); };
@@ -87,8 +87,10 @@ Plan planned(const Program& p, const Fused& f, const std::vector<int64_t>& scrat
     for (Var v : stage.writes) {
       if (plan.places[v].kind != Place::Kind::None) continue;
       // Its place may be that of an operand which the loop reads at the same position only.
-      const bool elementwise = stage.loop && p.type(v).size() == size_of(stage.space);
-      const auto heir        = std::find_if(ends.begin(), ends.end(), [&](Var r) {
+      const bool  elementwise = stage.loop && p.type(v).size() == size_of(stage.space);
+      const auto& allowed     = needs[s].in_place;
+      const auto  heir        = std::find_if(ends.begin(), ends.end(), [&](Var r) {
+        if (std::find(allowed.begin(), allowed.end(), std::pair(v, r)) != allowed.end()) return true;
         return elementwise && room_for(p.type(r)) == room_for(p.type(v)) &&
                size_of(p.type(r).dtype) == size_of(p.type(v).dtype) &&
                std::find(stage.scattered.begin(), stage.scattered.end(), r) == stage.scattered.end();
@@ -100,7 +102,7 @@ Plan planned(const Program& p, const Fused& f, const std::vector<int64_t>& scrat
         plan.places[v] = {Place::Kind::Arena, arena.take(room_for(p.type(v)))};
       }
     }
-    plan.scratch.push_back(arena.take(rounded_up(std::max<int64_t>(scratch_bytes[s], 1))));
+    plan.scratch.push_back(arena.take(rounded_up(std::max<int64_t>(needs[s].scratch, 1))));
     arena.give_back(plan.scratch.back());
     for (Var v : ends) arena.give_back(plan.places[v].at);
     for (Var v : stage.writes)

@@ -50,6 +50,17 @@ std::string row_of_step(const Site& s, size_t operand, const Type& row) {
   return fmt::format("({})", text);
 }
 
+// Values of the operand's memory, each as often as it is read.
+Vars memory_read(const Site& s) {
+  Vars out;
+  for (Var v : s.e.in)
+    if (s.memory[v] >= 0)
+      out.push_back(s.memory[v]);
+    else
+      for (const Piece& piece : dense_pieces(s.p, producers(s.p), v)) out.push_back(piece.base);
+  return out;
+}
+
 // Carries alternate between the result and working memory, so that the last step writes the result; one that is stacked
 // as well is read from the stack. Rows that never meet are parted: each part has working memory of its own, and what is
 // the same in all parts is written by the first.
@@ -115,6 +126,15 @@ Kernel scan_rule(Site& s) {
   Kernel k;
   k.body    = std::move(b);
   k.scratch = std::max<int64_t>(at, 1);
+  // A stacked result may lie where an input does whose rows the step reads at the same positions and nobody else does.
+  const Vars read = memory_read(s);
+  for (const auto& [result, arg] : g.in_place)
+    for (size_t y = scan.carry; y < s.e.out.size() && arg >= scan.consts + scan.carry; ++y) {
+      const Var  x    = s.memory[s.e.in[arg]];
+      const bool rest = has_rows(arg) == makes_rows(y) && has_rows(arg) == rows.has_value();
+      if (slot[y] == result && rest && std::count(read.begin(), read.end(), x) == 1)
+        k.in_place.emplace_back(s.e.out[y], x);
+    }
   if (rows) {
     k.count = rows->parts;
     k.work  = rows->work * T;

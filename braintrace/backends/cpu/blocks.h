@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <sys/mman.h>
 #include <vector>
 
 #include "braintrace/base/array.h"
@@ -14,14 +15,25 @@
 
 namespace braintrace::cpu {
 
-inline constexpr std::align_val_t aligned{static_cast<size_t>(codegen::alignment_of(codegen::Dialect::Native))};
+// Large blocks lie in large pages where the system has them: programs walk through dozens of arrays at once, more small
+// pages than a processor remembers.
+inline constexpr size_t large_page = size_t{1} << 21;
 
 struct Block {
-  explicit Block(size_t bytes) : data(static_cast<char*>(::operator new(std::max<size_t>(bytes, 1), aligned))) {}
-  ~Block() { ::operator delete(data, aligned); }
+  explicit Block(size_t bytes)
+      : alignment{bytes < large_page ? static_cast<size_t>(codegen::alignment_of(codegen::Dialect::Native))
+                                     : large_page},
+        data(static_cast<char*>(::operator new(std::max<size_t>(bytes, 1), alignment))) {
+#ifdef MADV_HUGEPAGE
+    if (bytes >= large_page) madvise(data, bytes / large_page * large_page, MADV_HUGEPAGE);
+#endif
+  }
+  ~Block() { ::operator delete(data, alignment); }
   Block(const Block&)            = delete;
   Block& operator=(const Block&) = delete;
-  char*  data;
+
+  std::align_val_t alignment;
+  char*            data;
 };
 
 class Blocks : public std::enable_shared_from_this<Blocks> {
