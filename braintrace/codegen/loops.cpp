@@ -264,8 +264,10 @@ class Nest {
   }
 
   std::string plain() const {
-    std::string text = stores_;
-    for (size_t i = order_.size(); i-- > 0;) text = loop(i, levels_[i + 1] + text, i + 1 == order_.size());
+    // A short loop is unrolled, and the one around it becomes vector code.
+    const size_t n = order_.size(), wide = n > 1 && extent(order_[n - 1]) <= 4 ? n - 2 : n - 1;
+    std::string  text = stores_;
+    for (size_t i = n; i-- > 0;) text = loop(i, levels_[i + 1] + text, i >= wide);
     return levels_[0] + text;
   }
 
