@@ -8,12 +8,13 @@ namespace braintrace {
 
 struct Work {
   double products   = 0;  // multiply-adds of matrix products and convolutions
-  double elements   = 0;  // elementary operations in loops; one that needs a series counts as several
+  double elements   = 0;  // elementary operations in loops
+  double series     = 0;  // those among functions that are computed by a series
   double far_bytes  = 0;  // memory traffic of stages that exceed the processor's cache
   double near_bytes = 0;  // of the others
   double stages     = 0;
 
-  double flops() const { return 2 * products + elements; }
+  double flops() const { return 2 * products + elements + 8 * series; }
   double bytes() const { return far_bytes + near_bytes; }
 };
 // Of a lowered program.
@@ -21,7 +22,7 @@ Work work_of(const Program& program);
 
 // What this machine does per second, measured with compiled programs; some tenths of a second.
 struct Yardstick {
-  double products, elements, far_bytes, near_bytes, stages;
+  double products, elements, series, far_bytes, near_bytes, stages;
 
   static Yardstick measured();
   double           seconds(const Work& work) const;
