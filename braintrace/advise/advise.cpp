@@ -17,6 +17,7 @@
 #include "braintrace/codegen/emit.h"
 #include "braintrace/codegen/lower.h"
 #include "braintrace/model/functions.h"
+#include "braintrace/model/held_states.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/runtime/backend.h"
 #include "braintrace/transforms/simplify.h"
@@ -57,25 +58,37 @@ struct Estimate {
   double steps;
 };
 
-// States and data once, new values of what changes, the arena and the constants of the compiled program, and what it
-// took to make the program here: `before` was resident without it. Zeros as results, such as traces dropped at the end
-// of a window, are made once, and pages of zeros cost nothing: nor does a state that starts with zeros and is written
-// with nothing else.
+// Whether result k overwrites the state that it becomes.
+bool is_in_place(const codegen::Entry& entry, const std::vector<Feed>& feeds, size_t k) {
+  const auto& pairs = entry.in_place;
+  return !entry.may_stop && std::any_of(feeds.begin(), feeds.end(), [&](const Feed& f) {
+    return f.result == k && std::find(pairs.begin(), pairs.end(), std::pair(k, f.arg)) != pairs.end();
+  });
+}
+
+// States and data once, new values of what is not written in place, the arena and the constants of the compiled
+// program, and what it took to make the program here: `before` was resident without it. Zeros as results, such as
+// traces dropped at the end of a window, are made once, and pages of zeros cost nothing: nor does a state that starts
+// with zeros and is written with nothing else.
 Estimate estimate(Workload& w, int64_t before) {
   const StatefulProgram traced =
       trace_function(w.args(), [&](const Tensors& in) { return Tensors{w.call(in[0], in[1])}; });
-  const auto [program, is_zero] = cpu::nonzero_results(simplify(traced.program));
-  StateSet live;  // states that are written with more than zeros
+  const cpu::NonzeroResults nonzero = cpu::nonzero_results(simplify(traced.program));
+  const Program&            program = nonzero.program;
+  StateSet                  live;  // states that are written with more than zeros
   for (size_t k = 0; k < traced.writes.size(); ++k)
-    if (!is_zero[traced.num_results + k]) live.insert(traced.writes[k].state.cell().get());
+    if (!nonzero.is_zero[traced.num_results + k]) live.insert(traced.writes[k].state.cell().get());
 
   const codegen::Emitted emitted = codegen::emit({program});
   Estimate               e{w.resident(live), work_of(codegen::lowered(program)), static_cast<double>(w.steps())};
   int64_t                constants = 0;
   for (const Array& a : emitted.constants) constants += static_cast<int64_t>(a.bytes());
   for (const Tensor& c : traced.constants) constants += c.type().bytes();
-  e.memory.work = emitted.entries[0].arena_bytes + constants;
-  for (Var v : program.results) e.memory.work += program.type(v).bytes();
+  const codegen::Entry& entry   = emitted.entries[0];
+  e.memory.work                 = entry.arena_bytes + constants;
+  const std::vector<Feed> feeds = nonzero.feeds(feeds_of(traced));
+  for (size_t k = 0; k < program.results.size(); ++k)
+    if (!is_in_place(entry, feeds, k)) e.memory.work += program.type(program.results[k]).bytes();
   e.memory.program = std::max<int64_t>(resident_bytes() - before - constants, 0) + loading_bytes;
   // Some rules hold more for a moment while they are traced than any call does later.
   const int64_t tracing = peak_resident_bytes() - before + e.memory.weights;

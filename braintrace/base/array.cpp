@@ -76,9 +76,20 @@ Array Array::borrow(Type type, const void* data, std::shared_ptr<const void> own
   require(reinterpret_cast<uintptr_t>(data) % size_of(type.dtype) == 0,
           "Array::borrow: {} needs memory aligned to {} bytes; copy the data instead.", to_string(type),
           size_of(type.dtype));
-  Array a;
-  a.type_ = std::move(type);
-  a.data_ = std::shared_ptr<const void>(std::move(owner), data);
+  return Array(std::move(type), {std::move(owner), data}, true);
+}
+
+Array Array::adopt(Type type, std::shared_ptr<void> memory) { return Array(std::move(type), std::move(memory), false); }
+
+// Counting up first makes sure that whoever let go of the memory, in whatever thread, is done with it.
+bool Array::is_only_owner() const {
+  const std::shared_ptr<const void> counted = data_;
+  return !borrowed_ && counted.use_count() == 2;
+}
+
+Array Array::copy() const {
+  Array a(type_);
+  std::memcpy(a.mutable_raw(), raw(), bytes());
   return a;
 }
 

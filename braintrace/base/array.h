@@ -21,6 +21,8 @@ class Array {
   // Shares memory the caller owns, without a copy, for as long as `owner` is held.
   // The pointer must be aligned to the element size.
   static Array borrow(Type type, const void* data, std::shared_ptr<const void> owner);
+  // Takes over memory that nobody else will touch, large enough and aligned likewise.
+  static Array adopt(Type type, std::shared_ptr<void> memory);
 
   template <class T>
   static Array of(const std::vector<T>& values, Shape shape) {
@@ -36,6 +38,8 @@ class Array {
   const Shape& shape() const { return type_.shape; }
   int64_t      size() const { return type_.size(); }
   size_t       bytes() const { return static_cast<size_t>(type_.bytes()); }
+  bool         is_only_owner() const;  // nobody else sees the memory, so that it may be written again
+  Array        copy() const;           // in memory of its own
 
   const void* raw() const { return data_.get(); }
   void*       mutable_raw() { return const_cast<void*>(data_.get()); }
@@ -54,11 +58,14 @@ class Array {
   Array reshaped(Shape shape) const;
 
  private:
+  Array(Type type, std::shared_ptr<const void> data, bool borrowed)
+      : type_(std::move(type)), data_(std::move(data)), borrowed_(borrowed) {}
   void check_dtype(DType asked) const;
   void check_size(size_t given) const;
 
   Type                        type_;
   std::shared_ptr<const void> data_;
+  bool                        borrowed_ = false;
 };
 
 // Elements as doubles (all dtypes) or as int64 (integers and bool), copying only if the storage differs.

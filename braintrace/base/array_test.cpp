@@ -55,6 +55,26 @@ TEST(Array, BorrowSharesMemoryAndHoldsTheOwner) {
   EXPECT_TRUE(seen.expired());
 }
 
+TEST(Array, KnowsWhetherOthersSeeItsMemory) {
+  Array a = Array::of<float>({1, 2}, {2});
+  EXPECT_TRUE(a.is_only_owner());
+  {
+    const Array other = a.reshaped({1, 2});
+    EXPECT_FALSE(a.is_only_owner());
+    EXPECT_FALSE(other.is_only_owner());
+  }
+  EXPECT_TRUE(a.is_only_owner());
+  const Array copy = a.copy();
+  EXPECT_TRUE(a.is_only_owner() && copy.is_only_owner() && identical(a, copy));
+  EXPECT_NE(copy.raw(), a.raw());
+  const Array moved = std::move(a);
+  EXPECT_TRUE(moved.is_only_owner());
+  float x = 0;
+  EXPECT_FALSE(Array::borrow({DType::F32, {}}, &x, nullptr).is_only_owner());
+  EXPECT_FALSE(Array::borrow({DType::F32, {}}, &x, std::make_shared<int>(0)).is_only_owner());
+  EXPECT_TRUE(Array::adopt({DType::F32, {}}, std::make_shared<float>(1.0f)).is_only_owner());
+}
+
 TEST(Array, BorrowRefusesMisalignedMemory) {
   alignas(8) char bytes[16] = {};
   EXPECT_THROW(Array::borrow({DType::F32, {1}}, bytes + 2, nullptr), UserError);

@@ -11,6 +11,7 @@
 
 #include "braintrace/advise/apart.h"
 #include "braintrace/backends/cpu/compiler.h"
+#include "braintrace/backends/cpu/cpu_backend.h"
 #include "braintrace/base/rng.h"
 #include "braintrace/base/temporary_folder.h"
 #include "braintrace/codegen/emit.h"

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/bench/training.h"
 
-#include <algorithm>
-
 #include "braintrace/algorithms/drivers.h"
 #include "braintrace/algorithms/usual_options.h"
 #include "braintrace/model/functions.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/reduce.h"
-#include "braintrace/transforms/simplify.h"
 
 namespace braintrace::bench {
 
@@ -31,8 +28,11 @@ Training::Training(Module& model, const std::string& rule, Mode mode, Tensor x, 
   learner_->compile_graph(Types{input});
   optimizer_.register_trainable_weights(model.params());
   if (mode == Mode::Sequence)
-    sequence_ = [this, whole = jit([this](Tensor xs, Tensor ys) { return gradients(xs, ys); })] {
-      return whole(x_, y_);
+    call_ = [this, whole = jit([this](Tensor xs, Tensor ys) { return gradients(xs, ys); })] { return whole(x_, y_); };
+  else
+    call_ = [this, step = jit([this](Tensor xi, Tensor yi) { return update(xi, yi); })] {
+      step(x_, y_);
+      return Gradients();
     };
 }
 
@@ -55,37 +55,6 @@ StatefulProgram Training::traced() {
       for (const auto& [leaf, gradient] : leaves) out.push_back(gradient);
     return out;
   });
-}
-
-Gradients Training::call() {
-  if (mode_ == Mode::Sequence) return sequence_();
-  if (!stream_.stepper) stream_ = streamed(traced());
-  stream_.stepper->step(stream_.args.data(), stream_.results.data());
-  return {};
-}
-
-Training::Stream Training::streamed(const StatefulProgram& step) {
-  Stream s;
-  for (const Tensor& t : step.inputs({x_, y_})) s.in.push_back(t.array());
-  std::vector<cpu::Stepper::Feed> feeds;
-  for (size_t w = 0; w < step.writes.size(); ++w) {
-    const auto read = std::find(step.reads.begin(), step.reads.end(), step.writes[w]);
-    if (read != step.reads.end())
-      feeds.push_back({step.num_results + w, step.num_args + static_cast<size_t>(read - step.reads.begin())});
-  }
-  Arrays constants;
-  for (const Tensor& c : step.constants) constants.push_back(c.array());
-  const Program program = simplify(step.program);
-  s.stepper             = std::make_unique<cpu::Stepper>(program, constants, feeds, s.in);
-  const auto is_fed     = [&](auto field, size_t i) {
-    return std::any_of(feeds.begin(), feeds.end(), [&](const cpu::Stepper::Feed& f) { return f.*field == i; });
-  };
-  for (size_t i = 0; i < s.in.size(); ++i)
-    if (!is_fed(&cpu::Stepper::Feed::arg, i)) s.args.push_back(s.in[i].raw());
-  for (size_t k = 0; k < program.results.size(); ++k)
-    if (!is_fed(&cpu::Stepper::Feed::result, k)) s.out.emplace_back(program.type(program.results[k]));
-  for (Array& a : s.out) s.results.push_back(a.mutable_raw());
-  return s;
 }
 
 size_t Training::trace_bytes() const {

@@ -9,7 +9,6 @@
 #include <memory>
 
 #include "braintrace/algorithms/learner.h"
-#include "braintrace/backends/cpu/stepper.h"
 #include "braintrace/model/frame.h"
 #include "braintrace/model/gradients.h"
 #include "braintrace/nn/optim.h"
@@ -28,7 +27,7 @@ class Training {
   Training& operator=(const Training&) = delete;
 
   // The first call compiles. A stream gives no gradients.
-  Gradients call();
+  Gradients call() { return call_(); }
   // The call as a program, before anything is done to it.
   StatefulProgram traced();
   size_t          trace_bytes() const;  // that the learner carries from step to step
@@ -40,22 +39,12 @@ class Training {
 
   static Tensor mean_square(const Tensor& a, const Tensor& b);
 
-  // States, traces and weights of a stream stay where they are from step to step.
-  struct Stream {
-    Arrays                        in, out;
-    std::unique_ptr<cpu::Stepper> stepper;
-    std::vector<const void*>      args;
-    std::vector<void*>            results;
-  };
-  Stream streamed(const StatefulProgram& step);
-
   Module&                        model_;
   Mode                           mode_;
   Tensor                         x_, y_;
   std::unique_ptr<OnlineLearner> learner_;
   optim::SGD                     optimizer_{1e-3};
-  std::function<Gradients()>     sequence_;
-  Stream                         stream_;
+  std::function<Gradients()>     call_;
 };
 
 }  // namespace braintrace::bench

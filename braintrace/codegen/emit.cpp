@@ -61,6 +61,7 @@ Unit::Function Unit::function(const Program& p) {
   const Plan        plan = planned(p, f, needs, constants, alignment_of(dialect_));
   const std::string name = fmt::format("bt_f{}", functions_++);
   std::string       calls;
+  bool              may_stop = false;
   for (size_t s = 0; s < f.stages.size(); ++s) {
     const Kernel&     k    = kernels[s];
     const std::string step = fmt::format("{}_{}", name, s);
@@ -75,6 +76,7 @@ Unit::Function Unit::function(const Program& p) {
     if (dialect_ == Dialect::Portable) text_ += "(void)f;\n(void)begin;\n(void)end;\n";
     if (k.scratch) text_ += fmt::format("char* w = f->arena + {};\n", plan.scratch[s]);
     text_ += k.body + "return 0;\n}\n";
+    may_stop = may_stop || k.body.find("return ") != k.body.npos;
     if (dialect_ == Dialect::Native && k.count > 1 && k.work >= shared_elements)
       calls += fmt::format("if ((rc = f->host->parallel(f->host->self, {}, f, {}, {}, {}, {}))) return rc;\n", step,
                            k.count, std::max<int64_t>(1, k.count * (shared_elements / 2) / k.work), k.first,
@@ -88,7 +90,7 @@ Unit::Function Unit::function(const Program& p) {
   }
   text_ += fmt::format("static int32_t {}(const bt_frame* f) {{\nint32_t rc;\n(void)rc;\n(void)f;\n{}return 0;\n}}\n",
                        name, calls);
-  Function out{name, plan.arena_bytes, {}};
+  Function out{name, plan.arena_bytes, {}, may_stop};
   for (const InPlace& i : plan.in_place) out.in_place.emplace_back(i.result, i.arg);
   return out;
 }

@@ -19,6 +19,7 @@ struct Entry {
   std::string                            name;         // of its function: inputs are constants, then arguments
   int64_t                                arena_bytes;  // that a call needs
   std::vector<std::pair<size_t, size_t>> in_place;     // (result, argument) that may share memory
+  bool                                   may_stop;     // halfway: at a wrong index, or because the host says so
 };
 struct Emitted {
   std::string           source;

@@ -112,10 +112,11 @@ class Fuser {
     return out;
   }
 
-  // The value behind affine views, and whether it is seen position by position.
+  // The value behind affine views, and whether it is seen position by position, or so along all axes but the last and
+  // always at one place along that: as the traces of all states of a neuron are for each of its new traces.
   struct Source {
     Var  base;
-    bool same_positions;
+    bool same_positions, same_rows;
   };
   Source behind(Var v) const {
     const Shape shape = p_.type(v).shape;
@@ -124,12 +125,19 @@ class Fuser {
     while (producer_[v] >= 0 && kinds_[producer_[v]] == Kind::View) {
       const Eqn& e      = p_.eqns[producer_[v]];
       auto       deeper = seen(e, p_, index, n);
-      if (!deeper) return {v, false};
+      if (!deeper) return {v, false, false};
       index = std::move(*deeper);
       v     = e.in[0];
     }
-    const Shape& base = p_.type(v).shape;
-    return {v, squeezed(base) == squeezed(shape) && index == natural_index(base)};
+    const Shape& base    = p_.type(v).shape;
+    const Index  natural = natural_index(base);
+    if (size_of(base) == size_of(shape) && offset(index, base, n) == offset(natural_index(shape), shape, n))
+      return {v, true, false};
+    if (squeezed(base) != squeezed(shape)) return {v, false, false};
+    const auto last = static_cast<size_t>(long_axes(base).back());
+    const bool one  = index[last].is_constant();
+    index[last]     = natural[last];
+    return {v, false, one && index == natural};
   }
   // The stage that makes the base, or -1 for inputs and sources. Views that are no affine function belong to the stage
   // of what they look at.
@@ -292,7 +300,10 @@ class Fuser {
       if (k == Kind::Source && stages_[stage].loop) return;
       if (k == Kind::Elementwise && stage_of_[producer_[s.base]] == stage) return;
     }
-    read(stage, s.base, s.same_positions && squeezed(p_.type(v).shape) == stages_[stage].space);
+    // One place along the last axis is read before the loop over it writes any.
+    const Stage& reader = stages_[stage];
+    const bool   before = s.same_positions || (s.same_rows && reader.reduced.empty());
+    read(stage, s.base, before && squeezed(p_.type(v).shape) == reader.space);
   }
 
   void find_reads(int32_t stage) {
@@ -308,7 +319,8 @@ class Fuser {
   }
 
   // Every stage after those that make what it reads; those that no other stage waits for last, when what their results
-  // replace has been read and they may overwrite it; otherwise in the order of the program.
+  // replace has been read and they may overwrite it, and among them last those whose operands others read too;
+  // otherwise in the order of the program.
   std::vector<Stage> ordered() const {
     std::vector<int32_t>              writer(p_.types.size(), -1);
     std::vector<std::vector<int32_t>> next(stages_.size());
@@ -321,14 +333,27 @@ class Fuser {
           next[writer[v]].push_back(static_cast<int32_t>(s));
           ++waits[s];
         }
-    using Entry = std::tuple<bool, int32_t, int32_t>;  // nobody waits for it, first equation, stage
-    auto entry  = [&](size_t s) { return Entry{next[s].empty(), stages_[s].eqns.front(), static_cast<int32_t>(s)}; };
+    std::vector<int32_t> readers(p_.types.size(), 0);  // among those that nobody waits for
+    for (size_t s = 0; s < stages_.size(); ++s)
+      for (Var v : stages_[s].reads)
+        if (next[s].empty()) ++readers[v];
+    const auto shares = [&](const Stage& s) {
+      return std::any_of(s.reads.begin(), s.reads.end(), [&](Var u) {
+        const auto fits = [&](Var v) { return p_.type(v).size() == p_.type(u).size(); };
+        return readers[u] > 1 && std::any_of(s.writes.begin(), s.writes.end(), fits);
+      });
+    };
+    using Entry = std::tuple<bool, bool, int32_t, int32_t>;  // nobody waits for it, shares, first equation, stage
+    auto entry  = [&](size_t s) {
+      const bool last = next[s].empty();
+      return Entry{last, last && shares(stages_[s]), stages_[s].eqns.front(), static_cast<int32_t>(s)};
+    };
     std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
     for (size_t s = 0; s < stages_.size(); ++s)
       if (waits[s] == 0 && !stages_[s].eqns.empty()) ready.push(entry(s));
     std::vector<Stage> out;
     while (!ready.empty()) {
-      const int32_t s = std::get<2>(ready.top());
+      const int32_t s = std::get<3>(ready.top());
       ready.pop();
       if (!stages_[s].writes.empty()) out.push_back(stages_[s]);
       for (int32_t t : next[s])

@@ -13,7 +13,7 @@
 namespace braintrace::codegen {
 
 struct Kernel {
-  std::string body;
+  std::string body;                  // returns nothing but the number of a failure
   int64_t     scratch = 0;           // bytes of working memory
   int64_t     count   = 1;           // independent parts: the body does those in [begin, end)
   int64_t     work    = 0;           // what an elementwise loop over so many elements takes, for sharing among threads

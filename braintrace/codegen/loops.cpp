@@ -9,7 +9,8 @@
 //                              memory is walked in runs of some kilobytes
 //   the last axis is reduced   kept axes, reduced axes: a few interleaved sums, joined by a tree at the end
 //
-// so the order of every sum is fixed by the shapes alone.
+// so the order of every sum is fixed by the shapes alone. Some rows are taken together, which read columns once and
+// keep several sums going.
 #include <algorithm>
 #include <map>
 
@@ -26,6 +27,8 @@ namespace braintrace::codegen {
 namespace {
 
 constexpr int64_t block = 256, tile = 2048, lanes = 16;
+constexpr int64_t rows_of_sums = 4, rows_of_columns = 2;  // that are taken together
+constexpr int64_t together_from = 1024;                   // elements: from here on rows are taken together
 constexpr int64_t large = 65536;  // elements: smaller arrays stay in the caches, and small machines have small stacks
 
 constexpr Key<double>  value_key{"value"};
@@ -177,6 +180,7 @@ class Nest {
   Scalar named(DType t, const std::string& text, size_t level) {
     const std::string name = "t" + str(temps_++);
     if (!collecting_) levels_[level] += fmt::format("const {} {} = {};\n", value_type(t), name, text);
+    if (!collecting_) names_.emplace(name, level);
     return {name, level};
   }
 
@@ -260,9 +264,32 @@ class Nest {
   }
 
   std::string plain() const {
-    std::string text = stores_;
-    for (size_t i = order_.size(); i-- > 0;) text = loop(i, levels_[i + 1] + text, i + 1 == order_.size());
+    // A short loop is unrolled, and the one around it becomes vector code.
+    const size_t n = order_.size(), wide = n > 1 && extent(order_[n - 1]) <= 4 ? n - 2 : n - 1;
+    std::string  text = stores_;
+    for (size_t i = n; i-- > 0;) text = loop(i, levels_[i + 1] + text, i >= wide);
     return levels_[0] + text;
+  }
+
+  // The text once for each of so many rows that loop i takes together; what is made inside has a name for each.
+  std::string for_rows(int64_t rows, size_t i, std::string_view text) const {
+    std::string out;
+    for (int64_t row = 0; row < rows; ++row)
+      for (size_t at = 0; at < text.size();) {
+        size_t     end       = at;
+        const auto is_letter = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+        while (end < text.size() && is_letter(text[end])) ++end;
+        std::string word(text.substr(at, end == at ? 1 : end - at));
+        at += word.size();
+        const auto it     = names_.find(word);
+        const bool is_sum = word.size() > 1 && word[0] == 's' && std::isdigit(static_cast<unsigned char>(word[1]));
+        if (word == counter(order_[i]))
+          word = row ? fmt::format("({} + {})", word, row) : word;
+        else if (rows > 1 && ((it != names_.end() && it->second > i) || (is_sum && i < kept_)))
+          word += fmt::format("_{}", row);
+        out += word;
+      }
+    return out;
   }
 
   std::string next(const Sum& s, const std::string& acc) const {
@@ -278,13 +305,13 @@ class Nest {
   std::string by_blocks() const {
     const size_t  last = order_.size() - 1, first_inner = tiled_ ? last - 1 : last;
     const int64_t n = extent(order_[last]), width = block_width(), height = tile_rows();
-    const auto    i    = counter(order_[last]);
-    const auto    row  = tiled_ ? counter(order_[first_inner]) : std::string();
-    std::string   body = levels_[last + 1] + stores_, begin, end;
+    const auto    i      = counter(order_[last]);
+    const auto    row    = tiled_ ? counter(order_[first_inner]) : std::string();
+    std::string   writes = stores_, begin, end;
     for (size_t k = 0; k < sums_.size(); ++k) {
       const std::string acc = tiled_ ? fmt::format("s{}[({} - top) * {} + {} - from]", k, row, width, i)
                                      : fmt::format("s{}[{} - from]", k, i);
-      body += next(sums_[k], acc);
+      writes += next(sums_[k], acc);
       begin += fmt::format("{} s{}[{}];\nfor (int64_t j = 0; j < {}; ++j) s{}[j] = {};\n", sums_[k].fold.type, k,
                            width * height, width * height, k, sums_[k].fold.start);
       end += finish(sums_[k], acc);
@@ -298,8 +325,20 @@ class Nest {
       return size % step ? fmt::format("{0} - {1} < {2} ? {0} : {1} + {2}", size, from, step)
                          : fmt::format("{} + {}", from, step);
     };
-    std::string text = across(levels_[last], body);
-    for (size_t r = first_inner; r-- > kept_;) text = loop(r, levels_[r + 1] + text, false);
+    std::string text = across(levels_[last], levels_[last + 1] + writes);
+    size_t      r    = first_inner;
+    if (!tiled_ && r > kept_ && size_of(stage_.space) >= together_from) {
+      const auto    by    = counter(order_[--r]);
+      const int64_t whole = extent(order_[r]) / rows_of_columns * rows_of_columns;
+      const auto    walk  = [&](int64_t from, int64_t to, int64_t rows) {
+        return fmt::format("for (int64_t {0} = {1}; {0} < {2}; {0} += {3}) {{\n{4}{5}}}\n", by, from, to, rows,
+                               for_rows(rows, r, levels_[last]),
+                               across("", for_rows(rows, r, levels_[last + 1]) + for_rows(rows, r, writes)));
+      };
+      text = walk(0, whole, rows_of_columns);
+      if (whole < extent(order_[r])) text += walk(whole, extent(order_[r]), 1);
+    }
+    while (r-- > kept_) text = loop(r, levels_[r + 1] + text, false);
     // Without kept axes outside, the tiles are the parts.
     text = fmt::format(
         "for (int64_t part = {0}; part < {1}; ++part) {{\nconst int64_t from = part % {2} * {3}, to = "
@@ -316,11 +355,11 @@ class Nest {
   std::string by_lanes() const {
     const size_t  last = order_.size() - 1;
     const int64_t n = extent(order_[last]), width = n < 2 * lanes ? 1 : lanes;
-    const auto    i    = counter(order_[last]);
-    std::string   body = levels_[last + 1] + stores_, begin, end;
+    const auto    i      = counter(order_[last]);
+    std::string   writes = stores_, begin, end;
     for (size_t k = 0; k < sums_.size(); ++k) {
       const Sum& s = sums_[k];
-      body += next(s, fmt::format("s{}[lane]", k));
+      writes += next(s, fmt::format("s{}[lane]", k));
       begin += fmt::format("{} s{}[{}];\nfor (int lane = 0; lane < {}; ++lane) s{}[lane] = {};\n", s.fold.type, k,
                            width, width, k, s.fold.start);
       if (width > 1)
@@ -331,17 +370,35 @@ class Nest {
                    {{"s", fmt::format("s{}[lane]", k)}, {"a", fmt::format("s{}[lane + half]", k)}, {"b", ""}}));
       end += finish(s, fmt::format("s{}[0]", k));
     }
-    const auto group = [&](const std::string& from, int64_t count) {
-      return fmt::format(
-          "BT_INDEPENDENT\nfor (int lane = 0; lane < {}; ++lane) {{\nconst int64_t {} = {} + lane;\n{}}}\n", count, i,
-          from, body);
+    // All sums of so many rows.
+    const auto rows_text = [&](int64_t rows) {
+      const auto all   = [&](const std::string& text) { return kept_ ? for_rows(rows, kept_ - 1, text) : text; };
+      const auto group = [&](const std::string& from, int64_t count) {
+        return fmt::format(
+            "BT_INDEPENDENT\nfor (int lane = 0; lane < {}; ++lane) {{\nconst int64_t {} = {} + lane;\n{}}}\n", count, i,
+            from, all(levels_[last + 1]) + all(writes));
+      };
+      std::string text = fmt::format("for (int64_t from = 0; from < {}; from += {}) {{\n{}}}\n", n / width * width,
+                                     width, group("from", width));
+      if (n % width) text += group(str(n / width * width), n % width);
+      for (size_t r = last; r-- > kept_;) text = loop(r, all(levels_[r + 1]) + text, false);
+      return all(begin) + text + all(end);
     };
-    std::string text = fmt::format("for (int64_t from = 0; from < {}; from += {}) {{\n{}}}\n", n / width * width, width,
-                                   group("from", width));
-    if (n % width) text += group(str(n / width * width), n % width);
-    for (size_t r = last; r-- > kept_;) text = loop(r, levels_[r + 1] + text, false);
-    text = begin + text + end;
-    for (size_t r = kept_; r-- > 0;) text = loop(r, levels_[r + 1] + text, false);
+    if (kept_ == 0) return levels_[0] + rows_text(1);
+    const int64_t rows = size_of(stage_.space) < together_from ? 1 : rows_of_sums;
+    const size_t  at   = kept_ - 1;
+    std::string   text = loop(at, levels_[kept_] + rows_text(1), false);
+    if (rows > 1) {
+      const auto by    = counter(order_[at]);
+      const bool split = at == 0 && splits();
+      const auto to    = split ? std::string("end") : str(extent(order_[at]));
+      text             = fmt::format(
+                      "int64_t {0} = {1};\nfor (; {0} + {2} <= {3}; {0} += {2}) {{\n{4}{5}}}\nfor (; {0} < {3}; ++{0}) "
+                                  "{{\n{6}{7}}}\n",
+                      by, split ? "begin" : "0", rows, to, for_rows(rows, at, levels_[kept_]), rows_text(rows), levels_[kept_],
+                      rows_text(1));
+    }
+    for (size_t r = at; r-- > 0;) text = loop(r, levels_[r + 1] + text, false);
     return levels_[0] + text;
   }
 
@@ -360,6 +417,7 @@ class Nest {
   std::vector<std::pair<int64_t, Affine>> large_reads_;  // size of the array, position of the element
   std::map<std::pair<Var, Index>, Scalar> memo_;
   std::vector<std::string>                levels_;
+  std::map<std::string, size_t>           names_;  // of scalars, with their levels
   int                                     temps_ = 0;
   std::string                             stores_;
   std::vector<Sum>                        sums_;

@@ -37,6 +37,8 @@ constexpr Key<Ints> lhs_contract{"lhs_contract"}, rhs_contract{"rhs_contract"}, 
 constexpr Key<ProgramPtr> body_key{"body"};
 constexpr Key<Ints> dims_key{"dims"}, perm_key{"perm"}, start_key{"start"}, limit_key{"limit"}, stride_key{"stride"};
 
+constexpr int64_t few_terms = 4;
+
 int64_t product_of(const Shape& shape, const Ints& axes) {
   int64_t n = 1;
   for (int64_t a : axes) n *= shape[a];
@@ -59,15 +61,33 @@ Tensor placed(Tensor t, const Shape& shape, Ints dims) {
   return t.shape() == shape ? t : broadcast_axes(t, shape, dims);
 }
 
+// Sums of few neighbours are written out: they fuse with whatever is elementwise.
+Tensor product_sum(const Tensor& x, const Tensor& y, const Ints& axes) {
+  const Attrs   a     = {{axes_key, axes}};
+  const Shape   shape = infer(product_sum_op, {x.type(), y.type()}, a)[0].shape;
+  const int64_t terms = product_of(x.shape(), axes);
+  if (terms == 1) return reshape(x * y, shape);
+  const Shape after(x.shape().begin() + axes.back(), x.shape().end());
+  if (terms > few_terms || axes.size() > 1 || size_of(after) > terms * few_terms)
+    return apply1(product_sum_op, {x, y}, a);
+  Tensor     sum;
+  const auto at = [&](const Tensor& t, int64_t k) { return slice_axis(t, axes[0], k, k + 1); };
+  for (int64_t k = 0; k < terms; ++k) sum = add_defined(sum, reshape(at(x, k) * at(y, k), shape));
+  return sum;
+}
+
 // Without free axes on one side the product is a weighted sum over axes of the other; without contracted axes it is an
-// outer product. In both cases nothing is gained by a matrix product, and much by fusing.
+// outer product. In both cases nothing is gained by a matrix product, and much by fusing. The same holds where every
+// position of a batch has a small matrix of its own, such as the Jacobian of a neuron's states: few sums of few terms.
 Tensor as_sum(const Tensor& l, const Tensor& r, const Attrs& a) {
   const Ints &lk = a[lhs_contract], &rk = a[rhs_contract], &lb = a[lhs_batch], &rb = a[rhs_batch];
   const Ints  lf = others(l.rank(), lb, lk), rf = others(r.rank(), rb, rk);
   const auto  M = product_of(l.shape(), lf), N = product_of(r.shape(), rf), K = product_of(l.shape(), lk);
-  if (M != 1 && N != 1 && K != 1) return {};
+  const bool  few =
+      product_of(l.shape(), lb) > 1 && lk.size() == 1 && K > 1 && K <= few_terms && std::min(M, N) <= few_terms;
+  if (M != 1 && N != 1 && K != 1 && !few) return {};
   // The axes of the larger operand, then the free axes of the smaller one.
-  const bool    left = K == 1 || N <= M;  // the left operand leads
+  const bool    left = few ? l.size() >= r.size() : K == 1 || N <= M;  // the left operand leads
   const Tensor &big = left ? l : r, &small = left ? r : l;
   const Ints &  bb = left ? lb : rb, &bk = left ? lk : rk, &bf = left ? lf : rf;
   const Ints &  sb = left ? rb : lb, &sk = left ? rk : lk, &sf = left ? rf : lf;
@@ -82,9 +102,7 @@ Tensor as_sum(const Tensor& l, const Tensor& r, const Attrs& a) {
   const Tensor x = placed(big, space, counted(0, big.rank())), y = placed(small, space, dims);
   Ints         reduced = bk;
   std::sort(reduced.begin(), reduced.end());
-  const Tensor sum = K == 1
-                         ? reshape(x * y, infer(product_sum_op, {x.type(), y.type()}, {{axes_key, reduced}})[0].shape)
-                         : apply1(product_sum_op, {x, y}, {{axes_key, reduced}});
+  const Tensor sum = product_sum(x, y, reduced);
   // Axes of the result as the product has them: batch, free axes of l, free axes of r.
   Ints kept = others(static_cast<int>(space.size()), reduced, {}), wanted = bb;
   Ints small_free;
@@ -259,13 +277,23 @@ Tensors emit_sums(Builder& to, const Program& p, const Eqn& e, const Tensors& in
   if (e.op == &dot_general_op)
     if (const Tensor sum = as_sum(in[0], in[1], e.attrs); sum.defined()) return {sum};
   if (e.op == &reduce_sum_op && is_float(in[0].dtype()))
-    if (const Tensors product = factors(in[0]); !product.empty()) return {apply1(product_sum_op, product, e.attrs)};
+    if (const Tensors product = factors(in[0]); !product.empty())
+      return {product_sum(product[0], product[1], e.attrs[axes_key])};
   return to.emit(*e.op, in, map_nested(e.attrs, lowered), p.types_of(e.out));
 }
 
 }  // namespace
 
 Program with_products(const Program& program) { return factored(rewritten(program, emit_products)); }
+
+Program with_outer_products(const Program& program) {
+  const auto emit = [](Builder& to, const Program& p, const Eqn& e, const Tensors& in, const Mask&) -> Tensors {
+    if (e.op == &dot_general_op && product_of(in[0].shape(), e.attrs[lhs_contract]) == 1)
+      return {as_sum(in[0], in[1], e.attrs)};
+    return to.emit(*e.op, in, e.attrs, p.types_of(e.out));
+  };
+  return separated(rewritten(with_products(simplify(expand_composites(program))), emit));
+}
 
 Program lowered(const Program& program) {
   return separated(rewritten(rewritten(with_products(simplify(expand_composites(program))), emit_lean), emit_sums));

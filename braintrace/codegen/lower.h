@@ -16,4 +16,7 @@ Program lowered(const Program& program);
 // One step of it: sums of products of repeated operands as matrix products, joined where they share an operand.
 Program with_products(const Program& program);
 
+// The same, with outer products as products of repeated vectors, few of them.
+Program with_outer_products(const Program& program);
+
 }  // namespace braintrace::codegen

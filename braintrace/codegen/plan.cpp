@@ -43,8 +43,8 @@ std::vector<InPlace> in_place_results(const Program& p, const Fused& f, const Pl
         const bool aligned = std::find(stage.scattered.begin(), stage.scattered.end(), u) == stage.scattered.end();
         const bool copied =
             std::any_of(plan.copies.begin(), plan.copies.end(), [&](const auto& c) { return c.first == u; });
-        if (p.type(u) == p.type(v) && !copied &&
-            (last[u] < static_cast<int64_t>(s) || (here && elementwise && aligned)))
+        const bool fits = p.type(u).dtype == p.type(v).dtype && p.type(u).size() == p.type(v).size();
+        if (fits && !copied && (last[u] < static_cast<int64_t>(s) || (here && elementwise && aligned)))
           out.push_back({static_cast<size_t>(plan.places[v].at), a});
       }
     }

@@ -28,8 +28,9 @@ std::string pointers(const char* name, bool constant, size_t n) {
   return fmt::format("{}void* {}[{}];\n", constant ? "const " : "", name, std::max<size_t>(n, 1));
 }
 std::string call(const Site& s, const Unit::Function& g) {
-  return fmt::format("{{\nconst bt_frame g = {};\nconst int32_t rc = {}(&g);\nif (rc) return rc;\n}}\n",
-                     frame_text(s.unit.dialect(), "w"), g.name);
+  const auto frame = frame_text(s.unit.dialect(), "w");
+  if (!g.may_stop) return fmt::format("{{\nconst bt_frame g = {};\n(void){}(&g);\n}}\n", frame, g.name);
+  return fmt::format("{{\nconst bt_frame g = {};\nconst int32_t rc = {}(&g);\nif (rc) return rc;\n}}\n", frame, g.name);
 }
 
 // Where the row of step t lies; what was put together for the loop alone lies in pieces.

@@ -2,6 +2,7 @@
 #include "braintrace/codegen/separate.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "braintrace/codegen/rewrite.h"
@@ -17,18 +18,52 @@ namespace {
 constexpr Key<Ints>   dims_key{"dims"};
 constexpr Key<double> value_key{"value"};
 constexpr int64_t     worthwhile = 4096;  // elements: below, the vectors' own loops cost more than they save
-constexpr size_t      most_terms = 16;
+constexpr size_t      most_terms = 16, most_products = 8;
 
-// ± a product of values
+// A number times values.
 struct Product {
-  bool negative = false;
-  Vars factors;
+  double number  = 1;
+  Vars   factors = {};  // sorted
 };
+using Sum = std::vector<Product>;
 // Parts by the axes they vary over, each a sum of products of values that vary over just these.
-struct Term {
-  bool                                 negative = false;
-  std::map<Ints, std::vector<Product>> parts;
-};
+using Term = std::map<Ints, Sum>;
+
+Product operator*(const Product& a, const Product& b) {
+  Product c{a.number * b.number, a.factors};
+  c.factors.insert(c.factors.end(), b.factors.begin(), b.factors.end());
+  std::sort(c.factors.begin(), c.factors.end());
+  return c;
+}
+Sum operator*(const Sum& a, const Sum& b) {
+  Sum c;
+  for (const Product& x : a)
+    for (const Product& y : b) c.push_back(x * y);
+  return c;
+}
+Sum operator*(Sum a, double number) {
+  for (Product& x : a) x.number *= number;
+  return a;
+}
+// Products of the same factors are one, or none.
+Sum operator+(Sum a, const Sum& b) {
+  for (const Product& y : b) {
+    const auto same = std::find_if(a.begin(), a.end(), [&](const Product& x) { return x.factors == y.factors; });
+    if (same == a.end())
+      a.push_back(y);
+    else if ((same->number += y.number) == 0)
+      a.erase(same);
+  }
+  return a;
+}
+// The number r for which b = r a, or 0.
+double ratio(const Sum& a, const Sum& b) {
+  if (a.size() != b.size() || a.empty()) return 0;
+  const double r = b[0].number / a[0].number;
+  for (size_t i = 0; i < a.size(); ++i)
+    if (a[i].factors != b[i].factors || a[i].number * r != b[i].number) return 0;
+  return r;
+}
 
 class Separation {
  public:
@@ -51,12 +86,17 @@ class Separation {
     std::vector<Term> terms = terms_of(v, true);
     // A product of values of which none varies over all axes, but several over some.
     const bool has_outer = std::any_of(terms.begin(), terms.end(), [all = all_axes(v)](const Term& x) {
-      return !x.parts.contains(all) && x.parts.size() - x.parts.count({}) > 1;
+      return !x.contains(all) && x.size() - x.count({}) > 1;
     });
     if (!has_outer || terms.size() > most_terms) return {};
     join(terms);
+    if (terms.empty()) return {};
     if (cost(terms) >= cost_of_tree(v, true)) return {};
-    return reshape(built(terms, squeezed(t.shape), values), t.shape);
+    // The first term without a sign leads.
+    std::stable_partition(terms.begin(), terms.end(), [](const Term& x) {
+      return std::none_of(x.begin(), x.end(), [](const auto& part) { return part.second[0].number < 0; });
+    });
+    return reshape(built(terms, squeezed(t.shape), values, t.dtype), t.shape);
   }
 
  private:
@@ -95,92 +135,109 @@ class Separation {
     if (!root && !inner_[v]) return {leaf(v)};
     std::vector<Term> a = terms_of(e->in[0]);
     if (keeps_order(*e)) return a;
-    if (e->op == &neg_op) {
-      for (Term& t : a) t.negative = !t.negative;
-      return a;
-    }
+    if (e->op == &neg_op) return negative(std::move(a));
     std::vector<Term> b = terms_of(e->in[1]);
     if (e->op == &mul_op) {
       if (a.size() > 1) std::swap(a, b);
-      if (a.size() > 1 || (b.size() > 1 && a[0].parts.contains(all_axes(v)))) return {leaf(v)};
-      for (Term& t : b) {
-        t.negative = t.negative != a[0].negative;
-        for (const auto& [axes, products] : a[0].parts) {
-          std::vector<Product>& part = t.parts[axes];
-          if (part.empty()) part.push_back({});
-          part[0].factors = joined(part[0].factors, products[0].factors);
-        }
-      }
+      if (a.size() > 1 || (b.size() > 1 && a[0].contains(all_axes(v)))) return {leaf(v)};
+      for (Term& t : b)
+        for (const auto& [axes, sum] : a[0]) t[axes] = t.contains(axes) ? t[axes] * sum : sum;
       return b;
     }
-    for (Term& t : b) {
-      t.negative = t.negative != (e->op == &sub_op);
-      a.push_back(std::move(t));
-    }
+    if (e->op == &sub_op) b = negative(std::move(b));
+    a.insert(a.end(), b.begin(), b.end());
     return a;
+  }
+  static std::vector<Term> negative(std::vector<Term> terms) {
+    for (Term& t : terms) t.begin()->second = t.begin()->second * -1;
+    return terms;
   }
   Term leaf(Var v) const {
     const auto [from, axes] = source(v);
-    Term t;
-    t.parts[axes] = {{false, {from}}};
-    return t;
-  }
-  static Vars joined(Vars a, const Vars& b) {
-    a.insert(a.end(), b.begin(), b.end());
-    std::sort(a.begin(), a.end());
-    return a;
+    const Eqn* e            = made(from);
+    return {{axes, {e && e->op == &full_op ? Product{e->attrs[value_key], {}} : Product{1, {from}}}}};
   }
   Ints all_axes(Var v) const { return counted(0, static_cast<int64_t>(squeezed(p_.type(v).shape).size())); }
 
-  // Numbers become factors of the vectors; terms that differ in one part only become one.
-  static void join(std::vector<Term>& terms) {
+  // Numbers become factors of the vectors; vectors that are sums of products are written out where terms cancel; terms
+  // that differ in one part only become one.
+  void join(std::vector<Term>& terms) const {
     for (Term& t : terms) {
-      const auto number = t.parts.find({});
-      if (number == t.parts.end() || t.parts.size() == 1) continue;
-      // The part with the fewest axes, and the last of those: columns before rows.
-      auto best = std::next(number);
-      for (auto i = best; i != t.parts.end(); ++i)
-        if (i->first.size() <= best->first.size()) best = i;
-      best->second[0].factors = joined(best->second[0].factors, number->second[0].factors);
-      t.parts.erase(number);
+      const auto number = t.find({});
+      if (number != t.end() && t.size() > 1) {
+        // The part with the fewest axes, and the last of those: columns before rows.
+        auto best = std::next(number);
+        for (auto i = best; i != t.end(); ++i)
+          if (i->first.size() <= best->first.size()) best = i;
+        best->second = best->second * number->second;
+        t.erase(number);
+      }
     }
+    join_pairs(terms);
+    for (Term& t : terms)
+      if (t.size() > 1)
+        for (auto& [axes, sum] : t)
+          if (const Sum all = written_out(sum); all.size() <= sum.size()) sum = all;
+    std::erase_if(terms, [](const Term& t) {
+      return std::any_of(t.begin(), t.end(), [](const auto& part) { return part.second.empty(); });
+    });
+    join_pairs(terms);
+  }
+  static void join_pairs(std::vector<Term>& terms) {
     for (size_t i = 0; i < terms.size(); ++i)
-      for (size_t j = i + 1; j < terms.size();) {
+      for (size_t j = i + 1; j < terms.size();)
         if (join_into(terms[i], terms[j]))
           terms.erase(terms.begin() + static_cast<int64_t>(j));
         else
           ++j;
-      }
   }
   static bool join_into(Term& to, const Term& t) {
-    Ints differs;
-    int  differences = 0;
-    if (to.parts.size() != t.parts.size()) return false;
-    for (const auto& [axes, products] : t.parts) {
-      const auto it = to.parts.find(axes);
-      if (it == to.parts.end()) return false;
-      if (same(it->second, products)) continue;
-      differs = axes;
-      ++differences;
+    if (to.size() != t.size()) return false;
+    const Ints* differs = nullptr;
+    double      r       = 1;
+    for (const auto& [axes, sum] : t) {
+      const auto it = to.find(axes);
+      if (it == to.end()) return false;
+      if (const double x = ratio(it->second, sum); x != 0)
+        r *= x;
+      else if (differs)
+        return false;
+      else
+        differs = &axes;
     }
-    if (differences > 1) return false;
-    if (differences == 0) differs = t.parts.begin()->first;
-    for (Product x : t.parts.at(differs)) {
-      x.negative = x.negative != (t.negative != to.negative);
-      to.parts[differs].push_back(std::move(x));
-    }
+    const Ints& axes = differs ? *differs : t.begin()->first;
+    to[axes]         = to[axes] + (differs ? t.at(axes) : to[axes]) * r;
     return true;
   }
-  static bool same(const std::vector<Product>& a, const std::vector<Product>& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Product& x, const Product& y) {
-      return x.negative == y.negative && x.factors == y.factors;
-    });
+
+  // The sum as products of values that are no sums or products themselves.
+  Sum written_out(const Sum& sum) const {
+    Sum out;
+    for (const Product& x : sum) {
+      Sum all{{x.number, {}}};
+      for (Var v : x.factors) all = all * written_out(v);
+      out = out + all;
+    }
+    return out;
+  }
+  Sum written_out(Var v) const {
+    const auto [it, is_new] = written_out_.try_emplace(v, Sum{{1, {v}}});
+    const Eqn* e            = made(v);
+    if (!is_new || !e) return it->second;
+    Sum y = it->second;
+    if (e->op == &full_op) y = e->attrs[value_key] == 0 ? Sum{} : Sum{{e->attrs[value_key], {}}};
+    if (keeps_order(*e)) y = written_out(e->in[0]);
+    if (e->op == &neg_op) y = written_out(e->in[0]) * -1;
+    if (e->op == &add_op) y = written_out(e->in[0]) + written_out(e->in[1]);
+    if (e->op == &sub_op) y = written_out(e->in[0]) + written_out(e->in[1]) * -1;
+    if (e->op == &mul_op) y = Sum() + written_out(e->in[0]) * written_out(e->in[1]);
+    return y.size() > most_products ? Sum{{1, {v}}} : written_out_[v] = y;
   }
 
   // Operations per element.
   static size_t cost(const std::vector<Term>& terms) {
     size_t n = terms.size() - 1;
-    for (const Term& t : terms) n += t.parts.size() - 1;
+    for (const Term& t : terms) n += t.size() - 1;
     return n;
   }
   size_t cost_of_tree(Var v, bool root = false) const {
@@ -198,48 +255,55 @@ class Separation {
     return all;
   }
 
-  static Tensor product_of(const Product& x, const Shape& shape, const Tensors& values) {
+  static Tensor product_of(const Product& x, const Shape& shape, const Tensors& values, DType dtype) {
     Tensor y;
     for (Var v : x.factors) {
       const Tensor& t = values[v];
-      const auto    c = made_by(full_op, t);
-      const Tensor  f = c               ? full(shape, c->attrs[value_key], t.dtype())
-                        : t.size() == 1 ? broadcast_to(reshape(t, {}), shape)
-                                        : reshape(t, shape);
+      const Tensor  f = t.size() == 1 ? broadcast_to(reshape(t, {}), shape) : reshape(t, shape);
       y               = y.defined() ? y * f : f;
+    }
+    if (!y.defined() || std::abs(x.number) != 1) {
+      const Tensor number = full(shape, std::abs(x.number), dtype);
+      y                   = y.defined() ? y * number : number;
     }
     return y;
   }
-  static Tensor built(const std::vector<Term>& terms, const Shape& space, const Tensors& values) {
-    const auto term = [&](const Term& t) {
+  static Tensor sum_of(const Sum& sum, const Shape& shape, const Tensors& values, DType dtype) {
+    Tensor y;
+    for (const Product& x : sum) {
+      const Tensor f = product_of(x, shape, values, dtype);
+      y              = !y.defined() ? (x.number < 0 ? -f : f) : x.number < 0 ? y - f : y + f;
+    }
+    return y;
+  }
+  static Tensor built(const std::vector<Term>& terms, const Shape& space, const Tensors& values, DType dtype) {
+    Tensor all;
+    for (Term t : terms) {
+      // A part of negative products is subtracted, except at the start.
+      bool minus = false;
+      if (all.defined())
+        for (auto& [axes, sum] : t)
+          if (std::all_of(sum.begin(), sum.end(), [](const Product& x) { return x.number < 0; })) {
+            sum   = sum * -1;
+            minus = !minus;
+          }
       Tensor y;
-      for (const auto& [axes, products] : t.parts) {
+      for (const auto& [axes, sum] : t) {
         Shape shape;
         for (int64_t a : axes) shape.push_back(space[a]);
-        Tensor part;
-        for (const Product& x : products) {
-          const Tensor f = product_of(x, shape, values);
-          part           = !part.defined() ? (x.negative ? -f : f) : x.negative ? part - f : part + f;
-        }
-        part = broadcast_axes(part, space, axes);
-        y    = y.defined() ? y * part : part;
+        const Tensor part = broadcast_axes(sum_of(sum, shape, values, dtype), space, axes);
+        y                 = y.defined() ? y * part : part;
       }
-      return y;
-    };
-    std::vector<Term> order = terms;  // the first positive term leads
-    std::stable_partition(order.begin(), order.end(), [](const Term& t) { return !t.negative; });
-    Tensor sum;
-    for (const Term& t : order) {
-      const Tensor y = term(t);
-      sum            = !sum.defined() ? (t.negative ? -y : y) : t.negative ? sum - y : sum + y;
+      all = !all.defined() ? y : minus ? all - y : all + y;
     }
-    return sum;
+    return all;
   }
 
-  const Program&       p_;
-  std::vector<int32_t> producer_;
-  std::vector<int>     uses_;
-  std::vector<bool>    inner_;  // read by one arithmetic equation only, and made by another
+  const Program&             p_;
+  std::vector<int32_t>       producer_;
+  std::vector<int>           uses_;
+  std::vector<bool>          inner_;  // read by one arithmetic equation only, and made by another
+  mutable std::map<Var, Sum> written_out_;
 };
 
 }  // namespace

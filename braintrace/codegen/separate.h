@@ -4,6 +4,8 @@
 //
 //   w_ij - η (x_i a_j + x_i b_j + e_i c_j)  =  w_ij - (x_i α_j + e_i γ_j),   α = η (a + b),  γ = η c
 //
+// Vectors are written out as sums of products where that makes fewer of them: what was added and subtracted is gone.
+//
 // What a learning step does to a matrix of weights is mostly this.
 #pragma once
 

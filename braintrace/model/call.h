@@ -53,7 +53,7 @@ class FlatCall {
  public:
   using Result = typename ResultOf<F, Args>::Type;
 
-  FlatCall(F& f, Args args) : f_(f), args_(std::move(args)), leaves_(tree::flatten(args_)) {}
+  FlatCall(F& f, Args args) : f_(f), leaves_(tree::flatten(args)), args_(std::move(args)) {}
 
   const Args&    args() const { return args_; }
   const Tensors& leaves() const { return leaves_; }
@@ -88,8 +88,8 @@ class FlatCall {
   }
 
   F&                      f_;
-  Args                    args_;
   Tensors                 leaves_;
+  Args                    args_;
   std::shared_ptr<Result> like_;
 };
 template <class F, class Args>

@@ -2,9 +2,8 @@
 #include "braintrace/model/environment.h"
 
 #include <cmath>
+#include <cstring>
 #include <mutex>
-
-#include <fmt/format.h>
 
 #include "braintrace/base/error.h"
 
@@ -51,8 +50,11 @@ bool  Environment::training() { return present().training.value_or(true); }
 
 std::string Environment::signature() {
   const Settings s = present();
-  return fmt::format("dt={} precision={} training={}", s.dt ? fmt::format("{:a}", *s.dt) : "none",
-                     name_of(s.precision.value_or(DType::F32)), s.training.value_or(true));
+  std::string    out(sizeof(double), '\0');
+  if (s.dt) std::memcpy(out.data(), &*s.dt, sizeof(double));  // positive: zero means that it was not set
+  out += static_cast<char>(s.precision.value_or(DType::F32));
+  out += s.training.value_or(true) ? '1' : '0';
+  return out;
 }
 
 void Environment::set(const Settings& settings) {

@@ -25,7 +25,7 @@ class Environment {
   static double      dt();  // throws UserError when it was never set
   static DType       precision();
   static bool        training();
-  static std::string signature();  // equal texts mean equal settings
+  static std::string signature();  // equal bytes mean equal settings
 
   // Changes the fields that are given.
   static void set(const Settings& settings);

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "braintrace/model/held_states.h"
 #include "braintrace/runtime/backend.h"
 #include "braintrace/transforms/simplify.h"
 
@@ -13,19 +14,24 @@ namespace braintrace::detail {
 namespace {
 
 struct Compiled {
+  std::string                 signature;
   StatefulProgram             program;
   Types                       read_types;
-  std::shared_ptr<Executable> executable;  // null while a constant belongs to an enclosing trace
   std::shared_ptr<const void> like;
+  // One of these; none while a constant belongs to an enclosing trace.
+  std::unique_ptr<HeldStates> held;
+  std::shared_ptr<Executable> executable;
 
   bool fits_states() const {
     for (size_t i = 0; i < read_types.size(); ++i) {
+      if (held && held->holds(i)) continue;
       const StateLeaf& leaf = program.reads[i];
       if (!leaf.state.has_leaf(leaf.leaf) || leaf.value().type() != read_types[i]) return false;
     }
     return true;
   }
 };
+using Entry = std::shared_ptr<const Compiled>;
 
 bool any_traced(const Tensors& tensors) {
   return std::any_of(tensors.begin(), tensors.end(), [](const Tensor& t) { return t.is_traced(); });
@@ -40,24 +46,21 @@ Arrays arrays_of(const Tensors& tensors) {
 
 }  // namespace
 
-// Entries are immutable and shared, so that the lock is held only to look up and to insert.
+// Entries are shared, so that the lock is held only to look up and to insert.
 class JitCache {
  public:
-  std::shared_ptr<const Compiled> find(const std::string& signature) {
-    std::vector<std::shared_ptr<const Compiled>> candidates;
-    {
-      std::lock_guard lock(mutex_);
-      const auto      it = entries_.find(signature);
-      if (it == entries_.end()) return nullptr;
-      candidates = it->second;
-    }
-    for (const auto& c : candidates)
-      if (c->fits_states()) return c;
+  Entry find(const std::string& signature) {
+    if (Entry e = last(); e && e->signature == signature && e->fits_states()) return e;
+    for (const Entry& e : candidates(signature))
+      if (e->fits_states()) {
+        std::lock_guard lock(mutex_);
+        return last_ = e;
+      }
     return nullptr;
   }
-  void insert(const std::string& signature, std::shared_ptr<const Compiled> entry) {
+  void insert(const Entry& entry) {
     std::lock_guard lock(mutex_);
-    entries_[signature].push_back(std::move(entry));
+    entries_[entry->signature].push_back(entry);
   }
   void count_trace() {
     std::lock_guard lock(mutex_);
@@ -69,9 +72,20 @@ class JitCache {
   }
 
  private:
-  std::mutex                                                                    mutex_;
-  std::unordered_map<std::string, std::vector<std::shared_ptr<const Compiled>>> entries_;
-  int64_t                                                                       num_traces_ = 0;
+  Entry last() {
+    std::lock_guard lock(mutex_);
+    return last_;
+  }
+  std::vector<Entry> candidates(const std::string& signature) {
+    std::lock_guard lock(mutex_);
+    const auto      it = entries_.find(signature);
+    return it == entries_.end() ? std::vector<Entry>() : it->second;
+  }
+
+  std::mutex                                          mutex_;
+  std::unordered_map<std::string, std::vector<Entry>> entries_;
+  Entry                                               last_;  // that was found
+  int64_t                                             num_traces_ = 0;
 };
 
 std::shared_ptr<JitCache> make_jit_cache() { return std::make_shared<JitCache>(); }
@@ -82,28 +96,38 @@ void check_arguments(const char* where, const Tensors& leaves) {
     require(leaves[i].defined(), "{}: tensor {} of the arguments is undefined; assign it first.", where, i);
 }
 
-JitResult call_jitted(JitCache& cache, std::string signature, const Tensors& args, const Function& f,
+namespace {
+
+Entry compiled(JitCache& cache, std::string&& signature, const Tensors& args, const Function& f,
+               const std::function<std::shared_ptr<const void>()>& like, Backend& backend) {
+  auto made        = std::make_shared<Compiled>();
+  made->signature  = std::move(signature);
+  made->program    = trace_function(types_of(args), f);
+  made->like       = like();
+  Program& program = made->program.program;
+  program          = simplify(program);
+  for (size_t i = 0; i < made->program.reads.size(); ++i)
+    made->read_types.push_back(program.type(program.args[args.size() + i]));
+  cache.count_trace();
+  // A program that captured tensors of an enclosing trace is valid only there: it is not kept.
+  if (any_traced(made->program.constants)) return made;
+  const Arrays constants = arrays_of(made->program.constants);
+  made->held             = HeldStates::make(backend, made->program, constants);
+  if (!made->held) made->executable = backend.compile(program, constants);
+  cache.insert(made);
+  return made;
+}
+
+}  // namespace
+
+JitResult call_jitted(JitCache& cache, std::string&& signature, const Tensors& args, const Function& f,
                       const std::function<std::shared_ptr<const void>()>& like) {
   check_arguments("jit", args);
   Backend& backend = default_backend();
-  ((signature += '|') += Environment::signature()) += backend.name();
-  std::shared_ptr<const Compiled> entry = cache.find(signature);
-  if (!entry) {
-    auto made        = std::make_shared<Compiled>();
-    made->program    = trace_function(types_of(args), f);
-    made->like       = like();
-    Program& program = made->program.program;
-    program          = simplify(program);
-    for (size_t i = 0; i < made->program.reads.size(); ++i)
-      made->read_types.push_back(program.type(program.args[args.size() + i]));
-    cache.count_trace();
-    // A program that captured tensors of an enclosing trace is valid only there: it is not kept.
-    if (!any_traced(made->program.constants)) {
-      made->executable = backend.compile(program, arrays_of(made->program.constants));
-      cache.insert(signature, made);
-    }
-    entry = std::move(made);
-  }
+  (signature += Environment::signature()) += backend.name();
+  Entry entry = cache.find(signature);
+  if (!entry) entry = compiled(cache, std::move(signature), args, f, like, backend);
+  if (entry->held && !StateFrame::current() && !any_traced(args)) return {entry->held->call(args), entry->like};
   const StatefulProgram& p  = entry->program;
   const Tensors          in = p.inputs(args);
   Tensors                out;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// jit: a function traced once per signature, simplified, and compiled as one program.
+// jit: a function traced once per signature, simplified, and compiled as one program. States that it reads and writes
+// stay with the program from call to call (held_states.h); nobody sees a difference but in time and memory.
 //
 // The signature is the structure and types of the arguments, the types of the states the function reads, and the
 // environment. Tensors the function captures in other ways are frozen at the first trace; keep what changes in states
@@ -16,8 +17,9 @@ namespace detail {
 template <class T>
 inline constexpr char type_tag = 0;
 template <class T>
-std::string type_key() {
-  return '|' + std::to_string(reinterpret_cast<uintptr_t>(&type_tag<T>));
+std::string_view type_key() {
+  static constexpr const char* tag = &type_tag<T>;
+  return {reinterpret_cast<const char*>(&tag), sizeof tag};
 }
 
 class JitCache;
@@ -28,7 +30,7 @@ struct JitResult {
   Tensors                     out;
   std::shared_ptr<const void> like;  // structure of the result, as `like` gave it when the program was traced
 };
-JitResult call_jitted(JitCache& cache, std::string signature, const Tensors& args, const Function& f,
+JitResult call_jitted(JitCache& cache, std::string&& signature, const Tensors& args, const Function& f,
                       const std::function<std::shared_ptr<const void>()>& like);
 
 }  // namespace detail
@@ -44,9 +46,10 @@ class Jitted {
   auto operator()(A&&... args) const {
     detail::FlatCall call(f_, detail::packed<F>(std::forward<A>(args)...));
     using Result    = typename decltype(call)::Result;
-    std::string key = tree::signature(call.args()) + detail::type_key<std::pair<decltype(call.args()), Result>>();
-    const auto  r   = detail::call_jitted(*cache_, std::move(key), call.leaves(), call.function(),
-                                          [&] { return std::shared_ptr<const void>(call.like()); });
+    std::string key = tree::signature(call.args());
+    key += detail::type_key<std::pair<decltype(call.args()), Result>>();
+    const auto r = detail::call_jitted(*cache_, std::move(key), call.leaves(), call.function(),
+                                       [&] { return std::shared_ptr<const void>(call.like()); });
     return tree::unflatten(*static_cast<const Result*>(r.like.get()), r.out);
   }
 

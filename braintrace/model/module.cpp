@@ -243,7 +243,7 @@ class Printer {
     text += fmt::format("{}(", name_of(s.kind()));
     indent(depth + 1);
     text += "value=";
-    const Leaves& leaves = s.cell()->leaves;
+    const Leaves& leaves = s.cell()->settled();
     if (leaves.empty()) {
       text += "None";
     } else if (leaves.size() == 1 && leaves.begin()->first.empty()) {

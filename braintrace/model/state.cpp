@@ -45,13 +45,13 @@ void State::reset() const { init(cell_->batch); }
 
 Tensor State::leaf(const std::string& name) const {
   if (StateFrame* frame = StateFrame::current()) return frame->read(*this, name);
+  const Leaves& leaves = cell_->settled();
+  if (const auto it = leaves.find(name); it != leaves.end()) return it->second;
   require(
       initialized(),
       "{} ({}) is read before it has a value.\n  Call init_all_states(model), with {{.batch_size = B}} for a batch.",
       place(), name_of(kind()));
-  const auto it = cell_->leaves.find(name);
-  if (it == cell_->leaves.end()) unknown_leaf(*this, name);
-  return it->second;
+  unknown_leaf(*this, name);
 }
 
 std::vector<std::string> State::leaf_names() const {
@@ -62,6 +62,7 @@ std::vector<std::string> State::leaf_names() const {
 }
 
 bool State::has_leaf(const std::string& name) const {
+  if (cell_->leaves.contains(name) || !StateFrame::current()) return cell_->leaves.contains(name);
   const auto names = leaf_names();
   return std::find(names.begin(), names.end(), name) != names.end();
 }
@@ -78,7 +79,7 @@ void State::set_leaf(const std::string& name, const Tensor& value) const {
   check_storable(value);
   if (!cell_->init && !cell_->leaves.contains(name)) unknown_leaf(*this, name);
   if (StateFrame* frame = StateFrame::current()) return frame->write(*this, name, value);
-  cell_->leaves[name] = value;
+  cell_->settled()[name] = value;
 }
 
 const std::vector<std::string>& State::slots() const { return cell_->slots; }

@@ -6,6 +6,7 @@
 // the caller of the trace decides what becomes of the new values.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -62,15 +63,28 @@ class State {
   std::shared_ptr<StateCell> cell_;
 };
 
+// What keeps leaves of states for itself for a while: a jitted function, from call to call.
+class StateHolder {
+ public:
+  virtual ~StateHolder() = default;
+  virtual void settle()  = 0;  // gives all of them back
+};
+
 // The value behind a State, and the place it has in a model (for messages).
 struct StateCell {
   StateKind                 kind;
-  Leaves                    leaves;
+  Leaves                    leaves;  // undefined where `holder` has them: others ask for settled()
+  std::atomic<StateHolder*> holder = nullptr;
   State::Init               init;
   BatchSize                 batch;  // of the last init
   std::vector<std::string>  slots;
   std::weak_ptr<ModuleNode> owner;
   std::string               name;  // under its owner
+
+  Leaves& settled() {
+    if (StateHolder* h = holder) h->settle();
+    return leaves;
+  }
 };
 
 // A trainable weight. The operation that reads it decides whether it learns online.

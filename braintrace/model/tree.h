@@ -53,6 +53,7 @@ std::string key_text(const K& key) {
 
 template <class T>
 std::string_view bytes_of(const T& value) {
+  static_assert(std::is_same_v<T, std::string> || std::is_trivially_copyable_v<T>);
   if constexpr (std::is_same_v<T, std::string>)
     return value;
   else
@@ -146,9 +147,13 @@ template <class T>
 std::string signature(const T& value) {
   struct {
     std::string out;
-    void        leaf(const Tensor& t) { (out += to_string(t.type())) += ';'; }
+    void        leaf(const Tensor& t) {
+             ((out += '*') += static_cast<char>(t.dtype())) += detail::bytes_of(t.rank());
+             for (const int64_t n : t.shape()) out += detail::bytes_of(n);
+    }
     void part(char kind, std::string_view text) { (((out += kind) += std::to_string(text.size())) += '~') += text; }
   } visit;
+  visit.out.reserve(128);  // of most
   walk(value, visit);
   return std::move(visit.out);
 }

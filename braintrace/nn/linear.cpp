@@ -95,7 +95,7 @@ ScaledWSLinear::ScaledWSLinear(const Size& in_size, const Size& out_size, Scaled
       eps_(o.eps) {
   require(eps_ > 0, "ScaledWSLinear: eps must be positive, got {}.", eps_);
   if (o.ws_gain) {
-    Leaves leaves  = weight.cell()->leaves;
+    Leaves leaves  = weight.cell()->settled();
     leaves["gain"] = Initializer(1)({1, out_size.last()});
     weight         = ParamState(std::move(leaves));
   }

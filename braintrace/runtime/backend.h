@@ -19,12 +19,37 @@ class Executable {
   virtual Arrays run(const Arrays& args) = 0;
 };
 
+// A result that is an argument of the next run.
+struct Feed {
+  size_t result, arg;
+};
+
+// A program that runs again and again on its own results. It keeps the arguments that are fed, and may write their
+// memory again.
+class ResidentProgram {
+ public:
+  virtual ~ResidentProgram() = default;
+  // Those that it keeps, of the feeds it was made for; all others are arguments and results like any.
+  virtual const std::vector<Feed>& feeds() const = 0;
+  // Takes values of the fed arguments, in the order of feeds(); memory that others see is copied. If it throws, they
+  // are still there.
+  virtual void hold(Arrays&& values) = 0;
+  // Their values now. It then has none, until hold().
+  virtual Arrays settle() = 0;
+  // All but the fed arguments → all but the fed results. If it throws, nothing has changed.
+  virtual Arrays run(const Arrays& args) = 0;
+};
+
 class Backend {
  public:
   virtual ~Backend()                    = default;
   virtual std::string_view name() const = 0;
   // `constants` are the values of program.constants.
   virtual std::shared_ptr<Executable> compile(const Program& program, const Arrays& constants) = 0;
+  // The same for a program that is fed with its own results; null where the backend has no such thing.
+  virtual std::unique_ptr<ResidentProgram> resident(const Program&, const Arrays&, const std::vector<Feed>&) {
+    return nullptr;
+  }
 };
 
 // The backends built into this library, the reference interpreter first.

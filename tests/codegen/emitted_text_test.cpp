@@ -19,6 +19,7 @@
 #include "braintrace/ops/elementary.h"
 #include "braintrace/ops/index.h"
 #include "braintrace/ops/math.h"
+#include "braintrace/ops/move.h"
 #include "braintrace/ops/reduce.h"
 
 namespace braintrace {
@@ -80,6 +81,31 @@ TEST(EmittedText, IsAsStored) {
   expect_stored("mixed_portable.c", mixed(), Dialect::Portable);
   expect_stored("looped_portable.c", looped(), Dialect::Portable);
   expect_stored("looped_native.c", looped(), Dialect::Native);
+}
+
+// A program that may stop halfway is told from one that cannot, in loops too.
+TEST(EmittedText, SaysWhatMayStop) {
+  const auto may_stop = [](const Program& p) { return codegen::emit({p}).entries[0].may_stop; };
+  EXPECT_TRUE(may_stop(mixed())) << "at a wrong index";
+  EXPECT_FALSE(may_stop(looped()));
+  const Types types = {{DType::F32, {4, 3}}, {DType::I32, {5, 2}}};
+  const auto  loop  = [&](bool picks) {
+    return trace_function(types,
+                            [&](const Tensors& in) -> Tensors {
+                            const auto step = [&](Tensor h, Tensor i) {
+                              return std::pair(h + (picks ? sum(take(in[0], i, 0), 0) : sum(in[0], 0)), h);
+                            };
+                            return {scan(step, zeros({3}), in[1]).first};
+                          })
+        .program;
+  };
+  EXPECT_TRUE(may_stop(loop(true)));
+  EXPECT_FALSE(may_stop(loop(false)));
+  const Program by_host = trace(types, [](const Tensors& in) -> Tensors {
+                            return {scatter_add(convert(in[0], DType::F16), in[1], zeros({5, 2, 3}, DType::F16), 0)};
+                          }).program;
+  ASSERT_EQ(codegen::emit({by_host}).calls.size(), 1u);
+  EXPECT_TRUE(may_stop(by_host));
 }
 
 TEST(EmittedText, DifferencesAreSeen) {

@@ -25,20 +25,23 @@ namespace braintrace::testing_support {
 
 namespace {
 
-class LifLayer : public nn::Module {
+// Neurons that feed each other.
+template <class Population>
+class Spiking : public nn::Module {
  public:
-  LifLayer(int64_t n_in, int64_t n) : w(n_in + n, n), neuron(n) { children({{"w", w}, {"neuron", neuron}}); }
+  Spiking(int64_t n_in, int64_t n) : w(n_in + n, n), neuron(n) { children({{"w", w}, {"neuron", neuron}}); }
   Tensor update(const Tensor& x) override { return neuron(w(concat({x, neuron.spikes()}, -1))); }
 
   nn::Linear w;
-  nn::LIF    neuron;
+  Population neuron;
 };
 
 std::shared_ptr<nn::Module> cell_of(const LearningOptions& o) {
   if (o.kind == "rnn") return std::make_shared<nn::ValinaRNNCell>(o.n_in, o.n, nn::CellOptions{.activation = "tanh"});
   if (o.kind == "gru") return std::make_shared<nn::GRUCell>(o.n_in, o.n);
   if (o.kind == "lstm") return std::make_shared<nn::LSTMCell>(o.n_in, o.n);
-  return std::make_shared<LifLayer>(o.n_in, o.n);
+  if (o.kind == "alif") return std::make_shared<Spiking<nn::ALIF>>(o.n_in, o.n);
+  return std::make_shared<Spiking<nn::LIF>>(o.n_in, o.n);
 }
 
 class Net : public nn::Module {

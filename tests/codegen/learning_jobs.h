@@ -11,7 +11,7 @@ namespace braintrace::testing_support {
 enum class Form : uint8_t { Step, Window, Sequence };
 
 struct LearningOptions {
-  std::string kind  = "gru";  // rnn, gru, lstm or lif
+  std::string kind  = "gru";  // rnn, gru, lstm, lif or alif
   std::string rule  = "D_RTRL";
   Form        form  = Form::Step;
   DType       dtype = DType::F64;

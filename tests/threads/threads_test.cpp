@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "braintrace/braintrace.h"
+#include "braintrace/runtime/backend.h"
 
 namespace braintrace {
 namespace {
@@ -75,6 +76,27 @@ TEST(Threads, NotesStayOnTheirThread) {
       EXPECT_EQ(t.program.notes[t.program.eqns[0].note], mine);
     }
   });
+}
+
+// Jitted functions keep states of their own side by side; a state that one of them holds may be read by many.
+TEST(Threads, HoldDifferentStates) {
+  const std::string before(default_backend().name());
+  set_default_backend("cpu");
+  const Tensor               half = full({3}, 0.5, DType::F64);
+  std::vector<LongTermState> states;
+  for (int i = 0; i < num_threads; ++i) states.emplace_back(full({3}, i, DType::F64));
+  const auto rounds_of = [&](const LongTermState& s) {
+    const auto halve = jit([s](Tensor factor) { s.set(s.value() * factor + 1.0); });
+    for (int k = 0; k < rounds; ++k) halve(half);
+    return halve;
+  };
+  on_threads([&](int i) { rounds_of(states[static_cast<size_t>(i)]); });
+  EXPECT_FALSE(allclose(states[0].value(), states[1].value()));
+
+  const LongTermState shared(full({3}, 0, DType::F64));
+  const auto          holder = rounds_of(shared);
+  on_threads([&](int) { EXPECT_TRUE(identical(shared.value().array(), states[0].value().array())); });
+  set_default_backend(before);
 }
 
 }  // namespace

@@ -33,7 +33,8 @@ namespace {
 // IEEE semantics stay: no option here lets the compiler assume that NaN or infinities do not happen, reorder sums, or
 // contract products. That traps are not observed lets it turn choices into vector code. One place in the arena holds
 // values of several types, one after the other, which compilers may not assume away. Copies of functions for constant
-// arguments (ipa-cp) would double the time that matrix products take to compile, and they run no faster.
+// arguments (ipa-cp) would double the time that matrix products take to compile, and they run no faster. A choice that is
+// the same for a whole loop is made before it, also in long ones.
 const std::vector<std::string> own_flags = {"-std=gnu11",
                                             "-O3",
                                             "-march=native",
@@ -46,6 +47,7 @@ const std::vector<std::string> own_flags = {"-std=gnu11",
                                             "-fno-strict-aliasing",
                                             "-fno-semantic-interposition",
                                             "-fno-ipa-cp",
+                                            "--param=max-unswitch-insns=300",
                                             "-w"};
 
 uint64_t hash_of(std::string_view text, uint64_t seed = 14695981039346656037ULL) {  // FNV-1a

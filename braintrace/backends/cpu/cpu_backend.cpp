@@ -7,12 +7,12 @@
 #include <future>
 #include <map>
 #include <mutex>
-#include <new>
 #include <optional>
-#include <sys/mman.h>
 
+#include "braintrace/backends/cpu/blocks.h"
 #include "braintrace/backends/cpu/compiler.h"
 #include "braintrace/backends/cpu/flush.h"
+#include "braintrace/backends/cpu/resident.h"
 #include "braintrace/backends/cpu/thread_pool.h"
 #include "braintrace/backends/reference/interpreter.h"
 #include "braintrace/codegen/abi.h"
@@ -29,58 +29,6 @@ using codegen::bt_frame;
 using codegen::bt_host;
 
 constexpr Key<double> value_key{"value"};
-
-// Large blocks lie in large pages where the system has them: programs walk through dozens of arrays at once, more small
-// pages than a processor remembers.
-constexpr size_t large_page = size_t{1} << 21;
-
-struct Block {
-  explicit Block(size_t bytes)
-      : alignment{bytes < large_page ? static_cast<size_t>(codegen::alignment_of(codegen::Dialect::Native))
-                                     : large_page},
-        data(static_cast<char*>(::operator new(std::max<size_t>(bytes, 1), alignment))) {
-#ifdef MADV_HUGEPAGE
-    if (bytes >= large_page) madvise(data, bytes / large_page * large_page, MADV_HUGEPAGE);
-#endif
-  }
-  ~Block() { ::operator delete(data, alignment); }
-  Block(const Block&)            = delete;
-  Block& operator=(const Block&) = delete;
-
-  std::align_val_t alignment;
-  char*            data;
-};
-
-// Memory of results and arenas that nobody holds any more is used again: fresh pages would cost more than many a step.
-class Blocks : public std::enable_shared_from_this<Blocks> {
- public:
-  std::unique_ptr<Block> take(size_t bytes) {
-    std::lock_guard lock(mutex_);
-    auto&           free = free_[bytes];
-    if (free.empty()) return std::make_unique<Block>(bytes);
-    auto block = std::move(free.back());
-    free.pop_back();
-    return block;
-  }
-  void give_back(size_t bytes, std::unique_ptr<Block> block) {
-    std::lock_guard lock(mutex_);
-    auto&           free = free_[bytes];
-    if (free.size() < kept) free.push_back(std::move(block));
-  }
-  Array array(const Type& type) {
-    const size_t          bytes = static_cast<size_t>(type.bytes());
-    Block*                block = take(bytes).release();
-    std::shared_ptr<void> owner(block->data, [self = shared_from_this(), block, bytes](void*) {
-      self->give_back(bytes, std::unique_ptr<Block>(block));
-    });
-    return Array::borrow(type, block->data, std::move(owner));
-  }
-
- private:
-  static constexpr size_t                               kept = 4;  // per size
-  std::mutex                                            mutex_;
-  std::map<size_t, std::vector<std::unique_ptr<Block>>> free_;
-};
 
 // What the compiled code of one file asks of this process.
 struct Host {
@@ -140,8 +88,8 @@ thread_local std::exception_ptr Host::thrown;
 void check_arguments(const Program& p, const Arrays& args) {
   require(args.size() == p.args.size(), "run: the program takes {} argument(s), got {}.", p.args.size(), args.size());
   for (size_t i = 0; i < args.size(); ++i)
-    require(args[i].type() == p.type(p.args[i]), "run: argument {} is {}, the program takes {}.", i,
-            to_string(args[i].type()), to_string(p.type(p.args[i])));
+    if (args[i].type() != p.type(p.args[i]))
+      fail("run: argument {} is {}, the program takes {}.", i, to_string(args[i].type()), to_string(p.type(p.args[i])));
 }
 
 class Native : public Compiled {
@@ -150,7 +98,7 @@ class Native : public Compiled {
       : host_(std::move(host)),
         function_(reinterpret_cast<codegen::bt_function>(host_->library->symbol(entry.name))),
         arena_bytes_(static_cast<size_t>(entry.arena_bytes)),
-        in_place_(entry.in_place),
+        in_place_(entry.may_stop ? decltype(in_place_)() : entry.in_place),
         program_(std::move(program)),
         constants_(std::move(constants)) {}
 
@@ -292,6 +240,16 @@ NonzeroResults nonzero_results(const Program& program) {
   return out;
 }
 
+std::vector<Feed> NonzeroResults::feeds(const std::vector<Feed>& whole) const {
+  std::vector<Feed> out;
+  for (const Feed& f : whole)
+    if (!is_zero.at(f.result)) {
+      const auto before = is_zero.begin() + static_cast<int64_t>(f.result);
+      out.push_back({static_cast<size_t>(std::count(is_zero.begin(), before, false)), f.arg});
+    }
+  return out;
+}
+
 std::vector<std::shared_ptr<Compiled>> compile_together(const std::vector<Program>& programs,
                                                         const std::vector<Arrays>&  constants) {
   std::vector<std::shared_ptr<Compiled>> out;
@@ -358,6 +316,10 @@ class CpuBackend : public Backend {
     auto compiled = cpu::compile_together({nonzero.program}, {constants})[0];
     if (nonzero.program.results.size() == zeros.size()) return compiled;
     return std::make_shared<WithZeroResults>(std::move(compiled), std::move(zeros));
+  }
+  std::unique_ptr<ResidentProgram> resident(const Program& program, const Arrays& constants,
+                                            const std::vector<Feed>& feeds) override {
+    return cpu::make_resident(program, constants, feeds);
   }
 };
 

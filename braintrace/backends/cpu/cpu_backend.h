@@ -23,7 +23,7 @@ class Compiled : public Executable {
   virtual int64_t arena_bytes() const                                                = 0;
   virtual bool    is_native() const                                                  = 0;  // false: interpreted
   virtual bool    was_cached() const                                                 = 0;
-  // Whether run_into may be given one memory for this result and this argument.
+  // Whether run_into may be given one memory for this result and this argument: not where it may stop halfway.
   virtual bool may_share(size_t result, size_t arg) const = 0;
 };
 
@@ -32,6 +32,9 @@ class Compiled : public Executable {
 struct NonzeroResults {
   Program program;
   Mask    is_zero;  // by result of the whole program
+
+  // Those of the whole program whose results are left, by the numbers they have now.
+  std::vector<Feed> feeds(const std::vector<Feed>& whole) const;
 };
 NonzeroResults nonzero_results(const Program& program);
 

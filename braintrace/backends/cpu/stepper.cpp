@@ -1,65 +1,116 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/backends/cpu/stepper.h"
 
-#include <cstring>
+#include <algorithm>
+
+#include "braintrace/codegen/rotate.h"
 
 namespace braintrace::cpu {
 
-namespace {
-
-Array copied(const Array& a) {
-  Array b(a.type());
-  std::memcpy(b.mutable_raw(), a.raw(), a.bytes());
-  return b;
+Stepper::Stepper(const Program& program, const Arrays& constants, const std::vector<Feed>& feeds) {
+  std::vector<int> in(program.args.size(), -1), out(program.results.size(), -1);
+  for (const Feed& f : feeds) {
+    require(f.result < out.size() && f.arg < in.size() && in[f.arg] < 0 && out[f.result] < 0,
+            "Stepper: result {} and argument {} must exist and be fed once.", f.result, f.arg);
+    const Type &made = program.type(program.results[f.result]), &taken = program.type(program.args[f.arg]);
+    require(made == taken, "Stepper: result {} is {}, argument {} is {}; a fed result keeps its type.", f.result,
+            to_string(made), f.arg, to_string(taken));
+    in[f.arg] = out[f.result] = static_cast<int>(slots_.size());
+    slots_.push_back({taken, {}, {}});
+    fed_args_.push_back(f.arg);
+  }
+  const std::optional<codegen::Rotated> rotated = codegen::rotated(program, feeds);
+  if (!rotated) {
+    add_part(compile_together({program}, {constants})[0], in, out);
+    return;
+  }
+  std::vector<int> settled;
+  for (size_t arg : rotated->large) settled.push_back(in[arg]);
+  nothing_pending_ = rotated->pending;
+  for (const Array& a : nothing_pending_) {
+    for (std::vector<int>* slots : {&in, &out, &settled}) slots->push_back(static_cast<int>(slots_.size()));
+    slots_.push_back({a.type(), {}, {}});
+  }
+  const auto compiled = compile_together({rotated->step, rotated->settle}, {constants, {}});
+  add_part(compiled[0], in, out);
+  add_part(compiled[1], settled, settled);
 }
-
-}  // namespace
 
 Stepper::Stepper(const Program& program, const Arrays& constants, const std::vector<Feed>& feeds, const Arrays& args)
-    : compiled_(compile_together({program}, {constants})[0]),
-      in_(program.args.size(), nullptr),
-      out_(program.results.size(), nullptr) {
+    : Stepper(program, constants, feeds) {
   require(args.size() == program.args.size(), "Stepper: the program takes {} argument(s), got {}.", program.args.size(),
           args.size());
-  std::vector<bool> fed_arg(in_.size()), fed_result(out_.size());
-  for (const Feed& f : feeds) {
-    require(f.result < out_.size() && f.arg < in_.size() && !fed_arg[f.arg] && !fed_result[f.result],
-            "Stepper: result {} and argument {} must exist and be fed once.", f.result, f.arg);
-    require(program.type(program.results[f.result]) == args[f.arg].type(),
-            "Stepper: result {} is {}, argument {} is {}; a fed result keeps its type.", f.result,
-            to_string(program.type(program.results[f.result])), f.arg, to_string(args[f.arg].type()));
-    fed_arg[f.arg] = fed_result[f.result] = true;
-    const bool shared                     = compiled_->may_share(f.result, f.arg);
-    Array      now                        = copied(args[f.arg]);
-    slots_.push_back({f.result, f.arg, now, shared ? now : Array(now.type()), shared});
-  }
-  for (size_t i = 0; i < in_.size(); ++i)
-    if (!fed_arg[i]) free_args_.push_back(i);
-  for (size_t i = 0; i < out_.size(); ++i)
-    if (!fed_result[i]) free_results_.push_back(i);
+  Arrays values;
+  for (const Feed& f : feeds) values.push_back(args[f.arg]);
+  hold(std::move(values));
 }
 
-void Stepper::step(const void* const* args, void* const* results) {
-  for (size_t i = 0; i < free_args_.size(); ++i) in_[free_args_[i]] = args[i];
-  for (size_t i = 0; i < free_results_.size(); ++i) out_[free_results_[i]] = results[i];
-  for (Slot& s : slots_) {
-    in_[s.arg]     = s.now.raw();
-    out_[s.result] = s.next.mutable_raw();
+void Stepper::add_part(std::shared_ptr<Compiled> compiled, std::vector<int> in, std::vector<int> out) {
+  for (size_t r = 0; r < out.size(); ++r) {
+    if (out[r] < 0) continue;
+    Slot&      slot = slots_[static_cast<size_t>(out[r])];
+    const auto arg  = static_cast<size_t>(std::find(in.begin(), in.end(), out[r]) - in.begin());
+    if (!slot.next && !compiled->may_share(r, arg)) slot.next = Array(slot.type);
   }
-  compiled_->run_into(in_.data(), out_.data());
-  for (Slot& s : slots_)
-    if (!s.shared) std::swap(s.now, s.next);
+  const size_t args = in.size(), results = out.size();
+  parts_.push_back({std::move(compiled), std::move(in), std::move(out), std::vector<const void*>(args),
+                    std::vector<void*>(results)});
 }
 
-Array Stepper::value(size_t arg) const {
-  for (const Slot& s : slots_)
-    if (s.arg == arg) return copied(s.now);
-  fail("Stepper: argument {} is not fed.", arg);
+void Stepper::hold(Arrays&& values) {
+  require(values.size() == fed_args_.size(), "Stepper: it is fed {} argument(s), got {}.", fed_args_.size(),
+          values.size());
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (values[i].type() != slots_[i].type)
+      fail("Stepper: argument {} is {}, got {}.", fed_args_[i], to_string(slots_[i].type), to_string(values[i].type()));
+    if (!values[i].is_only_owner()) values[i] = values[i].copy();
+  }
+  for (size_t i = 0; i < values.size(); ++i) slots_[i].now = std::move(values[i]);
+  for (size_t i = 0; i < nothing_pending_.size(); ++i) slots_[values.size() + i].now = nothing_pending_[i].copy();
+}
+
+Arrays Stepper::settle() {
+  catch_up();
+  Arrays values;
+  for (size_t i = 0; i < fed_args_.size(); ++i) values.push_back(std::move(*slots_[i].now));
+  for (Slot& s : slots_) s.now.reset();
+  return values;
+}
+
+void Stepper::run(Part& part, const void* const* args, void* const* results) {
+  ensure(slots_.empty() || slots_[0].now, "Stepper: it holds nothing");
+  for (size_t i = 0; i < part.in.size(); ++i)
+    part.args[i] = part.in[i] < 0 ? *args++ : slots_[static_cast<size_t>(part.in[i])].now->raw();
+  for (size_t i = 0; i < part.out.size(); ++i) {
+    if (part.out[i] < 0) {
+      part.results[i] = *results++;
+    } else {
+      Slot& s         = slots_[static_cast<size_t>(part.out[i])];
+      part.results[i] = (s.next ? *s.next : *s.now).mutable_raw();
+    }
+  }
+  part.compiled->run_into(part.args.data(), part.results.data());
+  for (int i : part.out)
+    if (i >= 0 && slots_[static_cast<size_t>(i)].next)
+      std::swap(*slots_[static_cast<size_t>(i)].now, *slots_[static_cast<size_t>(i)].next);
+}
+
+void Stepper::step(const void* const* args, void* const* results) { run(parts_[0], args, results); }
+
+void Stepper::catch_up() {
+  if (parts_.size() > 1) run(parts_[1], nullptr, nullptr);
+}
+
+Array Stepper::value(size_t arg) {
+  const auto at = std::find(fed_args_.begin(), fed_args_.end(), arg);
+  require(at != fed_args_.end() && slots_[0].now, "Stepper: argument {} is not fed, or not held.", arg);
+  catch_up();
+  return slots_[static_cast<size_t>(at - fed_args_.begin())].now->copy();
 }
 
 size_t Stepper::bytes() const {
   size_t n = 0;
-  for (const Slot& s : slots_) n += s.now.bytes() * (s.shared ? 1 : 2);
+  for (const Slot& s : slots_) n += static_cast<size_t>(s.type.bytes()) * (s.next ? 2 : 1);
   return n;
 }
 
