@@ -8,6 +8,7 @@
 #include "braintrace/codegen/scalar.h"
 #include "braintrace/codegen/time_loop.h"
 #include "braintrace/codegen/view.h"
+#include "braintrace/ops/axes.h"
 #include "braintrace/ops/contract.h"
 #include "braintrace/ops/copy.h"
 #include "braintrace/ops/families.h"
@@ -291,6 +292,19 @@ void part_products(Loop& l) {
   l.body.eqns = std::move(eqns);
 }
 
+// A product of values that a step computes stays inside when it has so many rows: it is as fast as one of all steps
+// would be, and its operands and result stay in the caches.
+constexpr int64_t enough_rows = 16;
+
+int64_t rows_of(const Program& p, const Eqn& product, size_t operand) {
+  const Shape& shape      = p.type(product.in[operand]).shape;
+  const Ints&  contracted = product.attrs[operand == 0 ? lhs_contract : rhs_contract];
+  int64_t      n          = 1;
+  for (size_t i = 0; i < shape.size(); ++i)
+    if (!contains(contracted, static_cast<int64_t>(i))) n *= shape[i];
+  return n;
+}
+
 // Values that no step changes become constants of the loop; products of inputs alone become inputs.
 void hoist(Loop& l) {
   const Mask varying = l.reached(true, true), carried = l.reached(true, false);
@@ -304,8 +318,9 @@ void hoist(Loop& l) {
     const bool varies = std::any_of(e.out.begin(), e.out.end(), [&](Var v) { return varying[v]; });
     if (!varies && !trivial) invariant.insert(invariant.end(), e.out.begin(), e.out.end());
     // One operand is the same in every step: then all steps are one product.
-    if (e.op == &dot_general_op && !carried[e.out[0]] && varying[e.in[0]] != varying[e.in[1]])
-      products.push_back(e.out[0]);
+    if (e.op != &dot_general_op || carried[e.out[0]] || varying[e.in[0]] == varying[e.in[1]]) continue;
+    const size_t operand = varying[e.in[0]] ? 0 : 1;
+    if (is_input[e.in[operand]] || rows_of(l.body, e, operand) < enough_rows) products.push_back(e.out[0]);
   }
   if (!invariant.empty()) {
     Program before       = l.body;
