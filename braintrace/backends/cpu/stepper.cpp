@@ -21,19 +21,17 @@ Stepper::Stepper(const Program& program, const Arrays& constants, const std::vec
   }
   const std::optional<codegen::Rotated> rotated = codegen::rotated(program, feeds);
   if (!rotated) {
-    add_part(compile_together({program}, {constants})[0], in, out);
+    step_ = part(compile_together({program}, {constants})[0], in, out);
     return;
   }
-  std::vector<int> settled;
-  for (size_t arg : rotated->large) settled.push_back(in[arg]);
+  settle_          = rotated->settle;
   nothing_pending_ = rotated->pending;
+  for (size_t arg : rotated->large) settled_.push_back(in[arg]);
   for (const Array& a : nothing_pending_) {
-    for (std::vector<int>* slots : {&in, &out, &settled}) slots->push_back(static_cast<int>(slots_.size()));
+    for (std::vector<int>* slots : {&in, &out, &settled_}) slots->push_back(static_cast<int>(slots_.size()));
     slots_.push_back({a.type(), {}, {}});
   }
-  const auto compiled = compile_together({rotated->step, rotated->settle}, {constants, {}});
-  add_part(compiled[0], in, out);
-  add_part(compiled[1], settled, settled);
+  step_ = part(compile_together({rotated->step}, {constants})[0], in, out);
 }
 
 Stepper::Stepper(const Program& program, const Arrays& constants, const std::vector<Feed>& feeds, const Arrays& args)
@@ -45,7 +43,7 @@ Stepper::Stepper(const Program& program, const Arrays& constants, const std::vec
   hold(std::move(values));
 }
 
-void Stepper::add_part(std::shared_ptr<Compiled> compiled, std::vector<int> in, std::vector<int> out) {
+Stepper::Part Stepper::part(std::shared_ptr<Compiled> compiled, std::vector<int> in, std::vector<int> out) {
   for (size_t r = 0; r < out.size(); ++r) {
     if (out[r] < 0) continue;
     Slot&      slot = slots_[static_cast<size_t>(out[r])];
@@ -53,8 +51,8 @@ void Stepper::add_part(std::shared_ptr<Compiled> compiled, std::vector<int> in, 
     if (!slot.next && !compiled->may_share(r, arg)) slot.next = Array(slot.type);
   }
   const size_t args = in.size(), results = out.size();
-  parts_.push_back({std::move(compiled), std::move(in), std::move(out), std::vector<const void*>(args),
-                    std::vector<void*>(results)});
+  return {std::move(compiled), std::move(in), std::move(out), std::vector<const void*>(args),
+          std::vector<void*>(results)};
 }
 
 void Stepper::hold(Arrays&& values) {
@@ -95,10 +93,14 @@ void Stepper::run(Part& part, const void* const* args, void* const* results) {
       std::swap(*slots_[static_cast<size_t>(i)].now, *slots_[static_cast<size_t>(i)].next);
 }
 
-void Stepper::step(const void* const* args, void* const* results) { run(parts_[0], args, results); }
+void Stepper::step(const void* const* args, void* const* results) { run(step_, args, results); }
 
 void Stepper::catch_up() {
-  if (parts_.size() > 1) run(parts_[1], nullptr, nullptr);
+  ensure(slots_.empty() || slots_[0].now, "Stepper: it holds nothing");
+  // The first of what is pending says whether anything is.
+  if (nothing_pending_.empty() || !*slots_[fed_args_.size()].now->data<bool>()) return;
+  if (!settling_) settling_ = part(compile_together({settle_}, {{}})[0], settled_, settled_);
+  run(*settling_, nullptr, nullptr);
 }
 
 Array Stepper::value(size_t arg) {

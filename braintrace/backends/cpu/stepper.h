@@ -42,14 +42,18 @@ class Stepper {
     std::vector<const void*>  args;
     std::vector<void*>        results;
   };
-  void add_part(std::shared_ptr<Compiled> compiled, std::vector<int> in, std::vector<int> out);
+  Part part(std::shared_ptr<Compiled> compiled, std::vector<int> in, std::vector<int> out);
   void run(Part& part, const void* const* args, void* const* results);
   // Makes the updates that wait.
   void catch_up();
 
   std::vector<size_t> fed_args_;
   std::vector<Slot>   slots_;
-  std::vector<Part>   parts_;  // the step, and what makes the updates that wait
+  Part                step_;
+  // What makes the updates that wait, compiled when somebody first asks for values.
+  Program             settle_;
+  std::vector<int>    settled_;  // slots
+  std::optional<Part> settling_;
   Arrays              nothing_pending_;
 };
 
