@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shortcuts around matrix products give what the products give.
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include <gtest/gtest.h>
@@ -13,6 +15,7 @@
 #include "braintrace/control/scan.h"
 #include "braintrace/ir/builder.h"
 #include "braintrace/ops/contract.h"
+#include "braintrace/ops/elementary.h"
 #include "braintrace/ops/index_walk.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
@@ -142,27 +145,40 @@ TEST(Factors, AreSharedByTerms) {
   EXPECT_LE(w.distance, 1e-12) << w.name;
 }
 
-// w_ij - η (x_i a_j + x_i b_j + e_i c_j): two products and two differences per element, whatever the way it is written.
-TEST(OuterProducts, AreSumsOfFewTerms) {
-  const Type    w{DType::F64, {70, 80}}, row{DType::F64, {80}}, column{DType::F64, {70}}, number{DType::F64, {}};
-  const Types   types{w, column, column, row, row, row, number};
-  const Program p     = trace(types, [](const Tensors& in) -> Tensors {
-                      const auto outer = [](const Tensor& x, const Tensor& y) {
-                        return dot_general(reshape(x, {1, 70}), reshape(y, {1, 80}), {{0}, {0}, {}, {}});
-                      };
-                      const Tensor g = outer(in[1], in[3]) + outer(in[1], in[4]) + outer(in[2], in[5]);
-                      return {in[0] - in[6] * g};
-                    }).program;
-  const auto    count = [&](const Program& q) {
-    int n = 0;
-    for (const Eqn& e : q.eqns) n += (e.op == &mul_op || e.op == &add_op || e.op == &sub_op) && q.type(e.out[0]) == w;
-    return n;
-  };
-  EXPECT_EQ(count(codegen::lowered(p)), 4);
-  Rng    rng(4);
-  Arrays args;
+const Type outer_w{DType::F64, {70, 80}}, outer_row{DType::F64, {80}}, outer_column{DType::F64, {70}};
+
+// Operations on all elements of the matrix that an update of it takes; what it computes is checked.
+int operations_of_update(const std::function<Tensor(const Tensors& in)>& g) {
+  const Types   types{outer_w, outer_column, outer_column, outer_row, outer_row, outer_row, {DType::F64, {}}};
+  const Program p = trace(types, [&](const Tensors& in) -> Tensors { return {in[0] - in[6] * g(in)}; }).program;
+  const Program q = codegen::lowered(p);
+  Rng           rng(4);
+  Arrays        args;
   for (const Type& t : types) args.push_back(random_array(rng, t));
   EXPECT_LE(worst_disagreement({{"update", p, {}, args}}).distance, 1e-12);
+  return static_cast<int>(std::count_if(q.eqns.begin(), q.eqns.end(), [&](const Eqn& e) {
+    return (e.op == &mul_op || e.op == &add_op || e.op == &sub_op) && q.type(e.out[0]) == outer_w;
+  }));
+}
+Tensor outer(const Tensor& x, const Tensor& y) {
+  return dot_general(reshape(x, {1, 70}), reshape(y, {1, 80}), {{0}, {0}, {}, {}});
+}
+
+// w_ij - η (x_i a_j + x_i b_j + e_i c_j): two products and two differences per element, whatever the way it is written.
+TEST(OuterProducts, AreSumsOfFewTerms) {
+  EXPECT_EQ(operations_of_update(
+                [](const Tensors& in) { return outer(in[1], in[3]) + outer(in[1], in[4]) + outer(in[2], in[5]); }),
+            4);
+}
+
+// x (a (b - c)) + x (d + a c - b a) + ½ e d = (x + ½ e) d: one product and one difference.
+TEST(OuterProducts, LoseWhatCancels) {
+  const auto g = [](const Tensors& in, double times) {
+    const Tensor &x = in[1], &e = in[2], &a = in[3], &b = in[4], &c = in[5], d = tanh(a);
+    return outer(x, a * (b - c)) + outer(x, d + a * c - times * b * a) + outer(e, 0.5 * d);
+  };
+  EXPECT_EQ(operations_of_update([&](const Tensors& in) { return g(in, 1); }), 2);
+  EXPECT_EQ(operations_of_update([&](const Tensors& in) { return g(in, 0.5); }), 4) << "this does not cancel";
 }
 
 // A vector times a matrix large enough to be shared by its rows, also when eighths leave some over, and on either side.

@@ -6,6 +6,7 @@
 #include "braintrace/backends/reference/interpreter.h"
 #include "braintrace/ir/builder.h"
 #include "braintrace/ops/contract.h"
+#include "braintrace/ops/elementary.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/ops/reduce.h"
@@ -63,6 +64,30 @@ TEST(Rotation, DoesWhatTheStepDoes) {
         ASSERT_TRUE(codegen::rotated(j.program, j.feeds)) << j.name;
         expect_same_stream(j, 1e-12);
       }
+}
+
+// Any update element by element: of weights by their momentum and by the size of past gradients.
+TEST(Rotation, TakesAnyUpdateByElements) {
+  const Shape shape{128, 256};
+  const Types types{{DType::F64, shape}, {DType::F64, shape}, {DType::F64, shape}, {DType::F64, {128}}};
+  LearningJob j;
+  j.name    = "momentum";
+  j.program = trace(types, [&](const Tensors& in) {
+                const Tensor y = tanh(dot(in[3], in[0]));
+                const Tensor g = broadcast_axes(in[3], shape, {0}) * broadcast_axes(y, shape, {1});
+                const Tensor m = 0.9 * in[1] + g, v = 0.99 * in[2] + 0.01 * g * g;
+                return Tensors{sum(y, {0}), in[0] - 0.01 * m / (sqrt(v) + 1e-3), m, v};
+              }).program;
+  j.feeds   = {{1, 0}, {2, 1}, {3, 2}};
+  for (const Type& t : types) {
+    Array a(t);
+    for (int64_t i = 0; i < t.size(); ++i) a.mutable_data<double>()[i] = 0.01 * static_cast<double>(i % 17);
+    j.args.push_back(a);
+  }
+  const auto rotated = codegen::rotated(j.program, j.feeds);
+  ASSERT_TRUE(rotated);
+  EXPECT_EQ(rotated->large.size(), 3u);
+  expect_same_stream(j, 1e-12);
 }
 
 TEST(Rotation, LeavesOtherStepsAlone) {
