@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums and extremes over some axes of arrays large enough that loops take rows together, also when some are left over;
+// the loops write what they sum as well.
+#include <gtest/gtest.h>
+
+#include "braintrace/base/rng.h"
+#include "braintrace/codegen/emit.h"
+#include "braintrace/ir/builder.h"
+#include "braintrace/ops/elementary.h"
+#include "braintrace/ops/index_walk.h"
+#include "braintrace/ops/math.h"
+#include "braintrace/ops/move.h"
+#include "braintrace/ops/reduce.h"
+#include "tests/codegen/agreement.h"
+
+namespace braintrace {
+namespace {
+
+using testing_support::Job;
+using testing_support::worst_disagreement;
+
+Job job(const Shape& shape, const Ints& axes, DType dtype) {
+  const Types types{{dtype, shape}, {dtype, {shape.back()}}, {dtype, {shape[0]}}};
+  Job         j;
+  j.name    = to_string(shape) + " over " + to_string(axes);
+  j.program = trace(types, [&](const Tensors& in) -> Tensors {
+                const auto   last   = static_cast<int64_t>(shape.size()) - 1;
+                const Tensor column = broadcast_axes(in[1], shape, {last}), row = broadcast_axes(in[2], shape, {0});
+                const Tensor y = row * tanh(in[0] * column) - column;
+                return {y, sum(y, axes), sum(y * in[0], axes), max(y + row, axes)};
+              }).program;
+  Rng rng(3);
+  for (const Type& t : types) j.args.push_back(random_array(rng, t));
+  return j;
+}
+
+}  // namespace
+
+TEST(RowsTakenTogether, HaveTheSumsOfRowsOneByOne) {
+  std::vector<Job> jobs;
+  for (const Ints& axes : {Ints{0}, Ints{1}}) jobs.push_back(job({39, 61}, axes, DType::F64));
+  for (const Ints& axes : {Ints{0}, Ints{1}, Ints{2}, Ints{0, 1}, Ints{0, 2}, Ints{1, 2}})
+    jobs.push_back(job({7, 37, 29}, axes, DType::F64));
+  const auto w = worst_disagreement(jobs);
+  EXPECT_LE(w.distance, 1e-12) << w.name;
+  const auto together = [](const Shape& shape) {
+    return codegen::emit({job(shape, {1}, DType::F32).program}).source.find("_3 = ") != std::string::npos;
+  };
+  EXPECT_TRUE(together({39, 61}));
+  EXPECT_FALSE(together({9, 61})) << "few elements";
+}
+
+}  // namespace braintrace
