@@ -10,6 +10,8 @@
 
 namespace braintrace::codegen {
 
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
 std::string_view storage_type(DType t) {
   constexpr std::string_view names[] = {"float",   "double",  "uint16_t", "uint16_t",
                                         "int32_t", "int64_t", "uint32_t", "uint8_t"};
@@ -49,7 +51,7 @@ std::string filled(std::string_view text, const Words& words) {
       continue;
     }
     size_t end = ++i;
-    while (end < text.size() && (std::isalnum(static_cast<unsigned char>(text[end])) || text[end] == '_')) ++end;
+    while (end < text.size() && is_word(text[end])) ++end;
     const std::string_view name  = text.substr(i, end - i);
     bool                   found = false;
     for (const auto& [key, value] : words)

@@ -21,6 +21,8 @@ std::string stored(DType t, const std::string& value);  // the value as it is st
 
 std::string literal(DType t, double value);  // of value_type(t)
 
+bool is_word(char c);  // part of a name or number
+
 // `$name` in the text is replaced by the value given for it; names are letters, digits and underscores.
 using Words = std::vector<std::pair<std::string_view, std::string>>;
 std::string filled(std::string_view text, const Words& words);

@@ -21,6 +21,17 @@ struct Kernel {
   std::vector<std::pair<Var, Var>> in_place = {};  // (result, operand): the result may lie where the operand does
 };
 
+// The text of a stage, or with no name any other part of the file.
+struct StageText {
+  struct Pointer {
+    Var         v;
+    std::string type, value;
+  };
+  std::string          name, ops, body;
+  std::vector<Pointer> pointers;
+  std::string          scratch;  // where its working memory begins, if it needs any
+};
+
 // The C file under construction.
 class Unit {
  public:
@@ -36,12 +47,14 @@ class Unit {
   Emitted finish(std::vector<Entry> entries) &&;
 
  private:
-  Dialect               dialect_;
-  std::string           text_;
-  int                   functions_ = 0;
-  std::set<DType>       products_;
-  Arrays                constants_;
-  std::vector<HostCall> calls_;
+  std::string text() const;
+
+  Dialect                dialect_;
+  std::vector<StageText> parts_;
+  int                    functions_ = 0;
+  std::set<DType>        products_;
+  Arrays                 constants_;
+  std::vector<HostCall>  calls_;
 };
 
 // One equation with a rule of its own.

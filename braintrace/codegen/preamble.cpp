@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/codegen/preamble.h"
 
-#include <cctype>
 #include <set>
 #include <vector>
+
+#include "braintrace/codegen/c_text.h"
 
 namespace braintrace::codegen {
 
 namespace {
-
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 void add_words(std::string_view text, std::set<std::string, std::less<>>& words) {
   for (size_t i = 0; i < text.size();) {
