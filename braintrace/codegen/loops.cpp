@@ -275,19 +275,17 @@ class Nest {
   std::string for_rows(int64_t rows, size_t i, std::string_view text) const {
     std::string out;
     for (int64_t row = 0; row < rows; ++row)
-      for (size_t at = 0; at < text.size();) {
-        size_t     end       = at;
-        const auto is_letter = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
-        while (end < text.size() && is_letter(text[end])) ++end;
-        std::string word(text.substr(at, end == at ? 1 : end - at));
-        at += word.size();
-        const auto it     = names_.find(word);
-        const bool is_sum = word.size() > 1 && word[0] == 's' && std::isdigit(static_cast<unsigned char>(word[1]));
-        if (word == counter(order_[i]))
-          word = row ? fmt::format("({} + {})", word, row) : word;
-        else if (rows > 1 && ((it != names_.end() && it->second > i) || (is_sum && i < kept_)))
-          word += fmt::format("_{}", row);
+      for (size_t at = 0, end = 0; at < text.size(); at = end) {
+        while (end < text.size() && is_word(text[end])) ++end;
+        const std::string word(text.substr(at, end - at));
+        const auto        scalar = names_.find(word);
+        const bool is_sum = word.size() > 1 && word[0] == 's' && word.find_first_not_of("0123456789", 1) == word.npos;
         out += word;
+        if (word == counter(order_[i]) && row > 0)
+          out.replace(out.size() - word.size(), word.size(), fmt::format("({} + {})", word, row));
+        else if (rows > 1 && ((scalar != names_.end() && scalar->second > i) || (is_sum && i < kept_)))
+          out += fmt::format("_{}", row);
+        while (end < text.size() && !is_word(text[end])) out += text[end++];
       }
     return out;
   }
