@@ -2,10 +2,11 @@
 // C[m,n] = Σ_k A[m,k] B[k,n], any strides of A and B, rows of C dense.
 //
 // Tiles of 8 rows and two vectors of columns stay in registers while k runs, blocks of B in the second cache.
-// Tiles ask memory for C and for what the next ones need, a panel of B or rows of A: processors do not guess such leaps.
-// Panels of B whose columns are not dense, or fewer than a tile, are copied first. Blocks of A that hold few elements
-// other than zero, such as spikes, are multiplied event by event. Every element of C is summed in the order of k by
-// fused multiply-adds, so its bits depend neither on tiles and events, nor on how columns are shared out among threads.
+// Tiles ask memory for C and for what the next ones need, a panel of B or rows of A: processors do not guess such
+// leaps. Panels of B whose columns are not dense, or fewer than a tile, are copied first. Blocks of A that hold few
+// elements other than zero, such as spikes, are multiplied event by event. Every element of C is summed in the order of
+// k by fused multiply-adds, so its bits depend neither on tiles and events, nor on how columns are shared out among
+// threads.
 //
 // The text is the same for every program and takes the compiler as long as many a program does: it is a file of its
 // own.
