@@ -28,7 +28,7 @@ namespace {
 
 constexpr int64_t block = 256, tile = 2048, lanes = 16;
 constexpr int64_t rows_of_sums = 4, rows_of_columns = 2;  // that are taken together
-constexpr int64_t together_from = 1024;                   // elements: from here on rows are taken together
+constexpr int64_t together_from = 4096;                   // elements: from here on rows are taken together
 constexpr int64_t large = 65536;  // elements: smaller arrays stay in the caches, and small machines have small stacks
 
 constexpr Key<double>  value_key{"value"};
