@@ -282,6 +282,8 @@ Tensors emit_sums(Builder& to, const Program& p, const Eqn& e, const Tensors& in
   return to.emit(*e.op, in, map_nested(e.attrs, lowered), p.types_of(e.out));
 }
 
+Program prepared(const Program& program) { return with_products(simplify(expand_composites(program))); }
+
 }  // namespace
 
 Program with_products(const Program& program) { return factored(rewritten(program, emit_products)); }
@@ -292,11 +294,11 @@ Program with_outer_products(const Program& program) {
       return {as_sum(in[0], in[1], e.attrs)};
     return to.emit(*e.op, in, e.attrs, p.types_of(e.out));
   };
-  return separated(rewritten(with_products(simplify(expand_composites(program))), emit));
+  return separated(rewritten(prepared(program), emit));
 }
 
 Program lowered(const Program& program) {
-  return separated(rewritten(rewritten(with_products(simplify(expand_composites(program))), emit_lean), emit_sums));
+  return separated(rewritten(rewritten(prepared(program), emit_lean), emit_sums));
 }
 
 }  // namespace braintrace::codegen

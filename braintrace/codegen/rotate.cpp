@@ -72,15 +72,12 @@ class Rotation {
   bool is_carry(Var v) const {
     return std::any_of(carries_.begin(), carries_.end(), [&](const Carry& c) { return c.arg == v; });
   }
-  bool keeps_order(const Eqn& e) const {
-    return e.op == &reshape_op && squeezed(p_.type(e.in[0]).shape) == squeezed(p_.type(e.out[0]).shape);
-  }
   bool is_large(Var v) const { return p_.type(v).size() >= large_elements; }
 
   // Whether an equation can run later, when only small values of this step are left.
   bool may_wait(const Eqn& e) const {
     if (e.out.size() != 1 || !is_large(e.out[0])) return false;
-    if (e.op != &full_op && e.op != &broadcast_op && !keeps_order(e) && !has_expression(*e.op)) return false;
+    if (e.op != &full_op && e.op != &broadcast_op && !keeps_axes(e, p_) && !has_expression(*e.op)) return false;
     return std::all_of(e.in.begin(), e.in.end(), [&](Var v) {
       return is_late_[v] || is_carry(v) || (e.op == &broadcast_op && p_.type(v).size() <= small_elements);
     });
@@ -119,7 +116,7 @@ class Rotation {
     is_seen_.assign(p_.types.size(), false);
     for (const Carry& c : carries_) is_seen_[c.arg] = true;
     for (const Eqn& e : p_.eqns)
-      if (e.op == &slice_op || keeps_order(e)) is_seen_[e.out[0]] = is_seen_[e.in[0]];
+      if (e.op == &slice_op || keeps_axes(e, p_)) is_seen_[e.out[0]] = is_seen_[e.in[0]];
   }
   bool is_product_with_vector(const Eqn& e) const {
     return e.op == &dot_general_op &&
@@ -171,7 +168,7 @@ class Rotation {
         y = full(space(e.out[0]), e.attrs[value_key], p_.type(e.out[0]).dtype);
       else if (e.op == &broadcast_op)
         y = is_late_[e.in[0]] || is_carry(e.in[0]) ? values[e.in[0]] : repeated(e, values[e.in[0]]);
-      else if (keeps_order(e))
+      else if (keeps_axes(e, p_))
         y = values[e.in[0]];
       else
         y = apply1(*e.op, gather(values, e.in), e.attrs);

@@ -102,10 +102,7 @@ class Separation {
  private:
   // Of a tree: sums, products, signs, and changes of axes of size one, which change nothing else.
   bool is_node(const Eqn& e) const {
-    return e.op == &add_op || e.op == &sub_op || e.op == &mul_op || e.op == &neg_op || keeps_order(e);
-  }
-  bool keeps_order(const Eqn& e) const {
-    return e.op == &reshape_op && squeezed(p_.type(e.in[0]).shape) == squeezed(p_.type(e.out[0]).shape);
+    return e.op == &add_op || e.op == &sub_op || e.op == &mul_op || e.op == &neg_op || keeps_axes(e, p_);
   }
   const Eqn* made(Var v) const { return producer_[v] >= 0 ? &p_.eqns[producer_[v]] : nullptr; }
 
@@ -121,7 +118,7 @@ class Separation {
         for (size_t i = 0; i < here.size(); ++i)
           if (contains(e->attrs[dims_key], here[i])) kept.push_back(axes[i]);
         axes = kept;
-      } else if (!keeps_order(*e)) {
+      } else if (!keeps_axes(*e, p_)) {
         break;
       }
       v = e->in[0];
@@ -134,7 +131,7 @@ class Separation {
     const Eqn* e = made(v);
     if (!root && !inner_[v]) return {leaf(v)};
     std::vector<Term> a = terms_of(e->in[0]);
-    if (keeps_order(*e)) return a;
+    if (keeps_axes(*e, p_)) return a;
     if (e->op == &neg_op) return negative(std::move(a));
     std::vector<Term> b = terms_of(e->in[1]);
     if (e->op == &mul_op) {
@@ -226,7 +223,7 @@ class Separation {
     if (!is_new || !e) return it->second;
     Sum y = it->second;
     if (e->op == &full_op) y = e->attrs[value_key] == 0 ? Sum{} : Sum{{e->attrs[value_key], {}}};
-    if (keeps_order(*e)) y = written_out(e->in[0]);
+    if (keeps_axes(*e, p_)) y = written_out(e->in[0]);
     if (e->op == &neg_op) y = written_out(e->in[0]) * -1;
     if (e->op == &add_op) y = written_out(e->in[0]) + written_out(e->in[1]);
     if (e->op == &sub_op) y = written_out(e->in[0]) + written_out(e->in[1]) * -1;
@@ -242,7 +239,7 @@ class Separation {
   }
   size_t cost_of_tree(Var v, bool root = false) const {
     if (!root && !inner_[v]) return 0;
-    size_t n = !keeps_order(*made(v)) && axes_of_tree(v, root).size() == all_axes(v).size() ? 1 : 0;
+    size_t n = !keeps_axes(*made(v), p_) && axes_of_tree(v, root).size() == all_axes(v).size() ? 1 : 0;
     for (Var x : made(v)->in) n += cost_of_tree(x);
     return n;
   }

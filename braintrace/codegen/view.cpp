@@ -76,6 +76,10 @@ std::optional<Index> seen(const Eqn& e, const Program& p, const Index& index, si
   return out;
 }
 
+bool keeps_axes(const Eqn& e, const Program& p) {
+  return e.op->name == "reshape" && squeezed(p.type(e.in[0]).shape) == squeezed(p.type(e.out[0]).shape);
+}
+
 std::vector<Piece> dense_pieces(const Program& p, const std::vector<int32_t>& producer, Var v) {
   std::vector<Piece> out;
   if (producer[v] >= 0 && p.eqns[producer[v]].op->name == "concat") {

@@ -29,6 +29,9 @@ bool is_view(const Op& op);
 // axes).
 std::optional<Index> seen(const Eqn& e, const Program& p, const Index& index, size_t counters);
 
+// A reshape that adds or drops axes of size one, and changes nothing else.
+bool keeps_axes(const Eqn& e, const Program& p);
+
 // So many elements of a value from one on, as they lie in memory.
 struct Piece {
   Var     base;
