@@ -3,11 +3,11 @@
 #   unit      one binary per layer (tests beside their sources) and one per folder of tests/ (tests across layers)
 #   long      those of them that run many whole networks, for optimised builds
 #   threads   tests/threads, meant for the thread sanitizer
-#   project   what surrounds the code: layers, install, header weight, command line, examples
+#   project   what surrounds the code: layers, install, header weight, command line, examples, hostile use
 #   fuzz      tests/fuzz, run for a fixed number of inputs
 #
 # A folder of tests/ with its own CMakeLists.txt builds itself.
-set(project_folders fuzz install project threads)
+set(project_folders fuzz hostile install project threads)
 
 if(BRAINTRACE_TESTS MATCHES "unit|long|threads")
   find_package(GTest REQUIRED)
@@ -88,6 +88,7 @@ endif()
 
 if("project" IN_LIST BRAINTRACE_TESTS)
   add_subdirectory(tests/project)
+  add_subdirectory(tests/hostile)
   add_subdirectory(tests/install)
 endif()
 if("fuzz" IN_LIST BRAINTRACE_TESTS)
