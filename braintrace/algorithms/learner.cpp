@@ -175,7 +175,7 @@ Tensors OnlineLearner::inputs_of(const Tensors& xs) const {
     Tensor&          value   = in[step.num_args + r];
     const bool       written = std::find(step.writes.begin(), step.writes.end(), leaf) != step.writes.end();
     const bool       own     = std::any_of(left_.begin(), left_.end(), [&](const Tensor& t) {
-      return value.is_traced() && t.is_traced() && t.trace() == value.trace() && t.var() == value.var();
+      return value.is_traced() && t.is_traced() && t.trace() == value.trace() && t.trace_var() == value.trace_var();
     });
     if (written && is_float(value.dtype()) && (own || StateFrame::is_carried(leaf.state, leaf.leaf)))
       value = stop_gradient(value);

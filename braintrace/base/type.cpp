@@ -2,6 +2,7 @@
 #include "braintrace/base/type.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -53,6 +54,13 @@ Ints normalize_axes(Ints axes, int rank, const char* where) {
   require(std::adjacent_find(axes.begin(), axes.end()) == axes.end(), "{}: axes {} name one axis twice.", where,
           to_string(axes));
   return axes;
+}
+
+Ints Axes::of(int rank, const char* where) const {
+  if (!all_) return normalize_axes(list_, rank, where);
+  Ints every(static_cast<size_t>(rank));
+  std::iota(every.begin(), every.end(), 0);
+  return every;
 }
 
 }  // namespace braintrace

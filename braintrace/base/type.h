@@ -36,4 +36,18 @@ Shape broadcast_shapes(const Shape& a, const Shape& b, const char* where);
 int  normalize_axis(int64_t axis, int rank, const char* where);
 Ints normalize_axes(Ints axes, int rank, const char* where);  // sorted, distinct
 
+// The axes a reduction runs over: one, several, or (by default) all.
+class Axes {
+ public:
+  Axes() : all_(true) {}
+  Axes(int64_t axis) : list_{axis} {}
+  Axes(std::initializer_list<int64_t> axes) : list_(axes) {}
+  Axes(Ints axes) : list_(std::move(axes)) {}
+  Ints of(int rank, const char* where) const;  // sorted, distinct, not negative
+
+ private:
+  bool all_ = false;
+  Ints list_;
+};
+
 }  // namespace braintrace

@@ -67,7 +67,7 @@ void take_operands_in(Loop& l) {
   for (size_t i = 0; i < l.x_args.size(); ++i) {
     while (look_inside(l.x_args[i], l.xs[i], true)) continue;
     const Tensor t = l.xs[i];
-    const Eqn*   e = t.is_traced() && t.trace()->is_open() ? t.trace()->producer(t.var()) : nullptr;
+    const Eqn*   e = t.is_traced() && t.trace()->is_open() ? t.trace()->producer(t.trace_var()) : nullptr;
     if (!e || e->out.size() != 1) continue;
     Type row = t.type();
     row.shape.erase(row.shape.begin());
@@ -105,7 +105,7 @@ void join_operands(Loop& l) {
     for (size_t i = 0; i < args.size(); ++i) {
       size_t k = 0;
       while (k < kept.size() && (values[i].trace() != kept_values[k].trace() ||
-                                 values[i].var() != kept_values[k].var() || !values[i].is_traced()))
+                                 values[i].trace_var() != kept_values[k].trace_var() || !values[i].is_traced()))
         ++k;
       if (k < kept.size()) {
         to[args[i]] = kept[k];

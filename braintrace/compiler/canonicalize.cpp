@@ -40,16 +40,17 @@ struct Canonicalizer {
   }
 
   bool any_in(const std::set<Var>& set, const Tensors& tensors) const {
-    return std::any_of(tensors.begin(), tensors.end(),
-                       [&](const Tensor& t) { return t.is_traced() && t.trace() == builder && set.count(t.var()); });
+    return std::any_of(tensors.begin(), tensors.end(), [&](const Tensor& t) {
+      return t.is_traced() && t.trace() == builder && set.count(t.trace_var());
+    });
   }
   // `out` was computed from `in`.
   void mark(const Tensors& out, const Tensors& in, bool trainable = false) {
     if (!any_in(active, in)) return;
     const bool weight = !trainable && any_in(weights, in);
     for (const Tensor& t : out) {
-      active.insert(t.var());
-      if (weight) weights.insert(t.var());
+      active.insert(t.trace_var());
+      if (weight) weights.insert(t.trace_var());
     }
   }
 
@@ -214,8 +215,8 @@ Traced canonicalize(const Traced& step, const StepRoles& roles, const ControlFlo
   Tensors        args;
   for (size_t i = 0; i < inputs.size(); ++i) {
     args.push_back(c.builder->argument(program.type(inputs[i])));
-    if (roles.weight[i]) c.weights.insert(args.back().var());
-    if (roles.weight[i] || roles.hidden[i]) c.active.insert(args.back().var());
+    if (roles.weight[i]) c.weights.insert(args.back().trace_var());
+    if (roles.weight[i] || roles.hidden[i]) c.active.insert(args.back().trace_var());
   }
   Mask exit(program.types.size());
   for (size_t i = 0; i < program.results.size(); ++i)

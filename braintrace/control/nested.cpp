@@ -32,7 +32,7 @@ struct CaptureKey {
 
   explicit CaptureKey(const Tensor& t)
       : serial(t.is_traced() ? t.trace()->serial() : 0),
-        var(t.var()),
+        var(t.trace_var()),
         storage(t.is_traced() ? nullptr : t.array().raw()),
         type(to_string(t.type())) {}
 };

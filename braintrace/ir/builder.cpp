@@ -73,12 +73,12 @@ Var Builder::literal(const Tensor& t) {
 
 Var Builder::use(const Tensor& t) {
   if (t.is_literal()) return literal(t);
-  if (t.is_traced() && t.trace().get() == this) return t.var();
+  if (t.is_traced() && t.trace().get() == this) return t.trace_var();
   Var* slot;
   if (t.is_traced()) {
     require_open(t);
     ensure(t.trace()->serial() < serial_, "trace: an outer trace cannot use a tensor of an inner one");
-    slot = &outer_.try_emplace({t.trace()->serial(), t.var()}, -1).first->second;
+    slot = &outer_.try_emplace({t.trace()->serial(), t.trace_var()}, -1).first->second;
   } else {
     slot = &captured_.try_emplace(t.array().raw(), -1).first->second;
     // Two arrays may share storage under different shapes.
@@ -119,7 +119,7 @@ Traced Builder::finish(const Tensors& results) {
 
 std::optional<Made> made_by(const Op& op, const Tensor& t) {
   if (!t.is_traced() || !t.trace()->is_open()) return std::nullopt;
-  const Eqn* e = t.trace()->producer(t.var());
+  const Eqn* e = t.trace()->producer(t.trace_var());
   if (!e || e->op != &op) return std::nullopt;
   Made made{{}, e->attrs};
   for (Var v : e->in) made.in.emplace_back(t.trace(), v, t.trace()->type(v));

@@ -6,8 +6,12 @@
 //   traced      a value of a program under construction
 // An operation on concrete tensors runs at once; one that meets a traced tensor becomes an equation of
 // the innermost open trace among its operands. There is no other tracing state.
+//
+// The methods that compute are those a NumPy user expects. Each is the free function of its name, and the layer `ops`
+// defines them (ops/methods.cpp); operators stand with their functions in ops/math.h and ops/compare.h.
 #pragma once
 
+#include <concepts>
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -28,6 +32,12 @@ class Tensor {
   Tensor(double value);            // literal f32 scalar that takes the type of what it meets
   Tensor(std::shared_ptr<Builder> trace, Var var, Type type);
 
+  // A result is a value: assigning to one, as in `state.value() = v` or `x[0] = v`, would be lost and does not compile.
+  Tensor(const Tensor&)                  = default;
+  Tensor(Tensor&&) noexcept              = default;
+  Tensor& operator=(const Tensor&) &     = default;
+  Tensor& operator=(Tensor&&) & noexcept = default;
+
   bool         defined() const { return body_ != nullptr; }
   const Type&  type() const { return body_ ? body_->type : no_type(); }
   DType        dtype() const { return type().dtype; }
@@ -46,8 +56,49 @@ class Tensor {
   // The single element of a tensor of size one.
   double item() const;
 
+  // Row `index` of the first axis; negative numbers count from its end.
+  template <std::integral I>
+  Tensor operator[](I index) const {
+    return row(static_cast<int64_t>(index));
+  }
+  // Rows at positions known only when the program runs; their axes take the place of the first.
+  Tensor operator[](const Tensor& indices) const;
+
+  // One size may be -1: it is what remains.
+  Tensor reshape(Shape shape) const;
+  template <std::integral... I>
+  Tensor reshape(int64_t first, I... rest) const {
+    return reshape(Shape{first, static_cast<int64_t>(rest)...});
+  }
+  Tensor flatten() const;  // one axis
+  Tensor squeeze(Ints axes) const;
+  Tensor transpose() const;  // axes reversed
+  Tensor transpose(Ints perm) const;
+  Tensor T() const { return transpose(); }
+  Tensor astype(DType dtype) const;
+
+  Tensor all(const Axes& axes = {}, bool keep_axes = false) const;
+  Tensor any(const Axes& axes = {}, bool keep_axes = false) const;
+  Tensor max(const Axes& axes = {}, bool keep_axes = false) const;
+  Tensor mean(const Axes& axes = {}, bool keep_axes = false) const;
+  Tensor min(const Axes& axes = {}, bool keep_axes = false) const;
+  Tensor prod(const Axes& axes = {}, bool keep_axes = false) const;
+  Tensor sum(const Axes& axes = {}, bool keep_axes = false) const;
+  Tensor var(const Axes& axes = {}, bool keep_axes = false, double correction = 0) const;
+  Tensor argmax(std::optional<int64_t> axis = {}, bool keep_axes = false) const;
+  Tensor argmin(std::optional<int64_t> axis = {}, bool keep_axes = false) const;
+
+  Tensor argsort(int64_t axis = -1, bool descending = false) const;
+  Tensor sort(int64_t axis = -1, bool descending = false) const;
+  Tensor cumprod(int64_t axis) const;
+  Tensor cumsum(int64_t axis) const;
+  Tensor clip(const Tensor& lo, const Tensor& hi) const;  // clamp
+  Tensor dot(const Tensor& w) const;                      // the plain product
+  Tensor round() const;
+  Tensor take(const Tensor& indices, int64_t axis = 0) const;
+
   const std::shared_ptr<Builder>& trace() const;  // null unless traced
-  Var                             var() const { return body_ ? body_->var : -1; }
+  Var                             trace_var() const { return body_ ? body_->var : -1; }
 
  private:
   enum class Kind : uint8_t { Literal, Concrete, Traced };
@@ -61,6 +112,7 @@ class Tensor {
     std::optional<Array>     array = {};
   };
   static const Type& no_type();
+  Tensor             row(int64_t index) const;
 
   std::shared_ptr<const Body> body_;  // shared by copies; null = undefined
 };

@@ -13,7 +13,6 @@
 // A module is a handle: copies share their children and states.
 #pragma once
 
-#include <algorithm>
 #include <concepts>
 #include <iosfwd>
 #include <memory>
@@ -107,11 +106,4 @@ std::ostream& operator<<(std::ostream& out, const Module& model);
 }  // namespace braintrace
 
 template <std::derived_from<braintrace::Module> M>
-struct fmt::formatter<M> {
-  constexpr auto parse(fmt::format_parse_context& context) { return context.begin(); }
-  template <class Context>
-  auto format(const braintrace::Module& m, Context& context) const {
-    const std::string text = braintrace::to_string(m);
-    return std::copy(text.begin(), text.end(), context.out());
-  }
-};
+struct fmt::formatter<M> : braintrace::Printed<braintrace::Module> {};

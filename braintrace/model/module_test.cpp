@@ -10,6 +10,10 @@
 namespace braintrace {
 namespace {
 
+// A value that is read is no place to write to: `h.value() = v` would be lost.
+static_assert(!std::is_assignable_v<decltype(std::declval<const HiddenState&>().value()), Tensor>);
+static_assert(!std::is_assignable_v<decltype(std::declval<const ParamState&>().leaf("bias")), Tensor>);
+
 struct Linear : Module {
   ParamState weight;
   Linear(int64_t n_in, int64_t n_out) : weight(Leaves{{"bias", zeros({n_out})}, {"weight", ones({n_in, n_out})}}) {

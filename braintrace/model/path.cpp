@@ -2,6 +2,7 @@
 #include "braintrace/model/path.h"
 
 #include <algorithm>
+#include <ostream>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -52,5 +53,7 @@ std::string Path::tuple() const {
   }
   return out + (keys_.size() == 1 ? ",)" : ")");
 }
+
+std::ostream& operator<<(std::ostream& out, const Path& path) { return out << path.str(); }
 
 }  // namespace braintrace

@@ -4,9 +4,12 @@
 
 #include <compare>
 #include <initializer_list>
+#include <iosfwd>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "braintrace/base/printed.h"
 
 namespace braintrace {
 
@@ -36,9 +39,15 @@ class Path {
   std::vector<std::string> keys_;
 };
 
+inline std::string to_string(const Path& path) { return path.str(); }
+std::ostream&      operator<<(std::ostream& out, const Path& path);
+
 // A tensor of a state: rnn.W, or rnn.W.bias for the leaf "bias".
 inline std::string leaf_name(const Path& path, const std::string& leaf) {
   return leaf.empty() ? path.str() : path.str() + "." + leaf;
 }
 
 }  // namespace braintrace
+
+template <>
+struct fmt::formatter<braintrace::Path> : braintrace::Printed<braintrace::Path> {};

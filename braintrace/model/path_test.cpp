@@ -2,7 +2,9 @@
 #include "braintrace/model/path.h"
 
 #include <algorithm>
+#include <sstream>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace braintrace {
@@ -15,6 +17,15 @@ TEST(Path, TextForms) {
   EXPECT_EQ(Path{"h"}.tuple(), "('h',)");
   EXPECT_EQ(Path::dotted("layers.0.h"), p);
   EXPECT_EQ(Path{"layers"} / "0" / "h", p);
+}
+
+TEST(Path, PrintsWithFmtAndStreams) {
+  const std::vector<Path> paths = {{"layers", "0", "h"}, {"out"}};
+  EXPECT_EQ(fmt::format("{}", paths[0]), "layers.0.h");
+  EXPECT_EQ(fmt::format("{}", fmt::join(paths, " ")), "layers.0.h out");
+  std::ostringstream out;
+  out << paths[0];
+  EXPECT_EQ(out.str(), "layers.0.h");
 }
 
 TEST(Path, ListPositionsAreOrderedByNumber) {

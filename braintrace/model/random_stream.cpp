@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/model/random_stream.h"
 
+#include "braintrace/model/environment.h"
 #include "braintrace/ops/random.h"
 
 namespace braintrace {
@@ -25,6 +26,7 @@ RandomStream& default_stream() {
 }
 void   seed(uint64_t value) { default_stream().seed(value); }
 Tensor next() { return default_stream().next(); }
+Tensor randn(Shape shape) { return normal(next(), std::move(shape), Environment::precision()); }
 
 }  // namespace random
 

@@ -24,6 +24,14 @@ RandomStream& default_stream();
 void          seed(uint64_t value);
 Tensor        next();
 
+// Draws from the standard normal distribution with the next key of the default stream, in the environment's precision:
+//   0.01 * bt::random::randn(n_in, n_rec)
+Tensor randn(Shape shape);
+template <std::integral... I>
+Tensor randn(int64_t first, I... rest) {
+  return randn(Shape{first, static_cast<int64_t>(rest)...});
+}
+
 }  // namespace random
 
 }  // namespace braintrace

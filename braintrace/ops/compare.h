@@ -19,11 +19,23 @@ inline Tensor less(const Tensor& a, const Tensor& b) { return elementwise_apply(
 inline Tensor less_equal(const Tensor& a, const Tensor& b) { return elementwise_apply(less_equal_op, {a, b}); }
 inline Tensor not_equal(const Tensor& a, const Tensor& b) { return elementwise_apply(not_equal_op, {a, b}); }
 
-// On bits of integers.
+// Elementwise, as bool tensors.
+inline Tensor operator==(const Tensor& a, const Tensor& b) { return equal(a, b); }
+inline Tensor operator!=(const Tensor& a, const Tensor& b) { return not_equal(a, b); }
+inline Tensor operator<(const Tensor& a, const Tensor& b) { return less(a, b); }
+inline Tensor operator<=(const Tensor& a, const Tensor& b) { return less_equal(a, b); }
+inline Tensor operator>(const Tensor& a, const Tensor& b) { return greater(a, b); }
+inline Tensor operator>=(const Tensor& a, const Tensor& b) { return greater_equal(a, b); }
+
+// On bools and on bits of integers.
 inline Tensor bitwise_and(const Tensor& a, const Tensor& b) { return elementwise_apply(and_op, {a, b}); }
 inline Tensor bitwise_not(const Tensor& x) { return elementwise_apply(not_op, {x}); }
 inline Tensor bitwise_or(const Tensor& a, const Tensor& b) { return elementwise_apply(or_op, {a, b}); }
 inline Tensor bitwise_xor(const Tensor& a, const Tensor& b) { return elementwise_apply(xor_op, {a, b}); }
+inline Tensor operator&(const Tensor& a, const Tensor& b) { return bitwise_and(a, b); }
+inline Tensor operator~(const Tensor& x) { return bitwise_not(x); }
+inline Tensor operator|(const Tensor& a, const Tensor& b) { return bitwise_or(a, b); }
+inline Tensor operator^(const Tensor& a, const Tensor& b) { return bitwise_xor(a, b); }
 
 // On bools; other element types are refused.
 Tensor        logic_apply(const Op& op, Tensors in);

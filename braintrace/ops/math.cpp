@@ -34,7 +34,7 @@ bool holds_all_of(DType wide, DType narrow) {
 
 bool same_value(const Tensor& a, const Tensor& b) {
   if (a.is_literal()) return b.is_literal(a.fill());
-  return a.is_traced() && b.is_traced() && a.trace() == b.trace() && a.var() == b.var();
+  return a.is_traced() && b.is_traced() && a.trace() == b.trace() && a.trace_var() == b.trace_var();
 }
 
 }  // namespace

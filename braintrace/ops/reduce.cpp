@@ -363,13 +363,6 @@ constinit const Op reduce_sum_op = reduction({
     },
 });
 
-Ints Axes::of(int rank, const char* where) const {
-  if (!all_) return normalize_axes(list_, rank, where);
-  Ints every(static_cast<size_t>(rank));
-  std::iota(every.begin(), every.end(), 0);
-  return every;
-}
-
 Tensor reduce_apply(const Op& op, const Tensor& x, const Axes& axes, bool keep_axes) {
   require(x.defined(), "{}: the operand is an undefined tensor; give it a value first.", op.name);
   const Ints   which = axes.of(x.rank(), op.name.data());

@@ -15,20 +15,6 @@ extern const Op argmax_op, argmin_op, reduce_all_op, reduce_any_op, reduce_max_o
 inline constexpr Key<Ints>    axes_key{"axes"};
 inline constexpr Key<int64_t> axis_key{"axis"};
 
-// The axes a reduction runs over: one, several, or (by default) all.
-class Axes {
- public:
-  Axes() : all_(true) {}
-  Axes(int64_t axis) : list_{axis} {}
-  Axes(std::initializer_list<int64_t> axes) : list_(axes) {}
-  Axes(Ints axes) : list_(std::move(axes)) {}
-  Ints of(int rank, const char* where) const;  // sorted, distinct, not negative
-
- private:
-  bool all_ = false;
-  Ints list_;
-};
-
 Tensor all(const Tensor& x, const Axes& axes = {}, bool keep_axes = false);
 Tensor any(const Tensor& x, const Axes& axes = {}, bool keep_axes = false);
 Tensor max(const Tensor& x, const Axes& axes = {}, bool keep_axes = false);

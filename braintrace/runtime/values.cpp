@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ostream>
 
 #include <fmt/format.h>
 
@@ -52,6 +53,8 @@ std::string to_string(const Tensor& t) {
   rows(a, 0, 0, a.size(), out);
   return out;
 }
+
+std::ostream& operator<<(std::ostream& out, const Tensor& t) { return out << to_string(t); }
 
 bool allclose(const Tensor& a, const Tensor& b, Tolerance tolerance) {
   if (a.shape() != b.shape()) return false;

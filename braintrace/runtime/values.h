@@ -2,12 +2,13 @@
 // Tensors in and out of host memory: from C++ values and raw buffers, as text, and compared.
 #pragma once
 
-#include <algorithm>
 #include <initializer_list>
+#include <iosfwd>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "braintrace/base/printed.h"
 #include "braintrace/ir/tensor.h"
 
 namespace braintrace {
@@ -45,7 +46,8 @@ std::vector<T> to_vector(const Tensor& t) {
 }
 
 // Nested brackets, one row to a line; long axes are shortened to their ends. A traced tensor shows its type.
-std::string to_string(const Tensor& t);
+std::string   to_string(const Tensor& t);
+std::ostream& operator<<(std::ostream& out, const Tensor& t);
 
 struct Tolerance {
   double relative = 1e-5, absolute = 1e-8;
@@ -58,11 +60,4 @@ double max_difference(const Tensor& a, const Tensor& b);
 }  // namespace braintrace
 
 template <>
-struct fmt::formatter<braintrace::Tensor> {
-  constexpr auto parse(fmt::format_parse_context& context) { return context.begin(); }
-  template <class Context>
-  auto format(const braintrace::Tensor& t, Context& context) const {
-    const std::string text = braintrace::to_string(t);
-    return std::copy(text.begin(), text.end(), context.out());
-  }
-};
+struct fmt::formatter<braintrace::Tensor> : braintrace::Printed<braintrace::Tensor> {};

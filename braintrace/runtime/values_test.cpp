@@ -2,6 +2,7 @@
 #include "braintrace/runtime/values.h"
 
 #include <cmath>
+#include <sstream>
 
 #include <gtest/gtest.h>
 
@@ -41,6 +42,12 @@ TEST(Values, Text) {
   EXPECT_EQ(to_string(tensor({INFINITY, NAN})), "[inf, nan]");
   auto builder = Builder::open();
   EXPECT_EQ(to_string(builder->argument({DType::F32, {2}})), "f32[2] (traced)");
+}
+
+TEST(Values, PrintWithStreams) {
+  std::ostringstream out;
+  out << tensor({1, 2}) << " " << Builder::open()->argument({DType::F32, {2}});
+  EXPECT_EQ(out.str(), "[1, 2] f32[2] (traced)");
 }
 
 TEST(Values, Allclose) {
