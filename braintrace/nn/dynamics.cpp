@@ -21,6 +21,22 @@ Tensor exprel(const Tensor& z) {
   return select(small, sum, expm1(safe) / safe);
 }
 
+namespace {
+
+// ln √m, m the largest number of the type
+double largest_growth(DType t) {
+  switch (t) {
+    case DType::F64:
+      return 354;
+    case DType::F16:
+      return 5.5;
+    default:
+      return 44;
+  }
+}
+
+}  // namespace
+
 Tensor exp_euler(const Drift& f, const Tensor& v, double dt) {
   require(is_float(v.dtype()), "exp_euler: the state must be floating point, got {}.", to_string(v.type()));
   const Traced traced     = trace({v.type()}, [&](const Tensors& in) { return Tensors{f(in[0])}; });
@@ -31,7 +47,8 @@ Tensor exp_euler(const Drift& f, const Tensor& v, double dt) {
   tangents.push_back(Tensor(v.type(), 1));
   const Pushed  r     = jvp(traced.program, concatenated(traced.constants, {v}), tangents);
   const Tensor &slope = r.out[0], &J = r.tangents[0];
-  return v + (J.defined() ? dt * exprel(dt * J) * slope : dt * slope);
+  if (!J.defined()) return v + dt * slope;
+  return v + dt * exprel(minimum(dt * J, largest_growth(v.dtype()))) * slope;
 }
 
 Tensor euler(const Drift& f, const Tensor& v, double dt) { return v + dt * f(v); }
@@ -52,8 +69,16 @@ Reset reset_named(const std::string& name) {
 }
 std::string_view name_of(Reset reset) { return reset == Reset::Soft ? "soft" : "hard"; }
 
+Tensor blended(const Tensor& z, const Tensor& a, const Tensor& b) { return (1 - z) * a + z * b; }
+
 Tensor after_reset(const Tensor& v, const Tensor& z, const Tensor& V_th, const Tensor& V_reset, Reset kind) {
-  return v - ((kind == Reset::Soft ? V_th : stop_gradient(v)) - V_reset) * z;
+  if (kind == Reset::Soft) return v - (V_th - V_reset) * z;
+  const Tensor held = stop_gradient(v);
+  return blended(z, held, V_reset) + (v - held);
+}
+
+Tensor end_of_upswing(const Tensor& v, const Tensor& V_th, const Tensor& V_reset) {
+  return minimum(v, V_th + (V_th - V_reset));
 }
 
 void Neuron::add_current(const Tensor& I) { inputs_->constant.push_back(I); }

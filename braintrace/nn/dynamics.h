@@ -27,7 +27,8 @@ using Drift = std::function<Tensor(const Tensor& v)>;  // dv/dt, position by pos
 
 // (e^z - 1)/z, also near z = 0
 Tensor exprel(const Tensor& z);
-// v' = v + dt exprel(dt J) f(v),  J = ∂f/∂v: exact for linear f
+// v' = v + dt exprel(dt J) f(v),  J = ∂f/∂v: exact for linear f. Where e^{dt J} would take more than half of the
+// exponents of v's type, dt J stays at that bound, so that the upswing of a spike gives a number.
 Tensor exp_euler(const Drift& f, const Tensor& v, double dt);
 // v' = v + dt f(v)
 Tensor euler(const Drift& f, const Tensor& v, double dt);
@@ -79,7 +80,12 @@ class Neuron : public WithSettings {
   std::shared_ptr<Inputs> inputs_ = std::make_shared<Inputs>();
 };
 
-// Soft: v - (V_th - V_reset) z.  Hard: v - (v̄ - V_reset) z with v̄ held constant.
+// (1 - z) a + z b: a where z = 0, b where z = 1, however far apart they are; derivatives flow through all three
+Tensor blended(const Tensor& z, const Tensor& a, const Tensor& b);
+// Soft: v - (V_th - V_reset) z.  Hard: v - (v̄ - V_reset) z with v̄ held constant; exactly V_reset where z = 1.
 Tensor after_reset(const Tensor& v, const Tensor& z, const Tensor& V_th, const Tensor& V_reset, Reset kind);
+// min(v, V_th + (V_th - V_reset)): models whose potential runs to infinity in finite time end their upswing where
+// u = (v - V_th)/(V_th - V_reset) is one. Beyond it they only say that there is a spike.
+Tensor end_of_upswing(const Tensor& v, const Tensor& V_th, const Tensor& V_reset);
 
 }  // namespace braintrace::nn

@@ -10,7 +10,7 @@
 namespace braintrace::nn {
 
 LIFOptions cortical() {
-  return {.tau = 10.0, .V_th = -30.0, .V_reset = -68.0, .V_rest = -65.0, .R = 1.0, .V_init = -65};
+  return {.tau = 10.0, .V_th = -30.0, .V_reset = -68.0, .V_rest = -65.0, .R = 1.0, .reset = Reset::Hard, .V_init = -65};
 }
 
 void NonlinearIF::integrate_with(const Tensor& own) const {
@@ -19,7 +19,8 @@ void NonlinearIF::integrate_with(const Tensor& own) const {
     const Tensor I = own.defined() ? current(u) + own : current(u);
     return (F(u) + R * I) / tau;
   };
-  V.set(with_delta(integrated(options_.method, drift, v, options_.dt.ms())));
+  const Tensor next = with_delta(integrated(options_.method, drift, v, options_.dt.ms()));
+  V.set(end_of_upswing(next, options_.V_th.value(v), options_.V_reset.value(v)));
 }
 
 ExpIF::ExpIF(const Size& size, ExpIFOptions exponential, LIFOptions options)
@@ -83,7 +84,7 @@ void Izhikevich::integrate() {
   const Tensor raised = u.value();
   const double dt     = options_.dt.ms();
   const Drift  drift  = [&](const Tensor& x) { return 0.04 * square(x) + 5 * x + 140 - raised + current(x); };
-  V.set(with_delta(integrated(options_.method, drift, V.value(), dt)));
+  V.set(end_of_upswing(with_delta(integrated(options_.method, drift, V.value(), dt)), options_.V_th, options_.c));
   u.set(relaxed(raised, options_.b * V.value(), TimeSetting(1 / options_.a), dt));
 }
 
@@ -102,12 +103,11 @@ Tensor Gif::spikes() const {
 void Gif::reset() {
   const auto&  o = options_;
   const Tensor z = spikes(), th = V_th.value();
-  // I_j ← R_j I_j + A_j where z = 1, in a form through which the surrogate's derivative flows
-  const auto jump = [&](const Tensor& I, double R, double A) { return I + z * (R * I + A - I); };
+  const auto   jump = [&](const Tensor& I, double R, double A) { return blended(z, I, R * I + A); };
   V.set(after_reset(V.value(), z, th, o.membrane.V_reset.value(z), o.membrane.reset));
   I1.set(jump(I1.value(), o.R1, o.A1));
   I2.set(jump(I2.value(), o.R2, o.A2));
-  V_th.set(th + z * (maximum(th, o.V_th_reset) - th));
+  V_th.set(blended(z, th, maximum(th, o.V_th_reset)));
 }
 void Gif::integrate() {
   const auto&  o  = options_;

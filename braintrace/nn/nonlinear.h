@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Integrate-and-fire neurons beyond the leaky one: spike initiation, adaptation, inner synapses. Spikes and reset are
-// those of LIF (neuron.h); what differs is the drift after the reset.
+// those of LIF (neuron.h); what differs is the drift after the reset. Where the drift itself makes the spike, the
+// potential ends its upswing at V_th + (V_th - V_reset).
 #pragma once
 
 #include "braintrace/nn/neuron.h"
 
 namespace braintrace::nn {
 
-// LIF options with the voltages (mV) of cortical neurons.
+// LIF options with the voltages (mV) of cortical neurons. The reset is hard: a soft one would leave the potential where
+// the drift lifts it again, and the neuron would fire without input.
 LIFOptions cortical();
 
 // τ dv/dt = F(v) + R I for a nonlinear F.

@@ -39,6 +39,12 @@ TEST(Neurons, LIFDecaysIntegratesAndResets) {
   EXPECT_LT(distance(hard.V.value(), {0}), 1e-15);
 }
 
+// However far the potential overshot; v - (v - V_reset) would lose V_reset among the digits of v.
+TEST(Neurons, AHardResetIsExact) {
+  const Tensor v = convert(f64({1e3, 1e30, -2}), DType::F32), z = convert(f64({1, 1, 0}), DType::F32);
+  EXPECT_EQ(distance(after_reset(v, z, 1, -68, Reset::Hard), {-68, -68, -2}), 0);
+}
+
 TEST(Neurons, DeltasAreAddedAfterTheStepAndConsumed) {
   LIF lif(1, options());
   lif.V.set(f64({0.5}));

@@ -65,7 +65,7 @@ nn::GifOptions two_currents_undecayed(const Fields& f) {
 
 std::vector<LayerType> neuron_layers() {
   const std::string lif_fields = "n " + membrane_fields(5, 1, 0, 0);
-  const std::string cortical   = "n " + membrane_fields(10, -30, -68, -65);
+  const std::string cortical   = "n " + membrane_fields(10, -30, -68, -65, "hard");
   const std::string ref = " tau_ref_ms=5.0", short_ref = " tau_ref_ms=1.7";
   const std::string alif = lif_fields + " tau_a_ms=100.0 beta=0.1";
   const std::string exp  = cortical + " V_init=-65.0 V_T=-59.9 delta_T=3.48",

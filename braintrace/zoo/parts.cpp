@@ -59,11 +59,11 @@ std::variant<Tensor, ParamState> setting_value(const Fields& f, const std::strin
   return ParamState(ones * convert(value, ones.dtype()));
 }
 
-std::string membrane_fields(double tau_ms, double V_th, double V_reset, double V_rest) {
+std::string membrane_fields(double tau_ms, double V_th, double V_reset, double V_rest, const char* reset) {
   return fmt::format(
-      "tau_ms={:.1f} V_th={:.1f} V_reset={:.1f} V_rest={:.1f} R=1.0 spk_reset=\"soft\" dt_ms=1.0 "
+      "tau_ms={:.1f} V_th={:.1f} V_reset={:.1f} V_rest={:.1f} R=1.0 spk_reset=\"{}\" dt_ms=1.0 "
       "method=\"exp_euler\" surrogate=\"relu_grad\" ",
-      tau_ms, V_th, V_reset, V_rest);
+      tau_ms, V_th, V_reset, V_rest, reset);
 }
 
 nn::LIFOptions lif_options(const Fields& f, int64_t n) {

@@ -25,7 +25,7 @@ Setting setting_of(const Fields& f, const std::string& name, int64_t n) {
 }
 
 // The membrane of a population: fields with these defaults, and what they say.
-std::string    membrane_fields(double tau_ms, double V_th, double V_reset, double V_rest);
+std::string    membrane_fields(double tau_ms, double V_th, double V_reset, double V_rest, const char* reset = "soft");
 nn::LIFOptions lif_options(const Fields& f, int64_t n);
 
 // {"type": "conv2d", "in_size": …}; the fields of the layer types conv1d, conv2d, conv3d.

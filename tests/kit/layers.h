@@ -107,7 +107,7 @@ inline const std::vector<KitRow>& kit_rows() {
       {"qua_if", cortex, {}, "layer.V", "in", {.drive = 20, .spikes = true}},
       {"ad_qua_if", cortex, {}, "layer.V layer.w", "in", {.drive = 20, .spikes = true}},
       {"ad_qua_if_ref", cortex, {}, "layer.V layer.w; layer.since", "in", {.drive = 40, .spikes = true}},
-      {"izhikevich", R"("n": 4)", {}, "layer.V layer.u", "in", {.drive = 20, .spikes = true}},
+      {"izhikevich", R"("n": 4)", {}, "layer.V layer.u", "in", {.drive = 10, .spikes = true}},
       {"gif_two_currents", R"("n": 4)", {}, "layer.V_th layer.V layer.I1 layer.I2", "in", {.drive = 3, .spikes = true}},
       {"gif_two_currents_ref",
        R"("n": 4)",
