@@ -185,8 +185,8 @@ Tensors OnlineLearner::inputs_of(const Tensors& xs) const {
 
 Tensors OnlineLearner::exit_cotangents(const Tensors& results) const {
   const Program& p        = graph().module_info.program();
-  auto           value_of = [&](Var v) {
-    const auto at = std::find(p.results.begin(), p.results.end(), v);
+  auto           value_of = [&](Var v) {  // as a state: an output of the model may be the same value
+    const auto at = std::find(p.results.begin() + graph().module_info.step.num_results, p.results.end(), v);
     ensure(at != p.results.end(), "learner: a hidden state is not among the results of the step");
     return static_cast<size_t>(at - p.results.begin());
   };

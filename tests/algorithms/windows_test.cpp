@@ -145,6 +145,21 @@ TEST(Windows, AreSumsOfTheirSteps) {
   }));
 }
 
+// An output that is the new value of a state is found as the state, too.
+TEST(Windows, AModelMayReturnAState) {
+  const Tensor xs = normal({DType::F64, {T, 2}}, 5), m = ones({T}, DType::F64);
+  auto         model = make_model(layer("lstm", 2, 3));
+  const auto   run   = [&](const std::vector<int64_t>& lengths) {
+    D_RTRL learner(*model);
+    learner.compile_graph(row(xs, 0));
+    set_states(*model, 7);
+    return lengths.empty() ? stepwise(learner, xs, m) : windowed(learner, xs, m, lengths);
+  };
+  const Gradients steps = run({});
+  EXPECT_GT(steps.squared_norm().item(), 1e-6);
+  EXPECT_LT(gap(run({2, 4}), steps), 1e-12);
+}
+
 // What the property would not hold for: weights behind another product, and traces that are not the ones carried.
 TEST(Windows, TheLawCanFail) {
   Draw          d{{0}, 0, {}, {2, 4}, std::vector<double>(T, 1.0), 7};
