@@ -187,27 +187,42 @@ Tensor Step::old_credit(const HiddenGroup& g, const Tensors& ct) const {
 void Step::pull_future(int group, const Tensor& F, Tensors& leaf_gradients) const {
   const HiddenGroup& g = graph_.hidden_groups[group];
   // Operands of trainable operations become inputs of their own, so that a weight which a plain operation reads too is
-  // followed from the trainable one only.
+  // followed from the trainable one only. An operand made by another trainable operation is followed further: there the
+  // input is what is added to it.
   struct Use {
     int relation, trainable;
   };
-  std::vector<Use> uses;
-  Program          split = flow_.program;
-  Vars             from;
-  Tensors          operands;
+  Vars made;  // by trainable operations
+  for (const auto& relation : graph_.hidden_param_op_relations) made.push_back(relation.y);
+  made = reach_forward(flow_, made);
+  std::vector<Use>                uses;
+  Program                         split = flow_.program;
+  std::map<int, std::vector<Eqn>> sums;  // to be put before an equation
+  Vars                            from;
+  Tensors                         operands;
   for (size_t r = 0; r < graph_.hidden_param_op_relations.size(); ++r) {
     const auto& relation = graph_.hidden_param_op_relations[r];
     if (std::find(relation.hidden_groups.begin(), relation.hidden_groups.end(), group) == relation.hidden_groups.end())
       continue;
     for (size_t k = 0; k < relation.trainables.size(); ++k) {
       const Var v = relation.trainables[k].operand;
-      operands.push_back(values_[v]);
       uses.push_back({static_cast<int>(r), static_cast<int>(k)});
       from.push_back(split.add_value(split.type(v)));
       split.args.push_back(from.back());
-      split.eqns[relation.eqn].in[relation.trainables[k].slot] = from.back();
+      Var& read = split.eqns[relation.eqn].in[relation.trainables[k].slot];
+      if (std::find(made.begin(), made.end(), v) == made.end()) {
+        operands.push_back(values_[v]);
+        read = from.back();
+      } else {
+        operands.emplace_back(split.type(v), 0);
+        const Var sum = split.add_value(split.type(v));
+        sums[relation.eqn].push_back({&add_op, {v, from.back()}, {sum}, {}, split.eqns[relation.eqn].note});
+        read = sum;
+      }
     }
   }
+  for (auto it = sums.rbegin(); it != sums.rend(); ++it)
+    split.eqns.insert(split.eqns.begin() + it->first, it->second.begin(), it->second.end());
   Mask held = is_exit_;
   held.resize(split.types.size());
   for (Var v : g.exits()) held[v] = false;

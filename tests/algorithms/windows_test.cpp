@@ -12,6 +12,10 @@
 #include "braintrace/algorithms/snap.h"
 #include "braintrace/algorithms/three_factor.h"
 #include "braintrace/compiler/canonicalize.h"
+#include "braintrace/etp/dense.h"
+#include "braintrace/etp/element_wise.h"
+#include "braintrace/ops/activation.h"
+#include "braintrace/zoo/cell.h"
 #include "tests/algorithms/support.h"
 
 namespace braintrace {
@@ -158,6 +162,26 @@ TEST(Windows, AModelMayReturnAState) {
   const Gradients steps = run({});
   EXPECT_GT(steps.squared_norm().item(), 1e-6);
   EXPECT_LT(gap(run({2, 4}), steps), 1e-12);
+}
+
+// h ← 0.7 h + tanh(x W) with W = w ∘ σ(a) and a itself trainable: in a window credit passes the product to both.
+TEST(Windows, WeightsMadeByTrainableOperationsGetTheirCredit) {
+  random::seed(3);
+  auto             cell = zoo::make_cell();
+  const ParamState w = cell->param("w", {2, 3}), a = cell->param("a", {2, 3});
+  const auto       h = cell->keep("h", HiddenState(zeros({3}, DType::F64)));
+  cell->step         = [=](const Tensor& x) {
+    h.set(0.7 * h.value() + tanh(matmul(x, w.value() * sigmoid(element_wise(a.value())))));
+    return h.value();
+  };
+  const Tensor xs = normal({DType::F64, {T, 2}}, 5), m = ones({T}, DType::F64);
+  D_RTRL       learner(*cell);
+  learner.compile_graph(row(xs, 0));
+  const Gradients window = windowed(learner, xs, m, {T});
+  h.set(zeros({3}, DType::F64));
+  const Difference apart = difference(window, unrolled(*cell, xs, m));
+  EXPECT_LT(apart.worst, 1e-12) << apart.leaf;
+  EXPECT_GT(apart.weakest, 1e-3);
 }
 
 // What the property would not hold for: weights behind another product, and traces that are not the ones carried.
