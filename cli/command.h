@@ -3,13 +3,23 @@
 // the callback's result is the exit status: 0, or 1 for a check that failed. Bad input throws UserError (status 2).
 #pragma once
 
+#include <cstdio>
 #include <functional>
+#include <string>
 
 #include <CLI/CLI.hpp>
+#include <fmt/core.h>
 
 namespace braintrace::cli {
 
 using Action = std::function<int()>;
+
+// Words on stderr. Saying something never fails: what nobody can read is lost, the work goes on.
+template <class... Args>
+void say(fmt::format_string<Args...> text, Args&&... args) {
+  const std::string words = fmt::vformat(text, fmt::make_format_args(args...));
+  std::fwrite(words.data(), 1, words.size(), stderr);
+}
 
 // A check of an option that is a whole number.
 CLI::Validator whole_number(int64_t least);

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The braintrace command. Exit status: 0 done, 1 a check failed, 2 bad input, 3 a bug.
+#include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
 #include <malloc.h>
+#include <system_error>
 #include <unistd.h>
 
 #include <fmt/color.h>
@@ -22,9 +26,21 @@ namespace {
 
 enum Status { Done = 0, BadInput = 2, Bug = 3 };
 
+// A standard descriptor that is closed would be the number of the next file we open, and what we say would end in that
+// file. Its place is taken by one that cannot be read (0) or written (1, 2): using it fails as it did before.
+void occupy_closed_descriptors() {
+  for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(fd, F_GETFD) < 0) (void)!::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+// A reader who has gone away has what he wanted.
+void check_output() {
+  require(std::fflush(stdout) == 0 || errno == EPIPE, "the output could not be written: {}.", std::strerror(errno));
+}
+
 int report(Status status, const std::string& message) {
   const bool colour = isatty(STDERR_FILENO) && !std::getenv("NO_COLOR");
-  fmt::print(stderr, "{} {}\n", colour ? fmt::format(fmt::fg(fmt::terminal_color::red), "error:") : "error:", message);
+  say("{} {}\n", colour ? fmt::format(fmt::fg(fmt::terminal_color::red), "error:") : "error:", message);
   return status;
 }
 
@@ -59,12 +75,14 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& help_or_version) {
-    return app.exit(help_or_version);
+    const int status = app.exit(help_or_version);
+    check_output();
+    return status;
   } catch (const CLI::ParseError& error) {
     return report(BadInput, std::string(error.what()) + "\n  See braintrace --help.");
   }
   const int status = chosen();
-  require(std::fflush(stdout) == 0, "the output could not be written; is the disk full?");
+  check_output();
   return status;
 }
 
@@ -84,6 +102,7 @@ CLI::Validator whole_number(int64_t least) {
 
 int main(int argc, char** argv) {
   using namespace braintrace;
+  cli::occupy_closed_descriptors();
 #ifdef M_MMAP_THRESHOLD
   // Large arrays go back to the system when they are freed. Left to itself this limit grows with what is freed, and the
   // peak of memory then depends on the order of that.
@@ -94,6 +113,8 @@ int main(int argc, char** argv) {
   } catch (const UserError& error) {
     return cli::report(cli::BadInput, error.what());
   } catch (const CompileError& error) {
+    return cli::report(cli::BadInput, error.what());
+  } catch (const std::system_error& error) {  // of the system, such as a full disk
     return cli::report(cli::BadInput, error.what());
   } catch (const std::exception& error) {
     return cli::report(cli::Bug, error.what());

@@ -121,11 +121,11 @@ void summarise(const Totals& t, const Options& o) {
                "\n");
     return;
   }
-  fmt::print(stderr, "learnt from {} records, predicted {} more, refused {}", t.learnt, t.predicted, t.refused);
-  if (t.learnt) fmt::print(stderr, "; loss {:.4g} of late", t.loss);
-  fmt::print(stderr, "\n");
+  say("learnt from {} records, predicted {} more, refused {}", t.learnt, t.predicted, t.refused);
+  if (t.learnt) say("; loss {:.4g} of late", t.loss);
+  say("\n");
   if (l.count())
-    fmt::print(stderr, "latency   p50 {}   p90 {}   p99 {}   max {}\n", duration(l.percentile(0.5)),
+    say("latency   p50 {}   p90 {}   p99 {}   max {}\n", duration(l.percentile(0.5)),
                duration(l.percentile(0.9)), duration(l.percentile(0.99)), duration(l.max()));
 }
 
@@ -138,7 +138,7 @@ stream::RecordFormat format_of(const std::string& name) {
 std::unique_ptr<stream::LineSource> source_of(const Options& o) {
   if (!o.udp) return stream::lines_of(STDIN_FILENO, static_cast<size_t>(o.most_bytes));
   auto port = stream::datagrams_on(*o.udp, static_cast<size_t>(o.most_bytes));
-  fmt::print(stderr, "listening on 127.0.0.1 port {}; Ctrl-C ends\n", port->port());
+  say("listening on 127.0.0.1 port {}; Ctrl-C ends\n", port->port());
   return port;
 }
 
@@ -181,8 +181,8 @@ int run(Options& o) {
         problem = fmt::format("record {}: {}", line.number, error.what());
         break;
       }
-      if (totals.refused++ < most_complaints) fmt::print(stderr, "record {} refused: {}\n", line.number, error.what());
-      if (totals.refused == most_complaints) fmt::print(stderr, "further ones are only counted\n");
+      if (totals.refused++ < most_complaints) say("record {} refused: {}\n", line.number, error.what());
+      if (totals.refused == most_complaints) say("further ones are only counted\n");
       continue;
     }
     if (!answer(record, line.number, net, o, totals)) break;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // braintrace train: trains the network that a configuration describes, and leaves checkpoints, logs and a report.
-#include <atomic>
-#include <csignal>
 #include <filesystem>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "braintrace/io/stop_signals.h"
 #include "braintrace/train/checkpoint.h"
 #include "braintrace/train/log_files.h"
 #include "braintrace/train/progress.h"
@@ -27,19 +26,6 @@ struct Options {
   bool                     quiet = false, json = false, overwrite = false;
 };
 
-std::atomic<int> caught{0};  // the signal that asked to stop
-
-// SIGINT and SIGTERM end the run after the update at hand; a second one ends the process at once.
-void listen() {
-  for (int s : {SIGINT, SIGTERM}) {
-    struct sigaction action {};
-    action.sa_handler = [](int number) { caught = number; };
-    action.sa_flags   = static_cast<int>(SA_RESETHAND);
-    sigaction(s, &action, nullptr);
-  }
-  std::signal(SIGXFSZ, SIG_IGN);  // a file over its limit is then an error like a full disk
-}
-
 // The checkpoint to go on from; none to begin anew.
 std::optional<std::string> checkpoint_for(const Options& o, const Config& config) {
   const CheckpointFolder folder(config.checkpoint.dir, config.checkpoint.keep);
@@ -56,9 +42,8 @@ std::optional<std::string> checkpoint_for(const Options& o, const Config& config
   if (o.resume != "auto") return o.resume;
   std::vector<std::string> refused;
   const auto               newest = folder.newest_valid(refused);
-  for (const std::string& why : refused) fmt::print(stderr, "note: {}\n", why);
-  fmt::print(
-      stderr, "note: {}\n",
+  for (const std::string& why : refused) say("note: {}\n", why);
+  say("note: {}\n",
       newest ? "going on from " + *newest : fmt::format("no checkpoint in {}; beginning anew", config.checkpoint.dir));
   return newest;
 }
@@ -85,16 +70,16 @@ nlohmann::ordered_json summary(const Trainer& t, Ending ending, const std::strin
 int told(const Options& o, const Trainer& t, Ending ending, const std::string& last) {
   if (o.json) fmt::print("{}\n", summary(t, ending, last).dump(2));
   if (ending == Ending::NotFinite) {
-    fmt::print(stderr, "error: {}\n  {}\n", t.record().alarms.back().message,
-               last.empty() ? "There is no checkpoint." : "The last good checkpoint is " + last + ".");
+    say("error: {}\n  {}\n", t.record().alarms.back().message,
+        last.empty() ? "There is no checkpoint." : "The last good checkpoint is " + last + ".");
     return 1;
   }
   if (ending == Ending::Interrupted) {
-    fmt::print(stderr, "stopped after {} updates; saved {}\n  Go on with: braintrace train {} --resume auto",
-               t.updates(), last, o.config);
-    for (const std::string& s : o.replaced) fmt::print(stderr, " --set {}", s);
-    fmt::print(stderr, "\n");
-    return 128 + caught;
+    say("stopped after {} updates; saved {}\n  Go on with: braintrace train {} --resume auto", t.updates(), last,
+        o.config);
+    for (const std::string& s : o.replaced) say(" --set {}", s);
+    say("\n");
+    return 128 + StopSignals::asked();
   }
   if (o.json || o.quiet) return t.config().goal.exists() && !t.goal_reached() ? 1 : 0;
   const ValidationRecord& v = t.record().validations.back();
@@ -108,9 +93,9 @@ int told(const Options& o, const Trainer& t, Ending ending, const std::string& l
 }
 
 int run(const Options& o) {
-  listen();
-  const Config config = load_config(o.config, o.replaced);
-  Trainer      trainer(config);
+  const StopSignals stop;  // they end the run after the update at hand
+  const Config      config = load_config(o.config, o.replaced);
+  Trainer           trainer(config);
   for (const std::string& dir : {config.output, config.checkpoint.dir}) CheckpointFolder(dir, 1).prepare();
   if (const auto from = checkpoint_for(o, config)) trainer.load(*from);
   write_text(config.output + "/config.json", config.text + "\n");
@@ -119,7 +104,7 @@ int run(const Options& o) {
   trainer.observe(std::make_shared<CsvLog>(config.output + "/metrics.csv"));
   trainer.observe(std::make_shared<TensorboardLog>(config.output + "/tensorboard"));
   trainer.observe(std::make_shared<ReportFile>(config.output + "/report.html"));
-  const Ending           ending = trainer.run([] { return caught != 0; });
+  const Ending           ending = trainer.run([] { return StopSignals::asked() != 0; });
   const CheckpointFolder folder(config.checkpoint.dir, config.checkpoint.keep);
   if (ending != Ending::NotFinite) return told(o, trainer, ending, folder.path_of(trainer.updates()));
   const auto files = folder.files();

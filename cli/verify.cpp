@@ -113,7 +113,7 @@ int run(const Options& o) {
         print_case(r, o.verbose);
     } catch (const UserError& error) {
       ++tally.broken;
-      fmt::print(stderr, "error: {}\n", error.what());
+      say("error: {}\n", error.what());
       if (o.json) reports.push_back({{"file", file}, {"status", "broken"}, {"message", error.what()}});
     }
   }
