@@ -3,7 +3,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cmath>
-#include <csignal>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
@@ -13,10 +12,12 @@
 #include <nlohmann/json.hpp>
 
 #include "braintrace/algorithms/config_json.h"
+#include "braintrace/io/file.h"
+#include "braintrace/io/stop_signals.h"
 #include "braintrace/model/random_stream.h"
+#include "braintrace/stream/guarded_stream.h"
 #include "braintrace/stream/latency.h"
-#include "braintrace/stream/online_stream.h"
-#include "braintrace/stream/record.h"
+#include "braintrace/stream/sink.h"
 #include "braintrace/stream/source.h"
 #include "cli/command.h"
 #include "cli/model_argument.h"
@@ -33,7 +34,7 @@ struct Options {
   stream::StreamOptions learning;
   std::string           rule_options = "{}", loss = "mse", format = "auto", save, load, weights;
   std::optional<int>    udp;
-  int64_t               every = 1, count = 0, most_bytes = 1 << 16;
+  int64_t               every = 1, count = 0, most_bytes = 1 << 16, save_every = 10000;
   uint64_t              seed   = 1;
   bool                  strict = false, json = false;
 };
@@ -42,26 +43,17 @@ constexpr int64_t most_complaints = 20;
 
 struct Totals {
   stream::Latency latency;
-  int64_t         learnt = 0, predicted = 0, refused = 0;
-  double          loss = 0;  // running mean, about the last thousand records
+  int64_t         refused = 0, undone = 0;
+  double          loss   = 0;  // running mean, about the last thousand records
+  int64_t         losses = 0;
 
-  void add_loss(double l) {
-    ++learnt;
-    loss += (l - loss) / static_cast<double>(std::min<int64_t>(learnt, 1000));
-  }
+  void add_loss(double l) { loss += (l - loss) / static_cast<double>(std::min<int64_t>(++losses, 1000)); }
 };
 
 ordered_json as_json(const Array& a) {
   ordered_json out = ordered_json::array();
   for (int64_t i = 0; i < a.size(); ++i) out.push_back(at(a, i));
   return a.size() == 1 ? out[0] : out;
-}
-
-// False when nobody reads any more.
-bool print_line(const std::string& line) {
-  const bool written = std::fwrite(line.data(), 1, line.size(), stdout) == line.size() && std::fflush(stdout) == 0;
-  require(written || errno == EPIPE, "the predictions could not be written; is the disk full?");
-  return written;
 }
 
 int64_t largest(const Array& a) {
@@ -71,30 +63,12 @@ int64_t largest(const Array& a) {
   return best;
 }
 
-// Answers one record; false when nobody reads the answers.
-bool answer(const stream::Record& record, int64_t number, stream::OnlineStream& net, const Options& o, Totals& totals) {
-  if (record.reset) net.reset();
-  if (!record.x) return true;
+std::string line_of(int64_t number, const stream::GuardedStream::Answer& answer, bool has_classes) {
   ordered_json line = {{"record", number}};
-  Array        prediction;
-  if (record.y) {
-    const auto result = net.learn(*record.x, *record.y);
-    require(std::isfinite(result.loss),
-            "record {}: the loss is {}; the weights are spoilt and nothing is saved.\n  Lower --lr, or scale the "
-            "inputs.",
-            number, result.loss);
-    prediction   = result.prediction;
-    line["loss"] = result.loss;
-    totals.add_loss(result.loss);
-  } else {
-    prediction = net.predict(*record.x);
-    ++totals.predicted;
-  }
-  const int64_t done = totals.learnt + totals.predicted;
-  if (o.every == 0 || done % o.every != 0) return true;
-  line["prediction"] = as_json(prediction);
-  if (net.classes()) line["class"] = largest(prediction);
-  return print_line(line.dump() + "\n");
+  if (answer.loss) line["loss"] = *answer.loss;
+  line["prediction"] = as_json(answer.prediction);
+  if (has_classes) line["class"] = largest(answer.prediction);
+  return line.dump() + "\n";
 }
 
 std::string duration(double seconds) {
@@ -103,30 +77,30 @@ std::string duration(double seconds) {
                          : fmt::format("{:.3g} s", seconds);
 }
 
-void summarise(const Totals& t, const Options& o) {
+void summarise(const Totals& t, const stream::GuardedStream& net, const Options& o) {
   const auto& l = t.latency;
   if (o.json) {
-    print_line(ordered_json{{"summary",
-                             {{"learnt", t.learnt},
-                              {"predicted", t.predicted},
-                              {"refused", t.refused},
-                              {"loss", t.learnt ? ordered_json(t.loss) : nullptr},
-                              {"latency_seconds",
-                               {{"mean", l.mean()},
-                                {"p50", l.percentile(0.5)},
-                                {"p90", l.percentile(0.9)},
-                                {"p99", l.percentile(0.99)},
-                                {"max", l.max()}}}}}}
-                   .dump() +
-               "\n");
+    const ordered_json summary = {{"learnt", net.learnt()},
+                                  {"predicted", net.predicted()},
+                                  {"refused", t.refused},
+                                  {"undone", t.undone},
+                                  {"loss", t.losses ? ordered_json(t.loss) : nullptr},
+                                  {"latency_seconds",
+                                   {{"mean", l.mean()},
+                                    {"p50", l.percentile(0.5)},
+                                    {"p90", l.percentile(0.9)},
+                                    {"p99", l.percentile(0.99)},
+                                    {"max", l.max()}}}};
+    stream::LineSink(STDOUT_FILENO).write(ordered_json{{"summary", summary}}.dump() + "\n");
     return;
   }
-  say("learnt from {} records, predicted {} more, refused {}", t.learnt, t.predicted, t.refused);
-  if (t.learnt) say("; loss {:.4g} of late", t.loss);
+  say("learnt from {} records, predicted {} more, refused {}, undid {}", net.learnt(), net.predicted(), t.refused,
+      t.undone);
+  if (t.losses) say("; loss {:.4g} of late", t.loss);
   say("\n");
   if (l.count())
-    say("latency   p50 {}   p90 {}   p99 {}   max {}\n", duration(l.percentile(0.5)),
-               duration(l.percentile(0.9)), duration(l.percentile(0.99)), duration(l.max()));
+    say("latency   p50 {}   p90 {}   p99 {}   max {}\n", duration(l.percentile(0.5)), duration(l.percentile(0.9)),
+        duration(l.percentile(0.99)), duration(l.max()));
 }
 
 stream::RecordFormat format_of(const std::string& name) {
@@ -142,7 +116,8 @@ std::unique_ptr<stream::LineSource> source_of(const Options& o) {
   return port;
 }
 
-// What is learnt is saved at the end: a place where that cannot be is better known before.
+// What is learnt is saved later: a place where that cannot be is better known before. Halves of files that killed
+// processes left there go.
 void check_place(const std::string& path) {
   require(!std::filesystem::is_directory(path), "--save {}: this is a folder; name a file in it.", path);
   const std::string beside = fmt::format("{}.{}.tmp", path, ::getpid());
@@ -150,10 +125,115 @@ void check_place(const std::string& path) {
   require(file >= 0, "--save {}: nothing can be written there: {}.", path, std::strerror(errno));
   ::close(file);
   ::unlink(beside.c_str());
+  remove_leftovers(path);
+}
+
+// Says which records could not be read or had to be undone, the first ones of each.
+class Complaints {
+ public:
+  explicit Complaints(Totals& totals) : totals_(totals) {}
+
+  void refused(int64_t number, const std::string& why) { add(totals_.refused, number, "refused", why); }
+  void undone(const std::vector<stream::GuardedStream::Undone>& all) {
+    for (const auto& u : all) add(totals_.undone, u.number, "undone", u.why + advice);
+  }
+
+  static constexpr const char* advice = ".\n  Lower --lr, or scale inputs and targets.";
+
+ private:
+  static void add(int64_t& count, int64_t number, const char* what, const std::string& why) {
+    if (count++ < most_complaints) say("record {} {}: {}\n", number, what, why);
+    if (count == most_complaints) say("further ones are only counted\n");
+  }
+
+  Totals& totals_;
+};
+
+// Saves at the end, and while records come after every so many. Saving takes at most a twentieth of the time: where
+// that is more than asked for, a save waits.
+class Saver {
+ public:
+  Saver(const Options& o, stream::GuardedStream& net, Complaints& complaints, int64_t records_before)
+      : o_(o), net_(net), complaints_(complaints), before_(records_before) {
+    if (!o.save.empty()) check_place(o.save);
+  }
+
+  // A record was taken.
+  void add() {
+    ++unsaved_;
+    StopSignals::set_unsaved(!o_.save.empty());
+  }
+  // How long until the next save may begin; none is due without one.
+  std::optional<Clock::duration> due_in() const {
+    if (o_.save.empty() || o_.save_every == 0 || unsaved_ < o_.save_every) return {};
+    return std::max(earliest_ - Clock::now(), Clock::duration::zero());
+  }
+  void save_if_due() {
+    if (due_in() != Clock::duration::zero()) return;
+    try {
+      save();
+    } catch (const UserError& error) {  // a disk may have room again later
+      say("not saved now: {}\n", error.what());
+      unsaved_ = 0;
+    }
+  }
+  void save() {
+    if (o_.save.empty()) return;
+    const auto start = Clock::now();
+    complaints_.undone(net_.check());
+    stream::save(net_.stream(), o_.save, before_ + net_.learnt());
+    earliest_ = Clock::now() + 19 * (Clock::now() - start);
+    unsaved_  = 0;
+    StopSignals::set_unsaved(false);
+  }
+
+ private:
+  const Options&         o_;
+  stream::GuardedStream& net_;
+  Complaints&            complaints_;
+  int64_t                before_, unsaved_ = 0;
+  Clock::time_point      earliest_ = Clock::now();
+};
+
+// Until the input, the reader of the answers, --count or a signal ends it.
+void answer_all(const Options& o, const stream::RecordParser& parser, stream::LineSource& source,
+                stream::GuardedStream& net, Saver& saver, Complaints& complaints, Totals& totals) {
+  const stream::LineSink sink(STDOUT_FILENO);
+  stream::Line           line;
+  while (!StopSignals::asked()) {
+    saver.save_if_due();
+    const stream::Arrival arrival = source.next(line, saver.due_in());
+    if (arrival == stream::Arrival::Nothing) continue;
+    if (arrival == stream::Arrival::End) break;
+    const auto     start = Clock::now();
+    stream::Record record;
+    try {
+      require(!line.too_long, "it is longer than {} bytes; see --max-bytes.", o.most_bytes);
+      record = parser.parse(line.text, line.number == 1);
+    } catch (const UserError& error) {
+      if (o.strict) fail("record {}: {}", line.number, error.what());
+      complaints.refused(line.number, error.what());
+      continue;
+    }
+    if (!record.x && !record.reset) continue;
+    const auto [answer, undone] = net.take(line.number, record);
+    saver.add();
+    require(!o.strict || undone.empty(), "record {}: {}{}", line.number, undone.empty() ? "" : undone[0].why,
+            Complaints::advice);
+    complaints.undone(undone);
+    if (!answer) continue;  // a reset alone, or undone
+    if (answer->loss) totals.add_loss(*answer->loss);
+    const int64_t done = net.learnt() + net.predicted();
+    if (o.every != 0 && done % o.every == 0 &&
+        sink.write(line_of(line.number, *answer, net.stream().classes() > 0)) != stream::LineSink::Result::Written)
+      break;
+    totals.latency.add(std::chrono::duration<double>(Clock::now() - start).count());
+    if (o.count && done >= o.count) break;
+  }
 }
 
 int run(Options& o) {
-  std::signal(SIGPIPE, SIG_IGN);
+  const StopSignals stop;
   random::seed(o.seed);
   const auto options = nlohmann::json::parse(o.rule_options, nullptr, false);
   require(!options.is_discarded(), "--rule-options {}: this is not JSON.", o.rule_options);
@@ -162,36 +242,28 @@ int run(Options& o) {
   const BuiltModel     model = build_argument(o.model);
   stream::OnlineStream net(*model.module, model.input, o.learning);
   if (!o.weights.empty()) stream::load_weights(*model.module, o.weights);
-  const int64_t before = o.load.empty() ? 0 : stream::load(net, o.load);
-  if (!o.save.empty()) check_place(o.save);
+  const int64_t         before = o.load.empty() ? 0 : stream::load(net, o.load);
+  stream::GuardedStream guarded(net);
+  Totals                totals;
+  Complaints            complaints(totals);
+  Saver                 saver(o, guarded, complaints, before);
 
   const stream::RecordParser parser(model.input, net.target(), net.classes(), format_of(o.format));
-  const stream::StopSignal   stop;
   const auto                 source = source_of(o);
-  Totals                     totals;
-  std::string                problem;  // that ended a strict stream
-  for (stream::Line line; source->next(line);) {
-    const auto     start = Clock::now();
-    stream::Record record;
+  try {
+    answer_all(o, parser, *source, guarded, saver, complaints, totals);
+  } catch (const std::exception&) {  // whatever ends the stream, what was learnt before is saved
     try {
-      require(!line.too_long, "it is longer than {} bytes; see --max-bytes.", o.most_bytes);
-      record = parser.parse(line.text, line.number == 1);
+      saver.save();
     } catch (const UserError& error) {
-      if (o.strict) {
-        problem = fmt::format("record {}: {}", line.number, error.what());
-        break;
-      }
-      if (totals.refused++ < most_complaints) say("record {} refused: {}\n", line.number, error.what());
-      if (totals.refused == most_complaints) say("further ones are only counted\n");
-      continue;
+      say("error: {}\n", error.what());
     }
-    if (!answer(record, line.number, net, o, totals)) break;
-    if (record.x) totals.latency.add(std::chrono::duration<double>(Clock::now() - start).count());
-    if (o.count && totals.learnt + totals.predicted >= o.count) break;
+    throw;
   }
-  if (!o.save.empty()) stream::save(net, o.save, before + totals.learnt);
-  summarise(totals, o);
-  require(problem.empty(), "{}", problem);
+  saver.save();
+  summarise(totals, guarded, o);
+  require(guarded.learnt() > 0 || totals.undone == 0, "no record could be learnt from: all {} had to be undone{}",
+          totals.undone, Complaints::advice);
   return 0;
 }
 
@@ -224,7 +296,10 @@ void add_stream(CLI::App& app, Action& chosen) {
   auto* load = command->add_option("--load", o->load, "go on from what --save wrote");
   command->add_option("--weights", o->weights, "first weights, from a checkpoint of 'braintrace train'")
       ->excludes(load);
-  command->add_option("--save", o->save, "weights, states, traces and optimiser, written at the end");
+  command->add_option("--save", o->save, "weights, states, traces and optimiser, written at the end and on the way");
+  command->add_option("--save-every", o->save_every, "records between two saves on the way; 0: only at the end")
+      ->check(whole_number(0))
+      ->capture_default_str();
   command->add_flag("--json", o->json, "the summary as the last line of stdout");
   command->callback([o, &chosen] { chosen = [o] { return run(*o); }; });
 }

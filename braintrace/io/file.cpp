@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <new>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -100,6 +103,23 @@ void write_file(const std::string& path, ByteSpan bytes) {
   if (::rename(temporary.path.c_str(), path.c_str()) != 0) failed(path, "replace");
   temporary.path.clear();
   sync_folder(path);
+}
+
+void remove_leftovers(const std::string& path) {
+  namespace fs = std::filesystem;
+  const fs::path    file(path);
+  const std::string start = file.filename().string() + ".";
+  std::error_code   error;
+  for (fs::directory_iterator it(file.has_parent_path() ? file.parent_path() : ".", error), end; !error && it != end;
+       it.increment(error)) {
+    const std::string name    = it->path().filename().string();
+    int               process = 0;
+    unsigned          count   = 0;
+    if (!name.starts_with(start)) continue;
+    if (std::sscanf(name.c_str() + start.size(), "%d.%u", &process, &count) != 2 || process <= 0) continue;
+    if (name != fmt::format("{}{}.{}.tmp", start, process, count)) continue;
+    if (::kill(process, 0) != 0 && errno == ESRCH) ::unlink(it->path().c_str());
+  }
 }
 
 }  // namespace braintrace

@@ -28,4 +28,7 @@ Buffer read_file(const std::string& path);
 // name. When anything fails, an existing file is untouched and the temporary one is gone.
 void write_file(const std::string& path, ByteSpan bytes);
 
+// Removes temporary files of write_file(path) whose process was killed before the last step.
+void remove_leftovers(const std::string& path);
+
 }  // namespace braintrace

@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/stream/online_stream.h"
 
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "braintrace/algorithms/compile.h"
+#include "braintrace/algorithms/config_json.h"
+#include "braintrace/algorithms/registry.h"
 #include "braintrace/algorithms/usual_options.h"
+#include "braintrace/base/finite.h"
 #include "braintrace/io/safetensors.h"
 #include "braintrace/model/functions.h"
 #include "braintrace/model/random_stream.h"
@@ -18,17 +25,52 @@ namespace braintrace::stream {
 
 namespace {
 
-std::unique_ptr<optim::Optimizer> make_optimizer(const StreamOptions& o) {
-  const nlohmann::ordered_json filled = train::filled_optimizer({{"type", o.optimizer}, {"lr", o.lr}}, "optimizer");
-  return train::make_optimizer(filled, "optimizer").optimizer;
+using nlohmann::ordered_json;
+
+constexpr const char* format = "braintrace-stream/2";
+
+ordered_json optimizer_of(const StreamOptions& o) {
+  return train::filled_optimizer({{"type", o.optimizer}, {"lr", o.lr}}, "optimizer");
 }
 
-constexpr const char* format = "braintrace-stream/1";
+// What makes two streams learn differently from the same records and states.
+ordered_json description_of(const StreamOptions& o) {
+  const Algorithm& algorithm = algorithm_named(o.rule);
+  ordered_json     out       = {{"rule", algorithm.name}};
+  if (algorithm.config) out["rule_options"] = to_json(algorithm.config(o.rule_options));
+  if (o.rule_options.feedback) out["feedback_key"] = o.rule_options.feedback->key;
+  if (o.rule_options.projection_key) out["projection_key"] = *o.rule_options.projection_key;
+  if (o.rule_options.vjp_method) out["vjp_method"] = to_string(*o.rule_options.vjp_method);
+  out["loss"]      = o.loss == Loss::Mse ? "mse" : "cross_entropy";
+  out["optimizer"] = optimizer_of(o);
+  return out;
+}
+
+// "optimizer.lr is 0.01 there and 0.001 here" for every value that differs.
+std::string differences(const ordered_json& there, const ordered_json& here) {
+  const ordered_json       all_there = there.flatten(), all_here = here.flatten();
+  std::vector<std::string> said;
+  const auto               value = [](const ordered_json& of, const std::string& key) {
+    return of.contains(key) ? of[key].dump() : std::string("not given");
+  };
+  const auto add = [&](const std::string& key) {
+    std::string name = key.substr(1);
+    std::replace(name.begin(), name.end(), '/', '.');
+    said.push_back(fmt::format("{} is {} there and {} here", name, value(all_there, key), value(all_here, key)));
+  };
+  for (const auto& [key, v] : all_there.items())
+    if (!all_here.contains(key) || all_here[key] != v) add(key);
+  for (const auto& [key, v] : all_here.items())
+    if (!all_there.contains(key)) add(key);
+  return fmt::format("{}", fmt::join(said, "; "));
+}
 
 }  // namespace
 
 OnlineStream::OnlineStream(Module& model, const Type& input, const StreamOptions& options)
-    : model_(&model), optimizer_(make_optimizer(options)) {
+    : model_(&model),
+      optimizer_(train::make_optimizer(optimizer_of(options), "optimizer").optimizer),
+      learning_(description_of(options).dump()) {
   require(!needs_more_than_a_loss(algorithm_named(options.rule)),
           "{}: it needs a modulator or a synthesiser, which records do not bring; choose another rule.", options.rule);
   learner_     = compile(model, options.rule, Tensor(Array(input)), options.rule_options);
@@ -77,7 +119,9 @@ std::vector<std::pair<std::string, StateMap>> OnlineStream::states() const {
 void save(const OnlineStream& stream, const std::string& path, int64_t records) {
   SafeTensors file;
   for (const auto& [part, states] : stream.states()) train::gather(file.arrays, part, states);
-  file.metadata = {{"format", format}, {"records", std::to_string(records)}};
+  for (const auto& [name, array] : file.arrays)
+    require(all_finite(array), "{}: nothing is saved: {} is not finite.", path, name);
+  file.metadata = {{"format", format}, {"records", std::to_string(records)}, {"learning", stream.learning()}};
   write_safetensors(path, file);
 }
 
@@ -87,9 +131,24 @@ int64_t load(OnlineStream& stream, const std::string& path) {
     const auto it = file.metadata.find(key);
     return it == file.metadata.end() ? std::string() : it->second;
   };
-  require(said("format") == format, "{}: this is not a stream's file; 'braintrace stream --save' writes them.", path);
+  require(said("format").starts_with("braintrace-stream/"),
+          "{}: this is not a stream's file; 'braintrace stream --save' writes them.", path);
+  require(said("format") == format,
+          "{}: it is of another version of braintrace ({}; this one reads {}).\n  --weights takes its weights alone.",
+          path, said("format"), format);
+  const auto there   = ordered_json::parse(said("learning"), nullptr, false);
+  int64_t    records = -1;
+  const auto text    = said("records");
+  const auto end     = std::from_chars(text.data(), text.data() + text.size(), records);
+  require(file.checked && there.is_object() && end.ec == std::errc() && end.ptr == text.data() + text.size() &&
+              records >= 0 && records < int64_t{1} << 53,
+          "{}: the file is damaged: its checksum, its number of records or how it learns is missing or wrong.", path);
+  const std::string what = differences(there, ordered_json::parse(stream.learning()));
+  require(what.empty(), "{}: it learns in another way: {}.\n  Give the same, or take its weights alone with --weights.",
+          path, what);
+  for (const auto& [part, states] : stream.states()) train::check_fits(file.arrays, part, states, path);
   for (const auto& [part, states] : stream.states()) train::restore(file.arrays, part, states, path);
-  return std::strtoll(said("records").c_str(), nullptr, 10);
+  return records;
 }
 
 void load_weights(const Module& model, const std::string& path) {

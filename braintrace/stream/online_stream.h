@@ -42,6 +42,8 @@ class OnlineStream {
   int64_t     classes() const { return classes_; }  // 0 for values
   // All that is learnt and remembered, by name: weights, states, traces, what the optimiser keeps.
   std::vector<std::pair<std::string, StateMap>> states() const;
+  // How it learns, as JSON: rule, loss, optimiser with its rate.
+  const std::string& learning() const { return learning_; }
 
  private:
   Module*                           model_;
@@ -49,14 +51,16 @@ class OnlineStream {
   std::unique_ptr<optim::Optimizer> optimizer_;
   Type                              target_;
   int64_t                           classes_ = 0;
+  std::string                       learning_;
 
   std::function<std::pair<Tensor, Tensor>(Tensor, Tensor)> learn_;
   std::function<Tensor(Tensor)>                            predict_;
 };
 
-// A stream's states as a safetensors file, and back. Reading refuses a file of another model, rule or optimiser.
+// A stream's states as a safetensors file. States that are not finite are an error, and a file that is there stays.
 void save(const OnlineStream& stream, const std::string& path, int64_t records);
-// Gives the number of records it had learnt from.
+// The way back; gives the number of records it had learnt from. A file of another model, rule, loss, optimiser or rate
+// is an error that says what differs.
 int64_t load(OnlineStream& stream, const std::string& path);
 // The weights alone, from a stream's file or a checkpoint of training.
 void load_weights(const Module& model, const std::string& path);

@@ -35,12 +35,24 @@ std::optional<double> number_in(std::string_view text) {
   return value;
 }
 
+// As elements of the model: what is finite as a double may not be so there, nor whole.
+Array converted(const Type& type, const std::vector<double>& values, const char* what) {
+  Array a = from_doubles(type, values);
+  for (int64_t i = 0; i < a.size(); ++i) {
+    const double given = values[static_cast<size_t>(i)];
+    require(is_float(type.dtype) ? std::isfinite(at(a, i)) : at(a, i) == given,
+            "{} {} is {:g}; expected a {} number of type {}.", what, i + 1, given,
+            is_float(type.dtype) ? "finite" : "whole", name_of(type.dtype));
+  }
+  return a;
+}
+
 }  // namespace
 
 Array RecordParser::input(const std::vector<double>& values) const {
   require(static_cast<int64_t>(values.size()) == input_.size(), "{} input value(s), the model takes {} ({}).",
           values.size(), input_.size(), to_string(input_));
-  return from_doubles(input_, values);
+  return converted(input_, values, "input");
 }
 
 Array RecordParser::target(const std::vector<double>& values) const {
@@ -51,7 +63,7 @@ Array RecordParser::target(const std::vector<double>& values) const {
   }
   require(static_cast<int64_t>(values.size()) == target_.size(), "{} target value(s), the model answers with {} ({}).",
           values.size(), target_.size(), to_string(target_));
-  return from_doubles(target_, values);
+  return converted(target_, values, "target");
 }
 
 Record RecordParser::parse_json(std::string_view line) const {

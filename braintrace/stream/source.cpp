@@ -2,9 +2,7 @@
 #include "braintrace/stream/source.h"
 
 #include <arpa/inet.h>
-#include <atomic>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 #include <poll.h>
 #include <sys/socket.h>
@@ -12,28 +10,13 @@
 #include <vector>
 
 #include "braintrace/base/error.h"
+#include "braintrace/io/stop_signals.h"
 
 namespace braintrace::stream {
 
 namespace {
 
-std::atomic<bool> stop_asked{false};
-static_assert(std::atomic<bool>::is_always_lock_free);
-
-void ask_to_stop(int) { stop_asked = true; }
-
-// Signals are held back between the look at the flag and the wait, so that none is missed.
-bool wait_for_input(int fd) {
-  sigset_t stops, before;
-  sigemptyset(&stops);
-  sigaddset(&stops, SIGINT), sigaddset(&stops, SIGTERM);
-  pthread_sigmask(SIG_BLOCK, &stops, &before);
-  pollfd p{fd, POLLIN, 0};
-  while (!stop_asked && ::ppoll(&p, 1, nullptr, &before) < 0 && errno == EINTR) {
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return !stop_asked;
-}
+using Patience = std::optional<std::chrono::nanoseconds>;
 
 [[noreturn]] void failed(const std::string& what) { fail("stream: {}: {}.", what, std::strerror(errno)); }
 
@@ -41,43 +24,42 @@ class Lines : public LineSource {
  public:
   Lines(int fd, size_t most_bytes) : fd_(fd), buffer_(most_bytes + 1) {}
 
-  bool next(Line& line) override {
-    bool too_long = false;
+  Arrival next(Line& line, Patience longest) override {
     while (true) {
       const auto* newline = static_cast<const char*>(std::memchr(buffer_.data() + begin_, '\n', end_ - begin_));
       if (newline || (at_end_ && begin_ < end_)) {
         const size_t length = newline ? static_cast<size_t>(newline - buffer_.data()) - begin_ : end_ - begin_;
-        line                = {++number_, {buffer_.data() + begin_, length}, too_long};
+        line                = {++number_, {buffer_.data() + begin_, length}, too_long_};
         begin_ += length + (newline ? 1 : 0);
-        return true;
+        too_long_ = false;
+        return Arrival::Line;
       }
-      if (at_end_) return false;
+      if (at_end_) return Arrival::End;
       if (end_ - begin_ == buffer_.size()) {  // full without a newline: forget it and find the end of the line
-        too_long = true;
+        too_long_ = true;
         begin_ = end_ = 0;
       }
-      if (!fill()) return false;
+      if (const Wait w = fill(longest); w != Wait::Ready) return w == Wait::Stopped ? Arrival::End : Arrival::Nothing;
     }
   }
 
  private:
-  // False when a stop was asked for.
-  bool fill() {
+  Wait fill(Patience longest) {
     std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
     end_ -= begin_;
     begin_ = 0;
-    if (!wait_for_input(fd_)) return false;
+    if (const Wait w = wait_for(fd_, POLLIN, longest); w != Wait::Ready) return w;
     const ssize_t n = ::read(fd_, buffer_.data() + end_, buffer_.size() - end_);
     if (n < 0 && errno != EINTR && errno != EAGAIN) failed("cannot read the records");
     if (n == 0) at_end_ = true;
     if (n > 0) end_ += static_cast<size_t>(n);
-    return true;
+    return Wait::Ready;
   }
 
   int               fd_;
   std::vector<char> buffer_;
   size_t            begin_ = 0, end_ = 0;
-  bool              at_end_ = false;
+  bool              at_end_ = false, too_long_ = false;
   int64_t           number_ = 0;
 };
 
@@ -103,17 +85,18 @@ class UdpPort : public Datagrams {
   UdpPort(const UdpPort&)            = delete;
   UdpPort& operator=(const UdpPort&) = delete;
 
-  int  port() const override { return port_; }
-  bool next(Line& line) override {
-    while (wait_for_input(fd_)) {
+  int     port() const override { return port_; }
+  Arrival next(Line& line, Patience longest) override {
+    while (true) {
+      if (const Wait w = wait_for(fd_, POLLIN, longest); w != Wait::Ready)
+        return w == Wait::Stopped ? Arrival::End : Arrival::Nothing;
       const ssize_t n = ::recv(fd_, buffer_.data(), buffer_.size(), MSG_TRUNC | MSG_DONTWAIT);
       if (n < 0 && (errno == EINTR || errno == EAGAIN)) continue;
       if (n < 0) failed("cannot receive");
       const size_t length = static_cast<size_t>(n);
       line                = {++number_, {buffer_.data(), std::min(length, buffer_.size())}, length > buffer_.size()};
-      return true;
+      return Arrival::Line;
     }
-    return false;
   }
 
  private:
@@ -128,18 +111,6 @@ class UdpPort : public Datagrams {
 std::unique_ptr<LineSource> lines_of(int fd, size_t most_bytes) { return std::make_unique<Lines>(fd, most_bytes); }
 std::unique_ptr<Datagrams>  datagrams_on(int port, size_t most_bytes) {
    return std::make_unique<UdpPort>(port, most_bytes);
-}
-
-StopSignal::StopSignal() {
-  stop_asked = false;
-  struct sigaction action {};
-  action.sa_handler = ask_to_stop;
-  action.sa_flags   = static_cast<int>(SA_RESETHAND);
-  sigemptyset(&action.sa_mask);
-  for (int signal : {SIGINT, SIGTERM}) ::sigaction(signal, &action, nullptr);
-}
-StopSignal::~StopSignal() {
-  for (int signal : {SIGINT, SIGTERM}) std::signal(signal, SIG_DFL);
 }
 
 }  // namespace braintrace::stream

@@ -3,8 +3,10 @@
 // longest record allowed; a longer one is passed over and said to be too long.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,11 +18,14 @@ struct Line {
   bool             too_long = false;
 };
 
+// What came: a line, nothing in the time given, or the end of the input or a signal that asks to stop (StopSignals).
+enum class Arrival : uint8_t { Line, Nothing, End };
+
 class LineSource {
  public:
   virtual ~LineSource() = default;
-  // False at the end, or when Ctrl-C or a termination signal came while a StopSignal is held.
-  virtual bool next(Line& line) = 0;
+  // Waits as long as it takes where no time is given.
+  virtual Arrival next(Line& line, std::optional<std::chrono::nanoseconds> longest = {}) = 0;
 };
 
 std::unique_ptr<LineSource> lines_of(int fd, size_t most_bytes);
@@ -31,14 +36,5 @@ class Datagrams : public LineSource {
   virtual int port() const = 0;
 };
 std::unique_ptr<Datagrams> datagrams_on(int port, size_t most_bytes);
-
-// While it is held, the first Ctrl-C or SIGTERM ends the source instead of the process; a second one ends the process.
-class StopSignal {
- public:
-  StopSignal();
-  ~StopSignal();
-  StopSignal(const StopSignal&)            = delete;
-  StopSignal& operator=(const StopSignal&) = delete;
-};
 
 }  // namespace braintrace::stream

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "braintrace/base/finite.h"
+
 namespace braintrace::train {
 
 namespace fs = std::filesystem;
@@ -64,26 +66,29 @@ void gather(NamedArrays& to, const std::string& prefix, const StateMap& states) 
       to[prefix + "." + leaf_name(path, leaf)] = state.leaf(leaf).array();
 }
 
-void restore(const NamedArrays& from, const std::string& prefix, const StateMap& states, const std::string& where) {
+void check_fits(const NamedArrays& from, const std::string& prefix, const StateMap& states, const std::string& where) {
   size_t count = 0;
   for (const auto& [name, array] : from) count += name.starts_with(prefix + ".") ? 1 : 0;
-  for (const bool check : {true, false})
-    for (const auto& [path, state] : states)
-      for (const std::string& leaf : state.leaf_names()) {
-        const std::string name = prefix + "." + leaf_name(path, leaf);
-        const auto        it   = from.find(name);
-        if (!check) {
-          state.set_leaf(leaf, Tensor(it->second));
-          continue;
-        }
-        require(it != from.end(), "{}: it is of another model: there is no array '{}' in it.", where, name);
-        require(it->second.type() == state.leaf(leaf).type(),
-                "{}: it is of another model: array '{}' is {} there and {} here.", where, name,
-                to_string(it->second.type()), to_string(state.leaf(leaf).type()));
-        --count;
-      }
+  for (const auto& [path, state] : states)
+    for (const std::string& leaf : state.leaf_names()) {
+      const std::string name = prefix + "." + leaf_name(path, leaf);
+      const auto        it   = from.find(name);
+      require(it != from.end(), "{}: it is of another model: there is no array '{}' in it.", where, name);
+      require(it->second.type() == state.leaf(leaf).type(),
+              "{}: it is of another model: array '{}' is {} there and {} here.", where, name,
+              to_string(it->second.type()), to_string(state.leaf(leaf).type()));
+      require(all_finite(it->second), "{}: array '{}' holds values that are not finite.", where, name);
+      --count;
+    }
   require(count == 0, "{}: it is of another model: it has {} arrays below '{}' that are unknown here.", where, count,
           prefix);
+}
+
+void restore(const NamedArrays& from, const std::string& prefix, const StateMap& states, const std::string& where) {
+  check_fits(from, prefix, states, where);
+  for (const auto& [path, state] : states)
+    for (const std::string& leaf : state.leaf_names())
+      state.set_leaf(leaf, Tensor(from.at(prefix + "." + leaf_name(path, leaf))));
 }
 
 void CheckpointFolder::prepare() const {

@@ -20,8 +20,9 @@ void       write_checkpoint(const std::string& path, const Checkpoint& c);
 Checkpoint read_checkpoint(const std::string& path);  // refuses damaged files and those of newer versions
 
 // Adds the leaves of states under "prefix.path", and the way back. Loading wants exactly the stored names and types
-// below the prefix, and changes nothing when they differ.
+// below the prefix, and finite numbers; it changes nothing when they differ.
 void gather(NamedArrays& to, const std::string& prefix, const StateMap& states);
+void check_fits(const NamedArrays& from, const std::string& prefix, const StateMap& states, const std::string& where);
 void restore(const NamedArrays& from, const std::string& prefix, const StateMap& states, const std::string& where);
 
 // A folder of numbered checkpoints.

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/stream/guarded_stream.h"
+
+#include <cmath>
+
+#include "braintrace/base/finite.h"
+#include "braintrace/model/frame.h"
+
+namespace braintrace::stream {
+
+namespace {
+
+// Looking at all states costs as much as a step or so, and keeping them a copy.
+constexpr size_t most_entries = 256, most_bytes = size_t{1} << 24;
+
+// Of a float type, the largest number whose square is one. A weight beyond it cannot be learnt with: the loss of its
+// answer overflows, whatever the target.
+double largest_weight(DType t) {
+  return t == DType::F64 ? 1e154 : t == DType::F16 ? 255.9 : 1.8e19;  // bf16 has the range of f32
+}
+
+std::string problem_of(const std::optional<GuardedStream::Answer>& a) {
+  if (a && a->loss && !std::isfinite(*a->loss)) return fmt::format("the loss is {}", *a->loss);
+  if (a && !all_finite(a->prediction)) return "the answer is not finite";
+  return "";
+}
+
+size_t bytes_of(const Record& r) { return (r.x ? r.x->bytes() : 0) + (r.y ? r.y->bytes() : 0); }
+
+}  // namespace
+
+GuardedStream::GuardedStream(OnlineStream& net) : net_(&net) {
+  for (const auto& [part, states] : net.states())
+    for (const auto& [path, state] : states)
+      for (const std::string& leaf : state.leaf_names())
+        leaves_.push_back({part + "." + leaf_name(path, leaf), {state, leaf}, {}});
+  keep();
+}
+
+GuardedStream::Outcome GuardedStream::take(int64_t number, const Record& record) {
+  journal_.push_back({number, record});
+  journal_bytes_ += bytes_of(record);
+  std::optional<Answer> answer;
+  bool                  is_good = false;
+  try {
+    answer  = apply(record);
+    is_good = problem_of(answer).empty();
+  } catch (const UserError&) {
+    // repair() meets it again and tells why.
+  } catch (...) {  // not the record's fault: everything before it stays
+    journal_.pop_back();
+    rewind(journal_);
+    throw;
+  }
+  count(record, 1);
+  if (!is_good) return repair();
+  if (journal_.size() < most_entries && journal_bytes_ < most_bytes) return {answer, {}};
+  if (!unsound().empty()) return repair();
+  keep();
+  return {answer, {}};
+}
+
+std::vector<GuardedStream::Undone> GuardedStream::check() {
+  if (!unsound().empty()) return repair().undone;
+  keep();
+  return {};
+}
+
+std::optional<GuardedStream::Answer> GuardedStream::apply(const Record& record) {
+  if (record.reset) net_->reset();
+  if (!record.x) return {};
+  if (!record.y) return Answer{net_->predict(*record.x)};
+  const auto [prediction, loss] = net_->learn(*record.x, *record.y);
+  return Answer{prediction, loss};
+}
+
+void GuardedStream::count(const Record& record, int64_t times) {
+  if (record.x) (record.y ? learnt_ : predicted_) += times;
+}
+
+std::string GuardedStream::unsound() const {
+  for (const Leaf& l : leaves_) {
+    const Array a = l.place.value().array();
+    if (!all_finite(a)) return fmt::format("{} is not finite", l.name);
+    if (l.place.state.is_param() && !all_within(a, largest_weight(a.dtype())))
+      return fmt::format("{} is too large to learn with", l.name);
+  }
+  return "";
+}
+
+void GuardedStream::keep() {
+  for (Leaf& l : leaves_) l.kept = l.place.value();
+  journal_.clear();
+  journal_bytes_ = 0;
+}
+
+void GuardedStream::rewind(const std::vector<Entry>& entries) {
+  for (const Leaf& l : leaves_) l.place.set(l.kept);
+  for (const Entry& e : entries) apply(e.record);
+}
+
+GuardedStream::Outcome GuardedStream::repair() {
+  Outcome            out;
+  std::vector<Entry> good;
+  rewind(good);
+  for (const Entry& e : journal_) {
+    std::string why;
+    try {
+      out.answer = apply(e.record);
+      why        = problem_of(out.answer);
+    } catch (const UserError& error) {
+      why = error.what();
+    }
+    if (why.empty()) why = unsound();
+    if (why.empty()) {
+      good.push_back(e);
+      continue;
+    }
+    out.answer.reset();
+    out.undone.push_back({e.number, why});
+    count(e.record, -1);
+    rewind(good);
+  }
+  keep();
+  return out;
+}
+
+}  // namespace braintrace::stream
