@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // braintrace train: trains the network that a configuration describes, and leaves checkpoints, logs and a report.
 #include <filesystem>
+#include <set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "braintrace/io/folder.h"
 #include "braintrace/io/stop_signals.h"
 #include "braintrace/train/checkpoint.h"
 #include "braintrace/train/log_files.h"
@@ -92,11 +94,24 @@ int told(const Options& o, const Trainer& t, Ending ending, const std::string& l
   return t.goal_reached() ? 0 : 1;
 }
 
+// The folders of a run, made where they are missing, for this process alone.
+std::vector<FolderLock> locked(const std::vector<std::string>& folders) {
+  std::vector<FolderLock>         out;
+  std::set<std::filesystem::path> seen;
+  for (const std::string& folder : folders) {
+    make_folder(folder);
+    if (!seen.insert(std::filesystem::canonical(folder)).second) continue;
+    out.emplace_back(folder);
+    CheckpointFolder(folder, 1).prepare();
+  }
+  return out;
+}
+
 int run(const Options& o) {
-  const StopSignals stop;  // they end the run after the update at hand
-  const Config      config = load_config(o.config, o.replaced);
-  Trainer           trainer(config);
-  for (const std::string& dir : {config.output, config.checkpoint.dir}) CheckpointFolder(dir, 1).prepare();
+  const StopSignals             stop;  // they end the run after the update at hand
+  const Config                  config = load_config(o.config, o.replaced);
+  Trainer                       trainer(config);
+  const std::vector<FolderLock> locks = locked({config.output, config.checkpoint.dir});
   if (const auto from = checkpoint_for(o, config)) trainer.load(*from);
   write_text(config.output + "/config.json", config.text + "\n");
   if (!o.quiet && !o.json) trainer.observe(std::make_shared<Progress>());

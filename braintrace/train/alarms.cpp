@@ -52,15 +52,15 @@ std::vector<Alarm> activity_alarms(int64_t step, const std::vector<UnitStatistic
 
 std::vector<Alarm> finite_alarms(int64_t step, double loss, const StateMap& weights,
                                  const std::vector<double>& gradient_norms) {
-  const char* advice = "Lower the learning rate, or clip the gradient with optimizer.clip_norm.";
   for (size_t i = 0; i < gradient_norms.size(); ++i)
     if (!std::isfinite(gradient_norms[i])) {
       const std::string path = weights[i].first.str();
       return {{step, "not_finite", path,
-               fmt::format("the gradient of {} is not finite at step {} (loss {}).\n  {}", path, step, loss, advice)}};
+               fmt::format("the gradient of {} is not finite at step {} (loss {}).\n  {}", path, step, loss,
+                           finite_advice)}};
     }
   if (std::isfinite(loss)) return {};
-  return {{step, "not_finite", "loss", fmt::format("the loss is {} at step {}.\n  {}", loss, step, advice)}};
+  return {{step, "not_finite", "loss", fmt::format("the loss is {} at step {}.\n  {}", loss, step, finite_advice)}};
 }
 
 }  // namespace braintrace::train

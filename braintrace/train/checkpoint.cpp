@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "braintrace/base/finite.h"
+#include "braintrace/io/folder.h"
 
 namespace braintrace::train {
 
@@ -92,12 +93,9 @@ void restore(const NamedArrays& from, const std::string& prefix, const StateMap&
 }
 
 void CheckpointFolder::prepare() const {
-  std::error_code error;
-  fs::create_directories(dir_, error);
-  require(!error && fs::is_directory(dir_), "{}: cannot make this folder: {}.", dir_,
-          error ? error.message() : "there is a file of that name");
-  require(::access(dir_.c_str(), W_OK | X_OK) == 0, "{}: cannot write into this folder.", dir_);
+  make_folder(dir_);
   // What a killed process left half written.
+  std::error_code error;
   for (const auto& entry : fs::directory_iterator(dir_, error)) {
     const std::string name = entry.path().filename().string();
     if (name.ends_with(".tmp") && name.find(extension) != name.npos) ::unlink(entry.path().c_str());

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/train/history.h"
 
+#include "braintrace/base/error.h"
+
 namespace braintrace::train {
 
 namespace {
@@ -48,12 +50,24 @@ void History::save(NamedArrays& to) const {
 
 void History::load(const NamedArrays& from) {
   const Array   steps = from.at("run.steps"), open = from.at("run.stretch");
-  const double* v = steps.data<double>();
+  const int64_t rows = steps.shape().empty() ? 0 : steps.shape()[0];
+  require(steps.type() == Type{DType::F64, {rows, width}} && rows < static_cast<int64_t>(most),
+          "run.steps is {}, expected {} numbers for each of less than {} stretches", to_string(steps.type()), width,
+          most);
+  require(open.type() == Type{DType::F64, {width + 2}}, "run.stretch is {}", to_string(open.type()));
+  const double *v = steps.data<double>(), *o = open.data<double>(), count = o[width], length = o[width + 1];
+  require(length >= 1 && length < 0x1p53 && count >= 0 && count < length, "a stretch has {} of {} updates", count,
+          length);
+  const auto is_step = [](double step) { return step >= 0 && step < 0x1p53; };
+  require(is_step(o[0]), "a step is {}", o[0]);
   done_.clear();
-  for (int64_t i = 0; i < steps.shape()[0]; ++i) done_.push_back(record(v + i * width));
-  open_   = record(open.data<double>());
-  count_  = static_cast<int64_t>(open.data<double>()[width]);
-  length_ = static_cast<int64_t>(open.data<double>()[width + 1]);
+  for (int64_t i = 0; i < rows; ++i) {
+    require(is_step(v[i * width]), "a step is {}", v[i * width]);
+    done_.push_back(record(v + i * width));
+  }
+  open_   = record(o);
+  count_  = static_cast<int64_t>(count);
+  length_ = static_cast<int64_t>(length);
 }
 
 }  // namespace braintrace::train

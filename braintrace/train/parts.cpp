@@ -11,6 +11,7 @@
 #include "braintrace/algorithms/compile.h"
 #include "braintrace/algorithms/config_json.h"
 #include "braintrace/algorithms/three_factor.h"
+#include "braintrace/base/machine.h"
 #include "braintrace/compiler/diagnostics.h"
 #include "braintrace/train/optimizer.h"
 #include "braintrace/zoo/model.h"
@@ -137,6 +138,28 @@ void check_outputs(const Config& config, const Parts& p, const tasks::Batch& bat
       to_string(results[0].shape), to_string(want), facts.outputs, p.classes() ? "classes" : "values", config.batch);
 }
 
+// What a batch takes at the least: its sequences, as the task makes them and in the precision of the run, and states
+// and traces before and after an update. A system that hands out more memory than it has kills who uses it.
+void check_memory(const Config& config, const tasks::TaskFacts& task, double bytes_of_states) {
+  const double values = 2 + static_cast<double>(size_of(task.input)) +
+                        static_cast<double>(task.targets == tasks::TargetKind::Classes ? 0 : task.outputs);
+  const double bytes =
+      2 * (4 * values * static_cast<double>(task.length) * static_cast<double>(config.batch)) + 2 * bytes_of_states;
+  const auto there = static_cast<double>(physical_memory());
+  require(bytes <= there,
+          "config.batch: {} sequences of {} steps need at least {:.3g} GB of memory, this machine has {:.3g} GB.\n  "
+          "Choose a smaller batch.",
+          config.batch, task.length, bytes / 1e9, there / 1e9);
+}
+
+double bytes_of(const std::vector<std::pair<std::string, StateMap>>& parts) {
+  double sum = 0;
+  for (const auto& [name, states] : parts)
+    for (const auto& [path, state] : states)
+      for (const std::string& leaf : state.leaf_names()) sum += static_cast<double>(state.leaf(leaf).type().bytes());
+  return sum;
+}
+
 }  // namespace
 
 tasks::Batch batch_of(const Config& config, const tasks::Task& task, tasks::Part part, int64_t index) {
@@ -154,6 +177,7 @@ Parts make_parts(const Config& config) {
   p.updates_per_epoch = made.updates_per_epoch;
   require(config.epochs == 0 || p.task->facts().train_samples > 0,
           "config.epochs: the samples of this task have no end; give steps.");
+  check_memory(config, p.task->facts(), 0);
   const auto batch = at_place("config.batch", [&] { return batch_of(config, *p.task, tasks::Part::Train, 0); });
   const Rule rule  = at_place("config.rule", [&] { return rule_of(config.rule); });
   p.learner        = learner_of(rule, *p.model, step_type(batch));
@@ -161,6 +185,7 @@ Parts make_parts(const Config& config) {
   check_outputs(config, p, batch);
   p.optimizer = std::move(made.optimizer);
   p.optimizer->register_trainable_weights(p.model->params());
+  check_memory(config, p.task->facts(), bytes_of(p.states()));
   return p;
 }
 

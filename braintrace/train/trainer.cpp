@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "braintrace/base/finite.h"
 #include "braintrace/train/alarms.h"
 #include "braintrace/train/checkpoint.h"
 #include "braintrace/train/evaluator.h"
@@ -70,6 +71,17 @@ struct Trainer::Impl {
   Checkpoint           checkpoint() const;
   void                 load(const std::string& path);
   std::string          save();
+  bool                 is_sound();  // all states are finite; if not, an alarm says which one is not
+
+  // What a checkpoint says besides states.
+  struct Place {
+    int64_t                       updates = 0, batch = 0, time = 0, bad = 0, schedule = 0;
+    double                        best = INFINITY;
+    History                       history;
+    std::vector<ValidationRecord> validations;
+    std::vector<Alarm>            alarms;
+  };
+  Place read_place(const Checkpoint& c) const;
 
   template <class F>
   void tell(F f) const {
@@ -223,31 +235,83 @@ void Trainer::Impl::load(const std::string& path) {
   const Config      there = read_config(c.config, path);
   const std::string what  = difference(there, config);
   require(what.empty(), "{}: this run is not the one of the checkpoint: {}.", path, what);
-  for (const auto& [owner, states] : parts.states()) restore(c.arrays, owner, states, path);
-  try {
-    surroundings.key = c.arrays.at("random.key");
-    history.load(c.arrays);
-    best                    = at(c.arrays.at("run.best"), 0);
-    const Array validations = c.arrays.at("run.validations");
-    record.validations.clear();
-    for (int64_t i = 0; i < validations.shape()[0]; ++i)
-      record.validations.push_back(
-          {static_cast<int64_t>(at(validations, 3 * i)), at(validations, 3 * i + 1), at(validations, 3 * i + 2)});
-    const json progress = json::parse(c.progress);
-    updates             = progress.at("updates").get<int64_t>();
-    batch               = progress.at("batch").get<int64_t>();
-    time                = progress.at("time").get<int64_t>();
-    bad                 = progress.at("bad").get<int64_t>();
-    record.alarms.clear();
-    for (const json& a : progress.at("alarms")) record.alarms.push_back(alarm_of(a));
-    if (const auto epoch = progress.at("schedule").get<int64_t>(); epoch > 0) {
-      parts.optimizer->lr().set_epoch(epoch - 1);
-      parts.optimizer->step_epoch();  // which also tells compiled updates the rate
+  for (const auto& [owner, states] : parts.states()) check_fits(c.arrays, owner, states, path);
+  // A checksum says that a file is as it was written, not by whom: everything is checked before anything is changed.
+  const auto read = [&] {
+    try {
+      return read_place(c);
+    } catch (const std::exception& error) {
+      fail("{}: the file is damaged: {}.", path, error.what());
     }
-  } catch (const std::exception& error) {
-    fail("{}: the file is damaged: {}.", path, error.what());
+  }();
+  for (const auto& [owner, states] : parts.states()) restore(c.arrays, owner, states, path);
+  surroundings.key   = c.arrays.at("random.key");
+  updates            = read.updates;
+  batch              = read.batch;
+  time               = read.time;
+  bad                = read.bad;
+  best               = read.best;
+  history            = read.history;
+  record.validations = read.validations;
+  record.alarms      = read.alarms;
+  if (read.schedule > 0) {
+    parts.optimizer->lr().set_epoch(read.schedule - 1);
+    parts.optimizer->step_epoch();  // which also tells compiled updates the rate
   }
   record.start_step = saved_at = updates;
+}
+
+Trainer::Impl::Place Trainer::Impl::read_place(const Checkpoint& c) const {
+  const json progress = json::parse(c.progress);
+  const auto number   = [&](const char* name, int64_t most) {
+    const json& n = progress.at(name);
+    require(n.is_number_integer() && n >= 0 && n <= most, "{} is {}, expected a whole number of 0 … {}", name, n.dump(),
+              most);
+    return n.get<int64_t>();
+  };
+  const auto array = [&](const char* name, const Type& type) {
+    const Array& a = c.arrays.at(name);
+    require(a.type() == type, "{} is {}, expected {}", name, to_string(a.type()), to_string(type));
+    return a;
+  };
+  Place p;
+  p.updates       = number("updates", int64_t{1} << 53);
+  p.batch         = number("batch", std::min(p.updates, (int64_t{1} << 53) / config.batch));  // each had an update
+  p.bad           = number("bad", p.updates);
+  p.schedule      = number("schedule", p.updates);
+  const int64_t T = p.updates == 0 ? 1 : batch_of(config, *parts.task, tasks::Part::Train, p.batch).mask.shape()[0];
+  p.time          = number("time", T - 1);
+  p.best          = at(array("run.best", {DType::F64, {}}), 0);
+  require(!std::isnan(p.best), "run.best is not a number");
+  array("random.key", surroundings.key.type());
+  p.history.load(c.arrays);
+  const Shape& rows        = c.arrays.at("run.validations").shape();
+  const Array  validations = array("run.validations", {DType::F64, {rows.empty() ? 0 : rows[0], 3}});
+  const auto   step_of     = [&](double step) {
+    require(step >= 0 && step <= static_cast<double>(p.updates), "a step is {}, after the last update", step);
+    return static_cast<int64_t>(step);
+  };
+  for (int64_t i = 0; i < validations.shape()[0]; ++i)
+    p.validations.push_back({step_of(at(validations, 3 * i)), at(validations, 3 * i + 1), at(validations, 3 * i + 2)});
+  for (const json& a : progress.at("alarms")) {
+    p.alarms.push_back(alarm_of(a));
+    step_of(static_cast<double>(p.alarms.back().step));
+  }
+  return p;
+}
+
+bool Trainer::Impl::is_sound() {
+  for (const auto& [owner, states] : parts.states())
+    for (const auto& [path, state] : states)
+      for (const std::string& leaf : state.leaf_names()) {
+        if (all_finite(state.leaf(leaf).array())) continue;
+        const std::string name = owner + "." + leaf_name(path, leaf);
+        spoiled                = true;
+        alarm({updates, "not_finite", name,
+               fmt::format("{} is not finite after step {}.\n  {}", name, updates, finite_advice)});
+        return false;
+      }
+  return true;
 }
 
 std::string Trainer::Impl::save() {
@@ -287,16 +351,18 @@ Ending Trainer::Impl::run(const std::function<bool()>& stop) {
   bool stopped = false;
   while (!spoiled && !stopped && !done() && !enough()) {
     step();
-    if (spoiled) break;
+    const bool saves_now = saves && is_time(config.checkpoint.every);
+    if (spoiled || ((saves_now || is_time(config.validation.every)) && !is_sound())) break;
     if (is_time(config.validation.every)) remember(validate(config.validation.batches));
-    if (saves && is_time(config.checkpoint.every)) save();
+    if (saves_now) save();
     stopped = stop && stop();
   }
-  const Ending ending = spoiled    ? Ending::NotFinite
-                        : done()   ? Ending::Finished
-                        : enough() ? Ending::EarlyStop
-                                   : Ending::Interrupted;
-  if (saves && !spoiled && saved_at != updates) save();
+  const bool   is_saved = saved_at == updates;
+  const Ending ending   = spoiled || (!is_saved && !is_sound()) ? Ending::NotFinite
+                          : done()                              ? Ending::Finished
+                          : enough()                            ? Ending::EarlyStop
+                                                                : Ending::Interrupted;
+  if (saves && !spoiled && !is_saved) save();
   describe_end(ending);
   tell([&](Observer& each) { each.end(record); });
   return ending;

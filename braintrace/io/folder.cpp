@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/io/folder.h"
+
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <fcntl.h>
+#include <filesystem>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "braintrace/base/error.h"
+
+namespace braintrace {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string this_process() {
+  char              host[256] = "", clock[32] = "";
+  const std::time_t now = std::time(nullptr);
+  std::tm           parts{};
+  ::gethostname(host, sizeof host - 1);
+  std::strftime(clock, sizeof clock, "%Y-%m-%d %H:%M:%S UTC", ::gmtime_r(&now, &parts));
+  return fmt::format("process {} on {}, since {}\n", ::getpid(), host, clock);
+}
+
+std::string first_line(int fd) {
+  char          text[400];
+  const ssize_t n = ::pread(fd, text, sizeof text, 0);
+  std::string   line(text, n > 0 ? static_cast<size_t>(n) : 0);
+  line.resize(std::min(line.find('\n'), line.size()));
+  for (char c : line)
+    if (c < ' ' || c > '~') return "";  // not ours
+  return line;
+}
+
+}  // namespace
+
+void make_folder(const std::string& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  require(!error && fs::is_directory(path, error), "{}: cannot make this folder: {}.", path,
+          error ? error.message() : "there is a file of that name");
+  require(::access(path.c_str(), W_OK | X_OK) == 0, "{}: cannot write into this folder.", path);
+}
+
+FolderLock::FolderLock(const std::string& folder) {
+  const std::string path  = folder + "/.lock";
+  const int         flags = O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+  fd_                     = ::open(path.c_str(), O_RDWR | flags, 0666);
+  if (fd_ < 0 && errno == EACCES) fd_ = ::open(path.c_str(), O_RDONLY | flags, 0666);  // of another user
+  require(fd_ >= 0, "{}: cannot open this file, which keeps other runs out: {}.", path, std::strerror(errno));
+  struct stat info {};
+  const bool  is_file = ::fstat(fd_, &info) == 0 && S_ISREG(info.st_mode);
+  const bool  is_held = is_file && ::flock(fd_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  if (!is_file || is_held) {
+    const std::string who = is_held ? first_line(fd_) : "";
+    ::close(fd_);
+    require(is_file, "{}: expected a regular file, which keeps other runs out; remove what is there.", path);
+    fail("{}: another run is at work in this folder: {}.\n  Wait for its end, stop it, or choose another folder.",
+         folder, who.empty() ? "it does not say which" : who);
+  }
+  const std::string who = this_process();
+  if (::ftruncate(fd_, 0) == 0) (void)!::pwrite(fd_, who.data(), who.size(), 0);
+}
+
+FolderLock::~FolderLock() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+}  // namespace braintrace
