@@ -30,6 +30,7 @@
 #include "braintrace/etp/sparse.h"
 #include "braintrace/executor/graph_executor.h"
 #include "braintrace/export/export.h"
+#include "braintrace/fidelity/check_grad.h"
 #include "braintrace/fidelity/fidelity.h"
 #include "braintrace/io/npy.h"
 #include "braintrace/io/safetensors.h"

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// braintrace fidelity: every learning rule on a model, beside the exact gradient.
+// braintrace fidelity: every learning rule on a model, beside the exact gradient; or the exact gradient itself, beside
+// finite differences.
 #include "braintrace/fidelity/fidelity.h"
 
 #include <filesystem>
 
 #include <fmt/format.h>
 
+#include "braintrace/fidelity/check_grad.h"
 #include "braintrace/model/random_stream.h"
 #include "braintrace/runtime/backend.h"
 #include "cli/command.h"
@@ -19,8 +21,21 @@ struct Options {
   ModelArgument   model;
   FidelityOptions fidelity;
   std::string     output;
-  bool            json = false;
+  bool            json = false, finite_differences = false;
+  int             digits = CheckGradOptions{}.digits;
 };
+
+int run_check(const Options& o, const CompiledModel& model, const Type& input) {
+  require(o.fidelity.windows.empty(), "--windows: --finite-differences compares the step form; leave one out.");
+  require(!o.output.ends_with(".svg"), "-o {}: --finite-differences has no picture; use .json or .txt.", o.output);
+  CheckGradOptions options{.digits = o.digits, .seed = o.fidelity.seed};
+  if (!o.fidelity.rules.empty()) options.rules = o.fidelity.rules;
+  GradCheck check = check_grad(*model.module, input, o.fidelity.steps, options);
+  check.model     = model.name;
+  if (!o.output.empty()) write_text(o.output, o.output.ends_with(".json") ? check.json() : check.text());
+  if (o.json || o.output.empty()) fmt::print("{}", o.json ? check.json() : check.text());
+  return check.passed() ? 0 : 1;
+}
 
 int run(const Options& o) {
   prefer_backend("reference");  // most programs run a few times only
@@ -28,10 +43,11 @@ int run(const Options& o) {
   require(o.output.empty() || suffix == ".svg" || suffix == ".json" || suffix == ".txt",
           "-o {}: give a name that ends in .svg, .json or .txt.", o.output);
   random::seed(o.fidelity.seed);
-  const CompiledModel  model = compile_argument(o.model);
-  const Program&       step  = model.graph.module_info.program();
-  const FidelityReport report =
-      measure_fidelity(*model.module, model.name, step.type(step.args[0]), o.model.batch, o.fidelity);
+  const CompiledModel model = compile_argument(o.model);
+  const Program&      step  = model.graph.module_info.program();
+  const Type          input = step.type(step.args[0]);
+  if (o.finite_differences) return run_check(o, model, input);
+  const FidelityReport report = measure_fidelity(*model.module, model.name, input, o.model.batch, o.fidelity);
   if (!o.output.empty())
     write_text(o.output, suffix == ".svg"    ? fidelity_svg(report)
                          : suffix == ".json" ? fidelity_json(report)
@@ -53,10 +69,18 @@ void add_fidelity(CLI::App& app, Action& chosen) {
   command->add_option("--steps", f.steps, "length of the random sequence")->capture_default_str();
   command->add_option("--windows", f.windows, "steps of a window; several with commas; default: 1, 5 and all")
       ->delimiter(',');
-  command->add_option("--rules", f.rules, "names of rules, with commas; default: all that need nothing but a loss")
+  command
+      ->add_option(
+          "--rules", f.rules,
+          "names of rules, with commas; default: all that need nothing but a loss, D_RTRL for --finite-differences")
       ->delimiter(',');
   command->add_option("--seed", f.seed, "of parameters, inputs and targets")->capture_default_str();
   command->add_option("-o,--output", options->output, "file to write: .svg, .json or .txt");
+  command->add_flag("--finite-differences", options->finite_differences,
+                    "check the exact gradient against finite differences and RTRL; status 1 if they disagree");
+  command->add_option("--digits", options->digits, "that --finite-differences must agree to")
+      ->capture_default_str()
+      ->needs("--finite-differences");
   command->add_flag("--json", options->json, "machine-readable output");
   command->callback([options, &chosen] { chosen = [options] { return run(*options); }; });
 }

@@ -7,6 +7,7 @@
 
 #include "braintrace/algorithms/usual_options.h"
 #include "braintrace/fidelity/fidelity.h"
+#include "braintrace/fidelity/workload.h"
 #include "braintrace/model/functions.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
@@ -17,22 +18,12 @@ namespace braintrace {
 
 namespace {
 
-// Integers stand for ids; the first two exist in any vocabulary.
-Tensor random_sequence(const Type& step, int64_t steps, const Tensor& key) {
-  Shape shape = step.shape;
-  shape.insert(shape.begin(), steps);
-  if (!is_float(step.dtype)) return random::randint(key, shape, 0, 2, step.dtype);
-  return convert(random::normal(key, shape, DType::F32), step.dtype);
-}
-
 struct Data {
   Tensor xs, ys;
 
   Data(Module& model, const Type& input, const FidelityOptions& options)
       : xs(random_sequence(input, options.steps, random::key(options.seed))) {
-    const Type y = trace_function({input}, [&](const Tensors& in) { return model.call(in); }).result_types().at(0);
-    require(is_float(y.dtype), "fidelity: the model's output is {}; a loss needs floats.", to_string(y));
-    ys = random_sequence(y, options.steps, random::key(options.seed + 1));
+    ys = random_sequence(output_type(model, input), options.steps, random::key(options.seed + 1));
   }
 };
 
@@ -99,17 +90,11 @@ void compare(const Gradients& got, const Gradients& exact, FidelityReport& repor
 }
 
 void list_parameters(const OnlineLearner& learner, const Gradients& exact, FidelityReport& report) {
-  const ETraceGraph& graph = learner.graph();
   for (const auto& [path, leaves] : exact)
     for (const auto& [leaf, g] : leaves) {
-      const std::string name     = leaf_name(path, leaf);
-      bool              windowed = false, traced = false;
-      for (const HiddenParamOpRelation& r : graph.hidden_param_op_relations)
-        for (const Trainable& t : r.trainables)
-          for (int l : t.leaves)
-            if (graph.module_info.weights[l].name() == name) (r.carries_trace() ? traced : windowed) = true;
+      const std::string name = leaf_name(path, leaf);
       report.parameters.push_back(name);
-      report.windowed.push_back(windowed && !traced);
+      report.windowed.push_back(credit_of(learner.graph(), name) == Credit::Window);
       report.norms.push_back(std::sqrt(sum(square(convert(g, DType::F64))).item()));
       const std::string layer = layer_of(name);
       if (std::find(report.layers.begin(), report.layers.end(), layer) == report.layers.end())

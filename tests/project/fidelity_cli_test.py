@@ -41,6 +41,27 @@ xml.dom.minidom.parse(str(FOLDER / "a.svg"))
 expect([MODEL, "--steps", "4", "--rules", "d_rtrl", "--batch", "2", "-o", FOLDER / "a.json"], 0)
 assert json.loads((FOLDER / "a.json").read_text())["input"] == "f32[2,2]"
 
+# The exact gradient itself, against finite differences and RTRL: text, JSON, files, and status 1 when more is asked
+# than differences can show.
+check = [MODEL, "--finite-differences", "--steps", "3"]
+text = expect(check, 0, out="passed: what was checked agrees to 6 digits or more")
+assert "it learns in windows" in text and "an approximation that the rule makes" in text, text
+report = json.loads(expect([*check, "--json", "--rules", "eprop,snap"], 0))
+assert report["schema"] == "braintrace-check-grad/1" and report["passed"] and not report["left_out"], report
+assert len(report["parameters"]) == 8
+for p in report["parameters"]:
+    assert p["finite_differences"]["holds"] and p["rtrl"]["digits"] > 9 and list(p["rules"]) == ["EProp", "SnAp"], p
+strict = expect([*check, "--digits", "12"], 1, out="FAILS")
+assert "failed: " in strict and "finite differences themselves are good to" in strict, strict
+expect([*check, "--digits", "12", "-o", FOLDER / "check.json"], 1)
+assert not json.loads((FOLDER / "check.json").read_text())["passed"]
+spiking = expect(["lif", "--finite-differences", "--steps", "3"], 0, out="a spike is on the way")
+assert "exact RTRL           agrees to" in spiking, spiking
+expect([*check, "-o", FOLDER / "a.svg"], 2, err="no picture")
+expect([*check, "--windows", "2"], 2, err="step form")
+expect([*check, "--digits", "40"], 2, err="from 1 to 12")
+expect([MODEL, "--digits", "3"], 2, err="--finite-differences")
+
 # Bad input.
 expect([MODEL, "--rules", "d_rtlr"], 2, err="did you mean 'd_rtrl'")
 expect([MODEL, "--windows", "50"], 2, err="does not fit")

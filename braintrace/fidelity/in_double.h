@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "braintrace/model/environment.h"
+#include "braintrace/model/random_stream.h"
+
+namespace braintrace {
+
+// While it lives, every floating-point state of the model is f64, and so is what the environment makes. Then all states
+// are as they were.
+class InDouble {
+ public:
+  explicit InDouble(const Module& model) : wide_({.precision = DType::F64}) {
+    keep(random::default_stream());
+    for (const auto& [path, state] : model.states()) {
+      require(state.initialized(), "check_grad: {} has no value yet; call init_all_states(model) first.",
+              state.place());
+      keep(state);
+    }
+    start();
+  }
+  ~InDouble() {
+    for (const auto& [where, value] : kept_) where.set(value);
+  }
+  InDouble(const InDouble&)            = delete;
+  InDouble& operator=(const InDouble&) = delete;
+
+  // The values all runs start from.
+  void start() const {
+    for (const auto& [where, value] : kept_) where.set(is_float(value.dtype()) ? convert(value, DType::F64) : value);
+  }
+
+ private:
+  void keep(const State& state) {
+    for (const std::string& leaf : state.leaf_names()) kept_.push_back({{state, leaf}, state.leaf(leaf)});
+  }
+
+  std::vector<std::pair<StateLeaf, Tensor>> kept_;
+  Environment::Scope                        wide_;
+};
+
+}  // namespace braintrace
