@@ -135,10 +135,8 @@ class Complaints {
 
   void refused(int64_t number, const std::string& why) { add(totals_.refused, number, "refused", why); }
   void undone(const std::vector<stream::GuardedStream::Undone>& all) {
-    for (const auto& u : all) add(totals_.undone, u.number, "undone", u.why + advice);
+    for (const auto& u : all) add(totals_.undone, u.number, "undone", u.why);
   }
-
-  static constexpr const char* advice = ".\n  Lower --lr, or scale inputs and targets.";
 
  private:
   static void add(int64_t& count, int64_t number, const char* what, const std::string& why) {
@@ -218,8 +216,7 @@ void answer_all(const Options& o, const stream::RecordParser& parser, stream::Li
     if (!record.x && !record.reset) continue;
     const auto [answer, undone] = net.take(line.number, record);
     saver.add();
-    require(!o.strict || undone.empty(), "record {}: {}{}", line.number, undone.empty() ? "" : undone[0].why,
-            Complaints::advice);
+    if (o.strict && !undone.empty()) fail("record {}: {}", undone[0].number, undone[0].why);
     complaints.undone(undone);
     if (!answer) continue;  // a reset alone, or undone
     if (answer->loss) totals.add_loss(*answer->loss);
@@ -262,8 +259,9 @@ int run(Options& o) {
   }
   saver.save();
   summarise(totals, guarded, o);
-  require(guarded.learnt() > 0 || totals.undone == 0, "no record could be learnt from: all {} had to be undone{}",
-          totals.undone, Complaints::advice);
+  require(guarded.learnt() > 0 || totals.undone == 0,
+          "no record could be learnt from: all {} had to be undone.\n  Lower --lr, or scale inputs and targets.",
+          totals.undone);
   return 0;
 }
 

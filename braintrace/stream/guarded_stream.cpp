@@ -13,15 +13,20 @@ namespace {
 // Looking at all states costs as much as a step or so, and keeping them a copy.
 constexpr size_t most_entries = 256, most_bytes = size_t{1} << 24;
 
-// Of a float type, the largest number whose square is one. A weight beyond it cannot be learnt with: the loss of its
-// answer overflows, whatever the target.
+// A weight beyond this is of no use: losses and the optimizer's squares of gradients grow with the square of answers,
+// and must have room above that. The fourth root of the largest number of the type; of f16, which is short, the square
+// root.
 double largest_weight(DType t) {
-  return t == DType::F64 ? 1e154 : t == DType::F16 ? 255.9 : 1.8e19;  // bf16 has the range of f32
+  return t == DType::F64 ? 1e77 : t == DType::F16 ? 255 : 4e9;  // bf16 has the range of f32
 }
 
+constexpr double suspicious_loss = 1e12;  // finite, yet a sign of weights that are not: they are looked at
+
+constexpr const char* advice = "lower the learning rate, or scale inputs and targets.";
+
 std::string problem_of(const std::optional<GuardedStream::Answer>& a) {
-  if (a && a->loss && !std::isfinite(*a->loss)) return fmt::format("the loss is {}", *a->loss);
-  if (a && !all_finite(a->prediction)) return "the answer is not finite";
+  if (a && a->loss && !std::isfinite(*a->loss)) return fmt::format("the loss is {}; {}", *a->loss, advice);
+  if (a && !all_finite(a->prediction)) return fmt::format("the answer is not finite; {}", advice);
   return "";
 }
 
@@ -54,7 +59,8 @@ GuardedStream::Outcome GuardedStream::take(int64_t number, const Record& record)
   }
   count(record, 1);
   if (!is_good) return repair();
-  if (journal_.size() < most_entries && journal_bytes_ < most_bytes) return {answer, {}};
+  const bool is_suspicious = answer && answer->loss && *answer->loss > suspicious_loss;
+  if (!is_suspicious && journal_.size() < most_entries && journal_bytes_ < most_bytes) return {answer, {}};
   if (!unsound().empty()) return repair();
   keep();
   return {answer, {}};
@@ -81,9 +87,9 @@ void GuardedStream::count(const Record& record, int64_t times) {
 std::string GuardedStream::unsound() const {
   for (const Leaf& l : leaves_) {
     const Array a = l.place.value().array();
-    if (!all_finite(a)) return fmt::format("{} is not finite", l.name);
+    if (!all_finite(a)) return fmt::format("it makes {} not finite; {}", l.name, advice);
     if (l.place.state.is_param() && !all_within(a, largest_weight(a.dtype())))
-      return fmt::format("{} is too large to learn with", l.name);
+      return fmt::format("it makes {} too large to learn with; {}", l.name, advice);
   }
   return "";
 }
