@@ -26,7 +26,7 @@ SAVE_EVERY = max(5, LONGEST // 10)
 MOST_POISON = 10  # of a session: of the first twenty bad records the command says the number
 STOPS = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGALRM, signal.SIGUSR1)
 
-GARBAGE = ("", "nonsense", "{", '{"x": [1]}', '{"x": "a"}', "1,2", "1,2,3,4", '{"x": [1e39, 0], "y": [0]}', "0,nan,0", "[]",
+GARBAGE = ("nonsense", "{", '{"x": [1]}', '{"x": "a"}', "1", "1,2,3,4", '{"x": [1e39, 0], "y": [0]}', "0,nan,0", "[]",
            '{"x": [0, 0], "y": [1, 2]}', "\x00\x01\x02", '{"x": [0, 0], "y": [0], "z": 1}', "é" * 100, "x" * 3000)
 POISON = ('{"x": [0.1, 0.2], "y": [1e38]}', "0.3,0.1,-3e38", '{"x": [0.5, 0.5], "y": [1.5e19]}', '{"x": [1, 1], "y": [1.8e19]}')
 MODEL = {"type": "chain", "layers": [{"name": "rnn", "type": "gru", "n_in": 2, "n_rec": 4},
@@ -37,7 +37,7 @@ def line_of(dice, kind, poison_left):
     """A line and whether the command may take it."""
     roll = dice.random()
     if roll < 0.02:
-        return dice.choice(GARBAGE[1:]), False
+        return dice.choice(GARBAGE), False
     if roll < 0.025 and poison_left > 0:
         return dice.choice(POISON), True  # whether it is undone, the command says
     x = f"[{dice.uniform(-1, 1):.4f}, {dice.uniform(-1, 1):.4f}]"
@@ -49,8 +49,10 @@ def line_of(dice, kind, poison_left):
 
 def lines_of(dice, kind, count):
     out, poison = [], 0
-    for _ in range(count):
+    for i in range(count):
         line, takes = line_of(dice, kind, MOST_POISON - poison)
+        while i == 0 and not takes:  # garbage would pass for the head of a table
+            line, takes = line_of(dice, kind, 0)
         poison += line in POISON
         out.append((line, takes))
     return out
