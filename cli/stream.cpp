@@ -17,6 +17,7 @@
 #include "braintrace/model/random_stream.h"
 #include "braintrace/stream/guarded_stream.h"
 #include "braintrace/stream/latency.h"
+#include "braintrace/stream/save_pace.h"
 #include "braintrace/stream/sink.h"
 #include "braintrace/stream/source.h"
 #include "cli/command.h"
@@ -147,50 +148,46 @@ class Complaints {
   Totals& totals_;
 };
 
-// Saves at the end, and while records come after every so many. Saving takes at most a twentieth of the time: where
-// that is more than asked for, a save waits.
+// Saves at the end, and on the way.
 class Saver {
  public:
   Saver(const Options& o, stream::GuardedStream& net, Complaints& complaints, int64_t records_before)
-      : o_(o), net_(net), complaints_(complaints), before_(records_before) {
-    if (!o.save.empty()) check_place(o.save);
+      : path_(o.save),
+        pace_(path_.empty() ? 0 : o.save_every),
+        net_(net),
+        complaints_(complaints),
+        before_(records_before) {
+    if (!path_.empty()) check_place(path_);
   }
 
-  // A record was taken.
-  void add() {
-    ++unsaved_;
-    StopSignals::set_unsaved(!o_.save.empty());
+  void add_record() {
+    pace_.add_record();
+    StopSignals::set_unsaved(!path_.empty());
   }
-  // How long until the next save may begin; none is due without one.
-  std::optional<Clock::duration> due_in() const {
-    if (o_.save.empty() || o_.save_every == 0 || unsaved_ < o_.save_every) return {};
-    return std::max(earliest_ - Clock::now(), Clock::duration::zero());
-  }
-  void save_if_due() {
-    if (due_in() != Clock::duration::zero()) return;
+  std::optional<Clock::duration> due_in() const { return pace_.due_in(Clock::now()); }
+  void                           save_if_due() {
+                              const auto start = Clock::now();
+                              if (pace_.due_in(start) != Clock::duration::zero()) return;
     try {
-      save();
+                                save();
     } catch (const UserError& error) {  // a disk may have room again later
       say("not saved now: {}\n", error.what());
-      unsaved_ = 0;
     }
+                              pace_.tried(start, Clock::now());
   }
   void save() {
-    if (o_.save.empty()) return;
-    const auto start = Clock::now();
+    if (path_.empty()) return;
     complaints_.undone(net_.check());
-    stream::save(net_.stream(), o_.save, before_ + net_.learnt());
-    earliest_ = Clock::now() + 19 * (Clock::now() - start);
-    unsaved_  = 0;
+    stream::save(net_.stream(), path_, before_ + net_.learnt());
     StopSignals::set_unsaved(false);
   }
 
  private:
-  const Options&         o_;
+  std::string            path_;
+  stream::SavePace       pace_;
   stream::GuardedStream& net_;
   Complaints&            complaints_;
-  int64_t                before_, unsaved_ = 0;
-  Clock::time_point      earliest_ = Clock::now();
+  int64_t                before_;
 };
 
 // Until the input, the reader of the answers, --count or a signal ends it.
@@ -215,7 +212,7 @@ void answer_all(const Options& o, const stream::RecordParser& parser, stream::Li
     }
     if (!record.x && !record.reset) continue;
     const auto [answer, undone] = net.take(line.number, record);
-    saver.add();
+    saver.add_record();
     if (o.strict && !undone.empty()) fail("record {}: {}", undone[0].number, undone[0].why);
     complaints.undone(undone);
     if (!answer) continue;  // a reset alone, or undone

@@ -107,6 +107,12 @@ for rule in ("pp_prop", "uoro"):
            text=text(LINES[:3] + ['{"x": [0, 0], "y": [1e38]}'] + LINES[3:]))
     saved(rule, LINES, *options)
 
+words = FOLDER / "words.json"
+words.write_text(json.dumps({"type": "chain", "layers": [{"name": "e", "type": "embedding", "vocab": 5, "n_out": 2}, *LAYERS]}))
+o = expect(["stream", words, "--json"], 0, err="record 2 undone: take: index 99", env=INTERPRETED,
+           text='{"x": 1, "y": 1}\n{"x": 99, "y": 1}\n{"x": 1.5, "y": 1}\n{"x": -1e30, "y": 1}\n{"x": 4, "y": 1}\n')
+assert [json.loads(line).get("record") for line in o.out.splitlines()[:-1]] == [1, 5], o
+
 # --strict ends at the poison, with what came before; a rate with which nothing can be learnt is an error, and what an
 # earlier stream saved stays as good as it was.
 expect(["stream", MODEL, "--strict", "--save", "strict"], 2, err="record 7: the loss is inf", env=INTERPRETED,
