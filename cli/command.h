@@ -3,12 +3,13 @@
 // the callback's result is the exit status: 0, or 1 for a check that failed. Bad input throws UserError (status 2).
 #pragma once
 
-#include <cstdio>
 #include <functional>
-#include <string>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
+
+#include "braintrace/io/line_sink.h"
 
 namespace braintrace::cli {
 
@@ -17,8 +18,7 @@ using Action = std::function<int()>;
 // Words on stderr. Saying something never fails: what nobody can read is lost, the work goes on.
 template <class... Args>
 void say(fmt::format_string<Args...> text, Args&&... args) {
-  const std::string words = fmt::vformat(text, fmt::make_format_args(args...));
-  std::fwrite(words.data(), 1, words.size(), stderr);
+  LineSink(STDERR_FILENO).try_write(fmt::vformat(text, fmt::make_format_args(args...)));
 }
 
 // A check of an option that is a whole number.

@@ -13,12 +13,12 @@
 
 #include "braintrace/algorithms/config_json.h"
 #include "braintrace/io/file.h"
+#include "braintrace/io/line_sink.h"
 #include "braintrace/io/stop_signals.h"
 #include "braintrace/model/random_stream.h"
 #include "braintrace/stream/guarded_stream.h"
 #include "braintrace/stream/latency.h"
 #include "braintrace/stream/save_pace.h"
-#include "braintrace/stream/sink.h"
 #include "braintrace/stream/source.h"
 #include "cli/command.h"
 #include "cli/model_argument.h"
@@ -92,7 +92,7 @@ void summarise(const Totals& t, const stream::GuardedStream& net, const Options&
                                     {"p90", l.percentile(0.9)},
                                     {"p99", l.percentile(0.99)},
                                     {"max", l.max()}}}};
-    stream::LineSink(STDOUT_FILENO).write(ordered_json{{"summary", summary}}.dump() + "\n");
+    LineSink(STDOUT_FILENO).write(ordered_json{{"summary", summary}}.dump() + "\n");
     return;
   }
   say("learnt from {} records, predicted {} more, refused {}, undid {}", net.learnt(), net.predicted(), t.refused,
@@ -193,8 +193,8 @@ class Saver {
 // Until the input, the reader of the answers, --count or a signal ends it.
 void answer_all(const Options& o, const stream::RecordParser& parser, stream::LineSource& source,
                 stream::GuardedStream& net, Saver& saver, Complaints& complaints, Totals& totals) {
-  const stream::LineSink sink(STDOUT_FILENO);
-  stream::Line           line;
+  const LineSink sink(STDOUT_FILENO);
+  stream::Line   line;
   while (!StopSignals::asked()) {
     saver.save_if_due();
     const stream::Arrival arrival = source.next(line, saver.due_in());
@@ -219,7 +219,7 @@ void answer_all(const Options& o, const stream::RecordParser& parser, stream::Li
     if (answer->loss) totals.add_loss(*answer->loss);
     const int64_t done = net.learnt() + net.predicted();
     if (o.every != 0 && done % o.every == 0 &&
-        sink.write(line_of(line.number, *answer, net.stream().classes() > 0)) != stream::LineSink::Result::Written)
+        sink.write(line_of(line.number, *answer, net.stream().classes() > 0)) != LineSink::Result::Written)
       break;
     totals.latency.add(std::chrono::duration<double>(Clock::now() - start).count());
     if (o.count && done >= o.count) break;

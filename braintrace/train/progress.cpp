@@ -3,11 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
+
+#include "braintrace/io/line_sink.h"
 
 namespace braintrace::train {
 
@@ -47,10 +48,7 @@ Screen Screen::standard_error() {
             winsize size{};
             return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? static_cast<int>(size.ws_col) : 80;
           },
-          [](std::string_view text) {
-            std::fwrite(text.data(), 1, text.size(), stderr);
-            std::fflush(stderr);
-          }};
+          [](std::string_view text) { LineSink(STDERR_FILENO).try_write(text); }};
 }
 
 // The parts in order of importance, as many as fit.

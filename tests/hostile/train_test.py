@@ -50,3 +50,12 @@ within(60, lambda: steps_of("head") > before + 20, "the run goes on")
 p.send_signal(signal.SIGTERM)
 assert p.wait(LONGEST) == 128 + signal.SIGTERM
 check_saved("head")
+
+# A reader who does not read: the run waits for him, but not when it is asked to stop.
+pipe = BlockedPipe()
+p = start("train", ENDLESS, "--set", "output=blocked", stdin=subprocess.DEVNULL, stdout=pipe.writer, stderr=pipe.writer)
+within(60, lambda: (FOLDER / "blocked/metrics.jsonl").exists() and waits_in_a_system_call(p), "it waits")
+p.send_signal(signal.SIGTERM)
+assert p.wait(LONGEST) == 128 + signal.SIGTERM
+pipe.close()
+check_saved("blocked")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "braintrace/stream/sink.h"
+#include "braintrace/io/line_sink.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -12,7 +12,7 @@
 #include "braintrace/base/error.h"
 #include "braintrace/io/stop_signals.h"
 
-namespace braintrace::stream {
+namespace braintrace {
 
 namespace {
 
@@ -31,10 +31,17 @@ LineSink::Result LineSink::write(std::string_view line) const {
     // A pipe with room takes so much without waiting: a signal never finds us in a write that lasts.
     const ssize_t n = ::write(fd_, line.data(), std::min<size_t>(line.size(), PIPE_BUF));
     if (n < 0 && errno == EPIPE) return Result::NobodyReads;
-    require(n >= 0 || errno == EINTR || errno == EAGAIN, "the answers could not be written: {}.", std::strerror(errno));
+    require(n >= 0 || errno == EINTR || errno == EAGAIN, "the output could not be written: {}.", std::strerror(errno));
     if (n > 0) line.remove_prefix(static_cast<size_t>(n));
   }
   return Result::Written;
 }
 
-}  // namespace braintrace::stream
+void LineSink::try_write(std::string_view words) const noexcept {
+  try {
+    write(words);
+  } catch (const UserError&) {
+  }
+}
+
+}  // namespace braintrace

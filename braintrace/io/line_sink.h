@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where answers go: lines to a file descriptor, each at once.
+// Lines to a file descriptor, each at once. A reader who does not read makes the writer wait, but not beyond a signal
+// that asks to stop.
 #pragma once
 
 #include <cstdint>
 #include <string_view>
 
-namespace braintrace::stream {
+namespace braintrace {
 
 class LineSink {
  public:
@@ -15,9 +16,11 @@ class LineSink {
   // after it; the rest of the line is lost. Throws UserError for what the system says, such as a full disk.
   enum class Result : uint8_t { Written, NobodyReads, Stopped };
   Result write(std::string_view line) const;
+  // For words to people: what cannot be written is lost, and the work goes on.
+  void try_write(std::string_view words) const noexcept;
 
  private:
   int fd_;
 };
 
-}  // namespace braintrace::stream
+}  // namespace braintrace
