@@ -18,6 +18,7 @@
 #include "braintrace/algorithms/three_factor.h"
 #include "braintrace/algorithms/uoro.h"
 #include "braintrace/base/version.h"
+#include "braintrace/base/warning.h"
 #include "braintrace/compiler/report.h"
 #include "braintrace/control/check_trainable.h"
 #include "braintrace/etp/conv.h"

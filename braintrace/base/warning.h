@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Warnings: what the user should know though the call goes on. They go to stderr, or to a hook.
+//
+//   const auto before = bt::set_warning_hook([&](const std::string& text) { log(text); });
+#pragma once
+
+#include <functional>
+#include <string>
+
+namespace braintrace {
+
+using WarningHook = std::function<void(const std::string& text)>;
+
+void warn(const std::string& text);
+// Every warning of the process goes to `hook` from now on; null means stderr. Returns the hook before.
+WarningHook set_warning_hook(WarningHook hook);
+
+}  // namespace braintrace

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/base/warning.h"
+
+#include <gtest/gtest.h>
+
+namespace braintrace {
+namespace {
+
+TEST(Warning, GoesToStderrOrToTheHook) {
+  testing::internal::CaptureStderr();
+  warn("first");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "warning: first\n");
+  std::string heard;
+  EXPECT_FALSE(set_warning_hook([&](const std::string& text) { heard += text; }));
+  testing::internal::CaptureStderr();
+  warn("second");
+  EXPECT_TRUE(set_warning_hook({}));
+  EXPECT_EQ(heard, "second");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
+}  // namespace
+}  // namespace braintrace
