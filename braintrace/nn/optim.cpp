@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "braintrace/model/frame.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 
@@ -33,8 +32,7 @@ Optimizer::Optimizer(std::string name, Schedule lr, Common common, std::vector<s
       schedule_(std::move(lr)),
       common_(common),
       memory_names_(std::move(memory)),
-      count_(Tensor(Array::of<int32_t>({0}, {}))),
-      rate_(Tensor(Array::scalar(DType::F64, schedule_()))) {
+      count_(Tensor(Array::of<int32_t>({0}, {}))) {
   require(common.weight_decay >= 0, "{}: weight_decay must not be negative, got {}.", name_, common.weight_decay);
   for (const auto& [what, v] : {std::pair("clip_norm", common.clip_norm), std::pair("clip_value", common.clip_value)})
     require(!v || *v > 0, "{}: {} must be positive, got {}.", name_, what, v.value_or(0));
@@ -87,7 +85,6 @@ void Optimizer::update(const Gradients& grads) {
   require(registered_, "{}: register_trainable_weights comes before update.", name_);
   const Gradients g = prepared(grads);
   count_.set(count_.value() + 1);
-  if (!StateFrame::current()) rate_.set(Tensor(Array::scalar(DType::F64, schedule_())));
   for (const Weight& w : weights_) {
     const double decay = w.group.weight_decay.value_or(common_.weight_decay);
     const Tensor theta = w.state.leaf(w.leaf);
@@ -97,13 +94,8 @@ void Optimizer::update(const Gradients& grads) {
     if (decay > 0 && !decoupled_) slope = slope + decay * theta;
     Tensor d = direction(slope, theta, convert(count_.value(), theta.dtype()), w.slot);
     if (decay > 0 && decoupled_) d = d + decay * theta;
-    w.state.set_leaf(w.leaf, theta - w.group.lr_factor * convert(rate_.value(), theta.dtype()) * d);
+    w.state.set_leaf(w.leaf, theta - w.group.lr_factor * convert(schedule_.rate().value(), theta.dtype()) * d);
   }
-}
-
-void Optimizer::step_epoch() {
-  schedule_.step();
-  rate_.set(Tensor(Array::scalar(DType::F64, schedule_())));
 }
 
 int64_t Optimizer::step_count() const { return static_cast<int64_t>(count_.value().item()); }

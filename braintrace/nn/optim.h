@@ -48,7 +48,7 @@ class Optimizer {
   void update(const Gradients& grads);
 
   // Moves the learning-rate schedule on.
-  void step_epoch();
+  void step_epoch() { schedule_.step(); }
 
   int64_t       step_count() const;
   double        current_lr() const { return schedule_(); }
@@ -78,7 +78,7 @@ class Optimizer {
   Common                   common_;
   std::vector<std::string> memory_names_;
   std::vector<Weight>      weights_;
-  LongTermState            count_, rate_;  // rate_: what a jitted update reads
+  LongTermState            count_;
   bool                     registered_ = false;
 };
 

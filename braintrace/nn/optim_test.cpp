@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "braintrace/model/functions.h"
 #include "tests/support/error_of.h"
 #include "tests/support/near.h"
 
@@ -185,6 +186,92 @@ TEST(Schedules, MoveOnlyOnStep) {
   EXPECT_DOUBLE_EQ(opt.current_lr(), 1);
   opt.step_epoch();
   EXPECT_DOUBLE_EQ(opt.current_lr(), 0.5);
+}
+
+// θ after four updates with the gradient 0.3, the schedule moved before each.
+template <class Update>
+double moved_along(Optimizer& opt, const std::function<void()>& move, Update&& wrap) {
+  ParamState w(f64({1}));
+  opt.register_trainable_weights({{Path{"w"}, w}});
+  const auto update = wrap([&](const Tensor& g) { opt.update(Gradients({{Path{"w"}, {{"", g}}}})); });
+  for (int i = 0; i < 4; ++i) {
+    move();
+    update(f64({0.3}));
+  }
+  return w.value()[0].item();
+}
+
+template <class O>
+void expect_jit_follows(const std::function<Schedule()>& make) {
+  const auto plain = [](auto f) { return f; };
+  const auto fast  = [](auto f) { return jit(f); };
+  O          eager(make()), jitted(make()), by_optimizer(make()), still(make());
+  const auto want = moved_along(
+      eager, [&] { eager.lr().step(); }, plain);
+  EXPECT_EQ(moved_along(
+                jitted, [&] { jitted.lr().step(); }, fast),
+            want)
+      << jitted.lr().text();
+  EXPECT_EQ(moved_along(
+                by_optimizer, [&] { by_optimizer.step_epoch(); }, fast),
+            want);
+  EXPECT_NE(moved_along(
+                still, [] {}, fast),
+            want);
+  EXPECT_DOUBLE_EQ(jitted.current_lr(), make().at(4));
+}
+
+TEST(Schedules, JittedUpdatesFollowEverySchedule) {
+  for (const std::function<Schedule()>& make : std::vector<std::function<Schedule()>>{
+           [] { return step_lr(1, 2, 0.5); },
+           [] {
+             return multi_step_lr(1, {2, 3});
+           },
+           [] { return exponential_lr(1, 0.5); }, [] { return exponential_decay_lr(1, 2, 0.25); },
+           [] { return cosine_annealing_lr(1, 9); }, [] { return polynomial_lr(1, 9); },
+           [] { return linear_lr(1, 0.5, 1, 9); }, [] { return warmup_lr(9, 2.0); },
+           [] { return warmup_cosine_lr(1, 2, 9); }, [] { return cosine_warm_restarts_lr(1, 9); },
+           [] { return one_cycle_lr(1, 9); }, [] { return cyclic_lr(0.1, 1, 4); },
+           [] {
+             return piecewise_constant_lr({2}, {1, 2});
+           },
+           [] {
+             return sequential_lr({1.0, exponential_lr(1, 0.5)}, {2});
+           }})
+    expect_jit_follows<SGD>(make);
+}
+
+TEST(Schedules, JittedUpdatesOfEveryOptimizerFollow) {
+  const auto make = [] { return exponential_lr(0.5, 0.5); };
+  expect_jit_follows<SGD>(make);
+  expect_jit_follows<Momentum>(make);
+  expect_jit_follows<MomentumNesterov>(make);
+  expect_jit_follows<Adam>(make);
+  expect_jit_follows<AdamW>(make);
+  expect_jit_follows<RMSProp>(make);
+  expect_jit_follows<Adagrad>(make);
+  expect_jit_follows<Adadelta>(make);
+  expect_jit_follows<Lion>(make);
+}
+
+TEST(Schedules, CopiesMoveTogetherAlsoUnderJit) {
+  Schedule mine = exponential_lr(1, 0.5);
+  SGD      opt(mine);
+  EXPECT_NEAR(moved_along(
+                  opt, [&] { mine.step(); }, [](auto f) { return jit(f); }),
+              1 - 0.3 * (0.5 + 0.25 + 0.125 + 0.0625), 1e-15);
+  ReduceOnPlateau plateau(1, {.factor = 0.5, .patience = 0});
+  SGD             watching(plateau);
+  EXPECT_NEAR(moved_along(
+                  watching, [&] { plateau.step(2); }, [](auto f) { return jit(f); }),
+              1 - 0.3 * (1 + 0.5 + 0.25 + 0.125), 1e-15);
+  EXPECT_EQ(watching.current_lr(), 0.125);
+}
+
+TEST(Schedules, DoNotMoveInsideATrace) {
+  SGD opt(exponential_lr(1, 0.5));
+  EXPECT_NE(error_of([&] { jit([&] { opt.lr().step(); })(); }).find("outside"), std::string::npos);
+  EXPECT_EQ(opt.lr().epoch(), 0);
 }
 
 TEST(Schedules, PlateauLowersTheRate) {

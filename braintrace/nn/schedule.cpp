@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "braintrace/base/error.h"
+#include "braintrace/model/frame.h"
 
 namespace braintrace::optim {
 
@@ -26,11 +26,23 @@ double cosine(double from, double to, double progress) {
 
 }  // namespace
 
-Schedule::Schedule(double constant)
-    : text_(fmt::format("{}", constant)), rate_([constant](int64_t) { return constant; }) {
+Schedule::Schedule(double constant) : Schedule(fmt::format("{}", constant), [constant](int64_t) { return constant; }) {
   require_rate("schedule", constant);
 }
-Schedule::Schedule(std::string text, Rate rate) : text_(std::move(text)), rate_(std::move(rate)) {}
+Schedule::Schedule(std::string text, Rate rate)
+    : text_(std::move(text)),
+      rate_(std::move(rate)),
+      now_(std::make_shared<Now>(Now{0, LongTermState(Array::scalar(DType::F64, rate_(0)))})) {
+  now_->rate.cell()->name = "learning rate";
+}
+
+void Schedule::set_epoch(int64_t e) {
+  require(!StateFrame::current(),
+          "schedule: it moves inside a traced function, where it would move once and not at every call.\n"
+          "  Call step() or set_epoch() outside; jitted updates read the new rate.");
+  now_->epoch = e;
+  now_->rate.set(Array::scalar(DType::F64, rate_(e)));
+}
 
 Schedule step_lr(double lr, int64_t size, double gamma) {
   require_rate("step_lr", lr);
@@ -140,7 +152,10 @@ Schedule sequential_lr(std::vector<Schedule> parts, std::vector<int64_t> milesto
 }
 
 ReduceOnPlateau::ReduceOnPlateau(double lr, Options options)
-    : options_(options), lr_(lr), best_(std::numeric_limits<double>::infinity()) {
+    : options_(options),
+      lr_(std::make_shared<double>(lr)),
+      schedule_("ReduceOnPlateau", [lr = lr_](int64_t) { return *lr; }),
+      best_(std::numeric_limits<double>::infinity()) {
   require_rate("ReduceOnPlateau", lr);
   require(options.factor > 0 && options.factor < 1, "ReduceOnPlateau: factor must lie between 0 and 1, got {}.",
           options.factor);
@@ -151,8 +166,9 @@ void ReduceOnPlateau::step(double value) {
     best_ = value;
     bad_  = 0;
   } else if (++bad_ > options_.patience) {
-    lr_  = std::max(options_.min_lr, lr_ * options_.factor);
+    *lr_ = std::max(options_.min_lr, *lr_ * options_.factor);
     bad_ = 0;
+    schedule_.step();
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Learning rates over time. A schedule is a function of an epoch counter e, which starts at 0 and moves only when
-// `step` is called; optimiser updates do not move it. A plain number is a constant schedule.
+// Learning rates over time. A schedule is a function of an epoch counter e alone, which starts at 0 and moves only when
+// `step` or `set_epoch` is called; optimiser updates do not move it. A plain number is a constant schedule. The rate of
+// the present epoch is a state, so that jitted updates follow.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,8 @@
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "braintrace/model/state.h"
 
 namespace braintrace::optim {
 
@@ -19,20 +22,22 @@ class Schedule {
   Schedule(double constant);
   Schedule(std::string text, Rate rate);
 
-  double             operator()() const { return rate_(state_->epoch); }  // now
-  double             at(int64_t epoch) const { return rate_(epoch); }
-  void               step() { ++state_->epoch; }
-  int64_t            epoch() const { return state_->epoch; }
-  void               set_epoch(int64_t e) { state_->epoch = e; }
-  const std::string& text() const { return text_; }
+  double               operator()() const { return rate_(now_->epoch); }  // now
+  double               at(int64_t epoch) const { return rate_(epoch); }
+  void                 step() { set_epoch(epoch() + 1); }  // outside traced functions
+  int64_t              epoch() const { return now_->epoch; }
+  void                 set_epoch(int64_t e);
+  const LongTermState& rate() const { return now_->rate; }  // f64, of the present epoch
+  const std::string&   text() const { return text_; }
 
  private:
-  struct State {
-    int64_t epoch = 0;
+  struct Now {
+    int64_t       epoch;
+    LongTermState rate;
   };
-  std::string            text_;
-  Rate                   rate_;
-  std::shared_ptr<State> state_ = std::make_shared<State>();  // copies move together
+  std::string          text_;
+  Rate                 rate_;
+  std::shared_ptr<Now> now_;  // copies move together
 };
 
 Schedule step_lr(double lr, int64_t size, double gamma = 0.1);                           // lr γ^⌊e/s⌋
@@ -57,7 +62,8 @@ Schedule cyclic_lr(double base_lr, double max_lr, int64_t half_cycle);  // trian
 Schedule piecewise_constant_lr(std::vector<int64_t> boundaries, std::vector<double> values);
 Schedule sequential_lr(std::vector<Schedule> parts, std::vector<int64_t> milestones);  // each counts from its start
 
-// Multiplies the rate when a watched value has not improved for `patience` calls of `step(value)`.
+// Multiplies the rate when a watched value has not improved for `patience` calls of `step(value)`. An optimiser takes
+// it as its schedule.
 class ReduceOnPlateau {
  public:
   struct Options {
@@ -67,13 +73,15 @@ class ReduceOnPlateau {
   ReduceOnPlateau(double lr, Options options);
   explicit ReduceOnPlateau(double lr) : ReduceOnPlateau(lr, Options()) {}
   void   step(double value);  // smaller is better
-  double operator()() const { return lr_; }
+  double operator()() const { return *lr_; }
+         operator Schedule() const { return schedule_; }
 
  private:
-  Options options_;
-  double  lr_;
-  double  best_;
-  int64_t bad_ = 0;
+  Options                 options_;
+  std::shared_ptr<double> lr_;
+  Schedule                schedule_;
+  double                  best_;
+  int64_t                 bad_ = 0;
 };
 
 }  // namespace braintrace::optim

@@ -254,10 +254,7 @@ void Trainer::Impl::load(const std::string& path) {
   history            = read.history;
   record.validations = read.validations;
   record.alarms      = read.alarms;
-  if (read.schedule > 0) {
-    parts.optimizer->lr().set_epoch(read.schedule - 1);
-    parts.optimizer->step_epoch();  // which also tells compiled updates the rate
-  }
+  parts.optimizer->lr().set_epoch(read.schedule);
   record.start_step = saved_at = updates;
 }
 
