@@ -19,7 +19,10 @@ constexpr int64_t longest_automatic_window = 128;
 struct StepModel : Module {
   Function step;
   StepModel(const Module& model, Function f) : step(std::move(f)) { children({{"model", model}}); }
-  Tensors update_all(const Tensors& xs) override { return step(xs); }
+  Tensors update_all(const Tensors& xs) override {
+    const OutsideUpdate outside;
+    return step(xs);
+  }
 };
 
 int64_t length_of(const char* where, const Tensors& sequences) {

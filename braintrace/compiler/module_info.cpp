@@ -170,6 +170,10 @@ ModuleInfo extract_module_info(Module& model, const Types& args, const CompileOp
   for (const StateLeaf& leaf : touched) {
     cells.insert(leaf.state.cell().get());
     if (!info.path_of(leaf.state).empty()) continue;
+    require(options.allow_states_outside || leaf.state.kind() == StateKind::Random,
+            "compile_graph: the step of the model uses {} ({} {}), which is not part of the model: it would not be "
+            "learned, reset or saved.\n  Register it with state(), or the module that has it with children().",
+            leaf.place(), name_of(leaf.state.kind()), to_string(leaf.state.type(leaf.leaf)));
     const Path path{fmt::format("_unknown_path_{}", unknown++)};
     info.states.emplace_back(path, leaf.state);
     info.state_id_to_path.emplace(leaf.state.cell().get(), path);

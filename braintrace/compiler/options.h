@@ -38,6 +38,8 @@ struct CompileOptions {
   ControlFlowPolicy  control_flow               = {};
   TailPolicy         tail                       = TailPolicy::Window;
   bool               promote_short_term_states  = true;
+  // The step may use states that are not part of the model: those of a function around a learner.
+  bool allow_states_outside = false;
   // Decide as braintrace 0.2.6 does, also where it is wrong: for comparing with what it recorded.
   bool as_reference = false;
 

@@ -33,6 +33,7 @@ StateFrame* StateFrame::current() { return current_frame; }
 bool StateFrame::is_carried(const State& state, const std::string& leaf) {
   for (StateFrame* frame = current_frame; frame && frame->purpose_ != TraceFor::Derivative; frame = frame->outer_) {
     if (const Touched* t = frame->find(state, leaf); t && t->written) return false;
+    if (frame->is_home_of(state)) return false;
     if (frame->purpose_ == TraceFor::Loop) return true;
   }
   return false;
@@ -43,12 +44,13 @@ StateFrame::Touched* StateFrame::find(const State& state, const std::string& lea
   return it == index_.end() ? nullptr : &touched_[it->second];
 }
 
-Tensor StateFrame::read(const State& state, const std::string& leaf) {
-  if (Touched* t = find(state, leaf)) return t->value;
+Type StateFrame::type_of(const State& state, const std::string& leaf) {
+  if (const Touched* t = find(state, leaf)) return t->value.type();
+  if (is_home_of(state)) return state.stored(leaf).type();
   Type type;
   {
     Within outside(outer_);
-    type = state.leaf(leaf).type();
+    type = state.type(leaf);
   }
   if (lanes_.contains(state.cell().get())) {
     require(type.rank() > 0,
@@ -56,7 +58,13 @@ Tensor StateFrame::read(const State& state, const std::string& leaf) {
             state.place(), to_string(type));
     type.shape.erase(type.shape.begin());
   }
-  const Tensor input                 = trace_->argument(type);
+  return type;
+}
+
+Tensor StateFrame::read(const State& state, const std::string& leaf) {
+  if (const Touched* t = find(state, leaf)) return t->value;
+  if (is_home_of(state)) return state.stored(leaf);
+  const Tensor input                 = trace_->argument(type_of(state, leaf));
   index_[{state.cell().get(), leaf}] = touched_.size();
   touched_.push_back({{state, leaf}, input, input, false});
   return input;
@@ -67,6 +75,10 @@ void StateFrame::write(const State& state, const std::string& leaf, const Tensor
           "{}: it is written inside a function that must not write states.\n"
           "  Return the value, or use for_loop, scan, cond and while_loop, which carry written states.",
           state.place());
+  if (is_home_of(state)) {
+    state.cell()->leaves[leaf] = value;
+    return;
+  }
   Touched* t = find(state, leaf);
   if (!t) {
     index_[{state.cell().get(), leaf}] = touched_.size();

@@ -3,7 +3,8 @@
 //
 // A StateFrame is open while a function is traced. The first read of a state leaf makes an argument of the trace;
 // writes stay in the frame. Frames nest: an inner frame reads what the outer one holds. When the frame closes, nothing
-// outside has changed, also when the function threw.
+// outside has changed, also when the function threw. A state made while the frame is innermost is at home there: its
+// values stay in its cell, and it is neither an input nor an output of the trace.
 #pragma once
 
 #include <functional>
@@ -70,6 +71,10 @@ class StateFrame {
   // Inside the innermost derivative the present value of a state comes from the turn before of a loop.
   static bool is_carried(const State& state, const std::string& leaf);
 
+  uint64_t serial() const { return trace_->serial(); }
+  bool     is_home_of(const State& state) const { return state.cell()->home == serial(); }
+
+  Type   type_of(const State& state, const std::string& leaf);
   Tensor read(const State& state, const std::string& leaf);
   void   write(const State& state, const std::string& leaf, const Tensor& value);
   void   add_names(const State& state, std::set<std::string>& names) const;  // of leaves touched here

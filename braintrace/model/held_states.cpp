@@ -59,7 +59,7 @@ Tensors HeldStates::call(const Tensors& args) {
 void HeldStates::take() {
   Arrays values;
   values.reserve(held_.size());
-  for (const StateLeaf& leaf : held_) values.push_back(leaf.state.cell()->leaves.at(leaf.leaf).array());
+  for (const StateLeaf& leaf : held_) values.push_back(leaf.value().array());
   for (const StateLeaf& leaf : held_) leaf.state.cell()->leaves.at(leaf.leaf) = {};  // so that `values` may own them
   try {
     program_->hold(std::move(values));
@@ -67,7 +67,10 @@ void HeldStates::take() {
     for (size_t i = 0; i < held_.size(); ++i) held_[i].state.cell()->leaves.at(held_[i].leaf) = values[i];
     throw;
   }
-  for (const StateLeaf& leaf : held_) leaf.state.cell()->holder = this;
+  for (const StateLeaf& leaf : held_) {
+    leaf.state.cell()->holder = this;
+    leaf.state.cell()->is_new = false;
+  }
   holding_ = true;
 }
 
@@ -88,6 +91,7 @@ Tensor HeldStates::read(const StateLeaf& leaf) const {
 void HeldStates::write(const StateLeaf& leaf, Tensor value) const {
   StateCell& cell                                                 = *leaf.state.cell();
   (cell.holder == this ? cell.leaves : cell.settled())[leaf.leaf] = std::move(value);
+  cell.is_new                                                     = false;
 }
 
 }  // namespace detail

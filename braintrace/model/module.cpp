@@ -5,6 +5,7 @@
 #include <cxxabi.h>
 #include <ostream>
 #include <typeinfo>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -22,7 +23,9 @@ struct ModuleNode {
   std::string               type;
   std::string               name;  // under its parent
   std::weak_ptr<ModuleNode> parent;
-  bool                      is_list = false;
+  bool                      is_list  = false;
+  bool                      is_child = false;  // somebody has registered it
+  bool                      is_local = false;  // made inside an update
   std::vector<Entry>        entries;
 
   void add(Entry entry) {
@@ -69,9 +72,22 @@ bool is_inside(const ModuleNode* node, const std::shared_ptr<ModuleNode>& of) {
   return false;
 }
 
+thread_local const Module* current_module = nullptr;  // whose update runs
+
+// Makes `module` the one whose update runs for a while.
+struct Updating {
+  explicit Updating(const Module* module) : previous(std::exchange(current_module, module)) {}
+  ~Updating() { current_module = previous; }
+  const Module* previous;
+};
+
 }  // namespace
 
-Module::Module() : node_(std::make_shared<ModuleNode>()) {}
+bool is_updating() { return current_module != nullptr; }
+OutsideUpdate::OutsideUpdate() : previous_(std::exchange(current_module, nullptr)) {}
+OutsideUpdate::~OutsideUpdate() { current_module = previous_; }
+
+Module::Module() : node_(std::make_shared<ModuleNode>()) { node_->is_local = is_updating(); }
 
 Tensor Module::update(const Tensor&) {
   fail("{}: it defines no update(x); override `Tensor update(const Tensor& x)` with one step of the model.",
@@ -86,8 +102,15 @@ Tensors Module::update_all(const Tensors& xs) {
 Tensor Module::operator()(const Tensor& x) { return call({x}).front(); }
 // A mistake found inside tells the way to it: one line for each module that was called.
 Tensors Module::call(const Tensors& xs) {
+  const bool is_unknown_child = is_updating() && !node_->is_child && !node_->is_local && !states().empty();
+  if (is_unknown_child && current_module->node() != node_)
+    fail(
+        "{0}: the update of {1} calls it, but it is no registered child: its states would not be learned, reset or "
+        "saved.\n  Register it in the constructor of {1}: children({{{{\"name\", member}}}}).",
+        type_name(*this), type_name(*current_module));
   const std::string path = node_->path();
   NoteScope         note(path);
+  const Updating    updating(this);
   try {
     return update_all(xs);
   } catch (const UserError& e) {
@@ -101,9 +124,10 @@ Tensors Module::call(const Tensors& xs) {
 
 void Module::add_module(const std::shared_ptr<ModuleNode>& parent, const std::string& name, const Module& m) {
   require(!is_inside(m.node_.get(), parent), "{}: it cannot contain itself as child '{}'.", parent->place(), name);
-  m.node_->type   = type_name(m);
-  m.node_->name   = name;
-  m.node_->parent = parent;
+  m.node_->type     = type_name(m);
+  m.node_->name     = name;
+  m.node_->parent   = parent;
+  m.node_->is_child = true;
   parent->add({name, m.node_, {}, {}});
 }
 
@@ -191,6 +215,17 @@ std::string State::place() const {
   if (!owner) return cell_->name.empty() ? "a state outside any module" : fmt::format("state '{}'", cell_->name);
   const std::string above = owner->path();
   return fmt::format("state '{}{}{}'", above, above.empty() ? "" : ".", cell_->name);
+}
+
+void State::check_known() const {
+  if (!is_updating() || !cell_->name.empty() || cell_->is_local) return;
+  std::string types;
+  for (const auto& [name, value] : cell_->leaves)
+    types += fmt::format(" {}{}{}", name, name.empty() ? "" : " ", to_string(value.type()));
+  fail(
+      "a {}{} is used in the update of {}, but no module has registered it: it would not be learned, reset or saved.\n"
+      "  Register it in the constructor: state(\"name\", member).",
+      name_of(kind()), types, type_name(*current_module));
 }
 
 namespace {

@@ -91,10 +91,26 @@ class Module {
   std::shared_ptr<ModuleNode> node_;
 };
 
+// Whether an update runs in this thread. What it uses must be registered: a state or child that the model does not
+// know would not be learned, reset or saved.
+bool is_updating();
+
+// Code that a module runs for somebody else, such as a loss around a model: it may use states of its own.
+class OutsideUpdate {
+ public:
+  OutsideUpdate();
+  ~OutsideUpdate();
+  OutsideUpdate(const OutsideUpdate&)            = delete;
+  OutsideUpdate& operator=(const OutsideUpdate&) = delete;
+
+ private:
+  const Module* previous_;
+};
+
 struct InitOptions {
   BatchSize batch_size = {};
 };
-// Gives every state with an initialiser its first value.
+// Gives every state its first value, except parameters and long-term states made from one.
 void init_all_states(const Module& model, InitOptions options = {});
 // The same again, before a new sequence; without a batch size, with that of the last init.
 void reset_all_states(const Module& model, InitOptions options = {});

@@ -194,5 +194,81 @@ TEST(State, TreeStatesHaveNamedSlots) {
   EXPECT_NE(error_of([&] { s.slot("u"); }).find("it has: v, a"), std::string::npos);
 }
 
+// Registers what it is told to.
+struct Careless : Module {
+  ParamState  w{ones({3})};
+  HiddenState h{zeros({3})};
+  Cell        cell{3, 3};
+  Careless(bool with_w, bool with_h, bool with_cell) {
+    if (with_w) state("w", w);
+    if (with_h) state("h", h);
+    if (with_cell) children({{"cell", cell}});
+    cell.h.init({});
+  }
+  Tensor update(const Tensor& x) override {
+    h.set(h.value() + w.value() * x);
+    return cell(h.value());
+  }
+};
+
+std::string error_of_update(Careless model) {
+  try {
+    model(ones({3}));
+  } catch (const UserError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(Module, WhatAnUpdateUsesMustBeRegistered) {
+  EXPECT_EQ(error_of_update({true, true, true}), "");
+  const std::string param = error_of_update({false, true, true}), hidden = error_of_update({true, false, true}),
+                    child = error_of_update({true, true, false});
+  for (const char* phrase : {"a ParamState f32[3]", "update of Careless", "state(\"name\", member)", "learned"})
+    EXPECT_NE(param.find(phrase), std::string::npos) << param;
+  EXPECT_NE(hidden.find("a HiddenState f32[3]"), std::string::npos) << hidden;
+  for (const char* phrase : {"Cell: the update of Careless calls it", "children({{\"name\", member}})"})
+    EXPECT_NE(child.find(phrase), std::string::npos) << child;
+}
+
+TEST(Module, AnUpdateMayMakeStatesAndModulesOfItsOwn) {
+  struct Maker : Module {
+    Tensor update(const Tensor& x) override {
+      Careless inside(false, false, false);
+      inside.h.set(x);
+      return inside(x);
+    }
+  } maker;
+  EXPECT_EQ(maker(ones({3})).shape(), Shape({3}));
+}
+
+TEST(State, MadeFromAValueStartsFromItAgain) {
+  struct Model : Module {
+    HiddenState    h     = state("h", HiddenState(ones({2})));
+    ShortTermState count = state("count", ShortTermState(Tensor(Type{DType::I32, {}}, 3)));
+    ParamState     w     = state("w", ParamState(zeros({2})));
+    LongTermState  total = state("total", LongTermState(zeros({2})));
+  } model;
+  const auto set_all = [&] {
+    for (const State& s : std::vector<State>{model.h, model.w, model.total}) s.set(full({2}, 7));
+    model.count.set(Tensor(Type{DType::I32, {}}, 7));
+  };
+  set_all();
+  reset_all_states(model);
+  EXPECT_EQ(at(model.h.value().array(), 1), 1);
+  EXPECT_EQ(model.count.value().item(), 3);
+  EXPECT_EQ(at(model.w.value().array(), 1), 7);
+  EXPECT_EQ(at(model.total.value().array(), 1), 7);
+
+  init_all_states(model, {.batch_size = 4});
+  EXPECT_EQ(model.h.value().shape(), Shape({4, 2}));
+  EXPECT_EQ(model.count.value().rank(), 0);
+  EXPECT_EQ(model.w.value().shape(), Shape({2}));
+  reset_all_states(model);
+  EXPECT_EQ(model.h.value().shape(), Shape({4, 2}));
+  init_all_states(model);
+  EXPECT_EQ(model.h.value().shape(), Shape({2}));
+}
+
 }  // namespace
 }  // namespace braintrace

@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "braintrace/base/warning.h"
 #include "braintrace/model/frame.h"
+#include "braintrace/model/module.h"
 #include "braintrace/ops/move.h"
 
 namespace braintrace {
@@ -19,15 +22,37 @@ namespace {
   fail("{} has no leaf '{}'; it has: {}.", state.place(), name, fmt::join(names, ", "));
 }
 
+// The value of one sample for all of a batch.
+Tensor for_batch(const Tensor& value, BatchSize batch) {
+  if (!batch || value.rank() == 0) return value;
+  Shape shape = value.shape();
+  shape.insert(shape.begin(), *batch);
+  return broadcast_to(value, shape);
+}
+
+// Traces of a sequence that is over would join the next one. Said once for each reset.
+void warn_if_stale(const StateCell& cell, const Tensor& value) {
+  if (value.is_literal(0)) return;
+  bool stale = false;
+  for (const auto& weak : cell.follows)
+    if (const auto followed = weak.lock(); followed && std::exchange(followed->is_new, false)) stale = true;
+  if (stale)
+    warn(
+        "hidden states were reset, but the eligibility traces that follow them still hold the sequence before.\n"
+        "  Call learner.reset() for both, or learner.reset_state() after reset_all_states(model).");
+}
+
 }  // namespace
 
-State::State(StateKind kind, Leaves leaves) : cell_(std::make_shared<StateCell>()) {
-  cell_->kind   = kind;
+State::State(StateKind kind, Leaves leaves) : State(kind, Init()) {
+  if (is_hidden() || kind == StateKind::ShortTerm) cell_->first = leaves;
   cell_->leaves = std::move(leaves);
 }
 State::State(StateKind kind, Init init) : cell_(std::make_shared<StateCell>()) {
-  cell_->kind = kind;
-  cell_->init = std::move(init);
+  cell_->kind     = kind;
+  cell_->init     = std::move(init);
+  cell_->is_local = is_updating();
+  if (const StateFrame* frame = StateFrame::current()) cell_->home = frame->serial();
 }
 
 StateKind State::kind() const { return cell_->kind; }
@@ -37,14 +62,39 @@ bool      State::is_hidden() const {
 bool State::initialized() const { return !leaf_names().empty(); }
 
 void State::init(BatchSize batch) const {
-  if (!cell_->init) return;
-  for (const auto& [name, value] : cell_->init(batch)) set_leaf(name, value);
-  if (!StateFrame::current()) cell_->batch = batch;
+  if (cell_->init)
+    for (const auto& [name, value] : cell_->init(batch)) set_leaf(name, value);
+  for (const auto& [name, value] : cell_->first) set_leaf(name, for_batch(value, batch));
+  const StateFrame* frame = StateFrame::current();
+  if (frame && !frame->is_home_of(*this)) return;
+  cell_->batch  = batch;
+  cell_->is_new = true;
 }
 void State::reset() const { init(cell_->batch); }
 
 Tensor State::leaf(const std::string& name) const {
+  check_known();
   if (StateFrame* frame = StateFrame::current()) return frame->read(*this, name);
+  check_alive();
+  const Tensor& value = stored(name);
+  warn_if_stale(*cell_, value);
+  return value;
+}
+
+Type State::type(const std::string& leaf) const {
+  if (StateFrame* frame = StateFrame::current()) return frame->type_of(*this, leaf);
+  check_alive();
+  return stored(leaf).type();
+}
+
+void State::check_alive() const {
+  require(cell_->home == 0,
+          "{} ({}) was made inside a traced function and ended with it.\n"
+          "  Make a state that is to last before the call of jit, grad, vmap or a loop.",
+          place(), name_of(kind()));
+}
+
+const Tensor& State::stored(const std::string& name) const {
   const Leaves& leaves = cell_->settled();
   if (const auto it = leaves.find(name); it != leaves.end()) return it->second;
   require(
@@ -78,8 +128,11 @@ void State::check_storable(const Tensor& value) const {
 void State::set_leaf(const std::string& name, const Tensor& value) const {
   check_storable(value);
   if (!cell_->init && !cell_->leaves.contains(name)) unknown_leaf(*this, name);
+  check_known();
   if (StateFrame* frame = StateFrame::current()) return frame->write(*this, name, value);
+  check_alive();
   cell_->settled()[name] = value;
+  cell_->is_new          = false;
 }
 
 const std::vector<std::string>& State::slots() const { return cell_->slots; }

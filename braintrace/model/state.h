@@ -3,7 +3,8 @@
 // A state holds one tensor, or several under leaf names ("weight", "bias").
 //
 // While a function is traced (see frame.h) reading a state yields a traced input and writing it changes only the trace;
-// the caller of the trace decides what becomes of the new values.
+// the caller of the trace decides what becomes of the new values. A state that is made inside a traced function is a
+// variable of that function and ends with it.
 #pragma once
 
 #include <atomic>
@@ -36,13 +37,15 @@ class State {
   bool      is_hidden() const;
   bool      is_param() const { return kind() == StateKind::Param; }
   bool      initialized() const;
-  // Makes the value anew; no effect on states without an initialiser.
+  // Makes the value anew, by the initialiser or from the first value, which is that of one sample: a batch repeats it
+  // along a new leading axis (numbers without axes are shared). No effect on parameters and long-term states.
   void init(BatchSize batch) const;
   // The same with the batch size of the last init.
   void reset() const;
 
   Tensor                   value() const { return leaf(""); }
   Tensor                   leaf(const std::string& name) const;
+  Type                     type(const std::string& leaf = "") const;  // without using the value
   std::vector<std::string> leaf_names() const;
   bool                     has_leaf(const std::string& name) const;
   void                     set(const Tensor& value) const { set_leaf("", value); }
@@ -61,6 +64,12 @@ class State {
 
  protected:
   std::shared_ptr<StateCell> cell_;
+
+ private:
+  friend class StateFrame;
+  const Tensor& stored(const std::string& name) const;  // outside frames, or in the one it was made in
+  void          check_known() const;                    // to some module, where it is used in an update
+  void          check_alive() const;                    // outside frames
 };
 
 // What keeps leaves of states for itself for a while: a jitted function, from call to call.
@@ -76,10 +85,16 @@ struct StateCell {
   Leaves                    leaves;  // undefined where `holder` has them: others ask for settled()
   std::atomic<StateHolder*> holder = nullptr;
   State::Init               init;
-  BatchSize                 batch;  // of the last init
-  std::vector<std::string>  slots;
-  std::weak_ptr<ModuleNode> owner;
-  std::string               name;  // under its owner
+  Leaves                    first;             // value to start from again, where no initialiser makes it
+  BatchSize                 batch;             // of the last init
+  bool                      is_new   = false;  // nothing was written since the last init
+  bool                      is_local = false;  // made inside an update
+  uint64_t                  home     = 0;      // the trace it was made in, or none
+  // States that this one says something about: traces follow hidden states.
+  std::vector<std::weak_ptr<StateCell>> follows;
+  std::vector<std::string>              slots;
+  std::weak_ptr<ModuleNode>             owner;
+  std::string                           name;  // under its owner; empty when nobody has registered it
 
   Leaves& settled() {
     if (StateHolder* h = holder) h->settle();

@@ -33,6 +33,7 @@ struct Parts {
   std::shared_ptr<zoo::Cell> cell = zoo::make_cell();
   ParamState                 w = cell->param("w", {4, 4}), v = cell->param("v", {4, 4});
   HiddenState                h = cell->hidden("h", {4}), g = cell->hidden("g", {4});
+  ShortTermState             s = cell->keep("s", ShortTermState(Tensor(vec, 0.1)));
   Parts() { init_all_states(*cell); }
 };
 using Step = std::function<Tensor(Parts&, const Tensor& x)>;
@@ -124,9 +125,8 @@ const std::vector<Trigger>& triggers() {
        [](Parts& p, auto& x) { return 0.5 * roll(p.h.value(), 1, 0) + matmul(x, p.w.value()); }},
       {K::ShortTermStatePromoted, L::Info,
        [](Parts& p, auto& x) {
-         static const ShortTermState s{Tensor(vec, 0.1)};
-         s.set(tanh(x + matmul(s.value(), p.w.value())));
-         return 0.5 * p.h.value() + s.value();
+         p.s.set(tanh(x + matmul(p.s.value(), p.w.value())));
+         return 0.5 * p.h.value() + p.s.value();
        }},
       {K::HiddenGroupMerged, L::Info,
        [](Parts& p, auto& x) {
@@ -240,6 +240,7 @@ TEST(Diagnostics, AStepThatIsInOrderMakesNoOther) {
   std::set<K> kinds;
   for (const CompilationRecord& r : records({K::RelationIncluded, L::Info, [](Parts&p, auto&x) {
                                                p.g.set(0.5 * p.g.value() + x);
+                                               p.s.set(0.5 * p.s.value() + x);
                                                return 0.5 * p.h.value() + matmul(x, p.w.value());
                                              }}))
     kinds.insert(r.kind);
