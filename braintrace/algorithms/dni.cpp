@@ -95,10 +95,7 @@ std::vector<double> train_synthetic_gradient(DNI& learner, SyntheticGradient& sy
 
   std::vector<double> errors;
   for (int epoch = 0; epoch < options.epochs; ++epoch) {
-    if (options.reset) {
-      reset_all_states(learner.model());
-      learner.reset_state();
-    }
+    if (options.reset) learner.reset();
     double  total = 0;
     int64_t pairs = 0;
     auto    fit   = [&](const Tensors& hidden, const Tensors& target) {

@@ -46,13 +46,21 @@ void OnlineLearner::compile_graph(const Types& args) {
              {},
              LongTermState(Tensor(Type{DType::I32, {}}, 0)),
              {}};
-  for (const MemorySlot& s : rule_->memory(c.graph)) c.memory.emplace_back(LongTermState(Tensor(s.type, 0)));
+  c.running_index.cell()->name = "running_index";
+  for (const MemorySlot& s : rule_->memory(c.graph)) {
+    StateCell& cell = *c.memory.emplace_back(LongTermState(Tensor(s.type, 0))).cell();
+    cell.name       = fmt::format("etrace.{}", c.memory.size() - 1);
+    if (!is_float(s.type.dtype)) continue;  // a counter
+    for (const HiddenVar& h : c.graph.module_info.hidden) cell.follows.push_back(h.state.cell());
+  }
   compiled_ = std::move(c);
 }
 
 std::unique_ptr<OnlineLearner> OnlineLearner::around(Module& surroundings, const Types& args) {
-  auto outer  = std::make_unique<OnlineLearner>(surroundings, rule_, options_);
-  is_inlined_ = true;
+  auto outer = std::make_unique<OnlineLearner>(surroundings, rule_, options_);
+
+  outer->options_.compile.allow_states_outside = true;
+  is_inlined_                                  = true;
   struct Restore {
     bool& flag;
     ~Restore() { flag = false; }

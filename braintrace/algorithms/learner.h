@@ -69,6 +69,8 @@ class OnlineLearner {
   // function. Windows of it then include what the function does around the model.
   std::unique_ptr<OnlineLearner> around(Module& surroundings, const Types& args);
 
+  // Before a new sequence: the model's states start again, and so do the traces.
+  void reset();
   // Zero traces, filters and step count; the model's states stay.
   void reset_state();
   // Zero what is remembered for one parameter.

@@ -22,8 +22,13 @@ bool is_hidden(StateKind k) {
 
 }  // namespace
 
+void OnlineLearner::reset() {
+  reset_all_states(*model_);
+  reset_state();
+}
+
 void OnlineLearner::reset_state() {
-  for (const State& m : compiled().memory) m.set(Tensor(m.value().type(), 0));
+  for (const State& m : compiled().memory) m.set(Tensor(m.type(), 0));
   compiled().running_index.set(Tensor(Type{DType::I32, {}}, 0));
 }
 
@@ -31,8 +36,7 @@ void OnlineLearner::reset_state(const Path& parameter) {
   const MemorySlots slots = memory_slots();
   get_etrace_of(parameter);  // there must be one
   for (size_t i = 0; i < slots.size(); ++i)
-    if (const State& m = compiled().memory[i]; !keys_of(slots[i], parameter).empty())
-      m.set(Tensor(m.value().type(), 0));
+    if (const State& m = compiled().memory[i]; !keys_of(slots[i], parameter).empty()) m.set(Tensor(m.type(), 0));
 }
 
 void OnlineLearner::init_etrace_state() {

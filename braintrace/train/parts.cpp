@@ -220,11 +220,10 @@ std::vector<std::pair<std::string, StateMap>> Parts::states() const {
 }
 
 void reset_sequence(Parts& parts) {
-  reset_all_states(*parts.model);
   // UORO counts steps to draw new signs; starting the count anew would draw the same ones for every sequence.
   const bool   is_uoro = parts.learner->rule().name() == "UORO";
   const Tensor count   = is_uoro ? parts.learner->memory().at(0) : Tensor();
-  parts.learner->reset_state();
+  parts.learner->reset();
   if (!is_uoro) return;
   Tensors memory = parts.learner->memory();
   memory[0]      = count;

@@ -158,6 +158,32 @@ void three_steps() {
     check(path.str() == "rnn.Wr.weight" || bt::max(bt::abs(leaves.at("weight"))).item() > 0, "and it is alive");
 }
 
+void own_model() {
+  SimpleRNN  model(10, 32, 5);
+  bt::D_RTRL trainer(model);
+  trainer.compile_graph(bt::zeros({10}));
+
+  bt::optim::SGD opt(bt::optim::exponential_lr(0.1, 0.9));
+  opt.register_trainable_weights(model.params());
+  auto             train = bt::jit([&](const bt::Tensor& x, const bt::Tensor& y) {
+    auto loss = [&](const bt::Tensor& in) {
+      const bt::Tensor error = trainer(in) - y;
+      return (error * error).mean();
+    };
+    opt.update(bt::grad(loss, model.params())(x));
+  });
+  const bt::Tensor xs = bt::random::randn(20, 10), y = bt::ones({5});
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    trainer.reset();  // a new sequence: states and traces
+    for (int t = 0; t < 20; ++t) train(xs[t], y);
+    opt.lr().step();  // the jitted step follows
+    fmt::print("  the learning rate is now {:.3f}\n", opt.current_lr());
+  }
+  check(train.num_traces() == 1, "a new rate needs no new trace");
+  trainer.reset();
+  check(bt::abs(model.h.value()).max().item() == 0, "a state made from a value starts from it again");
+}
+
 void algorithms() {
   constexpr int64_t n_in = 10, N = 64, B = 4;
   const int64_t     theta = 2 * ((n_in + N) * N + N);  // Wz and Wh with their biases
@@ -181,11 +207,10 @@ void algorithms() {
 
 int main() {
   bt::random::seed(1);
-  const std::pair<const char*, void (*)()> sections[] = {{"memory", memory_does_not_grow},
-                                                         {"the operation decides", operation_decides},
-                                                         {"layers", layers_and_their_operations},
-                                                         {"three steps", three_steps},
-                                                         {"algorithms", algorithms}};
+  const std::pair<const char*, void (*)()> sections[] = {
+      {"memory", memory_does_not_grow},        {"the operation decides", operation_decides},
+      {"layers", layers_and_their_operations}, {"three steps", three_steps},
+      {"a model of your own", own_model},      {"algorithms", algorithms}};
   for (const auto& [title, section] : sections) {
     fmt::print("# {}\n", title);
     section();
