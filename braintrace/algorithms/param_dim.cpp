@@ -63,8 +63,9 @@ ParamDimRule::Layout ParamDimRule::layout(const ETraceGraph& graph) const {
       type.dtype = options_.trace_dtype.value_or(type.dtype);
       return MemorySlot{std::move(type), kind, site.relation, site.group, site.trainable};
     };
-    const MemorySlot trace = slot(trace_type(r, r.trainables[site.trainable], g), "trace");
-    Type             x{trace.type.dtype, coefficient_shape(site.call, site.weight)};
+    const MemorySlot trace =
+        slot(trace_type(r, r.connections[site.connection], r.trainables[site.trainable], g), "trace");
+    Type x{trace.type.dtype, coefficient_shape(site.call, site.weight)};
     x.shape.push_back(1);
     const Type f{trace.type.dtype, g.on_positions({g.trace_state_width()})};
     const bool ends     = !r.descent && (options_.leak ? *options_.leak == 0 : forgets(g));

@@ -134,10 +134,13 @@ std::string_view name_of(PathClass c);  // all_direct, mixed, windowed
 struct Connection {
   int                    group               = 0;
   PathClass              path                = PathClass::Direct;
-  std::vector<Path>      hidden_paths        = {};    // members reached, in order of discovery
-  std::vector<PathClass> path_classification = {};    // of each of them
-  Region                 tail                = {};    // y → members; other products and other groups are constants
-  bool                   position_preserving = true;  // proven: state p reads y at p only
+  std::vector<Path>      hidden_paths        = {};  // members reached, in order of discovery
+  std::vector<PathClass> path_classification = {};  // of each of them
+  Region                 tail                = {};  // y → members; other products and other groups are constants
+  // y on the axes of the group, with size one where its values are shared; none when it has no place there.
+  std::optional<Shape> y_layout            = {};
+  bool                 has_direct_path     = true;  // some way to the group passes no other product
+  bool                 position_preserving = true;  // proven: each position of the group reads y at its place only
 };
 
 // An operand of the operation and the parameter leaves behind it.
@@ -160,7 +163,7 @@ struct HiddenParamOpRelation {
   std::vector<Connection> connections;
   Path                    weight_path;    // of the first trainable
   std::vector<int>        hidden_groups;  // of the connections
-  std::vector<Path>       through;        // windowed: weights of the products it passes
+  std::vector<Path>       through;        // weights of the products that stand before every way to a group
   // In a descended scan `eqn` is the scan, `x` and `y` have one row per substep, and the tails start at `substep_y`.
   std::shared_ptr<const ScanDescent> descent          = nullptr;
   Vars                               substep_operands = {};

@@ -68,7 +68,7 @@ struct GroupFinder {
     for (size_t a = 0; a < g.members.size(); ++a) {
       const PositionMap map = follow_positions(g.transition.program, a);
       for (size_t r = 0; r < g.members.size(); ++r)
-        g.diagonal &= keeps_positions(map, g.transition.program, a, r, axes, axes);
+        g.diagonal &= keeps_positions(map, g.transition.program, a, r, axes);
     }
     return g;
   }

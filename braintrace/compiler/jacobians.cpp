@@ -31,18 +31,21 @@ bool any_defined(const Tensors& t) {
   return std::any_of(t.begin(), t.end(), [](const Tensor& x) { return x.defined(); });
 }
 
-// [P, *like]: row q is one at position q.
-Tensor position_rows(const Type& like, int64_t positions) {
-  const int64_t rest = like.size() / positions;
-  Shape         shape{positions};
+// [P, *like]: row q is one at position q. The positions lie on the leading axes of `like`; axes of size one repeat
+// them.
+Tensor position_rows(const Type& like, const Shape& positions) {
+  const int64_t P = size_of(positions);
+  Shape         rows{P}, shape{P};
+  rows.insert(rows.end(), positions.begin(), positions.end());
+  rows.resize(like.shape.size() + 1, 1);
   shape.insert(shape.end(), like.shape.begin(), like.shape.end());
-  return reshape(broadcast_axes(eye(positions, like.dtype), {positions, positions, rest}, {0, 1}), shape);
+  return broadcast_to(reshape(eye(P, like.dtype), rows), shape);
 }
 
 // One push per position of argument `arg`: [P, *result] for every result, undefined where nothing arrives. `ones` says
 // which slots of a position are pushed.
 Tensors push_positions(const Region& region, const Tensors& constants, const Tensors& args, size_t arg,
-                       const Tensor& ones, int64_t positions) {
+                       const Tensor& ones, const Shape& positions) {
   const Types  types = types_of(concatenated(concatenated(constants, args), {ones}));
   const Traced one   = trace(types, [&](const Tensors& in) {
     const auto n = static_cast<int64_t>(in.size()) - 1;
@@ -55,20 +58,21 @@ Tensors push_positions(const Region& region, const Tensors& constants, const Ten
   batched.back()          = true;
   const Tensor     basis  = position_rows(args[arg].type(), positions) * ones;
   const Tensors    inputs = concatenated(one.constants, concatenated(concatenated(constants, args), {basis}));
-  const VmapResult r      = vmap(one.program, inputs, batched, positions);
+  const VmapResult r      = vmap(one.program, inputs, batched, size_of(positions));
   Tensors          out;
   for (size_t k = 0; k < r.out.size(); ++k) out.push_back(r.batched[k] ? r.out[k] : Tensor());
   return out;
 }
 
-// Σ over input positions q of  J[p,q] [p = q]: for regions that mix positions.
+// Σ over input positions q of  J[p,q] [p = q], for regions that mix positions: `from` lies on the argument, `to` on the
+// results.
 Tensors push_diagonal(const Region& region, const Tensors& constants, const Tensors& args, size_t arg,
-                      const Tensor& ones, int64_t positions) {
-  Tensors out = push_positions(region, constants, args, arg, ones, positions);
+                      const Tensor& ones, const Shape& from, const Shape& to) {
+  Tensors out = push_positions(region, constants, args, arg, ones, from);
   for (Tensor& t : out)
     if (t.defined()) {
       const Type like{t.dtype(), Shape(t.shape().begin() + 1, t.shape().end())};
-      t = sum(t * position_rows(like, positions), Ints{0});
+      t = sum(t * position_rows(like, to), Ints{0});
     }
   return out;
 }
@@ -84,7 +88,7 @@ Tensor blocks_at(const HiddenGroup& g, const Tensors& old, const Tensors& consta
       Tensors tangents(g.members.size());
       tangents[m]    = slot_ones(h, slot, old[0].dtype());
       Tensors pushed = g.diagonal ? push(g.transition, constants, old, tangents)
-                                  : push_diagonal(g.transition, constants, old, m, tangents[m], size_of(g.varshape));
+                                  : push_diagonal(g.transition, constants, old, m, tangents[m], g.varshape, g.varshape);
       live |= any_defined(pushed);
       columns.push_back(g.concat_hidden(instantiated(pushed, types)));
     }
@@ -96,7 +100,7 @@ Tensor tail_at(const HiddenGroup& g, const Connection& c, const Tensor& y, const
   const Tensor  ones(y.type(), 1);
   const Tensors constants = gather(values, c.tail.constants);
   Tensors       pushed    = c.position_preserving ? push(c.tail, constants, {y}, {ones})
-                                                  : push_diagonal(c.tail, constants, {y}, 0, ones, y.size());
+                                                  : push_diagonal(c.tail, constants, {y}, 0, ones, y.shape(), *c.y_layout);
   if (!any_defined(pushed)) return {};
   return g.concat_hidden(instantiated(pushed, c.tail.program.types_of(c.tail.program.results)));
 }
@@ -197,7 +201,7 @@ Tensor HiddenGroup::full_jacobian(const Tensors& hidden_vals, const Tensors& con
   for (size_t m = 0; m < hidden.size(); ++m)
     for (int slot = 0; slot < hidden[m].num_state; ++slot) {
       const Tensor ones = slot_ones(hidden[m], slot, hidden_vals[m].dtype());
-      Tensors      rows = push_positions(transition, const_vals, hidden_vals, m, ones, P);
+      Tensors      rows = push_positions(transition, const_vals, hidden_vals, m, ones, varshape);
       for (size_t k = 0; k < rows.size(); ++k) {
         const Shape shape{P, P, hidden[k].num_state};
         rows[k] = rows[k].defined() ? reshape(rows[k], shape) : Tensor(Type{hidden_vals[k].dtype(), shape}, 0);

@@ -7,15 +7,11 @@
 
 namespace braintrace {
 
-namespace {
-
-// source → operand, then operand → result. Links compose when their ranges on the operand agree, possibly after
-// joining neighbours on one side.
 AxisLinks compose(const AxisLinks& first, const AxisLinks& then) {
   AxisLinks out;
   for (const AxisLink& b : then) {
     if (b.op_begin == b.op_end) continue;
-    // Neighbouring links of `first` that cover [b.op_begin, b.op_end) exactly, in order on both sides.
+    // Neighboring links of `first` that cover [b.op_begin, b.op_end) exactly, in order on both sides.
     AxisLink joined{-1, -1, b.res_begin, b.res_end, b.kind};
     int      at = b.op_begin;
     bool     ok = true;
@@ -64,6 +60,8 @@ AxisLinks meet(const AxisLinks& a, const AxisLinks& b) {
   return out;
 }
 
+namespace {
+
 constexpr Key<ProgramPtr> body_key{"body"};
 
 }  // namespace
@@ -100,35 +98,36 @@ PositionMap follow_positions(const Program& region, size_t arg) {
   return map;
 }
 
-bool keeps_positions(const PositionMap& map, const Program& region, size_t arg, size_t result, int source_axes,
-                     int result_axes, bool may_repeat) {
-  const Var v = region.results[result];
-  if (!map.reached[v]) return true;
+std::optional<Shape> layout_on(const PositionMap& map, const Program& region, size_t arg, size_t result,
+                               int source_axes, int result_axes) {
+  const Var    v    = region.results[result];
   const Shape &from = region.type(region.args[arg]).shape, &to = region.type(v).shape;
   AxisLinks    links;
   for (const AxisLink& l : map.links[v])
     if (l.kind == AxisLink::Kind::Same && l.op_end <= source_axes && l.res_end <= result_axes) links.push_back(l);
   std::sort(links.begin(), links.end(), [](const AxisLink& a, const AxisLink& b) { return a.op_begin < b.op_begin; });
-  // Equal flat positions: the links cover every axis, in the same order on both sides. Size-one axes carry no position.
-  int  s = 0, r = 0;
-  auto skip_source = [&](int until) {
+  // The links cover every axis of the argument, in the same order on both sides. Axes of size one carry no position.
+  Shape      laid(static_cast<size_t>(result_axes), 1);
+  int        s = 0, r = 0;
+  const auto skip_source = [&](int until) {
     for (; s < until; ++s)
       if (from[s] != 1) return false;
     return true;
   };
-  const int extra       = may_repeat ? result_axes - source_axes : 0;  // leading axes along which the argument repeats
-  auto      skip_result = [&](int until) {
-    for (; r < until; ++r)
-      if (to[r] != 1 && r >= extra) return false;
-    return true;
-  };
   for (const AxisLink& l : links) {
-    if (l.op_begin < s || l.res_begin < r) return false;
-    if (!skip_source(l.op_begin) || !skip_result(l.res_begin)) return false;
+    if (l.op_begin < s || l.res_begin < r || !skip_source(l.op_begin)) return std::nullopt;
+    std::copy(to.begin() + l.res_begin, to.begin() + l.res_end, laid.begin() + l.res_begin);
     s = l.op_end;
     r = l.res_end;
   }
-  return skip_source(source_axes) && skip_result(result_axes);
+  return skip_source(source_axes) ? std::optional(laid) : std::nullopt;
+}
+
+bool keeps_positions(const PositionMap& map, const Program& region, size_t arg, size_t result, int axes) {
+  const Var v = region.results[result];
+  if (!map.reached[v]) return true;
+  const Shape& to = region.type(v).shape;
+  return layout_on(map, region, arg, result, axes, axes) == Shape(to.begin(), to.begin() + axes);
 }
 
 }  // namespace braintrace

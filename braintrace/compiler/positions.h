@@ -2,6 +2,8 @@
 // Per-axis dependence: does a region keep positions apart?
 #pragma once
 
+#include <optional>
+
 #include "braintrace/ir/op.h"
 
 namespace braintrace {
@@ -18,10 +20,18 @@ PositionMap follow_positions(const Program& region, size_t arg);
 AxisLinks equation_links(const Eqn& e, const Types& in, const Types& out, size_t k, size_t r);
 bool      judged_by_body(const Eqn& e);
 
-// Result r reads the argument only at its own flat position, over the leading `source_axes` of the argument and
-// `result_axes` of the result. With may_repeat the result may have further leading axes along which the argument is
-// repeated.
-bool keeps_positions(const PositionMap& map, const Program& region, size_t arg, size_t result, int source_axes,
-                     int result_axes, bool may_repeat = false);
+// source → operand, then operand → result. Links compose when their ranges on the operand agree, possibly after
+// joining neighbors on one side; what does not compose is dropped.
+AxisLinks compose(const AxisLinks& first, const AxisLinks& then);
+// What holds along both of two ways from one source to one result.
+AxisLinks meet(const AxisLinks& a, const AxisLinks& b);
+
+// How the argument lies on the result, which it must reach, when no position of the result reads two of the argument:
+// the leading `result_axes` sizes of the result, with one where the argument repeats. The flat positions of that shape
+// are those of the leading `source_axes` of the argument.
+std::optional<Shape> layout_on(const PositionMap& map, const Program& region, size_t arg, size_t result,
+                               int source_axes, int result_axes);
+// Over its leading `axes` the result reads the argument only at its own flat position.
+bool keeps_positions(const PositionMap& map, const Program& region, size_t arg, size_t result, int axes);
 
 }  // namespace braintrace

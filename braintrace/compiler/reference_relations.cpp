@@ -76,8 +76,9 @@ bool connect_as_reference(RelationFinder& find, HiddenParamOpRelation& r) {
                           [&](const Connection& k) { return k.group == g.index; });
     if (c == r.connections.end()) {
       Connection fresh{.group = g.index, .path = PathClass::Direct};
-      fresh.tail = cut_region(find.flow, {r.y}, g.exits(), find.inside(g.index, false));
-      c          = r.connections.insert(r.connections.end(), std::move(fresh));
+      fresh.tail     = cut_region(find.flow, {r.y}, g.exits(), find.inside(g.index, false));
+      fresh.y_layout = RelationFinder::layout_by_shape(r.call, g);
+      c              = r.connections.insert(r.connections.end(), std::move(fresh));
       r.hidden_groups.push_back(g.index);
     }
     const PathClass how = classify(find, r, exit);

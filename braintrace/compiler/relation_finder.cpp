@@ -35,6 +35,17 @@ Stops RelationFinder::inside(int group, bool through_products) const {
   return s;
 }
 
+std::optional<Shape> RelationFinder::layout_by_shape(const EtpCall& call, const HiddenGroup& group) {
+  const Shape &y = call.y.shape, &h = group.varshape;
+  if (size_of(y) == size_of(h)) return h;
+  if (call.op->etp->mixes || y.size() > h.size()) return std::nullopt;
+  Shape laid(h.size() - y.size(), 1);
+  laid.insert(laid.end(), y.begin(), y.end());
+  for (size_t i = 0; i < h.size(); ++i)
+    if (laid[i] != 1 && laid[i] != h[i]) return std::nullopt;
+  return laid;
+}
+
 void RelationFinder::record(DiagnosticKind kind, DiagnosticLevel level, const HiddenParamOpRelation& r,
                             std::string message, std::vector<Path> hidden) {
   log.push_back({kind, level, std::move(message), r.primitive(), r.weight_path, std::move(hidden)});

@@ -25,6 +25,10 @@ struct RelationFinder {
   bool  blocks(const Eqn& e) const;
   bool  cuts(const Eqn& e) const;  // no credit passes it
 
+  // Where the result of the operation lies on the group by its shape alone: at equal flat positions, or, when the
+  // operation does not mix positions, as shapes broadcast. None when neither fits.
+  static std::optional<Shape> layout_by_shape(const EtpCall& call, const HiddenGroup& group);
+
   void record(DiagnosticKind kind, DiagnosticLevel level, const HiddenParamOpRelation& r, std::string message,
               std::vector<Path> hidden = {});
   // An operand with the leaves behind it, not looking through trainable operations, and the plain chain from them to

@@ -3,7 +3,8 @@
 //
 //   direct     y reaches the group without passing another product or another group
 //   mixed      it does so, and also through another product
-//   windowed   only through another product: credit flows inside a window, no trace is kept
+//   windowed   only through another product, or with positions that have no place in the group: credit flows inside a
+//              window, no trace is kept
 #include <algorithm>
 #include <unordered_set>
 
@@ -36,17 +37,29 @@ std::vector<Path> reached_members(const RelationFinder& find, Var y, const Hidde
   return out;
 }
 
+// y on the axes of the group as the tail shows it: the same for every member that y reaches, and shared along an axis
+// only by an operation that does not mix positions. None when that is not proven.
+std::optional<Shape> proven_layout(const EtpCall& call, const HiddenGroup& g, const Program& tail) {
+  const PositionMap    map = follow_positions(tail, 0);
+  std::optional<Shape> all;
+  for (size_t k = 0; k < g.members.size(); ++k) {
+    if (!map.reached[tail.results[k]]) continue;
+    const auto laid = layout_on(map, tail, 0, k, call.y.rank(), static_cast<int>(g.varshape.size()));
+    if (!laid || (all && all != laid) || (call.op->etp->mixes && laid != g.varshape)) return std::nullopt;
+    all = laid;
+  }
+  return all;
+}
+
 Connection connect(const RelationFinder& find, const HiddenParamOpRelation& r, const HiddenGroup& g) {
-  const bool broadcasts = !r.call.op->etp->mixes;  // an operation without x may lack leading axes of the group
   Connection c{.group = g.index, .path = PathClass::Windowed};
   c.hidden_paths        = reached_members(find, r.y, g, false);
   c.tail                = cut_region(find.flow, {r.y}, g.exits(), find.inside(g.index, false));
-  const PositionMap map = follow_positions(c.tail.program, 0);
-  for (size_t k = 0; k < g.members.size(); ++k)
-    c.position_preserving &=
-        keeps_positions(map, c.tail.program, 0, k, r.call.y.rank(), static_cast<int>(g.varshape.size()), broadcasts);
-  const bool same_size = size_of(r.call.y.shape) == size_of(g.varshape);
-  if (c.hidden_paths.empty() || (!same_size && !(broadcasts && c.position_preserving))) {
+  const auto proven     = proven_layout(r.call, g, c.tail.program);
+  c.position_preserving = proven.has_value();
+  c.y_layout            = proven ? proven : RelationFinder::layout_by_shape(r.call, g);
+  c.has_direct_path     = !c.hidden_paths.empty();
+  if (!c.has_direct_path || !c.y_layout) {
     c.hidden_paths = reached_members(find, r.y, g, true);
   } else {
     const Region all          = cut_region(find.flow, {r.y}, g.exits(), find.inside(g.index, true));
@@ -58,11 +71,12 @@ Connection connect(const RelationFinder& find, const HiddenParamOpRelation& r, c
   return c;
 }
 
-// Weights of the products between y and the groups it reaches: leaves behind the operands of these products that do not
-// come from y, not looking through other products.
+// Weights of the products between y and the groups it reaches through products only: leaves behind the operands of
+// these products that do not come from y, not looking through other products.
 std::vector<Path> weights_passed(const RelationFinder& find, const HiddenParamOpRelation& r) {
   std::vector<Path> out;
   for (const Connection& c : r.connections) {
+    if (c.has_direct_path) continue;
     const Stops             stops = find.inside(c.group, true);
     const Vars              after = reach_forward(find.flow, {r.y}, stops);
     std::unordered_set<Var> seen(after.begin(), after.end());
@@ -87,33 +101,45 @@ std::vector<Path> weights_passed(const RelationFinder& find, const HiddenParamOp
   return out;
 }
 
+// What keeps the group out of the trace, or only its direct part in it.
+void explain_connection(RelationFinder& find, const HiddenParamOpRelation& r, const Connection& c) {
+  if (c.path == PathClass::Mixed)
+    find.record(
+        DiagnosticKind::RelationPartialPath, DiagnosticLevel::Warning, r,
+        "part of its way to the state passes another product: the trace follows the direct part, a window the rest",
+        c.hidden_paths);
+  if (c.path != PathClass::Windowed && !c.position_preserving)
+    find.record(
+        DiagnosticKind::RelationTailMovesPositions, DiagnosticLevel::Warning, r,
+        "positions are moved or mixed between the operation and the state: the trace keeps the true diagonal blocks",
+        c.hidden_paths);
+  if (c.path == PathClass::Windowed && c.has_direct_path)
+    find.record(DiagnosticKind::RelationExcludedShapeMismatch, DiagnosticLevel::Warning, r,
+                fmt::format("there is no place for its result {} among the positions {} of the state: exact inside a "
+                            "window, no trace across windows",
+                            to_string(r.call.y.shape), to_string(find.groups[c.group].varshape)),
+                c.hidden_paths);
+}
+
 void explain(RelationFinder& find, const HiddenParamOpRelation& r) {
-  std::vector<Path> hidden;
+  std::vector<Path> traced, beyond;  // states along a trace, states behind another product
   for (const Connection& c : r.connections) {
-    hidden.insert(hidden.end(), c.hidden_paths.begin(), c.hidden_paths.end());
-    if (c.path == PathClass::Mixed)
-      find.record(
-          DiagnosticKind::RelationPartialPath, DiagnosticLevel::Warning, r,
-          "part of its way to the state passes another product: the trace follows the direct part, a window the rest",
-          c.hidden_paths);
-    if (c.path != PathClass::Windowed && !c.position_preserving)
-      find.record(
-          DiagnosticKind::RelationTailMovesPositions, DiagnosticLevel::Warning, r,
-          "positions are moved or mixed between the operation and the state: the trace keeps the true diagonal blocks",
-          c.hidden_paths);
+    explain_connection(find, r, c);
+    if (c.path != PathClass::Windowed) traced.insert(traced.end(), c.hidden_paths.begin(), c.hidden_paths.end());
+    if (!c.has_direct_path) beyond.insert(beyond.end(), c.hidden_paths.begin(), c.hidden_paths.end());
   }
-  if (r.carries_trace()) {
+  if (r.carries_trace())
     find.record(DiagnosticKind::RelationIncluded, DiagnosticLevel::Info, r,
-                fmt::format("{} of {} carries an eligibility trace", r.primitive(), r.weight_path.tuple()), hidden);
-    return;
-  }
+                fmt::format("{} of {} carries an eligibility trace", r.primitive(), r.weight_path.tuple()), traced);
+  if (beyond.empty()) return;
   std::string through;
   for (const Path& p : r.through) through += (through.empty() ? "" : ", ") + p.tuple();
   find.record(DiagnosticKind::RelationExcludedWeightToWeight, DiagnosticLevel::Info, r,
-              fmt::format("it reaches hidden states only through another product ({}): exact inside a window, no trace "
-                          "across windows",
+              fmt::format("it reaches {} only through another product ({}): exact inside a window, no trace across "
+                          "windows",
+                          r.carries_trace() ? "these states" : "hidden states",
                           through.empty() ? "one without a parameter" : through),
-              hidden);
+              beyond);
 }
 
 // Fills r.connections; false, with the reason recorded, when the weight reaches no hidden state.
@@ -130,7 +156,7 @@ bool connect_all(RelationFinder& find, HiddenParamOpRelation& r) {
                     "; its gradient is the same-step one");
     return false;
   }
-  if (!r.carries_trace()) r.through = weights_passed(find, r);
+  r.through = weights_passed(find, r);
   explain(find, r);
   return r.carries_trace() || find.options.tail == TailPolicy::Window;
 }

@@ -85,7 +85,7 @@ int64_t trace_bytes(const ETraceGraph& graph, const HiddenParamOpRelation& r) {
   for (const Connection& c : r.connections)
     if (c.path != PathClass::Windowed)
       for (const Trainable& t : r.trainables) {
-        const Type type = trace_type(r, t, graph.hidden_groups[static_cast<size_t>(c.group)]);
+        const Type type = trace_type(r, c, t, graph.hidden_groups[static_cast<size_t>(c.group)]);
         bytes += type.bytes();
       }
   return bytes;
@@ -211,14 +211,18 @@ std::string CompilationReport::to_str(int level) const {
 
 std::string show_graph(const ETraceGraph& graph) { return CompilationReport(graph).to_str(); }
 
-EtpCall call_at_group(const HiddenParamOpRelation& relation, const HiddenGroup& group) {
+EtpCall call_at_group(const HiddenParamOpRelation& relation, const Connection& connection, const HiddenGroup& group) {
   EtpCall call = relation.call;
-  if (!call.op->etp->mixes) call.y.shape = group.varshape;
+  if (call.op->etp->mixes || !connection.y_layout) return call;
+  for (const EtpWeight& w : call.op->etp->weights(relation.call))
+    if (call.in[w.operand].shape == relation.call.y.shape) call.in[w.operand].shape = *connection.y_layout;
+  call.y.shape = group.varshape;
   return call;
 }
 
-Type trace_type(const HiddenParamOpRelation& relation, const Trainable& trainable, const HiddenGroup& group) {
-  Shape shape = trace_shape(call_at_group(relation, group), trainable.weight);
+Type trace_type(const HiddenParamOpRelation& relation, const Connection& connection, const Trainable& trainable,
+                const HiddenGroup& group) {
+  Shape shape = trace_shape(call_at_group(relation, connection, group), trainable.weight);
   shape.push_back(group.trace_state_width());
   return {relation.call.y.dtype, shape};
 }

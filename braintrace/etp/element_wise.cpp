@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// y = w             w, y : [*V]   D_f : [(B),*V,S]
+// y = w             w : [*V], ones where it is shared   y : [*V]   D_f : [*V,S]
 //
-//   ε_w : [(B),*V,S]   ∂y_v/∂w_v = 1
+//   ε_w : [*V,S]   ∂y_v/∂w = 1 at the place of v
 //
-// There is no x. The trace has the shape of the hidden group, which may have axes that w lacks; fold sums them.
+// There is no x. The trace has the shape of the hidden group, on whose axes w lies; it has size one along those that
+// share it, and fold sums them.
 #include "braintrace/etp/element_wise.h"
-
-#include "braintrace/ops/families.h"
 
 #include "braintrace/base/rng.h"
 #include "braintrace/ops/families.h"

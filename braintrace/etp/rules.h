@@ -33,7 +33,8 @@ struct EtpCall {
   const Op* op;
   Attrs     attrs;
   Types     in;
-  Type      y;  // positions: the result type, or the shape of the group for ops that broadcast over it
+  Type      y;  // positions: the result type, or those of the group for ops that broadcast over it, whose weights then
+                // have size one along the axes of the group that share them
 };
 
 struct EtpRules {

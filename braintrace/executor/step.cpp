@@ -30,7 +30,7 @@ std::vector<TraceSite> trace_sites(const ETraceGraph& graph) {
     for (size_t c = 0; c < relation.connections.size(); ++c) {
       const Connection& connection = relation.connections[c];
       if (connection.path == PathClass::Windowed) continue;
-      const EtpCall call = call_at_group(relation, graph.hidden_groups[connection.group]);
+      const EtpCall call = call_at_group(relation, connection, graph.hidden_groups[connection.group]);
       for (size_t k = 0; k < relation.trainables.size(); ++k)
         out.push_back({static_cast<int>(r), static_cast<int>(c), static_cast<int>(k), connection.group,
                        relation.trainables[k].weight, call});
@@ -283,7 +283,7 @@ void Step::add_operand_gradient(int relation, int trainable, const Tensor& g, Te
   const Trainable& t = graph_.hidden_param_op_relations[relation].trainables[trainable];
   Tensors          leaves;
   for (int l : t.leaves) leaves.push_back(values_[info_.weights[l].var]);
-  const Tensors back = pull_region(t.chain, leaves, {g});
+  const Tensors back = pull_region(t.chain, leaves, {reshape(g, values_[t.operand].shape())});
   for (size_t l = 0; l < t.leaves.size(); ++l)
     leaf_gradients[t.leaves[l]] = add_defined(leaf_gradients[t.leaves[l]], back[l]);
 }

@@ -69,7 +69,7 @@ class Step {
   // Adds Pull_g(F) to the leaf gradients, F : [*varshape,S].
   void pull_future(int group, const Tensor& F, Tensors& leaf_gradients) const;
 
-  // Adds Cᵀ g to the gradients of the leaves behind an operand, C = ∂operand/∂leaves.
+  // Adds Cᵀ g to the gradients of the leaves behind an operand, C = ∂operand/∂leaves; g may lie on the axes of a group.
   void add_operand_gradient(int relation, int trainable, const Tensor& g, Tensors& leaf_gradients) const;
   // J t of a group, J = ∂h_t/∂h_{t-1} in the compiled scope, t : [*varshape,S]; undefined when structurally zero. Over
   // a descended scan J is D, the product of its substeps' blocks.

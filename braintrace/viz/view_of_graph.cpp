@@ -168,7 +168,7 @@ GraphView::Relation relation_view(const ETraceGraph& graph, const HiddenParamOpR
     for (int i : t.leaves) view.leaves.push_back(graph.module_info.weights[static_cast<size_t>(i)].name());
     for (const Connection& c : r.connections) {
       if (c.path == PathClass::Windowed) continue;
-      const Type type = trace_type(r, t, graph.hidden_groups[static_cast<size_t>(c.group)]);
+      const Type type = trace_type(r, c, t, graph.hidden_groups[static_cast<size_t>(c.group)]);
       view.traces.push_back({c.group, type, type.bytes()});
     }
     out.trainables.push_back(std::move(view));

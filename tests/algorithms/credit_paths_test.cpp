@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// Credit at the edges of a model: parameters that positions share, states that hold nothing, states that copy others.
+// Each is compared with the same model written plainly, under every rule, and with plain reverse mode where the rule is
+// exact.
+#include <gtest/gtest.h>
+
+#include "braintrace/algorithms/d_rtrl.h"
+#include "braintrace/algorithms/e_prop.h"
+#include "braintrace/algorithms/es_d_rtrl.h"
+#include "braintrace/algorithms/rtrl.h"
+#include "braintrace/algorithms/snap.h"
+#include "braintrace/algorithms/uoro.h"
+#include "braintrace/compiler/report.h"
+#include "braintrace/etp/dense.h"
+#include "braintrace/etp/element_wise.h"
+#include "braintrace/model/loops.h"
+#include "braintrace/nn/neuron.h"
+#include "braintrace/ops/contract.h"
+#include "braintrace/ops/families.h"
+#include "braintrace/ops/special.h"
+#include "braintrace/zoo/cell.h"
+#include "tests/algorithms/support.h"
+
+namespace braintrace {
+
+namespace {
+
+struct NamedRule {
+  const char*                                            name;
+  std::function<std::unique_ptr<OnlineLearner>(Module&)> make;
+  bool                                                   exact;   // on models whose transition is diagonal
+  bool                                                   linear;  // in the trace: no projection is drawn
+};
+template <class Learner, class... Arguments>
+NamedRule rule(const char* name, bool exact, bool linear, Arguments... arguments) {
+  return {name, [=](Module& m) -> std::unique_ptr<OnlineLearner> { return std::make_unique<Learner>(m, arguments...); },
+          exact, linear};
+}
+const std::vector<NamedRule>& rules() {
+  static const std::vector<NamedRule> list = {
+      rule<D_RTRL>("D_RTRL", true, true),
+      rule<OSTLRecurrent>("OSTLRecurrent", true, true),
+      rule<EProp>("EProp", false, true, 0.5),
+      rule<ES_D_RTRL>("ES_D_RTRL", false, true, TraceDecay{0.9, 0.7}),
+      rule<SnAp>("SnAp", true, true, 2),
+      rule<RTRL>("RTRL", true, true),
+      rule<UORO>("UORO", false, false, UoroOptions{}),
+  };
+  return list;
+}
+
+// A cell, made anew for every gradient, and its inputs.
+struct Trial {
+  std::function<std::shared_ptr<zoo::Cell>()> make;
+  Tensor                                      xs, m = ones({xs.shape()[0]}, DType::F64);
+
+  std::shared_ptr<zoo::Cell> start() const {
+    auto cell = make();
+    set_states(*cell, 21);
+    return cell;
+  }
+  Gradients exact() const { return unrolled(*start(), xs, m); }
+  Gradients steps(const NamedRule& r) const {
+    const auto cell    = start();
+    const auto learner = r.make(*cell);
+    learner->compile_graph(row(xs, 0));
+    return stepwise(*learner, xs, m);
+  }
+  Gradients windows(const NamedRule& r, const std::vector<int64_t>& lengths) const {
+    const auto cell    = start();
+    const auto learner = r.make(*cell);
+    learner->compile_graph(row(xs, 0));
+    return windowed(*learner, xs, m, lengths);
+  }
+  ETraceGraph graph() const { return compile_etrace_graph(*start(), {row(xs, 0).type()}); }
+};
+Trial trial(const Shape& x, std::function<std::shared_ptr<zoo::Cell>()> make, int64_t T = 4) {
+  Shape shape = x;
+  shape.insert(shape.begin(), T);
+  return {std::move(make), normal({DType::F64, shape}, 5)};
+}
+
+// Two ways to write one model: every rule gives both the same gradients, step by step and in windows.
+void expect_same(const Trial& a, const Trial& b, const std::function<bool(const NamedRule&)>& chosen = nullptr) {
+  for (const NamedRule& r : rules()) {
+    if (chosen && !chosen(r)) continue;
+    SCOPED_TRACE(r.name);
+    const Difference apart = difference(a.steps(r), b.steps(r));
+    EXPECT_LT(apart.worst, 1e-12) << apart.leaf;
+    EXPECT_GT(apart.weakest, 1e-3);
+    EXPECT_LT(gap(a.windows(r, {1, 3}), b.windows(r, {1, 3})), 1e-12);
+  }
+}
+void expect_exact(const Trial& t) {
+  const Gradients want = t.exact();
+  for (const NamedRule& r : rules()) {
+    if (!r.exact || std::string(r.name) == "OSTLRecurrent") continue;  // without products it is D-RTRL
+    SCOPED_TRACE(r.name);
+    const Difference apart = difference(t.steps(r), want);
+    EXPECT_LT(apart.worst, 1e-11) << apart.leaf;
+    EXPECT_GT(apart.weakest, 1e-3);
+    EXPECT_LT(gap(t.windows(r, {1, 3}), want), 1e-11);
+  }
+}
+
+// Parameters on shared axes ------------------------------------------------------------------------------------------
+
+using Map = std::function<Tensor(const Tensor&)>;
+
+// h ← σ(a) h + tanh(x + b), a : the weight, read as spread(element_wise(a)); b : one value per position
+std::shared_ptr<zoo::Cell> decaying(const Shape& hidden, const Tensor& weight, const Map& spread, int states = 1) {
+  auto       cell = zoo::make_cell();
+  const auto a    = cell->keep("a", ParamState(weight));
+  const auto b    = cell->keep("b", ParamState(normal({DType::F64, hidden}, 8)));
+  const auto h    = cell->keep("h", HiddenState(zeros(hidden, DType::F64)));
+  const auto g    = states > 1 ? cell->keep("g", HiddenState(zeros(hidden, DType::F64))) : h;
+  cell->step      = [=](const Tensor& x) {
+    const Tensor decay = sigmoid(spread(element_wise(a.value())));
+    h.set(decay * h.value() + tanh(x + element_wise(b.value())) - (states > 1 ? 0.3 * g.value() : 0.0 * x));
+    if (states > 1) g.set(0.8 * g.value() + 0.2 * decay * h.value());
+    return states > 1 ? h.value() + g.value() : h.value();
+  };
+  return cell;
+}
+
+struct Sharing {
+  Shape weight, hidden;
+  Map   spread;
+  Shape layout;  // of the weight on the axes of the state
+};
+const std::vector<Sharing>& sharings() {
+  const Map                         plain = [](const Tensor& w) { return w; };
+  static const std::vector<Sharing> list  = {
+       {{1}, {4}, plain, {1}},
+       {{}, {3}, plain, {1}},
+       {{3}, {2, 3}, plain, {1, 3}},
+       {{2, 1}, {2, 3}, plain, {2, 1}},
+       {{2, 1, 3}, {2, 2, 3}, plain, {2, 1, 3}},
+       {{3}, {3, 3}, [](const Tensor& w) { return expand_dims(w, 1); }, {3, 1}},
+       {{6},
+        {2, 2, 3},
+        [](const Tensor& w) {
+         return reshape(w, {2, 3});
+       },
+        {1, 2, 3}},
+       {{1}, {1}, plain, {1}},
+       {{3}, {1, 3}, plain, {1, 3}},
+  };
+  return list;
+}
+
+TEST(SharedParameters, AreExactWherePositionsStayApart) {
+  int states = 1;
+  for (const Sharing& s : sharings()) {
+    SCOPED_TRACE(to_string(s.weight) + " on " + to_string(s.hidden));
+    states = 3 - states;
+    expect_exact(trial(s.hidden, [=] {
+      return decaying(s.hidden, normal({DType::F64, s.weight}, 3), s.spread, states);
+    }));
+  }
+}
+
+// The gradient of a shared value is the sum of the gradients of as many values as it stands for.
+TEST(SharedParameters, SumWhatTheirCopiesWouldGet) {
+  for (const Sharing& s : sharings()) {
+    SCOPED_TRACE(to_string(s.weight) + " on " + to_string(s.hidden));
+    const Tensor weight = normal({DType::F64, s.weight}, 3);
+    const Tensor copies = broadcast_to(reshape(weight, s.layout), s.hidden);
+    const Trial  shared = trial(s.hidden, [=] { return decaying(s.hidden, weight, s.spread, 2); });
+    const Trial  apart  = trial(s.hidden, [=] {
+      return decaying(
+            s.hidden, copies, [](auto& w) { return w; }, 2);
+    });
+    for (const NamedRule& r : rules()) {
+      if (r.exact || !r.linear) continue;
+      SCOPED_TRACE(r.name);
+      const auto expect_summed = [&](const Gradients& one, const Gradients& many) {
+        const Tensor want = reshape(sum_to(many.at({"a"}, ""), s.layout), s.weight);
+        EXPECT_LT(std::sqrt(squared(one.at({"a"}, "") - want).item()), 1e-12 * std::sqrt(squared(want).item()));
+        EXPECT_GT(squared(want).item(), 1e-6);
+      };
+      expect_summed(shared.steps(r), apart.steps(r));
+      expect_summed(shared.windows(r, {1, 3}), apart.windows(r, {1, 3}));
+    }
+  }
+}
+
+// A tail that mixes positions has the same trace with and without a batch.
+TEST(SharedParameters, DoNotDependOnTheBatchWhereTheTailMixes) {
+  const auto mixing = [](const Shape& hidden) {
+    return decaying(hidden, normal({DType::F64, {3}}, 3), [](const Tensor& w) { return w - mean(tanh(w)); });
+  };
+  Trial one = trial({3}, [=] { return mixing({3}); }), both = trial({2, 3}, [=] { return mixing({2, 3}); });
+  both.xs = broadcast_to(expand_dims(one.xs, 1), {4, 2, 3});
+  for (Trial* t : {&one, &both}) {
+    const auto made = t->make;
+    t->make         = [=] {
+      auto cell = made();
+      for (const auto& [path, state] : cell->states())
+        if (path.str() == "b") state.set(broadcast_to(Tensor(Type{DType::F64, {3}}, 0.2), state.value().shape()));
+      return cell;
+    };
+  }
+  EXPECT_FALSE(both.graph().hidden_param_op_relations.at(0).connections.at(0).position_preserving);
+  const auto gradient = [](const Trial& t, bool windows) {
+    const auto cell = t.make();  // both rows start from zero
+    D_RTRL     learner(*cell);
+    learner.compile_graph(row(t.xs, 0));
+    return (windows ? windowed(learner, t.xs, t.m, {1, 3}) : stepwise(learner, t.xs, t.m)).at({"a"}, "");
+  };
+  for (const bool windows : {false, true}) {
+    const Tensor a = gradient(one, windows), b = gradient(both, windows);
+    EXPECT_LT(squared(b - 2.0 * a).item(), 1e-24 * squared(b).item());
+  }
+}
+
+TEST(SharedParameters, OneTimeConstantForAllNeurons) {
+  const Environment::Scope dt({.dt = 1.0});
+  for (const Shape& shape : {Shape{1}, Shape{4}}) {
+    const Trial t = trial({3}, [=] {
+      auto cell = zoo::make_cell();
+      auto w    = cell->keep("w", ParamState(normal({DType::F64, {3, 4}}, 3)));
+      auto neuron =
+          cell->part("n", nn::LIF(4, {.tau = ParamState(full(shape, 5.0, DType::F64)), .surrogate = "sigmoid"}));
+      init_all_states(*cell);
+      cell->step = [=](const Tensor& x) mutable {
+        const Tensor z = neuron(matmul(x, w.value()));
+        return z + neuron.V.value();
+      };
+      return cell;
+    });
+    expect_exact(t);
+  }
+}
+
+}  // namespace
+
+}  // namespace braintrace
