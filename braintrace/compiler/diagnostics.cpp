@@ -17,6 +17,7 @@ constexpr std::string_view kind_names[] = {
     "trainable_invar_not_paramstate",
     "transition_mixes_positions",
     "short_term_state_promoted",
+    "state_holds_nothing",
     "hidden_group_merged",
     "cond_if_converted",
     "cond_conversion_skipped",

@@ -28,6 +28,7 @@ enum class DiagnosticKind : uint8_t {
   TrainableInvarNotParamState,
   TransitionMixesPositions,
   ShortTermStatePromoted,
+  StateHoldsNothing,
   HiddenGroupMerged,
   CondIfConverted,
   CondConversionSkipped,

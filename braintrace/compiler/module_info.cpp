@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Traces one step of a model. Afterwards every hidden state has an entry value and an exit value of its own, the exit
-// made by an equation: a state that is only read, only overwritten, aliased or set to a constant is no special case
-// later.
+// made by an equation: a state that is only read, aliased or set to a constant is no special case later. A state whose
+// old value nobody reads holds nothing: it is no hidden state, and its new value is a value like any other.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -11,7 +11,9 @@
 
 #include "braintrace/compiler/canonicalize.h"
 #include "braintrace/compiler/graph.h"
+#include "braintrace/control/scan_parts.h"
 #include "braintrace/ops/copy.h"
+#include "braintrace/transforms/walk.h"
 
 namespace braintrace {
 
@@ -66,6 +68,32 @@ void own_exit(IndexedStep& in, const StateLeaf& leaf, std::set<Var>& taken) {
     exit = fresh;
     taken.insert(fresh);
   }
+}
+
+// A loop that takes v only as the start of carried values, which its first turn replaces without reading them.
+bool replaces(const Eqn& e, Var v) {
+  if (e.op != &scan_op) return false;
+  const ScanParts scan(e.attrs);
+  Mask            start(e.in.size());
+  for (size_t i = 0; i < e.in.size(); ++i) {
+    if (e.in[i] != v) continue;
+    if (i < scan.consts || i >= scan.consts + scan.carry) return false;
+    start[i] = true;
+  }
+  return scan.length > 0 && !any_true(result_dependence(scan.body, start));
+}
+
+// Some result of the step depends on the old value.
+bool reads_old_value(IndexedStep& in, const StateLeaf& leaf) {
+  if (!in.reads.find(leaf)) return false;
+  const Program& p   = in.step.program;
+  const Var      old = in.entry(leaf);
+  Mask           depends(p.types.size());
+  depends[old] = true;
+  for (const Eqn& e : p.eqns)
+    if (std::any_of(e.in.begin(), e.in.end(), [&](Var v) { return depends[v] && (v != old || !replaces(e, v)); }))
+      for (Var v : e.out) depends[v] = true;
+  return std::any_of(p.results.begin(), p.results.end(), [&](Var v) { return depends[v]; });
 }
 
 // Which short-term states carry a recurrence through a trainable operation: their old value reaches their new one, and
@@ -189,9 +217,18 @@ ModuleInfo extract_module_info(Module& model, const Types& args, const CompileOp
   for (const StateLeaf& leaf : touched) {
     require(!leaf.state.is_param() || !step.writes.find(leaf),
             "parameter {}: the step writes it; only an optimiser may.", info.path_of(leaf.state).str());
-    if (leaf.state.is_hidden())
-      hidden.push_back(leaf);
-    else if (recurrent.find(leaf)) {
+    if (leaf.state.is_hidden()) {
+      if (options.as_reference || reads_old_value(step, leaf))
+        hidden.push_back(leaf);
+      else
+        log.push_back({DiagnosticKind::StateHoldsNothing,
+                       DiagnosticLevel::Info,
+                       "nothing reads the old value of this state: it holds nothing from step to step, and credit "
+                       "passes through its new value",
+                       "",
+                       {},
+                       {info.path_of(leaf.state)}});
+    } else if (recurrent.find(leaf)) {
       hidden.push_back(leaf);
       log.push_back(
           {DiagnosticKind::ShortTermStatePromoted,

@@ -185,8 +185,11 @@ std::string CompilationReport::to_str(int level) const {
   out += section("The hidden groups are:", group_items(graph_));
 
   std::vector<std::string> states;
-  for (const Path& p : dynamic_states())
-    states.push_back(fmt::format("Dynamic state {}: {}", states.size(), p.tuple()));
+  for (const Path& p : dynamic_states()) {
+    const bool empty = !graph_.explain({.hidden_path = p, .kind = DiagnosticKind::StateHoldsNothing}).empty();
+    states.push_back(fmt::format("Dynamic state {}: {}{}", states.size(), p.tuple(),
+                                 empty ? "; nothing reads its old value, so credit passes through it" : ""));
+  }
   if (!states.empty()) out += section("The dynamic states, which no trace follows, are:", states);
 
   const auto relations = relation_items(graph_);

@@ -233,6 +233,102 @@ TEST(SharedParameters, OneTimeConstantForAllNeurons) {
   }
 }
 
+// States that hold nothing --------------------------------------------------------------------------------------------
+
+enum class Stored { No, Yes, ReadAndIgnored };
+
+// i = tanh(x w);  I ← i;  V ← 0.9 V + i;  returns V and i
+std::shared_ptr<zoo::Cell> synaptic(Stored stored, const Shape& batch, bool recurrent) {
+  auto  cell    = zoo::make_cell();
+  Shape V_shape = batch;
+  V_shape.push_back(4);
+  const auto w = cell->keep("w", ParamState(normal({DType::F64, {3, 4}}, 3)));
+  const auto u = cell->keep("u", ParamState(normal({DType::F64, {4, 4}}, 4, 0.3)));
+  const auto V = cell->keep("V", HiddenState(zeros(V_shape, DType::F64)));
+  const auto I = cell->keep("I", HiddenState(zeros(V_shape, DType::F64)));
+  const auto J = cell->keep("J", HiddenState(zeros(V_shape, DType::F64)));
+  cell->step   = [=](const Tensor& x) {
+    Tensor i = tanh(matmul(x, w.value()) +
+                      (recurrent ? matmul(V.value(), u.value()) : dot(x, slice_axis(u.value(), 0, 0, 3))));
+    if (stored == Stored::ReadAndIgnored) tanh(I.value());
+    if (stored != Stored::No) {
+      I.set(i);
+      J.set(2.0 * I.value());
+      i = 0.5 * J.value();
+    }
+    V.set(0.9 * V.value() + i);
+    return V.value() + 0.3 * i;
+  };
+  return cell;
+}
+
+TEST(StatesThatHoldNothing, ChangeNoGradient) {
+  struct Case {
+    Stored stored;
+    Shape  batch;
+    bool   recurrent;
+  };
+  for (const Case& c :
+       {Case{Stored::Yes, {}, true}, Case{Stored::Yes, {2}, false}, Case{Stored::ReadAndIgnored, {}, false}}) {
+    Shape x = c.batch;
+    x.push_back(3);
+    expect_same(trial(x, [=] { return synaptic(c.stored, c.batch, c.recurrent); }),
+                trial(x, [=] { return synaptic(Stored::No, c.batch, c.recurrent); }));
+  }
+}
+
+TEST(StatesThatHoldNothing, AreExactAndTheReportSaysSo) {
+  const auto cell = [] {
+    auto       c = zoo::make_cell();
+    const auto w = c->keep("w", ParamState(normal({DType::F64, {3, 4}}, 3)));
+    const auto V = c->keep("V", HiddenState(zeros({4}, DType::F64))),
+               I = c->keep("I", HiddenState(zeros({4}, DType::F64)));
+    c->step      = [=](const Tensor& x) {
+      const Tensor i = tanh(matmul(x, w.value()));
+      I.set(i);
+      V.set(0.9 * V.value() + i);
+      return V.value();
+    };
+    return c;
+  };
+  const Trial t = trial({3}, cell);
+  expect_exact(t);
+  const ETraceGraph g = t.graph();
+  ASSERT_EQ(g.hidden_groups.size(), 1u);
+  EXPECT_EQ(g.hidden_groups[0].hidden_paths, (std::vector<Path>{{"V"}}));
+  EXPECT_EQ(g.explain({.hidden_path = Path{"I"}, .kind = DiagnosticKind::StateHoldsNothing}).size(), 1u);
+  EXPECT_NE(show_graph(g).find("('I',); nothing reads its old value, so credit passes through it"), std::string::npos)
+      << show_graph(g);
+}
+
+// Inside a loop of the step, unrolled or followed substep by substep.
+TEST(StatesThatHoldNothing, ChangeNoGradientInsideALoop) {
+  const auto cell = [](bool stored, int64_t substeps) {
+    auto       c = zoo::make_cell();
+    const auto w = c->keep("w", ParamState(normal({DType::F64, {3, 4}}, 3)));
+    const auto V = c->keep("V", HiddenState(zeros({4}, DType::F64))),
+               I = c->keep("I", HiddenState(zeros({4}, DType::F64)));
+    c->step      = [=](const Tensor& x) {
+      for_loop(
+          [&](const Tensor& k) {
+            const Tensor i = tanh(matmul(x, w.value()) * k);
+            if (stored) I.set(i);
+            V.set(0.9 * V.value() + 0.1 * i);
+            return i;
+          },
+          1.0 + 0.1 * convert(arange(substeps), DType::F64));
+      return V.value();
+    };
+    return c;
+  };
+  for (const int64_t substeps : {3, 20}) {
+    SCOPED_TRACE(substeps);
+    const auto no_factorised = [=](const NamedRule& r) { return substeps < 16 || std::string(r.name) != "ES_D_RTRL"; };
+    expect_same(trial({3}, [=] { return cell(true, substeps); }), trial({3}, [=] { return cell(false, substeps); }),
+                no_factorised);
+  }
+}
+
 }  // namespace
 
 }  // namespace braintrace

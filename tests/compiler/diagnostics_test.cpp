@@ -128,6 +128,11 @@ const std::vector<Trigger>& triggers() {
          p.s.set(tanh(x + matmul(p.s.value(), p.w.value())));
          return 0.5 * p.h.value() + p.s.value();
        }},
+      {K::StateHoldsNothing, L::Info,
+       [](Parts& p, auto& x) {
+         p.g.set(matmul(x, p.w.value()));
+         return 0.5 * p.h.value() + p.g.value();
+       }},
       {K::HiddenGroupMerged, L::Info,
        [](Parts& p, auto& x) {
          p.g.set(0.5 * p.g.value() + p.h.value());

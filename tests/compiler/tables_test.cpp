@@ -240,7 +240,7 @@ TEST(SmallPrograms, AStateWrittenByOneEquationStillFeedsTheNext) {
     const auto g = s.compile([=](Small& m, const Tensor& x) {
       const Tensor next = 0.9 * m.h.value();
       m.h.set(offset == 0 ? next : next + offset * x);
-      m.g.set(tanh(m.h.value() + x) + matmul(x, m.W.value()));
+      m.g.set(tanh(m.h.value() + x) + matmul(x + m.g.value(), m.W.value()));
     });
     ASSERT_EQ(g.hidden_groups.size(), 1u);
     EXPECT_EQ(names(g.hidden_groups[0].hidden_paths), (Names{"h", "g"}));
@@ -286,7 +286,7 @@ TEST(SmallPrograms, AMemberOverwrittenByDataHasAZeroRow) {
 TEST(SmallPrograms, TwoStatesOfOneValueAreBothThere) {
   Small      s;
   const auto g = s.compile([](Small& m, const Tensor& x) {
-    const Tensor y = 0.5 * m.h.value() + matmul(x, m.W.value());
+    const Tensor y = 0.5 * m.h.value() + matmul(x + m.g.value(), m.W.value());
     m.h.set(y);
     m.g.set(y);
   });
@@ -313,7 +313,10 @@ TEST(SmallPrograms, AStateThatIsOnlyReadKeepsItself) {
 
 TEST(SmallPrograms, AStateOverwrittenByTheInputForgets) {
   Small      s;
-  const auto g = s.compile([](Small& m, const Tensor& x) { m.h.set(x); });
+  const auto g = s.compile([](Small& m, const Tensor& x) {
+    m.g.set(0.1 * m.g.value() + matmul(m.h.value(), m.W.value()));
+    m.h.set(x);
+  });
   EXPECT_LT(max_difference(reshape(D_of(g), {4}), 0.0 * four_ones), 1e-9);
 }
 
