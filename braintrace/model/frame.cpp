@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "braintrace/ops/copy.h"
+
 namespace braintrace {
 
 namespace {
@@ -67,6 +69,7 @@ Tensor StateFrame::read(const State& state, const std::string& leaf) {
   const Tensor input                 = trace_->argument(type_of(state, leaf));
   index_[{state.cell().get(), leaf}] = touched_.size();
   touched_.push_back({{state, leaf}, input, input, false});
+  taken_.insert(input.trace_var());
   return input;
 }
 
@@ -85,8 +88,19 @@ void StateFrame::write(const State& state, const std::string& leaf, const Tensor
     touched_.push_back({{state, leaf}, {}, {}, true});
     t = &touched_.back();
   }
-  t->value   = value;
+  t->value   = own(value);
   t->written = true;
+}
+
+// Who reads the state must be told from who reads another: a value that a state holds already gets a new name.
+Tensor StateFrame::own(const Tensor& value) {
+  if (!value.is_traced() || !is_float(value.dtype())) return value;
+  StateFrame* frame = this;
+  while (frame && frame->trace_ != value.trace()) frame = frame->outer_;
+  if (!frame) return value;
+  const Tensor mine = frame->taken_.contains(value.trace_var()) ? copy(value) : value;
+  frame->taken_.insert(mine.trace_var());
+  return mine;
 }
 
 void StateFrame::add_names(const State& state, std::set<std::string>& names) const {

@@ -89,12 +89,14 @@ class StateFrame {
 
  private:
   Touched* find(const State& state, const std::string& leaf);
+  Tensor   own(const Tensor& value);  // under a name that no other state has
 
   std::shared_ptr<Builder>                                   trace_;
   StateSet                                                   lanes_;
   TraceFor                                                   purpose_;
   StateFrame*                                                outer_;
   std::vector<Touched>                                       touched_;
+  std::set<Var>                                              taken_;  // values of the trace that states hold or held
   std::map<std::pair<const StateCell*, std::string>, size_t> index_;
 };
 

@@ -329,6 +329,49 @@ TEST(StatesThatHoldNothing, ChangeNoGradientInsideALoop) {
   }
 }
 
+// States that copy others ---------------------------------------------------------------------------------------------
+
+// c is set to a value that another state or the input has; `by_name` leaves it at that, otherwise an equation makes it.
+// Readers of c read c, not what it was copied from.
+enum class Copied { OldState, OwnOldState, NewState, Input };
+std::shared_ptr<zoo::Cell> copying(Copied what, bool by_name, const Shape& batch) {
+  auto  cell  = zoo::make_cell();
+  Shape shape = batch;
+  shape.push_back(3);
+  const auto w = cell->keep("w", ParamState(normal({DType::F64, {3, 3}}, 3)));
+  const auto v = cell->keep("v", ParamState(normal({DType::F64, {3, 3}}, 4)));
+  const auto h = cell->keep("h", HiddenState(zeros(shape, DType::F64))),
+             c = cell->keep("c", HiddenState(zeros(shape, DType::F64))),
+             g = cell->keep("g", HiddenState(zeros(shape, DType::F64)));
+  cell->step   = [=](const Tensor& x) {
+    const Tensor old_h = h.value(), old_c = c.value();
+    const Tensor next = 0.8 * old_h + tanh(matmul(x, w.value()));
+    if (what == Copied::NewState) h.set(next);
+    const Tensor from = what == Copied::OldState      ? old_h
+                          : what == Copied::OwnOldState ? old_c
+                          : what == Copied::NewState    ? h.value()
+                                                        : x;
+    c.set(by_name ? from : 1.0 * from);
+    const Tensor read = tanh(c.value());
+    if (what != Copied::NewState) h.set(next + 0.3 * old_c);
+    g.set(0.7 * g.value() + 0.5 * read + tanh(matmul(x, v.value())) + 0.2 * old_c);
+    return g.value() + read + 0.1 * h.value();
+  };
+  return cell;
+}
+
+TEST(StatesThatCopyOthers, AreReadUnderTheirOwnName) {
+  for (const Copied what : {Copied::OldState, Copied::OwnOldState, Copied::NewState, Copied::Input}) {
+    SCOPED_TRACE(static_cast<int>(what));
+    const Shape batch = what == Copied::OldState ? Shape{2} : Shape{};
+    Shape       x     = batch;
+    x.push_back(3);
+    const Trial named = trial(x, [=] { return copying(what, true, batch); });
+    expect_same(named, trial(x, [=] { return copying(what, false, batch); }));
+    expect_exact(named);
+  }
+}
+
 }  // namespace
 
 }  // namespace braintrace
