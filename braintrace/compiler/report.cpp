@@ -24,17 +24,24 @@ bool excludes(DiagnosticKind kind) {
   }
 }
 
-// The operations that read a parameter, by name.
-std::vector<std::string> readers(const ModuleInfo& info, const Path& path) {
+// Who reads a parameter that no trainable operation reads as a weight, and what follows from that.
+std::string why_untraced(const ModuleInfo& info, const Path& path) {
   std::set<Var> leaves;
   for (const WeightVar& w : info.weights)
     if (w.path == path) leaves.insert(w.var);
-  std::vector<std::string> names;
+  std::vector<std::string> plain, trainable;  // operations, by name
   for (const Eqn& e : info.program().eqns) {
     const bool reads = std::any_of(e.in.begin(), e.in.end(), [&](Var v) { return leaves.count(v) > 0; });
+    auto&      names = e.op->etp ? trainable : plain;
     if (reads && std::find(names.begin(), names.end(), e.op->name) == names.end()) names.emplace_back(e.op->name);
   }
-  return names;
+  if (plain.empty() && trainable.empty()) return "one step of the model does not read it";
+  std::vector<std::string> parts;
+  if (!plain.empty())
+    parts.push_back(fmt::format("read by {}, which is no trainable operation", fmt::join(plain, ", ")));
+  if (!trainable.empty())
+    parts.push_back(fmt::format("read by {} as data, not as its weight", fmt::join(trainable, ", ")));
+  return fmt::format("{}: it learns from the present step only", fmt::join(parts, ", and "));
 }
 
 std::string tuples(const std::vector<Path>& paths) {
@@ -145,14 +152,7 @@ std::vector<CompilationReport::ExcludedWeight> CompilationReport::excluded_weigh
     ExcludedWeight w{path, std::nullopt, ""};
     for (const CompilationRecord& r : graph_.diagnostics)
       if (!w.reason && r.weight_path == path && excludes(r.kind)) w.reason = r.kind, w.why = r.message;
-    if (!w.reason) {
-      const auto names = readers(graph_.module_info, path);
-      w.why            = names.empty() ? "one step of the model does not read it"
-                                       : fmt::format(
-                                             "read by {}, which is no trainable operation: it learns from the present "
-                                                        "step only",
-                                             fmt::join(names, ", "));
-    }
+    if (!w.reason) w.why = why_untraced(graph_.module_info, path);
     out.push_back(std::move(w));
   }
   return out;

@@ -4,9 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include "braintrace/etp/dense.h"
 #include "braintrace/nn/conv.h"
 #include "braintrace/nn/linear.h"
 #include "braintrace/nn/rnn.h"
+#include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 
 namespace braintrace {
@@ -100,6 +102,34 @@ TEST(Report, TheConvolutionIsAssociatedWithTheHiddenGroup) {
   const auto reference = compiled<ConvRNN>({28, 28, 1}, CompileOptions::reference());
   expect_in_order(show_graph(reference), {"The weights without a trace are:",
                                           "('conv', 'weight') (excluded: relation_excluded_weight_to_weight)"});
+}
+
+// The operation may be trainable and read the parameter as its data.
+TEST(Report, AWeightWithoutATraceSaysHowItIsRead) {
+  struct Model : nn::Module {
+    ParamState  data  = state("data", ParamState(Array::of<double>({1, 2, 3}, {3})));
+    ParamState  plain = state("plain", ParamState(Array::of<double>({1, 2, 3}, {3})));
+    ParamState  both  = state("both", ParamState(Array::of<double>({1, 2, 3}, {3})));
+    ParamState  idle  = state("idle", ParamState(Array::of<double>({1, 2, 3}, {3})));
+    ParamState  w     = state("w", ParamState(Tensor(Type{DType::F64, {3, 3}}, 0.1).array()));
+    HiddenState h     = state("h", HiddenState(Array::of<double>({0, 0, 0}, {3})));
+    Tensor      update(const Tensor& x) override {
+      h.set(0.5 * h.value() + x * plain.value() + tanh(both.value()) + matmul(data.value(), w.value()) +
+                 matmul(both.value(), w.value()));
+      return h.value();
+    }
+  } model;
+  const ETraceGraph                  graph = compile_etrace_graph(model, {{DType::F64, {3}}});
+  std::map<std::string, std::string> why;
+  for (const auto& w : CompilationReport(graph).excluded_weights()) why[w.path.str()] = w.why;
+  const std::map<std::string, std::string> want = {
+      {"data", "read by matmul as data, not as its weight: it learns from the present step only"},
+      {"plain", "read by mul, which is no trainable operation: it learns from the present step only"},
+      {"both",
+       "read by tanh, which is no trainable operation, and read by matmul as data, not as its weight: it learns "
+       "from the present step only"},
+      {"idle", "one step of the model does not read it"}};
+  EXPECT_EQ(why, want);
 }
 
 TEST(Report, LevelTwoContainsLevelOne) {
