@@ -26,12 +26,6 @@ constexpr Key<Ints>        lhs_contract{"lhs_contract"};
 constexpr Key<ProgramPtrs> branches_key{"branches"};
 constexpr Key<ProgramPtr>  body_key{"body"};
 
-bool is_series(const Eqn& e) {
-  static const std::set<std::string_view> series = {"tanh", "exp",   "log",   "logistic", "sin", "cos",  "erf",
-                                                    "pow",  "log1p", "expm1", "sqrt",     "div", "atan2"};
-  return series.contains(e.op->name);
-}
-
 void add(Work& to, const Work& w, double times) {
   to.products += times * w.products;
   to.elements += times * w.elements;
@@ -80,7 +74,7 @@ Work work_of_stage(const Program& p, const codegen::Stage& s) {
     const double products = products_of(p, e);
     w.products += products;
     if (products == 0)
-      (is_series(e) ? w.series : w.elements) +=
+      (cost_class(e.op->name) == CostClass::Series ? w.series : w.elements) +=
           static_cast<double>(s.loop ? size_of(s.space) : p.type(e.out[0]).size());
   }
   return w;
@@ -118,6 +112,22 @@ double timed(const F& f, const std::vector<Shape>& shapes) {
 }
 
 }  // namespace
+
+std::optional<CostClass> cost_class(std::string_view op) {
+  static const std::set<std::string_view> simple = {
+      "abs",     "add",           "and",         "ceil",          "clamp",     "copy",   "equal", "floor",
+      "greater", "greater_equal", "integer_pow", "is_finite",     "is_inf",    "is_nan", "less",  "less_equal",
+      "max",     "min",           "mul",         "neg",           "not_equal", "or",     "relu",  "round",
+      "sign",    "spike",         "square",      "stop_gradient", "sub",       "xor"};
+  static const std::set<std::string_view> series = {
+      "acos",    "acosh", "asin",     "asinh",    "atan", "atan2",     "atanh", "cbrt",       "cos",    "cosh",
+      "digamma", "div",   "erf",      "erf_inv",  "erfc", "exp",       "exp2",  "expm1",      "lgamma", "log",
+      "log1p",   "log2",  "log_cosh", "logit",    "mod",  "polygamma", "pow",   "reciprocal", "rem",    "rsqrt",
+      "sigmoid", "sin",   "sinh",     "softplus", "sqrt", "tan",       "tanh"};
+  if (simple.contains(op)) return CostClass::Simple;
+  if (series.contains(op)) return CostClass::Series;
+  return std::nullopt;
+}
 
 Work work_of(const Program& p) {
   Work w;

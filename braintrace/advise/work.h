@@ -2,6 +2,9 @@
 // How much a program has to do: its stages as the code generator fuses them, loops counted as often as they run.
 #pragma once
 
+#include <optional>
+#include <string_view>
+
 #include "braintrace/ir/program.h"
 
 namespace braintrace {
@@ -9,7 +12,7 @@ namespace braintrace {
 struct Work {
   double products   = 0;  // multiply-adds of matrix products and convolutions
   double elements   = 0;  // elementary operations in loops
-  double series     = 0;  // those among functions that are computed by a series
+  double series     = 0;  // those among them that take a series, a root or a division
   double far_bytes  = 0;  // memory traffic of stages that exceed the processor's cache
   double near_bytes = 0;  // of the others
   double stages     = 0;
@@ -17,6 +20,12 @@ struct Work {
   double flops() const { return 2 * products + elements + 8 * series; }
   double bytes() const { return far_bytes + near_bytes; }
 };
+
+// An elementary operation takes some instructions, or a series, a root or a division. Of operations that are not
+// elementwise nothing is said: what they do beside products is moving and adding elements.
+enum class CostClass : uint8_t { Simple, Series };
+std::optional<CostClass> cost_class(std::string_view op);
+
 // Of a lowered program.
 Work work_of(const Program& program);
 

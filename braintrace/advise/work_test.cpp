@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/advise/work.h"
+
+#include <gtest/gtest.h>
+
+#include "braintrace/codegen/lower.h"
+#include "braintrace/ir/builder.h"
+#include "braintrace/ops/math.h"
+#include "braintrace/ops/special.h"
+
+namespace braintrace {
+namespace {
+
+// Whoever adds an elementwise operation says what it costs.
+TEST(Work, EveryElementwiseOperationHasACostClass) {
+  int count = 0;
+  for (const Op* op : all_ops()) {
+    if (!op->is_elementwise()) continue;
+    EXPECT_TRUE(cost_class(op->name)) << op->name << " is in neither list of cost_class (advise/work.cpp)";
+    ++count;
+  }
+  EXPECT_GT(count, 50);
+}
+
+TEST(Work, FunctionsAreDearerThanSums) {
+  const auto series_of = [](Tensor (*f)(const Tensor&)) {
+    const Traced t = trace({{DType::F32, {100}}}, [&](const Tensors& in) -> Tensors { return {f(in[0])}; });
+    return work_of(codegen::lowered(t.program)).series;
+  };
+  for (const auto f : {tanh, exp, sigmoid, softplus, rsqrt, sqrt, reciprocal}) EXPECT_EQ(series_of(f), 100);
+  for (const auto f : {neg, square, abs}) EXPECT_EQ(series_of(f), 0);
+}
+
+}  // namespace
+}  // namespace braintrace
