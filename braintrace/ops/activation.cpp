@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/ops/activation.h"
 
+#include <numbers>
+
 #include "braintrace/ops/compare.h"
 #include "braintrace/ops/math.h"
 
@@ -53,10 +55,10 @@ constinit const Op gelu_op = elementwise_composite({
     .name   = "gelu",
     .doc    = "Gaussian error linear unit",
     .expand = [](const Op&, const Tensors& in, const Attrs& a) -> Tensors {
-      constexpr double inverse_sqrt2 = 0x1.6a09e667f3bcdp-1, sqrt_2_over_pi = 0x1.988453365c9d4p-1;
-      const Tensor&    x = in[0];
-      if (!a[approximate_key]) return {0.5 * x * erfc(-inverse_sqrt2 * x)};
-      return {0.5 * x * (1 + tanh(sqrt_2_over_pi * (x + 0.044715 * integer_pow(x, 3))))};
+      using std::numbers::sqrt2, std::numbers::inv_sqrtpi;
+      const Tensor& x = in[0];
+      if (!a[approximate_key]) return {0.5 * x * erfc(-sqrt2 / 2 * x)};
+      return {0.5 * x * (1 + tanh(sqrt2 * inv_sqrtpi * (x + 0.044715 * integer_pow(x, 3))))};
     },
     .sample = [](const Op& op, Rng& rng) -> std::vector<Sample> {
       std::vector<Sample> out;

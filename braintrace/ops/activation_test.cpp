@@ -32,6 +32,8 @@ TEST(Activation, ExponentialUnits) {
 TEST(Activation, Gelu) {
   expect_values(gelu(tensor({-1, 0, 2})), {-normal_cdf(-1), 0, 2 * normal_cdf(2)});
   EXPECT_NEAR(gelu(tensor({-10})).item() / (-10 * normal_cdf(-10)), 1, 1e-12);  // no cancellation in the tail
+  const double pi = std::acos(-1.0);
+  expect_values(gelu(tensor({2}), true), {1 + std::tanh(std::sqrt(2 / pi) * (2 + 0.044715 * 8))});
   // The tanh form is close to the exact one but not it.
   const double difference = gelu(tensor({2}), true).item() - gelu(tensor({2})).item();
   EXPECT_LT(std::abs(difference), 1e-3);
