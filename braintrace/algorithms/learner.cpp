@@ -44,7 +44,7 @@ void OnlineLearner::compile_graph(const Types& args) {
   if (is_compiled()) return;
   Compiled c{compile_etrace_graph(*model_, args, rule_->scope(options_.compile)),
              {},
-             LongTermState(Tensor(Type{DType::I32, {}}, 0)),
+             LongTermState(Tensor(Type{DType::I64, {}}, 0)),
              {}};
   c.running_index.cell()->name = "running_index";
   for (const MemorySlot& s : rule_->memory(c.graph)) {

@@ -50,7 +50,7 @@ class WindowBuilder {
     const Tensors given  = arguments(*forward_, types_of(rule_.memory(graph_)));
     const Tensors aux    = arguments(*forward_, timed(options_.aux));
     const Tensors memory = options_.fresh ? zeros(types_of(given)) : given;
-    if (options_.check_finite) call_ = forward_->argument(Type{DType::I32, {}});
+    if (options_.check_finite) call_ = forward_->argument(Type{DType::I64, {}});
     Outcome run = options_.length ? run_window(args, states, memory, aux) : run_step(args, states, memory, aux);
     if (options_.fresh) run.memory = zeros(types_of(given));
 

@@ -32,7 +32,7 @@ Optimizer::Optimizer(std::string name, Schedule lr, Common common, std::vector<s
       schedule_(std::move(lr)),
       common_(common),
       memory_names_(std::move(memory)),
-      count_(Tensor(Array::of<int32_t>({0}, {}))) {
+      count_(Tensor(Array::of<int64_t>({0}, {}))) {
   require(common.weight_decay >= 0, "{}: weight_decay must not be negative, got {}.", name_, common.weight_decay);
   for (const auto& [what, v] : {std::pair("clip_norm", common.clip_norm), std::pair("clip_value", common.clip_value)})
     require(!v || *v > 0, "{}: {} must be positive, got {}.", name_, what, v.value_or(0));
@@ -48,7 +48,7 @@ void Optimizer::register_trainable_weights(const StateMap& weights) {
         w.slot.memory.push_back(LongTermState(Tensor(Array(state.leaf(leaf).type()))));
       weights_.push_back(std::move(w));
     }
-  count_.set(Tensor(Array::of<int32_t>({0}, {})));
+  count_.set(0);
   registered_ = true;
 }
 
@@ -92,7 +92,7 @@ void Optimizer::update(const Gradients& grads) {
     require(slope.shape() == theta.shape(), "{}: the gradient of '{}' is {}, the weight {}.", name_, w.path.str(),
             to_string(slope.type()), to_string(theta.type()));
     if (decay > 0 && !decoupled_) slope = slope + decay * theta;
-    Tensor d = direction(slope, theta, convert(count_.value(), theta.dtype()), w.slot);
+    Tensor d = direction(slope, theta, convert(count_.value(), promote(theta.dtype(), DType::F32)), w.slot);
     if (decay > 0 && decoupled_) d = d + decay * theta;
     w.state.set_leaf(w.leaf, theta - w.group.lr_factor * convert(schedule_.rate().value(), theta.dtype()) * d);
   }
@@ -135,10 +135,10 @@ Tensor Adam::direction(const Tensor& g, const Tensor&, const Tensor& t, const Sl
   const Tensor v = o.beta2 * slot.memory[1].value() + (1 - o.beta2) * square(g);
   slot.memory[0].set(m);
   slot.memory[1].set(v);
-  // β as a tensor of the weight's type, so that βᵗ is computed there.
-  const auto   power = [&](double beta) { return pow(full({}, beta, t.dtype()), t); };
-  const Tensor m_hat = m / (1 - power(o.beta1));
-  Tensor       v_hat = v / (1 - power(o.beta2));
+  // 1 - βᵗ in the type of t: β would round to 1 in a 16-bit type.
+  const auto   missing = [&](double beta) { return convert(1 - pow(full({}, beta, t.dtype()), t), m.dtype()); };
+  const Tensor m_hat   = m / missing(o.beta1);
+  Tensor       v_hat   = v / missing(o.beta2);
   if (o.amsgrad) {
     v_hat = maximum(v_hat, slot.memory[2].value());
     slot.memory[2].set(v_hat);

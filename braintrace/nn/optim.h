@@ -59,7 +59,8 @@ class Optimizer {
  protected:
   Optimizer(std::string name, Schedule lr, Common common, std::vector<std::string> memory);
 
-  // d for one leaf; t counts updates from 1. Reads and writes `memory`.
+  // d for one leaf; t counts updates from 1, in the type of the weight or f32, whichever is wider. Reads and writes
+  // `memory`.
   virtual Tensor direction(const Tensor& g, const Tensor& theta, const Tensor& t, const Slot& memory) const = 0;
   bool           decoupled_                                                                                 = false;
 

@@ -50,6 +50,32 @@ TEST(Optimizers, SGDAndMomentum) {
               1e-15);
 }
 
+// A device that learns at 1 kHz has counted to 2³¹ after 25 days.
+TEST(Optimizers, CountBeyond32Bits) {
+  Adam       opt(0.1);
+  ParamState w(f64({1}));
+  opt.register_trainable_weights({{Path{"w"}, w}});
+  opt.update(Gradients({{Path{"w"}, {{"", f64({0.5})}}}}));
+  opt.states().front().second.set(Tensor(Array::of<int64_t>({(int64_t{1} << 31) - 1}, {})));
+  const double before = at(w.value().array(), 0);
+  opt.update(Gradients({{Path{"w"}, {{"", f64({0.5})}}}}));
+  EXPECT_EQ(opt.step_count(), int64_t{1} << 31);
+  // Without correction of the start:  m = 0.095, v = 0.0004997…
+  const double m = 0.9 * 0.05 + 0.05, v = 0.999 * 0.00025 + 0.00025;
+  EXPECT_NEAR(at(w.value().array(), 0), before - 0.1 * m / (std::sqrt(v) + 1e-8), 1e-14);
+}
+
+TEST(Optimizers, AdamInSixteenBits) {
+  for (DType dtype : {DType::F16, DType::BF16}) {
+    Adam       opt(0.5, {.eps = 1e-3});
+    ParamState w(Tensor(Type{dtype, {1}}, 1));
+    opt.register_trainable_weights({{Path{"w"}, w}});
+    opt.update(Gradients({{Path{"w"}, {{"", Tensor(Type{dtype, {1}}, 1)}}}}));
+    EXPECT_EQ(w.value().dtype(), dtype);
+    EXPECT_NEAR(at(w.value().array(), 0), 0.5, 0.01);  // the first step is lr · sign(g)
+  }
+}
+
 TEST(Optimizers, AdamItsVariantsAndDecay) {
   for (const bool amsgrad : {false, true})
     for (const double decay : {0.0, 0.1})

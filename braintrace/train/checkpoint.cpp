@@ -67,6 +67,16 @@ void gather(NamedArrays& to, const std::string& prefix, const StateMap& states) 
       to[prefix + "." + leaf_name(path, leaf)] = state.leaf(leaf).array();
 }
 
+namespace {
+
+// An array as a state takes it. Counters had 32 bits in older checkpoints.
+Array for_state(const Array& array, const Type& type) {
+  const bool is_old_counter = array.type() == Type{DType::I32, type.shape} && type.dtype == DType::I64;
+  return is_old_counter ? convert(array, DType::I64) : array;
+}
+
+}  // namespace
+
 void check_fits(const NamedArrays& from, const std::string& prefix, const StateMap& states, const std::string& where) {
   size_t count = 0;
   for (const auto& [name, array] : from) count += name.starts_with(prefix + ".") ? 1 : 0;
@@ -75,9 +85,10 @@ void check_fits(const NamedArrays& from, const std::string& prefix, const StateM
       const std::string name = prefix + "." + leaf_name(path, leaf);
       const auto        it   = from.find(name);
       require(it != from.end(), "{}: it is of another model: there is no array '{}' in it.", where, name);
-      require(it->second.type() == state.leaf(leaf).type(),
+      const Type type = state.leaf(leaf).type();
+      require(for_state(it->second, type).type() == type,
               "{}: it is of another model: array '{}' is {} there and {} here.", where, name,
-              to_string(it->second.type()), to_string(state.leaf(leaf).type()));
+              to_string(it->second.type()), to_string(type));
       require(all_finite(it->second), "{}: array '{}' holds values that are not finite.", where, name);
       --count;
     }
@@ -89,7 +100,7 @@ void restore(const NamedArrays& from, const std::string& prefix, const StateMap&
   check_fits(from, prefix, states, where);
   for (const auto& [path, state] : states)
     for (const std::string& leaf : state.leaf_names())
-      state.set_leaf(leaf, Tensor(from.at(prefix + "." + leaf_name(path, leaf))));
+      state.set_leaf(leaf, for_state(from.at(prefix + "." + leaf_name(path, leaf)), state.leaf(leaf).type()));
 }
 
 void CheckpointFolder::prepare() const {

@@ -85,6 +85,16 @@ TEST_F(CheckpointTest, OtherModelsAreRefusedAndChangeNothing) {
   EXPECT_EQ(at(a.value().array(), 0), 1);
 }
 
+TEST_F(CheckpointTest, CountersOf32BitsAreRead) {
+  const LongTermState count(Tensor(Array::of<int64_t>({0}, {})));
+  restore({{"learner.count", Array::of<int32_t>({7}, {})}}, "learner", {{Path{"count"}, count}}, "file");
+  EXPECT_EQ(count.value().type(), (Type{DType::I64, {}}));
+  EXPECT_EQ(count.value().item(), 7);
+  const LongTermState narrow(Tensor(Array::of<int32_t>({0}, {})));
+  EXPECT_THROW(restore({{"learner.count", Array::of<int64_t>({7}, {})}}, "learner", {{Path{"count"}, narrow}}, "file"),
+               UserError);
+}
+
 // The disk ends in the middle of a file: an earlier checkpoint stays, no rest is left.
 TEST_F(CheckpointTest, ShortWritesLoseNothing) {
   folder.write(1, sample);
