@@ -39,7 +39,8 @@ class Array {
   int64_t      size() const { return type_.size(); }
   size_t       bytes() const { return static_cast<size_t>(type_.bytes()); }
   bool         is_only_owner() const;  // nobody else sees the memory, so that it may be written again
-  Array        copy() const;           // in memory of its own
+  bool         is_borrowed() const { return borrowed_; }
+  Array        copy() const;  // in memory of its own
 
   const void* raw() const { return data_.get(); }
   void*       mutable_raw() { return const_cast<void*>(data_.get()); }

@@ -19,9 +19,10 @@ std::atomic<uint64_t> next_serial{1};
 // The message is made only when needed: this runs for every operand of every equation.
 void require_open(const Tensor& t) {
   if (t.trace()->is_open()) return;
-  fail("trace: a tensor {} belongs to a trace that has already ended.\n"
-       "  Return it from the traced function instead of keeping it in a variable.",
-       to_string(t.type()));
+  fail(
+      "trace: a tensor {} belongs to a trace that has already ended.\n"
+      "  Return it from the traced function instead of keeping it in a variable.",
+      to_string(t.type()));
 }
 
 }  // namespace
@@ -71,25 +72,35 @@ Var Builder::literal(const Tensor& t) {
   return it->second;
 }
 
+Var Builder::constant(const Tensor& value) {
+  program_.constants.push_back(program_.add_value(value.type()));
+  constants_.push_back(value);
+  return program_.constants.back();
+}
+
+Var Builder::outer(const Tensor& t) {
+  require_open(t);
+  ensure(t.trace()->serial() < serial_, "trace: an outer trace cannot use a tensor of an inner one");
+  const auto [it, is_new] = outer_.try_emplace({t.trace()->serial(), t.trace_var()}, -1);
+  if (is_new) it->second = constant(t);
+  return it->second;
+}
+
+// Arrays of one storage may differ in type. Whoever lent us memory may write to it later, even between two uses here:
+// the program keeps a copy.
+Var Builder::concrete(const Array& array) {
+  std::vector<Capture>& same_storage = captured_[array.raw()];
+  for (const Capture& c : same_storage)
+    if (c.array.type() == array.type() && (!array.is_borrowed() || identical(c.array, array))) return c.var;
+  const Array kept = array.is_borrowed() ? array.copy() : array;
+  same_storage.push_back({kept, constant(kept)});
+  return same_storage.back().var;
+}
+
 Var Builder::use(const Tensor& t) {
   if (t.is_literal()) return literal(t);
-  if (t.is_traced() && t.trace().get() == this) return t.trace_var();
-  Var* slot;
-  if (t.is_traced()) {
-    require_open(t);
-    ensure(t.trace()->serial() < serial_, "trace: an outer trace cannot use a tensor of an inner one");
-    slot = &outer_.try_emplace({t.trace()->serial(), t.trace_var()}, -1).first->second;
-  } else {
-    slot = &captured_.try_emplace(t.array().raw(), -1).first->second;
-    // Two arrays may share storage under different shapes.
-    if (*slot >= 0 && program_.type(*slot) != t.type()) *slot = -1;
-  }
-  if (*slot < 0) {
-    *slot = program_.add_value(t.type());
-    program_.constants.push_back(*slot);
-    constants_.push_back(t);
-  }
-  return *slot;
+  if (!t.is_traced()) return concrete(t.array());
+  return t.trace().get() == this ? t.trace_var() : outer(t);
 }
 
 Tensors Builder::emit(const Op& op, const Tensors& in, Attrs attrs, const Types& out_types) {

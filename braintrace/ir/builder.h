@@ -40,20 +40,28 @@ class Builder : public std::enable_shared_from_this<Builder> {
   uint64_t serial() const { return serial_; }
 
  private:
+  struct Capture {
+    Array array;
+    Var   var;
+  };
+
   Builder();
   Var     literal(const Tensor& t);
+  Var     outer(const Tensor& t);
+  Var     concrete(const Array& array);
+  Var     constant(const Tensor& value);
   int32_t note_index();
   void    note_producer(Var v);
 
-  uint64_t                                          serial_;
-  bool                                              open_ = true;
-  Program                                           program_;
-  Tensors                                           constants_;
-  std::map<std::tuple<DType, Shape, uint64_t>, Var> literals_;  // by type and bits of the value
-  std::unordered_map<const void*, Var>              captured_;  // concrete arrays by storage
-  std::map<std::pair<uint64_t, Var>, Var>           outer_;     // outer values by (trace, var)
-  std::unordered_map<std::string, int32_t>          note_index_;
-  std::vector<int32_t>                              producer_;  // by value: index of its equation, or -1
+  uint64_t                                              serial_;
+  bool                                                  open_ = true;
+  Program                                               program_;
+  Tensors                                               constants_;
+  std::map<std::tuple<DType, Shape, uint64_t>, Var>     literals_;  // by type and bits of the value
+  std::unordered_map<const void*, std::vector<Capture>> captured_;  // concrete arrays by storage
+  std::map<std::pair<uint64_t, Var>, Var>               outer_;     // outer values by (trace, var)
+  std::unordered_map<std::string, int32_t>              note_index_;
+  std::vector<int32_t>                                  producer_;  // by value: index of its equation, or -1
 };
 
 // Operands and attributes of the equation that made `t`, if it is one of `op`: what `simplify` rules look through.

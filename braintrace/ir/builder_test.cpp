@@ -59,6 +59,33 @@ TEST(Builder, SharedStorageUnderAnotherShapeIsAnotherConstant) {
   verify(t.program);
 }
 
+// Shapes that come back after another one are captured once.
+TEST(Builder, SharedStorageUnderAlternatingShapes) {
+  const Array  a = Array::of<double>({7}, {1});
+  const Tensor flat(a), square(a.reshaped({1, 1}));
+  const Traced t = trace({{DType::F64, {1}}, {DType::F64, {1, 1}}}, [&](const Tensors& in) -> Tensors {
+    return {in[0] + flat, in[1] + square, in[0] * flat, in[1] * square};
+  });
+  EXPECT_EQ(t.constants.size(), 2u);
+  verify(t.program);
+}
+
+TEST(Builder, BorrowedMemoryIsCopied) {
+  double       memory[] = {1, 2, 3};
+  const Tensor lent     = Array::borrow(vec, memory, nullptr);
+  const Traced t        = trace({vec}, [&](const Tensors& in) -> Tensors {
+    const Tensor first = in[0] + lent, again = in[0] + lent;
+    memory[0] = 10;  // between two uses
+    return {first, again, in[0] + lent};
+  });
+  memory[0]             = 100;  // after the trace
+  EXPECT_EQ(t.constants.size(), 2u);
+  const Tensors out = replay(t.program, t.constants, {data});
+  EXPECT_EQ(at(out[0].array(), 0), 2);
+  EXPECT_EQ(at(out[1].array(), 0), 2);
+  EXPECT_EQ(at(out[2].array(), 0), 11);
+}
+
 TEST(Builder, LiteralsOfEqualTypeAndValueAreOneEquation) {
   const Traced t    = trace({vec}, [](const Tensors& in) -> Tensors { return {(in[0] + 2.0) * 2.0 - 3.0}; });
   int          full = 0;
