@@ -5,6 +5,7 @@
 
 #include "braintrace/algorithms/learner.h"
 #include "braintrace/algorithms/param_dim.h"
+#include "braintrace/base/default_float.h"
 #include "braintrace/model/gradients.h"
 
 namespace braintrace {
@@ -18,7 +19,7 @@ class SyntheticGradient : public Module {
  public:
   // Shapes [*varshape,S] of the groups; W starts at scale · N(0,1).
   explicit SyntheticGradient(const std::vector<Shape>& group_shapes, double scale = 0, uint64_t seed = 0,
-                             DType dtype = DType::F32);
+                             DType dtype = default_float());
 
   Tensors operator()(const Tensors& hidden_per_group) const;
   // Σ over groups of mean (g(h) − target)²

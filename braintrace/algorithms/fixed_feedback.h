@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "braintrace/base/default_float.h"
 #include "braintrace/ir/tensor.h"
 
 namespace braintrace {
@@ -11,7 +12,7 @@ namespace braintrace {
 class FixedRandomFeedback {
  public:
   FixedRandomFeedback(int64_t n_target, int64_t n_layer, uint64_t key, double init_scale = 0.1,
-                      DType dtype = DType::F32);
+                      DType dtype = default_float());
 
   Tensor        project(const Tensor& y) const;
   const Tensor& matrix() const { return B_; }

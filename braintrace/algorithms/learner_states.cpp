@@ -29,7 +29,7 @@ void OnlineLearner::reset() {
 
 void OnlineLearner::reset_state() {
   for (const State& m : compiled().memory) m.set(Tensor(m.type(), 0));
-  compiled().running_index.set(Tensor(Type{DType::I32, {}}, 0));
+  compiled().running_index.set(0);
 }
 
 void OnlineLearner::reset_state(const Path& parameter) {
@@ -42,7 +42,7 @@ void OnlineLearner::reset_state(const Path& parameter) {
 void OnlineLearner::init_etrace_state() {
   const MemorySlots slots = memory_slots();
   for (size_t i = 0; i < slots.size(); ++i) compiled().memory[i].set(Tensor(slots[i].type, 0));
-  compiled().running_index.set(Tensor(Type{DType::I32, {}}, 0));
+  compiled().running_index.set(0);
 }
 
 std::vector<std::string> OnlineLearner::keys_of(const MemorySlot& slot, const Path& parameter) const {

@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "braintrace/ops/math.h"
 #include "braintrace/transforms/linearize.h"
 #include "braintrace/transforms/simplify.h"
 #include "braintrace/transforms/walk.h"
@@ -66,7 +67,8 @@ Bodies close_over(const std::vector<OpenBody>& open) {
 
 void settle_numbers(Tensors& results, const Types& wanted) {
   for (size_t i = 0; i < results.size() && i < wanted.size(); ++i)
-    if (results[i].is_weak() && wanted[i].rank() == 0) results[i] = Tensor(wanted[i], results[i].fill());
+    if (results[i].is_weak() && results[i].shape() == wanted[i].shape)
+      results[i] = convert(results[i], wanted[i].dtype);
 }
 
 namespace {

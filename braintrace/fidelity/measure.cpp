@@ -106,9 +106,12 @@ void list_parameters(const OnlineLearner& learner, const Gradients& exact, Fidel
 
 FidelityReport measure_fidelity(Module& model, const std::string& name, const Type& input,
                                 const std::optional<int64_t>& batch, const FidelityOptions& options) {
-  require(options.steps > 1, "fidelity: a sequence needs at least two steps, got {}.", options.steps);
+  require(options.steps > 0, "fidelity: a sequence needs at least one step, got {}.", options.steps);
   std::vector<int64_t> windows = options.windows;
-  if (windows.empty()) windows = {1, std::min<int64_t>(5, options.steps), options.steps};
+  if (windows.empty()) {
+    windows = {1, std::min<int64_t>(5, options.steps), options.steps};
+    windows.erase(std::unique(windows.begin(), windows.end()), windows.end());
+  }
   for (int64_t w : windows)
     require(w > 0 && w <= options.steps, "fidelity: a window of {} steps does not fit a sequence of {}.", w,
             options.steps);

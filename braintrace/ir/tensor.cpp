@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "braintrace/base/default_float.h"
 #include "braintrace/ir/builder.h"
 #include "braintrace/ir/op.h"
 
@@ -16,11 +17,37 @@ Tensor::Tensor(Array array) {
 }
 Tensor::Tensor(Type type, double fill)
     : body_(std::make_shared<const Body>(Body{.kind = Kind::Literal, .fill = fill, .type = std::move(type)})) {}
-Tensor::Tensor(double value)
-    : body_(std::make_shared<const Body>(Body{.kind = Kind::Literal, .weak = true, .fill = value})) {}
+Tensor::Tensor(double value) : Tensor(weak({}, value)) {}
 Tensor::Tensor(std::shared_ptr<Builder> trace, Var var, Type type)
     : body_(std::make_shared<const Body>(
           Body{.kind = Kind::Traced, .var = var, .trace = std::move(trace), .type = std::move(type)})) {}
+
+Tensor Tensor::weak(const Shape& shape, double fill) {
+  Tensor t;
+  t.body_ = std::make_shared<const Body>(
+      Body{.kind = Kind::Literal, .weak = true, .fill = fill, .type = {default_float(), shape}});
+  return t;
+}
+
+Tensor Tensor::weak(const Tensor& in_default_type, Settle settle) {
+  Body body   = *in_default_type.body_;
+  body.weak   = true;
+  body.settle = std::move(settle);
+  Tensor t;
+  t.body_ = std::make_shared<const Body>(std::move(body));
+  return t;
+}
+
+Tensor Tensor::settled(DType to) const {
+  ensure(is_weak(), "settled: the tensor has a type of its own");
+  if (is_literal()) return Tensor(Type{to, shape()}, fill());
+  if (to != dtype()) return body_->settle(to);
+  Body body = *body_;
+  body.weak = false;
+  Tensor t;
+  t.body_ = std::make_shared<const Body>(std::move(body));
+  return t;
+}
 
 const Type& Tensor::no_type() {
   static const Type none;

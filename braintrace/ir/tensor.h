@@ -12,6 +12,7 @@
 #pragma once
 
 #include <concepts>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -29,7 +30,7 @@ class Tensor {
   Tensor() = default;
   Tensor(Array array);             // concrete
   Tensor(Type type, double fill);  // literal
-  Tensor(double value);            // literal f32 scalar that takes the type of what it meets
+  Tensor(double value);            // literal scalar, weak: it takes the type of what it meets
   Tensor(std::shared_ptr<Builder> trace, Var var, Type type);
 
   // A result is a value: assigning to one, as in `state.value() = v` or `x[0] = v`, would be lost and does not compile.
@@ -47,9 +48,16 @@ class Tensor {
 
   bool   is_literal() const { return body_ && body_->kind == Kind::Literal; }
   bool   is_literal(double value) const { return is_literal() && body_->fill == value; }
-  bool   is_weak() const { return body_ && body_->weak; }  // a bare C++ number: its dtype yields to any other
   bool   is_traced() const { return body_ && body_->kind == Kind::Traced; }
   double fill() const { return body_ ? body_->fill : 0; }
+
+  // Weak: a bare C++ number, or made of such numbers alone. Its dtype is the default float type and yields to any
+  // other; `settled` is its value in another type, computed in double.
+  using Settle = std::function<Tensor(DType)>;
+  bool          is_weak() const { return body_ && body_->weak; }
+  Tensor        settled(DType dtype) const;
+  static Tensor weak(const Shape& shape, double fill);               // literal
+  static Tensor weak(const Tensor& in_default_type, Settle settle);  // `settle` makes it in another float type
 
   // The elements; throws UserError when the tensor is only traced.
   Array array() const;
@@ -103,13 +111,14 @@ class Tensor {
  private:
   enum class Kind : uint8_t { Literal, Concrete, Traced };
   struct Body {  // what a trace asks for stands together at the front
-    Kind                     kind  = Kind::Literal;
-    bool                     weak  = false;
-    Var                      var   = -1;
-    std::shared_ptr<Builder> trace = {};
-    double                   fill  = 0;
-    Type                     type  = {};
-    std::optional<Array>     array = {};
+    Kind                     kind   = Kind::Literal;
+    bool                     weak   = false;
+    Var                      var    = -1;
+    std::shared_ptr<Builder> trace  = {};
+    double                   fill   = 0;
+    Type                     type   = {};
+    std::optional<Array>     array  = {};
+    Settle                   settle = {};  // of what is weak and no literal
   };
   static const Type& no_type();
   Tensor             row(int64_t index) const;

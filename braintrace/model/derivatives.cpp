@@ -18,7 +18,7 @@ namespace {
 void check_same_types(const char* where, const char* given, const Types& want, const Tensors& got) {
   for (size_t i = 0; i < want.size(); ++i) {
     if (!is_float(want[i].dtype)) continue;
-    require(got[i].defined() && (got[i].type() == want[i] || (got[i].is_weak() && want[i].rank() == 0)),
+    require(got[i].defined() && (got[i].type() == want[i] || (got[i].is_weak() && got[i].shape() == want[i].shape)),
             "{}: {} {} is {}, expected {}.", where, given, i, got[i].defined() ? to_string(got[i].type()) : "undefined",
             to_string(want[i]));
   }
@@ -28,7 +28,7 @@ void check_same_types(const char* where, const char* given, const Types& want, c
 Tensors settled(Tensors given, const Types& types) {
   for (size_t i = 0; i < given.size(); ++i) {
     if (!is_float(types[i].dtype)) given[i] = Tensor();
-    if (given[i].is_weak()) given[i] = Tensor(types[i], given[i].fill());
+    if (given[i].is_weak()) given[i] = given[i].settled(types[i].dtype);
   }
   return given;
 }

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "braintrace/base/default_float.h"
 #include "braintrace/base/error.h"
 
 namespace braintrace {
@@ -45,14 +46,14 @@ double Environment::dt() {
           "  Call Environment::set({{.dt = …}}) or open an Environment::Scope around the call.");
   return *s.dt;
 }
-DType Environment::precision() { return present().precision.value_or(DType::F32); }
+DType Environment::precision() { return default_float(); }
 bool  Environment::training() { return present().training.value_or(true); }
 
 std::string Environment::signature() {
   const Settings s = present();
   std::string    out(sizeof(double), '\0');
   if (s.dt) std::memcpy(out.data(), &*s.dt, sizeof(double));  // positive: zero means that it was not set
-  out += static_cast<char>(s.precision.value_or(DType::F32));
+  out += static_cast<char>(precision());
   out += s.training.value_or(true) ? '1' : '0';
   return out;
 }
@@ -61,12 +62,17 @@ void Environment::set(const Settings& settings) {
   check(settings);
   std::lock_guard lock(process_mutex);
   process_settings = over(process_settings, settings);
+  set_default_float(process_settings.precision.value_or(DType::F32));
 }
 
 Environment::Scope::Scope(const Settings& settings) : previous_(thread_settings) {
   check(settings);
   thread_settings = over(thread_settings, settings);
+  set_thread_default_float(thread_settings.precision);
 }
-Environment::Scope::~Scope() { thread_settings = previous_; }
+Environment::Scope::~Scope() {
+  thread_settings = previous_;
+  set_thread_default_float(thread_settings.precision);
+}
 
 }  // namespace braintrace

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "braintrace/base/default_float.h"
 #include "braintrace/base/error.h"
 
 namespace braintrace {
@@ -29,6 +30,20 @@ TEST(Environment, ScopesNestAndEnd) {
     EXPECT_NE(Environment::signature(), outside);
   }
   EXPECT_EQ(Environment::signature(), outside);
+}
+
+TEST(Environment, PrecisionIsTheDefaultFloatType) {
+  EXPECT_EQ(default_float(), DType::F32);
+  {
+    const Environment::Scope scope({.precision = DType::F64});
+    const Environment::Scope inner({.dt = 1});
+    EXPECT_EQ(default_float(), DType::F64);
+    std::thread([] { EXPECT_EQ(default_float(), DType::F32); }).join();
+  }
+  EXPECT_EQ(default_float(), DType::F32);
+  Environment::set({.precision = DType::BF16});
+  std::thread([] { EXPECT_EQ(default_float(), DType::BF16); }).join();
+  Environment::set({.precision = DType::F32});
 }
 
 TEST(Environment, RefusesNonsenseAndSaysWhatToDo) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "braintrace/control/cond.h"
+#include "braintrace/ops/math.h"
 #include "braintrace/transforms/walk.h"
 
 namespace braintrace::detail {
@@ -72,7 +73,7 @@ struct Branch {
   Branch(const Types& types, const Function& f)
       : p(trace_function(types, [&](const Tensors& in) {
           Tensors out = f(in);
-          for (const Tensor& t : out) numbers.push_back(t.is_weak() ? t : Tensor());
+          for (const Tensor& t : out) numbers.push_back(t.is_weak() && t.is_literal() ? t : Tensor());
           return out;
         })) {}
 
@@ -81,8 +82,8 @@ struct Branch {
     const Types theirs = other.p.result_types();
     for (size_t i = 0; i < std::min(numbers.size(), theirs.size()); ++i) {
       if (!numbers[i].defined()) continue;
-      const bool settle = !other.numbers[i].defined() && theirs[i].rank() == 0;
-      numbers[i]        = settle ? Tensor(theirs[i], numbers[i].fill()) : Tensor();
+      const bool settle = !other.numbers[i].defined() && theirs[i].shape == numbers[i].shape();
+      numbers[i]        = settle ? convert(numbers[i], theirs[i].dtype) : Tensor();
     }
   }
   Types result_types() const {

@@ -42,9 +42,16 @@ void warn_if_stale(const StateCell& cell, const Tensor& value) {
         "  Call learner.reset() for both, or learner.reset_state() after reset_all_states(model).");
 }
 
+// A state has a type: bare numbers take that of the value they replace, as they would beside it in an operation.
+Tensor typed(const Tensor& value, const Tensor& old = {}) {
+  if (!value.is_weak()) return value;
+  return old.defined() ? promote_together({zeros_like(old), value})[1] : value.settled(value.dtype());
+}
+
 }  // namespace
 
 State::State(StateKind kind, Leaves leaves) : State(kind, Init()) {
+  for (auto& [name, value] : leaves) value = typed(value);
   if (is_hidden() || kind == StateKind::ShortTerm) cell_->first = leaves;
   cell_->leaves = std::move(leaves);
 }
@@ -128,6 +135,11 @@ void State::check_storable(const Tensor& value) const {
 void State::set_leaf(const std::string& name, const Tensor& value) const {
   check_storable(value);
   if (!cell_->init && !cell_->leaves.contains(name)) unknown_leaf(*this, name);
+  if (value.is_weak()) {
+    const Leaves& leaves = cell_->settled();
+    const auto    old    = leaves.find(name);
+    return set_leaf(name, typed(value, old == leaves.end() ? Tensor() : old->second));
+  }
   check_known();
   if (StateFrame* frame = StateFrame::current()) return frame->write(*this, name, value);
   check_alive();

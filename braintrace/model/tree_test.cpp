@@ -52,7 +52,7 @@ TEST(Tree, SignatureSeesStructureTypesAndStaticValuesButNotElements) {
   std::get<1>(different[2]).pop_back();
   std::get<2>(different[3]) = {{"x", tensor({5.0f})}, {"z", tensor({6.0f})}};
   std::get<3>(different[4]).reset();
-  std::get<0>(different[5]).w = tensor({1.0});  // f64
+  std::get<0>(different[5]).w = tensor({1.0}, DType::F64);
   for (const Big& d : different) EXPECT_NE(tree::signature(d), base);
   EXPECT_EQ(tree::structure(different[5]), tree::structure(example()));
   EXPECT_NE(tree::structure(different[4]), tree::structure(example()));

@@ -94,7 +94,7 @@ constinit const Op not_op       = elementwise_composite({
       const auto from = made_by(op, in[0]);
       return from ? from->in : Tensors{};
     },
-          .sample   = [](const Op&, Rng&) -> std::vector<Sample> {
+          .sample = [](const Op&, Rng&) -> std::vector<Sample> {
       return {{{Array::of<bool>({true, false}, {2})}, {}}, {{Array::of<int32_t>({5, -1, 0}, {3})}, {}}};
     },
 });
@@ -132,7 +132,7 @@ constinit const Op xor_op = elementwise({
 
 Tensor logic_apply(const Op& op, Tensors in) {
   for (Tensor& t : in) {
-    if (t.is_weak()) t = Tensor(Type{DType::Bool, {}}, t.fill() != 0);
+    if (t.is_weak() && t.is_literal()) t = convert(t, DType::Bool);
     require(t.dtype() == DType::Bool,
             "logical_{}: expected bool elements, got {}.\n  Compare them first, or use bitwise_{} on integers.",
             op.name, to_string(t.type()), op.name);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "braintrace/base/default_float.h"
 #include "braintrace/base/rng.h"
 #include "braintrace/ir/builder.h"
 #include "braintrace/ops/math.h"
@@ -113,7 +114,7 @@ Types expand_infer(const Op& op, const Types& in, const Attrs& attrs) {
 
 Tensors promote_together(Tensors in) {
   bool  found = false;
-  DType dtype = DType::F32;
+  DType dtype = default_float();
   for (const Tensor& t : in) {
     if (t.is_weak()) continue;
     dtype = found ? promote(dtype, t.dtype()) : t.dtype();
@@ -121,18 +122,24 @@ Tensors promote_together(Tensors in) {
   }
   for (const Tensor& t : in) {
     if (!t.is_weak() || is_float(dtype)) continue;
-    if (t.fill() != std::floor(t.fill()) || std::isinf(t.fill()))
-      dtype = DType::F32;
+    if (!t.is_literal() || t.fill() != std::floor(t.fill()) || std::isinf(t.fill()))
+      dtype = default_float();
     else if (dtype == DType::Bool)
       dtype = DType::I32;
   }
-  for (Tensor& t : in) {
-    if (t.is_literal())
-      t = Tensor(Type{dtype, t.shape()}, t.fill());
-    else
-      t = convert(t, dtype);
-  }
+  for (Tensor& t : in) t = convert(t, dtype);
   return in;
+}
+
+bool all_weak(const Tensors& in) {
+  return std::all_of(in.begin(), in.end(), [](const Tensor& t) { return t.is_weak(); });
+}
+
+Tensor yielding(const std::function<Tensor(DType)>& compute) {
+  const Tensor here = compute(default_float());
+  if (!is_float(here.dtype())) return compute(DType::F64);
+  if (here.is_literal()) return Tensor::weak(here.shape(), compute(DType::F64).fill());
+  return Tensor::weak(here, [compute](DType dtype) { return convert(compute(DType::F64), dtype); });
 }
 
 Tensor elementwise_apply(const Op& op, Tensors in, Attrs attrs) {
@@ -141,6 +148,12 @@ Tensor elementwise_apply(const Op& op, Tensors in, Attrs attrs) {
   const bool alike =
       std::all_of(in.begin(), in.end(), [&](const Tensor& t) { return !t.is_weak() && t.type() == in[0].type(); });
   if (alike) return apply1(op, std::move(in), std::move(attrs));
+  if (all_weak(in))
+    return yielding([&op, in, attrs](DType dtype) {
+      Tensors settled;
+      for (const Tensor& t : in) settled.push_back(t.settled(dtype));
+      return elementwise_apply(op, settled, attrs);
+    });
   in          = promote_together(std::move(in));
   Shape shape = in[0].shape();
   for (const Tensor& t : in) shape = broadcast_shapes(shape, t.shape(), op.name.data());

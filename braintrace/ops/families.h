@@ -65,8 +65,13 @@ struct Traced;
 Traced expansion(const Op& op, const Types& in, const Attrs& attrs);
 
 // Brings tensors to one dtype. Bare C++ numbers yield to tensors: whole ones to any but bool (which becomes i32),
-// others to any float (integers become f32).
+// others to any float (integers become the default float type, which numbers alone become too).
 Tensors promote_together(Tensors in);
+
+// What is made of bare numbers alone yields like them and is not rounded before it meets a type. `compute` makes it in
+// a given float type.
+Tensor yielding(const std::function<Tensor(DType)>& compute);
+bool   all_weak(const Tensors& in);
 
 // `t` with a new leading axis of the given size when it has none (batching).
 Tensor with_batch_axis(const Tensor& t, bool batched, int64_t size);

@@ -268,8 +268,8 @@ constinit const Op neg_op = elementwise({
       const auto from = made_by(op, in[0]);
       return from ? from->in : Tensors{};
     },
-    .scalar    = {.real    = [](const double* x) { return -x[0]; },
-                  .integer = [](const int64_t* x) { return wrap_sub(0, x[0]); }},
+    .scalar = {.real    = [](const double* x) { return -x[0]; },
+               .integer = [](const int64_t* x) { return wrap_sub(0, x[0]); }},
 });
 
 // y = a^b.  ∂y/∂a = b a^(b-1), which is 0 for b = 0 also at a = 0;  ∂y/∂b = y ln a, which is 0 at a = 0
@@ -408,6 +408,8 @@ constinit const Op sub_op = elementwise({
 });
 
 Tensor convert(const Tensor& x, DType to) {
+  if (x.is_weak() && is_float(to)) return x.settled(to);
+  if (x.is_weak()) return convert(x.settled(DType::F64), to);
   if (x.dtype() == to) return x;
   if (x.is_literal()) return Tensor(Type{to, x.shape()}, at(convert(Array::scalar(x.dtype(), x.fill()), to), 0));
   return apply1(convert_op, {x}, {{dtype, to}});
@@ -416,6 +418,8 @@ Tensor convert(const Tensor& x, DType to) {
 Tensor integer_pow(const Tensor& x, int64_t n) { return elementwise_apply(integer_pow_op, {x}, {{exponent, n}}); }
 
 Tensor select(const Tensor& pred, const Tensor& if_true, const Tensor& if_false) {
+  if (all_weak({if_true, if_false}))
+    return yielding([=](DType dtype) { return select(pred, if_true.settled(dtype), if_false.settled(dtype)); });
   Tensors branches = promote_together({if_true, if_false});
   Shape   shape =
       broadcast_shapes(pred.shape(), broadcast_shapes(branches[0].shape(), branches[1].shape(), "select"), "select");

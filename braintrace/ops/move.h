@@ -2,6 +2,7 @@
 // Making constant patterns and moving elements: shapes change, values do not.
 #pragma once
 
+#include "braintrace/base/default_float.h"
 #include "braintrace/ops/families.h"
 
 namespace braintrace {
@@ -9,11 +10,11 @@ namespace braintrace {
 extern const Op broadcast_op, concat_op, dynamic_slice_op, dynamic_update_slice_op, flip_op, full_op, iota_op, pad_op,
     reshape_op, roll_op, slice_op, transpose_op;
 
-inline Tensor full(Shape shape, double value, DType dtype = DType::F32) {
+inline Tensor full(Shape shape, double value, DType dtype = default_float()) {
   return Tensor(Type{dtype, std::move(shape)}, value);
 }
-inline Tensor zeros(Shape shape, DType dtype = DType::F32) { return full(std::move(shape), 0, dtype); }
-inline Tensor ones(Shape shape, DType dtype = DType::F32) { return full(std::move(shape), 1, dtype); }
+inline Tensor zeros(Shape shape, DType dtype = default_float()) { return full(std::move(shape), 0, dtype); }
+inline Tensor ones(Shape shape, DType dtype = default_float()) { return full(std::move(shape), 1, dtype); }
 inline Tensor zeros_like(const Tensor& x) { return Tensor(x.type(), 0); }
 
 // 0, 1, 2, … along `axis`, repeated along the others.
@@ -22,17 +23,17 @@ Tensor iota(Shape shape, int64_t axis, DType dtype = DType::I32);
 // 0, 1, …, n-1.
 Tensor arange(int64_t n, DType dtype = DType::I32);
 // start, start+step, … before stop.
-Tensor arange(double start, double stop, double step, DType dtype = DType::F32);
+Tensor arange(double start, double stop, double step, DType dtype = default_float());
 // n numbers evenly from start to stop, both included.
-Tensor linspace(double start, double stop, int64_t n, DType dtype = DType::F32);
+Tensor linspace(double start, double stop, int64_t n, DType dtype = default_float());
 // 1 on diagonal `k` (k > 0: above the main one), else 0.
-Tensor eye(int64_t rows, int64_t cols, int64_t k = 0, DType dtype = DType::F32);
-Tensor eye(int64_t n, DType dtype = DType::F32);
+Tensor eye(int64_t rows, int64_t cols, int64_t k = 0, DType dtype = default_float());
+Tensor eye(int64_t n, DType dtype = default_float());
 // The last two axes with zeros above (tril) or below (triu) diagonal k.
 Tensor tril(const Tensor& x, int64_t k = 0);
 Tensor triu(const Tensor& x, int64_t k = 0);
 // A new last axis of size n with 1 at the index and 0 elsewhere; all 0 for an index outside 0 … n-1.
-Tensor one_hot(const Tensor& indices, int64_t n, DType dtype = DType::F32);
+Tensor one_hot(const Tensor& indices, int64_t n, DType dtype = default_float());
 
 // One size may be -1: it is what remains.
 Tensor reshape(const Tensor& x, Shape shape);

@@ -10,6 +10,7 @@
 // Keys have no derivative; draws from uniform and normal are transformed by ordinary equations, which have one.
 #pragma once
 
+#include "braintrace/base/default_float.h"
 #include "braintrace/ops/families.h"
 
 namespace braintrace {
@@ -30,10 +31,10 @@ Tensor fold_in(const Tensor& key, const Tensor& data);
 Tensor bits(const Tensor& key, Shape shape);  // u32, all values equally likely
 // lo + (hi - lo)·u with u in [0, 1) on the grid of spacing 2^-p, p the precision of dtype.
 Tensor uniform(const Tensor& key, Shape shape, const Tensor& lo = 0.0, const Tensor& hi = 1.0,
-               DType dtype = DType::F32);
-Tensor normal(const Tensor& key, Shape shape, DType dtype = DType::F32);
+               DType dtype = default_float());
+Tensor normal(const Tensor& key, Shape shape, DType dtype = default_float());
 // The normal distribution given that lo ≤ x ≤ hi.
-Tensor truncated_normal(const Tensor& key, Shape shape, double lo, double hi, DType dtype = DType::F32);
+Tensor truncated_normal(const Tensor& key, Shape shape, double lo, double hi, DType dtype = default_float());
 // True with probability p, elementwise.
 Tensor bernoulli(const Tensor& key, const Tensor& p, Shape shape);
 Tensor bernoulli(const Tensor& key, const Tensor& p);
@@ -44,9 +45,9 @@ Tensor categorical(const Tensor& key, const Tensor& logits);
 // 0 … n-1 in random order; i32. Or the rows of x (its first axis) in random order.
 Tensor permutation(const Tensor& key, int64_t n);
 Tensor permutation(const Tensor& key, const Tensor& x);
-Tensor exponential(const Tensor& key, Shape shape, DType dtype = DType::F32);  // mean 1
+Tensor exponential(const Tensor& key, Shape shape, DType dtype = default_float());  // mean 1
 // Shape parameter alpha > 0, scale 1. alpha is a number of the program: a draw has no derivative with respect to it.
-Tensor gamma(const Tensor& key, double alpha, Shape shape, DType dtype = DType::F32);
+Tensor gamma(const Tensor& key, double alpha, Shape shape, DType dtype = default_float());
 
 }  // namespace random
 

@@ -176,12 +176,14 @@ Tensor reshape(const Tensor& x, Shape s) {
             known);
     *open = x.size() / known;
   }
+  if (x.is_weak()) return yielding([=](DType dtype) { return reshape(x.settled(dtype), s); });
   if (x.is_literal() && size_of(s) == x.size()) return Tensor(Type{x.dtype(), s}, x.fill());
   if (x.shape() == s) return x;
   return apply1(reshape_op, {x}, {{shape, std::move(s)}});
 }
 
 Tensor transpose(const Tensor& x, Ints p) {
+  if (x.is_weak()) return yielding([=](DType dtype) { return transpose(x.settled(dtype), p); });
   for (int64_t& a : p) a = normalize_axis(a, x.rank(), "transpose");
   const Attrs attrs{{perm, std::move(p)}};
   if (x.is_literal()) return Tensor(infer(transpose_op, {x.type()}, attrs)[0], x.fill());
@@ -205,6 +207,7 @@ Tensor move_axis(const Tensor& x, int64_t from, int64_t to) {
 }
 
 Tensor broadcast_axes(const Tensor& x, const Shape& s, const Ints& d) {
+  if (x.is_weak()) return yielding([=](DType dtype) { return broadcast_axes(x.settled(dtype), s, d); });
   if (x.is_literal()) return Tensor(Type{x.dtype(), s}, x.fill());
   return apply1(broadcast_op, {x}, {{dims, d}, {shape, s}});
 }

@@ -216,6 +216,12 @@ constinit const Op pad_op = {
 
 Tensor concat(const Tensors& parts, int64_t along) {
   require(!parts.empty(), "concat: no tensors were given.");
+  if (all_weak(parts))
+    return yielding([=](DType dtype) {
+      Tensors settled;
+      for (const Tensor& t : parts) settled.push_back(t.settled(dtype));
+      return concat(settled, along);
+    });
   const int64_t k = normalize_axis(along, parts[0].rank(), "concat");
   return apply1(concat_op, promote_together(parts), {{axis, k}});
 }
@@ -230,6 +236,7 @@ Tensor stack(const Tensors& parts, int64_t along) {
 
 Tensor slice(const Tensor& x, Ints b, Ints e, Ints d) {
   if (d.empty()) d.assign(b.size(), 1);
+  if (x.is_weak()) return yielding([=](DType dtype) { return slice(x.settled(dtype), b, e, d); });
   const Attrs attrs{{limit, std::move(e)}, {start, std::move(b)}, {stride, std::move(d)}};
   if (x.is_literal()) return Tensor(infer(slice_op, {x.type()}, attrs)[0], x.fill());
   return apply1(slice_op, {x}, attrs);
@@ -268,7 +275,7 @@ Tensor slice_axis(const Tensor& x, int64_t along, int64_t b, int64_t e, int64_t 
 
 Tensor pad(const Tensor& x, const Tensor& v, Ints before, Ints after, Ints between) {
   if (between.empty()) between.assign(before.size(), 0);
-  const Tensor scalar = v.is_literal() ? Tensor(Type{x.dtype(), {}}, v.fill()) : v;
+  const Tensor scalar = v.is_literal() || v.is_weak() ? convert(v, x.dtype()) : v;
   return apply1(pad_op, {x, scalar}, {{hi, std::move(after)}, {interior, std::move(between)}, {lo, std::move(before)}});
 }
 

@@ -2,37 +2,53 @@
 // Tensors in and out of host memory: from C++ values and raw buffers, as text, and compared.
 #pragma once
 
+#include <concepts>
 #include <initializer_list>
 #include <iosfwd>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "braintrace/base/default_float.h"
 #include "braintrace/base/printed.h"
 #include "braintrace/ir/tensor.h"
 
 namespace braintrace {
 
-// tensor({1.0f, 2.0f}), tensor({1, 2, 3, 4}, {2, 2}): the dtype is that of the C++ elements.
+// The dtype of C++ elements as tensors: their own, but decimal numbers (double) are of the default float type.
 template <class T>
-Tensor tensor(const std::vector<T>& values, Shape shape) {
-  return Array::of(values, std::move(shape));
+DType dtype_of_elements() {
+  return std::is_same_v<T, double> ? default_float() : dtype_of<T>;
+}
+
+// tensor({0.5, 2.0}), tensor({1, 2, 3, 4}, {2, 2}), tensor({0.1, 0.2}, DType::F64).
+template <class T>
+Tensor tensor(const std::vector<T>& values, Shape shape, DType dtype = dtype_of_elements<T>()) {
+  return convert(Array::of(values, std::move(shape)), dtype);
 }
 template <class T>
 Tensor tensor(const std::vector<T>& values) {
-  return Array::of(values, {static_cast<int64_t>(values.size())});
+  return tensor(values, {static_cast<int64_t>(values.size())});
+}
+template <class T, std::same_as<DType> D>  // so that {} is a shape
+Tensor tensor(const std::vector<T>& values, D dtype) {
+  return tensor(values, {static_cast<int64_t>(values.size())}, dtype);
 }
 template <class T>
-Tensor tensor(std::initializer_list<T> values, Shape shape) {
-  return tensor(std::vector<T>(values), std::move(shape));
+Tensor tensor(std::initializer_list<T> values, Shape shape, DType dtype = dtype_of_elements<T>()) {
+  return tensor(std::vector<T>(values), std::move(shape), dtype);
 }
 template <class T>
 Tensor tensor(std::initializer_list<T> values) {
   return tensor(std::vector<T>(values));
 }
+template <class T, std::same_as<DType> D>
+Tensor tensor(std::initializer_list<T> values, D dtype) {
+  return tensor(std::vector<T>(values), dtype);
+}
 
 // A tensor over memory the caller owns, without a copy, for as long as `owner` is held. The memory must be aligned to
-// the element size and must not change while the tensor is in use.
+// the element size. What the owner writes there later is seen by the tensor, not by a program that was traced with it.
 template <class T>
 Tensor from_buffer(const T* data, Shape shape, std::shared_ptr<const void> owner) {
   return Array::borrow({dtype_of<T>, std::move(shape)}, data, std::move(owner));

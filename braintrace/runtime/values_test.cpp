@@ -14,7 +14,14 @@ namespace {
 
 TEST(Values, FromCppValues) {
   EXPECT_EQ(tensor({1.0f, 2.0f}).type(), (Type{DType::F32, {2}}));
-  EXPECT_EQ(tensor({1.0, 2.0, 3.0, 4.0}, {2, 2}).type(), (Type{DType::F64, {2, 2}}));
+  EXPECT_EQ(tensor({1.0, 2.0, 3.0, 4.0}, {2, 2}).type(), (Type{DType::F32, {2, 2}}));
+  EXPECT_EQ(tensor({1.0, 2.0}, DType::F64).type(), (Type{DType::F64, {2}}));
+  EXPECT_EQ(tensor({1.0}, {}, DType::F64).type(), (Type{DType::F64, {}}));
+  EXPECT_EQ(tensor({1.0}, {}).type(), (Type{DType::F32, {}}));
+  set_thread_default_float(DType::F64);
+  EXPECT_EQ(tensor({.1}).item(), .1);
+  EXPECT_EQ(tensor({1.0f}).dtype(), DType::F32);
+  set_thread_default_float({});
   EXPECT_EQ(tensor({1, 2}).dtype(), DType::I32);
   EXPECT_EQ(tensor({true, false}).dtype(), DType::Bool);
   EXPECT_THROW(tensor({1.0f, 2.0f}, {3}), UserError);

@@ -132,7 +132,7 @@ TEST(Jit, ProgramsThatCaptureAnOuterTensorAreNotKept) {
 }
 
 TEST(Jit, NumbersForTensorsAndVoidResults) {
-  ShortTermState s(tensor({0.0f}));
+  ShortTermState s(tensor({0.0}));
   auto           f = jit([&](const Tensor& x) { s.set(s.value() + x); });
   f(2.5);
   f(1.0);

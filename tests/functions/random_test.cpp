@@ -57,9 +57,9 @@ TEST(RandomStream, SamplesOfVmapDrawTheirOwn) {
 
 TEST(RandomStream, InsideGrad) {
   RandomStream stream(7), twin(7);
-  ParamState   w(tensor({2.0f}));
+  ParamState   w(tensor({2.0}));
   const auto   g = grad([&](const Tensor& x) { return sum(w.value() * x * random::uniform(stream.next(), {1})); },
-                      StateMap{{Path{"w"}, w}})(tensor({1.0f}));
+                      StateMap{{Path{"w"}, w}})(tensor({1.0}));
   expect_close(g["w"], random::uniform(twin.next(), {1}), 0);
   expect_close(stream.value(), twin.value(), 0);
 }

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "braintrace/model/environment.h"
 #include "braintrace/model/functions.h"
 #include "braintrace/model/loops.h"
 #include "braintrace/ops/compare.h"
@@ -16,6 +17,8 @@
 #include "braintrace/runtime/values.h"
 
 namespace braintrace::testing_support {
+
+inline const bool in_double = (Environment::set({.precision = DType::F64}), true);
 
 // h ← tanh(x·W + h·R), in f64.
 struct Rnn : Module {

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every layer type with every size 1: inputs, units, batch and steps. It runs in every precision and keeps its types;
+// learning rules run on it step by step and in windows, and RTRL is exact.
+#include <cmath>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "braintrace/compiler/graph.h"
+#include "braintrace/fidelity/fidelity.h"
+#include "braintrace/model/environment.h"
+#include "braintrace/model/functions.h"
+#include "braintrace/model/random_stream.h"
+#include "braintrace/ops/math.h"
+#include "braintrace/ops/move.h"
+#include "braintrace/zoo/model.h"
+
+namespace braintrace::zoo {
+
+namespace {
+
+using nlohmann::json;
+
+const json conv2d = {
+    {"type", "conv2d"}, {"in_size", {1, 1, 1}}, {"out_channels", 1}, {"kernel_size", {1, 1}}, {"bias", true}};
+
+// The value of a required field, the same in every type that has it; sizes are 1.
+json smallest(const std::string& field) {
+  static const std::map<std::string, json> others = {
+      {"activation", "tanh"},
+      {"leak", 0.5},
+      {"alpha", 0.5},
+      {"a", 0.5},
+      {"kind", "max"},
+      {"link", "etp"},
+      {"mix", "roll"},
+      {"where", "tail"},
+      {"equation", "bi,io->bo"},
+      {"w_shape", {2, 1}},
+      {"h_shape", {1}},
+      {"conv", conv2d},
+      {"conv_in", conv2d},
+      {"conv_rec", conv2d},
+      {"csr", {{"shape", {1, 1}}, {"indptr", {0, 1}}, {"indices", {0}}}},
+      {"map", {{"type", "lora"}, {"rank", 1}, {"alpha", 1.0}}},
+      {"op", {{"kind", "dense"}, {"n_in", 1}, {"n_out", 1}}},
+      {"neuron", {{"type", "lif"}}},
+      {"in_size", {1, 1}},
+      {"sizes", {1, 1}},
+      {"window", {1}},
+      {"out", {1}},
+  };
+  const auto it = others.find(field);
+  return it == others.end() ? json(1) : it->second;
+}
+
+json description(const LayerType& type) {
+  json out = {{"type", type.name}};
+  for (const FieldSpec& f : field_specs(type.fields))
+    if (f.required) out[f.name] = smallest(f.name);
+  if (type.name == "group_norm") out["groups"] = 1;
+  if (type.name == "conv2d") out["in_size"] = {1, 1, 1};
+  if (type.name == "conv3d") out["in_size"] = {1, 1, 1, 1};
+  return out;
+}
+
+Type input_of(const std::string& type, DType dtype) {
+  if (type.starts_with("embedding")) return {DType::I32, {}};
+  if (type == "conv3d") return {dtype, {1, 1, 1, 1}};
+  if (type.starts_with("conv") && type != "conv1d") return {dtype, {1, 1, 1}};
+  if (type == "mean_pool_hw") return {dtype, {1, 1, 1}};
+  if (type == "conv1d" || type == "pool" || type == "adaptive_pool" || type.starts_with("grouped"))
+    return {dtype, {1, 1}};
+  if (type == "glu") return {dtype, {2}};
+  return {dtype, {1}};
+}
+
+Type batched(Type type, const BatchSize& batch) {
+  if (batch) type.shape.insert(type.shape.begin(), *batch);
+  return type;
+}
+
+std::vector<std::string> type_names() {
+  std::vector<std::string> names;
+  for (const LayerType& t : layer_types())
+    if (t.name != "chain") names.push_back(t.name);
+  return names;
+}
+
+// Some layers are defined on batches only.
+bool needs_batch(const std::string& type) {
+  return type == "batch_norm" || type == "group_norm" || type == "einsum_rnn";
+}
+
+struct Smallest : testing::TestWithParam<std::string> {
+  const LayerType& type() const {
+    const auto& all = layer_types();
+    return *std::find_if(all.begin(), all.end(), [](const LayerType& t) { return t.name == GetParam(); });
+  }
+  std::shared_ptr<Module> model(const BatchSize& batch) const {
+    random::seed(1);
+    auto m = build_model(description(type()));
+    init_all_states(*m, {.batch_size = batch});
+    return m;
+  }
+};
+
+TEST_P(Smallest, RunsInEveryPrecision) {
+  for (DType dtype : {DType::F64, DType::F32, DType::F16, DType::BF16}) {
+    SCOPED_TRACE(name_of(dtype));
+    const Environment::Scope scope({.dt = 1, .precision = dtype});
+    const auto               m = model(1);
+    std::map<Path, Type>     before;
+    for (const auto& [path, state] : m->states())
+      for (const std::string& leaf : state.leaf_names()) before[path / leaf] = state.leaf(leaf).type();
+    const Type   in = batched(input_of(type().name, dtype), 1);
+    const Tensor x(in, is_float(in.dtype) ? 0.5 : 0);
+    const Tensor y = (*m)(x);
+    EXPECT_TRUE(y.dtype() == dtype || !is_float(y.dtype())) << name_of(y.dtype());
+    if (dtype == DType::F32) EXPECT_EQ(jit([&](const Tensor& v) { return (*m)(v); })(x).type(), y.type());
+    for (const auto& [path, state] : m->states())
+      for (const std::string& leaf : state.leaf_names())
+        EXPECT_EQ(state.leaf(leaf).type(), before[path / leaf]) << (path / leaf).str();
+  }
+}
+
+// One rule in turn beside RTRL, with and without a batch in turn.
+TEST_P(Smallest, Learns) {
+  const Environment::Scope scope({.dt = 1, .precision = DType::F64});
+  const auto               names = type_names();
+  const auto turn = static_cast<size_t>(std::find(names.begin(), names.end(), type().name) - names.begin());
+  const std::vector<std::string> rules = {"D_RTRL", "ES_D_RTRL", "EProp", "OSTLRecurrent", "SnAp", "UORO", "BPTT"};
+  const BatchSize                batch = turn % 2 || needs_batch(type().name) ? BatchSize{1} : BatchSize{};
+  const auto                     m     = model(batch);
+  if (m->params().empty() || m->states<HiddenState>().empty()) return;
+  const Type           in    = batched(input_of(type().name, DType::F64), batch);
+  const int64_t        steps = 1 + static_cast<int64_t>(turn % 3 > 0);
+  const FidelityReport report =
+      measure_fidelity(*m, type().name, in, batch,
+                       {.steps = steps, .windows = {1, steps}, .rules = {"RTRL", rules[turn % rules.size()]}});
+  for (const RuleFidelity& r : report.rules) {
+    EXPECT_EQ(r.left_out, "") << r.rule;
+    for (const Closeness& c : r.parameters) EXPECT_TRUE(std::isfinite(c.cosine)) << r.rule;
+    if (r.rule != "RTRL") continue;
+    EXPECT_NEAR(r.all.cosine, 1, 1e-9);
+    EXPECT_NEAR(r.all.norm_ratio, 1, 1e-9);
+  }
+  EXPECT_EQ(report.rules.size(), 4u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Zoo, Smallest, testing::ValuesIn(type_names()), [](const auto& i) { return i.param; });
+
+}  // namespace
+
+}  // namespace braintrace::zoo
