@@ -119,6 +119,7 @@ Tensors OnlineLearner::update(const std::vector<StepData>& inputs) {
 
 Tensors OnlineLearner::run(const Tensors& xs, const WindowOptions& given) {
   if (is_inlined_ && !given.length) return model_->call(xs);
+  require(given.length.value_or(1) > 0, "learner: a window needs at least one step; the inputs have none.");
   const StatefulProgram& step = compiled().graph.module_info.step;
   const Types            want = with_time(step.program.types_of({step.program.args.begin(),
                                                                  step.program.args.begin() + static_cast<int64_t>(step.num_args)}),

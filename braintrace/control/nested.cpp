@@ -49,7 +49,11 @@ Bodies close_over(std::vector<Traced> traced) {
   for (Traced& t : traced) {
     Program& p = t.program;
     Vars     captured(bodies.captures.size(), -1);
-    for (size_t i = 0; i < t.constants.size(); ++i) captured[index.at(CaptureKey(t.constants[i]))] = p.constants[i];
+    for (size_t i = 0; i < t.constants.size(); ++i) {
+      Var& v = captured[index.at(CaptureKey(t.constants[i]))];
+      ensure(v < 0, "close_over: a program has one tensor {} as two constants", to_string(t.constants[i].type()));
+      v = p.constants[i];
+    }
     for (size_t i = 0; i < captured.size(); ++i)
       if (captured[i] < 0) captured[i] = p.add_value(bodies.captures[i].type());
     p.constants.clear();

@@ -155,8 +155,8 @@ Tensor accuracy_over_time(const Tensor& scores, const Tensor& labels) { return a
 
 Tensor confusion_matrix(const Tensor& scores, const Tensor& labels, int64_t classes) {
   losses::require_labels("confusion_matrix", scores, labels);
-  const Tensor truth = reshape(one_hot(labels, classes), {-1, classes});
-  const Tensor guess = reshape(one_hot(argmax(scores, -1), classes), {-1, classes});
+  const Tensor truth = reshape(one_hot(labels, classes, DType::F32), {-1, classes});
+  const Tensor guess = reshape(one_hot(argmax(scores, -1), classes, DType::F32), {-1, classes});
   return dot(transpose(truth), guess);
 }
 Tensor r2_score(const Tensor& prediction, const Tensor& target) {

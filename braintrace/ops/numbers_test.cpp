@@ -78,6 +78,16 @@ TEST(Numbers, AsBoundsOfDraws) {
   for (size_t i = 0; i < unit.size(); ++i) EXPECT_EQ(drawn[i], .1 + (.8 - .1) * unit[i]);
 }
 
+// Draws with a bare probability are the same in every precision.
+TEST(Numbers, AsProbabilities) {
+  const Tensor k    = random::key(5);
+  const Values want = values(random::bernoulli(k, tensor({.3}, DType::F32), {200}));
+  for (DType t : {DType::F64, DType::BF16}) {
+    const DefaultFloat scope(t);
+    EXPECT_EQ(values(random::bernoulli(k, .3, {200})), want);
+  }
+}
+
 TEST(Numbers, CreationFollowsTheDefaultFloatType) {
   const Tensor k = random::key(1);
   for (DType t : {DType::F16, DType::F32, DType::F64}) {

@@ -81,7 +81,8 @@ Tensor bernoulli(const Tensor& key, const Tensor& p, Shape shape) {
   require(broadcast_shapes(p.shape(), shape, "random::bernoulli") == shape,
           "random::bernoulli: p {} does not broadcast to {}; make the shape larger.", to_string(p.type()),
           to_string(shape));
-  return less(unit_draw(key, std::move(shape), p.dtype()), p);
+  // A bare number is met in f32, whatever the default: a 16-bit type would round the probability.
+  return less(unit_draw(key, std::move(shape), p.is_weak() ? DType::F32 : p.dtype()), p);
 }
 
 Tensor bernoulli(const Tensor& key, const Tensor& p) { return bernoulli(key, p, p.shape()); }
