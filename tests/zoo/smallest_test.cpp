@@ -59,6 +59,7 @@ json description(const LayerType& type) {
   for (const FieldSpec& f : field_specs(type.fields))
     if (f.required) out[f.name] = smallest(f.name);
   if (type.name == "group_norm") out["groups"] = 1;
+  if (type.name == "embedding_rnn") out["vocab"] = 2;  // random ids are 0 and 1
   if (type.name == "conv2d") out["in_size"] = {1, 1, 1};
   if (type.name == "conv3d") out["in_size"] = {1, 1, 1, 1};
   return out;
