@@ -69,6 +69,7 @@ bool      State::is_hidden() const {
 bool State::initialized() const { return !leaf_names().empty(); }
 
 void State::init(BatchSize batch) const {
+  if (!cell_->init && cell_->first.empty()) return;
   if (cell_->init)
     for (const auto& [name, value] : cell_->init(batch)) set_leaf(name, value);
   for (const auto& [name, value] : cell_->first) set_leaf(name, for_batch(value, batch));
