@@ -132,9 +132,10 @@ namespace {
 Tensor sensed(const Step& step, const Layout& layout, const TraceSite& s, const Tensors& memory, const Tensors& credit,
               double alpha_f) {
   if (!credit[s.group].defined()) return {};
-  const Tensor& f = memory[layout.f_slot.at({s.relation, s.connection})];
-  const Tensor  c = maximum(1 - pow(Tensor(Type{DType::F64, {}}, alpha_f), memory[0]), 1e-8);
-  return cotangent(step, s, credit[s.group], f / convert(c, f.dtype()));
+  const Tensor& f    = memory[layout.f_slot.at({s.relation, s.connection})];
+  const Tensor  c    = maximum(1 - pow(Tensor(Type{DType::F64, {}}, alpha_f), memory[0]), 1e-8);
+  const DType   wide = promote(f.dtype(), DType::F32);  // 1e-8 is zero in half precision
+  return cotangent(step, s, credit[s.group], convert(convert(f, wide) / convert(c, wide), f.dtype()));
 }
 
 // Adds V(ε^x, q).

@@ -19,7 +19,9 @@ constexpr double epsilon = 1e-8;
 
 // t / (‖t‖ + ε), norm along one axis.
 Tensor normalised(const Tensor& t, int64_t axis) {
-  return t / broadcast_to(expand_dims(sqrt(sum(square(t), Ints{axis})) + epsilon, axis), t.shape());
+  const Tensor v    = convert(t, promote(t.dtype(), DType::F32));  // ε is zero in half precision
+  const Tensor norm = sqrt(sum(square(v), Ints{axis})) + epsilon;
+  return convert(v / broadcast_to(expand_dims(norm, axis), v.shape()), t.dtype());
 }
 
 bool has_any(const HiddenGroup& g, const std::vector<Path>& paths) {
