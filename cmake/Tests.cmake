@@ -7,7 +7,7 @@
 #   fuzz      tests/fuzz, run for a fixed number of inputs
 #
 # A folder of tests/ with its own CMakeLists.txt builds itself.
-set(project_folders fuzz hostile install project threads)
+set(project_folders fuzz hostile install project soak threads)
 
 if(BRAINTRACE_TESTS MATCHES "unit|long|threads")
   find_package(GTest REQUIRED)
@@ -61,11 +61,12 @@ function(bt_layers)
   endforeach()
 endfunction()
 
-set(long_suites algorithms golden kit transforms)
+set(long_suites algorithms golden kit oracle transforms)
 set(long_layers algorithms tasks train)
 if("long" IN_LIST BRAINTRACE_TESTS)
   bt_suites(${long_suites})
   bt_layers(${long_layers})
+  add_subdirectory(tests/soak)
 endif()
 
 if("unit" IN_LIST BRAINTRACE_TESTS)
