@@ -66,15 +66,11 @@ struct Follower {
   }
 
   void follow(const Eqn& e) {
-    static constexpr Key<ProgramPtr>  body_key{"body"};
     static constexpr Key<ProgramPtrs> branches_key{"branches"};
-    const ProgramPtr*                 body = e.attrs.find(body_key);
     for (Var v : e.out) of[v].resize(static_cast<size_t>(p.type(v).size()));
     if (e.op == &cond_op && of[e.in[0]].empty())
       for (const ProgramPtr& branch : e.attrs[branches_key])
         follow_nested(*branch, {e.in.begin() + 1, e.in.end()}, e.out);
-    else if (body && judged_by_body(e))
-      follow_nested(**body, e.in, e.out);
     else
       for (size_t k = 0; k < e.in.size(); ++k)
         if (!of[e.in[k]].empty()) follow_operand(e, k);
@@ -132,7 +128,7 @@ struct Follower {
   }
 
   void follow_axes(const Eqn& e, size_t k, size_t r) {
-    if (!e.op->depend) reason = fmt::format("{} says nothing about its positions", e.op->name);
+    if (!tells_positions(e)) reason = fmt::format("{} says nothing about its positions", e.op->name);
     std::vector<std::pair<int, int>> from, to;
     for (const AxisLink& l : equation_links(e, p.types_of(e.in), p.types_of(e.out), k, r))
       if (l.kind == AxisLink::Kind::Same)

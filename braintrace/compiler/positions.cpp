@@ -62,21 +62,33 @@ AxisLinks meet(const AxisLinks& a, const AxisLinks& b) {
 
 namespace {
 
-constexpr Key<ProgramPtr> body_key{"body"};
+// Links of result r of a derivative with respect to its argument `arg`. What is not reached is zero: every claim holds.
+AxisLinks derivative_links(const Program& derivative, size_t arg, size_t r) {
+  const PositionMap map = follow_positions(derivative, arg);
+  const Var         v   = derivative.results[r];
+  if (map.reached[v]) return map.links[v];
+  AxisLinks links;
+  if (derivative.type(v).shape == derivative.type(derivative.args[arg]).shape)
+    for (int i = 0; i < derivative.type(v).rank(); ++i) links.push_back({i, i + 1, i, i + 1});
+  return links;
+}
 
 }  // namespace
 
-bool judged_by_body(const Eqn& e) {
-  const ProgramPtr* body = e.attrs.find(body_key);
-  return body && (e.op == &custom_jvp_op || e.op == &custom_vjp_op) && (*body)->args.size() == e.in.size() &&
-         (*body)->results.size() == e.out.size();
-}
+bool tells_positions(const Eqn& e) { return e.op->depend || e.op == &custom_jvp_op || e.op == &custom_vjp_op; }
 
 AxisLinks equation_links(const Eqn& e, const Types& in, const Types& out, size_t k, size_t r) {
   if (e.op->depend) return e.op->depend({*e.op, e.attrs, in, out, static_cast<int>(k), static_cast<int>(r)});
-  if (!judged_by_body(e)) return {};
-  const Program& body = *e.attrs[body_key];
-  return follow_positions(body, k).links[body.results[r]];
+  if (!tells_positions(e)) return {};
+  const auto consts = static_cast<size_t>(e.attrs[Key<int64_t>{"consts"}]);
+  if (k < consts) return {};
+  if (e.op == &custom_jvp_op)  // rule(w, x, dx) → dy
+    return derivative_links(*e.attrs[Key<ProgramPtr>{"rule"}], in.size() + k - consts, r);
+  // bwd(w, residuals, ct) → ct_x: the same from result to operand
+  const Program& bwd   = *e.attrs[Key<ProgramPtr>{"bwd"}];
+  AxisLinks      links = derivative_links(bwd, bwd.args.size() - out.size() + r, k - consts);
+  for (AxisLink& l : links) l = {l.res_begin, l.res_end, l.op_begin, l.op_end, l.kind};
+  return links;
 }
 
 PositionMap follow_positions(const Program& region, size_t arg) {

@@ -16,9 +16,9 @@ struct PositionMap {
 };
 PositionMap follow_positions(const Program& region, size_t arg);
 
-// How result r of an equation follows operand k. A function with a derivative of its own is judged by its body.
+// How result r of an equation follows operand k. A function with a derivative of its own is judged by that derivative.
 AxisLinks equation_links(const Eqn& e, const Types& in, const Types& out, size_t k, size_t r);
-bool      judged_by_body(const Eqn& e);
+bool      tells_positions(const Eqn& e);  // otherwise every position may depend on every other
 
 // source → operand, then operand → result. Links compose when their ranges on the operand agree, possibly after
 // joining neighbors on one side; what does not compose is dropped.
