@@ -7,6 +7,7 @@
 #include "braintrace/compiler/graph.h"
 #include "braintrace/etp/dense.h"
 #include "braintrace/etp/element_wise.h"
+#include "braintrace/ops/cumulative.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/ops/reduce.h"
@@ -208,6 +209,24 @@ TEST(Compose, AReversalInsideAReshapeIsSeenInTheModel) {
     const Tensor D =
         group.diagonal_jacobian(gather(run.temps, group.entries()), gather(run.temps, group.transition.constants));
     EXPECT_EQ(max_difference(2.0 * reshape(D, {6}), Tensor(from_doubles({DType::F64, {6}}, fixed[i]))), 0);
+  }
+}
+
+// Positions and slots of a stacked state are told apart, also where there are as many of one as of the other.
+TEST(Positions, AStateThatSwapsPositionsAndSlotsIsNotDiagonal) {
+  for (const bool swaps : {false, true}) {
+    struct Stacked : Module {
+      explicit Stacked(bool swaps) : swaps(swaps) {}
+      bool             swaps;
+      HiddenGroupState s = state("s", HiddenGroupState(Tensor(Type{DType::F64, {3, 3}}, 0.1).array()));
+      Tensor           update(const Tensor& x) override {
+        s.set(0.5 * (swaps ? transpose(s.value()) : cumsum(s.value(), 1)) + x);
+        return s.value();
+      }
+    } model(swaps);
+    const auto g = compile_etrace_graph(model, {{DType::F64, {3, 3}}});
+    EXPECT_EQ(g.hidden_groups.at(0).varshape, Shape{3});
+    EXPECT_EQ(g.hidden_groups.at(0).diagonal, !swaps);
   }
 }
 
