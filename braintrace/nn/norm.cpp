@@ -56,6 +56,7 @@ BatchNorm::BatchNorm(size_t spatial_axes, int64_t channels, BatchNormOptions opt
 Tensor BatchNorm::update(const Tensor& x) {
   const int64_t channels = running_mean.value().size();
   require_features("BatchNorm", x, channels);
+  if (axes_ == 1 && x.rank() == 2) return squeeze(update(expand_dims(x, 1)), {1});  // [B,C] is [B,1,C]
   require(x.rank() == static_cast<int>(axes_) + 2,
           "BatchNorm{}d: x needs a batch axis, {} spatial axes and channels; got {}.", axes_, axes_,
           to_string(x.type()));

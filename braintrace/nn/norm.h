@@ -29,7 +29,7 @@ class BatchNorm : public Module {
 struct BatchNorm0d : BatchNorm {
   explicit BatchNorm0d(int64_t channels, BatchNormOptions o = {}) : BatchNorm(0, channels, o) {}
 };
-struct BatchNorm1d : BatchNorm {
+struct BatchNorm1d : BatchNorm {  // [B,L,C] or [B,C]
   explicit BatchNorm1d(int64_t channels, BatchNormOptions o = {}) : BatchNorm(1, channels, o) {}
 };
 struct BatchNorm2d : BatchNorm {

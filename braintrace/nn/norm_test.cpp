@@ -42,6 +42,17 @@ TEST(Norms, BatchNormLearnsItsStatisticsWhileTraining) {
   EXPECT_LT(distance(norm.running_mean.value(), {0.02}), 1e-12);  // not moved
 }
 
+TEST(Norms, BatchNorm1dTakesABatchOfVectors) {
+  Environment::Scope scope(doubles);
+  BatchNorm1d        norm(2);
+  const Tensor       y = norm(f64({1, 2, 3, 6}, {2, 2}));
+  EXPECT_EQ(y.shape(), (Shape{2, 2}));
+  const double s = std::sqrt(1 + 1e-5), r = std::sqrt(4 + 1e-5);
+  EXPECT_LT(distance(y, {-1 / s, -2 / r, 1 / s, 2 / r}), 1e-12);
+  EXPECT_EQ(norm(f64({1, 2, 3, 6}, {1, 2, 2})).shape(), (Shape{1, 2, 2}));
+  EXPECT_NE(error_of([&] { norm(f64({1, 2})); }).find("BatchNorm1d"), std::string::npos);
+}
+
 }  // namespace
 
 }  // namespace braintrace::nn
