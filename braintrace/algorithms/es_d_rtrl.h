@@ -7,15 +7,19 @@
 namespace braintrace {
 
 // How strongly the two factors remember: a decay in [0,1), or a rank r ≥ 1 that stands for the decay (r-1)/(r+1).
+// A plain number is a decay, a whole one a rank: ES_D_RTRL(model, 0.9), ES_D_RTRL(model, 19).
 struct TraceDecay {
   double x = 0, f = 0;
 
-  static TraceDecay decay(double both) { return {both, both}; }
+  TraceDecay(double both) : TraceDecay(both, both) {}
+  TraceDecay(int r) : TraceDecay(rank(r)) {}
+  TraceDecay(double of_x, double of_f) : x(of_x), f(of_f) {}
+  static TraceDecay decay(double both) { return both; }
   static TraceDecay rank(int r);
 };
 
 struct IODimOptions {
-  TraceDecay            decay;
+  TraceDecay            decay   = 0.9;
   LearningSignal        signal  = {};
   std::optional<double> leak    = {};     // the factor in place of D on the f side: 1 or 0
   bool                  coupled = false;  // D keeps the products
@@ -54,7 +58,7 @@ class IODimRule : public LearningRule {
 
 class ES_D_RTRL : public OnlineLearner {
  public:
-  ES_D_RTRL(Module& model, TraceDecay decay, LearnerOptions options = {})
+  explicit ES_D_RTRL(Module& model, TraceDecay decay = IODimOptions().decay, LearnerOptions options = {})
       : OnlineLearner(model, std::make_shared<IODimRule>("ES_D_RTRL", IODimOptions{decay}), std::move(options)) {}
 };
 using pp_prop           = ES_D_RTRL;

@@ -30,13 +30,7 @@ std::vector<Algorithm> table() {
        .aliases = {"pp_prop", "esd_rtrl"},
        .doc     = "a filtered input times a filtered sensitivity; memory of inputs and outputs only",
        .options = {"decay_or_rank"},
-       .config =
-           [](const RuleOptions& o) {
-             require(o.decay_or_rank.has_value(),
-                     "ES_D_RTRL: decay_or_rank is missing.\n  Give TraceDecay::decay(a) with a in [0, 1), "
-                     "TraceDecay::rank(r) with r ≥ 1, or TraceDecay{{x, f}} for the two sides.");
-             return factorised(*o.decay_or_rank);
-           }},
+       .config  = [](const RuleOptions& o) { return factorised(o.decay_or_rank.value_or(IODimOptions().decay)); }},
       {.name    = "EProp",
        .aliases = {"e_prop"},
        .doc     = "D_RTRL with a filtered trace and, if wanted, random feedback",

@@ -119,7 +119,6 @@ struct Misuse {
 TEST(Algorithms, RefuseWhatTheyDoNotTake) {
   nn::GRUCell model(2, 3);
   for (const Misuse& m : {
-           Misuse{"pp_prop", {}, "decay_or_rank is missing"},
            Misuse{"D_RTRL", decay_09, "it takes no decay_or_rank, which is for ES_D_RTRL, OSTLFeedforward."},
            Misuse{"D_RTRL", {.kappa_filter_decay = 0.5}, "it takes no kappa_filter_decay, which is for EProp."},
            Misuse{"BPTT", {.trace_dtype = DType::BF16}, "It takes: no options"},
