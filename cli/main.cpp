@@ -81,6 +81,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return report(BadInput, std::string(error.what()) + "\n  See braintrace --help.");
   }
+  on_compile_warning({});  // commands show the compiler's records themselves
   const int status = chosen();
   check_output();
   return status;

@@ -69,7 +69,8 @@ TEST(Compile, MakesTheLearnersOfSpecialSignals) {
   Net        net;
   const auto dni = compile(net, "dni", wave(input, 0));
   EXPECT_EQ(dni->vjp_method(), VjpMethod::MultiStep);
-  EXPECT_NE(dynamic_cast<DNI*>(dni.get()), nullptr);
+  dni->as<DNI>().attach_synthesizer(nullptr);
+  EXPECT_NE(error_of([&] { dni->as<ThreeFactor>(); }).find("a learner of DNI is of another class"), std::string::npos);
 
   auto modulated = [](double m) {
     Net        model;
@@ -230,7 +231,6 @@ TEST(Compile, RefusesWrongCalls) {
            Misuse{"d_rtrl", Tensor(), {}, "an example input is undefined"},
            Misuse{"d_rtrl", x, {.verbose = 3}, "verbose must be 0, 1 or 2, got 3"},
            Misuse{"d_rtrl", x, {.batch_size = 0}, "batch"},
-           Misuse{"pp_prop", x, {}, "decay_or_rank is missing"},
        }) {
     Net               model;
     const std::string message = error_of([&] { compile(model, m.algorithm, m.examples, {}, m.setup); });

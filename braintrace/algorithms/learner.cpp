@@ -40,8 +40,13 @@ const OnlineLearner::Compiled& OnlineLearner::compiled() const {
   return *compiled_;
 }
 
-void OnlineLearner::compile_graph(const Types& args) {
+void OnlineLearner::compile_graph(const StepInputs& inputs) {
   if (is_compiled()) return;
+  compile(inputs.types);
+  tell_warnings(graph().diagnostics);
+}
+
+void OnlineLearner::compile(const Types& args) {
   Compiled c{compile_etrace_graph(*model_, args, rule_->scope(options_.compile)),
              {},
              LongTermState(Tensor(Type{DType::I64, {}}, 0)),
@@ -65,7 +70,7 @@ std::unique_ptr<OnlineLearner> OnlineLearner::around(Module& surroundings, const
     bool& flag;
     ~Restore() { flag = false; }
   } restore{is_inlined_};
-  outer->compile_graph(args);
+  outer->compile(args);
   const Types mine = types_of(rule_->memory(graph())), theirs = types_of(rule_->memory(outer->graph()));
   require(mine == theirs,
           "learner: the function around it must call it once, and add no trainable operation that reaches a hidden "

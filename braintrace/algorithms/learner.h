@@ -11,6 +11,7 @@
 // whole window, which for most rules needs no trace inside it.
 #pragma once
 
+#include <iosfwd>
 #include <map>
 #include <optional>
 #include <variant>
@@ -51,9 +52,8 @@ class OnlineLearner {
   OnlineLearner& operator=(const OnlineLearner&) = delete;
 
   // Finds groups and relations from one example of a step's inputs and makes the traces. A second call does nothing.
-  void compile_graph(const Types& args);
-  void compile_graph(const Tensors& examples) { compile_graph(types_of(examples)); }
-  void compile_graph(const Tensor& example) { compile_graph(Tensors{example}); }
+  // Warnings of the compiler go to the hook of on_compile_warning: to stderr, unless it was changed.
+  void compile_graph(const StepInputs& inputs);
 
   // One step of the model, or a window of steps.
   Tensor  operator()(const Tensor& x) { return update({x}).front(); }
@@ -68,6 +68,15 @@ class OnlineLearner {
   // A learner with the same rule and memory for a function that calls this one once per step: `surroundings` runs the
   // function. Windows of it then include what the function does around the model.
   std::unique_ptr<OnlineLearner> around(Module& surroundings, const Types& args);
+
+  // This learner as the class that a rule of its own needs:
+  //   compile(model, "DNI", x)->as<DNI>().attach_synthesizer(…)
+  template <std::derived_from<OnlineLearner> L>
+  L& as() {
+    auto* mine = dynamic_cast<L*>(this);
+    require(mine != nullptr, "learner: a learner of {} is of another class than the one asked for.", rule_->name());
+    return *mine;
+  }
 
   // Before a new sequence: the model's states start again, and so do the traces.
   void reset();
@@ -87,12 +96,14 @@ class OnlineLearner {
   // What the rule remembers for a parameter, named by its path or any leaf of it.
   std::vector<EtraceEntry> get_etrace_of(const Path& parameter) const;
 
-  const std::string&  name() const { return options_.name; }
-  Module&             model() const { return *model_; }
-  bool                is_compiled() const { return compiled_.has_value(); }
-  const ETraceGraph&  graph() const { return compiled().graph; }
-  CompilationReport   report() const;
-  std::string         show_graph() const;  // groups, weights and the groups they reach, as text
+  const std::string& name() const { return options_.name; }
+  Module&            model() const { return *model_; }
+  bool               is_compiled() const { return compiled_.has_value(); }
+  const ETraceGraph& graph() const { return compiled().graph; }
+  CompilationReport  report() const;
+  // Groups, weights and the groups they reach, as text.
+  [[nodiscard("show_graph() gives a text; show_graph(std::cout) prints it")]] std::string show_graph() const;
+  void                show_graph(std::ostream& out) const;
   const LearningRule& rule() const { return *rule_; }
   VjpMethod           vjp_method() const { return options_.vjp_method; }
   int64_t             running_index() const;  // completed calls since the last reset
@@ -118,6 +129,7 @@ class OnlineLearner {
   virtual Tensors exit_credit(const Tensors& /*hidden per group*/) const { return {}; }
 
  private:
+  void    compile(const Types& args);
   Tensors run(const Tensors& xs, const WindowOptions& options);
   // The inputs of a call. States that an earlier call left are cut off: its traces carry their credit already.
   Tensors inputs_of(const Tensors& xs) const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a learner remembers and which states it has.
 #include <algorithm>
+#include <ostream>
 
 #include "braintrace/algorithms/learner.h"
 #include "braintrace/transforms/vmap.h"
@@ -76,6 +77,7 @@ std::vector<OnlineLearner::EtraceEntry> OnlineLearner::get_etrace_of(const Path&
 
 CompilationReport OnlineLearner::report() const { return CompilationReport(graph()); }
 std::string       OnlineLearner::show_graph() const { return braintrace::show_graph(graph()); }
+void              OnlineLearner::show_graph(std::ostream& out) const { out << show_graph(); }
 int64_t           OnlineLearner::running_index() const {
             return static_cast<int64_t>(at(compiled().running_index.value().array(), 0));
 }

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "braintrace/base/rng.h"
 #include "braintrace/ops/contract.h"
 #include "braintrace/ops/einsum.h"
@@ -56,8 +59,11 @@ Tensor LearningSignal::matrix(const ETraceGraph& graph, const HiddenGroup& g, in
   if (feedback_.from_output && g.num_state > 1) shape.push_back(g.num_state);
   for (const auto& [path, B] : feedback_.given)
     if (has_any(g, {path})) {
-      require(B.shape() == shape, "random feedback: the matrix for '{}' must be {}, got {}.", path.str(),
-              to_string(shape), to_string(B.shape()));
+      require(B.shape() == shape, "random feedback: the matrix for '{}' must be {}, got {}.{}", path.str(),
+              to_string(shape), to_string(B.shape()),
+              shape.size() < 3
+                  ? ""
+                  : fmt::format("\n  The states on its last axis are: {}.", fmt::join(g.state_names(), ", ")));
       return B;
     }
   const Tensor key = random::key(feedback_.key + static_cast<uint64_t>(g.index));

@@ -10,9 +10,9 @@ namespace braintrace {
 // Random feedback.   Lillicrap et al. 2016; Bellec et al. 2020
 //
 //   from the states    L'[…,k,a] = Σ_l L[…,l,a] / (‖L[…,:,a]‖ + 1e-8) · B[l,k]        B : [n,n]
-//   from the output    L'[…,k,a] = Σ_l δ[…,l] / (‖δ‖ + 1e-8) · B[l,k(,a)]             B : [n_out,n] or [n_out,n,S],  δ
-//   = ∂ℓ/∂y
+//   from the output    L'[…,k,a] = Σ_l δ[…,l] / (‖δ‖ + 1e-8) · B[l,k(,a)]             B : [n_out,n] or [n_out,n,S]
 //
+// δ = ∂ℓ/∂y, k a unit (last axis of the positions), a a state: HiddenGroup::state_names and show_graph give their order.
 // One matrix for every group that carries a trace, unless it is left out; B = scale · N(0,1) where none is given.
 struct RandomFeedback {
   bool                   from_output = false;

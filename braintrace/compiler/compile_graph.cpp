@@ -10,14 +10,21 @@
 
 namespace braintrace {
 
-const HiddenGroup& ETraceGraph::hid_path_to_group(const Path& hidden_path) const {
+const HiddenGroup& GroupsByPath::at(const Path& hidden_path) const {
+  if (const auto it = find(hidden_path); it != end()) return it->second;
   std::string known;
-  for (const HiddenGroup& g : hidden_groups)
-    for (const Path& p : g.hidden_paths) {
-      if (p == hidden_path) return g;
-      known += (known.empty() ? "" : ", ") + p.str();
-    }
+  for (const auto& [path, group] : *this) known += (known.empty() ? "" : ", ") + path.str();
   fail("there is no hidden state '{}' in the graph; known are: {}.", hidden_path.str(), known);
+}
+
+bool HiddenParamOpRelation::reaches(int group) const {
+  return std::any_of(connections.begin(), connections.end(), [&](const Connection& c) { return c.group == group; });
+}
+
+std::vector<int> HiddenParamOpRelation::group_indices() const {
+  std::vector<int> out;
+  for (const Connection& c : connections) out.push_back(c.group);
+  return out;
 }
 
 Diagnostics ETraceGraph::explain(const Explain& filter) const {
@@ -36,9 +43,7 @@ Diagnostics ETraceGraph::explain(const Explain& filter) const {
 StepValues ETraceGraph::call_hidden_perturb(const Tensors& args, const Tensors& perturb_data,
                                             const Tensors& old_state_vals) const {
   require(hidden_perturb.has_value(), "call_hidden_perturb: the graph was compiled without include_hidden_perturb.");
-  require(perturb_data.size() == hidden_perturb->hidden_paths.size(),
-          "call_hidden_perturb: {} perturbations given for {} hidden states.", perturb_data.size(),
-          hidden_perturb->hidden_paths.size());
+  hidden_perturb->check(perturb_data);
   ModuleInfo perturbed   = module_info;
   perturbed.step.program = hidden_perturb->program;
   return run_step(perturbed, args, old_state_vals, perturb_data);
@@ -65,35 +70,69 @@ ModuleInfo checked_module_info(Module& model, const Types& args, const CompileOp
   return info;
 }
 
+// Gives relations the groups they reach, one object for each group.
+GroupsByPath share_groups(const std::vector<HiddenGroup>& groups, std::vector<HiddenParamOpRelation>& relations) {
+  std::vector<SharedGroup> shared(groups.begin(), groups.end());
+  for (HiddenParamOpRelation& r : relations) {
+    r.hidden_groups.clear();
+    for (int g : r.group_indices()) r.hidden_groups.push_back(shared[static_cast<size_t>(g)]);
+  }
+  GroupsByPath out;
+  for (const SharedGroup& g : shared)
+    for (const Path& p : g->hidden_paths) out.emplace(p, g);
+  return out;
+}
+
 }  // namespace
 
-std::vector<HiddenGroup> find_hidden_groups_from_module(Module& model, const Types& args,
+GroupsByPath groups_by_path(const std::vector<HiddenGroup>& groups) {
+  std::vector<HiddenParamOpRelation> none;
+  return share_groups(groups, none);
+}
+
+ModuleInfo extract_module_info(Module& model, const StepInputs& inputs, const CompileOptions& options) {
+  Diagnostics log;
+  return checked_module_info(model, inputs.types, options, log);
+}
+
+std::vector<HiddenGroup> find_hidden_groups_from_minfo(const ModuleInfo& info, const CompileOptions& options) {
+  Diagnostics log;
+  return find_hidden_groups_from_minfo(info, options, log);
+}
+
+std::vector<HiddenParamOpRelation> find_hidden_param_op_relations_from_minfo(const ModuleInfo&               info,
+                                                                             const std::vector<HiddenGroup>& groups,
+                                                                             const CompileOptions&           options) {
+  Diagnostics                        log;
+  std::vector<HiddenParamOpRelation> relations = find_hidden_param_op_relations_from_minfo(info, groups, options, log);
+  share_groups(groups, relations);
+  return relations;
+}
+
+std::vector<HiddenGroup> find_hidden_groups_from_module(Module& model, const StepInputs& inputs,
                                                         const CompileOptions& options) {
-  Diagnostics log;
-  return find_hidden_groups_from_minfo(checked_module_info(model, args, options, log), options, log);
+  return find_hidden_groups_from_minfo(extract_module_info(model, inputs, options), options);
 }
 
-std::vector<HiddenParamOpRelation> find_hidden_param_op_relations_from_module(Module& model, const Types& args,
+std::vector<HiddenParamOpRelation> find_hidden_param_op_relations_from_module(Module& model, const StepInputs& inputs,
                                                                               const CompileOptions& options) {
-  Diagnostics      log;
-  const ModuleInfo info = checked_module_info(model, args, options, log);
-  return find_hidden_param_op_relations_from_minfo(info, find_hidden_groups_from_minfo(info, options, log), options,
-                                                   log);
+  const ModuleInfo info = extract_module_info(model, inputs, options);
+  return find_hidden_param_op_relations_from_minfo(info, find_hidden_groups_from_minfo(info, options), options);
 }
 
-HiddenPerturbation add_hidden_perturbation_in_module(Module& model, const Types& args, const CompileOptions& options) {
-  Diagnostics log;
-  return add_hidden_perturbation_from_minfo(checked_module_info(model, args, options, log));
+HiddenPerturbation add_hidden_perturbation_in_module(Module& model, const StepInputs& inputs,
+                                                     const CompileOptions& options) {
+  return add_hidden_perturbation_from_minfo(extract_module_info(model, inputs, options));
 }
 
-ETraceGraph compile_etrace_graph(Module& model, const Types& args, const CompileOptions& options) {
+ETraceGraph compile_etrace_graph(Module& model, const StepInputs& inputs, const CompileOptions& options) {
   check_options(options);
   ETraceGraph  graph;
   Diagnostics& log       = graph.diagnostics;
   ModuleInfo&  info      = graph.module_info;
   auto&        groups    = graph.hidden_groups;
   auto&        relations = graph.hidden_param_op_relations;
-  info                   = extract_module_info(model, args, options, log);
+  info                   = extract_module_info(model, inputs.types, options, log);
   Descended inside       = descend_scans(info, options, log);
   check_control_flow(info, log);
   groups = find_hidden_groups_from_minfo(info, options, log);
@@ -101,6 +140,7 @@ ETraceGraph compile_etrace_graph(Module& model, const Types& args, const Compile
   std::move(inside.groups.begin(), inside.groups.end(), std::back_inserter(groups));
   relations = find_hidden_param_op_relations_from_minfo(info, groups, options, log);
   std::move(inside.relations.begin(), inside.relations.end(), std::back_inserter(relations));
+  graph.hid_path_to_group = share_groups(groups, relations);
   if (options.include_hidden_perturb) graph.hidden_perturb = add_hidden_perturbation_from_minfo(info);
   return graph;
 }

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/compiler/diagnostics.h"
 
+#include <mutex>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
 namespace braintrace {
 
 namespace {
@@ -51,6 +57,45 @@ std::optional<DiagnosticKind> diagnostic_kind_named(std::string_view name) {
   for (int i = 0; i < num_diagnostic_kinds; ++i)
     if (kind_names[i] == name) return static_cast<DiagnosticKind>(i);
   return std::nullopt;
+}
+
+namespace {
+
+// "warning: out.weight: it reaches no hidden state in the same step; …"
+void to_stderr_once(const CompilationRecord& r) {
+  static std::mutex            lock;
+  static std::set<std::string> told;
+  std::lock_guard              guard(lock);
+  std::string                  text =
+      fmt::format("warning: {}{}{}\n", r.weight_path.str(), r.weight_path.empty() ? "" : ": ", r.message);
+  if (told.insert(text).second) fmt::print(stderr, "{}", text);
+}
+
+struct Hook {
+  std::mutex  lock;
+  WarningHook call = to_stderr_once;
+};
+Hook& hook() {
+  static Hook h;
+  return h;
+}
+
+}  // namespace
+
+WarningHook on_compile_warning(WarningHook next) {
+  std::lock_guard guard(hook().lock);
+  return std::exchange(hook().call, std::move(next));
+}
+
+void tell_warnings(const Diagnostics& records) {
+  WarningHook call;
+  {
+    std::lock_guard guard(hook().lock);
+    call = hook().call;
+  }
+  if (!call) return;
+  for (const CompilationRecord& r : records)
+    if (r.level == DiagnosticLevel::Warning) call(r);
 }
 
 }  // namespace braintrace

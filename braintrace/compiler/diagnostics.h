@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -70,6 +71,12 @@ class CompileError : public Error {
   CompileError(const std::string& what, Diagnostics records) : Error(what), diagnostics(std::move(records)) {}
   Diagnostics diagnostics;
 };
+// Hears every warning of compile_graph. At first they go to stderr, each text once in the life of the process.
+using WarningHook = std::function<void(const CompilationRecord& warning)>;
+// Sets the hook, an empty one for silence, and gives the one before it.
+WarningHook on_compile_warning(WarningHook hook);
+void        tell_warnings(const Diagnostics& records);
+
 using CompilationError  = CompileError;
 using NotSupportedError = CompileError;
 

@@ -2,14 +2,18 @@
 // What the compiler finds in a model: hidden groups and weight → operation → hidden relations.
 #pragma once
 
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "braintrace/compiler/diagnostics.h"
+#include "braintrace/compiler/dict.h"
 #include "braintrace/compiler/flow.h"
 #include "braintrace/compiler/options.h"
+#include "braintrace/compiler/step_inputs.h"
 #include "braintrace/etp/rules.h"
 #include "braintrace/model/frame.h"
 #include "braintrace/model/module.h"
@@ -38,9 +42,6 @@ struct WeightVar {
 
   std::string name() const { return leaf_name(path, leaf); }
 };
-
-// Named parts of a record as text, for printing and logs.
-using Dict = std::vector<std::pair<std::string, std::string>>;
 
 // One run of the step.
 struct StepValues {
@@ -114,6 +115,9 @@ struct HiddenGroup {
   Vars exits() const;
 
   Shape on_positions(std::initializer_list<int64_t> last) const;  // [*varshape, last…]
+  // The S states at one position, in the order of the last axis of group arrays, of D and of feedback matrices: paths,
+  // with a slot for states that hold several ("rnn.h[1]", "rnn.h.u").
+  std::vector<std::string> state_names() const;
 
   // Members side by side on a trailing state axis, and back.
   Tensor  concat_hidden(const Tensors& members) const;
@@ -124,6 +128,24 @@ struct HiddenGroup {
   Tensor diagonal_jacobian(const Tensors& hidden_vals, const Tensors& const_vals) const;
   Tensor full_jacobian(const Tensors& hidden_vals, const Tensors& const_vals) const;
   Dict   dict() const;
+};
+
+// A group that outlives the graph it comes from:  for (const HiddenGroup& g : relation.hidden_groups) …
+class SharedGroup {
+ public:
+  explicit SharedGroup(HiddenGroup group) : group_(std::make_shared<const HiddenGroup>(std::move(group))) {}
+                     operator const HiddenGroup&() const { return *group_; }
+  const HiddenGroup* operator->() const { return group_.get(); }
+  const HiddenGroup& operator*() const { return *group_; }
+
+ private:
+  std::shared_ptr<const HiddenGroup> group_;
+};
+
+// Hidden states and their groups.
+class GroupsByPath : public std::map<Path, SharedGroup> {
+ public:
+  const HiddenGroup& at(const Path& hidden_path) const;  // throws UserError listing the known paths
 };
 
 // How the result of an operation reaches a hidden state or group.
@@ -156,33 +178,40 @@ struct Trainable {
 
 // One trainable operation, its weights and the groups it feeds.
 struct HiddenParamOpRelation {
-  int                     eqn  = -1;
-  EtpCall                 call = {};
-  Var                     x = -1, y = -1;
-  std::vector<Trainable>  trainables;
-  std::vector<Connection> connections;
-  Path                    weight_path;    // of the first trainable
-  std::vector<int>        hidden_groups;  // of the connections
-  std::vector<Path>       through;        // weights of the products that stand before every way to a group
+  int                      eqn  = -1;
+  EtpCall                  call = {};
+  Var                      x = -1, y = -1;
+  std::vector<Trainable>   trainables;
+  std::vector<Connection>  connections;
+  Path                     weight_path;         // of the first trainable
+  std::vector<SharedGroup> hidden_groups = {};  // of the connections
+  std::vector<Path>        through;             // weights of the products that stand before every way to a group
   // In a descended scan `eqn` is the scan, `x` and `y` have one row per substep, and the tails start at `substep_y`.
   std::shared_ptr<const ScanDescent> descent          = nullptr;
   Vars                               substep_operands = {};
   Var                                substep_y        = -1;
 
-  std::string primitive() const { return std::string(call.op->etp->primitive(call)); }
-  bool        carries_trace() const;  // direct or mixed with some group
-  const Path& path() const { return weight_path; }
-  Dict        dict() const;
+  std::string      primitive() const { return std::string(call.op->etp->primitive(call)); }
+  bool             carries_trace() const;  // direct or mixed with some group
+  bool             reaches(int group) const;
+  std::vector<int> group_indices() const;  // of the connections
+  const Path&      path() const { return weight_path; }
+  Dict             dict() const;
 };
 
 // The step with an additive perturbation on the new value of every hidden state: reading ∂L/∂p gives ∂L/∂h.
 struct HiddenPerturbation {
   Program           program;  // arguments: those of the step, then one perturbation per hidden state
+  Tensors           constants;
   std::vector<Path> hidden_paths;
 
   Tensors init_perturb_data() const;  // zeros
-  // Results of the step, evaluated with the perturbations added.
-  Tensors eval(const ModuleInfo& info, const Tensors& inputs, const Tensors& perturb_data) const;
+  // Results of the step, evaluated with the perturbations added; `inputs` are those of the step, then the states it
+  // reads (ModuleInfo::step.inputs(args)).
+  Tensors eval(const Tensors& inputs, const Tensors& perturb_data) const;
+  Tensors eval_jaxpr(const Tensors& inputs, const Tensors& perturb_data) const { return eval(inputs, perturb_data); }
+  // Throws UserError naming the perturbation and its state unless there is one of the right type for each state.
+  void check(const Tensors& perturb_data) const;
   // Per group: the perturbation data of its members side by side.
   Tensors perturb_data_to_hidden_group_data(const Tensors& perturb_data, const std::vector<HiddenGroup>& groups) const;
   Dict    dict() const;
@@ -197,11 +226,11 @@ struct Explain {
 struct ETraceGraph {
   ModuleInfo                         module_info;
   std::vector<HiddenGroup>           hidden_groups;
+  GroupsByPath                       hid_path_to_group;
   std::vector<HiddenParamOpRelation> hidden_param_op_relations;
   std::optional<HiddenPerturbation>  hidden_perturb;
   Diagnostics                        diagnostics;
 
-  const HiddenGroup& hid_path_to_group(const Path& hidden_path) const;
   // Records that pass all given filters, in order of emission.
   Diagnostics explain(const Explain& filter = {}) const;
   // The step with perturbations added to the new hidden states.
@@ -211,9 +240,17 @@ struct ETraceGraph {
   std::vector<std::string> fields() const;  // names of dict()
 };
 
-ETraceGraph compile_etrace_graph(Module& model, const Types& args, const CompileOptions& options = {});
+ETraceGraph compile_etrace_graph(Module& model, const StepInputs& inputs, const CompileOptions& options = {});
 
-// The passes.
+// The passes, one at a time; long scans are not followed.
+ModuleInfo extract_module_info(Module& model, const StepInputs& inputs, const CompileOptions& options = {});
+std::vector<HiddenGroup> find_hidden_groups_from_minfo(const ModuleInfo& info, const CompileOptions& options = {});
+std::vector<HiddenParamOpRelation> find_hidden_param_op_relations_from_minfo(const ModuleInfo&               info,
+                                                                             const std::vector<HiddenGroup>& groups,
+                                                                             const CompileOptions& options = {});
+GroupsByPath                       groups_by_path(const std::vector<HiddenGroup>& groups);
+
+// The same with a record of what they decided.
 ModuleInfo extract_module_info(Module& model, const Types& args, const CompileOptions& options, Diagnostics& log);
 std::vector<HiddenGroup>           find_hidden_groups_from_minfo(const ModuleInfo& info, const CompileOptions& options,
                                                                  Diagnostics& log);
@@ -223,12 +260,12 @@ std::vector<HiddenParamOpRelation> find_hidden_param_op_relations_from_minfo(con
                                                                              Diagnostics&                    log);
 HiddenPerturbation                 add_hidden_perturbation_from_minfo(const ModuleInfo& info);
 
-// One pass with those before it; long scans are not followed.
-std::vector<HiddenGroup>           find_hidden_groups_from_module(Module& model, const Types& args,
+// One pass with those before it.
+std::vector<HiddenGroup>           find_hidden_groups_from_module(Module& model, const StepInputs& inputs,
                                                                   const CompileOptions& options = {});
-std::vector<HiddenParamOpRelation> find_hidden_param_op_relations_from_module(Module& model, const Types& args,
+std::vector<HiddenParamOpRelation> find_hidden_param_op_relations_from_module(Module& model, const StepInputs& inputs,
                                                                               const CompileOptions& options = {});
-HiddenPerturbation                 add_hidden_perturbation_in_module(Module& model, const Types& args,
+HiddenPerturbation                 add_hidden_perturbation_in_module(Module& model, const StepInputs& inputs,
                                                                      const CompileOptions& options = {});
 
 }  // namespace braintrace

@@ -12,6 +12,7 @@ HiddenPerturbation add_hidden_perturbation_from_minfo(const ModuleInfo& info) {
   HiddenPerturbation out;
   Program&           p = out.program;
   p                    = info.program();
+  out.constants        = info.step.constants;
   Vars perturbation(p.types.size(), -1);
   for (const HiddenVar& h : info.hidden) {
     out.hidden_paths.push_back(h.path);
@@ -42,25 +43,51 @@ Tensors HiddenPerturbation::init_perturb_data() const {
   return out;
 }
 
-Tensors HiddenPerturbation::eval(const ModuleInfo& info, const Tensors& inputs, const Tensors& perturb_data) const {
-  require(perturb_data.size() == hidden_paths.size(), "hidden perturbation: {} arrays given for {} hidden states.",
-          perturb_data.size(), hidden_paths.size());
+void HiddenPerturbation::check(const Tensors& perturb_data) const {
+  std::string states;
+  for (const Path& p : hidden_paths) states += (states.empty() ? "" : ", ") + p.str();
+  require(perturb_data.size() == hidden_paths.size(),
+          "hidden perturbation: {} tensors given for {} hidden states ({}).", perturb_data.size(), hidden_paths.size(),
+          states);
+  const size_t first = program.args.size() - hidden_paths.size();
+  for (size_t i = 0; i < hidden_paths.size(); ++i) {
+    const Type& want = program.type(program.args[first + i]);
+    require(perturb_data[i].defined() && perturb_data[i].type() == want,
+            "hidden perturbation: perturbation {} is {}, its state {} is {}.", i,
+            perturb_data[i].defined() ? to_string(perturb_data[i].type()) : "an undefined tensor",
+            hidden_paths[i].str(), to_string(want));
+  }
+}
+
+Tensors HiddenPerturbation::eval(const Tensors& inputs, const Tensors& perturb_data) const {
+  check(perturb_data);
+  const size_t own = program.args.size() - hidden_paths.size();
+  require(inputs.size() == own,
+          "hidden perturbation: the step has {} inputs, counting the states it reads; {} were given.\n"
+          "  graph.module_info.step.inputs(args) makes them.",
+          own, inputs.size());
+  for (size_t i = 0; i < own; ++i)
+    require(inputs[i].defined() && inputs[i].type() == program.type(program.args[i]),
+            "hidden perturbation: input {} of the step is {}, got {}.", i, to_string(program.type(program.args[i])),
+            inputs[i].defined() ? to_string(inputs[i].type()) : "an undefined tensor");
   Tensors args = inputs;
   args.insert(args.end(), perturb_data.begin(), perturb_data.end());
-  return replay(program, info.step.constants, args);
+  return replay(program, constants, args);
 }
 
 Tensors HiddenPerturbation::perturb_data_to_hidden_group_data(const Tensors&                  perturb_data,
                                                               const std::vector<HiddenGroup>& groups) const {
-  require(perturb_data.size() == hidden_paths.size(), "hidden perturbation: {} arrays given for {} hidden states.",
-          perturb_data.size(), hidden_paths.size());
+  check(perturb_data);
   Tensors out;
   for (const HiddenGroup& g : groups) {
     Tensors members;
     for (const Path& path : g.hidden_paths) {
-      const auto it = std::find(hidden_paths.begin(), hidden_paths.end(), path);
-      require(it != hidden_paths.end(), "hidden perturbation: state {} of group {} was not perturbed.", path.str(),
-              g.index);
+      const auto  it = std::find(hidden_paths.begin(), hidden_paths.end(), path);
+      std::string known;
+      for (const Path& p : hidden_paths) known += (known.empty() ? "" : ", ") + p.str();
+      require(it != hidden_paths.end(),
+              "hidden perturbation: state {} of group {} was not perturbed; perturbed are: {}.", path.str(), g.index,
+              known);
       members.push_back(perturb_data[static_cast<size_t>(it - hidden_paths.begin())]);
     }
     out.push_back(g.concat_hidden(members));

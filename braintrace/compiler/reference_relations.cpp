@@ -79,7 +79,6 @@ bool connect_as_reference(RelationFinder& find, HiddenParamOpRelation& r) {
       fresh.tail     = cut_region(find.flow, {r.y}, g.exits(), find.inside(g.index, false));
       fresh.y_layout = RelationFinder::layout_by_shape(r.call, g);
       c              = r.connections.insert(r.connections.end(), std::move(fresh));
-      r.hidden_groups.push_back(g.index);
     }
     const PathClass how = classify(find, r, exit);
     c->hidden_paths.push_back(path);

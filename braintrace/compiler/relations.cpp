@@ -144,10 +144,7 @@ void explain(RelationFinder& find, const HiddenParamOpRelation& r) {
 
 // Fills r.connections; false, with the reason recorded, when the weight reaches no hidden state.
 bool connect_all(RelationFinder& find, HiddenParamOpRelation& r) {
-  for (int g : candidate_groups(find, r.y)) {
-    r.connections.push_back(connect(find, r, find.groups[g]));
-    r.hidden_groups.push_back(g);
-  }
+  for (int g : candidate_groups(find, r.y)) r.connections.push_back(connect(find, r, find.groups[g]));
   if (r.connections.empty()) {
     const bool cut = !candidate_groups(find, r.y, true).empty();
     find.record(DiagnosticKind::RelationExcludedNonTemporal, DiagnosticLevel::Warning, r,

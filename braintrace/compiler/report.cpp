@@ -68,6 +68,8 @@ std::vector<std::string> group_items(const ETraceGraph& graph) {
     items.push_back(fmt::format("         {} state{} at each position of {}{}", g.num_state,
                                 g.num_state == 1 ? "" : "s", to_string(g.varshape),
                                 g.diagonal ? "" : "; positions read each other"));
+    if (g.num_state > 1)
+      items.push_back(fmt::format("         order of the states: {}", fmt::join(g.state_names(), ", ")));
   }
   return items;
 }
@@ -103,7 +105,7 @@ std::vector<std::string> relation_items(const ETraceGraph& graph) {
   for (const HiddenParamOpRelation& r : graph.hidden_param_op_relations) {
     const std::string index = fmt::format("Weight {}: ", items.size() / 2);
     std::string       line =
-        fmt::format("{}{} → {} → {}", index, r.weight_path.tuple(), r.primitive(), groups_text(r.hidden_groups));
+        fmt::format("{}{} → {} → {}", index, r.weight_path.tuple(), r.primitive(), groups_text(r.group_indices()));
     if (r.descent) line += fmt::format(", in each of {} substeps", r.descent->length);
     std::string below = leaves_text(graph.module_info, r);
     if (!r.carries_trace()) {
@@ -137,7 +139,7 @@ std::vector<CompilationReport::EtraceWeight> CompilationReport::etrace_weights()
       std::set<Path> paths;  // a chain may join several parameters in one operand
       for (int i : t.leaves) {
         const Path& path = graph_.module_info.weights[static_cast<size_t>(i)].path;
-        if (paths.insert(path).second) out.push_back({path, t.key, r.hidden_groups, !r.carries_trace()});
+        if (paths.insert(path).second) out.push_back({path, t.key, r.group_indices(), !r.carries_trace()});
       }
     }
   return out;

@@ -265,10 +265,8 @@ class ScanFollower {
 
 void Descended::number_groups_from(int first) {
   for (HiddenGroup& g : groups) g.index += first;
-  for (HiddenParamOpRelation& r : relations) {
+  for (HiddenParamOpRelation& r : relations)
     for (Connection& c : r.connections) c.group += first;
-    for (int& g : r.hidden_groups) g += first;
-  }
 }
 
 Descended descend_scans(ModuleInfo& info, const CompileOptions& options, Diagnostics& log) {

@@ -2,6 +2,7 @@
 #include "braintrace/executor/graph_executor.h"
 
 #include <algorithm>
+#include <ostream>
 
 #include "braintrace/compiler/report.h"
 
@@ -13,8 +14,27 @@ Tensor or_zeros(const Tensor& t, const Type& type) { return t.defined() ? t : Te
 
 }  // namespace
 
-void ETraceGraphExecutor::compile_graph(const Types& args) {
-  if (!graph_) graph_ = compile_etrace_graph(*model_, args, options_);
+void ETraceGraphExecutor::compile_graph(const StepInputs& inputs) {
+  if (graph_) return;
+  graph_ = compile_etrace_graph(*model_, inputs, options_);
+  tell_warnings(graph_->diagnostics);
+}
+
+Tensors ETraceGraphExecutor::inputs_of(const Tensors& args) const {
+  const StatefulProgram& step = graph().module_info.step;
+  const Types            have = types_of(args), all = step.program.types_of(step.program.args);
+  const Types            want(all.begin(), all.begin() + static_cast<int64_t>(step.num_args));
+  require(have.size() == want.size(), "executor: {} inputs given, compile_graph was given {}.", have.size(),
+          want.size());
+  for (size_t i = 0; i < want.size(); ++i)
+    require(have[i] == want[i], "executor: input {} is {}, compile_graph was given {}.", i, to_string(have[i]),
+            to_string(want[i]));
+  return step.inputs(args);
+}
+
+Tensors ETraceGraphExecutor::forward(const Tensors& args) {
+  const StatefulProgram& step = graph().module_info.step;
+  return step.store(replay(step.program, step.constants, inputs_of(args)));
 }
 
 const ETraceGraph& ETraceGraphExecutor::graph() const {
@@ -29,19 +49,17 @@ Path ETraceGraphExecutor::state_id_to_path(const State& state) const {
 }
 
 std::string ETraceGraphExecutor::show_graph() const { return braintrace::show_graph(graph()); }
+void        ETraceGraphExecutor::show_graph(std::ostream& out) const { out << show_graph(); }
 
 StepJacobians ETraceVjpGraphExecutor::solve_h2w_h2h_jacobian(const Tensors& args) const {
   return solve_h2w_h2h_l2h_jacobian(args).jacobians;
 }
 
 ETraceVjpGraphExecutor::WithStep ETraceVjpGraphExecutor::solve_h2w_h2h_l2h_jacobian(const Tensors& args) const {
-  const ModuleInfo& info = graph().module_info;
-  const Types       want(info.program().types_of(info.program().args));
-  require(types_of(args) == Types(want.begin(), want.begin() + static_cast<int64_t>(info.step.num_args)),
-          "executor: the inputs differ from those of compile_graph.");
-  const auto    step    = std::make_shared<Step>(graph(), info.step.inputs(args));
-  const Tensors results = step->results();
-  StepJacobians out;
+  const ModuleInfo& info    = graph().module_info;
+  const auto        step    = std::make_shared<Step>(graph(), inputs_of(args));
+  const Tensors     results = step->results();
+  StepJacobians     out;
   out.out.assign(results.begin(), results.begin() + static_cast<int64_t>(info.step.num_results));
   for (const HiddenVar& h : info.hidden) {
     out.hidden_paths.emplace_back(h.path, h.state);

@@ -2,6 +2,7 @@
 // A compiled model, and the quantities of one step of it as values: for looking at them, and for rules written outside.
 #pragma once
 
+#include <iosfwd>
 #include <memory>
 #include <optional>
 
@@ -15,17 +16,25 @@ class ETraceGraphExecutor {
   explicit ETraceGraphExecutor(Module& model, CompileOptions options = {}) : model_(&model), options_(options) {}
 
   // Finds groups and relations from the types of one step's inputs. A second call does nothing.
-  void compile_graph(const Types& args);
-  void compile_graph(const Tensors& examples) { compile_graph(types_of(examples)); }
+  // Warnings of the compiler go to the hook of on_compile_warning.
+  void compile_graph(const StepInputs& inputs);
+
+  // One step of the model, as the compiler sees it; the states it writes are stored.
+  Tensors forward(const Tensors& args);
+  Tensor  operator()(const Tensor& x) { return forward({x}).at(0); }
 
   bool               is_compiled() const { return graph_.has_value(); }
   const ETraceGraph& graph() const;
   StateMap           states() const { return model_->states(); }
   StateMap           path_to_states() const { return model_->states(); }
   Path               state_id_to_path(const State& state) const;
-  std::string        show_graph() const;
+  [[nodiscard("show_graph() gives a text; show_graph(std::cout) prints it")]] std::string show_graph() const;
+  void show_graph(std::ostream& out) const;
 
  protected:
+  // Inputs of the compiled step at the present states.
+  Tensors inputs_of(const Tensors& args) const;
+
   Module* model_;
 
  private:
@@ -53,6 +62,7 @@ class ETraceVjpGraphExecutor : public ETraceGraphExecutor {
 
   // x, D_f, D.
   StepJacobians solve_h2w_h2h_jacobian(const Tensors& args) const;
+  StepJacobians solve_h2w_h2h_jacobian(const Tensor& x) const { return solve_h2w_h2h_jacobian(Tensors{x}); }
   // The same, and the step to pull cotangents of its results back through: its learning signals and same-step
   // gradients are step->pull(ct).
   struct WithStep {
@@ -60,6 +70,7 @@ class ETraceVjpGraphExecutor : public ETraceGraphExecutor {
     std::shared_ptr<const Step> step;
   };
   WithStep solve_h2w_h2h_l2h_jacobian(const Tensors& args) const;
+  WithStep solve_h2w_h2h_l2h_jacobian(const Tensor& x) const { return solve_h2w_h2h_l2h_jacobian(Tensors{x}); }
 };
 
 }  // namespace braintrace

@@ -202,8 +202,7 @@ void Step::pull_future(int group, const Tensor& F, Tensors& leaf_gradients) cons
   Tensors                         operands;
   for (size_t r = 0; r < graph_.hidden_param_op_relations.size(); ++r) {
     const auto& relation = graph_.hidden_param_op_relations[r];
-    if (std::find(relation.hidden_groups.begin(), relation.hidden_groups.end(), group) == relation.hidden_groups.end())
-      continue;
+    if (!relation.reaches(group)) continue;
     for (size_t k = 0; k < relation.trainables.size(); ++k) {
       const Var v = relation.trainables[k].operand;
       uses.push_back({static_cast<int>(r), static_cast<int>(k)});

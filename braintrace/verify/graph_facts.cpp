@@ -61,7 +61,7 @@ json relation_facts(const ModuleInfo& info, const HiddenParamOpRelation& r) {
   };
   return {{"weight_path", r.weight_path.str()},
           {"primitive", r.primitive()},
-          {"hidden_group_indices", r.hidden_groups},
+          {"hidden_group_indices", r.group_indices()},
           {"connected_hidden_paths", connected},
           {"path_classification", classes},
           {"trainable", trainable},

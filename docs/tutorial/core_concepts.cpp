@@ -144,7 +144,7 @@ void three_steps() {
 
   const bt::ETraceGraph& graph = trainer.graph();
   for (const char* w : {"rnn.Wz.weight", "rnn.Wr.weight", "rnn.Wh.weight"})
-    check(relation_of(graph, w).hidden_groups == std::vector<int>{0},
+    check(relation_of(graph, w).group_indices() == std::vector<int>{0},
           "all recurrent parameters of the GRUCell participate in online learning");
   check(!graph
              .explain({.weight_path = bt::Path{"readout", "weight"},

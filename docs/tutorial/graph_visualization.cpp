@@ -57,7 +57,7 @@ void single_layer() {
   check(model.rnn.states<bt::HiddenState>().size() == 1 && model.rnn.params().size() == 1,
         "the ValinaRNNCell contains one hidden state and one recurrent weight");
   check(graph.hidden_groups[0].hidden_paths[0].tuple() == "('rnn', 'h')", "hidden group 0 is ('rnn', 'h')");
-  check(relation_of(graph, "rnn.W.weight").hidden_groups == std::vector<int>{0},
+  check(relation_of(graph, "rnn.W.weight").group_indices() == std::vector<int>{0},
         "the recurrent weight is associated with hidden group 0");
   check(graph.hidden_param_op_relations.size() == 1, "the readout weight feeds no hidden state, so it does not appear");
   check(algo.get_etrace_of(bt::Path{"rnn", "W", "weight"})[0].value.type() == bt::Type{bt::DType::F32, {42, 32, 1}},
@@ -82,14 +82,15 @@ void understanding_etrace_graph() {
     fmt::print("  Relation {}:\n", i++);
     fmt::print("    Weight path: {}\n", r.weight_path.tuple());
     fmt::print("    Primitive: {}\n", r.primitive());
-    for (int g : r.hidden_groups) fmt::print("    Hidden group: {}\n", g);
+    for (const bt::HiddenGroup& g : r.hidden_groups) fmt::print("    Hidden group: {}\n", g.index);
   }
   fmt::print("\n=== Perturbation ===\n");
   fmt::print("  Has perturbation: {}\n", graph.hidden_perturb.has_value());
 
   check(graph.hidden_groups[0].num_state == 1 && graph.hidden_groups[0].varshape == bt::Shape{32},
         "num_state is the number of state variables in the group, varshape the shape of each");
-  check(&graph.hid_path_to_group({"rnn", "h"}) == &graph.hidden_groups[0], "a hidden path leads to its group");
+  check(graph.hid_path_to_group.at({"rnn", "h"}).index == graph.hidden_groups[0].index,
+        "a hidden path leads to its group");
 }
 
 void two_layers() {
@@ -108,12 +109,12 @@ void two_layers() {
   fmt::print("\nRelations:\n");
   int i = 0;
   for (const auto& r : graph2.hidden_param_op_relations)
-    fmt::print("  Weight {}: {} -> hidden group {}\n", i++, r.weight_path.tuple(), r.hidden_groups[0]);
+    fmt::print("  Weight {}: {} -> hidden group {}\n", i++, r.weight_path.tuple(), r.hidden_groups[0]->index);
 
   check(graph2.hidden_groups.size() == 2, "each GRU layer creates its own hidden group");
   for (const char* w : {"Wz", "Wr", "Wh"})
     for (int layer : {0, 1})
-      check(relation_of(graph2, fmt::format("rnn{}.{}.weight", layer + 1, w).c_str()).hidden_groups ==
+      check(relation_of(graph2, fmt::format("rnn{}.{}.weight", layer + 1, w).c_str()).group_indices() ==
                 std::vector<int>{layer},
             "each layer's weights are associated with its own hidden group only");
   check(!relation_of(graph2, "rnn1.Wr.weight").carries_trace() && relation_of(graph2, "rnn1.Wz.weight").carries_trace(),
@@ -164,7 +165,7 @@ void convolution() {
   const auto &           kernel = relation_of(graph3, "conv.weight"), &recurrent = relation_of(graph3, "rnn.W.weight");
   check(kernel.primitive() == "etp_conv", "the kernel is discovered because Conv2d uses etp_conv");
   check(recurrent.primitive() == "etp_mv", "the recurrent weight uses the matrix product, etp_mv without a batch");
-  check(kernel.hidden_groups == std::vector<int>{0} && recurrent.hidden_groups == std::vector<int>{0} &&
+  check(kernel.group_indices() == std::vector<int>{0} && recurrent.group_indices() == std::vector<int>{0} &&
             graph3.hidden_groups[0].hidden_paths[0].str() == "rnn.h",
         "both are associated with the RNN's hidden group");
   const auto readout = graph3.explain({.weight_path = bt::Path{"out", "weight"}});

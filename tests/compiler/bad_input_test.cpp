@@ -211,7 +211,7 @@ TEST(BadInput, UnknownPathsAndKinds) {
   EXPECT_TRUE(g.explain({.hidden_path = Path{"w"}}).empty());
   EXPECT_FALSE(g.explain({.weight_path = Path{"w"}, .hidden_path = Path{"h"}}).empty());
   try {
-    g.hid_path_to_group({"nowhere"});
+    g.hid_path_to_group.at({"nowhere"});
     FAIL() << "not refused";
   } catch (const UserError& e) {
     expect_says(e.what(), {"'nowhere'", "known are: h"});

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "braintrace/compiler/graph.h"
+#include "braintrace/compiler/report.h"
 #include "braintrace/control/while.h"
 #include "braintrace/etp/dense.h"
 #include "braintrace/model/functions.h"
@@ -265,6 +266,41 @@ TEST(Step, RunsOnGivenStatesAndLeavesTheModelAlone) {
   EXPECT_NE(error_of([&] { info.add_jaxpr_outs({-1}); }).find("no value %-1"), std::string::npos);
 }
 
+// Perturbations are added to the new states, and those that do not fit are named with their state.
+TEST(Step, PerturbationsFitTheirStates) {
+  const Compiled            c({{"type", "lstm"}, {"n_in", 3}, {"n_rec", 4}}, 3);
+  const HiddenPerturbation& p    = *c.graph.hidden_perturb;
+  const Tensors             none = p.init_perturb_data(), inputs = c.graph.module_info.step.inputs({c.x});
+  ASSERT_EQ(none.size(), 2u);
+  const StepValues plain = c.graph.module_info.jaxpr_call({c.x});
+  EXPECT_TRUE(identical(p.eval(inputs, none)[0].array(), plain.out[0].array()));
+  const Tensors moved = p.eval_jaxpr(inputs, {none[0] + 1, none[1]});
+  EXPECT_FALSE(identical(moved[0].array(), plain.out[0].array()));
+  const auto error = [&](const Tensors& in, const Tensors& data) { return error_of([&] { p.eval(in, data); }); };
+  EXPECT_NE(error(inputs, {none[0]}).find("1 tensors given for 2 hidden states (h, c)"), std::string::npos)
+      << error(inputs, {none[0]});
+  EXPECT_NE(error(inputs, {none[0], zeros({7})}).find("perturbation 1 is f32[7], its state c is"), std::string::npos);
+  EXPECT_NE(error({c.x}, none).find("counting the states it reads; 1 were given"), std::string::npos);
+  const Compiled other({{"type", "gru"}, {"n_in", 3}, {"n_rec", 4}}, 3);
+  HiddenGroup    strange  = other.graph.hidden_groups[0];
+  strange.hidden_paths[0] = Path{"elsewhere"};
+  EXPECT_NE(error_of([&] {
+              p.perturb_data_to_hidden_group_data(none, {strange});
+            }).find("state elsewhere of group 0 was not perturbed; perturbed are: h, c"),
+            std::string::npos);
+}
+
+// What feedback matrices and group arrays have on their last axis.
+TEST(Step, StatesOfAGroupHaveAnOrder) {
+  const Compiled lstm({{"type", "lstm"}, {"n_in", 3}, {"n_rec", 4}}, 3);
+  EXPECT_EQ(lstm.graph.hidden_groups[0].state_names(), (std::vector<std::string>{"h", "c"}));
+  EXPECT_NE(show_graph(lstm.graph).find("order of the states: h, c"), std::string::npos) << show_graph(lstm.graph);
+  const Compiled pair({{"type", "stacked_pair"}, {"n_in", 3}, {"n_rec", 4}}, 3);
+  EXPECT_EQ(pair.graph.hidden_groups[0].state_names().size(),
+            static_cast<size_t>(pair.graph.hidden_groups[0].num_state));
+  EXPECT_NE(pair.graph.hidden_groups[0].state_names()[1].find("[1]"), std::string::npos);
+}
+
 TEST(Step, PassesByThemselvesAgreeWithTheGraph) {
   const Compiled c({{"type", "gru"}, {"n_in", 3}, {"n_rec", 4}}, 3);
   EXPECT_EQ(find_hidden_groups_from_module(*c.model, {c.x.type()}).size(), c.graph.hidden_groups.size());
@@ -272,11 +308,19 @@ TEST(Step, PassesByThemselvesAgreeWithTheGraph) {
             c.graph.hidden_param_op_relations.size());
   EXPECT_EQ(print(add_hidden_perturbation_in_module(*c.model, {c.x.type()}).program),
             print(c.graph.hidden_perturb->program));
+  const ModuleInfo info   = extract_module_info(*c.model, c.x);
+  const auto       groups = find_hidden_groups_from_minfo(info);
+  for (const auto& r : find_hidden_param_op_relations_from_minfo(info, groups)) EXPECT_FALSE(r.hidden_groups.empty());
+  EXPECT_EQ(groups_by_path(groups).at({"h"}).index, 0);
+  EXPECT_EQ(c.graph.dict().get<std::vector<HiddenGroup>>("hidden_groups").size(), c.graph.hidden_groups.size());
+  EXPECT_EQ(c.graph.hidden_groups[0].dict().get<Shape>("varshape"), (Shape{4}));
+  EXPECT_NE(error_of([&] { c.graph.dict().at("groups"); }).find("known are: module_info"), std::string::npos);
+  EXPECT_NE(error_of([&] { c.graph.dict().get<int>("diagnostics"); }).find("another type"), std::string::npos);
   EXPECT_EQ(c.graph.fields(), (std::vector<std::string>{"module_info", "hidden_groups", "hid_path_to_group",
                                                         "hidden_param_op_relations", "hidden_perturb", "diagnostics"}));
   for (const Dict& d : {c.graph.dict(), c.graph.module_info.dict(), c.graph.hidden_groups[0].dict(),
                         c.graph.hidden_param_op_relations[0].dict(), c.graph.hidden_perturb->dict()})
-    for (const auto& [name, text] : d) EXPECT_FALSE(name.empty() || text.empty());
+    for (const auto& [name, text, value] : d) EXPECT_FALSE(name.empty() || text.empty() || !value.has_value());
 }
 
 // A copy of a graph stands alone.

@@ -309,7 +309,7 @@ TEST(CompilerProperties, TheOrderOfIndependentPartsChangesNothingButNumbers) {
     const ETraceGraph     g = compile_etrace_graph(*cell, {{DType::F32, {3}}});
     std::set<std::string> facts;
     for (const HiddenGroup& group : g.hidden_groups)
-      facts.insert(group.dict()[1].second + group.dict()[2].second + print(group.transition.program));
+      facts.insert(group.dict().text("hidden_paths") + group.dict().text("varshape") + print(group.transition.program));
     for (const HiddenParamOpRelation& r : g.hidden_param_op_relations)
       for (const Connection& c : r.connections)
         facts.insert(r.weight_path.str() + g.hidden_groups[c.group].hidden_paths[0].str() +

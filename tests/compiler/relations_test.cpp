@@ -250,7 +250,7 @@ TEST(RelationDetails, StackedCellsAreRelatedToTheirOwnStates) {
     ASSERT_EQ(g.hidden_groups.size(), static_cast<size_t>(depth));
     for (int i = 0; i < depth; ++i) {
       EXPECT_EQ(g.hidden_param_op_relations[i].weight_path.str(), "layer" + std::to_string(i) + ".W.weight");
-      EXPECT_EQ(g.hidden_param_op_relations[i].hidden_groups, std::vector<int>{i});
+      EXPECT_EQ(g.hidden_param_op_relations[i].group_indices(), std::vector<int>{i});
     }
   }
 }

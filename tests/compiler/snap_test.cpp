@@ -64,7 +64,7 @@ TEST(Snap, PatternsAreTheRecordedMasks) {
         const auto it =
             c.arrays.find("run." + run["id"].get<std::string>() + ".snap_mask.g" + recorded["index"].dump());
         if (it == c.arrays.end()) continue;
-        const HiddenGroup& group = g.hid_path_to_group(Path::dotted(recorded["hidden_paths"][0].get<std::string>()));
+        const HiddenGroup& group = g.hid_path_to_group.at(Path::dotted(recorded["hidden_paths"][0].get<std::string>()));
         const auto         mask  = mask_of(group);
         const int64_t      units = it->second.shape()[0];
         for (int64_t p = 0; p < static_cast<int64_t>(mask.size()); ++p)

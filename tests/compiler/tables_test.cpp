@@ -221,8 +221,8 @@ const Tensor four_ones(Type{DType::F32, {4}}, 1);
 // D of the group of h, one row of states per position.
 Tensor D_of(const ETraceGraph& g) {
   const StepValues v     = g.module_info.jaxpr_call({0.3 * four_ones});
-  const Tensor     D     = transition_blocks(g.hid_path_to_group({"h"}), v.temps);
-  const auto&      group = g.hid_path_to_group({"h"});
+  const Tensor     D     = transition_blocks(g.hid_path_to_group.at({"h"}), v.temps);
+  const auto&      group = g.hid_path_to_group.at({"h"});
   Shape            shape = group.varshape;
   shape.insert(shape.end(), 2, group.num_state);
   return D.defined() ? D : Tensor(Type{DType::F32, shape}, 0);
@@ -378,7 +378,7 @@ TEST(SmallPrograms, AStopGradientCutsGroupsAndRelations) {
   });
   EXPECT_EQ(g.hidden_groups.size(), 2u);
   EXPECT_EQ(weights(g), Names{"V"});
-  EXPECT_EQ(g.hidden_param_op_relations[0].hidden_groups, std::vector<int>{g.hid_path_to_group({"g"}).index});
+  EXPECT_EQ(g.hidden_param_op_relations[0].group_indices(), std::vector<int>{g.hid_path_to_group.at({"g"}).index});
   const auto cut = g.explain({.weight_path = Path{"W"}});
   ASSERT_EQ(cut.size(), 1u);
   EXPECT_NE(cut[0].message.find("stop_gradient cuts its way"), std::string::npos);
