@@ -47,8 +47,8 @@ void HiddenPerturbation::check(const Tensors& perturb_data) const {
   std::string states;
   for (const Path& p : hidden_paths) states += (states.empty() ? "" : ", ") + p.str();
   require(perturb_data.size() == hidden_paths.size(),
-          "hidden perturbation: {} tensors given for {} hidden states ({}).", perturb_data.size(), hidden_paths.size(),
-          states);
+          "hidden perturbation: expected one for each of the {} hidden states ({}), got {}.", hidden_paths.size(),
+          states, perturb_data.size());
   const size_t first = program.args.size() - hidden_paths.size();
   for (size_t i = 0; i < hidden_paths.size(); ++i) {
     const Type& want = program.type(program.args[first + i]);

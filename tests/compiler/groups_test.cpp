@@ -213,9 +213,11 @@ TEST(Groups, WrongNumbersAreRefusedByName) {
   const Tensors back = g.split_hidden(g.concat_hidden({one + 1, one + 2}));
   EXPECT_EQ(max_difference(back[0], one + 1) + max_difference(back[1], one + 2), 0);
   const HiddenPerturbation& p = *c.graph.hidden_perturb;
-  EXPECT_NE(error_of([&] { p.perturb_data_to_hidden_group_data({one}, c.graph.hidden_groups); }).find("1 arrays"),
+  EXPECT_NE(error_of([&] {
+              p.perturb_data_to_hidden_group_data({one}, c.graph.hidden_groups);
+            }).find("each of the 2 hidden states (h, c), got 1"),
             std::string::npos);
-  EXPECT_NE(error_of([&] { c.graph.call_hidden_perturb({c.x}, {one}); }).find("1 perturbations given for 2"),
+  EXPECT_NE(error_of([&] { c.graph.call_hidden_perturb({c.x}, {one}); }).find("2 hidden states (h, c), got 1"),
             std::string::npos);
   CompileOptions without;
   without.include_hidden_perturb = false;
@@ -277,7 +279,7 @@ TEST(Step, PerturbationsFitTheirStates) {
   const Tensors moved = p.eval_jaxpr(inputs, {none[0] + 1, none[1]});
   EXPECT_FALSE(identical(moved[0].array(), plain.out[0].array()));
   const auto error = [&](const Tensors& in, const Tensors& data) { return error_of([&] { p.eval(in, data); }); };
-  EXPECT_NE(error(inputs, {none[0]}).find("1 tensors given for 2 hidden states (h, c)"), std::string::npos)
+  EXPECT_NE(error(inputs, {none[0]}).find("each of the 2 hidden states (h, c), got 1"), std::string::npos)
       << error(inputs, {none[0]});
   EXPECT_NE(error(inputs, {none[0], zeros({7})}).find("perturbation 1 is f32[7], its state c is"), std::string::npos);
   EXPECT_NE(error({c.x}, none).find("counting the states it reads; 1 were given"), std::string::npos);
