@@ -72,8 +72,8 @@ void to_stderr_once(const CompilationRecord& r) {
 }
 
 struct Hook {
-  std::mutex  lock;
-  WarningHook call = to_stderr_once;
+  std::mutex         lock;
+  CompileWarningHook call = to_stderr_once;
 };
 Hook& hook() {
   static Hook h;
@@ -82,13 +82,13 @@ Hook& hook() {
 
 }  // namespace
 
-WarningHook on_compile_warning(WarningHook next) {
+CompileWarningHook on_compile_warning(CompileWarningHook next) {
   std::lock_guard guard(hook().lock);
   return std::exchange(hook().call, std::move(next));
 }
 
 void tell_warnings(const Diagnostics& records) {
-  WarningHook call;
+  CompileWarningHook call;
   {
     std::lock_guard guard(hook().lock);
     call = hook().call;

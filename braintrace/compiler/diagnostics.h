@@ -72,10 +72,10 @@ class CompileError : public Error {
   Diagnostics diagnostics;
 };
 // Hears every warning of compile_graph. At first they go to stderr, each text once in the life of the process.
-using WarningHook = std::function<void(const CompilationRecord& warning)>;
+using CompileWarningHook = std::function<void(const CompilationRecord& warning)>;
 // Sets the hook, an empty one for silence, and gives the one before it.
-WarningHook on_compile_warning(WarningHook hook);
-void        tell_warnings(const Diagnostics& records);
+CompileWarningHook on_compile_warning(CompileWarningHook hook);
+void               tell_warnings(const Diagnostics& records);
 
 using CompilationError  = CompileError;
 using NotSupportedError = CompileError;

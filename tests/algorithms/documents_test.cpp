@@ -62,7 +62,8 @@ struct GRUNet : bt::nn::Module {
 // Collects warnings while it lives.
 struct Warnings {
   std::vector<bt::CompilationRecord> heard;
-  bt::WarningHook before = bt::on_compile_warning([this](const bt::CompilationRecord& r) { heard.push_back(r); });
+  bt::CompileWarningHook             before =
+      bt::on_compile_warning([this](const bt::CompilationRecord& r) { heard.push_back(r); });
   ~Warnings() { bt::on_compile_warning(before); }
 };
 
@@ -170,7 +171,7 @@ TEST(Documents, TheCompilersParts) {
 
 TEST(Documents, CoreConcepts) {
   const bt::Environment::Scope single({.precision = bt::DType::F32});
-  SimpleRNN simple(10, 8, 2);
+  SimpleRNN                    simple(10, 8, 2);
   bt::nn::init_all_states(simple);
   std::vector<std::string> learns;
   for (const auto& r : bt::compile_etrace_graph(simple, bt::zeros({10})).hidden_param_op_relations)
@@ -220,7 +221,7 @@ TEST(Documents, CompileGraphWarns) {
     bt::D_RTRL(model).compile_graph(bt::zeros({10}));
     return testing::internal::GetCapturedStderr();
   };
-  const bt::WarningHook mine = bt::on_compile_warning(warnings.before);
+  const bt::CompileWarningHook mine = bt::on_compile_warning(warnings.before);
   told();
   EXPECT_EQ(told(), "");
   struct Renamed : GRUNet {  // another text, for the first time
