@@ -15,16 +15,6 @@ namespace {
 
 constexpr int64_t longest_automatic_window = 128;
 
-// A step function as a model, so that the compiler sees what it does around the learner's model.
-struct StepModel : Module {
-  Function step;
-  StepModel(const Module& model, Function f) : step(std::move(f)) { children({{"model", model}}); }
-  Tensors update_all(const Tensors& xs) override {
-    const OutsideUpdate outside;
-    return step(xs);
-  }
-};
-
 int64_t length_of(const char* where, const Tensors& sequences) {
   require(!sequences.empty(), "{}: there is no sequence.", where);
   for (const Tensor& s : sequences) {
@@ -121,8 +111,7 @@ EtraceOutcome run_etrace_grad(OnlineLearner& learner, const Function& step, cons
   const int64_t T = length_of("etrace_grad", sequences), K = options.window.steps_of(T);
   require(!options.drop_traces || K == T,
           "etrace_grad: drop_traces needs one window for the whole call; the window has {} of {} steps.", K, T);
-  StepModel   around(learner.model(), step);
-  const auto  whole   = learner.around(around, step_types(sequences));
+  const auto  whole   = learner.around(step, step_types(sequences));
   const Types outputs = whole->graph().module_info.step.result_types();
   require(!outputs.empty() && is_float(outputs[0].dtype), "etrace_grad: the step function must return a loss.");
   Type losses = outputs[0];

@@ -163,7 +163,7 @@ Retreat IODimRule::retreat(Step& step, const StepBack& at) const {
   const Layout       layout(graph);
   const double       alpha_f = options_.decay.f;
   Step::SameStep     now     = step.pull(at.ct);
-  const Tensors      given   = options_.signal.received(graph, now.L, at.ct, at.aux);  // L'
+  const Tensors      given   = options_.signal.received(step, now.L, at.ct, at.aux);  // L'
   Tensors            leaf_gradients(graph.module_info.weights.size()), past(layout.adjoints.size());
   if (options_.signal.is_modulatory()) step.forget_traced(now.inputs);
   for (size_t i = 0; i < layout.sites.size(); ++i) {

@@ -43,6 +43,7 @@ class IODimRule : public LearningRule {
   explicit IODimRule(std::string name, IODimOptions options);
 
   std::string    name() const override { return name_; }
+  bool           reads_output() const override { return options_.signal.reads_output(); }
   CompileOptions scope(CompileOptions options) const override;
   MemorySlots    memory(const ETraceGraph& graph) const override;
   Tensors        advance(Step& step, const Tensors& memory, const Tensors& aux) const override;

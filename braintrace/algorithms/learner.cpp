@@ -7,6 +7,7 @@
 
 #include "braintrace/compiler/report.h"
 #include "braintrace/control/custom.h"
+#include "braintrace/ops/copy.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/transforms/walk.h"
@@ -61,16 +62,45 @@ void OnlineLearner::compile(const Types& args) {
   compiled_ = std::move(c);
 }
 
-std::unique_ptr<OnlineLearner> OnlineLearner::around(Module& surroundings, const Types& args) {
-  auto outer = std::make_unique<OnlineLearner>(surroundings, rule_, options_);
+namespace {
 
+// A step function as a model, so that the compiler sees what it does around the learner's model: the model's states
+// under their own names, in the order in which the model touches them, whatever the function touches first.
+struct StepModel : Module {
+  Function               step;
+  std::vector<StateLeaf> touched;
+
+  StepModel(const OnlineLearner& learner, Function f)
+      : Module(learner.model()), step(std::move(f)), touched(learner.graph().module_info.step.reads) {}
+  Tensors update_all(const Tensors& xs) override {
+    const OutsideUpdate outside;
+    for (const StateLeaf& leaf : touched) leaf.value();
+    return step(xs);
+  }
+};
+
+struct StepLearner : private StepModel, public OnlineLearner {
+  StepLearner(StepModel model, std::shared_ptr<const LearningRule> rule, LearnerOptions options)
+      : StepModel(std::move(model)),
+        OnlineLearner(static_cast<StepModel&>(*this), std::move(rule), std::move(options)) {}
+};
+
+}  // namespace
+
+std::unique_ptr<OnlineLearner> OnlineLearner::around(Function step, const Types& args) {
+  std::unique_ptr<OnlineLearner> outer =
+      std::make_unique<StepLearner>(StepModel(*this, std::move(step)), rule_, options_);
   outer->options_.compile.allow_states_outside = true;
-  is_inlined_                                  = true;
+  const ShortTermState output(Tensor(graph().module_info.step.result_types().at(0), 0));
+  inlined_ = output;
   struct Restore {
-    bool& flag;
-    ~Restore() { flag = false; }
-  } restore{is_inlined_};
+    std::optional<ShortTermState>& place;
+    ~Restore() { place.reset(); }
+  } restore{inlined_};
   outer->compile(args);
+  ModuleInfo& info = outer->compiled_->graph.module_info;
+  for (size_t w = 0; w < info.step.writes.size(); ++w)
+    if (info.step.writes[w].state == output) info.output = info.program().results[info.step.num_results + w];
   const Types mine = types_of(rule_->memory(graph())), theirs = types_of(rule_->memory(outer->graph()));
   require(mine == theirs,
           "learner: the function around it must call it once, and add no trainable operation that reaches a hidden "
@@ -123,7 +153,14 @@ Tensors OnlineLearner::update(const std::vector<StepData>& inputs) {
 }
 
 Tensors OnlineLearner::run(const Tensors& xs, const WindowOptions& given) {
-  if (is_inlined_ && !given.length) return model_->call(xs);
+  if (inlined_ && !given.length) {
+    Tensors out = model_->call(xs);
+    if (rule_->reads_output()) {
+      out.at(0) = copy(out.at(0));  // what the model reads of it itself is apart
+      inlined_->set(out[0]);
+    }
+    return out;
+  }
   require(given.length.value_or(1) > 0, "learner: a window needs at least one step; the inputs have none.");
   const StatefulProgram& step = compiled().graph.module_info.step;
   const Types            want = with_time(step.program.types_of({step.program.args.begin(),

@@ -65,9 +65,9 @@ class OnlineLearner {
   // Some inputs with a time axis and some that are the same in every step, in the order of the model's.
   Tensors update(const std::vector<StepData>& inputs);
 
-  // A learner with the same rule and memory for a function that calls this one once per step: `surroundings` runs the
-  // function. Windows of it then include what the function does around the model.
-  std::unique_ptr<OnlineLearner> around(Module& surroundings, const Types& args);
+  // A learner with the same rule and memory for a function that calls this one once per step. Windows of it then
+  // include what the function does around the model.
+  std::unique_ptr<OnlineLearner> around(Function step, const Types& args);
 
   // This learner as the class that a rule of its own needs:
   //   compile(model, "DNI", x)->as<DNI>().attach_synthesizer(…)
@@ -155,8 +155,8 @@ class OnlineLearner {
   std::shared_ptr<const LearningRule> rule_;
   LearnerOptions                      options_;
   std::optional<Compiled>             compiled_;
-  bool                                is_inlined_ = false;    // calls run the bare model
-  const OnlineLearner*                aux_of_     = nullptr;  // the learner this one is around
+  std::optional<ShortTermState>       inlined_ = {};       // calls run the bare model and leave its output here
+  const OnlineLearner*                aux_of_  = nullptr;  // the learner this one is around
   Tensors                             left_;                  // values of states as the last call left them
 };
 

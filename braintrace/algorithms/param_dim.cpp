@@ -207,7 +207,7 @@ Retreat ParamDimRule::retreat(Step& step, const StepBack& at) const {
   const ETraceGraph& graph = step.graph();
   const size_t       n     = graph.hidden_groups.size();
   Step::SameStep     now   = step.pull(at.ct);
-  const Tensors      given = options_.signal.received(graph, now.L, at.ct, at.aux);  // L'
+  const Tensors      given = options_.signal.received(step, now.L, at.ct, at.aux);  // L'
   Tensors            leaf_gradients(graph.module_info.weights.size()), lambdas, past(n), filter;
   for (size_t g = 0; g < n; ++g) {
     const HiddenGroup& group = graph.hidden_groups[g];

@@ -36,6 +36,7 @@ class ParamDimRule : public LearningRule {
   explicit ParamDimRule(std::string name, ParamDimOptions options = {});
 
   std::string             name() const override { return name_; }
+  bool                    reads_output() const override { return options_.signal.reads_output(); }
   CompileOptions          scope(CompileOptions options) const override;
   MemorySlots             memory(const ETraceGraph& graph) const override;
   std::vector<Remembered> written_out(const ETraceGraph& graph, const Tensors& memory) const override;

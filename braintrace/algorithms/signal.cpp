@@ -70,10 +70,11 @@ Tensor LearningSignal::matrix(const ETraceGraph& graph, const HiddenGroup& g, in
   return feedback_.scale * random::normal(key, shape, state_dtype(graph, g));
 }
 
-Tensors LearningSignal::received(const ETraceGraph& graph, const Tensors& L, const Tensors& ct,
-                                 const Tensors& aux) const {
+Tensors LearningSignal::received(const Step& step, const Tensors& L, const Tensors& ct, const Tensors& aux) const {
   if (is_symmetric()) return L;
-  Tensors out = L;
+  const ETraceGraph& graph = step.graph();
+  const Tensor       delta = reads_output() ? normalised(step.output_cotangent(ct), -1) : Tensor();
+  Tensors            out   = L;
   for (const HiddenGroup& g : graph.hidden_groups) {
     if (!carries_trace(graph, g.index)) continue;
     Tensor& mine = out[g.index];
@@ -85,11 +86,10 @@ Tensors LearningSignal::received(const ETraceGraph& graph, const Tensors& L, con
         mine = einsum("...la,lk->...ka", {normalised(mine, -2), matrix(graph, g, g.varshape.back())});
         continue;
       }
-      const Tensor delta = normalised(ct.at(0), -1);
-      const Tensor B     = matrix(graph, g, delta.shape().back());
-      mine               = g.num_state > 1 ? einsum("...l,lka->...ka", {delta, B})
-                                           : expand_dims(einsum("...l,lk->...k", {delta, B}), -1);
-      mine               = broadcast_to(mine, g.on_positions({g.num_state}));
+      const Tensor B = matrix(graph, g, delta.shape().back());
+      mine           = g.num_state > 1 ? einsum("...l,lka->...ka", {delta, B})
+                                       : expand_dims(einsum("...l,lk->...k", {delta, B}), -1);
+      mine           = broadcast_to(mine, g.on_positions({g.num_state}));
     }
   }
   return out;

@@ -12,6 +12,9 @@ namespace braintrace {
 //   from the states    L'[…,k,a] = Σ_l L[…,l,a] / (‖L[…,:,a]‖ + 1e-8) · B[l,k]        B : [n,n]
 //   from the output    L'[…,k,a] = Σ_l δ[…,l] / (‖δ‖ + 1e-8) · B[l,k(,a)]             B : [n_out,n] or [n_out,n,S]
 //
+// δ = ∂ℓ_t/∂y_t with y_t the first output of the model, whether the loss stands behind the learner or, as in
+// etrace_grad, inside what the learner runs.
+//
 // δ = ∂ℓ/∂y, k a unit (last axis of the positions), a a state: HiddenGroup::state_names and show_graph give their order.
 // One matrix for every group that carries a trace, unless it is left out; B = scale · N(0,1) where none is given.
 struct RandomFeedback {
@@ -31,8 +34,10 @@ class LearningSignal {
   bool is_symmetric() const { return kind_ == Kind::Symmetric; }
   bool is_modulatory() const { return kind_ == Kind::Modulatory; }
 
+  bool reads_output() const { return kind_ == Kind::Feedback && feedback_.from_output; }
+
   // L' per group, from L per group, the cotangents of the step's results, and what the step was given.
-  Tensors received(const ETraceGraph& graph, const Tensors& L, const Tensors& ct, const Tensors& aux) const;
+  Tensors received(const Step& step, const Tensors& L, const Tensors& ct, const Tensors& aux) const;
 
  private:
   enum class Kind : uint8_t { Symmetric, Feedback, Modulatory };

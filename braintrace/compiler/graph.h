@@ -60,6 +60,8 @@ struct ModuleInfo {
   std::vector<WeightVar>                     weights;  // likewise
   ControlFlowPolicy                          control_flow;
   std::vector<int>                           descended_scans;  // equations of the step
+  // Where the step is a function around a model: the model's output as the function reads it. -1: the first result.
+  Var output = -1;
 
   const Program& program() const { return step.program; }
   Path           path_of(const State& state) const;

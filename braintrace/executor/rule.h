@@ -51,6 +51,8 @@ class LearningRule {
   virtual std::string name() const = 0;
   // What the rule asks of the compiler.
   virtual CompileOptions scope(CompileOptions options) const { return options; }
+  // It asks a step for Step::output_cotangent.
+  virtual bool reads_output() const { return false; }
   // The way back it takes when the user asks for one.
   virtual VjpMethod method(VjpMethod asked) const { return asked; }
 

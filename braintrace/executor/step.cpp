@@ -148,6 +148,13 @@ Step::SameStep Step::pull(const Tensors& ct) const {
   return out;
 }
 
+Tensor Step::output_cotangent(const Tensors& ct) const {
+  if (info_.output < 0) return ct.at(0);
+  const Region around = cut_region(flow_, {info_.output}, info_.program().results);
+  const Tensor delta  = pull_region(around, {values_[info_.output]}, ct)[0];
+  return delta.defined() ? delta : Tensor(info_.program().type(info_.output), 0);
+}
+
 Tensor Step::signal(const HiddenGroup& g, const Tensors& G) const {
   const Stops held{.eqn   = [this](const Eqn& e) { return flow_.is_product(e); },
                    .value = [this](Var v) { return is_exit_[v]; }};

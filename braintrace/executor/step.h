@@ -66,6 +66,8 @@ class Step {
     Tensors L, O;    // per group : [*varshape,S]; O is undefined where structurally zero
   };
   SameStep pull(const Tensors& ct) const;
+  // δ = ∂ℓ_t/∂y_t, y_t the first output of the model, read by whatever stands around it.
+  Tensor output_cotangent(const Tensors& ct) const;
   // Adds Pull_g(F) to the leaf gradients, F : [*varshape,S].
   void pull_future(int group, const Tensor& F, Tensors& leaf_gradients) const;
 

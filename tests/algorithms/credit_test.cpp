@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// What gets credit and what does not: the statements of docs/credit.md, each against plain reverse mode over the
+// unrolled model.
+#include <gtest/gtest.h>
+
+#include "braintrace/algorithms/d_rtrl.h"
+#include "braintrace/algorithms/drivers.h"
+#include "braintrace/algorithms/rtrl.h"
+#include "braintrace/etp/dense.h"
+#include "braintrace/ops/contract.h"
+#include "braintrace/zoo/cell.h"
+#include "tests/algorithms/credit.h"
+
+namespace braintrace {
+
+namespace {
+
+// ---- feedback from the output
+
+TEST(OutputFeedback, IsTheSameInEveryWindowAndLoss) {
+  const json   description = chain({layer("gru", 2, 3), linear(3, 2)});
+  const Tensor B = normal({DType::F64, {2, 3}}, 8), ys = normal({DType::F64, {T, 2}}, 9);
+  const Tensor mask = Tensor(Array::of<double>({1, 0, 0.5, 2, 1}, {T}));
+  for (const auto factors : {TraceFactorization::PerParam, TraceFactorization::IoFactorized})
+    for (const bool given : {false, true}) {
+      const auto learn = [&](const std::function<Gradients(OnlineLearner&)>& run) {
+        auto     model = make_model(description);
+        RuleAxes axes{.trace_factorization = factors, .learning_signal = SignalSource::RandomFeedback};
+        if (factors == TraceFactorization::IoFactorized) axes.decay = 0.9;
+        RandomFeedback feedback{.from_output = true, .key = 4};
+        if (given) feedback.given = {{Path::dotted("a.h"), B}};
+        const auto learner = compile(*model, ETraceConfig(axes), row(xs, 0), {.feedback = feedback});
+        set_states(*model, 21);
+        return run(*learner);
+      };
+      const Gradients want = learn([&](OnlineLearner& l) {
+        Gradients total;
+        for (int64_t t = 0; t < T; ++t) {
+          const auto loss = [&](Tensor x) { return row(mask, t) * squared(l(x) - row(ys, t)); };
+          const auto now  = grad(loss, l.model().params())(row(xs, t));
+          total           = t == 0 ? now : total + now;
+        }
+        return total;
+      });
+      EXPECT_GT(difference(want, want).weakest, 1e-3);
+      const auto traced = [](const std::string& leaf) { return leaf.find(".Wr.") == std::string::npos; };
+      for (const Window window : {Window::of(1), Window::of(2), Window::all()}) {
+        const auto sweep = [&](auto step) {
+          return learn([&](OnlineLearner& l) {
+            return etrace_grad([&](Tensor x, Tensor y) { return step(l, x, y); }, l,
+                               {.mask = mask, .window = window, .reduction = Reduction::Sum})(xs, ys)
+                .grads;
+          });
+        };
+        const LeafFilter chosen = window.code == 1 ? LeafFilter() : traced;
+        EXPECT_LT(gap(sweep([](OnlineLearner& l, auto& x, auto& y) { return squared(l(x) - y); }), want, chosen), exact)
+            << given << window.code;
+        if (given || window.code > 0) continue;
+        const auto jitted = [](OnlineLearner& l, auto& x, auto& y) {
+          return jit([&](Tensor in) { return squared(l(in) - y); })(x);
+        };
+        EXPECT_LT(gap(sweep(jitted), want, chosen), exact) << given << window.code;
+      }
+    }
+}
+
+// The output is the state itself, which another state reads: δ is what the loss reads of it, no more.
+TEST(OutputFeedback, IsWhatTheLossReadsOfTheOutput) {
+  const auto run = [&](bool swept) {
+    random::seed(3);
+    auto       cell = zoo::make_cell();
+    auto       W    = cell->linear("W", 2, 3);
+    const auto h = cell->hidden("h", {3}), u = cell->hidden("u", {3});
+    cell->step = [=](const Tensor& x) mutable {
+      h.set(0.7 * h.value() + tanh(W(x)));
+      u.set(0.5 * u.value() + h.value());
+      return h.value();
+    };
+    init_all_states(*cell);
+    const auto learner = compile(*cell, ETraceConfig(RuleAxes{.learning_signal = SignalSource::RandomFeedback}),
+                                 row(xs, 0), {.feedback = RandomFeedback{.from_output = true}});
+    const auto loss    = [&](const Tensor& x) {
+      const Tensor y = (*learner)(x);
+      return loss_of(y) + squared(u.value());
+    };
+    if (swept) return etrace_grad([&](Tensor x) { return loss(x); }, *learner, {.reduction = Reduction::Sum})(xs).grads;
+    Gradients total;
+    for (int64_t t = 0; t < T; ++t) {
+      const auto now = grad([&](Tensor x) { return loss(x); }, cell->params())(row(xs, t));
+      total          = t == 0 ? now : total + now;
+    }
+    return total;
+  };
+  const Gradients want = run(false);
+  EXPECT_GT(difference(want, want).weakest, 1e-4);
+  EXPECT_LT(gap(run(true), want), exact);
+}
+
+}  // namespace
+
+}  // namespace braintrace
