@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/algorithms/rtrl.h"
 
+#include <algorithm>
+
 #include "braintrace/ops/families.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
@@ -13,17 +15,24 @@ namespace braintrace {
 
 namespace {
 
-// The step from all leaves and all hidden states to the new hidden states.
+// The step from the leaves that reach a hidden state, and from all hidden states, to the new hidden states.
 struct Influence {
-  Region region;
-  Vars   leaves, entries, exits;
+  std::vector<int> weights;  // these leaves, of ModuleInfo::weights
+  Region           region;
+  Vars             leaves, entries, exits;
 
   explicit Influence(const ModuleInfo& info) : entries(info.entries()) {
-    for (const WeightVar& w : info.weights) leaves.push_back(w.var);
+    const Flow flow(info.program(), entries);
     for (const HiddenVar& h : info.hidden) exits.push_back(h.out);
+    for (size_t w = 0; w < info.weights.size(); ++w) {
+      const Vars reached = reach_forward(flow, {info.weights[w].var});
+      if (std::find_first_of(reached.begin(), reached.end(), exits.begin(), exits.end()) == reached.end()) continue;
+      weights.push_back(static_cast<int>(w));
+      leaves.push_back(info.weights[w].var);
+    }
     Vars from = leaves;
     from.insert(from.end(), entries.begin(), entries.end());
-    region = cut_region(Flow(info.program(), entries), from, exits);
+    region = cut_region(flow, from, exits);
   }
 };
 
@@ -32,11 +41,11 @@ struct Influence {
 MemorySlots RtrlRule::memory(const ETraceGraph& graph) const {
   const ModuleInfo& info = graph.module_info;
   MemorySlots       out;
-  for (size_t w = 0; w < info.weights.size(); ++w)
+  for (int w : Influence(info).weights)
     for (const HiddenVar& h : info.hidden) {
       Type t = info.program().type(h.out);
       t.shape.insert(t.shape.begin(), info.program().type(info.weights[w].var).size());
-      out.push_back({t, "influence", -1, -1, -1, static_cast<int>(w)});
+      out.push_back({t, "influence", -1, -1, -1, w});
     }
   return out;
 }
@@ -80,12 +89,15 @@ Tensors RtrlRule::advance(Step& step, const Tensors& memory, const Tensors&) con
 }
 
 void RtrlRule::recall(Step& step, const Tensors& memory, const Tensors& credit, Tensors& leaf_gradients) const {
-  const ModuleInfo& info = step.graph().module_info;
+  const ModuleInfo&      info    = step.graph().module_info;
+  const std::vector<int> weights = Influence(info).weights;
   for (const HiddenGroup& g : step.graph().hidden_groups) {
+    if (!credit[g.index].defined()) continue;
     const Tensors members = g.split_hidden(credit[g.index]);
     for (size_t m = 0; m < g.members.size(); ++m)
-      for (size_t w = 0; w < info.weights.size(); ++w) {
-        const Tensor& J = memory[w * info.hidden.size() + g.members[m]];
+      for (size_t k = 0; k < weights.size(); ++k) {
+        const int     w = weights[k];
+        const Tensor& J = memory[k * info.hidden.size() + g.members[m]];
         Ints          axes;
         for (int i = 1; i < J.rank(); ++i) axes.push_back(i);
         const Tensor gradient = sum(J * broadcast_to(expand_dims(members[m], 0), J.shape()), axes);

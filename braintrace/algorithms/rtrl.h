@@ -16,9 +16,10 @@ class RtrlRule : public LearningRule {
  public:
   std::string name() const override { return "RTRL"; }
   VjpMethod   method(VjpMethod) const override { return VjpMethod::MultiStep; }
-  MemorySlots memory(const ETraceGraph& graph) const override;  // per leaf and hidden state [|leaf|, *state]
-  Tensors     advance(Step& step, const Tensors& memory, const Tensors& aux) const override;
-  void        recall(Step& step, const Tensors& memory, const Tensors& credit, Tensors& leaf_gradients) const override;
+  MemorySlots memory(
+      const ETraceGraph& graph) const override;  // per leaf that reaches a state, and hidden state: [|leaf|, *state]
+  Tensors advance(Step& step, const Tensors& memory, const Tensors& aux) const override;
+  void    recall(Step& step, const Tensors& memory, const Tensors& credit, Tensors& leaf_gradients) const override;
 };
 
 class RTRL : public OnlineLearner {

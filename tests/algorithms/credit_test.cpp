@@ -96,6 +96,51 @@ TEST(OutputFeedback, IsWhatTheLossReadsOfTheOutput) {
   EXPECT_LT(gap(run(true), want), exact);
 }
 
+// ---- readouts and the order in which a step function touches states
+
+TEST(Surroundings, MayReadOutAndTouchStatesInAnyOrder) {
+  for (const std::string rule : {"rtrl", "uoro", "d_rtrl"}) {
+    auto             model = make_model(chain({layer("lstm", 2, 2), layer("gru", 2, 2)}));
+    const ParamState out(normal({DType::F64, {2, 2}}, 7));
+    const auto       learner = compile(*model, rule, row(xs, 0), options_of(rule));
+    StateMap         wanted  = model->params();
+    wanted.emplace_back(Path::dotted("out"), out);
+    const auto step = [&](auto& f, const Tensor& x) {
+      Tensor decay(0.0);  // weights and states, last first
+      for (auto it = wanted.rbegin(); it != wanted.rend(); ++it)
+        for (const std::string& leaf : it->second.leaf_names()) decay = decay + 0.01 * squared(it->second.leaf(leaf));
+      const Tensor late = model->state_at(Path::dotted("b.h")).value();
+      return decay + loss_of(dot(f(x), out.value())) + 0.1 * squared(late);
+    };
+    const auto stepped = [&](auto& f, bool separate) {
+      set_states(*model, 21);
+      if (!separate)
+        return grad(
+            [&](Tensor in) {
+              Tensor total(0.0);
+              for (int64_t t = 0; t < T; ++t) total = total + step(f, row(in, t));
+              return total;
+            },
+            wanted)(xs);
+      Gradients total;
+      for (int64_t t = 0; t < T; ++t) {
+        const auto now = grad([&](Tensor x) { return step(f, x); }, wanted)(row(xs, t));
+        total          = t == 0 ? now : total + now;
+      }
+      return total;
+    };
+    const Gradients want = stepped(*learner, true);
+    learner->reset_state();
+    set_states(*model, 21);
+    const auto       got = etrace_grad([&](Tensor x) { return step(*learner, x); }, *learner,
+                                 {.window = Window::of(1), .reduction = Reduction::Sum, .weights = wanted})(xs);
+    const Difference d   = difference(got.grads, want);
+    EXPECT_LT(d.worst, exact) << rule << d.leaf;
+    EXPECT_GT(d.weakest, 1e-4) << rule;
+    if (rule == "rtrl") EXPECT_LT(gap(want, stepped(*model, false)), 1e-10);
+  }
+}
+
 }  // namespace
 
 }  // namespace braintrace
