@@ -16,10 +16,19 @@ RelationFinder::RelationFinder(const ModuleInfo& info, const std::vector<HiddenG
       log(log),
       flow(info.program(), info.entries()),
       group_of_exit(info.program().types.size(), -1),
-      weight_of(info.program().types.size(), -1) {
+      weight_of(info.program().types.size(), -1),
+      varies(info.program().types.size()) {
   for (const HiddenGroup& g : groups)
     for (Var v : g.exits()) group_of_exit[v] = g.index;
   for (size_t i = 0; i < info.weights.size(); ++i) weight_of[info.weights[i].var] = static_cast<int>(i);
+  for (Var v : info.program().args) varies[v] = weight_of[v] < 0;
+  for (const Eqn& e : info.program().eqns)
+    for (Var v : e.out) varies[v] = std::any_of(e.in.begin(), e.in.end(), [&](Var in) { return varies[in]; });
+}
+
+bool RelationFinder::ends_chain(const Eqn& e) const {
+  if (e.op->etp) return options.as_reference || varies[e.out[0]];
+  return !options.as_reference && is_plain_product(*e.op);
 }
 
 bool RelationFinder::blocks(const Eqn& e) const {
@@ -53,20 +62,20 @@ void RelationFinder::record(DiagnosticKind kind, DiagnosticLevel level, const Hi
 
 Trainable RelationFinder::trainable(const EtpWeight& w, int index, Var operand) const {
   Trainable     t{std::string(w.key), index, operand, w.operand, {}, {}, {}};
-  const auto    is_etp = [](const Eqn& e) { return e.op->etp != nullptr; };
+  const auto    ends = [this](const Eqn& e) { return ends_chain(e); };
   Vars          queue{operand}, leaves;
   std::set<Var> seen{operand};
   for (size_t i = 0; i < queue.size(); ++i) {
     if (weight_of[queue[i]] >= 0) t.leaves.push_back(weight_of[queue[i]]);
     const int32_t e = flow.producer[queue[i]];
-    if (e < 0 || is_etp(flow.program.eqns[e])) continue;
+    if (e < 0 || ends(flow.program.eqns[e])) continue;
     for (Var in : flow.program.eqns[e].in)
       if (seen.insert(in).second) queue.push_back(in);
   }
   if (options.as_reference && t.leaves.size() > 1) t.leaves.resize(1);  // the first parameter met wins
   std::sort(t.leaves.begin(), t.leaves.end());
   for (int l : t.leaves) leaves.push_back(info.weights[l].var);
-  t.chain = cut_region(flow, leaves, {operand}, {.eqn = is_etp});
+  t.chain = cut_region(flow, leaves, {operand}, {.eqn = ends});
   for (const Eqn& e : t.chain.program.eqns)
     if (std::find(t.chain_ops.begin(), t.chain_ops.end(), e.op->name) == t.chain_ops.end())
       t.chain_ops.emplace_back(e.op->name);

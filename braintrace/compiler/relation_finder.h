@@ -17,6 +17,7 @@ struct RelationFinder {
   Flow                            flow;
   std::vector<int>                group_of_exit;  // of each value: the group it ends, or -1
   std::vector<int>                weight_of;      // of each value: the parameter leaf it is, or -1
+  Mask                            varies;         // of each value: it depends on more than parameters and constants
 
   // The relation of an equation with its weights resolved; none when no weight comes from a parameter.
   std::optional<HiddenParamOpRelation> relation_of(int eqn);
@@ -31,9 +32,11 @@ struct RelationFinder {
 
   void record(DiagnosticKind kind, DiagnosticLevel level, const HiddenParamOpRelation& r, std::string message,
               std::vector<Path> hidden = {});
-  // An operand with the leaves behind it, not looking through trainable operations, and the plain chain from them to
-  // it.
+  // An operand with the leaves behind it, and the chain from them to it.
   Trainable trainable(const EtpWeight& w, int index, Var operand) const;
+  // No chain passes a plain product (the operation decides: what it reads has no trace), nor a trainable operation
+  // whose result changes from step to step (a trace of its result says nothing about its weight).
+  bool ends_chain(const Eqn& e) const;
 };
 
 // Fills r.connections as braintrace 0.2.6 would; false, with the reason recorded, when it excludes the weight.

@@ -6,6 +6,8 @@
 //   windowed   only through another product, or with positions that have no place in the group: credit flows inside a
 //              window, no trace is kept
 #include <algorithm>
+#include <map>
+#include <set>
 #include <unordered_set>
 
 #include <fmt/format.h>
@@ -142,6 +144,39 @@ void explain(RelationFinder& find, const HiddenParamOpRelation& r) {
               beyond);
 }
 
+// Trainable operations that only make the weights of others (W = f(matmul(c, V)), then matmul(x, W)): the relation of
+// the operation that reads W has V among its leaves.
+std::set<int> operations_in_chains(const RelationFinder& find) {
+  const Program&               p = find.flow.program;
+  std::map<int, std::set<int>> readers;  // of each operation in a chain: those whose weights it makes
+  std::map<int, std::set<Var>> made;     // of each of these: the operands that a chain makes
+  for (size_t i = 0; i < p.eqns.size(); ++i) {
+    const Eqn& e = p.eqns[i];
+    if (!e.op->etp) continue;
+    const EtpCall call{e.op, e.attrs, p.types_of(e.in), p.type(e.out[0])};
+    for (const EtpWeight& w : e.op->etp->weights(call))
+      for (int32_t in_chain : find.trainable(w, 0, e.in[w.operand]).chain.eqns)
+        if (p.eqns[in_chain].op->etp) {
+          readers[in_chain].insert(static_cast<int>(i));
+          made[static_cast<int>(i)].insert(e.in[w.operand]);
+        }
+  }
+  std::set<int> out;
+  for (const auto& [eqn, by] : readers) {
+    const auto is_reader = [&, &by = by](const Eqn& e) { return by.contains(static_cast<int>(&e - p.eqns.data())); };
+    bool       elsewhere = false;  // it reaches a state, or what a reader reads besides its weights
+    for (Var v : reach_forward(find.flow, {p.eqns[eqn].out[0]}, {.eqn = is_reader})) {
+      elsewhere = elsewhere || find.group_of_exit[v] >= 0;
+      for (int reader : by)
+        elsewhere =
+            elsewhere || (std::find(p.eqns[reader].in.begin(), p.eqns[reader].in.end(), v) != p.eqns[reader].in.end() &&
+                          !made[reader].contains(v));
+    }
+    if (!elsewhere) out.insert(eqn);
+  }
+  return out;
+}
+
 // Fills r.connections; false, with the reason recorded, when the weight reaches no hidden state.
 bool connect_all(RelationFinder& find, HiddenParamOpRelation& r) {
   for (int g : candidate_groups(find, r.y)) r.connections.push_back(connect(find, r, find.groups[g]));
@@ -176,8 +211,9 @@ std::vector<HiddenParamOpRelation> find_hidden_param_op_relations_from_minfo(con
                                                                              Diagnostics&                    log) {
   RelationFinder                     find(info, groups, options, log);
   std::vector<HiddenParamOpRelation> relations;
+  const std::set<int>                in_chains = operations_in_chains(find);
   for (size_t i = 0; i < find.flow.program.eqns.size(); ++i) {
-    if (!find.flow.program.eqns[i].op->etp) continue;
+    if (!find.flow.program.eqns[i].op->etp || in_chains.contains(static_cast<int>(i))) continue;
     auto r = find.relation_of(static_cast<int>(i));
     if (r && (options.as_reference ? connect_as_reference(find, *r) : connect_all(find, *r)))
       relations.push_back(std::move(*r));

@@ -141,6 +141,70 @@ TEST(Surroundings, MayReadOutAndTouchStatesInAnyOrder) {
   }
 }
 
+// ---- weights that weights are made of
+
+// h ← 0.7 h + tanh(x W), W made of V and a context c.
+struct Hyper {
+  std::shared_ptr<zoo::Cell> cell;
+
+  explicit Hyper(const std::function<Tensor(const Tensor& c, const Tensor& V)>& make, bool from_input = false) {
+    random::seed(3);
+    cell            = zoo::make_cell();
+    const auto   V  = cell->param("V", {2, 6});
+    const auto   h  = cell->hidden("h", {3});
+    const Tensor c0 = normal({DType::F64, {1, 2}}, 6);
+    cell->step      = [=](const Tensor& x) {
+      const Tensor c = from_input ? expand_dims(x, 0) : c0;
+      h.set(0.7 * h.value() + tanh(matmul(x, reshape(make(c, V.value()), {2, 3}))));
+      return h.value();
+    };
+    init_all_states(*cell);
+    set_states(*cell, 21);
+  }
+  Gradients whole() {
+    set_states(*cell, 21);
+    return unrolled(*cell, xs, m);
+  }
+  Gradients same_step() {
+    set_states(*cell, 21);
+    return one_by_one([&](const Tensor& x) { return (*cell)(x); }, cell->params(), false);
+  }
+  template <class Learner = D_RTRL>
+  Gradients learned(const std::vector<int64_t>& windows = {}) {
+    Learner learner(*cell);
+    learner.compile_graph(row(xs, 0));
+    set_states(*cell, 21);
+    return windows.empty() ? stepwise(learner, xs, m) : windowed(learner, xs, m, windows);
+  }
+};
+Tensor made_by_matmul(const Tensor& c, const Tensor& V) { return tanh(matmul(c, V)); }
+Tensor made_by_dot(const Tensor& c, const Tensor& V) { return tanh(dot(c, V)); }
+
+TEST(Hypernetworks, TheOperationDecides) {
+  Hyper fixed(made_by_matmul);
+  EXPECT_LT(gap(fixed.learned(), fixed.whole()), exact);
+  EXPECT_LT(gap(fixed.learned({2, 3}), fixed.whole()), exact);
+  EXPECT_LT(gap(fixed.learned<RTRL>(), fixed.whole()), exact);
+  D_RTRL learner(*fixed.cell);
+  learner.compile_graph(row(xs, 0));
+  ASSERT_EQ(learner.graph().hidden_param_op_relations.size(), 1u);
+  EXPECT_TRUE(learner.graph().hidden_param_op_relations[0].carries_trace());
+
+  // A context that comes with the input: a trace of W says nothing about V. Windows follow the exact way.
+  Hyper varying(made_by_matmul, true);
+  EXPECT_LT(gap(varying.learned(), varying.same_step()), exact);
+  EXPECT_LT(gap(varying.learned({5}), varying.whole()), exact);
+  EXPECT_GT(gap(varying.same_step(), varying.whole()), 1e-2);
+
+  // Plain products give the same-step gradient, in windows too.
+  for (const bool from_input : {false, true}) {
+    Hyper plain(made_by_dot, from_input);
+    EXPECT_LT(gap(plain.learned(), plain.same_step()), exact) << from_input;
+    EXPECT_LT(gap(plain.learned({5}), plain.same_step()), exact) << from_input;
+    EXPECT_GT(gap(plain.same_step(), plain.whole()), 1e-2) << from_input;
+  }
+}
+
 }  // namespace
 
 }  // namespace braintrace
