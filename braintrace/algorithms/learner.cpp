@@ -207,8 +207,12 @@ Tensors OnlineLearner::run(const Tensors& xs, const WindowOptions& given) {
   const Tensors out = custom_vjp(forward, fwd_rule, bwd_rule)(inputs);
   for (size_t i = 0; i < n_memory; ++i) c.memory[i].set(out[n_out + i]);
   c.running_index.set(c.running_index.value() + 1);
-  left_ = part(out, step.num_results, step.writes.size());
-  return step.store(part(out, 0, n_out));
+  const Tensors results = step.store(part(out, 0, n_out));
+  if (n_memory > 0) {
+    for (const StateLeaf& leaf : step.writes) StateFrame::leave(leaf);
+    if (StateFrame::current() && !given.fresh) StateFrame::add(entry_credit());
+  }
+  return results;
 }
 
 Tensors OnlineLearner::inputs_of(const Tensors& xs) const {
@@ -221,15 +225,24 @@ Tensors OnlineLearner::inputs_of(const Tensors& xs) const {
             "compile_graph, or make a new learner.",
             step.reads[r].place(), to_string(want[step.num_args + r]), to_string(in[step.num_args + r].type()));
   if (compiled().memory.empty()) return in;
+  StateSet written, own;
+  for (const StateLeaf& leaf : step.writes) written.insert(leaf.state.cell().get());
+  own = written;
+  for (const State& memory : compiled().memory) own.insert(memory.cell().get());
   for (size_t r = 0; r < step.reads.size(); ++r) {
-    const StateLeaf& leaf    = step.reads[r];
-    Tensor&          value   = in[step.num_args + r];
-    const bool       written = std::find(step.writes.begin(), step.writes.end(), leaf) != step.writes.end();
-    const bool       own     = std::any_of(left_.begin(), left_.end(), [&](const Tensor& t) {
-      return value.is_traced() && t.is_traced() && t.trace() == value.trace() && t.trace_var() == value.trace_var();
-    });
-    if (written && is_float(value.dtype()) && (own || StateFrame::is_carried(leaf.state, leaf.leaf)))
-      value = stop_gradient(value);
+    const StateLeaf& leaf  = step.reads[r];
+    Tensor&          value = in[step.num_args + r];
+    if (!written.contains(leaf.state.cell().get()) || !is_float(value.dtype())) continue;
+    const StateFrame::Met met = StateFrame::meet(leaf, own);
+    if (met.how == StateFrame::Met::Found) value = met.value;
+    if (met.how == StateFrame::Met::Left) value = stop_gradient(value);
+    if (met.how == StateFrame::Met::Changed)
+      require(
+          !StateFrame::depends(met.value, own),
+          "learner: {} was changed outside the model since the learner's last step, to a value that depends on it.\n"
+          "  Its traces do not follow the change. Put the change into the model, or into the step function of "
+          "etrace_grad.",
+          leaf.place());
   }
   return in;
 }

@@ -17,6 +17,7 @@
 #include <variant>
 
 #include "braintrace/compiler/report.h"
+#include "braintrace/executor/recall_program.h"
 #include "braintrace/executor/window_program.h"
 
 namespace braintrace {
@@ -133,6 +134,9 @@ class OnlineLearner {
   Tensors run(const Tensors& xs, const WindowOptions& options);
   // The inputs of a call. States that an earlier call left are cut off: its traces carry their credit already.
   Tensors inputs_of(const Tensors& xs) const;
+  // What a loss outside the model reads of states as they were before the first call: contracted with the traces.
+  EntryCredit entry_credit();
+  Tensors     recalled(const Tensors& hidden_ct);
 
   struct Compiled {
     ETraceGraph        graph;
@@ -140,6 +144,7 @@ class OnlineLearner {
     State              running_index;
     // By method, length, dropped memory and types of what steps are given.
     std::map<std::string, WindowProgram> programs;
+    std::optional<RecallProgram>         recall = {};
   };
   const Compiled& compiled() const;
   // Operands of the relation of a slot that read the parameter, or leaves the slot belongs to; the parameter is named
@@ -157,7 +162,6 @@ class OnlineLearner {
   std::optional<Compiled>             compiled_;
   std::optional<ShortTermState>       inlined_ = {};       // calls run the bare model and leave its output here
   const OnlineLearner*                aux_of_  = nullptr;  // the learner this one is around
-  Tensors                             left_;                  // values of states as the last call left them
 };
 
 }  // namespace braintrace

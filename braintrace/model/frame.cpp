@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "braintrace/ops/copy.h"
+#include "braintrace/ops/math.h"
 
 namespace braintrace {
 
@@ -32,13 +33,69 @@ StateFrame::~StateFrame() { current_frame = outer_; }
 
 StateFrame* StateFrame::current() { return current_frame; }
 
-bool StateFrame::is_carried(const State& state, const std::string& leaf) {
-  for (StateFrame* frame = current_frame; frame && frame->purpose_ != TraceFor::Derivative; frame = frame->outer_) {
-    if (const Touched* t = frame->find(state, leaf); t && t->written) return false;
-    if (frame->is_home_of(state)) return false;
-    if (frame->purpose_ == TraceFor::Loop) return true;
+StateFrame::Met StateFrame::meet(const StateLeaf& leaf, const StateSet& of_learner) {
+  std::vector<Touched*> at_loops;  // turns of loops find the value before the loop, then that of the turn before
+  const auto            met = [&](Met::How how, const Tensor& value = {}) -> Met {
+    for (Touched* t : at_loops) t->of_learner.insert(of_learner.begin(), of_learner.end());
+    return {how != Met::Changed && !at_loops.empty() ? Met::Left : how, value};
+  };
+  for (StateFrame* frame = current_frame; frame; frame = frame->outer_) {
+    const Touched* t = frame->find(leaf.state, leaf.leaf);
+    if (t && t->written) {
+      // In a loop a value that is its own is the first turn's only.
+      const bool left = t->left || (!at_loops.empty() && !depends(t->value, of_learner));
+      return left ? met(Met::Left) : met(Met::Changed, t->value);
+    }
+    if (frame->is_home_of(leaf.state)) return met(Met::Left);  // born with the trace: only learners know it
+    if (frame->purpose_ == TraceFor::Derivative)
+      return at_loops.empty() ? met(Met::Found, current_frame->found(leaf)) : met(Met::Left);
+    if (frame->purpose_ == TraceFor::Loop) at_loops.push_back(&frame->touch(leaf));
+  }
+  return {};
+}
+
+void StateFrame::leave(const StateLeaf& leaf) {
+  if (!current_frame) return;
+  if (Touched* t = current_frame->find(leaf.state, leaf.leaf)) t->left = t->written;
+}
+
+void StateFrame::add(const EntryCredit& credit) {
+  StateFrame* frame = current_frame;
+  while (frame && frame->purpose_ != TraceFor::Derivative) frame = frame->outer_;
+  if (!frame) return;
+  for (const EntryCredit& known : frame->credits_)
+    if (known.learner == credit.learner) return;
+  frame->credits_.push_back(credit);
+}
+
+bool StateFrame::depends(const Tensor& value, const StateSet& states) {
+  const auto found_by_a_frame = [&](const Tensor& t) {
+    for (const StateFrame* frame = current_frame; frame; frame = frame->outer_)
+      for (const Touched& touched : frame->touched_)
+        if (frame->trace_ == t.trace() && touched.input.defined() && touched.input.trace_var() == t.trace_var())
+          return states.contains(touched.where.state.cell().get());
+    return false;
+  };
+  std::vector<Tensor>                seen{value};
+  std::set<std::pair<uint64_t, Var>> known;
+  for (size_t i = 0; i < seen.size(); ++i) {
+    const Tensor t = seen[i];
+    if (!t.is_traced() || !known.insert({t.trace()->serial(), t.trace_var()}).second) continue;
+    if (found_by_a_frame(t)) return true;
+    const Eqn* made = t.trace()->producer(t.trace_var());
+    if (made && made->op != &stop_gradient_op)
+      for (Var v : made->in) seen.emplace_back(t.trace(), v, t.trace()->type(v));
   }
   return false;
+}
+
+Tensor StateFrame::found(const StateLeaf& leaf) {
+  for (const Touched& t : touched_)
+    if (t.is_learners && t.where == leaf) return t.input;
+  const Tensor input = trace_->argument(outer_type(leaf.state, leaf.leaf));
+  touched_.push_back({leaf, input, input});
+  touched_.back().is_learners = true;
+  return input;
 }
 
 StateFrame::Touched* StateFrame::find(const State& state, const std::string& leaf) {
@@ -49,6 +106,10 @@ StateFrame::Touched* StateFrame::find(const State& state, const std::string& lea
 Type StateFrame::type_of(const State& state, const std::string& leaf) {
   if (const Touched* t = find(state, leaf)) return t->value.type();
   if (is_home_of(state)) return state.stored(leaf).type();
+  return outer_type(state, leaf);
+}
+
+Type StateFrame::outer_type(const State& state, const std::string& leaf) const {
   Type type;
   {
     Within outside(outer_);
@@ -63,14 +124,18 @@ Type StateFrame::type_of(const State& state, const std::string& leaf) {
   return type;
 }
 
-Tensor StateFrame::read(const State& state, const std::string& leaf) {
-  if (const Touched* t = find(state, leaf)) return t->value;
-  if (is_home_of(state)) return state.stored(leaf);
-  const Tensor input                 = trace_->argument(type_of(state, leaf));
-  index_[{state.cell().get(), leaf}] = touched_.size();
-  touched_.push_back({{state, leaf}, input, input, false});
+StateFrame::Touched& StateFrame::touch(const StateLeaf& leaf) {
+  if (Touched* t = find(leaf.state, leaf.leaf)) return *t;
+  const Tensor input                           = trace_->argument(outer_type(leaf.state, leaf.leaf));
+  index_[{leaf.state.cell().get(), leaf.leaf}] = touched_.size();
+  touched_.push_back({leaf, input, input});
   taken_.insert(input.trace_var());
-  return input;
+  return touched_.back();
+}
+
+Tensor StateFrame::read(const State& state, const std::string& leaf) {
+  if (!find(state, leaf) && is_home_of(state)) return state.stored(leaf);
+  return touch({state, leaf}).value;
 }
 
 void StateFrame::write(const State& state, const std::string& leaf, const Tensor& value) {
@@ -90,6 +155,7 @@ void StateFrame::write(const State& state, const std::string& leaf, const Tensor
   }
   t->value   = own(value);
   t->written = true;
+  t->left    = false;
 }
 
 // Who reads the state must be told from who reads another: a value that a state holds already gets a new name.
@@ -124,11 +190,20 @@ StatefulProgram trace_function(const Types& args, const Function& f, const Trace
     results         = f(inputs);
     out.num_results = results.size();
     for (const StateFrame::Touched& t : frame.touched()) {
-      if (t.input.defined()) out.reads.push_back(t.where);
+      if (t.input.defined()) {
+        out.reads.push_back(t.where);
+        out.is_learners.push_back(t.is_learners);
+      }
       if (!t.written) continue;
+      require(t.left || !StateFrame::depends(t.value, t.of_learner),
+              "{}: a loop changes it after a learner's step, and the learner goes on with it in the next turn.\n"
+              "  Its traces do not follow the change. Put the change into the model.",
+              t.where.place());
       out.writes.push_back(t.where);
+      out.is_left.push_back(t.left);
       results.push_back(t.value);
     }
+    out.credits = frame.credits();
   }
   Traced traced = builder->finish(results);
   out.program   = std::move(traced.program);
@@ -138,13 +213,23 @@ StatefulProgram trace_function(const Types& args, const Function& f, const Trace
 
 Tensors StatefulProgram::inputs(const Tensors& args) const {
   Tensors in = args;
-  for (const StateLeaf& leaf : reads) in.push_back(leaf.value());
+  for (size_t i = 0; i < reads.size(); ++i) in.push_back(read_value(i));
   return in;
+}
+
+Tensor StatefulProgram::read_value(size_t index) const {
+  const StateLeaf& leaf = reads[index];
+  if (index < is_learners.size() && is_learners[index])
+    if (const StateFrame::Met met = StateFrame::meet(leaf); met.how == StateFrame::Met::Found) return met.value;
+  return leaf.value();
 }
 
 Tensors StatefulProgram::store(const Tensors& outputs) const {
   for (size_t i = 0; i < writes.size(); ++i) writes[i].state.check_storable(outputs[num_results + i]);
-  for (size_t i = 0; i < writes.size(); ++i) writes[i].set(outputs[num_results + i]);
+  for (size_t i = 0; i < writes.size(); ++i) {
+    writes[i].set(outputs[num_results + i]);
+    if (i < is_left.size() && is_left[i]) StateFrame::leave(writes[i]);
+  }
   return {outputs.begin(), outputs.begin() + static_cast<int64_t>(num_results)};
 }
 

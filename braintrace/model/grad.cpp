@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/model/grad.h"
 
+#include "braintrace/control/nested.h"
+#include "braintrace/ops/families.h"
 #include "braintrace/transforms/linearize.h"
 #include "braintrace/transforms/walk.h"
 
@@ -48,40 +50,82 @@ void check_wrt(const char* where, const Tensors& args, const Mask& wrt) {
           to_string(last));
 }
 
+size_t index_of(const std::vector<StateLeaf>& leaves, const StateLeaf& leaf) {
+  return static_cast<size_t>(std::find(leaves.begin(), leaves.end(), leaf) - leaves.begin());
+}
+bool contains(const std::vector<StateLeaf>& leaves, const StateLeaf& leaf) {
+  return index_of(leaves, leaf) < leaves.size();
+}
+
+// Which states a derivative follows: the wanted ones, which stand first, also as learners read them, and those that
+// others than learners read and learners give credit for.
+Mask followed_reads(const StatefulProgram& p, const std::vector<StateLeaf>& wanted) {
+  Mask out;
+  for (size_t i = 0; i < p.reads.size(); ++i) {
+    const bool credited = std::any_of(p.credits.begin(), p.credits.end(),
+                                      [&](const EntryCredit& c) { return contains(c.states, p.reads[i]); });
+    out.push_back(i < wanted.size() || (p.is_learners[i] ? contains(wanted, p.reads[i]) : credited));
+  }
+  return out;
+}
+
+// Adds the part of states, as the derivative found them, in wanted parameters; `of_reads` are cotangents of the reads.
+void add_credit(const char* where, const StatefulProgram& p, const EntryCredit& credit, const Tensors& of_reads,
+                const std::vector<StateLeaf>& wanted, Tensors& of_wanted) {
+  Tensors ct(credit.states.size());
+  for (size_t i = 0; i < p.reads.size(); ++i)
+    if (const size_t s = index_of(credit.states, p.reads[i]); !p.is_learners[i] && s < ct.size()) ct[s] = of_reads[i];
+  if (!any_true(defined_mask(ct))) return;
+  const Tensors gradients = credit.gradients(ct);
+  for (size_t k = 0; k < gradients.size(); ++k) {
+    if (!gradients[k].defined()) continue;
+    require(!contains(p.writes, credit.params[k]),
+            "{}: the function writes {} and reads an old state of its learner; the credit of that state belongs to the "
+            "parameter as it was.\n  Set the parameter before, or read the state inside the model.",
+            where, credit.params[k].place());
+    if (const size_t w = index_of(wanted, credit.params[k]); w < wanted.size())
+      of_wanted[w] = add_defined(of_wanted[w], gradients[k]);
+  }
+}
+
 }  // namespace
 
 GradOutcome differentiate(const char* where, const Function& f, const Tensors& args, const Mask& wrt,
                           const StateMap& states) {
   check_arguments(where, args);
   check_wrt(where, args, wrt);
-  const std::vector<PathLeaf> wanted = float_leaves(where, states);
+  const std::vector<PathLeaf> paths = float_leaves(where, states);
   TraceOptions                options{.purpose = TraceFor::Derivative};
-  for (const PathLeaf& w : wanted) options.keep.push_back(w.leaf);
-  const StatefulProgram p = trace_function(types_of(args), f, options);
+  for (const PathLeaf& w : paths) options.keep.push_back(w.leaf);
+  const std::vector<StateLeaf>& wanted = options.keep;
+  const StatefulProgram         p      = trace_function(types_of(args), f, options);
   check_loss(where, p);
 
   // Inputs: constants, arguments, kept states (in order, each once), other states.
-  Mask active(p.constants.size(), false);
+  const Mask followed = followed_reads(p, wanted);
+  Mask       active(p.constants.size(), false);
   active.insert(active.end(), wrt.begin(), wrt.end());
-  for (size_t i = 0; i < p.reads.size(); ++i) active.push_back(i < wanted.size());
+  active.insert(active.end(), followed.begin(), followed.end());
   const Tensors   in = concatenated(p.constants, p.inputs(args));
   const VjpResult r  = vjp(p.program, in, active);
 
   Tensors ct(r.out.size());
-  ct[0]               = Tensor(r.out[0].type(), 1);
-  const Tensors found = r.pullback(ct);
-  GradOutcome   outcome;
-  outcome.grads.resize(args.size());
-  size_t next = 0;
-  auto   take = [&](const Type& type) {
-    const Tensor& g = found[next++];
-    return g.defined() ? g : Tensor(type, 0);
-  };
+  ct[0]                  = Tensor(r.out[0].type(), 1);
+  const Tensors found    = spread(r.pullback(ct), active);
+  const Tensors of_args  = part(found, p.constants.size(), args.size()),
+                of_reads = part(found, p.constants.size() + args.size(), p.reads.size());
+  Tensors of_wanted      = part(of_reads, 0, wanted.size());
+  for (size_t i = wanted.size(); i < p.reads.size(); ++i)
+    if (const size_t w = index_of(wanted, p.reads[i]); w < wanted.size())
+      of_wanted[w] = add_defined(of_wanted[w], of_reads[i]);
+  for (const EntryCredit& credit : p.credits) add_credit(where, p, credit, of_reads, wanted, of_wanted);
+
+  GradOutcome outcome;
   for (size_t i = 0; i < args.size(); ++i)
-    if (wrt[i]) outcome.grads[i] = take(args[i].type());
+    outcome.grads.push_back(wrt[i] && !of_args[i].defined() ? Tensor(args[i].type(), 0) : of_args[i]);
+  of_wanted = instantiated(of_wanted, part(p.program.types_of(p.program.args), args.size(), wanted.size()));
   Gradients::Map by_path;
-  for (size_t i = 0; i < wanted.size(); ++i)
-    by_path[wanted[i].path][wanted[i].leaf.leaf] = take(p.program.type(p.program.args[args.size() + i]));
+  for (size_t i = 0; i < paths.size(); ++i) by_path[paths[i].path][paths[i].leaf.leaf] = of_wanted[i];
   outcome.states = Gradients(std::move(by_path));
   outcome.out    = p.store(r.out);
   return outcome;

@@ -123,6 +123,11 @@ Entry compiled(JitCache& cache, std::string&& signature, const Tensors& args, co
 JitResult call_jitted(JitCache& cache, std::string&& signature, const Tensors& args, const Function& f,
                       const std::function<std::shared_ptr<const void>()>& like) {
   check_arguments("jit", args);
+  // Inside a trace a jitted function is what it is without jit: what it calls must see that trace.
+  if (StateFrame::current()) {
+    Tensors out = f(args);
+    return {std::move(out), like()};
+  }
   Backend& backend = default_backend();
   (signature += Environment::signature()) += backend.name();
   Entry entry = cache.find(signature);

@@ -93,6 +93,12 @@ struct Branch {
     return types;
   }
 
+  // It leaves the state as a learner left it, here or before.
+  bool leaves(const StateLeaf& leaf) const {
+    const size_t k = index_of(p.writes, leaf);
+    return k < p.writes.size() ? p.is_left[k] : StateFrame::meet(leaf).how != StateFrame::Met::Changed;
+  }
+
   // (args) → (results, values of all states in `written`)
   Tensors run(const Tensors& args, const Tensors& reads, const StateLeaves& written, const Tensors& before) const {
     const Tensors out     = replay(p.program, p.constants, concatenated(args, reads));
@@ -189,7 +195,11 @@ Tensors run_cond(const Tensor& pred, const Function& if_true, const Function& if
   const Tensors  out = cond(pred, a, b, args);
   const size_t   n   = yes.p.num_results;
   for (size_t i = 0; i < written.size(); ++i) written[i].state.check_storable(out[n + i]);
-  for (size_t i = 0; i < written.size(); ++i) written[i].set(out[n + i]);
+  for (size_t i = 0; i < written.size(); ++i) {
+    const bool left = yes.leaves(written[i]) && no.leaves(written[i]);
+    written[i].set(out[n + i]);
+    if (left) StateFrame::leave(written[i]);
+  }
   return slice_of(out, 0, n);
 }
 

@@ -68,9 +68,10 @@ Tensors call_mapped(const Function& f, const Tensors& args, const std::vector<si
 
   // A random stream that is not batched itself is split: one key for each sample, one to go on with.
   std::map<const StateCell*, Tensor> next_key;
-  for (const StateLeaf& leaf : p.reads) {
-    Tensor     value = leaf.value();
-    const bool split = leaf.state.kind() == StateKind::Random && !is_lane(leaf);
+  for (size_t r = 0; r < p.reads.size(); ++r) {
+    const StateLeaf& leaf  = p.reads[r];
+    Tensor           value = p.read_value(r);
+    const bool       split = leaf.state.kind() == StateKind::Random && !is_lane(leaf);
     if (split) {
       const Tensor keys                 = random::split_stacked(value, size + 1);
       next_key[leaf.state.cell().get()] = reshape(slice_axis(keys, 0, 0, 1), value.shape());
