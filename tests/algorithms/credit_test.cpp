@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What gets credit and what does not: the statements of docs/credit.md, each against plain reverse mode over the
 // unrolled model.
+#include "tests/algorithms/credit.h"
+
 #include <gtest/gtest.h>
 
 #include "braintrace/algorithms/d_rtrl.h"
@@ -9,7 +11,6 @@
 #include "braintrace/etp/dense.h"
 #include "braintrace/ops/contract.h"
 #include "braintrace/zoo/cell.h"
-#include "tests/algorithms/credit.h"
 
 namespace braintrace {
 
@@ -202,6 +203,34 @@ TEST(Hypernetworks, TheOperationDecides) {
     EXPECT_LT(gap(plain.learned(), plain.same_step()), exact) << from_input;
     EXPECT_LT(gap(plain.learned({5}), plain.same_step()), exact) << from_input;
     EXPECT_GT(gap(plain.same_step(), plain.whole()), 1e-2) << from_input;
+  }
+}
+
+// ---- inputs
+
+TEST(Inputs, HaveTheSameStepGradientUnderRulesWithTraces) {
+  auto       model     = make_model(layer("gru", 2, 3));
+  const auto of_inputs = [&](const std::function<Tensor(const Tensor&)>& loss) {
+    set_states(*model, 21);
+    return grad<0>([&](Tensor in) { return loss(in); })(xs);
+  };
+  Tensors same_step;
+  set_states(*model, 21);
+  for (int64_t t = 0; t < T; ++t)
+    same_step.push_back(grad<0>([&](Tensor x) { return loss_of((*model)(x)); })(row(xs, t)));
+  const Tensor want  = stack(same_step, 0);
+  const Tensor whole = of_inputs([&](const Tensor& in) {
+    Tensor total(0.0);
+    for (int64_t t = 0; t < T; ++t) total = total + loss_of((*model)(row(in, t)));
+    return total;
+  });
+  ASSERT_GT(max(abs(whole - want)).item(), 1e-2);
+  for (const std::string rule : rules) {
+    const auto   learner = compile(*model, rule, row(xs, 0), options_of(rule));
+    const Tensor got     = of_inputs([&](const Tensor& in) { return weighted((*learner)(MultiStepData{{in}}), m); });
+    const bool   reverse = learner->vjp_method() == VjpMethod::MultiStep;  // inside the window
+    EXPECT_EQ(reverse, rule == "uoro" || rule == "rtrl");
+    EXPECT_LT(max(abs(got - (reverse ? whole : want))).item(), exact) << rule;
   }
 }
 
