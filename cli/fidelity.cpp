@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "braintrace/fidelity/check_grad.h"
+#include "braintrace/io/file.h"
 #include "braintrace/model/random_stream.h"
 #include "braintrace/runtime/backend.h"
 #include "cli/command.h"
@@ -74,7 +75,9 @@ void add_fidelity(CLI::App& app, Action& chosen) {
           "--rules", f.rules,
           "names of rules, with commas; default: all that need nothing but a loss, D_RTRL for --finite-differences")
       ->delimiter(',');
-  command->add_option("--seed", f.seed, "of parameters, inputs and targets")->capture_default_str();
+  command->add_option("--seed", f.seed, "of parameters, inputs and targets")
+      ->check(whole_number(0))
+      ->capture_default_str();
   command->add_option("-o,--output", options->output, "file to write: .svg, .json or .txt");
   command->add_flag("--finite-differences", options->finite_differences,
                     "check the exact gradient against finite differences and RTRL; status 1 if they disagree");

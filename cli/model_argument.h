@@ -41,6 +41,5 @@ CompiledModel compile_argument(const ModelArgument& argument);
 
 // Text of a file; null when there is no such file.
 std::optional<std::string> text_of_file(const std::string& path);
-void                       write_text(const std::string& path, const std::string& text);
 
 }  // namespace braintrace::cli

@@ -12,7 +12,9 @@
 namespace braintrace {
 
 AppendFile::AppendFile(std::string path, int64_t keep)
-    : path_(std::move(path)), fd_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666)), size_(keep) {
+    : path_(std::move(path)),
+      fd_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666)),
+      size_(keep) {
   const auto failed = [&](const char* action) {
     const int reason = errno;
     if (fd_ >= 0) ::close(fd_);
@@ -21,6 +23,7 @@ AppendFile::AppendFile(std::string path, int64_t keep)
   if (fd_ < 0) failed("open");
   struct stat info {};
   if (::fstat(fd_, &info) != 0) failed("inspect");
+  if (!S_ISREG(info.st_mode)) errno = EINVAL, failed("shorten");  // a pipe or device cannot be
   if (info.st_size != keep && ::ftruncate(fd_, keep) != 0) failed("shorten");
 }
 

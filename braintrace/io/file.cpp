@@ -24,7 +24,8 @@ constexpr std::align_val_t alignment{64};
 
 class Descriptor {
  public:
-  Descriptor(const std::string& path, int flags) : fd_(::open(path.c_str(), flags | O_CLOEXEC, 0666)) {}
+  Descriptor(const std::string& path, int flags, mode_t mode = 0666)
+      : fd_(::open(path.c_str(), flags | O_CLOEXEC | O_NOCTTY, mode)) {}
   ~Descriptor() {
     if (fd_ >= 0) ::close(fd_);
   }
@@ -44,22 +45,94 @@ class Descriptor {
   fail("{}: cannot {} the file: {}.", path, action, std::strerror(reason));
 }
 
-// Removes a temporary file unless it has been renamed.
-struct Removal {
-  std::string path;
-  ~Removal() {
-    if (!path.empty()) ::unlink(path.c_str());
-  }
-};
+std::string folder_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == path.npos ? "." : path.substr(0, std::max<size_t>(slash, 1));
+}
 
 // A rename is on the disk once its folder is.
-void sync_folder(const std::string& path) {
-  const size_t slash  = path.rfind('/');
-  const auto   folder = slash == path.npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
-  Descriptor   d(folder, O_RDONLY | O_DIRECTORY);
+void sync_folder(const std::string& folder) {
+  Descriptor d(folder, O_RDONLY | O_DIRECTORY);
   // Some file systems cannot sync a folder and say EINVAL; the file itself is safe by then.
   if (!d.is_open() || (::fsync(d.get()) != 0 && errno != EINVAL)) failed(folder, "sync");
 }
+
+void write_all(int file, ByteSpan bytes, const std::string& path) {
+  for (size_t done = 0; done < bytes.size();) {
+    const ssize_t n = ::write(file, bytes.data() + done, bytes.size() - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) failed(path, "write");
+    done += static_cast<size_t>(n);
+  }
+}
+
+// What a path stands for once its links are followed; the file itself may be missing.
+struct Place {
+  std::string path;
+  bool        exists = false;
+  struct stat info {};
+
+  bool is_replaced() const { return !exists || S_ISREG(info.st_mode); }
+};
+Place place_of(const std::string& given) {
+  Place place{given};
+  for (int links = 0;; ++links) {
+    if (::lstat(place.path.c_str(), &place.info) != 0) {
+      if (errno != ENOENT) failed(given, "inspect");
+      return place;
+    }
+    if (!S_ISLNK(place.info.st_mode)) break;
+    require(links < 40, "{}: cannot write the file: its symbolic links lead in a circle.", given);
+    std::string target = std::filesystem::read_symlink(place.path).string();
+    place.path         = target.starts_with('/') ? target : folder_of(place.path) + "/" + target;
+  }
+  place.exists = true;
+  require(!S_ISDIR(place.info.st_mode), "{}: cannot write the file: this is a folder; name a file in it.", given);
+  if (::access(place.path.c_str(), W_OK) != 0) failed(given, "write");
+  return place;
+}
+
+// A new file beside the place, gone again unless it takes the place.
+class Replacement {
+ public:
+  Replacement(const Place& place, const std::string& given)
+      : place_(place),
+        given_(given),
+        path_(fmt::format("{}.{}.{}.tmp", place.path, ::getpid(), count++)),
+        file_(path_, O_WRONLY | O_CREAT | O_EXCL, place.exists ? 0600 : 0666) {
+    if (!file_.is_open()) failed(given_, "create");
+  }
+  ~Replacement() {
+    if (!is_done_) ::unlink(path_.c_str());
+  }
+  Replacement(const Replacement&)            = delete;
+  Replacement& operator=(const Replacement&) = delete;
+
+  void take_place(ByteSpan bytes) {
+    write_all(file_.get(), bytes, given_);
+    if (place_.exists) keep_mode();
+    if (::fsync(file_.get()) != 0 || !file_.close()) failed(given_, "write");
+    if (::rename(path_.c_str(), place_.path.c_str()) != 0) failed(given_, "replace");
+    is_done_ = true;
+    sync_folder(folder_of(place_.path));
+  }
+
+ private:
+  // Where the owner cannot be kept, the file is nobody else's.
+  void keep_mode() {
+    const struct stat& was  = place_.info;
+    const bool         ours = ::fchown(file_.get(), was.st_uid, was.st_gid) == 0;
+    if (::fchmod(file_.get(), was.st_mode & (ours ? 07777 : 0700)) != 0) failed(given_, "write");
+  }
+
+  static inline std::atomic<unsigned> count{0};
+
+  const Place&       place_;
+  const std::string& given_;
+  std::string        path_;
+  Descriptor         file_;
+  bool               is_done_ = false;
+};
 
 }  // namespace
 
@@ -85,24 +158,26 @@ Buffer read_file(const std::string& path) {
   return buffer;
 }
 
+std::string read_text(const std::string& path) {
+  const Buffer bytes = read_file(path);
+  return {reinterpret_cast<const char*>(bytes.data.get()), bytes.size};
+}
+
 void write_file(const std::string& path, ByteSpan bytes) {
-  static std::atomic<unsigned> count{0};
-  Removal                      temporary{fmt::format("{}.{}.{}.tmp", path, ::getpid(), count++)};
-  Descriptor                   file(temporary.path, O_WRONLY | O_CREAT | O_EXCL);
-  if (!file.is_open()) {
-    temporary.path.clear();
-    failed(path, "create");
-  }
-  for (size_t done = 0; done < bytes.size();) {
-    const ssize_t n = ::write(file.get(), bytes.data() + done, bytes.size() - done);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) failed(path, "write");
-    done += static_cast<size_t>(n);
-  }
-  if (::fsync(file.get()) != 0 || !file.close()) failed(path, "write");
-  if (::rename(temporary.path.c_str(), path.c_str()) != 0) failed(path, "replace");
-  temporary.path.clear();
-  sync_folder(path);
+  const Place place = place_of(path);
+  if (place.is_replaced()) return Replacement(place, path).take_place(bytes);
+  Descriptor file(place.path, O_WRONLY);
+  if (!file.is_open()) failed(path, "open");
+  write_all(file.get(), bytes, path);
+  if (!file.close()) failed(path, "write");
+}
+
+void write_text(const std::string& path, std::string_view text) {
+  write_file(path, {reinterpret_cast<const std::byte*>(text.data()), text.size()});
+}
+
+void check_writable(const std::string& path) {
+  if (const Place place = place_of(path); place.is_replaced()) Replacement(place, path);
 }
 
 void remove_leftovers(const std::string& path) {

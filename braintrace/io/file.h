@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace braintrace {
@@ -22,11 +23,18 @@ struct Buffer {
   ByteSpan      span() const { return {data.get(), size}; }
 };
 
-Buffer read_file(const std::string& path);
+Buffer      read_file(const std::string& path);
+std::string read_text(const std::string& path);
 
-// Replaces the file in one step: the bytes go to a temporary file in the same folder, reach the disk, and take the
-// name. When anything fails, an existing file is untouched and the temporary one is gone.
+// The one way a whole file goes out. Symbolic links are followed. What is no regular file (a device, a pipe) is written
+// into. A regular file is replaced in one step: the bytes go to a temporary file in the same folder, reach the disk,
+// and take the name, with the mode and owner of the file that was there. When anything fails, an existing file is
+// untouched and the temporary one is gone.
 void write_file(const std::string& path, ByteSpan bytes);
+void write_text(const std::string& path, std::string_view text);
+
+// Throws what write_file would before it writes a byte, and leaves nothing.
+void check_writable(const std::string& path);
 
 // Removes temporary files of write_file(path) whose process was killed before the last step.
 void remove_leftovers(const std::string& path);
