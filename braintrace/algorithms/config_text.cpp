@@ -8,6 +8,7 @@
 
 #include "braintrace/algorithms/config_json.h"
 #include "braintrace/base/error.h"
+#include "braintrace/base/json.h"
 #include "braintrace/base/nearest.h"
 
 namespace braintrace {
@@ -58,24 +59,24 @@ template UpdateSchedule     axis_named(const std::string&);
 namespace {
 
 void read(const json& j, double& out, const std::string& name) {
-  require(j.is_number(), "ETraceConfig: {} must be a number, got {}.", name, j.dump());
+  require(j.is_number(), "ETraceConfig: {} must be a number, got {}.", name, shown_json(j));
   out = j.get<double>();
 }
 void read(const json& j, int64_t& out, const std::string& name) {
-  require(j.is_number_integer(), "ETraceConfig: {} must be an integer, got {}.", name, j.dump());
+  require(j.is_number_integer(), "ETraceConfig: {} must be an integer, got {}.", name, shown_json(j));
   out = j.get<int64_t>();
 }
 template <RuleAxis A>
 void read(const json& j, A& out, const std::string& name) {
   require(j.is_string(), "ETraceConfig: {} must be one of {}, got {}.", name, fmt::join(words_of(A{}).values, ", "),
-          j.dump());
+          shown_json(j));
   out = axis_named<A>(j.get<std::string>());
 }
 template <class T>
 void read(const json& j, OneOrPair<T>& out, const std::string& name) {
   T x{}, f{};
   require(!j.is_array() || j.size() == 2, "ETraceConfig: {} must be one value or a pair for the x and f sides, got {}.",
-          name, j.dump());
+          name, shown_json(j));
   read(j.is_array() ? j[0] : j, x, name);
   read(j.is_array() ? j[1] : j, f, name);
   out = j.is_array() ? OneOrPair<T>(x, f) : OneOrPair<T>(x);
@@ -124,7 +125,7 @@ void for_each_field(A& axes, F f) {
 }  // namespace
 
 RuleAxes axes_from_json(const json& object) {
-  require(object.is_object(), "ETraceConfig: expected a JSON object, got {}.", object.dump());
+  require(object.is_object(), "ETraceConfig: expected a JSON object, got {}.", shown_json(object));
   RuleAxes                 out;
   std::vector<std::string> known;
   for_each_field(out, [&](const char* name, auto& field) {

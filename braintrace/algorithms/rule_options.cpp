@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "braintrace/algorithms/config_json.h"
+#include "braintrace/base/json.h"
 #include "braintrace/base/nearest.h"
 
 namespace braintrace {
@@ -18,11 +19,11 @@ namespace {
 const std::vector<std::string> methods = {"single-step", "multi-step"};
 
 double number(const json& j, const char* name) {
-  require(j.is_number(), "{}: expected a number, got {}.", name, j.dump());
+  require(j.is_number(), "{}: expected a number, got {}.", name, shown_json(j));
   return j.get<double>();
 }
 int64_t integer(const json& j, const char* name) {
-  require(j.is_number_integer(), "{}: expected an integer, got {}.", name, j.dump());
+  require(j.is_number_integer(), "{}: expected an integer, got {}.", name, shown_json(j));
   return j.get<int64_t>();
 }
 uint64_t key_of(const json& j, const char* name) {
@@ -31,7 +32,7 @@ uint64_t key_of(const json& j, const char* name) {
   return static_cast<uint64_t>(key);
 }
 std::string word(const json& j, const char* name) {
-  require(j.is_string(), "{}: expected a word, got {}.", name, j.dump());
+  require(j.is_string(), "{}: expected a word, got {}.", name, shown_json(j));
   return j.get<std::string>();
 }
 
@@ -44,7 +45,8 @@ double one_decay(const json& j) {
 
 TraceDecay decay_or_rank(const json& j) {
   if (!j.is_array()) return TraceDecay::decay(one_decay(j));
-  require(j.size() == 2, "decay_or_rank: expected one value or one for each of the x and f sides, got {}.", j.dump());
+  require(j.size() == 2, "decay_or_rank: expected one value or one for each of the x and f sides, got {}.",
+          shown_json(j));
   return {one_decay(j[0]), one_decay(j[1])};
 }
 
@@ -79,7 +81,7 @@ RuleOptions rule_options_from_json(const json& object) {
   static const std::vector<std::string> known = {"vjp_method",  "decay_or_rank",       "kappa_filter_decay",
                                                  "feedback",    "random_feedback_key", "n",
                                                  "trace_dtype", "projection_key",      "projection_eps"};
-  require(object.is_object(), "options: expected a JSON object, got {}.", object.dump());
+  require(object.is_object(), "options: expected a JSON object, got {}.", shown_json(object));
   for (const auto& [key, value] : object.items())
     require(std::find(known.begin(), known.end(), key) != known.end(),
             "options: there is no option '{}'{}\n  Known: {}.", key, hint(key, known), fmt::join(known, ", "));

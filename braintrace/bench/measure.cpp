@@ -12,6 +12,7 @@
 #include "braintrace/advise/apart.h"
 #include "braintrace/backends/cpu/compiler.h"
 #include "braintrace/backends/cpu/cpu_backend.h"
+#include "braintrace/base/json.h"
 #include "braintrace/base/rng.h"
 #include "braintrace/base/temporary_folder.h"
 #include "braintrace/codegen/emit.h"
@@ -162,13 +163,14 @@ ordered_json timings(const Workload& w, const MeasureOptions& o) {
 // In a process of its own, with a folder of compiled files of its own.
 ordered_json apart_in(const TemporaryFolder& cache, const std::function<ordered_json()>& work) {
   require(!cache.path.empty(), "bench: no folder for temporary files could be made.");
-  return ordered_json::parse(run_apart(
-      [&] {
-        setenv("BRAINTRACE_CACHE_DIR", cache.path.c_str(), 1);
-        set_default_backend("cpu");
-        return work().dump();
-      },
-      {}));
+  return read_ordered_json(run_apart(
+                               [&] {
+                                 setenv("BRAINTRACE_CACHE_DIR", cache.path.c_str(), 1);
+                                 set_default_backend("cpu");
+                                 return work().dump();
+                               },
+                               {}),
+                           "bench");
 }
 
 void require_compiler() {

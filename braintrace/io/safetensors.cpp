@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "braintrace/base/json.h"
+
 namespace braintrace {
 
 using nlohmann::json;
@@ -65,7 +67,7 @@ class Reader {
             "{}: this is no safetensors file, or it is cut short: its header should have {} bytes, the file has {}.",
             where_, n, bytes_.size());
     const std::string_view header(reinterpret_cast<const char*>(bytes_.data()) + length_bytes, n);
-    const json             table = json::parse(header, nullptr, false);
+    const json             table = read_json(header, where_ + ": header", {.bytes = largest_header, .depth = 10});
     require(table.is_object(), "{}: the header is no JSON object.", where_);
     data_ = bytes_.subspan(length_bytes + n);
 

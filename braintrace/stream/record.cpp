@@ -6,6 +6,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "braintrace/base/ascii.h"
+#include "braintrace/base/json.h"
+
 namespace braintrace::stream {
 
 namespace {
@@ -17,14 +20,13 @@ void flatten(const json& j, const char* name, std::vector<double>& out) {
     for (const json& part : j) flatten(part, name, out);
     return;
   }
-  require(j.is_number(), "\"{}\" holds {}; expected numbers.", name,
-          j.dump(-1, ' ', false, json::error_handler_t::replace).substr(0, 40));
+  require(j.is_number(), "\"{}\" holds {}; expected numbers.", name, shown_json(j));
   out.push_back(j.get<double>());
 }
 
 std::string_view trimmed(std::string_view s) {
-  while (!s.empty() && std::isspace(static_cast<unsigned char>(s.front()))) s.remove_prefix(1);
-  while (!s.empty() && std::isspace(static_cast<unsigned char>(s.back()))) s.remove_suffix(1);
+  while (!s.empty() && is_space(s.front())) s.remove_prefix(1);
+  while (!s.empty() && is_space(s.back())) s.remove_suffix(1);
   return s;
 }
 
@@ -67,7 +69,7 @@ Array RecordParser::target(const std::vector<double>& values) const {
 }
 
 Record RecordParser::parse_json(std::string_view line) const {
-  const json j = json::parse(line, nullptr, false);
+  const json j = read_json(line, "record");
   require(j.is_object(), "this is not a JSON object: {}", line.substr(0, 60));
   for (const auto& [key, value] : j.items())
     require(key == "x" || key == "y" || key == "reset", "there is no field \"{}\"; known are x, y and reset.",
@@ -120,6 +122,8 @@ Record RecordParser::parse_csv(std::string_view line, bool is_first) const {
 }
 
 Record RecordParser::parse(std::string_view line, bool is_first) const {
+  constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";  // at the head of what spreadsheets write
+  if (is_first && line.starts_with(byte_order_mark)) line.remove_prefix(byte_order_mark.size());
   line = trimmed(line);
   if (line.empty()) return {};
   const bool is_json = format_ == RecordFormat::Jsonl || (format_ == RecordFormat::Automatic && line[0] == '{');

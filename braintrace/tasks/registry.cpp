@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "braintrace/base/json.h"
 #include "braintrace/base/nearest.h"
 #include "braintrace/tasks/families.h"
 
@@ -26,7 +27,7 @@ const std::vector<TaskType>& task_types() {
 
 std::shared_ptr<Task> make_task(const json& description, uint64_t seed) {
   require(description.is_object(), "task: expected an object such as {{\"type\": \"copy\", \"lag\": 10}}, got {}.",
-          description.dump().substr(0, 60));
+          shown_json(description));
   std::vector<std::string> names;
   for (const TaskType& t : task_types()) names.push_back(t.name);
   const auto type = description.find("type");
@@ -40,13 +41,7 @@ std::shared_ptr<Task> make_task(const json& description, uint64_t seed) {
 }
 
 std::shared_ptr<Task> make_task(const std::string& description, uint64_t seed) {
-  json parsed;
-  try {
-    parsed = json::parse(description);
-  } catch (const json::exception& e) {  // text that is no JSON, or a number too large for any type
-    fail("task: not valid JSON: {}", e.what());
-  }
-  return make_task(parsed, seed);
+  return make_task(read_json(description, "task"), seed);
 }
 std::shared_ptr<Task> make_task(const char* description, uint64_t seed) {
   return make_task(std::string(description), seed);

@@ -63,8 +63,11 @@ Checkpoint read_checkpoint(const std::string& path) {
 
 void gather(NamedArrays& to, const std::string& prefix, const StateMap& states) {
   for (const auto& [path, state] : states)
-    for (const std::string& leaf : state.leaf_names())
-      to[prefix + "." + leaf_name(path, leaf)] = state.leaf(leaf).array();
+    for (const std::string& leaf : state.leaf_names()) {
+      const std::string name = prefix + "." + leaf_name(path, leaf);
+      require(to.emplace(name, state.leaf(leaf).array()).second,
+              "two states would be saved as '{}'; give them names of their own.", name);
+    }
 }
 
 namespace {

@@ -3,15 +3,17 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "braintrace/base/ascii.h"
+#include "braintrace/base/json.h"
 #include "braintrace/io/file.h"
 #include "braintrace/runtime/backend.h"
 #include "braintrace/train/loss.h"
 #include "braintrace/train/optimizer.h"
+#include "braintrace/viz/escape.h"
 #include "braintrace/zoo/model.h"
 
 namespace braintrace::train {
@@ -66,44 +68,21 @@ const std::vector<std::pair<const char*, const Section*>> nested = {
 const std::vector<std::string> free_fields = {"about",      "name", "steps",      "epochs", "backend",
                                               "validation", "goal", "early_stop", "output", "checkpoint"};
 
-std::string text_of(const std::string& path) {
-  const Buffer bytes = read_file(path);
-  return {reinterpret_cast<const char*>(bytes.data.get()), bytes.size};
-}
-ordered_json parsed(const std::string& text, const std::string& where) {
-  constexpr int deepest = 100;  // what is written out again goes as deep on the stack
-  using Event           = ordered_json::parse_event_t;
-  std::vector<std::set<std::string>> given;  // names of fields, for each object that is open
-  try {
-    return ordered_json::parse(text, [&](int depth, Event event, ordered_json& value) {
-      require(depth <= deepest, "{}: more than {} brackets inside each other.", where, deepest);
-      if (event == Event::object_start) given.emplace_back();
-      if (event == Event::object_end) given.pop_back();
-      if (event == Event::key)
-        require(given.back().insert(value.get<std::string>()).second, "{}: the field '{}' is given twice.", where,
-                value.get<std::string>());
-      return true;
-    });
-  } catch (const nlohmann::json::exception& error) {
-    fail("{}: this is not JSON: {}.", where, error.what());
-  }
-}
-
 // The description a text stands for.
 ordered_json model_of(const ordered_json& given, const std::string& where, const std::string& folder) {
   if (!given.is_string()) return given;
   const auto name = given.get<std::string>();
-  if (name.find_first_of("/.") == name.npos) return parsed(zoo::builtin_model(name).description, name);
+  if (name.find_first_of("/.") == name.npos) return read_ordered_json(zoo::builtin_model(name).description, name);
   const auto path = (std::filesystem::path(folder) / name).string();
   require(std::filesystem::is_regular_file(path), "{}.model: there is no file {}.", where, path);
-  return parsed(text_of(path), path);
+  return read_ordered_json(read_text(path), path);
 }
 
 ordered_json rule_of(const ordered_json& given, const std::string& where) {
   if (given.is_string()) return {{"name", given}};
   require(given.is_object() && given.contains("name") != given.contains("config"),
           "{}.rule: expected the name of a rule, or an object with 'name' or 'config' and options, got {}.", where,
-          given.dump());
+          shown_json(given));
   return given;
 }
 
@@ -121,9 +100,24 @@ std::optional<double> number_if(const zoo::Fields& f, const std::string& name) {
 }
 std::string text_if(const zoo::Fields& f, const std::string& name) { return f.has(name) ? f.text(name) : ""; }
 
+// JSON, or a text as it stands: what no bracket or quote opens need not be JSON.
+ordered_json value_of(const std::string& text, const std::string& where) {
+  if (!text.empty() && std::string_view("[{\"").find(text[0]) != std::string_view::npos)
+    return read_ordered_json(text, where);
+  try {
+    return read_ordered_json(text, where);
+  } catch (const UserError&) {
+    return text;
+  }
+}
+
 void set_field(ordered_json& config, const std::string& assignment) {
   const size_t eq = assignment.find('=');
   require(eq != assignment.npos && eq > 0, "--set {}: expected FIELD=VALUE, such as optimizer.lr=0.01.", assignment);
+  require(utf8(assignment) == assignment, "--set {}: this is no text in UTF-8.", utf8(assignment));
+  const auto depth = static_cast<size_t>(std::count(assignment.begin(), assignment.begin() + eq, '.'));
+  require(depth < JsonLimits{}.depth, "--set {}…: more than {} names inside each other.", assignment.substr(0, 40),
+          JsonLimits{}.depth);
   ordered_json* at = &config;
   for (size_t from = 0; from < eq;) {
     const size_t      dot = std::min(assignment.find('.', from), eq);
@@ -131,19 +125,17 @@ void set_field(ordered_json& config, const std::string& assignment) {
     from                  = dot + 1;
     require(!key.empty(), "--set {}: the name of a field is empty.", assignment);
     if (at->is_array()) {
-      const bool digits = key.size() < 9 && std::all_of(key.begin(), key.end(), ::isdigit);
+      const bool digits = key.size() < 9 && std::all_of(key.begin(), key.end(), is_digit);
       require(digits && std::stoul(key) < at->size(), "--set {}: '{}' is no position in a list of {}.", assignment, key,
               at->size());
       at = &(*at)[std::stoul(key)];
     } else {
       require(at->is_null() || at->is_object(), "--set {}: there is nothing to set inside {}; replace it as a whole.",
-              assignment, at->dump());
+              assignment, shown_json(*at));
       at = &(*at)[key];
     }
   }
-  const std::string  value = assignment.substr(eq + 1);
-  const ordered_json json  = ordered_json::parse(value, nullptr, false);
-  *at                      = json.is_discarded() ? ordered_json(value) : json;
+  *at = value_of(assignment.substr(eq + 1), "--set " + assignment.substr(0, eq));
 }
 
 Config from_json(const ordered_json& given, const std::string& where, const std::string& folder) {
@@ -204,21 +196,22 @@ Config from_json(const ordered_json& given, const std::string& where, const std:
 }  // namespace
 
 Config read_config(const std::string& json, const std::string& where, const std::string& folder) {
-  return from_json(parsed(json, where), where, folder);
+  return from_json(read_ordered_json(json, where), where, folder);
 }
 
 Config load_config(const std::string& path, const std::vector<std::string>& replaced) {
-  ordered_json given = parsed(text_of(path), path);
+  ordered_json given = read_ordered_json(read_text(path), path);
   require(given.is_object(), "{}: expected an object with the fields of a training configuration.", path);
   const std::filesystem::path file(path);
   for (const std::string& assignment : replaced) set_field(given, assignment);
-  if (!given.contains("name")) given["name"] = file.stem().string();
-  if (!given.contains("output")) given["output"] = "runs/" + file.stem().string();
+  const std::string stem = utf8(file.stem().string());
+  if (!given.contains("name")) given["name"] = stem;
+  if (!given.contains("output")) given["output"] = "runs/" + stem;
   return from_json(given, "config", file.parent_path().string());
 }
 
 std::string difference(const Config& a, const Config& b) {
-  nlohmann::json x = nlohmann::json::parse(a.text), y = nlohmann::json::parse(b.text);
+  nlohmann::json x = read_json(a.text, "config"), y = read_json(b.text, "config");
   for (const std::string& name : free_fields) {
     x.erase(name);
     y.erase(name);

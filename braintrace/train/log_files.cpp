@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "braintrace/base/json.h"
 #include "braintrace/viz/escape.h"
 
 namespace braintrace::train {
@@ -44,12 +45,20 @@ std::string text(double value) {
 }
 
 std::optional<bool> json_is_before(const RunRecord& run, const std::string& line) {
-  const auto j = ordered_json::parse(line, nullptr, false);
+  ordered_json j;
+  try {
+    j = read_ordered_json(line, "log");
+  } catch (const UserError&) {
+    return {};
+  }
   if (!j.is_object() || !j.contains("step") || !j["step"].is_number_integer()) return {};
-  const int64_t step = j["step"].get<int64_t>();
-  if (j.value("kind", "") != "alarm") return is_before_checkpoint(run, step, j.value("kind", "") == "validation");
+  const auto word = [&](const char* key) {
+    return j.contains(key) && j[key].is_string() ? j[key].get<std::string>() : "";
+  };
+  const auto step = j["step"].get<int64_t>();
+  if (word("kind") != "alarm") return is_before_checkpoint(run, step, word("kind") == "validation");
   return std::any_of(run.alarms.begin(), run.alarms.end(), [&](const Alarm& a) {
-    return a.step == step && utf8(a.kind) == j.value("alarm", "") && utf8(a.where) == j.value("where", "");
+    return a.step == step && utf8(a.kind) == word("alarm") && utf8(a.where) == word("where");
   });
 }
 

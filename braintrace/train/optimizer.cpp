@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/train/optimizer.h"
 
+#include <cmath>
+
 #include <fmt/format.h>
 
 namespace braintrace::train {
@@ -121,7 +123,7 @@ OptimizerAndPace make_optimizer(const ordered_json& filled, const std::string& p
   const auto&          kind   = kind_of(optimizers(), filled, path);
   const Fields         f      = kind.section.fields(object, path);
   const double         lr     = f.number("lr");
-  if (!(lr > 0)) f.refuse("lr", fmt::format("expected a positive number, got {}.", lr));
+  if (!(lr > 0) || !std::isfinite(lr)) f.refuse("lr", fmt::format("expected a positive number, got {}.", lr));
   OptimizerAndPace out;
   optim::Schedule  rate(lr);
   if (f.has("schedule")) {

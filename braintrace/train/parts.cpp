@@ -11,6 +11,7 @@
 #include "braintrace/algorithms/compile.h"
 #include "braintrace/algorithms/config_json.h"
 #include "braintrace/algorithms/three_factor.h"
+#include "braintrace/base/json.h"
 #include "braintrace/base/machine.h"
 #include "braintrace/compiler/diagnostics.h"
 #include "braintrace/train/optimizer.h"
@@ -43,7 +44,7 @@ struct Rule {
 constexpr double usual_synthesizer_lr = 1e-2;
 
 Rule rule_of(const std::string& text) {
-  nlohmann::json object = nlohmann::json::parse(text);
+  nlohmann::json object = read_json(text, "config.rule");
   Rule           out;
   if (object.contains("name")) {
     require(object["name"].is_string(), "name: expected a text, got {}.", object["name"].dump());
@@ -173,7 +174,7 @@ Parts make_parts(const Config& config) {
   p.task  = at_place("config.task", [&] { return tasks::make_task(config.task, config.seed); });
   p.model = at_place("config.model", [&] { return zoo::build_model(config.model); });
   p.loss.emplace(config.loss, p.classes());
-  auto made           = make_optimizer(ordered_json::parse(config.optimizer), "config.optimizer");
+  auto made           = make_optimizer(read_ordered_json(config.optimizer, "config.optimizer"), "config.optimizer");
   p.updates_per_epoch = made.updates_per_epoch;
   require(config.epochs == 0 || p.task->facts().train_samples > 0,
           "config.epochs: the samples of this task have no end; give steps.");

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "braintrace/base/json.h"
 #include "braintrace/base/version.h"
 #include "braintrace/io/file.h"
 #include "braintrace/train/progress.h"
@@ -258,9 +259,9 @@ std::string text_block(const std::string& title, const std::string& text, bool o
 }
 
 // The words under a key of the configuration: the value, or its type or name.
-std::string word(const nlohmann::json& config, const char* key) {
+std::string word(const nlohmann::ordered_json& config, const char* key) {
   if (!config.is_object() || !config.contains(key)) return "";
-  const nlohmann::json& v = config[key];
+  const auto& v = config[key];
   if (v.is_string()) return v.get<std::string>();
   for (const char* inner : {"type", "name", "rule"})
     if (v.is_object() && v.contains(inner) && v[inner].is_string()) return v[inner].get<std::string>();
@@ -270,13 +271,13 @@ std::string word(const nlohmann::json& config, const char* key) {
 }  // namespace
 
 std::string report_html(const RunRecord& run) {
-  const auto  config = nlohmann::json::parse(run.config, nullptr, false);
+  const auto  config = read_ordered_json(run.config, "config");
   std::string subtitle;
   for (const char* key : {"model", "rule", "task", "optimizer"})
     if (const std::string w = word(config, key); !w.empty())
       subtitle += fmt::format("{}{} {}", subtitle.empty() ? "" : " · ", key, w);
   const std::string name = word(config, "name"), title = name.empty() ? "Training report" : xml_text(name);
-  const std::string pretty = config.is_discarded() ? run.config : nlohmann::ordered_json::parse(run.config).dump(2);
+  const std::string pretty = json_text(config, 2);
 
   std::string out = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
   out +=
@@ -314,7 +315,7 @@ std::string report_html(const RunRecord& run) {
 
 void ReportFile::end(const RunRecord& run) {
   const std::string page = report_html(run);
-  write_file(path_, {reinterpret_cast<const std::byte*>(page.data()), page.size()});
+  write_text(path_, page);
 }
 
 }  // namespace braintrace::train

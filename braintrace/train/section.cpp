@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "braintrace/base/json.h"
 #include "braintrace/base/nearest.h"
 
 namespace braintrace::train {
@@ -34,7 +35,7 @@ ordered_json Section::filled(const ordered_json& object, const std::string& path
     if (object.contains(f.name))
       out[f.name] = object[f.name];
     else if (f.otherwise)
-      out[f.name] = ordered_json::parse(*f.otherwise);
+      out[f.name] = read_ordered_json(*f.otherwise, f.name);
   return out;
 }
 

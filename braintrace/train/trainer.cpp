@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "braintrace/base/finite.h"
+#include "braintrace/base/json.h"
 #include "braintrace/train/alarms.h"
 #include "braintrace/train/checkpoint.h"
 #include "braintrace/train/evaluator.h"
@@ -40,7 +41,7 @@ std::optional<Range> asked_stretch(const Array& mask, int64_t time, int64_t K) {
 
 // Where files go is no part of what is learned.
 std::string stored_config(const Config& config) {
-  auto c = nlohmann::ordered_json::parse(config.text);
+  auto c = read_ordered_json(config.text, "config");
   c.erase("output");
   c["checkpoint"].erase("dir");
   return c.dump();
@@ -259,7 +260,7 @@ void Trainer::Impl::load(const std::string& path) {
 }
 
 Trainer::Impl::Place Trainer::Impl::read_place(const Checkpoint& c) const {
-  const json progress = json::parse(c.progress);
+  const json progress = read_json(c.progress, "progress");
   const auto number   = [&](const char* name, int64_t most) {
     const json& n = progress.at(name);
     require(n.is_number_integer() && n >= 0 && n <= most, "{} is {}, expected a whole number of 0 … {}", name, n.dump(),

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "braintrace/base/json.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/zoo/model.h"
@@ -17,15 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-json read_json(const std::string& file) {
-  const Buffer bytes = read_file(file);
-  const auto*  text  = reinterpret_cast<const char*>(bytes.data.get());
-  try {
-    return json::parse(text, text + bytes.size);
-  } catch (const json::parse_error& error) {
-    fail("{}: this is not JSON: {}.", file, error.what());
-  }
-}
+json json_in(const std::string& file) { return read_json(read_text(file), file); }
 
 // As case files list arrays: f8[6,2,4].
 std::string listed_type(const Array& a) {
@@ -46,10 +39,16 @@ void check_arrays(const Case& c) {
 
 }  // namespace
 
+const Array& Case::array(const std::string& name) const {
+  const auto it = arrays.find(name);
+  require(it != arrays.end(), "the case has no array '{}'.", name);
+  return it->second;
+}
+
 Case load_case(const std::string& path) {
   Case c;
   c.file = fs::is_directory(path) ? (fs::path(path) / "case.json").string() : path;
-  c.info = read_json(c.file);
+  c.info = json_in(c.file);
   require(c.info.is_object() && c.info.contains("format") && c.info["format"].is_string(),
           "{}: a case is an object with a field \"format\".", c.file);
   c.format = c.info["format"].get<std::string>();
@@ -69,7 +68,7 @@ std::vector<std::string> find_cases(const std::string& path) {
   for (const auto& entry : fs::recursive_directory_iterator(path)) {
     if (entry.path().extension() != ".json") continue;
     // Lists and indices may lie among the cases; what names a format, or is called case.json, is one.
-    const json info = read_json(entry.path().string());
+    const json info = json_in(entry.path().string());
     if (entry.path().filename() == "case.json" || (info.is_object() && info.contains("format")))
       out.push_back(entry.path().string());
   }

@@ -19,6 +19,8 @@ struct Case {
   std::string name, file, format;
   json        info;
   NamedArrays arrays;
+
+  const Array& array(const std::string& name) const;  // throws UserError when there is none
 };
 
 // The case in a file, or in a folder that holds case.json. Throws UserError for what is not a whole case.

@@ -35,7 +35,7 @@ bool Comparer::wants(const std::string& name) {
 
 void Comparer::compare(const std::string& name, const Array& got, double relative) {
   if (!wants(name)) return;
-  const Array& want  = case_.arrays.at(name);
+  const Array& want  = case_.array(name);
   const Array  shown = got.shape() != want.shape() && without_ones(got.shape()) == without_ones(want.shape())
                            ? reshape(Tensor(got), want.shape()).array()
                            : got;

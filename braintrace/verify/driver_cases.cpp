@@ -32,8 +32,8 @@ void verify_driver_case(const Case& c, CaseReport& report) {
     const json&       driver = call.at("driver");
     const bool        lanes  = call.value("vmap", false);
     const auto        model  = lanes ? load_lane_model(c) : load_model(c);
-    const Tensor      x(c.arrays.at("x")), target(c.arrays.at("target"));
-    const Tensor      first = at_step(c.arrays.at("x"), 0);
+    const Tensor      x(c.array("x")), target(c.array("target"));
+    const Tensor      first = at_step(c.array("x"), 0);
     RuleOptions       options{.compile = compile_options(c)};
     if (call.at("options").value("vjp_method", "") == "multi-step") options.vjp_method = VjpMethod::MultiStep;
     if (call["options"].contains("decay_or_rank"))
@@ -49,7 +49,7 @@ void verify_driver_case(const Case& c, CaseReport& report) {
     };
     EtraceGradOptions o{.window    = Window::of(driver.value("chunk_size", 1)),
                         .reduction = driver.at("reduction") == "mean" ? Reduction::Mean : Reduction::Sum};
-    if (driver.value("mask", false)) o.mask = Tensor(c.arrays.at("mask"));
+    if (driver.value("mask", false)) o.mask = Tensor(c.array("mask"));
     const auto run             = jit([&](Tensor xs, Tensor targets) {
       if (!mapped) {
         if (warmup > 0) etrace_evolve(*learner, slice_axis(xs, 0, 0, warmup));
@@ -68,13 +68,12 @@ void verify_driver_case(const Case& c, CaseReport& report) {
       return std::pair(sum, concat(losses, 0));
     });
     const auto [grads, losses] = run(x, target);
-    report.array("call." + id + ".loss_per_step", losses.array(), c.arrays.at("call." + id + ".loss_per_step"),
-                 {1e-11});
+    report.array("call." + id + ".loss_per_step", losses.array(), c.array("call." + id + ".loss_per_step"), {1e-11});
     for (const auto& [path, leaves] : grads)
       for (const auto& [leaf, g] : leaves) {
         const std::string name = leaf_name(path, leaf), array = "call." + id + ".grad." + name;
         const std::string doubt = doubtful(learner->graph(), learner->vjp_method(), algorithm, name);
-        doubt.empty() ? report.array(array, g.array(), c.arrays.at(array), {1e-9}) : report.leave_out(array, doubt);
+        doubt.empty() ? report.array(array, g.array(), c.array(array), {1e-9}) : report.leave_out(array, doubt);
       }
   }
 }

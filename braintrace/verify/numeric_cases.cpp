@@ -34,8 +34,8 @@ void verify_forward(const Case& c, Comparer& to) {
   });
   std::vector<Array>                        ys, losses;
   std::map<std::string, std::vector<Array>> hidden;
-  for (int64_t t = 0; t < c.arrays.at("x").shape()[0]; ++t) {
-    const auto [y, l] = step(at_step(c.arrays.at("x"), t), at_step(c.arrays.at("target"), t));
+  for (int64_t t = 0; t < c.array("x").shape()[0]; ++t) {
+    const auto [y, l] = step(at_step(c.array("x"), t), at_step(c.array("target"), t));
     ys.push_back(y.array());
     losses.push_back(l.array());
     for (const auto& [path, state] : model->states())
@@ -52,7 +52,7 @@ void verify_forward(const Case& c, Comparer& to) {
 // One window over the sequence, with the losses of all steps, or of one step.
 void verify_bptt(const Case& c, Comparer& to) {
   const auto        model   = load_model(c);
-  const Array&      x       = c.arrays.at("x");
+  const Array&      x       = c.array("x");
   const int64_t     T       = x.shape()[0];
   const std::string name    = c.info.at("loss").at("name");
   const auto        weights = step_weights(c);
@@ -71,7 +71,7 @@ void verify_bptt(const Case& c, Comparer& to) {
   const DType dtype = c.info.value("dtype", "float64") == "float32" ? DType::F32 : DType::F64;
   const auto  with  = [&](const std::vector<double>& w) {
     for (const auto& [leaf, value] : values) leaf.set(value);
-    return run(Tensor(x), Tensor(c.arrays.at("target")), convert(Tensor(Array::of<double>(w, {T})), dtype));
+    return run(Tensor(x), Tensor(c.array("target")), convert(Tensor(Array::of<double>(w, {T})), dtype));
   };
   std::map<std::string, std::vector<Array>> steps;
   for (int64_t t = 0; t < T; ++t) {
@@ -89,7 +89,7 @@ void verify_bptt(const Case& c, Comparer& to) {
 void verify_blocks(const Case& c, const std::string& prefix, const json& recorded, const CompileOptions& options,
                    Comparer& to) {
   const auto               model = load_model(c);
-  const ETraceGraph        graph = compile_etrace_graph(*model, {at_step(c.arrays.at("x"), 0).type()}, options);
+  const ETraceGraph        graph = compile_etrace_graph(*model, {at_step(c.array("x"), 0).type()}, options);
   const ModuleInfo&        info  = graph.module_info;
   const Places             places(recorded, graph);
   const std::string        loss    = c.info.at("loss").at("name");
@@ -97,7 +97,7 @@ void verify_blocks(const Case& c, const std::string& prefix, const json& recorde
   std::vector<std::string> names;
   // (inputs, target, weight) → (blocks, new states)
   Types types = info.program().types_of(info.program().args);
-  types.push_back(at_step(c.arrays.at("target"), 0).type());
+  types.push_back(at_step(c.array("target"), 0).type());
   types.push_back({c.info.value("dtype", "float64") == "float32" ? DType::F32 : DType::F64, {}});
   const Traced                              blocks = trace(types, [&](const Tensors& in) {
     Step    step(graph, Tensors(in.begin(), in.end() - 2));
@@ -136,9 +136,9 @@ void verify_blocks(const Case& c, const std::string& prefix, const json& recorde
   });
   std::map<std::string, std::vector<Array>> rows;
   const auto run = jit([&](std::vector<Tensor> in) { return replay(blocks.program, blocks.constants, in); });
-  for (int64_t t = 0; t < c.arrays.at("x").shape()[0]; ++t) {
-    Tensors in = info.step.inputs({at_step(c.arrays.at("x"), t)});
-    in.push_back(at_step(c.arrays.at("target"), t));
+  for (int64_t t = 0; t < c.array("x").shape()[0]; ++t) {
+    Tensors in = info.step.inputs({at_step(c.array("x"), t)});
+    in.push_back(at_step(c.array("target"), t));
     in.push_back(Tensor(types.back(), weights[static_cast<size_t>(t)]));
     const Tensors out = run(in);
     for (size_t w = 0; w < info.step.writes.size(); ++w) info.step.writes[w].set(out[w]);
@@ -237,7 +237,7 @@ void verify_run(const Case& c, const json& run, Comparer& to) {
         for (Array& row : rows) row = in_parameter_space(t, ours.module_info, Tensor(row)).array();
     }
     const Array got = every_call ? stacked(rows) : rows.back();
-    if (run.at("algorithm") == "SnAp" && c.arrays.contains(name) && got.shape() != c.arrays.at(name).shape())
+    if (run.at("algorithm") == "SnAp" && c.arrays.contains(name) && got.shape() != c.array(name).shape())
       to.leave_out(name, "the width of a SnAp trace depends on how its pattern was found");
     else
       to.compare(name, got, tolerance);

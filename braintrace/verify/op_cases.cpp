@@ -221,7 +221,7 @@ void verify_op_case(const Case& c, CaseReport& report) {
     return out;
   });
   const std::vector<Tensor> got = run(given);
-  for (size_t i = 0; i < got.size(); ++i) report.array(names[i], got[i].array(), c.arrays.at(names[i]), {1e-12});
+  for (size_t i = 0; i < got.size(); ++i) report.array(names[i], got[i].array(), c.array(names[i]), {1e-12});
 }
 
 }  // namespace braintrace::golden

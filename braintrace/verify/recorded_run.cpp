@@ -101,7 +101,7 @@ RecordedRun::RecordedRun(const Case& c, const json& run)
     auto  dni = std::make_unique<DNI>(*model_, nullptr, options);
     auto* d   = dni.get();
     learner_  = std::move(dni);
-    learner_->compile_graph(at_step(c.arrays.at("x"), 0));
+    learner_->compile_graph(at_step(c.array("x"), 0));
     const auto W = by_group(c, run, "synth_w"), b = by_group(c, run, "synth_b");
     auto       synthesizer = std::make_shared<SyntheticGradient>(d->group_signal_shapes());
     for (const HiddenGroup& g : d->graph().hidden_groups)
@@ -126,7 +126,7 @@ RecordedRun::RecordedRun(const Case& c, const json& run)
   } else {
     learner_ = std::make_unique<OnlineLearner>(*model_, rule_of(c, run), options);
   }
-  const Tensor sample = at_step(c.arrays.at("x"), 0);
+  const Tensor sample = at_step(c.array("x"), 0);
   if (run.value("batching", "") == "vmap") {
     learner_->compile_graph(at_step(sample.array(), 0));
     lanes_.emplace(*learner_, c.info.at("B").get<int64_t>());
@@ -145,7 +145,7 @@ RecordedRun::RecordedRun(const Case& c, const json& run)
 }
 
 std::vector<RecordedRun::Call> RecordedRun::drive() {
-  const Array &       x = case_.arrays.at("x"), &target = case_.arrays.at("target");
+  const Array &       x = case_.array("x"), &target = case_.array("target");
   const int64_t       T = x.shape()[0], free_run = run_.at("drive").value("free_run_steps", 0);
   const bool          windows   = run_.at("drive").at("mode") == "window";
   const int64_t       K         = windows ? run_["drive"].at("window").get<int64_t>() : 1;
@@ -169,7 +169,7 @@ std::vector<RecordedRun::Call> RecordedRun::drive() {
     const int64_t end  = std::min(t + K, T);
     const auto    rows = [&](const Array& a) { return windows ? slice_axis(Tensor(a), 0, t, end) : at_step(a, t); };
     std::vector<Tensor> extra;
-    for (const std::string& name : given_) extra.push_back(rows(case_.arrays.at(name)));
+    for (const std::string& name : given_) extra.push_back(rows(case_.array(name)));
     const Tensor losses       = convert(rows(step_losses), dtype);
     const auto [value, grads] = step(rows(x), rows(target), losses, extra);
     Call call;

@@ -41,7 +41,7 @@ void verify_training_case(const Case& c, CaseReport& report) {
   const json&       layer = c.info.at("model").at("layers")[0];
   const Task        task{c.info.at("task").at("name"), DType::F64, layer.at("n_in").get<int64_t>()};
   const bool        spiking = task.name == "spike classification";
-  const Tensor      all_x(c.arrays.at("data.x")), all_targets(c.arrays.at("data.target"));
+  const Tensor      all_x(c.array("data.x")), all_targets(c.array("data.target"));
 
   const auto  model = lanes ? load_lane_model(c) : load_parameters(c);
   RuleOptions options{.compile = compile_options(c)};
@@ -119,7 +119,7 @@ void verify_training_case(const Case& c, CaseReport& report) {
     return stack(Tensors(rows.begin(), rows.end()), 0).array();
   };
   const auto   rows_of = [](const Array& a, int64_t n) { return slice_axis(Tensor(a), 0, 0, n).array(); };
-  const Array& curve   = c.arrays.at("loss");
+  const Array& curve   = c.array("loss");
   if (!unsound.empty()) {
     report.array("loss", stacked(losses), rows_of(curve, 1), {1e-9});
     for (const auto& entry : c.arrays)
@@ -128,9 +128,9 @@ void verify_training_case(const Case& c, CaseReport& report) {
     return;
   }
   for (const auto& [leaf, rows] : grads_first)
-    report.array("grad_first." + leaf, stacked(rows), c.arrays.at("grad_first." + leaf), {1e-8});
+    report.array("grad_first." + leaf, stacked(rows), c.array("grad_first." + leaf), {1e-8});
   for (const auto& [leaf, rows] : params_first)
-    report.array("param_first." + leaf, stacked(rows), c.arrays.at("param_first." + leaf), {1e-8});
+    report.array("param_first." + leaf, stacked(rows), c.array("param_first." + leaf), {1e-8});
   const int64_t n = spiking ? std::min(tight_spiking_updates, updates) : updates;
   report.array("loss", rows_of(stacked(losses), n), rows_of(curve, n), {1e-6});
   if (spiking)
@@ -139,7 +139,7 @@ void verify_training_case(const Case& c, CaseReport& report) {
     for (const auto& [path, state] : model->params())
       for (const std::string& leaf : state.leaf_names()) {
         const std::string full = "param_final." + leaf_name(path, leaf);
-        report.array(full, state.leaf(leaf).array(), c.arrays.at(full), {1e-6});
+        report.array(full, state.leaf(leaf).array(), c.array(full), {1e-6});
       }
 }
 

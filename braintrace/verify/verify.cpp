@@ -2,6 +2,7 @@
 #include "braintrace/verify/verify.h"
 
 #include <map>
+#include <stdexcept>
 
 #include <fmt/format.h>
 
@@ -33,6 +34,8 @@ CaseReport verify_case(const Case& c) {
     it->second(c, report);
   } catch (const json::exception& error) {
     fail("{}: the case is not as its format says: {}.", c.file, error.what());
+  } catch (const std::out_of_range& error) {  // an array or field that a case of its format has
+    fail("{}: the case is not as its format says: something that they all have is missing ({}).", c.file, error.what());
   } catch (const UserError& error) {
     fail("{}: {}", c.file, error.what());
   }

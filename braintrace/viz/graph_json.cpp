@@ -2,6 +2,7 @@
 // JSON form of a GraphView. The fields of each record are listed once (`fields`); a writer and a reader visit them.
 #include <nlohmann/json.hpp>
 
+#include "braintrace/base/json.h"
 #include "braintrace/viz/graph_view.h"
 
 namespace braintrace {
@@ -125,9 +126,7 @@ struct Writer {
 };
 
 [[noreturn]] void wrong(const std::string& at, const char* expected, const Json& got) {
-  std::string text = got.dump(-1, ' ', false, Json::error_handler_t::replace);
-  if (text.size() > 60) text = text.substr(0, 57) + "...";
-  fail("graph JSON: at {}: expected {}, got {}.", at, expected, text);
+  fail("graph JSON: at {}: expected {}, got {}.", at, expected, shown_json(got));
 }
 
 struct Reader {
@@ -204,12 +203,7 @@ std::string graph_json(const GraphView& view) {
 }
 
 GraphView read_graph_json(std::string_view text) {
-  Json json;
-  try {
-    json = Json::parse(text);
-  } catch (const Json::exception& error) {
-    fail("graph JSON: this is not JSON: {}.", error.what());
-  }
+  Json json = read_ordered_json(text, "graph JSON");
   if (!json.is_object()) wrong("$", "an object", json);
   std::string found;
   Reader{json, "$"}("schema", found);

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "braintrace/base/json.h"
 #include "braintrace/base/nearest.h"
 
 namespace braintrace::zoo {
@@ -19,14 +20,9 @@ std::string joined_path(const std::string& path, const std::string& name) {
   return path.empty() ? name : path + "." + name;
 }
 
-std::string shown(const json& j) {
-  const std::string text = j.dump();
-  return text.size() > 60 ? text.substr(0, 57) + "..." : text;
-}
-
 void collect(const json& j, std::vector<double>& out, Shape& shape, size_t depth, const std::string& where) {
   if (!j.is_array()) {
-    require(j.is_number() || j.is_boolean(), "{}: expected numbers, got {}.", where, shown(j));
+    require(j.is_number() || j.is_boolean(), "{}: expected numbers, got {}.", where, shown_json(j));
     require(depth == shape.size(), "{}: the nested lists have different depths.", where);
     out.push_back(j.is_boolean() ? double(j.get<bool>()) : j.get<double>());
     return;
@@ -82,12 +78,12 @@ Fields::Fields(const json& object, std::string path, std::string what, std::vect
       specs_(std::move(specs)),
       defaults_(std::make_shared<json>(json::object())) {
   const std::string where = path_.empty() ? "model" : path_;
-  require(object.is_object(), "{}: expected an object, got {}.", where, shown(object));
+  require(object.is_object(), "{}: expected an object, got {}.", where, shown_json(object));
   std::vector<std::string> names, shown_names;
   for (const FieldSpec& f : specs_) {
     names.push_back(f.name);
     shown_names.push_back(f.required ? f.name : f.otherwise ? f.name + " = " + *f.otherwise : "[" + f.name + "]");
-    if (f.otherwise) (*defaults_)[f.name] = json::parse(*f.otherwise);
+    if (f.otherwise) (*defaults_)[f.name] = read_json(*f.otherwise, f.name);
   }
   const std::string fields = fmt::format("Fields of {}: {}", what_, fmt::join(shown_names, ", "));
   for (const auto& [key, value] : object.items())
@@ -116,22 +112,22 @@ void Fields::refuse(const std::string& field, const std::string& why) const {
 int64_t Fields::integer(const std::string& name) const {
   const json& j = at(name, "a positive whole number");
   if (!j.is_number_integer() || j.get<int64_t>() <= 0)
-    refuse(name, fmt::format("expected a positive whole number, got {}.", shown(j)));
+    refuse(name, fmt::format("expected a positive whole number, got {}.", shown_json(j)));
   return j.get<int64_t>();
 }
 double Fields::number(const std::string& name) const {
   const json& j = at(name, "a number");
-  if (!j.is_number()) refuse(name, fmt::format("expected a number, got {}.", shown(j)));
+  if (!j.is_number()) refuse(name, fmt::format("expected a number, got {}.", shown_json(j)));
   return j.get<double>();
 }
 bool Fields::flag(const std::string& name) const {
   const json& j = at(name, "true or false");
-  if (!j.is_boolean()) refuse(name, fmt::format("expected true or false, got {}.", shown(j)));
+  if (!j.is_boolean()) refuse(name, fmt::format("expected true or false, got {}.", shown_json(j)));
   return j.get<bool>();
 }
 std::string Fields::text(const std::string& name) const {
   const json& j = at(name, "a text");
-  if (!j.is_string()) refuse(name, fmt::format("expected a text, got {}.", shown(j)));
+  if (!j.is_string()) refuse(name, fmt::format("expected a text, got {}.", shown_json(j)));
   return j.get<std::string>();
 }
 std::string Fields::choice(const std::string& name, const std::vector<std::string>& allowed) const {
@@ -144,7 +140,7 @@ Ints Fields::integers(const std::string& name) const {
   const json& j = at(name, "a list of whole numbers");
   Ints        out;
   for (const json& item : j.is_array() ? j : json::array({j})) {
-    if (!item.is_number_integer()) refuse(name, fmt::format("expected whole numbers, got {}.", shown(j)));
+    if (!item.is_number_integer()) refuse(name, fmt::format("expected whole numbers, got {}.", shown_json(j)));
     out.push_back(item.get<int64_t>());
   }
   return out;
@@ -164,7 +160,7 @@ std::vector<std::pair<int64_t, int64_t>> Fields::pairs(const std::string& name) 
   for (const json& item : at(name, "(before, after) pairs")) {
     const bool one = item.is_number_integer();
     if (!one && !(item.is_array() && item.size() == 2 && item[0].is_number_integer() && item[1].is_number_integer()))
-      refuse(name, fmt::format("expected whole numbers or pairs of them, got {}.", shown(item)));
+      refuse(name, fmt::format("expected whole numbers or pairs of them, got {}.", shown_json(item)));
     out.emplace_back((one ? item : item[0]).get<int64_t>(), (one ? item : item[1]).get<int64_t>());
   }
   return out;
@@ -172,7 +168,7 @@ std::vector<std::pair<int64_t, int64_t>> Fields::pairs(const std::string& name) 
 
 const json& Fields::object(const std::string& name) const {
   const json& j = at(name, "an object");
-  if (!j.is_object()) refuse(name, fmt::format("expected an object, got {}.", shown(j)));
+  if (!j.is_object()) refuse(name, fmt::format("expected an object, got {}.", shown_json(j)));
   return j;
 }
 Fields Fields::nested(const std::string& name, std::string what, std::string_view specs) const {
@@ -181,7 +177,7 @@ Fields Fields::nested(const std::string& name, std::string what, std::string_vie
 std::string Fields::kind_of(const std::string& name, const std::string& kind_key) const {
   const json& j = object(name);
   if (!j.contains(kind_key) || !j[kind_key].is_string())
-    refuse(name, fmt::format("needs a text field '{}', got {}.", kind_key, shown(j)));
+    refuse(name, fmt::format("needs a text field '{}', got {}.", kind_key, shown_json(j)));
   return j[kind_key].get<std::string>();
 }
 

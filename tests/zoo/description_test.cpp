@@ -33,7 +33,7 @@ TEST(Description, PathsNearestNamesAndFields) {
   expect_refused(R"({"type": "chain", "layers": [{"name": "a", "type": "mean_pool_hw"},
                                                  {"name": "a", "type": "mean_pool_hw"}]})",
                  {"layers[1].name", "'a'", "twice"});
-  expect_refused(R"({"type": "chain", "layers": [)", {"not valid JSON"});
+  expect_refused(R"({"type": "chain", "layers": [)", {"this is not JSON"});
 }
 
 TEST(Description, NestedParts) {
