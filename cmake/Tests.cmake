@@ -27,7 +27,7 @@ if(BRAINTRACE_PRECOMPILE)
 endif()
 
 function(bt_test name)
-  add_executable(test_${name} ${ARGN})
+  add_executable(test_${name} ${ARGN} ${PROJECT_SOURCE_DIR}/tests/support/locale.cpp)
   if(BRAINTRACE_PRECOMPILE)
     target_precompile_headers(test_${name} REUSE_FROM test_headers)
   endif()
@@ -80,6 +80,28 @@ if("unit" IN_LIST BRAINTRACE_TESTS)
   target_sources(test_all_codegen PRIVATE tests/ops/laws.cpp tests/transforms/random_program.cpp
                                           tests/transforms/words.cpp)
   set_tests_properties(all_codegen PROPERTIES COST 100) # waits for the C compiler: first, beside the others
+endif()
+
+# What machines read is the same in every language: suites that write and read text run once more where numbers have a
+# decimal comma. The locale is made in the build folder, from the files of Debian's package `locales`.
+if("unit" IN_LIST BRAINTRACE_TESTS)
+  set(comma_locale ${PROJECT_BINARY_DIR}/locale/de_DE.UTF-8)
+  if(NOT EXISTS ${comma_locale}/LC_NUMERIC)
+    file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/locale)
+    execute_process(COMMAND localedef -i de_DE -f UTF-8 ${comma_locale} OUTPUT_QUIET ERROR_QUIET)
+  endif()
+  if(EXISTS ${comma_locale}/LC_NUMERIC)
+    foreach(suite base ir io export data advise all_codegen)
+      if(TARGET test_${suite})
+        add_test(NAME comma_${suite} COMMAND ${bt_launcher} $<TARGET_FILE:test_${suite}>)
+        set_tests_properties(comma_${suite} PROPERTIES DEPENDS ${suite} ENVIRONMENT
+                             "BRAINTRACE_BACKEND=reference;BRAINTRACE_CACHE_DIR=${PROJECT_BINARY_DIR}/compiled;\
+LOCPATH=${PROJECT_BINARY_DIR}/locale;BRAINTRACE_TEST_LOCALE=de_DE.UTF-8")
+      endif()
+    endforeach()
+  else()
+    message(WARNING "localedef cannot make de_DE.UTF-8 (package locales): no test with a decimal comma.")
+  endif()
 endif()
 
 if("threads" IN_LIST BRAINTRACE_TESTS)

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "braintrace/advise/advise.h"
+#include "braintrace/base/ascii.h"
 #include "braintrace/base/error.h"
 
 namespace braintrace {
@@ -72,12 +73,12 @@ std::string bytes_text(double bytes) {
 }
 
 int64_t bytes_in(const std::string& text) {
-  char*        end    = nullptr;
-  const double number = std::strtod(text.c_str(), &end);
-  std::string  unit;
-  for (; *end; ++end)
-    if (!std::isspace(static_cast<unsigned char>(*end)))
-      unit += static_cast<char>(std::tolower(static_cast<unsigned char>(*end)));
+  double      number = 0;
+  const char* last   = text.data() + text.size();
+  const char* end    = std::from_chars(text.data(), last, number).ptr;
+  std::string unit;
+  for (; end != last; ++end)
+    if (!is_space(*end)) unit += to_lower(*end);
   double factor = 0;
   for (const auto& [name, value] : {std::pair("", 1.0),
                                     {"b", 1.0},

@@ -9,6 +9,7 @@
 
 #include "braintrace/algorithms/bptt.h"
 #include "braintrace/algorithms/rtrl.h"
+#include "braintrace/base/ascii.h"
 #include "braintrace/base/nearest.h"
 
 namespace braintrace {
@@ -91,7 +92,7 @@ std::vector<Algorithm> table() {
 }
 
 std::string lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (char& c : text) c = to_lower(c);
   return text;
 }
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/codegen/c_text.h"
 
-#include <cctype>
 #include <cmath>
 
 #include <fmt/format.h>
 
+#include "braintrace/base/ascii.h"
 #include "braintrace/base/error.h"
 
 namespace braintrace::codegen {
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+bool is_word(char c) { return is_letter(c) || is_digit(c) || c == '_'; }
 
 std::string_view storage_type(DType t) {
   constexpr std::string_view names[] = {"float",   "double",  "uint16_t", "uint16_t",
@@ -40,7 +40,26 @@ std::string literal(DType t, double value) {
   }
   if (std::isnan(value)) return fmt::format("(({})NAN)", value_type(t));
   if (std::isinf(value)) return fmt::format("(({}){}INFINITY)", value_type(t), value < 0 ? "-" : "");
-  return fmt::format("{:a}{}", value, t == DType::F64 ? "" : "f");
+  return hex_float(value) + (t == DType::F64 ? "" : "f");
+}
+
+std::string c_string(std::string_view text) {
+  std::string out = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\' || c == '?')  // two question marks can begin a trigraph
+      out += {'\\', c};
+    else if (c >= ' ' && c <= '~')
+      out += c;
+    else
+      out += fmt::format("\\{:03o}", static_cast<unsigned char>(c));
+  }
+  return out + '"';
+}
+
+std::string c_comment(std::string_view text) {
+  std::string out;
+  for (char c : text) out += c >= ' ' && c <= '~' && c != '*' && c != '/' && c != '\\' && c != '?' ? c : '_';
+  return out;
 }
 
 std::string filled(std::string_view text, const Words& words) {

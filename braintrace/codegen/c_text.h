@@ -21,6 +21,10 @@ std::string stored(DType t, const std::string& value);  // the value as it is st
 
 std::string literal(DType t, double value);  // of value_type(t)
 
+// Any bytes as a string literal, and inside a comment (where what could end it becomes '_').
+std::string c_string(std::string_view text);
+std::string c_comment(std::string_view text);
+
 bool is_word(char c);  // part of a name or number
 
 // `$name` in the text is replaced by the value given for it; names are letters, digits and underscores.

@@ -6,6 +6,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "braintrace/base/ascii.h"
 #include "braintrace/ir/op.h"
 #include "braintrace/ir/program.h"
 
@@ -66,7 +67,7 @@ class Parser {
     skip();
     const size_t start = at_;
     while (at_ < text_.size() &&
-           (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_' || text_[at_] == '.'))
+           (is_letter(text_[at_]) || is_digit(text_[at_]) || text_[at_] == '_' || text_[at_] == '.'))
       ++at_;
     if (at_ == start) error("expected a name");
     return std::string(text_.substr(start, at_ - start));
@@ -176,7 +177,7 @@ class Parser {
       }
       return out;
     }
-    if (c == '-' || std::isdigit(static_cast<unsigned char>(c))) return numeric();
+    if (c == '-' || is_digit(c)) return numeric();
     const size_t      start = at_;
     const std::string name  = word();
     if (name == "true" || name == "false") return name == "true";
