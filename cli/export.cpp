@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "braintrace/base/temporary_folder.h"
+#include "braintrace/io/file.h"
 #include "braintrace/model/environment.h"
 #include "braintrace/model/random_stream.h"
 #include "cli/command.h"
@@ -129,10 +130,12 @@ void add_export(CLI::App& app, Action& chosen) {
   command->add_option("--lr", o->c.lr, "learning rate")->capture_default_str();
   command->add_option("--loss", o->c.loss, "mse, or cross_entropy of an integer label")->capture_default_str();
   command->add_option("--dtype", o->dtype, "f32 or f64")->capture_default_str();
-  command->add_option("--seed", o->seed, "of the first weights")->capture_default_str();
-  command->add_option("--test-steps", o->c.test_steps, "steps of the recorded sequence")->capture_default_str();
-  command->add_option("--ram", o->ram, "bytes there are; a network that needs more is refused");
-  command->add_option("--flash", o->flash, "bytes there are; a network that needs more is refused");
+  command->add_option("--seed", o->seed, "of the first weights")->check(whole_number(0))->capture_default_str();
+  command->add_option("--test-steps", o->c.test_steps, "steps of the recorded sequence")
+      ->check(whole_number(1))
+      ->capture_default_str();
+  command->add_option("--ram", o->ram, "bytes there are; a network that needs more fails")->check(whole_number(0));
+  command->add_option("--flash", o->flash, "bytes there are; a network that needs more fails")->check(whole_number(0));
   command->add_option("-o,--output", o->output, "a new folder")->required();
   command->add_flag("--json", o->json, "machine-readable output");
   command->callback([o, &chosen] { chosen = [o] { return run(*o); }; });

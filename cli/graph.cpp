@@ -7,6 +7,8 @@
 
 #include "braintrace/base/nearest.h"
 #include "braintrace/compiler/report.h"
+#include "braintrace/io/file.h"
+#include "braintrace/viz/escape.h"
 #include "braintrace/viz/graph_view.h"
 #include "braintrace/viz/program_picture.h"
 #include "cli/command.h"
@@ -87,7 +89,7 @@ int run(const Options& o) {
   for (const std::string& f : wanted) {
     const std::string text = rendering.as(f);
     if (o.output.empty())
-      fmt::print("{}", text);
+      fmt::print("{}", utf8(text));  // a stored graph may hold anything
     else
       write_text(wanted.size() == 1 ? o.output : o.output + "." + extension(f), text);
   }

@@ -2,11 +2,12 @@
 #include "braintrace/export/program.h"
 
 #include <algorithm>
-#include <cctype>
+#include <cmath>
 
 #include <fmt/format.h>
 
 #include "braintrace/algorithms/registry.h"
+#include "braintrace/base/ascii.h"
 #include "braintrace/base/nearest.h"
 #include "braintrace/model/environment.h"
 #include "braintrace/model/grad.h"
@@ -102,12 +103,13 @@ class Slots {
 
 std::string identifier(const std::string& path) {
   std::string out;
-  for (char c : path) out += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
-  return out.empty() || std::isdigit(static_cast<unsigned char>(out[0])) ? "m_" + out : out;
+  for (char c : path) out += is_letter(c) || is_digit(c) ? c : '_';
+  return out.empty() || is_digit(out[0]) ? "m_" + out : out;
 }
 
 LearningProgram trace_learning(Module& model, const Type& input, const ExportOptions& options) {
-  require(options.lr > 0, "export: the learning rate must be positive, got {}.", options.lr);
+  require(options.lr > 0 && std::isfinite(options.lr), "export: the learning rate must be positive, got {}.",
+          options.lr);
   const auto learner = learner_for(model, options);
   const auto opt     = optimizer_named(options.optimizer, options.lr);
   init_all_states(model);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A sequence of calls with the interpreter's results, and a program that replays it.
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 
 #include <fmt/format.h>
 
+#include "braintrace/base/ascii.h"
 #include "braintrace/base/rng.h"
 #include "braintrace/codegen/c_text.h"
 #include "braintrace/export/program.h"
@@ -48,7 +48,7 @@ struct Recorded {
     const double unit = !is_float(dtype) ? 1.0 / (2 * export_test_ulp)
                         : largest == 0   ? 0x1p-149
                                          : std::ldexp(1.0, std::ilogb(largest) - (dtype == DType::F64 ? 52 : 23));
-    return text(DType::F64) + fmt::format("static const double ulp_{} = {:a};\n", name, unit);
+    return text(DType::F64) + fmt::format("static const double ulp_{} = {};\n", name, hex_float(unit));
   }
 };
 
@@ -135,13 +135,13 @@ std::string test_main_text(const LearningProgram& p, const ExportOptions& o) {
     if (!is_compared(s)) continue;
     const int64_t stride = stride_of(s.initial.type());
     states += fmt::format(
-        "  for (i = 0; i < {0}; ++i) compare(\"{1} at the end\", (double)model.{2}[i * {3}], end_{2}[i], "
+        "  for (i = 0; i < {0}; ++i) compare({1}, (double)model.{2}[i * {3}], end_{2}[i], "
         "ulp_end_{2});\n",
-        (s.initial.size() + stride - 1) / stride, s.path, s.name, stride);
+        (s.initial.size() + stride - 1) / stride, codegen::c_string(s.path + " at the end"), s.name, stride);
   }
   const std::string name = identifier(o.name);
   std::string       NAME = name;
-  for (char& c : NAME) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  for (char& c : NAME) c = to_upper(c);
   return fmt::format(
       R"c(/* Replays test_data.h. Exit status 0 when all results are as recorded,
    within LIMIT_ULP units in the last place of the largest value of their array. */

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "braintrace/model/frame.h"
+#include "braintrace/model/name.h"
 
 namespace braintrace {
 
@@ -30,6 +31,7 @@ struct ModuleNode {
 
   void add(Entry entry) {
     require(!entry.name.empty(), "{}: a child, state or setting needs a name.", place());
+    require(is_name(entry.name), "{}: '{}' cannot be a name; use letters, digits, '_' and '-'.", place(), entry.name);
     for (const Entry& e : entries)
       require(e.name != entry.name, "{}: the name '{}' is used twice; give each child and state its own name.", place(),
               entry.name);

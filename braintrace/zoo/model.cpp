@@ -7,7 +7,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "braintrace/base/json.h"
 #include "braintrace/base/nearest.h"
+#include "braintrace/model/name.h"
 
 namespace braintrace::zoo {
 
@@ -35,7 +37,7 @@ const LayerType* find_type(const std::string& name) {
 
 std::string type_of(const json& object, const std::string& path) {
   const std::string where = path.empty() ? "model" : path;
-  require(object.is_object(), "{}: expected an object with a field 'type', got {}.", where, object.dump());
+  require(object.is_object(), "{}: expected an object with a field 'type', got {}.", where, shown_json(object));
   require(object.contains("type") && object["type"].is_string(), "{}: needs a text field 'type', such as \"gru\".",
           where);
   return object["type"].get<std::string>();
@@ -51,7 +53,8 @@ ModulePtr build_chain(const json& object, const std::string& path) {
     const std::string at = fmt::format("{}[{}]", where, i);
     require(list[i].is_object(), "{}: expected an object with fields 'name' and 'type'.", at);
     const json given = list[i].value("name", json(fmt::format("layer{}", i)));
-    require(given.is_string() && !given.get<std::string>().empty(), "{}.name: expected a text.", at);
+    require(given.is_string() && is_name(given.get<std::string>()),
+            "{}.name: expected letters, digits, '_' and '-' (at most 100), got {}.", at, shown_json(given));
     const std::string name = given.get<std::string>();
     for (const auto& [other, m] : layers)
       require(other != name, "{}.name: '{}' is used twice; give each layer its own name.", at, name);
@@ -101,13 +104,7 @@ Tensor Chain::update(const Tensor& x) {
 std::shared_ptr<Module> build_model(const json& description) { return build_layer(description, ""); }
 
 std::shared_ptr<Module> build_model(const std::string& text) {
-  json description;
-  try {
-    description = json::parse(text);
-  } catch (const json::parse_error& e) {
-    fail("model description: not valid JSON at byte {}: {}", e.byte, e.what());
-  }
-  return build_model(description);
+  return build_model(read_json(text, "model description"));
 }
 std::shared_ptr<Module> build_model(const char* text) { return build_model(std::string(text)); }
 
