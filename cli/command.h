@@ -26,6 +26,7 @@ CLI::Validator whole_number(int64_t least);
 
 void add_advise(CLI::App& app, Action& chosen);
 void add_bench(CLI::App& app, Action& chosen);
+void add_cache(CLI::App& app, Action& chosen);
 void add_eval(CLI::App& app, Action& chosen);
 void add_explain(CLI::App& app, Action& chosen);
 void add_export(CLI::App& app, Action& chosen);

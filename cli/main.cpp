@@ -57,6 +57,7 @@ int run(int argc, char** argv) {
   Action chosen;
   add_advise(app, chosen);
   add_bench(app, chosen);
+  add_cache(app, chosen);
   add_eval(app, chosen);
   add_explain(app, chosen);
   add_export(app, chosen);

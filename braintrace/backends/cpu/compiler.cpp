@@ -1,28 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/backends/cpu/compiler.h"
 
-#include <atomic>
-#include <cstdlib>
-#include <cstring>
+#include <algorithm>
+#include <charconv>
 #include <dlfcn.h>
-#include <fcntl.h>
-#include <filesystem>
 #include <fstream>
 #include <mutex>
-#include <spawn.h>
 #include <sstream>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <unordered_map>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "braintrace/backends/cpu/code_cache.h"
 #include "braintrace/base/error.h"
 #include "braintrace/base/temporary_folder.h"
-
-extern char** environ;
+#include "braintrace/runtime/command.h"
 
 namespace braintrace::cpu {
 
@@ -33,8 +28,8 @@ namespace {
 // IEEE semantics stay: no option here lets the compiler assume that NaN or infinities do not happen, reorder sums, or
 // contract products. That traps are not observed lets it turn choices into vector code. One place in the arena holds
 // values of several types, one after the other, which compilers may not assume away. Copies of functions for constant
-// arguments (ipa-cp) would double the time that matrix products take to compile, and they run no faster. A choice that is
-// the same for a whole loop is made before it, also in long ones.
+// arguments (ipa-cp) would double the time that matrix products take to compile, and they run no faster. A choice that
+// is the same for a whole loop is made before it, also in long ones.
 const std::vector<std::string> own_flags = {"-std=gnu11",
                                             "-O3",
                                             "-march=native",
@@ -49,23 +44,6 @@ const std::vector<std::string> own_flags = {"-std=gnu11",
                                             "-fno-ipa-cp",
                                             "--param=max-unswitch-insns=300",
                                             "-w"};
-
-uint64_t hash_of(std::string_view text, uint64_t seed = 14695981039346656037ULL) {  // FNV-1a
-  for (unsigned char c : text) seed = (seed ^ c) * 1099511628211ULL;
-  return seed;
-}
-
-std::string contents(const fs::path& path) {
-  std::ifstream     in(path, std::ios::binary);
-  std::stringstream text;
-  text << in.rdbuf();
-  return in ? text.str() : "";
-}
-
-std::string environment(const char* name) {
-  const char* v = std::getenv(name);
-  return v ? v : "";
-}
 
 // The program that a name stands for on the search path; empty when there is none.
 std::string found(const std::string& name) {
@@ -106,56 +84,59 @@ std::string circumstances(const std::string& cc) {
   return text;
 }
 
-// A folder that only this user can change; empty when it cannot be had.
-fs::path cache_folder() {
-  fs::path folder = environment("BRAINTRACE_CACHE_DIR");
-  if (folder.empty()) {
-    fs::path base = environment("XDG_CACHE_HOME");
-    if (base.empty() && !environment("HOME").empty()) base = fs::path(environment("HOME")) / ".cache";
-    if (base.empty()) return {};
-    folder = base / "braintrace";
-  }
-  std::error_code error;
-  fs::create_directories(folder.parent_path(), error);
-  mkdir(folder.c_str(), 0700);
-  struct stat s {};
-  const bool  ours =
-      stat(folder.c_str(), &s) == 0 && S_ISDIR(s.st_mode) && s.st_uid == geteuid() && (s.st_mode & 077) == 0;
-  return ours && access(folder.c_str(), W_OK | X_OK) == 0 ? folder : fs::path();
+constexpr double usual_seconds = 600;
+
+// How long the compiler may take for a file.
+double seconds_allowed() {
+  const std::string text    = environment("BRAINTRACE_CC_SECONDS");
+  double            seconds = 0;
+  const auto        read    = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  const bool        good    = read.ec == std::errc() && read.ptr == text.data() + text.size() && seconds > 0;
+  return good ? std::min(seconds, 1e6) : usual_seconds;
 }
 
-bool write_file(const fs::path& path, std::string_view text) {
-  std::ofstream out(path, std::ios::binary | std::ios::trunc);
-  out.write(text.data(), static_cast<std::streamsize>(text.size()));
-  out.close();
-  return out.good();
+struct State {
+  std::mutex                                                    mutex;
+  std::unordered_map<std::string, std::weak_ptr<const Library>> loaded;   // by name
+  std::string                                                   hanging;  // what is known of a compiler that hangs
+};
+State& state() {
+  static State s;
+  return s;
 }
 
-// Runs the compiler; returns what it said, empty on success.
-std::string compile(const std::string& cc, const fs::path& source, const fs::path& result) {
-  const fs::path           said  = source.string() + ".txt";
+// A file made inside `work`, or what went wrong.
+struct Made {
+  fs::path    code;
+  std::string problem;
+  bool        is_final = false;  // no other folder would do
+};
+Made compile(const std::string& cc, const std::string& source, const fs::path& work) {
+  const fs::path c = work / "code.c", code = work / "code.so", said = work / "said.txt";
+  if (work.empty()) return {{}, "no folder for temporary files could be made"};
+  if (!write_contents(c, source)) return {{}, fmt::format("{} could not be written; is the disk full?", c.string())};
   std::vector<std::string> words = flags();
   words.insert(words.begin(), cc);
-  words.insert(words.end(), {"-o", result.string(), source.string(), "-lm"});
-  std::vector<char*> argv;
-  for (std::string& w : words) argv.push_back(w.data());
-  argv.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, said.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
-  pid_t     pid    = 0;
-  const int failed = posix_spawn(&pid, cc.c_str(), &actions, nullptr, argv.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (failed) return fmt::format("{} could not be started: {}", cc, std::strerror(failed));
-  int status = 0;
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  words.insert(words.end(), {"-o", code.string(), c.string(), "-lm"});
+  const double        seconds = seconds_allowed();
+  const CommandResult result  = run_command(words, said.string(), work.string(), seconds);
+  switch (result.end) {
+    case CommandEnd::Done:
+      return {code, {}};
+    case CommandEnd::Stopped:
+      return {{}, "the process is about to end", true};
+    case CommandEnd::TooLong: {
+      const std::string hangs =
+          fmt::format("{} took longer than {} s for a file (BRAINTRACE_CC_SECONDS allows more)", cc, seconds);
+      std::lock_guard lock(state().mutex);
+      return {{}, state().hanging = hangs, true};
+    }
+    case CommandEnd::Failed:
+      break;
   }
-  std::string     text = contents(said);
-  std::error_code error;
-  fs::remove(said, error);
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return "";
-  return text.empty() ? fmt::format("{} failed", cc) : text.substr(0, 2000);
+  if (!result.problem.empty()) return {{}, fmt::format("{} could not be started: {}", cc, result.problem)};
+  const std::string text = contents_of(said);
+  return {{}, text.empty() ? fmt::format("{} failed", cc) : text.substr(0, 2000)};
 }
 
 std::shared_ptr<const Library> opened(const fs::path& path, std::string& problem) {
@@ -163,40 +144,6 @@ std::shared_ptr<const Library> opened(const fs::path& path, std::string& problem
   if (handle) return std::make_shared<const Library>(handle);
   problem = dlerror();
   return nullptr;
-}
-
-// Compiles inside `folder`; the finished file is renamed to `name`, with a note of its hash.
-std::string compile_into(const fs::path& folder, const std::string& cc, const std::string& source,
-                         const std::string& name) {
-  static std::atomic<uint64_t> serial{0};
-  const fs::path               base = folder / fmt::format("{}.{}.{}", name, getpid(), serial++);
-  const fs::path               c = base.string() + ".c", so = base.string() + ".so", sum = base.string() + ".sum";
-  std::string                  problem;
-  if (!write_file(c, source)) problem = fmt::format("{} could not be written; is the disk full?", c.string());
-  if (problem.empty()) problem = compile(cc, c, so);
-  std::error_code error;
-  if (problem.empty() && !write_file(sum, fmt::format("{:016x}", hash_of(contents(so)))))
-    problem = fmt::format("{} could not be written; is the disk full?", sum.string());
-  if (problem.empty()) fs::rename(so, folder / (name + ".so"), error);
-  if (problem.empty() && !error) fs::rename(sum, folder / (name + ".sum"), error);
-  if (error) problem = error.message();
-  for (const fs::path& p : {c, so, sum}) fs::remove(p, error);
-  return problem;
-}
-
-// A kept file whose bytes are those that were written.
-bool is_whole(const fs::path& folder, const std::string& name) {
-  const std::string bytes = contents(folder / (name + ".so")), sum = contents(folder / (name + ".sum"));
-  return !bytes.empty() && sum == fmt::format("{:016x}", hash_of(bytes));
-}
-
-struct State {
-  std::mutex                                                    mutex;
-  std::unordered_map<std::string, std::weak_ptr<const Library>> loaded;  // by name
-};
-State& state() {
-  static State s;
-  return s;
 }
 
 }  // namespace
@@ -210,13 +157,14 @@ void* Library::symbol(const std::string& name) const {
 }
 
 std::string missing_compiler() {
-  if (!compiler().empty()) return "";
-  return "no C compiler was found (cc on the search path, or the one named by BRAINTRACE_CC)";
+  if (compiler().empty()) return "no C compiler was found (cc on the search path, or the one named by BRAINTRACE_CC)";
+  std::lock_guard lock(state().mutex);
+  return state().hanging;
 }
 
 Loaded load(const std::string& source) {
-  const std::string cc = compiler();
-  if (cc.empty()) return {nullptr, false, missing_compiler()};
+  if (const std::string missing = missing_compiler(); !missing.empty()) return {nullptr, false, missing};
+  const std::string cc     = compiler();
   const std::string around = circumstances(cc);
   const std::string name   = fmt::format("{:016x}{:016x}", hash_of(source, hash_of(around)),
                                          hash_of(around, hash_of(source, 7809847782465536322ULL)));
@@ -225,21 +173,22 @@ Loaded load(const std::string& source) {
     std::lock_guard lock(s.mutex);
     if (auto known = s.loaded[name].lock()) return {known, true, ""};
   }
-  Loaded out;
-  if (const fs::path folder = cache_folder(); !folder.empty()) {
-    const fs::path so = folder / (name + ".so");
-    if (is_whole(folder, name)) out = {opened(so, out.problem), true, out.problem};
-    if (!out.library) {
-      out.was_cached = false;
-      out.problem    = compile_into(folder, cc, source, name);
-      if (out.problem.empty()) out.library = opened(so, out.problem);
-    }
-  }
+  Loaded          out;
+  const CodeCache cache;
+  if (const fs::path found = cache.find(name); !found.empty()) out = {opened(found, out.problem), true, {}};
   if (!out.library) {
-    const TemporaryFolder temporary;
-    out.problem = temporary.path.empty() ? "no folder for temporary files could be made"
-                                         : compile_into(temporary.path, cc, source, name);
-    if (out.problem.empty()) out.library = opened(temporary.path / (name + ".so"), out.problem);
+    out.was_cached = false;
+    // A folder of compiled files that cannot be used, or a full disk, is no reason to do without machine code.
+    const WorkFolder kept(cache.folder());
+    Made             made = compile(cc, source, kept.path());
+    if (made.problem.empty()) out.library = opened(made.code, made.problem);
+    if (out.library && cache.keep(name, made.code).empty()) cache.shrink(cache.bound());
+    if (!out.library && !made.is_final) {
+      const TemporaryFolder temporary;
+      made = compile(cc, source, temporary.path);
+      if (made.problem.empty()) out.library = opened(made.code, made.problem);
+    }
+    out.problem = made.problem;
   }
   if (out.library) {
     std::lock_guard lock(s.mutex);
@@ -251,6 +200,7 @@ Loaded load(const std::string& source) {
 void forget_loaded() {
   std::lock_guard lock(state().mutex);
   state().loaded.clear();
+  state().hanging.clear();
 }
 
 }  // namespace braintrace::cpu

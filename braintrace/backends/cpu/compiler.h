@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The system's C compiler, and the files it made before.
 //
-// Compiled files are kept in $BRAINTRACE_CACHE_DIR, or in `braintrace` under $XDG_CACHE_HOME or ~/.cache. The folder
-// must belong to this user alone. A file is named by a hash of the source, the compiler, its flags and the features of
-// the processor; it appears by renaming, so processes never see each other's unfinished work. Where the folder cannot
-// be used, work goes to a temporary one that is removed at once.
+// A compiled file is named by a hash of the source, the compiler, its flags and the features of the processor, and kept
+// (code_cache.h). Where that cannot be, work goes to a temporary folder that is removed at once. A compiler that takes
+// longer than $BRAINTRACE_CC_SECONDS (600 unless set) is ended, and no other file is tried with it.
 #pragma once
 
 #include <memory>
@@ -25,7 +24,7 @@ class Library {
   void* handle_;
 };
 
-// Why nothing could be compiled; empty when a compiler was found.
+// Why nothing can be compiled; empty when a compiler was found and answers.
 std::string missing_compiler();
 
 struct Loaded {

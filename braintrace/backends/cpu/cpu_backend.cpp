@@ -18,6 +18,7 @@
 #include "braintrace/codegen/abi.h"
 #include "braintrace/codegen/preamble.h"
 #include "braintrace/ops/move.h"
+#include "braintrace/runtime/command.h"
 
 namespace braintrace {
 
@@ -275,7 +276,7 @@ std::vector<std::shared_ptr<Compiled>> compile_together(const std::vector<Progra
       return out;
     }
   }
-  note_once(problem);
+  if (!commands_are_stopped()) note_once(problem);
   for (size_t i = 0; i < programs.size(); ++i) out.push_back(std::make_shared<Interpreted>(programs[i], constants[i]));
   return out;
 }

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/backends/cpu/code_cache.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <fcntl.h>
+#include <fstream>
+#include <iterator>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace braintrace::cpu {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int64_t          usual_mib   = 1024;
+constexpr std::string_view work_prefix = "work.";
+
+// A folder that only this user can change; empty when it cannot be had.
+fs::path usable_folder() {
+  fs::path folder = environment("BRAINTRACE_CACHE_DIR");
+  if (folder.empty()) {
+    fs::path base = environment("XDG_CACHE_HOME");
+    if (base.empty() && !environment("HOME").empty()) base = fs::path(environment("HOME")) / ".cache";
+    if (base.empty()) return {};
+    folder = base / "braintrace";
+  }
+  std::error_code error;
+  fs::create_directories(folder.parent_path(), error);
+  mkdir(folder.c_str(), 0700);
+  struct stat s {};
+  const bool  ours =
+      stat(folder.c_str(), &s) == 0 && S_ISDIR(s.st_mode) && s.st_uid == geteuid() && (s.st_mode & 077) == 0;
+  return ours && access(folder.c_str(), W_OK | X_OK) == 0 ? folder : fs::path();
+}
+
+int64_t bytes_allowed() {
+  const std::string text = environment("BRAINTRACE_CACHE_MIB");
+  int64_t           mib  = usual_mib;
+  const auto        read = std::from_chars(text.data(), text.data() + text.size(), mib);
+  const bool        good = read.ec == std::errc() && read.ptr == text.data() + text.size() && mib >= 0;
+  return (good ? std::min<int64_t>(mib, int64_t{1} << 40) : usual_mib) << 20;
+}
+
+struct Kept {
+  std::string        name;
+  int64_t            bytes;
+  fs::file_time_type used;
+};
+// Oldest use first.
+std::vector<Kept> kept_in(const fs::path& folder) {
+  std::vector<Kept> out;
+  std::error_code   error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    if (it->path().extension() != ".so") continue;
+    std::error_code gone;
+    const auto      bytes = it->file_size(gone);
+    if (gone) continue;
+    out.push_back({it->path().stem().string(), static_cast<int64_t>(bytes), it->last_write_time(gone)});
+  }
+  std::sort(out.begin(), out.end(), [](const Kept& a, const Kept& b) { return a.used < b.used; });
+  return out;
+}
+
+int locked(const fs::path& folder, int how) {
+  const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0 || ::flock(fd, how) == 0) return fd;
+  ::close(fd);
+  return -1;
+}
+
+// Calls f for each work folder that no process holds.
+template <class F>
+void each_left_over(const fs::path& folder, F f) {
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    if (!it->path().filename().string().starts_with(work_prefix)) continue;
+    const int fd = locked(it->path(), LOCK_EX | LOCK_NB);
+    if (fd < 0) continue;
+    f(it->path());
+    ::close(fd);
+  }
+}
+
+std::string sum_of(const fs::path& code) { return fmt::format("{:016x}", hash_of(contents_of(code))); }
+
+}  // namespace
+
+CodeCache::CodeCache() : folder_(usable_folder()), bound_(bytes_allowed()) {}
+
+fs::path CodeCache::find(const std::string& name) const {
+  const fs::path code = folder_ / (name + ".so");
+  if (folder_.empty() || contents_of(folder_ / (name + ".sum")) != sum_of(code)) return {};
+  ::utimensat(AT_FDCWD, code.c_str(), nullptr, 0);
+  return code;
+}
+
+std::string CodeCache::keep(const std::string& name, const fs::path& made) const {
+  const fs::path sum = made.string() + ".sum";
+  if (!write_contents(sum, sum_of(made)))
+    return fmt::format("{} could not be written; is the disk full?", sum.string());
+  std::error_code error;
+  fs::rename(made, folder_ / (name + ".so"), error);
+  if (!error) fs::rename(sum, folder_ / (name + ".sum"), error);
+  return error ? error.message() : "";
+}
+
+CodeCache::Contents CodeCache::contents() const {
+  Contents   out;
+  const auto all = kept_in(folder_);
+  for (const Kept& k : all) out.bytes += k.bytes;
+  out.files = std::ssize(all);
+  if (!all.empty())
+    out.oldest_use = std::chrono::duration<double>(fs::file_time_type::clock::now() - all.front().used).count();
+  each_left_over(folder_, [&](const fs::path&) { ++out.left_over; });
+  return out;
+}
+
+int64_t CodeCache::shrink(int64_t most) const {
+  std::error_code error;
+  each_left_over(folder_, [&](const fs::path& left) { fs::remove_all(left, error); });
+  const auto all   = kept_in(folder_);
+  int64_t    bytes = 0, removed = 0;
+  for (const Kept& k : all) bytes += k.bytes;
+  for (const Kept& k : all) {
+    if (bytes <= most) break;
+    for (const char* suffix : {".so", ".sum"}) fs::remove(folder_ / (k.name + suffix), error);
+    bytes -= k.bytes;
+    ++removed;
+  }
+  return removed;
+}
+
+WorkFolder::WorkFolder(const fs::path& parent) {
+  std::string name = (parent / (std::string(work_prefix) + "XXXXXX")).string();
+  if (parent.empty() || !mkdtemp(name.data())) return;
+  lock_ = locked(name, LOCK_EX);
+  std::error_code error;
+  if (lock_ >= 0 && fs::exists(name, error)) path_ = name;  // else somebody took it for left over, before the lock
+}
+
+WorkFolder::~WorkFolder() {
+  std::error_code error;
+  if (!path_.empty()) fs::remove_all(path_, error);
+  if (lock_ >= 0) ::close(lock_);
+}
+
+std::string contents_of(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return in ? std::string(std::istreambuf_iterator<char>(in), {}) : "";
+}
+
+bool write_contents(const fs::path& path, std::string_view text) {
+  std::ofstream out(path, std::ios::binary | std::ios::trunc);
+  out.write(text.data(), static_cast<std::streamsize>(text.size()));
+  out.close();
+  return out.good();
+}
+
+uint64_t hash_of(std::string_view text, uint64_t seed) {
+  for (unsigned char c : text) seed = (seed ^ c) * 1099511628211ULL;
+  return seed;
+}
+
+std::string environment(const char* name) {
+  const char* v = std::getenv(name);
+  return v ? v : "";
+}
+
+}  // namespace braintrace::cpu

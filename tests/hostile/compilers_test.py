@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""C compilers that hang, are interrupted or killed, and the folder of what they made."""
+from support import *
+
+CACHE = FOLDER / "cache"
+ENV = {"BRAINTRACE_CACHE_DIR": str(CACHE), "BRAINTRACE_BACKEND": "cpu", "TMPDIR": str(FOLDER / "temporary")}
+(FOLDER / "temporary").mkdir()
+RECORDS = "".join('{"x":[1,2],"y":[1]}\n' for _ in range(3))
+CHILD = FOLDER / "child"
+
+
+def compiler(name, script):
+    path = FOLDER / name
+    path.write_text("#!/bin/sh\n" + script)
+    path.chmod(0o755)
+    return {**ENV, "BRAINTRACE_CC": str(path)}
+
+
+def is_alive(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def child():
+    within(60, lambda: CHILD.exists() and CHILD.read_text().strip(), "the compiler's own process")
+    pid = int(CHILD.read_text())
+    CHILD.unlink()
+    return pid
+
+
+def files(pattern="*"):
+    return sorted(p.name for p in CACHE.glob(pattern))
+
+
+# The compiler starts a process, as they do, and both wait for ever.
+hangs = compiler("hangs", f"sleep 1000 & echo $! > {CHILD}.new; mv {CHILD}.new {CHILD}; wait\n")
+
+# A limit of time: the interpreter answers, every process is gone, and other files do not wait again.
+o = expect(["stream", MODEL], 0, out="prediction", err="took longer than 0.5 s", text=RECORDS,
+           env={**hangs, "BRAINTRACE_CC_SECONDS": "0.5"})
+assert o.out.count("prediction") == 3
+pid = child()
+within(10, lambda: not is_alive(pid), "what the compiler started ends with it")
+assert files() == [], files()
+
+# Ctrl-C while the compiler hangs, in a command that saves and in one that does not.
+for command, status in (["stream", MODEL, "--save", "saved.safetensors"], 0), (["bench", "--quick", "--model", "rnn"], None):
+    p = start(*command, env=hangs, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if command[0] == "stream":
+        p.stdin.write(RECORDS.encode())
+        p.stdin.flush()
+    pid = child()
+    p.send_signal(signal.SIGINT)
+    assert p.wait(60) in (status, 128 + signal.SIGINT, -signal.SIGINT), p.returncode
+    within(10, lambda: not is_alive(pid), f"{command[0]}: what the compiler started ends with it")
+    p.stdin.close(), p.stdout.close(), p.stderr.close()
+
+# Killed outright, the process leaves its folder; the next compiler removes it.
+p = start("stream", MODEL, env=hangs, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+p.stdin.write(RECORDS.encode())
+p.stdin.flush()
+pid = child()
+p.kill()
+p.wait(60)
+os.kill(pid, signal.SIGKILL)
+assert files("work.*"), "there is nothing to clean"
+shown = json.loads(expect(["cache", "--json"], 0, env=ENV).out)
+assert shown["left_over"] == len(files("work.*")) and shown["folder"] == str(CACHE), shown
+expect(["stream", MODEL], 0, out="prediction", text=RECORDS, env=ENV)
+assert not files("work.*") and files("*.so"), files()
+assert not any((FOLDER / "temporary").iterdir()), list((FOLDER / "temporary").iterdir())
+
+# The bound: what was used last stays. `cache` shows what there is, and removes it.
+shown = json.loads(expect(["cache", "--json"], 0, env=ENV).out)
+assert shown["files"] == len(files("*.so")) > 0 and shown["bytes"] > 0 and shown["left_over"] == 0, shown
+for old in CACHE.glob("*.so"):
+    os.utime(old, (1, 1))
+before = files("*.so")
+expect(["stream", MODEL, "--rule", "ES_D_RTRL", "--rule-options", '{"decay_or_rank": 0.9}'], 0, text=RECORDS,
+       env={**ENV, "BRAINTRACE_CACHE_MIB": "0"})
+assert not set(before) & set(files("*.so")), "the oldest are still there"
+expect(["cache", "--clean"], 0, out="removed", env=ENV)
+assert not files()
+
+# A compiler that fails, and one that is no program.
+for script in ("echo no; exit 1\n", "kill -9 $$\n"):
+    o = expect(["stream", MODEL], 0, out="prediction", err="interpreter", text=RECORDS, env=compiler("fails", script))
+    assert not files() and not any((FOLDER / "temporary").iterdir())
