@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "braintrace/model/random_stream.h"
+#include "braintrace/nn/without_values.h"
 #include "cli/command.h"
 #include "cli/model_argument.h"
 
@@ -22,6 +23,9 @@ struct Options {
 int run(Options& o) {
   if (!o.memory.empty()) o.advise.memory = bytes_in(o.memory);
   random::seed(1);
+  // Weights are drawn only to be run: otherwise a model that does not fit here can be judged too.
+  std::optional<nn::WithoutValues> without;
+  if (!o.advise.measure) without.emplace();
   const BuiltModel model  = build_argument(o.model);
   const Advice     advice = advise(*model.module, model.name, model.input, o.advise);
   fmt::print("{}", o.json ? advice_json(advice) : advice_table(advice));

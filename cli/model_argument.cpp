@@ -8,7 +8,10 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "braintrace/base/ascii.h"
+#include "braintrace/base/json.h"
 #include "braintrace/io/file.h"
+#include "braintrace/viz/escape.h"
 #include "braintrace/zoo/model.h"
 #include "cli/command.h"
 
@@ -17,14 +20,6 @@ namespace braintrace::cli {
 namespace {
 
 using nlohmann::json;
-
-json parse(const std::string& text, const std::string& where) {
-  try {
-    return json::parse(text);
-  } catch (const json::parse_error& error) {
-    fail("{}: this is not JSON: {}.", where, error.what());
-  }
-}
 
 // "f32[28,28,1]", or a shape alone: "28,28,1".
 Type parse_type(const std::string& text) {
@@ -40,7 +35,7 @@ Type parse_type(const std::string& text) {
   for (size_t at = 0; at < shape.size();) {
     const size_t      comma  = std::min(shape.find(',', at), shape.size());
     const std::string number = shape.substr(at, comma - at);
-    require(!number.empty() && number.size() < 10 && std::all_of(number.begin(), number.end(), ::isdigit),
+    require(!number.empty() && number.size() < 10 && std::all_of(number.begin(), number.end(), is_digit),
             "--input {}: expected a type such as f32[28,28,1] or a shape such as 28,28,1.", text);
     type.shape.push_back(std::stoll(number));
     at = comma + 1;
@@ -90,13 +85,13 @@ BuiltModel build_argument(const ModelArgument& argument) {
   const auto text       = text_of_file(argument.model);
   const bool looks_file = argument.model.find_first_of("/.") != std::string::npos;
   require(text || !looks_file, "{}: there is no such file.", argument.model);
-  const json description = parse(text ? *text : zoo::builtin_model(argument.model).description, argument.model);
+  const json description = read_json(text ? *text : zoo::builtin_model(argument.model).description, argument.model);
   const auto found       = argument.input.empty() ? input_of(description) : parse_type(argument.input);
   require(found.has_value(),
           "{}: the description does not say what the first layer reads; give --input, such as f32[10].",
           argument.model);
-  return {text ? std::filesystem::path(argument.model).stem().string() : argument.model, zoo::build_model(description),
-          *found};
+  return {text ? utf8(std::filesystem::path(argument.model).stem().string()) : argument.model,
+          zoo::build_model(description), *found};
 }
 
 CompiledModel compile_argument(const ModelArgument& argument) {
@@ -120,12 +115,7 @@ CompiledModel compile_argument(const ModelArgument& argument) {
 
 std::optional<std::string> text_of_file(const std::string& path) {
   if (!std::filesystem::is_regular_file(path)) return std::nullopt;
-  const Buffer bytes = read_file(path);
-  return std::string(reinterpret_cast<const char*>(bytes.data.get()), bytes.size);
-}
-
-void write_text(const std::string& path, const std::string& text) {
-  write_file(path, {reinterpret_cast<const std::byte*>(text.data()), text.size()});
+  return read_text(path);
 }
 
 }  // namespace braintrace::cli

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // braintrace stream: a model answers records as they come, and learns from each.
-#include <cerrno>
 #include <chrono>
 #include <cmath>
-#include <cstring>
-#include <fcntl.h>
-#include <filesystem>
 #include <unistd.h>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "braintrace/algorithms/config_json.h"
+#include "braintrace/base/json.h"
 #include "braintrace/io/file.h"
 #include "braintrace/io/line_sink.h"
 #include "braintrace/io/stop_signals.h"
@@ -120,12 +117,7 @@ std::unique_ptr<stream::LineSource> source_of(const Options& o) {
 // What is learnt is saved later: a place where that cannot be is better known before. Halves of files that killed
 // processes left there go.
 void check_place(const std::string& path) {
-  require(!std::filesystem::is_directory(path), "--save {}: this is a folder; name a file in it.", path);
-  const std::string beside = fmt::format("{}.{}.tmp", path, ::getpid());
-  const int         file   = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-  require(file >= 0, "--save {}: nothing can be written there: {}.", path, std::strerror(errno));
-  ::close(file);
-  ::unlink(beside.c_str());
+  check_writable(path);
   remove_leftovers(path);
 }
 
@@ -229,9 +221,7 @@ void answer_all(const Options& o, const stream::RecordParser& parser, stream::Li
 int run(Options& o) {
   const StopSignals stop;
   random::seed(o.seed);
-  const auto options = nlohmann::json::parse(o.rule_options, nullptr, false);
-  require(!options.is_discarded(), "--rule-options {}: this is not JSON.", o.rule_options);
-  o.learning.rule_options    = rule_options_from_json(options);
+  o.learning.rule_options    = rule_options_from_json(read_json(o.rule_options, "--rule-options"));
   o.learning.loss            = o.loss == "mse" ? stream::Loss::Mse : stream::Loss::CrossEntropy;
   const BuiltModel     model = build_argument(o.model);
   stream::OnlineStream net(*model.module, model.input, o.learning);
@@ -274,7 +264,7 @@ void add_stream(CLI::App& app, Action& chosen) {
   command->add_option("--loss", o->loss)->check(CLI::IsMember({"mse", "cross_entropy"}))->capture_default_str();
   command->add_option("--optimizer", o->learning.optimizer, "see docs/training.md")->capture_default_str();
   command->add_option("--lr", o->learning.lr, "learning rate")->capture_default_str();
-  command->add_option("--seed", o->seed, "of the first weights")->capture_default_str();
+  command->add_option("--seed", o->seed, "of the first weights")->check(whole_number(0))->capture_default_str();
   command->add_option("--udp", o->udp, "take datagrams on this port of 127.0.0.1; 0: any free one")
       ->check(CLI::Range(0, 65535));
   command->add_option("--format", o->format, "of records; auto: JSON where a line starts with {")

@@ -6,6 +6,8 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "braintrace/base/json.h"
+#include "braintrace/io/file.h"
 #include "braintrace/tasks/task.h"
 #include "cli/command.h"
 #include "cli/model_argument.h"
@@ -32,7 +34,7 @@ int list(const Options& o) {
     ordered_json fields = ordered_json::array();
     for (const zoo::FieldSpec& f : zoo::field_specs(t.fields)) {
       fields.push_back({{"name", f.name}, {"required", f.required}});
-      if (f.otherwise) fields.back()["default"] = ordered_json::parse(*f.otherwise);
+      if (f.otherwise) fields.back()["default"] = read_ordered_json(*f.otherwise, f.name);
     }
     all.push_back({{"type", t.name}, {"doc", t.doc}, {"fields", fields}});
   }
@@ -41,10 +43,10 @@ int list(const Options& o) {
 }
 
 // A description, a file that holds one, or the name of a type.
-std::string description_of(const std::string& argument) {
-  if (argument.find('{') != argument.npos) return argument;
-  if (const auto text = text_of_file(argument)) return *text;
-  return nlohmann::json{{"type", argument}}.dump();
+nlohmann::json description_of(const std::string& argument) {
+  if (argument.find_first_of("{[") != argument.npos) return read_json(argument, "task");
+  if (const auto text = text_of_file(argument)) return read_json(*text, argument);
+  return {{"type", argument}};
 }
 
 int show(const Options& o) {
@@ -78,7 +80,7 @@ void add_tasks(CLI::App& app, Action& chosen) {
   auto* command = app.add_subcommand("tasks", "list the tasks, or show one: shapes, targets, a picture of a sample");
   command->add_option("TASK", options->task, "a type such as copy, a JSON description, or a file that holds one");
   command->add_option("-o,--output", options->output, "draw the first sample as SVG")->needs("TASK");
-  command->add_option("--seed", options->seed, "seed of the samples");
+  command->add_option("--seed", options->seed, "seed of the samples")->check(whole_number(0));
   command->add_flag("--json", options->json, "machine-readable output");
   command->callback(
       [options, &chosen] { chosen = [options] { return options->task.empty() ? list(*options) : show(*options); }; });

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "braintrace/io/file.h"
 #include "braintrace/io/folder.h"
 #include "braintrace/io/stop_signals.h"
 #include "braintrace/train/checkpoint.h"

@@ -18,6 +18,9 @@ namespace {
 
 constexpr int64_t piece_size = 1 << 16, longest_line = 1 << 20;
 
+// Spreadsheets mark UTF-8 by these bytes at the head of a file; they belong to no heading.
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+
 // Calls visit(line, its offset) for the lines from `offset` on, until it returns false. Empty lines are left out.
 void each_line(const Source& source, int64_t offset, const std::function<bool(std::string_view, int64_t)>& visit) {
   std::string pending;
@@ -61,6 +64,7 @@ std::vector<std::string_view> cells(std::string_view line) {
 CsvFile::CsvFile(const std::string& path) : source_(path) {
   each_line(source_, 0, [&](std::string_view line, int64_t offset) {
     if (columns_.empty()) {
+      if (line.starts_with(byte_order_mark)) line.remove_prefix(byte_order_mark.size());
       for (std::string_view cell : cells(line)) columns_.emplace_back(cell);
       return true;
     }

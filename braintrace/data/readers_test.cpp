@@ -192,7 +192,7 @@ TEST(Idx, PlainAndGzipped) {
   damaged[14]         = static_cast<char>(damaged[14] ^ 0x5a);
   refused(damaged, {"images"});
   expect_holds(error_of([] { open_idx(::testing::TempDir(), "no-such"); }), {"no-such", ".gz"});
-  expect_holds(error_of([] { IdxFile f(::testing::TempDir()); }), {"not a plain file"});
+  expect_holds(error_of([] { IdxFile f(::testing::TempDir()); }), {"expected a regular file"});
 }
 
 TEST(Csv, RowsByNumberAcrossPieces) {

@@ -16,14 +16,15 @@
 namespace braintrace::data {
 
 Source::Source(const std::string& path) : path_(path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe must not make us wait
   require(descriptor >= 0, "{}: cannot be opened: {}.", path, std::strerror(errno));
   file_ = std::shared_ptr<int>(new int(descriptor), [](int* d) {
     ::close(*d);
     delete d;
   });
   struct stat status {};
-  require(::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode), "{}: is not a plain file.", path);
+  require(::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode),
+          "{}: expected a regular file, got a folder, pipe or device.", path);
   size_ = status.st_size;
 }
 

@@ -85,6 +85,7 @@ Tensor Flatten::update(const Tensor& x) {
   return reshape(x, shape);
 }
 Tensor Unflatten::update(const Tensor& x) {
+  require(x.rank() >= 1, "Unflatten: x needs at least one axis, got {}.", to_string(x.type()));
   Shape shape(x.shape().begin(), x.shape().end() - 1);
   shape.insert(shape.end(), sizes_.dims().begin(), sizes_.dims().end());
   return reshape(x, shape);

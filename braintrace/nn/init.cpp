@@ -9,8 +9,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "braintrace/base/machine.h"
 #include "braintrace/model/environment.h"
 #include "braintrace/model/random_stream.h"
+#include "braintrace/nn/without_values.h"
 
 namespace braintrace::nn {
 
@@ -81,8 +83,14 @@ Initializer::Values Initializer::values(const Shape& shape, Rng& rng) const { re
 
 Tensor Initializer::operator()(const Shape& shape) const {
   const DType dtype = given_.defined() ? given_.dtype() : Environment::precision();
-  Rng         rng   = random_ ? fresh_rng() : Rng(0);
-  return Tensor(from_doubles({dtype, shape}, make_(shape, rng)));
+  const Type  type{dtype, shape};
+  if (WithoutValues::is_so()) return Tensor(type, 0);
+  const double bytes = static_cast<double>(type.size()) * (sizeof(double) + size_of(dtype));  // drawn as doubles
+  require(bytes < static_cast<double>(physical_memory()),
+          "{}: drawing it takes {:.3g} GB of memory, more than the {:.3g} GB of this machine.", to_string(type),
+          bytes / 1e9, static_cast<double>(physical_memory()) / 1e9);
+  Rng rng = random_ ? fresh_rng() : Rng(0);
+  return Tensor(from_doubles(type, make_(shape, rng)));
 }
 
 Initializer operator+(const Initializer& a, const Initializer& b) {

@@ -53,6 +53,8 @@ Tensor fold_batch(const Tensor& x, int trailing, const std::function<Tensor(cons
 }
 
 Tensor joined(const Tensor& a, const Tensor& b) {
+  require(a.rank() >= 1 && b.rank() >= 1, "a layer reads features along the last axis; the input {} has none.",
+          to_string(a.type()));
   Shape wide   = a.shape();
   wide.back()  = b.shape().back();
   const auto t = promote_together({a, b});

@@ -2,6 +2,7 @@
 #include "braintrace/nn/optim.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -14,6 +15,10 @@ namespace {
 
 void require_fraction(const char* name, const char* what, double v) {
   require(v >= 0 && v < 1, "{}: {} must lie in [0, 1), got {}.", name, what, v);
+}
+
+void require_not_negative(const char* name, const char* what, double v) {
+  require(v >= 0 && std::isfinite(v), "{}: {} must be a number of at least 0, got {}.", name, what, v);
 }
 
 }  // namespace
@@ -33,7 +38,7 @@ Optimizer::Optimizer(std::string name, Schedule lr, Common common, std::vector<s
       common_(common),
       memory_names_(std::move(memory)),
       count_(Tensor(Array::of<int64_t>({0}, {}))) {
-  require(common.weight_decay >= 0, "{}: weight_decay must not be negative, got {}.", name_, common.weight_decay);
+  require_not_negative(name_.c_str(), "weight_decay", common.weight_decay);
   for (const auto& [what, v] : {std::pair("clip_norm", common.clip_norm), std::pair("clip_value", common.clip_value)})
     require(!v || *v > 0, "{}: {} must be positive, got {}.", name_, what, v.value_or(0));
 }
@@ -128,6 +133,7 @@ Adam::Adam(Schedule lr, AdamOptions o)
       options_(o) {
   require_fraction("Adam", "beta1", o.beta1);
   require_fraction("Adam", "beta2", o.beta2);
+  require_not_negative("Adam", "eps", o.eps);
 }
 Tensor Adam::direction(const Tensor& g, const Tensor&, const Tensor& t, const Slot& slot) const {
   const auto&  o = options_;
@@ -149,6 +155,7 @@ AdamW::AdamW(Schedule lr, AdamOptions o) : Adam(std::move(lr), o) { decoupled_ =
 
 RMSProp::RMSProp(Schedule lr, RMSPropOptions o) : Optimizer("RMSProp", std::move(lr), o.common, {"v"}), options_(o) {
   require_fraction("RMSProp", "rho", o.rho);
+  require_not_negative("RMSProp", "eps", o.eps);
 }
 Tensor RMSProp::direction(const Tensor& g, const Tensor&, const Tensor&, const Slot& slot) const {
   const Tensor v = options_.rho * slot.memory[0].value() + (1 - options_.rho) * square(g);
@@ -156,7 +163,9 @@ Tensor RMSProp::direction(const Tensor& g, const Tensor&, const Tensor&, const S
   return g / (sqrt(v) + options_.eps);
 }
 
-Adagrad::Adagrad(Schedule lr, AdagradOptions o) : Optimizer("Adagrad", std::move(lr), o.common, {"v"}), options_(o) {}
+Adagrad::Adagrad(Schedule lr, AdagradOptions o) : Optimizer("Adagrad", std::move(lr), o.common, {"v"}), options_(o) {
+  require_not_negative("Adagrad", "eps", o.eps);
+}
 Tensor Adagrad::direction(const Tensor& g, const Tensor&, const Tensor&, const Slot& slot) const {
   const Tensor v = slot.memory[0].value() + square(g);
   slot.memory[0].set(v);
@@ -166,6 +175,7 @@ Tensor Adagrad::direction(const Tensor& g, const Tensor&, const Tensor&, const S
 Adadelta::Adadelta(Schedule lr, AdadeltaOptions o)
     : Optimizer("Adadelta", std::move(lr), o.common, {"u", "v"}), options_(o) {
   require_fraction("Adadelta", "rho", o.rho);
+  require_not_negative("Adadelta", "eps", o.eps);
 }
 Tensor Adadelta::direction(const Tensor& g, const Tensor&, const Tensor&, const Slot& slot) const {
   const double rho = options_.rho, eps = options_.eps;
