@@ -46,10 +46,10 @@ class Table {
 
   void begin(const std::string& what) {
     ++at_;
-    if (isatty(STDERR_FILENO)) say("\r\033[K[{}/{}] {}", at_, count_, what);
+    if (isatty(STDERR_FILENO)) show(fmt::format("\r\033[K[{}/{}] {}", at_, count_, what));
   }
   void add(const ordered_json& row, const std::string& head, const std::string& line) {
-    if (isatty(STDERR_FILENO)) say("\r\033[K");
+    if (isatty(STDERR_FILENO)) show("\r\033[K");
     rows_.push_back(row);
     if (json_) return;
     if (rows_.size() == 1) fmt::print("{}\n", head);

@@ -10,15 +10,18 @@
 #include <fmt/core.h>
 
 #include "braintrace/io/line_sink.h"
+#include "braintrace/viz/escape.h"
 
 namespace braintrace::cli {
 
 using Action = std::function<int()>;
 
-// Words on stderr. Saying something never fails: what nobody can read is lost, the work goes on.
+// Bytes on stderr. Saying something never fails: what nobody can read is lost, the work goes on.
+inline void show(const std::string& bytes) { LineSink(STDERR_FILENO).try_write(bytes); }
+// Words on stderr. What they quote may hold anything; control bytes do not reach the terminal.
 template <class... Args>
 void say(fmt::format_string<Args...> text, Args&&... args) {
-  LineSink(STDERR_FILENO).try_write(fmt::vformat(text, fmt::make_format_args(args...)));
+  show(utf8(fmt::vformat(text, fmt::make_format_args(args...))));
 }
 
 // A check of an option that is a whole number.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "braintrace/base/json.h"
 #include "braintrace/train/trainer.h"
 #include "cli/command.h"
 
@@ -30,7 +31,7 @@ int run(const Options& o) {
     for (int64_t i = 0; i < classes; ++i)
       out["confusion"].push_back(
           std::vector<int64_t>(confusion.data<int64_t>() + i * classes, confusion.data<int64_t>() + (i + 1) * classes));
-    fmt::print("{}\n", out.dump(2));
+    fmt::print("{}\n", json_text(out, 2));
     return 0;
   }
   fmt::print("{}: {} updates\nloss      {:.6g}\n", o.checkpoint, v.step, v.loss);

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "braintrace/base/json.h"
 #include "braintrace/base/nearest.h"
 #include "braintrace/compiler/graph.h"
 #include "cli/command.h"
@@ -47,8 +48,8 @@ Explain filter_of(const Options& o, const ETraceGraph& graph) {
   if (!o.hidden.empty()) filter.hidden_path = known_path("--hidden", o.hidden, hidden);
   if (!o.kind.empty()) {
     filter.kind = diagnostic_kind_named(o.kind);
-    require(filter.kind.has_value(), "--kind {}: there is no such kind{}\n  Kinds: {}.", o.kind,
-            hint(o.kind, kinds), fmt::join(kinds, ", "));
+    require(filter.kind.has_value(), "--kind {}: there is no such kind{}\n  Kinds: {}.", o.kind, hint(o.kind, kinds),
+            fmt::join(kinds, ", "));
   }
   return filter;
 }
@@ -75,7 +76,7 @@ void print_json(const Diagnostics& records) {
                     {"weight_path", r.weight_path.str()},
                     {"hidden_paths", strings(r.hidden_paths)},
                     {"context", r.context}});
-  fmt::print("{}\n", list.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  fmt::print("{}\n", json_text(list, 2));
 }
 
 int run(const Options& o) {

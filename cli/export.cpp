@@ -9,10 +9,12 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "braintrace/base/json.h"
 #include "braintrace/base/temporary_folder.h"
 #include "braintrace/io/file.h"
 #include "braintrace/model/environment.h"
 #include "braintrace/model/random_stream.h"
+#include "braintrace/runtime/command.h"
 #include "cli/command.h"
 #include "cli/model_argument.h"
 
@@ -40,17 +42,17 @@ std::optional<int64_t> arm_flash(const Exported& c) {
   const std::string     folder = temporary.path.string();
   if (folder.empty() || folder.find('\'') != folder.npos) return {};
   for (const ExportedFile& f : c.files) write_text(folder + "/" + f.name, f.text);
+  const std::string said    = folder + "/said.txt";
   const std::string command = fmt::format(
-      "cd '{}' && arm-none-eabi-gcc -std=c99 {} -c model.c -o model.o 2>/dev/null && "
-      "arm-none-eabi-size model.o 2>/dev/null",
-      folder, arm_flags);
-  std::optional<int64_t> bytes;
-  if (FILE* said = popen(command.c_str(), "r")) {
-    long long text = 0, data = 0;
-    if (std::fscanf(said, "%*[^\n] %lld %lld", &text, &data) == 2) bytes = text + data;
-    pclose(said);
-  }
-  return bytes;
+      "arm-none-eabi-gcc -std=c99 {} -c model.c -o model.o 2>/dev/null && arm-none-eabi-size model.o 2>/dev/null",
+      arm_flags);
+  constexpr double seconds = 60;
+  const auto       result =
+      run_command({"/bin/sh", "-c", fmt::format("cd '{}' && {}", folder, command)}, said, folder, seconds);
+  if (result.end != CommandEnd::Done) return {};
+  long long text = 0, data = 0;
+  if (std::sscanf(read_text(said).c_str(), "%*[^\n] %lld %lld", &text, &data) != 2) return {};
+  return text + data;
 }
 
 void check_limit(const char* what, const std::optional<int64_t>& limit, int64_t bytes, const std::string& advice) {
@@ -99,7 +101,7 @@ int run(const Options& o) {
                                 {"flash", {{"constants", e.sizes.constants}}}};
     if (flash) j["flash"]["cortex_m4"] = *flash;
     for (const ExportedFile& f : e.files) j["files"].push_back(f.name);
-    fmt::print("{}\n", j.dump(2));
+    fmt::print("{}\n", json_text(j, 2));
     return 0;
   }
   fmt::print("{}: {} with {} and {}, in {}\n", o.output, model.name, c.rule, c.optimizer, o.dtype);

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <fcntl.h>
 #include <malloc.h>
+#include <new>
+#include <stdexcept>
 #include <system_error>
 #include <unistd.h>
 
@@ -40,7 +42,8 @@ void check_output() {
 
 int report(Status status, const std::string& message) {
   const bool colour = isatty(STDERR_FILENO) && !std::getenv("NO_COLOR");
-  say("{} {}\n", colour ? fmt::format(fmt::fg(fmt::terminal_color::red), "error:") : "error:", message);
+  show(colour ? fmt::format(fmt::fg(fmt::terminal_color::red), "error:") : "error:");
+  say(" {}\n", message);
   return status;
 }
 
@@ -118,6 +121,10 @@ int main(int argc, char** argv) {
     return cli::report(cli::BadInput, error.what());
   } catch (const std::system_error& error) {  // of the system, such as a full disk
     return cli::report(cli::BadInput, error.what());
+  } catch (const std::bad_alloc&) {
+    return cli::report(cli::BadInput, "this needs more memory than there is.");
+  } catch (const std::length_error&) {
+    return cli::report(cli::BadInput, "this needs more memory than there is.");
   } catch (const std::exception& error) {
     return cli::report(cli::Bug, error.what());
   }

@@ -9,6 +9,7 @@
 #include "braintrace/base/json.h"
 #include "braintrace/io/file.h"
 #include "braintrace/tasks/task.h"
+#include "braintrace/viz/escape.h"
 #include "cli/command.h"
 #include "cli/model_argument.h"
 
@@ -54,19 +55,19 @@ int show(const Options& o) {
   const tasks::TaskFacts& f    = task->facts();
   const char* const       kind = f.targets == tasks::TargetKind::Classes ? "classes" : "values";
   if (o.json) {
-    fmt::print("{}\n", ordered_json{{"input", std::vector<int64_t>(f.input.begin(), f.input.end())},
-                                    {"targets", kind},
-                                    {"outputs", f.outputs},
-                                    {"length", f.length},
-                                    {"class_names", f.class_names},
-                                    {"train_samples", f.train_samples},
-                                    {"validation_samples", f.validation_samples}}
-                           .dump(2));
+    fmt::print("{}\n", json_text(ordered_json{{"input", std::vector<int64_t>(f.input.begin(), f.input.end())},
+                                              {"targets", kind},
+                                              {"outputs", f.outputs},
+                                              {"length", f.length},
+                                              {"class_names", f.class_names},
+                                              {"train_samples", f.train_samples},
+                                              {"validation_samples", f.validation_samples}},
+                                 2));
   } else {
     const auto samples = [](int64_t n) { return n == 0 ? std::string("without end") : fmt::format("{} samples", n); };
     fmt::print("input       {}\ntargets     {} {}\nlength      {} steps\n", to_string(f.input), f.outputs, kind,
                f.length);
-    if (!f.class_names.empty()) fmt::print("names       {}\n", fmt::join(f.class_names, " "));
+    if (!f.class_names.empty()) fmt::print("names       {}\n", utf8(fmt::format("{}", fmt::join(f.class_names, " "))));
     fmt::print("train       {}\nvalidation  {}\n", samples(f.train_samples), samples(f.validation_samples));
   }
   if (!o.output.empty()) write_text(o.output, tasks::picture(*task));

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "braintrace/base/json.h"
 #include "braintrace/io/file.h"
 #include "braintrace/io/folder.h"
 #include "braintrace/io/stop_signals.h"
@@ -71,7 +72,7 @@ nlohmann::ordered_json summary(const Trainer& t, Ending ending, const std::strin
 
 // What the end of a run means to who waits for it.
 int told(const Options& o, const Trainer& t, Ending ending, const std::string& last) {
-  if (o.json) fmt::print("{}\n", summary(t, ending, last).dump(2));
+  if (o.json) fmt::print("{}\n", json_text(summary(t, ending, last), 2));
   if (ending == Ending::NotFinite) {
     say("error: {}\n  {}\n", t.record().alarms.back().message,
         last.empty() ? "There is no checkpoint." : "The last good checkpoint is " + last + ".");

@@ -7,17 +7,19 @@
 
 #include <fmt/format.h>
 
+#include "braintrace/base/json.h"
 #include "braintrace/compiler/diagnostics.h"
 #include "braintrace/runtime/backend.h"
+#include "braintrace/viz/escape.h"
 #include "cli/command.h"
 
 namespace braintrace::cli {
 
 namespace {
 
-using nlohmann::ordered_json;
 using golden::CaseReport;
 using golden::Comparison;
+using nlohmann::ordered_json;
 
 struct Options {
   std::vector<std::string> paths;
@@ -54,14 +56,14 @@ std::string indented(const std::string& text, const std::string& by) {
 
 void print_case(const CaseReport& r, bool verbose) {
   const bool failed = r.status() == CaseReport::Status::Failed;
-  fmt::print("{:<9} {}  ({} compared, {} left out)\n", name_of(r.status()), r.name, r.compared.size(),
+  fmt::print("{:<9} {}  ({} compared, {} left out)\n", name_of(r.status()), utf8(r.name), r.compared.size(),
              r.left_out.size());
   for (const Comparison& c : r.compared) {
     if (!verbose && (!failed || c.equal())) continue;
-    fmt::print("    {} {}", c.equal() ? "ok  " : "MISS", c.what);
+    fmt::print("    {} {}", c.equal() ? "ok  " : "MISS", utf8(c.what));
     if (c.is_array) fmt::print("  error {:.2e}, tolerance {:.0e}", c.error, c.tolerance);
     fmt::print("\n");
-    if (!c.difference.empty()) fmt::print("{}\n", indented(c.difference, "         "));
+    if (!c.difference.empty()) fmt::print("{}\n", indented(utf8(c.difference), "         "));
   }
   if (verbose)
     for (const auto& l : r.left_out) fmt::print("    left out {}: {}\n", l.what, l.reason);
@@ -118,8 +120,7 @@ int run(const Options& o) {
     }
   }
   if (o.json)
-    fmt::print("{}\n", ordered_json{{"cases", reports}, {"summary", as_json(tally)}}.dump(
-                           2, ' ', false, ordered_json::error_handler_t::replace));
+    fmt::print("{}\n", json_text(ordered_json{{"cases", reports}, {"summary", as_json(tally)}}, 2));
   else
     print_summary(tally);
   return tally.broken > 0 ? 2 : tally.failed > 0 ? 1 : 0;

@@ -9,6 +9,7 @@
 #include "braintrace/advise/advise.h"
 #include "braintrace/base/ascii.h"
 #include "braintrace/base/error.h"
+#include "braintrace/base/json.h"
 
 namespace braintrace {
 
@@ -135,7 +136,7 @@ std::string advice_json(const Advice& a) {
   for (const Cost& c : a.costs) j["rules"].push_back(json_of(c));
   j["recommended"] = a.recommended ? ordered_json(*a.recommended) : nullptr;
   j["reason"]      = a.reason;
-  return j.dump(2) + "\n";
+  return json_text(j, 2) + "\n";
 }
 
 }  // namespace braintrace

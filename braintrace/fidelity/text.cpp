@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "braintrace/base/json.h"
 #include "braintrace/fidelity/fidelity.h"
 
 namespace braintrace {
@@ -93,7 +94,7 @@ std::string fidelity_json(const FidelityReport& r) {
     }
     j["rules"].push_back(one);
   }
-  return j.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  return json_text(j, 2) + "\n";
 }
 
 }  // namespace braintrace

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "braintrace/base/json.h"
 #include "braintrace/viz/chart.h"
 #include "braintrace/viz/chart_scale.h"
 #include "braintrace/viz/escape.h"
@@ -119,7 +120,7 @@ std::string legend(const std::vector<Curve>& curves) {
 // Four digits are enough for a tooltip.
 nlohmann::json rounded(double v) {
   if (!std::isfinite(v)) return nullptr;
-  return nlohmann::json::parse(fmt::format("{:.4g}", v));
+  return read_json(fmt::format("{:.4g}", v), "number");
 }
 
 std::string data_of(const LineChart& chart, const std::vector<std::vector<Column>>& all, const Scale& x,

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """JSON from outside: brackets without end, fields given twice, numbers that no double holds. Each is an error that names
 the place, status 2, whichever way it comes in."""
+import re
+
 from support import *
 
 DEEP = "[" * 16000 + "]" * 16000
@@ -39,3 +41,13 @@ expect(["train", write_config("good"), "--set", b"name=\xff\xfe"], 2, err="UTF-8
 expect(["tasks", b"\xff\xfe"], 2, err="there is no task")
 # A stored graph is read by the same reader.
 expect(["graph", file_of('{"schema": "braintrace-graph/1", "schema": 1}', "stored.json")], 2, err="given twice")
+
+# There is no other way in: nothing else parses JSON, and nothing asks the locale how numbers and letters look.
+FORBIDDEN = {r"json::(parse|sax_parse|accept)\(": {"json.cpp"},
+             r"\{:[^}]*a\}|\bstrto(d|f|ld)\b|\bsto(d|f|ld)\(|\bis(alnum|alpha|digit|space|upper|lower)\b|\bto(upper|lower)\(": set()}
+for path in [*SOURCE.glob("braintrace/**/*"), *SOURCE.glob("cli/*")]:
+    if path.suffix not in (".cpp", ".h") or path.name.endswith("_test.cpp"):
+        continue
+    for pattern, allowed in FORBIDDEN.items():
+        found = path.name not in allowed and re.search(pattern, path.read_text())
+        assert not found, f"{path}: {found}"
