@@ -5,6 +5,7 @@
 #include <fstream>
 #include <zlib.h>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "braintrace/data/aedat.h"
@@ -197,7 +198,7 @@ TEST(Idx, PlainAndGzipped) {
 
 TEST(Csv, RowsByNumberAcrossPieces) {
   std::string text = "a, \"b\" ,c\n";
-  for (int i = 0; i < 20000; ++i) text += std::to_string(i) + "," + std::to_string(i * 0.5) + ",-1e3\n";
+  for (int i = 0; i < 20000; ++i) text += fmt::format("{},{},-1e3\n", i, i * 0.5);
   const CsvFile file(write("t.csv", text));
   EXPECT_EQ(file.columns(), (std::vector<std::string>{"a", "b", "c"}));
   EXPECT_EQ(file.size(), 20000);
@@ -227,6 +228,11 @@ TEST(Csv, RowsByNumberAcrossPieces) {
   refused("a,b\n1,nan\n", {"a number", "'nan'"});
   refused("a,b\n1,\n", {"a number", "''"});
   refused("a\n" + std::string((1 << 20) + (1 << 17), '1'), {"byte 2", "at most"});
+  EXPECT_EQ(CsvFile(write("t.csv",
+                          "\xEF\xBB\xBF"
+                          "a,b\n1,2"))
+                .columns(),
+            (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(CsvFile(write("t.csv", "a,b\r\n1,2\r\n\r\n3,4")).rows(0, 2)[1], (std::vector<double>{3, 4}));
 }
 

@@ -175,6 +175,8 @@ TEST(Optimizers, Misuse) {
   EXPECT_NE(error_of([] { SGD bad(-1.0); }), "");
   EXPECT_NE(error_of([] { SGD bad(0.1, {.common = {.weight_decay = -1}}); }), "");
   EXPECT_NE(error_of([] { SGD bad(0.1, {.common = {.clip_norm = 0}}); }), "");
+  EXPECT_NE(error_of([] { Adam bad(0.1, {.eps = -1}); }).find("eps"), std::string::npos);
+  EXPECT_NE(error_of([] { RMSProp bad(0.1, {.eps = std::nan("")}); }).find("eps"), std::string::npos);
 }
 
 TEST(Optimizers, AccumulatorGivesTheMean) {
