@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <csignal>
 #include <fstream>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -67,6 +68,7 @@ std::string run_apart(const std::function<std::string()>& work, const ApartLimit
   const pid_t child = ::fork();
   require(child >= 0, "cannot start a process: {}.", std::strerror(errno));
   if (child == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // nobody waits for the result of a child whose parent is gone
     limit(RLIMIT_CPU, limits.seconds);
     limit(RLIMIT_AS, limits.bytes);
     limit(RLIMIT_CORE, 1);

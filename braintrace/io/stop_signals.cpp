@@ -9,6 +9,8 @@
 #include <iterator>
 #include <poll.h>
 
+#include "braintrace/runtime/command.h"
+
 namespace braintrace {
 
 namespace {
@@ -30,6 +32,7 @@ int64_t now() {
 
 void ask_to_stop(int number) {
   if (first_time == 0) first_time = now();
+  stop_commands();  // the step at hand does not wait for a compiler
   int none = 0;
   if (first_signal.compare_exchange_strong(none, number) || is_unsaved || now() - first_time < at_once) return;
   std::signal(number, SIG_DFL);
@@ -49,6 +52,7 @@ StopSignals::StopSignals() {
   first_signal = 0;
   first_time   = 0;
   is_unsaved   = false;
+  stop_commands(false);
   struct sigaction action {};
   action.sa_handler = ask_to_stop;  // calls that wait are interrupted: no SA_RESTART
   sigemptyset(&action.sa_mask);

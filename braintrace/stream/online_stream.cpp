@@ -12,6 +12,7 @@
 #include "braintrace/algorithms/registry.h"
 #include "braintrace/algorithms/usual_options.h"
 #include "braintrace/base/finite.h"
+#include "braintrace/base/json.h"
 #include "braintrace/io/safetensors.h"
 #include "braintrace/model/functions.h"
 #include "braintrace/model/random_stream.h"
@@ -136,14 +137,14 @@ int64_t load(OnlineStream& stream, const std::string& path) {
   require(said("format") == format,
           "{}: it is of another version of braintrace ({}; this one reads {}).\n  --weights takes its weights alone.",
           path, said("format"), format);
-  const auto there   = ordered_json::parse(said("learning"), nullptr, false);
+  const auto there   = read_ordered_json(said("learning"), path + ": the file is damaged: learning");
   int64_t    records = -1;
   const auto text    = said("records");
   const auto end     = std::from_chars(text.data(), text.data() + text.size(), records);
   require(file.checked && there.is_object() && end.ec == std::errc() && end.ptr == text.data() + text.size() &&
               records >= 0 && records < int64_t{1} << 53,
           "{}: the file is damaged: its checksum, its number of records or how it learns is missing or wrong.", path);
-  const std::string what = differences(there, ordered_json::parse(stream.learning()));
+  const std::string what = differences(there, read_ordered_json(stream.learning(), "learning"));
   require(what.empty(), "{}: it learns in another way: {}.\n  Give the same, or take its weights alone with --weights.",
           path, what);
   for (const auto& [part, states] : stream.states()) train::check_fits(file.arrays, part, states, path);

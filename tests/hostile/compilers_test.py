@@ -47,7 +47,8 @@ assert files() == [], files()
 
 # Ctrl-C while the compiler hangs, in a command that saves and in one that does not.
 for command, status in (["stream", MODEL, "--save", "saved.safetensors"], 0), (["bench", "--quick", "--model", "rnn"], None):
-    p = start(*command, env=hangs, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    CHILD.unlink(missing_ok=True)  # several compilers may have run side by side
+    p = start(*command, env={**hangs, "TMPDIR": str(FOLDER)}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     if command[0] == "stream":
         p.stdin.write(RECORDS.encode())
         p.stdin.flush()
@@ -58,6 +59,7 @@ for command, status in (["stream", MODEL, "--save", "saved.safetensors"], 0), ([
     p.stdin.close(), p.stdout.close(), p.stderr.close()
 
 # Killed outright, the process leaves its folder; the next compiler removes it.
+CHILD.unlink(missing_ok=True)
 p = start("stream", MODEL, env=hangs, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 p.stdin.write(RECORDS.encode())
 p.stdin.flush()
