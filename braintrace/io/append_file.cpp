@@ -23,7 +23,6 @@ AppendFile::AppendFile(std::string path, int64_t keep)
   if (fd_ < 0) failed("open");
   struct stat info {};
   if (::fstat(fd_, &info) != 0) failed("inspect");
-  if (!S_ISREG(info.st_mode)) errno = EINVAL, failed("shorten");  // a pipe or device cannot be
   if (info.st_size != keep && ::ftruncate(fd_, keep) != 0) failed("shorten");
 }
 

@@ -268,16 +268,17 @@ TEST(State, MadeFromAValueStartsFromItAgain) {
   EXPECT_EQ(model.h.value().shape(), Shape({4, 2}));
   init_all_states(model);
   EXPECT_EQ(model.h.value().shape(), Shape({2}));
+}
 
 // Two places never have one dotted path, and no name breaks out of a text that it is put into.
 TEST(Module, NamesHaveAnAlphabet) {
   struct Named : Module {
     explicit Named(const std::string& name) { state(name, HiddenState(zeros({1}))); }
   };
-  for (const char* good : {"h", "layer_1", "a-b", "0", "W"}) EXPECT_EQ(error_of([&] { Named m(good); }), "") << good;
+  for (const char* good : {"h", "layer_1", "a-b", "0", "W"}) EXPECT_EQ(error_of([&] { Named m(good); }), "no error");
   for (const char* bad : {"a.b", "a b", "a\"b", "*/", "a\nb", "\x1b[2J", "..", "/", "\xC3\xA4", ""})
     EXPECT_NE(error_of([&] { Named m(bad); }).find("name"), std::string::npos) << bad;
-  EXPECT_NE(error_of([&] { Named m(std::string(101, 'a')); }), "");
+  EXPECT_NE(error_of([&] { Named m(std::string(101, 'a')); }), "no error");
 }
 
 }  // namespace

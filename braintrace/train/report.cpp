@@ -271,13 +271,17 @@ std::string word(const nlohmann::ordered_json& config, const char* key) {
 }  // namespace
 
 std::string report_html(const RunRecord& run) {
-  const auto  config = read_ordered_json(run.config, "config");
+  nlohmann::ordered_json config;  // null for a record without one
+  try {
+    config = read_ordered_json(run.config, "config");
+  } catch (const UserError&) {
+  }
   std::string subtitle;
   for (const char* key : {"model", "rule", "task", "optimizer"})
     if (const std::string w = word(config, key); !w.empty())
       subtitle += fmt::format("{}{} {}", subtitle.empty() ? "" : " · ", key, w);
   const std::string name = word(config, "name"), title = name.empty() ? "Training report" : xml_text(name);
-  const std::string pretty = json_text(config, 2);
+  const std::string pretty = config.is_null() ? run.config : json_text(config, 2);
 
   std::string out = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
   out +=
