@@ -19,6 +19,7 @@
 #include "braintrace/base/error.h"
 #include "braintrace/base/nearest.h"
 #include "braintrace/base/version.h"
+#include "braintrace/base/warning.h"
 #include "braintrace/compiler/diagnostics.h"
 #include "cli/command.h"
 
@@ -85,7 +86,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return report(BadInput, std::string(error.what()) + "\n  See braintrace --help.");
   }
-  on_compile_warning({});  // commands show the compiler's records themselves
+  set_warning_hook([](const std::string&) {});  // commands show the compiler's records themselves
   const int status = chosen();
   check_output();
   return status;

@@ -53,7 +53,7 @@ class OnlineLearner {
   OnlineLearner& operator=(const OnlineLearner&) = delete;
 
   // Finds groups and relations from one example of a step's inputs and makes the traces. A second call does nothing.
-  // Warnings of the compiler go to the hook of on_compile_warning: to stderr, unless it was changed.
+  // Warnings of the compiler go to stderr, or to the hook of set_warning_hook.
   void compile_graph(const StepInputs& inputs);
 
   // One step of the model, or a window of steps.

@@ -12,10 +12,9 @@ namespace braintrace {
 //   from the states    L'[…,k,a] = Σ_l L[…,l,a] / (‖L[…,:,a]‖ + 1e-8) · B[l,k]        B : [n,n]
 //   from the output    L'[…,k,a] = Σ_l δ[…,l] / (‖δ‖ + 1e-8) · B[l,k(,a)]             B : [n_out,n] or [n_out,n,S]
 //
-// δ = ∂ℓ_t/∂y_t with y_t the first output of the model, whether the loss stands behind the learner or, as in
-// etrace_grad, inside what the learner runs.
-//
-// δ = ∂ℓ/∂y, k a unit (last axis of the positions), a a state: HiddenGroup::state_names and show_graph give their order.
+// δ = ∂ℓ_t/∂y_t with y_t the first output of the model, whether the loss comes after the learner or, as in
+// etrace_grad, is inside what the learner runs; k a unit (last axis of the positions), a a state, in the order that
+// HiddenGroup::state_names and show_graph give.
 // One matrix for every group that carries a trace, unless it is left out; B = scale · N(0,1) where none is given.
 struct RandomFeedback {
   bool                   from_output = false;

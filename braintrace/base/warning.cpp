@@ -3,26 +3,30 @@
 
 #include <cstdio>
 #include <mutex>
+#include <set>
 #include <utility>
 
 namespace braintrace {
 
 namespace {
 
-std::mutex  mutex;
-WarningHook current;
+std::mutex            mutex;
+WarningHook           current;
+std::set<std::string> told;  // on stderr
 
 }  // namespace
 
 void warn(const std::string& text) {
   WarningHook hook;
+  bool        is_new = false;
   {
     std::lock_guard lock(mutex);
-    hook = current;
+    hook   = current;
+    is_new = !hook && told.insert(text).second;
   }
   if (hook)
     hook(text);
-  else
+  else if (is_new)
     std::fputs(("warning: " + text + "\n").c_str(), stderr);
 }
 

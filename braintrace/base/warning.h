@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Warnings: what the user should know though the call goes on. They go to stderr, or to a hook.
+// Warnings: what the user should know though the call goes on. They go to stderr, each text once in the life of the
+// process, or to a hook, which hears all of them.
 //
 //   const auto before = bt::set_warning_hook([&](const std::string& text) { log(text); });
 #pragma once

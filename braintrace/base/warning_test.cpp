@@ -9,6 +9,7 @@ namespace {
 TEST(Warning, GoesToStderrOrToTheHook) {
   testing::internal::CaptureStderr();
   warn("first");
+  warn("first");  // said already
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "warning: first\n");
   std::string heard;
   EXPECT_FALSE(set_warning_hook([&](const std::string& text) { heard += text; }));

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/compiler/diagnostics.h"
 
-#include <mutex>
-#include <set>
-#include <utility>
-
 #include <fmt/format.h>
+
+#include "braintrace/base/warning.h"
 
 namespace braintrace {
 
@@ -59,43 +57,10 @@ std::optional<DiagnosticKind> diagnostic_kind_named(std::string_view name) {
   return std::nullopt;
 }
 
-namespace {
-
-// "warning: out.weight: it reaches no hidden state in the same step; …"
-void to_stderr_once(const CompilationRecord& r) {
-  static std::mutex            lock;
-  static std::set<std::string> told;
-  std::lock_guard              guard(lock);
-  std::string                  text =
-      fmt::format("warning: {}{}{}\n", r.weight_path.str(), r.weight_path.empty() ? "" : ": ", r.message);
-  if (told.insert(text).second) fmt::print(stderr, "{}", text);
-}
-
-struct Hook {
-  std::mutex         lock;
-  CompileWarningHook call = to_stderr_once;
-};
-Hook& hook() {
-  static Hook h;
-  return h;
-}
-
-}  // namespace
-
-CompileWarningHook on_compile_warning(CompileWarningHook next) {
-  std::lock_guard guard(hook().lock);
-  return std::exchange(hook().call, std::move(next));
-}
-
 void tell_warnings(const Diagnostics& records) {
-  CompileWarningHook call;
-  {
-    std::lock_guard guard(hook().lock);
-    call = hook().call;
-  }
-  if (!call) return;
   for (const CompilationRecord& r : records)
-    if (r.level == DiagnosticLevel::Warning) call(r);
+    if (r.level == DiagnosticLevel::Warning)
+      warn(fmt::format("{}{}{}", r.weight_path.str(), r.weight_path.empty() ? "" : ": ", r.message));
 }
 
 }  // namespace braintrace

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -71,11 +70,8 @@ class CompileError : public Error {
   CompileError(const std::string& what, Diagnostics records) : Error(what), diagnostics(std::move(records)) {}
   Diagnostics diagnostics;
 };
-// Hears every warning of compile_graph. At first they go to stderr, each text once in the life of the process.
-using CompileWarningHook = std::function<void(const CompilationRecord& warning)>;
-// Sets the hook, an empty one for silence, and gives the one before it.
-CompileWarningHook on_compile_warning(CompileWarningHook hook);
-void               tell_warnings(const Diagnostics& records);
+// Gives the warnings among the records to `warn` (base/warning.h).
+void tell_warnings(const Diagnostics& records);
 
 using CompilationError  = CompileError;
 using NotSupportedError = CompileError;

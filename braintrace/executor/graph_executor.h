@@ -16,7 +16,7 @@ class ETraceGraphExecutor {
   explicit ETraceGraphExecutor(Module& model, CompileOptions options = {}) : model_(&model), options_(options) {}
 
   // Finds groups and relations from the types of one step's inputs. A second call does nothing.
-  // Warnings of the compiler go to the hook of on_compile_warning.
+  // Warnings of the compiler go to stderr or to the hook of set_warning_hook.
   void compile_graph(const StepInputs& inputs);
 
   // One step of the model, as the compiler sees it; the states it writes are stored.

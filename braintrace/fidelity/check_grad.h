@@ -6,8 +6,9 @@
 //   exact RTRL           Σ_t of its gradients, step by step
 //   rules                the same for D_RTRL and others: how far off, and why
 //
-//   auto check = bt::check_grad(model, [&](const bt::Tensor& y, int64_t t) { return bt::mean(bt::square(y - …)); },
-//   xs); fmt::print("{}", check.text()); return check.passed() ? 0 : 1;
+//   auto loss  = [&](const bt::Tensor& y, int64_t t) { return mean(square(y - target[t])); };
+//   auto check = bt::check_grad(model, loss, xs);
+//   fmt::print("{}", check.text());
 #pragma once
 
 #include <cstdint>
