@@ -10,7 +10,7 @@ TEST(CText, strings_hold_any_bytes) {
   EXPECT_EQ(c_string("a b"), "\"a b\"");
   EXPECT_EQ(c_string("x\", 0), system(\"y"), R"("x\", 0), system(\"y")");
   EXPECT_EQ(c_string("\\\n\x1b\xff"), R"("\\\012\033\377")");
-  EXPECT_EQ(c_string("??/"), R"("\?\?/")");
+  EXPECT_EQ(c_string("?\?/"), R"("\?\?/")");
 }
 
 TEST(CText, comments_do_not_end_early) {
