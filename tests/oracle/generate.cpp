@@ -305,7 +305,7 @@ class Generator {
     };
     for (int s = 0; on.outside && s < static_cast<int>(m.states.size()); ++s) {
       if (dice.chance(0.12)) term(set_node[s]);
-      if (dice.chance(0.15) && old_node[s] >= 0) term(add(Kind::Old, {}, m.states[s].shape, true, s));
+      if (dice.chance(0.15) && reads_old(m, s)) term(add(Kind::Old, {}, m.states[s].shape, true, s));
     }
   }
 

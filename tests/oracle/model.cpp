@@ -40,6 +40,17 @@ std::string to_text(const Model& m) {
   return out;
 }
 
+bool reads_old(const Model& m, int state) {
+  std::vector<bool> depends(m.nodes.size());
+  for (int n = 0; n < m.outside; ++n) {
+    const Node& node = m.nodes[n];
+    depends[n]       = node.kind == Kind::Old && node.index == state;
+    for (int a : node.in) depends[n] = depends[n] || depends[a];
+    if (depends[n] && (node.kind == Kind::Set || node.kind == Kind::Output)) return true;
+  }
+  return false;
+}
+
 Data data_of(const Model& m) {
   Dice       dice(m.seed * 7919 + 13);
   const auto normal = [&](int64_t n, double scale) {

@@ -91,6 +91,9 @@ inline bool is_trainable(Kind k) { return k >= Kind::Matmul && k <= Kind::Elemen
 inline bool is_product(Kind k) { return k >= Kind::Dot && k < Kind::ElementWise; }
 inline bool reads_x(Kind k) { return k >= Kind::Matmul && k < Kind::ElementWise; }
 
+// Whether the output or a new state depends on the old value of a state: a value that goes nowhere is not read.
+bool reads_old(const Model& model, int state);
+
 // The model line by line.
 std::string to_text(const Model& model);
 

@@ -17,8 +17,6 @@ namespace braintrace::oracle {
 
 namespace {
 
-const Features features{.outside = false, .made = false};
-
 std::string show(const Model& m, const Setting& s, const Verdict& v) {
   return to_text(s) + ": " + v.where + "\n" + to_text(m);
 }
@@ -28,9 +26,8 @@ struct Seen {
   int leaves = 0, live = 0, trials = 0;
 };
 void check(uint64_t seed, const Setting& s, double tolerance, Seen& seen) {
-  const Model m = random_model(seed, features);
+  const Model m = random_model(seed);
   if (!applies(s, m)) return;
-  if (s.form == Form::Driver && (s.rule == RuleKind::EPropFeedback || s.rule == RuleKind::EPropOutputFeedback)) return;
   const Data    data = data_of(m);
   const Verdict v    = compare(by_library(m, data, s), by_definition(m, data, s));
   EXPECT_LT(v.worst, tolerance) << show(m, s, v);
@@ -75,8 +72,8 @@ TEST(Oracle, ModelsRunInHalfPrecision) {
   for (const DType dtype : {DType::BF16, DType::F16})
     for (uint64_t seed = 300; seed < 308; ++seed) {
       const Setting s{static_cast<RuleKind>(seed % 10), seed % 2 == 0 ? Form::Step : Form::Driver, false, dtype};
-      const Model   m = random_model(seed, features);
-      if (!applies(s, m) || s.rule == RuleKind::EPropOutputFeedback) continue;
+      const Model   m = random_model(seed);
+      if (!applies(s, m)) continue;
       const Data data = data_of(m);
       EXPECT_TRUE(std::isfinite(compare(by_library(m, data, s), by_definition(m, data, s)).worst)) << to_text(m);
     }
@@ -92,7 +89,7 @@ TEST(Oracle, EveryQuantityCounts) {
                                              {Sabotage::Chain, RuleKind::OSTL, Form::Step}}) {
     int noticed = 0;
     for (uint64_t seed = 1; seed <= 40 && noticed < 2; ++seed) {
-      const Model m = random_model(seed, features);
+      const Model m = random_model(seed);
       if (m.steps < 3) continue;
       const Data    data = data_of(m);
       const Setting s{rule, form};
@@ -109,7 +106,7 @@ TEST(Oracle, EveryQuantityCounts) {
 // What holds among the definitions themselves.
 TEST(Oracle, KeepsItsLaws) {
   for (uint64_t seed = 1; seed <= 30; ++seed) {
-    const Model   m    = random_model(seed, features);
+    const Model   m    = random_model(seed);
     const Data    data = data_of(m);
     const Oracle  oracle(m, data, false);
     const Sizes   ones(static_cast<size_t>(m.steps), 1);
@@ -126,7 +123,7 @@ TEST(Oracle, KeepsItsLaws) {
 TEST(Oracle, ExactGradientsAreSlopes) {
   int tried = 0;
   for (uint64_t seed = 1; seed <= 60; ++seed) {
-    const Model m = random_model(seed, features);
+    const Model m = random_model(seed);
     if (std::any_of(m.nodes.begin(), m.nodes.end(), [](const Node& n) {
           return n.kind == Kind::Spike || n.kind == Kind::Stop || n.kind == Kind::Select;
         }))

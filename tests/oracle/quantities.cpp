@@ -51,8 +51,8 @@ std::vector<bool> Oracle::reach(int from, bool through_products, int group) cons
 // States of one shape belong together where the old value of one reaches the new value of the other.
 void Oracle::find_groups() {
   group_of_.assign(m_.states.size(), -1);
-  for (const Node& n : m_.nodes)
-    if (n.kind == Kind::Old) group_of_[n.index] = n.index;
+  for (int s = 0; s < static_cast<int>(m_.states.size()); ++s)
+    if (reads_old(m_, s)) group_of_[s] = s;
   const auto join = [&](int a, int b) {
     const int from = std::max(group_of_[a], group_of_[b]), to = std::min(group_of_[a], group_of_[b]);
     std::replace(group_of_.begin(), group_of_.end(), from, to);

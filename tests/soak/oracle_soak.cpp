@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random models by the thousand: every rule and form against its definition. A mismatch is printed with its seed and
-// the smallest setting that shows it.
+// Random models by the thousand: every rule in one of its forms, for a single model in all of them, against its
+// definition. A mismatch is printed with its model and seed.
 //
 //   soak_oracle [MODELS [FIRST_SEED [without FEATURE…]]]       features: those of tests/oracle/generate.h
 #include <cstdlib>
@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
     for (int r = 0; r < num_rules; ++r)
       for (const Form form : {Form::Step, Form::Driver, Form::Window}) {
         const Setting s{static_cast<RuleKind>(r), form};
-        if ((models > 1 && (seed + r * 3 + static_cast<int>(form)) % 3 != 0) || !applies(s, m)) continue;
+        if ((models > 1 && (seed + r + static_cast<int>(form)) % 3 != 0) || !applies(s, m)) continue;
         ++trials;
         std::string problem;
         try {
