@@ -206,6 +206,23 @@ TEST(Hypernetworks, TheOperationDecides) {
   }
 }
 
+// h ← 0.7 h + tanh(x W) + y with y = c V and W made of y: V reaches the state along two ways, each counted once.
+TEST(Hypernetworks, AWeightMayAlsoDriveTheState) {
+  Hyper        both(made_by_matmul);
+  const auto   h = both.cell->hidden("both", {6});
+  const auto   V = both.cell->params()[0].second;
+  const Tensor c = normal({DType::F64, {1, 2}}, 6), k = normal({DType::F64, {2, 6}}, 7);
+  both.cell->step = [=](const Tensor& x) {
+    const Tensor y = matmul(c, V.value());
+    h.set(0.7 * h.value() + tanh(matmul(x, tanh(y) * k)) + reshape(y, {6}));
+    return h.value();
+  };
+  init_all_states(*both.cell);
+  EXPECT_LT(gap(both.learned(), both.whole()), exact);
+  EXPECT_LT(gap(both.learned({5}), both.whole()), exact);
+  EXPECT_LT(gap(both.learned({2, 3}), both.whole()), exact);
+}
+
 // ---- inputs
 
 TEST(Inputs, HaveTheSameStepGradientUnderRulesWithTraces) {
