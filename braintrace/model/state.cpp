@@ -96,10 +96,11 @@ Type State::type(const std::string& leaf) const {
 }
 
 void State::check_alive() const {
-  require(cell_->home == 0,
-          "{} ({}) was made inside a traced function and ended with it.\n"
-          "  Make a state that is to last before the call of jit, grad, vmap or a loop.",
-          place(), name_of(kind()));
+  if (cell_->home == 0) return;  // as nearly always: no words are made
+  fail(
+      "{} ({}) was made inside a traced function and ended with it.\n"
+      "  Make a state that is to last before the call of jit, grad, vmap or a loop.",
+      place(), name_of(kind()));
 }
 
 const Tensor& State::stored(const std::string& name) const {
