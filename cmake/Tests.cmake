@@ -94,7 +94,11 @@ if("unit" IN_LIST BRAINTRACE_TESTS)
   if(EXISTS ${comma_locale}/LC_NUMERIC)
     foreach(suite base ir io export data advise all_codegen)
       if(TARGET test_${suite})
-        add_test(NAME comma_${suite} COMMAND ${bt_launcher} $<TARGET_FILE:test_${suite}>)
+        set(only "*")
+        if(suite STREQUAL "all_codegen") # the others write no further kinds of text
+          set(only "EmittedText.*:CompiledFiles.*:CompiledFunctions.*")
+        endif()
+        add_test(NAME comma_${suite} COMMAND ${bt_launcher} $<TARGET_FILE:test_${suite}> --gtest_filter=${only})
         set_tests_properties(comma_${suite} PROPERTIES DEPENDS ${suite} ENVIRONMENT
                              "BRAINTRACE_BACKEND=reference;BRAINTRACE_CACHE_DIR=${PROJECT_BINARY_DIR}/compiled;\
 LOCPATH=${PROJECT_BINARY_DIR}/locale;BRAINTRACE_TEST_LOCALE=de_DE.UTF-8;LANGUAGE=en;ASAN_OPTIONS=detect_leaks=0")
