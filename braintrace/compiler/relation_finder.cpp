@@ -31,6 +31,21 @@ bool RelationFinder::ends_chain(const Eqn& e) const {
   return !options.as_reference && is_plain_product(*e.op);
 }
 
+bool RelationFinder::passes_varying(Var operand) const {
+  Vars          queue{operand};
+  std::set<Var> seen{operand};
+  for (size_t i = 0; i < queue.size(); ++i) {
+    const int32_t e = flow.producer[queue[i]];
+    if (e < 0) continue;
+    const Eqn& made_by = flow.program.eqns[e];
+    if (made_by.op->etp && ends_chain(made_by)) return true;
+    if (ends_chain(made_by)) continue;
+    for (Var in : made_by.in)
+      if (seen.insert(in).second) queue.push_back(in);
+  }
+  return false;
+}
+
 bool RelationFinder::blocks(const Eqn& e) const {
   return options.as_reference ? is_mixing_etp(*e.op) : flow.is_product(e);
 }
@@ -62,7 +77,8 @@ void RelationFinder::record(DiagnosticKind kind, DiagnosticLevel level, const Hi
 
 Trainable RelationFinder::trainable(const EtpWeight& w, int index, Var operand) const {
   Trainable     t{std::string(w.key), index, operand, w.operand, {}, {}, {}};
-  const auto    ends = [this](const Eqn& e) { return ends_chain(e); };
+  const bool    alone = passes_varying(operand);
+  const auto    ends  = [&](const Eqn& e) { return ends_chain(e) || (alone && e.op->etp); };
   Vars          queue{operand}, leaves;
   std::set<Var> seen{operand};
   for (size_t i = 0; i < queue.size(); ++i) {

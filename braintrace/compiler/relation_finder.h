@@ -37,6 +37,8 @@ struct RelationFinder {
   // No chain passes a plain product (the operation decides: what it reads has no trace), nor a trainable operation
   // whose result changes from step to step (a trace of its result says nothing about its weight).
   bool ends_chain(const Eqn& e) const;
+  // The operand is made by such an operation; its chain then passes no trainable operation at all.
+  bool passes_varying(Var operand) const;
 };
 
 // Fills r.connections as braintrace 0.2.6 would; false, with the reason recorded, when it excludes the weight.

@@ -21,6 +21,10 @@ namespace {
 Tensor last_row(const Tensor& t) { return row(t, t.shape()[0] - 1); }
 Tensor but_last_row(const Tensor& t) { return slice_axis(t, 0, 0, t.shape()[0] - 1); }
 
+bool passes_trainable(const Region& chain) {
+  return std::any_of(chain.program.eqns.begin(), chain.program.eqns.end(), [](const Eqn& e) { return e.op->etp; });
+}
+
 }  // namespace
 
 std::vector<TraceSite> trace_sites(const ETraceGraph& graph) {
@@ -194,8 +198,8 @@ Tensor Step::old_credit(const HiddenGroup& g, const Tensors& ct) const {
 void Step::pull_future(int group, const Tensor& F, Tensors& leaf_gradients) const {
   const HiddenGroup& g = graph_.hidden_groups[group];
   // Operands of trainable operations become inputs of their own, so that a weight which a plain operation reads too is
-  // followed from the trainable one only. An operand made by another trainable operation is followed further: there the
-  // input is what is added to it.
+  // followed from the trainable one only. An operand made by another trainable operation is followed further, unless
+  // its chain passes that operation and so says all about it: the input is then what is added to it.
   struct Use {
     int relation, trainable;
   };
@@ -215,8 +219,9 @@ void Step::pull_future(int group, const Tensor& F, Tensors& leaf_gradients) cons
       uses.push_back({static_cast<int>(r), static_cast<int>(k)});
       from.push_back(split.add_value(split.type(v)));
       split.args.push_back(from.back());
-      Var& read = split.eqns[relation.eqn].in[relation.trainables[k].slot];
-      if (std::find(made.begin(), made.end(), v) == made.end()) {
+      Var&       read    = split.eqns[relation.eqn].in[relation.trainables[k].slot];
+      const bool is_made = std::find(made.begin(), made.end(), v) != made.end();
+      if (!is_made || passes_trainable(relation.trainables[k].chain)) {
         operands.push_back(values_[v]);
         read = from.back();
       } else {

@@ -135,7 +135,7 @@ TEST(Tasks, EveryClassIsAsked) {
 
 TEST(Tasks, WrongDescriptionsAreRefused) {
   expect_refused("[1]", {"task", "object", "[1]"});
-  expect_refused("{", {"task", "not valid JSON"});
+  expect_refused("{", {"task", "not JSON"});
   expect_refused(R"({"lag": 3})", {"task.type", "copy"});
   expect_refused(R"({"type": "copi"})", {"task.type", "'copi'", "did you mean 'copy'"});
   expect_refused(R"({"type": "copy", "lagg": 3})", {"task.lagg", "did you mean 'lag'", "lag = 10"});

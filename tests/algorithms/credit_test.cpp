@@ -206,7 +206,8 @@ TEST(Hypernetworks, TheOperationDecides) {
   }
 }
 
-// h ← 0.7 h + tanh(x W) + y with y = c V and W made of y: V reaches the state along two ways, each counted once.
+// h ← 0.7 h + tanh(x W) + y with y = c V and W made of y: V reaches the state along two ways, each counted once. Where
+// W is also made of a product of the input, only windows follow V through it.
 TEST(Hypernetworks, AWeightMayAlsoDriveTheState) {
   Hyper        both(made_by_matmul);
   const auto   h = both.cell->hidden("both", {6});
@@ -221,6 +222,14 @@ TEST(Hypernetworks, AWeightMayAlsoDriveTheState) {
   EXPECT_LT(gap(both.learned(), both.whole()), exact);
   EXPECT_LT(gap(both.learned({5}), both.whole()), exact);
   EXPECT_LT(gap(both.learned({2, 3}), both.whole()), exact);
+
+  const auto U    = both.cell->param("U", {2, 6});
+  both.cell->step = [=](const Tensor& x) {
+    const Tensor y = matmul(c, V.value()), z = matmul(expand_dims(x, 0), U.value());
+    h.set(0.7 * h.value() + tanh(matmul(x, tanh(y) * k + z)) + reshape(y, {6}));
+    return h.value();
+  };
+  EXPECT_LT(gap(both.learned({5}), both.whole()), exact);
 }
 
 // ---- inputs

@@ -143,7 +143,6 @@ else:
 refused(["gru", "--rule", "d_rtlr"], "did you mean 'd_rtrl'")
 refused(["gru", "--rule", "BPTT"], "whole sequence", "D_RTRL")
 refused(["gru", "--rule", "ThreeFactor"], "more than a loss")
-refused(["gru", "--rule", "ES_D_RTRL"], "decay")
 refused(["gru", "--optimizer", "adm"], "did you mean 'adam'")
 refused(["gru", "--loss", "mae"], "Known: mse, cross_entropy")
 refused(["gru", "--dtype", "f16"], "f32 or f64")

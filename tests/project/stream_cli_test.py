@@ -78,7 +78,7 @@ assert out[0]["class"] == max(range(3), key=lambda c: out[0]["prediction"][c])
 
 # Bad records are refused with their number, the others go on; --strict ends.
 BAD = {'{"x": [1]}': "1 input value(s), the model takes 2", '{"x": [1, 2], "y": [1, 2]}': "2 target value(s)",
-       '{"x": [1, 2': "not a JSON object", '{"x": [1, "a"]}': "expected numbers", '{"z": 1}': 'no field "z"',
+       '{"x": [1, 2': "at x[2]: this is not JSON", '{"x": [1, "a"]}': "expected numbers", '{"z": 1}': 'no field "z"',
        "1,2,x": "field 3 is 'x'", "1,nan,0": "field 2 is 'nan'", "1,2,3,4": "4 fields", "1": "1 fields", '{"y": [1]}': '"x" is missing',
        '{"x": [1, 2], "y": [' + "0," * 50 + "0]}": "longer than 100 bytes"}
 for bad, message in BAD.items():

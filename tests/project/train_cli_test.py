@@ -165,7 +165,7 @@ expect(["train", config("e", model={"type": "gru", "n_in": 4, "n_rec": 5})], 2, 
 expect(["train", CONFIG, "--set", "optimizer.learning_rate=1"], 2, err="config.optimizer.learning_rate")
 expect(train(""), 2, err="config.output: the name of the folder is empty")
 (FOLDER / "twice.json").write_text(CONFIG.read_text()[:-1] + ', "steps": 3}')
-expect(["train", FOLDER / "twice.json"], 2, err="twice.json: the field 'steps' is given twice")
+expect(["train", FOLDER / "twice.json"], 2, err="twice.json: at steps: the field 'steps' is given twice")
 assert not (FOLDER / "runs").exists()  # nothing starts before all is right
 
 shutil.rmtree(FOLDER)
