@@ -138,7 +138,9 @@ TEST(Surroundings, MayReadOutAndTouchStatesInAnyOrder) {
     const Difference d   = difference(got.grads, want);
     EXPECT_LT(d.worst, exact) << rule << d.leaf;
     EXPECT_GT(d.weakest, 1e-4) << rule;
-    if (rule == "rtrl") EXPECT_LT(gap(want, stepped(*model, false)), 1e-10);
+    if (rule == "rtrl") {
+      EXPECT_LT(gap(want, stepped(*model, false)), 1e-10);
+    }
   }
 }
 
