@@ -40,7 +40,9 @@ TEST(Executor, GivesTheQuantitiesOfAStep) {
   // One on the output is one on the state.
   const Tensors L = step->pull({ones({3}, DType::F64), Tensor()}).L;
   EXPECT_LT(max(abs(L[0] - 1)).item(), 1e-15);
-  EXPECT_NE(error_of([&] { executor.solve_h2w_h2h_jacobian({zeros({3}, DType::F64)}); }).find("input 0 is f64[3], compile_graph was given f64[2]"),
+  EXPECT_NE(error_of([&] {
+              executor.solve_h2w_h2h_jacobian({zeros({3}, DType::F64)});
+            }).find("input 0 is f64[3], compile_graph was given f64[2]"),
             std::string::npos);
   EXPECT_NE(executor.show_graph().find("hidden groups"), std::string::npos);
   EXPECT_EQ(executor.path_to_states().size(), model->states().size());
