@@ -31,19 +31,24 @@ bool RelationFinder::ends_chain(const Eqn& e) const {
   return !options.as_reference && is_plain_product(*e.op);
 }
 
-bool RelationFinder::passes_varying(Var operand) const {
-  Vars          queue{operand};
+Vars RelationFinder::behind(Var operand, const std::function<bool(const Eqn&)>& ends) const {
+  Vars          found{operand};
   std::set<Var> seen{operand};
-  for (size_t i = 0; i < queue.size(); ++i) {
-    const int32_t e = flow.producer[queue[i]];
-    if (e < 0) continue;
-    const Eqn& made_by = flow.program.eqns[e];
-    if (made_by.op->etp && ends_chain(made_by)) return true;
-    if (ends_chain(made_by)) continue;
-    for (Var in : made_by.in)
-      if (seen.insert(in).second) queue.push_back(in);
+  for (size_t i = 0; i < found.size(); ++i) {
+    const int32_t e = flow.producer[found[i]];
+    if (e < 0 || ends(flow.program.eqns[e])) continue;
+    for (Var in : flow.program.eqns[e].in)
+      if (seen.insert(in).second) found.push_back(in);
   }
-  return false;
+  return found;
+}
+
+bool RelationFinder::passes_varying(Var operand) const {
+  const Vars values = behind(operand, [this](const Eqn& e) { return ends_chain(e); });
+  return std::any_of(values.begin(), values.end(), [this](Var v) {
+    const int32_t e = flow.producer[v];
+    return e >= 0 && flow.program.eqns[e].op->etp && ends_chain(flow.program.eqns[e]);
+  });
 }
 
 bool RelationFinder::blocks(const Eqn& e) const {
@@ -76,18 +81,12 @@ void RelationFinder::record(DiagnosticKind kind, DiagnosticLevel level, const Hi
 }
 
 Trainable RelationFinder::trainable(const EtpWeight& w, int index, Var operand) const {
-  Trainable     t{std::string(w.key), index, operand, w.operand, {}, {}, {}};
-  const bool    alone = passes_varying(operand);
-  const auto    ends  = [&](const Eqn& e) { return ends_chain(e) || (alone && e.op->etp); };
-  Vars          queue{operand}, leaves;
-  std::set<Var> seen{operand};
-  for (size_t i = 0; i < queue.size(); ++i) {
-    if (weight_of[queue[i]] >= 0) t.leaves.push_back(weight_of[queue[i]]);
-    const int32_t e = flow.producer[queue[i]];
-    if (e < 0 || ends(flow.program.eqns[e])) continue;
-    for (Var in : flow.program.eqns[e].in)
-      if (seen.insert(in).second) queue.push_back(in);
-  }
+  Trainable  t{std::string(w.key), index, operand, w.operand, {}, {}, {}};
+  const bool alone = passes_varying(operand);
+  const auto ends  = [&](const Eqn& e) { return ends_chain(e) || (alone && e.op->etp); };
+  Vars       leaves;
+  for (Var v : behind(operand, ends))
+    if (weight_of[v] >= 0) t.leaves.push_back(weight_of[v]);
   if (options.as_reference && t.leaves.size() > 1) t.leaves.resize(1);  // the first parameter met wins
   std::sort(t.leaves.begin(), t.leaves.end());
   for (int l : t.leaves) leaves.push_back(info.weights[l].var);

@@ -2,6 +2,8 @@
 // What the two ways of finding relations share: ours (relations.cpp) and the reference's (reference_relations.cpp).
 #pragma once
 
+#include <functional>
+
 #include "braintrace/compiler/graph.h"
 
 namespace braintrace {
@@ -37,6 +39,8 @@ struct RelationFinder {
   // No chain passes a plain product (the operation decides: what it reads has no trace), nor a trainable operation
   // whose result changes from step to step (a trace of its result says nothing about its weight).
   bool ends_chain(const Eqn& e) const;
+  // The values that an operand is made of, itself among them, up to the equations that end the walk.
+  Vars behind(Var operand, const std::function<bool(const Eqn&)>& ends) const;
   // The operand is made by such an operation; its chain then passes no trainable operation at all.
   bool passes_varying(Var operand) const;
 };
