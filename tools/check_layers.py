@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Fails when an include in braintrace/ leaves the layers allowed by layers.txt.  Usage: check_layers.py [ROOT]"""
+"""Fails when an include in braintrace/ leaves the layers allowed by layers.txt, or when layers.txt names a layer that
+is not included.  Usage: check_layers.py [ROOT]"""
 import pathlib
 import re
 import sys
@@ -35,6 +36,7 @@ def problems(root, allowed):
     files = sorted((root / "braintrace").rglob("*"))
     if not files:
         yield f"{root} has no sources in braintrace/"
+    unused = {layer: below - {layer} for layer, below in allowed.items()}
     for file in files:
         path = file.relative_to(root).as_posix()
         if file.suffix not in {".h", ".cpp", ".cu"} or path.endswith("_test.cpp") or path == "braintrace/braintrace.h":
@@ -46,8 +48,15 @@ def problems(root, allowed):
         code = TEXT.sub(lambda match: "\n" * match[0].count("\n"), file.read_text())
         for number, line in enumerate(code.splitlines(), 1):
             match = INCLUDE.match(line)
-            if match and (not match[1].startswith("braintrace/") or layer_of(match[1], allowed) not in allowed[layer]):
+            if not match:
+                continue
+            included = layer_of(match[1], allowed) if match[1].startswith("braintrace/") else None
+            unused[layer].discard(included)
+            if included not in allowed[layer]:
                 yield f"{path}:{number}: {layer} may not include {match[1]}; allowed: {' '.join(sorted(allowed[layer]))}"
+    for layer, names in unused.items():
+        if names:
+            yield f"tools/layers.txt: {layer} includes nothing of {' '.join(sorted(names))}; take it out of its line"
 
 
 def main():

@@ -10,7 +10,7 @@
 #include "braintrace/codegen/fuse.h"
 #include "braintrace/codegen/lower.h"
 #include "braintrace/control/scan_parts.h"
-#include "braintrace/model/functions.h"
+#include "braintrace/functions/functions.h"
 #include "braintrace/ops/contract.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/reduce.h"

@@ -2,7 +2,7 @@
 #include "braintrace/algorithms/dni.h"
 
 #include "braintrace/algorithms/group_values.h"
-#include "braintrace/model/functions.h"
+#include "braintrace/functions/functions.h"
 #include "braintrace/ops/contract.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"

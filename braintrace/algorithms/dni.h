@@ -6,7 +6,7 @@
 #include "braintrace/algorithms/learner.h"
 #include "braintrace/algorithms/param_dim.h"
 #include "braintrace/base/default_float.h"
-#include "braintrace/model/gradients.h"
+#include "braintrace/functions/gradients.h"
 
 namespace braintrace {
 

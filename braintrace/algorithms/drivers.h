@@ -14,8 +14,8 @@
 #include <functional>
 
 #include "braintrace/algorithms/learner.h"
-#include "braintrace/model/call.h"
-#include "braintrace/model/gradients.h"
+#include "braintrace/functions/call.h"
+#include "braintrace/functions/gradients.h"
 
 namespace braintrace {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/algorithms/etrace_vmap.h"
 
-#include "braintrace/model/vmap.h"
+#include "braintrace/functions/vmap.h"
 #include "braintrace/ops/move.h"
 
 namespace braintrace {

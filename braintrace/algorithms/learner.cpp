@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "braintrace/compiler/report.h"
 #include "braintrace/control/custom.h"
 #include "braintrace/ops/copy.h"
 #include "braintrace/ops/math.h"

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "braintrace/algorithms/blocks.h"
-#include "braintrace/compiler/report.h"
+#include "braintrace/compiler/trace_type.h"
 #include "braintrace/control/nested.h"
 #include "braintrace/etp/factored.h"
 #include "braintrace/ops/families.h"

@@ -3,7 +3,7 @@
 
 #include "braintrace/algorithms/drivers.h"
 #include "braintrace/algorithms/usual_options.h"
-#include "braintrace/model/functions.h"
+#include "braintrace/functions/functions.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/reduce.h"
 

@@ -9,8 +9,8 @@
 #include <memory>
 
 #include "braintrace/algorithms/learner.h"
+#include "braintrace/functions/gradients.h"
 #include "braintrace/model/frame.h"
-#include "braintrace/model/gradients.h"
 #include "braintrace/nn/optim.h"
 
 namespace braintrace::bench {

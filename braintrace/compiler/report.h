@@ -51,14 +51,6 @@ class CompilationReport {
 
 std::string show_graph(const ETraceGraph& graph);  // the report at level 1
 
-// The operation at the group it feeds: what the shape of a trace follows from. One that does not mix positions has the
-// positions of the group, and its weights lie there as its result does.
-EtpCall call_at_group(const HiddenParamOpRelation& relation, const Connection& connection, const HiddenGroup& group);
-
-// Memory of one trace of D-RTRL: the weight's trace axes and the states of the group.
-Type trace_type(const HiddenParamOpRelation& relation, const Connection& connection, const Trainable& trainable,
-                const HiddenGroup& group);
-
 std::string human_bytes(int64_t bytes);  // 1.5 kB
 
 }  // namespace braintrace

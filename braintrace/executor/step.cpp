@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "braintrace/compiler/report.h"
+#include "braintrace/compiler/trace_type.h"
 #include "braintrace/control/scan.h"
 #include "braintrace/executor/check_finite.h"
 #include "braintrace/ops/families.h"

@@ -13,7 +13,7 @@
 #include "braintrace/fidelity/finite_difference.h"
 #include "braintrace/fidelity/in_double.h"
 #include "braintrace/fidelity/workload.h"
-#include "braintrace/model/functions.h"
+#include "braintrace/functions/functions.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/ops/random.h"

@@ -8,7 +8,7 @@
 #include "braintrace/algorithms/usual_options.h"
 #include "braintrace/fidelity/fidelity.h"
 #include "braintrace/fidelity/workload.h"
-#include "braintrace/model/functions.h"
+#include "braintrace/functions/functions.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/ops/random.h"

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "braintrace/model/gradients.h"
+#include "braintrace/functions/gradients.h"
 #include "braintrace/runtime/values.h"
 
 namespace braintrace {

@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "braintrace/functions/functions.h"
 #include "braintrace/model/environment.h"
-#include "braintrace/model/functions.h"
 #include "braintrace/nn/conv.h"
 #include "braintrace/nn/embedding.h"
 #include "braintrace/nn/factored.h"

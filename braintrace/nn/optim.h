@@ -15,7 +15,7 @@
 // Everything the method remembers lies in states, so updates may be part of a jitted step, and checkpoints hold them.
 #pragma once
 
-#include "braintrace/model/gradients.h"
+#include "braintrace/functions/gradients.h"
 #include "braintrace/model/module.h"
 #include "braintrace/nn/schedule.h"
 

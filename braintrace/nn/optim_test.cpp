@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "braintrace/model/functions.h"
+#include "braintrace/functions/functions.h"
 #include "tests/support/error_of.h"
 #include "tests/support/near.h"
 

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "braintrace/functions/functions.h"
 #include "braintrace/model/environment.h"
-#include "braintrace/model/functions.h"
 #include "braintrace/nn/neuron.h"
 #include "braintrace/nn/refractory.h"
 #include "braintrace/nn/synapse.h"

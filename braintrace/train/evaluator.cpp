@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "braintrace/functions/functions.h"
+#include "braintrace/functions/loops.h"
 #include "braintrace/model/environment.h"
-#include "braintrace/model/functions.h"
-#include "braintrace/model/loops.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/ops/reduce.h"

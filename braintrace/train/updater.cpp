@@ -3,8 +3,8 @@
 
 #include "braintrace/algorithms/group_values.h"
 #include "braintrace/algorithms/three_factor.h"
-#include "braintrace/model/functions.h"
-#include "braintrace/model/loops.h"
+#include "braintrace/functions/functions.h"
+#include "braintrace/functions/loops.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/ops/reduce.h"

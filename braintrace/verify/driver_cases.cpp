@@ -3,7 +3,7 @@
 #include "braintrace/algorithms/compile.h"
 #include "braintrace/algorithms/drivers.h"
 #include "braintrace/algorithms/etrace_vmap.h"
-#include "braintrace/model/functions.h"
+#include "braintrace/functions/functions.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/ops/reduce.h"
 #include "braintrace/verify/recorded_run.h"

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "braintrace/algorithms/bptt.h"
-#include "braintrace/model/functions.h"
-#include "braintrace/model/loops.h"
+#include "braintrace/functions/functions.h"
+#include "braintrace/functions/loops.h"
 #include "braintrace/nn/loss.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"

@@ -15,7 +15,7 @@
 #include "braintrace/etp/grouped.h"
 #include "braintrace/etp/lora.h"
 #include "braintrace/etp/sparse.h"
-#include "braintrace/model/functions.h"
+#include "braintrace/functions/functions.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/ops/reduce.h"

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "braintrace/algorithms/etrace_vmap.h"
-#include "braintrace/model/gradients.h"
+#include "braintrace/functions/gradients.h"
 #include "braintrace/verify/case.h"
 
 namespace braintrace::golden {

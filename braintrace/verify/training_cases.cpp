@@ -2,8 +2,8 @@
 // Training cases: short runs of Adam, with the first gradients and parameters and the curve of losses.
 #include "braintrace/algorithms/compile.h"
 #include "braintrace/algorithms/etrace_vmap.h"
-#include "braintrace/model/functions.h"
-#include "braintrace/model/loops.h"
+#include "braintrace/functions/functions.h"
+#include "braintrace/functions/loops.h"
 #include "braintrace/nn/loss.h"
 #include "braintrace/nn/optim.h"
 #include "braintrace/ops/math.h"

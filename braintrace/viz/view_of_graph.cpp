@@ -9,6 +9,7 @@
 #include <set>
 
 #include "braintrace/compiler/report.h"
+#include "braintrace/compiler/trace_type.h"
 #include "braintrace/viz/graph_view.h"
 
 namespace braintrace {

@@ -9,7 +9,7 @@
 #include "braintrace/algorithms/drivers.h"
 #include "braintrace/algorithms/e_prop.h"
 #include "braintrace/algorithms/es_d_rtrl.h"
-#include "braintrace/model/loops.h"
+#include "braintrace/functions/loops.h"
 #include "braintrace/zoo/cell.h"
 #include "tests/algorithms/support.h"
 #include "tests/support/error_of.h"

@@ -13,7 +13,7 @@
 #include "braintrace/compiler/report.h"
 #include "braintrace/etp/dense.h"
 #include "braintrace/etp/element_wise.h"
-#include "braintrace/model/loops.h"
+#include "braintrace/functions/loops.h"
 #include "braintrace/nn/neuron.h"
 #include "braintrace/ops/contract.h"
 #include "braintrace/ops/families.h"

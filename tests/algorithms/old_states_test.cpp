@@ -7,7 +7,7 @@
 #include "braintrace/algorithms/drivers.h"
 #include "braintrace/algorithms/etrace_vmap.h"
 #include "braintrace/etp/dense.h"
-#include "braintrace/model/loops.h"
+#include "braintrace/functions/loops.h"
 #include "braintrace/zoo/cell.h"
 #include "tests/algorithms/credit.h"
 #include "tests/support/error_of.h"

@@ -10,8 +10,8 @@
 #include <nlohmann/json.hpp>
 
 #include "braintrace/algorithms/learner.h"
+#include "braintrace/functions/functions.h"
 #include "braintrace/model/environment.h"
-#include "braintrace/model/functions.h"
 #include "braintrace/model/random_stream.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"

@@ -12,9 +12,9 @@
 #include <gtest/gtest.h>
 
 #include "braintrace/codegen/emit.h"
+#include "braintrace/functions/loops.h"
 #include "braintrace/ir/builder.h"
 #include "braintrace/model/frame.h"
-#include "braintrace/model/loops.h"
 #include "braintrace/ops/contract.h"
 #include "braintrace/ops/elementary.h"
 #include "braintrace/ops/index.h"

@@ -2,8 +2,8 @@
 // Loops over time inside loops over time.
 #include <gtest/gtest.h>
 
+#include "braintrace/functions/loops.h"
 #include "braintrace/ir/builder.h"
-#include "braintrace/model/loops.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 #include "tests/codegen/agreement.h"

@@ -5,8 +5,8 @@
 
 #include "braintrace/base/rng.h"
 #include "braintrace/codegen/emit.h"
+#include "braintrace/functions/loops.h"
 #include "braintrace/ir/builder.h"
-#include "braintrace/model/loops.h"
 #include "braintrace/ops/contract.h"
 #include "braintrace/ops/elementary.h"
 #include "braintrace/ops/index_walk.h"

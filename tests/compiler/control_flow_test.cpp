@@ -12,7 +12,7 @@
 #include "braintrace/control/scan.h"
 #include "braintrace/control/while.h"
 #include "braintrace/etp/dense.h"
-#include "braintrace/model/functions.h"
+#include "braintrace/functions/functions.h"
 #include "braintrace/ops/compare.h"
 #include "braintrace/ops/contract.h"
 #include "braintrace/ops/math.h"

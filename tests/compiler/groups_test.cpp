@@ -7,7 +7,7 @@
 #include "braintrace/compiler/report.h"
 #include "braintrace/control/while.h"
 #include "braintrace/etp/dense.h"
-#include "braintrace/model/functions.h"
+#include "braintrace/functions/functions.h"
 #include "braintrace/nn/rnn.h"
 #include "braintrace/ops/compare.h"
 #include "braintrace/ops/contract.h"

@@ -10,7 +10,7 @@
 #include "braintrace/etp/conv.h"
 #include "braintrace/etp/dense.h"
 #include "braintrace/etp/element_wise.h"
-#include "braintrace/model/functions.h"
+#include "braintrace/functions/functions.h"
 #include "braintrace/nn/linear.h"
 #include "braintrace/nn/rnn.h"
 #include "braintrace/ops/contract.h"

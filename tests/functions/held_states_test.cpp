@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // States that a jitted function reads and writes stay with it; nobody must see that in their values.
-#include "braintrace/model/held_states.h"
+#include "braintrace/functions/held_states.h"
 
 #include <cstdlib>
 #include <functional>

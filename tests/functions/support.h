@@ -6,9 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include "braintrace/functions/functions.h"
+#include "braintrace/functions/loops.h"
 #include "braintrace/model/environment.h"
-#include "braintrace/model/functions.h"
-#include "braintrace/model/loops.h"
 #include "braintrace/ops/compare.h"
 #include "braintrace/ops/contract.h"
 #include "braintrace/ops/math.h"

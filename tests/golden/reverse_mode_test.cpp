@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "braintrace/model/functions.h"
+#include "braintrace/functions/functions.h"
 #include "braintrace/nn/loss.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/reduce.h"

@@ -12,9 +12,9 @@
 
 #include "braintrace/algorithms/d_rtrl.h"
 #include "braintrace/compiler/report.h"
+#include "braintrace/functions/functions.h"
 #include "braintrace/io/npy.h"
 #include "braintrace/model/environment.h"
-#include "braintrace/model/functions.h"
 #include "braintrace/model/random_stream.h"
 #include "braintrace/nn/optim.h"
 #include "braintrace/ops/math.h"

@@ -7,8 +7,8 @@
 
 #include "braintrace/algorithms/d_rtrl.h"
 #include "braintrace/compiler/graph.h"
+#include "braintrace/functions/functions.h"
 #include "braintrace/model/environment.h"
-#include "braintrace/model/functions.h"
 #include "braintrace/model/random_stream.h"
 #include "braintrace/nn/linear.h"
 #include "braintrace/nn/neuron.h"

@@ -7,6 +7,12 @@ import tempfile
 
 TOOL = pathlib.Path(__file__).parents[2] / "tools/check_layers.py"
 LAYERS = "base:\nir: base\nops: base ir\nops/etp: base ir ops\n"
+# Every edge is in use.
+EDGES = {
+    f"braintrace/{layer}/edge{i}.h": f'#include "braintrace/{below}/x.h"\n'
+    for layer, belows in {"ir": ["base"], "ops": ["base", "ir"], "ops/etp": ["base", "ir", "ops"]}.items()
+    for i, below in enumerate(belows)
+}
 
 
 def check(files, layers=LAYERS):
@@ -23,8 +29,8 @@ def include(path):
     return f'#include <vector>\n#include "{path}"\n'
 
 
-def expect(code, phrase, *args):
-    got, text = check(*args)
+def expect(code, phrase, files, *args):
+    got, text = check({**EDGES, **files} if files else {}, *args)
     assert (got, phrase in text) == (code, True), f"exit {got}, expected {code} and '{phrase}' in:\n{text}"
 
 
@@ -38,5 +44,6 @@ expect(1, "ops may not include", {"braintrace/ops/math.cpp": include("braintrace
 expect(1, "may not include braintrace/braintrace.h", {"braintrace/ir/op.cpp": include("braintrace/braintrace.h")})
 expect(1, "may not include tests/", {"braintrace/ir/op.cpp": include("tests/ops/laws.h")})
 expect(1, "not in tools/layers.txt", {"braintrace/new/x.cpp": include("braintrace/ir/op.h")})
+expect(1, "layers.txt: ops includes nothing of ir;", {"braintrace/ops/edge1.h": ""})
 expect(1, "no sources", {})
 expect(1, "not listed above it", {}, "base: ir\nir: base\n")

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "braintrace/algorithms/learner.h"
-#include "braintrace/model/functions.h"
+#include "braintrace/functions/functions.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/reduce.h"
 

@@ -4,7 +4,7 @@
 
 #include "braintrace/algorithms/compile.h"
 #include "braintrace/algorithms/drivers.h"
-#include "braintrace/model/loops.h"
+#include "braintrace/functions/loops.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/ops/reduce.h"

@@ -8,8 +8,8 @@
 
 #include "braintrace/compiler/graph.h"
 #include "braintrace/fidelity/fidelity.h"
+#include "braintrace/functions/functions.h"
 #include "braintrace/model/environment.h"
-#include "braintrace/model/functions.h"
 #include "braintrace/model/random_stream.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"

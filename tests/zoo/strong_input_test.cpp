@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "braintrace/model/functions.h"
-#include "braintrace/model/loops.h"
+#include "braintrace/functions/functions.h"
+#include "braintrace/functions/loops.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/ops/reduce.h"

@@ -4,7 +4,7 @@
 // call. A function that throws leaves every state as it was.
 #pragma once
 
-#include "braintrace/model/derivatives.h"
-#include "braintrace/model/grad.h"
-#include "braintrace/model/jit.h"
-#include "braintrace/model/vmap.h"
+#include "braintrace/functions/derivatives.h"
+#include "braintrace/functions/grad.h"
+#include "braintrace/functions/jit.h"
+#include "braintrace/functions/vmap.h"

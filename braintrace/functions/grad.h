@@ -10,8 +10,8 @@
 //                                       value_and_grad gives tuple<loss, grads, aux>
 #pragma once
 
-#include "braintrace/model/call.h"
-#include "braintrace/model/gradients.h"
+#include "braintrace/functions/call.h"
+#include "braintrace/functions/gradients.h"
 #include "braintrace/model/module.h"
 
 namespace braintrace {

@@ -7,7 +7,7 @@
 #include "braintrace/control/cond.h"
 #include "braintrace/control/scan.h"
 #include "braintrace/control/while.h"
-#include "braintrace/model/call.h"
+#include "braintrace/functions/call.h"
 
 namespace braintrace {
 

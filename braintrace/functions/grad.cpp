@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "braintrace/model/grad.h"
+#include "braintrace/functions/grad.h"
 
 #include "braintrace/control/nested.h"
 #include "braintrace/ops/families.h"

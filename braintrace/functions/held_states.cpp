@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "braintrace/model/held_states.h"
+#include "braintrace/functions/held_states.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "braintrace/model/gradients.h"
+#include "braintrace/functions/gradients.h"
 
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/reduce.h"

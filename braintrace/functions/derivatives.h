@@ -3,8 +3,8 @@
 // derivatives are with respect to arguments.
 #pragma once
 
-#include "braintrace/model/call.h"
-#include "braintrace/model/grad.h"
+#include "braintrace/functions/call.h"
+#include "braintrace/functions/grad.h"
 
 namespace braintrace {
 

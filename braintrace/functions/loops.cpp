@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "braintrace/model/loops.h"
+#include "braintrace/functions/loops.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "braintrace/model/derivatives.h"
+#include "braintrace/functions/derivatives.h"
 
 #include <algorithm>
 

@@ -7,7 +7,7 @@
 // or pass it as an argument. Inside another trace the program is inlined.
 #pragma once
 
-#include "braintrace/model/call.h"
+#include "braintrace/functions/call.h"
 
 namespace braintrace {
 

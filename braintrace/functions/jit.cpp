@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "braintrace/model/jit.h"
+#include "braintrace/functions/jit.h"
 
 #include <algorithm>
 #include <mutex>
 #include <unordered_map>
 
-#include "braintrace/model/held_states.h"
+#include "braintrace/functions/held_states.h"
 #include "braintrace/runtime/backend.h"
 #include "braintrace/transforms/simplify.h"
 

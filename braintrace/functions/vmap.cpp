@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "braintrace/model/vmap.h"
+#include "braintrace/functions/vmap.h"
 
 #include "braintrace/ops/move.h"
 #include "braintrace/ops/random.h"

@@ -9,7 +9,7 @@
 // Random streams give every sample its own keys.
 #pragma once
 
-#include "braintrace/model/call.h"
+#include "braintrace/functions/call.h"
 #include "braintrace/model/module.h"
 
 namespace braintrace {
