@@ -29,7 +29,6 @@
 #include "braintrace/etp/grouped.h"
 #include "braintrace/etp/lora.h"
 #include "braintrace/etp/sparse.h"
-#include "braintrace/executor/graph_executor.h"
 #include "braintrace/export/export.h"
 #include "braintrace/fidelity/check_grad.h"
 #include "braintrace/fidelity/fidelity.h"

@@ -10,7 +10,7 @@
 #include "braintrace/base/json.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
-#include "braintrace/zoo/model.h"
+#include "braintrace/verify/layers/layers.h"
 
 namespace braintrace::golden {
 
@@ -80,7 +80,7 @@ std::vector<std::string> find_cases(const std::string& path) {
 namespace {
 
 std::shared_ptr<Module> build_model(const Case& c, BatchSize batch) {
-  auto model = zoo::build_model(c.info.at("model"));
+  auto model = described_model(c.info.at("model"));
   init_all_states(*model, {.batch_size = batch});
   const DType dtype = c.info.value("dtype", "float32") == "float64" ? DType::F64 : DType::F32;
   for (const auto& [path, state] : model->states())

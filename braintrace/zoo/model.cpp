@@ -20,8 +20,8 @@ namespace {
 std::vector<LayerType>& table() {
   static std::vector<LayerType> types = [] {
     std::vector<LayerType> all;
-    for (const auto& family : {basic_layers(), kit_layers(), recurrent_layers(), convolution_layers(), neuron_layers(),
-                               spiking_layers(), test_programs(), control_flow_programs(), operation_programs()})
+    for (const auto& family :
+         {basic_layers(), kit_layers(), recurrent_layers(), convolution_layers(), neuron_layers(), spiking_layers()})
       all.insert(all.end(), family.begin(), family.end());
     std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
     return all;
@@ -29,8 +29,8 @@ std::vector<LayerType>& table() {
   return types;
 }
 
-const LayerType* find_type(const std::string& name) {
-  for (const LayerType& t : table())
+const LayerType* find_type(const std::string& name, const std::vector<LayerType>& types) {
+  for (const LayerType& t : types)
     if (t.name == name) return &t;
   return nullptr;
 }
@@ -43,7 +43,7 @@ std::string type_of(const json& object, const std::string& path) {
   return object["type"].get<std::string>();
 }
 
-ModulePtr build_chain(const json& object, const std::string& path) {
+ModulePtr build_chain(const json& object, const std::string& path, const std::vector<LayerType>& also) {
   const Fields fields(object, path, "chain", field_specs("layers"));
   const json&  list  = object["layers"];
   const auto   where = path.empty() ? std::string("layers") : path + ".layers";
@@ -58,7 +58,7 @@ ModulePtr build_chain(const json& object, const std::string& path) {
     const std::string name = given.get<std::string>();
     for (const auto& [other, m] : layers)
       require(other != name, "{}.name: '{}' is used twice; give each layer its own name.", at, name);
-    layers.emplace_back(name, build_layer(list[i], at));
+    layers.emplace_back(name, build_layer(list[i], at, also));
   }
   return std::make_shared<Chain>(layers);
 }
@@ -68,17 +68,18 @@ ModulePtr build_chain(const json& object, const std::string& path) {
 const std::vector<LayerType>& layer_types() { return table(); }
 
 void register_layer_type(LayerType type) {
-  require(!find_type(type.name), "register_layer_type: '{}' exists already.", type.name);
+  require(!find_type(type.name, table()), "register_layer_type: '{}' exists already.", type.name);
   auto& all = table();
   all.insert(
       std::upper_bound(all.begin(), all.end(), type, [](const auto& a, const auto& b) { return a.name < b.name; }),
       type);
 }
 
-ModulePtr build_layer(const json& object, const std::string& path) {
+ModulePtr build_layer(const json& object, const std::string& path, const std::vector<LayerType>& also) {
   const std::string type = type_of(object, path);
-  if (type == "chain") return build_chain(object, path);
-  const LayerType* entry = find_type(type);
+  if (type == "chain") return build_chain(object, path, also);
+  const LayerType* entry = find_type(type, table());
+  if (!entry) entry = find_type(type, also);
   if (!entry) {
     std::vector<std::string> known{"chain"};
     for (const LayerType& t : table()) known.push_back(t.name);
@@ -101,7 +102,9 @@ Tensor Chain::update(const Tensor& x) {
   return y;
 }
 
-std::shared_ptr<Module> build_model(const json& description) { return build_layer(description, ""); }
+std::shared_ptr<Module> build_model(const json& description, const std::vector<LayerType>& also) {
+  return build_layer(description, "", also);
+}
 
 std::shared_ptr<Module> build_model(const std::string& text) {
   return build_model(read_json(text, "model description"));

@@ -21,7 +21,8 @@ class Chain : public Module {
   std::vector<ModulePtr> layers_;
 };
 
-std::shared_ptr<Module> build_model(const nlohmann::json& description);
+// `also`: layer types besides layer_types().
+std::shared_ptr<Module> build_model(const nlohmann::json& description, const std::vector<LayerType>& also = {});
 // From JSON text; syntax errors say where.
 std::shared_ptr<Module> build_model(const std::string& text);
 std::shared_ptr<Module> build_model(const char* text);

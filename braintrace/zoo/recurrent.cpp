@@ -61,6 +61,124 @@ ModulePtr build_map(const Fields& f, int64_t n_in, int64_t n_out) {
   f.refuse("map.type", fmt::format("'{}' is unknown. Known: {}.", type, maps));
 }
 
+ModulePtr lru(const Fields& f) { return std::make_shared<nn::LRUCell>(f.integer("d_model"), f.integer("d_hidden")); }
+
+ModulePtr diag_rnn(const Fields& f) {
+  const int64_t n   = f.integer("n_rec");
+  auto          m   = make_cell();
+  const auto    a   = m->param("a", {n});
+  auto          inp = m->linear("inp", f.integer("n_in"), n);
+  const auto    h   = m->hidden("h", {n});
+  m->step           = [=](const Tensor& x) mutable {
+    const Tensor l   = sigmoid(element_wise(a.value()));
+    const Tensor old = h.value();
+    h.set(l * old + (1 - l) * tanh(inp(x)));
+    return h.value();
+  };
+  return m;
+}
+
+ModulePtr ind_rnn(const Fields& f) {
+  const int64_t        n   = f.integer("n_rec");
+  const nn::Activation fn  = f.choice("weight_fn", nn::activation_names());
+  const nn::Activation phi = activation_of(f);
+  auto                 m   = make_cell();
+  auto                 inp = m->linear("inp", f.integer("n_in"), n);
+  const auto           u   = m->param("u", {n});
+  const auto           h   = m->hidden("h", {n});
+  m->step                  = [=](const Tensor& x) mutable {
+    const Tensor y   = inp(x);
+    const Tensor old = h.value();
+    h.set(phi(y + element_wise(u.value(), {.weight_fn = fn}) * old));
+    return h.value();
+  };
+  return m;
+}
+
+ModulePtr map_rnn(const Fields& f) {
+  const int64_t        n   = f.integer("n_rec");
+  const nn::Activation phi = activation_of(f);
+  auto                 m   = make_cell();
+  const ModulePtr      W   = m->part("W", build_map(f, f.integer("n_in") + n, n));
+  const auto           h   = m->hidden("h", {n});
+  m->step                  = [=](const Tensor& x) {
+    h.set(phi((*W)(joined(x, h.value()))));
+    return h.value();
+  };
+  return m;
+}
+
+ModulePtr gru_lora(const Fields& f) {
+  const int64_t n = f.integer("n_rec"), in = f.integer("n_in") + n, rank = f.integer("rank");
+  const double  alpha = f.number("alpha");
+  auto          m     = make_cell();
+  const auto    Wz    = m->part("Wz", lora_map(in, n, rank, alpha, true));
+  const auto    Wr    = m->part("Wr", lora_map(in, n, rank, alpha, true));
+  const auto    Wh    = m->part("Wh", lora_map(in, n, rank, alpha, true));
+  const auto    h     = m->hidden("h", {n});
+  m->step             = [=](const Tensor& x) {
+    const Tensor old = h.value(), xh = joined(x, old);
+    const Tensor z = sigmoid((*Wz)(xh));
+    const Tensor r = sigmoid((*Wr)(xh));
+    const Tensor c = tanh((*Wh)(joined(x, r * old)));
+    h.set((1 - z) * old + z * c);
+    return h.value();
+  };
+  return m;
+}
+
+ModulePtr sparse_rnn(const Fields& f) {
+  const int64_t        n       = f.integer("n_rec");
+  const nn::Activation phi     = activation_of(f);
+  const SparsePattern  pattern = pattern_of(f, "csr");
+  if (pattern.n_rows != n || pattern.n_cols != n) f.refuse("csr.shape", fmt::format("expected [{0}, {0}].", n));
+  auto       m   = make_cell();
+  auto       inp = m->linear("inp", f.integer("n_in"), n);
+  auto       rec = m->part("rec", nn::SparseLinear(pattern, nn::init::normal(0, 0.3)(pattern.rows.shape())));
+  const auto h   = m->hidden("h", {n});
+  m->step        = [=](const Tensor& x) mutable {
+    const Tensor y = inp(x);
+    h.set(phi(y + rec(h.value())));
+    return h.value();
+  };
+  return m;
+}
+
+ModulePtr leaky_rnn(const Fields& f) {
+  const int64_t n    = f.integer("n_rec");
+  const double  leak = f.number("leak");
+  auto          m    = make_cell();
+  auto          inp  = m->linear("inp", f.integer("n_in"), n);
+  auto          rec  = m->linear("rec", n, n, false);
+  const auto    h    = m->hidden("h", {n});
+  m->step            = [=](const Tensor& x) mutable {
+    const Tensor old = h.value(), y = inp(x);
+    h.set(leak * old + (1 - leak) * tanh(y + rec(old)));
+    return h.value();
+  };
+  return m;
+}
+
+ModulePtr simple_rnn(const Fields& f) {
+  const int64_t n      = f.integer("n_rec");
+  const double  leak   = f.number("leak");
+  const bool    hidden = f.choice("hidden_declared_as", {"hidden", "short_term"}) == "hidden";
+  auto          m      = make_cell();
+  const auto    w_in   = m->param("w_in", {f.integer("n_in"), n});
+  const auto    w_rec  = m->param("w_rec", {n, n});
+  const auto    w_out  = m->param("w_out", {n, f.integer("n_out")});
+  const auto    zero   = [n](BatchSize b) { return Leaves{{"", nn::Initializer(0)(nn::batched({n}, b))}}; };
+  const State   h      = hidden ? State(m->hidden("h", {n})) : State(m->keep("h", ShortTermState(zero)));
+  m->step              = [=](const Tensor& x) {
+    const Tensor plain = dot(x, w_in.value());
+    const Tensor old   = h.value();
+    const Tensor v     = tanh(plain + matmul(old, w_rec.value()));
+    h.set(leak == 0 ? v : leak * old + v);
+    return dot(h.value(), w_out.value());
+  };
+  return m;
+}
+
 }  // namespace
 
 std::vector<LayerType> recurrent_layers() {
@@ -77,189 +195,18 @@ std::vector<LayerType> recurrent_layers() {
       {"minimal_rnn", "z=phi(x), f=σ(W_u[z;h]), h ← f h + (1-f) z", sizes, cell_of<nn::MinimalRNNCell>},
       {"mini_gru", "z=σ(W_z[x;h]), h ← (1-z)h + z W_x x", sizes, cell_of<nn::MiniGRU>},
       {"mini_lstm", "h ← σ(W_f[x;h])h + σ(W_i[x;h]) W_x x", sizes, cell_of<nn::MiniLSTM>},
-      {"lru", "h ← λ h + γ B x (complex, written in real parts), y = Re(C h) + D x", "d_model d_hidden",
-       [](const Fields& f) -> ModulePtr {
-         return std::make_shared<nn::LRUCell>(f.integer("d_model"), f.integer("d_hidden"));
-       }},
-      {"diag_rnn", "λ=σ(a), h ← λ h + (1-λ) tanh(inp(x))", sizes,
-       [](const Fields& f) -> ModulePtr {
-         const int64_t n   = f.integer("n_rec");
-         auto          m   = make_cell();
-         const auto    a   = m->param("a", {n});
-         auto          inp = m->linear("inp", f.integer("n_in"), n);
-         const auto    h   = m->hidden("h", {n});
-         m->step           = [=](const Tensor& x) mutable {
-           const Tensor l   = sigmoid(element_wise(a.value()));
-           const Tensor old = h.value();
-           h.set(l * old + (1 - l) * tanh(inp(x)));
-           return h.value();
-         };
-         return m;
-       }},
-      {"ind_rnn", "h ← φ(inp(x) + fn(u) h)", "n_in n_rec activation=\"tanh\" weight_fn=\"identity\"",
-       [](const Fields& f) -> ModulePtr {
-         const int64_t        n   = f.integer("n_rec");
-         const nn::Activation fn  = f.choice("weight_fn", nn::activation_names());
-         const nn::Activation phi = activation_of(f);
-         auto                 m   = make_cell();
-         auto                 inp = m->linear("inp", f.integer("n_in"), n);
-         const auto           u   = m->param("u", {n});
-         const auto           h   = m->hidden("h", {n});
-         m->step                  = [=](const Tensor& x) mutable {
-           const Tensor y   = inp(x);
-           const Tensor old = h.value();
-           h.set(phi(y + element_wise(u.value(), {.weight_fn = fn}) * old));
-           return h.value();
-         };
-         return m;
-       }},
+      {"lru", "h ← λ h + γ B x (complex, written in real parts), y = Re(C h) + D x", "d_model d_hidden", lru},
+      {"diag_rnn", "λ=σ(a), h ← λ h + (1-λ) tanh(inp(x))", sizes, diag_rnn},
+      {"ind_rnn", "h ← φ(inp(x) + fn(u) h)", "n_in n_rec activation=\"tanh\" weight_fn=\"identity\"", ind_rnn},
       {"map_rnn", "h ← φ(map([x;h])); map: masked_linear, signed_linear, scaled_ws_linear or lora, named W",
-       "n_in n_rec activation=\"tanh\" map",
-       [](const Fields& f) -> ModulePtr {
-         const int64_t        n   = f.integer("n_rec");
-         const nn::Activation phi = activation_of(f);
-         auto                 m   = make_cell();
-         const ModulePtr      W   = m->part("W", build_map(f, f.integer("n_in") + n, n));
-         const auto           h   = m->hidden("h", {n});
-         m->step                  = [=](const Tensor& x) {
-           h.set(phi((*W)(joined(x, h.value()))));
-           return h.value();
-         };
-         return m;
-       }},
-      {"gru_lora", "gru whose maps are α v lora_a lora_b + base(v)", "n_in n_rec rank alpha",
-       [](const Fields& f) -> ModulePtr {
-         const int64_t n = f.integer("n_rec"), in = f.integer("n_in") + n, rank = f.integer("rank");
-         const double  alpha = f.number("alpha");
-         auto          m     = make_cell();
-         const auto    Wz    = m->part("Wz", lora_map(in, n, rank, alpha, true));
-         const auto    Wr    = m->part("Wr", lora_map(in, n, rank, alpha, true));
-         const auto    Wh    = m->part("Wh", lora_map(in, n, rank, alpha, true));
-         const auto    h     = m->hidden("h", {n});
-         m->step             = [=](const Tensor& x) {
-           const Tensor old = h.value(), xh = joined(x, old);
-           const Tensor z = sigmoid((*Wz)(xh));
-           const Tensor r = sigmoid((*Wr)(xh));
-           const Tensor c = tanh((*Wh)(joined(x, r * old)));
-           h.set((1 - z) * old + z * c);
-           return h.value();
-         };
-         return m;
-       }},
-      {"lora_op_rnn", "h ← tanh(α [x;h] B A + b)", "n_in n_rec rank alpha",
-       [](const Fields& f) -> ModulePtr {
-         const int64_t n = f.integer("n_rec"), rank = f.integer("rank");
-         const double  alpha = f.number("alpha");
-         auto          m     = make_cell();
-         const auto    B     = m->param("B", {f.integer("n_in") + n, rank});
-         const auto    A     = m->param("A", {rank, n});
-         const auto    b     = m->param("b", {n}, 0);
-         const auto    h     = m->hidden("h", {n});
-         m->step             = [=](const Tensor& x) {
-           const Tensor xh        = joined(x, h.value());
-           const Tensor in_factor = B.value(), out_factor = A.value();
-           h.set(tanh(lora_matmul(xh, in_factor, out_factor, b.value(), {.alpha = alpha})));
-           return h.value();
-         };
-         return m;
-       }},
+       "n_in n_rec activation=\"tanh\" map", map_rnn},
+      {"gru_lora", "gru whose maps are α v lora_a lora_b + base(v)", "n_in n_rec rank alpha", gru_lora},
       {"sparse_rnn", "h ← φ(inp(x) + h W), W sparse (csr, rows are sources), values rec.weight.weight",
-       "n_in n_rec activation=\"tanh\" csr",
-       [](const Fields& f) -> ModulePtr {
-         const int64_t        n       = f.integer("n_rec");
-         const nn::Activation phi     = activation_of(f);
-         const SparsePattern  pattern = pattern_of(f, "csr");
-         if (pattern.n_rows != n || pattern.n_cols != n) f.refuse("csr.shape", fmt::format("expected [{0}, {0}].", n));
-         auto       m   = make_cell();
-         auto       inp = m->linear("inp", f.integer("n_in"), n);
-         auto       rec = m->part("rec", nn::SparseLinear(pattern, nn::init::normal(0, 0.3)(pattern.rows.shape())));
-         const auto h   = m->hidden("h", {n});
-         m->step        = [=](const Tensor& x) mutable {
-           const Tensor y = inp(x);
-           h.set(phi(y + rec(h.value())));
-           return h.value();
-         };
-         return m;
-       }},
-      {"grouped_rnn", "per group g: h_g ← tanh([x_g;h_g] W_g + b_g)", "groups k_in k_rec",
-       [](const Fields& f) -> ModulePtr {
-         const int64_t G = f.integer("groups"), K = f.integer("k_in"), N = f.integer("k_rec");
-         auto          m = make_cell();
-         auto          W = m->part("W", nn::GroupedLinear(G, K + N, N));
-         const auto    h = m->hidden("h", {G, N});
-         m->step         = [=](const Tensor& x) mutable {
-           h.set(tanh(W(joined(x, h.value()))));
-           return h.value();
-         };
-         return m;
-       }},
-      {"embedding_rnn", "h ← tanh(emb[x] + rec(h))", "vocab n_rec",
-       [](const Fields& f) -> ModulePtr {
-         const int64_t n   = f.integer("n_rec");
-         auto          m   = make_cell();
-         auto          emb = m->part("emb", nn::Embedding(f.integer("vocab"), n));
-         auto          rec = m->linear("rec", n, n);
-         const auto    h   = m->hidden("h", {n});
-         m->step           = [=](const Tensor& ids) mutable {
-           const Tensor e = emb(ids);
-           h.set(tanh(e + rec(h.value())));
-           return h.value();
-         };
-         return m;
-       }},
-      {"plain_etp_rnn", "h ← φ(dot(x,w_in) + matmul(h,w_rec))", "n_in n_rec activation=\"tanh\"",
-       [](const Fields& f) -> ModulePtr {
-         const int64_t        n     = f.integer("n_rec");
-         const nn::Activation phi   = activation_of(f);
-         auto                 m     = make_cell();
-         const auto           w_in  = m->param("w_in", {f.integer("n_in"), n});
-         const auto           w_rec = m->param("w_rec", {n, n});
-         const auto           h     = m->hidden("h", {n});
-         m->step                    = [=](const Tensor& x) {
-           const Tensor plain = dot(x, w_in.value());
-           const Tensor old   = h.value();
-           h.set(phi(plain + matmul(old, w_rec.value())));
-           return h.value();
-         };
-         return m;
-       }},
-      {"leaky_rnn", "h ← leak h + (1-leak) tanh(inp(x) + rec(h))", "n_in n_rec leak",
-       [](const Fields& f) -> ModulePtr {
-         const int64_t n    = f.integer("n_rec");
-         const double  leak = f.number("leak");
-         auto          m    = make_cell();
-         auto          inp  = m->linear("inp", f.integer("n_in"), n);
-         auto          rec  = m->linear("rec", n, n, false);
-         const auto    h    = m->hidden("h", {n});
-         m->step            = [=](const Tensor& x) mutable {
-           const Tensor old = h.value(), y = inp(x);
-           h.set(leak * old + (1 - leak) * tanh(y + rec(old)));
-           return h.value();
-         };
-         return m;
-       }},
+       "n_in n_rec activation=\"tanh\" csr", sparse_rnn},
+      {"leaky_rnn", "h ← leak h + (1-leak) tanh(inp(x) + rec(h))", "n_in n_rec leak", leaky_rnn},
       {"simple_rnn",
        "v = tanh(dot(x,w_in) + matmul(h,w_rec)); h ← leak h + v; y = dot(h,w_out); h is a short-term state",
-       "n_in n_rec n_out leak=0.0 hidden_declared_as=\"short_term\"",
-       [](const Fields& f) -> ModulePtr {
-         const int64_t n      = f.integer("n_rec");
-         const double  leak   = f.number("leak");
-         const bool    hidden = f.choice("hidden_declared_as", {"hidden", "short_term"}) == "hidden";
-         auto          m      = make_cell();
-         const auto    w_in   = m->param("w_in", {f.integer("n_in"), n});
-         const auto    w_rec  = m->param("w_rec", {n, n});
-         const auto    w_out  = m->param("w_out", {n, f.integer("n_out")});
-         const auto    zero   = [n](BatchSize b) { return Leaves{{"", nn::Initializer(0)(nn::batched({n}, b))}}; };
-         const State   h      = hidden ? State(m->hidden("h", {n})) : State(m->keep("h", ShortTermState(zero)));
-         m->step              = [=](const Tensor& x) {
-           const Tensor plain = dot(x, w_in.value());
-           const Tensor old   = h.value();
-           const Tensor v     = tanh(plain + matmul(old, w_rec.value()));
-           h.set(leak == 0 ? v : leak * old + v);
-           return dot(h.value(), w_out.value());
-         };
-         return m;
-       }},
+       "n_in n_rec n_out leak=0.0 hidden_declared_as=\"short_term\"", simple_rnn},
   };
 }
 

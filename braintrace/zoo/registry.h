@@ -22,8 +22,9 @@ struct LayerType {
 const std::vector<LayerType>& layer_types();  // by name
 void                          register_layer_type(LayerType type);
 
-// Builds the layer that a JSON object describes; `path` is its place in the whole description.
-ModulePtr build_layer(const nlohmann::json& object, const std::string& path);
+// Builds the layer that a JSON object describes; `path` is its place in the whole description. It may name types of
+// `also` besides layer_types().
+ModulePtr build_layer(const nlohmann::json& object, const std::string& path, const std::vector<LayerType>& also = {});
 
 // The entries of each file of this folder.
 std::vector<LayerType> basic_layers();
@@ -32,8 +33,5 @@ std::vector<LayerType> convolution_layers();
 std::vector<LayerType> kit_layers();
 std::vector<LayerType> neuron_layers();
 std::vector<LayerType> spiking_layers();
-std::vector<LayerType> test_programs();
-std::vector<LayerType> control_flow_programs();
-std::vector<LayerType> operation_programs();
 
 }  // namespace braintrace::zoo

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "braintrace/braintrace.h"
+#include "braintrace/verify/graph_executor.h"
 #include "tests/support/error_of.h"
 
 namespace {

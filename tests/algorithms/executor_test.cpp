@@ -2,7 +2,7 @@
 // The executor's quantities of one step: x, D_f, D, and the learning signal.
 #include <gtest/gtest.h>
 
-#include "braintrace/executor/graph_executor.h"
+#include "braintrace/verify/graph_executor.h"
 #include "tests/algorithms/support.h"
 #include "tests/support/error_of.h"
 

@@ -17,7 +17,7 @@
 #include "braintrace/ops/move.h"
 #include "braintrace/ops/random.h"
 #include "braintrace/ops/reduce.h"
-#include "braintrace/zoo/model.h"
+#include "braintrace/verify/layers/layers.h"
 
 namespace braintrace {
 
@@ -55,7 +55,7 @@ inline void set_states(const Module& model, uint64_t seed, double scale = 0.5) {
 
 inline std::shared_ptr<Module> make_model(const json& description, BatchSize batch = {}, uint64_t seed = 1) {
   random::seed(seed);
-  auto model = zoo::build_model(description);
+  auto model = golden::described_model(description);
   init_all_states(*model, {.batch_size = batch});
   return model;
 }

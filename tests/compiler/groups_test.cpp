@@ -16,8 +16,7 @@
 #include "braintrace/ops/reduce.h"
 #include "braintrace/runtime/values.h"
 #include "braintrace/transforms/walk.h"
-#include "braintrace/zoo/cell.h"
-#include "braintrace/zoo/model.h"
+#include "braintrace/verify/layers/layers.h"
 #include "tests/support/error_of.h"
 
 namespace braintrace {
@@ -36,7 +35,7 @@ struct Compiled {
   Tensor                  x;
 
   Compiled(const nlohmann::json& layer, int64_t n_in, const CompileOptions& options = {})
-      : model(zoo::build_model(layer)) {
+      : model(golden::described_model(layer)) {
     init_all_states(*model);
     int k = 0;
     for (const auto& [path, state] : model->states())

@@ -16,8 +16,7 @@
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/runtime/values.h"
-#include "braintrace/zoo/cell.h"
-#include "braintrace/zoo/model.h"
+#include "braintrace/verify/layers/layers.h"
 
 namespace braintrace {
 
@@ -58,7 +57,7 @@ void PrintTo(const CellRow& r, std::ostream* out) { *out << r.type; }
 class Cells : public testing::TestWithParam<CellRow> {};
 
 ETraceGraph compile_layer(const nlohmann::json& layer, int64_t n_in, const CompileOptions& options = {}) {
-  auto model = zoo::build_model(layer);
+  auto model = golden::described_model(layer);
   init_all_states(*model);
   return compile_etrace_graph(*model, {{DType::F32, {n_in}}}, options);
 }

@@ -3,14 +3,21 @@
 // one step on inputs of any rank or refuses them. Large ones are built, without values, and not run.
 #include <set>
 
+#include <nlohmann/json.hpp>
+
+#include "braintrace/base/json.h"
 #include "braintrace/model/name.h"
 #include "braintrace/nn/without_values.h"
 #include "braintrace/ops/move.h"
-#include "braintrace/zoo/model.h"
+#include "braintrace/verify/layers/layers.h"
 
 namespace {
 
 using namespace braintrace;
+
+std::shared_ptr<Module> described(const std::string& text) {
+  return golden::described_model(read_json(text, "model description"));
+}
 
 constexpr int64_t most_elements = 20000;
 
@@ -33,12 +40,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   try {
     {
       const nn::WithoutValues without;
-      const auto              model = zoo::build_model(text);
+      const auto              model = described(text);
       init_all_states(*model);
       if (elements(*model) > most_elements) return 0;
     }
     for (const Shape& shape : {Shape{}, Shape{2}, Shape{3}, Shape{4, 4, 2}}) {
-      const auto model = zoo::build_model(text);
+      const auto model = described(text);
       init_all_states(*model);
       try {
         (*model)(zeros(shape));

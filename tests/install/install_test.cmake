@@ -16,6 +16,7 @@ check(${CMAKE_COMMAND} -S ${OUTSIDE} -B ${WORK}/build -G Ninja -DCMAKE_CXX_COMPI
       -DCMAKE_PREFIX_PATH=${WORK}/prefix -DWANTED=${VERSION})
 check(${CMAKE_COMMAND} --build ${WORK}/build)
 check(${WORK}/build/outside)
+check(${WORK}/build/executor)
 
 message(STATUS "find_package refuses a version that does not fit")
 execute_process(COMMAND ${CMAKE_COMMAND} -S ${OUTSIDE} -B ${WORK}/refused -G Ninja -DCMAKE_CXX_COMPILER=${COMPILER}

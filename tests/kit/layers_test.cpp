@@ -21,6 +21,7 @@
 #include "braintrace/ops/move.h"
 #include "braintrace/ops/random.h"
 #include "braintrace/ops/reduce.h"
+#include "braintrace/verify/layers/layers.h"
 #include "braintrace/zoo/model.h"
 
 namespace braintrace {
@@ -52,7 +53,7 @@ std::shared_ptr<Module> model_of(const KitRow& r, uint64_t seed) {
     if (r.needs.gated) model["layers"].push_back({{"name", "gate"}, {"type", "activation"}, {"activation", "sigmoid"}});
     model["layers"].push_back(layer);
   }
-  const auto built = zoo::build_model(model);
+  const auto built = golden::described_model(model);
   shake(*built, seed);
   return built;
 }
@@ -241,8 +242,7 @@ INSTANTIATE_TEST_SUITE_P(Layers, Kit, testing::ValuesIn(kit_rows()), [](const au
 
 TEST(KitRows, CoverTheKit) {
   std::set<std::string> known, rows;
-  for (const auto& family : {zoo::basic_layers(), zoo::kit_layers(), zoo::recurrent_layers(), zoo::convolution_layers(),
-                             zoo::neuron_layers(), zoo::spiking_layers()})
+  for (const auto& family : {zoo::layer_types(), golden::recurrent_layers(), golden::spiking_layers()})
     for (const zoo::LayerType& t : family) known.insert(t.name);
   for (const KitRow& r : kit_rows()) EXPECT_TRUE(rows.insert(r.type).second) << r.type << " has two rows";
   known.erase("mean_pool_hw");  // poolings need an image that a convolution made: below

@@ -3,10 +3,12 @@
 #include <filesystem>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
+#include "braintrace/base/json.h"
 #include "braintrace/io/file.h"
 #include "braintrace/ops/move.h"
-#include "braintrace/zoo/model.h"
+#include "braintrace/verify/layers/layers.h"
 
 namespace braintrace::zoo {
 namespace {
@@ -17,7 +19,7 @@ TEST(AnyInput, is_answered_or_refused) {
     const std::string text = read_text(file.path().string());
     for (const Shape& shape : {Shape{}, {1}, {2}, {3}, {2, 3}, {4, 4, 2}, {2, 4, 4, 2}, {0}, {2, 0}})
       for (const DType dtype : {DType::F32, DType::I32}) {
-        const auto model = build_model(text);
+        const auto model = golden::described_model(read_json(text, file.path().string()));
         init_all_states(*model);
         try {
           (*model)(zeros(shape, dtype));

@@ -37,9 +37,9 @@ TEST(Description, PathsNearestNamesAndFields) {
 }
 
 TEST(Description, NestedParts) {
-  expect_refused(R"({"type": "conv_leaky", "leak": 0.5, "conv": {"type": "conv2d", "in_size": [4, 4, 2],
+  expect_refused(R"({"type": "conv_rec", "conv_rec": {}, "conv_in": {"type": "conv2d", "in_size": [4, 4, 2],
                      "out_channels": 3, "kernel_size": 3, "strides": 1}})",
-                 {"conv.strides", "did you mean 'stride'"});
+                 {"conv_in.strides", "did you mean 'stride'"});
   expect_refused(R"({"type": "conv2d", "in_size": [4, 4, 2], "out_channels": 3, "kernel_size": 3, "groups": 2})",
                  {"Conv2d", "2 groups"});
   expect_refused(R"({"type": "snn_delta", "n_in": 2, "n_rec": 3, "surrogate": {"type": "relu_gard"}})",
@@ -48,8 +48,6 @@ TEST(Description, NestedParts) {
   expect_refused(R"({"type": "sparse_rnn", "n_in": 2, "n_rec": 2,
                      "csr": {"shape": [2, 2], "indptr": [0, 1, 2], "indices": [0, 2]}})",
                  {"csr.indices", "2 is outside 0 … 1"});
-  expect_refused(R"({"type": "leaky_op_rnn", "op": {"kind": "dens"}, "h_shape": [2], "leak": 0.5})",
-                 {"op.kind", "'dense'"});
   expect_refused(
       R"({"type": "map_rnn", "n_in": 1, "n_rec": 2, "map": {"type": "masked_linear", "mask": [[1, 0], [1, 1]]}})",
       {"mask", "[3,2]"});

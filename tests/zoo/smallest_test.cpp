@@ -13,7 +13,7 @@
 #include "braintrace/model/random_stream.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
-#include "braintrace/zoo/model.h"
+#include "braintrace/verify/layers/layers.h"
 
 namespace braintrace::zoo {
 
@@ -81,10 +81,19 @@ Type batched(Type type, const BatchSize& batch) {
   return type;
 }
 
+// Those of users, and those of recorded cases.
+const std::vector<LayerType>& all_types() {
+  static const std::vector<LayerType> all = [] {
+    std::vector<LayerType> types = layer_types();
+    types.insert(types.end(), golden::recorded_layers().begin(), golden::recorded_layers().end());
+    return types;
+  }();
+  return all;
+}
+
 std::vector<std::string> type_names() {
   std::vector<std::string> names;
-  for (const LayerType& t : layer_types())
-    if (t.name != "chain") names.push_back(t.name);
+  for (const LayerType& t : all_types()) names.push_back(t.name);
   return names;
 }
 
@@ -95,12 +104,12 @@ bool needs_batch(const std::string& type) {
 
 struct Smallest : testing::TestWithParam<std::string> {
   const LayerType& type() const {
-    const auto& all = layer_types();
+    const auto& all = all_types();
     return *std::find_if(all.begin(), all.end(), [](const LayerType& t) { return t.name == GetParam(); });
   }
   std::shared_ptr<Module> model(const BatchSize& batch) const {
     random::seed(1);
-    auto m = build_model(description(type()));
+    auto m = golden::described_model(description(type()));
     init_all_states(*m, {.batch_size = batch});
     return m;
   }

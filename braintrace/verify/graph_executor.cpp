@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "braintrace/executor/graph_executor.h"
+#include "braintrace/verify/graph_executor.h"
 
 #include <algorithm>
 #include <ostream>

@@ -12,14 +12,13 @@
 #include "braintrace/nn/activation.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
-#include "braintrace/zoo/cell.h"
+#include "braintrace/verify/layers/layers.h"
 #include "braintrace/zoo/parts.h"
 
-namespace braintrace::zoo {
+namespace braintrace::golden {
 
 namespace {
 
-using nn::joined;
 using Step = std::function<Tensor(const Tensor&)>;
 
 Tensor last_axes_flat(const Tensor& y, int64_t k) {
@@ -144,49 +143,52 @@ int64_t flatten_of(const Fields& f) {
   return op.has("flatten") ? op.integer("flatten") : 0;
 }
 
+ModulePtr leaky_op_rnn(const Fields& f) {
+  const Tensor         leak    = number_or_list(f, "leak");
+  const bool           with_h  = f.choice("input", {"x", "xh"}) == "xh";
+  const nn::Activation phi     = activation_of(f);
+  auto                 m       = make_cell();
+  const Step           op      = operation(f, *m);
+  const int64_t        flatten = flatten_of(f);
+  const auto           h       = m->hidden("h", f.integers("h_shape"));
+  m->step                      = [=](const Tensor& x) {
+    const Tensor old = h.value();
+    Tensor       y   = op(with_h ? joined(x, old) : x);
+    if (flatten) y = last_axes_flat(y, flatten);
+    h.set((leak.is_literal() ? leak : nn::constant_like(leak, old)) * old + phi(y));
+    return h.value();
+  };
+  return m;
+}
+
+ModulePtr einsum_rnn(const Fields& f) {
+  const std::string equation = f.text("equation");
+  const bool        with_h   = f.flag("concat_hidden");
+  auto              m        = make_cell();
+  const auto        w        = m->param("w", f.integers("w_shape"));
+  const auto        h        = m->hidden("h", f.integers("h_shape"));
+  m->step                    = [=](const Tensor& x) {
+    if (with_h) {
+      const Tensor v = joined(x, h.value());
+      h.set(tanh(einsum(equation, v, w.value())));
+    } else {
+      const Tensor y = einsum(equation, x, w.value());
+      h.set(tanh(0.5 * h.value() + y));
+    }
+    return h.value();
+  };
+  return m;
+}
+
 }  // namespace
 
-std::vector<LayerType> operation_programs() {
+std::vector<LayerType> operation_layers() {
   return {
       {"leaky_op_rnn", "h ← leak h + φ(op(v)), v = x or [x;h]", "op h_shape leak input=\"x\" activation=\"tanh\"",
-       [](const Fields& f) -> ModulePtr {
-         const Tensor         leak    = number_or_list(f, "leak");
-         const bool           with_h  = f.choice("input", {"x", "xh"}) == "xh";
-         const nn::Activation phi     = activation_of(f);
-         auto                 m       = make_cell();
-         const Step           op      = operation(f, *m);
-         const int64_t        flatten = flatten_of(f);
-         const auto           h       = m->hidden("h", f.integers("h_shape"));
-         m->step                      = [=](const Tensor& x) {
-           const Tensor old = h.value();
-           Tensor       y   = op(with_h ? joined(x, old) : x);
-           if (flatten) y = last_axes_flat(y, flatten);
-           h.set((leak.is_literal() ? leak : nn::constant_like(leak, old)) * old + phi(y));
-           return h.value();
-         };
-         return m;
-       }},
+       leaky_op_rnn},
       {"einsum_rnn", "concat_hidden: h ← tanh(einsum(eq, [x;h], w)); else h ← tanh(0.5 h + einsum(eq, x, w))",
-       "equation w_shape h_shape concat_hidden=true",
-       [](const Fields& f) -> ModulePtr {
-         const std::string equation = f.text("equation");
-         const bool        with_h   = f.flag("concat_hidden");
-         auto              m        = make_cell();
-         const auto        w        = m->param("w", f.integers("w_shape"));
-         const auto        h        = m->hidden("h", f.integers("h_shape"));
-         m->step                    = [=](const Tensor& x) {
-           if (with_h) {
-             const Tensor v = joined(x, h.value());
-             h.set(tanh(einsum(equation, v, w.value())));
-           } else {
-             const Tensor y = einsum(equation, x, w.value());
-             h.set(tanh(0.5 * h.value() + y));
-           }
-           return h.value();
-         };
-         return m;
-       }},
+       "equation w_shape h_shape concat_hidden=true", einsum_rnn},
   };
 }
 
-}  // namespace braintrace::zoo
+}  // namespace braintrace::golden
