@@ -14,6 +14,8 @@
 
 namespace braintrace {
 
+std::string_view fidelity_css();  // fidelity.css
+
 namespace {
 
 constexpr double left = 266, top = 132, cell_w = 74, cell_h = 30, gap = 14, bar_w = 130, foot = 74;
@@ -104,19 +106,6 @@ std::string bytes_text(int64_t n) {
   return kilo < 1000 ? fmt::format("{:.3g} kB", kilo) : fmt::format("{:.3g} MB", kilo / 1000);
 }
 
-constexpr const char* fidelity_css = R"css(
-.fidelity .along{fill:var(--blue)}
-.fidelity .against{fill:var(--orange)}
-.fidelity .value{font-size:12px;font-weight:600;text-anchor:middle}
-.fidelity .axis{stroke:var(--grey);stroke-width:1;stroke-opacity:.55}
-.fidelity .mark{fill:var(--ink)}
-.fidelity .rule{font-size:13px;font-weight:600}
-.fidelity .column{font-size:11px}
-.fidelity .memory{fill:var(--green);fill-opacity:.6}
-.fidelity .line-between{stroke:var(--band-line)}
-.fidelity .windowed{fill:var(--purple)}
-)css";
-
 }  // namespace
 
 std::string fidelity_svg(const FidelityReport& r) {
@@ -131,7 +120,7 @@ std::string fidelity_svg(const FidelityReport& r) {
       "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"picture fidelity\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" "
       "height=\"{1}\" role=\"img\" aria-label=\"gradients of learning rules beside the exact gradient\">\n<style>{2}{3}"
       "</style>\n<rect class=\"paper\" width=\"{0}\" height=\"{1}\"/>\n",
-      number(width), number(height), picture_css(), fidelity_css);
+      number(width), number(height), picture_css(), fidelity_css());
   out += text("heading", 28, 40, r.model);
   out +=
       text("subheading", 28, 62,

@@ -47,7 +47,7 @@ std::string spike_raster(const GridChart& chart);
 // counts : [rows, columns]; shade by share of the row.
 std::string confusion_matrix(const std::string& title, const Array& counts, const std::vector<std::string>& names);
 
-std::string_view chart_css();
-std::string_view chart_script();
+std::string_view chart_css();     // chart.css
+std::string_view chart_script();  // chart.js
 
 }  // namespace braintrace

@@ -194,59 +194,6 @@ std::string draw_legend(const Picture& p, double width, double& y) {
 
 }  // namespace
 
-std::string picture_css() {
-  return R"css(
-.picture{--bg:#fcfcfb;--band:#f2f4f7;--band-line:#e3e7ec;--card:#fff;--ink:#18202b;--muted:#5a6675;--grey:#8793a3;
---blue:#0067a5;--blue-soft:#e3f0f9;--orange:#b56a00;--orange-soft:#fff3dc;--purple:#8a4b94;--purple-soft:#f7eaf8;
---green:#007a5a;--green-soft:#e0f4ed;--grey-soft:#f6f7f8;--faint:#dde2e8;--on-blue:#fff;--focus:#d0006f}
-@media (prefers-color-scheme:dark){:root:not([data-theme=light]) .picture{--bg:#12161c;--band:#1a2029;--band-line:#28313d;
---card:#161b22;--ink:#e8edf3;--muted:#a3b0bf;--grey:#7f8c9c;--blue:#5fb7ee;--blue-soft:#12283a;--orange:#f0ac3c;
---orange-soft:#2e2410;--purple:#d59ade;--purple-soft:#2c1d30;--green:#43c79d;--green-soft:#11291f;--grey-soft:#20262f;--faint:#2b3542;
---on-blue:#0a1a27;--focus:#ff7ac0}}
-:root[data-theme=dark] .picture{--bg:#12161c;--band:#1a2029;--band-line:#28313d;--card:#161b22;--ink:#e8edf3;
---muted:#a3b0bf;--grey:#7f8c9c;--blue:#5fb7ee;--blue-soft:#12283a;--orange:#f0ac3c;--orange-soft:#2e2410;
---purple:#d59ade;--purple-soft:#2c1d30;--green:#43c79d;--green-soft:#11291f;--grey-soft:#20262f;--faint:#2b3542;--on-blue:#0a1a27;
---focus:#ff7ac0}
-.picture text{font-family:Inter,ui-sans-serif,system-ui,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;fill:var(--ink)}
-.picture .line,.picture .mono{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;
-font-size:11px}
-.picture .line{fill:var(--muted)}
-.picture .title{font-size:13px;font-weight:600}
-.picture .note{font-size:11px;fill:var(--muted)}
-.picture .heading{font-size:20px;font-weight:650;letter-spacing:-.01em}
-.picture .subheading{font-size:12.5px;fill:var(--muted)}
-.picture .paper{fill:var(--bg)}
-.picture .band{fill:var(--band);stroke:var(--band-line)}
-.picture .band-title{font-size:11px;font-weight:650;letter-spacing:.06em;fill:var(--muted)}
-.node{color:var(--grey);--soft:var(--grey-soft)}
-.node.input,.node.output{color:var(--green);--soft:var(--green-soft)}
-.node.group,.node.state{color:var(--blue);--soft:var(--blue-soft)}
-.node.trace{color:var(--orange);--soft:var(--orange-soft)}
-.node.window{color:var(--purple);--soft:var(--purple-soft)}
-.node .box,.node .op{fill:var(--soft);stroke:currentColor;stroke-width:1.4}
-.node .op{fill:var(--card)}
-.node .bar{stroke:currentColor;stroke-width:3;stroke-linecap:round}
-.node.operation text{text-anchor:middle}
-.node.window .box,.node.window .op{stroke-dasharray:6 3.5}
-.node.same_step .box,.node.same_step .op,.node.unused .box{stroke-dasharray:1.5 3;stroke-linecap:round}
-.node.group .box{stroke-width:1.8}
-.node.group .head{fill:currentColor}
-.node.group>.title{fill:var(--on-blue)}
-.node .slot{fill:transparent}
-.node .row circle{fill:currentColor}
-.edge{color:var(--muted);fill:none}
-.edge.recurrent{color:var(--blue)}
-.edge.trace{color:var(--orange)}
-.edge.window{color:var(--purple)}
-.edge.same_step,.edge.unused{color:var(--grey)}
-.edge .shaft{stroke:currentColor;stroke-width:1.6;stroke-linecap:round}
-.edge.recurrent .shaft{stroke-width:2}
-.edge.window .shaft{stroke-dasharray:6 4}
-.edge.same_step .shaft{stroke-dasharray:1.5 4}
-.edge .tip,.edge .fork{fill:currentColor}
-)css";
-}
-
 std::string svg_picture(const Picture& picture, bool interactive) {
   Layout       layout = band_layout(picture);
   const double width  = std::max(
@@ -261,7 +208,8 @@ std::string svg_picture(const Picture& picture, bool interactive) {
        number(top), number(width), number(y - top), interactive ? "group" : "img",
        xml_text("Compiled graph of " + picture.title));
   if (!interactive) {
-    out += "<style>" + picture_css() + "</style>\n<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n";
+    out +=
+        "<style>" + std::string(picture_css()) + "</style>\n<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n";
     out += text_element("heading", 28, 46, picture.title) + text_element("subheading", 28, 68, picture.subtitle) + "\n";
   }
   out += "<g class=\"bands\">\n";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fixed parts of the interactive page.
+// The fixed parts of the interactive page: page.css and page.js.
 #pragma once
 
 #include <string_view>

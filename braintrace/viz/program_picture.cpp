@@ -12,6 +12,8 @@
 
 namespace braintrace {
 
+std::string_view program_css();  // program.css
+
 namespace {
 
 struct ProgramNode {
@@ -77,17 +79,6 @@ std::string curve(const std::vector<Point>& points) {
   return d;
 }
 
-constexpr const char* program_css = R"css(
-.p-input .box,.p-result .box{fill:var(--green-soft);stroke:var(--green)}
-.p-constant .box{fill:var(--grey-soft);stroke:var(--grey);stroke-dasharray:3 3}
-.p-equation .box{fill:var(--card);stroke:var(--grey)}
-.p-trainable .box{fill:var(--orange-soft);stroke:var(--orange);stroke-width:1.8}
-.picture .p text{text-anchor:middle}
-.picture .p .title{font-size:12px}.picture .p .line{font-size:10.5px}
-.flow{fill:none;stroke:var(--grey);stroke-width:1.3}
-.flow-tip{fill:var(--grey)}
-)css";
-
 }  // namespace
 
 ProgramNames names_of(const ModuleInfo& info) {
@@ -127,7 +118,7 @@ std::string program_svg(const Program& program, const ProgramNames& names) {
                             "height=\"{1}\" "
                             "role=\"img\" aria-label=\"program\">\n<style>{2}{3}</style>\n<rect class=\"paper\" width=\"100%\" "
                             "height=\"100%\"/>\n",
-                 number(layout.width), number(layout.height), picture_css(), program_css);
+                 number(layout.width), number(layout.height), picture_css(), program_css());
   for (const auto& route : layout.routes) {
     std::vector<Point> end{{route.back().x, route.back().y - 10}, route.back()};
     out += fmt::format("<path class=\"flow\" d=\"{}\"/><path class=\"flow-tip\" d=\"{}\"/>\n", curve(route),

@@ -2,6 +2,8 @@
 // The drawing shared by the SVG file and the interactive page.
 #pragma once
 
+#include <string_view>
+
 #include "braintrace/viz/band_layout.h"
 
 namespace braintrace {
@@ -9,7 +11,7 @@ namespace braintrace {
 // The <svg> element. Interactive: boxes can take the focus and have names for screen readers.
 std::string svg_picture(const Picture& picture, bool interactive);
 // Colours for light and dark, and the style of boxes and arrows.
-std::string picture_css();
+std::string_view picture_css();  // picture.css
 // A path with rounded corners, and the arrow head at its end.
 std::string rounded_path(const std::vector<Point>& points, double radius);
 std::string arrow_head(const std::vector<Point>& points);

@@ -1,12 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
 // Behaviour of the interactive page. State lives in two places only: the view (pan and zoom) and what is chosen, which
 // is mirrored in the address (#select=ID, #kind=KIND) and in data attributes, so that a link reproduces it.
-#include "braintrace/viz/page.h"
-
-namespace braintrace {
-
-std::string_view page_script() {
-  return R"js(
 "use strict";
 const {graph, lights} = JSON.parse(document.getElementById("data").textContent);
 const root = document.documentElement, stage = document.getElementById("stage"), panel = document.getElementById("panel");
@@ -316,7 +309,3 @@ setRoving(shapes[0]);
 fit();
 readAddress();
 root.dataset.ready = "true";
-)js";
-}
-
-}  // namespace braintrace

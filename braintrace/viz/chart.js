@@ -1,53 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
-#include "braintrace/viz/chart.h"
-
-namespace braintrace {
-
-std::string_view chart_css() {
-  return R"css(
-.chart{margin:0;position:relative;min-width:0;background:var(--card);border:1px solid var(--band-line);border-radius:14px;
-padding:14px 14px 8px}
-.chart figcaption{display:flex;flex-wrap:wrap;gap:2px 14px;align-items:baseline;justify-content:space-between;
-font-size:14px;margin:0 4px 6px}
-.chart figcaption b{font-weight:650;overflow-wrap:anywhere}
-.chart svg{display:block;width:100%;height:auto;touch-action:pan-y}
-.chart .note{margin:2px 4px 4px;font-size:12px;color:var(--muted)}
-.chart.matrix svg{max-width:520px;margin:auto}
-.s0{color:var(--blue)}.s1{color:var(--orange)}.s2{color:var(--green)}.s3{color:var(--purple)}
-.s4{color:#c0392b}.s5{color:#0e9aa7}.s6{color:#8d6e00}.s7{color:var(--grey)}
-.legend{display:flex;flex-wrap:wrap;gap:0 12px;font-size:12px}
-.legend span::before{content:"";display:inline-block;width:14px;border-top:3px solid;border-radius:2px;margin-right:5px;
-vertical-align:3px}
-.legend .dashed::before{border-top-style:dotted}
-.ramp{font-size:12px;color:var(--muted);display:flex;gap:6px;align-items:center}
-.ramp i{width:72px;height:9px;border-radius:5px}
-.chart .tick{font-size:11.5px;fill:var(--muted);font-variant-numeric:tabular-nums}
-.chart .axis{font-size:11.5px;fill:var(--muted)}
-.chart .empty{font-size:13px;fill:var(--grey)}
-.chart .mid{text-anchor:middle}.chart .end{text-anchor:end}
-.chart .grid{stroke:var(--band-line);fill:none}
-.chart .line{stroke:currentColor;stroke-width:1.9;fill:none;stroke-linejoin:round;stroke-linecap:round}
-.chart .raw{stroke:currentColor;stroke-width:1;fill:none;opacity:.32}
-.chart .dashed{stroke-dasharray:1 4.5;stroke-width:2.4}
-.chart .band{fill:currentColor;opacity:.17}
-.chart circle{fill:var(--card);stroke:currentColor;stroke-width:1.8}
-.chart .alarm{stroke:var(--focus);stroke-width:2}
-.chart image{image-rendering:pixelated}
-.chart .mark{stroke:#fff;stroke-width:2;fill:none}.chart .mark-under{stroke:#000;stroke-width:4;fill:none}
-.chart .spikes{stroke:var(--blue);fill:none}
-.chart .cell{fill:var(--orange)}.chart .cell.hit{fill:var(--blue)}
-.chart .count{font-size:12px;font-variant-numeric:tabular-nums}.chart .count.on{fill:var(--on-blue)}
-.chart .cross{stroke:var(--grey);stroke-dasharray:3 3;pointer-events:none}
-.chart .spot{fill:none;stroke:var(--ink);stroke-width:1.5;pointer-events:none}
-#tip{position:absolute;z-index:5;pointer-events:none;background:var(--ink);color:var(--bg);border-radius:8px;padding:5px 10px;
-font-size:12px;line-height:1.45;max-width:280px;font-variant-numeric:tabular-nums;white-space:pre-line}
-#tip[hidden]{display:none}
-)css";
-}
-
 // One tooltip for all charts. Positions come from the viewBox, so they hold at any size.
-std::string_view chart_script() {
-  return R"js(
 (() => {
   const tip = document.createElement('div');
   tip.id = 'tip'; tip.hidden = true; tip.setAttribute('role', 'status');
@@ -110,7 +61,3 @@ std::string_view chart_script() {
     svg.addEventListener('pointerleave', clear);
   }
 })();
-)js";
-}
-
-}  // namespace braintrace
