@@ -1,6 +1,7 @@
 # Test suites, chosen by BRAINTRACE_TESTS.
 #
-#   unit      one binary per layer (tests beside their sources) and one per folder of tests/ (tests across layers)
+#   unit      one binary per layer (tests beside their sources) and one per folder of tests/ (tests across layers);
+#             clang-tidy over what changed last
 #   long      those of them that run many whole networks, for optimised builds
 #   threads   tests/threads, meant for the thread sanitizer
 #   project   what surrounds the code: layers, install, header weight, command line, examples, hostile use
@@ -81,6 +82,11 @@ if("unit" IN_LIST BRAINTRACE_TESTS)
   target_sources(test_all_codegen PRIVATE tests/ops/laws.cpp tests/transforms/random_program.cpp
                                           tests/transforms/words.cpp)
   set_tests_properties(all_codegen PROPERTIES COST 100) # waits for the C compiler: first, beside the others
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang") # clang-tidy reads the commands of this build
+    find_package(Python3 REQUIRED COMPONENTS Interpreter)
+    add_test(NAME tidy COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/tools/tidy.py ${PROJECT_BINARY_DIR} --jobs 1)
+    set_tests_properties(tidy PROPERTIES COST 90)
+  endif()
 endif()
 
 # What machines read is the same in every language: suites that write and read text run once more where numbers have a

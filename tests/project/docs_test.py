@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Code shown in the documents is code that is compiled and run, what it prints is shown as it is printed, and links
-lead somewhere.  Usage: docs_test.py ROOT BIN
+lead somewhere. The first entry of CHANGELOG.md is the version of the library.  Usage: docs_test.py ROOT BIN
 
 A block that follows a line `<!-- FILE -->` must appear, line for line, in that file; one that follows
 `<!-- output of PROGRAM -->` in what BIN/PROGRAM prints. A picture docs/img/NAME.svg is what BIN/NAME prints."""
@@ -34,7 +34,7 @@ def drawing(picture):
 
 
 code, outputs, wrong = 0, 0, []
-for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]:
+for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]:
     text = page.read_text()
     for name, block in CODE_BLOCK.findall(text):
         code += 1
@@ -46,6 +46,10 @@ for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs
             wrong.append(f"{page.name}: {program} does not print this:\n{block}")
     links = LINK.findall(CODE.sub("", text))
     wrong += [f"{page.name}: no such file: {link}" for link in links if not (page.parent / link).exists()]
+version = re.search(r'version = "([^"]+)"', (ROOT / "braintrace/base/version.h").read_text())[1]
+newest = re.search(r"^## ([\d.]+)", (ROOT / "CHANGELOG.md").read_text(), re.M)[1]
+if newest != version:
+    wrong.append(f"CHANGELOG.md: its first entry is {newest}, the library is {version}")
 pictures = list((ROOT / "docs/img").glob("*.svg"))
 wrong += [f"{p.name} is not what draws it" for p in pictures if p.read_text() != drawing(p.stem)]
 found = f"{code} code blocks match their files, {outputs} outputs and {len(pictures)} picture(s) their programs"

@@ -20,8 +20,7 @@ inline double distance(const Tensor& got, const std::vector<double>& want) {
   const Array a = got.array();
   if (a.size() != static_cast<int64_t>(want.size())) return std::numeric_limits<double>::infinity();
   double worst = 0;
-  for (size_t i = 0; i < want.size(); ++i)
-    worst = std::max(worst, std::abs(at(a, static_cast<int64_t>(i)) - want[i]));
+  for (size_t i = 0; i < want.size(); ++i) worst = std::max(worst, std::abs(at(a, static_cast<int64_t>(i)) - want[i]));
   return worst;
 }
 

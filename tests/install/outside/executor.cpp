@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An outside user of braintrace::verify: one step of a recurrent cell, with its Jacobians as numbers.
-#include "braintrace/verify/graph_executor.h"
-
 #include "braintrace/braintrace.h"
+#include "braintrace/verify/graph_executor.h"
 
 int main() {
   bt::nn::GRUCell cell(2, 3);
