@@ -1,11 +1,16 @@
-# Headers, library, find_package(braintrace CONFIG) and a pkg-config file.
+# Public headers, libraries, find_package(braintrace CONFIG) and a pkg-config file.
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/braintrace)
 install(TARGETS braintrace ${bt_verify} EXPORT braintrace
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(DIRECTORY braintrace DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS tools/public_headers.txt)
+file(STRINGS tools/public_headers.txt public_headers REGEX "^braintrace/")
+foreach(header ${public_headers})
+  cmake_path(GET header PARENT_PATH folder)
+  install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/${folder})
+endforeach()
 install(EXPORT braintrace NAMESPACE braintrace:: FILE braintraceTargets.cmake DESTINATION ${package_dir})
 
 configure_package_config_file(cmake/braintraceConfig.cmake.in braintraceConfig.cmake INSTALL_DESTINATION ${package_dir})

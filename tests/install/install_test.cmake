@@ -11,6 +11,12 @@ file(REMOVE_RECURSE ${WORK})
 check(${CMAKE_COMMAND} --install ${BUILD} --config "${CONFIG}" --prefix ${WORK}/first)
 file(RENAME ${WORK}/first ${WORK}/prefix) # the installed tree may be moved
 
+message(STATUS "private headers stay at home")
+file(GLOB_RECURSE private ${WORK}/prefix/include/braintrace/codegen/*.h ${WORK}/prefix/include/braintrace/backends/*.h)
+if(private)
+  message(FATAL_ERROR "installed: ${private}")
+endif()
+
 message(STATUS "find_package")
 check(${CMAKE_COMMAND} -S ${OUTSIDE} -B ${WORK}/build -G Ninja -DCMAKE_CXX_COMPILER=${COMPILER}
       -DCMAKE_PREFIX_PATH=${WORK}/prefix -DWANTED=${VERSION})
