@@ -20,8 +20,8 @@ namespace {
 std::vector<LayerType>& table() {
   static std::vector<LayerType> types = [] {
     std::vector<LayerType> all;
-    for (const auto& family :
-         {basic_layers(), kit_layers(), recurrent_layers(), convolution_layers(), neuron_layers(), spiking_layers()})
+    for (const auto& family : {basic_layers(), kit_layers(), recurrent_layers(), convolution_layers(), neuron_layers(),
+                               synapse_layers(), spike_reader_layers(), spiking_layers()})
       all.insert(all.end(), family.begin(), family.end());
     std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
     return all;

@@ -61,23 +61,24 @@ nn::GifOptions two_currents_undecayed(const Fields& f) {
   return o;
 }
 
+std::string lif_fields() { return "n " + membrane_fields(5, 1, 0, 0); }
+
 }  // namespace
 
 std::vector<LayerType> neuron_layers() {
-  const std::string lif_fields = "n " + membrane_fields(5, 1, 0, 0);
-  const std::string cortical   = "n " + membrane_fields(10, -30, -68, -65, "hard");
+  const std::string lif      = lif_fields();
+  const std::string cortical = "n " + membrane_fields(10, -30, -68, -65, "hard");
   const std::string ref = " tau_ref_ms=5.0", short_ref = " tau_ref_ms=1.7";
-  const std::string alif = lif_fields + " tau_a_ms=100.0 beta=0.1";
+  const std::string alif = lif + " tau_a_ms=100.0 beta=0.1";
   const std::string exp  = cortical + " V_init=-65.0 V_T=-59.9 delta_T=3.48",
                     qua  = cortical + " V_init=-65.0 V_c=-50.0 c=0.07";
   const std::string adex = exp + " a=1.0 b=1.0 tau_w_ms=30.0", adqua = qua + " a=1.0 b=0.1 tau_w_ms=10.0";
   const std::string two_current_fields = "n tau_ms=20.0 A1=0.0 A2=0.0 dt_ms=1.0 surrogate=\"relu_grad\"";
   const auto        tau_ref            = time_field("tau_ref_ms");
   return {
-      {"if", "τ dv/dt = -v + R x; v ← v - V_th z at a spike", lif_fields, make<nn::IF>(membrane)},
-      {"lif", "τ dv/dt = -v + V_rest + R x; v ← v - (V_th - V_reset) z at a spike", lif_fields,
-       make<nn::LIF>(membrane)},
-      {"lif_ref", "lif that rests for τ_ref after a spike", lif_fields + ref, make<nn::LIFRef>(tau_ref, membrane)},
+      {"if", "τ dv/dt = -v + R x; v ← v - V_th z at a spike", lif, make<nn::IF>(membrane)},
+      {"lif", "τ dv/dt = -v + V_rest + R x; v ← v - (V_th - V_reset) z at a spike", lif, make<nn::LIF>(membrane)},
+      {"lif_ref", "lif that rests for τ_ref after a spike", lif + ref, make<nn::LIFRef>(tau_ref, membrane)},
       {"alif", "lif with threshold V_th + β a; a ← a + z at a spike, τ_a da/dt = -a", alif,
        make<nn::ALIF>(adaptive_threshold, membrane)},
       {"alif_ref", "alif that rests for τ_ref after a spike", alif + ref,
@@ -102,10 +103,15 @@ std::vector<LayerType> neuron_layers() {
       {"gif_two_currents_ref", "gif_two_currents that rests for τ_ref after a spike; I_j act before they decay",
        two_current_fields + short_ref, make<nn::GifRef>(tau_ref, two_currents_undecayed)},
       {"cuba_lif", "lif with its own synapse τ_syn dg/dt = -g; τ dv/dt = -v + V_rest + R (g + x)",
-       lif_fields + " tau_syn_ms=5.0", make<nn::CubaLIF>(time_field("tau_syn_ms"), membrane)},
-      {"coba_lif", "cuba_lif with g (E - v) in place of g", lif_fields + " tau_syn_ms=5.0 E=0.0",
+       lif + " tau_syn_ms=5.0", make<nn::CubaLIF>(time_field("tau_syn_ms"), membrane)},
+      {"coba_lif", "cuba_lif with g (E - v) in place of g", lif + " tau_syn_ms=5.0 E=0.0",
        make<nn::CobaLIF>(
            time_field("tau_syn_ms"), [](const Fields& f) { return f.number("E"); }, membrane)},
+  };
+}
+
+std::vector<LayerType> synapse_layers() {
+  return {
       {"expon", "τ dg/dt = -g; g ← g + x; y = g", "n tau_ms=8.0 dt_ms=1.0",
        make<nn::Expon>(time_field("tau_ms"), step_size)},
       {"dual_expon", "two exponentials fed by x; y = A (g_decay - g_rise)",
@@ -129,8 +135,13 @@ std::vector<LayerType> neuron_layers() {
        make<nn::STD>([](const Fields& f) {
          return nn::STDOptions{.tau = time_of(f, "tau_ms"), .U = f.number("U"), .dt = f.number("dt_ms")};
        })},
+  };
+}
+
+std::vector<LayerType> spike_reader_layers() {
+  return {
       {"leaky_spike_readout", "a lif population whose potential gets x W after each step; y = its spikes",
-       "n_in " + lif_fields,
+       "n_in " + lif_fields(),
        [](const Fields& f) -> ModulePtr {
          return std::make_shared<nn::LeakySpikeReadout>(f.integer("n_in"), f.integer("n"), membrane(f));
        }},

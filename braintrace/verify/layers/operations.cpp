@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cells around one trainable operation each: every operation, with and without plain operations before its weight.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "braintrace/base/nearest.h"
 #include "braintrace/etp/dense.h"
@@ -75,65 +76,85 @@ std::function<Tensor()> chained_weight(const Fields& op, Cell& m, const Shape& s
   };
 }
 
-Step operation(const Fields& f, Cell& m) {
-  const std::string kind = f.kind_of("op", "kind");
-  if (kind == "dense") {
-    const Fields op = f.nested("op", "dense", "kind n_in n_out bias_shape? chain? flatten?");
-    const auto   w  = chained_weight(op, m, {op.integer("n_in"), op.integer("n_out")});
-    const auto   b  = bias_of(op, m);
-    return [=](const Tensor& v) {
-      const Tensor W = w();
-      return matmul(v, W, b());
-    };
-  }
-  if (kind == "lora") {
-    const Fields  op    = f.nested("op", "lora", "kind n_in n_out rank alpha=1.0 bias_shape? flatten?");
-    const int64_t rank  = op.integer("rank");
-    const double  alpha = op.number("alpha");
-    const auto    B = m.param("B", {op.integer("n_in"), rank}), A = m.param("A", {rank, op.integer("n_out")});
-    const auto    b = bias_of(op, m);
-    return [=](const Tensor& v) {
-      const Tensor in = B.value(), out = A.value();
-      return lora_matmul(v, in, out, b(), {.alpha = alpha});
-    };
-  }
-  if (kind == "sparse") {
-    const Fields        op      = f.nested("op", "sparse", "kind csr bias_shape? flatten?");
-    const SparsePattern pattern = pattern_of(op, "csr");
-    const auto          w       = m.param("w", pattern.rows.shape());
-    const auto          b       = bias_of(op, m);
-    return [=](const Tensor& v) {
-      const Tensor values = w.value();
-      return sparse_matmul(v, values, pattern, b());
-    };
-  }
-  if (kind == "embedding") {
-    const Fields op = f.nested("op", "embedding", "kind vocab n_out flatten?");
-    const auto   w  = m.param("w", {op.integer("vocab"), op.integer("n_out")});
-    return [=](const Tensor& v) { return embedding(v, w.value()); };
-  }
-  if (kind == "einsum") {
-    const Fields      op       = f.nested("op", "einsum", "kind equation w_shape flatten?");
-    const auto        w        = m.param("w", op.integers("w_shape"));
-    const std::string equation = op.text("equation");
-    return [=](const Tensor& v) { return einsum(equation, v, w.value()); };
-  }
-  if (kind == "grouped") {
-    const Fields op = f.nested("op", "grouped", "kind groups k_in k_out bias_shape? flatten?");
-    const auto   w  = m.param("w", {op.integer("groups"), op.integer("k_in"), op.integer("k_out")});
-    const auto   b  = bias_of(op, m);
-    return [=](const Tensor& v) {
-      const Tensor W = w.value();
-      return grouped_matmul(v, W, b());
-    };
-  }
-  if (kind != "conv")
-    f.refuse("op.kind",
-             fmt::format("'{}' is unknown{}\n  Known: dense, lora, sparse, embedding, einsum, grouped, conv.", kind,
-                         hint(kind, {"dense", "lora", "sparse", "embedding", "einsum", "grouped", "conv"})));
-  const auto conv = nested_conv(f.nested("op", "conv", "kind conv flatten?"), "conv");
+// One function for each kind of operation: its parameters, and how it is applied.
+Step dense_op(const Fields& op, Cell& m) {
+  const auto w = chained_weight(op, m, {op.integer("n_in"), op.integer("n_out")});
+  const auto b = bias_of(op, m);
+  return [=](const Tensor& v) {
+    const Tensor W = w();
+    return matmul(v, W, b());
+  };
+}
+
+Step lora_op(const Fields& op, Cell& m) {
+  const int64_t rank  = op.integer("rank");
+  const double  alpha = op.number("alpha");
+  const auto    B = m.param("B", {op.integer("n_in"), rank}), A = m.param("A", {rank, op.integer("n_out")});
+  const auto    b = bias_of(op, m);
+  return [=](const Tensor& v) {
+    const Tensor in = B.value(), out = A.value();
+    return lora_matmul(v, in, out, b(), {.alpha = alpha});
+  };
+}
+
+Step sparse_op(const Fields& op, Cell& m) {
+  const SparsePattern pattern = pattern_of(op, "csr");
+  const auto          w       = m.param("w", pattern.rows.shape());
+  const auto          b       = bias_of(op, m);
+  return [=](const Tensor& v) {
+    const Tensor values = w.value();
+    return sparse_matmul(v, values, pattern, b());
+  };
+}
+
+Step embedding_op(const Fields& op, Cell& m) {
+  const auto w = m.param("w", {op.integer("vocab"), op.integer("n_out")});
+  return [=](const Tensor& v) { return embedding(v, w.value()); };
+}
+
+Step einsum_op(const Fields& op, Cell& m) {
+  const auto        w        = m.param("w", op.integers("w_shape"));
+  const std::string equation = op.text("equation");
+  return [=](const Tensor& v) { return einsum(equation, v, w.value()); };
+}
+
+Step grouped_op(const Fields& op, Cell& m) {
+  const auto w = m.param("w", {op.integer("groups"), op.integer("k_in"), op.integer("k_out")});
+  const auto b = bias_of(op, m);
+  return [=](const Tensor& v) {
+    const Tensor W = w.value();
+    return grouped_matmul(v, W, b());
+  };
+}
+
+Step conv_op(const Fields& op, Cell& m) {
+  const auto conv = nested_conv(op, "conv");
   m.part("conv", ModulePtr(conv));
   return [conv](const Tensor& v) { return (*conv)(v); };
+}
+
+struct OperationKind {
+  std::string name, fields;
+  Step (*make)(const Fields& op, Cell& m);
+};
+const OperationKind operation_kinds[] = {
+    {"dense", "kind n_in n_out bias_shape? chain? flatten?", dense_op},
+    {"lora", "kind n_in n_out rank alpha=1.0 bias_shape? flatten?", lora_op},
+    {"sparse", "kind csr bias_shape? flatten?", sparse_op},
+    {"embedding", "kind vocab n_out flatten?", embedding_op},
+    {"einsum", "kind equation w_shape flatten?", einsum_op},
+    {"grouped", "kind groups k_in k_out bias_shape? flatten?", grouped_op},
+    {"conv", "kind conv flatten?", conv_op},
+};
+
+Step operation(const Fields& f, Cell& m) {
+  const std::string        kind = f.kind_of("op", "kind");
+  std::vector<std::string> known;
+  for (const OperationKind& k : operation_kinds) {
+    if (k.name == kind) return k.make(f.nested("op", kind, k.fields), m);
+    known.push_back(k.name);
+  }
+  f.refuse("op.kind", fmt::format("'{}' is unknown{}\n  Known: {}.", kind, hint(kind, known), fmt::join(known, ", ")));
 }
 
 int64_t flatten_of(const Fields& f) {
