@@ -27,6 +27,11 @@ TEST(Pack, joinedSectionsSplitAgain) {
   EXPECT_EQ(again.memory, pack.memory);
 }
 
+TEST(Pack, joinsListsOneAfterTheOther) {
+  EXPECT_EQ(joined(Numbers{1}, Numbers{2, 3}, Numbers{4}), (Numbers{1, 2, 3, 4}));
+  EXPECT_EQ(joined(Marks{true}, Marks{}), Marks{true});
+}
+
 TEST(Pack, sizesSplitListsOfAnotherKind) {
   const Inputs<size_t> n = sizes(Inputs<Numbers>{{1}, {2, 3}, {}});
   EXPECT_EQ(n.args, 1u);

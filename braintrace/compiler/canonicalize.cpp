@@ -15,6 +15,7 @@
 #include "braintrace/ops/compare.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
+#include "braintrace/transforms/inline.h"
 
 namespace braintrace {
 
@@ -113,9 +114,9 @@ struct Canonicalizer {
         x.push_back(squeeze(slice_axis(xs, 0, t, t + 1), {0}));
         mark({x.back()}, {xs});
       }
-      const Tensors out = run(s.body, concatenated(concatenated(roles.consts, carry), x), {}, depth + 1);
-      carry             = part(out, 0, s.carry);
-      ys[t]             = part(out, s.carry, s.ys());
+      const auto out = s.split_results(run(s.body, joined(roles.consts, carry, x), {}, depth + 1));
+      carry          = out.carry;
+      ys[t]          = out.ys;
     }
     for (size_t k = 0; k < s.ys(); ++k) {
       Tensors column;
@@ -133,7 +134,7 @@ struct Canonicalizer {
     if (e.op == &call_op || e.op == &remat_op) return run(*e.attrs[body_key], in, {}, depth + 1);
     if (e.op->expand && !e.op->etp) {
       const Traced body = expansion(*e.op, types_of(in), e.attrs);
-      return run(body.program, concatenated(body.constants, in), {}, depth + 1);
+      return run(body.program, joined(body.constants, in), {}, depth + 1);
     }
     if (e.op == &cond_op && policy.cond == ControlFlowPolicy::Cond::Convert) {
       const ProgramPtrs& branches = e.attrs[branches_key];
@@ -223,11 +224,8 @@ Traced canonicalize(const Traced& step, const StepRoles& roles, const ControlFlo
     if (roles.exit[i]) exit[program.results[i]] = true;
   Traced out = c.builder->finish(c.run(program, args, exit, 0));
   // The old constants were made arguments for the walk: they lead the constants again.
-  Program&   p = out.program;
-  const auto n = static_cast<int64_t>(program.constants.size());
-  p.constants.insert(p.constants.begin(), p.args.begin(), p.args.begin() + n);
-  p.args.erase(p.args.begin(), p.args.begin() + n);
-  out.constants.insert(out.constants.begin(), step.constants.begin(), step.constants.end());
+  args_as_constants(out.program, program.constants.size());
+  out.constants = joined(step.constants, out.constants);
   return out;
 }
 

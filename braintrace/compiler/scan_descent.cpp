@@ -86,16 +86,12 @@ class ScanFollower {
     return "";
   }
 
-  ScanParts::Roles<Vars> operands() const {
-    const auto carry = eqn_.in.begin() + static_cast<int64_t>(parts_.consts),
-               xs    = carry + static_cast<int64_t>(parts_.carry);
-    return {{eqn_.in.begin(), carry}, {carry, xs}, {xs, eqn_.in.end()}};
-  }
+  ScanRoles<Vars>  operands() const { return parts_.split(eqn_.in); }
   std::vector<int> leaves_behind(Var v) const { return outside_.trainable({"", 0}, 0, v).leaves; }
 
   bool is_constant(Var v) const {
-    const auto end = body_.args.begin() + static_cast<int64_t>(parts_.consts);
-    return std::find(body_.args.begin(), end, v) != end;
+    const Vars consts = parts_.split(body_.args).consts;
+    return std::find(consts.begin(), consts.end(), v) != consts.end();
   }
 
   // The body as a flat program; every carried state ends in an equation of its own.
@@ -198,11 +194,8 @@ class ScanFollower {
       for (const Connection& c : r.connections)
         for (Var v : c.tail.constants) keep(v);
     }
-    Vars in = consts_;
-    in.insert(in.end(), roles.carry.begin(), roles.carry.end());
-    in.insert(in.end(), roles.xs.begin(), roles.xs.end());
     scan = {
-        scan.op, std::move(in), std::move(out),
+        scan.op, joined(consts_, roles.carry, roles.xs), std::move(out),
         ScanParts::attrs(std::make_shared<const Program>(body_), consts_.size(), parts_.carry, parts_.length, false),
         scan.note};
   }

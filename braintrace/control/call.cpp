@@ -41,7 +41,7 @@ constinit const Op call_op = composite({
 
 Tensors call(const std::string& called, const Function& f, const Tensors& operands) {
   const Bodies b = close_over({trace(types_of(operands), f)});
-  return call(called, b.programs[0], concatenated(b.captures, operands));
+  return call(called, b.programs[0], joined(b.captures, operands));
 }
 
 Tensors call(const std::string& called, ProgramPtr program, const Tensors& operands) {

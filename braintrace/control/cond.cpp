@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "braintrace/base/rng.h"
+#include "braintrace/control/sections.h"
 #include "braintrace/ops/compare.h"
 #include "braintrace/ops/index_walk.h"
 #include "braintrace/ops/math.h"
@@ -20,7 +21,6 @@
 #include "braintrace/transforms/linearize.h"
 #include "braintrace/transforms/simplify.h"
 #include "braintrace/transforms/vmap.h"
-#include "braintrace/transforms/walk.h"
 
 namespace braintrace {
 
@@ -28,14 +28,17 @@ namespace {
 
 constexpr Key<ProgramPtrs> branches_key{"branches"};
 
-Tensors without_index(const Tensors& in) { return Tensors(in.begin() + 1, in.end()); }
-Mask    without_index(const Mask& m) { return Mask(m.begin() + 1, m.end()); }
+// The operands of the branches.
+template <class List>
+List without_index(const List& in) {
+  return List(in.begin() + 1, in.end());
+}
 
 size_t clamped(double index, size_t count) { return index < 0 ? 0 : std::min(static_cast<size_t>(index), count - 1); }
 
 Tensors choose(const Tensor& index, std::vector<Traced> traced, const Tensors& operands) {
   const Bodies b = close_over(std::move(traced));
-  return apply(cond_op, concatenated(concatenated({index}, b.captures), operands), {{branches_key, b.programs}});
+  return apply(cond_op, joined(Tensors{index}, b.captures, operands), {{branches_key, b.programs}});
 }
 
 Types cond_infer(const Op& op, const Types& in, const Attrs& a) {
@@ -44,7 +47,7 @@ Types cond_infer(const Op& op, const Types& in, const Attrs& a) {
   require(!branches.empty(), "{}: there is no branch; give at least one.", op.name);
   const Types out = branches[0]->types_of(branches[0]->results);
   for (size_t b = 0; b < branches.size(); ++b) {
-    require_takes(op, "branch", *branches[b], part(in, 1, in.size() - 1));
+    require_takes(op, "branch", *branches[b], without_index(in));
     const Types other = branches[b]->types_of(branches[b]->results);
     require(other.size() == out.size(),
             "{}: branch 0 returns {} result(s), branch {} returns {}.\n  All branches must return the same types.",
@@ -59,10 +62,7 @@ Types cond_infer(const Op& op, const Types& in, const Attrs& a) {
 
 Mask cond_reach(const Op&, const Attrs& a, const Mask& in) {
   Mask out(a[branches_key][0]->results.size(), in[0]);
-  for (const ProgramPtr& p : a[branches_key]) {
-    const Mask m = result_dependence(*p, without_index(in));
-    for (size_t k = 0; k < out.size(); ++k) out[k] = out[k] || m[k];
-  }
+  for (const ProgramPtr& p : a[branches_key]) grow(out, result_dependence(*p, without_index(in)));
   return out;
 }
 
@@ -70,24 +70,26 @@ Pushed cond_push(const JvpArgs& a) {
   const ProgramPtrs&                       branches = a.attrs[branches_key];
   const Tensors                            x = without_index(a.in), dx = without_index(a.tangents);
   const Mask                               active = defined_mask(dx);
-  const Types                              types  = joined(types_of(x), types_of(chosen(dx, active)));
-  const Types                              out    = branches[0]->types_of(branches[0]->results);
+  const Dual<Tensors>                      operands{x, chosen(dx, active)};
+  const Types                              out = branches[0]->types_of(branches[0]->results);
   std::vector<std::pair<OpenBody, Pushed>> open;
   Mask                                     live(out.size());
   for (const ProgramPtr& p : branches) {
     Pushed r;
-    auto   body = open_body(types, [&](const Tensors& args) -> Tensors {
-      r = jvp(*p, part(args, 0, x.size()), spread(part(args, x.size(), args.size() - x.size()), active));
+    auto   body = open_body(types_of(joined(operands)), [&](const Tensors& args) -> Tensors {
+      const auto in = split(args, operands);
+      r             = jvp(*p, in.values, spread(in.tangents, active));
       return {};
     });
-    for (size_t k = 0; k < live.size(); ++k) live[k] = live[k] || r.tangents[k].defined();
+    grow(live, defined_mask(r.tangents));
     open.emplace_back(std::move(body), std::move(r));
   }
   std::vector<Traced> traced;
   for (auto& [body, r] : open)
-    traced.push_back(body.builder->finish(concatenated(r.out, chosen(instantiated(r.tangents, out), live))));
-  const Tensors y = choose(a.in[0], std::move(traced), concatenated(x, chosen(dx, active)));
-  return {part(y, 0, out.size()), spread(part(y, out.size(), y.size() - out.size()), live)};
+    traced.push_back(body.builder->finish(joined(r.out, chosen(instantiated(r.tangents, out), live))));
+  const Tensors flat = choose(a.in[0], std::move(traced), joined(operands));
+  const auto    y    = split(flat, Dual<size_t>{out.size(), flat.size() - out.size()});
+  return {y.values, spread(y.tangents, live)};
 }
 
 // Residuals of all branches in common slots: equal types share a slot when they come from different branches.
@@ -110,6 +112,11 @@ struct Slots {
     }
     return where;
   }
+};
+
+template <class List>
+struct LinearOperands {
+  List residuals, dx;
 };
 
 Linearized cond_linearize(const LinearizeArgs& a) {
@@ -135,48 +142,43 @@ Linearized cond_linearize(const LinearizeArgs& a) {
     r.builder       = body.builder;
     r.linear.map    = pruned(std::move(r.linear.map));
     r.slots         = slots.place(types_of(r.linear.map.constants));
-    for (size_t k = 0; k < live.size(); ++k) live[k] = live[k] || r.linear.live[k];
+    grow(live, r.linear.live);
     runs.push_back(std::move(r));
   }
 
-  std::vector<Traced> forward, linear;
+  const LinearOperands<Types> types{slots.types, chosen(types_of(x), active)};
+  std::vector<Traced>         forward, linear;
   for (Branch& r : runs) {
     Tensors residuals(slots.types.size());
     for (size_t i = 0; i < r.slots.size(); ++i) residuals[r.slots[i]] = r.linear.map.constants[i];
-    forward.push_back(r.builder->finish(concatenated(r.linear.out, instantiated(residuals, slots.types))));
-    linear.push_back(trace(joined(slots.types, chosen(types_of(x), active)), [&](const Tensors& args) {
-      Tensors own;
-      for (size_t s : r.slots) own.push_back(args[s]);
-      const Tensors dx = part(args, slots.types.size(), args.size() - slots.types.size());
-      return chosen(instantiated(spread(replay(r.linear.map.program, own, dx), r.linear.live), out), live);
+    forward.push_back(r.builder->finish(joined(r.linear.out, instantiated(residuals, slots.types))));
+    linear.push_back(trace(joined(types), [&](const Tensors& args) {
+      const auto in = split(args, types);
+      Tensors    own;
+      for (size_t s : r.slots) own.push_back(in.residuals[s]);
+      return chosen(instantiated(spread(replay(r.linear.map.program, own, in.dx), r.linear.live), out), live);
     }));
   }
-  const Tensors y         = choose(a.in[0], std::move(forward), x);
-  const Tensors residuals = part(y, out.size(), y.size() - out.size());
-  const Tensor  index     = a.in[0];
-  return {part(y, 0, out.size()), [=](const Tensors& tangents) {
+  const auto   y     = split(choose(a.in[0], std::move(forward), x), WithResiduals<Types>{out, slots.types});
+  const Tensor index = a.in[0];
+  return {y.out, [=, residuals = y.residuals](const Tensors& tangents) {
             if (!any_true(live)) return Tensors(live.size());
-            const Tensors dx = chosen(without_index(tangents), active);
-            return spread(choose(index, linear, concatenated(residuals, dx)), live);
+            return spread(choose(index, linear, joined(residuals, chosen(without_index(tangents), active))), live);
           }};
 }
 
 Tensors cond_transpose(const TransposeArgs& a) {
   require(!a.linear[0], "transpose: cond is not linear in its index; only linear functions can be transposed.");
-  const Mask  linear = without_index(a.linear);
-  const Types types  = part(a.types, 1, a.types.size() - 1);
-  Mask        fixed  = linear;
-  fixed.flip();
-  const Tensors       given = chosen(without_index(a.in), fixed);
-  std::vector<Traced> traced;
+  const Mask                  linear = without_index(a.linear), fixed = inverted(linear);
+  const BackOperands<Tensors> operands{chosen(without_index(a.in), fixed), a.ct};
+  std::vector<Traced>         traced;
   for (const ProgramPtr& p : a.attrs[branches_key])
-    traced.push_back(trace(joined(types_of(given), types_of(a.ct)), [&](const Tensors& args) {
-      const Tensors in = spread(part(args, 0, given.size()), fixed);
-      const Tensors ct = part(args, given.size(), a.ct.size());
-      return chosen(instantiated(transpose(*p, {}, in, linear, ct), types), linear);
+    traced.push_back(trace(types_of(joined(operands)), [&](const Tensors& args) {
+      const auto in = split(args, operands);
+      return chosen(instantiated(transpose(*p, {}, spread(in.fixed, fixed), linear, in.ct), without_index(a.types)),
+                    linear);
     }));
-  const Tensors y = choose(a.in[0], std::move(traced), concatenated(given, a.ct));
-  return concatenated({Tensor()}, spread(y, linear));
+  return joined(Tensors{Tensor()}, spread(choose(a.in[0], std::move(traced), joined(operands)), linear));
 }
 
 Tensors cond_batch(const BatchArgs& a) {
@@ -184,12 +186,7 @@ Tensors cond_batch(const BatchArgs& a) {
   const Tensors      x        = without_index(a.in);
   const Mask         batched  = without_index(a.batched);
   const Mask         reached  = cond_reach(a.op, a.attrs, a.batched);
-  auto               run      = [&](const Program& p, const Tensors& args) {
-    VmapResult r = vmap(p, args, batched, a.size);
-    for (size_t k = 0; k < r.out.size(); ++k)
-      if (reached[k]) r.out[k] = with_batch_axis(r.out[k], r.batched[k], a.size);
-    return r.out;
-  };
+  const auto run = [&](const Program& p, const Tensors& args) { return vmap(p, args, batched, a.size, reached); };
   if (!a.batched[0]) {
     std::vector<Traced> traced;
     for (const ProgramPtr& p : branches)
@@ -235,7 +232,7 @@ constinit const Op cond_op = {
     .infer    = cond_infer,
     .eval     = [](const Op&, const Arrays& in, const Attrs& a, const Types&) -> Arrays {
       const ProgramPtrs& branches = a[branches_key];
-      return evaluate(*branches[clamped(at(in[0], 0), branches.size())], {}, Arrays(in.begin() + 1, in.end()));
+      return evaluate(*branches[clamped(at(in[0], 0), branches.size())], {}, without_index(in));
     },
     .push      = cond_push,
     .linearize = cond_linearize,
@@ -249,12 +246,8 @@ constinit const Op cond_op = {
       return replay(*branches[clamped(in[0].fill(), branches.size())], {}, without_index(in));
     },
     .prune = [](const Attrs& a, const Mask& used) -> Pruned {
-      const size_t n = a[branches_key][0]->args.size();
-      Mask         operands(n);
-      for (const ProgramPtr& p : a[branches_key]) {
-        const Mask needed = backward_dependence(*p, used);
-        for (size_t i = 0; i < n; ++i) operands[i] = operands[i] || needed[p->args[i]];
-      }
+      Mask operands(a[branches_key][0]->args.size());
+      for (const ProgramPtr& p : a[branches_key]) grow(operands, gather(backward_dependence(*p, used), p->args));
       ProgramPtrs branches;
       for (const ProgramPtr& p : a[branches_key]) {
         Program b = *p;
@@ -262,8 +255,8 @@ constinit const Op cond_op = {
         b.results = chosen(b.results, used);
         branches.push_back(std::make_shared<const Program>(dce(std::move(b))));
       }
-      operands.insert(operands.begin(), true);  // the index
-      return {{{branches_key, branches}}, operands, used};
+      const Mask index{true};
+      return {{{branches_key, branches}}, joined(index, operands), used};
     },
     .sample = cond_sample,
 };
@@ -284,9 +277,9 @@ Tensors switch_(const Tensor& index, const std::vector<Function>& branches, cons
     if (typed != open.end()) wanted[k] = typed->results[k].type();
   }
   for (OpenBody& b : open) settle_numbers(b.results, wanted);
-  const Bodies b = close_over(open);
-  return apply(cond_op, concatenated(concatenated({convert(index, DType::I32)}, b.captures), operands),
-               {{branches_key, b.programs}});
+  std::vector<Traced> traced;
+  for (const OpenBody& b : open) traced.push_back(b.builder->finish(b.results));
+  return choose(convert(index, DType::I32), std::move(traced), operands);
 }
 
 Tensors cond(const Tensor& pred, const Function& if_true, const Function& if_false, const Tensors& operands) {

@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "braintrace/base/rng.h"
+#include "braintrace/control/sections.h"
 #include "braintrace/ops/families.h"
 #include "braintrace/ops/index_walk.h"
 #include "braintrace/ops/math.h"
@@ -17,7 +18,6 @@
 #include "braintrace/transforms/jvp.h"
 #include "braintrace/transforms/linearize.h"
 #include "braintrace/transforms/vmap.h"
-#include "braintrace/transforms/walk.h"
 
 namespace braintrace {
 
@@ -26,15 +26,39 @@ namespace {
 constexpr Key<ProgramPtr> body_key{"body"}, rule_key{"rule"}, fwd_key{"fwd"}, bwd_key{"bwd"};
 constexpr Key<int64_t>    consts_key{"consts"};
 
-size_t consts_of(const Attrs& a) { return static_cast<size_t>(std::max<int64_t>(0, a[consts_key])); }
-Types  results_of(const Program& p) { return p.types_of(p.results); }
+// Operands: what is not differentiated, w (and r), then x (of custom_linear, dx).
+template <class List>
+struct CustomOperands {
+  List w, x;
+};
+// What the rules take.
+template <class List>
+struct RuleOperands {
+  List w, x, dx;
+};
+template <class List>
+struct BackwardOperands {
+  List w, residuals, ct;
+};
 
-void require_no_tangent(const Op& op, const Attrs& attrs, const Tensors& in, const Mask& active) {
-  for (size_t i = 0; i < consts_of(attrs); ++i)
+// Operands of the equation in sections; it must have as many as were announced.
+template <class List>
+CustomOperands<List> operands_of(const Op& op, const Attrs& a, const List& in) {
+  const auto w = static_cast<size_t>(std::max<int64_t>(0, a[consts_key]));
+  require(w <= in.size(), "{}: {} consts were announced, got {} operand(s).", op.name, w, in.size());
+  return split(in, CustomOperands<size_t>{w, in.size() - w});
+}
+Types results_of(const Program& p) { return p.types_of(p.results); }
+
+// Their sections, of which those that are not differentiated must have no tangent.
+CustomOperands<Tensors> without_tangent(const Op& op, const Attrs& attrs, const Tensors& in, const Mask& active) {
+  const auto operands = operands_of(op, attrs, in);
+  for (size_t i = 0; i < operands.w.size(); ++i)
     require(!active[i] || !is_float(in[i].dtype()),
             "{}: the function closes over a tensor {} that is being differentiated, but its rule gives no derivative "
             "for it.\n  Pass it as an argument, or close over stop_gradient of it.",
             op.name, to_string(in[i].type()));
+  return operands;
 }
 
 // Programs and operand types fit together: (consts, x) → y and the like.
@@ -54,81 +78,76 @@ Tensors body_transpose(const TransposeArgs& a) { return transpose(*a.attrs[body_
 Arrays  body_eval(const Op&, const Arrays& in, const Attrs& a, const Types&) { return evaluate(*a[body_key], {}, in); }
 
 Types custom_jvp_infer(const Op& op, const Types& in, const Attrs& a) {
-  const size_t consts = consts_of(a);
-  require(consts <= in.size(), "{}: {} consts were announced, got {} operand(s).", op.name, consts, in.size());
+  const auto operands = operands_of(op, a, in);
   require_takes(op, "function", *a[body_key], in);
-  require_takes(op, "rule", *a[rule_key], joined(in, part(in, consts, in.size() - consts)));
+  require_takes(op, "rule", *a[rule_key], joined(in, operands.x));
   require_returns(op, "the rule", results_of(*a[rule_key]), results_of(*a[body_key]));
   return results_of(*a[body_key]);
 }
 
 Tensors custom_jvp_jvp(const JvpArgs& a) {
-  const size_t consts = consts_of(a.attrs), n = a.in.size() - consts;
-  require_no_tangent(a.op, a.attrs, a.in, defined_mask(a.tangents));
-  const Tensors dx    = part(a.tangents, consts, n);
-  const Tensors zeros = instantiated(Tensors(n), part(types_of(a.in), consts, n));
-  const auto    given = [](const Tensor& t) { return t.defined(); };
-  if (std::all_of(dx.begin(), dx.end(), given)) return replay(*a.attrs[rule_key], {}, concatenated(a.in, dx));
+  const auto     in   = without_tangent(a.op, a.attrs, a.in, defined_mask(a.tangents));
+  const Tensors  dx   = operands_of(a.op, a.attrs, a.tangents).x;
+  const Program& rule = *a.attrs[rule_key];
+  if (all_true(defined_mask(dx))) return replay(rule, {}, joined(a.in, dx));
   // The rule is linear in dx, so it is its own derivative there. That way a tangent that is absent stays a symbolic
   // zero; as a tensor of zeros, what the rule makes of it would be a fixed term that cannot be transposed.
-  Tensors tangents(a.in.size());
-  tangents.insert(tangents.end(), dx.begin(), dx.end());
-  return jvp(*a.attrs[rule_key], concatenated(a.in, zeros), tangents).tangents;
+  const RuleOperands<Tensors> at{in.w, in.x, zeros_of(types_of(in.x))},
+      along{Tensors(in.w.size()), Tensors(in.x.size()), dx};
+  return jvp(rule, joined(at), joined(along)).tangents;
 }
 
 Tensors custom_jvp_batch(const BatchArgs& a) {
-  const size_t consts = consts_of(a.attrs);
-  const Mask   x      = part(a.batched, consts, a.in.size() - consts);
+  const Mask x = operands_of(a.op, a.attrs, a.batched).x;
   return apply(a.op, a.in,
                a.attrs.with(body_key, batched(*a.attrs[body_key], a.batched, a.size))
                    .with(rule_key, batched(*a.attrs[rule_key], joined(a.batched, x), a.size)));
 }
 
 Types custom_vjp_infer(const Op& op, const Types& in, const Attrs& a) {
-  const size_t consts = consts_of(a);
-  require(consts <= in.size(), "{}: {} consts were announced, got {} operand(s).", op.name, consts, in.size());
+  const auto operands = operands_of(op, a, in);
   require_takes(op, "function", *a[body_key], in);
   require_takes(op, "fwd", *a[fwd_key], in);
-  const Types y = results_of(*a[body_key]), f = results_of(*a[fwd_key]);
-  require(f.size() >= y.size(), "{}: fwd returns {} result(s), the function {}.", op.name, f.size(), y.size());
-  require_returns(op, "fwd", part(f, 0, y.size()), y);
-  const Types residuals = part(f, y.size(), f.size() - y.size());
-  require_takes(op, "bwd", *a[bwd_key], joined(joined(part(in, 0, consts), residuals), y));
-  require_returns(op, "bwd", results_of(*a[bwd_key]), part(in, consts, in.size() - consts));
+  const Types y = results_of(*a[body_key]), all = results_of(*a[fwd_key]);
+  require(all.size() >= y.size(), "{}: fwd returns {} result(s), the function {}.", op.name, all.size(), y.size());
+  const auto f = split(all, WithResiduals<size_t>{y.size(), all.size() - y.size()});
+  require_returns(op, "fwd", f.out, y);
+  require_takes(op, "bwd", *a[bwd_key], joined(BackwardOperands<Types>{operands.w, f.residuals, y}));
+  require_returns(op, "bwd", results_of(*a[bwd_key]), operands.x);
   return y;
 }
 
 // Results of fwd, and what bwd needs besides the cotangents: consts and residuals.
-ForwardPass run_forward(const Attrs& attrs, const Tensors& in) {
-  const Tensors y    = replay(*attrs[fwd_key], {}, in);
+ForwardPass run_forward(const Attrs& attrs, const CustomOperands<Tensors>& in) {
+  const Tensors flat = replay(*attrs[fwd_key], {}, joined(in));
   const size_t  outs = attrs[body_key]->results.size();
-  return {part(y, 0, outs), concatenated(part(in, 0, consts_of(attrs)), part(y, outs, y.size() - outs))};
+  const auto    y    = split(flat, WithResiduals<size_t>{outs, flat.size() - outs});
+  return {y.out, joined(in.w, y.residuals)};
 }
 
 Tensors tangents_of_x(const Attrs& attrs, const Tensors& tangents) {
-  const Program& body   = *attrs[body_key];
-  const size_t   consts = consts_of(attrs), n = tangents.size() - consts;
-  return instantiated(part(tangents, consts, n), part(body.types_of(body.args), consts, n));
+  const Program& body  = *attrs[body_key];
+  const Types    types = body.types_of(body.args);
+  return instantiated(operands_of(custom_vjp_op, attrs, tangents).x, operands_of(custom_vjp_op, attrs, types).x);
 }
 
 Linearized custom_vjp_linearize(const LinearizeArgs& a) {
-  require_no_tangent(a.op, a.attrs, a.in, a.active);
-  const ForwardPass r = run_forward(a.attrs, a.in);
+  const ForwardPass r = run_forward(a.attrs, without_tangent(a.op, a.attrs, a.in, a.active));
   return {r.out, [attrs = a.attrs, fixed = r.residuals](const Tensors& tangents) {
-            return apply(custom_linear_op, concatenated(fixed, tangents_of_x(attrs, tangents)),
+            return apply(custom_linear_op, joined(fixed, tangents_of_x(attrs, tangents)),
                          {{bwd_key, attrs[bwd_key]}, {consts_key, static_cast<int64_t>(fixed.size())}});
           }};
 }
 
 // Forward mode: dy = bwdᵀ dx, where bwd is linear.
 Tensors transposed_bwd(const Program& bwd, const Tensors& fixed, const Tensors& dx) {
-  const Types  types = bwd.types_of(bwd.args);
-  const size_t n     = types.size() - fixed.size();
-  Mask         linear(fixed.size(), false);
-  linear.resize(types.size(), true);
+  const Types                 args  = bwd.types_of(bwd.args);
+  const auto                  types = split(args, BackOperands<size_t>{fixed.size(), args.size() - fixed.size()});
+  const BackOperands<Tensors> in{fixed, Tensors(types.ct.size())};
+  const BackOperands<Mask>    linear{Mask(fixed.size(), false), Mask(types.ct.size(), true)};
   try {
-    const Tensors dy = transpose(bwd, {}, concatenated(fixed, Tensors(n)), linear, dx);
-    return instantiated(part(dy, fixed.size(), n), part(types, fixed.size(), n));
+    const Tensors dy = transpose(bwd, {}, joined(in), joined(linear), dx);
+    return instantiated(split(dy, types).ct, types.ct);
   } catch (const UserError& error) {
     fail(
         "custom_vjp: forward mode needs the transpose of bwd, but bwd is not linear in the cotangents:\n  {}\n"
@@ -138,35 +157,30 @@ Tensors transposed_bwd(const Program& bwd, const Tensors& fixed, const Tensors& 
 }
 
 Pushed custom_vjp_push(const JvpArgs& a) {
-  require_no_tangent(a.op, a.attrs, a.in, defined_mask(a.tangents));
-  const ForwardPass r = run_forward(a.attrs, a.in);
+  const ForwardPass r = run_forward(a.attrs, without_tangent(a.op, a.attrs, a.in, defined_mask(a.tangents)));
   return {r.out, transposed_bwd(*a.attrs[bwd_key], r.residuals, tangents_of_x(a.attrs, a.tangents))};
 }
 
 Tensors custom_vjp_batch(const BatchArgs& a) {
   // Every x gets the axis, so that bwd gives a cotangent per sample; broadcasting then sums them.
-  const size_t consts = consts_of(a.attrs);
-  const Mask   w      = part(a.batched, 0, consts);
-  Mask         x      = w;
-  x.resize(a.in.size(), true);
-  Tensors in = part(a.in, 0, consts);
-  for (size_t i = consts; i < a.in.size(); ++i) in.push_back(with_batch_axis(a.in[i], a.batched[i], a.size));
-  Mask back = w;
-  back.resize(a.attrs[bwd_key]->args.size(), true);
-  return apply(a.op, in,
+  auto       in    = operands_of(a.op, a.attrs, a.in);
+  const auto given = operands_of(a.op, a.attrs, a.batched);
+  for (size_t i = 0; i < in.x.size(); ++i) in.x[i] = with_batch_axis(in.x[i], given.x[i], a.size);
+  const Program& bwd  = *a.attrs[bwd_key];
+  const Mask     x    = joined(given.w, Mask(in.x.size(), true));
+  const Mask     back = joined(given.w, Mask(bwd.args.size() - in.w.size(), true));
+  return apply(a.op, joined(in),
                a.attrs.with(body_key, batched(*a.attrs[body_key], x, a.size))
                    .with(fwd_key, batched(*a.attrs[fwd_key], x, a.size))
-                   .with(bwd_key, batched(*a.attrs[bwd_key], back, a.size)));
+                   .with(bwd_key, batched(bwd, back, a.size)));
 }
 
 Types custom_linear_infer(const Op& op, const Types& in, const Attrs& a) {
-  const Program& bwd   = *a[bwd_key];
-  const size_t   fixed = consts_of(a);
-  require(fixed <= in.size() && fixed <= bwd.args.size(), "{}: {} fixed operands were announced, got {} operand(s).",
-          op.name, fixed, in.size());
-  const Types given = bwd.types_of(bwd.args), out = part(given, fixed, given.size() - fixed);
-  require_takes(op, "bwd", bwd, joined(part(in, 0, fixed), out));
-  require_returns(op, "bwd", results_of(bwd), part(in, fixed, in.size() - fixed));
+  const Program& bwd      = *a[bwd_key];
+  const auto     operands = operands_of(op, a, in);
+  const Types    out      = operands_of(op, a, bwd.types_of(bwd.args)).x;
+  require_takes(op, "bwd", bwd, joined(operands.w, out));
+  require_returns(op, "bwd", results_of(bwd), operands.x);
   return out;
 }
 
@@ -227,18 +241,18 @@ constinit const Op custom_linear_op = {
     .operands = "operands...",
     .infer    = custom_linear_infer,
     .expand =
-        [](const Op&, const Tensors& in, const Attrs& a) {
-          const size_t fixed = consts_of(a);
-          return transposed_bwd(*a[bwd_key], part(in, 0, fixed), part(in, fixed, in.size() - fixed));
+        [](const Op& op, const Tensors& in, const Attrs& a) {
+          const auto operands = operands_of(op, a, in);
+          return transposed_bwd(*a[bwd_key], operands.w, operands.x);
         },
     .transpose =
         [](const TransposeArgs& a) {
-          const size_t fixed = consts_of(a.attrs);
-          return concatenated(Tensors(fixed), replay(*a.attrs[bwd_key], {}, concatenated(part(a.in, 0, fixed), a.ct)));
+          const Tensors fixed = operands_of(a.op, a.attrs, a.in).w;
+          return joined(Tensors(fixed.size()), replay(*a.attrs[bwd_key], {}, joined(fixed, a.ct)));
         },
     .batch  = custom_linear_batch,
     .sample = [](const Op&, Rng& rng) -> std::vector<Sample> {
-      return {{concatenated(sample_in(rng), {random_array(rng, real_type()), random_array(rng, real_type())}),
+      return {{joined(sample_in(rng), Tensors{random_array(rng, real_type()), random_array(rng, real_type())}),
                {{bwd_key, sample_bwd()}, {consts_key, int64_t{3}}}}};
     },
 };
@@ -265,45 +279,46 @@ constinit const Op custom_vjp_op = {
 
 Function custom_jvp(const Function& f, const JvpRule& rule) {
   return [=](const Tensors& x) {
-    const Types  types = types_of(x);
-    const size_t n     = x.size();
-    OpenBody     body  = open_body(types, f);
-    OpenBody     dots =
-        open_body(joined(types, types), [&](const Tensors& v) { return rule(part(v, 0, n), part(v, n, n)); });
+    const Types       types = types_of(x);
+    const Dual<Types> both{types, types};
+    OpenBody          body = open_body(types, f);
+    OpenBody          dots = open_body(joined(both), [&](const Tensors& v) {
+      const auto in = split(v, both);
+      return rule(in.values, in.tangents);
+    });
     settle_numbers(dots.results, types_of(body.results));
     require_returns(custom_jvp_op, "the rule", types_of(dots.results), types_of(body.results));
     const Bodies b = close_over(std::vector{body, dots});
     return apply(
-        custom_jvp_op, concatenated(b.captures, x),
+        custom_jvp_op, joined(b.captures, x),
         {{body_key, b.programs[0]}, {consts_key, static_cast<int64_t>(b.captures.size())}, {rule_key, b.programs[1]}});
   };
 }
 
 Function custom_vjp(const Function& f, const ForwardRule& fwd, const BackwardRule& bwd) {
   return [=](const Tensors& x) {
-    const Types  types = types_of(x);
-    OpenBody     body  = open_body(types, f);
-    const Types  y     = types_of(body.results);
-    Types        residuals;
-    OpenBody     forward  = open_body(types, [&](const Tensors& v) {
+    const Types         types = types_of(x);
+    OpenBody            body  = open_body(types, f);
+    BackOperands<Types> back{{}, types_of(body.results)};  // fixed: the residuals
+    OpenBody            forward  = open_body(types, [&](const Tensors& v) {
       ForwardPass r = fwd(v);
-      settle_numbers(r.out, y);
-      require_returns(custom_vjp_op, "fwd", types_of(r.out), y);
-      residuals = types_of(r.residuals);
-      return concatenated(r.out, r.residuals);
+      settle_numbers(r.out, back.ct);
+      require_returns(custom_vjp_op, "fwd", types_of(r.out), back.ct);
+      back.fixed = types_of(r.residuals);
+      return joined(r);
     });
-    const size_t n        = residuals.size();
-    OpenBody     backward = open_body(joined(residuals, y), [&](const Tensors& v) {
+    OpenBody            backward = open_body(joined(back), [&](const Tensors& v) {
+      const auto in = split(v, back);
       // Integers have no cotangent: the rule may leave theirs undefined.
-      Tensors ct = bwd(part(v, 0, n), part(v, n, y.size()));
+      Tensors ct = bwd(in.fixed, in.ct);
       for (size_t i = 0; i < ct.size() && i < types.size(); ++i)
         if (!ct[i].defined()) ct[i] = Tensor(types[i], 0);
       settle_numbers(ct, types);
       require_returns(custom_vjp_op, "bwd", types_of(ct), types);
       return ct;
     });
-    const Bodies b        = close_over(std::vector{body, forward, backward});
-    return apply(custom_vjp_op, concatenated(b.captures, x),
+    const Bodies        b        = close_over(std::vector{body, forward, backward});
+    return apply(custom_vjp_op, joined(b.captures, x),
                  {{body_key, b.programs[0]},
                   {bwd_key, b.programs[2]},
                   {consts_key, static_cast<int64_t>(b.captures.size())},

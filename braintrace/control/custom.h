@@ -14,9 +14,7 @@ Function custom_jvp(const Function& f, const JvpRule& rule);
 
 // f with cotangents bwd(residuals, ct) where fwd(x) gives the results of f and the residuals. bwd need not be linear in
 // ct (it may clip, for example); forward mode then is refused, otherwise it uses the transpose of bwd.
-struct ForwardPass {
-  Tensors out, residuals;
-};
+using ForwardPass  = WithResiduals<Tensors>;
 using ForwardRule  = std::function<ForwardPass(const Tensors& x)>;
 using BackwardRule = std::function<Tensors(const Tensors& residuals, const Tensors& ct)>;
 Function custom_vjp(const Function& f, const ForwardRule& fwd, const BackwardRule& bwd);

@@ -89,20 +89,6 @@ Tensors part(const Tensors& tensors, size_t from, size_t count) { return range(t
 Types   part(const Types& types, size_t from, size_t count) { return range(types, from, count); }
 Mask    part(const Mask& mask, size_t from, size_t count) { return range(mask, from, count); }
 
-Mask joined(Mask a, const Mask& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
-}
-Types joined(Types a, const Types& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
-}
-Types chosen(const Types& types, const Mask& mask) {
-  Types out;
-  for (size_t i = 0; i < types.size(); ++i)
-    if (mask[i]) out.push_back(types[i]);
-  return out;
-}
 Types stacked(Types types, int64_t length) {
   for (Type& t : types) t.shape.insert(t.shape.begin(), length);
   return types;

@@ -2,6 +2,7 @@
 // What ops with nested programs share: tracing bodies, closing over outer tensors, and splitting operand lists.
 #pragma once
 
+#include "braintrace/base/pack.h"
 #include "braintrace/ir/builder.h"
 #include "braintrace/ir/op.h"
 
@@ -15,6 +16,12 @@ struct OpenBody {
   Tensors                  results;
 };
 OpenBody open_body(const Types& types, const Function& f);
+
+// Results of a forward run, then what the derivative needs of it.
+template <class List>
+struct WithResiduals {
+  List out, residuals;
+};
 
 // Programs over one common list of captured tensors: each takes (captures, its own arguments).
 struct Bodies {
@@ -31,9 +38,6 @@ void settle_numbers(Tensors& results, const Types& wanted);
 Tensors part(const Tensors& tensors, size_t from, size_t count);
 Types   part(const Types& types, size_t from, size_t count);
 Mask    part(const Mask& mask, size_t from, size_t count);
-Mask    joined(Mask a, const Mask& b);
-Types   joined(Types a, const Types& b);
-Types   chosen(const Types& types, const Mask& mask);
 Types   stacked(Types types, int64_t length);  // with a leading axis
 
 // Marks operands of floating-point type among those marked.

@@ -4,6 +4,7 @@
 #include "braintrace/control/remat.h"
 
 #include "braintrace/base/rng.h"
+#include "braintrace/control/sections.h"
 #include "braintrace/ops/families.h"
 #include "braintrace/ops/index_walk.h"
 #include "braintrace/ops/math.h"
@@ -11,7 +12,6 @@
 #include "braintrace/transforms/jvp.h"
 #include "braintrace/transforms/linearize.h"
 #include "braintrace/transforms/vmap.h"
-#include "braintrace/transforms/walk.h"
 
 namespace braintrace {
 
@@ -21,66 +21,63 @@ constexpr Key<ProgramPtr> body_key{"body"};
 
 Tensors apply_remat(Traced traced, const Tensors& operands) {
   const Bodies b = close_over({pruned(std::move(traced))});
-  return apply(remat_op, concatenated(b.captures, operands), {{body_key, b.programs[0]}});
+  return apply(remat_op, joined(b.captures, operands), {{body_key, b.programs[0]}});
 }
 
 Pushed remat_push(const JvpArgs& a) {
-  const Program& body   = *a.attrs[body_key];
-  const Mask     active = defined_mask(a.tangents);
-  const Tensors  moved  = chosen(a.tangents, active);
-  Mask           live;
-  Traced         both = trace(joined(types_of(a.in), types_of(moved)), [&](const Tensors& args) {
-    const Pushed r = jvp(body, part(args, 0, a.in.size()), spread(part(args, a.in.size(), moved.size()), active));
-    live           = defined_mask(r.tangents);
-    return concatenated(r.out, chosen(r.tangents, live));
+  const Mask          active = defined_mask(a.tangents);
+  const Dual<Tensors> operands{a.in, chosen(a.tangents, active)};
+  Mask                live;
+  Traced              both = trace(types_of(joined(operands)), [&](const Tensors& args) {
+    const auto   in = split(args, operands);
+    const Pushed r  = jvp(*a.attrs[body_key], in.values, spread(in.tangents, active));
+    live            = defined_mask(r.tangents);
+    return joined(r.out, chosen(r.tangents, live));
   });
-  const Tensors  y    = apply_remat(std::move(both), concatenated(a.in, moved));
-  return {part(y, 0, live.size()), spread(part(y, live.size(), y.size() - live.size()), live)};
+  const Tensors       flat = apply_remat(std::move(both), joined(operands));
+  const auto          y    = split(flat, Dual<size_t>{live.size(), flat.size() - live.size()});
+  return {y.values, spread(y.tangents, live)};
 }
 
 Linearized remat_linearize(const LinearizeArgs& a) {
   auto tangent = [in = a.in, body = a.attrs[body_key]](const Tensors& tangents) {
-    const Mask    active = defined_mask(tangents);
-    const Tensors moved  = chosen(tangents, active);
-    Mask          live;
-    Traced        linear = trace(joined(types_of(in), types_of(moved)), [&](const Tensors& args) {
-      const Pushed r = jvp(*body, part(args, 0, in.size()), spread(part(args, in.size(), moved.size()), active));
-      live           = defined_mask(r.tangents);
+    const Mask          active = defined_mask(tangents);
+    const Dual<Tensors> operands{in, chosen(tangents, active)};
+    Mask                live;
+    Traced              linear = trace(types_of(joined(operands)), [&](const Tensors& args) {
+      const auto   at = split(args, operands);
+      const Pushed r  = jvp(*body, at.values, spread(at.tangents, active));
+      live            = defined_mask(r.tangents);
       return chosen(r.tangents, live);
     });
     if (!any_true(live)) return Tensors(live.size());
-    return spread(apply_remat(std::move(linear), concatenated(in, moved)), live);
+    return spread(apply_remat(std::move(linear), joined(operands)), live);
   };
   return {apply(a.op, a.in, a.attrs), tangent};
 }
 
 Tensors remat_transpose(const TransposeArgs& a) {
-  Mask fixed = a.linear;
-  fixed.flip();
-  const Tensors given = chosen(a.in, fixed);
-  Mask          live;
-  Traced        back = trace(joined(types_of(given), types_of(a.ct)), [&](const Tensors& args) {
-    const Tensors ct = transpose(*a.attrs[body_key], {}, spread(part(args, 0, given.size()), fixed), a.linear,
-                                        part(args, given.size(), a.ct.size()));
+  const Mask                  fixed = inverted(a.linear);
+  const BackOperands<Tensors> operands{chosen(a.in, fixed), a.ct};
+  Mask                        live;
+  Traced                      back = trace(types_of(joined(operands)), [&](const Tensors& args) {
+    const auto    in = split(args, operands);
+    const Tensors ct = transpose(*a.attrs[body_key], {}, spread(in.fixed, fixed), a.linear, in.ct);
     live             = defined_mask(ct);
     return chosen(ct, live);
   });
   if (!any_true(live)) return Tensors(live.size());
-  return spread(apply_remat(std::move(back), concatenated(given, a.ct)), live);
+  return spread(apply_remat(std::move(back), joined(operands)), live);
 }
 
 Mask remat_reach(const Op&, const Attrs& a, const Mask& in) { return result_dependence(*a[body_key], in); }
 
 Tensors remat_batch(const BatchArgs& a) {
   const Mask reached = remat_reach(a.op, a.attrs, a.batched);
-  return apply_remat(trace(types_of(a.in),
-                           [&](const Tensors& args) {
-                             VmapResult r = vmap(*a.attrs[body_key], args, a.batched, a.size);
-                             for (size_t k = 0; k < r.out.size(); ++k)
-                               if (reached[k]) r.out[k] = with_batch_axis(r.out[k], r.batched[k], a.size);
-                             return r.out;
-                           }),
-                     a.in);
+  return apply_remat(
+      trace(types_of(a.in),
+            [&](const Tensors& args) { return vmap(*a.attrs[body_key], args, a.batched, a.size, reached); }),
+      a.in);
 }
 
 }  // namespace

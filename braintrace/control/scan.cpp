@@ -15,7 +15,6 @@
 #include "braintrace/ops/reduce.h"
 #include "braintrace/transforms/simplify.h"
 #include "braintrace/transforms/vmap.h"
-#include "braintrace/transforms/walk.h"
 
 namespace braintrace {
 
@@ -32,127 +31,98 @@ Types scan_infer(const Op& op, const Types& in, const Attrs& a) {
   require(s.consts + s.carry <= in.size(), "{}: {} consts and {} carries were announced, got {} operand(s).", op.name,
           s.consts, s.carry, in.size());
   require(s.length >= 0, "{}: the length {} is negative.", op.name, s.length);
-  Types inner = in;
-  for (size_t i = s.consts + s.carry; i < in.size(); ++i) {
-    require(in[i].rank() > 0 && in[i].shape[0] == s.length,
-            "{}: xs {} is {}; its leading axis must have the length {}.", op.name, i - s.consts - s.carry,
-            to_string(in[i]), s.length);
-    inner[i].shape.erase(inner[i].shape.begin());
+  auto types = split(in, ScanRoles<size_t>{s.consts, s.carry, in.size() - s.consts - s.carry});
+  for (size_t i = 0; i < types.xs.size(); ++i) {
+    Type& x = types.xs[i];
+    require(x.rank() > 0 && x.shape[0] == s.length, "{}: xs {} is {}; its leading axis must have the length {}.",
+            op.name, i, to_string(x), s.length);
+    x.shape.erase(x.shape.begin());
   }
-  require_takes(op, "body", s.body, inner);
-  Types out = s.body.types_of(s.body.results);
-  require(out.size() >= s.carry, "{}: the body returns {} result(s) for {} carries.", op.name, out.size(), s.carry);
-  const Types after = part(out, 0, s.carry);
-  require_same_carry(op.name.data(), part(in, s.consts, s.carry), after);
-  return joined(after, stacked(part(out, s.carry, out.size() - s.carry), s.length));
+  require_takes(op, "body", s.body, joined(types));
+  require(s.body.results.size() >= s.carry, "{}: the body returns {} result(s) for {} carries.", op.name,
+          s.body.results.size(), s.carry);
+  const auto out = s.result_types();
+  require_same_carry(op.name.data(), types.carry, out.carry);
+  return joined(out.carry, stacked(out.ys, s.length));
 }
 
 Arrays scan_eval(const Op&, const Arrays& in, const Attrs& a, const Types& out) {
   const ScanParts s(a);
-  Arrays          args(in.begin(), in.end()),
-      results(in.begin() + static_cast<int64_t>(s.consts), in.begin() + static_cast<int64_t>(s.consts + s.carry));
-  for (size_t k = s.carry; k < out.size(); ++k) results.emplace_back(out[k]);
+  const auto      types = s.arg_types();
+  const auto      given = s.split(in);
+  auto            args  = given;
+  Arrays          ys;
+  for (const Type& t : s.split_results(out).ys) ys.emplace_back(t);
   for (int64_t step = 0; step < s.length; ++step) {
     const int64_t t = s.reverse ? s.length - 1 - step : step;
-    for (size_t i = s.consts + s.carry; i < in.size(); ++i) args[i] = row(in[i], t, s.body.type(s.body.args[i]));
-    Arrays y = evaluate(s.body, {}, args);
-    for (size_t k = 0; k < s.carry; ++k) results[k] = args[s.consts + k] = y[k];
-    for (size_t k = s.carry; k < y.size(); ++k)
-      std::memcpy(static_cast<char*>(results[k].mutable_raw()) + static_cast<size_t>(t) * y[k].bytes(), y[k].raw(),
-                  y[k].bytes());
+    for (size_t i = 0; i < given.xs.size(); ++i) args.xs[i] = row(given.xs[i], t, types.xs[i]);
+    const auto y = s.split_results(evaluate(s.body, {}, joined(args)));
+    args.carry   = y.carry;
+    for (size_t k = 0; k < ys.size(); ++k)
+      std::memcpy(static_cast<char*>(ys[k].mutable_raw()) + static_cast<size_t>(t) * y.ys[k].bytes(), y.ys[k].raw(),
+                  y.ys[k].bytes());
   }
-  return results;
+  return joined(args.carry, ys);
 }
 
 Tensors scan_batch(const BatchArgs& a) {
-  const ScanParts s(a.attrs);
-  const Mask      moving = s.spread_to_carry(a.batched);
-  ScanOperands    operands;
-  Types           inner;
-  for (size_t i = 0; i < a.in.size(); ++i) {
-    const bool is_carry = i >= s.consts && i < s.consts + s.carry, is_x = i >= s.consts + s.carry;
-    Tensor     t = is_carry && moving[i] ? with_batch_axis(a.in[i], a.batched[i], a.size) : a.in[i];
-    if (is_x && moving[i]) t = move_axis(t, 0, 1);
-    (is_x ? operands.xs : is_carry ? operands.carry : operands.consts).push_back(t);
-    Type type = s.body.type(s.body.args[i]);
-    if (moving[i]) type.shape.insert(type.shape.begin(), a.size);
-    inner.push_back(std::move(type));
-  }
-  const Mask reached = result_dependence(s.body, moving);
-  Traced     body    = trace(inner, [&](const Tensors& args) {
-    VmapResult r = vmap(s.body, args, moving, a.size);
-    for (size_t k = 0; k < r.out.size(); ++k)
-      if (k < s.carry ? moving[s.consts + k] : reached[k]) r.out[k] = with_batch_axis(r.out[k], r.batched[k], a.size);
-    return r.out;
-  });
-  Tensors    out     = apply_scan(std::move(body), std::move(operands), s.length, s.reverse);
-  for (size_t k = s.carry; k < out.size(); ++k)
-    if (reached[k]) out[k] = move_axis(out[k], 1, 0);
-  return out;
+  const ScanParts   s(a.attrs);
+  const auto        given = s.split(a.batched), moving = s.spread_to_carry(a.batched);
+  ScanResults<Mask> moved = s.split_results(result_dependence(s.body, joined(moving)));
+  moved.carry             = moving.carry;
+  auto operands           = s.split(a.in);
+  for (size_t k = 0; k < s.carry; ++k)
+    if (moving.carry[k]) operands.carry[k] = with_batch_axis(operands.carry[k], given.carry[k], a.size);
+  for (size_t i = 0; i < s.xs(); ++i)
+    if (moving.xs[i]) operands.xs[i] = move_axis(operands.xs[i], 0, 1);
+  const Types types = with_batch_axis(joined(s.arg_types()), joined(moving), a.size);
+  Traced      body =
+      trace(types, [&](const Tensors& args) { return vmap(s.body, args, joined(moving), a.size, joined(moved)); });
+  auto out = s.split_results(apply_scan(std::move(body), operands, s.length, s.reverse));
+  for (size_t k = 0; k < s.ys(); ++k)
+    if (moved.ys[k]) out.ys[k] = move_axis(out.ys[k], 1, 0);
+  return joined(out);
 }
 
 // Carries that every step passes on unchanged are consts.
 Tensors scan_simplify(const Op& op, const Tensors& in, const Attrs& a) {
   const ScanParts s(a);
-  if (s.length == 0) {
-    Tensors out = part(in, s.consts, s.carry);
-    for (const Type& t : part(infer(op, types_of(in), a), s.carry, s.body.results.size() - s.carry))
-      out.emplace_back(t, 0);
-    return out;
-  }
-  Mask fixed(s.carry);
-  for (size_t k = 0; k < s.carry; ++k) fixed[k] = s.body.results[k] == s.body.args[s.consts + k];
+  const auto      given = s.split(in);
+  if (s.length == 0) return joined(given.carry, zeros_of(s.split_results(infer(op, types_of(in), a)).ys));
+  const auto args    = s.split(s.body.args);
+  const auto results = s.split_results(s.body.results);
+  Mask       fixed(s.carry);
+  for (size_t k = 0; k < s.carry; ++k) fixed[k] = results.carry[k] == args.carry[k];
   if (!any_true(fixed)) return {};
-  Mask varies = fixed;
-  varies.flip();
-  Program       body  = s.body;
-  const auto    begin = body.args.begin() + static_cast<int64_t>(s.consts);
-  const Vars    carried(begin, begin + static_cast<int64_t>(s.carry));
-  const Vars    returned = body.results;
-  Vars          args(body.args.begin(), begin);
-  const auto    given = s.split(in);
-  const Tensors init  = given.carry;
-  ScanOperands  operands{concatenated(given.consts, chosen(init, fixed)), chosen(init, varies), given.xs};
+  const Mask varies  = inverted(fixed);
+  Program    body    = s.body;
+  body.args          = joined(args.consts, chosen(args.carry, fixed), chosen(args.carry, varies), args.xs);
+  body.results       = joined(chosen(results.carry, varies), results.ys);
+  const Tensors some = apply_scan(
+      {std::move(body), {}}, {joined(given.consts, chosen(given.carry, fixed)), chosen(given.carry, varies), given.xs},
+      s.length, s.reverse);
+  auto out  = split(some, ScanResults<size_t>{some.size() - s.ys(), s.ys()});
+  out.carry = spread(out.carry, varies);
   for (size_t k = 0; k < s.carry; ++k)
-    if (fixed[k]) args.push_back(carried[k]);
-  for (size_t k = 0; k < s.carry; ++k)
-    if (varies[k]) args.push_back(carried[k]);
-  args.insert(args.end(), begin + static_cast<int64_t>(s.carry), body.args.end());
-  body.args = std::move(args);
-  body.results.clear();
-  for (size_t k = 0; k < returned.size(); ++k)
-    if (k >= s.carry || varies[k]) body.results.push_back(returned[k]);
-  const Tensors some = apply_scan({std::move(body), {}}, std::move(operands), s.length, s.reverse);
-  Tensors       out;
-  size_t        next = 0;
-  for (size_t k = 0; k < returned.size(); ++k) out.push_back(k < s.carry && fixed[k] ? init[k] : some[next++]);
-  return out;
+    if (fixed[k]) out.carry[k] = given.carry[k];
+  return joined(out);
 }
 
 // A carry stays when its last value is used, or when a step needs it for something that stays.
 Pruned scan_prune(const Attrs& a, const Mask& used) {
-  const ScanParts s(a);
-  Mask            results = used, needed;
-  for (bool changed = true; changed;) {
-    changed = false;
-    needed  = backward_dependence(s.body, results);
-    for (size_t k = 0; k < s.carry; ++k)
-      if (needed[s.body.args[s.consts + k]] && !results[k]) changed = results[k] = true;
-  }
-  Mask operands;
-  for (size_t i = 0; i < s.body.args.size(); ++i) {
-    const bool is_carry = i >= s.consts && i < s.consts + s.carry;
-    operands.push_back(is_carry ? results[i - s.consts] : needed[s.body.args[i]]);
-  }
-  Program body         = s.body;
-  body.args            = chosen(body.args, operands);
-  body.results         = chosen(body.results, results);
-  const Mask of_consts = part(operands, 0, s.consts), of_carry = part(results, 0, s.carry);
+  const ScanParts   s(a);
+  ScanResults<Mask> results = s.split_results(used);
+  ScanRoles<Mask>   operands;
+  do operands = s.split(gather(backward_dependence(s.body, joined(results)), s.body.args));
+  while (grow(results.carry, operands.carry));
+  operands.carry = results.carry;
+  Program body   = s.body;
+  body.args      = chosen(body.args, joined(operands));
+  body.results   = chosen(body.results, joined(results));
+  const auto n   = counts(operands);
   return {
-      ScanParts::attrs(std::make_shared<const Program>(dce(std::move(body))),
-                       static_cast<size_t>(std::count(of_consts.begin(), of_consts.end(), true)),
-                       static_cast<size_t>(std::count(of_carry.begin(), of_carry.end(), true)), s.length, s.reverse),
-      operands, results};
+      ScanParts::attrs(std::make_shared<const Program>(dce(std::move(body))), n.consts, n.carry, s.length, s.reverse),
+      joined(operands), joined(results)};
 }
 
 std::vector<Sample> scan_sample(const Op&, Rng& rng) {
@@ -183,9 +153,8 @@ constinit const Op scan_op = {
     .reach =
         [](const Op&, const Attrs& a, const Mask& in) {
           const ScanParts s(a);
-          Mask            out = result_dependence(s.body, s.spread_to_carry(in));
-          for (size_t k = 0; k < s.carry; ++k) out[k] = out[k] || in[s.consts + k];
-          return out;
+          const auto      marked = s.spread_to_carry(in);
+          return joined(marked.carry, s.split_results(result_dependence(s.body, joined(marked))).ys);
         },
     .simplify = scan_simplify,
     .prune    = scan_prune,
@@ -202,36 +171,49 @@ void require_same_carry(const char* where, const Types& before, const Types& aft
             where, k, to_string(before[k]), to_string(after[k]));
 }
 
-Tensors apply_scan(Traced body, ScanOperands operands, int64_t length, bool reverse) {
-  const size_t consts = body.constants.size() + operands.consts.size(), carry = operands.carry.size();
-  const auto   program = std::make_shared<const Program>(constants_as_args(std::move(body.program)));
-  Tensors      in      = concatenated(std::move(body.constants), operands.consts);
-  in                   = concatenated(concatenated(std::move(in), operands.carry), operands.xs);
-  return apply(scan_op, std::move(in), ScanParts::attrs(program, consts, carry, length, reverse));
+Tensors apply_scan(Traced body, const ScanOperands& operands, int64_t length, bool reverse) {
+  const Tensors consts  = joined(body.constants, operands.consts);
+  const auto    program = std::make_shared<const Program>(constants_as_args(std::move(body.program)));
+  return apply(scan_op, joined(consts, operands.carry, operands.xs),
+               ScanParts::attrs(program, consts.size(), operands.carry.size(), length, reverse));
 }
 
+namespace {
+
+// Arguments of the body of a loop over xs, and the carry of one that counts.
+template <class List>
+struct LoopArgs {
+  List carry, x;
+};
+template <class List>
+struct ForCarry {
+  List i, carry;
+};
+
+}  // namespace
+
 ScanResult scan(const ScanBody& body, const Tensors& carry, const Tensors& xs, const ScanOptions& options) {
-  int64_t length = options.length;
-  Types   types  = types_of(carry);
+  int64_t         length = options.length;
+  LoopArgs<Types> types{types_of(carry), {}};
   for (size_t i = 0; i < xs.size(); ++i) {
     require(xs[i].defined() && xs[i].rank() > 0, "scan: xs {} has no leading axis to loop over.", i);
     const int64_t n = xs[i].shape()[0];
     require(length < 0 || n == length, "scan: xs {} is {}, but the length is {}.\n  All xs share their leading axis.",
             i, to_string(xs[i].type()), length);
     length = n;
-    types.push_back({xs[i].dtype(), Shape(xs[i].shape().begin() + 1, xs[i].shape().end())});
+    types.x.push_back({xs[i].dtype(), Shape(xs[i].shape().begin() + 1, xs[i].shape().end())});
   }
   require(length >= 0, "scan: without xs the number of steps is unknown; set ScanOptions.length.");
-  size_t   returned = 0;
-  OpenBody open     = open_body(types, [&](const Tensors& args) {
-    ScanResult r = body(part(args, 0, carry.size()), part(args, carry.size(), xs.size()));
-    returned     = r.carry.size();
-    return concatenated(std::move(r.carry), r.ys);
+  ScanResults<size_t> n;
+  OpenBody            open = open_body(joined(types), [&](const Tensors& args) {
+    const auto       in = split(args, types);
+    const ScanResult r  = body(in.carry, in.x);
+    n                   = sizes(r);
+    return joined(r);
   });
-  settle_numbers(open.results, part(types, 0, std::min(carry.size(), returned)));
-  require_same_carry("scan", types_of(carry), part(types_of(open.results), 0, returned));
-  const Tensors out = apply_scan(open.builder->finish(open.results), {{}, carry, xs}, length, options.reverse);
-  return {part(out, 0, carry.size()), part(out, carry.size(), out.size() - carry.size())};
+  settle_numbers(open.results, types.carry);
+  require_same_carry("scan", types.carry, split(types_of(open.results), n).carry);
+  return split(apply_scan(open.builder->finish(open.results), {{}, carry, xs}, length, options.reverse), n);
 }
 
 Tensors fori_loop(const Tensor& lo, const Tensor& hi, const ForBody& body, const Tensors& init, int64_t max_steps) {
@@ -244,12 +226,14 @@ Tensors fori_loop(const Tensor& lo, const Tensor& hi, const ForBody& body, const
     const Tensor  i = iota({n}, 0, dtype) + Tensor(Type{dtype, {}}, static_cast<double>(first));
     return scan([&](const Tensors& c, const Tensors& x) -> ScanResult { return {body(x[0], c), {}}; }, init, {i}).carry;
   }
-  const Tensor  end = convert(hi, dtype);
-  const Tensors out =
-      while_loop([&](const Tensors& c) -> Tensor { return less(c[0], end); },
-                 [&](const Tensors& c) { return concatenated({c[0] + 1}, body(c[0], part(c, 1, init.size()))); },
-                 concatenated({convert(lo, dtype)}, init), {max_steps});
-  return part(out, 1, init.size());
+  const Tensor end  = convert(hi, dtype);
+  const auto   next = [&](const Tensors& flat) {
+    const auto c = split(flat, ForCarry<size_t>{1, init.size()});
+    return joined(Tensors{c.i[0] + 1}, body(c.i[0], c.carry));
+  };
+  const Tensors out = while_loop([&](const Tensors& c) -> Tensor { return less(c[0], end); }, next,
+                                 joined(Tensors{convert(lo, dtype)}, init), {max_steps});
+  return split(out, ForCarry<size_t>{1, init.size()}).carry;
 }
 
 const std::vector<const Op*>& scan_ops() {

@@ -8,9 +8,18 @@ namespace braintrace {
 
 extern const Op scan_op;
 
-struct ScanResult {
-  Tensors carry, ys;
+// Operands and results of a scan by their role.
+template <class List>
+struct ScanRoles {
+  List consts, carry, xs;
 };
+template <class List>
+struct ScanResults {
+  List carry, ys;
+};
+using ScanOperands = ScanRoles<Tensors>;
+using ScanResult   = ScanResults<Tensors>;
+
 struct ScanOptions {
   int64_t length  = -1;  // number of steps; needed only without xs
   bool    reverse = false;
@@ -26,12 +35,8 @@ ScanResult scan(const ScanBody& body, const Tensors& carry, const Tensors& xs, c
 using ForBody = std::function<Tensors(const Tensor& i, const Tensors& carry)>;
 Tensors fori_loop(const Tensor& lo, const Tensor& hi, const ForBody& body, const Tensors& init, int64_t max_steps = 0);
 
-// Operands of a scan equation: (consts, carry, xs).
-struct ScanOperands {
-  Tensors consts, carry, xs;
-};
 // Emits a scan whose body takes (consts, carry, x) and returns (carry, ys); what the body captured joins the consts.
-Tensors apply_scan(Traced body, ScanOperands operands, int64_t length, bool reverse);
+Tensors apply_scan(Traced body, const ScanOperands& operands, int64_t length, bool reverse);
 
 // Throws UserError naming the first carry whose type changes.
 void require_same_carry(const char* where, const Types& before, const Types& after);

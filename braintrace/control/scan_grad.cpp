@@ -5,6 +5,8 @@
 //   linearize  a forward scan that also returns what the linear steps need (residuals, stacked over t), then a linear
 //              scan over them. What depends on consts alone is computed once, outside.
 //   transpose  the reversed scan: cotangents of the carry run backwards, those of consts add up in the carry
+//
+// Letters: w consts, h carry, x a row of xs, y a row of ys.
 #include <algorithm>
 
 #include "braintrace/control/scan_parts.h"
@@ -17,172 +19,189 @@ namespace braintrace {
 
 namespace {
 
-// Adds to `active` the float carries among `live` results; true when there was a new one.
-bool grow(Mask& active, const ScanParts& s, const Mask& live) {
-  const Types types   = s.body.types_of(s.body.args);
-  bool        changed = false;
-  for (size_t k = 0; k < s.carry; ++k)
-    if (live[k] && is_float(types[s.consts + k].dtype) && !active[s.consts + k]) changed = active[s.consts + k] = true;
-  return changed;
+// The float carries among `live` results.
+Mask float_carries(const ScanParts& s, const Mask& live) {
+  return floats_among(s.split_results(live).carry, s.result_types().carry);
 }
 
-size_t count(const Mask& m) { return static_cast<size_t>(std::count(m.begin(), m.end(), true)); }
-
-// Hands out consecutive parts of a list.
-struct Reader {
-  const Tensors& from;
-  size_t         at = 0;
-  Tensors        take(size_t n) {
-           at += n;
-           return part(from, at - n, n);
-  }
-  Tensors take(const Mask& m) { return spread(take(count(m)), m); }
+// A scan that carries tangents along: each role is followed by the tangents that it has.
+template <class List>
+struct PushedOperands {
+  List w, dw, h, dh, x, dx;
+};
+template <class List>
+struct PushedResults {
+  List h, dh, y, dy;
 };
 
 }  // namespace
 
 Pushed scan_push(const JvpArgs& a) {
-  const ScanParts s(a.attrs);
-  const auto      types  = s.split(s.body.types_of(s.body.args));
-  Mask            active = defined_mask(a.tangents), live;
-  Traced          body;
+  const ScanParts   s(a.attrs);
+  const auto        types  = s.arg_types();
+  ScanRoles<Mask>   moving = s.split(defined_mask(a.tangents));
+  ScanResults<Mask> moved;
+  Mask              live;
+  Traced            body;
   do {
-    // consts, their tangents, carry, its tangents, x, its tangents
-    const auto  m     = s.split(active);
-    const Types inner = joined(
-        joined(joined(types.consts, chosen(types.consts, m.consts)), joined(types.carry, chosen(types.carry, m.carry))),
-        joined(types.xs, chosen(types.xs, m.xs)));
-    body = trace(inner, [&](const Tensors& args) {
-      Reader        r{args};
-      const Tensors w = r.take(s.consts), dw = r.take(m.consts), h = r.take(s.carry), dh = r.take(m.carry);
-      const Tensors x = r.take(s.xs()), dx = r.take(m.xs);
-      const Pushed  y       = jvp(s.body, concatenated(concatenated(w, h), x), concatenated(concatenated(dw, dh), dx));
-      live                  = defined_mask(y.tangents);
-      const Tensors dy      = instantiated(y.tangents, types_of(y.out));
-      const Mask    live_ys = part(live, s.carry, s.ys());
-      return concatenated(concatenated(part(y.out, 0, s.carry), chosen(part(dy, 0, s.carry), m.carry)),
-                          concatenated(part(y.out, s.carry, s.ys()), chosen(part(dy, s.carry, s.ys()), live_ys)));
+    const auto                  d = chosen(types, moving);
+    const PushedOperands<Types> operands{types.consts, d.consts, types.carry, d.carry, types.xs, d.xs};
+    body = trace(joined(operands), [&](const Tensors& args) {
+      const auto         in = split(args, operands);
+      const ScanOperands x{in.w, in.h, in.x}, dx = spread(ScanOperands{in.dw, in.dh, in.dx}, moving);
+      const Pushed       r = jvp(s.body, joined(x), joined(dx));
+      live                 = defined_mask(r.tangents);
+      moved                = {moving.carry, s.split_results(live).ys};
+      const auto y         = s.split_results(r.out);
+      const auto dy        = chosen(s.split_results(instantiated(r.tangents, types_of(r.out))), moved);
+      return joined(PushedResults<Tensors>{y.carry, dy.carry, y.ys, dy.ys});
     });
-  } while (grow(active, s, live));
+  } while (grow(moving.carry, float_carries(s, live)));
 
-  const auto    m = s.split(active);
-  const auto    x = s.split(a.in), dx = s.split(instantiated(a.tangents, types_of(a.in)));
-  const Tensors y =
-      apply_scan(std::move(body),
-                 {concatenated(x.consts, chosen(dx.consts, m.consts)), concatenated(x.carry, chosen(dx.carry, m.carry)),
-                  concatenated(x.xs, chosen(dx.xs, m.xs))},
+  const auto    x = s.split(a.in), dx = chosen(s.split(instantiated(a.tangents, types_of(a.in))), moving);
+  const Tensors out =
+      apply_scan(std::move(body), {joined(x.consts, dx.consts), joined(x.carry, dx.carry), joined(x.xs, dx.xs)},
                  s.length, s.reverse);
-  Reader        r{y};
-  const Tensors h = r.take(s.carry), dh = r.take(m.carry), ys = r.take(s.ys()),
-                dys = r.take(part(live, s.carry, s.ys()));
-  return {concatenated(h, ys), concatenated(dh, dys)};
+  const auto n = counts(moved);
+  const auto y = split(out, PushedResults<size_t>{s.carry, n.carry, s.ys(), n.ys});
+  return {joined(y.h, y.y), joined(spread(ScanResult{y.dh, y.dy}, moved))};
 }
 
-Linearized scan_linearize(const LinearizeArgs& a) {
-  const ScanParts s(a.attrs);
-  const Types     types  = s.body.types_of(s.body.args);
-  Mask            active = floats_among(a.active, types);
+namespace {
 
+// The forward scan of linearize.
+template <class List>
+struct ForwardInputs {
+  List fixed, h, x;  // fixed: constants and w
+};
+template <class List>
+struct ForwardResults {
+  List h, y, residuals;
+};
+
+// What the linear steps need of the forward run. It is computed once from what is fixed, or it is a row of xs or of a
+// stacked result of the forward scan.
+struct Residuals {
+  enum class From { Once, Xs, Stacked };
+  struct Source {
+    From   from;
+    size_t index;
+  };
+  std::vector<Source> sources;
+  Program             once;
+
+  // `body` returns its results and all residuals; afterwards only those residuals that must be stacked.
+  Residuals(const ScanParts& s, Program& body) : once(body) {
+    const auto in =
+        split(program_inputs(body), ForwardInputs<size_t>{body.constants.size() + s.consts, s.carry, s.xs()});
+    const auto out =
+        split(body.results, ForwardResults<size_t>{s.carry, s.ys(), body.results.size() - s.carry - s.ys()});
+    const Mask varies =
+        forward_dependence(body, joined(Mask(in.fixed.size(), false), Mask(in.h.size() + in.x.size(), true)));
+    Vars stacked = out.y;
+    once.results.clear();
+    for (Var v : out.residuals) {
+      const auto place = [v](const Vars& vars) {
+        return static_cast<size_t>(std::find(vars.begin(), vars.end(), v) - vars.begin());
+      };
+      if (!varies[v]) {
+        sources.push_back({From::Once, once.results.size()});
+        once.results.push_back(v);
+      } else if (const size_t x = place(in.x); x < in.x.size()) {
+        sources.push_back({From::Xs, x});
+      } else {
+        sources.push_back({From::Stacked, place(stacked)});
+        if (sources.back().index == stacked.size()) stacked.push_back(v);
+      }
+    }
+    body.results = joined(out.h, stacked);
+  }
+  // Those that differ from step to step, one row for each.
+  Tensors rows(const Tensors& xs, const Tensors& stacked) const {
+    Tensors out;
+    for (const Source& s : sources)
+      if (s.from != From::Once) out.push_back(s.from == From::Xs ? xs[s.index] : stacked[s.index]);
+    return out;
+  }
+  // All of them in one step.
+  Tensors at_step(const Tensors& computed_once, const Tensors& row) const {
+    Tensors out;
+    size_t  next = 0;
+    for (const Source& s : sources) out.push_back(s.from == From::Once ? computed_once[s.index] : row[next++]);
+    return out;
+  }
+};
+
+// The linear scan: consts (once, dw), carry dh, xs (row, dx).
+template <class List>
+struct LinearOperands {
+  List once, dw, dh, row, dx;
+};
+
+Types without_leading_axis(Types types) {
+  for (Type& t : types) t.shape.erase(t.shape.begin());
+  return types;
+}
+
+}  // namespace
+
+Linearized scan_linearize(const LinearizeArgs& a) {
+  const ScanParts          s(a.attrs);
+  const auto               types  = s.arg_types();
+  ScanRoles<Mask>          moving = s.split(floats_among(a.active, joined(types)));
   std::shared_ptr<Builder> builder;
   LinearMap                linear;
   do
-    builder = open_body(types, [&](const Tensors& args) {
-                linear = linearize(s.body, args, active);
+    builder = open_body(joined(types), [&](const Tensors& args) {
+                linear = linearize(s.body, args, joined(moving));
                 return Tensors{};
               }).builder;
-  while (grow(active, s, linear.live));
+  while (grow(moving.carry, float_carries(s, linear.live)));
   const Traced map = pruned(std::move(linear.map));
 
-  // A residual is computed once from consts, or it is a row of xs or of a result of the forward scan.
-  enum class From { Once, Xs, Result };
-  std::vector<std::pair<From, size_t>> sources;
-  Traced                               forward = builder->finish(concatenated(linear.out, map.constants));
-  Program                              once    = forward.program;
-  Vars&                                results = forward.program.results;
-  const Vars   residuals(results.begin() + static_cast<int64_t>(s.body.results.size()), results.end());
-  const Vars   inputs = program_inputs(forward.program);
-  const size_t fixed  = forward.program.constants.size() + s.consts;
-  const Mask   varies = forward_dependence(forward.program, joined(Mask(fixed, false), Mask(s.carry + s.xs(), true)));
-  once.results.clear();
-  results.resize(s.body.results.size());
-  for (Var v : residuals) {
-    const auto x = std::find(inputs.begin() + static_cast<int64_t>(fixed + s.carry), inputs.end(), v);
-    const auto y = std::find(results.begin() + static_cast<int64_t>(s.carry), results.end(), v);
-    if (!varies[v]) {
-      sources.emplace_back(From::Once, once.results.size());
-      once.results.push_back(v);
-    } else if (x != inputs.end()) {
-      sources.emplace_back(From::Xs, static_cast<size_t>(x - inputs.begin()) - fixed - s.carry);
-    } else {
-      sources.emplace_back(From::Result, static_cast<size_t>(y - results.begin()));
-      if (y == results.end()) results.push_back(v);
-    }
-  }
-
+  Traced          forward = builder->finish(joined(linear.out, map.constants));
+  const Residuals residuals(s, forward.program);
+  const auto      in = s.split(a.in);
   // What is computed once does not see the carry and xs, so zeros do in their place.
-  const auto    in    = s.split(a.in);
-  const auto    roles = s.split(types);
-  const Tensors no_carry(s.carry), no_xs(s.xs());
-  const Tensors hoisted =
-      replay(dce(once), forward.constants,
-             concatenated(in.consts, instantiated(concatenated(no_carry, no_xs), joined(roles.carry, roles.xs))));
-  const Tensors y = apply_scan(std::move(forward), {in.consts, in.carry, in.xs}, s.length, s.reverse);
-  Tensors       rows;
-  for (const auto& [from, i] : sources)
-    if (from != From::Once) rows.push_back(from == From::Xs ? in.xs[i] : y[i]);
+  const Tensors once  = replay(dce(residuals.once), forward.constants,
+                               joined(ScanOperands{in.consts, zeros_of(types.carry), zeros_of(types.xs)}));
+  const Tensors y     = apply_scan(std::move(forward), in, s.length, s.reverse);
+  const auto    out   = split(y, ForwardResults<size_t>{s.carry, s.ys(), y.size() - s.carry - s.ys()});
+  const Tensors rows  = residuals.rows(in.xs, joined(out.y, out.residuals));
+  const Mask    moved = joined(moving.carry, s.split_results(linear.live).ys);  // results with a tangent
 
-  // The linear scan.  consts: hoisted, dw   carry: dh   xs: rows, dx
-  const auto  m         = s.split(active);
-  const Mask  moved     = joined(m.carry, part(linear.live, s.carry, s.ys()));  // results with a tangent
-  const Types out_types = s.body.types_of(s.body.results);
-  Types       row_types = types_of(rows);
-  for (Type& t : row_types) t.shape.erase(t.shape.begin());
-  const Types  step_types = joined(joined(types_of(hoisted), chosen(roles.consts, m.consts)),
-                                   joined(chosen(roles.carry, m.carry), joined(row_types, chosen(roles.xs, m.xs))));
-  const Traced step       = trace(step_types, [&](const Tensors& args) {
-    Reader        r{args};
-    const Tensors fixed_part = r.take(hoisted.size()), dw = r.take(count(m.consts)), dh = r.take(count(m.carry)),
-                  row = r.take(rows.size()), dx = r.take(count(m.xs));
-    Tensors coefficients;
-    size_t  next = 0;
-    for (const auto& [from, i] : sources) coefficients.push_back(from == From::Once ? fixed_part[i] : row[next++]);
-    const Tensors dy = replay(map.program, coefficients, concatenated(concatenated(dw, dh), dx));
-    return chosen(instantiated(spread(dy, linear.live), out_types), moved);
+  const auto                  d = chosen(types, moving);
+  const LinearOperands<Types> operands{types_of(once), d.consts, d.carry, without_leading_axis(types_of(rows)), d.xs};
+  const Traced                step    = trace(joined(operands), [&](const Tensors& args) {
+    const auto    at = split(args, operands);
+    const Tensors dy = replay(map.program, residuals.at_step(at.once, at.row), joined(at.dw, at.dh, at.dx));
+    return chosen(instantiated(spread(dy, linear.live), joined(s.result_types())), moved);
   });
-  auto         tangent    = [=, parts = a.attrs](const Tensors& tangents) {
+  auto                        tangent = [=, attrs = a.attrs](const Tensors& tangents) {
     if (!any_true(moved)) return Tensors(moved.size());
-    const ScanParts scan(parts);
-    const auto      dx = scan.split(tangents);
-    return spread(
-                   apply_scan(step,
-                              {concatenated(hoisted, chosen(dx.consts, m.consts)),
-                    chosen(instantiated(dx.carry, roles.carry), m.carry), concatenated(rows, chosen(dx.xs, m.xs))},
-                              scan.length, scan.reverse),
-                   moved);
+    const ScanParts scan(attrs);
+    ScanOperands    dx = scan.split(tangents);
+    dx.carry           = instantiated(dx.carry, types.carry);
+    dx                 = chosen(dx, moving);
+    return spread(apply_scan(step, {joined(once, dx.consts), dx.carry, joined(rows, dx.xs)}, scan.length, scan.reverse),
+                                         moved);
   };
-  return {part(y, 0, s.body.results.size()), tangent};
+  return {joined(out.h, out.y), tangent};
 }
 
 namespace {
 
 // The carries that do not depend on the linear operands, as they are before each step.
-Tensors fixed_carry_rows(const ScanParts& s, const ScanParts::Roles<Tensors>& in, const ScanParts::Roles<Mask>& fixed) {
+Tensors fixed_carry_rows(const ScanParts& s, const ScanOperands& in, const ScanRoles<Mask>& fixed) {
   if (!any_true(fixed.carry)) return {};
-  const Types   types = s.body.types_of(s.body.args);
-  const auto    roles = s.split(types);
-  Traced        body  = pruned(trace(
-              joined(joined(chosen(roles.consts, fixed.consts), chosen(roles.carry, fixed.carry)), chosen(roles.xs, fixed.xs)),
-              [&](const Tensors& args) {
-        Reader        r{args};
-        const Tensors w = r.take(fixed.consts), h = r.take(fixed.carry), x = r.take(fixed.xs);
-        const Tensors y = replay(s.body, {}, instantiated(concatenated(concatenated(w, h), x), types));
-        return concatenated(chosen(part(y, 0, s.carry), fixed.carry), chosen(h, fixed.carry));
-      }));
-  const Tensors y     = apply_scan(
-          std::move(body), {chosen(in.consts, fixed.consts), chosen(in.carry, fixed.carry), chosen(in.xs, fixed.xs)},
-          s.length, s.reverse);
-  const size_t n = count(fixed.carry);
-  return part(y, n, n);
+  const auto    types = s.arg_types(), given = chosen(types, fixed);
+  Traced        body = pruned(trace(joined(given), [&](const Tensors& args) {
+    const auto at = spread(split(args, given), fixed);
+    const auto y  = s.split_results(replay(s.body, {}, instantiated(joined(at), joined(types))));
+    return joined(chosen(y.carry, fixed.carry), chosen(at.carry, fixed.carry));
+  }));
+  const Tensors y    = apply_scan(std::move(body), chosen(in, fixed), s.length, s.reverse);
+  return split(y, ScanResults<size_t>{given.carry.size(), given.carry.size()}).ys;
 }
 
 Mask nonzero(const Tensors& ct) {
@@ -191,73 +210,75 @@ Mask nonzero(const Tensors& ct) {
   return m;
 }
 
+// The backward step, as it is traced: what ct_w adds up in is known last. As a body it has consts w, the carry
+// (ct_w, ct_h) and xs (h, x, ct_y), and returns ct_w, ct_h and ct_x.
+template <class List>
+struct BackStepOperands {
+  List w, ct_h, h, x, ct_y, ct_w;
+};
+struct BackwardStep {
+  ScanResults<Mask> hot;  // results whose cotangent may differ from zero
+  Traced            step;
+  ScanRoles<Mask>   returned;  // the operands whose cotangents it returns
+};
+
+BackwardStep backward_step(const ScanParts& s, const ScanRoles<Mask>& linear, ScanResults<Mask> hot) {
+  const auto              types = s.arg_types();
+  const auto              fixed = inverted(linear);
+  const auto              given = chosen(types, fixed);
+  BackStepOperands<Types> operands;
+  OpenBody                open;
+  ScanOperands            found;
+  do {
+    const auto ct = chosen(s.result_types(), hot);
+    operands      = {given.consts, ct.carry, given.carry, given.xs, ct.ys, {}};
+    open          = open_body(joined(operands), [&](const Tensors& args) {
+      const auto in   = split(args, operands);
+      const auto at   = spread(ScanOperands{in.w, in.h, in.x}, fixed);
+      const auto back = spread(ScanResult{in.ct_h, in.ct_y}, hot);
+      found           = s.split(transpose(s.body, {}, joined(at), joined(linear), joined(back)));
+      return Tensors{};
+    });
+  } while (grow(hot.carry, defined_mask(found.carry)));
+
+  const ScanRoles<Mask> returned{defined_mask(found.consts), hot.carry, defined_mask(found.xs)};
+  found.carry     = instantiated(found.carry, types.carry);
+  ScanOperands ct = chosen(found, returned);
+  operands.ct_w   = chosen(types.consts, returned.consts);
+  Tensors sums;
+  for (const Type& t : operands.ct_w) sums.push_back(open.builder->argument(t));
+  for (size_t i = 0; i < sums.size(); ++i) ct.consts[i] = add_defined(sums[i], ct.consts[i]);
+  Traced     step   = open.builder->finish(joined(ct));
+  const auto v      = split(step.program.args, operands);
+  step.program.args = joined(v.w, v.ct_w, v.ct_h, v.h, v.x, v.ct_y);
+  return {hot, std::move(step), returned};
+}
+
 }  // namespace
 
 Tensors scan_transpose(const TransposeArgs& a) {
   const ScanParts s(a.attrs);
-  const Types     types      = s.body.types_of(s.body.args);
-  const auto      roles      = s.split(types);
-  const Mask      linear_all = s.spread_to_carry(a.linear);
-  for (size_t k = s.consts; k < s.consts + s.carry; ++k)
-    require(a.linear[k] || !linear_all[k] || a.in[k].is_literal(0),
+  const auto      in     = s.split(a.in);
+  const auto      linear = s.spread_to_carry(a.linear), given = s.split(a.linear);
+  for (size_t k = 0; k < s.carry; ++k)
+    require(given.carry[k] || !linear.carry[k] || in.carry[k].is_literal(0),
             "transpose: carry {} of scan starts at a fixed value but then depends on the linear operands, which is "
             "affine, not linear.\n  Only linear functions can be transposed.",
-            k - s.consts);
-  Mask fixed_all = linear_all;
-  fixed_all.flip();
-  const auto    linear = s.split(linear_all), fixed = s.split(fixed_all);
-  const auto    in     = s.split(a.in);
+            k);
+  const auto    fixed  = inverted(linear);
   const Tensors before = fixed_carry_rows(s, in, fixed);
 
-  // The backward step.  consts: w   carry: ct_w (sums), ct_h   xs: h rows, x, ct_y
-  const Tensors ct_ys = part(a.ct, s.carry, s.ys());
-  const Mask    hot_y = nonzero(ct_ys);
-  Mask          hot   = nonzero(part(a.ct, 0, s.carry));  // carries whose cotangent may differ from zero
-  for (size_t k = 0; k < s.carry; ++k) hot[k] = hot[k] && linear.carry[k];
-  const Types out_types = s.body.types_of(s.body.results);
-  const Types ct_types  = part(out_types, s.carry, s.ys());
-  OpenBody    open;
-  Tensors     found;
-  for (bool again = true; again;) {
-    const Types step_types =
-        joined(joined(chosen(roles.consts, fixed.consts), chosen(roles.carry, hot)),
-               joined(joined(chosen(roles.carry, fixed.carry), chosen(roles.xs, fixed.xs)), chosen(ct_types, hot_y)));
-    open  = open_body(step_types, [&](const Tensors& args) {
-      Reader        r{args};
-      const Tensors w = r.take(fixed.consts), ct_h = r.take(hot), h = r.take(fixed.carry), x = r.take(fixed.xs),
-                    ct_y = r.take(hot_y);
-      found = transpose(s.body, {}, concatenated(concatenated(w, h), x), linear_all, concatenated(ct_h, ct_y));
-      return Tensors{};
-    });
-    again = false;
-    for (size_t k = 0; k < s.carry; ++k)
-      if (found[s.consts + k].defined() && !hot[k]) again = hot[k] = true;
-  }
-  const auto cts    = s.split(found);
-  const Mask summed = defined_mask(cts.consts), rows = defined_mask(cts.xs);
-  Tensors    sums;
-  for (const Type& t : chosen(roles.consts, summed)) sums.push_back(open.builder->argument(t));
-  const Tensors terms = chosen(cts.consts, summed);
-  Tensors       step_results, zeros;
-  for (size_t i = 0; i < sums.size(); ++i) {
-    step_results.push_back(add_defined(sums[i], terms[i]));
-    zeros.emplace_back(sums[i].type(), 0);
-  }
-  step_results = concatenated(step_results, chosen(instantiated(cts.carry, roles.carry), hot));
-  Traced step  = open.builder->finish(concatenated(step_results, chosen(cts.xs, rows)));
-  // The sums were made last but stand first in the carry.
-  Vars& args = step.program.args;
-  std::rotate(args.begin() + static_cast<int64_t>(count(fixed.consts)), args.end() - static_cast<int64_t>(sums.size()),
-              args.end());
-
+  const auto        ct = s.split_results(a.ct);
+  ScanResults<Mask> hot{nonzero(ct.carry), nonzero(ct.ys)};
+  for (size_t k = 0; k < s.carry; ++k) hot.carry[k] = hot.carry[k] && linear.carry[k];
+  BackwardStep  back  = backward_step(s, linear, hot);
+  const auto    known = chosen(in, fixed);
+  const auto    from  = chosen(ct, back.hot);
+  const Tensors sums  = zeros_of(chosen(s.arg_types().consts, back.returned.consts));
   const Tensors y =
-      apply_scan(std::move(step),
-                 {chosen(in.consts, fixed.consts), concatenated(zeros, chosen(part(a.ct, 0, s.carry), hot)),
-                  concatenated(concatenated(before, chosen(in.xs, fixed.xs)), chosen(ct_ys, hot_y))},
+      apply_scan(std::move(back.step), {known.consts, joined(sums, from.carry), joined(before, known.xs, from.ys)},
                  s.length, !s.reverse);
-  Reader        r{y};
-  const Tensors ct_w = r.take(summed), ct_h = r.take(hot), ct_x = r.take(rows);
-  Tensors       out = concatenated(concatenated(ct_w, ct_h), ct_x);
+  Tensors out = joined(spread(split(y, counts(back.returned)), back.returned));
   for (size_t i = 0; i < out.size(); ++i)
     if (!a.linear[i]) out[i] = Tensor();
   return out;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "braintrace/control/scan.h"
-#include "braintrace/transforms/walk.h"
+#include "braintrace/control/sections.h"
 
 namespace braintrace {
 
@@ -34,24 +34,23 @@ struct ScanParts {
 
   size_t xs() const { return body.args.size() - consts - carry; }
   size_t ys() const { return body.results.size() - carry; }
-  // Tensors, types or marks of the operands by their role.
+  // Tensors, types or marks of operands and of results by their role.
   template <class List>
-  struct Roles {
-    List consts, carry, xs;
-  };
-  template <class List>
-  Roles<List> split(const List& in) const {
-    return {part(in, 0, consts), part(in, consts, carry), part(in, consts + carry, xs())};
+  ScanRoles<List> split(const List& operands) const {
+    return braintrace::split(operands, ScanRoles<size_t>{consts, carry, xs()});
   }
+  template <class List>
+  ScanResults<List> split_results(const List& results) const {
+    return braintrace::split(results, ScanResults<size_t>{carry, ys()});
+  }
+  ScanRoles<Types>   arg_types() const { return split(body.types_of(body.args)); }
+  ScanResults<Types> result_types() const { return split_results(body.types_of(body.results)); }
+
   // The marks of operands, spread to every carry that they reach in any step.
-  Mask spread_to_carry(Mask in) const {
-    for (bool changed = true; changed;) {
-      changed        = false;
-      const Mask out = result_dependence(body, in);
-      for (size_t k = 0; k < carry; ++k)
-        if (out[k] && !in[consts + k]) changed = in[consts + k] = true;
-    }
-    return in;
+  ScanRoles<Mask> spread_to_carry(const Mask& operands) const {
+    ScanRoles<Mask> marked = split(operands);
+    while (grow(marked.carry, split_results(result_dependence(body, joined(marked))).carry)) continue;
+    return marked;
   }
 };
 

@@ -11,6 +11,7 @@
 #include "braintrace/base/rng.h"
 #include "braintrace/control/cond.h"
 #include "braintrace/control/scan.h"
+#include "braintrace/control/sections.h"
 #include "braintrace/ops/compare.h"
 #include "braintrace/ops/constant.h"
 #include "braintrace/ops/index_walk.h"
@@ -20,7 +21,6 @@
 #include "braintrace/transforms/jvp.h"
 #include "braintrace/transforms/linearize.h"
 #include "braintrace/transforms/vmap.h"
-#include "braintrace/transforms/walk.h"
 
 namespace braintrace {
 
@@ -29,9 +29,14 @@ namespace {
 constexpr Key<ProgramPtr> body_key{"body"}, cond_key{"cond"};
 constexpr Key<int64_t>    consts_key{"consts"}, max_steps_key{"max_steps"};
 
+template <class List>
+struct WhileOperands {
+  List consts, carry;
+};
+
 struct WhileParts {
   const Program &body, &cond;
-  size_t         consts, carry;
+  size_t         consts, carry;  // how many
   int64_t        max_steps;
 
   explicit WhileParts(const Attrs& a)
@@ -41,25 +46,29 @@ struct WhileParts {
         carry(body.results.size()),
         max_steps(a[max_steps_key]) {}
 
+  template <class List>
+  WhileOperands<List> split(const List& operands) const {
+    return braintrace::split(operands, WhileOperands<size_t>{consts, carry});
+  }
   // The marks of operands, spread to every carry they reach; all, when they reach the condition.
-  Mask spread_to_carry(Mask in) const {
-    for (bool changed = true; changed;) {
-      changed        = false;
-      const Mask out = result_dependence(body, in);
-      const bool all = result_dependence(cond, in)[0];
-      for (size_t k = 0; k < carry; ++k)
-        if ((all || out[k]) && !in[consts + k]) changed = in[consts + k] = true;
-    }
-    return in;
+  WhileOperands<Mask> spread_to_carry(const Mask& operands) const {
+    WhileOperands<Mask> marked  = split(operands);
+    const auto          reached = [&] {
+      const Mask in = joined(marked);
+      return result_dependence(cond, in)[0] ? Mask(carry, true) : result_dependence(body, in);
+    };
+    while (grow(marked.carry, reached())) continue;
+    return marked;
   }
 };
 
-Tensors apply_while(Traced cond, Traced body, const Tensors& consts, const Tensors& carry, int64_t max_steps) {
-  const Bodies b = close_over({std::move(cond), std::move(body)});
-  return apply(while_op, concatenated(concatenated(b.captures, consts), carry),
+Tensors apply_while(Traced cond, Traced body, const WhileOperands<Tensors>& operands, int64_t max_steps) {
+  const Bodies b      = close_over({std::move(cond), std::move(body)});
+  const auto   consts = joined(b.captures, operands.consts);
+  return apply(while_op, joined(consts, operands.carry),
                {{body_key, b.programs[1]},
                 {cond_key, b.programs[0]},
-                {consts_key, static_cast<int64_t>(b.captures.size() + consts.size())},
+                {consts_key, static_cast<int64_t>(consts.size())},
                 {max_steps_key, max_steps}});
 }
 
@@ -72,54 +81,53 @@ Types while_infer(const Op& op, const Types& in, const Attrs& a) {
   require_takes(op, "body", s.body, in);
   require(s.cond.types_of(s.cond.results) == Types{{DType::Bool, {}}}, "{}: the condition must return one bool[].",
           op.name);
-  const Types before = part(in, s.consts, s.carry);
+  const Types before = s.split(in).carry;
   require_same_carry(op.name.data(), before, s.body.types_of(s.body.results));
   return before;
 }
 
 Arrays while_eval(const Op&, const Arrays& in, const Attrs& a, const Types&) {
   const WhileParts s(a);
-  Arrays           args = in;
+  auto             args = s.split(in);
   for (int64_t step = 0; s.max_steps == 0 || step < s.max_steps; ++step) {
-    if (at(evaluate(s.cond, {}, args)[0], 0) == 0) break;
-    const Arrays y = evaluate(s.body, {}, args);
-    std::copy(y.begin(), y.end(), args.begin() + static_cast<int64_t>(s.consts));
+    const Arrays now = joined(args);
+    if (at(evaluate(s.cond, {}, now)[0], 0) == 0) break;
+    args.carry = evaluate(s.body, {}, now);
   }
-  return Arrays(args.begin() + static_cast<int64_t>(s.consts), args.end());
+  return args.carry;
 }
 
+// Consts and carry, each followed by the tangents that it has.
+template <class List>
+struct PushedOperands {
+  List w, dw, c, dc;
+};
+
 Pushed while_push(const JvpArgs& a) {
-  const WhileParts s(a.attrs);
-  const Types      types  = s.body.types_of(s.body.args);
-  Mask             active = defined_mask(a.tangents);
-  Traced           cond, body;
-  for (bool again = true; again;) {
-    // consts, their tangents, carry, its tangents
-    const Mask  moved_w = part(active, 0, s.consts), moved_c = part(active, s.consts, s.carry);
-    const Types w = part(types, 0, s.consts), c = part(types, s.consts, s.carry), dw = chosen(w, moved_w),
-                dc     = chosen(c, moved_c);
-    const Types  inner = joined(joined(w, dw), joined(c, dc));
-    const size_t at_c  = w.size() + dw.size();
-    cond               = trace(inner, [&](const Tensors& args) {
-      return replay(s.cond, {}, concatenated(part(args, 0, w.size()), part(args, at_c, c.size())));
+  const WhileParts    s(a.attrs);
+  const auto          types  = s.split(s.body.types_of(s.body.args));
+  WhileOperands<Mask> moving = s.split(defined_mask(a.tangents));
+  Mask                live;
+  Traced              cond, body;
+  do {
+    const auto                  d = chosen(types, moving);
+    const PushedOperands<Types> operands{types.consts, d.consts, types.carry, d.carry};
+    cond = trace(joined(operands), [&](const Tensors& args) {
+      const auto in = split(args, operands);
+      return replay(s.cond, {}, joined(in.w, in.c));
     });
-    body               = trace(inner, [&](const Tensors& args) {
-      const Pushed r = jvp(s.body, concatenated(part(args, 0, w.size()), part(args, at_c, c.size())),
-                                         concatenated(spread(part(args, w.size(), dw.size()), moved_w),
-                                                      spread(part(args, at_c + c.size(), dc.size()), moved_c)));
-      again          = false;
-      for (size_t k = 0; k < s.carry; ++k)
-        if (r.tangents[k].defined() && !active[s.consts + k]) again = active[s.consts + k] = true;
-      return concatenated(r.out, chosen(instantiated(r.tangents, c), moved_c));
+    body = trace(joined(operands), [&](const Tensors& args) {
+      const auto   in = split(args, operands);
+      const Pushed r  = jvp(s.body, joined(in.w, in.c), joined(spread(WhileOperands<Tensors>{in.dw, in.dc}, moving)));
+      live            = defined_mask(r.tangents);
+      return joined(r.out, chosen(instantiated(r.tangents, types.carry), moving.carry));
     });
-  }
-  const Mask    moved = part(active, s.consts, s.carry);
-  const Tensors dx    = instantiated(a.tangents, types_of(a.in));
-  const Tensors y =
-      apply_while(std::move(cond), std::move(body),
-                  concatenated(part(a.in, 0, s.consts), chosen(part(dx, 0, s.consts), part(active, 0, s.consts))),
-                  concatenated(part(a.in, s.consts, s.carry), chosen(part(dx, s.consts, s.carry), moved)), s.max_steps);
-  return {part(y, 0, s.carry), spread(part(y, s.carry, y.size() - s.carry), moved)};
+  } while (grow(moving.carry, live));
+  const auto    x = s.split(a.in), dx = chosen(s.split(instantiated(a.tangents, types_of(a.in))), moving);
+  const Tensors y = apply_while(std::move(cond), std::move(body),
+                                {joined(x.consts, dx.consts), joined(x.carry, dx.carry)}, s.max_steps);
+  const auto    r = split(y, Dual<size_t>{s.carry, dx.carry.size()});
+  return {r.values, spread(r.tangents, moving.carry)};
 }
 
 // The same loop as a scan over max_steps: steps after the last pass the carry on.
@@ -127,58 +135,54 @@ Program bounded(const WhileParts& s) {
   require(s.max_steps > 0,
           "while: reverse-mode differentiation needs to know how many steps to keep, and this loop has no bound.\n"
           "  Give while_loop (or fori_loop) max_steps, or use scan or a fori_loop with fixed bounds.");
-  const Types types = s.body.types_of(s.body.args);
-  return with_constants_inside(trace(types, [&](const Tensors& args) {
-    const Tensors consts = part(args, 0, s.consts);
-    return scan(
-               [&](const Tensors& c, const Tensors&) -> ScanResult {
-                 const Tensor run = replay(s.cond, {}, concatenated(consts, c))[0];
-                 return {cond(
-                             run, [&](const Tensors& x) { return replay(s.body, {}, concatenated(consts, x)); },
-                             [](const Tensors& x) { return x; }, c),
-                         {}};
-               },
-               part(args, s.consts, s.carry), {}, {s.max_steps})
-        .carry;
+  return with_constants_inside(trace(s.body.types_of(s.body.args), [&](const Tensors& args) {
+    const auto in   = s.split(args);
+    const auto step = [&](const Tensors& c, const Tensors&) -> ScanResult {
+      const Tensor run = replay(s.cond, {}, joined(in.consts, c))[0];
+      return {cond(
+                  run, [&](const Tensors& x) { return replay(s.body, {}, joined(in.consts, x)); },
+                  [](const Tensors& x) { return x; }, c),
+              {}};
+    };
+    return scan(step, in.carry, {}, {s.max_steps}).carry;
   }));
 }
 
 Linearized while_linearize(const LinearizeArgs& a) {
   const WhileParts s(a.attrs);
   // Integer carries alone have no derivative: nothing to keep.
-  const Mask active = floats_among(s.spread_to_carry(floats_among(a.active, types_of(a.in))), types_of(a.in));
-  if (!any_true(part(active, s.consts, s.carry)))
+  const Types types  = types_of(a.in);
+  const Mask  active = floats_among(joined(s.spread_to_carry(floats_among(a.active, types))), types);
+  if (!any_true(s.split(active).carry))
     return {apply(a.op, a.in, a.attrs), [n = s.carry](const Tensors&) { return Tensors(n); }};
   return linearized(bounded(s), a.in, a.active);
 }
 
 Tensors while_batch(const BatchArgs& a) {
   const WhileParts s(a.attrs);
-  const Mask       moving   = s.spread_to_carry(a.batched);
+  const auto       given = s.split(a.batched), marks = s.spread_to_carry(a.batched);
+  const Mask       moving   = joined(marks);
   const bool       per_case = result_dependence(s.cond, moving)[0];
-  Tensors          carry;
-  Types            inner = s.body.types_of(s.body.args);
-  for (size_t i = 0; i < inner.size(); ++i)
-    if (moving[i]) inner[i].shape.insert(inner[i].shape.begin(), a.size);
-  for (size_t i = s.consts; i < a.in.size(); ++i)
-    carry.push_back(moving[i] ? with_batch_axis(a.in[i], a.batched[i], a.size) : a.in[i]);
+  const Types      types    = with_batch_axis(s.body.types_of(s.body.args), moving, a.size);
+  auto             operands = s.split(a.in);
+  for (size_t k = 0; k < s.carry; ++k)
+    if (marks.carry[k]) operands.carry[k] = with_batch_axis(operands.carry[k], given.carry[k], a.size);
 
   auto   running = [&](const Tensors& args) { return vmap(s.cond, args, moving, a.size).out[0]; };
-  Traced cond    = trace(inner, [&](const Tensors& args) -> Tensors {
+  Traced cond    = trace(types, [&](const Tensors& args) -> Tensors {
     const Tensor run = running(args);
     return {per_case ? greater(sum(convert(run, DType::I32)), 0) : run};
   });
-  Traced body    = trace(inner, [&](const Tensors& args) {
-    VmapResult r = vmap(s.body, args, moving, a.size);
+  Traced body    = trace(types, [&](const Tensors& args) {
+    Tensors after = vmap(s.body, args, moving, a.size, marks.carry);
+    if (!per_case) return after;
+    const Tensor  run    = running(args);
+    const Tensors before = s.split(args).carry;
     for (size_t k = 0; k < s.carry; ++k)
-      if (moving[s.consts + k]) r.out[k] = with_batch_axis(r.out[k], r.batched[k], a.size);
-    if (!per_case) return r.out;
-    const Tensor run = running(args);
-    for (size_t k = 0; k < s.carry; ++k)
-      r.out[k] = select(broadcast_axes(run, r.out[k].shape(), {0}), r.out[k], args[s.consts + k]);
-    return r.out;
+      after[k] = select(broadcast_axes(run, after[k].shape(), {0}), after[k], before[k]);
+    return after;
   });
-  return apply_while(std::move(cond), std::move(body), part(a.in, 0, s.consts), carry, s.max_steps);
+  return apply_while(std::move(cond), std::move(body), operands, s.max_steps);
 }
 
 std::vector<Sample> while_sample(const Op&, Rng& rng) {
@@ -209,19 +213,15 @@ constinit const Op while_op = {
     .linearize = while_linearize,
     .transpose =
         [](const TransposeArgs& a) { return transpose(bounded(WhileParts(a.attrs)), {}, a.in, a.linear, a.ct); },
-    .batch = while_batch,
-    .reach =
-        [](const Op&, const Attrs& a, const Mask& in) {
-          const WhileParts s(a);
-          return part(s.spread_to_carry(in), s.consts, s.carry);
-        },
+    .batch    = while_batch,
+    .reach    = [](const Op&, const Attrs& a, const Mask& in) { return WhileParts(a).spread_to_carry(in).carry; },
     .simplify = [](const Op&, const Tensors& in, const Attrs& a) -> Tensors {
       // A loop whose condition is known to be false does nothing.
       const WhileParts s(a);
       const auto       from = producers(s.cond)[s.cond.results[0]];
       if (from < 0 || s.cond.eqns[from].op->name != "full" || s.cond.eqns[from].attrs[Key<double>{"value"}] != 0)
         return {};
-      return part(in, s.consts, s.carry);
+      return s.split(in).carry;
     },
     .sample = while_sample,
 };
@@ -239,7 +239,7 @@ Tensors while_loop(const std::function<Tensor(const Tensors&)>& cond, const Func
   settle_numbers(step.results, types);
   require_same_carry("while_loop", types, types_of(step.results));
   Traced c = test.builder->finish(test.results), b = step.builder->finish(step.results);
-  return apply_while(std::move(c), std::move(b), {}, init, options.max_steps);
+  return apply_while(std::move(c), std::move(b), {{}, init}, options.max_steps);
 }
 
 const std::vector<const Op*>& while_ops() {

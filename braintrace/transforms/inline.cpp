@@ -19,7 +19,7 @@ Tensors emit_inlined(Builder& to, const Program& p, const Tensors& in, const Cho
     const Tensors x = gather(values, e.in);
     if (e.op->expand && which(*e.op)) {
       const Traced body = expansion(*e.op, p.types_of(e.in), e.attrs);
-      scatter(values, e.out, emit_inlined(to, body.program, concatenated(body.constants, x), which));
+      scatter(values, e.out, emit_inlined(to, body.program, joined(body.constants, x), which));
     } else {
       scatter(values, e.out,
               to.emit(*e.op, x, map_nested(e.attrs, [&](const Program& nested) { return inlined(nested, which); }),
@@ -29,16 +29,25 @@ Tensors emit_inlined(Builder& to, const Program& p, const Tensors& in, const Cho
   return gather(values, p.results);
 }
 
+template <class List>
+struct Inputs {
+  List constants, args;
+};
+
 }  // namespace
+
+void args_as_constants(Program& program, size_t count) {
+  const auto in     = split(program.args, Inputs<size_t>{count, program.args.size() - count});
+  program.constants = joined(in.constants, program.constants);
+  program.args      = in.args;
+}
 
 Program rebuilt(const Program& program, const std::function<Tensors(Builder& to, const Tensors& in)>& emit) {
   auto    builder = Builder::open();
   Tensors in;
   for (Var v : program_inputs(program)) in.push_back(builder->argument(program.type(v)));
-  Program    p = with_constants_inside(builder->finish(emit(*builder, in)));
-  const auto n = static_cast<int64_t>(program.constants.size());
-  p.constants.assign(p.args.begin(), p.args.begin() + n);
-  p.args.erase(p.args.begin(), p.args.begin() + n);
+  Program p = with_constants_inside(builder->finish(emit(*builder, in)));
+  args_as_constants(p, program.constants.size());
   return p;
 }
 

@@ -6,6 +6,9 @@
 
 namespace braintrace {
 
+// The first `count` arguments lead the constants: the inverse of constants_as_args.
+void args_as_constants(Program& program, size_t count);
+
 // A program with the inputs of `program` whose results `emit` makes of them; its constants stay apart from its
 // arguments.
 Program rebuilt(const Program& program, const std::function<Tensors(Builder& to, const Tensors& in)>& emit);

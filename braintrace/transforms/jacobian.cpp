@@ -11,21 +11,13 @@
 
 namespace braintrace {
 
-namespace {
-
-// All unit tensors of a type: e[k] is one at flat position k.
 Tensor unit_tensors(const Type& t) {
-  const int64_t n     = t.size();
-  const Tensor  eye   = convert(equal(iota({n, n}, 0), iota({n, n}, 1)), t.dtype);
-  Shape         shape = t.shape;
-  shape.insert(shape.begin(), n);
-  return reshape(eye, shape);
+  const int64_t n   = t.size();
+  const Tensor  eye = convert(equal(iota({n, n}, 0), iota({n, n}, 1)), t.dtype);
+  return reshape(eye, joined(Shape{n}, t.shape));
 }
 
-Shape joined_shape(Shape a, const Shape& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
-}
+namespace {
 
 // The input in question, and the linear map of the run with respect to it.
 struct Run {
@@ -44,42 +36,37 @@ struct Run {
   }
   Jacobians zeros() const {
     Jacobians j{linear.out, {}};
-    for (const Tensor& y : linear.out) j.of.emplace_back(Type{y.dtype(), joined_shape(y.shape(), wrt.shape)}, 0);
+    for (const Tensor& y : linear.out) j.of.emplace_back(Type{y.dtype(), joined(y.shape(), wrt.shape)}, 0);
     return j;
   }
 };
 
-Mask all_but_last_unbatched(size_t constants) {
-  Mask m(constants, false);
-  m.push_back(true);
-  return m;
+// Results of the map on all unit tensors of its one argument, with the leading axis of these.
+Tensors on_unit_tensors(const Traced& map) {
+  const Type type = map.program.type(map.program.args[0]);
+  return vmap(map.program, joined(map.constants, Tensors{unit_tensors(type)}),
+              joined(Mask(map.constants.size(), false), Mask{true}), type.size(),
+              Mask(map.program.results.size(), true));
 }
 
 template <class Jacobian>
 Program as_program(const Program& program, Jacobian jacobian) {
   return with_constants_inside(trace(program.types_of(program_inputs(program)), [&](const Tensors& args) {
     const Jacobians j = jacobian(args);
-    return concatenated(j.out, j.of);
+    return joined(j.out, j.of);
   }));
 }
 
 }  // namespace
 
 Jacobians jacfwd(const Program& program, const Tensors& in, size_t input) {
-  const Run     run(program, in, input, "jacfwd");
-  Jacobians     j   = run.zeros();
-  const Traced& map = run.linear.map;
-  const int64_t n   = run.wrt.size();
-  if (n == 0) return j;
-  const VmapResult r    = vmap(map.program, concatenated(map.constants, {unit_tensors(run.wrt)}),
-                               all_but_last_unbatched(map.constants.size()), n);
-  size_t           next = 0;
-  for (size_t k = 0; k < j.of.size(); ++k) {
-    if (!run.linear.live[k]) continue;
-    const Tensor columns = with_batch_axis(r.out[next], r.batched[next], n);
-    j.of[k]              = reshape(move_axis(columns, 0, -1), j.of[k].shape());
-    ++next;
-  }
+  const Run run(program, in, input, "jacfwd");
+  Jacobians j = run.zeros();
+  if (run.wrt.size() == 0) return j;
+  const Tensors columns = on_unit_tensors(run.linear.map);
+  size_t        next    = 0;
+  for (size_t k = 0; k < j.of.size(); ++k)
+    if (run.linear.live[k]) j.of[k] = reshape(move_axis(columns[next++], 0, -1), j.of[k].shape());
   return j;
 }
 
@@ -90,18 +77,15 @@ Jacobians jacrev(const Program& program, const Tensors& in, size_t input) {
   size_t        next = 0;
   for (size_t k = 0; k < j.of.size(); ++k) {
     if (!run.linear.live[k]) continue;
-    const size_t  at = next++;
-    const Type    y  = run.linear.out[k].type();
-    const int64_t n  = y.size();
-    if (n == 0) continue;
-    const Traced     pull = trace({y}, [&](const Tensors& ct) {
+    const size_t at = next++;
+    const Type   y  = run.linear.out[k].type();
+    if (y.size() == 0) continue;
+    const Traced pull = trace({y}, [&](const Tensors& ct) {
       Tensors cts(map.program.results.size());
       cts[at] = ct[0];
       return instantiated(transpose(map.program, map.constants, cts), {run.wrt});
     });
-    const VmapResult r    = vmap(pull.program, concatenated(pull.constants, {unit_tensors(y)}),
-                                 all_but_last_unbatched(pull.constants.size()), n);
-    j.of[k]               = reshape(with_batch_axis(r.out[0], r.batched[0], n), j.of[k].shape());
+    j.of[k]           = reshape(on_unit_tensors(pull)[0], j.of[k].shape());
   }
   return j;
 }

@@ -7,6 +7,9 @@
 
 namespace braintrace {
 
+// All unit tensors of a type, stacked: e[k] is one at flat position k.
+Tensor unit_tensors(const Type& type);
+
 struct Jacobians {
   Tensors out;  // results of the run
   Tensors of;   // per result: shape of the result followed by the shape of the input; zeros where independent

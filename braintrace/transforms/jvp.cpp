@@ -53,7 +53,7 @@ Pushed push_equation(const Op& op, const Attrs& attrs, const Tensors& in, const 
   if (active && op.push) return op.push({op, attrs, in, tangents, {}});
   if (active && op.expand && !op.jvp) {
     const Traced body = expansion(op, types_of(in), attrs);
-    return jvp(body.program, concatenated(body.constants, in), concatenated(Tensors(body.constants.size()), tangents));
+    return jvp(body.program, joined(body.constants, in), joined(Tensors(body.constants.size()), tangents));
   }
   const Tensors out = apply(op, in, attrs);
   return {out, jvp_equation(op, attrs, in, tangents, out)};
@@ -86,14 +86,12 @@ Pushed push_program(const Program& program, const Tensors& in, const Tensors& ta
 }
 
 Program jvp_program(const Program& program, const Mask& active) {
-  const Vars inputs = program_inputs(program);
-  Types      types  = program.types_of(inputs);
-  for (size_t i = 0; i < inputs.size(); ++i)
-    if (active[i]) types.push_back(program.type(inputs[i]));
-  return with_constants_inside(trace(types, [&](const Tensors& args) {
-    const auto   split = args.begin() + static_cast<int64_t>(inputs.size());
-    const Pushed r     = jvp(program, Tensors(args.begin(), split), spread(Tensors(split, args.end()), active));
-    return concatenated(r.out, instantiated(r.tangents, types_of(r.out)));
+  const Types       inputs = program.types_of(program_inputs(program));
+  const Dual<Types> types{inputs, chosen(inputs, active)};
+  return with_constants_inside(trace(joined(types), [&](const Tensors& args) {
+    const auto   in = split(args, types);
+    const Pushed r  = jvp(program, in.values, spread(in.tangents, active));
+    return joined(r.out, instantiated(r.tangents, types_of(r.out)));
   }));
 }
 

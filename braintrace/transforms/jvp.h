@@ -7,6 +7,12 @@
 
 namespace braintrace {
 
+// Values, then tangents of those that have one: operands of programs that push both.
+template <class List>
+struct Dual {
+  List values, tangents;
+};
+
 // Inputs are constants then arguments; tangents of inputs may be undefined (zero).
 Pushed jvp(const Program& program, const Tensors& in, const Tensors& tangents);
 

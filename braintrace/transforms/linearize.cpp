@@ -21,7 +21,7 @@ Pushed step_forward(const Op& op, const Attrs& attrs, const Tensors& x, const Te
   }
   if (any_true(active) && op.expand && !op.jvp) {
     const Traced body = expansion(op, types_of(x), attrs);
-    return push_program(body.program, concatenated(body.constants, x), concatenated(Tensors(body.constants.size()), dx),
+    return push_program(body.program, joined(body.constants, x), joined(Tensors(body.constants.size()), dx),
                         step_forward);
   }
   const Tensors out = apply(op, x, attrs);
@@ -80,35 +80,39 @@ void require_linear(const Program& p, const Eqn& e, const Mask& linear, const Ma
           op.name, count);
 }
 
-}  // namespace
-
-Tensors transpose(const Program& program, const Tensors& constants, const Tensors& args, const Mask& linear_args,
-                  const Tensors& ct) {
-  Mask active(program.constants.size(), false);
-  active.insert(active.end(), linear_args.begin(), linear_args.end());
-  const Mask is_linear  = forward_dependence(program, active);
-  const Mask zero       = known_zeros(program);
-  auto       all_linear = [&](const Vars& vars) {
-    return std::all_of(vars.begin(), vars.end(), [&](Var v) { return is_linear[v]; });
-  };
-  auto any_linear = [&](const Vars& vars) {
-    return std::any_of(vars.begin(), vars.end(), [&](Var v) { return is_linear[v]; });
-  };
-
-  // Forward: everything that does not depend on the linear arguments. Where only some results of an equation do,
-  // the others come out the same for any value of the linear operands: zero.
-  const auto home = innermost_trace(concatenated(concatenated(constants, args), ct));
-  Tensors    values(program.types.size());
-  bind_inputs(program, concatenated(constants, args), values);
-  for (const Eqn& e : program.eqns) {
-    if (all_linear(e.out)) continue;
-    EqnNote       note(program, e);
-    const Tensors in  = instantiated(gather(values, e.in), program.types_of(e.in));
+// Forward: everything that does not depend on the linear arguments. Where only some results of an equation do, the
+// others come out the same for any value of the linear operands: zero.
+Tensors fixed_values(const Program& p, const Tensors& inputs, const Mask& is_linear,
+                     const std::shared_ptr<Builder>& home) {
+  Tensors values(p.types.size());
+  bind_inputs(p, inputs, values);
+  for (const Eqn& e : p.eqns) {
+    if (all_true(gather(is_linear, e.out))) continue;
+    EqnNote       note(p, e);
+    const Tensors in  = instantiated(gather(values, e.in), p.types_of(e.in));
     const Tensors out = apply_in(home, *e.op, in, e.attrs);
     for (size_t k = 0; k < out.size(); ++k)
       if (!is_linear[e.out[k]]) values[e.out[k]] = out[k];
   }
+  return values;
+}
 
+// Cotangents of the operands marked in `linear`.
+Tensors transpose_equation(const Program& p, const Eqn& e, const Tensors& in, const Mask& linear, const Tensors& ct) {
+  const Types types = p.types_of(e.in);
+  if (e.op->transpose) return e.op->transpose({*e.op, e.attrs, in, types, linear, instantiated(ct, p.types_of(e.out))});
+  const Traced body = expansion(*e.op, types, e.attrs);
+  return transpose(body.program, body.constants, in, linear, ct);
+}
+
+}  // namespace
+
+Tensors transpose(const Program& program, const Tensors& constants, const Tensors& args, const Mask& linear_args,
+                  const Tensors& ct) {
+  const Mask    is_linear = forward_dependence(program, joined(Mask(program.constants.size(), false), linear_args));
+  const Mask    zero      = known_zeros(program);
+  const Tensors values =
+      fixed_values(program, joined(constants, args), is_linear, innermost_trace(joined(constants, args, ct)));
   // Backward: cotangents of linear values.
   Tensors cts(program.types.size());
   auto    accumulate = [&](Var v, const Tensor& t) {
@@ -116,23 +120,12 @@ Tensors transpose(const Program& program, const Tensors& constants, const Tensor
   };
   for (size_t i = 0; i < program.results.size(); ++i) accumulate(program.results[i], ct[i]);
   for (auto e = program.eqns.rbegin(); e != program.eqns.rend(); ++e) {
-    if (!any_linear(e->out)) continue;
     const Tensors out_ct = gather(cts, e->out);
-    if (!any_true(defined_mask(out_ct))) continue;
-    EqnNote note(program, *e);
-    Mask    linear;
-    for (Var v : e->in) linear.push_back(is_linear[v]);
+    if (!any_true(gather(is_linear, e->out)) || !any_true(defined_mask(out_ct))) continue;
+    EqnNote    note(program, *e);
+    const Mask linear = gather(is_linear, e->in);
     require_linear(program, *e, linear, zero);
-    const Tensors in       = gather(values, e->in);
-    const Types   in_types = program.types_of(e->in);
-    Tensors       in_ct;
-    if (e->op->transpose) {
-      in_ct =
-          e->op->transpose({*e->op, e->attrs, in, in_types, linear, instantiated(out_ct, program.types_of(e->out))});
-    } else {
-      const Traced body = expansion(*e->op, in_types, e->attrs);
-      in_ct             = transpose(body.program, body.constants, in, linear, out_ct);
-    }
+    const Tensors in_ct = transpose_equation(program, *e, gather(values, e->in), linear, out_ct);
     for (size_t i = 0; i < in_ct.size(); ++i) accumulate(e->in[i], in_ct[i]);
     for (Var v : e->out) cts[v] = Tensor();
   }
@@ -144,35 +137,31 @@ Tensors transpose(const Program& linear, const Tensors& constants, const Tensors
 }
 
 VjpResult vjp(const Program& program, const Tensors& in, const Mask& active) {
-  auto       linear = std::make_shared<LinearMap>(linearize(program, in, active));
-  const auto inputs = program_inputs(program);
-  Mask       has_tangent;  // of each active input
-  for (size_t i = 0; i < inputs.size(); ++i)
-    if (active[i]) has_tangent.push_back(is_float(program.type(inputs[i]).dtype));
+  auto        linear = std::make_shared<LinearMap>(linearize(program, in, active));
+  const Types wanted = chosen(program.types_of(program_inputs(program)), active);
+  Mask        has_tangent;
+  for (const Type& t : wanted) has_tangent.push_back(is_float(t.dtype));
   auto pullback = [linear, has_tangent](const Tensors& ct) {
-    Tensors live;
-    for (size_t i = 0; i < ct.size(); ++i)
-      if (linear->live[i]) live.push_back(ct[i]);
-    const Tensors found = transpose(linear->map.program, linear->map.constants, live);
-    Tensors       out;
-    size_t        next = 0;
-    for (bool has : has_tangent) out.push_back(has ? found[next++] : Tensor());
-    return out;
+    return spread(transpose(linear->map.program, linear->map.constants, chosen(ct, linear->live)), has_tangent);
   };
   return {linear->out, pullback};
 }
 
+namespace {
+
+template <class List>
+struct VjpInputs {
+  List in, ct;
+};
+
+}  // namespace
+
 Program vjp_program(const Program& program, const Mask& active) {
-  const Vars inputs = program_inputs(program);
-  Types      types  = program.types_of(inputs);
-  Types      wanted;
-  for (size_t i = 0; i < inputs.size(); ++i)
-    if (active[i]) wanted.push_back(program.type(inputs[i]));
-  for (Var v : program.results) types.push_back(program.type(v));
-  return with_constants_inside(trace(types, [&](const Tensors& args) {
-    const auto      split = args.begin() + static_cast<int64_t>(inputs.size());
-    const VjpResult r     = vjp(program, Tensors(args.begin(), split), active);
-    return concatenated(r.out, instantiated(r.pullback(Tensors(split, args.end())), wanted));
+  const VjpInputs<Types> types{program.types_of(program_inputs(program)), program.types_of(program.results)};
+  return with_constants_inside(trace(joined(types), [&](const Tensors& args) {
+    const auto      given = split(args, types);
+    const VjpResult r     = vjp(program, given.in, active);
+    return joined(r.out, instantiated(r.pullback(given.ct), chosen(types.in, active)));
   }));
 }
 

@@ -7,6 +7,7 @@
 
 #include "braintrace/base/hash.h"
 #include "braintrace/ops/constant.h"
+#include "braintrace/transforms/inline.h"
 #include "braintrace/transforms/walk.h"
 
 namespace braintrace {
@@ -90,10 +91,8 @@ Program peephole(Program program, bool nested, size_t& fired) {
     scatter(values, e.out, out);
     last.release(e, i, values);
   }
-  Program    p = with_constants_inside(builder->finish(gather(values, program.results)));
-  const auto n = static_cast<int64_t>(program.constants.size());
-  p.constants.assign(p.args.begin(), p.args.begin() + n);
-  p.args.erase(p.args.begin(), p.args.begin() + n);
+  Program p = with_constants_inside(builder->finish(gather(values, program.results)));
+  args_as_constants(p, program.constants.size());
   return p;
 }
 

@@ -14,9 +14,8 @@ VmapResult vmap(const Program& program, const Tensors& in, const Mask& batched, 
   const auto home = innermost_trace(in);
   for (const Eqn& e : program.eqns) {
     EqnNote       note(program, e);
-    const Tensors x = gather(values, e.in);
-    Mask          mask;
-    for (Var v : e.in) mask.push_back(depends[v]);
+    const Tensors x    = gather(values, e.in);
+    const Mask    mask = gather(depends, e.in);
     if (!any_true(mask)) {
       scatter(values, e.out, apply_in(home, *e.op, x, e.attrs));
       continue;
@@ -27,26 +26,30 @@ VmapResult vmap(const Program& program, const Tensors& in, const Mask& batched, 
       continue;
     }
     require(e.op->expand, "vmap: {} has no batching rule; map over its operands with a loop instead.", e.op->name);
-    const Traced body = expansion(*e.op, program.types_of(e.in), e.attrs);
-    Mask         inner(body.constants.size(), false);
-    inner.insert(inner.end(), mask.begin(), mask.end());
-    const VmapResult r = vmap(body.program, concatenated(body.constants, x), inner, size);
-    for (size_t i = 0; i < e.out.size(); ++i)
-      values[e.out[i]] = depends[e.out[i]] ? with_batch_axis(r.out[i], r.batched[i], size) : r.out[i];
+    const Traced body  = expansion(*e.op, program.types_of(e.in), e.attrs);
+    const Mask   inner = joined(Mask(body.constants.size(), false), mask);
+    scatter(values, e.out, vmap(body.program, joined(body.constants, x), inner, size, gather(depends, e.out)));
   }
-  VmapResult result{gather(values, program.results), {}};
-  for (Var v : program.results) result.batched.push_back(depends[v]);
-  return result;
+  return {gather(values, program.results), gather(depends, program.results)};
+}
+
+Tensors vmap(const Program& program, const Tensors& in, const Mask& batched, int64_t size, const Mask& reached) {
+  VmapResult r = vmap(program, in, batched, size);
+  for (size_t i = 0; i < r.out.size(); ++i)
+    if (reached[i]) r.out[i] = with_batch_axis(r.out[i], r.batched[i], size);
+  return r.out;
+}
+
+Types with_batch_axis(Types types, const Mask& batched, int64_t size) {
+  for (size_t i = 0; i < types.size(); ++i)
+    if (batched[i]) types[i].shape.insert(types[i].shape.begin(), size);
+  return types;
 }
 
 Program vmap_program(const Program& program, const Mask& batched, int64_t size) {
-  Types types = program.types_of(program_inputs(program));
-  for (size_t i = 0; i < types.size(); ++i)
-    if (batched[i]) types[i].shape.insert(types[i].shape.begin(), size);
+  const Types types = with_batch_axis(program.types_of(program_inputs(program)), batched, size);
   return with_constants_inside(trace(types, [&](const Tensors& args) {
-    VmapResult r = vmap(program, args, batched, size);
-    for (size_t i = 0; i < r.out.size(); ++i) r.out[i] = with_batch_axis(r.out[i], r.batched[i], size);
-    return r.out;
+    return vmap(program, args, batched, size, Mask(program.results.size(), true));
   }));
 }
 

@@ -15,6 +15,12 @@ struct VmapResult {
 // Inputs are constants then arguments; those marked carry a leading axis of `size`.
 VmapResult vmap(const Program& program, const Tensors& in, const Mask& batched, int64_t size);
 
+// The same; the results marked in `reached` carry the axis, also where they do not depend on the batch.
+Tensors vmap(const Program& program, const Tensors& in, const Mask& batched, int64_t size, const Mask& reached);
+
+// Types marked get a leading axis.
+Types with_batch_axis(Types types, const Mask& batched, int64_t size);
+
 // Arguments marked get a leading axis; all results carry it. Constants become leading arguments.
 Program vmap_program(const Program& program, const Mask& batched, int64_t size);
 

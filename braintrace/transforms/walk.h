@@ -4,24 +4,20 @@
 
 #include <algorithm>
 
+#include "braintrace/base/pack.h"
 #include "braintrace/ir/builder.h"
 #include "braintrace/ir/op.h"
 
 namespace braintrace {
 
-inline Vars program_inputs(const Program& p) {
-  Vars v = p.constants;
-  v.insert(v.end(), p.args.begin(), p.args.end());
-  return v;
-}
+inline Vars program_inputs(const Program& p) { return joined(p.constants, p.args); }
 
-inline Tensors concatenated(Tensors a, const Tensors& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
-}
+inline Tensors concatenated(Tensors a, const Tensors& b) { return joined(std::move(a), b); }
 
-inline Tensors gather(const Tensors& values, const Vars& vars) {
-  Tensors out;
+// Tensors or marks of some values.
+template <class List>
+List gather(const List& values, const Vars& vars) {
+  List out;
   out.reserve(vars.size());
   for (Var v : vars) out.push_back(values[static_cast<size_t>(v)]);
   return out;
@@ -41,6 +37,8 @@ inline Tensors instantiated(Tensors tensors, const Types& types) {
     if (!tensors[i].defined()) tensors[i] = Tensor(types[i], 0);
   return tensors;
 }
+
+inline Tensors zeros_of(const Types& types) { return instantiated(Tensors(types.size()), types); }
 
 inline bool any_true(const Mask& m) { return std::find(m.begin(), m.end(), true) != m.end(); }
 inline bool all_true(const Mask& m) { return std::find(m.begin(), m.end(), false) == m.end(); }
@@ -73,12 +71,9 @@ inline Mask forward_dependence(const Program& p, const Mask& active) {
   const Vars inputs = program_inputs(p);
   for (size_t i = 0; i < inputs.size(); ++i) depends[inputs[i]] = active[i];
   for (const Eqn& e : p.eqns) {
-    bool any = false;
-    for (Var v : e.in) any = any || depends[v];
+    const bool any = std::any_of(e.in.begin(), e.in.end(), [&](Var v) { return depends[v]; });
     if (any && e.op->reach) {
-      Mask in;
-      for (Var v : e.in) in.push_back(depends[v]);
-      const Mask out = e.op->reach(*e.op, e.attrs, in);
+      const Mask out = e.op->reach(*e.op, e.attrs, gather(depends, e.in));
       for (size_t k = 0; k < out.size(); ++k) depends[e.out[k]] = out[k];
     } else {
       for (Var v : e.out) depends[v] = any;
@@ -88,10 +83,7 @@ inline Mask forward_dependence(const Program& p, const Mask& active) {
 }
 // The results among them.
 inline Mask result_dependence(const Program& p, const Mask& active) {
-  const Mask depends = forward_dependence(p, active);
-  Mask       out;
-  for (Var v : p.results) out.push_back(depends[v]);
-  return out;
+  return gather(forward_dependence(p, active), p.results);
 }
 
 // Values that the marked results are computed from.
