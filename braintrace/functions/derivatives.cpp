@@ -3,9 +3,10 @@
 
 #include <algorithm>
 
-#include "braintrace/ops/compare.h"
+#include "braintrace/functions/stateful_sections.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
+#include "braintrace/transforms/jacobian.h"
 #include "braintrace/transforms/jvp.h"
 #include "braintrace/transforms/linearize.h"
 #include "braintrace/transforms/vmap.h"
@@ -33,39 +34,21 @@ Tensors settled(Tensors given, const Types& types) {
   return given;
 }
 
-// All unit tensors of a type, stacked: [size] ++ shape.
-Tensor basis(const Type& type) {
-  const int64_t n       = type.size();
-  const Tensor  eye     = equal(iota({n, n}, 0), iota({n, n}, 1));
-  Shape         stacked = type.shape;
-  stacked.insert(stacked.begin(), n);
-  return reshape(convert(eye, type.dtype), stacked);
-}
-
-Shape joined_shape(Shape a, const Shape& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
-}
-
 // Runs a linear map on the basis of argument `k`, the other arguments being zero; results carry the basis axis first.
 Tensors columns(const Traced& map, size_t k) {
   const Types types = map.program.types_of(map.program.args);
-  Tensors     in    = map.constants;
-  Mask        batched(map.constants.size(), false);
-  for (size_t i = 0; i < types.size(); ++i) {
-    in.push_back(i == k ? basis(types[i]) : Tensor(types[i], 0));
-    batched.push_back(i == k);
-  }
-  const int64_t n = types[k].size();
-  VmapResult    r = vmap(map.program, in, batched, n);
-  for (size_t i = 0; i < r.out.size(); ++i) r.out[i] = with_batch_axis(r.out[i], r.batched[i], n);
-  return r.out;
+  Tensors     in    = zeros_of(types);
+  Mask        batched(types.size());
+  in[k]      = unit_tensors(types[k]);
+  batched[k] = true;
+  return vmap(map.program, joined(map.constants, in), joined(Mask(map.constants.size(), false), batched),
+              types[k].size(), Mask(map.program.results.size(), true));
 }
 
 // [n] ++ result shape, with n = argument size  →  result shape ++ argument shape
 Tensor last_axis_apart(const Tensor& column, const Shape& argument) {
   Shape result(column.shape().begin() + 1, column.shape().end());
-  return reshape(move_axis(column, 0, -1), joined_shape(result, argument));
+  return reshape(move_axis(column, 0, -1), joined(result, argument));
 }
 
 }  // namespace
@@ -73,28 +56,21 @@ Tensor last_axis_apart(const Tensor& column, const Shape& argument) {
 JvpOutcome push_forward(const Function& f, const Tensors& args, const Tensors& tangents) {
   check_arguments("jvp", args);
   check_same_types("jvp", "tangent", types_of(args), tangents);
-  const StatefulProgram p = trace_function(types_of(args), f, {.purpose = TraceFor::Derivative});
-  Tensors               dots(p.constants.size());
-  dots             = concatenated(dots, settled(tangents, types_of(args)));
-  const Tensors in = concatenated(p.constants, p.inputs(args));
-  dots.resize(in.size());
-  auto r     = jvp(p.program, in, dots);
-  r.tangents = instantiated(r.tangents, types_of(r.out));
-  r.tangents.resize(p.num_results);
-  return {p.store(r.out), r.tangents};
+  const StatefulProgram         p = trace_function(types_of(args), f, {.purpose = TraceFor::Derivative});
+  const StatefulInputs<Tensors> dots{Tensors(p.constants.size()), settled(tangents, types_of(args)),
+                                     Tensors(p.reads.size())};
+  const Pushed                  r = jvp(p.program, joined(p.constants, p.inputs(args)), joined(dots));
+  return {p.store(r.out), split(instantiated(r.tangents, types_of(r.out)), result_sizes(p)).results};
 }
 
 VjpOutcome pull_back(const Function& f, const Tensors& args) {
   check_arguments("vjp", args);
   const StatefulProgram p = trace_function(types_of(args), f, {.purpose = TraceFor::Derivative});
-  Mask                  active(p.constants.size(), false);
-  active.resize(p.constants.size() + args.size(), true);
-  active.resize(active.size() + p.reads.size(), false);
-  const VjpResult r       = vjp(p.program, concatenated(p.constants, p.inputs(args)), active);
-  const Types     results = p.result_types();
+  const VjpResult       r = vjp(p.program, joined(p.constants, p.inputs(args)), args_only(p, Mask(args.size(), true)));
+  const Types           results = p.result_types();
   auto pullback = [back = r.pullback, results, types = types_of(args), writes = p.writes.size()](const Tensors& ct) {
     check_same_types("vjp", "cotangent", results, ct);
-    return instantiated(back(concatenated(settled(ct, results), Tensors(writes))), types);
+    return instantiated(back(joined(StatefulResults<Tensors>{settled(ct, results), Tensors(writes)})), types);
   };
   return {p.store(r.out), pullback};
 }
@@ -103,23 +79,19 @@ JacobianBlocks jacobian(JacobianMode mode, const Function& f, const Tensors& arg
   const char* where = mode == JacobianMode::Forward ? "jacfwd" : "jacrev";
   check_arguments(where, args);
   const StatefulProgram p = trace_function(types_of(args), f, {.purpose = TraceFor::Derivative});
-  Mask                  active(p.constants.size(), false);
-  active.insert(active.end(), wrt.begin(), wrt.end());
-  active.resize(active.size() + p.reads.size(), false);
-  Types wanted;
+  Types                 wanted;
   for (size_t i = 0; i < args.size(); ++i) {
     if (!wrt[i]) continue;
     require(is_float(args[i].dtype()), "{}: the argument is {}; only floating-point tensors have derivatives.", where,
             to_string(args[i].type()));
     wanted.push_back(args[i].type());
   }
-  const LinearMap linear  = linearize(p.program, concatenated(p.constants, p.inputs(args)), active);
+  const LinearMap linear  = linearize(p.program, joined(p.constants, p.inputs(args)), args_only(p, wrt));
   const Types     results = p.result_types();
 
   JacobianBlocks blocks(results.size());
   for (size_t r = 0; r < results.size(); ++r)
-    for (const Type& t : wanted)
-      blocks[r].emplace_back(Type{results[r].dtype, joined_shape(results[r].shape, t.shape)}, 0);
+    for (const Type& t : wanted) blocks[r].emplace_back(Type{results[r].dtype, joined(results[r].shape, t.shape)}, 0);
   std::vector<size_t> live;  // results of the map, as results of f
   for (size_t r = 0; r < linear.live.size(); ++r)
     if (linear.live[r]) live.push_back(r);
@@ -139,7 +111,7 @@ JacobianBlocks jacobian(JacobianMode mode, const Function& f, const Tensors& arg
       if (live[i] >= results.size()) continue;
       const Tensors row = columns(transpose_map, i);
       for (size_t k = 0; k < wanted.size(); ++k)
-        blocks[live[i]][k] = reshape(row[k], joined_shape(results[live[i]].shape, wanted[k].shape));
+        blocks[live[i]][k] = reshape(row[k], joined(results[live[i]].shape, wanted[k].shape));
     }
   }
   p.store(linear.out);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/functions/grad.h"
 
-#include "braintrace/control/nested.h"
+#include "braintrace/functions/stateful_sections.h"
 #include "braintrace/ops/families.h"
 #include "braintrace/transforms/linearize.h"
 #include "braintrace/transforms/walk.h"
@@ -49,6 +49,11 @@ void check_wrt(const char* where, const Tensors& args, const Mask& wrt) {
   require(any_float || !any_wanted, "{}: the argument is {}; only floating-point tensors have gradients.", where,
           to_string(last));
 }
+
+template <class List>
+struct Reads {
+  List kept, others;
+};
 
 size_t index_of(const std::vector<StateLeaf>& leaves, const StateLeaf& leaf) {
   return static_cast<size_t>(std::find(leaves.begin(), leaves.end(), leaf) - leaves.begin());
@@ -101,29 +106,28 @@ GradOutcome differentiate(const char* where, const Function& f, const Tensors& a
   const StatefulProgram         p      = trace_function(types_of(args), f, options);
   check_loss(where, p);
 
-  // Inputs: constants, arguments, kept states (in order, each once), other states.
-  const Mask followed = followed_reads(p, wanted);
-  Mask       active(p.constants.size(), false);
-  active.insert(active.end(), wrt.begin(), wrt.end());
-  active.insert(active.end(), followed.begin(), followed.end());
-  const Tensors   in = concatenated(p.constants, p.inputs(args));
-  const VjpResult r  = vjp(p.program, in, active);
+  const StatefulInputs<Mask> follow{Mask(p.constants.size(), false), wrt, followed_reads(p, wanted)};
+  const Mask                 active = joined(follow);
+  const VjpResult            r      = vjp(p.program, joined(p.constants, p.inputs(args)), active);
+  Tensors                    ct(r.out.size());
+  ct[0]            = Tensor(r.out[0].type(), 1);
+  const auto found = split(spread(r.pullback(ct), active), input_sizes(p));
 
-  Tensors ct(r.out.size());
-  ct[0]                  = Tensor(r.out[0].type(), 1);
-  const Tensors found    = spread(r.pullback(ct), active);
-  const Tensors of_args  = part(found, p.constants.size(), args.size()),
-                of_reads = part(found, p.constants.size() + args.size(), p.reads.size());
-  Tensors of_wanted      = part(of_reads, 0, wanted.size());
-  for (size_t i = wanted.size(); i < p.reads.size(); ++i)
-    if (const size_t w = index_of(wanted, p.reads[i]); w < wanted.size())
-      of_wanted[w] = add_defined(of_wanted[w], of_reads[i]);
-  for (const EntryCredit& credit : p.credits) add_credit(where, p, credit, of_reads, wanted, of_wanted);
+  // Kept states stand first, in order, each once; others may be the same states as learners read them.
+  const Reads<size_t> n{wanted.size(), p.reads.size() - wanted.size()};
+  const auto          leaves    = split(p.reads, n);
+  const auto          of        = split(found.reads, n);
+  Tensors             of_wanted = of.kept;
+  for (size_t i = 0; i < leaves.others.size(); ++i)
+    if (const size_t w = index_of(wanted, leaves.others[i]); w < wanted.size())
+      of_wanted[w] = add_defined(of_wanted[w], of.others[i]);
+  for (const EntryCredit& credit : p.credits) add_credit(where, p, credit, found.reads, wanted, of_wanted);
 
   GradOutcome outcome;
   for (size_t i = 0; i < args.size(); ++i)
-    outcome.grads.push_back(wrt[i] && !of_args[i].defined() ? Tensor(args[i].type(), 0) : of_args[i]);
-  of_wanted = instantiated(of_wanted, part(p.program.types_of(p.program.args), args.size(), wanted.size()));
+    outcome.grads.push_back(wrt[i] && !found.args[i].defined() ? Tensor(args[i].type(), 0) : found.args[i]);
+  const Types types = p.program.types_of(program_inputs(p.program));
+  of_wanted         = instantiated(of_wanted, split(split(types, input_sizes(p)).reads, n).kept);
   Gradients::Map by_path;
   for (size_t i = 0; i < paths.size(); ++i) by_path[paths[i].path][paths[i].leaf.leaf] = of_wanted[i];
   outcome.states = Gradients(std::move(by_path));

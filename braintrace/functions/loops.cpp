@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "braintrace/control/cond.h"
+#include "braintrace/functions/stateful_sections.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/transforms/walk.h"
 
@@ -41,10 +42,10 @@ struct Reads {
   Reads(const StatefulProgram& p, const StateLeaves& written) : outside(p.inputs({})) {
     for (const StateLeaf& leaf : p.reads) carried.push_back(index_of(written, leaf));
   }
-  Tensors values(const Tensor* states, size_t num_states) const {
+  Tensors values(const Tensors& states) const {
     Tensors out = outside;
     for (size_t i = 0; i < out.size(); ++i)
-      if (carried[i] < num_states) out[i] = states[carried[i]];
+      if (carried[i] < states.size()) out[i] = states[carried[i]];
     return out;
   }
 };
@@ -61,9 +62,15 @@ int64_t loop_length(const char* where, const Tensors& xs, const ScanOptions& opt
   return length;
 }
 
-Tensors slice_of(const Tensors& t, size_t from, size_t to) {
-  return {t.begin() + static_cast<int64_t>(from), t.begin() + static_cast<int64_t>(to)};
-}
+// What a loop carries, and what a turn of it gives.
+template <class List>
+struct LoopCarry {
+  List values, states;
+};
+template <class List>
+struct TurnResults {
+  List carry, ys, states;
+};
 
 // A branch of cond, and the bare C++ numbers among its results.
 struct Branch {
@@ -101,15 +108,15 @@ struct Branch {
 
   // (args) → (results, values of all states in `written`)
   Tensors run(const Tensors& args, const Tensors& reads, const StateLeaves& written, const Tensors& before) const {
-    const Tensors out     = replay(p.program, p.constants, concatenated(args, reads));
-    Tensors       results = slice_of(out, 0, p.num_results);
-    for (size_t i = 0; i < results.size(); ++i)
-      if (numbers[i].defined()) results[i] = numbers[i];
+    auto out = split(replay(p.program, p.constants, joined(args, reads)), result_sizes(p));
+    for (size_t i = 0; i < out.results.size(); ++i)
+      if (numbers[i].defined()) out.results[i] = numbers[i];
+    Tensors after;
     for (size_t i = 0; i < written.size(); ++i) {
       const size_t k = index_of(p.writes, written[i]);
-      results.push_back(k < p.writes.size() ? out[p.num_results + k] : before[i]);
+      after.push_back(k < p.writes.size() ? out.writes[k] : before[i]);
     }
-    return results;
+    return joined(out.results, after);
   }
 };
 
@@ -150,9 +157,8 @@ void check_structure(const char* where, const char* what, const std::string& wan
 
 ScanOutcome run_scan(const char* where, const Function& f, const Tensors& carry, const Tensors& xs,
                      const ScanOptions& options) {
-  check_arguments(where, concatenated(carry, xs));
+  check_arguments(where, joined(carry, xs));
   const int64_t length = loop_length(where, xs, options);
-  const size_t  n      = carry.size();
   Types         types  = types_of(carry);
   for (const Tensor& x : xs) types.push_back({x.dtype(), Shape(x.shape().begin() + 1, x.shape().end())});
   const StatefulProgram p     = trace_function(types,
@@ -163,21 +169,22 @@ ScanOutcome run_scan(const char* where, const Function& f, const Tensors& carry,
                                            },
                                                {.purpose = TraceFor::Loop});
   Types                 after = p.result_types();
-  after.resize(n);
+  after.resize(carry.size());
   require_same_carry(where, types_of(carry), after);
   const Tensors before = values_before(where, p);
   const Reads   reads(p, p.writes);
 
-  // The scan carries (carry, written states).
-  const ScanBody body = [&](const Tensors& c, const Tensors& x) -> ScanResult {
-    const Tensors args = concatenated(slice_of(c, 0, n), x);
-    const Tensors out  = replay(p.program, p.constants, concatenated(args, reads.values(c.data() + n, before.size())));
-    return {concatenated(slice_of(out, 0, n), slice_of(out, p.num_results, out.size())),
-            slice_of(out, n, p.num_results)};
+  const LoopCarry<Tensors>  start{carry, before};
+  const TurnResults<size_t> n{carry.size(), p.num_results - carry.size(), p.writes.size()};
+  const ScanBody            body = [&](const Tensors& c, const Tensors& x) -> ScanResult {
+    const auto now = split(c, start);
+    const auto out = split(replay(p.program, p.constants, joined(now.values, x, reads.values(now.states))), n);
+    return {joined(out.carry, out.states), out.ys};
   };
-  const ScanResult r = scan(body, concatenated(carry, before), xs, {.length = length, .reverse = options.reverse});
-  p.store(concatenated(Tensors(p.num_results), slice_of(r.carry, n, r.carry.size())));
-  return {slice_of(r.carry, 0, n), r.ys};
+  const ScanResult r    = scan(body, joined(start), xs, {.length = length, .reverse = options.reverse});
+  const auto       last = split(r.carry, start);
+  p.store(joined(StatefulResults<Tensors>{Tensors(p.num_results), last.states}));
+  return {last.values, r.ys};
 }
 
 Tensors run_cond(const Tensor& pred, const Function& if_true, const Function& if_false, const Tensors& args) {
@@ -192,20 +199,18 @@ Tensors run_cond(const Tensor& pred, const Function& if_true, const Function& if
 
   const Function a   = [&](const Tensors& in) { return yes.run(in, yes_reads, written, before); };
   const Function b   = [&](const Tensors& in) { return no.run(in, no_reads, written, before); };
-  const Tensors  out = cond(pred, a, b, args);
-  const size_t   n   = yes.p.num_results;
-  for (size_t i = 0; i < written.size(); ++i) written[i].state.check_storable(out[n + i]);
+  const auto     out = split(cond(pred, a, b, args), StatefulResults<size_t>{yes.p.num_results, written.size()});
+  for (size_t i = 0; i < written.size(); ++i) written[i].state.check_storable(out.writes[i]);
   for (size_t i = 0; i < written.size(); ++i) {
     const bool left = yes.leaves(written[i]) && no.leaves(written[i]);
-    written[i].set(out[n + i]);
+    written[i].set(out.writes[i]);
     if (left) StateFrame::leave(written[i]);
   }
-  return slice_of(out, 0, n);
+  return out.results;
 }
 
 Tensors run_while(const Function& go_on, const Function& body, const Tensors& init, const WhileOptions& options) {
   check_arguments("while_loop", init);
-  const size_t          n    = init.size();
   const StatefulProgram test = trace_function(types_of(init), go_on);
   require(test.writes.empty(), "while_loop: go_on writes {}; write states in the body only.",
           test.writes.empty() ? "" : test.writes[0].place());
@@ -220,13 +225,14 @@ Tensors run_while(const Function& go_on, const Function& body, const Tensors& in
   const Tensors before = values_before("while_loop", step);
   const Reads   test_reads(test, step.writes), step_reads(step, step.writes);
 
-  // The loop carries (value, written states).
-  auto run = [&](const StatefulProgram& p, const Reads& reads, const Tensors& c) {
-    return replay(p.program, p.constants, concatenated(slice_of(c, 0, n), reads.values(c.data() + n, before.size())));
+  const LoopCarry<Tensors> start{init, before};
+  auto                     run = [&](const StatefulProgram& p, const Reads& reads, const Tensors& c) {
+    const auto now = split(c, start);
+    return replay(p.program, p.constants, joined(now.values, reads.values(now.states)));
   };
   const std::function<Tensor(const Tensors&)> test_flat = [&](const Tensors& c) { return run(test, test_reads, c)[0]; };
   const Function                              step_flat = [&](const Tensors& c) { return run(step, step_reads, c); };
-  const Tensors                               carried   = concatenated(init, before);
+  const Tensors                               carried   = joined(start);  // const: the loop over flat tensors
   return step.store(while_loop(test_flat, step_flat, carried, options));
 }
 

@@ -50,18 +50,16 @@ auto scan(F&& f, C&& carry, X&& xs, const ScanOptions& options = {}) {
   using Result = typename decltype(call)::Result;
   static_assert(std::is_same_v<typename Result::first_type, std::decay_t<decltype(std::get<0>(call.args()))>>,
                 "scan: f must return pair(carry, y) with a carry of the type it is given");
-  const auto split = static_cast<int64_t>(tree::num_leaves(std::get<0>(call.args())));
-  const auto mid   = call.leaves().begin() + split;
-  auto       body  = [&, f = call.function()](const Tensors& in) {
+  const size_t n      = tree::num_leaves(std::get<0>(call.args()));
+  const auto   leaves = split(call.leaves(), ScanRoles<size_t>{0, n, call.leaves().size() - n});
+  auto         body   = [&, f = call.function()](const Tensors& in) {
     Tensors out = f(in);
     detail::check_structure("scan", "the carry", tree::structure(std::get<0>(call.args())),
-                                   tree::structure(call.like()->first));
+                                      tree::structure(call.like()->first));
     return out;
   };
-  auto r =
-      detail::run_scan("scan", body, Tensors(call.leaves().begin(), mid), Tensors(mid, call.leaves().end()), options);
-  r.carry.insert(r.carry.end(), r.ys.begin(), r.ys.end());
-  return call.rebuild(r.carry);
+  const auto r = detail::run_scan("scan", body, leaves.carry, leaves.xs, options);
+  return call.rebuild(joined(r.carry, r.ys));
 }
 
 // if_true(args…) where the bool scalar pred holds, else if_false(args…). Both are traced and must return the same

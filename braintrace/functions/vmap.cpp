@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/functions/vmap.h"
 
+#include "braintrace/functions/stateful_sections.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/ops/random.h"
 #include "braintrace/transforms/vmap.h"
@@ -25,6 +26,68 @@ struct BatchSizeFound {
   }
 };
 
+// Arguments with the sample axis of mapped ones in front, and the types that one sample sees.
+struct MappedArguments {
+  Tensors in;
+  Mask    batched;
+  Types   lanes;
+
+  MappedArguments(const Tensors& args, const std::vector<size_t>& argument_of_leaf, const VmapOptions& options,
+                  BatchSizeFound& found) {
+    for (size_t i = 0; i < args.size(); ++i) {
+      const size_t argument = argument_of_leaf[i];
+      const auto   axis     = options.in_axes.empty() ? std::optional<int64_t>(0) : options.in_axes[argument];
+      Type         lane     = args[i].type();
+      batched.push_back(axis.has_value());
+      in.push_back(axis ? move_axis(args[i], normalize_axis(*axis, lane.rank(), "vmap"), 0) : args[i]);
+      if (axis) {
+        lane = in.back().type();
+        found.meet(lane.shape[0], fmt::format("argument {} ({})", argument, to_string(args[i].type())));
+        lane.shape.erase(lane.shape.begin());
+      }
+      lanes.push_back(lane);
+    }
+  }
+};
+
+// The states that the function touches.
+struct MappedStates {
+  const StatefulProgram&             p;
+  const StateSet&                    lanes;
+  int64_t                            size;
+  Tensors                            in       = {};  // values of the reads
+  Mask                               batched  = {};
+  std::map<const StateCell*, Tensor> next_key = {};
+
+  bool is_lane(const StateLeaf& leaf) const { return lanes.contains(leaf.state.cell().get()); }
+
+  // A random stream that is not batched itself is split: one key for each sample, one to go on with.
+  void read() {
+    for (size_t r = 0; r < p.reads.size(); ++r) {
+      const StateLeaf& leaf  = p.reads[r];
+      Tensor           value = p.read_value(r);
+      const bool       split = leaf.state.kind() == StateKind::Random && !is_lane(leaf);
+      if (split) {
+        const Tensor keys                 = random::split_stacked(value, size + 1);
+        next_key[leaf.state.cell().get()] = reshape(slice_axis(keys, 0, 0, 1), value.shape());
+        value                             = slice_axis(keys, 0, 1, size + 1);
+      }
+      in.push_back(value);
+      batched.push_back(split || is_lane(leaf));
+    }
+  }
+  // What is stored as the new value of a state.
+  Tensor written(const StateLeaf& leaf, const Tensor& value, bool differs) const {
+    if (is_lane(leaf)) return with_batch_axis(value, differs, size);
+    if (const auto it = next_key.find(leaf.state.cell().get()); it != next_key.end()) return it->second;
+    require(!differs,
+            "vmap: {} is written with a value that differs from sample to sample.\n"
+            "  List it in .batched_states and initialise it with batch_size = {}.",
+            leaf.place(), size);
+    return value;
+  }
+};
+
 }  // namespace
 
 Tensors call_mapped(const Function& f, const Tensors& args, const std::vector<size_t>& argument_of_leaf,
@@ -33,27 +96,10 @@ Tensors call_mapped(const Function& f, const Tensors& args, const std::vector<si
   require(options.in_axes.empty() || options.in_axes.size() == num_arguments,
           "vmap: in_axes has {} entries for {} argument(s); give one for each, {{}} for those not mapped.",
           options.in_axes.size(), num_arguments);
-
-  // Mapped arguments with the sample axis in front.
   BatchSizeFound found;
   if (options.size) found.meet(*options.size, "the option size");
-  Tensors in;
-  Mask    batched;
-  Types   lane_types;
-  for (size_t i = 0; i < args.size(); ++i) {
-    const size_t argument = argument_of_leaf[i];
-    const auto   axis     = options.in_axes.empty() ? std::optional<int64_t>(0) : options.in_axes[argument];
-    Type         lane     = args[i].type();
-    batched.push_back(axis.has_value());
-    in.push_back(axis ? move_axis(args[i], normalize_axis(*axis, lane.rank(), "vmap"), 0) : args[i]);
-    if (axis) {
-      lane = in.back().type();
-      found.meet(lane.shape[0], fmt::format("argument {} ({})", argument, to_string(args[i].type())));
-      lane.shape.erase(lane.shape.begin());
-    }
-    lane_types.push_back(lane);
-  }
-  TraceOptions trace_options;
+  const MappedArguments mapped(args, argument_of_leaf, options, found);
+  TraceOptions          trace_options;
   for (const auto& [path, state] : options.batched_states) {
     trace_options.lanes.insert(state.cell().get());
     for (const std::string& name : state.leaf_names())
@@ -61,48 +107,23 @@ Tensors call_mapped(const Function& f, const Tensors& args, const std::vector<si
   }
   require(found.size.has_value(),
           "vmap: nothing is mapped; give an argument an axis, list batched_states, or set size.");
-  const int64_t size    = *found.size;
-  const auto    is_lane = [&](const StateLeaf& leaf) { return trace_options.lanes.contains(leaf.state.cell().get()); };
+  const int64_t size = *found.size;
 
-  const StatefulProgram p = trace_function(lane_types, f, trace_options);
-
-  // A random stream that is not batched itself is split: one key for each sample, one to go on with.
-  std::map<const StateCell*, Tensor> next_key;
-  for (size_t r = 0; r < p.reads.size(); ++r) {
-    const StateLeaf& leaf  = p.reads[r];
-    Tensor           value = p.read_value(r);
-    const bool       split = leaf.state.kind() == StateKind::Random && !is_lane(leaf);
-    if (split) {
-      const Tensor keys                 = random::split_stacked(value, size + 1);
-      next_key[leaf.state.cell().get()] = reshape(slice_axis(keys, 0, 0, 1), value.shape());
-      value                             = slice_axis(keys, 0, 1, size + 1);
-    }
-    in.push_back(value);
-    batched.push_back(split || is_lane(leaf));
+  const StatefulProgram p = trace_function(mapped.lanes, f, trace_options);
+  MappedStates          states{p, trace_options.lanes, size};
+  states.read();
+  const StatefulInputs<Tensors> in{p.constants, mapped.in, states.in};
+  const StatefulInputs<Mask>    batched{Mask(p.constants.size(), false), mapped.batched, states.batched};
+  const VmapResult              r       = vmap(p.program, joined(in), joined(batched), size);
+  auto                          out     = split(r.out, result_sizes(p));
+  const auto                    differs = split(r.batched, result_sizes(p));
+  for (size_t i = 0; i < p.num_results; ++i) {
+    const Tensor y = with_batch_axis(out.results[i], differs.results[i], size);
+    out.results[i] = move_axis(y, 0, normalize_axis(options.out_axis, y.rank(), "vmap"));
   }
-  Mask mask(p.constants.size(), false);
-  mask.insert(mask.end(), batched.begin(), batched.end());
-  VmapResult r = vmap(p.program, concatenated(p.constants, in), mask, size);
-
-  for (size_t i = 0; i < r.out.size(); ++i) {
-    if (i < p.num_results) {
-      r.out[i] = move_axis(with_batch_axis(r.out[i], r.batched[i], size), 0,
-                           normalize_axis(options.out_axis, r.out[i].rank() + (r.batched[i] ? 0 : 1), "vmap"));
-      continue;
-    }
-    const StateLeaf& leaf = p.writes[i - p.num_results];
-    if (is_lane(leaf)) {
-      r.out[i] = with_batch_axis(r.out[i], r.batched[i], size);
-    } else if (const auto it = next_key.find(leaf.state.cell().get()); it != next_key.end()) {
-      r.out[i] = it->second;
-    } else {
-      require(!r.batched[i],
-              "vmap: {} is written with a value that differs from sample to sample.\n"
-              "  List it in .batched_states and initialise it with batch_size = {}.",
-              leaf.place(), size);
-    }
-  }
-  return p.store(r.out);
+  for (size_t w = 0; w < p.writes.size(); ++w)
+    out.writes[w] = states.written(p.writes[w], out.writes[w], differs.writes[w]);
+  return p.store(joined(out));
 }
 
 }  // namespace braintrace::detail
