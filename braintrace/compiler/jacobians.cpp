@@ -24,7 +24,7 @@ Tensor slot_ones(const HiddenVar& h, int slot, DType dtype) {
 }
 
 Tensors push(const Region& region, const Tensors& constants, const Tensors& args, const Tensors& tangents) {
-  return jvp(region.program, concatenated(constants, args), concatenated(Tensors(constants.size()), tangents)).tangents;
+  return jvp(region.program, joined(constants, args), joined(Tensors(constants.size()), tangents)).tangents;
 }
 
 bool any_defined(const Tensors& t) {
@@ -34,31 +34,28 @@ bool any_defined(const Tensors& t) {
 // [P, *like]: row q is one at position q. The positions lie on the leading axes of `like`; axes of size one repeat
 // them.
 Tensor position_rows(const Type& like, const Shape& positions) {
-  const int64_t P = size_of(positions);
-  Shape         rows{P}, shape{P};
-  rows.insert(rows.end(), positions.begin(), positions.end());
+  const int64_t P    = size_of(positions);
+  Shape         rows = joined(Shape{P}, positions);
   rows.resize(like.shape.size() + 1, 1);
-  shape.insert(shape.end(), like.shape.begin(), like.shape.end());
-  return broadcast_to(reshape(eye(P, like.dtype), rows), shape);
+  return broadcast_to(reshape(eye(P, like.dtype), rows), joined(Shape{P}, like.shape));
 }
 
 // One push per position of argument `arg`: [P, *result] for every result, undefined where nothing arrives. `ones` says
 // which slots of a position are pushed.
 Tensors push_positions(const Region& region, const Tensors& constants, const Tensors& args, size_t arg,
                        const Tensor& ones, const Shape& positions) {
-  const Types  types = types_of(concatenated(concatenated(constants, args), {ones}));
-  const Traced one   = trace(types, [&](const Tensors& in) {
-    const auto n = static_cast<int64_t>(in.size()) - 1;
-    Tensors    tangents(static_cast<size_t>(n));
-    tangents[constants.size() + arg] = in[n];
-    return instantiated(jvp(region.program, Tensors(in.begin(), in.begin() + n), tangents).tangents,
-                          region.program.types_of(region.program.results));
+  Dual<Tensors> point{joined(constants, args), {ones}};
+  const Traced  one        = trace(types_of(joined(point)), [&](const Tensors& flat) {
+    const auto in = split(flat, point);
+    Tensors    tangents(in.values.size());
+    tangents[constants.size() + arg] = in.tangents[0];
+    return instantiated(jvp(region.program, in.values, tangents).tangents,
+                                region.program.types_of(region.program.results));
   });
-  Mask         batched(one.constants.size() + types.size(), false);
-  batched.back()          = true;
-  const Tensor     basis  = position_rows(args[arg].type(), positions) * ones;
-  const Tensors    inputs = concatenated(one.constants, concatenated(concatenated(constants, args), {basis}));
-  const VmapResult r      = vmap(one.program, inputs, batched, size_of(positions));
+  point.tangents[0]        = position_rows(args[arg].type(), positions) * ones;
+  const Tensors    inputs  = joined(one.constants, joined(point));
+  const Mask       batched = joined(Mask(inputs.size() - 1, false), Mask{true});
+  const VmapResult r       = vmap(one.program, inputs, batched, size_of(positions));
   Tensors          out;
   for (size_t k = 0; k < r.out.size(); ++k) out.push_back(r.batched[k] ? r.out[k] : Tensor());
   return out;
@@ -171,7 +168,7 @@ Tensor tail_blocks(const HiddenGroup& g, const HiddenParamOpRelation& r, const C
     // Σ_b P[a,b] D_f[b]
     return {{}, {sum(D_f.defined() ? in[0] * expand_dims(D_f, -2) : Tensor(in[0].type(), 0), Ints{-1})}};
   };
-  const ScanResult rows = scan(body, {}, concatenated({fold_transition(g, values).P}, substeps.rows));
+  const ScanResult rows = scan(body, {}, joined(Tensors{fold_transition(g, values).P}, substeps.rows));
   return live ? rows.ys[0] : Tensor();
 }
 

@@ -74,13 +74,15 @@ void own_exit(IndexedStep& in, const StateLeaf& leaf, std::set<Var>& taken) {
 bool replaces(const Eqn& e, Var v) {
   if (e.op != &scan_op) return false;
   const ScanParts scan(e.attrs);
-  Mask            start(e.in.size());
-  for (size_t i = 0; i < e.in.size(); ++i) {
-    if (e.in[i] != v) continue;
-    if (i < scan.consts || i >= scan.consts + scan.carry) return false;
-    start[i] = true;
-  }
-  return scan.length > 0 && !any_true(result_dependence(scan.body, start));
+  const auto      is_v = map_sections(
+      [v](const Vars& operands) {
+        Mask m;
+        for (Var o : operands) m.push_back(o == v);
+        return m;
+      },
+      scan.split(e.in));
+  if (any_true(is_v.consts) || any_true(is_v.xs)) return false;
+  return scan.length > 0 && !any_true(result_dependence(scan.body, joined(is_v)));
 }
 
 // Some result of the step depends on the old value.
@@ -160,6 +162,84 @@ void flatten(StatefulProgram& step, const CompileOptions& options, Diagnostics& 
   step.constants = std::move(flat.constants);
 }
 
+// In the order of first touch: reads and writes are each in that order.
+std::vector<StateLeaf> touched_leaves(const IndexedStep& in) {
+  std::vector<StateLeaf> out = in.step.reads;
+  for (const StateLeaf& leaf : in.step.writes)
+    if (!in.reads.find(leaf)) out.push_back(leaf);
+  return out;
+}
+
+// Every touched state gets a path.
+void name_states(ModuleInfo& info, const std::vector<StateLeaf>& touched, const CompileOptions& options,
+                 Diagnostics& log) {
+  std::set<const StateCell*> cells;
+  int                        unknown = 0;
+  for (const StateLeaf& leaf : touched) {
+    cells.insert(leaf.state.cell().get());
+    if (!info.path_of(leaf.state).empty()) continue;
+    require(options.allow_states_outside || leaf.state.kind() == StateKind::Random,
+            "compile_graph: the step of the model uses {} ({} {}), which is not part of the model: it would not be "
+            "learned, reset or saved.\n  Register it with state(), or the module that has it with children().",
+            leaf.place(), name_of(leaf.state.kind()), to_string(leaf.state.type(leaf.leaf)));
+    const Path path{fmt::format("_unknown_path_{}", unknown++)};
+    info.states.emplace_back(path, leaf.state);
+    info.state_id_to_path.emplace(leaf.state.cell().get(), path);
+    log.push_back({DiagnosticKind::StateMismatch, DiagnosticLevel::Warning,
+                   fmt::format("the step touches a state outside the module tree; it is called {}", path.str())});
+  }
+  for (const auto& [path, state] : info.states)
+    if (!cells.count(state.cell().get()))
+      log.push_back({DiagnosticKind::StateMismatch, DiagnosticLevel::Warning,
+                     fmt::format("{} is never touched by the step", path.str())});
+}
+
+std::vector<StateLeaf> hidden_leaves(const ModuleInfo& info, IndexedStep& step, const std::vector<StateLeaf>& touched,
+                                     const CompileOptions& options, Diagnostics& log) {
+  const auto note = [&](const StateLeaf& leaf, DiagnosticKind kind, const char* message) {
+    log.push_back({kind, DiagnosticLevel::Info, message, "", {}, {info.path_of(leaf.state)}});
+  };
+  const LeafIndex recurrent = options.promote_short_term_states ? recurrent_short_term_states(step) : LeafIndex({});
+  std::vector<StateLeaf> hidden;
+  for (const StateLeaf& leaf : touched) {
+    require(!leaf.state.is_param() || !step.writes.find(leaf),
+            "parameter {}: the step writes it; only an optimiser may.", info.path_of(leaf.state).str());
+    const bool promoted = !leaf.state.is_hidden() && recurrent.find(leaf);
+    if (leaf.state.is_hidden() && !options.as_reference && !reads_old_value(step, leaf))
+      note(leaf, DiagnosticKind::StateHoldsNothing,
+           "nothing reads the old value of this state: it holds nothing from step to step, and credit passes through "
+           "its new value");
+    else if (leaf.state.is_hidden() || promoted)
+      hidden.push_back(leaf);
+    if (promoted)
+      note(leaf, DiagnosticKind::ShortTermStatePromoted,
+           "this short-term state carries a recurrence through a trainable operation and is treated as hidden");
+  }
+  return hidden;
+}
+
+// Each hidden state with an entry and an exit of its own.
+std::vector<HiddenVar> hidden_vars(const ModuleInfo& info, IndexedStep& step, const std::vector<StateLeaf>& hidden) {
+  for (const StateLeaf& leaf : hidden) complete_leaf(step, leaf);
+  const Vars    inputs = program_inputs(info.program());
+  std::set<Var> taken(inputs.begin(), inputs.end());  // exits that are not their own
+  for (const StateLeaf& leaf : hidden) own_exit(step, leaf, taken);
+  std::vector<HiddenVar> out;
+  for (const StateLeaf& leaf : hidden) out.push_back(hidden_var(info, step, leaf));
+  return out;
+}
+
+std::vector<WeightVar> weight_vars(const ModuleInfo& info, IndexedStep& step) {
+  std::vector<WeightVar> out;
+  for (const StateLeaf& leaf : info.step.reads) {
+    if (!leaf.state.is_param()) continue;
+    const auto names = leaf.state.leaf_names();
+    const auto index = std::find(names.begin(), names.end(), leaf.leaf) - names.begin();
+    out.push_back({info.path_of(leaf.state), leaf.state, leaf.leaf, static_cast<int>(index), step.entry(leaf)});
+  }
+  return out;
+}
+
 }  // namespace
 
 Vars ModuleInfo::entries() const {
@@ -188,70 +268,11 @@ ModuleInfo extract_module_info(Module& model, const Types& args, const CompileOp
 
   flatten(info.step, options, log);
 
-  // States in the order of first touch: reads and writes are each in that order.
-  IndexedStep            step{info.step};
-  std::vector<StateLeaf> touched = info.step.reads;
-  for (const StateLeaf& leaf : info.step.writes)
-    if (!step.reads.find(leaf)) touched.push_back(leaf);
-  std::set<const StateCell*> cells;
-  int                        unknown = 0;
-  for (const StateLeaf& leaf : touched) {
-    cells.insert(leaf.state.cell().get());
-    if (!info.path_of(leaf.state).empty()) continue;
-    require(options.allow_states_outside || leaf.state.kind() == StateKind::Random,
-            "compile_graph: the step of the model uses {} ({} {}), which is not part of the model: it would not be "
-            "learned, reset or saved.\n  Register it with state(), or the module that has it with children().",
-            leaf.place(), name_of(leaf.state.kind()), to_string(leaf.state.type(leaf.leaf)));
-    const Path path{fmt::format("_unknown_path_{}", unknown++)};
-    info.states.emplace_back(path, leaf.state);
-    info.state_id_to_path.emplace(leaf.state.cell().get(), path);
-    log.push_back({DiagnosticKind::StateMismatch, DiagnosticLevel::Warning,
-                   fmt::format("the step touches a state outside the module tree; it is called {}", path.str())});
-  }
-  for (const auto& [path, state] : info.states)
-    if (!cells.count(state.cell().get()))
-      log.push_back({DiagnosticKind::StateMismatch, DiagnosticLevel::Warning,
-                     fmt::format("{} is never touched by the step", path.str())});
-  const LeafIndex recurrent = options.promote_short_term_states ? recurrent_short_term_states(step) : LeafIndex({});
-  std::vector<StateLeaf> hidden;
-  for (const StateLeaf& leaf : touched) {
-    require(!leaf.state.is_param() || !step.writes.find(leaf),
-            "parameter {}: the step writes it; only an optimiser may.", info.path_of(leaf.state).str());
-    if (leaf.state.is_hidden()) {
-      if (options.as_reference || reads_old_value(step, leaf))
-        hidden.push_back(leaf);
-      else
-        log.push_back({DiagnosticKind::StateHoldsNothing,
-                       DiagnosticLevel::Info,
-                       "nothing reads the old value of this state: it holds nothing from step to step, and credit "
-                       "passes through its new value",
-                       "",
-                       {},
-                       {info.path_of(leaf.state)}});
-    } else if (recurrent.find(leaf)) {
-      hidden.push_back(leaf);
-      log.push_back(
-          {DiagnosticKind::ShortTermStatePromoted,
-           DiagnosticLevel::Info,
-           "this short-term state carries a recurrence through a trainable operation and is treated as hidden",
-           "",
-           {},
-           {info.path_of(leaf.state)}});
-    }
-  }
-  for (const StateLeaf& leaf : hidden) complete_leaf(step, leaf);
-  std::set<Var> taken(info.program().args.begin(), info.program().args.end());  // exits that are not their own
-  taken.insert(info.program().constants.begin(), info.program().constants.end());
-  for (const StateLeaf& leaf : hidden) own_exit(step, leaf, taken);
-  for (const StateLeaf& leaf : hidden) info.hidden.push_back(hidden_var(info, step, leaf));
-  for (size_t i = 0; i < info.step.reads.size(); ++i) {
-    const StateLeaf& leaf = info.step.reads[i];
-    if (!leaf.state.is_param()) continue;
-    const auto names = leaf.state.leaf_names();
-    const auto index = std::find(names.begin(), names.end(), leaf.leaf) - names.begin();
-    info.weights.push_back({info.path_of(leaf.state), leaf.state, leaf.leaf, static_cast<int>(index),
-                            info.step.program.args[info.step.num_args + i]});
-  }
+  IndexedStep step{info.step};
+  const auto  touched = touched_leaves(step);
+  name_states(info, touched, options, log);
+  info.hidden  = hidden_vars(info, step, hidden_leaves(info, step, touched, options, log));
+  info.weights = weight_vars(info, step);
   return info;
 }
 

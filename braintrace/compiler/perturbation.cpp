@@ -2,6 +2,7 @@
 // h = f(…) becomes h = f(…) + p for every hidden state: later readers see the perturbed value.
 #include <algorithm>
 
+#include "braintrace/base/pack.h"
 #include "braintrace/compiler/graph.h"
 #include "braintrace/ir/builder.h"
 #include "braintrace/ops/math.h"
@@ -70,9 +71,7 @@ Tensors HiddenPerturbation::eval(const Tensors& inputs, const Tensors& perturb_d
     require(inputs[i].defined() && inputs[i].type() == program.type(program.args[i]),
             "hidden perturbation: input {} of the step is {}, got {}.", i, to_string(program.type(program.args[i])),
             inputs[i].defined() ? to_string(inputs[i].type()) : "an undefined tensor");
-  Tensors args = inputs;
-  args.insert(args.end(), perturb_data.begin(), perturb_data.end());
-  return replay(program, constants, args);
+  return replay(program, constants, joined(inputs, perturb_data));
 }
 
 Tensors HiddenPerturbation::perturb_data_to_hidden_group_data(const Tensors&                  perturb_data,

@@ -17,16 +17,15 @@ StepValues run_step(const ModuleInfo& info, const Tensors& args, const Tensors& 
   require(old_state_vals.empty() || old_state_vals.size() == step.reads.size(),
           "one step of the model: {} old state values given, it reads {} leaves.", old_state_vals.size(),
           step.reads.size());
-  Tensors in       = old_state_vals.empty() ? step.inputs(args) : concatenated(args, old_state_vals);
-  in               = concatenated(std::move(in), further);
-  const Types want = p.types_of(p.args);
+  const Tensors in   = joined(old_state_vals.empty() ? step.inputs(args) : joined(args, old_state_vals), further);
+  const Types   want = p.types_of(p.args);
   for (size_t i = 0; i < in.size(); ++i)
     require(in[i].type() == want[i], "one step of the model: input {} is {}, expected {}.", i, to_string(in[i].type()),
             to_string(want[i]));
 
   StepValues out;
   out.temps.resize(p.types.size());
-  bind_inputs(p, concatenated(step.constants, in), out.temps);
+  bind_inputs(p, joined(step.constants, in), out.temps);
   for (const Eqn& e : p.eqns) scatter(out.temps, e.out, apply(*e.op, gather(out.temps, e.in), e.attrs));
   for (size_t i = 0; i < step.num_results; ++i) out.out.push_back(out.temps[p.results[i]]);
   for (size_t w = 0; w < step.writes.size(); ++w) {

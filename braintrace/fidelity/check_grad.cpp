@@ -31,7 +31,7 @@ namespace {
 struct Parameter {
   Path        path;
   std::string leaf;
-  size_t      input;  // among constants and arguments of the program
+  size_t      input;  // among the arguments of the program
   Tensor      value;
 
   std::string name() const { return leaf_name(path, leaf); }
@@ -40,7 +40,7 @@ struct Parameter {
 // L(θ) as a program of the parameters, from the start of the sequence to its end.
 struct LossProgram {
   Program                program;
-  Tensors                inputs;  // constants, then present values of the states that are read
+  Tensors                inputs;  // its arguments: constants, then present values of the states that are read
   std::vector<Parameter> parameters;
 
   LossProgram(Module& model, const StepLoss& loss, const Tensors& xs) {
@@ -67,8 +67,8 @@ struct LossProgram {
         keep);
     program = simplify(p.program);
     program.results.resize(1);
-    program = dce(program);
-    inputs  = concatenated(p.constants, p.inputs({}));
+    program = constants_as_args(dce(program));
+    inputs  = joined(p.constants, p.inputs({}));
     for (const auto& [path, state] : model.params())
       for (const std::string& leaf : state.leaf_names()) {
         const auto at = std::find(p.reads.begin(), p.reads.end(), StateLeaf{state, leaf}) - p.reads.begin();
@@ -76,21 +76,15 @@ struct LossProgram {
       }
   }
 
-  double value(const Tensors& in) const {
-    const auto split = in.begin() + static_cast<int64_t>(program.constants.size());
-    return replay(program, {in.begin(), split}, {split, in.end()})[0].item();
-  }
+  double value(const Tensors& in) const { return replay(program, {}, in)[0].item(); }
   // By reverse mode over all steps; zeros where the loss does not depend on a parameter.
   Tensors gradient() const {
     Mask active(inputs.size());
     for (const Parameter& p : parameters) active[p.input] = true;
     const VjpResult r  = vjp(program, inputs, active);
-    const Tensors   ct = r.pullback({Tensor(r.out[0].type(), 1)});
+    const Tensors   ct = spread(r.pullback({Tensor(r.out[0].type(), 1)}), active);
     Tensors         out;
-    for (const Parameter& p : parameters) {
-      const size_t nth = static_cast<size_t>(std::count(active.begin(), active.begin() + p.input, true));
-      out.push_back(instantiated({ct[nth]}, {p.value.type()})[0]);
-    }
+    for (const Parameter& p : parameters) out.push_back(instantiated({ct[p.input]}, {p.value.type()})[0]);
     return out;
   }
 };
@@ -232,6 +226,49 @@ std::string why_off(const ETraceGraph& graph, const std::string& parameter) {
   return "a plain weight: no trainable operation carries it to a state, so it gets the same-step gradient";
 }
 
+// Inputs in double, with the leading time axis checked.
+Tensors wide_inputs(const Tensors& given) {
+  require(!given.empty(), "check_grad: the model needs a sequence of inputs.");
+  Tensors xs;
+  for (const Tensor& x : given) {
+    require(x.defined() && x.rank() > 0 && x.shape()[0] > 0 && x.shape()[0] == given[0].shape()[0],
+            "check_grad: inputs need a leading time axis of at least one step, the same for all; got {}.",
+            x.defined() ? to_string(x.type()) : "an undefined tensor");
+    xs.push_back(is_float(x.dtype()) ? convert(x, DType::F64) : x);
+  }
+  return xs;
+}
+
+// Reverse mode of one parameter beside finite differences, or why there are none.
+ParameterCheck against_differences(const LossProgram& program, const Parameter& p, const Tensor& exact, double loss,
+                                   const CheckGradOptions& o) {
+  ParameterCheck c{p.name(), norm(exact), {}, {}, {}, {}};
+  Mask           active(program.inputs.size());
+  active[p.input] = true;
+  OnTheWay way;
+  way.look(program.program, active);
+  if (way.spike)
+    c.why_no_differences = "a spike is on the way: its derivative is the surrogate's, the true one is zero or infinite";
+  else if (way.held)
+    c.why_no_differences = "stop_gradient is on the way: differences would see what the gradient holds constant";
+  else
+    c.finite_differences = by_finite_differences(program, p, exact, way, loss, o);
+  return c;
+}
+
+// A learner of the rule for inputs of these types.
+std::unique_ptr<OnlineLearner> compiled_learner(Module& model, const Algorithm& rule, const Types& step,
+                                                const CheckGradOptions& o) {
+  require(!needs_more_than_a_loss(rule), "it needs a modulator or a synthesiser, not only a loss");
+  auto learner = rule.learner(model, usual_options(rule, o.seed).options);
+  learner->compile_graph(step);
+  int64_t bytes = 0;
+  for (const MemorySlot& slot : learner->memory_slots())
+    bytes += slot.type.size() * static_cast<int64_t>(size_of(slot.type.dtype));
+  require(bytes <= o.memory_limit, "its traces take {} MiB", bytes >> 20);
+  return learner;
+}
+
 }  // namespace
 
 GradCheck check_grad(Module& model, const StepLoss& loss, const Tensor& xs, const CheckGradOptions& options) {
@@ -241,15 +278,8 @@ GradCheck check_grad(Module& model, const StepLoss& loss, const Tensor& xs, cons
 GradCheck check_grad(Module& model, const StepLoss& loss, const Tensors& given, const CheckGradOptions& o) {
   require(o.digits >= 1 && o.digits <= 12, "check_grad: digits must be from 1 to 12, got {}.", o.digits);
   require(o.entries >= 1, "check_grad: entries must be at least 1, got {}.", o.entries);
-  require(!given.empty(), "check_grad: the model needs a sequence of inputs.");
-  Tensors xs;
-  for (const Tensor& x : given) {
-    require(x.defined() && x.rank() > 0 && x.shape()[0] > 0 && x.shape()[0] == given[0].shape()[0],
-            "check_grad: inputs need a leading time axis of at least one step, the same for all; got {}.",
-            x.defined() ? to_string(x.type()) : "an undefined tensor");
-    xs.push_back(is_float(x.dtype()) ? convert(x, DType::F64) : x);
-  }
-  Types step;
+  const Tensors xs = wide_inputs(given);
+  Types         step;
   for (const Tensor& x : xs) step.push_back({x.dtype(), Shape(x.shape().begin() + 1, x.shape().end())});
   std::vector<const Algorithm*> rules{&algorithm_named("RTRL")};
   for (const std::string& name : o.rules)
@@ -264,46 +294,25 @@ GradCheck check_grad(Module& model, const StepLoss& loss, const Tensors& given, 
   out.loss   = program.value(program.inputs);
   out.digits = o.digits;
   require(std::isfinite(out.loss), "check_grad: the loss is {}; start from values that give a finite one.", out.loss);
-  for (size_t i = 0; i < exact.size(); ++i) {
-    const Parameter& p = program.parameters[i];
-    ParameterCheck   c{p.name(), norm(exact[i]), {}, {}, {}, {}};
-    Mask             active(program.inputs.size());
-    active[p.input] = true;
-    OnTheWay way;
-    way.look(program.program, active);
-    if (way.spike)
-      c.why_no_differences =
-          "a spike is on the way: its derivative is the surrogate's, the true one is zero or infinite";
-    else if (way.held)
-      c.why_no_differences = "stop_gradient is on the way: differences would see what the gradient holds constant";
-    else
-      c.finite_differences = by_finite_differences(program, p, exact[i], way, out.loss, o);
-    out.parameters.push_back(std::move(c));
-  }
+  for (size_t i = 0; i < exact.size(); ++i)
+    out.parameters.push_back(against_differences(program, program.parameters[i], exact[i], out.loss, o));
 
   for (const Algorithm* a : rules) {
     const bool is_rtrl = a == rules[0];
     wide.start();
     try {
-      require(!needs_more_than_a_loss(*a), "it needs a modulator or a synthesiser, not only a loss");
-      const auto learner = a->learner(model, usual_options(*a, o.seed).options);
-      learner->compile_graph(step);
-      int64_t bytes = 0;
-      for (const MemorySlot& slot : learner->memory_slots())
-        bytes += slot.type.size() * static_cast<int64_t>(size_of(slot.type.dtype));
-      require(bytes <= o.memory_limit, "its traces take {} MiB", bytes >> 20);
-      const Gradients got = gradient_of(*learner, loss, xs);
+      const auto      learner = compiled_learner(model, *a, step, o);
+      const Gradients got     = gradient_of(*learner, loss, xs);
       if (!is_rtrl) out.rules.push_back(a->name);
       for (size_t i = 0; i < exact.size(); ++i) {
         const Parameter& p = program.parameters[i];
         Agreement found    = agreement(relative_error(got.at(p.path, p.leaf), exact[i], out.loss), o.digits, is_rtrl);
-        if (is_rtrl) {
-          if (!found.holds) found.words += " reverse mode over the whole sequence";
+        if (!found.holds)
+          found.words += is_rtrl ? " reverse mode over the whole sequence" : ": " + why_off(learner->graph(), p.name());
+        if (is_rtrl)
           out.parameters[i].rtrl = found;
-        } else {
-          if (!found.holds) found.words += ": " + why_off(learner->graph(), p.name());
+        else
           out.parameters[i].rules.push_back(found);
-        }
       }
     } catch (const UserError& error) {
       out.left_out.push_back(fmt::format("{}: {}", a->name, error.what()));

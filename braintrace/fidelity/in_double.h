@@ -3,6 +3,7 @@
 
 #include "braintrace/model/environment.h"
 #include "braintrace/model/random_stream.h"
+#include "braintrace/ops/math.h"
 
 namespace braintrace {
 

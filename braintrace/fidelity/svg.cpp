@@ -106,6 +106,54 @@ std::string bytes_text(int64_t n) {
   return kilo < 1000 ? fmt::format("{:.3g} kB", kilo) : fmt::format("{:.3g} MB", kilo / 1000);
 }
 
+// Layers and names above the columns.
+std::string column_titles(const FidelityReport& r, const Columns& columns, double bars) {
+  std::string out, layer;
+  for (size_t p = 0; p < columns.x.size(); ++p) {
+    const std::string mine = r.parameters[p].substr(0, r.parameters[p].find('.'));
+    if (mine != layer) out += text("band-title", columns.x[p] + 4, top - 32, mine);
+    layer = mine;
+    out += text(r.windowed[p] ? "column windowed" : "column", columns.x[p] + cell_w / 2, top - 10,
+                shortened(columns.names[p], 12), " text-anchor=\"middle\"");
+  }
+  out += text("band-title", bars, top - 32, "traces");
+  return out + text("column", bars, top - 10, "bytes, log scale");
+}
+
+// The name of a rule, before the first of its rows.
+std::string rule_title(const RuleFidelity& f, double y) {
+  std::string out = text("rule", 28, y + (f.setting.empty() ? 20 : 12.5), f.rule);
+  if (!f.setting.empty()) out += text("note", 28, y + 24, f.setting);
+  return out;
+}
+
+std::string memory_bar(int64_t bytes, int64_t most, double x, double y) {
+  const double w =
+      bytes == 0 ? 0
+                 : bar_w * std::log10(1.0 + static_cast<double>(bytes)) / std::log10(1.0 + static_cast<double>(most));
+  return fmt::format("<rect class=\"memory\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"12\" rx=\"3\"/>", number(x),
+                     number(y + 9), number(w)) +
+         text("note", x + w + 6, y + 19, bytes_text(bytes));
+}
+
+std::string legend(const FidelityReport& r, double y) {
+  std::string out;
+  const auto  swatch = [&](double x, const char* css, double opacity, const std::string& label) {
+    out += fmt::format("<rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"22\" height=\"14\" rx=\"4\" fill-opacity=\"{}\"/>",
+                        css, number(x), number(y - 11), number(opacity));
+    out += text("note", x + 30, y, label);
+  };
+  swatch(28, "along", 0.66, "same direction");
+  swatch(160, "along", 0.06, "orthogonal");
+  swatch(270, "against", 0.66, "opposite");
+  if (std::find(r.windowed.begin(), r.windowed.end(), true) != r.windowed.end())
+    out += text("note", 370, y, "purple: weights without a trace, which learn inside windows");
+  return out +
+         text(
+             "note", 28, y + 22,
+             "rows: step by step, in windows of some steps, in one window over all of them; equal rows are shown once");
+}
+
 }  // namespace
 
 std::string fidelity_svg(const FidelityReport& r) {
@@ -125,57 +173,23 @@ std::string fidelity_svg(const FidelityReport& r) {
   out +=
       text("subheading", 28, 62,
            fmt::format("gradients over {} steps, cosine with BPTT; the mark below is the norm ratio, ¼ to 4", r.steps));
-
-  std::string layer;
-  for (size_t p = 0; p < columns.x.size(); ++p) {
-    const std::string mine = r.parameters[p].substr(0, r.parameters[p].find('.'));
-    if (mine != layer) out += text("band-title", columns.x[p] + 4, top - 32, mine);
-    layer = mine;
-    out += text(r.windowed[p] ? "column windowed" : "column", columns.x[p] + cell_w / 2, top - 10,
-                shortened(columns.names[p], 12), " text-anchor=\"middle\"");
-  }
-  out += text("band-title", bars, top - 32, "traces");
-  out += text("column", bars, top - 10, "bytes, log scale");
+  out += column_titles(r, columns, bars);
 
   double y = top;
   for (size_t i = 0; i < rows.size(); ++i, y += cell_h) {
     const RuleFidelity& f     = *rows[i].rule;
     const bool          first = i == 0 || rows[i - 1].rule->rule != f.rule;
-    if (first) {
-      if (i > 0)
-        out += fmt::format("<path class=\"line-between\" d=\"M28 {} H{}\"/>", number(y), number(bars + bar_w + 44));
-      out += text("rule", 28, y + (f.setting.empty() ? 20 : 12.5), f.rule);
-      if (!f.setting.empty()) out += text("note", 28, y + 24, f.setting);
-    }
+    if (first && i > 0)
+      out += fmt::format("<path class=\"line-between\" d=\"M28 {} H{}\"/>", number(y), number(bars + bar_w + 44));
+    if (first) out += rule_title(f, y);
     out += text("line", left - 16, y + 19.5, rows[i].label(r.steps), " text-anchor=\"end\"");
     for (size_t p = 0; p < columns.x.size(); ++p)
       out += cell(columns.x[p], y, f.parameters[p],
                   fmt::format("{} of {}, window {}: cosine {:.4f}, norm ratio {:.3f}", r.parameters[p], f.rule,
                               f.window, f.parameters[p].cosine, f.parameters[p].norm_ratio));
-    if (first) {
-      const double w = f.trace_bytes == 0 ? 0
-                                          : bar_w * std::log10(1.0 + static_cast<double>(f.trace_bytes)) /
-                                                std::log10(1.0 + static_cast<double>(most));
-      out += fmt::format("<rect class=\"memory\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"12\" rx=\"3\"/>", number(bars),
-                         number(y + 9), number(w));
-      out += text("note", bars + w + 6, y + 19, bytes_text(f.trace_bytes));
-    }
+    if (first) out += memory_bar(f.trace_bytes, most, bars, y);
   }
-  y += 30;
-  const auto swatch = [&](double x, const char* css, double opacity, const std::string& label) {
-    out += fmt::format("<rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"22\" height=\"14\" rx=\"4\" fill-opacity=\"{}\"/>",
-                       css, number(x), number(y - 11), number(opacity));
-    out += text("note", x + 30, y, label);
-  };
-  swatch(28, "along", 0.66, "same direction");
-  swatch(160, "along", 0.06, "orthogonal");
-  swatch(270, "against", 0.66, "opposite");
-  if (std::find(r.windowed.begin(), r.windowed.end(), true) != r.windowed.end())
-    out += text("note", 370, y, "purple: weights without a trace, which learn inside windows");
-  out +=
-      text("note", 28, y + 22,
-           "rows: step by step, in windows of some steps, in one window over all of them; equal rows are shown once");
-  return out + "</svg>\n";
+  return out + legend(r, y + 30) + "</svg>\n";
 }
 
 }  // namespace braintrace
