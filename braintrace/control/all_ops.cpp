@@ -37,11 +37,10 @@ struct Registry {
   std::unordered_map<std::string_view, const Op*> by_name;
 
   Registry() {
-    for (const auto* family :
-         {&math_ops(), &elementary_ops(), &special_ops(), &activation_ops(), &compare_ops(), &move_ops(), &reduce_ops(),
-          &softmax_ops(), &cumulative_ops(), &along_ops(), &sort_ops(), &contract_ops(), &conv_ops(), &copy_ops(), &index_ops(),
-          &pool_ops(), &random_ops(), &sparse_ops(),
-          &spike_ops(), &etp_ops()})
+    for (const auto* family : {&math_ops(), &elementary_ops(), &special_ops(), &activation_ops(), &compare_ops(),
+                               &move_ops(), &reduce_ops(),     &softmax_ops(), &cumulative_ops(), &along_ops(),
+                               &sort_ops(), &contract_ops(),   &conv_ops(),    &copy_ops(),       &index_ops(),
+                               &pool_ops(), &random_ops(),     &sparse_ops(),  &spike_ops(),      &etp_ops()})
       for (const Op* op : *family) add(*op);
     for (const auto* family :
          {&constant_ops(), &call_ops(), &cond_ops(), &scan_ops(), &while_ops(), &custom_ops(), &remat_ops()})
