@@ -21,11 +21,11 @@ Kind kind_of(int64_t t) { return t % 5 == 3 ? Observe : t % 5 == 4 ? Predict : L
 // Where a new sequence begins.
 int64_t reset_at(int64_t steps) { return steps * 3 / 4; }
 
-// Integers stand for ids and labels; the first two exist in any vocabulary.
-Array drawn(Rng& rng, const Type& type) {
+// Integers stand for ids or labels, of which there are `ids`.
+Array drawn(Rng& rng, const Type& type, uint64_t ids) {
   std::vector<double> values;
   for (int64_t i = 0; i < type.size(); ++i)
-    values.push_back(is_float(type.dtype) ? rng.normal() : static_cast<double>(rng.bits() % 2));
+    values.push_back(is_float(type.dtype) ? rng.normal() : static_cast<double>(rng.bits() % ids));
   return from_doubles(type, values);
 }
 
@@ -75,6 +75,16 @@ class Replay {
   const LearningProgram& p_;
 };
 
+// How many ids there are, of 0 and 1: a vocabulary may have one word only.
+uint64_t ids_of(const LearningProgram& p) {
+  try {
+    Replay(p).call(p.predict, {from_doubles(p.x, std::vector<double>(static_cast<size_t>(p.x.size()), 1))});
+    return 2;
+  } catch (const UserError&) {
+    return 1;
+  }
+}
+
 constexpr int64_t samples = 32;  // of each state at the end, evenly spread
 int64_t           stride_of(const Type& t) { return std::max<int64_t>(1, t.size() / samples); }
 // Floats of 16 bits are seen through the outputs only.
@@ -87,13 +97,15 @@ bool is_compared(const Slot& s) {
 
 std::string test_data_text(const LearningProgram& p, const ExportOptions& o) {
   require(o.test_steps > 0, "export: the recorded sequence needs at least one step, got {}.", o.test_steps);
-  Rng      rng(o.seed);
-  Replay   replay(p);
+  Rng    rng(o.seed);
+  Replay replay(p);
+  // Labels, where targets are some, name one of the outputs.
+  const uint64_t ids = is_float(p.x.dtype) ? 0 : ids_of(p), labels = p.y.shape.empty() || p.y.shape.back() > 1 ? 2 : 1;
   Recorded kinds{"kinds", DType::I32}, xs{"xs", p.x.dtype}, targets{"targets", p.target.dtype}, ys{"ys", p.y.dtype},
       losses{"losses", p.learn.traced.result_types()[1].dtype};
   for (int64_t t = 0; t < o.test_steps; ++t) {
     if (t == reset_at(o.test_steps)) replay.reset();
-    const Array     x = drawn(rng, p.x), target = drawn(rng, p.target);
+    const Array     x = drawn(rng, p.x, ids), target = drawn(rng, p.target, labels);
     const Kind      kind = kind_of(t);
     const Function& f    = kind == Learn ? p.learn : kind == Observe ? p.observe : p.predict;
     const Arrays    out  = replay.call(f, kind == Learn ? Arrays{x, target} : Arrays{x});

@@ -325,7 +325,7 @@ GradCheck check_grad(Module& model, const StepLoss& loss, const Tensors& given, 
 
 GradCheck check_grad(Module& model, const Type& input, int64_t steps, const CheckGradOptions& options) {
   require(steps > 0, "check_grad: a sequence needs at least one step, got {}.", steps);
-  const Tensor xs = random_sequence(input, steps, random::key(options.seed));
+  const Tensor xs = random_inputs(model, input, steps, random::key(options.seed));
   const Tensor ys = random_sequence(output_type(model, input), steps, random::key(options.seed + 1));
   return check_grad(
       model, [&](const Tensor& y, int64_t t) { return mean(square(y - row(ys, t))); }, xs, options);

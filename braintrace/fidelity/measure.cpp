@@ -22,7 +22,7 @@ struct Data {
   Tensor xs, ys;
 
   Data(Module& model, const Type& input, const FidelityOptions& options)
-      : xs(random_sequence(input, options.steps, random::key(options.seed))) {
+      : xs(random_inputs(model, input, options.steps, random::key(options.seed))) {
     ys = random_sequence(output_type(model, input), options.steps, random::key(options.seed + 1));
   }
 };

@@ -6,15 +6,41 @@
 
 namespace braintrace {
 
-Tensor random_sequence(const Type& step, int64_t steps, const Tensor& key) {
-  Shape shape = step.shape;
+namespace {
+
+Shape with_steps(Shape shape, int64_t steps) {
   shape.insert(shape.begin(), steps);
-  if (!is_float(step.dtype)) return random::randint(key, shape, 0, 2, step.dtype);
-  return convert(random::normal(key, shape, DType::F32), step.dtype);
+  return shape;
+}
+
+StatefulProgram step_of(Module& model, const Type& input) {
+  return trace_function({input}, [&](const Tensors& in) { return model.call(in); });
+}
+
+// How many ids there are, of 0 and 1: a vocabulary may have one word only.
+int64_t ids_of(Module& model, const Type& input) {
+  const StatefulProgram step = step_of(model, input);
+  try {
+    replay(step.program, step.constants, step.inputs({Tensor(input, 1)}));
+    return 2;
+  } catch (const UserError&) {
+    return 1;
+  }
+}
+
+}  // namespace
+
+Tensor random_inputs(Module& model, const Type& input, int64_t steps, const Tensor& key) {
+  if (is_float(input.dtype)) return random_sequence(input, steps, key);
+  return random::randint(key, with_steps(input.shape, steps), 0, ids_of(model, input), input.dtype);
+}
+
+Tensor random_sequence(const Type& step, int64_t steps, const Tensor& key) {
+  return convert(random::normal(key, with_steps(step.shape, steps), DType::F32), step.dtype);
 }
 
 Type output_type(Module& model, const Type& input) {
-  const Type y = trace_function({input}, [&](const Tensors& in) { return model.call(in); }).result_types().at(0);
+  const Type y = step_of(model, input).result_types().at(0);
   require(is_float(y.dtype), "fidelity: the model's output is {}; a loss needs floats.", to_string(y));
   return y;
 }

@@ -6,8 +6,10 @@
 
 namespace braintrace {
 
-// One step after the other along a leading axis. Integers stand for ids; the first two exist in any vocabulary.
+// Normal numbers, one step after the other along a leading axis.
 Tensor random_sequence(const Type& step, int64_t steps, const Tensor& key);
+// The same as inputs of a model: integers stand for ids, 0 and 1 as far as the model has them.
+Tensor random_inputs(Module& model, const Type& input, int64_t steps, const Tensor& key);
 
 // The type of the model's output; throws UserError unless it is a float.
 Type output_type(Module& model, const Type& input);

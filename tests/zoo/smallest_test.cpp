@@ -9,6 +9,7 @@
 #include "braintrace/compiler/graph.h"
 #include "braintrace/fidelity/fidelity.h"
 #include "braintrace/functions/functions.h"
+#include "braintrace/io/file.h"
 #include "braintrace/model/environment.h"
 #include "braintrace/model/random_stream.h"
 #include "braintrace/ops/math.h"
@@ -21,59 +22,24 @@ namespace {
 
 using nlohmann::json;
 
-const json conv2d = {
-    {"type", "conv2d"}, {"in_size", {1, 1, 1}}, {"out_channels", 1}, {"kernel_size", {1, 1}}, {"bias", true}};
-
-// The value of a required field, the same in every type that has it; sizes are 1.
-json smallest(const std::string& field) {
-  static const std::map<std::string, json> others = {
-      {"activation", "tanh"},
-      {"leak", 0.5},
-      {"alpha", 0.5},
-      {"a", 0.5},
-      {"kind", "max"},
-      {"link", "etp"},
-      {"mix", "roll"},
-      {"where", "tail"},
-      {"equation", "bi,io->bo"},
-      {"w_shape", {2, 1}},
-      {"h_shape", {1}},
-      {"conv", conv2d},
-      {"conv_in", conv2d},
-      {"conv_rec", conv2d},
-      {"csr", {{"shape", {1, 1}}, {"indptr", {0, 1}}, {"indices", {0}}}},
-      {"map", {{"type", "lora"}, {"rank", 1}, {"alpha", 1.0}}},
-      {"op", {{"kind", "dense"}, {"n_in", 1}, {"n_out", 1}}},
-      {"neuron", {{"type", "lif"}}},
-      {"in_size", {1, 1}},
-      {"sizes", {1, 1}},
-      {"window", {1}},
-      {"out", {1}},
-  };
-  const auto it = others.find(field);
-  return it == others.end() ? json(1) : it->second;
+// Every layer type as tests/data/smallest.json describes it, with the input of one sample; tests/project sweeps the
+// command line over the same.
+const std::map<std::string, json>& descriptions() {
+  static const std::map<std::string, json> all = [] {
+    std::map<std::string, json> out;
+    for (const json& e : json::parse(read_text(BRAINTRACE_SOURCE_DIR "/tests/data/smallest.json")))
+      out[e["model"]["type"]] = e;
+    return out;
+  }();
+  return all;
 }
 
-json description(const LayerType& type) {
-  json out = {{"type", type.name}};
-  for (const FieldSpec& f : field_specs(type.fields))
-    if (f.required) out[f.name] = smallest(f.name);
-  if (type.name == "group_norm") out["groups"] = 1;
-  if (type.name == "embedding_rnn") out["vocab"] = 2;  // random ids are 0 and 1
-  if (type.name == "conv2d") out["in_size"] = {1, 1, 1};
-  if (type.name == "conv3d") out["in_size"] = {1, 1, 1, 1};
-  return out;
-}
-
+// Such as "f32[1,1]": an element type and sizes.
 Type input_of(const std::string& type, DType dtype) {
-  if (type.starts_with("embedding")) return {DType::I32, {}};
-  if (type == "conv3d") return {dtype, {1, 1, 1, 1}};
-  if (type.starts_with("conv") && type != "conv1d") return {dtype, {1, 1, 1}};
-  if (type == "mean_pool_hw") return {dtype, {1, 1, 1}};
-  if (type == "conv1d" || type == "pool" || type == "adaptive_pool" || type.starts_with("grouped"))
-    return {dtype, {1, 1}};
-  if (type == "glu") return {dtype, {2}};
-  return {dtype, {1}};
+  const std::string text = descriptions().at(type)["input"];
+  Shape             shape;
+  for (const json& n : json::parse(text.substr(text.find('[')))) shape.push_back(n);
+  return {text.starts_with("i32") ? DType::I32 : dtype, shape};
 }
 
 Type batched(Type type, const BatchSize& batch) {
@@ -97,6 +63,12 @@ std::vector<std::string> type_names() {
   return names;
 }
 
+TEST(SmallestModels, AreDescribedForEveryType) {
+  const std::vector<std::string> names = type_names();
+  EXPECT_EQ(descriptions().size(), names.size());
+  for (const std::string& name : names) EXPECT_TRUE(descriptions().contains(name)) << name;
+}
+
 // Some layers are defined on batches only.
 bool needs_batch(const std::string& type) {
   return type == "batch_norm" || type == "group_norm" || type == "einsum_rnn";
@@ -109,7 +81,7 @@ struct Smallest : testing::TestWithParam<std::string> {
   }
   std::shared_ptr<Module> model(const BatchSize& batch) const {
     random::seed(1);
-    auto m = golden::described_model(description(type()));
+    auto m = golden::described_model(descriptions().at(GetParam())["model"]);
     init_all_states(*m, {.batch_size = batch});
     return m;
   }
