@@ -8,7 +8,8 @@ the suites that cover the layer until one fails. A mutant that no suite notices 
 Mutants that do not compile, and those whose machine code is unchanged, do not count.
 
 The sources are changed in place and put back. Run it in a clone of its own. A report that exists is continued. With
-`--part 1/2` and `--part 2/2` two clones share the work.
+`--part 1/2` and `--part 2/2` two clones share the work. With `--again`, survivors of the report are judged once more, after
+tests were written for them.
 """
 import argparse
 import hashlib
@@ -115,7 +116,7 @@ class Build:
             return True
         start = time.time()
         run = subprocess.Popen([self.folder / "bin" / target_of(suite), f"--gtest_filter={suite.partition(':')[2] or '*'}"],
-                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=self.environment, start_new_session=True,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=self.environment, process_group=0,
                                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (LARGEST, LARGEST)))
         try:
             passed = run.wait(timeout=self.limits.get(suite)) == 0
@@ -154,12 +155,34 @@ def mutate(root, mutant, build, unchanged):
                 break
         inner = lines[number][column + len(new):at]
         lines[number] = lines[number][:column] + new + "(" + inner + ")" + lines[number][at:]
+    result = with_line(root, name, number, lines[number], build, unchanged)
+    return {"file": name, "line": number + 1, "was": text.split("\n")[number].strip(), "is": lines[number].strip(), "result": result}
+
+
+def with_line(root, name, number, line, build, unchanged):
+    """The verdict while one line is another."""
+    path = root / name
+    text = path.read_text()
+    lines = text.split("\n")
+    lines[number] = line
     try:
         path.write_text("\n".join(lines))
-        result = judge(build, SUITES[name.split("/")[1]], unchanged)
+        return judge(build, SUITES[name.split("/")[1]], unchanged)
     finally:
         path.write_text(text)
-    return {"file": name, "line": number + 1, "was": text.split("\n")[number].strip(), "is": lines[number].strip(), "result": result}
+
+
+def judge_again(root, report, build, unchanged):
+    """Survivors of a report, found by the text of their line."""
+    results = json.loads(report.read_text())
+    for r in results:
+        lines = [line.strip() for line in (root / r["file"]).read_text().split("\n")]
+        if r["result"] != "survived" or r["was"] not in lines:
+            continue
+        number = min((i for i, line in enumerate(lines) if line == r["was"]), key=lambda i: abs(i + 1 - r["line"]))
+        r["result"] = with_line(root, r["file"], number, r["is"], build, unchanged)
+        print(f"{r['file']}:{r['line']}  {r['result']}", flush=True)
+        report.write_text(json.dumps(results, indent=1))
 
 
 def main():
@@ -171,6 +194,8 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, default=None, help="build folder (default build/mutants)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--leave-out", nargs="+", default=[], metavar="SUITE", help="suites not to run, to look for candidates quickly")
+    parser.add_argument("--sources-only", action="store_true", help="leave headers out, which many files include and take long to rebuild")
+    parser.add_argument("--again", action="store_true", help="judge the survivors of the report once more")
     parser.add_argument("--report", type=pathlib.Path, required=True, help="JSON file of all results")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("mutate: stopped"))  # puts the sources back
@@ -190,8 +215,10 @@ def main():
         if not build.passes(suite):
             sys.exit(f"mutate: the suite {suite} fails on unchanged sources.")
 
+    if options.again:
+        return judge_again(root, options.report, build, unchanged)
     part, parts = map(int, options.part.split("/"))
-    sample = sampled(root, options.layers, options.seed)
+    sample = [m for m in sampled(root, options.layers, options.seed) if not (options.sources_only and m[0].endswith(".h"))]
     results = json.loads(options.report.read_text()) if options.report.exists() else []
     counted = sum(r["result"] == "survived" or r["result"].startswith("killed") for r in results)
     for mutant in sample[part - 1::parts][len(results):]:

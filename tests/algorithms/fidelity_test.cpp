@@ -53,6 +53,9 @@ TEST(Fidelity, SaysWhatTheLawsSay) {
   // Wz and Wh, weight [5,3] and bias [3], one state, eight bytes.
   EXPECT_EQ(steps.trace_bytes, 2 * (5 * 3 + 3) * 8);
   EXPECT_EQ(found(r, "BPTT", 1).trace_bytes, 0);
+  for (const auto& [rule, setting] :
+       {std::pair{"ES_D_RTRL", "decay 0.9"}, {"EProp", "kappa 0.5"}, {"SnAp", "n 2"}, {"UORO", "one draw"}})
+    EXPECT_EQ(found(r, rule, 1).setting, setting);
 }
 
 TEST(Fidelity, LeavesOutWhatCannotRun) {

@@ -10,7 +10,8 @@ namespace braintrace::oracle {
 
 class Dice {
  public:
-  explicit Dice(uint64_t seed) : state_(seed * 0x9E3779B97F4A7C15u + 1) {}
+  // Neighbouring seeds start far apart: the sequence of one is not that of the other, shifted.
+  explicit Dice(uint64_t seed) : state_(seed) { state_ = next(); }
 
   uint64_t next() {  // splitmix64, Steele et al. 2014
     uint64_t z = state_ += 0x9E3779B97F4A7C15u;

@@ -74,6 +74,7 @@ class Generator {
       for (int n = static_cast<int>(m.nodes.size()) - 1; n >= 0; --n)
         if (at(n).kind == Kind::Param && shape(n) == s) return n;
     const int w = param(s);
+    if (on.varying && m.batch == 0 && dice.chance(0.15)) return varied(w);
     if (!dice.chance(0.25)) return w;
     switch (dice.whole(0, 6)) {
       case 0:
@@ -91,6 +92,13 @@ class Generator {
       default:
         return on.made ? binary(Kind::Mul, w, unary(Kind::Sigmoid, add(Kind::ElementWise, {param(s)}, s, false))) : w;
     }
+  }
+  int varied(int w) {  // an input or a state makes it another one in every step
+    is_varied       = true;
+    const Sizes   s = shape(w);
+    const int64_t n = count(s);
+    const int     a = source(), V = param({shape(a).back(), n});
+    return binary(Kind::Mul, w, reshape(unary(Kind::Sigmoid, add(Kind::Dot, {a, V}, {n}, true)), s));
   }
   int made(Kind product, const Sizes& s) {
     const int64_t r = dice.whole(1, 2);
@@ -128,7 +136,7 @@ class Generator {
     const int     a = source();
     const int64_t k = shape(a).back();
     int           y = -1;
-    switch (dice.whole(0, 11)) {
+    switch (dice.whole(0, 12)) {
       case 0:
       case 1:
         y = add(Kind::Dot, {a, weight({k, n})}, {n}, true);
@@ -157,6 +165,17 @@ class Generator {
         y = add(Kind::Conv, {reshape(vector_of(L), {L, 1}), weight({K, 1, to[1]})}, to, true);
         break;
       }
+      case 7:
+        if (m.batch > 0 && s.size() == 2) {
+          const int64_t K = dice.whole(1, 3);
+          y               = add(Kind::Einsum, {reshape(vector_of(s[0] * K), {s[0], K}), weight({K, s[1]})}, s, true);
+          break;
+        }
+        if (m.batch > 0) {
+          y = add(Kind::Einsum, {a, weight({n, k})}, {n}, true);
+          break;
+        }
+        [[fallthrough]];
       default: {
         std::vector<int> in{a, weight({k, n})};
         if (dice.chance(0.3)) in.push_back(weight({n}));
@@ -305,7 +324,8 @@ class Generator {
     };
     for (int s = 0; on.outside && s < static_cast<int>(m.states.size()); ++s) {
       if (dice.chance(0.12)) term(set_node[s]);
-      if (dice.chance(0.15) && reads_old(m, s)) term(add(Kind::Old, {}, m.states[s].shape, true, s));
+      // Of what a state was, traces know what it means for parameters only while weights are made the same way.
+      if (dice.chance(0.15) && reads_old(m, s) && !is_varied) term(add(Kind::Old, {}, m.states[s].shape, true, s));
     }
   }
 
@@ -327,6 +347,7 @@ class Generator {
   std::vector<int>  pool;  // batched values of the model
   std::vector<int>  old_node, set_node;
   std::vector<bool> is_write_only;
+  bool              is_varied = false;  // a weight is made of an input or a state
 };
 
 }  // namespace

@@ -13,6 +13,7 @@ struct Features {
   bool copies     = true;  // states that become another's old or new value
   bool outside    = true;  // losses that read old and new states outside the model
   bool made       = true;  // weights made by products and by trainable operations
+  bool varying    = true;  // weights made of inputs and states, where there is no batch
   bool moves      = true;  // positions moved or mixed without a product
 };
 

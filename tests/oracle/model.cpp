@@ -13,11 +13,11 @@ namespace braintrace::oracle {
 namespace {
 
 const char* name_of(Kind k) {
-  constexpr const char* names[] = {"input",        "target", "param",    "old",     "set",  "affine", "tanh",
-                                   "sigmoid",      "square", "spike",    "stop",    "add",  "sub",    "mul",
-                                   "select",       "roll",   "mean_sub", "cumsum",  "mean", "concat", "reshape",
-                                   "dot",          "matmul", "lora",     "grouped", "conv", "sparse", "embedding",
-                                   "element_wise", "output", "sum"};
+  constexpr const char* names[] = {"input",     "target",       "param",    "old",     "set",  "affine", "tanh",
+                                   "sigmoid",   "square",       "spike",    "stop",    "add",  "sub",    "mul",
+                                   "select",    "roll",         "mean_sub", "cumsum",  "mean", "concat", "reshape",
+                                   "dot",       "matmul",       "lora",     "grouped", "conv", "einsum", "sparse",
+                                   "embedding", "element_wise", "output",   "sum"};
   return names[static_cast<int>(k)];
 }
 

@@ -42,6 +42,7 @@ enum class Kind {
   Lora,         // trainable 0.7 a B A: operands B, A
   Grouped,      // trainable a_g W_g: operand W [G,K,N]
   Conv,         // trainable, a [L,1], kernel [K,1,C], no padding
+  Einsum,       // trainable, with a batch: a W with W [O,I], or a [T,K] with W [K,N]
   Sparse,       // trainable, entry e of W stands at (e mod rows, (e + e / rows) mod columns)
   Embedding,    // trainable, row (a_0 > 0) of a table
   ElementWise,  // trainable operand

@@ -3,6 +3,7 @@
 
 #include "braintrace/etp/conv.h"
 #include "braintrace/etp/dense.h"
+#include "braintrace/etp/einsum.h"
 #include "braintrace/etp/element_wise.h"
 #include "braintrace/etp/embedding.h"
 #include "braintrace/etp/grouped.h"
@@ -152,6 +153,8 @@ Tensor DescribedModule::evaluate(int n, const Tensors& values) const {
       return grouped_matmul(in(0), in(1));
     case Kind::Conv:
       return conv(in(0), in(1), {}, {.padding = Padding::valid(), .layout = "NWC,WIO->NWC"});
+    case Kind::Einsum:
+      return einsum(node.shape.size() == 1 ? "bi,oi->bo" : "btk,kn->btn", in(0), in(1));
     case Kind::Sparse:
       return sparse_matmul(in(0), in(1), pattern(in(1).size(), in(0).shape().back(), node.shape.back()));
     case Kind::Embedding:

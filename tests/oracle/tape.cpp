@@ -231,6 +231,12 @@ struct Runner {
           for (int64_t k = 0; k < K; ++k) pair(p, b * L + l + k, k * C + p % C);
           break;
         }
+        case Kind::Einsum: {
+          const bool    turned = node.shape.size() == 1;
+          const int64_t I = shape[turned ? 1 : 0], O = shape[turned ? 0 : 1], o = p % O;
+          for (int64_t i = 0; i < I; ++i) pair(p, p / O * I + i, turned ? o * I + i : i * O + o);
+          break;
+        }
         case Kind::Sparse: {
           const int64_t I = m.nodes[node.in[0]].shape.back(), O = node.shape.back();
           for (int64_t k = 0; k < shape[0]; ++k)

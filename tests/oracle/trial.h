@@ -38,6 +38,9 @@ struct Setting {
   DType    dtype = DType::F64;
 };
 std::string to_text(const Setting& s);
+// How far rounding may take apart the two in f64. Feedback divides signals by their norm + 1e-8: where one vanishes,
+// the last digits of what it is the difference of become 10⁸ times larger.
+inline double tolerance(const Setting& s) { return s.rule == RuleKind::EPropFeedback ? 1e-6 : 1e-9; }
 // Whether the rule defines this form on this model.
 bool applies(const Setting& setting, const Model& model);
 

@@ -21,7 +21,8 @@ int main(int argc, char** argv) {
   const std::pair<const char*, bool*> switches[] = {
       {"sharing", &features.sharing}, {"write_only", &features.write_only},
       {"copies", &features.copies},   {"outside", &features.outside},
-      {"made", &features.made},       {"moves", &features.moves}};
+      {"made", &features.made},       {"moves", &features.moves},
+      {"varying", &features.varying}};
   for (int i = 3; i < argc; ++i)
     for (const auto& [name, on] : switches)
       if (std::strcmp(argv[i], name) == 0) *on = false;
@@ -41,7 +42,7 @@ int main(int argc, char** argv) {
           const Verdict v = compare(by_library(m, data, s), by_definition(m, data, s));
           leaves += v.leaves;
           live += v.live;
-          if (!(v.worst < 1e-9)) problem = fmt::format("{} differs by {:.3g}", v.where, v.worst);
+          if (!(v.worst < tolerance(s))) problem = fmt::format("{} differs by {:.3g}", v.where, v.worst);
         } catch (const std::exception& e) {
           problem = e.what();
         }
