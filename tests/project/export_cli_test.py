@@ -81,6 +81,18 @@ for pair, reason in left_out.items():
 assert len(worst) > 0.9 * len(pairs), left_out
 assert {r for m, r in worst} == set(rules), worst
 
+# The build files that come along, under names that CMake and the C library keep to themselves.
+for name in ("test", "all", "m"):
+    model = FOLDER / f"{name}.json"
+    model.write_text('{"type": "gru", "n_in": 1, "n_rec": 1}')
+    folder, r = export(model)
+    assert r.returncode == 0, r.stderr
+    for args in (["-S", folder, "-B", folder / "build"], ["--build", folder / "build"]):
+        r = run("cmake", *args)
+        assert r.returncode == 0, f"{name}: {r.stdout}{r.stderr}"
+    r = run("ctest", "--test-dir", folder / "build")
+    assert r.returncode == 0 and "100% tests passed" in r.stdout, f"{name}: {r.stdout}{r.stderr}"
+
 # Both compilers, optimised; Adam, cross entropy, f64.
 small = FOLDER / "small.json"
 small.write_text('{"type": "chain", "layers": [{"name": "rnn", "type": "gru", "n_in": 2, "n_rec": 6}, '
