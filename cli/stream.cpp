@@ -10,6 +10,7 @@
 #include "braintrace/algorithms/config_json.h"
 #include "braintrace/base/json.h"
 #include "braintrace/io/file.h"
+#include "braintrace/io/folder.h"
 #include "braintrace/io/line_sink.h"
 #include "braintrace/io/stop_signals.h"
 #include "braintrace/model/random_stream.h"
@@ -149,7 +150,9 @@ class Saver {
         net_(net),
         complaints_(complaints),
         before_(records_before) {
-    if (!path_.empty()) check_place(path_);
+    if (path_.empty()) return;
+    check_place(path_);
+    lock_.emplace(path_);
   }
 
   void add_record() {
@@ -175,11 +178,12 @@ class Saver {
   }
 
  private:
-  std::string            path_;
-  stream::SavePace       pace_;
-  stream::GuardedStream& net_;
-  Complaints&            complaints_;
-  int64_t                before_;
+  std::string             path_;
+  std::optional<FileLock> lock_;  // two streams would undo each other's saves
+  stream::SavePace        pace_;
+  stream::GuardedStream&  net_;
+  Complaints&             complaints_;
+  int64_t                 before_;
 };
 
 // Until the input, the reader of the answers, --count or a signal ends it.

@@ -47,28 +47,37 @@ void make_folder(const std::string& path) {
   require(::access(path.c_str(), W_OK | X_OK) == 0, "{}: cannot write into this folder.", path);
 }
 
-FolderLock::FolderLock(const std::string& folder) {
-  const std::string path  = folder + "/.lock";
-  const int         flags = O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
-  fd_                     = ::open(path.c_str(), O_RDWR | flags, 0666);
+void ProcessLock::take(const std::string& path, const std::string& busy, const char* place) {
+  const int flags = O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+  fd_             = ::open(path.c_str(), O_RDWR | flags, 0666);
   if (fd_ < 0 && errno == EACCES) fd_ = ::open(path.c_str(), O_RDONLY | flags, 0666);  // of another user
-  require(fd_ >= 0, "{}: cannot open this file, which keeps other runs out: {}.", path, std::strerror(errno));
+  require(fd_ >= 0, "{}: cannot open this file, which keeps other processes out: {}.", path, std::strerror(errno));
   struct stat info {};
   const bool  is_file = ::fstat(fd_, &info) == 0 && S_ISREG(info.st_mode);
-  const bool  is_held = is_file && ::flock(fd_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-  if (!is_file || is_held) {
-    const std::string who = is_held ? first_line(fd_) : "";
-    ::close(fd_);
-    require(is_file, "{}: expected a regular file, which keeps other runs out; remove what is there.", path);
-    fail("{}: another run is at work in this folder: {}.\n  Wait for its end, stop it, or choose another folder.",
-         folder, who.empty() ? "it does not say which" : who);
+  require(is_file, "{}: expected a regular file, which keeps other processes out; remove what is there.", path);
+  if (::flock(fd_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    const std::string who = first_line(fd_);
+    fail("{}: {}.\n  Wait for its end, stop it, or choose another {}.", busy,
+         who.empty() ? "it does not say which" : who, place);
   }
   const std::string who = this_process();
   if (::ftruncate(fd_, 0) == 0) (void)!::pwrite(fd_, who.data(), who.size(), 0);
 }
 
-FolderLock::~FolderLock() {
+ProcessLock::~ProcessLock() {
   if (fd_ >= 0) ::close(fd_);
+}
+
+FolderLock::FolderLock(const std::string& folder) {
+  take(folder + "/.lock", folder + ": another run is at work in this folder", "folder");
+}
+
+FileLock::FileLock(const std::string& path) {
+  std::error_code error;
+  const fs::path  file = fs::weakly_canonical(path, error);
+  if (error || (fs::exists(file, error) && !fs::is_regular_file(file, error))) return;
+  take((file.parent_path() / ("." + file.filename().string() + ".lock")).string(),
+       path + ": another process saves into this file", "file");
 }
 
 }  // namespace braintrace

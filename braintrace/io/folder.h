@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Folders that a run writes into.
+// Folders that a run writes into, and who may write.
 #pragma once
 
 #include <string>
@@ -9,17 +9,29 @@ namespace braintrace {
 // Makes a folder and what is missing above it; throws UserError when nothing can be written there.
 void make_folder(const std::string& path);
 
-// One process at a time works in a folder. The lock is the kernel's, on the file `.lock` in the folder, so it ends with
-// its process, however that ends; the file says who holds it. File systems without locks are not guarded.
-class FolderLock {
+// One process at a time works at a place. The lock is the kernel's, on a file of its own, so it ends with its process,
+// however that ends; the file says who holds it. File systems without locks are not guarded.
+class ProcessLock {
  public:
-  explicit FolderLock(const std::string& folder);  // UserError that says who is at work there
-  FolderLock(FolderLock&& other) noexcept : fd_(other.fd_) { other.fd_ = -1; }
-  FolderLock& operator=(FolderLock&&) = delete;
-  ~FolderLock();
+  ProcessLock(ProcessLock&& other) noexcept : fd_(other.fd_) { other.fd_ = -1; }
+  ProcessLock& operator=(ProcessLock&&) = delete;
+  ~ProcessLock();
+
+ protected:
+  ProcessLock() = default;
+  // UserError that says who is at work there.
+  void take(const std::string& path, const std::string& busy, const char* place);
 
  private:
-  int fd_;
+  int fd_ = -1;
+};
+// Of a folder that a run writes into: the file `.lock` in it.
+struct FolderLock : ProcessLock {
+  explicit FolderLock(const std::string& folder);
+};
+// Of a file that is replaced again and again: `.NAME.lock` beside it. Devices and pipes are nobody's.
+struct FileLock : ProcessLock {
+  explicit FileLock(const std::string& path);
 };
 
 }  // namespace braintrace

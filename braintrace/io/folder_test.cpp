@@ -50,5 +50,22 @@ TEST(FolderLock, WritesIntoNothingButItsFile) {
   EXPECT_NE(error_of([&] { FolderLock lock(folder.path.string()); }).find(".lock"), std::string::npos);
 }
 
+TEST(FileLock, IsOfTheFileAndNotOfItsFolder) {
+  const TemporaryFolder folder;
+  const std::string     path = (folder.path / "net").string(), link = (folder.path / "link").string();
+  std::ofstream(path) << "text";
+  std::filesystem::create_symlink(path, link);
+  std::optional<FileLock> lock(path);
+  for (const std::string& name : {path, link}) {
+    const std::string said = error_of([&] { FileLock other(name); });
+    EXPECT_NE(said.find(name + ": another process saves into this file: process "), std::string::npos) << said;
+  }
+  FileLock neighbour((folder.path / "net2").string());
+  lock.reset();
+  FileLock again(link);
+  FileLock device("/dev/null"), second("/dev/null");
+  EXPECT_FALSE(std::filesystem::exists("/dev/.null.lock"));
+}
+
 }  // namespace
 }  // namespace braintrace

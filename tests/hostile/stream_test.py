@@ -53,6 +53,17 @@ for s in STOPS:
     o = outcome_of(p, s.name)
     assert o.status == 0 and f"learnt from {len(LINES)} records" in o.err, o
     saved(s.name, LINES)
+
+# Two streams that save into one file would undo each other's work: the second does not begin.
+p = begin("--save", "shared")
+give(p, LINES)
+p.stdout.readline()
+expect(["stream", MODEL, "--save", "shared"], 2, text=text(LINES), env=INTERPRETED, err=f"saves into this file: process {p.pid} on ")
+p.stdin.close()
+assert p.wait() == 0
+saved("shared", LINES)
+expect(["stream", MODEL, "--load", "shared", "--save", "shared"], 0, text=text(LINES), env=INTERPRETED)
+
 for s in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
     pipe = BlockedPipe()
     p = begin("--save", "blocked", stdout=pipe.writer)
