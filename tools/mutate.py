@@ -56,7 +56,16 @@ def code_lines(text):
     """Lines of the text with comments, strings and what only declares or complains taken out, same columns."""
     blank = lambda m: re.sub(r"[^\n]", "\0", m.group())
     text = re.sub(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', blank, text, flags=re.S)
+    sampled_until = None  # the brace that ends a function of samples: test data, any will do
     for line in text.split("\n"):
+        indent = re.match(r"\s*", line).group()
+        if sampled_until is None and re.search(r"\bsample\b\s*=|_sample\(", line) and not line.rstrip().endswith((",", ";", "}")):
+            sampled_until = indent + "}"
+        elif sampled_until is not None and line.startswith(sampled_until):
+            sampled_until = None
+        if sampled_until is not None:
+            yield ""
+            continue
         declares = re.match(r"\s*(#|template|using|static_assert|require\(|ensure\(|fail\(|namespace|class |struct )", line)
         yield "" if declares else line
 
@@ -91,7 +100,7 @@ class Build:
         self.folder, self.jobs = folder, jobs
         if not (folder / "build.ninja").exists():
             subprocess.run(["cmake", "-S", root, "-B", folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DBUILD_SHARED_LIBS=ON",
-                            "-DCMAKE_CXX_FLAGS_RELEASE=-O1", "-DBRAINTRACE_TESTS=unit;long", "-DBRAINTRACE_PRECOMPILE=ON",
+                            "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -D_GLIBCXX_ASSERTIONS", "-DBRAINTRACE_TESTS=unit;long", "-DBRAINTRACE_PRECOMPILE=ON",
                             "-DCMAKE_LINK_DEPENDS_NO_SHARED=ON"], check=True, stdout=subprocess.DEVNULL)
         listed = subprocess.run(["ninja", "-C", folder, "-t", "targets", "all"], capture_output=True, text=True, check=True).stdout
         self.targets = sorted({t for t in map(target_of, suites) if f"{t}:" in listed})

@@ -298,14 +298,27 @@ INSTANTIATE_TEST_SUITE_P(
                         {{K::ScanUnrolled, 0}, {K::ScanUnrollSkipped, 0}}}),
     [](const auto& info) { return info.param.name; });
 
+// A function inside a function, a loop inside a loop, a branch inside a branch.
 TEST(CanonicalFormLimits, NestingBeyondTheLimitIsRefusedWithTheRemedy) {
-  const Function deep = [](const Tensors& t) { return in_call([](auto& u) { return in_call(call_cell, u); }, t); };
-  EXPECT_NO_THROW(Form(deep, {.fixpoint_iteration_limit = 2}));
-  try {
-    Form(deep, {.fixpoint_iteration_limit = 1});
-    FAIL() << "not refused";
-  } catch (const CompileError& e) {
-    EXPECT_NE(std::string(e.what()).find("fixpoint_iteration_limit = 1"), std::string::npos) << e.what();
+  const Function calls = [](const Tensors& t) { return in_call([](auto& u) { return in_call(call_cell, u); }, t); };
+  const Function loops = [](const Tensors& t) -> Tensors {
+    const ScanBody body = [&](const Tensors& c, const Tensors&) -> ScanResult {
+      return {{scan_cell({t[0], c[0], t[2]}, 2)}, {}};
+    };
+    return {scan(body, Tensors{t[1]}, Tensors{}, {.length = 2}).carry[0]};
+  };
+  const Function branches = [](const Tensors& t) {
+    const Function inner = [](const Tensors& u) { return cond(positive(u[1]), call_cell, call_cell, u); };
+    return cond(positive(t[0]), inner, inner, t);
+  };
+  for (const Function& deep : {calls, loops, branches}) {
+    EXPECT_NO_THROW(Form(deep, {.fixpoint_iteration_limit = 2}));
+    try {
+      Form(deep, {.fixpoint_iteration_limit = 1});
+      FAIL() << "not refused";
+    } catch (const CompileError& e) {
+      EXPECT_NE(std::string(e.what()).find("fixpoint_iteration_limit = 1"), std::string::npos) << e.what();
+    }
   }
 }
 

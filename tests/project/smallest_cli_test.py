@@ -76,4 +76,4 @@ for number, entry in enumerate(entries):
                   "output": str(FOLDER / f"{name}_run")}
         (FOLDER / "config.json").write_text(json.dumps(config))
         run(name, "train", FOLDER / "config.json", "--quiet")
-assert learned > 50, learned
+assert learned > 20, learned

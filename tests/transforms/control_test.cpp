@@ -286,6 +286,19 @@ TEST_P(Control, EqualsUnrolledUnderEveryWord) {
 
 INSTANTIATE_TEST_SUITE_P(Pairs, Control, testing::ValuesIn(pairs()), [](const auto& info) { return info.param.name; });
 
+// A choice among one branch is checked as one among several.
+TEST(Cond, ChecksWhatEachBranchTakes) {
+  const Function twice = [](const Tensors& v) -> Tensors { return {v[0] + v[0]}; };
+  const Type     index{DType::I32, {}}, three{DType::F64, {3}};
+  for (const std::vector<Function>& branches : {std::vector{twice}, std::vector{twice, twice}}) {
+    const Traced t = trace({index, three}, [&](const Tensors& v) { return switch_(v[0], branches, {v[1]}); });
+    ASSERT_EQ(t.program.eqns.size(), 1u);
+    const Attrs& attrs = t.program.eqns[0].attrs;
+    EXPECT_EQ(apply(cond_op, {Tensor(index, 0), Tensor(three, 1)}, attrs)[0].type(), three);
+    EXPECT_THROW(apply(cond_op, {Tensor(index, 0), Tensor(Type{DType::F64, {2}}, 1)}, attrs), UserError);
+  }
+}
+
 TEST(ControlControl, AnotherFunctionIsSeen) {
   const Pair p     = rnn(false);
   auto       other = [&](const Tensors& v) {
