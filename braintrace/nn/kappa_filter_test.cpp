@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "braintrace/algorithms/kappa_filter.h"
+#include "braintrace/nn/kappa_filter.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "braintrace/algorithms/fixed_feedback.h"
+#include "braintrace/nn/fixed_feedback.h"
 
 #include <gtest/gtest.h>
 
