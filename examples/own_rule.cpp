@@ -7,7 +7,7 @@
 
 //   η_t = D_f,t ⊗ ∂y_t/∂w              ∇_t = s_t + L_t · D_t η_{t-1}
 struct OneStepBack : bt::LearningRule {
-  std::string name() const override { return "OneStepBack"; }
+  OneStepBack() : LearningRule({.name = "OneStepBack"}) {}
 
   // One tensor for every weight and hidden group it is traced to.
   bt::MemorySlots memory(const bt::ETraceGraph& graph) const override {

@@ -13,11 +13,7 @@ namespace braintrace {
 // Memory O(B·activations·window).
 class BpttRule : public LearningRule {
  public:
-  std::string name() const override { return "BPTT"; }
-  VjpMethod   method(VjpMethod) const override { return VjpMethod::MultiStep; }
-  MemorySlots memory(const ETraceGraph&) const override { return {}; }
-  Tensors     advance(Step&, const Tensors&, const Tensors&) const override { return {}; }
-  void        recall(Step&, const Tensors&, const Tensors&, Tensors&) const override {}
+  BpttRule() : LearningRule({.name = "BPTT", .method = VjpMethod::MultiStep, .needs_a_relation = false}) {}
 };
 
 class BPTT : public OnlineLearner {

@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "braintrace/algorithms/bptt.h"
-#include "braintrace/algorithms/rtrl.h"
 #include "braintrace/model/random_stream.h"
 
 namespace braintrace {
@@ -30,13 +28,9 @@ class SeededScope {
   Tensor before_;
 };
 
-bool lives_on_relations(const LearningRule& rule) {
-  return !dynamic_cast<const BpttRule*>(&rule) && !dynamic_cast<const RtrlRule*>(&rule);
-}
-
 void require_relations(const OnlineLearner& learner) {
   const ETraceGraph& graph = learner.graph();
-  if (!graph.hidden_param_op_relations.empty() || !lives_on_relations(learner.rule())) return;
+  if (!graph.hidden_param_op_relations.empty() || !learner.rule().facts().needs_a_relation) return;
   std::string message = fmt::format(
       "compile: no weight of the model reaches a hidden state through a trainable operation, so {} has nothing to "
       "trace.\n"

@@ -92,6 +92,62 @@ Tensor mask_of(const Tensor& mask, const Type& losses, int64_t T) {
   return broadcast_to(reshape(convert(mask, losses.dtype), shape), losses.shape);
 }
 
+// A step function around a learner, run window by window.
+class Sweep {
+ public:
+  Sweep(OnlineLearner& learner, const Function& step, const Types& inputs, const EtraceGradOptions& options)
+      : learner_(learner),
+        options_(options),
+        whole_(learner.around(step, inputs)),
+        weights_(options.weights.empty() ? learner.param_states() : options.weights) {
+    require(!outputs().empty() && is_float(outputs()[0].dtype), "etrace_grad: the step function must return a loss.");
+  }
+
+  Types outputs() const { return whole_->graph().module_info.step.result_types(); }
+
+  detail::EtraceOutcome window(const Tensors& xs, const Tensor& mask) const {
+    const auto run = [&](std::vector<Tensor> in, Tensor w) {
+      const Tensors out = whole_->update(MultiStepData{in}, options_.drop_traces);
+      return std::pair(sum(w * out[0]), out);
+    };
+    const ETraceGraph& graph   = learner_.graph();
+    StateMap           sources = weights_;
+    if (options_.behind_window)
+      for (const auto& hidden : hidden_states_of(graph)) sources.push_back(hidden);
+    const Tensors entry        = options_.behind_window ? hidden_per_group(graph) : Tensors{};
+    const auto [total, g, out] = value_and_grad(run, sources, has_aux)(std::vector<Tensor>(xs), mask);
+    const Gradients& all       = g;
+    if (options_.behind_window)
+      options_.behind_window(entry, per_group(graph, [&](const HiddenVar& h) { return all.at(h.path, ""); }));
+    return {of_states(all, weights_), out};
+  }
+
+  // Windows of K steps, in a loop where there are several.
+  detail::EtraceOutcome windows(const Tensors& xs, const Tensor& mask, int64_t K) const {
+    const int64_t T = mask.shape()[0];
+    if (T == K) return window(xs, mask);
+    const auto body = [&](Gradients sum, std::pair<std::vector<Tensor>, Tensor> at) {
+      const detail::EtraceOutcome one = window(at.first, at.second);
+      return std::pair(sum + one.grads, one.out);
+    };
+    const auto [grads, out] =
+        scan(body, zeros_of(weights_), std::pair(std::vector<Tensor>(windows_of(xs, K)), windows_of({mask}, K)[0]));
+    detail::EtraceOutcome all{grads, {}};
+    for (const Tensor& t : out) {
+      Shape shape(t.shape().begin() + 1, t.shape().end());
+      shape[0] = T;
+      all.out.push_back(reshape(t, shape));
+    }
+    return all;
+  }
+
+ private:
+  OnlineLearner&                 learner_;
+  const EtraceGradOptions&       options_;
+  std::unique_ptr<OnlineLearner> whole_;
+  StateMap                       weights_;
+};
+
 }  // namespace
 
 Window Window::of(int64_t steps) {
@@ -108,70 +164,25 @@ namespace detail {
 
 EtraceOutcome run_etrace_grad(OnlineLearner& learner, const Function& step, const Tensors& sequences,
                               const EtraceGradOptions& options) {
-  const int64_t T = length_of("etrace_grad", sequences), K = options.window.steps_of(T);
+  const int64_t T = length_of("etrace_grad", sequences), K = options.window.steps_of(T), full = T - T % K;
   require(!options.drop_traces || K == T,
           "etrace_grad: drop_traces needs one window for the whole call; the window has {} of {} steps.", K, T);
-  const auto  whole   = learner.around(step, step_types(sequences));
-  const Types outputs = whole->graph().module_info.step.result_types();
-  require(!outputs.empty() && is_float(outputs[0].dtype), "etrace_grad: the step function must return a loss.");
-  Type losses = outputs[0];
-  losses.shape.insert(losses.shape.begin(), T);
-  const Tensor   mask    = mask_of(options.mask, losses, T);
-  const StateMap weights = options.weights.empty() ? learner.param_states() : options.weights;
+  const Sweep  sweep(learner, step, step_types(sequences), options);
+  const Tensor mask = mask_of(options.mask, stacked(sweep.outputs()[0], T), T);
 
-  const auto run = [&](std::vector<Tensor> xs, Tensor w) {
-    const Tensors out = whole->update(MultiStepData{xs}, options.drop_traces);
-    return std::pair(sum(w * out[0]), out);
-  };
-  StateMap sources = weights;
-  if (options.behind_window)
-    for (const auto& hidden : hidden_states_of(learner.graph())) sources.push_back(hidden);
-  const auto derivative = value_and_grad(run, sources, has_aux);
-  const auto window     = [&](const Tensors& xs, const Tensor& w) {
-    const Tensors entry  = options.behind_window ? hidden_per_group(learner.graph()) : Tensors{};
-    auto [total, g, out] = derivative(std::vector<Tensor>(xs), w);
-    if (options.behind_window) {
-      const Gradients& all = g;
-      options.behind_window(entry, per_group(learner.graph(), [&](const HiddenVar& h) { return all.at(h.path, ""); }));
-    }
-    return std::pair(of_states(g, weights), out);
-  };
-  // Full windows in a loop, then what is left over.
-  const int64_t        loops = T / K, rest = T - loops * K;
-  const Snapshot       before(learner);
-  Gradients            grads;
-  std::vector<Tensors> parts(outputs.size());
+  EtraceOutcome  result;
+  const Snapshot before(learner);
   try {
-    if (loops == 1) {
-      auto [g, out] = window(rows(sequences, 0, K), slice_axis(mask, 0, 0, K));
-      grads         = g;
-      for (size_t k = 0; k < out.size(); ++k) parts[k].push_back(out[k]);
-    } else {
-      const auto body = [&](Gradients sum, std::pair<std::vector<Tensor>, Tensor> at) {
-        auto [g, out] = window(at.first, at.second);
-        return std::pair(sum + g, out);
-      };
-      auto [g, out] = scan(body, zeros_of(weights),
-                           std::pair(std::vector<Tensor>(windows_of(rows(sequences, 0, loops * K), K)),
-                                     windows_of({slice_axis(mask, 0, 0, loops * K)}, K)[0]));
-      grads         = g;
-      for (size_t k = 0; k < out.size(); ++k) {
-        Shape shape(out[k].shape().begin() + 1, out[k].shape().end());
-        shape[0] = loops * K;
-        parts[k].push_back(reshape(out[k], shape));
-      }
-    }
-    if (rest > 0) {
-      auto [g, out] = window(rows(sequences, T - rest, T), slice_axis(mask, 0, T - rest, T));
-      grads         = grads + g;
-      for (size_t k = 0; k < out.size(); ++k) parts[k].push_back(out[k]);
+    result = sweep.windows(rows(sequences, 0, full), slice_axis(mask, 0, 0, full), K);
+    if (full < T) {
+      const EtraceOutcome rest = sweep.window(rows(sequences, full, T), slice_axis(mask, 0, full, T));
+      result.grads             = result.grads + rest.grads;
+      for (size_t k = 0; k < rest.out.size(); ++k) result.out[k] = concat({result.out[k], rest.out[k]}, 0);
     }
   } catch (...) {
     before.restore();
     throw;
   }
-  EtraceOutcome result{std::move(grads), {}};
-  for (const Tensors& p : parts) result.out.push_back(p.size() == 1 ? p[0] : concat(p, 0));
   const Tensor count = maximum(sum(mask), 1.0);
   if (options.reduction == Reduction::Mean) result.grads = result.grads / count;
   Tensor& loss = result.out[0];

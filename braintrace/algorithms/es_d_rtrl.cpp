@@ -4,7 +4,7 @@
 #include <cmath>
 #include <set>
 
-#include "braintrace/algorithms/blocks.h"
+#include "braintrace/executor/blocks.h"
 #include "braintrace/ir/builder.h"
 #include "braintrace/ops/families.h"
 #include "braintrace/ops/math.h"
@@ -92,14 +92,12 @@ TraceDecay TraceDecay::rank(int r) {
   return decay((r - 1.0) / (r + 1.0));
 }
 
-IODimRule::IODimRule(std::string name, IODimOptions options) : name_(std::move(name)), options_(std::move(options)) {
+IODimRule::IODimRule(std::string name, IODimOptions options)
+    : LearningRule(
+          {.name = std::move(name), .coupled = options.coupled, .reads_output = options.signal.reads_output()}),
+      options_(std::move(options)) {
   for (double a : {options_.decay.x, options_.decay.f})
-    require(a >= 0 && a < 1, "{}: a decay must be in [0, 1), got {}.", name_, a);
-}
-
-CompileOptions IODimRule::scope(CompileOptions options) const {
-  options.include_recurrent_mixing = options_.coupled;
-  return options;
+    require(a >= 0 && a < 1, "{}: a decay must be in [0, 1), got {}.", this->name(), a);
 }
 
 MemorySlots IODimRule::memory(const ETraceGraph& graph) const { return Layout(graph).slots; }

@@ -42,18 +42,14 @@ class IODimRule : public LearningRule {
  public:
   explicit IODimRule(std::string name, IODimOptions options);
 
-  std::string    name() const override { return name_; }
-  bool           reads_output() const override { return options_.signal.reads_output(); }
-  CompileOptions scope(CompileOptions options) const override;
-  MemorySlots    memory(const ETraceGraph& graph) const override;
-  Tensors        advance(Step& step, const Tensors& memory, const Tensors& aux) const override;
-  void    recall(Step& step, const Tensors& memory, const Tensors& credit, Tensors& leaf_gradients) const override;
-  Types   adjoint(const ETraceGraph& graph) const override;
-  Retreat retreat(Step& step, const StepBack& at) const override;
-  void    enter(Step& first, const Tensors& memory, const Tensors& adjoint, Tensors& leaf_gradients) const override;
+  MemorySlots memory(const ETraceGraph& graph) const override;
+  Tensors     advance(Step& step, const Tensors& memory, const Tensors& aux) const override;
+  void        recall(Step& step, const Tensors& memory, const Tensors& credit, Tensors& leaf_gradients) const override;
+  Types       adjoint(const ETraceGraph& graph) const override;
+  Retreat     retreat(Step& step, const StepBack& at) const override;
+  void        enter(Step& first, const Tensors& memory, const Tensors& adjoint, Tensors& leaf_gradients) const override;
 
  private:
-  std::string  name_;
   IODimOptions options_;
 };
 

@@ -14,12 +14,7 @@ ETraceVmap::ETraceVmap(OnlineLearner& learner, int64_t batch_size) : learner_(&l
       if (w.state == state && (lanes_.empty() || lanes_.back().second != state)) lanes_.emplace_back(path, state);
   for (const auto& entry : learner.memory_states()) lanes_.push_back(entry);
   for (const auto& [path, state] : lanes_)
-    for (const std::string& leaf : state.leaf_names()) {
-      const Tensor value = state.leaf(leaf);
-      Shape        shape = value.shape();
-      shape.insert(shape.begin(), batch_size);
-      state.set_leaf(leaf, broadcast_to(expand_dims(value, 0), shape));
-    }
+    for (const std::string& leaf : state.leaf_names()) state.set_leaf(leaf, repeated(state.leaf(leaf), batch_size));
 }
 
 Tensors ETraceVmap::update(const Tensors& x) {

@@ -9,16 +9,6 @@ StateMap hidden_states_of(const ETraceGraph& graph) {
   return out;
 }
 
-Tensors per_group(const ETraceGraph& graph, const std::function<Tensor(const HiddenVar&)>& of) {
-  Tensors out;
-  for (const HiddenGroup& g : graph.hidden_groups) {
-    Tensors members;
-    for (const HiddenVar& h : g.hidden) members.push_back(of(h));
-    out.push_back(g.concat_hidden(members));
-  }
-  return out;
-}
-
 Tensors hidden_per_group(const ETraceGraph& graph) {
   return per_group(graph, [](const HiddenVar& h) { return h.state.value(); });
 }

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "braintrace/base/pack.h"
 #include "braintrace/control/custom.h"
 #include "braintrace/ops/copy.h"
 #include "braintrace/ops/math.h"
@@ -19,12 +20,6 @@ std::string key_of(const WindowOptions& o) {
   std::string key = fmt::format("{} {} {}", static_cast<int>(o.method), o.length.value_or(0), o.fresh);
   for (const Type& t : o.aux) key += " " + to_string(t);
   return key;
-}
-
-Types with_time(Types types, const std::optional<int64_t>& length) {
-  if (length)
-    for (Type& t : types) t.shape.insert(t.shape.begin(), *length);
-  return types;
 }
 
 std::string listed(const Types& types) {
@@ -49,10 +44,12 @@ void OnlineLearner::compile_graph(const StepInputs& inputs) {
 void OnlineLearner::compile(const Types& args) {
   Compiled c{compile_etrace_graph(*model_, args, rule_->scope(options_.compile)),
              {},
+             {},
              LongTermState(Tensor(Type{DType::I64, {}}, 0)),
              {}};
+  c.slots                      = rule_->memory(c.graph);
   c.running_index.cell()->name = "running_index";
-  for (const MemorySlot& s : rule_->memory(c.graph)) {
+  for (const MemorySlot& s : c.slots) {
     StateCell& cell = *c.memory.emplace_back(LongTermState(Tensor(s.type, 0))).cell();
     cell.name       = fmt::format("etrace.{}", c.memory.size() - 1);
     if (!is_float(s.type.dtype)) continue;  // a counter
@@ -100,8 +97,7 @@ std::unique_ptr<OnlineLearner> OnlineLearner::around(Function step, const Types&
   ModuleInfo& info = outer->compiled_->graph.module_info;
   for (size_t w = 0; w < info.step.writes.size(); ++w)
     if (info.step.writes[w].state == output) info.output = info.program().results[info.step.num_results + w];
-  const Types mine = types_of(rule_->memory(graph())), theirs = types_of(rule_->memory(outer->graph()));
-  require(mine == theirs,
+  require(types_of(memory_slots()) == types_of(outer->memory_slots()),
           "learner: the function around it must call it once, and add no trainable operation that reaches a hidden "
           "state.\n  Put such operations into the model.");
   outer->compiled_->memory        = compiled().memory;
@@ -142,11 +138,8 @@ Tensors OnlineLearner::update(const std::vector<StepData>& inputs) {
   Tensors xs;
   for (const StepData& in : inputs) {
     const auto* same = std::get_if<SingleStepData>(&in);
-    for (const Tensor& t : same ? same->data : std::get<MultiStepData>(in).data) {
-      Shape shape = t.shape();
-      if (length) shape.insert(shape.begin(), *length);
-      xs.push_back(same && length ? broadcast_to(expand_dims(t, 0), shape) : t);
-    }
+    for (const Tensor& t : same ? same->data : std::get<MultiStepData>(in).data)
+      xs.push_back(same && length ? repeated(t, *length) : t);
   }
   return run(xs, {.method = options_.vjp_method, .length = length});
 }
@@ -154,64 +147,63 @@ Tensors OnlineLearner::update(const std::vector<StepData>& inputs) {
 Tensors OnlineLearner::run(const Tensors& xs, const WindowOptions& given) {
   if (inlined_ && !given.length) {
     Tensors out = model_->call(xs);
-    if (rule_->reads_output()) {
+    if (rule_->facts().reads_output) {
       out.at(0) = copy(out.at(0));  // what the model reads of it itself is apart
       inlined_->set(out[0]);
     }
     return out;
   }
   require(given.length.value_or(1) > 0, "learner: a window needs at least one step; the inputs have none.");
-  const StatefulProgram& step = compiled().graph.module_info.step;
-  const Types            want = with_time(step.program.types_of({step.program.args.begin(),
-                                                                 step.program.args.begin() + static_cast<int64_t>(step.num_args)}),
-                                          given.length);
+  const Compiled&        c    = compiled();
+  const StatefulProgram& step = c.graph.module_info.step;
+  Types                  want = part(step.program.types_of(step.program.args), 0, step.num_args);
+  for (Type& t : want)
+    if (given.length) t = stacked(std::move(t), *given.length);
   require(types_of(xs) == want, "learner: compiled for inputs {}, got {}.\n  Inputs keep the types of compile_graph.",
           listed(want), listed(types_of(xs)));
-  const Tensors extra   = (aux_of_ ? aux_of_ : this)->aux(given.length);
+  WindowInputs<Tensors> in{inputs_of(xs), memory(), (aux_of_ ? aux_of_ : this)->aux(given.length), {}};
+  if (options_.check_finite) in.call = {c.running_index.value()};
   WindowOptions options = given;
-  options.aux           = types_of(extra);
+  options.aux           = types_of(in.aux);
   options.check_finite  = options_.check_finite;
   if (options.length)
     for (Type& t : options.aux) t.shape.erase(t.shape.begin());
 
-  const WindowProgram& p        = program(options);
-  const Compiled&      c        = compiled();
-  const size_t         n_in     = step.program.args.size();
-  const size_t         n_out    = step.program.results.size();
-  const size_t         n_memory = c.memory.size();
-
-  Tensors inputs = inputs_of(xs);
-  for (const State& t : c.memory) inputs.push_back(t.value());
-  inputs = concatenated(std::move(inputs), extra);
-  if (options.check_finite) inputs.push_back(c.running_index.value());
-
-  const auto run     = [&](const Tensors& in) { return replay(p.forward, p.forward_constants, in); };
-  const auto forward = [&](const Tensors& in) { return part(run(in), 0, n_out + n_memory); };
-  // A rule with an estimate of the future leaves it behind the residuals. A window that drops its traces has none.
-  const auto fwd_rule = [&](const Tensors& in) -> ForwardPass {
-    const Tensors all    = run(in);
-    const Tensors future = options.fresh ? Tensors{} : exit_cotangents(part(all, 0, n_out));
-    return {part(all, 0, n_out + n_memory), concatenated(part(all, n_out + n_memory, p.num_residuals), future)};
-  };
-  // The memory is not differentiated: its cotangents are neither read nor made.
-  const Types others   = types_of(part(inputs, n_in, inputs.size() - n_in));
-  const auto  bwd_rule = [&](const Tensors& residuals, const Tensors& ct) {
-    const Tensors of_run = part(residuals, 0, p.num_residuals);
-    const Tensors future = part(residuals, p.num_residuals, residuals.size() - p.num_residuals);
-    Tensors       in_ct  = replay(p.backward, {}, concatenated(of_run, part(ct, 0, n_out)));
-    if (!future.empty()) add_untraced(replay(p.backward, {}, concatenated(of_run, future)), in_ct);
-    ensure(in_ct.size() == n_in, "learner: {} cotangents for {} inputs", in_ct.size(), n_in);
-    return concatenated(in_ct, instantiated(Tensors(others.size()), others));
-  };
-  const Tensors out = custom_vjp(forward, fwd_rule, bwd_rule)(inputs);
-  for (size_t i = 0; i < n_memory; ++i) c.memory[i].set(out[n_out + i]);
+  const Called<Tensors> out = call(program(options), in, options.fresh);
+  for (size_t i = 0; i < c.memory.size(); ++i) c.memory[i].set(out.memory[i]);
   c.running_index.set(c.running_index.value() + 1);
-  const Tensors results = step.store(part(out, 0, n_out));
-  if (n_memory > 0) {
+  const Tensors results = step.store(out.step);
+  if (!c.memory.empty()) {
     for (const StateLeaf& leaf : step.writes) StateFrame::leave(leaf);
     if (StateFrame::current() && !given.fresh) StateFrame::add(entry_credit());
   }
   return results;
+}
+
+OnlineLearner::Called<Tensors> OnlineLearner::call(const WindowProgram& p, const WindowInputs<Tensors>& given,
+                                                   bool fresh) const {
+  const Called<size_t>        n{graph().module_info.program().results.size(), given.memory.size()};
+  const WindowInputs<size_t>  n_in = sizes(given);
+  const WindowResults<size_t> n_all{n.step, n.memory, p.num_residuals};
+
+  const auto run     = [&](const Tensors& in) { return split(replay(p.forward, p.forward_constants, in), n_all); };
+  const auto outcome = [](const WindowResults<Tensors>& r) { return concatenated(r.step, r.memory); };
+  const auto forward = [&](const Tensors& in) { return outcome(run(in)); };
+  // A rule with an estimate of the future leaves it behind the residuals. A window that drops its traces has none.
+  const auto fwd_rule = [&](const Tensors& in) -> ForwardPass {
+    const WindowResults<Tensors> r = run(in);
+    return {outcome(r), concatenated(r.residuals, fresh ? Tensors{} : exit_cotangents(r.step))};
+  };
+  // The memory is not differentiated: its cotangents are neither read nor made.
+  const auto bwd_rule = [&](const Tensors& kept, const Tensors& ct) {
+    const auto [residuals, future] = split(kept, Kept<size_t>{p.num_residuals, kept.size() - p.num_residuals});
+    WindowInputs<Tensors> out      = map_sections([](size_t k) { return Tensors(k); }, n_in);
+    out.step                       = replay(p.backward, {}, concatenated(residuals, split(ct, n).step));
+    if (!future.empty()) add_untraced(replay(p.backward, {}, concatenated(residuals, future)), out.step);
+    ensure(out.step.size() == n_in.step, "learner: {} cotangents for {} inputs", out.step.size(), n_in.step);
+    return instantiated(joined(out), types_of(joined(given)));
+  };
+  return split(custom_vjp(forward, fwd_rule, bwd_rule)(joined(given)), n);
 }
 
 Tensors OnlineLearner::inputs_of(const Tensors& xs) const {
@@ -253,12 +245,7 @@ Tensors OnlineLearner::exit_cotangents(const Tensors& results) const {
     ensure(at != p.results.end(), "learner: a hidden state is not among the results of the step");
     return static_cast<size_t>(at - p.results.begin());
   };
-  Tensors hidden;
-  for (const HiddenGroup& g : graph().hidden_groups) {
-    Tensors members;
-    for (Var v : g.exits()) members.push_back(results[value_of(v)]);
-    hidden.push_back(g.concat_hidden(members));
-  }
+  const Tensors hidden = per_group(graph(), [&](const HiddenVar& h) { return results[value_of(h.out)]; });
   const Tensors credit = (aux_of_ ? aux_of_ : this)->exit_credit(hidden);
   if (credit.empty()) return {};
   Tensors out;
@@ -272,11 +259,10 @@ Tensors OnlineLearner::exit_cotangents(const Tensors& results) const {
 
 void OnlineLearner::add_untraced(const Tensors& from_future, Tensors& in_ct) const {
   const ModuleInfo& info   = graph().module_info;
-  const Vars&       args   = info.program().args;
   const Mask        leaves = traced_leaves(graph());
   Mask              traced(in_ct.size());
   for (size_t w = 0; w < leaves.size(); ++w)
-    if (leaves[w]) traced[std::find(args.begin(), args.end(), info.weights[w].var) - args.begin()] = true;
+    if (leaves[w]) traced[input_index(info, info.weights[w].var)] = true;
   for (size_t i = 0; i < in_ct.size(); ++i)
     if (!traced[i]) in_ct[i] = in_ct[i] + from_future[i];
 }

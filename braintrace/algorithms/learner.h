@@ -81,11 +81,12 @@ class OnlineLearner {
 
   // Before a new sequence: the model's states start again, and so do the traces.
   void reset();
-  // Zero traces, filters and step count; the model's states stay.
+  // Zero traces, filters and number of calls; the model's states stay, and so does what the rule keeps for good: the
+  // step count of UORO, from which it draws.
   void reset_state();
   // Zero what is remembered for one parameter.
   void reset_state(const Path& parameter);
-  // Makes the traces anew, as compile_graph did.
+  // Makes all that is remembered anew, as compile_graph did.
   void init_etrace_state();
 
   struct EtraceEntry {
@@ -117,11 +118,12 @@ class OnlineLearner {
   // What the rule remembers, written out; in lanes with a leading axis.
   std::vector<Remembered> remembered() const;
   // What is kept for it, in the order of LearningRule::memory.
-  MemorySlots memory_slots() const { return rule_->memory(graph()); }
-  Tensors     memory() const;
-  StateMap    memory_states() const;  // the states that hold it: etrace.0, …
-  StateMap    own_states() const;     // these and the number of calls
-  void        set_memory(const Tensors& values);
+  const MemorySlots& memory_slots() const { return compiled().slots; }
+  Tensors            memory() const;
+  StateMap           memory_states() const;   // the states that hold it: etrace.0, …
+  StateMap           lasting_states() const;  // those of them that a reset leaves alone
+  StateMap           own_states() const;      // the states that hold the memory, and the number of calls
+  void               set_memory(const Tensors& values);
 
  protected:
   // What each step is given besides its inputs; with a leading time axis in a window of `length` steps.
@@ -132,6 +134,16 @@ class OnlineLearner {
  private:
   void    compile(const Types& args);
   Tensors run(const Tensors& xs, const WindowOptions& options);
+  // The differentiable call of a window program, and what it keeps for the way back.
+  template <class List>
+  struct Called {
+    List step, memory;
+  };
+  template <class List>
+  struct Kept {
+    List residuals, future;
+  };
+  Called<Tensors> call(const WindowProgram& p, const WindowInputs<Tensors>& given, bool fresh) const;
   // The inputs of a call. States that an earlier call left are cut off: its traces carry their credit already.
   Tensors inputs_of(const Tensors& xs) const;
   // What a loss outside the model reads of states as they were before the first call: contracted with the traces.
@@ -140,6 +152,7 @@ class OnlineLearner {
 
   struct Compiled {
     ETraceGraph        graph;
+    MemorySlots        slots;
     std::vector<State> memory;
     State              running_index;
     // By method, length, dropped memory and types of what steps are given.

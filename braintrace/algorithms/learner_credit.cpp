@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "braintrace/algorithms/learner.h"
+#include "braintrace/base/pack.h"
 #include "braintrace/ops/reduce.h"
 #include "braintrace/transforms/vmap.h"
 #include "braintrace/transforms/walk.h"
@@ -38,14 +39,14 @@ Tensors OnlineLearner::recalled(const Tensors& hidden_ct) {
           "{}: the loss reads an old state outside the model, and what the traces mean for a weight depends on the "
           "input of the step.\n  Read the state inside the model, or use etrace_grad, which sees the whole step.",
           rule_->name());
-  const Program& p     = recall->recall.program;
-  const Types    types = p.types_of(p.args);
-  Tensors        in;
-  for (size_t i = 0; i < info.step.num_args; ++i) in.emplace_back(types[i], 0);
-  for (const StateLeaf& leaf : info.step.reads) in.push_back(leaf.value());
-  in = concatenated(in, memory());
+  const Program&        p     = recall->recall.program;
+  const Types           types = p.types_of(p.args);
+  RecallInputs<Tensors> given{.memory = memory()};
+  for (size_t i = 0; i < info.step.num_args; ++i) given.args.emplace_back(types[i], 0);
+  for (const StateLeaf& leaf : info.step.reads) given.states.push_back(leaf.value());
   for (size_t h = 0; h < info.hidden.size(); ++h)
-    in.push_back(hidden_ct[h].defined() ? hidden_ct[h] : Tensor(info.hidden[h].state.value().type(), 0));
+    given.credit.push_back(hidden_ct[h].defined() ? hidden_ct[h] : Tensor(info.hidden[h].state.value().type(), 0));
+  const Tensors in = joined(given);
 
   // In lanes (ETraceVmap) states and memory have a leading axis; their gradients are summed.
   std::optional<int64_t> lanes;

@@ -29,20 +29,20 @@ void OnlineLearner::reset() {
 }
 
 void OnlineLearner::reset_state() {
-  for (const State& m : compiled().memory) m.set(Tensor(m.type(), 0));
+  for (size_t i = 0; i < memory_slots().size(); ++i)
+    if (const State& m = compiled().memory[i]; !memory_slots()[i].lasts) m.set(Tensor(m.type(), 0));
   compiled().running_index.set(0);
 }
 
 void OnlineLearner::reset_state(const Path& parameter) {
-  const MemorySlots slots = memory_slots();
   get_etrace_of(parameter);  // there must be one
-  for (size_t i = 0; i < slots.size(); ++i)
-    if (const State& m = compiled().memory[i]; !keys_of(slots[i], parameter).empty()) m.set(Tensor(m.type(), 0));
+  for (size_t i = 0; i < memory_slots().size(); ++i)
+    if (const State& m = compiled().memory[i]; !keys_of(memory_slots()[i], parameter).empty())
+      m.set(Tensor(m.type(), 0));
 }
 
 void OnlineLearner::init_etrace_state() {
-  const MemorySlots slots = memory_slots();
-  for (size_t i = 0; i < slots.size(); ++i) compiled().memory[i].set(Tensor(slots[i].type, 0));
+  for (size_t i = 0; i < memory_slots().size(); ++i) compiled().memory[i].set(Tensor(memory_slots()[i].type, 0));
   compiled().running_index.set(0);
 }
 
@@ -99,7 +99,7 @@ std::vector<Remembered> OnlineLearner::remembered() const {
   const Types             types = types_of(memory_slots());
   std::vector<Remembered> out;
   const Traced            one      = trace(types, [&](const Tensors& in) {
-    out = rule_->written_out(graph(), in);
+    out = written_out(*rule_, graph(), in);
     Tensors values;
     for (const Remembered& r : out) values.push_back(r.value);
     return values;
@@ -118,6 +118,14 @@ StateMap OnlineLearner::memory_states() const {
   StateMap out;
   for (size_t i = 0; i < compiled().memory.size(); ++i)
     out.emplace_back(Path{"etrace", std::to_string(i)}, compiled().memory[i]);
+  return out;
+}
+
+StateMap OnlineLearner::lasting_states() const {
+  const StateMap all = memory_states();
+  StateMap       out;
+  for (size_t i = 0; i < all.size(); ++i)
+    if (memory_slots()[i].lasts) out.push_back(all[i]);
   return out;
 }
 

@@ -14,12 +14,12 @@ namespace braintrace {
 // Memory O(B·|h|·|θ|), time O(|θ|) steps. Equals BPTT at every step.
 class RtrlRule : public LearningRule {
  public:
-  std::string name() const override { return "RTRL"; }
-  VjpMethod   method(VjpMethod) const override { return VjpMethod::MultiStep; }
-  MemorySlots memory(
-      const ETraceGraph& graph) const override;  // per leaf that reaches a state, and hidden state: [|leaf|, *state]
-  Tensors advance(Step& step, const Tensors& memory, const Tensors& aux) const override;
-  void    recall(Step& step, const Tensors& memory, const Tensors& credit, Tensors& leaf_gradients) const override;
+  RtrlRule() : LearningRule({.name = "RTRL", .method = VjpMethod::MultiStep, .needs_a_relation = false}) {}
+
+  // Per leaf that reaches a state, and hidden state: [|leaf|, *state].
+  MemorySlots memory(const ETraceGraph& graph) const override;
+  Tensors     advance(Step& step, const Tensors& memory, const Tensors& aux) const override;
+  void        recall(Step& step, const Tensors& memory, const Tensors& credit, Tensors& leaf_gradients) const override;
 };
 
 class RTRL : public OnlineLearner {

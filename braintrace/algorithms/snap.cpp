@@ -29,29 +29,10 @@ Tensor indices(std::vector<int32_t> values) {
   return Tensor(Array::of<int32_t>(values, {n}));
 }
 
-}  // namespace
-
-SnapRule::SnapRule(int n, ParamDimOptions options)
-    : ParamDimRule("SnAp",
-                   [&] {
-                     options.coupled = true;
-                     return options;
-                   }()),
-      n_(n) {
-  require(n >= 1, "SnAp: n must be at least 1, got {}.", n);
-  require(!options.leak, "SnAp: its trace follows the Jacobian and takes no leak.");
-}
-
-CompileOptions SnapRule::scope(CompileOptions options) const {
-  options = ParamDimRule::scope(options);
-  if (n_ > 1) options.sparse_n = n_;
-  return options;
-}
-
 // D[p,(k,a),(k',b)] = J[q,a,q',b] with q, q' the neighbours number k, k' of p; zero where there is none.
-Tensor SnapRule::transition(Step& step, int group) const {
+Tensor transition(Step& step, int group) {
   const HiddenGroup& g = step.graph().hidden_groups[group];
-  if (!g.snap) return ParamDimRule::transition(step, group);
+  if (!g.snap) return step.D(group);
   const int64_t P = size_of(g.varshape), S = g.num_state, K = g.snap->width, units = unit_count(g);
   const Tensor  columns = step.unit_columns(group, units);  // [units,S,P,S]
   if (!columns.defined()) return {};
@@ -71,7 +52,8 @@ Tensor SnapRule::transition(Step& step, int group) const {
   return mask * reshape(take(reshape(columns, {columns.size()}), indices(std::move(from))), shape);
 }
 
-Tensor SnapRule::widened(const HiddenGroup& g, const Tensor& signal) const {
+// L of every neighbour.
+Tensor widened(const HiddenGroup& g, const Tensor& signal) {
   if (!g.snap) return signal;
   const int64_t        P = size_of(g.varshape), S = g.num_state, K = g.snap->width;
   std::vector<int32_t> from;
@@ -87,13 +69,25 @@ Tensor SnapRule::widened(const HiddenGroup& g, const Tensor& signal) const {
   return mask * reshape(take(reshape(signal, {signal.size()}), indices(std::move(from))), shape);
 }
 
-Tensor SnapRule::from_anchor(const HiddenGroup& g, const Tensor& D_f) const {
-  if (!g.snap || g.snap->width == 1) return D_f;
-  return concat({D_f, zeros(g.on_positions({(g.snap->width - 1) * g.num_state}), D_f.dtype())}, -1);
+}  // namespace
+
+SnapRule::SnapRule(int n, ParamDimOptions options)
+    : ParamDimRule({.name = "SnAp", .coupled = true, .sparse_n = n, .reads_output = options.signal.reads_output()},
+                   options) {
+  require(n >= 1, "SnAp: n must be at least 1, got {}.", n);
+  require(!options.leak, "SnAp: its trace follows the Jacobian and takes no leak.");
 }
 
-Tensor SnapRule::at_anchor(const HiddenGroup& g, const Tensor& F) const {
-  return g.snap ? slice_axis(F, -1, 0, g.num_state) : F;
+std::optional<TraceRecursion> SnapRule::recursion() const {
+  TraceRecursion out = *ParamDimRule::recursion();
+  out.D              = transition;
+  out.widen          = widened;
+  out.place          = [](const HiddenGroup& g, const Tensor& D_f) {  // p itself is the first neighbour
+    if (!g.snap || g.snap->width == 1) return D_f;
+    return concat({D_f, zeros(g.on_positions({(g.snap->width - 1) * g.num_state}), D_f.dtype())}, -1);
+  };
+  out.at_place = [](const HiddenGroup& g, const Tensor& F) { return g.snap ? slice_axis(F, -1, 0, g.num_state) : F; };
+  return out;
 }
 
 }  // namespace braintrace

@@ -18,16 +18,7 @@ class SnapRule : public ParamDimRule {
  public:
   explicit SnapRule(int n, ParamDimOptions options = {});
 
-  CompileOptions scope(CompileOptions options) const override;
-
- protected:
-  Tensor transition(Step& step, int group) const override;
-  Tensor widened(const HiddenGroup& g, const Tensor& signal) const override;
-  Tensor from_anchor(const HiddenGroup& g, const Tensor& D_f) const override;
-  Tensor at_anchor(const HiddenGroup& g, const Tensor& F) const override;
-
- private:
-  int n_;
+  std::optional<TraceRecursion> recursion() const override;
 };
 
 class SnAp : public OnlineLearner {

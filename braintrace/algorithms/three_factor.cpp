@@ -47,11 +47,8 @@ Tensors ThreeFactor::aux(const std::optional<int64_t>& length) const {
     require(m.rank() > 0 && m.shape()[0] == *length,
             "ThreeFactor: the modulator of a window of {} steps needs that leading axis, got {}.", *length,
             to_string(m.shape()));
-  else if (length) {
-    Shape shape = m.shape();
-    shape.insert(shape.begin(), *length);
-    m = broadcast_to(expand_dims(m, 0), shape);
-  }
+  else if (length)
+    m = repeated(m, *length);
   for (const TraceSite& site : trace_sites(graph())) {
     Tensor one = m;
     if (length) one = Tensor(Type{m.dtype(), Shape(m.shape().begin() + 1, m.shape().end())}, 0);

@@ -22,7 +22,7 @@ struct Factors {
 
 struct Layout {
   std::vector<Factors> groups;
-  MemorySlots          slots{{{DType::I32, {}}, "count"}};
+  MemorySlots          slots{{.type = {DType::I32, {}}, .kind = "count", .lasts = true}};
 
   explicit Layout(const ETraceGraph& graph) {
     const Program&               p = graph.module_info.program();
@@ -67,14 +67,9 @@ Tensor norm(const Tensors& parts) {
 
 }  // namespace
 
-UoroRule::UoroRule(UoroOptions options) : options_(options) {
+UoroRule::UoroRule(UoroOptions options) : LearningRule({.name = "UORO", .coupled = true}), options_(options) {
   require(options.projection_eps > 0 && static_cast<float>(options.projection_eps) > 0,
           "UORO: projection_eps must be positive, also as a 32-bit number, got {}.", options.projection_eps);
-}
-
-CompileOptions UoroRule::scope(CompileOptions options) const {
-  options.include_recurrent_mixing = true;
-  return options;
 }
 
 MemorySlots UoroRule::memory(const ETraceGraph& graph) const { return Layout(graph).slots; }

@@ -24,9 +24,8 @@ class UoroRule : public LearningRule {
  public:
   explicit UoroRule(UoroOptions options = {});
 
-  std::string    name() const override { return "UORO"; }
-  CompileOptions scope(CompileOptions options) const override;
-  MemorySlots    memory(const ETraceGraph& graph) const override;  // count, then per group s̃ and θ̃ of its leaves
+  // The number of steps, which draws their signs and so outlasts a reset; then per group s̃ and θ̃ of its leaves.
+  MemorySlots memory(const ETraceGraph& graph) const override;
   // `aux` may give the signs of each group; they are drawn from the key otherwise.
   Tensors advance(Step& step, const Tensors& memory, const Tensors& aux) const override;
   void    recall(Step& step, const Tensors& memory, const Tensors& credit, Tensors& leaf_gradients) const override;

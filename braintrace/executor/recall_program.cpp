@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/executor/recall_program.h"
 
+#include "braintrace/base/pack.h"
 #include "braintrace/control/nested.h"
 #include "braintrace/transforms/inline.h"
 #include "braintrace/transforms/simplify.h"
@@ -11,21 +12,21 @@ namespace braintrace {
 RecallProgram build_recall_program(const ETraceGraph& graph, const LearningRule& rule) {
   const ModuleInfo& info   = graph.module_info;
   const Program&    p      = info.program();
-  const Types       inputs = p.types_of(p.args), memory = types_of(rule.memory(graph));
+  const Types       inputs = p.types_of(p.args);
   Types             weights;
   for (const WeightVar& w : info.weights) weights.push_back(p.type(w.var));
+  const RecallInputs<Types> types{part(inputs, 0, info.step.num_args),
+                                  part(inputs, info.step.num_args, info.step.reads.size()),
+                                  types_of(rule.memory(graph)), p.types_of(info.entries())};
 
   RecallProgram out;
-  out.recall         = trace(joined(joined(inputs, memory), p.types_of(info.entries())), [&](const Tensors& in) {
-    Step          step(graph, part(in, 0, inputs.size()));
-    const Tensors cotangents = part(in, inputs.size() + memory.size(), info.hidden.size());
-    Tensors       credit, gradients(weights.size());
-    for (const HiddenGroup& g : graph.hidden_groups) {
-      Tensors members;
-      for (int m : g.members) members.push_back(cotangents[m]);
-      credit.push_back(g.concat_hidden(members));
-    }
-    rule.recall(step, part(in, inputs.size(), memory.size()), credit, gradients);
+  out.recall         = trace(joined(types), [&](const Tensors& flat) {
+    const RecallInputs<Tensors> in = split(flat, types);
+    Step                        step(graph, concatenated(in.args, in.states));
+    Tensors                     credit, gradients(weights.size());
+    for (const HiddenGroup& g : graph.hidden_groups)
+      credit.push_back(g.concat_hidden(gather(in.credit, Vars(g.members.begin(), g.members.end()))));
+    rule.recall(step, in.memory, credit, gradients);
     return instantiated(gradients, weights);
   });
   out.recall.program = simplify(expand_composites(out.recall.program));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the memory of a rule says about the hidden states as a step finds them:
 //
-//   (arguments, states, memory, cotangents of the old hidden states) → gradients of the weights
+//   RecallInputs → gradients of the weights
 //
 // For losses that read old states outside the model; a read inside it is part of the window program.
 #pragma once
@@ -9,6 +9,12 @@
 #include "braintrace/executor/rule.h"
 
 namespace braintrace {
+
+template <class List>
+struct RecallInputs {
+  List args, states, memory;
+  List credit;  // cotangents of the old hidden states
+};
 
 struct RecallProgram {
   Traced recall;

@@ -7,9 +7,7 @@
 //   ∇ = Σ_t  (what `retreat` gives at step t, from the last step to the first)  +  (what `enter` adds for the past)
 #pragma once
 
-#include <string>
-
-#include "braintrace/executor/step.h"
+#include "braintrace/executor/traces.h"
 
 namespace braintrace {
 
@@ -30,50 +28,37 @@ struct Retreat {
   Tensors adjoint;  // carried to the step before
 };
 
-// One tensor a rule remembers: "trace", "filter", "x", "f", "count", … of a relation and group.
-struct MemorySlot {
-  Type        type;
-  std::string kind;
-  int         relation = -1, group = -1, trainable = -1;  // where it belongs to one
-  int         leaf = -1;  // of ModuleInfo::weights, where it belongs to a parameter as a whole
+// What is true of a rule on any model.
+struct RuleFacts {
+  std::string              name;
+  std::optional<bool>      coupled          = {};     // D keeps the products; as the user compiles when not given
+  int                      sparse_n         = 1;      // SnAp-n: how far traces reach
+  std::optional<VjpMethod> method           = {};     // the only way back it has
+  bool                     reads_output     = false;  // it asks a step for Step::output_cotangent
+  bool                     needs_a_relation = true;   // without a weight that reaches a hidden state it has no traces
 };
-using MemorySlots = std::vector<MemorySlot>;
-struct Remembered {
-  MemorySlot slot;
-  Tensor     value;
-};
-Types types_of(const MemorySlots& slots);
 
 class LearningRule {
  public:
+  explicit LearningRule(RuleFacts facts) : facts_(std::move(facts)) {}
   virtual ~LearningRule() = default;
 
-  virtual std::string name() const = 0;
+  const RuleFacts&   facts() const { return facts_; }
+  const std::string& name() const { return facts_.name; }
   // What the rule asks of the compiler.
-  virtual CompileOptions scope(CompileOptions options) const { return options; }
-  // It asks a step for Step::output_cotangent.
-  virtual bool reads_output() const { return false; }
+  CompileOptions scope(CompileOptions options) const;
   // The way back it takes when the user asks for one.
-  virtual VjpMethod method(VjpMethod asked) const { return asked; }
+  VjpMethod method(VjpMethod asked) const { return facts_.method.value_or(asked); }
 
+  // A rule with linear traces says their recursion; memory, advance and recall follow. Any other says those three.
+  virtual std::optional<TraceRecursion> recursion() const { return {}; }
   // What it remembers; all of it starts at zero.
-  virtual MemorySlots memory(const ETraceGraph& graph) const = 0;
-  // The same as users know it, where something smaller is kept in its place.
-  virtual std::vector<Remembered> written_out(const ETraceGraph& graph, const Tensors& memory) const;
+  virtual MemorySlots memory(const ETraceGraph& graph) const;
   // The memory after this step.
-  virtual Tensors advance(Step& step, const Tensors& memory, const Tensors& aux) const = 0;
-  // A memory that is linear in its past need not go through a window step by step: each step leaves its factors, and
-  // these make the memory after the last one, from what it was before the first. They are given with a leading time
-  // axis; undefined ones stay so.
-  virtual bool    gathers(const ETraceGraph&) const { return false; }
-  virtual Tensors factors(Step&) const { return {}; }
-  virtual Tensors gathered(const ETraceGraph&, const Tensors& memory, const Tensors& /*factors*/) const {
-    return memory;
-  }
-
+  virtual Tensors advance(Step& step, const Tensors& memory, const Tensors& aux) const;
   // Adds ∂h/∂θ as remembered, contracted with a cotangent of the hidden states per group, to the leaf gradients.
   // `step` is the one that reads these states.
-  virtual void recall(Step& step, const Tensors& memory, const Tensors& credit, Tensors& leaf_gradients) const = 0;
+  virtual void recall(Step& step, const Tensors& memory, const Tensors& credit, Tensors& leaf_gradients) const;
 
   // Types of what goes back from step to step; zero behind the last one.
   virtual Types adjoint(const ETraceGraph&) const { return {}; }
@@ -81,6 +66,12 @@ class LearningRule {
   virtual Retreat retreat(Step& step, const StepBack& at) const { return {step.pull(at.ct).inputs, {}}; }
   // Adds what the memory before the first step contributes.
   virtual void enter(Step&, const Tensors& /*memory*/, const Tensors& /*adjoint*/, Tensors& /*leaf_gradients*/) const {}
+
+ private:
+  RuleFacts facts_;
 };
+
+// The memory as users know it, where something smaller is kept in its place.
+std::vector<Remembered> written_out(const LearningRule& rule, const ETraceGraph& graph, const Tensors& memory);
 
 }  // namespace braintrace

@@ -57,6 +57,26 @@ DType state_dtype(const ETraceGraph& graph, const HiddenGroup& g) {
 }
 
 Tensor row(const Tensor& t, int64_t i) { return squeeze(slice_axis(t, 0, i, i + 1), {0}); }
+Tensor repeated(const Tensor& t, int64_t n) { return broadcast_to(expand_dims(t, 0), stacked(t.type(), n).shape); }
+Type   stacked(Type type, int64_t n) {
+    type.shape.insert(type.shape.begin(), n);
+    return type;
+}
+
+Tensors per_group(const ETraceGraph& graph, const std::function<Tensor(const HiddenVar&)>& of) {
+  Tensors out;
+  for (const HiddenGroup& g : graph.hidden_groups) {
+    Tensors members;
+    for (const HiddenVar& h : g.hidden) members.push_back(of(h));
+    out.push_back(g.concat_hidden(members));
+  }
+  return out;
+}
+
+size_t input_index(const ModuleInfo& info, Var v) {
+  const Vars& args = info.program().args;
+  return static_cast<size_t>(std::find(args.begin(), args.end(), v) - args.begin());
+}
 
 Tensor as_output(const EtpCall& call, const HiddenGroup& g, const Tensor& t) {
   Shape shape = call.y.shape;
@@ -300,19 +320,16 @@ void Step::add_operand_gradient(int relation, int trainable, const Tensor& g, Te
 }
 
 void Step::add_to_inputs(const Tensors& leaf_gradients, Tensors& inputs) const {
-  for (size_t w = 0; w < info_.weights.size(); ++w)
-    inputs[input_of(w)] = add_defined(inputs[input_of(w)], leaf_gradients[w]);
+  for (size_t w = 0; w < info_.weights.size(); ++w) {
+    Tensor& mine = inputs[input_index(info_, info_.weights[w].var)];
+    mine         = add_defined(mine, leaf_gradients[w]);
+  }
 }
 
 void Step::forget_traced(Tensors& inputs) const {
   const Mask traced = traced_leaves(graph_);
   for (size_t w = 0; w < traced.size(); ++w)
-    if (traced[w]) inputs[input_of(w)] = Tensor();
-}
-
-size_t Step::input_of(size_t weight) const {
-  const Vars& args = info_.program().args;
-  return std::find(args.begin(), args.end(), info_.weights[weight].var) - args.begin();
+    if (traced[w]) inputs[input_index(info_, info_.weights[w].var)] = Tensor();
 }
 
 }  // namespace braintrace

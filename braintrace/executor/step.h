@@ -36,8 +36,15 @@ Mask traced_leaves(const ETraceGraph& graph);
 // Of the states of a group.
 DType state_dtype(const ETraceGraph& graph, const HiddenGroup& g);
 
-// t[i], without its leading axis.
+// t[i], without its leading axis; and with one more, on which it is the same n times.
 Tensor row(const Tensor& t, int64_t i);
+Tensor repeated(const Tensor& t, int64_t n);
+Type   stacked(Type type, int64_t n);
+
+// Side by side for each group: something of every hidden state.
+Tensors per_group(const ETraceGraph& graph, const std::function<Tensor(const HiddenVar&)>& of);
+// Of a value among the inputs of the step.
+size_t input_index(const ModuleInfo& info, Var v);
 
 // [*varshape,…] laid out like the operation's output.
 Tensor as_output(const EtpCall& call, const HiddenGroup& g, const Tensor& t);
@@ -87,7 +94,6 @@ class Step {
   void add_to_inputs(const Tensors& leaf_gradients, Tensors& inputs) const;
 
  private:
-  size_t input_of(size_t weight) const;  // index among the inputs
   Tensor signal(const HiddenGroup& g, const Tensors& G) const;
   // Cotangents of the region's arguments.
   Tensors pull_region(const Region& region, const Tensors& args, const Tensors& ct) const;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "braintrace/base/pack.h"
 #include "braintrace/control/scan.h"
 #include "braintrace/executor/check_finite.h"
 #include "braintrace/ops/families.h"
@@ -16,45 +17,94 @@ namespace braintrace {
 
 namespace {
 
-// How the states of a step travel through a window: those it writes are carried, the others are the same in every step.
-struct StateWays {
-  std::vector<int> read_of_write;  // index among the reads, or -1
-  std::vector<int> write_of_read;  // index among the writes, or -1
-
-  explicit StateWays(const StatefulProgram& step) : write_of_read(step.reads.size(), -1) {
-    for (size_t w = 0; w < step.writes.size(); ++w) {
-      const auto at = std::find(step.reads.begin(), step.reads.end(), step.writes[w]);
-      read_of_write.push_back(at == step.reads.end() ? -1 : static_cast<int>(at - step.reads.begin()));
-      if (read_of_write[w] >= 0) write_of_read[read_of_write[w]] = static_cast<int>(w);
-    }
-  }
+// Of a step.
+template <class List>
+struct Inputs {
+  List args, states;
 };
+template <class List>
+struct Results {
+  List out, states;
+};
+// The way back through a step takes cotangents of its results and gives those of its inputs; the adjoint goes with
+// them.
+template <class List>
+struct Back {
+  List ct, adjoint;
+};
+
+// The loop over the steps: what goes from step to step, what each is given, and what it leaves behind.
+template <class List>
+struct Carry {
+  List states, memory;  // those that the step reads and writes; none where traces are gathered
+};
+template <class List>
+struct Given {
+  List args, aux, number;  // the number of the step where values are checked
+};
+template <class List>
+struct Left {
+  List out, states, factors, residuals;  // states that are only written; factors of the traces
+};
+// The loop back: the adjoint, cotangents of the states as written by the step at hand and as read by the one after it.
+// Those of states that are the same in every step are summed.
+template <class List>
+struct CarryBack {
+  List adjoint, written, read;
+};
+template <class List>
+struct GivenBack {
+  List out, residuals;
+};
+
+Tensors arguments(Builder& builder, const Types& types) {
+  Tensors out;
+  for (const Type& t : types) out.push_back(builder.argument(t));
+  return out;
+}
+template <template <class> class P>
+P<Tensors> arguments(Builder& builder, const P<Types>& types) {
+  return split(arguments(builder, joined(types)), types);
+}
+Tensors zeros(const Types& types) { return instantiated(Tensors(types.size()), types); }
+
+// Which of them are values of this trace; the others come from outside.
+Mask made_in(const std::shared_ptr<Builder>& trace, const Tensors& tensors) {
+  Mask out;
+  for (const Tensor& t : tensors) out.push_back(t.defined() && innermost_trace({t}) == trace);
+  return out;
+}
 
 class WindowBuilder {
  public:
   WindowBuilder(const ETraceGraph& graph, const LearningRule& rule, const WindowOptions& options)
-      : graph_(graph),
-        info_(graph.module_info),
-        step_(info_.step),
-        rule_(rule),
-        options_(options),
-        ways_(step_),
-        in_types_(info_.program().types_of(info_.program().args)),
-        out_types_(info_.program().types_of(info_.program().results)),
-        adjoint_types_(options.method == VjpMethod::SingleStep ? rule.adjoint(graph) : Types()) {}
+      : graph_(graph), info_(graph.module_info), rule_(rule), options_(options), slots_(rule.memory(graph)) {
+    const Program&         p    = info_.program();
+    const StatefulProgram& step = info_.step;
+    in_                         = split(p.types_of(p.args), Inputs<size_t>{step.num_args, step.reads.size()});
+    out_                        = split(p.types_of(p.results), Results<size_t>{step.num_results, step.writes.size()});
+    for (const StateLeaf& leaf : step.writes) {
+      const auto at = std::find(step.reads.begin(), step.reads.end(), leaf);
+      read_of_write_.push_back(at == step.reads.end() ? -1 : static_cast<int>(at - step.reads.begin()));
+      is_carried_.push_back(at != step.reads.end());
+      is_only_written_.push_back(at == step.reads.end());
+    }
+    if (options.method == VjpMethod::SingleStep) adjoint_types_ = rule.adjoint(graph);
+    if (const auto recursion = rule.recursion(); recursion && options.length && !options.check_finite)
+      if (Traces traces(graph, *recursion); traces.gathers()) gathered_.emplace(std::move(traces));
+  }
 
   WindowProgram build() {
-    forward_             = Builder::open();
-    const Tensors args   = arguments(*forward_, timed(part(in_types_, 0, step_.num_args)));
-    const Tensors states = arguments(*forward_, part(in_types_, step_.num_args, step_.reads.size()));
-    const Tensors given  = arguments(*forward_, types_of(rule_.memory(graph_)));
-    const Tensors aux    = arguments(*forward_, timed(options_.aux));
-    const Tensors memory = options_.fresh ? zeros(types_of(given)) : given;
-    if (options_.check_finite) call_ = forward_->argument(Type{DType::I64, {}});
-    Outcome run = options_.length ? run_window(args, states, memory, aux) : run_step(args, states, memory, aux);
-    if (options_.fresh) run.memory = zeros(types_of(given));
+    forward_ = Builder::open();
+    start_   = arguments(
+          *forward_, WindowInputs<Types>{joined(Inputs<Types>{timed(in_.args), in_.states}), types_of(slots_),
+                                         timed(options_.aux), options_.check_finite ? Types{{DType::I64, {}}} : Types()});
+    step_ = split(start_.step, in_);
+    drop(start_.memory);
+    Outcome run = options_.length ? run_window() : run_step();
+    drop(run.memory);
 
-    Traced forward_run = forward_->finish(concatenated(concatenated(run.results, run.memory), run.back.constants));
+    Traced forward_run = forward_->finish(joined(WindowResults<Tensors>{run.results, run.memory, run.back.constants}));
     WindowProgram out;
     out.num_residuals     = run.back.constants.size();
     out.forward           = simplify(expand_composites(forward_run.program));
@@ -69,30 +119,49 @@ class WindowBuilder {
     Tensors results, memory;
     Traced  back;
   };
+  // The way back through one step of a window, and what it needs of the forward run.
+  struct WayBack {
+    Traced  step;      // Back → Back
+    Mask    differs;   // its constants that differ from step to step; the others belong to the whole window
+    Tensors per_step;  // those that differ, stacked
+    Mask    live;      // parts of the adjoint that are carried
+    Types   adjoints;  // their types
+  };
 
   Types timed(Types types) const {
     if (options_.length)
-      for (Type& t : types) t.shape.insert(t.shape.begin(), *options_.length);
+      for (Type& t : types) t = stacked(std::move(t), *options_.length);
     return types;
   }
-  static Tensors arguments(Builder& builder, const Types& types) {
+  // In a fresh window only what lasts enters and leaves the memory.
+  void drop(Tensors& memory) const {
+    for (size_t i = 0; options_.fresh && i < slots_.size(); ++i)
+      if (!slots_[i].lasts) memory[i] = Tensor(slots_[i].type, 0);
+  }
+
+  // The states that the step reads and writes, in the order of its writes; and all it reads, with new values of those.
+  Tensors carried(const Tensors& states) const {
     Tensors out;
-    for (const Type& t : types) out.push_back(builder.argument(t));
+    for (int r : read_of_write_)
+      if (r >= 0) out.push_back(states[r]);
     return out;
   }
-  static Tensors zeros(const Types& types) { return instantiated(Tensors(types.size()), types); }
+  Tensors with_carried(Tensors states, const Tensors& now) const {
+    size_t next = 0;
+    for (int r : read_of_write_)
+      if (r >= 0) states[r] = now[next++];
+    return states;
+  }
 
   // When a step runs, for messages about its values; undefined when nothing is checked.
-  Tensor when(const Tensor& t) const { return call_.defined() ? stack({call_, t}, 0) : Tensor(); }
+  Tensor when(const Tensor& t) const { return start_.call.empty() ? Tensor() : stack({start_.call[0], t}, 0); }
   // The memory after a step.
   Tensors advance(Step& step, const Tensors& memory, const Tensors& aux, const Tensor& when) const {
     Tensors after = rule_.advance(step, memory, aux);
-    if (!when.defined()) return after;
-    const MemorySlots slots = rule_.memory(graph_);
-    for (size_t i = 0; i < after.size(); ++i) {
-      const int         r  = slots[i].relation;
+    for (size_t i = 0; when.defined() && i < after.size(); ++i) {
+      const int         r  = slots_[i].relation;
       const std::string of = r < 0 ? std::string() : " of " + graph_.hidden_param_op_relations[r].weight_path.str();
-      after[i]             = checked_finite(after[i], when, "the " + slots[i].kind + of);
+      after[i]             = checked_finite(after[i], when, "the " + slots_[i].kind + of);
     }
     return after;
   }
@@ -104,45 +173,37 @@ class WindowBuilder {
   }
 
   // Adds what the memory contributes; `inputs` are the cotangents of the first step's inputs.
-  void enter(Step& first, const Tensors& memory, const Tensors& adjoint, Tensors& inputs) const {
+  void enter(Step& first, const Tensors& adjoint, Tensors& inputs) const {
     if (options_.fresh) return;
-    Tensors leaf_gradients(info_.weights.size());
+    Tensors    leaf_gradients(info_.weights.size());
+    const auto credit = [&](const HiddenVar& h) {
+      const Tensor& ct = inputs[input_index(info_, h.in)];
+      return ct.defined() ? ct : Tensor(info_.program().type(h.in), 0);
+    };
     if (options_.method == VjpMethod::SingleStep)
-      rule_.enter(first, memory, adjoint, leaf_gradients);
+      rule_.enter(first, start_.memory, adjoint, leaf_gradients);
     else
-      rule_.recall(first, memory, entry_credit(inputs), leaf_gradients);
+      rule_.recall(first, start_.memory, per_group(graph_, credit), leaf_gradients);
     first.add_to_inputs(leaf_gradients, inputs);
   }
-  // Cotangents of the hidden states at the start, per group.
-  Tensors entry_credit(const Tensors& inputs) const {
-    const Vars& args = info_.program().args;
-    Tensors     out;
-    for (const HiddenGroup& g : graph_.hidden_groups) {
-      Tensors members;
-      for (Var v : g.entries()) members.push_back(inputs[std::find(args.begin(), args.end(), v) - args.begin()]);
-      out.push_back(g.concat_hidden(instantiated(members, info_.program().types_of(g.entries()))));
-    }
-    return out;
-  }
 
-  Outcome run_step(const Tensors& args, const Tensors& states, const Tensors& memory, const Tensors& aux) const {
+  Outcome run_step() const {
     const Tensor  now = when(Tensor(Type{DType::I32, {}}, 0));
-    Step          step(graph_, concatenated(args, states), now);
-    const Tensors after    = advance(step, memory, aux, now);
+    Step          step(graph_, start_.step, now);
+    const Tensors after    = advance(step, start_.memory, start_.aux, now);
     auto          backward = Builder::open();
-    const Tensors ct       = arguments(*backward, out_types_);
-    Retreat       back     = retreat(step, {memory, after, aux, ct, Tensors(adjoint_types_.size())});
-    enter(step, memory, back.adjoint, back.inputs);
-    return {step.results(), after, backward->finish(instantiated(back.inputs, in_types_))};
+    const Tensors ct       = arguments(*backward, joined(out_));
+    Retreat       back     = retreat(step, {start_.memory, after, start_.aux, ct, Tensors(adjoint_types_.size())});
+    enter(step, back.adjoint, back.inputs);
+    return {step.results(), after, backward->finish(instantiated(back.inputs, joined(in_)))};
   }
 
   // Which parts of the adjoint are ever non-zero, starting from none behind the window.
   Mask live_adjoint() const {
     for (Mask live(adjoint_types_.size());;) {
       auto          scratch = Builder::open();
-      const Tensors inputs  = arguments(*scratch, in_types_),
-                    memory  = arguments(*scratch, types_of(rule_.memory(graph_)));
-      const Tensors aux = arguments(*scratch, options_.aux), ct = arguments(*scratch, out_types_);
+      const Tensors inputs = arguments(*scratch, joined(in_)), memory = arguments(*scratch, types_of(slots_));
+      const Tensors aux = arguments(*scratch, options_.aux), ct = arguments(*scratch, joined(out_));
       const Tensors adjoint = spread(arguments(*scratch, chosen(adjoint_types_, live)), live);
       Step          step(graph_, inputs);
       Mask          next = defined_mask(retreat(step, {memory, memory, aux, ct, adjoint}).adjoint);
@@ -152,153 +213,143 @@ class WindowBuilder {
     }
   }
 
-  // The way back through one step of a window, (ct results, adjoint) → (ct inputs, adjoint), and what it needs of the
-  // forward run.
-  struct WayBack {
-    Traced  step;
-    Mask    differs;   // its constants that differ from step to step; the others belong to the whole window
-    Tensors per_step;  // those that differ, stacked
-    Mask    live;      // parts of the adjoint that are carried
-    Types   adjoints;  // their types
-  };
+  // Forward through the steps, each with its way back.
+  Outcome run_window() const {
+    const Carry<Tensors> start{carried(step_.states), gathered_ ? Tensors() : start_.memory};
+    const Given<Tensors> given{step_.args, start_.aux,
+                               options_.check_finite ? Tensors{arange(*options_.length)} : Tensors()};
+    Left<size_t>         left;
+    Tensors              factors;  // of the traces, as the body knows them
+    Mask                 varies;   // those that differ from step to step
+    WayBack              way;
+    way.live        = live_adjoint();
+    way.adjoints    = chosen(adjoint_types_, way.live);
+    const auto body = [&](const Tensors& carry, const Tensors& row) -> ScanResult {
+      const auto           here = innermost_trace(concatenated(carry, row));
+      const Carry<Tensors> now  = split(carry, start);
+      const Given<Tensors> x    = split(row, given);
+      const Tensor         at   = x.number.empty() ? Tensor() : when(x.number[0]);
+      Step                 step(graph_, concatenated(x.args, with_carried(step_.states, now.states)), at);
+      const Tensors        after = gathered_ ? Tensors() : advance(step, now.memory, x.aux, at);
+      if (gathered_ && !options_.fresh) factors = gathered_->factors(step);
+      way.step    = step_back(step, now.memory, after, x.aux, way);
+      varies      = made_in(here, factors);
+      way.differs = made_in(here, way.step.constants);
 
-  Outcome run_window(const Tensors& args, const Tensors& states, const Tensors& memory, const Tensors& aux) const {
-    const size_t n_out = step_.num_results, n_write = step_.writes.size(), n_args = step_.num_args;
-    const bool   gathers = !options_.check_finite && rule_.gathers(graph_), leaves_memory = !options_.fresh;
-    WayBack      back;
-    back.live     = live_adjoint();
-    back.adjoints = chosen(adjoint_types_, back.live);
-
-    // Forward: states that are written are carried, and the memory unless the rule gathers it; each step leaves its
-    // outputs, the values of states that are only written, the factors of the memory, and what its way back needs.
-    Mask carried(n_write);
-    for (size_t w = 0; w < n_write; ++w) carried[w] = ways_.read_of_write[w] >= 0;
-    Tensors carry;
-    for (size_t w = 0; w < n_write; ++w)
-      if (carried[w]) carry.push_back(states[ways_.read_of_write[w]]);
-    const size_t n_carried = carry.size();
-    if (!gathers) carry = concatenated(carry, memory);
-
-    Tensors factors;  // of the memory, as the body knows them
-    Mask    varies;   // those that differ from step to step
-    auto    body = [&](const Tensors& now, const Tensors& x) -> ScanResult {
-      const auto here   = innermost_trace(concatenated(now, x));
-      Tensors    values = states;
-      size_t     next   = 0;
-      for (size_t w = 0; w < n_write; ++w)
-        if (carried[w]) values[ways_.read_of_write[w]] = now[next++];
-      const Tensors before = part(now, n_carried, now.size() - n_carried);
-      const Tensors extra  = part(x, n_args, aux.size());
-      const Tensor  at     = options_.check_finite ? when(x.back()) : Tensor();
-      Step          step(graph_, concatenated(part(x, 0, n_args), values), at);
-      const Tensors after = gathers ? Tensors() : advance(step, before, extra, at);
-      if (gathers && leaves_memory) factors = rule_.factors(step);
-
-      auto          backward = Builder::open();
-      const Tensors ct       = arguments(*backward, out_types_);
-      const Tensors adjoint  = arguments(*backward, back.adjoints);
-      const Retreat r        = retreat(step, {before, after, extra, ct, spread(adjoint, back.live)});
-      back.step              = backward->finish(
-                          concatenated(instantiated(r.inputs, in_types_), instantiated(chosen(r.adjoint, back.live), back.adjoints)));
-      back.step.program = simplify(expand_composites(back.step.program));
-
-      const Tensors results = step.results();
-      ScanResult    out;
-      for (size_t w = 0; w < n_write; ++w)
-        if (carried[w]) out.carry.push_back(results[n_out + w]);
-      out.carry = concatenated(out.carry, after);
-      out.ys    = part(results, 0, n_out);
-      for (size_t w = 0; w < n_write; ++w)
-        if (!carried[w]) out.ys.push_back(results[n_out + w]);
-      const auto is_mine = [&](const Tensor& t) { return t.defined() && innermost_trace({t}) == here; };
-      for (const Tensor& t : factors) varies.push_back(is_mine(t));
-      for (const Tensor& t : back.step.constants) back.differs.push_back(is_mine(t));
-      out.ys = concatenated(concatenated(out.ys, chosen(factors, varies)), chosen(back.step.constants, back.differs));
-      return out;
+      const Results<Tensors> results = split(step.results(), out_);
+      const Left<Tensors>    mine{results.out, chosen(results.states, is_only_written_), chosen(factors, varies),
+                               chosen(way.step.constants, way.differs)};
+      left = sizes(mine);
+      return {joined(Carry<Tensors>{chosen(results.states, is_carried_), after}), joined(mine)};
     };
-    Tensors rows = concatenated(args, aux);
-    if (options_.check_finite) rows.push_back(arange(*options_.length));
-    const ScanResult run = scan(body, carry, rows, {.length = *options_.length});
+    const ScanResult     run = scan(body, joined(start), joined(given), {.length = *options_.length});
+    const Carry<Tensors> end = split(run.carry, start);
+    const Left<Tensors>  all = split(run.ys, left);
 
-    Outcome out;
-    out.results = part(run.ys, 0, n_out);
-    size_t next = 0, left = n_out;
-    for (size_t w = 0; w < n_write; ++w)
-      out.results.push_back(carried[w] ? run.carry[next++] : row(run.ys[left++], *options_.length - 1));
-    for (size_t i = 0; i < factors.size(); ++i)
-      if (factors[i].defined()) factors[i] = varies[i] ? run.ys[left++] : repeated(factors[i]);
-    if (leaves_memory)
-      out.memory = gathers ? rule_.gathered(graph_, memory, factors) : part(run.carry, n_carried, memory.size());
-
-    back.per_step          = part(run.ys, left, run.ys.size() - left);
-    auto          backward = Builder::open();
-    const Tensors ct =
-        arguments(*backward, joined(timed(part(out_types_, 0, n_out)), part(out_types_, n_out, n_write)));
-    out.back = backward->finish(run_back(back, ct, {args, states, memory}));
+    Outcome out{concatenated(all.out, written(end.states, all.states)), end.memory, {}};
+    if (gathered_) out.memory = start_.memory;
+    if (gathered_ && !options_.fresh)
+      out.memory = gathered_->gathered(start_.memory, over_window(factors, varies, all.factors));
+    way.per_step = all.residuals;
+    out.back     = window_back(way);
     return out;
   }
 
-  // The same in every step of the window. A value of the forward trace, so that nothing of this size is made before the
-  // program runs.
-  Tensor repeated(const Tensor& t) const {
-    const Tensor once  = t.is_traced() ? t : Tensor(forward_, forward_->use(t), t.type());
-    Shape        shape = t.shape();
-    shape.insert(shape.begin(), *options_.length);
-    return broadcast_to(expand_dims(once, 0), shape);
+  // The states a window writes: those carried, and the last row of the others.
+  Tensors written(const Tensors& carried, const Tensors& rows) const {
+    Tensors out  = spread(carried, is_carried_);
+    size_t  next = 0;
+    for (Tensor& t : out)
+      if (!t.defined()) t = row(rows[next++], *options_.length - 1);
+    return out;
   }
 
-  struct Entry {
-    const Tensors &args, &states, &memory;
-  };
+  // Factors with a time axis: as stacked by the loop, or the same in every step. The latter are values of the forward
+  // trace, so that nothing of this size is made before the program runs.
+  Tensors over_window(const Tensors& factors, const Mask& varies, const Tensors& stacked) const {
+    Tensors out = spread(stacked, varies);
+    for (size_t i = 0; i < out.size(); ++i) {
+      const Tensor& t = factors[i];
+      if (varies[i] || !t.defined()) continue;
+      out[i] = repeated(t.is_traced() ? t : Tensor(forward_, forward_->use(t), t.type()), *options_.length);
+    }
+    return out;
+  }
 
-  // The steps from the last to the first. Carried: the adjoint, cotangents of the states as written by the step at
-  // hand, cotangents of the carried states as it reads them, and sums for the states that are the same in every step.
-  Tensors run_back(const WayBack& way, const Tensors& ct, const Entry& entry) const {
-    const size_t n_args = step_.num_args, n_out = step_.num_results, n_read = step_.reads.size(),
-                 n_write = step_.writes.size(), n_adjoint = way.adjoints.size();
-    const Types   read_types = part(in_types_, n_args, n_read);
-    const Tensors carry = concatenated(concatenated(zeros(way.adjoints), part(ct, n_out, n_write)), zeros(read_types));
-    auto          body  = [&](const Tensors& now, const Tensors& x) -> ScanResult {
-      const Tensors adjoint = part(now, 0, n_adjoint), written = part(now, n_adjoint, n_write),
-                    sums = part(now, n_adjoint + n_write, n_read);
-      Tensors constants  = spread(part(x, n_out, way.per_step.size()), way.differs);
+  // The way back through a step, traced inside it.
+  Traced step_back(Step& step, const Tensors& before, const Tensors& after, const Tensors& aux,
+                   const WayBack& way) const {
+    auto                backward = Builder::open();
+    const Back<Tensors> in       = arguments(*backward, Back<Types>{joined(out_), way.adjoints});
+    const Retreat       r        = retreat(step, {before, after, aux, in.ct, spread(in.adjoint, way.live)});
+    Traced              out      = backward->finish(joined(
+                          Back<Tensors>{instantiated(r.inputs, joined(in_)), instantiated(chosen(r.adjoint, way.live), way.adjoints)}));
+    out.program                  = simplify(expand_composites(out.program));
+    return out;
+  }
+
+  // From the last step to the first, and on to what was there before.
+  Traced window_back(const WayBack& way) const {
+    auto                     backward = Builder::open();
+    const Results<Tensors>   ct       = arguments(*backward, Results<Types>{timed(out_.out), out_.states});
+    const CarryBack<Tensors> start{zeros(way.adjoints), ct.states, zeros(in_.states)};
+    const GivenBack<Tensors> given{ct.out, way.per_step};
+    const auto               body = [&](const Tensors& carry, const Tensors& row) -> ScanResult {
+      const CarryBack<Tensors> now       = split(carry, start);
+      const GivenBack<Tensors> x         = split(row, given);
+      Tensors                  constants = spread(x.residuals, way.differs);
       for (size_t i = 0; i < constants.size(); ++i)
         if (!way.differs[i]) constants[i] = way.step.constants[i];
       const Tensors found =
-          replay(way.step.program, constants, concatenated(concatenated(part(x, 0, n_out), written), adjoint));
-      const Tensors read = part(found, n_args, n_read);
-      Tensors       next_written, next_sums;
-      for (size_t w = 0; w < n_write; ++w) {
-        const int  r    = ways_.read_of_write[w];
-        const bool back = options_.method == VjpMethod::MultiStep && r >= 0;
-        next_written.push_back(back ? read[r] : Tensor(out_types_[n_out + w], 0));
-      }
-      for (size_t r = 0; r < n_read; ++r)
-        next_sums.push_back(ways_.write_of_read[r] >= 0 ? read[r] : sums[r] + read[r]);
-      return {concatenated(concatenated(part(found, n_args + n_read, n_adjoint), next_written), next_sums),
-              part(found, 0, n_args)};
+          replay(way.step.program, constants, joined(Back<Tensors>{concatenated(x.out, now.written), now.adjoint}));
+      const auto back = split(found, Back<size_t>{in_.args.size() + in_.states.size(), now.adjoint.size()});
+      const auto mine = split(back.ct, in_);
+      return {joined(CarryBack<Tensors>{back.adjoint, to_step_before(mine.states), with_sums(mine.states, now.read)}),
+              mine.args};
     };
-    const ScanResult run    = scan(body, carry, concatenated(part(ct, 0, n_out), way.per_step),
-                                   {.length = *options_.length, .reverse = true});
-    Tensors          inputs = concatenated(run.ys, part(run.carry, n_adjoint + n_write, n_read));
+    const ScanResult run = scan(body, joined(start), joined(given), {.length = *options_.length, .reverse = true});
+    const CarryBack<Tensors> end    = split(run.carry, start);
+    Tensors                  inputs = concatenated(run.ys, end.read);
 
     // The step that reads the memory is the first one; what is not needed of it is dropped later.
-    Tensors first_inputs;
-    for (const Tensor& a : entry.args) first_inputs.push_back(row(a, 0));
-    Step first(graph_, concatenated(first_inputs, entry.states));
-    enter(first, entry.memory, spread(part(run.carry, 0, n_adjoint), way.live), inputs);
-    return inputs;
+    Tensors first_args;
+    for (const Tensor& a : step_.args) first_args.push_back(row(a, 0));
+    Step first(graph_, concatenated(first_args, step_.states));
+    enter(first, spread(end.adjoint, way.live), inputs);
+    return backward->finish(inputs);
+  }
+  // Cotangents of the states a step reads as those of what the step before wrote; none where credit goes along the
+  // traces alone.
+  Tensors to_step_before(const Tensors& read) const {
+    Tensors out = zeros(out_.states);
+    for (size_t w = 0; w < out.size() && options_.method == VjpMethod::MultiStep; ++w)
+      if (read_of_write_[w] >= 0) out[w] = read[read_of_write_[w]];
+    return out;
+  }
+  // Carried states are read by the first step in the end; the others by all of them.
+  Tensors with_sums(const Tensors& read, const Tensors& later) const {
+    Mask is_written(read.size());
+    for (int r : read_of_write_)
+      if (r >= 0) is_written[r] = true;
+    Tensors out;
+    for (size_t r = 0; r < read.size(); ++r) out.push_back(is_written[r] ? read[r] : later[r] + read[r]);
+    return out;
   }
 
   const ETraceGraph&       graph_;
   const ModuleInfo&        info_;
-  const StatefulProgram&   step_;
   const LearningRule&      rule_;
   const WindowOptions&     options_;
-  StateWays                ways_;
-  Types                    in_types_, out_types_, adjoint_types_;
-  Tensor                   call_;  // its number, when values are checked
+  const MemorySlots        slots_;
+  Inputs<Types>            in_;
+  Results<Types>           out_;
+  std::vector<int>         read_of_write_;  // of the states the step writes: index among those it reads, or -1
+  Mask                     is_carried_, is_only_written_;
+  Types                    adjoint_types_;
+  std::optional<Traces>    gathered_;  // traces that are made at the end of the window
   std::shared_ptr<Builder> forward_;
+  WindowInputs<Tensors>    start_;  // of the forward program
+  Inputs<Tensors>          step_;   // start_.step; the arguments have a time axis in a window
 };
 
 }  // namespace

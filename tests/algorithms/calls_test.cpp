@@ -42,7 +42,7 @@ TEST(Calls, SeveralInOneLossCountOnce) {
     const auto learner = compile(*model, rule, row(xs, 0));
     const auto start   = [&] {
       set_states(*model, 21);
-      learner->reset_state();
+      learner->init_etrace_state();
     };
     start();
     const Gradients want = stepwise(*learner, xs, m);

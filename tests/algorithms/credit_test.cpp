@@ -131,7 +131,7 @@ TEST(Surroundings, MayReadOutAndTouchStatesInAnyOrder) {
       return total;
     };
     const Gradients want = stepped(*learner, true);
-    learner->reset_state();
+    learner->init_etrace_state();
     set_states(*model, 21);
     const auto       got = etrace_grad([&](Tensor x) { return step(*learner, x); }, *learner,
                                  {.window = Window::of(1), .reduction = Reduction::Sum, .weights = wanted})(xs);

@@ -47,7 +47,7 @@ TEST(OldStates, OutsideTheModelAreAsInside) {
     const auto learner = compile(*r.cell, rule, row(xs, 0), options_of(rule));
     const auto start   = [&] {
       set_states(*r.cell, 21);
-      learner->reset_state();
+      learner->init_etrace_state();
     };
     const Call step = [&](const Tensor& x) {
       const Tensor old = r.h.value();

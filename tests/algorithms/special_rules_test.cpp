@@ -83,7 +83,7 @@ TEST(Uoro, IsUnbiasedOverTheSubstepsOfAScan) {
   expect_unbiased(*cell, normal({DType::F64, {3, 3, 2}}, 5), options);
 }
 
-TEST(Uoro, DrawsAnewAtEveryStepAndTheSameAfterReset) {
+TEST(Uoro, DrawsAnewAtEveryStepAndInEverySequence) {
   auto         model = make_model(layer("gru", 2, 3));
   const Tensor xs = normal({DType::F64, {3, 2}}, 5), m = ones({3}, DType::F64);
   UORO         learner(*model);
@@ -94,8 +94,25 @@ TEST(Uoro, DrawsAnewAtEveryStepAndTheSameAfterReset) {
   };
   const Gradients first = run(), on = run();
   EXPECT_GT(gap(on, first), 1e-3);
+  const double steps = learner.memory()[0].item();
   learner.reset_state();
+  EXPECT_EQ(learner.memory()[0].item(), steps);
+  for (size_t i = 1; i < learner.memory().size(); ++i) EXPECT_TRUE(learner.memory()[i].is_literal(0));
+  EXPECT_GT(gap(run(), first), 1e-3);
+  learner.init_etrace_state();
   EXPECT_EQ(gap(run(), first), 0);
+}
+
+// A window that drops its traces drops all but the number of steps.
+TEST(Uoro, CountsTheStepsOfFreshWindows) {
+  auto         model = make_model(layer("gru", 2, 3));
+  const Tensor xs    = normal({DType::F64, {3, 2}}, 5);
+  UORO         learner(*model);
+  learner.compile_graph(row(xs, 0));
+  learner(row(xs, 0));
+  learner.update(MultiStepData{{xs}}, true);
+  EXPECT_EQ(learner.memory()[0].item(), 4);
+  for (size_t i = 1; i < learner.memory().size(); ++i) EXPECT_EQ(max(abs(learner.memory()[i])).item(), 0);
 }
 
 // The factors keep the type of states and weights, whatever it is.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "braintrace/algorithms/blocks.h"
+#include "braintrace/executor/blocks.h"
 
 #include <cmath>
 
