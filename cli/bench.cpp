@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "braintrace/algorithms/registry.h"
 #include "braintrace/bench/measure.h"
 #include "cli/command.h"
 #include "cli/model_argument.h"
@@ -100,8 +101,8 @@ int run_workloads(const Options& o) {
 
 int run_first_calls(const Options& o) {
   const auto& models = o.choice.models.empty() ? first_call_models : o.choice.models;
-  const auto  rules = o.choice.rules.empty() ? std::vector<std::string>{"D_RTRL", "ES_D_RTRL", "BPTT"} : o.choice.rules;
-  const auto  modes = o.choice.modes.empty() ? std::vector{Mode::Sequence, Mode::Stream} : o.choice.modes;
+  const auto  rules  = o.choice.rules.empty() ? representative_algorithms() : o.choice.rules;
+  const auto  modes  = o.choice.modes.empty() ? std::vector{Mode::Sequence, Mode::Stream} : o.choice.modes;
   Table       table(o.json, models.size() * rules.size() * modes.size());
   for (const std::string& name : models) {
     ModelArgument argument;
@@ -111,7 +112,7 @@ int run_first_calls(const Options& o) {
       for (const Mode mode : modes) {
         const std::string what = fmt::format("{:<17} {:<13} {:<9}", name, rule, name_of(mode));
         table.begin(what);
-        if (mode == Mode::Stream && rule == "BPTT") continue;
+        if (mode == Mode::Stream && !algorithm_named(rule).learns_step_by_step()) continue;
         ordered_json row = {{"model", name}};
         row.update(first_call([&] { return build_argument(argument).module; }, input, rule, mode));
         std::string heads, numbers;

@@ -9,7 +9,7 @@
 #include "braintrace/advise/apart.h"
 #include "braintrace/advise/work.h"
 #include "braintrace/advise/workload.h"
-#include "braintrace/algorithms/usual_options.h"
+#include "braintrace/algorithms/registry.h"
 #include "braintrace/backends/cpu/compiler.h"
 #include "braintrace/backends/cpu/cpu_backend.h"
 #include "braintrace/base/machine.h"
@@ -34,18 +34,19 @@ std::vector<Candidate> candidates(const AdviseOptions& o) {
   std::vector<const Algorithm*> chosen;
   for (const std::string& rule : o.rules) {
     chosen.push_back(&algorithm_named(rule));
-    require(!needs_more_than_a_loss(*chosen.back()),
-            "advise: {} needs a modulator or a synthesiser; only rules that need nothing but a loss are compared.",
-            rule);
+    require(chosen.back()->needs() == Need::Nothing,
+            "advise: {} needs {}; only rules that need nothing but a loss are compared.", rule,
+            to_string(chosen.back()->needs()));
   }
   if (chosen.empty())
     for (const Algorithm& a : algorithms())
-      if (!needs_more_than_a_loss(a)) chosen.push_back(&a);
+      if (a.needs() == Need::Nothing) chosen.push_back(&a);
   std::vector<Candidate> out;
   for (const Algorithm* a : chosen) {
-    const std::string setting = usual_options(*a, 1).text;
-    if (a->name != "BPTT") out.push_back({a->name, setting, Form::Step, 1});
-    if (a->name == "BPTT" && truncated_steps < o.length)
+    const std::string setting = a->usual(1).text;
+    if (a->learns_step_by_step())
+      out.push_back({a->name, setting, Form::Step, 1});
+    else if (truncated_steps < o.length)
       out.push_back({a->name, setting, Form::Truncated, truncated_steps});
     out.push_back({a->name, setting, Form::Window, o.length});
   }
@@ -124,40 +125,34 @@ double run_for_a_moment(Workload& w) {
   return best / static_cast<double>(w.steps());
 }
 
-// The rules in the order in which their gradients are preferred: exact ones, then per-weight traces, then factored
-// ones. A window is preferred to steps: it learns the same from a known sequence, with less work.
-int preference(const Candidate& c) {
-  static const std::vector<std::string> order = {"D_RTRL", "EProp",     "OSTLRecurrent",   "SnAp",
-                                                 "RTRL",   "ES_D_RTRL", "OSTLFeedforward", "UORO"};
-  const auto                            at    = std::find(order.begin(), order.end(), c.rule) - order.begin();
-  return static_cast<int>(at);
-}
-
+// A window is preferred to steps: it learns the same from a known sequence, with less work.
 void recommend(Advice& a) {
   const int64_t most   = a.options.memory.value_or(physical_memory());
   const auto    fits   = [&](const Cost& c) { return c.left_out.empty() && c.memory.total() <= most; };
+  const auto    rank   = [&](size_t i) { return algorithm_named(a.costs[i].candidate.rule).rank; };
   const auto    choose = [&](const auto& wanted) -> std::optional<size_t> {
     std::optional<size_t> best;
     for (size_t i = 0; i < a.costs.size(); ++i) {
       if (!fits(a.costs[i]) || !wanted(a.costs[i].candidate)) continue;
-      if (!best || preference(a.costs[i].candidate) < preference(a.costs[*best].candidate)) best = i;
+      if (!best || rank(i) < rank(*best)) best = i;
     }
     return best;
   };
-  const auto is = [](std::string_view rule, Form form) {
-    return [rule, form](const Candidate& c) { return c.rule == rule && c.form == form; };
+  const auto whole_sequence = [](RuleForm form) {
+    return [form](const Candidate& c) { return c.form == Form::Window && algorithm_named(c.rule).form == form; };
   };
   const std::string limit =
       a.options.memory ? fmt::format(" within {}", bytes_text(static_cast<double>(*a.options.memory))) : "";
-  if ((a.recommended = choose(is("BPTT", Form::Window)))) {
+  if ((a.recommended = choose(whole_sequence(RuleForm::WindowOnly)))) {
     a.reason          = fmt::format("the whole sequence fits{}, so its gradient can be exact", limit);
-    const auto online = choose(is("D_RTRL", Form::Window));
+    const auto online = choose(whole_sequence(RuleForm::Window));
     if (online && a.costs[*online].seconds_per_step < 0.9 * a.costs[*a.recommended].seconds_per_step)
-      a.reason += "; D_RTRL over the same window is faster, and close where recurrence is nearly diagonal";
+      a.reason += fmt::format("; {} over the same window is faster, and close where recurrence is nearly diagonal",
+                              a.costs[*online].candidate.rule);
     return;
   }
-  if ((a.recommended = choose(is("D_RTRL", Form::Window)))) {
-    a.reason = fmt::format("BPTT over {} steps does not fit{}; this has the same credit inside each group",
+  if ((a.recommended = choose(whole_sequence(RuleForm::Window)))) {
+    a.reason = fmt::format("reverse mode over {} steps does not fit{}; this has the same credit inside each group",
                            a.options.length, limit);
     return;
   }

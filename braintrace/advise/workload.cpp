@@ -2,7 +2,7 @@
 #include "braintrace/advise/workload.h"
 
 #include "braintrace/algorithms/drivers.h"
-#include "braintrace/algorithms/usual_options.h"
+#include "braintrace/algorithms/registry.h"
 #include "braintrace/functions/functions.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/reduce.h"
@@ -30,7 +30,7 @@ Workload::Workload(Module& model, const Type& input, const Candidate& candidate,
     : model_(&model), candidate_(candidate) {
   init_all_states(model, {.batch_size = options.batch});
   const Algorithm& algorithm = algorithm_named(candidate.rule);
-  learner_                   = algorithm.learner(model, usual_options(algorithm, 1).options);
+  learner_                   = algorithm.learner(model, algorithm.usual(1).options);
   // Traces are made with the graph, so what they take is asked before.
   const ETraceGraph graph  = compile_etrace_graph(model, {input}, learner_->rule().scope({}));
   int64_t           traces = 0;

@@ -78,6 +78,15 @@ VjpMethod own_method(const ETraceConfig& config) {
              : VjpMethod::SingleStep;
 }
 
+Need need_of(const ETraceConfig& config) {
+  return config->learning_signal == SignalSource::Modulatory     ? Need::Modulator
+         : config->learning_signal == SignalSource::Bootstrapped ? Need::Synthesizer
+                                                                 : Need::Nothing;
+}
+std::string_view to_string(Need need) {
+  return need == Need::Modulator ? "a modulator" : need == Need::Synthesizer ? "a synthesiser" : "nothing";
+}
+
 ParamDimOptions param_dim_options(const ETraceConfig& config, const RuleOptions& o) {
   require_engine(config, TraceFactorization::PerParam);
   ParamDimOptions out{.kappa       = config->kappa.value_or(0),
@@ -121,9 +130,9 @@ std::unique_ptr<OnlineLearner> make_learner(Module& model, const ETraceConfig& c
                          .name         = options.name,
                          .check_finite = options.check_finite};
   auto           rule = make_rule(config, options, name);
-  if (config->learning_signal == SignalSource::Modulatory)
+  if (need_of(config) == Need::Modulator)
     return std::make_unique<ThreeFactor>(model, std::move(rule), options.modulator, std::move(learner));
-  if (config->learning_signal == SignalSource::Bootstrapped)
+  if (need_of(config) == Need::Synthesizer)
     return std::make_unique<DNI>(model, nullptr, std::move(learner), std::move(rule));
   return std::make_unique<OnlineLearner>(model, std::move(rule), std::move(learner));
 }

@@ -32,6 +32,11 @@ const std::string& to_string(VjpMethod method);
 // The way back through a window that a rule at this point takes when none is asked for.
 VjpMethod own_method(const ETraceConfig& config);
 
+// What a rule at this point needs besides a loss: "a modulator", "a synthesiser".
+enum class Need : uint8_t { Nothing, Modulator, Synthesizer };
+Need             need_of(const ETraceConfig& config);
+std::string_view to_string(Need need);
+
 // The settings of an engine at a point; throws UserError where the point belongs to another engine.
 ParamDimOptions param_dim_options(const ETraceConfig& config, const RuleOptions& options);
 IODimOptions    io_dim_options(const ETraceConfig& config, const RuleOptions& options);

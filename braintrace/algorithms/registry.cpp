@@ -20,18 +20,26 @@ ETraceConfig factorised(const TraceDecay& decay) {
   return ETraceConfig({.trace_factorization = TraceFactorization::IoFactorized, .decay = OneOrPair(decay.x, decay.f)});
 }
 
-std::vector<Algorithm> table() {
+std::deque<Algorithm> built_in() {
   return {
-      {.name    = "D_RTRL",
-       .aliases = {},
-       .doc     = "one trace per weight; exact for block-diagonal recurrence",
-       .options = {"trace_dtype"},
-       .config  = [](const RuleOptions&) { return ETraceConfig(); }},
+      {.name           = "D_RTRL",
+       .doc            = "one trace per weight; exact for block-diagonal recurrence",
+       .options        = {"trace_dtype"},
+       .config         = [](const RuleOptions&) { return ETraceConfig(); },
+       .form           = RuleForm::Window,
+       .rank           = 1,
+       .representative = true},
       {.name    = "ES_D_RTRL",
        .aliases = {"pp_prop", "esd_rtrl"},
        .doc     = "a filtered input times a filtered sensitivity; memory of inputs and outputs only",
        .options = {"decay_or_rank"},
-       .config  = [](const RuleOptions& o) { return factorised(o.decay_or_rank.value_or(IODimOptions().decay)); }},
+       .config  = [](const RuleOptions& o) { return factorised(o.decay_or_rank.value_or(IODimOptions().decay)); },
+       .usual =
+           [](uint64_t) {
+             return UsualOptions{{.decay_or_rank = TraceDecay::decay(0.9)}, "decay 0.9"};
+           },
+       .rank           = 6,
+       .representative = true},
       {.name    = "EProp",
        .aliases = {"e_prop"},
        .doc     = "D_RTRL with a filtered trace and, if wanted, random feedback",
@@ -42,53 +50,73 @@ std::vector<Algorithm> table() {
                  {.learning_signal = o.feedback ? SignalSource::RandomFeedback : SignalSource::Symmetric,
                   .trace_filter    = TraceFilter::Kappa,
                   .kappa           = o.kappa_filter_decay.value_or(0)});
-           }},
+           },
+       .usual =
+           [](uint64_t) {
+             return UsualOptions{{.kappa_filter_decay = 0.5}, "kappa 0.5"};
+           },
+       .rank = 2},
       {.name    = "OSTLRecurrent",
        .aliases = {"ostl_recurrent"},
        .doc     = "D_RTRL with the true diagonal blocks of the whole transition",
        .options = {"trace_dtype"},
-       .config  = [](const RuleOptions&) { return ETraceConfig({.recurrence_scope = RecurrenceScope::Coupled}); }},
+       .config  = [](const RuleOptions&) { return ETraceConfig({.recurrence_scope = RecurrenceScope::Coupled}); },
+       .rank    = 3},
       {.name    = "OSTLFeedforward",
        .aliases = {"ostl_feedforward"},
        .doc     = "ES_D_RTRL that forgets at once (decay 1e-6)",
        .options = {"decay_or_rank"},
-       .config  = [](const RuleOptions& o) { return factorised(o.decay_or_rank.value_or(TraceDecay::decay(1e-6))); }},
+       .config  = [](const RuleOptions& o) { return factorised(o.decay_or_rank.value_or(TraceDecay::decay(1e-6))); },
+       .rank    = 7},
       {.name    = "SnAp",
-       .aliases = {},
        .doc     = "traces over all states that a weight reaches within n steps (n = 2)",
        .options = {"n", "trace_dtype"},
        .config =
            [](const RuleOptions& o) {
              return ETraceConfig({.recurrence_scope = RecurrenceScope::SparseN, .sparse_n = o.n.value_or(2)});
-           }},
+           },
+       .usual =
+           [](uint64_t) {
+             return UsualOptions{{.n = 2}, "n 2"};
+           },
+       .rank = 4},
       {.name    = "UORO",
-       .aliases = {},
        .doc     = "the whole influence as a random product; unbiased inside a group, noisy",
        .options = {"projection_key", "projection_eps"},
        .config =
            [](const RuleOptions&) {
              return ETraceConfig({.trace_factorization = TraceFactorization::RandomProjection,
                                   .recurrence_scope    = RecurrenceScope::Coupled});
-           }},
+           },
+       .usual =
+           [](uint64_t seed) {
+             return UsualOptions{{.projection_key = seed}, "one draw"};
+           },
+       .rank = 8},
       {.name    = "ThreeFactor",
        .aliases = {"three_factor"},
        .doc     = "D_RTRL traces under a modulator that the user gives, such as a reward",
        .options = {"modulator", "trace_dtype"},
        .config  = [](const RuleOptions&) { return ETraceConfig({.learning_signal = SignalSource::Modulatory}); }},
       {.name    = "DNI",
-       .aliases = {},
        .doc     = "D_RTRL with a learned estimate of the credit behind each window",
        .options = {"trace_dtype"},
        .config  = [](const RuleOptions&) { return ETraceConfig({.learning_signal = SignalSource::Bootstrapped}); }},
-      {.name    = "RTRL",
-       .aliases = {},
-       .doc     = "the whole influence of every weight on every state; exact, for small networks",
-       .rule    = []() -> std::shared_ptr<const LearningRule> { return std::make_shared<RtrlRule>(); }},
-      {.name    = "BPTT",
-       .aliases = {},
-       .doc     = "reverse mode inside each window, nothing remembered between windows",
-       .rule    = []() -> std::shared_ptr<const LearningRule> { return std::make_shared<BpttRule>(); }},
+      {.name = "RTRL",
+       .doc  = "the whole influence of every weight on every state; exact, for small networks",
+       .rule = []() -> std::shared_ptr<const LearningRule> { return std::make_shared<RtrlRule>(); },
+       .rank = 5},
+      {.name           = "BPTT",
+       .doc            = "reverse mode inside each window, nothing remembered between windows",
+       .rule           = []() -> std::shared_ptr<const LearningRule> { return std::make_shared<BpttRule>(); },
+       .form           = RuleForm::WindowOnly,
+       .representative = true},
   };
+}
+
+std::deque<Algorithm>& table() {
+  static std::deque<Algorithm> all = built_in();
+  return all;
 }
 
 std::string lower(std::string text) {
@@ -120,9 +148,17 @@ bool takes(const Algorithm& a, const std::string& option) {
 
 }  // namespace
 
-const std::vector<Algorithm>& algorithms() {
-  static const std::vector<Algorithm> all = table();
-  return all;
+const std::deque<Algorithm>& algorithms() { return table(); }
+
+void register_algorithm(Algorithm algorithm) {
+  for (const Algorithm& a : algorithms())
+    for (const std::string& known : spellings(a))
+      for (const std::string& wanted : spellings(algorithm))
+        require(lower(known) != lower(wanted), "register_algorithm: there is a rule '{}' already.", known);
+  require((algorithm.config == nullptr) != (algorithm.rule == nullptr),
+          "register_algorithm: {} needs either a point in the axis space or a function that makes its rule.",
+          algorithm.name);
+  table().push_back(std::move(algorithm));
 }
 
 const Algorithm& algorithm_named(const std::string& name) {
@@ -137,6 +173,17 @@ const Algorithm& algorithm_named(const std::string& name) {
   std::vector<std::string> lowered;
   for (const std::string& k : known) lowered.push_back(lower(k));
   fail("there is no algorithm '{}'{}\n  Known: {}.", name, hint(wanted, lowered), fmt::join(known, ", "));
+}
+
+std::vector<std::string> representative_algorithms() {
+  std::vector<std::string> out;
+  for (const Algorithm& a : algorithms())
+    if (a.representative) out.push_back(a.name);
+  return out;
+}
+
+bool Algorithm::has_trace_per_weight() const {
+  return config && config({})->trace_factorization == TraceFactorization::PerParam;
 }
 
 std::unique_ptr<OnlineLearner> Algorithm::learner(Module& model, const RuleOptions& o) const {

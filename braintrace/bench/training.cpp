@@ -2,7 +2,7 @@
 #include "braintrace/bench/training.h"
 
 #include "braintrace/algorithms/drivers.h"
-#include "braintrace/algorithms/usual_options.h"
+#include "braintrace/algorithms/registry.h"
 #include "braintrace/functions/functions.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/reduce.h"
@@ -22,7 +22,7 @@ Tensor Training::mean_square(const Tensor& a, const Tensor& b) { return mean(squ
 Training::Training(Module& model, const std::string& rule, Mode mode, Tensor x, Tensor y)
     : model_(model), mode_(mode), x_(std::move(x)), y_(std::move(y)) {
   const Algorithm& algorithm = algorithm_named(rule);
-  learner_                   = algorithm.learner(model, usual_options(algorithm, 1).options);
+  learner_                   = algorithm.learner(model, algorithm.usual(1).options);
   Type input                 = x_.type();
   if (mode == Mode::Sequence) input.shape.erase(input.shape.begin());
   learner_->compile_graph(Types{input});

@@ -47,12 +47,6 @@ class Network : public nn::Module {
   nn::Linear                  out;
 };
 
-// Backpropagation has no step form.
-std::vector<std::string> rules_of(Mode mode) {
-  return mode == Mode::Sequence ? std::vector<std::string>{"D_RTRL", "ES_D_RTRL", "BPTT"}
-                                : std::vector<std::string>{"D_RTRL", "ES_D_RTRL"};
-}
-
 }  // namespace
 
 std::shared_ptr<Module> network(const Workload& workload) { return std::make_shared<Network>(workload); }
@@ -67,20 +61,21 @@ std::vector<Workload> workloads(const Choice& c) {
   require(!c.spikes || (*c.spikes >= 0 && *c.spikes <= 1), "bench: the part of inputs that spike is within 0 … 1.");
   std::vector<Workload> out;
   for (const Mode mode : c.modes.empty() ? std::vector{Mode::Sequence, Mode::Stream} : c.modes)
-    for (const std::string& rule : c.rules.empty() ? rules_of(mode) : c.rules) {
-      const std::string name = algorithm_named(rule).name;
-      if (mode == Mode::Stream && name == "BPTT") continue;
+    for (const std::string& name : c.rules.empty() ? representative_algorithms() : c.rules) {
+      const Algorithm& rule = algorithm_named(name);
+      if (mode == Mode::Stream && !rule.learns_step_by_step()) continue;
       for (const std::string& model : c.models.empty() ? models : c.models) {
         if (c.quick && mode == Mode::Stream && model == "lif") continue;
         std::vector<Size> sizes = mode == Mode::Sequence ? sequence_sizes : stream_sizes;
-        if (c.quick && mode == Mode::Sequence) sizes.resize(name == "D_RTRL" ? 1 : 2);
+        if (c.quick && mode == Mode::Sequence) sizes.resize(rule.has_trace_per_weight() ? 1 : 2);
         for (const Size& s : c.sizes.empty() ? sizes : c.sizes)
-          out.push_back({model, name, mode, s, mode == Mode::Sequence ? c.steps : 1,
+          out.push_back({model, rule.name, mode, s, mode == Mode::Sequence ? c.steps : 1,
                          c.spikes.value_or(model == "lif" ? 0.05 : 0)});
       }
     }
   require(!out.empty(),
-          "bench: nothing is left to measure; BPTT has no stream, and --quick leaves lif out of streams.");
+          "bench: nothing is left to measure; a rule without a step form (BPTT) has no stream, and --quick leaves lif "
+          "out of streams.");
   return out;
 }
 

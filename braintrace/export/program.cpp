@@ -44,12 +44,13 @@ Loss loss_named(const std::string& name, const Type& y) {
 
 std::unique_ptr<OnlineLearner> learner_for(Module& model, const ExportOptions& options) {
   const Algorithm& a = algorithm_named(options.rule);
-  require(a.name != "BPTT",
-          "export: BPTT needs the whole sequence at once; a device that learns step by step needs a rule with traces, "
-          "such as D_RTRL or ES_D_RTRL.");
-  require(a.name != "ThreeFactor" && a.name != "DNI",
-          "export: {} needs more than a loss (a modulator or a synthesiser), which the exported step cannot be given.",
+  require(a.learns_step_by_step(),
+          "export: {} needs the whole sequence at once; a device that learns step by step needs a rule with traces, "
+          "such as D_RTRL or ES_D_RTRL.",
           a.name);
+  require(a.needs() == Need::Nothing,
+          "export: {} needs more than a loss ({}), which the exported step cannot be given.", a.name,
+          to_string(a.needs()));
   return a.learner(model, options.rule_options);
 }
 
@@ -119,6 +120,7 @@ LearningProgram trace_learning(Module& model, const Type& input, const ExportOpt
   Slots slots;
   slots.name(model.states(), "", false);
   slots.name(learner->own_states(), "", true);
+  slots.name(learner->lasting_states(), "", false);
   slots.name(opt->states(), "optimizer.", false);
   slots.name({{Path{"random"}, random::default_stream()}}, "", false);
 

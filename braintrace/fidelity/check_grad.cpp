@@ -6,7 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "braintrace/algorithms/usual_options.h"
+#include "braintrace/algorithms/registry.h"
+#include "braintrace/algorithms/rtrl.h"
 #include "braintrace/base/rng.h"
 #include "braintrace/compiler/canonicalize.h"
 #include "braintrace/control/custom.h"
@@ -256,17 +257,12 @@ ParameterCheck against_differences(const LossProgram& program, const Parameter& 
   return c;
 }
 
-// A learner of the rule for inputs of these types.
-std::unique_ptr<OnlineLearner> compiled_learner(Module& model, const Algorithm& rule, const Types& step,
-                                                const CheckGradOptions& o) {
-  require(!needs_more_than_a_loss(rule), "it needs a modulator or a synthesiser, not only a loss");
-  auto learner = rule.learner(model, usual_options(rule, o.seed).options);
-  learner->compile_graph(step);
+// For inputs of these types; its traces may take so many bytes.
+void compile_within(OnlineLearner& learner, const Types& step, int64_t limit) {
+  learner.compile_graph(step);
   int64_t bytes = 0;
-  for (const MemorySlot& slot : learner->memory_slots())
-    bytes += slot.type.size() * static_cast<int64_t>(size_of(slot.type.dtype));
-  require(bytes <= o.memory_limit, "its traces take {} MiB", bytes >> 20);
-  return learner;
+  for (const MemorySlot& slot : learner.memory_slots()) bytes += slot.type.bytes();
+  require(bytes <= limit, "its traces take {} MiB", bytes >> 20);
 }
 
 }  // namespace
@@ -281,9 +277,8 @@ GradCheck check_grad(Module& model, const StepLoss& loss, const Tensors& given, 
   const Tensors xs = wide_inputs(given);
   Types         step;
   for (const Tensor& x : xs) step.push_back({x.dtype(), Shape(x.shape().begin() + 1, x.shape().end())});
-  std::vector<const Algorithm*> rules{&algorithm_named("RTRL")};
-  for (const std::string& name : o.rules)
-    if (&algorithm_named(name) != rules[0]) rules.push_back(&algorithm_named(name));
+  std::vector<const Algorithm*> rules;
+  for (const std::string& name : o.rules) rules.push_back(&algorithm_named(name));
 
   const InDouble    wide(model);
   const LossProgram program(model, loss, xs);
@@ -297,13 +292,13 @@ GradCheck check_grad(Module& model, const StepLoss& loss, const Tensors& given, 
   for (size_t i = 0; i < exact.size(); ++i)
     out.parameters.push_back(against_differences(program, program.parameters[i], exact[i], out.loss, o));
 
-  for (const Algorithm* a : rules) {
-    const bool is_rtrl = a == rules[0];
+  const auto compare = [&](const std::string& rule, bool is_rtrl, const auto& make) {
     wide.start();
     try {
-      const auto      learner = compiled_learner(model, *a, step, o);
-      const Gradients got     = gradient_of(*learner, loss, xs);
-      if (!is_rtrl) out.rules.push_back(a->name);
+      const std::unique_ptr<OnlineLearner> learner = make();
+      compile_within(*learner, step, o.memory_limit);
+      const Gradients got = gradient_of(*learner, loss, xs);
+      if (!is_rtrl) out.rules.push_back(rule);
       for (size_t i = 0; i < exact.size(); ++i) {
         const Parameter& p = program.parameters[i];
         Agreement found    = agreement(relative_error(got.at(p.path, p.leaf), exact[i], out.loss), o.digits, is_rtrl);
@@ -315,11 +310,19 @@ GradCheck check_grad(Module& model, const StepLoss& loss, const Tensors& given, 
           out.parameters[i].rules.push_back(found);
       }
     } catch (const UserError& error) {
-      out.left_out.push_back(fmt::format("{}: {}", a->name, error.what()));
+      out.left_out.push_back(fmt::format("{}: {}", rule, error.what()));
     } catch (const CompileError& error) {
-      out.left_out.push_back(fmt::format("{}: {}", a->name, error.what()));
+      out.left_out.push_back(fmt::format("{}: {}", rule, error.what()));
     }
-  }
+  };
+  const std::string rtrl = RtrlRule().name();
+  compare(rtrl, true, [&] { return std::make_unique<RTRL>(model); });
+  for (const Algorithm* a : rules)
+    if (a->name != rtrl)
+      compare(a->name, false, [&] {
+        require(a->needs() == Need::Nothing, "it needs {}, not only a loss", to_string(a->needs()));
+        return a->learner(model, a->usual(o.seed).options);
+      });
   return out;
 }
 

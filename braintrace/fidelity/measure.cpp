@@ -5,7 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "braintrace/algorithms/usual_options.h"
+#include "braintrace/algorithms/bptt.h"
+#include "braintrace/algorithms/registry.h"
 #include "braintrace/fidelity/fidelity.h"
 #include "braintrace/fidelity/workload.h"
 #include "braintrace/functions/functions.h"
@@ -121,25 +122,25 @@ FidelityReport measure_fidelity(Module& model, const std::string& name, const Ty
   FidelityReport report{name, input, options.steps, {}, {}, {}, {}, {}};
 
   start();
-  const auto bptt = algorithm_named("BPTT").learner(model, {});
-  bptt->compile_graph(Types{input});
-  const Gradients exact = gradient(*bptt, data, options.steps, nullptr);
-  list_parameters(*bptt, exact, report);
+  BPTT bptt(model);
+  bptt.compile_graph(Types{input});
+  const Gradients exact = gradient(bptt, data, options.steps, nullptr);
+  list_parameters(bptt, exact, report);
 
   std::vector<const Algorithm*> chosen;
   for (const std::string& rule : options.rules) chosen.push_back(&algorithm_named(rule));
   if (chosen.empty())
     for (const Algorithm& a : algorithms())
-      if (!needs_more_than_a_loss(a)) chosen.push_back(&a);
+      if (a.needs() == Need::Nothing) chosen.push_back(&a);
   for (const Algorithm* a : chosen)
     for (int64_t window : windows) {
       RuleFidelity out;
       out.rule   = a->name;
       out.window = window;
       try {
-        require(!needs_more_than_a_loss(*a), "it needs a modulator or a synthesiser, not only a loss");
+        require(a->needs() == Need::Nothing, "it needs {}, not only a loss", to_string(a->needs()));
         start();
-        const UsualOptions setting = usual_options(*a, options.seed);
+        const UsualOptions setting = a->usual(options.seed);
         out.setting                = setting.text;
         const auto learner         = a->learner(model, setting.options);
         learner->compile_graph(Types{input});

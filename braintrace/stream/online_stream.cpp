@@ -10,7 +10,6 @@
 #include "braintrace/algorithms/compile.h"
 #include "braintrace/algorithms/config_json.h"
 #include "braintrace/algorithms/registry.h"
-#include "braintrace/algorithms/usual_options.h"
 #include "braintrace/base/finite.h"
 #include "braintrace/base/json.h"
 #include "braintrace/functions/functions.h"
@@ -72,8 +71,9 @@ OnlineStream::OnlineStream(Module& model, const Type& input, const StreamOptions
     : model_(&model),
       optimizer_(train::make_optimizer(optimizer_of(options), "optimizer").optimizer),
       learning_(description_of(options).dump()) {
-  require(!needs_more_than_a_loss(algorithm_named(options.rule)),
-          "{}: it needs a modulator or a synthesiser, which records do not bring; choose another rule.", options.rule);
+  const Need need = algorithm_named(options.rule).needs();
+  require(need == Need::Nothing, "{}: it needs {}, which records do not bring; choose another rule.", options.rule,
+          to_string(need));
   learner_     = compile(model, options.rule, Tensor(Array(input)), options.rule_options);
   const Type y = trace_function({input}, [&](const Tensors& in) { return model.call(in); }).result_types().at(0);
   require(is_float(y.dtype), "the model answers with {}; a loss needs floats.", to_string(y));

@@ -175,7 +175,7 @@ Activity Evaluator::watch() {
 
 std::map<std::string, std::vector<double>> trace_norms(Parts& probe, const Array& inputs) {
   const Undo undo(*probe.model);
-  reset_sequence(probe);
+  probe.learner->reset();
   std::map<std::string, std::vector<double>> out;
   const auto                                 step = jit([&](Tensor x) { return (*probe.learner)(x); });
   // Slots of each weight, found once: their positions do not change.

@@ -106,20 +106,21 @@ std::unique_ptr<OnlineLearner> learner_of(const Rule& rule, Module& model, const
 
 // What some rules ask for besides a loss. Shapes come from the compiled graph.
 void add_signals(Parts& p, Rule rule, const Config& config) {
-  auto* dni   = dynamic_cast<DNI*>(p.learner.get());
-  auto* three = dynamic_cast<ThreeFactor*>(p.learner.get());
-  require(dni || !rule.synthesizer_lr, "synthesizer_lr: this rule has no synthesiser; it is for DNI.");
-  if (dni) {  // it starts at zero, as D-RTRL
-    p.synthesizer = std::make_shared<SyntheticGradient>(dni->group_signal_shapes(), 0, 0, config.precision);
-    dni->attach_synthesizer(p.synthesizer);
+  const Need need = rule.point ? need_of(*rule.point) : algorithm_named(rule.name).needs();
+  require(need == Need::Synthesizer || !rule.synthesizer_lr,
+          "synthesizer_lr: this rule has no synthesiser; it is for DNI.");
+  if (need == Need::Synthesizer) {  // it starts at zero, as D-RTRL
+    DNI& dni      = p.learner->as<DNI>();
+    p.synthesizer = std::make_shared<SyntheticGradient>(dni.group_signal_shapes(), 0, 0, config.precision);
+    dni.attach_synthesizer(p.synthesizer);
     p.synthesizer_optimizer = std::make_unique<optim::Adam>(rule.synthesizer_lr.value_or(usual_synthesizer_lr));
     p.synthesizer_optimizer->register_trainable_weights(p.synthesizer->params());
   }
-  if (!three) return;
+  if (need != Need::Modulator) return;
   if (!rule.options.modulator.defined()) rule.modulator = "loss";
   if (rule.modulator.empty()) return;
   p.modulation.emplace(rule.modulator, p.classes(), p.learner->graph(), config.batch, config.precision);
-  three->set_modulator(Tensor(Type{config.precision, {}}, 0));  // until an update knows better
+  p.learner->as<ThreeFactor>().set_modulator(Tensor(Type{config.precision, {}}, 0));  // until an update knows better
 }
 
 void check_outputs(const Config& config, const Parts& p, const tasks::Batch& batch) {
@@ -218,17 +219,6 @@ std::vector<std::pair<std::string, StateMap>> Parts::states() const {
   if (synthesizer) out.emplace_back("synthesizer_optimizer", synthesizer_optimizer->states());
   if (modulation) out.emplace_back("modulation", modulation->states());
   return out;
-}
-
-void reset_sequence(Parts& parts) {
-  // UORO counts steps to draw new signs; starting the count anew would draw the same ones for every sequence.
-  const bool   is_uoro = parts.learner->rule().name() == "UORO";
-  const Tensor count   = is_uoro ? parts.learner->memory().at(0) : Tensor();
-  parts.learner->reset();
-  if (!is_uoro) return;
-  Tensors memory = parts.learner->memory();
-  memory[0]      = count;
-  parts.learner->set_memory(memory);
 }
 
 }  // namespace braintrace::train

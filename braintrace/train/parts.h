@@ -37,7 +37,4 @@ Parts make_probe(const Config& config, const Parts& trained);
 // A batch in the precision of the run.
 tasks::Batch batch_of(const Config& config, const tasks::Task& task, tasks::Part part, int64_t index);
 
-// Before a new sequence.
-void reset_sequence(Parts& parts);
-
 }  // namespace braintrace::train

@@ -145,14 +145,13 @@ StepRecord Trainer::Impl::step() {
   const int64_t       T = b.inputs.shape()[0];
   const auto          s = next_stretch(b, time);
   require(s.has_value(), "config.task: batch {} asks for nothing: its mask is zero everywhere.", batch);
-  if (time == 0 && config.reset) reset_sequence(parts);
+  if (time == 0 && config.reset) parts.learner->reset();
   if (s->from > time) updater->advance(stretch_of(b, time, s->from));
-  // Where one window is the whole sequence, traces are neither given nor left. UORO keeps its count of steps there.
-  const bool fresh = config.reset && s->from == 0 && s->to == T && config.window.steps_of(T) == T &&
-                     parts.learner->rule().name() != "UORO";
-  const UpdateOutcome o    = updater->learn(stretch_of(b, s->from, s->to), fresh);
-  const bool          last = !next_stretch(b, s->to);
-  time                     = s->to;
+  // Where one window is the whole sequence, traces are neither given nor left.
+  const bool          fresh = config.reset && s->from == 0 && s->to == T && config.window.steps_of(T) == T;
+  const UpdateOutcome o     = updater->learn(stretch_of(b, s->from, s->to), fresh);
+  const bool          last  = !next_stretch(b, s->to);
+  time                      = s->to;
   if (last) {  // what is left of the sequence matters only to states that live on
     if (config.reset && !fresh) updater->close();
     if (time < T && !config.reset) updater->advance(stretch_of(b, time, T));

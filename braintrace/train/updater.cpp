@@ -40,7 +40,7 @@ class Modulated {
       const Undo undo(*parts.model);
       return for_loop(judge, xs, ys);
     }();
-    learner_ = dynamic_cast<ThreeFactor*>(parts.learner.get());
+    learner_ = &parts.learner->as<ThreeFactor>();
     learner_->set_modulator(parts.modulation->next(losses, correct, mask));
   }
   ~Modulated() {

@@ -47,19 +47,25 @@ std::map<Path, Tensor> by_group(const Case& c, const json& run, const std::strin
   return out;
 }
 
+// None for exact RTRL and for reverse mode in windows.
+std::optional<ETraceConfig> point_of(const json& run) {
+  if (run.at("axes").is_null()) return {};
+  return config_from_json(run["axes"]);
+}
+
 std::shared_ptr<const LearningRule> rule_of(const Case& c, const json& run) {
-  const std::string name = run.at("algorithm");
-  if (name == "TruncatedBPTT" || name == "BPTT") return std::make_shared<BpttRule>();
-  if (name == "RTRL") return std::make_shared<RtrlRule>();
-  const ETraceConfig point           = config_from_json(run.at("axes"));
-  const json&        hyperparameters = run.at("hyperparameters");
-  RuleOptions        options;
-  if (point->learning_signal == SignalSource::RandomFeedback)
+  const std::string name  = run.at("algorithm");
+  const auto        point = point_of(run);
+  if (!point && name == RtrlRule().name()) return std::make_shared<RtrlRule>();
+  if (!point) return std::make_shared<BpttRule>();
+  const json& hyperparameters = run.at("hyperparameters");
+  RuleOptions options;
+  if ((*point)->learning_signal == SignalSource::RandomFeedback)
     options.feedback = RandomFeedback{.from_output = hyperparameters.value("feedback_source", "state") == "output",
                                       .given       = by_group(c, run, "feedback")};
   if (hyperparameters.contains("projection_eps"))
     options.projection_eps = hyperparameters["projection_eps"].get<double>();
-  return make_rule(point, options, name);
+  return make_rule(*point, options, name);
 }
 
 }  // namespace
@@ -96,8 +102,10 @@ RecordedRun::RecordedRun(const Case& c, const json& run)
   const LearnerOptions options{
       .vjp_method = run.at("vjp_method") == "multi-step" ? VjpMethod::MultiStep : VjpMethod::SingleStep,
       .compile    = compile_options(c)};
-  const std::string name = run.at("algorithm");
-  if (name == "DNI") {
+  const auto point = point_of(run);
+  const Need need  = point ? need_of(*point) : Need::Nothing;
+  const bool draws = point && (*point)->trace_factorization == TraceFactorization::RandomProjection;
+  if (need == Need::Synthesizer) {
     auto  dni = std::make_unique<DNI>(*model_, nullptr, options);
     auto* d   = dni.get();
     learner_  = std::move(dni);
@@ -112,13 +120,13 @@ RecordedRun::RecordedRun(const Case& c, const json& run)
     d->attach_synthesizer(synthesizer);
     return;
   }
-  if (name == "ThreeFactor") {
+  if (need == Need::Modulator) {
     auto  three = std::make_unique<TabledThreeFactor>(*model_, options);
     auto* t     = three.get();
     learner_    = std::move(three);
     given_      = {"run." + id_ + ".modulator"};
     give_       = [t](const Tensors& m) { t->modulator = m[0]; };
-  } else if (name == "UORO") {
+  } else if (draws) {
     auto  uoro = std::make_unique<TabledUoro>(*model_, rule_of(c, run), options);
     auto* u    = uoro.get();
     learner_   = std::move(uoro);
@@ -134,7 +142,7 @@ RecordedRun::RecordedRun(const Case& c, const json& run)
   } else {
     learner_->compile_graph(sample);
   }
-  if (name == "UORO") {
+  if (draws) {
     const json& groups = graph_of(c, run).at("hidden_groups");
     for (const MemorySlot& slot : learner_->memory_slots())
       if (slot.kind == "s")

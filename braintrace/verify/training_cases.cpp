@@ -81,6 +81,10 @@ class RecordedTraining {
   std::function<std::pair<Tensor, Gradients>(Tensor, Tensor)> gradient_of_step_, gradient_of_sequence_;
 };
 
+bool is_factorised(const Algorithm& rule) {
+  return rule.config && rule.config({})->trace_factorization == TraceFactorization::IoFactorized;
+}
+
 RecordedTraining::RecordedTraining(const Case& c)
     : case_(c),
       algorithm_(c.info.at("algorithm")),
@@ -90,7 +94,9 @@ RecordedTraining::RecordedTraining(const Case& c)
       warmup_(c.info.at("warmup_steps")),
       task_{c.info.at("task").at("name"), DType::F64, c.info.at("model").at("layers")[0].at("n_in").get<int64_t>()},
       spiking_(task_.name == "spike classification"),
-      unsound_(name_ == "ES_D_RTRL" && multi_ ? "superseded: defect D5, the bias correction counts calls" : "") {
+      unsound_(multi_ && is_factorised(algorithm_named(name_))
+                   ? "superseded: defect D5, the bias correction counts calls"
+                   : "") {
   const bool lanes    = algorithm_.value("batching", "") == "vmap";
   model_              = lanes ? load_lane_model(c) : load_parameters(c);
   learner_            = algorithm_named(name_).learner(*model_, options_of(c, algorithm_));
@@ -121,7 +127,7 @@ std::pair<double, Gradients> RecordedTraining::gradient(const Array& xs, const A
   const double  count = static_cast<double>(T - warmup_);
   Gradients     grads;
   double        total = 0;
-  if (name_ == "BPTT") {
+  if (!algorithm_named(name_).learns_step_by_step()) {
     const auto [value, g] = gradient_of_sequence_(Tensor(xs), Tensor(targets));
     grads                 = g;
     total                 = value.item();
@@ -142,7 +148,8 @@ Gradients RecordedTraining::moving(const Gradients& grads) const {
   Gradients::Map kept;
   for (const auto& [path, leaves] : grads)
     for (const auto& [leaf, g] : leaves) {
-      const bool moves = multi_ || name_ == "BPTT" || is_traced(learner_->graph(), leaf_name(path, leaf));
+      const bool moves = multi_ || !algorithm_named(name_).learns_step_by_step() ||
+                         is_traced(learner_->graph(), leaf_name(path, leaf));
       kept[path][leaf] = moves ? g : zeros_like(g);
     }
   return Gradients(kept);
