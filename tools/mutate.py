@@ -32,7 +32,7 @@ SUITES = {
     "compiler": ["compiler", "all_compiler", *RULES, *RECORDED],
     "executor": [*RULES, *RECORDED],
     "algorithms": [*RULES, *RECORDED],
-    "control": ["all_functions", "all_transforms", "all_compiler", "all_oracle", "all_algorithms", "all_codegen"],
+    "control": ["all_functions", "all_transforms", "all_etp", "all_compiler", "all_oracle", "all_algorithms", "all_codegen"],
     "codegen": ["codegen", "export", "all_codegen", "all_golden:*Compile*"],
 }
 LARGEST = 8 << 30  # bytes of a suite: a mutant may ask for any amount of memory

@@ -55,6 +55,34 @@ void expect_unbiased(Module& model, const Tensor& xs, LearnerOptions options) {
   }
 }
 
+// Where the old state is held, no step passes credit on: every rule gives the gradient of the step.
+TEST(HeldStates, PassNoCreditOnUnderAnyRule) {
+  const Tensor xs = normal({DType::F64, {3, 2}}, 5);
+  for (const char* rule : {"d_rtrl", "ostl_recurrent", "snap", "rtrl"}) {
+    auto cell  = (random::seed(3), zoo::make_cell());
+    auto h     = cell->hidden("h", {3});
+    auto W     = cell->linear("W", 5, 3);
+    cell->step = [=](const Tensor& x) mutable {
+      h.set(tanh(W(concat({x, stop_gradient(h.value())}, -1))));
+      return h.value();
+    };
+    init_all_states(*cell);
+    const auto learner = compile(*cell, rule, row(xs, 0));
+    const auto total   = [&](auto& f) {
+      set_states(*cell, 21);
+      Gradients sum;
+      for (int64_t t = 0; t < 3; ++t) {
+        const Gradients g = grad([&](Tensor x) { return loss_of(f(x)); }, cell->params())(row(xs, t));
+        sum               = t == 0 ? g : sum + g;
+      }
+      return sum;
+    };
+    const Gradients want = total(*cell);
+    EXPECT_GT(difference(want, want).weakest, 1e-3);
+    EXPECT_LT(gap(total(*learner), want), 1e-12) << rule;
+  }
+}
+
 TEST(Uoro, IsUnbiased) {
   auto model = make_model(layer("vanilla_rnn", 2, 2, {{"activation", "tanh"}}));
   expect_unbiased(*model, normal({DType::F64, {3, 2}}, 5), {});
