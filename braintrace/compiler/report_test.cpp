@@ -104,6 +104,23 @@ TEST(Report, TheConvolutionIsAssociatedWithTheHiddenGroup) {
                                           "('conv', 'weight') (excluded: relation_excluded_weight_to_weight)"});
 }
 
+// States that hold nothing come after the groups, whose section stays.
+TEST(Report, ListsStatesThatNoTraceFollows) {
+  struct Model : nn::Module {
+    ParamState  w     = state("w", ParamState(Tensor(Type{DType::F64, {3, 3}}, 0.1).array()));
+    HiddenState h     = state("h", HiddenState(Array::of<double>({0, 0, 0}, {3})));
+    HiddenState drive = state("drive", HiddenState(Array::of<double>({0, 0, 0}, {3})));
+    Tensor      update(const Tensor& x) override {
+      drive.set(tanh(matmul(x, w.value())));
+      h.set(0.5 * h.value() + drive.value());
+      return h.value();
+    }
+  } model;
+  expect_in_order(CompilationReport(compile_etrace_graph(model, {{DType::F64, {3}}})).to_str(),
+                  {"The hidden groups are:", "Group 0: [('h',)]", "The dynamic states, which no trace follows, are:",
+                   "Dynamic state 0: ('drive',); nothing reads its old value", "('w',) → etp_mv → hidden group 0"});
+}
+
 // The operation may be trainable and read the parameter as its data.
 TEST(Report, AWeightWithoutATraceSaysHowItIsRead) {
   struct Model : nn::Module {

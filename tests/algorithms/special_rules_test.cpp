@@ -221,6 +221,7 @@ TEST(ThreeFactor, ModulatorShapesAndPrecedence) {
   const Tensor scalar = with(f64(0.5));
   EXPECT_EQ(max(abs(with(full({3}, 0.5, DType::F64)) - scalar)).item(), 0);
   EXPECT_EQ(max(abs(with(full({3, 1}, 0.5, DType::F64)) - scalar)).item(), 0);
+  EXPECT_EQ(max(abs(with(full({1, 1}, 0.5, DType::F64)) - scalar)).item(), 0);
   EXPECT_EQ(max(abs(with(Tensor(0.5)) - scalar)).item(), 0);  // a bare number takes the type of the states
   const std::string message = error_of([&] { with(zeros({4}, DType::F64)); });
   EXPECT_NE(message.find("modulator: its shape [4] does not fit group 0 (h)"), std::string::npos) << message;
