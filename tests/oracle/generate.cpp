@@ -69,12 +69,12 @@ class Generator {
   bool has_old(int s) const { return set_node[s] < 0 && !is_write_only[s]; }
 
   // A parameter, fresh or met before, or something made of parameters.
-  int weight(const Sizes& s) {
+  int weight(const Sizes& s, bool may_vary = true) {
     if (dice.chance(0.15))
       for (int n = static_cast<int>(m.nodes.size()) - 1; n >= 0; --n)
         if (at(n).kind == Kind::Param && shape(n) == s) return n;
     const int w = param(s);
-    if (on.varying && m.batch == 0 && dice.chance(0.15)) return varied(w);
+    if (on.varying && may_vary && m.batch == 0 && dice.chance(0.15)) return varied(w);
     if (!dice.chance(0.25)) return w;
     switch (dice.whole(0, 6)) {
       case 0:
@@ -143,7 +143,7 @@ class Generator {
         break;
       case 2: {
         const int64_t r = dice.whole(1, 2);
-        const int     B = weight({k, r}), A = weight({r, n});
+        const int     B = weight({k, r}), A = weight({r, n}, false);  // the trace of B counts on a steady A
         y = add(Kind::Lora, {a, B, A}, {n}, true);
         break;
       }

@@ -13,6 +13,7 @@
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/ops/reduce.h"
+#include "braintrace/transforms/linearize.h"
 #include "tests/transforms/words.h"
 
 namespace braintrace {
@@ -285,6 +286,22 @@ TEST_P(Control, EqualsUnrolledUnderEveryWord) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Pairs, Control, testing::ValuesIn(pairs()), [](const auto& info) { return info.param.name; });
+
+// What a backward rule leaves undefined is zero.
+TEST(CustomVjp, LeavesGradientsOut) {
+  const Type     three{DType::F64, {3}};
+  const Function f    = custom_vjp([](const Tensors& x) -> Tensors { return {x[0] * x[1]}; },
+                                [](const Tensors& x) -> ForwardPass {
+                                  return {{x[0] * x[1]}, {x[1]}};
+                                },
+                                [](const Tensors& r, const Tensors& ct) -> Tensors {
+                                  return {ct[0] * r[0], Tensor()};
+                                });
+  const Traced   t    = trace({three, three}, f);
+  const Tensors  back = vjp(t.program, {Tensor(three, 2), Tensor(three, 5)}, {true, true}).pullback({Tensor(three, 1)});
+  EXPECT_EQ(max(abs(back[0] - 5)).item(), 0);
+  EXPECT_TRUE(!back[1].defined() || max(abs(back[1])).item() == 0);
+}
 
 // A choice among one branch is checked as one among several.
 TEST(Cond, ChecksWhatEachBranchTakes) {
