@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/ir/builder.h"
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 
@@ -55,6 +56,11 @@ void Builder::note_producer(Var v) {
 const Eqn* Builder::producer(Var v) const {
   const auto i = static_cast<size_t>(v);
   return i < producer_.size() && producer_[i] >= 0 ? &program_.eqns[producer_[i]] : nullptr;
+}
+
+Tensor Builder::captured(Var v) const {
+  const auto at = std::find(program_.constants.begin(), program_.constants.end(), v);
+  return at == program_.constants.end() ? Tensor() : constants_[static_cast<size_t>(at - program_.constants.begin())];
 }
 
 Var Builder::literal(const Tensor& t) {

@@ -33,6 +33,7 @@ class Builder : public std::enable_shared_from_this<Builder> {
 
   // The equation that made `v`, or null for inputs. Valid until the next equation.
   const Eqn*  producer(Var v) const;
+  Tensor      captured(Var v) const;  // the value from outside that `v` stands for; undefined for any other
   const Type& type(Var v) const { return program_.type(v); }
 
   bool     is_open() const { return open_; }

@@ -82,6 +82,7 @@ bool StateFrame::depends(const Tensor& value, const StateSet& states) {
     const Tensor t = seen[i];
     if (!t.is_traced() || !known.insert({t.trace()->serial(), t.trace_var()}).second) continue;
     if (found_by_a_frame(t)) return true;
+    if (const Tensor outside = t.trace()->captured(t.trace_var()); outside.defined()) seen.push_back(outside);
     const Eqn* made = t.trace()->producer(t.trace_var());
     if (made && made->op != &stop_gradient_op)
       for (Var v : made->in) seen.emplace_back(t.trace(), v, t.trace()->type(v));

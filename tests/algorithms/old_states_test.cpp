@@ -8,6 +8,7 @@
 #include "braintrace/algorithms/etrace_vmap.h"
 #include "braintrace/etp/dense.h"
 #include "braintrace/functions/loops.h"
+#include "braintrace/ops/compare.h"
 #include "braintrace/zoo/cell.h"
 #include "tests/algorithms/credit.h"
 #include "tests/support/error_of.h"
@@ -297,6 +298,28 @@ TEST(ChangedStates, BetweenCallsAreRefused) {
                   },
                   in));
             }).find("state 'h': a loop changes it after a learner's step"),
+            std::string::npos);
+  // What the value is made of may come from outside the body that writes it.
+  EXPECT_NE(says([&](const Tensor& in) {
+              const Tensor old = r.h.value();
+              return sum(for_loop(
+                  [&](Tensor x) {
+                    r.h.set(sum(x) * old);
+                    return loss_of((*learner)(x));
+                  },
+                  in));
+            }).find(outside),
+            std::string::npos);
+  EXPECT_NE(says([&](const Tensor& in) {
+              const Tensor old = r.h.value();
+              return cond(
+                  greater(sum(in), 0.0),
+                  [&](Tensor x) {
+                    r.h.set(sum(x) * old);
+                    return call(x, 0);
+                  },
+                  [&](Tensor x) { return call(x, 0); }, in);
+            }).find(outside),
             std::string::npos);
   // Under BPTT reverse mode goes through the change.
   const auto bptt = compile(*r.cell, "bptt", row(xs, 0));
