@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
-#include <set>
 
 #include "braintrace/advise/workload.h"
 #include "braintrace/codegen/fuse.h"
@@ -74,7 +73,7 @@ Work work_of_stage(const Program& p, const codegen::Stage& s) {
     const double products = products_of(p, e);
     w.products += products;
     if (products == 0)
-      (cost_class(e.op->name) == CostClass::Series ? w.series : w.elements) +=
+      (e.op->code.cost == ElementCost::Simple ? w.elements : w.series) +=
           static_cast<double>(s.loop ? size_of(s.space) : p.type(e.out[0]).size());
   }
   return w;
@@ -112,22 +111,6 @@ double timed(const F& f, const std::vector<Shape>& shapes) {
 }
 
 }  // namespace
-
-std::optional<CostClass> cost_class(std::string_view op) {
-  static const std::set<std::string_view> simple = {
-      "abs",     "add",           "and",         "ceil",          "clamp",     "copy",   "equal", "floor",
-      "greater", "greater_equal", "integer_pow", "is_finite",     "is_inf",    "is_nan", "less",  "less_equal",
-      "max",     "min",           "mul",         "neg",           "not_equal", "or",     "relu",  "round",
-      "sign",    "spike",         "square",      "stop_gradient", "sub",       "xor"};
-  static const std::set<std::string_view> series = {
-      "acos",    "acosh", "asin",     "asinh",    "atan", "atan2",     "atanh", "cbrt",       "cos",    "cosh",
-      "digamma", "div",   "erf",      "erf_inv",  "erfc", "exp",       "exp2",  "expm1",      "lgamma", "log",
-      "log1p",   "log2",  "log_cosh", "logit",    "mod",  "polygamma", "pow",   "reciprocal", "rem",    "rsqrt",
-      "sigmoid", "sin",   "sinh",     "softplus", "sqrt", "tan",       "tanh"};
-  if (simple.contains(op)) return CostClass::Simple;
-  if (series.contains(op)) return CostClass::Series;
-  return std::nullopt;
-}
 
 Work work_of(const Program& p) {
   Work w;

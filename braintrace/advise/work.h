@@ -2,9 +2,6 @@
 // How much a program has to do: its stages as the code generator fuses them, loops counted as often as they run.
 #pragma once
 
-#include <optional>
-#include <string_view>
-
 #include "braintrace/ir/program.h"
 
 namespace braintrace {
@@ -20,11 +17,6 @@ struct Work {
   double flops() const { return 2 * products + elements + 8 * series; }
   double bytes() const { return far_bytes + near_bytes; }
 };
-
-// An elementary operation takes some instructions, or a series, a root or a division. Of operations that are not
-// elementwise nothing is said: what they do beside products is moving and adding elements.
-enum class CostClass : uint8_t { Simple, Series };
-std::optional<CostClass> cost_class(std::string_view op);
 
 // Of a lowered program.
 Work work_of(const Program& program);

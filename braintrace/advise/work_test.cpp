@@ -11,17 +11,6 @@
 namespace braintrace {
 namespace {
 
-// Whoever adds an elementwise operation says what it costs.
-TEST(Work, EveryElementwiseOperationHasACostClass) {
-  int count = 0;
-  for (const Op* op : all_ops()) {
-    if (!op->is_elementwise()) continue;
-    EXPECT_TRUE(cost_class(op->name)) << op->name << " is in neither list of cost_class (advise/work.cpp)";
-    ++count;
-  }
-  EXPECT_GT(count, 50);
-}
-
 TEST(Work, FunctionsAreDearerThanSums) {
   const auto series_of = [](Tensor (*f)(const Tensor&)) {
     const Traced t = trace({{DType::F32, {100}}}, [&](const Tensors& in) -> Tensors { return {f(in[0])}; });

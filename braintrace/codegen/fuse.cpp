@@ -378,12 +378,7 @@ class Fuser {
 
 }  // namespace
 
-bool is_reduction(const Eqn& e) {
-  for (std::string_view name :
-       {"product_sum", "reduce_sum", "reduce_prod", "reduce_max", "reduce_min", "reduce_any", "reduce_all"})
-    if (e.op->name == name) return true;
-  return false;
-}
+bool is_reduction(const Eqn& e) { return e.op->fold != Fold::None && e.attrs.find(axes_key); }
 
 Fused fused(const Program& program) { return Fuser(program).run(); }
 

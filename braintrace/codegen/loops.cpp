@@ -36,24 +36,34 @@ constexpr Key<int64_t> axis_key{"axis"};
 constexpr Key<Array>   array_key{"value"};
 
 // How a reduction starts, goes on and joins partial results. $s is the sum so far, $a and $b the operands' elements.
-struct Fold {
+struct FoldText {
   std::string type, start, next, join;
 };
 
-Fold fold_of(const Eqn& e, DType t) {
+FoldText fold_of(const Eqn& e, DType t) {
   const std::string sum(sum_type(t)), value(is_float(t) ? value_type(t) : "int64_t");
   const bool        real = is_float(t);
   const std::string f    = value == "float" ? "f" : "";
-  if (e.op == &product_sum_op) {
+  if (e.in.size() > 1) {
     if (!real) return {sum, "0", "$s + (int64_t)$a * (int64_t)$b", "$s + $a"};
     const std::string wide = t == DType::F32 ? "float" : "double";
     return {wide, "0", fmt::format("bt_fma{}(({})$a, ({})$b, $s)", t == DType::F32 ? "f" : "", wide, wide), "$s + $a"};
   }
-  if (e.op->name == "reduce_sum") return {sum, "0", "$s + $a", "$s + $a"};
-  if (e.op->name == "reduce_prod") return {sum, "1", "$s * $a", "$s * $a"};
-  if (e.op->name == "reduce_any") return {"int64_t", "0", "$s | $a", "$s | $a"};
-  if (e.op->name == "reduce_all") return {"int64_t", "1", "$s & $a", "$s & $a"};
-  const bool        max  = e.op->name == "reduce_max";
+  switch (e.op->fold) {
+    case Fold::Sum:
+      return {sum, "0", "$s + $a", "$s + $a"};
+    case Fold::Prod:
+      return {sum, "1", "$s * $a", "$s * $a"};
+    case Fold::Any:
+      return {"int64_t", "0", "$s | $a", "$s | $a"};
+    case Fold::All:
+      return {"int64_t", "1", "$s & $a", "$s & $a"};
+    case Fold::Max:
+    case Fold::Min:
+    case Fold::None:
+      break;
+  }
+  const bool        max  = e.op->fold == Fold::Max;
   const std::string pick = real ? fmt::format("bt_{}{}($s, $a)", max ? "max" : "min", f)
                                 : fmt::format("bt_{}_i($s, $a)", max ? "max" : "min");
   return {value, real ? (max ? "-INFINITY" : "INFINITY") : (max ? "INT64_MIN" : "INT64_MAX"), pick, pick};
@@ -96,7 +106,7 @@ class Nest {
  private:
   struct Sum {
     const Eqn*  eqn;
-    Fold        fold;
+    FoldText    fold;
     std::string a, b;  // elements of the operands
   };
   struct Scalar {
@@ -214,7 +224,7 @@ class Nest {
           operands.push_back(s.text);
           level = std::max(level, s.level);
         }
-        return named(type.dtype, expression(e, p_, operands), level);
+        return named(type.dtype, expression(*e.op, p_.type(e.in[0]).dtype, type.dtype, operands), level);
       }
     }
     ensure(memory_[v] >= 0, "codegen: value {} is read but has no memory", v);

@@ -28,6 +28,7 @@ constinit const Op product_sum_op = {
     .eval     = [](const Op&, const Arrays& in, const Attrs& a, const Types&) -> Arrays {
       return {sum(Tensor(in[0]) * Tensor(in[1]), a[axes_key]).array()};
     },
+    .fold = Fold::Sum,
 };
 
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elementwise operations as C expressions: one line of a table per op.
+// Elementwise operations as C expressions, from the texts in their records.
 #pragma once
 
 #include <string>
@@ -15,8 +15,8 @@ bool has_expression(const Op& op);
 // Whether it also costs less than reading an element from memory.
 bool is_cheap(const Op& op);
 
-// The value of one element, from the values of the operands' elements.
-std::string expression(const Eqn& e, const Program& p, const std::vector<std::string>& operands);
+// The value of one element, from the values of the operands' elements; `in` is the type of the first.
+std::string expression(const Op& op, DType in, DType out, const std::vector<std::string>& operands);
 
 // x as `to` under the rules of the convert op.
 std::string converted(DType from, DType to, const std::string& x);

@@ -30,6 +30,7 @@ constinit const Op call_op = composite({
     .expand   = run,
     .reach    = [](const Op&, const Attrs& a, const Mask& in) { return result_dependence(*a[body], in); },
     .simplify = run,
+    .is_call  = true,
     .sample   = [](const Op&, Rng& rng) -> std::vector<Sample> {
       const Type t{DType::F64, {3}};
       const auto f = std::make_shared<const Program>(trace({t, t}, [](const Tensors& x) -> Tensors {

@@ -219,8 +219,8 @@ constinit const Op while_op = {
       // A loop whose condition is known to be false does nothing.
       const WhileParts s(a);
       const auto       from = producers(s.cond)[s.cond.results[0]];
-      if (from < 0 || s.cond.eqns[from].op->name != "full" || s.cond.eqns[from].attrs[Key<double>{"value"}] != 0)
-        return {};
+      const Eqn*       e    = from < 0 ? nullptr : &s.cond.eqns[from];
+      if (!e || !e->op->fill || e->op->fill(e->attrs) != 0) return {};
       return s.split(in).carry;
     },
     .sample = while_sample,

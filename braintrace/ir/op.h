@@ -99,6 +99,23 @@ struct Scalar {
   double  lo = -2, hi = 2;                                             // range of sample operands
 };
 
+// What an element costs beside reading and writing it: a few instructions, a division or root, or a series.
+enum class ElementCost : uint8_t { Simple, Division, Series };
+
+// An elementwise op as an expression of the C family. $a $b $c are the operands' elements, $t is the type, $f the
+// suffix of its functions: nothing for double, f for float. Floats of 16 bits are computed in double; integers as
+// int64_t, which wraps. Functions bt_… are those of codegen/preamble_scalar.cpp. An empty text: no expression for
+// these types.
+struct Code {
+  std::string_view real, integer;
+  ElementCost      cost = ElementCost::Simple;
+
+  bool is_given() const { return !real.empty() || !integer.empty(); }
+};
+
+// How a reduction, or a running one, joins two elements.
+enum class Fold : uint8_t { None, Sum, Prod, Min, Max, Any, All };
+
 struct EtpRules;
 
 struct Op {
@@ -108,19 +125,23 @@ struct Op {
 
   Types (*infer)(const Op&, const Types&, const Attrs&)                = nullptr;  // types → types
   Arrays (*eval)(const Op&, const Arrays&, const Attrs&, const Types&) = nullptr;  // reference meaning, or
-  Tensors (*expand)(const Op&, const Tensors&, const Attrs&)   = nullptr;  // meaning by simpler ops; other rules follow
-  Linearity linearity                                          = Linearity::None;
-  uint32_t  linear_operands                                    = ~0u;      // bit i: operand i takes part in `linearity`
-  Tensors (*jvp)(const JvpArgs&)                               = nullptr;  // nonlinear ops; null = zero derivative
-  Pushed (*push)(const JvpArgs&)                               = nullptr;  // control ops: results with tangents; no out
-  Linearized (*linearize)(const LinearizeArgs&)                = nullptr;  // control ops: split primal from tangent
-  Tensors (*transpose)(const TransposeArgs&)                   = nullptr;  // linear ops
-  Tensors (*batch)(const BatchArgs&)                           = nullptr;  // reached results get the axis; empty: expand
-  Mask (*reach)(const Op&, const Attrs&, const Mask&)          = nullptr;  // marked operands → results; null = all
+  Tensors (*expand)(const Op&, const Tensors&, const Attrs&) = nullptr;  // meaning by simpler ops; other rules follow
+  Linearity linearity                                        = Linearity::None;
+  uint32_t  linear_operands                                  = ~0u;      // bit i: operand i takes part in `linearity`
+  Tensors (*jvp)(const JvpArgs&)                             = nullptr;  // nonlinear ops; null = zero derivative
+  Pushed (*push)(const JvpArgs&)                             = nullptr;  // control ops: results with tangents; no out
+  Linearized (*linearize)(const LinearizeArgs&)              = nullptr;  // control ops: split primal from tangent
+  Tensors (*transpose)(const TransposeArgs&)                 = nullptr;  // linear ops
+  Tensors (*batch)(const BatchArgs&)                         = nullptr;  // reached results get the axis; empty: expand
+  Mask (*reach)(const Op&, const Attrs&, const Mask&)        = nullptr;  // marked operands → results; null = all
   Tensors (*simplify)(const Op&, const Tensors&, const Attrs&) = nullptr;  // cheaper equal results, or empty
   Pruned (*prune)(const Attrs&, const Mask& used)              = nullptr;  // control ops: marked results only
   AxisLinks (*depend)(const DependArgs&)                       = nullptr;  // null = every position on every position
-  Scalar scalar                                                = {};       // elementwise ops only
+  double (*fill)(const Attrs&)                                 = nullptr;  // what every element of the result is
+  bool   is_call                                               = false;    // stands for its body, which may replace it
+  Fold   fold                                                  = Fold::None;  // reductions only
+  Code   code                                                  = {};          // elementwise ops only, and
+  Scalar scalar                                                = {};
   std::vector<Sample> (*sample)(const Op&, Rng&)               = nullptr;  // input of the generic laws
 
   const EtpRules* etp = nullptr;  // trainable operations only: how an eligibility trace follows their weights

@@ -102,11 +102,9 @@ namespace {
 
 thread_local std::string current_note;
 
-constexpr Key<double> fill_value{"value"};
-
 // What is one value everywhere stays a literal: traces then hold a `full` equation and not a captured array.
 Tensor literal_result(const Op& op, const Tensors& in, const Attrs& attrs, const Types& out) {
-  if (op.name == "full") return Tensor(out[0], attrs[fill_value]);
+  if (op.fill) return Tensor(out[0], op.fill(attrs));
   if (!op.is_elementwise() || out.size() != 1) return {};
   Arrays scalars;
   for (const Tensor& t : in) {
@@ -137,7 +135,7 @@ Tensors apply(const Op& op, Tensors in, Attrs attrs) {
 }
 
 Tensors apply_in(const std::shared_ptr<Builder>& home, const Op& op, Tensors in, Attrs attrs) {
-  if (!home || !in.empty() || op.name == "full") return apply(op, std::move(in), std::move(attrs));
+  if (!home || !in.empty() || op.fill) return apply(op, std::move(in), std::move(attrs));
   const Types out = infer(op, {}, attrs);
   return home->emit(op, in, std::move(attrs), out);
 }

@@ -113,6 +113,7 @@ constinit const Op log_sigmoid_op = elementwise_composite({
 constinit const Op relu_op = elementwise({
     .name   = "relu",
     .doc    = "x where positive, else 0",
+    .code   = {"($a < 0 ? 0 : $a)", "($a < 0 ? 0 : $a)"},
     .scalar = {.real    = [](const double* x) { return x[0] < 0 ? 0 : x[0]; },
                .integer = [](const int64_t* x) { return x[0] < 0 ? 0 : x[0]; },
                .partial = {[](const Tensors& x, const Tensor& y) { return convert(greater(x[0], 0), y.dtype()); }}},

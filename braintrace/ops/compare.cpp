@@ -28,53 +28,62 @@ constinit const Op and_op           = elementwise({
       }
       return {};
     },
+              .code   = {"", "($a & $b)"},
               .scalar = {.integer = [](const int64_t* x) { return x[0] & x[1]; }, .lo = -8, .hi = 8},
 });
 constinit const Op equal_op         = comparison({
             .name   = "equal",
             .doc    = "a = b",
+            .code   = {"($a == $b)", "($a == $b)"},
             .scalar = {.real    = [](const double* x) { return double(x[0] == x[1]); },
                        .integer = [](const int64_t* x) { return int64_t(x[0] == x[1]); }},
 });
 constinit const Op greater_op       = comparison({
           .name   = "greater",
           .doc    = "a > b",
+          .code   = {"($a > $b)", "($a > $b)"},
           .scalar = {.real    = [](const double* x) { return double(x[0] > x[1]); },
                      .integer = [](const int64_t* x) { return int64_t(x[0] > x[1]); }},
 });
 constinit const Op greater_equal_op = comparison({
     .name   = "greater_equal",
     .doc    = "a ≥ b",
+    .code   = {"($a >= $b)", "($a >= $b)"},
     .scalar = {.real    = [](const double* x) { return double(x[0] >= x[1]); },
                .integer = [](const int64_t* x) { return int64_t(x[0] >= x[1]); }},
 });
 constinit const Op is_finite_op     = predicate({
         .name   = "is_finite",
         .doc    = "neither infinite nor NaN",
+        .code   = {"(fabs$f($a) < INFINITY)", "1"},
         .scalar = {.real    = [](const double* x) { return double(std::isfinite(x[0])); },
                    .integer = [](const int64_t*) { return int64_t{1}; }},
 });
 constinit const Op is_inf_op        = predicate({
            .name   = "is_inf",
            .doc    = "infinite",
+           .code   = {"(fabs$f($a) == INFINITY)", "0"},
            .scalar = {.real    = [](const double* x) { return double(std::isinf(x[0])); },
                       .integer = [](const int64_t*) { return int64_t{0}; }},
 });
 constinit const Op is_nan_op        = predicate({
            .name   = "is_nan",
            .doc    = "not a number",
+           .code   = {"($a != $a)", "0"},
            .scalar = {.real    = [](const double* x) { return double(std::isnan(x[0])); },
                       .integer = [](const int64_t*) { return int64_t{0}; }},
 });
 constinit const Op less_op          = comparison({
              .name   = "less",
              .doc    = "a < b",
+             .code   = {"($a < $b)", "($a < $b)"},
              .scalar = {.real    = [](const double* x) { return double(x[0] < x[1]); },
                         .integer = [](const int64_t* x) { return int64_t(x[0] < x[1]); }},
 });
 constinit const Op less_equal_op    = comparison({
        .name   = "less_equal",
        .doc    = "a ≤ b",
+       .code   = {"($a <= $b)", "($a <= $b)"},
        .scalar = {.real    = [](const double* x) { return double(x[0] <= x[1]); },
                   .integer = [](const int64_t* x) { return int64_t(x[0] <= x[1]); }},
 });
@@ -101,6 +110,7 @@ constinit const Op not_op       = elementwise_composite({
 constinit const Op not_equal_op = comparison({
     .name   = "not_equal",
     .doc    = "a ≠ b",
+    .code   = {"($a != $b)", "($a != $b)"},
     .scalar = {.real    = [](const double* x) { return double(x[0] != x[1]); },
                .integer = [](const int64_t* x) { return int64_t(x[0] != x[1]); }},
 });
@@ -116,6 +126,7 @@ constinit const Op or_op  = elementwise({
       }
       return {};
     },
+     .code   = {"", "($a | $b)"},
      .scalar = {.integer = [](const int64_t* x) { return x[0] | x[1]; }, .lo = -8, .hi = 8},
 });
 constinit const Op xor_op = elementwise({
@@ -127,6 +138,7 @@ constinit const Op xor_op = elementwise({
         if (in[i].is_literal(0)) return {in[1 - i]};
       return {};
     },
+    .code   = {"", "($a ^ $b)"},
     .scalar = {.integer = [](const int64_t* x) { return x[0] ^ x[1]; }, .lo = -8, .hi = 8},
 });
 

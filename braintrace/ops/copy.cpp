@@ -9,6 +9,7 @@ constinit const Op copy_op = elementwise({
     .linearity = Linearity::Joint,
     .transpose = [](const TransposeArgs& a) -> Tensors { return {a.ct[0]}; },
     .simplify  = [](const Op&, const Tensors& in, const Attrs&) -> Tensors { return in; },
+    .code      = {"$a", "$a"},
     .scalar    = {.real = [](const double* x) { return x[0]; }, .integer = [](const int64_t* x) { return x[0]; }},
 });
 

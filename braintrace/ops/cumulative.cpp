@@ -102,7 +102,8 @@ constinit const Op cummax_op = scan_along({
       return scan_eval(
           nan_max, [](int64_t s, int64_t x) { return std::max(s, x); }, in, a, out);
     },
-    .jvp = [](const JvpArgs& a) -> Tensors { return extreme_scan_jvp(a, max_op, -INFINITY); },
+    .jvp  = [](const JvpArgs& a) -> Tensors { return extreme_scan_jvp(a, max_op, -INFINITY); },
+    .fold = Fold::Max,
 });
 
 // y_i = min x_j over j ≤ i
@@ -113,7 +114,8 @@ constinit const Op cummin_op = scan_along({
       return scan_eval(
           nan_min, [](int64_t s, int64_t x) { return std::min(s, x); }, in, a, out);
     },
-    .jvp = [](const JvpArgs& a) -> Tensors { return extreme_scan_jvp(a, min_op, INFINITY); },
+    .jvp  = [](const JvpArgs& a) -> Tensors { return extreme_scan_jvp(a, min_op, INFINITY); },
+    .fold = Fold::Min,
 });
 
 // y_i = Π x_j over j ≤ i;  d(p q) = dp q + p dq along the scan: no division, so zeros do no harm
@@ -132,6 +134,7 @@ constinit const Op cumprod_op = scan_along({
       }
       return {dp};
     },
+    .fold   = Fold::Prod,
     .sample = [](const Op& op, Rng& rng) -> std::vector<Sample> {
       auto out = scan_sample(op, rng);
       out.push_back({{Array::of<double>({rng.normal(), 0, rng.normal(), 0, rng.normal()}, {5})},
@@ -154,6 +157,7 @@ constinit const Op cumsum_op = scan_along({
     .simplify = [](const Op&, const Tensors& in, const Attrs&) -> Tensors {
       return in[0].is_literal(0) ? in : Tensors{};
     },
+    .fold = Fold::Sum,
 });
 
 Tensor cummax(const Tensor& x, int64_t axis, bool reverse) { return scan_apply(cummax_op, x, axis, reverse); }

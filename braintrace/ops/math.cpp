@@ -43,6 +43,7 @@ bool same_value(const Tensor& a, const Tensor& b) {
 constinit const Op abs_op = elementwise({
     .name   = "abs",
     .doc    = "absolute value",
+    .code   = {"fabs$f($a)", "($a < 0 ? -$a : $a)"},
     .scalar = {.real    = [](const double* x) { return std::abs(x[0]); },
                .integer = [](const int64_t* x) { return x[0] < 0 ? wrap_sub(0, x[0]) : x[0]; },
                .partial = {[](const Tensors& x, const Tensor&) { return sign(x[0]); }}},
@@ -62,6 +63,7 @@ constinit const Op add_op = elementwise({
       if (in[1].is_literal(0)) return {in[0]};
       return {};
     },
+    .code   = {"($a + $b)", "($a + $b)"},
     .scalar = {.real    = [](const double* x) { return x[0] + x[1]; },
                .integer = [](const int64_t* x) { return wrap_add(x[0], x[1]); }},
 });
@@ -69,6 +71,7 @@ constinit const Op add_op = elementwise({
 constinit const Op ceil_op = elementwise({
     .name   = "ceil",
     .doc    = "least integer not below x",
+    .code   = {"ceil$f($a)"},
     .scalar = {.real = [](const double* x) { return std::ceil(x[0]); }},
 });
 
@@ -77,6 +80,7 @@ constinit const Op clamp_op = elementwise({
     .name     = "clamp",
     .doc      = "x limited to [lo, hi]",
     .operands = "x lo hi",
+    .code     = {"bt_min$f(bt_max$f($a, $b), $c)", "bt_min_i(bt_max_i($a, $b), $c)"},
     .scalar   = {.real    = [](const double* x) { return nan_min(nan_max(x[0], x[1]), x[2]); },
                  .integer = [](const int64_t* x) { return std::min(std::max(x[0], x[1]), x[2]); },
                  .partial = {[](const Tensors& x, const Tensor& y) {
@@ -120,6 +124,7 @@ constinit const Op convert_op = {
       return {};
     },
     .depend = elementwise_depend,
+    .code   = {"$a", "$a"},
     .sample = [](const Op&, Rng&) -> std::vector<Sample> {
       return {{{Array::of<double>({0.5, -1.25, 3}, {3})}, {{dtype, DType::F64}}},
               {{Array::of<int32_t>({5, -1, 3}, {3})}, {{dtype, DType::F64}}},
@@ -141,6 +146,7 @@ constinit const Op div_op = elementwise({
     .simplify = [](const Op&, const Tensors& in, const Attrs&) -> Tensors {
       return in[1].is_literal(1) ? Tensors{in[0]} : Tensors{};
     },
+    .code   = {"($a / $b)", "bt_div_i($a, $b)", ElementCost::Division},
     .scalar = {.real    = [](const double* x) { return x[0] / x[1]; },
                .integer = [](const int64_t* x) { return whole_div(x[0], x[1]); },
                .partial = {[](const Tensors& x, const Tensor&) { return 1 / x[1]; },
@@ -151,6 +157,7 @@ constinit const Op div_op = elementwise({
 constinit const Op floor_op = elementwise({
     .name   = "floor",
     .doc    = "largest integer not above x",
+    .code   = {"floor$f($a)"},
     .scalar = {.real = [](const double* x) { return std::floor(x[0]); }},
 });
 
@@ -202,6 +209,7 @@ constinit const Op max_op = elementwise({
     .name     = "max",
     .doc      = "the larger of a and b",
     .operands = "lhs rhs",
+    .code     = {"bt_max$f($a, $b)", "bt_max_i($a, $b)"},
     .scalar   = {.real    = [](const double* x) { return nan_max(x[0], x[1]); },
                  .integer = [](const int64_t* x) { return std::max(x[0], x[1]); },
                  .partial = {[](const Tensors& x, const Tensor&) { return larger_share(x[0], x[1]); },
@@ -213,6 +221,7 @@ constinit const Op min_op = elementwise({
     .name     = "min",
     .doc      = "the smaller of a and b",
     .operands = "lhs rhs",
+    .code     = {"bt_min$f($a, $b)", "bt_min_i($a, $b)"},
     .scalar   = {.real    = [](const double* x) { return nan_min(x[0], x[1]); },
                  .integer = [](const int64_t* x) { return std::min(x[0], x[1]); },
                  .partial = {[](const Tensors& x, const Tensor&) { return larger_share(x[1], x[0]); },
@@ -224,6 +233,7 @@ constinit const Op mod_op = elementwise({
     .name     = "mod",
     .doc      = "remainder with the sign of b; integers give 0 for b = 0",
     .operands = "lhs rhs",
+    .code     = {"bt_mod$f($a, $b)", "bt_mod_i($a, $b)", ElementCost::Series},
     .scalar   = {.real =
                      [](const double* x) {
                      const double r = std::fmod(x[0], x[1]);
@@ -255,6 +265,7 @@ constinit const Op mul_op = elementwise({
       if (in[1].is_literal(-1)) return {-in[0]};
       return {};
     },
+    .code   = {"($a * $b)", "($a * $b)"},
     .scalar = {.real    = [](const double* x) { return x[0] * x[1]; },
                .integer = [](const int64_t* x) { return wrap_mul(x[0], x[1]); }},
 });
@@ -268,6 +279,7 @@ constinit const Op neg_op = elementwise({
       const auto from = made_by(op, in[0]);
       return from ? from->in : Tensors{};
     },
+    .code   = {"(-$a)", "(-$a)"},
     .scalar = {.real    = [](const double* x) { return -x[0]; },
                .integer = [](const int64_t* x) { return wrap_sub(0, x[0]); }},
 });
@@ -283,6 +295,7 @@ constinit const Op pow_op = elementwise({
       if (in[1].is_literal(2)) return {square(in[0])};
       return {};
     },
+    .code   = {"bt_pow$f($a, $b)", "bt_pow_i($a, $b)", ElementCost::Series},
     .scalar = {.real    = [](const double* x) { return std::pow(x[0], x[1]); },
                .integer = [](const int64_t* x) { return whole_pow(x[0], x[1]); },
                .partial = {[](const Tensors& x, const Tensor&) {
@@ -297,6 +310,7 @@ constinit const Op pow_op = elementwise({
 constinit const Op reciprocal_op = elementwise({
     .name   = "reciprocal",
     .doc    = "1 / x",
+    .code   = {"(1 / $a)", "", ElementCost::Division},
     .scalar = {.real    = [](const double* x) { return 1 / x[0]; },
                .partial = {[](const Tensors&, const Tensor& y) { return -square(y); }},
                .lo      = 0.5},
@@ -307,6 +321,7 @@ constinit const Op rem_op = elementwise({
     .name     = "rem",
     .doc      = "remainder with the sign of a; integers give 0 for b = 0",
     .operands = "lhs rhs",
+    .code     = {"bt_fmod$f($a, $b)", "bt_rem_i($a, $b)", ElementCost::Series},
     .scalar   = {.real    = [](const double* x) { return std::fmod(x[0], x[1]); },
                  .integer = [](const int64_t* x) { return whole_rem(x[0], x[1]); },
                  .partial = {one_like, minus_quotient},
@@ -316,6 +331,7 @@ constinit const Op rem_op = elementwise({
 constinit const Op round_op = elementwise({
     .name   = "round",
     .doc    = "nearest integer, halves to the even one",
+    .code   = {"rint$f($a)"},
     .scalar = {.real = [](const double* x) { return std::nearbyint(x[0]); }},
 });
 
@@ -353,6 +369,7 @@ constinit const Op select_op = {
       return {};
     },
     .depend = elementwise_depend,
+    .code   = {"($a ? $b : $c)", "($a ? $b : $c)"},
     .sample = [](const Op&, Rng&) -> std::vector<Sample> {
       return {{{Array::of<bool>({true, false, true}, {3}), Array::of<double>({1, 2, 3}, {3}),
                 Array::of<double>({-1, 0.5, 4}, {3})},
@@ -363,6 +380,7 @@ constinit const Op select_op = {
 constinit const Op sign_op = elementwise({
     .name   = "sign",
     .doc    = "-1, 0 or 1; NaN stays NaN",
+    .code   = {"bt_sign$f($a)", "(($a > 0) - ($a < 0))"},
     .scalar = {.real    = [](const double* x) { return x[0] > 0   ? 1.0
                                                        : x[0] < 0 ? -1.0
                                                                   : x[0]; },
@@ -373,6 +391,7 @@ constinit const Op sign_op = elementwise({
 constinit const Op square_op = elementwise({
     .name   = "square",
     .doc    = "x · x",
+    .code   = {"($a * $a)", "($a * $a)"},
     .scalar = {.real    = [](const double* x) { return x[0] * x[0]; },
                .integer = [](const int64_t* x) { return wrap_mul(x[0], x[0]); },
                .partial = {[](const Tensors& x, const Tensor&) { return 2 * x[0]; }}},
@@ -385,6 +404,7 @@ constinit const Op stop_gradient_op = elementwise({
     .simplify = [](const Op& op, const Tensors& in, const Attrs&) -> Tensors {
       return made_by(op, in[0]) ? in : Tensors{};
     },
+    .code   = {"$a", "$a"},
     .scalar = {.real = [](const double* x) { return x[0]; }, .integer = [](const int64_t* x) { return x[0]; }},
     .sample = [](const Op&, Rng&) -> std::vector<Sample> {
       return {{{Array::of<int32_t>({5, -1, 3}, {3})}, {}}};
@@ -403,6 +423,7 @@ constinit const Op sub_op = elementwise({
     .simplify = [](const Op&, const Tensors& in, const Attrs&) -> Tensors {
       return in[1].is_literal(0) ? Tensors{in[0]} : Tensors{};
     },
+    .code   = {"($a - $b)", "($a - $b)"},
     .scalar = {.real    = [](const double* x) { return x[0] - x[1]; },
                .integer = [](const int64_t* x) { return wrap_sub(x[0], x[1]); }},
 });

@@ -32,6 +32,7 @@ constinit const Op full_op = {
     .eval = [](const Op&, const Arrays&, const Attrs& a, const Types& out) -> Arrays {
       return {Tensor(out[0], a[value]).array()};
     },
+    .fill   = [](const Attrs& a) { return a[value]; },
     .sample = [](const Op&, Rng&) -> std::vector<Sample> {
       return {{{}, {{dtype, DType::F64}, {shape, {2, 3}}, {value, 1.5}}}};
     },

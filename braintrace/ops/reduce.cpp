@@ -286,6 +286,7 @@ constinit const Op reduce_all_op = reduction({
       return fold_eval({0, nullptr, 1, [](int64_t s, int64_t x) { return s & x; }}, in, a, out);
     },
     .simplify = idempotent_simplify,
+    .fold     = Fold::All,
     .sample   = bool_reduced_sample,
 });
 
@@ -297,6 +298,7 @@ constinit const Op reduce_any_op = reduction({
       return fold_eval({0, nullptr, 0, [](int64_t s, int64_t x) { return s | x; }}, in, a, out);
     },
     .simplify = idempotent_simplify,
+    .fold     = Fold::Any,
     .sample   = bool_reduced_sample,
 });
 
@@ -311,6 +313,7 @@ constinit const Op reduce_max_op = reduction({
     },
     .jvp      = extreme_jvp,
     .simplify = idempotent_simplify,
+    .fold     = Fold::Max,
 });
 
 constinit const Op reduce_min_op = reduction({
@@ -322,6 +325,7 @@ constinit const Op reduce_min_op = reduction({
     },
     .jvp      = extreme_jvp,
     .simplify = idempotent_simplify,
+    .fold     = Fold::Min,
 });
 
 // y = Π x over the axes
@@ -337,6 +341,7 @@ constinit const Op reduce_prod_op = reduction({
       if (in[0].is_literal(1)) return {Tensor(infer(op, {in[0].type()}, a)[0], 1)};
       return {};
     },
+    .fold   = Fold::Prod,
     .sample = [](const Op& op, Rng& rng) -> std::vector<Sample> {
       auto out = reduced_sample(op, rng);
       out.push_back(
@@ -361,6 +366,7 @@ constinit const Op reduce_sum_op = reduction({
       if (in[0].is_literal(0)) return {Tensor(infer(op, {in[0].type()}, a)[0], 0)};
       return {};
     },
+    .fold = Fold::Sum,
 });
 
 Tensor reduce_apply(const Op& op, const Tensor& x, const Axes& axes, bool keep_axes) {

@@ -84,6 +84,7 @@ double sigmoid_value(double x) {
 constinit const Op digamma_op = elementwise({
     .name   = "digamma",
     .doc    = "derivative of lgamma",
+    .code   = {"", "", ElementCost::Series},
     .scalar = {.real    = [](const double* x) { return polygamma_value(0, x[0]); },
                .partial = {[](const Tensors& x, const Tensor&) { return polygamma(1, x[0]); }},
                .lo      = 0.3,
@@ -94,6 +95,7 @@ constinit const Op digamma_op = elementwise({
 constinit const Op erf_op = elementwise({
     .name   = "erf",
     .doc    = "error function",
+    .code   = {"bt_erf$f($a)", "", ElementCost::Series},
     .scalar = {.real    = [](const double* x) { return std::erf(x[0]); },
                .partial = {[](const Tensors& x, const Tensor&) { return 2 / sqrt_pi * exp(-square(x[0])); }}},
 });
@@ -102,6 +104,7 @@ constinit const Op erf_op = elementwise({
 constinit const Op erf_inv_op = elementwise({
     .name   = "erf_inv",
     .doc    = "inverse of erf",
+    .code   = {"", "", ElementCost::Series},
     .scalar = {.real    = [](const double* x) { return erf_inv_value(x[0]); },
                .partial = {[](const Tensors&, const Tensor& y) { return sqrt_pi / 2 * exp(square(y)); }},
                .lo      = -0.9,
@@ -112,6 +115,7 @@ constinit const Op erf_inv_op = elementwise({
 constinit const Op erfc_op = elementwise({
     .name   = "erfc",
     .doc    = "complement of erf",
+    .code   = {"bt_erfc$f($a)", "", ElementCost::Series},
     .scalar = {.real    = [](const double* x) { return std::erfc(x[0]); },
                .partial = {[](const Tensors& x, const Tensor&) { return -2 / sqrt_pi * exp(-square(x[0])); }}},
 });
@@ -119,6 +123,7 @@ constinit const Op erfc_op = elementwise({
 constinit const Op lgamma_op = elementwise({
     .name   = "lgamma",
     .doc    = "logarithm of |Γ(x)|",
+    .code   = {"bt_lgamma$f($a)", "", ElementCost::Series},
     .scalar = {.real =
                    [](const double* x) {
                      int sign;  // std::lgamma writes it to a global, which threads would race for
@@ -152,6 +157,7 @@ constinit const Op polygamma_op = elementwise({
       return {from_doubles(out[0], y)};
     },
     .jvp    = [](const JvpArgs& a) -> Tensors { return {a.tangents[0] * polygamma(a.attrs[order] + 1, a.in[0])}; },
+    .code   = {"", "", ElementCost::Series},
     .scalar = {.lo = 1, .hi = 4},
     .sample = [](const Op& op, Rng& rng) -> std::vector<Sample> {
       std::vector<Sample> out;
@@ -167,6 +173,7 @@ constinit const Op polygamma_op = elementwise({
 constinit const Op sigmoid_op = elementwise({
     .name   = "sigmoid",
     .doc    = "logistic function",
+    .code   = {"bt_sigmoid$f($a)", "", ElementCost::Series},
     .scalar = {.real    = [](const double* x) { return sigmoid_value(x[0]); },
                .partial = {[](const Tensors&, const Tensor& y) { return y * (1 - y); }}},
 });
@@ -175,6 +182,7 @@ constinit const Op sigmoid_op = elementwise({
 constinit const Op softplus_op = elementwise({
     .name   = "softplus",
     .doc    = "logarithm of 1 + e^x",
+    .code   = {"bt_softplus$f($a)", "", ElementCost::Series},
     .scalar = {.real    = [](const double* x) { return (x[0] < 0 ? 0 : x[0]) + std::log1p(std::exp(-std::abs(x[0]))); },
                .partial = {[](const Tensors& x, const Tensor&) { return sigmoid(x[0]); }}},
 });

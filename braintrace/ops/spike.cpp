@@ -190,6 +190,7 @@ constinit const Op spike_op = elementwise({
       const Surrogate s(a.attrs[surrogate_key], a.attrs[params_key]);
       return {s.slope(stop_gradient(a.in[0])) * a.tangents[0]};
     },
+    .code   = {"($a >= 0 ? ($t)1 : ($t)0)", "($a >= 0)"},
     .scalar = {.real    = [](const double* x) { return x[0] >= 0 ? 1.0 : 0.0; },
                .integer = [](const int64_t* x) -> int64_t { return x[0] >= 0; }},
     .sample = [](const Op&, Rng&) -> std::vector<Sample> {

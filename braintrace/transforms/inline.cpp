@@ -56,7 +56,7 @@ Program inlined(const Program& program, const Choice& which) {
 }
 
 Program inline_calls(const Program& program) {
-  return inlined(program, [](const Op& op) { return op.name == "call"; });
+  return inlined(program, [](const Op& op) { return op.is_call; });
 }
 Program expand_composites(const Program& program) {
   return inlined(program, [](const Op&) { return true; });

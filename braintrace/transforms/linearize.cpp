@@ -43,14 +43,11 @@ LinearMap linearize(const Program& program, const Tensors& in, const Mask& activ
 
 namespace {
 
-constexpr Key<double> fill_value{"value"};
-
 // Values known to be zero: literals, and sums and movements of them.
 Mask known_zeros(const Program& p) {
   Mask zero(p.types.size());
   for (const Eqn& e : p.eqns) {
-    bool all = e.op->linearity == Linearity::Joint || e.op->name == "full";
-    if (e.op->name == "full") all = e.attrs[fill_value] == 0;
+    bool all = e.op->fill ? e.op->fill(e.attrs) == 0 : e.op->linearity == Linearity::Joint;
     for (size_t i = 0; all && i < e.in.size(); ++i) all = !e.op->is_linear_in(i) || zero[e.in[i]];
     for (Var v : e.out) zero[v] = all;
   }

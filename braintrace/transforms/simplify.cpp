@@ -14,8 +14,6 @@ namespace braintrace {
 
 namespace {
 
-constexpr Key<double> value{"value"};
-
 // The program with the equations to keep, its values numbered in order of definition.
 Program rebuilt(Program p, const Mask& keep) {
   Program out;
@@ -73,8 +71,8 @@ Program peephole(Program program, bool nested, size_t& fired) {
   const LastUses last(program);
   for (size_t i = 0; i < program.eqns.size(); ++i) {
     const Eqn e = std::move(program.eqns[i]);  // its memory serves the equations to come
-    if (e.op->name == "full") {
-      values[e.out[0]] = Tensor(program.type(e.out[0]), e.attrs[value]);
+    if (e.op->fill) {
+      values[e.out[0]] = Tensor(program.type(e.out[0]), e.op->fill(e.attrs));
       continue;
     }
     EqnNote       note(program, e);
