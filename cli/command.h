@@ -36,6 +36,7 @@ void add_export(CLI::App& app, Action& chosen);
 void add_fidelity(CLI::App& app, Action& chosen);
 void add_graph(CLI::App& app, Action& chosen);
 void add_info(CLI::App& app, Action& chosen);
+void add_schedule(CLI::App& app, Action& chosen);
 void add_stream(CLI::App& app, Action& chosen);
 void add_tasks(CLI::App& app, Action& chosen);
 void add_train(CLI::App& app, Action& chosen);

@@ -68,6 +68,7 @@ int run(int argc, char** argv) {
   add_fidelity(app, chosen);
   add_graph(app, chosen);
   add_info(app, chosen);
+  add_schedule(app, chosen);
   add_stream(app, chosen);
   add_tasks(app, chosen);
   add_train(app, chosen);

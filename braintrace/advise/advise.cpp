@@ -7,15 +7,11 @@
 #include <fmt/format.h>
 
 #include "braintrace/advise/apart.h"
-#include "braintrace/advise/work.h"
 #include "braintrace/advise/workload.h"
+#include "braintrace/advise/yardstick.h"
 #include "braintrace/algorithms/registry.h"
-#include "braintrace/backends/cpu/compiler.h"
-#include "braintrace/backends/cpu/cpu_backend.h"
 #include "braintrace/base/machine.h"
 #include "braintrace/base/rng.h"
-#include "braintrace/codegen/emit.h"
-#include "braintrace/codegen/lower.h"
 #include "braintrace/functions/functions.h"
 #include "braintrace/functions/held_states.h"
 #include "braintrace/ops/move.h"
@@ -59,14 +55,6 @@ struct Estimate {
   double steps;
 };
 
-// Whether result k overwrites the state that it becomes.
-bool is_in_place(const codegen::Entry& entry, const std::vector<Feed>& feeds, size_t k) {
-  const auto& pairs = entry.in_place;
-  return !entry.may_stop && std::any_of(feeds.begin(), feeds.end(), [&](const Feed& f) {
-    return f.result == k && std::find(pairs.begin(), pairs.end(), std::pair(k, f.arg)) != pairs.end();
-  });
-}
-
 // States and data once, new values of what is not written in place, the arena and the constants of the compiled
 // program, and what it took to make the program here: `before` was resident without it. Zeros as results, such as
 // traces dropped at the end of a window, are made once, and pages of zeros cost nothing: nor does a state that starts
@@ -74,22 +62,14 @@ bool is_in_place(const codegen::Entry& entry, const std::vector<Feed>& feeds, si
 Estimate estimate(Workload& w, int64_t before) {
   const StatefulProgram traced =
       trace_function(w.args(), [&](const Tensors& in) { return Tensors{w.call(in[0], in[1])}; });
-  const cpu::NonzeroResults nonzero = cpu::nonzero_results(simplify(traced.program));
-  const Program&            program = nonzero.program;
-  StateSet                  live;  // states that are written with more than zeros
+  const ProgramNeeds needs = find_backend("cpu").needs(simplify(traced.program), feeds_of(traced));
+  StateSet           live;  // states that are written with more than zeros
   for (size_t k = 0; k < traced.writes.size(); ++k)
-    if (!nonzero.is_zero[traced.num_results + k]) live.insert(traced.writes[k].state.cell().get());
-
-  const codegen::Emitted emitted = codegen::emit({program});
-  Estimate               e{w.resident(live), work_of(codegen::lowered(program)), static_cast<double>(w.steps())};
-  int64_t                constants = 0;
-  for (const Array& a : emitted.constants) constants += static_cast<int64_t>(a.bytes());
+    if (!needs.is_zero[traced.num_results + k]) live.insert(traced.writes[k].state.cell().get());
+  int64_t constants = needs.constants;
   for (const Tensor& c : traced.constants) constants += c.type().bytes();
-  const codegen::Entry& entry   = emitted.entries[0];
-  e.memory.work                 = entry.arena_bytes + constants;
-  const std::vector<Feed> feeds = nonzero.feeds(feeds_of(traced));
-  for (size_t k = 0; k < program.results.size(); ++k)
-    if (!is_in_place(entry, feeds, k)) e.memory.work += program.type(program.results[k]).bytes();
+  Estimate e{w.resident(live), needs.work, static_cast<double>(w.steps())};
+  e.memory.work = needs.working + constants;
   e.memory.program = std::max<int64_t>(resident_bytes() - before - constants, 0) + loading_bytes;
   // Some rules hold more for a moment while they are traced than any call does later.
   const int64_t tracing = peak_resident_bytes() - before + e.memory.weights;
@@ -177,9 +157,9 @@ std::string_view name_of(Form form) {
 Advice advise(Module& model, const std::string& name, const Type& input, const AdviseOptions& options) {
   require(options.batch > 0 && options.length > 0, "advise: batch and length must be positive, got {} and {}.",
           options.batch, options.length);
-  const std::string problem = cpu::missing_compiler();
+  const std::string problem = find_backend("cpu").problem();
   require(problem.empty(), "advise: estimates are of compiled programs, and {}.", problem);
-  set_default_backend("cpu");
+  const BackendScope compiled("cpu");
   Type batched = input;
   batched.shape.insert(batched.shape.begin(), options.batch);
   Advice a{name, batched, options, {}, {}, {}};

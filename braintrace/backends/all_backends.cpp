@@ -2,6 +2,7 @@
 // The list of all backends: one line each.
 #include <atomic>
 #include <cstdlib>
+#include <utility>
 
 #include "braintrace/backends/cpu/cpu_backend.h"
 #include "braintrace/backends/reference/interpreter.h"
@@ -38,9 +39,14 @@ std::atomic<Backend*>& chosen() {
   return backend;
 }
 
+thread_local Backend* scoped = nullptr;
+
 }  // namespace
 
-Backend& default_backend() { return *chosen(); }
+BackendScope::BackendScope(std::string_view name) : before_(std::exchange(scoped, &find_backend(name))) {}
+BackendScope::~BackendScope() { scoped = before_; }
+
+Backend& default_backend() { return scoped ? *scoped : *chosen(); }
 void     set_default_backend(std::string_view name) { chosen() = &find_backend(name); }
 void     prefer_backend(std::string_view name) {
       if (asked().empty()) set_default_backend(name);

@@ -10,12 +10,10 @@
 #include <nlohmann/json.hpp>
 
 #include "braintrace/advise/apart.h"
-#include "braintrace/backends/cpu/compiler.h"
-#include "braintrace/backends/cpu/cpu_backend.h"
 #include "braintrace/base/json.h"
 #include "braintrace/base/rng.h"
 #include "braintrace/base/temporary_folder.h"
-#include "braintrace/codegen/emit.h"
+#include "braintrace/codegen/c/emit.h"
 #include "braintrace/io/npy.h"
 #include "braintrace/model/environment.h"
 #include "braintrace/model/random_stream.h"
@@ -166,7 +164,7 @@ ordered_json apart_in(const TemporaryFolder& cache, const std::function<ordered_
   return read_ordered_json(run_apart(
                                [&] {
                                  setenv("BRAINTRACE_CACHE_DIR", cache.path.c_str(), 1);
-                                 set_default_backend("cpu");
+                                 const BackendScope compiled("cpu");
                                  return work().dump();
                                },
                                {}),
@@ -174,7 +172,7 @@ ordered_json apart_in(const TemporaryFolder& cache, const std::function<ordered_
 }
 
 void require_compiler() {
-  const std::string problem = cpu::missing_compiler();
+  const std::string problem = find_backend("cpu").problem();
   require(problem.empty(), "bench: machine code is measured, and {}.", problem);
 }
 
@@ -234,12 +232,12 @@ ordered_json first_call(const std::function<std::shared_ptr<Module>()>& make, co
     out["graph"]                   = milliseconds(start);
     const StatefulProgram traced   = training.traced();
     out["trace"]                   = milliseconds(start);
-    const Program program          = cpu::nonzero_results(simplify(traced.program)).program;
+    const Program program          = simplify(traced.program);
     out["simplify"]                = milliseconds(start);
-    const codegen::Emitted emitted = codegen::emit({program});
-    out["emit"]                    = milliseconds(start);
-    const cpu::Loaded loaded       = cpu::load(emitted.source);
-    out["load"]                    = milliseconds(start);
+    codegen::Schedule schedule     = codegen::scheduled({program});
+    out["schedule"]                = milliseconds(start);
+    const codegen::Emitted emitted = codegen::emit(std::move(schedule), codegen::Dialect::Native);
+    out["print"]                   = milliseconds(start);
     return out;
   };
   const ordered_json cold = prepared(whole), cached = prepared(whole), stages = prepared(staged);

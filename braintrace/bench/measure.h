@@ -24,7 +24,7 @@ nlohmann::ordered_json describe(const Workload& workload);  // the first line of
 nlohmann::ordered_json measured(const Workload& workload, const MeasureOptions& options);
 
 // Where the time of a first call goes, for a learner on any model with an input of one sample:
-//   rule mode cold_ms cached_ms stages_ms { graph trace simplify emit load }
+//   rule mode cold_ms cached_ms stages_ms { graph trace simplify schedule print }
 // Cold and cached are whole calls; the stages are those of a cached one.
 nlohmann::ordered_json first_call(const std::function<std::shared_ptr<Module>()>& make, const Type& input,
                                   const std::string& rule, Mode mode);

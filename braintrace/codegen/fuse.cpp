@@ -6,17 +6,18 @@
 #include <queue>
 #include <tuple>
 
+#include "braintrace/codegen/elementwise.h"
 #include "braintrace/codegen/lower.h"
-#include "braintrace/codegen/scalar.h"
 #include "braintrace/codegen/view.h"
 #include "braintrace/control/scan_parts.h"
 #include "braintrace/ir/op.h"
+#include "braintrace/ops/constant.h"
+#include "braintrace/ops/contract.h"
+#include "braintrace/ops/move.h"
 
 namespace braintrace::codegen {
 
 namespace {
-
-constexpr size_t longest_loop = 48;  // equations that share one without running out of registers
 
 enum class Kind : uint8_t { Elementwise, Reduction, View, Source, Constant, Joined, Other };
 
@@ -24,8 +25,8 @@ Kind kind_of(const Eqn& e) {
   if (has_expression(*e.op)) return Kind::Elementwise;
   if (is_reduction(e)) return Kind::Reduction;
   if (is_view(*e.op)) return Kind::View;
-  if (e.op->name == "full" || e.op->name == "iota") return Kind::Source;
-  return e.op->name == "constant" ? Kind::Constant : Kind::Other;
+  if (e.op == &full_op || e.op == &iota_op) return Kind::Source;
+  return e.op == &constant_op ? Kind::Constant : Kind::Other;
 }
 
 // Axes of squeezed(shape) that the given axes of shape are.
@@ -60,15 +61,20 @@ class Numbers {
 
 class Fuser {
  public:
-  explicit Fuser(const Program& p)
-      : p_(p), producer_(producers(p)), stage_of_(p.eqns.size(), -1), memory_(p.types.size(), -1) {
+  Fuser(const Program& p, const Options& o)
+      : p_(p),
+        joins_(o.runs("fuse")),
+        longest_(static_cast<size_t>(o.target.longest_nest)),
+        producer_(producers(p)),
+        stage_of_(p.eqns.size(), -1),
+        memory_(p.types.size(), -1) {
     for (const Eqn& e : p.eqns) kinds_.push_back(kind_of(e));
     find_joined();
   }
 
   Fused run() {
     for (size_t i = 0; i < p_.eqns.size(); ++i) place(static_cast<int32_t>(i));
-    join_last();
+    if (joins_) join_last();
     for (const Vars* inputs : {&p_.constants, &p_.args})
       for (Var v : *inputs) memory_[v] = v;
     for (size_t i = 0; i < p_.eqns.size(); ++i)
@@ -92,12 +98,12 @@ class Fuser {
         if (!is_stacked_input(e, i)) elsewhere[e.in[i]] = true;
     for (size_t i = 0; i < p_.eqns.size(); ++i) {
       const Eqn& e = p_.eqns[i];
-      if (e.op->name == "concat" && !elsewhere[e.out[0]] && !dense_pieces(p_, producer_, e.out[0]).empty())
+      if (e.op == &concat_op && !elsewhere[e.out[0]] && !dense_pieces(p_, producer_, e.out[0]).empty())
         kinds_[i] = Kind::Joined;
     }
   }
   static bool is_stacked_input(const Eqn& e, size_t i) {
-    if (e.op->name != "scan") return false;
+    if (e.op != &scan_op) return false;
     const ScanParts scan(e.attrs);
     return i >= scan.consts + scan.carry;
   }
@@ -173,7 +179,7 @@ class Fuser {
     auto    consider = [&](int32_t c) {
       if (home < 0 && c >= 0 && fits(c, i, space, reduced, sources)) home = c;
     };
-    if (loop) {
+    if (loop && joins_) {
       for (const Source& s : sources) consider(maker(s.base));
       // Else the loop that reads the same array at the same positions: one pass over it serves both.
       for (const Source& s : sources)
@@ -187,7 +193,7 @@ class Fuser {
     }
     if (loop)
       for (const Source& s : sources) {
-        if (may_merge(home, maker(s.base), sources)) merge(home, maker(s.base));
+        if (joins_ && may_merge(home, maker(s.base), sources)) merge(home, maker(s.base));
         if (s.same_positions) readers_[s.base].push_back(home);
       }
     stages_[home].eqns.push_back(i);
@@ -249,7 +255,7 @@ class Fuser {
       const bool waited = std::any_of(before_.begin(), before_.end(), [&](const Numbers& b) { return b.has(s); });
       if (now(s) != s || !stages_[s].loop || has_reduction_[s] || waited) continue;
       const auto same = std::find_if(last.begin(), last.end(), [&](int32_t h) {
-        return stages_[h].space == stages_[s].space && stages_[h].eqns.size() + stages_[s].eqns.size() <= longest_loop;
+        return stages_[h].space == stages_[s].space && stages_[h].eqns.size() + stages_[s].eqns.size() <= longest_;
       });
       if (same == last.end())
         last.push_back(s);
@@ -271,8 +277,7 @@ class Fuser {
   Var demand(Var v) {
     if (memory_[v] >= 0) return memory_[v];
     const int32_t made = producer_[v];
-    if (kinds_[made] == Kind::View && p_.eqns[made].op->name == "reshape")
-      return memory_[v] = demand(p_.eqns[made].in[0]);
+    if (kinds_[made] == Kind::View && p_.eqns[made].op == &reshape_op) return memory_[v] = demand(p_.eqns[made].in[0]);
     if (kinds_[made] == Kind::View || kinds_[made] == Kind::Source) {
       const int32_t s = new_stage(squeezed(p_.type(v).shape), {}, true);
       stages_[s].eqns.push_back(made);
@@ -310,7 +315,7 @@ class Fuser {
     const std::vector<int32_t> eqns = stages_[stage].eqns;
     for (int32_t i : eqns) {
       const Eqn& e        = p_.eqns[i];
-      const bool in_place = stages_[stage].loop || e.op->name == "dot_general";
+      const bool in_place = stages_[stage].loop || e.op == &dot_general_op;
       for (Var v : kinds_[i] == Kind::View ? e.out : operands(e))
         in_place ? read_through_views(stage, v) : read(stage, v);
       if (kinds_[i] != Kind::Elementwise && kinds_[i] != Kind::View && kinds_[i] != Kind::Source)
@@ -365,6 +370,8 @@ class Fuser {
   }
 
   const Program&                      p_;
+  bool                                joins_;
+  size_t                              longest_;
   std::vector<int32_t>                producer_;
   std::vector<Kind>                   kinds_;
   std::vector<int32_t>                stage_of_;
@@ -380,6 +387,6 @@ class Fuser {
 
 bool is_reduction(const Eqn& e) { return e.op->fold != Fold::None && e.attrs.find(axes_key); }
 
-Fused fused(const Program& program) { return Fuser(program).run(); }
+Fused fused(const Program& program, const Options& options) { return Fuser(program, options).run(); }
 
 }  // namespace braintrace::codegen

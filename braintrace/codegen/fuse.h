@@ -5,7 +5,7 @@
 // operand. Values used only inside their loop have no memory. Views (broadcast, transpose, …) are read in place.
 #pragma once
 
-#include "braintrace/ir/program.h"
+#include "braintrace/codegen/passes.h"
 
 namespace braintrace::codegen {
 
@@ -24,7 +24,8 @@ struct Fused {
   Vars               memory;  // by value: the value whose memory holds it, or -1
 };
 
-Fused fused(const Program& program);
+// Without joining, every equation has a loop nest of its own.
+Fused fused(const Program& program, const Options& options = {});
 
 // Whether an equation is a reduction that loops can compute while they run.
 bool is_reduction(const Eqn& e);

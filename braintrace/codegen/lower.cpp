@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/codegen/lower.h"
 
-#include "braintrace/codegen/abi.h"
 #include "braintrace/codegen/factor.h"
 #include "braintrace/codegen/lower_scan.h"
 #include "braintrace/codegen/rewrite.h"
 #include "braintrace/codegen/separate.h"
 #include "braintrace/codegen/view.h"
+#include "braintrace/control/custom.h"
 #include "braintrace/control/scan_parts.h"
 #include "braintrace/ops/axes.h"
 #include "braintrace/ops/constant.h"
@@ -38,8 +38,6 @@ constexpr Key<Ints> lhs_contract{"lhs_contract"}, rhs_contract{"rhs_contract"}, 
 constexpr Key<ProgramPtr> body_key{"body"};
 constexpr Key<Ints> dims_key{"dims"}, perm_key{"perm"}, start_key{"start"}, limit_key{"limit"}, stride_key{"stride"};
 
-constexpr int64_t few_terms = 4;
-
 int64_t product_of(const Shape& shape, const Ints& axes) {
   int64_t n = 1;
   for (int64_t a : axes) n *= shape[a];
@@ -63,16 +61,16 @@ Tensor placed(Tensor t, const Shape& shape, Ints dims) {
 }
 
 // Sums of few neighbours are written out: they fuse with whatever is elementwise.
-Tensor product_sum(const Tensor& x, const Tensor& y, const Ints& axes) {
+Tensor product_sum(const Tensor& x, const Tensor& y, const Ints& axes, const Target& t) {
   const Attrs   a     = {{axes_key, axes}};
   const Shape   shape = infer(product_sum_op, {x.type(), y.type()}, a)[0].shape;
   const int64_t terms = product_of(x.shape(), axes);
   if (terms == 1) return reshape(x * y, shape);
   const Shape after(x.shape().begin() + axes.back(), x.shape().end());
-  if (terms > few_terms || axes.size() > 1 || size_of(after) > terms * few_terms)
+  if (terms > t.few_terms || axes.size() > 1 || size_of(after) > terms * t.few_terms)
     return apply1(product_sum_op, {x, y}, a);
   Tensor     sum;
-  const auto at = [&](const Tensor& t, int64_t k) { return slice_axis(t, axes[0], k, k + 1); };
+  const auto at = [&](const Tensor& from, int64_t k) { return slice_axis(from, axes[0], k, k + 1); };
   for (int64_t k = 0; k < terms; ++k) sum = add_defined(sum, reshape(at(x, k) * at(y, k), shape));
   return sum;
 }
@@ -80,12 +78,12 @@ Tensor product_sum(const Tensor& x, const Tensor& y, const Ints& axes) {
 // Without free axes on one side the product is a weighted sum over axes of the other; without contracted axes it is an
 // outer product. In both cases nothing is gained by a matrix product, and much by fusing. The same holds where every
 // position of a batch has a small matrix of its own, such as the Jacobian of a neuron's states: few sums of few terms.
-Tensor as_sum(const Tensor& l, const Tensor& r, const Attrs& a) {
+Tensor as_sum(const Tensor& l, const Tensor& r, const Attrs& a, const Target& t) {
   const Ints &lk = a[lhs_contract], &rk = a[rhs_contract], &lb = a[lhs_batch], &rb = a[rhs_batch];
   const Ints  lf = others(l.rank(), lb, lk), rf = others(r.rank(), rb, rk);
   const auto  M = product_of(l.shape(), lf), N = product_of(r.shape(), rf), K = product_of(l.shape(), lk);
   const bool  few =
-      product_of(l.shape(), lb) > 1 && lk.size() == 1 && K > 1 && K <= few_terms && std::min(M, N) <= few_terms;
+      product_of(l.shape(), lb) > 1 && lk.size() == 1 && K > 1 && K <= t.few_terms && std::min(M, N) <= t.few_terms;
   if (M != 1 && N != 1 && K != 1 && !few) return {};
   // The axes of the larger operand, then the free axes of the smaller one.
   const bool    left = few ? l.size() >= r.size() : K == 1 || N <= M;  // the left operand leads
@@ -103,7 +101,7 @@ Tensor as_sum(const Tensor& l, const Tensor& r, const Attrs& a) {
   const Tensor x = placed(big, space, counted(0, big.rank())), y = placed(small, space, dims);
   Ints         reduced = bk;
   std::sort(reduced.begin(), reduced.end());
-  const Tensor sum = product_sum(x, y, reduced);
+  const Tensor sum = product_sum(x, y, reduced, t);
   // Axes of the result as the product has them: batch, free axes of l, free axes of r.
   Ints kept = others(static_cast<int>(space.size()), reduced, {}), wanted = bb;
   Ints small_free;
@@ -115,29 +113,31 @@ Tensor as_sum(const Tensor& l, const Tensor& r, const Attrs& a) {
   return std::is_sorted(perm.begin(), perm.end()) ? sum : transpose(sum, perm);
 }
 
-// A vector times a large matrix, whose rows threads share: the sums over eighths of the rows, then their sum. Rows that
+// A vector times a large matrix, whose rows threads share: the sums over blocks of the rows, then their sum. Rows that
 // are left over come first.
-Tensor by_parts(const Tensor& l, const Tensor& r, const Attrs& a) {
-  const Ints &lk = a[lhs_contract], &rk = a[rhs_contract];
+Tensor by_parts(const Tensor& l, const Tensor& r, const Attrs& a, const Target& target) {
+  const Ints &  lk = a[lhs_contract], &rk = a[rhs_contract];
+  const int64_t parts_of = target.shared_parts;
   if (!a[lhs_batch].empty() || lk.size() != 1) return {};
   const bool    left   = l.size() > r.size();
   const Tensor &matrix = left ? l : r, &vector = left ? r : l;
-  const int64_t axis = left ? lk[0] : rk[0], rows = matrix.shape()[axis], rest = rows % shared_parts;
-  const bool    by_rows = matrix.size() >= shared_elements && long_axes(matrix.shape())[0] == axis;
-  if (!by_rows || vector.size() != rows || matrix.size() == rows || rows < shared_parts) return {};
+  const int64_t axis = left ? lk[0] : rk[0], rows = matrix.shape()[axis], rest = rows % parts_of;
+  const bool    by_rows = matrix.size() >= target.shared_elements && long_axes(matrix.shape())[0] == axis;
+  if (!by_rows || vector.size() != rows || matrix.size() == rows || rows < parts_of) return {};
   const auto in_parts = [&](const Tensor& t, int64_t k) {
     Shape shape = t.shape();
-    shape[k]    = rows / shared_parts;
-    shape.insert(shape.begin() + k, shared_parts);
+    shape[k]    = rows / parts_of;
+    shape.insert(shape.begin() + k, parts_of);
     return reshape(slice_axis(t, k, rest, rows), shape);
   };
   const Tensor parts = as_sum(in_parts(l, lk[0]), in_parts(r, rk[0]),
                               {{lhs_contract, Ints{lk[0] + 1}},
                                {rhs_contract, Ints{rk[0] + 1}},
                                {lhs_batch, Ints{lk[0]}},
-                               {rhs_batch, Ints{rk[0]}}});
-  Tensor       sum   = rest ? as_sum(slice_axis(l, lk[0], 0, rest), slice_axis(r, rk[0], 0, rest), a) : Tensor();
-  for (int64_t i = 0; i < shared_parts; ++i) sum = add_defined(sum, squeeze(slice_axis(parts, 0, i, i + 1), {0}));
+                               {rhs_batch, Ints{rk[0]}}},
+                              target);
+  Tensor       sum = rest ? as_sum(slice_axis(l, lk[0], 0, rest), slice_axis(r, rk[0], 0, rest), a, target) : Tensor();
+  for (int64_t i = 0; i < parts_of; ++i) sum = add_defined(sum, squeeze(slice_axis(parts, 0, i, i + 1), {0}));
   return sum;
 }
 
@@ -235,8 +235,6 @@ Tensor sliced_product(const Tensor& y, const Attrs& a) {
   return dot_general(in[0], in[1], {dot->attrs[lhs_contract], dot->attrs[rhs_contract], {}, {}});
 }
 
-// What a matrix product does better than the equations written: sums of products, transposes and parts of products.
-// And sums over axes of size one are nothing.
 Tensors emit_products(Builder& to, const Program& p, const Eqn& e, const Tensors& in, const Mask&) {
   if (e.op == &transpose_op)
     if (const Tensor y = transposed_product(in[0], e.attrs[perm_key]); y.defined()) return {y};
@@ -249,14 +247,17 @@ Tensors emit_products(Builder& to, const Program& p, const Eqn& e, const Tensors
   return to.emit(*e.op, in, e.attrs, p.types_of(e.out));
 }
 
-// Bodies of custom rules in place, less work inside loops.
-Tensors emit_lean(Builder& to, const Program& p, const Eqn& e, const Tensors& in, const Mask& is_used) {
-  if (e.op->name == "custom_jvp" || e.op->name == "custom_vjp")
-    return rewrite(to, expand_composites(*e.attrs[body_key]), in, emit_lean);
+Tensors emit_hoisted(Builder& to, const Program& p, const Eqn& e, const Tensors& in, const Mask& is_used,
+                     const Target& target) {
+  const auto again = [&](Builder& b, const Program& q, const Eqn& x, const Tensors& xs, const Mask& used) {
+    return emit_hoisted(b, q, x, xs, used, target);
+  };
+  if (e.op == &custom_jvp_op || e.op == &custom_vjp_op)
+    return rewrite(to, expand_composites(*e.attrs[body_key]), in, again);
   if (e.op == &scan_op && e.attrs[ScanParts::length_key] > 0) {
     Mask used;
     for (Var v : e.out) used.push_back(is_used[v]);
-    return lowered_scan(e, in, used);
+    return lowered_scan(e, in, used, target);
   }
   return to.emit(*e.op, in, e.attrs, p.types_of(e.out));
 }
@@ -271,35 +272,41 @@ Tensors factors(const Tensor& t) {
   return in;
 }
 
-// Products that are sums, nested programs lowered.
-Tensors emit_sums(Builder& to, const Program& p, const Eqn& e, const Tensors& in, const Mask&) {
+Tensors emit_sums(Builder& to, const Program& p, const Eqn& e, const Tensors& in, const Target& target) {
   if (e.op == &dot_general_op)
-    if (const Tensor sum = by_parts(in[0], in[1], e.attrs); sum.defined()) return {sum};
-  if (e.op == &dot_general_op)
-    if (const Tensor sum = as_sum(in[0], in[1], e.attrs); sum.defined()) return {sum};
+    for (const auto as : {by_parts, as_sum})
+      if (const Tensor sum = as(in[0], in[1], e.attrs, target); sum.defined()) return {sum};
   if (e.op == &reduce_sum_op && is_float(in[0].dtype()))
     if (const Tensors product = factors(in[0]); !product.empty())
-      return {product_sum(product[0], product[1], e.attrs[axes_key])};
-  return to.emit(*e.op, in, map_nested(e.attrs, lowered), p.types_of(e.out));
+      return {product_sum(product[0], product[1], e.attrs[axes_key], target)};
+  return to.emit(*e.op, in, e.attrs, p.types_of(e.out));
 }
-
-Program prepared(const Program& program) { return with_products(simplify(expand_composites(program))); }
 
 }  // namespace
 
-Program with_products(const Program& program) { return factored(rewritten(program, emit_products)); }
+Program as_products(const Program& program) { return rewritten(program, emit_products); }
 
-Program with_outer_products(const Program& program) {
-  const auto emit = [](Builder& to, const Program& p, const Eqn& e, const Tensors& in, const Mask&) -> Tensors {
-    if (e.op == &dot_general_op && product_of(in[0].shape(), e.attrs[lhs_contract]) == 1)
-      return {as_sum(in[0], in[1], e.attrs)};
-    return to.emit(*e.op, in, e.attrs, p.types_of(e.out));
-  };
-  return separated(rewritten(prepared(program), emit));
+Program with_products(const Program& program) { return factored(as_products(program)); }
+
+Program hoisted(const Program& program, const Target& target) {
+  return rewritten(program, [&](Builder& to, const Program& p, const Eqn& e, const Tensors& in, const Mask& used) {
+    return emit_hoisted(to, p, e, in, used, target);
+  });
 }
 
-Program lowered(const Program& program) {
-  return separated(rewritten(rewritten(prepared(program), emit_lean), emit_sums));
+Program as_sums(const Program& program, const Target& target) {
+  return rewritten(program, [&](Builder& to, const Program& p, const Eqn& e, const Tensors& in, const Mask&) {
+    return emit_sums(to, p, e, in, target);
+  });
+}
+
+Program with_outer_products(const Program& program, const Target& target) {
+  const auto emit = [&](Builder& to, const Program& p, const Eqn& e, const Tensors& in, const Mask&) -> Tensors {
+    if (e.op == &dot_general_op && product_of(in[0].shape(), e.attrs[lhs_contract]) == 1)
+      return {as_sum(in[0], in[1], e.attrs, target)};
+    return to.emit(*e.op, in, e.attrs, p.types_of(e.out));
+  };
+  return separated(rewritten(with_products(simplify(expand_composites(program))), emit), target);
 }
 
 }  // namespace braintrace::codegen

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program made ready for emission: composites expanded, bodies of custom rules in place, simplified, and products
-// that are no matrix products written as sums of elementwise products, which fuse with what makes their operands.
+// Products of a program in the form that runs fastest.
 #pragma once
 
+#include "braintrace/codegen/target.h"
 #include "braintrace/ir/op.h"
 
 namespace braintrace::codegen {
@@ -11,12 +11,24 @@ namespace braintrace::codegen {
 extern const Op            product_sum_op;
 inline constexpr Key<Ints> axes_key{"axes"};
 
-Program lowered(const Program& program);
+// What a matrix product does better than the equations written: sums of products of repeated operands, transposes and
+// parts of products. Sums over axes of size one go.
+//
+//   reduce_sum[axes=1](broadcast(x) * broadcast(w))      becomes      dot_general(x, w)
+Program as_products(const Program& program);
 
-// One step of it: sums of products of repeated operands as matrix products, joined where they share an operand.
+// The same, then joined where products share an operand.
 Program with_products(const Program& program);
 
-// The same, with outer products as products of repeated vectors, few of them.
-Program with_outer_products(const Program& program);
+// Bodies of custom rules in place, less work inside loops (lower_scan.h).
+Program hoisted(const Program& program, const Target& target);
+
+// Products that are no matrix products as sums of elementwise products, which fuse with what makes their operands.
+//
+//   dot_general(v, W)      becomes      product_sum[axes=0](broadcast(v), W)
+Program as_sums(const Program& program, const Target& target);
+
+// The whole program with outer products as products of repeated vectors, few of them.
+Program with_outer_products(const Program& program, const Target& target);
 
 }  // namespace braintrace::codegen

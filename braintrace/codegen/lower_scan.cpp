@@ -4,11 +4,12 @@
 #include <algorithm>
 #include <numeric>
 
+#include "braintrace/codegen/elementwise.h"
 #include "braintrace/codegen/lower.h"
-#include "braintrace/codegen/scalar.h"
 #include "braintrace/codegen/time_loop.h"
 #include "braintrace/codegen/view.h"
 #include "braintrace/ops/axes.h"
+#include "braintrace/ops/constant.h"
 #include "braintrace/ops/contract.h"
 #include "braintrace/ops/copy.h"
 #include "braintrace/ops/families.h"
@@ -292,10 +293,6 @@ void part_products(Loop& l) {
   l.body.eqns = std::move(eqns);
 }
 
-// A product of values that a step computes stays inside when it has so many rows: it is as fast as one of all steps
-// would be, and its operands and result stay in the caches.
-constexpr int64_t enough_rows = 16;
-
 int64_t rows_of(const Program& p, const Eqn& product, size_t operand) {
   const Shape& shape      = p.type(product.in[operand]).shape;
   const Ints&  contracted = product.attrs[operand == 0 ? lhs_contract : rhs_contract];
@@ -306,21 +303,23 @@ int64_t rows_of(const Program& p, const Eqn& product, size_t operand) {
 }
 
 // Values that no step changes become constants of the loop; products of inputs alone become inputs.
-void hoist(Loop& l) {
+void hoist(Loop& l, const Target& target) {
   const Mask varying = l.reached(true, true), carried = l.reached(true, false);
   Mask       is_input(l.body.types.size());
   for (const Vars* vars : {&l.const_args, &l.carry_args, &l.x_args})
     for (Var v : *vars) is_input[v] = true;
   Vars invariant, products;
   for (const Eqn& e : l.body.eqns) {
-    const bool trivial = is_view(*e.op) || e.op->name == "full" || e.op->name == "iota" || e.op->name == "constant";
+    const bool trivial = is_view(*e.op) || e.op == &full_op || e.op == &iota_op || e.op == &constant_op;
     // Of a loop inside this one some results may vary and others not: then it stays where it is.
     const bool varies = std::any_of(e.out.begin(), e.out.end(), [&](Var v) { return varying[v]; });
     if (!varies && !trivial) invariant.insert(invariant.end(), e.out.begin(), e.out.end());
     // One operand is the same in every step: then all steps are one product.
     if (e.op != &dot_general_op || carried[e.out[0]] || varying[e.in[0]] == varying[e.in[1]]) continue;
+    // A product of values that a step computes stays inside when it has enough rows: it is as fast as one of all steps
+    // would be, and its operands and result stay in the caches.
     const size_t operand = varying[e.in[0]] ? 0 : 1;
-    if (is_input[e.in[operand]] || rows_of(l.body, e, operand) < enough_rows) products.push_back(e.out[0]);
+    if (is_input[e.in[operand]] || rows_of(l.body, e, operand) < target.enough_rows) products.push_back(e.out[0]);
   }
   if (!invariant.empty()) {
     Program before       = l.body;
@@ -357,7 +356,7 @@ void hoist(Loop& l) {
 
 }  // namespace
 
-Tensors lowered_scan(const Eqn& e, const Tensors& in, const Mask& used) {
+Tensors lowered_scan(const Eqn& e, const Tensors& in, const Mask& used, const Target& target) {
   Loop                l(ScanParts(e.attrs), in);
   const size_t        n_carry = l.carry_out.size();
   const Mask          live    = live_carries(l, used);
@@ -389,7 +388,7 @@ Tensors lowered_scan(const Eqn& e, const Tensors& in, const Mask& used) {
   some.ys         = worth_stacking(full);
   const Vars have = some.ys;
   part_products(some);
-  hoist(some);
+  hoist(some, target);
   some.prune();
   turn_weights(some);
   some.prune();

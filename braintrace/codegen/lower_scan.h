@@ -9,11 +9,12 @@
 //                    over steps and batch, after
 #pragma once
 
+#include "braintrace/codegen/target.h"
 #include "braintrace/ir/op.h"
 
 namespace braintrace::codegen {
 
 // Results of the scan `e` on the operands `in`, appended to their trace; undefined where not `used`.
-Tensors lowered_scan(const Eqn& e, const Tensors& in, const Mask& used);
+Tensors lowered_scan(const Eqn& e, const Tensors& in, const Mask& used, const Target& target);
 
 }  // namespace braintrace::codegen

@@ -29,87 +29,111 @@ class Arena {
   int64_t                    top_ = 0;
 };
 
-std::vector<InPlace> in_place_results(const Program& p, const Fused& f, const Plan& plan,
-                                      const std::vector<int64_t>& last) {
-  std::vector<InPlace> out;
-  for (size_t s = 0; s < f.stages.size(); ++s) {
-    const Stage& stage = f.stages[s];
+bool has(const Vars& vars, Var v) { return std::find(vars.begin(), vars.end(), v) != vars.end(); }
+
+class Planner {
+ public:
+  Planner(Function& f, const Program& p, const Fused& fused, const Options& o)
+      : f_(f), p_(p), stages_(fused.stages), target_(o.target), reuses_(o.runs("reuse")) {}
+
+  void run(const Vars& memory, const std::vector<std::pair<Var, int64_t>>& constants) {
+    for (const Type& t : p_.types) f_.buffers.push_back({.type = t, .place = {}, .device = target_.device});
+    int64_t number = 0;
+    for (const Vars* inputs : {&p_.constants, &p_.args})
+      for (Var v : *inputs) place(v) = {Place::Kind::Input, number++};
+    for (const auto& [v, constant] : constants) place(v) = {Place::Kind::Constant, constant};
+    for (size_t k = 0; k < p_.results.size(); ++k) {
+      const Var home = memory[p_.results[k]];
+      if (place(home).kind == Place::Kind::None)
+        place(home) = {Place::Kind::Result, static_cast<int64_t>(k)};
+      else
+        f_.copies.emplace_back(home, k);
+    }
+    find_lifetimes();
+    for (size_t s = 0; s < stages_.size(); ++s) place_results(s);
+    f_.arena_bytes = arena_.top();
+    for (size_t s = 0; s < stages_.size(); ++s) find_in_place(s);
+  }
+
+ private:
+  Place&  place(Var v) { return f_.buffers[v].place; }
+  bool    in_arena(Var v) { return place(v).kind == Place::Kind::Arena; }
+  int64_t rounded_up(int64_t bytes) const {
+    return (bytes + target_.alignment - 1) / target_.alignment * target_.alignment;
+  }
+  int64_t room_for(Var v) const { return std::max(rounded_up(p_.type(v).bytes()), target_.alignment); }
+
+  void find_lifetimes() {
+    for (size_t s = 0; s < stages_.size(); ++s) {
+      for (Var v : stages_[s].writes) f_.buffers[v].first = static_cast<int32_t>(s);
+      for (Var v : stages_[s].reads) f_.buffers[v].last = static_cast<int32_t>(s);
+    }
+  }
+
+  // Whether the stage makes v by one loop over all its elements.
+  bool is_elementwise(const Stage& s, Var v) const { return s.loop && p_.type(v).size() == size_of(s.space); }
+
+  void place_results(size_t s) {
+    const Stage& stage = stages_[s];
+    Vars         ends;
+    for (Var v : stage.reads)
+      if (reuses_ && in_arena(v) && f_.buffers[v].last == static_cast<int32_t>(s)) ends.push_back(v);
     for (Var v : stage.writes) {
-      if (plan.places[v].kind != Place::Kind::Result) continue;
-      const bool elementwise = stage.loop && p.type(v).size() == size_of(stage.space);
-      for (size_t a = 0; a < p.args.size(); ++a) {
-        const Var  u       = p.args[a];
-        const bool here    = last[u] == static_cast<int64_t>(s);
-        const bool aligned = std::find(stage.scattered.begin(), stage.scattered.end(), u) == stage.scattered.end();
-        const bool copied =
-            std::any_of(plan.copies.begin(), plan.copies.end(), [&](const auto& c) { return c.first == u; });
-        const bool fits = p.type(u).dtype == p.type(v).dtype && p.type(u).size() == p.type(v).size();
-        if (fits && !copied && (last[u] < static_cast<int64_t>(s) || (here && elementwise && aligned)))
-          out.push_back({static_cast<size_t>(plan.places[v].at), a});
+      if (place(v).kind != Place::Kind::None) continue;
+      const auto heir = std::find_if(ends.begin(), ends.end(), [&](Var r) { return may_replace(s, v, r); });
+      if (heir != ends.end()) {
+        place(v) = place(*heir);
+        ends.erase(heir);
+      } else {
+        place(v) = {Place::Kind::Arena, arena_.take(room_for(v))};
+      }
+    }
+    Kernel& k = f_.kernels[s];
+    k.place   = arena_.take(rounded_up(std::max<int64_t>(k.scratch, 1)));
+    arena_.give_back(k.place);
+    for (Var v : ends) arena_.give_back(place(v).at);
+    for (Var v : stage.writes)
+      if (reuses_ && in_arena(v) && f_.buffers[v].last < 0) arena_.give_back(place(v).at);
+  }
+  // The place of v may be that of an operand r which ends here and is read at the same position only.
+  bool may_replace(size_t s, Var v, Var r) const {
+    const auto& allowed = f_.kernels[s].in_place;
+    if (std::find(allowed.begin(), allowed.end(), std::pair(v, r)) != allowed.end()) return true;
+    return is_elementwise(stages_[s], v) && room_for(r) == room_for(v) &&
+           size_of(p_.type(r).dtype) == size_of(p_.type(v).dtype) && !has(stages_[s].scattered, r);
+  }
+
+  // Results of the function that may overwrite an argument: nothing needs it at another position or later.
+  void find_in_place(size_t s) {
+    for (Var v : stages_[s].writes) {
+      if (place(v).kind != Place::Kind::Result) continue;
+      for (size_t a = 0; a < p_.args.size(); ++a) {
+        const Var     u    = p_.args[a];
+        const int32_t last = f_.buffers[u].last;
+        const bool    here = last == static_cast<int32_t>(s);
+        const bool    copied =
+            std::any_of(f_.copies.begin(), f_.copies.end(), [&](const auto& c) { return c.first == u; });
+        const bool fits = p_.type(u).dtype == p_.type(v).dtype && p_.type(u).size() == p_.type(v).size();
+        const bool free =
+            last < static_cast<int32_t>(s) || (here && is_elementwise(stages_[s], v) && !has(stages_[s].scattered, u));
+        if (fits && !copied && free) f_.in_place.emplace_back(static_cast<size_t>(place(v).at), a);
       }
     }
   }
-  return out;
-}
+
+  Function&                 f_;
+  const Program&            p_;
+  const std::vector<Stage>& stages_;
+  const Target&             target_;
+  bool                      reuses_;
+  Arena                     arena_;
+};
 
 }  // namespace
 
-Plan planned(const Program& p, const Fused& f, const std::vector<Needs>& needs,
-             const std::vector<std::pair<Var, int64_t>>& constants, int64_t alignment) {
-  const auto rounded_up = [&](int64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; };
-  const auto room_for   = [&](const Type& t) { return std::max(rounded_up(t.bytes()), alignment); };
-  Plan       plan;
-  plan.places.resize(p.types.size());
-  int64_t number = 0;
-  for (const Vars* inputs : {&p.constants, &p.args})
-    for (Var v : *inputs) plan.places[v] = {Place::Kind::Input, number++};
-  for (const auto& [v, constant] : constants) plan.places[v] = {Place::Kind::Constant, constant};
-  for (size_t k = 0; k < p.results.size(); ++k) {
-    const Var home = f.memory[p.results[k]];
-    if (plan.places[home].kind == Place::Kind::None)
-      plan.places[home] = {Place::Kind::Result, static_cast<int64_t>(k)};
-    else
-      plan.copies.emplace_back(home, k);
-  }
-
-  std::vector<int64_t> last(p.types.size(), -1);  // stage that reads the value last
-  for (size_t s = 0; s < f.stages.size(); ++s)
-    for (Var v : f.stages[s].reads) last[v] = static_cast<int64_t>(s);
-
-  Arena arena;
-  auto  in_arena = [&](Var v) { return plan.places[v].kind == Place::Kind::Arena; };
-  for (size_t s = 0; s < f.stages.size(); ++s) {
-    const Stage& stage = f.stages[s];
-    Vars         ends;
-    for (Var v : stage.reads)
-      if (in_arena(v) && last[v] == static_cast<int64_t>(s)) ends.push_back(v);
-    for (Var v : stage.writes) {
-      if (plan.places[v].kind != Place::Kind::None) continue;
-      // Its place may be that of an operand which the loop reads at the same position only.
-      const bool  elementwise = stage.loop && p.type(v).size() == size_of(stage.space);
-      const auto& allowed     = needs[s].in_place;
-      const auto  heir        = std::find_if(ends.begin(), ends.end(), [&](Var r) {
-        if (std::find(allowed.begin(), allowed.end(), std::pair(v, r)) != allowed.end()) return true;
-        return elementwise && room_for(p.type(r)) == room_for(p.type(v)) &&
-               size_of(p.type(r).dtype) == size_of(p.type(v).dtype) &&
-               std::find(stage.scattered.begin(), stage.scattered.end(), r) == stage.scattered.end();
-      });
-      if (heir != ends.end()) {
-        plan.places[v] = plan.places[*heir];
-        ends.erase(heir);
-      } else {
-        plan.places[v] = {Place::Kind::Arena, arena.take(room_for(p.type(v)))};
-      }
-    }
-    plan.scratch.push_back(arena.take(rounded_up(std::max<int64_t>(needs[s].scratch, 1))));
-    arena.give_back(plan.scratch.back());
-    for (Var v : ends) arena.give_back(plan.places[v].at);
-    for (Var v : stage.writes)
-      if (in_arena(v) && last[v] < 0) arena.give_back(plan.places[v].at);
-  }
-  plan.arena_bytes = arena.top();
-  plan.in_place    = in_place_results(p, f, plan, last);
-  return plan;
+void place_buffers(Function& function, const Program& program, const Fused& fused,
+                   const std::vector<std::pair<Var, int64_t>>& constants, const Options& options) {
+  Planner(function, program, fused, options).run(fused.memory, constants);
 }
 
 }  // namespace braintrace::codegen

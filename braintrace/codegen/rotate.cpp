@@ -3,9 +3,8 @@
 
 #include <algorithm>
 
-#include "braintrace/codegen/abi.h"
+#include "braintrace/codegen/elementwise.h"
 #include "braintrace/codegen/lower.h"
-#include "braintrace/codegen/scalar.h"
 #include "braintrace/codegen/view.h"
 #include "braintrace/ops/axes.h"
 #include "braintrace/ops/constant.h"
@@ -22,16 +21,13 @@ namespace {
 
 constexpr Key<Ints>   dims_key{"dims"};
 constexpr Key<double> value_key{"value"};
-constexpr int64_t     large_elements = 16384;  // below, a walk costs less than keeping what is pending
-constexpr int64_t     small_elements = 4096;   // above, keeping it costs as much as a walk
 
 class Rotation {
  public:
-  Rotation(const Program& p, const std::vector<Feed>& feeds) : p_(p) {
+  Rotation(const Program& p, const std::vector<Feed>& feeds, const Target& target) : p_(p), target_(target) {
     for (const Feed& f : feeds) {
       const Var arg = p.args[f.arg], result = p.results[f.result];
-      if (p.type(arg).size() >= large_elements && is_float(p.type(arg).dtype) && arg != result)
-        carries_.push_back({f, arg, result});
+      if (is_large(arg) && is_float(p.type(arg).dtype) && arg != result) carries_.push_back({f, arg, result});
     }
     while (drop_one()) continue;
     find_pending();
@@ -72,14 +68,14 @@ class Rotation {
   bool is_carry(Var v) const {
     return std::any_of(carries_.begin(), carries_.end(), [&](const Carry& c) { return c.arg == v; });
   }
-  bool is_large(Var v) const { return p_.type(v).size() >= large_elements; }
+  bool is_large(Var v) const { return p_.type(v).size() >= target_.pending_from; }
 
   // Whether an equation can run later, when only small values of this step are left.
   bool may_wait(const Eqn& e) const {
     if (e.out.size() != 1 || !is_large(e.out[0])) return false;
     if (e.op != &full_op && e.op != &broadcast_op && !keeps_axes(e, p_) && !has_expression(*e.op)) return false;
     return std::all_of(e.in.begin(), e.in.end(), [&](Var v) {
-      return is_late_[v] || is_carry(v) || (e.op == &broadcast_op && p_.type(v).size() <= small_elements);
+      return is_late_[v] || is_carry(v) || (e.op == &broadcast_op && p_.type(v).size() <= target_.pending_at_most);
     });
   }
 
@@ -135,8 +131,8 @@ class Rotation {
   // parts, and are one walk with what has the same axes.
   Shape space(Var v) const {
     Shape s = squeezed(p_.type(v).shape);
-    if (s.size() == 2 && s[0] % shared_parts == 0 && p_.type(v).size() >= shared_elements)
-      s = {shared_parts, s[0] / shared_parts, s[1]};
+    if (s.size() == 2 && s[0] % target_.shared_parts == 0 && p_.type(v).size() >= target_.shared_elements)
+      s = {target_.shared_parts, s[0] / target_.shared_parts, s[1]};
     return s;
   }
   Tensor repeated(const Eqn& e, const Tensor& x) const {
@@ -206,6 +202,7 @@ class Rotation {
   }
 
   const Program&     p_;
+  const Target&      target_;
   std::vector<Carry> carries_;
   Mask               is_late_, is_seen_;
   Vars               pending_;
@@ -213,11 +210,11 @@ class Rotation {
 
 }  // namespace
 
-std::optional<Rotated> rotated(const Program& program, const std::vector<Feed>& feeds) {
-  const auto is_large = [&](const Feed& f) { return program.type(program.args[f.arg]).size() >= large_elements; };
+std::optional<Rotated> rotated(const Program& program, const std::vector<Feed>& feeds, const Target& target) {
+  const auto is_large = [&](const Feed& f) { return program.type(program.args[f.arg]).size() >= target.pending_from; };
   if (std::none_of(feeds.begin(), feeds.end(), is_large)) return {};
-  const Program  p = with_outer_products(program);
-  const Rotation rotation(p, feeds);
+  const Program  p = with_outer_products(program, target);
+  const Rotation rotation(p, feeds, target);
   if (!rotation.is_worth_it()) return {};
   return rotation.result();
 }

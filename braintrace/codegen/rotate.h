@@ -11,6 +11,7 @@
 
 #include <optional>
 
+#include "braintrace/codegen/target.h"
 #include "braintrace/runtime/backend.h"
 
 namespace braintrace::codegen {
@@ -26,6 +27,7 @@ struct Rotated {
 };
 
 // Nothing where no large array is both updated element by element and read by products with vectors alone.
-std::optional<Rotated> rotated(const Program& program, const std::vector<Feed>& feeds);
+std::optional<Rotated> rotated(const Program& program, const std::vector<Feed>& feeds,
+                               const Target& target = native_target());
 
 }  // namespace braintrace::codegen

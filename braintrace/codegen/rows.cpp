@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/codegen/rows.h"
 
+#include "braintrace/codegen/elementwise.h"
 #include "braintrace/codegen/fuse.h"
 #include "braintrace/codegen/lower.h"
-#include "braintrace/codegen/scalar.h"
 #include "braintrace/codegen/view.h"
 #include "braintrace/ops/axes.h"
+#include "braintrace/ops/constant.h"
 #include "braintrace/ops/contract.h"
 #include "braintrace/ops/families.h"
 #include "braintrace/ops/move.h"
@@ -19,11 +20,6 @@ constexpr Key<Ints>    lhs_contract{"lhs_contract"}, lhs_batch{"lhs_batch"}, rhs
 constexpr Key<Ints>    dims_key{"dims"}, perm_key{"perm"}, shape_key{"shape"};
 constexpr Key<Ints>    start_key{"start"}, limit_key{"limit"}, stride_key{"stride"};
 constexpr Key<int64_t> axis_key{"axis"};
-
-constexpr int64_t tile       = 8;        // rows that a matrix product holds in registers
-constexpr int64_t few        = 16;       // rows of a part
-constexpr int64_t many       = 32;       // rows of a part where weights do not fit the second cache
-constexpr int64_t cache_size = 1 << 18;  // elements
 
 // Same: every part needs all of the value. Own: a part needs its rows. Either: all rows are alike.
 enum class Need : uint8_t { Same, Own, Either };
@@ -172,8 +168,7 @@ class Splitter {
   }
   // Every part may compute it for itself.
   static bool is_cheap(const Eqn& e) {
-    return has_expression(*e.op) || is_view(*e.op) || is_reduction(e) || e.op->name == "iota" ||
-           e.op->name == "constant";
+    return has_expression(*e.op) || is_view(*e.op) || is_reduction(e) || e.op == &iota_op || e.op == &constant_op;
   }
 
   static void resize(Eqn& e, int64_t rows) {
@@ -194,7 +189,7 @@ class Splitter {
 };
 
 // The largest number of rows, a multiple of a tile and at most `wanted`, that parts the batch evenly.
-int64_t part_of(int64_t batch, int64_t wanted) {
+int64_t part_of(int64_t batch, int64_t wanted, int64_t tile) {
   for (int64_t rows = wanted; rows >= tile; rows -= tile)
     if (batch % rows == 0 && batch > rows) return rows;
   return 0;
@@ -202,15 +197,16 @@ int64_t part_of(int64_t batch, int64_t wanted) {
 
 }  // namespace
 
-std::optional<Rows> in_rows(const ScanParts& scan) {
+std::optional<Rows> in_rows(const ScanParts& scan, const Target& t) {
   if (scan.length < 2 || scan.carry == 0) return {};
   int64_t batch = 0;
   for (size_t k = 0; k < scan.carry; ++k)
     if (const Shape& s = scan.body.type(scan.body.args[scan.consts + k]).shape; !s.empty() && batch == 0) batch = s[0];
-  if (part_of(batch, few) == 0) return {};
+  if (part_of(batch, t.batch_part, t.batch_tile) == 0) return {};
   Splitter splitter(scan, batch);
   if (!splitter.run()) return {};
-  return splitter.result(part_of(batch, splitter.weights() > cache_size ? many : few));
+  const int64_t wanted = splitter.weights() > t.cache_elements ? t.large_part : t.batch_part;
+  return splitter.result(part_of(batch, wanted, t.batch_tile));
 }
 
 }  // namespace braintrace::codegen

@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "braintrace/codegen/target.h"
 #include "braintrace/control/scan_parts.h"
 
 namespace braintrace::codegen {
@@ -17,6 +18,6 @@ struct Rows {
 };
 
 // Nothing when rows meet, or there are too few to share out.
-std::optional<Rows> in_rows(const ScanParts& scan);
+std::optional<Rows> in_rows(const ScanParts& scan, const Target& target);
 
 }  // namespace braintrace::codegen

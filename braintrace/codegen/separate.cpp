@@ -17,7 +17,6 @@ namespace {
 
 constexpr Key<Ints>   dims_key{"dims"};
 constexpr Key<double> value_key{"value"};
-constexpr int64_t     worthwhile = 4096;  // elements: below, the vectors' own loops cost more than they save
 constexpr size_t      most_terms = 16, most_products = 8;
 
 // A number times values.
@@ -67,8 +66,8 @@ double ratio(const Sum& a, const Sum& b) {
 
 class Separation {
  public:
-  explicit Separation(const Program& p)
-      : p_(p), producer_(producers(p)), uses_(p.types.size(), 0), inner_(uses_.size()) {
+  Separation(const Program& p, const Target& target)
+      : p_(p), target_(target), producer_(producers(p)), uses_(p.types.size(), 0), inner_(uses_.size()) {
     for (const Eqn& e : p.eqns)
       for (Var v : e.in) ++uses_[v];
     for (Var v : p.results) ++uses_[v];
@@ -81,7 +80,8 @@ class Separation {
   Tensor rebuilt(const Eqn& e, const Tensors& values) const {
     const Var   v = e.out[0];
     const Type& t = p_.type(v);
-    if (!is_node(e) || inner_[v] || (t.dtype != DType::F32 && t.dtype != DType::F64) || t.size() < worthwhile)
+    if (!is_node(e) || inner_[v] || (t.dtype != DType::F32 && t.dtype != DType::F64) ||
+        t.size() < target_.separated_from)
       return {};
     std::vector<Term> terms = terms_of(v, true);
     // A product of values of which none varies over all axes, but several over some.
@@ -297,6 +297,7 @@ class Separation {
   }
 
   const Program&             p_;
+  const Target&              target_;
   std::vector<int32_t>       producer_;
   std::vector<int>           uses_;
   std::vector<bool>          inner_;  // read by one arithmetic equation only, and made by another
@@ -305,8 +306,8 @@ class Separation {
 
 }  // namespace
 
-Program separated(const Program& program) {
-  const Separation separation(program);
+Program separated(const Program& program, const Target& target) {
+  const Separation separation(program, target);
   Tensors          values(program.types.size());
   return rewritten(program, [&](Builder& to, const Program& p, const Eqn& e, const Tensors& in, const Mask&) {
     for (size_t i = 0; i < in.size(); ++i) values[e.in[i]] = in[i];

@@ -9,10 +9,11 @@
 // What a learning step does to a matrix of weights is mostly this.
 #pragma once
 
+#include "braintrace/codegen/target.h"
 #include "braintrace/ir/program.h"
 
 namespace braintrace::codegen {
 
-Program separated(const Program& program);
+Program separated(const Program& program, const Target& target);
 
 }  // namespace braintrace::codegen

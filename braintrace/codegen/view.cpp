@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "braintrace/ops/move.h"
+
 namespace braintrace::codegen {
 
 namespace {
@@ -52,22 +54,20 @@ Affine offset(const Index& index, const Shape& shape, size_t counters) {
 }
 
 bool is_view(const Op& op) {
-  for (std::string_view name : {"broadcast", "reshape", "transpose", "slice", "flip"})
-    if (op.name == name) return true;
-  return false;
+  return &op == &broadcast_op || &op == &reshape_op || &op == &transpose_op || &op == &slice_op || &op == &flip_op;
 }
 
 std::optional<Index> seen(const Eqn& e, const Program& p, const Index& index, size_t counters) {
   const Shape &from = p.type(e.in[0]).shape, &to = p.type(e.out[0]).shape;
   Index        out(from.size(), constant(counters, 0));
-  if (e.op->name == "broadcast") {
+  if (e.op == &broadcast_op) {
     for (size_t i = 0; i < from.size(); ++i) out[i] = index[e.attrs[dims_key][i]];
-  } else if (e.op->name == "transpose") {
+  } else if (e.op == &transpose_op) {
     for (size_t i = 0; i < from.size(); ++i) out[e.attrs[perm_key][i]] = index[i];
-  } else if (e.op->name == "slice") {
+  } else if (e.op == &slice_op) {
     for (size_t i = 0; i < from.size(); ++i)
       out[i] = sum(constant(counters, e.attrs[start_key][i]), index[i], e.attrs[stride_key][i]);
-  } else if (e.op->name == "flip") {
+  } else if (e.op == &flip_op) {
     out = index;
     for (int64_t i : e.attrs[axes_key]) out[i] = sum(constant(counters, from[i] - 1), index[i], -1);
   } else {
@@ -77,12 +77,12 @@ std::optional<Index> seen(const Eqn& e, const Program& p, const Index& index, si
 }
 
 bool keeps_axes(const Eqn& e, const Program& p) {
-  return e.op->name == "reshape" && squeezed(p.type(e.in[0]).shape) == squeezed(p.type(e.out[0]).shape);
+  return e.op == &reshape_op && squeezed(p.type(e.in[0]).shape) == squeezed(p.type(e.out[0]).shape);
 }
 
 std::vector<Piece> dense_pieces(const Program& p, const std::vector<int32_t>& producer, Var v) {
   std::vector<Piece> out;
-  if (producer[v] >= 0 && p.eqns[producer[v]].op->name == "concat") {
+  if (producer[v] >= 0 && p.eqns[producer[v]].op == &concat_op) {
     const Eqn& e = p.eqns[producer[v]];
     if (e.attrs[axis_key] != 0 || p.type(v).size() == 0) return {};
     for (Var part : e.in) {

@@ -7,7 +7,7 @@
 
 #include "braintrace/base/ascii.h"
 #include "braintrace/base/version.h"
-#include "braintrace/codegen/c_text.h"
+#include "braintrace/codegen/c/c_text.h"
 #include "braintrace/export/program.h"
 
 namespace braintrace::exporting {
@@ -87,7 +87,8 @@ struct Body {
 };
 
 // A call of the emitted function: states are overwritten where the program allows it, otherwise by a copy at the end.
-Body body(const LearningProgram& p, const Function& f, const codegen::Entry& e, Tables& tables) {
+Body body(const LearningProgram& p, const Function& f, const std::string& name, const codegen::Function& e,
+          Tables& tables) {
   std::string in, out, copies;
   const auto  add = [](std::string& list, const std::string& x) { list += (list.empty() ? "" : ", ") + x; };
   for (const Array& c : f.constants) add(in, tables.name_of(c, fmt::format("{}_constant{}", f.name, tables.bytes)));
@@ -114,7 +115,7 @@ Body body(const LearningProgram& p, const Function& f, const codegen::Entry& e, 
   return {fmt::format("const void* in[] = {{{}}};\nvoid* out[] = {{{}}};\nbt_frame f;\nint status;\n"
                       "f.arena = m->arena.bytes;\nf.in = in;\nf.out = out;\n"
                       "status = (int){}(&f);\nif (status) return status;\n{}return 0;\n",
-                      in, out, e.name, copies),
+                      in, out, name, copies),
           arena};
 }
 
@@ -196,14 +197,14 @@ ModelText model_text(const LearningProgram& p, const ExportOptions& o) {
   int64_t arena = 8;
   for (size_t k = 0; k < programs.size(); ++k) {
     const Function& f = *p.functions()[k];
-    const Body      b = body(p, f, e.entries[k], tables);
+    const Body      b = body(p, f, e.names[k], *e.schedule.entries[k], tables);
     arena             = std::max(arena, b.arena);
     functions += fmt::format("\n{} {{\n{}}}\n", prototype(p, f, name), b.text);
   }
   ModelText out;
   out.sizes           = sizes_of(p, arena);
   out.sizes.constants = tables.bytes;
-  for (const Array& c : e.constants) out.sizes.constants += c.type().bytes();
+  for (const Array& c : e.schedule.constants) out.sizes.constants += c.type().bytes();
   out.header = header(p, o, out.sizes);
   out.source = fmt::format("/* See model.h. */\n#include \"model.h\"\n\n{}\n{}\n", e.source, tables.text);
   out.source += codegen::indented(fmt::format(

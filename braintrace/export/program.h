@@ -2,7 +2,7 @@
 // What is exported, before any C is written: three programs over one table of states.
 #pragma once
 
-#include "braintrace/codegen/emit.h"
+#include "braintrace/codegen/c/emit.h"
 #include "braintrace/export/export.h"
 #include "braintrace/model/frame.h"
 

@@ -7,7 +7,7 @@
 
 #include "braintrace/base/ascii.h"
 #include "braintrace/base/rng.h"
-#include "braintrace/codegen/c_text.h"
+#include "braintrace/codegen/c/c_text.h"
 #include "braintrace/export/program.h"
 
 namespace braintrace::exporting {

@@ -71,7 +71,7 @@ constinit const Op add_op = elementwise({
 constinit const Op ceil_op = elementwise({
     .name   = "ceil",
     .doc    = "least integer not below x",
-    .code   = {"ceil$f($a)"},
+    .code   = {"ceil$f($a)", ""},
     .scalar = {.real = [](const double* x) { return std::ceil(x[0]); }},
 });
 
@@ -157,7 +157,7 @@ constinit const Op div_op = elementwise({
 constinit const Op floor_op = elementwise({
     .name   = "floor",
     .doc    = "largest integer not above x",
-    .code   = {"floor$f($a)"},
+    .code   = {"floor$f($a)", ""},
     .scalar = {.real = [](const double* x) { return std::floor(x[0]); }},
 });
 
@@ -331,7 +331,7 @@ constinit const Op rem_op = elementwise({
 constinit const Op round_op = elementwise({
     .name   = "round",
     .doc    = "nearest integer, halves to the even one",
-    .code   = {"rint$f($a)"},
+    .code   = {"rint$f($a)", ""},
     .scalar = {.real = [](const double* x) { return std::nearbyint(x[0]); }},
 });
 

@@ -53,14 +53,14 @@ std::vector<Value> fold_axes(const Array& x, const Ints& axes, int64_t out_size,
   return out;
 }
 
-struct Fold {
+struct Folding {
   double real_start;
   double (*real)(double, double);
   int64_t integer_start;
   int64_t (*integer)(int64_t, int64_t);
 };
 
-Arrays fold_eval(const Fold& f, const Arrays& in, const Attrs& a, const Types& out) {
+Arrays fold_eval(const Folding& f, const Arrays& in, const Attrs& a, const Types& out) {
   const int64_t n = out[0].size();
   if (is_float(in[0].dtype()))
     return {from_doubles(out[0], fold_axes<Doubles>(in[0], a[axes_key], n, f.real_start, f.real))};

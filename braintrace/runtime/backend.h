@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "braintrace/ir/tensor.h"
+#include "braintrace/runtime/work.h"
 
 namespace braintrace {
 
@@ -40,6 +41,14 @@ class ResidentProgram {
   virtual Arrays run(const Arrays& args) = 0;
 };
 
+// What a run of a program takes, found without compiling or running it.
+struct ProgramNeeds {
+  int64_t           constants = 0;  // bytes that it holds beside program.constants
+  int64_t           working   = 0;  // bytes: working memory, and results that overwrite no argument they are fed to
+  std::vector<bool> is_zero   = {};  // results that are always zero: they are made once and cost nothing
+  Work              work      = {};
+};
+
 class Backend {
  public:
   virtual ~Backend()                    = default;
@@ -50,17 +59,32 @@ class Backend {
   virtual std::unique_ptr<ResidentProgram> resident(const Program&, const Arrays&, const std::vector<Feed>&) {
     return nullptr;
   }
+  virtual ProgramNeeds needs(const Program& program, const std::vector<Feed>& feeds) = 0;
+  // Why it cannot run programs as fast as it should; empty where it can.
+  virtual std::string problem() const { return ""; }
 };
 
 // The backends built into this library, the reference interpreter first.
 const std::vector<Backend*>& backends();
 Backend&                     find_backend(std::string_view name);  // throws UserError listing the known names
 
-// The backend that `jit` compiles with, for the whole process: the one that was set; at first the one that
-// BRAINTRACE_BACKEND names in the environment, or `cpu`.
+// The backend that `jit` compiles with: that of the innermost BackendScope of this thread, else the one that was set for
+// the whole process; at first the one that BRAINTRACE_BACKEND names in the environment, or `cpu`.
 Backend& default_backend();
 void     set_default_backend(std::string_view name);
 // The same where the environment names none: for programs that run most of their programs once, and for tests.
 void prefer_backend(std::string_view name);
+
+// Another default for this thread, as long as it lives.
+class BackendScope {
+ public:
+  explicit BackendScope(std::string_view name);
+  ~BackendScope();
+  BackendScope(const BackendScope&)            = delete;
+  BackendScope& operator=(const BackendScope&) = delete;
+
+ private:
+  Backend* before_;
+};
 
 }  // namespace braintrace

@@ -22,15 +22,13 @@ class InForce {
   explicit InForce(Surroundings& s)
       : of_(s),
         scope_({.dt = s.dt, .precision = s.precision, .training = true}),
-        backend_(default_backend().name()),
+        backend_(s.backend),
         key_(random::default_stream().value()) {
-    set_default_backend(s.backend);
     random::default_stream().set(s.key);
   }
   ~InForce() {
     of_.key = random::default_stream().value();
     random::default_stream().set(key_);
-    set_default_backend(backend_);
   }
   InForce(const InForce&)            = delete;
   InForce& operator=(const InForce&) = delete;
@@ -38,7 +36,7 @@ class InForce {
  private:
   Surroundings&      of_;
   Environment::Scope scope_;
-  std::string        backend_;
+  BackendScope       backend_;
   Tensor             key_;
 };
 

@@ -58,14 +58,14 @@ double distance(const Array& got, const Array& want) {
 
 }  // namespace
 
-Worst worst_disagreement(const std::vector<Job>& jobs) {
+Worst worst_disagreement(const std::vector<Job>& jobs, const codegen::Options& options) {
   std::vector<Program> programs;
   std::vector<Arrays>  constants;
   for (const Job& j : jobs) {
     programs.push_back(j.program);
     constants.push_back(j.constants);
   }
-  const auto compiled = cpu::compile_together(programs, constants);
+  const auto compiled = cpu::compile_together(programs, constants, options);
   Worst      worst;
   for (size_t k = 0; k < jobs.size(); ++k) {
     const Job& j = jobs[k];

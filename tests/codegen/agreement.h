@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "braintrace/codegen/passes.h"
 #include "braintrace/ir/op.h"
 
 namespace braintrace::testing_support {
@@ -22,6 +23,6 @@ struct Worst {
   double      distance = 0;
 };
 // Compiles all jobs in one file and runs each; the worst of all, with its name.
-Worst worst_disagreement(const std::vector<Job>& jobs);
+Worst worst_disagreement(const std::vector<Job>& jobs, const codegen::Options& options = {});
 
 }  // namespace braintrace::testing_support

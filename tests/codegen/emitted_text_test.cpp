@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-#include "braintrace/codegen/emit.h"
+#include "braintrace/codegen/c/emit.h"
 #include "braintrace/functions/loops.h"
 #include "braintrace/ir/builder.h"
 #include "braintrace/model/frame.h"
@@ -85,7 +85,7 @@ TEST(EmittedText, IsAsStored) {
 
 // A program that may stop halfway is told from one that cannot, in loops too.
 TEST(EmittedText, SaysWhatMayStop) {
-  const auto may_stop = [](const Program& p) { return codegen::emit({p}).entries[0].may_stop; };
+  const auto may_stop = [](const Program& p) { return codegen::scheduled({p}).entries[0]->may_stop; };
   EXPECT_TRUE(may_stop(mixed())) << "at a wrong index";
   EXPECT_FALSE(may_stop(looped()));
   const Types types = {{DType::F32, {4, 3}}, {DType::I32, {5, 2}}};
@@ -104,7 +104,7 @@ TEST(EmittedText, SaysWhatMayStop) {
   const Program by_host = trace(types, [](const Tensors& in) -> Tensors {
                             return {scatter_add(convert(in[0], DType::F16), in[1], zeros({5, 2, 3}, DType::F16), 0)};
                           }).program;
-  ASSERT_EQ(codegen::emit({by_host}).calls.size(), 1u);
+  ASSERT_EQ(codegen::scheduled({by_host}).calls.size(), 1u);
   EXPECT_TRUE(may_stop(by_host));
 }
 

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "braintrace/bench/training.h"
-#include "braintrace/codegen/emit.h"
+#include "braintrace/codegen/schedule.h"
 #include "braintrace/model/random_stream.h"
 #include "braintrace/nn/rnn.h"
 #include "braintrace/ops/move.h"
@@ -43,10 +43,10 @@ int64_t bytes_of(const Type& t) { return t.size() * static_cast<int64_t>(size_of
 
 // All that a call needs besides arguments that stay: working memory, constants, results that overwrite no argument.
 int64_t working_bytes(const Program& program, const std::vector<cpu::Stepper::Feed>& feeds) {
-  const codegen::Emitted emitted = codegen::emit({program});
-  const codegen::Entry&  entry   = emitted.entries[0];
-  int64_t                bytes   = entry.arena_bytes;
-  for (const Array& a : emitted.constants) bytes += static_cast<int64_t>(a.bytes());
+  const codegen::Schedule  schedule = codegen::scheduled({program});
+  const codegen::Function& entry    = *schedule.entries[0];
+  int64_t                  bytes    = entry.arena_bytes;
+  for (const Array& a : schedule.constants) bytes += static_cast<int64_t>(a.bytes());
   for (Var v : program.constants) bytes += bytes_of(program.type(v));
   EXPECT_FALSE(entry.may_stop);
   for (size_t k = 0; k < program.results.size(); ++k) {

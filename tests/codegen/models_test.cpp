@@ -7,8 +7,7 @@
 #include "braintrace/algorithms/d_rtrl.h"
 #include "braintrace/backends/cpu/stepper.h"
 #include "braintrace/backends/cpu/thread_pool.h"
-#include "braintrace/codegen/emit.h"
-#include "braintrace/codegen/lower.h"
+#include "braintrace/codegen/schedule.h"
 #include "braintrace/functions/grad.h"
 #include "braintrace/functions/jit.h"
 #include "braintrace/model/random_stream.h"
@@ -35,7 +34,7 @@ using testing_support::LearningJob;
 
 TEST(CompiledModels, AgreeInF64) {
   const auto jobs = learning_jobs({"rnn", "gru", "lstm", "lif", "alif"}, DType::F64);
-  for (const Job& j : jobs) EXPECT_TRUE(codegen::emit({j.program}).calls.empty()) << j.name;
+  for (const Job& j : jobs) EXPECT_TRUE(codegen::scheduled({j.program}).calls.empty()) << j.name;
   const auto w = testing_support::worst_disagreement(jobs);
   EXPECT_LE(w.distance, 1e-12) << w.name;
 }
@@ -105,7 +104,11 @@ TEST(CompiledModels, RowsRunThroughAWindowOnTheirOwn) {
     for (const char* rule : {"D_RTRL", "ES_D_RTRL", "BPTT"})
       jobs.push_back(learning_job({.kind = kind, .rule = rule, .form = Form::Window, .batch = 32}));
   const auto parted = [](const Job& j) {
-    return codegen::emit({j.program}).source.find("char* const all = w;") != std::string::npos;
+    const auto kernels = codegen::scheduled({j.program}).entries[0]->kernels;
+    return std::any_of(kernels.begin(), kernels.end(), [](const codegen::Kernel& k) {
+      const auto* loop = std::get_if<codegen::TimeLoop>(&k.what);
+      return loop && loop->has_parts;
+    });
   };
   for (const Job& j : jobs) EXPECT_TRUE(parted(j)) << j.name;
   EXPECT_FALSE(parted(learning_job({.form = Form::Window}))) << "three rows are too few";

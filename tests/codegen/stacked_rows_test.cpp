@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "braintrace/base/rng.h"
-#include "braintrace/codegen/emit.h"
+#include "braintrace/codegen/schedule.h"
 #include "braintrace/functions/loops.h"
 #include "braintrace/ir/builder.h"
 #include "braintrace/ops/contract.h"
@@ -47,7 +47,7 @@ TEST(StackedRows, TakeThePlaceOfAnInputThatEnds) {
   for (const int64_t batch : {3, 32})  // rows together, and in parts
     for (const bool needed : {false, true}) {
       jobs.push_back(job(batch, needed));
-      const int64_t arena = codegen::emit({jobs.back().program}).entries[0].arena_bytes;
+      const int64_t arena = codegen::scheduled({jobs.back().program}).entries[0]->arena_bytes;
       const int64_t stack = steps * batch * n * 8;
       EXPECT_EQ(arena < 2 * stack, !needed) << jobs.back().name << ": " << arena;
     }

@@ -64,7 +64,7 @@ assert math.isclose(wrong["out.weight.bias"], 0.5, rel_tol=1e-5), wrong
 
 # First calls: stages of a learner on any model.
 call, = bench("--first-call", "--model", "simple_rnn", "--rule", "D_RTRL", "--mode", "stream", "--json")
-assert list(call["stages_ms"]) == ["graph", "trace", "simplify", "emit", "load"], call
+assert list(call["stages_ms"]) == ["graph", "trace", "simplify", "schedule", "print"], call
 assert call["cold_ms"] > call["cached_ms"] > 0 and all(ms > 0 for ms in call["stages_ms"].values()), call
 
 # The usual workloads, and a part of them.

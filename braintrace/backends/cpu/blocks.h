@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "braintrace/base/array.h"
-#include "braintrace/codegen/dialect.h"
+#include "braintrace/codegen/target.h"
 
 namespace braintrace::cpu {
 
@@ -21,7 +21,7 @@ inline constexpr size_t large_page = size_t{1} << 21;
 
 struct Block {
   explicit Block(size_t bytes)
-      : alignment{bytes < large_page ? static_cast<size_t>(codegen::alignment_of(codegen::Dialect::Native))
+      : alignment{bytes < large_page ? static_cast<size_t>(codegen::native_target().alignment)
                                      : large_page},
         data(static_cast<char*>(::operator new(std::max<size_t>(bytes, 1), alignment))) {
 #ifdef MADV_HUGEPAGE

@@ -15,8 +15,9 @@
 #include "braintrace/backends/cpu/resident.h"
 #include "braintrace/backends/cpu/thread_pool.h"
 #include "braintrace/backends/reference/interpreter.h"
-#include "braintrace/codegen/abi.h"
-#include "braintrace/codegen/preamble.h"
+#include "braintrace/codegen/c/abi.h"
+#include "braintrace/codegen/c/preamble.h"
+#include "braintrace/codegen/cost.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/runtime/command.h"
 
@@ -35,15 +36,15 @@ constexpr Key<double> value_key{"value"};
 struct Host {
   std::shared_ptr<const Library> library, products_f32, products_f64;
   Arrays                         constants;
-  std::vector<codegen::HostCall> calls;
+  std::vector<codegen::HostEqn>  calls;
   std::vector<const void*>       constant_pointers;
   bt_host                        table{};
   bool                           was_cached = false;
 
   Host(codegen::Emitted&& e, const Loaded& loaded)
       : library(loaded.library),
-        constants(std::move(e.constants)),
-        calls(std::move(e.calls)),
+        constants(std::move(e.schedule.constants)),
+        calls(std::move(e.schedule.calls)),
         was_cached(loaded.was_cached) {
     for (const Array& a : constants) constant_pointers.push_back(a.raw());
     table = {this, constant_pointers.data(), call, parallel, nullptr, nullptr};
@@ -68,7 +69,7 @@ struct Host {
 
   static int32_t call(void* self, int32_t id, const void* const* in, void* const* out) {
     try {
-      const codegen::HostCall& c = static_cast<const Host*>(self)->calls[static_cast<size_t>(id)];
+      const codegen::HostEqn& c = static_cast<const Host*>(self)->calls[static_cast<size_t>(id)];
       Arrays                   args;
       for (size_t i = 0; i < c.in.size(); ++i) args.push_back(Array::borrow(c.in[i], in[i], nullptr));
       const Arrays results = c.eqn.op->eval(*c.eqn.op, args, c.eqn.attrs, c.out);
@@ -95,9 +96,10 @@ void check_arguments(const Program& p, const Arrays& args) {
 
 class Native : public Compiled {
  public:
-  Native(std::shared_ptr<const Host> host, const codegen::Entry& entry, Program program, Arrays constants)
+  Native(std::shared_ptr<const Host> host, const std::string& name, const codegen::Function& entry, Program program,
+         Arrays constants)
       : host_(std::move(host)),
-        function_(reinterpret_cast<codegen::bt_function>(host_->library->symbol(entry.name))),
+        function_(reinterpret_cast<codegen::bt_function>(host_->library->symbol(name))),
         arena_bytes_(static_cast<size_t>(entry.arena_bytes)),
         in_place_(entry.may_stop ? decltype(in_place_)() : entry.in_place),
         program_(std::move(program)),
@@ -252,12 +254,14 @@ std::vector<Feed> NonzeroResults::feeds(const std::vector<Feed>& whole) const {
 }
 
 std::vector<std::shared_ptr<Compiled>> compile_together(const std::vector<Program>& programs,
-                                                        const std::vector<Arrays>&  constants) {
+                                                        const std::vector<Arrays>&  constants,
+                                                        const codegen::Options&     options) {
   std::vector<std::shared_ptr<Compiled>> out;
   std::string                            problem = missing_compiler();
   if (problem.empty()) {
-    codegen::Emitted e       = codegen::emit(programs);
-    const auto       entries = e.entries;
+    codegen::Emitted e       = codegen::emit(codegen::scheduled(programs, options), codegen::Dialect::Native);
+    const auto       entries = e.schedule.entries;
+    const auto       names   = e.names;
     // Files that are not there yet are compiled side by side.
     std::map<DType, std::future<Loaded>> products;
     for (DType t : e.products)
@@ -272,7 +276,7 @@ std::vector<std::shared_ptr<Compiled>> compile_together(const std::vector<Progra
     }
     if (problem.empty()) {
       for (size_t i = 0; i < programs.size(); ++i)
-        out.push_back(std::make_shared<Native>(host, entries[i], programs[i], constants[i]));
+        out.push_back(std::make_shared<Native>(host, names[i], *entries[i], programs[i], constants[i]));
       return out;
     }
   }
@@ -322,6 +326,24 @@ class CpuBackend : public Backend {
                                             const std::vector<Feed>& feeds) override {
     return cpu::make_resident(program, constants, feeds);
   }
+  ProgramNeeds needs(const Program& program, const std::vector<Feed>& feeds) override {
+    const NonzeroResults     nonzero  = nonzero_results(program);
+    const codegen::Schedule  schedule = codegen::scheduled({nonzero.program});
+    const codegen::Function& entry    = *schedule.entries[0];
+    const std::vector<Feed>  fed      = nonzero.feeds(feeds);
+    const auto overwrites = [&](size_t result) {
+      return !entry.may_stop && std::any_of(fed.begin(), fed.end(), [&](const Feed& f) {
+        const auto& pairs = entry.in_place;
+        return f.result == result && std::find(pairs.begin(), pairs.end(), std::pair(result, f.arg)) != pairs.end();
+      });
+    };
+    ProgramNeeds n{.working = entry.arena_bytes, .is_zero = nonzero.is_zero, .work = codegen::work_of(schedule)};
+    for (const Array& a : schedule.constants) n.constants += static_cast<int64_t>(a.bytes());
+    for (size_t k = 0; k < nonzero.program.results.size(); ++k)
+      if (!overwrites(k)) n.working += nonzero.program.type(nonzero.program.results[k]).bytes();
+    return n;
+  }
+  std::string problem() const override { return cpu::missing_compiler(); }
 };
 
 }  // namespace

@@ -3,7 +3,7 @@
 // Without a compiler programs run in the interpreter, and a note on stderr says so once.
 #pragma once
 
-#include "braintrace/codegen/emit.h"
+#include "braintrace/codegen/c/emit.h"
 #include "braintrace/runtime/backend.h"
 
 namespace braintrace {
@@ -40,7 +40,8 @@ NonzeroResults nonzero_results(const Program& program);
 
 // Several programs in one C file: tests compile hundreds of small ones at once.
 std::vector<std::shared_ptr<Compiled>> compile_together(const std::vector<Program>& programs,
-                                                        const std::vector<Arrays>&  constants);
+                                                        const std::vector<Arrays>&  constants,
+                                                        const codegen::Options&     options = {});
 
 }  // namespace cpu
 

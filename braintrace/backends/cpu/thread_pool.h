@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "braintrace/codegen/abi.h"
+#include "braintrace/codegen/c/abi.h"
 
 namespace braintrace::cpu {
 

@@ -33,6 +33,18 @@ class Interpreter : public Backend {
             program.constants.size(), constants.size());
     return std::make_shared<Interpreted>(program, constants);
   }
+  // Every value has memory of its own.
+  ProgramNeeds needs(const Program& program, const std::vector<Feed>&) override {
+    ProgramNeeds n{.is_zero = std::vector<bool>(program.results.size())};
+    for (const Eqn& e : program.eqns) {
+      n.work.kernels += 1;
+      for (Var v : e.out) {
+        n.working += program.type(v).bytes();
+        n.work.elements += static_cast<double>(program.type(v).size());
+      }
+    }
+    return n;
+  }
 };
 
 }  // namespace

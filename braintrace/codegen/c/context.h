@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the text of a kernel depends on besides the kernel. In it v3 points to buffer 3; f is the frame, w the working
+// memory of the kernel; it does its parts [begin, end) and returns nothing but the number of a failure.
+#pragma once
+
+#include <map>
+
+#include <fmt/format.h>
+
+#include "braintrace/codegen/c/c_text.h"
+#include "braintrace/codegen/c/dialect.h"
+#include "braintrace/codegen/schedule.h"
+
+namespace braintrace::codegen {
+
+struct Context {
+  Dialect                                       dialect;
+  const Function&                               function;
+  const std::map<const Function*, std::string>& functions;          // names of those printed before
+  const Vars*                                   numbers = nullptr;  // of buffers; by default those of their values
+
+  std::string name(Var v) const {
+    if (!numbers) return "v" + str(v);
+    return "v" + str(std::find(numbers->begin(), numbers->end(), v) - numbers->begin());
+  }
+  // Before a loop whose turns do not depend on each other.
+  std::string_view independent() const { return dialect == Dialect::Native ? "BT_INDEPENDENT\n" : ""; }
+};
+
+std::string text_of(const LoopNest& nest, const Context& c);
+std::string text_of(const Product& product, const Context& c);
+std::string text_of(const Routine& routine, const Context& c);
+std::string text_of(const Copies& copies, const Context& c);
+std::string text_of(const DynamicBlock& block, const Context& c);
+std::string text_of(const Window& window, const Context& c);
+std::string text_of(const Convolution& conv, const Context& c);
+std::string text_of(const HostCall& call, const Context& c);
+std::string text_of(const TimeLoop& loop, const Context& c);
+std::string text_of(const Branch& branch, const Context& c);
+std::string text_of(const WhileLoop& loop, const Context& c);
+std::string text_of(const Call& call, const Context& c);
+
+// What sums are kept in.
+inline std::string_view sum_type(DType t) { return is_float(t) ? "double" : "int64_t"; }
+
+// Loops name0, name1, … over the axes.
+inline std::string loops_over(const std::string& name, const Shape& sizes, std::string body) {
+  for (size_t i = sizes.size(); i-- > 0;)
+    body = fmt::format("for (int64_t {0}{1} = 0; {0}{1} < {2}; ++{0}{1}) {{\n{3}}}\n", name, i, sizes[i], body);
+  return body;
+}
+
+}  // namespace braintrace::codegen

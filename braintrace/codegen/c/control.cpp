@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls of the host and of functions: arrays `in` and `out` of pointers, and a frame over working memory.
+#include "braintrace/codegen/c/context.h"
+
+namespace braintrace::codegen {
+
+namespace {
+
+std::string pointers(size_t in, size_t out) {
+  return fmt::format("const void* in[{}];\nvoid* out[{}];\n", std::max<size_t>(in, 1), std::max<size_t>(out, 1));
+}
+std::string given(const Vars& vars, const Context& c) {
+  std::string text;
+  for (size_t i = 0; i < vars.size(); ++i) text += fmt::format("in[{}] = {};\n", i, c.name(vars[i]));
+  return text;
+}
+std::string wanted(const Vars& vars, const Context& c) {
+  std::string text;
+  for (size_t i = 0; i < vars.size(); ++i) text += fmt::format("out[{}] = {};\n", i, c.name(vars[i]));
+  return text;
+}
+std::string call(const FunctionPtr& g, const Context& c) {
+  const auto  frame = frame_text(c.dialect, "w");
+  const auto& name  = c.functions.at(g.get());
+  if (!g->may_stop) return fmt::format("{{\nconst bt_frame g = {};\n(void){}(&g);\n}}\n", frame, name);
+  return fmt::format("{{\nconst bt_frame g = {};\nconst int32_t rc = {}(&g);\nif (rc) return rc;\n}}\n", frame, name);
+}
+
+std::string of_part(int64_t bytes) { return bytes ? fmt::format(" + part * {}", bytes) : ""; }
+
+// Where the row of step t lies.
+std::string row_text(const TimeLoop::Stacked& x, const Context& c) {
+  if (x.is_whole) return fmt::format("(const char*){} + t * {}", c.name(x.pieces[0].buffer), x.row);
+  std::string text;
+  for (size_t i = 0; i < x.pieces.size(); ++i) {
+    const auto& piece = x.pieces[i];
+    const auto  here =
+        fmt::format("(const char*){} + {} + (t - {}) * {}", c.name(piece.buffer), piece.at, piece.first, x.row);
+    text += i + 1 == x.pieces.size() ? here : fmt::format("t < {} ? {} : ", x.pieces[i + 1].first, here);
+  }
+  return fmt::format("({})", text);
+}
+
+}  // namespace
+
+std::string text_of(const HostCall& k, const Context& c) {
+  return pointers(k.in.size(), k.out.size()) + given(k.in, c) + wanted(k.out, c) +
+         fmt::format("const int32_t rc = f->host->call(f->host->self, {}, in, out);\nif (rc) return rc;\n", k.number);
+}
+
+std::string text_of(const TimeLoop& l, const Context& c) {
+  std::string text = pointers(l.args, l.results), steps, after, last;
+  for (const TimeLoop::Given& x : l.consts)
+    text += fmt::format("in[{}] = (const char*){}{};\n", x.arg, c.name(x.buffer), of_part(x.part));
+  for (const TimeLoop::Carry& x : l.carries) {
+    const std::string out = c.name(x.out), part = of_part(x.part);
+    text += fmt::format("in[{}] = (const char*){}{};\n", x.arg, c.name(x.init), part);
+    if (l.length == 0) text += fmt::format("memcpy({}, {}, {});\n", out, c.name(x.init), x.bytes);
+    after += fmt::format("in[{}] = out[{}];\n", x.arg, x.result);
+    if (x.is_stacked) {
+      if (l.length > 0) last += fmt::format("memcpy((char*){}{}, in[{}], {});\n", out, part, x.arg, x.bytes);
+      continue;
+    }
+    const std::string home = x.own ? fmt::format("w + {}", *x.own) : fmt::format("(char*){}{}", out, part);
+    steps += fmt::format("out[{}] = ({} - 1 - step) & 1 ? w + {} : {};\n", x.result, l.length, x.other, home);
+    if (x.own) last += fmt::format("if (part == 0) memcpy({}, {}, {});\n", out, home, x.bytes);
+  }
+  for (const TimeLoop::Stacked& x : l.inputs)
+    steps += fmt::format("in[{}] = {}{};\n", x.arg, row_text(x, c), of_part(x.part));
+  for (const TimeLoop::Stacks& x : l.outputs) {
+    const std::string row = fmt::format("(char*){} + t * {}{}", c.name(x.out), x.row, of_part(x.part));
+    steps += x.spare ? fmt::format("out[{}] = part == 0 ? {} : w + {};\n", x.result, row, *x.spare)
+                     : fmt::format("out[{}] = {};\n", x.result, row);
+  }
+  text += fmt::format(
+      "for (int64_t step = 0; step < {0}; ++step) {{\nconst int64_t t = {1};\n(void)t;\n{2}{3}{4}}}\n{5}", l.length,
+      l.reverse ? fmt::format("{} - 1 - step", l.length) : "step", steps, call(l.body, c), after, last);
+  if (!l.has_parts) return text;
+  return fmt::format(
+      "char* const all = w;\nfor (int64_t part = begin; part < end; ++part) {{\nchar* w = all + part * {};\n{}}}\n",
+      l.part_bytes, text);
+}
+
+std::string text_of(const Branch& b, const Context& c) {
+  std::string text = pointers(b.in.size() + 1, b.out.size()) + given(b.in, c) + wanted(b.out, c) +
+                     fmt::format("switch (bt_clamp_i({}[0], 0, {})) {{\n", c.name(b.index), b.branches.size() - 1);
+  for (size_t i = 0; i < b.branches.size(); ++i) text += fmt::format("case {}: {}break;\n", i, call(b.branches[i], c));
+  return text + "}\n";
+}
+
+// Carries alternate between the result and working memory; what ends in working memory is copied.
+std::string text_of(const WhileLoop& l, const Context& c) {
+  std::string write, after, last;
+  for (size_t i = 0; i < l.carries.size(); ++i) {
+    const auto&       x   = l.carries[i];
+    const std::string out = c.name(x.out);
+    const int64_t     arg = l.consts + static_cast<int64_t>(i);
+    write += fmt::format("out[{}] = step & 1 ? (void*)(w + {}) : (void*){};\n", i, x.other, out);
+    after += fmt::format("in[{}] = out[{}];\n", arg, i);
+    last += fmt::format("if (in[{0}] != (const void*){1}) memcpy({1}, in[{0}], {2});\n", arg, out, x.bytes);
+  }
+  return pointers(l.in.size(), l.carries.size()) + given(l.in, c) +
+         fmt::format(
+             "uint8_t go = 0;\nfor (int64_t step = 0; {0}; ++step) {{\nout[0] = &go;\n{1}if (!go) "
+             "break;\n{2}{3}{4}}}\n{5}",
+             l.max_steps ? fmt::format("step < {}", l.max_steps) : "1", call(l.cond, c), write, call(l.body, c), after,
+             last);
+}
+
+std::string text_of(const Call& k, const Context& c) {
+  return pointers(k.in.size(), k.out.size()) + given(k.in, c) + wanted(k.out, c) + call(k.body, c);
+}
+
+}  // namespace braintrace::codegen

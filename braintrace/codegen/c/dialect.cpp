@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/codegen/c/dialect.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "braintrace/codegen/c/abi.h"
+#include "braintrace/codegen/c/c_text.h"
+#include "braintrace/codegen/c/preamble.h"
+
+namespace braintrace::codegen {
+
+namespace {
+
+constexpr std::string_view native_head = R"c(#define _GNU_SOURCE
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+#define bt_fma fma
+#define bt_fmaf fmaf
+static inline double bt_log_gamma(double x) { int sign; return lgamma_r(x, &sign); }
+#ifdef __clang__
+#define BT_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define BT_INDEPENDENT _Pragma("GCC ivdep")
+#endif
+)c";
+
+// Where a fused multiply-add is no instruction, it would cost more than all the rest.
+constexpr std::string_view portable_head = R"c(#include <math.h>
+#include <stdint.h>
+#include <string.h>
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("no-strict-aliasing") /* places in the arena hold values of several types, one after the other */
+#endif
+#define bt_log_gamma lgamma
+#ifdef __clang__
+#pragma STDC FP_CONTRACT OFF
+#endif
+#if defined(FP_FAST_FMA) || defined(__FP_FAST_FMA)
+#define bt_fma fma
+#else
+#define bt_fma(a, b, c) ((a) * (b) + (c))
+#endif
+#if defined(FP_FAST_FMAF) || defined(__FP_FAST_FMAF)
+#define bt_fmaf fmaf
+#else
+#define bt_fmaf(a, b, c) ((a) * (b) + (c))
+#endif
+
+typedef struct bt_frame {
+  char*              arena;
+  const void* const* in;
+  void* const*       out;
+} bt_frame;
+)c";
+
+std::string element(const Array& a, int64_t i) {
+  switch (a.dtype()) {
+    case DType::F16:
+    case DType::BF16:
+      return fmt::format("0x{:04x}", static_cast<const uint16_t*>(a.raw())[i]);
+    case DType::I64: {
+      const int64_t x = a.data<int64_t>()[i];
+      return x == INT64_MIN ? "INT64_MIN" : fmt::format("{}LL", x);
+    }
+    case DType::U32:
+      return fmt::format("{:.0f}u", at(a, i));
+    case DType::I32:
+    case DType::Bool:
+      return fmt::format("{:.0f}", at(a, i));
+    case DType::F32:
+    case DType::F64:
+      break;
+  }
+  // The shortest decimal that reads back as the same number.
+  const double x = at(a, i);
+  if (!std::isfinite(x)) return literal(a.dtype(), x);
+  return a.dtype() == DType::F64 ? fmt::format("{:#}", x) : fmt::format("{:#}f", static_cast<float>(x));
+}
+
+}  // namespace
+
+std::string_view head_of(Dialect d) {
+  static const std::string native = std::string(native_head) + abi_text + "\n";
+  return d == Dialect::Native ? native : portable_head;
+}
+
+std::string frame_text(Dialect d, const std::string& arena) {
+  return fmt::format("{{{}{}, in, out}}", d == Dialect::Native ? "f->host, " : "", arena);
+}
+
+std::string constant_text(Dialect d, int64_t i) {
+  return d == Dialect::Native ? fmt::format("f->host->constants[{}]", i) : fmt::format("bt_c{}", i);
+}
+
+std::string array_text(const std::string& name, const Array& a) {
+  std::string line, out = fmt::format("static const {} {}[{}] = {{\n", storage_type(a.dtype()), name, a.size());
+  for (int64_t i = 0; i < a.size(); ++i) {
+    const std::string x = element(a, i) + (i + 1 < a.size() ? "," : "");
+    if (line.size() + x.size() > 110) out += std::exchange(line, "") + "\n";
+    line += (line.empty() ? "" : " ") + x;
+  }
+  return out + line + "};\n";
+}
+
+std::string indented(const std::string& text) {
+  std::string out;
+  int         depth = 0;
+  for (size_t at = 0; at < text.size();) {
+    const size_t           end  = std::min(text.find('\n', at), text.size());
+    const std::string_view line = std::string_view(text).substr(at, end - at);
+    const auto opens = std::count(line.begin(), line.end(), '{'), closes = std::count(line.begin(), line.end(), '}');
+    const int  now   = depth - (line.starts_with('}') ? 1 : 0);
+    const bool as_is = line.empty() || line[0] == '#' || line[0] == ' ';
+    out += (as_is ? "" : std::string(static_cast<size_t>(2 * std::max(now, 0)), ' ')) + std::string(line) + "\n";
+    depth += static_cast<int>(opens - closes);
+    at = end + 1;
+  }
+  return out;
+}
+
+}  // namespace braintrace::codegen

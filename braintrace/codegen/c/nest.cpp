@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loop nests. Every element is computed at the outermost level at which its counters are known.
+#include "braintrace/codegen/c/context.h"
+#include "braintrace/codegen/c/expression.h"
+
+namespace braintrace::codegen {
+
+namespace {
+
+// How a reduction starts, goes on and joins partial results. $s is the sum so far, $a and $b the operands' elements.
+struct FoldText {
+  std::string type, start, next, join;
+};
+
+FoldText fold_text(const Reduction& r) {
+  const bool        real = is_float(r.dtype), single = r.dtype == DType::F32;
+  const std::string sum(sum_type(r.dtype)), value(real ? value_type(r.dtype) : "int64_t");
+  if (r.b >= 0) {
+    if (!real) return {sum, "0", "$s + (int64_t)$a * (int64_t)$b", "$s + $a"};
+    const std::string wide = single ? "float" : "double";
+    return {wide, "0", fmt::format("bt_fma{0}(({1})$a, ({1})$b, $s)", single ? "f" : "", wide), "$s + $a"};
+  }
+  switch (r.fold) {
+    case Fold::Sum:
+      return {sum, "0", "$s + $a", "$s + $a"};
+    case Fold::Prod:
+      return {sum, "1", "$s * $a", "$s * $a"};
+    case Fold::Any:
+      return {"int64_t", "0", "$s | $a", "$s | $a"};
+    case Fold::All:
+      return {"int64_t", "1", "$s & $a", "$s & $a"};
+    case Fold::Max:
+    case Fold::Min:
+    case Fold::None:
+      break;
+  }
+  const bool        max  = r.fold == Fold::Max;
+  const std::string pick = fmt::format("bt_{}{}($s, $a)", max ? "max" : "min",
+                                       !real              ? "_i"
+                                       : value == "float" ? "f"
+                                                          : "");
+  return {value, real ? (max ? "-INFINITY" : "INFINITY") : (max ? "INT64_MIN" : "INT64_MAX"), pick, pick};
+}
+
+// One of several rows that a loop takes together.
+struct Row {
+  size_t  loop = 0;
+  int64_t row = 0, of = 1;
+};
+
+class NestText {
+ public:
+  NestText(const LoopNest& nest, const Context& c) : n_(nest), c_(c), levels_(nest.levels()) {
+    int number = 0;
+    for (const Element& e : nest.elements) numbers_.push_back(e.kind == Element::Kind::Literal ? -1 : number++);
+    for (const Reduction& r : nest.reductions) folds_.push_back(fold_text(r));
+  }
+
+  std::string text() const {
+    switch (n_.tiling.form) {
+      case Tiling::Form::Blocks:
+        return by_blocks();
+      case Tiling::Form::Lanes:
+        return by_lanes();
+      case Tiling::Form::Plain:
+        break;
+    }
+    return plain();
+  }
+
+ private:
+  std::string counter(size_t loop) const { return "i" + str(n_.loops[loop]); }
+
+  std::string position(const Affine& x, const Row& row) const {
+    std::string out;
+    for (size_t a = 0; a < x.c.size(); ++a) {
+      if (x.c[a] == 0) continue;
+      const bool        moved = row.row > 0 && static_cast<int64_t>(a) == n_.loops[row.loop];
+      const std::string i     = moved ? fmt::format("(i{} + {})", a, row.row) : "i" + str(a);
+      out += (out.empty() ? "" : " + ") + (x.c[a] == 1 ? "" : str(x.c[a]) + " * ") + i;
+    }
+    if (x.k != 0 || out.empty()) out += (out.empty() ? "" : " + ") + str(x.k);
+    return out;
+  }
+
+  std::string value(int32_t i, const Row& row) const {
+    const Element& e = n_.elements[static_cast<size_t>(i)];
+    if (e.kind == Element::Kind::Literal) return literal(e.dtype, e.literal);
+    const std::string name = "t" + str(numbers_[static_cast<size_t>(i)]);
+    return row.of > 1 && levels_[static_cast<size_t>(i)] > row.loop ? fmt::format("{}_{}", name, row.row) : name;
+  }
+  std::string definition(const Element& e, const Row& row) const {
+    switch (e.kind) {
+      case Element::Kind::Counter:
+        return converted(DType::I64, e.dtype, "((int64_t)(" + position(e.at, row) + "))");
+      case Element::Kind::Load:
+        return loaded(e.dtype, fmt::format("{}[{}]", c_.name(e.buffer), position(e.at, row)));
+      case Element::Kind::Literal:
+      case Element::Kind::Apply:
+        break;
+    }
+    std::vector<std::string> operands;
+    for (int32_t x : e.in) operands.push_back(value(x, row));
+    return expression(*e.op, e.of, e.dtype, operands);
+  }
+  // What is computed once per turn of the loops outside that level.
+  std::string at_level(size_t level, const Row& row = {}) const {
+    std::string out;
+    for (size_t i = 0; i < n_.elements.size(); ++i)
+      if (levels_[i] == level && numbers_[i] >= 0)
+        out += fmt::format("const {} {} = {};\n", value_type(n_.elements[i].dtype), value(static_cast<int32_t>(i), row),
+                           definition(n_.elements[i], row));
+    return out;
+  }
+  std::string stores(const Row& row = {}) const {
+    std::string out;
+    for (const Store& s : n_.stores)
+      out += fmt::format("{}[{}] = {};\n", c_.name(s.buffer), position(s.at, row),
+                         stored(n_.elements[static_cast<size_t>(s.value)].dtype, value(s.value, row)));
+    return out;
+  }
+  // The text for each of so many rows that the loop takes together.
+  template <class F>
+  static std::string for_rows(size_t loop, int64_t rows, const F& text) {
+    std::string out;
+    for (int64_t row = 0; row < rows; ++row) out += text(Row{loop, row, rows});
+    return out;
+  }
+
+  std::string sum_name(size_t k, const Row& row) const {
+    return row.of > 1 && row.loop < n_.kept ? fmt::format("s{}_{}", k, row.row) : "s" + str(k);
+  }
+  std::string next(size_t k, const std::string& sum, const Row& row) const {
+    const Reduction& r = n_.reductions[k];
+    return fmt::format(
+        "{} = {};\n", sum,
+        filled(folds_[k].next, {{"s", sum}, {"a", value(r.a, row)}, {"b", r.b < 0 ? "" : value(r.b, row)}}));
+  }
+  std::string finish(size_t k, const std::string& sum, const Row& row) const {
+    const Reduction& r    = n_.reductions[k];
+    const bool       half = r.dtype == DType::F16 || r.dtype == DType::BF16;
+    return fmt::format("{}[{}] = {};\n", c_.name(r.buffer), position(r.at, row),
+                       half ? stored(r.dtype, sum) : fmt::format("({}){}", value_type(r.dtype), sum));
+  }
+
+  std::string loop(size_t i, const std::string& body, bool independent = false) const {
+    const bool split = i == 0 && n_.is_shared();
+    return fmt::format("{0}for (int64_t {1} = {2}; {1} < {3}; ++{1}) {{\n{4}}}\n", independent ? c_.independent() : "",
+                       counter(i), split ? "begin" : "0", split ? "end" : str(n_.extent(i)), body);
+  }
+
+  std::string plain() const {
+    const size_t n    = n_.loops.size();
+    std::string  text = stores();
+    for (size_t i = n; i-- > 0;) text = loop(i, at_level(i + 1) + text, i + n_.tiling.vectors >= n);
+    return at_level(0) + text;
+  }
+
+  // A tile of sums in an array.
+  std::string by_blocks() const {
+    const Tiling& t    = n_.tiling;
+    const size_t  last = n_.loops.size() - 1, first_inner = t.two_axes ? last - 1 : last;
+    const int64_t n = n_.extent(last), height = t.two_axes ? n_.extent(first_inner) : 1;
+    const int64_t across_blocks = (n + t.width - 1) / t.width,
+                  tiles         = across_blocks * ((height + t.height - 1) / t.height);
+    const auto i = counter(last), row = t.two_axes ? counter(first_inner) : std::string();
+    const auto sum = [&](size_t k) {
+      return t.two_axes ? fmt::format("s{}[({} - top) * {} + {} - from]", k, row, t.width, i)
+                        : fmt::format("s{}[{} - from]", k, i);
+    };
+    const auto writes = [&](const Row& r) {
+      std::string out = stores(r);
+      for (size_t k = 0; k < folds_.size(); ++k) out += next(k, sum(k), r);
+      return out;
+    };
+    std::string begin, end;
+    for (size_t k = 0; k < folds_.size(); ++k) {
+      begin += fmt::format("{0} s{1}[{2}];\nfor (int64_t j = 0; j < {2}; ++j) s{1}[j] = {3};\n", folds_[k].type, k,
+                           t.width * t.height, folds_[k].start);
+      end += finish(k, sum(k), {});
+    }
+    const auto across = [&](const std::string& known, const std::string& inner) {
+      const std::string run =
+          fmt::format("{2}for (int64_t {0} = from; {0} < to; ++{0}) {{\n{1}}}\n", i, inner, c_.independent());
+      return t.two_axes ? fmt::format("for (int64_t {0} = top; {0} < bottom; ++{0}) {{\n{1}{2}}}\n", row, known, run)
+                        : run;
+    };
+    const auto upto = [](const char* from, int64_t size, int64_t step) {
+      return size % step ? fmt::format("{0} - {1} < {2} ? {0} : {1} + {2}", size, from, step)
+                         : fmt::format("{} + {}", from, step);
+    };
+    std::string text = across(at_level(last), at_level(last + 1) + writes({}));
+    size_t      r    = first_inner;
+    if (t.together > 1) {
+      --r;
+      const int64_t whole = n_.extent(r) / t.together * t.together;
+      const auto    walk  = [&](int64_t from, int64_t to, int64_t rows) {
+        return fmt::format("for (int64_t {0} = {1}; {0} < {2}; {0} += {3}) {{\n{4}{5}}}\n", counter(r), from, to, rows,
+                               for_rows(r, rows, [&](const Row& x) { return at_level(last, x); }),
+                               across("", for_rows(r, rows, [&](const Row& x) { return at_level(last + 1, x); }) +
+                                              for_rows(r, rows, writes)));
+      };
+      text = walk(0, whole, t.together);
+      if (whole < n_.extent(r)) text += walk(whole, n_.extent(r), 1);
+    }
+    while (r-- > n_.kept) text = loop(r, at_level(r + 1) + text);
+    // Without kept axes outside, the tiles are the parts.
+    text = fmt::format(
+        "for (int64_t part = {0}; part < {1}; ++part) {{\nconst int64_t from = part % {2} * {3}, to = "
+        "{4};\n{5}{6}{7}{8}}}\n",
+        n_.kept ? "0" : "begin", n_.kept ? str(tiles) : "end", across_blocks, t.width, upto("from", n, t.width),
+        t.two_axes ? fmt::format("const int64_t top = part / {} * {}, bottom = {};\n", across_blocks, t.height,
+                                 upto("top", height, t.height))
+                   : "",
+        begin, text, across("", end));
+    for (size_t k = n_.kept; k-- > 0;) text = loop(k, at_level(k + 1) + text);
+    return at_level(0) + text;
+  }
+
+  // Interleaved sums.
+  std::string by_lanes() const {
+    const int64_t rows = n_.tiling.together;
+    if (n_.kept == 0) return at_level(0) + sums_of_rows(1);
+    const size_t at   = n_.kept - 1;
+    std::string  text = loop(at, at_level(n_.kept) + sums_of_rows(1));
+    if (rows > 1) {
+      const bool split = at == 0;
+      text             = fmt::format(
+                      "int64_t {0} = {1};\nfor (; {0} + {2} <= {3}; {0} += {2}) {{\n{4}{5}}}\nfor (; {0} < {3}; ++{0}) "
+                                  "{{\n{6}{7}}}\n",
+                      counter(at), split ? "begin" : "0", rows, split ? "end" : str(n_.extent(at)),
+                      for_rows(at, rows, [&](const Row& x) { return at_level(n_.kept, x); }), sums_of_rows(rows), at_level(n_.kept),
+                      sums_of_rows(1));
+    }
+    for (size_t r = at; r-- > 0;) text = loop(r, at_level(r + 1) + text);
+    return at_level(0) + text;
+  }
+  // All sums of so many rows.
+  std::string sums_of_rows(int64_t rows) const {
+    const size_t  last = n_.loops.size() - 1, outer = n_.kept ? n_.kept - 1 : 0;
+    const int64_t n = n_.extent(last), width = n_.tiling.width;
+    const auto    all   = [&](const auto& text) { return n_.kept ? for_rows(outer, rows, text) : text(Row{}); };
+    const auto    begin = [&](const Row& x) {
+      std::string out;
+      for (size_t k = 0; k < folds_.size(); ++k)
+        out += fmt::format("{0} {1}[{2}];\nfor (int lane = 0; lane < {2}; ++lane) {1}[lane] = {3};\n", folds_[k].type,
+                              sum_name(k, x), width, folds_[k].start);
+      return out;
+    };
+    const auto end = [&](const Row& x) {
+      std::string out;
+      for (size_t k = 0; k < folds_.size(); ++k) {
+        const std::string s = sum_name(k, x);
+        if (width > 1)
+          out += fmt::format(
+              "for (int half = {}; half; half /= 2)\nfor (int lane = 0; lane < half; ++lane) {}[lane] = {};\n",
+              width / 2, s, filled(folds_[k].join, {{"s", s + "[lane]"}, {"a", s + "[lane + half]"}, {"b", ""}}));
+        out += finish(k, s + "[0]", x);
+      }
+      return out;
+    };
+    const auto writes = [&](const Row& x) {
+      std::string out = stores(x);
+      for (size_t k = 0; k < folds_.size(); ++k) out += next(k, sum_name(k, x) + "[lane]", x);
+      return out;
+    };
+    const auto group = [&](const std::string& from, int64_t count) {
+      return fmt::format("{4}for (int lane = 0; lane < {0}; ++lane) {{\nconst int64_t {1} = {2} + lane;\n{3}}}\n",
+                         count, counter(last), from,
+                         all([&](const Row& x) { return at_level(last + 1, x); }) + all(writes), c_.independent());
+    };
+    std::string text = fmt::format("for (int64_t from = 0; from < {}; from += {}) {{\n{}}}\n", n / width * width, width,
+                                   group("from", width));
+    if (n % width) text += group(str(n / width * width), n % width);
+    for (size_t r = last; r-- > n_.kept;) text = loop(r, all([&](const Row& x) { return at_level(r + 1, x); }) + text);
+    return all(begin) + text + all(end);
+  }
+
+  const LoopNest&       n_;
+  const Context&        c_;
+  std::vector<size_t>   levels_;   // by element
+  std::vector<int>      numbers_;  // by element: that of its name, or -1
+  std::vector<FoldText> folds_;    // by reduction
+};
+
+}  // namespace
+
+std::string text_of(const LoopNest& nest, const Context& c) { return NestText(nest, c).text(); }
+
+}  // namespace braintrace::codegen

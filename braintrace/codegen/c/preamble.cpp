@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/codegen/c/preamble.h"
+
+#include <set>
+#include <vector>
+
+#include "braintrace/codegen/c/c_text.h"
+
+namespace braintrace::codegen {
+
+namespace {
+
+void add_words(std::string_view text, std::set<std::string, std::less<>>& words) {
+  for (size_t i = 0; i < text.size();) {
+    size_t end = i;
+    while (end < text.size() && is_word(text[end])) ++end;
+    if (text.substr(i, end - i).starts_with("bt_")) words.emplace(text.substr(i, end - i));
+    i = std::max(end, i + 1);
+  }
+}
+
+struct Piece {
+  std::string_view name, text;
+};
+
+// The last word before `end`.
+std::string_view word_before(std::string_view line, size_t end) {
+  while (end > 0 && !is_word(line[end - 1])) --end;
+  size_t begin = end;
+  while (begin > 0 && is_word(line[begin - 1])) --begin;
+  return line.substr(begin, end - begin);
+}
+
+std::vector<Piece> pieces_of(std::string_view text) {
+  std::vector<Piece> out;
+  std::string_view   name;
+  for (size_t at = 0, begin = 0; at < text.size();) {
+    const size_t           end  = std::min(text.find('\n', at), text.size());
+    const std::string_view line = text.substr(at, end - at);
+    at                          = end + 1;
+    if (line.starts_with("static")) name = word_before(line, line.find('('));
+    if (line.starts_with("typedef")) name = word_before(line, line.size());
+    if (name.empty() || line.empty() ||
+        !(line == "}" || (line[0] != ' ' && (line.ends_with('}') || line.ends_with(';')))))
+      continue;
+    out.push_back({name, text.substr(begin, at - begin)});
+    begin = at;
+    name  = {};
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string needed_functions(std::string_view functions, std::string_view user) {
+  std::set<std::string, std::less<>> words;
+  add_words(user, words);
+  const std::vector<Piece> pieces = pieces_of(functions);
+  std::string              out;
+  for (size_t i = pieces.size(); i-- > 0;)
+    if (words.contains(pieces[i].name)) {
+      add_words(pieces[i].text, words);
+      out.insert(0, pieces[i].text);
+    }
+  return out;
+}
+
+const char* const portable_matrix_functions = R"c(
+/* the columns [n0, n1) of C[m,n] = sum over k of A[m,k] B[k,n], in the order of k; rows of C are dense */
+static void bt_matmul_f32(int64_t M, int64_t n0, int64_t n1, int64_t K, const float* A, int64_t am, int64_t ak,
+                          const float* B, int64_t bk, int64_t bn, float* C, int64_t cm) {
+  for (int64_t m = 0; m < M; ++m)
+    for (int64_t n = n0; n < n1; ++n) {
+      float s = 0;
+      for (int64_t k = 0; k < K; ++k) s = bt_fmaf(A[m * am + k * ak], B[k * bk + n * bn], s);
+      C[m * cm + n] = s;
+    }
+}
+static void bt_matmul_f64(int64_t M, int64_t n0, int64_t n1, int64_t K, const double* A, int64_t am, int64_t ak,
+                          const double* B, int64_t bk, int64_t bn, double* C, int64_t cm) {
+  for (int64_t m = 0; m < M; ++m)
+    for (int64_t n = n0; n < n1; ++n) {
+      double s = 0;
+      for (int64_t k = 0; k < K; ++k) s = bt_fma(A[m * am + k * ak], B[k * bk + n * bn], s);
+      C[m * cm + n] = s;
+    }
+}
+)c";
+
+}  // namespace braintrace::codegen

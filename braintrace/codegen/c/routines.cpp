@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// One text per routine. $name is a size, a buffer or a type. A returned 1 says that an index is outside its axis; the
+// host then finds the words for it.
+#include "braintrace/codegen/c/context.h"
+
+namespace braintrace::codegen {
+
+namespace {
+
+constexpr std::string_view check_rows  = R"(
+for (int64_t i = 0; i < $B * $K; ++i) if ((int64_t)$at[i] < 0 || (int64_t)$at[i] >= $N) return 1;
+)";
+constexpr std::string_view take        = R"(
+for (int64_t b = 0; b < $B; ++b)
+  for (int64_t p = 0; p < $P; ++p)
+    for (int64_t k = 0; k < $K; ++k)
+      memcpy($y + ((b * $P + p) * $K + k) * $Q, $x + ((b * $P + p) * $N + $at[b * $K + k]) * $Q, $Q * sizeof($T));
+)";
+constexpr std::string_view scatter_add = R"(
+$sum* sum = ($sum*)w;
+for (int64_t i = 0; i < $size; ++i) sum[i] = ($sum)$x[i];
+for (int64_t b = 0; b < $B; ++b)
+  for (int64_t p = 0; p < $P; ++p)
+    for (int64_t k = 0; k < $K; ++k)
+      for (int64_t q = 0; q < $Q; ++q)
+        sum[((b * $P + p) * $N + $at[b * $K + k]) * $Q + q] += ($sum)$u[((b * $P + p) * $K + k) * $Q + q];
+for (int64_t i = 0; i < $size; ++i) $y[i] = ($T)sum[i];
+)";
+// Where lane l begins in arrays with $n or $m elements along the axis.
+constexpr std::string_view open_lanes = R"(
+for (int64_t l = 0; l < $lanes; ++l) {
+  const int64_t from = l / $stride * $n * $stride + l % $stride, to = l / $stride * $m * $stride + l % $stride;
+  (void)to;
+)";
+constexpr std::string_view take_along = R"(
+  for (int64_t i = 0; i < $m; ++i)
+    $y[to + i * $stride] = $x[from + bt_clamp_i($at[to + i * $stride], 0, $n - 1) * $stride];
+}
+)";
+constexpr std::string_view open_sums  = "$sum* sum = ($sum*)w;\nfor (int64_t i = 0; i < $size; ++i) sum[i] = 0;\n";
+constexpr std::string_view add_along  = R"(
+  for (int64_t i = 0; i < $n; ++i)
+    sum[to + bt_clamp_i($at[from + i * $stride], 0, $m - 1) * $stride] += ($sum)$x[from + i * $stride];
+}
+for (int64_t i = 0; i < $size; ++i) $y[i] = ($T)sum[i];
+)";
+constexpr std::string_view running    = R"(
+  $sum sum = 0;
+  for (int64_t j = 0; j < $n; ++j) {
+    const int64_t i = from + ($place) * $stride;
+    sum = j == 0 ? ($sum)$x[i] : $next;
+    $y[i] = ($T)sum;
+  }
+}
+)";
+constexpr std::string_view position   = R"(
+  int64_t best = 0;
+  for (int64_t j = 1; j < $n; ++j) {
+    const $S a = $x[from + j * $stride], b = $x[from + best * $stride];
+    if ($beats) best = j;
+  }
+  $y[l] = ($T)best;
+}
+)";
+// Merge sort of positions, stable.
+constexpr std::string_view open_sort     = "int64_t* one = (int64_t*)w;\nint64_t* two = one + $n;\n";
+constexpr std::string_view sort          = R"(
+  int64_t *p = one, *q = two;
+  for (int64_t j = 0; j < $n; ++j) p[j] = j;
+  for (int64_t run = 1; run < $n; run *= 2) {
+    for (int64_t lo = 0; lo < $n; lo += 2 * run) {
+      const int64_t mid = lo + run < $n ? lo + run : $n, hi = lo + 2 * run < $n ? lo + 2 * run : $n;
+      int64_t i = lo, j = mid;
+      for (int64_t o = lo; o < hi; ++o) {
+        int right = i >= mid;
+        if (!right && j < hi) {
+          const $S a = $x[from + p[i] * $stride], b = $x[from + p[j] * $stride];
+          right = $before;
+        }
+        q[o] = right ? p[j++] : p[i++];
+      }
+    }
+    int64_t* r = p; p = q; q = r;
+  }
+  for (int64_t j = 0; j < $n; ++j) {
+    $at[from + j * $stride] = (int32_t)p[j];
+    $y[from + j * $stride] = $x[from + p[j] * $stride];
+  }
+}
+)";
+constexpr std::string_view check_entries = R"(for (int64_t e = 0; e < $E; ++e)
+if ((int64_t)$from[e] < 0 || (int64_t)$from[e] >= $n) return 1;
+for (int64_t e = 0; e < $E; ++e)
+if ((int64_t)$to[e] < 0 || (int64_t)$to[e] >= $m) return 1;
+)";
+constexpr std::string_view sparse_dot    = R"(
+$sum* sum = ($sum*)w;
+for (int64_t l = 0; l < $L; ++l) {
+  for (int64_t j = 0; j < $m; ++j) sum[j] = 0;
+  for (int64_t e = 0; e < $E; ++e) sum[$to[e]] += ($sum)$v[e] * ($sum)$x[l * $n + $from[e]];
+  for (int64_t j = 0; j < $m; ++j) $y[l * $m + j] = ($T)sum[j];
+}
+)";
+constexpr std::string_view sparse_sample = R"(
+for (int64_t e = 0; e < $E; ++e) {
+  $sum sum = 0;
+  for (int64_t l = 0; l < $L; ++l) sum += ($sum)$a[l * $n + $from[e]] * ($sum)$c[l * $m + $to[e]];
+  $y[e] = ($T)sum;
+}
+)";
+// The counters and the kinds of draw are those of ops/random.cpp.
+constexpr std::string_view draws = R"(
+for (int64_t j = 0; j < $keys; ++j) {
+  const uint32_t* key = $key + 2 * j;
+  for (int64_t i = 0; i < $n; ++i) $y[j * $n + i] = $draw;
+}
+)";
+
+// The sum so far and the next element of a running reduction.
+std::string next_text(const Routine& r) {
+  if (r.fold == Fold::Sum) return "sum + ($sum)$x[i]";
+  if (r.fold == Fold::Prod) return "sum * ($sum)$x[i]";
+  return fmt::format("bt_{}{}(sum, ($sum)$x[i])", r.fold == Fold::Max ? "max" : "min", is_float(r.dtype) ? "" : "_i");
+}
+// Whether element a comes before element b, NaN as the one `nan` says.
+std::string order_text(DType t, const std::string& order, const std::string& first, const std::string& second) {
+  return is_float(t) ? fmt::format("!({0} != {0}) && ({1} != {1} || {2})", first, second, order) : order;
+}
+
+std::string draw_text(const Routine& r) {
+  switch (r.kind) {
+    case Routine::Kind::Bits:
+      return "bt_draw(key, 0, (uint64_t)i >> 2, 0).w[i & 3]";
+    case Routine::Kind::Split:
+      return "bt_draw(key, 1, (uint64_t)i >> 1, 0).w[i & 1]";
+    case Routine::Kind::FoldIn:
+      return "bt_draw(key, 2, (uint64_t)(int64_t)$data[j], 0).w[i]";
+    case Routine::Kind::Uniform: {
+      const int bits = r.dtype == DType::F64 ? 53 : r.dtype == DType::F32 ? 24 : r.dtype == DType::F16 ? 11 : 8;
+      return stored(r.dtype, fmt::format("bt_uniform(key, (uint64_t)i, 0x1p{})", bits));
+    }
+    default:
+      return stored(r.dtype, "bt_normal(key, (uint64_t)i)");
+  }
+}
+
+std::string joined(std::initializer_list<std::string_view> texts) {
+  std::string out;
+  for (std::string_view t : texts) out += t;
+  return out;
+}
+
+std::string template_of(const Routine& r, Words& words) {
+  switch (r.kind) {
+    case Routine::Kind::Take:
+      return joined({check_rows, take});
+    case Routine::Kind::ScatterAdd:
+      return joined({check_rows, scatter_add});
+    case Routine::Kind::TakeAlong:
+      return joined({open_lanes, take_along});
+    case Routine::Kind::AddAlong:
+      return joined({open_sums, open_lanes, add_along});
+    case Routine::Kind::Running:
+      words.emplace_back("next", filled(next_text(r), words));
+      words.emplace_back("place", r.reverse ? filled("$n - 1 - j", words) : "j");
+      return joined({open_lanes, running});
+    case Routine::Kind::ArgMax:
+    case Routine::Kind::ArgMin:
+      words.emplace_back("beats",
+                         order_text(r.types[0].second, r.kind == Routine::Kind::ArgMax ? "a > b" : "a < b", "b", "a"));
+      return joined({open_lanes, position});
+    case Routine::Kind::Sort:  // whether the element b must come before a
+      words.emplace_back("before", r.reverse ? order_text(r.types[0].second, "a < b", "a", "b")
+                                             : order_text(r.types[0].second, "b < a", "b", "a"));
+      return joined({open_sort, open_lanes, sort});
+    case Routine::Kind::SparseDot:
+      return joined({check_entries, sparse_dot});
+    case Routine::Kind::SparseSample:
+      return joined({check_entries, sparse_sample});
+    default:
+      words.emplace_back("draw", filled(draw_text(r), words));
+      return std::string(draws);
+  }
+}
+
+}  // namespace
+
+std::string text_of(const Routine& r, const Context& c) {
+  Words words = {{"T", std::string(storage_type(r.dtype))}, {"sum", std::string(sum_type(r.dtype))}};
+  for (const auto& [name, size] : r.sizes) words.emplace_back(name, str(size));
+  for (const auto& [name, buffer] : r.buffers) words.emplace_back(name, c.name(buffer));
+  for (const auto& [name, type] : r.types) words.emplace_back(name, std::string(storage_type(type)));
+  const std::string text = template_of(r, words);
+  return filled(text, words);
+}
+
+}  // namespace braintrace::codegen

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operations that loop nests compute element by element.
+#pragma once
+
+#include "braintrace/ir/op.h"
+
+namespace braintrace::codegen {
+
+inline bool has_expression(const Op& op) { return op.code.is_given(); }
+
+// Whether it also costs less than reading an element from memory.
+inline bool is_cheap(const Op& op) { return op.code.is_given() && op.code.cost != ElementCost::Series; }
+
+}  // namespace braintrace::codegen

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/codegen/kernels.h"
+
+#include <unordered_map>
+
+namespace braintrace::codegen {
+
+namespace {
+
+const std::unordered_map<const Op*, Rule>& table() {
+  static const std::unordered_map<const Op*, Rule> all = [] {
+    std::unordered_map<const Op*, Rule> t;
+    for (const Rules* family :
+         {&control_rules(), &index_rules(), &movement_rules(), &product_rules(), &random_rules(), &window_rules()})
+      t.insert(family->begin(), family->end());
+    return t;
+  }();
+  return all;
+}
+
+// The way out: an equation without a kernel is evaluated by the host.
+Kernel by_host(Site& s) {
+  if (!s.target().has_host) {
+    const std::string& where = s.p.notes[static_cast<size_t>(s.e.note)];
+    std::string        types;
+    for (size_t i = 0; i < s.e.in.size(); ++i) types += (i ? ", " : "") + to_string(s.in_type(i));
+    fail("operation '{}' of {} ({}) has no form in portable C; only this library can compute it.", s.e.op->name,
+         where.empty() ? "the program" : "'" + where + "'", types);
+  }
+  auto& calls = s.in_schedule.schedule.calls;
+  calls.push_back({s.e, s.p.types_of(s.e.in), s.p.types_of(s.e.out)});
+  return {.what = HostCall{static_cast<int32_t>(calls.size()) - 1, s.ins(), s.outs()}, .may_stop = true};
+}
+
+}  // namespace
+
+Vars Site::ins(size_t from) const {
+  Vars out;
+  for (size_t i = from; i < e.in.size(); ++i) out.push_back(in(i));
+  return out;
+}
+Vars Site::outs() const {
+  Vars vars;
+  for (size_t i = 0; i < e.out.size(); ++i) vars.push_back(out(i));
+  return vars;
+}
+
+Kernel Scheduler::kernel(const Program& p, const Eqn& e, const Vars& memory) {
+  Site       site{*this, p, e, memory};
+  const auto rule = table().find(e.op);
+  if (rule != table().end())
+    if (std::optional<Kernel> k = rule->second(site)) return std::move(*k);
+  return by_host(site);
+}
+
+}  // namespace braintrace::codegen

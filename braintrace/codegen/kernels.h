@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of ops that are no loops over elements.
+#pragma once
+
+#include "braintrace/codegen/fuse.h"
+#include "braintrace/codegen/schedule.h"
+
+namespace braintrace::codegen {
+
+// Gathers what the functions of a schedule share.
+class Scheduler {
+ public:
+  explicit Scheduler(const Options& options) : options(options) {}
+
+  FunctionPtr function(const Program& program);  // of a lowered program
+  int64_t     constant(const Array& value);      // its number; equal arrays have one
+  Kernel      kernel(const Program& p, const Eqn& e, const Vars& memory);
+
+  const Options& options;
+  Schedule       schedule;
+};
+
+// One equation with a kernel of its own.
+struct Site {
+  Scheduler&     in_schedule;
+  const Program& p;
+  const Eqn&     e;
+  const Vars&    memory;
+
+  const Target& target() const { return in_schedule.options.target; }
+  Var           in(size_t i) const { return memory[e.in[i]]; }
+  Var           out(size_t i) const { return memory[e.out[i]]; }
+  Vars          ins(size_t from = 0) const;
+  Vars          outs() const;
+  const Type&   in_type(size_t i) const { return p.type(e.in[i]); }
+  const Type&   out_type(size_t i) const { return p.type(e.out[i]); }
+};
+
+// The kernel of an equation; nothing where it has none for these types.
+using Rule  = std::optional<Kernel> (*)(Site&);
+using Rules = std::vector<std::pair<const Op*, Rule>>;
+const Rules& control_rules();
+const Rules& index_rules();
+const Rules& movement_rules();
+const Rules& product_rules();
+const Rules& random_rules();
+const Rules& window_rules();
+
+// Types that kernels compute with as they are stored.
+inline bool is_plain(DType t) { return t != DType::F16 && t != DType::BF16; }
+
+}  // namespace braintrace::codegen

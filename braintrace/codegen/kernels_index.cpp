@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gathering and scattering by index, sorting, running reductions, positions of extremes.
+#include "braintrace/codegen/kernels.h"
+#include "braintrace/ops/along.h"
+#include "braintrace/ops/cumulative.h"
+#include "braintrace/ops/index.h"
+#include "braintrace/ops/lanes.h"
+#include "braintrace/ops/reduce.h"
+#include "braintrace/ops/sort.h"
+
+namespace braintrace::codegen {
+
+namespace {
+
+constexpr Key<int64_t> batch_key{"batch"};
+constexpr Key<bool>    reverse_key{"reverse"}, descending_key{"descending"};
+
+// Sizes of the flattened axes: x : [B, P, N, Q], indices : [B, K], rows : [B, P, K, Q].
+Routine by_rows(const Site& s, Routine::Kind kind) {
+  const Shape &x = s.in_type(0).shape, &i = s.in_type(1).shape;
+  const auto   nb = s.e.attrs[batch_key], k = s.e.attrs[axis_key];
+  return {kind,
+          s.out_type(0).dtype,
+          {{"B", size_of(Shape(x.begin(), x.begin() + nb))},
+           {"P", size_of(Shape(x.begin() + nb, x.begin() + k))},
+           {"N", x[k]},
+           {"K", size_of(Shape(i.begin() + nb, i.end()))},
+           {"Q", size_of(Shape(x.begin() + k + 1, x.end()))},
+           {"size", s.in_type(0).size()}},
+          {{"x", s.in(0)}, {"at", s.in(1)}, {"y", s.out(0)}}};
+}
+
+std::optional<Kernel> take(Site& s) { return Kernel{.what = by_rows(s, Routine::Kind::Take), .may_stop = true}; }
+
+std::optional<Kernel> scatter_add(Site& s) {
+  if (!is_plain(s.out_type(0).dtype)) return {};
+  Routine r = by_rows(s, Routine::Kind::ScatterAdd);
+  r.buffers.emplace_back("u", s.in(2));
+  return Kernel{.what = r, .scratch = std::max<int64_t>(s.in_type(0).size() * 8, 1), .may_stop = true};
+}
+
+// Lanes along an axis, which has n elements in x and m in y.
+Routine by_lanes(const Site& s, Routine::Kind kind, const Shape& from, const Shape& to) {
+  const Lanes f(from, s.e.attrs[axis_key]), t(to, s.e.attrs[axis_key]);
+  return {kind,
+          s.out_type(0).dtype,
+          {{"lanes", f.count()},
+           {"stride", std::max<int64_t>(f.stride, 1)},
+           {"n", f.length},
+           {"m", t.length},
+           {"size", size_of(to)}},
+          {{"x", s.in(0)}, {"y", s.out(0)}}};
+}
+
+std::optional<Kernel> take_along(Site& s) {
+  Routine r = by_lanes(s, Routine::Kind::TakeAlong, s.in_type(0).shape, s.out_type(0).shape);
+  r.buffers.emplace_back("at", s.in(1));
+  return Kernel{.what = r};
+}
+
+std::optional<Kernel> add_along(Site& s) {
+  if (!is_plain(s.out_type(0).dtype)) return {};
+  Routine r = by_lanes(s, Routine::Kind::AddAlong, s.in_type(0).shape, s.out_type(0).shape);
+  r.buffers.emplace_back("at", s.in(1));
+  return Kernel{.what = r, .scratch = std::max<int64_t>(s.out_type(0).size() * 8, 1)};
+}
+
+std::optional<Kernel> running(Site& s) {
+  if (!is_plain(s.out_type(0).dtype)) return {};
+  Routine r = by_lanes(s, Routine::Kind::Running, s.in_type(0).shape, s.out_type(0).shape);
+  r.fold    = s.e.op->fold;
+  r.reverse = s.e.attrs[reverse_key];
+  return Kernel{.what = r};
+}
+
+std::optional<Kernel> position(Site& s) {
+  if (!is_plain(s.in_type(0).dtype)) return {};
+  const auto kind = s.e.op == &argmax_op ? Routine::Kind::ArgMax : Routine::Kind::ArgMin;
+  Routine    r    = by_lanes(s, kind, s.in_type(0).shape, s.in_type(0).shape);
+  r.types         = {{"S", s.in_type(0).dtype}};
+  return Kernel{.what = r};
+}
+
+std::optional<Kernel> sort(Site& s) {
+  if (!is_plain(s.in_type(0).dtype)) return {};
+  Routine r = by_lanes(s, Routine::Kind::Sort, s.in_type(0).shape, s.out_type(0).shape);
+  r.types   = {{"S", s.in_type(0).dtype}};
+  r.buffers.emplace_back("at", s.out(1));
+  r.reverse = s.e.attrs[descending_key];
+  return Kernel{.what = r, .scratch = std::max<int64_t>(2 * 8 * s.in_type(0).shape[s.e.attrs[axis_key]], 1)};
+}
+
+}  // namespace
+
+const Rules& index_rules() {
+  static const Rules rules = {{&add_along_op, add_along}, {&argmax_op, position},         {&argmin_op, position},
+                              {&cummax_op, running},      {&cummin_op, running},          {&cumprod_op, running},
+                              {&cumsum_op, running},      {&scatter_add_op, scatter_add}, {&sort_op, sort},
+                              {&take_op, take},           {&take_along_op, take_along}};
+  return rules;
+}
+
+}  // namespace braintrace::codegen

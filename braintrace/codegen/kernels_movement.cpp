@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Blocks copied from one array into another: concat, pad, roll, and blocks at positions found at run time.
+#include "braintrace/codegen/kernels.h"
+#include "braintrace/ops/axes.h"
+#include "braintrace/ops/move.h"
+
+namespace braintrace::codegen {
+
+namespace {
+
+constexpr Key<int64_t> axis_key{"axis"}, batch_key{"batch"};
+constexpr Key<Ints>    axes_key{"axes"}, interior_key{"interior"}, lo_key{"lo"}, shift_key{"shift"}, sizes_key{"sizes"};
+
+std::optional<Kernel> concat(Site& s) {
+  const int64_t axis    = s.e.attrs[axis_key];
+  const Ints    strides = strides_of(s.out_type(0).shape);
+  Copies        c{.out = s.out(0)};
+  int64_t       at = 0;
+  for (size_t i = 0; i < s.e.in.size(); ++i) {
+    const Shape& shape = s.in_type(i).shape;
+    c.blocks.push_back({shape, s.out(0), at * strides[axis], strides, s.in(i), 0, strides_of(shape)});
+    at += shape[axis];
+  }
+  return Kernel{.what = c};
+}
+
+std::optional<Kernel> pad(Site& s) {
+  const Shape &from = s.in_type(0).shape, &to = s.out_type(0).shape;
+  Ints         steps = strides_of(to);
+  int64_t      base  = 0;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    base += s.e.attrs[lo_key][i] * steps[i];
+    steps[i] *= 1 + s.e.attrs[interior_key][i];
+  }
+  return Kernel{
+      .what = Copies{s.in(1), size_of(to), s.out(0), {{from, s.out(0), base, steps, s.in(0), 0, strides_of(from)}}}};
+}
+
+// Cut at the shift of every axis into blocks that move as a whole.
+std::optional<Kernel> roll(Site& s) {
+  const Shape& shape   = s.out_type(0).shape;
+  const Ints   strides = strides_of(shape);
+  Ints         by(shape.size(), 0);
+  for (size_t k = 0; k < s.e.attrs[axes_key].size(); ++k) {
+    const int64_t i = s.e.attrs[axes_key][k], n = shape[i];
+    by[i] = n ? ((s.e.attrs[shift_key][k] % n) + n) % n : 0;
+  }
+  Copies c{.out = s.out(0)};
+  for (size_t corner = 0; corner < size_t{1} << shape.size(); ++corner) {
+    Shape   part = shape;
+    int64_t from = 0, to = 0;
+    for (size_t i = 0; i < shape.size(); ++i) {
+      const bool wraps = corner >> i & 1;
+      part[i]          = wraps ? by[i] : shape[i] - by[i];
+      (wraps ? from : to) += (wraps ? shape[i] - by[i] : by[i]) * strides[i];
+    }
+    if (size_of(part)) c.blocks.push_back({part, s.out(0), to, strides, s.in(0), from, strides});
+  }
+  return Kernel{.what = c};
+}
+
+DynamicBlock dynamic_block(const Site& s, Var start, const Shape& block) {
+  const int64_t nb = s.e.attrs[batch_key];
+  const Shape&  x  = s.in_type(0).shape;
+  return {.writes  = false,
+          .entries = size_of(Shape(x.begin(), x.begin() + nb)),
+          .inner   = Shape(x.begin() + nb, x.end()),
+          .block   = block,
+          .start   = start,
+          .x       = s.in(0),
+          .update  = -1,
+          .out     = s.out(0),
+          .bytes   = s.in_type(0).bytes()};
+}
+
+std::optional<Kernel> dynamic_slice(Site& s) { return Kernel{.what = dynamic_block(s, s.in(1), s.e.attrs[sizes_key])}; }
+
+std::optional<Kernel> dynamic_update_slice(Site& s) {
+  const Shape& u = s.in_type(1).shape;
+  DynamicBlock d = dynamic_block(s, s.in(2), Shape(u.begin() + s.e.attrs[batch_key], u.end()));
+  d.writes       = true;
+  d.update       = s.in(1);
+  return Kernel{.what = d};
+}
+
+}  // namespace
+
+const Rules& movement_rules() {
+  static const Rules rules = {{&concat_op, concat},
+                              {&dynamic_slice_op, dynamic_slice},
+                              {&dynamic_update_slice_op, dynamic_update_slice},
+                              {&pad_op, pad},
+                              {&roll_op, roll}};
+  return rules;
+}
+
+}  // namespace braintrace::codegen

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrix products, convolution, sparse products.
+#include "braintrace/codegen/kernels.h"
+#include "braintrace/ops/axes.h"
+#include "braintrace/ops/contract.h"
+#include "braintrace/ops/conv.h"
+#include "braintrace/ops/sparse.h"
+
+namespace braintrace::codegen {
+
+namespace {
+
+constexpr Key<Ints> lhs_contract{"lhs_contract"}, rhs_contract{"rhs_contract"}, lhs_batch{"lhs_batch"},
+    rhs_batch{"rhs_batch"};
+constexpr Key<Ints> stride_key{"stride"}, lo_key{"lo"}, lhs_dilation_key{"lhs_dilation"},
+    rhs_dilation_key{"rhs_dilation"};
+constexpr Key<int64_t> groups_key{"groups"}, size_key{"size"};
+
+Ints others(int rank, const Ints& a, const Ints& b) {
+  Ints out;
+  for (int i = 0; i < rank; ++i)
+    if (!contains(a, i) && !contains(b, i)) out.push_back(i);
+  return out;
+}
+Ints picked(const Ints& from, const Ints& which) {
+  Ints out;
+  for (int64_t i : which) out.push_back(from[i]);
+  return out;
+}
+
+// An operand as it lies in memory: transposes and the like are folded into the strides.
+Product::Side side(const Site& s, size_t operand, const Ints& batch, const Ints& free, const Ints& inner) {
+  const auto   producer = producers(s.p);
+  const size_t n        = s.in_type(operand).shape.size();
+  Index        index(n, constant(n, 0));
+  for (size_t i = 0; i < n; ++i) index[i].c[i] = 1;
+  Var v = s.e.in[operand];
+  while (producer[v] >= 0 && is_view(*s.p.eqns[producer[v]].op)) {
+    const Eqn& e      = s.p.eqns[producer[v]];
+    auto       deeper = seen(e, s.p, index, n);
+    if (!deeper) break;
+    index = std::move(*deeper);
+    v     = e.in[0];
+  }
+  const Affine at = offset(index, s.p.type(v).shape, n);
+  return {s.memory[v], at.k, picked(at.c, batch), picked(at.c, free), picked(at.c, inner)};
+}
+
+// A group of axes walked as one: its stride, when neighbors are contiguous.
+std::optional<int64_t> joined_stride(const Shape& sizes, const Ints& strides) {
+  int64_t size = 1, stride = 0;
+  for (size_t k = sizes.size(); k-- > 0;) {
+    if (sizes[k] == 1) continue;
+    if (size == 1)
+      stride = strides[k];
+    else if (strides[k] != stride * size)
+      return {};
+    size *= sizes[k];
+  }
+  return stride;
+}
+
+std::optional<Product::Matrix> as_matrix(const Product& p) {
+  const auto lm = joined_stride(p.rows, p.lhs.free), lk = joined_stride(p.inner, p.lhs.inner);
+  const auto rk = joined_stride(p.inner, p.rhs.inner), rn = joined_stride(p.columns, p.rhs.free);
+  if (!is_float(p.dtype) || !lm || !lk || !rk || !rn) return {};
+  const int64_t n = size_of(p.columns);
+  return Product::Matrix{size_of(p.rows), n, size_of(p.inner), *lm, *lk, *rk, n == 1 ? 1 : *rn};
+}
+
+std::optional<Kernel> dot(Site& s) {
+  const DType t = s.out_type(0).dtype;
+  if (!is_plain(t)) return {};
+  const Attrs& a = s.e.attrs;
+  const Shape &l = s.in_type(0).shape, &r = s.in_type(1).shape;
+  const Ints & lb = a[lhs_batch], &rb = a[rhs_batch], &lk = a[lhs_contract], &rk = a[rhs_contract];
+  const Ints   lm = others(static_cast<int>(l.size()), lb, lk), rn = others(static_cast<int>(r.size()), rb, rk);
+  Product      p{.dtype     = t,
+                 .batch     = picked(l, lb),
+                 .rows      = picked(l, lm),
+                 .columns   = picked(r, rn),
+                 .inner     = picked(l, lk),
+                 .lhs       = side(s, 0, lb, lm, lk),
+                 .rhs       = side(s, 1, rb, rn, rk),
+                 .out       = s.out(0),
+                 .out_batch = picked(strides_of(s.out_type(0).shape), counted(0, static_cast<int64_t>(lb.size()))),
+                 .matrix    = {}};
+  p.matrix = as_matrix(p);
+  Kernel k;
+  k.work = s.out_type(0).size() * size_of(p.inner) / 16;  // a vector of multiply-adds takes as long as an element
+  if (p.matrix && p.batch.empty()) {
+    // Threads share rows where there are many: each then looks for events in its own. Else columns, some panels of
+    // them, as looking for events pays for many columns only.
+    const auto [m, n, inner, lhs_m, lhs_k, rhs_k, rhs_n] = *p.matrix;
+    const int64_t rows = s.target().product_rows, panel = s.target().product_panel / static_cast<int64_t>(size_of(t));
+    p.parts     = m >= 2 * rows ? Product::Parts::Rows : Product::Parts::Columns;
+    p.part_size = p.parts == Product::Parts::Rows ? rows
+                  : n >= 8 * panel                ? 4 * panel
+                  : n >= 4 * panel                ? 2 * panel
+                                                  : panel;
+    k.parts     = ((p.parts == Product::Parts::Rows ? m : n) + p.part_size - 1) / p.part_size;
+  }
+  k.what = std::move(p);
+  return k;
+}
+
+std::optional<Kernel> conv(Site& s) {
+  const DType t = s.out_type(0).dtype;
+  if (!is_plain(t)) return {};
+  const Attrs&  a = s.e.attrs;
+  const Shape & x = s.in_type(0).shape, &w = s.in_type(1).shape, &y = s.out_type(0).shape;
+  const int64_t G = a[groups_key];
+  Convolution   c{t,
+                x[0],
+                G,
+                w[1],
+                w[0] / G,
+                Shape(x.begin() + 2, x.end()),
+                Shape(w.begin() + 2, w.end()),
+                Shape(y.begin() + 2, y.end()),
+                a[stride_key],
+                a[lo_key],
+                a[lhs_dilation_key],
+                a[rhs_dilation_key],
+                s.in(0),
+                s.in(1),
+                s.out(0)};
+  return Kernel{.what = c, .scratch = size_of(c.to) * 8, .work = s.out_type(0).size() * c.in * size_of(c.kernel)};
+}
+
+// Positions of entries, with all leading axes of the dense operands as one.
+std::vector<std::pair<std::string_view, int64_t>> sparse_sizes(int64_t entries, const Shape& dense, int64_t m) {
+  return {{"L", size_of(Shape(dense.begin(), dense.end() - 1))}, {"E", entries}, {"n", dense.back()}, {"m", m}};
+}
+
+// y[l, to[e]] += values[e] x[l, from[e]]
+std::optional<Kernel> sparse_dot(Site& s) {
+  const DType t = s.out_type(0).dtype;
+  if (!is_plain(t)) return {};
+  const int64_t m = s.e.attrs[size_key];
+  return Kernel{.what     = Routine{Routine::Kind::SparseDot,
+                                t,
+                                sparse_sizes(s.in_type(0).size(), s.in_type(3).shape, m),
+                                {{"v", s.in(0)}, {"from", s.in(1)}, {"to", s.in(2)}, {"x", s.in(3)}, {"y", s.out(0)}}},
+                .scratch  = std::max<int64_t>(m * 8, 1),
+                .may_stop = true};
+}
+
+// values[e] = Σ_l a[l, from[e]] c[l, to[e]]
+std::optional<Kernel> sparse_sample(Site& s) {
+  const DType t = s.out_type(0).dtype;
+  if (!is_plain(t)) return {};
+  return Kernel{.what     = Routine{Routine::Kind::SparseSample,
+                                t,
+                                sparse_sizes(s.in_type(0).size(), s.in_type(2).shape, s.in_type(3).shape.back()),
+                                {{"from", s.in(0)}, {"to", s.in(1)}, {"a", s.in(2)}, {"c", s.in(3)}, {"y", s.out(0)}}},
+                .may_stop = true};
+}
+
+}  // namespace
+
+const Rules& product_rules() {
+  static const Rules rules = {
+      {&conv_op, conv}, {&dot_general_op, dot}, {&sparse_dot_op, sparse_dot}, {&sparse_sample_op, sparse_sample}};
+  return rules;
+}
+
+}  // namespace braintrace::codegen

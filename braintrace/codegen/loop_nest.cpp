@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/codegen/loop_nest.h"
+
+#include <algorithm>
+#include <map>
+
+#include "braintrace/codegen/elementwise.h"
+#include "braintrace/codegen/lower.h"
+#include "braintrace/ops/constant.h"
+#include "braintrace/ops/math.h"
+#include "braintrace/ops/move.h"
+
+namespace braintrace::codegen {
+
+size_t LoopNest::level(const Affine& at) const {
+  size_t level = 0;
+  for (size_t i = 0; i < loops.size(); ++i)
+    if (at.c[static_cast<size_t>(loops[i])] != 0) level = i + 1;
+  return level;
+}
+
+std::vector<size_t> LoopNest::levels() const {
+  std::vector<size_t> out;
+  for (const Element& e : elements) {
+    size_t at = e.kind == Element::Kind::Counter || e.kind == Element::Kind::Load ? level(e.at) : 0;
+    for (int32_t x : e.in) at = std::max(at, out[static_cast<size_t>(x)]);
+    out.push_back(at);
+  }
+  return out;
+}
+
+namespace {
+
+constexpr Key<int64_t> axis_key{"axis"};
+constexpr Key<Array>   array_key{"value"};
+
+class NestBuilder {
+ public:
+  NestBuilder(const Program& p, const Stage& stage, const Vars& memory, const Target& target)
+      : p_(p), stage_(stage), memory_(memory), target_(target), producer_(producers(p)), n_(stage.space.size()) {}
+
+  Kernel kernel() {
+    nest_.extents = stage_.space;
+    for (Var v : stage_.writes) add(v);
+    order_loops();
+    merge_loops();
+    tile();
+    Kernel k;
+    k.work = size_of(stage_.space);
+    if (nest_.is_shared()) share_rows_of_large_array(k);
+    k.parts = nest_.is_shared() ? nest_.extent(0) : form() == Tiling::Form::Blocks ? tiles() : 1;
+    k.what  = std::move(nest_);
+    return k;
+  }
+
+ private:
+  Tiling::Form& form() { return nest_.tiling.form; }
+  bool          is_reduced(size_t axis) const {
+             return std::find(stage_.reduced.begin(), stage_.reduced.end(), static_cast<int64_t>(axis)) != stage_.reduced.end();
+  }
+
+  // ---- Elements
+
+  int32_t keep(Element e) {
+    nest_.elements.push_back(std::move(e));
+    return static_cast<int32_t>(nest_.elements.size()) - 1;
+  }
+  // The element of v at an index.
+  int32_t element(Var v, const Index& index) {
+    const auto key = std::make_pair(v, index);
+    if (const auto it = memo_.find(key); it != memo_.end()) return it->second;
+    const int32_t e = fresh_element(v, index);
+    memo_.emplace(key, e);
+    return e;
+  }
+  int32_t fresh_element(Var v, const Index& index) {
+    const Type&   type = p_.type(v);
+    const int32_t made = producer_[v];
+    if (made >= 0) {
+      const Eqn& e = p_.eqns[made];
+      if (e.op->fill)
+        return keep({.kind = Element::Kind::Literal, .dtype = type.dtype, .literal = e.op->fill(e.attrs)});
+      if (e.op == &constant_op && type.size() == 1 && type.dtype != DType::I64)
+        return keep({.kind = Element::Kind::Literal, .dtype = type.dtype, .literal = at(e.attrs[array_key], 0)});
+      if (e.op == &iota_op)
+        return keep({.kind = Element::Kind::Counter, .dtype = type.dtype, .at = index[e.attrs[axis_key]]});
+      if (is_view(*e.op))
+        if (const auto deeper = seen(e, p_, index, n_)) return element(e.in[0], *deeper);
+      if (has_expression(*e.op) && std::find(stage_.eqns.begin(), stage_.eqns.end(), made) != stage_.eqns.end())
+        return applied(*e.op, e.in, index, type.dtype);
+    }
+    ensure(memory_[v] >= 0, "codegen: value {} is read but has no memory", v);
+    const Affine from = offset(index, type.shape, n_);
+    if (type.size() >= target_.shared_elements) large_reads_.emplace_back(type.size(), from);
+    return keep({.kind = Element::Kind::Load, .dtype = type.dtype, .at = from, .buffer = memory_[v]});
+  }
+  int32_t applied(const Op& op, const Vars& operands, const Index& index, DType dtype) {
+    Element y{.kind = Element::Kind::Apply, .dtype = dtype, .op = &op, .of = p_.type(operands[0]).dtype};
+    for (Var x : operands) y.in.push_back(element(x, index));
+    return keep(std::move(y));
+  }
+
+  // What the stage leaves in memory.
+  void add(Var v) {
+    const Eqn&  e     = p_.eqns[producer_[v]];
+    const bool  folds = is_reduction(e);
+    const Index index = natural_index(folds ? p_.type(e.in[0]).shape : p_.type(v).shape);
+    const Type& type  = p_.type(v);
+    if (folds && !stage_.reduced.empty()) {
+      Reduction r{e.op->fold, type.dtype, element(e.in[0], index), -1, v, place_of_sum(e)};
+      if (e.in.size() > 1) r.b = element(e.in[1], index);
+      nest_.reductions.push_back(std::move(r));
+      return;
+    }
+    const int32_t x = !folds            ? element(v, index)
+                      : e.in.size() > 1 ? applied(mul_op, e.in, index, type.dtype)
+                                        : element(e.in[0], index);
+    nest_.stores.push_back({v, offset(natural_index(type.shape), type.shape, n_), x});
+  }
+  // Where the result of a reduction lies, in the counters of the kept axes.
+  Affine place_of_sum(const Eqn& e) const {
+    const Shape& shape = p_.type(e.out[0]).shape;
+    const Ints   axes  = long_axes(shape);
+    Index        index(shape.size(), constant(n_, 0));
+    size_t       k = 0;
+    for (size_t a = 0; a < n_; ++a)
+      if (!is_reduced(a)) index[axes[k++]].c[a] = 1;
+    return offset(index, shape, n_);
+  }
+
+  // ---- Loops
+
+  void order_loops() {
+    const bool folds = !stage_.reduced.empty(), kept_last = !folds || !is_reduced(n_ - 1);
+    form()             = !folds ? Tiling::Form::Plain : kept_last ? Tiling::Form::Blocks : Tiling::Form::Lanes;
+    const bool blocked = form() == Tiling::Form::Blocks;
+    Ints&      loops   = nest_.loops;
+    for (size_t a = 0; a < n_; ++a)
+      if (!is_reduced(a) && (!blocked || a + 1 < n_)) loops.push_back(static_cast<int64_t>(a));
+    nest_.tiling.two_axes = blocked && !loops.empty() && loops.back() == static_cast<int64_t>(n_) - 2;
+    if (nest_.tiling.two_axes) loops.pop_back();
+    nest_.kept = loops.size();
+    loops.insert(loops.end(), stage_.reduced.begin(), stage_.reduced.end());
+    if (nest_.tiling.two_axes) loops.push_back(static_cast<int64_t>(n_) - 2);
+    if (blocked) loops.push_back(static_cast<int64_t>(n_) - 1);
+  }
+
+  template <class F>
+  void for_positions(const F& f) {
+    for (Element& e : nest_.elements)
+      if (e.kind == Element::Kind::Counter || e.kind == Element::Kind::Load) f(e.at);
+    for (Store& s : nest_.stores) f(s.at);
+    for (Reduction& r : nest_.reductions) f(r.at);
+  }
+  // Joins the loops of neighboring axes where every position is the same function of both: the counter of the inner
+  // axis then runs over both.
+  //
+  //   for i < 4: for j < 8: y[8 i + j] = x[8 i + j]      becomes      for j < 32: y[j] = x[j]
+  void merge_loops() {
+    Ints&        loops  = nest_.loops;
+    const size_t inside = form() != Tiling::Form::Blocks ? 0 : nest_.tiling.two_axes ? 2 : 1;  // the tile
+    Ints         first  = loops;  // by loop: the outermost of its axes
+    Ints         dropped;
+    for (size_t i = loops.size(); i-- > 1;) {
+      const int64_t outer = loops[i - 1], inner = loops[i], next = first[i], size = stage_.space[next];
+      bool          alike = true;
+      for_positions([&](const Affine& x) { alike = alike && x.c[outer] == x.c[next] * size; });
+      const bool in_tile = inside > 0 && i + inside >= loops.size();
+      if (next != outer + 1 || i == nest_.kept || in_tile || !alike) continue;
+      nest_.extents[inner] *= nest_.extents[outer];
+      dropped.push_back(outer);
+      first[i] = first[i - 1];
+      first.erase(first.begin() + static_cast<int64_t>(i) - 1);
+      loops.erase(loops.begin() + static_cast<int64_t>(i) - 1);
+      if (i < nest_.kept) --nest_.kept;
+    }
+    for_positions([&](Affine& x) {
+      for (int64_t a : dropped) x.c[a] = 0;
+    });
+  }
+
+  void tile() {
+    Tiling&       t    = nest_.tiling;
+    const int64_t size = size_of(stage_.space);
+    if (form() == Tiling::Form::Plain) {
+      const size_t n = nest_.loops.size();
+      if (n > 1 && nest_.extent(n - 1) <= target_.unrolled) t.vectors = 2;
+      return;
+    }
+    const size_t  last = nest_.loops.size() - 1;
+    const int64_t n    = nest_.extent(last);
+    if (form() == Tiling::Form::Lanes) {
+      t.width    = n < 2 * target_.lanes ? 1 : target_.lanes;
+      t.together = nest_.kept == 0 || size < target_.together_from ? 1 : target_.sum_rows;
+      return;
+    }
+    // Where blocks are all that threads can share, there are more of them.
+    const bool shared = nest_.kept == 0 && !t.two_axes && size >= target_.shared_elements;
+    t.width           = std::clamp<int64_t>(n, 1, shared ? target_.block / 4 : target_.block);
+    if (t.two_axes && size >= target_.tiled_from)
+      t.height = std::clamp<int64_t>(target_.tile / t.width, 1, nest_.extent(last - 1));
+    if (!t.two_axes && last > nest_.kept && size >= target_.together_from) t.together = target_.column_rows;
+  }
+  int64_t tiles() const {
+    const Tiling& t    = nest_.tiling;
+    const size_t  last = nest_.loops.size() - 1;
+    const int64_t rows = t.two_axes ? nest_.extent(last - 1) : 1;
+    return (nest_.extent(last) + t.width - 1) / t.width * ((rows + t.height - 1) / t.height);
+  }
+
+  // When the outermost loop walks rows of a large array, they are shared as everywhere.
+  void share_rows_of_large_array(Kernel& k) const {
+    for (const auto& [size, at] : large_reads_) {
+      const int64_t row = at.c[nest_.loops[0]];
+      if (row <= 0 || size % row || at.k % row || at.k / row + nest_.extent(0) > size / row) continue;
+      k.first = at.k / row;
+      k.whole = size / row;
+      k.work  = std::max(k.work, target_.shared_elements);
+      return;
+    }
+  }
+
+  const Program&                           p_;
+  const Stage&                             stage_;
+  const Vars&                              memory_;
+  const Target&                            target_;
+  std::vector<int32_t>                     producer_;
+  size_t                                   n_;
+  LoopNest                                 nest_;
+  std::vector<std::pair<int64_t, Affine>>  large_reads_;  // size of the array, position of the element
+  std::map<std::pair<Var, Index>, int32_t> memo_;
+};
+
+}  // namespace
+
+Kernel loop_kernel(const Program& p, const Stage& stage, const Vars& memory, const Target& target) {
+  return NestBuilder(p, stage, memory, target).kernel();
+}
+
+}  // namespace braintrace::codegen

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/codegen/passes.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "braintrace/base/nearest.h"
+#include "braintrace/codegen/factor.h"
+#include "braintrace/codegen/lower.h"
+#include "braintrace/codegen/separate.h"
+#include "braintrace/transforms/inline.h"
+#include "braintrace/transforms/simplify.h"
+#include "braintrace/transforms/walk.h"
+
+namespace braintrace::codegen {
+
+namespace {
+
+Program lowered_at(const Program& program, const Options& o, int depth);
+
+// Programs inside equations are lowered on their own, before products become sums.
+Program with_lowered_bodies(Program p, const Options& o, int depth) {
+  for (Eqn& e : p.eqns)
+    e.attrs = map_nested(e.attrs, [&](const Program& body) { return lowered_at(body, o, depth + 1); });
+  return p;
+}
+
+Program timed(const Pass& pass, const Program& p, const Options& o, int depth) {
+  using Clock       = std::chrono::steady_clock;
+  const auto begin  = Clock::now();
+  Program    result = pass.run(p, o);
+  if (o.observe)
+    o.observe({pass.name, &p, &result, std::chrono::duration<double>(Clock::now() - begin).count(), depth});
+#ifndef NDEBUG
+  verify(result);
+#endif
+  return result;
+}
+
+Program lowered_at(const Program& program, const Options& o, int depth) {
+  Program p = program;
+  for (const Pass& pass : passes()) {
+    if (!pass.run) break;
+    if (pass.name == "sums") p = with_lowered_bodies(std::move(p), o, depth);
+    if (o.runs(pass.name)) p = timed(pass, p, o, depth);
+  }
+  return p;
+}
+
+}  // namespace
+
+const std::vector<Pass>& passes() {
+  static const std::vector<Pass> all = {
+      {"expand", "composite operations become simpler ones",
+       [](const Program& p, const Options&) { return expand_composites(p); }},
+      {"simplify", "equal equations once, zeros and ones away",
+       [](const Program& p, const Options&) { return simplify(p); }},
+      {"products", "sums of products of repeated operands become matrix products",
+       [](const Program& p, const Options&) { return as_products(p); }},
+      {"factor", "one linear map of a sum in place of a sum of maps",
+       [](const Program& p, const Options&) { return factored(p); }},
+      {"hoist", "work leaves loops over time; bodies of custom rules come in place",
+       [](const Program& p, const Options& o) { return hoisted(p, o.target); }},
+      {"sums", "products that are no matrix products become sums that fuse",
+       [](const Program& p, const Options& o) { return as_sums(p, o.target); }},
+      {"separate", "sums of outer products with as few operations per element as can be",
+       [](const Program& p, const Options& o) { return separated(p, o.target); }},
+      {"fuse", "equations over one space share a loop nest", nullptr},
+      {"split", "parts of a batch run through a loop over time on their own", nullptr},
+      {"reuse", "memory of a value that nobody needs any more is used again", nullptr},
+  };
+  return all;
+}
+
+bool Options::runs(std::string_view pass) const {
+  return std::find(without.begin(), without.end(), pass) == without.end();
+}
+
+void check_pass_names(const std::vector<std::string>& names) {
+  std::vector<std::string> known;
+  for (const Pass& p : passes()) known.emplace_back(p.name);
+  for (const std::string& name : names)
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      std::string list;
+      for (const std::string& k : known) list += (list.empty() ? "" : ", ") + k;
+      fail("there is no pass '{}'{}\n  Passes: {}.", name, hint(name, known), list);
+    }
+}
+
+Program lowered(const Program& program, const Options& options) { return lowered_at(program, options, 0); }
+
+}  // namespace braintrace::codegen

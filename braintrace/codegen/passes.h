@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is done to a program between tracing and kernels, as one list of passes with names. Each can be left out, looked
+// at before and after, and timed.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "braintrace/codegen/target.h"
+#include "braintrace/ir/program.h"
+
+namespace braintrace::codegen {
+
+// One run of a pass, for whoever watches. Passes over schedules have no programs.
+struct PassRun {
+  std::string_view pass;
+  const Program*   before = nullptr;
+  const Program*   after  = nullptr;
+  double           seconds = 0;
+  int              depth   = 0;  // 0 for a program, 1 for the body of its loops, …
+};
+
+struct Options {
+  Target                              target  = native_target();
+  std::vector<std::string>            without = {};  // passes left out
+  std::function<void(const PassRun&)> observe = {};
+
+  bool runs(std::string_view pass) const;
+};
+
+// Runs a pass that makes no program, and tells whoever watches how long it took.
+template <class F>
+auto observed(std::string_view pass, const Options& o, const F& run) {
+  using Clock       = std::chrono::steady_clock;
+  const auto begin  = Clock::now();
+  auto       result = run();
+  if (o.observe) o.observe({.pass = pass, .seconds = std::chrono::duration<double>(Clock::now() - begin).count()});
+  return result;
+}
+
+struct Pass {
+  std::string_view name, doc;
+  // Program to program; null for what is asked while kernels are made and placed.
+  Program (*run)(const Program&, const Options&);
+};
+const std::vector<Pass>& passes();
+
+// A UserError that lists the passes, where one of the names is none of them.
+void check_pass_names(const std::vector<std::string>& names);
+
+// The program after all passes, and so are the programs inside it.
+Program lowered(const Program& program, const Options& options = {});
+
+}  // namespace braintrace::codegen

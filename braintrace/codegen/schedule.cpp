@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// lower → fuse → kernels → plan.
+#include "braintrace/codegen/schedule.h"
+
+#include <algorithm>
+
+#include "braintrace/codegen/kernels.h"
+#include "braintrace/codegen/loop_nest.h"
+#include "braintrace/codegen/plan.h"
+#include "braintrace/ops/constant.h"
+
+namespace braintrace::codegen {
+
+namespace {
+
+constexpr Key<Array> value_key{"value"};
+
+}  // namespace
+
+std::vector<FunctionPtr> contained(const Kernel& kernel) {
+  if (const auto* k = std::get_if<TimeLoop>(&kernel.what)) return {k->body};
+  if (const auto* k = std::get_if<Branch>(&kernel.what)) return k->branches;
+  if (const auto* k = std::get_if<WhileLoop>(&kernel.what)) return {k->cond, k->body};
+  if (const auto* k = std::get_if<Call>(&kernel.what)) return {k->body};
+  return {};
+}
+
+int64_t Scheduler::constant(const Array& value) {
+  Arrays& all = schedule.constants;
+  for (size_t i = 0; i < all.size(); ++i)
+    if (all[i].type() == value.type() && identical(all[i], value)) return static_cast<int64_t>(i);
+  all.push_back(value);
+  return static_cast<int64_t>(all.size()) - 1;
+}
+
+FunctionPtr Scheduler::function(const Program& p) {
+  const Target& target = options.target;
+  const Fused   f      = observed("fuse", options, [&] { return fused(p, options); });
+  auto          out    = std::make_shared<Function>();
+  for (const Stage& s : f.stages) {
+    Kernel k = s.loop ? loop_kernel(p, s, f.memory, target) : kernel(p, p.eqns[s.eqns[0]], f.memory);
+    k.reads  = s.reads;
+    k.writes = s.writes;
+    for (int32_t i : s.eqns) k.ops.push_back(p.eqns[i].op);
+    if (target.threads && k.parts > 1 && k.work >= target.shared_elements)
+      k.grain = std::max<int64_t>(1, k.parts * (target.shared_elements / 2) / k.work);
+    out->may_stop = out->may_stop || k.may_stop;
+    out->kernels.push_back(std::move(k));
+  }
+  std::vector<std::pair<Var, int64_t>> constants;
+  for (const Eqn& e : p.eqns)
+    if (e.op == &constant_op) constants.emplace_back(e.out[0], constant(e.attrs[value_key]));
+  return observed("reuse", options, [&] {
+    place_buffers(*out, p, f, constants, options);
+    return out;
+  });
+}
+
+Schedule scheduled(const std::vector<Program>& programs, const Options& options) {
+  Scheduler scheduler(options);
+  for (const Program& p : programs) scheduler.schedule.entries.push_back(scheduler.function(lowered(p, options)));
+  return std::move(scheduler.schedule);
+}
+
+}  // namespace braintrace::codegen

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The machine that code is made for, as numbers. Passes and printers take a target; none asks what it is called.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace braintrace::codegen {
+
+enum class Device : uint8_t { Cpu };
+
+struct Target {
+  std::string_view name;
+  Device           device    = Device::Cpu;
+  bool             has_host  = true;  // operations without a kernel are evaluated by this library
+  bool             threads   = true;  // parts of a kernel may run side by side
+  int64_t          alignment = 64;    // of every buffer, in bytes
+
+  // Threads. Work on fewer elements takes less than some 3 µs and is not shared. A core that writes what another has
+  // read waits for it line by line, longer than the work itself takes: so all kernels share a large array by the same
+  // rows, `shared_parts` blocks of them after those left over, or none does.
+  int64_t shared_elements = 65536, shared_parts = 8;
+  int64_t product_rows   = 64;       // of a matrix product, in one part
+  int64_t product_panel  = 128;      // bytes of a row that a matrix product holds in registers
+  int64_t batch_tile     = 8;        // rows of a batch that a matrix product holds in registers
+  int64_t batch_part     = 16;       // rows of a part of the batch that runs through a time loop on its own,
+  int64_t large_part     = 32;       // or so many where weights do not fit the second cache
+  int64_t cache_elements = 1 << 18;  // of the second cache
+
+  // Loop nests.
+  int64_t block = 256, tile = 2048;  // columns, elements that partial sums are held for
+  int64_t lanes         = 16;        // interleaved partial sums
+  int64_t sum_rows      = 4;         // rows summed together
+  int64_t column_rows   = 2;         // rows added to columns together
+  int64_t together_from = 4096;      // elements of a nest, from which on rows are taken together
+  int64_t tiled_from    = 65536;  // elements: smaller arrays stay in the caches, and small machines have small stacks
+  int64_t unrolled      = 4;      // turns of the innermost loop, up to which the loop around it becomes vector code
+  int64_t longest_nest  = 48;     // equations that share a nest without running out of registers
+
+  // Rewrites.
+  int64_t few_terms       = 4;      // a sum of products of so few neighbors is written out
+  int64_t enough_rows     = 16;     // a product of so many rows stays inside its time loop
+  int64_t separated_from  = 4096;   // elements: below, the vectors' own loops cost more than they save
+  int64_t pending_from    = 16384;  // elements of an array whose update may wait for the next step
+  int64_t pending_at_most = 4096;   // elements that are kept for it
+};
+
+// This machine: C compiled here, threads, this process for what has no kernel.
+const Target& native_target();
+// Any machine with a C99 compiler: no host, no threads, small alignment.
+const Target& portable_target();
+
+}  // namespace braintrace::codegen

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much a program has to do.
+#pragma once
+
+namespace braintrace {
+
+struct Work {
+  double products   = 0;  // multiply-adds of matrix products and convolutions
+  double elements   = 0;  // elementary operations in loops
+  double series     = 0;  // those among them that take a series, a root or a division
+  double far_bytes  = 0;  // memory traffic of kernels that exceed the processor's cache
+  double near_bytes = 0;  // of the others
+  double kernels    = 0;
+
+  double flops() const { return 2 * products + elements + 8 * series; }
+  double bytes() const { return far_bytes + near_bytes; }
+};
+
+}  // namespace braintrace

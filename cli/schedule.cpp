@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// braintrace schedule: what a learning step runs, kernel by kernel, and what each pass did to get there.
+#include <map>
+
+#include <fmt/format.h>
+
+#include "braintrace/algorithms/registry.h"
+#include "braintrace/bench/training.h"
+#include "braintrace/codegen/c/emit.h"
+#include "braintrace/codegen/cost.h"
+#include "braintrace/functions/functions.h"
+#include "braintrace/model/random_stream.h"
+#include "braintrace/ops/move.h"
+#include "braintrace/transforms/simplify.h"
+#include "cli/command.h"
+#include "cli/model_argument.h"
+
+namespace braintrace::cli {
+
+namespace {
+
+struct Options {
+  ModelArgument            model;
+  std::string              rule   = "D_RTRL";
+  int64_t                  batch  = 1;
+  int64_t                  window = 0;
+  std::vector<std::string> without;
+  std::string              dump;
+  bool                     time_passes = false, c = false, portable = false, list = false;
+};
+
+// Gradient and update of one step, or the gradient of a window.
+Program learning_program(const Options& o) {
+  random::seed(1);
+  const BuiltModel model = build_argument(o.model);
+  init_all_states(*model.module, {.batch_size = o.batch});
+  Type in = model.input;
+  in.shape.insert(in.shape.begin(), o.batch);
+  Type out = trace_function({in}, [&](const Tensors& x) { return model.module->call(x); }).result_types().at(0);
+  if (o.window > 0)
+    for (Type* t : {&in, &out}) t->shape.insert(t->shape.begin(), o.window);
+  const auto      mode = o.window > 0 ? bench::Mode::Sequence : bench::Mode::Stream;
+  bench::Training training(*model.module, algorithm_named(o.rule).name, mode, Tensor(Array(in)), Tensor(Array(out)));
+  return simplify(training.traced().program);
+}
+
+void list_passes() {
+  for (const codegen::Pass& p : codegen::passes()) fmt::print("{:<10} {}\n", p.name, p.doc);
+}
+
+void print_times(const std::vector<std::pair<std::string_view, double>>& runs) {
+  std::map<std::string_view, std::pair<int, double>> times;
+  for (const auto& [pass, seconds] : runs) {
+    ++times[pass].first;
+    times[pass].second += seconds;
+  }
+  fmt::print("pass       runs         ms\n");
+  for (const codegen::Pass& p : codegen::passes())
+    if (times.contains(p.name))
+      fmt::print("{:<10} {:>4} {:>10.3f}\n", p.name, times[p.name].first, 1e3 * times[p.name].second);
+}
+
+int run(const Options& o) {
+  if (o.list) {
+    list_passes();
+    return 0;
+  }
+  codegen::check_pass_names(o.without);
+  if (!o.dump.empty()) codegen::check_pass_names({o.dump});
+  require(!o.model.model.empty(), "schedule: name a MODEL, or give --list to see the passes.");
+  std::vector<std::pair<std::string_view, double>> runs;
+  codegen::Options                                 c;
+  c.target  = o.portable ? codegen::portable_target() : codegen::native_target();
+  c.without = o.without;
+  c.observe = [&](const codegen::PassRun& r) {
+    runs.emplace_back(r.pass, r.seconds);
+    if (r.pass == o.dump && r.before && r.after)
+      fmt::print("// before {}, depth {}\n{}\n// after {}\n{}\n", r.pass, r.depth, print(*r.before), r.pass,
+                 print(*r.after));
+  };
+  const codegen::Schedule schedule = codegen::scheduled({learning_program(o)}, c);
+  if (o.time_passes) {
+    print_times(runs);
+  } else if (o.c) {
+    fmt::print("{}",
+               codegen::emit(schedule, o.portable ? codegen::Dialect::Portable : codegen::Dialect::Native).source);
+  } else if (o.dump.empty()) {
+    const Work w = codegen::work_of(schedule);
+    fmt::print("{}\n{:.3g} operations and {:.3g} bytes moved per call, {:.0f} kernels run\n", to_string(schedule),
+               w.flops(), w.bytes(), w.kernels);
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_schedule(CLI::App& app, Action& chosen) {
+  auto  o       = std::make_shared<Options>();
+  auto* command = app.add_subcommand("schedule", "the kernels of a learning step, and what each pass did to it");
+  o->model.add_model(*command);
+  command->get_option("MODEL")->required(false);
+  command->add_option("--rule", o->rule, "learning rule")->capture_default_str();
+  command->add_option("--batch", o->batch, "sequences at a time")->check(whole_number(1))->capture_default_str();
+  command->add_option("--window", o->window, "steps of a window; 0: one step with its update")
+      ->check(whole_number(0))
+      ->capture_default_str();
+  command->add_option("--without", o->without, "passes to leave out, with commas")->delimiter(',');
+  command->add_option("--dump", o->dump, "show the program before and after this pass");
+  command->add_flag("--time-passes", o->time_passes, "show how long each pass takes");
+  command->add_flag("--c", o->c, "show the C text");
+  command->add_flag("--portable", o->portable, "for any C99 compiler, as export does");
+  command->add_flag("--list", o->list, "list the passes");
+  command->callback([o, &chosen] { chosen = [o] { return run(*o); }; });
+}
+
+}  // namespace braintrace::cli

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Passes change how a program is computed, never what: each may be left out.
+#include "braintrace/codegen/passes.h"
+
+#include <set>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "braintrace/base/rng.h"
+#include "braintrace/codegen/schedule.h"
+#include "tests/codegen/learning_jobs.h"
+#include "tests/support/error_of.h"
+#include "tests/transforms/random_program.h"
+
+namespace braintrace {
+namespace {
+
+using testing_support::Form;
+using testing_support::Job;
+using testing_support::learning_job;
+
+std::vector<Job> random_jobs(int count, uint64_t seed) {
+  Rng               rng(seed);
+  std::vector<Job>  jobs;
+  const std::string words[] = {"", "R", "M"};
+  for (int i = 0; i < count; ++i) {
+    testing_support::Recipe r;
+    for (int64_t n = 1 + rng.integer(8); n > 0; --n)
+      r.push_back({rng.bits() % 65536, rng.bits() % 65536, rng.bits() % 65536});
+    const auto run = testing_support::transformed(testing_support::random_run(r), words[i % 3]);
+    jobs.push_back({testing_support::describe(r) + words[i % 3], run.program, {}, {}});
+    for (const Tensor& x : run.in) jobs.back().args.push_back(x.array());
+  }
+  return jobs;
+}
+
+// Learning steps and windows, where every pass has something to do, and random programs.
+std::vector<Job> all_jobs() {
+  std::vector<Job> jobs = random_jobs(9, 21);
+  for (const char* kind : {"gru", "alif"})
+    for (const Form form : {Form::Step, Form::Window})
+      jobs.push_back(learning_job({.kind = kind, .form = form, .batch = 32}));
+  jobs.push_back(learning_job({.kind = "gru", .batch = 1, .n_in = 70, .n = 80}));
+  return jobs;
+}
+
+TEST(Passes, EachMayBeLeftOut) {
+  setenv("BRAINTRACE_CFLAGS", "-O0", 1);
+  const std::vector<Job> jobs = all_jobs();
+  for (const codegen::Pass& pass : codegen::passes()) {
+    const auto w = testing_support::worst_disagreement(jobs, {.without = {std::string(pass.name)}});
+    EXPECT_LE(w.distance, 1e-10) << "without " << pass.name << ": " << w.name;
+  }
+  unsetenv("BRAINTRACE_CFLAGS");
+}
+
+// A pass whose absence changes no schedule would be dead weight, and the test above blind.
+TEST(Passes, EachDoesSomething) {
+  const std::vector<Job> jobs = all_jobs();
+  const auto             text = [&](const codegen::Options& o) {
+    std::string all;
+    for (const Job& j : jobs) all += to_string(codegen::scheduled({j.program}, o));
+    return all;
+  };
+  const std::string whole = text({});
+  for (const codegen::Pass& pass : codegen::passes())
+    EXPECT_NE(text({.without = {std::string(pass.name)}}), whole) << pass.name;
+}
+
+TEST(Passes, AreSeenByWhoeverWatches) {
+  std::vector<codegen::PassRun> runs;
+  std::set<std::string_view>    names;
+  const Program                 p = learning_job({.form = Form::Window}).program;
+  const codegen::Schedule       s = codegen::scheduled({p}, {.observe = [&](const codegen::PassRun& r) {
+                                                   EXPECT_GE(r.seconds, 0);
+                                                   names.insert(r.pass);
+                                                   if (r.pass == "expand" && r.depth == 0)
+                                                     EXPECT_EQ(print(*r.before), print(p));
+                                                   runs.push_back(r);
+                                                 }});
+  for (const char* name : {"expand", "simplify", "hoist", "sums", "separate", "fuse", "reuse"})
+    EXPECT_TRUE(names.contains(name)) << name;
+  EXPECT_TRUE(std::any_of(runs.begin(), runs.end(), [](const auto& r) { return r.depth == 1; }))
+      << "the body of the loop";
+}
+
+TEST(Passes, HaveNamesThatAreChecked) {
+  EXPECT_NO_THROW(codegen::check_pass_names({"fuse", "hoist"}));
+  const std::string text = error_of([] { codegen::check_pass_names({"fusse"}); });
+  EXPECT_NE(text.find("there is no pass 'fusse'"), std::string::npos) << text;
+  EXPECT_NE(text.find("fuse"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace braintrace

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Schedules read as data, without a compiler.
+#include "braintrace/codegen/schedule.h"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "braintrace/codegen/cost.h"
+#include "braintrace/functions/loops.h"
+#include "braintrace/ir/builder.h"
+#include "braintrace/model/frame.h"
+#include "braintrace/ops/contract.h"
+#include "braintrace/ops/elementary.h"
+#include "braintrace/ops/index.h"
+#include "braintrace/ops/math.h"
+#include "braintrace/ops/reduce.h"
+
+namespace braintrace::codegen {
+namespace {
+
+constexpr DType F32 = DType::F32;
+
+template <class T>
+T only(const Function& f) {
+  T   found{};
+  int count = 0;
+  for (const Kernel& k : f.kernels)
+    if (const T* what = std::get_if<T>(&k.what)) found = *what, ++count;
+  EXPECT_EQ(count, 1);
+  return found;
+}
+int buffers_in_arena(const Function& f) {
+  return static_cast<int>(std::count_if(f.buffers.begin(), f.buffers.end(),
+                                        [](const Buffer& b) { return b.place.kind == Place::Kind::Arena; }));
+}
+
+TEST(Schedule, ElementwiseEquationsAreOneNest) {
+  const Program   p = trace({{F32, {3, 4}}, {F32, {4}}}, [](const Tensors& in) -> Tensors {
+                      return {tanh(in[0] + in[1]) * 2.};
+                    }).program;
+  const Schedule  s = scheduled({p});
+  const Function& f = *s.entries[0];
+  ASSERT_EQ(f.kernels.size(), 1u);
+  const auto nest = only<LoopNest>(f);
+  EXPECT_TRUE(nest.reductions.empty());
+  ASSERT_EQ(nest.stores.size(), 1u);
+  EXPECT_EQ(nest.loops.size(), 2u) << "the vector is read again in every row";
+  const Element& y = nest.elements[static_cast<size_t>(nest.stores[0].value)];
+  EXPECT_EQ(y.op, &mul_op);
+  EXPECT_EQ(f.buffers[static_cast<size_t>(nest.stores[0].buffer)].place.kind, Place::Kind::Result);
+  EXPECT_EQ(buffers_in_arena(f), 0) << "nothing between is stored";
+  EXPECT_FALSE(f.may_stop);
+  const Work w = work_of(s);
+  EXPECT_EQ(w.elements, 24) << "a sum and a product of 12 elements";
+  EXPECT_EQ(w.series, 12);
+  EXPECT_EQ(w.bytes(), 4 * (12 + 4 + 12));
+}
+
+TEST(Schedule, EqualPositionsAreOneLoop) {
+  const Program p =
+      trace({{F32, {3, 4}}, {F32, {3, 4}}}, [](const Tensors& in) -> Tensors { return {in[0] + in[1]}; }).program;
+  const auto nest = only<LoopNest>(*scheduled({p}).entries[0]);
+  ASSERT_EQ(nest.loops.size(), 1u);
+  EXPECT_EQ(nest.extent(0), 12);
+}
+
+TEST(Schedule, AProductHasItsShape) {
+  const Program  p       = trace({{F32, {5, 3}}, {F32, {4, 3}}}, [](const Tensors& in) -> Tensors {
+                      return {dot(in[0], transpose(in[1], {1, 0}))};
+                    }).program;
+  const Schedule s       = scheduled({p});
+  const auto     product = only<Product>(*s.entries[0]);
+  ASSERT_TRUE(product.matrix);
+  EXPECT_EQ(product.matrix->m, 5);
+  EXPECT_EQ(product.matrix->n, 4);
+  EXPECT_EQ(product.matrix->k, 3);
+  EXPECT_EQ(product.matrix->rhs_k, 1) << "the transpose is a matter of strides";
+  EXPECT_EQ(product.matrix->rhs_n, 3);
+  EXPECT_EQ(work_of(s).products, 60);
+}
+
+TEST(Schedule, ATimeLoopContainsItsStep) {
+  const Program  p    = trace_function({{F32, {3}}, {F32, {7, 3}}}, [](const Tensors& in) -> Tensors {
+                      const auto [last, all] =
+                          scan([](Tensor h, Tensor x) { return std::pair(tanh(h + x), h); }, in[0], in[1]);
+                      return {last, all};
+                    }).program;
+  const Schedule s    = scheduled({p});
+  const auto     loop = only<TimeLoop>(*s.entries[0]);
+  EXPECT_EQ(loop.length, 7);
+  EXPECT_FALSE(loop.reverse);
+  EXPECT_EQ(loop.carries.size(), 1u);
+  EXPECT_EQ(loop.inputs.size(), 1u);
+  EXPECT_EQ(loop.inputs[0].row, 12);
+  EXPECT_GE(work_of(s).series, 7 * 3);
+  EXPECT_NE(to_string(s).find("time loop of 7 steps"), std::string::npos) << to_string(s);
+}
+
+TEST(Schedule, BuffersLiveFromTheFirstWriteToTheLastRead) {
+  const Program p =
+      trace({{F32, {4, 4}}}, [](const Tensors& in) -> Tensors { return {dot(tanh(in[0]), in[0])}; }).program;
+  const Schedule  s = scheduled({p});
+  const Function& f = *s.entries[0];
+  ASSERT_EQ(f.kernels.size(), 2u);
+  for (const Buffer& b : f.buffers) {
+    if (b.place.kind != Place::Kind::Arena) continue;
+    EXPECT_EQ(b.first, 0);
+    EXPECT_EQ(b.last, 1);
+    EXPECT_EQ(b.device, Device::Cpu);
+  }
+  EXPECT_EQ(buffers_in_arena(f), 1);
+}
+
+TEST(Schedule, KernelsThatCheckIndicesMayStop) {
+  const Program  p = trace({{F32, {5, 3}}, {DType::I32, {2}}}, [](const Tensors& in) -> Tensors {
+                      return {take(in[0], in[1], 0)};
+                    }).program;
+  const Schedule s = scheduled({p});
+  EXPECT_TRUE(s.entries[0]->may_stop);
+  EXPECT_EQ(only<Routine>(*s.entries[0]).kind, Routine::Kind::Take);
+}
+
+// A machine is a value: other numbers make other schedules, and the process knows nothing of it.
+TEST(Schedule, FollowsItsTarget) {
+  const Program p  = trace({{F32, {64, 512}}}, [](const Tensors& in) -> Tensors { return {sum(in[0], 1)}; }).program;
+  const auto nest  = [&](const Target& t) { return only<LoopNest>(*scheduled({p}, {.target = t}).entries[0]).tiling; };
+  Target     small = native_target();
+  small.lanes      = 4;
+  small.sum_rows   = 2;
+  EXPECT_EQ(nest(native_target()).width, 16);
+  EXPECT_EQ(nest(small).width, 4);
+  EXPECT_EQ(nest(small).together, 2);
+  EXPECT_EQ(scheduled({p}, {.target = portable_target()}).entries[0]->kernels[0].grain, 0) << "no threads";
+}
+
+}  // namespace
+}  // namespace braintrace::codegen
