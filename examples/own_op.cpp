@@ -11,6 +11,7 @@ using bt::Tensor, bt::Tensors;
 constinit const bt::Op log_cosh_op = bt::elementwise({
     .name   = "log_cosh",
     .doc    = "log(cosh(x)), a smooth |x|",
+    .code   = {"log$f(cosh$f($a))", "", bt::ElementCost::Series},
     .scalar = {.real    = [](const double* x) { return std::log(std::cosh(x[0])); },
                .partial = {[](const Tensors& x, const Tensor&) { return bt::tanh(x[0]); }}},
 });

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""braintrace schedule: kernels, passes, bad input."""
+import subprocess
+import sys
+
+BINARY = sys.argv[1]
+
+
+def run(*args, status=0):
+    r = subprocess.run([BINARY, "schedule", *args], capture_output=True, text=True)
+    assert r.returncode == status, (args, r.returncode, r.stdout, r.stderr)
+    return r.stdout if status == 0 else r.stderr
+
+
+text = run("gru")
+assert "function 0:" in text and "loop nest" in text and "bytes of working memory" in text, text
+assert "operations and" in text.splitlines()[-1], text
+assert "time loop of 5 steps" in run("gru", "--window", "5", "--batch", "2")
+assert text.count("[") < run("gru", "--without", "fuse").count("["), "more kernels without fusion"
+
+passes = [line.split()[0] for line in run("--list").splitlines()]
+assert passes[:2] == ["expand", "simplify"] and "fuse" in passes, passes
+times = run("gru", "--time-passes").splitlines()
+assert times[0].split() == ["pass", "runs", "ms"], times
+assert {line.split()[0] for line in times[1:]} >= {"expand", "simplify", "fuse", "reuse"}, times
+dump = run("gru", "--dump", "separate")
+assert "// before separate, depth 0" in dump and "// after separate" in dump, dump
+
+assert "int32_t bt_f0_entry(" in run("gru", "--c")
+portable = run("gru", "--c", "--portable")
+assert "f->host" not in portable and "bt_frame" in portable, portable
+
+assert "name a MODEL" in run(status=2)
+assert "there is no pass 'fusse'" in run("gru", "--without", "fusse", status=2)
+assert "there is no pass 'x'" in run("gru", "--dump", "x", status=2)
+assert "batch" in run("gru", "--batch", "0", status=2)
+print("ok")
