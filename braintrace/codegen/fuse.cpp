@@ -13,6 +13,7 @@
 #include "braintrace/ir/op.h"
 #include "braintrace/ops/constant.h"
 #include "braintrace/ops/contract.h"
+#include "braintrace/ops/keys.h"
 #include "braintrace/ops/move.h"
 
 namespace braintrace::codegen {
@@ -172,7 +173,7 @@ class Fuser {
     const bool          loop    = kinds_[i] != Kind::Other;
     const Shape         shape   = loop ? p_.type(e.in[0]).shape : Shape{};
     const Shape         space   = squeezed(shape);
-    const Ints          reduced = kinds_[i] == Kind::Reduction ? squeezed_axes(shape, e.attrs[axes_key]) : Ints{};
+    const Ints          reduced = kinds_[i] == Kind::Reduction ? squeezed_axes(shape, e.attrs[keys::axes]) : Ints{};
     std::vector<Source> sources;
     for (Var v : operands(e)) sources.push_back(behind(v));
     int32_t home     = -1;
@@ -385,7 +386,7 @@ class Fuser {
 
 }  // namespace
 
-bool is_reduction(const Eqn& e) { return e.op->fold != Fold::None && e.attrs.find(axes_key); }
+bool is_reduction(const Eqn& e) { return e.op->fold != Fold::None && e.attrs.find(keys::axes); }
 
 Fused fused(const Program& program, const Options& options) { return Fuser(program, options).run(); }
 

@@ -9,6 +9,7 @@
 #include "braintrace/control/remat.h"
 #include "braintrace/control/scan_parts.h"
 #include "braintrace/control/while.h"
+#include "braintrace/ops/keys.h"
 
 namespace braintrace::codegen {
 

@@ -4,6 +4,7 @@
 #include "braintrace/ops/along.h"
 #include "braintrace/ops/cumulative.h"
 #include "braintrace/ops/index.h"
+#include "braintrace/ops/keys.h"
 #include "braintrace/ops/lanes.h"
 #include "braintrace/ops/reduce.h"
 #include "braintrace/ops/sort.h"
@@ -12,13 +13,10 @@ namespace braintrace::codegen {
 
 namespace {
 
-constexpr Key<int64_t> batch_key{"batch"};
-constexpr Key<bool>    reverse_key{"reverse"}, descending_key{"descending"};
-
 // Sizes of the flattened axes: x : [B, P, N, Q], indices : [B, K], rows : [B, P, K, Q].
 Routine by_rows(const Site& s, Routine::Kind kind) {
   const Shape &x = s.in_type(0).shape, &i = s.in_type(1).shape;
-  const auto   nb = s.e.attrs[batch_key], k = s.e.attrs[axis_key];
+  const auto   nb = s.e.attrs[keys::batch], k = s.e.attrs[keys::axis];
   return {kind,
           s.out_type(0).dtype,
           {{"B", size_of(Shape(x.begin(), x.begin() + nb))},
@@ -41,7 +39,7 @@ std::optional<Kernel> scatter_add(Site& s) {
 
 // Lanes along an axis, which has n elements in x and m in y.
 Routine by_lanes(const Site& s, Routine::Kind kind, const Shape& from, const Shape& to) {
-  const Lanes f(from, s.e.attrs[axis_key]), t(to, s.e.attrs[axis_key]);
+  const Lanes f(from, s.e.attrs[keys::axis]), t(to, s.e.attrs[keys::axis]);
   return {kind,
           s.out_type(0).dtype,
           {{"lanes", f.count()},
@@ -69,7 +67,7 @@ std::optional<Kernel> running(Site& s) {
   if (!is_plain(s.out_type(0).dtype)) return {};
   Routine r = by_lanes(s, Routine::Kind::Running, s.in_type(0).shape, s.out_type(0).shape);
   r.fold    = s.e.op->fold;
-  r.reverse = s.e.attrs[reverse_key];
+  r.reverse = s.e.attrs[keys::reverse];
   return Kernel{.what = r};
 }
 
@@ -86,8 +84,8 @@ std::optional<Kernel> sort(Site& s) {
   Routine r = by_lanes(s, Routine::Kind::Sort, s.in_type(0).shape, s.out_type(0).shape);
   r.types   = {{"S", s.in_type(0).dtype}};
   r.buffers.emplace_back("at", s.out(1));
-  r.reverse = s.e.attrs[descending_key];
-  return Kernel{.what = r, .scratch = std::max<int64_t>(2 * 8 * s.in_type(0).shape[s.e.attrs[axis_key]], 1)};
+  r.reverse = s.e.attrs[keys::descending];
+  return Kernel{.what = r, .scratch = std::max<int64_t>(2 * 8 * s.in_type(0).shape[s.e.attrs[keys::axis]], 1)};
 }
 
 }  // namespace

@@ -2,17 +2,15 @@
 // Blocks copied from one array into another: concat, pad, roll, and blocks at positions found at run time.
 #include "braintrace/codegen/kernels.h"
 #include "braintrace/ops/axes.h"
+#include "braintrace/ops/keys.h"
 #include "braintrace/ops/move.h"
 
 namespace braintrace::codegen {
 
 namespace {
 
-constexpr Key<int64_t> axis_key{"axis"}, batch_key{"batch"};
-constexpr Key<Ints>    axes_key{"axes"}, interior_key{"interior"}, lo_key{"lo"}, shift_key{"shift"}, sizes_key{"sizes"};
-
 std::optional<Kernel> concat(Site& s) {
-  const int64_t axis    = s.e.attrs[axis_key];
+  const int64_t axis    = s.e.attrs[keys::axis];
   const Ints    strides = strides_of(s.out_type(0).shape);
   Copies        c{.out = s.out(0)};
   int64_t       at = 0;
@@ -29,8 +27,8 @@ std::optional<Kernel> pad(Site& s) {
   Ints         steps = strides_of(to);
   int64_t      base  = 0;
   for (size_t i = 0; i < steps.size(); ++i) {
-    base += s.e.attrs[lo_key][i] * steps[i];
-    steps[i] *= 1 + s.e.attrs[interior_key][i];
+    base += s.e.attrs[keys::lo][i] * steps[i];
+    steps[i] *= 1 + s.e.attrs[keys::interior][i];
   }
   return Kernel{
       .what = Copies{s.in(1), size_of(to), s.out(0), {{from, s.out(0), base, steps, s.in(0), 0, strides_of(from)}}}};
@@ -41,9 +39,9 @@ std::optional<Kernel> roll(Site& s) {
   const Shape& shape   = s.out_type(0).shape;
   const Ints   strides = strides_of(shape);
   Ints         by(shape.size(), 0);
-  for (size_t k = 0; k < s.e.attrs[axes_key].size(); ++k) {
-    const int64_t i = s.e.attrs[axes_key][k], n = shape[i];
-    by[i] = n ? ((s.e.attrs[shift_key][k] % n) + n) % n : 0;
+  for (size_t k = 0; k < s.e.attrs[keys::axes].size(); ++k) {
+    const int64_t i = s.e.attrs[keys::axes][k], n = shape[i];
+    by[i] = n ? ((s.e.attrs[keys::shift][k] % n) + n) % n : 0;
   }
   Copies c{.out = s.out(0)};
   for (size_t corner = 0; corner < size_t{1} << shape.size(); ++corner) {
@@ -60,7 +58,7 @@ std::optional<Kernel> roll(Site& s) {
 }
 
 DynamicBlock dynamic_block(const Site& s, Var start, const Shape& block) {
-  const int64_t nb = s.e.attrs[batch_key];
+  const int64_t nb = s.e.attrs[keys::batch];
   const Shape&  x  = s.in_type(0).shape;
   return {.writes  = false,
           .entries = size_of(Shape(x.begin(), x.begin() + nb)),
@@ -73,11 +71,13 @@ DynamicBlock dynamic_block(const Site& s, Var start, const Shape& block) {
           .bytes   = s.in_type(0).bytes()};
 }
 
-std::optional<Kernel> dynamic_slice(Site& s) { return Kernel{.what = dynamic_block(s, s.in(1), s.e.attrs[sizes_key])}; }
+std::optional<Kernel> dynamic_slice(Site& s) {
+  return Kernel{.what = dynamic_block(s, s.in(1), s.e.attrs[keys::sizes])};
+}
 
 std::optional<Kernel> dynamic_update_slice(Site& s) {
   const Shape& u = s.in_type(1).shape;
-  DynamicBlock d = dynamic_block(s, s.in(2), Shape(u.begin() + s.e.attrs[batch_key], u.end()));
+  DynamicBlock d = dynamic_block(s, s.in(2), Shape(u.begin() + s.e.attrs[keys::batch], u.end()));
   d.writes       = true;
   d.update       = s.in(1);
   return Kernel{.what = d};

@@ -4,17 +4,17 @@
 #include "braintrace/ops/axes.h"
 #include "braintrace/ops/contract.h"
 #include "braintrace/ops/conv.h"
+#include "braintrace/ops/keys.h"
 #include "braintrace/ops/sparse.h"
 
 namespace braintrace::codegen {
 
 namespace {
 
-constexpr Key<Ints> lhs_contract{"lhs_contract"}, rhs_contract{"rhs_contract"}, lhs_batch{"lhs_batch"},
-    rhs_batch{"rhs_batch"};
-constexpr Key<Ints> stride_key{"stride"}, lo_key{"lo"}, lhs_dilation_key{"lhs_dilation"},
-    rhs_dilation_key{"rhs_dilation"};
-constexpr Key<int64_t> groups_key{"groups"}, size_key{"size"};
+using keys::lhs_batch;
+using keys::lhs_contract;
+using keys::rhs_batch;
+using keys::rhs_contract;
 
 Ints others(int rank, const Ints& a, const Ints& b) {
   Ints out;
@@ -109,7 +109,7 @@ std::optional<Kernel> conv(Site& s) {
   if (!is_plain(t)) return {};
   const Attrs&  a = s.e.attrs;
   const Shape & x = s.in_type(0).shape, &w = s.in_type(1).shape, &y = s.out_type(0).shape;
-  const int64_t G = a[groups_key];
+  const int64_t G = a[keys::groups];
   Convolution   c{t,
                 x[0],
                 G,
@@ -118,10 +118,10 @@ std::optional<Kernel> conv(Site& s) {
                 Shape(x.begin() + 2, x.end()),
                 Shape(w.begin() + 2, w.end()),
                 Shape(y.begin() + 2, y.end()),
-                a[stride_key],
-                a[lo_key],
-                a[lhs_dilation_key],
-                a[rhs_dilation_key],
+                a[keys::stride],
+                a[keys::lo],
+                a[keys::lhs_dilation],
+                a[keys::rhs_dilation],
                 s.in(0),
                 s.in(1),
                 s.out(0)};
@@ -137,7 +137,7 @@ std::vector<std::pair<std::string_view, int64_t>> sparse_sizes(int64_t entries, 
 std::optional<Kernel> sparse_dot(Site& s) {
   const DType t = s.out_type(0).dtype;
   if (!is_plain(t)) return {};
-  const int64_t m = s.e.attrs[size_key];
+  const int64_t m = s.e.attrs[keys::size];
   return Kernel{.what     = Routine{Routine::Kind::SparseDot,
                                 t,
                                 sparse_sizes(s.in_type(0).size(), s.in_type(3).shape, m),

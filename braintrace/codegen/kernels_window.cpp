@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sliding windows, and random numbers.
 #include "braintrace/codegen/kernels.h"
+#include "braintrace/ops/keys.h"
 #include "braintrace/ops/pool.h"
 #include "braintrace/ops/random.h"
 
@@ -8,14 +9,12 @@ namespace braintrace::codegen {
 
 namespace {
 
-constexpr Key<Ints> stride_key{"stride"}, window_key{"window"};
-
 template <Window::Kind kind>
 std::optional<Kernel> window(Site& s) {
   const DType t = kind == Window::Kind::Sum ? s.out_type(0).dtype : s.in_type(0).dtype;
   if (!is_plain(t)) return {};
-  return Kernel{.what = Window{kind, t, s.in_type(0).shape, s.out_type(0).shape, s.e.attrs[window_key],
-                               s.e.attrs[stride_key], s.in(0), s.out(0)}};
+  return Kernel{.what = Window{kind, t, s.in_type(0).shape, s.out_type(0).shape, s.e.attrs[keys::window],
+                               s.e.attrs[keys::stride], s.in(0), s.out(0)}};
 }
 
 // y[key, i] = draw of element i, for each of the keys.

@@ -7,6 +7,7 @@
 #include "braintrace/codegen/elementwise.h"
 #include "braintrace/codegen/lower.h"
 #include "braintrace/ops/constant.h"
+#include "braintrace/ops/keys.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 
@@ -30,9 +31,6 @@ std::vector<size_t> LoopNest::levels() const {
 }
 
 namespace {
-
-constexpr Key<int64_t> axis_key{"axis"};
-constexpr Key<Array>   array_key{"value"};
 
 class NestBuilder {
  public:
@@ -81,9 +79,9 @@ class NestBuilder {
       if (e.op->fill)
         return keep({.kind = Element::Kind::Literal, .dtype = type.dtype, .literal = e.op->fill(e.attrs)});
       if (e.op == &constant_op && type.size() == 1 && type.dtype != DType::I64)
-        return keep({.kind = Element::Kind::Literal, .dtype = type.dtype, .literal = at(e.attrs[array_key], 0)});
+        return keep({.kind = Element::Kind::Literal, .dtype = type.dtype, .literal = at(e.attrs[keys::array], 0)});
       if (e.op == &iota_op)
-        return keep({.kind = Element::Kind::Counter, .dtype = type.dtype, .at = index[e.attrs[axis_key]]});
+        return keep({.kind = Element::Kind::Counter, .dtype = type.dtype, .at = index[e.attrs[keys::axis]]});
       if (is_view(*e.op))
         if (const auto deeper = seen(e, p_, index, n_)) return element(e.in[0], *deeper);
       if (has_expression(*e.op) && std::find(stage_.eqns.begin(), stage_.eqns.end(), made) != stage_.eqns.end())

@@ -11,6 +11,7 @@
 #include "braintrace/ops/axes.h"
 #include "braintrace/ops/constant.h"
 #include "braintrace/ops/contract.h"
+#include "braintrace/ops/keys.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/ops/reduce.h"
@@ -26,17 +27,18 @@ constinit const Op product_sum_op = {
     .operands = "lhs rhs",
     .infer    = [](const Op& op, const Types& in, const Attrs& a) -> Types { return reduced_infer(op, {in[0]}, a); },
     .eval     = [](const Op&, const Arrays& in, const Attrs& a, const Types&) -> Arrays {
-      return {sum(Tensor(in[0]) * Tensor(in[1]), a[axes_key]).array()};
+      return {sum(Tensor(in[0]) * Tensor(in[1]), a[keys::axes]).array()};
     },
     .fold = Fold::Sum,
 };
 
 namespace {
 
-constexpr Key<Ints> lhs_contract{"lhs_contract"}, rhs_contract{"rhs_contract"}, lhs_batch{"lhs_batch"},
-    rhs_batch{"rhs_batch"};
+using keys::lhs_batch;
+using keys::lhs_contract;
+using keys::rhs_batch;
+using keys::rhs_contract;
 constexpr Key<ProgramPtr> body_key{"body"};
-constexpr Key<Ints> dims_key{"dims"}, perm_key{"perm"}, start_key{"start"}, limit_key{"limit"}, stride_key{"stride"};
 
 int64_t product_of(const Shape& shape, const Ints& axes) {
   int64_t n = 1;
@@ -62,7 +64,7 @@ Tensor placed(Tensor t, const Shape& shape, Ints dims) {
 
 // Sums of few neighbours are written out: they fuse with whatever is elementwise.
 Tensor product_sum(const Tensor& x, const Tensor& y, const Ints& axes, const Target& t) {
-  const Attrs   a     = {{axes_key, axes}};
+  const Attrs   a     = {{keys::axes, axes}};
   const Shape   shape = infer(product_sum_op, {x.type(), y.type()}, a)[0].shape;
   const int64_t terms = product_of(x.shape(), axes);
   if (terms == 1) return reshape(x * y, shape);
@@ -153,7 +155,7 @@ Bare bare(Tensor t) {
     if (const auto b = made_by(broadcast_op, t)) {
       Ints kept;
       for (size_t i = 0; i < here.size(); ++i)
-        if (contains(b->attrs[dims_key], here[i])) kept.push_back(axes[i]);
+        if (contains(b->attrs[keys::dims], here[i])) kept.push_back(axes[i]);
       axes = kept;
       t    = b->in[0];
     } else if (const auto r = made_by(reshape_op, t); r && squeezed(r->in[0].shape()) == squeezed(t.shape())) {
@@ -229,7 +231,7 @@ Tensor sliced_product(const Tensor& y, const Attrs& a) {
   size_t         axis = 0;  // of y
   for (const auto& [operand, axes] : {std::pair{0, free.lhs}, std::pair{1, free.rhs}})
     for (int64_t k : axes) {
-      in[operand] = slice_axis(in[operand], k, a[start_key][axis], a[limit_key][axis], a[stride_key][axis]);
+      in[operand] = slice_axis(in[operand], k, a[keys::start][axis], a[keys::limit][axis], a[keys::stride][axis]);
       ++axis;
     }
   return dot_general(in[0], in[1], {dot->attrs[lhs_contract], dot->attrs[rhs_contract], {}, {}});
@@ -237,12 +239,12 @@ Tensor sliced_product(const Tensor& y, const Attrs& a) {
 
 Tensors emit_products(Builder& to, const Program& p, const Eqn& e, const Tensors& in, const Mask&) {
   if (e.op == &transpose_op)
-    if (const Tensor y = transposed_product(in[0], e.attrs[perm_key]); y.defined()) return {y};
+    if (const Tensor y = transposed_product(in[0], e.attrs[keys::perm]); y.defined()) return {y};
   if (e.op == &slice_op)
     if (const Tensor y = sliced_product(in[0], e.attrs); y.defined()) return {y};
   if (e.op == &reduce_sum_op) {
-    if (product_of(in[0].shape(), e.attrs[axes_key]) == 1) return {reshape(in[0], p.type(e.out[0]).shape)};
-    if (const Tensor y = as_product(in[0], e.attrs[axes_key], p.type(e.out[0])); y.defined()) return {y};
+    if (product_of(in[0].shape(), e.attrs[keys::axes]) == 1) return {reshape(in[0], p.type(e.out[0]).shape)};
+    if (const Tensor y = as_product(in[0], e.attrs[keys::axes], p.type(e.out[0])); y.defined()) return {y};
   }
   return to.emit(*e.op, in, e.attrs, p.types_of(e.out));
 }
@@ -278,7 +280,7 @@ Tensors emit_sums(Builder& to, const Program& p, const Eqn& e, const Tensors& in
       if (const Tensor sum = as(in[0], in[1], e.attrs, target); sum.defined()) return {sum};
   if (e.op == &reduce_sum_op && is_float(in[0].dtype()))
     if (const Tensors product = factors(in[0]); !product.empty())
-      return {product_sum(product[0], product[1], e.attrs[axes_key], target)};
+      return {product_sum(product[0], product[1], e.attrs[keys::axes], target)};
   return to.emit(*e.op, in, e.attrs, p.types_of(e.out));
 }
 

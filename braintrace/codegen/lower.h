@@ -4,12 +4,12 @@
 
 #include "braintrace/codegen/target.h"
 #include "braintrace/ir/op.h"
+#include "braintrace/ops/keys.h"
 
 namespace braintrace::codegen {
 
 // y = Σ over axes of a · b; operands have one type. Sums in the type of the operands, by fused multiply-adds.
-extern const Op            product_sum_op;
-inline constexpr Key<Ints> axes_key{"axes"};
+extern const Op product_sum_op;
 
 // What a matrix product does better than the equations written: sums of products of repeated operands, transposes and
 // parts of products. Sums over axes of size one go.

@@ -13,6 +13,7 @@
 #include "braintrace/ops/contract.h"
 #include "braintrace/ops/copy.h"
 #include "braintrace/ops/families.h"
+#include "braintrace/ops/keys.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/ops/reduce.h"
@@ -23,15 +24,13 @@ namespace braintrace::codegen {
 
 namespace {
 
-constexpr Key<Ints>    lhs_contract{"lhs_contract"}, rhs_contract{"rhs_contract"};
-constexpr Key<int64_t> axis_key{"axis"};
-constexpr Key<double>  value_key{"value"};
-constexpr Key<Ints>    dims_key{"dims"}, perm_key{"perm"}, shape_key{"shape"};
+using keys::lhs_contract;
+using keys::rhs_contract;
 
 bool keeps_rows(const Op& op, const Attrs& a, const Shape& from, const Shape& to) {
   if (from.empty() || to.empty() || from[0] != to[0]) return false;
-  if (&op == &broadcast_op) return !a[dims_key].empty() && a[dims_key][0] == 0;
-  return &op == &reshape_op || a[perm_key][0] == 0;
+  if (&op == &broadcast_op) return !a[keys::dims].empty() && a[keys::dims][0] == 0;
+  return &op == &reshape_op || a[keys::perm][0] == 0;
 }
 // The same view of one row.
 Attrs of_row(const Op& op, const Attrs& a) {
@@ -40,9 +39,9 @@ Attrs of_row(const Op& op, const Attrs& a) {
     for (int64_t& x : v) --x;
     return v;
   };
-  if (&op == &broadcast_op) return {{dims_key, lower(tail(a[dims_key]))}, {shape_key, tail(a[shape_key])}};
-  if (&op == &reshape_op) return {{shape_key, tail(a[shape_key])}};
-  return {{perm_key, lower(tail(a[perm_key]))}};
+  if (&op == &broadcast_op) return {{keys::dims, lower(tail(a[keys::dims]))}, {keys::shape, tail(a[keys::shape])}};
+  if (&op == &reshape_op) return {{keys::shape, tail(a[keys::shape])}};
+  return {{keys::perm, lower(tail(a[keys::perm]))}};
 }
 
 // Operands that only look at another tensor are looked at inside, xs row by row, and xs that follow cheaply from other
@@ -73,9 +72,9 @@ void take_operands_in(Loop& l) {
     Type row = t.type();
     row.shape.erase(row.shape.begin());
     if (e->op == &full_op) {
-      inside.push_back({&full_op, {}, {l.x_args[i]}, e->attrs.with(shape_key, Ints(row.shape)), 0});
+      inside.push_back({&full_op, {}, {l.x_args[i]}, e->attrs.with(keys::shape, Ints(row.shape)), 0});
       l.x_args[i] = l.body.add_value(row);  // unused from now on
-    } else if (is_cheap(*e->op) || (e->op == &concat_op && e->attrs[axis_key] > 0)) {
+    } else if (is_cheap(*e->op) || (e->op == &concat_op && e->attrs[keys::axis] > 0)) {
       // Every operand has the rows of t: elementwise operands are alike, and pieces differ along another axis.
       const auto made = *made_by(*e->op, t);
       Vars       in;
@@ -88,7 +87,7 @@ void take_operands_in(Loop& l) {
       }
       const bool joins = e->op == &concat_op;
       inside.push_back(
-          {e->op, in, {l.x_args[i]}, joins ? made.attrs.with(axis_key, made.attrs[axis_key] - 1) : made.attrs, 0});
+          {e->op, in, {l.x_args[i]}, joins ? made.attrs.with(keys::axis, made.attrs[keys::axis] - 1) : made.attrs, 0});
       l.x_args[i] = l.body.add_value(row);
     }
   }
@@ -133,7 +132,7 @@ void fix_constant_carries(Loop& l) {
   for (size_t k = 0; k < l.carry_args.size(); ++k) {
     const Eqn* e     = producer[l.carry_out[k]] >= 0 ? &l.body.eqns[producer[l.carry_out[k]]] : nullptr;
     const auto start = made_by(full_op, l.init[k]);
-    if (!e || e->op != &full_op || !start || start->attrs[value_key] != e->attrs[value_key]) continue;
+    if (!e || e->op != &full_op || !start || start->attrs[keys::value] != e->attrs[keys::value]) continue;
     const Var unused = l.body.add_value(l.body.type(l.carry_args[k]));
     known.push_back({&full_op, {}, {l.carry_args[k]}, e->attrs, 0});
     l.carry_args[k] = unused;
@@ -267,14 +266,14 @@ void part_products(Loop& l) {
   for (Eqn& e : std::vector<Eqn>(l.body.eqns)) {
     const Eqn* joined = e.op == &dot_general_op && producer[e.in[0]] >= 0 ? &l.body.eqns[producer[e.in[0]]] : nullptr;
     const bool parts  = joined && joined->op == &concat_op && !carried[e.in[1]] && e.attrs[lhs_contract].size() == 1 &&
-                       e.attrs[lhs_contract][0] == joined->attrs[axis_key] &&
+                       e.attrs[lhs_contract][0] == joined->attrs[keys::axis] &&
                        std::any_of(joined->in.begin(), joined->in.end(), [&](Var v) { return !carried[v]; });
     if (!parts) {
       eqns.push_back(std::move(e));
       continue;
     }
     const Vars    pieces = joined->in;
-    const int64_t along = e.attrs[rhs_contract][0], axis = joined->attrs[axis_key];
+    const int64_t along = e.attrs[rhs_contract][0], axis = joined->attrs[keys::axis];
     int64_t       at  = 0;
     Var           sum = -1;
     for (Var v : pieces) {
@@ -283,8 +282,7 @@ void part_products(Loop& l) {
       start[along] = at;
       limit[along] = at += l.body.type(v).shape[axis];
       const Var rows =
-          emit(slice_op, {e.in[1]},
-               {{Key<Ints>{"limit"}, limit}, {Key<Ints>{"start"}, start}, {Key<Ints>{"stride"}, Ints(w.size(), 1)}});
+          emit(slice_op, {e.in[1]}, {{keys::limit, limit}, {keys::start, start}, {keys::stride, Ints(w.size(), 1)}});
       const Var product = emit(dot_general_op, {v, rows}, e.attrs);
       sum               = sum < 0 ? product : emit(add_op, {sum, product}, {});
     }

@@ -13,6 +13,7 @@
 #include "braintrace/ops/axes.h"
 #include "braintrace/ops/contract.h"
 #include "braintrace/ops/families.h"
+#include "braintrace/ops/keys.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/ops/reduce.h"
@@ -21,9 +22,10 @@ namespace braintrace::codegen {
 
 namespace {
 
-constexpr Key<Ints> lhs_contract{"lhs_contract"}, rhs_contract{"rhs_contract"}, lhs_batch{"lhs_batch"},
-    rhs_batch{"rhs_batch"}, axes_key{"axes"};
-constexpr Key<int64_t> axis_key{"axis"};
+using keys::lhs_batch;
+using keys::lhs_contract;
+using keys::rhs_batch;
+using keys::rhs_contract;
 
 // One term of a sum over steps: a product or a sum of each step's values, seen through views and signs.
 struct Term {
@@ -90,7 +92,7 @@ class Sums {
         const Stacked s = find_stacked(stacks, t.made->in[0]);
         if (t.made->op == &dot_general_op || (s.found() && s.carry < 0))
           out.terms.push_back(std::move(t));
-        else if (contains(t.made->attrs[axes_key], 0))
+        else if (contains(t.made->attrs[keys::axes], 0))
           out.spread.push_back(std::move(t));
         else
           out.rest.push_back(v);
@@ -122,7 +124,7 @@ class Sums {
     t.left            = {product.in[0]};
     const Eqn* pieces = producer_[t.left[0]] >= 0 ? &l_.body.eqns[producer_[t.left[0]]] : nullptr;
     if (!pieces || pieces->op != &concat_op) return;
-    t.axis          = pieces->attrs[axis_key];
+    t.axis          = pieces->attrs[keys::axis];
     const bool free = !contains(product.attrs[lhs_contract], t.axis) && !contains(product.attrs[lhs_batch], t.axis);
     if (free) t.left = pieces->in;
   }
@@ -137,7 +139,7 @@ class Sums {
 Tensor summed_product(const Attrs& a, const Tensor& l, const Tensor& r) {
   for (const bool left : {true, false}) {
     const auto parts = made_by(concat_op, left ? l : r);
-    if (!parts || parts->attrs[axis_key] != 0) continue;
+    if (!parts || parts->attrs[keys::axis] != 0) continue;
     Tensor  sum;
     int64_t at = 0;
     for (const Tensor& part : parts->in) {
@@ -226,7 +228,7 @@ Tensors run_without_sums(const Loop& whole) {
   };
   auto taken = [&](const Term& t) {
     const Attrs& a = t.made->attrs;
-    if (t.made->op == &reduce_sum_op) return sum(of(t.made->in[0]), prepend(0, shifted(a[axes_key])));
+    if (t.made->op == &reduce_sum_op) return sum(of(t.made->in[0]), prepend(0, shifted(a[keys::axes])));
     Tensors pieces;
     for (Var v : t.left) pieces.push_back(summed_product(a, of(v), of(t.made->in[1])));
     return pieces.size() == 1 ? pieces[0] : concat(pieces, axis_of_product(a, t.axis));
@@ -237,7 +239,7 @@ Tensors run_without_sums(const Loop& whole) {
     for (const Term& t : splits[k].terms) total = total + seen_through(t, taken(t));
     for (size_t i = 0; i < kept[k].size(); ++i) {
       const Term& t = splits[k].spread[i];
-      total         = total + seen_through(t, sum(ran[kept[k][i]], t.made->attrs[axes_key]));
+      total         = total + seen_through(t, sum(ran[kept[k][i]], t.made->attrs[keys::axes]));
     }
     out.push_back(total);
   }

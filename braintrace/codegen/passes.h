@@ -17,8 +17,8 @@ namespace braintrace::codegen {
 // One run of a pass, for whoever watches. Passes over schedules have no programs.
 struct PassRun {
   std::string_view pass;
-  const Program*   before = nullptr;
-  const Program*   after  = nullptr;
+  const Program*   before  = nullptr;
+  const Program*   after   = nullptr;
   double           seconds = 0;
   int              depth   = 0;  // 0 for a program, 1 for the body of its loops, …
 };

@@ -9,6 +9,7 @@
 #include "braintrace/ops/axes.h"
 #include "braintrace/ops/constant.h"
 #include "braintrace/ops/contract.h"
+#include "braintrace/ops/keys.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/transforms/inline.h"
@@ -18,9 +19,6 @@
 namespace braintrace::codegen {
 
 namespace {
-
-constexpr Key<Ints>   dims_key{"dims"};
-constexpr Key<double> value_key{"value"};
 
 class Rotation {
  public:
@@ -142,7 +140,7 @@ class Rotation {
     Shape       shape;
     Ints        dims;
     for (int64_t a : axes) {
-      const auto k = std::find(all.begin(), all.end(), e.attrs[dims_key][a]) - all.begin();
+      const auto k = std::find(all.begin(), all.end(), e.attrs[keys::dims][a]) - all.begin();
       for (int64_t d = k == 0 ? 0 : k + more; d <= k + more; ++d) {
         dims.push_back(d);
         shape.push_back(to[d]);
@@ -161,7 +159,7 @@ class Rotation {
       EqnNote note(p_, e);
       Tensor& y = values[e.out[0]];
       if (e.op == &full_op)
-        y = full(space(e.out[0]), e.attrs[value_key], p_.type(e.out[0]).dtype);
+        y = full(space(e.out[0]), e.attrs[keys::value], p_.type(e.out[0]).dtype);
       else if (e.op == &broadcast_op)
         y = is_late_[e.in[0]] || is_carry(e.in[0]) ? values[e.in[0]] : repeated(e, values[e.in[0]]);
       else if (keeps_axes(e, p_))

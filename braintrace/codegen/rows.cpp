@@ -9,6 +9,7 @@
 #include "braintrace/ops/constant.h"
 #include "braintrace/ops/contract.h"
 #include "braintrace/ops/families.h"
+#include "braintrace/ops/keys.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/transforms/simplify.h"
 
@@ -16,10 +17,9 @@ namespace braintrace::codegen {
 
 namespace {
 
-constexpr Key<Ints>    lhs_contract{"lhs_contract"}, lhs_batch{"lhs_batch"}, rhs_batch{"rhs_batch"};
-constexpr Key<Ints>    dims_key{"dims"}, perm_key{"perm"}, shape_key{"shape"};
-constexpr Key<Ints>    start_key{"start"}, limit_key{"limit"}, stride_key{"stride"};
-constexpr Key<int64_t> axis_key{"axis"};
+using keys::lhs_batch;
+using keys::lhs_contract;
+using keys::rhs_batch;
 
 // Same: every part needs all of the value. Own: a part needs its rows. Either: all rows are alike.
 enum class Need : uint8_t { Same, Own, Either };
@@ -133,26 +133,26 @@ class Splitter {
       return true;
     }
     if (e.op == &broadcast_op && !own) {
-      const bool first = !a[dims_key].empty() && a[dims_key][0] == 0;
+      const bool first = !a[keys::dims].empty() && a[keys::dims][0] == 0;
       if (leads && (!first || needs_[e.in[0]] == Need::Either)) result = Need::Either;
       return true;
     }
     if (!own && !either) return is_cheap(e);
     if (!leads) return !own && is_cheap(e);
     if (has_expression(*e.op) || e.op == &concat_op) {
-      if (e.op == &concat_op && a[axis_key] == 0) return !own;
+      if (e.op == &concat_op && a[keys::axis] == 0) return !own;
       for (Var v : e.in)
         if (needs_[v] == Need::Same) return own ? ask_rows(v) : true;
       result = own ? Need::Own : Need::Either;
       return true;
     }
     bool apart = false;
-    if (e.op == &broadcast_op) apart = a[dims_key][0] == 0;
+    if (e.op == &broadcast_op) apart = a[keys::dims][0] == 0;
     if (e.op == &reshape_op) apart = has_batch(e.in[0]);
-    if (e.op == &transpose_op) apart = a[perm_key][0] == 0;
-    if (e.op == &slice_op) apart = a[start_key][0] == 0 && a[limit_key][0] == batch_ && a[stride_key][0] == 1;
+    if (e.op == &transpose_op) apart = a[keys::perm][0] == 0;
+    if (e.op == &slice_op) apart = a[keys::start][0] == 0 && a[keys::limit][0] == batch_ && a[keys::stride][0] == 1;
     if (is_reduction(e)) {
-      apart = !contains(a[axes_key], 0);
+      apart = !contains(a[keys::axes], 0);
       for (Var v : e.in)
         if (apart && needs_[v] == Need::Same) return own ? ask_rows(v) : true;
     }
@@ -174,7 +174,7 @@ class Splitter {
   static void resize(Eqn& e, int64_t rows) {
     const bool sized = e.op == &full_op || e.op == &broadcast_op || e.op == &reshape_op;
     if (!sized && e.op != &slice_op) return;
-    const Key<Ints> key = sized ? shape_key : limit_key;
+    const Key<Ints> key = sized ? keys::shape : keys::limit;
     Ints            now = e.attrs[key];
     now[0]              = rows;
     e.attrs             = e.attrs.with(key, now);

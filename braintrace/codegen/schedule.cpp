@@ -8,14 +8,11 @@
 #include "braintrace/codegen/loop_nest.h"
 #include "braintrace/codegen/plan.h"
 #include "braintrace/ops/constant.h"
+#include "braintrace/ops/keys.h"
 
 namespace braintrace::codegen {
 
-namespace {
-
-constexpr Key<Array> value_key{"value"};
-
-}  // namespace
+namespace {}  // namespace
 
 std::vector<FunctionPtr> contained(const Kernel& kernel) {
   if (const auto* k = std::get_if<TimeLoop>(&kernel.what)) return {k->body};
@@ -49,7 +46,7 @@ FunctionPtr Scheduler::function(const Program& p) {
   }
   std::vector<std::pair<Var, int64_t>> constants;
   for (const Eqn& e : p.eqns)
-    if (e.op == &constant_op) constants.emplace_back(e.out[0], constant(e.attrs[value_key]));
+    if (e.op == &constant_op) constants.emplace_back(e.out[0], constant(e.attrs[keys::array]));
   return observed("reuse", options, [&] {
     place_buffers(*out, p, f, constants, options);
     return out;

@@ -8,6 +8,7 @@
 #include "braintrace/codegen/rewrite.h"
 #include "braintrace/codegen/view.h"
 #include "braintrace/ops/axes.h"
+#include "braintrace/ops/keys.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 
@@ -15,9 +16,7 @@ namespace braintrace::codegen {
 
 namespace {
 
-constexpr Key<Ints>   dims_key{"dims"};
-constexpr Key<double> value_key{"value"};
-constexpr size_t      most_terms = 16, most_products = 8;
+constexpr size_t most_terms = 16, most_products = 8;
 
 // A number times values.
 struct Product {
@@ -116,7 +115,7 @@ class Separation {
         const Ints here = long_axes(shape);
         Ints       kept;
         for (size_t i = 0; i < here.size(); ++i)
-          if (contains(e->attrs[dims_key], here[i])) kept.push_back(axes[i]);
+          if (contains(e->attrs[keys::dims], here[i])) kept.push_back(axes[i]);
         axes = kept;
       } else if (!keeps_axes(*e, p_)) {
         break;
@@ -152,7 +151,7 @@ class Separation {
   Term leaf(Var v) const {
     const auto [from, axes] = source(v);
     const Eqn* e            = made(from);
-    return {{axes, {e && e->op == &full_op ? Product{e->attrs[value_key], {}} : Product{1, {from}}}}};
+    return {{axes, {e && e->op == &full_op ? Product{e->attrs[keys::value], {}} : Product{1, {from}}}}};
   }
   Ints all_axes(Var v) const { return counted(0, static_cast<int64_t>(squeezed(p_.type(v).shape).size())); }
 
@@ -222,7 +221,7 @@ class Separation {
     const Eqn* e            = made(v);
     if (!is_new || !e) return it->second;
     Sum y = it->second;
-    if (e->op == &full_op) y = e->attrs[value_key] == 0 ? Sum{} : Sum{{e->attrs[value_key], {}}};
+    if (e->op == &full_op) y = e->attrs[keys::value] == 0 ? Sum{} : Sum{{e->attrs[keys::value], {}}};
     if (keeps_axes(*e, p_)) y = written_out(e->in[0]);
     if (e->op == &neg_op) y = written_out(e->in[0]) * -1;
     if (e->op == &add_op) y = written_out(e->in[0]) + written_out(e->in[1]);

@@ -3,14 +3,12 @@
 
 #include <algorithm>
 
+#include "braintrace/ops/keys.h"
 #include "braintrace/ops/move.h"
 
 namespace braintrace::codegen {
 
 namespace {
-
-constexpr Key<Ints>    axes_key{"axes"}, dims_key{"dims"}, perm_key{"perm"}, start_key{"start"}, stride_key{"stride"};
-constexpr Key<int64_t> axis_key{"axis"};
 
 // An index into `to` (more axes) from an index into `from` is never needed: only positions of `from` seen through `to`.
 // Axes of `from` are products of neighbouring axes of `to` or equal to them; otherwise there is no affine answer.
@@ -61,15 +59,15 @@ std::optional<Index> seen(const Eqn& e, const Program& p, const Index& index, si
   const Shape &from = p.type(e.in[0]).shape, &to = p.type(e.out[0]).shape;
   Index        out(from.size(), constant(counters, 0));
   if (e.op == &broadcast_op) {
-    for (size_t i = 0; i < from.size(); ++i) out[i] = index[e.attrs[dims_key][i]];
+    for (size_t i = 0; i < from.size(); ++i) out[i] = index[e.attrs[keys::dims][i]];
   } else if (e.op == &transpose_op) {
-    for (size_t i = 0; i < from.size(); ++i) out[e.attrs[perm_key][i]] = index[i];
+    for (size_t i = 0; i < from.size(); ++i) out[e.attrs[keys::perm][i]] = index[i];
   } else if (e.op == &slice_op) {
     for (size_t i = 0; i < from.size(); ++i)
-      out[i] = sum(constant(counters, e.attrs[start_key][i]), index[i], e.attrs[stride_key][i]);
+      out[i] = sum(constant(counters, e.attrs[keys::start][i]), index[i], e.attrs[keys::stride][i]);
   } else if (e.op == &flip_op) {
     out = index;
-    for (int64_t i : e.attrs[axes_key]) out[i] = sum(constant(counters, from[i] - 1), index[i], -1);
+    for (int64_t i : e.attrs[keys::axes]) out[i] = sum(constant(counters, from[i] - 1), index[i], -1);
   } else {
     return through_reshape(from, to, index, counters);
   }
@@ -84,7 +82,7 @@ std::vector<Piece> dense_pieces(const Program& p, const std::vector<int32_t>& pr
   std::vector<Piece> out;
   if (producer[v] >= 0 && p.eqns[producer[v]].op == &concat_op) {
     const Eqn& e = p.eqns[producer[v]];
-    if (e.attrs[axis_key] != 0 || p.type(v).size() == 0) return {};
+    if (e.attrs[keys::axis] != 0 || p.type(v).size() == 0) return {};
     for (Var part : e.in) {
       const std::vector<Piece> one = dense_pieces(p, producer, part);
       if (one.size() != 1) return {};

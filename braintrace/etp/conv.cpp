@@ -12,6 +12,7 @@
 #include "braintrace/base/rng.h"
 #include "braintrace/ops/index.h"
 #include "braintrace/ops/index_walk.h"
+#include "braintrace/ops/keys.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 
@@ -19,8 +20,6 @@ namespace braintrace {
 
 namespace {
 
-constexpr Key<Ints> stride_key{"stride"}, lo_key{"lo"}, hi_key{"hi"}, lhs_key{"lhs_dilation"}, rhs_key{"rhs_dilation"};
-constexpr Key<int64_t>     groups_key{"groups"};
 constexpr Key<std::string> layout_key{"layout"};
 constexpr int              bias_weight = 1;
 
@@ -75,12 +74,12 @@ struct Use {
   Use(const Attrs& a, const Type& x)
       : l(parse_layout(a[layout_key])),
         batched(x.rank() == static_cast<int>(l.x.size())),
-        G(a[groups_key]),
-        stride(a[stride_key]),
-        lo(a[lo_key]),
-        hi(a[hi_key]),
-        lhs_dilation(a[lhs_key]),
-        rhs_dilation(a[rhs_key]) {}
+        G(a[keys::groups]),
+        stride(a[keys::stride]),
+        lo(a[keys::lo]),
+        hi(a[keys::hi]),
+        lhs_dilation(a[keys::lhs_dilation]),
+        rhs_dilation(a[keys::rhs_dilation]) {}
 
   std::string x_letters() const { return batched ? l.x : replaced(l.x, 'N', ""); }
   std::string y_letters() const { return replaced(batched ? l.y : replaced(l.y, 'N', ""), 'C', "O"); }
@@ -297,13 +296,13 @@ constinit const Op etp_conv_op = composite({
     .sample = [](const Op&, Rng& rng) -> std::vector<Sample> {
       auto r   = [&](Shape s) { return Tensor(random_array(rng, {DType::F64, std::move(s)})); };
       auto use = [](const char* layout, Ints step, Ints lo, Ints hi, Ints ld, Ints rd, int64_t G) {
-        return Attrs{{groups_key, G},
-                     {hi_key, std::move(hi)},
+        return Attrs{{keys::groups, G},
+                     {keys::hi, std::move(hi)},
                      {layout_key, std::string(layout)},
-                     {lhs_key, std::move(ld)},
-                     {lo_key, std::move(lo)},
-                     {rhs_key, std::move(rd)},
-                     {stride_key, std::move(step)}};
+                     {keys::lhs_dilation, std::move(ld)},
+                     {keys::lo, std::move(lo)},
+                     {keys::rhs_dilation, std::move(rd)},
+                     {keys::stride, std::move(step)}};
       };
       return {{{r({2, 5}), r({3, 2, 2}), r({3})}, use("NCW,OIW->NCW", {1}, {1}, {0}, {1}, {1}, 1)},
               {{r({2, 4, 3, 2}), r({2, 2, 2, 3}), r({1, 1, 3})},
@@ -320,13 +319,13 @@ Tensor conv(const Tensor& x, const Tensor& kernel, const Tensor& bias, const Tra
                b   = transformed(bias, o.bias_fn, "conv", "bias_fn");
   const Tensors in = operands(x, {K}, b);
   const size_t  n  = l.space.size();
-  Attrs         a{{groups_key, o.groups},
-          {hi_key, Ints(n, 0)},
+  Attrs         a{{keys::groups, o.groups},
+          {keys::hi, Ints(n, 0)},
           {layout_key, l.text()},
-          {lhs_key, one_each(o.lhs_dilation, n, "lhs_dilation")},
-          {lo_key, Ints(n, 0)},
-          {rhs_key, one_each(o.rhs_dilation, n, "rhs_dilation")},
-          {stride_key, one_each(o.stride, n, "stride")}};
+          {keys::lhs_dilation, one_each(o.lhs_dilation, n, "lhs_dilation")},
+          {keys::lo, Ints(n, 0)},
+          {keys::rhs_dilation, one_each(o.rhs_dilation, n, "rhs_dilation")},
+          {keys::stride, one_each(o.stride, n, "stride")}};
   const Use     u(a, x.type());
   require(K.rank() == static_cast<int>(n) + 2 && (u.batched || x.rank() == static_cast<int>(n) + 1),
           "conv: x {} and kernel {} do not fit the layout {}; give x as {} (or without N) and the kernel as {}.",
@@ -338,7 +337,7 @@ Tensor conv(const Tensor& x, const Tensor& kernel, const Tensor& bias, const Tra
     extents.push_back((k - 1) * u.rhs_dilation[i] + 1);
   }
   const Padding pad = resolved(o.padding, sizes, extents, u.stride, "conv");
-  return apply1(etp_conv_op, in, a.with(lo_key, pad.lo).with(hi_key, pad.hi));
+  return apply1(etp_conv_op, in, a.with(keys::lo, pad.lo).with(keys::hi, pad.hi));
 }
 
 }  // namespace braintrace

@@ -11,6 +11,7 @@
 #include "braintrace/base/rng.h"
 #include "braintrace/ops/contract.h"
 #include "braintrace/ops/index_walk.h"
+#include "braintrace/ops/keys.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 
@@ -18,7 +19,7 @@ namespace braintrace {
 
 namespace {
 
-constexpr Key<double> alpha{"alpha"};
+using keys::alpha;
 enum : int { b_weight, a_weight, bias_weight };
 
 Tensor scaled(const Tensor& t, double factor) { return factor == 1 ? t : t * Tensor(factor); }

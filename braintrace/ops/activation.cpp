@@ -20,7 +20,7 @@ Tensor exponential_unit(const Tensor& x, double slope, double width) {
 
 std::vector<Sample> alpha_sample(const Op& op, Rng& rng) {
   auto s     = scalar_sample(op, rng);
-  s[0].attrs = {{alpha_key, 0.7}};
+  s[0].attrs = {{keys::alpha, 0.7}};
   return s;
 }
 
@@ -31,11 +31,11 @@ constinit const Op celu_op = elementwise_composite({
     .name  = "celu",
     .doc   = "continuously differentiable elu",
     .infer = [](const Op& op, const Types& in, const Attrs& a) -> Types {
-      require(a[alpha_key] != 0, "{}: alpha must not be 0; use relu for that limit.", op.name);
+      require(a[keys::alpha] != 0, "{}: alpha must not be 0; use relu for that limit.", op.name);
       return float_infer(op, in, a);
     },
     .expand = [](const Op&, const Tensors& in, const Attrs& a) -> Tensors {
-      return {exponential_unit(in[0], a[alpha_key], a[alpha_key])};
+      return {exponential_unit(in[0], a[keys::alpha], a[keys::alpha])};
     },
     .sample = alpha_sample,
 });
@@ -45,7 +45,7 @@ constinit const Op elu_op = elementwise_composite({
     .name   = "elu",
     .doc    = "exponential linear unit",
     .expand = [](const Op&, const Tensors& in, const Attrs& a) -> Tensors {
-      return {exponential_unit(in[0], a[alpha_key], 1)};
+      return {exponential_unit(in[0], a[keys::alpha], 1)};
     },
     .sample = alpha_sample,
 });
@@ -57,14 +57,14 @@ constinit const Op gelu_op = elementwise_composite({
     .expand = [](const Op&, const Tensors& in, const Attrs& a) -> Tensors {
       using std::numbers::sqrt2, std::numbers::inv_sqrtpi;
       const Tensor& x = in[0];
-      if (!a[approximate_key]) return {0.5 * x * erfc(-sqrt2 / 2 * x)};
+      if (!a[keys::approximate]) return {0.5 * x * erfc(-sqrt2 / 2 * x)};
       return {0.5 * x * (1 + tanh(sqrt2 * inv_sqrtpi * (x + 0.044715 * integer_pow(x, 3))))};
     },
     .sample = [](const Op& op, Rng& rng) -> std::vector<Sample> {
       std::vector<Sample> out;
       for (bool approximate : {false, true}) {
         out.push_back(scalar_sample(op, rng)[0]);
-        out.back().attrs = {{approximate_key, approximate}};
+        out.back().attrs = {{keys::approximate, approximate}};
       }
       return out;
     },
@@ -97,7 +97,7 @@ constinit const Op leaky_relu_op = elementwise_composite({
     .name   = "leaky_relu",
     .doc    = "relu with a slope below 0",
     .expand = [](const Op&, const Tensors& in, const Attrs& a) -> Tensors {
-      return {select(greater(in[0], 0), in[0], a[alpha_key] * in[0])};
+      return {select(greater(in[0], 0), in[0], a[keys::alpha] * in[0])};
     },
     .sample = alpha_sample,
 });

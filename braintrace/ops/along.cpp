@@ -6,6 +6,7 @@
 
 #include "braintrace/base/rng.h"
 #include "braintrace/ops/index_walk.h"
+#include "braintrace/ops/keys.h"
 #include "braintrace/ops/lanes.h"
 #include "braintrace/ops/reduce.h"
 #include "braintrace/ops/scalar_math.h"
@@ -14,18 +15,16 @@ namespace braintrace {
 
 namespace {
 
-constexpr Key<int64_t> size_key{"size"};
-
 void check_indices(const Op& op, const Types& in, const Attrs& a) {
-  require(normalize_axis(a[axis_key], in[0].rank(), op.name.data()) == a[axis_key], "{}: axis {} must not be negative.",
-          op.name, a[axis_key]);
+  require(normalize_axis(a[keys::axis], in[0].rank(), op.name.data()) == a[keys::axis],
+          "{}: axis {} must not be negative.", op.name, a[keys::axis]);
   require(is_integer(in[1].dtype), "{}: indices must be integers, got {}.", op.name, to_string(in[1]));
   Shape x = in[0].shape, i = in[1].shape;
   require(x.size() == i.size(), "{}: x {} and indices {} must have one rank.", op.name, to_string(in[0]),
           to_string(in[1]));
-  x[a[axis_key]] = i[a[axis_key]] = 0;
+  x[a[keys::axis]] = i[a[keys::axis]] = 0;
   require(x == i, "{}: x {} and indices {} differ outside axis {}.", op.name, to_string(in[0]), to_string(in[1]),
-          a[axis_key]);
+          a[keys::axis]);
 }
 
 // Sums of elements i of a lane of x at positions index(i) of the same lane of y.
@@ -60,13 +59,13 @@ constinit const Op add_along_op = {
       check_indices(op, in, a);
       require(in[0].shape == in[1].shape, "{}: x {} and indices {} must have one shape.", op.name, to_string(in[0]),
                  to_string(in[1]));
-      require(a[size_key] > 0, "{}: size {} leaves no place to add to.", op.name, a[size_key]);
-      Type t               = in[0];
-      t.shape[a[axis_key]] = a[size_key];
+      require(a[keys::size] > 0, "{}: size {} leaves no place to add to.", op.name, a[keys::size]);
+      Type t                 = in[0];
+      t.shape[a[keys::axis]] = a[keys::size];
       return {t};
     },
     .eval = [](const Op&, const Arrays& in, const Attrs& a, const Types& out) -> Arrays {
-      const int64_t k = a[axis_key];
+      const int64_t k = a[keys::axis];
       if (!is_float(out[0].dtype))
         return {from_integers(out[0], sums_along<Integers>(in[0], in[1], out[0], k, wrap_add))};
       return {from_doubles(
@@ -75,13 +74,13 @@ constinit const Op add_along_op = {
     .linearity       = Linearity::Joint,
     .linear_operands = 0b01,
     .transpose       = [](const TransposeArgs& a) -> Tensors {
-      return {take_along(a.ct[0], a.in[1], a.attrs[axis_key]), Tensor()};
+      return {take_along(a.ct[0], a.in[1], a.attrs[keys::axis]), Tensor()};
     },
     .batch  = shifted_axis_batch,
     .depend = other_axes_depend,
     .sample =
         [](const Op&, Rng& rng) {
-          return along_sample(rng, {{axis_key, int64_t{1}}, {size_key, int64_t{6}}});
+          return along_sample(rng, {{keys::axis, int64_t{1}}, {keys::size, int64_t{6}}});
         },
 };
 
@@ -92,13 +91,13 @@ constinit const Op take_along_op = {
     .operands = "x indices",
     .infer    = [](const Op& op, const Types& in, const Attrs& a) -> Types {
       check_indices(op, in, a);
-      require(in[0].shape[a[axis_key]] > 0 || in[1].size() == 0, "{}: axis {} of {} is empty.", op.name, a[axis_key],
-                 to_string(in[0]));
+      require(in[0].shape[a[keys::axis]] > 0 || in[1].size() == 0, "{}: axis {} of {} is empty.", op.name,
+                 a[keys::axis], to_string(in[0]));
       return {{in[0].dtype, in[1].shape}};
     },
     .eval = [](const Op&, const Arrays& in, const Attrs& a, const Types& out) -> Arrays {
       const Integers at(in[1]);
-      const Lanes    from(in[0].shape(), a[axis_key]), to(out[0].shape, a[axis_key]);
+      const Lanes    from(in[0].shape(), a[keys::axis]), to(out[0].shape, a[keys::axis]);
       const size_t   size = size_of(out[0].dtype);
       Array          y(out[0]);
       for (int64_t l = 0; l < to.count(); ++l)
@@ -113,25 +112,25 @@ constinit const Op take_along_op = {
     .linearity       = Linearity::Joint,
     .linear_operands = 0b01,
     .transpose       = [](const TransposeArgs& a) -> Tensors {
-      const int64_t k = a.attrs[axis_key];
+      const int64_t k = a.attrs[keys::axis];
       return {add_along(a.ct[0], a.in[1], k, a.types[0].shape[k]), Tensor()};
     },
     .batch  = shifted_axis_batch,
     .depend = other_axes_depend,
     .sample =
         [](const Op&, Rng& rng) {
-          return along_sample(rng, {{axis_key, int64_t{1}}});
+          return along_sample(rng, {{keys::axis, int64_t{1}}});
         },
 };
 
 Tensor add_along(const Tensor& x, const Tensor& indices, int64_t axis, int64_t size) {
   const int64_t k = normalize_axis(axis, x.rank(), "add_along");
-  return apply1(add_along_op, {x, indices}, {{axis_key, k}, {size_key, size}});
+  return apply1(add_along_op, {x, indices}, {{keys::axis, k}, {keys::size, size}});
 }
 
 Tensor take_along(const Tensor& x, const Tensor& indices, int64_t axis) {
   const int64_t k = normalize_axis(axis, x.rank(), "take_along");
-  return apply1(take_along_op, {x, indices}, {{axis_key, k}});
+  return apply1(take_along_op, {x, indices}, {{keys::axis, k}});
 }
 
 const std::vector<const Op*>& along_ops() {

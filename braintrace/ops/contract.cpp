@@ -4,14 +4,17 @@
 #include "braintrace/base/rng.h"
 #include "braintrace/ops/axes.h"
 #include "braintrace/ops/index_walk.h"
+#include "braintrace/ops/keys.h"
 #include "braintrace/ops/move.h"
 
 namespace braintrace {
 
 namespace {
 
-constexpr Key<Ints> lhs_contract{"lhs_contract"}, rhs_contract{"rhs_contract"}, lhs_batch{"lhs_batch"},
-    rhs_batch{"rhs_batch"};
+using keys::lhs_batch;
+using keys::lhs_contract;
+using keys::rhs_batch;
+using keys::rhs_contract;
 
 DotAxes axes_of(const Attrs& a) { return {a[lhs_contract], a[rhs_contract], a[lhs_batch], a[rhs_batch]}; }
 Attrs   attrs_of(const DotAxes& d) {

@@ -8,14 +8,19 @@
 #include "braintrace/base/rng.h"
 #include "braintrace/ops/axes.h"
 #include "braintrace/ops/index_walk.h"
+#include "braintrace/ops/keys.h"
 #include "braintrace/ops/move.h"
 
 namespace braintrace {
 
 namespace {
 
-constexpr Key<Ints>    stride{"stride"}, lo{"lo"}, hi{"hi"}, lhs_dilation{"lhs_dilation"}, rhs_dilation{"rhs_dilation"};
-constexpr Key<int64_t> groups{"groups"};
+using keys::groups;
+using keys::hi;
+using keys::lhs_dilation;
+using keys::lo;
+using keys::rhs_dilation;
+using keys::stride;
 
 int64_t dilated(int64_t n, int64_t d) { return n == 0 ? 0 : (n - 1) * d + 1; }
 

@@ -2,14 +2,19 @@
 // The user's convolution: padding by name and any layout, brought to the one layout of the op.
 #include "braintrace/ops/axes.h"
 #include "braintrace/ops/conv.h"
+#include "braintrace/ops/keys.h"
 #include "braintrace/ops/move.h"
 
 namespace braintrace {
 
 namespace {
 
-constexpr Key<Ints>    stride{"stride"}, lo{"lo"}, hi{"hi"}, lhs_dilation{"lhs_dilation"}, rhs_dilation{"rhs_dilation"};
-constexpr Key<int64_t> groups{"groups"};
+using keys::groups;
+using keys::hi;
+using keys::lhs_dilation;
+using keys::lo;
+using keys::rhs_dilation;
+using keys::stride;
 
 std::string channels_last(int spatial) {
   const std::string space = spatial <= 3 ? std::string("DHW").substr(3 - static_cast<size_t>(spatial)) : "";

@@ -9,6 +9,7 @@
 #include "braintrace/base/rng.h"
 #include "braintrace/ops/compare.h"
 #include "braintrace/ops/index_walk.h"
+#include "braintrace/ops/keys.h"
 #include "braintrace/ops/lanes.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
@@ -19,22 +20,20 @@ namespace braintrace {
 
 namespace {
 
-constexpr Key<bool> reverse_key{"reverse"};
-
 Types scan_infer(const Op& op, const Types& in, const Attrs& a) {
-  require(normalize_axis(a[axis_key], in[0].rank(), op.name.data()) == a[axis_key], "{}: axis {} must not be negative.",
-          op.name, a[axis_key]);
+  require(normalize_axis(a[keys::axis], in[0].rank(), op.name.data()) == a[keys::axis],
+          "{}: axis {} must not be negative.", op.name, a[keys::axis]);
   return {in[0]};
 }
 
 template <class View, class Value>
 std::vector<Value> running(const Array& x, const Attrs& a, Value (*fold)(Value, Value)) {
   const View         v(x);
-  const Lanes        lanes(x.shape(), a[axis_key]);
+  const Lanes        lanes(x.shape(), a[keys::axis]);
   const int64_t      n = lanes.length;
   std::vector<Value> y(static_cast<size_t>(x.size()));
   for (int64_t l = 0; l < lanes.count(); ++l) {
-    auto place = [&](int64_t j) { return lanes.begin(l) + (a[reverse_key] ? n - 1 - j : j) * lanes.stride; };
+    auto place = [&](int64_t j) { return lanes.begin(l) + (a[keys::reverse] ? n - 1 - j : j) * lanes.stride; };
     for (int64_t j = 0; j < n; ++j) y[place(j)] = j == 0 ? v[place(0)] : fold(y[place(j - 1)], v[place(j)]);
   }
   return y;
@@ -48,17 +47,17 @@ Arrays scan_eval(double (*real)(double, double), int64_t (*integer)(int64_t, int
 
 // Element i - d along the axis (i + d in reverse); `fill` where there is none.
 Tensor earlier(const Tensor& x, const Attrs& a, int64_t d, double fill) {
-  const int64_t k = a[axis_key], n          = x.shape()[k];
+  const int64_t k = a[keys::axis], n        = x.shape()[k];
   Ints          lo(x.shape().size(), 0), hi = lo;
-  (a[reverse_key] ? hi : lo)[k] = d;
-  const Tensor part             = a[reverse_key] ? slice_axis(x, k, d, n) : slice_axis(x, k, 0, n - d);
+  (a[keys::reverse] ? hi : lo)[k] = d;
+  const Tensor part               = a[keys::reverse] ? slice_axis(x, k, d, n) : slice_axis(x, k, 0, n - d);
   return pad(part, fill, lo, hi);
 }
 
 // Carries the extreme m, how many elements attain it, and the sum of their tangents; equal elements share.
 Tensors extreme_scan_jvp(const JvpArgs& a, const Op& extreme, double worst) {
   Tensor m = a.in[0], count(m.type(), 1), dm = a.tangents[0];
-  for (int64_t d = 1; d < m.shape()[a.attrs[axis_key]]; d *= 2) {
+  for (int64_t d = 1; d < m.shape()[a.attrs[keys::axis]]; d *= 2) {
     const Tensor m0 = earlier(m, a.attrs, d, worst), count0 = earlier(count, a.attrs, d, 0),
                  dm0  = earlier(dm, a.attrs, d, 0);
     const Tensor best = elementwise_apply(extreme, {m0, m}), zero = zeros_like(m);
@@ -71,9 +70,9 @@ Tensors extreme_scan_jvp(const JvpArgs& a, const Op& extreme, double worst) {
 }
 
 std::vector<Sample> scan_sample(const Op&, Rng& rng) {
-  return {{{random_array(rng, {DType::F64, {2, 5, 2}})}, {{axis_key, int64_t{1}}, {reverse_key, false}}},
-          {{random_array(rng, {DType::F64, {3}})}, {{axis_key, int64_t{0}}, {reverse_key, true}}},
-          {{random_array(rng, {DType::I32, {2, 3}})}, {{axis_key, int64_t{1}}, {reverse_key, false}}}};
+  return {{{random_array(rng, {DType::F64, {2, 5, 2}})}, {{keys::axis, int64_t{1}}, {keys::reverse, false}}},
+          {{random_array(rng, {DType::F64, {3}})}, {{keys::axis, int64_t{0}}, {keys::reverse, true}}},
+          {{random_array(rng, {DType::I32, {2, 3}})}, {{keys::axis, int64_t{1}}, {keys::reverse, false}}}};
 }
 
 consteval Op scan_along(Op op) {
@@ -87,7 +86,7 @@ consteval Op scan_along(Op op) {
 Tensor scan_apply(const Op& op, const Tensor& x, int64_t axis, bool reverse) {
   require(x.defined(), "{}: the operand is an undefined tensor; give it a value first.", op.name);
   const int64_t k = normalize_axis(axis, x.rank(), op.name.data());
-  return apply1(op, {x}, {{axis_key, k}, {reverse_key, reverse}});
+  return apply1(op, {x}, {{keys::axis, k}, {keys::reverse, reverse}});
 }
 
 Tensor countable(const Tensor& x) { return x.dtype() == DType::Bool ? convert(x, DType::I32) : x; }
@@ -127,7 +126,7 @@ constinit const Op cumprod_op = scan_along({
     },
     .jvp = [](const JvpArgs& a) -> Tensors {
       Tensor p = a.in[0], dp = a.tangents[0];
-      for (int64_t d = 1; d < p.shape()[a.attrs[axis_key]]; d *= 2) {
+      for (int64_t d = 1; d < p.shape()[a.attrs[keys::axis]]; d *= 2) {
         const Tensor p0 = earlier(p, a.attrs, d, 1);
         dp              = dp * p0 + p * earlier(dp, a.attrs, d, 0);
         p               = p * p0;
@@ -138,7 +137,7 @@ constinit const Op cumprod_op = scan_along({
     .sample = [](const Op& op, Rng& rng) -> std::vector<Sample> {
       auto out = scan_sample(op, rng);
       out.push_back({{Array::of<double>({rng.normal(), 0, rng.normal(), 0, rng.normal()}, {5})},
-                     {{axis_key, int64_t{0}}, {reverse_key, false}}});
+                     {{keys::axis, int64_t{0}}, {keys::reverse, false}}});
       return out;
     },
 });
@@ -152,7 +151,7 @@ constinit const Op cumsum_op = scan_along({
     },
     .linearity = Linearity::Joint,
     .transpose = [](const TransposeArgs& a) -> Tensors {
-      return {apply1(a.op, {a.ct[0]}, a.attrs.with(reverse_key, !a.attrs[reverse_key]))};
+      return {apply1(a.op, {a.ct[0]}, a.attrs.with(keys::reverse, !a.attrs[keys::reverse]))};
     },
     .simplify = [](const Op&, const Tensors& in, const Attrs&) -> Tensors {
       return in[0].is_literal(0) ? in : Tensors{};

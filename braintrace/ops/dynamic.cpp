@@ -6,14 +6,14 @@
 #include "braintrace/base/rng.h"
 #include "braintrace/ops/axes.h"
 #include "braintrace/ops/index_walk.h"
+#include "braintrace/ops/keys.h"
 #include "braintrace/ops/move.h"
 
 namespace braintrace {
 
 namespace {
 
-constexpr Key<int64_t> batch{"batch"};
-constexpr Key<Ints>    block_sizes{"sizes"};
+using keys::batch;
 
 void check_block(const Op& op, const Type& x, const Type& start, const Ints& block, int64_t nb) {
   require(0 <= nb && nb <= x.rank() && static_cast<int64_t>(block.size()) == x.rank() - nb,
@@ -59,7 +59,7 @@ AxisLinks spanning_axes(const Shape& from, const Shape& to) {
 }
 
 Tensor block_of(const Tensor& x, const Tensor& start, Ints block, int64_t nb) {
-  return apply1(dynamic_slice_op, {x, start}, {{batch, nb}, {block_sizes, std::move(block)}});
+  return apply1(dynamic_slice_op, {x, start}, {{batch, nb}, {keys::sizes, std::move(block)}});
 }
 Tensor written(const Tensor& x, const Tensor& update, const Tensor& start, int64_t nb) {
   return apply1(dynamic_update_slice_op, {x, update, start}, {{batch, nb}});
@@ -75,16 +75,16 @@ constinit const Op dynamic_slice_op = {
     .doc      = "a block of x at a position known only at run time, moved inside x where it would not fit",
     .operands = "x start",
     .infer    = [](const Op& op, const Types& in, const Attrs& a) -> Types {
-      check_block(op, in[0], in[1], a[block_sizes], a[batch]);
-      return {{in[0].dtype, joined(part(in[0].shape, 0, a[batch]), a[block_sizes])}};
+      check_block(op, in[0], in[1], a[keys::sizes], a[batch]);
+      return {{in[0].dtype, joined(part(in[0].shape, 0, a[batch]), a[keys::sizes])}};
     },
     .eval = [](const Op&, const Arrays& in, const Attrs& a, const Types& out) -> Arrays {
       Array       y(out[0]);
       const Shape inner = part(in[0].shape(), a[batch], in[0].type().rank());
-      const Ints  dense = strides_of(a[block_sizes]);
-      for_each_block(in[1], inner, a[block_sizes], [&](int64_t b, int64_t offset) {
+      const Ints  dense = strides_of(a[keys::sizes]);
+      for_each_block(in[1], inner, a[keys::sizes], [&](int64_t b, int64_t offset) {
         const Array block =
-            read_strided(in[0], {out[0].dtype, a[block_sizes]}, b * size_of(inner) + offset, strides_of(inner));
+            read_strided(in[0], {out[0].dtype, a[keys::sizes]}, b * size_of(inner) + offset, strides_of(inner));
         write_strided(y, block, b * block.size(), dense);
       });
       return {y};
@@ -97,19 +97,19 @@ constinit const Op dynamic_slice_op = {
     .batch = [](const BatchArgs& a) -> Tensors {
       if (!a.batched[1] && a.attrs[batch] == 0) {  // the new axis is taken whole
         const Tensor start = concat({zeros({1}, a.in[1].dtype()), a.in[1]}, 0);
-        return {block_of(a.in[0], start, prepend(a.size, a.attrs[block_sizes]), 0)};
+        return {block_of(a.in[0], start, prepend(a.size, a.attrs[keys::sizes]), 0)};
       }
       const Tensors in = all_batched(a);
-      return {block_of(in[0], in[1], a.attrs[block_sizes], a.attrs[batch] + 1)};
+      return {block_of(in[0], in[1], a.attrs[keys::sizes], a.attrs[batch] + 1)};
     },
     .depend = [](const DependArgs& a) -> AxisLinks {
       return a.operand == 0 ? spanning_axes(a.in[0].shape, a.out[0].shape) : AxisLinks{};
     },
     .sample = [](const Op&, Rng& rng) -> std::vector<Sample> {
       return {{{random_array(rng, {DType::F64, {4, 3, 5}}), random_start(rng, {3})},
-               {{batch, int64_t{0}}, {block_sizes, {2, 3, 3}}}},
+               {{batch, int64_t{0}}, {keys::sizes, {2, 3, 3}}}},
               {{random_array(rng, {DType::F64, {2, 4}}), random_start(rng, {2, 1})},
-               {{batch, int64_t{1}}, {block_sizes, {2}}}}};
+               {{batch, int64_t{1}}, {keys::sizes, {2}}}}};
     },
 };
 

@@ -8,13 +8,15 @@
 #include "braintrace/base/rng.h"
 #include "braintrace/ops/axes.h"
 #include "braintrace/ops/index_walk.h"
+#include "braintrace/ops/keys.h"
 #include "braintrace/ops/move.h"
 
 namespace braintrace {
 
 namespace {
 
-constexpr Key<int64_t> axis{"axis"}, batch{"batch"};
+using keys::axis;
+using keys::batch;
 
 Type rows_type(const Op& op, const Type& x, const Type& indices, const Attrs& a) {
   const int64_t k = a[axis], nb = a[batch];

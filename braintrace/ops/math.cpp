@@ -6,6 +6,7 @@
 #include "braintrace/base/rng.h"
 #include "braintrace/ir/builder.h"
 #include "braintrace/ops/compare.h"
+#include "braintrace/ops/keys.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/ops/scalar_math.h"
 
@@ -13,8 +14,8 @@ namespace braintrace {
 
 namespace {
 
-constexpr Key<DType>   dtype{"dtype"};
-constexpr Key<int64_t> exponent{"exponent"};
+using keys::dtype;
+using keys::exponent;
 
 // 1 where a > b, ½ where equal, else 0: the share of a in the derivative of max(a, b).
 Tensor larger_share(const Tensor& a, const Tensor& b) {

@@ -7,16 +7,17 @@
 #include "braintrace/ops/axes.h"
 #include "braintrace/ops/compare.h"
 #include "braintrace/ops/index_walk.h"
+#include "braintrace/ops/keys.h"
 #include "braintrace/ops/math.h"
 
 namespace braintrace {
 
 namespace {
 
-constexpr Key<int64_t> axis{"axis"};
-constexpr Key<DType>   dtype{"dtype"};
-constexpr Key<Ints>    shape{"shape"};
-constexpr Key<double>  value{"value"};
+using keys::axis;
+using keys::dtype;
+using keys::shape;
+using keys::value;
 
 }  // namespace
 

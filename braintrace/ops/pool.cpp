@@ -11,6 +11,7 @@
 #include "braintrace/ops/axes.h"
 #include "braintrace/ops/index.h"
 #include "braintrace/ops/index_walk.h"
+#include "braintrace/ops/keys.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 
@@ -18,7 +19,8 @@ namespace braintrace {
 
 namespace {
 
-constexpr Key<Ints> stride{"stride"}, window{"window"};
+using keys::stride;
+using keys::window;
 
 bool is_kept(const Attrs& a, int64_t i) { return a[window][i] == 1 && a[stride][i] == 1; }
 

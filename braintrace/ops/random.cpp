@@ -9,15 +9,16 @@
 #include "braintrace/base/rng.h"
 #include "braintrace/ops/axes.h"
 #include "braintrace/ops/index_walk.h"
+#include "braintrace/ops/keys.h"
 
 namespace braintrace {
 
 namespace {
 
-constexpr Key<DType>   dtype{"dtype"};
-constexpr Key<Ints>    shape{"shape"};
-constexpr Key<int64_t> count{"count"};
-constexpr Key<double>  alpha{"alpha"}, lo{"lo"}, hi{"hi"};
+using keys::alpha;
+using keys::count;
+using keys::dtype;
+using keys::shape;
 
 enum class Draw : uint32_t { Bits, Split, FoldIn, Uniform, Normal, TruncatedNormal, Gamma, Permutation };
 
@@ -229,18 +230,19 @@ constinit const Op random_normal_op = {
         },
 };
 
-// Φ⁻¹(Φ(lo) + u (Φ(hi) - Φ(lo))), on the side of zero where Φ is small.
+// Φ⁻¹(Φ(keys::low) + u (Φ(keys::high) - Φ(keys::low))), on the side of zero where Φ is small.
 constinit const Op random_truncated_normal_op = {
     .name     = "random_truncated_normal",
-    .doc      = "normal, given that it lies between lo and hi",
+    .doc      = "normal, given that it lies between keys::low and keys::high",
     .operands = "key",
     .infer    = [](const Op& op, const Types& in, const Attrs& a) -> Types {
-      require(a[lo] < a[hi], "{}: lo {} must be below hi {}.", op.name, a[lo], a[hi]);
+      require(a[keys::low] < a[keys::high], "{}: keys::low {} must be below keys::high {}.", op.name, a[keys::low],
+                 a[keys::high]);
       return float_draw_infer(op, in, a);
     },
     .eval = [](const Op&, const Arrays& in, const Attrs& a, const Types& out) -> Arrays {
-      const bool   mirrored = a[lo] > 0;
-      const double l = mirrored ? -a[hi] : a[lo], h = mirrored ? -a[lo] : a[hi];
+      const bool   mirrored = a[keys::low] > 0;
+      const double l = mirrored ? -a[keys::high] : a[keys::low], h = mirrored ? -a[keys::low] : a[keys::high];
       const double p = normal_cdf(l), q = normal_cdf(h);
       return {from_doubles(out[0], for_each_key<double>(in[0], size_of(a[shape]), [&](KeyWords k, uint64_t i) {
                              const Words  w = draw(k, Draw::TruncatedNormal, i);
@@ -251,7 +253,7 @@ constinit const Op random_truncated_normal_op = {
     .batch = key_batch,
     .sample =
         [](const Op&, Rng& rng) {
-          return draw_sample(rng, {{dtype, DType::F64}, {hi, 2.0}, {lo, -1.0}, {shape, {3, 2}}});
+          return draw_sample(rng, {{dtype, DType::F64}, {keys::high, 2.0}, {keys::low, -1.0}, {shape, {3, 2}}});
         },
 };
 

@@ -3,6 +3,7 @@
 #include "braintrace/ops/axes.h"
 #include "braintrace/ops/compare.h"
 #include "braintrace/ops/index.h"
+#include "braintrace/ops/keys.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/ops/pool.h"
@@ -12,10 +13,9 @@ namespace braintrace::random {
 
 namespace {
 
-constexpr Key<DType>   dtype_key{"dtype"};
-constexpr Key<Ints>    shape_key{"shape"}, stride{"stride"}, window{"window"};
-constexpr Key<int64_t> count{"count"};
-constexpr Key<double>  alpha_key{"alpha"}, lo_key{"lo"}, hi_key{"hi"};
+using keys::count;
+using keys::stride;
+using keys::window;
 
 void require_key(const Tensor& key, const char* where) {
   require(key.type() == Type{DType::U32, {2}},
@@ -24,7 +24,7 @@ void require_key(const Tensor& key, const char* where) {
 }
 
 Tensor unit_draw(const Tensor& key, Shape shape, DType dtype) {
-  return apply1(random_uniform_op, {key}, {{dtype_key, dtype}, {shape_key, std::move(shape)}});
+  return apply1(random_uniform_op, {key}, {{keys::dtype, dtype}, {keys::shape, std::move(shape)}});
 }
 
 }  // namespace
@@ -53,7 +53,7 @@ Tensor fold_in(const Tensor& key, const Tensor& data) {
 
 Tensor bits(const Tensor& key, Shape shape) {
   require_key(key, "random::bits");
-  return apply1(random_bits_op, {key}, {{shape_key, std::move(shape)}});
+  return apply1(random_bits_op, {key}, {{keys::shape, std::move(shape)}});
 }
 
 Tensor uniform(const Tensor& key, Shape shape, const Tensor& lo, const Tensor& hi, DType dtype) {
@@ -65,13 +65,13 @@ Tensor uniform(const Tensor& key, Shape shape, const Tensor& lo, const Tensor& h
 
 Tensor normal(const Tensor& key, Shape shape, DType dtype) {
   require_key(key, "random::normal");
-  return apply1(random_normal_op, {key}, {{dtype_key, dtype}, {shape_key, std::move(shape)}});
+  return apply1(random_normal_op, {key}, {{keys::dtype, dtype}, {keys::shape, std::move(shape)}});
 }
 
 Tensor truncated_normal(const Tensor& key, Shape shape, double lo, double hi, DType dtype) {
   require_key(key, "random::truncated_normal");
   return apply1(random_truncated_normal_op, {key},
-                {{dtype_key, dtype}, {hi_key, hi}, {lo_key, lo}, {shape_key, std::move(shape)}});
+                {{keys::dtype, dtype}, {keys::high, hi}, {keys::low, lo}, {keys::shape, std::move(shape)}});
 }
 
 Tensor bernoulli(const Tensor& key, const Tensor& p, Shape shape) {
@@ -132,7 +132,7 @@ Tensor exponential(const Tensor& key, Shape shape, DType dtype) {
 
 Tensor gamma(const Tensor& key, double alpha, Shape shape, DType dtype) {
   require_key(key, "random::gamma");
-  return apply1(random_gamma_op, {key}, {{alpha_key, alpha}, {dtype_key, dtype}, {shape_key, std::move(shape)}});
+  return apply1(random_gamma_op, {key}, {{keys::alpha, alpha}, {keys::dtype, dtype}, {keys::shape, std::move(shape)}});
 }
 
 }  // namespace braintrace::random

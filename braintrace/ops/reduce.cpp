@@ -63,8 +63,8 @@ struct Folding {
 Arrays fold_eval(const Folding& f, const Arrays& in, const Attrs& a, const Types& out) {
   const int64_t n = out[0].size();
   if (is_float(in[0].dtype()))
-    return {from_doubles(out[0], fold_axes<Doubles>(in[0], a[axes_key], n, f.real_start, f.real))};
-  return {from_integers(out[0], fold_axes<Integers>(in[0], a[axes_key], n, f.integer_start, f.integer))};
+    return {from_doubles(out[0], fold_axes<Doubles>(in[0], a[keys::axes], n, f.real_start, f.real))};
+  return {from_integers(out[0], fold_axes<Integers>(in[0], a[keys::axes], n, f.integer_start, f.integer))};
 }
 
 Types bool_reduced_infer(const Op& op, const Types& in, const Attrs& a) {
@@ -75,15 +75,15 @@ Types bool_reduced_infer(const Op& op, const Types& in, const Attrs& a) {
 
 // Of max, min, any and all: a reduction of equal elements is that element.
 Tensors idempotent_simplify(const Op& op, const Tensors& in, const Attrs& a) {
-  if (a[axes_key].empty()) return in;
-  if (in[0].is_literal() && reduced_count(in[0].shape(), a[axes_key]) > 0)
+  if (a[keys::axes].empty()) return in;
+  if (in[0].is_literal() && reduced_count(in[0].shape(), a[keys::axes]) > 0)
     return {Tensor(infer(op, {in[0].type()}, a)[0], in[0].fill())};
   return {};
 }
 
 // dy = mean of dx over the elements that attain y
 Tensors extreme_jvp(const JvpArgs& a) {
-  const Ints&  axes  = a.attrs[axes_key];
+  const Ints&  axes  = a.attrs[keys::axes];
   const Tensor x     = a.in[0];
   const Tensor hit   = convert(equal(x, repeat_reduced(a.out[0], x.shape(), axes)), x.dtype());
   const Tensor count = sum(hit, axes);
@@ -102,7 +102,7 @@ Tensor reduced_in_front(const Tensor& x, const Ints& axes) {
 
 // Products of pairs, pairs of pairs, … carry (p, dp) with d(p q) = dp q + p dq: no division, so zeros do no harm.
 Tensors prod_jvp(const JvpArgs& a) {
-  Tensor p = reduced_in_front(a.in[0], a.attrs[axes_key]), dp = reduced_in_front(a.tangents[0], a.attrs[axes_key]);
+  Tensor p = reduced_in_front(a.in[0], a.attrs[keys::axes]), dp = reduced_in_front(a.tangents[0], a.attrs[keys::axes]);
   if (p.shape()[0] == 0) return {Tensor()};
   while (p.shape()[0] > 1) {
     const int64_t n = p.shape()[0], half = n / 2;
@@ -120,13 +120,13 @@ Tensors prod_jvp(const JvpArgs& a) {
 }
 
 std::vector<Sample> reduced_sample(const Op&, Rng& rng) {
-  return {{{random_array(rng, {DType::F64, {2, 3, 4}})}, {{axes_key, {0, 2}}}},
-          {{random_array(rng, {DType::F64, {3}})}, {{axes_key, {0}}}},
-          {{random_array(rng, {DType::I32, {2, 3}})}, {{axes_key, {1}}}}};
+  return {{{random_array(rng, {DType::F64, {2, 3, 4}})}, {{keys::axes, {0, 2}}}},
+          {{random_array(rng, {DType::F64, {3}})}, {{keys::axes, {0}}}},
+          {{random_array(rng, {DType::I32, {2, 3}})}, {{keys::axes, {1}}}}};
 }
 
 std::vector<Sample> bool_reduced_sample(const Op&, Rng& rng) {
-  return {{{random_array(rng, {DType::Bool, {2, 3, 2}})}, {{axes_key, {0, 2}}}}};
+  return {{{random_array(rng, {DType::Bool, {2, 3, 2}})}, {{keys::axes, {0, 2}}}}};
 }
 
 consteval Op reduction(Op op) {
@@ -138,8 +138,8 @@ consteval Op reduction(Op op) {
 }
 
 Types position_infer(const Op& op, const Types& in, const Attrs& a) {
-  const int k = normalize_axis(a[axis_key], in[0].rank(), op.name.data());
-  require(k == a[axis_key], "{}: axis {} must not be negative.", op.name, a[axis_key]);
+  const int k = normalize_axis(a[keys::axis], in[0].rank(), op.name.data());
+  require(k == a[keys::axis], "{}: axis {} must not be negative.", op.name, a[keys::axis]);
   require(in[0].shape[k] > 0, "{}: axis {} of {} is empty, so no element has a position.", op.name, k,
           to_string(in[0]));
   Shape s = in[0].shape;
@@ -150,7 +150,7 @@ Types position_infer(const Op& op, const Types& in, const Attrs& a) {
 template <class View>
 Arrays first_position(const Arrays& in, const Attrs& a, const Types& out, auto beats) {
   const View           v(in[0]);
-  const Lanes          lanes(in[0].shape(), a[axis_key]);
+  const Lanes          lanes(in[0].shape(), a[keys::axis]);
   std::vector<int64_t> best(static_cast<size_t>(lanes.count()), 0);
   for (int64_t l = 0; l < lanes.count(); ++l)
     for (int64_t j = 1; j < lanes.length; ++j)
@@ -168,15 +168,15 @@ Arrays position_eval(const Arrays& in, const Attrs& a, const Types& out, Before 
 
 AxisLinks position_depend(const DependArgs& a) {
   AxisLinks links;
-  const int k = static_cast<int>(a.attrs[axis_key]);
+  const int k = static_cast<int>(a.attrs[keys::axis]);
   for (int i = 0; i < a.in[0].rank(); ++i)
     if (i != k) links.push_back({i, i + 1, i - (i > k), i - (i > k) + 1});
   return links;
 }
 
 std::vector<Sample> position_sample(const Op&, Rng& rng) {
-  return {{{random_array(rng, {DType::F64, {2, 3, 4}})}, {{axis_key, int64_t{1}}}},
-          {{random_array(rng, {DType::I32, {5}})}, {{axis_key, int64_t{0}}}}};
+  return {{{random_array(rng, {DType::F64, {2, 3, 4}})}, {{keys::axis, int64_t{1}}}},
+          {{random_array(rng, {DType::I32, {5}})}, {{keys::axis, int64_t{0}}}}};
 }
 
 consteval Op position(Op op) {
@@ -190,11 +190,11 @@ consteval Op position(Op op) {
 Tensor position_apply(const Op& op, const Tensor& x, std::optional<int64_t> axis, bool keep_axes) {
   Shape kept(x.shape().size(), 1);
   if (!axis) {
-    const Tensor y = apply1(op, {reshape(x, {x.size()})}, {{axis_key, int64_t{0}}});
+    const Tensor y = apply1(op, {reshape(x, {x.size()})}, {{keys::axis, int64_t{0}}});
     return keep_axes ? reshape(y, kept) : y;
   }
   const int64_t k = normalize_axis(*axis, x.rank(), op.name.data());
-  const Tensor  y = apply1(op, {x}, {{axis_key, k}});
+  const Tensor  y = apply1(op, {x}, {{keys::axis, k}});
   return keep_axes ? expand_dims(y, k) : y;
 }
 
@@ -211,16 +211,16 @@ Array random_array(Rng& rng, Type type) {
 }
 
 Types reduced_infer(const Op& op, const Types& in, const Attrs& a) {
-  require(normalize_axes(a[axes_key], in[0].rank(), op.name.data()) == a[axes_key],
-          "{}: axes {} must be sorted and not negative.", op.name, to_string(a[axes_key]));
+  require(normalize_axes(a[keys::axes], in[0].rank(), op.name.data()) == a[keys::axes],
+          "{}: axes {} must be sorted and not negative.", op.name, to_string(a[keys::axes]));
   Type t{in[0].dtype, {}};
-  for (int64_t i : kept_axes(a[axes_key], in[0].rank())) t.shape.push_back(in[0].shape[i]);
+  for (int64_t i : kept_axes(a[keys::axes], in[0].rank())) t.shape.push_back(in[0].shape[i]);
   return {t};
 }
 
 Types nonempty_reduced_infer(const Op& op, const Types& in, const Attrs& a) {
   Types out = reduced_infer(op, in, a);
-  for (int64_t i : a[axes_key])
+  for (int64_t i : a[keys::axes])
     require(in[0].shape[i] > 0,
             "{}: axis {} of {} is empty and has no such element.\n  Reduce another axis, or give at "
             "least one element.",
@@ -229,15 +229,15 @@ Types nonempty_reduced_infer(const Op& op, const Types& in, const Attrs& a) {
 }
 
 Tensors reduced_batch(const BatchArgs& a) {
-  Ints axes = a.attrs[axes_key];
+  Ints axes = a.attrs[keys::axes];
   for (int64_t& x : axes) ++x;
-  return apply(a.op, {a.in[0]}, a.attrs.with(axes_key, axes));
+  return apply(a.op, {a.in[0]}, a.attrs.with(keys::axes, axes));
 }
 
 AxisLinks reduced_depend(const DependArgs& a) {
   AxisLinks links;
   int       to = 0;
-  for (int64_t i : kept_axes(a.attrs[axes_key], a.in[0].rank())) {
+  for (int64_t i : kept_axes(a.attrs[keys::axes], a.in[0].rank())) {
     links.push_back({static_cast<int>(i), static_cast<int>(i) + 1, to, to + 1});
     ++to;
   }
@@ -247,13 +247,13 @@ AxisLinks reduced_depend(const DependArgs& a) {
 Tensors shifted_axis_batch(const BatchArgs& a) {
   Tensors in;
   for (size_t i = 0; i < a.in.size(); ++i) in.push_back(with_batch_axis(a.in[i], a.batched[i], a.size));
-  return apply(a.op, in, a.attrs.with(axis_key, a.attrs[axis_key] + 1));
+  return apply(a.op, in, a.attrs.with(keys::axis, a.attrs[keys::axis] + 1));
 }
 
 AxisLinks other_axes_depend(const DependArgs& a) {
   AxisLinks links;
   for (int i = 0; i < a.out[a.result].rank(); ++i)
-    if (i != a.attrs[axis_key]) links.push_back({i, i + 1, i, i + 1});
+    if (i != a.attrs[keys::axis]) links.push_back({i, i + 1, i, i + 1});
   return links;
 }
 
@@ -337,7 +337,7 @@ constinit const Op reduce_prod_op = reduction({
     },
     .jvp      = prod_jvp,
     .simplify = [](const Op& op, const Tensors& in, const Attrs& a) -> Tensors {
-      if (a[axes_key].empty()) return in;
+      if (a[keys::axes].empty()) return in;
       if (in[0].is_literal(1)) return {Tensor(infer(op, {in[0].type()}, a)[0], 1)};
       return {};
     },
@@ -345,7 +345,7 @@ constinit const Op reduce_prod_op = reduction({
     .sample = [](const Op& op, Rng& rng) -> std::vector<Sample> {
       auto out = reduced_sample(op, rng);
       out.push_back(
-          {{Array::of<double>({0, rng.normal(), rng.normal(), 0, rng.normal(), 0}, {2, 3})}, {{axes_key, {1}}}});
+          {{Array::of<double>({0, rng.normal(), rng.normal(), 0, rng.normal(), 0}, {2, 3})}, {{keys::axes, {1}}}});
       return out;
     },
 });
@@ -359,10 +359,10 @@ constinit const Op reduce_sum_op = reduction({
     },
     .linearity = Linearity::Joint,
     .transpose = [](const TransposeArgs& a) -> Tensors {
-      return {repeat_reduced(a.ct[0], a.types[0].shape, a.attrs[axes_key])};
+      return {repeat_reduced(a.ct[0], a.types[0].shape, a.attrs[keys::axes])};
     },
     .simplify = [](const Op& op, const Tensors& in, const Attrs& a) -> Tensors {
-      if (a[axes_key].empty()) return in;
+      if (a[keys::axes].empty()) return in;
       if (in[0].is_literal(0)) return {Tensor(infer(op, {in[0].type()}, a)[0], 0)};
       return {};
     },
@@ -372,7 +372,7 @@ constinit const Op reduce_sum_op = reduction({
 Tensor reduce_apply(const Op& op, const Tensor& x, const Axes& axes, bool keep_axes) {
   require(x.defined(), "{}: the operand is an undefined tensor; give it a value first.", op.name);
   const Ints   which = axes.of(x.rank(), op.name.data());
-  const Tensor y     = apply1(op, {x}, {{axes_key, which}});
+  const Tensor y     = apply1(op, {x}, {{keys::axes, which}});
   if (!keep_axes) return y;
   Shape s = x.shape();
   for (int64_t i : which) s[i] = 1;

@@ -6,14 +6,12 @@
 #include <optional>
 
 #include "braintrace/ops/families.h"
+#include "braintrace/ops/keys.h"
 
 namespace braintrace {
 
 extern const Op argmax_op, argmin_op, reduce_all_op, reduce_any_op, reduce_max_op, reduce_min_op, reduce_prod_op,
     reduce_sum_op;
-
-inline constexpr Key<Ints>    axes_key{"axes"};
-inline constexpr Key<int64_t> axis_key{"axis"};
 
 Tensor all(const Tensor& x, const Axes& axes = {}, bool keep_axes = false);
 Tensor any(const Tensor& x, const Axes& axes = {}, bool keep_axes = false);
@@ -34,8 +32,8 @@ Types     reduced_infer(const Op& op, const Types& in, const Attrs& a);
 Types     nonempty_reduced_infer(const Op& op, const Types& in, const Attrs& a);  // no reduced axis has size 0
 Tensors   reduced_batch(const BatchArgs& a);
 AxisLinks reduced_depend(const DependArgs& a);
-Tensors   shifted_axis_batch(const BatchArgs& a);  // axis_key moves with the new leading axis; all operands get it
-AxisLinks other_axes_depend(const DependArgs& a);  // every axis but axis_key keeps its position
+Tensors   shifted_axis_batch(const BatchArgs& a);  // keys::axis moves with the new leading axis; all operands get it
+AxisLinks other_axes_depend(const DependArgs& a);  // every axis but keys::axis keeps its position
 Tensor    reduce_apply(const Op& op, const Tensor& x, const Axes& axes, bool keep_axes);
 Tensor    repeat_reduced(const Tensor& y, const Shape& shape, const Ints& axes);  // y along the axes it lost
 

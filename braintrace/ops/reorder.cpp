@@ -3,13 +3,15 @@
 #include "braintrace/base/rng.h"
 #include "braintrace/ops/axes.h"
 #include "braintrace/ops/index_walk.h"
+#include "braintrace/ops/keys.h"
 #include "braintrace/ops/move.h"
 
 namespace braintrace {
 
 namespace {
 
-constexpr Key<Ints> axes{"axes"}, shift{"shift"};
+using keys::axes;
+using keys::shift;
 
 AxisLinks moved_along_axes(const DependArgs& a) {
   AxisLinks links;

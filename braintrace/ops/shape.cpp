@@ -4,6 +4,7 @@
 #include "braintrace/ir/builder.h"
 #include "braintrace/ops/axes.h"
 #include "braintrace/ops/index_walk.h"
+#include "braintrace/ops/keys.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/ops/reduce.h"
@@ -12,7 +13,9 @@ namespace braintrace {
 
 namespace {
 
-constexpr Key<Ints> dims{"dims"}, perm{"perm"}, shape{"shape"};
+using keys::dims;
+using keys::perm;
+using keys::shape;
 
 std::vector<Sample> one_sample(Rng& rng, Shape s, Attrs attrs) {
   return {{{random_array(rng, {DType::F64, std::move(s)})}, std::move(attrs)}};

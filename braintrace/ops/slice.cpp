@@ -4,6 +4,7 @@
 #include "braintrace/ir/builder.h"
 #include "braintrace/ops/axes.h"
 #include "braintrace/ops/index_walk.h"
+#include "braintrace/ops/keys.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/ops/reduce.h"
@@ -12,8 +13,13 @@ namespace braintrace {
 
 namespace {
 
-constexpr Key<int64_t> axis{"axis"};
-constexpr Key<Ints>    hi{"hi"}, interior{"interior"}, limit{"limit"}, lo{"lo"}, start{"start"}, stride{"stride"};
+using keys::axis;
+using keys::hi;
+using keys::interior;
+using keys::limit;
+using keys::lo;
+using keys::start;
+using keys::stride;
 
 std::vector<Sample> one_sample(Rng& rng, Shape s, Attrs attrs) {
   return {{{random_array(rng, {DType::F64, std::move(s)})}, std::move(attrs)}};

@@ -31,15 +31,15 @@ Types normalised_infer(const Op& op, const Types& in, const Attrs& a) {
 
 AxisLinks normalised_depend(const DependArgs& a) {
   AxisLinks   links;
-  const Ints& axes = a.attrs[axes_key];
+  const Ints& axes = a.attrs[keys::axes];
   for (int i = 0; i < a.in[0].rank(); ++i)
     if (std::find(axes.begin(), axes.end(), i) == axes.end()) links.push_back({i, i + 1, i, i + 1});
   return links;
 }
 
 std::vector<Sample> axes_sample(const Op&, Rng& rng) {
-  return {{{random_array(rng, {DType::F64, {2, 3, 4}})}, {{axes_key, {0, 2}}}},
-          {{random_array(rng, {DType::F64, {3}})}, {{axes_key, {0}}}}};
+  return {{{random_array(rng, {DType::F64, {2, 3, 4}})}, {{keys::axes, {0, 2}}}},
+          {{random_array(rng, {DType::F64, {3}})}, {{keys::axes, {0}}}}};
 }
 
 consteval Op normalised(Op op) {
@@ -57,11 +57,11 @@ constinit const Op log_softmax_op = normalised({
     .name   = "log_softmax",
     .doc    = "logarithm of softmax",
     .expand = [](const Op&, const Tensors& in, const Attrs& a) -> Tensors {
-      const Tensor z = in[0] - safe_largest(in[0], a[axes_key]);
-      return {z - log(sum(exp(z), a[axes_key], true))};
+      const Tensor z = in[0] - safe_largest(in[0], a[keys::axes]);
+      return {z - log(sum(exp(z), a[keys::axes], true))};
     },
     .jvp = [](const JvpArgs& a) -> Tensors {
-      return {a.tangents[0] - sum(exp(a.out[0]) * a.tangents[0], a.attrs[axes_key], true)};
+      return {a.tangents[0] - sum(exp(a.out[0]) * a.tangents[0], a.attrs[keys::axes], true)};
     },
 });
 
@@ -71,13 +71,13 @@ constinit const Op logsumexp_op = {
     .doc    = "logarithm of the sum of exponentials over axes",
     .infer  = float_reduced_infer,
     .expand = [](const Op& op, const Tensors& in, const Attrs& a) -> Tensors {
-      const Tensor m = safe_largest(in[0], a[axes_key]);
+      const Tensor m = safe_largest(in[0], a[keys::axes]);
       const Shape  s = infer(op, {in[0].type()}, a)[0].shape;
-      return {log(sum(exp(in[0] - m), a[axes_key])) + reshape(m, s)};
+      return {log(sum(exp(in[0] - m), a[keys::axes])) + reshape(m, s)};
     },
     .batch    = reduced_batch,
     .simplify = [](const Op&, const Tensors& in, const Attrs& a) -> Tensors {
-      return a[axes_key].empty() ? in : Tensors{};
+      return a[keys::axes].empty() ? in : Tensors{};
     },
     .depend = reduced_depend,
     .sample = axes_sample,
@@ -88,12 +88,12 @@ constinit const Op softmax_op = normalised({
     .name   = "softmax",
     .doc    = "exponentials that sum to one over axes",
     .expand = [](const Op&, const Tensors& in, const Attrs& a) -> Tensors {
-      const Tensor e = exp(in[0] - safe_largest(in[0], a[axes_key]));
-      return {e / sum(e, a[axes_key], true)};
+      const Tensor e = exp(in[0] - safe_largest(in[0], a[keys::axes]));
+      return {e / sum(e, a[keys::axes], true)};
     },
     .jvp = [](const JvpArgs& a) -> Tensors {
       const Tensor &y = a.out[0], &dx = a.tangents[0];
-      return {y * (dx - sum(y * dx, a.attrs[axes_key], true))};
+      return {y * (dx - sum(y * dx, a.attrs[keys::axes], true))};
     },
 });
 

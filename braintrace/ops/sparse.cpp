@@ -8,6 +8,7 @@
 #include "braintrace/ops/axes.h"
 #include "braintrace/ops/index.h"
 #include "braintrace/ops/index_walk.h"
+#include "braintrace/ops/keys.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 
@@ -15,7 +16,7 @@ namespace braintrace {
 
 namespace {
 
-constexpr Key<int64_t> size{"size"};
+using keys::size;
 
 void check_pattern(const Op& op, const Type& from, const Type& to) {
   require(is_integer(from.dtype) && is_integer(to.dtype) && from.rank() == 1 && from.shape == to.shape,

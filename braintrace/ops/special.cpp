@@ -3,13 +3,14 @@
 
 #include <cmath>
 
+#include "braintrace/ops/keys.h"
 #include "braintrace/ops/math.h"
 
 namespace braintrace {
 
 namespace {
 
-constexpr Key<int64_t> order{"order"};
+using keys::order;
 
 constexpr double  pi        = 0x1.921fb54442d18p+1;
 constexpr double  sqrt_pi   = 0x1.c5bf891b4ef6bp+0;

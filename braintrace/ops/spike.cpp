@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "braintrace/ops/compare.h"
+#include "braintrace/ops/keys.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/ops/special.h"

@@ -18,6 +18,7 @@
 #include "braintrace/codegen/c/abi.h"
 #include "braintrace/codegen/c/preamble.h"
 #include "braintrace/codegen/cost.h"
+#include "braintrace/ops/keys.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/runtime/command.h"
 
@@ -29,8 +30,6 @@ namespace {
 
 using codegen::bt_frame;
 using codegen::bt_host;
-
-constexpr Key<double> value_key{"value"};
 
 // What the compiled code of one file asks of this process.
 struct Host {
@@ -70,7 +69,7 @@ struct Host {
   static int32_t call(void* self, int32_t id, const void* const* in, void* const* out) {
     try {
       const codegen::HostEqn& c = static_cast<const Host*>(self)->calls[static_cast<size_t>(id)];
-      Arrays                   args;
+      Arrays                  args;
       for (size_t i = 0; i < c.in.size(); ++i) args.push_back(Array::borrow(c.in[i], in[i], nullptr));
       const Arrays results = c.eqn.op->eval(*c.eqn.op, args, c.eqn.attrs, c.out);
       for (size_t i = 0; i < results.size(); ++i) std::memcpy(out[i], results[i].raw(), results[i].bytes());
@@ -237,7 +236,7 @@ NonzeroResults nonzero_results(const Program& program) {
   for (size_t k = 0; k < out.is_zero.size(); ++k) {
     const Var  v   = program.results[k];
     const Eqn* e   = producer[v] >= 0 ? &program.eqns[static_cast<size_t>(producer[v])] : nullptr;
-    out.is_zero[k] = e && e->op == &full_op && e->attrs[value_key] == 0;
+    out.is_zero[k] = e && e->op == &full_op && e->attrs[keys::value] == 0;
     if (!out.is_zero[k]) out.program.results.push_back(v);
   }
   return out;
@@ -327,11 +326,11 @@ class CpuBackend : public Backend {
     return cpu::make_resident(program, constants, feeds);
   }
   ProgramNeeds needs(const Program& program, const std::vector<Feed>& feeds) override {
-    const NonzeroResults     nonzero  = nonzero_results(program);
-    const codegen::Schedule  schedule = codegen::scheduled({nonzero.program});
-    const codegen::Function& entry    = *schedule.entries[0];
-    const std::vector<Feed>  fed      = nonzero.feeds(feeds);
-    const auto overwrites = [&](size_t result) {
+    const NonzeroResults     nonzero    = nonzero_results(program);
+    const codegen::Schedule  schedule   = codegen::scheduled({nonzero.program});
+    const codegen::Function& entry      = *schedule.entries[0];
+    const std::vector<Feed>  fed        = nonzero.feeds(feeds);
+    const auto               overwrites = [&](size_t result) {
       return !entry.may_stop && std::any_of(fed.begin(), fed.end(), [&](const Feed& f) {
         const auto& pairs = entry.in_place;
         return f.result == result && std::find(pairs.begin(), pairs.end(), std::pair(result, f.arg)) != pairs.end();
