@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which equations run in one loop nest, in which order the nests run, and which values need memory.
+// Loop fusion: which equations run in one loop nest, in which order the nests run, and which values need memory.
 //
 // Elementwise equations of one shape join the loop that makes their operand; a reduction joins the loop over its
-// operand. Values used only inside their loop have no memory. Views (broadcast, transpose, …) are read in place.
+// operand. Values used only inside their loop are registers, not memory. Views (broadcast, transpose, …) are read in
+// place.
+//
+//   a = x + y                      for i: for j: t = x[i,j] + y[i,j]
+//   b = tanh(a)          →                       b[i,j] = tanh(t)
+//   c = reduce_sum(a)                            c[i] += t
 #pragma once
 
 #include "braintrace/codegen/passes.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fused stage as a loop nest.
+// A fused stage as a loop nest: axes collapsed, elements hoisted to the outermost loop that knows their counters, sums
+// tiled (blocks) or interleaved (lanes), rows unrolled and jammed.
 //
 // Counters run over the axes of the stage's space; neighboring axes become one loop where all positions allow it.
 // Without reductions loops run in the order of the axes. With them

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work taken out of loops over time. A scan is replaced by an equal one that does less in each step:
+// Loop-invariant code motion for loops over time. A scan is replaced by an equal one that does less in each step:
+//
+//   for t: y_t = tanh(x_t W + h U), h = y_t             a = x W (all steps, one product)
+//                                                  →    for t: y_t = tanh(a_t + h U), h = y_t
 //
 //   dead carries     what no used result needs is neither carried nor stacked
 //   invariants       what depends on no step is computed once, before

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where every buffer lies: an input, a constant, a result, or a place in one arena. Places are used again when their
-// value is no longer needed; an elementwise result takes the place of an operand that ends there, and so does what a
+// Memory planning by liveness: where every buffer lies, an input, a constant, a result, or a place in one arena. Places
+// are used again when their value is dead; an elementwise result aliases an operand that ends there, and so does what a
 // loop stacks row by row.
+//
+//   kernel 0 writes a; 1 reads a, writes b; 2 reads b, writes c      →      a at 0, b at 64, c at 0
 #pragma once
 
 #include "braintrace/codegen/fuse.h"

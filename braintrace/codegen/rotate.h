@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A step that ends by adding to large arrays, and the next, which begins by reading them, walk over them twice:
+// Software pipelining of a step that runs on its own results. A step that ends by adding to large arrays, and the next,
+// which begins by reading them, walk over them twice:
 //
 //   y = x W    v = …    W ← W - u vᵀ         y = x W    v = …    W ← W - u vᵀ         …
 //

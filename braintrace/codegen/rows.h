@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops over time in which the rows of a batch do not meet: parts of the batch run through all steps on their own, each
-// on one thread, without waiting for each other. Bits do not change: a row is computed the same way in any part.
+// Loop interchange: loops over time in which the rows of a batch do not meet are tiled by rows outside the time loop.
+// Each part runs through all steps on its own, on one thread, without waiting for the others. Bits do not change: a row
+// is computed the same way in any part.
+//
+//   for t: for b < 32: h[b] = f(h[b], x[t,b])      →      parallel for part < 2: for t: for b in part: h[b] = f(h[b],
+//   x[t,b])
 #pragma once
 
 #include <optional>
