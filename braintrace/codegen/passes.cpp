@@ -51,10 +51,8 @@ Program lowered_at(const Program& program, const Options& o, int depth) {
 
 const std::vector<Pass>& passes() {
   static const std::vector<Pass> all = {
-      {"expand", "composite operations become simpler ones",
-       [](const Program& p, const Options&) { return expand_composites(p); }},
-      {"simplify", "equal equations once, zeros and ones away",
-       [](const Program& p, const Options&) { return simplify(p); }},
+      {"expand", "composite operations become simpler ones, equal equations one",
+       [](const Program& p, const Options&) { return simplify(expand_composites(p)); }},
       {"products", "sums of products of repeated operands become matrix products",
        [](const Program& p, const Options&) { return as_products(p); }},
       {"factor", "one linear map of a sum in place of a sum of maps",

@@ -218,12 +218,14 @@ TEST(CompiledErrors, HaveTheInterpretersWords) {
   EXPECT_EQ(at(f->run({args[0], Array::of<int32_t>({2}, {1})})[0], 0), 6) << "an error leaves it usable";
 }
 
-// The comparison itself can fail: an op whose reference meaning is not that of its name.
+// The comparison itself can fail: an op whose reference meaning is not that of its code.
 TEST(CompiledControl, DisagreementIsSeen) {
-  static constinit const Op wrong = elementwise(
-      {.name = "tanh", .doc = "claims to be tanh", .scalar = {.real = [](const double* x) { return x[0] / 2; }}});
-  const Array x = Array::of<double>({1, 2}, {2});
-  const auto  t = trace({x.type()}, [](const Tensors& in) { return apply(wrong, in); });
+  static constinit const Op wrong = elementwise({.name   = "test_wrong",
+                                                 .doc    = "means one thing and computes another",
+                                                 .code   = {"bt_tanh$f($a)", ""},
+                                                 .scalar = {.real = [](const double* x) { return x[0] / 2; }}});
+  const Array               x     = Array::of<double>({1, 2}, {2});
+  const auto                t     = trace({x.type()}, [](const Tensors& in) { return apply(wrong, in); });
   EXPECT_GT(testing_support::worst_disagreement({{"wrong", t.program, {}, {x}}}).distance, 0.01);
 }
 

@@ -66,12 +66,20 @@ struct Host {
 
   static thread_local std::exception_ptr thrown;
 
+  // A composite is evaluated by its parts.
+  static Arrays value_of(const codegen::HostEqn& c, const Arrays& args) {
+    const Op& op = *c.eqn.op;
+    if (op.eval) return op.eval(op, args, c.eqn.attrs, c.out);
+    Arrays results;
+    for (const Tensor& t : op.expand(op, Tensors(args.begin(), args.end()), c.eqn.attrs)) results.push_back(t.array());
+    return results;
+  }
   static int32_t call(void* self, int32_t id, const void* const* in, void* const* out) {
     try {
       const codegen::HostEqn& c = static_cast<const Host*>(self)->calls[static_cast<size_t>(id)];
       Arrays                  args;
       for (size_t i = 0; i < c.in.size(); ++i) args.push_back(Array::borrow(c.in[i], in[i], nullptr));
-      const Arrays results = c.eqn.op->eval(*c.eqn.op, args, c.eqn.attrs, c.out);
+      const Arrays results = value_of(c, args);
       for (size_t i = 0; i < results.size(); ++i) std::memcpy(out[i], results[i].raw(), results[i].bytes());
       return 0;
     } catch (...) {
