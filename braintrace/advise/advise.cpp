@@ -69,7 +69,7 @@ Estimate estimate(Workload& w, int64_t before) {
   int64_t constants = needs.constants;
   for (const Tensor& c : traced.constants) constants += c.type().bytes();
   Estimate e{w.resident(live), needs.work, static_cast<double>(w.steps())};
-  e.memory.work = needs.working + constants;
+  e.memory.work    = needs.working + constants;
   e.memory.program = std::max<int64_t>(resident_bytes() - before - constants, 0) + loading_bytes;
   // Some rules hold more for a moment while they are traced than any call does later.
   const int64_t tracing = peak_resident_bytes() - before + e.memory.weights;
@@ -160,7 +160,7 @@ Advice advise(Module& model, const std::string& name, const Type& input, const A
   const std::string problem = find_backend("cpu").problem();
   require(problem.empty(), "advise: estimates are of compiled programs, and {}.", problem);
   const BackendScope compiled("cpu");
-  Type batched = input;
+  Type               batched = input;
   batched.shape.insert(batched.shape.begin(), options.batch);
   Advice a{name, batched, options, {}, {}, {}};
   for (Candidate& c : candidates(options)) a.costs.push_back({std::move(c), {}, {}, 0, 0, 0, {}, {}});

@@ -43,8 +43,8 @@ class ResidentProgram {
 
 // What a run of a program takes, found without compiling or running it.
 struct ProgramNeeds {
-  int64_t           constants = 0;  // bytes that it holds beside program.constants
-  int64_t           working   = 0;  // bytes: working memory, and results that overwrite no argument they are fed to
+  int64_t           constants = 0;   // bytes that it holds beside program.constants
+  int64_t           working   = 0;   // bytes: working memory, and results that overwrite no argument they are fed to
   std::vector<bool> is_zero   = {};  // results that are always zero: they are made once and cost nothing
   Work              work      = {};
 };
@@ -68,8 +68,8 @@ class Backend {
 const std::vector<Backend*>& backends();
 Backend&                     find_backend(std::string_view name);  // throws UserError listing the known names
 
-// The backend that `jit` compiles with: that of the innermost BackendScope of this thread, else the one that was set for
-// the whole process; at first the one that BRAINTRACE_BACKEND names in the environment, or `cpu`.
+// The backend that `jit` compiles with: that of the innermost BackendScope of this thread, else the one that was set
+// for the whole process; at first the one that BRAINTRACE_BACKEND names in the environment, or `cpu`.
 Backend& default_backend();
 void     set_default_backend(std::string_view name);
 // The same where the environment names none: for programs that run most of their programs once, and for tests.

@@ -190,7 +190,8 @@ TEST(SumsByParts, HaveTheValueOfTheWhole) {
         trace({l, r}, [&](const Tensors& in) -> Tensors { return {dot_general(in[0], in[1], axes)}; }).program;
     const Program q = codegen::lowered(p);
     for (const Eqn& e : q.eqns)
-      if (e.op == &codegen::product_sum_op) by_parts += q.type(e.out[0]).shape[0] == codegen::native_target().shared_parts ? 1 : 0;
+      if (e.op == &codegen::product_sum_op)
+        by_parts += q.type(e.out[0]).shape[0] == codegen::native_target().shared_parts ? 1 : 0;
     return testing_support::Job{name, p, {}, {random_array(rng, l), random_array(rng, r)}};
   };
   const auto w = worst_disagreement({

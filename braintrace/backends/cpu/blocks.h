@@ -21,8 +21,7 @@ inline constexpr size_t large_page = size_t{1} << 21;
 
 struct Block {
   explicit Block(size_t bytes)
-      : alignment{bytes < large_page ? static_cast<size_t>(codegen::native_target().alignment)
-                                     : large_page},
+      : alignment{bytes < large_page ? static_cast<size_t>(codegen::native_target().alignment) : large_page},
         data(static_cast<char*>(::operator new(std::max<size_t>(bytes, 1), alignment))) {
 #ifdef MADV_HUGEPAGE
     if (bytes >= large_page) madvise(data, bytes / large_page * large_page, MADV_HUGEPAGE);

@@ -114,7 +114,7 @@ class Pool {
   // Where the range of thread k begins.
   int64_t start_of(int64_t k, int64_t whole) const {
     const int64_t parts = codegen::native_target().shared_parts;
-    const auto        n     = static_cast<int64_t>(ranges_.size());
+    const auto    n     = static_cast<int64_t>(ranges_.size());
     if (n > parts || whole < parts) return (whole * k + n - 1) / n;
     return k == 0 ? 0 : whole % parts + (parts * k + n - 1) / n * (whole / parts);
   }
