@@ -10,8 +10,9 @@
 namespace braintrace {
 
 ParamDimRule::ParamDimRule(std::string name, ParamDimOptions options)
-    : ParamDimRule({.name = std::move(name), .coupled = options.coupled, .reads_output = options.signal.reads_output()},
-                   options) {}
+    : ParamDimRule(
+          RuleFacts{.name = std::move(name), .coupled = options.coupled, .reads_output = options.signal.reads_output()},
+          options) {}
 
 ParamDimRule::ParamDimRule(RuleFacts facts, ParamDimOptions options)
     : LearningRule(std::move(facts)), options_(std::move(options)) {
