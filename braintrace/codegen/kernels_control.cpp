@@ -6,6 +6,7 @@
 #include "braintrace/codegen/kernels.h"
 #include "braintrace/codegen/rows.h"
 #include "braintrace/control/cond.h"
+#include "braintrace/control/keys.h"
 #include "braintrace/control/remat.h"
 #include "braintrace/control/scan_parts.h"
 #include "braintrace/control/while.h"
@@ -14,10 +15,6 @@
 namespace braintrace::codegen {
 
 namespace {
-
-constexpr Key<ProgramPtrs> branches_key{"branches"};
-constexpr Key<ProgramPtr>  body_key{"body"}, cond_key{"cond"};
-constexpr Key<int64_t>     consts_key{"consts"}, max_steps_key{"max_steps"};
 
 // Working memory of a kernel, handed out from the front.
 struct Memory {
@@ -159,7 +156,7 @@ std::optional<Kernel> scan(Site& s) { return ScanKernel(s).kernel(); }
 std::optional<Kernel> cond(Site& s) {
   Branch b{s.in(0), {}, s.ins(1), s.outs()};
   Kernel k{.what = {}, .scratch = 1};
-  for (const ProgramPtr& p : s.e.attrs[branches_key]) {
+  for (const ProgramPtr& p : s.e.attrs[keys::branches]) {
     b.branches.push_back(s.in_schedule.function(*p));
     k.scratch  = std::max(k.scratch, b.branches.back()->arena_bytes);
     k.may_stop = k.may_stop || b.branches.back()->may_stop;
@@ -170,10 +167,10 @@ std::optional<Kernel> cond(Site& s) {
 
 std::optional<Kernel> while_loop(Site& s) {
   const Attrs& a = s.e.attrs;
-  WhileLoop    w{s.in_schedule.function(*a[cond_key]),
-              s.in_schedule.function(*a[body_key]),
-              a[consts_key],
-              a[max_steps_key],
+  WhileLoop    w{s.in_schedule.function(*a[keys::cond]),
+              s.in_schedule.function(*a[keys::body]),
+              a[keys::consts],
+              a[keys::max_steps],
               s.ins(),
               {}};
   Memory       memory{s.target().alignment};
@@ -187,7 +184,7 @@ std::optional<Kernel> while_loop(Site& s) {
 }
 
 std::optional<Kernel> remat(Site& s) {
-  const FunctionPtr body = s.in_schedule.function(*s.e.attrs[body_key]);
+  const FunctionPtr body = s.in_schedule.function(*s.e.attrs[keys::body]);
   return Kernel{.what     = Call{body, s.ins(), s.outs()},
                 .scratch  = std::max<int64_t>(body->arena_bytes, 1),
                 .may_stop = body->may_stop};

@@ -7,6 +7,7 @@
 #include "braintrace/codegen/separate.h"
 #include "braintrace/codegen/view.h"
 #include "braintrace/control/custom.h"
+#include "braintrace/control/keys.h"
 #include "braintrace/control/scan_parts.h"
 #include "braintrace/ops/axes.h"
 #include "braintrace/ops/constant.h"
@@ -38,7 +39,6 @@ using keys::lhs_batch;
 using keys::lhs_contract;
 using keys::rhs_batch;
 using keys::rhs_contract;
-constexpr Key<ProgramPtr> body_key{"body"};
 
 int64_t product_of(const Shape& shape, const Ints& axes) {
   int64_t n = 1;
@@ -255,8 +255,8 @@ Tensors emit_hoisted(Builder& to, const Program& p, const Eqn& e, const Tensors&
     return emit_hoisted(b, q, x, xs, used, target);
   };
   if (e.op == &custom_jvp_op || e.op == &custom_vjp_op)
-    return rewrite(to, expand_composites(*e.attrs[body_key]), in, again);
-  if (e.op == &scan_op && e.attrs[ScanParts::length_key] > 0) {
+    return rewrite(to, expand_composites(*e.attrs[keys::body]), in, again);
+  if (e.op == &scan_op && e.attrs[keys::length] > 0) {
     Mask used;
     for (Var v : e.out) used.push_back(is_used[v]);
     return lowered_scan(e, in, used, target);

@@ -8,6 +8,7 @@
 
 #include "braintrace/control/call.h"
 #include "braintrace/control/cond.h"
+#include "braintrace/control/keys.h"
 #include "braintrace/control/remat.h"
 #include "braintrace/control/scan_parts.h"
 #include "braintrace/control/while.h"
@@ -20,9 +21,6 @@
 namespace braintrace {
 
 namespace {
-
-constexpr Key<ProgramPtr>  body_key{"body"};
-constexpr Key<ProgramPtrs> branches_key{"branches"};
 
 bool is_etp(const Op& op) { return op.etp != nullptr; }
 bool is_while(const Op& op) { return &op == &while_op; }
@@ -131,13 +129,13 @@ struct Canonicalizer {
 
   // The equation in canonical form, or empty to keep it as it is.
   Tensors rewritten(const Eqn& e, const Tensors& in, bool makes_exit, int depth) {
-    if (e.op == &call_op || e.op == &remat_op) return run(*e.attrs[body_key], in, {}, depth + 1);
+    if (e.op == &call_op || e.op == &remat_op) return run(*e.attrs[keys::body], in, {}, depth + 1);
     if (e.op->expand && !e.op->etp) {
       const Traced body = expansion(*e.op, types_of(in), e.attrs);
       return run(body.program, joined(body.constants, in), {}, depth + 1);
     }
     if (e.op == &cond_op && policy.cond == ControlFlowPolicy::Cond::Convert) {
-      const ProgramPtrs& branches = e.attrs[branches_key];
+      const ProgramPtrs& branches = e.attrs[keys::branches];
       const std::string  reason   = relevance(in, branches, makes_exit);
       if (reason.empty()) return {};
       const std::string blocker = convert_blocker(branches);
@@ -147,7 +145,7 @@ struct Canonicalizer {
     }
     if (e.op == &scan_op) {
       const ScanParts   s(e.attrs);
-      const std::string reason = relevance(in, {e.attrs[body_key]}, makes_exit);
+      const std::string reason = relevance(in, {e.attrs[keys::body]}, makes_exit);
       if (reason.empty()) return {};
       std::string blocker = unroll_blocker(s);
       if (blocker.empty() && any_in(weights, s.split(in).xs)) {

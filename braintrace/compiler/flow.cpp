@@ -44,8 +44,8 @@ bool nested_mixes(const Eqn& e, const Mask& marked) {
       continue;
     }
     if (e.op == &scan_op || e.op == &while_op) {
-      const auto first = args.begin() + e.attrs[ScanParts::consts_key];
-      const auto last  = e.op == &while_op ? args.end() : first + e.attrs[ScanParts::carry_key];
+      const auto first = args.begin() + e.attrs[keys::consts];
+      const auto last  = e.op == &while_op ? args.end() : first + e.attrs[keys::carry];
       std::fill(first, last, true);
     }
     if (program_mixes(*p, args)) return true;

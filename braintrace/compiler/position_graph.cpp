@@ -13,6 +13,7 @@
 
 #include "braintrace/compiler/positions.h"
 #include "braintrace/control/cond.h"
+#include "braintrace/control/keys.h"
 #include "braintrace/transforms/inline.h"
 #include "braintrace/transforms/walk.h"
 
@@ -66,10 +67,9 @@ struct Follower {
   }
 
   void follow(const Eqn& e) {
-    static constexpr Key<ProgramPtrs> branches_key{"branches"};
     for (Var v : e.out) of[v].resize(static_cast<size_t>(p.type(v).size()));
     if (e.op == &cond_op && of[e.in[0]].empty())
-      for (const ProgramPtr& branch : e.attrs[branches_key])
+      for (const ProgramPtr& branch : e.attrs[keys::branches])
         follow_nested(*branch, {e.in.begin() + 1, e.in.end()}, e.out);
     else
       for (size_t k = 0; k < e.in.size(); ++k)

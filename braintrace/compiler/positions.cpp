@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "braintrace/control/custom.h"
+#include "braintrace/control/keys.h"
 
 namespace braintrace {
 
@@ -80,12 +81,12 @@ bool tells_positions(const Eqn& e) { return e.op->depend || e.op == &custom_jvp_
 AxisLinks equation_links(const Eqn& e, const Types& in, const Types& out, size_t k, size_t r) {
   if (e.op->depend) return e.op->depend({*e.op, e.attrs, in, out, static_cast<int>(k), static_cast<int>(r)});
   if (!tells_positions(e)) return {};
-  const auto consts = static_cast<size_t>(e.attrs[Key<int64_t>{"consts"}]);
+  const auto consts = static_cast<size_t>(e.attrs[keys::consts]);
   if (k < consts) return {};
   if (e.op == &custom_jvp_op)  // rule(w, x, dx) → dy
-    return derivative_links(*e.attrs[Key<ProgramPtr>{"rule"}], in.size() + k - consts, r);
+    return derivative_links(*e.attrs[keys::rule], in.size() + k - consts, r);
   // bwd(w, residuals, ct) → ct_x: the same from result to operand
-  const Program& bwd   = *e.attrs[Key<ProgramPtr>{"bwd"}];
+  const Program& bwd   = *e.attrs[keys::bwd];
   AxisLinks      links = derivative_links(bwd, bwd.args.size() - out.size() + r, k - consts);
   for (AxisLink& l : links) l = {l.res_begin, l.res_end, l.op_begin, l.op_end, l.kind};
   return links;

@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "braintrace/base/rng.h"
+#include "braintrace/control/keys.h"
 #include "braintrace/control/sections.h"
 #include "braintrace/ops/compare.h"
 #include "braintrace/ops/index_walk.h"
@@ -26,8 +27,6 @@ namespace braintrace {
 
 namespace {
 
-constexpr Key<ProgramPtrs> branches_key{"branches"};
-
 // The operands of the branches.
 template <class List>
 List without_index(const List& in) {
@@ -38,11 +37,11 @@ size_t clamped(double index, size_t count) { return index < 0 ? 0 : std::min(sta
 
 Tensors choose(const Tensor& index, std::vector<Traced> traced, const Tensors& operands) {
   const Bodies b = close_over(std::move(traced));
-  return apply(cond_op, joined(Tensors{index}, b.captures, operands), {{branches_key, b.programs}});
+  return apply(cond_op, joined(Tensors{index}, b.captures, operands), {{keys::branches, b.programs}});
 }
 
 Types cond_infer(const Op& op, const Types& in, const Attrs& a) {
-  const ProgramPtrs& branches = a[branches_key];
+  const ProgramPtrs& branches = a[keys::branches];
   require(in[0] == Type{DType::I32, {}}, "{}: the index must be i32[], got {}.", op.name, to_string(in[0]));
   require(!branches.empty(), "{}: there is no branch; give at least one.", op.name);
   const Types out = branches[0]->types_of(branches[0]->results);
@@ -61,13 +60,13 @@ Types cond_infer(const Op& op, const Types& in, const Attrs& a) {
 }
 
 Mask cond_reach(const Op&, const Attrs& a, const Mask& in) {
-  Mask out(a[branches_key][0]->results.size(), in[0]);
-  for (const ProgramPtr& p : a[branches_key]) grow(out, result_dependence(*p, without_index(in)));
+  Mask out(a[keys::branches][0]->results.size(), in[0]);
+  for (const ProgramPtr& p : a[keys::branches]) grow(out, result_dependence(*p, without_index(in)));
   return out;
 }
 
 Pushed cond_push(const JvpArgs& a) {
-  const ProgramPtrs&                       branches = a.attrs[branches_key];
+  const ProgramPtrs&                       branches = a.attrs[keys::branches];
   const Tensors                            x = without_index(a.in), dx = without_index(a.tangents);
   const Mask                               active = defined_mask(dx);
   const Dual<Tensors>                      operands{x, chosen(dx, active)};
@@ -120,7 +119,7 @@ struct LinearOperands {
 };
 
 Linearized cond_linearize(const LinearizeArgs& a) {
-  const ProgramPtrs& branches = a.attrs[branches_key];
+  const ProgramPtrs& branches = a.attrs[keys::branches];
   const Tensors      x        = without_index(a.in);
   const Types        out      = branches[0]->types_of(branches[0]->results);
   const Mask         active   = floats_among(without_index(a.active), types_of(x));
@@ -172,7 +171,7 @@ Tensors cond_transpose(const TransposeArgs& a) {
   const Mask                  linear = without_index(a.linear), fixed = inverted(linear);
   const BackOperands<Tensors> operands{chosen(without_index(a.in), fixed), a.ct};
   std::vector<Traced>         traced;
-  for (const ProgramPtr& p : a.attrs[branches_key])
+  for (const ProgramPtr& p : a.attrs[keys::branches])
     traced.push_back(trace(types_of(joined(operands)), [&](const Tensors& args) {
       const auto in = split(args, operands);
       return chosen(instantiated(transpose(*p, {}, spread(in.fixed, fixed), linear, in.ct), without_index(a.types)),
@@ -182,7 +181,7 @@ Tensors cond_transpose(const TransposeArgs& a) {
 }
 
 Tensors cond_batch(const BatchArgs& a) {
-  const ProgramPtrs& branches = a.attrs[branches_key];
+  const ProgramPtrs& branches = a.attrs[keys::branches];
   const Tensors      x        = without_index(a.in);
   const Mask         batched  = without_index(a.batched);
   const Mask         reached  = cond_reach(a.op, a.attrs, a.batched);
@@ -219,7 +218,7 @@ std::vector<Sample> cond_sample(const Op&, Rng& rng) {
   std::vector<Sample> samples;
   for (int32_t index : {0, 1, 7, static_cast<int32_t>(rng.integer(3))})
     samples.push_back(
-        {{Array::of<int32_t>({index}, {}), random_array(rng, t), random_array(rng, t)}, {{branches_key, branches}}});
+        {{Array::of<int32_t>({index}, {}), random_array(rng, t), random_array(rng, t)}, {{keys::branches, branches}}});
   return samples;
 }
 
@@ -231,7 +230,7 @@ constinit const Op cond_op = {
     .operands = "index operands...",
     .infer    = cond_infer,
     .eval     = [](const Op&, const Arrays& in, const Attrs& a, const Types&) -> Arrays {
-      const ProgramPtrs& branches = a[branches_key];
+      const ProgramPtrs& branches = a[keys::branches];
       return evaluate(*branches[clamped(at(in[0], 0), branches.size())], {}, without_index(in));
     },
     .push      = cond_push,
@@ -240,23 +239,23 @@ constinit const Op cond_op = {
     .batch     = cond_batch,
     .reach     = cond_reach,
     .simplify  = [](const Op&, const Tensors& in, const Attrs& a) -> Tensors {
-      const ProgramPtrs& branches = a[branches_key];
+      const ProgramPtrs& branches = a[keys::branches];
       if (branches.size() == 1) return replay(*branches[0], {}, without_index(in));
       if (!in[0].is_literal()) return {};
       return replay(*branches[clamped(in[0].fill(), branches.size())], {}, without_index(in));
     },
     .prune = [](const Attrs& a, const Mask& used) -> Pruned {
-      Mask operands(a[branches_key][0]->args.size());
-      for (const ProgramPtr& p : a[branches_key]) grow(operands, gather(backward_dependence(*p, used), p->args));
+      Mask operands(a[keys::branches][0]->args.size());
+      for (const ProgramPtr& p : a[keys::branches]) grow(operands, gather(backward_dependence(*p, used), p->args));
       ProgramPtrs branches;
-      for (const ProgramPtr& p : a[branches_key]) {
+      for (const ProgramPtr& p : a[keys::branches]) {
         Program b = *p;
         b.args    = chosen(b.args, operands);
         b.results = chosen(b.results, used);
         branches.push_back(std::make_shared<const Program>(dce(std::move(b))));
       }
       const Mask index{true};
-      return {{{branches_key, branches}}, joined(index, operands), used};
+      return {{{keys::branches, branches}}, joined(index, operands), used};
     },
     .sample = cond_sample,
 };

@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "braintrace/base/rng.h"
+#include "braintrace/control/keys.h"
 #include "braintrace/control/sections.h"
 #include "braintrace/ops/families.h"
 #include "braintrace/ops/index_walk.h"
@@ -22,9 +23,6 @@
 namespace braintrace {
 
 namespace {
-
-constexpr Key<ProgramPtr> body_key{"body"}, rule_key{"rule"}, fwd_key{"fwd"}, bwd_key{"bwd"};
-constexpr Key<int64_t>    consts_key{"consts"};
 
 // Operands: what is not differentiated, w (and r), then x (of custom_linear, dx).
 template <class List>
@@ -44,7 +42,7 @@ struct BackwardOperands {
 // Operands of the equation in sections; it must have as many as were announced.
 template <class List>
 CustomOperands<List> operands_of(const Op& op, const Attrs& a, const List& in) {
-  const auto w = static_cast<size_t>(std::max<int64_t>(0, a[consts_key]));
+  const auto w = static_cast<size_t>(std::max<int64_t>(0, a[keys::consts]));
   require(w <= in.size(), "{}: {} consts were announced, got {} operand(s).", op.name, w, in.size());
   return split(in, CustomOperands<size_t>{w, in.size() - w});
 }
@@ -74,21 +72,21 @@ ProgramPtr batched(const Program& p, const Mask& mask, int64_t size) {
   return std::make_shared<const Program>(vmap_program(p, mask, size));
 }
 
-Tensors body_transpose(const TransposeArgs& a) { return transpose(*a.attrs[body_key], {}, a.in, a.linear, a.ct); }
-Arrays  body_eval(const Op&, const Arrays& in, const Attrs& a, const Types&) { return evaluate(*a[body_key], {}, in); }
+Tensors body_transpose(const TransposeArgs& a) { return transpose(*a.attrs[keys::body], {}, a.in, a.linear, a.ct); }
+Arrays body_eval(const Op&, const Arrays& in, const Attrs& a, const Types&) { return evaluate(*a[keys::body], {}, in); }
 
 Types custom_jvp_infer(const Op& op, const Types& in, const Attrs& a) {
   const auto operands = operands_of(op, a, in);
-  require_takes(op, "function", *a[body_key], in);
-  require_takes(op, "rule", *a[rule_key], joined(in, operands.x));
-  require_returns(op, "the rule", results_of(*a[rule_key]), results_of(*a[body_key]));
-  return results_of(*a[body_key]);
+  require_takes(op, "function", *a[keys::body], in);
+  require_takes(op, "rule", *a[keys::rule], joined(in, operands.x));
+  require_returns(op, "the rule", results_of(*a[keys::rule]), results_of(*a[keys::body]));
+  return results_of(*a[keys::body]);
 }
 
 Tensors custom_jvp_jvp(const JvpArgs& a) {
   const auto     in   = without_tangent(a.op, a.attrs, a.in, defined_mask(a.tangents));
   const Tensors  dx   = operands_of(a.op, a.attrs, a.tangents).x;
-  const Program& rule = *a.attrs[rule_key];
+  const Program& rule = *a.attrs[keys::rule];
   if (all_true(defined_mask(dx))) return replay(rule, {}, joined(a.in, dx));
   // The rule is linear in dx, so it is its own derivative there. That way a tangent that is absent stays a symbolic
   // zero; as a tensor of zeros, what the rule makes of it would be a fixed term that cannot be transposed.
@@ -100,33 +98,33 @@ Tensors custom_jvp_jvp(const JvpArgs& a) {
 Tensors custom_jvp_batch(const BatchArgs& a) {
   const Mask x = operands_of(a.op, a.attrs, a.batched).x;
   return apply(a.op, a.in,
-               a.attrs.with(body_key, batched(*a.attrs[body_key], a.batched, a.size))
-                   .with(rule_key, batched(*a.attrs[rule_key], joined(a.batched, x), a.size)));
+               a.attrs.with(keys::body, batched(*a.attrs[keys::body], a.batched, a.size))
+                   .with(keys::rule, batched(*a.attrs[keys::rule], joined(a.batched, x), a.size)));
 }
 
 Types custom_vjp_infer(const Op& op, const Types& in, const Attrs& a) {
   const auto operands = operands_of(op, a, in);
-  require_takes(op, "function", *a[body_key], in);
-  require_takes(op, "fwd", *a[fwd_key], in);
-  const Types y = results_of(*a[body_key]), all = results_of(*a[fwd_key]);
+  require_takes(op, "function", *a[keys::body], in);
+  require_takes(op, "fwd", *a[keys::fwd], in);
+  const Types y = results_of(*a[keys::body]), all = results_of(*a[keys::fwd]);
   require(all.size() >= y.size(), "{}: fwd returns {} result(s), the function {}.", op.name, all.size(), y.size());
   const auto f = split(all, WithResiduals<size_t>{y.size(), all.size() - y.size()});
   require_returns(op, "fwd", f.out, y);
-  require_takes(op, "bwd", *a[bwd_key], joined(BackwardOperands<Types>{operands.w, f.residuals, y}));
-  require_returns(op, "bwd", results_of(*a[bwd_key]), operands.x);
+  require_takes(op, "bwd", *a[keys::bwd], joined(BackwardOperands<Types>{operands.w, f.residuals, y}));
+  require_returns(op, "bwd", results_of(*a[keys::bwd]), operands.x);
   return y;
 }
 
 // Results of fwd, and what bwd needs besides the cotangents: consts and residuals.
 ForwardPass run_forward(const Attrs& attrs, const CustomOperands<Tensors>& in) {
-  const Tensors flat = replay(*attrs[fwd_key], {}, joined(in));
-  const size_t  outs = attrs[body_key]->results.size();
+  const Tensors flat = replay(*attrs[keys::fwd], {}, joined(in));
+  const size_t  outs = attrs[keys::body]->results.size();
   const auto    y    = split(flat, WithResiduals<size_t>{outs, flat.size() - outs});
   return {y.out, joined(in.w, y.residuals)};
 }
 
 Tensors tangents_of_x(const Attrs& attrs, const Tensors& tangents) {
-  const Program& body  = *attrs[body_key];
+  const Program& body  = *attrs[keys::body];
   const Types    types = body.types_of(body.args);
   return instantiated(operands_of(custom_vjp_op, attrs, tangents).x, operands_of(custom_vjp_op, attrs, types).x);
 }
@@ -135,7 +133,7 @@ Linearized custom_vjp_linearize(const LinearizeArgs& a) {
   const ForwardPass r = run_forward(a.attrs, without_tangent(a.op, a.attrs, a.in, a.active));
   return {r.out, [attrs = a.attrs, fixed = r.residuals](const Tensors& tangents) {
             return apply(custom_linear_op, joined(fixed, tangents_of_x(attrs, tangents)),
-                         {{bwd_key, attrs[bwd_key]}, {consts_key, static_cast<int64_t>(fixed.size())}});
+                         {{keys::bwd, attrs[keys::bwd]}, {keys::consts, static_cast<int64_t>(fixed.size())}});
           }};
 }
 
@@ -158,7 +156,7 @@ Tensors transposed_bwd(const Program& bwd, const Tensors& fixed, const Tensors& 
 
 Pushed custom_vjp_push(const JvpArgs& a) {
   const ForwardPass r = run_forward(a.attrs, without_tangent(a.op, a.attrs, a.in, defined_mask(a.tangents)));
-  return {r.out, transposed_bwd(*a.attrs[bwd_key], r.residuals, tangents_of_x(a.attrs, a.tangents))};
+  return {r.out, transposed_bwd(*a.attrs[keys::bwd], r.residuals, tangents_of_x(a.attrs, a.tangents))};
 }
 
 Tensors custom_vjp_batch(const BatchArgs& a) {
@@ -166,17 +164,17 @@ Tensors custom_vjp_batch(const BatchArgs& a) {
   auto       in    = operands_of(a.op, a.attrs, a.in);
   const auto given = operands_of(a.op, a.attrs, a.batched);
   for (size_t i = 0; i < in.x.size(); ++i) in.x[i] = with_batch_axis(in.x[i], given.x[i], a.size);
-  const Program& bwd  = *a.attrs[bwd_key];
+  const Program& bwd  = *a.attrs[keys::bwd];
   const Mask     x    = joined(given.w, Mask(in.x.size(), true));
   const Mask     back = joined(given.w, Mask(bwd.args.size() - in.w.size(), true));
   return apply(a.op, joined(in),
-               a.attrs.with(body_key, batched(*a.attrs[body_key], x, a.size))
-                   .with(fwd_key, batched(*a.attrs[fwd_key], x, a.size))
-                   .with(bwd_key, batched(bwd, back, a.size)));
+               a.attrs.with(keys::body, batched(*a.attrs[keys::body], x, a.size))
+                   .with(keys::fwd, batched(*a.attrs[keys::fwd], x, a.size))
+                   .with(keys::bwd, batched(bwd, back, a.size)));
 }
 
 Types custom_linear_infer(const Op& op, const Types& in, const Attrs& a) {
-  const Program& bwd      = *a[bwd_key];
+  const Program& bwd      = *a[keys::bwd];
   const auto     operands = operands_of(op, a, in);
   const Types    out      = operands_of(op, a, bwd.types_of(bwd.args)).x;
   require_takes(op, "bwd", bwd, joined(operands.w, out));
@@ -187,8 +185,8 @@ Types custom_linear_infer(const Op& op, const Types& in, const Attrs& a) {
 Tensors custom_linear_batch(const BatchArgs& a) {
   Tensors in;
   for (size_t i = 0; i < a.in.size(); ++i) in.push_back(with_batch_axis(a.in[i], a.batched[i], a.size));
-  const Program& bwd = *a.attrs[bwd_key];
-  return apply(a.op, in, a.attrs.with(bwd_key, batched(bwd, Mask(bwd.args.size(), true), a.size)));
+  const Program& bwd = *a.attrs[keys::bwd];
+  return apply(a.op, in, a.attrs.with(keys::bwd, batched(bwd, Mask(bwd.args.size(), true), a.size)));
 }
 
 // The samples compute y = n x tanh z with n : i32[3] closed over.
@@ -231,7 +229,7 @@ constinit const Op custom_jvp_op = {
             const Tensor t = tanh(v[2]);
             return {real(v[0]) * (t * v[3] + v[1] * (1 - t * t) * v[4])};
           });
-      return {{sample_in(rng), {{body_key, sample_body()}, {consts_key, int64_t{1}}, {rule_key, rule}}}};
+      return {{sample_in(rng), {{keys::body, sample_body()}, {keys::consts, int64_t{1}}, {keys::rule, rule}}}};
     },
 };
 
@@ -243,17 +241,17 @@ constinit const Op custom_linear_op = {
     .expand =
         [](const Op& op, const Tensors& in, const Attrs& a) {
           const auto operands = operands_of(op, a, in);
-          return transposed_bwd(*a[bwd_key], operands.w, operands.x);
+          return transposed_bwd(*a[keys::bwd], operands.w, operands.x);
         },
     .transpose =
         [](const TransposeArgs& a) {
           const Tensors fixed = operands_of(a.op, a.attrs, a.in).w;
-          return joined(Tensors(fixed.size()), replay(*a.attrs[bwd_key], {}, joined(fixed, a.ct)));
+          return joined(Tensors(fixed.size()), replay(*a.attrs[keys::bwd], {}, joined(fixed, a.ct)));
         },
     .batch  = custom_linear_batch,
     .sample = [](const Op&, Rng& rng) -> std::vector<Sample> {
       return {{joined(sample_in(rng), Tensors{random_array(rng, real_type()), random_array(rng, real_type())}),
-               {{bwd_key, sample_bwd()}, {consts_key, int64_t{3}}}}};
+               {{keys::bwd, sample_bwd()}, {keys::consts, int64_t{3}}}}};
     },
 };
 
@@ -273,7 +271,7 @@ constinit const Op custom_vjp_op = {
         return {real(v[0]) * v[1] * t, t, v[1] * (1 - t * t)};
       });
       return {{sample_in(rng),
-               {{body_key, sample_body()}, {bwd_key, sample_bwd()}, {consts_key, int64_t{1}}, {fwd_key, fwd}}}};
+               {{keys::body, sample_body()}, {keys::bwd, sample_bwd()}, {keys::consts, int64_t{1}}, {keys::fwd, fwd}}}};
     },
 };
 
@@ -289,9 +287,10 @@ Function custom_jvp(const Function& f, const JvpRule& rule) {
     settle_numbers(dots.results, types_of(body.results));
     require_returns(custom_jvp_op, "the rule", types_of(dots.results), types_of(body.results));
     const Bodies b = close_over(std::vector{body, dots});
-    return apply(
-        custom_jvp_op, joined(b.captures, x),
-        {{body_key, b.programs[0]}, {consts_key, static_cast<int64_t>(b.captures.size())}, {rule_key, b.programs[1]}});
+    return apply(custom_jvp_op, joined(b.captures, x),
+                 {{keys::body, b.programs[0]},
+                  {keys::consts, static_cast<int64_t>(b.captures.size())},
+                  {keys::rule, b.programs[1]}});
   };
 }
 
@@ -319,10 +318,10 @@ Function custom_vjp(const Function& f, const ForwardRule& fwd, const BackwardRul
     });
     const Bodies        b        = close_over(std::vector{body, forward, backward});
     return apply(custom_vjp_op, joined(b.captures, x),
-                 {{body_key, b.programs[0]},
-                  {bwd_key, b.programs[2]},
-                  {consts_key, static_cast<int64_t>(b.captures.size())},
-                  {fwd_key, b.programs[1]}});
+                 {{keys::body, b.programs[0]},
+                  {keys::bwd, b.programs[2]},
+                  {keys::consts, static_cast<int64_t>(b.captures.size())},
+                  {keys::fwd, b.programs[1]}});
   };
 }
 

@@ -4,6 +4,7 @@
 #include "braintrace/control/remat.h"
 
 #include "braintrace/base/rng.h"
+#include "braintrace/control/keys.h"
 #include "braintrace/control/sections.h"
 #include "braintrace/ops/families.h"
 #include "braintrace/ops/index_walk.h"
@@ -17,11 +18,9 @@ namespace braintrace {
 
 namespace {
 
-constexpr Key<ProgramPtr> body_key{"body"};
-
 Tensors apply_remat(Traced traced, const Tensors& operands) {
   const Bodies b = close_over({pruned(std::move(traced))});
-  return apply(remat_op, joined(b.captures, operands), {{body_key, b.programs[0]}});
+  return apply(remat_op, joined(b.captures, operands), {{keys::body, b.programs[0]}});
 }
 
 Pushed remat_push(const JvpArgs& a) {
@@ -30,7 +29,7 @@ Pushed remat_push(const JvpArgs& a) {
   Mask                live;
   Traced              both = trace(types_of(joined(operands)), [&](const Tensors& args) {
     const auto   in = split(args, operands);
-    const Pushed r  = jvp(*a.attrs[body_key], in.values, spread(in.tangents, active));
+    const Pushed r  = jvp(*a.attrs[keys::body], in.values, spread(in.tangents, active));
     live            = defined_mask(r.tangents);
     return joined(r.out, chosen(r.tangents, live));
   });
@@ -40,7 +39,7 @@ Pushed remat_push(const JvpArgs& a) {
 }
 
 Linearized remat_linearize(const LinearizeArgs& a) {
-  auto tangent = [in = a.in, body = a.attrs[body_key]](const Tensors& tangents) {
+  auto tangent = [in = a.in, body = a.attrs[keys::body]](const Tensors& tangents) {
     const Mask          active = defined_mask(tangents);
     const Dual<Tensors> operands{in, chosen(tangents, active)};
     Mask                live;
@@ -62,7 +61,7 @@ Tensors remat_transpose(const TransposeArgs& a) {
   Mask                        live;
   Traced                      back = trace(types_of(joined(operands)), [&](const Tensors& args) {
     const auto    in = split(args, operands);
-    const Tensors ct = transpose(*a.attrs[body_key], {}, spread(in.fixed, fixed), a.linear, in.ct);
+    const Tensors ct = transpose(*a.attrs[keys::body], {}, spread(in.fixed, fixed), a.linear, in.ct);
     live             = defined_mask(ct);
     return chosen(ct, live);
   });
@@ -70,13 +69,13 @@ Tensors remat_transpose(const TransposeArgs& a) {
   return spread(apply_remat(std::move(back), joined(operands)), live);
 }
 
-Mask remat_reach(const Op&, const Attrs& a, const Mask& in) { return result_dependence(*a[body_key], in); }
+Mask remat_reach(const Op&, const Attrs& a, const Mask& in) { return result_dependence(*a[keys::body], in); }
 
 Tensors remat_batch(const BatchArgs& a) {
   const Mask reached = remat_reach(a.op, a.attrs, a.batched);
   return apply_remat(
       trace(types_of(a.in),
-            [&](const Tensors& args) { return vmap(*a.attrs[body_key], args, a.batched, a.size, reached); }),
+            [&](const Tensors& args) { return vmap(*a.attrs[keys::body], args, a.batched, a.size, reached); }),
       a.in);
 }
 
@@ -87,10 +86,10 @@ constinit const Op remat_op = {
     .doc      = "a nested program whose intermediate values are computed again for the derivative",
     .operands = "operands...",
     .infer    = [](const Op& op, const Types& in, const Attrs& a) -> Types {
-      require_takes(op, "body", *a[body_key], in);
-      return a[body_key]->types_of(a[body_key]->results);
+      require_takes(op, "body", *a[keys::body], in);
+      return a[keys::body]->types_of(a[keys::body]->results);
     },
-    .eval = [](const Op&, const Arrays& in, const Attrs& a, const Types&) { return evaluate(*a[body_key], {}, in); },
+    .eval = [](const Op&, const Arrays& in, const Attrs& a, const Types&) { return evaluate(*a[keys::body], {}, in); },
     .push = remat_push,
     .linearize = remat_linearize,
     .transpose = remat_transpose,
@@ -101,7 +100,7 @@ constinit const Op remat_op = {
       const auto f = std::make_shared<const Program>(trace({t, t}, [](const Tensors& x) -> Tensors {
                                                        return {exp(tanh(x[0] * x[1])), sum(x[1] * x[1])};
                                                      }).program);
-      return {{{random_array(rng, t), random_array(rng, t)}, {{body_key, f}}}};
+      return {{{random_array(rng, t), random_array(rng, t)}, {{keys::body, f}}}};
     },
 };
 

@@ -2,34 +2,31 @@
 // The parts of a scan equation, and the rules of its derivative.
 #pragma once
 
+#include "braintrace/control/keys.h"
 #include "braintrace/control/scan.h"
 #include "braintrace/control/sections.h"
 
 namespace braintrace {
 
 struct ScanParts {
-  static constexpr Key<ProgramPtr> body_key{"body"};
-  static constexpr Key<int64_t>    consts_key{"consts"}, carry_key{"carry"}, length_key{"length"};
-  static constexpr Key<bool>       reverse_key{"reverse"};
-
   const Program& body;
   size_t         consts, carry;  // how many
   int64_t        length;
   bool           reverse;
 
   explicit ScanParts(const Attrs& a)
-      : body(*a[body_key]),
-        consts(static_cast<size_t>(std::max<int64_t>(0, a[consts_key]))),
-        carry(static_cast<size_t>(std::max<int64_t>(0, a[carry_key]))),
-        length(a[length_key]),
-        reverse(a[reverse_key]) {}
+      : body(*a[keys::body]),
+        consts(static_cast<size_t>(std::max<int64_t>(0, a[keys::consts]))),
+        carry(static_cast<size_t>(std::max<int64_t>(0, a[keys::carry]))),
+        length(a[keys::length]),
+        reverse(a[keys::backward]) {}
 
   static Attrs attrs(ProgramPtr body, size_t consts, size_t carry, int64_t length, bool reverse) {
-    return {{body_key, std::move(body)},
-            {carry_key, static_cast<int64_t>(carry)},
-            {consts_key, static_cast<int64_t>(consts)},
-            {length_key, length},
-            {reverse_key, reverse}};
+    return {{keys::body, std::move(body)},
+            {keys::carry, static_cast<int64_t>(carry)},
+            {keys::consts, static_cast<int64_t>(consts)},
+            {keys::length, length},
+            {keys::backward, reverse}};
   }
 
   size_t xs() const { return body.args.size() - consts - carry; }

@@ -10,6 +10,7 @@
 
 #include "braintrace/base/rng.h"
 #include "braintrace/control/cond.h"
+#include "braintrace/control/keys.h"
 #include "braintrace/control/scan.h"
 #include "braintrace/control/sections.h"
 #include "braintrace/ops/compare.h"
@@ -26,9 +27,6 @@ namespace braintrace {
 
 namespace {
 
-constexpr Key<ProgramPtr> body_key{"body"}, cond_key{"cond"};
-constexpr Key<int64_t>    consts_key{"consts"}, max_steps_key{"max_steps"};
-
 template <class List>
 struct WhileOperands {
   List consts, carry;
@@ -40,11 +38,11 @@ struct WhileParts {
   int64_t        max_steps;
 
   explicit WhileParts(const Attrs& a)
-      : body(*a[body_key]),
-        cond(*a[cond_key]),
-        consts(static_cast<size_t>(std::max<int64_t>(0, a[consts_key]))),
+      : body(*a[keys::body]),
+        cond(*a[keys::cond]),
+        consts(static_cast<size_t>(std::max<int64_t>(0, a[keys::consts]))),
         carry(body.results.size()),
-        max_steps(a[max_steps_key]) {}
+        max_steps(a[keys::max_steps]) {}
 
   template <class List>
   WhileOperands<List> split(const List& operands) const {
@@ -66,10 +64,10 @@ Tensors apply_while(Traced cond, Traced body, const WhileOperands<Tensors>& oper
   const Bodies b      = close_over({std::move(cond), std::move(body)});
   const auto   consts = joined(b.captures, operands.consts);
   return apply(while_op, joined(consts, operands.carry),
-               {{body_key, b.programs[1]},
-                {cond_key, b.programs[0]},
-                {consts_key, static_cast<int64_t>(consts.size())},
-                {max_steps_key, max_steps}});
+               {{keys::body, b.programs[1]},
+                {keys::cond, b.programs[0]},
+                {keys::consts, static_cast<int64_t>(consts.size())},
+                {keys::max_steps, max_steps}});
 }
 
 Types while_infer(const Op& op, const Types& in, const Attrs& a) {
@@ -196,9 +194,11 @@ std::vector<Sample> while_sample(const Op&, Rng& rng) {
   const auto   limit = static_cast<int32_t>(1 + rng.integer(4));
   const auto   in =
       Tensors{random_array(rng, t), Array::of<int32_t>({limit}, {}), Array::of<int32_t>({0}, {}), random_array(rng, t)};
-  return {
-      {in,
-       {{body_key, b.programs[1]}, {cond_key, b.programs[0]}, {consts_key, int64_t{1}}, {max_steps_key, int64_t{6}}}}};
+  return {{in,
+           {{keys::body, b.programs[1]},
+            {keys::cond, b.programs[0]},
+            {keys::consts, int64_t{1}},
+            {keys::max_steps, int64_t{6}}}}};
 }
 
 }  // namespace
