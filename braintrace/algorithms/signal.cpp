@@ -70,6 +70,14 @@ Tensor LearningSignal::matrix(const ETraceGraph& graph, const HiddenGroup& g, in
   return feedback_.scale * random::normal(key, shape, state_dtype(graph, g));
 }
 
+// What group g gets of the output's cotangent δ: B δ at every position.
+Tensor LearningSignal::output_feedback(const ETraceGraph& graph, const HiddenGroup& g, const Tensor& delta) const {
+  const Tensor B = matrix(graph, g, delta.shape().back());
+  const Tensor L =
+      g.num_state > 1 ? einsum("...l,lka->...ka", {delta, B}) : expand_dims(einsum("...l,lk->...k", {delta, B}), -1);
+  return broadcast_to(L, g.on_positions({g.num_state}));
+}
+
 Tensors LearningSignal::received(const Step& step, const Tensors& L, const Tensors& ct, const Tensors& aux) const {
   if (is_symmetric()) return L;
   const ETraceGraph& graph = step.graph();
@@ -82,14 +90,9 @@ Tensors LearningSignal::received(const Step& step, const Tensors& L, const Tenso
       mine = convert(modulator_of(g, aux.at(0)), mine.dtype());
     } else if (!has_any(g, feedback_.leave_out)) {
       require(!g.varshape.empty(), "random feedback: group {} has no unit axis.", g.index);
-      if (!feedback_.from_output) {
-        mine = einsum("...la,lk->...ka", {normalised(mine, -2), matrix(graph, g, g.varshape.back())});
-        continue;
-      }
-      const Tensor B = matrix(graph, g, delta.shape().back());
-      mine           = g.num_state > 1 ? einsum("...l,lka->...ka", {delta, B})
-                                       : expand_dims(einsum("...l,lk->...k", {delta, B}), -1);
-      mine           = broadcast_to(mine, g.on_positions({g.num_state}));
+      mine = feedback_.from_output
+                 ? output_feedback(graph, g, delta)
+                 : einsum("...la,lk->...ka", {normalised(mine, -2), matrix(graph, g, g.varshape.back())});
     }
   }
   return out;

@@ -42,6 +42,7 @@ class LearningSignal {
   enum class Kind : uint8_t { Symmetric, Feedback, Modulatory };
 
   Tensor matrix(const ETraceGraph& graph, const HiddenGroup& g, int64_t n_source) const;
+  Tensor output_feedback(const ETraceGraph& graph, const HiddenGroup& g, const Tensor& delta) const;
 
   Kind           kind_ = Kind::Symmetric;
   RandomFeedback feedback_;

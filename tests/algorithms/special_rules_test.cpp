@@ -290,6 +290,25 @@ TEST(RandomFeedback, IsFreeOfScaleAndDependsOnItsKey) {
   }
 }
 
+// Of several groups none is left with its exact signal.
+TEST(RandomFeedback, ReachesEveryGroup) {
+  const Tensor xs  = normal({DType::F64, {3, 2}}, 5);
+  const auto   run = [&](SignalSource signal) {
+    auto       model   = make_model(chain({layer("gru", 2, 3), layer("gru", 3, 4), linear(4, 2)}));
+    const auto learner = compile(*model, ETraceConfig(RuleAxes{.learning_signal = signal}), row(xs, 0),
+                                   {.feedback = RandomFeedback{.key = 1}});
+    EXPECT_EQ(learner->graph().hidden_groups.size(), 2u);
+    set_states(*model, 21);
+    return stepwise(*learner, xs, ones({3}, DType::F64));
+  };
+  const Gradients exact = run(SignalSource::Symmetric), random = run(SignalSource::RandomFeedback);
+  for (const std::string group : {"a.Wh", "b.Wh"}) {
+    const auto traced = [&](const std::string& leaf) { return leaf.rfind(group, 0) == 0; };
+    EXPECT_GT(difference(exact, exact, traced).weakest, 1e-4) << group;
+    EXPECT_GT(gap(random, exact, traced), 1e-2) << group;
+  }
+}
+
 // h ← tanh(x w_in + h w_rec): w_in is read by a plain product.
 struct Synthetic {
   std::shared_ptr<Module> model = make_model(layer("plain_etp_rnn", 2, 3));
