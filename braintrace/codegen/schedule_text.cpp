@@ -38,6 +38,12 @@ std::string place_text(const Buffer& b) {
   return "";
 }
 
+// Kernels by their numbers in the list.
+std::string lifetime(const Buffer& b) {
+  if (b.first < 0) return b.last < 0 ? "" : fmt::format(", read until [{}]", b.last);
+  return b.last < 0 ? fmt::format(", written by [{}]", b.first) : fmt::format(", [{}] to [{}]", b.first, b.last);
+}
+
 std::string_view name_of(Fold f) {
   constexpr std::string_view names[] = {"", "sum", "product", "min", "max", "any", "all"};
   return names[static_cast<size_t>(f)];
@@ -58,11 +64,7 @@ class SchedulePrinter {
     for (size_t v = 0; v < f.buffers.size(); ++v) {
       const Buffer& b = f.buffers[v];
       if (b.place.kind == Place::Kind::None) continue;
-      const std::string life = b.first < 0 && b.last < 0
-                                   ? ""
-                                   : fmt::format(", kernels {}-{}", b.first < 0 ? "" : fmt::to_string(b.first),
-                                                 b.last < 0 ? "" : fmt::to_string(b.last));
-      out += line(depth + 1, fmt::format("v{} : {} at {}{}", v, to_string(b.type), place_text(b), life));
+      out += line(depth + 1, fmt::format("v{} : {} at {}{}", v, to_string(b.type), place_text(b), lifetime(b)));
     }
     for (size_t i = 0; i < f.kernels.size(); ++i) {
       const Kernel& k = f.kernels[i];
