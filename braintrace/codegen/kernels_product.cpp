@@ -16,12 +16,6 @@ using keys::lhs_contract;
 using keys::rhs_batch;
 using keys::rhs_contract;
 
-Ints others(int rank, const Ints& a, const Ints& b) {
-  Ints out;
-  for (int i = 0; i < rank; ++i)
-    if (!contains(a, i) && !contains(b, i)) out.push_back(i);
-  return out;
-}
 Ints picked(const Ints& from, const Ints& which) {
   Ints out;
   for (int64_t i : which) out.push_back(from[i]);

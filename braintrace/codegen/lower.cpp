@@ -46,13 +46,6 @@ int64_t product_of(const Shape& shape, const Ints& axes) {
   return n;
 }
 
-Ints others(int rank, const Ints& a, const Ints& b) {
-  Ints out;
-  for (int i = 0; i < rank; ++i)
-    if (!contains(a, i) && !contains(b, i)) out.push_back(i);
-  return out;
-}
-
 // `t`, whose axis i is axis dims[i] of `shape`, repeated along the other axes.
 Tensor placed(Tensor t, const Shape& shape, Ints dims) {
   Ints order = counted(0, static_cast<int64_t>(dims.size()));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "braintrace/ops/axes.h"
 #include "braintrace/ops/keys.h"
 #include "braintrace/ops/move.h"
 
@@ -104,6 +105,13 @@ std::vector<Piece> dense_pieces(const Program& p, const std::vector<int32_t>& pr
   const Affine here = offset(natural_index(shape), shape, n), there = offset(index, p.type(base).shape, n);
   if (here.c != there.c) return {};
   return {{base, there.k, p.type(v).size()}};
+}
+
+Ints others(int rank, const Ints& a, const Ints& b) {
+  Ints out;
+  for (int i = 0; i < rank; ++i)
+    if (!contains(a, i) && !contains(b, i)) out.push_back(i);
+  return out;
 }
 
 Shape squeezed(const Shape& shape) {

@@ -41,6 +41,8 @@ struct Piece {
 // those put together along the first axis. Nothing for other values.
 std::vector<Piece> dense_pieces(const Program& p, const std::vector<int32_t>& producer, Var v);
 
+// Axes below the rank that are in neither list.
+Ints others(int rank, const Ints& a, const Ints& b);
 // Axes that are longer than one.
 Shape squeezed(const Shape& shape);
 Ints  long_axes(const Shape& shape);

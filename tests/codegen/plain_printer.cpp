@@ -193,8 +193,7 @@ class Plain {
   template <class T>
   std::string of(const T& what, const Kernel&) const {
     static const std::map<const Function*, std::string> none;
-    static const Function                               nothing{};
-    return text_of(what, Context{Dialect::Portable, nothing, none});
+    return text_of(what, Context{Dialect::Portable, none});
   }
 
   std::map<const Function*, std::string> names_;

@@ -15,7 +15,6 @@ namespace braintrace::codegen {
 
 struct Context {
   Dialect                                       dialect;
-  const Function&                               function;
   const std::map<const Function*, std::string>& functions;          // names of those printed before
   const Vars*                                   numbers = nullptr;  // of buffers; by default those of their values
 

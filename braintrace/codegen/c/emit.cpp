@@ -73,7 +73,7 @@ class Printer {
 
   std::string calls_text(const Part& p) const;
   std::string body(const Part& p, const Vars* numbers) const {
-    const Context c{dialect_, *p.function, functions_, numbers};
+    const Context c{dialect_, functions_, numbers};
     return std::visit([&](const auto& what) { return text_of(what, c); }, p.kernel->what) + "return 0;\n}\n";
   }
   std::vector<Pointer> pointers(const Part& p) const {
