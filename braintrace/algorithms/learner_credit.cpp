@@ -41,7 +41,8 @@ Tensors OnlineLearner::recalled(const Tensors& hidden_ct) {
           rule_->name());
   const Program&        p     = recall->recall.program;
   const Types           types = p.types_of(p.args);
-  RecallInputs<Tensors> given{.memory = memory()};
+  RecallInputs<Tensors> given;
+  given.memory = memory();
   for (size_t i = 0; i < info.step.num_args; ++i) given.args.emplace_back(types[i], 0);
   for (const StateLeaf& leaf : info.step.reads) given.states.push_back(leaf.value());
   for (size_t h = 0; h < info.hidden.size(); ++h)

@@ -158,10 +158,10 @@ struct BlockCopy {
   Ints    from_strides;
 };
 struct Copies {
-  std::optional<Var>     fill;  // a scalar, with which the result is filled before
-  int64_t                size = 0;
-  Var                    out;
-  std::vector<BlockCopy> blocks;
+  std::optional<Var>     fill   = {};  // a scalar, with which the result is filled before
+  int64_t                size   = 0;
+  Var                    out    = -1;
+  std::vector<BlockCopy> blocks = {};
 };
 // A block of each entry of a batch at a position found at run time: read, or overwritten in a copy.
 struct DynamicBlock {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/fidelity/workload.h"
 
+#include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/ops/random.h"
 

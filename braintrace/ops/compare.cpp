@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "braintrace/ir/builder.h"
+#include "braintrace/ops/math.h"
 
 namespace braintrace {
 
