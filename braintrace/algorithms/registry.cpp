@@ -20,7 +20,7 @@ ETraceConfig factorised(const TraceDecay& decay) {
   return ETraceConfig({.trace_factorization = TraceFactorization::IoFactorized, .decay = OneOrPair(decay.x, decay.f)});
 }
 
-std::deque<Algorithm> built_in() {
+std::vector<Algorithm> built_in() {
   return {
       {.name           = "D_RTRL",
        .doc            = "one trace per weight; exact for block-diagonal recurrence",
@@ -114,8 +114,8 @@ std::deque<Algorithm> built_in() {
   };
 }
 
-std::deque<Algorithm>& table() {
-  static std::deque<Algorithm> all = built_in();
+std::vector<Algorithm>& table() {
+  static std::vector<Algorithm> all = built_in();
   return all;
 }
 
@@ -148,7 +148,7 @@ bool takes(const Algorithm& a, const std::string& option) {
 
 }  // namespace
 
-const std::deque<Algorithm>& algorithms() { return table(); }
+const std::vector<Algorithm>& algorithms() { return table(); }
 
 void register_algorithm(Algorithm algorithm) {
   for (const Algorithm& a : algorithms())

@@ -3,8 +3,6 @@
 // be given, what it needs, in which form it learns. Nobody else knows a rule by its name.
 #pragma once
 
-#include <deque>
-
 #include "braintrace/algorithms/make_rule.h"
 
 namespace braintrace {
@@ -44,7 +42,7 @@ struct Algorithm {
   std::unique_ptr<OnlineLearner> learner(Module& model, const RuleOptions& options) const;
 };
 
-const std::deque<Algorithm>& algorithms();
+const std::vector<Algorithm>& algorithms();
 // Adds a rule of your own; everything that takes the name of a rule takes it then. Before other threads ask for rules.
 void register_algorithm(Algorithm algorithm);
 // In any spelling and case; throws UserError with the nearest name.

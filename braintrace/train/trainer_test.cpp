@@ -14,6 +14,8 @@
 #include "braintrace/algorithms/registry.h"
 #include "braintrace/base/rng.h"
 #include "braintrace/train/checkpoint.h"
+#include "braintrace/verify/layers/layers.h"
+#include "braintrace/zoo/registry.h"
 
 namespace braintrace::train {
 namespace {
@@ -93,6 +95,9 @@ TEST_F(TrainerTest, ResumingIsNotStopping) {
 
 // Plain input weights, whose effect on the states of a later window only an estimate knows.
 TEST_F(TrainerTest, DniLearnsWhatWindowsCutOff) {
+  // A layer type of one's own: h ← tanh(dot(x, w_in) + matmul(h, w_rec)), whose w_in has no trace.
+  for (const zoo::LayerType& type : golden::recurrent_layers())
+    if (type.name == "plain_etp_rnn") zoo::register_layer_type(type);
   json c                           = small();
   c["model"]["layers"][0]          = {{"name", "rnn"}, {"type", "plain_etp_rnn"}, {"n_in", 6}, {"n_rec", 8}};
   c["model"]["layers"][1]["n_in"]  = 8;

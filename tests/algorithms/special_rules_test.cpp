@@ -294,9 +294,10 @@ TEST(RandomFeedback, IsFreeOfScaleAndDependsOnItsKey) {
 TEST(RandomFeedback, ReachesEveryGroup) {
   const Tensor xs  = normal({DType::F64, {3, 2}}, 5);
   const auto   run = [&](SignalSource signal) {
-    auto       model   = make_model(chain({layer("gru", 2, 3), layer("gru", 3, 4), linear(4, 2)}));
-    const auto learner = compile(*model, ETraceConfig(RuleAxes{.learning_signal = signal}), row(xs, 0),
-                                   {.feedback = RandomFeedback{.key = 1}});
+    auto        model = make_model(chain({layer("gru", 2, 3), layer("gru", 3, 4), linear(4, 2)}));
+    RuleOptions options;
+    if (signal == SignalSource::RandomFeedback) options.feedback = RandomFeedback{.key = 1};
+    const auto learner = compile(*model, ETraceConfig(RuleAxes{.learning_signal = signal}), row(xs, 0), options);
     EXPECT_EQ(learner->graph().hidden_groups.size(), 2u);
     set_states(*model, 21);
     return stepwise(*learner, xs, ones({3}, DType::F64));
