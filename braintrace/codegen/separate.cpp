@@ -274,7 +274,8 @@ class Separation {
   }
   static Tensor built(const std::vector<Term>& terms, const Shape& space, const Tensors& values, DType dtype) {
     Tensor all;
-    for (Term t : terms) {
+    for (const Term& given : terms) {
+      Term t = given;
       // A part of negative products is subtracted, except at the start.
       bool minus = false;
       if (all.defined())
