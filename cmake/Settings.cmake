@@ -44,7 +44,8 @@ function(bt_warnings target)
                                            $<$<BOOL:${BRAINTRACE_WERROR}>:-Werror>)
 endfunction()
 
-# For code around the library, whose own speed does not matter: not optimised, which compiles in half the time.
+# For code around the library, whose own speed does not matter: not optimized, which compiles in half the time. Not for what
+# is timed: of an inline function that several files hold, the linker takes the copy of the first, also for the library.
 function(bt_quick_build target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O0>)
 endfunction()
