@@ -24,7 +24,7 @@ namespace {
 
 constexpr int64_t truncated_steps     = 20;
 constexpr int     preparation_seconds = 10, measuring_seconds = 60;
-constexpr int64_t loading_bytes = 2200 << 10;  // compiling and loading: much the same for all programs
+constexpr int64_t loading_bytes = 2100 << 10;  // compiling and loading: much the same for all programs
 
 std::vector<Candidate> candidates(const AdviseOptions& o) {
   std::vector<const Algorithm*> chosen;

@@ -334,8 +334,10 @@ class CpuBackend : public Backend {
     return cpu::make_resident(program, constants, feeds);
   }
   ProgramNeeds needs(const Program& program, const std::vector<Feed>& feeds) override {
+    // Printed too, as compile() does: whoever measures memory around this call sees what making the program takes.
     const NonzeroResults     nonzero    = nonzero_results(program);
-    const codegen::Schedule  schedule   = codegen::scheduled({nonzero.program});
+    const codegen::Emitted   emitted    = codegen::emit({nonzero.program});
+    const codegen::Schedule& schedule   = emitted.schedule;
     const codegen::Function& entry      = *schedule.entries[0];
     const std::vector<Feed>  fed        = nonzero.feeds(feeds);
     const auto               overwrites = [&](size_t result) {
