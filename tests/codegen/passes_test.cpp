@@ -7,11 +7,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "braintrace/base/rng.h"
 #include "braintrace/codegen/schedule.h"
 #include "tests/codegen/learning_jobs.h"
+#include "tests/codegen/random_job.h"
 #include "tests/support/error_of.h"
-#include "tests/transforms/random_program.h"
 
 namespace braintrace {
 namespace {
@@ -20,24 +19,11 @@ using testing_support::Form;
 using testing_support::Job;
 using testing_support::learning_job;
 
-std::vector<Job> random_jobs(int count, uint64_t seed) {
-  Rng               rng(seed);
-  std::vector<Job>  jobs;
-  const std::string words[] = {"", "R", "M"};
-  for (int i = 0; i < count; ++i) {
-    testing_support::Recipe r;
-    for (int64_t n = 1 + rng.integer(8); n > 0; --n)
-      r.push_back({rng.bits() % 65536, rng.bits() % 65536, rng.bits() % 65536});
-    const auto run = testing_support::transformed(testing_support::random_run(r), words[i % 3]);
-    jobs.push_back({testing_support::describe(r) + words[i % 3], run.program, {}, {}});
-    for (const Tensor& x : run.in) jobs.back().args.push_back(x.array());
-  }
-  return jobs;
-}
-
 // Learning steps and windows, where every pass has something to do, and random programs.
 std::vector<Job> all_jobs() {
-  std::vector<Job> jobs = random_jobs(6, 21);
+  std::vector<Job> jobs;
+  Rng              rng(21);
+  for (const char* word : {"", "R", "M", "", "R", "M"}) jobs.push_back(testing_support::random_job(rng, word));
   for (const Form form : {Form::Step, Form::Window}) jobs.push_back(learning_job({.form = form, .batch = 32}));
   jobs.push_back(learning_job({.kind = "gru", .batch = 1, .n_in = 70, .n = 80}));
   return jobs;

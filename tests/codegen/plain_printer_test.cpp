@@ -8,9 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "braintrace/backends/cpu/compiler.h"
-#include "braintrace/base/rng.h"
 #include "tests/codegen/learning_jobs.h"
-#include "tests/transforms/random_program.h"
+#include "tests/codegen/random_job.h"
 
 namespace braintrace {
 namespace {
@@ -21,12 +20,7 @@ std::vector<Job> jobs_without_host() {
   std::vector<Job> jobs = testing_support::learning_jobs({"gru", "alif"}, DType::F64);
   Rng              rng(31);
   for (int i = 0; i < 40; ++i) {
-    testing_support::Recipe r;
-    for (int64_t n = 1 + rng.integer(8); n > 0; --n)
-      r.push_back({rng.bits() % 65536, rng.bits() % 65536, rng.bits() % 65536});
-    const auto run = testing_support::transformed(testing_support::random_run(r), i % 2 ? "R" : "");
-    Job        j{testing_support::describe(r), run.program, {}, {}};
-    for (const Tensor& x : run.in) j.args.push_back(x.array());
+    Job j = testing_support::random_job(rng, i % 2 ? "R" : "");
     if (codegen::scheduled({j.program}).calls.empty()) jobs.push_back(std::move(j));
   }
   return jobs;
