@@ -72,7 +72,7 @@ def code_lines(text):
 
 def places(root, layer):
     """All mutants of a layer as (file, line number, column, old text, new text)."""
-    for path in sorted((root / "braintrace" / layer).glob("*")):
+    for path in sorted((root / "braintrace" / layer).rglob("*")):
         if path.suffix not in (".cpp", ".h") or path.name.endswith("_test.cpp"):
             continue
         for number, line in enumerate(code_lines(path.read_text())):
