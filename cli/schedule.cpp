@@ -8,6 +8,7 @@
 #include "braintrace/bench/training.h"
 #include "braintrace/codegen/c/emit.h"
 #include "braintrace/codegen/cost.h"
+#include "braintrace/codegen/known_indices.h"
 #include "braintrace/functions/functions.h"
 #include "braintrace/model/random_stream.h"
 #include "braintrace/ops/move.h"
@@ -41,7 +42,10 @@ Program learning_program(const Options& o) {
     for (Type* t : {&in, &out}) t->shape.insert(t->shape.begin(), o.window);
   const auto      mode = o.window > 0 ? bench::Mode::Sequence : bench::Mode::Stream;
   bench::Training training(*model.module, algorithm_named(o.rule).name, mode, Tensor(Array(in)), Tensor(Array(out)));
-  return simplify(training.traced().program);
+  const StatefulProgram traced = training.traced();
+  Arrays                constants;
+  for (const Tensor& c : traced.constants) constants.push_back(c.array());
+  return codegen::with_known_indices(simplify(traced.program), constants);
 }
 
 void list_passes() {

@@ -7,12 +7,14 @@
 #include <tuple>
 
 #include "braintrace/codegen/elementwise.h"
+#include "braintrace/codegen/known_indices.h"
 #include "braintrace/codegen/lower.h"
 #include "braintrace/codegen/view.h"
 #include "braintrace/control/scan_parts.h"
 #include "braintrace/ir/op.h"
 #include "braintrace/ops/constant.h"
 #include "braintrace/ops/contract.h"
+#include "braintrace/ops/index.h"
 #include "braintrace/ops/keys.h"
 #include "braintrace/ops/move.h"
 
@@ -69,7 +71,7 @@ class Fuser {
         producer_(producers(p)),
         stage_of_(p.eqns.size(), -1),
         memory_(p.types.size(), -1) {
-    for (const Eqn& e : p.eqns) kinds_.push_back(kind_of(e));
+    for (const Eqn& e : p.eqns) kinds_.push_back(is_gather(e) ? Kind::View : kind_of(e));
     find_joined();
   }
 
@@ -90,6 +92,13 @@ class Fuser {
   }
 
  private:
+  // A look at positions that are known, though no affine function of the loops' counters.
+  bool is_gather(const Eqn& e) const {
+    if (e.op != &take_op || e.attrs[keys::batch] != 0) return false;
+    const bool is_source = producer_[e.in[0]] >= 0 && kinds_[producer_[e.in[0]]] == Kind::Source;
+    return !is_source && is_known_below(p_, e.in[1], p_.type(e.in[0]).shape[e.attrs[keys::axis]]);
+  }
+
   // Loops find the rows of a step wherever they are: what is put together only for them stays where it is.
   void find_joined() {
     std::vector<bool> elsewhere(p_.types.size());
@@ -120,18 +129,21 @@ class Fuser {
   }
 
   // The value behind affine views, and whether it is seen position by position, or so along all axes but the last and
-  // always at one place along that: as the traces of all states of a neuron are for each of its new traces.
+  // always at one place along that: as the traces of all states of a neuron are for each of its new traces. What is
+  // gathered is the base of its gather.
   struct Source {
-    Var  base;
-    bool same_positions, same_rows;
+    Var     base;
+    bool    same_positions, same_rows;
+    int32_t gather = -1;  // equation
   };
   Source behind(Var v) const {
     const Shape shape = p_.type(v).shape;
     Index       index = natural_index(shape);
     const auto  n     = squeezed(shape).size();
     while (producer_[v] >= 0 && kinds_[producer_[v]] == Kind::View) {
-      const Eqn& e      = p_.eqns[producer_[v]];
-      auto       deeper = seen(e, p_, index, n);
+      const Eqn& e = p_.eqns[producer_[v]];
+      if (e.op == &take_op) return {e.in[0], false, false, producer_[v]};
+      auto deeper = seen(e, p_, index, n);
       if (!deeper) return {v, false, false};
       index = std::move(*deeper);
       v     = e.in[0];
@@ -301,6 +313,13 @@ class Fuser {
   // What a loop reads through views is the value behind them.
   void read_through_views(int32_t stage, Var v) {
     const Source s = behind(v);
+    if (s.gather >= 0) {
+      const Eqn& e = p_.eqns[s.gather];
+      if (!stages_[stage].loop) return read(stage, e.out[0]);
+      for (Var x : e.in) read(stage, x);
+      stages_[stage].gathers.push_back(s.gather);
+      return;
+    }
     if (producer_[s.base] >= 0) {
       const Kind k = kinds_[producer_[s.base]];
       if (k == Kind::Source && stages_[stage].loop) return;

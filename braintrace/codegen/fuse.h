@@ -22,6 +22,7 @@ struct Stage {
   Vars                 writes;       // values with memory that it makes
   Vars                 reads;        // values with memory that it needs
   Vars                 scattered;    // those among them that it reads at other positions than it writes
+  std::vector<int32_t> gathers;      // equations that take elements at known positions, which it does in their place
 };
 
 struct Fused {

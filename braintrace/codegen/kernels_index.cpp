@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gathering and scattering by index, sorting, running reductions, positions of extremes.
 #include "braintrace/codegen/kernels.h"
+#include "braintrace/codegen/known_indices.h"
 #include "braintrace/ops/along.h"
 #include "braintrace/ops/cumulative.h"
 #include "braintrace/ops/index.h"
@@ -28,13 +29,24 @@ Routine by_rows(const Site& s, Routine::Kind kind) {
           {{"x", s.in(0)}, {"at", s.in(1)}, {"y", s.out(0)}}};
 }
 
-std::optional<Kernel> take(Site& s) { return Kernel{.what = by_rows(s, Routine::Kind::Take), .may_stop = true}; }
+// Indices that are known are checked here and not when the kernel runs.
+Routine by_checked_rows(const Site& s, Routine::Kind kind) {
+  Routine r = by_rows(s, kind);
+  r.checks  = !is_known_below(s.p, s.e.in[1], s.in_type(0).shape[s.e.attrs[keys::axis]]);
+  return r;
+}
+
+std::optional<Kernel> take(Site& s) {
+  Routine    r      = by_checked_rows(s, Routine::Kind::Take);
+  const bool checks = r.checks;
+  return Kernel{.what = std::move(r), .may_stop = checks};
+}
 
 std::optional<Kernel> scatter_add(Site& s) {
   if (!is_plain(s.out_type(0).dtype)) return {};
-  Routine r = by_rows(s, Routine::Kind::ScatterAdd);
+  Routine r = by_checked_rows(s, Routine::Kind::ScatterAdd);
   r.buffers.emplace_back("u", s.in(2));
-  return Kernel{.what = r, .scratch = std::max<int64_t>(s.in_type(0).size() * 8, 1), .may_stop = true};
+  return Kernel{.what = r, .scratch = std::max<int64_t>(s.in_type(0).size() * 8, 1), .may_stop = r.checks};
 }
 
 // Lanes along an axis, which has n elements in x and m in y.

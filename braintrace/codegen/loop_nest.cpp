@@ -23,7 +23,7 @@ size_t LoopNest::level(const Affine& at) const {
 std::vector<size_t> LoopNest::levels() const {
   std::vector<size_t> out;
   for (const Element& e : elements) {
-    size_t at = e.kind == Element::Kind::Counter || e.kind == Element::Kind::Load ? level(e.at) : 0;
+    size_t at = e.has_position() ? level(e.at) : 0;
     for (int32_t x : e.in) at = std::max(at, out[static_cast<size_t>(x)]);
     out.push_back(at);
   }
@@ -82,6 +82,8 @@ class NestBuilder {
         return keep({.kind = Element::Kind::Literal, .dtype = type.dtype, .literal = at(e.attrs[keys::array], 0)});
       if (e.op == &iota_op)
         return keep({.kind = Element::Kind::Counter, .dtype = type.dtype, .at = index[e.attrs[keys::axis]]});
+      if (std::find(stage_.gathers.begin(), stage_.gathers.end(), made) != stage_.gathers.end())
+        return gathered(e, index);
       if (is_view(*e.op))
         if (const auto deeper = seen(e, p_, index, n_)) return element(e.in[0], *deeper);
       if (has_expression(*e.op) && std::find(stage_.eqns.begin(), stage_.eqns.end(), made) != stage_.eqns.end())
@@ -91,6 +93,21 @@ class NestBuilder {
     const Affine from = offset(index, type.shape, n_);
     if (type.size() >= target_.shared_elements) large_reads_.emplace_back(type.size(), from);
     return keep({.kind = Element::Kind::Load, .dtype = type.dtype, .at = from, .buffer = memory_[v]});
+  }
+  // The element of x that the index at these positions names, along the axis that the axes of the index stand for.
+  int32_t gathered(const Eqn& e, const Index& index) {
+    const Type& x     = p_.type(e.in[0]);
+    const auto  axis  = index.begin() + e.attrs[keys::axis];
+    const auto  after = axis + p_.type(e.in[1]).rank();
+    Index       from(index.begin(), axis);
+    from.push_back(constant(n_, 0));
+    from.insert(from.end(), after, index.end());
+    return keep({.kind   = Element::Kind::Gather,
+                 .dtype  = x.dtype,
+                 .at     = offset(from, x.shape, n_),
+                 .stride = strides_of(x.shape)[static_cast<size_t>(e.attrs[keys::axis])],
+                 .buffer = memory_[e.in[0]],
+                 .in     = {element(e.in[1], Index(axis, after))}});
   }
   int32_t applied(const Op& op, const Vars& operands, const Index& index, DType dtype) {
     Element y{.kind = Element::Kind::Apply, .dtype = dtype, .op = &op, .of = p_.type(operands[0]).dtype};
@@ -146,7 +163,7 @@ class NestBuilder {
   template <class F>
   void for_positions(const F& f) {
     for (Element& e : nest_.elements)
-      if (e.kind == Element::Kind::Counter || e.kind == Element::Kind::Load) f(e.at);
+      if (e.has_position()) f(e.at);
     for (Store& s : nest_.stores) f(s.at);
     for (Reduction& r : nest_.reductions) f(r.at);
   }

@@ -2,6 +2,7 @@
 #include "braintrace/codegen/lower.h"
 
 #include "braintrace/codegen/factor.h"
+#include "braintrace/codegen/known_indices.h"
 #include "braintrace/codegen/lower_scan.h"
 #include "braintrace/codegen/rewrite.h"
 #include "braintrace/codegen/separate.h"
@@ -12,10 +13,12 @@
 #include "braintrace/ops/axes.h"
 #include "braintrace/ops/constant.h"
 #include "braintrace/ops/contract.h"
+#include "braintrace/ops/index.h"
 #include "braintrace/ops/keys.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/ops/reduce.h"
+#include "braintrace/ops/sparse.h"
 #include "braintrace/transforms/inline.h"
 #include "braintrace/transforms/simplify.h"
 #include "braintrace/transforms/walk.h"
@@ -267,10 +270,19 @@ Tensors factors(const Tensor& t) {
   return in;
 }
 
+// Σ_… a[…, from[e]] c[…, to[e]]
+Tensor sampled_sum(const Tensors& in, const Target& target) {
+  const Tensor a = take(in[2], in[0], -1), c = take(in[3], in[1], -1);
+  return a.rank() == 1 ? a * c : product_sum(a, c, counted(0, a.rank() - 1), target);
+}
+
 Tensors emit_sums(Builder& to, const Program& p, const Eqn& e, const Tensors& in, const Target& target) {
   if (e.op == &dot_general_op)
     for (const auto as : {by_parts, as_sum})
       if (const Tensor sum = as(in[0], in[1], e.attrs, target); sum.defined()) return {sum};
+  if (e.op == &sparse_sample_op && (in[2].dtype() == DType::F32 || in[2].dtype() == DType::F64) &&
+      is_known_below(p, e.in[0], in[2].shape().back()) && is_known_below(p, e.in[1], in[3].shape().back()))
+    return {sampled_sum(in, target)};
   if (e.op == &reduce_sum_op && is_float(in[0].dtype()))
     if (const Tensors product = factors(in[0]); !product.empty())
       return {product_sum(product[0], product[1], e.attrs[keys::axes], target)};

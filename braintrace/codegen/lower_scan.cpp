@@ -44,8 +44,8 @@ Attrs of_row(const Op& op, const Attrs& a) {
   return {{keys::perm, lower(tail(a[keys::perm]))}};
 }
 
-// Operands that only look at another tensor are looked at inside, xs row by row, and xs that follow cheaply from other
-// tensors are computed there: their elements need no memory, and equal computations inside meet.
+// Operands that only look at another tensor are looked at inside, known indices too, xs row by row, and xs that follow
+// cheaply from other tensors are computed there: their elements need no memory, and equal computations inside meet.
 void take_operands_in(Loop& l) {
   std::vector<Eqn> inside;
   auto             look_inside = [&](Var& arg, Tensor& t, bool rows) {
@@ -62,8 +62,13 @@ void take_operands_in(Loop& l) {
     }
     return false;
   };
-  for (size_t i = 0; i < l.const_args.size(); ++i)
+  for (size_t i = 0; i < l.const_args.size(); ++i) {
     while (look_inside(l.const_args[i], l.consts[i], false)) continue;
+    const auto known = made_by(constant_op, l.consts[i]);
+    if (!known || !is_integer(l.consts[i].dtype())) continue;
+    inside.push_back({&constant_op, {}, {l.const_args[i]}, known->attrs, 0});
+    l.const_args[i] = l.body.add_value(l.consts[i].type());  // unused from now on
+  }
   for (size_t i = 0; i < l.x_args.size(); ++i) {
     while (look_inside(l.x_args[i], l.xs[i], true)) continue;
     const Tensor t = l.xs[i];

@@ -38,15 +38,18 @@ struct Buffer {
 
 // One value per turn of the loops. A nest lists them in the order they are made.
 struct Element {
-  enum class Kind : uint8_t { Literal, Counter, Load, Apply };
+  enum class Kind : uint8_t { Literal, Counter, Load, Gather, Apply };
   Kind                 kind;
   DType                dtype;
   double               literal = 0;
-  Affine               at      = {};       // Counter: its value; Load: the position in the buffer
-  Var                  buffer  = -1;       // Load
+  Affine               at      = {};       // Counter: its value; Load, Gather: the position in the buffer,
+  int64_t              stride  = 0;        // Gather: and so far from it by the element `in`, a known index
+  Var                  buffer  = -1;       // Load, Gather
   const Op*            op      = nullptr;  // Apply, with the type of its first operand
   DType                of      = DType::F32;
   std::vector<int32_t> in      = {};
+
+  bool has_position() const { return kind == Kind::Counter || kind == Kind::Load || kind == Kind::Gather; }
 };
 struct Store {
   Var     buffer;
@@ -145,6 +148,7 @@ struct Routine {
   std::vector<std::pair<std::string_view, DType>>   types   = {};
   Fold                                              fold    = Fold::None;  // Running
   bool                                              reverse = false;       // Running; Sort: largest first
+  bool                                              checks  = true;        // by index: those that were not known
 };
 
 // to[to_at + Σ i_k to_strides_k] = from[from_at + Σ i_k from_strides_k] for all i in shape

@@ -132,6 +132,8 @@ class SchedulePrinter {
       if (e.kind == Element::Kind::Literal) continue;
       std::string made =
           e.kind == Element::Kind::Counter ? position(e.at) : fmt::format("v{}[{}]", e.buffer, position(e.at));
+      if (e.kind == Element::Kind::Gather)
+        made = fmt::format("v{}[{} + {} {}]", e.buffer, position(e.at), e.stride, value(e.in[0]));
       if (e.kind == Element::Kind::Apply) {
         made = std::string(e.op->name) + "(";
         for (size_t k = 0; k < e.in.size(); ++k) made += (k ? ", " : "") + value(e.in[k]);

@@ -5,9 +5,11 @@
 #include <cmath>
 #include <map>
 
+#include "braintrace/codegen/known_indices.h"
 #include "braintrace/codegen/rewrite.h"
 #include "braintrace/codegen/view.h"
 #include "braintrace/ops/axes.h"
+#include "braintrace/ops/index.h"
 #include "braintrace/ops/keys.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
@@ -105,12 +107,18 @@ class Separation {
   }
   const Eqn* made(Var v) const { return producer_[v] >= 0 ? &p_.eqns[producer_[v]] : nullptr; }
 
-  // The value that v repeats, and the axes of v it varies over, counted without those of size one.
+  // The value that v repeats, and the axes of v it varies over, counted without those of size one. A vector gathered by
+  // a known index varies over an axis of its own, which stands for index and length.
   std::pair<Var, Ints> source(Var v) const {
     Ints axes = all_axes(v);
     for (const Eqn* e = made(v); e; e = made(v)) {
       const Shape& shape = p_.type(v).shape;
       if (e->op == &full_op) return {v, {}};
+      if (e->op == &take_op) {
+        const Type &x = p_.type(e->in[0]), &index = p_.type(e->in[1]);
+        if (x.rank() != 1 || index.rank() != 1 || axes != Ints{0} || !known_value(p_, e->in[1])) break;
+        return {e->in[0], {-1 - e->in[1], x.shape[0]}};
+      }
       if (e->op == &broadcast_op) {
         const Ints here = long_axes(shape);
         Ints       kept;
@@ -151,9 +159,14 @@ class Separation {
   Term leaf(Var v) const {
     const auto [from, axes] = source(v);
     const Eqn* e            = made(from);
-    return {{axes, {e && e->op == &full_op ? Product{e->attrs[keys::value], {}} : Product{1, {from}}}}};
+    return {{axes, {e && e->op == &full_op ? Product{number_of(*e), {}} : Product{1, {from}}}}};
   }
-  Ints all_axes(Var v) const { return counted(0, static_cast<int64_t>(squeezed(p_.type(v).shape).size())); }
+  // As the type holds it: what cancels in the program does here.
+  double number_of(const Eqn& full) const {
+    return at(Array::scalar(p_.type(full.out[0]).dtype, full.attrs[keys::value]), 0);
+  }
+  static bool is_gathered(const Ints& axes) { return !axes.empty() && axes[0] < 0; }
+  Ints        all_axes(Var v) const { return counted(0, static_cast<int64_t>(squeezed(p_.type(v).shape).size())); }
 
   // Numbers become factors of the vectors; vectors that are sums of products are written out where terms cancel; terms
   // that differ in one part only become one.
@@ -164,7 +177,7 @@ class Separation {
         // The part with the fewest axes, and the last of those: columns before rows.
         auto best = std::next(number);
         for (auto i = best; i != t.end(); ++i)
-          if (i->first.size() <= best->first.size()) best = i;
+          if (is_gathered(i->first) || (!is_gathered(best->first) && i->first.size() <= best->first.size())) best = i;
         best->second = best->second * number->second;
         t.erase(number);
       }
@@ -179,7 +192,7 @@ class Separation {
     });
     join_pairs(terms);
   }
-  static void join_pairs(std::vector<Term>& terms) {
+  void join_pairs(std::vector<Term>& terms) const {
     for (size_t i = 0; i < terms.size(); ++i)
       for (size_t j = i + 1; j < terms.size();)
         if (join_into(terms[i], terms[j]))
@@ -187,14 +200,14 @@ class Separation {
         else
           ++j;
   }
-  static bool join_into(Term& to, const Term& t) {
+  bool join_into(Term& to, const Term& t) const {
     if (to.size() != t.size()) return false;
     const Ints* differs = nullptr;
     double      r       = 1;
     for (const auto& [axes, sum] : t) {
       const auto it = to.find(axes);
       if (it == to.end()) return false;
-      if (const double x = ratio(it->second, sum); x != 0)
+      if (const double x = ratio_of(it->second, sum); x != 0)
         r *= x;
       else if (differs)
         return false;
@@ -204,6 +217,11 @@ class Separation {
     const Ints& axes = differs ? *differs : t.begin()->first;
     to[axes]         = to[axes] + (differs ? t.at(axes) : to[axes]) * r;
     return true;
+  }
+
+  double ratio_of(const Sum& a, const Sum& b) const {
+    const double r = ratio(a, b);
+    return r != 0 ? r : ratio(written_out(a), written_out(b));
   }
 
   // The sum as products of values that are no sums or products themselves.
@@ -221,7 +239,7 @@ class Separation {
     const Eqn* e            = made(v);
     if (!is_new || !e) return it->second;
     Sum y = it->second;
-    if (e->op == &full_op) y = e->attrs[keys::value] == 0 ? Sum{} : Sum{{e->attrs[keys::value], {}}};
+    if (e->op == &full_op) y = number_of(*e) == 0 ? Sum{} : Sum{{number_of(*e), {}}};
     if (keeps_axes(*e, p_)) y = written_out(e->in[0]);
     if (e->op == &neg_op) y = written_out(e->in[0]) * -1;
     if (e->op == &add_op) y = written_out(e->in[0]) + written_out(e->in[1]);
@@ -238,7 +256,7 @@ class Separation {
   }
   size_t cost_of_tree(Var v, bool root = false) const {
     if (!root && !inner_[v]) return 0;
-    size_t n = !keeps_axes(*made(v), p_) && axes_of_tree(v, root).size() == all_axes(v).size() ? 1 : 0;
+    size_t n = !keeps_axes(*made(v), p_) && axes_of_tree(v, root).size() >= all_axes(v).size() ? 1 : 0;
     for (Var x : made(v)->in) n += cost_of_tree(x);
     return n;
   }
@@ -287,9 +305,14 @@ class Separation {
       Tensor y;
       for (const auto& [axes, sum] : t) {
         Shape shape;
-        for (int64_t a : axes) shape.push_back(space[a]);
-        const Tensor part = broadcast_axes(sum_of(sum, shape, values, dtype), space, axes);
-        y                 = y.defined() ? y * part : part;
+        if (is_gathered(axes))
+          shape = {axes[1]};
+        else
+          for (int64_t a : axes) shape.push_back(space[a]);
+        const Tensor vector = sum_of(sum, shape, values, dtype);
+        const Tensor part   = is_gathered(axes) ? take(vector, values[static_cast<Var>(-1 - axes[0])])
+                                                : broadcast_axes(vector, space, axes);
+        y                   = y.defined() ? y * part : part;
       }
       all = !all.defined() ? y : minus ? all - y : all + y;
     }

@@ -80,6 +80,9 @@ class Plain {
       if (e.kind == Element::Kind::Counter)
         made = converted(DType::I64, e.dtype, fmt::format("((int64_t)({}))", position(e.at)));
       if (e.kind == Element::Kind::Load) made = loaded(e.dtype, fmt::format("{}[{}]", v(e.buffer), position(e.at)));
+      if (e.kind == Element::Kind::Gather)
+        made = loaded(e.dtype,
+                      fmt::format("{}[{} + {} * (int64_t){}]", v(e.buffer), position(e.at), e.stride, value(e.in[0])));
       if (e.kind == Element::Kind::Apply) {
         std::vector<std::string> operands;
         for (int32_t x : e.in) operands.push_back(value(x));

@@ -18,6 +18,7 @@
 #include "braintrace/codegen/c/abi.h"
 #include "braintrace/codegen/c/preamble.h"
 #include "braintrace/codegen/cost.h"
+#include "braintrace/codegen/known_indices.h"
 #include "braintrace/ops/keys.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/runtime/command.h"
@@ -266,7 +267,10 @@ std::vector<std::shared_ptr<Compiled>> compile_together(const std::vector<Progra
   std::vector<std::shared_ptr<Compiled>> out;
   std::string                            problem = missing_compiler();
   if (problem.empty()) {
-    codegen::Emitted e       = codegen::emit(codegen::scheduled(programs, options), codegen::Dialect::Native);
+    std::vector<Program> known;
+    for (size_t i = 0; i < programs.size(); ++i)
+      known.push_back(codegen::with_known_indices(programs[i], constants[i]));
+    codegen::Emitted e       = codegen::emit(codegen::scheduled(known, options), codegen::Dialect::Native);
     const auto       entries = e.schedule.entries;
     const auto       names   = e.names;
     // Files that are not there yet are compiled side by side.

@@ -95,6 +95,9 @@ class NestText {
         return converted(DType::I64, e.dtype, "((int64_t)(" + position(e.at, row) + "))");
       case Element::Kind::Load:
         return loaded(e.dtype, fmt::format("{}[{}]", c_.name(e.buffer), position(e.at, row)));
+      case Element::Kind::Gather:
+        return loaded(e.dtype, fmt::format("{}[{} + {} * (int64_t){}]", c_.name(e.buffer), position(e.at, row),
+                                           e.stride, value(e.in[0], row)));
       case Element::Kind::Literal:
       case Element::Kind::Apply:
         break;

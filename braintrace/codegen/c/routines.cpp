@@ -153,9 +153,9 @@ std::string joined(std::initializer_list<std::string_view> texts) {
 std::string template_of(const Routine& r, Words& words) {
   switch (r.kind) {
     case Routine::Kind::Take:
-      return joined({check_rows, take});
+      return joined({r.checks ? check_rows : "", take});
     case Routine::Kind::ScatterAdd:
-      return joined({check_rows, scatter_add});
+      return joined({r.checks ? check_rows : "", scatter_add});
     case Routine::Kind::TakeAlong:
       return joined({open_lanes, take_along});
     case Routine::Kind::AddAlong:
@@ -174,9 +174,9 @@ std::string template_of(const Routine& r, Words& words) {
                                              : order_text(r.types[0].second, "b < a", "b", "a"));
       return joined({open_sort, open_lanes, sort});
     case Routine::Kind::SparseDot:
-      return joined({check_entries, sparse_dot});
+      return joined({r.checks ? check_entries : "", sparse_dot});
     case Routine::Kind::SparseSample:
-      return joined({check_entries, sparse_sample});
+      return joined({r.checks ? check_entries : "", sparse_sample});
     default:
       words.emplace_back("draw", filled(draw_text(r), words));
       return std::string(draws);

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/codegen/known_indices.h"
+
+#include "braintrace/ops/constant.h"
+#include "braintrace/ops/keys.h"
+
+namespace braintrace::codegen {
+
+Program with_known_indices(Program p, const Arrays& constants) {
+  Vars             to(p.types.size());
+  std::vector<Eqn> known;
+  for (size_t v = 0; v < to.size(); ++v) to[v] = static_cast<Var>(v);
+  for (size_t i = 0; i < constants.size(); ++i) {
+    const Var v = p.constants[i];
+    if (!is_integer(p.type(v).dtype) || p.type(v).rank() == 0) continue;
+    to[v] = p.add_value(p.type(v));
+    known.push_back({&constant_op, {}, {to[v]}, {{keys::array, constants[i]}}, 0});
+  }
+  if (known.empty()) return p;
+  for (Eqn& e : p.eqns)
+    for (Var& v : e.in) v = to[v];
+  for (Var& v : p.results) v = to[v];
+  p.eqns.insert(p.eqns.begin(), known.begin(), known.end());
+  return p;
+}
+
+const Array* known_value(const Program& p, Var v) {
+  for (const Eqn& e : p.eqns)
+    if (e.op == &constant_op && e.out[0] == v) return &e.attrs[keys::array];
+  return nullptr;
+}
+
+bool is_known_below(const Program& p, Var v, int64_t below) {
+  const Array* a = known_value(p, v);
+  if (!a) return false;
+  const Integers at(*a);
+  for (int64_t i = 0; i < a->size(); ++i)
+    if (at[i] < 0 || at[i] >= below) return false;
+  return true;
+}
+
+}  // namespace braintrace::codegen

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiled sparse products: patterns that are known are checked once and computed with once, all others at every run.
+#include "braintrace/ops/sparse.h"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "braintrace/algorithms/es_d_rtrl.h"
+#include "braintrace/backends/cpu/cpu_backend.h"
+#include "braintrace/backends/reference/interpreter.h"
+#include "braintrace/base/rng.h"
+#include "braintrace/codegen/known_indices.h"
+#include "braintrace/codegen/schedule.h"
+#include "braintrace/functions/functions.h"
+#include "braintrace/functions/loops.h"
+#include "braintrace/ir/builder.h"
+#include "braintrace/nn/factored.h"
+#include "braintrace/nn/loss.h"
+#include "braintrace/nn/neuron.h"
+#include "braintrace/nn/optim.h"
+#include "braintrace/ops/index.h"
+#include "braintrace/ops/index_walk.h"
+#include "braintrace/ops/math.h"
+#include "braintrace/runtime/values.h"
+#include "braintrace/transforms/simplify.h"
+#include "tests/codegen/agreement.h"
+
+namespace braintrace {
+namespace {
+
+using testing_support::worst_disagreement;
+
+Array numbers(Rng& rng, int64_t count, int64_t below) {
+  Array a({DType::I32, {count}});
+  for (int64_t i = 0; i < count; ++i) a.mutable_data<int32_t>()[i] = static_cast<int32_t>(rng.integer(below));
+  return a;
+}
+
+int64_t count_of(const codegen::Schedule& s, const Op& op) {
+  int64_t n = 0;
+  for (const codegen::Kernel& k : s.entries[0]->kernels) n += std::count(k.ops.begin(), k.ops.end(), &op);
+  return n;
+}
+
+// All operations by index, with a pattern that is traced in or given at every call.
+Tensors by_index(const Tensor& from, const Tensor& to, const Tensor& values, const Tensor& x) {
+  const SparsePattern p{from, to, 6, 4};
+  const Tensor        y = dot(x, p, values);
+  return {y, dot(y, transposed(p), values), take(x, from), scatter_add(x, from, values)};
+}
+
+TEST(KnownIndices, AreCheckedOnce) {
+  Rng         rng(1);
+  const Array from = numbers(rng, 9, 6), to = numbers(rng, 9, 4);
+  const Array values = random_array(rng, {DType::F32, {9}}), x = random_array(rng, {DType::F32, {6}});
+  const Types floats = {values.type(), x.type()};
+  const auto  traced = [&](const Array& f) {
+    return trace(floats, [&](const Tensors& in) { return by_index(f, to, in[0], in[1]); });
+  };
+  const auto stops = [](const Program& p) { return codegen::scheduled({p}).entries[0]->may_stop; };
+  const auto known = [](const Traced& t) {
+    Arrays constants;
+    for (const Tensor& c : t.constants) constants.push_back(c.array());
+    return std::pair(codegen::with_known_indices(t.program, constants), constants);
+  };
+  EXPECT_FALSE(stops(known(traced(from)).first));
+  const Program given = trace({from.type(), to.type(), values.type(), x.type()}, [&](const Tensors& in) {
+                          return by_index(in[0], in[1], in[2], in[3]);
+                        }).program;
+  EXPECT_TRUE(stops(given)) << "an index that comes with the call is checked with it";
+
+  const Traced good           = traced(from);
+  const auto [program, bound] = known(good);
+  EXPECT_LE(worst_disagreement({{"known", good.program, bound, {values, x}}}).distance, 1e-6);
+  EXPECT_LE(worst_disagreement({{"given", given, {}, {from, to, values, x}}}).distance, 1e-6);
+
+  Array bad = from.copy();
+  for (const int32_t wrong : {-1, 6}) {
+    bad.mutable_data<int32_t>()[5]        = wrong;
+    const auto [wrong_program, constants] = known(traced(bad));
+    EXPECT_TRUE(stops(wrong_program));
+    EXPECT_THROW(cpu_backend().compile(traced(bad).program, constants)->run({values, x}), UserError);
+  }
+}
+
+// In a loop over time too.
+TEST(KnownIndices, AreKnownInLoops) {
+  Rng         rng(2);
+  const Array from = numbers(rng, 9, 5), to = numbers(rng, 9, 5);
+  const Types types = {{DType::F32, {9}}, {DType::F32, {7, 5}}};
+  const auto  t     = trace_function(types, [&](const Tensors& in) -> Tensors {
+    const auto step = [&](Tensor h, Tensor x) {
+      const Tensor y = tanh(x + dot(h, SparsePattern{from, to, 5, 5}, in[0]));
+      return std::pair(y, take(y, from));
+    };
+    const auto [h, ys] = scan(step, zeros({5}), in[1]);
+    return {h, ys};
+  });
+  Arrays      constants;
+  for (const Tensor& c : t.constants) constants.push_back(c.array());
+  EXPECT_FALSE(codegen::scheduled({codegen::with_known_indices(t.program, constants)}).entries[0]->may_stop);
+  const Array values = random_array(rng, types[0]), x = random_array(rng, types[1]);
+  EXPECT_LE(worst_disagreement({{"loop", t.program, constants, {values, x}}}).distance, 1e-6);
+}
+
+// Spiking neurons that drive each other through a sparse matrix, a readout, and one update of a learning rule.
+struct Net : nn::Module {
+  nn::SparseLinear rec;
+  nn::LIF          neurons;
+  nn::Linear       out;
+  Net(const SparsePattern& p, const Tensor& w)
+      : rec(p, w), neurons(p.n_rows, {.tau = 5.0, .reset = nn::Reset::Hard, .dt = 1.0}), out(p.n_rows, 2) {
+    children({{"rec", rec}, {"neurons", neurons}, {"out", out}});
+  }
+  Tensor update(const Tensor& x) override { return out(neurons(x + rec(neurons.spikes()))); }
+};
+
+struct Learning {
+  static constexpr int64_t n = 300, degree = 20, E = n * degree;
+
+  Net                         net;
+  std::unique_ptr<ES_D_RTRL>  learner;
+  std::unique_ptr<optim::SGD> optimizer;
+
+  static SparsePattern pattern(bool by_target) {
+    Rng   rng(3);
+    Array near({DType::I32, {E}}), far = numbers(rng, E, n);
+    for (int64_t e = 0; e < E; ++e) near.mutable_data<int32_t>()[e] = static_cast<int32_t>(e / degree);
+    return by_target ? coo(far, near, n, n) : coo(near, far, n, n);
+  }
+  static Tensor weights() {
+    Rng rng(4);
+    return Tensor(random_array(rng, {DType::F32, {E}})) * 0.1;
+  }
+  explicit Learning(bool by_target, std::optional<int64_t> batch = {}) : net(pattern(by_target), weights()) {
+    if (batch)
+      init_all_states(net, {.batch_size = *batch});
+    else
+      init_all_states(net);
+    net.out.weight.set_leaf("weight", full({n, 2}, 0.25));
+    learner   = std::make_unique<ES_D_RTRL>(net, 0.9);
+    optimizer = std::make_unique<optim::SGD>(1e-2);
+    learner->compile_graph(Types{{DType::F32, batch ? Shape{*batch, n} : Shape{n}}});
+    optimizer->register_trainable_weights(net.params());
+  }
+  Tensor update(const Tensor& x, const Tensor& y) {
+    const auto loss         = [&](Tensor xi, Tensor yi) { return losses::mse((*learner)(xi), yi); };
+    auto [value, gradients] = value_and_grad(loss, net.params())(x, y);
+    optimizer->update(gradients);
+    return value;
+  }
+  // The weights after some steps, in which so many neurons are driven to spike.
+  Array run(double rate, std::optional<int64_t> batch = {}) {
+    Rng  rng(5);
+    auto step = jit([this](Tensor x, Tensor y) { return update(x, y); });
+    for (int k = 0; k < 6; ++k) {
+      Array x({DType::F32, batch ? Shape{*batch, n} : Shape{n}});
+      for (int64_t i = 0; i < x.size(); ++i) x.mutable_data<float>()[i] = rng.uniform() < rate ? 20.0F : 0.5F;
+      step(Tensor(x), full(batch ? Shape{*batch, 2} : Shape{2}, 0.5));
+    }
+    return net.rec.weight.leaf("weight").array();
+  }
+};
+
+TEST(SparseLearning, ComputesTheProductOnceAndGathersInPlace) {
+  Learning   l(false);
+  const auto t = trace_function({{DType::F32, {l.n}}, {DType::F32, {2}}},
+                                [&](const Tensors& in) -> Tensors { return {l.update(in[0], in[1])}; });
+  Arrays     constants;
+  for (const Tensor& c : t.constants) constants.push_back(c.array());
+  const codegen::Schedule s = codegen::scheduled({codegen::with_known_indices(simplify(t.program), constants)});
+  EXPECT_EQ(count_of(s, sparse_dot_op), 1);
+  // Of all arrays with a number per synapse only the new weights are written.
+  const codegen::Function& f      = *s.entries[0];
+  int64_t                  arrays = 0;
+  for (const codegen::Kernel& k : f.kernels)
+    for (Var v : k.writes) arrays += f.buffers[static_cast<size_t>(v)].type.size() == l.E;
+  EXPECT_EQ(arrays, 1);
+  EXPECT_FALSE(f.may_stop);
+}
+
+TEST(SparseLearning, IsThatOfTheInterpreter) {
+  for (const bool by_target : {false, true})
+    for (const double rate : {0.0, 0.03, 0.6}) {
+      const auto weights = [&](std::string_view backend) {
+        const BackendScope scope(backend);
+        return Learning(by_target).run(rate);
+      };
+      const Array want = weights("reference");
+      EXPECT_EQ(max_difference(want, Learning::weights()) > 1e-4, rate > 0) << "what is silent learns nothing";
+      EXPECT_LT(max_difference(weights("cpu"), want), 1e-6) << by_target << " " << rate;
+    }
+}
+
+TEST(SparseLearning, OfABatchIsThatOfTheInterpreter) {
+  const auto weights = [&](std::string_view backend) {
+    const BackendScope scope(backend);
+    return Learning(false, 3).run(0.1, 3);
+  };
+  EXPECT_LT(max_difference(weights("cpu"), weights("reference")), 1e-6);
+}
+
+}  // namespace
+}  // namespace braintrace
