@@ -10,8 +10,8 @@ namespace {
 const std::unordered_map<const Op*, Rule>& table() {
   static const std::unordered_map<const Op*, Rule> all = [] {
     std::unordered_map<const Op*, Rule> t;
-    for (const Rules* family :
-         {&control_rules(), &index_rules(), &movement_rules(), &product_rules(), &random_rules(), &window_rules()})
+    for (const Rules* family : {&control_rules(), &index_rules(), &movement_rules(), &product_rules(), &random_rules(),
+                                &sparse_rules(), &window_rules()})
       t.insert(family->begin(), family->end());
     return t;
   }();

@@ -44,6 +44,7 @@ const Rules& index_rules();
 const Rules& movement_rules();
 const Rules& product_rules();
 const Rules& random_rules();
+const Rules& sparse_rules();
 const Rules& window_rules();
 
 // Types that kernels compute with as they are stored.

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products, convolution, sparse products.
+// Matrix products, convolution.
 #include "braintrace/codegen/kernels.h"
-#include "braintrace/codegen/known_indices.h"
 #include "braintrace/ops/axes.h"
 #include "braintrace/ops/contract.h"
 #include "braintrace/ops/conv.h"
 #include "braintrace/ops/keys.h"
-#include "braintrace/ops/sparse.h"
 
 namespace braintrace::codegen {
 
@@ -123,51 +121,10 @@ std::optional<Kernel> conv(Site& s) {
   return Kernel{.what = c, .scratch = size_of(c.to) * 8, .work = s.out_type(0).size() * c.in * size_of(c.kernel)};
 }
 
-// Positions of entries, with all leading axes of the dense operands as one.
-std::vector<std::pair<std::string_view, int64_t>> sparse_sizes(int64_t entries, const Shape& dense, int64_t m) {
-  return {{"L", size_of(Shape(dense.begin(), dense.end() - 1))}, {"E", entries}, {"n", dense.back()}, {"m", m}};
-}
-
-// Entries that are known are checked here and not when the kernel runs.
-Kernel over_entries(const Site& s, Routine r, size_t from, int64_t n, int64_t m) {
-  r.checks          = !is_known_below(s.p, s.e.in[from], n) || !is_known_below(s.p, s.e.in[from + 1], m);
-  const bool checks = r.checks;
-  return {.what = std::move(r), .may_stop = checks};
-}
-
-// y[l, to[e]] += values[e] x[l, from[e]]
-std::optional<Kernel> sparse_dot(Site& s) {
-  const DType t = s.out_type(0).dtype;
-  if (!is_plain(t)) return {};
-  const int64_t m = s.e.attrs[keys::size];
-  Kernel        k = over_entries(s,
-                                 {Routine::Kind::SparseDot,
-                                  t,
-                                  sparse_sizes(s.in_type(0).size(), s.in_type(3).shape, m),
-                                  {{"v", s.in(0)}, {"from", s.in(1)}, {"to", s.in(2)}, {"x", s.in(3)}, {"y", s.out(0)}}},
-                                 1, s.in_type(3).shape.back(), m);
-  k.scratch       = std::max<int64_t>(m * 8, 1);
-  return k;
-}
-
-// values[e] = Σ_l a[l, from[e]] c[l, to[e]]
-std::optional<Kernel> sparse_sample(Site& s) {
-  const DType t = s.out_type(0).dtype;
-  if (!is_plain(t)) return {};
-  const int64_t n = s.in_type(2).shape.back(), m = s.in_type(3).shape.back();
-  return over_entries(s,
-                      {Routine::Kind::SparseSample,
-                       t,
-                       sparse_sizes(s.in_type(0).size(), s.in_type(2).shape, m),
-                       {{"from", s.in(0)}, {"to", s.in(1)}, {"a", s.in(2)}, {"c", s.in(3)}, {"y", s.out(0)}}},
-                      0, n, m);
-}
-
 }  // namespace
 
 const Rules& product_rules() {
-  static const Rules rules = {
-      {&conv_op, conv}, {&dot_general_op, dot}, {&sparse_dot_op, sparse_dot}, {&sparse_sample_op, sparse_sample}};
+  static const Rules rules = {{&conv_op, conv}, {&dot_general_op, dot}};
   return rules;
 }
 

@@ -30,13 +30,16 @@ const Array* known_value(const Program& p, Var v) {
   return nullptr;
 }
 
-bool is_known_below(const Program& p, Var v, int64_t below) {
-  const Array* a = known_value(p, v);
-  if (!a) return false;
-  const Integers at(*a);
-  for (int64_t i = 0; i < a->size(); ++i)
+bool is_below(const Array& index, int64_t below) {
+  const Integers at(index);
+  for (int64_t i = 0; i < index.size(); ++i)
     if (at[i] < 0 || at[i] >= below) return false;
   return true;
+}
+
+bool is_known_below(const Program& p, Var v, int64_t below) {
+  const Array* a = known_value(p, v);
+  return a && is_below(*a, below);
 }
 
 }  // namespace braintrace::codegen

@@ -13,7 +13,8 @@ Program with_known_indices(Program program, const Arrays& constants);
 
 // The value of v where the program says it; null elsewhere.
 const Array* known_value(const Program& p, Var v);
-// Whether v is known and every element is in 0 … below-1.
+// Whether every element is in 0 … below-1, and for a value: and known.
+bool is_below(const Array& index, int64_t below);
 bool is_known_below(const Program& p, Var v, int64_t below);
 
 }  // namespace braintrace::codegen

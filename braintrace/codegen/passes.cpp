@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "braintrace/base/nearest.h"
+#include "braintrace/codegen/events.h"
 #include "braintrace/codegen/factor.h"
 #include "braintrace/codegen/lower.h"
 #include "braintrace/codegen/separate.h"
@@ -63,6 +64,8 @@ const std::vector<Pass>& passes() {
        [](const Program& p, const Options& o) { return as_sums(p, o.target); }},
       {"separate", "sums of outer products with as few operations per element as can be",
        [](const Program& p, const Options& o) { return separated(p, o.target); }},
+      {"events", "sparse products and updates walk the entries of neurons that are not silent",
+       [](const Program& p, const Options& o) { return with_events(p, o.target); }},
       {"fuse", "equations over one space share a loop nest", nullptr},
       {"split", "parts of a batch run through a loop over time on their own", nullptr},
       {"reuse", "memory of a value that nobody needs any more is used again", nullptr},

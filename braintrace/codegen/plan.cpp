@@ -113,9 +113,11 @@ class Planner {
         const bool    here = last == static_cast<int32_t>(s);
         const bool    copied =
             std::any_of(f_.copies.begin(), f_.copies.end(), [&](const auto& c) { return c.first == u; });
-        const bool fits = p_.type(u).dtype == p_.type(v).dtype && p_.type(u).size() == p_.type(v).size();
-        const bool free =
-            last < static_cast<int32_t>(s) || (here && is_elementwise(stages_[s], v) && !has(stages_[s].scattered, u));
+        const bool  fits    = p_.type(u).dtype == p_.type(v).dtype && p_.type(u).size() == p_.type(v).size();
+        const auto& allowed = f_.kernels[s].in_place;
+        const bool  named   = std::find(allowed.begin(), allowed.end(), std::pair(v, u)) != allowed.end();
+        const bool  free    = last < static_cast<int32_t>(s) ||
+                          (here && (named || (is_elementwise(stages_[s], v) && !has(stages_[s].scattered, u))));
         if (fits && !copied && free) f_.in_place.emplace_back(static_cast<size_t>(place(v).at), a);
       }
     }

@@ -134,7 +134,9 @@ struct Routine {
     ArgMin,
     Sort,
     SparseDot,
-    SparseSample,  // by index
+    SparseSample,
+    EventDot,
+    EventUpdate,  // by index
     Bits,
     Split,
     FoldIn,
@@ -145,10 +147,10 @@ struct Routine {
   DType                                             dtype;  // of the elements
   std::vector<std::pair<std::string_view, int64_t>> sizes;
   std::vector<std::pair<std::string_view, Var>>     buffers;
-  std::vector<std::pair<std::string_view, DType>>   types   = {};
-  Fold                                              fold    = Fold::None;  // Running
-  bool                                              reverse = false;       // Running; Sort: largest first
-  bool                                              checks  = true;        // by index: those that were not known
+  std::vector<std::pair<std::string_view, DType>>   types = {};
+  Fold                                              fold  = Fold::None;  // Running
+  bool reverse                                            = false;  // Running; Sort: largest first; EventUpdate: minus
+  bool checks                                             = true;   // by index: those that were not known
 };
 
 // to[to_at + Σ i_k to_strides_k] = from[from_at + Σ i_k from_strides_k] for all i in shape

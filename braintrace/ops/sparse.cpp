@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two ops, each other's derivatives. E entries lead from position from[e] to position to[e]:
-//   sparse_dot      y[…, to[e]] += values[e] x[…, from[e]]
+//   sparse_dot      y[…, to[e]] += values[e] x[…, from[e]]      a source that is zero sends nothing, not even ∞ · 0
 //   sparse_sample   values[e] = Σ_… a[…, from[e]] c[…, to[e]]
 #include "braintrace/ops/sparse.h"
 
@@ -81,7 +81,8 @@ std::vector<Value> spread_values(const View& values, const View& x, const Entrie
   std::vector<Value> y(static_cast<size_t>(L * m), Value{});
   for (int64_t l = 0; l < L; ++l)
     for (int64_t i = 0; i < e.E; ++i)
-      y[l * m + e.to[i]] += static_cast<Value>(values[i]) * static_cast<Value>(x[l * n + e.from[i]]);
+      if (x[l * n + e.from[i]] != 0)
+        y[l * m + e.to[i]] += static_cast<Value>(values[i]) * static_cast<Value>(x[l * n + e.from[i]]);
   return y;
 }
 

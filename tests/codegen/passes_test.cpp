@@ -7,7 +7,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "braintrace/base/rng.h"
+#include "braintrace/codegen/known_indices.h"
 #include "braintrace/codegen/schedule.h"
+#include "braintrace/ir/builder.h"
+#include "braintrace/ops/index_walk.h"
+#include "braintrace/ops/sparse.h"
 #include "tests/codegen/learning_jobs.h"
 #include "tests/codegen/random_job.h"
 #include "tests/support/error_of.h"
@@ -19,6 +24,23 @@ using testing_support::Form;
 using testing_support::Job;
 using testing_support::learning_job;
 
+// A product with a sparse matrix whose pattern is known.
+Job sparse_job() {
+  constexpr int64_t n = 50, E = 5000;
+  Rng               rng(22);
+  Array             from({DType::I32, {E}}), to({DType::I32, {E}});
+  for (Array* a : {&from, &to})
+    for (int64_t e = 0; e < E; ++e) a->mutable_data<int32_t>()[e] = static_cast<int32_t>(rng.integer(n));
+  const Array  w = random_array(rng, {DType::F64, {E}}), x = random_array(rng, {DType::F64, {n}});
+  const Traced t = trace({w.type(), x.type()}, [&](const Tensors& in) -> Tensors {
+    return {dot(in[1], SparsePattern{from, to, n, n}, in[0])};
+  });
+  return {"sparse",
+          codegen::with_known_indices(t.program, {t.constants[0].array(), t.constants[1].array()}),
+          {t.constants[0].array(), t.constants[1].array()},
+          {w, x}};
+}
+
 // Learning steps and windows, where every pass has something to do, and random programs.
 std::vector<Job> all_jobs() {
   std::vector<Job> jobs;
@@ -26,6 +48,7 @@ std::vector<Job> all_jobs() {
   for (const char* word : {"", "R", "M", "", "R", "M"}) jobs.push_back(testing_support::random_job(rng, word));
   for (const Form form : {Form::Step, Form::Window}) jobs.push_back(learning_job({.form = form, .batch = 32}));
   jobs.push_back(learning_job({.kind = "gru", .batch = 1, .n_in = 70, .n = 80}));
+  jobs.push_back(sparse_job());
   return jobs;
 }
 

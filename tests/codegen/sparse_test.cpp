@@ -3,13 +3,17 @@
 #include "braintrace/ops/sparse.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <gtest/gtest.h>
 
 #include "braintrace/algorithms/es_d_rtrl.h"
 #include "braintrace/backends/cpu/cpu_backend.h"
+#include "braintrace/backends/cpu/stepper.h"
+#include "braintrace/backends/cpu/thread_pool.h"
 #include "braintrace/backends/reference/interpreter.h"
 #include "braintrace/base/rng.h"
+#include "braintrace/codegen/events.h"
 #include "braintrace/codegen/known_indices.h"
 #include "braintrace/codegen/schedule.h"
 #include "braintrace/functions/functions.h"
@@ -19,6 +23,7 @@
 #include "braintrace/nn/loss.h"
 #include "braintrace/nn/neuron.h"
 #include "braintrace/nn/optim.h"
+#include "braintrace/ops/axes.h"
 #include "braintrace/ops/index.h"
 #include "braintrace/ops/index_walk.h"
 #include "braintrace/ops/math.h"
@@ -170,7 +175,9 @@ TEST(SparseLearning, ComputesTheProductOnceAndGathersInPlace) {
   Arrays     constants;
   for (const Tensor& c : t.constants) constants.push_back(c.array());
   const codegen::Schedule s = codegen::scheduled({codegen::with_known_indices(simplify(t.program), constants)});
-  EXPECT_EQ(count_of(s, sparse_dot_op), 1);
+  EXPECT_EQ(count_of(s, sparse_dot_op), 0);
+  EXPECT_EQ(count_of(s, codegen::event_dot_op), 1);
+  EXPECT_EQ(count_of(s, codegen::event_update_op), 1);
   // Of all arrays with a number per synapse only the new weights are written.
   const codegen::Function& f      = *s.entries[0];
   int64_t                  arrays = 0;
@@ -199,6 +206,131 @@ TEST(SparseLearning, OfABatchIsThatOfTheInterpreter) {
     return Learning(false, 3).run(0.1, 3);
   };
   EXPECT_LT(max_difference(weights("cpu"), weights("reference")), 1e-6);
+}
+
+// Products with patterns that lie by source, by target and in no order, for few and many events, in one row and
+// several: the sums of the interpreter, and nothing from a silent source, be its weight infinite.
+TEST(EventProduct, IsThatOfTheInterpreter) {
+  constexpr int64_t n = 40, m = 30, E = 5000;
+  for (const int order : {0, 1, 2})
+    for (const Shape& rows : {Shape{}, Shape{3}}) {
+      Rng                                      rng(6);
+      std::vector<std::pair<int32_t, int32_t>> at;
+      for (int64_t e = 0; e < E; ++e) at.emplace_back(rng.integer(n), rng.integer(m));
+      if (order == 0) std::sort(at.begin(), at.end());
+      if (order == 1) std::sort(at.begin(), at.end(), [](auto a, auto b) { return a.second < b.second; });
+      Array from({DType::I32, {E}}), to({DType::I32, {E}}), values = random_array(rng, {DType::F32, {E}});
+      for (int64_t e = 0; e < E; ++e) {
+        from.mutable_data<int32_t>()[e] = at[static_cast<size_t>(e)].first;
+        to.mutable_data<int32_t>()[e]   = at[static_cast<size_t>(e)].second;
+        if (at[static_cast<size_t>(e)].first == 7) values.mutable_data<float>()[e] = INFINITY;
+      }
+      for (const double density : {0.0, 0.1, 0.9}) {
+        Array x({DType::F32, joined(rows, Shape{n})});
+        for (int64_t i = 0; i < x.size(); ++i)
+          x.mutable_data<float>()[i] = rng.uniform() < density && i % n != 7 ? 0.5F : 0.0F;
+        const Traced t = trace({values.type(), x.type()}, [&](const Tensors& in) -> Tensors {
+          return {dot(in[1], SparsePattern{from, to, n, m}, in[0])};
+        });
+        ASSERT_EQ(t.constants.size(), 2u);
+        const Arrays constants = {t.constants[0].array(), t.constants[1].array()};
+        const auto   s         = codegen::scheduled({codegen::with_known_indices(t.program, constants)});
+        EXPECT_EQ(count_of(s, codegen::event_dot_op), 1);
+        const auto worst = worst_disagreement({{"product", t.program, constants, {values, x}}});
+        EXPECT_LE(worst.distance, 1e-5) << order << " " << density;
+      }
+    }
+}
+
+TEST(Grouping, HoldsTheEntriesOfEveryKeyByBlocksOfTheOtherEnd) {
+  Rng           rng(7);
+  const int64_t keys = 6, others = 10, blocks = 4, E = 60;
+  const Array   key = numbers(rng, E, keys), other = numbers(rng, E, others);
+  const auto    g = codegen::grouped(key, keys, other, others, blocks);
+  ASSERT_EQ(g.order.size(), E);
+  std::vector<bool> seen(E);
+  for (int32_t k = 0; k < keys; ++k)
+    for (int32_t b = 0; b < blocks; ++b)
+      for (int32_t i = g.starts.data<int32_t>()[k * blocks + b]; i < g.starts.data<int32_t>()[k * blocks + b + 1];
+           ++i) {
+        const int32_t e = g.order.data<int32_t>()[i];
+        EXPECT_FALSE(seen[static_cast<size_t>(e)]);
+        seen[static_cast<size_t>(e)] = true;
+        EXPECT_EQ(key.data<int32_t>()[e], k);
+        EXPECT_EQ(other.data<int32_t>()[e] * blocks / others, b);
+      }
+  EXPECT_EQ(std::count(seen.begin(), seen.end(), true), E);
+  const auto again = codegen::grouped(Array::of<int32_t>({0, 0, 2}, {3}), 3, Array::of<int32_t>({1, 0, 1}, {3}), 2, 1);
+  EXPECT_EQ(again.order.size(), 0) << "entries that lie by key already need no order";
+  EXPECT_EQ(to_vector<int32_t>(again.starts), (std::vector<int32_t>{0, 2, 2, 3}));
+}
+
+// A learning signal that is not a number reaches the weights of silent sources too, as in the interpreter.
+TEST(EventUpdate, LeavesOutNothingThatIsNotANumber) {
+  constexpr int64_t n = 50, E = 5000;
+  Rng               rng(8);
+  const Array       from = numbers(rng, E, n), to = numbers(rng, E, n), w = random_array(rng, {DType::F32, {E}});
+  for (const double odd : {0.0, static_cast<double>(NAN), static_cast<double>(INFINITY)}) {
+    Array u({DType::F32, {n}}), v({DType::F32, {n}});
+    std::fill_n(u.mutable_data<float>(), n, 0.0F);
+    std::fill_n(v.mutable_data<float>(), n, 0.0F);
+    u.mutable_data<float>()[3] = 2;
+    v.mutable_data<float>()[4] = 0.5F;
+    v.mutable_data<float>()[5] = static_cast<float>(odd);
+    const Traced t             = trace({w.type(), u.type(), v.type()}, [&](const Tensors& in) -> Tensors {
+      return {in[0] - take(in[1], Tensor(from)) * take(in[2], Tensor(to))};
+    });
+    Arrays       constants;
+    for (const Tensor& c : t.constants) constants.push_back(c.array());
+    const Array       want = evaluate(t.program, constants, {w, u, v})[0];
+    cpu::Stepper      stepper(t.program, constants, {{0, 0}}, {w, u, v});
+    const void* const args[] = {u.raw(), v.raw()};
+    stepper.step(args, nullptr);
+    const Array got = stepper.value(0);
+    for (int64_t e = 0; e < E; ++e)
+      EXPECT_TRUE(at(got, e) == at(want, e) || (std::isnan(at(got, e)) && std::isnan(at(want, e)))) << odd << " " << e;
+  }
+}
+
+// Threads share targets, sources and entries: every number is computed by one of them, in the order of the pattern.
+TEST(SparseLearning, ThreadsDoNotChangeBits) {
+  constexpr int64_t n = 1000, E = 140000;
+  Rng               rng(9);
+  const Array       far = numbers(rng, E, n);
+  Array             near({DType::I32, {E}});
+  for (int64_t e = 0; e < E; ++e) near.mutable_data<int32_t>()[e] = static_cast<int32_t>(e * n / E);
+  const Array w = random_array(rng, {DType::F32, {E}}), v = random_array(rng, {DType::F32, {n}});
+  const int   before = cpu::num_threads();
+  for (const bool by_target : {false, true})
+    for (const double density : {0.02, 0.5}) {
+      Array x({DType::F32, {n}});
+      for (int64_t i = 0; i < n; ++i) x.mutable_data<float>()[i] = rng.uniform() < density ? 1.0F : 0.0F;
+      const Array &from = by_target ? far : near, &to = by_target ? near : far;
+      const Traced t = trace({w.type(), x.type(), v.type()}, [&](const Tensors& in) -> Tensors {
+        const Tensor y = dot(in[1], SparsePattern{from, to, n, n}, in[0]);
+        return {in[0] - take(in[1], Tensor(from)) * take(in[2], Tensor(to)), y};
+      });
+      Arrays       constants;
+      for (const Tensor& c : t.constants) constants.push_back(c.array());
+      const auto s = codegen::scheduled({codegen::with_known_indices(t.program, constants)});
+      for (const codegen::Kernel& k : s.entries[0]->kernels) EXPECT_GT(k.grain, 0) << "not shared";
+      cpu::Stepper stepper(t.program, constants, {{0, 0}});
+      const auto   results = [&](int threads) {
+        cpu::set_num_threads(threads);
+        stepper.hold({w});
+        Array             y({DType::F32, {n}});
+        const void* const args[] = {x.raw(), v.raw()};
+        void* const       out[]  = {y.mutable_raw()};
+        for (int k = 0; k < 3; ++k) stepper.step(args, out);
+        return Arrays{stepper.value(0), y};
+      };
+      const Arrays one = results(1);
+      for (const int threads : {2, 3, 8}) {
+        const Arrays many = results(threads);
+        EXPECT_TRUE(identical(one[0], many[0]) && identical(one[1], many[1])) << threads << " " << density;
+      }
+    }
+  cpu::set_num_threads(before);
 }
 
 }  // namespace

@@ -97,7 +97,8 @@ constexpr std::string_view sparse_dot    = R"(
 $sum* sum = ($sum*)w;
 for (int64_t l = 0; l < $L; ++l) {
   for (int64_t j = 0; j < $m; ++j) sum[j] = 0;
-  for (int64_t e = 0; e < $E; ++e) sum[$to[e]] += ($sum)$v[e] * ($sum)$x[l * $n + $from[e]];
+  for (int64_t e = 0; e < $E; ++e)
+    if ($x[l * $n + $from[e]] != 0) sum[$to[e]] += ($sum)$v[e] * ($sum)$x[l * $n + $from[e]];
   for (int64_t j = 0; j < $m; ++j) $y[l * $m + j] = ($T)sum[j];
 }
 )";
@@ -106,6 +107,71 @@ for (int64_t e = 0; e < $E; ++e) {
   $sum sum = 0;
   for (int64_t l = 0; l < $L; ++l) sum += ($sum)$a[l * $n + $from[e]] * ($sum)$c[l * $m + $to[e]];
   $y[e] = ($T)sum;
+}
+)";
+// A block of targets begins at the first j with j P / m ≥ its number.
+constexpr std::string_view open_event_dot = R"(
+const int64_t low = (begin * $m + $P - 1) / $P, high = (end * $m + $P - 1) / $P;
+for (int64_t l = 0; l < $L; ++l) {
+  const $T* x = $x + l * $n;
+  $T* y = $y + l * $m;
+)";
+// Where entries lie by target and many sources are not silent: all entries, in interleaved sums.
+constexpr std::string_view by_target = R"(
+  int64_t events = 0;
+  for (int64_t i = 0; i < $n; ++i) events += x[i] != 0;
+  if (8 * events > $n) {
+    for (int64_t j = low; j < high; ++j) {
+      $T sum[8] = {0};
+      int64_t e = $ends[j];
+      for (; e + 8 <= $ends[j + 1]; e += 8)
+        $independent for (int64_t lane = 0; lane < 8; ++lane) {
+          const $T a = x[$from[e + lane]];
+          sum[lane] = $fma(a != 0 ? $v[e + lane] : 0, a, sum[lane]);
+        }
+      for (; e < $ends[j + 1]; ++e) {
+        const $T a = x[$from[e]];
+        sum[0] = $fma(a != 0 ? $v[e] : 0, a, sum[0]);
+      }
+      y[j] = ((sum[0] + sum[4]) + (sum[1] + sum[5])) + ((sum[2] + sum[6]) + (sum[3] + sum[7]));
+    }
+    continue;
+  }
+)";
+constexpr std::string_view by_source = R"(
+  for (int64_t j = low; j < high; ++j) y[j] = 0;
+  for (int64_t i = 0; i < $n; ++i) {
+    const $T a = x[i];
+    if (a == 0) continue;
+    for (int64_t k = $starts[i * $P + begin]; k < $starts[i * $P + end]; ++k)
+      y[$targets[k]] = $fma($v[$entry], a, y[$targets[k]]);
+  }
+}
+)";
+// Only in place, and where 0 times the other factor is 0, may what is silent be left out. An entry that does not lie in
+// the order of the walk costs as much as so many others.
+constexpr std::string_view open_event_update = R"(
+const double scattered = 8;
+int64_t us = 0, vs = 0, odd = $y != $w;
+for (int64_t i = 0; i < $n; ++i) { us += $u[i] != 0; odd += !($u[i] - $u[i] == 0); }
+for (int64_t j = 0; j < $m; ++j) { vs += $v[j] != 0; odd += !($v[j] - $v[j] == 0); }
+const double by_u = (double)us / $n, by_v = (double)vs / $m$more;
+)";
+// Along the entries of one end.
+constexpr std::string_view event_update = R"(
+{
+  for (int64_t i = $N * begin / $parts; i < $N * end / $parts; ++i) {
+    const $T a = $near[i];
+    if (a == 0 && !odd) continue;
+    $independent for (int64_t k = $starts[i]; k < $starts[i + 1]; ++k)
+      $y[$entry] = $w[$entry] $sign a * $far[$index[$entry]];
+  }
+}
+)";
+constexpr std::string_view plain_update = R"(
+{
+  $independent for (int64_t e = $E * begin / $parts; e < $E * end / $parts; ++e)
+    $y[e] = $w[e] $sign $u[$from[e]] * $v[$to[e]];
 }
 )";
 // The counters and the kinds of draw are those of ops/random.cpp.
@@ -150,6 +216,39 @@ std::string joined(std::initializer_list<std::string_view> texts) {
   return out;
 }
 
+bool has_buffer(const Routine& r, std::string_view name) {
+  return std::any_of(r.buffers.begin(), r.buffers.end(), [&](const auto& b) { return b.first == name; });
+}
+
+// The way of least cost: along sources, along targets, or all entries as they lie.
+std::string event_update_text(const Routine& r, Words& words) {
+  const bool by_u = has_buffer(r, "u_starts"), by_v = !has_buffer(r, "v_order");  // entries lie in this order
+  words.emplace_back("sign", r.reverse ? "-" : "+");
+  words.emplace_back("more", by_v ? "" : " * scattered");
+  const auto along = [&](const Words& end) {
+    Words all;
+    for (const auto& [name, value] : end) all.emplace_back(name, filled(value, words));
+    all.insert(all.end(), words.begin(), words.end());
+    return filled(event_update, all);
+  };
+  const std::string plain   = filled(plain_update, words);
+  const std::string along_u = !by_u ? plain
+                                    : along({{"N", "$n"},
+                                             {"near", "$u"},
+                                             {"far", "$v"},
+                                             {"index", "$to"},
+                                             {"starts", "$u_starts"},
+                                             {"entry", "k"}});
+  const std::string along_v = along({{"N", "$m"},
+                                     {"near", "$v"},
+                                     {"far", "$u"},
+                                     {"index", "$from"},
+                                     {"starts", "$v_starts"},
+                                     {"entry", by_v ? "k" : "$v_order[k]"}});
+  const std::string test    = by_u ? "if (odd || by_u <= by_v) " : "if (odd || by_v >= 1) ";
+  return std::string(open_event_update) + (by_u || !by_v ? test + along_u + "else " : "") + along_v;
+}
+
 std::string template_of(const Routine& r, Words& words) {
   switch (r.kind) {
     case Routine::Kind::Take:
@@ -177,6 +276,11 @@ std::string template_of(const Routine& r, Words& words) {
       return joined({r.checks ? check_entries : "", sparse_dot});
     case Routine::Kind::SparseSample:
       return joined({r.checks ? check_entries : "", sparse_sample});
+    case Routine::Kind::EventDot:
+      words.emplace_back("entry", filled(has_buffer(r, "order") ? "$order[k]" : "k", words));
+      return joined({open_event_dot, has_buffer(r, "ends") ? by_target : "", by_source});
+    case Routine::Kind::EventUpdate:
+      return event_update_text(r, words);
     default:
       words.emplace_back("draw", filled(draw_text(r), words));
       return std::string(draws);
@@ -186,7 +290,10 @@ std::string template_of(const Routine& r, Words& words) {
 }  // namespace
 
 std::string text_of(const Routine& r, const Context& c) {
-  Words words = {{"T", std::string(storage_type(r.dtype))}, {"sum", std::string(sum_type(r.dtype))}};
+  Words words = {{"T", std::string(storage_type(r.dtype))},
+                 {"sum", std::string(sum_type(r.dtype))},
+                 {"fma", r.dtype == DType::F64 ? "bt_fma" : "bt_fmaf"},
+                 {"independent", std::string(c.independent())}};
   for (const auto& [name, size] : r.sizes) words.emplace_back(name, str(size));
   for (const auto& [name, buffer] : r.buffers) words.emplace_back(name, c.name(buffer));
   for (const auto& [name, type] : r.types) words.emplace_back(name, std::string(storage_type(type)));

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/codegen/events.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "braintrace/codegen/known_indices.h"
+#include "braintrace/codegen/rewrite.h"
+#include "braintrace/ops/axes.h"
+#include "braintrace/ops/constant.h"
+#include "braintrace/ops/index.h"
+#include "braintrace/ops/keys.h"
+#include "braintrace/ops/math.h"
+#include "braintrace/ops/sparse.h"
+
+namespace braintrace::codegen {
+
+constinit const Op event_dot_op = {
+    .name     = "event_dot",
+    .doc      = "x times a sparse matrix, by the entries of sources that are not zero",
+    .operands = "values from to x starts order targets ends",
+    .infer    = [](const Op&, const Types& in, const Attrs& a) -> Types {
+      return infer(sparse_dot_op, {in[Values], in[From], in[To], in[X]}, a);
+    },
+    .eval = [](const Op&, const Arrays& in, const Attrs& a, const Types& out) -> Arrays {
+      return sparse_dot_op.eval(sparse_dot_op, {in[Values], in[From], in[To], in[X]}, a, out);
+    },
+};
+
+constinit const Op event_update_op = {
+    .name     = "event_update",
+    .doc      = "stored values of a sparse matrix with an outer product added where it has entries",
+    .operands = "w u v from to u_starts v_starts v_order",
+    .infer    = [](const Op&, const Types& in, const Attrs&) -> Types { return {in[0]}; },
+    .eval     = [](const Op&, const Arrays& in, const Attrs& a, const Types&) -> Arrays {
+      const Tensor w = in[W], change = take(in[U], in[UAt]) * take(in[V], in[VAt]);
+      return {(a[adds] ? w + change : w - change).array()};
+    },
+};
+
+Grouping grouped(const Array& key, int64_t keys, const Array& other, int64_t others, int64_t blocks) {
+  const Integers k(key), o(other);
+  const int64_t  E     = key.size();
+  const auto     group = [&](int64_t e) { return k[e] * blocks + o[e] * blocks / others; };
+  Array          starts({DType::I32, {keys * blocks + 1}}), order({DType::I32, {E}});
+  auto *         at = starts.mutable_data<int32_t>(), *place = order.mutable_data<int32_t>();
+  std::fill_n(at, starts.size(), 0);
+  for (int64_t e = 0; e < E; ++e) ++at[group(e) + 1];
+  for (int64_t g = 0; g < keys * blocks; ++g) at[g + 1] += at[g];
+  std::vector<int32_t> next(at, at + keys * blocks);
+  bool                 in_order = true;
+  for (int64_t e = 0; e < E; ++e) {
+    const int32_t i = next[static_cast<size_t>(group(e))]++;
+    place[i]        = static_cast<int32_t>(e);
+    in_order        = in_order && i == e;
+  }
+  return {starts, in_order ? Array({DType::I32, {0}}) : order};
+}
+
+namespace {
+
+// What is known of a pattern that the operations can walk.
+struct Pattern {
+  Array from, to;
+  Shape lengths;  // of the vectors at either end
+
+  int64_t entries() const { return from.size(); }
+  // Blocks of targets that threads share: enough work in each, and entries of a source in most of them.
+  int64_t blocks(const Target& t) const {
+    const int64_t shared = entries() / t.shared_elements, apart = entries() / lengths[0] / t.event_run;
+    return std::clamp<int64_t>(std::min({shared, apart, lengths[1]}), 1, t.event_blocks);
+  }
+};
+
+Tensor written(Builder& to, const Array& a) { return to.emit(constant_op, {}, {{keys::array, a}}, {a.type()})[0]; }
+
+class Events {
+ public:
+  Events(Builder& to, const Program& p, const Target& target) : to_(to), p_(p), target_(target) {}
+
+  Tensors product(const Tensors& in, const Attrs& attrs) const {
+    const auto p = pattern(in[1], in[2], in[3].shape().back(), attrs[keys::size]);
+    if (!p || !is_wide(in[0])) return {};
+    const Grouping by_source = grouped(p->from, p->lengths[0], p->to, p->lengths[1], p->blocks(target_));
+    const Grouping by_target = grouped(p->to, p->lengths[1], p->from, p->lengths[0], 1);
+    const Array    targets =
+        by_source.order.size() ? take(p->to, by_source.order).array() : p->to;  // in the order they are walked
+    const Array ends = by_target.order.size() ? Array({DType::I32, {0}}) : by_target.starts;
+    return {apply1(event_dot_op,
+                   {in[0], in[1], in[2], in[3], written(to_, by_source.starts), written(to_, by_source.order),
+                    written(to_, targets), written(to_, ends)},
+                   attrs)};
+  }
+
+  // w ± u[from] v[to]
+  Tensors update(const Tensor& w, const Tensor& change, bool plus) const {
+    const auto m = made_by(mul_op, change);
+    if (!m || w.rank() != 1 || w.size() < target_.separated_from || !is_wide(w)) return {};
+    const auto a = made_by(take_op, m->in[0]), b = made_by(take_op, m->in[1]);
+    if (!a || !b || a->in[0].rank() != 1 || b->in[0].rank() != 1) return {};
+    const Made &  source = is_source(b->in[1]) ? *b : *a, &target = &source == &*a ? *b : *a;
+    const Tensor &u = source.in[0], &v = target.in[0];
+    const auto    p = pattern(source.in[1], target.in[1], u.shape()[0], v.shape()[0]);
+    if (!p) return {};
+    // Traces of sources fade slowly and are seldom zero: worth a walk along them only where entries lie that way.
+    const Grouping by_u = grouped(p->from, p->lengths[0], p->to, p->lengths[1], 1);
+    const Grouping by_v = grouped(p->to, p->lengths[1], p->from, p->lengths[0], 1);
+    return {apply1(
+        event_update_op,
+        {w, u, v, source.in[1], target.in[1], written(to_, by_u.order.size() ? Array({DType::I32, {0}}) : by_u.starts),
+         written(to_, by_v.starts), written(to_, by_v.order)},
+        {{adds, plus}})};
+  }
+
+ private:
+  static bool is_wide(const Tensor& t) { return t.dtype() == DType::F32 || t.dtype() == DType::F64; }
+
+  // Whether a product of the program reads its sources by this index.
+  bool is_source(const Tensor& index) const {
+    const auto known = made_by(constant_op, index);
+    return known && std::any_of(p_.eqns.begin(), p_.eqns.end(), [&](const Eqn& e) {
+             const Array* from = e.op == &sparse_dot_op ? known_value(p_, e.in[From]) : nullptr;
+             return from && from->raw() == known->attrs[keys::array].raw();
+           });
+  }
+
+  std::optional<Pattern> pattern(const Tensor& from, const Tensor& to, int64_t n, int64_t m) const {
+    const auto f = made_by(constant_op, from), t = made_by(constant_op, to);
+    if (!f || !t || from.rank() != 1 || to.rank() != 1 || n == 0 || m == 0) return {};
+    Pattern    p{f->attrs[keys::array], t->attrs[keys::array], {n, m}};
+    const bool fits = p.entries() >= target_.separated_from && p.entries() <= std::numeric_limits<int32_t>::max() &&
+                      n * target_.event_blocks <= std::numeric_limits<int32_t>::max();
+    return fits && is_below(p.from, n) && is_below(p.to, m) ? std::optional(std::move(p)) : std::nullopt;
+  }
+
+  Builder&       to_;
+  const Program& p_;
+  const Target&  target_;
+};
+
+}  // namespace
+
+Program with_events(const Program& program, const Target& target) {
+  if (!target.has_host) return program;  // small machines have no memory for two orders of the entries
+  return rewritten(program, [&](Builder& to, const Program& p, const Eqn& e, const Tensors& in, const Mask&) {
+    const Events events(to, p, target);
+    Tensors      y;
+    if (e.op == &sparse_dot_op) y = events.product(in, e.attrs);
+    if (e.op == &sub_op || e.op == &add_op) y = events.update(in[0], in[1], e.op == &add_op);
+    return y.empty() ? to.emit(*e.op, in, e.attrs, p.types_of(e.out)) : y;
+  });
+}
+
+}  // namespace braintrace::codegen

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sparse products, and what walks the entries of a known pattern.
+#include <algorithm>
+
+#include "braintrace/codegen/events.h"
+#include "braintrace/codegen/kernels.h"
+#include "braintrace/codegen/known_indices.h"
+#include "braintrace/ops/keys.h"
+#include "braintrace/ops/sparse.h"
+
+namespace braintrace::codegen {
+
+namespace {
+
+// Positions of entries, with all leading axes of the dense operands as one.
+std::vector<std::pair<std::string_view, int64_t>> sparse_sizes(int64_t entries, const Shape& dense, int64_t m) {
+  return {{"L", size_of(Shape(dense.begin(), dense.end() - 1))}, {"E", entries}, {"n", dense.back()}, {"m", m}};
+}
+
+// Entries that are known are checked here and not when the kernel runs.
+Kernel over_entries(const Site& s, Routine r, size_t from, int64_t n, int64_t m) {
+  r.checks          = !is_known_below(s.p, s.e.in[from], n) || !is_known_below(s.p, s.e.in[from + 1], m);
+  const bool checks = r.checks;
+  return {.what = std::move(r), .may_stop = checks};
+}
+
+// y[l, to[e]] += values[e] x[l, from[e]]
+std::optional<Kernel> sparse_dot(Site& s) {
+  const DType t = s.out_type(0).dtype;
+  if (!is_plain(t)) return {};
+  const int64_t m = s.e.attrs[keys::size];
+  Kernel        k = over_entries(s,
+                                 {Routine::Kind::SparseDot,
+                                  t,
+                                  sparse_sizes(s.in_type(0).size(), s.in_type(3).shape, m),
+                                  {{"v", s.in(0)}, {"from", s.in(1)}, {"to", s.in(2)}, {"x", s.in(3)}, {"y", s.out(0)}}},
+                                 1, s.in_type(3).shape.back(), m);
+  k.scratch       = std::max<int64_t>(m * 8, 1);
+  return k;
+}
+
+// values[e] = Σ_l a[l, from[e]] c[l, to[e]]
+std::optional<Kernel> sparse_sample(Site& s) {
+  const DType t = s.out_type(0).dtype;
+  if (!is_plain(t)) return {};
+  const int64_t n = s.in_type(2).shape.back(), m = s.in_type(3).shape.back();
+  return over_entries(s,
+                      {Routine::Kind::SparseSample,
+                       t,
+                       sparse_sizes(s.in_type(0).size(), s.in_type(2).shape, m),
+                       {{"from", s.in(0)}, {"to", s.in(1)}, {"a", s.in(2)}, {"c", s.in(3)}, {"y", s.out(0)}}},
+                      0, n, m);
+}
+
+// y[l, to[e]] += values[e] x[l, from[e]], for the sources of row l that are not zero. A part is a block of targets.
+std::optional<Kernel> event_dot(Site& s) {
+  const Shape&  x = s.in_type(X).shape;
+  const int64_t E = s.in_type(Values).size(), n = x.back(), m = s.e.attrs[keys::size];
+  auto          sizes  = sparse_sizes(E, x, m);
+  const int64_t blocks = (s.in_type(Starts).size() - 1) / n;
+  sizes.emplace_back("P", blocks);
+  Routine r{
+      Routine::Kind::EventDot,
+      s.out_type(0).dtype,
+      std::move(sizes),
+      {{"v", s.in(Values)}, {"x", s.in(X)}, {"starts", s.in(Starts)}, {"targets", s.in(Targets)}, {"y", s.out(0)}}};
+  if (s.in_type(Order).size()) r.buffers.emplace_back("order", s.in(Order));
+  if (s.in_type(Ends).size()) {
+    r.buffers.emplace_back("ends", s.in(Ends));
+    r.buffers.emplace_back("from", s.in(From));
+  }
+  const int64_t rows = size_of(x) / n;
+  return Kernel{.what = std::move(r), .parts = blocks, .work = rows * (n + E / 4)};
+}
+
+// y[e] = w[e] ± u[from[e]] v[to[e]]. A part is a share of the sources, of the targets or of the entries.
+std::optional<Kernel> event_update(Site& s) {
+  const int64_t E = s.in_type(W).size(), n = s.in_type(U).size(), m = s.in_type(V).size();
+  const int64_t parts = std::max<int64_t>(1, E / s.target().event_part);
+  Routine       r{Routine::Kind::EventUpdate,
+            s.out_type(0).dtype,
+            {{"E", E}, {"n", n}, {"m", m}, {"parts", parts}},
+            {{"w", s.in(W)},
+                   {"u", s.in(U)},
+                   {"v", s.in(V)},
+                   {"from", s.in(UAt)},
+                   {"to", s.in(VAt)},
+                   {"v_starts", s.in(VStarts)},
+                   {"y", s.out(0)}}};
+  r.reverse = !s.e.attrs[adds];
+  if (s.in_type(UStarts).size()) r.buffers.emplace_back("u_starts", s.in(UStarts));
+  if (s.in_type(VOrder).size()) r.buffers.emplace_back("v_order", s.in(VOrder));
+  return Kernel{.what = std::move(r), .parts = parts, .work = E, .in_place = {{s.out(0), s.in(W)}}};
+}
+
+}  // namespace
+
+const Rules& sparse_rules() {
+  static const Rules rules = {{&sparse_dot_op, sparse_dot},
+                              {&sparse_sample_op, sparse_sample},
+                              {&event_dot_op, event_dot},
+                              {&event_update_op, event_update}};
+  return rules;
+}
+
+}  // namespace braintrace::codegen
