@@ -294,7 +294,7 @@ TEST(EventUpdate, LeavesOutNothingThatIsNotANumber) {
 
 // Threads share targets, sources and entries: every number is computed by one of them, in the order of the pattern.
 TEST(SparseLearning, ThreadsDoNotChangeBits) {
-  constexpr int64_t n = 1000, E = 140000;
+  constexpr int64_t n = 1000, E = 280000;
   Rng               rng(9);
   const Array       far = numbers(rng, E, n);
   Array             near({DType::I32, {E}});
