@@ -136,6 +136,21 @@ TEST_F(CompiledFiles, AreReplacedByTheInterpreterWithoutACompiler) {
   EXPECT_NE(testing::internal::GetCapturedStderr().find("BRAINTRACE_CC"), std::string::npos);
 }
 
+// Ten sums of doubles: gcc 12 fills their array as if it were at a multiple of 16, whatever it is.
+TEST_F(CompiledFiles, RunWithAnyFlags) {
+  const Types  types = {{DType::F32, {640, 10}}, {DType::F32, {10, 70}}};
+  const Traced t     = trace(types, [](const Tensors& in) -> Tensors {
+    return {sum(in[0], 0), sum(tanh(in[0]), 1), dot(in[0], in[1])};
+  });
+  Rng          rng(3);
+  const Arrays args = {random_array(rng, types[0]), random_array(rng, types[1])};
+  for (const char* flags : {"-O0", "-O1", "-O2", "-O2 -fno-ipa-cp", "-Os", "-O3 -mno-avx512f", "-march=x86-64"}) {
+    const With given("BRAINTRACE_CFLAGS", flags);
+    EXPECT_TRUE(cpu::compile_together({t.program}, {{}})[0]->is_native()) << flags;
+    EXPECT_LE(testing_support::worst_disagreement({{"flags", t.program, {}, args}}).distance, 1e-5) << flags;
+  }
+}
+
 // Products, sums over either axis and elementwise work, all large enough to be shared; the last two results are a sum
 // over some rows of a matrix and the matrix changed.
 Traced large_program(Array& x, Array& w) {

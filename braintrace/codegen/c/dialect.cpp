@@ -20,11 +20,14 @@ constexpr std::string_view native_head = R"c(#define _GNU_SOURCE
 #include <string.h>
 #define bt_fma fma
 #define bt_fmaf fmaf
+#define BT_ALIGNED __attribute__((aligned(64))) /* gcc 12 fills arrays of doubles as if they were at multiples of 16 */
 static inline double bt_log_gamma(double x) { int sign; return lgamma_r(x, &sign); }
 #ifdef __clang__
 #define BT_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#define BT_AS_WRITTEN __attribute__((noinline, optnone))
 #else
 #define BT_INDEPENDENT _Pragma("GCC ivdep")
+#define BT_AS_WRITTEN __attribute__((noinline, optimize("O0")))
 #endif
 )c";
 
@@ -34,6 +37,11 @@ constexpr std::string_view portable_head = R"c(#include <math.h>
 #include <string.h>
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("no-strict-aliasing") /* places in the arena hold values of several types, one after the other */
+#endif
+#ifdef __GNUC__
+#define BT_ALIGNED __attribute__((aligned(16))) /* gcc 12 fills arrays of doubles as if they were so */
+#else
+#define BT_ALIGNED
 #endif
 #define bt_log_gamma lgamma
 #ifdef __clang__

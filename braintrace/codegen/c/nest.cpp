@@ -178,8 +178,8 @@ class NestText {
     };
     std::string begin, end;
     for (size_t k = 0; k < folds_.size(); ++k) {
-      begin += fmt::format("{0} s{1}[{2}];\nfor (int64_t j = 0; j < {2}; ++j) s{1}[j] = {3};\n", folds_[k].type, k,
-                           t.width * t.height, folds_[k].start);
+      begin += fmt::format("{0} s{1}[{2}] BT_ALIGNED;\nfor (int64_t j = 0; j < {2}; ++j) s{1}[j] = {3};\n",
+                           folds_[k].type, k, t.width * t.height, folds_[k].start);
       end += finish(k, sum(k), {});
     }
     const auto across = [&](const std::string& known, const std::string& inner) {
@@ -246,8 +246,8 @@ class NestText {
     const auto    begin = [&](const Row& x) {
       std::string out;
       for (size_t k = 0; k < folds_.size(); ++k)
-        out += fmt::format("{0} {1}[{2}];\nfor (int lane = 0; lane < {2}; ++lane) {1}[lane] = {3};\n", folds_[k].type,
-                              sum_name(k, x), width, folds_[k].start);
+        out += fmt::format("{0} {1}[{2}] BT_ALIGNED;\nfor (int lane = 0; lane < {2}; ++lane) {1}[lane] = {3};\n",
+                              folds_[k].type, sum_name(k, x), width, folds_[k].start);
       return out;
     };
     const auto end = [&](const Row& x) {

@@ -4,6 +4,11 @@
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("no-strict-aliasing") /* places in the arena hold values of several types, one after the other */
 #endif
+#ifdef __GNUC__
+#define BT_ALIGNED __attribute__((aligned(16))) /* gcc 12 fills arrays of doubles as if they were so */
+#else
+#define BT_ALIGNED
+#endif
 #define bt_log_gamma lgamma
 #ifdef __clang__
 #pragma STDC FP_CONTRACT OFF

@@ -4,6 +4,11 @@
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("no-strict-aliasing") /* places in the arena hold values of several types, one after the other */
 #endif
+#ifdef __GNUC__
+#define BT_ALIGNED __attribute__((aligned(16))) /* gcc 12 fills arrays of doubles as if they were so */
+#else
+#define BT_ALIGNED
+#endif
 #define bt_log_gamma lgamma
 #ifdef __clang__
 #pragma STDC FP_CONTRACT OFF
@@ -89,7 +94,7 @@ static int32_t bt_f0_1(const bt_frame* f, int64_t begin, int64_t end) {
   (void)end;
   for (int64_t part = begin; part < end; ++part) {
     const int64_t from = part % 1 * 5, to = from + 5;
-    float s0[5];
+    float s0[5] BT_ALIGNED;
     for (int64_t j = 0; j < 5; ++j) s0[j] = 0;
     for (int64_t i0 = 0; i0 < 3; ++i0) {
       for (int64_t i1 = from; i1 < to; ++i1) {
@@ -116,7 +121,7 @@ static int32_t bt_f0_2(const bt_frame* f, int64_t begin, int64_t end) {
   (void)begin;
   (void)end;
   for (int64_t i0 = begin; i0 < end; ++i0) {
-    double s0[1];
+    double s0[1] BT_ALIGNED;
     for (int lane = 0; lane < 1; ++lane) s0[lane] = 0;
     for (int64_t from = 0; from < 5; from += 1) {
       for (int lane = 0; lane < 1; ++lane) {
