@@ -68,6 +68,7 @@ class Fuser {
       : p_(p),
         joins_(o.runs("fuse")),
         longest_(static_cast<size_t>(o.target.longest_nest)),
+        longest_chain_(static_cast<size_t>(o.target.longest_chain)),
         producer_(producers(p)),
         stage_of_(p.eqns.size(), -1),
         memory_(p.types.size(), -1) {
@@ -165,6 +166,9 @@ class Fuser {
     return producer_[base] < 0 ? -1 : stage_of_[producer_[base]];
   }
 
+  // Whether a value is read from memory: what is made from nothing, as a constant is, makes no two loops one.
+  bool is_array(Var base) const { return producer_[base] < 0 || kinds_[producer_[base]] != Kind::Source; }
+
   int32_t new_stage(const Shape& space, const Ints& reduced, bool loop) {
     Stage s;
     s.loop    = loop;
@@ -189,15 +193,15 @@ class Fuser {
     std::vector<Source> sources;
     for (Var v : operands(e)) sources.push_back(behind(v));
     int32_t home     = -1;
-    auto    consider = [&](int32_t c) {
-      if (home < 0 && c >= 0 && fits(c, i, space, reduced, sources)) home = c;
+    auto    consider = [&](int32_t c, size_t longest) {
+      if (home < 0 && c >= 0 && stages_[c].eqns.size() < longest && fits(c, i, space, reduced, sources)) home = c;
     };
     if (loop && joins_) {
-      for (const Source& s : sources) consider(maker(s.base));
+      for (const Source& s : sources) consider(maker(s.base), longest_chain_);
       // Else the loop that reads the same array at the same positions: one pass over it serves both.
       for (const Source& s : sources)
         if (s.same_positions && size_of(space) > 1)
-          for (int32_t c : readers_[s.base]) consider(now(c));
+          for (int32_t c : readers_[s.base]) consider(now(c), longest_);
     }
     if (home < 0) home = new_stage(space, reduced, loop);
     if (kinds_[i] == Kind::Reduction) {
@@ -207,7 +211,7 @@ class Fuser {
     if (loop)
       for (const Source& s : sources) {
         if (joins_ && may_merge(home, maker(s.base), sources)) merge(home, maker(s.base));
-        if (s.same_positions) readers_[s.base].push_back(home);
+        if (s.same_positions && is_array(s.base)) readers_[s.base].push_back(home);
       }
     stages_[home].eqns.push_back(i);
     stage_of_[i] = home;
@@ -234,6 +238,7 @@ class Fuser {
     if (other < 0 || other == home || !stages_[other].loop) return false;
     const Stage &a = stages_[home], &b = stages_[other];
     if (a.space != b.space || (has_reduction_[home] && has_reduction_[other] && a.reduced != b.reduced)) return false;
+    if (a.eqns.size() + b.eqns.size() >= longest_chain_) return false;
     return !before_[home].has(other) && !before_[other].has(home) && reads_in_step(other, sources);
   }
   // Everything read of stage c is read position by position, and nothing else that is read waits for c.
@@ -391,7 +396,7 @@ class Fuser {
 
   const Program&                      p_;
   bool                                joins_;
-  size_t                              longest_;
+  size_t                              longest_, longest_chain_;
   std::vector<int32_t>                producer_;
   std::vector<Kind>                   kinds_;
   std::vector<int32_t>                stage_of_;

@@ -36,6 +36,7 @@ struct Target {
   int64_t tiled_from    = 65536;  // elements: smaller arrays stay in the caches, and small machines have small stacks
   int64_t unrolled      = 4;      // turns of the innermost loop, up to which the loop around it becomes vector code
   int64_t longest_nest  = 48;     // equations that share a nest without running out of registers
+  int64_t longest_chain = 256;    // equations of a nest that read each other: compilers take long for longer ones
 
   // Rewrites.
   int64_t few_terms       = 4;      // a sum of products of so few neighbors is written out

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "braintrace/codegen/c/emit.h"
 #include "braintrace/codegen/cost.h"
 #include "braintrace/functions/loops.h"
 #include "braintrace/ir/builder.h"
@@ -55,6 +56,50 @@ TEST(Schedule, ElementwiseEquationsAreOneNest) {
   EXPECT_EQ(w.elements, 24) << "a sum and a product of 12 elements";
   EXPECT_EQ(w.series, 12);
   EXPECT_EQ(w.bytes(), 4 * (12 + 4 + 12));
+}
+
+// A network as deep as one likes: each layer reads the constant 1, which is no reason to share a loop.
+Program deep(int layers) {
+  return trace({{F32, {4, 8}}, {F32, {8, 8}}},
+               [layers](const Tensors& in) -> Tensors {
+                 Tensor x = in[0];
+                 for (int i = 0; i < layers; ++i) x = x * (1. - tanh(dot(x, in[1])));
+                 return {x};
+               })
+      .program;
+}
+
+TEST(Schedule, EqualLayersShareCode) {
+  const auto functions = [](int layers) {
+    const std::string text  = emit({deep(layers)}).source;
+    int               count = 0;
+    for (size_t at = 0; (at = text.find("((noinline)) int32_t bt_", at)) != text.npos; ++at) ++count;
+    return count;
+  };
+  EXPECT_EQ(functions(20), functions(40));
+  EXPECT_LT(functions(20), 10);
+}
+
+TEST(Schedule, LoopsThatShareAConstantAloneStayApart) {
+  const Types    types(12, Type{F32, {64}});
+  const Program  p = trace(types, [](const Tensors& in) -> Tensors {
+                      Tensors out;
+                      for (const Tensor& x : in) out.push_back(sum(1. - tanh(x), 0));
+                      return out;
+                    }).program;
+  const Schedule s = scheduled({p});
+  EXPECT_EQ(s.entries[0]->kernels.size(), types.size());
+}
+
+TEST(Schedule, NestsOfLongChainsStayShort) {
+  const Program  p = trace({{F32, {64}}, {F32, {64}}}, [](const Tensors& in) -> Tensors {
+                      Tensor x = in[0];
+                      for (int i = 0; i < 1000; ++i) x = tanh(x) + in[1];
+                      return {x};
+                    }).program;
+  const Schedule s = scheduled({p});
+  for (const Kernel& k : s.entries[0]->kernels)
+    EXPECT_LE(k.ops.size(), static_cast<size_t>(native_target().longest_chain));
 }
 
 TEST(Schedule, EqualPositionsAreOneLoop) {

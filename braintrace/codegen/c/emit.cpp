@@ -33,6 +33,10 @@ Pointer pointer_to(Dialect d, const Function& f, Var v) {
   }
   throw InternalError(fmt::format("codegen: value {} has no place", v));
 }
+// Functions that hand on pointers gain nothing from optimization, and compilers take longer for a long one than for all
+// kernels that it calls.
+constexpr size_t long_list = 8192;  // characters
+
 std::string declaration(const Pointer& p) { return fmt::format("{0} v{1} = ({0}){2};\n", p.type, p.v, p.value); }
 
 class Printer {
@@ -71,7 +75,7 @@ class Printer {
     parts_.push_back({name, &f, nullptr});
   }
 
-  std::string calls_text(const Part& p) const;
+  std::string calls_text(const Part& p, const std::map<const Kernel*, std::string>& direct) const;
   std::string body(const Part& p, const Vars* numbers) const {
     const Context c{dialect_, functions_, numbers};
     return std::visit([&](const auto& what) { return text_of(what, c); }, p.kernel->what) + "return 0;\n}\n";
@@ -89,12 +93,15 @@ class Printer {
   std::map<const Function*, std::string> functions_;
 };
 
-std::string Printer::calls_text(const Part& p) const {
+std::string Printer::calls_text(const Part& p, const std::map<const Kernel*, std::string>& direct) const {
   std::string calls;
   for (size_t i = 0; i < p.function->kernels.size(); ++i) {
-    const Kernel&     k    = p.function->kernels[i];
-    const std::string step = fmt::format("{}_{}", p.name, i);
-    if (k.grain)
+    const Kernel&     k     = p.function->kernels[i];
+    const std::string step  = fmt::format("{}_{}", p.name, i);
+    const auto        found = direct.find(&k);
+    if (found != direct.end())
+      calls += fmt::format("if ((rc = {})) return rc;\n", found->second);
+    else if (k.grain)
       calls += fmt::format("if ((rc = f->host->parallel(f->host->self, {}, f, {}, {}, {}, {}))) return rc;\n", step,
                            k.parts, k.grain, k.first, k.whole ? k.whole : k.parts);
     else
@@ -103,12 +110,12 @@ std::string Printer::calls_text(const Part& p) const {
   for (const auto& [from, to] : p.function->copies)
     calls += fmt::format("{{ {}memcpy(f->out[{}], v{}, {}); }}\n", declaration(pointer_to(dialect_, *p.function, from)),
                          to, from, p.function->buffers[static_cast<size_t>(from)].type.bytes());
-  return fmt::format("static int32_t {}(const bt_frame* f) {{\nint32_t rc;\n(void)rc;\n(void)f;\n{}return 0;\n}}\n",
-                     p.name, calls);
+  return fmt::format("static {}int32_t {}(const bt_frame* f) {{\nint32_t rc;\n(void)rc;\n(void)f;\n{}return 0;\n}}\n",
+                     is_native() && calls.size() > long_list ? "BT_AS_WRITTEN " : "", p.name, calls);
 }
 
 // Kernels that differ only in what they read and write share one function, under names that equal ones give their
-// buffers: it is compiled once.
+// buffers: it is compiled once. Those whose parts are shared out to threads have a function of their own that calls it.
 std::string Printer::text() const {
   const std::string                                  unused = is_native() ? "" : "(void)f;\n(void)begin;\n(void)end;\n";
   std::map<std::string, std::pair<int, std::string>> shared;  // by function: how many kernels, its name
@@ -130,10 +137,12 @@ std::string Printer::text() const {
   const std::string frame = "(const bt_frame* f, int64_t begin, int64_t end";
   std::string       out;
   int               number = 0;
+
+  std::map<const Kernel*, std::string> direct;  // calls of shared functions
   for (size_t i = 0; i < parts_.size(); ++i) {
     const Part& p = parts_[i];
     if (!p.kernel) {
-      out += calls_text(p);
+      out += calls_text(p, direct);
       continue;
     }
     auto& [count, name] = shared[functions[i]];
@@ -142,19 +151,23 @@ std::string Printer::text() const {
     if (count == 1 || name.empty()) out += fmt::format("/*{} */\n", ops);
     const std::string w = scratch(*p.kernel);
     if (count == 1) {
-      out += fmt::format("{} {}{}) {{\n", head, p.name, frame);
-      for (const Pointer& x : pointers(p)) out += declaration(x);
-      out += unused + (w.empty() ? "" : fmt::format("char* w = {};\n", w)) + body(p, nullptr);
+      std::string text;
+      for (const Pointer& x : pointers(p)) text += declaration(x);
+      text += unused + (w.empty() ? "" : fmt::format("char* w = {};\n", w)) + body(p, nullptr);
+      const bool as_written = is_native() && !contained(*p.kernel).empty() && text.size() > long_list;
+      out += fmt::format("{} {}{}) {{\n{}", as_written ? "static BT_AS_WRITTEN int32_t" : head, p.name, frame, text);
       continue;
     }
     if (name.empty()) {
       name = fmt::format("bt_shared{}", number++);
       out += fmt::format("{} {}{}{}", head, name, frame, functions[i]);
     }
-    out +=
-        fmt::format("static int32_t {}{}) {{\nreturn {}(f, begin, end, {}", p.name, frame, name, w.empty() ? "0" : w);
-    for (const Pointer& x : pointers(p)) out += fmt::format(", ({}){}", x.type, x.value);
-    out += ");\n}\n";
+    std::string given = w.empty() ? "0" : w;
+    for (const Pointer& x : pointers(p)) given += fmt::format(", ({}){}", x.type, x.value);
+    if (p.kernel->grain)
+      out += fmt::format("static int32_t {}{}) {{\nreturn {}(f, begin, end, {});\n}}\n", p.name, frame, name, given);
+    else
+      direct[p.kernel] = fmt::format("{}(f, 0, {}, {})", name, p.kernel->parts, given);
   }
   return out;
 }
