@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // scan, cond, while and remat: nodes that contain functions; what they carry is handed on by pointer.
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "braintrace/codegen/kernels.h"
@@ -130,15 +131,19 @@ class ScanKernel {
   }
   // A stacked result may lie where an input does whose rows the step reads at the same positions and nobody else does.
   std::vector<std::pair<Var, Var>> in_place() const {
-    std::vector<std::pair<Var, Var>> out;
-    const Vars                       read = memory_read(s_);
-    for (const auto& [result, arg] : loop_.body->in_place)
-      for (size_t y = scan_.carry; y < s_.e.out.size() && arg >= scan_.consts + scan_.carry; ++y) {
-        const Var  x    = s_.memory[s_.e.in[arg]];
-        const bool rest = has_rows(arg) == makes_rows(y) && has_rows(arg) == rows_.has_value();
-        if (step_.slot[y] == result && rest && std::count(read.begin(), read.end(), x) == 1)
-          out.emplace_back(s_.e.out[y], x);
-      }
+    std::vector<std::pair<Var, Var>>      out;
+    std::map<Var, int>                    readers;
+    std::map<size_t, std::vector<size_t>> stacks;  // outputs by the result of the body that they stack
+    for (Var v : memory_read(s_)) ++readers[v];
+    for (size_t y = scan_.carry; y < s_.e.out.size(); ++y) stacks[step_.slot[y]].push_back(y);
+    for (const auto& [result, arg] : loop_.body->in_place) {
+      if (arg < scan_.consts + scan_.carry || has_rows(arg) != rows_.has_value()) continue;
+      const Var x = s_.memory[s_.e.in[arg]];
+      if (readers[x] != 1) continue;
+      for (size_t y : stacks[result])
+        if (has_rows(arg) == makes_rows(y)) out.emplace_back(s_.e.out[y], x);
+    }
+    std::sort(out.begin(), out.end());
     return out;
   }
 

@@ -52,7 +52,10 @@ class Planner {
     find_lifetimes();
     for (size_t s = 0; s < stages_.size(); ++s) place_results(s);
     f_.arena_bytes = arena_.top();
-    for (size_t s = 0; s < stages_.size(); ++s) find_in_place(s);
+    Mask is_copied(p_.types.size());
+    for (const auto& [from, to] : f_.copies) is_copied[from] = true;
+    for (size_t s = 0; s < stages_.size(); ++s) find_in_place(s, is_copied);
+    std::sort(f_.in_place.begin(), f_.in_place.end());
   }
 
  private:
@@ -95,30 +98,30 @@ class Planner {
     for (Var v : stage.writes)
       if (reuses_ && in_arena(v) && f_.buffers[v].last < 0) arena_.give_back(place(v).at);
   }
+  bool is_named(size_t s, Var v, Var r) const {
+    const auto& allowed = f_.kernels[s].in_place;
+    return std::binary_search(allowed.begin(), allowed.end(), std::pair(v, r));
+  }
   // The place of v may be that of an operand r which ends here and is read at the same position only.
   bool may_replace(size_t s, Var v, Var r) const {
-    const auto& allowed = f_.kernels[s].in_place;
-    if (std::find(allowed.begin(), allowed.end(), std::pair(v, r)) != allowed.end()) return true;
+    if (is_named(s, v, r)) return true;
     return is_elementwise(stages_[s], v) && room_for(r) == room_for(v) &&
            size_of(p_.type(r).dtype) == size_of(p_.type(v).dtype) && !has(stages_[s].scattered, r);
   }
 
   // Results of the function that may overwrite an argument: nothing needs it at another position or later.
-  void find_in_place(size_t s) {
+  void find_in_place(size_t s, const Mask& is_copied) {
     for (Var v : stages_[s].writes) {
       if (place(v).kind != Place::Kind::Result) continue;
       for (size_t a = 0; a < p_.args.size(); ++a) {
         const Var     u    = p_.args[a];
         const int32_t last = f_.buffers[u].last;
         const bool    here = last == static_cast<int32_t>(s);
-        const bool    copied =
-            std::any_of(f_.copies.begin(), f_.copies.end(), [&](const auto& c) { return c.first == u; });
-        const bool  fits    = p_.type(u).dtype == p_.type(v).dtype && p_.type(u).size() == p_.type(v).size();
-        const auto& allowed = f_.kernels[s].in_place;
-        const bool  named   = std::find(allowed.begin(), allowed.end(), std::pair(v, u)) != allowed.end();
-        const bool  free    = last < static_cast<int32_t>(s) ||
-                          (here && (named || (is_elementwise(stages_[s], v) && !has(stages_[s].scattered, u))));
-        if (fits && !copied && free) f_.in_place.emplace_back(static_cast<size_t>(place(v).at), a);
+        const bool    fits = p_.type(u).dtype == p_.type(v).dtype && p_.type(u).size() == p_.type(v).size();
+        const bool    free =
+            last < static_cast<int32_t>(s) ||
+            (here && (is_named(s, v, u) || (is_elementwise(stages_[s], v) && !has(stages_[s].scattered, u))));
+        if (fits && !is_copied[u] && free) f_.in_place.emplace_back(static_cast<size_t>(place(v).at), a);
       }
     }
   }

@@ -285,7 +285,8 @@ struct Kernel {
   int64_t                          first    = 0;      // the parts are those from `first` on
   int64_t                          whole    = 0;      // of so many, if given: rows of a large array
   bool                             may_stop = false;  // at a wrong index, or because the host says so
-  std::vector<std::pair<Var, Var>> in_place = {};     // (result, operand): the result may lie where the operand does
+  std::vector<std::pair<Var, Var>> in_place =
+      {};  // (result, operand), sorted: the result may lie where the operand does
 };
 
 // The functions that a kernel contains, in the order they run.
@@ -295,7 +296,7 @@ struct Function {
   std::vector<Buffer>                    buffers;  // by value; those without a place have no memory
   std::vector<Kernel>                    kernels;
   std::vector<std::pair<Var, size_t>>    copies;    // results that are made elsewhere: from, number of the result
-  std::vector<std::pair<size_t, size_t>> in_place;  // (result, argument) that may share memory
+  std::vector<std::pair<size_t, size_t>> in_place;  // (result, argument) that may share memory, sorted
   int64_t                                arena_bytes = 0;      // that a call needs
   bool                                   may_stop    = false;  // any kernel may
 };

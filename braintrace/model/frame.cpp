@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/model/frame.h"
 
+#include <map>
+
 #include <fmt/format.h>
 
 #include "braintrace/ops/copy.h"
@@ -69,19 +71,20 @@ void StateFrame::add(const EntryCredit& credit) {
 }
 
 bool StateFrame::depends(const Tensor& value, const StateSet& states) {
-  const auto found_by_a_frame = [&](const Tensor& t) {
-    for (const StateFrame* frame = current_frame; frame; frame = frame->outer_)
-      for (const Touched& touched : frame->touched_)
-        if (frame->trace_ == t.trace() && touched.input.defined() && touched.input.trace_var() == t.trace_var())
-          return states.contains(touched.where.state.cell().get());
-    return false;
-  };
+  if (states.empty()) return false;
+  std::map<std::pair<uint64_t, Var>, bool> found_by_a_frame;  // whether a state of the set; the innermost frame knows
+  for (const StateFrame* frame = current_frame; frame; frame = frame->outer_)
+    for (const Touched& t : frame->touched_)
+      if (t.input.defined())
+        found_by_a_frame.try_emplace({frame->serial(), t.input.trace_var()},
+                                     states.contains(t.where.state.cell().get()));
   std::vector<Tensor>                seen{value};
   std::set<std::pair<uint64_t, Var>> known;
   for (size_t i = 0; i < seen.size(); ++i) {
     const Tensor t = seen[i];
     if (!t.is_traced() || !known.insert({t.trace()->serial(), t.trace_var()}).second) continue;
-    if (found_by_a_frame(t)) return true;
+    const auto found = found_by_a_frame.find({t.trace()->serial(), t.trace_var()});
+    if (found != found_by_a_frame.end() && found->second) return true;
     if (const Tensor outside = t.trace()->captured(t.trace_var()); outside.defined()) seen.push_back(outside);
     const Eqn* made = t.trace()->producer(t.trace_var());
     if (made && made->op != &stop_gradient_op)
