@@ -91,3 +91,15 @@ assert not files()
 for script in ("echo no; exit 1\n", "kill -9 $$\n"):
     o = expect(["stream", MODEL], 0, out="prediction", err="interpreter", text=RECORDS, env=compiler("fails", script))
     assert not files() and not any((FOLDER / "temporary").iterdir())
+
+# One that crashes at the usual settings is tried with lower ones, and the user hears of it.
+crashes = 'case "$*" in *-O0*) exec cc "$@";; esac\necho "internal error: segmentation fault"; exit 1\n'
+o = expect(["stream", MODEL], 0, out="prediction", err="with -O0 it did not", text=RECORDS, env=compiler("crashes", crashes))
+assert "segmentation fault" in o.err and "interpreter" not in o.err, o.err
+assert files("*.so"), "what was compiled with lower settings is kept"
+expect(["cache", "--clean"], 0, out="removed", env=ENV)
+
+# Nobody is told to install a compiler that is there.
+o = expect(["stream", MODEL], 0, out="prediction", err="a program runs in the interpreter", text=RECORDS,
+           env=compiler("fails", "echo no such flag; exit 1\n"))
+assert "no such flag" in o.err and "Install" not in o.err, o.err

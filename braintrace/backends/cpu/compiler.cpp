@@ -27,9 +27,8 @@ namespace {
 
 // IEEE semantics stay: no option here lets the compiler assume that NaN or infinities do not happen, reorder sums, or
 // contract products. That traps are not observed lets it turn choices into vector code. One place in the arena holds
-// values of several types, one after the other, which compilers may not assume away. Copies of functions for constant
-// arguments (ipa-cp) would double the time that matrix products take to compile, and they run no faster. A choice that
-// is the same for a whole loop is made before it, also in long ones.
+// values of several types, one after the other, which compilers may not assume away. A choice that is the same for a
+// whole loop is made before it, also in long ones.
 const std::vector<std::string> own_flags = {"-std=gnu11",
                                             "-O3",
                                             "-march=native",
@@ -41,7 +40,6 @@ const std::vector<std::string> own_flags = {"-std=gnu11",
                                             "-fwrapv",
                                             "-fno-strict-aliasing",
                                             "-fno-semantic-interposition",
-                                            "-fno-ipa-cp",
                                             "--param=max-unswitch-insns=300",
                                             "-w"};
 
@@ -105,18 +103,25 @@ State& state() {
   return s;
 }
 
+// What to add to the flags: nothing, then less and less optimization for a compiler that crashes.
+const std::vector<std::string> settings = {"", "-O1", "-O0"};
+
 // A file made inside `work`, or what went wrong.
 struct Made {
   fs::path    code;
   std::string problem;
   bool        is_final = false;  // no other folder would do
+  std::string note     = {};     // what the user should know of a file that was made
 };
-Made compile(const std::string& cc, const std::string& source, const fs::path& work) {
-  const fs::path c = work / "code.c", code = work / "code.so", said = work / "said.txt";
-  if (work.empty()) return {{}, "no folder for temporary files could be made"};
-  if (!write_contents(c, source)) return {{}, fmt::format("{} could not be written; is the disk full?", c.string())};
+
+// Whether the folder has room for a file: a compiler that finds none fails too.
+bool has_room(const fs::path& work) { return write_contents(work / "room", std::string(1 << 20, ' ')); }
+
+Made compile_once(const std::string& cc, const std::string& setting, const fs::path& c, const fs::path& work) {
+  const fs::path           code = work / "code.so", said = work / "said.txt";
   std::vector<std::string> words = flags();
   words.insert(words.begin(), cc);
+  if (!setting.empty()) words.push_back(setting);
   words.insert(words.end(), {"-o", code.string(), c.string(), "-lm"});
   const double        seconds = seconds_allowed();
   const CommandResult result  = run_command(words, said.string(), work.string(), seconds);
@@ -134,9 +139,27 @@ Made compile(const std::string& cc, const std::string& source, const fs::path& w
     case CommandEnd::Failed:
       break;
   }
-  if (!result.problem.empty()) return {{}, fmt::format("{} could not be started: {}", cc, result.problem)};
+  if (!result.problem.empty()) return {{}, fmt::format("{} could not be started: {}", cc, result.problem), true};
   const std::string text = contents_of(said);
   return {{}, text.empty() ? fmt::format("{} failed", cc) : text.substr(0, 2000)};
+}
+
+Made compile(const std::string& cc, const std::string& source, const fs::path& work) {
+  if (work.empty()) return {{}, "no folder for temporary files could be made"};
+  const fs::path c = work / "code.c";
+  if (!write_contents(c, source)) return {{}, fmt::format("{} could not be written; is the disk full?", c.string())};
+  Made first;
+  for (const std::string& setting : settings) {
+    Made made = compile_once(cc, setting, c, work);
+    if (made.problem.empty() && !setting.empty())
+      made.note = fmt::format("{} failed on a program; with {} it did not, and the program runs slower.\n  It said: {}",
+                              cc, setting, first.problem.substr(0, first.problem.find('\n')));
+    if (made.problem.empty() || made.is_final) return made;
+    if (!has_room(work)) return made;
+    if (setting.empty()) first = std::move(made);
+  }
+  first.is_final = true;
+  return first;
 }
 
 std::shared_ptr<const Library> opened(const fs::path& path, std::string& problem) {
@@ -189,6 +212,7 @@ Loaded load(const std::string& source) {
       if (made.problem.empty()) out.library = opened(made.code, made.problem);
     }
     out.problem = made.problem;
+    out.note    = made.note;
   }
   if (out.library) {
     std::lock_guard lock(s.mutex);

@@ -3,7 +3,8 @@
 //
 // A compiled file is named by a hash of the source, the compiler, its flags and the features of the processor, and kept
 // (code_cache.h). Where that cannot be, work goes to a temporary folder that is removed at once. A compiler that takes
-// longer than $BRAINTRACE_CC_SECONDS (600 unless set) is ended, and no other file is tried with it.
+// longer than $BRAINTRACE_CC_SECONDS (600 unless set) is ended, and no other file is tried with it. One that fails is
+// tried again with less optimization, and a note says so.
 #pragma once
 
 #include <memory>
@@ -30,7 +31,8 @@ std::string missing_compiler();
 struct Loaded {
   std::shared_ptr<const Library> library;  // null when it failed
   bool                           was_cached = false;
-  std::string                    problem;  // what the compiler or the loader said
+  std::string                    problem    = {};  // what the compiler or the loader said
+  std::string                    note       = {};  // what the user should know though it succeeded
 };
 Loaded load(const std::string& source);  // several threads may at once
 

@@ -9,6 +9,8 @@
 #include <mutex>
 #include <optional>
 
+#include <fmt/format.h>
+
 #include "braintrace/backends/cpu/blocks.h"
 #include "braintrace/backends/cpu/compiler.h"
 #include "braintrace/backends/cpu/flush.h"
@@ -141,7 +143,7 @@ class Native : public Compiled {
   bool is_native() const override { return true; }
   bool was_cached() const override { return host_->was_cached; }
   bool may_share(size_t result, size_t arg) const override {
-    return std::find(in_place_.begin(), in_place_.end(), std::pair(result, arg)) != in_place_.end();
+    return std::binary_search(in_place_.begin(), in_place_.end(), std::pair(result, arg));
   }
 
  private:
@@ -226,14 +228,21 @@ class Interpreted : public Compiled {
   std::shared_ptr<Executable> executable_;
 };
 
-void note_once(const std::string& problem) {
+// Each kind of note once in the life of the process.
+void say_once(std::once_flag& once, const std::string& text) {
+  std::call_once(once, [&] { std::fprintf(stderr, "braintrace: %s\n", text.c_str()); });
+}
+void note_interpreter(const std::string& problem) {
   static std::once_flag once;
-  std::call_once(once, [&] {
-    std::fprintf(stderr,
-                 "braintrace: programs run in the interpreter, which is much slower: %s.\n"
-                 "  Install a C compiler, or name one in BRAINTRACE_CC.\n",
-                 problem.c_str());
-  });
+  const bool            missing = !missing_compiler().empty();
+  say_once(once, fmt::format("{} in the interpreter, which is much slower: {}.\n  {}",
+                             missing ? "programs run" : "a program runs", problem,
+                             missing ? "Install a C compiler, or name one in BRAINTRACE_CC."
+                                     : "BRAINTRACE_CC names another compiler, BRAINTRACE_CFLAGS other flags."));
+}
+void note_settings(const std::string& note) {
+  static std::once_flag once;
+  if (!note.empty()) say_once(once, note);
 }
 
 }  // namespace
@@ -279,10 +288,12 @@ std::vector<std::shared_ptr<Compiled>> compile_together(const std::vector<Progra
       products[t] = std::async(std::launch::async, [t] { return load(codegen::product_source(t)); });
     const Loaded loaded = load(e.source);
     problem             = loaded.problem;
-    const auto host     = loaded.library ? std::make_shared<Host>(std::move(e), loaded) : nullptr;
+    note_settings(loaded.note);
+    const auto host = loaded.library ? std::make_shared<Host>(std::move(e), loaded) : nullptr;
     for (auto& [t, product] : products) {
       const Loaded made = product.get();
       if (!made.library) problem = made.problem;
+      note_settings(made.note);
       if (made.library && host) host->use_products(t, made);
     }
     if (problem.empty()) {
@@ -291,7 +302,7 @@ std::vector<std::shared_ptr<Compiled>> compile_together(const std::vector<Progra
       return out;
     }
   }
-  if (!commands_are_stopped()) note_once(problem);
+  if (!commands_are_stopped()) note_interpreter(problem);
   for (size_t i = 0; i < programs.size(); ++i) out.push_back(std::make_shared<Interpreted>(programs[i], constants[i]));
   return out;
 }
@@ -347,7 +358,7 @@ class CpuBackend : public Backend {
     const auto               overwrites = [&](size_t result) {
       return !entry.may_stop && std::any_of(fed.begin(), fed.end(), [&](const Feed& f) {
         const auto& pairs = entry.in_place;
-        return f.result == result && std::find(pairs.begin(), pairs.end(), std::pair(result, f.arg)) != pairs.end();
+        return f.result == result && std::binary_search(pairs.begin(), pairs.end(), std::pair(result, f.arg));
       });
     };
     ProgramNeeds n{.working = entry.arena_bytes, .is_zero = nonzero.is_zero, .work = codegen::work_of(schedule)};
