@@ -116,24 +116,25 @@ for (int64_t l = 0; l < $L; ++l) {
   const $T* x = $x + l * $n;
   $T* y = $y + l * $m;
 )";
-// Where entries lie by target and many sources are not silent: all entries, in interleaved sums.
-constexpr std::string_view by_target = R"(
+// Where entries lie by target and many sources are not silent: all entries, in interleaved sums. One that is not finite
+// may owe it to a silent source, and is taken again without those.
+constexpr std::string_view by_target      = R"(
   int64_t events = 0;
   for (int64_t i = 0; i < $n; ++i) events += x[i] != 0;
-  if (8 * events > $n) {
+  if (16 * events > $n) {
     for (int64_t j = low; j < high; ++j) {
-      $T sum[8] = {0};
+      $T sum[16] = {0};
       int64_t e = $ends[j];
-      for (; e + 8 <= $ends[j + 1]; e += 8)
-        $independent for (int64_t lane = 0; lane < 8; ++lane) {
-          const $T a = x[$from[e + lane]];
-          sum[lane] = $fma(a != 0 ? $v[e + lane] : 0, a, sum[lane]);
-        }
-      for (; e < $ends[j + 1]; ++e) {
-        const $T a = x[$from[e]];
-        sum[0] = $fma(a != 0 ? $v[e] : 0, a, sum[0]);
-      }
-      y[j] = ((sum[0] + sum[4]) + (sum[1] + sum[5])) + ((sum[2] + sum[6]) + (sum[3] + sum[7]));
+      for (; e + 16 <= $ends[j + 1]; e += 16)
+        for (int lane = 0; lane < 16; ++lane) sum[lane] = $fma($v[e + lane], x[$from[e + lane]], sum[lane]);
+      for (; e < $ends[j + 1]; ++e) sum[0] = $fma($v[e], x[$from[e]], sum[0]);
+      for (int half = 8; half; half /= 2)
+        for (int lane = 0; lane < half; ++lane) sum[lane] += sum[lane + half];
+      y[j] = sum[0];
+      if (sum[0] - sum[0] == 0) continue;
+      y[j] = 0;
+      for (e = $ends[j]; e < $ends[j + 1]; ++e)
+        if (x[$from[e]] != 0) y[j] = $fma($v[e], x[$from[e]], y[j]);
     }
     continue;
   }
