@@ -26,8 +26,11 @@ void        write_npz(const std::string& path, const NamedArrays& arrays, Compre
 
 // The same from and to memory. With an owner, arrays may share the bytes for as long as they hold it; without, they
 // copy. `where` names the source in messages.
-Array       decode_npy(ByteSpan bytes, const std::string& where, const std::shared_ptr<const void>& owner = nullptr);
-NamedArrays decode_npz(ByteSpan bytes, const std::string& where, const std::shared_ptr<const void>& owner = nullptr);
+Array decode_npy(ByteSpan bytes, const std::string& where, const std::shared_ptr<const void>& owner = nullptr);
+// Members that are one text (S…) go to `texts`; without it they are refused as any element type that is not supported.
+using NamedTexts = std::map<std::string, std::string>;
+NamedArrays decode_npz(ByteSpan bytes, const std::string& where, const std::shared_ptr<const void>& owner = nullptr,
+                       NamedTexts* texts = nullptr);
 Bytes       encode_npy(const Array& array);
 Bytes       encode_npz(const NamedArrays& arrays, Compression method = Compression::Stored);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <zlib.h>
 
 #include <fmt/format.h>
@@ -229,7 +230,21 @@ void write_entry(Writer& w, const Member& m) {
 
 }  // namespace
 
-NamedArrays decode_npz(ByteSpan bytes, const std::string& where, const std::shared_ptr<const void>& owner) {
+// The text of a .npy member of type S… and one element; nothing for any other.
+static std::optional<std::string> text_of(ByteSpan npy) {
+  const std::string_view all(reinterpret_cast<const char*>(npy.data()), npy.size());
+  constexpr size_t       prefix = 10;  // magic, version, u2 length of the header
+  if (all.size() < prefix || all.substr(1, 5) != "NUMPY" || all[6] != 1) return {};
+  const size_t length = static_cast<unsigned char>(all[8]) + 256 * static_cast<unsigned char>(all[9]);
+  const auto   header = all.substr(prefix, length);
+  if (header.find("'descr': '|S") == std::string_view::npos || header.find("'shape': ()") == std::string_view::npos)
+    return {};
+  std::string text(all.substr(std::min(all.size(), prefix + length)));
+  return text.substr(0, text.find('\0'));
+}
+
+NamedArrays decode_npz(ByteSpan bytes, const std::string& where, const std::shared_ptr<const void>& owner,
+                       NamedTexts* texts) {
   const Reader r(bytes, where);
   NamedArrays  arrays;
   for (const Member& m : read_directory(r)) {
@@ -244,7 +259,10 @@ NamedArrays decode_npz(ByteSpan bytes, const std::string& where, const std::shar
     }
     require(checksum(content) == m.crc, "{}: the checksum of member '{}' is wrong; the file is damaged.", where,
             m.name);
-    arrays.emplace(name, decode_npy(content, where + ":" + m.name, keep));
+    if (const auto text = texts ? text_of(content) : std::nullopt)
+      texts->emplace(name, *text);
+    else
+      arrays.emplace(name, decode_npy(content, where + ":" + m.name, keep));
   }
   return arrays;
 }

@@ -37,6 +37,16 @@ std::string vocabulary_page() {
       "## Layer types\n\n| type | one step | fields |\n|---|---|---|\n";
   for (const LayerType& t : layer_types())
     page += fmt::format("| `{}` | {} | {} |\n", t.name, cell_text(t.doc), field_list(t.fields));
+  page +=
+      "\n## Patterns of sparse layers\n\n`pattern` and `input` of `sparse_snn` say which source drives which "
+      "target:\n\n"
+      "| type | fields | which |\n|---|---|---|\n"
+      "| `fixed_in_degree` | `degree`, `seed = 0` | so many different sources for every target |\n"
+      "| `distance` | `degree`, `sigma`, `seed = 0` | the same, near ones more likely: neurons stand on a square sheet "
+      "whose sides meet, and a source is a normal variable of `sigma` steps away along either side |\n"
+      "| `file` | `path` | MatrixMarket (`.mtx`) or `scipy.sparse.save_npz` (`.npz`): row = source, column = target; "
+      "values, if there are any, are the first weights |\n"
+      "| `csr` | `shape`, `indptr`, `indices` | as written; row = source, column = target |\n";
   page += "\n## Built-in models\n\n| name | what it is |\n|---|---|\n";
   for (const BuiltinModel& m : builtin_models()) page += fmt::format("| `{}` | {} |\n", m.name, m.doc);
   page +=

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Spiking populations driven through delta, exponential current and conductance synapses. Times are in ms.
+#include <cmath>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "braintrace/etp/dense.h"
+#include "braintrace/nn/factored.h"
 #include "braintrace/nn/neuron.h"
 #include "braintrace/nn/synapse.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/zoo/cell.h"
 #include "braintrace/zoo/parts.h"
+#include "braintrace/zoo/wiring.h"
 
 namespace braintrace::zoo {
 
@@ -115,6 +119,38 @@ ModulePtr population(const Fields& f, bool exponential) {
   return m;
 }
 
+// A sparse map; weights that no file gives are normal, of variance scale² / sources per target.
+std::shared_ptr<nn::SparseLinear> sparse_map(const Wiring& w, double scale) {
+  const double sources = static_cast<double>(w.pattern.rows.size()) / static_cast<double>(w.pattern.n_cols);
+  const Tensor values =
+      w.values.defined() ? w.values : nn::init::normal(0, scale / std::sqrt(sources))(w.pattern.rows.shape());
+  return std::make_shared<nn::SparseLinear>(w.pattern, values);
+}
+
+// A population neu driven by ff(x) + rec(z), z its own spikes of the step before.
+ModulePtr sparse_population(const Fields& f) {
+  const int64_t n = f.integer("n_rec"), n_in = f.integer("n_in");
+  auto          m   = make_cell();
+  const auto    neu = neuron_of(f, n);
+  const auto    rec = sparse_map(wiring_of(f, "pattern", n, n, true), f.number("rec_scale"));
+  ModulePtr     ff;
+  if (f.has("input")) {
+    ff = sparse_map(wiring_of(f, "input", n_in, n, false), f.number("ff_scale"));
+  } else {
+    const auto dense = std::make_shared<nn::Linear>(n_in, n);
+    scale_weights(*dense, n_in, f.number("ff_scale"), 1);
+    ff = dense;
+  }
+  m->part("neu", ModulePtr(neu));
+  m->part("ff", ff);
+  m->part("rec", ModulePtr(rec));
+  m->step = [=](const Tensor& x) {
+    const Tensor current = (*ff)(x);
+    return (*neu)(current + (*rec)(neu->spikes()));
+  };
+  return m;
+}
+
 }  // namespace
 
 std::vector<LayerType> spiking_layers() {
@@ -126,6 +162,9 @@ std::vector<LayerType> spiking_layers() {
        [](const Fields& f) { return population(f, false); }},
       {"snn_expcu", "g ← e^{-dt/τ_syn} g + comm([x;z]) is the current of an if, lif or alif population",
        lif + "tau_syn_ms=8.0", [](const Fields& f) { return population(f, true); }},
+      {"sparse_snn", "an if, lif or alif population driven by ff(x) + rec(z), rec sparse, ff dense or sparse (input)",
+       "n_in n_rec pattern input? neuron=\"lif\" tau_a_ms=100.0 beta=0.1 " + membrane + "ff_scale=1.0 rec_scale=1.0",
+       sparse_population},
       {"snn", "any neuron behind any synapse (none: deltas), its output cuba, coba or mg_block, plasticity stp or std",
        "n_in n_rec neuron synapse? output=\"cuba\" plasticity? align=\"post\" recurrent=true dt_ms=1.0",
        composed_population},

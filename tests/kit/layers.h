@@ -123,6 +123,12 @@ inline const std::vector<KitRow>& kit_rows() {
       {"stp", R"("n": 4)", {}, "layer.u layer.x", "in", {.gated = true}},
       {"std", R"("n": 4)", {}, "layer.x", "in", {.gated = true}},
       // populations and readouts
+      {"sparse_snn",
+       sizes + R"(, "V_th": 0.3, "pattern": {"type": "fixed_in_degree", "degree": 2})",
+       {3},
+       "neu.V",
+       "ff rec",
+       {.spikes = true}},
       {"snn_delta", sizes + R"(, "V_th": 0.3)", {3}, "neu.V", "syn.comm", {.spikes = true}},
       {"snn_expcu", sizes + R"(, "V_th": 0.3)", {3}, "neu.V syn.syn.g", "syn.comm", {.spikes = true}},
       {"snn",

@@ -118,7 +118,7 @@ for (int64_t l = 0; l < $L; ++l) {
 )";
 // Where entries lie by target and many sources are not silent: all entries, in interleaved sums. One that is not finite
 // may owe it to a silent source, and is taken again without those.
-constexpr std::string_view by_target      = R"(
+constexpr std::string_view by_target = R"(
   int64_t events = 0;
   for (int64_t i = 0; i < $n; ++i) events += x[i] != 0;
   if (16 * events > $n) {
