@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,6 +11,7 @@
 #include "braintrace/base/machine.h"
 #include "braintrace/model/environment.h"
 #include "braintrace/model/random_stream.h"
+#include "braintrace/nn/orthonormal.h"
 #include "braintrace/nn/without_values.h"
 
 namespace braintrace::nn {
@@ -164,31 +164,6 @@ Initializer identity(double gain) {
 }
 
 namespace {
-
-// Columns (or rows, when there are fewer of them) made orthonormal by modified Gram–Schmidt, twice for accuracy. The
-// diagonal of R is positive, which makes Q uniform over orthogonal matrices.
-Values orthonormal(int64_t rows, int64_t cols, Rng& rng) {
-  const bool          tall = rows >= cols;
-  const int64_t       n = std::min(rows, cols), m = std::max(rows, cols);
-  std::vector<Values> q(static_cast<size_t>(n), Values(static_cast<size_t>(m)));
-  for (auto& column : q)
-    for (double& x : column) x = rng.normal();
-  for (size_t j = 0; j < q.size(); ++j) {
-    for (int pass = 0; pass < 2; ++pass)
-      for (size_t i = 0; i < j; ++i) {
-        const double p = std::inner_product(q[i].begin(), q[i].end(), q[j].begin(), 0.0);
-        for (size_t k = 0; k < q[j].size(); ++k) q[j][k] -= p * q[i][k];
-      }
-    const double norm = std::sqrt(std::inner_product(q[j].begin(), q[j].end(), q[j].begin(), 0.0));
-    for (double& x : q[j]) x /= norm;
-  }
-  Values out(static_cast<size_t>(rows * cols));
-  for (int64_t r = 0; r < rows; ++r)
-    for (int64_t c = 0; c < cols; ++c)
-      out[static_cast<size_t>(r * cols + c)] =
-          tall ? q[static_cast<size_t>(c)][static_cast<size_t>(r)] : q[static_cast<size_t>(r)][static_cast<size_t>(c)];
-  return out;
-}
 
 struct Fans {
   double in, out;

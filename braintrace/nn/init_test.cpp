@@ -6,6 +6,11 @@
 #include <gtest/gtest.h>
 
 #include "braintrace/model/random_stream.h"
+#include "braintrace/ops/contract.h"
+#include "braintrace/ops/elementary.h"
+#include "braintrace/ops/math.h"
+#include "braintrace/ops/move.h"
+#include "braintrace/ops/reduce.h"
 #include "tests/support/error_of.h"
 #include "tests/support/near.h"
 
@@ -78,6 +83,27 @@ TEST(Init, OrthogonalMatrices) {
         for (int64_t k = 0; k < std::max(rows, cols); ++k) product += entry(a, k) * entry(b, k);
         EXPECT_NEAR(product, a == b, 1e-12);
       }
+  }
+}
+
+// Large ones are products of reflections, in blocks.
+TEST(Init, LargeOrthogonalMatrices) {
+  for (const auto& [rows, cols] : {std::pair<int64_t, int64_t>{290, 270}, {270, 290}}) {
+    Rng           rng(3);
+    const auto    values = init::orthogonal().values({rows, cols}, rng);
+    const Tensor  q(from_doubles({DType::F64, {rows, cols}}, values));
+    const int64_t n = std::min(rows, cols);
+    const Ints    long_axis{rows >= cols ? 0 : 1};
+    const Tensor  gram = dot_general(q, q, {long_axis, long_axis, {}, {}});
+    EXPECT_LT(at(max(abs(gram - eye(n, DType::F64))).array(), 0), 1e-12);
+    // Uniform over all of them: no column leans to a side, as one would without the signs.
+    double diagonal = 0, first_row = 0;
+    for (int64_t i = 0; i < n; ++i) {
+      diagonal += values[static_cast<size_t>(i * cols + i)];
+      first_row += values[static_cast<size_t>(i)];
+    }
+    EXPECT_LT(std::abs(diagonal), 4) << "the trace of a uniform matrix has variance one";
+    EXPECT_LT(std::abs(first_row), 4);
   }
 }
 
