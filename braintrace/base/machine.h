@@ -2,8 +2,11 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <fstream>
+#include <string>
+#include <thread>
 #include <unistd.h>
 
 namespace braintrace {
@@ -17,6 +20,19 @@ inline int64_t physical_memory() {
     return least;
   }();
   return bytes;
+}
+
+// Processors that this process may use: those it may run on, or as much time as the container lets it have.
+inline int usable_processors() {
+  static const int count = [] {
+    double     most = std::max(1U, std::thread::hardware_concurrency()), quota = 0, period = 0;
+    const auto file = [](const char* name) { return std::ifstream(std::string("/sys/fs/cgroup/") + name); };
+    const bool told = (file("cpu.max") >> quota >> period) ||
+                      (file("cpu/cpu.cfs_quota_us") >> quota && file("cpu/cpu.cfs_period_us") >> period);
+    if (told && quota > 0 && period > 0) most = std::min(most, std::ceil(quota / period));
+    return static_cast<int>(std::max(1.0, most));
+  }();
+  return count;
 }
 
 }  // namespace braintrace

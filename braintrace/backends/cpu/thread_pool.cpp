@@ -13,7 +13,7 @@
 
 #include "braintrace/backends/cpu/flush.h"
 #include "braintrace/base/error.h"
-#include "braintrace/codegen/target.h"
+#include "braintrace/base/machine.h"
 
 namespace braintrace::cpu {
 
@@ -42,12 +42,14 @@ bool spin_until(Done done) {
   return done();
 }
 
-// Each thread has a range of its own, the same one at every call, so that its data stay in its cache. The caller starts
-// to work at once. Who has come by then shares the work; nobody waits long for one that has not, or is held up: the
-// caller takes over what is left of its range, though at the price of moving the data.
+// Each thread has a range of its own, the same one at every call of as many parts, so that its data stay in its cache.
+// The caller starts to work at once. Who has come by then shares the work, and helps the others when its range is done.
+// Where data have a home, moving them costs more than the work: there only the caller takes over, and only from a
+// thread that has not come for long, or is held up.
 //
-// One word says who may come in: which call it is (`one_call` each), whether threads may still join (`is_open`) and how
-// many are inside (the low bits). Joining and closing are single changes of that word, so nobody ever holds a lock.
+// One word says which call it is and whether threads may still come in. A thread raises its own flag before it looks at
+// that word again, and the caller closes the call before it looks at the flags: so either sees the other, nobody
+// holds a lock, and threads write to no memory that all of them share.
 class Pool {
  public:
   explicit Pool(int threads) : ranges_(static_cast<size_t>(threads)) {
@@ -62,13 +64,17 @@ class Pool {
 
   int32_t run(codegen::bt_task task, const codegen::bt_frame* frame, int64_t count, int64_t grain, int64_t first,
               int64_t whole) {
-    const auto n = static_cast<int64_t>(ranges_.size());
-    task_        = task;
-    frame_       = frame;
-    piece_       = std::max(grain, (count + 4 * n - 1) / (4 * n));
-    status_      = 0;
+    // As many threads as the work is worth.
+    const int64_t all = whole ? whole : count;
+    const auto    n   = std::clamp<int64_t>(all / grain, 1, static_cast<int64_t>(ranges_.size()));
+    task_             = task;
+    frame_            = frame;
+    piece_            = std::max(std::min(grain, count / n), (count + 4 * n - 1) / (4 * n));
+    has_home_         = whole > 0;
+    status_           = 0;
+    invited_.store(static_cast<size_t>(n), std::memory_order_relaxed);
+    const auto border = [&](int64_t k) { return std::clamp<int64_t>((all * k + n - 1) / n - first, 0, count); };
     for (int64_t i = 0; i < n; ++i) {
-      const auto border = [&](int64_t k) { return std::clamp<int64_t>(start_of(k, whole) - first, 0, count); };
       ranges_[i].next.store(border(i), std::memory_order_relaxed);
       ranges_[i].end = border(i + 1);
     }
@@ -79,15 +85,16 @@ class Pool {
     work_on(ranges_[0]);
     const auto own  = Clock::now() - start;
     const auto late = start + 5 * own + held_up;
-    const auto gone = [&] { return (state_ & helpers_inside) == 0 && Clock::now() > start + own + on_the_way; };
-    for (size_t i = 1; i < ranges_.size(); ++i) {
-      while (ranges_[i].is_left() && Clock::now() < late && !gone()) continue;
-      work_on(ranges_[i]);
+    for (int64_t i = 1; i < n; ++i) {
+      Range&     r       = ranges_[i];
+      const auto is_away = [&] { return !r.is_manned && Clock::now() > start + own + on_the_way; };
+      while (has_home_ && r.is_left() && !is_away() && Clock::now() < late) continue;
+      work_on(r);
     }
     at_work = false;
     state_ -= is_open;
-    const auto all_left = [this] { return (state_ & helpers_inside) == 0; };
-    while (!spin_until(all_left)) std::this_thread::yield();
+    for (int64_t i = 1; i < n; ++i)
+      while (!spin_until([&] { return !ranges_[i].is_manned; })) std::this_thread::yield();
     return status_;
   }
   size_t size() const { return ranges_.size(); }
@@ -95,11 +102,12 @@ class Pool {
   static thread_local bool at_work;  // this thread is inside a kernel that is shared out
 
  private:
-  static constexpr int helpers_inside = 0x1ff, is_open = 0x200, one_call = 0x400;
+  static constexpr int is_open = 1, one_call = 2;
 
   struct alignas(64) Range {
     std::atomic<int64_t> next{0};
     int64_t              end = 0;
+    std::atomic<bool>    is_manned{false};
     bool                 is_left() const { return next.load(std::memory_order_relaxed) < end; }
   };
 
@@ -111,45 +119,41 @@ class Pool {
     }
   }
 
-  // Where the range of thread k begins.
-  int64_t start_of(int64_t k, int64_t whole) const {
-    const int64_t parts = codegen::native_target().shared_parts;
-    const auto    n     = static_cast<int64_t>(ranges_.size());
-    if (n > parts || whole < parts) return (whole * k + n - 1) / n;
-    return k == 0 ? 0 : whole % parts + (parts * k + n - 1) / n * (whole / parts);
-  }
-
-  static int call_of(int state) { return state & ~(is_open | helpers_inside); }
+  static unsigned call_of(unsigned state) { return state & ~unsigned{is_open}; }
 
   void serve(size_t self) {
     const FlushSubnormals flush;
     at_work            = true;
-    int        seen    = 0;
+    unsigned   seen    = 0;
+    Range&     mine    = ranges_[self];
     const auto is_news = [&] { return call_of(state_) != seen; };
     while (true) {
       if (!spin_until(is_news)) {
         ++sleepers_;
-        for (int state = state_; call_of(state) == seen; state = state_) state_.wait(state);
+        for (unsigned state = state_; call_of(state) == seen; state = state_) state_.wait(state);
         --sleepers_;
       }
       if (stop_) return;
-      int state = state_;
-      seen      = call_of(state);
-      while (state & is_open && call_of(state) == seen)
-        if (state_.compare_exchange_weak(state, state + 1)) {
-          work_on(ranges_[self]);
-          --state_;
-          break;
-        }
+      const unsigned state = state_;
+      seen                 = call_of(state);
+      if (!(state & is_open) || self >= invited_.load(std::memory_order_relaxed)) continue;
+      mine.is_manned = true;
+      if (state_ == state) {
+        const size_t n = invited_.load(std::memory_order_relaxed);
+        for (size_t i = 0; i < (has_home_ ? 1 : n); ++i) work_on(ranges_[(self + i) % n]);
+      }
+      mine.is_manned = false;
     }
   }
 
-  alignas(64) std::atomic<int> state_{0};
+  alignas(64) std::atomic<unsigned> state_{0};
   std::atomic<int>  sleepers_{0};
   std::atomic<bool> stop_{false};
   alignas(64) codegen::bt_task task_ = nullptr;
   const codegen::bt_frame* frame_    = nullptr;
   int64_t                  piece_    = 1;
+  bool                     has_home_ = false;
+  std::atomic<size_t>      invited_{0};
   std::atomic<int32_t>     status_{0};
   std::vector<Range>       ranges_;
   std::vector<std::thread> workers_;
@@ -161,7 +165,7 @@ std::atomic<int>& wanted_threads() {
   static std::atomic<int> n = [] {
     const char* asked = std::getenv("BRAINTRACE_NUM_THREADS");
     const int   given = asked ? std::atoi(asked) : 0;
-    return given > 0 ? std::min(given, 256) : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    return given > 0 ? std::min(given, 256) : usable_processors();
   }();
   return n;
 }

@@ -9,13 +9,14 @@
 
 namespace braintrace::cpu {
 
-// How many threads kernels may use: BRAINTRACE_NUM_THREADS, or one per processor.
+// How many threads kernels may use: BRAINTRACE_NUM_THREADS, or one per processor that the process may use.
 int  num_threads();
 void set_num_threads(int n);  // 1 … 256
 
-// task(frame, begin, end) over [0, count) in pieces of at least `grain`; the first status that is not 0. Parts are
-// those from `first` on of `whole`: who does a part depends on its place in the whole, so that tasks on the same data
-// find each part where the last one left it.
+// task(frame, begin, end) over [0, count), by as many threads as there are grains; the first status that is not 0.
+// Parts are those from `first` on of `whole`: who does a part depends on its place in the whole, so that tasks on the
+// same data find each part where the last one left it. With whole = 0 data have no home, and threads that are done help
+// others.
 int32_t run_parallel(codegen::bt_task task, const codegen::bt_frame* frame, int64_t count, int64_t grain, int64_t first,
                      int64_t whole);
 

@@ -103,7 +103,7 @@ std::string Printer::calls_text(const Part& p, const std::map<const Kernel*, std
       calls += fmt::format("if ((rc = {})) return rc;\n", found->second);
     else if (k.grain)
       calls += fmt::format("if ((rc = f->host->parallel(f->host->self, {}, f, {}, {}, {}, {}))) return rc;\n", step,
-                           k.parts, k.grain, k.first, k.whole ? k.whole : k.parts);
+                           k.parts, k.grain, k.first, k.whole);
     else
       calls += fmt::format("if ((rc = {}(f, 0, {}))) return rc;\n", step, k.parts);
   }
