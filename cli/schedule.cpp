@@ -25,6 +25,7 @@ struct Options {
   std::string              rule   = "D_RTRL";
   int64_t                  batch  = 1;
   int64_t                  window = 0;
+  int64_t                  cores  = codegen::native_target().cores;
   std::vector<std::string> without;
   std::string              dump;
   bool                     time_passes = false, c = false, portable = false, list = false;
@@ -74,13 +75,14 @@ int run(const Options& o) {
   require(!o.model.model.empty(), "schedule: name a MODEL, or give --list to see the passes.");
   std::vector<std::pair<std::string_view, double>> runs;
   codegen::Options                                 c;
-  c.target  = o.portable ? codegen::portable_target() : codegen::native_target();
-  c.without = o.without;
-  c.observe = [&](const codegen::PassRun& r) {
+  c.target       = o.portable ? codegen::portable_target() : codegen::native_target();
+  c.target.cores = o.cores;
+  c.without      = o.without;
+  c.observe      = [&](const codegen::PassRun& r) {
     runs.emplace_back(r.pass, r.seconds);
     if (r.pass == o.dump && r.before && r.after)
       fmt::print("// before {}, depth {}\n{}\n// after {}\n{}\n", r.pass, r.depth, print(*r.before), r.pass,
-                 print(*r.after));
+                      print(*r.after));
   };
   const codegen::Schedule schedule = codegen::scheduled({learning_program(o)}, c);
   if (o.time_passes) {
@@ -107,6 +109,9 @@ void add_schedule(CLI::App& app, Action& chosen) {
   command->add_option("--batch", o->batch, "sequences at a time")->check(whole_number(1))->capture_default_str();
   command->add_option("--window", o->window, "steps of a window; 0: one step with its update")
       ->check(whole_number(0))
+      ->capture_default_str();
+  command->add_option("--cores", o->cores, "cores that the work is cut for")
+      ->check(whole_number(1))
       ->capture_default_str();
   command->add_option("--without", o->without, "passes to leave out, with commas")->delimiter(',');
   command->add_option("--dump", o->dump, "show the program before and after this pass");

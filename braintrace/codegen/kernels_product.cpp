@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix products, convolution.
+#include <algorithm>
+
 #include "braintrace/codegen/kernels.h"
 #include "braintrace/ops/axes.h"
 #include "braintrace/ops/contract.h"
@@ -61,6 +63,32 @@ std::optional<Product::Matrix> as_matrix(const Product& p) {
   return Product::Matrix{size_of(p.rows), n, size_of(p.inner), *lm, *lk, *rk, n == 1 ? 1 : *rn};
 }
 
+int64_t parts_in(int64_t size, int64_t part) { return (size + part - 1) / part; }
+
+// The rows and columns of a part, and how many parts that makes. Where there are many rows, a part has all columns if
+// that feeds all cores: it then looks for events in its own rows once. Where there are few, it has some panels of
+// columns: a core that comes late leaves less behind. Each part packs its columns and asks for its rows again, which
+// counts as some more of either; a quarter of a part is what threads wait for the last one.
+int64_t share(Product& p, const Target& target) {
+  const int64_t m = p.matrix->m, n = p.matrix->n;
+  const int64_t panel = target.product_panel / static_cast<int64_t>(size_of(p.dtype)), panels = parts_in(n, panel);
+  const bool    many  = m >= 2 * target.product_rows;
+  double        least = 0;
+  int64_t       parts = 1;
+  for (int64_t rows = many ? target.product_rows : m; rows >= 1; rows = rows > 16 ? parts_in(rows, 2) : 0)
+    for (int64_t wide = many ? panels : std::clamp<int64_t>(panels / 2, 1, 4); wide >= 1; --wide) {
+      const int64_t columns = std::min(n, wide * panel), count = parts_in(m, rows) * parts_in(n, columns);
+      const double  time = (std::max(1.0, static_cast<double>(count) / static_cast<double>(target.cores)) + 0.25) *
+                          static_cast<double>((rows + 4) * (columns + panel / 2));
+      if (least > 0 && time > least) continue;
+      least          = time;
+      parts          = count;
+      p.part_rows    = rows;
+      p.part_columns = columns;
+    }
+  return parts;
+}
+
 std::optional<Kernel> dot(Site& s) {
   const DType t = s.out_type(0).dtype;
   if (!is_plain(t)) return {};
@@ -82,16 +110,7 @@ std::optional<Kernel> dot(Site& s) {
   Kernel k;
   k.work = s.out_type(0).size() * size_of(p.inner) / 16;  // a vector of multiply-adds takes as long as an element
   if (p.matrix && p.batch.empty()) {
-    // Threads share rows where there are many: each then looks for events in its own. Else columns, some panels of
-    // them, as looking for events pays for many columns only.
-    const auto [m, n, inner, lhs_m, lhs_k, rhs_k, rhs_n] = *p.matrix;
-    const int64_t rows = s.target().product_rows, panel = s.target().product_panel / static_cast<int64_t>(size_of(t));
-    p.parts     = m >= 2 * rows ? Product::Parts::Rows : Product::Parts::Columns;
-    p.part_size = p.parts == Product::Parts::Rows ? rows
-                  : n >= 8 * panel                ? 4 * panel
-                  : n >= 4 * panel                ? 2 * panel
-                                                  : panel;
-    k.parts     = ((p.parts == Product::Parts::Rows ? m : n) + p.part_size - 1) / p.part_size;
+    k.parts = share(p, s.target());
   }
   k.what = std::move(p);
   return k;

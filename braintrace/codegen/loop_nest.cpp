@@ -44,7 +44,7 @@ class NestBuilder {
     merge_loops();
     tile();
     Kernel k;
-    k.work = size_of(stage_.space);
+    k.work = work();
     if (nest_.is_shared()) share_rows_of_large_array(k);
     k.parts = nest_.is_shared() ? nest_.extent(0) : form() == Tiling::Form::Blocks ? tiles() : 1;
     k.what  = std::move(nest_);
@@ -53,8 +53,20 @@ class NestBuilder {
 
  private:
   Tiling::Form& form() { return nest_.tiling.form; }
-  bool          is_reduced(size_t axis) const {
-             return std::find(stage_.reduced.begin(), stage_.reduced.end(), static_cast<int64_t>(axis)) != stage_.reduced.end();
+  // Reading and writing a few arrays takes as long as an element, a function as long as some.
+  int64_t work() const {
+    const auto levels = nest_.levels();
+    int64_t    arrays = static_cast<int64_t>(nest_.stores.size()), series = 0;
+    for (size_t i = 0; i < levels.size(); ++i) {
+      const Element& e = nest_.elements[i];
+      if (levels[i] < nest_.loops.size()) continue;
+      arrays += e.kind == Element::Kind::Load ? 1 : 0;
+      series += e.op && e.op->code.cost == ElementCost::Series ? 1 : 0;
+    }
+    return size_of(stage_.space) * (std::max<int64_t>(1, arrays / 4) + series * target_.series_elements);
+  }
+  bool is_reduced(size_t axis) const {
+    return std::find(stage_.reduced.begin(), stage_.reduced.end(), static_cast<int64_t>(axis)) != stage_.reduced.end();
   }
 
   // ---- Elements
@@ -210,8 +222,9 @@ class NestBuilder {
       return;
     }
     // Where blocks are all that threads can share, there are more of them.
-    const bool shared = nest_.kept == 0 && !t.two_axes && size >= target_.shared_elements;
-    t.width           = std::clamp<int64_t>(n, 1, shared ? target_.block / 4 : target_.block);
+    const bool    shared = nest_.kept == 0 && !t.two_axes && size >= target_.shared_elements;
+    const int64_t share  = std::max(target_.lanes, n / target_.cores / target_.lanes * target_.lanes);
+    t.width              = std::clamp<int64_t>(n, 1, shared ? std::min(target_.block / 4, share) : target_.block);
     if (t.two_axes && size >= target_.tiled_from)
       t.height = std::clamp<int64_t>(target_.tile / t.width, 1, nest_.extent(last - 1));
     if (!t.two_axes && last > nest_.kept && size >= target_.together_from) t.together = target_.column_rows;
@@ -231,6 +244,8 @@ class NestBuilder {
       k.first = at.k / row;
       k.whole = size / row;
       k.work  = std::max(k.work, target_.shared_elements);
+      // As many threads as blocks, as sums over blocks are shared by these.
+      k.grain = k.whole <= target_.most_blocks ? 1 : k.whole / target_.row_blocks(k.whole, size);
       return;
     }
   }

@@ -114,12 +114,12 @@ Tensor as_sum(const Tensor& l, const Tensor& r, const Attrs& a, const Target& t)
 // A vector times a large matrix, whose rows threads share: the sums over blocks of the rows, then their sum. Rows that
 // are left over come first.
 Tensor by_parts(const Tensor& l, const Tensor& r, const Attrs& a, const Target& target) {
-  const Ints &  lk = a[lhs_contract], &rk = a[rhs_contract];
-  const int64_t parts_of = target.shared_parts;
+  const Ints &lk = a[lhs_contract], &rk = a[rhs_contract];
   if (!a[lhs_batch].empty() || lk.size() != 1) return {};
   const bool    left   = l.size() > r.size();
   const Tensor &matrix = left ? l : r, &vector = left ? r : l;
-  const int64_t axis = left ? lk[0] : rk[0], rows = matrix.shape()[axis], rest = rows % parts_of;
+  const int64_t axis = left ? lk[0] : rk[0], rows = matrix.shape()[axis];
+  const int64_t parts_of = target.row_blocks(rows, matrix.size()), rest = rows % parts_of;
   const bool    by_rows = matrix.size() >= target.shared_elements && long_axes(matrix.shape())[0] == axis;
   if (!by_rows || vector.size() != rows || matrix.size() == rows || rows < parts_of) return {};
   const auto in_parts = [&](const Tensor& t, int64_t k) {

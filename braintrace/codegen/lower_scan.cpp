@@ -320,9 +320,10 @@ void hoist(Loop& l, const Target& target) {
     // One operand is the same in every step: then all steps are one product.
     if (e.op != &dot_general_op || carried[e.out[0]] || varying[e.in[0]] == varying[e.in[1]]) continue;
     // A product of values that a step computes stays inside when it has enough rows: it is as fast as one of all steps
-    // would be, and its operands and result stay in the caches.
+    // would be, and its operands and result stay in the caches. Many cores do not meet for it in every step.
     const size_t operand = varying[e.in[0]] ? 0 : 1;
-    if (is_input[e.in[operand]] || rows_of(l.body, e, operand) < target.enough_rows) products.push_back(e.out[0]);
+    const bool   stays   = rows_of(l.body, e, operand) >= target.enough_rows && target.cores < target.columns_from;
+    if (is_input[e.in[operand]] || !stays) products.push_back(e.out[0]);
   }
   if (!invariant.empty()) {
     Program before       = l.body;

@@ -129,9 +129,9 @@ class Rotation {
   // parts, and are one walk with what has the same axes.
   Shape space(Var v) const {
     Shape s = squeezed(p_.type(v).shape);
-    if (s.size() == 2 && s[0] % target_.shared_parts == 0 && p_.type(v).size() >= target_.shared_elements)
-      s = {target_.shared_parts, s[0] / target_.shared_parts, s[1]};
-    return s;
+    if (s.size() != 2 || p_.type(v).size() < target_.shared_elements) return s;
+    const int64_t blocks = target_.row_blocks(s[0], p_.type(v).size());
+    return s[0] % blocks ? s : Shape{blocks, s[0] / blocks, s[1]};
   }
   Tensor repeated(const Eqn& e, const Tensor& x) const {
     const Shape to  = space(e.out[0]);

@@ -188,7 +188,7 @@ class Splitter {
   bool              again_ = false, failed_ = false;
 };
 
-// The largest number of rows, a multiple of a tile and at most `wanted`, that parts the batch evenly.
+// The largest number of rows, a multiple of a tile and at most `wanted`, that cuts the batch into equal parts.
 int64_t part_of(int64_t batch, int64_t wanted, int64_t tile) {
   for (int64_t rows = wanted; rows >= tile; rows -= tile)
     if (batch % rows == 0 && batch > rows) return rows;
@@ -198,15 +198,23 @@ int64_t part_of(int64_t batch, int64_t wanted, int64_t tile) {
 }  // namespace
 
 std::optional<Rows> in_rows(const ScanParts& scan, const Target& t) {
-  if (scan.length < 2 || scan.carry == 0) return {};
-  int64_t batch = 0;
-  for (size_t k = 0; k < scan.carry; ++k)
-    if (const Shape& s = scan.body.type(scan.body.args[scan.consts + k]).shape; !s.empty() && batch == 0) batch = s[0];
+  if (scan.length < 2) return {};
+  // Of what is carried, or of inputs where nothing is.
+  int64_t      batch = 0;
+  const size_t last  = scan.carry ? scan.consts + scan.carry : scan.body.args.size();
+  for (size_t i = scan.consts; i < last; ++i)
+    if (const Shape& s = scan.body.type(scan.body.args[i]).shape; !s.empty() && batch == 0) batch = s[0];
   if (part_of(batch, t.batch_part, t.batch_tile) == 0) return {};
   Splitter splitter(scan, batch);
   if (!splitter.run()) return {};
-  const int64_t wanted = splitter.weights() > t.cache_elements ? t.large_part : t.batch_part;
-  return splitter.result(part_of(batch, wanted, t.batch_tile));
+  if (splitter.weights() <= t.cache_elements) {
+    const int64_t share = std::max(t.batch_tile, batch / t.cores);
+    return splitter.result(part_of(batch, std::min(share, t.batch_part), t.batch_tile));
+  }
+  // Every part walks through all weights in every step. Many cores keep their columns of the weights in their caches
+  // instead, and meet after every kernel of the step.
+  if (t.cores >= t.columns_from) return {};
+  return splitter.result(part_of(batch, t.large_part, t.batch_tile));
 }
 
 }  // namespace braintrace::codegen

@@ -21,7 +21,8 @@ struct Rows {
   int64_t work  = 0;  // of one step of the whole batch, in elements
 };
 
-// Nothing when rows meet, or there are too few to share out.
+// Nothing when rows meet, there are too few to share out, or many cores do better to share the columns of large
+// weights.
 std::optional<Rows> in_rows(const ScanParts& scan, const Target& target);
 
 }  // namespace braintrace::codegen

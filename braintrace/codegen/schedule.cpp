@@ -12,7 +12,21 @@
 
 namespace braintrace::codegen {
 
-namespace {}  // namespace
+namespace {
+
+// Where products are shared by many cores, what they make is spread over the cores' caches: less work is worth sharing.
+void share(std::vector<Kernel>& kernels, const Target& target) {
+  const auto worth = [](const Kernel& k, int64_t least) { return k.parts > 1 && k.work >= least; };
+  const bool spread =
+      target.cores >= target.columns_from && std::any_of(kernels.begin(), kernels.end(), [&](const Kernel& k) {
+        return std::holds_alternative<Product>(k.what) && worth(k, target.shared_elements);
+      });
+  const int64_t least = spread ? target.shared_elements / 4 : target.shared_elements;
+  for (Kernel& k : kernels)
+    k.grain = target.threads && worth(k, least) ? std::max({int64_t{1}, k.grain, k.parts * (least / 2) / k.work}) : 0;
+}
+
+}  // namespace
 
 std::vector<FunctionPtr> contained(const Kernel& kernel) {
   if (const auto* k = std::get_if<TimeLoop>(&kernel.what)) return {k->body};
@@ -39,11 +53,10 @@ FunctionPtr Scheduler::function(const Program& p) {
     k.reads  = s.reads;
     k.writes = s.writes;
     for (int32_t i : s.eqns) k.ops.push_back(p.eqns[i].op);
-    if (target.threads && k.parts > 1 && k.work >= target.shared_elements)
-      k.grain = std::max<int64_t>(1, k.parts * (target.shared_elements / 2) / k.work);
     out->may_stop = out->may_stop || k.may_stop;
     out->kernels.push_back(std::move(k));
   }
+  share(out->kernels, target);
   std::vector<std::pair<Var, int64_t>> constants;
   for (const Eqn& e : p.eqns)
     if (e.op == &constant_op) constants.emplace_back(e.out[0], constant(e.attrs[keys::array]));

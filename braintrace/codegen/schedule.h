@@ -117,9 +117,8 @@ struct Product {
   Var                   out;
   Ints                  out_batch;  // strides
   std::optional<Matrix> matrix;
-  enum class Parts : uint8_t { None, Rows, Columns };
-  Parts   parts     = Parts::None;  // what the parts of the kernel are
-  int64_t part_size = 1;
+  // Rows and columns of a part of the kernel; parts follow each other along the columns. 0: it has one part.
+  int64_t part_rows = 0, part_columns = 0;
 };
 
 // A fixed way through arrays by named sizes.

@@ -16,16 +16,23 @@ struct Target {
   bool             threads   = true;  // parts of a kernel may run side by side
   int64_t          alignment = 64;    // of every buffer, in bytes
 
-  // Threads. Work on fewer elements takes less than some 3 µs and is not shared. A core that writes what another has
-  // read waits for it line by line, longer than the work itself takes: so all kernels share a large array by the same
-  // rows, `shared_parts` blocks of them after those left over, or none does.
-  int64_t shared_elements = 65536, shared_parts = 8;
-  int64_t product_rows   = 64;       // of a matrix product, in one part
-  int64_t product_panel  = 128;      // bytes of a row that a matrix product holds in registers
-  int64_t batch_tile     = 8;        // rows of a batch that a matrix product holds in registers
-  int64_t batch_part     = 16;       // rows of a part of the batch that runs through a time loop on its own,
-  int64_t large_part     = 32;       // or so many where weights do not fit the second cache
-  int64_t cache_elements = 1 << 18;  // of the second cache
+  // Threads. The number of cores decides how finely work is cut, never a bit of a result. Work on fewer elements takes
+  // less than some 3 µs and is not shared. A core that writes what another has read waits for it line by line, longer
+  // than the work itself takes: so all kernels share a large array by the same rows, or none does.
+  int64_t cores           = 2;
+  int64_t shared_elements = 65536;
+  int64_t series_elements = 8;        // elements that take as long as a function such as tanh of one
+  int64_t product_rows    = 64;       // of a matrix product, in one part
+  int64_t product_panel   = 128;      // bytes of a row that a matrix product holds in registers
+  int64_t batch_tile      = 4;        // rows of a batch that a matrix product holds in registers
+  int64_t batch_part      = 16;       // rows of a part of the batch that runs through a time loop on its own,
+  int64_t large_part      = 32;       // or so many where weights do not fit the second cache
+  int64_t columns_from    = 4;        // cores: from here on they share the columns of such weights instead
+  int64_t cache_elements  = 1 << 18;  // of the second cache
+
+  // Blocks of rows by which threads share a matrix: as sums over blocks are added afterwards, the shape alone decides.
+  int64_t least_blocks = 8, most_blocks = 64;
+  int64_t row_blocks(int64_t rows, int64_t elements) const;
 
   // Loop nests.
   int64_t block = 256, tile = 2048;  // columns, elements that partial sums are held for

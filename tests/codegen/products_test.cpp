@@ -191,7 +191,7 @@ TEST(SumsByParts, HaveTheValueOfTheWhole) {
     const Program q = codegen::lowered(p);
     for (const Eqn& e : q.eqns)
       if (e.op == &codegen::product_sum_op)
-        by_parts += q.type(e.out[0]).shape[0] == codegen::native_target().shared_parts ? 1 : 0;
+        by_parts += q.type(e.out[0]).shape[0] == codegen::native_target().row_blocks(0, 0) ? 1 : 0;
     return testing_support::Job{name, p, {}, {random_array(rng, l), random_array(rng, r)}};
   };
   const auto w = worst_disagreement({

@@ -270,6 +270,12 @@ std::vector<Feed> NonzeroResults::feeds(const std::vector<Feed>& whole) const {
   return out;
 }
 
+codegen::Options options_here() {
+  codegen::Options out;
+  out.target.cores = std::max<int64_t>(out.target.cores, num_threads());
+  return out;
+}
+
 std::vector<std::shared_ptr<Compiled>> compile_together(const std::vector<Program>& programs,
                                                         const std::vector<Arrays>&  constants,
                                                         const codegen::Options&     options) {
@@ -350,8 +356,9 @@ class CpuBackend : public Backend {
   }
   ProgramNeeds needs(const Program& program, const std::vector<Feed>& feeds) override {
     // Printed too, as compile() does: whoever measures memory around this call sees what making the program takes.
-    const NonzeroResults     nonzero    = nonzero_results(program);
-    const codegen::Emitted   emitted    = codegen::emit({nonzero.program});
+    const NonzeroResults   nonzero = nonzero_results(program);
+    const codegen::Emitted emitted =
+        codegen::emit(codegen::scheduled({nonzero.program}, cpu::options_here()), codegen::Dialect::Native);
     const codegen::Schedule& schedule   = emitted.schedule;
     const codegen::Function& entry      = *schedule.entries[0];
     const std::vector<Feed>  fed        = nonzero.feeds(feeds);

@@ -38,10 +38,13 @@ struct NonzeroResults {
 };
 NonzeroResults nonzero_results(const Program& program);
 
+// Code for as many threads as kernels may use now.
+codegen::Options options_here();
+
 // Several programs in one C file: tests compile hundreds of small ones at once.
 std::vector<std::shared_ptr<Compiled>> compile_together(const std::vector<Program>& programs,
                                                         const std::vector<Arrays>&  constants,
-                                                        const codegen::Options&     options = {});
+                                                        const codegen::Options&     options = options_here());
 
 }  // namespace cpu
 

@@ -18,23 +18,33 @@ std::string pointer(const Product::Side& s, const Context& c) {
 
 // A call of the host's product, or of the one in the file.
 std::string matrix_text(const Product& p, const Context& c) {
-  const Product::Matrix& x       = *p.matrix;
-  const bool             by_rows = p.parts == Product::Parts::Rows, by_columns = p.parts == Product::Parts::Columns;
-  const std::string      from    = fmt::format("begin * {}", p.part_size);
-  const std::string      to      = fmt::format("(end * {1} < {0} ? end * {1} : {0})", by_rows ? x.m : x.n, p.part_size);
-  const std::string      rows    = by_rows ? fmt::format("{} - {}", to, from) : str(x.m);
-  const std::string      columns = by_columns ? fmt::format("{}, {}", from, to) : fmt::format("0, {}", x.n);
-  const std::string      row     = by_rows ? from : "0";
-  const std::string lhs = fmt::format("{} + {} + {} * {}, {}, {}", pointer(p.lhs, c), offset_text("b", p.lhs.batch),
-                                      row, x.lhs_m, x.lhs_m, x.lhs_k);
+  const Product::Matrix& x          = *p.matrix;
+  const bool             by_rows    = p.part_rows && p.part_rows < x.m;
+  const bool             by_columns = p.part_columns && p.part_columns < x.n, both = by_rows && by_columns;
+  const auto             upto = [](const std::string& part, int64_t step, int64_t size) {
+    return fmt::format("({0} * {1} < {2} ? {0} * {1} : {2})", part, step, size);
+  };
+  const int64_t     across = both ? (x.n + p.part_columns - 1) / p.part_columns : 1;
+  const std::string row =
+      !by_rows ? "0" : fmt::format("{} * {}", both ? fmt::format("part / {}", across) : "begin", p.part_rows);
+  const std::string bottom  = both ? fmt::format("(part / {} + 1)", across) : "end";
+  const std::string rows    = by_rows ? fmt::format("{} - {}", upto(bottom, p.part_rows, x.m), row) : str(x.m);
+  const std::string left    = both ? fmt::format("part % {}", across) : "begin";
+  const std::string right   = both ? fmt::format("(part % {} + 1)", across) : "end";
+  const std::string columns = by_columns
+                                  ? fmt::format("{} * {}, {}", left, p.part_columns, upto(right, p.part_columns, x.n))
+                                  : fmt::format("0, {}", x.n);
+  const std::string lhs     = fmt::format("{} + {} + {} * {}, {}, {}", pointer(p.lhs, c), offset_text("b", p.lhs.batch),
+                                          row, x.lhs_m, x.lhs_m, x.lhs_k);
   const std::string rhs =
       fmt::format("{} + {}, {}, {}", pointer(p.rhs, c), offset_text("b", p.rhs.batch), x.rhs_k, x.rhs_n);
   const std::string out =
       fmt::format("{} + {} + {} * {}, {}", c.name(p.out), offset_text("b", p.out_batch), row, x.n, x.n);
-  return loops_over(
+  const std::string text = loops_over(
       "b", p.batch,
       fmt::format("{}matmul_{}({}, {}, {}, {}, {}, {});\n", c.dialect == Dialect::Native ? "f->host->" : "bt_",
                   name_of(p.dtype), rows, columns, x.k, lhs, rhs, out));
+  return both ? fmt::format("for (int64_t part = begin; part < end; ++part) {{\n{}}}\n", text) : text;
 }
 
 // to[to_base + Σ i_k to_strides_k] = from[from_base + Σ i_k from_strides_k] for all i in shape

@@ -80,7 +80,7 @@ static int32_t bt_f0_0(const bt_frame* f, int64_t begin, int64_t end) {
   (void)f;
   (void)begin;
   (void)end;
-  bt_matmul_f32(3, begin * 32, (end * 32 < 5 ? end * 32 : 5), 4, (v0 + 0) + 0 + 0 * 4, 4, 1, (v1 + 0) + 0, 5, 1, v3 + 0 + 0 * 5, 5);
+  bt_matmul_f32(3, 0, 5, 4, (v0 + 0) + 0 + 0 * 4, 4, 1, (v1 + 0) + 0, 5, 1, v3 + 0 + 0 * 5, 5);
   return 0;
 }
 /* tanh mul add product_sum */

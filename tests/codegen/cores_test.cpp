@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Code cut for any number of cores and run by any number of threads gives the same bits.
+#include <gtest/gtest.h>
+
+#include "braintrace/backends/cpu/cpu_backend.h"
+#include "braintrace/backends/cpu/thread_pool.h"
+#include "braintrace/base/rng.h"
+#include "braintrace/codegen/schedule.h"
+#include "braintrace/functions/loops.h"
+#include "braintrace/ir/builder.h"
+#include "braintrace/ops/contract.h"
+#include "braintrace/ops/elementary.h"
+#include "braintrace/ops/index_walk.h"
+#include "braintrace/ops/math.h"
+#include "braintrace/ops/move.h"
+#include "tests/codegen/learning_jobs.h"
+
+namespace braintrace {
+namespace {
+
+using codegen::Kernel;
+using testing_support::Form;
+using testing_support::Job;
+
+// Small nets are shared like large ones: caches hold little, and little work is worth a thread.
+codegen::Options cut_for(int64_t cores) {
+  codegen::Options o;
+  o.target.cores           = cores;
+  o.target.shared_elements = 256;
+  o.target.cache_elements  = 1000;
+  return o;
+}
+
+// h_t = tanh(x_t + h_{t-1} w) over a sequence.
+Program recurrent(int64_t batch, int64_t n) {
+  return trace({{DType::F32, {20, batch, n}}, {DType::F32, {n, n}}},
+               [&](const Tensors& in) -> Tensors {
+                 const auto step = [&](const Tensor& h, const Tensor& x) {
+                   const Tensor next = tanh(x + dot(h, in[1]));
+                   return std::pair(next, next);
+                 };
+                 return {scan(step, zeros({batch, n}, DType::F32), in[0]).second};
+               })
+      .program;
+}
+
+std::vector<Job> jobs() {
+  std::vector<Job> out;
+  for (const Form form : {Form::Step, Form::Sequence})
+    out.push_back(testing_support::learning_job(
+        {.rule = "D_RTRL", .form = form, .dtype = DType::F32, .batch = 32, .n_in = 9, .n = 17}));
+  out.push_back(testing_support::learning_job(
+      {.kind = "lif", .rule = "BPTT", .form = Form::Window, .dtype = DType::F32, .batch = 32, .n_in = 9, .n = 40}));
+  Rng rng(4);
+  for (const int64_t n : {17, 96}) {
+    const Program p = recurrent(64, n);
+    out.push_back({"recurrent", p, {}, {random_array(rng, p.type(p.args[0])), random_array(rng, p.type(p.args[1]))}});
+  }
+  return out;
+}
+
+std::vector<Arrays> results(const std::vector<Job>& jobs, int64_t cores, int threads) {
+  std::vector<Program> programs;
+  std::vector<Arrays>  constants, out;
+  for (const Job& j : jobs) {
+    programs.push_back(j.program);
+    constants.push_back(j.constants);
+  }
+  const auto compiled = cpu::compile_together(programs, constants, cut_for(cores));
+  const int  before   = cpu::num_threads();
+  cpu::set_num_threads(threads);
+  for (size_t i = 0; i < jobs.size(); ++i) out.push_back(compiled[i]->run(jobs[i].args));
+  cpu::set_num_threads(before);
+  return out;
+}
+
+TEST(Cores, DoNotChangeBits) {
+  const auto all  = jobs();
+  const auto want = results(all, 2, 1);
+  for (const int64_t cores : {4, 16, 64}) {
+    const auto got = results(all, cores, static_cast<int>(std::min<int64_t>(cores, 6)));
+    for (size_t i = 0; i < all.size(); ++i)
+      for (size_t r = 0; r < got[i].size(); ++r)
+        EXPECT_TRUE(identical(got[i][r], want[i][r])) << all[i].name << ", " << cores << " cores, result " << r;
+  }
+}
+
+TEST(Cores, ShareRowsOfSmallNetsAndColumnsOfLargeWeights) {
+  const auto loop = [](int64_t cores, int64_t cache) {
+    codegen::Options o            = cut_for(cores);
+    o.target.cache_elements       = cache;
+    const codegen::Schedule s     = codegen::scheduled({recurrent(64, 96)}, o);
+    const auto              loops = s.entries[0]->kernels;
+    return *std::find_if(loops.begin(), loops.end(),
+                         [](const Kernel& k) { return std::holds_alternative<codegen::TimeLoop>(k.what); });
+  };
+  EXPECT_EQ(loop(2, 1 << 20).parts, 4);
+  EXPECT_EQ(loop(16, 1 << 20).parts, 16) << "four rows for each core";
+  EXPECT_EQ(loop(64, 1 << 20).parts, 16) << "fewer rows are not worth it";
+  EXPECT_EQ(loop(2, 1000).parts, 2);
+  const Kernel meets = loop(16, 1000);
+  EXPECT_EQ(meets.parts, 1);
+  const auto& kernels = std::get<codegen::TimeLoop>(meets.what).body->kernels;
+  ASSERT_EQ(kernels.size(), 2u);
+  EXPECT_TRUE(std::holds_alternative<codegen::Product>(kernels[0].what));
+  EXPECT_GE(kernels[0].parts, 12);
+  for (const Kernel& k : kernels) EXPECT_GT(k.grain, 0) << "shared";
+}
+
+TEST(Cores, CutLongSumsInTwoDimensions) {
+  const auto product = [](int64_t cores) {
+    const Program p = trace({{DType::F32, {6400, 256}}, {DType::F32, {6400, 256}}}, [](const Tensors& in) -> Tensors {
+                        return {dot_general(in[0], in[1], {{0}, {0}, {}, {}})};
+                      }).program;
+    return codegen::scheduled({p}, cut_for(cores)).entries[0]->kernels.at(0);
+  };
+  EXPECT_LE(product(2).parts, 8);
+  EXPECT_GE(product(16).parts, 16);
+  EXPECT_GE(product(64).parts, 64);
+}
+
+}  // namespace
+}  // namespace braintrace
