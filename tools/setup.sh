@@ -30,13 +30,13 @@ need_packages() {
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }
 
-# build PRESET [cmake option…] : configures and builds one preset of CMakePresets.json.
+# build PRESET TARGET [cmake option…] : configures one preset of CMakePresets.json and builds a target of it; '': those it names.
 build() {
-  local preset=$1 start=$SECONDS
-  shift
+  local preset=$1 target=$2 start=$SECONDS
+  shift 2
   say "Building '$preset'"
   cmake --preset "$preset" "$@" --log-level=WARNING
-  cmake --build --preset "$preset"
+  cmake --build --preset "$preset" ${target:+--target "$target"}
   printf '   built in %d s\n' $((SECONDS - start))
 }
 
