@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/algorithms/snap.h"
 
+#include <algorithm>
+
 #include "braintrace/ops/index.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
@@ -24,9 +26,21 @@ int64_t unit_count(const HiddenGroup& g) {
   return units;
 }
 
-Tensor indices(std::vector<int32_t> values) {
+Tensor indices(const std::vector<int32_t>& values) {
   const auto n = static_cast<int64_t>(values.size());
   return Tensor(Array::of<int32_t>(values, {n}));
+}
+
+// x [*varshape,*rest] where the pattern has a neighbour, zero elsewhere. Axis `axis` of the rest counts (k,a).
+Tensor where_valid(const HiddenGroup& g, const Tensor& x, size_t axis) {
+  const auto& valid = g.snap->valid;
+  if (std::all_of(valid.begin(), valid.end(), [](bool v) { return v; })) return x;
+  std::vector<double> ones;
+  for (const bool v : valid) ones.insert(ones.end(), static_cast<size_t>(g.num_state), v);
+  Shape shape = x.shape();
+  for (size_t i = g.varshape.size(); i < shape.size(); ++i)
+    if (i != g.varshape.size() + axis) shape[i] = 1;
+  return x * convert(Tensor(Array::of<double>(ones, shape)), x.dtype());
 }
 
 // D[p,(k,a),(k',b)] = J[q,a,q',b] with q, q' the neighbours number k, k' of p; zero where there is none.
@@ -37,7 +51,7 @@ Tensor transition(Step& step, int group) {
   const Tensor  columns = step.unit_columns(group, units);  // [units,S,P,S]
   if (!columns.defined()) return {};
   std::vector<int32_t> from;
-  std::vector<double>  valid;
+  from.reserve(static_cast<size_t>(P * K * S * K * S));
   for (int64_t p = 0; p < P; ++p)
     for (int64_t k = 0; k < K; ++k)
       for (int64_t a = 0; a < S; ++a)
@@ -45,11 +59,10 @@ Tensor transition(Step& step, int group) {
           for (int64_t b = 0; b < S; ++b) {
             const int64_t q = g.snap->neighbours[p * K + k], q2 = g.snap->neighbours[p * K + k2];
             from.push_back(static_cast<int32_t>(((q2 % units * S + b) * P + q) * S + a));
-            valid.push_back(g.snap->valid[p * K + k] && g.snap->valid[p * K + k2]);
           }
   const Shape  shape = g.on_positions({K * S, K * S});
-  const Tensor mask  = convert(Tensor(Array::of<double>(valid, shape)), columns.dtype());
-  return mask * reshape(take(reshape(columns, {columns.size()}), indices(std::move(from))), shape);
+  const Tensor all   = reshape(take(reshape(columns, {columns.size()}), indices(from)), shape);
+  return where_valid(g, where_valid(g, all, 0), 1);
 }
 
 // L of every neighbour.
@@ -57,16 +70,11 @@ Tensor widened(const HiddenGroup& g, const Tensor& signal) {
   if (!g.snap) return signal;
   const int64_t        P = size_of(g.varshape), S = g.num_state, K = g.snap->width;
   std::vector<int32_t> from;
-  std::vector<double>  valid;
   for (int64_t p = 0; p < P; ++p)
     for (int64_t k = 0; k < K; ++k)
-      for (int64_t a = 0; a < S; ++a) {
-        from.push_back(static_cast<int32_t>(g.snap->neighbours[p * K + k] * S + a));
-        valid.push_back(g.snap->valid[p * K + k]);
-      }
-  const Shape  shape = g.on_positions({K * S});
-  const Tensor mask  = convert(Tensor(Array::of<double>(valid, shape)), signal.dtype());
-  return mask * reshape(take(reshape(signal, {signal.size()}), indices(std::move(from))), shape);
+      for (int64_t a = 0; a < S; ++a) from.push_back(static_cast<int32_t>(g.snap->neighbours[p * K + k] * S + a));
+  const Tensor all = take(reshape(signal, {signal.size()}), indices(from));
+  return where_valid(g, reshape(all, g.on_positions({K * S})), 0);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // Follows sets of source positions through the transition, element by element:
 //
 //   elementwise                    each element reads the same element
+//   products                       axis by axis, which is exact: what is summed reads all, other axes stay apart
 //   linear in the operand          asked: the result for an operand that is one at a single element and zero elsewhere
 //   anything else                  axis by axis, as the operation's dependence record says
 #include "braintrace/compiler/position_graph.h"
@@ -14,6 +15,7 @@
 #include "braintrace/compiler/positions.h"
 #include "braintrace/control/cond.h"
 #include "braintrace/control/keys.h"
+#include "braintrace/ops/contract.h"
 #include "braintrace/transforms/inline.h"
 #include "braintrace/transforms/walk.h"
 
@@ -89,7 +91,7 @@ struct Follower {
     const Sources& in = of[e.in[k]];
     if (e.op->is_elementwise()) {
       for (size_t i = 0; i < in.size(); ++i) unite(of[e.out[0]][i], in[i]);
-    } else if (!probe(e, k)) {
+    } else if (e.op == &dot_general_op || !probe(e, k)) {
       for (size_t r = 0; r < e.out.size(); ++r) follow_axes(e, k, r);
     }
   }

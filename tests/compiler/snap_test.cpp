@@ -227,6 +227,13 @@ TEST(Snap, NeighboursRunDownstreamAndGrowWithN) {
   }
 }
 
+TEST(Snap, LargeProductsAreFollowedExactly) {
+  const Rule     dense = [](auto& h, auto& w) { return matmul(h, w); };
+  const Compiled c(dense, {600}, 1);
+  EXPECT_FALSE(c.group().snap->conservative) << c.group().snap->reason;
+  EXPECT_EQ(c.group().snap->width, 1);
+}
+
 TEST(Snap, TooWideJacobiansAreRefusedWithTheNumbers) {
   const Rule     dense = [](auto& h, auto& w) { return matmul(h, w); };
   const Compiled c(dense, {2, 4}, 2);
