@@ -15,6 +15,7 @@
 #include "braintrace/ops/elementary.h"
 #include "braintrace/ops/index.h"
 #include "braintrace/ops/math.h"
+#include "braintrace/ops/move.h"
 #include "braintrace/ops/reduce.h"
 
 namespace braintrace::codegen {
@@ -108,6 +109,18 @@ TEST(Schedule, EqualPositionsAreOneLoop) {
   const auto nest = only<LoopNest>(*scheduled({p}).entries[0]);
   ASSERT_EQ(nest.loops.size(), 1u);
   EXPECT_EQ(nest.extent(0), 12);
+}
+
+TEST(Schedule, TheTextSaysWhereElementsLie) {
+  const Program p =
+      trace_function({{F32, {3, 4}}, {F32, {4, 3}}}, [](const Tensors& in) -> Tensors {
+        const Tensor y = in[0] + transpose(in[1], {1, 0});
+        return {scan([](Tensor h, Tensor x) { return std::pair(tanh(h + x), h); }, y, zeros({2, 3, 4}, F32)).first};
+      }).program;
+  const std::string text = to_string(scheduled({p}));
+  EXPECT_NE(text.find("4 i0 + i1"), std::string::npos) << text;
+  EXPECT_NE(text.find("i0 + 3 i1"), std::string::npos) << "the transposed operand\n" << text;
+  EXPECT_NE(text.find(" bytes at arena + "), std::string::npos) << "working memory of the loop\n" << text;
 }
 
 TEST(Schedule, AProductHasItsShape) {
