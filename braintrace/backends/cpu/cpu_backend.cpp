@@ -14,11 +14,11 @@
 #include "braintrace/backends/cpu/blocks.h"
 #include "braintrace/backends/cpu/compiler.h"
 #include "braintrace/backends/cpu/flush.h"
+#include "braintrace/backends/cpu/matrix_product.h"
 #include "braintrace/backends/cpu/resident.h"
 #include "braintrace/backends/cpu/thread_pool.h"
 #include "braintrace/backends/reference/interpreter.h"
 #include "braintrace/codegen/c/abi.h"
-#include "braintrace/codegen/c/preamble.h"
 #include "braintrace/codegen/cost.h"
 #include "braintrace/codegen/known_indices.h"
 #include "braintrace/ops/keys.h"
@@ -290,8 +290,7 @@ std::vector<std::shared_ptr<Compiled>> compile_together(const std::vector<Progra
     const auto       names   = e.names;
     // Files that are not there yet are compiled side by side.
     std::map<DType, std::future<Loaded>> products;
-    for (DType t : e.products)
-      products[t] = std::async(std::launch::async, [t] { return load(codegen::product_source(t)); });
+    for (DType t : e.products) products[t] = std::async(std::launch::async, [t] { return load(product_source(t)); });
     const Loaded loaded = load(e.source);
     problem             = loaded.problem;
     note_settings(loaded.note);

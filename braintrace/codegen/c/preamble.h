@@ -3,17 +3,13 @@
 #pragma once
 
 #include <string>
-
-#include "braintrace/base/dtype.h"
+#include <string_view>
 
 namespace braintrace::codegen {
 
-const std::string&       scalar_functions();         // elementary functions, integer rules, conversions
-extern const char* const random_functions;           // Philox and what is drawn from it
-extern const char* const portable_matrix_functions;  // products in plain loops
-
-// A C file whose function bt_product returns the matrix product of the type, f32 or f64, as vector code.
-std::string product_source(DType t);
+const std::string&       scalar_functions();           // elementary functions, integer rules, conversions
+extern const char* const random_functions;             // Philox and what is drawn from it
+const std::string&       portable_matrix_functions();  // products in plain loops
 
 // Those functions of a text that `user` calls, directly or through others of them. A function stands after those it
 // calls, begins with a line `static …` and ends with a line `}` or within its line; a type is a line `typedef …;`.

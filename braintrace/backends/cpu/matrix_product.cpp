@@ -10,15 +10,16 @@
 //
 // The text is the same for every program and takes the compiler as long as many a program does: it is a file of its
 // own.
+#include "braintrace/backends/cpu/matrix_product.h"
+
 #include <fmt/format.h>
 
 #include "braintrace/base/error.h"
 #include "braintrace/codegen/c/abi.h"
 #include "braintrace/codegen/c/c_text.h"
 #include "braintrace/codegen/c/dialect.h"
-#include "braintrace/codegen/c/preamble.h"
 
-namespace braintrace::codegen {
+namespace braintrace::cpu {
 
 namespace {
 
@@ -247,12 +248,13 @@ const char* const products = R"c(
 }  // namespace
 
 std::string product_source(DType t) {
-  ensure(t == DType::F32 || t == DType::F64, "codegen: no matrix products of {}", name_of(t));
+  ensure(t == DType::F32 || t == DType::F64, "cpu: no matrix products of {}", name_of(t));
   const std::string name(name_of(t));
   return fmt::format(
       "/* emitted by braintrace, interface {0} */\n{1}{2}BT_MATMUL({3}, {4}, {5})\nbt_product_{4} bt_product(void) {{ "
       "return bt_matmul_{4}; }}\n",
-      abi_version, head_of(Dialect::Native), products, storage_type(t), name, t == DType::F32 ? 16 : 8);
+      codegen::abi_version, codegen::head_of(codegen::Dialect::Native), products, codegen::storage_type(t), name,
+      t == DType::F32 ? 16 : 8);
 }
 
-}  // namespace braintrace::codegen
+}  // namespace braintrace::cpu

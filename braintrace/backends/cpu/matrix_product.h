@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// The matrix products that this host provides to compiled code (codegen/c/abi.h).
+#pragma once
+
+#include <string>
+
+#include "braintrace/base/dtype.h"
+
+namespace braintrace::cpu {
+
+// A C file whose function bt_product returns the matrix product of the type, f32 or f64, as vector code.
+std::string product_source(DType t);
+
+}  // namespace braintrace::cpu
