@@ -9,6 +9,7 @@
 #include "braintrace/base/version.h"
 #include "braintrace/codegen/c/c_text.h"
 #include "braintrace/export/program.h"
+#include "braintrace/export/quoted.h"
 
 namespace braintrace::exporting {
 
@@ -125,7 +126,7 @@ std::string header(const LearningProgram& p, const ExportOptions& o, const Expor
   for (const Slot& s : p.slots)
     if (s.is_written)
       states += fmt::format("  {} {}[{}]; /* {} : {} */\n", storage_type(s.initial.dtype()), s.name, s.initial.size(),
-                            codegen::c_comment(s.path), to_string(s.initial.type()));
+                            c_comment(s.path), to_string(s.initial.type()));
   for (const Function* f : p.functions()) functions += fmt::format("/* {} */\n{};\n", f->doc, prototype(p, *f, name));
   return fmt::format(R"c(/* Written by braintrace {version}. The network '{title}', learning by {rule} with {optimizer}
    (learning rate {lr}) on {loss}. C99; needs memcpy and math.h. No heap, no threads, no global state. */
@@ -166,10 +167,10 @@ void {name}_reset({name}_model* m);
 
 #endif
 )c",
-                     fmt::arg("version", version), fmt::arg("title", codegen::c_comment(o.name)),
-                     fmt::arg("rule", o.rule), fmt::arg("optimizer", o.optimizer), fmt::arg("lr", o.lr),
-                     fmt::arg("loss", o.loss), fmt::arg("NAME", NAME), fmt::arg("name", name),
-                     fmt::arg("x", p.x.size()), fmt::arg("y", p.y.size()), fmt::arg("target", p.target.size()),
+                     fmt::arg("version", version), fmt::arg("title", c_comment(o.name)), fmt::arg("rule", o.rule),
+                     fmt::arg("optimizer", o.optimizer), fmt::arg("lr", o.lr), fmt::arg("loss", o.loss),
+                     fmt::arg("NAME", NAME), fmt::arg("name", name), fmt::arg("x", p.x.size()),
+                     fmt::arg("y", p.y.size()), fmt::arg("target", p.target.size()),
                      fmt::arg("state_bytes", sizes.states), fmt::arg("arena", sizes.arena), fmt::arg("states", states),
                      fmt::arg("functions", functions), fmt::arg("xt", to_string(p.x)), fmt::arg("yt", to_string(p.y)),
                      fmt::arg("tt", to_string(p.target)));

@@ -9,6 +9,7 @@
 #include "braintrace/base/rng.h"
 #include "braintrace/codegen/c/c_text.h"
 #include "braintrace/export/program.h"
+#include "braintrace/export/quoted.h"
 
 namespace braintrace::exporting {
 
@@ -149,7 +150,7 @@ std::string test_main_text(const LearningProgram& p, const ExportOptions& o) {
     states += fmt::format(
         "  for (i = 0; i < {0}; ++i) compare({1}, (double)model.{2}[i * {3}], end_{2}[i], "
         "ulp_end_{2});\n",
-        (s.initial.size() + stride - 1) / stride, codegen::c_string(s.path + " at the end"), s.name, stride);
+        (s.initial.size() + stride - 1) / stride, c_string(s.path + " at the end"), s.name, stride);
   }
   const std::string name = identifier(o.name);
   std::string       NAME = name;
