@@ -11,6 +11,7 @@
 #include "braintrace/etp/rules.h"
 #include "braintrace/ops/activation.h"
 #include "braintrace/ops/along.h"
+#include "braintrace/ops/check_finite.h"
 #include "braintrace/ops/compare.h"
 #include "braintrace/ops/constant.h"
 #include "braintrace/ops/contract.h"
@@ -42,8 +43,8 @@ struct Registry {
                                &sort_ops(), &contract_ops(),   &conv_ops(),    &copy_ops(),       &index_ops(),
                                &pool_ops(), &random_ops(),     &sparse_ops(),  &spike_ops(),      &etp_ops()})
       for (const Op* op : *family) add(*op);
-    for (const auto* family :
-         {&constant_ops(), &call_ops(), &cond_ops(), &scan_ops(), &while_ops(), &custom_ops(), &remat_ops()})
+    for (const auto* family : {&constant_ops(), &call_ops(), &cond_ops(), &scan_ops(), &while_ops(), &custom_ops(),
+                               &remat_ops(), &check_ops()})
       for (const Op* op : *family) add(*op);
   }
   void add(const Op& op) {

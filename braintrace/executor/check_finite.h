@@ -4,11 +4,9 @@
 #pragma once
 
 #include "braintrace/compiler/graph.h"
+#include "braintrace/ops/check_finite.h"
 
 namespace braintrace {
-
-// `x`, once it is known to be finite when the program runs. `when` : i32[2], the call and the step in its window.
-Tensor checked_finite(const Tensor& x, const Tensor& when, const std::string& what);
 
 // Text for the inputs of a step and for the results of its equations.
 std::string describe_input(const ModuleInfo& info, size_t input);
