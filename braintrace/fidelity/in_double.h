@@ -3,6 +3,7 @@
 
 #include "braintrace/model/environment.h"
 #include "braintrace/model/random_stream.h"
+#include "braintrace/model/snapshot.h"
 #include "braintrace/ops/math.h"
 
 namespace braintrace {
@@ -11,33 +12,26 @@ namespace braintrace {
 // are as they were.
 class InDouble {
  public:
-  explicit InDouble(const Module& model) : wide_({.precision = DType::F64}) {
-    keep(random::default_stream());
-    for (const auto& [path, state] : model.states()) {
+  explicit InDouble(const Module& model)
+      : kept_(joined(model.states(), {{Path{}, random::default_stream()}})), wide_({.precision = DType::F64}) {
+    for (const auto& [path, state] : model.states())
       require(state.initialized(), "check_grad: {} has no value yet; call init_all_states(model) first.",
               state.place());
-      keep(state);
-    }
     start();
   }
-  ~InDouble() {
-    for (const auto& [where, value] : kept_) where.set(value);
-  }
+  ~InDouble() { kept_.restore(); }
   InDouble(const InDouble&)            = delete;
   InDouble& operator=(const InDouble&) = delete;
 
   // The values all runs start from.
   void start() const {
-    for (const auto& [where, value] : kept_) where.set(is_float(value.dtype()) ? convert(value, DType::F64) : value);
+    for (const auto& [where, value] : kept_.values())
+      where.set(is_float(value.dtype()) ? convert(value, DType::F64) : value);
   }
 
  private:
-  void keep(const State& state) {
-    for (const std::string& leaf : state.leaf_names()) kept_.push_back({{state, leaf}, state.leaf(leaf)});
-  }
-
-  std::vector<std::pair<StateLeaf, Tensor>> kept_;
-  Environment::Scope                        wide_;
+  Snapshot           kept_;
+  Environment::Scope wide_;
 };
 
 }  // namespace braintrace

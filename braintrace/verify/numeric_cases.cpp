@@ -6,6 +6,7 @@
 #include "braintrace/algorithms/bptt.h"
 #include "braintrace/functions/functions.h"
 #include "braintrace/functions/loops.h"
+#include "braintrace/model/snapshot.h"
 #include "braintrace/nn/loss.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
@@ -58,19 +59,16 @@ void verify_bptt(const Case& c, Comparer& to) {
   const auto        weights = step_weights(c);
   BPTT              learner(*model, {.compile = compile_options(c)});
   learner.compile_graph(at_step(x, 0));
-  const StateMap                            start = model->states();
-  std::vector<std::pair<StateLeaf, Tensor>> values;
-  for (const auto& [path, state] : start)
-    for (const std::string& leaf : state.leaf_names()) values.push_back({{state, leaf}, state.leaf(leaf)});
-  auto loss = [&](Tensor xs, Tensor goals, Tensor w) {
+  const Snapshot start(model->states());
+  auto           loss = [&](Tensor xs, Tensor goals, Tensor w) {
     const Tensor y = learner(MultiStepData{{xs}});
     return sum(
-        for_loop([&](Tensor y_t, Tensor g_t, Tensor w_t) { return w_t * loss_of(name, y_t, g_t); }, y, goals, w));
+                  for_loop([&](Tensor y_t, Tensor g_t, Tensor w_t) { return w_t * loss_of(name, y_t, g_t); }, y, goals, w));
   };
   auto        run   = jit(grad(loss, model->params()));
   const DType dtype = c.info.value("dtype", "float64") == "float32" ? DType::F32 : DType::F64;
   const auto  with  = [&](const std::vector<double>& w) {
-    for (const auto& [leaf, value] : values) leaf.set(value);
+    start.restore();
     return run(Tensor(x), Tensor(c.array("target")), convert(Tensor(Array::of<double>(w, {T})), dtype));
   };
   std::map<std::string, std::vector<Array>> steps;
@@ -113,7 +111,7 @@ void verify_blocks(const Case& c, const std::string& prefix, const json& recorde
     active.push_back(true);
     Tensors ct;
     for (const Tensor& r : step.results()) ct.emplace_back(r.type(), 0);
-    ct[0] = vjp(of.program, concatenated(of.constants, {y}), active).pullback({Tensor(in.back().type(), 1)})[0];
+    ct[0] = vjp(of.program, joined(of.constants, {y}), active).pullback({Tensor(in.back().type(), 1)})[0];
     const auto same = step.pull(ct);
     for (const auto& [g, place] : places.group) {
       const HiddenGroup& group = graph.hidden_groups[g];
