@@ -23,6 +23,7 @@
 #include <type_traits>
 
 #include "braintrace/base/error.h"
+#include "braintrace/base/lists.h"
 
 namespace braintrace {
 
@@ -84,13 +85,6 @@ requires Pack<P<List>> P<size_t> sizes(const P<List>& pack) {
     return map_sections([](const List& section) { return section.size(); }, pack);
 }
 
-// Lists one after the other.
-template <class List, class... More>
-requires(!Pack<List> && sizeof...(More) > 0 && (std::is_same_v<List, More> && ...)) List
-    joined(List list, const More&... more) {
-  (list.insert(list.end(), more.begin(), more.end()), ...);
-  return list;
-}
 // All sections as one list.
 template <template <class> class P, class List>
 requires Pack<P<List>> List joined(const P<List>& pack) {

@@ -75,20 +75,6 @@ void settle_numbers(Tensors& results, const Types& wanted) {
       results[i] = convert(results[i], wanted[i].dtype);
 }
 
-namespace {
-
-template <class List>
-List range(const List& list, size_t from, size_t count) {
-  const auto begin = list.begin() + static_cast<int64_t>(from);
-  return List(begin, begin + static_cast<int64_t>(count));
-}
-
-}  // namespace
-
-Tensors part(const Tensors& tensors, size_t from, size_t count) { return range(tensors, from, count); }
-Types   part(const Types& types, size_t from, size_t count) { return range(types, from, count); }
-Mask    part(const Mask& mask, size_t from, size_t count) { return range(mask, from, count); }
-
 Types stacked(Types types, int64_t length) {
   for (Type& t : types) t.shape.insert(t.shape.begin(), length);
   return types;

@@ -34,11 +34,7 @@ Bodies close_over(const std::vector<OpenBody>& open);
 // Gives bare C++ numbers among the results the types they stand for.
 void settle_numbers(Tensors& results, const Types& wanted);
 
-// Tensors [from, from + count).
-Tensors part(const Tensors& tensors, size_t from, size_t count);
-Types   part(const Types& types, size_t from, size_t count);
-Mask    part(const Mask& mask, size_t from, size_t count);
-Types   stacked(Types types, int64_t length);  // with a leading axis
+Types stacked(Types types, int64_t length);  // with a leading axis
 
 // Marks operands of floating-point type among those marked.
 Mask floats_among(const Mask& mask, const Types& types);

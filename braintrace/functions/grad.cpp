@@ -55,13 +55,6 @@ struct Reads {
   List kept, others;
 };
 
-size_t index_of(const std::vector<StateLeaf>& leaves, const StateLeaf& leaf) {
-  return static_cast<size_t>(std::find(leaves.begin(), leaves.end(), leaf) - leaves.begin());
-}
-bool contains(const std::vector<StateLeaf>& leaves, const StateLeaf& leaf) {
-  return index_of(leaves, leaf) < leaves.size();
-}
-
 // Which states a derivative follows: the wanted ones, which stand first, also as learners read them, and those that
 // others than learners read and learners give credit for.
 Mask followed_reads(const StatefulProgram& p, const std::vector<StateLeaf>& wanted) {

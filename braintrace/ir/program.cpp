@@ -76,6 +76,21 @@ std::vector<int32_t> producers(const Program& program) {
   return producer;
 }
 
+std::vector<const Eqn*> makers(const Program& program) {
+  std::vector<const Eqn*> maker(program.types.size(), nullptr);
+  for (const Eqn& e : program.eqns)
+    for (Var v : e.out) maker[v] = &e;
+  return maker;
+}
+
+std::vector<int> uses(const Program& program) {
+  std::vector<int> count(program.types.size(), 0);
+  for (const Eqn& e : program.eqns)
+    for (Var v : e.in) ++count[v];
+  for (Var v : program.results) ++count[v];
+  return count;
+}
+
 Program constants_as_args(Program program) {
   program.args.insert(program.args.begin(), program.constants.begin(), program.constants.end());
   program.constants.clear();

@@ -62,6 +62,10 @@ size_t hash(const Program& program);
 
 // Index of the equation that defines each value, or -1 for inputs.
 std::vector<int32_t> producers(const Program& program);
+// The equation itself, or null. It lies in the program, whose equations must stay.
+std::vector<const Eqn*> makers(const Program& program);
+// How often each value is read, by equations and as a result.
+std::vector<int> uses(const Program& program);
 
 // The same program with its constants as leading arguments: the form of nested programs.
 Program constants_as_args(Program program);

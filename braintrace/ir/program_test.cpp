@@ -146,6 +146,8 @@ TEST(Equal, SeesEveryDifference) {
 TEST(Program, ProducersAndConstantsAsArgs) {
   const Program p = chain();
   EXPECT_EQ(producers(p), (std::vector<int32_t>{-1, 0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(makers(p)[0], nullptr);
+  EXPECT_EQ(makers(p)[3], &p.eqns[2]);
   Program q = p;
   std::swap(q.args, q.constants);
   EXPECT_TRUE(equal(constants_as_args(q), p));

@@ -45,7 +45,7 @@ Tensor exp_euler(const Drift& f, const Tensor& v, double dt) {
           to_string(slope_type));
   Tensors tangents(traced.constants.size());
   tangents.push_back(Tensor(v.type(), 1));
-  const Pushed  r     = jvp(traced.program, concatenated(traced.constants, {v}), tangents);
+  const Pushed  r     = jvp(traced.program, joined(traced.constants, {v}), tangents);
   const Tensor &slope = r.out[0], &J = r.tangents[0];
   if (!J.defined()) return v + dt * slope;
   return v + dt * exprel(minimum(dt * J, largest_growth(v.dtype()))) * slope;

@@ -5,20 +5,14 @@
 #include <algorithm>
 #include <numeric>
 
+#include "braintrace/base/lists.h"
 #include "braintrace/ir/op.h"
 
 namespace braintrace {
 
-inline bool contains(const Ints& v, int64_t x) { return std::find(v.begin(), v.end(), x) != v.end(); }
-
 inline Ints prepend(int64_t first, Ints rest) {
   rest.insert(rest.begin(), first);
   return rest;
-}
-inline Ints joined(Ints a, const Ints& b, const Ints& c = {}) {
-  a.insert(a.end(), b.begin(), b.end());
-  a.insert(a.end(), c.begin(), c.end());
-  return a;
 }
 inline Ints counted(int64_t first, int64_t n) {  // first, first+1, … (n of them)
   Ints v(static_cast<size_t>(n));
@@ -35,7 +29,19 @@ inline Ints inverse(const Ints& perm) {
   for (size_t i = 0; i < perm.size(); ++i) q[perm[i]] = static_cast<int64_t>(i);
   return q;
 }
-inline Ints part(const Ints& v, int64_t begin, int64_t end) { return Ints(v.begin() + begin, v.begin() + end); }
+// Axes below the rank that are in neither list.
+inline Ints others(int rank, const Ints& a, const Ints& b) {
+  Ints out;
+  for (int64_t i = 0; i < rank; ++i)
+    if (!contains(a, i) && !contains(b, i)) out.push_back(i);
+  return out;
+}
+// The product of the sizes of some axes.
+inline int64_t size_along(const Shape& shape, const Ints& axes) {
+  int64_t n = 1;
+  for (int64_t a : axes) n *= shape[a];
+  return n;
+}
 inline bool all_equal(const Ints& v, int64_t x) {
   return std::all_of(v.begin(), v.end(), [&](int64_t y) { return y == x; });
 }

@@ -24,13 +24,6 @@ Attrs   attrs_of(const DotAxes& d) {
             {rhs_contract, d.rhs_contract}};
 }
 
-Ints free_axes(int rank, const Ints& batch, const Ints& contract) {
-  Ints out;
-  for (int i = 0; i < rank; ++i)
-    if (!contains(batch, i) && !contains(contract, i)) out.push_back(i);
-  return out;
-}
-
 Types dot_infer(const Op& op, const Types& in, const Attrs& attrs) {
   const DotAxes d = axes_of(attrs);
   const Type &  l = in[0], &r = in[1];
@@ -54,8 +47,8 @@ Types dot_infer(const Op& op, const Types& in, const Attrs& attrs) {
   pair_up(d.lhs_batch, d.rhs_batch, "batches");
   Type out{l.dtype, {}};
   for (int64_t i : d.lhs_batch) out.shape.push_back(l.shape[i]);
-  for (int64_t i : free_axes(l.rank(), d.lhs_batch, d.lhs_contract)) out.shape.push_back(l.shape[i]);
-  for (int64_t i : free_axes(r.rank(), d.rhs_batch, d.rhs_contract)) out.shape.push_back(r.shape[i]);
+  for (int64_t i : others(l.rank(), d.lhs_batch, d.lhs_contract)) out.shape.push_back(l.shape[i]);
+  for (int64_t i : others(r.rank(), d.rhs_batch, d.rhs_contract)) out.shape.push_back(r.shape[i]);
   return {out};
 }
 
@@ -80,8 +73,8 @@ template <class Value, class View>
 std::vector<Value> contract(const Array& lhs, const Array& rhs, const DotAxes& d) {
   const Ints lb = offsets(lhs.shape(), d.lhs_batch), rb = offsets(rhs.shape(), d.rhs_batch);
   const Ints lk = offsets(lhs.shape(), d.lhs_contract), rk = offsets(rhs.shape(), d.rhs_contract);
-  const Ints lm = offsets(lhs.shape(), free_axes(lhs.type().rank(), d.lhs_batch, d.lhs_contract));
-  const Ints rn = offsets(rhs.shape(), free_axes(rhs.type().rank(), d.rhs_batch, d.rhs_contract));
+  const Ints lm = offsets(lhs.shape(), others(lhs.type().rank(), d.lhs_batch, d.lhs_contract));
+  const Ints rn = offsets(rhs.shape(), others(rhs.type().rank(), d.rhs_batch, d.rhs_contract));
   const View l(lhs), r(rhs);
 
   const size_t       M = lm.size(), N = rn.size(), K = lk.size();
@@ -110,8 +103,8 @@ std::vector<Value> contract(const Array& lhs, const Array& rhs, const DotAxes& d
 Tensor dot_operand_ct(const Tensor& ct, const Tensor& other, const Type& type, const Ints& batch, const Ints& contract,
                       const Ints& other_batch, const Ints& other_contract, bool operand_is_lhs) {
   const int64_t nb         = static_cast<int64_t>(batch.size());
-  const Ints    mine       = free_axes(type.rank(), batch, contract);
-  const Ints    other_free = free_axes(other.rank(), other_batch, other_contract);
+  const Ints    mine       = others(type.rank(), batch, contract);
+  const Ints    other_free = others(other.rank(), other_batch, other_contract);
   // Axes of ct: batch, lhs free, rhs free.
   const Ints ct_batch = counted(0, nb);
   const Ints ct_other =
@@ -155,7 +148,7 @@ AxisLinks dot_depend(const DependArgs& a) {
   const DotAxes d     = axes_of(a.attrs);
   const Ints&   batch = a.operand == 0 ? d.lhs_batch : d.rhs_batch;
   const Ints&   gone  = a.operand == 0 ? d.lhs_contract : d.rhs_contract;
-  const Ints    free  = free_axes(a.in[a.operand].rank(), batch, gone);
+  const Ints    free  = others(a.in[a.operand].rank(), batch, gone);
   AxisLinks     links;
   for (size_t i = 0; i < batch.size(); ++i) links.push_back(axis_link(batch[i], static_cast<int64_t>(i)));
   const int64_t first =

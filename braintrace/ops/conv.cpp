@@ -153,7 +153,7 @@ Tensor x_cotangent(const Conv& c, const Tensor& ct, const Tensor& w, const Type&
 // dw = x correlated with ct as the kernel: channels act as batch, samples as channels.
 Tensor w_cotangent(const Conv& c, const Tensor& ct, const Tensor& x, const Type& w) {
   if (ct.size() == 0) return Tensor(w, 0);
-  const Tensor lhs  = merged(transpose(grouped(x, 1, c.groups), joined({2, 1, 0}, counted(3, x.rank() - 2))), 1);
+  const Tensor lhs  = merged(transpose(grouped(x, 1, c.groups), joined(Ints{2, 1, 0}, counted(3, x.rank() - 2))), 1);
   Conv         back = c;  // lhs : [C, G·N, X…]
   back.stride       = c.rhs_dilation;
   back.rhs_dilation = c.stride;

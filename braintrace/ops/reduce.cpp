@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "braintrace/base/rng.h"
+#include "braintrace/ops/axes.h"
 #include "braintrace/ops/compare.h"
 #include "braintrace/ops/index_walk.h"
 #include "braintrace/ops/lanes.h"
@@ -16,21 +17,6 @@
 namespace braintrace {
 
 namespace {
-
-bool contains(const Ints& axes, int64_t a) { return std::find(axes.begin(), axes.end(), a) != axes.end(); }
-
-Ints kept_axes(const Ints& axes, int rank) {
-  Ints kept;
-  for (int i = 0; i < rank; ++i)
-    if (!contains(axes, i)) kept.push_back(i);
-  return kept;
-}
-
-int64_t reduced_count(const Shape& shape, const Ints& axes) {
-  int64_t n = 1;
-  for (int64_t i : axes) n *= shape[i];
-  return n;
-}
 
 // out[kept index] = fold over all elements with that kept index, in row-major order.
 template <class View, class Value>
@@ -76,7 +62,7 @@ Types bool_reduced_infer(const Op& op, const Types& in, const Attrs& a) {
 // Of max, min, any and all: a reduction of equal elements is that element.
 Tensors idempotent_simplify(const Op& op, const Tensors& in, const Attrs& a) {
   if (a[keys::axes].empty()) return in;
-  if (in[0].is_literal() && reduced_count(in[0].shape(), a[keys::axes]) > 0)
+  if (in[0].is_literal() && size_along(in[0].shape(), a[keys::axes]) > 0)
     return {Tensor(infer(op, {in[0].type()}, a)[0], in[0].fill())};
   return {};
 }
@@ -92,10 +78,10 @@ Tensors extreme_jvp(const JvpArgs& a) {
 
 // The reduced axes as one leading axis.
 Tensor reduced_in_front(const Tensor& x, const Ints& axes) {
-  const Ints kept = kept_axes(axes, x.rank());
+  const Ints kept = others(x.rank(), axes, {});
   Ints       perm = axes;
   perm.insert(perm.end(), kept.begin(), kept.end());
-  Shape shape = {reduced_count(x.shape(), axes)};
+  Shape shape = {size_along(x.shape(), axes)};
   for (int64_t i : kept) shape.push_back(x.shape()[i]);
   return reshape(transpose(x, perm), shape);
 }
@@ -214,7 +200,7 @@ Types reduced_infer(const Op& op, const Types& in, const Attrs& a) {
   require(normalize_axes(a[keys::axes], in[0].rank(), op.name.data()) == a[keys::axes],
           "{}: axes {} must be sorted and not negative.", op.name, to_string(a[keys::axes]));
   Type t{in[0].dtype, {}};
-  for (int64_t i : kept_axes(a[keys::axes], in[0].rank())) t.shape.push_back(in[0].shape[i]);
+  for (int64_t i : others(in[0].rank(), a[keys::axes], {})) t.shape.push_back(in[0].shape[i]);
   return {t};
 }
 
@@ -237,7 +223,7 @@ Tensors reduced_batch(const BatchArgs& a) {
 AxisLinks reduced_depend(const DependArgs& a) {
   AxisLinks links;
   int       to = 0;
-  for (int64_t i : kept_axes(a.attrs[keys::axes], a.in[0].rank())) {
+  for (int64_t i : others(a.in[0].rank(), a.attrs[keys::axes], {})) {
     links.push_back({static_cast<int>(i), static_cast<int>(i) + 1, to, to + 1});
     ++to;
   }
@@ -258,7 +244,7 @@ AxisLinks other_axes_depend(const DependArgs& a) {
 }
 
 Tensor repeat_reduced(const Tensor& y, const Shape& shape, const Ints& axes) {
-  return broadcast_axes(y, shape, kept_axes(axes, static_cast<int>(shape.size())));
+  return broadcast_axes(y, shape, others(static_cast<int>(shape.size()), axes, {}));
 }
 
 // y[i] = position of the first largest element
@@ -401,13 +387,13 @@ Tensor sum(const Tensor& x, const Axes& axes, bool keep_axes) {
 
 Tensor mean(const Tensor& x, const Axes& axes, bool keep_axes) {
   const Tensor real = is_float(x.dtype()) ? x : convert(x, DType::F32);
-  const auto   n    = reduced_count(x.shape(), axes.of(x.rank(), "mean"));
+  const auto   n    = size_along(x.shape(), axes.of(x.rank(), "mean"));
   return sum(real, axes, keep_axes) / static_cast<double>(n);
 }
 
 Tensor var(const Tensor& x, const Axes& axes, bool keep_axes, double correction) {
   const Tensor real = is_float(x.dtype()) ? x : convert(x, DType::F32);
-  const auto   n    = static_cast<double>(reduced_count(x.shape(), axes.of(x.rank(), "var")));
+  const auto   n    = static_cast<double>(size_along(x.shape(), axes.of(x.rank(), "var")));
   require(n > correction, "var: {} elements per result do not allow a correction of {}.", n, correction);
   return sum(square(real - mean(real, axes, true)), axes, keep_axes) / (n - correction);
 }

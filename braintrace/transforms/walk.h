@@ -12,14 +12,12 @@ namespace braintrace {
 
 inline Vars program_inputs(const Program& p) { return joined(p.constants, p.args); }
 
-inline Tensors concatenated(Tensors a, const Tensors& b) { return joined(std::move(a), b); }
-
-// Tensors or marks of some values.
-template <class List>
-List gather(const List& values, const Vars& vars) {
+// The entries at some places: tensors or marks of some values, …
+template <class List, class Places>
+List gather(const List& list, const Places& places) {
   List out;
-  out.reserve(vars.size());
-  for (Var v : vars) out.push_back(values[static_cast<size_t>(v)]);
+  out.reserve(places.size());
+  for (auto i : places) out.push_back(list[static_cast<size_t>(i)]);
   return out;
 }
 inline void scatter(Tensors& values, const Vars& vars, const Tensors& given) {

@@ -98,7 +98,7 @@ class OpCase {
     const Traced   t = trace(types_of(values()), [&](const Tensors& in) -> Tensors { return {run(in)}; });
     const Program& p = t.program;
     Tensors        v(p.types.size());
-    bind_inputs(p, concatenated(t.constants, values()), v);
+    bind_inputs(p, joined(t.constants, values()), v);
     const Eqn* eqn = nullptr;
     for (const Eqn& e : p.eqns) {
       scatter(v, e.out, apply(*e.op, gather(v, e.in), e.attrs));

@@ -135,7 +135,7 @@ std::vector<std::vector<double>> jacobian(const Region& region, const Tensors& a
     one[j] = 1;
     Tensors tangents(constants.size() + args.size());
     tangents[constants.size() + a] = Tensor(from_doubles(args[a].type(), one));
-    const Tensor d                 = jvp(region.program, concatenated(constants, args), tangents).tangents[r];
+    const Tensor d                 = jvp(region.program, joined(constants, args), tangents).tangents[r];
     for (int64_t i = 0; d.defined() && i < m; ++i) J[i][j] = at(d.array(), i);
   }
   return J;

@@ -108,7 +108,7 @@ struct Compiled {
     const Tensors      in = graph.module_info.step.inputs({Tensor(Type{DType::F64, {}}, 0.3)});
     Tensors            values(graph.module_info.program().types.size());
     const Program&     p = graph.module_info.program();
-    bind_inputs(p, concatenated(graph.module_info.step.constants, in), values);
+    bind_inputs(p, joined(graph.module_info.step.constants, in), values);
     for (const Eqn& e : p.eqns) scatter(values, e.out, apply(*e.op, gather(values, e.in), e.attrs));
     const Tensors                  constants = gather(values, g.transition.constants);
     const auto                     P = static_cast<size_t>(size_of(g.varshape)), S = static_cast<size_t>(g.num_state);
@@ -119,8 +119,7 @@ struct Compiled {
       one[e] = 1;
       Tensors tangent(constants.size());
       tangent.emplace_back(Tensor(from_doubles(type, one)));
-      const Tensor d =
-          jvp(g.transition.program, concatenated(constants, {values[g.hidden[0].in]}), tangent).tangents[0];
+      const Tensor d = jvp(g.transition.program, joined(constants, {values[g.hidden[0].in]}), tangent).tangents[0];
       for (size_t f = 0; d.defined() && f < P * S; ++f)
         if (at(d.array(), static_cast<int64_t>(f)) != 0) out[f / S][e / S] = true;
     }

@@ -71,7 +71,7 @@ class Integrator : public testing::TestWithParam<Case> {
     });
     Mask         active(loss.constants.size(), false);
     active.push_back(true);
-    return vjp(loss.program, concatenated(loss.constants, {s.in[operand]}), active)
+    return vjp(loss.program, joined(loss.constants, {s.in[operand]}), active)
         .pullback({Tensor(Type{DType::F64, {}}, 1)})[0]
         .array();
   }

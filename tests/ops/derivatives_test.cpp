@@ -130,7 +130,7 @@ double second_jvp_error(const laws::Case& c) {
     return replay(push.program, push.constants, moved);
   };
   const Tensors none(push.constants.size());
-  const auto    exact   = jvp(push.program, concatenated(push.constants, in), concatenated(none, v));
+  const auto    exact   = jvp(push.program, joined(push.constants, in), joined(none, v));
   const Tensors forward = at_offset(h), backward = at_offset(-h);
   double        error = 0;
   for (size_t k = 0; k < forward.size(); ++k) {

@@ -131,7 +131,7 @@ double hessian_error(const Instance& r) {
   Tensors       at = r.in;
   for (const Tensor& t : y) at.push_back(Tensor(t.type(), 1));
   auto product = [&](const Tensors& d) {
-    const Pushed p = jvp(run.program, at, concatenated(d, Tensors(outs)));
+    const Pushed p = jvp(run.program, at, joined(d, Tensors(outs)));
     return Tensors(p.tangents.begin() + static_cast<int64_t>(outs), p.tangents.end());
   };
   return relative(dot_all(u, product(v)), dot_all(v, product(u)));

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small calculations on lists of anything.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+namespace braintrace {
+
+// Lists one after the other.
+template <class List>
+List joined(List list, const std::type_identity_t<List>& more) {
+  list.insert(list.end(), more.begin(), more.end());
+  return list;
+}
+template <class List, class... More>
+List joined(List list, const std::type_identity_t<List>& more, const std::type_identity_t<List>& next,
+            const More&... last) {
+  return joined(joined(std::move(list), more), next, last...);
+}
+// The entries from one on, up to another.
+template <class List>
+List part(const List& list, std::ptrdiff_t begin, std::ptrdiff_t end) {
+  return List(list.begin() + begin, list.begin() + end);
+}
+// Where x first stands, or how long the list is.
+template <class List, class T>
+size_t index_of(const List& list, const T& x) {
+  return static_cast<size_t>(std::find(list.begin(), list.end(), x) - list.begin());
+}
+template <class List, class T>
+bool contains(const List& list, const T& x) {
+  return std::find(list.begin(), list.end(), x) != list.end();
+}
+
+}  // namespace braintrace
