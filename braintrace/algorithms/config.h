@@ -20,28 +20,32 @@ enum class SignalSource : uint8_t { Symmetric, RandomFeedback, Modulatory, Boots
 enum class TraceFilter : uint8_t { None, Kappa };
 enum class UpdateSchedule : uint8_t { PerStep, Window, SequenceEnd };
 
+constexpr size_t number_of(TraceFactorization) { return 0; }
+constexpr size_t number_of(TemporalRecursion) { return 1; }
+constexpr size_t number_of(RecurrenceScope) { return 2; }
+constexpr size_t number_of(SignalSource) { return 3; }
+constexpr size_t number_of(TraceFilter) { return 4; }
+constexpr size_t number_of(UpdateSchedule) { return 5; }
 template <class A>
-concept RuleAxis =
-    std::same_as<A, TraceFactorization> || std::same_as<A, TemporalRecursion> || std::same_as<A, RecurrenceScope> ||
-    std::same_as<A, SignalSource> || std::same_as<A, TraceFilter> || std::same_as<A, UpdateSchedule>;
+concept RuleAxis = requires(A axis) {
+  number_of(axis);
+};
 
-// The name of the axis and of its values in the order above: per_param, io_factorized, …
+// The name of an axis and of its values in the order above: per_param, io_factorized, …
 struct AxisWords {
   std::string              name;
   std::vector<std::string> values;
 };
-const AxisWords& words_of(TraceFactorization);
-const AxisWords& words_of(TemporalRecursion);
-const AxisWords& words_of(RecurrenceScope);
-const AxisWords& words_of(SignalSource);
-const AxisWords& words_of(TraceFilter);
-const AxisWords& words_of(UpdateSchedule);
+const AxisWords& axis_words(size_t axis);
+size_t           axis_value(size_t axis, const std::string& word);  // throws UserError with the nearest value
 template <RuleAxis A>
 const std::string& to_string(A value) {
-  return words_of(value).values[static_cast<size_t>(value)];
+  return axis_words(number_of(value)).values[static_cast<size_t>(value)];
 }
 template <RuleAxis A>
-A axis_named(const std::string& value);  // throws UserError with the nearest value
+A axis_named(const std::string& value) {
+  return static_cast<A>(axis_value(number_of(A{}), value));
+}
 
 // One value, or one for the x side and one for the f side of a factorised trace.
 template <class T>
@@ -49,7 +53,7 @@ struct OneOrPair {
   T    x, f;
   bool is_pair;
 
-  OneOrPair(T both) : x(both), f(both), is_pair(false) {}
+  OneOrPair(T both = {}) : x(both), f(both), is_pair(false) {}
   OneOrPair(T x_side, T f_side) : x(x_side), f(f_side), is_pair(true) {}
   bool operator==(const OneOrPair&) const = default;
 };

@@ -210,7 +210,7 @@ TEST(ETraceConfig, DescribesWhatIsNotDefault) {
 
 template <RuleAxis A>
 void expect_words() {
-  for (size_t i = 0; i < words_of(A{}).values.size(); ++i)
+  for (size_t i = 0; i < axis_words(number_of(A{})).values.size(); ++i)
     EXPECT_EQ(axis_named<A>(to_string(static_cast<A>(i))), static_cast<A>(i));
 }
 TEST(ETraceConfig, WordsNameTheirValues) {

@@ -16,60 +16,30 @@ namespace braintrace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-const AxisWords& words_of(TraceFactorization) {
-  static const AxisWords words{"trace_factorization", {"per_param", "io_factorized", "random_projection"}};
-  return words;
+const AxisWords& axis_words(size_t axis) {
+  static const AxisWords all[] = {
+      {"trace_factorization", {"per_param", "io_factorized", "random_projection"}},
+      {"temporal_recursion", {"jacobian", "scalar_leak", "none"}},
+      {"recurrence_scope", {"diagonal", "coupled", "sparse_n"}},
+      {"learning_signal", {"symmetric", "random_feedback", "modulatory", "bootstrapped"}},
+      {"trace_filter", {"none", "kappa"}},
+      {"update_schedule", {"per_step", "window", "sequence_end"}},
+  };
+  return all[axis];
 }
-const AxisWords& words_of(TemporalRecursion) {
-  static const AxisWords words{"temporal_recursion", {"jacobian", "scalar_leak", "none"}};
-  return words;
+size_t axis_value(size_t axis, const std::string& word) {
+  const auto& [name, values] = axis_words(axis);
+  return known_index(word, values, "ETraceConfig: " + name + " has no value", "Values");
 }
-const AxisWords& words_of(RecurrenceScope) {
-  static const AxisWords words{"recurrence_scope", {"diagonal", "coupled", "sparse_n"}};
-  return words;
-}
-const AxisWords& words_of(SignalSource) {
-  static const AxisWords words{"learning_signal", {"symmetric", "random_feedback", "modulatory", "bootstrapped"}};
-  return words;
-}
-const AxisWords& words_of(TraceFilter) {
-  static const AxisWords words{"trace_filter", {"none", "kappa"}};
-  return words;
-}
-const AxisWords& words_of(UpdateSchedule) {
-  static const AxisWords words{"update_schedule", {"per_step", "window", "sequence_end"}};
-  return words;
-}
-
-template <RuleAxis A>
-A axis_named(const std::string& value) {
-  const auto& [name, values] = words_of(A{});
-  const auto it              = std::find(values.begin(), values.end(), value);
-  require(it != values.end(), "ETraceConfig: {} has no value '{}'{}\n  Values: {}.", name, value, hint(value, values),
-          fmt::join(values, ", "));
-  return static_cast<A>(it - values.begin());
-}
-template TraceFactorization axis_named(const std::string&);
-template TemporalRecursion  axis_named(const std::string&);
-template RecurrenceScope    axis_named(const std::string&);
-template SignalSource       axis_named(const std::string&);
-template TraceFilter        axis_named(const std::string&);
-template UpdateSchedule     axis_named(const std::string&);
 
 namespace {
 
-void read(const json& j, double& out, const std::string& name) {
-  require(j.is_number(), "ETraceConfig: {} must be a number, got {}.", name, shown_json(j));
-  out = j.get<double>();
-}
-void read(const json& j, int64_t& out, const std::string& name) {
-  require(j.is_number_integer(), "ETraceConfig: {} must be an integer, got {}.", name, shown_json(j));
-  out = j.get<int64_t>();
-}
+void read(const json& j, double& out, const std::string& name) { out = json_number(j, "ETraceConfig: " + name); }
+void read(const json& j, int64_t& out, const std::string& name) { out = json_integer(j, "ETraceConfig: " + name); }
 template <RuleAxis A>
 void read(const json& j, A& out, const std::string& name) {
-  require(j.is_string(), "ETraceConfig: {} must be one of {}, got {}.", name, fmt::join(words_of(A{}).values, ", "),
-          shown_json(j));
+  require(j.is_string(), "ETraceConfig: {} must be one of {}, got {}.", name,
+          fmt::join(axis_words(number_of(out)).values, ", "), shown_json(j));
   out = axis_named<A>(j.get<std::string>());
 }
 template <class T>
@@ -80,12 +50,6 @@ void read(const json& j, OneOrPair<T>& out, const std::string& name) {
   read(j.is_array() ? j[0] : j, x, name);
   read(j.is_array() ? j[1] : j, f, name);
   out = j.is_array() ? OneOrPair<T>(x, f) : OneOrPair<T>(x);
-}
-template <class T>
-void read(const json& j, std::optional<OneOrPair<T>>& out, const std::string& name) {
-  OneOrPair<T> value{T{}};
-  read(j, value, name);
-  out = value;
 }
 template <class T>
 void read(const json& j, std::optional<T>& out, const std::string& name) {
@@ -133,9 +97,7 @@ RuleAxes axes_from_json(const json& object) {
     if (const auto it = object.find(name); it != object.end() && !it->is_null()) read(*it, field, name);
   });
   for (const auto& [key, value] : object.items())
-    require(std::find(known.begin(), known.end(), key) != known.end(),
-            "ETraceConfig: there is no axis or coefficient '{}'{}\n  Known: {}.", key, hint(key, known),
-            fmt::join(known, ", "));
+    known_index(key, known, "ETraceConfig: there is no axis or coefficient");
   return out;
 }
 

@@ -134,4 +134,17 @@ std::string json_text(const nlohmann::ordered_json& value, int indent) { return 
 std::string shown_json(const nlohmann::json& value) { return shortened(text_of(value, -1)); }
 std::string shown_json(const nlohmann::ordered_json& value) { return shortened(text_of(value, -1)); }
 
+double json_number(const nlohmann::json& value, const std::string& where) {
+  require(value.is_number(), "{} must be a number, got {}.", where, shown_json(value));
+  return value.get<double>();
+}
+int64_t json_integer(const nlohmann::json& value, const std::string& where) {
+  require(value.is_number_integer(), "{} must be an integer, got {}.", where, shown_json(value));
+  return value.get<int64_t>();
+}
+std::string json_word(const nlohmann::json& value, const std::string& where) {
+  require(value.is_string(), "{} must be a word, got {}.", where, shown_json(value));
+  return value.get<std::string>();
+}
+
 }  // namespace braintrace

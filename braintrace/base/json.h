@@ -6,6 +6,7 @@
 // names the place inside: `model.json: at layers[2].n_in: …`.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -28,5 +29,10 @@ std::string json_text(const nlohmann::ordered_json& value, int indent = -1);
 // The same as messages show it: one line of at most about 60 bytes.
 std::string shown_json(const nlohmann::json& value);
 std::string shown_json(const nlohmann::ordered_json& value);
+
+// A value as what it has to be; a UserError for any other: "{where} must be a number, got …".
+double      json_number(const nlohmann::json& value, const std::string& where);
+int64_t     json_integer(const nlohmann::json& value, const std::string& where);
+std::string json_word(const nlohmann::json& value, const std::string& where);
 
 }  // namespace braintrace

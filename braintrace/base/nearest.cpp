@@ -4,6 +4,10 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "braintrace/base/error.h"
+#include "braintrace/base/lists.h"
 
 namespace braintrace {
 
@@ -41,6 +45,13 @@ std::optional<std::string> nearest(const std::string& word, const std::vector<st
 std::string hint(const std::string& word, const std::vector<std::string>& known) {
   const auto n = nearest(word, known);
   return n ? fmt::format("; did you mean '{}'?", *n) : ".";
+}
+
+size_t known_index(const std::string& name, const std::vector<std::string>& known, std::string_view complaint,
+                   std::string_view list) {
+  const size_t i = index_of(known, name);
+  if (i == known.size()) fail("{} '{}'{}\n  {}: {}.", complaint, name, hint(name, known), list, fmt::join(known, ", "));
+  return i;
 }
 
 }  // namespace braintrace

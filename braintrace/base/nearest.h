@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace braintrace {
@@ -12,5 +13,10 @@ namespace braintrace {
 std::optional<std::string> nearest(const std::string& word, const std::vector<std::string>& known);
 // "; did you mean 'x'?" or ".", the end of a sentence about an unknown name.
 std::string hint(const std::string& word, const std::vector<std::string>& known);
+
+// The place of a name among those that are known. A UserError for any other:
+//   "{complaint} '{name}'; did you mean 'x'?\n  {list}: x, y."
+size_t known_index(const std::string& name, const std::vector<std::string>& known, std::string_view complaint,
+                   std::string_view list = "Known");
 
 }  // namespace braintrace
