@@ -33,6 +33,11 @@ struct Options {
 
 // Gradient and update of one step, or the gradient of a window.
 Program learning_program(const Options& o) {
+  const Algorithm& rule = algorithm_named(o.rule);
+  // A window that starts and ends without traces needs no estimate of what comes after it.
+  require(rule.needs() == Need::Nothing || (rule.needs() == Need::Synthesizer && o.window > 0),
+          "schedule: --rule {} needs {}, not only a loss, and there is none here.\n  Take another rule{}.", rule.name,
+          to_string(rule.needs()), rule.needs() == Need::Synthesizer ? ", or give --window" : "");
   random::seed(1);
   const BuiltModel model = build_argument(o.model);
   init_all_states(*model.module, {.batch_size = o.batch});
@@ -41,8 +46,8 @@ Program learning_program(const Options& o) {
   Type out = trace_function({in}, [&](const Tensors& x) { return model.module->call(x); }).result_types().at(0);
   if (o.window > 0)
     for (Type* t : {&in, &out}) t->shape.insert(t->shape.begin(), o.window);
-  const auto      mode = o.window > 0 ? bench::Mode::Sequence : bench::Mode::Stream;
-  bench::Training training(*model.module, algorithm_named(o.rule).name, mode, Tensor(Array(in)), Tensor(Array(out)));
+  const auto            mode = o.window > 0 ? bench::Mode::Sequence : bench::Mode::Stream;
+  bench::Training       training(*model.module, rule.name, mode, Tensor(Array(in)), Tensor(Array(out)));
   const StatefulProgram traced = training.traced();
   Arrays                constants;
   for (const Tensor& c : traced.constants) constants.push_back(c.array());

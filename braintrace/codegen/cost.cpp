@@ -5,85 +5,60 @@ namespace braintrace::codegen {
 
 namespace {
 
-void add(Work& to, const Work& w, double times) {
-  to.products += times * w.products;
-  to.elements += times * w.elements;
-  to.series += times * w.series;
-  to.far_bytes += times * w.far_bytes;
-  to.near_bytes += times * w.near_bytes;
-  to.kernels += times * w.kernels;
-}
-
 double product_of(const Shape& sizes) { return static_cast<double>(size_of(sizes)); }
 
-class Costs {
- public:
-  Costs(const Function& f, const Kernel& k, const Target& t) : f_(f), k_(k), target_(t) { work_.kernels = 1; }
+// Operations count as often as their loops turn.
+void count(const LoopNest& n, Work& work) {
+  std::vector<double> turns = {1};  // inside so many loops
+  for (size_t i = 0; i < n.loops.size(); ++i) turns.push_back(turns.back() * static_cast<double>(n.extent(i)));
+  const std::vector<size_t> levels = n.levels();
+  for (size_t i = 0; i < n.elements.size(); ++i)
+    if (const Op* op = n.elements[i].op)
+      (op->code.cost == ElementCost::Simple ? work.elements : work.series) += turns[levels[i]];
+  work.elements += static_cast<double>(n.reductions.size()) * turns.back();
+}
 
-  Work run() {
-    std::visit([&](const auto& what) { count(what); }, k_.what);
-    if (contained(k_).empty()) {
-      double bytes = 0;
-      for (const Vars* vars : {&k_.reads, &k_.writes})
-        for (Var v : *vars) bytes += static_cast<double>(f_.buffers[static_cast<size_t>(v)].type.bytes());
-      (bytes > 4.0 * static_cast<double>(target_.cache_elements) ? work_.far_bytes : work_.near_bytes) += bytes;
-    }
-    return work_;
-  }
+// How often a kernel runs each function that it contains.
+double runs(const Kernel& k) {
+  if (const auto* l = std::get_if<TimeLoop>(&k.what)) return static_cast<double>(l->length * k.parts);
+  const auto* b = std::get_if<Branch>(&k.what);
+  return b ? 1.0 / static_cast<double>(b->branches.size()) : 1;
+}
 
- private:
-  // Operations count as often as their loops turn.
-  void count(const LoopNest& n) {
-    std::vector<double> turns = {1};  // inside so many loops
-    for (size_t i = 0; i < n.loops.size(); ++i) turns.push_back(turns.back() * static_cast<double>(n.extent(i)));
-    const std::vector<size_t> levels = n.levels();
-    for (size_t i = 0; i < n.elements.size(); ++i)
-      if (const Op* op = n.elements[i].op)
-        (op->code.cost == ElementCost::Simple ? work_.elements : work_.series) += turns[levels[i]];
-    work_.elements += static_cast<double>(n.reductions.size()) * turns.back();
-  }
-  void count(const Product& p) {
-    work_.products += product_of(p.batch) * product_of(p.rows) * product_of(p.columns) * product_of(p.inner);
-  }
-  void count(const Convolution& c) {
-    work_.products += static_cast<double>(c.batch * c.groups * c.out * c.in) * product_of(c.to) * product_of(c.kernel);
-  }
-  void count(const TimeLoop& l) {
-    add(work_, work_of(*l.body, target_), static_cast<double>(l.length) * static_cast<double>(k_.parts));
-  }
-  void count(const Branch& b) {
-    for (const FunctionPtr& f : b.branches)
-      add(work_, work_of(*f, target_), 1.0 / static_cast<double>(b.branches.size()));
-  }
-  void count(const WhileLoop& l) {
-    add(work_, work_of(*l.cond, target_), 1);
-    add(work_, work_of(*l.body, target_), 1);
-  }
-  void count(const Call& c) { add(work_, work_of(*c.body, target_), 1); }
-  // All others move and add elements.
-  template <class T>
-  void count(const T&) {
-    for (Var v : k_.writes) work_.elements += static_cast<double>(f_.buffers[static_cast<size_t>(v)].type.size());
-  }
+Work work_of(const Function& function, const Target& target);
 
-  const Function& f_;
-  const Kernel&   k_;
-  const Target&   target_;
-  Work            work_;
-};
+Work work_of(const Function& f, const Kernel& k, const Target& target) {
+  Work       work{.kernels = 1};
+  const auto inside = contained(k);
+  for (const auto& [role, function] : inside) work.add(work_of(*function, target), runs(k));
+  if (!inside.empty()) return work;
+  double bytes = 0, written = 0;
+  for (Var v : joined(k.reads, k.writes)) bytes += static_cast<double>(f.buffers[static_cast<size_t>(v)].type.bytes());
+  for (Var v : k.writes) written += static_cast<double>(f.buffers[static_cast<size_t>(v)].type.size());
+  (bytes > 4.0 * static_cast<double>(target.cache_elements) ? work.far_bytes : work.near_bytes) += bytes;
+  if (const auto* n = std::get_if<LoopNest>(&k.what))
+    count(*n, work);
+  else if (const auto* p = std::get_if<Product>(&k.what))
+    work.products += product_of(p->batch) * product_of(p->rows) * product_of(p->columns) * product_of(p->inner);
+  else if (const auto* c = std::get_if<Convolution>(&k.what))
+    work.products += static_cast<double>(c->batch * c->groups * c->out * c->in) * product_of(joined(c->to, c->kernel));
+  else
+    work.elements += written;  // all others move and add elements
+  return work;
+}
+
+Work work_of(const Function& function, const Target& target) {
+  Work work;
+  for (const Kernel& k : function.kernels) work.add(work_of(function, k, target));
+  return work;
+}
 
 }  // namespace
 
-Work work_of(const Function& function, const Target& target) {
-  Work w;
-  for (const Kernel& k : function.kernels) add(w, Costs(function, k, target).run(), 1);
-  return w;
-}
-
 Work work_of(const Schedule& schedule, const Target& target) {
-  Work w;
-  for (const FunctionPtr& f : schedule.entries) add(w, work_of(*f, target), 1);
-  return w;
+  Work work;
+  for (const FunctionPtr& f : schedule.entries) work.add(work_of(*f, target));
+  return work;
 }
 
 }  // namespace braintrace::codegen

@@ -7,7 +7,6 @@
 
 namespace braintrace::codegen {
 
-Work work_of(const Function& function, const Target& target = native_target());
 Work work_of(const Schedule& schedule, const Target& target = native_target());
 
 }  // namespace braintrace::codegen

@@ -142,12 +142,11 @@ class Events {
 
 Program with_events(const Program& program, const Target& target) {
   if (!target.has_host) return program;  // small machines have no memory for two orders of the entries
-  return rewritten(program, [&](Builder& to, const Program& p, const Eqn& e, const Tensors& in, const Mask&) {
-    const Events events(to, p, target);
-    Tensors      y;
-    if (e.op == &sparse_dot_op) y = events.product(in, e.attrs);
-    if (e.op == &sub_op || e.op == &add_op) y = events.update(in[0], in[1], e.op == &add_op);
-    return y.empty() ? to.emit(*e.op, in, e.attrs, p.types_of(e.out)) : y;
+  return rewritten(program, [&](const Rewriting& r) -> Tensors {
+    const Events events(r.to, r.p, target);
+    if (r.e.op == &sparse_dot_op) return events.product(r.in, r.e.attrs);
+    if (r.e.op == &sub_op || r.e.op == &add_op) return events.update(r.in[0], r.in[1], r.e.op == &add_op);
+    return {};
   });
 }
 

@@ -24,18 +24,15 @@ struct Difference {
 class Factors {
  public:
   explicit Factors(const Program& p)
-      : p_(p), producer_(producers(p)), uses_(p.types.size(), 0), in_sum_(p.types.size()) {
+      : given_(p), p_(p), maker_(makers(given_)), uses_(uses(p)), in_sum_(p.types.size()) {
     for (const Eqn& e : p.eqns)
-      for (Var v : e.in) {
-        ++uses_[v];
-        if (is_sum(e)) in_sum_[v] = true;
-      }
-    for (Var v : p.results) ++uses_[v];
+      if (is_sum(e))
+        for (Var v : e.in) in_sum_[v] = true;
   }
 
   // Whether anything was joined; the program is then in `result`.
   bool run() {
-    for (const Eqn& e : std::vector<Eqn>(p_.eqns)) {
+    for (const Eqn& e : given_.eqns) {
       if (is_sum(e) && is_float(p_.type(e.out[0]).dtype) && !is_inner(e))
         join_terms(e);
       else
@@ -53,10 +50,8 @@ class Factors {
   };
 
   static bool is_sum(const Eqn& e) { return e.op == &add_op || e.op == &sub_op; }
-  const Eqn*  made(Var v) const {
-     return static_cast<size_t>(v) < producer_.size() && producer_[v] >= 0 ? &given_[producer_[v]] : nullptr;
-  }
-  bool once(Var v) const { return static_cast<size_t>(v) < uses_.size() && uses_[v] == 1; }
+  const Eqn*  made(Var v) const { return static_cast<size_t>(v) < maker_.size() ? maker_[v] : nullptr; }
+  bool        once(Var v) const { return static_cast<size_t>(v) < uses_.size() && uses_[v] == 1; }
   // A sum that another sum reads, and nothing else.
   bool is_inner(const Eqn& e) const { return once(e.out[0]) && in_sum_[e.out[0]]; }
   void collect(Var v, bool negative, std::vector<Term>& out) const {
@@ -132,24 +127,20 @@ class Factors {
     eqns_.push_back(root);
   }
 
-  Program              p_;
-  std::vector<Eqn>     given_ = p_.eqns;
-  std::vector<int32_t> producer_;
-  std::vector<int>     uses_;
-  std::vector<bool>    in_sum_;  // whether a sum reads the value
-  std::vector<Eqn>     eqns_;
-  bool                 joined_ = false;
+  const Program&          given_;
+  Program                 p_;
+  std::vector<const Eqn*> maker_;
+  std::vector<int>        uses_;
+  Mask                    in_sum_;  // whether a sum reads the value
+  std::vector<Eqn>        eqns_;
+  bool                    joined_ = false;
 };
 
 }  // namespace
 
 Program factored(const Program& program) {
-  Program p = program;
-  while (true) {
-    Factors f(p);
-    if (!f.run()) return p;
-    p = simplify(std::move(f).result());
-  }
+  Factors f(program);
+  return f.run() ? factored(simplify(std::move(f).result())) : program;
 }
 
 }  // namespace braintrace::codegen

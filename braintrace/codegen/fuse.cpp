@@ -37,7 +37,7 @@ Ints squeezed_axes(const Shape& shape, const Ints& axes) {
   const Ints kept = long_axes(shape);
   Ints       out;
   for (size_t i = 0; i < kept.size(); ++i)
-    if (std::find(axes.begin(), axes.end(), kept[i]) != axes.end()) out.push_back(static_cast<int64_t>(i));
+    if (contains(axes, kept[i])) out.push_back(static_cast<int64_t>(i));
   return out;
 }
 
@@ -141,13 +141,10 @@ class Fuser {
     const Shape shape = p_.type(v).shape;
     Index       index = natural_index(shape);
     const auto  n     = squeezed(shape).size();
-    while (producer_[v] >= 0 && kinds_[producer_[v]] == Kind::View) {
-      const Eqn& e = p_.eqns[producer_[v]];
-      if (e.op == &take_op) return {e.in[0], false, false, producer_[v]};
-      auto deeper = seen(e, p_, index, n);
-      if (!deeper) return {v, false, false};
-      index = std::move(*deeper);
-      v     = e.in[0];
+    v                 = behind_views(p_, producer_, v, index, n);
+    if (const int32_t made = producer_[v]; made >= 0 && kinds_[made] == Kind::View) {
+      if (p_.eqns[made].op == &take_op) return {p_.eqns[made].in[0], false, false, made};
+      return {v, false, false};
     }
     const Shape& base    = p_.type(v).shape;
     const Index  natural = natural_index(base);
@@ -170,11 +167,7 @@ class Fuser {
   bool is_array(Var base) const { return producer_[base] < 0 || kinds_[producer_[base]] != Kind::Source; }
 
   int32_t new_stage(const Shape& space, const Ints& reduced, bool loop) {
-    Stage s;
-    s.loop    = loop;
-    s.space   = space;
-    s.reduced = reduced;
-    stages_.push_back(std::move(s));
+    stages_.push_back({.loop = loop, .space = space, .reduced = reduced});
     before_.emplace_back();
     has_reduction_.push_back(false);
     merged_.push_back(static_cast<int32_t>(stages_.size()) - 1);
@@ -182,11 +175,9 @@ class Fuser {
   }
 
   void place(int32_t i) {
-    const Eqn& e = p_.eqns[i];
-    if (kinds_[i] == Kind::View || kinds_[i] == Kind::Source || kinds_[i] == Kind::Constant ||
-        kinds_[i] == Kind::Joined)
-      return;
-    const bool          loop    = kinds_[i] != Kind::Other;
+    const Eqn& e    = p_.eqns[i];
+    const bool loop = kinds_[i] == Kind::Elementwise || kinds_[i] == Kind::Reduction;
+    if (!loop && kinds_[i] != Kind::Other) return;
     const Shape         shape   = loop ? p_.type(e.in[0]).shape : Shape{};
     const Shape         space   = squeezed(shape);
     const Ints          reduced = kinds_[i] == Kind::Reduction ? squeezed_axes(shape, e.attrs[keys::axes]) : Ints{};
@@ -309,7 +300,7 @@ class Fuser {
   void read(int32_t stage, Var v, bool same_positions = false) {
     const Var m   = demand(v);
     auto      add = [m](Vars& vars) {
-      if (std::find(vars.begin(), vars.end(), m) == vars.end()) vars.push_back(m);
+      if (!contains(vars, m)) vars.push_back(m);
     };
     add(stages_[stage].reads);
     if (!same_positions) add(stages_[stage].scattered);

@@ -15,14 +15,14 @@
 namespace braintrace::codegen {
 
 struct Stage {
-  std::vector<int32_t> eqns;         // in order
-  bool                 loop = true;  // a fused loop nest; else the one equation has a rule of its own
-  Shape                space;        // of the loop nest, without axes of size one
-  Ints                 reduced;      // axes of `space` its reductions run over; empty without reductions
-  Vars                 writes;       // values with memory that it makes
-  Vars                 reads;        // values with memory that it needs
-  Vars                 scattered;    // those among them that it reads at other positions than it writes
-  std::vector<int32_t> gathers;      // equations that take elements at known positions, which it does in their place
+  std::vector<int32_t> eqns      = {};    // in order
+  bool                 loop      = true;  // a fused loop nest; else the one equation has a rule of its own
+  Shape                space     = {};    // of the loop nest, without axes of size one
+  Ints                 reduced   = {};    // axes of `space` its reductions run over; empty without reductions
+  Vars                 writes    = {};    // values with memory that it makes
+  Vars                 reads     = {};    // values with memory that it needs
+  Vars                 scattered = {};    // those among them that it reads at other positions than it writes
+  std::vector<int32_t> gathers   = {};    // equations that take elements at known positions, done in their place
 };
 
 struct Fused {

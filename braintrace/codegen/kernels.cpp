@@ -10,9 +10,9 @@ namespace {
 const std::unordered_map<const Op*, Rule>& table() {
   static const std::unordered_map<const Op*, Rule> all = [] {
     std::unordered_map<const Op*, Rule> t;
-    for (const Rules* family : {&control_rules(), &index_rules(), &movement_rules(), &product_rules(), &random_rules(),
-                                &sparse_rules(), &window_rules()})
-      t.insert(family->begin(), family->end());
+    for (const Rules& family : {control_rules(), index_rules(), movement_rules(), product_rules(), random_rules(),
+                                sparse_rules(), window_rules()})
+      t.insert(family.begin(), family.end());
     return t;
   }();
   return all;
@@ -33,17 +33,6 @@ Kernel by_host(Site& s) {
 }
 
 }  // namespace
-
-Vars Site::ins(size_t from) const {
-  Vars out;
-  for (size_t i = from; i < e.in.size(); ++i) out.push_back(in(i));
-  return out;
-}
-Vars Site::outs() const {
-  Vars vars;
-  for (size_t i = 0; i < e.out.size(); ++i) vars.push_back(out(i));
-  return vars;
-}
 
 Kernel Scheduler::kernel(const Program& p, const Eqn& e, const Vars& memory) {
   Site       site{*this, p, e, memory};

@@ -4,6 +4,7 @@
 
 #include "braintrace/codegen/fuse.h"
 #include "braintrace/codegen/schedule.h"
+#include "braintrace/transforms/walk.h"
 
 namespace braintrace::codegen {
 
@@ -30,8 +31,8 @@ struct Site {
   const Target& target() const { return in_schedule.options.target; }
   Var           in(size_t i) const { return memory[e.in[i]]; }
   Var           out(size_t i) const { return memory[e.out[i]]; }
-  Vars          ins(size_t from = 0) const;
-  Vars          outs() const;
+  Vars          ins(size_t from = 0) const { return gather(memory, part(e.in, from, e.in.size())); }
+  Vars          outs() const { return gather(memory, e.out); }
   const Type&   in_type(size_t i) const { return p.type(e.in[i]); }
   const Type&   out_type(size_t i) const { return p.type(e.out[i]); }
 };
@@ -39,13 +40,13 @@ struct Site {
 // The kernel of an equation; nothing where it has none for these types.
 using Rule  = std::optional<Kernel> (*)(Site&);
 using Rules = std::vector<std::pair<const Op*, Rule>>;
-const Rules& control_rules();
-const Rules& index_rules();
-const Rules& movement_rules();
-const Rules& product_rules();
-const Rules& random_rules();
-const Rules& sparse_rules();
-const Rules& window_rules();
+Rules control_rules();
+Rules index_rules();
+Rules movement_rules();
+Rules product_rules();
+Rules random_rules();
+Rules sparse_rules();
+Rules window_rules();
 
 // Types that kernels compute with as they are stored.
 inline bool is_plain(DType t) { return t != DType::F16 && t != DType::BF16; }

@@ -80,8 +80,6 @@ class ScanKernel {
     loop_.body    = s_.in_schedule.function(step_.program);
     loop_.length  = scan_.length;
     loop_.reverse = scan_.reverse;
-    loop_.args    = s_.e.in.size();
-    loop_.results = s_.e.out.size();
     memory_.take(loop_.body->arena_bytes);
     for (size_t i = 0; i < scan_.consts; ++i) loop_.consts.push_back({i, s_.in(i), part_of_arg(i)});
     for (size_t c = 0; c < scan_.carry; ++c) add_carry(c);
@@ -90,15 +88,15 @@ class ScanKernel {
       loop_.inputs.back().part = part_of_arg(i);
     }
     for (size_t y = scan_.carry; y < s_.e.out.size(); ++y) add_output(y);
-    loop_.has_parts  = rows_.has_value();
-    loop_.part_bytes = memory_.at;
-    Kernel k;
-    k.in_place = in_place();
-    k.may_stop = loop_.body->may_stop;
-    k.scratch  = rows_ ? memory_.at * rows_->parts : std::max<int64_t>(memory_.at, 1);
+    Kernel k{.what     = {},
+             .scratch  = std::max<int64_t>(memory_.at, 1),
+             .may_stop = loop_.body->may_stop,
+             .in_place = in_place()};
     if (rows_) {
-      k.parts = rows_->parts;
-      k.work  = rows_->work * scan_.length;
+      loop_.part_bytes = memory_.at;
+      k.parts          = rows_->parts;
+      k.scratch        = memory_.at * k.parts;
+      k.work           = rows_->work * scan_.length;
     }
     k.what = std::move(loop_);
     return k;
@@ -197,9 +195,6 @@ std::optional<Kernel> remat(Site& s) {
 
 }  // namespace
 
-const Rules& control_rules() {
-  static const Rules rules = {{&cond_op, cond}, {&remat_op, remat}, {&scan_op, scan}, {&while_op, while_loop}};
-  return rules;
-}
+Rules control_rules() { return {{&cond_op, cond}, {&remat_op, remat}, {&scan_op, scan}, {&while_op, while_loop}}; }
 
 }  // namespace braintrace::codegen

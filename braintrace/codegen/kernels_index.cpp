@@ -102,12 +102,11 @@ std::optional<Kernel> sort(Site& s) {
 
 }  // namespace
 
-const Rules& index_rules() {
-  static const Rules rules = {{&add_along_op, add_along}, {&argmax_op, position},         {&argmin_op, position},
-                              {&cummax_op, running},      {&cummin_op, running},          {&cumprod_op, running},
-                              {&cumsum_op, running},      {&scatter_add_op, scatter_add}, {&sort_op, sort},
-                              {&take_op, take},           {&take_along_op, take_along}};
-  return rules;
+Rules index_rules() {
+  return {{&add_along_op, add_along}, {&argmax_op, position},         {&argmin_op, position},
+          {&cummax_op, running},      {&cummin_op, running},          {&cumprod_op, running},
+          {&cumsum_op, running},      {&scatter_add_op, scatter_add}, {&sort_op, sort},
+          {&take_op, take},           {&take_along_op, take_along}};
 }
 
 }  // namespace braintrace::codegen

@@ -57,41 +57,30 @@ std::optional<Kernel> roll(Site& s) {
   return Kernel{.what = c};
 }
 
-DynamicBlock dynamic_block(const Site& s, Var start, const Shape& block) {
+template <bool writes>
+std::optional<Kernel> dynamic_block(Site& s) {
   const int64_t nb = s.e.attrs[keys::batch];
-  const Shape&  x  = s.in_type(0).shape;
-  return {.writes  = false,
-          .entries = size_of(Shape(x.begin(), x.begin() + nb)),
-          .inner   = Shape(x.begin() + nb, x.end()),
-          .block   = block,
-          .start   = start,
-          .x       = s.in(0),
-          .update  = -1,
-          .out     = s.out(0),
-          .bytes   = s.in_type(0).bytes()};
-}
-
-std::optional<Kernel> dynamic_slice(Site& s) {
-  return Kernel{.what = dynamic_block(s, s.in(1), s.e.attrs[keys::sizes])};
-}
-
-std::optional<Kernel> dynamic_update_slice(Site& s) {
-  const Shape& u = s.in_type(1).shape;
-  DynamicBlock d = dynamic_block(s, s.in(2), Shape(u.begin() + s.e.attrs[keys::batch], u.end()));
-  d.writes       = true;
-  d.update       = s.in(1);
-  return Kernel{.what = d};
+  const Shape & x = s.in_type(0).shape, &u = s.in_type(1).shape;
+  const Shape   block = writes ? part(u, nb, static_cast<int64_t>(u.size())) : s.e.attrs[keys::sizes];
+  return Kernel{.what = DynamicBlock{.writes  = writes,
+                                     .entries = size_of(part(x, 0, nb)),
+                                     .inner   = part(x, nb, static_cast<int64_t>(x.size())),
+                                     .block   = block,
+                                     .start   = s.in(writes ? 2 : 1),
+                                     .x       = s.in(0),
+                                     .update  = writes ? s.in(1) : -1,
+                                     .out     = s.out(0),
+                                     .bytes   = s.in_type(0).bytes()}};
 }
 
 }  // namespace
 
-const Rules& movement_rules() {
-  static const Rules rules = {{&concat_op, concat},
-                              {&dynamic_slice_op, dynamic_slice},
-                              {&dynamic_update_slice_op, dynamic_update_slice},
-                              {&pad_op, pad},
-                              {&roll_op, roll}};
-  return rules;
+Rules movement_rules() {
+  return {{&concat_op, concat},
+          {&dynamic_slice_op, dynamic_block<false>},
+          {&dynamic_update_slice_op, dynamic_block<true>},
+          {&pad_op, pad},
+          {&roll_op, roll}};
 }
 
 }  // namespace braintrace::codegen

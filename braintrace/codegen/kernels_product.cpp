@@ -17,28 +17,14 @@ using keys::lhs_contract;
 using keys::rhs_batch;
 using keys::rhs_contract;
 
-Ints picked(const Ints& from, const Ints& which) {
-  Ints out;
-  for (int64_t i : which) out.push_back(from[i]);
-  return out;
-}
-
 // An operand as it lies in memory: transposes and the like are folded into the strides.
 Product::Side side(const Site& s, size_t operand, const Ints& batch, const Ints& free, const Ints& inner) {
-  const auto   producer = producers(s.p);
-  const size_t n        = s.in_type(operand).shape.size();
+  const size_t n = s.in_type(operand).shape.size();
   Index        index(n, constant(n, 0));
   for (size_t i = 0; i < n; ++i) index[i].c[i] = 1;
-  Var v = s.e.in[operand];
-  while (producer[v] >= 0 && is_view(*s.p.eqns[producer[v]].op)) {
-    const Eqn& e      = s.p.eqns[producer[v]];
-    auto       deeper = seen(e, s.p, index, n);
-    if (!deeper) break;
-    index = std::move(*deeper);
-    v     = e.in[0];
-  }
+  const Var    v  = behind_views(s.p, producers(s.p), s.e.in[operand], index, n);
   const Affine at = offset(index, s.p.type(v).shape, n);
-  return {s.memory[v], at.k, picked(at.c, batch), picked(at.c, free), picked(at.c, inner)};
+  return {s.memory[v], at.k, gather(at.c, batch), gather(at.c, free), gather(at.c, inner)};
 }
 
 // A group of axes walked as one: its stride, when neighbors are contiguous.
@@ -97,14 +83,14 @@ std::optional<Kernel> dot(Site& s) {
   const Ints & lb = a[lhs_batch], &rb = a[rhs_batch], &lk = a[lhs_contract], &rk = a[rhs_contract];
   const Ints   lm = others(static_cast<int>(l.size()), lb, lk), rn = others(static_cast<int>(r.size()), rb, rk);
   Product      p{.dtype     = t,
-                 .batch     = picked(l, lb),
-                 .rows      = picked(l, lm),
-                 .columns   = picked(r, rn),
-                 .inner     = picked(l, lk),
+                 .batch     = gather(l, lb),
+                 .rows      = gather(l, lm),
+                 .columns   = gather(r, rn),
+                 .inner     = gather(l, lk),
                  .lhs       = side(s, 0, lb, lm, lk),
                  .rhs       = side(s, 1, rb, rn, rk),
                  .out       = s.out(0),
-                 .out_batch = picked(strides_of(s.out_type(0).shape), counted(0, static_cast<int64_t>(lb.size()))),
+                 .out_batch = gather(strides_of(s.out_type(0).shape), counted(0, static_cast<int64_t>(lb.size()))),
                  .matrix    = {}};
   p.matrix = as_matrix(p);
   Kernel k;
@@ -142,9 +128,6 @@ std::optional<Kernel> conv(Site& s) {
 
 }  // namespace
 
-const Rules& product_rules() {
-  static const Rules rules = {{&conv_op, conv}, {&dot_general_op, dot}};
-  return rules;
-}
+Rules product_rules() { return {{&conv_op, conv}, {&dot_general_op, dot}}; }
 
 }  // namespace braintrace::codegen

@@ -95,12 +95,11 @@ std::optional<Kernel> event_update(Site& s) {
 
 }  // namespace
 
-const Rules& sparse_rules() {
-  static const Rules rules = {{&sparse_dot_op, sparse_dot},
-                              {&sparse_sample_op, sparse_sample},
-                              {&event_dot_op, event_dot},
-                              {&event_update_op, event_update}};
-  return rules;
+Rules sparse_rules() {
+  return {{&sparse_dot_op, sparse_dot},
+          {&sparse_sample_op, sparse_sample},
+          {&event_dot_op, event_dot},
+          {&event_update_op, event_update}};
 }
 
 }  // namespace braintrace::codegen

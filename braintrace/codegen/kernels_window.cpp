@@ -28,20 +28,18 @@ std::optional<Kernel> draws(Site& s) {
 
 }  // namespace
 
-const Rules& window_rules() {
-  static const Rules rules = {{&window_argmax_op, window<Window::Kind::ArgMax>},
-                              {&window_max_op, window<Window::Kind::Max>},
-                              {&window_sum_op, window<Window::Kind::Sum>}};
-  return rules;
+Rules window_rules() {
+  return {{&window_argmax_op, window<Window::Kind::ArgMax>},
+          {&window_max_op, window<Window::Kind::Max>},
+          {&window_sum_op, window<Window::Kind::Sum>}};
 }
 
-const Rules& random_rules() {
-  static const Rules rules = {{&random_bits_op, draws<Routine::Kind::Bits>},
-                              {&random_fold_in_op, draws<Routine::Kind::FoldIn>},
-                              {&random_normal_op, draws<Routine::Kind::Normal>},
-                              {&random_split_op, draws<Routine::Kind::Split>},
-                              {&random_uniform_op, draws<Routine::Kind::Uniform>}};
-  return rules;
+Rules random_rules() {
+  return {{&random_bits_op, draws<Routine::Kind::Bits>},
+          {&random_fold_in_op, draws<Routine::Kind::FoldIn>},
+          {&random_normal_op, draws<Routine::Kind::Normal>},
+          {&random_split_op, draws<Routine::Kind::Split>},
+          {&random_uniform_op, draws<Routine::Kind::Uniform>}};
 }
 
 }  // namespace braintrace::codegen

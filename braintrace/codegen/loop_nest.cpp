@@ -65,9 +65,7 @@ class NestBuilder {
     }
     return size_of(stage_.space) * (std::max<int64_t>(1, arrays / 4) + series * target_.series_elements);
   }
-  bool is_reduced(size_t axis) const {
-    return std::find(stage_.reduced.begin(), stage_.reduced.end(), static_cast<int64_t>(axis)) != stage_.reduced.end();
-  }
+  bool is_reduced(size_t axis) const { return contains(stage_.reduced, static_cast<int64_t>(axis)); }
 
   // ---- Elements
 
@@ -98,8 +96,7 @@ class NestBuilder {
         return gathered(e, index);
       if (is_view(*e.op))
         if (const auto deeper = seen(e, p_, index, n_)) return element(e.in[0], *deeper);
-      if (has_expression(*e.op) && std::find(stage_.eqns.begin(), stage_.eqns.end(), made) != stage_.eqns.end())
-        return applied(*e.op, e.in, index, type.dtype);
+      if (has_expression(*e.op) && contains(stage_.eqns, made)) return applied(*e.op, e.in, index, type.dtype);
     }
     ensure(memory_[v] >= 0, "codegen: value {} is read but has no memory", v);
     const Affine from = offset(index, type.shape, n_);

@@ -43,12 +43,6 @@ using keys::lhs_contract;
 using keys::rhs_batch;
 using keys::rhs_contract;
 
-int64_t product_of(const Shape& shape, const Ints& axes) {
-  int64_t n = 1;
-  for (int64_t a : axes) n *= shape[a];
-  return n;
-}
-
 // `t`, whose axis i is axis dims[i] of `shape`, repeated along the other axes.
 Tensor placed(Tensor t, const Shape& shape, Ints dims) {
   Ints order = counted(0, static_cast<int64_t>(dims.size()));
@@ -62,7 +56,7 @@ Tensor placed(Tensor t, const Shape& shape, Ints dims) {
 Tensor product_sum(const Tensor& x, const Tensor& y, const Ints& axes, const Target& t) {
   const Attrs   a     = {{keys::axes, axes}};
   const Shape   shape = infer(product_sum_op, {x.type(), y.type()}, a)[0].shape;
-  const int64_t terms = product_of(x.shape(), axes);
+  const int64_t terms = size_along(x.shape(), axes);
   if (terms == 1) return reshape(x * y, shape);
   const Shape after(x.shape().begin() + axes.back(), x.shape().end());
   if (terms > t.few_terms || axes.size() > 1 || size_of(after) > terms * t.few_terms)
@@ -79,9 +73,9 @@ Tensor product_sum(const Tensor& x, const Tensor& y, const Ints& axes, const Tar
 Tensor as_sum(const Tensor& l, const Tensor& r, const Attrs& a, const Target& t) {
   const Ints &lk = a[lhs_contract], &rk = a[rhs_contract], &lb = a[lhs_batch], &rb = a[rhs_batch];
   const Ints  lf = others(l.rank(), lb, lk), rf = others(r.rank(), rb, rk);
-  const auto  M = product_of(l.shape(), lf), N = product_of(r.shape(), rf), K = product_of(l.shape(), lk);
+  const auto  M = size_along(l.shape(), lf), N = size_along(r.shape(), rf), K = size_along(l.shape(), lk);
   const bool  few =
-      product_of(l.shape(), lb) > 1 && lk.size() == 1 && K > 1 && K <= t.few_terms && std::min(M, N) <= t.few_terms;
+      size_along(l.shape(), lb) > 1 && lk.size() == 1 && K > 1 && K <= t.few_terms && std::min(M, N) <= t.few_terms;
   if (M != 1 && N != 1 && K != 1 && !few) return {};
   // The axes of the larger operand, then the free axes of the smaller one.
   const bool    left = few ? l.size() >= r.size() : K == 1 || N <= M;  // the left operand leads
@@ -101,13 +95,10 @@ Tensor as_sum(const Tensor& l, const Tensor& r, const Attrs& a, const Target& t)
   std::sort(reduced.begin(), reduced.end());
   const Tensor sum = product_sum(x, y, reduced, t);
   // Axes of the result as the product has them: batch, free axes of l, free axes of r.
-  Ints kept = others(static_cast<int>(space.size()), reduced, {}), wanted = bb;
-  Ints small_free;
-  for (int64_t f : sf) small_free.push_back(dims[f]);
-  for (int64_t f : left ? bf : small_free) wanted.push_back(f);
-  for (int64_t f : left ? small_free : bf) wanted.push_back(f);
-  Ints perm;
-  for (int64_t w : wanted) perm.push_back(std::find(kept.begin(), kept.end(), w) - kept.begin());
+  const Ints kept = others(static_cast<int>(space.size()), reduced, {}), small_free = gather(dims, sf);
+  const Ints wanted = left ? joined(bb, bf, small_free) : joined(bb, small_free, bf);
+  Ints       perm;
+  for (int64_t w : wanted) perm.push_back(static_cast<int64_t>(index_of(kept, w)));
   return std::is_sorted(perm.begin(), perm.end()) ? sum : transpose(sum, perm);
 }
 
@@ -170,9 +161,8 @@ Tensor as_product(const Tensor& x, const Ints& axes, const Type& out) {
   DotAxes    d;
   Ints       order, only_a, only_b;  // axes of x, as the product has them
   for (int64_t axis : long_axes(x.shape())) {
-    const auto i    = std::find(a.axes.begin(), a.axes.end(), axis) - a.axes.begin();
-    const auto j    = std::find(b.axes.begin(), b.axes.end(), axis) - b.axes.begin();
-    const bool in_a = i < static_cast<int64_t>(a.axes.size()), in_b = j < static_cast<int64_t>(b.axes.size());
+    const bool in_a = contains(a.axes, axis), in_b = contains(b.axes, axis);
+    const auto i = static_cast<int64_t>(index_of(a.axes, axis)), j = static_cast<int64_t>(index_of(b.axes, axis));
     if (contains(axes, axis)) {
       if (!in_a || !in_b) return {};
       d.lhs_contract.push_back(i);
@@ -191,7 +181,7 @@ Tensor as_product(const Tensor& x, const Ints& axes, const Type& out) {
   order       = joined(order, only_a, only_b);
   Ints sorted = order, perm;
   std::sort(sorted.begin(), sorted.end());
-  for (int64_t s : sorted) perm.push_back(std::find(order.begin(), order.end(), s) - order.begin());
+  for (int64_t s : sorted) perm.push_back(static_cast<int64_t>(index_of(order, s)));
   return reshape(transpose(dot_general(a.t, b.t, d), perm), out.shape);
 }
 
@@ -233,31 +223,26 @@ Tensor sliced_product(const Tensor& y, const Attrs& a) {
   return dot_general(in[0], in[1], {dot->attrs[lhs_contract], dot->attrs[rhs_contract], {}, {}});
 }
 
-Tensors emit_products(Builder& to, const Program& p, const Eqn& e, const Tensors& in, const Mask&) {
-  if (e.op == &transpose_op)
-    if (const Tensor y = transposed_product(in[0], e.attrs[keys::perm]); y.defined()) return {y};
-  if (e.op == &slice_op)
-    if (const Tensor y = sliced_product(in[0], e.attrs); y.defined()) return {y};
-  if (e.op == &reduce_sum_op) {
-    if (product_of(in[0].shape(), e.attrs[keys::axes]) == 1) return {reshape(in[0], p.type(e.out[0]).shape)};
-    if (const Tensor y = as_product(in[0], e.attrs[keys::axes], p.type(e.out[0])); y.defined()) return {y};
+Tensors emit_products(const Rewriting& r) {
+  const Attrs& a = r.e.attrs;
+  Tensor       y;
+  if (r.e.op == &transpose_op) y = transposed_product(r.in[0], a[keys::perm]);
+  if (r.e.op == &slice_op) y = sliced_product(r.in[0], a);
+  if (r.e.op == &reduce_sum_op) {
+    const Type& out = r.p.type(r.e.out[0]);
+    y               = size_along(r.in[0].shape(), a[keys::axes]) == 1 ? reshape(r.in[0], out.shape)
+                                                                      : as_product(r.in[0], a[keys::axes], out);
   }
-  return to.emit(*e.op, in, e.attrs, p.types_of(e.out));
+  return y.defined() ? Tensors{y} : Tensors();
 }
 
-Tensors emit_hoisted(Builder& to, const Program& p, const Eqn& e, const Tensors& in, const Mask& is_used,
-                     const Target& target) {
-  const auto again = [&](Builder& b, const Program& q, const Eqn& x, const Tensors& xs, const Mask& used) {
-    return emit_hoisted(b, q, x, xs, used, target);
-  };
+Tensors emit_hoisted(const Rewriting& r, const Target& target) {
+  const Eqn& e = r.e;
   if (e.op == &custom_jvp_op || e.op == &custom_vjp_op)
-    return rewrite(to, expand_composites(*e.attrs[keys::body]), in, again);
-  if (e.op == &scan_op && e.attrs[keys::length] > 0) {
-    Mask used;
-    for (Var v : e.out) used.push_back(is_used[v]);
-    return lowered_scan(e, in, used, target);
-  }
-  return to.emit(*e.op, in, e.attrs, p.types_of(e.out));
+    return rewrite(r.to, expand_composites(*e.attrs[keys::body]), r.in,
+                   [&](const Rewriting& inner) { return emit_hoisted(inner, target); });
+  if (e.op == &scan_op && e.attrs[keys::length] > 0) return lowered_scan(e, r.in, gather(r.is_used, e.out), target);
+  return {};
 }
 
 // The factors of a product, seen through a change of axes of size one; empty for anything else.
@@ -276,17 +261,17 @@ Tensor sampled_sum(const Tensors& in, const Target& target) {
   return a.rank() == 1 ? a * c : product_sum(a, c, counted(0, a.rank() - 1), target);
 }
 
-Tensors emit_sums(Builder& to, const Program& p, const Eqn& e, const Tensors& in, const Target& target) {
-  if (e.op == &dot_general_op)
+Tensors emit_sums(const Rewriting& r, const Target& target) {
+  if (r.e.op == &dot_general_op)
     for (const auto as : {by_parts, as_sum})
-      if (const Tensor sum = as(in[0], in[1], e.attrs, target); sum.defined()) return {sum};
-  if (e.op == &sparse_sample_op && (in[2].dtype() == DType::F32 || in[2].dtype() == DType::F64) &&
-      is_known_below(p, e.in[0], in[2].shape().back()) && is_known_below(p, e.in[1], in[3].shape().back()))
-    return {sampled_sum(in, target)};
-  if (e.op == &reduce_sum_op && is_float(in[0].dtype()))
-    if (const Tensors product = factors(in[0]); !product.empty())
-      return {product_sum(product[0], product[1], e.attrs[keys::axes], target)};
-  return to.emit(*e.op, in, e.attrs, p.types_of(e.out));
+      if (const Tensor sum = as(r.in[0], r.in[1], r.e.attrs, target); sum.defined()) return {sum};
+  if (r.e.op == &sparse_sample_op && (r.in[2].dtype() == DType::F32 || r.in[2].dtype() == DType::F64) &&
+      is_known_below(r.p, r.e.in[0], r.in[2].shape().back()) && is_known_below(r.p, r.e.in[1], r.in[3].shape().back()))
+    return {sampled_sum(r.in, target)};
+  if (r.e.op == &reduce_sum_op && is_float(r.in[0].dtype()))
+    if (const Tensors product = factors(r.in[0]); !product.empty())
+      return {product_sum(product[0], product[1], r.e.attrs[keys::axes], target)};
+  return {};
 }
 
 }  // namespace
@@ -296,22 +281,17 @@ Program as_products(const Program& program) { return rewritten(program, emit_pro
 Program with_products(const Program& program) { return factored(as_products(program)); }
 
 Program hoisted(const Program& program, const Target& target) {
-  return rewritten(program, [&](Builder& to, const Program& p, const Eqn& e, const Tensors& in, const Mask& used) {
-    return emit_hoisted(to, p, e, in, used, target);
-  });
+  return rewritten(program, [&](const Rewriting& r) { return emit_hoisted(r, target); });
 }
 
 Program as_sums(const Program& program, const Target& target) {
-  return rewritten(program, [&](Builder& to, const Program& p, const Eqn& e, const Tensors& in, const Mask&) {
-    return emit_sums(to, p, e, in, target);
-  });
+  return rewritten(program, [&](const Rewriting& r) { return emit_sums(r, target); });
 }
 
 Program with_outer_products(const Program& program, const Target& target) {
-  const auto emit = [&](Builder& to, const Program& p, const Eqn& e, const Tensors& in, const Mask&) -> Tensors {
-    if (e.op == &dot_general_op && product_of(in[0].shape(), e.attrs[lhs_contract]) == 1)
-      return {as_sum(in[0], in[1], e.attrs, target)};
-    return to.emit(*e.op, in, e.attrs, p.types_of(e.out));
+  const auto emit = [&](const Rewriting& r) -> Tensors {
+    if (r.e.op != &dot_general_op || size_along(r.in[0].shape(), r.e.attrs[lhs_contract]) != 1) return {};
+    return {as_sum(r.in[0], r.in[1], r.e.attrs, target)};
   };
   return separated(rewritten(with_products(simplify(expand_composites(program))), emit), target);
 }

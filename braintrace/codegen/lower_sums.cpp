@@ -43,31 +43,23 @@ struct Stacked {
   bool    found() const { return given.defined() || y >= 0; }
 };
 Stacked find_stacked(const Loop& l, Var v) {
-  for (size_t i = 0; i < l.x_args.size(); ++i)
-    if (l.x_args[i] == v) return {l.xs[i], -1, -1};
-  for (size_t k = 0; k < l.carry_args.size(); ++k)
-    if (l.carry_args[k] == v) {
-      const auto at = std::find(l.ys.begin(), l.ys.end(), l.carry_out[k]);
-      return {{}, at == l.ys.end() ? -1 : at - l.ys.begin(), static_cast<int64_t>(k)};
-    }
-  const auto at = std::find(l.ys.begin(), l.ys.end(), v);
-  return {{}, at == l.ys.end() ? -1 : at - l.ys.begin(), -1};
+  if (const size_t i = index_of(l.args.xs, v); i < l.args.xs.size()) return {l.values.xs[i]};
+  Stacked out;
+  if (const size_t k = index_of(l.args.carry, v); k < l.args.carry.size()) out.carry = static_cast<int64_t>(k);
+  const Var left = out.carry < 0 ? v : l.results.carry[static_cast<size_t>(out.carry)];
+  if (const size_t y = index_of(l.results.ys, left); y < l.results.ys.size()) out.y = static_cast<int64_t>(y);
+  return out;
 }
 void stack(Loop& l, Var v) {
   const Stacked s = find_stacked(l, v);
-  if (!s.found()) l.ys.push_back(s.carry >= 0 ? l.carry_out[static_cast<size_t>(s.carry)] : v);
+  if (!s.found()) l.results.ys.push_back(s.carry >= 0 ? l.results.carry[static_cast<size_t>(s.carry)] : v);
 }
 
 // Finds, in the body as it is when made, the terms of carries.
 class Sums {
  public:
   explicit Sums(const Loop& l)
-      : l_(l), producer_(producers(l.body)), uses_(l.body.types.size(), 0), varying_(l.reached(true, true)) {
-    for (const Eqn& e : l.body.eqns)
-      for (Var v : e.in) ++uses_[v];
-    for (const Vars* vars : {&l.carry_out, &l.ys})
-      for (Var v : *vars) ++uses_[v];
-  }
+      : l_(l), maker_(makers(l.body)), uses_(uses(l.program())), varying_(l.reached(true, true)) {}
 
   struct Split {
     std::vector<Term> terms;   // to be taken out
@@ -78,13 +70,13 @@ class Sums {
   // `stacks` tells which values are there for every step.
   Split of(size_t k, const Loop& stacks) const {
     Split out;
-    Vars  open{l_.carry_out[k]};
+    Vars  open{l_.results.carry[k]};
     int   own = 0;
     while (!open.empty()) {
       const Var v = open.back();
       open.pop_back();
-      const Eqn* e = producer_[v] >= 0 ? &l_.body.eqns[producer_[v]] : nullptr;
-      if (v == l_.carry_args[k]) {
+      const Eqn* e = maker_[v];
+      if (v == l_.args.carry[k]) {
         ++own;
       } else if (e && e->op == &add_op && uses_[v] == 1) {
         open.insert(open.end(), e->in.begin(), e->in.end());
@@ -101,38 +93,33 @@ class Sums {
       }
     }
     // The carry must enter once, as a term, and nowhere else.
-    const bool only_here = own == 1 && uses_[l_.carry_args[k]] == 1 && is_float(l_.body.type(l_.carry_args[k]).dtype);
+    const bool only_here = own == 1 && uses_[l_.args.carry[k]] == 1 && is_float(l_.body.type(l_.args.carry[k]).dtype);
     return only_here && !out.empty() ? out : Split{};
   }
 
  private:
   Term term(Var v) const {
-    Term t;
-    for (; producer_[v] >= 0; v = l_.body.eqns[producer_[v]].in[0]) {
-      const Eqn& e = l_.body.eqns[producer_[v]];
-      if (!is_view(*e.op) && e.op != &neg_op) {
-        const bool product = e.op == &dot_general_op && varying_[e.in[0]] && varying_[e.in[1]];
-        if (product || e.op == &reduce_sum_op) t.made = &e;
-        if (product) find_pieces(e, t);
-        return t;
-      }
-      t.views.insert(t.views.begin(), &e);
-    }
+    Term       t;
+    const Eqn* e = maker_[v];
+    for (; e && (is_view(*e->op) || e->op == &neg_op); e = maker_[e->in[0]]) t.views.insert(t.views.begin(), e);
+    const bool product = e && e->op == &dot_general_op && varying_[e->in[0]] && varying_[e->in[1]];
+    if (product || (e && e->op == &reduce_sum_op)) t.made = e;
+    if (product) find_pieces(*e, t);
     return t;
   }
   void find_pieces(const Eqn& product, Term& t) const {
     t.left            = {product.in[0]};
-    const Eqn* pieces = producer_[t.left[0]] >= 0 ? &l_.body.eqns[producer_[t.left[0]]] : nullptr;
+    const Eqn* pieces = maker_[t.left[0]];
     if (!pieces || pieces->op != &concat_op) return;
     t.axis          = pieces->attrs[keys::axis];
     const bool free = !contains(product.attrs[lhs_contract], t.axis) && !contains(product.attrs[lhs_batch], t.axis);
     if (free) t.left = pieces->in;
   }
 
-  const Loop&          l_;
-  std::vector<int32_t> producer_;
-  std::vector<int>     uses_;
-  Mask                 varying_;
+  const Loop&             l_;
+  std::vector<const Eqn*> maker_;
+  std::vector<int>        uses_;
+  Mask                    varying_;
 };
 
 // Σ_t a_t b_t. Steps that lie in several tensors are summed tensor by tensor.
@@ -170,7 +157,7 @@ int64_t axis_of_product(const Attrs& a, int64_t axis) {
 }  // namespace
 
 Tensor one_late(const Loop& l, size_t carry, const Tensor& left) {
-  const Tensor  first = expand_dims(l.init[carry], 0);
+  const Tensor  first = expand_dims(l.values.carry[carry], 0);
   const int64_t from  = l.reverse ? 1 : 0;
   const Tensor  later = slice_axis(left, 0, from, from + l.length - 1);
   return concat(l.reverse ? Tensors{later, first} : Tensors{first, later}, 0);
@@ -179,7 +166,7 @@ Tensor one_late(const Loop& l, size_t carry, const Tensor& left) {
 Tensors run_without_sums(const Loop& whole) {
   Loop         l = whole;
   const Sums   sums(whole);
-  const size_t n = whole.carry_args.size();
+  const size_t n = whole.args.carry.size();
   for (size_t k = 0; k < n; ++k)
     for (const Term& t : sums.of(k, l).terms)
       if (t.made->op == &dot_general_op) {
@@ -190,14 +177,14 @@ Tensors run_without_sums(const Loop& whole) {
   for (size_t k = 0; k < n; ++k) splits.push_back(sums.of(k, l));
   const Loop stacked = l;  // knows all carries
 
-  l.carry_args.clear();
-  l.carry_out.clear();
-  l.init.clear();
+  l.args.carry.clear();
+  l.results.carry.clear();
+  l.values.carry.clear();
   auto carry = [&](Var arg, Var out, const Tensor& init) {
-    l.carry_args.push_back(arg);
-    l.carry_out.push_back(out);
-    l.init.push_back(init);
-    return l.carry_args.size() - 1;
+    l.args.carry.push_back(arg);
+    l.results.carry.push_back(out);
+    l.values.carry.push_back(init);
+    return l.args.carry.size() - 1;
   };
   std::vector<int64_t>             at(n, -1);  // number of the carry that stays
   std::vector<std::vector<size_t>> kept(n);    // of the element-by-element sums
@@ -210,17 +197,17 @@ Tensors run_without_sums(const Loop& whole) {
       kept[k].push_back(carry(sum, next, Tensor(type, 0)));
     }
     if (!split.empty() && split.rest.empty()) continue;
-    Var next = split.empty() ? whole.carry_out[k] : whole.carry_args[k];
+    Var next = split.empty() ? whole.results.carry[k] : whole.args.carry[k];
     for (Var v : split.rest) {
       const Var sum = l.body.add_value(l.body.type(v));
       l.body.eqns.push_back({&add_op, {next, v}, {sum}, {}, 0});
       next = sum;
     }
-    at[k] = static_cast<int64_t>(carry(whole.carry_args[k], next, whole.init[k]));
+    at[k] = static_cast<int64_t>(carry(whole.args.carry[k], next, whole.values.carry[k]));
   }
   l.prune();
-  const Tensors ran = apply_scan({l.program(), {}}, {l.consts, l.init, l.xs}, l.length, l.reverse);
-  auto          y   = [&](int64_t i) { return ran[l.carry_args.size() + static_cast<size_t>(i)]; };
+  const Tensors ran = apply_scan({l.program(), {}}, l.values, l.length, l.reverse);
+  auto          y   = [&](int64_t i) { return ran[l.args.carry.size() + static_cast<size_t>(i)]; };
   auto          of  = [&](Var v) {
     const Stacked s = find_stacked(stacked, v);
     if (s.given.defined()) return s.given;
@@ -235,7 +222,7 @@ Tensors run_without_sums(const Loop& whole) {
   };
   Tensors out;
   for (size_t k = 0; k < n; ++k) {
-    Tensor total = at[k] >= 0 ? ran[static_cast<size_t>(at[k])] : whole.init[k];
+    Tensor total = at[k] >= 0 ? ran[static_cast<size_t>(at[k])] : whole.values.carry[k];
     for (const Term& t : splits[k].terms) total = total + seen_through(t, taken(t));
     for (size_t i = 0; i < kept[k].size(); ++i) {
       const Term& t = splits[k].spread[i];
@@ -243,7 +230,7 @@ Tensors run_without_sums(const Loop& whole) {
     }
     out.push_back(total);
   }
-  for (size_t i = 0; i < whole.ys.size(); ++i) out.push_back(y(static_cast<int64_t>(i)));
+  for (size_t i = 0; i < whole.results.ys.size(); ++i) out.push_back(y(static_cast<int64_t>(i)));
   return out;
 }
 

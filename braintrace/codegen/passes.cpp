@@ -17,34 +17,9 @@ namespace braintrace::codegen {
 
 namespace {
 
-Program lowered_at(const Program& program, const Options& o, int depth);
-
-// Programs inside equations are lowered on their own, before products become sums.
-Program with_lowered_bodies(Program p, const Options& o, int depth) {
-  for (Eqn& e : p.eqns)
-    e.attrs = map_nested(e.attrs, [&](const Program& body) { return lowered_at(body, o, depth + 1); });
-  return p;
-}
-
-Program timed(const Pass& pass, const Program& p, const Options& o, int depth) {
-  using Clock       = std::chrono::steady_clock;
-  const auto begin  = Clock::now();
-  Program    result = pass.run(p, o);
-  if (o.observe)
-    o.observe({pass.name, &p, &result, std::chrono::duration<double>(Clock::now() - begin).count(), depth});
-#ifndef NDEBUG
-  verify(result);
-#endif
-  return result;
-}
-
-Program lowered_at(const Program& program, const Options& o, int depth) {
-  Program p = program;
-  for (const Pass& pass : passes()) {
-    if (!pass.run) break;
-    if (pass.name == "sums") p = with_lowered_bodies(std::move(p), o, depth);
-    if (o.runs(pass.name)) p = timed(pass, p, o, depth);
-  }
+Program with_lowered_bodies(Program p, Options o) {
+  ++o.depth;
+  for (Eqn& e : p.eqns) e.attrs = map_nested(e.attrs, [&](const Program& body) { return lowered(body, o); });
   return p;
 }
 
@@ -60,6 +35,7 @@ const std::vector<Pass>& passes() {
        [](const Program& p, const Options&) { return factored(p); }},
       {"hoist", "work leaves loops over time; bodies of custom rules come in place",
        [](const Program& p, const Options& o) { return hoisted(p, o.target); }},
+      {"nested", "programs inside equations go through all passes on their own", with_lowered_bodies},
       {"sums", "products that are no matrix products become sums that fuse",
        [](const Program& p, const Options& o) { return as_sums(p, o.target); }},
       {"separate", "sums of outer products with as few operations per element as can be",
@@ -73,21 +49,25 @@ const std::vector<Pass>& passes() {
   return all;
 }
 
-bool Options::runs(std::string_view pass) const {
-  return std::find(without.begin(), without.end(), pass) == without.end();
-}
+bool Options::runs(std::string_view pass) const { return !contains(without, pass); }
 
 void check_pass_names(const std::vector<std::string>& names) {
   std::vector<std::string> known;
   for (const Pass& p : passes()) known.emplace_back(p.name);
-  for (const std::string& name : names)
-    if (std::find(known.begin(), known.end(), name) == known.end()) {
-      std::string list;
-      for (const std::string& k : known) list += (list.empty() ? "" : ", ") + k;
-      fail("there is no pass '{}'{}\n  Passes: {}.", name, hint(name, known), list);
-    }
+  for (const std::string& name : names) known_index(name, known, "there is no pass", "Passes");
 }
 
-Program lowered(const Program& program, const Options& options) { return lowered_at(program, options, 0); }
+Program lowered(const Program& program, const Options& options) {
+  Program p = program;
+  for (const Pass& pass : passes()) {
+    if (!pass.run || !options.runs(pass.name)) continue;
+    p = observed(
+        pass.name, options, [&] { return pass.run(p, options); }, &p);
+#ifndef NDEBUG
+    verify(p);
+#endif
+  }
+  return p;
+}
 
 }  // namespace braintrace::codegen

@@ -27,24 +27,27 @@ struct Options {
   Target                              target  = native_target();
   std::vector<std::string>            without = {};  // passes left out
   std::function<void(const PassRun&)> observe = {};
+  int                                 depth   = 0;  // of the program among those that contain it
 
   bool runs(std::string_view pass) const;
 };
 
-// Runs a pass that makes no program, and tells whoever watches how long it took.
+// Runs a pass, and tells whoever watches how long it took and, where it makes a program of one, what it did.
 template <class F>
-auto observed(std::string_view pass, const Options& o, const F& run) {
+auto observed(std::string_view pass, const Options& o, const F& run, const Program* before = nullptr) {
   using Clock       = std::chrono::steady_clock;
   const auto begin  = Clock::now();
   auto       result = run();
-  if (o.observe) o.observe({.pass = pass, .seconds = std::chrono::duration<double>(Clock::now() - begin).count()});
+  PassRun    seen{pass, before, nullptr, std::chrono::duration<double>(Clock::now() - begin).count(), o.depth};
+  if constexpr (std::is_same_v<decltype(result), Program>) seen.after = &result;
+  if (o.observe) o.observe(seen);
   return result;
 }
 
 struct Pass {
   std::string_view name, doc;
-  // Program to program; null for what is asked while kernels are made and placed.
-  Program (*run)(const Program&, const Options&);
+  // Program to program; none for what is asked while kernels are made and placed.
+  std::function<Program(const Program&, const Options&)> run;
 };
 const std::vector<Pass>& passes();
 

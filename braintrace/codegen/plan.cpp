@@ -29,8 +29,6 @@ class Arena {
   int64_t                    top_ = 0;
 };
 
-bool has(const Vars& vars, Var v) { return std::find(vars.begin(), vars.end(), v) != vars.end(); }
-
 class Planner {
  public:
   Planner(Function& f, const Program& p, const Fused& fused, const Options& o)
@@ -106,7 +104,7 @@ class Planner {
   bool may_replace(size_t s, Var v, Var r) const {
     if (is_named(s, v, r)) return true;
     return is_elementwise(stages_[s], v) && room_for(r) == room_for(v) &&
-           size_of(p_.type(r).dtype) == size_of(p_.type(v).dtype) && !has(stages_[s].scattered, r);
+           size_of(p_.type(r).dtype) == size_of(p_.type(v).dtype) && !contains(stages_[s].scattered, r);
   }
 
   // Results of the function that may overwrite an argument: nothing needs it at another position or later.
@@ -120,7 +118,7 @@ class Planner {
         const bool    fits = p_.type(u).dtype == p_.type(v).dtype && p_.type(u).size() == p_.type(v).size();
         const bool    free =
             last < static_cast<int32_t>(s) ||
-            (here && (is_named(s, v, u) || (is_elementwise(stages_[s], v) && !has(stages_[s].scattered, u))));
+            (here && (is_named(s, v, u) || (is_elementwise(stages_[s], v) && !contains(stages_[s].scattered, u))));
         if (fits && !is_copied[u] && free) f_.in_place.emplace_back(static_cast<size_t>(place(v).at), a);
       }
     }

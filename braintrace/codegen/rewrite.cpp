@@ -10,13 +10,13 @@ namespace braintrace::codegen {
 Tensors rewrite(Builder& to, const Program& p, const Tensors& in, const Emitter& emit) {
   Tensors values(p.types.size());
   bind_inputs(p, in, values);
-  Mask is_used(p.types.size());
-  for (const Eqn& e : p.eqns)
-    for (Var v : e.in) is_used[v] = true;
-  for (Var v : p.results) is_used[v] = true;
+  Mask is_used;
+  for (int n : uses(p)) is_used.push_back(n > 0);
   for (const Eqn& e : p.eqns) {
-    EqnNote note(p, e);
-    scatter(values, e.out, emit(to, p, e, gather(values, e.in), is_used));
+    EqnNote       note(p, e);
+    const Tensors given = gather(values, e.in);
+    Tensors       out   = emit({to, p, e, given, is_used});
+    scatter(values, e.out, out.empty() ? to.emit(*e.op, given, e.attrs, p.types_of(e.out)) : out);
   }
   return gather(values, p.results);
 }

@@ -9,9 +9,16 @@
 
 namespace braintrace::codegen {
 
-// Writes the equation e of p, whose operands are `in`; `is_used` tells which values of p anything reads.
-using Emitter =
-    std::function<Tensors(Builder& to, const Program& p, const Eqn& e, const Tensors& in, const Mask& is_used)>;
+// The equation e of p, whose operands are `in`.
+struct Rewriting {
+  Builder&       to;
+  const Program& p;
+  const Eqn&     e;
+  const Tensors& in;
+  const Mask&    is_used;  // which values of p anything reads
+};
+// What stands in place of an equation; nothing where it stays.
+using Emitter = std::function<Tensors(const Rewriting&)>;
 
 Tensors rewrite(Builder& to, const Program& p, const Tensors& in, const Emitter& emit);
 Program rewritten(const Program& p, const Emitter& emit);  // simplified

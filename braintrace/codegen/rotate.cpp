@@ -49,8 +49,8 @@ class Rotation {
     for (Var v : pending_) out.pending.push_back(Tensor(p_.type(v), 0).array());
     for (const Array& a : out.pending) types.push_back(a.type());
     out.settle = simplify(with_constants_inside(trace(types, [&](const Tensors& in) {
-      const auto n       = static_cast<int64_t>(carries_.size());
-      Tensors    results = updated({in.begin(), in.begin() + n}, {in.begin() + n, in.end()});
+      const size_t n       = carries_.size();
+      Tensors      results = updated(part(in, 0, n), part(in, n, in.size()));
       for (const Array& a : out.pending) results.push_back(Tensor(a.type(), 0));
       return results;
     })));
@@ -121,8 +121,7 @@ class Rotation {
     for (const Eqn& e : p_.eqns)
       if (e.out.size() == 1 && is_late_[e.out[0]])
         for (Var v : e.in)
-          if (!is_late_[v] && !is_carry(v) && std::find(pending_.begin(), pending_.end(), v) == pending_.end())
-            pending_.push_back(v);
+          if (!is_late_[v] && !is_carry(v) && !contains(pending_, v)) pending_.push_back(v);
   }
 
   // The shape in which late values are computed: products with vectors read matrices whose rows threads share by
@@ -140,7 +139,7 @@ class Rotation {
     Shape       shape;
     Ints        dims;
     for (int64_t a : axes) {
-      const auto k = std::find(all.begin(), all.end(), e.attrs[keys::dims][a]) - all.begin();
+      const auto k = static_cast<int64_t>(index_of(all, e.attrs[keys::dims][a]));
       for (int64_t d = k == 0 ? 0 : k + more; d <= k + more; ++d) {
         dims.push_back(d);
         shape.push_back(to[d]);
@@ -181,11 +180,11 @@ class Rotation {
     with_pending.args.push_back(with_pending.add_value({DType::Bool, {}}));
     for (Var v : pending_) with_pending.args.push_back(with_pending.add_value(p_.type(v)));
     return simplify(rebuilt(with_pending, [&](Builder& to, const Tensors& in) {
-      const auto own = static_cast<int64_t>(in.size() - pending_.size()) - 1;
-      Tensors    values(p_.types.size()), carries;
-      bind_inputs(p_, {in.begin(), in.begin() + own}, values);
+      const size_t own = in.size() - pending_.size() - 1;
+      Tensors      values(p_.types.size()), carries;
+      bind_inputs(p_, part(in, 0, own), values);
       for (const Carry& c : carries_) carries.push_back(values[c.arg]);
-      carries = updated(carries, {in.begin() + own, in.end()});
+      carries = updated(carries, part(in, own, in.size()));
       for (size_t i = 0; i < carries_.size(); ++i) values[carries_[i].arg] = carries[i];
       for (const Eqn& e : p_.eqns) {
         if (e.out.size() == 1 && is_late_[e.out[0]]) continue;
@@ -195,7 +194,7 @@ class Rotation {
       for (size_t i = 0; i < carries_.size(); ++i) values[carries_[i].result] = carries[i];
       Tensors results = gather(values, p_.results);
       results.push_back(Tensor(Type{DType::Bool, {}}, 1));
-      return concatenated(results, gather(values, pending_));
+      return joined(results, gather(values, pending_));
     }));
   }
 

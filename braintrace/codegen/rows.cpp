@@ -39,7 +39,8 @@ class Splitter {
         if (args_[i]) needs_[p_.args[i]] = Need::Own;
       for (const Eqn& e : p_.eqns)
         if (!place(e) && !again_) return false;
-      for (size_t k = 0; k < scan_.carry; ++k) check_carry(k);
+      for (size_t k = 0; k < scan_.carry; ++k)
+        failed_ = failed_ || args_[scan_.consts + k] != (needs_[p_.results[k]] != Need::Same);
     } while (again_);
     return !failed_;
   }
@@ -53,17 +54,12 @@ class Splitter {
     q          = p_;
     q.eqns.clear();
     // A value all of whose rows are alike exists in both sizes; what is not read is dropped.
-    Vars whole = counted_vars(p_.types.size());
+    Vars whole;
     for (Var v = 0; v < static_cast<Var>(needs_.size()); ++v)
-      if (needs_[v] == Need::Either) whole[v] = q.add_value(p_.type(v));
+      whole.push_back(needs_[v] == Need::Either ? q.add_value(p_.type(v)) : v);
     for (const Eqn& e : p_.eqns) {
       const Need need = needs_[e.out[0]];
-      if (need != Need::Own) {
-        Eqn same = e;
-        for (Vars* vars : {&same.in, &same.out})
-          for (Var& v : *vars) v = whole[v];
-        q.eqns.push_back(std::move(same));
-      }
+      if (need != Need::Own) q.eqns.push_back({e.op, gather(whole, e.in), gather(whole, e.out), e.attrs, e.note});
       if (need != Need::Same) {
         Eqn own = e;
         resize(own, rows);
@@ -85,45 +81,28 @@ class Splitter {
   }
 
  private:
-  static Vars counted_vars(size_t n) {
-    Vars out;
-    for (size_t v = 0; v < n; ++v) out.push_back(static_cast<Var>(v));
-    return out;
-  }
   bool has_batch(Var v) const {
     const Shape& s = p_.type(v).shape;
     return !s.empty() && s[0] == batch_;
   }
   int64_t work_of(const Eqn& e) const {
     const int64_t n = p_.type(e.out[0]).size();
-    return e.op == &dot_general_op ? n * contracted(e) / 16 : n;
+    return e.op == &dot_general_op ? n * size_along(p_.type(e.in[0]).shape, e.attrs[lhs_contract]) / 16 : n;
   }
-  int64_t contracted(const Eqn& e) const {
-    int64_t k = 1;
-    for (int64_t a : e.attrs[lhs_contract]) k *= p_.type(e.in[0]).shape[a];
-    return k;
-  }
-
   // An operand that is the same for all parts but is read row by row: an argument is then given in rows.
   bool ask_rows(Var v) {
-    const auto at = std::find(p_.args.begin(), p_.args.end(), v);
-    if (at == p_.args.end() || !has_batch(v)) return false;
-    args_[static_cast<size_t>(at - p_.args.begin())] = true;
-    again_                                           = true;
+    if (!contains(p_.args, v) || !has_batch(v)) return false;
+    args_[index_of(p_.args, v)] = true;
+    again_                      = true;
     return false;
-  }
-
-  void check_carry(size_t k) {
-    if (args_[scan_.consts + k] != (needs_[p_.results[k]] != Need::Same)) failed_ = true;
   }
 
   // What the result of an equation needs; false when rows meet.
   bool place(const Eqn& e) {
-    bool own = false, either = false;
-    for (Var v : e.in) {
-      own    = own || needs_[v] == Need::Own;
-      either = either || needs_[v] == Need::Either;
-    }
+    const auto some = [&](Need n) {
+      return std::any_of(e.in.begin(), e.in.end(), [&](Var v) { return needs_[v] == n; });
+    };
+    const bool   own = some(Need::Own), either = some(Need::Either);
     const Attrs& a      = e.attrs;
     const Var    y      = e.out[0];
     const bool   leads  = has_batch(y);
@@ -139,23 +118,14 @@ class Splitter {
     }
     if (!own && !either) return is_cheap(e);
     if (!leads) return !own && is_cheap(e);
-    if (has_expression(*e.op) || e.op == &concat_op) {
-      if (e.op == &concat_op && a[keys::axis] == 0) return !own;
-      for (Var v : e.in)
-        if (needs_[v] == Need::Same) return own ? ask_rows(v) : true;
-      result = own ? Need::Own : Need::Either;
-      return true;
-    }
-    bool apart = false;
+    if (e.op == &concat_op && a[keys::axis] == 0) return !own;
+    bool apart = has_expression(*e.op) || e.op == &concat_op || (is_reduction(e) && !contains(a[keys::axes], 0));
+    for (Var v : e.in)
+      if (apart && needs_[v] == Need::Same) return own ? ask_rows(v) : true;
     if (e.op == &broadcast_op) apart = a[keys::dims][0] == 0;
     if (e.op == &reshape_op) apart = has_batch(e.in[0]);
     if (e.op == &transpose_op) apart = a[keys::perm][0] == 0;
     if (e.op == &slice_op) apart = a[keys::start][0] == 0 && a[keys::limit][0] == batch_ && a[keys::stride][0] == 1;
-    if (is_reduction(e)) {
-      apart = !contains(a[keys::axes], 0);
-      for (Var v : e.in)
-        if (apart && needs_[v] == Need::Same) return own ? ask_rows(v) : true;
-    }
     if (e.op == &dot_general_op) {
       const bool left = needs_[e.in[0]] != Need::Same, right = needs_[e.in[1]] != Need::Same;
       const bool free = a[lhs_batch].empty() && !contains(a[lhs_contract], 0);

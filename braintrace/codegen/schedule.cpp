@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "braintrace/codegen/kernels.h"
 #include "braintrace/codegen/loop_nest.h"
 #include "braintrace/codegen/plan.h"
@@ -28,12 +30,14 @@ void share(std::vector<Kernel>& kernels, const Target& target) {
 
 }  // namespace
 
-std::vector<FunctionPtr> contained(const Kernel& kernel) {
-  if (const auto* k = std::get_if<TimeLoop>(&kernel.what)) return {k->body};
-  if (const auto* k = std::get_if<Branch>(&kernel.what)) return k->branches;
-  if (const auto* k = std::get_if<WhileLoop>(&kernel.what)) return {k->cond, k->body};
-  if (const auto* k = std::get_if<Call>(&kernel.what)) return {k->body};
-  return {};
+std::vector<Contained> contained(const Kernel& kernel) {
+  if (const auto* k = std::get_if<TimeLoop>(&kernel.what)) return {{"step", k->body}};
+  if (const auto* k = std::get_if<WhileLoop>(&kernel.what)) return {{"condition", k->cond}, {"body", k->body}};
+  if (const auto* k = std::get_if<Call>(&kernel.what)) return {{"body", k->body}};
+  std::vector<Contained> out;
+  if (const auto* k = std::get_if<Branch>(&kernel.what))
+    for (const FunctionPtr& f : k->branches) out.push_back({fmt::format("branch {}", out.size()), f});
+  return out;
 }
 
 int64_t Scheduler::constant(const Array& value) {

@@ -237,16 +237,14 @@ struct TimeLoop {
     int64_t                row, part;  // bytes
     std::optional<int64_t> spare;      // offset: where parts but the first write
   };
-  FunctionPtr          body;
-  int64_t              length;
-  bool                 reverse;
-  std::vector<Given>   consts;
-  std::vector<Carry>   carries;
-  std::vector<Stacked> inputs;
-  std::vector<Stacks>  outputs;
-  size_t               args, results;  // how many pointers the step takes
-  bool                 has_parts;
-  int64_t              part_bytes;  // working memory of a part
+  FunctionPtr            body;
+  int64_t                length;
+  bool                   reverse;
+  std::vector<Given>     consts;
+  std::vector<Carry>     carries;
+  std::vector<Stacked>   inputs;
+  std::vector<Stacks>    outputs;
+  std::optional<int64_t> part_bytes;  // working memory of a part; none where the batch stays together
 };
 struct Branch {
   Var                      index;
@@ -288,8 +286,12 @@ struct Kernel {
       {};  // (result, operand), sorted: the result may lie where the operand does
 };
 
-// The functions that a kernel contains, in the order they run.
-std::vector<FunctionPtr> contained(const Kernel& kernel);
+// The functions that a kernel contains, in the order they run, and what they are in it: its step, its branch 0, …
+struct Contained {
+  std::string role;
+  FunctionPtr function;
+};
+std::vector<Contained> contained(const Kernel& kernel);
 
 struct Function {
   std::vector<Buffer>                    buffers;  // by value; those without a place have no memory

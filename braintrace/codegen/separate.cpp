@@ -13,6 +13,7 @@
 #include "braintrace/ops/keys.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
+#include "braintrace/transforms/walk.h"
 
 namespace braintrace::codegen {
 
@@ -68,13 +69,11 @@ double ratio(const Sum& a, const Sum& b) {
 class Separation {
  public:
   Separation(const Program& p, const Target& target)
-      : p_(p), target_(target), producer_(producers(p)), uses_(p.types.size(), 0), inner_(uses_.size()) {
-    for (const Eqn& e : p.eqns)
-      for (Var v : e.in) ++uses_[v];
-    for (Var v : p.results) ++uses_[v];
+      : p_(p), target_(target), maker_(makers(p)), inner_(p.types.size()) {
+    const std::vector<int> count = uses(p);
     for (const Eqn& e : p.eqns)
       if (is_node(e))
-        for (Var v : e.in) inner_[v] = uses_[v] == 1 && made(v) && is_node(*made(v));
+        for (Var v : e.in) inner_[v] = count[v] == 1 && maker_[v] && is_node(*maker_[v]);
   }
 
   // The value of the equation's tree in terms of `values`; undefined where nothing is gained.
@@ -105,13 +104,12 @@ class Separation {
   bool is_node(const Eqn& e) const {
     return e.op == &add_op || e.op == &sub_op || e.op == &mul_op || e.op == &neg_op || keeps_axes(e, p_);
   }
-  const Eqn* made(Var v) const { return producer_[v] >= 0 ? &p_.eqns[producer_[v]] : nullptr; }
 
   // The value that v repeats, and the axes of v it varies over, counted without those of size one. A vector gathered by
   // a known index varies over an axis of its own, which stands for index and length.
   std::pair<Var, Ints> source(Var v) const {
     Ints axes = all_axes(v);
-    for (const Eqn* e = made(v); e; e = made(v)) {
+    for (const Eqn* e = maker_[v]; e; e = maker_[v]) {
       const Shape& shape = p_.type(v).shape;
       if (e->op == &full_op) return {v, {}};
       if (e->op == &take_op) {
@@ -135,7 +133,7 @@ class Separation {
 
   // Products of a sum are taken term by term where the other factor varies over fewer axes; v is the root, or inner.
   std::vector<Term> terms_of(Var v, bool root = false) const {
-    const Eqn* e = made(v);
+    const Eqn* e = maker_[v];
     if (!root && !inner_[v]) return {leaf(v)};
     std::vector<Term> a = terms_of(e->in[0]);
     if (keeps_axes(*e, p_)) return a;
@@ -158,7 +156,7 @@ class Separation {
   }
   Term leaf(Var v) const {
     const auto [from, axes] = source(v);
-    const Eqn* e            = made(from);
+    const Eqn* e            = maker_[from];
     return {{axes, {e && e->op == &full_op ? Product{number_of(*e), {}} : Product{1, {from}}}}};
   }
   // As the type holds it: what cancels in the program does here.
@@ -236,7 +234,7 @@ class Separation {
   }
   Sum written_out(Var v) const {
     const auto [it, is_new] = written_out_.try_emplace(v, Sum{{1, {v}}});
-    const Eqn* e            = made(v);
+    const Eqn* e            = maker_[v];
     if (!is_new || !e) return it->second;
     Sum y = it->second;
     if (e->op == &full_op) y = number_of(*e) == 0 ? Sum{} : Sum{{number_of(*e), {}}};
@@ -256,14 +254,14 @@ class Separation {
   }
   size_t cost_of_tree(Var v, bool root = false) const {
     if (!root && !inner_[v]) return 0;
-    size_t n = !keeps_axes(*made(v), p_) && axes_of_tree(v, root).size() >= all_axes(v).size() ? 1 : 0;
-    for (Var x : made(v)->in) n += cost_of_tree(x);
+    size_t n = !keeps_axes(*maker_[v], p_) && axes_of_tree(v, root).size() >= all_axes(v).size() ? 1 : 0;
+    for (Var x : maker_[v]->in) n += cost_of_tree(x);
     return n;
   }
   Ints axes_of_tree(Var v, bool root = false) const {
     if (!root && !inner_[v]) return source(v).second;
     Ints all;
-    for (Var x : made(v)->in)
+    for (Var x : maker_[v]->in)
       for (int64_t a : axes_of_tree(x))
         if (!contains(all, a)) all.push_back(a);
     return all;
@@ -304,11 +302,7 @@ class Separation {
           }
       Tensor y;
       for (const auto& [axes, sum] : t) {
-        Shape shape;
-        if (is_gathered(axes))
-          shape = {axes[1]};
-        else
-          for (int64_t a : axes) shape.push_back(space[a]);
+        const Shape  shape  = is_gathered(axes) ? Shape{axes[1]} : gather(space, axes);
         const Tensor vector = sum_of(sum, shape, values, dtype);
         const Tensor part   = is_gathered(axes) ? take(vector, values[static_cast<Var>(-1 - axes[0])])
                                                 : broadcast_axes(vector, space, axes);
@@ -321,8 +315,7 @@ class Separation {
 
   const Program&             p_;
   const Target&              target_;
-  std::vector<int32_t>       producer_;
-  std::vector<int>           uses_;
+  std::vector<const Eqn*>    maker_;
   std::vector<bool>          inner_;  // read by one arithmetic equation only, and made by another
   mutable std::map<Var, Sum> written_out_;
 };
@@ -332,10 +325,10 @@ class Separation {
 Program separated(const Program& program, const Target& target) {
   const Separation separation(program, target);
   Tensors          values(program.types.size());
-  return rewritten(program, [&](Builder& to, const Program& p, const Eqn& e, const Tensors& in, const Mask&) {
-    for (size_t i = 0; i < in.size(); ++i) values[e.in[i]] = in[i];
-    const Tensor y = separation.rebuilt(e, values);
-    return y.defined() ? Tensors{y} : to.emit(*e.op, in, e.attrs, p.types_of(e.out));
+  return rewritten(program, [&](const Rewriting& r) {
+    scatter(values, r.e.in, r.in);
+    const Tensor y = separation.rebuilt(r.e, values);
+    return y.defined() ? Tensors{y} : Tensors();
   });
 }
 

@@ -2,77 +2,64 @@
 // A loop over time while it is being made leaner.
 #pragma once
 
-#include <algorithm>
-
 #include "braintrace/control/scan_parts.h"
+#include "braintrace/transforms/simplify.h"
+#include "braintrace/transforms/vmap.h"
 
 namespace braintrace::codegen {
 
 // A scan in pieces that can be exchanged one by one. Variables are those of the body.
 struct Loop {
-  Program body;
-  Vars    const_args, carry_args, x_args;
-  Tensors consts, init, xs;  // their values outside
-  Vars    carry_out, ys;     // results of the body
-  int64_t length;
-  bool    reverse;
+  Program           body;
+  ScanRoles<Vars>   args;
+  ScanOperands      values;  // of the arguments, outside; of carries at the start
+  ScanResults<Vars> results;
+  int64_t           length;
+  bool              reverse;
 
-  Loop(const ScanParts& s, const Tensors& in) : body(s.body), length(s.length), reverse(s.reverse) {
-    const auto first = body.args.begin(), second = first + static_cast<int64_t>(s.consts),
-               third = second + static_cast<int64_t>(s.carry);
-    const_args.assign(first, second);
-    carry_args.assign(second, third);
-    x_args.assign(third, body.args.end());
-    const auto given = s.split(in);
-    consts = given.consts, init = given.carry, xs = given.xs;
-    const auto carries = static_cast<int64_t>(s.carry);
-    carry_out.assign(body.results.begin(), body.results.begin() + carries);
-    ys.assign(body.results.begin() + carries, body.results.end());
-  }
+  Loop(const ScanParts& s, const Tensors& in)
+      : body(s.body),
+        args(s.split(body.args)),
+        values(s.split(in)),
+        results(s.split_results(body.results)),
+        length(s.length),
+        reverse(s.reverse) {}
 
   // The body with its present arguments and results.
   Program program() const {
     Program p = body;
-    p.args    = const_args;
-    p.args.insert(p.args.end(), carry_args.begin(), carry_args.end());
-    p.args.insert(p.args.end(), x_args.begin(), x_args.end());
-    p.results = carry_out;
-    p.results.insert(p.results.end(), ys.begin(), ys.end());
+    p.args    = joined(args);
+    p.results = joined(results);
     return p;
   }
   // Forgets equations and inputs that the results do not need.
   void prune() {
-    Mask live(body.types.size());
-    for (const Vars* vars : {&carry_out, &ys})
-      for (Var v : *vars) live[v] = true;
-    std::vector<Eqn> kept;
-    for (size_t i = body.eqns.size(); i-- > 0;) {
-      Eqn& e = body.eqns[i];
-      if (std::none_of(e.out.begin(), e.out.end(), [&](Var v) { return live[v]; })) continue;
-      for (Var v : e.in) live[v] = true;
-      kept.push_back(std::move(e));
-    }
-    std::reverse(kept.begin(), kept.end());
-    body.eqns = std::move(kept);
-    auto keep = [&](Vars& vars, Tensors& values) {
-      size_t n = 0;
-      for (size_t i = 0; i < vars.size(); ++i)
-        if (live[vars[i]]) {
-          vars[n]     = vars[i];
-          values[n++] = values[i];
-        }
-      vars.resize(n);
-      values.resize(n);
-    };
-    keep(const_args, consts);
-    keep(x_args, xs);
+    const Mask live = backward_dependence(program(), Mask(joined(results).size(), true));
+    std::erase_if(body.eqns, [&](const Eqn& e) { return !any_true(gather(live, e.out)); });
+    const ScanRoles<Mask> marks{gather(live, args.consts), Mask(args.carry.size(), true), gather(live, args.xs)};
+    args   = chosen(args, marks);
+    values = chosen(values, marks);
   }
   // Values that depend on marked arguments.
   Mask reached(bool from_carry, bool from_xs) const {
-    Mask active(const_args.size(), false);
-    active.resize(const_args.size() + carry_args.size(), from_carry);
-    active.resize(const_args.size() + carry_args.size() + x_args.size(), from_xs);
-    return forward_dependence(program(), active);
+    const ScanRoles<Mask> active{Mask(args.consts.size()), Mask(args.carry.size(), from_carry),
+                                 Mask(args.xs.size(), from_xs)};
+    return forward_dependence(program(), joined(active));
+  }
+
+  // What follows from the constants alone, computed outside.
+  Tensors before(const Vars& wanted) const {
+    Program p = body;
+    p.args    = args.consts;
+    p.results = wanted;
+    return replay(dce(std::move(p)), {}, values.consts);
+  }
+  // What follows from the constants and rows of every step, in all steps at once [T,…]; `p` is a body.
+  Tensors in_all_steps(Program p, const Vars& row_args, const Tensors& rows, const Vars& wanted) const {
+    p.args             = joined(args.consts, row_args);
+    p.results          = wanted;
+    const Mask batched = joined(Mask(args.consts.size(), false), Mask(row_args.size(), true));
+    return vmap(dce(std::move(p)), joined(values.consts, rows), batched, length, Mask(wanted.size(), true));
   }
 };
 

@@ -38,6 +38,15 @@ bool Affine::is_constant() const {
 
 Affine constant(size_t counters, int64_t k) { return {Ints(counters, 0), k}; }
 
+std::string text_of(const Affine& x, const std::function<std::string(size_t)>& name) {
+  std::string out;
+  const auto  add = [&](const std::string& term) { out += (out.empty() ? "" : " + ") + term; };
+  for (size_t a = 0; a < x.c.size(); ++a)
+    if (x.c[a]) add((x.c[a] == 1 ? "" : std::to_string(x.c[a]) + " * ") + name(a));
+  if (x.k || out.empty()) add(std::to_string(x.k));
+  return out;
+}
+
 Affine sum(Affine a, const Affine& b, int64_t times) {
   a.k += b.k * times;
   for (size_t i = 0; i < a.c.size(); ++i) a.c[i] += b.c[i] * times;
@@ -75,6 +84,17 @@ std::optional<Index> seen(const Eqn& e, const Program& p, const Index& index, si
   return out;
 }
 
+Var behind_views(const Program& p, const std::vector<int32_t>& producer, Var v, Index& index, size_t counters) {
+  while (producer[v] >= 0 && is_view(*p.eqns[producer[v]].op)) {
+    const Eqn& e      = p.eqns[producer[v]];
+    auto       deeper = seen(e, p, index, counters);
+    if (!deeper) break;
+    index = std::move(*deeper);
+    v     = e.in[0];
+  }
+  return v;
+}
+
 bool keeps_axes(const Eqn& e, const Program& p) {
   return e.op == &reshape_op && squeezed(p.type(e.in[0]).shape) == squeezed(p.type(e.out[0]).shape);
 }
@@ -94,24 +114,11 @@ std::vector<Piece> dense_pieces(const Program& p, const std::vector<int32_t>& pr
   const Shape& shape = p.type(v).shape;
   const size_t n     = squeezed(shape).size();
   Index        index = natural_index(shape);
-  Var          base  = v;
-  while (producer[base] >= 0 && is_view(*p.eqns[producer[base]].op)) {
-    const Eqn& e      = p.eqns[producer[base]];
-    auto       deeper = seen(e, p, index, n);
-    if (!deeper) return {};
-    index = std::move(*deeper);
-    base  = e.in[0];
-  }
+  const Var    base  = behind_views(p, producer, v, index, n);
+  if (producer[base] >= 0 && is_view(*p.eqns[producer[base]].op)) return {};
   const Affine here = offset(natural_index(shape), shape, n), there = offset(index, p.type(base).shape, n);
   if (here.c != there.c) return {};
   return {{base, there.k, p.type(v).size()}};
-}
-
-Ints others(int rank, const Ints& a, const Ints& b) {
-  Ints out;
-  for (int i = 0; i < rank; ++i)
-    if (!contains(a, i) && !contains(b, i)) out.push_back(i);
-  return out;
 }
 
 Shape squeezed(const Shape& shape) {

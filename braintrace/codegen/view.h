@@ -2,7 +2,9 @@
 // Positions as affine functions of loop counters, and the ops that only look at their operand in another way.
 #pragma once
 
+#include <functional>
 #include <optional>
+#include <string>
 
 #include "braintrace/ir/op.h"
 
@@ -18,7 +20,9 @@ struct Affine {
   bool is_constant() const;
 };
 Affine constant(size_t counters, int64_t k);
-Affine sum(Affine a, const Affine& b, int64_t times = 1);
+// "3 * i0 + i1 + 7", counters as `name` calls them.
+std::string text_of(const Affine& x, const std::function<std::string(size_t)>& name);
+Affine      sum(Affine a, const Affine& b, int64_t times = 1);
 
 using Index = std::vector<Affine>;                                       // one per axis
 Affine offset(const Index& index, const Shape& shape, size_t counters);  // of the element in a dense array
@@ -28,6 +32,9 @@ bool is_view(const Op& op);
 // Where an element of the view lies in its operand; nothing when that is no affine function (a reshape that joins
 // axes).
 std::optional<Index> seen(const Eqn& e, const Program& p, const Index& index, size_t counters);
+
+// The value that v shows through views, as far as these are affine functions; `index` into v becomes the one into it.
+Var behind_views(const Program& p, const std::vector<int32_t>& producer, Var v, Index& index, size_t counters);
 
 // A reshape that adds or drops axes of size one, and changes nothing else.
 bool keeps_axes(const Eqn& e, const Program& p);
@@ -41,8 +48,6 @@ struct Piece {
 // those put together along the first axis. Nothing for other values.
 std::vector<Piece> dense_pieces(const Program& p, const std::vector<int32_t>& producer, Var v);
 
-// Axes below the rank that are in neither list.
-Ints others(int rank, const Ints& a, const Ints& b);
 // Axes that are longer than one.
 Shape squeezed(const Shape& shape);
 Ints  long_axes(const Shape& shape);

@@ -12,6 +12,14 @@ struct Work {
   double near_bytes = 0;  // of the others
   double kernels    = 0;
 
+  void add(const Work& w, double times = 1) {
+    products += times * w.products;
+    elements += times * w.elements;
+    series += times * w.series;
+    far_bytes += times * w.far_bytes;
+    near_bytes += times * w.near_bytes;
+    kernels += times * w.kernels;
+  }
   double flops() const { return 2 * products + elements + 8 * series; }
   double bytes() const { return far_bytes + near_bytes; }
 };

@@ -107,7 +107,7 @@ TEST(CompiledModels, RowsRunThroughAWindowOnTheirOwn) {
     const auto kernels = codegen::scheduled({j.program}).entries[0]->kernels;
     return std::any_of(kernels.begin(), kernels.end(), [](const codegen::Kernel& k) {
       const auto* loop = std::get_if<codegen::TimeLoop>(&k.what);
-      return loop && loop->has_parts;
+      return loop && loop->part_bytes;
     });
   };
   for (const Job& j : jobs) EXPECT_TRUE(parted(j)) << j.name;

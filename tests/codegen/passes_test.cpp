@@ -48,6 +48,7 @@ std::vector<Job> all_jobs() {
   for (const char* word : {"", "R", "M", "", "R", "M"}) jobs.push_back(testing_support::random_job(rng, word));
   for (const Form form : {Form::Step, Form::Window}) jobs.push_back(learning_job({.form = form, .batch = 32}));
   jobs.push_back(learning_job({.kind = "gru", .batch = 1, .n_in = 70, .n = 80}));
+  jobs.push_back(learning_job({.form = Form::Window, .batch = 1}));
   jobs.push_back(sparse_job());
   return jobs;
 }

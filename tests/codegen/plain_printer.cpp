@@ -36,7 +36,7 @@ class Plain {
   // The name of the function.
   std::string add(const Function& f) {
     for (const Kernel& k : f.kernels)
-      for (const FunctionPtr& g : contained(k)) names_[g.get()] = add(*g);
+      for (const auto& [role, g] : contained(k)) names_[g.get()] = add(*g);
     std::string body;
     for (const Kernel& k : f.kernels) {
       body += "{\n";
@@ -148,8 +148,10 @@ class Plain {
     return t;
   }
   std::string of(const TimeLoop& l, const Kernel&) const {
-    std::string begin = fmt::format("const void* i_[{}];\nvoid* o_[{}];\n", l.args + 1, l.results + 1), step, after,
-                end;
+    std::string begin = fmt::format("const void* i_[{}];\nvoid* o_[{}];\n",
+                                    l.consts.size() + l.carries.size() + l.inputs.size() + 1,
+                                    l.carries.size() + l.outputs.size() + 1),
+                step, after, end;
     for (const auto& x : l.consts) begin += fmt::format("i_[{}] = {};\n", x.arg, v(x.buffer));
     for (const auto& x : l.carries) {
       begin += fmt::format("i_[{}] = {};\n", x.arg, v(x.init));
@@ -196,7 +198,7 @@ class Plain {
   template <class T>
   std::string of(const T& what, const Kernel&) const {
     static const std::map<const Function*, std::string> none;
-    return text_of(what, Context{Dialect::Portable, none});
+    return with_own_names(text_of(what, Context{Dialect::Portable, none}));
   }
 
   std::map<const Function*, std::string> names_;

@@ -105,7 +105,7 @@ TEST(LoopsOverTime, KnowWhatAStepFinds) {
           };
           const ScanResult r = scan(body, {in[0], in[1], in[2], in[3], zeros({10, 5}, DType::F64)}, {in[5]},
                                     {.length = 4, .reverse = reverse});
-          return concatenated(r.carry, r.ys);
+          return joined(r.carry, r.ys);
         }).program;
     Rng    rng(5);
     Arrays args;

@@ -22,7 +22,7 @@ passes = [line.split()[0] for line in run("--list").splitlines()]
 assert passes[:2] == ["expand", "products"] and "fuse" in passes, passes
 times = run("gru", "--time-passes").splitlines()
 assert times[0].split() == ["pass", "runs", "ms"], times
-assert {line.split()[0] for line in times[1:]} >= {"expand", "hoist", "fuse", "reuse"}, times
+assert {line.split()[0] for line in times[1:]} >= {"expand", "hoist", "nested", "fuse", "reuse"}, times
 dump = run("gru", "--dump", "separate")
 assert "// before separate, depth 0" in dump and "// after separate" in dump, dump
 
@@ -34,4 +34,7 @@ assert "name a MODEL" in run(status=2)
 assert "there is no pass 'fusse'" in run("gru", "--without", "fusse", status=2)
 assert "there is no pass 'x'" in run("gru", "--dump", "x", status=2)
 assert "batch" in run("gru", "--batch", "0", status=2)
+assert "needs a synthesiser" in run("gru", "--rule", "DNI", status=2)
+assert "time loop" in run("gru", "--rule", "DNI", "--window", "3")
+assert "needs a modulator" in run("gru", "--rule", "ThreeFactor", "--window", "3", status=2)
 print("ok")

@@ -6,11 +6,11 @@ namespace braintrace::codegen {
 
 namespace {
 
-std::string offset_text(const std::string& name, const Ints& strides) {
-  std::string out = "0";
+// base + name0 * stride0 + …
+std::string offset_text(const std::string& name, const Ints& strides, std::string base = "0") {
   for (size_t i = 0; i < strides.size(); ++i)
-    if (strides[i]) out += fmt::format(" + {}{} * {}", name, i, strides[i]);
-  return out;
+    if (strides[i]) base += fmt::format(" + {}{} * {}", name, i, strides[i]);
+  return base;
 }
 std::string pointer(const Product::Side& s, const Context& c) {
   return fmt::format("({} + {})", c.name(s.buffer), s.at);
@@ -50,13 +50,8 @@ std::string matrix_text(const Product& p, const Context& c) {
 // to[to_base + Σ i_k to_strides_k] = from[from_base + Σ i_k from_strides_k] for all i in shape
 std::string copy_text(const Context& c, const Shape& shape, Var to, const std::string& to_base, const Ints& to_strides,
                       Var from, const std::string& from_base, const Ints& from_strides) {
-  const auto place = [](std::string base, const Ints& strides) {
-    for (size_t i = 0; i < strides.size(); ++i)
-      if (strides[i]) base += fmt::format(" + i{} * {}", i, strides[i]);
-    return base;
-  };
-  std::string text = fmt::format("{}[{}] = {}[{}];\n", c.name(to), place(to_base, to_strides), c.name(from),
-                                 place(from_base, from_strides));
+  std::string text = fmt::format("{}[{}] = {}[{}];\n", c.name(to), offset_text("i", to_strides, to_base), c.name(from),
+                                 offset_text("i", from_strides, from_base));
   for (size_t i = shape.size(); i-- > 0;)
     text = fmt::format("{3}for (int64_t i{0} = 0; i{0} < {1}; ++i{0}) {{\n{2}}}\n", i, shape[i], text,
                        i + 1 == shape.size() ? c.independent() : "");
@@ -104,11 +99,6 @@ std::string text_of(const DynamicBlock& k, const Context& c) {
 
 // Each element of a window at offset `at`; the result of window p.
 std::string text_of(const Window& k, const Context& c) {
-  const auto dot = [](const std::string& name, const Ints& strides) {
-    std::string out = "0";
-    for (size_t i = 0; i < strides.size(); ++i) out += fmt::format(" + {}{} * {}", name, i, strides[i]);
-    return out;
-  };
   const std::string x = c.name(k.x), y = c.name(k.out);
   std::string       start, each, finish;
   if (k.kind == Window::Kind::Sum) {
@@ -133,10 +123,10 @@ std::string text_of(const Window& k, const Context& c) {
   Ints       steps   = strides;
   for (size_t i = 0; i < steps.size(); ++i) steps[i] *= k.stride[i];
   const std::string inner =
-      loops_over("k", k.window, fmt::format("const int64_t at = base + {};\n{}", dot("k", strides), each));
-  return "int64_t p = 0;\n" +
-         loops_over("p", k.to,
-                    fmt::format("const int64_t base = {};\n{}{}{}++p;\n", dot("p", steps), start, inner, finish));
+      loops_over("k", k.window, fmt::format("const int64_t at = base + {};\n{}", offset_text("k", strides), each));
+  return "int64_t p = 0;\n" + loops_over("p", k.to,
+                                         fmt::format("const int64_t base = {};\n{}{}{}++p;\n", offset_text("p", steps),
+                                                     start, inner, finish));
 }
 
 // Kernel positions outside, output positions inside: for each axis the range of p that reads inside x.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/codegen/c/c_text.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -18,18 +19,16 @@ std::string_view storage_type(DType t) {
   return names[static_cast<size_t>(t)];
 }
 
-std::string_view value_type(DType t) { return t == DType::F16 || t == DType::BF16 ? "float" : storage_type(t); }
+bool is_half(DType t) { return t == DType::F16 || t == DType::BF16; }
+
+std::string_view value_type(DType t) { return is_half(t) ? "float" : storage_type(t); }
 
 std::string loaded(DType t, const std::string& element) {
-  if (t == DType::F16) return "bt_load_f16(" + element + ")";
-  if (t == DType::BF16) return "bt_load_bf16(" + element + ")";
-  return element;
+  return is_half(t) ? fmt::format("bt_load_{}({})", name_of(t), element) : element;
 }
 
 std::string stored(DType t, const std::string& value) {
-  if (t == DType::F16) return "bt_store_f16(" + value + ")";
-  if (t == DType::BF16) return "bt_store_bf16(" + value + ")";
-  return value;
+  return is_half(t) ? fmt::format("bt_store_{}({})", name_of(t), value) : value;
 }
 
 std::string literal(DType t, double value) {
@@ -43,25 +42,6 @@ std::string literal(DType t, double value) {
   return hex_float(value) + (t == DType::F64 ? "" : "f");
 }
 
-std::string c_string(std::string_view text) {
-  std::string out = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\' || c == '?')  // two question marks can begin a trigraph
-      out += {'\\', c};
-    else if (c >= ' ' && c <= '~')
-      out += c;
-    else
-      out += fmt::format("\\{:03o}", static_cast<unsigned char>(c));
-  }
-  return out + '"';
-}
-
-std::string c_comment(std::string_view text) {
-  std::string out;
-  for (char c : text) out += c >= ' ' && c <= '~' && c != '*' && c != '/' && c != '\\' && c != '?' ? c : '_';
-  return out;
-}
-
 std::string filled(std::string_view text, const Words& words) {
   std::string out;
   for (size_t i = 0; i < text.size();) {
@@ -71,15 +51,10 @@ std::string filled(std::string_view text, const Words& words) {
     }
     size_t end = ++i;
     while (end < text.size() && is_word(text[end])) ++end;
-    const std::string_view name  = text.substr(i, end - i);
-    bool                   found = false;
-    for (const auto& [key, value] : words)
-      if (key == name) {
-        out += value;
-        found = true;
-        break;
-      }
-    ensure(found, "codegen: no word for ${} in '{}'", name, text);
+    const std::string_view name = text.substr(i, end - i);
+    const auto word = std::find_if(words.begin(), words.end(), [&](const auto& w) { return w.first == name; });
+    ensure(word != words.end(), "codegen: no word for ${} in '{}'", name, text);
+    out += word->second;
     i = end;
   }
   return out;

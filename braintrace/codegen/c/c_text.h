@@ -14,16 +14,13 @@ namespace braintrace::codegen {
 // How an element is stored, and as what it is held while computing: 16-bit floats are held as float.
 std::string_view storage_type(DType t);
 std::string_view value_type(DType t);
+bool             is_half(DType t);
 
 // Reading and writing one element of a pointer expression such as "v3[i]".
 std::string loaded(DType t, const std::string& element);
 std::string stored(DType t, const std::string& value);  // the value as it is stored
 
 std::string literal(DType t, double value);  // of value_type(t)
-
-// Any bytes as a string literal, and inside a comment (where what could end it becomes '_').
-std::string c_string(std::string_view text);
-std::string c_comment(std::string_view text);
 
 bool is_word(char c);  // part of a name or number
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the text of a kernel depends on besides the kernel. In it v3 points to buffer 3; f is the frame, w the working
-// memory of the kernel; it does its parts [begin, end) and returns nothing but the number of a failure.
+// What the text of a kernel depends on besides the kernel. In it $v3 points to buffer 3, under whatever name
+// (c_text.h); f is the frame, w the working memory of the kernel; it does its parts [begin, end) and returns nothing
+// but the number of a failure.
 #pragma once
 
 #include <map>
@@ -15,13 +16,9 @@ namespace braintrace::codegen {
 
 struct Context {
   Dialect                                       dialect;
-  const std::map<const Function*, std::string>& functions;          // names of those printed before
-  const Vars*                                   numbers = nullptr;  // of buffers; by default those of their values
+  const std::map<const Function*, std::string>& functions;  // names of those printed before
 
-  std::string name(Var v) const {
-    if (!numbers) return "v" + str(v);
-    return "v" + str(std::find(numbers->begin(), numbers->end(), v) - numbers->begin());
-  }
+  static std::string name(Var v) { return "$v" + str(v); }
   // Before a loop whose turns do not depend on each other.
   std::string_view independent() const { return dialect == Dialect::Native ? "BT_INDEPENDENT\n" : ""; }
 };
@@ -38,6 +35,12 @@ std::string text_of(const TimeLoop& loop, const Context& c);
 std::string text_of(const Branch& branch, const Context& c);
 std::string text_of(const WhileLoop& loop, const Context& c);
 std::string text_of(const Call& call, const Context& c);
+
+// The text where buffer 3 is called v3.
+inline std::string with_own_names(std::string text) {
+  std::erase(text, '$');
+  return text;
+}
 
 // What sums are kept in.
 inline std::string_view sum_type(DType t) { return is_float(t) ? "double" : "int64_t"; }

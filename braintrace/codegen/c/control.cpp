@@ -9,15 +9,14 @@ namespace {
 std::string pointers(size_t in, size_t out) {
   return fmt::format("const void* in[{}];\nvoid* out[{}];\n", std::max<size_t>(in, 1), std::max<size_t>(out, 1));
 }
-std::string given(const Vars& vars, const Context& c) {
+// `in` or `out` as pointers to the buffers.
+std::string filled_with(const char* array, const Vars& vars) {
   std::string text;
-  for (size_t i = 0; i < vars.size(); ++i) text += fmt::format("in[{}] = {};\n", i, c.name(vars[i]));
+  for (size_t i = 0; i < vars.size(); ++i) text += fmt::format("{}[{}] = {};\n", array, i, Context::name(vars[i]));
   return text;
 }
-std::string wanted(const Vars& vars, const Context& c) {
-  std::string text;
-  for (size_t i = 0; i < vars.size(); ++i) text += fmt::format("out[{}] = {};\n", i, c.name(vars[i]));
-  return text;
+std::string passed(const Vars& in, const Vars& out) {
+  return pointers(in.size(), out.size()) + filled_with("in", in) + filled_with("out", out);
 }
 std::string call(const FunctionPtr& g, const Context& c) {
   const auto  frame = frame_text(c.dialect, "w");
@@ -43,13 +42,15 @@ std::string row_text(const TimeLoop::Stacked& x, const Context& c) {
 
 }  // namespace
 
-std::string text_of(const HostCall& k, const Context& c) {
-  return pointers(k.in.size(), k.out.size()) + given(k.in, c) + wanted(k.out, c) +
+std::string text_of(const HostCall& k, const Context&) {
+  return passed(k.in, k.out) +
          fmt::format("const int32_t rc = f->host->call(f->host->self, {}, in, out);\nif (rc) return rc;\n", k.number);
 }
 
 std::string text_of(const TimeLoop& l, const Context& c) {
-  std::string text = pointers(l.args, l.results), steps, after, last;
+  std::string text =
+      pointers(l.consts.size() + l.carries.size() + l.inputs.size(), l.carries.size() + l.outputs.size());
+  std::string steps, after, last;
   for (const TimeLoop::Given& x : l.consts)
     text += fmt::format("in[{}] = (const char*){}{};\n", x.arg, c.name(x.buffer), of_part(x.part));
   for (const TimeLoop::Carry& x : l.carries) {
@@ -75,14 +76,14 @@ std::string text_of(const TimeLoop& l, const Context& c) {
   text += fmt::format(
       "for (int64_t step = 0; step < {0}; ++step) {{\nconst int64_t t = {1};\n(void)t;\n{2}{3}{4}}}\n{5}", l.length,
       l.reverse ? fmt::format("{} - 1 - step", l.length) : "step", steps, call(l.body, c), after, last);
-  if (!l.has_parts) return text;
+  if (!l.part_bytes) return text;
   return fmt::format(
       "char* const all = w;\nfor (int64_t part = begin; part < end; ++part) {{\nchar* w = all + part * {};\n{}}}\n",
-      l.part_bytes, text);
+      *l.part_bytes, text);
 }
 
 std::string text_of(const Branch& b, const Context& c) {
-  std::string text = pointers(b.in.size() + 1, b.out.size()) + given(b.in, c) + wanted(b.out, c) +
+  std::string text = pointers(b.in.size() + 1, b.out.size()) + filled_with("in", b.in) + filled_with("out", b.out) +
                      fmt::format("switch (bt_clamp_i({}[0], 0, {})) {{\n", c.name(b.index), b.branches.size() - 1);
   for (size_t i = 0; i < b.branches.size(); ++i) text += fmt::format("case {}: {}break;\n", i, call(b.branches[i], c));
   return text + "}\n";
@@ -99,7 +100,7 @@ std::string text_of(const WhileLoop& l, const Context& c) {
     after += fmt::format("in[{}] = out[{}];\n", arg, i);
     last += fmt::format("if (in[{0}] != (const void*){1}) memcpy({1}, in[{0}], {2});\n", arg, out, x.bytes);
   }
-  return pointers(l.in.size(), l.carries.size()) + given(l.in, c) +
+  return pointers(l.in.size(), l.carries.size()) + filled_with("in", l.in) +
          fmt::format(
              "uint8_t go = 0;\nfor (int64_t step = 0; {0}; ++step) {{\nout[0] = &go;\n{1}if (!go) "
              "break;\n{2}{3}{4}}}\n{5}",
@@ -107,8 +108,6 @@ std::string text_of(const WhileLoop& l, const Context& c) {
              last);
 }
 
-std::string text_of(const Call& k, const Context& c) {
-  return pointers(k.in.size(), k.out.size()) + given(k.in, c) + wanted(k.out, c) + call(k.body, c);
-}
+std::string text_of(const Call& k, const Context& c) { return passed(k.in, k.out) + call(k.body, c); }
 
 }  // namespace braintrace::codegen

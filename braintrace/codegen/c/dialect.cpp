@@ -66,25 +66,15 @@ typedef struct bt_frame {
 )c";
 
 std::string element(const Array& a, int64_t i) {
-  switch (a.dtype()) {
-    case DType::F16:
-    case DType::BF16:
-      return fmt::format("0x{:04x}", static_cast<const uint16_t*>(a.raw())[i]);
-    case DType::I64: {
-      const int64_t x = a.data<int64_t>()[i];
-      return x == INT64_MIN ? "INT64_MIN" : fmt::format("{}LL", x);
-    }
-    case DType::U32:
-      return fmt::format("{:.0f}u", at(a, i));
-    case DType::I32:
-    case DType::Bool:
-      return fmt::format("{:.0f}", at(a, i));
-    case DType::F32:
-    case DType::F64:
-      break;
+  const DType t = a.dtype();
+  if (t == DType::F16 || t == DType::BF16) return fmt::format("0x{:04x}", static_cast<const uint16_t*>(a.raw())[i]);
+  if (t == DType::I64) {
+    const int64_t x = a.data<int64_t>()[i];
+    return x == INT64_MIN ? "INT64_MIN" : fmt::format("{}LL", x);
   }
-  // The shortest decimal that reads back as the same number.
   const double x = at(a, i);
+  if (!is_float(t)) return fmt::format("{:.0f}{}", x, t == DType::U32 ? "u" : "");
+  // The shortest decimal that reads back as the same number.
   if (!std::isfinite(x)) return literal(a.dtype(), x);
   return a.dtype() == DType::F64 ? fmt::format("{:#}", x) : fmt::format("{:#}f", static_cast<float>(x));
 }

@@ -11,14 +11,8 @@ namespace braintrace::codegen {
 
 namespace {
 
-bool is_half(DType t) { return t == DType::F16 || t == DType::BF16; }
-
 // A double rounded once to the type, held as its value type.
-std::string rounded(DType t, const std::string& x) {
-  if (t == DType::F16) return "bt_load_f16(bt_store_f16(" + x + "))";
-  if (t == DType::BF16) return "bt_load_bf16(bt_store_bf16(" + x + "))";
-  return x;
-}
+std::string rounded(DType t, const std::string& x) { return loaded(t, stored(t, x)); }
 
 }  // namespace
 

@@ -20,20 +20,10 @@ FoldText fold_text(const Reduction& r) {
     const std::string wide = single ? "float" : "double";
     return {wide, "0", fmt::format("bt_fma{0}(({1})$a, ({1})$b, $s)", single ? "f" : "", wide), "$s + $a"};
   }
-  switch (r.fold) {
-    case Fold::Sum:
-      return {sum, "0", "$s + $a", "$s + $a"};
-    case Fold::Prod:
-      return {sum, "1", "$s * $a", "$s * $a"};
-    case Fold::Any:
-      return {"int64_t", "0", "$s | $a", "$s | $a"};
-    case Fold::All:
-      return {"int64_t", "1", "$s & $a", "$s & $a"};
-    case Fold::Max:
-    case Fold::Min:
-    case Fold::None:
-      break;
-  }
+  if (r.fold == Fold::Sum) return {sum, "0", "$s + $a", "$s + $a"};
+  if (r.fold == Fold::Prod) return {sum, "1", "$s * $a", "$s * $a"};
+  if (r.fold == Fold::Any) return {"int64_t", "0", "$s | $a", "$s | $a"};
+  if (r.fold == Fold::All) return {"int64_t", "1", "$s & $a", "$s & $a"};
   const bool        max  = r.fold == Fold::Max;
   const std::string pick = fmt::format("bt_{}{}($s, $a)", max ? "max" : "min",
                                        !real              ? "_i"
@@ -57,30 +47,18 @@ class NestText {
   }
 
   std::string text() const {
-    switch (n_.tiling.form) {
-      case Tiling::Form::Blocks:
-        return by_blocks();
-      case Tiling::Form::Lanes:
-        return by_lanes();
-      case Tiling::Form::Plain:
-        break;
-    }
-    return plain();
+    if (n_.tiling.form == Tiling::Form::Plain) return plain();
+    return n_.tiling.form == Tiling::Form::Blocks ? by_blocks() : by_lanes();
   }
 
  private:
   std::string counter(size_t loop) const { return "i" + str(n_.loops[loop]); }
 
   std::string position(const Affine& x, const Row& row) const {
-    std::string out;
-    for (size_t a = 0; a < x.c.size(); ++a) {
-      if (x.c[a] == 0) continue;
-      const bool        moved = row.row > 0 && static_cast<int64_t>(a) == n_.loops[row.loop];
-      const std::string i     = moved ? fmt::format("(i{} + {})", a, row.row) : "i" + str(a);
-      out += (out.empty() ? "" : " + ") + (x.c[a] == 1 ? "" : str(x.c[a]) + " * ") + i;
-    }
-    if (x.k != 0 || out.empty()) out += (out.empty() ? "" : " + ") + str(x.k);
-    return out;
+    return text_of(x, [&](size_t a) {
+      const bool moved = row.row > 0 && static_cast<int64_t>(a) == n_.loops[row.loop];
+      return moved ? fmt::format("(i{} + {})", a, row.row) : "i" + str(a);
+    });
   }
 
   std::string value(int32_t i, const Row& row) const {
@@ -90,18 +68,13 @@ class NestText {
     return row.of > 1 && levels_[static_cast<size_t>(i)] > row.loop ? fmt::format("{}_{}", name, row.row) : name;
   }
   std::string definition(const Element& e, const Row& row) const {
-    switch (e.kind) {
-      case Element::Kind::Counter:
-        return converted(DType::I64, e.dtype, "((int64_t)(" + position(e.at, row) + "))");
-      case Element::Kind::Load:
-        return loaded(e.dtype, fmt::format("{}[{}]", c_.name(e.buffer), position(e.at, row)));
-      case Element::Kind::Gather:
-        return loaded(e.dtype, fmt::format("{}[{} + {} * (int64_t){}]", c_.name(e.buffer), position(e.at, row),
-                                           e.stride, value(e.in[0], row)));
-      case Element::Kind::Literal:
-      case Element::Kind::Apply:
-        break;
-    }
+    if (e.kind == Element::Kind::Counter)
+      return converted(DType::I64, e.dtype, "((int64_t)(" + position(e.at, row) + "))");
+    if (e.kind == Element::Kind::Load)
+      return loaded(e.dtype, fmt::format("{}[{}]", c_.name(e.buffer), position(e.at, row)));
+    if (e.kind == Element::Kind::Gather)
+      return loaded(e.dtype, fmt::format("{}[{} + {} * (int64_t){}]", c_.name(e.buffer), position(e.at, row), e.stride,
+                                         value(e.in[0], row)));
     std::vector<std::string> operands;
     for (int32_t x : e.in) operands.push_back(value(x, row));
     return expression(*e.op, e.of, e.dtype, operands);
@@ -140,10 +113,9 @@ class NestText {
         filled(folds_[k].next, {{"s", sum}, {"a", value(r.a, row)}, {"b", r.b < 0 ? "" : value(r.b, row)}}));
   }
   std::string finish(size_t k, const std::string& sum, const Row& row) const {
-    const Reduction& r    = n_.reductions[k];
-    const bool       half = r.dtype == DType::F16 || r.dtype == DType::BF16;
+    const Reduction& r = n_.reductions[k];
     return fmt::format("{}[{}] = {};\n", c_.name(r.buffer), position(r.at, row),
-                       half ? stored(r.dtype, sum) : fmt::format("({}){}", value_type(r.dtype), sum));
+                       is_half(r.dtype) ? stored(r.dtype, sum) : fmt::format("({}){}", value_type(r.dtype), sum));
   }
 
   std::string loop(size_t i, const std::string& body, bool independent = false) const {

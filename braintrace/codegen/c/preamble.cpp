@@ -65,26 +65,23 @@ std::string needed_functions(std::string_view functions, std::string_view user) 
   return out;
 }
 
-const char* const portable_matrix_functions = R"c(
-/* the columns [n0, n1) of C[m,n] = sum over k of A[m,k] B[k,n], in the order of k; rows of C are dense */
-static void bt_matmul_f32(int64_t M, int64_t n0, int64_t n1, int64_t K, const float* A, int64_t am, int64_t ak,
-                          const float* B, int64_t bk, int64_t bn, float* C, int64_t cm) {
+const std::string& portable_matrix_functions() {
+  constexpr std::string_view product =
+      R"c(static void bt_matmul_$name(int64_t M, int64_t n0, int64_t n1, int64_t K, const $T* A, int64_t am, int64_t ak,
+                          const $T* B, int64_t bk, int64_t bn, $T* C, int64_t cm) {
   for (int64_t m = 0; m < M; ++m)
     for (int64_t n = n0; n < n1; ++n) {
-      float s = 0;
-      for (int64_t k = 0; k < K; ++k) s = bt_fmaf(A[m * am + k * ak], B[k * bk + n * bn], s);
-      C[m * cm + n] = s;
-    }
-}
-static void bt_matmul_f64(int64_t M, int64_t n0, int64_t n1, int64_t K, const double* A, int64_t am, int64_t ak,
-                          const double* B, int64_t bk, int64_t bn, double* C, int64_t cm) {
-  for (int64_t m = 0; m < M; ++m)
-    for (int64_t n = n0; n < n1; ++n) {
-      double s = 0;
-      for (int64_t k = 0; k < K; ++k) s = bt_fma(A[m * am + k * ak], B[k * bk + n * bn], s);
+      $T s = 0;
+      for (int64_t k = 0; k < K; ++k) s = bt_fma$f(A[m * am + k * ak], B[k * bk + n * bn], s);
       C[m * cm + n] = s;
     }
 }
 )c";
+  static const std::string text =
+      "\n/* the columns [n0, n1) of C[m,n] = sum over k of A[m,k] B[k,n], in the order of k; rows of C are dense */\n" +
+      filled(product, {{"name", "f32"}, {"T", "float"}, {"f", "f"}}) +
+      filled(product, {{"name", "f64"}, {"T", "double"}, {"f", ""}});
+  return text;
+}
 
 }  // namespace braintrace::codegen
