@@ -5,28 +5,11 @@
 #include <fmt/ranges.h>
 
 #include "braintrace/model/random_stream.h"
+#include "braintrace/model/snapshot.h"
 
 namespace braintrace {
 
 namespace {
-
-// Seeds the default stream, and puts it back.
-class SeededScope {
- public:
-  explicit SeededScope(const std::optional<uint64_t>& seed) {
-    if (!seed) return;
-    before_ = random::default_stream().value();
-    random::seed(*seed);
-  }
-  ~SeededScope() {
-    if (before_.defined()) random::default_stream().set(before_);
-  }
-  SeededScope(const SeededScope&)            = delete;
-  SeededScope& operator=(const SeededScope&) = delete;
-
- private:
-  Tensor before_;
-};
 
 void require_relations(const OnlineLearner& learner) {
   const ETraceGraph& graph = learner.graph();
@@ -42,8 +25,9 @@ void require_relations(const OnlineLearner& learner) {
   throw CompileError(message, graph.diagnostics);
 }
 
-std::unique_ptr<OnlineLearner> finished(std::unique_ptr<OnlineLearner> learner, const ExampleInputs& examples,
-                                        const SetupOptions& setup) {
+std::unique_ptr<OnlineLearner> ready(std::unique_ptr<OnlineLearner> learner, const ExampleInputs& examples,
+                                     const SetupOptions& setup) {
+  prepare_model(learner->model(), examples, setup);
   compile_learner(*learner, examples, setup);
   return learner;
 }
@@ -54,7 +38,7 @@ ExampleInputs::ExampleInputs(const MultiStepData& xs) {
   for (const Tensor& x : xs.data) {
     require(x.defined() && x.rank() > 0 && x.shape()[0] > 0,
             "compile: MultiStepData needs tensors with a leading time axis of at least one step.");
-    step.emplace_back(Type{x.dtype(), Shape(x.shape().begin() + 1, x.shape().end())}, 0);
+    step.emplace_back(Type{x.dtype(), part(x.shape(), 1, x.rank())}, 0);
   }
 }
 
@@ -62,7 +46,11 @@ void prepare_model(Module& model, const ExampleInputs& examples, const SetupOpti
   require(!examples.step.empty(), "compile: no example input.\n  Give the inputs of one step, such as zeros({{10}}).");
   for (const Tensor& x : examples.step) require(x.defined(), "compile: an example input is undefined.");
   require(setup.verbose >= 0 && setup.verbose <= 2, "compile: verbose must be 0, 1 or 2, got {}.", setup.verbose);
-  const SeededScope seeded(setup.seed);
+  std::optional<Undo> seeded;  // the default stream
+  if (setup.seed) {
+    seeded.emplace(StateMap{{Path{}, random::default_stream()}});
+    random::seed(*setup.seed);
+  }
   init_all_states(model, {.batch_size = setup.batch_size});
 }
 
@@ -74,16 +62,12 @@ void compile_learner(OnlineLearner& learner, const ExampleInputs& examples, cons
 
 std::unique_ptr<OnlineLearner> compile(Module& model, const std::string& algorithm, const ExampleInputs& examples,
                                        const RuleOptions& options, const SetupOptions& setup) {
-  auto learner = algorithm_named(algorithm).learner(model, options);
-  prepare_model(model, examples, setup);
-  return finished(std::move(learner), examples, setup);
+  return ready(algorithm_named(algorithm).learner(model, options), examples, setup);
 }
 
 std::unique_ptr<OnlineLearner> compile(Module& model, const ETraceConfig& config, const ExampleInputs& examples,
                                        const RuleOptions& options, const SetupOptions& setup) {
-  auto learner = make_learner(model, config, options);
-  prepare_model(model, examples, setup);
-  return finished(std::move(learner), examples, setup);
+  return ready(make_learner(model, config, options), examples, setup);
 }
 
 }  // namespace braintrace

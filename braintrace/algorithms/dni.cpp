@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/algorithms/dni.h"
 
-#include "braintrace/algorithms/group_values.h"
 #include "braintrace/functions/functions.h"
 #include "braintrace/ops/contract.h"
 #include "braintrace/ops/math.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/algorithms/drivers.h"
 
-#include "braintrace/algorithms/group_values.h"
 #include "braintrace/functions/functions.h"
 #include "braintrace/functions/loops.h"
+#include "braintrace/model/snapshot.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/ops/reduce.h"
@@ -35,12 +35,8 @@ Tensors rows(const Tensors& sequences, int64_t from, int64_t to) {
 // [T, …] as [T/K, K, …]
 Tensors windows_of(const Tensors& sequences, int64_t K) {
   Tensors out;
-  for (const Tensor& s : sequences) {
-    Shape shape = s.shape();
-    shape[0] /= K;
-    shape.insert(shape.begin() + 1, K);
-    out.push_back(reshape(s, shape));
-  }
+  for (const Tensor& s : sequences)
+    out.push_back(reshape(s, joined(Shape{s.shape()[0] / K, K}, part(s.shape(), 1, s.rank()))));
   return out;
 }
 
@@ -59,25 +55,9 @@ Gradients of_states(const Gradients& all, const StateMap& states) {
 
 Types step_types(const Tensors& sequences) {
   Types out;
-  for (const Tensor& s : sequences) out.push_back({s.dtype(), Shape(s.shape().begin() + 1, s.shape().end())});
+  for (const Tensor& s : sequences) out.push_back({s.dtype(), part(s.shape(), 1, s.rank())});
   return out;
 }
-
-// States as they were, should a later window fail.
-class Snapshot {
- public:
-  explicit Snapshot(const OnlineLearner& learner) {
-    for (const StateMap& states : {learner.model().states(), learner.own_states()})
-      for (const auto& [path, state] : states)
-        for (const std::string& leaf : state.leaf_names()) values_.push_back({{state, leaf}, state.leaf(leaf)});
-  }
-  void restore() const {
-    for (const auto& [where, value] : values_) where.set(value);
-  }
-
- private:
-  std::vector<std::pair<StateLeaf, Tensor>> values_;
-};
 
 // The mask with the axes of the losses [T, …]; ones when there is none.
 Tensor mask_of(const Tensor& mask, const Type& losses, int64_t T) {
@@ -133,11 +113,7 @@ class Sweep {
     const auto [grads, out] =
         scan(body, zeros_of(weights_), std::pair(std::vector<Tensor>(windows_of(xs, K)), windows_of({mask}, K)[0]));
     detail::EtraceOutcome all{grads, {}};
-    for (const Tensor& t : out) {
-      Shape shape(t.shape().begin() + 1, t.shape().end());
-      shape[0] = T;
-      all.out.push_back(reshape(t, shape));
-    }
+    for (const Tensor& t : out) all.out.push_back(reshape(t, joined(Shape{T}, part(t.shape(), 2, t.rank()))));
     return all;
   }
 
@@ -171,7 +147,7 @@ EtraceOutcome run_etrace_grad(OnlineLearner& learner, const Function& step, cons
   const Tensor mask = mask_of(options.mask, stacked(sweep.outputs()[0], T), T);
 
   EtraceOutcome  result;
-  const Snapshot before(learner);
+  const Snapshot before(joined(learner.model().states(), learner.own_states()));  // should a later window fail
   try {
     result = sweep.windows(rows(sequences, 0, full), slice_axis(mask, 0, 0, full), K);
     if (full < T) {

@@ -36,42 +36,52 @@ bool is_constant_but_for_x(const HiddenParamOpRelation& r) {
   return known == r.call.in.size();
 }
 
-// The memory is: a step counter, then per site-relation its filtered input, then per (relation, group) its filtered
-// sensitivity. Sites of one relation and group share them.
-struct Layout {
-  std::vector<TraceSite>                sites;
-  std::map<int, size_t>                 x_slot;     // by relation
-  std::map<std::pair<int, int>, size_t> f_slot;     // by relation and connection
-  std::map<std::pair<int, int>, size_t> q_slot;     // likewise, among the adjoints
-  std::vector<bool>                     goes_back;  // by site: its credit goes back to the steps that made ε^x
-  MemorySlots                           slots{{{DType::F64, {}}, "count"}};
-  Types                                 adjoints;
+// Where a site has its factors: its filtered input and sensitivity in the memory, its credit among the adjoints. Sites
+// of one relation share the first, those of one relation and group the others.
+struct Site : TraceSite {
+  std::optional<size_t> x, q;  // none without input; none where its credit does not go back to the steps that made ε^x
+  size_t                f;
+};
 
-  explicit Layout(const ETraceGraph& graph) : sites(trace_sites(graph)) {
-    for (const TraceSite& s : sites) {
+// The memory is: a step counter, then the factors.
+struct Layout {
+  std::vector<Site> sites;
+  MemorySlots       slots{{{DType::F64, {}}, "count"}};
+  Types             adjoints;
+
+  explicit Layout(const ETraceGraph& graph) {
+    std::map<int, size_t>                 x_of;        // by relation
+    std::map<std::pair<int, int>, size_t> f_of, q_of;  // by relation and connection
+    for (const TraceSite& s : trace_sites(graph)) {
       const HiddenParamOpRelation& r = graph.hidden_param_op_relations[s.relation];
       if (r.descent)
         fail(
             "{}: its operation is inside a scan of {} substeps, which has no factorised trace.\n  Use a rule with one "
             "trace per weight (D-RTRL), or raise scan_unroll_limit.",
             r.weight_path.str(), r.descent->length);
+      Site&           site  = sites.emplace_back(Site{s, {}, {}, 0});
       const EtpRules& rules = *s.call.op->etp;
-      if (rules.x >= 0 && x_slot.try_emplace(s.relation, slots.size()).second) {
-        Type t = s.call.in[rules.x];
-        if (rules.represent) {
-          const Traced code =
-              trace({t}, [&](const Tensors& in) -> Tensors { return {rules.represent(s.call, in[0])}; });
-          t = code.program.type(code.program.results[0]);
-        }
-        slots.push_back({{s.call.y.dtype, t.shape}, "x", s.relation});
+      if (rules.x >= 0) {
+        if (x_of.try_emplace(s.relation, slots.size()).second)
+          slots.push_back({{s.call.y.dtype, shape_of_x(s.call)}, "x", s.relation});
+        site.x = x_of.at(s.relation);
       }
       const HiddenGroup& g = graph.hidden_groups[s.group];
-      if (f_slot.try_emplace({s.relation, s.connection}, slots.size()).second)
+      if (f_of.try_emplace({s.relation, s.connection}, slots.size()).second)
         slots.push_back({{s.call.y.dtype, g.on_positions({g.num_state})}, "f", s.relation, s.group});
-      goes_back.push_back(rules.x >= 0 && is_constant_but_for_x(r) && reads_x(s, slots[x_slot.at(s.relation)].type));
-      if (goes_back.back() && q_slot.try_emplace({s.relation, s.connection}, adjoints.size()).second)
-        adjoints.push_back(s.call.y);
+      site.f = f_of.at({s.relation, s.connection});
+      if (!site.x || !is_constant_but_for_x(r) || !reads_x(s, slots[*site.x].type)) continue;
+      if (q_of.try_emplace({s.relation, s.connection}, adjoints.size()).second) adjoints.push_back(s.call.y);
+      site.q = q_of.at({s.relation, s.connection});
     }
+  }
+  // Of the input as it is filtered.
+  static Shape shape_of_x(const EtpCall& call) {
+    const Type t = call.in[call.op->etp->x];
+    if (!call.op->etp->represent) return t.shape;
+    const Traced code =
+        trace({t}, [&](const Tensors& in) -> Tensors { return {call.op->etp->represent(call, in[0])}; });
+    return code.program.type(code.program.results[0]).shape;
   }
 };
 
@@ -107,18 +117,16 @@ Tensors IODimRule::advance(Step& step, const Tensors& memory, const Tensors&) co
   const double alpha_x = options_.decay.x, alpha_f = options_.decay.f;
   Tensors      next(memory.size());
   next[0] = memory[0] + 1;
-  for (const TraceSite& s : layout.sites) {
-    if (const auto x = layout.x_slot.find(s.relation); x != layout.x_slot.end())
-      next[x->second] = alpha_x * memory[x->second] + represented(s, step.operands(s.relation)[s.call.op->etp->x]);
-    const size_t f   = layout.f_slot.at({s.relation, s.connection});
+  for (const Site& s : layout.sites) {
+    if (s.x) next[*s.x] = alpha_x * memory[*s.x] + represented(s, step.operands(s.relation)[s.call.op->etp->x]);
     const Tensor D_f = step.D_f(s.relation, s.connection);
     Tensor       sum;
     if (options_.leak)
-      sum = *options_.leak == 0 ? Tensor() : alpha_f * *options_.leak * memory[f];
+      sum = *options_.leak == 0 ? Tensor() : alpha_f * *options_.leak * memory[s.f];
     else if (const Tensor D = step.D(s.group); D.defined())
-      sum = alpha_f * applied(D, memory[f]);
+      sum = alpha_f * applied(D, memory[s.f]);
     if (D_f.defined()) sum = add_defined(sum, (1 - alpha_f) * D_f);
-    next[f] = sum.defined() ? sum : zeros_like(memory[f]);
+    next[s.f] = sum.defined() ? sum : zeros_like(memory[s.f]);
   }
   return next;
 }
@@ -127,31 +135,27 @@ namespace {
 
 // Σ_a credit · ε^f / c_m with c_m = max(1 - α_f^m, 1e-8), laid out like the operation's output; undefined without
 // credit.
-Tensor sensed(const Step& step, const Layout& layout, const TraceSite& s, const Tensors& memory, const Tensors& credit,
-              double alpha_f) {
+Tensor sensed(const Step& step, const Site& s, const Tensors& memory, const Tensors& credit, double alpha_f) {
   if (!credit[s.group].defined()) return {};
-  const Tensor& f    = memory[layout.f_slot.at({s.relation, s.connection})];
+  const Tensor& f    = memory[s.f];
   const Tensor  c    = maximum(1 - pow(Tensor(Type{DType::F64, {}}, alpha_f), memory[0]), 1e-8);
   const DType   wide = promote(f.dtype(), DType::F32);  // 1e-8 is zero in half precision
   return cotangent(step, s, credit[s.group], convert(convert(f, wide) / convert(c, wide), f.dtype()));
 }
 
 // Adds V(ε^x, q).
-void add_remembered(const Step& step, const Layout& layout, const TraceSite& s, const Tensors& memory, const Tensor& q,
-                    Tensors& leaf_gradients) {
+void add_remembered(const Step& step, const Site& s, const Tensors& memory, const Tensor& q, Tensors& leaf_gradients) {
   if (!q.defined()) return;
   Tensors filtered = step.operands(s.relation);
-  if (const auto x = layout.x_slot.find(s.relation); x != layout.x_slot.end())
-    filtered[s.call.op->etp->x] = memory[x->second];
+  if (s.x) filtered[s.call.op->etp->x] = memory[*s.x];
   step.add_operand_gradient(s.relation, s.trainable, pull_back(s.call, s.weight, filtered, q), leaf_gradients);
 }
 
 }  // namespace
 
 void IODimRule::recall(Step& step, const Tensors& memory, const Tensors& credit, Tensors& leaf_gradients) const {
-  const Layout layout(step.graph());
-  for (const TraceSite& s : layout.sites)
-    add_remembered(step, layout, s, memory, sensed(step, layout, s, memory, credit, options_.decay.f), leaf_gradients);
+  for (const Site& s : Layout(step.graph()).sites)
+    add_remembered(step, s, memory, sensed(step, s, memory, credit, options_.decay.f), leaf_gradients);
 }
 
 Types IODimRule::adjoint(const ETraceGraph& graph) const { return Layout(graph).adjoints; }
@@ -164,18 +168,16 @@ Retreat IODimRule::retreat(Step& step, const StepBack& at) const {
   const Tensors      given   = options_.signal.received(step, now.L, at.ct, at.aux);  // L'
   Tensors            leaf_gradients(graph.module_info.weights.size()), past(layout.adjoints.size());
   if (options_.signal.is_modulatory()) step.forget_traced(now.inputs);
-  for (size_t i = 0; i < layout.sites.size(); ++i) {
-    const TraceSite& s = layout.sites[i];
-    const Tensor     q = sensed(step, layout, s, at.after, given, alpha_f);
-    const Tensor     o = sensed(step, layout, s, at.before, now.O, alpha_f);
-    Tensor           present;
-    if (layout.goes_back[i]) {
-      const size_t slot = layout.q_slot.at({s.relation, s.connection});
-      present           = add_defined(q, at.adjoint[slot]);
-      past[slot]        = add_defined(present.defined() ? options_.decay.x * present : Tensor(), o);
+  for (const Site& s : layout.sites) {
+    const Tensor q = sensed(step, s, at.after, given, alpha_f);
+    const Tensor o = sensed(step, s, at.before, now.O, alpha_f);
+    Tensor       present;
+    if (s.q) {
+      present    = add_defined(q, at.adjoint[*s.q]);
+      past[*s.q] = add_defined(present.defined() ? options_.decay.x * present : Tensor(), o);
     } else {
-      add_remembered(step, layout, s, at.after, q, leaf_gradients);
-      add_remembered(step, layout, s, at.before, o, leaf_gradients);
+      add_remembered(step, s, at.after, q, leaf_gradients);
+      add_remembered(step, s, at.before, o, leaf_gradients);
     }
     if (const Tensor& D_f = step.D_f(s.relation, s.connection); D_f.defined() && !options_.signal.is_modulatory())
       present = add_defined(present, -cotangent(step, s, now.L[s.group], D_f));
@@ -189,10 +191,8 @@ Retreat IODimRule::retreat(Step& step, const StepBack& at) const {
 }
 
 void IODimRule::enter(Step& first, const Tensors& memory, const Tensors& adjoint, Tensors& leaf_gradients) const {
-  const Layout layout(first.graph());
-  for (size_t i = 0; i < layout.sites.size(); ++i)
-    if (const TraceSite& s = layout.sites[i]; layout.goes_back[i])
-      add_remembered(first, layout, s, memory, adjoint[layout.q_slot.at({s.relation, s.connection})], leaf_gradients);
+  for (const Site& s : Layout(first.graph()).sites)
+    if (s.q) add_remembered(first, s, memory, adjoint[*s.q], leaf_gradients);
 }
 
 }  // namespace braintrace

@@ -187,19 +187,19 @@ OnlineLearner::Called<Tensors> OnlineLearner::call(const WindowProgram& p, const
   const WindowResults<size_t> n_all{n.step, n.memory, p.num_residuals};
 
   const auto run     = [&](const Tensors& in) { return split(replay(p.forward, p.forward_constants, in), n_all); };
-  const auto outcome = [](const WindowResults<Tensors>& r) { return concatenated(r.step, r.memory); };
+  const auto outcome = [](const WindowResults<Tensors>& r) { return joined(r.step, r.memory); };
   const auto forward = [&](const Tensors& in) { return outcome(run(in)); };
   // A rule with an estimate of the future leaves it behind the residuals. A window that drops its traces has none.
   const auto fwd_rule = [&](const Tensors& in) -> ForwardPass {
     const WindowResults<Tensors> r = run(in);
-    return {outcome(r), concatenated(r.residuals, fresh ? Tensors{} : exit_cotangents(r.step))};
+    return {outcome(r), joined(r.residuals, fresh ? Tensors{} : exit_cotangents(r.step))};
   };
   // The memory is not differentiated: its cotangents are neither read nor made.
   const auto bwd_rule = [&](const Tensors& kept, const Tensors& ct) {
     const auto [residuals, future] = split(kept, Kept<size_t>{p.num_residuals, kept.size() - p.num_residuals});
     WindowInputs<Tensors> out      = map_sections([](size_t k) { return Tensors(k); }, n_in);
-    out.step                       = replay(p.backward, {}, concatenated(residuals, split(ct, n).step));
-    if (!future.empty()) add_untraced(replay(p.backward, {}, concatenated(residuals, future)), out.step);
+    out.step                       = replay(p.backward, {}, joined(residuals, split(ct, n).step));
+    if (!future.empty()) add_untraced(replay(p.backward, {}, joined(residuals, future)), out.step);
     ensure(out.step.size() == n_in.step, "learner: {} cotangents for {} inputs", out.step.size(), n_in.step);
     return instantiated(joined(out), types_of(joined(given)));
   };

@@ -19,8 +19,7 @@ EntryCredit OnlineLearner::entry_credit() {
   EntryCredit       out{this, {}, {}, [this](const Tensors& ct) { return recalled(ct); }};
   for (const HiddenVar& h : info.hidden) out.states.push_back({h.state, ""});
   for (const StateLeaf& leaf : info.step.writes)  // those whose old value the model does not read
-    if (leaf.state.is_hidden() && std::find(out.states.begin(), out.states.end(), leaf) == out.states.end())
-      out.states.push_back(leaf);
+    if (leaf.state.is_hidden() && !contains(out.states, leaf)) out.states.push_back(leaf);
   for (const WeightVar& w : info.weights) out.params.push_back({w.state, w.leaf});
   return out;
 }
@@ -57,7 +56,7 @@ Tensors OnlineLearner::recalled(const Tensors& hidden_ct) {
     if (batched.back()) lanes = in[i].shape()[0];
   }
   if (!lanes) return replay(p, recall->recall.constants, in);
-  const VmapResult r = vmap(p, concatenated(recall->recall.constants, in), batched, *lanes);
+  const VmapResult r = vmap(p, joined(recall->recall.constants, in), batched, *lanes);
   Tensors          out;
   for (size_t w = 0; w < r.out.size(); ++w) out.push_back(r.batched[w] ? sum(r.out[w], Ints{0}) : Tensor());
   return out;

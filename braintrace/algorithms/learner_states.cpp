@@ -105,7 +105,7 @@ std::vector<Remembered> OnlineLearner::remembered() const {
     return values;
   });
   const bool              in_lanes = types_of(kept) != types;
-  const Tensors           inputs   = concatenated(one.constants, kept);
+  const Tensors           inputs   = joined(one.constants, kept);
   Mask                    batched(inputs.size(), in_lanes);
   std::fill_n(batched.begin(), one.constants.size(), false);
   const Tensors values =

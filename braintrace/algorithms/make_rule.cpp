@@ -59,14 +59,10 @@ void check(const ETraceConfig& config, const RuleOptions& o, const std::string& 
 }
 
 LearningSignal signal_of(const ETraceConfig& config, const RuleOptions& o) {
-  switch (config->learning_signal) {
-    case SignalSource::RandomFeedback:
-      return LearningSignal::random_feedback(o.feedback.value_or(RandomFeedback{}));
-    case SignalSource::Modulatory:
-      return LearningSignal::modulatory();
-    default:
-      return {};  // a bootstrapped signal adds to the true one at the end of a window
-  }
+  if (config->learning_signal == SignalSource::RandomFeedback)
+    return LearningSignal::random_feedback(o.feedback.value_or(RandomFeedback{}));
+  if (config->learning_signal == SignalSource::Modulatory) return LearningSignal::modulatory();
+  return {};  // a bootstrapped signal adds to the true one at the end of a window
 }
 
 }  // namespace

@@ -124,11 +124,7 @@ std::string lower(std::string text) {
   return text;
 }
 
-std::vector<std::string> spellings(const Algorithm& a) {
-  std::vector<std::string> out{a.name};
-  out.insert(out.end(), a.aliases.begin(), a.aliases.end());
-  return out;
-}
+std::vector<std::string> spellings(const Algorithm& a) { return joined(std::vector{a.name}, a.aliases); }
 
 // Options as (name, given).
 std::vector<std::pair<std::string, bool>> given(const RuleOptions& o) {
@@ -140,10 +136,6 @@ std::vector<std::pair<std::string, bool>> given(const RuleOptions& o) {
           {"projection_key", o.projection_key.has_value()},
           {"projection_eps", o.projection_eps.has_value()},
           {"modulator", o.modulator.defined()}};
-}
-
-bool takes(const Algorithm& a, const std::string& option) {
-  return std::find(a.options.begin(), a.options.end(), option) != a.options.end();
 }
 
 }  // namespace
@@ -188,10 +180,10 @@ bool Algorithm::has_trace_per_weight() const {
 
 std::unique_ptr<OnlineLearner> Algorithm::learner(Module& model, const RuleOptions& o) const {
   for (const auto& [option, is_given] : given(o)) {
-    if (!is_given || takes(*this, option)) continue;
+    if (!is_given || contains(options, option)) continue;
     std::vector<std::string> takers;
     for (const Algorithm& a : algorithms())
-      if (takes(a, option)) takers.push_back(a.name);
+      if (contains(a.options, option)) takers.push_back(a.name);
     fail("{}: it takes no {}, which is for {}.\n  It takes: {}.", name, option, fmt::join(takers, ", "),
          options.empty() ? "no options" : fmt::format("{}", fmt::join(options, ", ")));
   }

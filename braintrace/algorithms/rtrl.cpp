@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "braintrace/ops/axes.h"
 #include "braintrace/ops/families.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
@@ -30,9 +31,7 @@ struct Influence {
       weights.push_back(static_cast<int>(w));
       leaves.push_back(info.weights[w].var);
     }
-    Vars from = leaves;
-    from.insert(from.end(), entries.begin(), entries.end());
-    region = cut_region(flow, from, exits);
+    region = cut_region(flow, joined(leaves, entries), exits);
   }
 };
 
@@ -42,11 +41,9 @@ MemorySlots RtrlRule::memory(const ETraceGraph& graph) const {
   const ModuleInfo& info = graph.module_info;
   MemorySlots       out;
   for (int w : Influence(info).weights)
-    for (const HiddenVar& h : info.hidden) {
-      Type t = info.program().type(h.out);
-      t.shape.insert(t.shape.begin(), info.program().type(info.weights[w].var).size());
-      out.push_back({t, "influence", -1, -1, -1, w});
-    }
+    for (const HiddenVar& h : info.hidden)
+      out.push_back({stacked(info.program().type(h.out), info.program().type(info.weights[w].var).size()), "influence",
+                     -1, -1, -1, w});
   return out;
 }
 
@@ -54,36 +51,24 @@ Tensors RtrlRule::advance(Step& step, const Tensors& memory, const Tensors&) con
   const Influence f(step.graph().module_info);
   const Program&  p         = f.region.program;
   const Tensors   constants = gather(step.values(), f.region.constants);
-  const Tensors   point =
-      concatenated(constants, concatenated(gather(step.values(), f.leaves), gather(step.values(), f.entries)));
-  const size_t n = f.entries.size();
-  Tensors      next;
+  const Tensors   point     = joined(constants, gather(step.values(), f.leaves), gather(step.values(), f.entries));
+  const size_t    n         = f.entries.size();
+  Tensors         next;
   for (size_t w = 0; w < f.leaves.size(); ++w) {
     // One tangent per entry of the leaf: a one there, and what it has made of the states so far.
     const Type    leaf  = step.values()[f.leaves[w]].type();
     const int64_t count = leaf.size();
-    Shape         basis{count};
-    basis.insert(basis.end(), leaf.shape.begin(), leaf.shape.end());
-    Tensors directions{reshape(eye(count, leaf.dtype), basis)};
-    for (size_t h = 0; h < n; ++h) directions.push_back(memory[w * n + h]);
-    Types types = types_of(point);
-    types.push_back(leaf);
-    for (Var v : f.entries) types.push_back(step.values()[v].type());
-    const Traced one = trace(types, [&](const Tensors& in) {
+    const Tensors basis{reshape(eye(count, leaf.dtype), stacked(leaf, count).shape)};
+    const Tensors directions = joined(basis, part(memory, w * n, (w + 1) * n));
+    const Types   types      = joined(types_of(point), {leaf}, types_of(gather(step.values(), f.entries)));
+    const Traced  one        = trace(types, [&](const Tensors& in) {
       Tensors tangents(point.size());
       tangents[constants.size() + w] = in[point.size()];
       for (size_t h = 0; h < n; ++h) tangents[constants.size() + f.leaves.size() + h] = in[point.size() + 1 + h];
-      const Tensors at(in.begin(), in.begin() + static_cast<int64_t>(point.size()));
-      return instantiated(jvp(p, at, tangents).tangents, p.types_of(p.results));
+      return instantiated(jvp(p, part(in, 0, point.size()), tangents).tangents, p.types_of(p.results));
     });
-    Mask         batched(one.constants.size() + point.size(), false);
-    batched.resize(batched.size() + directions.size(), true);
-    const VmapResult r =
-        vmap(one.program, concatenated(one.constants, concatenated(point, directions)), batched, count);
-    for (size_t h = 0; h < n; ++h) {
-      const Type& t = memory[w * n + h].type();
-      next.push_back(r.batched[h] ? r.out[h] : broadcast_to(expand_dims(r.out[h], 0), t.shape));
-    }
+    const Mask    batched    = joined(Mask(one.constants.size() + point.size(), false), Mask(directions.size(), true));
+    next = joined(next, vmap(one.program, joined(one.constants, point, directions), batched, count, Mask(n, true)));
   }
   return next;
 }
@@ -96,11 +81,9 @@ void RtrlRule::recall(Step& step, const Tensors& memory, const Tensors& credit, 
     const Tensors members = g.split_hidden(credit[g.index]);
     for (size_t m = 0; m < g.members.size(); ++m)
       for (size_t k = 0; k < weights.size(); ++k) {
-        const int     w = weights[k];
-        const Tensor& J = memory[k * info.hidden.size() + g.members[m]];
-        Ints          axes;
-        for (int i = 1; i < J.rank(); ++i) axes.push_back(i);
-        const Tensor gradient = sum(J * broadcast_to(expand_dims(members[m], 0), J.shape()), axes);
+        const int     w        = weights[k];
+        const Tensor& J        = memory[k * info.hidden.size() + g.members[m]];
+        const Tensor  gradient = sum(J * broadcast_to(expand_dims(members[m], 0), J.shape()), counted(1, J.rank() - 1));
         leaf_gradients[w] =
             add_defined(leaf_gradients[w], reshape(gradient, info.program().type(info.weights[w].var).shape));
       }

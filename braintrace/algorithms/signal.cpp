@@ -28,9 +28,7 @@ Tensor normalised(const Tensor& t, int64_t axis) {
 }
 
 bool has_any(const HiddenGroup& g, const std::vector<Path>& paths) {
-  return std::any_of(paths.begin(), paths.end(), [&](const Path& p) {
-    return std::find(g.hidden_paths.begin(), g.hidden_paths.end(), p) != g.hidden_paths.end();
-  });
+  return std::any_of(paths.begin(), paths.end(), [&](const Path& p) { return contains(g.hidden_paths, p); });
 }
 
 bool carries_trace(const ETraceGraph& graph, int group) {
@@ -39,19 +37,6 @@ bool carries_trace(const ETraceGraph& graph, int group) {
 }
 
 }  // namespace
-
-LearningSignal LearningSignal::random_feedback(RandomFeedback feedback) {
-  LearningSignal out;
-  out.kind_     = Kind::Feedback;
-  out.feedback_ = std::move(feedback);
-  return out;
-}
-
-LearningSignal LearningSignal::modulatory() {
-  LearningSignal out;
-  out.kind_ = Kind::Modulatory;
-  return out;
-}
 
 Tensor LearningSignal::matrix(const ETraceGraph& graph, const HiddenGroup& g, int64_t n_source) const {
   const int64_t n = g.varshape.back();

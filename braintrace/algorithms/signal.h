@@ -27,8 +27,8 @@ struct RandomFeedback {
 class LearningSignal {
  public:
   LearningSignal() = default;  // symmetric: L' = L
-  static LearningSignal random_feedback(RandomFeedback feedback);
-  static LearningSignal modulatory();  // L' is the first value the step is given
+  static LearningSignal random_feedback(RandomFeedback feedback) { return {Kind::Feedback, std::move(feedback)}; }
+  static LearningSignal modulatory() { return {Kind::Modulatory, {}}; }  // L' is the first value the step is given
 
   bool is_symmetric() const { return kind_ == Kind::Symmetric; }
   bool is_modulatory() const { return kind_ == Kind::Modulatory; }
@@ -40,6 +40,7 @@ class LearningSignal {
 
  private:
   enum class Kind : uint8_t { Symmetric, Feedback, Modulatory };
+  LearningSignal(Kind kind, RandomFeedback feedback) : kind_(kind), feedback_(std::move(feedback)) {}
 
   Tensor matrix(const ETraceGraph& graph, const HiddenGroup& g, int64_t n_source) const;
   Tensor output_feedback(const ETraceGraph& graph, const HiddenGroup& g, const Tensor& delta) const;

@@ -15,17 +15,15 @@ RecallProgram build_recall_program(const ETraceGraph& graph, const LearningRule&
   const Types       inputs = p.types_of(p.args);
   Types             weights;
   for (const WeightVar& w : info.weights) weights.push_back(p.type(w.var));
-  const RecallInputs<Types> types{part(inputs, 0, info.step.num_args),
-                                  part(inputs, info.step.num_args, info.step.reads.size()),
+  const RecallInputs<Types> types{part(inputs, 0, info.step.num_args), part(inputs, info.step.num_args, inputs.size()),
                                   types_of(rule.memory(graph)), p.types_of(info.entries())};
 
   RecallProgram out;
   out.recall         = trace(joined(types), [&](const Tensors& flat) {
     const RecallInputs<Tensors> in = split(flat, types);
-    Step                        step(graph, concatenated(in.args, in.states));
+    Step                        step(graph, joined(in.args, in.states));
     Tensors                     credit, gradients(weights.size());
-    for (const HiddenGroup& g : graph.hidden_groups)
-      credit.push_back(g.concat_hidden(gather(in.credit, Vars(g.members.begin(), g.members.end()))));
+    for (const HiddenGroup& g : graph.hidden_groups) credit.push_back(g.concat_hidden(gather(in.credit, g.members)));
     rule.recall(step, in.memory, credit, gradients);
     return instantiated(gradients, weights);
   });

@@ -73,15 +73,19 @@ Tensors per_group(const ETraceGraph& graph, const std::function<Tensor(const Hid
   return out;
 }
 
-size_t input_index(const ModuleInfo& info, Var v) {
-  const Vars& args = info.program().args;
-  return static_cast<size_t>(std::find(args.begin(), args.end(), v) - args.begin());
+StateMap hidden_states_of(const ETraceGraph& graph) {
+  StateMap out;
+  for (const HiddenVar& h : graph.module_info.hidden) out.emplace_back(h.path, h.state);
+  return out;
+}
+Tensors hidden_per_group(const ETraceGraph& graph) {
+  return per_group(graph, [](const HiddenVar& h) { return h.state.value(); });
 }
 
+size_t input_index(const ModuleInfo& info, Var v) { return index_of(info.program().args, v); }
+
 Tensor as_output(const EtpCall& call, const HiddenGroup& g, const Tensor& t) {
-  Shape shape = call.y.shape;
-  shape.insert(shape.end(), t.shape().begin() + static_cast<int64_t>(g.varshape.size()), t.shape().end());
-  return reshape(t, shape);
+  return reshape(t, joined(call.y.shape, part(t.shape(), static_cast<int64_t>(g.varshape.size()), t.rank())));
 }
 
 Step::Step(const ETraceGraph& graph, const Tensors& inputs, const Tensor& when)
@@ -95,7 +99,7 @@ Step::Step(const ETraceGraph& graph, const Tensors& inputs, const Tensor& when)
   Tensors seen = inputs;
   for (size_t i = 0; when.defined() && i < seen.size(); ++i)
     seen[i] = checked_finite(seen[i], when, describe_input(info_, i));
-  bind_inputs(p, concatenated(info_.step.constants, seen), values_);
+  bind_inputs(p, joined(info_.step.constants, seen), values_);
   for (size_t i = 0; i < p.eqns.size(); ++i) {
     const Eqn& e = p.eqns[i];
     EqnNote    note(p, e);
@@ -105,11 +109,11 @@ Step::Step(const ETraceGraph& graph, const Tensors& inputs, const Tensor& when)
     scatter(values_, e.out, out);
   }
   // The perturbed step runs beside the plain one; common equations are joined later.
-  Tensors in = concatenated(info_.step.constants, inputs);
+  Tensors in = joined(info_.step.constants, inputs);
   for (const HiddenVar& h : info_.hidden) in.emplace_back(p.type(h.out), 0);
-  Mask active(info_.step.constants.size(), false);
-  active.resize(in.size(), true);
-  vjp_ = vjp(add_hidden_perturbation_from_minfo(info_).program, in, active);
+  const size_t fixed = info_.step.constants.size();
+  vjp_               = vjp(add_hidden_perturbation_from_minfo(info_).program, in,
+                           joined(Mask(fixed, false), Mask(in.size() - fixed, true)));
 }
 
 Tensors Step::results() const { return gather(values_, info_.program().results); }
@@ -211,7 +215,7 @@ Tensor Step::old_credit(const HiddenGroup& g, const Tensors& ct) const {
   const Vars    from = g.entries();
   const Region  read = cut_region(flow_, from, outputs, {.value = [this](Var v) { return is_exit_[v]; }});
   const Tensors O    = pull_region(read, gather(values_, from), given);
-  if (std::none_of(O.begin(), O.end(), [](const Tensor& t) { return t.defined(); })) return {};
+  if (!any_true(defined_mask(O))) return {};
   return g.concat_hidden(instantiated(O, flow_.program.types_of(from)));
 }
 
@@ -239,9 +243,8 @@ void Step::pull_future(int group, const Tensor& F, Tensors& leaf_gradients) cons
       uses.push_back({static_cast<int>(r), static_cast<int>(k)});
       from.push_back(split.add_value(split.type(v)));
       split.args.push_back(from.back());
-      Var&       read    = split.eqns[relation.eqn].in[relation.trainables[k].slot];
-      const bool is_made = std::find(made.begin(), made.end(), v) != made.end();
-      if (!is_made || passes_trainable(relation.trainables[k].chain)) {
+      Var& read = split.eqns[relation.eqn].in[relation.trainables[k].slot];
+      if (!contains(made, v) || passes_trainable(relation.trainables[k].chain)) {
         operands.push_back(values_[v]);
         read = from.back();
       } else {
@@ -268,46 +271,41 @@ Tensor Step::push(int group, const Tensor& t) {
   const HiddenGroup& g = graph_.hidden_groups[group];
   if (g.descent) return D(group).defined() ? sum(D(group) * expand_dims(t, -2), Ints{-1}) : Tensor();
   const Tensors constants = gather(values_, g.transition.constants);
-  const Tensors pushed    = jvp(g.transition.program, concatenated(constants, gather(values_, g.entries())),
-                                concatenated(Tensors(constants.size()), g.split_hidden(t)))
+  const Tensors pushed    = jvp(g.transition.program, joined(constants, gather(values_, g.entries())),
+                                joined(Tensors(constants.size()), g.split_hidden(t)))
                              .tangents;
-  if (std::none_of(pushed.begin(), pushed.end(), [](const Tensor& x) { return x.defined(); })) return {};
+  if (!any_true(defined_mask(pushed))) return {};
   return g.concat_hidden(instantiated(pushed, flow_.program.types_of(g.exits())));
 }
 
 Tensor Step::unit_columns(int group, int64_t units) const {
   const HiddenGroup& g = graph_.hidden_groups[group];
   const int64_t      P = size_of(g.varshape), S = g.num_state, n = units * S;
-  const DType        dtype     = values_[g.hidden[0].out].dtype();
-  Shape              positions = g.varshape, basis{n};
-  positions.push_back(S);
-  basis.insert(basis.end(), positions.begin(), positions.end());
+  const DType        dtype = values_[g.hidden[0].out].dtype();
+  const Type         positions{dtype, g.on_positions({S})};
   // [units·S, rows, units·S] of one row repeated.
-  const Tensor  directions = reshape(broadcast_axes(eye(n, dtype), {n, P / units, n}, {0, 2}), basis);
+  const Tensor directions =
+      reshape(broadcast_axes(eye(n, dtype), {n, P / units, n}, {0, 2}), stacked(positions, n).shape);
   const Tensors constants = gather(values_, g.transition.constants), old = gather(values_, g.entries());
-  const Tensors point = concatenated(constants, old);
+  const Tensors point = joined(constants, old);
   bool          live  = false;
-  Types         types = types_of(point);
-  types.push_back({dtype, positions});
-  const Traced one = trace(types, [&](const Tensors& in) -> Tensors {
-    const Tensors at(in.begin(), in.end() - 1);
-    const Tensors pushed =
-        jvp(g.transition.program, at, concatenated(Tensors(constants.size()), g.split_hidden(in.back()))).tangents;
-    live = std::any_of(pushed.begin(), pushed.end(), [](const Tensor& t) { return t.defined(); });
+  const Traced  one   = trace(joined(types_of(point), {positions}), [&](const Tensors& in) -> Tensors {
+    const Tensors pushed = jvp(g.transition.program, part(in, 0, point.size()),
+                                  joined(Tensors(constants.size()), g.split_hidden(in.back())))
+                               .tangents;
+    live = any_true(defined_mask(pushed));
     return {g.concat_hidden(instantiated(pushed, flow_.program.types_of(g.exits())))};
   });
   if (!live) return {};
-  Mask batched(one.constants.size() + point.size(), false);
-  batched.push_back(true);
-  const VmapResult r = vmap(one.program, concatenated(one.constants, concatenated(point, {directions})), batched, n);
+  const Mask       batched = joined(Mask(one.constants.size() + point.size(), false), Mask{true});
+  const VmapResult r       = vmap(one.program, joined(one.constants, point, {directions}), batched, n);
   return reshape(r.out[0], {units, S, P, S});
 }
 
 Tensors Step::pull_region(const Region& region, const Tensors& args, const Tensors& ct) const {
   const Tensors constants = gather(values_, region.constants);
-  Mask          active(constants.size(), false);
-  active.resize(constants.size() + args.size(), true);
-  return vjp(region.program, concatenated(constants, args), active).pullback(ct);
+  const Mask    active    = joined(Mask(constants.size(), false), Mask(args.size(), true));
+  return vjp(region.program, joined(constants, args), active).pullback(ct);
 }
 
 void Step::add_operand_gradient(int relation, int trainable, const Tensor& g, Tensors& leaf_gradients) const {

@@ -41,8 +41,10 @@ Tensor row(const Tensor& t, int64_t i);
 Tensor repeated(const Tensor& t, int64_t n);
 Type   stacked(Type type, int64_t n);
 
-// Side by side for each group: something of every hidden state.
+StateMap hidden_states_of(const ETraceGraph& graph);
+// Side by side for each group: something of every hidden state; the states as they are now.
 Tensors per_group(const ETraceGraph& graph, const std::function<Tensor(const HiddenVar&)>& of);
+Tensors hidden_per_group(const ETraceGraph& graph);
 // Of a value among the inputs of the step.
 size_t input_index(const ModuleInfo& info, Var v);
 

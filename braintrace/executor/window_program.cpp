@@ -225,11 +225,11 @@ class WindowBuilder {
     way.live        = live_adjoint();
     way.adjoints    = chosen(adjoint_types_, way.live);
     const auto body = [&](const Tensors& carry, const Tensors& row) -> ScanResult {
-      const auto           here = innermost_trace(concatenated(carry, row));
+      const auto           here = innermost_trace(joined(carry, row));
       const Carry<Tensors> now  = split(carry, start);
       const Given<Tensors> x    = split(row, given);
       const Tensor         at   = x.number.empty() ? Tensor() : when(x.number[0]);
-      Step                 step(graph_, concatenated(x.args, with_carried(step_.states, now.states)), at);
+      Step                 step(graph_, joined(x.args, with_carried(step_.states, now.states)), at);
       const Tensors        after = gathered_ ? Tensors() : advance(step, now.memory, x.aux, at);
       if (gathered_ && !options_.fresh) factors = gathered_->factors(step);
       way.step    = step_back(step, now.memory, after, x.aux, way);
@@ -246,7 +246,7 @@ class WindowBuilder {
     const Carry<Tensors> end = split(run.carry, start);
     const Left<Tensors>  all = split(run.ys, left);
 
-    Outcome out{concatenated(all.out, written(end.states, all.states)), end.memory, {}};
+    Outcome out{joined(all.out, written(end.states, all.states)), end.memory, {}};
     if (gathered_) out.memory = start_.memory;
     if (gathered_ && !options_.fresh)
       out.memory = gathered_->gathered(start_.memory, over_window(factors, varies, all.factors));
@@ -301,7 +301,7 @@ class WindowBuilder {
       for (size_t i = 0; i < constants.size(); ++i)
         if (!way.differs[i]) constants[i] = way.step.constants[i];
       const Tensors found =
-          replay(way.step.program, constants, joined(Back<Tensors>{concatenated(x.out, now.written), now.adjoint}));
+          replay(way.step.program, constants, joined(Back<Tensors>{joined(x.out, now.written), now.adjoint}));
       const auto back = split(found, Back<size_t>{in_.args.size() + in_.states.size(), now.adjoint.size()});
       const auto mine = split(back.ct, in_);
       return {joined(CarryBack<Tensors>{back.adjoint, to_step_before(mine.states), with_sums(mine.states, now.read)}),
@@ -309,12 +309,12 @@ class WindowBuilder {
     };
     const ScanResult run = scan(body, joined(start), joined(given), {.length = *options_.length, .reverse = true});
     const CarryBack<Tensors> end    = split(run.carry, start);
-    Tensors                  inputs = concatenated(run.ys, end.read);
+    Tensors                  inputs = joined(run.ys, end.read);
 
     // The step that reads the memory is the first one; what is not needed of it is dropped later.
     Tensors first_args;
     for (const Tensor& a : step_.args) first_args.push_back(row(a, 0));
-    Step first(graph_, concatenated(first_args, step_.states));
+    Step first(graph_, joined(first_args, step_.states));
     enter(first, spread(end.adjoint, way.live), inputs);
     return backward->finish(inputs);
   }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/train/updater.h"
 
-#include "braintrace/algorithms/group_values.h"
 #include "braintrace/algorithms/three_factor.h"
 #include "braintrace/functions/functions.h"
 #include "braintrace/functions/loops.h"
