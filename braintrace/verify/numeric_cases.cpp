@@ -99,7 +99,7 @@ void verify_blocks(const Case& c, const std::string& prefix, const json& recorde
   types.push_back({c.info.value("dtype", "float64") == "float32" ? DType::F32 : DType::F64, {}});
   const Traced                              blocks = trace(types, [&](const Tensors& in) {
     Step    step(graph, Tensors(in.begin(), in.end() - 2));
-    Tensors out = part(step.results(), info.step.num_results, info.step.writes.size());
+    Tensors out = part(step.results(), info.step.num_results, step.results().size());
     auto    add = [&](const std::string& name, const Tensor& value) {
       names.push_back(name);
       out.push_back(value);
