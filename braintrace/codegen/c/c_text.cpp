@@ -42,10 +42,10 @@ std::string literal(DType t, double value) {
   return hex_float(value) + (t == DType::F64 ? "" : "f");
 }
 
-std::string filled(std::string_view text, const Words& words) {
+std::string filled(std::string_view text, const Words& words, char mark) {
   std::string out;
   for (size_t i = 0; i < text.size();) {
-    if (text[i] != '$') {
+    if (text[i] != mark) {
       out += text[i++];
       continue;
     }
@@ -53,7 +53,7 @@ std::string filled(std::string_view text, const Words& words) {
     while (end < text.size() && is_word(text[end])) ++end;
     const std::string_view name = text.substr(i, end - i);
     const auto word = std::find_if(words.begin(), words.end(), [&](const auto& w) { return w.first == name; });
-    ensure(word != words.end(), "codegen: no word for ${} in '{}'", name, text);
+    ensure(word != words.end(), "codegen: no word for {}{} in '{}'", mark, name, text);
     out += word->second;
     i = end;
   }

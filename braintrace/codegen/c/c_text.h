@@ -24,9 +24,10 @@ std::string literal(DType t, double value);  // of value_type(t)
 
 bool is_word(char c);  // part of a name or number
 
-// `$name` in the text is replaced by the value given for it; names are letters, digits and underscores.
+// `$name` in the text, or a name after another mark, is replaced by the value given for it; names are letters, digits
+// and underscores.
 using Words = std::vector<std::pair<std::string_view, std::string>>;
-std::string filled(std::string_view text, const Words& words);
+std::string filled(std::string_view text, const Words& words, char mark = '$');
 
 template <class T>
 std::string str(const T& v) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the text of a kernel depends on besides the kernel. In it $v3 points to buffer 3, under whatever name
+// What the text of a kernel depends on besides the kernel. In it @v3 points to buffer 3, under whatever name
 // (c_text.h); f is the frame, w the working memory of the kernel; it does its parts [begin, end) and returns nothing
 // but the number of a failure.
 #pragma once
@@ -18,7 +18,7 @@ struct Context {
   Dialect                                       dialect;
   const std::map<const Function*, std::string>& functions;  // names of those printed before
 
-  static std::string name(Var v) { return "$v" + str(v); }
+  static std::string name(Var v) { return "@v" + str(v); }
   // Before a loop whose turns do not depend on each other.
   std::string_view independent() const { return dialect == Dialect::Native ? "BT_INDEPENDENT\n" : ""; }
 };
@@ -38,7 +38,7 @@ std::string text_of(const Call& call, const Context& c);
 
 // The text where buffer 3 is called v3.
 inline std::string with_own_names(std::string text) {
-  std::erase(text, '$');
+  std::erase(text, '@');
   return text;
 }
 

@@ -79,7 +79,7 @@ class Printer {
       head += fmt::format(", {} {}", v.type, numbered.back().second);
     }
     p.body   = std::visit([&](const auto& what) { return text_of(what, c); }, k.what) + "return 0;\n}\n";
-    p.shared = head + ") {\n" + unused() + (is_native() ? "" : "(void)w;\n") + filled(p.body, numbered);
+    p.shared = head + ") {\n" + unused() + (is_native() ? "" : "(void)w;\n") + filled(p.body, numbered, '@');
     ++shared_[p.shared].first;
     parts_.push_back(std::move(p));
   }
