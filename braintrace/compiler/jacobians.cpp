@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "braintrace/compiler/positions.h"
 #include "braintrace/control/scan.h"
 #include "braintrace/ops/compare.h"
 #include "braintrace/ops/math.h"
@@ -31,19 +32,20 @@ bool any_defined(const Tensors& t) {
   return std::any_of(t.begin(), t.end(), [](const Tensor& x) { return x.defined(); });
 }
 
-// [P, *like]: row q is one at position q. The positions lie on the leading axes of `like`; axes of size one repeat
-// them.
-Tensor position_rows(const Type& like, const Shape& positions) {
-  const int64_t P    = size_of(positions);
-  Shape         rows = joined(Shape{P}, positions);
-  rows.resize(like.shape.size() + 1, 1);
-  return broadcast_to(reshape(eye(P, like.dtype), rows), joined(Shape{P}, like.shape));
+// [U, *like]: row u is one at position u of each of so many `rows` of positions, U of them in a row. The positions lie
+// on the leading axes of `like`; axes of size one repeat them.
+Tensor position_rows(const Type& like, const Shape& positions, int64_t rows) {
+  const int64_t U     = size_of(positions) / std::max<int64_t>(rows, 1);
+  Shape         shape = joined(Shape{U}, positions);
+  shape.resize(like.shape.size() + 1, 1);
+  const Tensor basis = broadcast_axes(eye(U, like.dtype), {U, rows, U}, {0, 2});
+  return broadcast_to(reshape(basis, shape), joined(Shape{U}, like.shape));
 }
 
-// One push per position of argument `arg`: [P, *result] for every result, undefined where nothing arrives. `ones` says
-// which slots of a position are pushed.
+// One push per position of a row of argument `arg`, for all `rows` at once, which do not meet: [U, *result] for every
+// result, undefined where nothing arrives. `ones` says which slots of a position are pushed.
 Tensors push_positions(const Region& region, const Tensors& constants, const Tensors& args, size_t arg,
-                       const Tensor& ones, const Shape& positions) {
+                       const Tensor& ones, const Shape& positions, int64_t rows = 1) {
   Dual<Tensors> point{joined(constants, args), {ones}};
   const Traced  one        = trace(types_of(joined(point)), [&](const Tensors& flat) {
     const auto in = split(flat, point);
@@ -52,10 +54,10 @@ Tensors push_positions(const Region& region, const Tensors& constants, const Ten
     return instantiated(jvp(region.program, in.values, tangents).tangents,
                                 region.program.types_of(region.program.results));
   });
-  point.tangents[0]        = position_rows(args[arg].type(), positions) * ones;
+  point.tangents[0]        = position_rows(args[arg].type(), positions, rows) * ones;
   const Tensors    inputs  = joined(one.constants, joined(point));
   const Mask       batched = joined(Mask(inputs.size() - 1, false), Mask{true});
-  const VmapResult r       = vmap(one.program, inputs, batched, size_of(positions));
+  const VmapResult r       = vmap(one.program, inputs, batched, size_of(positions) / std::max<int64_t>(rows, 1));
   Tensors          out;
   for (size_t k = 0; k < r.out.size(); ++k) out.push_back(r.batched[k] ? r.out[k] : Tensor());
   return out;
@@ -65,11 +67,13 @@ Tensors push_positions(const Region& region, const Tensors& constants, const Ten
 // results.
 Tensors push_diagonal(const Region& region, const Tensors& constants, const Tensors& args, size_t arg,
                       const Tensor& ones, const Shape& from, const Shape& to) {
-  Tensors out = push_positions(region, constants, args, arg, ones, from);
+  const size_t  axes = separate_axes(region.program, arg, std::min(from.size(), to.size()));
+  const int64_t rows = size_of(Shape(from.begin(), from.begin() + static_cast<int64_t>(axes)));
+  Tensors       out  = push_positions(region, constants, args, arg, ones, from, rows);
   for (Tensor& t : out)
     if (t.defined()) {
       const Type like{t.dtype(), Shape(t.shape().begin() + 1, t.shape().end())};
-      t = sum(t * position_rows(like, to), Ints{0});
+      t = sum(t * position_rows(like, to, rows), Ints{0});
     }
   return out;
 }

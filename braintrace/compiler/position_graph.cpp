@@ -148,19 +148,7 @@ struct Follower {
 // Leading axes of the group along which no position reads another.
 size_t separate_axes(const HiddenGroup& g) {
   size_t axes = g.varshape.size();
-  for (size_t a = 0; a < g.members.size(); ++a) {
-    const PositionMap map = follow_positions(g.transition.program, a);
-    for (Var v : g.transition.program.results) {
-      if (!map.reached[v]) continue;
-      size_t i = 0;
-      while (i < axes && std::any_of(map.links[v].begin(), map.links[v].end(), [&](const AxisLink& l) {
-               return l.kind == AxisLink::Kind::Same && l.op_begin == l.res_begin && l.op_end == l.res_end &&
-                      l.op_begin <= static_cast<int>(i) && static_cast<int>(i) < l.op_end;
-             }))
-        ++i;
-      axes = std::min(axes, i);
-    }
-  }
+  for (size_t a = 0; a < g.members.size(); ++a) axes = separate_axes(g.transition.program, a, axes);
   return axes;
 }
 

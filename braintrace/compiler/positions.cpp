@@ -143,4 +143,24 @@ bool keeps_positions(const PositionMap& map, const Program& region, size_t arg, 
   return layout_on(map, region, arg, result, axes, axes) == Shape(to.begin(), to.begin() + axes);
 }
 
+size_t separate_axes(const Program& region, size_t arg, size_t axes) {
+  const PositionMap map  = follow_positions(region, arg);
+  const Shape&      from = region.type(region.args[arg]).shape;
+  for (Var v : region.results) {
+    if (!map.reached[v]) continue;
+    const Shape& to    = region.type(v).shape;
+    const auto   apart = [&](size_t i) {
+      return i < from.size() && i < to.size() && from[i] == to[i] &&
+             std::any_of(map.links[v].begin(), map.links[v].end(), [&](const AxisLink& l) {
+               return l.kind == AxisLink::Kind::Same && l.op_begin == l.res_begin && l.op_end == l.res_end &&
+                      l.op_begin <= static_cast<int>(i) && static_cast<int>(i) < l.op_end;
+             });
+    };
+    size_t i = 0;
+    while (i < axes && apart(i)) ++i;
+    axes = i;
+  }
+  return axes;
+}
+
 }  // namespace braintrace

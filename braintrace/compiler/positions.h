@@ -33,5 +33,8 @@ std::optional<Shape> layout_on(const PositionMap& map, const Program& region, si
                                int source_axes, int result_axes);
 // Over its leading `axes` the result reads the argument only at its own flat position.
 bool keeps_positions(const PositionMap& map, const Program& region, size_t arg, size_t result, int axes);
+// The number of leading axes, at most `axes`, along which every result reads the argument only at its own place: the
+// rows of a batch, as a rule.
+size_t separate_axes(const Program& region, size_t arg, size_t axes);
 
 }  // namespace braintrace

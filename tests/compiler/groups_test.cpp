@@ -201,6 +201,27 @@ TEST(Groups, AWeightFreeLoopIsDifferentiatedAsOnePiece) {
   EXPECT_LT(max_difference(reshape(D, {3}), 0.125 * (1 - square(tanh(old)))), 1e-12);
 }
 
+// Rows of a batch do not meet in a normalization: pushing a position pushes it in all rows at once.
+TEST(Groups, RowsOfABatchArePushedTogether) {
+  constexpr int64_t B = 5, n = 3;
+  auto              cell = zoo::make_cell();
+  const auto        h    = cell->keep("h", HiddenState(Compiled::values_like(Tensor(Type{DType::F64, {B, n}}, 0), 1)));
+  cell->step             = [=](const Tensor& x) {
+    h.set(tanh(h.value() - mean(h.value(), Ints{1}, true)) + x);
+    return h.value();
+  };
+  const auto   g     = compile_etrace_graph(*cell, {{DType::F64, {B, n}}});
+  const auto&  group = g.hidden_groups.at(0);
+  const auto   v     = g.module_info.jaxpr_call({Tensor(Type{DType::F64, {B, n}}, 0.1)});
+  const Tensor old   = gather(v.temps, group.entries())[0];
+  const auto   D     = [&](const Tensors& at) -> Tensors {
+    return {group.diagonal_jacobian(at, gather(v.temps, group.transition.constants))};
+  };
+  const Tensor y = tanh(old - mean(old, Ints{1}, true));
+  EXPECT_LT(max_difference(reshape(D({old})[0], {B, n}), (1 - 1. / n) * (1 - square(y))), 1e-12);
+  for (const Type& t : trace({old.type()}, D).program.types) EXPECT_LE(t.size(), n * B * n) << to_string(t);
+}
+
 TEST(Groups, WrongNumbersAreRefusedByName) {
   const Compiled     c({{"type", "lstm"}, {"n_in", 3}, {"n_rec", 4}}, 3);
   const HiddenGroup& g = c.graph.hidden_groups.at(0);
