@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "braintrace/compiler/position_graph.h"
 #include "braintrace/compiler/positions.h"
 #include "braintrace/control/scan.h"
 #include "braintrace/ops/compare.h"
@@ -32,21 +33,40 @@ bool any_defined(const Tensors& t) {
   return std::any_of(t.begin(), t.end(), [](const Tensor& x) { return x.defined(); });
 }
 
-// [U, *like]: row u is one at position u of each of so many `rows` of positions, U of them in a row. The positions lie
-// on the leading axes of `like`; axes of size one repeat them.
-Tensor position_rows(const Type& like, const Shape& positions, int64_t rows) {
-  const int64_t U     = size_of(positions) / std::max<int64_t>(rows, 1);
-  Shape         shape = joined(Shape{U}, positions);
-  shape.resize(like.shape.size() + 1, 1);
-  const Tensor basis = broadcast_axes(eye(U, like.dtype), {U, rows, U}, {0, 2});
-  return broadcast_to(reshape(basis, shape), joined(Shape{U}, like.shape));
+// What is pushed at once: the same positions of each of so many rows, which do not meet. ones[c,u]: position u of a row
+// is in push c.
+struct Pushes {
+  int64_t rows = 1;
+  Tensor  ones;
+
+  // [C, *like]. The positions lie on the leading axes of `like`; axes of size one repeat them.
+  Tensor on(const Type& like, const Shape& positions) const {
+    const int64_t C = ones.shape()[0], U = ones.shape()[1];
+    Shape         shape = joined(Shape{C}, positions);
+    shape.resize(like.shape.size() + 1, 1);
+    const Tensor all = broadcast_axes(convert(ones, like.dtype), {C, rows, U}, {0, 2});
+    return broadcast_to(reshape(all, shape), joined(Shape{C}, like.shape));
+  }
+};
+Pushes one_by_one(const Shape& positions) { return {1, eye(size_of(positions), DType::F64)}; }
+
+// Positions that no result at one of them reads another of are pushed together.
+Pushes together(const Program& region, size_t arg, const Shape& from, const Shape& to) {
+  const size_t  axes = separate_axes(region, arg, std::min(from.size(), to.size()));
+  const int64_t rows = size_of(Shape(from.begin(), from.begin() + static_cast<int64_t>(axes)));
+  if (size_of(from) == 0 || size_of(from) != size_of(to)) return one_by_one(from);
+  const int64_t          U     = size_of(from) / rows;
+  const std::vector<int> which = independent_classes(region, arg, rows, U);
+  const int64_t          C     = *std::max_element(which.begin(), which.end()) + 1;
+  std::vector<double>    ones(static_cast<size_t>(C * U));
+  for (int64_t u = 0; u < U; ++u) ones[static_cast<size_t>(which[static_cast<size_t>(u)] * U + u)] = 1;
+  return {rows, Tensor(from_doubles({DType::F64, {C, U}}, ones))};
 }
 
-// One push per position of a row of argument `arg`, for all `rows` at once, which do not meet: [U, *result] for every
-// result, undefined where nothing arrives. `ones` says which slots of a position are pushed.
+// [C, *result] for every result, undefined where nothing arrives. `slots` says which slots of a position are pushed.
 Tensors push_positions(const Region& region, const Tensors& constants, const Tensors& args, size_t arg,
-                       const Tensor& ones, const Shape& positions, int64_t rows = 1) {
-  Dual<Tensors> point{joined(constants, args), {ones}};
+                       const Tensor& slots, const Pushes& pushes, const Shape& positions) {
+  Dual<Tensors> point{joined(constants, args), {slots}};
   const Traced  one        = trace(types_of(joined(point)), [&](const Tensors& flat) {
     const auto in = split(flat, point);
     Tensors    tangents(in.values.size());
@@ -54,10 +74,10 @@ Tensors push_positions(const Region& region, const Tensors& constants, const Ten
     return instantiated(jvp(region.program, in.values, tangents).tangents,
                                 region.program.types_of(region.program.results));
   });
-  point.tangents[0]        = position_rows(args[arg].type(), positions, rows) * ones;
+  point.tangents[0]        = pushes.on(args[arg].type(), positions) * slots;
   const Tensors    inputs  = joined(one.constants, joined(point));
   const Mask       batched = joined(Mask(inputs.size() - 1, false), Mask{true});
-  const VmapResult r       = vmap(one.program, inputs, batched, size_of(positions) / std::max<int64_t>(rows, 1));
+  const VmapResult r       = vmap(one.program, inputs, batched, pushes.ones.shape()[0]);
   Tensors          out;
   for (size_t k = 0; k < r.out.size(); ++k) out.push_back(r.batched[k] ? r.out[k] : Tensor());
   return out;
@@ -66,14 +86,13 @@ Tensors push_positions(const Region& region, const Tensors& constants, const Ten
 // Σ over input positions q of  J[p,q] [p = q], for regions that mix positions: `from` lies on the argument, `to` on the
 // results.
 Tensors push_diagonal(const Region& region, const Tensors& constants, const Tensors& args, size_t arg,
-                      const Tensor& ones, const Shape& from, const Shape& to) {
-  const size_t  axes = separate_axes(region.program, arg, std::min(from.size(), to.size()));
-  const int64_t rows = size_of(Shape(from.begin(), from.begin() + static_cast<int64_t>(axes)));
-  Tensors       out  = push_positions(region, constants, args, arg, ones, from, rows);
+                      const Tensor& slots, const Shape& from, const Shape& to) {
+  const Pushes pushes = together(region.program, arg, from, to);
+  Tensors      out    = push_positions(region, constants, args, arg, slots, pushes, from);
   for (Tensor& t : out)
     if (t.defined()) {
       const Type like{t.dtype(), Shape(t.shape().begin() + 1, t.shape().end())};
-      t = sum(t * position_rows(like, to, rows), Ints{0});
+      t = sum(t * pushes.on(like, to), Ints{0});
     }
   return out;
 }
@@ -202,7 +221,7 @@ Tensor HiddenGroup::full_jacobian(const Tensors& hidden_vals, const Tensors& con
   for (size_t m = 0; m < hidden.size(); ++m)
     for (int slot = 0; slot < hidden[m].num_state; ++slot) {
       const Tensor ones = slot_ones(hidden[m], slot, hidden_vals[m].dtype());
-      Tensors      rows = push_positions(transition, const_vals, hidden_vals, m, ones, varshape);
+      Tensors      rows = push_positions(transition, const_vals, hidden_vals, m, ones, one_by_one(varshape), varshape);
       for (size_t k = 0; k < rows.size(); ++k) {
         const Shape shape{P, P, hidden[k].num_state};
         rows[k] = rows[k].defined() ? reshape(rows[k], shape) : Tensor(Type{hidden_vals[k].dtype(), shape}, 0);

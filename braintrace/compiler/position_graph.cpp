@@ -2,13 +2,14 @@
 // Follows sets of source positions through the transition, element by element:
 //
 //   elementwise                    each element reads the same element
-//   products                       axis by axis, which is exact: what is summed reads all, other axes stay apart
+//   products, sums and views       axis by axis, which is exact: what is summed reads all, other axes stay apart
 //   linear in the operand          asked: the result for an operand that is one at a single element and zero elsewhere
 //   anything else                  axis by axis, as the operation's dependence record says
 #include "braintrace/compiler/position_graph.h"
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -16,6 +17,8 @@
 #include "braintrace/control/cond.h"
 #include "braintrace/control/keys.h"
 #include "braintrace/ops/contract.h"
+#include "braintrace/ops/move.h"
+#include "braintrace/ops/reduce.h"
 #include "braintrace/transforms/inline.h"
 #include "braintrace/transforms/walk.h"
 
@@ -50,6 +53,10 @@ std::vector<int64_t> keys(const Shape& shape, const std::vector<std::pair<int, i
   for (size_t axis = shape.size(); axis-- > 0; inner *= shape[axis])
     for (size_t e = 0; e < out.size(); ++e) out[e] += static_cast<int64_t>(e) / inner % shape[axis] * stride[axis];
   return out;
+}
+
+bool is_told_by_axes(const Op& op) {
+  return &op == &dot_general_op || &op == &reduce_sum_op || &op == &broadcast_op || &op == &reshape_op;
 }
 
 struct Follower {
@@ -91,7 +98,7 @@ struct Follower {
     const Sources& in = of[e.in[k]];
     if (e.op->is_elementwise()) {
       for (size_t i = 0; i < in.size(); ++i) unite(of[e.out[0]][i], in[i]);
-    } else if (e.op == &dot_general_op || !probe(e, k)) {
+    } else if (is_told_by_axes(*e.op) || !probe(e, k)) {
       for (size_t r = 0; r < e.out.size(); ++r) follow_axes(e, k, r);
     }
   }
@@ -200,6 +207,53 @@ PositionGraph position_graph(const ModuleInfo& info, const HiddenGroup& g) {
   for (auto& list : out.influences) {
     std::sort(list.begin(), list.end());
     list.erase(std::unique(list.begin(), list.end()), list.end());
+  }
+  return out;
+}
+
+std::vector<int> independent_classes(const Program& region, size_t arg, int64_t rows, int64_t units) {
+  const auto       n = static_cast<size_t>(units);
+  std::vector<int> own(n);
+  std::iota(own.begin(), own.end(), 0);
+  const Program p       = expand_composites(region);
+  int64_t       largest = 0;
+  for (const Type& t : p.types) largest = std::max(largest, t.size());
+  if (units < 2 || largest * units > most_bits) return own;
+
+  const auto in_a_row = [&](Var v) { return static_cast<size_t>(p.type(v).size() / rows); };
+  Follower   follower{p};
+  Sources&   of    = follower.of[p.args[arg]];
+  const auto slots = in_a_row(p.args[arg]) / n;
+  of.resize(static_cast<size_t>(p.type(p.args[arg]).size()));
+  for (size_t e = 0; e < n * slots; ++e) {
+    of[e].resize((n + 63) / 64);
+    of[e][e / slots / 64] |= uint64_t{1} << e / slots % 64;
+  }
+  follower.run();
+  Sources reads(n);  // of each position of the results
+  for (Var v : p.results) {
+    if (follower.of[v].empty()) continue;
+    if (in_a_row(v) % n != 0) return own;
+    for (size_t e = 0; e < in_a_row(v); ++e) unite(reads[e / (in_a_row(v) / n)], follower.of[v][e]);
+  }
+
+  struct Class {
+    Bits members, read;
+  };
+  const auto         has = [](const Bits& set, size_t i) { return !set.empty() && (set[i / 64] >> i % 64 & 1); };
+  std::vector<Class> classes;
+  std::vector<int>   out(n);
+  for (size_t u = 0; u < n; ++u) {
+    const auto apart = [&](const Class& c) {
+      for (size_t w = 0; w < reads[u].size(); ++w)
+        if (reads[u][w] & c.members[w]) return false;
+      return !has(c.read, u);
+    };
+    auto home = std::find_if(classes.begin(), classes.end(), apart);
+    if (home == classes.end()) home = classes.insert(home, {Bits((n + 63) / 64), {}});
+    home->members[u / 64] |= uint64_t{1} << u % 64;
+    unite(home->read, reads[u]);
+    out[u] = static_cast<int>(home - classes.begin());
   }
   return out;
 }

@@ -222,6 +222,32 @@ TEST(Groups, RowsOfABatchArePushedTogether) {
   for (const Type& t : trace({old.type()}, D).program.types) EXPECT_LE(t.size(), n * B * n) << to_string(t);
 }
 
+// Groups of positions that do not meet are pushed together, also where the state does not show them as axes.
+TEST(Groups, PositionsThatDoNotMeetArePushedTogether) {
+  constexpr int64_t B = 2, groups = 6, n = 3;
+  auto              cell = zoo::make_cell();
+  const Type        type{DType::F64, {B, groups * n}};
+  const auto        h          = cell->keep("h", HiddenState(Compiled::values_like(Tensor(type, 0), 1)));
+  const auto        normalized = [](const Tensor& x) {
+    const Tensor in_groups = reshape(x, {B, groups, n});
+    return reshape(in_groups - mean(in_groups, Ints{2}, true), {B, groups * n});
+  };
+  cell->step = [=](const Tensor& x) {
+    h.set(tanh(normalized(h.value())) + x);
+    return h.value();
+  };
+  const auto   g     = compile_etrace_graph(*cell, {type});
+  const auto&  group = g.hidden_groups.at(0);
+  const auto   v     = g.module_info.jaxpr_call({Tensor(type, 0.1)});
+  const Tensor old   = gather(v.temps, group.entries())[0];
+  const auto   D     = [&](const Tensors& at) -> Tensors {
+    return {group.diagonal_jacobian(at, gather(v.temps, group.transition.constants))};
+  };
+  const Tensor want = (1 - 1. / n) * (1 - square(tanh(normalized(old))));
+  EXPECT_LT(max_difference(reshape(D({old})[0], type.shape), want), 1e-12);
+  for (const Type& t : trace({type}, D).program.types) EXPECT_LE(t.size(), n * type.size()) << to_string(t);
+}
+
 TEST(Groups, WrongNumbersAreRefusedByName) {
   const Compiled     c({{"type", "lstm"}, {"n_in", 3}, {"n_rec", 4}}, 3);
   const HiddenGroup& g = c.graph.hidden_groups.at(0);
