@@ -2,6 +2,7 @@
 #include "braintrace/codegen/events.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "braintrace/codegen/known_indices.h"
@@ -15,10 +16,36 @@
 
 namespace braintrace::codegen {
 
+constinit const Op event_list_op = {
+    .name     = "event_list",
+    .doc      = "by row: the number of elements that are not zero, whether any is not finite, and their positions",
+    .operands = "x",
+    .infer    = [](const Op&, const Types& in, const Attrs&) -> Types {
+      Type out  = in[0];
+      out.dtype = DType::I32;
+      out.shape.back() += 2;
+      return {out};
+    },
+    .eval = [](const Op&, const Arrays& in, const Attrs&, const Types& out) -> Arrays {
+      const int64_t n = in[0].shape().back(), rows = out[0].size() / (n + 2);
+      const Doubles x(in[0]);
+      Array         y(out[0]);
+      std::fill_n(y.mutable_data<int32_t>(), y.size(), 0);
+      for (int64_t l = 0; l < rows; ++l) {
+        int32_t* list = y.mutable_data<int32_t>() + l * (n + 2);
+        for (int64_t i = 0; i < n; ++i) {
+          if (!std::isfinite(x[l * n + i])) list[1] = 1;
+          if (x[l * n + i] != 0) list[2 + list[0]++] = static_cast<int32_t>(i);
+        }
+      }
+      return {y};
+    },
+};
+
 constinit const Op event_dot_op = {
     .name     = "event_dot",
     .doc      = "x times a sparse matrix, by the entries of sources that are not zero",
-    .operands = "values from to x starts order targets ends",
+    .operands = "values from to x starts order targets ends events",
     .infer    = [](const Op&, const Types& in, const Attrs& a) -> Types {
       return infer(sparse_dot_op, {in[Values], in[From], in[To], in[X]}, a);
     },
@@ -30,7 +57,7 @@ constinit const Op event_dot_op = {
 constinit const Op event_update_op = {
     .name     = "event_update",
     .doc      = "stored values of a sparse matrix with an outer product added where it has entries",
-    .operands = "w u v from to u_starts v_starts v_order",
+    .operands = "w u v from to u_starts v_starts v_order u_events v_events",
     .infer    = [](const Op&, const Types& in, const Attrs&) -> Types { return {in[0]}; },
     .eval     = [](const Op&, const Arrays& in, const Attrs& a, const Types&) -> Arrays {
       const Tensor w = in[W], change = take(in[U], in[UAt]) * take(in[V], in[VAt]);
@@ -88,7 +115,7 @@ class Events {
     const Array ends = by_target.order.size() ? Array({DType::I32, {0}}) : by_target.starts;
     return {apply1(event_dot_op,
                    {in[0], in[1], in[2], in[3], written(to_, by_source.starts), written(to_, by_source.order),
-                    written(to_, targets), written(to_, ends)},
+                    written(to_, targets), written(to_, ends), apply1(event_list_op, {in[3]})},
                    attrs)};
   }
 
@@ -108,7 +135,7 @@ class Events {
     return {apply1(
         event_update_op,
         {w, u, v, source.in[1], target.in[1], written(to_, by_u.order.size() ? Array({DType::I32, {0}}) : by_u.starts),
-         written(to_, by_v.starts), written(to_, by_v.order)},
+         written(to_, by_v.starts), written(to_, by_v.order), apply1(event_list_op, {u}), apply1(event_list_op, {v})},
         {{adds, plus}})};
   }
 

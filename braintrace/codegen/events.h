@@ -2,6 +2,7 @@
 // Sparse matrices with a known pattern, walked along the entries of those neurons that are not silent. A pattern of E
 // entries is arranged when the program is compiled, by either of its ends:
 //
+//   event_list     how many elements of a row are not zero, whether any is not finite, and which they are
 //   event_dot      y[…, to[e]] += values[e] x[…, from[e]]      over the entries of sources with x ≠ 0
 //   event_update   y[e] = w[e] ± u[from[e]] v[to[e]]           over the entries of targets with v ≠ 0, in place, or of
 //                                                              sources with u ≠ 0 where entries lie by source
@@ -15,11 +16,11 @@
 
 namespace braintrace::codegen {
 
-extern const Op            event_dot_op, event_update_op;
+extern const Op            event_list_op, event_dot_op, event_update_op;
 inline constexpr Key<bool> adds{"adds"};  // event_update: plus
 
-enum EventDotOperand : uint8_t { Values, From, To, X, Starts, Order, Targets, Ends };
-enum EventUpdateOperand : uint8_t { W, U, V, UAt, VAt, UStarts, VStarts, VOrder };
+enum EventDotOperand : uint8_t { Values, From, To, X, Starts, Order, Targets, Ends, XEvents };
+enum EventUpdateOperand : uint8_t { W, U, V, UAt, VAt, UStarts, VStarts, VOrder, UEvents, VEvents };
 
 // Entries by key, and those of one key by blocks of the other end. Entries of key k in blocks [a, b) are
 // order[starts[k·blocks + a]] … order[starts[k·blocks + b] - 1].
@@ -29,7 +30,7 @@ struct Grouping {
 };
 Grouping grouped(const Array& key, int64_t keys, const Array& other, int64_t others, int64_t blocks);
 
-// Sparse products and updates of a program as the two operations.
+// Sparse products and updates of a program as these operations.
 Program with_events(const Program& program, const Target& target);
 
 }  // namespace braintrace::codegen

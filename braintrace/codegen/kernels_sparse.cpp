@@ -52,6 +52,13 @@ std::optional<Kernel> sparse_sample(Site& s) {
                       0, n, m);
 }
 
+// By row of x: how many are not zero, whether any is not finite, and which.
+std::optional<Kernel> event_list(Site& s) {
+  const Shape& x = s.in_type(0).shape;
+  Routine      r{Routine::Kind::EventList, s.in_type(0).dtype, {{"n", x.back()}}, {{"x", s.in(0)}, {"y", s.out(0)}}};
+  return Kernel{.what = std::move(r), .parts = s.in_type(0).size() / x.back(), .work = s.in_type(0).size()};
+}
+
 // y[l, to[e]] += values[e] x[l, from[e]], for the sources of row l that are not zero. A part is a block of targets.
 std::optional<Kernel> event_dot(Site& s) {
   const Shape&  x = s.in_type(X).shape;
@@ -59,11 +66,15 @@ std::optional<Kernel> event_dot(Site& s) {
   auto          sizes  = sparse_sizes(E, x, m);
   const int64_t blocks = (s.in_type(Starts).size() - 1) / n;
   sizes.emplace_back("P", blocks);
-  Routine r{
-      Routine::Kind::EventDot,
-      s.out_type(0).dtype,
-      std::move(sizes),
-      {{"v", s.in(Values)}, {"x", s.in(X)}, {"starts", s.in(Starts)}, {"targets", s.in(Targets)}, {"y", s.out(0)}}};
+  Routine r{Routine::Kind::EventDot,
+            s.out_type(0).dtype,
+            std::move(sizes),
+            {{"v", s.in(Values)},
+             {"x", s.in(X)},
+             {"starts", s.in(Starts)},
+             {"targets", s.in(Targets)},
+             {"events", s.in(XEvents)},
+             {"y", s.out(0)}}};
   if (s.in_type(Order).size()) r.buffers.emplace_back("order", s.in(Order));
   if (s.in_type(Ends).size()) {
     r.buffers.emplace_back("ends", s.in(Ends));
@@ -86,6 +97,8 @@ std::optional<Kernel> event_update(Site& s) {
                    {"from", s.in(UAt)},
                    {"to", s.in(VAt)},
                    {"v_starts", s.in(VStarts)},
+                   {"u_events", s.in(UEvents)},
+                   {"v_events", s.in(VEvents)},
                    {"y", s.out(0)}}};
   r.reverse = !s.e.attrs[adds];
   if (s.in_type(UStarts).size()) r.buffers.emplace_back("u_starts", s.in(UStarts));
@@ -98,6 +111,7 @@ std::optional<Kernel> event_update(Site& s) {
 Rules sparse_rules() {
   return {{&sparse_dot_op, sparse_dot},
           {&sparse_sample_op, sparse_sample},
+          {&event_list_op, event_list},
           {&event_dot_op, event_dot},
           {&event_update_op, event_update}};
 }

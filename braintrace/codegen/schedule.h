@@ -134,6 +134,7 @@ struct Routine {
     Sort,
     SparseDot,
     SparseSample,
+    EventList,
     EventDot,
     EventUpdate,  // by index
     Bits,

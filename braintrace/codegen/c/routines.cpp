@@ -109,19 +109,31 @@ for (int64_t e = 0; e < $E; ++e) {
   $y[e] = ($T)sum;
 }
 )";
+constexpr std::string_view event_list    = R"(
+for (int64_t l = begin; l < end; ++l) {
+  const $T* x = $x + l * $n;
+  int32_t *list = $y + l * ($n + 2), count = 0, odd = 0;
+  for (int64_t i = 0; i < $n; ++i) odd |= !(x[i] - x[i] == 0);
+  for (int64_t i = 0; i < $n; ++i) {
+    list[2 + count] = (int32_t)i;
+    count += x[i] != 0;
+  }
+  list[0] = count;
+  list[1] = odd;
+}
+)";
 // A block of targets begins at the first j with j P / m ≥ its number.
 constexpr std::string_view open_event_dot = R"(
 const int64_t low = (begin * $m + $P - 1) / $P, high = (end * $m + $P - 1) / $P;
 for (int64_t l = 0; l < $L; ++l) {
   const $T* x = $x + l * $n;
+  const int32_t* events = $events + l * ($n + 2);
   $T* y = $y + l * $m;
 )";
 // Where entries lie by target and many sources are not silent: all entries, in interleaved sums. One that is not finite
 // may owe it to a silent source, and is taken again without those.
 constexpr std::string_view by_target = R"(
-  int64_t events = 0;
-  for (int64_t i = 0; i < $n; ++i) events += x[i] != 0;
-  if (16 * events > $n) {
+  if (16 * (int64_t)events[0] > $n) {
     for (int64_t j = low; j < high; ++j) {
       $T sum[16] = {0};
       int64_t e = $ends[j];
@@ -141,9 +153,9 @@ constexpr std::string_view by_target = R"(
 )";
 constexpr std::string_view by_source = R"(
   for (int64_t j = low; j < high; ++j) y[j] = 0;
-  for (int64_t i = 0; i < $n; ++i) {
+  for (int64_t g = 2; g < 2 + events[0]; ++g) {
+    const int64_t i = events[g];
     const $T a = x[i];
-    if (a == 0) continue;
     for (int64_t k = $starts[i * $P + begin]; k < $starts[i * $P + end]; ++k)
       y[$targets[k]] = $fma($v[$entry], a, y[$targets[k]]);
   }
@@ -153,17 +165,16 @@ constexpr std::string_view by_source = R"(
 // the order of the walk costs as much as so many others.
 constexpr std::string_view open_event_update = R"(
 const double scattered = 8;
-int64_t us = 0, vs = 0, odd = $y != $w;
-for (int64_t i = 0; i < $n; ++i) { us += $u[i] != 0; odd += !($u[i] - $u[i] == 0); }
-for (int64_t j = 0; j < $m; ++j) { vs += $v[j] != 0; odd += !($v[j] - $v[j] == 0); }
-const double by_u = (double)us / $n, by_v = (double)vs / $m$more;
+const int all = $y != $w || $u_events[1] || $v_events[1];
+const double by_u = (double)$u_events[0] / $n, by_v = (double)$v_events[0] / $m$more;
 )";
 // Along the entries of one end.
 constexpr std::string_view event_update = R"(
 {
-  for (int64_t i = $N * begin / $parts; i < $N * end / $parts; ++i) {
+  const int64_t groups = all ? $N : $events[0];
+  for (int64_t g = groups * begin / $parts; g < groups * end / $parts; ++g) {
+    const int64_t i = all ? g : $events[2 + g];
     const $T a = $near[i];
-    if (a == 0 && !odd) continue;
     $independent for (int64_t k = $starts[i]; k < $starts[i + 1]; ++k)
       $y[$entry] = $w[$entry] $sign a * $far[$index[$entry]];
   }
@@ -239,14 +250,16 @@ std::string event_update_text(const Routine& r, Words& words) {
                                              {"far", "$v"},
                                              {"index", "$to"},
                                              {"starts", "$u_starts"},
+                                             {"events", "$u_events"},
                                              {"entry", "k"}});
   const std::string along_v = along({{"N", "$m"},
                                      {"near", "$v"},
                                      {"far", "$u"},
                                      {"index", "$from"},
                                      {"starts", "$v_starts"},
+                                     {"events", "$v_events"},
                                      {"entry", by_v ? "k" : "$v_order[k]"}});
-  const std::string test    = by_u ? "if (odd || by_u <= by_v) " : "if (odd || by_v >= 1) ";
+  const std::string test    = by_u ? "if (all || by_u <= by_v) " : "if (all || by_v >= 1) ";
   return std::string(open_event_update) + (by_u || !by_v ? test + along_u + "else " : "") + along_v;
 }
 
@@ -277,6 +290,8 @@ std::string template_of(const Routine& r, Words& words) {
       return joined({r.checks ? check_entries : "", sparse_dot});
     case Routine::Kind::SparseSample:
       return joined({r.checks ? check_entries : "", sparse_sample});
+    case Routine::Kind::EventList:
+      return std::string(event_list);
     case Routine::Kind::EventDot:
       words.emplace_back("entry", filled(has_buffer(r, "order") ? "$order[k]" : "k", words));
       return joined({open_event_dot, has_buffer(r, "ends") ? by_target : "", by_source});
