@@ -118,8 +118,8 @@ TEST(Schedule, TheTextSaysWhereElementsLie) {
         return {scan([](Tensor h, Tensor x) { return std::pair(tanh(h + x), h); }, y, zeros({2, 3, 4}, F32)).first};
       }).program;
   const std::string text = to_string(scheduled({p}));
-  EXPECT_NE(text.find("4 i0 + i1"), std::string::npos) << text;
-  EXPECT_NE(text.find("i0 + 3 i1"), std::string::npos) << "the transposed operand\n" << text;
+  EXPECT_NE(text.find("4 * i0 + i1"), std::string::npos) << text;
+  EXPECT_NE(text.find("i0 + 3 * i1"), std::string::npos) << "the transposed operand\n" << text;
   EXPECT_NE(text.find(" bytes at arena + "), std::string::npos) << "working memory of the loop\n" << text;
 }
 
