@@ -78,9 +78,7 @@ int run(const Options& o) {
       if (suffix == fmt::format(".{}", f)) wanted = {f};
   }
   if (wanted.empty()) wanted = {"text"};
-  for (const std::string& f : wanted)
-    require(std::find(formats.begin(), formats.end(), f) != formats.end(),
-            "--format: there is no format '{}'{}\n  Formats: {}.", f, hint(f, formats), fmt::join(formats, ", "));
+  for (const std::string& f : wanted) known_index(f, formats, "--format: there is no format", "Formats");
   require(wanted.size() == 1 || !o.output.empty(),
           "--format {}: several formats need -o NAME; the files get its name "
           "and an extension each.",

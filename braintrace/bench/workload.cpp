@@ -52,9 +52,7 @@ class Network : public nn::Module {
 std::shared_ptr<Module> network(const Workload& workload) { return std::make_shared<Network>(workload); }
 
 std::vector<Workload> workloads(const Choice& c) {
-  for (const std::string& m : c.models)
-    require(std::find(models.begin(), models.end(), m) != models.end(), "bench: there is no model '{}'{}\n  Known: {}.",
-            m, hint(m, models), fmt::join(models, ", "));
+  for (const std::string& m : c.models) known_index(m, models, "bench: there is no model");
   for (const Size& s : c.sizes)
     require(s.batch > 0 && s.n_in > 0 && s.n > 0, "bench: sizes are positive, got {},{},{}.", s.batch, s.n_in, s.n);
   require(c.steps > 0, "bench: a sequence has at least one step, got {}.", c.steps);

@@ -76,10 +76,7 @@ CsvFile::CsvFile(const std::string& path) : source_(path) {
 }
 
 size_t CsvFile::column(const std::string& name) const {
-  const auto found = std::find(columns_.begin(), columns_.end(), name);
-  require(found != columns_.end(), "{}: there is no column '{}'{}\n  Columns: {}.", path(), name, hint(name, columns_),
-          fmt::join(columns_, ", "));
-  return static_cast<size_t>(found - columns_.begin());
+  return known_index(name, columns_, path() + ": there is no column", "Columns");
 }
 
 std::vector<std::vector<double>> CsvFile::rows(int64_t from, int64_t count) const {

@@ -14,11 +14,6 @@ namespace {
 
 using StateLeaves = std::vector<StateLeaf>;
 
-// Position of a leaf, or the size when it is not there.
-size_t index_of(const StateLeaves& leaves, const StateLeaf& leaf) {
-  return static_cast<size_t>(std::find(leaves.begin(), leaves.end(), leaf) - leaves.begin());
-}
-
 // Present values of written states. One that has no value yet starts from zeros: the body writes before it reads.
 Tensors values_before(const char* where, const StatefulProgram& body) {
   Tensors out;
@@ -131,7 +126,7 @@ void check_branches(const Branch& yes, const Branch& no) {
 StateLeaves written_by_either(const Branch& yes, const Branch& no, Tensors& before) {
   StateLeaves written = yes.p.writes;
   for (const StateLeaf& leaf : no.p.writes)
-    if (index_of(written, leaf) == written.size()) written.push_back(leaf);
+    if (!contains(written, leaf)) written.push_back(leaf);
   for (const StateLeaf& leaf : written) {
     const size_t in_yes = index_of(yes.p.writes, leaf), in_no = index_of(no.p.writes, leaf);
     const bool   both = in_yes < yes.p.writes.size() && in_no < no.p.writes.size();

@@ -33,11 +33,9 @@ std::shared_ptr<Task> make_task(const json& description, uint64_t seed) {
   const auto type = description.find("type");
   require(type != description.end() && type->is_string(), "task.type: a task needs this text field.\n  Types: {}.",
           fmt::join(names, ", "));
-  const auto name  = type->get<std::string>();
-  const auto found = std::find_if(task_types().begin(), task_types().end(), [&](auto& t) { return t.name == name; });
-  require(found != task_types().end(), "task.type: there is no task '{}'{}\n  Types: {}.", name, hint(name, names),
-          fmt::join(names, ", "));
-  return found->make(zoo::Fields(description, "task", name, zoo::field_specs(found->fields)), seed);
+  const auto      name  = type->get<std::string>();
+  const TaskType& found = task_types()[known_index(name, names, "task.type: there is no task", "Types")];
+  return found.make(zoo::Fields(description, "task", name, zoo::field_specs(found.fields)), seed);
 }
 
 std::shared_ptr<Task> make_task(const std::string& description, uint64_t seed) {

@@ -63,8 +63,7 @@ std::string kind_named(const ordered_json& object, const std::string& path, cons
   require(object.contains("type") && object["type"].is_string(), "{}: needs a text field 'type', one of {}.", path,
           fmt::join(known, ", "));
   const auto name = object["type"].get<std::string>();
-  require(std::find(known.begin(), known.end(), name) != known.end(), "{}.type: there is no '{}'{}\n  Known: {}.", path,
-          name, hint(name, known), fmt::join(known, ", "));
+  known_index(name, known, path + ".type: there is no");
   return name;
 }
 
