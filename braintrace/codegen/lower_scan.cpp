@@ -182,14 +182,17 @@ Tensors all_ys(const Loop& l, const Vars& have, const Tensors& stacked) {
     args.push_back(arg);
     rows.push_back(value);
   };
+  Vars to(l.body.types.size());  // where a value is read: what was stacked is given
+  std::iota(to.begin(), to.end(), 0);
   for (size_t i = 0; i < have.size(); ++i) {
-    const Var given = rest.add_value(l.body.type(have[i]));
-    for (Eqn& e : rest.eqns) std::replace(e.in.begin(), e.in.end(), have[i], given);
-    std::replace(ys.begin(), ys.end(), have[i], given);
-    give(given, stacked[i]);
+    to[have[i]] = rest.add_value(l.body.type(have[i]));
+    give(to[have[i]], stacked[i]);
     for (size_t k = 0; k < l.args.carry.size(); ++k)
       if (l.results.carry[k] == have[i]) give(l.args.carry[k], one_late(l, k, stacked[i]));
   }
+  for (Eqn& e : rest.eqns)
+    for (Var& v : e.in) v = to[v];
+  for (Var& v : ys) v = to[v];
   return l.in_all_steps(std::move(rest), args, rows, ys);
 }
 
