@@ -16,9 +16,9 @@ struct PositionGraph {
 // Never lacks an edge: what it leaves out has a zero derivative.
 PositionGraph position_graph(const ModuleInfo& info, const HiddenGroup& g);
 
-// Positions of a row of argument `arg`, `units` of them, in as few classes as a greedy choice finds, such that no result
-// at a position reads another of its class: one push serves a class. The class of each position; every position has
-// its own where a result has other positions than the argument.
+// Positions of a row of argument `arg`, `units` of them, in as few classes as a greedy choice finds, such that no
+// result at a position reads another of its class: one push serves a class. The class of each position; every position
+// has its own where a result has other positions than the argument.
 std::vector<int> independent_classes(const Program& region, size_t arg, int64_t rows, int64_t units);
 
 // Throws CompileError, with the records so far, when Jacobians of that width would exceed `max_jacobian_elements`.

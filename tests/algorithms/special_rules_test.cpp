@@ -397,6 +397,9 @@ TEST(Dni, TrainingFindsTheFuture) {
   };
   const double before = missing();
   ASSERT_GT(before, 1e-2);
+  r.start();
+  const auto untrained = train_synthetic_gradient(dni, *synth, r.xs, {.loss = loss_of, .lr = 0, .reset = false});
+  EXPECT_GT(untrained.at(0), 0) << "the error of all steps, not that of the last one, which has no future";
   const auto run = [&] {
     r.start();  // the states of the futures
     dni.reset_state();

@@ -239,6 +239,23 @@ TEST(ScanDescent, WhatCannotBeFollowedIsSkippedWithTheReasonAndRefused) {
                   DiagnosticKind::PrimitiveInsideControlFlow));
 }
 
+TEST(ScanDescent, FollowsABodyWithALoopFreeOfWeights) {
+  const auto looped = [](bool inside) {
+    return [inside](const Tensor& x, const Tensor& h, const Tensor& w) {
+      const ScanBody body = [&](const Tensors& c, const Tensors&) -> ScanResult {
+        const Tensor drive = inside ? c[0] : 0.2 * tanh(matmul(x * c[0], w));
+        return {{0.5 * c[0] +
+                 until_small(drive,
+                             [&](const Tensors& d) -> Tensors { return {0.25 * (inside ? matmul(d[0], w) : d[0])}; })},
+                {}};
+      };
+      return scan(body, Tensors{h}, Tensors{}, {.length = 20}).carry[0];
+    };
+  };
+  EXPECT_TRUE(has(compile(looped(false)), DiagnosticKind::ScanDescentApplied));
+  EXPECT_TRUE(has(refusal(looped(true)), DiagnosticKind::ScanDescentSkipped));
+}
+
 TEST(ScanDescent, AWeightOfPlainOperationsIsNamed) {
   const auto g = compile([](auto&, auto& h, auto& w) {
     const ScanBody body = [&](const Tensors& c, const Tensors&) -> ScanResult { return {{0.5 * dot(c[0], w)}, {}}; };

@@ -316,6 +316,15 @@ TEST(Cond, ChecksWhatEachBranchTakes) {
   }
 }
 
+TEST(Cond, AnIndexOutsideTakesTheFirstOrTheLastBranch) {
+  std::vector<Function> branches;
+  for (const double k : {1, 2, 3}) branches.emplace_back([k](const Tensors& v) -> Tensors { return {v[0] * k}; });
+  const Type index{DType::I32, {}};
+  for (const auto& [i, k] : {std::pair(-7, 1), {-1, 1}, {0, 1}, {1, 2}, {2, 3}, {3, 3}, {99, 3}})
+    for (const Tensor& at : {Tensor(index, i), Tensor(Array::of<int32_t>({i}, {}))})
+      EXPECT_EQ(switch_(at, branches, {Tensor(Type{DType::F64, {}}, 5)})[0].item(), 5 * k) << i;
+}
+
 TEST(ControlControl, AnotherFunctionIsSeen) {
   const Pair p     = rnn(false);
   auto       other = [&](const Tensors& v) {
