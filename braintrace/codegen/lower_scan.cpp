@@ -280,9 +280,11 @@ void hoist(Loop& l, const Target& target) {
     // One operand is the same in every step: then all steps are one product.
     if (e.op != &dot_general_op || carried[e.out[0]] || varying[e.in[0]] == varying[e.in[1]]) continue;
     // A product of values that a step computes stays inside when it has enough rows: it is as fast as one of all steps
-    // would be, and its operands and result stay in the caches. Many cores do not meet for it in every step.
-    const size_t operand = varying[e.in[0]] ? 0 : 1;
-    const bool   stays   = rows_of(l.body, e, operand) >= target.enough_rows && target.cores < target.columns_from;
+    // would be, and its operands and result stay in the caches. Many cores do not meet for a small one in every step.
+    const size_t operand  = varying[e.in[0]] ? 0 : 1;
+    const bool   is_small = l.length * l.body.type(e.out[0]).size() <= target.stacked_elements;
+    const bool   apart    = target.cores >= target.columns_from && is_small;
+    const bool   stays    = rows_of(l.body, e, operand) >= target.enough_rows && !apart;
     if (contains(inputs, e.in[operand]) || !stays) products.push_back(e.out[0]);
   }
   const auto is_among = [](const Vars& vars) { return [&](const Eqn& e) { return contains(vars, e.out[0]); }; };

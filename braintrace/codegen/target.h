@@ -46,14 +46,15 @@ struct Target {
   int64_t longest_chain = 256;    // equations of a nest that read each other: compilers take long for longer ones
 
   // Rewrites.
-  int64_t few_terms       = 4;      // a sum of products of so few neighbors is written out
-  int64_t enough_rows     = 16;     // a product of so many rows stays inside its time loop
-  int64_t separated_from  = 4096;   // elements: below, the vectors' own loops cost more than they save
-  int64_t pending_from    = 16384;  // elements of an array whose update may wait for the next step
-  int64_t pending_at_most = 4096;   // elements that are kept for it
-  int64_t event_blocks    = 64;     // of targets, at most, that threads share of a sparse product,
-  int64_t event_run       = 4;      // of so many entries of a source each
-  int64_t event_part      = 16384;  // entries of an update in one part
+  int64_t few_terms        = 4;        // a sum of products of so few neighbors is written out
+  int64_t enough_rows      = 16;       // a product of so many rows stays inside its time loop
+  int64_t stacked_elements = 1 << 23;  // results of all its steps that the caches of many cores hold
+  int64_t separated_from   = 4096;     // elements: below, the vectors' own loops cost more than they save
+  int64_t pending_from     = 16384;    // elements of an array whose update may wait for the next step
+  int64_t pending_at_most  = 4096;     // elements that are kept for it
+  int64_t event_blocks     = 64;       // of targets, at most, that threads share of a sparse product,
+  int64_t event_run        = 4;        // of so many entries of a source each
+  int64_t event_part       = 16384;    // entries of an update in one part
 };
 
 // This machine: C compiled here, threads, this process for what has no kernel.
