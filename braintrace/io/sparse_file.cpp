@@ -38,9 +38,10 @@ SparseFile checked(Entries&& e, const std::string& where) {
     require(e.row[i] >= 0 && e.row[i] < e.rows && e.col[i] >= 0 && e.col[i] < e.cols,
             "{}: entry {} is at row {}, column {} (counted from 0), outside a matrix of {} by {}.", where, i, e.row[i],
             e.col[i], e.rows, e.cols);
-    require(e.values.empty() || std::isfinite(static_cast<float>(e.values[i])),
-            "{}: entry {}, at row {}, column {}, has the value {}; expected a finite number.", where, i, e.row[i],
-            e.col[i], e.values[i]);
+    if (!e.values.empty())
+      require(std::isfinite(static_cast<float>(e.values[i])),
+              "{}: entry {}, at row {}, column {}, has the value {}; expected a finite number.", where, i, e.row[i],
+              e.col[i], e.values[i]);
   }
   std::vector<size_t> order(n);
   std::iota(order.begin(), order.end(), 0);
