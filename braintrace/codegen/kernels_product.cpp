@@ -51,10 +51,11 @@ std::optional<Product::Matrix> as_matrix(const Product& p) {
 
 int64_t parts_in(int64_t size, int64_t part) { return (size + part - 1) / part; }
 
-// The rows and columns of a part, and how many parts that makes. Where there are many rows, a part has all columns if
-// that feeds all cores: it then looks for events in its own rows once. Where there are few, it has some panels of
-// columns: a core that comes late leaves less behind. Each part packs its columns and asks for its rows again, which
-// counts as some more of either; a quarter of a part is what threads wait for the last one.
+// The rows and columns of a part, and how many parts that makes. Where there are many rows, a part has all columns: it
+// then looks for events in its own rows once. Where there are few, it has some panels of columns: a core that comes
+// late leaves less behind. For many cores parts are smaller, where that takes less time: each packs its columns and
+// asks for its rows again, which counts as some more of either; a quarter of a part is what threads wait for the last
+// one.
 int64_t share(Product& p, const Target& target) {
   const int64_t m = p.matrix->m, n = p.matrix->n;
   const int64_t panel = target.product_panel / static_cast<int64_t>(size_of(p.dtype)), panels = parts_in(n, panel);
@@ -71,6 +72,7 @@ int64_t share(Product& p, const Target& target) {
       parts          = count;
       p.part_rows    = rows;
       p.part_columns = columns;
+      if (target.cores < target.columns_from) return parts;
     }
   return parts;
 }
