@@ -38,7 +38,7 @@ std::shared_ptr<void> allocate_zeros(size_t bytes) {
 void check_shape(const Type& type) {
   int64_t n = 1;
   for (int64_t d : type.shape)
-    require(d >= 0 && !__builtin_mul_overflow(n, d, &n) && n <= (int64_t{1} << 46),
+    require(d >= 0 && !__builtin_mul_overflow(n, d, &n) && n <= (int64_t{1} << 46), ErrorKind::Shape,
             "array: shape {} is negative somewhere or too large to hold.", to_string(type.shape));
 }
 
@@ -96,20 +96,20 @@ Array Array::copy() const {
 Array Array::scalar(DType dtype, double value) { return from_doubles({dtype, {}}, {&value, 1}); }
 
 Array Array::reshaped(Shape shape) const {
-  require(size_of(shape) == size(), "reshape: {} holds {} elements, {} holds {}.", to_string(type_), size(),
-          to_string(shape), size_of(shape));
+  require(size_of(shape) == size(), ErrorKind::Shape, "reshape: {} holds {} elements, {} holds {}.", to_string(type_),
+          size(), to_string(shape), size_of(shape));
   Array a       = *this;
   a.type_.shape = std::move(shape);
   return a;
 }
 
 void Array::check_dtype(DType asked) const {
-  require(asked == dtype(), "array: the elements are {}, not {}; use convert() first.", name_of(dtype()),
-          name_of(asked));
+  require(asked == dtype(), ErrorKind::DType, "array: the elements are {}, not {}; use convert() first.",
+          name_of(dtype()), name_of(asked));
 }
 void Array::check_size(size_t given) const {
-  require(static_cast<int64_t>(given) == size(), "array: {} values do not fill shape {} of {} elements.", given,
-          to_string(shape()), size());
+  require(static_cast<int64_t>(given) == size(), ErrorKind::Shape,
+          "array: {} values do not fill shape {} of {} elements.", given, to_string(shape()), size());
 }
 
 Doubles::Doubles(const Array& a) : keep_(a) {

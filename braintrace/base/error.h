@@ -2,11 +2,13 @@
 // The three ways a call can fail, and the two checks that make them.
 //
 //   require(cond, "matmul: expected …, got {} …", …)   the caller's mistake   -> UserError
+//   require(cond, ErrorKind::Shape, "…", …)            the same, of a kind
 //   ensure(cond, "…", …)                               our own mistake        -> InternalError
 //
 // A message says where, what was expected, what came, and what to do.
 #pragma once
 
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 
@@ -19,10 +21,25 @@ class Error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// What a UserError is about, for callers that treat kinds differently: other languages have a class for each.
+enum class ErrorKind : uint8_t {
+  Argument,  // anything else
+  Shape,     // shapes or axes that do not fit
+  DType,     // an element type that does not fit
+  Index,     // a position outside its axis
+  Name,      // something unknown was named
+  State,     // a state or tensor that cannot be used now
+  File,      // a file or folder
+};
+
 // The caller's model or arguments are wrong.
 class UserError : public Error {
  public:
-  using Error::Error;
+  explicit UserError(const std::string& what, ErrorKind kind = ErrorKind::Argument) : Error(what), kind_(kind) {}
+  ErrorKind kind() const { return kind_; }
+
+ private:
+  ErrorKind kind_;
 };
 
 // A bug in this library; the message asks for a report.
@@ -38,8 +55,18 @@ template <class... Args>
 }
 
 template <class... Args>
+[[noreturn]] void fail(ErrorKind kind, fmt::format_string<Args...> text, Args&&... args) {
+  throw UserError(fmt::vformat(text, fmt::make_format_args(args...)), kind);
+}
+
+template <class... Args>
 void require(bool condition, fmt::format_string<Args...> text, Args&&... args) {
   if (!condition) throw UserError(fmt::vformat(text, fmt::make_format_args(args...)));
+}
+
+template <class... Args>
+void require(bool condition, ErrorKind kind, fmt::format_string<Args...> text, Args&&... args) {
+  if (!condition) throw UserError(fmt::vformat(text, fmt::make_format_args(args...)), kind);
 }
 
 template <class... Args>

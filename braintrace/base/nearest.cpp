@@ -50,7 +50,8 @@ std::string hint(const std::string& word, const std::vector<std::string>& known)
 size_t known_index(const std::string& name, const std::vector<std::string>& known, std::string_view complaint,
                    std::string_view list) {
   const size_t i = index_of(known, name);
-  if (i == known.size()) fail("{} '{}'{}\n  {}: {}.", complaint, name, hint(name, known), list, fmt::join(known, ", "));
+  if (i == known.size())
+    fail(ErrorKind::Name, "{} '{}'{}\n  {}: {}.", complaint, name, hint(name, known), list, fmt::join(known, ", "));
   return i;
 }
 

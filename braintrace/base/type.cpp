@@ -33,7 +33,7 @@ Shape broadcast_shapes(const Shape& a, const Shape& b, const char* where) {
   for (size_t i = 0; i < out.size(); ++i) {
     const int64_t da = i < a.size() ? a[a.size() - 1 - i] : 1;
     const int64_t db = i < b.size() ? b[b.size() - 1 - i] : 1;
-    require(da == db || da == 1 || db == 1,
+    require(da == db || da == 1 || db == 1, ErrorKind::Shape,
             "{}: shapes {} and {} do not broadcast: axis {} from the right is {} in one and {} in the other.\n"
             "  Reshape or transpose one of them so that the axes agree or have size 1.",
             where, to_string(a), to_string(b), i + 1, da, db);
@@ -43,16 +43,17 @@ Shape broadcast_shapes(const Shape& a, const Shape& b, const char* where) {
 }
 
 int normalize_axis(int64_t axis, int rank, const char* where) {
-  require(-rank <= axis && axis < rank, "{}: axis {} does not exist in a tensor of rank {}; allowed are {} to {}.",
-          where, axis, rank, -rank, rank - 1);
+  require(-rank <= axis && axis < rank, ErrorKind::Shape,
+          "{}: axis {} does not exist in a tensor of rank {}; allowed are {} to {}.", where, axis, rank, -rank,
+          rank - 1);
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 
 Ints normalize_axes(Ints axes, int rank, const char* where) {
   for (int64_t& a : axes) a = normalize_axis(a, rank, where);
   std::sort(axes.begin(), axes.end());
-  require(std::adjacent_find(axes.begin(), axes.end()) == axes.end(), "{}: axes {} name one axis twice.", where,
-          to_string(axes));
+  require(std::adjacent_find(axes.begin(), axes.end()) == axes.end(), ErrorKind::Shape,
+          "{}: axes {} name one axis twice.", where, to_string(axes));
   return axes;
 }
 

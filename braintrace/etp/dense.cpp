@@ -18,11 +18,11 @@ constexpr int bias_weight = 1;
 
 Types matmul_infer(const Op& op, const Types& in, const Attrs&) {
   const Type &x = in[0], &W = in[1];
-  require(x.rank() == 1 || x.rank() == 2,
+  require(x.rank() == 1 || x.rank() == 2, ErrorKind::Shape,
           "matmul: x has rank {}, expected [I] or [B,I], got {}; fold leading axes into one, or use einsum.", x.rank(),
           to_string(x));
-  require(W.rank() == 2 && W.shape[0] == x.shape.back(), "matmul: x is {}, so the weight must be [{},O], got {}.",
-          to_string(x), x.shape.back(), to_string(W));
+  require(W.rank() == 2 && W.shape[0] == x.shape.back(), ErrorKind::Shape,
+          "matmul: x is {}, so the weight must be [{},O], got {}.", to_string(x), x.shape.back(), to_string(W));
   require_one_dtype(op, in, 1);
   require_bias(op, in, 2, {W.shape[1]});
   Type y         = x;

@@ -19,11 +19,11 @@ namespace {
 
 Types embedding_infer(const Op&, const Types& in, const Attrs&) {
   const Type &x = in[0], &W = in[1];
-  require(is_integer(x.dtype), "embedding: the indices must be integers, got {}; use matmul for one-hot floats.",
-          to_string(x));
-  require(x.rank() <= 1, "embedding: the indices must be one number or [B], got {}; fold the axes into one first.",
-          to_string(x));
-  require(W.rank() == 2, "embedding: the weight must be a table [V,D], got {}.", to_string(W));
+  require(is_integer(x.dtype), ErrorKind::DType,
+          "embedding: the indices must be integers, got {}; use matmul for one-hot floats.", to_string(x));
+  require(x.rank() <= 1, ErrorKind::Shape,
+          "embedding: the indices must be one number or [B], got {}; fold the axes into one first.", to_string(x));
+  require(W.rank() == 2, ErrorKind::Shape, "embedding: the weight must be a table [V,D], got {}.", to_string(W));
   Type y = W;
   if (x.rank() == 0)
     y.shape = {W.shape[1]};

@@ -26,13 +26,13 @@ Tensor scaled(const Tensor& t, double factor) { return factor == 1 ? t : t * Ten
 
 Types lora_infer(const Op& op, const Types& in, const Attrs&) {
   const Type &x = in[0], &B = in[1], &A = in[2];
-  require(x.rank() == 1 || x.rank() == 2,
+  require(x.rank() == 1 || x.rank() == 2, ErrorKind::Shape,
           "lora_matmul: x has rank {}, expected [I] or [N,I], got {}; fold leading axes into one.", x.rank(),
           to_string(x));
-  require(B.rank() == 2 && B.shape[0] == x.shape.back(), "lora_matmul: x is {}, so B must be [{},r], got {}.",
-          to_string(x), x.shape.back(), to_string(B));
-  require(A.rank() == 2 && A.shape[0] == B.shape[1], "lora_matmul: B is {}, so A must be [{},O], got {}.", to_string(B),
-          B.shape[1], to_string(A));
+  require(B.rank() == 2 && B.shape[0] == x.shape.back(), ErrorKind::Shape,
+          "lora_matmul: x is {}, so B must be [{},r], got {}.", to_string(x), x.shape.back(), to_string(B));
+  require(A.rank() == 2 && A.shape[0] == B.shape[1], ErrorKind::Shape,
+          "lora_matmul: B is {}, so A must be [{},O], got {}.", to_string(B), B.shape[1], to_string(A));
   require_one_dtype(op, in, 2);
   require_bias(op, in, 3, {A.shape[1]});
   Type y         = x;

@@ -28,15 +28,15 @@ Tensors operands(const Tensor& x, const Tensors& weights, const Tensor& bias) {
 
 void require_one_dtype(const Op& op, const Types& in, size_t weights) {
   for (size_t i = 1; i <= weights; ++i)
-    require(in[0].dtype == in[i].dtype, "{}: x is {} and a weight is {}; convert one of them.", op.name,
-            to_string(in[0]), to_string(in[i]));
+    require(in[0].dtype == in[i].dtype, ErrorKind::DType, "{}: x is {} and a weight is {}; convert one of them.",
+            op.name, to_string(in[0]), to_string(in[i]));
 }
 
 void require_bias(const Op& op, const Types& in, size_t at, const Shape& shape) {
   if (in.size() <= at) return;
   const Type expected{in[0].dtype, shape};
-  require(in[at] == expected, "{}: the result has features {}, so the bias must be {}, got {}.", op.name,
-          to_string(shape), to_string(expected), to_string(in[at]));
+  require(in[at] == expected, ErrorKind::Shape, "{}: the result has features {}, so the bias must be {}, got {}.",
+          op.name, to_string(shape), to_string(expected), to_string(in[at]));
 }
 
 Tensor sum_to(const Tensor& t, const Shape& shape) {

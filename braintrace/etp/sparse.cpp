@@ -20,10 +20,10 @@ constexpr int          bias_weight = 1;
 Types sparse_infer(const Op& op, const Types& in, const Attrs& a) {
   const Type &  x = in[0], &w = in[1];
   const int64_t E = a[rows_key].size();
-  require(x.rank() == 1 || x.rank() == 2,
+  require(x.rank() == 1 || x.rank() == 2, ErrorKind::Shape,
           "sparse_matmul: x has rank {}, expected [I] or [B,I], got {}; fold leading axes into one.", x.rank(),
           to_string(x));
-  require(w.rank() == 1 && w.shape[0] == E,
+  require(w.rank() == 1 && w.shape[0] == E, ErrorKind::Shape,
           "sparse_matmul: the pattern stores {} entries, so the weight must be [{}], got {}.", E, E, to_string(w));
   require_one_dtype(op, in, 1);
   require_bias(op, in, 2, {a[n_cols_key]});
@@ -87,7 +87,7 @@ Tensor sparse_matmul(const Tensor& x, const Tensor& weight, const SparsePattern&
                      const WeightFns& fns) {
   require(pattern.rows.defined() && pattern.cols.defined() && !pattern.rows.is_traced() && !pattern.cols.is_traced(),
           "sparse_matmul: the pattern must be concrete; build it with csr(…) or coo(…) outside the traced step.");
-  require(x.rank() >= 1 && x.shape().back() == pattern.n_rows,
+  require(x.rank() >= 1 && x.shape().back() == pattern.n_rows, ErrorKind::Shape,
           "sparse_matmul: the pattern is {} by {}, so x must end in {}, got {}.", pattern.n_rows, pattern.n_cols,
           pattern.n_rows, to_string(x.type()));
   const Tensor w = transformed(weight, fns.weight_fn, "sparse_matmul", "weight_fn"),

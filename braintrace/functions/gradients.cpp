@@ -25,7 +25,7 @@ const Leaves& Gradients::at(const Path& path) const {
   if (it != map_.end()) return it->second;
   std::string known;
   for (const auto& [p, leaves] : map_) known += (known.empty() ? "" : ", ") + p.str();
-  fail("gradients: there is none for '{}'; known are: {}.", path.str(), known);
+  fail(ErrorKind::Name, "gradients: there is none for '{}'; known are: {}.", path.str(), known);
 }
 
 const Tensor& Gradients::at(const Path& path, const std::string& leaf) const {
@@ -34,7 +34,7 @@ const Tensor& Gradients::at(const Path& path, const std::string& leaf) const {
   if (it != leaves.end()) return it->second;
   std::string known;
   for (const auto& [name, g] : leaves) known += (known.empty() ? "'" : ", '") + name + "'";
-  fail("gradients: '{}' has no leaf '{}'; it has: {}.", path.str(), leaf, known);
+  fail(ErrorKind::Name, "gradients: '{}' has no leaf '{}'; it has: {}.", path.str(), leaf, known);
 }
 
 Gradients Gradients::map(const std::function<Tensor(const Tensor&)>& f) const {

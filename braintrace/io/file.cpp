@@ -42,7 +42,7 @@ class Descriptor {
 
 [[noreturn]] void failed(const std::string& path, const char* action) {
   const int reason = errno;
-  fail("{}: cannot {} the file: {}.", path, action, std::strerror(reason));
+  fail(ErrorKind::File, "{}: cannot {} the file: {}.", path, action, std::strerror(reason));
 }
 
 std::string folder_of(const std::string& path) {
@@ -82,12 +82,13 @@ Place place_of(const std::string& given) {
       return place;
     }
     if (!S_ISLNK(place.info.st_mode)) break;
-    require(links < 40, "{}: cannot write the file: its symbolic links lead in a circle.", given);
+    require(links < 40, ErrorKind::File, "{}: cannot write the file: its symbolic links lead in a circle.", given);
     std::string target = std::filesystem::read_symlink(place.path).string();
     place.path         = target.starts_with('/') ? target : folder_of(place.path) + "/" + target;
   }
   place.exists = true;
-  require(!S_ISDIR(place.info.st_mode), "{}: cannot write the file: this is a folder; name a file in it.", given);
+  require(!S_ISDIR(place.info.st_mode), ErrorKind::File,
+          "{}: cannot write the file: this is a folder; name a file in it.", given);
   if (::access(place.path.c_str(), W_OK) != 0) failed(given, "write");
   return place;
 }
@@ -146,13 +147,13 @@ Buffer read_file(const std::string& path) {
   if (!file.is_open()) failed(path, "open");
   struct stat info {};
   if (::fstat(file.get(), &info) != 0) failed(path, "inspect");
-  require(S_ISREG(info.st_mode), "{}: expected a regular file, got a folder, pipe or device.", path);
+  require(S_ISREG(info.st_mode), ErrorKind::File, "{}: expected a regular file, got a folder, pipe or device.", path);
   Buffer buffer = Buffer::allocate(static_cast<size_t>(info.st_size));
   for (size_t done = 0; done < buffer.size;) {
     const ssize_t n = ::read(file.get(), buffer.data.get() + done, buffer.size - done);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) failed(path, "read");
-    require(n > 0, "{}: the file became shorter while it was read.", path);
+    require(n > 0, ErrorKind::File, "{}: the file became shorter while it was read.", path);
     done += static_cast<size_t>(n);
   }
   return buffer;

@@ -42,22 +42,24 @@ std::string first_line(int fd) {
 void make_folder(const std::string& path) {
   std::error_code error;
   fs::create_directories(path, error);
-  require(!error && fs::is_directory(path, error), "{}: cannot make this folder: {}.", path,
+  require(!error && fs::is_directory(path, error), ErrorKind::File, "{}: cannot make this folder: {}.", path,
           error ? error.message() : "there is a file of that name");
-  require(::access(path.c_str(), W_OK | X_OK) == 0, "{}: cannot write into this folder.", path);
+  require(::access(path.c_str(), W_OK | X_OK) == 0, ErrorKind::File, "{}: cannot write into this folder.", path);
 }
 
 void ProcessLock::take(const std::string& path, const std::string& busy, const char* place) {
   const int flags = O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
   fd_             = ::open(path.c_str(), O_RDWR | flags, 0666);
   if (fd_ < 0 && errno == EACCES) fd_ = ::open(path.c_str(), O_RDONLY | flags, 0666);  // of another user
-  require(fd_ >= 0, "{}: cannot open this file, which keeps other processes out: {}.", path, std::strerror(errno));
+  require(fd_ >= 0, ErrorKind::File, "{}: cannot open this file, which keeps other processes out: {}.", path,
+          std::strerror(errno));
   struct stat info {};
   const bool  is_file = ::fstat(fd_, &info) == 0 && S_ISREG(info.st_mode);
-  require(is_file, "{}: expected a regular file, which keeps other processes out; remove what is there.", path);
+  require(is_file, ErrorKind::File,
+          "{}: expected a regular file, which keeps other processes out; remove what is there.", path);
   if (::flock(fd_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     const std::string who = first_line(fd_);
-    fail("{}: {}.\n  Wait for its end, stop it, or choose another {}.", busy,
+    fail(ErrorKind::File, "{}: {}.\n  Wait for its end, stop it, or choose another {}.", busy,
          who.empty() ? "it does not say which" : who, place);
   }
   const std::string who = this_process();

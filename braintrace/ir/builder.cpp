@@ -20,10 +20,10 @@ std::atomic<uint64_t> next_serial{1};
 // The message is made only when needed: this runs for every operand of every equation.
 void require_open(const Tensor& t) {
   if (t.trace()->is_open()) return;
-  fail(
-      "trace: a tensor {} belongs to a trace that has already ended.\n"
-      "  Return it from the traced function instead of keeping it in a variable.",
-      to_string(t.type()));
+  fail(ErrorKind::State,
+       "trace: a tensor {} belongs to a trace that has already ended.\n"
+       "  Return it from the traced function instead of keeping it in a variable.",
+       to_string(t.type()));
 }
 
 }  // namespace
@@ -127,7 +127,7 @@ Tensors Builder::emit(const Op& op, const Tensors& in, Attrs attrs, const Types&
 
 Traced Builder::finish(const Tensors& results) {
   for (const Tensor& t : results) {
-    require(t.defined(), "trace: the function returned an undefined tensor; assign every result.");
+    require(t.defined(), ErrorKind::State, "trace: the function returned an undefined tensor; assign every result.");
     program_.results.push_back(use(t));
   }
   open_ = false;

@@ -76,18 +76,19 @@ Array filled(const Type& type, double value) {
 }  // namespace
 
 Array Tensor::array() const {
-  require(defined(), "tensor: it is undefined; assign a value before reading its elements.");
+  require(defined(), ErrorKind::State, "tensor: it is undefined; assign a value before reading its elements.");
   if (is_traced())
-    fail(
-        "tensor: {} is being traced and has no elements yet.\n"
-        "  Return it from the traced function, or compute with operations instead of reading elements.",
-        to_string(type()));
+    fail(ErrorKind::State,
+         "tensor: {} is being traced and has no elements yet.\n"
+         "  Return it from the traced function, or compute with operations instead of reading elements.",
+         to_string(type()));
   if (body_->kind == Kind::Concrete) return *body_->array;
   return filled(type(), fill());
 }
 
 double Tensor::item() const {
-  require(size() == 1, "item: the tensor is {} with {} elements; item() needs exactly one.", to_string(type()), size());
+  require(size() == 1, ErrorKind::Shape, "item: the tensor is {} with {} elements; item() needs exactly one.",
+          to_string(type()), size());
   return at(array(), 0);
 }
 
@@ -128,7 +129,8 @@ Tensors evaluate_now(const Op& op, const Tensors& in, const Attrs& attrs, const 
 
 Tensors apply(const Op& op, Tensors in, Attrs attrs) {
   for (size_t i = 0; i < in.size(); ++i)
-    require(in[i].defined(), "{}: operand {} is an undefined tensor; give it a value first.", op.name, i);
+    require(in[i].defined(), ErrorKind::State, "{}: operand {} is an undefined tensor; give it a value first.", op.name,
+            i);
   const Types out   = infer(op, types_of(in), attrs);
   const auto  trace = innermost_trace(in);
   return trace ? trace->emit(op, in, std::move(attrs), out) : evaluate_now(op, in, attrs, out);

@@ -120,7 +120,7 @@ Type StateFrame::outer_type(const State& state, const std::string& leaf) const {
     type = state.type(leaf);
   }
   if (lanes_.contains(state.cell().get())) {
-    require(type.rank() > 0,
+    require(type.rank() > 0, ErrorKind::State,
             "vmap: {} is batched but holds {}, which has no leading axis.\n  Initialise it with a batch size.",
             state.place(), to_string(type));
     type.shape.erase(type.shape.begin());
@@ -143,7 +143,7 @@ Tensor StateFrame::read(const State& state, const std::string& leaf) {
 }
 
 void StateFrame::write(const State& state, const std::string& leaf, const Tensor& value) {
-  require(!value.is_traced() || value.trace()->serial() <= trace_->serial(),
+  require(!value.is_traced() || value.trace()->serial() <= trace_->serial(), ErrorKind::State,
           "{}: it is written inside a function that must not write states.\n"
           "  Return the value, or use for_loop, scan, cond and while_loop, which carry written states.",
           state.place());

@@ -106,10 +106,10 @@ Tensor Module::operator()(const Tensor& x) { return call({x}).front(); }
 Tensors Module::call(const Tensors& xs) {
   const bool is_unknown_child = is_updating() && !node_->is_child && !node_->is_local && !states().empty();
   if (is_unknown_child && current_module->node() != node_)
-    fail(
-        "{0}: the update of {1} calls it, but it is no registered child: its states would not be learned, reset or "
-        "saved.\n  Register it in the constructor of {1}: children({{{{\"name\", member}}}}).",
-        type_name(*this), type_name(*current_module));
+    fail(ErrorKind::State,
+         "{0}: the update of {1} calls it, but it is no registered child: its states would not be learned, reset or "
+         "saved.\n  Register it in the constructor of {1}: children({{{{\"name\", member}}}}).",
+         type_name(*this), type_name(*current_module));
   const std::string path = node_->path();
   NoteScope         note(path);
   const Updating    updating(this);
@@ -119,8 +119,7 @@ Tensors Module::call(const Tensors& xs) {
     std::string inputs;
     for (const Tensor& x : xs)
       inputs += (inputs.empty() ? " called with " : ", ") + (x.defined() ? to_string(x.type()) : "nothing");
-    throw UserError(
-        fmt::format("{}\n  in {} ({}){}", e.what(), path.empty() ? "the model" : path, type_name(*this), inputs));
+    fail(e.kind(), "{}\n  in {} ({}){}", e.what(), path.empty() ? "the model" : path, type_name(*this), inputs);
   }
 }
 
@@ -209,7 +208,7 @@ State Module::state_at(const Path& path) const {
     if (p == path) return s;
     known += (known.empty() ? "" : ", ") + p.str();
   }
-  fail("there is no state '{}' in {}; known are: {}.", path.str(), type_name(*this), known);
+  fail(ErrorKind::Name, "there is no state '{}' in {}; known are: {}.", path.str(), type_name(*this), known);
 }
 
 std::string State::place() const {
@@ -224,10 +223,10 @@ void State::check_known() const {
   std::string types;
   for (const auto& [name, value] : cell_->leaves)
     types += fmt::format(" {}{}{}", name, name.empty() ? "" : " ", to_string(value.type()));
-  fail(
-      "a {}{} is used in the update of {}, but no module has registered it: it would not be learned, reset or saved.\n"
-      "  Register it in the constructor: state(\"name\", member).",
-      name_of(kind()), types, type_name(*current_module));
+  fail(ErrorKind::State,
+       "a {}{} is used in the update of {}, but no module has registered it: it would not be learned, reset or saved.\n"
+       "  Register it in the constructor: state(\"name\", member).",
+       name_of(kind()), types, type_name(*current_module));
 }
 
 namespace {

@@ -18,8 +18,9 @@ namespace {
 
 [[noreturn]] void unknown_leaf(const State& state, const std::string& name) {
   const auto names = state.leaf_names();
-  if (names.size() == 1 && names[0].empty()) fail("{} holds one tensor and has no leaf '{}'.", state.place(), name);
-  fail("{} has no leaf '{}'; it has: {}.", state.place(), name, fmt::join(names, ", "));
+  if (names.size() == 1 && names[0].empty())
+    fail(ErrorKind::Name, "{} holds one tensor and has no leaf '{}'.", state.place(), name);
+  fail(ErrorKind::Name, "{} has no leaf '{}'; it has: {}.", state.place(), name, fmt::join(names, ", "));
 }
 
 // The value of one sample for all of a batch.
@@ -97,17 +98,17 @@ Type State::type(const std::string& leaf) const {
 
 void State::check_alive() const {
   if (cell_->home == 0) return;  // as nearly always: no words are made
-  fail(
-      "{} ({}) was made inside a traced function and ended with it.\n"
-      "  Make a state that is to last before the call of jit, grad, vmap or a loop.",
-      place(), name_of(kind()));
+  fail(ErrorKind::State,
+       "{} ({}) was made inside a traced function and ended with it.\n"
+       "  Make a state that is to last before the call of jit, grad, vmap or a loop.",
+       place(), name_of(kind()));
 }
 
 const Tensor& State::stored(const std::string& name) const {
   const Leaves& leaves = cell_->settled();
   if (const auto it = leaves.find(name); it != leaves.end()) return it->second;
   require(
-      initialized(),
+      initialized(), ErrorKind::State,
       "{} ({}) is read before it has a value.\n  Call init_all_states(model), with {{.batch_size = B}} for a batch.",
       place(), name_of(kind()));
   unknown_leaf(*this, name);
@@ -127,8 +128,8 @@ bool State::has_leaf(const std::string& name) const {
 }
 
 void State::check_storable(const Tensor& value) const {
-  require(value.defined(), "{}: the new value is an undefined tensor; assign it first.", place());
-  require(!value.is_traced() || StateFrame::current(),
+  require(value.defined(), ErrorKind::State, "{}: the new value is an undefined tensor; assign it first.", place());
+  require(!value.is_traced() || StateFrame::current(), ErrorKind::State,
           "{}: a tensor {} that is being traced cannot be stored outside a trace.\n"
           "  Call the function through jit, grad, vmap or a loop of this library: they hand the states through.",
           place(), to_string(value.type()));
@@ -153,7 +154,8 @@ const std::vector<std::string>& State::slots() const { return cell_->slots; }
 
 Tensor HiddenTreeState::slot(const std::string& name) const {
   const auto it = std::find(slots().begin(), slots().end(), name);
-  require(it != slots().end(), "{} has no slot '{}'; it has: {}.", place(), name, fmt::join(slots(), ", "));
+  require(it != slots().end(), ErrorKind::Name, "{} has no slot '{}'; it has: {}.", place(), name,
+          fmt::join(slots(), ", "));
   const Tensor  v = value();
   const int64_t i = it - slots().begin();
   return squeeze(slice_axis(v, -1, i, i + 1), {-1});

@@ -93,8 +93,8 @@ constinit const Op not_op       = elementwise_composite({
           .name  = "not",
           .doc   = "complement, bit by bit",
           .infer = [](const Op& op, const Types& in, const Attrs&) -> Types {
-      require(!is_float(in[0].dtype), "{}: expected integer or bool elements, got {}; convert them first.", op.name,
-                    name_of(in[0].dtype));
+      require(!is_float(in[0].dtype), ErrorKind::DType,
+                    "{}: expected integer or bool elements, got {}; convert them first.", op.name, name_of(in[0].dtype));
       return {in[0]};
     },
           .expand = [](const Op&, const Tensors& in, const Attrs&) -> Tensors {
@@ -146,7 +146,7 @@ constinit const Op xor_op = elementwise({
 Tensor logic_apply(const Op& op, Tensors in) {
   for (Tensor& t : in) {
     if (t.is_weak() && t.is_literal()) t = convert(t, DType::Bool);
-    require(t.dtype() == DType::Bool,
+    require(t.dtype() == DType::Bool, ErrorKind::DType,
             "logical_{}: expected bool elements, got {}.\n  Compare them first, or use bitwise_{} on integers.",
             op.name, to_string(t.type()), op.name);
   }

@@ -27,7 +27,8 @@ Attrs   attrs_of(const DotAxes& d) {
 Types dot_infer(const Op& op, const Types& in, const Attrs& attrs) {
   const DotAxes d = axes_of(attrs);
   const Type &  l = in[0], &r = in[1];
-  require(l.dtype == r.dtype, "{}: element types differ: {} and {}.", op.name, to_string(l), to_string(r));
+  require(l.dtype == r.dtype, ErrorKind::DType, "{}: element types differ: {} and {}.", op.name, to_string(l),
+          to_string(r));
   require(d.lhs_contract.size() == d.rhs_contract.size() && d.lhs_batch.size() == d.rhs_batch.size(),
           "{}: contract and batch axes must come in pairs.", op.name);
   auto distinct = [&](const Ints& axes, int rank) {
@@ -38,7 +39,7 @@ Types dot_infer(const Op& op, const Types& in, const Attrs& attrs) {
   distinct(joined(d.rhs_batch, d.rhs_contract), r.rank());
   auto pair_up = [&](const Ints& a, const Ints& b, const char* how) {
     for (size_t i = 0; i < a.size(); ++i)
-      require(l.shape[a[i]] == r.shape[b[i]],
+      require(l.shape[a[i]] == r.shape[b[i]], ErrorKind::Shape,
               "{}: lhs {} axis {} of {} with size {}, but rhs axis {} of {} has size {}.\n"
               "  Transpose one operand, or check the sizes of the layer.",
               op.name, how, a[i], to_string(l), l.shape[a[i]], b[i], to_string(r), r.shape[b[i]]);
@@ -187,8 +188,8 @@ Tensor dot_general(const Tensor& lhs, const Tensor& rhs, const DotAxes& axes) {
 }
 
 Tensor dot(const Tensor& x, const Tensor& w) {
-  require(x.rank() >= 1 && w.rank() >= 1, "dot: operands need at least one axis, got {} and {}.", to_string(x.type()),
-          to_string(w.type()));
+  require(x.rank() >= 1 && w.rank() >= 1, ErrorKind::Shape, "dot: operands need at least one axis, got {} and {}.",
+          to_string(x.type()), to_string(w.type()));
   return dot_general(x, w, {{x.rank() - 1}, {std::max(w.rank() - 2, 0)}, {}, {}});
 }
 

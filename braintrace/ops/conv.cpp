@@ -50,9 +50,9 @@ Types conv_infer(const Op& op, const Types& in, const Attrs& a) {
   const Type &x = in[0], &w = in[1];
   const Conv  c(a);
   const auto  n = static_cast<size_t>(std::max(x.rank() - 2, 0));
-  require(x.dtype == w.dtype, "{}: element types differ: x {} and kernel {}; convert one of them.", op.name,
-          to_string(x), to_string(w));
-  require(x.rank() >= 3 && w.rank() == x.rank(),
+  require(x.dtype == w.dtype, ErrorKind::DType, "{}: element types differ: x {} and kernel {}; convert one of them.",
+          op.name, to_string(x), to_string(w));
+  require(x.rank() >= 3 && w.rank() == x.rank(), ErrorKind::Shape,
           "{}: expected x and kernel of equal rank, at least 3 (batch, channels, space), got {} and {}.", op.name,
           to_string(x), to_string(w));
   for (const Ints* list : {&c.stride, &c.lo, &c.hi, &c.lhs_dilation, &c.rhs_dilation})

@@ -84,7 +84,7 @@ consteval Op scan_along(Op op) {
 }
 
 Tensor scan_apply(const Op& op, const Tensor& x, int64_t axis, bool reverse) {
-  require(x.defined(), "{}: the operand is an undefined tensor; give it a value first.", op.name);
+  require(x.defined(), ErrorKind::State, "{}: the operand is an undefined tensor; give it a value first.", op.name);
   const int64_t k = normalize_axis(axis, x.rank(), op.name.data());
   return apply1(op, {x}, {{keys::axis, k}, {keys::reverse, reverse}});
 }

@@ -128,7 +128,7 @@ std::vector<Term> labelled(const Equation& e, const Tensors& in, std::string_vie
     const std::string& text    = e.operands[k];
     const bool         dots    = text.find("...") != std::string::npos;
     const int64_t      letters = static_cast<int64_t>(text.size()) - (dots ? 3 : 0);
-    require(dots ? in[k].rank() >= letters : in[k].rank() == letters,
+    require(dots ? in[k].rank() >= letters : in[k].rank() == letters, ErrorKind::Shape,
             "einsum: operand {} of '{}' is written '{}' with {} axes, but the tensor is {}.", k, equation, text,
             letters, to_string(in[k].type()));
     terms.push_back({in[k], parse_labels(text, in[k].rank() - letters, equation)});
@@ -137,7 +137,7 @@ std::vector<Term> labelled(const Equation& e, const Tensors& in, std::string_vie
       const int64_t n    = in[k].shape()[i];
       auto [it, is_new]  = sizes.try_emplace(l, n);
       const bool stretch = l < 0 && (n == 1 || it->second == 1);
-      require(is_new || it->second == n || stretch,
+      require(is_new || it->second == n || stretch, ErrorKind::Shape,
               "einsum: axis '{}' of '{}' has size {} in one place and {} in operand {} ({}).",
               l < 0 ? std::string("...") : std::string(1, static_cast<char>(l)), equation, it->second, n, k,
               to_string(in[k].type()));

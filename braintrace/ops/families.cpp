@@ -15,10 +15,10 @@ namespace braintrace {
 namespace {
 
 void require_supported(const Op& op, DType dtype) {
-  require(!is_float(dtype) || op.scalar.real, "{}: expected integer or bool elements, got {}; convert them first.",
-          op.name, name_of(dtype));
-  require(is_float(dtype) || op.scalar.integer, "{}: expected floating-point elements, got {}; convert them first.",
-          op.name, name_of(dtype));
+  require(!is_float(dtype) || op.scalar.real, ErrorKind::DType,
+          "{}: expected integer or bool elements, got {}; convert them first.", op.name, name_of(dtype));
+  require(is_float(dtype) || op.scalar.integer, ErrorKind::DType,
+          "{}: expected floating-point elements, got {}; convert them first.", op.name, name_of(dtype));
 }
 
 void require_one_type(const Op& op, const Types& in) {
@@ -38,8 +38,8 @@ Types same_type_infer(const Op& op, const Types& in, const Attrs&) {
 
 Types float_infer(const Op& op, const Types& in, const Attrs&) {
   require_one_type(op, in);
-  require(is_float(in[0].dtype), "{}: expected floating-point elements, got {}; convert them first.", op.name,
-          name_of(in[0].dtype));
+  require(is_float(in[0].dtype), ErrorKind::DType, "{}: expected floating-point elements, got {}; convert them first.",
+          op.name, name_of(in[0].dtype));
   return {in[0]};
 }
 
@@ -144,7 +144,8 @@ Tensor yielding(const std::function<Tensor(DType)>& compute) {
 
 Tensor elementwise_apply(const Op& op, Tensors in, Attrs attrs) {
   for (size_t i = 0; i < in.size(); ++i)
-    require(in[i].defined(), "{}: operand {} is an undefined tensor; give it a value first.", op.name, i);
+    require(in[i].defined(), ErrorKind::State, "{}: operand {} is an undefined tensor; give it a value first.", op.name,
+            i);
   const bool alike =
       std::all_of(in.begin(), in.end(), [&](const Tensor& t) { return !t.is_weak() && t.type() == in[0].type(); });
   if (alike) return apply1(op, std::move(in), std::move(attrs));

@@ -21,10 +21,10 @@ using keys::batch;
 Type rows_type(const Op& op, const Type& x, const Type& indices, const Attrs& a) {
   const int64_t k = a[axis], nb = a[batch];
   require_axis(op, k, x.rank());
-  require(is_integer(indices.dtype), "{}: indices must be integers, got {}; convert them first.", op.name,
-          to_string(indices));
+  require(is_integer(indices.dtype), ErrorKind::DType, "{}: indices must be integers, got {}; convert them first.",
+          op.name, to_string(indices));
   require(0 <= nb && nb <= k && nb <= indices.rank() && part(x.shape, 0, nb) == part(indices.shape, 0, nb),
-          "{}: the first {} axes of {} and of the indices {} must agree.", op.name, nb, to_string(x),
+          ErrorKind::Shape, "{}: the first {} axes of {} and of the indices {} must agree.", op.name, nb, to_string(x),
           to_string(indices));
   return {x.dtype,
           joined(part(x.shape, 0, k), part(indices.shape, nb, indices.rank()), part(x.shape, k + 1, x.rank()))};
@@ -45,8 +45,8 @@ struct Rows {
   void for_each(const Op& op, const Array& indices, F f) const {
     const Integers at(indices);
     for (int64_t i = 0; i < B * K; ++i)
-      require(0 <= at[i] && at[i] < N, "{}: index {} at position {} is outside 0 … {}; check the indices.", op.name,
-              at[i], i, N - 1);
+      require(0 <= at[i] && at[i] < N, ErrorKind::Index,
+              "{}: index {} at position {} is outside 0 … {}; check the indices.", op.name, at[i], i, N - 1);
     for (int64_t b = 0; b < B; ++b)
       for (int64_t p = 0; p < P; ++p)
         for (int64_t k = 0; k < K; ++k) f(((b * P + p) * N + at[b * K + k]) * Q, ((b * P + p) * K + k) * Q);
@@ -129,8 +129,8 @@ constinit const Op scatter_add_op = {
     .operands = "x indices updates",
     .infer    = [](const Op& op, const Types& in, const Attrs& a) -> Types {
       const Type rows = rows_type(op, in[0], in[1], a);
-      require(in[2] == rows, "{}: updates must be {} for x {} and indices {}, got {}.", op.name, to_string(rows),
-                 to_string(in[0]), to_string(in[1]), to_string(in[2]));
+      require(in[2] == rows, ErrorKind::Shape, "{}: updates must be {} for x {} and indices {}, got {}.", op.name,
+                 to_string(rows), to_string(in[0]), to_string(in[1]), to_string(in[2]));
       return {in[0]};
     },
     .eval = [](const Op& op, const Arrays& in, const Attrs& a, const Types& out) -> Arrays {
@@ -187,7 +187,8 @@ int64_t aligned_axis(const Tensor& x, const Tensor& indices, int64_t along, cons
   const int64_t k       = normalize_axis(along, x.rank(), where);
   bool          aligned = x.rank() == indices.rank();
   for (int64_t i = 0; aligned && i < x.rank(); ++i) aligned = i == k || x.shape()[i] == indices.shape()[i];
-  require(aligned, "{}: indices {} must have the shape of x {} except along axis {}; broadcast them first.", where,
+  require(aligned, ErrorKind::Shape,
+          "{}: indices {} must have the shape of x {} except along axis {}; broadcast them first.", where,
           to_string(indices.type()), to_string(x.type()), k);
   return k;
 }
@@ -201,8 +202,9 @@ Tensor take_along_axis(const Tensor& x, const Tensor& indices, int64_t along) {
 
 Tensor scatter_add_along_axis(const Tensor& x, const Tensor& indices, const Tensor& updates, int64_t along) {
   const int64_t k = aligned_axis(x, indices, along, "scatter_add_along_axis"), last = x.rank() - 1;
-  require(updates.shape() == indices.shape(), "scatter_add_along_axis: updates {} must have the shape of indices {}.",
-          to_string(updates.type()), to_string(indices.type()));
+  require(updates.shape() == indices.shape(), ErrorKind::Shape,
+          "scatter_add_along_axis: updates {} must have the shape of indices {}.", to_string(updates.type()),
+          to_string(indices.type()));
   return move_axis(added(move_axis(x, k, last), move_axis(indices, k, last), move_axis(updates, k, last), last, last),
                    last, k);
 }

@@ -14,10 +14,12 @@ namespace braintrace {
 namespace bt = braintrace;
 
 Tensor Tensor::row(int64_t index) const {
-  require(rank() > 0, "tensor: {} has no axis to index with [{}].", defined() ? to_string(type()) : "undefined", index);
+  require(rank() > 0, ErrorKind::Index, "tensor: {} has no axis to index with [{}].",
+          defined() ? to_string(type()) : "undefined", index);
   const int64_t n = shape()[0], from_front = index < 0 ? index + n : index;
-  require(0 <= from_front && from_front < n, "tensor: index {} is outside the first axis of {}; allowed are {} to {}.",
-          index, to_string(type()), -n, n - 1);
+  require(0 <= from_front && from_front < n, ErrorKind::Index,
+          "tensor: index {} is outside the first axis of {}; allowed are {} to {}.", index, to_string(type()), -n,
+          n - 1);
   return bt::squeeze(slice_axis(*this, 0, from_front, from_front + 1), {0});
 }
 Tensor Tensor::operator[](const Tensor& indices) const { return take(indices); }

@@ -99,7 +99,8 @@ namespace {
 
 // column - row over the last two axes
 Tensor diagonal_number(const Tensor& x, const char* where) {
-  require(x.rank() >= 2, "{}: expected a matrix or a stack of them, got {}.", where, to_string(x.type()));
+  require(x.rank() >= 2, ErrorKind::Shape, "{}: expected a matrix or a stack of them, got {}.", where,
+          to_string(x.type()));
   const Shape s(x.shape().end() - 2, x.shape().end());
   return iota(s, 1, DType::I64) - iota(s, 0, DType::I64);
 }
@@ -116,8 +117,8 @@ Tensor triu(const Tensor& x, int64_t k) {
 }
 
 Tensor one_hot(const Tensor& indices, int64_t n, DType t) {
-  require(is_integer(indices.dtype()), "one_hot: indices must be integers, got {}; convert them first.",
-          to_string(indices.type()));
+  require(is_integer(indices.dtype()), ErrorKind::DType,
+          "one_hot: indices must be integers, got {}; convert them first.", to_string(indices.type()));
   require(n >= 0, "one_hot: the number of classes is {}, it must not be negative.", n);
   return convert(equal(expand_dims(indices, -1), iota({n}, 0, indices.dtype())), t);
 }

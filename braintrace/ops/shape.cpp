@@ -29,7 +29,7 @@ constinit const Op reshape_op = {
     .doc   = "another shape of equal size",
     .infer = [](const Op& op, const Types& in, const Attrs& a) -> Types {
       require_shape(op, a[shape]);
-      require(size_of(a[shape]) == in[0].size(),
+      require(size_of(a[shape]) == in[0].size(), ErrorKind::Shape,
               "{}: {} has {} elements, shape {} has {}; choose sizes with that product.", op.name, to_string(in[0]),
               in[0].size(), to_string(a[shape]), size_of(a[shape]));
       return {{in[0].dtype, a[shape]}};
@@ -80,8 +80,8 @@ constinit const Op transpose_op = {
     .infer = [](const Op& op, const Types& in, const Attrs& a) -> Types {
       Ints sorted = a[perm];
       std::sort(sorted.begin(), sorted.end());
-      require(sorted == counted(0, in[0].rank()), "{}: {} is not a permutation of the {} axes of {}.", op.name,
-              to_string(a[perm]), in[0].rank(), to_string(in[0]));
+      require(sorted == counted(0, in[0].rank()), ErrorKind::Shape, "{}: {} is not a permutation of the {} axes of {}.",
+              op.name, to_string(a[perm]), in[0].rank(), to_string(in[0]));
       Shape s;
       for (int64_t p : a[perm]) s.push_back(in[0].shape[p]);
       return {{in[0].dtype, s}};
@@ -170,13 +170,14 @@ constinit const Op broadcast_op = {
 
 Tensor reshape(const Tensor& x, Shape s) {
   const auto free = std::count(s.begin(), s.end(), -1);
-  require(free <= 1, "reshape: shape {} leaves more than one size open; give all but one.", to_string(s));
+  require(free <= 1, ErrorKind::Shape, "reshape: shape {} leaves more than one size open; give all but one.",
+          to_string(s));
   if (free == 1) {
     auto open           = std::find(s.begin(), s.end(), -1);
     *open               = 1;
     const int64_t known = size_of(s);
-    require(known > 0 && x.size() % known == 0, "reshape: {} cannot be divided into rows of {}.", to_string(x.type()),
-            known);
+    require(known > 0 && x.size() % known == 0, ErrorKind::Shape, "reshape: {} cannot be divided into rows of {}.",
+            to_string(x.type()), known);
     *open = x.size() / known;
   }
   if (x.is_weak()) return yielding([=](DType dtype) { return reshape(x.settled(dtype), s); });
@@ -217,8 +218,8 @@ Tensor broadcast_axes(const Tensor& x, const Shape& s, const Ints& d) {
 
 Tensor broadcast_to(const Tensor& x, const Shape& s) {
   if (x.shape() == s) return x;
-  require(broadcast_shapes(x.shape(), s, "broadcast_to") == s, "broadcast_to: {} does not broadcast to {}.",
-          to_string(x.type()), to_string(s));
+  require(broadcast_shapes(x.shape(), s, "broadcast_to") == s, ErrorKind::Shape,
+          "broadcast_to: {} does not broadcast to {}.", to_string(x.type()), to_string(s));
   Shape kept;
   Ints  d;
   for (int i = 0; i < x.rank(); ++i) {
@@ -240,8 +241,8 @@ Tensor squeeze(const Tensor& x, Ints axes) {
   axes    = normalize_axes(std::move(axes), x.rank(), "squeeze");
   Shape s = x.shape();
   for (auto it = axes.rbegin(); it != axes.rend(); ++it) {
-    require(s[*it] == 1, "squeeze: axis {} of {} has size {}, not 1; only axes of size 1 can go.", *it,
-            to_string(x.type()), s[*it]);
+    require(s[*it] == 1, ErrorKind::Shape, "squeeze: axis {} of {} has size {}, not 1; only axes of size 1 can go.",
+            *it, to_string(x.type()), s[*it]);
     s.erase(s.begin() + *it);
   }
   return reshape(x, s);

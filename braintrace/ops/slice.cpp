@@ -39,9 +39,11 @@ constinit const Op concat_op = {
       out.shape[k] = 0;
       for (const Type& t : in) {
         Type rest = t;
-        require(t.rank() == out.rank(), "{}: ranks differ: {} and {}.", op.name, to_string(in[0]), to_string(t));
+        require(t.rank() == out.rank(), ErrorKind::Shape, "{}: ranks differ: {} and {}.", op.name, to_string(in[0]),
+                   to_string(t));
         rest.shape[k] = out.shape[k];
-        require(rest == out, "{}: {} and {} differ outside axis {}.", op.name, to_string(in[0]), to_string(t), k);
+        require(rest == out, ErrorKind::Shape, "{}: {} and {} differ outside axis {}.", op.name, to_string(in[0]),
+                   to_string(t), k);
         out.shape[k] += t.shape[k];
       }
       return {out};

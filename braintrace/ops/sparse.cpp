@@ -26,8 +26,8 @@ void check_pattern(const Op& op, const Type& from, const Type& to) {
 
 void check_range(const Op& op, const char* what, const Integers& v, int64_t n, int64_t below) {
   for (int64_t e = 0; e < n; ++e)
-    require(0 <= v[e] && v[e] < below, "{}: entry {} has {} index {}, outside 0 … {}; check the pattern.", op.name, e,
-            what, v[e], below - 1);
+    require(0 <= v[e] && v[e] < below, ErrorKind::Index,
+            "{}: entry {} has {} index {}, outside 0 … {}; check the pattern.", op.name, e, what, v[e], below - 1);
 }
 
 // The pattern as checked integers.
@@ -199,8 +199,8 @@ SparsePattern coo(const Tensor& rows, const Tensor& cols, int64_t n_rows, int64_
     const Array    a = t.array();
     const Integers v(a);
     for (int64_t e = 0; e < a.size(); ++e)
-      require(0 <= v[e] && v[e] < below, "coo: entry {} has {} {}, outside 0 … {}; check the pattern.", e, what, v[e],
-              below - 1);
+      require(0 <= v[e] && v[e] < below, ErrorKind::Index,
+              "coo: entry {} has {} {}, outside 0 … {}; check the pattern.", e, what, v[e], below - 1);
   };
   check(rows, "row", n_rows);
   check(cols, "column", n_cols);
@@ -226,7 +226,7 @@ SparsePattern csr(const Tensor& indptr, const Tensor& indices, int64_t n_rows, i
 SparsePattern transposed(const SparsePattern& p) { return {p.cols, p.rows, p.n_cols, p.n_rows}; }
 
 Tensor dot(const Tensor& x, const SparsePattern& p, const Tensor& values) {
-  require(x.rank() >= 1 && x.shape().back() == p.n_rows,
+  require(x.rank() >= 1 && x.shape().back() == p.n_rows, ErrorKind::Shape,
           "dot: x {} does not fit a sparse matrix of {} by {}; its last axis must have size {}.", to_string(x.type()),
           p.n_rows, p.n_cols, p.n_rows);
   const Tensors in = promote_together({values, x});
@@ -234,7 +234,7 @@ Tensor dot(const Tensor& x, const SparsePattern& p, const Tensor& values) {
 }
 
 Tensor dot(const SparsePattern& p, const Tensor& values, const Tensor& x) {
-  require((x.rank() == 1 || x.rank() == 2) && x.shape()[0] == p.n_cols,
+  require((x.rank() == 1 || x.rank() == 2) && x.shape()[0] == p.n_cols, ErrorKind::Shape,
           "dot: a sparse matrix of {} by {} times {}; expected a vector of {} or a matrix with {} rows.", p.n_rows,
           p.n_cols, to_string(x.type()), p.n_cols, p.n_cols);
   if (x.rank() == 1) return dot(x, transposed(p), values);

@@ -27,7 +27,7 @@ auto at_place(const std::string& place, F f) {
   try {
     return f();
   } catch (const UserError& error) {
-    fail("{}: {}", place, error.what());
+    fail(error.kind(), "{}: {}", place, error.what());
   } catch (const std::bad_alloc&) {
     fail("{}: this needs more memory than there is.", place);
   }
