@@ -47,11 +47,11 @@ void OnlineLearner::compile(const Types& args) {
              {},
              LongTermState(Tensor(Type{DType::I64, {}}, 0)),
              {}};
-  c.slots                      = rule_->memory(c.graph);
-  c.running_index.cell()->name = "running_index";
+  c.slots                        = rule_->memory(c.graph);
+  c.running_index.cell()->places = {{{}, "running_index"}};
   for (const MemorySlot& s : c.slots) {
     StateCell& cell = *c.memory.emplace_back(LongTermState(Tensor(s.type, 0))).cell();
-    cell.name       = fmt::format("etrace.{}", c.memory.size() - 1);
+    cell.places     = {{{}, fmt::format("etrace.{}", c.memory.size() - 1)}};
     if (!is_float(s.type.dtype)) continue;  // a counter
     for (const HiddenVar& h : c.graph.module_info.hidden) cell.follows.push_back(h.state.cell());
   }

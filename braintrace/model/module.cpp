@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cxxabi.h>
+#include <mutex>
 #include <ostream>
+#include <set>
 #include <typeinfo>
 #include <utility>
 
@@ -20,58 +22,120 @@ struct ModuleNode {
     std::shared_ptr<ModuleNode> module;  // one of these three
     std::optional<State>        state;
     std::string                 text;
-  };
-  std::string               type;
-  std::string               name;  // under its parent
-  std::weak_ptr<ModuleNode> parent;
-  bool                      is_list  = false;
-  bool                      is_child = false;  // somebody has registered it
-  bool                      is_local = false;  // made inside an update
-  std::vector<Entry>        entries;
 
-  void add(Entry entry) {
-    require(!entry.name.empty(), "{}: a child, state or setting needs a name.", place());
-    require(is_name(entry.name), "{}: '{}' cannot be a name; use letters, digits, '_' and '-'.", place(), entry.name);
-    for (const Entry& e : entries)
-      require(e.name != entry.name, "{}: the name '{}' is used twice; give each child and state its own name.", place(),
-              entry.name);
-    entries.push_back(std::move(entry));
+    bool operator==(const Entry&) const = default;
+  };
+  std::string        type;
+  std::vector<Place> places;  // where it is registered, the newest last
+  bool               is_list  = false;
+  bool               is_local = false;  // made inside an update
+  BatchSize          batch;             // of the last init
+  std::vector<Entry> entries;
+
+  Entry* find(const std::string& name) {
+    const auto it = std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return e.name == name; });
+    return it == entries.end() ? nullptr : &*it;
   }
+  void check_name(const std::string& name) const {
+    require(!name.empty(), "{}: a child, state or setting needs a name.", place());
+    require(is_name(name), "{}: '{}' cannot be a name; use letters, digits, '_' and '-'.", place(), name);
+  }
+
   std::string path() const {
-    const auto up = parent.lock();
-    if (!up) return "";
-    const std::string above = up->path();
-    return above.empty() ? name : above + "." + name;
+    for (auto at = places.rbegin(); at != places.rend(); ++at)
+      if (const auto up = at->owner.lock()) {
+        const std::string above = up->path();
+        return above.empty() ? at->name : above + "." + at->name;
+      }
+    return "";
   }
   std::string place() const {
     const std::string at = path();
     return at.empty() ? "module" : fmt::format("module '{}'", at);
   }
+
+  // The objects that are this module. Any of them can be asked for what its class does.
+  void join(Module* handle) {
+    std::lock_guard lock(mutex_);
+    handles_.push_back(handle);
+  }
+  void leave(Module* handle) {
+    std::lock_guard lock(mutex_);
+    handles_.erase(std::find(handles_.begin(), handles_.end(), handle));
+  }
+  Module* handle() const {
+    std::lock_guard lock(mutex_);
+    return handles_.empty() ? nullptr : handles_.front();
+  }
+
+ private:
+  mutable std::mutex   mutex_;
+  std::vector<Module*> handles_;  // the oldest first: a later one may be a copy of its base only
 };
 
 namespace {
 
-std::string type_name(const Module& m) {
-  int         status = 0;
-  char*       text   = abi::__cxa_demangle(typeid(m).name(), nullptr, nullptr, &status);
-  std::string full   = text ? text : typeid(m).name();
-  std::free(text);
-  const auto args  = full.find('<');
-  const auto colon = full.rfind("::", args == full.npos ? full.npos : args);
-  return colon == full.npos ? full : full.substr(colon + 2);
+using Entry = ModuleNode::Entry;
+
+std::vector<Place>& places_of(const Entry& e) { return e.module ? e.module->places : e.state->cell()->places; }
+
+void add_place(const std::shared_ptr<ModuleNode>& owner, const Entry& e) {
+  if (!e.module && !e.state) return;
+  std::vector<Place>& places = places_of(e);
+  std::erase_if(places, [](const Place& p) { return p.owner.expired(); });
+  places.push_back({owner, e.name});
+}
+void remove_place(const std::shared_ptr<ModuleNode>& owner, const Entry& e) {
+  if (!e.module && !e.state) return;
+  std::erase_if(places_of(e), [&](const Place& p) { return p.owner.lock() == owner && p.name == e.name; });
+}
+
+void add(const std::shared_ptr<ModuleNode>& node, Entry entry) {
+  node->check_name(entry.name);
+  require(!node->find(entry.name), "{}: the name '{}' is used twice; give each child and state its own name.",
+          node->place(), entry.name);
+  add_place(node, entry);
+  node->entries.push_back(std::move(entry));
+}
+// The same, where a name that is taken gets the new part.
+void set(const std::shared_ptr<ModuleNode>& node, Entry entry) {
+  Entry* old = node->find(entry.name);
+  if (!old) return add(node, std::move(entry));
+  if (*old == entry) return;
+  remove_place(node, *old);
+  add_place(node, entry);
+  *old = std::move(entry);
+}
+
+using NodeSet = std::set<const ModuleNode*>;
+
+// Calls visit(node) for the node and all below it, each once: parts first.
+template <class Visit>
+void walk(const std::shared_ptr<ModuleNode>& node, NodeSet& seen, const Visit& visit) {
+  if (!seen.insert(node.get()).second) return;
+  for (const Entry& e : node->entries)
+    if (e.module) walk(e.module, seen, visit);
+  visit(node);
+}
+
+Entry child_of(const std::shared_ptr<ModuleNode>& parent, const std::string& name, const Module& m) {
+  NodeSet below;
+  walk(m.node(), below, [](const auto&) {});
+  require(!below.contains(parent.get()), "{}: it cannot contain itself as child '{}'.", parent->place(), name);
+  m.node()->type = m.type_name();
+  return {name, m.node(), {}, {}};
+}
+
+void refresh(const ModuleNode& node) {
+  if (Module* m = node.handle()) m->refresh();
 }
 
 void collect(const ModuleNode& node, const Path& at, StateSet& seen, StateMap& out) {
-  for (const auto& e : node.entries) {
+  refresh(node);
+  for (const Entry& e : node.entries) {
     if (e.state && seen.insert(e.state->cell().get()).second) out.emplace_back(at / e.name, *e.state);
     if (e.module) collect(*e.module, at / e.name, seen, out);
   }
-}
-
-bool is_inside(const ModuleNode* node, const std::shared_ptr<ModuleNode>& of) {
-  for (auto up = of; up; up = up->parent.lock())
-    if (up.get() == node) return true;
-  return false;
 }
 
 thread_local const Module* current_module = nullptr;  // whose update runs
@@ -89,14 +153,38 @@ bool is_updating() { return current_module != nullptr; }
 OutsideUpdate::OutsideUpdate() : previous_(std::exchange(current_module, nullptr)) {}
 OutsideUpdate::~OutsideUpdate() { current_module = previous_; }
 
-Module::Module() : node_(std::make_shared<ModuleNode>()) { node_->is_local = is_updating(); }
+Module::Module() : node_(std::make_shared<ModuleNode>()) {
+  node_->is_local = is_updating();
+  node_->join(this);
+}
+Module::Module(const Module& other) : node_(other.node_) { node_->join(this); }
+Module& Module::operator=(const Module& other) {
+  if (node_ == other.node_) return *this;
+  node_->leave(this);
+  node_ = other.node_;
+  node_->join(this);
+  return *this;
+}
+Module::~Module() { node_->leave(this); }
+
+ModuleList::ModuleList() { node_->is_list = true; }
+
+std::string Module::type_name() const {
+  int         status = 0;
+  char*       text   = abi::__cxa_demangle(typeid(*this).name(), nullptr, nullptr, &status);
+  std::string full   = text ? text : typeid(*this).name();
+  std::free(text);
+  const auto args  = full.find('<');
+  const auto colon = full.rfind("::", args == full.npos ? full.npos : args);
+  return colon == full.npos ? full : full.substr(colon + 2);
+}
 
 Tensor Module::update(const Tensor&) {
   fail("{}: it defines no update(x); override `Tensor update(const Tensor& x)` with one step of the model.",
-       type_name(*this));
+       type_name());
 }
 Tensors Module::update_all(const Tensors& xs) {
-  require(xs.size() == 1, "{}: update takes one input, got {}; override update_all for several.", type_name(*this),
+  require(xs.size() == 1, "{}: update takes one input, got {}; override update_all for several.", type_name(),
           xs.size());
   return {update(xs[0])};
 }
@@ -104,12 +192,13 @@ Tensors Module::update_all(const Tensors& xs) {
 Tensor Module::operator()(const Tensor& x) { return call({x}).front(); }
 // A mistake found inside tells the way to it: one line for each module that was called.
 Tensors Module::call(const Tensors& xs) {
-  const bool is_unknown_child = is_updating() && !node_->is_child && !node_->is_local && !states().empty();
+  refresh();
+  const bool is_unknown_child = is_updating() && node_->places.empty() && !node_->is_local && !states().empty();
   if (is_unknown_child && current_module->node() != node_)
     fail(ErrorKind::State,
          "{0}: the update of {1} calls it, but it is no registered child: its states would not be learned, reset or "
          "saved.\n  Register it in the constructor of {1}: children({{{{\"name\", member}}}}).",
-         type_name(*this), type_name(*current_module));
+         type_name(), current_module->type_name());
   const std::string path = node_->path();
   NoteScope         note(path);
   const Updating    updating(this);
@@ -119,42 +208,42 @@ Tensors Module::call(const Tensors& xs) {
     std::string inputs;
     for (const Tensor& x : xs)
       inputs += (inputs.empty() ? " called with " : ", ") + (x.defined() ? to_string(x.type()) : "nothing");
-    fail(e.kind(), "{}\n  in {} ({}){}", e.what(), path.empty() ? "the model" : path, type_name(*this), inputs);
+    fail(e.kind(), "{}\n  in {} ({}){}", e.what(), path.empty() ? "the model" : path, type_name(), inputs);
   }
-}
-
-void Module::add_module(const std::shared_ptr<ModuleNode>& parent, const std::string& name, const Module& m) {
-  require(!is_inside(m.node_.get(), parent), "{}: it cannot contain itself as child '{}'.", parent->place(), name);
-  m.node_->type     = type_name(m);
-  m.node_->name     = name;
-  m.node_->parent   = parent;
-  m.node_->is_child = true;
-  parent->add({name, m.node_, {}, {}});
 }
 
 void Module::children(std::initializer_list<Child> list) {
   for (const Child& c : list) {
     if (!c.is_list) {
-      add_module(node_, c.name, *c.modules[0]);
+      add(node_, child_of(node_, c.name, *c.modules[0]));
       continue;
     }
-    auto group     = std::make_shared<ModuleNode>();
-    group->type    = "list";
-    group->name    = c.name;
-    group->parent  = node_;
-    group->is_list = true;
-    node_->add({c.name, group, {}, {}});
-    for (size_t i = 0; i < c.modules.size(); ++i) add_module(group, std::to_string(i), *c.modules[i]);
+    ModuleList group;
+    for (size_t i = 0; i < c.modules.size(); ++i) group.set_child(std::to_string(i), *c.modules[i]);
+    add(node_, child_of(node_, c.name, group));
   }
 }
 
-void Module::add_state(std::string name, const State& s) {
-  s.cell()->owner = node_;
-  s.cell()->name  = name;
-  node_->add({std::move(name), nullptr, s, {}});
+void Module::add_state(std::string name, const State& s) { add(node_, {std::move(name), nullptr, s, {}}); }
+void Module::field(std::string name, std::string text) { add(node_, {std::move(name), nullptr, {}, std::move(text)}); }
+
+void Module::set_child(const std::string& name, const Module& child) { set(node_, child_of(node_, name, child)); }
+void Module::set_state(const std::string& name, const State& state) { set(node_, {name, nullptr, state, {}}); }
+void Module::set_field(const std::string& name, std::string text) { set(node_, {name, nullptr, {}, std::move(text)}); }
+
+bool Module::erase(const std::string& name) {
+  const Entry* old = node_->find(name);
+  if (!old) return false;
+  remove_place(node_, *old);
+  node_->entries.erase(node_->entries.begin() + (old - node_->entries.data()));
+  return true;
 }
 
-void Module::field(std::string name, std::string text) { node_->add({std::move(name), nullptr, {}, std::move(text)}); }
+std::vector<std::string> Module::part_names() const {
+  std::vector<std::string> names;
+  for (const Entry& e : node_->entries) names.push_back(e.name);
+  return names;
+}
 
 StateMap Module::states() const {
   StateMap out;
@@ -208,25 +297,26 @@ State Module::state_at(const Path& path) const {
     if (p == path) return s;
     known += (known.empty() ? "" : ", ") + p.str();
   }
-  fail(ErrorKind::Name, "there is no state '{}' in {}; known are: {}.", path.str(), type_name(*this), known);
+  fail(ErrorKind::Name, "there is no state '{}' in {}; known are: {}.", path.str(), type_name(), known);
 }
 
 std::string State::place() const {
-  const auto owner = cell_->owner.lock();
-  if (!owner) return cell_->name.empty() ? "a state outside any module" : fmt::format("state '{}'", cell_->name);
-  const std::string above = owner->path();
-  return fmt::format("state '{}{}{}'", above, above.empty() ? "" : ".", cell_->name);
+  const std::vector<Place>& places = cell_->places;
+  if (places.empty()) return "a state outside any module";
+  const auto        owner = places.back().owner.lock();
+  const std::string above = owner ? owner->path() : "";
+  return fmt::format("state '{}{}{}'", above, above.empty() ? "" : ".", places.back().name);
 }
 
 void State::check_known() const {
-  if (!is_updating() || !cell_->name.empty() || cell_->is_local) return;
+  if (!is_updating() || !cell_->places.empty() || cell_->is_local) return;
   std::string types;
   for (const auto& [name, value] : cell_->leaves)
     types += fmt::format(" {}{}{}", name, name.empty() ? "" : " ", to_string(value.type()));
   fail(ErrorKind::State,
        "a {}{} is used in the update of {}, but no module has registered it: it would not be learned, reset or saved.\n"
        "  Register it in the constructor: state(\"name\", member).",
-       name_of(kind()), types, type_name(*current_module));
+       name_of(kind()), types, current_module->type_name());
 }
 
 namespace {
@@ -249,6 +339,7 @@ class Printer {
 
   // name=Type( … ) with each entry on its own line: settings, parts, states
   void module(const ModuleNode& node, const std::string& type, int depth) {
+    refresh(node);
     text += node.is_list ? "[" : type + "(";
     auto entries = node.entries;
     std::stable_sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return rank(a) < rank(b); });
@@ -268,7 +359,7 @@ class Printer {
   }
 
  private:
-  static int rank(const ModuleNode::Entry& e) { return e.state ? 2 : e.module ? 1 : 0; }
+  static int rank(const Entry& e) { return e.state ? 2 : e.module ? 1 : 0; }
   void       indent(int depth) { text += "\n" + std::string(2 * static_cast<size_t>(depth), ' '); }
   void       line(int depth, size_t index) {
           if (index) text += ",";
@@ -301,24 +392,45 @@ class Printer {
 
 }  // namespace
 
+namespace {
+
+// What init and reset have in common: states start, then each module has its say. States that it made start too.
+template <class Start, class Hook>
+void start_all(const Module& model, const Start& start, const Hook& hook) {
+  for (const auto& [path, state] : model.states()) start(state);
+  NodeSet                                  seen;
+  std::vector<std::shared_ptr<ModuleNode>> nodes;
+  walk(model.node(), seen, [&](const auto& node) { nodes.push_back(node); });
+  for (const auto& node : nodes)
+    if (Module* m = node->handle()) hook(*m, *node);
+  for (const auto& [path, state] : model.states()) {
+    if (!state.initialized()) start(state);
+    if (!StateFrame::current()) state.cell()->is_new = true;
+  }
+}
+
+}  // namespace
+
 void init_all_states(const Module& model, InitOptions options) {
   check_batch(options, "init_all_states");
-  for (const auto& [path, state] : model.states()) state.init(options.batch_size);
+  start_all(
+      model, [&](const State& s) { s.init(options.batch_size); },
+      [&](Module& m, ModuleNode& node) {
+        if (!StateFrame::current()) node.batch = options.batch_size;
+        m.init_state(options.batch_size);
+      });
 }
 
 void reset_all_states(const Module& model, InitOptions options) {
   check_batch(options, "reset_all_states");
-  for (const auto& [path, state] : model.states()) {
-    if (options.batch_size)
-      state.init(options.batch_size);
-    else
-      state.reset();
-  }
+  start_all(
+      model, [&](const State& s) { options.batch_size ? s.init(options.batch_size) : s.reset(); },
+      [&](Module& m, ModuleNode& node) { m.reset_state(options.batch_size ? options.batch_size : node.batch); });
 }
 
 std::string to_string(const Module& model) {
   Printer p;
-  p.module(*model.node(), type_name(model), 0);
+  p.module(*model.node(), model.type_name(), 0);
   return p.text;
 }
 std::ostream& operator<<(std::ostream& out, const Module& model) { return out << to_string(model); }

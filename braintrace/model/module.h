@@ -11,6 +11,8 @@
 //   };
 //
 // A module is a handle: copies share their children and states.
+//
+// Parts that are known only at run time are set and erased by name, and a class may bring them up to date in `refresh`.
 #pragma once
 
 #include <concepts>
@@ -33,9 +35,9 @@ using StateMap = std::vector<std::pair<Path, State>>;  // sorted by path
 class Module {
  public:
   Module();
-  virtual ~Module()                = default;
-  Module(const Module&)            = default;
-  Module& operator=(const Module&) = default;
+  virtual ~Module();
+  Module(const Module& other);
+  Module& operator=(const Module& other);
 
   // One step. Override the first for one input and one output, the second for any number.
   virtual Tensor  update(const Tensor& x);
@@ -52,6 +54,24 @@ class Module {
   StateMap states() const;
   StateMap params() const { return states(StateKind::Param); }
   State    state_at(const Path& path) const;
+
+  // Parts at run time. A name that is taken gets the new part; to set what is there already changes nothing.
+  void                     set_child(const std::string& name, const Module& child);
+  void                     set_state(const std::string& name, const State& state);
+  void                     set_field(const std::string& name, std::string text);
+  bool                     erase(const std::string& name);  // false: there was no such part
+  std::vector<std::string> part_names() const;              // in order of registration
+
+  // The name of the class, for printing and messages.
+  virtual std::string type_name() const;
+  // Called before the parts are looked at and before update: a class that keeps them elsewhere sets and erases them
+  // here.
+  virtual void refresh() {}
+  // Called by init_all_states on every module, parts before the whole, when all states have their first values: sets
+  // other ones, or makes states.
+  virtual void init_state(BatchSize) {}
+  // The same for reset_all_states.
+  virtual void reset_state(BatchSize batch) { init_state(batch); }
 
   const std::shared_ptr<ModuleNode>& node() const { return node_; }
 
@@ -85,10 +105,15 @@ class Module {
   void field(std::string name, std::string text);
 
  private:
+  friend struct ModuleList;
   void add_state(std::string name, const State& s);
-  void add_module(const std::shared_ptr<ModuleNode>& parent, const std::string& name, const Module& m);
 
   std::shared_ptr<ModuleNode> node_;
+};
+
+// Modules and states by position, "0", "1", …: one part of a module, which may hold lists again.
+struct ModuleList : Module {
+  ModuleList();
 };
 
 // Whether an update runs in this thread. What it uses must be registered: a state or child that the model does not
@@ -110,7 +135,8 @@ class OutsideUpdate {
 struct InitOptions {
   BatchSize batch_size = {};
 };
-// Gives every state its first value, except parameters and long-term states made from one.
+// Gives every state its first value, except parameters and long-term states made from one; then calls init_state of
+// every module.
 void init_all_states(const Module& model, InitOptions options = {});
 // The same again, before a new sequence; without a batch size, with that of the last init.
 void reset_all_states(const Module& model, InitOptions options = {});

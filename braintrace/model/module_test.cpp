@@ -281,5 +281,156 @@ TEST(Module, NamesHaveAnAlphabet) {
   EXPECT_NE(error_of([&] { Named m(std::string(101, 'a')); }), "no error");
 }
 
+// Parts that come, go and change at run time.
+
+struct Named : Module {
+  std::string name;
+  explicit Named(std::string n) : name(std::move(n)) {}
+  std::string type_name() const override { return name; }
+};
+
+TEST(DynamicModule, PartsAreSetReplacedAndErasedByName) {
+  Named      model("Net");
+  Linear     first(2, 2), second(3, 3);
+  ParamState w(ones({2}));
+  model.set_child("out", first);
+  model.set_state("w", w);
+  model.set_field("size", "2");
+  EXPECT_EQ(paths(model.states()), (std::vector<std::string>{"out.weight", "w"}));
+  model.set_child("out", second);  // the place in the order stays
+  EXPECT_EQ(model.part_names(), (std::vector<std::string>{"out", "w", "size"}));
+  EXPECT_EQ(model.state_at(Path::dotted("out.weight")), second.weight);
+  model.set_child("w", first);  // a state may give way to a module
+  EXPECT_EQ(paths(model.states()), (std::vector<std::string>{"out.weight", "w.weight"}));
+  EXPECT_TRUE(model.erase("out"));
+  EXPECT_FALSE(model.erase("out"));
+  EXPECT_EQ(paths(model.states()), (std::vector<std::string>{"w.weight"}));
+  EXPECT_NE(error_of([&] { model.set_state("a.b", w); }).find("cannot be a name"), std::string::npos);
+  EXPECT_NE(error_of([&] { model.set_child("self", model); }).find("cannot contain itself"), std::string::npos);
+}
+
+TEST(DynamicModule, WhatIsErasedIsUnknownUnlessAnotherPlaceHoldsIt) {
+  Careless   model(true, true, true);
+  const auto error = [&] { return error_of([&] { model(ones({3})); }); };
+  EXPECT_EQ(error(), "no error");
+  model.set_state("again", model.h);
+  model.erase("h");
+  EXPECT_EQ(error(), "no error");
+  EXPECT_EQ(model.h.place(), "state 'again'");
+  model.erase("again");
+  EXPECT_NE(error().find("no module has registered it"), std::string::npos) << error();
+  model.set_state("h", model.h);
+  Named other("Other");
+  other.set_child("shared", model.cell);
+  model.erase("cell");
+  EXPECT_EQ(error(), "no error");
+  other.erase("shared");
+  EXPECT_NE(error().find("it is no registered child"), std::string::npos) << error();
+}
+
+TEST(DynamicModule, ListsAreNodesAndHoldModulesStatesAndLists) {
+  Named      model("Net");
+  ModuleList outer, inner;
+  Linear     a(1, 1), b(2, 2);
+  inner.set_child("0", b);
+  outer.set_child("0", a);
+  outer.set_state("1", HiddenState(zeros({2})));
+  outer.set_child("2", inner);
+  model.set_child("parts", outer);
+  EXPECT_EQ(paths(model.states()), (std::vector<std::string>{"parts.0.weight", "parts.1", "parts.2.0.weight"}));
+  EXPECT_EQ(b.weight.place(), "state 'parts.2.0.weight'");
+  const std::string text = to_string(model);
+  EXPECT_NE(text.find("Net(\n  parts=[\n    Linear("), std::string::npos) << text;
+  EXPECT_NE(error_of([&] { inner.set_child("1", model); }).find("cannot contain itself"), std::string::npos);
+}
+
+TEST(DynamicModule, ClassesNameThemselves) {
+  struct Outer : Named {
+    Named part{"Part"};
+    Outer() : Named("Outer") { children({{"part", part}}); }
+    Tensor update(const Tensor& x) override { return part(x); }
+  } model;
+  EXPECT_EQ(to_string(model), "Outer(\n  part=Part()\n)");
+  const std::string error = error_of([&] { model(ones({1})); });
+  for (const char* phrase : {"Part: it defines no update(x)", "in part (Part)", "in the model (Outer)"})
+    EXPECT_NE(error.find(phrase), std::string::npos) << error;
+}
+
+// Keeps its parts in a list of its own, as classes of other languages do.
+struct Lazy : Module {
+  std::vector<std::shared_ptr<Module>> parts;
+  void                                 refresh() override {
+    for (size_t i = 0; i < parts.size(); ++i) set_child(std::to_string(i), *parts[i]);
+    for (const std::string& name : part_names())
+      if (std::stoul(name) >= parts.size()) erase(name);
+  }
+  Tensor update(const Tensor& x) override {
+    Tensor y = x;
+    for (const auto& p : parts) y = (*p)(y);
+    return y;
+  }
+};
+
+TEST(DynamicModule, RefreshIsCalledWhereverPartsAreLookedAt) {
+  struct Outer : Module {
+    Lazy lazy;
+    Outer() { children({{"lazy", lazy}}); }
+    Tensor update(const Tensor& x) override { return lazy(x); }
+  } model;
+  EXPECT_TRUE(model.states().empty());
+  model.lazy.parts.push_back(std::make_shared<Linear>(3, 3));
+  EXPECT_EQ(model(ones({3})).shape(), Shape({3}));  // the child is known
+  EXPECT_EQ(paths(model.states()), (std::vector<std::string>{"lazy.0.weight"}));
+  model.lazy.parts.push_back(std::make_shared<Cell>(3, 3));
+  init_all_states(model);
+  EXPECT_NE(to_string(model).find("1=Cell("), std::string::npos);
+  model.lazy.parts.pop_back();
+  EXPECT_EQ(paths(model.states()), (std::vector<std::string>{"lazy.0.weight"}));
+}
+
+// Hooks run on whichever object is the module now: copies are the same module, and the first may be gone.
+TEST(DynamicModule, HooksOutliveTheObjectThatWasRegistered) {
+  struct Outer : Module {
+    Lazy lazy;
+    Outer() { children({{"lazy", lazy}}); }
+  };
+  auto        first = std::make_unique<Outer>();
+  const Outer copy  = *first;
+  first.reset();
+  const_cast<Outer&>(copy).lazy.parts.push_back(std::make_shared<Linear>(3, 3));
+  EXPECT_EQ(paths(copy.states()), (std::vector<std::string>{"lazy.0.weight"}));
+}
+
+struct Starts : Module {
+  HiddenState               h = state("h", HiddenState(zeros({2})));
+  std::vector<std::string>* log;
+  std::string               name;
+  explicit Starts(std::vector<std::string>* l, std::string n) : log(l), name(std::move(n)) {}
+  void init_state(BatchSize batch) override {
+    log->push_back(fmt::format("{} {}", name, batch.value_or(0)));
+    h.set(h.value() + 1.0);
+    set_state("made", HiddenState([](BatchSize b) { return Leaves{{"", ones(b ? Shape{*b} : Shape{})}}; }));
+  }
+};
+
+TEST(DynamicModule, InitHooksComeAfterTheFirstValuesAndPartsBeforeTheWhole) {
+  struct Outer : Starts {
+    Starts part;
+    explicit Outer(std::vector<std::string>* log) : Starts(log, "outer"), part(log, "part") {
+      children({{"part", part}, {"again", part}});
+    }
+  };
+  std::vector<std::string> log;
+  Outer                    model(&log);
+  init_all_states(model, {.batch_size = 3});
+  EXPECT_EQ(log, (std::vector<std::string>{"part 3", "outer 3"}));
+  EXPECT_EQ(at(model.part.h.value().array(), 0), 1);
+  EXPECT_EQ(model.part.h.value().shape(), Shape({3, 2}));
+  EXPECT_EQ(model.state_at(Path{"made"}).value().shape(), Shape({3}));
+  reset_all_states(model);
+  EXPECT_EQ(log, (std::vector<std::string>{"part 3", "outer 3", "part 3", "outer 3"}));
+  EXPECT_EQ(at(model.h.value().array(), 0), 1);
+}
+
 }  // namespace
 }  // namespace braintrace

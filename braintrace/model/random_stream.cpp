@@ -7,7 +7,7 @@
 namespace braintrace {
 
 RandomStream::RandomStream(uint64_t seed) : State(StateKind::Random, Leaves{{"", random::key(seed)}}) {
-  cell_->name = "random stream";
+  cell_->places = {{{}, "random stream"}};
 }
 
 void RandomStream::seed(uint64_t value) const { set(random::key(value)); }

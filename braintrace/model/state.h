@@ -79,7 +79,13 @@ class StateHolder {
   virtual void settle()  = 0;  // gives all of them back
 };
 
-// The value behind a State, and the place it has in a model (for messages).
+// Where a state or module is registered.
+struct Place {
+  std::weak_ptr<ModuleNode> owner;
+  std::string               name;
+};
+
+// The value behind a State, and the places it has in models (for messages).
 struct StateCell {
   StateKind                 kind;
   Leaves                    leaves;  // undefined where `holder` has them: others ask for settled()
@@ -93,8 +99,7 @@ struct StateCell {
   // States that this one says something about: traces follow hidden states.
   std::vector<std::weak_ptr<StateCell>> follows;
   std::vector<std::string>              slots;
-  std::weak_ptr<ModuleNode>             owner;
-  std::string                           name;  // under its owner; empty when nobody has registered it
+  std::vector<Place>                    places;  // the newest last; none when nobody has registered it
 
   Leaves& settled() {
     if (StateHolder* h = holder) h->settle();

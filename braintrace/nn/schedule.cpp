@@ -33,7 +33,7 @@ Schedule::Schedule(std::string text, Rate rate)
     : text_(std::move(text)),
       rate_(std::move(rate)),
       now_(std::make_shared<Now>(Now{0, LongTermState(Array::scalar(DType::F64, rate_(0)))})) {
-  now_->rate.cell()->name = "learning rate";
+  now_->rate.cell()->places = {{{}, "learning rate"}};
 }
 
 void Schedule::set_epoch(int64_t e) {
