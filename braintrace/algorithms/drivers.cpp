@@ -85,7 +85,7 @@ class Sweep {
 
   Types outputs() const { return whole_->graph().module_info.step.result_types(); }
 
-  detail::EtraceOutcome window(const Tensors& xs, const Tensor& mask) const {
+  flat::EtraceOutcome window(const Tensors& xs, const Tensor& mask) const {
     const auto run = [&](std::vector<Tensor> in, Tensor w) {
       const Tensors out = whole_->update(MultiStepData{in}, options_.drop_traces);
       return std::pair(sum(w * out[0]), out);
@@ -103,16 +103,16 @@ class Sweep {
   }
 
   // Windows of K steps, in a loop where there are several.
-  detail::EtraceOutcome windows(const Tensors& xs, const Tensor& mask, int64_t K) const {
+  flat::EtraceOutcome windows(const Tensors& xs, const Tensor& mask, int64_t K) const {
     const int64_t T = mask.shape()[0];
     if (T == K) return window(xs, mask);
     const auto body = [&](Gradients sum, std::pair<std::vector<Tensor>, Tensor> at) {
-      const detail::EtraceOutcome one = window(at.first, at.second);
+      const flat::EtraceOutcome one = window(at.first, at.second);
       return std::pair(sum + one.grads, one.out);
     };
     const auto [grads, out] =
         scan(body, zeros_of(weights_), std::pair(std::vector<Tensor>(windows_of(xs, K)), windows_of({mask}, K)[0]));
-    detail::EtraceOutcome all{grads, {}};
+    flat::EtraceOutcome all{grads, {}};
     for (const Tensor& t : out) all.out.push_back(reshape(t, joined(Shape{T}, part(t.shape(), 2, t.rank()))));
     return all;
   }
@@ -136,7 +136,7 @@ int64_t Window::steps_of(int64_t length) const {
   return std::min(length, code == 0 ? longest_automatic_window : code);
 }
 
-namespace detail {
+namespace flat {
 
 EtraceOutcome run_etrace_grad(OnlineLearner& learner, const Function& step, const Tensors& sequences,
                               const EtraceGradOptions& options) {
@@ -168,7 +168,7 @@ EtraceOutcome run_etrace_grad(OnlineLearner& learner, const Function& step, cons
   return result;
 }
 
-}  // namespace detail
+}  // namespace flat
 
 Tensors etrace_evolve(OnlineLearner& learner, const Tensors& sequences, bool return_outputs) {
   length_of("etrace_evolve", sequences);

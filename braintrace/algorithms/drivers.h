@@ -46,7 +46,7 @@ struct EtraceGradOptions {
   std::function<void(const Tensors& hidden, const Tensors& cotangents)> behind_window = nullptr;
 };
 
-namespace detail {
+namespace flat {
 
 struct EtraceOutcome {
   Gradients grads;
@@ -55,6 +55,10 @@ struct EtraceOutcome {
 // step : slices of the sequences → (loss, …)
 EtraceOutcome run_etrace_grad(OnlineLearner& learner, const Function& step, const Tensors& sequences,
                               const EtraceGradOptions& options);
+
+}  // namespace flat
+
+namespace detail {
 
 template <class Result>
 struct EtraceResult {  // of step functions that return pair(loss, aux)
@@ -77,9 +81,9 @@ class EtraceGradFunction {
   template <class... A>
   requires(Takes<F, A...> && sizeof...(A) > 0) auto operator()(A&&... sequences) const {
     FlatCall call(f_, packed<F>(std::forward<A>(sequences)...));
-    using Result        = typename decltype(call)::Result;
-    EtraceOutcome r     = run_etrace_grad(*learner_, call.function(), call.leaves(), options_);
-    const Result  value = call.rebuild(r.out);
+    using Result              = typename decltype(call)::Result;
+    flat::EtraceOutcome r     = flat::run_etrace_grad(*learner_, call.function(), call.leaves(), options_);
+    const Result        value = call.rebuild(r.out);
     if constexpr (std::is_same_v<Result, Tensor>)
       return EtraceResult<Tensor>{std::move(r.grads), value};
     else

@@ -12,7 +12,7 @@
 #include "braintrace/transforms/vmap.h"
 #include "braintrace/transforms/walk.h"
 
-namespace braintrace::detail {
+namespace braintrace::flat {
 
 namespace {
 
@@ -54,7 +54,7 @@ Tensor last_axis_apart(const Tensor& column, const Shape& argument) {
 }  // namespace
 
 JvpOutcome push_forward(const Function& f, const Tensors& args, const Tensors& tangents) {
-  check_arguments("jvp", args);
+  detail::check_arguments("jvp", args);
   check_same_types("jvp", "tangent", types_of(args), tangents);
   const StatefulProgram         p = trace_function(types_of(args), f, {.purpose = TraceFor::Derivative});
   const StatefulInputs<Tensors> dots{Tensors(p.constants.size()), settled(tangents, types_of(args)),
@@ -64,7 +64,7 @@ JvpOutcome push_forward(const Function& f, const Tensors& args, const Tensors& t
 }
 
 VjpOutcome pull_back(const Function& f, const Tensors& args) {
-  check_arguments("vjp", args);
+  detail::check_arguments("vjp", args);
   const StatefulProgram p = trace_function(types_of(args), f, {.purpose = TraceFor::Derivative});
   const VjpResult       r = vjp(p.program, joined(p.constants, p.inputs(args)), args_only(p, Mask(args.size(), true)));
   const Types           results = p.result_types();
@@ -77,13 +77,13 @@ VjpOutcome pull_back(const Function& f, const Tensors& args) {
 
 JacobianBlocks jacobian(JacobianMode mode, const Function& f, const Tensors& args, const Mask& wrt) {
   const char* where = mode == JacobianMode::Forward ? "jacfwd" : "jacrev";
-  check_arguments(where, args);
+  detail::check_arguments(where, args);
   const StatefulProgram p = trace_function(types_of(args), f, {.purpose = TraceFor::Derivative});
   Types                 wanted;
   for (size_t i = 0; i < args.size(); ++i) {
     if (!wrt[i]) continue;
-    require(is_float(args[i].dtype()), "{}: the argument is {}; only floating-point tensors have derivatives.", where,
-            to_string(args[i].type()));
+    require(is_float(args[i].dtype()), ErrorKind::DType,
+            "{}: the argument is {}; only floating-point tensors have derivatives.", where, to_string(args[i].type()));
     wanted.push_back(args[i].type());
   }
   const LinearMap linear  = linearize(p.program, joined(p.constants, p.inputs(args)), args_only(p, wrt));
@@ -118,4 +118,4 @@ JacobianBlocks jacobian(JacobianMode mode, const Function& f, const Tensors& arg
   return blocks;
 }
 
-}  // namespace braintrace::detail
+}  // namespace braintrace::flat

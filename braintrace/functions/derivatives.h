@@ -8,7 +8,7 @@
 
 namespace braintrace {
 
-namespace detail {
+namespace flat {
 
 struct JvpOutcome {
   Tensors out, tangents;
@@ -25,6 +25,10 @@ VjpOutcome pull_back(const Function& f, const Tensors& args);
 using JacobianBlocks = std::vector<std::vector<Tensor>>;
 enum class JacobianMode { Forward, Reverse };
 JacobianBlocks jacobian(JacobianMode mode, const Function& f, const Tensors& args, const Mask& wrt);
+
+}  // namespace flat
+
+namespace detail {
 
 template <class T>
 struct AsTuple {
@@ -58,7 +62,7 @@ auto alone_or_tuple(Tuple t) {
     return t;
 }
 
-template <class F, JacobianMode mode, size_t N>
+template <class F, flat::JacobianMode mode, size_t N>
 class JacobianFunction {
  public:
   explicit JacobianFunction(F f) : f_(std::move(f)) {}
@@ -70,7 +74,7 @@ class JacobianFunction {
     using Argument = std::tuple_element_t<N, ArgsOf<F, A...>>;
     Mask wrt;
     for (size_t n : call.argument_of_leaf()) wrt.push_back(n == N);
-    JacobianBlocks blocks = jacobian(mode, call.function(), call.leaves(), wrt);
+    flat::JacobianBlocks blocks = flat::jacobian(mode, call.function(), call.leaves(), wrt);
     if constexpr (std::is_same_v<Result, Tensor>) {
       return tree::unflatten(std::get<N>(call.args()), blocks.at(0));
     } else if constexpr (std::is_same_v<Argument, Tensor>) {
@@ -97,7 +101,7 @@ auto jvp(F&& f, const P& primals, const P& tangents) {
   auto dots = detail::packed_tuple<F>(detail::as_tuple(tangents));
   require(tree::structure(args) == tree::structure(dots), "jvp: primals and tangents differ in structure.");
   detail::FlatCall call(f, std::move(args));
-  const auto       r = detail::push_forward(call.function(), call.leaves(), tree::flatten(dots));
+  const auto       r = flat::push_forward(call.function(), call.leaves(), tree::flatten(dots));
   return std::pair(call.rebuild(r.out), call.rebuild(r.tangents));
 }
 
@@ -106,7 +110,7 @@ template <class F, class... A>
 requires(detail::Takes<F, A...> && sizeof...(A) > 0) auto vjp(F&& f, A&&... args) {
   detail::FlatCall call(f, detail::packed<F>(std::forward<A>(args)...));
   using Result  = typename decltype(call)::Result;
-  auto r        = detail::pull_back(call.function(), call.leaves());
+  auto r        = flat::pull_back(call.function(), call.leaves());
   auto pullback = [like = *call.like(), args = call.args(), back = std::move(r.pullback)](const Result& ct) {
     require(tree::structure(like) == tree::structure(ct), "vjp: the cotangent and the result differ in structure.");
     return detail::alone_or_tuple(tree::unflatten(args, back(tree::flatten(ct))));
@@ -119,11 +123,11 @@ requires(detail::Takes<F, A...> && sizeof...(A) > 0) auto vjp(F&& f, A&&... args
 // and otherwise [result leaf][argument leaf]. Forward mode for few inputs, reverse mode for few results.
 template <size_t N = 0, class F>
 auto jacfwd(F&& f) {
-  return detail::JacobianFunction<std::decay_t<F>, detail::JacobianMode::Forward, N>(std::forward<F>(f));
+  return detail::JacobianFunction<std::decay_t<F>, flat::JacobianMode::Forward, N>(std::forward<F>(f));
 }
 template <size_t N = 0, class F>
 auto jacrev(F&& f) {
-  return detail::JacobianFunction<std::decay_t<F>, detail::JacobianMode::Reverse, N>(std::forward<F>(f));
+  return detail::JacobianFunction<std::decay_t<F>, flat::JacobianMode::Reverse, N>(std::forward<F>(f));
 }
 // Second derivatives of a scalar function of one tensor argument.
 template <size_t N = 0, class F>

@@ -6,7 +6,7 @@
 #include "braintrace/transforms/linearize.h"
 #include "braintrace/transforms/walk.h"
 
-namespace braintrace::detail {
+namespace braintrace::flat {
 
 namespace {
 
@@ -18,11 +18,12 @@ struct PathLeaf {
 std::vector<PathLeaf> float_leaves(const char* where, const StateMap& states) {
   std::vector<PathLeaf> out;
   for (const auto& [path, state] : states) {
-    require(state.initialized(), "{}: {} has no value yet; call init_all_states(model) first.", where, state.place());
+    require(state.initialized(), ErrorKind::State, "{}: {} has no value yet; call init_all_states(model) first.", where,
+            state.place());
     for (const std::string& name : state.leaf_names()) {
       const Type type = state.leaf(name).type();
-      require(is_float(type.dtype), "{}: {} is {}; only floating-point states have gradients.", where, state.place(),
-              to_string(type));
+      require(is_float(type.dtype), ErrorKind::DType, "{}: {} is {}; only floating-point states have gradients.", where,
+              state.place(), to_string(type));
       out.push_back({path, {state, name}});
     }
   }
@@ -46,8 +47,8 @@ void check_wrt(const char* where, const Tensors& args, const Mask& wrt) {
     any_float  = any_float || is_float(args[i].dtype());
     last       = args[i].type();
   }
-  require(any_float || !any_wanted, "{}: the argument is {}; only floating-point tensors have gradients.", where,
-          to_string(last));
+  require(any_float || !any_wanted, ErrorKind::DType,
+          "{}: the argument is {}; only floating-point tensors have gradients.", where, to_string(last));
 }
 
 template <class List>
@@ -90,7 +91,7 @@ void add_credit(const char* where, const StatefulProgram& p, const EntryCredit& 
 
 GradOutcome differentiate(const char* where, const Function& f, const Tensors& args, const Mask& wrt,
                           const StateMap& states) {
-  check_arguments(where, args);
+  detail::check_arguments(where, args);
   check_wrt(where, args, wrt);
   const std::vector<PathLeaf> paths = float_leaves(where, states);
   TraceOptions                options{.purpose = TraceFor::Derivative};
@@ -128,4 +129,4 @@ GradOutcome differentiate(const char* where, const Function& f, const Tensors& a
   return outcome;
 }
 
-}  // namespace braintrace::detail
+}  // namespace braintrace::flat

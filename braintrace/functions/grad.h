@@ -19,15 +19,20 @@ namespace braintrace {
 struct HasAux {};
 inline constexpr HasAux has_aux{};
 
-namespace detail {
+namespace flat {
 
 struct GradOutcome {
   Tensors   out;    // results of f; the first is the loss
   Tensors   grads;  // of all argument leaves; undefined where not asked
   Gradients states;
 };
+// `wrt` says of which arguments; `where` names the caller in messages.
 GradOutcome differentiate(const char* where, const Function& f, const Tensors& args, const Mask& wrt,
                           const StateMap& states);
+
+}  // namespace flat
+
+namespace detail {
 
 struct GradMode {
   bool value, aux, states;
@@ -54,10 +59,10 @@ class GradFunction {
     const std::vector<size_t> owner = call.argument_of_leaf();
     Mask                      wrt;
     for ([[maybe_unused]] size_t n : owner) wrt.push_back(((n == I) || ...));
-    const char*  where = mode.value ? "value_and_grad" : "grad";
-    GradOutcome  r     = differentiate(where, call.function(), call.leaves(), wrt, states_);
-    const Result value = call.rebuild(r.out);
-    auto         grads = gradients(call.args(), owner, std::move(r));
+    const char*       where = mode.value ? "value_and_grad" : "grad";
+    flat::GradOutcome r     = flat::differentiate(where, call.function(), call.leaves(), wrt, states_);
+    const Result      value = call.rebuild(r.out);
+    auto              grads = gradients(call.args(), owner, std::move(r));
     if constexpr (mode.value && mode.aux)
       return std::tuple(value.first, std::move(grads), value.second);
     else if constexpr (mode.value)
@@ -77,7 +82,7 @@ class GradFunction {
     return tree::unflatten(std::get<N>(args), grads.data() + first);
   }
   template <class Args>
-  static auto gradients(const Args& args, const std::vector<size_t>& owner, GradOutcome r) {
+  static auto gradients(const Args& args, const std::vector<size_t>& owner, flat::GradOutcome r) {
     auto of_arguments = [&] {
       if constexpr (sizeof...(I) == 1)
         return (of_argument<I>(args, owner, r.grads), ...);

@@ -9,7 +9,18 @@
 #include "braintrace/runtime/backend.h"
 #include "braintrace/transforms/simplify.h"
 
-namespace braintrace::detail {
+namespace braintrace {
+
+namespace detail {
+
+void check_arguments(const char* where, const Tensors& leaves) {
+  for (size_t i = 0; i < leaves.size(); ++i)
+    require(leaves[i].defined(), "{}: tensor {} of the arguments is undefined; assign it first.", where, i);
+}
+
+}  // namespace detail
+
+namespace flat {
 
 namespace {
 
@@ -19,8 +30,8 @@ struct Compiled {
   Types                       read_types;
   std::shared_ptr<const void> like;
   // One of these; none while a constant belongs to an enclosing trace.
-  std::unique_ptr<HeldStates> held;
-  std::shared_ptr<Executable> executable;
+  std::unique_ptr<detail::HeldStates> held;
+  std::shared_ptr<Executable>         executable;
 
   bool fits_states() const {
     for (size_t i = 0; i < read_types.size(); ++i) {
@@ -91,11 +102,6 @@ class JitCache {
 std::shared_ptr<JitCache> make_jit_cache() { return std::make_shared<JitCache>(); }
 int64_t                   num_traces(const JitCache& cache) { return const_cast<JitCache&>(cache).num_traces(); }
 
-void check_arguments(const char* where, const Tensors& leaves) {
-  for (size_t i = 0; i < leaves.size(); ++i)
-    require(leaves[i].defined(), "{}: tensor {} of the arguments is undefined; assign it first.", where, i);
-}
-
 namespace {
 
 Entry compiled(JitCache& cache, std::string&& signature, const Tensors& args, const Function& f,
@@ -112,7 +118,7 @@ Entry compiled(JitCache& cache, std::string&& signature, const Tensors& args, co
   // A program that captured tensors of an enclosing trace is valid only there: it is not kept.
   if (any_traced(made->program.constants)) return made;
   const Arrays constants = arrays_of(made->program.constants);
-  made->held             = HeldStates::make(backend, made->program, constants);
+  made->held             = detail::HeldStates::make(backend, made->program, constants);
   if (!made->held) made->executable = backend.compile(program, constants);
   cache.insert(made);
   return made;
@@ -122,7 +128,7 @@ Entry compiled(JitCache& cache, std::string&& signature, const Tensors& args, co
 
 JitResult call_jitted(JitCache& cache, std::string&& signature, const Tensors& args, const Function& f,
                       const std::function<std::shared_ptr<const void>()>& like) {
-  check_arguments("jit", args);
+  detail::check_arguments("jit", args);
   // Inside a trace a jitted function is what it is without jit: what it calls must see that trace.
   if (StateFrame::current()) {
     Tensors out = f(args);
@@ -144,4 +150,6 @@ JitResult call_jitted(JitCache& cache, std::string&& signature, const Tensors& a
   return {p.store(out), entry->like};
 }
 
-}  // namespace braintrace::detail
+}  // namespace flat
+
+}  // namespace braintrace

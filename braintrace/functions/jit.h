@@ -11,6 +11,24 @@
 
 namespace braintrace {
 
+namespace flat {
+
+// The programs of one jitted function.
+class JitCache;
+std::shared_ptr<JitCache> make_jit_cache();
+int64_t                   num_traces(const JitCache& cache);
+
+struct JitResult {
+  Tensors                     out;
+  std::shared_ptr<const void> like;  // structure of the result, as `like` gave it when the program was traced
+};
+// `signature` says what the caller's function depends on besides the types of `args`, which it must tell apart too:
+// structure, static values. `f` runs only when no program of the cache fits; `like` is asked right behind it.
+JitResult call_jitted(JitCache& cache, std::string&& signature, const Tensors& args, const Function& f,
+                      const std::function<std::shared_ptr<const void>()>& like);
+
+}  // namespace flat
+
 namespace detail {
 
 // Tells apart C++ types whose trees look alike.
@@ -22,24 +40,13 @@ std::string_view type_key() {
   return {reinterpret_cast<const char*>(&tag), sizeof tag};
 }
 
-class JitCache;
-std::shared_ptr<JitCache> make_jit_cache();
-int64_t                   num_traces(const JitCache& cache);
-
-struct JitResult {
-  Tensors                     out;
-  std::shared_ptr<const void> like;  // structure of the result, as `like` gave it when the program was traced
-};
-JitResult call_jitted(JitCache& cache, std::string&& signature, const Tensors& args, const Function& f,
-                      const std::function<std::shared_ptr<const void>()>& like);
-
 }  // namespace detail
 
 // Copies share their compiled programs. Calls from several threads are safe when they touch different states.
 template <class F>
 class Jitted {
  public:
-  explicit Jitted(F f) : f_(std::move(f)), cache_(detail::make_jit_cache()) {}
+  explicit Jitted(F f) : f_(std::move(f)), cache_(flat::make_jit_cache()) {}
 
   template <class... A>
   requires detail::Takes<F, A...>
@@ -48,16 +55,16 @@ class Jitted {
     using Result    = typename decltype(call)::Result;
     std::string key = tree::signature(call.args());
     key += detail::type_key<std::pair<decltype(call.args()), Result>>();
-    const auto r = detail::call_jitted(*cache_, std::move(key), call.leaves(), call.function(),
-                                       [&] { return std::shared_ptr<const void>(call.like()); });
+    const auto r = flat::call_jitted(*cache_, std::move(key), call.leaves(), call.function(),
+                                     [&] { return std::shared_ptr<const void>(call.like()); });
     return tree::unflatten(*static_cast<const Result*>(r.like.get()), r.out);
   }
 
-  int64_t num_traces() const { return detail::num_traces(*cache_); }
+  int64_t num_traces() const { return flat::num_traces(*cache_); }
 
  private:
-  mutable F                         f_;
-  std::shared_ptr<detail::JitCache> cache_;
+  mutable F                       f_;
+  std::shared_ptr<flat::JitCache> cache_;
 };
 
 template <class F>

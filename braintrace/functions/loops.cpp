@@ -8,7 +8,20 @@
 #include "braintrace/ops/math.h"
 #include "braintrace/transforms/walk.h"
 
-namespace braintrace::detail {
+namespace braintrace {
+
+namespace detail {
+
+void check_structure(const char* where, const char* what, const std::string& want, const std::string& got) {
+  require(want == got,
+          "{}: {} changes its structure (the size of a vector, the keys of a map, or a static value);\n"
+          "  only tensors may change from step to step or between branches.",
+          where, what);
+}
+
+}  // namespace detail
+
+namespace flat {
 
 namespace {
 
@@ -21,7 +34,7 @@ Tensors values_before(const char* where, const StatefulProgram& body) {
     const StateLeaf& leaf  = body.writes[i];
     const Type       after = body.write_type(i);
     out.push_back(leaf.state.has_leaf(leaf.leaf) ? leaf.value() : Tensor(after, 0));
-    require(out.back().type() == after,
+    require(out.back().type() == after, ErrorKind::State,
             "{}: {} is {} before the loop and {} after one step; a state keeps its type.\n"
             "  Initialise it with the type it will have, for instance with the batch size.",
             where, leaf.place(), to_string(out.back().type()), to_string(after));
@@ -48,10 +61,12 @@ struct Reads {
 int64_t loop_length(const char* where, const Tensors& xs, const ScanOptions& options) {
   int64_t length = options.length;
   for (const Tensor& x : xs) {
-    require(x.rank() > 0, "{}: an input is {}; inputs need a leading axis to loop over.", where, to_string(x.type()));
+    require(x.rank() > 0, ErrorKind::Shape, "{}: an input is {}; inputs need a leading axis to loop over.", where,
+            to_string(x.type()));
     if (length < 0) length = x.shape()[0];
-    require(x.shape()[0] == length, "{}: an input is {} but the loop has {} steps; leading axes must agree.", where,
-            to_string(x.type()), length);
+    require(x.shape()[0] == length, ErrorKind::Shape,
+            "{}: an input is {} but the loop has {} steps; leading axes must agree.", where, to_string(x.type()),
+            length);
   }
   require(length >= 0, "{}: without inputs the number of steps is unknown; set .length.", where);
   return length;
@@ -143,16 +158,9 @@ StateLeaves written_by_either(const Branch& yes, const Branch& no, Tensors& befo
 
 }  // namespace
 
-void check_structure(const char* where, const char* what, const std::string& want, const std::string& got) {
-  require(want == got,
-          "{}: {} changes its structure (the size of a vector, the keys of a map, or a static value);\n"
-          "  only tensors may change from step to step or between branches.",
-          where, what);
-}
-
 ScanOutcome run_scan(const char* where, const Function& f, const Tensors& carry, const Tensors& xs,
                      const ScanOptions& options) {
-  check_arguments(where, joined(carry, xs));
+  detail::check_arguments(where, joined(carry, xs));
   const int64_t length = loop_length(where, xs, options);
   Types         types  = types_of(carry);
   for (const Tensor& x : xs) types.push_back({x.dtype(), Shape(x.shape().begin() + 1, x.shape().end())});
@@ -183,7 +191,7 @@ ScanOutcome run_scan(const char* where, const Function& f, const Tensors& carry,
 }
 
 Tensors run_cond(const Tensor& pred, const Function& if_true, const Function& if_false, const Tensors& args) {
-  check_arguments("cond", args);
+  detail::check_arguments("cond", args);
   Branch yes(types_of(args), if_true), no(types_of(args), if_false);
   yes.yield_to(no);
   no.yield_to(yes);
@@ -205,7 +213,7 @@ Tensors run_cond(const Tensor& pred, const Function& if_true, const Function& if
 }
 
 Tensors run_while(const Function& go_on, const Function& body, const Tensors& init, const WhileOptions& options) {
-  check_arguments("while_loop", init);
+  detail::check_arguments("while_loop", init);
   const StatefulProgram test = trace_function(types_of(init), go_on);
   require(test.writes.empty(), "while_loop: go_on writes {}; write states in the body only.",
           test.writes.empty() ? "" : test.writes[0].place());
@@ -231,4 +239,6 @@ Tensors run_while(const Function& go_on, const Function& body, const Tensors& in
   return step.store(while_loop(test_flat, step_flat, carried, options));
 }
 
-}  // namespace braintrace::detail
+}  // namespace flat
+
+}  // namespace braintrace

@@ -11,16 +11,20 @@
 
 namespace braintrace {
 
-namespace detail {
+namespace flat {
 
 struct ScanOutcome {
   Tensors carry, ys;
 };
-// f : (carry, x) → (carry, y), as flat lists.
+// f : (carry, x) → (carry, y), one list after the other; `where` names the caller in messages.
 ScanOutcome run_scan(const char* where, const Function& f, const Tensors& carry, const Tensors& xs,
                      const ScanOptions& options);
 Tensors     run_cond(const Tensor& pred, const Function& if_true, const Function& if_false, const Tensors& args);
 Tensors     run_while(const Function& go_on, const Function& body, const Tensors& init, const WhileOptions& options);
+
+}  // namespace flat
+
+namespace detail {
 
 // Throws UserError when a body returns another structure than it must.
 void check_structure(const char* where, const char* what, const std::string& want, const std::string& got);
@@ -39,7 +43,7 @@ concept ScanFunction = Takes<F, C, X> && is_pair<typename ResultOf<std::remove_r
 template <class F, class... A>
 requires(detail::Takes<F, A...> && sizeof...(A) > 0) auto for_loop(F&& f, A&&... xs) {
   detail::FlatCall call(f, detail::packed<F>(std::forward<A>(xs)...));
-  return call.rebuild(detail::run_scan("for_loop", call.function(), {}, call.leaves(), {}).ys);
+  return call.rebuild(flat::run_scan("for_loop", call.function(), {}, call.leaves(), {}).ys);
 }
 
 // pair(carry, y_t) = f(carry, xs[t]); gives pair(last carry, all y stacked). The carry keeps its structure and types.
@@ -58,7 +62,7 @@ auto scan(F&& f, C&& carry, X&& xs, const ScanOptions& options = {}) {
                                       tree::structure(call.like()->first));
     return out;
   };
-  const auto r = detail::run_scan("scan", body, leaves.carry, leaves.xs, options);
+  const auto r = flat::run_scan("scan", body, leaves.carry, leaves.xs, options);
   return call.rebuild(joined(r.carry, r.ys));
 }
 
@@ -77,7 +81,7 @@ requires(detail::Takes<F, A...>&& detail::Takes<G, A...>) auto cond(const Tensor
                             tree::structure(*no.like()));
     return out;
   };
-  return yes.rebuild(detail::run_cond(pred, yes.function(), otherwise, yes.leaves()));
+  return yes.rebuild(flat::run_cond(pred, yes.function(), otherwise, yes.leaves()));
 }
 
 // value = body(value) as long as go_on(value), a bool scalar, holds. go_on may read states but not write them.
@@ -96,7 +100,7 @@ requires(detail::Takes<C, T>&& detail::Takes<F, T>) auto while_loop(C&& go_on, F
                             tree::structure(*step.like()));
     return out;
   };
-  return step.rebuild(detail::run_while(test.function(), checked, step.leaves(), options));
+  return step.rebuild(flat::run_while(test.function(), checked, step.leaves(), options));
 }
 
 }  // namespace braintrace

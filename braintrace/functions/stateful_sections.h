@@ -5,7 +5,7 @@
 #include "braintrace/base/pack.h"
 #include "braintrace/model/frame.h"
 
-namespace braintrace::detail {
+namespace braintrace::flat {
 
 template <class List>
 struct StatefulInputs {
@@ -26,4 +26,4 @@ inline Mask args_only(const StatefulProgram& p, const Mask& args) {
   return joined(StatefulInputs<Mask>{Mask(p.constants.size(), false), args, Mask(p.reads.size(), false)});
 }
 
-}  // namespace braintrace::detail
+}  // namespace braintrace::flat

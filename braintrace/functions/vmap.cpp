@@ -7,7 +7,7 @@
 #include "braintrace/transforms/vmap.h"
 #include "braintrace/transforms/walk.h"
 
-namespace braintrace::detail {
+namespace braintrace::flat {
 
 namespace {
 
@@ -21,8 +21,8 @@ struct BatchSizeFound {
       size = given;
       who  = name;
     }
-    require(*size == given, "vmap: {} has {} samples but {} has {}; mapped axes must have one size.", name, given, who,
-            *size);
+    require(*size == given, ErrorKind::Shape, "vmap: {} has {} samples but {} has {}; mapped axes must have one size.",
+            name, given, who, *size);
   }
 };
 
@@ -80,7 +80,7 @@ struct MappedStates {
   Tensor written(const StateLeaf& leaf, const Tensor& value, bool differs) const {
     if (is_lane(leaf)) return with_batch_axis(value, differs, size);
     if (const auto it = next_key.find(leaf.state.cell().get()); it != next_key.end()) return it->second;
-    require(!differs,
+    require(!differs, ErrorKind::State,
             "vmap: {} is written with a value that differs from sample to sample.\n"
             "  List it in .batched_states and initialise it with batch_size = {}.",
             leaf.place(), size);
@@ -92,7 +92,7 @@ struct MappedStates {
 
 Tensors call_mapped(const Function& f, const Tensors& args, const std::vector<size_t>& argument_of_leaf,
                     size_t num_arguments, const VmapOptions& options) {
-  check_arguments("vmap", args);
+  detail::check_arguments("vmap", args);
   require(options.in_axes.empty() || options.in_axes.size() == num_arguments,
           "vmap: in_axes has {} entries for {} argument(s); give one for each, {{}} for those not mapped.",
           options.in_axes.size(), num_arguments);
@@ -126,4 +126,4 @@ Tensors call_mapped(const Function& f, const Tensors& args, const std::vector<si
   return p.store(joined(out));
 }
 
-}  // namespace braintrace::detail
+}  // namespace braintrace::flat

@@ -21,10 +21,16 @@ struct VmapOptions {
   StateMap                            batched_states = {};  // mapped over their leading axis
 };
 
-namespace detail {
+namespace flat {
 
+// An argument may be several tensors, with one entry of in_axes for all: argument_of_leaf[i] is the argument that
+// args[i] belongs to.
 Tensors call_mapped(const Function& f, const Tensors& args, const std::vector<size_t>& argument_of_leaf,
                     size_t num_arguments, const VmapOptions& options);
+
+}  // namespace flat
+
+namespace detail {
 
 template <class F>
 class MappedFunction {
@@ -35,7 +41,8 @@ class MappedFunction {
   requires Takes<F, A...>
   auto operator()(A&&... args) const {
     FlatCall call(f_, packed<F>(std::forward<A>(args)...));
-    return call.rebuild(call_mapped(call.function(), call.leaves(), call.argument_of_leaf(), sizeof...(A), options_));
+    return call.rebuild(
+        flat::call_mapped(call.function(), call.leaves(), call.argument_of_leaf(), sizeof...(A), options_));
   }
 
  private:
