@@ -49,6 +49,13 @@ std::optional<Kernel> scatter_add(Site& s) {
   return Kernel{.what = r, .scratch = std::max<int64_t>(s.in_type(0).size() * 8, 1), .may_stop = r.checks};
 }
 
+std::optional<Kernel> scatter_set(Site& s) {
+  Routine r = by_checked_rows(s, Routine::Kind::ScatterSet);
+  r.buffers.emplace_back("u", s.in(2));
+  const bool checks = r.checks;
+  return Kernel{.what = std::move(r), .may_stop = checks};
+}
+
 // Lanes along an axis, which has n elements in x and m in y.
 Routine by_lanes(const Site& s, Routine::Kind kind, const Shape& from, const Shape& to) {
   const Lanes f(from, s.e.attrs[keys::axis]), t(to, s.e.attrs[keys::axis]);
@@ -103,10 +110,10 @@ std::optional<Kernel> sort(Site& s) {
 }  // namespace
 
 Rules index_rules() {
-  return {{&add_along_op, add_along}, {&argmax_op, position},         {&argmin_op, position},
-          {&cummax_op, running},      {&cummin_op, running},          {&cumprod_op, running},
-          {&cumsum_op, running},      {&scatter_add_op, scatter_add}, {&sort_op, sort},
-          {&take_op, take},           {&take_along_op, take_along}};
+  return {
+      {&add_along_op, add_along},     {&argmax_op, position}, {&argmin_op, position}, {&cummax_op, running},
+      {&cummin_op, running},          {&cumprod_op, running}, {&cumsum_op, running},  {&scatter_add_op, scatter_add},
+      {&scatter_set_op, scatter_set}, {&sort_op, sort},       {&take_op, take},       {&take_along_op, take_along}};
 }
 
 }  // namespace braintrace::codegen

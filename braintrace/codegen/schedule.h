@@ -126,6 +126,7 @@ struct Routine {
   enum class Kind : uint8_t {
     Take,
     ScatterAdd,
+    ScatterSet,
     TakeAlong,
     AddAlong,
     Running,

@@ -34,9 +34,9 @@ std::string_view name_of(Fold f) {
 }
 std::string_view name_of(Routine::Kind k) {
   constexpr std::string_view names[] = {
-      "take",         "scatter_add", "take_along",   "add_along",      "running",        "argmax",
-      "argmin",       "sort",        "sparse_dot",   "sparse_sample",  "event_list",     "event_dot",
-      "event_update", "random_bits", "random_split", "random_fold_in", "random_uniform", "random_normal"};
+      "take",        "scatter_add",  "scatter_set",    "take_along",     "add_along",    "running",   "argmax",
+      "argmin",      "sort",         "sparse_dot",     "sparse_sample",  "event_list",   "event_dot", "event_update",
+      "random_bits", "random_split", "random_fold_in", "random_uniform", "random_normal"};
   return names[static_cast<size_t>(k)];
 }
 

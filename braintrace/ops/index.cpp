@@ -7,8 +7,10 @@
 
 #include "braintrace/base/rng.h"
 #include "braintrace/ops/axes.h"
+#include "braintrace/ops/compare.h"
 #include "braintrace/ops/index_walk.h"
 #include "braintrace/ops/keys.h"
+#include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 
 namespace braintrace {
@@ -67,8 +69,9 @@ AxisLinks row_links(const Type& x, const Type& indices, const Attrs& a, bool x_i
 Tensor rows_of(const Tensor& x, const Tensor& indices, int64_t along, int64_t nb) {
   return apply1(take_op, {x, indices}, {{axis, along}, {batch, nb}});
 }
-Tensor added(const Tensor& x, const Tensor& indices, const Tensor& updates, int64_t along, int64_t nb) {
-  return apply1(scatter_add_op, {x, indices, updates}, {{axis, along}, {batch, nb}});
+Tensor scattered(const Op& op, const Tensor& x, const Tensor& indices, const Tensor& updates, int64_t along,
+                 int64_t nb) {
+  return apply1(op, {x, indices, updates}, {{axis, along}, {batch, nb}});
 }
 
 // Indices 0 … below-1; random_array draws from 0 … 4.
@@ -100,7 +103,8 @@ constinit const Op take_op = {
     .linearity       = Linearity::Joint,
     .linear_operands = 0b01,
     .transpose       = [](const TransposeArgs& a) -> Tensors {
-      return {added(Tensor(a.types[0], 0), a.in[1], a.ct[0], a.attrs[axis], a.attrs[batch]), Tensor()};
+      return {scattered(scatter_add_op, Tensor(a.types[0], 0), a.in[1], a.ct[0], a.attrs[axis], a.attrs[batch]),
+              Tensor()};
     },
     .batch = [](const BatchArgs& a) -> Tensors {
       const int64_t k = a.attrs[axis], nb = a.attrs[batch];
@@ -122,18 +126,48 @@ constinit const Op take_op = {
     },
 };
 
+namespace {
+
+// What writing to rows has in common, whatever becomes of the old elements: op(x, indices, updates).
+
+Types scatter_infer(const Op& op, const Types& in, const Attrs& a) {
+  const Type rows = rows_type(op, in[0], in[1], a);
+  require(in[2] == rows, ErrorKind::Shape, "{}: updates must be {} for x {} and indices {}, got {}.", op.name,
+          to_string(rows), to_string(in[0]), to_string(in[1]), to_string(in[2]));
+  return {in[0]};
+}
+
+Tensors scatter_batch(const BatchArgs& a) {
+  const int64_t k = a.attrs[axis], nb = a.attrs[batch];
+  const Tensor  x = with_batch_axis(a.in[0], a.batched[0], a.size);
+  const Tensor  u = with_batch_axis(a.in[2], a.batched[2], a.size);
+  if (nb == 0 && !a.batched[1]) return {scattered(a.op, x, a.in[1], u, k + 1, 0)};
+  return {scattered(a.op, x, with_batch_axis(a.in[1], a.batched[1], a.size), u, k + 1, nb + 1)};
+}
+
+AxisLinks scatter_depend(const DependArgs& a) {
+  if (a.operand == 2) return row_links(a.in[0], a.in[1], a.attrs, false);
+  return a.operand == 0 ? elementwise_depend(a) : AxisLinks{};
+}
+
+std::vector<Sample> scatter_sample(const Op&, Rng& rng) {
+  return {{{random_array(rng, {DType::F64, {2, 4, 3}}), random_indices(rng, {2, 3}, 4),
+            random_array(rng, {DType::F64, {2, 2, 3, 3}})},
+           {{axis, int64_t{1}}, {batch, int64_t{0}}}},
+          {{random_array(rng, {DType::F64, {2, 3, 4}}), random_indices(rng, {2, 5}, 4),
+            random_array(rng, {DType::F64, {2, 3, 5}})},
+           {{axis, int64_t{2}}, {batch, int64_t{1}}}}};
+}
+
+}  // namespace
+
 // y = x;  y[b, p, indices[b, k], q] += updates[b, p, k, q]
 constinit const Op scatter_add_op = {
     .name     = "scatter_add",
     .doc      = "x with updates added at given indices along an axis",
     .operands = "x indices updates",
-    .infer    = [](const Op& op, const Types& in, const Attrs& a) -> Types {
-      const Type rows = rows_type(op, in[0], in[1], a);
-      require(in[2] == rows, ErrorKind::Shape, "{}: updates must be {} for x {} and indices {}, got {}.", op.name,
-                 to_string(rows), to_string(in[0]), to_string(in[1]), to_string(in[2]));
-      return {in[0]};
-    },
-    .eval = [](const Op& op, const Arrays& in, const Attrs& a, const Types& out) -> Arrays {
+    .infer    = scatter_infer,
+    .eval     = [](const Op& op, const Arrays& in, const Attrs& a, const Types& out) -> Arrays {
       const Rows rows(in[0].shape(), in[1].shape(), a);
       auto       sums = [&]<class View, class Value>(View x, View updates, Value) {
         std::vector<Value> y(x.data(), x.data() + in[0].size());
@@ -152,25 +186,58 @@ constinit const Op scatter_add_op = {
       return {a.linear[0] ? a.ct[0] : Tensor(), Tensor(),
               a.linear[2] ? rows_of(a.ct[0], a.in[1], a.attrs[axis], a.attrs[batch]) : Tensor()};
     },
-    .batch = [](const BatchArgs& a) -> Tensors {
+    .batch  = scatter_batch,
+    .depend = scatter_depend,
+    .sample = scatter_sample,
+};
+
+namespace {
+
+// rows[b, p, k, q] where the update k is the last one at its index, and 0 elsewhere: numbers 0, 1, … are put to the
+// same places, and those that are found again there are the last.
+Tensor of_last_updates(const Tensor& rows, const Type& x, const Tensor& indices, const Attrs& a) {
+  const int64_t k = a[axis], nb = a[batch];
+  const Shape   own   = part(indices.shape(), nb, indices.rank());
+  const Tensor  order = broadcast_to(reshape(arange(size_of(own), DType::I32), own), indices.shape());
+  const Tensor  none(Type{DType::I32, joined(part(x.shape, 0, nb), Shape{x.shape[k]})}, 0);
+  const Tensor  found = rows_of(scattered(scatter_set_op, none, indices, order, nb, nb), indices, nb, nb);
+  // [batch…, K…] as [batch…, 1…, K…, 1…]
+  Shape wide = joined(part(x.shape, 0, nb), Shape(static_cast<size_t>(k - nb), 1), own);
+  wide.resize(static_cast<size_t>(rows.rank()), 1);
+  return select(broadcast_to(reshape(equal(found, order), wide), rows.shape()), rows, Tensor(rows.type(), 0));
+}
+
+}  // namespace
+
+// y = x;  y[b, p, indices[b, k], q] = updates[b, p, k, q] for k = 0, 1, …
+constinit const Op scatter_set_op = {
+    .name     = "scatter_set",
+    .doc      = "x with updates in place of the elements at given indices along an axis",
+    .operands = "x indices updates",
+    .infer    = scatter_infer,
+    .eval     = [](const Op& op, const Arrays& in, const Attrs& a, const Types& out) -> Arrays {
+      Array        y = in[0].copy();
+      const Rows   rows(in[0].shape(), in[1].shape(), a);
+      const size_t size = size_of(out[0].dtype);
+      rows.for_each(op, in[1], [&](int64_t to, int64_t from) {
+        std::memcpy(static_cast<char*>(y.mutable_raw()) + static_cast<size_t>(to) * size,
+                        static_cast<const char*>(in[2].raw()) + static_cast<size_t>(from) * size,
+                        static_cast<size_t>(rows.Q) * size);
+      });
+      return {y};
+    },
+    .linearity       = Linearity::Joint,
+    .linear_operands = 0b101,
+    .transpose       = [](const TransposeArgs& a) -> Tensors {
       const int64_t k = a.attrs[axis], nb = a.attrs[batch];
-      const Tensor  x = with_batch_axis(a.in[0], a.batched[0], a.size);
-      const Tensor  u = with_batch_axis(a.in[2], a.batched[2], a.size);
-      if (nb == 0 && !a.batched[1]) return {added(x, a.in[1], u, k + 1, 0)};
-      return {added(x, with_batch_axis(a.in[1], a.batched[1], a.size), u, k + 1, nb + 1)};
+      Tensors       out(3);
+      if (a.linear[0]) out[0] = scattered(a.op, a.ct[0], a.in[1], Tensor(a.types[2], 0), k, nb);
+      if (a.linear[2]) out[2] = of_last_updates(rows_of(a.ct[0], a.in[1], k, nb), a.types[0], a.in[1], a.attrs);
+      return out;
     },
-    .depend = [](const DependArgs& a) -> AxisLinks {
-      if (a.operand == 2) return row_links(a.in[0], a.in[1], a.attrs, false);
-      return a.operand == 0 ? elementwise_depend(a) : AxisLinks{};
-    },
-    .sample = [](const Op&, Rng& rng) -> std::vector<Sample> {
-      return {{{random_array(rng, {DType::F64, {2, 4, 3}}), random_indices(rng, {2, 3}, 4),
-                random_array(rng, {DType::F64, {2, 2, 3, 3}})},
-               {{axis, int64_t{1}}, {batch, int64_t{0}}}},
-              {{random_array(rng, {DType::F64, {2, 3, 4}}), random_indices(rng, {2, 5}, 4),
-                random_array(rng, {DType::F64, {2, 3, 5}})},
-               {{axis, int64_t{2}}, {batch, int64_t{1}}}}};
-    },
+    .batch  = scatter_batch,
+    .depend = scatter_depend,
+    .sample = scatter_sample,
 };
 
 Tensor take(const Tensor& x, const Tensor& indices, int64_t along) {
@@ -178,7 +245,11 @@ Tensor take(const Tensor& x, const Tensor& indices, int64_t along) {
 }
 
 Tensor scatter_add(const Tensor& x, const Tensor& indices, const Tensor& updates, int64_t along) {
-  return added(x, indices, updates, normalize_axis(along, x.rank(), "scatter_add"), 0);
+  return scattered(scatter_add_op, x, indices, updates, normalize_axis(along, x.rank(), "scatter_add"), 0);
+}
+
+Tensor scatter_set(const Tensor& x, const Tensor& indices, const Tensor& updates, int64_t along) {
+  return scattered(scatter_set_op, x, indices, updates, normalize_axis(along, x.rank(), "scatter_set"), 0);
 }
 
 namespace {
@@ -200,17 +271,29 @@ Tensor take_along_axis(const Tensor& x, const Tensor& indices, int64_t along) {
   return move_axis(rows_of(move_axis(x, k, last), move_axis(indices, k, last), last, last), last, k);
 }
 
+namespace {
+
+Tensor scattered_along(const Op& op, const Tensor& x, const Tensor& indices, const Tensor& updates, int64_t along,
+                       const char* where) {
+  const int64_t k = aligned_axis(x, indices, along, where), last = x.rank() - 1;
+  require(updates.shape() == indices.shape(), ErrorKind::Shape, "{}: updates {} must have the shape of indices {}.",
+          where, to_string(updates.type()), to_string(indices.type()));
+  return move_axis(
+      scattered(op, move_axis(x, k, last), move_axis(indices, k, last), move_axis(updates, k, last), last, last), last,
+      k);
+}
+
+}  // namespace
+
 Tensor scatter_add_along_axis(const Tensor& x, const Tensor& indices, const Tensor& updates, int64_t along) {
-  const int64_t k = aligned_axis(x, indices, along, "scatter_add_along_axis"), last = x.rank() - 1;
-  require(updates.shape() == indices.shape(), ErrorKind::Shape,
-          "scatter_add_along_axis: updates {} must have the shape of indices {}.", to_string(updates.type()),
-          to_string(indices.type()));
-  return move_axis(added(move_axis(x, k, last), move_axis(indices, k, last), move_axis(updates, k, last), last, last),
-                   last, k);
+  return scattered_along(scatter_add_op, x, indices, updates, along, "scatter_add_along_axis");
+}
+Tensor scatter_set_along_axis(const Tensor& x, const Tensor& indices, const Tensor& updates, int64_t along) {
+  return scattered_along(scatter_set_op, x, indices, updates, along, "scatter_set_along_axis");
 }
 
 const std::vector<const Op*>& index_ops() {
-  static const std::vector<const Op*> ops = {&scatter_add_op, &take_op};
+  static const std::vector<const Op*> ops = {&scatter_add_op, &scatter_set_op, &take_op};
   return ops;
 }
 

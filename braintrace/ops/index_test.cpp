@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "braintrace/ops/keys.h"
 #include "braintrace/ops/move.h"
 #include "tests/support/error_of.h"
 
@@ -11,6 +12,7 @@ namespace {
 
 Tensor indices(std::vector<int32_t> v, Shape s) { return Array::of<int32_t>(v, std::move(s)); }
 Tensor numbers(Shape s) { return reshape(arange(size_of(s), DType::F64), s); }
+Tensor tensor_of(std::vector<double> v, Shape s) { return Array::of<double>(v, std::move(s)); }
 bool   same(const Tensor& t, const std::vector<double>& v, const Shape& s) {
     return identical(t.array(), Array::of<double>(v, s));
 }
@@ -34,11 +36,33 @@ TEST(Index, ScatterAddsEqualIndicesUp) {
   EXPECT_EQ(at(wrapped, 0), INT32_MIN);
 }
 
+TEST(Index, ScatterSetReplacesAndTheLastOfEqualIndicesCounts) {
+  const Tensor x = numbers({3}), u = tensor_of({7, 8, 9}, {3});
+  EXPECT_TRUE(same(scatter_set(x, indices({1, 1, 0}, {3}), u), {9, 8, 2}, {3}));
+  EXPECT_TRUE(
+      same(scatter_set(numbers({2, 2}), indices({1}, {1}), tensor_of({5, 6}, {2, 1}), 1), {0, 5, 2, 6}, {2, 2}));
+  const Tensor flags = Array::of<bool>({true, true}, {2});
+  EXPECT_EQ(at(scatter_set(flags, indices({1}, {1}), Array::of<bool>({false}, {1})).array(), 1), 0);
+}
+
+TEST(Index, ScatterSetHandsBackOnlyWhatCounts) {
+  const Tensor at_1_1_0 = indices({1, 1, 0}, {3}), zero(Type{DType::F64, {3}}, 0);
+  const auto   back     = [&](size_t operand) {
+    const TransposeArgs a{scatter_set_op,         Attrs{{keys::axis, int64_t{0}}, {keys::batch, int64_t{0}}},
+                          {zero, at_1_1_0, zero}, {zero.type(), at_1_1_0.type(), zero.type()},
+                          {true, false, true},    {tensor_of({1, 2, 3}, {3})}};
+    return scatter_set_op.transpose(a)[operand];
+  };
+  EXPECT_TRUE(same(back(0), {0, 0, 3}, {3}));
+  EXPECT_TRUE(same(back(2), {0, 2, 1}, {3}));
+}
+
 TEST(Index, AlongAxis) {
   const Tensor x = numbers({2, 3}), i = indices({2, 0, 1, 1}, {2, 2});
   EXPECT_TRUE(same(take_along_axis(x, i, 1), {2, 0, 4, 4}, {2, 2}));
   EXPECT_TRUE(same(take_along_axis(x, indices({1, 0, 1}, {1, 3}), 0), {3, 1, 5}, {1, 3}));
   EXPECT_TRUE(same(scatter_add_along_axis(x, i, ones({2, 2}, DType::F64), 1), {1, 1, 3, 3, 6, 5}, {2, 3}));
+  EXPECT_TRUE(same(scatter_set_along_axis(x, i, tensor_of({7, 8, 9, 6}, {2, 2}), 1), {8, 1, 7, 3, 6, 5}, {2, 3}));
 }
 
 TEST(Index, BadInputIsExplained) {

@@ -26,6 +26,13 @@ for (int64_t b = 0; b < $B; ++b)
         sum[((b * $P + p) * $N + $at[b * $K + k]) * $Q + q] += ($sum)$u[((b * $P + p) * $K + k) * $Q + q];
 for (int64_t i = 0; i < $size; ++i) $y[i] = ($T)sum[i];
 )";
+constexpr std::string_view scatter_set = R"(
+for (int64_t i = 0; i < $size; ++i) $y[i] = $x[i];
+for (int64_t b = 0; b < $B; ++b)
+  for (int64_t p = 0; p < $P; ++p)
+    for (int64_t k = 0; k < $K; ++k)
+      memcpy($y + ((b * $P + p) * $N + $at[b * $K + k]) * $Q, $u + ((b * $P + p) * $K + k) * $Q, $Q * sizeof($T));
+)";
 // Where lane l begins in arrays with $n or $m elements along the axis.
 constexpr std::string_view open_lanes = R"(
 for (int64_t l = 0; l < $lanes; ++l) {
@@ -269,6 +276,8 @@ std::string template_of(const Routine& r, Words& words) {
       return joined({r.checks ? check_rows : "", take});
     case Routine::Kind::ScatterAdd:
       return joined({r.checks ? check_rows : "", scatter_add});
+    case Routine::Kind::ScatterSet:
+      return joined({r.checks ? check_rows : "", scatter_set});
     case Routine::Kind::TakeAlong:
       return joined({open_lanes, take_along});
     case Routine::Kind::AddAlong:
