@@ -18,6 +18,7 @@
 #include "braintrace/ops/conv.h"
 #include "braintrace/ops/copy.h"
 #include "braintrace/ops/cumulative.h"
+#include "braintrace/ops/host_call.h"
 #include "braintrace/ops/index.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
@@ -44,7 +45,7 @@ struct Registry {
                                &pool_ops(), &random_ops(),     &sparse_ops(),  &spike_ops(),      &etp_ops()})
       for (const Op* op : *family) add(*op);
     for (const auto* family : {&constant_ops(), &call_ops(), &cond_ops(), &scan_ops(), &while_ops(), &custom_ops(),
-                               &remat_ops(), &check_ops()})
+                               &remat_ops(), &check_ops(), &host_ops()})
       for (const Op* op : *family) add(*op);
   }
   void add(const Op& op) {
