@@ -91,7 +91,21 @@ void Neuron::before_update(const void* key, BeforeUpdate hook) {
   inputs_->hooks.emplace_back(key, std::move(hook));
 }
 
+Tensor Neuron::get_spike(const Tensor&) const {
+  fail("{}: it has spikes of its present state only; override get_spike(v) to ask for those at a potential.",
+       type_name());
+}
+
 Tensor Neuron::update(const Tensor& I) {
+  if (I.defined()) add_current(I);
+  return stepped([&] {
+    reset();
+    integrate();
+    return spikes();
+  });
+}
+
+Tensor Neuron::stepped(const std::function<Tensor()>& step) {
   // What was added is consumed, also when the step throws.
   struct Consume {
     Inputs& in;
@@ -101,11 +115,8 @@ Tensor Neuron::update(const Tensor& I) {
       in.of_potential.clear();
     }
   } consume{*inputs_};
-  if (I.defined()) add_current(I);
   for (const auto& [key, hook] : inputs_->hooks) hook(*this);
-  reset();
-  integrate();
-  return spikes();
+  return step();
 }
 
 bool Neuron::current_reads_potential() const { return !inputs_->of_potential.empty(); }

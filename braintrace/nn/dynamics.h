@@ -61,8 +61,10 @@ class Neuron : public WithSettings {
   Tensor update_without_current() { return update(Tensor()); }
 
   virtual Tensor spikes() const = 0;  // of the present state
+  Tensor         get_spike() const { return spikes(); }
+  // The same with the potential v in place of the present one, where the class says how.
+  virtual Tensor get_spike(const Tensor& v) const;
 
- protected:
   // One step in two parts: what the spikes before it do to the states, and dt of their dynamics.
   virtual void reset()     = 0;
   virtual void integrate() = 0;
@@ -70,6 +72,8 @@ class Neuron : public WithSettings {
   bool   current_reads_potential() const;
   Tensor current(const Tensor& v) const;     // sum of currents, zero when there is none
   Tensor with_delta(const Tensor& v) const;  // v and the pending deltas
+  // For an `update` of one's own: runs what comes before a step, then `step`, and consumes the pending inputs.
+  Tensor stepped(const std::function<Tensor()>& step);
 
  private:
   struct Inputs {

@@ -21,8 +21,8 @@ LIF::LIF(const Size& size, LIFOptions options)
   field("method", std::string(name_of(options_.method)));
 }
 
-Tensor LIF::spikes() const {
-  const Tensor v = V.value(), V_th = options_.V_th.value(v), V_reset = options_.V_reset.value(v);
+Tensor LIF::get_spike(const Tensor& v) const {
+  const Tensor V_th = options_.V_th.value(v), V_reset = options_.V_reset.value(v);
   return spike((v - V_th) / (V_th - V_reset), options_.surrogate);
 }
 
@@ -64,8 +64,8 @@ ALIF::ALIF(const Size& size, ALIFOptions adaptation, LIFOptions options)
   setting("beta", adaptation_.beta);
 }
 
-Tensor ALIF::spikes() const {
-  const Tensor v = V.value(), V_th = options_.V_th.value(v), V_reset = options_.V_reset.value(v);
+Tensor ALIF::get_spike(const Tensor& v) const {
+  const Tensor V_th = options_.V_th.value(v), V_reset = options_.V_reset.value(v);
   return spike((v - V_th - adaptation_.beta.value(v) * a.value()) / (V_th - V_reset), options_.surrogate);
 }
 
@@ -95,8 +95,8 @@ GIF::GIF(const Size& size, GIFOptions options)
   setting("R", options_.R);
 }
 
-Tensor GIF::spikes() const {
-  const Tensor v = V.value(), V_th = options_.V_th.value(v);
+Tensor GIF::get_spike(const Tensor& v) const {
+  const Tensor V_th = options_.V_th.value(v);
   return spike((v - V_th) / V_th, options_.surrogate);
 }
 

@@ -28,7 +28,9 @@ struct LIFOptions {
 class LIF : public Neuron {
  public:
   explicit LIF(const Size& size, LIFOptions options = {});
-  Tensor spikes() const override;
+  using Neuron::get_spike;
+  Tensor spikes() const override { return get_spike(V.value()); }
+  Tensor get_spike(const Tensor& v) const override;
 
   HiddenState V;
 
@@ -57,7 +59,8 @@ struct ALIFOptions {
 class ALIF : public LIF {
  public:
   ALIF(const Size& size, ALIFOptions adaptation = {}, LIFOptions options = {});
-  Tensor spikes() const override;
+  using LIF::get_spike;
+  Tensor get_spike(const Tensor& v) const override;
 
   HiddenState a;
 
@@ -87,7 +90,9 @@ struct GIFOptions {
 class GIF : public Neuron {
  public:
   explicit GIF(const Size& size, GIFOptions options = {});
-  Tensor spikes() const override;
+  using Neuron::get_spike;
+  Tensor spikes() const override { return get_spike(V.value()); }
+  Tensor get_spike(const Tensor& v) const override;
 
   HiddenState V, I2;
 

@@ -72,8 +72,8 @@ Izhikevich::Izhikevich(const Size& size, IzhikevichOptions options)
     : V(state("V", hidden_state(size.checked("Izhikevich", "size").dims(), options.V_init))),
       u(state("u", hidden_state(size.dims(), options.u_init))),
       options_(std::move(options)) {}
-Tensor Izhikevich::spikes() const {
-  return spike((V.value() - options_.V_th) / (options_.V_th - options_.c), options_.surrogate);
+Tensor Izhikevich::get_spike(const Tensor& v) const {
+  return spike((v - options_.V_th) / (options_.V_th - options_.c), options_.surrogate);
 }
 void Izhikevich::reset() {
   const Tensor z = spikes();
@@ -96,8 +96,8 @@ Gif::Gif(const Size& size, GifOptions options)
       options_(std::move(options)) {
   options_.membrane.tau.require_positive("Gif", "tau");
 }
-Tensor Gif::spikes() const {
-  const Tensor th = V_th.value(), v = V.value();
+Tensor Gif::get_spike(const Tensor& v) const {
+  const Tensor th = V_th.value();
   return spike((v - th) / (th - options_.membrane.V_reset.value(v)), options_.membrane.surrogate);
 }
 void Gif::reset() {

@@ -98,7 +98,9 @@ struct IzhikevichOptions {
 class Izhikevich : public Neuron {
  public:
   explicit Izhikevich(const Size& size, IzhikevichOptions options = {});
-  Tensor spikes() const override;
+  using Neuron::get_spike;
+  Tensor spikes() const override { return get_spike(V.value()); }
+  Tensor get_spike(const Tensor& v) const override;
 
   HiddenState V, u;
 
@@ -122,7 +124,9 @@ struct GifOptions {
 class Gif : public Neuron {
  public:
   explicit Gif(const Size& size, GifOptions options = {});
-  Tensor spikes() const override;
+  using Neuron::get_spike;
+  Tensor spikes() const override { return get_spike(V.value()); }
+  Tensor get_spike(const Tensor& v) const override;
 
   HiddenState V, I1, I2, V_th;
 

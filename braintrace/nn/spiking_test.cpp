@@ -170,6 +170,58 @@ TEST(Neurons, WrittenFromEquations) {
   EXPECT_LT(distance(qif.V.value(), {0.5 + 0.1 * std::expm1(0.1 * J) / (0.1 * J) * f}), 1e-15);
 }
 
+// A class that writes the whole step itself still gets its inputs, and they are consumed.
+TEST(Neurons, MayWriteTheirOwnUpdate) {
+  struct Leaky : Neuron {
+    HiddenState V = state("V", hidden_state({1}));
+    Tensor      update(const Tensor& x) override {
+      return stepped([&] {
+        V.set(with_delta(0.5 * V.value() + current(V.value()) + x));
+        return spikes();
+      });
+    }
+    Tensor spikes() const override { return spike(V.value() - 1); }
+    void   reset() override {}
+    void   integrate() override {}
+  } leaky;
+  leaky.V.set(f64({1}));
+  int runs = 0;
+  leaky.before_update(&leaky, [&](Neuron& n) {
+    ++runs;
+    n.add_current(f64({2}));
+  });
+  leaky.add_delta(f64({10}));
+  leaky(f64({0.25}));
+  EXPECT_EQ(runs, 1);
+  EXPECT_LT(distance(leaky.V.value(), {12.75}), 1e-15);
+  leaky(f64({0}));
+  EXPECT_LT(distance(leaky.V.value(), {6.375 + 2}), 1e-15);
+  EXPECT_NE(error_of([&] { leaky.get_spike(f64({2})); }).find("Leaky: it has spikes of its present state only"),
+            std::string::npos);
+}
+
+TEST(Neurons, SayTheSpikesAtAPotential) {
+  const auto expect = [](Neuron& n, const HiddenState& V, double v) {
+    const Tensor asked = n.get_spike(f64({v})), before = V.value();
+    V.set(f64({v}));
+    EXPECT_EQ(at(asked.array(), 0), at(n.get_spike().array(), 0)) << n.type_name() << " " << v;
+    V.set(before);
+  };
+  LIF        lif(1);
+  ALIF       alif(1);
+  GIF        gif(1);
+  Izhikevich izhikevich(1);
+  Gif        generalized(1);
+  init_all_states(lif), init_all_states(alif), init_all_states(gif), init_all_states(izhikevich);
+  init_all_states(generalized);
+  alif.a.set(f64({3}));  // the threshold is 1.3
+  EXPECT_EQ(at(alif.get_spike(f64({1.2})).array(), 0), 0);
+  for (const double v : {-80.0, 0.5, 1.2, 1.4, 50.0}) {
+    expect(lif, lif.V, v), expect(alif, alif.V, v), expect(gif, gif.V, v);
+    expect(izhikevich, izhikevich.V, v), expect(generalized, generalized.V, v);
+  }
+}
+
 TEST(Neurons, PlainEulerOnRequest) {
   LIFOptions o = options();
   o.method     = Integrator::Euler;
