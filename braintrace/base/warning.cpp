@@ -12,17 +12,17 @@ namespace {
 
 std::mutex            mutex;
 WarningHook           current;
-std::set<std::string> told;  // on stderr
+std::set<std::string> told;  // topics, on stderr
 
 }  // namespace
 
-void warn(const std::string& text) {
+void warn(const std::string& text, const std::string& topic) {
   WarningHook hook;
   bool        is_new = false;
   {
     std::lock_guard lock(mutex);
     hook   = current;
-    is_new = !hook && told.insert(text).second;
+    is_new = !hook && told.insert(topic.empty() ? text : topic).second;
   }
   if (hook)
     hook(text);

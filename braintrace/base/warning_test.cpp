@@ -20,5 +20,18 @@ TEST(Warning, GoesToStderrOrToTheHook) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 
+TEST(Warning, OfOneTopicIsSaidOnce) {
+  testing::internal::CaptureStderr();
+  warn("file a", "files");
+  warn("file b", "files");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "warning: file a\n");
+  std::string heard;
+  set_warning_hook([&](const std::string& text) { heard += text + ";"; });
+  warn("file a", "files");
+  warn("file b", "files");
+  set_warning_hook({});
+  EXPECT_EQ(heard, "file a;file b;");
+}
+
 }  // namespace
 }  // namespace braintrace

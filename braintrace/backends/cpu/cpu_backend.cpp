@@ -2,7 +2,6 @@
 #include "braintrace/backends/cpu/cpu_backend.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 #include <future>
 #include <map>
@@ -18,6 +17,7 @@
 #include "braintrace/backends/cpu/resident.h"
 #include "braintrace/backends/cpu/thread_pool.h"
 #include "braintrace/backends/reference/interpreter.h"
+#include "braintrace/base/warning.h"
 #include "braintrace/codegen/c/abi.h"
 #include "braintrace/codegen/cost.h"
 #include "braintrace/codegen/known_indices.h"
@@ -228,21 +228,16 @@ class Interpreted : public Compiled {
   std::shared_ptr<Executable> executable_;
 };
 
-// Each kind of note once in the life of the process.
-void say_once(std::once_flag& once, const std::string& text) {
-  std::call_once(once, [&] { std::fprintf(stderr, "braintrace: %s\n", text.c_str()); });
+void warn_of_interpreter(const std::string& problem) {
+  const bool missing = !missing_compiler().empty();
+  warn(fmt::format("{} in the interpreter, which is much slower: {}.\n  {}",
+                   missing ? "programs run" : "a program runs", problem,
+                   missing ? "Install a C compiler, or name one in BRAINTRACE_CC."
+                           : "BRAINTRACE_CC names another compiler, BRAINTRACE_CFLAGS other flags."),
+       "interpreter");
 }
-void note_interpreter(const std::string& problem) {
-  static std::once_flag once;
-  const bool            missing = !missing_compiler().empty();
-  say_once(once, fmt::format("{} in the interpreter, which is much slower: {}.\n  {}",
-                             missing ? "programs run" : "a program runs", problem,
-                             missing ? "Install a C compiler, or name one in BRAINTRACE_CC."
-                                     : "BRAINTRACE_CC names another compiler, BRAINTRACE_CFLAGS other flags."));
-}
-void note_settings(const std::string& note) {
-  static std::once_flag once;
-  if (!note.empty()) say_once(once, note);
+void warn_of_settings(const std::string& note) {
+  if (!note.empty()) warn(note, "settings of the compiler");
 }
 
 }  // namespace
@@ -293,12 +288,12 @@ std::vector<std::shared_ptr<Compiled>> compile_together(const std::vector<Progra
     for (DType t : e.products) products[t] = std::async(std::launch::async, [t] { return load(product_source(t)); });
     const Loaded loaded = load(e.source);
     problem             = loaded.problem;
-    note_settings(loaded.note);
+    warn_of_settings(loaded.note);
     const auto host = loaded.library ? std::make_shared<Host>(std::move(e), loaded) : nullptr;
     for (auto& [t, product] : products) {
       const Loaded made = product.get();
       if (!made.library) problem = made.problem;
-      note_settings(made.note);
+      warn_of_settings(made.note);
       if (made.library && host) host->use_products(t, made);
     }
     if (problem.empty()) {
@@ -307,7 +302,7 @@ std::vector<std::shared_ptr<Compiled>> compile_together(const std::vector<Progra
       return out;
     }
   }
-  if (!commands_are_stopped()) note_interpreter(problem);
+  if (!commands_are_stopped()) warn_of_interpreter(problem);
   for (size_t i = 0; i < programs.size(); ++i) out.push_back(std::make_shared<Interpreted>(programs[i], constants[i]));
   return out;
 }

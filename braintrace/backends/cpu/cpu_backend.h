@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole programs as machine code: emitted as C (codegen), compiled by the system's compiler, kept on disk.
-// Without a compiler programs run in the interpreter, and a note on stderr says so once.
+// Without a compiler programs run in the interpreter, and a warning says so.
 #pragma once
 
 #include "braintrace/codegen/c/emit.h"
