@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The life of compiled files, threads, memory, and errors.
 #include <cstdlib>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,6 +16,7 @@
 #include "braintrace/backends/cpu/cpu_backend.h"
 #include "braintrace/backends/cpu/thread_pool.h"
 #include "braintrace/base/rng.h"
+#include "braintrace/base/warning.h"
 #include "braintrace/ir/builder.h"
 #include "braintrace/ops/contract.h"
 #include "braintrace/ops/elementary.h"
@@ -129,11 +132,90 @@ TEST_F(CompiledFiles, AreSharedByProcesses) {
 TEST_F(CompiledFiles, AreReplacedByTheInterpreterWithoutACompiler) {
   const With none("BRAINTRACE_CC", "/nonexistent/compiler");
   EXPECT_NE(cpu::missing_compiler(), "");
-  testing::internal::CaptureStderr();
+  std::string heard;
+  set_warning_hook([&](const std::string& text) { heard = text; });
   const auto f = compiled(6);
+  set_warning_hook({});
   EXPECT_FALSE(f->is_native());
   EXPECT_EQ(value(*f), 22);
-  EXPECT_NE(testing::internal::GetCapturedStderr().find("BRAINTRACE_CC"), std::string::npos);
+  EXPECT_NE(heard.find("Install a C compiler, or name one in BRAINTRACE_CC"), std::string::npos) << heard;
+}
+
+// A folder of programs, each of which tells its name and calls the real compiler.
+class Programs {
+ public:
+  Programs()
+      : real(program_on_path("cc")), folder_(fs::temp_directory_path() / fmt::format("braintrace-cc-{}", getpid())) {
+    fs::create_directories(folder_);
+  }
+  ~Programs() { fs::remove_all(folder_); }
+  // Answers --version with `version`; calls the compiler with what follows `own` arguments of its own.
+  void write(const std::string& name, const std::string& version, int own = 0) const {
+    std::ofstream(path(name)) << "#!/bin/sh\necho " << name << " \"$@\" >> " << path("log") << "\n"
+                              << "for last; do :; done\n[ \"$last\" = --version ] && { echo " << version
+                              << "; exit 0; }\n"
+                              << "shift " << own << "\nPATH='" << search_path_ << "' exec " << real << " \"$@\"\n";
+    fs::permissions(path(name), fs::perms(0755));
+  }
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  std::string take_log() const {
+    std::ifstream     file(path("log"));
+    std::stringstream text;
+    text << file.rdbuf();
+    fs::remove(path("log"));
+    return text.str();
+  }
+
+ private:
+  static std::string program_on_path(const std::string& name) {
+    std::stringstream path(std::getenv("PATH"));
+    for (std::string folder; std::getline(path, folder, ':');)
+      if (fs::exists(folder + "/" + name)) return folder + "/" + name;
+    return name;
+  }
+  std::string search_path_ = std::getenv("PATH");
+  std::string real;
+  fs::path    folder_;
+};
+
+TEST_F(CompiledFiles, AreMadeByACommandOfSeveralWords) {
+  const Programs programs;
+  programs.write("starter", "one", 2);
+  const With given("BRAINTRACE_CC", programs.path("starter") + "  -m  ziglang");
+  EXPECT_EQ(cpu::missing_compiler(), "");
+  const auto f = compiled(30);
+  EXPECT_TRUE(f->is_native());
+  EXPECT_EQ(value(*f), 46);
+  EXPECT_NE(programs.take_log().find("starter -m ziglang -std=gnu11"), std::string::npos);
+}
+
+TEST_F(CompiledFiles, AreMadeAgainWhenAWrapperStartsAnotherVersion) {
+  const Programs programs;
+  const With     given("BRAINTRACE_CC", programs.path("wrapper"));
+  programs.write("wrapper", "version 11");
+  struct stat first {};
+  ASSERT_EQ(stat(programs.path("wrapper").c_str(), &first), 0);
+  EXPECT_FALSE(compiled(31)->was_cached());
+  cpu::forget_loaded();
+  EXPECT_TRUE(compiled(31)->was_cached());
+  programs.write("wrapper", "version 12");  // the same size, and made to look as old
+  const timespec times[] = {first.st_atim, first.st_mtim};
+  ASSERT_EQ(utimensat(AT_FDCWD, programs.path("wrapper").c_str(), times, 0), 0);
+  cpu::forget_loaded();
+  EXPECT_FALSE(compiled(31)->was_cached());
+}
+
+TEST_F(CompiledFiles, AreMadeByTheFirstOfTheUsualCompilers) {
+  const Programs programs;
+  const With     path("PATH", fs::path(programs.path("log")).parent_path().string());
+  for (const char* name : {"zig", "gcc", "clang", "cc"}) {  // each is found before those above
+    programs.write(name, name, std::string(name) == "zig");
+    cpu::forget_loaded();
+    EXPECT_TRUE(compiled(40 + name[0])->is_native());
+    EXPECT_NE(programs.take_log().find(std::string(name) == "zig" ? "zig cc -std" : std::string(name) + " -std"),
+              std::string::npos)
+        << name;
+  }
 }
 
 // Ten sums of doubles: gcc 12 fills their array as if it were at a multiple of 16, whatever it is.

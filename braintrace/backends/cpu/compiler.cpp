@@ -13,9 +13,11 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "braintrace/backends/cpu/code_cache.h"
 #include "braintrace/base/error.h"
+#include "braintrace/base/lists.h"
 #include "braintrace/base/temporary_folder.h"
 #include "braintrace/runtime/command.h"
 
@@ -60,18 +62,46 @@ std::vector<std::string> flags() {
   return all;
 }
 
-std::string compiler() {
-  const std::string asked = environment("BRAINTRACE_CC");
-  return found(asked.empty() ? "cc" : asked);
+// A compiler as it is called: a program and its first arguments. No words when there is none.
+using Compiler = std::vector<std::string>;
+
+std::string text_of(const Compiler& cc) { return fmt::format("{}", fmt::join(cc, " ")); }
+
+// Of a name, a path, which may hold blanks, or a command such as "python3 -m ziglang cc".
+Compiler located(const std::string& asked) {
+  if (const std::string program = found(asked); !program.empty()) return {program};
+  std::stringstream text(asked);
+  Compiler          words;
+  for (std::string word; text >> word;) words.push_back(word);
+  if (words.empty() || (words[0] = found(words[0])).empty()) return {};
+  return words;
 }
 
+Compiler compiler() {
+  if (const std::string asked = environment("BRAINTRACE_CC"); !asked.empty()) return located(asked);
+  for (const char* usual : {"cc", "clang", "gcc", "zig cc"})
+    if (Compiler cc = located(usual); !cc.empty()) return cc;
+  return {};
+}
+
+// A program that starts the compiler, which may change while the program stays.
+bool is_wrapper(const Compiler& cc) {
+  char start[2] = {};
+  std::ifstream(cc[0], std::ios::binary).read(start, 2);
+  return cc.size() > 1 || (start[0] == '#' && start[1] == '!');
+}
+
+std::string version_of(const Compiler& cc);
+
 // What decides about the machine code besides the source.
-std::string circumstances(const std::string& cc) {
+std::string circumstances(const Compiler& cc) {
   std::error_code none;
-  const fs::path  real = fs::canonical(cc, none);
+  const fs::path  real = fs::canonical(cc[0], none);
   std::string     text = real.string();
   struct stat     s {};
   if (stat(real.c_str(), &s) == 0) text += fmt::format(" {} {}.{}", s.st_size, s.st_mtim.tv_sec, s.st_mtim.tv_nsec);
+  for (size_t i = 1; i < cc.size(); ++i) text += " " + cc[i];
+  if (is_wrapper(cc)) text += version_of(cc);
   for (const std::string& f : flags()) text += " " + f;
   std::ifstream cpu("/proc/cpuinfo");
   for (std::string line; std::getline(cpu, line);)
@@ -95,12 +125,35 @@ double seconds_allowed() {
 
 struct State {
   std::mutex                                                    mutex;
-  std::unordered_map<std::string, std::weak_ptr<const Library>> loaded;   // by name
-  std::string                                                   hanging;  // what is known of a compiler that hangs
+  std::unordered_map<std::string, std::weak_ptr<const Library>> loaded;    // by name
+  std::string                                                   hanging;   // what is known of a compiler that hangs
+  std::unordered_map<std::string, std::string>                  versions;  // by command
 };
 State& state() {
   static State s;
   return s;
+}
+
+std::string remembered_as_hanging(const Compiler& cc, const char* what) {
+  std::lock_guard lock(state().mutex);
+  return state().hanging = fmt::format("{} took longer than {} s {} (BRAINTRACE_CC_SECONDS allows more)", text_of(cc),
+                                       seconds_allowed(), what);
+}
+
+// What the compiler says it is; asked once.
+std::string version_of(const Compiler& cc) {
+  {
+    std::lock_guard lock(state().mutex);
+    if (const auto known = state().versions.find(text_of(cc)); known != state().versions.end()) return known->second;
+  }
+  const TemporaryFolder folder;
+  const fs::path        said  = fs::path(folder.path) / "said.txt";
+  Compiler              words = cc;
+  words.push_back("--version");
+  if (run_command(words, said.string(), folder.path, seconds_allowed()).end == CommandEnd::TooLong)
+    remembered_as_hanging(cc, "to say its version");
+  std::lock_guard lock(state().mutex);
+  return state().versions[text_of(cc)] = contents_of(said);
 }
 
 // What to add to the flags: nothing, then less and less optimization for a compiler that crashes.
@@ -117,34 +170,29 @@ struct Made {
 // Whether the folder has room for a file: a compiler that finds none fails too.
 bool has_room(const fs::path& work) { return write_contents(work / "room", std::string(1 << 20, ' ')); }
 
-Made compile_once(const std::string& cc, const std::string& setting, const fs::path& c, const fs::path& work) {
+Made compile_once(const Compiler& cc, const std::string& setting, const fs::path& c, const fs::path& work) {
   const fs::path           code = work / "code.so", said = work / "said.txt";
-  std::vector<std::string> words = flags();
-  words.insert(words.begin(), cc);
+  std::vector<std::string> words = joined(cc, flags());
   if (!setting.empty()) words.push_back(setting);
   words.insert(words.end(), {"-o", code.string(), c.string(), "-lm"});
-  const double        seconds = seconds_allowed();
-  const CommandResult result  = run_command(words, said.string(), work.string(), seconds);
+  const CommandResult result = run_command(words, said.string(), work.string(), seconds_allowed());
   switch (result.end) {
     case CommandEnd::Done:
       return {code, {}};
     case CommandEnd::Stopped:
       return {{}, "the process is about to end", true};
-    case CommandEnd::TooLong: {
-      const std::string hangs =
-          fmt::format("{} took longer than {} s for a file (BRAINTRACE_CC_SECONDS allows more)", cc, seconds);
-      std::lock_guard lock(state().mutex);
-      return {{}, state().hanging = hangs, true};
-    }
+    case CommandEnd::TooLong:
+      return {{}, remembered_as_hanging(cc, "for a file"), true};
     case CommandEnd::Failed:
       break;
   }
-  if (!result.problem.empty()) return {{}, fmt::format("{} could not be started: {}", cc, result.problem), true};
+  if (!result.problem.empty())
+    return {{}, fmt::format("{} could not be started: {}", text_of(cc), result.problem), true};
   const std::string text = contents_of(said);
-  return {{}, text.empty() ? fmt::format("{} failed", cc) : text.substr(0, 2000)};
+  return {{}, text.empty() ? fmt::format("{} failed", text_of(cc)) : text.substr(0, 2000)};
 }
 
-Made compile(const std::string& cc, const std::string& source, const fs::path& work) {
+Made compile(const Compiler& cc, const std::string& source, const fs::path& work) {
   if (work.empty()) return {{}, "no folder for temporary files could be made"};
   const fs::path c = work / "code.c";
   if (!write_contents(c, source)) return {{}, fmt::format("{} could not be written; is the disk full?", c.string())};
@@ -153,7 +201,7 @@ Made compile(const std::string& cc, const std::string& source, const fs::path& w
     Made made = compile_once(cc, setting, c, work);
     if (made.problem.empty() && !setting.empty())
       made.note = fmt::format("{} failed on a program; with {} it did not, and the program runs slower.\n  It said: {}",
-                              cc, setting, first.problem.substr(0, first.problem.find('\n')));
+                              text_of(cc), setting, first.problem.substr(0, first.problem.find('\n')));
     if (made.problem.empty() || made.is_final) return made;
     if (!has_room(work)) return made;
     if (setting.empty()) first = std::move(made);
@@ -180,18 +228,20 @@ void* Library::symbol(const std::string& name) const {
 }
 
 std::string missing_compiler() {
-  if (compiler().empty()) return "no C compiler was found (cc on the search path, or the one named by BRAINTRACE_CC)";
+  if (compiler().empty())
+    return "no C compiler was found (cc, clang, gcc or zig on the search path, or the one named by BRAINTRACE_CC)";
   std::lock_guard lock(state().mutex);
   return state().hanging;
 }
 
 Loaded load(const std::string& source) {
   if (const std::string missing = missing_compiler(); !missing.empty()) return {nullptr, false, missing};
-  const std::string cc     = compiler();
+  const Compiler    cc     = compiler();
   const std::string around = circumstances(cc);
-  const std::string name   = fmt::format("{:016x}{:016x}", hash_of(source, hash_of(around)),
-                                         hash_of(around, hash_of(source, 7809847782465536322ULL)));
-  State&            s      = state();
+  if (const std::string missing = missing_compiler(); !missing.empty()) return {nullptr, false, missing};
+  const std::string name = fmt::format("{:016x}{:016x}", hash_of(source, hash_of(around)),
+                                       hash_of(around, hash_of(source, 7809847782465536322ULL)));
+  State&            s    = state();
   {
     std::lock_guard lock(s.mutex);
     if (auto known = s.loaded[name].lock()) return {known, true, ""};
@@ -225,6 +275,7 @@ void forget_loaded() {
   std::lock_guard lock(state().mutex);
   state().loaded.clear();
   state().hanging.clear();
+  state().versions.clear();
 }
 
 }  // namespace braintrace::cpu

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The system's C compiler, and the files it made before.
 //
+// It is $BRAINTRACE_CC, a program or a command of several words, or the first of cc, clang, gcc and zig that is there.
 // A compiled file is named by a hash of the source, the compiler, its flags and the features of the processor, and kept
 // (code_cache.h). Where that cannot be, work goes to a temporary folder that is removed at once. A compiler that takes
 // longer than $BRAINTRACE_CC_SECONDS (600 unless set) is ended, and no other file is tried with it. One that fails is
