@@ -143,14 +143,17 @@ int run(Options& o) {
 void add_bench(CLI::App& app, Action& chosen) {
   auto  o       = std::make_shared<Options>();
   auto* command = app.add_subcommand("bench", "time learners: gradients of sequences, steps of a stream, first calls");
-  command->add_option("--model", o->choice.models, "rnn, gru, lif; with --first-call: descriptions or built-in models")
+  command
+      ->add_option("--model", o->choice.models,
+                   "rnn, gru, lif, conv; with --first-call: descriptions or built-in models")
       ->delimiter(',');
   command->add_option("--rule", o->choice.rules, "names of rules; default: D_RTRL, ES_D_RTRL and BPTT")->delimiter(',');
   command->add_option("--mode", o->modes, "sequence (a gradient over T steps), stream (a step with an update)")
       ->delimiter(',');
   command->add_option("--size", o->sizes, "batch, inputs and neurons, such as 64,128,256, in place of the usual sizes");
-  command->add_option("--steps", o->choice.steps, "T, the length of a sequence")->capture_default_str();
-  command->add_option("--spikes", o->choice.spikes, "the part of inputs that are one, the others zero; lif: 0.05");
+  command->add_option("--steps", o->choice.steps, "T, the length of a sequence; 100, for conv 20");
+  command->add_option("--spikes", o->choice.spikes,
+                      "the part of inputs that are one, the others zero; lif: 0.05, conv: 0.2");
   command->add_option("--seconds", o->measure.seconds, "time to spend on calls of each")->capture_default_str();
   command->add_option("--data", o->measure.data, "parameters, inputs and gradients to compare with (.npz)");
   command->add_flag("--quick", o->choice.quick, "a part of it, in a minute");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The workloads: small networks of one recurrent layer and a readout under a rule, in the sizes of
-// docs/performance.md.
+// The workloads: small networks of one recurrent layer, or of three convolutions, and a readout under a rule, in the
+// sizes of docs/performance.md.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@
 namespace braintrace::bench {
 
 struct Size {
-  int64_t batch, n_in, n;
+  int64_t batch, n_in, n;  // conv: pixels of a square image, channels of the first layer
 };
 struct Workload {
-  std::string model, rule;  // rnn, gru or lif; the name of an algorithm
+  std::string model, rule;  // rnn, gru, lif or conv; the name of an algorithm
   Mode        mode;
   Size        size;
   int64_t     steps;   // of a sequence; 1 in a stream
@@ -25,9 +25,9 @@ struct Workload {
 struct Choice {
   std::vector<std::string> models, rules;
   std::vector<Mode>        modes;
-  std::vector<Size>        sizes;  // in place of the usual ones
-  int64_t                  steps = 100;
-  std::optional<double>    spikes;         // one input in twenty for lif, none for the others unless given
+  std::vector<Size>        sizes;          // in place of the usual ones
+  std::optional<int64_t>   steps;          // 100 unless given, 20 for conv
+  std::optional<double>    spikes;         // one input in twenty for lif, in five for conv, none for the others
   bool                     quick = false;  // a part of it: small sequences, no streams of lif
 };
 std::vector<Workload> workloads(const Choice& choice);
