@@ -49,6 +49,40 @@ std::optional<Product::Matrix> as_matrix(const Product& p) {
   return Product::Matrix{size_of(p.rows), n, size_of(p.inner), *lm, *lk, *rk, n == 1 ? 1 : *rn};
 }
 
+// The last axes, and as much of the one before, as make at most so many elements.
+Product::Block block_of(const Shape& sizes, int64_t most) {
+  Product::Block b{sizes.size(), 1, 1};
+  while (b.axis > 0 && b.step == (b.axis == sizes.size() ? 1 : sizes[b.axis])) {
+    const int64_t n = sizes[--b.axis], rest = b.size;
+    b.step = std::clamp<int64_t>(most / rest, 1, n);
+    while (n % b.step != 0) --b.step;
+    b.size = rest * b.step;
+  }
+  return b;
+}
+
+// Long sums are taken block by block, each as long as what the host's product takes at a time.
+std::optional<Product::Blocks> in_blocks(const Product& p, const Target& target) {
+  constexpr int64_t whole_inner = 1024, inner_block = 256;
+  const int64_t     bytes = static_cast<int64_t>(size_of(p.dtype)), inner = size_of(p.inner), n = size_of(p.columns);
+  const int64_t     elements = target.packed_bytes / bytes;
+  if (!is_float(p.dtype) || p.rows.empty() || p.inner.empty() || size_of(p.rows) * inner * n < target.together_from)
+    return {};
+  Product::Blocks b{};
+  b.inner = block_of(p.inner, inner <= whole_inner ? inner : inner_block);
+  if (b.inner.size * n > elements) return {};
+  b.rows    = block_of(p.rows, std::max<int64_t>(elements / std::max(b.inner.size, n), 1));
+  b.by_rows = p.lhs.inner.back() == 1 || p.lhs.free.back() != 1;
+  // Inside a block the first axis has fewer elements, which does not change the strides.
+  const auto inside = [](const Product::Block& block, const Ints& list) {
+    return Ints(list.begin() + static_cast<int64_t>(block.axis), list.end());
+  };
+  b.rhs_k = joined_stride(inside(b.inner, p.inner), inside(b.inner, p.rhs.inner));
+  b.rhs_n = joined_stride(p.columns, p.rhs.free);
+  if (b.rhs_n && n == 1) b.rhs_n = 1;
+  return b;
+}
+
 int64_t parts_in(int64_t size, int64_t part) { return (size + part - 1) / part; }
 
 // The rows and columns of a part, and how many parts that makes. Where there are many rows, a part has all columns: it
@@ -96,10 +130,10 @@ std::optional<Kernel> dot(Site& s) {
                  .matrix    = {}};
   p.matrix = as_matrix(p);
   Kernel k;
+  if (!p.matrix && (p.blocks = in_blocks(p, s.target())))
+    k.parts = size_of(p.batch) * size_of(p.rows) / p.blocks->rows.size;
   k.work = s.out_type(0).size() * size_of(p.inner) / 16;  // a vector of multiply-adds takes as long as an element
-  if (p.matrix && p.batch.empty()) {
-    k.parts = share(p, s.target());
-  }
+  if (p.matrix && p.batch.empty()) k.parts = share(p, s.target());
   k.what = std::move(p);
   return k;
 }

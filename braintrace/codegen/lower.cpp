@@ -4,6 +4,7 @@
 #include "braintrace/codegen/factor.h"
 #include "braintrace/codegen/known_indices.h"
 #include "braintrace/codegen/lower_scan.h"
+#include "braintrace/codegen/patches.h"
 #include "braintrace/codegen/rewrite.h"
 #include "braintrace/codegen/separate.h"
 #include "braintrace/codegen/view.h"
@@ -13,6 +14,7 @@
 #include "braintrace/ops/axes.h"
 #include "braintrace/ops/constant.h"
 #include "braintrace/ops/contract.h"
+#include "braintrace/ops/conv.h"
 #include "braintrace/ops/index.h"
 #include "braintrace/ops/keys.h"
 #include "braintrace/ops/math.h"
@@ -223,10 +225,14 @@ Tensor sliced_product(const Tensor& y, const Attrs& a) {
   return dot_general(in[0], in[1], {dot->attrs[lhs_contract], dot->attrs[rhs_contract], {}, {}});
 }
 
-Tensors emit_products(const Rewriting& r) {
+Tensors emit_products(const Rewriting& r, const Target& target) {
   const Attrs& a = r.e.attrs;
   Tensor       y;
-  if (r.e.op == &transpose_op) y = transposed_product(r.in[0], a[keys::perm]);
+  if (r.e.op == &conv_op && target.packed_bytes > 0) y = as_patch_product(r.in[0], r.in[1], a);
+  if (r.e.op == &transpose_op) {
+    y = transposed_product(r.in[0], a[keys::perm]);
+    if (!y.defined()) y = turned(r.in[0], a[keys::perm]);
+  }
   if (r.e.op == &slice_op) y = sliced_product(r.in[0], a);
   if (r.e.op == &reduce_sum_op) {
     const Type& out = r.p.type(r.e.out[0]);
@@ -276,9 +282,11 @@ Tensors emit_sums(const Rewriting& r, const Target& target) {
 
 }  // namespace
 
-Program as_products(const Program& program) { return rewritten(program, emit_products); }
+Program as_products(const Program& program, const Target& target) {
+  return rewritten(program, [&](const Rewriting& r) { return emit_products(r, target); });
+}
 
-Program with_products(const Program& program) { return factored(as_products(program)); }
+Program with_products(const Program& program, const Target& target) { return factored(as_products(program, target)); }
 
 Program hoisted(const Program& program, const Target& target) {
   return rewritten(program, [&](const Rewriting& r) { return emit_hoisted(r, target); });
@@ -293,7 +301,7 @@ Program with_outer_products(const Program& program, const Target& target) {
     if (r.e.op != &dot_general_op || size_along(r.in[0].shape(), r.e.attrs[lhs_contract]) != 1) return {};
     return {as_sum(r.in[0], r.in[1], r.e.attrs, target)};
   };
-  return separated(rewritten(with_products(simplify(expand_composites(program))), emit), target);
+  return separated(rewritten(with_products(simplify(expand_composites(program)), target), emit), target);
 }
 
 }  // namespace braintrace::codegen

@@ -12,13 +12,13 @@ namespace braintrace::codegen {
 extern const Op product_sum_op;
 
 // What a matrix product does better than the equations written: sums of products of repeated operands, transposes and
-// parts of products. Sums over axes of size one go.
+// parts of products, convolutions (patches.h). Sums over axes of size one go.
 //
 //   reduce_sum[axes=1](broadcast(x) * broadcast(w))      becomes      dot_general(x, w)
-Program as_products(const Program& program);
+Program as_products(const Program& program, const Target& target);
 
 // The same, then joined where products share an operand.
-Program with_products(const Program& program);
+Program with_products(const Program& program, const Target& target);
 
 // Bodies of custom rules in place, less work inside loops (lower_scan.h).
 Program hoisted(const Program& program, const Target& target);

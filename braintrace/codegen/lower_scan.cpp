@@ -25,6 +25,7 @@ namespace braintrace::codegen {
 namespace {
 
 using keys::lhs_contract;
+using keys::rhs_batch;
 using keys::rhs_contract;
 
 bool keeps_rows(const Op& op, const Attrs& a, const Shape& from, const Shape& to) {
@@ -196,16 +197,21 @@ Tensors all_ys(const Loop& l, const Vars& have, const Tensors& stacked) {
   return l.in_all_steps(std::move(rest), args, rows, ys);
 }
 
-// Weights that products inside read by columns are turned once, outside.
+// Weights that do not lie as products inside read them, summed axes first, are laid so once, outside.
 void turn_weights(Loop& l) {
-  const Mask varying = l.reached(true, true);
+  const Mask    varying = l.reached(true, true);
+  const Program p       = l.program();
+  const auto    made    = producers(p);
   for (Eqn& e : l.body.eqns) {
-    if (e.op != &dot_general_op || !varying[e.in[0]] || varying[e.in[1]] || l.body.type(e.in[1]).shape.size() != 2 ||
-        e.attrs[rhs_contract] != Ints{1})
-      continue;
-    const Tensor turned = transpose(l.before({e.in[1]})[0], {1, 0});
-    e.in[1]             = l.body.add_value(turned.type());
-    e.attrs             = e.attrs.with(rhs_contract, Ints{0});
+    if (e.op != &dot_general_op || !varying[e.in[0]] || varying[e.in[1]]) continue;
+    const Ints &batch = e.attrs[rhs_batch], &inner = e.attrs[rhs_contract];
+    const Ints  order = joined(batch, inner, others(p.type(e.in[1]).rank(), batch, inner));
+    if (std::is_sorted(order.begin(), order.end()) && dense_pieces(p, made, e.in[1]).size() == 1) continue;
+    const Tensor turned = transpose(l.before({e.in[1]})[0], order);
+    e.attrs =
+        e.attrs.with(rhs_contract, counted(static_cast<int64_t>(batch.size()), static_cast<int64_t>(inner.size())))
+            .with(rhs_batch, counted(0, static_cast<int64_t>(batch.size())));
+    e.in[1] = l.body.add_value(turned.type());
     l.args.consts.push_back(e.in[1]);
     l.values.consts.push_back(turned);
   }
@@ -220,8 +226,8 @@ Mask live_carries(const Loop& l, const Mask& used) {
 }
 
 // The body with sums of products as matrix products; its inputs and results keep their places.
-void use_products(Loop& l) {
-  l.body    = with_products(l.program());
+void use_products(Loop& l, const Target& target) {
+  l.body    = with_products(l.program(), target);
   l.args    = split(l.body.args, l.args);
   l.results = split(l.body.results, l.results);
 }
@@ -313,7 +319,7 @@ Tensors lowered_scan(const Eqn& e, const Tensors& in, const Mask& used, const Ta
   join_operands(some);
   fix_constant_carries(some);
   some.prune();
-  use_products(some);
+  use_products(some, target);
   const Vars ys = some.results.ys;  // equal ones are stacked once
   some.results.ys.clear();
   for (Var v : ys)

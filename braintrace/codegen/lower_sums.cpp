@@ -4,8 +4,11 @@
 //   an input                       x_t
 //   a carry as the step found it   h_{t-1}: the first one, then the carries that steps left, one step late
 //   pieces side by side            [x;h]ᵀ δ = [xᵀ δ; hᵀ δ], each as above
+//   a view                         patches(x_t): of what it shows, where that is smaller
 //
 // A sum over elements that are not stacked is kept element by element in the loop, and taken over them after it.
+#include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "braintrace/codegen/time_loop.h"
@@ -50,9 +53,21 @@ Stacked find_stacked(const Loop& l, Var v) {
   if (const size_t y = index_of(l.results.ys, left); y < l.results.ys.size()) out.y = static_cast<int64_t>(y);
   return out;
 }
+// The equation by which v is a view of something that is no larger.
+const Eqn* view_of(const Loop& l, Var v) {
+  const auto is_maker = [&](const Eqn& e) { return e.out[0] == v; };
+  const auto e        = std::find_if(l.body.eqns.begin(), l.body.eqns.end(), is_maker);
+  const bool is_one =
+      e != l.body.eqns.end() && is_view(*e->op) && l.body.type(e->in[0]).size() <= l.body.type(v).size();
+  return is_one ? &*e : nullptr;
+}
 void stack(Loop& l, Var v) {
   const Stacked s = find_stacked(l, v);
-  if (!s.found()) l.results.ys.push_back(s.carry >= 0 ? l.results.carry[static_cast<size_t>(s.carry)] : v);
+  if (s.found()) return;
+  if (const Eqn* view = view_of(l, v))
+    stack(l, view->in[0]);
+  else
+    l.results.ys.push_back(s.carry >= 0 ? l.results.carry[static_cast<size_t>(s.carry)] : v);
 }
 
 // Finds, in the body as it is when made, the terms of carries.
@@ -206,12 +221,16 @@ Tensors run_without_sums(const Loop& whole) {
     at[k] = static_cast<int64_t>(carry(whole.args.carry[k], next, whole.values.carry[k]));
   }
   l.prune();
-  const Tensors ran = apply_scan({l.program(), {}}, l.values, l.length, l.reverse);
-  auto          y   = [&](int64_t i) { return ran[l.args.carry.size() + static_cast<size_t>(i)]; };
-  auto          of  = [&](Var v) {
+  const Tensors                    ran = apply_scan({l.program(), {}}, l.values, l.length, l.reverse);
+  auto                             y   = [&](int64_t i) { return ran[l.args.carry.size() + static_cast<size_t>(i)]; };
+  const std::function<Tensor(Var)> of  = [&](Var v) {
     const Stacked s = find_stacked(stacked, v);
     if (s.given.defined()) return s.given;
-    return s.carry < 0 ? y(s.y) : one_late(whole, static_cast<size_t>(s.carry), y(s.y));
+    if (s.found()) return s.carry < 0 ? y(s.y) : one_late(whole, static_cast<size_t>(s.carry), y(s.y));
+    const Eqn* view = view_of(stacked, v);
+    Program    look = stacked.body;
+    look.eqns       = {*view};
+    return stacked.in_all_steps(look, view->in, {of(view->in[0])}, {v})[0];
   };
   auto taken = [&](const Term& t) {
     const Attrs& a = t.made->attrs;

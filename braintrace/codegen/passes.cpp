@@ -29,8 +29,8 @@ const std::vector<Pass>& passes() {
   static const std::vector<Pass> all = {
       {"expand", "composite operations become simpler ones, equal equations one",
        [](const Program& p, const Options&) { return simplify(expand_composites(p)); }},
-      {"products", "sums of products of repeated operands become matrix products",
-       [](const Program& p, const Options&) { return as_products(p); }},
+      {"products", "sums of products of repeated operands, and convolutions, become matrix products",
+       [](const Program& p, const Options& o) { return as_products(p, o.target); }},
       {"factor", "one linear map of a sum in place of a sum of maps",
        [](const Program& p, const Options&) { return factored(p); }},
       {"hoist", "work leaves loops over time; bodies of custom rules come in place",

@@ -4,6 +4,7 @@
 #include "braintrace/codegen/elementwise.h"
 #include "braintrace/codegen/fuse.h"
 #include "braintrace/codegen/lower.h"
+#include "braintrace/codegen/patches.h"
 #include "braintrace/codegen/view.h"
 #include "braintrace/ops/axes.h"
 #include "braintrace/ops/constant.h"
@@ -126,6 +127,9 @@ class Splitter {
     if (e.op == &reshape_op) apart = has_batch(e.in[0]);
     if (e.op == &transpose_op) apart = a[keys::perm][0] == 0;
     if (e.op == &slice_op) apart = a[keys::start][0] == 0 && a[keys::limit][0] == batch_ && a[keys::stride][0] == 1;
+    if (e.op == &patches_op) apart = a[keys::window].size() + 1 < p_.type(e.in[0]).shape.size();
+    if (e.op == &pad_op)
+      apart = a[keys::lo][0] + a[keys::hi][0] + a[keys::interior][0] == 0 && needs_[e.in[1]] == Need::Same;
     if (e.op == &dot_general_op) {
       const bool left = needs_[e.in[0]] != Need::Same, right = needs_[e.in[1]] != Need::Same;
       const bool free = a[lhs_batch].empty() && !contains(a[lhs_contract], 0);

@@ -111,12 +111,24 @@ struct Product {
     int64_t m, n, k;
     int64_t lhs_m, lhs_k, rhs_k, rhs_n;  // strides
   };
+  // Where not: products of blocks of the left operand, copied one by one. A block has all of the axes after `axis`, and
+  // `step` of that one.
+  struct Block {
+    size_t  axis;
+    int64_t step, size;  // size: of the block
+  };
+  struct Blocks {
+    Block                  rows, inner;
+    bool                   by_rows;       // how the copy lies: rows that are dense, or columns
+    std::optional<int64_t> rhs_k, rhs_n;  // strides of the right operand inside a block; without them it is copied too
+  };
   DType                 dtype;
   Shape                 batch, rows, columns, inner;
   Side                  lhs, rhs;
   Var                   out;
   Ints                  out_batch;  // strides
   std::optional<Matrix> matrix;
+  std::optional<Blocks> blocks = {};
   // Rows and columns of a part of the kernel; parts follow each other along the columns. 0: it has one part.
   int64_t part_rows = 0, part_columns = 0;
 };

@@ -59,8 +59,9 @@ std::string title(const LoopNest& n) {
 }
 std::string title(const Product& p) {
   if (!p.matrix)
-    return fmt::format("product [{}] x [{}] over [{}]", fmt::join(p.rows, ","), fmt::join(p.columns, ","),
-                       fmt::join(p.inner, ","));
+    return fmt::format(
+        "product [{}] x [{}] over [{}]{}", fmt::join(p.rows, ","), fmt::join(p.columns, ","), fmt::join(p.inner, ","),
+        p.blocks ? fmt::format(", blocks of {} rows and {}", p.blocks->rows.size, p.blocks->inner.size) : "");
   return fmt::format("matrix product {}x{}x{}{}", p.matrix->m, p.matrix->k, p.matrix->n,
                      p.batch.empty() ? "" : fmt::format(", batch {}", size_of(p.batch)));
 }

@@ -18,7 +18,8 @@ const Target& native_target() {
 }
 
 const Target& portable_target() {
-  static constexpr Target target{.name = "portable", .has_host = false, .threads = false, .alignment = 8};
+  static constexpr Target target{
+      .name = "portable", .has_host = false, .threads = false, .alignment = 8, .packed_bytes = 0};
   return target;
 }
 

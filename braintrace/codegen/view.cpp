@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "braintrace/codegen/patches.h"
 #include "braintrace/ops/axes.h"
 #include "braintrace/ops/keys.h"
 #include "braintrace/ops/move.h"
@@ -62,7 +63,8 @@ Affine offset(const Index& index, const Shape& shape, size_t counters) {
 }
 
 bool is_view(const Op& op) {
-  return &op == &broadcast_op || &op == &reshape_op || &op == &transpose_op || &op == &slice_op || &op == &flip_op;
+  return &op == &broadcast_op || &op == &reshape_op || &op == &transpose_op || &op == &slice_op || &op == &flip_op ||
+         &op == &patches_op;
 }
 
 std::optional<Index> seen(const Eqn& e, const Program& p, const Index& index, size_t counters) {
@@ -78,6 +80,12 @@ std::optional<Index> seen(const Eqn& e, const Program& p, const Index& index, si
   } else if (e.op == &flip_op) {
     out = index;
     for (int64_t i : e.attrs[keys::axes]) out[i] = sum(constant(counters, from[i] - 1), index[i], -1);
+  } else if (e.op == &patches_op) {
+    const size_t n = e.attrs[keys::window].size(), lead = from.size() - n - 1;
+    for (size_t i = 0; i < from.size(); ++i) out[i] = index[i < lead ? i : i + n];
+    for (size_t i = 0; i < n; ++i)
+      out[lead + i] = sum(sum(constant(counters, 0), index[lead + i], e.attrs[keys::stride][i]), index[lead + n + i],
+                          e.attrs[keys::rhs_dilation][i]);
   } else {
     return through_reshape(from, to, index, counters);
   }

@@ -47,6 +47,94 @@ std::string matrix_text(const Product& p, const Context& c) {
   return both ? fmt::format("for (int64_t part = begin; part < end; ++part) {{\n{}}}\n", text) : text;
 }
 
+// Loops that copy; those over axes that lie one after the other on both sides are one.
+struct CopyAxis {
+  int64_t size, to, from;  // strides
+};
+std::string packed_text(const std::vector<CopyAxis>& axes, const std::string& to, const std::string& from,
+                        const Context& c) {
+  std::vector<CopyAxis> list;
+  for (const CopyAxis& a : axes) {
+    if (a.size == 1) continue;
+    if (!list.empty() && list.back().to == a.to * a.size && list.back().from == a.from * a.size)
+      list.back() = {list.back().size * a.size, a.to, a.from};
+    else
+      list.push_back(a);
+  }
+  std::string to_at = "0", from_at = "0", open, close;
+  for (size_t i = 0; i < list.size(); ++i) {
+    open += fmt::format("{0}for (int64_t i{1} = 0; i{1} < {2}; ++i{1}) {{\n",
+                        i + 1 == list.size() ? c.independent() : "", i, list[i].size);
+    to_at += fmt::format(" + i{} * {}", i, list[i].to);
+    from_at += fmt::format(" + i{} * {}", i, list[i].from);
+    close += "}\n";
+  }
+  return fmt::format("{}{}[{}] = {}[{}];\n{}", open, to, to_at, from, from_at, close);
+}
+
+// A product of blocks. Each part of the kernel is a block of rows; a sum over several blocks is added up in the result.
+std::string blocks_text(const Product& p, const Context& c) {
+  const Product::Blocks& b = *p.blocks;
+  const int64_t          n = size_of(p.columns), rows = b.rows.size, inner = b.inner.size;
+  const std::string      T(storage_type(p.dtype));
+  // The part's place: along the axes of the batch and of the rows, from the last to the first.
+  std::string lhs = pointer(p.lhs, c), rhs = pointer(p.rhs, c), out = c.name(p.out), place = "int64_t rest = part;\n";
+  for (size_t i = b.rows.axis + 1; i-- > 0;) {
+    const int64_t step = i == b.rows.axis ? b.rows.step : 1;
+    place += fmt::format("const int64_t m{0} = rest % {1} * {2};\nrest /= {1};\n", i, p.rows[i] / step, step);
+    lhs += fmt::format(" + m{} * {}", i, p.lhs.free[i]);
+    out += fmt::format(" + m{} * {}", i, strides_of(p.rows)[i] * n);
+  }
+  for (size_t i = p.batch.size(); i-- > 0;) {
+    place += fmt::format("const int64_t b{0} = rest % {1};\nrest /= {1};\n", i, p.batch[i]);
+    lhs += fmt::format(" + b{} * {}", i, p.lhs.batch[i]);
+    rhs += fmt::format(" + b{} * {}", i, p.rhs.batch[i]);
+    out += fmt::format(" + b{} * {}", i, p.out_batch[i]);
+  }
+  std::string open, close, is_first;
+  for (size_t i = 0; i <= b.inner.axis; ++i) {
+    const int64_t step = i == b.inner.axis ? b.inner.step : 1;
+    lhs += fmt::format(" + k{} * {}", i, p.lhs.inner[i]);
+    rhs += fmt::format(" + k{} * {}", i, p.rhs.inner[i]);
+    open += fmt::format("for (int64_t k{0} = 0; k{0} < {1}; k{0} += {2}) {{\n", i, p.inner[i], step);
+    is_first += fmt::format("{}k{} == 0", i ? " && " : "", i);
+    close += "}\n";
+  }
+  const bool  several = inner < size_of(p.inner);
+  std::string text = fmt::format("{} a[{}]{};\n", T, rows * inner, several ? fmt::format(", sum[{}]", rows * n) : "");
+  // Copies of the blocks.
+  const auto axes_of = [](const Product::Block& block, const Shape& sizes, const Ints& strides, int64_t unit) {
+    std::vector<CopyAxis> axes;
+    for (size_t i = sizes.size(); i-- > block.axis;) {
+      const int64_t size = i == block.axis ? block.step : sizes[i];
+      axes.insert(axes.begin(), {size, unit, strides[i]});
+      unit *= size;
+    }
+    return axes;
+  };
+  const auto along_rows  = axes_of(b.rows, p.rows, p.lhs.free, b.by_rows ? inner : 1);
+  const auto along_inner = axes_of(b.inner, p.inner, p.lhs.inner, b.by_rows ? 1 : rows);
+  open += fmt::format("const {0}* l = {1};\nconst {0}* r = {2};\n", T, lhs, rhs);
+  open += packed_text(b.by_rows ? joined(along_rows, along_inner) : joined(along_inner, along_rows), "a", "l", c);
+  std::string right = fmt::format("r, {}, {}", b.rhs_k.value_or(0), b.rhs_n.value_or(0));
+  if (!b.rhs_k || !b.rhs_n) {
+    text += fmt::format("{} b[{}];\n", T, inner * n);
+    open += packed_text(joined(axes_of(b.inner, p.inner, p.rhs.inner, n),
+                               axes_of({0, p.columns.empty() ? 1 : p.columns[0], n}, p.columns, p.rhs.free, 1)),
+                        "b", "r", c);
+    right = fmt::format("b, {}, 1", n);
+  }
+  text += open;
+  text += fmt::format("f->host->matmul_{}({}, 0, {}, {}, a, {}, {}, {}, {}, {});\n", name_of(p.dtype), rows, n, inner,
+                      b.by_rows ? inner : 1, b.by_rows ? 1 : rows, right,
+                      several ? fmt::format("({}) ? y : sum", is_first) : "y", n);
+  if (several)
+    text += fmt::format("if (!({})) {{\n{}for (int64_t i = 0; i < {}; ++i) y[i] += sum[i];\n}}\n", is_first,
+                        c.independent(), rows * n);
+  return fmt::format("for (int64_t part = begin; part < end; ++part) {{\n{}{}* y = {};\n{}{}}}\n", place, T, out, text,
+                     close);
+}
+
 // to[to_base + Σ i_k to_strides_k] = from[from_base + Σ i_k from_strides_k] for all i in shape
 std::string copy_text(const Context& c, const Shape& shape, Var to, const std::string& to_base, const Ints& to_strides,
                       Var from, const std::string& from_base, const Ints& from_strides) {
@@ -62,6 +150,7 @@ std::string copy_text(const Context& c, const Shape& shape, Var to, const std::s
 
 std::string text_of(const Product& p, const Context& c) {
   if (p.matrix) return matrix_text(p, c);
+  if (p.blocks) return blocks_text(p, c);
   // Any strides, any type.
   const auto inner = fmt::format("s += ({0}){1}[{2} + {3} + {4}] * ({0}){5}[{6} + {7} + {8}];\n", sum_type(p.dtype),
                                  pointer(p.lhs, c), offset_text("b", p.lhs.batch), offset_text("m", p.lhs.free),

@@ -61,7 +61,7 @@ class Printer {
   void add(const Function& f) {
     for (const Kernel& k : f.kernels) {
       for (const auto& [role, g] : contained(k)) add(*g);
-      if (const auto* p = std::get_if<Product>(&k.what); p && p->matrix) products.insert(p->dtype);
+      if (const auto* p = std::get_if<Product>(&k.what); p && (p->matrix || p->blocks)) products.insert(p->dtype);
     }
     const std::string name = fmt::format("bt_f{}", functions_.size());
     functions_.emplace(&f, name);
