@@ -145,7 +145,7 @@ void add_bench(CLI::App& app, Action& chosen) {
   auto* command = app.add_subcommand("bench", "time learners: gradients of sequences, steps of a stream, first calls");
   command
       ->add_option("--model", o->choice.models,
-                   "rnn, gru, lif, conv; with --first-call: descriptions or built-in models")
+                   "rnn, gru, lif; also conv; with --first-call: descriptions or built-in models")
       ->delimiter(',');
   command->add_option("--rule", o->choice.rules, "names of rules; default: D_RTRL, ES_D_RTRL and BPTT")->delimiter(',');
   command->add_option("--mode", o->modes, "sequence (a gradient over T steps), stream (a step with an update)")

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Backpropagation through time in PyTorch or JAX for the nets of `braintrace bench`; one JSON object on stdout.
+"""Backpropagation through time in other systems for the nets of `braintrace bench`; one JSON object on stdout.
 
     python bptt_peer.py --system torch --model gru --batch 64 --n-in 128 --n 512 --steps 100 --threads 16
 
 The gradient of the mean squared error of a sequence: the cell, a linear readout of ten numbers, and the way back. torch's own
-GRU and RNN layers; the LIF net is written by hand in both.
+GRU, RNN and convolution layers; LIF neurons are written by hand in torch and JAX, and those of snntorch (RLeaky) and norse
+(LIFRecurrentCell) are their own.
 """
 import argparse
 import json
@@ -50,13 +51,62 @@ def torch_call(a, x, y):
                 out.append(z)
             return torch.stack(out), None
 
-    cell = {"gru": torch.nn.GRU, "rnn": torch.nn.RNN, "lif": Lif}[a.model](a.n_in, a.n)
-    out = torch.nn.Linear(a.n, N_OUT)
+    class ConvLif(torch.nn.Module):
+        """Three convolutions of 3 x 3 pixels with LIF neurons: strides 1, 2, 2, twice the channels each; channels last."""
+
+        def __init__(self, pixels, n):
+            super().__init__()
+            self.side = round(pixels ** 0.5)
+            sizes = [(1, n, 1), (n, 2 * n, 2), (2 * n, 4 * n, 2)]
+            self.convs = torch.nn.ModuleList(
+                torch.nn.Conv2d(i, o, 3, stride=s, padding=1, bias=False).to(memory_format=torch.channels_last)
+                for i, o, s in sizes)
+
+        def forward(self, x):
+            v, z, out = [0.0] * 3, [0.0] * 3, []
+            for h in x.view(*x.shape[:2], 1, self.side, self.side):
+                for i, conv in enumerate(self.convs):
+                    v[i] = DECAY * (v[i] - z[i]) + (1 - DECAY) * 12 * conv(h)
+                    h = z[i] = Spike.apply(v[i] - 1)
+                out.append(h.flatten(1))
+            return torch.stack(out), None
+
+    class SnnTorch(torch.nn.Module):
+        def __init__(self, n_in, n):
+            super().__init__()
+            import snntorch
+            self.w_in = torch.nn.Linear(n_in, n)
+            self.neuron = snntorch.RLeaky(beta=DECAY, linear_features=n)
+
+        def forward(self, x):
+            (z, v), out = self.neuron.init_rleaky(), []
+            for i in self.w_in(x):
+                z, v = self.neuron(i, z, v)
+                out.append(z)
+            return torch.stack(out), None
+
+    class Norse(torch.nn.Module):
+        def __init__(self, n_in, n):
+            super().__init__()
+            import norse.torch
+            self.cell = norse.torch.LIFRecurrentCell(n_in, n)
+
+        def forward(self, x):
+            state, out = None, []
+            for i in x:
+                z, state = self.cell(i, state)
+                out.append(z)
+            return torch.stack(out), None
+
+    kinds = {"gru": torch.nn.GRU, "rnn": torch.nn.RNN, "conv": ConvLif,
+             "lif": {"torch": Lif, "snntorch": SnnTorch, "norse": Norse}[a.system]}
+    cell = kinds[a.model](a.n_in, a.n)
+    out = torch.nn.Linear(cell(x[:1])[0].shape[-1], N_OUT)
     weights = [*cell.parameters(), *out.parameters()]
 
     def call():
         loss = ((out(cell(x)[0]) - y) ** 2).mean()
-        return torch.autograd.grad(loss, weights)
+        return torch.autograd.grad(loss, weights, allow_unused=True)
     return call
 
 
@@ -109,16 +159,18 @@ def main():
     shape = (a.steps, a.batch, a.n_in)
     x = (rng.random(shape) < a.spikes if a.spikes else rng.standard_normal(shape)).astype(np.float32)
     y = rng.standard_normal((a.steps, a.batch, N_OUT)).astype(np.float32)
-    call = {"torch": torch_call, "jax": jax_call}[a.system](a, x, y)
+    call = (jax_call if a.system == "jax" else torch_call)(a, x, y)
     for _ in range(2):
         call()
-    times, begin = [], time.perf_counter()
+    times, busy, begin = [], [], time.perf_counter()
     while len(times) < 3 or time.perf_counter() - begin < a.seconds:
-        start = time.perf_counter()
+        start, processor = time.perf_counter(), time.process_time()
         call()
         times.append(1e6 * (time.perf_counter() - start) / a.steps)
+        busy.append(1e6 * (time.process_time() - processor) / a.steps)
     times.sort()
-    print(json.dumps({"system": a.system, "median_us": times[len(times) // 2], "min_us": times[0], "calls": len(times)}))
+    print(json.dumps({"system": a.system, "median_us": times[len(times) // 2], "min_us": times[0],
+                      "processor_us": min(busy), "calls": len(times)}))
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ namespace braintrace::bench {
 
 namespace {
 
-const std::vector<std::string> models = {"rnn", "gru", "lif", "conv"};
+const std::vector<std::string> usual_models = {"rnn", "gru", "lif"}, models = joined(usual_models, {"conv"});
 const std::vector<Size>        sequence_sizes{{64, 64, 128}, {64, 128, 256}, {64, 128, 512}};
 const std::vector<Size>        stream_sizes{{1, 32, 32}, {1, 64, 128}, {1, 128, 512}};
 const std::vector<Size>        conv_sizes{{16, 784, 16}};
@@ -104,7 +104,7 @@ std::vector<Workload> workloads(const Choice& c) {
     for (const std::string& name : c.rules.empty() ? representative_algorithms() : c.rules) {
       const Algorithm& rule = algorithm_named(name);
       if (mode == Mode::Stream && !rule.learns_step_by_step()) continue;
-      for (const std::string& model : c.models.empty() ? models : c.models) {
+      for (const std::string& model : c.models.empty() ? usual_models : c.models) {
         const bool is_conv = model == "conv";
         if (mode == Mode::Stream && (is_conv || (c.quick && model == "lif"))) continue;
         std::vector<Size> sizes = is_conv ? conv_sizes : mode == Mode::Sequence ? sequence_sizes : stream_sizes;

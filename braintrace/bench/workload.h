@@ -21,7 +21,7 @@ struct Workload {
   double      spikes;  // how many inputs are one, the others zero; 0: normal numbers
 };
 
-// What to choose of everything: empty lists for all of it.
+// What to choose of everything: empty lists for all of it, but conv, which is measured where it is named.
 struct Choice {
   std::vector<std::string> models, rules;
   std::vector<Mode>        modes;

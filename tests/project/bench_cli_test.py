@@ -72,7 +72,13 @@ full, quick = (bench("--list", "--json", *more) for more in ([], ["--quick"]))
 assert len(full) == 45 and len(quick) == 27 and all(w in full for w in quick)
 assert {w["model"] for w in full} == {"rnn", "gru", "lif"}
 
+# A convolutional network is measured where it is named.
+conv, = bench("--model", "conv", "--rule", "BPTT", "--size", "2,16,2", "--steps", "2", "--seconds", "0.01", "--json")
+assert conv["ours_us"] > 0 and conv["n"] == 2 and conv["spikes"] == 0.2, conv
+assert [w["T"] for w in bench("--list", "--json", "--model", "conv", "--rule", "BPTT,D_RTRL")] == [20, 20]
+
 # Bad input.
+bench("--model", "conv", "--size", "2,15,2", status=2, err="square")
 bench("--model", "grv", status=2, err="did you mean 'gru'")
 bench("--rule", "d_rtlr", status=2, err="did you mean 'd_rtrl'")
 bench("--mode", "batch", status=2, err="sequence and stream")
