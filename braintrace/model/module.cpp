@@ -394,10 +394,19 @@ class Printer {
 
 namespace {
 
-// What init and reset have in common: states start, then each module has its say. States that it made start too.
+// It was made inside a trace that is closed.
+bool has_ended(const State& state) {
+  const StateFrame* frame = state.cell()->home == 0 ? nullptr : StateFrame::current();
+  while (frame && !frame->is_home_of(state)) frame = frame->outer();
+  return state.cell()->home != 0 && !frame;
+}
+
+// What init and reset have in common: states start, then each module has its say. States that it made start too; those
+// of an earlier trace wait to be made anew.
 template <class Start, class Hook>
 void start_all(const Module& model, const Start& start, const Hook& hook) {
-  for (const auto& [path, state] : model.states()) start(state);
+  for (const auto& [path, state] : model.states())
+    if (!has_ended(state)) start(state);
   NodeSet                                  seen;
   std::vector<std::shared_ptr<ModuleNode>> nodes;
   walk(model.node(), seen, [&](const auto& node) { nodes.push_back(node); });
