@@ -110,25 +110,15 @@ Trainer::Scores Trainer::update(const bt::Tensor& xs, const bt::Tensor& ys, cons
       return std::pair(settings_.l2 > 0 ? loss + penalty() : loss, out);
     };
   };
-  if (!settings_.lanes) {
-    const bt::EtraceGradOptions options{.window = window(), .reduction = bt::Reduction::Sum};
-    const auto                  r = bt::etrace_grad(loss_with(*learner_), *learner_, options)(xs, ys, w);
+  const auto learn_with = [&](auto& learner, const bt::Window& window) {
+    const bt::EtraceGradOptions options{.window = window, .reduction = bt::Reduction::Sum};
+    const auto                  r = bt::etrace_grad(loss_with(learner), learner, options)(xs, ys, w);
     opt_.update(r.grads);
     return scores(r.aux, ys, mask);
-  }
-  // The same sum by hand, for a learner whose states and traces have one lane per sample.
-  bt::ETraceVmap lanes(*learner_, settings_.batch);
-  const auto     gradient = bt::value_and_grad(loss_with(lanes), model_.params(), bt::has_aux);
-  const auto     step     = [&](bt::Gradients sum, std::tuple<bt::Tensor, bt::Tensor, bt::Tensor> at) {
-    const auto [loss, grads, out] = gradient(std::get<0>(at), std::get<1>(at), std::get<2>(at));
-    return std::pair(sum + grads, out);
   };
-  bt::Gradients::Map zeros;
-  for (const auto& [path, state] : model_.params())
-    for (const std::string& leaf : state.leaf_names()) zeros[path][leaf] = bt::zeros_like(state.leaf(leaf));
-  const auto [grads, outputs] = bt::scan(step, bt::Gradients(zeros), std::tuple(xs, ys, w));
-  opt_.update(grads);
-  return scores(outputs, ys, mask);
+  if (!settings_.lanes) return learn_with(*learner_, window());
+  bt::ETraceVmap lanes(*learner_, settings_.batch);  // states and traces have one lane per sample
+  return learn_with(lanes, {});
 }
 
 bt::Tensor Trainer::outputs(const bt::Tensor& xs) {

@@ -70,4 +70,33 @@ std::unique_ptr<OnlineLearner> compile(Module& model, const ETraceConfig& config
   return ready(make_learner(model, config, options), examples, setup);
 }
 
+namespace {
+
+template <class Algorithm>
+std::unique_ptr<ETraceVmap> mapped(Module& model, const Algorithm& algorithm, const ExampleInputs& examples,
+                                   const RuleOptions& options, SetupOptions setup) {
+  const BatchSize lanes = setup.batch_size;
+  require(lanes && *lanes > 0, "compile_vmap: set batch_size, the number of samples, to a positive number.");
+  setup.batch_size.reset();  // what is compiled is one sample
+  Tensors one;
+  for (const Tensor& x : examples.step) {
+    require(x.defined() && x.rank() > 0 && x.shape()[0] == *lanes, ErrorKind::Shape,
+            "compile_vmap: an example input is {}; its leading axis must be the {} samples.",
+            x.defined() ? to_string(x.type()) : "undefined", *lanes);
+    one.push_back(x[0]);
+  }
+  return std::make_unique<ETraceVmap>(compile(model, algorithm, ExampleInputs(one), options, setup), *lanes);
+}
+
+}  // namespace
+
+std::unique_ptr<ETraceVmap> compile_vmap(Module& model, const std::string& algorithm, const ExampleInputs& examples,
+                                         const RuleOptions& options, const SetupOptions& setup) {
+  return mapped(model, algorithm, examples, options, setup);
+}
+std::unique_ptr<ETraceVmap> compile_vmap(Module& model, const ETraceConfig& config, const ExampleInputs& examples,
+                                         const RuleOptions& options, const SetupOptions& setup) {
+  return mapped(model, config, examples, options, setup);
+}
+
 }  // namespace braintrace

@@ -6,6 +6,7 @@
 //   auto learner = bt::compile<bt::EProp>(model, x, {.batch_size = 8}, 0.5);
 #pragma once
 
+#include "braintrace/algorithms/etrace_vmap.h"
 #include "braintrace/algorithms/registry.h"
 
 namespace braintrace {
@@ -33,6 +34,12 @@ std::unique_ptr<OnlineLearner> compile(Module& model, const std::string& algorit
                                        const RuleOptions& options = {}, const SetupOptions& setup = {});
 std::unique_ptr<OnlineLearner> compile(Module& model, const ETraceConfig& config, const ExampleInputs& examples,
                                        const RuleOptions& options = {}, const SetupOptions& setup = {});
+
+// The same for one sample, mapped over setup.batch_size of them: examples have a leading axis of that size.
+std::unique_ptr<ETraceVmap> compile_vmap(Module& model, const std::string& algorithm, const ExampleInputs& examples,
+                                         const RuleOptions& options, const SetupOptions& setup);
+std::unique_ptr<ETraceVmap> compile_vmap(Module& model, const ETraceConfig& config, const ExampleInputs& examples,
+                                         const RuleOptions& options, const SetupOptions& setup);
 
 // The parts of `compile` that do not depend on the algorithm.
 void prepare_model(Module& model, const ExampleInputs& examples, const SetupOptions& setup);

@@ -75,19 +75,25 @@ Tensor mask_of(const Tensor& mask, const Type& losses, int64_t T) {
 // A step function around a learner, run window by window.
 class Sweep {
  public:
-  Sweep(OnlineLearner& learner, const Function& step, const Types& inputs, const EtraceGradOptions& options)
+  // The outputs of a window of steps, stacked, and their types in one step.
+  struct Steps {
+    Function run;
+    Types    outputs;
+  };
+
+  Sweep(OnlineLearner& learner, const EtraceGradOptions& options, Steps steps)
       : learner_(learner),
         options_(options),
-        whole_(learner.around(step, inputs)),
+        steps_(std::move(steps)),
         weights_(options.weights.empty() ? learner.param_states() : options.weights) {
     require(!outputs().empty() && is_float(outputs()[0].dtype), "etrace_grad: the step function must return a loss.");
   }
 
-  Types outputs() const { return whole_->graph().module_info.step.result_types(); }
+  const Types& outputs() const { return steps_.outputs; }
 
   flat::EtraceOutcome window(const Tensors& xs, const Tensor& mask) const {
     const auto run = [&](std::vector<Tensor> in, Tensor w) {
-      const Tensors out = whole_->update(MultiStepData{in}, options_.drop_traces);
+      const Tensors out = steps_.run(in);
       return std::pair(sum(w * out[0]), out);
     };
     const ETraceGraph& graph   = learner_.graph();
@@ -118,11 +124,39 @@ class Sweep {
   }
 
  private:
-  OnlineLearner&                 learner_;
-  const EtraceGradOptions&       options_;
-  std::unique_ptr<OnlineLearner> whole_;
-  StateMap                       weights_;
+  OnlineLearner&           learner_;
+  const EtraceGradOptions& options_;
+  Steps                    steps_;
+  StateMap                 weights_;
 };
+
+// All of the sequence in windows of K steps.
+flat::EtraceOutcome swept(OnlineLearner& learner, const Sweep& sweep, const Tensors& sequences,
+                          const EtraceGradOptions& options, int64_t T, int64_t K) {
+  const int64_t full = T - T % K;
+  const Tensor  mask = mask_of(options.mask, stacked(sweep.outputs()[0], T), T);
+
+  flat::EtraceOutcome result;
+  const Snapshot      before(joined(learner.model().states(), learner.own_states()));  // should a later window fail
+  try {
+    result = sweep.windows(rows(sequences, 0, full), slice_axis(mask, 0, 0, full), K);
+    if (full < T) {
+      const flat::EtraceOutcome rest = sweep.window(rows(sequences, full, T), slice_axis(mask, 0, full, T));
+      result.grads                   = result.grads + rest.grads;
+      for (size_t k = 0; k < rest.out.size(); ++k) result.out[k] = concat({result.out[k], rest.out[k]}, 0);
+    }
+  } catch (...) {
+    before.restore();
+    throw;
+  }
+  const Tensor count = maximum(sum(mask), 1.0);
+  if (options.reduction == Reduction::Mean) result.grads = result.grads / count;
+  Tensor& loss = result.out[0];
+  if (options.loss_output != LossOutput::PerStep) loss = loss * mask;
+  if (options.loss_output == LossOutput::Scalar)
+    loss = options.reduction == Reduction::Mean ? sum(loss) / count : sum(loss);
+  return result;
+}
 
 }  // namespace
 
@@ -140,43 +174,52 @@ namespace flat {
 
 EtraceOutcome run_etrace_grad(OnlineLearner& learner, const Function& step, const Tensors& sequences,
                               const EtraceGradOptions& options) {
-  const int64_t T = length_of("etrace_grad", sequences), K = options.window.steps_of(T), full = T - T % K;
+  const int64_t T = length_of("etrace_grad", sequences), K = options.window.steps_of(T);
   require(!options.drop_traces || K == T,
           "etrace_grad: drop_traces needs one window for the whole call; the window has {} of {} steps.", K, T);
-  const Sweep  sweep(learner, step, step_types(sequences), options);
-  const Tensor mask = mask_of(options.mask, stacked(sweep.outputs()[0], T), T);
+  const auto  whole  = learner.around(step, step_types(sequences));
+  const auto  window = [&](const Tensors& xs) { return whole->update(MultiStepData{xs}, options.drop_traces); };
+  const Sweep sweep(learner, options, {window, whole->graph().module_info.step.result_types()});
+  return swept(learner, sweep, sequences, options, T, K);
+}
 
-  EtraceOutcome  result;
-  const Snapshot before(joined(learner.model().states(), learner.own_states()));  // should a later window fail
-  try {
-    result = sweep.windows(rows(sequences, 0, full), slice_axis(mask, 0, 0, full), K);
-    if (full < T) {
-      const EtraceOutcome rest = sweep.window(rows(sequences, full, T), slice_axis(mask, 0, full, T));
-      result.grads             = result.grads + rest.grads;
-      for (size_t k = 0; k < rest.out.size(); ++k) result.out[k] = concat({result.out[k], rest.out[k]}, 0);
-    }
-  } catch (...) {
-    before.restore();
-    throw;
-  }
-  const Tensor count = maximum(sum(mask), 1.0);
-  if (options.reduction == Reduction::Mean) result.grads = result.grads / count;
-  Tensor& loss = result.out[0];
-  if (options.loss_output != LossOutput::PerStep) loss = loss * mask;
-  if (options.loss_output == LossOutput::Scalar)
-    loss = options.reduction == Reduction::Mean ? sum(loss) / count : sum(loss);
-  return result;
+EtraceOutcome run_etrace_grad(ETraceVmap& learner, const Function& step, const Tensors& sequences,
+                              const EtraceGradOptions& options) {
+  const int64_t T = length_of("etrace_grad", sequences);
+  require((options.window.code == 0 || options.window.code == 1) && !options.drop_traces && !options.behind_window,
+          "etrace_grad: a learner in lanes takes one step at a time: no longer windows, no drop_traces, no "
+          "behind_window.\n  A model that takes a batch itself has them all.");
+  const auto window = [&](const Tensors& xs) {
+    Tensors one, out;
+    for (const Tensor& x : xs) one.push_back(squeeze(x, {0}));
+    for (const Tensor& y : step(one)) out.push_back(expand_dims(y, 0));
+    return out;
+  };
+  const Sweep sweep(learner.learner(), options, {window, trace_function(step_types(sequences), step).result_types()});
+  return swept(learner.learner(), sweep, sequences, options, T, 1);
 }
 
 }  // namespace flat
 
-Tensors etrace_evolve(OnlineLearner& learner, const Tensors& sequences, bool return_outputs) {
+namespace {
+
+template <class Learner>
+Tensors evolved(Learner& learner, const Tensors& sequences, bool return_outputs) {
   length_of("etrace_evolve", sequences);
   const auto run = jit([&](std::vector<Tensor> xs) {
     return for_loop(
         [&](std::vector<Tensor> x) { return return_outputs ? learner.update(x) : (learner.update(x), Tensors{}); }, xs);
   });
   return run(sequences);
+}
+
+}  // namespace
+
+Tensors etrace_evolve(OnlineLearner& learner, const Tensors& sequences, bool return_outputs) {
+  return evolved(learner, sequences, return_outputs);
+}
+Tensors etrace_evolve(ETraceVmap& learner, const Tensors& sequences, bool return_outputs) {
+  return evolved(learner, sequences, return_outputs);
 }
 
 }  // namespace braintrace

@@ -8,12 +8,12 @@
 //
 // The weights are constant during a call, so the sequence is cut into windows: for directly related weights their size
 // never changes the result, for windowed ones credit reaches back to the start of the window. Traces and states go on
-// from call to call.
+// from call to call. Of a learner in lanes (ETraceVmap) sequences are [T, B, …], and a window has one step.
 #pragma once
 
 #include <functional>
 
-#include "braintrace/algorithms/learner.h"
+#include "braintrace/algorithms/etrace_vmap.h"
 #include "braintrace/functions/call.h"
 #include "braintrace/functions/gradients.h"
 
@@ -55,6 +55,8 @@ struct EtraceOutcome {
 // step : slices of the sequences → (loss, …)
 EtraceOutcome run_etrace_grad(OnlineLearner& learner, const Function& step, const Tensors& sequences,
                               const EtraceGradOptions& options);
+EtraceOutcome run_etrace_grad(ETraceVmap& learner, const Function& step, const Tensors& sequences,
+                              const EtraceGradOptions& options);
 
 }  // namespace flat
 
@@ -72,10 +74,10 @@ struct EtraceResult<Tensor> {
   Tensor    losses;
 };
 
-template <class F>
+template <class F, class Learner>
 class EtraceGradFunction {
  public:
-  EtraceGradFunction(F f, OnlineLearner& learner, EtraceGradOptions options)
+  EtraceGradFunction(F f, Learner& learner, EtraceGradOptions options)
       : f_(std::move(f)), learner_(&learner), options_(std::move(options)) {}
 
   template <class... A>
@@ -92,7 +94,7 @@ class EtraceGradFunction {
 
  private:
   mutable F         f_;
-  OnlineLearner*    learner_;
+  Learner*          learner_;
   EtraceGradOptions options_;
 };
 
@@ -100,11 +102,17 @@ class EtraceGradFunction {
 
 template <class F>
 auto etrace_grad(F&& step_fn, OnlineLearner& learner, EtraceGradOptions options = {}) {
-  return detail::EtraceGradFunction<std::decay_t<F>>(std::forward<F>(step_fn), learner, std::move(options));
+  return detail::EtraceGradFunction<std::decay_t<F>, OnlineLearner>(std::forward<F>(step_fn), learner,
+                                                                    std::move(options));
+}
+template <class F>
+auto etrace_grad(F&& step_fn, ETraceVmap& learner, EtraceGradOptions options = {}) {
+  return detail::EtraceGradFunction<std::decay_t<F>, ETraceVmap>(std::forward<F>(step_fn), learner, std::move(options));
 }
 
 // Runs the learner along sequences without gradients: states and traces advance. Gives its outputs stacked.
 Tensors       etrace_evolve(OnlineLearner& learner, const Tensors& sequences, bool return_outputs = true);
+Tensors       etrace_evolve(ETraceVmap& learner, const Tensors& sequences, bool return_outputs = true);
 inline Tensor etrace_evolve(OnlineLearner& learner, const Tensor& xs) {
   return etrace_evolve(learner, Tensors{xs}).front();
 }

@@ -13,8 +13,22 @@ ETraceVmap::ETraceVmap(OnlineLearner& learner, int64_t batch_size) : learner_(&l
     for (const StateLeaf& w : info.step.writes)
       if (w.state == state && (lanes_.empty() || lanes_.back().second != state)) lanes_.emplace_back(path, state);
   for (const auto& entry : learner.memory_states()) lanes_.push_back(entry);
+  spread();
+}
+
+ETraceVmap::ETraceVmap(std::unique_ptr<OnlineLearner> learner, int64_t batch_size) : ETraceVmap(*learner, batch_size) {
+  owned_ = std::move(learner);
+}
+
+void ETraceVmap::spread() {
   for (const auto& [path, state] : lanes_)
-    for (const std::string& leaf : state.leaf_names()) state.set_leaf(leaf, repeated(state.leaf(leaf), batch_size));
+    for (const std::string& leaf : state.leaf_names()) state.set_leaf(leaf, repeated(state.leaf(leaf), batch_size_));
+}
+
+void ETraceVmap::reset() {
+  reset_all_states(learner_->model());
+  learner_->init_etrace_state();
+  spread();
 }
 
 Tensors ETraceVmap::update(const Tensors& x) {

@@ -50,23 +50,13 @@ void verify_driver_case(const Case& c, CaseReport& report) {
     EtraceGradOptions o{.window    = Window::of(driver.value("chunk_size", 1)),
                         .reduction = driver.at("reduction") == "mean" ? Reduction::Mean : Reduction::Sum};
     if (driver.value("mask", false)) o.mask = Tensor(c.array("mask"));
-    const auto run             = jit([&](Tensor xs, Tensor targets) {
-      if (!mapped) {
-        if (warmup > 0) etrace_evolve(*learner, slice_axis(xs, 0, 0, warmup));
-        const auto r = etrace_grad(step, *learner, o)(slice_axis(xs, 0, warmup, T), slice_axis(targets, 0, warmup, T));
-        return std::pair(r.grads, r.losses);
-      }
-      Gradients sum;
-      Tensors   losses;
-      for (int64_t t = 0; t < T; ++t) {
-        const auto row        = [t](const Tensor& all) { return squeeze(slice_axis(all, 0, t, t + 1), {0}); };
-        const auto [value, g] = value_and_grad(step, model->params())(row(xs), row(targets));
-        sum                   = t == 0 ? g : sum + g;
-        losses.push_back(expand_dims(value, 0));
-      }
-      if (o.reduction == Reduction::Mean) sum = sum / Tensor(static_cast<double>(T));
-      return std::pair(sum, concat(losses, 0));
-    });
+    const auto swept = [&](auto& by, const Tensor& xs, const Tensor& targets) {
+      if (warmup > 0) etrace_evolve(by, Tensors{slice_axis(xs, 0, 0, warmup)});
+      const auto r = etrace_grad(step, by, o)(slice_axis(xs, 0, warmup, T), slice_axis(targets, 0, warmup, T));
+      return std::pair(r.grads, r.losses);
+    };
+    const auto run = jit(
+        [&](Tensor xs, Tensor targets) { return mapped ? swept(*mapped, xs, targets) : swept(*learner, xs, targets); });
     const auto [grads, losses] = run(x, target);
     report.array("call." + id + ".loss_per_step", losses.array(), c.array("call." + id + ".loss_per_step"), {1e-11});
     for (const auto& [path, leaves] : grads)

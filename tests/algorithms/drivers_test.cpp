@@ -399,6 +399,53 @@ TEST(ETraceVmap, LanesBatchesAndSumsOverSamplesAgree) {
   EXPECT_NE(error_of([&] { ETraceVmap(*r.learner, 0); }).find("positive"), std::string::npos);
 }
 
+TEST(ETraceVmap, SweepsAlongSequencesAsABatchDoes) {
+  constexpr int64_t B = 3;
+  for (const json& description : {all_direct, gru}) {
+    Learning   batch(description, B);
+    const auto model = make_model(description, {});
+    const auto lanes = compile_vmap(*model, "d_rtrl", row(batch.xs, 0), {}, {.batch_size = B});
+    for (const auto& [path, state] : model->params()) {
+      const State other = batch.model->state_at(path);
+      for (const std::string& leaf : state.leaf_names()) state.set_leaf(leaf, other.leaf(leaf));
+    }
+    init_all_states(*batch.model, {.batch_size = B});
+    const auto step = [&](Tensor x, Tensor y) { return squared((*lanes)(x)-y); };
+    for (const Reduction reduction : {Reduction::Sum, Reduction::Mean}) {
+      EtraceGradOptions options{.mask        = Array::of<double>({1, 0, 1, 1, 0, 1, 1}, {T}),
+                                .reduction   = reduction,
+                                .loss_output = LossOutput::Masked};
+      const auto        got = jit([&](Tensor xs, Tensor ys) {
+        const auto r = etrace_grad(step, *lanes, options)(xs, ys);
+        return std::pair(r.grads, r.losses);
+      })(batch.xs, batch.ys);
+      options.window        = Window::of(1);
+      const auto want       = batch.sweep(options);
+      EXPECT_GT(difference(got.first, want.grads).weakest, 1e-4);
+      EXPECT_LT(gap(got.first, want.grads), exact);
+      EXPECT_LT(max(abs(got.second - want.losses)).item(), exact);
+    }
+    lanes->reset();
+    batch.learner->reset();
+    const Tensor out = etrace_evolve(*lanes, Tensors{batch.xs})[0], same = etrace_evolve(*batch.learner, batch.xs);
+    EXPECT_LT(max(abs(out - same)).item(), exact);
+    EXPECT_NE(error_of([&] {
+                etrace_grad(step, *lanes, {.window = Window::of(2)})(batch.xs, batch.ys);
+              }).find("one step at a time"),
+              std::string::npos);
+  }
+}
+
+TEST(ETraceVmap, CompileWantsSamples) {
+  const auto model = make_model(all_direct, {});
+  const auto with  = [&](const Tensor& x, const SetupOptions& setup) {
+    return error_of([&] { compile_vmap(*model, "d_rtrl", x, {}, setup); });
+  };
+  EXPECT_NE(with(zeros({2, 3}, DType::F64), {}).find("set batch_size"), std::string::npos);
+  EXPECT_NE(with(zeros({2, 3}, DType::F64), {.batch_size = 4}).find("must be the 4 samples"), std::string::npos);
+  EXPECT_NE(with(Tensor(1.0), {.batch_size = 4}).find("must be the 4 samples"), std::string::npos);
+}
+
 }  // namespace
 
 }  // namespace braintrace
