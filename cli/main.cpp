@@ -7,7 +7,9 @@
 #include <cstring>
 #include <fcntl.h>
 #include <malloc.h>
+#include <mutex>
 #include <new>
+#include <set>
 #include <stdexcept>
 #include <system_error>
 #include <unistd.h>
@@ -54,6 +56,14 @@ std::string unknown_command(const std::vector<CLI::App*>& commands, const std::s
   return fmt::format("there is no command '{}'{}\n  Commands: {}", given, hint(given, names), fmt::join(names, " "));
 }
 
+// Commands show what the compiler says about a model themselves.
+void show_warning(const std::string& text, const std::string& topic) {
+  static std::mutex            mutex;
+  static std::set<std::string> told;
+  std::lock_guard              lock(mutex);
+  if (!topic.empty() && told.insert(topic).second) say("warning: {}\n", text);
+}
+
 int run(int argc, char** argv) {
   CLI::App app("Online learning in recurrent and spiking networks with eligibility traces.", "braintrace");
   app.set_version_flag("--version", std::string(version));
@@ -87,7 +97,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return report(BadInput, std::string(error.what()) + "\n  See braintrace --help.");
   }
-  set_warning_hook([](const std::string&) {});  // commands show the compiler's records themselves
+  set_warning_hook(show_warning);
   const int status = chosen();
   check_output();
   return status;

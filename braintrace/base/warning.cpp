@@ -12,7 +12,7 @@ namespace {
 
 std::mutex            mutex;
 WarningHook           current;
-std::set<std::string> told;  // topics, on stderr
+std::set<std::string> told;  // topics or texts, on stderr
 
 }  // namespace
 
@@ -25,7 +25,7 @@ void warn(const std::string& text, const std::string& topic) {
     is_new = !hook && told.insert(topic.empty() ? text : topic).second;
   }
   if (hook)
-    hook(text);
+    hook(text, topic);
   else if (is_new)
     std::fputs(("warning: " + text + "\n").c_str(), stderr);
 }

@@ -26,11 +26,12 @@ TEST(Warning, OfOneTopicIsSaidOnce) {
   warn("file b", "files");
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "warning: file a\n");
   std::string heard;
-  set_warning_hook([&](const std::string& text) { heard += text + ";"; });
+  set_warning_hook([&](const std::string& text, const std::string& topic) { heard += topic + ":" + text + ";"; });
   warn("file a", "files");
   warn("file b", "files");
+  warn("of a model");
   set_warning_hook({});
-  EXPECT_EQ(heard, "file a;file b;");
+  EXPECT_EQ(heard, "files:file a;files:file b;:of a model;");
 }
 
 }  // namespace

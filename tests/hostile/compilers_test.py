@@ -34,8 +34,8 @@ def files(pattern="*"):
     return sorted(p.name for p in CACHE.glob(pattern))
 
 
-# The compiler starts a process, as they do, and both wait for ever.
-hangs = compiler("hangs", f"sleep 1000 & echo $! > {CHILD}.new; mv {CHILD}.new {CHILD}; wait\n")
+# The compiler says what it is, then starts a process, as they do, and both wait for ever.
+hangs = compiler("hangs", f"[ $1 = --version ] && exit; sleep 1000 & echo $! > {CHILD}.new; mv {CHILD}.new {CHILD}; wait\n")
 
 # A limit of time: the interpreter answers, every process is gone, and other files do not wait again.
 o = expect(["stream", MODEL], 0, out="prediction", err="took longer than 0.5 s", text=RECORDS,
@@ -44,6 +44,10 @@ assert o.out.count("prediction") == 3
 pid = child()
 within(10, lambda: not is_alive(pid), "what the compiler started ends with it")
 assert files() == [], files()
+
+# The same for one that does not even say what it is.
+expect(["stream", MODEL], 0, out="prediction", err="took longer than 0.5 s to say its version", text=RECORDS,
+       env={**compiler("mute", "sleep 1000\n"), "BRAINTRACE_CC_SECONDS": "0.5"})
 
 # Ctrl-C while the compiler hangs, in a command that saves and in one that does not.
 for command, status in (["stream", MODEL, "--save", "saved.safetensors"], 0), (["bench", "--quick", "--model", "rnn"], None):
