@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The parts of Tensor that are written in Python: printing, iteration, other array libraries, x.at[i].set(v)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from . import _core
+
+Tensor = _core.Tensor
+
+
+class _At:
+    """Places of a tensor: x.at[key]."""
+
+    def __init__(self, tensor: Tensor) -> None:
+        self._tensor = tensor
+
+    def __getitem__(self, key: Any) -> _Update:
+        return _Update(self._tensor, key)
+
+
+class _Update:
+    """A new tensor with other values at these places."""
+
+    def __init__(self, tensor: Tensor, key: Any) -> None:
+        self._tensor, self._key = tensor, key
+
+    def get(self) -> Tensor:
+        """The values there now."""
+        return self._tensor[self._key]
+
+    def set(self, value: Any) -> Tensor:
+        """These values in their place."""
+        return self._tensor._set_at(self._key, value, "set")
+
+    def add(self, value: Any) -> Tensor:
+        """Values added; those of equal places add up."""
+        return self._tensor._set_at(self._key, value, "add")
+
+    def multiply(self, value: Any) -> Tensor:
+        """Multiplied."""
+        return self._tensor._set_at(self._key, value, "multiply")
+
+    mul = multiply
+
+    def divide(self, value: Any) -> Tensor:
+        """Divided."""
+        return self._tensor._set_at(self._key, value, "divide")
+
+    def min(self, value: Any) -> Tensor:
+        """The smaller of both."""
+        return self._tensor._set_at(self._key, value, "min")
+
+    def max(self, value: Any) -> Tensor:
+        """The larger of both."""
+        return self._tensor._set_at(self._key, value, "max")
+
+
+def _repr(self: Tensor) -> str:
+    if self.is_traced:
+        return f"Tensor<traced {self.dtype}{list(self.shape)}>"
+    return f"Tensor({np.array2string(self.numpy(), separator=', ', prefix='Tensor(')}, dtype={self.dtype})"
+
+
+def _str(self: Tensor) -> str:
+    return repr(self) if self.is_traced else str(self.numpy())
+
+
+def _format(self: Tensor, spec: str) -> str:
+    return format(self.item(), spec) if spec else str(self)
+
+
+def _iter(self: Tensor) -> Iterator[Tensor]:
+    return (self[i] for i in range(len(self)))
+
+
+def _array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    array = self.numpy()
+    if dtype is not None and array.dtype != dtype:
+        if copy is False:
+            raise ValueError(f"a tensor of {array.dtype} cannot be an array of {dtype} without a copy")
+        return array.astype(dtype)
+    return array.copy() if copy else array
+
+
+def _dlpack(self: Tensor, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: Any = None) -> Any:
+    """Shared and marked read-only for who understands the mark (DLPack 1.0), else a copy: a result never changes."""
+    array = self.numpy()
+    if max_version is None or max_version[0] < 1 or copy:
+        return array.copy().__dlpack__()
+    return array.__dlpack__(max_version=max_version)
+
+
+def _reduce(self: Tensor) -> Any:
+    if self.is_traced:
+        raise TypeError("a tensor that is being traced cannot be pickled or copied: it has no elements yet")
+    return _core.ops.asarray, (np.array(self.numpy()), self.dtype)
+
+
+def _array_ufunc(self: Tensor, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    from . import numpy as namespace
+
+    function = getattr(namespace, ufunc.__name__, None)
+    if method != "__call__" or kwargs.get("out") is not None or function is None:
+        return NotImplemented
+    return function(*inputs)
+
+
+def _array_function(self: Tensor, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    from . import numpy as namespace
+
+    function = getattr(namespace, func.__name__, None)
+    return NotImplemented if function is None else function(*args, **kwargs)
+
+
+def _array_namespace(self: Tensor, *, api_version: str | None = None) -> Any:
+    from . import numpy as namespace
+
+    return namespace
+
+
+for _name, _method in {
+    "__repr__": _repr, "__str__": _str, "__format__": _format, "__iter__": _iter, "__array__": _array,
+    "__dlpack__": _dlpack, "__dlpack_device__": lambda self: (1, 0), "__reduce__": _reduce,
+    "__array_ufunc__": _array_ufunc, "__array_function__": _array_function, "__array_namespace__": _array_namespace,
+    "__deepcopy__": lambda self, memo: self, "__copy__": lambda self: self,
+    "at": property(_At, doc="Places to set: x.at[key].set(value) gives a new tensor."),
+}.items():
+    setattr(Tensor, _name, _method)

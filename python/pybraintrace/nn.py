@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Modules, layers, cells, neurons, synapses, activations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import _core
+from ._core import Module, Tensor
+from ._core.ops import (celu, elu, gelu, hard_sigmoid, hard_silu, hard_tanh, leaky_relu, log_sigmoid, log_softmax, logsumexp, one_hot,
+                        relu, relu6, selu, sigmoid, silu, softmax, softplus, tanh)
+from ._core.optim import clip_grad_norm, clip_grad_value
+from ._core.spiking import exp_euler
+from ._modules import init_all_states, reset_all_states
+
+swish, hard_swish = silu, hard_silu
+
+
+def _take_over(module: Any) -> list[str]:
+    names = [n for n in dir(module) if not n.startswith("_") and n[0].isupper()]
+    globals().update({n: getattr(module, n) for n in names})
+    return names
+
+
+__all__ = ["Module", "Sequential", "celu", "clip_grad_norm", "clip_grad_value", "elu", "exp_euler", "exp_euler_step", "gelu",
+           "hard_sigmoid", "hard_silu", "hard_swish", "hard_tanh", "init_all_states", "leaky_relu", "log_sigmoid", "log_softmax",
+           "logsumexp", "one_hot", "relu", "relu6", "reset_all_states", "selu", "sigmoid", "silu", "softmax", "softplus", "swish", "tanh"]
+__all__ += _take_over(_core.layers) + _take_over(_core.spiking)
+
+
+class Sequential(Module):
+    """Layers in order, named by their position.
+
+    >>> import pybraintrace as bt
+    >>> bt.nn.Sequential(bt.nn.Linear(2, 3), bt.nn.ReLU())(bt.numpy.zeros(2)).shape
+    (3,)
+    """
+
+    def __init__(self, *layers: Any) -> None:
+        super().__init__()
+        self.layers = list(layers)
+
+    def update(self, x: Any) -> Any:
+        """Each layer on the result of the one before."""
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+    def __getitem__(self, index: int) -> Any:
+        return self.layers[index]
+
+    def __len__(self) -> int:
+        return len(self.layers)
+
+
+def exp_euler_step(f: Any, v: Any, *args: Any, dt: Any = None) -> Tensor:
+    """One exponential Euler step of dv/dt = f(v, *args)."""
+    return exp_euler(lambda u: f(u, *args), v, dt)

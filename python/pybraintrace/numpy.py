@@ -1,0 +1,405 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NumPy's functions on tensors, inside and outside of traces.
+
+>>> from pybraintrace import numpy as jnp
+>>> jnp.mean(jnp.arange(4)).item()
+1.5
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as _np
+
+from . import _core
+from ._core import Tensor
+from ._core.ops import (asarray, broadcast_to, cummax, cummin, expand_dims, eye, flip, linspace, moveaxis, pad, roll, stack,
+                        take_along_axis, tril, triu, where as _where)
+
+_ops = _core.ops
+ndarray = Array = Tensor
+float16, float32, float64 = _np.float16, _np.float32, _np.float64
+int32, int64, uint32, bool_ = _np.int32, _np.int64, _np.uint32, _np.bool_
+pi, e, inf, nan, newaxis = _np.pi, _np.e, _np.inf, _np.nan, None
+
+# Elementwise functions by NumPy's names, and the operations they are.
+_SAME = ("abs ceil floor sign square sqrt exp exp2 expm1 log log1p log2 sin cos tan sinh cosh tanh cbrt reciprocal "
+         "atan2 greater greater_equal less less_equal equal not_equal mod")
+_OTHER = {
+    "absolute": "abs", "fabs": "abs", "add": "add", "subtract": "sub", "multiply": "mul", "divide": "div", "true_divide": "div",
+    "negative": "neg", "maximum": "max", "minimum": "min", "fmod": "rem", "remainder": "mod", "power": "pow", "rint": "round",
+    "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh",
+    "arctan2": "atan2", "isfinite": "is_finite", "isinf": "is_inf", "isnan": "is_nan",
+    "bitwise_and": "and", "bitwise_or": "or", "bitwise_xor": "xor", "bitwise_not": "not", "invert": "not",
+}
+for _name in _SAME.split():
+    globals()[_name] = getattr(_ops, _name)
+for _name, _op in _OTHER.items():
+    globals()[_name] = getattr(_ops, _op)
+
+
+def array(x: Any, dtype: Any = None, copy: bool = True) -> Tensor:
+    """A tensor with these elements; what the caller writes later does not show."""
+    if copy and isinstance(x, _np.ndarray):
+        x = _np.array(x)
+    return asarray(x, dtype)
+
+
+def zeros(shape: Any, dtype: Any = None) -> Tensor:
+    """Zeros."""
+    return _ops.full(shape, 0.0, dtype)
+
+
+def ones(shape: Any, dtype: Any = None) -> Tensor:
+    """Ones."""
+    return _ops.full(shape, 1.0, dtype)
+
+
+def full(shape: Any, fill_value: Any, dtype: Any = None) -> Tensor:
+    """One value everywhere."""
+    return _ops.full(shape, fill_value, dtype)
+
+
+empty = zeros
+
+
+def zeros_like(x: Any, dtype: Any = None) -> Tensor:
+    """Zeros of the shape and type of x."""
+    x = asarray(x)
+    return _ops.full(x.shape, 0.0, dtype or x.dtype)
+
+
+def ones_like(x: Any, dtype: Any = None) -> Tensor:
+    """Ones of the shape and type of x."""
+    x = asarray(x)
+    return _ops.full(x.shape, 1.0, dtype or x.dtype)
+
+
+def full_like(x: Any, fill_value: Any, dtype: Any = None) -> Tensor:
+    """One value in the shape and type of x."""
+    x = asarray(x)
+    return _ops.full(x.shape, fill_value, dtype or x.dtype)
+
+
+empty_like = zeros_like
+
+
+def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> Tensor:
+    """start, start + step, … before stop."""
+    if stop is None:
+        start, stop = 0, start
+    if dtype is None:
+        whole = builtins.all(isinstance(v, (int, _np.integer)) for v in (start, stop, step))
+        dtype = int if whole else float
+    return _ops.arange(float(start), float(stop), float(step), dtype)
+
+
+def where(condition: Any, x: Any = None, y: Any = None) -> Any:
+    """x where the condition holds, else y; with the condition alone, the positions where it holds."""
+    if x is None and y is None:
+        return tuple(asarray(i) for i in _np.nonzero(_np.asarray(condition)))
+    return _where(asarray(condition).astype(bool), x, y)
+
+
+def clip(x: Any, min: Any = None, max: Any = None) -> Tensor:
+    """Limited to [min, max]."""
+    return asarray(x).clip(min, max)
+
+
+def logical_and(x: Any, y: Any) -> Tensor:
+    """Both hold."""
+    return asarray(x).astype(bool) & asarray(y).astype(bool)
+
+
+def logical_or(x: Any, y: Any) -> Tensor:
+    """One of them holds."""
+    return asarray(x).astype(bool) | asarray(y).astype(bool)
+
+
+def logical_xor(x: Any, y: Any) -> Tensor:
+    """Exactly one of them holds."""
+    return asarray(x).astype(bool) ^ asarray(y).astype(bool)
+
+
+def logical_not(x: Any) -> Tensor:
+    """It does not hold."""
+    return ~asarray(x).astype(bool)
+
+
+def floor_divide(x: Any, y: Any) -> Tensor:
+    """The quotient rounded down."""
+    return asarray(x) // y
+
+
+def round(x: Any, decimals: int = 0) -> Tensor:
+    """To the nearest number with so many decimals."""
+    x = asarray(x)
+    return x.round() if decimals == 0 else (x * 10.0 ** decimals).round() / 10.0 ** decimals
+
+
+def sum(x: Any, axis: Any = None, keepdims: bool = False, dtype: Any = None) -> Tensor:
+    """The sum."""
+    out = asarray(x).sum(axis, keepdims)
+    return out if dtype is None else out.astype(dtype)
+
+
+def mean(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
+    """The mean."""
+    return asarray(x).mean(axis, keepdims)
+
+
+def prod(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
+    """The product."""
+    return asarray(x).prod(axis, keepdims)
+
+
+def max(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
+    """The largest element."""
+    return asarray(x).max(axis, keepdims)
+
+
+def min(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
+    """The smallest element."""
+    return asarray(x).min(axis, keepdims)
+
+
+amax, amin = max, min
+
+
+def var(x: Any, axis: Any = None, keepdims: bool = False, ddof: float = 0.0) -> Tensor:
+    """Mean squared distance from the mean."""
+    return asarray(x).var(axis, keepdims, float(ddof))
+
+
+def std(x: Any, axis: Any = None, keepdims: bool = False, ddof: float = 0.0) -> Tensor:
+    """Root of the mean squared distance from the mean."""
+    return asarray(x).std(axis, keepdims, float(ddof))
+
+
+def all(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
+    """Whether all elements hold."""
+    return asarray(x).astype(bool).all(axis, keepdims)
+
+
+def any(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
+    """Whether any element holds."""
+    return asarray(x).astype(bool).any(axis, keepdims)
+
+
+def argmax(x: Any, axis: int | None = None, keepdims: bool = False) -> Tensor:
+    """Position of the first largest element."""
+    return asarray(x).argmax(axis, keepdims)
+
+
+def argmin(x: Any, axis: int | None = None, keepdims: bool = False) -> Tensor:
+    """Position of the first smallest element."""
+    return asarray(x).argmin(axis, keepdims)
+
+
+def sort(x: Any, axis: int = -1) -> Tensor:
+    """Sorted along an axis."""
+    return asarray(x).sort(axis)
+
+
+def argsort(x: Any, axis: int = -1) -> Tensor:
+    """Positions that sort it."""
+    return asarray(x).argsort(axis)
+
+
+def cumsum(x: Any, axis: int | None = None) -> Tensor:
+    """Running sum."""
+    x = asarray(x)
+    return x.flatten().cumsum(0) if axis is None else x.cumsum(axis)
+
+
+def cumprod(x: Any, axis: int | None = None) -> Tensor:
+    """Running product."""
+    x = asarray(x)
+    return x.flatten().cumprod(0) if axis is None else x.cumprod(axis)
+
+
+def reshape(x: Any, shape: Any) -> Tensor:
+    """The same elements in another shape."""
+    return asarray(x).reshape(shape)
+
+
+def ravel(x: Any) -> Tensor:
+    """One axis."""
+    return asarray(x).flatten()
+
+
+def transpose(x: Any, axes: Any = None) -> Tensor:
+    """Axes in another order, reversed unless told otherwise."""
+    return asarray(x).transpose(axes)
+
+
+def swapaxes(x: Any, axis1: int, axis2: int) -> Tensor:
+    """Two axes exchanged."""
+    x = asarray(x)
+    order = list(range(x.ndim))
+    order[axis1], order[axis2] = order[axis2], order[axis1]
+    return x.transpose(order)
+
+
+def squeeze(x: Any, axis: Any = None) -> Tensor:
+    """Without axes of size one."""
+    return asarray(x).squeeze(axis)
+
+
+def atleast_1d(x: Any) -> Tensor:
+    """At least one axis."""
+    x = asarray(x)
+    return x if x.ndim else x.reshape(1)
+
+
+def concatenate(arrays: Sequence[Any], axis: int | None = 0) -> Tensor:
+    """Joined along an axis."""
+    return _ops.concat(list(arrays), axis)
+
+
+concat = concatenate
+
+
+def hstack(arrays: Sequence[Any]) -> Tensor:
+    """Joined along the second axis, or the only one."""
+    parts = [atleast_1d(a) for a in arrays]
+    return concatenate(parts, 0 if parts[0].ndim == 1 else 1)
+
+
+def vstack(arrays: Sequence[Any]) -> Tensor:
+    """Joined along the first axis; vectors become rows."""
+    return concatenate([asarray(a).reshape(1, -1) if asarray(a).ndim < 2 else a for a in arrays], 0)
+
+
+def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
+    """Cut along an axis, into equal parts or at places."""
+    return _ops.split(x, indices_or_sections, axis)
+
+
+def repeat(x: Any, repeats: int, axis: int | None = None) -> Tensor:
+    """Each element several times."""
+    x = asarray(x)
+    if axis is None:
+        x, axis = x.flatten(), 0
+    axis %= x.ndim
+    wide = broadcast_to(expand_dims(x, axis + 1), (*x.shape[:axis + 1], repeats, *x.shape[axis + 1:]))
+    return wide.reshape((*x.shape[:axis], x.shape[axis] * repeats, *x.shape[axis + 1:]))
+
+
+def tile(x: Any, reps: Any) -> Tensor:
+    """The whole several times along its axes."""
+    x = asarray(x)
+    reps = (reps,) if isinstance(reps, int) else tuple(reps)
+    x = x.reshape((1,) * builtins.max(0, len(reps) - x.ndim) + x.shape)
+    reps = (1,) * (x.ndim - len(reps)) + reps
+    for axis, n in enumerate(reps):
+        if n != 1:
+            x = concatenate([x] * n, axis)
+    return x
+
+
+def dot(x: Any, y: Any) -> Tensor:
+    """The plain product."""
+    return asarray(x) @ y
+
+
+matmul = dot
+
+
+def einsum(equation: str, *operands: Any) -> Tensor:
+    """Products and sums with one letter per axis."""
+    return _ops.plain_einsum(equation, *operands)
+
+
+def outer(x: Any, y: Any) -> Tensor:
+    """Every product of an element of x with one of y."""
+    return ravel(x).reshape(-1, 1) * ravel(y).reshape(1, -1)
+
+
+def tensordot(x: Any, y: Any, axes: int = 2) -> Tensor:
+    """Sum over the last axes of x and the first of y."""
+    x, y = asarray(x), asarray(y)
+    n = x.shape[x.ndim - axes:]
+    left, right = x.shape[:x.ndim - axes], y.shape[axes:]
+    size = int(_np.prod(n)) if n else 1
+    return (x.reshape((-1, size)) @ y.reshape((size, -1))).reshape((*left, *right))
+
+
+def take(x: Any, indices: Any, axis: int | None = None) -> Tensor:
+    """Elements at positions along an axis."""
+    x = asarray(x)
+    return x.flatten().take(indices, 0) if axis is None else x.take(indices, axis)
+
+
+def diag(x: Any) -> Tensor:
+    """A vector as a diagonal matrix, or the diagonal of a matrix."""
+    x = asarray(x)
+    if x.ndim == 1:
+        return eye(x.shape[0], dtype=x.dtype) * x
+    return _ops.plain_einsum("ii->i", x)
+
+
+def allclose(x: Any, y: Any, rtol: float = 1e-5, atol: float = 1e-8) -> bool:
+    """Whether all elements are close to each other."""
+    return builtins.bool(_np.allclose(_np.asarray(x), _np.asarray(y), rtol, atol))
+
+
+def array_equal(x: Any, y: Any) -> bool:
+    """Whether shapes and elements are equal."""
+    return builtins.bool(_np.array_equal(_np.asarray(x), _np.asarray(y)))
+
+
+def shape(x: Any) -> tuple[int, ...]:
+    """Sizes of the axes."""
+    return asarray(x).shape
+
+
+def ndim(x: Any) -> int:
+    """Number of axes."""
+    return asarray(x).ndim
+
+
+def size(x: Any) -> int:
+    """Number of elements."""
+    return asarray(x).size
+
+
+def astype(x: Any, dtype: Any) -> Tensor:
+    """Converted to another element type."""
+    return asarray(x).astype(dtype)
+
+
+def nonzero(x: Any) -> tuple[Tensor, ...]:
+    """Positions of elements that are not zero; outside of traces."""
+    return tuple(asarray(i) for i in _np.nonzero(_np.asarray(x)))
+
+
+def unique(x: Any) -> Tensor:
+    """The different elements, sorted; outside of traces."""
+    return asarray(_np.unique(_np.asarray(x)))
+
+
+def meshgrid(*xs: Any, indexing: str = "xy") -> list[Tensor]:
+    """Coordinates of a grid."""
+    return [asarray(a) for a in _np.meshgrid(*(_np.asarray(x) for x in xs), indexing=indexing)]
+
+
+class linalg:
+    """The part of numpy.linalg that needs no factorization."""
+
+    @staticmethod
+    def norm(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
+        """The root of the sum of squares."""
+        x = asarray(x)
+        return _ops.sqrt((x * x).sum(axis, keepdims))
+
+
+def __getattr__(name: str) -> Any:
+    if name == "bfloat16":
+        from ._arrays import bfloat16
+
+        return bfloat16()
+    raise AttributeError(f"module 'pybraintrace.numpy' has no function '{name}'")

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random numbers from one seeded stream, or from keys of your own. The numbers do not depend on threads.
+
+>>> from pybraintrace import random
+>>> random.seed(1)
+>>> a = random.randn(3); random.seed(1)
+>>> bool((a == random.randn(3)).all())
+True
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from collections.abc import Iterator
+from typing import Any
+
+from . import _core
+from ._core import RandomState, Tensor
+
+_ops = _core.ops
+seed = _ops.seed
+
+
+def _key(key: Any) -> Any:
+    return _ops.next_key() if key is None else PRNGKey(key) if isinstance(key, int) else key
+
+
+def PRNGKey(seed: int) -> Tensor:
+    """A key of its own."""
+    return _ops.random_key(seed)
+
+
+key = PRNGKey
+
+
+def split_key(n: int | None = None) -> Tensor:
+    """A fresh key of the stream, or several."""
+    return _ops.next_key() if n is None else _ops.split_key(_ops.next_key(), n)
+
+
+def split(key: Any, num: int = 2) -> Tensor:
+    """Keys from a key."""
+    return _ops.split_key(key, num)
+
+
+@contextmanager
+def seed_context(value: int) -> Iterator[None]:
+    """Another seed inside a `with`."""
+    seed(value)
+    yield
+
+
+def randn(*shape: int, key: Any = None, dtype: Any = None) -> Tensor:
+    """From the standard normal distribution."""
+    return _ops.random_normal(_key(key), shape, dtype)
+
+
+def normal(loc: Any = 0.0, scale: Any = 1.0, size: Any = (), key: Any = None, dtype: Any = None) -> Tensor:
+    """From a normal distribution."""
+    return _ops.random_normal(_key(key), () if size is None else size, dtype) * scale + loc
+
+
+def rand(*shape: int, key: Any = None, dtype: Any = None) -> Tensor:
+    """Uniform in [0, 1)."""
+    return _ops.random_uniform(_key(key), shape, 0.0, 1.0, dtype)
+
+
+def uniform(low: Any = 0.0, high: Any = 1.0, size: Any = (), key: Any = None, dtype: Any = None) -> Tensor:
+    """Uniform in [low, high)."""
+    return _ops.random_uniform(_key(key), () if size is None else size, low, high, dtype)
+
+
+def bernoulli(p: Any = 0.5, size: Any = None, key: Any = None) -> Tensor:
+    """True with probability p."""
+    return _ops.random_bernoulli(_key(key), p, size)
+
+
+def randint(low: int, high: int | None = None, size: Any = (), key: Any = None) -> Tensor:
+    """Whole numbers low … high-1."""
+    low, high = (0, low) if high is None else (low, high)
+    return _ops.random_randint(_key(key), () if size is None else size, low, high)
+
+
+def categorical(logits: Any, key: Any = None) -> Tensor:
+    """Positions with probabilities softmax(logits)."""
+    return _ops.random_categorical(_key(key), logits)
+
+
+def permutation(x: Any, key: Any = None) -> Tensor:
+    """0 … x-1, or the rows of x, in random order."""
+    return _ops.random_permutation(_key(key), x)
+
+
+def choice(a: Any, size: Any = (), key: Any = None) -> Tensor:
+    """Elements of a, or numbers below a."""
+    n = a if isinstance(a, int) else len(a)
+    drawn = randint(0, n, size, key)
+    return drawn if isinstance(a, int) else _ops.asarray(a)[drawn]
+
+
+def exponential(scale: Any = 1.0, size: Any = (), key: Any = None) -> Tensor:
+    """From an exponential distribution."""
+    return _ops.random_exponential(_key(key), size) * scale
+
+
+def gamma(shape: float, scale: Any = 1.0, size: Any = (), key: Any = None) -> Tensor:
+    """From a gamma distribution."""
+    return _ops.random_gamma(_key(key), shape, size) * scale
+
+
+def truncated_normal(lower: float, upper: float, size: Any = (), loc: Any = 0.0, scale: Any = 1.0, key: Any = None) -> Tensor:
+    """From a normal distribution within bounds."""
+    return _ops.random_truncated_normal(_key(key), lower, upper, size) * scale + loc
+
+
+DEFAULT_STREAM = RandomState

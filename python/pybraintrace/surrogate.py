@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Smooth stand-ins for the derivative of a spike, one class-like function per kind of the library.
+
+>>> from pybraintrace import surrogate
+>>> surrogate.ReluGrad(alpha=0.3)
+relu_grad(alpha=0.3, width=1)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ._core.spiking import Surrogate, register_surrogate, surrogates
+
+
+def _class_name(name: str) -> str:
+    special = {"s2nn": "S2NN"}
+    return special.get(name, "".join(part.capitalize() for part in name.split("_")))
+
+
+def _constructor(kind: str, doc: str, defaults: dict[str, float]) -> Callable[..., Surrogate]:
+    def make(*args: float, **kwargs: float) -> Surrogate:
+        values = dict(defaults)
+        values.update(zip(defaults, args))
+        unknown = set(kwargs) - set(defaults)
+        if unknown:
+            raise TypeError(f"{make.__name__}: there is no parameter {sorted(unknown)}; known are {list(defaults)}")
+        values.update(kwargs)
+        return Surrogate(kind, [float(v) for v in values.values()])
+
+    make.__name__ = make.__qualname__ = _class_name(kind)
+    make.__doc__ = f"{doc}; {', '.join(f'{k}={v:g}' for k, v in defaults.items()) or 'no parameters'}."
+    return make
+
+
+__all__ = ["Surrogate", "register_surrogate", "surrogates"]
+for _kind, _doc, _defaults in surrogates():
+    _make = _constructor(_kind, _doc, _defaults)
+    globals()[_make.__name__] = _make
+    globals()[_kind] = lambda x, _make=_make, **kwargs: _make(**kwargs)(x)
+    __all__ += [_make.__name__, _kind]
+
+
+def __getattr__(name: str) -> Any:
+    raise AttributeError(f"there is no surrogate '{name}'; known are {sorted(n for n in __all__ if n[0].isupper())}")

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Trees: values made of arrays in tuples, lists, dicts and dataclasses.
+
+>>> from pybraintrace import tree
+>>> tree.map(lambda a: 2 * a, {'w': 1, 'b': (2, 3)})
+{'b': (4, 6), 'w': 2}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ._core import TreeDef, register_node, tree_flatten
+
+__all__ = ["TreeDef", "all", "flatten", "leaves", "map", "reduce", "register_node", "structure", "unflatten"]
+
+
+def flatten(tree: Any) -> tuple[list[Any], TreeDef]:
+    """The leaves in order, and the structure."""
+    return tree_flatten(tree)
+
+
+def leaves(tree: Any) -> list[Any]:
+    """The leaves in order; dicts by sorted keys."""
+    return tree_flatten(tree)[0]
+
+
+def structure(tree: Any) -> TreeDef:
+    """The structure without its leaves."""
+    return tree_flatten(tree)[1]
+
+
+def unflatten(treedef: TreeDef, leaves: Any) -> Any:
+    """The tree with these leaves."""
+    return treedef.unflatten(leaves)
+
+
+def map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: Callable[[Any], bool] | None = None) -> Any:
+    """A tree of f(leaf, …) over trees of one structure."""
+    if is_leaf is not None:
+        if is_leaf(tree):
+            return f(tree, *rest)
+        if isinstance(tree, dict):
+            return {k: map(f, tree[k], *(r[k] for r in rest), is_leaf=is_leaf) for k in tree}
+        if type(tree) in (list, tuple):
+            return type(tree)(map(f, t, *r, is_leaf=is_leaf) for t, *r in zip(tree, *rest))
+    first, treedef = tree_flatten(tree)
+    columns = [first]
+    for other in rest:
+        column, other_def = tree_flatten(other)
+        if other_def != treedef:
+            raise ValueError(f"tree.map: trees differ in structure: {treedef} and {other_def}")
+        columns.append(column)
+    return treedef.unflatten([f(*row) for row in zip(*columns)])
+
+
+def reduce(f: Callable[[Any, Any], Any], tree: Any, initializer: Any = None) -> Any:
+    """f over all leaves, from left to right."""
+    import functools
+
+    found = leaves(tree)
+    return functools.reduce(f, found) if initializer is None else functools.reduce(f, found, initializer)
+
+
+def all(tree: Any) -> bool:
+    """Whether every leaf is true."""
+    import builtins
+
+    return builtins.all(bool(leaf) for leaf in leaves(tree))

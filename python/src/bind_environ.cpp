@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings.h"
+#include "braintrace/base/version.h"
+#include "braintrace/base/warning.h"
+#include "braintrace/model/environment.h"
+#include "braintrace/runtime/backend.h"
+#include "convert.h"
+
+namespace pybraintrace {
+
+namespace {
+
+bt::Environment::Settings settings_from(std::optional<Arg> dt, std::optional<Dtype> precision,
+                                        std::optional<bool> training) {
+  bt::Environment::Settings s;
+  if (dt) s.dt = dt->get().item();
+  if (precision) s.precision = precision->get();
+  s.training = training;
+  return s;
+}
+
+// Settings of this thread, in the order of entering.
+std::vector<std::unique_ptr<bt::Environment::Scope>>& scopes() {
+  thread_local std::vector<std::unique_ptr<bt::Environment::Scope>> stack;
+  return stack;
+}
+
+}  // namespace
+
+void bind_environ(nb::module_& m) {
+  m.def(
+      "environ_set",
+      [](std::optional<Arg> dt, std::optional<Dtype> precision, std::optional<bool> training) {
+        bt::Environment::set(settings_from(dt, precision, training));
+      },
+      "dt"_a = nb::none(), "precision"_a = nb::none(), "training"_a = nb::none());
+  m.def(
+      "environ_enter",
+      [](std::optional<Arg> dt, std::optional<Dtype> precision, std::optional<bool> training) {
+        scopes().push_back(std::make_unique<bt::Environment::Scope>(settings_from(dt, precision, training)));
+      },
+      "dt"_a = nb::none(), "precision"_a = nb::none(), "training"_a = nb::none());
+  m.def("environ_leave", [] {
+    if (!scopes().empty()) scopes().pop_back();
+  });
+  m.def("environ_dt", &bt::Environment::dt);
+  m.def("environ_precision", [] { return numpy_dtype(bt::Environment::precision()); });
+  m.def("environ_training", &bt::Environment::training);
+  m.def(
+      "default_backend", [] { return std::string(bt::default_backend().name()); },
+      "The name of the backend that runs programs.");
+  m.attr("version") = std::string(bt::version);
+  // Warnings of the library become Python warnings; the thread may be one without Python.
+  bt::set_warning_hook([](const std::string& text) {
+    if (!nb::is_alive()) return;
+    nb::gil_scoped_acquire gil;
+    if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) != 0) throw nb::python_error();
+  });
+}
+
+}  // namespace pybraintrace

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exceptions as Python people expect them: a UserError is a ValueError, and by its kind also a TypeError, IndexError,
+// KeyError or OSError; a CompilationError carries the records of the compiler.
+#include "bindings.h"
+#include "braintrace/compiler/diagnostics.h"
+#include "compiler.h"
+
+namespace pybraintrace {
+
+namespace {
+
+PyObject *user_error, *shape_error, *dtype_error, *index_error, *name_error, *state_error, *file_error, *compile_error,
+    *internal_error;
+
+PyObject* make(nb::module_& m, const char* name, const char* doc, std::initializer_list<PyObject*> bases) {
+  nb::list list;
+  for (PyObject* base : bases) list.append(nb::borrow(base));
+  const std::string full = std::string("pybraintrace.") + name;
+  PyObject*         type = PyErr_NewExceptionWithDoc(full.c_str(), doc, nb::tuple(list).ptr(), nullptr);
+  if (!type) throw nb::python_error();
+  m.attr(name) = nb::borrow(type);
+  return type;
+}
+
+PyObject* type_of(bt::ErrorKind kind) {
+  switch (kind) {
+    case bt::ErrorKind::Shape:
+      return shape_error;
+    case bt::ErrorKind::DType:
+      return dtype_error;
+    case bt::ErrorKind::Index:
+      return index_error;
+    case bt::ErrorKind::Name:
+      return name_error;
+    case bt::ErrorKind::State:
+      return state_error;
+    case bt::ErrorKind::File:
+      return file_error;
+    case bt::ErrorKind::Argument:
+      break;
+  }
+  return user_error;
+}
+
+void translate(const std::exception_ptr& p, void*) {
+  try {
+    std::rethrow_exception(p);
+  } catch (const bt::CompileError& e) {
+    nb::object error          = nb::handle(compile_error)(e.what());
+    error.attr("diagnostics") = records_of(e.diagnostics);
+    PyErr_SetObject(compile_error, error.ptr());
+  } catch (const bt::UserError& e) {
+    PyErr_SetString(type_of(e.kind()), e.what());
+  } catch (const bt::InternalError& e) {
+    PyErr_SetString(internal_error, e.what());
+  } catch (const bt::Error& e) {
+    PyErr_SetString(user_error, e.what());
+  }
+}
+
+}  // namespace
+
+void bind_errors(nb::module_& m) {
+  user_error  = make(m, "UserError", "The model or the arguments are wrong; the message says where and what to do.",
+                     {PyExc_ValueError});
+  shape_error = make(m, "ShapeError", "A shape does not fit.", {user_error});
+  dtype_error = make(m, "DTypeError", "An element type does not fit.", {user_error, PyExc_TypeError});
+  index_error = make(m, "OutOfRangeError", "An index is outside its axis.", {user_error, PyExc_IndexError});
+  name_error  = make(m, "UnknownNameError", "There is nothing of this name.", {user_error, PyExc_LookupError});
+  state_error = make(m, "StateError", "A state is used before it has a value, or after its trace ended.", {user_error});
+  file_error  = make(m, "FileError", "A file cannot be read or written.", {user_error, PyExc_OSError});
+  compile_error  = make(m, "CompilationError",
+                        "The model cannot learn online as written; `diagnostics` holds what the compiler had decided.",
+                        {user_error});
+  internal_error = make(m, "InternalError", "A mistake of this package; please report it.", {PyExc_RuntimeError});
+  nb::register_exception_translator(translate, nullptr);
+}
+
+}  // namespace pybraintrace

@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layers and recurrent cells, one class each.
+#include <nanobind/stl/shared_ptr.h>
+
+#include "bindings.h"
+#include "braintrace/nn/conv.h"
+#include "braintrace/nn/embedding.h"
+#include "braintrace/nn/factored.h"
+#include "braintrace/nn/kappa_filter.h"
+#include "braintrace/nn/named_layers.h"
+#include "braintrace/nn/norm.h"
+#include "braintrace/nn/rnn.h"
+#include "casters.h"
+
+namespace pybraintrace {
+
+namespace {
+
+namespace nn       = bt::nn;
+using Init         = Given<nn::Initializer>;
+using MaybeInit    = std::optional<Init>;
+using OptionalInit = Given<nn::OptionalInit>;
+using Name         = nb::handle;  // accepted and ignored: names are those of attributes
+
+template <class M>
+nb::class_<M, bt::Module> layer(nb::module_& m, const char* name, const char* doc) {
+  nb::class_<M, bt::Module> c(m, name, doc);
+  c.def(
+      "update",
+      [](nb::handle self, const nb::args& args, const nb::kwargs& kwargs) {
+        return call_module(nb::cast<bt::Module&>(self), args, kwargs);
+      },
+      "args"_a, "kwargs"_a, "One step.");
+  return c;
+}
+
+template <class C>
+void cell(nb::module_& m, const char* name, const char* doc) {
+  layer<C>(m, name, doc)
+      .def(
+          "__init__",
+          [](C* self, Dims in_size, Dims out_size, MaybeInit w_init, OptionalInit b_init, Init state_init,
+             std::optional<Given<nn::Activation>> activation, Name) {
+            nn::CellOptions o;
+            o.w_init     = given_or_none<nn::Initializer>(w_init);
+            o.b_init     = b_init;
+            o.state_init = state_init;
+            o.activation = given_or_none<nn::Activation>(activation);
+            new (self) C(in_size.get().back(), out_size.get().back(), o);
+          },
+          "in_size"_a, "out_size"_a, "w_init"_a = nb::none(), "b_init"_a = 0.0, "state_init"_a = 0.0,
+          "activation"_a = nb::none(), "name"_a = nb::none());
+}
+
+template <class C>
+void conv(nb::module_& m, const char* name, const char* doc) {
+  layer<C>(m, name, doc)
+      .def(
+          "__init__",
+          [](C* self, Given<nn::Size> in_size, int64_t out_channels, Given<nn::Size> kernel_size, Dims stride,
+             Given<nn::ConvPadding> padding, Dims lhs_dilation, Dims rhs_dilation, int64_t groups, MaybeInit w_init,
+             OptionalInit b_init, Given<nn::WeightFactor> w_mask, bool channel_first, Name) {
+            nn::ConvLayerOptions o;
+            o.stride       = stride;
+            o.padding      = padding;
+            o.lhs_dilation = lhs_dilation;
+            o.rhs_dilation = rhs_dilation;
+            o.groups       = groups;
+            if (w_init) o.w_init = w_init->get();
+            o.b_init        = b_init;
+            o.w_mask        = w_mask;
+            o.channel_first = channel_first;
+            new (self) C(in_size, out_channels, kernel_size, o);
+          },
+          "in_size"_a, "out_channels"_a, "kernel_size"_a, "stride"_a = 1, "padding"_a = "SAME", "lhs_dilation"_a = 1,
+          "rhs_dilation"_a = 1, "groups"_a = 1, "w_init"_a = nb::none(), "b_init"_a = nb::none(),
+          "w_mask"_a = nb::none(), "channel_first"_a = false, "name"_a = nb::none())
+      .def_prop_ro(
+          "out_size", [](const C& c) { return c.out_size() ? tuple_of(*c.out_size()) : nb::object(nb::none()); },
+          "Shape of one sample's result, where known.");
+}
+
+void bind_products(nb::module_& m) {
+  layer<nn::Linear>(m, "Linear", "y = x W + b; W and b learn online.")
+      .def(
+          "__init__",
+          [](nn::Linear* self, Given<nn::Size> in_size, Given<nn::Size> out_size, MaybeInit w_init, OptionalInit b_init,
+             Given<nn::WeightFactor> w_mask, Name) {
+            nn::LinearOptions o;
+            if (w_init) o.w_init = w_init->get();
+            o.b_init = b_init;
+            o.w_mask = w_mask;
+            new (self) nn::Linear(in_size, out_size, o);
+          },
+          "in_size"_a, "out_size"_a, "w_init"_a = nb::none(), "b_init"_a = 0.0, "w_mask"_a = nb::none(),
+          "name"_a = nb::none());
+  layer<nn::PlainLinear>(m, "PlainLinear", "y = x W + b as a plain product: W and b get the same-step gradient only.")
+      .def(
+          "__init__",
+          [](nn::PlainLinear* self, Dims in_size, Dims out_size, MaybeInit w_init, OptionalInit b_init) {
+            nn::LinearOptions o;
+            if (w_init) o.w_init = w_init->get();
+            o.b_init = b_init;
+            new (self) nn::PlainLinear(in_size.get().back(), out_size.get().back(), o);
+          },
+          "in_size"_a, "out_size"_a, "w_init"_a = nb::none(), "b_init"_a = 0.0);
+  layer<nn::SignedWLinear>(m, "SignedWLinear", "y = x (|W| sign): every weight keeps its sign.")
+      .def(
+          "__init__",
+          [](nn::SignedWLinear* self, Given<nn::Size> in_size, Given<nn::Size> out_size, MaybeInit w_init,
+             Given<nn::WeightFactor> w_sign, Name) {
+            nn::SignedWLinearOptions o;
+            if (w_init) o.w_init = w_init->get();
+            o.w_sign = w_sign;
+            new (self) nn::SignedWLinear(in_size, out_size, o);
+          },
+          "in_size"_a, "out_size"_a, "w_init"_a = nb::none(), "w_sign"_a = nb::none(), "name"_a = nb::none());
+  layer<nn::ScaledWSLinear>(m, "ScaledWSLinear", "y = (x Wn) g + b with the weights of each output standardized.")
+      .def(
+          "__init__",
+          [](nn::ScaledWSLinear* self, Given<nn::Size> in_size, Given<nn::Size> out_size, MaybeInit w_init,
+             OptionalInit b_init, Given<nn::WeightFactor> w_mask, bool ws_gain, double eps, Name) {
+            nn::ScaledWSLinearOptions o;
+            if (w_init) o.w_init = w_init->get();
+            o.b_init  = b_init;
+            o.w_mask  = w_mask;
+            o.ws_gain = ws_gain;
+            o.eps     = eps;
+            new (self) nn::ScaledWSLinear(in_size, out_size, o);
+          },
+          "in_size"_a, "out_size"_a, "w_init"_a = nb::none(), "b_init"_a = 0.0, "w_mask"_a = nb::none(),
+          "ws_gain"_a = true, "eps"_a = 1e-4, "name"_a = nb::none());
+  layer<nn::SparseLinear>(m, "SparseLinear",
+                          "y = x W + b with a sparse W of a fixed pattern, given as SparsePattern or SciPy matrix.")
+      .def(
+          "__init__",
+          [](nn::SparseLinear* self, nb::handle spar_mat, std::optional<Arg> values, OptionalInit b_init, nb::handle,
+             Name) {
+            const bt::Tensor v = values ? values->get() : tensor_from(nb::object(spar_mat.attr("data")));
+            new (self) nn::SparseLinear(pattern_from(spar_mat), v, b_init);
+          },
+          "spar_mat"_a, "values"_a = nb::none(), "b_init"_a = nb::none(), "in_size"_a = nb::none(),
+          "name"_a = nb::none());
+  layer<nn::LoRA>(m, "LoRA", "y = alpha x A B + base(x), a product of low rank.")
+      .def(
+          "__init__",
+          [](nn::LoRA* self, int64_t in_features, int64_t lora_rank, int64_t out_features,
+             std::shared_ptr<bt::Module> base, MaybeInit kernel_init, std::optional<double> alpha) {
+            nn::LoRAOptions o;
+            o.base_module = std::move(base);
+            if (kernel_init) o.kernel_init = kernel_init->get();
+            o.alpha = alpha;
+            new (self) nn::LoRA(in_features, lora_rank, out_features, o);
+          },
+          "in_features"_a, "lora_rank"_a, "out_features"_a, nb::kw_only(), "base_module"_a = nb::none(),
+          "kernel_init"_a = nb::none(), "alpha"_a = nb::none());
+  layer<nn::GroupedLinear>(m, "GroupedLinear", "y_g = x_g W_g + b_g, products side by side.")
+      .def(
+          "__init__",
+          [](nn::GroupedLinear* self, int64_t groups, int64_t n_in, int64_t n_out, MaybeInit w_init,
+             OptionalInit b_init) {
+            new (self) nn::GroupedLinear(groups, n_in, n_out,
+                                         w_init ? w_init->get() : nn::init::plain::kaiming_normal(), b_init);
+          },
+          "num_groups"_a, "in_features"_a, "out_features"_a, "w_init"_a = nb::none(), "b_init"_a = 0.0);
+  layer<nn::Embedding>(m, "Embedding", "y = W[i], rows of a table that learns online.")
+      .def(
+          "__init__",
+          [](nn::Embedding* self, int64_t num, int64_t size, MaybeInit w_init) {
+            nn::EmbeddingLayerOptions o;
+            if (w_init) o.w_init = w_init->get();
+            new (self) nn::Embedding(num, size, o);
+          },
+          "num_embeddings"_a, "embedding_size"_a, "w_init"_a = nb::none());
+  conv<nn::Conv1d>(m, "Conv1d",
+                   "Cross-correlation over one axis. in_size (L, C), or in_channels alone with channels first.");
+  conv<nn::Conv2d>(m, "Conv2d",
+                   "Cross-correlation over two axes. in_size (H, W, C), or in_channels alone with channels first.");
+  conv<nn::Conv3d>(
+      m, "Conv3d",
+      "Cross-correlation over three axes. in_size (D, H, W, C), or in_channels alone with channels first.");
+}
+
+void bind_cells(nb::module_& m) {
+  cell<nn::ValinaRNNCell>(m, "ValinaRNNCell", "h = phi(W[x;h]), phi = relu.");
+  m.attr("VanillaRNNCell") = m.attr("ValinaRNNCell");
+  cell<nn::GRUCell>(m, "GRUCell",
+                    "Gated recurrent unit: z = s(Wz[x;h]), r = s(Wr[x;h]), h = (1-z) h + z phi(Wh[x;r h]).");
+  cell<nn::MGUCell>(m, "MGUCell", "Minimal gated unit: f = s(Wf[x;h]), h = (1-f) h + f phi(Wh[x;f h]).");
+  cell<nn::CFNCell>(m, "CFNCell", "Chaos-free network: h = f phi(h) + i phi(Wh x).");
+  cell<nn::MinimalRNNCell>(m, "MinimalRNNCell", "z = phi(x), f = s(W_u[z;h]), h = f h + (1-f) z.");
+  cell<nn::MiniGRU>(m, "MiniGRU", "z = s(W_z[x;h]), h = (1-z) h + z (W_x x).");
+  cell<nn::MiniLSTM>(m, "MiniLSTM", "h = f h + i (W_x x).");
+  cell<nn::LSTMCell>(m, "LSTMCell", "Long short-term memory, with one added to the forget gate.");
+  cell<nn::URLSTMCell>(m, "URLSTMCell", "LSTM with refined, uniformly initialized gates.");
+  layer<nn::LRUCell>(m, "LRUCell", "Linear recurrent unit: a diagonal complex recurrence in real numbers.")
+      .def(
+          "__init__",
+          [](nn::LRUCell* self, int64_t d_model, int64_t d_hidden, double r_min, double r_max, double max_phase,
+             Init state_init) {
+            new (self) nn::LRUCell(d_model, d_hidden,
+                                   {.r_min = r_min, .r_max = r_max, .max_phase = max_phase, .state_init = state_init});
+          },
+          "d_model"_a, "d_hidden"_a, "r_min"_a = 0.0, "r_max"_a = 1.0, "max_phase"_a = 6.28, "state_init"_a = 0.0);
+}
+
+template <class M, class... Numbers>
+void plain(nb::module_& m, const char* name, const char* doc) {
+  layer<M>(m, name, doc).def(nb::init<>());
+}
+template <class M>
+void with_number(nb::module_& m, const char* name, const char* argument, double value, const char* doc) {
+  layer<M>(m, name, doc)
+      .def(
+          "__init__", [](M* self, double v) { new (self) M(v); }, nb::arg(argument) = value);
+}
+template <class M>
+void with_axis(nb::module_& m, const char* name, const char* doc) {
+  layer<M>(m, name, doc)
+      .def(
+          "__init__", [](M* self, int axis) { new (self) M(axis); }, "axis"_a = -1);
+}
+template <class M>
+void pool(nb::module_& m, const char* name) {
+  layer<M>(m, name, "Pooling over windows of the axes before the channels (last axis).")
+      .def(
+          "__init__",
+          [](M* self, Given<nn::Size> kernel_size, std::optional<Dims> stride, Given<nn::ConvPadding> padding) {
+            const nn::Size size = kernel_size;
+            new (self)
+                M(size, given_or_none<bt::Ints>(stride).value_or(bt::Ints{}), padding.get().of(size.rank(), "pooling"));
+          },
+          "kernel_size"_a, "stride"_a = nb::none(), "padding"_a = "VALID");
+}
+template <class M>
+void adaptive(nb::module_& m, const char* name) {
+  layer<M>(m, name, "Cuts each spatial axis into as many parts as asked and reduces each.")
+      .def(
+          "__init__", [](M* self, Given<nn::Size> size) { new (self) M(size); }, "target_size"_a);
+}
+
+void bind_activations(nb::module_& m) {
+  const char* doc = "An activation function as a layer.";
+  plain<nn::ReLU>(m, "ReLU", doc);
+  plain<nn::ReLU6>(m, "ReLU6", doc);
+  plain<nn::Sigmoid>(m, "Sigmoid", doc);
+  plain<nn::Hardsigmoid>(m, "Hardsigmoid", doc);
+  plain<nn::Tanh>(m, "Tanh", doc);
+  plain<nn::SiLU>(m, "SiLU", doc);
+  plain<nn::Mish>(m, "Mish", doc);
+  plain<nn::Hardswish>(m, "Hardswish", doc);
+  plain<nn::SELU>(m, "SELU", doc);
+  plain<nn::LogSigmoid>(m, "LogSigmoid", doc);
+  plain<nn::Softsign>(m, "Softsign", doc);
+  plain<nn::Tanhshrink>(m, "Tanhshrink", doc);
+  plain<nn::Identity>(m, "Identity", doc);
+  plain<nn::Softmax2d>(m, "Softmax2d", doc);
+  plain<nn::GLU>(m, "GLU", "Gated linear unit: a s(b) with [a;b] on the last axis.");
+  with_number<nn::ELU>(m, "ELU", "alpha", 1, doc);
+  with_number<nn::CELU>(m, "CELU", "alpha", 1, doc);
+  with_number<nn::LeakyReLU>(m, "LeakyReLU", "negative_slope", 0.01, doc);
+  with_number<nn::Hardshrink>(m, "Hardshrink", "lambd", 0.5, doc);
+  with_number<nn::Softshrink>(m, "Softshrink", "lambd", 0.5, doc);
+  with_number<nn::Softplus>(m, "Softplus", "beta", 1, doc);
+  with_axis<nn::Softmax>(m, "Softmax", doc);
+  with_axis<nn::Softmin>(m, "Softmin", doc);
+  with_axis<nn::LogSoftmax>(m, "LogSoftmax", doc);
+  layer<nn::Hardtanh>(m, "Hardtanh", doc)
+      .def(
+          "__init__", [](nn::Hardtanh* self, double lo, double hi) { new (self) nn::Hardtanh(lo, hi); },
+          "min_val"_a = -1.0, "max_val"_a = 1.0);
+  layer<nn::RReLU>(m, "RReLU", doc)
+      .def(
+          "__init__", [](nn::RReLU* self, double lo, double hi) { new (self) nn::RReLU(lo, hi); }, "lower"_a = 1.0 / 8,
+          "upper"_a = 1.0 / 3);
+  layer<nn::GELU>(m, "GELU", doc)
+      .def(
+          "__init__", [](nn::GELU* self, bool approximate) { new (self) nn::GELU(approximate); },
+          "approximate"_a = false);
+  layer<nn::PReLU>(m, "PReLU", "x where x > 0, else a x with a trainable a.")
+      .def(
+          "__init__", [](nn::PReLU* self, int64_t n, double init) { new (self) nn::PReLU(n, init); },
+          "num_parameters"_a = 1, "init"_a = 0.25);
+  layer<nn::ActivationLayer>(m, "Activation", "An activation, by name or as a function, as a layer.")
+      .def(
+          "__init__", [](nn::ActivationLayer* self, Given<nn::Activation> a) { new (self) nn::ActivationLayer(a); },
+          "activation"_a);
+  layer<nn::SpikeBitwise>(m, "SpikeBitwise",
+                          "Spikes of two populations combined as bits: add, or, and, xor, iand, ixor.")
+      .def(
+          "__init__", [](nn::SpikeBitwise* self, const std::string& op) { new (self) nn::SpikeBitwise(op); },
+          "op"_a = "add")
+      .def(
+          "__call__", [](nn::SpikeBitwise& self, Arg x, Arg y) { return self(x, y); }, "x"_a, "y"_a);
+}
+
+void bind_kit(nb::module_& m) {
+  const char* drop = "While training, keeps each element with probability `prob` and scales it by 1/prob.";
+  layer<nn::Dropout>(m, "Dropout", drop)
+      .def(
+          "__init__", [](nn::Dropout* self, double p) { new (self) nn::Dropout(p); }, "prob"_a = 0.5);
+  with_number<nn::Dropout1d>(m, "Dropout1d", "prob", 0.5, drop);
+  with_number<nn::Dropout2d>(m, "Dropout2d", "prob", 0.5, drop);
+  with_number<nn::Dropout3d>(m, "Dropout3d", "prob", 0.5, drop);
+  pool<nn::MaxPool1d>(m, "MaxPool1d");
+  pool<nn::MaxPool2d>(m, "MaxPool2d");
+  pool<nn::MaxPool3d>(m, "MaxPool3d");
+  pool<nn::AvgPool1d>(m, "AvgPool1d");
+  pool<nn::AvgPool2d>(m, "AvgPool2d");
+  pool<nn::AvgPool3d>(m, "AvgPool3d");
+  adaptive<nn::AdaptiveMaxPool1d>(m, "AdaptiveMaxPool1d");
+  adaptive<nn::AdaptiveMaxPool2d>(m, "AdaptiveMaxPool2d");
+  adaptive<nn::AdaptiveMaxPool3d>(m, "AdaptiveMaxPool3d");
+  adaptive<nn::AdaptiveAvgPool1d>(m, "AdaptiveAvgPool1d");
+  adaptive<nn::AdaptiveAvgPool2d>(m, "AdaptiveAvgPool2d");
+  adaptive<nn::AdaptiveAvgPool3d>(m, "AdaptiveAvgPool3d");
+  layer<nn::Flatten>(m, "Flatten", "All axes but the batch as one.")
+      .def(
+          "__init__",
+          [](nn::Flatten* self, std::optional<Given<nn::Size>> in_size) {
+            if (in_size)
+              new (self) nn::Flatten(in_size->get());
+            else
+              new (self) nn::Flatten();
+          },
+          "in_size"_a = nb::none());
+  layer<nn::Unflatten>(m, "Unflatten", "The last axis as these axes.")
+      .def(
+          "__init__", [](nn::Unflatten* self, Given<nn::Size> sizes) { new (self) nn::Unflatten(sizes.get()); },
+          "sizes"_a);
+  layer<bt::KappaFilter>(m, "KappaFilter", "A running average: a = kappa a + (1-kappa) x.")
+      .def(
+          "__init__", [](bt::KappaFilter* self, Arg init, double kappa) { new (self) bt::KappaFilter(init, kappa); },
+          "init"_a, "kappa"_a)
+      .def_prop_ro("value", &bt::KappaFilter::value, "The average now.");
+}
+
+template <class M>
+void batch_norm(nb::module_& m, const char* name) {
+  layer<M>(m, name, "Normalized per channel (last axis): by the batch while training, by running statistics otherwise.")
+      .def(
+          "__init__",
+          [](M* self, Dims in_size, double momentum, double eps, bool affine) {
+            new (self) M(in_size.get().back(), {.momentum = momentum, .eps = eps, .affine = affine});
+          },
+          "in_size"_a, "momentum"_a = 0.99, "epsilon"_a = 1e-5, "affine"_a = true);
+}
+
+void bind_norms(nb::module_& m) {
+  batch_norm<nn::BatchNorm0d>(m, "BatchNorm0d");
+  batch_norm<nn::BatchNorm1d>(m, "BatchNorm1d");
+  batch_norm<nn::BatchNorm2d>(m, "BatchNorm2d");
+  batch_norm<nn::BatchNorm3d>(m, "BatchNorm3d");
+  layer<nn::LayerNorm>(m, "LayerNorm", "Normalized over the last axis.")
+      .def(
+          "__init__",
+          [](nn::LayerNorm* self, Dims in_size, double eps, bool use_scale, bool use_bias, bool fast) {
+            new (self)
+                nn::LayerNorm(in_size.get().back(),
+                              {.eps = eps, .use_scale = use_scale, .use_bias = use_bias, .use_fast_variance = fast});
+          },
+          "in_size"_a, "epsilon"_a = 1e-6, "use_scale"_a = true, "use_bias"_a = true, "use_fast_variance"_a = true);
+  layer<nn::RMSNorm>(m, "RMSNorm", "Divided by the root of the mean square over the last axis.")
+      .def(
+          "__init__",
+          [](nn::RMSNorm* self, Dims in_size, double eps) { new (self) nn::RMSNorm(in_size.get().back(), eps); },
+          "in_size"_a, "epsilon"_a = 1e-6);
+  layer<nn::GroupNorm>(m, "GroupNorm", "LayerNorm within groups of channels.")
+      .def(
+          "__init__",
+          [](nn::GroupNorm* self, Dims in_size, int64_t groups) {
+            new (self) nn::GroupNorm(in_size.get().back(), groups);
+          },
+          "in_size"_a, "num_groups"_a = 32);
+}
+
+}  // namespace
+
+void bind_layers(nb::module_& m) {
+  nb::module_ n = m.def_submodule("layers", "Layers and recurrent cells.");
+  nb::class_<bt::SparsePattern>(n, "SparsePattern",
+                                "Where a sparse matrix has entries: entry e stands at (rows[e], cols[e]).")
+      .def(
+          "__init__",
+          [](bt::SparsePattern* self, Arg rows, Arg cols, std::pair<int64_t, int64_t> shape) {
+            new (self) bt::SparsePattern(bt::coo(rows, cols, shape.first, shape.second));
+          },
+          "rows"_a, "cols"_a, "shape"_a)
+      .def_prop_ro(
+          "shape", [](const bt::SparsePattern& p) { return nb::make_tuple(p.n_rows, p.n_cols); }, "Rows and columns.");
+  bind_products(n);
+  bind_cells(n);
+  bind_activations(n);
+  bind_kit(n);
+  bind_norms(n);
+}
+
+}  // namespace pybraintrace

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <nanobind/stl/shared_ptr.h>
+
+#include "bindings.h"
+#include "module.h"
+
+namespace pybraintrace {
+
+namespace {
+
+// Parts of a layer that is written in C++, by the names of its states: layer.h, layer.Wz.
+nb::object part_named(nb::handle self, const std::string& name) {
+  if (!name.starts_with("__")) {
+    bt::StateMap below;
+    for (const auto& [path, state] : nb::cast<bt::Module&>(self).states()) {
+      if (path.keys().front() != name) continue;
+      if (path.keys().size() == 1) return object_of(state);
+      bt::Path rest;
+      for (size_t i = 1; i < path.keys().size(); ++i) rest = rest / path.keys()[i];
+      below.emplace_back(rest, state);
+    }
+    if (!below.empty()) return nb::module_::import_("pybraintrace._modules").attr("Part")(name, dict_of(below));
+  }
+  PyErr_Format(PyExc_AttributeError, "'%s' object has no attribute '%s'",
+               nb::cast<std::string>(nb::str(self.type().attr("__name__"))).c_str(), name.c_str());
+  throw nb::python_error();
+}
+
+}  // namespace
+
+void bind_module(nb::module_& m) {
+  nb::class_<bt::Module, PyModule> c(
+      m, "Module", nb::dynamic_attr(), nb::is_weak_referenceable(),
+      "A model or a part of one. Derive from it, keep children and states as attributes, "
+      "and write one step of the computation in `update`.\n\n"
+      ">>> import pybraintrace as bt\n"
+      ">>> class Net(bt.nn.Module):\n"
+      "...     def __init__(self):\n"
+      "...         super().__init__()\n"
+      "...         self.rnn = bt.nn.GRUCell(3, 4)\n"
+      "...         self.out = bt.nn.Linear(4, 2)\n"
+      "...     def update(self, x):\n"
+      "...         return self.out(self.rnn(x))\n"
+      ">>> net = bt.nn.init_all_states(Net())\n"
+      ">>> net(bt.numpy.zeros(3)).shape\n"
+      "(2,)");
+  c.def(nb::init<>());
+  c.def("__call__", &call_module, "args"_a, "kwargs"_a, "One step.");
+  c.def("__getattr__", &part_named, "name"_a);
+  c.def("_states", [](const bt::Module& module) { return dict_of(module.states()); });
+  c.def("_type_name", [](const bt::Module& module) { return module.type_name(); });
+  c.def("__repr__", [](const bt::Module& module) { return bt::to_string(module); });
+  m.def(
+      "init_all_states", [](const bt::Module& model, bt::BatchSize batch) { bt::init_all_states(model, {batch}); },
+      "model"_a, "batch_size"_a = nb::none());
+  m.def(
+      "reset_all_states", [](const bt::Module& model, bt::BatchSize batch) { bt::reset_all_states(model, {batch}); },
+      "model"_a, "batch_size"_a = nb::none());
+  m.def("is_updating", &bt::is_updating, "Whether the update of some module runs.");
+}
+
+}  // namespace pybraintrace

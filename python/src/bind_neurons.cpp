@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: Apache-2.0
+// Neurons, synapses, projections and readouts of spiking networks.
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/shared_ptr.h>
+
+#include "bindings.h"
+#include "braintrace/nn/readout.h"
+#include "braintrace/nn/refractory.h"
+#include "braintrace/nn/synapse.h"
+#include "braintrace/ops/math.h"
+#include "casters.h"
+
+namespace pybraintrace {
+
+namespace {
+
+namespace nn     = bt::nn;
+using Init       = Given<nn::Initializer>;
+using Time       = Given<nn::TimeSetting>;
+using Voltage    = Given<nn::VoltageSetting>;
+using Current    = Given<nn::CurrentSetting>;
+using Resistance = Given<nn::ResistanceSetting>;
+using Spikes     = Given<bt::Surrogate>;
+using Step       = Given<nn::StepSize>;
+using SizeArg    = Given<nn::Size>;
+
+// A neuron that is written in Python: get_spike, reset and integrate, or a whole update of its own.
+class PyNeuron : public PyModuleOf<nn::Neuron> {
+ public:
+  bt::Tensor spikes() const override {
+    nb::gil_scoped_acquire gil;
+    return tensor_from(nb_trampoline.base().attr("get_spike")());
+  }
+  void reset() override {
+    nb::gil_scoped_acquire gil;
+    nb_trampoline.base().attr("reset")();
+  }
+  void integrate() override {
+    nb::gil_scoped_acquire gil;
+    nb_trampoline.base().attr("integrate")();
+  }
+};
+
+// The options of a membrane, by keyword, over the defaults of a class.
+nn::LIFOptions membrane(nn::LIFOptions o, const nb::kwargs& given, const char* layer) {
+  for (const auto& [key, value] : given) {
+    const auto name = nb::cast<std::string>(key);
+    if (name == "tau")
+      o.tau = Convert<nn::TimeSetting>::from(value);
+    else if (name == "V_th")
+      o.V_th = Convert<nn::VoltageSetting>::from(value);
+    else if (name == "V_reset")
+      o.V_reset = Convert<nn::VoltageSetting>::from(value);
+    else if (name == "V_rest")
+      o.V_rest = Convert<nn::VoltageSetting>::from(value);
+    else if (name == "R")
+      o.R = Convert<nn::ResistanceSetting>::from(value);
+    else if (name == "spk_reset" || name == "reset")
+      o.reset = reset_from(value);
+    else if (name == "spk_fun" || name == "surrogate")
+      o.surrogate = surrogate_from(value);
+    else if (name == "V_initializer" || name == "V_init")
+      o.V_init = initializer_from(value);
+    else if (name == "dt")
+      o.dt = step_size_from(value);
+    else if (name == "method")
+      o.method = integrator_from(value);
+    else if (name != "name")
+      nb::raise_type_error(
+          "%s: there is no option '%s'; known are tau, V_th, V_reset, V_rest, R, spk_reset, spk_fun, V_initializer, "
+          "dt, method",
+          layer, name.c_str());
+  }
+  return o;
+}
+
+template <class M, class Base>
+nb::class_<M, Base> population(nb::module_& m, const char* name, const char* doc) {
+  return nb::class_<M, Base>(m, name, doc);
+}
+
+void bind_membranes(nb::module_& m) {
+  nb::class_<nn::Neuron, bt::Module, PyNeuron> c(
+      m, "Neuron", nb::dynamic_attr(),
+      "A population of neurons. Write your own from its equations: keep its states as attributes, and define "
+      "`get_spike`, `reset` and `integrate`, or `update`.");
+  c.def(nb::init<>());
+  c.def(
+      "__init__", [](PyNeuron* self, SizeArg, const nb::kwargs&) { new (self) PyNeuron(); }, "in_size"_a, "kwargs"_a);
+  c.def(
+      "update", [](nn::Neuron& self, std::optional<Arg> x) { return self.nn::Neuron::update(given(x)); },
+      "x"_a = nb::none(), "One step with a further current; returns the spikes after it.");
+  c.def(
+      "__call__",
+      [](nb::handle self, const nb::args& args, const nb::kwargs& kwargs) {
+        auto& neuron = nb::cast<nn::Neuron&>(self);
+        if (dynamic_cast<PyParts*>(&neuron) || args.size() > 0) return call_module(neuron, args, kwargs);
+        return nb::cast(neuron.update_without_current());
+      },
+      "args"_a, "kwargs"_a, "One step with a further current; returns the spikes after it.");
+  c.def(
+      "get_spike", [](nn::Neuron& self, nb::args) { return self.spikes(); }, "args"_a, "Spikes of the present state.");
+  c.def(
+      "add_current",
+      [](nn::Neuron& self, nb::handle I) {
+        if (PyCallable_Check(I.ptr()) && !nb::isinstance<bt::Tensor>(I))
+          self.add_current(tensor_function(I));
+        else
+          self.add_current(tensor_from(I));
+      },
+      "I"_a, "A current of the next step; a function of the potential where it depends on it.");
+  c.def(
+      "add_delta", [](nn::Neuron& self, Arg d) { self.add_delta(d); }, "d"_a,
+      "Added to the potential after the next step.");
+  c.def(
+      "sum_current_inputs", [](nn::Neuron& self, Arg I, nb::args) { return bt::add(I, self.current(I)); }, "I"_a,
+      "args"_a, "A current and the pending ones.");
+  c.def(
+      "current", [](nn::Neuron& self, Arg v) { return self.current(v); }, "V"_a, "The sum of pending currents.");
+  c.def(
+      "sum_delta_inputs", [](nn::Neuron& self, Arg v) { return self.with_delta(v); }, "V"_a,
+      "The potential and the pending deltas.");
+
+  nb::class_<nn::LIF, nn::Neuron>(m, "LIF", "Leaky integrate and fire: tau dv/dt = -v + V_rest + R I.")
+      .def(
+          "__init__",
+          [](nn::LIF* self, SizeArg size, const nb::kwargs& o) { new (self) nn::LIF(size, membrane({}, o, "LIF")); },
+          "in_size"_a, "options"_a);
+  nb::class_<nn::IF, nn::LIF>(m, "IF", "LIF with V_reset = V_rest = 0.")
+      .def(
+          "__init__",
+          [](nn::IF* self, SizeArg size, const nb::kwargs& o) { new (self) nn::IF(size, membrane({}, o, "IF")); },
+          "in_size"_a, "options"_a);
+  nb::class_<nn::ALIF, nn::LIF>(m, "ALIF",
+                                "LIF with an adaptive threshold: tau_a da/dt = -a, a grows by one per spike.")
+      .def(
+          "__init__",
+          [](nn::ALIF* self, SizeArg size, Time tau_a, Voltage beta, Init a_init, const nb::kwargs& o) {
+            new (self) nn::ALIF(size, {.tau_a = tau_a, .beta = beta, .a_init = a_init}, membrane({}, o, "ALIF"));
+          },
+          "in_size"_a, "tau_a"_a = 100.0, "beta"_a = 0.1, "a_initializer"_a = 0.0, "options"_a);
+  nb::class_<nn::GIF, nn::Neuron>(m, "GIF", "Integrate and fire with one spike-triggered current.")
+      .def(
+          "__init__",
+          [](nn::GIF* self, SizeArg size, Time tau, Time tau_I2, Current A2, Voltage V_th, Voltage V_rest, Resistance R,
+             Spikes spk_fun, bool hold_reset, Init V_init, Init I2_init, Step dt) {
+            nn::GIFOptions o;
+            o.tau = tau, o.tau_I2 = tau_I2, o.A2 = A2, o.V_th = V_th, o.V_rest = V_rest, o.R = R, o.surrogate = spk_fun,
+            o.hold_reset = hold_reset;
+            o.V_init = V_init, o.I2_init = I2_init, o.dt = dt;
+            new (self) nn::GIF(size, o);
+          },
+          "in_size"_a, "tau"_a = 20.0, "tau_I2"_a = 50.0, "A2"_a = 0.0, "V_th"_a = 1.0, "V_rest"_a = 0.0, "R"_a = 1.0,
+          "spk_fun"_a = "relu_grad", "hold_reset"_a = false, "V_initializer"_a = 0.0, "I2_initializer"_a = 0.0,
+          "dt"_a = nb::none());
+  nb::class_<nn::ExpIF, nn::LIF>(m, "ExpIF", "Exponential integrate and fire.")
+      .def(
+          "__init__",
+          [](nn::ExpIF* self, SizeArg size, double V_T, double delta_T, const nb::kwargs& o) {
+            new (self) nn::ExpIF(size, {V_T, delta_T}, membrane(nn::cortical(), o, "ExpIF"));
+          },
+          "in_size"_a, "V_T"_a = -59.9, "delta_T"_a = 3.48, "options"_a);
+  nb::class_<nn::QuaIF, nn::LIF>(m, "QuaIF", "Quadratic integrate and fire.")
+      .def(
+          "__init__",
+          [](nn::QuaIF* self, SizeArg size, double V_c, double q, const nb::kwargs& o) {
+            new (self) nn::QuaIF(size, {V_c, q}, membrane(nn::cortical(), o, "QuaIF"));
+          },
+          "in_size"_a, "V_c"_a = -50.0, "c"_a = 0.07, "options"_a);
+  nb::class_<nn::AdExIF, nn::LIF>(m, "AdExIF", "Exponential integrate and fire with adaptation.")
+      .def(
+          "__init__",
+          [](nn::AdExIF* self, SizeArg size, double a, double b, Time tau_w, double V_T, double delta_T,
+             const nb::kwargs& o) {
+            new (self) nn::AdExIF(size, {a, b, tau_w}, {V_T, delta_T}, membrane(nn::cortical(), o, "AdExIF"));
+          },
+          "in_size"_a, "a"_a = 1.0, "b"_a = 1.0, "tau_w"_a = 30.0, "V_T"_a = -59.9, "delta_T"_a = 3.48, "options"_a);
+  nb::class_<nn::AdQuaIF, nn::LIF>(m, "AdQuaIF", "Quadratic integrate and fire with adaptation.")
+      .def(
+          "__init__",
+          [](nn::AdQuaIF* self, SizeArg size, double a, double b, Time tau_w, double V_c, double q,
+             const nb::kwargs& o) {
+            new (self) nn::AdQuaIF(size, {a, b, tau_w}, {V_c, q}, membrane(nn::cortical(), o, "AdQuaIF"));
+          },
+          "in_size"_a, "a"_a = 1.0, "b"_a = 0.1, "tau_w"_a = 10.0, "V_c"_a = -50.0, "c"_a = 0.07, "options"_a);
+  nb::class_<nn::Izhikevich, nn::Neuron>(m, "Izhikevich", "dv/dt = 0.04 v^2 + 5 v + 140 - u + I, du/dt = a (b v - u).")
+      .def(
+          "__init__",
+          [](nn::Izhikevich* self, SizeArg size, double a, double b, double q, double d, double V_th, Spikes spk_fun,
+             Init V_init, Init u_init, Step dt, Given<nn::Integrator> method) {
+            new (self) nn::Izhikevich(size, {a, b, q, d, V_th, spk_fun, V_init, u_init, dt, method});
+          },
+          "in_size"_a, "a"_a = 0.02, "b"_a = 0.2, "c"_a = -65.0, "d"_a = 8.0, "V_th"_a = 30.0,
+          "spk_fun"_a = "relu_grad", "V_initializer"_a = -65.0, "u_initializer"_a = -13.0, "dt"_a = nb::none(),
+          "method"_a = "exp_euler");
+  nb::class_<nn::Gif, nn::Neuron>(m, "Gif", "Two spike-triggered currents and a moving threshold.")
+      .def(
+          "__init__",
+          [](nn::Gif* self, SizeArg size, const nb::kwargs& o) {
+            nn::GifOptions g;
+            g.membrane = membrane(g.membrane, o, "Gif");
+            new (self) nn::Gif(size, g);
+          },
+          "in_size"_a, "options"_a);
+  nb::class_<nn::CubaLIF, nn::LIF>(m, "CubaLIF", "LIF with its own exponential synapse: current.")
+      .def(
+          "__init__",
+          [](nn::CubaLIF* self, SizeArg size, Time tau_syn, const nb::kwargs& o) {
+            new (self) nn::CubaLIF(size, tau_syn, membrane({}, o, "CubaLIF"));
+          },
+          "in_size"_a, "tau_syn"_a = 5.0, "options"_a);
+  nb::class_<nn::CobaLIF, nn::LIF>(m, "CobaLIF", "LIF with its own exponential synapse: conductance.")
+      .def(
+          "__init__",
+          [](nn::CobaLIF* self, SizeArg size, Time tau_syn, double E, const nb::kwargs& o) {
+            new (self) nn::CobaLIF(size, tau_syn, E, membrane({}, o, "CobaLIF"));
+          },
+          "in_size"_a, "tau_syn"_a = 5.0, "E"_a = 0.0, "options"_a);
+  nb::class_<nn::LIFRef, nn::LIF>(m, "LIFRef", "LIF that rests for tau_ref after a spike.")
+      .def(
+          "__init__",
+          [](nn::LIFRef* self, SizeArg size, Time tau_ref, const nb::kwargs& o) {
+            new (self) nn::LIFRef(size, tau_ref, membrane({}, o, "LIFRef"));
+          },
+          "in_size"_a, "tau_ref"_a = 5.0, "options"_a);
+  nb::class_<nn::ALIFRef, nn::ALIF>(m, "ALIFRef", "ALIF that rests for tau_ref after a spike.")
+      .def(
+          "__init__",
+          [](nn::ALIFRef* self, SizeArg size, Time tau_ref, Time tau_a, Voltage beta, const nb::kwargs& o) {
+            new (self) nn::ALIFRef(size, tau_ref, {.tau_a = tau_a, .beta = beta}, membrane({}, o, "ALIFRef"));
+          },
+          "in_size"_a, "tau_ref"_a = 5.0, "tau_a"_a = 100.0, "beta"_a = 0.1, "options"_a);
+}
+
+// What a synapse does to a membrane, as an object of its own.
+struct Output {
+  nn::SynapseOutput apply;
+};
+
+void bind_synapses(nb::module_& m) {
+  nb::class_<nn::Synapse, bt::Module>(m, "Synapse",
+                                      "Takes presynaptic input during a step and gives a conductance or current.")
+      .def(
+          "add_delta", [](nn::Synapse& s, Arg x) { s.add_delta(x); }, "x"_a, "Input of the next step.")
+      .def(
+          "update", [](nn::Synapse& s, std::optional<Arg> x) { return s.update(given(x)); }, "x"_a = nb::none(),
+          "One step; returns g after it.");
+  nb::class_<nn::Expon, nn::Synapse>(m, "Expon", "tau dg/dt = -g; g grows by its input.")
+      .def(
+          "__init__",
+          [](nn::Expon* self, SizeArg size, Time tau, Init g_init, Step dt) {
+            new (self) nn::Expon(size, tau, dt, g_init);
+          },
+          "in_size"_a, "tau"_a = 8.0, "g_initializer"_a = 0.0, "dt"_a = nb::none());
+  nb::class_<nn::DualExpon, nn::Synapse>(m, "DualExpon", "The difference of two exponentials.")
+      .def(
+          "__init__",
+          [](nn::DualExpon* self, SizeArg size, Time decay, Time rise, double A, bool normalize, Step dt) {
+            new (self)
+                nn::DualExpon(size, {.tau_decay = decay, .tau_rise = rise, .A = A, .normalize = normalize, .dt = dt});
+          },
+          "in_size"_a, "tau_decay"_a = 10.0, "tau_rise"_a = 1.0, "A"_a = 1.0, "normalize"_a = true,
+          "dt"_a = nb::none());
+  nb::class_<nn::Alpha, nn::Synapse>(m, "Alpha", "tau dg/dt = -g + h, tau dh/dt = -h.")
+      .def(
+          "__init__", [](nn::Alpha* self, SizeArg size, Time tau, Step dt) { new (self) nn::Alpha(size, tau, dt); },
+          "in_size"_a, "tau"_a = 8.0, "dt"_a = nb::none());
+  nb::class_<nn::STP, bt::Module>(m, "STP", "Short-term plasticity of spikes.")
+      .def(
+          "__init__",
+          [](nn::STP* self, SizeArg size, double U, Time tau_f, Time tau_d, Step dt) {
+            new (self) nn::STP(size, {U, tau_f, tau_d, dt});
+          },
+          "in_size"_a, "U"_a = 0.15, "tau_f"_a = 1500.0, "tau_d"_a = 200.0, "dt"_a = nb::none());
+  nb::class_<nn::STD, bt::Module>(m, "STD", "Short-term depression of spikes.")
+      .def(
+          "__init__",
+          [](nn::STD* self, SizeArg size, Time tau, double U, Step dt) {
+            new (self) nn::STD(size, {tau, U, dt});
+          },
+          "in_size"_a, "tau"_a = 200.0, "U"_a = 0.07, "dt"_a = nb::none());
+
+  nb::class_<Output>(m, "SynapseOutput", "What a synapse does to a membrane.");
+  m.def(
+      "CUBA", [](nb::handle scale) { return Output{nn::cuba(scale.is_none() ? 1 : tensor_from(scale).item())}; },
+      "scale"_a = 1.0, "I = scale g.");
+  m.def(
+      "COBA", [](Voltage E) { return Output{nn::coba(E.get())}; }, "E"_a, "I = g (E - V).");
+  m.def(
+      "MgBlock",
+      [](double E, double Mg, double alpha, double beta, double V_offset) {
+        return Output{nn::mg_block({E, Mg, alpha, beta, V_offset})};
+      },
+      "E"_a = 0.0, "cc_Mg"_a = 1.2, "alpha"_a = 0.062, "beta"_a = 3.57, "V_offset"_a = 0.0,
+      "I = g (E - V) / (1 + Mg/beta e^(alpha (V_offset - V))).");
+
+  using ModulePtr  = std::shared_ptr<bt::Module>;
+  using NeuronPtr  = std::shared_ptr<nn::Neuron>;
+  using SynapsePtr = std::shared_ptr<nn::Synapse>;
+  nb::class_<nn::DeltaProj, bt::Module>(m, "DeltaProj",
+                                        "comm(x) is added to the potential of `post` after its next step.")
+      .def(
+          "__init__",
+          [](nn::DeltaProj* self, ModulePtr comm, NeuronPtr post) {
+            new (self) nn::DeltaProj(std::move(comm), std::move(post));
+          },
+          "comm"_a, "post"_a);
+  nb::class_<nn::AlignPostProj, bt::Module>(m, "AlignPostProj",
+                                            "comm(x) drives a synapse that `post` steps before itself.")
+      .def(
+          "__init__",
+          [](nn::AlignPostProj* self, ModulePtr comm, SynapsePtr syn, const Output& out, NeuronPtr post) {
+            new (self) nn::AlignPostProj(std::move(comm), std::move(syn), out.apply, std::move(post));
+          },
+          "comm"_a, "syn"_a, "out"_a, "post"_a);
+  nb::class_<nn::AlignPreProj, bt::Module>(m, "AlignPreProj",
+                                           "A synapse of the size of its source; comm(g) reaches `post`.")
+      .def(
+          "__init__",
+          [](nn::AlignPreProj* self, SynapsePtr syn, ModulePtr comm, const Output& out, NeuronPtr post) {
+            new (self) nn::AlignPreProj(std::move(syn), std::move(comm), out.apply, std::move(post));
+          },
+          "syn"_a, "comm"_a, "out"_a, "post"_a);
+  nb::class_<nn::CurrentProj, bt::Module>(m, "CurrentProj", "comm(x) itself is the conductance of this step.")
+      .def(
+          "__init__",
+          [](nn::CurrentProj* self, ModulePtr comm, const Output& out, NeuronPtr post) {
+            new (self) nn::CurrentProj(std::move(comm), out.apply, std::move(post));
+          },
+          "comm"_a, "out"_a, "post"_a);
+}
+
+void bind_readouts(nb::module_& m) {
+  nb::class_<nn::LeakyRateReadout, bt::Module>(m, "LeakyRateReadout", "r = e^(-dt/tau) r + x W; returns r.")
+      .def(
+          "__init__",
+          [](nn::LeakyRateReadout* self, SizeArg in_size, SizeArg out_size, nb::handle tau, std::optional<Init> w_init,
+             Init r_init, Step dt, nb::handle) {
+            nn::ReadoutOptions o;
+            o.tau = bt::units::Time(tensor_from(tau).item());
+            if (w_init) o.w_init = w_init->get();
+            o.r_init = r_init;
+            o.dt     = dt;
+            new (self) nn::LeakyRateReadout(in_size, out_size, o);
+          },
+          "in_size"_a, "out_size"_a, "tau"_a = 5.0, "w_init"_a = nb::none(), "r_initializer"_a = 0.0,
+          "dt"_a = nb::none(), "name"_a = nb::none());
+  nb::class_<nn::LeakySpikeReadout, bt::Module>(m, "LeakySpikeReadout", "A LIF population as output.")
+      .def(
+          "__init__",
+          [](nn::LeakySpikeReadout* self, SizeArg in_size, SizeArg out_size, std::optional<Init> w_init,
+             const nb::kwargs& o) {
+            new (self) nn::LeakySpikeReadout(in_size, out_size, membrane({}, o, "LeakySpikeReadout"),
+                                             w_init ? w_init->get() : nn::init::plain::kaiming_normal());
+          },
+          "in_size"_a, "out_size"_a, "w_init"_a = nb::none(), "options"_a);
+  nb::class_<nn::SpikeCountReadout, bt::Module>(m, "SpikeCountReadout", "Counts the spikes it is given.")
+      .def(
+          "__init__", [](nn::SpikeCountReadout* self, SizeArg size) { new (self) nn::SpikeCountReadout(size); },
+          "in_size"_a);
+  nb::class_<nn::FirstSpikeReadout, bt::Module>(m, "FirstSpikeReadout",
+                                                "The time (ms) of the first spike of each unit.")
+      .def(
+          "__init__",
+          [](nn::FirstSpikeReadout* self, SizeArg size, double never, Step dt) {
+            new (self) nn::FirstSpikeReadout(size, never, dt);
+          },
+          "in_size"_a, "never"_a = 1e7, "dt"_a = nb::none());
+  nb::class_<nn::Delay, bt::Module>(m, "Delay", "x of some steps ago; zeros before that.")
+      .def(
+          "__init__", [](nn::Delay* self, SizeArg size, int64_t steps) { new (self) nn::Delay(size, steps); },
+          "in_size"_a, "steps"_a);
+}
+
+}  // namespace
+
+void bind_neurons(nb::module_& m) {
+  nb::module_ n = m.def_submodule("spiking", "Neurons, synapses, projections and readouts.");
+  nb::class_<bt::Surrogate>(n, "Surrogate", "A smooth stand-in for the derivative of a spike.")
+      .def(
+          "__init__",
+          [](bt::Surrogate* self, const std::string& kind, std::vector<double> params) {
+            new (self) bt::Surrogate(kind, std::move(params));
+          },
+          "kind"_a, "params"_a = std::vector<double>{})
+      .def(
+          "__call__", [](const bt::Surrogate& s, Arg x) { return bt::spike(x, s); }, "x"_a,
+          "One where x >= 0, else zero, with the surrogate as derivative.")
+      .def(
+          "slope", [](const bt::Surrogate& s, Arg x) { return s.slope(x); }, "x"_a, "The surrogate at x.")
+      .def_prop_ro(
+          "kind", [](const bt::Surrogate& s) { return s.kind(); }, "Its name.")
+      .def_prop_ro(
+          "params", [](const bt::Surrogate& s) { return s.params(); }, "Its numbers.")
+      .def("__repr__", [](const bt::Surrogate& s) { return s.text(); });
+  n.def(
+      "surrogates",
+      [] {
+        nb::list out;
+        for (const bt::SurrogateKind& k : bt::surrogates()) {
+          nb::dict params;
+          for (const auto& p : k.params) params[nb::str(p.name.c_str())] = p.value;
+          out.append(nb::make_tuple(k.name, k.doc, params));
+        }
+        return out;
+      },
+      "(name, equation, parameters with defaults) of every surrogate.");
+  n.def(
+      "register_surrogate",
+      [](const std::string& name, nb::handle slope, const std::string& doc) {
+        bt::SurrogateKind kind;
+        kind.name  = name;
+        kind.doc   = doc;
+        kind.slope = [f = tensor_function(slope)](const bt::Tensor& x, const std::vector<double>&) { return f(x); };
+        bt::register_surrogate(std::move(kind));
+      },
+      "name"_a, "slope"_a, "doc"_a = "", "Adds a surrogate: slope(x) is its derivative.");
+  n.def(
+      "exp_euler",
+      [](nb::handle f, Arg v, nb::handle dt) { return nn::exp_euler(tensor_function(f), v, step_size_from(dt).ms()); },
+      "f"_a, "v"_a, "dt"_a = nb::none(), "One exponential Euler step of dv/dt = f(v).");
+  bind_membranes(n);
+  bind_synapses(n);
+  bind_readouts(n);
+}
+
+}  // namespace pybraintrace

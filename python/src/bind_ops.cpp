@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operations as functions. Elementwise ones come from the list of all operations; the others, which take numbers
+// besides tensors, are written out.
+#include "bindings.h"
+#include "braintrace/etp/conv.h"
+#include "braintrace/etp/dense.h"
+#include "braintrace/etp/einsum.h"
+#include "braintrace/etp/element_wise.h"
+#include "braintrace/etp/embedding.h"
+#include "braintrace/etp/grouped.h"
+#include "braintrace/etp/lora.h"
+#include "braintrace/etp/sparse.h"
+#include "braintrace/model/random_stream.h"
+#include "braintrace/ops/activation.h"
+#include "braintrace/ops/compare.h"
+#include "braintrace/ops/contract.h"
+#include "braintrace/ops/cumulative.h"
+#include "braintrace/ops/einsum.h"
+#include "braintrace/ops/index.h"
+#include "braintrace/ops/math.h"
+#include "braintrace/ops/move.h"
+#include "braintrace/ops/random.h"
+#include "braintrace/ops/reduce.h"
+#include "braintrace/ops/softmax.h"
+#include "braintrace/ops/sort.h"
+#include "braintrace/ops/special.h"
+#include "casters.h"
+
+namespace pybraintrace {
+
+namespace {
+
+using bt::Tensor;
+
+// Elementwise, and without attributes.
+bool is_plain(const bt::Op& op) {
+  if (op.name.starts_with("bt_")) return false;
+  for (const auto& list : {bt::math_ops(), bt::elementary_ops(), bt::special_ops(), bt::compare_ops()})
+    for (const bt::Op* known : list)
+      if (known == &op) return true;
+  return false;
+}
+
+void bind_elementwise(nb::module_& m) {
+  const std::vector<std::string_view> with_attributes = {"convert", "integer_pow", "polygamma", "select", "clamp"};
+  for (const bt::Op* op : bt::all_ops()) {
+    if (!is_plain(*op) || std::find(with_attributes.begin(), with_attributes.end(), op->name) != with_attributes.end())
+      continue;
+    const std::string name(op->name), doc(op->doc);
+    const auto        operands = std::count(op->operands.begin(), op->operands.end(), ' ') + 1;
+    if (operands == 1)
+      m.def(
+          name.c_str(), [op](Arg x) { return bt::elementwise_apply(*op, {x}); }, "x"_a, doc.c_str());
+    else if (operands == 2)
+      m.def(
+          name.c_str(),
+          [op](Arg x, Arg y) {
+            return bt::elementwise_apply(*op, {x, y});
+          },
+          "x"_a, "y"_a, doc.c_str());
+  }
+}
+
+bt::DType or_default(const std::optional<Dtype>& dtype) { return dtype ? dtype->get() : bt::default_float(); }
+
+void bind_shapes(nb::module_& m) {
+  m.def(
+      "asarray",
+      [](Arg x, std::optional<Dtype> dtype) {
+        const Tensor t = x;
+        if (dtype) return bt::convert(t, *dtype);
+        if (!t.is_weak()) return t;
+        const bool is_whole = t.rank() == 0 && PyLong_Check(x.source.ptr());
+        return is_whole ? Tensor(bt::Type{bt::DType::I32, {}}, t.fill()) : t.settled(bt::default_float());
+      },
+      "x"_a, "dtype"_a = nb::none(), "A tensor with these elements; shares the memory of NumPy arrays.");
+  m.def(
+      "full",
+      [](Dims shape, Arg value, std::optional<Dtype> dtype) {
+        const Tensor v = value;
+        return bt::broadcast_to(dtype         ? bt::convert(v, *dtype)
+                                : v.is_weak() ? v.settled(bt::default_float())
+                                              : v,
+                                shape);
+      },
+      "shape"_a, "fill_value"_a, "dtype"_a = nb::none(), "One value everywhere.");
+  m.def(
+      "arange",
+      [](double start, double stop, double step, Dtype dtype) { return bt::arange(start, stop, step, dtype); },
+      "start"_a, "stop"_a, "step"_a, "dtype"_a);
+  m.def(
+      "linspace",
+      [](double start, double stop, int64_t n, std::optional<Dtype> dtype) {
+        return bt::linspace(start, stop, n, or_default(dtype));
+      },
+      "start"_a, "stop"_a, "num"_a = 50, "dtype"_a = nb::none(), "Numbers evenly from start to stop, both included.");
+  m.def(
+      "eye",
+      [](int64_t n, std::optional<int64_t> cols, int64_t k, std::optional<Dtype> dtype) {
+        return bt::eye(n, cols.value_or(n), k, or_default(dtype));
+      },
+      "N"_a, "M"_a = nb::none(), "k"_a = 0, "dtype"_a = nb::none(), "One on a diagonal, else zero.");
+  m.def(
+      "one_hot", [](Arg x, int64_t n, std::optional<Dtype> dtype) { return bt::one_hot(x, n, or_default(dtype)); },
+      "x"_a, "num_classes"_a, "dtype"_a = nb::none(), "A new last axis with one at the index.");
+  m.def(
+      "tril", [](Arg x, int64_t k) { return bt::tril(x, k); }, "x"_a, "k"_a = 0, "Zero above diagonal k.");
+  m.def(
+      "triu", [](Arg x, int64_t k) { return bt::triu(x, k); }, "x"_a, "k"_a = 0, "Zero below diagonal k.");
+  m.def(
+      "broadcast_to", [](Arg x, Dims shape) { return bt::broadcast_to(x, shape); }, "x"_a, "shape"_a,
+      "Repeated to a shape.");
+  m.def(
+      "expand_dims",
+      [](Arg x, Dims axis) {
+        Tensor y = x;
+        for (int64_t a : axis.get()) y = bt::expand_dims(y, a);
+        return y;
+      },
+      "x"_a, "axis"_a, "New axes of size one.");
+  m.def(
+      "concat",
+      [](nb::handle parts, std::optional<int64_t> axis) {
+        bt::Tensors list = tensors_from(parts);
+        if (!axis)
+          for (Tensor& t : list) t = t.flatten();
+        return bt::concat(bt::promote_together(list), axis.value_or(0));
+      },
+      "arrays"_a, "axis"_a = 0, "Joined along an axis.");
+  m.def(
+      "stack",
+      [](nb::handle parts, int64_t axis) { return bt::stack(bt::promote_together(tensors_from(parts)), axis); },
+      "arrays"_a, "axis"_a = 0, "Joined along a new axis.");
+  m.def(
+      "split",
+      [](Arg x, nb::handle parts, int64_t axis) {
+        if (PyIndex_Check(parts.ptr())) return bt::split(x, nb::cast<int64_t>(parts), axis);
+        const Tensor t = x;  // NumPy gives the places to cut at
+        bt::Ints     sizes;
+        int64_t      at = 0;
+        for (int64_t cut : ints_from(parts)) {
+          sizes.push_back(cut - at);
+          at = cut;
+        }
+        sizes.push_back(t.shape()[static_cast<size_t>(bt::normalize_axis(axis, t.rank(), "split"))] - at);
+        return bt::split(t, sizes, axis);
+      },
+      "x"_a, "indices_or_sections"_a, "axis"_a = 0, "Cut along an axis.");
+  m.def(
+      "flip",
+      [](Arg x, Given<bt::Axes> axis) {
+        const Tensor t = x;
+        return bt::flip(t, axis.get().of(t.rank(), "flip"));
+      },
+      "x"_a, "axis"_a = nb::none(), "Backwards along axes.");
+  m.def(
+      "roll",
+      [](Arg x, int64_t shift, std::optional<int64_t> axis) {
+        const Tensor t = x;
+        return axis ? bt::roll(t, shift, *axis) : bt::reshape(bt::roll(t.flatten(), shift, 0), t.shape());
+      },
+      "x"_a, "shift"_a, "axis"_a = nb::none(), "Elements moved along, around the end.");
+  m.def(
+      "pad",
+      [](Arg x, const std::vector<std::pair<int64_t, int64_t>>& widths, Arg value) {
+        bt::Ints lo, hi;
+        for (const auto& [a, b] : widths) lo.push_back(a), hi.push_back(b);
+        return bt::pad(x, value, lo, hi);
+      },
+      "x"_a, "pad_width"_a, "constant_values"_a = 0.0, "Values before and after, per axis.");
+  m.def(
+      "moveaxis", [](Arg x, int64_t from, int64_t to) { return bt::move_axis(x, from, to); }, "x"_a, "source"_a,
+      "destination"_a, "One axis at another place.");
+}
+
+void bind_selection(nb::module_& m) {
+  m.def(
+      "where", [](Arg condition, Arg x, Arg y) { return bt::select(condition, x, y); }, "condition"_a, "x"_a, "y"_a,
+      "x where the condition holds, else y.");
+  m.def(
+      "take_along_axis", [](Arg x, Arg indices, int64_t axis) { return bt::take_along_axis(x, indices, axis); }, "x"_a,
+      "indices"_a, "axis"_a, "One element per index along an axis.");
+  m.def(
+      "top_k",
+      [](Arg x, int64_t k) {
+        const auto r = bt::top_k(x, k);
+        return nb::make_tuple(r.values, r.indices);
+      },
+      "x"_a, "k"_a, "The k largest elements of the last axis, and their positions.");
+  m.def(
+      "softmax", [](Arg x, Given<bt::Axes> axis) { return bt::softmax(x, axis); }, "x"_a, "axis"_a = -1,
+      "e^x / sum of e^x.");
+  m.def(
+      "log_softmax", [](Arg x, Given<bt::Axes> axis) { return bt::log_softmax(x, axis); }, "x"_a, "axis"_a = -1,
+      "Logarithm of softmax.");
+  m.def(
+      "logsumexp", [](Arg x, Given<bt::Axes> axis, bool keepdims) { return bt::logsumexp(x, axis, keepdims); }, "x"_a,
+      "axis"_a = nb::none(), "keepdims"_a = false, "ln of the sum of e^x.");
+  m.def(
+      "cummax", [](Arg x, int64_t axis) { return bt::cummax(x, axis); }, "x"_a, "axis"_a = 0, "Running maximum.");
+  m.def(
+      "cummin", [](Arg x, int64_t axis) { return bt::cummin(x, axis); }, "x"_a, "axis"_a = 0, "Running minimum.");
+  m.def(
+      "plain_einsum",
+      [](const std::string& equation, nb::args operands) { return bt::einsum(equation, tensors_from(operands)); },
+      "equation"_a, "operands"_a, "Products and sums with one letter per axis.");
+  m.def(
+      "dot", [](Arg x, Arg w) { return bt::dot(x, w); }, "x"_a, "w"_a, "The plain product: w does not learn online.");
+}
+
+void bind_activations(nb::module_& m) {
+  for (const auto& [name, f] :
+       std::initializer_list<std::pair<const char*, Tensor (*)(const Tensor&)>>{{"relu", bt::relu},
+                                                                                {"relu6", bt::relu6},
+                                                                                {"selu", bt::selu},
+                                                                                {"silu", bt::silu},
+                                                                                {"hard_sigmoid", bt::hard_sigmoid},
+                                                                                {"hard_silu", bt::hard_silu},
+                                                                                {"hard_tanh", bt::hard_tanh},
+                                                                                {"log_sigmoid", bt::log_sigmoid}})
+    m.def(
+        name, [f = f](Arg x) { return f(x); }, "x"_a, "Activation function, element by element.");
+  m.def(
+      "celu", [](Arg x, double alpha) { return bt::celu(x, alpha); }, "x"_a, "alpha"_a = 1.0,
+      "x where x > 0, else alpha (e^(x/alpha) - 1).");
+  m.def(
+      "elu", [](Arg x, double alpha) { return bt::elu(x, alpha); }, "x"_a, "alpha"_a = 1.0,
+      "x where x > 0, else alpha (e^x - 1).");
+  m.def(
+      "leaky_relu", [](Arg x, double slope) { return bt::leaky_relu(x, slope); }, "x"_a, "negative_slope"_a = 0.01,
+      "x where x > 0, else slope x.");
+  m.def(
+      "gelu", [](Arg x, bool approximate) { return bt::gelu(x, approximate); }, "x"_a, "approximate"_a = true,
+      "x Phi(x).");
+}
+
+void bind_trainable(nb::module_& m) {
+  const auto none = nb::none();
+  m.def(
+      "matmul",
+      [](Arg x, Arg w, std::optional<Arg> bias, std::optional<WeightFn> f, std::optional<WeightFn> g) {
+        return bt::matmul(x, w, given(bias), {function_or_none(f), function_or_none(g)});
+      },
+      "x"_a, "weight"_a, "bias"_a = none, nb::kw_only(), "weight_fn"_a = none, "bias_fn"_a = none,
+      "y = x W + b; W and b learn online.\n\nx: [I] or [B,I], W: [I,O], b: [O].");
+  m.def(
+      "element_wise",
+      [](Arg w, std::optional<WeightFn> f, std::optional<WeightFn> g) {
+        return bt::element_wise(w, {.weight_fn = function_or_none(g), .fn = function_or_none(f)});
+      },
+      "weight"_a, "fn"_a = none, nb::kw_only(), "weight_fn"_a = none,
+      "y = fn(w), one value per position of a hidden state; w learns online.");
+  m.def(
+      "conv",
+      [](Arg x, Arg kernel, std::optional<Arg> bias, std::optional<Dims> strides, nb::object padding,
+         std::optional<Dims> lhs_dilation, std::optional<Dims> rhs_dilation, int64_t groups, const std::string& layout,
+         std::optional<WeightFn> kernel_fn, std::optional<WeightFn> bias_fn) {
+        const Tensor             k = kernel;
+        bt::TrainableConvOptions o;
+        o.padding      = padding_from(padding).of(static_cast<size_t>(std::max(k.rank() - 2, 1)), "conv");
+        o.stride       = given_or_none<bt::Ints>(strides).value_or(bt::Ints{});
+        o.lhs_dilation = given_or_none<bt::Ints>(lhs_dilation).value_or(bt::Ints{});
+        o.rhs_dilation = given_or_none<bt::Ints>(rhs_dilation).value_or(bt::Ints{});
+        o.groups       = groups;
+        o.layout       = layout;
+        o.kernel_fn    = function_or_none(kernel_fn);
+        o.bias_fn      = function_or_none(bias_fn);
+        return bt::conv(x, k, given(bias), o);
+      },
+      "x"_a, "kernel"_a, "bias"_a = none, nb::kw_only(), "strides"_a = none, "padding"_a = "SAME",
+      "lhs_dilation"_a = none, "rhs_dilation"_a = none, "feature_group_count"_a = 1, "dimension_numbers"_a = "",
+      "kernel_fn"_a = none, "bias_fn"_a = none, "Cross-correlation whose kernel and bias learn online.");
+  m.def(
+      "sparse_matmul",
+      [](Arg x, Arg weight, nb::handle sparse_mat, std::optional<Arg> bias, std::optional<WeightFn> f,
+         std::optional<WeightFn> g) {
+        return bt::sparse_matmul(x, weight, pattern_from(sparse_mat), given(bias),
+                                 {function_or_none(f), function_or_none(g)});
+      },
+      "x"_a, "weight"_a, nb::kw_only(), "sparse_mat"_a, "bias"_a = none, "weight_fn"_a = none, "bias_fn"_a = none,
+      "y = x W + b with a sparse W; its stored values learn online.\n\nsparse_mat: SparsePattern, or a SciPy matrix in "
+      "CSR or COO form.");
+  m.def(
+      "lora_matmul",
+      [](Arg x, Arg B, Arg A, double alpha, std::optional<Arg> bias, std::optional<WeightFn> b_fn,
+         std::optional<WeightFn> a_fn, std::optional<WeightFn> bias_fn) {
+        return bt::lora_matmul(x, B, A, given(bias),
+                               {.alpha   = alpha,
+                                .b_fn    = function_or_none(b_fn),
+                                .a_fn    = function_or_none(a_fn),
+                                .bias_fn = function_or_none(bias_fn)});
+      },
+      "x"_a, "B"_a, "A"_a, nb::kw_only(), "alpha"_a = 1.0, "bias"_a = none, "b_fn"_a = none, "a_fn"_a = none,
+      "bias_fn"_a = none, "y = alpha x B A + b, a product of low rank; B, A and b learn online.");
+  m.def(
+      "grouped_matmul",
+      [](Arg x, Arg w, std::optional<Arg> bias, std::optional<WeightFn> f, std::optional<WeightFn> g) {
+        return bt::grouped_matmul(x, w, given(bias), {function_or_none(f), function_or_none(g)});
+      },
+      "x"_a, "weight"_a, "bias"_a = none, nb::kw_only(), "weight_fn"_a = none, "bias_fn"_a = none,
+      "y_g = x_g W_g + b_g, products side by side that learn online.");
+  m.def(
+      "embedding",
+      [](Arg indices, Arg w, std::optional<WeightFn> f) { return bt::embedding(indices, w, {function_or_none(f)}); },
+      "indices"_a, "weight"_a, nb::kw_only(), "weight_fn"_a = none, "Rows of a table that learns online.");
+  m.def(
+      "einsum",
+      [](const std::string& equation, Arg x, Arg w, std::optional<WeightFn> f) {
+        const Tensor a = x, b = w;
+        return bt::einsum(equation, a, b, bt::EinsumOptions{function_or_none(f)});
+      },
+      "equation"_a, "x"_a, "weight"_a, nb::kw_only(), "weight_fn"_a = none,
+      "A product with named axes whose weight learns online.");
+}
+
+void bind_random(nb::module_& m) {
+  namespace random = bt::random;
+  m.def(
+      "seed", [](uint64_t value) { random::seed(value); }, "seed"_a, "Starts the stream of random numbers anew.");
+  m.def(
+      "next_key", [] { return random::next(); }, "A fresh key of the stream.");
+  m.def(
+      "random_key", [](uint64_t seed) { return random::key(seed); }, "seed"_a, "A key of its own.");
+  m.def(
+      "split_key", [](Arg key, int64_t n) { return random::split_stacked(key, n); }, "key"_a, "num"_a = 2,
+      "Keys from a key.");
+  m.def(
+      "random_uniform",
+      [](Arg key, Dims shape, Arg lo, Arg hi, std::optional<Dtype> d) {
+        return random::uniform(key, shape, lo, hi, or_default(d));
+      },
+      "key"_a, "shape"_a, "minval"_a = 0.0, "maxval"_a = 1.0, "dtype"_a = nb::none());
+  m.def(
+      "random_normal",
+      [](Arg key, Dims shape, std::optional<Dtype> d) { return random::normal(key, shape, or_default(d)); }, "key"_a,
+      "shape"_a, "dtype"_a = nb::none());
+  m.def(
+      "random_truncated_normal",
+      [](Arg key, double lo, double hi, Dims shape, std::optional<Dtype> d) {
+        return random::truncated_normal(key, shape, lo, hi, or_default(d));
+      },
+      "key"_a, "lower"_a, "upper"_a, "shape"_a, "dtype"_a = nb::none());
+  m.def(
+      "random_bernoulli",
+      [](Arg key, Arg p, std::optional<Dims> shape) {
+        return shape ? random::bernoulli(key, p, *shape) : random::bernoulli(key, p);
+      },
+      "key"_a, "p"_a = 0.5, "shape"_a = nb::none());
+  m.def(
+      "random_randint", [](Arg key, Dims shape, int64_t lo, int64_t hi) { return random::randint(key, shape, lo, hi); },
+      "key"_a, "shape"_a, "minval"_a, "maxval"_a);
+  m.def(
+      "random_categorical", [](Arg key, Arg logits) { return random::categorical(key, logits); }, "key"_a, "logits"_a);
+  m.def(
+      "random_permutation",
+      [](Arg key, nb::handle x) {
+        return PyLong_Check(x.ptr()) ? random::permutation(key, nb::cast<int64_t>(x))
+                                     : random::permutation(key, tensor_from(x));
+      },
+      "key"_a, "x"_a);
+  m.def(
+      "random_exponential", [](Arg key, Dims shape) { return random::exponential(key, shape); }, "key"_a, "shape"_a);
+  m.def(
+      "random_gamma", [](Arg key, double a, Dims shape) { return random::gamma(key, a, shape); }, "key"_a, "a"_a,
+      "shape"_a);
+}
+
+}  // namespace
+
+void bind_ops(nb::module_& m) {
+  nb::module_ ops = m.def_submodule("ops", "Operations on tensors, one function each.");
+  bind_elementwise(ops);
+  bind_shapes(ops);
+  bind_selection(ops);
+  bind_activations(ops);
+  bind_trainable(ops);
+  bind_random(ops);
+}
+
+}  // namespace pybraintrace

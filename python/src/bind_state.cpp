@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings.h"
+#include "braintrace/model/random_stream.h"
+#include "module.h"
+
+namespace pybraintrace {
+
+namespace {
+
+// One Python class per kind of state, as the C++ ones derive from each other.
+#define PYBRAINTRACE_BOX(Name, Base) \
+  struct Name : Base {               \
+    using Base::Base;                \
+  };
+PYBRAINTRACE_BOX(ParamBox, StateBox)
+PYBRAINTRACE_BOX(ShortTermBox, StateBox)
+PYBRAINTRACE_BOX(HiddenBox, ShortTermBox)
+PYBRAINTRACE_BOX(HiddenGroupBox, HiddenBox)
+PYBRAINTRACE_BOX(HiddenTreeBox, HiddenGroupBox)
+PYBRAINTRACE_BOX(LongTermBox, StateBox)
+PYBRAINTRACE_BOX(RandomBox, LongTermBox)
+
+template <class Box>
+nb::object boxed(const bt::State& state) {
+  auto*      box    = new Box(state);
+  nb::object object = nb::cast(box, nb::rv_policy::take_ownership);
+  remember(object, *box);
+  return object;
+}
+
+bt::State made(bt::StateKind kind, nb::handle value) {
+  const bool makes_values = PyCallable_Check(value.ptr()) && !nb::isinstance<bt::Tensor>(value);
+  if (!makes_values) return bt::State(kind, leaves_from(value));
+  return bt::State(kind, [f = hold(value)](bt::BatchSize batch) {
+    nb::gil_scoped_acquire gil;
+    return leaves_from(nb::handle(f.get())(batch ? nb::cast(*batch) : nb::none()));
+  });
+}
+
+template <class Box, class... Bases>
+nb::class_<Box, Bases...> bind_kind(nb::module_& m, const char* name, bt::StateKind kind, const char* doc) {
+  nb::class_<Box, Bases...> c(m, name, nb::dynamic_attr(), nb::is_weak_referenceable(), doc);
+  c.def(
+      "__init__",
+      [kind](nb::pointer_and_handle<Box> self, nb::handle value, nb::handle) {
+        new (self.p) Box(made(kind, value));
+        remember(self.h, *self.p);
+      },
+      "value"_a, "name"_a = nb::none());
+  return c;
+}
+
+nb::object state_value(const StateBox& box) {
+  bt::require(box.state.initialized(), "{} has no value yet; call init_all_states(model) first.", box.state.place());
+  bt::Leaves leaves;
+  for (const std::string& name : box.state.leaf_names()) leaves[name] = box.state.leaf(name);
+  return pybraintrace::value_of(leaves);
+}
+
+void set_state_value(StateBox& box, nb::handle value) {
+  bt::Leaves leaves = leaves_from(value);
+  if (box.state.initialized()) {
+    const auto names = box.state.leaf_names();
+    for (const auto& [name, leaf] : leaves)
+      bt::require(std::find(names.begin(), names.end(), name) != names.end(), "{}: it holds {}; got a value for '{}'.",
+                  box.state.place(), names.size() == 1 && names[0].empty() ? "one array" : "leaves of other names",
+                  name);
+  }
+  for (const auto& [name, leaf] : leaves)
+    box.state.set_leaf(name,
+                       leaf.is_weak() && box.state.has_leaf(name) ? leaf.settled(box.state.type(name).dtype) : leaf);
+}
+
+}  // namespace
+
+nb::object object_of(const bt::State& state) {
+  if (nb::object known = known_object(state); known.is_valid()) return known;
+  switch (state.kind()) {
+    case bt::StateKind::Param:
+      return boxed<ParamBox>(state);
+    case bt::StateKind::Hidden:
+      return boxed<HiddenBox>(state);
+    case bt::StateKind::HiddenGroup:
+      return boxed<HiddenGroupBox>(state);
+    case bt::StateKind::HiddenTree:
+      return boxed<HiddenTreeBox>(state);
+    case bt::StateKind::ShortTerm:
+      return boxed<ShortTermBox>(state);
+    case bt::StateKind::LongTerm:
+      return boxed<LongTermBox>(state);
+    case bt::StateKind::Random:
+      break;
+  }
+  return boxed<RandomBox>(state);
+}
+
+void bind_state(nb::module_& m) {
+  nb::class_<StateBox> c(m, "State", nb::dynamic_attr(), nb::is_weak_referenceable(),
+                         "A value that a model keeps between calls: one tensor, or a dict of named ones.");
+  c.def_prop_rw(
+      "value", &state_value, [](StateBox& s, nb::handle v) { set_state_value(s, v); }, nb::for_setter("value"_a.none()),
+      "The value. Inside a transform it is traced, and what is written becomes the value when the program runs.");
+  c.def_prop_ro(
+      "place", [](const StateBox& s) { return s.state.place(); }, "Where the state is in its model.");
+  c.def_prop_ro(
+      "kind", [](const StateBox& s) { return std::string(bt::name_of(s.state.kind())); }, "The kind of the state.");
+  c.def_prop_ro(
+      "initialized", [](const StateBox& s) { return s.state.initialized(); }, "Whether it has a value.");
+  c.def(
+      "init", [](const StateBox& s, bt::BatchSize batch) { s.state.init(batch); }, "batch_size"_a = nb::none(),
+      "Makes the first value anew.");
+  c.def(
+      "reset", [](const StateBox& s) { s.state.reset(); },
+      "The first value again, with the batch size of the last init.");
+  c.def(
+      "__eq__",
+      [](const StateBox& a, nb::handle b) {
+        return nb::isinstance<StateBox>(b) && a.state.cell() == nb::cast<StateBox&>(b).state.cell();
+      },
+      "other"_a.none());
+  c.def("__hash__", [](const StateBox& s) { return reinterpret_cast<intptr_t>(s.state.cell().get()) >> 4; });
+  c.def("__repr__", [](nb::handle self) {
+    const auto& s    = nb::cast<StateBox&>(self).state;
+    std::string text = nb::cast<std::string>(nb::str(self.type().attr("__name__"))) + "(";
+    if (!s.initialized()) return text + "not initialized)";
+    for (const std::string& name : s.leaf_names())
+      text += (text.ends_with("(") ? "" : ", ") + (name.empty() ? "" : name + "=") + bt::to_string(s.type(name));
+    return text + ")";
+  });
+
+  using K = bt::StateKind;
+  bind_kind<ParamBox, StateBox>(m, "ParamState", K::Param,
+                                "A trainable weight. The operation that reads it decides whether it learns online.");
+  bind_kind<ShortTermBox, StateBox>(m, "ShortTermState", K::ShortTerm, "A value carried from step to step.");
+  bind_kind<HiddenBox, ShortTermBox>(m, "HiddenState", K::Hidden, "A recurrent state: eligibility traces follow it.");
+  bind_kind<HiddenGroupBox, HiddenBox>(m, "HiddenGroupState", K::HiddenGroup,
+                                       "Several recurrent states on the last axis of one tensor.");
+  nb::class_<HiddenTreeBox, HiddenGroupBox>(m, "HiddenTreeState", nb::dynamic_attr(),
+                                            "A HiddenGroupState whose slots have names.")
+      .def(
+          "__init__",
+          [](nb::pointer_and_handle<HiddenTreeBox> self, Arg value, std::vector<std::string> slots) {
+            new (self.p) HiddenTreeBox(bt::HiddenTreeState(value, std::move(slots)));
+            remember(self.h, *self.p);
+          },
+          "value"_a, "slots"_a)
+      .def(
+          "slot",
+          [](const HiddenTreeBox& s, const std::string& name) {
+            return static_cast<const bt::HiddenTreeState&>(s.state).slot(name);
+          },
+          "name"_a, "One slot of the stacked tensor.");
+  bind_kind<LongTermBox, StateBox>(m, "LongTermState", K::LongTerm, "A value kept for the life of the model.");
+  nb::class_<RandomBox, LongTermBox>(m, "RandomState", nb::dynamic_attr(), "A stream of random keys.")
+      .def(
+          "__init__",
+          [](nb::pointer_and_handle<RandomBox> self, uint64_t seed) {
+            new (self.p) RandomBox(bt::RandomStream(seed));
+            remember(self.h, *self.p);
+          },
+          "seed"_a = 0)
+      .def(
+          "next_key", [](const RandomBox& s) { return static_cast<const bt::RandomStream&>(s.state).next(); },
+          "A fresh key.")
+      .def(
+          "seed", [](const RandomBox& s, uint64_t v) { static_cast<const bt::RandomStream&>(s.state).seed(v); },
+          "seed"_a, "Starts anew.");
+}
+
+}  // namespace pybraintrace

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensor as Python sees it: NumPy's methods and operators.
+#include "bindings.h"
+#include "braintrace/ops/activation.h"
+#include "braintrace/ops/compare.h"
+#include "braintrace/ops/contract.h"
+#include "braintrace/ops/cumulative.h"
+#include "braintrace/ops/index.h"
+#include "braintrace/ops/math.h"
+#include "braintrace/ops/move.h"
+#include "braintrace/ops/reduce.h"
+#include "braintrace/ops/sort.h"
+#include "convert.h"
+#include "index.h"
+
+namespace pybraintrace {
+
+namespace {
+
+using bt::Tensor;
+
+// A whole number as exponent is part of the program: x² is a product, for negative x too.
+Tensor power(const Tensor& x, const Tensor& exponent) {
+  if (exponent.is_weak() && exponent.is_literal() && exponent.fill() == static_cast<int64_t>(exponent.fill()) &&
+      std::abs(exponent.fill()) <= 64)
+    return bt::integer_pow(x, static_cast<int64_t>(exponent.fill()));
+  return bt::pow(x, exponent);
+}
+
+double item_of(const Tensor& t) { return t.item(); }
+
+template <Tensor (*f)(const Tensor&, const Tensor&)>
+void operators(nb::class_<Tensor>& c, const char* name, const char* reflected) {
+  c.def(
+      name, [](const Tensor& a, Arg b) { return f(a, b); }, nb::is_operator());
+  if (reflected)
+    c.def(
+        reflected, [](const Tensor& a, Arg b) { return f(b, a); }, nb::is_operator());
+}
+
+using Reduction = Tensor (*)(const Tensor&, const bt::Axes&, bool);
+void reduction(nb::class_<Tensor>& c, const char* name, Reduction f, const char* doc) {
+  c.def(
+      name, [f](const Tensor& x, Given<bt::Axes> axis, bool keepdims) { return f(x, axis, keepdims); },
+      "axis"_a = nb::none(), "keepdims"_a = false, doc);
+}
+
+Tensor floor_divide(const Tensor& a, const Tensor& b) { return bt::floor(bt::div(a, b)); }
+
+}  // namespace
+
+void bind_tensor(nb::module_& m) {
+  nb::class_<Tensor> c(m, "Tensor", nb::dynamic_attr(),
+                       "An array, or a value of a function that is being traced.\n\n"
+                       "Tensors never change: `x.at[i].set(v)` gives a new one. `numpy.asarray(x)` shares the memory, "
+                       "read-only.\n\n>>> import pybraintrace as bt\n>>> (bt.numpy.ones(2) * 3).tolist()\n[3.0, 3.0]");
+  c.def(
+      "__init__", [](Tensor* self, Arg value) { new (self) Tensor(value.get()); }, "value"_a);
+
+  c.def_prop_ro(
+      "shape", [](const Tensor& t) { return tuple_of(t.shape()); }, "Sizes of the axes.");
+  c.def_prop_ro(
+      "dtype", [](const Tensor& t) { return numpy_dtype(t.dtype()); }, "Element type, as NumPy names it.");
+  c.def_prop_ro("ndim", &Tensor::rank, "Number of axes.");
+  c.def_prop_ro("size", &Tensor::size, "Number of elements.");
+  c.def_prop_ro(
+      "nbytes", [](const Tensor& t) { return t.type().bytes(); }, "Bytes of all elements.");
+  c.def_prop_ro(
+      "T", [](const Tensor& t) { return t.T(); }, "Axes reversed.");
+  c.def_prop_ro("weak_type", &Tensor::is_weak, "Made of bare numbers: it takes the type of what it meets.");
+  c.def_prop_ro("is_traced", &Tensor::is_traced, "A value of a function that is being traced: it has no elements yet.");
+
+  c.def("numpy", &numpy_of, "The elements as a read-only NumPy array that shares the memory.");
+  c.def(
+      "item", [](const Tensor& t) { return nb::object(numpy_of(t).attr("item")()); },
+      "The single element as a Python number.");
+  c.def(
+      "tolist", [](const Tensor& t) { return nb::object(numpy_of(t).attr("tolist")()); },
+      "The elements as nested lists.");
+  c.def("__float__", &item_of);
+  c.def("__int__", [](const Tensor& t) { return nb::object(nb::int_(nb::object(numpy_of(t).attr("item")()))); });
+  c.def("__index__", [](const Tensor& t) {
+    if (bt::is_float(t.dtype()) || t.rank() != 0)
+      nb::raise_type_error("only a whole number without axes can be an index, got %s", bt::to_string(t.type()).c_str());
+    return nb::object(nb::int_(nb::object(numpy_of(t).attr("item")())));
+  });
+  c.def("__bool__", [](const Tensor& t) {
+    bt::require(t.size() == 1, "the truth of {} is not defined; use all() or any().", bt::to_string(t.type()));
+    return t.item() != 0;
+  });
+  c.def("__len__", [](const Tensor& t) {
+    if (t.rank() == 0) nb::raise_type_error("a tensor without axes has no length");
+    return t.shape()[0];
+  });
+  c.def("__hash__", [](nb::handle self) { return reinterpret_cast<intptr_t>(self.ptr()) >> 4; });
+
+  operators<bt::add>(c, "__add__", "__radd__");
+  operators<bt::sub>(c, "__sub__", "__rsub__");
+  operators<bt::mul>(c, "__mul__", "__rmul__");
+  operators<bt::div>(c, "__truediv__", "__rtruediv__");
+  operators<floor_divide>(c, "__floordiv__", "__rfloordiv__");
+  operators<bt::mod>(c, "__mod__", "__rmod__");
+  operators<power>(c, "__pow__", "__rpow__");
+  operators<bt::dot>(c, "__matmul__", "__rmatmul__");
+  operators<bt::bitwise_and>(c, "__and__", "__rand__");
+  operators<bt::bitwise_or>(c, "__or__", "__ror__");
+  operators<bt::bitwise_xor>(c, "__xor__", "__rxor__");
+  operators<bt::equal>(c, "__eq__", nullptr);
+  operators<bt::not_equal>(c, "__ne__", nullptr);
+  operators<bt::less>(c, "__lt__", nullptr);
+  operators<bt::less_equal>(c, "__le__", nullptr);
+  operators<bt::greater>(c, "__gt__", nullptr);
+  operators<bt::greater_equal>(c, "__ge__", nullptr);
+  c.def("__neg__", [](const Tensor& x) { return bt::neg(x); });
+  c.def("__pos__", [](const Tensor& x) { return x; });
+  c.def("__abs__", [](const Tensor& x) { return bt::abs(x); });
+  c.def("__invert__", [](const Tensor& x) { return bt::bitwise_not(x); });
+  c.def(
+      "__getitem__", [](const Tensor& x, nb::handle key) { return indexed(x, key); }, "key"_a);
+
+  reduction(c, "all", bt::all, "Whether all elements hold.");
+  reduction(c, "any", bt::any, "Whether any element holds.");
+  reduction(c, "max", bt::max, "The largest element.");
+  reduction(c, "mean", bt::mean, "The mean.");
+  reduction(c, "min", bt::min, "The smallest element.");
+  reduction(c, "prod", bt::prod, "The product.");
+  reduction(c, "sum", bt::sum, "The sum.");
+  c.def(
+      "var",
+      [](const Tensor& x, Given<bt::Axes> axis, bool keepdims, double ddof) {
+        return bt::var(x, axis, keepdims, ddof);
+      },
+      "axis"_a = nb::none(), "keepdims"_a = false, "ddof"_a = 0.0, "Mean squared distance from the mean.");
+  c.def(
+      "std",
+      [](const Tensor& x, Given<bt::Axes> axis, bool keepdims, double ddof) {
+        return bt::sqrt(bt::var(x, axis, keepdims, ddof));
+      },
+      "axis"_a = nb::none(), "keepdims"_a = false, "ddof"_a = 0.0, "Root of the mean squared distance from the mean.");
+  c.def(
+      "argmax",
+      [](const Tensor& x, std::optional<int64_t> axis, bool keepdims) { return bt::argmax(x, axis, keepdims); },
+      "axis"_a = nb::none(), "keepdims"_a = false, "Position of the first largest element.");
+  c.def(
+      "argmin",
+      [](const Tensor& x, std::optional<int64_t> axis, bool keepdims) { return bt::argmin(x, axis, keepdims); },
+      "axis"_a = nb::none(), "keepdims"_a = false, "Position of the first smallest element.");
+  c.def(
+      "sort", [](const Tensor& x, int64_t axis) { return bt::sort(x, axis); }, "axis"_a = -1, "Sorted along an axis.");
+  c.def(
+      "argsort", [](const Tensor& x, int64_t axis) { return bt::argsort(x, axis); }, "axis"_a = -1,
+      "Positions that sort it.");
+  c.def(
+      "cumsum", [](const Tensor& x, int64_t axis) { return bt::cumsum(x, axis); }, "axis"_a, "Running sum.");
+  c.def(
+      "cumprod", [](const Tensor& x, int64_t axis) { return bt::cumprod(x, axis); }, "axis"_a, "Running product.");
+  c.def(
+      "round", [](const Tensor& x) { return bt::round(x); }, "To the nearest whole number.");
+  c.def(
+      "clip",
+      [](const Tensor& x, std::optional<Arg> lo, std::optional<Arg> hi) {
+        Tensor y = x;
+        if (lo) y = bt::maximum(y, *lo);
+        if (hi) y = bt::minimum(y, *hi);
+        return y;
+      },
+      "min"_a = nb::none(), "max"_a = nb::none(), "Limited to [min, max].");
+  c.def(
+      "dot", [](const Tensor& x, Arg w) { return bt::dot(x, w); }, "w"_a, "The plain product.");
+  c.def(
+      "take", [](const Tensor& x, Arg indices, int64_t axis) { return bt::take(x, indices, axis); }, "indices"_a,
+      "axis"_a = 0, "Rows at these positions.");
+  c.def(
+      "astype", [](const Tensor& x, Dtype dtype) { return bt::convert(x, dtype); }, "dtype"_a,
+      "Converted to another element type.");
+  c.def(
+      "reshape",
+      [](const Tensor& x, const nb::args& sizes) {
+        nb::object shape = sizes.size() == 1 ? nb::object(sizes[0]) : nb::object(sizes);
+        return bt::reshape(x, ints_from(shape));
+      },
+      "The same elements in another shape; one size may be -1.");
+  c.def(
+      "flatten", [](const Tensor& x) { return x.flatten(); }, "One axis.");
+  c.def(
+      "ravel", [](const Tensor& x) { return x.flatten(); }, "One axis.");
+  c.def(
+      "transpose",
+      [](const Tensor& x, const nb::args& axes) {
+        if (axes.size() == 0 || (axes.size() == 1 && nb::object(axes[0]).is_none())) return bt::transpose(x);
+        nb::object perm = axes.size() == 1 ? nb::object(axes[0]) : nb::object(axes);
+        return bt::transpose(x, ints_from(perm));
+      },
+      "Axes in another order.");
+  c.def(
+      "squeeze",
+      [](const Tensor& x, std::optional<Dims> axis) {
+        if (axis) return bt::squeeze(x, *axis);
+        bt::Ints ones;
+        for (int i = 0; i < x.rank(); ++i)
+          if (x.shape()[static_cast<size_t>(i)] == 1) ones.push_back(i);
+        return bt::squeeze(x, ones);
+      },
+      "axis"_a = nb::none(), "Without axes of size one.");
+  c.def(
+      "copy", [](const Tensor& x) { return x; }, "The tensor itself: it never changes.");
+  c.def(
+      "block_until_ready", [](const Tensor& x) { return x; },
+      "The tensor itself: results are ready when they are returned.");
+  c.def("_set_at",
+        [](const Tensor& x, nb::handle key, Arg value, const std::string& how) { return updated(x, key, value, how); });
+}
+
+}  // namespace pybraintrace

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+// Initializers, losses, optimizers, schedules.
+#include "bindings.h"
+#include "braintrace/nn/init.h"
+#include "braintrace/nn/loss.h"
+#include "braintrace/nn/optim.h"
+#include "casters.h"
+
+namespace pybraintrace {
+
+namespace {
+
+using Init = Given<bt::nn::Initializer>;
+
+void bind_initializers(nb::module_& parent) {
+  nb::module_ m  = parent.def_submodule("init", "Initial values of parameters and states.");
+  namespace init = bt::nn::init;
+  using bt::nn::Initializer;
+  nb::class_<Initializer>(m, "Initializer", "Makes a first value of a given shape.")
+      .def(
+          "__call__", [](const Initializer& f, Dims shape, nb::args, nb::kwargs) { return f(shape); }, "shape"_a,
+          "args"_a, "kwargs"_a, "A new value.")
+      .def("__repr__", [](const Initializer& f) { return f.text(); })
+      .def(
+          "__add__", [](const Initializer& a, Init b) { return a + b.get(); }, nb::is_operator())
+      .def(
+          "__sub__", [](const Initializer& a, Init b) { return a - b.get(); }, nb::is_operator())
+      .def(
+          "__mul__", [](const Initializer& a, Init b) { return a * b.get(); }, nb::is_operator())
+      .def(
+          "__rmul__", [](const Initializer& a, Init b) { return a * b.get(); }, nb::is_operator())
+      .def(
+          "__truediv__", [](const Initializer& a, Init b) { return a / b.get(); }, nb::is_operator())
+      .def(
+          "clip", [](const Initializer& a, double lo, double hi) { return bt::nn::clipped(a, lo, hi); }, "lo"_a, "hi"_a,
+          "Limited to [lo, hi].");
+  m.def(
+      "initializer", [](Init f) { return f.get(); }, "value"_a,
+      "An initializer from a number, an array, a name or a function of the shape.");
+  m.def("names", &init::names, "Names that stand for initializers.");
+  m.def("constant", &init::constant, "value"_a, "One value.");
+  m.def("uniform", &init::uniform, "low"_a = 0.0, "high"_a = 1.0, "Uniform in [low, high).");
+  m.def("normal", &init::normal, "mean"_a = 0.0, "std"_a = 1.0, "Normal.");
+  m.def("truncated_normal", &init::truncated_normal, "mean"_a = 0.0, "std"_a = 1.0, "low"_a = -2.0, "high"_a = 2.0,
+        "Normal within bounds, in standard deviations.");
+  m.def("log_normal", &init::log_normal, "mean"_a = 0.0, "std"_a = 1.0, "Log-normal.");
+  m.def("exponential", &init::exponential, "scale"_a = 1.0, "Exponential.");
+  m.def("gamma", &init::gamma, "shape"_a, "scale"_a = 1.0, "Gamma.");
+  m.def("beta", &init::beta, "a"_a, "b"_a, "Beta.");
+  m.def("weibull", &init::weibull, "shape"_a, "scale"_a = 1.0, "Weibull.");
+  m.def("identity", &init::identity, "gain"_a = 1.0, "Identity matrix.");
+  m.def("orthogonal", &init::orthogonal, "gain"_a = 1.0, "Orthogonal matrix.");
+  m.def("delta_orthogonal", &init::delta_orthogonal, "gain"_a = 1.0, "Orthogonal in the middle of a kernel.");
+  namespace p = init::plain;
+  m.def("kaiming_normal", &p::kaiming_normal, "scale"_a = 2.0, "Normal, variance scale/fan_in.");
+  m.def("kaiming_uniform", &p::kaiming_uniform, "scale"_a = 2.0, "Uniform, variance scale/fan_in.");
+  m.def("xavier_normal", &p::xavier_normal, "scale"_a = 1.0, "Normal, variance scale/fan_avg.");
+  m.def("xavier_uniform", &p::xavier_uniform, "scale"_a = 1.0, "Uniform, variance scale/fan_avg.");
+  m.def("lecun_normal", &p::lecun_normal, "scale"_a = 1.0, "Normal, variance scale/fan_in.");
+  m.def("lecun_uniform", &p::lecun_uniform, "scale"_a = 1.0, "Uniform, variance scale/fan_in.");
+}
+
+using Loss = bt::Tensor (*)(const bt::Tensor&, const bt::Tensor&);
+
+void bind_losses(nb::module_& parent) {
+  nb::module_ m = parent.def_submodule("losses", "Losses, regularizers and metrics.");
+  namespace l   = bt::losses;
+  const std::tuple<const char*, Loss, const char*> two[] = {
+      {"softmax_cross_entropy_with_integer_labels", l::softmax_cross_entropy_with_integer_labels,
+       "log sum e^z - z_y per row; labels are integers."},
+      {"softmax_cross_entropy", l::softmax_cross_entropy, "-sum p log softmax(z) per row."},
+      {"sigmoid_binary_cross_entropy", l::sigmoid_binary_cross_entropy, "Element by element, y in [0, 1]."},
+      {"nll_loss", l::nll_loss, "-log p_y per row of log-probabilities."},
+      {"kl_divergence", l::kl_divergence, "sum y (log y - log p) per row, log p given."},
+      {"hinge_loss", l::hinge_loss, "max(0, 1 - prediction y), y = +-1."},
+      {"mse", l::mse, "Mean of squared errors."},
+      {"l2_loss", l::l2_loss, "Half the squared error."},
+      {"mae", l::mae, "Mean of absolute errors."},
+      {"log_cosh", l::log_cosh, "log cosh of the error."},
+      {"masked_mean", l::masked_mean, "Values where a mask is one, averaged over those."},
+      {"accuracy", bt::metrics::accuracy, "Fraction of rows whose largest entry is the label."},
+      {"accuracy_over_time", bt::metrics::accuracy_over_time,
+       "The same for scores [T, ..., C], averaged over time first."},
+      {"r2_score", bt::metrics::r2_score, "1 - sum (y - prediction)^2 / sum (y - mean y)^2."},
+  };
+  for (const auto& [name, f, doc] : two)
+    m.def(
+        name, [f = f](Arg a, Arg b) { return f(a, b); }, "predictions"_a, "targets"_a, doc);
+  const auto reduction = [](const std::string& name) {
+    bt::require(name == "none" || name == "mean" || name == "sum",
+                "reduction: expected 'none', 'mean' or 'sum', got '{}'.", name);
+    return name == "none" ? l::Reduction::None : name == "mean" ? l::Reduction::Mean : l::Reduction::Sum;
+  };
+  m.def(
+      "squared_error", [reduction](Arg a, Arg b, const std::string& r) { return l::squared_error(a, b, reduction(r)); },
+      "predictions"_a, "targets"_a, "reduction"_a = "none", "Squared error, element by element.");
+  m.def(
+      "absolute_error",
+      [reduction](Arg a, Arg b, const std::string& r) { return l::absolute_error(a, b, reduction(r)); },
+      "predictions"_a, "targets"_a, "reduction"_a = "mean", "Absolute error.");
+  m.def(
+      "huber_loss", [](Arg a, Arg b, double delta) { return l::huber_loss(a, b, delta); }, "predictions"_a, "targets"_a,
+      "delta"_a = 1.0, "Quadratic near zero, then linear.");
+  m.def(
+      "cosine_similarity", [](Arg a, Arg b, double eps) { return l::cosine_similarity(a, b, eps); }, "predictions"_a,
+      "targets"_a, "epsilon"_a = 1e-8, "Per row.");
+  m.def(
+      "confusion_matrix", [](Arg a, Arg b, int64_t n) { return bt::metrics::confusion_matrix(a, b, n); }, "scores"_a,
+      "labels"_a, "num_classes"_a, "Counts: row = label, column = answer.");
+  m.def(
+      "l1", [](nb::handle w) { return l::l1(tensors_from(w)); }, "weights"_a, "Sum of absolute values.");
+  m.def(
+      "l2", [](nb::handle w) { return l::l2(tensors_from(w)); }, "weights"_a, "Sum of squares.");
+  m.def(
+      "voltage_regularizer",
+      [](nb::handle V, double lo, double hi, double factor) {
+        return l::voltage_regularizer(tensors_from(V), lo, hi, factor);
+      },
+      "V"_a, "lo"_a, "hi"_a, "factor"_a = 1.0, "Punishes potentials outside [lo, hi].");
+  m.def(
+      "rate_regularizer",
+      [](nb::handle z, double hz, double dt, double factor) {
+        return l::rate_regularizer(tensors_from(z), hz, dt, factor);
+      },
+      "spikes"_a, "rate_hz"_a, "dt_ms"_a, "factor"_a = 1.0, "Punishes rates away from a target.");
+}
+
+bt::optim::Common common(std::optional<double> norm, std::optional<double> value, double decay) {
+  return {norm, value, decay};
+}
+
+void bind_optimizers(nb::module_& parent) {
+  nb::module_ m = parent.def_submodule("optim", "Optimizers and learning rates over time.");
+  namespace o   = bt::optim;
+  using Rate    = Given<o::Schedule>;
+  nb::class_<o::Schedule>(m, "Schedule", "A learning rate as a function of the epoch.")
+      .def(
+          "__init__",
+          [](o::Schedule* self, nb::handle f) {
+            if (PyFloat_Check(f.ptr()) || PyLong_Check(f.ptr()))
+              new (self) o::Schedule(nb::cast<double>(f));
+            else
+              new (self) o::Schedule("custom", [f = hold(f)](int64_t epoch) {
+                nb::gil_scoped_acquire gil;
+                return nb::cast<double>(nb::float_(nb::handle(f.get())(epoch)));
+              });
+          },
+          "rate"_a)
+      .def(
+          "__call__", [](const o::Schedule& s, std::optional<int64_t> epoch) { return epoch ? s.at(*epoch) : s(); },
+          "epoch"_a = nb::none(), "The rate at an epoch, or now.")
+      .def("step_epoch", &o::Schedule::step, "To the next epoch.")
+      .def_prop_rw("epoch", &o::Schedule::epoch, &o::Schedule::set_epoch, "The epoch now.")
+      .def("__repr__", [](const o::Schedule& s) { return s.text(); });
+  m.def("StepLR", &o::step_lr, "lr"_a, "step_size"_a, "gamma"_a = 0.1, "lr gamma^(e // step_size)");
+  m.def("MultiStepLR", &o::multi_step_lr, "lr"_a, "milestones"_a, "gamma"_a = 0.1, "lr gamma^(milestones passed)");
+  m.def("ExponentialLR", &o::exponential_lr, "lr"_a, "gamma"_a, "lr gamma^e");
+  m.def(
+      "ExponentialDecayLR",
+      [](double lr, int64_t steps, double rate, int64_t begin, bool staircase, std::optional<double> end) {
+        return o::exponential_decay_lr(lr, steps, rate, {begin, staircase, end});
+      },
+      "lr"_a, "decay_steps"_a, "decay_rate"_a, "transition_begin"_a = 0, "staircase"_a = false,
+      "end_value"_a = nb::none(), "lr rate^(e / steps)");
+  m.def("CosineAnnealingLR", &o::cosine_annealing_lr, "lr"_a, "T_max"_a, "eta_min"_a = 0.0,
+        "Half a cosine from lr to eta_min.");
+  m.def("PolynomialLR", &o::polynomial_lr, "lr"_a, "total_iters"_a, "power"_a = 1.0, "lr (1 - e/n)^power");
+  m.def("LinearLR", &o::linear_lr, "lr"_a, "start_factor"_a, "end_factor"_a, "total_iters"_a, "A straight line.");
+  m.def(
+      "WarmupLR", [](int64_t n, Rate after) { return o::warmup_lr(n, after); }, "n"_a, "after"_a,
+      "From 0 to `after` over n epochs.");
+  m.def("WarmupCosineLR", &o::warmup_cosine_lr, "lr"_a, "warmup"_a, "total"_a, "eta_min"_a = 0.0,
+        "A line up, half a cosine down.");
+  m.def("CosineAnnealingWarmRestarts", &o::cosine_warm_restarts_lr, "lr"_a, "T_0"_a, "T_mult"_a = 1, "eta_min"_a = 0.0,
+        "Cosines that start again.");
+  m.def("OneCycleLR", &o::one_cycle_lr, "max_lr"_a, "total"_a, "pct_start"_a = 0.3, "div_factor"_a = 25.0,
+        "final_div_factor"_a = 1e4, "Up and down once.");
+  m.def("CyclicLR", &o::cyclic_lr, "base_lr"_a, "max_lr"_a, "step_size_up"_a, "Triangles.");
+  m.def("PiecewiseConstantLR", &o::piecewise_constant_lr, "boundaries"_a, "values"_a, "Steps.");
+
+  nb::class_<o::Optimizer> c(m, "Optimizer", "Updates weights from gradients.");
+  c.def(
+      "register_trainable_weights",
+      [](o::Optimizer& self, nb::handle weights) { self.register_trainable_weights(states_from(weights)); },
+      "weights"_a, "The weights it updates: states by path, or a model.");
+  c.def(
+      "update", [](o::Optimizer& self, nb::handle grads) { self.update(gradients_from(grads)); }, "grads"_a,
+      "One update, from gradients by path.");
+  c.def(
+      "step", [](o::Optimizer& self, nb::handle grads) { self.update(gradients_from(grads)); }, "grads"_a,
+      "One update, from gradients by path.");
+  c.def("step_epoch", &o::Optimizer::step_epoch, "Moves the learning rate on.");
+  c.def(
+      "group",
+      [](o::Optimizer& self, Given<bt::Path> path, double lr_factor, std::optional<double> decay) {
+        self.group(path, {lr_factor, decay});
+      },
+      "path"_a, "lr_factor"_a = 1.0, "weight_decay"_a = nb::none(),
+      "Other settings for the weights at or below a path.");
+  c.def_prop_ro("step_count", &o::Optimizer::step_count, "Number of updates.");
+  c.def_prop_ro("current_lr", &o::Optimizer::current_lr, "The learning rate now.");
+  c.def_prop_ro(
+      "lr", [](o::Optimizer& self) { return self.lr(); }, "The schedule of the learning rate.");
+  c.def(
+      "states", [](const o::Optimizer& self) { return dict_of(self.states()); },
+      "Everything it remembers, for checkpoints.");
+
+  const auto none = nb::none();
+#define PYBRAINTRACE_COMMON std::optional<double> norm, std::optional<double> value, double decay
+#define PYBRAINTRACE_COMMON_ARGS(d) \
+  nb::kw_only(), "grad_clip_norm"_a = none, "grad_clip_value"_a = none, "weight_decay"_a = d
+  nb::class_<o::SGD, o::Optimizer>(m, "SGD", "Plain descent, or with momentum.")
+      .def(
+          "__init__",
+          [](o::SGD* self, Rate lr, double momentum, bool nesterov, PYBRAINTRACE_COMMON) {
+            new (self) o::SGD(lr.get(), {momentum, nesterov, common(norm, value, decay)});
+          },
+          "lr"_a = 1e-3, "momentum"_a = 0.0, "nesterov"_a = false, PYBRAINTRACE_COMMON_ARGS(0.0));
+  nb::class_<o::Momentum, o::SGD>(m, "Momentum", "Descent with momentum.")
+      .def(
+          "__init__",
+          [](o::Momentum* self, Rate lr, double momentum, PYBRAINTRACE_COMMON) {
+            new (self) o::Momentum(lr.get(), momentum, common(norm, value, decay));
+          },
+          "lr"_a = 1e-3, "momentum"_a = 0.9, PYBRAINTRACE_COMMON_ARGS(0.0));
+  nb::class_<o::MomentumNesterov, o::SGD>(m, "MomentumNesterov", "Descent with Nesterov's momentum.")
+      .def(
+          "__init__",
+          [](o::MomentumNesterov* self, Rate lr, double momentum, PYBRAINTRACE_COMMON) {
+            new (self) o::MomentumNesterov(lr.get(), momentum, common(norm, value, decay));
+          },
+          "lr"_a = 1e-3, "momentum"_a = 0.9, PYBRAINTRACE_COMMON_ARGS(0.0));
+  nb::class_<o::Adam, o::Optimizer>(m, "Adam", "Adam; AMSGrad on request.")
+      .def(
+          "__init__",
+          [](o::Adam* self, Rate lr, double b1, double b2, double eps, bool amsgrad, PYBRAINTRACE_COMMON) {
+            new (self) o::Adam(lr.get(), {b1, b2, eps, amsgrad, common(norm, value, decay)});
+          },
+          "lr"_a = 1e-3, "beta1"_a = 0.9, "beta2"_a = 0.999, "eps"_a = 1e-8, "amsgrad"_a = false,
+          PYBRAINTRACE_COMMON_ARGS(0.0));
+  nb::class_<o::AdamW, o::Adam>(m, "AdamW", "Adam with decoupled weight decay.")
+      .def(
+          "__init__",
+          [](o::AdamW* self, Rate lr, double b1, double b2, double eps, bool amsgrad, PYBRAINTRACE_COMMON) {
+            new (self) o::AdamW(lr.get(), {b1, b2, eps, amsgrad, common(norm, value, decay)});
+          },
+          "lr"_a = 1e-3, "beta1"_a = 0.9, "beta2"_a = 0.999, "eps"_a = 1e-8, "amsgrad"_a = false,
+          PYBRAINTRACE_COMMON_ARGS(0.01));
+  nb::class_<o::RMSProp, o::Optimizer>(m, "RMSProp", "Divided by a running root mean square.")
+      .def(
+          "__init__",
+          [](o::RMSProp* self, Rate lr, double rho, double eps, PYBRAINTRACE_COMMON) {
+            new (self) o::RMSProp(lr.get(), {rho, eps, common(norm, value, decay)});
+          },
+          "lr"_a = 1e-3, "rho"_a = 0.9, "eps"_a = 1e-8, PYBRAINTRACE_COMMON_ARGS(0.0));
+  nb::class_<o::Adagrad, o::Optimizer>(m, "Adagrad", "Divided by the root of all squares so far.")
+      .def(
+          "__init__",
+          [](o::Adagrad* self, Rate lr, double eps, PYBRAINTRACE_COMMON) {
+            new (self) o::Adagrad(lr.get(), {eps, common(norm, value, decay)});
+          },
+          "lr"_a = 1e-2, "eps"_a = 1e-10, PYBRAINTRACE_COMMON_ARGS(0.0));
+  nb::class_<o::Adadelta, o::Optimizer>(m, "Adadelta", "Steps scaled by their own running size.")
+      .def(
+          "__init__",
+          [](o::Adadelta* self, Rate lr, double rho, double eps, PYBRAINTRACE_COMMON) {
+            new (self) o::Adadelta(lr.get(), {rho, eps, common(norm, value, decay)});
+          },
+          "lr"_a = 1.0, "rho"_a = 0.9, "eps"_a = 1e-6, PYBRAINTRACE_COMMON_ARGS(0.0));
+  nb::class_<o::Lion, o::Optimizer>(m, "Lion", "The sign of a momentum.")
+      .def(
+          "__init__",
+          [](o::Lion* self, Rate lr, double b1, double b2, PYBRAINTRACE_COMMON) {
+            new (self) o::Lion(lr.get(), {b1, b2, common(norm, value, decay)});
+          },
+          "lr"_a = 1e-4, "beta1"_a = 0.9, "beta2"_a = 0.99, PYBRAINTRACE_COMMON_ARGS(0.0));
+  m.def(
+      "clip_grad_norm", [](nb::handle g, double c) { return dict_of(o::clip_grad_norm(gradients_from(g), c)); },
+      "grads"_a, "max_norm"_a, "Scaled so that the norm over all leaves is at most c.");
+  m.def(
+      "clip_grad_value", [](nb::handle g, double c) { return dict_of(o::clip_grad_value(gradients_from(g), c)); },
+      "grads"_a, "clip_value"_a, "Every element limited to [-c, c].");
+}
+
+}  // namespace
+
+void bind_training(nb::module_& m) {
+  bind_initializers(m);
+  bind_losses(m);
+  bind_optimizers(m);
+}
+
+}  // namespace pybraintrace

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "convert.h"
+
+#include <cstring>
+#include <limits>
+#include <nanobind/ndarray.h>
+
+#include "braintrace/model/environment.h"
+
+namespace pybraintrace {
+
+namespace {
+
+struct NumpyType {
+  bt::DType   dtype;
+  const char* name;
+  uint8_t     code, bits;  // as DLPack writes it
+};
+using Code                        = nb::dlpack::dtype_code;
+constexpr NumpyType numpy_types[] = {
+    {bt::DType::F32, "float32", static_cast<uint8_t>(Code::Float), 32},
+    {bt::DType::F64, "float64", static_cast<uint8_t>(Code::Float), 64},
+    {bt::DType::F16, "float16", static_cast<uint8_t>(Code::Float), 16},
+    {bt::DType::BF16, "bfloat16", static_cast<uint8_t>(Code::Bfloat), 16},
+    {bt::DType::I32, "int32", static_cast<uint8_t>(Code::Int), 32},
+    {bt::DType::I64, "int64", static_cast<uint8_t>(Code::Int), 64},
+    {bt::DType::U32, "uint32", static_cast<uint8_t>(Code::UInt), 32},
+    {bt::DType::Bool, "bool", static_cast<uint8_t>(Code::Bool), 8},
+};
+const NumpyType& numpy_type(bt::DType dtype) { return numpy_types[static_cast<size_t>(dtype)]; }
+
+// Modules that are imported once and live as long as the process.
+nb::handle numpy() {
+  static const nb::handle module = nb::module_::import_("numpy").release();
+  return module;
+}
+nb::handle numpy_array_type() {
+  static const nb::handle type = nb::object(numpy().attr("ndarray")).release();
+  return type;
+}
+
+std::string type_of(nb::handle h) { return nb::cast<std::string>(nb::str(h.type().attr("__name__"))); }
+
+bool is_double_precision() { return bt::Environment::precision() == bt::DType::F64; }
+
+using AnyArray = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
+
+// The memory of a C-ordered array on this machine, kept alive by the array.
+bt::Array borrowed(const AnyArray& a, bt::DType dtype, nb::handle owner) {
+  bt::Shape shape;
+  for (size_t i = 0; i < a.ndim(); ++i) shape.push_back(static_cast<int64_t>(a.shape(i)));
+  const bt::Type type{dtype, std::move(shape)};
+  const auto     address = reinterpret_cast<uintptr_t>(a.data());
+  if (type.size() == 0) return bt::Array(type);
+  if (address % bt::size_of(dtype) != 0) {  // NumPy allows it, machine code does not
+    bt::Array copy(type);
+    std::memcpy(copy.mutable_raw(), a.data(), copy.bytes());
+    return copy;
+  }
+  return bt::Array::borrow(type, a.data(), hold(owner));
+}
+
+bt::Tensor in_environment(bt::Array array) {
+  if (is_double_precision()) return bt::Tensor(std::move(array));
+  if (array.dtype() == bt::DType::F64) return bt::Tensor(bt::convert(array, bt::Environment::precision()));
+  if (array.dtype() == bt::DType::I64) {
+    const int64_t* v = array.data<int64_t>();
+    for (int64_t i = 0; i < array.size(); ++i)
+      bt::require(v[i] >= std::numeric_limits<int32_t>::min() && v[i] <= std::numeric_limits<int32_t>::max(),
+                  "an array of int64 holds {}, which int32 cannot; environ.set(precision=64) keeps 64 bits.", v[i]);
+    return bt::Tensor(bt::convert(array, bt::DType::I32));
+  }
+  return bt::Tensor(std::move(array));
+}
+
+bt::Tensor from_numpy(nb::handle array) {
+  nb::object source = nb::borrow(array);
+  const auto name   = nb::cast<std::string>(nb::str(array.attr("dtype").attr("name")));
+  if (name == "bfloat16") source = source.attr("view")("uint16");
+  for (const char* small : {"int8", "int16", "uint8", "uint16"})
+    if (name == small) source = source.attr("astype")("int32");
+  if (name == "uint64") source = source.attr("astype")("int64");
+  if (name == "longdouble" || name == "float128") source = source.attr("astype")("float64");
+  source = nb::object(numpy().attr("ascontiguousarray")(source)).attr("reshape")(source.attr("shape"));
+  if (!nb::cast<bool>(source.attr("dtype").attr("isnative")))
+    source = source.attr("astype")(source.attr("dtype").attr("newbyteorder")("="));
+  AnyArray a;
+  if (!nb::try_cast(source, a))
+    throw nb::type_error(
+        ("an array of dtype " + name + " cannot be a tensor; convert it to a number type first.").c_str());
+  if (name == "bfloat16") return bt::Tensor(borrowed(a, bt::DType::BF16, source));
+  for (const NumpyType& t : numpy_types)
+    if (t.code == a.dtype().code && t.bits == a.dtype().bits) return in_environment(borrowed(a, t.dtype, source));
+  throw nb::type_error(("an array of dtype " + name +
+                        " cannot be a tensor; known are float16, bfloat16, float32, "
+                        "float64, integers and bool.")
+                           .c_str());
+}
+
+// Elsewhere: torch, JAX, CuPy.
+bt::Tensor from_dlpack(nb::handle object) {
+  nb::object device = object.attr("__dlpack_device__")();
+  const int  kind   = nb::cast<int>(device[0]);
+  bt::require(kind == 1 || kind == 3,
+              "an array of type {} lies on a device of DLPack kind {}; bring it to the CPU first.", type_of(object),
+              kind);
+  if (nb::hasattr(object, "detach") && nb::hasattr(object, "requires_grad") &&
+      nb::cast<bool>(object.attr("requires_grad")))
+    return from_dlpack(object.attr("detach")());
+  return from_numpy(numpy().attr("from_dlpack")(object));
+}
+
+}  // namespace
+
+bool is_array_like(nb::handle h) {
+  PyObject* o = h.ptr();
+  if (nb::isinstance<bt::Tensor>(h) || PyFloat_Check(o) || PyLong_Check(o)) return true;
+  if (PyUnicode_Check(o) || PyBytes_Check(o) || PyDict_Check(o) || h.is_none() || PyType_Check(o)) return false;
+  if (h.type().is(numpy_array_type()) || PyList_Check(o) || PyTuple_Check(o)) return true;
+  if (nb::hasattr(h, "mantissa") && nb::hasattr(h, "unit")) return false;  // a quantity: it knows how to meet tensors
+  return nb::hasattr(h, "__array__") || nb::hasattr(h, "__dlpack__") || nb::hasattr(h, "__array_interface__");
+}
+
+bt::Tensor tensor_from(nb::handle h) {
+  PyObject* o = h.ptr();
+  if (nb::isinstance<bt::Tensor>(h)) return nb::cast<bt::Tensor>(h);
+  if (h.type().is(numpy_array_type())) return from_numpy(h);
+  if (PyBool_Check(o)) return bt::Tensor(bt::Array::scalar(bt::DType::Bool, o == Py_True));
+  if (PyFloat_Check(o)) return bt::Tensor(PyFloat_AsDouble(o));
+  if (PyLong_Check(o)) {
+    const double v = PyLong_AsDouble(o);
+    if (v == -1 && PyErr_Occurred()) throw nb::python_error();
+    return bt::Tensor(v);
+  }
+  if (nb::hasattr(h, "mantissa") && nb::hasattr(h, "unit"))
+    return tensor_from(nb::module_::import_("pybraintrace.units").attr("magnitude")(h));
+  if (PyList_Check(o) || PyTuple_Check(o)) {
+    // Numbers become one array; a list with tensors in it is stacked, so that traced ones keep their trace.
+    nb::object stack = nb::module_::import_("pybraintrace._arrays").attr("from_sequence")(h);
+    return nb::isinstance<bt::Tensor>(stack) ? nb::cast<bt::Tensor>(stack) : from_numpy(stack);
+  }
+  if (nb::hasattr(h, "__dlpack__") && !nb::isinstance(h, nb::object(numpy().attr("generic")))) return from_dlpack(h);
+  if (nb::hasattr(h, "__array__") || nb::hasattr(h, "__array_interface__"))
+    return from_numpy(numpy().attr("asarray")(h));
+  throw nb::type_error(("expected a tensor, an array or a number, got " + type_of(h) + ".").c_str());
+}
+
+nb::object numpy_of(const bt::Tensor& tensor) {
+  bt::Array           array = tensor.array();
+  const NumpyType&    type  = numpy_type(array.dtype());
+  std::vector<size_t> shape(array.shape().begin(), array.shape().end());
+  nb::dlpack::dtype   dtype{type.code, type.bits, 1};
+  if (type.dtype == bt::DType::BF16) dtype = {static_cast<uint8_t>(Code::UInt), 16, 1};
+  auto                           owned = std::make_unique<bt::Array>(std::move(array));
+  const void*                    data  = owned->raw();
+  nb::capsule                    owner(owned.release(), [](void* p) noexcept { delete static_cast<bt::Array*>(p); });
+  nb::ndarray<nb::numpy, nb::ro> view(data, shape.size(), shape.data(), owner, nullptr, dtype);
+  nb::object                     out = nb::cast(view);
+  if (type.dtype == bt::DType::BF16) out = out.attr("view")(numpy_dtype(bt::DType::BF16));
+  return out;
+}
+
+nb::object numpy_dtype(bt::DType dtype) {
+  static PyObject* known[std::size(numpy_types)] = {};
+  PyObject*&       entry                         = known[static_cast<size_t>(dtype)];
+  if (!entry) {
+    nb::object name = nb::str(numpy_type(dtype).name);
+    if (dtype == bt::DType::BF16) name = nb::module_::import_("pybraintrace._arrays").attr("bfloat16")();
+    entry = nb::object(numpy().attr("dtype")(name)).release().ptr();
+  }
+  return nb::borrow(entry);
+}
+
+bt::DType dtype_from(nb::handle h) {
+  if (h.is(reinterpret_cast<PyObject*>(&PyFloat_Type))) return bt::Environment::precision();
+  if (h.is(reinterpret_cast<PyObject*>(&PyBool_Type))) return bt::DType::Bool;
+  if (h.is(reinterpret_cast<PyObject*>(&PyLong_Type))) return is_double_precision() ? bt::DType::I64 : bt::DType::I32;
+  if (PyUnicode_Check(h.ptr()))
+    if (const auto t = bt::dtype_named(nb::cast<std::string>(h))) return *t;
+  std::string name;
+  if (PyUnicode_Check(h.ptr()) && nb::cast<std::string>(h) == "bfloat16")
+    name = "bfloat16";
+  else
+    name = nb::cast<std::string>(nb::str(nb::object(numpy().attr("dtype")(h)).attr("name")));
+  for (const NumpyType& t : numpy_types)
+    if (name == t.name) return t.dtype;
+  throw nb::type_error(("dtype " + name +
+                        " is not supported; known are float16, bfloat16, float32, float64, int32, "
+                        "int64, uint32 and bool.")
+                           .c_str());
+}
+
+bt::Ints ints_from(nb::handle h) {
+  bt::Ints out;
+  if (PyIndex_Check(h.ptr())) {
+    out.push_back(nb::cast<int64_t>(nb::int_(nb::borrow(h))));
+    return out;
+  }
+  if (PyUnicode_Check(h.ptr()) || !nb::hasattr(h, "__iter__"))
+    throw nb::type_error(("expected a whole number or a sequence of them, got " + type_of(h) + ".").c_str());
+  for (nb::handle n : nb::iter(h)) {
+    PyObject* index = PyNumber_Index(n.ptr());
+    if (!index) throw nb::python_error();
+    out.push_back(nb::cast<int64_t>(nb::steal(index)));
+  }
+  return out;
+}
+
+nb::object tuple_of(const bt::Ints& ints) {
+  PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(ints.size()));
+  if (!tuple) throw nb::python_error();
+  for (size_t i = 0; i < ints.size(); ++i)
+    PyTuple_SetItem(tuple, static_cast<Py_ssize_t>(i), PyLong_FromLongLong(ints[i]));
+  return nb::steal(tuple);
+}
+
+bt::Axes axes_from(nb::handle h) { return h.is_none() ? bt::Axes() : bt::Axes(ints_from(h)); }
+
+bt::Path path_from(nb::handle h) {
+  if (PyUnicode_Check(h.ptr())) return bt::Path::dotted(nb::cast<std::string>(h));
+  bt::Path path;
+  for (nb::handle key : nb::iter(h)) path = path / nb::cast<std::string>(nb::str(key));
+  return path;
+}
+
+nb::object tuple_of(const bt::Path& path) {
+  nb::list keys;
+  for (const std::string& key : path.keys())
+    if (bt::Path::is_index(key))
+      keys.append(nb::int_(std::stoll(key)));
+    else
+      keys.append(key);
+  return nb::tuple(keys);
+}
+
+bt::Leaves leaves_from(nb::handle value) {
+  bt::Leaves leaves;
+  if (PyDict_Check(value.ptr())) {
+    for (const auto& [key, leaf] : nb::borrow<nb::dict>(value)) {
+      if (!PyUnicode_Check(key.ptr()) || PyDict_Check(leaf.ptr()))
+        throw nb::type_error("a state holds one array, or a dict of names to arrays.");
+      leaves[nb::cast<std::string>(key)] = tensor_from(leaf);
+    }
+    bt::require(!leaves.empty(), "a state needs a value; got an empty dict.");
+  } else {
+    leaves[""] = tensor_from(value);
+  }
+  return leaves;
+}
+
+nb::object value_of(const bt::Leaves& leaves) {
+  if (leaves.size() == 1 && leaves.begin()->first.empty()) return nb::cast(leaves.begin()->second);
+  nb::dict out;
+  for (const auto& [name, leaf] : leaves) out[nb::str(name.c_str())] = nb::cast(leaf);
+  return out;
+}
+
+nb::object dict_of(const bt::Gradients& gradients) {
+  nb::dict out;
+  for (const auto& [path, leaves] : gradients) out[tuple_of(path)] = value_of(leaves);
+  return out;
+}
+
+bt::Gradients gradients_from(nb::handle dict) {
+  if (!PyDict_Check(dict.ptr())) throw nb::type_error("gradients are a dict of paths to values, as grad returns them.");
+  bt::Gradients::Map map;
+  for (const auto& [path, value] : nb::borrow<nb::dict>(dict)) map[path_from(path)] = leaves_from(value);
+  return bt::Gradients(std::move(map));
+}
+
+bt::Tensors tensors_from(nb::handle sequence) {
+  bt::Tensors out;
+  for (nb::handle h : nb::iter(sequence)) out.push_back(tensor_from(h));
+  return out;
+}
+
+}  // namespace pybraintrace

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values that cross the border: tensors and arrays, element types, shapes, paths.
+//
+// Into C++: a Tensor as it is; a Python number as a weak one; NumPy arrays and whatever speaks DLPack or __array__
+// without a copy where the memory allows it. Double-precision arrays follow the precision of the environment, and with
+// them integers of 64 bits: f64 → f32 and i64 → i32 unless the precision is 64.
+// Into Python: arrays are read-only views of our memory.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+#include <optional>
+
+#include "braintrace/functions/gradients.h"
+#include "braintrace/ir/tensor.h"
+#include "braintrace/model/path.h"
+#include "ref.h"
+
+namespace bt = braintrace;
+using namespace nb::literals;
+
+namespace pybraintrace {
+
+// Whether an object can be a tensor at all: a number, an array, a sequence of such.
+bool is_array_like(nb::handle object);
+// Throws TypeError or UserError with the place.
+bt::Tensor tensor_from(nb::handle object);
+nb::object numpy_of(const bt::Tensor& tensor);  // a read-only view
+
+bt::DType  dtype_from(nb::handle object);
+nb::object numpy_dtype(bt::DType dtype);
+bt::Ints   ints_from(nb::handle object);  // one number or a sequence
+nb::object tuple_of(const bt::Ints& ints);
+bt::Axes   axes_from(nb::handle object);  // None: all
+
+bt::Path   path_from(nb::handle object);  // ('rnn', 'h') or "rnn.h"
+nb::object tuple_of(const bt::Path& path);
+
+// One tensor, or a dict of leaves.
+bt::Leaves leaves_from(nb::handle value);
+nb::object value_of(const bt::Leaves& leaves);
+// {path: value}, and back.
+nb::object    dict_of(const bt::Gradients& gradients);
+bt::Gradients gradients_from(nb::handle dict);
+
+// An argument that becomes a T when it is used, so that what is wrong with it is said in words of its own.
+template <class T>
+struct Convert;  // from(handle), name: as type hints write it
+template <class T>
+struct Given {
+  nb::handle source;
+
+  T get() const { return Convert<T>::from(source); }
+    operator T() const { return get(); }
+};
+
+template <>
+struct Convert<bt::Tensor> {
+  static bt::Tensor     from(nb::handle h) { return tensor_from(h); }
+  static constexpr auto name = nb::detail::const_name("ArrayLike");
+};
+template <>
+struct Convert<bt::DType> {
+  static bt::DType      from(nb::handle h) { return dtype_from(h); }
+  static constexpr auto name = nb::detail::const_name("DTypeLike");
+};
+template <>
+struct Convert<bt::Ints> {
+  static bt::Ints       from(nb::handle h) { return ints_from(h); }
+  static constexpr auto name = nb::detail::const_name("int | Sequence[int]");
+};
+template <>
+struct Convert<bt::Axes> {
+  static bt::Axes       from(nb::handle h) { return axes_from(h); }
+  static constexpr auto name = nb::detail::const_name("int | Sequence[int] | None");
+};
+template <>
+struct Convert<bt::Path> {
+  static bt::Path       from(nb::handle h) { return path_from(h); }
+  static constexpr auto name = nb::detail::const_name("Sequence[str | int] | str");
+};
+
+using Arg   = Given<bt::Tensor>;
+using Dims  = Given<bt::Ints>;
+using Dtype = Given<bt::DType>;
+
+inline bt::Tensor given(const std::optional<Arg>& a) { return a ? a->get() : bt::Tensor(); }
+template <class T>
+std::optional<T> given_or_none(const std::optional<Given<T>>& a) {
+  return a ? std::optional<T>(a->get()) : std::nullopt;
+}
+
+bt::Tensors tensors_from(nb::handle sequence);
+
+}  // namespace pybraintrace
+
+NAMESPACE_BEGIN(NB_NAMESPACE)
+NAMESPACE_BEGIN(detail)
+
+// None is a value like others here: it may stand for "no bias" or "all axes".
+template <class T>
+struct has_arg_defaults<pybraintrace::Given<T>> : std::true_type {};
+
+template <class T>
+struct type_caster<pybraintrace::Given<T>> {
+  NB_TYPE_CASTER(pybraintrace::Given<T>, pybraintrace::Convert<T>::name)
+  bool from_python(handle src, uint8_t, cleanup_list*) noexcept {
+    value.source = src;
+    // Of tensors the other side of an operator may know more.
+    return !std::is_same_v<T, braintrace::Tensor> || pybraintrace::is_array_like(src);
+  }
+  static handle from_cpp(const pybraintrace::Given<T>& v, rv_policy, cleanup_list*) { return v.source.inc_ref(); }
+};
+
+NAMESPACE_END(detail)
+NAMESPACE_END(NB_NAMESPACE)

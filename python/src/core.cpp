@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings.h"
+
+NB_MODULE(_core, m) {
+  using namespace pybraintrace;
+  m.doc() = "The C++ library behind pybraintrace.";
+  bind_errors(m);
+  bind_tensor(m);
+  bind_ops(m);
+  bind_tree(m);
+  bind_state(m);
+  bind_module(m);
+  bind_environ(m);
+  bind_transforms(m);
+  bind_training(m);
+  bind_layers(m);
+  bind_neurons(m);
+  bind_compiler(m);
+  bind_learners(m);
+}

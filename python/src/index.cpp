@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "index.h"
+
+#include "braintrace/ops/compare.h"
+#include "braintrace/ops/index.h"
+#include "braintrace/ops/math.h"
+#include "braintrace/ops/move.h"
+
+namespace pybraintrace {
+
+namespace {
+
+using bt::Tensor;
+
+struct Item {
+  enum Kind { Number, Slice, NewAxis, Array } kind;
+  int64_t number = 0;                      // of Number
+  int64_t start = 0, count = 0, step = 1;  // of Slice: elements start, start + step, …
+  Tensor  array = {};                      // of Array: positions, not negative
+};
+
+[[noreturn]] void index_error(const std::string& text) { throw nb::index_error(text.c_str()); }
+
+// Positions counted from the end become positions from the front; those that are known are checked.
+Tensor from_front(const Tensor& indices, int64_t n) {
+  if (!indices.is_traced()) {
+    const bt::Integers v(indices.array());
+    for (int64_t i = 0; i < indices.size(); ++i)
+      if (v[i] < -n || v[i] >= n)
+        index_error("index " + std::to_string(v[i]) + " is outside an axis of size " + std::to_string(n));
+  }
+  return bt::select(bt::less(indices, Tensor(bt::Type{indices.dtype(), {}}, 0)),
+                    bt::add(indices, Tensor(bt::Type{indices.dtype(), {}}, static_cast<double>(n))), indices);
+}
+
+bool is_bool_array(nb::handle h) {
+  if (PyBool_Check(h.ptr())) return true;
+  if (nb::isinstance<Tensor>(h)) return nb::cast<Tensor>(h).dtype() == bt::DType::Bool;
+  return nb::hasattr(h, "dtype") && nb::cast<std::string>(nb::str(h.attr("dtype"))) == "bool";
+}
+
+std::vector<nb::object> parts_of(nb::handle key, int rank) {
+  std::vector<nb::object> parts;
+  if (PyTuple_Check(key.ptr()))
+    for (nb::handle h : nb::iter(key)) parts.push_back(nb::borrow(h));
+  else
+    parts.push_back(nb::borrow(key));
+  // Bool masks become the positions where they hold.
+  std::vector<nb::object> out;
+  for (nb::object& p : parts) {
+    if (PyList_Check(p.ptr())) p = numpy_of(tensor_from(p));
+    if (!is_bool_array(p)) {
+      out.push_back(p);
+      continue;
+    }
+    const Tensor mask = tensor_from(p);
+    bt::require(!mask.is_traced(),
+                "a mask that is being traced cannot index: the size of the result would depend on it; use where().");
+    for (nb::handle positions : nb::iter(nb::object(numpy_of(mask).attr("nonzero")())))
+      out.push_back(nb::borrow(positions));
+  }
+  int used = 0, dots = -1;
+  for (size_t i = 0; i < out.size(); ++i) {
+    if (out[i].is(nb::ellipsis())) {
+      if (dots >= 0) index_error("an index can have one ellipsis");
+      dots = static_cast<int>(i);
+    } else if (!out[i].is_none()) {
+      ++used;
+    }
+  }
+  if (used > rank)
+    index_error("a tensor with " + std::to_string(rank) + " axes got " + std::to_string(used) + " indices");
+  nb::object all = nb::slice(nb::none(), nb::none(), nb::none());
+  if (dots < 0) {
+    dots = static_cast<int>(out.size());
+    out.push_back(all);
+  }
+  out.erase(out.begin() + dots);
+  out.insert(out.begin() + dots, static_cast<size_t>(rank - used), all);
+  return out;
+}
+
+Item item_of(const nb::object& p, int64_t n) {
+  if (p.is_none()) return {Item::NewAxis};
+  if (PySlice_Check(p.ptr())) {
+    Py_ssize_t start, stop, step;
+    if (PySlice_Unpack(p.ptr(), &start, &stop, &step) != 0) throw nb::python_error();
+    Item item{Item::Slice};
+    item.count = PySlice_AdjustIndices(n, &start, &stop, step);
+    item.start = start;
+    item.step  = step;
+    return item;
+  }
+  if (!nb::isinstance<Tensor>(p) && PyIndex_Check(p.ptr()) && !nb::hasattr(p, "shape")) {
+    const int64_t i = nb::cast<int64_t>(nb::int_(p));
+    if (i < -n || i >= n)
+      index_error("index " + std::to_string(i) + " is outside an axis of size " + std::to_string(n));
+    Item item{Item::Number};
+    item.number = i < 0 ? i + n : i;
+    return item;
+  }
+  if (!is_array_like(p) || PyFloat_Check(p.ptr()))
+    nb::raise_type_error(
+        "tensors are indexed by whole numbers, slices, None, ... and arrays of whole numbers or bools");
+  Item item{Item::Array};
+  item.array = tensor_from(p);
+  if (!bt::is_integer(item.array.dtype()))
+    index_error("an index of type " + bt::to_string(item.array.type()) + " is no whole number");
+  item.array = from_front(item.array, n);
+  return item;
+}
+
+Tensor sliced(const Tensor& x, int64_t axis, const Item& s) {
+  if (s.count == 0) return bt::slice_axis(x, axis, 0, 0);
+  if (s.step > 0) {
+    if (s.start == 0 && s.step == 1 && s.count == x.shape()[static_cast<size_t>(axis)]) return x;
+    return bt::slice_axis(x, axis, s.start, s.start + (s.count - 1) * s.step + 1, s.step);
+  }
+  const int64_t last = s.start + (s.count - 1) * s.step;
+  return bt::flip(bt::slice_axis(x, axis, last, s.start + 1, -s.step), {axis});
+}
+
+// x at several arrays of positions, of the axes `axes`, at once.
+Tensor gathered(Tensor x, std::vector<Tensor> arrays, const std::vector<int64_t>& axes) {
+  if (arrays.size() == 1) return bt::take(x, arrays[0], axes[0]);
+  bt::Shape common;
+  for (const Tensor& a : arrays) common = bt::broadcast_shapes(common, a.shape(), "indexing");
+  bt::Ints perm(axes.begin(), axes.end());
+  bool     adjacent = true;
+  for (size_t i = 1; i < axes.size(); ++i) adjacent = adjacent && axes[i] == axes[i - 1] + 1;
+  for (int64_t a = 0; a < x.rank(); ++a)
+    if (std::find(axes.begin(), axes.end(), a) == axes.end()) perm.push_back(a);
+  Tensor  front = bt::transpose(x, perm);
+  int64_t rows  = 1;
+  Tensor  flat;
+  for (size_t i = 0; i < arrays.size(); ++i) {
+    const int64_t n     = front.shape()[i];
+    const Tensor  index = bt::broadcast_to(bt::convert(arrays[i], bt::DType::I32), common);
+    flat                = flat.defined() ? bt::add(bt::mul(flat, Tensor(static_cast<double>(n))), index) : index;
+    rows *= n;
+  }
+  bt::Shape shape{rows};
+  for (size_t i = arrays.size(); i < front.shape().size(); ++i) shape.push_back(front.shape()[i]);
+  Tensor y = bt::take(bt::reshape(front, shape), flat, 0);
+  if (adjacent) {  // where the first of the axes was
+    bt::Ints      back;
+    const int64_t k = static_cast<int64_t>(common.size()), first = axes[0];
+    for (int64_t i = 0; i < first; ++i) back.push_back(k + i);
+    for (int64_t i = 0; i < k; ++i) back.push_back(i);
+    for (int64_t i = k + first; i < y.rank(); ++i) back.push_back(i);
+    y = bt::transpose(y, back);
+  }
+  return y;
+}
+
+}  // namespace
+
+Tensor indexed(const Tensor& x, nb::handle key) {
+  Tensor               y    = x;
+  int64_t              axis = 0;  // of y
+  size_t               of_x = 0;
+  std::vector<Tensor>  arrays;
+  std::vector<int64_t> axes;
+  for (const nb::object& p : parts_of(key, x.rank())) {
+    const Item item = item_of(p, p.is_none() ? 0 : x.shape()[of_x]);
+    switch (item.kind) {
+      case Item::NewAxis:
+        y = bt::expand_dims(y, axis++);
+        continue;
+      case Item::Number:
+        y = bt::squeeze(bt::slice_axis(y, axis, item.number, item.number + 1), {axis});
+        break;
+      case Item::Slice:
+        y = sliced(y, axis++, item);
+        break;
+      case Item::Array:
+        arrays.push_back(item.array);
+        axes.push_back(axis++);
+        break;
+    }
+    ++of_x;
+  }
+  return arrays.empty() ? y : gathered(y, std::move(arrays), axes);
+}
+
+Tensor updated(const Tensor& x, nb::handle key, const Tensor& value, const std::string& how) {
+  const Tensor places = bt::reshape(bt::arange(x.size()), x.shape());
+  const Tensor at     = indexed(places, key).flatten();
+  const Tensor before = indexed(x, key);
+  const Tensor given  = bt::broadcast_to(bt::promote_together({x, value})[1], before.shape());
+  Tensor       v      = bt::convert(given, x.dtype());
+  const Tensor flat   = x.flatten();
+  if (how == "add") return bt::reshape(bt::scatter_add(flat, at, v.flatten()), x.shape());
+  if (how == "multiply") v = bt::mul(before, v);
+  if (how == "divide") v = bt::convert(bt::div(before, v), x.dtype());
+  if (how == "min") v = bt::minimum(before, v);
+  if (how == "max") v = bt::maximum(before, v);
+  return bt::reshape(bt::scatter_set(flat, at, v.flatten()), x.shape());
+}
+
+}  // namespace pybraintrace

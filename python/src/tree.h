@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Trees of Python values: tuples, named tuples, lists, dicts (by sorted keys), dataclasses, None, classes registered
+// with `register`, and leaves. Whatever is none of these is a leaf.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "convert.h"
+
+namespace pybraintrace {
+
+class Tree {
+ public:
+  enum class Kind : uint8_t { Leaf, None, Tuple, NamedTuple, List, Dict, Dataclass, Registered, Static };
+  using Leaves = std::vector<nb::object>;
+
+  // The structure of `value`; its leaves are appended. `is_static` (may be null) says which leaves belong to the
+  // structure.
+  static Tree of(nb::handle value, Leaves& leaves, bool (*is_static)(nb::handle) = nullptr);
+  // `value` itself is part of the structure.
+  void add_static(nb::handle value) { nodes_.push_back({Kind::Static, 0, hold(value)}); }
+  void add(nb::handle value, Leaves& leaves, bool (*is_static)(nb::handle) = nullptr);
+  void append(const Tree& other) { nodes_.insert(nodes_.end(), other.nodes_.begin(), other.nodes_.end()); }
+  void open(Kind kind, size_t size, nb::handle aux = {}) {
+    nodes_.push_back({kind, size, aux.is_valid() ? hold(aux) : nullptr});
+  }
+
+  nb::object unflatten(const std::vector<nb::object>& leaves) const;
+  nb::object unflatten(const bt::Tensors& leaves) const;
+  size_t     num_leaves() const;
+  // Equal for equal structures. `statics` numbers what is compared by ==: keys, classes and static values.
+  std::string key(nb::dict& statics) const;
+  bool        operator==(const Tree& other) const;
+  std::string text() const;
+
+ private:
+  struct Node {
+    Kind   kind;
+    size_t size;
+    Ref    aux;  // keys, class or value
+  };
+  template <class Next>
+  nb::object build(size_t& at, Next& next) const;
+
+  std::vector<Node> nodes_;  // each before its children
+};
+
+// A class whose instances are nodes: flatten(x) gives (children, aux), unflatten(aux, children) an instance.
+void register_node(nb::handle type, nb::handle flatten, nb::handle unflatten);
+
+// Leaves as tensors; throws TypeError that names the place.
+bt::Tensors tensors_of(const Tree::Leaves& leaves, const char* where);
+
+// Models and functions that are given to a transform as arguments stay what they are.
+bool is_captured(nb::handle value);
+
+}  // namespace pybraintrace
