@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from . import _core
@@ -129,6 +130,7 @@ def walk(model: Module) -> Iterator[tuple[PathKey, Module]]:
 def init_all_states(model: Module, batch_size: int | None = None, **kwargs: Any) -> Module:
     """Gives every state its first value, calls `init_state` of every module, and returns the model."""
     _core.init_all_states(model, kwargs.get("batch_size", batch_size))
+    record(model)
     return model
 
 
@@ -148,13 +150,28 @@ def _rrshift(self: Module, x: Any) -> Any:
     return self(x)
 
 
-def _mimebundle(self: Any, include: Any = None, exclude: Any = None) -> dict[str, str]:
-    from . import display
-
-    return display.bundle(self)
 
 
 setattr(Module, "states", _states)
 setattr(Module, "nodes", _nodes)
 setattr(Module, "__rshift__", _rshift)
 setattr(Module, "__rrshift__", _rrshift)
+
+_events: list[Any] | None = None
+
+
+@contextmanager
+def recording() -> Iterator[list[Any]]:
+    """Lists the models that are initialized and the learners that are compiled inside a `with`."""
+    global _events
+    before, _events = _events, []
+    try:
+        yield _events
+    finally:
+        _events = before
+
+
+def record(event: Any) -> None:
+    """Notes a model or learner for `recording`."""
+    if _events is not None:
+        _events.append(event)

@@ -6,10 +6,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from . import _core, tree
+import numpy as _np
+
+from . import _core, _modules, tree
 from ._core import ETraceConfig, Module, MultiStepData, OnlineLearner, SingleStepData, Tensor
 
-__all__ = ["ETraceConfig", "MultiStepData", "OnlineLearner", "SingleStepData", "compile"]
+__all__ = ["ETraceConfig", "MultiStepData", "OnlineLearner", "SingleStepData", "compile", "register_rule"]
 
 
 def _rule(name: str, doc: str, options: list[str]) -> type[OnlineLearner]:
@@ -62,14 +64,48 @@ def etrace_evolve(self: OnlineLearner, *sequences: Any, return_outputs: bool = T
     return self._etrace_evolve(sequences, return_outputs)
 
 
-def _copy(self: OnlineLearner, memo: Any = None) -> Any:
-    raise TypeError("a learner cannot be copied or pickled; copy its model, make a learner of it, and set_memory(old.memory())")
+_compile_graph = OnlineLearner.compile_graph
 
 
-for _method in (show_graph, etrace_grad, etrace_evolve):
+def compile_graph(self: OnlineLearner, *args: Any, **kwargs: Any) -> OnlineLearner:
+    """Finds groups and relations from one example of a step's inputs and makes the traces; gives the learner."""
+    _compile_graph(self, *args, **kwargs)
+    if not kwargs:  # what a pickled learner is compiled with again
+        plain = tuple(a.data if isinstance(a, _core.StepData) else a for a in args)
+        self._examples = tree.map(lambda x: _np.zeros(_np.shape(x), _core.ops.asarray(x).dtype), plain)
+    _modules.record(self)
+    return self
+
+
+_init = OnlineLearner.__init__
+
+
+def _learner_init(self: OnlineLearner, algorithm: Any, model: Module, **options: Any) -> None:
+    if isinstance(algorithm, str) and algorithm in _registered:
+        algorithm = _registered[algorithm]
+    _init(self, algorithm, model, **options)
+    self._made = algorithm, options
+
+
+setattr(OnlineLearner, "__init__", _learner_init)
+_registered: dict[str, ETraceConfig] = {}
+
+
+def register_rule(name: str, config: ETraceConfig) -> None:
+    """Gives a point in the space of rules a name that `compile` and `OnlineLearner` take.
+
+    >>> import pybraintrace as bt
+    >>> bt.register_rule('coupled', bt.ETraceConfig(recurrence_scope='coupled'))
+    >>> bt.compile(bt.nn.GRUCell(2, 3), 'coupled', bt.numpy.zeros(2)).is_compiled
+    True
+    """
+    if name in _registered or any(name in (n, *aliases) for n, aliases, *_ in _core.algorithms()):
+        raise ValueError(f"register_rule: there is a rule '{name}' already")
+    _registered[name] = config
+
+
+for _method in (compile_graph, show_graph, etrace_grad, etrace_evolve):
     setattr(OnlineLearner, _method.__name__, _method)
-setattr(OnlineLearner, "__deepcopy__", _copy)
-setattr(OnlineLearner, "__reduce__", _copy)
 
 
 def compile(model: Module, algorithm: Any = "D_RTRL", *example_inputs: Any, batch_size: int | None = None, seed: int | None = None,
@@ -98,6 +134,8 @@ def compile(model: Module, algorithm: Any = "D_RTRL", *example_inputs: Any, batc
     else:
         learner = OnlineLearner(algorithm, model, **options)
     _core.compile_learner(learner, *single)
+    if not vmap:
+        learner._examples = tree.map(lambda x: _np.zeros(_np.shape(x), _core.ops.asarray(x).dtype), tuple(single))
     if vmap:
         learner._map_over(batch_size or len(tree.leaves(examples)[0]))
     if verbose:

@@ -9,7 +9,7 @@ from typing import Any
 
 from . import _core
 
-__all__ = ["checkpoint", "cond", "for_loop", "fori_loop", "grad", "hessian", "jacfwd", "jacrev", "jit", "jvp", "scan",
+__all__ = ["checkpoint", "cond", "custom_vjp", "for_loop", "fori_loop", "grad", "hessian", "jacfwd", "jacrev", "jit", "jvp", "pure_callback", "scan",
            "value_and_grad", "vjp", "vmap", "while_loop"]
 
 
@@ -222,3 +222,40 @@ def hessian(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
 def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
     """f as it is: programs keep for the way back what is cheaper to keep."""
     return f
+
+
+class custom_vjp:
+    """A function with a reverse derivative of your own: an operation written in Python.
+
+    >>> import pybraintrace as bt
+    >>> @bt.custom_vjp
+    ... def clipped(x):
+    ...     return x
+    >>> clipped.defvjp(lambda x: (x, None), lambda residuals, ct: (ct.clip(-1, 1),))
+    >>> float(bt.grad(lambda x: 5 * clipped(x))(2.0))
+    1.0
+    """
+
+    def __init__(self, f: Callable[..., Any]) -> None:
+        self._f, self._rules = f, None
+        functools.update_wrapper(self, f, updated=())
+
+    def defvjp(self, fwd: Callable[..., Any], bwd: Callable[[Any, Any], tuple[Any, ...]]) -> None:
+        """fwd(*args) gives (result, residuals); bwd(residuals, cotangent) one cotangent per argument."""
+        self._rules: Any = fwd, bwd
+
+    def __call__(self, *args: Any) -> Any:
+        if self._rules is None:
+            raise TypeError(f"{self.__name__}: call defvjp(fwd, bwd) first")
+        return _core.custom_vjp(self._f, *self._rules, args)
+
+
+def pure_callback(callback: Callable[..., Any], result_shape_dtypes: Any, *args: Any) -> Any:
+    """A Python function of NumPy arrays inside a compiled program. It must depend on its arguments alone.
+
+    >>> import pybraintrace as bt, numpy as np
+    >>> f = bt.jit(lambda x: bt.pure_callback(np.sort, x, x))
+    >>> f(bt.numpy.array([3., 1., 2.])).tolist()
+    [1.0, 2.0, 3.0]
+    """
+    return _core.host_call(callback, result_shape_dtypes, args)

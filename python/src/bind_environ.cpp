@@ -54,7 +54,7 @@ void bind_environ(nb::module_& m) {
   bt::set_warning_hook([](const std::string& text) {
     if (!nb::is_alive()) return;
     nb::gil_scoped_acquire gil;
-    if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) != 0) throw nb::python_error();
+    nb::module_::import_("pybraintrace._warnings").attr("warn")(text);
   });
 }
 

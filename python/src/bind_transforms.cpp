@@ -4,6 +4,7 @@
 #include "bindings.h"
 #include "braintrace/control/custom.h"
 #include "braintrace/control/remat.h"
+#include "braintrace/ops/host_call.h"
 #include "braintrace/functions/derivatives.h"
 #include "braintrace/functions/grad.h"
 #include "braintrace/functions/jit.h"
@@ -271,6 +272,54 @@ nb::object run_jacobian(nb::handle f, const nb::args& args, int64_t argnum, bool
   return call.out().unflatten(rows);
 }
 
+// f whose cotangents are bwd(residuals, ct), where fwd(*args) gives (result, residuals).
+nb::object call_custom_vjp(nb::handle f, nb::handle fwd, nb::handle bwd, const nb::args& args) {
+  FlatCall call(f, args, no_keywords(), "custom_vjp");
+  // The rules outlive this call: they are kept with the program that differentiates it.
+  const auto residuals = std::make_shared<Tree>(), result = std::make_shared<Tree>();
+  const auto in        = std::make_shared<Tree>(call.in());
+  const auto forward   = [f = hold(fwd), in, residuals, result](const bt::Tensors& xs) {
+    nb::gil_scoped_acquire gil;
+    nb::object             packed = in->unflatten(xs), both = nb::handle(f.get())(*nb::borrow<nb::tuple>(packed[0]));
+    if (!PyTuple_Check(both.ptr()) || nb::len(both) != 2) nb::raise_type_error("custom_vjp: the forward rule must return (result, residuals)");
+    Tree::Leaves out, kept;
+    *result    = Tree::of(nb::object(both[0]), out);
+    *residuals = Tree::of(nb::object(both[1]), kept);
+    return bt::ForwardPass{tensors_of(out, "custom_vjp"), tensors_of(kept, "custom_vjp")};
+  };
+  const auto backward = [f = hold(bwd), residuals, result](const bt::Tensors& kept, const bt::Tensors& ct) {
+    nb::gil_scoped_acquire gil;
+    nb::object             cts = nb::handle(f.get())(residuals->unflatten(kept), result->unflatten(ct));
+    if (!PyTuple_Check(cts.ptr())) nb::raise_type_error("custom_vjp: the backward rule must return a tuple with one cotangent per argument");
+    Tree::Leaves leaves;
+    Tree::of(cts, leaves);
+    return tensors_of(leaves, "custom_vjp");
+  };
+  const bt::Tensors out = bt::custom_vjp(call.function(), forward, backward)(call.leaves());
+  return call.rebuild(out);
+}
+
+// A Python function on NumPy arrays inside a program.
+nb::object call_host(nb::handle f, nb::handle results, const nb::args& args) {
+  Tree::Leaves shapes, leaves;
+  const Tree   out = Tree::of(results, shapes);
+  Tree::of(args, leaves);
+  bt::Types types;
+  for (const nb::object& s : shapes) types.push_back(bt::Type{dtype_from(s.attr("dtype")), ints_from(s.attr("shape"))});
+  const bt::Tensors in = tensors_of(leaves, "pure_callback");
+  const auto        host = [f = hold(f), types](const bt::Arrays& xs) {
+    nb::gil_scoped_acquire gil;
+    nb::list               given;
+    for (const bt::Array& x : xs) given.append(numpy_of(bt::Tensor(x)));
+    Tree::Leaves made;
+    Tree::of(nb::handle(f.get())(*given), made);
+    bt::Arrays arrays;
+    for (const bt::Tensor& t : tensors_of(made, "pure_callback")) arrays.push_back(t.array().copy());
+    return arrays;
+  };
+  return out.unflatten(bt::host_call(host, in, types));
+}
+
 }  // namespace
 
 void bind_transforms(nb::module_& m) {
@@ -313,6 +362,8 @@ void bind_transforms(nb::module_& m) {
       },
       "pred"_a, "true_fun"_a, "false_fun"_a, "args"_a);
   m.def("while_loop", &run_while, "cond_fun"_a, "body_fun"_a, "init_val"_a.none(), "max_steps"_a = 0);
+  m.def("custom_vjp", [](nb::handle f, nb::handle fwd, nb::handle bwd, nb::tuple args) { return call_custom_vjp(f, fwd, bwd, nb::borrow<nb::args>(args)); }, "f"_a, "fwd"_a, "bwd"_a, "args"_a);
+  m.def("host_call", [](nb::handle f, nb::handle results, nb::tuple args) { return call_host(f, results, nb::borrow<nb::args>(args)); }, "f"_a, "results"_a, "args"_a);
   m.def("jvp", &run_jvp, "f"_a, "primals"_a, "tangents"_a);
   m.def(
       "vjp", [](nb::handle f, nb::tuple primals) { return run_vjp(f, nb::borrow<nb::args>(primals)); }, "f"_a,

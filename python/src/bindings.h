@@ -19,5 +19,6 @@ void bind_neurons(nanobind::module_& m);
 void bind_training(nanobind::module_& m);
 void bind_compiler(nanobind::module_& m);
 void bind_learners(nanobind::module_& m);
+void bind_tools(nanobind::module_& m);
 
 }  // namespace pybraintrace

@@ -3,6 +3,7 @@
 
 NB_MODULE(_core, m) {
   using namespace pybraintrace;
+  nanobind::set_leak_warnings(false);  // what lives at the end of the process is not lost
   m.doc() = "The C++ library behind pybraintrace.";
   bind_errors(m);
   bind_tensor(m);
@@ -17,4 +18,5 @@ NB_MODULE(_core, m) {
   bind_neurons(m);
   bind_compiler(m);
   bind_learners(m);
+  bind_tools(m);
 }

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Warnings of the library as Python warnings, at the line of the user that led to them."""
+
+import os
+import sys
+import warnings
+
+_HERE = os.path.dirname(__file__)
+
+
+def warn(text: str) -> None:
+    """Warns at the first line outside of this package."""
+    level, frame = 1, sys._getframe(1) if hasattr(sys, "_getframe") else None
+    while frame is not None and frame.f_code.co_filename.startswith(_HERE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, UserWarning, stacklevel=level + 1)

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One sample, many lanes: states that get a leading axis after they were made for one sample."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from .. import _core, _modules, algorithms, transform
+
+
+def lane_states(model: Any) -> dict[Any, Any]:
+    """The states that have one value per lane: all but weights and long-term ones."""
+    return {p: s for p, s in model.states().items() if not isinstance(s, (_core.ParamState, _core.LongTermState))}
+
+
+def vmap_init_all_states(model: Any, *, axis_size: int | None = None, state_tag: Any = None, **_: Any) -> Any:
+    """First values with one lane per sample."""
+    return _modules.init_all_states(model, axis_size)
+
+
+def vmap_new_states(f: Callable[..., Any] | None = None, *, axis_size: int | None = None, state_tag: Any = None, **_: Any) -> Any:
+    """f makes states for one sample; afterwards every learner that f compiled, or else every model that it initialized, has `axis_size` lanes."""
+    if f is None:
+        return functools.partial(vmap_new_states, axis_size=axis_size, state_tag=state_tag)
+
+    @functools.wraps(f)
+    def made(*args: Any, **kwargs: Any) -> Any:
+        with _modules.recording() as events:
+            out = f(*args, **kwargs)
+        learners = [e for e in events if isinstance(e, algorithms.OnlineLearner)]
+        mapped = {id(learner.model) for learner in learners}
+        for learner in learners:
+            learner._map_over(axis_size)
+        for model in events:
+            if isinstance(model, _core.Module) and id(model) not in mapped:
+                _modules.init_all_states(model, axis_size)
+        return out
+
+    return made
+
+
+class Vmap:
+    """A model or learner, written for one sample, on lanes."""
+
+    def __init__(self, module: Any, in_axes: Any = 0, out_axes: int = 0, vmap_states: Any = None, **_: Any) -> None:
+        self.module, self._axes = module, (in_axes, out_axes)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(self.module, algorithms.OnlineLearner):
+            return self.module(*args, **kwargs)
+        mapped = transform.vmap(self.module, in_axes=self._axes[0], out_axes=self._axes[1], in_states=lane_states(self.module))
+        return mapped(*args, **kwargs)
+
+    update = __call__
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.module, name)
+
+
+def Map(module: Any, init_map_size: int, **_: Any) -> Vmap:
+    """A model with lanes, initialized."""
+    _modules.init_all_states(module, init_map_size)
+    return Vmap(module)

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`jax`: the transforms, `jax.nn`, `jax.random`, `jax.lax` and trees, as far as models use them."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+from .. import _core, nn as _nn, numpy, random as _random, transform as _transform, tree
+from .._core import Tensor as Array
+from ..transform import checkpoint, hessian, jacfwd, jacrev, jit, jvp, vjp, vmap
+
+_ops = _core.ops
+remat, jacobian = checkpoint, jacrev
+
+
+class ShapeDtypeStruct(NamedTuple):
+    """Shape and element type of an array that is not there yet."""
+
+    shape: tuple[int, ...]
+    dtype: Any
+
+
+def grad(f: Any, argnums: Any = 0, has_aux: bool = False) -> Any:
+    """The gradient with respect to arguments; `(grads, aux)` with `has_aux`."""
+    return _transform.grad(f, argnums=argnums, has_aux=has_aux)
+
+
+def value_and_grad(f: Any, argnums: Any = 0, has_aux: bool = False) -> Any:
+    """(value, grads)."""
+    return _transform.value_and_grad(f, argnums=argnums)
+
+
+def devices(backend: str | None = None) -> list[str]:
+    """The devices there are."""
+    return ["cpu:0"]
+
+
+def default_backend() -> str:
+    """The platform programs run on."""
+    return "cpu"
+
+
+def block_until_ready(x: Any) -> Any:
+    """x itself: results are ready when they are returned."""
+    return x
+
+
+def device_put(x: Any, device: Any = None) -> Any:
+    """x as tensors."""
+    return tree.map(_ops.asarray, x)
+
+
+def device_get(x: Any) -> Any:
+    """x as NumPy arrays."""
+    return tree.map(lambda leaf: leaf.numpy() if isinstance(leaf, Array) else leaf, x)
+
+
+def pure_callback(callback: Any, result_shape_dtypes: Any, *args: Any, **kwargs: Any) -> Any:
+    """A Python function on NumPy arrays inside a compiled program."""
+    return _transform.pure_callback(callback, result_shape_dtypes, *args, **kwargs)
+
+
+def _normal(key: Any, shape: Any = (), dtype: Any = None) -> Any:
+    return _ops.random_normal(key, shape, dtype)
+
+
+def _uniform(key: Any, shape: Any = (), dtype: Any = None, minval: Any = 0.0, maxval: Any = 1.0) -> Any:
+    return _ops.random_uniform(key, shape, minval, maxval, dtype)
+
+
+random = SimpleNamespace(PRNGKey=_random.PRNGKey, key=_random.PRNGKey, split=_random.split, normal=_normal, uniform=_uniform,
+                         bernoulli=lambda key, p=0.5, shape=None: _ops.random_bernoulli(key, p, shape),
+                         randint=lambda key, shape, minval, maxval: _ops.random_randint(key, shape, minval, maxval),
+                         categorical=lambda key, logits: _ops.random_categorical(key, logits),
+                         permutation=lambda key, x: _ops.random_permutation(key, x))
+nn = SimpleNamespace(**{n: getattr(_nn, n) for n in (
+    "relu relu6 sigmoid tanh softplus silu swish elu selu celu gelu leaky_relu log_sigmoid hard_sigmoid hard_silu hard_tanh softmax "
+    "log_softmax logsumexp one_hot").split()})
+lax = SimpleNamespace(scan=_transform.scan, cond=_transform.cond, while_loop=_transform.while_loop, fori_loop=_transform.fori_loop,
+                      stop_gradient=_ops.stop_gradient, select=numpy.where, rsqrt=_ops.rsqrt, top_k=_ops.top_k)
+tree_util = SimpleNamespace(tree_map=tree.map, tree_leaves=tree.leaves, tree_flatten=tree.flatten, tree_unflatten=tree.unflatten,
+                            tree_structure=tree.structure, tree_reduce=tree.reduce)
+config = SimpleNamespace(update=lambda name, value: _core.environ_set(precision="float64" if value else "float32")
+                         if name == "jax_enable_x64" else None)

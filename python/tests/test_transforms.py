@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""jit, grad, vmap, loops over trees and states."""
+import dataclasses
+import typing
+
+import numpy as np
+import pytest
+
+import pybraintrace as bt
+from pybraintrace import numpy as jnp
+
+
+class Counter(bt.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.n = bt.LongTermState(jnp.asarray(0.0))
+
+    def update(self, x):
+        self.n.value = self.n.value + x
+        return self.n.value
+
+
+def test_jit_traces_once_per_signature():
+    seen = []
+
+    @bt.jit
+    def f(x, k=1):
+        seen.append(x.shape)
+        return x * k
+
+    assert f(np.ones(2, "f")).tolist() == [1, 1] and f(np.zeros(2, "f")).tolist() == [0, 0]
+    assert f.num_traces == 1 and len(seen) == 1
+    f(np.ones(3, "f"))
+    assert f.num_traces == 2
+
+
+class Point(typing.NamedTuple):
+    x: typing.Any
+    y: typing.Any
+
+
+@dataclasses.dataclass
+class Pair:
+    a: typing.Any
+    b: typing.Any
+
+
+def test_trees_go_in_and_out():
+    value = {"b": (jnp.ones(2), [1.0, None]), "a": Point(jnp.zeros(1), 2), "c": Pair(jnp.ones(1), {"z": 3.0})}
+    out = bt.jit(lambda t: t)(value)
+    assert isinstance(out["a"], Point) and isinstance(out["c"], Pair) and out["b"][1][1] is None and float(out["c"].b["z"]) == 3.0
+    leaves, treedef = bt.tree.flatten(value)
+    assert len(leaves) == 6 and bt.tree.structure(treedef.unflatten(leaves)) == treedef
+    assert bt.tree.map(lambda v: v + 1, {"x": 1, "y": [2]}) == {"x": 2, "y": [3]}
+    with pytest.raises(ValueError):
+        bt.tree.map(lambda a, b: a, {"x": 1}, {"y": 1})
+
+
+class Registered:
+    def __init__(self, v): self.v = v
+
+
+def test_registered_classes_are_nodes():
+    bt.tree.register_node(Registered, lambda r: ((r.v,), None), lambda aux, children: Registered(*children))
+    assert bt.jit(lambda r: Registered(r.v + 1))(Registered(jnp.ones(2))).v.tolist() == [2, 2]
+
+
+def test_static_arguments():
+    f = bt.jit(lambda x, mode, n=1: x * n if mode == "mul" else x + n, static_argnums=1, static_argnames="n")
+    assert f(jnp.ones(1), "mul", n=3).tolist() == [3] and f(jnp.ones(1), "add", n=3).tolist() == [4]
+    assert f(jnp.ones(1), "mul", n=3).tolist() == [3] and f.num_traces == 2
+    with pytest.raises(TypeError, match="hash"):
+        f(jnp.ones(1), ["mul"])
+    with pytest.raises(TypeError, match="static_argnums"):
+        bt.jit(lambda x, s: x)(1.0, "text")
+
+
+def test_jit_of_methods_and_states():
+    class Net(Counter):
+        @bt.jit
+        def step(self, x):
+            return self(x)
+
+    net = Net()
+    assert [float(net.step(2.0)) for _ in range(3)] == [2, 4, 6] and float(net.n.value) == 6
+
+
+def test_states_made_inside_a_jitted_function_belong_to_it():
+    @bt.jit
+    def f(x):
+        s = bt.ShortTermState(jnp.zeros(2))
+        s.value = s.value + x
+        return s.value
+
+    assert f(1.0).tolist() == [1, 1] and f(1.0).tolist() == [1, 1]
+
+
+def test_gradients_of_arguments_and_states():
+    f = lambda x, y: (x ** 2 * y).sum()
+    x, y = np.array([1., 2.], "f"), np.array([3., 4.], "f")
+    assert bt.grad(f)(x, y).tolist() == [6, 16]
+    gx, gy = bt.grad(f, argnums=(0, 1))(x, y)
+    assert gx.tolist() == [6, 16] and gy.tolist() == [1, 4]
+    value, g = bt.value_and_grad(f, argnums=-1)(x, y)
+    assert float(value) == 19 and g.tolist() == [1, 4]
+    layer = bt.nn.Linear(2, 1, w_init=1.0)
+    states = layer.states(bt.ParamState)
+    grads, value = bt.grad(lambda x: layer(x).sum(), states, return_value=True)(x)
+    assert float(value) == 3 and grads["weight",]["weight"].tolist() == [[1], [2]] and grads["weight",]["bias"].tolist() == [1]
+    grads, value, aux = bt.grad(lambda x: (layer(x).sum(), {"x": x}), states, has_aux=True, return_value=True)(x)
+    assert aux["x"].tolist() == [1, 2]
+    both = bt.grad(lambda x: layer(x).sum(), states, argnums=0)(x)
+    assert both[1].tolist() == [1, 1]
+    trees = bt.grad(lambda t: t["a"].sum() + (t["b"][0] * 2).sum())({"a": x, "b": [y]})
+    assert trees["a"].tolist() == [1, 1] and trees["b"][0].tolist() == [2, 2]
+
+
+def test_second_derivatives_and_jacobians():
+    assert float(bt.grad(bt.grad(lambda x: x ** 3))(2.0)) == 12
+    np.testing.assert_allclose(np.asarray(bt.hessian(lambda x: (x ** 3).sum())(jnp.array([1., 2.]))), [[6, 0], [0, 12]])
+    np.testing.assert_allclose(np.asarray(bt.jacrev(lambda x: jnp.stack([x.sum(), x[0] * x[1]]))(jnp.array([2., 3.]))), [[1, 1], [3, 2]])
+    np.testing.assert_allclose(np.asarray(bt.jacfwd(lambda x: jnp.stack([x.sum(), x[0] * x[1]]))(jnp.array([2., 3.]))), [[1, 1], [3, 2]])
+    y, dy = bt.jvp(lambda x, t: {"s": jnp.sin(x) * t}, (0.0, 2.0), (1.0, 0.0))
+    assert float(y["s"]) == 0 and float(dy["s"]) == 2
+    y, back = bt.vjp(lambda x, t: x * t, 3.0, 2.0)
+    assert [float(c) for c in back(1.0)] == [2, 3]
+
+
+def test_vmap():
+    xs = np.arange(6, dtype=np.float32).reshape(3, 2)
+    assert bt.vmap(lambda x, w: (x * w).sum(), in_axes=(0, None))(xs, np.ones(2, "f")).tolist() == [1, 5, 9]
+    assert bt.vmap(lambda x: x, in_axes=1, out_axes=1)(xs).shape == (3, 2)
+    cell = bt.nn.init_all_states(bt.nn.GRUCell(2, 3), batch_size=3)
+    out = bt.vmap(cell, in_states=cell.states(bt.HiddenState))(xs)
+    assert out.shape == (3, 3) and cell.h.value.shape == (3, 3)
+
+
+def test_loops():
+    net = Counter()
+    assert bt.for_loop(net, np.arange(4, dtype=np.float32)).tolist() == [0, 1, 3, 6]
+    carry, ys = bt.scan(lambda c, x: ({"s": c["s"] + x}, (c["s"], x)), {"s": 0.0}, np.arange(3, dtype=np.float32))
+    assert float(carry["s"]) == 3 and ys[0].tolist() == [0, 0, 1]
+    assert float(bt.cond(jnp.asarray(0.0) > 1, lambda x: x, lambda x: -x, 2.0)) == -2
+    assert float(bt.jit(lambda p: bt.cond(p, lambda: 1.0, lambda: 2.0))(False)) == 2
+    n, total = bt.while_loop(lambda v: v[0] < 4, lambda v: (v[0] + 1, v[1] + v[0]), (0, 0))
+    assert int(n) == 4 and int(total) == 6
+    assert bt.for_loop(lambda x: x * 2, np.arange(5, dtype=np.float32), pbar=2).tolist() == [0, 2, 4, 6, 8]
+    with pytest.raises(ValueError, match="structure"):
+        bt.scan(lambda c, x: ((c, c), x), 0.0, np.arange(3.0))
+    with pytest.raises(TypeError):
+        bt.scan(lambda c, x: c, 0.0, np.arange(3.0))
+
+
+def test_environment_belongs_to_the_signature():
+    f = bt.jit(lambda x: x * (2 if bt.environ.get("fast", False) else 1))
+    assert float(f(1.0)) == 1
+    with bt.environ.context(fast=True):
+        assert float(f(1.0)) == 2
+    assert float(f(1.0)) == 1
+    with pytest.raises(KeyError):
+        bt.environ.get("nothing")
+
+
+def test_operations_of_your_own():
+    @bt.custom_vjp
+    def f(x, y):
+        return x * y
+
+    f.defvjp(lambda x, y: (x * y, (x, y)), lambda kept, ct: (ct * 10, ct * kept[0]))
+    assert [float(g) for g in bt.grad(f, argnums=(0, 1))(3.0, 4.0)] == [10, 3]
+    assert [float(g) for g in bt.jit(bt.grad(f, argnums=(0, 1)))(3.0, 4.0)] == [10, 3]
+    g = bt.jit(lambda x: bt.pure_callback(lambda a: a[::-1].copy(), x, x) + 1)
+    assert g(np.arange(3, dtype=np.float32)).tolist() == [3, 2, 1]
+    with pytest.raises(ZeroDivisionError):
+        bt.jit(lambda x: bt.pure_callback(lambda a: 1 / 0, x, x))(np.ones(1, "f"))
+
+
+def test_random_numbers_in_jitted_functions():
+    f = bt.jit(lambda: bt.random.randn(3))
+    bt.random.seed(3)
+    a, b = f(), f()
+    bt.random.seed(3)
+    assert f().tolist() == a.tolist() and a.tolist() != b.tolist()
+
+
+def test_mistakes_inside_transforms():
+    leaked = []
+    bt.jit(lambda x: leaked.append(x) or x)(1.0)
+    for use in (float, lambda t: t + 1, np.asarray, repr):
+        try:
+            use(leaked[0])
+        except (ValueError, TypeError):
+            pass
+    with pytest.raises(ValueError):
+        leaked[0] + 1
+    with pytest.raises((ValueError, TypeError)):
+        bt.jit(lambda x: x if x > 0 else -x)(1.0)
+    with pytest.raises(ZeroDivisionError):
+        bt.jit(lambda x: 1 / 0)(1.0)
+    with pytest.raises(ValueError):
+        bt.grad(lambda x: x)(np.ones(2, "f"))
+    with pytest.raises(ValueError):
+        bt.grad(lambda x: x, argnums=3)(1.0)
+    with pytest.raises(TypeError):
+        bt.jit(3)
+    with pytest.raises(TypeError):
+        bt.jit(lambda x: "text")(1.0)
+    with pytest.raises(ValueError):
+        bt.vmap(lambda x: x, in_axes=(0, 0))(np.ones(2, "f"))
+    assert float(bt.jit(lambda x: x + 1)(1.0)) == 2  # and nothing is left behind
