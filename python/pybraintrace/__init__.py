@@ -21,7 +21,6 @@ from ._core import (CompilationError, CompilationRecord, CompilationReport, DTyp
 from ._core.ops import conv, einsum, element_wise, embedding, grouped_matmul, lora_matmul, matmul, sparse_matmul
 from . import environ, init, metric, nn, numpy, optim, random, surrogate, transform, tree, units
 from . import algorithms, display
-from . import _pickle as _pickle
 from .algorithms import *  # noqa: F403
 from .checkpoint import load, save
 from .training import Trainer

@@ -41,3 +41,8 @@ def bfloat16() -> Any:
     except ImportError as error:
         raise TypeError("NumPy shows bfloat16 only with the package ml_dtypes; or convert with astype('float32').") from error
     return ml_dtypes.bfloat16
+
+
+def from_pickle(array: np.ndarray, dtype: str) -> Any:
+    """A tensor of exactly this element type."""
+    return _core.ops.asarray(array, dtype)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
+from ._arrays import from_pickle
 
 Tensor = _core.Tensor
 
@@ -98,7 +99,7 @@ def _dlpack(self: Tensor, *, stream: Any = None, max_version: Any = None, dl_dev
 def _reduce(self: Tensor) -> Any:
     if self.is_traced:
         raise TypeError("a tensor that is being traced cannot be pickled or copied: it has no elements yet")
-    return _core.ops.asarray, (np.array(self.numpy()), self.dtype)
+    return from_pickle, (np.array(self.numpy()), str(self.dtype))
 
 
 def _array_ufunc(self: Tensor, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:

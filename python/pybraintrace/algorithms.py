@@ -9,9 +9,85 @@ from typing import Any
 import numpy as _np
 
 from . import _core, _modules, tree
-from ._core import ETraceConfig, Module, MultiStepData, OnlineLearner, SingleStepData, Tensor
+from ._core import ETraceConfig, Module, MultiStepData, SingleStepData
 
 __all__ = ["ETraceConfig", "MultiStepData", "OnlineLearner", "SingleStepData", "compile", "register_rule"]
+
+
+_registered: dict[str, ETraceConfig] = {}
+
+
+class OnlineLearner(_core.OnlineLearner):
+    """A model with a learning rule: calling it runs the model, advances the eligibility traces, and is differentiable.
+
+    The rule is a name, or a point in the space of rules.
+
+    >>> import pybraintrace as bt
+    >>> learner = bt.OnlineLearner('D_RTRL', bt.nn.init_all_states(bt.nn.GRUCell(3, 4))).compile_graph(bt.numpy.zeros(3))
+    >>> learner.rule
+    'D_RTRL'
+    """
+
+    def __init__(self, algorithm: str | ETraceConfig, model: Module, **options: Any) -> None:
+        chosen = _registered.get(algorithm, algorithm) if isinstance(algorithm, str) else algorithm
+        super().__init__(chosen, model, **options)
+        self._made, self._examples = (chosen, options), None
+
+    def compile_graph(self, *args: Any, **kwargs: Any) -> OnlineLearner:
+        """Finds groups and relations from one example of a step's inputs and makes the traces; gives the learner."""
+        super().compile_graph(*args, **kwargs)
+        if not kwargs:
+            self._remember_examples(args)
+        _modules.record(self)
+        return self
+
+    def _remember_examples(self, args: tuple[Any, ...]) -> None:
+        """What a pickled learner is compiled with again."""
+        plain = tuple(a.data if isinstance(a, _core.StepData) else a for a in args)
+        self._examples = tree.map(lambda x: _np.zeros(_np.shape(x), _core.ops.asarray(x).dtype), plain)
+
+    def show_graph(self, verbose: bool = True, return_msg: bool = False) -> str | None:
+        """Prints groups, weights and the groups they reach; gives the text where `return_msg` is set."""
+        text = self.graph_text()
+        if verbose:
+            print(text)
+        return text if return_msg else None
+
+    def etrace_grad(self, *sequences: Any, step_fn: Callable[..., Any] | None = None, mask: Any = None, chunk_size: Any = None,
+                    weights: Any = None, reduction: str = "mean", loss_output: str = "per_step", has_aux: bool = False,
+                    return_value: bool = True, drop_traces: bool = False) -> Any:
+        """The gradient over sequences: step_fn(x_t, …) calls the learner once and returns the loss of the step.
+
+        Gives `(grads, losses)`, `(grads, losses, aux)` with `has_aux`, or `grads` alone without `return_value`.
+        """
+        if step_fn is None:
+            raise TypeError("etrace_grad: give step_fn, a function of one step that calls the learner and returns a loss")
+        grads, out = self._etrace_grad(step_fn, sequences, mask=mask, chunk_size=chunk_size, weights=weights, reduction=reduction,
+                                       loss_output=loss_output, drop_traces=drop_traces)
+        if has_aux:
+            losses, aux = out
+            return (grads, losses, aux) if return_value else (grads, aux)
+        return (grads, out) if return_value else grads
+
+    def etrace_evolve(self, *sequences: Any, return_outputs: bool = True) -> Any:
+        """Runs along sequences without gradients; states and traces advance. Gives the outputs stacked."""
+        return self._etrace_evolve(sequences, return_outputs)
+
+    def __reduce__(self) -> Any:
+        algorithm, options = self._made
+        if self.is_compiled and self._examples is None:
+            raise TypeError("this learner runs in lanes, or takes keyword arguments: it cannot be pickled or copied")
+        memory = [_np.array(m) for m in self.memory()] if self.is_compiled else None
+        return _again, (type(self), algorithm, self.model, options, self._examples, memory)
+
+
+def _again(kind: type[OnlineLearner], algorithm: Any, model: Module, options: dict[str, Any], examples: Any, memory: Any) -> OnlineLearner:
+    learner = kind.__new__(kind)
+    OnlineLearner.__init__(learner, algorithm, model, **options)
+    if memory is not None:
+        learner.compile_graph(*examples)
+        learner.set_memory(memory)
+    return learner
 
 
 def _rule(name: str, doc: str, options: list[str]) -> type[OnlineLearner]:
@@ -34,63 +110,6 @@ for _name, _aliases, _doc, _options in _core.algorithms():
             __all__.append(_alias)
 
 
-def show_graph(self: OnlineLearner, verbose: bool = True, return_msg: bool = False) -> str | None:
-    """Prints groups, weights and the groups they reach; gives the text where `return_msg` is set."""
-    text = self.graph_text()
-    if verbose:
-        print(text)
-    return text if return_msg else None
-
-
-def etrace_grad(self: OnlineLearner, *sequences: Any, step_fn: Callable[..., Any] | None = None, mask: Any = None, chunk_size: Any = None,
-                weights: Any = None, reduction: str = "mean", loss_output: str = "per_step", has_aux: bool = False,
-                return_value: bool = True, drop_traces: bool = False) -> Any:
-    """The gradient over sequences: step_fn(x_t, …) calls the learner once and returns the loss of the step.
-
-    Gives `(grads, losses)`, `(grads, losses, aux)` with `has_aux`, or `grads` alone without `return_value`.
-    """
-    if step_fn is None:
-        raise TypeError("etrace_grad: give step_fn, a function of one step that calls the learner and returns a loss")
-    grads, out = self._etrace_grad(step_fn, sequences, mask=mask, chunk_size=chunk_size, weights=weights, reduction=reduction,
-                                   loss_output=loss_output, drop_traces=drop_traces)
-    if has_aux:
-        losses, aux = out
-        return (grads, losses, aux) if return_value else (grads, aux)
-    return (grads, out) if return_value else grads
-
-
-def etrace_evolve(self: OnlineLearner, *sequences: Any, return_outputs: bool = True) -> Any:
-    """Runs along sequences without gradients; states and traces advance. Gives the outputs stacked."""
-    return self._etrace_evolve(sequences, return_outputs)
-
-
-_compile_graph = OnlineLearner.compile_graph
-
-
-def compile_graph(self: OnlineLearner, *args: Any, **kwargs: Any) -> OnlineLearner:
-    """Finds groups and relations from one example of a step's inputs and makes the traces; gives the learner."""
-    _compile_graph(self, *args, **kwargs)
-    if not kwargs:  # what a pickled learner is compiled with again
-        plain = tuple(a.data if isinstance(a, _core.StepData) else a for a in args)
-        self._examples = tree.map(lambda x: _np.zeros(_np.shape(x), _core.ops.asarray(x).dtype), plain)
-    _modules.record(self)
-    return self
-
-
-_init = OnlineLearner.__init__
-
-
-def _learner_init(self: OnlineLearner, algorithm: Any, model: Module, **options: Any) -> None:
-    if isinstance(algorithm, str) and algorithm in _registered:
-        algorithm = _registered[algorithm]
-    _init(self, algorithm, model, **options)
-    self._made = algorithm, options
-
-
-setattr(OnlineLearner, "__init__", _learner_init)
-_registered: dict[str, ETraceConfig] = {}
-
-
 def register_rule(name: str, config: ETraceConfig) -> None:
     """Gives a point in the space of rules a name that `compile` and `OnlineLearner` take.
 
@@ -102,10 +121,6 @@ def register_rule(name: str, config: ETraceConfig) -> None:
     if name in _registered or any(name in (n, *aliases) for n, aliases, *_ in _core.algorithms()):
         raise ValueError(f"register_rule: there is a rule '{name}' already")
     _registered[name] = config
-
-
-for _method in (compile_graph, show_graph, etrace_grad, etrace_evolve):
-    setattr(OnlineLearner, _method.__name__, _method)
 
 
 def compile(model: Module, algorithm: Any = "D_RTRL", *example_inputs: Any, batch_size: int | None = None, seed: int | None = None,
@@ -135,8 +150,8 @@ def compile(model: Module, algorithm: Any = "D_RTRL", *example_inputs: Any, batc
         learner = OnlineLearner(algorithm, model, **options)
     _core.compile_learner(learner, *single)
     if not vmap:
-        learner._examples = tree.map(lambda x: _np.zeros(_np.shape(x), _core.ops.asarray(x).dtype), tuple(single))
-    if vmap:
+        learner._remember_examples(tuple(single))
+    else:
         learner._map_over(batch_size or len(tree.leaves(examples)[0]))
     if verbose:
         print(learner.report.to_str(verbose))

@@ -12,13 +12,17 @@ from ._core.ops import (celu, elu, gelu, hard_sigmoid, hard_silu, hard_tanh, lea
 from ._core.optim import clip_grad_norm, clip_grad_value
 from ._core.spiking import exp_euler
 from ._modules import init_all_states, reset_all_states
+from ._pickle import remembering
 
 swish, hard_swish = silu, hard_silu
 
 
 def _take_over(module: Any) -> list[str]:
     names = [n for n in dir(module) if not n.startswith("_") and n[0].isupper()]
-    globals().update({n: getattr(module, n) for n in names})
+    for name in names:
+        value = getattr(module, name)
+        is_layer = isinstance(value, type) and issubclass(value, Module) and value not in (_core.spiking.Neuron, _core.spiking.Synapse)
+        globals()[name] = remembering(value, __name__) if is_layer else value
     return names
 
 
@@ -26,6 +30,7 @@ __all__ = ["Module", "Sequential", "celu", "clip_grad_norm", "clip_grad_value", 
            "hard_sigmoid", "hard_silu", "hard_swish", "hard_tanh", "init_all_states", "leaky_relu", "log_sigmoid", "log_softmax",
            "logsumexp", "one_hot", "relu", "relu6", "reset_all_states", "selu", "sigmoid", "silu", "softmax", "softplus", "swish", "tanh"]
 __all__ += _take_over(_core.layers) + _take_over(_core.spiking)
+VanillaRNNCell = globals()["ValinaRNNCell"]
 
 
 class Sequential(Module):

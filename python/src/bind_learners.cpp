@@ -178,9 +178,7 @@ class Learner {
     Tree::Leaves leaves;
     Tree::of(sequences, leaves);
     const bt::Tensors xs  = tensors_of(leaves, "etrace_evolve");
-    const auto        out = without_gil([&] {
-      return lanes_ ? bt::etrace_evolve(*lanes_, xs, return_outputs) : bt::etrace_evolve(*learner_, xs, return_outputs);
-    });
+    const auto        out = without_gil([&] { return bt::etrace_evolve(*learner_, xs, return_outputs); });
     return return_outputs ? result_of(model(), out) : nb::object(nb::none());
   }
 
@@ -191,7 +189,7 @@ class Learner {
     return nb::cast(three(tensor_from(x), modulator));
   }
 
-  void reset() { lanes_ ? lanes_->reset() : learner_->reset(); }
+  void reset() { learner_->reset(); }
   // One sample per lane from now on.
   void map_over(int64_t batch_size) { lanes_ = std::make_unique<bt::ETraceVmap>(*learner_, batch_size); }
 

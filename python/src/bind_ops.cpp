@@ -48,14 +48,16 @@ void bind_elementwise(nb::module_& m) {
       continue;
     const std::string name(op->name), doc(op->doc);
     const auto        operands = std::count(op->operands.begin(), op->operands.end(), ' ') + 1;
+    const bool        floats   = op->infer == bt::float_infer;
     if (operands == 1)
       m.def(
-          name.c_str(), [op](Arg x) { return bt::elementwise_apply(*op, {x}); }, "x"_a, doc.c_str());
+          name.c_str(), [op, floats](Arg x) { return bt::elementwise_apply(*op, {floats ? in_floats(x) : x.get()}); },
+          "x"_a, doc.c_str());
     else if (operands == 2)
       m.def(
           name.c_str(),
           [op](Arg x, Arg y) {
-            return bt::elementwise_apply(*op, {x, y});
+            return bt::elementwise_apply(*op, {meeting(x, y.source), meeting(y, x.source)});
           },
           "x"_a, "y"_a, doc.c_str());
   }
@@ -76,12 +78,12 @@ void bind_shapes(nb::module_& m) {
       "x"_a, "dtype"_a = nb::none(), "A tensor with these elements; shares the memory of NumPy arrays.");
   m.def(
       "full",
-      [](Dims shape, Arg value, std::optional<Dtype> dtype) {
+      [](nb::handle shape, Arg value, std::optional<Dtype> dtype) {
         const Tensor v = value;
         return bt::broadcast_to(dtype         ? bt::convert(v, *dtype)
                                 : v.is_weak() ? v.settled(bt::default_float())
                                               : v,
-                                shape);
+                                shape_from(shape));
       },
       "shape"_a, "fill_value"_a, "dtype"_a = nb::none(), "One value everywhere.");
   m.def(
@@ -326,18 +328,20 @@ void bind_random(nb::module_& m) {
       "Keys from a key.");
   m.def(
       "random_uniform",
-      [](Arg key, Dims shape, Arg lo, Arg hi, std::optional<Dtype> d) {
-        return random::uniform(key, shape, lo, hi, or_default(d));
+      [](Arg key, nb::handle shape, Arg lo, Arg hi, std::optional<Dtype> d) {
+        return random::uniform(key, shape_from(shape), lo, hi, or_default(d));
       },
       "key"_a, "shape"_a, "minval"_a = 0.0, "maxval"_a = 1.0, "dtype"_a = nb::none());
   m.def(
       "random_normal",
-      [](Arg key, Dims shape, std::optional<Dtype> d) { return random::normal(key, shape, or_default(d)); }, "key"_a,
-      "shape"_a, "dtype"_a = nb::none());
+      [](Arg key, nb::handle shape, std::optional<Dtype> d) {
+        return random::normal(key, shape_from(shape), or_default(d));
+      },
+      "key"_a, "shape"_a, "dtype"_a = nb::none());
   m.def(
       "random_truncated_normal",
-      [](Arg key, double lo, double hi, Dims shape, std::optional<Dtype> d) {
-        return random::truncated_normal(key, shape, lo, hi, or_default(d));
+      [](Arg key, double lo, double hi, nb::handle shape, std::optional<Dtype> d) {
+        return random::truncated_normal(key, shape_from(shape), lo, hi, or_default(d));
       },
       "key"_a, "lower"_a, "upper"_a, "shape"_a, "dtype"_a = nb::none());
   m.def(
@@ -347,7 +351,8 @@ void bind_random(nb::module_& m) {
       },
       "key"_a, "p"_a = 0.5, "shape"_a = nb::none());
   m.def(
-      "random_randint", [](Arg key, Dims shape, int64_t lo, int64_t hi) { return random::randint(key, shape, lo, hi); },
+      "random_randint",
+      [](Arg key, nb::handle shape, int64_t lo, int64_t hi) { return random::randint(key, shape_from(shape), lo, hi); },
       "key"_a, "shape"_a, "minval"_a, "maxval"_a);
   m.def(
       "random_categorical", [](Arg key, Arg logits) { return random::categorical(key, logits); }, "key"_a, "logits"_a);
@@ -359,10 +364,11 @@ void bind_random(nb::module_& m) {
       },
       "key"_a, "x"_a);
   m.def(
-      "random_exponential", [](Arg key, Dims shape) { return random::exponential(key, shape); }, "key"_a, "shape"_a);
+      "random_exponential", [](Arg key, nb::handle shape) { return random::exponential(key, shape_from(shape)); },
+      "key"_a, "shape"_a);
   m.def(
-      "random_gamma", [](Arg key, double a, Dims shape) { return random::gamma(key, a, shape); }, "key"_a, "a"_a,
-      "shape"_a);
+      "random_gamma", [](Arg key, double a, nb::handle shape) { return random::gamma(key, a, shape_from(shape)); },
+      "key"_a, "a"_a, "shape"_a);
 }
 
 }  // namespace

@@ -112,6 +112,12 @@ void bind_state(nb::module_& m) {
   c.def(
       "reset", [](const StateBox& s) { s.state.reset(); },
       "The first value again, with the batch size of the last init.");
+  c.def("_saved", [](const StateBox& s) {
+    const bt::StateCell& cell  = *s.state.cell();
+    nb::object           first = cell.first.empty() ? nb::object(nb::none()) : pybraintrace::value_of(cell.first);
+    nb::object           batch = cell.batch ? nb::object(nb::int_(*cell.batch)) : nb::object(nb::none());
+    return nb::make_tuple(first, batch, s.state.initialized() ? state_value(s) : nb::object(nb::none()));
+  });
   c.def(
       "__eq__",
       [](const StateBox& a, nb::handle b) {

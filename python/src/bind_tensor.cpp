@@ -32,10 +32,10 @@ double item_of(const Tensor& t) { return t.item(); }
 template <Tensor (*f)(const Tensor&, const Tensor&)>
 void operators(nb::class_<Tensor>& c, const char* name, const char* reflected) {
   c.def(
-      name, [](const Tensor& a, Arg b) { return f(a, b); }, nb::is_operator());
+      name, [](const Tensor& a, Arg b) { return f(meeting(a, b.source), b); }, nb::is_operator());
   if (reflected)
     c.def(
-        reflected, [](const Tensor& a, Arg b) { return f(b, a); }, nb::is_operator());
+        reflected, [](const Tensor& a, Arg b) { return f(b, meeting(a, b.source)); }, nb::is_operator());
 }
 
 using Reduction = Tensor (*)(const Tensor&, const bt::Axes&, bool);
@@ -45,7 +45,16 @@ void reduction(nb::class_<Tensor>& c, const char* name, Reduction f, const char*
       "axis"_a = nb::none(), "keepdims"_a = false, doc);
 }
 
-Tensor floor_divide(const Tensor& a, const Tensor& b) { return bt::floor(bt::div(a, b)); }
+// Python's division gives fractions of whole numbers too.
+Tensor true_divide(const Tensor& a, const Tensor& b) {
+  const bt::Tensors both = bt::promote_together({a, b});
+  return bt::div(in_floats(both[0]), in_floats(both[1]));
+}
+Tensor floor_divide(const Tensor& a, const Tensor& b) {
+  const bt::Tensors both = bt::promote_together({a, b});
+  if (bt::is_float(both[0].dtype())) return bt::floor(bt::div(both[0], both[1]));
+  return bt::div(bt::sub(both[0], bt::mod(both[0], both[1])), both[1]);
+}
 
 }  // namespace
 
@@ -97,7 +106,7 @@ void bind_tensor(nb::module_& m) {
   operators<bt::add>(c, "__add__", "__radd__");
   operators<bt::sub>(c, "__sub__", "__rsub__");
   operators<bt::mul>(c, "__mul__", "__rmul__");
-  operators<bt::div>(c, "__truediv__", "__rtruediv__");
+  operators<true_divide>(c, "__truediv__", "__rtruediv__");
   operators<floor_divide>(c, "__floordiv__", "__rfloordiv__");
   operators<bt::mod>(c, "__mod__", "__rmod__");
   operators<power>(c, "__pow__", "__rpow__");

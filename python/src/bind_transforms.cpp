@@ -4,12 +4,12 @@
 #include "bindings.h"
 #include "braintrace/control/custom.h"
 #include "braintrace/control/remat.h"
-#include "braintrace/ops/host_call.h"
 #include "braintrace/functions/derivatives.h"
 #include "braintrace/functions/grad.h"
 #include "braintrace/functions/jit.h"
 #include "braintrace/functions/loops.h"
 #include "braintrace/functions/vmap.h"
+#include "braintrace/ops/host_call.h"
 #include "function.h"
 #include "module.h"
 
@@ -277,11 +277,12 @@ nb::object call_custom_vjp(nb::handle f, nb::handle fwd, nb::handle bwd, const n
   FlatCall call(f, args, no_keywords(), "custom_vjp");
   // The rules outlive this call: they are kept with the program that differentiates it.
   const auto residuals = std::make_shared<Tree>(), result = std::make_shared<Tree>();
-  const auto in        = std::make_shared<Tree>(call.in());
-  const auto forward   = [f = hold(fwd), in, residuals, result](const bt::Tensors& xs) {
+  const auto in      = std::make_shared<Tree>(call.in());
+  const auto forward = [f = hold(fwd), in, residuals, result](const bt::Tensors& xs) {
     nb::gil_scoped_acquire gil;
     nb::object             packed = in->unflatten(xs), both = nb::handle(f.get())(*nb::borrow<nb::tuple>(packed[0]));
-    if (!PyTuple_Check(both.ptr()) || nb::len(both) != 2) nb::raise_type_error("custom_vjp: the forward rule must return (result, residuals)");
+    if (!PyTuple_Check(both.ptr()) || nb::len(both) != 2)
+      nb::raise_type_error("custom_vjp: the forward rule must return (result, residuals)");
     Tree::Leaves out, kept;
     *result    = Tree::of(nb::object(both[0]), out);
     *residuals = Tree::of(nb::object(both[1]), kept);
@@ -290,7 +291,8 @@ nb::object call_custom_vjp(nb::handle f, nb::handle fwd, nb::handle bwd, const n
   const auto backward = [f = hold(bwd), residuals, result](const bt::Tensors& kept, const bt::Tensors& ct) {
     nb::gil_scoped_acquire gil;
     nb::object             cts = nb::handle(f.get())(residuals->unflatten(kept), result->unflatten(ct));
-    if (!PyTuple_Check(cts.ptr())) nb::raise_type_error("custom_vjp: the backward rule must return a tuple with one cotangent per argument");
+    if (!PyTuple_Check(cts.ptr()))
+      nb::raise_type_error("custom_vjp: the backward rule must return a tuple with one cotangent per argument");
     Tree::Leaves leaves;
     Tree::of(cts, leaves);
     return tensors_of(leaves, "custom_vjp");
@@ -306,7 +308,7 @@ nb::object call_host(nb::handle f, nb::handle results, const nb::args& args) {
   Tree::of(args, leaves);
   bt::Types types;
   for (const nb::object& s : shapes) types.push_back(bt::Type{dtype_from(s.attr("dtype")), ints_from(s.attr("shape"))});
-  const bt::Tensors in = tensors_of(leaves, "pure_callback");
+  const bt::Tensors in   = tensors_of(leaves, "pure_callback");
   const auto        host = [f = hold(f), types](const bt::Arrays& xs) {
     nb::gil_scoped_acquire gil;
     nb::list               given;
@@ -362,8 +364,18 @@ void bind_transforms(nb::module_& m) {
       },
       "pred"_a, "true_fun"_a, "false_fun"_a, "args"_a);
   m.def("while_loop", &run_while, "cond_fun"_a, "body_fun"_a, "init_val"_a.none(), "max_steps"_a = 0);
-  m.def("custom_vjp", [](nb::handle f, nb::handle fwd, nb::handle bwd, nb::tuple args) { return call_custom_vjp(f, fwd, bwd, nb::borrow<nb::args>(args)); }, "f"_a, "fwd"_a, "bwd"_a, "args"_a);
-  m.def("host_call", [](nb::handle f, nb::handle results, nb::tuple args) { return call_host(f, results, nb::borrow<nb::args>(args)); }, "f"_a, "results"_a, "args"_a);
+  m.def(
+      "custom_vjp",
+      [](nb::handle f, nb::handle fwd, nb::handle bwd, nb::tuple args) {
+        return call_custom_vjp(f, fwd, bwd, nb::borrow<nb::args>(args));
+      },
+      "f"_a, "fwd"_a, "bwd"_a, "args"_a);
+  m.def(
+      "host_call",
+      [](nb::handle f, nb::handle results, nb::tuple args) {
+        return call_host(f, results, nb::borrow<nb::args>(args));
+      },
+      "f"_a, "results"_a, "args"_a);
   m.def("jvp", &run_jvp, "f"_a, "primals"_a, "tangents"_a);
   m.def(
       "vjp", [](nb::handle f, nb::tuple primals) { return run_vjp(f, nb::borrow<nb::args>(primals)); }, "f"_a,

@@ -20,5 +20,6 @@ void bind_training(nanobind::module_& m);
 void bind_compiler(nanobind::module_& m);
 void bind_learners(nanobind::module_& m);
 void bind_tools(nanobind::module_& m);
+void bind_command(nanobind::module_& m);
 
 }  // namespace pybraintrace

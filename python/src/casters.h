@@ -46,16 +46,22 @@ inline bt::nn::Size       size_from(nb::handle h) { return bt::nn::Size(ints_fro
 inline bt::nn::Reset      reset_from(nb::handle h) { return bt::nn::reset_named(nb::cast<std::string>(h)); }
 inline bt::nn::Integrator integrator_from(nb::handle h) { return bt::nn::integrator_named(nb::cast<std::string>(h)); }
 
-PYBRAINTRACE_CONVERT(WeightFunction, "Callable[[Tensor], Tensor]", weight_function_from)
-PYBRAINTRACE_CONVERT(bt::nn::Size, "int | Sequence[int]", size_from)
-PYBRAINTRACE_CONVERT(bt::nn::Initializer, "InitializerLike", initializer_from)
-PYBRAINTRACE_CONVERT(bt::nn::OptionalInit, "InitializerLike | None", optional_init_from)
-PYBRAINTRACE_CONVERT(bt::nn::Activation, "str | Callable[[Tensor], Tensor]", activation_from)
-PYBRAINTRACE_CONVERT(bt::nn::ConvPadding, "str | int | Sequence[tuple[int, int]]", padding_from)
-PYBRAINTRACE_CONVERT(bt::nn::WeightFactor, "ArrayLike | Callable[[tuple[int, ...]], ArrayLike] | None", factor_from)
-PYBRAINTRACE_CONVERT(bt::SparsePattern, "SparsePattern | object", pattern_from)
-PYBRAINTRACE_CONVERT(bt::Surrogate, "str | Surrogate", surrogate_from)
-PYBRAINTRACE_CONVERT(bt::optim::Schedule, "float | Schedule", schedule_from)
+PYBRAINTRACE_CONVERT(WeightFunction, "collections.abc.Callable[[pybraintrace._core.Tensor], pybraintrace._core.Tensor]",
+                     weight_function_from)
+PYBRAINTRACE_CONVERT(bt::nn::Size, "int | collections.abc.Sequence[int]", size_from)
+PYBRAINTRACE_CONVERT(bt::nn::Initializer, "pybraintrace.typing.InitializerLike", initializer_from)
+PYBRAINTRACE_CONVERT(bt::nn::OptionalInit, "pybraintrace.typing.InitializerLike | None", optional_init_from)
+PYBRAINTRACE_CONVERT(bt::nn::Activation,
+                     "str | collections.abc.Callable[[pybraintrace._core.Tensor], pybraintrace._core.Tensor]",
+                     activation_from)
+PYBRAINTRACE_CONVERT(bt::nn::ConvPadding, "str | int | collections.abc.Sequence[tuple[int, int]]", padding_from)
+PYBRAINTRACE_CONVERT(
+    bt::nn::WeightFactor,
+    "pybraintrace.typing.ArrayLike | collections.abc.Callable[[tuple[int, ...]], pybraintrace.typing.ArrayLike] | None",
+    factor_from)
+PYBRAINTRACE_CONVERT(bt::SparsePattern, "object", pattern_from)
+PYBRAINTRACE_CONVERT(bt::Surrogate, "str | pybraintrace._core.spiking.Surrogate", surrogate_from)
+PYBRAINTRACE_CONVERT(bt::optim::Schedule, "float | pybraintrace._core.optim.Schedule", schedule_from)
 PYBRAINTRACE_CONVERT(bt::nn::StepSize, "float | None", step_size_from)
 PYBRAINTRACE_CONVERT(bt::nn::Reset, "str", reset_from)
 PYBRAINTRACE_CONVERT(bt::nn::Integrator, "str", integrator_from)
@@ -65,7 +71,8 @@ struct Convert<bt::nn::Setting<Q>> {
   static bt::nn::Setting<Q> from(nb::handle h) {
     return std::visit([](auto v) { return bt::nn::Setting<Q>(v); }, setting_from(h));
   }
-  static constexpr auto name = nb::detail::const_name("float | ArrayLike | ParamState");
+  static constexpr auto name =
+      nb::detail::const_name("float | pybraintrace.typing.ArrayLike | pybraintrace._core.ParamState");
 };
 
 inline bt::WeightFn function_or_none(const std::optional<Given<WeightFunction>>& f) {

@@ -214,6 +214,17 @@ nb::object tuple_of(const bt::Ints& ints) {
   return nb::steal(tuple);
 }
 
+bt::Shape shape_from(nb::handle h) {
+  bt::Shape shape = ints_from(h);
+  for (int64_t n : shape) bt::require(n >= 0, "a shape cannot have the size {}; got {}.", n, bt::to_string(shape));
+  return shape;
+}
+
+bt::Tensor in_floats(const bt::Tensor& x) {
+  return bt::is_float(x.dtype()) || x.is_weak() ? x : x.astype(bt::Environment::precision());
+}
+bt::Tensor meeting(const bt::Tensor& x, nb::handle other) { return PyFloat_Check(other.ptr()) ? in_floats(x) : x; }
+
 bt::Axes axes_from(nb::handle h) { return h.is_none() ? bt::Axes() : bt::Axes(ints_from(h)); }
 
 bt::Path path_from(nb::handle h) {

@@ -59,27 +59,27 @@ struct Given {
 template <>
 struct Convert<bt::Tensor> {
   static bt::Tensor     from(nb::handle h) { return tensor_from(h); }
-  static constexpr auto name = nb::detail::const_name("ArrayLike");
+  static constexpr auto name = nb::detail::const_name("pybraintrace.typing.ArrayLike");
 };
 template <>
 struct Convert<bt::DType> {
   static bt::DType      from(nb::handle h) { return dtype_from(h); }
-  static constexpr auto name = nb::detail::const_name("DTypeLike");
+  static constexpr auto name = nb::detail::const_name("pybraintrace.typing.DTypeLike");
 };
 template <>
 struct Convert<bt::Ints> {
   static bt::Ints       from(nb::handle h) { return ints_from(h); }
-  static constexpr auto name = nb::detail::const_name("int | Sequence[int]");
+  static constexpr auto name = nb::detail::const_name("int | collections.abc.Sequence[int]");
 };
 template <>
 struct Convert<bt::Axes> {
   static bt::Axes       from(nb::handle h) { return axes_from(h); }
-  static constexpr auto name = nb::detail::const_name("int | Sequence[int] | None");
+  static constexpr auto name = nb::detail::const_name("int | collections.abc.Sequence[int] | None");
 };
 template <>
 struct Convert<bt::Path> {
   static bt::Path       from(nb::handle h) { return path_from(h); }
-  static constexpr auto name = nb::detail::const_name("Sequence[str | int] | str");
+  static constexpr auto name = nb::detail::const_name("collections.abc.Sequence[str | int] | str");
 };
 
 using Arg   = Given<bt::Tensor>;
@@ -93,6 +93,13 @@ std::optional<T> given_or_none(const std::optional<Given<T>>& a) {
 }
 
 bt::Tensors tensors_from(nb::handle sequence);
+
+// Whole numbers as floats of the default type; floats as they are.
+bt::Tensor in_floats(const bt::Tensor& x);
+// x as it meets a Python value: a float makes floats of whole numbers, also 2.0.
+bt::Tensor meeting(const bt::Tensor& x, nb::handle other);
+// A shape; throws UserError where a size is negative.
+bt::Shape shape_from(nb::handle object);
 
 }  // namespace pybraintrace
 

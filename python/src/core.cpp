@@ -19,4 +19,5 @@ NB_MODULE(_core, m) {
   bind_compiler(m);
   bind_learners(m);
   bind_tools(m);
+  bind_command(m);
 }

@@ -36,7 +36,9 @@ Tensor from_front(const Tensor& indices, int64_t n) {
 bool is_bool_array(nb::handle h) {
   if (PyBool_Check(h.ptr())) return true;
   if (nb::isinstance<Tensor>(h)) return nb::cast<Tensor>(h).dtype() == bt::DType::Bool;
-  return nb::hasattr(h, "dtype") && nb::cast<std::string>(nb::str(h.attr("dtype"))) == "bool";
+  if (!nb::hasattr(h, "dtype")) return false;
+  nb::object dtype = h.attr("dtype");
+  return nb::cast<std::string>(nb::str(nb::handle(dtype))) == "bool";
 }
 
 std::vector<nb::object> parts_of(nb::handle key, int rank) {

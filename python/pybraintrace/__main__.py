@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line: python -m pybraintrace info."""
+
+import sys
+
+from ._core import command
+
+
+def main() -> None:
+    """Runs the command line with the arguments of this process."""
+    sys.stdout.flush()
+    sys.exit(command(["pybraintrace", *sys.argv[1:]]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Models written for the JAX package, through the names of `compat`."""
+import numpy as np
+import pytest
+
+import pybraintrace
+from pybraintrace.compat import brainpy, brainstate, braintools, braintrace, jax, jnp
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
+
+class RNN(brainstate.nn.Module):
+    def __init__(self, n_in, n_rec, n_out):
+        super().__init__()
+        self.rnn = braintrace.nn.ValinaRNNCell(in_size=n_in, out_size=n_rec, activation="tanh")
+        self.out = braintrace.nn.Linear(n_rec, n_out)
+
+    def update(self, x):
+        return x >> self.rnn >> self.out
+
+
+def train(algorithm, epochs=20, **options):
+    """The integrator task of the package's examples: a running sum, learned online over batches."""
+    brainstate.random.seed(42)
+    rng = np.random.default_rng(0)
+    model = RNN(1, 16, 1)
+    weights = model.states(brainstate.ParamState)
+    optimizer = braintools.optim.Adam(lr=5e-3)
+    optimizer.register_trainable_weights(weights)
+    xs = rng.normal(size=(10, 8, 1)).astype("f") * 0.3
+    ys = np.cumsum(xs, 0)
+    learner = braintrace.compile(model, algorithm, xs[0], batch_size=8, **options)
+
+    @brainstate.transform.jit
+    def epoch(inputs, targets):
+        brainstate.nn.reset_all_states(model)
+        learner.reset_state()
+
+        def step(last, i):
+            def loss():
+                return braintools.metric.squared_error(learner(inputs[i]), targets[i]).mean()
+
+            grads, value = brainstate.transform.grad(loss, weights, return_value=True)()
+            return jax.tree.map(lambda a, b: a + b, last, grads), value
+
+        zeros = jax.tree.map(jnp.zeros_like, weights.to_dict_values())
+        grads, losses = brainstate.transform.scan(step, zeros, jnp.arange(10))
+        optimizer.update(brainstate.nn.clip_grad_norm(grads, 1.0))
+        return losses.mean()
+
+    return [float(epoch(xs, ys)) for _ in range(epochs)]
+
+
+@pytest.mark.parametrize("algorithm, options", [("D_RTRL", {}), ("pp_prop", {"decay_or_rank": 0.9}), (braintrace.ES_D_RTRL, {"decay_or_rank": 10})])
+def test_examples_of_the_package_learn(algorithm, options):
+    losses = train(algorithm, **options)
+    assert losses[-1] < 0.7 * losses[0]
+
+
+def test_lanes_as_the_package_writes_them():
+    model = RNN(2, 3, 1)
+    learner = braintrace.D_RTRL(model)
+
+    @brainstate.transform.vmap_new_states(state_tag="new", axis_size=4)
+    def init():
+        brainstate.nn.init_all_states(model)
+        learner.compile_graph(jnp.zeros(2))
+
+    init()
+    mapped = brainstate.nn.Vmap(learner, vmap_states="new")
+    assert mapped(np.ones((4, 2), "f")).shape == (4, 1)
+    plain = RNN(2, 3, 1)
+    brainstate.nn.vmap_init_all_states(plain, axis_size=4, state_tag="new")
+    assert brainstate.nn.Vmap(plain, vmap_states="new")(np.ones((4, 2), "f")).shape == (4, 1)
+
+
+def test_spiking_network_as_the_package_writes_it():
+    class Snn(brainstate.nn.Module):
+        def __init__(self, n_in, n_rec, n_out):
+            super().__init__()
+            self.neu = brainpy.state.LIF(n_rec, tau=20.0, V_th=1.0, V_reset=0.0, V_rest=0.0, R=1.0, spk_fun=braintools.surrogate.ReluGrad(), spk_reset="soft",
+                                         V_initializer=braintools.init.ZeroInit())
+            self.syn = brainpy.state.AlignPostProj(
+                comm=braintrace.nn.Linear(n_in + n_rec, n_rec, w_init=braintools.init.KaimingNormal(scale=10.0), b_init=None),
+                syn=brainpy.state.Expon.desc(n_rec, tau=10.0, g_initializer=braintools.init.ZeroInit()), out=brainpy.state.CUBA.desc(scale=1.0), post=self.neu)
+            self.out = braintrace.nn.LeakyRateReadout(in_size=n_rec, out_size=n_out, tau=10.0)
+
+        def update(self, spk):
+            self.syn(jnp.concatenate([spk, self.neu.get_spike()], axis=-1))
+            self.neu()
+            return self.out(self.neu.get_spike())
+
+    with brainstate.environ.context(dt=1.0):
+        model = Snn(5, 8, 2)
+        learner = braintrace.compile(model, "pp_prop", jnp.zeros((3, 5)), batch_size=3, decay_or_rank=0.99, vjp_method="multi-step")
+        xs = (np.random.default_rng(0).random((6, 3, 5)) < 0.5).astype("f")
+        out = learner(braintrace.MultiStepData(xs))
+        assert out.shape == (6, 3, 2)
+        grads = brainstate.transform.grad(lambda: (learner(braintrace.MultiStepData(xs)) ** 2).mean(), model.states(brainstate.ParamState))()
+        assert len(grads) == 2
+
+
+def test_names_of_jax():
+    assert jax.nn.one_hot(jnp.array([0, 2]), 3).tolist() == [[1, 0, 0], [0, 0, 1]]
+    assert jax.tree.leaves({"a": 1, "b": [2]}) == [1, 2] and jax.default_backend() == "cpu" and len(jax.devices()) == 1
+    key = jax.random.PRNGKey(0)
+    a, b = jax.random.split(key)
+    assert jax.random.normal(a, (2,)).shape == (2,) and jax.random.uniform(b).shape == ()
+    assert float(jax.grad(lambda x: x ** 2)(3.0)) == 6 and float(jax.value_and_grad(lambda x: x ** 2)(3.0)[1]) == 6
+    assert float(jax.lax.cond(True, lambda x: x, lambda x: -x, 1.0)) == 1 and float(jax.jit(lambda x: jax.lax.stop_gradient(x))(1.0)) == 1
+    struct = jax.ShapeDtypeStruct((2,), jnp.float32)
+    assert jax.jit(lambda x: jax.pure_callback(lambda v: v * 2, struct, x))(np.ones(2, "f")).tolist() == [2, 2]
+    assert brainstate.util.DotDict(a=1).a == 1 and braintrace.__version__ == pybraintrace.__version__
+
+
+def test_quantities_of_brainunit():
+    u = pytest.importorskip("brainunit")
+    with brainstate.environ.context(dt=0.5 * u.ms):
+        lif = brainpy.state.LIF(2, tau=20 * u.ms, V_th=15 * u.mV, V_rest=-0.06 * u.volt)
+        assert "20" in repr(lif)
+    assert pybraintrace.units.magnitude(2 * u.second) == pytest.approx(2000) and pybraintrace.units.magnitude(3 * u.ohm) == pytest.approx(3)

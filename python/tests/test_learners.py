@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Learning rules: gradients of steps, windows and sequences."""
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import pybraintrace as bt
+from pybraintrace import nn, numpy as jnp
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
+
+class Net(nn.Module):
+    def __init__(self, n_in=3, n_rec=4, n_out=2):
+        super().__init__()
+        self.rnn = nn.ValinaRNNCell(n_in, n_rec, activation="tanh")
+        self.out = nn.Linear(n_rec, n_out)
+
+    def update(self, x):
+        return self.out(self.rnn(x))
+
+
+def numbers(shape, seed=0):
+    return np.random.default_rng(seed).normal(size=shape).astype("f")
+
+
+NAMES = [name for name, *_ in bt._core.algorithms()]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_rule_learns_from_a_step(name):
+    model = Net()
+    options = {"modulator": 1.0} if name == "ThreeFactor" else {}
+    learner = bt.compile(model, name, jnp.zeros(3), **options)
+    xs = numbers((4, 3))
+    grads, losses = learner.etrace_grad(xs, step_fn=lambda x: (learner(x) ** 2).mean())
+    assert losses.shape == (4,) and set(grads) == set(model.states(bt.ParamState))
+    assert all(bool(jnp.isfinite(v).all()) for g in grads.values() for v in g.values())
+    assert getattr(bt, name).__doc__ and isinstance(getattr(bt, name)(Net()), bt.OnlineLearner)
+
+
+def test_bptt_is_the_gradient_of_the_unrolled_network():
+    model = nn.init_all_states(Net())
+    xs = numbers((5, 3))
+
+    def unrolled():
+        nn.reset_all_states(model)
+        return bt.for_loop(lambda x: (model(x) ** 2).mean(), xs).sum()
+
+    exact = bt.grad(unrolled, model.states(bt.ParamState))()
+    learner = bt.BPTT(model)
+    learner.compile_graph(jnp.zeros(3))
+    nn.reset_all_states(model)
+    grads, losses = learner.etrace_grad(xs, step_fn=lambda x: (learner(x) ** 2).mean(), reduction="sum", chunk_size=5)
+    np.testing.assert_allclose(float(losses.sum()), float(unrolled()), rtol=1e-5)
+    for path, g in exact.items():
+        for leaf, value in g.items():
+            np.testing.assert_allclose(np.asarray(grads[path][leaf]), np.asarray(value), rtol=1e-3, atol=1e-6)
+
+
+def test_a_jitted_step_is_the_step():
+    def run(jit):
+        bt.random.seed(1)
+        model = Net()
+        learner = bt.compile(model, "D_RTRL", jnp.zeros(3))
+        opt = bt.optim.Adam(1e-2)
+        opt.register_trainable_weights(model.states(bt.ParamState))
+
+        def step(x, y):
+            grads, loss = bt.grad(lambda: bt.metric.mse(learner(x), y), model.states(bt.ParamState), return_value=True)()
+            opt.update(grads)
+            return loss
+
+        step = bt.jit(step) if jit else step
+        return [float(step(x, np.ones(2, "f"))) for x in numbers((6, 3))], model
+
+    (a, m), (b, n) = run(True), run(False)
+    np.testing.assert_allclose(a, b, rtol=1e-5)
+    np.testing.assert_allclose(np.asarray(m.rnn.W.weight.value["weight"]), np.asarray(n.rnn.W.weight.value["weight"]), rtol=1e-5)
+
+
+def test_windows_masks_and_aux():
+    learner = bt.compile(Net(), "D_RTRL", jnp.zeros(3))
+    xs, ys = numbers((6, 3)), numbers((6, 2), 1)
+    step = lambda x, y: (bt.metric.mse(learner(x), y), {"x": x})
+    grads, losses, aux = learner.etrace_grad(xs, ys, step_fn=step, has_aux=True, mask=np.array([0, 0, 1, 1, 1, 1], "f"), chunk_size=3, loss_output="masked")
+    assert losses[:2].tolist() == [0, 0] and aux["x"].shape == (6, 3)
+    out = learner(bt.MultiStepData(xs))
+    assert out.shape == (6, 2)
+    assert learner.etrace_evolve(xs).shape == (6, 2) and learner.etrace_evolve(xs, return_outputs=False) is None
+    with pytest.raises(ValueError):
+        learner.etrace_grad(xs, ys, step_fn=step, has_aux=True, reduction="none")
+    with pytest.raises(TypeError):
+        learner.etrace_grad(xs)
+
+
+def test_graph_objects():
+    learner = bt.D_RTRL(nn.init_all_states(Net()))
+    assert not learner.is_compiled
+    with pytest.raises(ValueError, match="compile_graph"):
+        learner.graph
+    assert learner.compile_graph(jnp.zeros(3)) is learner
+    graph = learner.graph
+    assert isinstance(graph, bt.ETraceGraph) and list(graph.dict()) == ["module_info", "hidden_groups", "hid_path_to_group", "hidden_param_op_relations",
+                                                                       "hidden_perturb", "diagnostics"]
+    (group,), (relation,) = graph.hidden_groups, graph.hidden_param_op_relations
+    assert group.hidden_paths == [("rnn", "h")] and group.varshape == (4,) and group.num_state == 1 and group.index == 0
+    assert relation.weight_path == ("rnn", "W", "weight") and [g.index for g in relation.hidden_groups] == [0] and relation.primitive == "etp_mv"
+    assert graph.hid_path_to_group["rnn", "h"].index == 0
+    assert all(r.weight_path == ("out", "weight") for r in graph.explain(weight_path=("out", "weight"))) and graph.explain(kind="relation_included")
+    with pytest.raises(ValueError):
+        graph.explain(kind="nothing")
+    outputs, hidden, others = graph.call_hidden_perturb(np.zeros(3, "f"), [np.ones(4, "f")])
+    assert outputs[0].shape == (2,) and hidden["rnn", "h"].tolist() == [1, 1, 1, 1]
+    assert "<iframe" in graph._repr_html_() and graph._repr_svg_().lstrip().startswith("<svg") and "digraph" in graph.to_dot() and graph.to_json()
+    report = learner.report
+    assert report.counts["hidden_groups"] == 1 and report.excluded_weights[0][0] == ("out", "weight") and "Group 0" in report.to_str()
+    assert learner.show_graph(verbose=False, return_msg=True).count("Group 0") == 1
+    info = bt.extract_module_info(Net(), jnp.zeros(3))
+    assert info.hidden_paths == [("rnn", "h")] and bt.find_hidden_groups_from_minfo(info)[0].varshape == (4,)
+    assert bt.find_hidden_param_op_relations_from_minfo(info, bt.find_hidden_groups_from_minfo(info))[0].primitive == "etp_mv"
+    assert bt.find_hidden_groups_from_module(Net(), jnp.zeros(3)) and bt.find_hidden_param_op_relations_from_module(Net(), jnp.zeros(3))
+    assert bt.add_hidden_perturbation_in_module(Net(), jnp.zeros(3)).hidden_paths == [("rnn", "h")]
+    assert bt.add_hidden_perturbation_from_minfo(info).init_perturb_data()[0].shape == (4,)
+
+
+def test_memory_of_learners():
+    learner = bt.compile(Net(), "D_RTRL", jnp.zeros(3))
+    x = np.ones(3, "f")
+    learner(x), learner(x)
+    assert learner.running_index == 2 and learner.get_etrace_of(("rnn", "W", "weight")) and learner.get_etrace_of(learner.model.rnn.W.weight)
+    memory = learner.memory()
+    twin = pickle.loads(pickle.dumps(learner))
+    copied = copy.deepcopy(learner)
+    np.testing.assert_allclose(np.asarray(learner(x)), np.asarray(twin(x)), rtol=1e-6)
+    np.testing.assert_allclose(np.asarray(learner.memory()[0]), np.asarray(twin.memory()[0]), rtol=1e-6)
+    copied(x)
+    np.testing.assert_allclose(np.asarray(learner.memory()[0]), np.asarray(copied.memory()[0]), rtol=1e-6)
+    learner.set_memory(memory)
+    learner.reset_state()
+    assert learner.running_index == 0 and float(sum(jnp.abs(m).sum() for m in learner.memory())) == 0
+    learner.reset()
+    assert list(learner.param_states) and list(learner.hidden_states) == [("rnn", "h")] and learner.rule == "D_RTRL" and learner.vjp_method == "single-step"
+
+
+def test_rules_as_points_and_names_of_your_own():
+    config = bt.ETraceConfig(recurrence_scope="coupled")
+    assert config == bt.ETraceConfig(recurrence_scope="coupled") and hash(config) == hash(bt.ETraceConfig(recurrence_scope="coupled")) and "coupled" in repr(config)
+    assert bt.compile(Net(), config, jnp.zeros(3))(np.ones(3, "f")).shape == (2,)
+    bt.register_rule("mine", config)
+    assert bt.compile(Net(), "mine", jnp.zeros(3)).is_compiled
+    with pytest.raises(ValueError):
+        bt.register_rule("D_RTRL", config)
+    assert bt.compile(Net(), bt.EProp, jnp.zeros(3), kappa_filter_decay=0.5).rule == "EProp"
+
+
+def test_lanes():
+    xs = numbers((5, 3))
+    bt.random.seed(2)
+    one = bt.compile(Net(), "D_RTRL", xs, batch_size=5, vmap=True)
+    bt.random.seed(2)
+    batched = bt.compile(Net(), "D_RTRL", xs, batch_size=5)
+    np.testing.assert_allclose(np.asarray(one(xs)), np.asarray(batched(xs)), rtol=1e-5)
+
+
+def test_bad_rules_and_models():
+    for f, error in ((lambda: bt.compile(Net(), "Nothing", jnp.zeros(3)), ValueError), (lambda: bt.D_RTRL(3), TypeError), (lambda: bt.D_RTRL(Net(), nothing=1), TypeError),
+                     (lambda: bt.compile(Net(), "D_RTRL"), TypeError), (lambda: bt.compile(3, "D_RTRL", jnp.zeros(3)), TypeError),
+                     (lambda: bt.compile(Net(), "D_RTRL", jnp.zeros(7)), ValueError), (lambda: bt.D_RTRL(Net(), kappa_filter_decay=0.5), ValueError),
+                     (lambda: bt.ETraceConfig(nothing=1), ValueError), (lambda: bt.D_RTRL(Net())(np.ones(3, "f")), ValueError),
+                     (lambda: bt.compile(nn.Linear(3, 2), "D_RTRL", jnp.zeros(3)), bt.CompilationError)):
+        with pytest.raises(error):
+            f()
+    with pytest.raises(bt.CompilationError) as caught:
+        bt.compile(nn.Linear(3, 2), "D_RTRL", jnp.zeros(3))
+    assert isinstance(caught.value.diagnostics, tuple)
+
+
+def test_measures_and_export():
+    model = Net()
+    report = bt.fidelity(model, jnp.zeros(3), steps=4, rules=["D_RTRL", "BPTT"], windows=[1, 4])
+    assert {r["rule"] for r in report.rules} == {"D_RTRL", "BPTT"} and "cos" in report.table() and "<svg" in report.to_svg()
+    files = bt.export_c(model, jnp.zeros(3), rule="D_RTRL", name="net")
+    assert "model.h" in " ".join(files) or any(f.endswith(".h") for f in files)
+
+
+def test_training_by_configuration(tmp_path):
+    config = {"model": {"type": "chain", "layers": [{"name": "rnn", "type": "gru", "n_in": 10, "n_rec": 8}, {"name": "out", "type": "linear", "n_in": 8, "n_out": 9}]},
+              "rule": {"name": "D_RTRL"}, "task": {"name": "copy"}, "optimizer": {"name": "adam", "lr": 0.01}, "steps": 2, "batch": 2}
+    try:
+        trainer = bt.Trainer(config)
+    except ValueError as error:
+        pytest.fail(f"the configuration of this test is wrong: {error}")
+    heard = []
+    assert trainer.run(callback=lambda what, step, numbers: heard.append((what, step))) == "finished"
+    assert ("step", 2) in heard and trainer.updates == 2
+    with pytest.raises(ValueError):
+        bt.Trainer({"nothing": 1})
+    assert bt.build_model('{"type": "gru", "n_in": 2, "n_rec": 3}').states()
+    assert "gru" in bt.builtin_models()

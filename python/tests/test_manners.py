@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How the package behaves: names and words, warnings, threads, fork, garbage, interrupts, environments without a compiler."""
+import doctest
+import gc
+import importlib
+import multiprocessing
+import os
+import pkgutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+import weakref
+
+import numpy as np
+import pytest
+
+import pybraintrace as bt
+from pybraintrace import nn, numpy as jnp
+
+MODULES = ["pybraintrace"] + [f"pybraintrace.{m.name}" for m in pkgutil.iter_modules(bt.__path__) if not m.name.startswith(("_", "compat"))] + ["pybraintrace.compat"]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_in_docstrings_run(name):
+    module = importlib.import_module(name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
+        for value in vars(module).values():
+            if isinstance(value, type) and value.__module__ == "pybraintrace._core" and name == "pybraintrace":
+                runner = doctest.DocTestRunner()
+                for test in doctest.DocTestFinder(recurse=False).find(value, globs={}):
+                    assert runner.run(test).failed == 0
+    assert result.failed == 0
+
+
+def test_every_public_name_has_words():
+    without = []
+    for name in MODULES:
+        module = importlib.import_module(name)
+        for key in getattr(module, "__all__", [k for k in vars(module) if not k.startswith("_")]):
+            value = getattr(module, key)
+            if callable(value) and getattr(value, "__module__", "").startswith("pybraintrace") and not (value.__doc__ or "").strip():
+                without.append(f"{name}.{key}")
+    assert not without
+
+
+def run(code, **environment):
+    env = {**os.environ, **environment}
+    return subprocess.run([sys.executable, "-W", "always", "-c", code], capture_output=True, text=True, timeout=120, env=env)
+
+
+def test_warnings_go_through_warnings_at_the_users_line():
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.rnn, self.out = nn.GRUCell(2, 3), nn.Linear(3, 1)
+
+        def update(self, x):
+            return self.out(self.rnn(x))
+
+    with pytest.warns(UserWarning, match="out.weight") as seen:
+        bt.compile(Net(), "D_RTRL", jnp.zeros(2))
+    assert seen[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(UserWarning):
+            bt.compile(Net(), "D_RTRL", jnp.zeros(2))
+
+
+def test_without_a_compiler_it_warns_and_interprets(tmp_path):
+    done = run("import pybraintrace as bt, numpy as np; print(float(bt.jit(lambda x: (x * 2).sum())(np.ones(3, 'f'))))", PATH=str(tmp_path), BRAINTRACE_CC="",
+               BRAINTRACE_CACHE_DIR=str(tmp_path), BRAINTRACE_BACKEND="")
+    assert done.returncode == 0 and done.stdout.strip() == "6.0", done.stderr
+
+
+def test_threads_run_programs_at_the_same_time():
+    f = bt.jit(lambda x: bt.for_loop(lambda r: jnp.tanh(r @ jnp.ones((8, 8))).sum(), x).sum())
+    x = np.ones((50, 8), "f")
+    expected, errors = float(f(x)), []
+
+    def work():
+        try:
+            for _ in range(20):
+                own = bt.jit(lambda v: v * 2)
+                assert float(f(x)) == expected and own(np.ones(2, "f")).tolist() == [2, 2]
+                counter = nn.init_all_states(nn.GRUCell(2, 2))
+                counter(np.ones(2, "f"))
+        except BaseException as error:  # noqa: BLE001
+            errors.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for t in threads:
+        t.start()
+    while any(t.is_alive() for t in threads):
+        gc.collect()
+        time.sleep(0.01)
+    assert not errors
+
+
+def _in_child(x):
+    return float(bt.jit(lambda v: (v * 3).sum())(np.full(2, x, "f")))
+
+
+def test_fork_after_running_programs():
+    assert float(bt.jit(lambda x: (jnp.ones((64, 64)) @ x).sum())(np.ones((64, 64), "f"))) > 0
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        assert pool.map(_in_child, [1, 2, 3]) == [6, 12, 18]
+
+
+def test_garbage_is_collected():
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.cell = nn.GRUCell(2, 2)
+            self.step = bt.jit(self.run)
+
+        def run(self, x):
+            return self(x)
+
+        def update(self, x):
+            return self.cell(x)
+
+    net = nn.init_all_states(Net())
+    net.step(np.ones(2, "f"))
+    gone = weakref.ref(net)
+    array = np.ones(3, "f")
+    tensor, alive = jnp.asarray(array), weakref.ref(array)
+    del net, array
+    gc.collect()
+    assert gone() is None and alive() is not None
+    del tensor
+    gc.collect()
+    for _ in range(100):  # references are dropped at the next safe point
+        if alive() is None:
+            break
+        time.sleep(0.001)
+    assert alive() is None
+
+
+def test_interrupt_between_pieces():
+    code = """
+import os, signal, threading, time
+import numpy as np, pybraintrace as bt
+threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+try:
+    bt.for_loop(lambda x: (time.sleep(0), x)[1], np.ones((200000, 4), 'f'), pbar=bt.progress.ProgressBar(freq=1))
+    print('finished')
+except KeyboardInterrupt:
+    print('interrupted')
+"""
+    done = run(code)
+    assert done.returncode == 0 and done.stdout.strip() == "interrupted", done.stderr[-500:]
+
+
+def test_the_end_of_the_interpreter_is_quiet():
+    code = """
+import threading, numpy as np, pybraintrace as bt
+f = bt.jit(lambda x: bt.for_loop(lambda r: (r @ r).sum(), x))
+f(np.ones((2, 4, 4), 'f'))
+t = threading.Thread(target=lambda: [f(np.ones((2, 4, 4), 'f')) for _ in range(100000)], daemon=True)
+t.start()
+"""
+    done = run(code)
+    assert done.returncode == 0 and "Traceback" not in done.stderr and "leaked" not in done.stderr, done.stderr[-500:]
+
+
+def test_import_is_light():
+    code = "import sys, pybraintrace; print([m for m in ('jax', 'scipy', 'matplotlib', 'pandas', 'tqdm', 'torch') if m in sys.modules])"
+    assert run(code).stdout.strip() == "[]"
+
+
+def test_command_line():
+    done = subprocess.run([sys.executable, "-m", "pybraintrace", "info"], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and "braintrace" in done.stdout.lower(), done.stderr
+    assert subprocess.run([sys.executable, "-m", "pybraintrace", "nothing"], capture_output=True, timeout=60).returncode == 2
+
+
+def test_types_are_checked():
+    code = """
+import numpy as np
+import pybraintrace as bt
+
+def loss(x: bt.Tensor) -> bt.Tensor:
+    return (x ** 2).sum()
+
+cell: bt.nn.Module = bt._core.layers.GRUCell(2, 3)
+value: bt.Tensor = bt.numpy.zeros(3) + 1.0
+shape: tuple[int, ...] = value.shape
+"""
+    done = subprocess.run([sys.executable, "-m", "mypy", "--no-error-summary", "--cache-dir", os.devnull, "-c", code], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout

@@ -1,0 +1,312 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Modules, states, layers and neurons."""
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import pybraintrace as bt
+from pybraintrace import nn, numpy as jnp
+
+
+class Net(nn.Module):
+    def __init__(self, n_in=3, n_rec=4, n_out=2):
+        super().__init__()
+        self.rnn = nn.GRUCell(n_in, n_rec)
+        self.out = nn.Linear(n_rec, n_out)
+
+    def update(self, x):
+        return self.out(self.rnn(x))
+
+
+def test_states_are_found_in_attributes_lists_and_dicts():
+    class Deep(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layers = [nn.Linear(2, 2)]
+            self.layers.append(nn.Linear(2, 2))
+            self.parts = {"a": nn.Linear(2, 2), "b": [bt.ParamState(jnp.zeros(1)), None]}
+            self.w = bt.ParamState({"weight": jnp.zeros((2, 2)), "bias": jnp.zeros(2)})
+            self.owner = self  # a cycle is no child
+
+        def update(self, x):
+            for layer in self.layers:
+                x = layer(x)
+            return self.parts["a"](x) + self.parts["b"][0].value
+
+    model = Deep()
+    assert list(model.states()) == [("layers", 0, "weight"), ("layers", 1, "weight"), ("parts", "a", "weight"), ("parts", "b", 0), ("w",)]
+    assert model.states()["w",] is model.w and model(np.ones(2, "f")).shape == (2,)
+    model.layers.pop()
+    assert ("layers", 1, "weight") not in model.states()
+    model.w = bt.HiddenState(jnp.zeros(3))
+    assert isinstance(model.states()["w",], bt.HiddenState)
+    del model.w
+    assert ("w",) not in model.states() and len(model.nodes(nn.Linear)) == 2
+
+
+def test_mapping_of_states():
+    states = Net().states()
+    assert list(states.subset(bt.HiddenState)) == [("rnn", "h")]
+    params, rest = states.split(bt.ParamState)
+    assert len(params) == 4 and len(rest) == 1
+    assert set(bt.nn.init_all_states(Net()).states().to_dict_values()) == set(states)
+
+
+def test_first_values_and_batches():
+    class Own(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.cell = nn.GRUCell(2, 3)
+
+        def init_state(self, batch_size=None, **kwargs):
+            self.v = bt.HiddenState(jnp.zeros((3,) if batch_size is None else (batch_size, 3)))
+
+        def update(self, x):
+            self.v.value = self.v.value + self.cell(x)
+            return self.v.value
+
+    model = nn.init_all_states(Own(), batch_size=5)
+    assert model.v.value.shape == (5, 3) and model.cell.h.value.shape == (5, 3)
+    model(np.ones((5, 2), "f"))
+    nn.reset_all_states(model)
+    assert float(jnp.abs(model.v.value).sum()) == 0 and float(jnp.abs(model.cell.h.value).sum()) == 0
+
+
+def test_values_of_states():
+    s = bt.ParamState({"weight": np.ones((2, 3), "f"), "bias": np.zeros(3, "f")})
+    assert s.value["weight"].shape == (2, 3)
+    s.value = {"weight": jnp.zeros((2, 3)), "bias": jnp.ones(3)}
+    assert s.value["bias"].tolist() == [1, 1, 1]
+    for bad in ({"other": 1.0}, jnp.ones(2)):
+        with pytest.raises(ValueError):
+            s.value = bad
+    with pytest.raises((TypeError, ValueError)):
+        bt.ParamState("text")
+    lazy = bt.HiddenState(lambda batch: jnp.zeros((2,) if batch is None else (batch, 2)))
+    assert not lazy.initialized
+    with pytest.raises(ValueError, match="init_all_states"):
+        lazy.value
+    lazy.init(4)
+    assert lazy.value.shape == (4, 2)
+
+
+def test_printing():
+    class Named(Net):
+        pass
+
+    text = repr(Named())
+    assert text.startswith("Named(") and "rnn=GRUCell(" in text
+    assert "<pre>" in Net()._repr_html_()
+
+
+def test_arguments_and_results_are_trees():
+    class Many(nn.Module):
+        def update(self, x, *, scale, extra=None):
+            return {"y": x["a"] * scale, "none": extra}
+
+    out = Many()({"a": np.ones(2, "f")}, scale=3.0)
+    assert out["y"].tolist() == [3, 3] and out["none"] is None
+
+
+def test_errors_say_where():
+    class Broken(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = Inner()
+
+        def update(self, x):
+            return self.inner(x)
+
+    class Inner(nn.Module):
+        def update(self, x):
+            return x.nothing
+
+    with pytest.raises(AttributeError) as caught:
+        Broken()(np.ones(2, "f"))
+    if hasattr(caught.value, "__notes__"):
+        assert any("inner (Inner)" in note for note in caught.value.__notes__)
+    with pytest.raises(bt.UserError, match="rnn"):
+        nn.init_all_states(Net())(np.ones(7, "f"))
+
+    class Forgot(nn.Module):
+        pass
+
+    with pytest.raises(ValueError, match="update"):
+        Forgot()(1.0)
+
+    class NoInit(nn.Module):
+        def __init__(self):
+            self.w = 1
+
+    with pytest.raises((TypeError, RuntimeError, AttributeError)):
+        NoInit()(1.0)
+
+
+def test_copies_and_pickles_keep_values_and_first_values():
+    model = nn.init_all_states(Net(), batch_size=2)
+    x = np.ones((2, 3), "f")
+    model(x)
+    for twin in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        assert list(twin.states()) == list(model.states())
+        np.testing.assert_array_equal(np.asarray(twin.rnn.h.value), np.asarray(model.rnn.h.value))
+        before = np.asarray(model.rnn.h.value).copy()
+        twin(x)
+        np.testing.assert_array_equal(np.asarray(model.rnn.h.value), before)
+        nn.reset_all_states(twin)
+        assert float(jnp.abs(twin.rnn.h.value).sum()) == 0 and twin.rnn.h.value.shape == (2, 4)
+
+
+def _arguments(name):
+    if name in ("LRUCell",):
+        return (3, 4), (3,)
+    if name.endswith("Cell") or name in ("MiniGRU", "MiniLSTM"):
+        return (3, 4), (3,)
+    if "Pool" in name or name.startswith("Conv"):
+        n = int(name[-2])
+        if name.startswith("Conv"):
+            return ((4,) * n + (2,), 3, 3), (4,) * n + (2,)
+        return (2,), (4,) * n + (2,)
+    special = {"Linear": ((3, 4), (3,)), "PlainLinear": ((3, 4), (3,)), "SignedWLinear": ((3, 4), (3,)), "ScaledWSLinear": ((3, 4), (3,)),
+               "LoRA": ((3, 2, 4), (3,)), "GroupedLinear": ((2, 3, 4), (2, 3)), "Embedding": ((5, 3), None), "Unflatten": (((2, 2),), (4,)),
+               "SpikeBitwise": None, "SparseLinear": None, "SparsePattern": None, "KappaFilter": ((jnp.zeros(3), 0.5), (3,)), "Activation": (("tanh",), (3,)),
+               "LeakyRateReadout": ((3, 2), (3,)), "LeakySpikeReadout": ((3, 2), (3,)), "Delay": ((3, 2), (3,)), "Softmax2d": ((), (2, 3, 3)), "GLU": ((), (4,)),
+               "GroupNorm": ((4, 2), (4,)), "Dropout": ((), (3,)), "Flatten": ((), (2, 3)), "LayerNorm": ((3,), (3,)), "RMSNorm": ((3,), (3,))}
+    if name in special:
+        return special[name]
+    if name.startswith("BatchNorm"):
+        n = int(name[-2])
+        return (2,), (3,) + (4,) * n + (2,)
+    if name.startswith("Dropout"):
+        return (), (4, 4, 4, 2)
+    if hasattr(bt._core.spiking, name):
+        return (3,), (3,)
+    return (), (3,)
+
+
+SKIP = {"Module", "Neuron", "Synapse", "Surrogate", "SynapseOutput", "CUBA", "COBA", "MgBlock", "DeltaProj", "AlignPostProj", "AlignPreProj", "CurrentProj",
+        "Sequential", "SpikeBitwise", "SparseLinear", "SparsePattern"}
+
+
+@pytest.mark.parametrize("name", sorted(n for n in nn.__all__ if n[0].isupper() and n not in SKIP))
+def test_every_layer_runs_is_copied_and_has_words(name):
+    arguments, shape = _arguments(name)
+    with bt.environ.context(dt=1.0):
+        layer = nn.init_all_states(getattr(nn, name)(*arguments))
+        x = jnp.asarray(2) if shape is None else jnp.ones(shape) * 0.5
+        out = layer(x)
+        assert bool(jnp.isfinite(out).all())
+        twin = copy.deepcopy(layer)
+        assert twin(x).shape == out.shape
+    assert getattr(nn, name).__doc__ and repr(layer)
+
+
+def test_sparse_layers():
+    pattern = nn.SparsePattern(np.array([0, 1]), np.array([1, 0]), (2, 2))
+    layer = nn.SparseLinear(pattern, np.array([2., 3.], "f"))
+    assert layer(np.array([1., 10.], "f")).tolist() == [30, 2]
+
+    class Csr:  # as SciPy has it
+        shape, indptr, indices, data = (2, 2), np.array([0, 1, 2]), np.array([1, 0]), np.array([2., 3.], "f")
+
+    assert nn.SparseLinear(Csr())(np.array([1., 10.], "f")).tolist() == [30, 2]
+    assert bt.sparse_matmul(np.array([1., 10.], "f"), np.array([2., 3.], "f"), sparse_mat=Csr()).tolist() == [30, 2]
+
+
+def test_spiking_network():
+    with bt.environ.context(dt=1.0):
+        neuron = nn.LIF(4, tau=10.0, V_th=0.5, spk_fun=bt.surrogate.ReluGrad())
+        proj = nn.AlignPostProj(nn.Linear(3, 4), nn.Expon(4, tau=5.0), nn.CUBA(), neuron)
+
+        class Snn(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.proj, self.neuron, self.out = proj, neuron, nn.LeakyRateReadout(4, 2)
+
+            def update(self, x):
+                self.proj(x)
+                return self.out(self.neuron())
+
+        model = nn.init_all_states(Snn())
+        for _ in range(5):
+            out = model(np.ones(3, "f") * 3)
+        assert out.shape == (2,) and neuron.get_spike().shape == (4,)
+        learner = bt.compile(model, "pp_prop", jnp.zeros(3), decay_or_rank=0.9)
+        assert learner.graph.hidden_groups
+
+
+def test_neurons_written_in_python():
+    class Leaky(nn.Neuron):
+        def __init__(self, n):
+            super().__init__(n)
+            self.V = bt.HiddenState(jnp.zeros(n))
+
+        def get_spike(self):
+            return bt.surrogate.ReluGrad()(self.V.value - 1)
+
+        def reset(self):
+            self.V.value = self.V.value * (1 - self.get_spike())
+
+        def integrate(self):
+            self.V.value = self.sum_delta_inputs(nn.exp_euler_step(lambda v: -v + self.current(v), self.V.value, dt=0.1))
+
+    neuron = nn.init_all_states(Leaky(2))
+    spikes = [neuron(np.array([20., 0.], "f")).tolist() for _ in range(3)]
+    assert spikes[0] == [1, 0] and float(neuron.V.value[1]) == 0
+
+
+def test_initializers_surrogates_losses_schedules():
+    for name in bt.init.__all__:
+        if name[0].isupper() and name not in ("Initializer",):
+            made = getattr(bt.init, name)(*([2.0] if name in ("Gamma", "Weibull") else []))
+            assert made((3, 3) if name not in ("DeltaOrthogonal",) else (3, 3, 3)).dtype == np.float32
+    assert nn.Linear(2, 3, w_init=lambda shape: np.full(shape, 7.0, "f")).weight.value["weight"].tolist() == [[7] * 3] * 2
+    for name in bt.surrogate.__all__:
+        if name[0].isupper() and name != "Surrogate":
+            z = getattr(bt.surrogate, name)()
+            assert z(np.array([-1., 1.], "f")).tolist() == [0, 1]
+            assert float(bt.grad(lambda x: z(x))(0.1)) >= 0
+    with pytest.raises(AttributeError):
+        bt.surrogate.Nothing
+    with pytest.raises(TypeError):
+        bt.surrogate.ReluGrad(nothing=1)
+    y, t = np.array([[0.2, 0.8]], "f"), np.array([1])
+    np.testing.assert_allclose(float(bt.metric.softmax_cross_entropy_with_integer_labels(y, t)[0]), np.log(1 + np.exp(-0.6)), rtol=1e-5)
+    assert float(bt.metric.mse(y, y)) == 0 and bt.metric.squared_error(y, y).shape == (1, 2)
+    rate = bt.optim.StepLR(0.1, 2)
+    assert rate() == 0.1 and [rate(e) for e in (0, 2)] == [0.1, pytest.approx(0.01)]
+
+
+@pytest.mark.parametrize("name", [n for n in bt.optim.__all__ if isinstance(getattr(bt.optim, n), type) and issubclass(getattr(bt.optim, n), bt.optim.Optimizer) and n != "Optimizer"])
+def test_every_optimizer_descends(name):
+    w = bt.ParamState(np.array([3., -2.], "f"))
+    opt = getattr(bt.optim, name)(lr=0.05)
+    opt.register_trainable_weights({("w",): w})
+    loss = lambda: (w.value ** 2).sum()
+    before = float(loss())
+
+    @bt.jit
+    def step():
+        opt.update(bt.grad(loss, {("w",): w})())
+
+    for _ in range(5):
+        step()
+    assert float(loss()) < before and opt.step_count == 5
+
+
+def test_clipping():
+    g = {("a",): jnp.array([3., 4.])}
+    np.testing.assert_allclose(np.asarray(nn.clip_grad_norm(g, 1.0)["a",]), [0.6, 0.8], rtol=1e-4)
+    assert bt.optim.clip_grad_value(g, 3.5)["a",].tolist() == [3, 3.5]
+
+
+def test_files(tmp_path):
+    a, b = Net(), Net()
+    bt.save(tmp_path / "w.safetensors", a.states(bt.ParamState))
+    bt.load(tmp_path / "w.safetensors", b.states(bt.ParamState))
+    np.testing.assert_array_equal(np.asarray(a.out.weight.value["weight"]), np.asarray(b.out.weight.value["weight"]))
+    with pytest.raises(ValueError, match="lacks"):
+        bt.load(tmp_path / "w.safetensors", nn.Linear(2, 2).states())
+    with pytest.raises((ValueError, OSError)):
+        bt.load(tmp_path / "nothing", b.states())
