@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 format=$(command -v clang-format-14 || command -v clang-format) ||
   { echo "format: there is no clang-format; install the Debian package clang-format-14." >&2; exit 2; }
-files() { find braintrace cli tests examples benchmarks docs -name '*.cpp' -print0 -o -name '*.h' -print0; }
+files() { find braintrace cli tests examples benchmarks docs python/src -name '*.cpp' -print0 -o -name '*.h' -print0; }
 if [ "${1:-}" = --fix ]; then
   files | xargs -0 -P2 -n40 "$format" -i
 elif ! unformatted=$(files | xargs -0 -P2 -n40 "$format" --dry-run -Werror 2>&1); then

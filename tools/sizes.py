@@ -29,7 +29,7 @@ def files_of(folder):
 
 order = re.findall(r"^(\w+):", (ROOT / "tools/layers.txt").read_text(), re.M)
 layers = [row(name, files_of(ROOT / "braintrace" / name)) for name in order]
-around = [row(name, files_of(ROOT / name)) for name in ["cli", "examples", "benchmarks", "tools", "tests"]]
+around = [row(name, files_of(ROOT / name)) for name in ["cli", "examples", "benchmarks", "python", "tools", "tests"]]
 total = lambda name, rows: (name, *(sum(r[i] for r in rows) for i in (1, 2, 3)))
 print(f"{'':<14}{'files':>8}{'code':>8}{'tests':>8}")
 for name, files, code, tests in [*layers, total("library", layers), *around, total("all", layers + around)]:

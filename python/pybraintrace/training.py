@@ -15,8 +15,11 @@ class Trainer:
     """A training run from a configuration: a dict, or a path of a JSON file.
 
     >>> import pybraintrace as bt
-    >>> trainer = bt.Trainer({'model': {'type': 'gru', 'n_in': 10, 'n_rec': 8}, 'rule': {'name': 'D_RTRL'}, 'task': {'name': 'copy'},
-    ...                       'steps': 2})  # doctest: +SKIP
+    >>> layers = [{'name': 'rnn', 'type': 'gru', 'n_in': 6, 'n_rec': 8}, {'name': 'out', 'type': 'linear', 'n_in': 8, 'n_out': 6}]
+    >>> trainer = bt.Trainer({'model': {'type': 'chain', 'layers': layers}, 'rule': 'D_RTRL', 'steps': 2,
+    ...                       'task': {'type': 'copy', 'lag': 2, 'count': 2, 'symbols': 4}})
+    >>> trainer.run()
+    'finished'
     """
 
     def __init__(self, config: Any, **replaced: Any) -> None:

@@ -299,6 +299,14 @@ void bind_learners(nb::module_& m) {
       .def("_with_modulator", &Learner::with_modulator)
       .def("_map_over", &Learner::map_over)
       .def(
+          "attach_synthesizer",
+          [](Learner& l, double scale, uint64_t seed) {
+            auto& dni = l.get().as<bt::DNI>();
+            dni.attach_synthesizer(std::make_shared<bt::SyntheticGradient>(dni.group_signal_shapes(), scale, seed));
+          },
+          "scale"_a = 0.0, "seed"_a = 0,
+          "Gives DNI a synthesizer of gradients; with scale 0 it estimates nothing at first.")
+      .def(
           "set_modulator", [](Learner& l, Arg value) { l.get().as<bt::ThreeFactor>().set_modulator(value); },
           "modulator"_a, "The modulator of a three-factor rule from now on.")
       .def_prop_ro("model", &Learner::python_model, "The model.")

@@ -86,7 +86,7 @@ void bind_membranes(nb::module_& m) {
       "`get_spike`, `reset` and `integrate`, or `update`.");
   c.def(nb::init<>());
   c.def(
-      "__init__", [](PyNeuron* self, SizeArg, const nb::kwargs&) { new (self) PyNeuron(); }, "in_size"_a, "kwargs"_a);
+      "__init__", [](nn::Neuron* self, SizeArg, const nb::kwargs&) { new (self) PyNeuron(); }, "in_size"_a, "kwargs"_a);
   c.def(
       "update", [](nn::Neuron& self, std::optional<Arg> x) { return self.nn::Neuron::update(given(x)); },
       "x"_a = nb::none(), "One step with a further current; returns the spikes after it.");

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any
 
 from .. import _core, nn as _nn, numpy, random as _random, transform as _transform, tree
 from .._core import Tensor as Array
@@ -14,11 +14,11 @@ _ops = _core.ops
 remat, jacobian = checkpoint, jacrev
 
 
-class ShapeDtypeStruct(NamedTuple):
+class ShapeDtypeStruct:
     """Shape and element type of an array that is not there yet."""
 
-    shape: tuple[int, ...]
-    dtype: Any
+    def __init__(self, shape: tuple[int, ...], dtype: Any) -> None:
+        self.shape, self.dtype = shape, dtype
 
 
 def grad(f: Any, argnums: Any = 0, has_aux: bool = False) -> Any:

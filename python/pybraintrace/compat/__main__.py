@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a script that was written for the JAX package as it is: python -m pybraintrace.compat SCRIPT [ARGUMENT…]."""
+
+import runpy
+import sys
+
+from . import install
+
+if len(sys.argv) < 2:
+    sys.exit(__doc__)
+install()
+sys.argv = sys.argv[1:]
+runpy.run_path(sys.argv[0], run_name="__main__")
