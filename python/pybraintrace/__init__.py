@@ -19,7 +19,7 @@ from ._core import (CompilationError, CompilationRecord, CompilationReport, DTyp
                     find_hidden_groups_from_module, find_hidden_param_op_relations_from_minfo,
                     find_hidden_param_op_relations_from_module, list_of_algorithms)
 from ._core.ops import conv, einsum, element_wise, embedding, grouped_matmul, lora_matmul, matmul, sparse_matmul
-from . import environ, init, metric, nn, numpy, optim, random, surrogate, transform, tree, units
+from . import environ, init, metric, nn, numpy, optim, progress, random, surrogate, transform, tree, units
 from . import algorithms, display
 from .algorithms import *  # noqa: F403
 from .checkpoint import load, save

@@ -34,11 +34,20 @@ def _constructor(kind: str, doc: str, defaults: dict[str, float]) -> Callable[..
     return make
 
 
+def _function(kind: str, make: Callable[..., Surrogate]) -> Callable[..., Any]:
+    def spike(x: Any, **kwargs: float) -> Any:
+        return make(**kwargs)(x)
+
+    spike.__name__ = spike.__qualname__ = kind
+    spike.__doc__ = f"One where x >= 0, else zero; derivative: {make.__doc__}"
+    return spike
+
+
 __all__ = ["Surrogate", "register_surrogate", "surrogates"]
 for _kind, _doc, _defaults in surrogates():
     _make = _constructor(_kind, _doc, _defaults)
     globals()[_make.__name__] = _make
-    globals()[_kind] = lambda x, _make=_make, **kwargs: _make(**kwargs)(x)
+    globals()[_kind] = _function(_kind, _make)
     __all__ += [_make.__name__, _kind]
 
 

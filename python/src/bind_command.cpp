@@ -3,6 +3,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings.h"
+#include "gil.h"
 
 int braintrace_main(int argc, char** argv);  // of cli/main.cpp
 
@@ -18,7 +19,7 @@ void bind_command(nb::module_& m) {
         std::vector<char*> argv;
         for (std::string& a : arguments) argv.push_back(a.data());
         argv.push_back(nullptr);
-        nb::gil_scoped_release release;
+        WithoutGil release;
         return braintrace_main(static_cast<int>(arguments.size()), argv.data());
       },
       "arguments"_a, "Runs the command line; gives its exit status.");

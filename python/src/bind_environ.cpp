@@ -50,10 +50,11 @@ void bind_environ(nb::module_& m) {
       "default_backend", [] { return std::string(bt::default_backend().name()); },
       "The name of the backend that runs programs.");
   m.attr("version") = std::string(bt::version);
+  nb::module_::import_("atexit").attr("register")(nb::cpp_function(begin_the_end));
   // Warnings of the library become Python warnings; the thread may be one without Python.
   bt::set_warning_hook([](const std::string& text) {
     if (!nb::is_alive()) return;
-    nb::gil_scoped_acquire gil;
+    WithGil gil;
     nb::module_::import_("pybraintrace._warnings").attr("warn")(text);
   });
 }

@@ -13,17 +13,12 @@
 #include "braintrace/algorithms/etrace_vmap.h"
 #include "braintrace/algorithms/three_factor.h"
 #include "function.h"
+#include "gil.h"
 #include "module.h"
 
 namespace pybraintrace {
 
 namespace {
-
-template <class F>
-auto without_gil(F&& f) {
-  nb::gil_scoped_release release;
-  return f();
-}
 
 // Inputs of one step, or of several along a leading time axis.
 struct StepBox {
@@ -169,8 +164,10 @@ class Learner {
       else
         nb::raise_type_error("etrace_grad: there is no option '%s'", name.c_str());
     }
-    const auto r =
-        without_gil([&] { return bt::flat::run_etrace_grad(*learner_, call.function(), call.leaves(), options); });
+    const auto r = without_gil([&] {
+      return lanes_ ? bt::flat::run_etrace_grad(*lanes_, call.function(), call.leaves(), options)
+                    : bt::flat::run_etrace_grad(*learner_, call.function(), call.leaves(), options);
+    });
     return nb::make_tuple(dict_of(r.grads), call.rebuild(r.out));
   }
 
@@ -178,7 +175,9 @@ class Learner {
     Tree::Leaves leaves;
     Tree::of(sequences, leaves);
     const bt::Tensors xs  = tensors_of(leaves, "etrace_evolve");
-    const auto        out = without_gil([&] { return bt::etrace_evolve(*learner_, xs, return_outputs); });
+    const auto        out = without_gil([&] {
+      return lanes_ ? bt::etrace_evolve(*lanes_, xs, return_outputs) : bt::etrace_evolve(*learner_, xs, return_outputs);
+    });
     return return_outputs ? result_of(model(), out) : nb::object(nb::none());
   }
 
@@ -189,7 +188,7 @@ class Learner {
     return nb::cast(three(tensor_from(x), modulator));
   }
 
-  void reset() { learner_->reset(); }
+  void reset() { lanes_ ? lanes_->reset() : learner_->reset(); }
   // One sample per lane from now on.
   void map_over(int64_t batch_size) { lanes_ = std::make_unique<bt::ETraceVmap>(*learner_, batch_size); }
 

@@ -9,6 +9,7 @@
 #include "braintrace/nn/synapse.h"
 #include "braintrace/ops/math.h"
 #include "casters.h"
+#include "gil.h"
 
 namespace pybraintrace {
 
@@ -28,15 +29,15 @@ using SizeArg    = Given<nn::Size>;
 class PyNeuron : public PyModuleOf<nn::Neuron> {
  public:
   bt::Tensor spikes() const override {
-    nb::gil_scoped_acquire gil;
+    WithGil gil;
     return tensor_from(nb_trampoline.base().attr("get_spike")());
   }
   void reset() override {
-    nb::gil_scoped_acquire gil;
+    WithGil gil;
     nb_trampoline.base().attr("reset")();
   }
   void integrate() override {
-    nb::gil_scoped_acquire gil;
+    WithGil gil;
     nb_trampoline.base().attr("integrate")();
   }
 };

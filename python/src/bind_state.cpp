@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings.h"
 #include "braintrace/model/random_stream.h"
+#include "gil.h"
 #include "module.h"
 
 namespace pybraintrace {
@@ -32,7 +33,7 @@ bt::State made(bt::StateKind kind, nb::handle value) {
   const bool makes_values = PyCallable_Check(value.ptr()) && !nb::isinstance<bt::Tensor>(value);
   if (!makes_values) return bt::State(kind, leaves_from(value));
   return bt::State(kind, [f = hold(value)](bt::BatchSize batch) {
-    nb::gil_scoped_acquire gil;
+    WithGil gil;
     return leaves_from(nb::handle(f.get())(batch ? nb::cast(*batch) : nb::none()));
   });
 }

@@ -11,6 +11,7 @@
 #include "braintrace/io/safetensors.h"
 #include "braintrace/train/trainer.h"
 #include "braintrace/zoo/model.h"
+#include "gil.h"
 #include "module.h"
 
 namespace pybraintrace {
@@ -49,7 +50,7 @@ void bind_measurements(nb::module_& m) {
         const bt::Type            input = type_of(x);
         const bt::FidelityOptions o{
             .steps = steps, .windows = std::move(windows), .rules = std::move(rules), .seed = seed};
-        nb::gil_scoped_release release;
+        WithoutGil release;
         return bt::measure_fidelity(model, model.type_name(), input, batch, o);
       },
       "model"_a, "x"_a, "batch_size"_a = nb::none(), nb::kw_only(), "steps"_a = 20,
@@ -72,8 +73,8 @@ void bind_measurements(nb::module_& m) {
   m.def(
       "advise",
       [](bt::Module& model, Arg x, int64_t batch, int64_t length, std::vector<std::string> rules) {
-        const bt::Type         input = type_of(x);
-        nb::gil_scoped_release release;
+        const bt::Type input = type_of(x);
+        WithoutGil     release;
         return bt::advise(model, model.type_name(), input,
                           {.batch = batch, .length = length, .rules = std::move(rules)});
       },
@@ -111,7 +112,7 @@ class PyObserver : public bt::train::Observer {
 
  private:
   void tell(const char* what, int64_t step, const std::map<std::string, double>& numbers) {
-    nb::gil_scoped_acquire gil;
+    WithGil gil;
     nb::handle(f_.get())(what, step, numbers);
   }
   Ref f_;
@@ -135,9 +136,9 @@ void bind_trainer(nb::module_& m) {
             bool              interrupted = false;
             bt::train::Ending ending;
             {
-              nb::gil_scoped_release release;
+              WithoutGil release;
               ending = t.run([&] {
-                nb::gil_scoped_acquire gil;
+                WithGil gil;
                 interrupted = interrupted || PyErr_CheckSignals() != 0;
                 return interrupted;
               });
@@ -150,7 +151,7 @@ void bind_trainer(nb::module_& m) {
       .def(
           "step",
           [](Trainer& t) {
-            nb::gil_scoped_release release;
+            WithoutGil release;
             return t.step().loss;
           },
           "One update of the weights; gives its loss.")

@@ -5,6 +5,7 @@
 #include "braintrace/nn/loss.h"
 #include "braintrace/nn/optim.h"
 #include "casters.h"
+#include "gil.h"
 
 namespace pybraintrace {
 
@@ -141,7 +142,7 @@ void bind_optimizers(nb::module_& parent) {
               new (self) o::Schedule(nb::cast<double>(f));
             else
               new (self) o::Schedule("custom", [f = hold(f)](int64_t epoch) {
-                nb::gil_scoped_acquire gil;
+                WithGil gil;
                 return nb::cast<double>(nb::float_(nb::handle(f.get())(epoch)));
               });
           },

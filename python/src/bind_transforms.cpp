@@ -11,17 +11,12 @@
 #include "braintrace/functions/vmap.h"
 #include "braintrace/ops/host_call.h"
 #include "function.h"
+#include "gil.h"
 #include "module.h"
 
 namespace pybraintrace {
 
 namespace {
-
-template <class F>
-auto without_gil(F&& f) {
-  nb::gil_scoped_release release;
-  return f();
-}
 
 nb::kwargs no_keywords() { return nb::borrow<nb::kwargs>(nb::dict()); }
 
@@ -184,10 +179,10 @@ nb::object run_scan(nb::handle f, nb::handle init, nb::handle xs, int64_t length
   const auto        r = without_gil([&] {
     return bt::flat::run_scan("scan",
                                      [&](const bt::Tensors& in) {
-                                nb::gil_scoped_acquire gil;
-                                const auto             middle = in.begin() + static_cast<std::ptrdiff_t>(c.size());
-                                nb::object             result = f(carry.unflatten(bt::Tensors(in.begin(), middle)),
-                                                                         x.unflatten(bt::Tensors(middle, in.end())));
+                                WithGil    gil;
+                                const auto middle = in.begin() + static_cast<std::ptrdiff_t>(c.size());
+                                nb::object result = f(carry.unflatten(bt::Tensors(in.begin(), middle)),
+                                                             x.unflatten(bt::Tensors(middle, in.end())));
                                 if (!PyTuple_Check(result.ptr()) || nb::len(result) != 2)
                                   nb::raise_type_error("scan: the function must return (carry, y)");
                                 Tree::Leaves leaves;
@@ -214,8 +209,8 @@ nb::object choose(Arg pred, nb::handle if_true, nb::handle if_false, const nb::a
   bt::Tensor p = pred;
   if (p.dtype() != bt::DType::Bool) p = bt::Tensor(p).astype(bt::DType::Bool);
   const auto otherwise = [&, f = no.function()](const bt::Tensors& in) {
-    bt::Tensors            out = f(in);
-    nb::gil_scoped_acquire gil;
+    bt::Tensors out = f(in);
+    WithGil     gil;
     if (!(yes.out() == no.out())) structure_error("cond", "the result of the second function", yes.out(), no.out());
     return out;
   };
@@ -227,8 +222,8 @@ nb::object run_while(nb::handle go_on, nb::handle body, nb::handle init, int64_t
   nb::args   args = nb::borrow<nb::args>(nb::make_tuple(nb::borrow(init)));
   FlatCall   test(go_on, args, no_keywords(), "while_loop"), step(body, args, no_keywords(), "while_loop");
   const auto checked = [&, f = step.function()](const bt::Tensors& in) {
-    bt::Tensors            out = f(in);
-    nb::gil_scoped_acquire gil;
+    bt::Tensors out = f(in);
+    WithGil     gil;
     if (!(step.out() == step.argument(0))) structure_error("while_loop", "the value", step.argument(0), step.out());
     return out;
   };
@@ -279,8 +274,8 @@ nb::object call_custom_vjp(nb::handle f, nb::handle fwd, nb::handle bwd, const n
   const auto residuals = std::make_shared<Tree>(), result = std::make_shared<Tree>();
   const auto in      = std::make_shared<Tree>(call.in());
   const auto forward = [f = hold(fwd), in, residuals, result](const bt::Tensors& xs) {
-    nb::gil_scoped_acquire gil;
-    nb::object             packed = in->unflatten(xs), both = nb::handle(f.get())(*nb::borrow<nb::tuple>(packed[0]));
+    WithGil    gil;
+    nb::object packed = in->unflatten(xs), both = nb::handle(f.get())(*nb::borrow<nb::tuple>(packed[0]));
     if (!PyTuple_Check(both.ptr()) || nb::len(both) != 2)
       nb::raise_type_error("custom_vjp: the forward rule must return (result, residuals)");
     Tree::Leaves out, kept;
@@ -289,8 +284,8 @@ nb::object call_custom_vjp(nb::handle f, nb::handle fwd, nb::handle bwd, const n
     return bt::ForwardPass{tensors_of(out, "custom_vjp"), tensors_of(kept, "custom_vjp")};
   };
   const auto backward = [f = hold(bwd), residuals, result](const bt::Tensors& kept, const bt::Tensors& ct) {
-    nb::gil_scoped_acquire gil;
-    nb::object             cts = nb::handle(f.get())(residuals->unflatten(kept), result->unflatten(ct));
+    WithGil    gil;
+    nb::object cts = nb::handle(f.get())(residuals->unflatten(kept), result->unflatten(ct));
     if (!PyTuple_Check(cts.ptr()))
       nb::raise_type_error("custom_vjp: the backward rule must return a tuple with one cotangent per argument");
     Tree::Leaves leaves;
@@ -310,8 +305,8 @@ nb::object call_host(nb::handle f, nb::handle results, const nb::args& args) {
   for (const nb::object& s : shapes) types.push_back(bt::Type{dtype_from(s.attr("dtype")), ints_from(s.attr("shape"))});
   const bt::Tensors in   = tensors_of(leaves, "pure_callback");
   const auto        host = [f = hold(f), types](const bt::Arrays& xs) {
-    nb::gil_scoped_acquire gil;
-    nb::list               given;
+    WithGil  gil;
+    nb::list given;
     for (const bt::Array& x : xs) given.append(numpy_of(bt::Tensor(x)));
     Tree::Leaves made;
     Tree::of(nb::handle(f.get())(*given), made);

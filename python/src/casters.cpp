@@ -16,7 +16,7 @@ bool is_quantity(nb::handle h) { return nb::hasattr(h, "mantissa") && nb::hasatt
 std::function<bt::Tensor(const bt::Tensor&)> tensor_function(nb::handle f) {
   if (!PyCallable_Check(f.ptr())) nb::raise_type_error("expected a function of one tensor, got %s", text_of(f).c_str());
   return [f = hold(f)](const bt::Tensor& x) {
-    nb::gil_scoped_acquire gil;
+    WithGil gil;
     return tensor_from(nb::handle(f.get())(x));
   };
 }
@@ -28,7 +28,7 @@ bt::nn::Initializer initializer_from(nb::handle h) {
   if (!is_quantity(h) && PyCallable_Check(h.ptr()) && !nb::isinstance<bt::Tensor>(h)) {
     return bt::nn::Initializer(nb::cast<std::string>(nb::str(nb::getattr(h, "__name__", h.type().attr("__name__")))),
                                [f = hold(h)](const bt::Shape& shape, bt::Rng&) {
-                                 nb::gil_scoped_acquire gil;
+                                 WithGil          gil;
                                  const bt::Tensor value = bt::Tensor(tensor_from(nb::handle(f.get())(tuple_of(shape))));
                                  bt::require(value.shape() == shape, "initializer: it was asked for {} and gave {}.",
                                              bt::to_string(shape), bt::to_string(value.shape()));
@@ -69,7 +69,7 @@ bt::nn::WeightFactor factor_from(nb::handle h) {
   if (h.is_none()) return {};
   if (PyCallable_Check(h.ptr()) && !nb::isinstance<bt::Tensor>(h))
     return bt::nn::WeightFactor([f = hold(h)](const bt::Shape& shape) {
-      nb::gil_scoped_acquire gil;
+      WithGil gil;
       return tensor_from(nb::handle(f.get())(tuple_of(shape)));
     });
   return tensor_from(h);

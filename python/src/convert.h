@@ -16,6 +16,7 @@
 #include "braintrace/functions/gradients.h"
 #include "braintrace/ir/tensor.h"
 #include "braintrace/model/path.h"
+#include "gil.h"
 #include "ref.h"
 
 namespace bt = braintrace;

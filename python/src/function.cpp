@@ -19,10 +19,10 @@ FlatCall::FlatCall(nb::handle f, const nb::args& args, const nb::kwargs& kwargs,
 
 bt::Function FlatCall::function() {
   return [this](const bt::Tensors& in) {
-    nb::gil_scoped_acquire gil;
-    nb::object             packed = in_.unflatten(in);
-    nb::object             result = f_(*nb::borrow<nb::tuple>(packed[0]), **nb::borrow<nb::dict>(packed[1]));
-    Tree::Leaves           leaves;
+    WithGil      gil;
+    nb::object   packed = in_.unflatten(in);
+    nb::object   result = f_(*nb::borrow<nb::tuple>(packed[0]), **nb::borrow<nb::dict>(packed[1]));
+    Tree::Leaves leaves;
     out_ = Tree::of(result, leaves);
     return tensors_of(leaves, "the result of a function");
   };

@@ -135,7 +135,7 @@ struct Walk {
 }  // namespace
 
 void PyParts::bring_up_to_date(bt::Module& module) {
-  nb::gil_scoped_acquire gil;
+  WithGil gil;
   if (!self_.is_valid() || !nb::hasattr(self_, "__dict__")) return;
   for (const bt::Module* m : looking)
     if (m == &module) return;
@@ -160,7 +160,7 @@ void PyParts::bring_up_to_date(bt::Module& module) {
 }
 
 std::string PyParts::class_name() const {
-  nb::gil_scoped_acquire gil;
+  WithGil gil;
   return self_.is_valid() ? nb::cast<std::string>(nb::str(self_.type().attr("__name__"))) : "Module";
 }
 
@@ -174,15 +174,15 @@ void call_with_batch(nb::handle method, bt::BatchSize batch) {
 }  // namespace
 
 void PyParts::call_hook(const char* name, bt::BatchSize batch) {
-  nb::gil_scoped_acquire gil;
+  WithGil gil;
   if (!self_.is_valid()) return;
   nb::object method = nb::getattr(self_, name, nb::none());
   if (!method.is_none()) call_with_batch(method, batch);
 }
 
 bt::Tensors PyParts::call_update(bt::Module& module, const bt::Tensors& xs) {
-  nb::gil_scoped_acquire gil;
-  nb::object             method = nb::getattr(self_, "update", nb::none());
+  WithGil    gil;
+  nb::object method = nb::getattr(self_, "update", nb::none());
   bt::require(!method.is_none(),
               "{}: it defines no update; write `def update(self, x): ...` with one step of the model.",
               module.type_name());

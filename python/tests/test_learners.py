@@ -165,6 +165,11 @@ def test_lanes():
     bt.random.seed(2)
     batched = bt.compile(Net(), "D_RTRL", xs, batch_size=5)
     np.testing.assert_allclose(np.asarray(one(xs)), np.asarray(batched(xs)), rtol=1e-5)
+    one.reset(), batched.reset()
+    sequence = numbers((4, 5, 3))
+    grads = [learner.etrace_grad(sequence, step_fn=lambda x: (learner(x) ** 2).mean(), reduction="sum")[0] for learner in (one, batched)]
+    for a, b in zip(bt.tree.leaves(grads[0]), bt.tree.leaves(grads[1])):
+        np.testing.assert_allclose(np.asarray(a), np.asarray(b), rtol=1e-3, atol=1e-5)
 
 
 def test_bad_rules_and_models():
