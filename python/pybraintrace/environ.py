@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
+from .units import magnitude
 
 _process: dict[str, Any] = {}
 _missing = object()
@@ -39,6 +40,8 @@ def _split(settings: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     known = {k: settings[k] for k in ("dt", "precision", "training") if settings.get(k) is not None}
     if "fit" in settings:
         known["training"] = bool(settings["fit"])
+    if "dt" in known:
+        known["dt"] = magnitude(known["dt"])
     if "precision" in known:
         known["precision"] = _dtype(known["precision"])
     free = {k: v for k, v in settings.items() if k not in ("precision", "training")}

@@ -338,7 +338,7 @@ void bind_learners(nb::module_& m) {
       .def_prop_ro(
           "other_states", [](const Learner& l) { return dict_of(l.get().other_states()); }, "Other states by path.")
       .def(
-          "reset", [](Learner& l) { l.get().reset(); },
+          "reset", [](Learner& l) { l.reset(); },
           "Before a new sequence: the model's states start again, and so do the traces.")
       .def(
           "reset_state",

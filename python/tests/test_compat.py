@@ -114,7 +114,7 @@ def test_names_of_jax():
 
 
 def test_quantities_of_brainunit():
-    u = pytest.importorskip("brainunit")
+    u = pytest.importorskip("saiunit")  # which brainunit is too
     with brainstate.environ.context(dt=0.5 * u.ms):
         lif = brainpy.state.LIF(2, tau=20 * u.ms, V_th=15 * u.mV, V_rest=-0.06 * u.volt)
         assert "20" in repr(lif)
