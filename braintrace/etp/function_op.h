@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operations made at run time from functions that hold data, as those of other languages do. An operation written in
+// C++ is a record (ir/op.h), which costs nothing to make and may have faster rules.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "braintrace/etp/rules.h"
+
+namespace braintrace {
+
+struct FunctionOp {
+  std::string name, doc;
+  std::string operands = "x";  // names, for messages; a trailing "..." means any number
+  // Its meaning by other operations: types, derivatives, batching and machine code follow from it.
+  std::function<Tensors(const Tensors& in, const Attrs& attrs)> expand;
+  std::function<Tensors(const BatchArgs&)>                      batch  = nullptr;  // null: that of `expand`
+  std::function<std::vector<Sample>(Rng&)>                      sample = nullptr;  // for check_trainable
+
+  // How an eligibility trace follows its weights, in the words of EtpRules.
+  struct Trace {
+    struct Weight {
+      std::string key;
+      int         operand;  // one that is not given has no trace
+    };
+    std::string         primitive = {};  // name in reports; empty: that of the operation
+    std::vector<Weight> weights;
+    int                 x     = 0;
+    bool                mixes = true;
+
+    std::function<Tensor(const EtpCall&, int weight, const Tensors& in)>                         coefficient;
+    std::function<Tensor(const EtpCall&, int weight, const Tensor& per_y)>                       spread;
+    std::function<Tensor(const EtpCall&, int weight, const Tensors& in, const Tensor& on_trace)> fold;
+    std::function<Tensor(const EtpCall&, const Tensor& x)>                                       represent = nullptr;
+  };
+  std::optional<Trace> trace = {};  // trainable operations only
+};
+
+// The operation, for `apply`. It stays for the life of the process, and so do its functions.
+const Op& register_op(FunctionOp op);
+
+}  // namespace braintrace
