@@ -65,10 +65,11 @@ std::string read_all(int fd) {
 std::string run_apart(const std::function<std::string()>& work, const ApartLimits& limits) {
   int ends[2];
   require(::pipe(ends) == 0, "cannot open a pipe: {}.", std::strerror(errno));
-  const pid_t child = ::fork();
+  const pid_t parent = ::getpid(), child = ::fork();
   require(child >= 0, "cannot start a process: {}.", std::strerror(errno));
   if (child == 0) {
-    ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // nobody waits for the result of a child whose parent is gone
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);     // nobody waits for the result of a child whose parent is gone
+    if (::getppid() != parent) ::_exit(1);  // it went before the line above
     limit(RLIMIT_CPU, limits.seconds);
     limit(RLIMIT_AS, limits.bytes);
     limit(RLIMIT_CORE, 1);

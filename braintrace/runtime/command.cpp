@@ -11,6 +11,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <mutex>
+#include <optional>
 #include <poll.h>
 #include <spawn.h>
 #include <sys/resource.h>
@@ -29,8 +30,26 @@ using Clock = std::chrono::steady_clock;
 // Process groups that run, for signal handlers: nothing but atomic numbers. One that finds no room cannot be stopped.
 std::array<std::atomic<pid_t>, 64> running{};
 std::atomic<bool>                  is_stopped{false};
+std::atomic<int>                   starting{0};     // programs that may run already and are not among them yet
+std::atomic<int>                   last_signal{0};  // ends this process as soon as none is starting
 
 void kill_group(pid_t group) { ::kill(-group, SIGKILL); }
+
+void end_this_process() {
+  std::signal(last_signal, SIG_DFL);
+  ::raise(last_signal);  // at once, or when its handler returns
+}
+
+// While a program starts, a signal would end this process and leave the program: it waits.
+class Starting {
+ public:
+  Starting() { ++starting; }
+  ~Starting() {
+    if (--starting == 0 && last_signal != 0) end_this_process();
+  }
+  Starting(const Starting&)            = delete;
+  Starting& operator=(const Starting&) = delete;
+};
 
 class Registered {
  public:
@@ -58,7 +77,6 @@ class Guard {
     for (size_t i = 0; i < signals.size(); ++i) {
       struct sigaction ours {};
       ours.sa_handler = end_all;
-      ours.sa_flags   = static_cast<int>(SA_RESETHAND | SA_NODEFER);
       ::sigaction(signals[i], nullptr, &before[i]);
       replaced[i] = !(before[i].sa_flags & SA_SIGINFO) && before[i].sa_handler == SIG_DFL &&
                     ::sigaction(signals[i], &ours, nullptr) == 0;
@@ -76,7 +94,8 @@ class Guard {
  private:
   static void end_all(int number) {
     stop_commands();
-    ::raise(number);  // with its default again
+    last_signal = number;  // before the look at the other number, which Starting changes before its look at this one
+    if (starting == 0) end_this_process();
   }
 
   static constexpr std::array<int, 4>                        signals = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
@@ -145,21 +164,23 @@ int start(pid_t& pid, std::vector<std::string> words, const std::string& output,
 CommandResult run_command(const std::vector<std::string>& words, const std::string& output, const std::string& folder,
                           double seconds) {
   const Guard guard;
-  if (is_stopped) return {CommandEnd::Stopped, {}};
   const auto limit = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
   pid_t      pid   = 0;
-  if (const int failed = start(pid, words, output, folder)) return {CommandEnd::Failed, std::strerror(failed)};
+  std::optional<Registered> registered;
+  {
+    const Starting here;
+    if (is_stopped) return {CommandEnd::Stopped, {}};
+    if (const int failed = start(pid, words, output, folder)) return {CommandEnd::Failed, std::strerror(failed)};
+    registered.emplace(pid);
+    if (is_stopped) kill_group(pid);
+  }
   // Should this process be killed outright, nothing computes for longer than it was allowed to.
   const auto   most = static_cast<rlim_t>(std::ceil(seconds)) + 1;
   const rlimit processor{most, most};
   ::prlimit(pid, RLIMIT_CPU, &processor, nullptr);
-  bool in_time = false;
-  {
-    const Registered registered(pid);
-    if (is_stopped) kill_group(pid);
-    in_time = wait_for(pid, limit);
-    kill_group(pid);  // what it started ends with it
-  }
+  const bool in_time = wait_for(pid, limit);
+  kill_group(pid);     // what it started ends with it
+  registered.reset();  // while its number is still taken
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
