@@ -18,6 +18,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "braintrace/backends/settings.h"
 #include "braintrace/base/error.h"
 #include "braintrace/base/nearest.h"
 #include "braintrace/base/version.h"
@@ -97,6 +98,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return report(BadInput, std::string(error.what()) + "\n  See braintrace --help.");
   }
+  settings::check_settings();
   set_warning_hook(show_warning);
   const int status = chosen();
   check_output();

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The list of all backends: one line each.
 #include <atomic>
-#include <cstdlib>
 #include <utility>
 
 #include "braintrace/backends/cpu/cpu_backend.h"
 #include "braintrace/backends/reference/interpreter.h"
+#include "braintrace/backends/settings.h"
 
 namespace braintrace {
 
@@ -28,14 +28,9 @@ Backend& find_backend(std::string_view name) {
 
 namespace {
 
-// What the environment asks for; empty for nothing.
-std::string_view asked() {
-  const char* name = std::getenv("BRAINTRACE_BACKEND");
-  return name ? name : "";
-}
-
 std::atomic<Backend*>& chosen() {
-  static std::atomic<Backend*> backend = asked().empty() ? &cpu_backend() : &find_backend(asked());
+  static std::atomic<Backend*> backend =
+      settings::backend().empty() ? &cpu_backend() : &find_backend(settings::backend());
   return backend;
 }
 
@@ -49,7 +44,7 @@ BackendScope::~BackendScope() { scoped = before_; }
 Backend& default_backend() { return scoped ? *scoped : *chosen(); }
 void     set_default_backend(std::string_view name) { chosen() = &find_backend(name); }
 void     prefer_backend(std::string_view name) {
-      if (asked().empty()) set_default_backend(name);
+      if (settings::backend().empty()) set_default_backend(name);
 }
 
 }  // namespace braintrace

@@ -2,8 +2,6 @@
 #include "braintrace/backends/cpu/code_cache.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cstdlib>
 #include <fcntl.h>
 #include <fstream>
 #include <iterator>
@@ -14,21 +12,22 @@
 
 #include <fmt/format.h>
 
+#include "braintrace/backends/settings.h"
+
 namespace braintrace::cpu {
 
 namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int64_t          usual_mib   = 1024;
 constexpr std::string_view work_prefix = "work.";
 
 // A folder that only this user can change; empty when it cannot be had.
 fs::path usable_folder() {
-  fs::path folder = environment("BRAINTRACE_CACHE_DIR");
+  fs::path folder = settings::variable("BRAINTRACE_CACHE_DIR");
   if (folder.empty()) {
-    fs::path base = environment("XDG_CACHE_HOME");
-    if (base.empty() && !environment("HOME").empty()) base = fs::path(environment("HOME")) / ".cache";
+    fs::path base = settings::variable("XDG_CACHE_HOME");
+    if (base.empty() && !settings::variable("HOME").empty()) base = fs::path(settings::variable("HOME")) / ".cache";
     if (base.empty()) return {};
     folder = base / "braintrace";
   }
@@ -39,14 +38,6 @@ fs::path usable_folder() {
   const bool  ours =
       stat(folder.c_str(), &s) == 0 && S_ISDIR(s.st_mode) && s.st_uid == geteuid() && (s.st_mode & 077) == 0;
   return ours && access(folder.c_str(), W_OK | X_OK) == 0 ? folder : fs::path();
-}
-
-int64_t bytes_allowed() {
-  const std::string text = environment("BRAINTRACE_CACHE_MIB");
-  int64_t           mib  = usual_mib;
-  const auto        read = std::from_chars(text.data(), text.data() + text.size(), mib);
-  const bool        good = read.ec == std::errc() && read.ptr == text.data() + text.size() && mib >= 0;
-  return (good ? std::min<int64_t>(mib, int64_t{1} << 40) : usual_mib) << 20;
 }
 
 struct Kept {
@@ -93,7 +84,7 @@ std::string sum_of(const fs::path& code) { return fmt::format("{:016x}", hash_of
 
 }  // namespace
 
-CodeCache::CodeCache() : folder_(usable_folder()), bound_(bytes_allowed()) {}
+CodeCache::CodeCache() : folder_(usable_folder()), bound_(settings::cache_mib() << 20) {}
 
 fs::path CodeCache::find(const std::string& name) const {
   const fs::path code = folder_ / (name + ".so");
@@ -167,11 +158,6 @@ bool write_contents(const fs::path& path, std::string_view text) {
 uint64_t hash_of(std::string_view text, uint64_t seed) {
   for (unsigned char c : text) seed = (seed ^ c) * 1099511628211ULL;
   return seed;
-}
-
-std::string environment(const char* name) {
-  const char* v = std::getenv(name);
-  return v ? v : "";
 }
 
 }  // namespace braintrace::cpu

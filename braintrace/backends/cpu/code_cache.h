@@ -60,6 +60,5 @@ class WorkFolder {
 std::string contents_of(const std::filesystem::path& path);
 bool        write_contents(const std::filesystem::path& path, std::string_view text);
 uint64_t    hash_of(std::string_view text, uint64_t seed = 14695981039346656037ULL);  // FNV-1a
-std::string environment(const char* name);                                            // empty when it is not set
 
 }  // namespace braintrace::cpu

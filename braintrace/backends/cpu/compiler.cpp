@@ -2,7 +2,6 @@
 #include "braintrace/backends/cpu/compiler.h"
 
 #include <algorithm>
-#include <charconv>
 #include <dlfcn.h>
 #include <fstream>
 #include <mutex>
@@ -16,6 +15,7 @@
 #include <fmt/ranges.h>
 
 #include "braintrace/backends/cpu/code_cache.h"
+#include "braintrace/backends/settings.h"
 #include "braintrace/base/error.h"
 #include "braintrace/base/lists.h"
 #include "braintrace/base/temporary_folder.h"
@@ -48,7 +48,7 @@ const std::vector<std::string> own_flags = {"-std=gnu11",
 // The program that a name stands for on the search path; empty when there is none.
 std::string found(const std::string& name) {
   if (name.find('/') != name.npos) return access(name.c_str(), X_OK) == 0 ? name : "";
-  std::stringstream path(environment("PATH"));
+  std::stringstream path(settings::variable("PATH"));
   for (std::string folder; std::getline(path, folder, ':');)
     if (const std::string p = folder + "/" + name; access(p.c_str(), X_OK) == 0 && !fs::is_directory(p)) return p;
   return "";
@@ -57,7 +57,7 @@ std::string found(const std::string& name) {
 // Those of BRAINTRACE_CFLAGS come last, so they win.
 std::vector<std::string> flags() {
   std::vector<std::string> all = own_flags;
-  std::stringstream        more(environment("BRAINTRACE_CFLAGS"));
+  std::stringstream        more(settings::variable("BRAINTRACE_CFLAGS"));
   for (std::string word; more >> word;) all.push_back(word);
   return all;
 }
@@ -78,7 +78,7 @@ Compiler located(const std::string& asked) {
 }
 
 Compiler compiler() {
-  if (const std::string asked = environment("BRAINTRACE_CC"); !asked.empty()) return located(asked);
+  if (const std::string asked = settings::variable("BRAINTRACE_CC"); !asked.empty()) return located(asked);
   for (const char* usual : {"cc", "clang", "gcc", "zig cc"})
     if (Compiler cc = located(usual); !cc.empty()) return cc;
   return {};
@@ -112,17 +112,6 @@ std::string circumstances(const Compiler& cc) {
   return text;
 }
 
-constexpr double usual_seconds = 600;
-
-// How long the compiler may take for a file.
-double seconds_allowed() {
-  const std::string text    = environment("BRAINTRACE_CC_SECONDS");
-  double            seconds = 0;
-  const auto        read    = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  const bool        good    = read.ec == std::errc() && read.ptr == text.data() + text.size() && seconds > 0;
-  return good ? std::min(seconds, 1e6) : usual_seconds;
-}
-
 struct State {
   std::mutex                                                    mutex;
   std::unordered_map<std::string, std::weak_ptr<const Library>> loaded;    // by name
@@ -137,7 +126,7 @@ State& state() {
 std::string remembered_as_hanging(const Compiler& cc, const char* what) {
   std::lock_guard lock(state().mutex);
   return state().hanging = fmt::format("{} took longer than {} s {} (BRAINTRACE_CC_SECONDS allows more)", text_of(cc),
-                                       seconds_allowed(), what);
+                                       settings::compiler_seconds(), what);
 }
 
 // What the compiler says it is; asked once.
@@ -150,7 +139,7 @@ std::string version_of(const Compiler& cc) {
   const fs::path        said  = fs::path(folder.path) / "said.txt";
   Compiler              words = cc;
   words.push_back("--version");
-  if (run_command(words, said.string(), folder.path, seconds_allowed()).end == CommandEnd::TooLong)
+  if (run_command(words, said.string(), folder.path, settings::compiler_seconds()).end == CommandEnd::TooLong)
     remembered_as_hanging(cc, "to say its version");
   std::lock_guard lock(state().mutex);
   return state().versions[text_of(cc)] = contents_of(said);
@@ -175,7 +164,7 @@ Made compile_once(const Compiler& cc, const std::string& setting, const fs::path
   std::vector<std::string> words = joined(cc, flags());
   if (!setting.empty()) words.push_back(setting);
   words.insert(words.end(), {"-o", code.string(), c.string(), "-lm"});
-  const CommandResult result = run_command(words, said.string(), work.string(), seconds_allowed());
+  const CommandResult result = run_command(words, said.string(), work.string(), settings::compiler_seconds());
   switch (result.end) {
     case CommandEnd::Done:
       return {code, {}};

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <pthread.h>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "braintrace/backends/cpu/flush.h"
+#include "braintrace/backends/settings.h"
 #include "braintrace/base/error.h"
 #include "braintrace/base/machine.h"
 
@@ -162,11 +162,7 @@ class Pool {
 thread_local bool Pool::at_work = false;
 
 std::atomic<int>& wanted_threads() {
-  static std::atomic<int> n = [] {
-    const char* asked = std::getenv("BRAINTRACE_NUM_THREADS");
-    const int   given = asked ? std::atoi(asked) : 0;
-    return given > 0 ? std::min(given, 256) : usable_processors();
-  }();
+  static std::atomic<int> n = static_cast<int>(settings::num_threads().value_or(usable_processors()));
   return n;
 }
 
@@ -174,7 +170,8 @@ std::atomic<int>& wanted_threads() {
 
 int  num_threads() { return wanted_threads(); }
 void set_num_threads(int n) {
-  require(n >= 1 && n <= 256, "set_num_threads: {} is not within 1 … 256.", n);
+  require(n >= 1 && n <= settings::most_threads, "set_num_threads: {} is not within 1 … {}.", n,
+          settings::most_threads);
   wanted_threads() = n;
 }
 
