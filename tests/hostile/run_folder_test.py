@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs that share a folder, checkpoints that are forged, and batches that no machine holds."""
+import math
 import resource
 
 from support import *
@@ -15,22 +16,26 @@ def train(output, *args, source=ENDLESS, **options):
 p = start("train", ENDLESS, "--quiet", "--set", "output=shared", stdin=subprocess.DEVNULL)
 metrics = FOLDER / "shared/metrics.jsonl"
 within(60, lambda: metrics.exists() and metrics.read_text().count("\n") > 3, "updates")
-for args in ([], ["--overwrite"], ["--resume", "auto"]):
-    train("shared", *args, status=2, err=f"another run is at work in this folder: process {p.pid} on ")
-train("apart", "--set", "checkpoint.dir=shared/checkpoints", "--overwrite", status=2, err=f"process {p.pid} on ")
 os.symlink("shared", FOLDER / "alias")
-train("alias", "--overwrite", status=2, err=f"process {p.pid} on ")
-before = metrics.read_text().count("\n")
-within(60, lambda: metrics.read_text().count("\n") > before + 3, "the first run goes on")
-steps = [json.loads(line)["step"] for line in metrics.read_text().splitlines() if '"kind":"step"' in line]
-assert steps == list(range(1, len(steps) + 1)), "each step is logged once"
-
-# A killed run holds nothing: the next one goes on from its checkpoint.
-p.kill()
-p.wait()
-SHORT = write_config("endless", steps=len(steps) + 5)
-train("shared", "--resume", "auto", source=SHORT, status=0)
-train("shared", "--overwrite", "--set", "checkpoint.dir=shared", source=write_config("endless"), status=0)  # one folder for all
+for args in ([], ["--overwrite"], ["--resume", "auto"]):
+    with check(f"a second run in a folder {args}"):
+        train("shared", *args, status=2, err=f"another run is at work in this folder: process {p.pid} on ")
+with check("a second run with checkpoints there"):
+    train("apart", "--set", "checkpoint.dir=shared/checkpoints", "--overwrite", status=2, err=f"process {p.pid} on ")
+with check("a second run there by a link"):
+    train("alias", "--overwrite", status=2, err=f"process {p.pid} on ")
+with check("the first run goes on, and logs each step once"):
+    before = metrics.read_text().count("\n")
+    within(60, lambda: metrics.read_text().count("\n") > before + 3, "the first run goes on")
+    steps = [json.loads(line)["step"] for line in metrics.read_text().splitlines() if '"kind":"step"' in line]
+    assert steps == list(range(1, len(steps) + 1)), "each step is logged once"
+with check("a killed run holds nothing: the next one goes on from its checkpoint"):
+    p.kill()
+    p.wait()
+    done = metrics.read_text().count('"kind":"step"')
+    train("shared", "--resume", "auto", source=write_config("endless", steps=done + 5), status=0)
+with check("one folder for a run and its checkpoints"):
+    train("shared", "--overwrite", "--set", "checkpoint.dir=shared", source=write_config("endless"), status=0)
 
 # Forged checkpoints.
 train("good", source=write_config("good"), status=0)
@@ -79,22 +84,30 @@ CHANGES = {"updates": [progress(updates=n) for n in (-1, -2**63, 2**62, 1.5, "ma
            "not finite": [set_elements(WEIGHT, "f", v) for v in (float("nan"), float("inf"))]}
 for said, changes in CHANGES.items():
     for i, change in enumerate(changes):
-        forge(GOOD, BAD, change)
-        expect(["eval", BAD], 2, err=said)
-        if i == 0:
-            train("resumed", "--resume", BAD, source=write_config("good"), status=2, err=said)
-forge(GOOD, BAD, lambda header, data: None)
-expect(["eval", BAD], 0, out="10 updates")  # the forger's own copy, unchanged, is fine
+        with check(f"a forged checkpoint: {said}, number {i}"):
+            forge(GOOD, BAD, change)
+            expect(["eval", BAD], 2, err=said)
+            if i == 0:
+                train("resumed", "--resume", BAD, source=write_config("good"), status=2, err=said)
+with check("the forger's own copy, unchanged, is fine"):
+    forge(GOOD, BAD, lambda header, data: None)
+    expect(["eval", BAD], 0, out="10 updates")
 
-# A run whose weights are no numbers any more leaves no checkpoint of them, neither numbered nor best.
-train("spoilt", source=write_config("spoilt", optimizer={"type": "sgd", "lr": 1e38}), status=1, err="not finite")
-for path in (FOLDER / "spoilt/checkpoints").glob("*.safetensors"):
-    expect(["eval", path], 0)
+with check("a run whose weights are no numbers any more leaves no checkpoint of them, neither numbered nor best"):
+    train("spoilt", source=write_config("spoilt", optimizer={"type": "sgd", "lr": 1e38}), status=1, err="not finite")
+    for path in (FOLDER / "spoilt/checkpoints").glob("*.safetensors"):
+        header, data = read_tensors(path)
+        for name, entry in header.items():
+            if name.startswith("model."):
+                numbers = struct.unpack(f"<{math.prod(entry['shape'])}f", data[slice(*entry["data_offsets"])])
+                assert all(map(math.isfinite, numbers)), f"{path}: {name}"
+        expect(["eval", path], 0)
 
 # A batch whose parts would each fit into this machine, but not all of them together: said before anything is filled.
 # (The limit of the process makes sure that a mistake here harms nobody.)
 memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE")
 LONG = {"type": "copy", "lag": 100000, "count": 2, "symbols": 2}  # 1.6 MB of inputs for each sequence
 for share in (0.5, 0.9, 100):
-    train("huge", source=write_config("huge", batch=int(share * memory / 1.6e6), task=LONG), status=2,
-          err="GB of memory, this machine has", before=lambda: resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30)))
+    with check(f"a batch whose inputs take {share} of the memory"):
+        train("huge", source=write_config("huge", batch=int(share * memory / 1.6e6), task=LONG), status=2,
+              err="GB of memory, this machine has", before=lambda: resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30)))

@@ -23,39 +23,40 @@ def check_saved(name):
 
 
 for s in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGXCPU, signal.SIGUSR1):
-    p = endless(s.name, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    p.send_signal(s)
-    p.send_signal(s)  # as timeout(1) and shells do
-    o = outcome_of(p, s.name)
-    assert o.status == 128 + s and "stopped after" in o.err, o
-    check_saved(s.name)
+    with check(f"{s.name} leaves a checkpoint of the last update"):
+        p = endless(s.name, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        p.send_signal(s)
+        p.send_signal(s)  # as timeout(1) and shells do
+        o = outcome_of(p, s.name)
+        assert o.status == 128 + s and "stopped after" in o.err, o
+        check_saved(s.name)
 
-# Under nohup a terminal that closes ends nothing.
-p = endless("nohup", before=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN), stderr=subprocess.DEVNULL)
-p.send_signal(signal.SIGHUP)
-before = steps_of("nohup")
-within(60, lambda: steps_of("nohup") > before + 2, "the run goes on")
-p.send_signal(signal.SIGINT)
-assert p.wait(LONGEST) == 128 + signal.SIGINT
-check_saved("nohup")
+with check("under nohup a terminal that closes ends nothing"):
+    p = endless("nohup", before=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN), stderr=subprocess.DEVNULL)
+    p.send_signal(signal.SIGHUP)
+    before = steps_of("nohup")
+    within(60, lambda: steps_of("nohup") > before + 2, "the run goes on")
+    p.send_signal(signal.SIGINT)
+    assert p.wait(LONGEST) == 128 + signal.SIGINT
+    check_saved("nohup")
 
-# stdout and stderr into a pipe whose reader reads a little and goes away, as `2>&1 | head -1` does: the run goes on.
-reader, writer = os.pipe()
-p = endless("head", stdout=writer, stderr=writer)
-os.close(writer)
-os.read(reader, 10)
-os.close(reader)
-before = steps_of("head")
-within(60, lambda: steps_of("head") > before + 20, "the run goes on")
-p.send_signal(signal.SIGTERM)
-assert p.wait(LONGEST) == 128 + signal.SIGTERM
-check_saved("head")
+with check("stdout and stderr into a pipe whose reader goes away, as `2>&1 | head -1` does: the run goes on"):
+    reader, writer = os.pipe()
+    p = endless("head", stdout=writer, stderr=writer)
+    os.close(writer)
+    os.read(reader, 10)
+    os.close(reader)
+    before = steps_of("head")
+    within(60, lambda: steps_of("head") > before + 20, "the run goes on")
+    p.send_signal(signal.SIGTERM)
+    assert p.wait(LONGEST) == 128 + signal.SIGTERM
+    check_saved("head")
 
-# A reader who does not read: the run waits for him, but not when it is asked to stop.
-pipe = BlockedPipe()
-p = start("train", ENDLESS, "--set", "output=blocked", stdin=subprocess.DEVNULL, stdout=pipe.writer, stderr=pipe.writer)
-within(60, lambda: (FOLDER / "blocked/metrics.jsonl").exists() and waits_in_a_system_call(p), "it waits")
-p.send_signal(signal.SIGTERM)
-assert p.wait(LONGEST) == 128 + signal.SIGTERM
-pipe.close()
-check_saved("blocked")
+with check("a reader who does not read: the run waits for him, but not when it is asked to stop"):
+    pipe = BlockedPipe()
+    p = start("train", ENDLESS, "--set", "output=blocked", stdin=subprocess.DEVNULL, stdout=pipe.writer, stderr=pipe.writer)
+    within(60, lambda: (FOLDER / "blocked/metrics.jsonl").exists() and waits_in_a_system_call(p), "it waits")
+    p.send_signal(signal.SIGTERM)
+    assert p.wait(LONGEST) == 128 + signal.SIGTERM
+    pipe.close()
+    check_saved("blocked")
