@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // braintrace schedule: what a learning step runs, kernel by kernel, and what each pass did to get there.
+#include <chrono>
 #include <map>
 
 #include <fmt/format.h>
@@ -58,16 +59,20 @@ void list_passes() {
   for (const codegen::Pass& p : codegen::passes()) fmt::print("{:<10} {}\n", p.name, p.doc);
 }
 
-void print_times(const std::vector<std::pair<std::string_view, double>>& runs) {
+// What is no pass, such as making kernels of what the passes left, has a row of its own: the rows add up.
+void print_times(const std::vector<std::pair<std::string_view, double>>& runs, double total) {
   std::map<std::string_view, std::pair<int, double>> times;
+  double                                             others = total;
   for (const auto& [pass, seconds] : runs) {
     ++times[pass].first;
     times[pass].second += seconds;
+    others -= seconds;
   }
   fmt::print("pass       runs         ms\n");
   for (const codegen::Pass& p : codegen::passes())
     if (times.contains(p.name))
       fmt::print("{:<10} {:>4} {:>10.3f}\n", p.name, times[p.name].first, 1e3 * times[p.name].second);
+  fmt::print("{:<15} {:>10.3f}\n{:<15} {:>10.3f}\n", "kernels", 1e3 * others, "total", 1e3 * total);
 }
 
 int run(const Options& o) {
@@ -89,9 +94,11 @@ int run(const Options& o) {
       fmt::print("// before {}, depth {}\n{}\n// after {}\n{}\n", r.pass, r.depth, print(*r.before), r.pass,
                       print(*r.after));
   };
+  const auto              begin    = std::chrono::steady_clock::now();
   const codegen::Schedule schedule = codegen::scheduled({learning_program(o)}, c);
+  const double            taken    = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (o.time_passes) {
-    print_times(runs);
+    print_times(runs, taken);
   } else if (o.c) {
     fmt::print("{}",
                codegen::emit(schedule, o.portable ? codegen::Dialect::Portable : codegen::Dialect::Native).source);

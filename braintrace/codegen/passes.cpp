@@ -49,6 +49,11 @@ const std::vector<Pass>& passes() {
   return all;
 }
 
+double& seconds_inside() {
+  thread_local double seconds = 0;
+  return seconds;
+}
+
 bool Options::runs(std::string_view pass) const { return !contains(without, pass); }
 
 void check_pass_names(const std::vector<std::string>& names) {

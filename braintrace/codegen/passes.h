@@ -7,6 +7,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "braintrace/codegen/target.h"
@@ -19,7 +20,7 @@ struct PassRun {
   std::string_view pass;
   const Program*   before  = nullptr;
   const Program*   after   = nullptr;
-  double           seconds = 0;
+  double           seconds = 0;  // without those of passes that ran inside it
   int              depth   = 0;  // 0 for a program, 1 for the body of its loops, …
 };
 
@@ -32,13 +33,18 @@ struct Options {
   bool runs(std::string_view pass) const;
 };
 
+double& seconds_inside();  // of passes that ran inside the one at work in this thread
+
 // Runs a pass, and tells whoever watches how long it took and, where it makes a program of one, what it did.
 template <class F>
 auto observed(std::string_view pass, const Options& o, const F& run, const Program* before = nullptr) {
-  using Clock       = std::chrono::steady_clock;
-  const auto begin  = Clock::now();
-  auto       result = run();
-  PassRun    seen{pass, before, nullptr, std::chrono::duration<double>(Clock::now() - begin).count(), o.depth};
+  using Clock         = std::chrono::steady_clock;
+  const auto   begin  = Clock::now();
+  const double around = std::exchange(seconds_inside(), 0);
+  auto         result = run();
+  const double whole  = std::chrono::duration<double>(Clock::now() - begin).count();
+  PassRun      seen{pass, before, nullptr, whole - seconds_inside(), o.depth};
+  seconds_inside() = around + whole;
   if constexpr (std::is_same_v<decltype(result), Program>) seen.after = &result;
   if (o.observe) o.observe(seen);
   return result;

@@ -23,6 +23,9 @@ assert passes[:2] == ["expand", "products"] and "fuse" in passes, passes
 times = run("gru", "--time-passes").splitlines()
 assert times[0].split() == ["pass", "runs", "ms"], times
 assert {line.split()[0] for line in times[1:]} >= {"expand", "hoist", "nested", "fuse", "reuse"}, times
+for model in (["gru"], ["gru", "--window", "20"]):  # most of a window is in the bodies of its loops, which count once
+    ms = [float(line.split()[-1]) for line in run(*model, "--time-passes").splitlines()[1:]]
+    assert min(ms) >= 0 and abs(sum(ms[:-1]) - ms[-1]) < 0.001 * len(ms), ms
 dump = run("gru", "--dump", "separate")
 assert "// before separate, depth 0" in dump and "// after separate" in dump, dump
 
