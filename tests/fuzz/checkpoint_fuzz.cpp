@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A checkpoint changed anywhere, with a checksum that is right again, either is refused with a UserError or is a run at
-// a place that a run can be at, which takes another step.
+// a place that a run can be at, which takes another step. A step costs more than all the rest: one file in sixteen
+// takes it.
 #include <cstring>
 #include <zlib.h>
 
@@ -32,20 +33,20 @@ train::Trainer& trainer() {
 std::string sample() {
   const TemporaryFolder folder;
   const std::string     path = (folder.path / "good.safetensors").string();
-  train::Trainer        made(config());
-  made.step();
-  made.save(path);
+  trainer().step();
+  trainer().save(path);
   return read_text(path);
 }
 
-void set_checksum(std::string& file) {
+uint32_t set_checksum(std::string& file) {
   static constexpr std::string_view before = "\"crc32\":\"";
   const size_t                      at     = file.find(before);
-  if (at == file.npos || at + before.size() + 8 > file.size()) return;
+  if (at == file.npos || at + before.size() + 8 > file.size()) return 0;
   char* const digits = file.data() + at + before.size();
   std::memset(digits, '0', 8);
   const auto sum = ::crc32(0, reinterpret_cast<const Bytef*>(file.data()), static_cast<uInt>(file.size()));
   fmt::format_to_n(digits, 8, "{:08x}", sum);
+  return static_cast<uint32_t>(sum);
 }
 
 }  // namespace
@@ -58,12 +59,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const size_t place = (size_t{data[i]} << 8 | data[i + 1]) % file.size();
     file[place]        = static_cast<char>(data[i + 2]);
   }
-  set_checksum(file);
+  const uint32_t   sum = set_checksum(file);
   const MemoryFile bytes(reinterpret_cast<const uint8_t*>(file.data()), file.size());
   try {
     trainer().load(bytes.path());
     if (trainer().updates() < 0) __builtin_trap();
-    trainer().step();
+    if (sum % 16 == 0) trainer().step();
   } catch (const UserError&) {
   }
   return 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any description either is refused with a UserError or is a model with names of their own for all states, which takes
-// one step on inputs of any rank or refuses them. Large ones are built, without values, and not run.
+// one step on inputs of any rank or refuses them; the length of the text decides about the rank. Large ones are built,
+// without values, and not run.
+#include <array>
 #include <set>
 
 #include <nlohmann/json.hpp>
@@ -19,7 +21,7 @@ std::shared_ptr<Module> described(const std::string& text) {
   return golden::described_model(read_json(text, "model description"));
 }
 
-constexpr int64_t most_elements = 20000;
+constexpr int64_t most_elements = 2000;
 
 int64_t elements(const Module& model) {
   int64_t               n = 0;
@@ -44,14 +46,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       init_all_states(*model);
       if (elements(*model) > most_elements) return 0;
     }
-    for (const Shape& shape : {Shape{}, Shape{2}, Shape{3}, Shape{4, 4, 2}}) {
-      const auto model = described(text);
-      init_all_states(*model);
-      try {
-        (*model)(zeros(shape));
-      } catch (const UserError&) {
-      }
-    }
+    const std::array<Shape, 4> shapes = {Shape{}, Shape{2}, Shape{3}, Shape{4, 4, 2}};
+    const auto                 model  = described(text);
+    init_all_states(*model);
+    (*model)(zeros(shapes[size % shapes.size()]));
   } catch (const UserError&) {
   } catch (const std::bad_alloc&) {  // larger than the machine
   }
