@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""C compilers that hang, are interrupted or killed, and the folder of what they made."""
+"""C compilers that hang, are interrupted or killed, and the folder of what they made.
+
+Guards: a compiler that fails leaves nothing."""
 from support import *
 
 CACHE, TEMPORARY = FOLDER / "cache", FOLDER / "temporary"

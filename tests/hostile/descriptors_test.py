@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Standard descriptors that are closed, full, or whose reader has gone: nothing lands in the wrong file, nothing crashes,
-the work is done."""
+the work is done.
+
+Guards: all descriptors open, only stdin or stdout closed, one of stdout and stderr full."""
 from support import *
 
 CONFIG = write_config("run")

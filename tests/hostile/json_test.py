@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """JSON from outside: brackets without end, fields given twice, numbers that no double holds. Each is an error that names
-the place, status 2, whichever way it comes in."""
+the place, status 2, whichever way it comes in.
+
+Guards: text that is no JSON, in models and records; 120 brackets and 1e999 in records; the sources."""
 import re
 
 from support import *

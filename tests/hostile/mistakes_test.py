@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mistakes that anybody makes: each ends with status 2 and words that say what is wrong, never with a bug or a signal."""
+"""Mistakes that anybody makes: each ends with status 2 and words that say what is wrong, never with a bug or a signal.
+
+Guards: numbers as options; settings other than eps=-1; a folder in place of a file and a file in place of a folder; a case
+without a field or the values of a model."""
 import resource
 import zipfile
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Names of layers go into C, pages, drawings, JSON, paths and the terminal. A model is made only of names that are harmless
-everywhere; what comes from elsewhere (stored graphs, names of files) is escaped where it goes."""
+everywhere; what comes from elsewhere (stored graphs, names of files) is escaped where it goes.
+
+Guards: no name; names of files in graph; stored graphs as DOT and SVG."""
 from support import *
 
 PROOF = FOLDER / "touched"

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs that share a folder, checkpoints that are forged, and batches that no machine holds."""
+"""Runs that share a folder, checkpoints that are forged, and batches that no machine holds.
+
+Guards: a killed run, one folder for a run and its checkpoints, damaged checkpoints, those of another model, and the
+forger's own copy."""
 import math
 import resource
 

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Streams that are stopped, blocked, cut off and fed with poison. Nothing learnt is lost: what is saved is, bit by bit,
-what a quiet stream of the accepted records saves. No record spoils what was learnt."""
+what a quiet stream of the accepted records saves. No record spoils what was learnt.
+
+Guards: INT and TERM while records are awaited; a reader that has gone; records that cannot be read; nan in a table; forged
+files of another model and with bytes too many."""
 import functools
 import random
 import resource

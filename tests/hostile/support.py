@@ -4,7 +4,8 @@ device nodes, and forged files with a valid checksum. Everything happens in a pr
 the end.
 
 A test is a row of checks. What fails in one is noted, the others run all the same, and the test fails at its end. So the same
-script tells which of its checks an older command fails:
+script tells which of its checks an older command fails. Those that a command has always passed guard what a mend may break;
+their test names them as guards.
 
     python3 tests/hostile/NAME_test.py BINARY SOURCE_FOLDER [LONGEST]"""
 import atexit

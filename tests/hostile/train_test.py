@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs that are interrupted: every way to be asked to stop leaves a checkpoint of the last update."""
+"""Runs that are interrupted: every way to be asked to stop leaves a checkpoint of the last update.
+
+Guards: INT, TERM and nohup."""
 from support import *
 
 ENDLESS = write_config("endless", steps=1000000, checkpoint={"every": 100000, "keep": 2})
