@@ -47,8 +47,9 @@ def empty():
     TEMPORARY.mkdir()
 
 
-# The compiler starts a process, as they do, and both wait for ever.
-hangs = compiler("hangs", f"sleep 1000 & echo $! > {CHILD}.new; mv {CHILD}.new {CHILD}; wait\n")
+# The compiler says what it is, then starts a process, as they do, and both wait for ever. Another one does not even say that.
+WAITS = f"sleep 1000 & echo $! > {CHILD}.new; mv {CHILD}.new {CHILD}; wait\n"
+hangs, mute = compiler("hangs", "[ $1 = --version ] && exit; " + WAITS), compiler("mute", WAITS)
 
 with check("a limit of time: the interpreter answers, every process is gone, and other files do not wait again"):
     o = expect(["stream", MODEL], 0, out="prediction", err="took longer than 0.5 s", text=RECORDS,
@@ -57,6 +58,10 @@ with check("a limit of time: the interpreter answers, every process is gone, and
     pid = child()
     within(10, lambda: not is_alive(pid), "what the compiler started ends with it")
     assert files() == [], files()
+
+with check("a limit of time for one that does not say what it is"):
+    expect(["stream", MODEL], 0, out="prediction", err="took longer than 0.5 s to say its version", text=RECORDS,
+           env={**mute, "BRAINTRACE_CC_SECONDS": "0.5"})
 
 for command, status in (["stream", MODEL, "--save", "saved.safetensors"], 0), (["bench", "--quick", "--model", "rnn"], None):
     with check(f"Ctrl-C while the compiler hangs, in {command[0]}"):
@@ -72,22 +77,23 @@ for command, status in (["stream", MODEL, "--save", "saved.safetensors"], 0), ([
         p.stdin.close(), p.stdout.close(), p.stderr.close()
 
 # Killed outright, the process leaves what it was at work on.
-empty()
-CHILD.unlink(missing_ok=True)
-p = start("stream", MODEL, env=hangs, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-p.stdin.write(RECORDS.encode())
-p.stdin.flush()
-pid = child()
-p.kill()
-p.wait(60)
-os.kill(pid, signal.SIGKILL)
-with check("`cache` shows what a killed process has left"):
-    assert left_over(), "there is nothing to clean"
-    shown = json.loads(expect(["cache", "--json"], 0, env=ENV).out)
-    assert shown["left_over"] == len(left_over()) and shown["folder"] == str(CACHE), shown
-with check("the next compiler removes it"):
-    expect(["stream", MODEL], 0, out="prediction", text=RECORDS, env=ENV)
-    assert not left_over() and files("*.so"), left_over()
+for name, env in {"compiles": hangs, "is asked what it is": mute}.items():
+    empty()
+    CHILD.unlink(missing_ok=True)
+    p = start("stream", MODEL, env=env, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    p.stdin.write(RECORDS.encode())
+    p.stdin.flush()
+    pid = child()
+    p.kill()
+    p.wait(60)
+    os.kill(pid, signal.SIGKILL)
+    with check(f"`cache` shows what a process has left, killed while the compiler {name}"):
+        assert left_over(), "there is nothing to clean"
+        shown = json.loads(expect(["cache", "--json"], 0, env=ENV).out)
+        assert shown["left_over"] == len(left_over()) and shown["folder"] == str(CACHE), shown
+    with check("the next compiler removes it"):
+        expect(["stream", MODEL], 0, out="prediction", text=RECORDS, env=ENV)
+        assert not left_over() and files("*.so"), left_over()
 
 with check("the cache has a bound: what was used last stays"):
     for old in CACHE.glob("*.so"):

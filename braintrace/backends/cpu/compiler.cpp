@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <fstream>
 #include <mutex>
+#include <optional>
 #include <sstream>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -135,18 +136,20 @@ std::string version_of(const Compiler& cc) {
     std::lock_guard lock(state().mutex);
     if (const auto known = state().versions.find(text_of(cc)); known != state().versions.end()) return known->second;
   }
-  const TemporaryFolder folder;
-  const fs::path        said  = fs::path(folder.path) / "said.txt";
-  Compiler              words = cc;
+  const WorkFolder               kept(CodeCache().folder());
+  std::optional<TemporaryFolder> other;
+  const fs::path                 folder = kept.path().empty() ? other.emplace().path : kept.path();
+  const fs::path                 said   = folder / "said.txt";
+  Compiler                       words  = cc;
   words.push_back("--version");
-  if (run_command(words, said.string(), folder.path, settings::compiler_seconds()).end == CommandEnd::TooLong)
+  if (run_command(words, said.string(), folder.string(), settings::compiler_seconds()).end == CommandEnd::TooLong)
     remembered_as_hanging(cc, "to say its version");
   std::lock_guard lock(state().mutex);
   return state().versions[text_of(cc)] = contents_of(said);
 }
 
 // What to add to the flags: nothing, then less and less optimization for a compiler that crashes.
-const std::vector<std::string> settings = {"", "-O1", "-O0"};
+const std::vector<std::string> attempts = {"", "-O1", "-O0"};
 
 // A file made inside `work`, or what went wrong.
 struct Made {
@@ -186,7 +189,7 @@ Made compile(const Compiler& cc, const std::string& source, const fs::path& work
   const fs::path c = work / "code.c";
   if (!write_contents(c, source)) return {{}, fmt::format("{} could not be written; is the disk full?", c.string())};
   Made first;
-  for (const std::string& setting : settings) {
+  for (const std::string& setting : attempts) {
     Made made = compile_once(cc, setting, c, work);
     if (made.problem.empty() && !setting.empty())
       made.note = fmt::format("{} failed on a program; with {} it did not, and the program runs slower.\n  It said: {}",
