@@ -10,6 +10,7 @@
 #include "braintrace/base/rng.h"
 #include "braintrace/codegen/known_indices.h"
 #include "braintrace/codegen/schedule.h"
+#include "braintrace/etp/dense.h"
 #include "braintrace/ir/builder.h"
 #include "braintrace/ops/index_walk.h"
 #include "braintrace/ops/sparse.h"
@@ -41,6 +42,16 @@ Job sparse_job() {
           {w, x}};
 }
 
+// A trainable product, an operation that is made of others.
+Job composite_job() {
+  Rng         rng(23);
+  const Array x = random_array(rng, {DType::F64, {3, 4}}), w = random_array(rng, {DType::F64, {4, 5}});
+  return {"composite",
+          trace({x.type(), w.type()}, [](const Tensors& in) -> Tensors { return {matmul(in[0], in[1])}; }).program,
+          {},
+          {x, w}};
+}
+
 // Learning steps and windows, where every pass has something to do, and random programs.
 std::vector<Job> all_jobs() {
   std::vector<Job> jobs;
@@ -50,6 +61,7 @@ std::vector<Job> all_jobs() {
   jobs.push_back(learning_job({.kind = "gru", .batch = 1, .n_in = 70, .n = 80}));
   jobs.push_back(learning_job({.form = Form::Window, .batch = 1}));
   jobs.push_back(sparse_job());
+  jobs.push_back(composite_job());
   return jobs;
 }
 
