@@ -50,18 +50,22 @@ Tensor transition(Step& step, int group) {
   const int64_t P = size_of(g.varshape), S = g.num_state, K = g.snap->width, units = unit_count(g);
   const Tensor  columns = step.unit_columns(group, units);  // [units,S,P,S]
   if (!columns.defined()) return {};
-  std::vector<int32_t> from;
-  from.reserve(static_cast<size_t>(P * K * S * K * S));
-  for (int64_t p = 0; p < P; ++p)
+  // As many indices as D has elements: nothing is computed twice.
+  Array                from({DType::I32, {P * K * S * K * S}});
+  auto*                next = from.mutable_data<int32_t>();
+  std::vector<int32_t> column(static_cast<size_t>(K * S));  // where the column (k',b) begins
+  for (int64_t p = 0; p < P; ++p) {
     for (int64_t k = 0; k < K; ++k)
-      for (int64_t a = 0; a < S; ++a)
-        for (int64_t k2 = 0; k2 < K; ++k2)
-          for (int64_t b = 0; b < S; ++b) {
-            const int64_t q = g.snap->neighbours[p * K + k], q2 = g.snap->neighbours[p * K + k2];
-            from.push_back(static_cast<int32_t>(((q2 % units * S + b) * P + q) * S + a));
-          }
+      for (int64_t b = 0; b < S; ++b)
+        column[k * S + b] = static_cast<int32_t>((g.snap->neighbours[p * K + k] % units * S + b) * P * S);
+    for (int64_t k = 0; k < K; ++k)
+      for (int64_t a = 0; a < S; ++a) {
+        const auto row = static_cast<int32_t>(g.snap->neighbours[p * K + k] * S + a);
+        next           = std::transform(column.begin(), column.end(), next, [row](int32_t c) { return c + row; });
+      }
+  }
   const Shape  shape = g.on_positions({K * S, K * S});
-  const Tensor all   = reshape(take(reshape(columns, {columns.size()}), indices(from)), shape);
+  const Tensor all   = reshape(take(reshape(columns, {columns.size()}), Tensor(from)), shape);
   return where_valid(g, where_valid(g, all, 0), 1);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/codegen/known_indices.h"
 
+#include <algorithm>
+
 #include "braintrace/ops/constant.h"
 #include "braintrace/ops/keys.h"
 
@@ -31,8 +33,14 @@ const Array* known_value(const Program& p, Var v) {
 }
 
 bool is_below(const Array& index, int64_t below) {
+  const int64_t n   = index.size();
+  const auto    all = [&](const auto* at) {
+    return std::all_of(at, at + n, [below](int64_t i) { return 0 <= i && i < below; });
+  };
+  if (index.dtype() == DType::I32) return all(index.data<int32_t>());
+  if (index.dtype() == DType::I64) return all(index.data<int64_t>());
   const Integers at(index);
-  for (int64_t i = 0; i < index.size(); ++i)
+  for (int64_t i = 0; i < n; ++i)
     if (at[i] < 0 || at[i] >= below) return false;
   return true;
 }
