@@ -9,6 +9,12 @@ namespace braintrace::codegen {
 
 namespace {
 
+// Blocks that have the first axis of the result: threads share it.
+Kernel by_rows(Copies c, const Type& out) {
+  c.rows = out.shape[0];
+  return {.what = std::move(c), .parts = out.shape[0], .work = out.size()};
+}
+
 std::optional<Kernel> concat(Site& s) {
   const int64_t axis    = s.e.attrs[keys::axis];
   const Ints    strides = strides_of(s.out_type(0).shape);
@@ -19,7 +25,7 @@ std::optional<Kernel> concat(Site& s) {
     c.blocks.push_back({shape, s.out(0), at * strides[axis], strides, s.in(i), 0, strides_of(shape)});
     at += shape[axis];
   }
-  return Kernel{.what = c};
+  return axis > 0 ? by_rows(c, s.out_type(0)) : Kernel{.what = c};
 }
 
 std::optional<Kernel> pad(Site& s) {
@@ -30,8 +36,8 @@ std::optional<Kernel> pad(Site& s) {
     base += s.e.attrs[keys::lo][i] * steps[i];
     steps[i] *= 1 + s.e.attrs[keys::interior][i];
   }
-  return Kernel{
-      .what = Copies{s.in(1), size_of(to), s.out(0), {{from, s.out(0), base, steps, s.in(0), 0, strides_of(from)}}}};
+  const Copies c{s.in(1), size_of(to), s.out(0), {{from, s.out(0), base, steps, s.in(0), 0, strides_of(from)}}};
+  return !to.empty() && from[0] == to[0] ? by_rows(c, s.out_type(0)) : Kernel{.what = c};
 }
 
 // Cut at the shift of every axis into blocks that move as a whole.

@@ -144,35 +144,80 @@ void fix_constant_carries(Loop& l) {
 // Whether a value costs less to compute again than to read from memory.
 bool is_cheap_to_repeat(const Op& op) { return is_cheap(op) || is_view(op) || &op == &full_op || &op == &concat_op; }
 
-// What to stack in place of the ys: values from which, with inputs and carries, all of them follow by cheap equations;
-// the ys themselves where these are smaller.
-Vars worth_stacking(const Loop& l) {
-  const auto maker = makers(l.body);
-  auto       bytes = [&](const Vars& vars) {
-    int64_t n = 0;
-    for (Var v : vars) n += l.body.type(v).bytes();
-    return n;
-  };
-  Mask done(l.body.types.size());
-  for (Var v : joined(l.args.consts, l.args.xs)) done[v] = true;
-  Vars open = l.results.ys, out;
-  while (!open.empty()) {
-    const Var v = open.back();
-    open.pop_back();
-    if (done[v]) continue;
-    done[v]            = true;
-    const Eqn*   e     = maker[v];
-    const size_t carry = index_of(l.args.carry, v);
-    const Var    left  = carry < l.args.carry.size() ? l.results.carry[carry] : -1;
-    if (left >= 0 && maker[left])
-      open.push_back(left);  // what the step before left
-    else if (e && is_cheap_to_repeat(*e->op) && !contains(l.results.carry, v))
-      open.insert(open.end(), e->in.begin(), e->in.end());
-    else
-      out.push_back(v);
-  }
-  return bytes(out) < bytes(l.results.ys) ? out : l.results.ys;
+// Rows that the operand of a product has, the other one being the same in every step.
+int64_t rows_of(const Program& p, const Eqn& product, size_t operand) {
+  const Type& type = p.type(product.in[operand]);
+  return size_along(type.shape, others(type.rank(), product.attrs[operand == 0 ? lhs_contract : rhs_contract], {}));
 }
+// A product of values that a step computes stays inside when it has enough rows: it is as fast as one of all steps
+// would be, and its operands and result stay in the caches. Many cores do not meet for a small one in every step.
+bool stays_inside(const Loop& l, const Eqn& product, size_t operand, const Target& target) {
+  const bool is_small = l.length * l.body.type(product.out[0]).size() <= target.stacked_elements;
+  const bool apart    = target.cores >= target.columns_from && is_small;
+  return rows_of(l.body, product, operand) >= target.enough_rows && !apart;
+}
+
+// What to stack in place of the ys: values from which, with inputs and carries, all of them follow by cheap equations;
+// the ys themselves where these are smaller. A product that only ys need, such as a readout, follows too, by one
+// product of all steps, where its operand is there anyway.
+class Stacking {
+ public:
+  Stacking(const Loop& l, const Target& target)
+      : l_(l), target_(target), maker_(makers(l.body)), varying_(l.reached(true, true)) {}
+
+  Vars worth_it() const {
+    Vars out = roots(l_.results.ys, {});
+    for (const Vars all = out; const Var v : all)
+      if (const Vars others = without(out, v); is_product_outside(v, others)) out = others;
+    return bytes(out) < bytes(l_.results.ys) ? out : l_.results.ys;
+  }
+
+ private:
+  static Vars without(const Vars& vars, Var v) {
+    Vars out;
+    std::copy_if(vars.begin(), vars.end(), std::back_inserter(out), [&](Var u) { return u != v; });
+    return out;
+  }
+  int64_t bytes(const Vars& vars) const {
+    int64_t n = 0;
+    for (Var v : vars) n += l_.body.type(v).bytes();
+    return n;
+  }
+  // What has to be stacked for `wanted` besides what is there.
+  Vars roots(Vars wanted, const Vars& there) const {
+    Mask done(l_.body.types.size());
+    for (Var v : joined(l_.args.consts, l_.args.xs, there)) done[v] = true;
+    Vars out;
+    while (!wanted.empty()) {
+      const Var v = wanted.back();
+      wanted.pop_back();
+      if (done[v]) continue;
+      done[v]            = true;
+      const Eqn*   e     = maker_[v];
+      const size_t carry = index_of(l_.args.carry, v);
+      const Var    left  = carry < l_.args.carry.size() ? l_.results.carry[carry] : -1;
+      if (left >= 0 && maker_[left])
+        wanted.push_back(left);  // what the step before left
+      else if (e && is_cheap_to_repeat(*e->op) && !contains(l_.results.carry, v))
+        wanted.insert(wanted.end(), e->in.begin(), e->in.end());
+      else
+        out.push_back(v);
+    }
+    return out;
+  }
+  bool is_product_outside(Var v, const Vars& there) const {
+    const Eqn* e = maker_[v];
+    if (!e || e->op != &dot_general_op || contains(l_.results.carry, v) || varying_[e->in[0]] == varying_[e->in[1]])
+      return false;
+    const size_t operand = varying_[e->in[0]] ? 0 : 1;
+    return !stays_inside(l_, *e, operand, target_) && roots({e->in[operand]}, there).empty();
+  }
+
+  const Loop&             l_;
+  const Target&           target_;
+  std::vector<const Eqn*> maker_;
+  Mask                    varying_;
+};
 
 // The ys of all steps, from what was stacked.
 Tensors all_ys(const Loop& l, const Vars& have, const Tensors& stacked) {
@@ -269,11 +314,6 @@ void part_products(Loop& l) {
   l.body.eqns = std::move(eqns);
 }
 
-int64_t rows_of(const Program& p, const Eqn& product, size_t operand) {
-  const Type& type = p.type(product.in[operand]);
-  return size_along(type.shape, others(type.rank(), product.attrs[operand == 0 ? lhs_contract : rhs_contract], {}));
-}
-
 // Values that no step changes become constants of the loop; products of inputs alone become inputs.
 void hoist(Loop& l, const Target& target) {
   const Mask varying = l.reached(true, true), carried = l.reached(true, false);
@@ -285,13 +325,8 @@ void hoist(Loop& l, const Target& target) {
     if (!any_true(gather(varying, e.out)) && !trivial) invariant.insert(invariant.end(), e.out.begin(), e.out.end());
     // One operand is the same in every step: then all steps are one product.
     if (e.op != &dot_general_op || carried[e.out[0]] || varying[e.in[0]] == varying[e.in[1]]) continue;
-    // A product of values that a step computes stays inside when it has enough rows: it is as fast as one of all steps
-    // would be, and its operands and result stay in the caches. Many cores do not meet for a small one in every step.
-    const size_t operand  = varying[e.in[0]] ? 0 : 1;
-    const bool   is_small = l.length * l.body.type(e.out[0]).size() <= target.stacked_elements;
-    const bool   apart    = target.cores >= target.columns_from && is_small;
-    const bool   stays    = rows_of(l.body, e, operand) >= target.enough_rows && !apart;
-    if (contains(inputs, e.in[operand]) || !stays) products.push_back(e.out[0]);
+    const size_t operand = varying[e.in[0]] ? 0 : 1;
+    if (contains(inputs, e.in[operand]) || !stays_inside(l, e, operand, target)) products.push_back(e.out[0]);
   }
   const auto is_among = [](const Vars& vars) { return [&](const Eqn& e) { return contains(vars, e.out[0]); }; };
   if (!invariant.empty()) {
@@ -325,7 +360,7 @@ Tensors lowered_scan(const Eqn& e, const Tensors& in, const Mask& used, const Ta
   for (Var v : ys)
     if (!contains(some.results.ys, v)) some.results.ys.push_back(v);
   const Loop full = some;
-  some.results.ys = worth_stacking(full);
+  some.results.ys = Stacking(full, target).worth_it();
   const Vars have = some.results.ys;
   part_products(some);
   hoist(some, target);

@@ -8,6 +8,7 @@
 //   invariants       what depends on no step is computed once, before
 //   inputs' products x_t W, which no carry reaches, for all steps at once before: one large product.
 //                    [x;h] W is first parted into x W_x + h W_h
+//   readouts         products that only stacked results need, of what is stacked anyway: one product after
 //   sums over steps  a carry that only gathers products of each step's values, g ← g + x_tᵀ δ_t, becomes one product
 //                    over steps and batch, after
 #pragma once

@@ -181,6 +181,7 @@ struct Copies {
   int64_t                size   = 0;
   Var                    out    = -1;
   std::vector<BlockCopy> blocks = {};
+  int64_t                rows = 0;  // parts of the kernel: along the first axis, which all blocks share; 0: it has one
 };
 // A block of each entry of a batch at a position found at run time: read, or overwritten in a copy.
 struct DynamicBlock {

@@ -194,11 +194,12 @@ class Plain {
   }
   std::string        of(const Call& c, const Kernel&) const { return arrays(c.in, c.out) + call(c.body); }
   static std::string of(const HostCall&, const Kernel&) { throw InternalError("plain: there is no host"); }
-  // What is plain in the library's own text is taken from there.
+  // What is plain in the library's own text is taken from there, all parts of it.
   template <class T>
-  std::string of(const T& what, const Kernel&) const {
+  std::string of(const T& what, const Kernel& k) const {
     static const std::map<const Function*, std::string> none;
-    return with_own_names(text_of(what, Context{Dialect::Portable, none}));
+    return fmt::format("const int64_t begin = 0, end = {};\n(void)begin;\n(void)end;\n{}", k.parts,
+                       with_own_names(text_of(what, Context{Dialect::Portable, none})));
   }
 
   std::map<const Function*, std::string> names_;

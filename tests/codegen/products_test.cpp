@@ -13,6 +13,7 @@
 #include "braintrace/codegen/lower.h"
 #include "braintrace/codegen/passes.h"
 #include "braintrace/control/scan.h"
+#include "braintrace/control/scan_parts.h"
 #include "braintrace/ir/builder.h"
 #include "braintrace/ops/contract.h"
 #include "braintrace/ops/elementary.h"
@@ -113,6 +114,39 @@ TEST(LoopsOverTime, KnowWhatAStepFinds) {
     const auto worst = worst_disagreement({{"loop", p, {}, args}});
     EXPECT_LE(worst.distance, 1e-12) << (reverse ? "reverse" : "forward");
   }
+}
+
+// y_t = h_t W, which no carry needs, is one product of all steps after the loop where h is stacked anyway, and where
+// steps have few rows or many cores would meet for it. Without h among the results it stays inside.
+TEST(LoopsOverTime, LeaveReadoutsForLater) {
+  const auto products_inside = [](int64_t batch, bool with_state, int64_t cores) {
+    const Types types{
+        {DType::F64, {3, batch, 6}}, {DType::F64, {batch, 6}}, {DType::F64, {6, 6}}, {DType::F64, {6, 4}}};
+    const Program    p = trace(types, [&](const Tensors& in) -> Tensors {
+                        const auto body = [&](const Tensors& c, const Tensors& x) -> ScanResult {
+                          const Tensor h = tanh(dot(c[0], in[2]) + x[0]);
+                          return {{h}, with_state ? Tensors{h, dot(h, in[3])} : Tensors{dot(h, in[3])}};
+                        };
+                        const ScanResult r = scan(body, {in[1]}, {in[0]}, {.length = 3});
+                        return joined(r.carry, r.ys);
+                      }).program;
+    codegen::Options options;
+    options.target.cores = cores;
+    int n                = 0;
+    for (const Eqn& e : codegen::lowered(p, options).eqns)
+      if (e.op == &scan_op)
+        for (const Eqn& inner : ScanParts(e.attrs).body.eqns)
+          n += inner.op == &dot_general_op || inner.op == &codegen::product_sum_op;
+    Rng    rng(6);
+    Arrays args;
+    for (const Type& t : types) args.push_back(random_array(rng, t));
+    EXPECT_LE(worst_disagreement({{"readout", p, {}, args}}, options).distance, 1e-12);
+    return n;
+  };
+  EXPECT_EQ(products_inside(4, true, 2), 1);
+  EXPECT_EQ(products_inside(4, false, 2), 2);
+  EXPECT_EQ(products_inside(32, true, 2), 2);
+  EXPECT_EQ(products_inside(32, true, 16), 1);
 }
 
 // a b + a c = a (b + c), through shared factors and signs; products without a common operand stay.

@@ -136,13 +136,15 @@ std::string blocks_text(const Product& p, const Context& c) {
 }
 
 // to[to_base + Σ i_k to_strides_k] = from[from_base + Σ i_k from_strides_k] for all i in shape
+// The parts of the kernel are the first axis, where so asked.
 std::string copy_text(const Context& c, const Shape& shape, Var to, const std::string& to_base, const Ints& to_strides,
-                      Var from, const std::string& from_base, const Ints& from_strides) {
+                      Var from, const std::string& from_base, const Ints& from_strides, bool by_rows = false) {
   std::string text = fmt::format("{}[{}] = {}[{}];\n", c.name(to), offset_text("i", to_strides, to_base), c.name(from),
                                  offset_text("i", from_strides, from_base));
   for (size_t i = shape.size(); i-- > 0;)
-    text = fmt::format("{3}for (int64_t i{0} = 0; i{0} < {1}; ++i{0}) {{\n{2}}}\n", i, shape[i], text,
-                       i + 1 == shape.size() ? c.independent() : "");
+    text =
+        fmt::format("{4}for (int64_t i{0} = {1}; i{0} < {2}; ++i{0}) {{\n{3}}}\n", i, by_rows && i == 0 ? "begin" : "0",
+                    by_rows && i == 0 ? "end" : str(shape[i]), text, i + 1 == shape.size() ? c.independent() : "");
   return "{\n" + text + "}\n";
 }
 
@@ -164,10 +166,15 @@ std::string text_of(const Product& p, const Context& c) {
 
 std::string text_of(const Copies& k, const Context& c) {
   std::string out;
+  const bool  parts = k.rows > 0;
+  const auto  bound = [&](const char* part) {
+    return fmt::format("{} * {}", part, k.size / std::max<int64_t>(k.rows, 1));
+  };
   if (k.fill)
-    out = fmt::format("for (int64_t i = 0; i < {}; ++i) {}[i] = {}[0];\n", k.size, c.name(k.out), c.name(*k.fill));
+    out = fmt::format("for (int64_t i = {}; i < {}; ++i) {}[i] = {}[0];\n", parts ? bound("begin") : "0",
+                      parts ? bound("end") : str(k.size), c.name(k.out), c.name(*k.fill));
   for (const BlockCopy& b : k.blocks)
-    out += copy_text(c, b.shape, b.to, str(b.to_at), b.to_strides, b.from, str(b.from_at), b.from_strides);
+    out += copy_text(c, b.shape, b.to, str(b.to_at), b.to_strides, b.from, str(b.from_at), b.from_strides, parts);
   return out.empty() ? ";\n" : out;
 }
 
