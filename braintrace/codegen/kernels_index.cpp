@@ -15,51 +15,44 @@ namespace braintrace::codegen {
 namespace {
 
 // Sizes of the flattened axes: x : [B, P, N, Q], indices : [B, K], rows : [B, P, K, Q].
-Routine by_rows(const Site& s, Routine::Kind kind) {
+// Indices that are known are checked here and not when the kernel runs.
+Routine by_rows(const Site& s) {
   const Shape &x = s.in_type(0).shape, &i = s.in_type(1).shape;
   const auto   nb = s.e.attrs[keys::batch], k = s.e.attrs[keys::axis];
-  return {kind,
-          s.out_type(0).dtype,
-          {{"B", size_of(Shape(x.begin(), x.begin() + nb))},
-           {"P", size_of(Shape(x.begin() + nb, x.begin() + k))},
-           {"N", x[k]},
-           {"K", size_of(Shape(i.begin() + nb, i.end()))},
-           {"Q", size_of(Shape(x.begin() + k + 1, x.end()))},
-           {"size", s.in_type(0).size()}},
-          {{"x", s.in(0)}, {"at", s.in(1)}, {"y", s.out(0)}}};
-}
-
-// Indices that are known are checked here and not when the kernel runs.
-Routine by_checked_rows(const Site& s, Routine::Kind kind) {
-  Routine r = by_rows(s, kind);
-  r.checks  = !is_known_below(s.p, s.e.in[1], s.in_type(0).shape[s.e.attrs[keys::axis]]);
-  return r;
+  return {.op      = s.e.op,
+          .dtype   = s.out_type(0).dtype,
+          .sizes   = {{"B", size_of(Shape(x.begin(), x.begin() + nb))},
+                      {"P", size_of(Shape(x.begin() + nb, x.begin() + k))},
+                      {"N", x[k]},
+                      {"K", size_of(Shape(i.begin() + nb, i.end()))},
+                      {"Q", size_of(Shape(x.begin() + k + 1, x.end()))},
+                      {"size", s.in_type(0).size()}},
+          .buffers = {{"x", s.in(0)}, {"at", s.in(1)}, {"y", s.out(0)}},
+          .checks  = !is_known_below(s.p, s.e.in[1], x[k])};
 }
 
 std::optional<Kernel> take(Site& s) {
-  Routine    r      = by_checked_rows(s, Routine::Kind::Take);
-  const bool checks = r.checks;
-  return Kernel{.what = std::move(r), .may_stop = checks};
+  const Routine r = by_rows(s);
+  return Kernel{.what = r, .may_stop = r.checks};
 }
 
 std::optional<Kernel> scatter_add(Site& s) {
   if (!is_plain(s.out_type(0).dtype)) return {};
-  Routine r = by_checked_rows(s, Routine::Kind::ScatterAdd);
+  Routine r = by_rows(s);
   r.buffers.emplace_back("u", s.in(2));
   return Kernel{.what = r, .scratch = std::max<int64_t>(s.in_type(0).size() * 8, 1), .may_stop = r.checks};
 }
 
 std::optional<Kernel> scatter_set(Site& s) {
-  Routine r = by_checked_rows(s, Routine::Kind::ScatterSet);
+  Routine r = by_rows(s);
   r.buffers.emplace_back("u", s.in(2));
-  const bool checks = r.checks;
-  return Kernel{.what = std::move(r), .may_stop = checks};
+  return Kernel{.what = r, .may_stop = r.checks};
 }
 
 // Lanes along an axis, which has n elements in x and m in y.
-Routine by_lanes(const Site& s, Routine::Kind kind, const Shape& from, const Shape& to) {
+Routine by_lanes(const Site& s, const Shape& from, const Shape& to) {
   const Lanes f(from, s.e.attrs[keys::axis]), t(to, s.e.attrs[keys::axis]);
-  return {kind,
+  return {s.e.op,
           s.out_type(0).dtype,
           {{"lanes", f.count()},
            {"stride", std::max<int64_t>(f.stride, 1)},
@@ -70,37 +63,35 @@ Routine by_lanes(const Site& s, Routine::Kind kind, const Shape& from, const Sha
 }
 
 std::optional<Kernel> take_along(Site& s) {
-  Routine r = by_lanes(s, Routine::Kind::TakeAlong, s.in_type(0).shape, s.out_type(0).shape);
+  Routine r = by_lanes(s, s.in_type(0).shape, s.out_type(0).shape);
   r.buffers.emplace_back("at", s.in(1));
   return Kernel{.what = r};
 }
 
 std::optional<Kernel> add_along(Site& s) {
   if (!is_plain(s.out_type(0).dtype)) return {};
-  Routine r = by_lanes(s, Routine::Kind::AddAlong, s.in_type(0).shape, s.out_type(0).shape);
+  Routine r = by_lanes(s, s.in_type(0).shape, s.out_type(0).shape);
   r.buffers.emplace_back("at", s.in(1));
   return Kernel{.what = r, .scratch = std::max<int64_t>(s.out_type(0).size() * 8, 1)};
 }
 
 std::optional<Kernel> running(Site& s) {
   if (!is_plain(s.out_type(0).dtype)) return {};
-  Routine r = by_lanes(s, Routine::Kind::Running, s.in_type(0).shape, s.out_type(0).shape);
-  r.fold    = s.e.op->fold;
+  Routine r = by_lanes(s, s.in_type(0).shape, s.out_type(0).shape);
   r.reverse = s.e.attrs[keys::reverse];
   return Kernel{.what = r};
 }
 
 std::optional<Kernel> position(Site& s) {
   if (!is_plain(s.in_type(0).dtype)) return {};
-  const auto kind = s.e.op == &argmax_op ? Routine::Kind::ArgMax : Routine::Kind::ArgMin;
-  Routine    r    = by_lanes(s, kind, s.in_type(0).shape, s.in_type(0).shape);
-  r.types         = {{"S", s.in_type(0).dtype}};
+  Routine r = by_lanes(s, s.in_type(0).shape, s.in_type(0).shape);
+  r.types   = {{"S", s.in_type(0).dtype}};
   return Kernel{.what = r};
 }
 
 std::optional<Kernel> sort(Site& s) {
   if (!is_plain(s.in_type(0).dtype)) return {};
-  Routine r = by_lanes(s, Routine::Kind::Sort, s.in_type(0).shape, s.out_type(0).shape);
+  Routine r = by_lanes(s, s.in_type(0).shape, s.out_type(0).shape);
   r.types   = {{"S", s.in_type(0).dtype}};
   r.buffers.emplace_back("at", s.out(1));
   r.reverse = s.e.attrs[keys::descending];

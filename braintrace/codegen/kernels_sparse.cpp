@@ -19,9 +19,8 @@ std::vector<std::pair<std::string_view, int64_t>> sparse_sizes(int64_t entries, 
 
 // Entries that are known are checked here and not when the kernel runs.
 Kernel over_entries(const Site& s, Routine r, size_t from, int64_t n, int64_t m) {
-  r.checks          = !is_known_below(s.p, s.e.in[from], n) || !is_known_below(s.p, s.e.in[from + 1], m);
-  const bool checks = r.checks;
-  return {.what = std::move(r), .may_stop = checks};
+  r.checks = !is_known_below(s.p, s.e.in[from], n) || !is_known_below(s.p, s.e.in[from + 1], m);
+  return {.what = r, .may_stop = r.checks};
 }
 
 // y[l, to[e]] += values[e] x[l, from[e]]
@@ -30,7 +29,7 @@ std::optional<Kernel> sparse_dot(Site& s) {
   if (!is_plain(t)) return {};
   const int64_t m = s.e.attrs[keys::size];
   Kernel        k = over_entries(s,
-                                 {Routine::Kind::SparseDot,
+                                 {s.e.op,
                                   t,
                                   sparse_sizes(s.in_type(0).size(), s.in_type(3).shape, m),
                                   {{"v", s.in(0)}, {"from", s.in(1)}, {"to", s.in(2)}, {"x", s.in(3)}, {"y", s.out(0)}}},
@@ -45,7 +44,7 @@ std::optional<Kernel> sparse_sample(Site& s) {
   if (!is_plain(t)) return {};
   const int64_t n = s.in_type(2).shape.back(), m = s.in_type(3).shape.back();
   return over_entries(s,
-                      {Routine::Kind::SparseSample,
+                      {s.e.op,
                        t,
                        sparse_sizes(s.in_type(0).size(), s.in_type(2).shape, m),
                        {{"from", s.in(0)}, {"to", s.in(1)}, {"a", s.in(2)}, {"c", s.in(3)}, {"y", s.out(0)}}},
@@ -55,7 +54,7 @@ std::optional<Kernel> sparse_sample(Site& s) {
 // By row of x: how many are not zero, whether any is not finite, and which.
 std::optional<Kernel> event_list(Site& s) {
   const Shape& x = s.in_type(0).shape;
-  Routine      r{Routine::Kind::EventList, s.in_type(0).dtype, {{"n", x.back()}}, {{"x", s.in(0)}, {"y", s.out(0)}}};
+  Routine      r{s.e.op, s.in_type(0).dtype, {{"n", x.back()}}, {{"x", s.in(0)}, {"y", s.out(0)}}};
   return Kernel{.what = std::move(r), .parts = s.in_type(0).size() / x.back(), .work = s.in_type(0).size()};
 }
 
@@ -66,7 +65,7 @@ std::optional<Kernel> event_dot(Site& s) {
   auto          sizes  = sparse_sizes(E, x, m);
   const int64_t blocks = (s.in_type(Starts).size() - 1) / n;
   sizes.emplace_back("P", blocks);
-  Routine r{Routine::Kind::EventDot,
+  Routine r{s.e.op,
             s.out_type(0).dtype,
             std::move(sizes),
             {{"v", s.in(Values)},
@@ -88,7 +87,7 @@ std::optional<Kernel> event_dot(Site& s) {
 std::optional<Kernel> event_update(Site& s) {
   const int64_t E = s.in_type(W).size(), n = s.in_type(U).size(), m = s.in_type(V).size();
   const int64_t parts = std::max<int64_t>(1, E / s.target().event_part);
-  Routine       r{Routine::Kind::EventUpdate,
+  Routine       r{s.e.op,
             s.out_type(0).dtype,
             {{"E", E}, {"n", n}, {"m", m}, {"parts", parts}},
             {{"w", s.in(W)},

@@ -135,35 +135,13 @@ struct Product {
 
 // A fixed way through arrays by named sizes.
 struct Routine {
-  enum class Kind : uint8_t {
-    Take,
-    ScatterAdd,
-    ScatterSet,
-    TakeAlong,
-    AddAlong,
-    Running,
-    ArgMax,
-    ArgMin,
-    Sort,
-    SparseDot,
-    SparseSample,
-    EventList,
-    EventDot,
-    EventUpdate,  // by index
-    Bits,
-    Split,
-    FoldIn,
-    Uniform,
-    Normal  // random numbers
-  };
-  Kind                                              kind;
+  const Op*                                         op;
   DType                                             dtype;  // of the elements
   std::vector<std::pair<std::string_view, int64_t>> sizes;
   std::vector<std::pair<std::string_view, Var>>     buffers;
   std::vector<std::pair<std::string_view, DType>>   types = {};
-  Fold                                              fold  = Fold::None;  // Running
-  bool reverse                                            = false;  // Running; Sort: largest first; EventUpdate: minus
-  bool checks                                             = true;   // by index: those that were not known
+  bool reverse = false;  // of a running reduction; a sort: largest first; an update: minus
+  bool checks  = true;   // by index: those that were not known
 };
 
 // to[to_at + Σ i_k to_strides_k] = from[from_at + Σ i_k from_strides_k] for all i in shape
@@ -193,12 +171,11 @@ struct DynamicBlock {
 };
 // y[p] = ⊕_k x[p·stride + k]
 struct Window {
-  enum class Kind : uint8_t { Sum, Max, ArgMax };
-  Kind  kind;
-  DType dtype;
-  Shape from, to, window;
-  Ints  stride;
-  Var   x, out;
+  const Op* op;
+  DType     dtype;
+  Shape     from, to, window;
+  Ints      stride;
+  Var       x, out;
 };
 // y[n, gO+o, p] = Σ_{c,k} x̃[n, gC+c, p·stride + k·rhs_dilation - lo] w[gO+o, c, k]
 struct Convolution {

@@ -32,13 +32,6 @@ std::string_view name_of(Fold f) {
   constexpr std::string_view names[] = {"", "sum", "product", "min", "max", "any", "all"};
   return names[static_cast<size_t>(f)];
 }
-std::string_view name_of(Routine::Kind k) {
-  constexpr std::string_view names[] = {
-      "take",        "scatter_add",  "scatter_set",    "take_along",     "add_along",    "running",   "argmax",
-      "argmin",      "sort",         "sparse_dot",     "sparse_sample",  "event_list",   "event_dot", "event_update",
-      "random_bits", "random_split", "random_fold_in", "random_uniform", "random_normal"};
-  return names[static_cast<size_t>(k)];
-}
 
 std::string names(const Vars& vars) {
   std::string out;
@@ -65,7 +58,7 @@ std::string title(const Product& p) {
   return fmt::format("matrix product {}x{}x{}{}", p.matrix->m, p.matrix->k, p.matrix->n,
                      p.batch.empty() ? "" : fmt::format(", batch {}", size_of(p.batch)));
 }
-std::string title(const Routine& r) { return std::string(name_of(r.kind)); }
+std::string title(const Routine& r) { return std::string(r.op->name); }
 std::string title(const Copies& c) { return fmt::format("{} block copies", c.blocks.size()); }
 std::string title(const DynamicBlock& d) { return d.writes ? "update of a block" : "block at run time"; }
 std::string title(const Window&) { return "window"; }

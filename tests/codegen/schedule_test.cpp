@@ -176,7 +176,7 @@ TEST(Schedule, KernelsThatCheckIndicesMayStop) {
                     }).program;
   const Schedule s = scheduled({p});
   EXPECT_TRUE(s.entries[0]->may_stop);
-  EXPECT_EQ(only<Routine>(*s.entries[0]).kind, Routine::Kind::Take);
+  EXPECT_EQ(only<Routine>(*s.entries[0]).op, &take_op);
 }
 
 // A machine is a value: other numbers make other schedules, and the process knows nothing of it.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels over whole arrays: products, copies of blocks, windows, convolution.
 #include "braintrace/codegen/c/context.h"
+#include "braintrace/ops/pool.h"
 
 namespace braintrace::codegen {
 
@@ -197,7 +198,7 @@ std::string text_of(const DynamicBlock& k, const Context& c) {
 std::string text_of(const Window& k, const Context& c) {
   const std::string x = c.name(k.x), y = c.name(k.out);
   std::string       start, each, finish;
-  if (k.kind == Window::Kind::Sum) {
+  if (k.op == &window_sum_op) {
     start  = fmt::format("{} sum = 0;\n", sum_type(k.dtype));
     each   = fmt::format("sum += {}[at];\n", x);
     finish = fmt::format("{}[p] = ({})sum;\n", y, storage_type(k.dtype));
@@ -206,7 +207,7 @@ std::string text_of(const Window& k, const Context& c) {
     each   = fmt::format("if ({0}[at] > {0}[best] || ({0}[at] != {0}[at] && {0}[best] == {0}[best])) best = at;\n", x);
     finish = fmt::format("{}[p] = {}[best];\n", y, x);
   }
-  if (k.kind == Window::Kind::ArgMax) {
+  if (k.op == &window_argmax_op) {
     finish = "int64_t flat = 0, scale = 1;\n";
     for (size_t i = k.from.size(); i-- > 0;) {
       if (k.window[i] != 1 || k.stride[i] != 1)

@@ -2,6 +2,13 @@
 // One text per routine. $name is a size, a buffer or a type. A returned 1 says that an index is outside its axis; the
 // host then finds the words for it.
 #include "braintrace/codegen/c/context.h"
+#include "braintrace/codegen/events.h"
+#include "braintrace/ops/along.h"
+#include "braintrace/ops/index.h"
+#include "braintrace/ops/random.h"
+#include "braintrace/ops/reduce.h"
+#include "braintrace/ops/sort.h"
+#include "braintrace/ops/sparse.h"
 
 namespace braintrace::codegen {
 
@@ -203,30 +210,24 @@ for (int64_t j = 0; j < $keys; ++j) {
 
 // The sum so far and the next element of a running reduction.
 std::string next_text(const Routine& r) {
-  if (r.fold == Fold::Sum) return "sum + ($sum)$x[i]";
-  if (r.fold == Fold::Prod) return "sum * ($sum)$x[i]";
-  return fmt::format("bt_{}{}(sum, ($sum)$x[i])", r.fold == Fold::Max ? "max" : "min", is_float(r.dtype) ? "" : "_i");
+  if (r.op->fold == Fold::Sum) return "sum + ($sum)$x[i]";
+  if (r.op->fold == Fold::Prod) return "sum * ($sum)$x[i]";
+  return fmt::format("bt_{}{}(sum, ($sum)$x[i])", r.op->fold == Fold::Max ? "max" : "min",
+                     is_float(r.dtype) ? "" : "_i");
 }
 // Whether element a comes before element b, NaN as the one `nan` says.
 std::string order_text(DType t, const std::string& order, const std::string& first, const std::string& second) {
   return is_float(t) ? fmt::format("!({0} != {0}) && ({1} != {1} || {2})", first, second, order) : order;
 }
 
+// Element i of what is drawn.
 std::string draw_text(const Routine& r) {
-  switch (r.kind) {
-    case Routine::Kind::Bits:
-      return "bt_draw(key, 0, (uint64_t)i >> 2, 0).w[i & 3]";
-    case Routine::Kind::Split:
-      return "bt_draw(key, 1, (uint64_t)i >> 1, 0).w[i & 1]";
-    case Routine::Kind::FoldIn:
-      return "bt_draw(key, 2, (uint64_t)(int64_t)$data[j], 0).w[i]";
-    case Routine::Kind::Uniform: {
-      const int bits = r.dtype == DType::F64 ? 53 : r.dtype == DType::F32 ? 24 : r.dtype == DType::F16 ? 11 : 8;
-      return stored(r.dtype, fmt::format("bt_uniform(key, (uint64_t)i, 0x1p{})", bits));
-    }
-    default:
-      return stored(r.dtype, "bt_normal(key, (uint64_t)i)");
-  }
+  if (r.op == &random_bits_op) return "bt_draw(key, 0, (uint64_t)i >> 2, 0).w[i & 3]";
+  if (r.op == &random_split_op) return "bt_draw(key, 1, (uint64_t)i >> 1, 0).w[i & 1]";
+  if (r.op == &random_fold_in_op) return "bt_draw(key, 2, (uint64_t)(int64_t)$data[j], 0).w[i]";
+  if (r.op == &random_normal_op) return stored(r.dtype, "bt_normal(key, (uint64_t)i)");
+  const int bits = r.dtype == DType::F64 ? 53 : r.dtype == DType::F32 ? 24 : r.dtype == DType::F16 ? 11 : 8;
+  return stored(r.dtype, fmt::format("bt_uniform(key, (uint64_t)i, 0x1p{})", bits));
 }
 
 std::string joined(std::initializer_list<std::string_view> texts) {
@@ -271,45 +272,36 @@ std::string event_update_text(const Routine& r, Words& words) {
 }
 
 std::string template_of(const Routine& r, Words& words) {
-  switch (r.kind) {
-    case Routine::Kind::Take:
-      return joined({r.checks ? check_rows : "", take});
-    case Routine::Kind::ScatterAdd:
-      return joined({r.checks ? check_rows : "", scatter_add});
-    case Routine::Kind::ScatterSet:
-      return joined({r.checks ? check_rows : "", scatter_set});
-    case Routine::Kind::TakeAlong:
-      return joined({open_lanes, take_along});
-    case Routine::Kind::AddAlong:
-      return joined({open_sums, open_lanes, add_along});
-    case Routine::Kind::Running:
-      words.emplace_back("next", filled(next_text(r), words));
-      words.emplace_back("place", r.reverse ? filled("$n - 1 - j", words) : "j");
-      return joined({open_lanes, running});
-    case Routine::Kind::ArgMax:
-    case Routine::Kind::ArgMin:
-      words.emplace_back("beats",
-                         order_text(r.types[0].second, r.kind == Routine::Kind::ArgMax ? "a > b" : "a < b", "b", "a"));
-      return joined({open_lanes, position});
-    case Routine::Kind::Sort:  // whether the element b must come before a
-      words.emplace_back("before", r.reverse ? order_text(r.types[0].second, "a < b", "a", "b")
-                                             : order_text(r.types[0].second, "b < a", "b", "a"));
-      return joined({open_sort, open_lanes, sort});
-    case Routine::Kind::SparseDot:
-      return joined({r.checks ? check_entries : "", sparse_dot});
-    case Routine::Kind::SparseSample:
-      return joined({r.checks ? check_entries : "", sparse_sample});
-    case Routine::Kind::EventList:
-      return std::string(event_list);
-    case Routine::Kind::EventDot:
-      words.emplace_back("entry", filled(has_buffer(r, "order") ? "$order[k]" : "k", words));
-      return joined({open_event_dot, has_buffer(r, "ends") ? by_target : "", by_source});
-    case Routine::Kind::EventUpdate:
-      return event_update_text(r, words);
-    default:
-      words.emplace_back("draw", filled(draw_text(r), words));
-      return std::string(draws);
+  const std::string_view rows = r.checks ? check_rows : "", entries = r.checks ? check_entries : "";
+  if (r.op == &take_op) return joined({rows, take});
+  if (r.op == &scatter_add_op) return joined({rows, scatter_add});
+  if (r.op == &scatter_set_op) return joined({rows, scatter_set});
+  if (r.op == &take_along_op) return joined({open_lanes, take_along});
+  if (r.op == &add_along_op) return joined({open_sums, open_lanes, add_along});
+  if (r.op == &sparse_dot_op) return joined({entries, sparse_dot});
+  if (r.op == &sparse_sample_op) return joined({entries, sparse_sample});
+  if (r.op == &event_list_op) return std::string(event_list);
+  if (r.op == &event_update_op) return event_update_text(r, words);
+  if (r.op == &event_dot_op) {
+    words.emplace_back("entry", filled(has_buffer(r, "order") ? "$order[k]" : "k", words));
+    return joined({open_event_dot, has_buffer(r, "ends") ? by_target : "", by_source});
   }
+  if (r.op == &argmax_op || r.op == &argmin_op) {
+    words.emplace_back("beats", order_text(r.types[0].second, r.op == &argmax_op ? "a > b" : "a < b", "b", "a"));
+    return joined({open_lanes, position});
+  }
+  if (r.op == &sort_op) {  // whether the element b must come before a
+    words.emplace_back("before", r.reverse ? order_text(r.types[0].second, "a < b", "a", "b")
+                                           : order_text(r.types[0].second, "b < a", "b", "a"));
+    return joined({open_sort, open_lanes, sort});
+  }
+  if (r.op->fold != Fold::None) {
+    words.emplace_back("next", filled(next_text(r), words));
+    words.emplace_back("place", r.reverse ? filled("$n - 1 - j", words) : "j");
+    return joined({open_lanes, running});
+  }
+  words.emplace_back("draw", filled(draw_text(r), words));
+  return std::string(draws);
 }
 
 }  // namespace
