@@ -96,8 +96,11 @@ Gif::Gif(const Size& size, GifOptions options)
       options_(std::move(options)) {
   options_.membrane.tau.require_positive("Gif", "tau");
 }
-Tensor Gif::get_spike(const Tensor& v) const {
-  const Tensor th = V_th.value();
+Tensor Gif::spikes() const {
+  const Tensor th = V_th.value();  // read first, as the group of the neuron lists it
+  return spikes_above(th, V.value());
+}
+Tensor Gif::spikes_above(const Tensor& th, const Tensor& v) const {
   return spike((v - th) / (th - options_.membrane.V_reset.value(v)), options_.membrane.surrogate);
 }
 void Gif::reset() {

@@ -125,8 +125,8 @@ class Gif : public Neuron {
  public:
   explicit Gif(const Size& size, GifOptions options = {});
   using Neuron::get_spike;
-  Tensor spikes() const override { return get_spike(V.value()); }
-  Tensor get_spike(const Tensor& v) const override;
+  Tensor spikes() const override;
+  Tensor get_spike(const Tensor& v) const override { return spikes_above(V_th.value(), v); }
 
   HiddenState V, I1, I2, V_th;
 
@@ -136,6 +136,8 @@ class Gif : public Neuron {
   void   integrate() override;
 
  private:
+  Tensor spikes_above(const Tensor& threshold, const Tensor& v) const;
+
   GifOptions options_;
 };
 
