@@ -96,6 +96,18 @@ def _dlpack(self: Tensor, *, stream: Any = None, max_version: Any = None, dl_dev
     return array.__dlpack__(max_version=max_version)
 
 
+def _dlpack_device(self: Tensor) -> tuple[int, int]:
+    return 1, 0
+
+
+def _deepcopy(self: Tensor, memo: Any) -> Tensor:
+    return self
+
+
+def _copy(self: Tensor) -> Tensor:
+    return self
+
+
 def _reduce(self: Tensor) -> Any:
     if self.is_traced:
         raise TypeError("a tensor that is being traced cannot be pickled or copied: it has no elements yet")
@@ -126,9 +138,8 @@ def _array_namespace(self: Tensor, *, api_version: str | None = None) -> Any:
 
 for _name, _method in {
     "__repr__": _repr, "__str__": _str, "__format__": _format, "__iter__": _iter, "__array__": _array,
-    "__dlpack__": _dlpack, "__dlpack_device__": lambda self: (1, 0), "__reduce__": _reduce,
+    "__dlpack__": _dlpack, "__dlpack_device__": _dlpack_device, "__reduce__": _reduce,
     "__array_ufunc__": _array_ufunc, "__array_function__": _array_function, "__array_namespace__": _array_namespace,
-    "__deepcopy__": lambda self, memo: self, "__copy__": lambda self: self,
-    "at": property(_At, doc="Places to set: x.at[key].set(value) gives a new tensor."),
+    "__deepcopy__": _deepcopy, "__copy__": _copy,
 }.items():
     setattr(Tensor, _name, _method)

@@ -27,9 +27,33 @@ def _graph_svg(self: Any) -> str:
     return self.to_svg()
 
 
-setattr(_core.ETraceGraph, "_repr_html_", _graph_html)
-setattr(_core.ETraceGraph, "_repr_svg_", _graph_svg)
-setattr(_core.OnlineLearner, "_repr_html_", lambda self: _graph_html(self.graph) if self.is_compiled else as_text(repr(self)))
-setattr(_core.OnlineLearner, "_repr_svg_", lambda self: self.graph.to_svg() if self.is_compiled else None)
-setattr(_core.Module, "_repr_html_", lambda self: as_text(repr(self)))
-setattr(_core.CompilationReport, "_repr_html_", lambda self: as_text(self.to_str(2)))
+def _learner_html(self: Any) -> str:
+    return _graph_html(self.graph) if self.is_compiled else as_text(repr(self))
+
+
+def _learner_svg(self: Any) -> str | None:
+    return self.graph.to_svg() if self.is_compiled else None
+
+
+def _module_html(self: Any) -> str:
+    return as_text(repr(self))
+
+
+def _report_html(self: Any) -> str:
+    return as_text(self.to_str(2))
+
+
+def _fidelity_html(self: Any) -> str:
+    return self.to_svg() + as_text(self.table())
+
+
+for _kind, _methods in {
+    _core.ETraceGraph: {"_repr_html_": _graph_html, "_repr_svg_": _graph_svg},
+    _core.OnlineLearner: {"_repr_html_": _learner_html, "_repr_svg_": _learner_svg},
+    _core.Module: {"_repr_html_": _module_html},
+    _core.CompilationReport: {"_repr_html_": _report_html},
+    _core.FidelityReport: {"_repr_html_": _fidelity_html, "_repr_svg_": _graph_svg},
+    _core.Advice: {"_repr_html_": _module_html},
+}.items():
+    for _name, _method in _methods.items():
+        setattr(_kind, _name, _method)

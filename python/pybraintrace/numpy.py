@@ -33,7 +33,7 @@ _OTHER = {
     "negative": "neg", "maximum": "max", "minimum": "min", "fmod": "rem", "remainder": "mod", "power": "pow", "rint": "round",
     "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh",
     "arctan2": "atan2", "isfinite": "is_finite", "isinf": "is_inf", "isnan": "is_nan",
-    "bitwise_and": "and", "bitwise_or": "or", "bitwise_xor": "xor", "bitwise_not": "not", "invert": "not",
+    "bitwise_and": "and_", "bitwise_or": "or_", "bitwise_xor": "xor", "bitwise_not": "not_", "invert": "not_",
 }
 for _name in _SAME.split():
     globals()[_name] = getattr(_ops, _name)

@@ -79,6 +79,9 @@ void bind_tensor(nb::module_& m) {
   c.def_prop_ro("weak_type", &Tensor::is_weak, "Made of bare numbers: it takes the type of what it meets.");
   c.def_prop_ro("is_traced", &Tensor::is_traced, "A value of a function that is being traced: it has no elements yet.");
 
+  c.def_prop_ro(
+      "at", [](nb::handle self) { return nb::object(nb::module_::import_("pybraintrace._tensor").attr("_At")(self)); },
+      "Places to set: x.at[key].set(value) gives a new tensor.");
   c.def("numpy", &numpy_of, "The elements as a read-only NumPy array that shares the memory.");
   c.def(
       "item", [](const Tensor& t) { return nb::object(numpy_of(t).attr("item")()); },

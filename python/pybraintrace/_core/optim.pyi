@@ -1,0 +1,147 @@
+"""Optimizers and learning rates over time."""
+
+from collections.abc import Sequence
+
+
+class Schedule:
+    """A learning rate as a function of the epoch."""
+
+    def __init__(self, rate: object) -> None: ...
+
+    def __call__(self, epoch: int | None = None) -> float:
+        """The rate at an epoch, or now."""
+
+    def step_epoch(self) -> None:
+        """To the next epoch."""
+
+    @property
+    def epoch(self) -> int:
+        """The epoch now."""
+
+    @epoch.setter
+    def epoch(self, arg: int, /) -> None: ...
+
+    def __repr__(self) -> str: ...
+
+def StepLR(lr: float, step_size: int, gamma: float = 0.1) -> Schedule:
+    """lr gamma^(e // step_size)"""
+
+def MultiStepLR(lr: float, milestones: Sequence[int], gamma: float = 0.1) -> Schedule:
+    """lr gamma^(milestones passed)"""
+
+def ExponentialLR(lr: float, gamma: float) -> Schedule:
+    """lr gamma^e"""
+
+def ExponentialDecayLR(lr: float, decay_steps: int, decay_rate: float, transition_begin: int = 0, staircase: bool = False, end_value: float | None = None) -> Schedule:
+    """lr rate^(e / steps)"""
+
+def CosineAnnealingLR(lr: float, T_max: int, eta_min: float = 0.0) -> Schedule:
+    """Half a cosine from lr to eta_min."""
+
+def PolynomialLR(lr: float, total_iters: int, power: float = 1.0) -> Schedule:
+    """lr (1 - e/n)^power"""
+
+def LinearLR(lr: float, start_factor: float, end_factor: float, total_iters: int) -> Schedule:
+    """A straight line."""
+
+def WarmupLR(n: int, after: float | Schedule | None) -> Schedule:
+    """From 0 to `after` over n epochs."""
+
+def WarmupCosineLR(lr: float, warmup: int, total: int, eta_min: float = 0.0) -> Schedule:
+    """A line up, half a cosine down."""
+
+def CosineAnnealingWarmRestarts(lr: float, T_0: int, T_mult: int = 1, eta_min: float = 0.0) -> Schedule:
+    """Cosines that start again."""
+
+def OneCycleLR(max_lr: float, total: int, pct_start: float = 0.3, div_factor: float = 25.0, final_div_factor: float = 10000.0) -> Schedule:
+    """Up and down once."""
+
+def CyclicLR(base_lr: float, max_lr: float, step_size_up: int) -> Schedule:
+    """Triangles."""
+
+def PiecewiseConstantLR(boundaries: Sequence[int], values: Sequence[float]) -> Schedule:
+    """Steps."""
+
+class Optimizer:
+    """Updates weights from gradients."""
+
+    def register_trainable_weights(self, weights: object) -> None:
+        """The weights it updates: states by path, or a model."""
+
+    def update(self, grads: object) -> None:
+        """One update, from gradients by path."""
+
+    def step(self, grads: object) -> None:
+        """One update, from gradients by path."""
+
+    def step_epoch(self) -> None:
+        """Moves the learning rate on."""
+
+    def group(self, path: Sequence[str | int] | str | None, lr_factor: float = 1.0, weight_decay: float | None = None) -> None:
+        """Other settings for the weights at or below a path."""
+
+    @property
+    def step_count(self) -> int:
+        """Number of updates."""
+
+    @property
+    def current_lr(self) -> float:
+        """The learning rate now."""
+
+    @property
+    def lr(self) -> Schedule:
+        """The schedule of the learning rate."""
+
+    def states(self) -> object:
+        """Everything it remembers, for checkpoints."""
+
+class SGD(Optimizer):
+    """Plain descent, or with momentum."""
+
+    def __init__(self, lr: float | Schedule | None = 0.001, momentum: float = 0.0, nesterov: bool = False, *, grad_clip_norm: float | None = None, grad_clip_value: float | None = None, weight_decay: float = 0.0) -> None: ...
+
+class Momentum(SGD):
+    """Descent with momentum."""
+
+    def __init__(self, lr: float | Schedule | None = 0.001, momentum: float = 0.9, *, grad_clip_norm: float | None = None, grad_clip_value: float | None = None, weight_decay: float = 0.0) -> None: ...
+
+class MomentumNesterov(SGD):
+    """Descent with Nesterov's momentum."""
+
+    def __init__(self, lr: float | Schedule | None = 0.001, momentum: float = 0.9, *, grad_clip_norm: float | None = None, grad_clip_value: float | None = None, weight_decay: float = 0.0) -> None: ...
+
+class Adam(Optimizer):
+    """Adam; AMSGrad on request."""
+
+    def __init__(self, lr: float | Schedule | None = 0.001, beta1: float = 0.9, beta2: float = 0.999, eps: float = 1e-08, amsgrad: bool = False, *, grad_clip_norm: float | None = None, grad_clip_value: float | None = None, weight_decay: float = 0.0) -> None: ...
+
+class AdamW(Adam):
+    """Adam with decoupled weight decay."""
+
+    def __init__(self, lr: float | Schedule | None = 0.001, beta1: float = 0.9, beta2: float = 0.999, eps: float = 1e-08, amsgrad: bool = False, *, grad_clip_norm: float | None = None, grad_clip_value: float | None = None, weight_decay: float = 0.01) -> None: ...
+
+class RMSProp(Optimizer):
+    """Divided by a running root mean square."""
+
+    def __init__(self, lr: float | Schedule | None = 0.001, rho: float = 0.9, eps: float = 1e-08, *, grad_clip_norm: float | None = None, grad_clip_value: float | None = None, weight_decay: float = 0.0) -> None: ...
+
+class Adagrad(Optimizer):
+    """Divided by the root of all squares so far."""
+
+    def __init__(self, lr: float | Schedule | None = 0.01, eps: float = 1e-10, *, grad_clip_norm: float | None = None, grad_clip_value: float | None = None, weight_decay: float = 0.0) -> None: ...
+
+class Adadelta(Optimizer):
+    """Steps scaled by their own running size."""
+
+    def __init__(self, lr: float | Schedule | None = 1.0, rho: float = 0.9, eps: float = 1e-06, *, grad_clip_norm: float | None = None, grad_clip_value: float | None = None, weight_decay: float = 0.0) -> None: ...
+
+class Lion(Optimizer):
+    """The sign of a momentum."""
+
+    def __init__(self, lr: float | Schedule | None = 0.0001, beta1: float = 0.9, beta2: float = 0.99, *, grad_clip_norm: float | None = None, grad_clip_value: float | None = None, weight_decay: float = 0.0) -> None: ...
+
+def clip_grad_norm(grads: object, max_norm: float) -> object:
+    """Scaled so that the norm over all leaves is at most c."""
+
+def clip_grad_value(grads: object, clip_value: float) -> object:
+    """Every element limited to [-c, c]."""

@@ -1,0 +1,211 @@
+"""
+Learning rules: one class per rule of the library, `compile`, and drivers of sequences.
+"""
+
+from typing import TypeAlias
+
+from pybraintrace import tree as tree
+import pybraintrace._core
+from pybraintrace._core import (
+    ETraceConfig as ETraceConfig,
+    Module as Module,
+    MultiStepData as MultiStepData,
+    SingleStepData as SingleStepData
+)
+
+
+__all__: list = ['ETraceConfig', 'MultiStepData', 'OnlineLearner', 'SingleStepData', 'compile', 'register_rule', 'D_RTRL', 'ES_D_RTRL', 'pp_prop', 'esd_rtrl', 'EProp', 'e_prop', 'OSTLRecurrent', 'ostl_recurrent', 'OSTLFeedforward', 'ostl_feedforward', 'SnAp', 'UORO', 'ThreeFactor', 'three_factor', 'DNI', 'RTRL', 'BPTT']
+
+class OnlineLearner(pybraintrace._core.OnlineLearner):
+    """
+    A model with a learning rule: calling it runs the model, advances the eligibility traces, and is differentiable.
+
+        The rule is a name, or a point in the space of rules.
+
+        >>> import pybraintrace as bt
+        >>> learner = bt.OnlineLearner('D_RTRL', bt.nn.init_all_states(bt.nn.GRUCell(3, 4))).compile_graph(bt.numpy.zeros(3))
+        >>> learner.rule
+        'D_RTRL'
+    """
+
+    def __init__(self, algorithm: str | ETraceConfig, model: Module, **options: Any) -> None: ...
+
+    def compile_graph(self, *args: Any, **kwargs: Any) -> OnlineLearner:
+        """
+        Finds groups and relations from one example of a step's inputs and makes the traces; gives the learner.
+        """
+
+    def show_graph(self, verbose: bool = True, return_msg: bool = False) -> str | None:
+        """
+        Prints groups, weights and the groups they reach; gives the text where `return_msg` is set.
+        """
+
+    def etrace_grad(self, *sequences: Any, step_fn: Callable[..., Any] | None = None, mask: Any = None, chunk_size: Any = None, weights: Any = None, reduction: str = 'mean', loss_output: str = 'per_step', has_aux: bool = False, return_value: bool = True, drop_traces: bool = False) -> Any:
+        """
+        The gradient over sequences: step_fn(x_t, …) calls the learner once and returns the loss of the step.
+
+                Gives `(grads, losses)`, `(grads, losses, aux)` with `has_aux`, or `grads` alone without `return_value`.
+        """
+
+    def etrace_evolve(self, *sequences: Any, return_outputs: bool = True) -> Any:
+        """
+        Runs along sequences without gradients; states and traces advance. Gives the outputs stacked.
+        """
+
+    def __reduce__(self) -> Any: ...
+
+class D_RTRL(OnlineLearner):
+    """
+    one trace per weight; exact for block-diagonal recurrence
+
+    Options: trace_dtype, vjp_method, name, check_finite.
+    """
+
+    def __init__(self: OnlineLearner, model: Module, *args: Any, **kwargs: Any) -> None: ...
+
+    options: list = ['trace_dtype']
+
+class ES_D_RTRL(OnlineLearner):
+    """
+    a filtered input times a filtered sensitivity; memory of inputs and outputs only
+
+    Options: decay_or_rank, vjp_method, name, check_finite.
+    """
+
+    def __init__(self: OnlineLearner, model: Module, *args: Any, **kwargs: Any) -> None: ...
+
+    options: list = ['decay_or_rank']
+
+pp_prop: TypeAlias = ES_D_RTRL
+
+esd_rtrl: TypeAlias = ES_D_RTRL
+
+class EProp(OnlineLearner):
+    """
+    D_RTRL with a filtered trace and, if wanted, random feedback
+
+    Options: kappa_filter_decay, feedback, trace_dtype, vjp_method, name, check_finite.
+    """
+
+    def __init__(self: OnlineLearner, model: Module, *args: Any, **kwargs: Any) -> None: ...
+
+    options: list = ['kappa_filter_decay', 'feedback', 'trace_dtype']
+
+e_prop: TypeAlias = EProp
+
+class OSTLRecurrent(OnlineLearner):
+    """
+    D_RTRL with the true diagonal blocks of the whole transition
+
+    Options: trace_dtype, vjp_method, name, check_finite.
+    """
+
+    def __init__(self: OnlineLearner, model: Module, *args: Any, **kwargs: Any) -> None: ...
+
+    options: list = ['trace_dtype']
+
+ostl_recurrent: TypeAlias = OSTLRecurrent
+
+class OSTLFeedforward(OnlineLearner):
+    """
+    ES_D_RTRL that forgets at once (decay 1e-6)
+
+    Options: decay_or_rank, vjp_method, name, check_finite.
+    """
+
+    def __init__(self: OnlineLearner, model: Module, *args: Any, **kwargs: Any) -> None: ...
+
+    options: list = ['decay_or_rank']
+
+ostl_feedforward: TypeAlias = OSTLFeedforward
+
+class SnAp(OnlineLearner):
+    """
+    traces over all states that a weight reaches within n steps (n = 2)
+
+    Options: n, trace_dtype, vjp_method, name, check_finite.
+    """
+
+    def __init__(self: OnlineLearner, model: Module, *args: Any, **kwargs: Any) -> None: ...
+
+    options: list = ['n', 'trace_dtype']
+
+class UORO(OnlineLearner):
+    """
+    the whole influence as a random product; unbiased inside a group, noisy
+
+    Options: projection_key, projection_eps, vjp_method, name, check_finite.
+    """
+
+    def __init__(self: OnlineLearner, model: Module, *args: Any, **kwargs: Any) -> None: ...
+
+    options: list = ['projection_key', 'projection_eps']
+
+class ThreeFactor(OnlineLearner):
+    """
+    D_RTRL traces under a modulator that the user gives, such as a reward
+
+    Options: modulator, trace_dtype, vjp_method, name, check_finite.
+    """
+
+    def __init__(self: OnlineLearner, model: Module, *args: Any, **kwargs: Any) -> None: ...
+
+    options: list = ['modulator', 'trace_dtype']
+
+three_factor: TypeAlias = ThreeFactor
+
+class DNI(OnlineLearner):
+    """
+    D_RTRL with a learned estimate of the credit behind each window
+
+    Options: trace_dtype, vjp_method, name, check_finite.
+    """
+
+    def __init__(self: OnlineLearner, model: Module, *args: Any, **kwargs: Any) -> None: ...
+
+    options: list = ['trace_dtype']
+
+class RTRL(OnlineLearner):
+    """
+    the whole influence of every weight on every state; exact, for small networks
+
+    Options: vjp_method, name, check_finite.
+    """
+
+    def __init__(self: OnlineLearner, model: Module, *args: Any, **kwargs: Any) -> None: ...
+
+    options: list = []
+
+class BPTT(OnlineLearner):
+    """
+    reverse mode inside each window, nothing remembered between windows
+
+    Options: vjp_method, name, check_finite.
+    """
+
+    def __init__(self: OnlineLearner, model: Module, *args: Any, **kwargs: Any) -> None: ...
+
+    options: list = []
+
+def register_rule(name: str, config: ETraceConfig) -> None:
+    """
+    Gives a point in the space of rules a name that `compile` and `OnlineLearner` take.
+
+        >>> import pybraintrace as bt
+        >>> bt.register_rule('coupled', bt.ETraceConfig(recurrence_scope='coupled'))
+        >>> bt.compile(bt.nn.GRUCell(2, 3), 'coupled', bt.numpy.zeros(2)).is_compiled
+        True
+    """
+
+def compile(model: Module, algorithm: Any = 'D_RTRL', *example_inputs: Any, batch_size: int | None = None, seed: int | None = None, vmap: bool = False, verbose: int = 0, **options: Any) -> OnlineLearner:
+    """
+    From a model to a learner that is ready to run: states are initialized, the learner is made, the graph is compiled.
+
+        The algorithm is a name, a class, or an ETraceConfig. With `vmap` the model is one of a single sample, and the learner runs
+        `batch_size` of them side by side.
+
+        >>> import pybraintrace as bt
+        >>> learner = bt.compile(bt.nn.GRUCell(3, 4), 'D_RTRL', bt.numpy.zeros(3))
+        >>> learner(bt.numpy.ones(3)).shape
+        (4,)
+    """
