@@ -3,6 +3,7 @@
 import doctest
 import gc
 import importlib
+import importlib.util
 import multiprocessing
 import os
 import pkgutil
@@ -75,6 +76,19 @@ def test_without_a_compiler_it_warns_and_interprets(tmp_path):
     done = run("import pybraintrace as bt, numpy as np; print(float(bt.jit(lambda x: (x * 2).sum())(np.ones(3, 'f'))))", PATH=str(tmp_path), BRAINTRACE_CC="",
                BRAINTRACE_CACHE_DIR=str(tmp_path), BRAINTRACE_BACKEND="")
     assert done.returncode == 0 and done.stdout.strip() == "6.0", done.stderr
+
+
+def test_the_compiler_of_ziglang_is_taken_where_there_is_no_other(tmp_path, monkeypatch):
+    from pybraintrace import _compiler
+
+    (tmp_path / "ziglang.py").write_text("")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("BRAINTRACE_CC", raising=False)
+    _compiler.choose()
+    assert "BRAINTRACE_CC" not in os.environ or importlib.util.find_spec("ziglang")
+    monkeypatch.syspath_prepend(tmp_path)
+    _compiler.choose()
+    assert os.environ["BRAINTRACE_CC"].endswith("-m ziglang cc")
 
 
 def test_threads_run_programs_at_the_same_time():
