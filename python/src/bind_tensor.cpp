@@ -67,9 +67,11 @@ void bind_tensor(nb::module_& m) {
       "__init__", [](Tensor* self, Arg value) { new (self) Tensor(value.get()); }, "value"_a);
 
   c.def_prop_ro(
-      "shape", [](const Tensor& t) { return tuple_of(t.shape()); }, "Sizes of the axes.");
+      "shape", [](const Tensor& t) { return tuple_of(t.shape()); },
+      nb::for_getter(nb::sig("def shape(self) -> tuple[int, ...]")), "Sizes of the axes.");
   c.def_prop_ro(
-      "dtype", [](const Tensor& t) { return numpy_dtype(t.dtype()); }, "Element type, as NumPy names it.");
+      "dtype", [](const Tensor& t) { return numpy_dtype(t.dtype()); },
+      nb::for_getter(nb::sig("def dtype(self) -> numpy.dtype")), "Element type, as NumPy names it.");
   c.def_prop_ro("ndim", &Tensor::rank, "Number of axes.");
   c.def_prop_ro("size", &Tensor::size, "Number of elements.");
   c.def_prop_ro(

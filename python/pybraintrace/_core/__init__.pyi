@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+import numpy
+
 from pybraintrace import (
     CompilationError as CompilationError,
     DTypeError as DTypeError,
@@ -61,11 +63,11 @@ class Tensor:
     def __init__(self, value: pybraintrace.typing.ArrayLike | None) -> None: ...
 
     @property
-    def shape(self) -> object:
+    def shape(self) -> tuple[int, ...]:
         """Sizes of the axes."""
 
     @property
-    def dtype(self) -> object:
+    def dtype(self) -> numpy.dtype:
         """Element type, as NumPy names it."""
 
     @property
