@@ -171,12 +171,10 @@ PositionGraph position_graph(const ModuleInfo& info, const HiddenGroup& g) {
   const Program p       = expand_composites(g.transition.program);
   int64_t       largest = 0;
   for (const Type& t : p.types) largest = std::max(largest, t.size());
-  if (largest * out.size > most_bits) {
-    out.reason = "the group is too large to be followed element by element";
-    for (size_t s = 0; s < size; ++s)
-      for (size_t q = 0; q < size; ++q) out.influences[s].push_back(static_cast<int>(q));
-    return out;
-  }
+  require(largest * out.size <= most_bits,
+          "hidden group {}: its {} positions are too many to follow what each of them influences, as SnAp does.\n"
+          "  Use n = 1, or D-RTRL, which take every position alone.",
+          g.index, out.size);
 
   Follower    follower{p};
   const Vars& constants = info.program().constants;
@@ -260,7 +258,8 @@ std::vector<int> independent_classes(const Program& region, size_t arg, int64_t 
 
 SnapPattern snap_pattern(const ModuleInfo& info, const HiddenGroup& g, int n, int64_t max_jacobian_elements,
                          const Diagnostics& log) {
-  const PositionGraph           graph = position_graph(info, g);
+  // Within no step a position influences itself alone, in a slice of its own.
+  const PositionGraph           graph = n == 1 ? PositionGraph{1, {{0}}, ""} : position_graph(info, g);
   const auto                    size  = static_cast<size_t>(graph.size);
   std::vector<std::vector<int>> near(size);  // reached in at most n-1 steps: itself first, the rest ascending
   size_t                        width = 1;

@@ -227,10 +227,25 @@ TEST(Snap, NeighboursRunDownstreamAndGrowWithN) {
 }
 
 TEST(Snap, LargeProductsAreFollowedExactly) {
-  const Rule     dense = [](auto& h, auto& w) { return matmul(h, w); };
-  const Compiled c(dense, {600}, 1);
-  EXPECT_FALSE(c.group().snap->conservative) << c.group().snap->reason;
+  const Rule          dense = [](auto& h, auto& w) { return matmul(h, w); };
+  const Compiled      c(dense, {600}, 1);
+  const PositionGraph graph = position_graph(c.graph.module_info, c.group());
+  EXPECT_EQ(graph.reason, "");
+  ASSERT_EQ(graph.influences.size(), 600u);
+  for (const auto& list : graph.influences) EXPECT_EQ(list.size(), 600u);
   EXPECT_EQ(c.group().snap->width, 1);
+}
+
+// Its graph would have 2.5·10⁹ edges. Without it, every position is taken alone.
+TEST(Snap, GroupsTooLargeToFollowSayWhatToDo) {
+  const Rule     sums = [](auto& h, auto&) { return cumsum(h, 0); };
+  const Compiled alone(sums, {50000, 1}, 1);
+  EXPECT_EQ(alone.group().snap->width, 1);
+  EXPECT_EQ(alone.group().snap->neighbours.back(), 49999);
+  EXPECT_NE(error_of([&] {
+              Compiled(sums, {50000, 1}, 2);
+            }).find("its 50000 positions are too many"),
+            std::string::npos);
 }
 
 TEST(Snap, TooWideJacobiansAreRefusedWithTheNumbers) {
