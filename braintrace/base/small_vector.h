@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cassert>
 #include <compare>
 #include <cstdint>
 #include <initializer_list>
@@ -56,12 +57,13 @@ class SmallVector {
 
   size_t   size() const { return size_; }
   bool     empty() const { return size_ == 0; }
-  T&       operator[](size_t i) { return data()[i]; }
-  const T& operator[](size_t i) const { return data()[i]; }
-  T&       front() { return *begin(); }
-  const T& front() const { return *begin(); }
-  T&       back() { return end()[-1]; }
-  const T& back() const { return end()[-1]; }
+  // Sanitizers do not see reads beyond the size but inside the object, so these are asserted.
+  T&       operator[](size_t i) { return data()[checked(i)]; }
+  const T& operator[](size_t i) const { return data()[checked(i)]; }
+  T&       front() { return (*this)[0]; }
+  const T& front() const { return (*this)[0]; }
+  T&       back() { return (*this)[size_ - size_t{1}]; }
+  const T& back() const { return (*this)[size_ - size_t{1}]; }
 
   void reserve(size_t n) {
     if (n <= capacity_) return;
@@ -123,6 +125,10 @@ class SmallVector {
   }
 
  private:
+  size_t checked(size_t i) const {
+    assert(i < size_);
+    return i;
+  }
   void swap(SmallVector& other) noexcept {
     std::swap(heap_, other.heap_);
     std::swap(inside_, other.inside_);
