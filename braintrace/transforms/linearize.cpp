@@ -134,6 +134,7 @@ Tensors transpose(const Program& linear, const Tensors& constants, const Tensors
 }
 
 VjpResult vjp(const Program& program, const Tensors& in, const Mask& active) {
+  ensure(active.size() == in.size(), "vjp: {} marks for {} inputs", active.size(), in.size());
   auto        linear = std::make_shared<LinearMap>(linearize(program, in, active));
   const Types wanted = chosen(program.types_of(program_inputs(program)), active);
   Mask        has_tangent;

@@ -10,11 +10,40 @@
 #include "braintrace/algorithms/rtrl.h"
 #include "braintrace/etp/dense.h"
 #include "braintrace/ops/contract.h"
+#include "braintrace/runtime/values.h"
 #include "braintrace/zoo/cell.h"
 
 namespace braintrace {
 
 namespace {
+
+// ---- random feedback
+
+// A state that no traced weight drives gets no feedback, and does not keep others from theirs.
+TEST(RandomFeedback, SkipsGroupsWithoutTraces) {
+  const auto gradient = [](bool beside, bool feedback) {
+    random::seed(3);
+    auto       cell = zoo::make_cell();
+    const auto a    = cell->hidden("a", {3});
+    const auto w    = cell->param("w", {2, 2});
+    const auto b    = cell->hidden("b", {2});
+    cell->step      = [=](const Tensor& x) {
+      if (beside) a.set(0.5 * a.value() + 1.);
+      b.set(tanh(matmul(x, w.value()) + 0.6 * b.value()));
+      return b.value() + (beside ? 0. * sum(a.value()) : Tensor(0.));
+    };
+    init_all_states(*cell);
+    RuleAxes axes;
+    if (feedback) axes.learning_signal = SignalSource::RandomFeedback;
+    RuleOptions options;
+    if (feedback) options.feedback = RandomFeedback{.key = 4};
+    const auto learner = compile(*cell, ETraceConfig(axes), row(xs, 0), options);
+    return stepwise(*learner, xs, ones({T}, DType::F64)).at(Path{"w"}, "");
+  };
+  const Tensor want = gradient(false, true);
+  EXPECT_EQ(max_difference(gradient(true, true), want), 0);
+  EXPECT_GT(max_difference(gradient(false, false), want), 1e-3) << "feedback makes a difference";
+}
 
 // ---- feedback from the output
 

@@ -212,6 +212,32 @@ TEST(Rtrl, IsBpttStepByStep) {
   }
 }
 
+// Two groups side by side. The loss reads one of them, the first or the second: the other gets no credit.
+TEST(Rtrl, GroupsWithoutCreditDoNotHideOthers) {
+  for (const bool second : {false, true}) {
+    SCOPED_TRACE(second);
+    random::seed(4);
+    auto       cell = zoo::make_cell();
+    const auto v = cell->param("v", {2, 3}), w = cell->param("w", {2, 2});
+    const auto a = cell->hidden("a", {3}), b = cell->hidden("b", {2});
+    cell->step = [=](const Tensor& x) {
+      a.set(tanh(matmul(x, v.value()) + 0.8 * a.value()));
+      b.set(tanh(matmul(x, w.value()) + 0.6 * b.value()));
+      return second ? b.value() : a.value();
+    };
+    init_all_states(*cell);
+    const Tensor    xs = normal({DType::F64, {4, 2}}, 5), m = ones({4}, DType::F64);
+    const auto      run  = [&](const auto& of) { return set_states(*cell, 21), of(); };
+    const Gradients want = run([&] { return unrolled(*cell, xs, m); });
+    RTRL            learner(*cell);
+    learner.compile_graph(row(xs, 0));
+    ASSERT_EQ(learner.graph().hidden_groups.size(), 2u);
+    const Gradients got = run([&] { return stepwise(learner, xs, m); });
+    EXPECT_LT(gap(got, want), 1e-12);
+    EXPECT_GT(squared(want.at(Path{second ? "w" : "v"}, "")).item(), 1e-4);
+  }
+}
+
 TEST(Snap, SaturatedIsBpttForTracedWeights) {
   json grouped     = leaky({{"kind", "grouped"}, {"groups", 2}, {"k_in", 3}, {"k_out", 2}}, {2, 2}, "tanh");
   grouped["input"] = "xh";

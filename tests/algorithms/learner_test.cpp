@@ -7,6 +7,7 @@
 #include "braintrace/algorithms/compile.h"
 #include "braintrace/algorithms/d_rtrl.h"
 #include "braintrace/algorithms/drivers.h"
+#include "braintrace/algorithms/es_d_rtrl.h"
 #include "braintrace/algorithms/etrace_vmap.h"
 #include "braintrace/etp/dense.h"
 #include "braintrace/ops/elementary.h"
@@ -179,6 +180,11 @@ TEST(Learner, EveryRuleTellsAndForgetsWhatItKnowsOfAParameter) {
     };
     EXPECT_GT(size("a.Wz.weight"), 0) << rule;
     EXPECT_GT(size("a.Wh.weight.weight"), 0) << rule;
+    if (rule == std::string("es_d_rtrl") || rule == std::string("uoro")) {  // they keep what they tell, counter first
+      const auto told = learner->remembered();
+      ASSERT_EQ(told.size(), learner->memory().size()) << rule;
+      EXPECT_EQ(told[0].value.item(), learner->memory()[0].item()) << rule;
+    }
     learner->reset_state(Path::dotted("a.Wz.weight"));
     EXPECT_EQ(size("a.Wz.weight"), 0) << rule;
     EXPECT_GT(size("a.Wh.weight.weight"), 0) << rule;
@@ -186,6 +192,26 @@ TEST(Learner, EveryRuleTellsAndForgetsWhatItKnowsOfAParameter) {
               std::string::npos)
         << rule;
   }
+}
+
+// Windows carry ε^x back as an adjoint of the output, so that one product with the weights serves all steps; not where
+// the weight is made of something that changes from step to step.
+TEST(Learner, FactorisedWindowsCarryOneAdjointPerProduct) {
+  const auto adjoints = [](bool changing) {
+    auto       cell = zoo::make_cell();
+    const auto w    = cell->param("w", {2, 3});
+    const auto h    = cell->hidden("h", {3});
+    cell->step      = [=](const Tensor& x) {
+      h.set(tanh(matmul(x, changing ? w.value() * sum(h.value()) : w.value()) + 0.5 * h.value()));
+      return h.value();
+    };
+    init_all_states(*cell);
+    ES_D_RTRL learner(*cell, TraceDecay::decay(0.5));
+    learner.compile_graph(zeros({2}, DType::F64));
+    return learner.rule().adjoint(learner.graph()).size();
+  };
+  EXPECT_EQ(adjoints(false), 1u);
+  EXPECT_EQ(adjoints(true), 0u);
 }
 
 // D = 0: the trace is D_f ⊗ x of the last step. Its factors are kept, and what is asked for is written out.

@@ -89,7 +89,7 @@ TEST(Uoro, IsUnbiased) {
 }
 
 // Every step runs h ← 0.7 h + tanh(x_k w) over the rows of its input, followed substep by substep.
-TEST(Uoro, IsUnbiasedOverTheSubstepsOfAScan) {
+std::shared_ptr<zoo::Cell> substep_cell() {
   random::seed(3);
   auto       cell = zoo::make_cell();
   const auto w    = cell->param("w", {2, 2});
@@ -103,12 +103,28 @@ TEST(Uoro, IsUnbiasedOverTheSubstepsOfAScan) {
     return h.value();
   };
   init_all_states(*cell);
+  return cell;
+}
+
+TEST(Uoro, IsUnbiasedOverTheSubstepsOfAScan) {
+  const auto     cell = substep_cell();
   LearnerOptions options;
   options.compile.control_flow.scan_unroll_limit = 0;
   UORO learner(*cell, {}, options);
   learner.compile_graph(zeros({3, 2}, DType::F64));
   ASSERT_NE(learner.graph().hidden_groups.at(0).descent, nullptr);
   expect_unbiased(*cell, normal({DType::F64, {3, 3, 2}}, 5), options);
+}
+
+TEST(EsDRtrl, SaysThatSubstepsHaveNoFactorisedTrace) {
+  const auto     cell = substep_cell();
+  LearnerOptions options;
+  options.compile.control_flow.scan_unroll_limit = 0;
+  ES_D_RTRL learner(*cell, TraceDecay::decay(0.5), options);
+  EXPECT_NE(error_of([&] {
+              learner.compile_graph(zeros({3, 2}, DType::F64));
+            }).find("inside a scan of 3 substeps"),
+            std::string::npos);
 }
 
 TEST(Uoro, DrawsAnewAtEveryStepAndInEverySequence) {

@@ -8,15 +8,18 @@
 
 #include "braintrace/codegen/c/emit.h"
 #include "braintrace/codegen/cost.h"
+#include "braintrace/control/scan.h"
 #include "braintrace/functions/loops.h"
 #include "braintrace/ir/builder.h"
 #include "braintrace/model/frame.h"
 #include "braintrace/ops/contract.h"
+#include "braintrace/ops/cumulative.h"
 #include "braintrace/ops/elementary.h"
 #include "braintrace/ops/index.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/ops/reduce.h"
+#include "braintrace/ops/sort.h"
 
 namespace braintrace::codegen {
 namespace {
@@ -35,6 +38,61 @@ T only(const Function& f) {
 int buffers_in_arena(const Function& f) {
   return static_cast<int>(std::count_if(f.buffers.begin(), f.buffers.end(),
                                         [](const Buffer& b) { return b.place.kind == Place::Kind::Arena; }));
+}
+
+// The whole text: buffers with their places and lifetimes, kernels with what they need, what loops contain.
+TEST(Schedule, PrintsAllThatRuns) {
+  const Program p = trace({{F32, {2, 3}}, {F32, {3, 3}}, {F32, {4, 2, 3}}}, [](const Tensors& in) -> Tensors {
+                      const ScanBody body = [&](const Tensors& h, const Tensors& x) -> ScanResult {
+                        const Tensor y = tanh(dot(h[0], in[1]) + x[0]);
+                        return {{y}, {sum(y, Ints{1})}};
+                      };
+                      const ScanResult r = scan(body, {in[0]}, {in[2]});
+                      const Tensor     s = take(r.ys[0], argmax(sum(r.ys[0], Ints{1}), 0), 0);
+                      return {r.carry[0], cumsum(s, 0), in[0], sort(s)};
+                    }).program;
+  EXPECT_EQ("\n" + to_string(scheduled({p})), R"(
+function 0: 6 kernels, 256 bytes of working memory
+  v0 : f32[2,3] at input 0, read until [0]
+  v1 : f32[3,3] at input 1, read until [0]
+  v2 : f32[4,2,3] at input 2, read until [0]
+  v3 : f32[2,3] at result 0, written by [0]
+  v4 : f32[4,2] at arena + 0, [0] to [3]
+  v5 : f32[4] at arena + 64, [1] to [2]
+  v6 : i32[] at arena + 128, [2] to [3]
+  v7 : f32[2] at arena + 64, [3] to [5]
+  v8 : f32[2] at result 1, written by [4]
+  v9 : f32[2] at result 3, written by [5]
+  v10 : i32[2] at arena + 0, written by [5]
+  [0] time loop of 4 steps (v3, v4 ← v1, v0, v2), 192 bytes at arena + 64
+      step: 2 kernels, 128 bytes of working memory
+        v0 : f32[3,3] at input 0, read until [0]
+        v1 : f32[2,3] at input 1, read until [0]
+        v2 : f32[2,3] at input 2, read until [1]
+        v3 : f32[2,3] at arena + 0, [0] to [1]
+        v5 : f32[2,3] at result 0, written by [1]
+        v6 : f32[2] at result 1, written by [1]
+        [0] matrix product 2x3x3 (v3 ← v1, v0)
+        [1] sums along rows i0 < 2; i1 < 3 (v5, v6 ← v3, v2)
+            t0 = v3[3 * i0 + i1]
+            t1 = v2[3 * i0 + i1]
+            t2 = add(t0, t1)
+            t3 = tanh(t2)
+            v5[3 * i0 + i1] = t3
+            v6[i0] = sum of t3
+  [1] sums along rows i0 < 4; i1 < 2 (v5 ← v4)
+      t0 = v4[2 * i0 + i1]
+      v5[i0] = sum of t0
+  [2] argmax (v6 ← v5)
+      lanes = 1, stride = 1, n = 4, m = 4, size = 4
+  [3] take (v7 ← v4, v6), may stop
+      B = 1, P = 1, N = 4, K = 1, Q = 2, size = 8
+  [4] running (v8 ← v7)
+      lanes = 1, stride = 1, n = 2, m = 2, size = 2
+  [5] sort (v9, v10 ← v7), 32 bytes at arena + 128
+      lanes = 1, stride = 1, n = 2, m = 2, size = 2
+  result 2 = v0
+)");
 }
 
 TEST(Schedule, ElementwiseEquationsAreOneNest) {

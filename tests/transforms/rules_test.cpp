@@ -21,6 +21,7 @@
 #include "braintrace/transforms/jvp.h"
 #include "braintrace/transforms/linearize.h"
 #include "braintrace/transforms/simplify.h"
+#include "braintrace/transforms/walk.h"
 #include "tests/transforms/words.h"
 
 namespace braintrace {
@@ -208,9 +209,33 @@ TEST(Simplify, KnownChoicesAndCallsDisappear) {
   const Program p = simplify(run_of(f, {f64(1)}).program);
   ASSERT_EQ(p.eqns.size(), 1u) << print(p);
   EXPECT_EQ(p.eqns[0].op->name, "tanh");
+  // The only branch there is, whatever the index.
+  const Function only = [](const Tensors& v) {
+    return switch_(convert(v[0], DType::I32), {[](const Tensors& x) -> Tensors { return {tanh(x[0])}; }}, v);
+  };
+  const Program q = simplify(run_of(only, {f64(1)}).program);
+  EXPECT_EQ(count(q, "cond", true), 0) << print(q);
+  EXPECT_EQ(replay(q, {}, {f64(1)})[0].item(), std::tanh(1.));
   const auto calls = run_of([](const Tensors& v) { return call("g", spike, v); }, {f64(1)});
   EXPECT_EQ(count(calls.program, "call", true), 1);
   EXPECT_EQ(count(inline_calls(calls.program), "call", true), 0);
+}
+
+TEST(Simplify, LoopsThatNeverRunDisappear) {
+  const auto loop = [](bool runs) {
+    return simplify(run_of(
+                        [=](const Tensors& v) {
+                          return while_loop(
+                              [=](const Tensors&) {
+                                return Tensor(Type{DType::Bool, {}}, runs ? 1 : 0);
+                              },
+                              [](const Tensors& c) -> Tensors { return {tanh(c[0])}; }, v, {.max_steps = 3});
+                        },
+                        {f64(1)})
+                        .program);
+  };
+  EXPECT_TRUE(loop(false).eqns.empty()) << print(loop(false));
+  EXPECT_FALSE(loop(true).eqns.empty());
 }
 
 // y = Σ_t a_t x over t with a_{t+1} = tanh(a_t) · t: linear in x, not in a; the counter and a are carries too.
@@ -231,6 +256,33 @@ TEST(Transpose, LinearAndNonlinearCarriesInOneLoop) {
   EXPECT_FALSE(t[0].defined());
   EXPECT_NEAR(sum(t[1] * x).item(), sum(ct * y).item(), 1e-12);
   EXPECT_GT(std::abs(sum(ct * y).item()), 1e-3);
+}
+
+// Only the operands in which a loop is linear get a gradient, also when others were read in the same equations.
+TEST(Transpose, FixedOperandsOfALoopGetNothing) {
+  const Tensor   a = normal({3}, 1), xs = normal({4, 3}, 2), h = normal({3}, 3), ct = normal({3}, 4);
+  const Function f = [](const Tensors& v) {
+    return scan(
+               [&](const Tensors& c, const Tensors& x) -> ScanResult {
+                 return {{c[0] * v[0] + x[0] * 2.}, {}};
+               },
+               {v[1]}, {v[2]})
+        .carry;
+  };
+  const auto p = run_of(f, {a, h, xs}).program;
+  const Eqn& e = p.eqns.back();
+  ASSERT_EQ(e.op->name, "scan");
+  const Tensors t = transpose(p, {}, {a, Tensor(), Tensor()}, {false, true, true}, {ct});
+  EXPECT_FALSE(t[0].defined());
+  const Tensor y = replay(p, {}, {a, h, xs})[0];
+  EXPECT_NEAR(sum(t[1] * h).item() + sum(t[2] * xs).item(), sum(ct * y).item(), 1e-12);
+  // The same for the operation itself.
+  const Tensors in{a, Tensor(), Tensor()}, cts{ct};
+  const Types   types = types_of({a, h, xs});
+  const Mask    linear{false, true, true};
+  const Tensors direct = e.op->transpose({*e.op, e.attrs, in, types, linear, cts});
+  EXPECT_FALSE(direct[0].defined());
+  EXPECT_TRUE(direct[1].defined());
 }
 
 TEST(Transpose, NonlinearFunctionsAreRefused) {
@@ -262,6 +314,19 @@ TEST(While, ReverseWithoutBoundSaysWhatToDo) {
   const std::string text = message_of([&] { vjp(p, {f64(1)}, {true}); });
   EXPECT_THAT(text, HasSubstr("max_steps"));
   EXPECT_THAT(text, HasSubstr("scan"));
+}
+
+// One step hands a value on to the next carry, so marks take as many rounds as there are carries.
+TEST(While, DependenceReachesEveryCarry) {
+  const Function f = [](const Tensors& v) {
+    return while_loop([](const Tensors& c) { return less(c[3], 10); },
+                      [&](const Tensors& c) -> Tensors {
+                        return {c[0] + v[0], c[0] * 2, c[1] * 2, c[3] + 1};
+                      },
+                      {v[1], v[1], v[1], f64(0)}, {.max_steps = 10});
+  };
+  const auto p = run_of(f, {f64(1), f64(2)}).program;
+  EXPECT_EQ(result_dependence(p, {true, false}), (Mask{true, true, true, false}));
 }
 
 TEST(While, StopsAtTheBound) {
