@@ -13,14 +13,14 @@ namespace braintrace::cli {
 
 namespace {
 
-struct Options {
+struct AdviseArguments {
   ModelArgument model;
   AdviseOptions advise;
   std::string   memory;
   bool          json = false;
 };
 
-int run(Options& o) {
+int run_advise(AdviseArguments& o) {
   if (!o.memory.empty()) o.advise.memory = bytes_in(o.memory);
   random::seed(1);
   // Weights are drawn only to be run: otherwise a model that does not fit here can be judged too.
@@ -35,7 +35,7 @@ int run(Options& o) {
 }  // namespace
 
 void add_advise(CLI::App& app, Action& chosen) {
-  auto  o       = std::make_shared<Options>();
+  auto  o       = std::make_shared<AdviseArguments>();
   auto* command = app.add_subcommand("advise", "memory and time of each learning rule on a model, and which to take");
   o->model.add_model(*command);
   AdviseOptions& a = o->advise;
@@ -46,7 +46,7 @@ void add_advise(CLI::App& app, Action& chosen) {
       ->delimiter(',');
   command->add_flag("--measure", a.measure, "run each for a moment in a process of its own, and show what it took");
   command->add_flag("--json", o->json, "machine-readable output");
-  command->callback([o, &chosen] { chosen = [o] { return run(*o); }; });
+  command->callback([o, &chosen] { chosen = [o] { return run_advise(*o); }; });
 }
 
 }  // namespace braintrace::cli

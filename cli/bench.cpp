@@ -23,7 +23,7 @@ using namespace bench;
 const std::vector<std::string> first_call_models = {"single_layer_rnn", "two_layer_rnn", "conv_rnn", "simple_rnn",
                                                     "gru"};
 
-struct Options {
+struct BenchArguments {
   Choice                   choice;
   MeasureOptions           measure;
   std::vector<std::string> modes, sizes;
@@ -72,7 +72,7 @@ std::string text_of(const Workload& w) {
                      w.size.n_in, w.size.n, w.steps);
 }
 
-int run_workloads(const Options& o) {
+int run_workloads(const BenchArguments& o) {
   const std::vector<Workload> all = workloads(o.choice);
   const std::string           names =
       fmt::format("{:<9} {:<13} {:<5} {:>5} {:>5} {:>5} {:>5}", "mode", "rule", "model", "B", "n_in", "n", "T");
@@ -99,7 +99,7 @@ int run_workloads(const Options& o) {
   return 0;
 }
 
-int run_first_calls(const Options& o) {
+int run_first_calls(const BenchArguments& o) {
   const auto& models = o.choice.models.empty() ? first_call_models : o.choice.models;
   const auto  rules  = o.choice.rules.empty() ? representative_algorithms() : o.choice.rules;
   const auto  modes  = o.choice.modes.empty() ? std::vector{Mode::Sequence, Mode::Stream} : o.choice.modes;
@@ -131,7 +131,7 @@ int run_first_calls(const Options& o) {
   return 0;
 }
 
-int run(Options& o) {
+int run_bench(BenchArguments& o) {
   for (const std::string& m : o.modes) o.choice.modes.push_back(mode_named(m));
   for (const std::string& s : o.sizes) o.choice.sizes.push_back(size_in(s));
   require(o.measure.seconds > 0, "--seconds {}: must be positive.", o.measure.seconds);
@@ -141,7 +141,7 @@ int run(Options& o) {
 }  // namespace
 
 void add_bench(CLI::App& app, Action& chosen) {
-  auto  o       = std::make_shared<Options>();
+  auto  o       = std::make_shared<BenchArguments>();
   auto* command = app.add_subcommand("bench", "time learners: gradients of sequences, steps of a stream, first calls");
   command
       ->add_option("--model", o->choice.models,
@@ -160,7 +160,7 @@ void add_bench(CLI::App& app, Action& chosen) {
   command->add_flag("--first-call", o->first_call, "what the first call of a learner costs, stage by stage");
   command->add_flag("--list", o->list, "name the workloads, measure nothing");
   command->add_flag("--json", o->json, "machine-readable output");
-  command->callback([o, &chosen] { chosen = [o] { return run(*o); }; });
+  command->callback([o, &chosen] { chosen = [o] { return run_bench(*o); }; });
 }
 
 }  // namespace braintrace::cli

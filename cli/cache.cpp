@@ -12,13 +12,13 @@ namespace braintrace::cli {
 
 namespace {
 
-struct Options {
+struct CacheArguments {
   bool clean = false, json = false;
 };
 
 std::string mib(int64_t bytes) { return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20)); }
 
-int run(const Options& o) {
+int run_cache(const CacheArguments& o) {
   const cpu::CodeCache cache;
   require(!cache.folder().empty(),
           "there is no folder for compiled files that only this user can change; name one in BRAINTRACE_CACHE_DIR.");
@@ -43,11 +43,11 @@ int run(const Options& o) {
 }  // namespace
 
 void add_cache(CLI::App& app, Action& chosen) {
-  auto  options = std::make_shared<Options>();
+  auto  options = std::make_shared<CacheArguments>();
   auto* command = app.add_subcommand("cache", "show the compiled files that are kept, or remove them");
   command->add_flag("--clean", options->clean, "remove them all; they are compiled again when they are needed");
   command->add_flag("--json", options->json, "machine-readable output");
-  command->callback([options, &chosen] { chosen = [options] { return run(*options); }; });
+  command->callback([options, &chosen] { chosen = [options] { return run_cache(*options); }; });
 }
 
 }  // namespace braintrace::cli

@@ -11,13 +11,13 @@ namespace braintrace::cli {
 
 namespace {
 
-struct Options {
+struct EvalArguments {
   std::string            checkpoint;
   std::optional<int64_t> batches;
   bool                   json = false;
 };
 
-int run(const Options& o) {
+int run_eval(const EvalArguments& o) {
   train::Trainer trainer(train::config_of_checkpoint(o.checkpoint));
   trainer.load(o.checkpoint);
   const int64_t batches   = o.batches.value_or(trainer.config().validation.batches);
@@ -48,13 +48,13 @@ int run(const Options& o) {
 }  // namespace
 
 void add_eval(CLI::App& app, Action& chosen) {
-  auto  options = std::make_shared<Options>();
+  auto  options = std::make_shared<EvalArguments>();
   auto* command = app.add_subcommand("eval", "validate the network of a checkpoint");
   command->add_option("CHECKPOINT", options->checkpoint, "a file that train has written")->required();
   command->add_option("--batches", options->batches, "batches of the validation part; default: as in training")
       ->check(whole_number(1));
   command->add_flag("--json", options->json, "machine-readable output");
-  command->callback([options, &chosen] { chosen = [options] { return run(*options); }; });
+  command->callback([options, &chosen] { chosen = [options] { return run_eval(*options); }; });
 }
 
 }  // namespace braintrace::cli

@@ -14,7 +14,7 @@ namespace braintrace::cli {
 
 namespace {
 
-struct Options {
+struct ExplainArguments {
   ModelArgument model;
   std::string   weight, hidden, kind;
   bool          json = false;
@@ -34,7 +34,7 @@ Path known_path(const std::string& option, const std::string& text, const std::v
   return Path::dotted(text);
 }
 
-Explain filter_of(const Options& o, const ETraceGraph& graph) {
+Explain filter_of(const ExplainArguments& o, const ETraceGraph& graph) {
   std::vector<std::string> weights, hidden, kinds;
   for (const auto& [path, state] : graph.module_info.states) {
     if (state.is_param())
@@ -79,7 +79,7 @@ void print_json(const Diagnostics& records) {
   fmt::print("{}\n", json_text(list, 2));
 }
 
-int run(const Options& o) {
+int run_explain(const ExplainArguments& o) {
   const CompiledModel model   = compile_argument(o.model);
   const Diagnostics   records = model.graph.explain(filter_of(o, model.graph));
   o.json ? print_json(records) : print_text(records);
@@ -89,14 +89,14 @@ int run(const Options& o) {
 }  // namespace
 
 void add_explain(CLI::App& app, Action& chosen) {
-  auto  options = std::make_shared<Options>();
+  auto  options = std::make_shared<ExplainArguments>();
   auto* command = app.add_subcommand("explain", "the compiler's decisions about a model");
   options->model.add_options(*command);
   command->add_option("--weight", options->weight, "only records about this weight, such as rnn.W.weight");
   command->add_option("--hidden", options->hidden, "only records about this state, such as rnn.h");
   command->add_option("--kind", options->kind, "only records of this kind, such as relation_included");
   command->add_flag("--json", options->json, "machine-readable output");
-  command->callback([options, &chosen] { chosen = [options] { return run(*options); }; });
+  command->callback([options, &chosen] { chosen = [options] { return run_explain(*options); }; });
 }
 
 }  // namespace braintrace::cli

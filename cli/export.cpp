@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* arm_flags = "-mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16 -Os";
 
-struct Options {
+struct ExportArguments {
   ModelArgument          model;
   ExportOptions          c;
   std::optional<double>  decay, kappa;
@@ -71,7 +71,7 @@ void prepare_folder(const std::string& path) {
   require(!error, "-o {}: the folder could not be made: {}.", path, error.message());
 }
 
-int run(const Options& o) {
+int run_export(const ExportArguments& o) {
   const auto dtype = dtype_named(o.dtype);
   require(dtype == DType::F32 || dtype == DType::F64, "--dtype {}: give f32 or f64.", o.dtype);
   require(!o.model.batch, "--batch: an exported network reads one sample at a time.");
@@ -121,7 +121,7 @@ int run(const Options& o) {
 }  // namespace
 
 void add_export(CLI::App& app, Action& chosen) {
-  auto  o       = std::make_shared<Options>();
+  auto  o       = std::make_shared<ExportArguments>();
   auto* command = app.add_subcommand("export", "write a network that keeps learning as self-contained C99");
   o->model.add_options(*command);
   command->add_option("--rule", o->c.rule, "the learning rule (braintrace info --algorithms)")->capture_default_str();
@@ -140,7 +140,7 @@ void add_export(CLI::App& app, Action& chosen) {
   command->add_option("--flash", o->flash, "bytes there are; a network that needs more fails")->check(whole_number(0));
   command->add_option("-o,--output", o->output, "a new folder")->required();
   command->add_flag("--json", o->json, "machine-readable output");
-  command->callback([o, &chosen] { chosen = [o] { return run(*o); }; });
+  command->callback([o, &chosen] { chosen = [o] { return run_export(*o); }; });
 }
 
 }  // namespace braintrace::cli

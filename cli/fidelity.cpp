@@ -18,7 +18,7 @@ namespace braintrace::cli {
 
 namespace {
 
-struct Options {
+struct FidelityArguments {
   ModelArgument   model;
   FidelityOptions fidelity;
   std::string     output;
@@ -26,7 +26,7 @@ struct Options {
   int             digits = CheckGradOptions{}.digits;
 };
 
-int run_check(const Options& o, const CompiledModel& model, const Type& input) {
+int run_check(const FidelityArguments& o, const CompiledModel& model, const Type& input) {
   require(o.fidelity.windows.empty(), "--windows: --finite-differences compares the step form; leave one out.");
   require(!o.output.ends_with(".svg"), "-o {}: --finite-differences has no picture; use .json or .txt.", o.output);
   CheckGradOptions options{.digits = o.digits, .seed = o.fidelity.seed};
@@ -38,7 +38,7 @@ int run_check(const Options& o, const CompiledModel& model, const Type& input) {
   return check.passed() ? 0 : 1;
 }
 
-int run(const Options& o) {
+int run_fidelity(const FidelityArguments& o) {
   prefer_backend("reference");  // most programs run a few times only
   const std::string suffix = std::filesystem::path(o.output).extension().string();
   require(o.output.empty() || suffix == ".svg" || suffix == ".json" || suffix == ".txt",
@@ -63,7 +63,7 @@ int run(const Options& o) {
 }  // namespace
 
 void add_fidelity(CLI::App& app, Action& chosen) {
-  auto  options = std::make_shared<Options>();
+  auto  options = std::make_shared<FidelityArguments>();
   auto* command = app.add_subcommand("fidelity", "compare the gradients of all learning rules with the exact one");
   options->model.add_options(*command);
   FidelityOptions& f = options->fidelity;
@@ -85,7 +85,7 @@ void add_fidelity(CLI::App& app, Action& chosen) {
       ->capture_default_str()
       ->needs("--finite-differences");
   command->add_flag("--json", options->json, "machine-readable output");
-  command->callback([options, &chosen] { chosen = [options] { return run(*options); }; });
+  command->callback([options, &chosen] { chosen = [options] { return run_fidelity(*options); }; });
 }
 
 }  // namespace braintrace::cli

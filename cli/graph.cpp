@@ -62,14 +62,14 @@ class Rendering {
   std::optional<GraphView>     view_;
 };
 
-struct Options {
+struct GraphArguments {
   ModelArgument            model;
   std::vector<std::string> formats;
   std::string              output;
   bool                     json = false;
 };
 
-int run(const Options& o) {
+int run_graph(const GraphArguments& o) {
   std::vector<std::string> wanted = o.formats;
   if (o.json) wanted = {"json"};
   if (wanted.empty() && !o.output.empty()) {
@@ -97,14 +97,14 @@ int run(const Options& o) {
 }  // namespace
 
 void add_graph(CLI::App& app, Action& chosen) {
-  auto  options = std::make_shared<Options>();
+  auto  options = std::make_shared<GraphArguments>();
   auto* command = app.add_subcommand("graph", "compile a model and show its graph");
   options->model.add_options(*command);
   command->add_option("--format", options->formats, fmt::format("{}; several with commas", fmt::join(formats, ", ")))
       ->delimiter(',');
   command->add_option("-o,--output", options->output, "file to write; its extension chooses the format");
   command->add_flag("--json", options->json, "the same as --format json");
-  command->callback([options, &chosen] { chosen = [options] { return run(*options); }; });
+  command->callback([options, &chosen] { chosen = [options] { return run_graph(*options); }; });
 }
 
 }  // namespace braintrace::cli

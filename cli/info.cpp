@@ -36,11 +36,11 @@ std::vector<std::string_view> backend_names() {
   return names;
 }
 
-struct Options {
+struct InfoArguments {
   bool json = false, ops = false, algorithms = false;
 };
 
-nlohmann::ordered_json as_json(const Options& o) {
+nlohmann::ordered_json as_json(const InfoArguments& o) {
   nlohmann::ordered_json j = {{"version", version},
                               {"compiler", compiler()},
                               {"backends", backend_names()},
@@ -55,7 +55,7 @@ nlohmann::ordered_json as_json(const Options& o) {
   return j;
 }
 
-void print_text(const Options& o) {
+void print_text(const InfoArguments& o) {
   fmt::print("version   {}\n", version);
   fmt::print("compiler  {}\n", compiler());
   fmt::print("backends  {}\n", fmt::join(backend_names(), " "));
@@ -71,7 +71,7 @@ void print_text(const Options& o) {
 }  // namespace
 
 void add_info(CLI::App& app, Action& chosen) {
-  auto  options = std::make_shared<Options>();
+  auto  options = std::make_shared<InfoArguments>();
   auto* command = app.add_subcommand("info", "version, compiler, backends, element types, operations, algorithms");
   command->add_flag("--json", options->json, "machine-readable output");
   command->add_flag("--ops", options->ops, "list every operation with its operands and meaning");

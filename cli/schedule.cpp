@@ -21,7 +21,7 @@ namespace braintrace::cli {
 
 namespace {
 
-struct Options {
+struct ScheduleArguments {
   ModelArgument            model;
   std::string              rule   = "D_RTRL";
   int64_t                  batch  = 1;
@@ -33,7 +33,7 @@ struct Options {
 };
 
 // Gradient and update of one step, or the gradient of a window.
-Program learning_program(const Options& o) {
+Program learning_program(const ScheduleArguments& o) {
   const Algorithm& rule = algorithm_named(o.rule);
   // A window that starts and ends without traces needs no estimate of what comes after it.
   require(rule.needs() == Need::Nothing || (rule.needs() == Need::Synthesizer && o.window > 0),
@@ -75,7 +75,7 @@ void print_times(const std::vector<std::pair<std::string_view, double>>& runs, d
   fmt::print("{:<15} {:>10.3f}\n{:<15} {:>10.3f}\n", "kernels", 1e3 * others, "total", 1e3 * total);
 }
 
-int run(const Options& o) {
+int run_schedule(const ScheduleArguments& o) {
   if (o.list) {
     list_passes();
     return 0;
@@ -113,7 +113,7 @@ int run(const Options& o) {
 }  // namespace
 
 void add_schedule(CLI::App& app, Action& chosen) {
-  auto  o       = std::make_shared<Options>();
+  auto  o       = std::make_shared<ScheduleArguments>();
   auto* command = app.add_subcommand("schedule", "the kernels of a learning step, and what each pass did to it");
   o->model.add_model(*command);
   command->get_option("MODEL")->required(false);
@@ -131,7 +131,7 @@ void add_schedule(CLI::App& app, Action& chosen) {
   command->add_flag("--c", o->c, "show the C text");
   command->add_flag("--portable", o->portable, "for any C99 compiler, as export does");
   command->add_flag("--list", o->list, "list the passes");
-  command->callback([o, &chosen] { chosen = [o] { return run(*o); }; });
+  command->callback([o, &chosen] { chosen = [o] { return run_schedule(*o); }; });
 }
 
 }  // namespace braintrace::cli

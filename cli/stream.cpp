@@ -28,7 +28,7 @@ namespace {
 using nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
-struct Options {
+struct StreamArguments {
   ModelArgument         model;
   stream::StreamOptions learning;
   std::string           rule_options = "{}", loss = "mse", format = "auto", save, load, weights;
@@ -76,7 +76,7 @@ std::string duration(double seconds) {
                          : fmt::format("{:.3g} s", seconds);
 }
 
-void summarise(const Totals& t, const stream::GuardedStream& net, const Options& o) {
+void summarise(const Totals& t, const stream::GuardedStream& net, const StreamArguments& o) {
   const auto& l = t.latency;
   if (o.json) {
     const ordered_json summary = {{"learnt", net.learnt()},
@@ -108,7 +108,7 @@ stream::RecordFormat format_of(const std::string& name) {
                          : stream::RecordFormat::Automatic;
 }
 
-std::unique_ptr<stream::LineSource> source_of(const Options& o) {
+std::unique_ptr<stream::LineSource> source_of(const StreamArguments& o) {
   if (!o.udp) return stream::lines_of(STDIN_FILENO, static_cast<size_t>(o.most_bytes));
   auto port = stream::datagrams_on(*o.udp, static_cast<size_t>(o.most_bytes));
   say("listening on 127.0.0.1 port {}; Ctrl-C ends\n", port->port());
@@ -144,7 +144,7 @@ class Complaints {
 // Saves at the end, and on the way.
 class Saver {
  public:
-  Saver(const Options& o, stream::GuardedStream& net, Complaints& complaints, int64_t records_before)
+  Saver(const StreamArguments& o, stream::GuardedStream& net, Complaints& complaints, int64_t records_before)
       : path_(o.save),
         pace_(path_.empty() ? 0 : o.save_every),
         net_(net),
@@ -187,7 +187,7 @@ class Saver {
 };
 
 // Until the input, the reader of the answers, --count or a signal ends it.
-void answer_all(const Options& o, const stream::RecordParser& parser, stream::LineSource& source,
+void answer_all(const StreamArguments& o, const stream::RecordParser& parser, stream::LineSource& source,
                 stream::GuardedStream& net, Saver& saver, Complaints& complaints, Totals& totals) {
   const LineSink sink(STDOUT_FILENO);
   stream::Line   line;
@@ -222,7 +222,7 @@ void answer_all(const Options& o, const stream::RecordParser& parser, stream::Li
   }
 }
 
-int run(Options& o) {
+int run_stream(StreamArguments& o) {
   const StopSignals stop;
   random::seed(o.seed);
   o.learning.rule_options    = rule_options_from_json(read_json(o.rule_options, "--rule-options"));
@@ -259,7 +259,7 @@ int run(Options& o) {
 }  // namespace
 
 void add_stream(CLI::App& app, Action& chosen) {
-  auto  o       = std::make_shared<Options>();
+  auto  o       = std::make_shared<StreamArguments>();
   auto* command = app.add_subcommand("stream", "answer records from stdin or a UDP port and learn from each");
   o->model.add_model(*command);
   command->add_option("--rule", o->learning.rule, "learning rule, see 'braintrace info --algorithms'")
@@ -290,7 +290,7 @@ void add_stream(CLI::App& app, Action& chosen) {
       ->check(whole_number(0))
       ->capture_default_str();
   command->add_flag("--json", o->json, "the summary as the last line of stdout");
-  command->callback([o, &chosen] { chosen = [o] { return run(*o); }; });
+  command->callback([o, &chosen] { chosen = [o] { return run_stream(*o); }; });
 }
 
 }  // namespace braintrace::cli

@@ -19,13 +19,13 @@ namespace {
 
 using nlohmann::ordered_json;
 
-struct Options {
+struct TasksArguments {
   std::string task, output;
   uint64_t    seed = 0;
   bool        json = false;
 };
 
-int list(const Options& o) {
+int list(const TasksArguments& o) {
   ordered_json all = ordered_json::array();
   for (const tasks::TaskType& t : tasks::task_types()) {
     if (!o.json) {
@@ -50,7 +50,7 @@ nlohmann::json description_of(const std::string& argument) {
   return {{"type", argument}};
 }
 
-int show(const Options& o) {
+int show(const TasksArguments& o) {
   const auto              task = tasks::make_task(description_of(o.task), o.seed);
   const tasks::TaskFacts& f    = task->facts();
   const char* const       kind = f.targets == tasks::TargetKind::Classes ? "classes" : "values";
@@ -77,7 +77,7 @@ int show(const Options& o) {
 }  // namespace
 
 void add_tasks(CLI::App& app, Action& chosen) {
-  auto  options = std::make_shared<Options>();
+  auto  options = std::make_shared<TasksArguments>();
   auto* command = app.add_subcommand("tasks", "list the tasks, or show one: shapes, targets, a picture of a sample");
   command->add_option("TASK", options->task, "a type such as copy, a JSON description, or a file that holds one");
   command->add_option("-o,--output", options->output, "draw the first sample as SVG")->needs("TASK");

@@ -24,14 +24,14 @@ namespace {
 
 using namespace train;
 
-struct Options {
+struct TrainArguments {
   std::string              config, resume;
   std::vector<std::string> replaced;
   bool                     quiet = false, json = false, overwrite = false;
 };
 
 // The checkpoint to go on from; none to begin anew.
-std::optional<std::string> checkpoint_for(const Options& o, const Config& config) {
+std::optional<std::string> checkpoint_for(const TrainArguments& o, const Config& config) {
   const CheckpointFolder folder(config.checkpoint.dir, config.checkpoint.keep);
   if (o.resume.empty()) {
     auto found = folder.files();
@@ -71,7 +71,7 @@ nlohmann::ordered_json summary(const Trainer& t, Ending ending, const std::strin
 }
 
 // What the end of a run means to who waits for it.
-int told(const Options& o, const Trainer& t, Ending ending, const std::string& last) {
+int told(const TrainArguments& o, const Trainer& t, Ending ending, const std::string& last) {
   if (o.json) fmt::print("{}\n", json_text(summary(t, ending, last), 2));
   if (ending == Ending::NotFinite) {
     say("error: {}\n  {}\n", t.record().alarms.back().message,
@@ -109,7 +109,7 @@ std::vector<FolderLock> locked(const std::vector<std::string>& folders) {
   return out;
 }
 
-int run(const Options& o) {
+int run_train(const TrainArguments& o) {
   const StopSignals             stop;  // they end the run after the update at hand
   const Config                  config = load_config(o.config, o.replaced);
   Trainer                       trainer(config);
@@ -131,7 +131,7 @@ int run(const Options& o) {
 }  // namespace
 
 void add_train(CLI::App& app, Action& chosen) {
-  auto  options = std::make_shared<Options>();
+  auto  options = std::make_shared<TrainArguments>();
   auto* command = app.add_subcommand("train", "train the network that a configuration describes");
   command->add_option("CONFIG", options->config, "a JSON file; docs/training.md lists its fields")->required();
   command->add_option("--set", options->replaced, "FIELD=VALUE, such as optimizer.lr=0.01; may be given several times")
@@ -140,7 +140,7 @@ void add_train(CLI::App& app, Action& chosen) {
   command->add_flag("--overwrite", options->overwrite, "remove the checkpoints of an earlier run");
   command->add_flag("--quiet", options->quiet, "print nothing but errors");
   command->add_flag("--json", options->json, "print the outcome as JSON");
-  command->callback([options, &chosen] { chosen = [options] { return run(*options); }; });
+  command->callback([options, &chosen] { chosen = [options] { return run_train(*options); }; });
 }
 
 }  // namespace braintrace::cli

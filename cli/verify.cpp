@@ -21,7 +21,7 @@ using golden::CaseReport;
 using golden::Comparison;
 using nlohmann::ordered_json;
 
-struct Options {
+struct VerifyArguments {
   std::vector<std::string> paths;
   bool                     verbose = false, json = false;
 };
@@ -98,7 +98,7 @@ ordered_json as_json(const Tally& t) {
           {"reasons", t.reasons}};
 }
 
-int run(const Options& o) {
+int run_verify(const VerifyArguments& o) {
   prefer_backend("reference");  // most programs run a few times only
   std::vector<std::string> files;
   for (const std::string& path : o.paths)
@@ -129,12 +129,12 @@ int run(const Options& o) {
 }  // namespace
 
 void add_verify(CLI::App& app, Action& chosen) {
-  auto  options = std::make_shared<Options>();
+  auto  options = std::make_shared<VerifyArguments>();
   auto* command = app.add_subcommand("verify", "run recorded cases and compare");
   command->add_option("CASE", options->paths, "files of cases, or folders to search")->required();
   command->add_flag("--verbose", options->verbose, "every comparison with its worst error, and all that was left out");
   command->add_flag("--json", options->json, "machine-readable output");
-  command->callback([options, &chosen] { chosen = [options] { return run(*options); }; });
+  command->callback([options, &chosen] { chosen = [options] { return run_verify(*options); }; });
 }
 
 }  // namespace braintrace::cli

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "braintrace/base/lists.h"
 #include "braintrace/model/random_stream.h"
 #include "braintrace/model/snapshot.h"
 

@@ -16,7 +16,7 @@ namespace braintrace {
 
 namespace {
 
-std::string key_of(const WindowOptions& o) {
+std::string program_key(const WindowOptions& o) {
   std::string key = fmt::format("{} {} {}", static_cast<int>(o.method), o.length.value_or(0), o.fresh);
   for (const Type& t : o.aux) key += " " + to_string(t);
   return key;
@@ -107,7 +107,7 @@ std::unique_ptr<OnlineLearner> OnlineLearner::around(Function step, const Types&
 }
 
 const WindowProgram& OnlineLearner::program(const WindowOptions& options) {
-  const auto [it, is_new] = compiled_->programs.try_emplace(key_of(options));
+  const auto [it, is_new] = compiled_->programs.try_emplace(program_key(options));
   if (is_new) {
     try {
       it->second = build_window_program(graph(), *rule_, options);

@@ -18,7 +18,7 @@ namespace {
 
 const std::vector<std::string> methods = {"single-step", "multi-step"};
 
-uint64_t key_of(const json& j, const char* name) {
+uint64_t random_key(const json& j, const char* name) {
   const int64_t key = json_integer(j, name);
   require(key >= 0, "{}: expected a number of at least 0, got {}.", name, key);
   return static_cast<uint64_t>(key);
@@ -51,7 +51,7 @@ std::optional<RandomFeedback> feedback_of(const json& object) {
   require((kind == "random") == has_key, "feedback '{}': random_feedback_key {}.", kind,
           has_key ? "belongs to 'random'" : "is missing");
   if (!has_key) return {};
-  return RandomFeedback{.key = key_of(object["random_feedback_key"], "random_feedback_key")};
+  return RandomFeedback{.key = random_key(object["random_feedback_key"], "random_feedback_key")};
 }
 
 }  // namespace
@@ -74,7 +74,7 @@ RuleOptions rule_options_from_json(const json& object) {
   read("kappa_filter_decay", out.kappa_filter_decay, json_number);
   read("n", out.n, json_integer);
   read("trace_dtype", out.trace_dtype, [](const json& j, auto name) { return float_type(json_word(j, name)); });
-  read("projection_key", out.projection_key, key_of);
+  read("projection_key", out.projection_key, random_key);
   read("projection_eps", out.projection_eps, json_number);
   for (const auto& [key, value] : object.items()) known_index(key, known, "options: there is no option");
   out.feedback = feedback_of(object);

@@ -20,11 +20,11 @@ struct Factors {
   std::vector<std::pair<int, size_t>> theta;  // leaf, slot of θ̃
 };
 
-struct Layout {
+struct FactorLayout {
   std::vector<Factors> groups;
   MemorySlots          slots{{.type = {DType::I32, {}}, .kind = "count", .lasts = true}};
 
-  explicit Layout(const ETraceGraph& graph) {
+  explicit FactorLayout(const ETraceGraph& graph) {
     const Program&               p = graph.module_info.program();
     std::map<int, std::set<int>> leaves;  // by group
     for (const TraceSite& site : trace_sites(graph))
@@ -72,13 +72,13 @@ UoroRule::UoroRule(UoroOptions options) : LearningRule({.name = "UORO", .coupled
           "UORO: projection_eps must be positive, also as a 32-bit number, got {}.", options.projection_eps);
 }
 
-MemorySlots UoroRule::memory(const ETraceGraph& graph) const { return Layout(graph).slots; }
+MemorySlots UoroRule::memory(const ETraceGraph& graph) const { return FactorLayout(graph).slots; }
 
 Tensors UoroRule::advance(Step& step, const Tensors& memory, const Tensors& aux) const {
-  const Layout layout(step.graph());
-  const double eps  = options_.projection_eps;
-  Tensors      next = memory;
-  next[0]           = memory[0] + 1;
+  const FactorLayout layout(step.graph());
+  const double       eps  = options_.projection_eps;
+  Tensors            next = memory;
+  next[0]                 = memory[0] + 1;
   for (size_t i = 0; i < layout.groups.size(); ++i) {
     const Factors& f = layout.groups[i];
     const Tensor   s = memory[f.s];
@@ -110,7 +110,7 @@ Tensors UoroRule::advance(Step& step, const Tensors& memory, const Tensors& aux)
 }
 
 void UoroRule::recall(Step& step, const Tensors& memory, const Tensors& credit, Tensors& leaf_gradients) const {
-  for (const Factors& f : Layout(step.graph()).groups) {
+  for (const Factors& f : FactorLayout(step.graph()).groups) {
     if (!credit[f.group].defined()) continue;
     const Tensor scale = sum(credit[f.group] * memory[f.s]);
     for (const auto& [leaf, slot] : f.theta)
@@ -124,7 +124,7 @@ Retreat UoroRule::retreat(Step& step, const StepBack& at) const {
   Tensors            gradients(graph.module_info.weights.size()), counted = gradients;
   recall(step, at.after, now.L, gradients);
   recall(step, at.before, now.O, gradients);
-  for (const Factors& f : Layout(graph).groups) project(step, f.group, now.L[f.group], counted);
+  for (const Factors& f : FactorLayout(graph).groups) project(step, f.group, now.L[f.group], counted);
   for (size_t w = 0; w < gradients.size(); ++w)
     if (counted[w].defined()) gradients[w] = add_defined(gradients[w], -counted[w]);
   step.add_to_inputs(gradients, now.inputs);

@@ -55,8 +55,8 @@ class SmallVector {
   auto     rend() { return std::make_reverse_iterator(begin()); }
   auto     rend() const { return std::make_reverse_iterator(begin()); }
 
-  size_t   size() const { return size_; }
-  bool     empty() const { return size_ == 0; }
+  size_t size() const { return size_; }
+  bool   empty() const { return size_ == 0; }
   // Sanitizers do not see reads beyond the size but inside the object, so these are asserted.
   T&       operator[](size_t i) { return data()[checked(i)]; }
   const T& operator[](size_t i) const { return data()[checked(i)]; }

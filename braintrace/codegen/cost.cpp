@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/codegen/cost.h"
 
+#include "braintrace/base/lists.h"
+
 namespace braintrace::codegen {
 
 namespace {

@@ -28,7 +28,7 @@ struct Product {
 };
 using Sum = std::vector<Product>;
 // Parts by the axes they vary over, each a sum of products of values that vary over just these.
-using Term = std::map<Ints, Sum>;
+using ProductTerm = std::map<Ints, Sum>;
 
 Product operator*(const Product& a, const Product& b) {
   Product c{a.number * b.number, a.factors};
@@ -83,9 +83,9 @@ class Separation {
     if (!is_node(e) || inner_[v] || (t.dtype != DType::F32 && t.dtype != DType::F64) ||
         t.size() < target_.separated_from)
       return {};
-    std::vector<Term> terms = terms_of(v, true);
+    std::vector<ProductTerm> terms = terms_of(v, true);
     // A product of values of which none varies over all axes, but several over some.
-    const bool has_outer = std::any_of(terms.begin(), terms.end(), [all = all_axes(v)](const Term& x) {
+    const bool has_outer = std::any_of(terms.begin(), terms.end(), [all = all_axes(v)](const ProductTerm& x) {
       return !x.contains(all) && x.size() - x.count({}) > 1;
     });
     if (!has_outer || terms.size() > most_terms) return {};
@@ -93,7 +93,7 @@ class Separation {
     if (terms.empty()) return {};
     if (cost(terms) >= cost_of_tree(v, true)) return {};
     // The first term without a sign leads.
-    std::stable_partition(terms.begin(), terms.end(), [](const Term& x) {
+    std::stable_partition(terms.begin(), terms.end(), [](const ProductTerm& x) {
       return std::none_of(x.begin(), x.end(), [](const auto& part) { return part.second[0].number < 0; });
     });
     return reshape(built(terms, squeezed(t.shape), values, t.dtype), t.shape);
@@ -132,17 +132,17 @@ class Separation {
   }
 
   // Products of a sum are taken term by term where the other factor varies over fewer axes; v is the root, or inner.
-  std::vector<Term> terms_of(Var v, bool root = false) const {
+  std::vector<ProductTerm> terms_of(Var v, bool root = false) const {
     const Eqn* e = maker_[v];
     if (!root && !inner_[v]) return {leaf(v)};
-    std::vector<Term> a = terms_of(e->in[0]);
+    std::vector<ProductTerm> a = terms_of(e->in[0]);
     if (keeps_axes(*e, p_)) return a;
     if (e->op == &neg_op) return negative(std::move(a));
-    std::vector<Term> b = terms_of(e->in[1]);
+    std::vector<ProductTerm> b = terms_of(e->in[1]);
     if (e->op == &mul_op) {
       if (a.size() > 1) std::swap(a, b);
       if (a.size() > 1 || (b.size() > 1 && a[0].contains(all_axes(v)))) return {leaf(v)};
-      for (Term& t : b)
+      for (ProductTerm& t : b)
         for (const auto& [axes, sum] : a[0]) t[axes] = t.contains(axes) ? t[axes] * sum : sum;
       return b;
     }
@@ -150,11 +150,11 @@ class Separation {
     a.insert(a.end(), b.begin(), b.end());
     return a;
   }
-  static std::vector<Term> negative(std::vector<Term> terms) {
-    for (Term& t : terms) t.begin()->second = t.begin()->second * -1;
+  static std::vector<ProductTerm> negative(std::vector<ProductTerm> terms) {
+    for (ProductTerm& t : terms) t.begin()->second = t.begin()->second * -1;
     return terms;
   }
-  Term leaf(Var v) const {
+  ProductTerm leaf(Var v) const {
     const auto [from, axes] = source(v);
     const Eqn* e            = maker_[from];
     return {{axes, {e && e->op == &full_op ? Product{number_of(*e), {}} : Product{1, {from}}}}};
@@ -168,8 +168,8 @@ class Separation {
 
   // Numbers become factors of the vectors; vectors that are sums of products are written out where terms cancel; terms
   // that differ in one part only become one.
-  void join(std::vector<Term>& terms) const {
-    for (Term& t : terms) {
+  void join(std::vector<ProductTerm>& terms) const {
+    for (ProductTerm& t : terms) {
       const auto number = t.find({});
       if (number != t.end() && t.size() > 1) {
         // The part with the fewest axes, and the last of those: columns before rows.
@@ -181,16 +181,16 @@ class Separation {
       }
     }
     join_pairs(terms);
-    for (Term& t : terms)
+    for (ProductTerm& t : terms)
       if (t.size() > 1)
         for (auto& [axes, sum] : t)
           if (const Sum all = written_out(sum); all.size() <= sum.size()) sum = all;
-    std::erase_if(terms, [](const Term& t) {
+    std::erase_if(terms, [](const ProductTerm& t) {
       return std::any_of(t.begin(), t.end(), [](const auto& part) { return part.second.empty(); });
     });
     join_pairs(terms);
   }
-  void join_pairs(std::vector<Term>& terms) const {
+  void join_pairs(std::vector<ProductTerm>& terms) const {
     for (size_t i = 0; i < terms.size(); ++i)
       for (size_t j = i + 1; j < terms.size();)
         if (join_into(terms[i], terms[j]))
@@ -198,7 +198,7 @@ class Separation {
         else
           ++j;
   }
-  bool join_into(Term& to, const Term& t) const {
+  bool join_into(ProductTerm& to, const ProductTerm& t) const {
     if (to.size() != t.size()) return false;
     const Ints* differs = nullptr;
     double      r       = 1;
@@ -247,9 +247,9 @@ class Separation {
   }
 
   // Operations per element.
-  static size_t cost(const std::vector<Term>& terms) {
+  static size_t cost(const std::vector<ProductTerm>& terms) {
     size_t n = terms.size() - 1;
-    for (const Term& t : terms) n += t.size() - 1;
+    for (const ProductTerm& t : terms) n += t.size() - 1;
     return n;
   }
   size_t cost_of_tree(Var v, bool root = false) const {
@@ -288,10 +288,10 @@ class Separation {
     }
     return y;
   }
-  static Tensor built(const std::vector<Term>& terms, const Shape& space, const Tensors& values, DType dtype) {
+  static Tensor built(const std::vector<ProductTerm>& terms, const Shape& space, const Tensors& values, DType dtype) {
     Tensor all;
-    for (const Term& given : terms) {
-      Term t = given;
+    for (const ProductTerm& given : terms) {
+      ProductTerm t = given;
       // A part of negative products is subtracted, except at the start.
       bool minus = false;
       if (all.defined())

@@ -22,7 +22,6 @@ namespace braintrace {
 
 namespace {
 
-bool is_etp(const Op& op) { return op.etp != nullptr; }
 bool is_while(const Op& op) { return &op == &while_op; }
 
 struct Canonicalizer {
@@ -59,7 +58,7 @@ struct Canonicalizer {
     if (any_in(active, in)) return "a value that depends on a weight or a hidden state enters it";
     if (makes_exit) return "it produces a hidden state";
     for (const ProgramPtr& p : bodies)
-      if (contains_op(*p, is_etp)) return "it contains a trainable operation";
+      if (contains_trainable(*p)) return "it contains a trainable operation";
     return "";
   }
 
@@ -205,6 +204,10 @@ bool contains_op(const Program& program, bool (*test)(const Op&)) {
     const ProgramPtrs nested = nested_programs(e.attrs);
     return std::any_of(nested.begin(), nested.end(), [&](const ProgramPtr& p) { return contains_op(*p, test); });
   });
+}
+
+bool contains_trainable(const Program& program) {
+  return contains_op(program, [](const Op& op) { return op.etp != nullptr; });
 }
 
 Traced canonicalize(const Traced& step, const StepRoles& roles, const ControlFlowPolicy& policy, Diagnostics& log) {

@@ -26,6 +26,7 @@ Traced canonicalize(const Traced& step, const StepRoles& roles, const ControlFlo
 
 // Some equation of the program or of a nested one satisfies the test.
 bool contains_op(const Program& program, bool (*test)(const Op&));
+bool contains_trainable(const Program& program);
 // Nested programs of an equation.
 ProgramPtrs nested_programs(const Attrs& attrs);
 

@@ -13,8 +13,6 @@ namespace braintrace {
 
 namespace {
 
-bool is_etp(const Op& op) { return op.etp != nullptr; }
-
 [[noreturn]] void refuse(Diagnostics& log, CompilationRecord record, const std::string& remedy) {
   const std::string what = record.message + ".\n  " + remedy;
   log.push_back(std::move(record));
@@ -35,7 +33,7 @@ void check_control_flow(const ModuleInfo& info, Diagnostics& log) {
     if (nested.empty() || std::find(known.begin(), known.end(), static_cast<int>(i)) != known.end()) continue;
     const std::string where = e.note ? fmt::format("{} in {}", e.op->name, p.notes[e.note]) : std::string(e.op->name);
 
-    if (std::any_of(nested.begin(), nested.end(), [](const ProgramPtr& q) { return contains_op(*q, is_etp); })) {
+    if (std::any_of(nested.begin(), nested.end(), [](const ProgramPtr& q) { return contains_trainable(*q); })) {
       CompilationRecord r{
           DiagnosticKind::PrimitiveInsideControlFlow, DiagnosticLevel::Error,
           fmt::format("{}: the compiler could not flatten this region, and it contains a trainable operation", where)};

@@ -17,8 +17,6 @@ namespace braintrace {
 
 namespace {
 
-bool is_etp(const Op& op) { return op.etp != nullptr; }
-
 class ScanFollower {
  public:
   ScanFollower(ModuleInfo& info, int index, const CompileOptions& options, Diagnostics& log)
@@ -37,7 +35,7 @@ class ScanFollower {
   std::optional<Descended> follow() {
     const bool reads_weight =
         std::any_of(eqn_.in.begin(), eqn_.in.end(), [&](Var v) { return outside_.weight_of[v] >= 0; });
-    if (!reads_weight && !contains_op(parts_.body, is_etp)) return std::nullopt;
+    if (!reads_weight && !contains_trainable(parts_.body)) return std::nullopt;
     if (options_.control_flow.scan_unroll_limit > 0 && parts_.length <= options_.control_flow.scan_unroll_limit)
       return std::nullopt;
     find_states();
@@ -77,7 +75,7 @@ class ScanFollower {
     flatten_body();
     for (const Eqn& e : body_.eqns)
       for (const ProgramPtr& p : nested_programs(e.attrs))
-        if (contains_op(*p, is_etp))
+        if (contains_trainable(*p))
           return fmt::format("a trainable operation stays inside the {} in its body", e.op->name);
     find_inside();
     for (const HiddenParamOpRelation& r : found_.relations)

@@ -114,7 +114,7 @@ struct Slots {
 };
 
 template <class List>
-struct LinearOperands {
+struct BranchOperands {
   List residuals, dx;
 };
 
@@ -145,7 +145,7 @@ Linearized cond_linearize(const LinearizeArgs& a) {
     runs.push_back(std::move(r));
   }
 
-  const LinearOperands<Types> types{slots.types, chosen(types_of(x), active)};
+  const BranchOperands<Types> types{slots.types, chosen(types_of(x), active)};
   std::vector<Traced>         forward, linear;
   for (Branch& r : runs) {
     Tensors residuals(slots.types.size());

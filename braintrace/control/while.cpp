@@ -97,7 +97,7 @@ Arrays while_eval(const Op&, const Arrays& in, const Attrs& a, const Types&) {
 
 // Consts and carry, each followed by the tangents that it has.
 template <class List>
-struct PushedOperands {
+struct PushedLoopOperands {
   List w, dw, c, dc;
 };
 
@@ -108,8 +108,8 @@ Pushed while_push(const JvpArgs& a) {
   Mask                live;
   Traced              cond, body;
   do {
-    const auto                  d = chosen(types, moving);
-    const PushedOperands<Types> operands{types.consts, d.consts, types.carry, d.carry};
+    const auto                      d = chosen(types, moving);
+    const PushedLoopOperands<Types> operands{types.consts, d.consts, types.carry, d.carry};
     cond = trace(joined(operands), [&](const Tensors& args) {
       const auto in = split(args, operands);
       return replay(s.cond, {}, joined(in.w, in.c));

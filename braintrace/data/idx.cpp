@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t max_bytes = int64_t{1} << 32;  // unpacked
 
-int64_t header_size(const Shape& shape) { return 4 + 4 * std::ssize(shape); }
+int64_t header_bytes(const Shape& shape) { return 4 + 4 * std::ssize(shape); }
 int64_t item_size(const Shape& shape) {
   int64_t n = 1;
   for (size_t i = 1; i < shape.size(); ++i) n *= shape[i];
@@ -71,7 +71,7 @@ IdxFile::IdxFile(const std::string& path) : source_(path) {
   const bool gzipped = source_.size() >= 2 && big_endian<2>(source_.read(0, 2, "a header").data()) == 0x1f8b;
   if (!gzipped) {
     shape_ = decode_header(path, [&](int64_t at, int64_t n) { return source_.read(at, n, "a header"); });
-    const int64_t expected = header_size(shape_) + shape_[0] * item_size(shape_);
+    const int64_t expected = header_bytes(shape_) + shape_[0] * item_size(shape_);
     if (source_.size() != expected)
       refuse(path, source_.size(), fmt::format("a file of {} bytes for {}", expected, to_string(shape_)),
              fmt::format("{} bytes", source_.size()));
@@ -90,7 +90,7 @@ IdxFile::IdxFile(const std::string& path) : source_(path) {
 Bytes IdxFile::item(int64_t i) const {
   const int64_t n = item_size(shape_);
   require(i >= 0 && i < size(), "{}: item {} was asked for; there are {}.", path(), i, size());
-  if (unpacked_.empty()) return source_.read(header_size(shape_) + i * n, n, "an item");
+  if (unpacked_.empty()) return source_.read(header_bytes(shape_) + i * n, n, "an item");
   return Bytes(unpacked_.begin() + i * n, unpacked_.begin() + (i + 1) * n);
 }
 

@@ -21,7 +21,6 @@ namespace braintrace {
 namespace {
 
 constexpr Key<std::string> layout_key{"layout"};
-constexpr int              bias_weight = 1;
 
 struct Layout {
   std::string x, kernel, y, space;  // space: the spatial letters in the order of x
@@ -249,7 +248,7 @@ AxisLinks conv_depend(const DependArgs& a) {
   return links;
 }
 
-constexpr EtpRules rules = {
+constexpr EtpRules conv_rules = {
     .primitive = [](const EtpCall&) -> std::string_view { return "etp_conv"; },
     .weights =
         [](const EtpCall& c) {
@@ -310,7 +309,7 @@ constinit const Op etp_conv_op = composite({
               {{r({2, 4, 3}), r({4, 2, 2}), r({1, 4, 1})}, use("NCW,OIW->NCW", {1}, {0}, {1}, {1}, {1}, 2)},
               {{r({4, 3}), r({2, 1, 3}), r({1, 1, 3})}, use("NWC,WIO->NWC", {1}, {0}, {0}, {1}, {1}, 3)}};
     },
-    .etp = &rules,
+    .etp = &conv_rules,
 });
 
 Tensor conv(const Tensor& x, const Tensor& kernel, const Tensor& bias, const TrainableConvOptions& o) {

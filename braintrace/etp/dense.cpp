@@ -14,8 +14,6 @@ namespace braintrace {
 
 namespace {
 
-constexpr int bias_weight = 1;
-
 Types matmul_infer(const Op& op, const Types& in, const Attrs&) {
   const Type &x = in[0], &W = in[1];
   require(x.rank() == 1 || x.rank() == 2, ErrorKind::Shape,
@@ -30,7 +28,7 @@ Types matmul_infer(const Op& op, const Types& in, const Attrs&) {
   return {y};
 }
 
-constexpr EtpRules rules = {
+constexpr EtpRules dense_rules = {
     .primitive = [](const EtpCall& c) -> std::string_view { return c.y.rank() == 2 ? "etp_mm" : "etp_mv"; },
     .weights =
         [](const EtpCall& c) {
@@ -73,7 +71,7 @@ constinit const Op matmul_op = composite({
       auto r = [&](Shape s) { return Tensor(random_array(rng, {DType::F64, std::move(s)})); };
       return {{{r({3}), r({3, 2})}, {}}, {{r({3}), r({3, 2}), r({2})}, {}}, {{r({4, 3}), r({3, 2}), r({2})}, {}}};
     },
-    .etp = &rules,
+    .etp = &dense_rules,
 });
 
 Tensor matmul(const Tensor& x, const Tensor& weight, const Tensor& bias, const WeightFns& fns) {

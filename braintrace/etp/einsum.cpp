@@ -139,7 +139,7 @@ Tensors einsum_batch(const BatchArgs& a) {
 
 Equation equation_of(const EtpCall& c) { return parse_equation(c.attrs[equation_key]); }
 
-constexpr EtpRules rules = {
+constexpr EtpRules einsum_rules = {
     .primitive = [](const EtpCall&) -> std::string_view { return "etp_einsum"; },
     .weights =
         [](const EtpCall&) {
@@ -187,7 +187,7 @@ constinit const Op einsum_op = composite({
               {{r({2, 2, 3}), r({2, 3, 2})}, use("bhd,hde->bhe")}, {{r({2, 3, 4}), r({4})}, use("bkn,n->bkn")},
               {{r({2, 3, 2}), r({4, 2})}, use("bjk,nk->bn")},      {{r({2, 3}), r({2})}, use("bk,n->bnk")}};
     },
-    .etp = &rules,
+    .etp = &einsum_rules,
 });
 
 Tensor einsum(const std::string& equation, const Tensor& x, const Tensor& weight, const EinsumOptions& o) {

@@ -15,7 +15,7 @@ namespace braintrace {
 
 namespace {
 
-constexpr EtpRules rules = {
+constexpr EtpRules element_wise_rules = {
     .primitive = [](const EtpCall&) -> std::string_view { return "etp_elemwise"; },
     .weights =
         [](const EtpCall&) {
@@ -41,7 +41,7 @@ constinit const Op element_wise_op = composite({
       auto r = [&](Shape s) { return Tensor(random_array(rng, {DType::F64, std::move(s)})); };
       return {{{r({3})}, {}}, {{r({2, 3})}, {}}};
     },
-    .etp = &rules,
+    .etp = &element_wise_rules,
 });
 
 Tensor element_wise(const Tensor& weight, const ElementWiseOptions& o) {

@@ -40,7 +40,7 @@ Tensor one_hot(const EtpCall& c, const Tensor& x) {
   return convert(equal(expand_dims(x, -1), iota(shape, x.rank(), x.dtype())), W.dtype);
 }
 
-constexpr EtpRules rules = {
+constexpr EtpRules embedding_rules = {
     .primitive = [](const EtpCall& c) -> std::string_view { return c.y.rank() == 2 ? "etp_emb" : "etp_emb_v"; },
     .weights =
         [](const EtpCall&) {
@@ -80,7 +80,7 @@ constinit const Op embedding_op = composite({
       auto         W = [&] { return Tensor(random_array(rng, {DType::F64, {4, 2}})); };
       return {{{one, W()}, {}}, {{some, W()}, {}}};
     },
-    .etp = &rules,
+    .etp = &embedding_rules,
 });
 
 Tensor embedding(const Tensor& indices, const Tensor& weight, const EmbeddingOptions& o) {

@@ -14,8 +14,6 @@ namespace braintrace {
 
 namespace {
 
-constexpr int bias_weight = 1;
-
 Types grouped_infer(const Op& op, const Types& in, const Attrs&) {
   const Type &x = in[0], &W = in[1];
   require(W.rank() == 3, "grouped_matmul: the weight must be [G,K,N], got {}; use matmul for one group.", to_string(W));
@@ -33,7 +31,7 @@ Types grouped_infer(const Op& op, const Types& in, const Attrs&) {
   return {y};
 }
 
-constexpr EtpRules rules = {
+constexpr EtpRules grouped_rules = {
     .primitive = [](const EtpCall& c) -> std::string_view { return c.y.rank() == 3 ? "etp_gmm" : "etp_gmv"; },
     .weights =
         [](const EtpCall& c) {
@@ -80,7 +78,7 @@ constinit const Op grouped_matmul_op = composite({
       auto r = [&](Shape s) { return Tensor(random_array(rng, {DType::F64, std::move(s)})); };
       return {{{r({2, 3}), r({2, 3, 4})}, {}}, {{r({3, 2, 3}), r({2, 3, 2}), r({2, 2})}, {}}};
     },
-    .etp = &rules,
+    .etp = &grouped_rules,
 });
 
 Tensor grouped_matmul(const Tensor& x, const Tensor& weight, const Tensor& bias, const WeightFns& fns) {

@@ -20,7 +20,7 @@ namespace braintrace {
 namespace {
 
 using keys::alpha;
-enum : int { b_weight, a_weight, bias_weight };
+enum : int { b_weight, a_weight, bias_of_lora };
 
 Tensor scaled(const Tensor& t, double factor) { return factor == 1 ? t : t * Tensor(factor); }
 
@@ -40,7 +40,7 @@ Types lora_infer(const Op& op, const Types& in, const Attrs&) {
   return {y};
 }
 
-constexpr EtpRules rules = {
+constexpr EtpRules lora_rules = {
     .primitive = [](const EtpCall& c) -> std::string_view { return c.y.rank() == 2 ? "etp_lora_mm" : "etp_lora_mv"; },
     .weights =
         [](const EtpCall& c) {
@@ -49,11 +49,11 @@ constexpr EtpRules rules = {
           return w;
         },
     .coefficient = [](const EtpCall& c, int weight, const Tensors& in) -> Tensor {
-      if (weight == bias_weight) return Tensor(c.y, 1);
+      if (weight == bias_of_lora) return Tensor(c.y, 1);
       return expand_dims(weight == b_weight ? in[0] : scaled(dot(in[0], in[1]), c.attrs[alpha]), -1);
     },
     .spread = [](const EtpCall& c, int weight, const Tensor& t) -> Tensor {
-      return weight == bias_weight ? t : expand_dims(t, c.y.rank() - 1);
+      return weight == bias_of_lora ? t : expand_dims(t, c.y.rank() - 1);
     },
     .fold = [](const EtpCall& c, int weight, const Tensors& in, const Tensor& t) -> Tensor {
       if (weight != b_weight) return sum_to(t, c.in[weight + 1].shape);
@@ -87,7 +87,7 @@ constinit const Op lora_matmul_op = composite({
       return {{{r({4}), r({4, 2}), r({2, 3})}, {{alpha, 1.0}}},
               {{r({2, 4}), r({4, 2}), r({2, 3}), r({3})}, {{alpha, 0.7}}}};
     },
-    .etp = &rules,
+    .etp = &lora_rules,
 });
 
 Tensor lora_matmul(const Tensor& x, const Tensor& B, const Tensor& A, const Tensor& bias, const LoraOptions& o) {

@@ -27,6 +27,7 @@ struct EtpWeight {
   std::string_view key;      // "weight", "bias", …
   int              operand;  // which operand of the op
 };
+constexpr int bias_weight = 1;  // where an op with one weight and a bias lists the bias
 
 // One use of a trainable op: static facts.
 struct EtpCall {

@@ -15,7 +15,6 @@ namespace {
 
 constexpr Key<Array>   rows_key{"rows"}, cols_key{"cols"};
 constexpr Key<int64_t> n_cols_key{"n_cols"};
-constexpr int          bias_weight = 1;
 
 Types sparse_infer(const Op& op, const Types& in, const Attrs& a) {
   const Type &  x = in[0], &w = in[1];
@@ -32,7 +31,7 @@ Types sparse_infer(const Op& op, const Types& in, const Attrs& a) {
   return {y};
 }
 
-constexpr EtpRules rules = {
+constexpr EtpRules sparse_rules = {
     .primitive = [](const EtpCall& c) -> std::string_view { return c.y.rank() == 2 ? "etp_sp_mm" : "etp_sp_mv"; },
     .weights =
         [](const EtpCall& c) {
@@ -80,7 +79,7 @@ constinit const Op sparse_matmul_op = composite({
       const auto rows = Array::of<int32_t>({0, 0, 1, 2, 2}, {5}), cols = Array::of<int32_t>({1, 3, 0, 1, 3}, {5});
       return {{{r({3}), r({5})}, attrs_of(rows, cols, 4)}, {{r({2, 3}), r({5}), r({4})}, attrs_of(rows, cols, 4)}};
     },
-    .etp = &rules,
+    .etp = &sparse_rules,
 });
 
 Tensor sparse_matmul(const Tensor& x, const Tensor& weight, const SparsePattern& pattern, const Tensor& bias,

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "braintrace/compiler/report.h"
 #include "braintrace/fidelity/fidelity.h"
 #include "braintrace/viz/escape.h"
 
@@ -100,12 +101,6 @@ std::vector<Row> rows_of(const FidelityReport& r) {
   return rows;
 }
 
-std::string bytes_text(int64_t n) {
-  if (n < 1000) return fmt::format("{} B", n);
-  const double kilo = static_cast<double>(n) / 1000;
-  return kilo < 1000 ? fmt::format("{:.3g} kB", kilo) : fmt::format("{:.3g} MB", kilo / 1000);
-}
-
 // Layers and names above the columns.
 std::string column_titles(const FidelityReport& r, const Columns& columns, double bars) {
   std::string out, layer;
@@ -133,7 +128,7 @@ std::string memory_bar(int64_t bytes, int64_t most, double x, double y) {
                  : bar_w * std::log10(1.0 + static_cast<double>(bytes)) / std::log10(1.0 + static_cast<double>(most));
   return fmt::format("<rect class=\"memory\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"12\" rx=\"3\"/>", number(x),
                      number(y + 9), number(w)) +
-         text("note", x + w + 6, y + 19, bytes_text(bytes));
+         text("note", x + w + 6, y + 19, human_bytes(bytes));
 }
 
 std::string legend(const FidelityReport& r, double y) {

@@ -6,17 +6,13 @@
 #include <nlohmann/json.hpp>
 
 #include "braintrace/base/json.h"
+#include "braintrace/compiler/report.h"
 #include "braintrace/fidelity/fidelity.h"
 
 namespace braintrace {
 
 namespace {
 
-std::string bytes_text(int64_t n) {
-  if (n < 10000) return fmt::format("{} B", n);
-  if (n < 10000000) return fmt::format("{:.0f} kB", static_cast<double>(n) / 1e3);
-  return fmt::format("{:.0f} MB", static_cast<double>(n) / 1e6);
-}
 std::string time_text(double seconds) {
   return seconds < 1e-3 ? fmt::format("{:.0f} µs", seconds * 1e6) : fmt::format("{:.1f} ms", seconds * 1e3);
 }
@@ -51,7 +47,7 @@ std::string fidelity_table(const FidelityReport& r) {
     }
     // The micro sign is two bytes and one character.
     const std::string time = time_text(f.seconds_per_step);
-    out += fmt::format("{:>7.3f} {:>6.2f} {:>9} {:>{}}  ", f.all.cosine, f.all.norm_ratio, bytes_text(f.trace_bytes),
+    out += fmt::format("{:>7.3f} {:>6.2f} {:>9} {:>{}}  ", f.all.cosine, f.all.norm_ratio, human_bytes(f.trace_bytes),
                        time, time.find("µ") == std::string::npos ? 9 : 10);
     for (size_t l = 0; l < r.layers.size(); ++l)
       out += fmt::format(" {:>{}.3f}", f.layers[l].cosine, std::max<size_t>(r.layers[l].size(), 6));

@@ -52,7 +52,7 @@ void check_wrt(const char* where, const Tensors& args, const Mask& wrt) {
 }
 
 template <class List>
-struct Reads {
+struct FollowedReads {
   List kept, others;
 };
 
@@ -108,10 +108,10 @@ GradOutcome differentiate(const char* where, const Function& f, const Tensors& a
   const auto found = split(spread(r.pullback(ct), active), input_sizes(p));
 
   // Kept states stand first, in order, each once; others may be the same states as learners read them.
-  const Reads<size_t> n{wanted.size(), p.reads.size() - wanted.size()};
-  const auto          leaves    = split(p.reads, n);
-  const auto          of        = split(found.reads, n);
-  Tensors             of_wanted = of.kept;
+  const FollowedReads<size_t> n{wanted.size(), p.reads.size() - wanted.size()};
+  const auto                  leaves    = split(p.reads, n);
+  const auto                  of        = split(found.reads, n);
+  Tensors                     of_wanted = of.kept;
   for (size_t i = 0; i < leaves.others.size(); ++i)
     if (const size_t w = index_of(wanted, leaves.others[i]); w < wanted.size())
       of_wanted[w] = add_defined(of_wanted[w], of.others[i]);

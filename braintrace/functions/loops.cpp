@@ -43,11 +43,11 @@ Tensors values_before(const char* where, const StatefulProgram& body) {
 }
 
 // The states a program reads: carried ones come from `carried`, the others from outside.
-struct Reads {
+struct LoopReads {
   std::vector<size_t> carried;  // index among the carried states, or their number
   Tensors             outside;
 
-  Reads(const StatefulProgram& p, const StateLeaves& written) : outside(p.inputs({})) {
+  LoopReads(const StatefulProgram& p, const StateLeaves& written) : outside(p.inputs({})) {
     for (const StateLeaf& leaf : p.reads) carried.push_back(index_of(written, leaf));
   }
   Tensors values(const Tensors& states) const {
@@ -174,8 +174,8 @@ ScanOutcome run_scan(const char* where, const Function& f, const Tensors& carry,
   Types                 after = p.result_types();
   after.resize(carry.size());
   require_same_carry(where, types_of(carry), after);
-  const Tensors before = values_before(where, p);
-  const Reads   reads(p, p.writes);
+  const Tensors   before = values_before(where, p);
+  const LoopReads reads(p, p.writes);
 
   const LoopCarry<Tensors>  start{carry, before};
   const TurnResults<size_t> n{carry.size(), p.num_results - carry.size(), p.writes.size()};
@@ -225,11 +225,11 @@ Tensors run_while(const Function& go_on, const Function& body, const Tensors& in
                                               },
                                               {.purpose = TraceFor::Loop});
   require_same_carry("while_loop", types_of(init), step.result_types());
-  const Tensors before = values_before("while_loop", step);
-  const Reads   test_reads(test, step.writes), step_reads(step, step.writes);
+  const Tensors   before = values_before("while_loop", step);
+  const LoopReads test_reads(test, step.writes), step_reads(step, step.writes);
 
   const LoopCarry<Tensors> start{init, before};
-  auto                     run = [&](const StatefulProgram& p, const Reads& reads, const Tensors& c) {
+  auto                     run = [&](const StatefulProgram& p, const LoopReads& reads, const Tensors& c) {
     const auto now = split(c, start);
     return replay(p.program, p.constants, joined(now.values, reads.values(now.states)));
   };

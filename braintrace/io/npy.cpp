@@ -18,18 +18,18 @@ static_assert(std::endian::native == std::endian::little, "elements are written 
 
 namespace {
 
-constexpr std::string_view magic        = "\x93NUMPY";
-constexpr size_t           max_header   = 1 << 16;
-constexpr size_t           max_rank     = 64;
-constexpr int64_t          max_elements = int64_t{1} << 46;
-constexpr size_t           alignment    = 64;  // of the first element from the start of the file, as NumPy does
+constexpr std::string_view magic          = "\x93NUMPY";
+constexpr size_t           max_header     = 1 << 16;
+constexpr size_t           max_rank       = 64;
+constexpr int64_t          max_elements   = int64_t{1} << 46;
+constexpr size_t           data_alignment = 64;  // of the first element from the start of the file, as NumPy does
 
 struct Name {
   std::string_view code;
   DType            dtype;
 };
-constexpr Name names[] = {{"f4", DType::F32}, {"f8", DType::F64}, {"f2", DType::F16}, {"V2", DType::BF16},
-                          {"i4", DType::I32}, {"i8", DType::I64}, {"u4", DType::U32}, {"b1", DType::Bool}};
+constexpr Name type_names[] = {{"f4", DType::F32}, {"f8", DType::F64}, {"f2", DType::F16}, {"V2", DType::BF16},
+                               {"i4", DType::I32}, {"i8", DType::I64}, {"u4", DType::U32}, {"b1", DType::Bool}};
 
 struct Header {
   Type type;
@@ -126,7 +126,7 @@ class HeaderReader {
   }
   void element_type(std::string_view descr, Header& h) const {
     const char order = descr.empty() ? ' ' : descr[0];
-    for (const Name& n : names)
+    for (const Name& n : type_names)
       if (std::string_view("<>=|").find(order) != std::string_view::npos && descr.substr(1) == n.code) {
         h.type.dtype = n.dtype;
         h.big_endian = order == '>';
@@ -221,7 +221,7 @@ Array decode_npy(ByteSpan bytes, const std::string& where, const std::shared_ptr
 
 Bytes encode_npy(const Array& a) {
   std::string code;
-  for (const Name& n : names)
+  for (const Name& n : type_names)
     if (n.dtype == a.dtype()) code = (a.dtype() == DType::Bool ? "|" : "<") + std::string(n.code);
   require(a.shape().size() <= max_rank, "write_npy: {} has more than {} axes.", to_string(a.type()), max_rank);
   std::string shape;
@@ -229,7 +229,7 @@ Bytes encode_npy(const Array& a) {
   if (a.shape().size() == 1) shape += ",";
   std::string  header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", code, shape);
   const size_t start  = 10;
-  header.append((alignment - (start + header.size() + 1) % alignment) % alignment, ' ');
+  header.append((data_alignment - (start + header.size() + 1) % data_alignment) % data_alignment, ' ');
   header += '\n';
 
   Bytes out(start + header.size() + a.bytes());

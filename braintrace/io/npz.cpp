@@ -19,10 +19,10 @@ namespace {
 constexpr uint32_t local_mark = 0x04034b50, entry_mark = 0x02014b50, end_mark = 0x06054b50;
 constexpr size_t   local_size = 30, entry_size = 46, end_size = 22;
 constexpr uint16_t stored = 0, deflated = 8, encrypted_flag = 1;
-constexpr uint16_t padding_id    = 0xd935;  // extra field that aligns what follows it
-constexpr size_t   alignment     = 64;
-constexpr uint32_t zip64         = 0xffffffff;
-constexpr size_t   max_expansion = 1032;  // the most that deflate can shrink
+constexpr uint16_t padding_id       = 0xd935;  // extra field that aligns what follows it
+constexpr size_t   member_alignment = 64;
+constexpr uint32_t zip64            = 0xffffffff;
+constexpr size_t   max_expansion    = 1032;  // the most that deflate can shrink
 
 struct Member {
   std::string name;
@@ -33,9 +33,9 @@ struct Member {
 };
 
 // Little-endian fields at a position that must lie inside the file.
-class Reader {
+class ArchiveReader {
  public:
-  Reader(ByteSpan bytes, const std::string& where) : bytes_(bytes), where_(where) {}
+  ArchiveReader(ByteSpan bytes, const std::string& where) : bytes_(bytes), where_(where) {}
 
   ByteSpan part(size_t at, size_t size) const {
     require(at <= bytes_.size() && size <= bytes_.size() - at,
@@ -66,7 +66,7 @@ class Reader {
 };
 
 // The record at the very end, possibly followed by a comment that it announces.
-size_t find_end(const Reader& r) {
+size_t find_end(const ArchiveReader& r) {
   for (size_t comment = 0; comment <= 0xffff && r.size() >= end_size + comment; ++comment) {
     const size_t at = r.size() - end_size - comment;
     if (r.u32(at) == end_mark && r.u16(at + 20) == comment) return at;
@@ -88,7 +88,7 @@ std::string array_name(const std::string& member, const std::string& where) {
   return name;
 }
 
-Member read_entry(const Reader& r, size_t at) {
+Member read_entry(const ArchiveReader& r, size_t at) {
   require(r.u32(at) == entry_mark, "{}: the zip directory is damaged at byte {}.", r.where(), at);
   Member m{r.text(at + entry_size, r.u16(at + 28)),
            r.u16(at + 8),
@@ -114,7 +114,7 @@ Member read_entry(const Reader& r, size_t at) {
   return m;
 }
 
-std::vector<Member> read_directory(const Reader& r) {
+std::vector<Member> read_directory(const ArchiveReader& r) {
   const size_t        end   = find_end(r);
   const size_t        count = r.u16(end + 10);
   std::vector<Member> members;
@@ -206,7 +206,7 @@ void write_common(Writer& w, const Member& m, size_t extra) {
 void write_member(Writer& w, Member& m, ByteSpan packed) {
   m.header           = w.bytes.size();
   const size_t start = m.header + local_size + m.name.size() + 4;
-  const size_t pad   = m.method == stored ? (alignment - start % alignment) % alignment : 0;
+  const size_t pad   = m.method == stored ? (member_alignment - start % member_alignment) % member_alignment : 0;
   w.u32(local_mark);
   write_common(w, m, 4 + pad);
   w.raw(m.name.data(), m.name.size());
@@ -245,8 +245,8 @@ static std::optional<std::string> text_of(ByteSpan npy) {
 
 NamedArrays decode_npz(ByteSpan bytes, const std::string& where, const std::shared_ptr<const void>& owner,
                        NamedTexts* texts) {
-  const Reader r(bytes, where);
-  NamedArrays  arrays;
+  const ArchiveReader r(bytes, where);
+  NamedArrays         arrays;
   for (const Member& m : read_directory(r)) {
     const std::string name = array_name(m.name, where);
     require(!arrays.contains(name), "{}: the array '{}' appears twice.", where, name);

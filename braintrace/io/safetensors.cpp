@@ -22,14 +22,14 @@ constexpr size_t           largest_header  = 100'000'000;
 constexpr std::string_view checksum_before = "\"crc32\":\"";  // as it stands in the header
 constexpr std::string_view no_digits       = "00000000";
 
-const std::vector<std::pair<DType, std::string>>& names() {
+const std::vector<std::pair<DType, std::string>>& dtype_words() {
   static const std::vector<std::pair<DType, std::string>> all = {
       {DType::F64, "F64"}, {DType::F32, "F32"}, {DType::F16, "F16"}, {DType::BF16, "BF16"},
       {DType::I64, "I64"}, {DType::I32, "I32"}, {DType::U32, "U32"}, {DType::Bool, "BOOL"}};
   return all;
 }
 const std::string& name_in_file(DType t) {
-  return std::find_if(names().begin(), names().end(), [&](const auto& n) { return n.first == t; })->second;
+  return std::find_if(dtype_words().begin(), dtype_words().end(), [&](const auto& n) { return n.first == t; })->second;
 }
 
 uint32_t crc_of(uint32_t crc, const void* data, size_t size) {
@@ -109,9 +109,10 @@ class Reader {
     if (!entry.contains("data_offsets") || !whole(entry["data_offsets"]) || entry["data_offsets"].size() != 2)
       wrong("its data_offsets are missing or wrong");
     const auto word = entry["dtype"].get<std::string>();
-    const auto kind = std::find_if(names().begin(), names().end(), [&](const auto& n) { return n.second == word; });
-    require(kind != names().end(), "{}: array '{}' has elements of type '{}', which is not supported.", where_, name,
-            word);
+    const auto kind =
+        std::find_if(dtype_words().begin(), dtype_words().end(), [&](const auto& n) { return n.second == word; });
+    require(kind != dtype_words().end(), "{}: array '{}' has elements of type '{}', which is not supported.", where_,
+            name, word);
 
     Type   type{kind->first, entry["shape"].get<Shape>()};
     size_t size = size_of(type.dtype);

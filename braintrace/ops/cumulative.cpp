@@ -89,8 +89,6 @@ Tensor scan_apply(const Op& op, const Tensor& x, int64_t axis, bool reverse) {
   return apply1(op, {x}, {{keys::axis, k}, {keys::reverse, reverse}});
 }
 
-Tensor countable(const Tensor& x) { return x.dtype() == DType::Bool ? convert(x, DType::I32) : x; }
-
 }  // namespace
 
 // y_i = max x_j over j ≤ i

@@ -7,6 +7,7 @@
 #include "braintrace/base/default_float.h"
 #include "braintrace/base/rng.h"
 #include "braintrace/ir/builder.h"
+#include "braintrace/ops/index_walk.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 
@@ -88,6 +89,9 @@ AxisLinks elementwise_depend(const DependArgs& a) {
   return links;
 }
 
+std::vector<Sample> one_sample(Rng& rng, Shape shape, Attrs attrs) {
+  return {{{random_array(rng, {DType::F64, std::move(shape)})}, std::move(attrs)}};
+}
 std::vector<Sample> scalar_sample(const Op& op, Rng& rng) {
   const size_t arity = 1 + static_cast<size_t>(std::count(op.operands.begin(), op.operands.end(), ' '));
   Sample       s;

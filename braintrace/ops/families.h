@@ -19,6 +19,8 @@ Tensors   scalar_jvp(const JvpArgs& a);  // Σ_i ∂f/∂x_i · dx_i
 Tensors   elementwise_batch(const BatchArgs& a);
 AxisLinks elementwise_depend(const DependArgs& a);
 std::vector<Sample> scalar_sample(const Op& op, Rng& rng);
+// A random operand of the shape, with the attributes.
+std::vector<Sample> one_sample(Rng& rng, Shape shape, Attrs attrs);
 
 Types expand_infer(const Op& op, const Types& in, const Attrs& attrs);
 

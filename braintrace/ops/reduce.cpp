@@ -184,9 +184,6 @@ Tensor position_apply(const Op& op, const Tensor& x, std::optional<int64_t> axis
   return keep_axes ? expand_dims(y, k) : y;
 }
 
-// Bools as numbers that can be counted.
-Tensor countable(const Tensor& x) { return x.dtype() == DType::Bool ? convert(x, DType::I32) : x; }
-
 }  // namespace
 
 Array random_array(Rng& rng, Type type) {
@@ -365,6 +362,7 @@ Tensor reduce_apply(const Op& op, const Tensor& x, const Axes& axes, bool keep_a
   return reshape(y, s);
 }
 
+Tensor countable(const Tensor& x) { return x.dtype() == DType::Bool ? convert(x, DType::I32) : x; }
 Tensor all(const Tensor& x, const Axes& axes, bool keep_axes) {
   return reduce_apply(reduce_all_op, x, axes, keep_axes);
 }

@@ -13,6 +13,9 @@ namespace braintrace {
 extern const Op argmax_op, argmin_op, reduce_all_op, reduce_any_op, reduce_max_op, reduce_min_op, reduce_prod_op,
     reduce_sum_op;
 
+// Bools as the numbers that sums and products take.
+Tensor countable(const Tensor& x);
+
 Tensor all(const Tensor& x, const Axes& axes = {}, bool keep_axes = false);
 Tensor any(const Tensor& x, const Axes& axes = {}, bool keep_axes = false);
 Tensor max(const Tensor& x, const Axes& axes = {}, bool keep_axes = false);

@@ -17,10 +17,6 @@ using keys::dims;
 using keys::perm;
 using keys::shape;
 
-std::vector<Sample> one_sample(Rng& rng, Shape s, Attrs attrs) {
-  return {{{random_array(rng, {DType::F64, std::move(s)})}, std::move(attrs)}};
-}
-
 }  // namespace
 
 // y = x with the same elements in row-major order

@@ -21,10 +21,6 @@ using keys::lo;
 using keys::start;
 using keys::stride;
 
-std::vector<Sample> one_sample(Rng& rng, Shape s, Attrs attrs) {
-  return {{{random_array(rng, {DType::F64, std::move(s)})}, std::move(attrs)}};
-}
-
 }  // namespace
 
 // y = parts joined along one axis

@@ -2,6 +2,7 @@
 #include "braintrace/ops/special.h"
 
 #include <cmath>
+#include <numbers>
 
 #include "braintrace/ops/keys.h"
 #include "braintrace/ops/math.h"
@@ -12,7 +13,7 @@ namespace {
 
 using keys::order;
 
-constexpr double  pi        = 0x1.921fb54442d18p+1;
+using std::numbers::pi;
 constexpr double  sqrt_pi   = 0x1.c5bf891b4ef6bp+0;
 constexpr int64_t max_order = 32;
 

@@ -95,9 +95,6 @@ int64_t number_or_word(const zoo::Fields& f, const std::string& name,
   return std::find_if(words.begin(), words.end(), [&](const auto& w) { return w.first == given; })->second;
 }
 
-std::optional<double> number_if(const zoo::Fields& f, const std::string& name) {
-  return f.has(name) ? std::optional(f.number(name)) : std::nullopt;
-}
 std::string text_if(const zoo::Fields& f, const std::string& name) { return f.has(name) ? f.text(name) : ""; }
 
 // JSON, or a text as it stands: what no bracket or quote opens need not be JSON.
@@ -185,7 +182,7 @@ Config from_json(const ordered_json& given, const std::string& where, const std:
                     k = inner("checkpoint", checkpoint);
   c.validation        = {whole(v, "every", 0), v.integer("batches")};
   c.early_stop        = {whole(e, "patience", 0), e.number("min_delta"), e.flag("at_goal")};
-  c.goal              = {number_if(g, "accuracy"), number_if(g, "loss")};
+  c.goal              = {g.number_if("accuracy"), g.number_if("loss")};
   if (c.early_stop.at_goal && !c.goal.exists())
     e.refuse("at_goal", "there is no goal; give goal.accuracy or goal.loss.");
   c.checkpoint = {text_if(k, "dir"), whole(k, "every", 0), k.integer("keep"), k.flag("best")};

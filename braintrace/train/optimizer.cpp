@@ -102,10 +102,6 @@ const std::vector<Kind<MakeOptimizer>>& optimizers() {
   return all;
 }
 
-std::optional<double> number_if(const Fields& f, const std::string& name) {
-  return f.has(name) ? std::optional(f.number(name)) : std::nullopt;
-}
-
 }  // namespace
 
 ordered_json filled_optimizer(const ordered_json& object, const std::string& path) {
@@ -133,7 +129,7 @@ OptimizerAndPace make_optimizer(const ordered_json& filled, const std::string& p
     out.updates_per_epoch         = s.integer("every");
     rate                          = schedule.make(s, lr);
   }
-  const optim::Common common{number_if(f, "clip_norm"), number_if(f, "clip_value"), f.number("weight_decay")};
+  const optim::Common common{f.number_if("clip_norm"), f.number_if("clip_value"), f.number("weight_decay")};
   out.optimizer = kind.make(f, rate, common);
   return out;
 }

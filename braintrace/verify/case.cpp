@@ -147,5 +147,6 @@ Tensor at_step(const Array& all, int64_t t) {
   require(x.rank() >= 1 && t < x.shape()[0], "there is no step {} in an array of shape {}.", t, to_string(x.shape()));
   return squeeze(slice_axis(x, 0, t, t + 1), {0});
 }
+Array stacked(const std::vector<Array>& rows) { return stack(Tensors(rows.begin(), rows.end()), 0).array(); }
 
 }  // namespace braintrace::golden

@@ -44,5 +44,6 @@ std::shared_ptr<Module> load_model(const Case& c);
 std::pair<State, std::string> find_leaf(const Module& model, const std::string& name);
 // The part of an array [T,…] that belongs to step t.
 Tensor at_step(const Array& all, int64_t t);
+Array  stacked(const std::vector<Array>& rows);
 
 }  // namespace braintrace::golden

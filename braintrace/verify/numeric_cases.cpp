@@ -21,11 +21,6 @@ namespace braintrace::golden {
 
 namespace {
 
-Array stacked(const std::vector<Array>& rows) {
-  Tensors t(rows.begin(), rows.end());
-  return stack(t, 0).array();
-}
-
 void verify_forward(const Case& c, Comparer& to) {
   const auto                                model = load_model(c);
   const std::string                         loss  = c.info.at("loss").at("name");

@@ -30,8 +30,7 @@ struct Task {
   }
 };
 
-Array first_rows(const Array& a, int64_t n) { return slice_axis(Tensor(a), 0, 0, n).array(); }
-Array stacked(const std::vector<Array>& rows) { return stack(Tensors(rows.begin(), rows.end()), 0).array(); }
+Array             first_rows(const Array& a, int64_t n) { return slice_axis(Tensor(a), 0, 0, n).array(); }
 constexpr int64_t recorded_updates = 3;  // whose gradients and parameters a case holds
 
 RuleOptions options_of(const Case& c, const json& algorithm) {

@@ -10,7 +10,7 @@ namespace braintrace {
 
 namespace {
 
-constexpr double margin = 28, gap_x = 18, gap_y = 42, bend_width = 10;
+constexpr double outer_margin = 28, gap_x = 18, gap_y = 42, bend_width = 10;
 constexpr int    order_sweeps = 8, place_sweeps = 12;
 
 // A box, or the bend of a long edge in a layer it passes.
@@ -47,7 +47,7 @@ class Layers {
     order();
     place();
     LayeredLayout out;
-    double        left = 1e300, right = 0, y = margin;
+    double        left = 1e300, right = 0, y = outer_margin;
     for (const Item& i : items_) left = std::min(left, i.x - i.w / 2), right = std::max(right, i.x + i.w / 2);
     std::vector<double> middle(items_.size()), half(items_.size());  // of the layer of each item
     for (const auto& layer : layers_) {
@@ -57,7 +57,7 @@ class Layers {
       y += h + gap_y;
     }
     if (items_.empty()) left = 0;
-    for (Item& i : items_) i.x += margin - left;
+    for (Item& i : items_) i.x += outer_margin - left;
     for (size_t i = 0; i < num_boxes_; ++i) {
       const Item& it = items_[i];
       out.boxes.push_back({it.x - it.w / 2, middle[i] - it.h / 2, it.w, it.h});
@@ -72,8 +72,8 @@ class Layers {
       path.push_back({items_[c.back()].x, middle[c.back()] - items_[c.back()].h / 2});
       out.routes.push_back(std::move(path));
     }
-    out.width  = right - left + 2 * margin;
-    out.height = y - gap_y + margin;
+    out.width  = right - left + 2 * outer_margin;
+    out.height = y - gap_y + outer_margin;
     return out;
   }
 

@@ -120,6 +120,9 @@ double Fields::number(const std::string& name) const {
   if (!j.is_number()) refuse(name, fmt::format("expected a number, got {}.", shown_json(j)));
   return j.get<double>();
 }
+std::optional<double> Fields::number_if(const std::string& name) const {
+  return has(name) ? std::optional(number(name)) : std::nullopt;
+}
 bool Fields::flag(const std::string& name) const {
   const json& j = at(name, "true or false");
   if (!j.is_boolean()) refuse(name, fmt::format("expected true or false, got {}.", shown_json(j)));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "braintrace/base/lists.h"
 #include "braintrace/codegen/c/abi.h"
 #include "braintrace/codegen/c/context.h"
 #include "braintrace/codegen/c/preamble.h"

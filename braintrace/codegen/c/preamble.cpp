@@ -19,7 +19,7 @@ void add_words(std::string_view text, std::set<std::string, std::less<>>& words)
   }
 }
 
-struct Piece {
+struct Snippet {
   std::string_view name, text;
 };
 
@@ -31,9 +31,9 @@ std::string_view word_before(std::string_view line, size_t end) {
   return line.substr(begin, end - begin);
 }
 
-std::vector<Piece> pieces_of(std::string_view text) {
-  std::vector<Piece> out;
-  std::string_view   name;
+std::vector<Snippet> pieces_of(std::string_view text) {
+  std::vector<Snippet> out;
+  std::string_view     name;
   for (size_t at = 0, begin = 0; at < text.size();) {
     const size_t           end  = std::min(text.find('\n', at), text.size());
     const std::string_view line = text.substr(at, end - at);
@@ -55,8 +55,8 @@ std::vector<Piece> pieces_of(std::string_view text) {
 std::string needed_functions(std::string_view functions, std::string_view user) {
   std::set<std::string, std::less<>> words;
   add_words(user, words);
-  const std::vector<Piece> pieces = pieces_of(functions);
-  std::string              out;
+  const std::vector<Snippet> pieces = pieces_of(functions);
+  std::string                out;
   for (size_t i = pieces.size(); i-- > 0;)
     if (words.contains(pieces[i].name)) {
       add_words(pieces[i].text, words);
