@@ -44,6 +44,24 @@ function(bt_warnings target)
                                            $<$<BOOL:${BRAINTRACE_WERROR}>:-Werror>)
 endfunction()
 
+# One compilation for the sources of each folder, when BRAINTRACE_MERGE asks for it: what nearly all files include is read,
+# and what they instantiate is compiled, once for all of them. So names in unnamed namespaces differ within a folder.
+function(bt_merge target)
+  if(NOT BRAINTRACE_MERGE)
+    return()
+  endif()
+  get_target_property(sources ${target} SOURCES)
+  list(FILTER sources INCLUDE REGEX "^${PROJECT_SOURCE_DIR}/.*\\.cpp$")
+  list(FILTER sources EXCLUDE REGEX "^${PROJECT_BINARY_DIR}/")
+  foreach(source ${sources})
+    cmake_path(GET source PARENT_PATH folder)
+    cmake_path(RELATIVE_PATH folder BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
+    string(REPLACE "/" "_" group ${folder})
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+endfunction()
+
 # For code around the library, whose own speed does not matter: not optimized, which compiles in half the time. Not for what
 # is timed: of an inline function that several files hold, the linker takes the copy of the first, also for the library.
 function(bt_quick_build target)
