@@ -228,6 +228,10 @@ TEST(RuleOptions, ReadWords) {
     EXPECT_NE(error_of([&] { read(bad); }), "") << bad;
 }
 
+TEST(Registry, OneRuleStandsForEachKindOfTrace) {
+  EXPECT_EQ(representative_algorithms(), (std::vector<std::string>{"D_RTRL", "ES_D_RTRL", "BPTT"}));
+}
+
 }  // namespace
 
 }  // namespace braintrace

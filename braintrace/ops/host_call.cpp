@@ -24,7 +24,7 @@ struct Known {
   HostFunction f;
 };
 
-class Table {
+class HostFunctions {
  public:
   std::shared_ptr<const Known> add(HostFunction f) {
     std::lock_guard lock(mutex_);
@@ -44,13 +44,13 @@ class Table {
   int64_t                                                 next_ = 0;
   std::unordered_map<int64_t, std::weak_ptr<const Known>> known_;
 };
-Table& table() {
-  static auto* t = new Table;  // functions may end after everything else
+HostFunctions& host_functions() {
+  static auto* t = new HostFunctions;  // functions may end after everything else
   return *t;
 }
 
 Attrs attrs_of(HostFunction f, const Types& out) {
-  const auto known = table().add(std::move(f));
+  const auto known = host_functions().add(std::move(f));
   Ints       results;
   for (const Type& t : out) {
     results.push_back(static_cast<int64_t>(t.dtype));
@@ -100,7 +100,7 @@ Array lane_of(const Array& x, int64_t lane, const Ints& lanes) {
 }
 
 Arrays host_eval(const Op& op, const Arrays& in, const Attrs& a, const Types& out) {
-  const auto known = table().find(a[function_key].data<int64_t>()[0]);
+  const auto known = host_functions().find(a[function_key].data<int64_t>()[0]);
   require(known != nullptr, ErrorKind::State,
           "{}: its function belongs to a program that has ended, or to another process.\n  Trace the program again.",
           op.name);

@@ -130,27 +130,27 @@ std::map<std::string, SurrogateKind> built_in() {
   return table;
 }
 
-struct Table {
+struct SurrogateTable {
   std::mutex                           lock;
   std::map<std::string, SurrogateKind> kinds = built_in();
 };
-Table& table() {
-  static Table t;
+SurrogateTable& surrogate_table() {
+  static SurrogateTable t;
   return t;
 }
 
 }  // namespace
 
 std::vector<SurrogateKind> surrogates() {
-  std::lock_guard            guard(table().lock);
+  std::lock_guard            guard(surrogate_table().lock);
   std::vector<SurrogateKind> out;
-  for (const auto& [name, kind] : table().kinds) out.push_back(kind);
+  for (const auto& [name, kind] : surrogate_table().kinds) out.push_back(kind);
   return out;
 }
 
 SurrogateKind surrogate_named(const std::string& name) {
-  std::lock_guard guard(table().lock);
-  const auto&     kinds = table().kinds;
+  std::lock_guard guard(surrogate_table().lock);
+  const auto&     kinds = surrogate_table().kinds;
   if (const auto it = kinds.find(name); it != kinds.end()) return it->second;
   std::vector<std::string> known;
   for (const auto& [k, kind] : kinds) known.push_back(k);
@@ -160,9 +160,9 @@ SurrogateKind surrogate_named(const std::string& name) {
 
 void register_surrogate(SurrogateKind kind) {
   require(!kind.name.empty() && kind.slope, "register_surrogate: '{}' needs a name and a slope.", kind.name);
-  std::lock_guard   guard(table().lock);
+  std::lock_guard   guard(surrogate_table().lock);
   const std::string name = kind.name;
-  require(table().kinds.emplace(name, std::move(kind)).second, "register_surrogate: '{}' exists already.", name);
+  require(surrogate_table().kinds.emplace(name, std::move(kind)).second, "register_surrogate: '{}' exists already.", name);
 }
 
 Surrogate::Surrogate(const std::string& kind, std::vector<double> params) : kind_(kind), params_(std::move(params)) {

@@ -6,10 +6,14 @@
 #include "braintrace/algorithms/d_rtrl.h"
 #include "braintrace/algorithms/dni.h"
 #include "braintrace/algorithms/drivers.h"
+#include "braintrace/algorithms/es_d_rtrl.h"
+#include "braintrace/algorithms/snap.h"
 #include "braintrace/algorithms/three_factor.h"
 #include "braintrace/algorithms/uoro.h"
 #include "braintrace/control/scan.h"
 #include "braintrace/etp/dense.h"
+#include "braintrace/model/frame.h"
+#include "braintrace/transforms/inline.h"
 #include "braintrace/zoo/cell.h"
 #include "tests/algorithms/support.h"
 #include "tests/support/error_of.h"
@@ -114,6 +118,21 @@ TEST(Uoro, IsUnbiasedOverTheSubstepsOfAScan) {
   learner.compile_graph(zeros({3, 2}, DType::F64));
   ASSERT_NE(learner.graph().hidden_groups.at(0).descent, nullptr);
   expect_unbiased(*cell, normal({DType::F64, {3, 3, 2}}, 5), options);
+}
+
+// Rows of a batch never mix, so one push serves all of them: the largest value grows with the batch, not its square.
+TEST(SnAp, OnePushServesAllRowsOfABatch) {
+  const auto largest = [](int64_t batch) {
+    auto model = make_model(layer("vanilla_rnn", 2, 4, {{"activation", "tanh"}}), batch);
+    SnAp learner(*model, 2);
+    learner.compile_graph(zeros({batch, 2}, DType::F64));
+    const auto step =
+        trace_function({{DType::F64, {batch, 2}}}, [&](const Tensors& in) -> Tensors { return {learner(in[0])}; });
+    int64_t most = 0;
+    for (const Type& t : expand_composites(step.program).types) most = std::max(most, t.size());
+    return most;
+  };
+  EXPECT_EQ(largest(6), 2 * largest(3));
 }
 
 TEST(EsDRtrl, SaysThatSubstepsHaveNoFactorisedTrace) {

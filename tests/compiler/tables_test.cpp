@@ -394,6 +394,25 @@ TEST(SmallPrograms, ALearnedDecayIsARelationAndStaysInTheTail) {
   EXPECT_LT(max_difference(reshape(D_of(g), {4}), s.tau.value()), 1e-6);
 }
 
+// A weight that is made of two parameters: the reference knows the first it meets, we know both.
+TEST(Weights, MadeOfTwoParametersBelongToBothOrToTheFirst) {
+  struct Sum : Module {
+    ParamState  a = state("a", ParamState(Tensor(Type{DType::F64, {3, 4}}, 0.1).array()));
+    ParamState  b = state("b", ParamState(Tensor(Type{DType::F64, {3, 4}}, 0.2).array()));
+    HiddenState h = state("h", HiddenState(Tensor(Type{DType::F64, {4}}, 0).array()));
+    Tensor      update(const Tensor& x) override {
+      h.set(tanh(matmul(x, a.value() * b.value())) + 0.5 * h.value());
+      return h.value();
+    }
+  } model;
+  const auto leaves = [&](const CompileOptions& o) {
+    const auto g = compile_etrace_graph(model, {{DType::F64, {3}}}, o);
+    return g.hidden_param_op_relations.at(0).trainables.at(0).leaves.size();
+  };
+  EXPECT_EQ(leaves({}), 2u);
+  EXPECT_EQ(leaves(CompileOptions::reference()), 1u);
+}
+
 }  // namespace
 
 }  // namespace braintrace

@@ -360,6 +360,23 @@ TEST(ControlErrors, NameTheCarryAndBothTypes) {
               HasSubstr("while_loop: the body must return one tensor per carry (1), got 2"));
 }
 
+// Only numbers without a type of their own take the one of the carry.
+TEST(ControlErrors, CarriesKeepTheirElementType) {
+  const auto run = [](const Function& step) {
+    return scan(
+               [&](const Tensors& c, const Tensors&) -> ScanResult {
+                 return {step(c), {}};
+               },
+               {Tensor(Type{DType::F32, {2}}, 1)}, {}, {.length = 2})
+        .carry[0];
+  };
+  EXPECT_THAT(message_of([&] { run([](const Tensors& c) -> Tensors { return {convert(c[0], DType::F64)}; }); }),
+              HasSubstr("carry 0 starts as f32[2] but the body returns f64[2]"));
+  EXPECT_THAT(message_of([&] { run([](const Tensors&) -> Tensors { return {Tensor(2.)}; }); }),
+              HasSubstr("carry 0 starts as f32[2] but the body returns"));
+  EXPECT_EQ(run([](const Tensors& c) -> Tensors { return {c[0] * 2.}; }).dtype(), DType::F32);
+}
+
 TEST(ControlErrors, OtherMistakes) {
   const Function one = [](const Tensors& x) { return x; };
   EXPECT_THAT(message_of([&] {
