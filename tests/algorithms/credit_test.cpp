@@ -36,7 +36,7 @@ TEST(RandomFeedback, SkipsGroupsWithoutTraces) {
     RuleAxes axes;
     if (feedback) axes.learning_signal = SignalSource::RandomFeedback;
     RuleOptions options;
-    if (feedback) options.feedback = RandomFeedback{.key = 4};
+    if (feedback) options.feedback = RandomFeedback{.given = {{Path{"b"}, normal({DType::F64, {2, 2}}, 8)}}};
     const auto learner = compile(*cell, ETraceConfig(axes), row(xs, 0), options);
     return stepwise(*learner, xs, ones({T}, DType::F64)).at(Path{"w"}, "");
   };
