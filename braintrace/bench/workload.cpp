@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "braintrace/algorithms/registry.h"
+#include "braintrace/base/lists.h"
 #include "braintrace/base/nearest.h"
 #include "braintrace/nn/conv.h"
 #include "braintrace/nn/linear.h"
