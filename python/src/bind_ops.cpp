@@ -48,9 +48,9 @@ void bind_elementwise(nb::module_& m) {
       continue;
     // Words of the language get a mark behind them.
     const bool        is_keyword = op->name == "and" || op->name == "or" || op->name == "not";
-    const std::string name = std::string(op->name) + (is_keyword ? "_" : ""), doc(op->doc);
-    const auto        operands = std::count(op->operands.begin(), op->operands.end(), ' ') + 1;
-    const bool        floats   = op->infer == bt::float_infer;
+    const std::string name       = std::string(op->name) + (is_keyword ? "_" : ""), doc(op->doc);
+    const auto        operands   = std::count(op->operands.begin(), op->operands.end(), ' ') + 1;
+    const bool        floats     = op->infer == bt::float_infer;
     if (operands == 1)
       m.def(
           name.c_str(), [op, floats](Arg x) { return bt::elementwise_apply(*op, {floats ? in_floats(x) : x.get()}); },
