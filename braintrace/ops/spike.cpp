@@ -162,7 +162,8 @@ void register_surrogate(SurrogateKind kind) {
   require(!kind.name.empty() && kind.slope, "register_surrogate: '{}' needs a name and a slope.", kind.name);
   std::lock_guard   guard(surrogate_table().lock);
   const std::string name = kind.name;
-  require(surrogate_table().kinds.emplace(name, std::move(kind)).second, "register_surrogate: '{}' exists already.", name);
+  require(surrogate_table().kinds.emplace(name, std::move(kind)).second, "register_surrogate: '{}' exists already.",
+          name);
 }
 
 Surrogate::Surrogate(const std::string& kind, std::vector<double> params) : kind_(kind), params_(std::move(params)) {

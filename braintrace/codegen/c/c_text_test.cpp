@@ -17,7 +17,7 @@ TEST(CText, numbers_have_no_comma) {
 }
 
 TEST(CText, ArraysAreWrapped) {
-  const std::string text = array_text("a", Array::of<double>(std::vector<double>(40, 1. / 3), {40}));
+  const std::string  text = array_text("a", Array::of<double>(std::vector<double>(40, 1. / 3), {40}));
   std::istringstream lines(text);
   size_t             longest = 0;
   for (std::string line; std::getline(lines, line);) longest = std::max(longest, line.size());
