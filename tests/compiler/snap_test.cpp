@@ -248,6 +248,20 @@ TEST(Snap, GroupsTooLargeToFollowSayWhatToDo) {
             std::string::npos);
 }
 
+// Positions that never meet share one push; of too many to compare, each keeps its own.
+TEST(IndependentClasses, AreAsFewAsCanBeFollowed) {
+  const auto classes = [](int64_t units) {
+    const Program p =
+        trace({{DType::F64, {units}}}, [](const Tensors& in) -> Tensors { return {tanh(in[0])}; }).program;
+    return independent_classes(p, 0, 1, units);
+  };
+  EXPECT_EQ(classes(4), (std::vector<int>{0, 0, 0, 0}));
+  EXPECT_EQ(classes(1), (std::vector<int>{0}));
+  const std::vector<int> many = classes(50000);
+  EXPECT_EQ(many.front(), 0);
+  EXPECT_EQ(many.back(), 49999);
+}
+
 TEST(Snap, TooWideJacobiansAreRefusedWithTheNumbers) {
   const Rule     dense = [](auto& h, auto& w) { return matmul(h, w); };
   const Compiled c(dense, {2, 4}, 2);
