@@ -54,5 +54,21 @@ TEST(StackedRows, TakeThePlaceOfAnInputThatEnds) {
   EXPECT_LT(worst_disagreement(jobs).distance, 1e-12);
 }
 
+// y_t = tanh(c_t + x_t), c_{t+1} = v: what is carried on comes from outside, whole, so rows cannot go their own ways.
+TEST(StackedRows, ACarryThatIsNotMadeOfRowsKeepsThemTogether) {
+  constexpr int64_t batch = 32;
+  const Traced      t =
+      trace({{DType::F64, {steps, batch, n}}, {DType::F64, {batch, n}}, {DType::F64, {n, n}}},
+            [&](const Tensors& in) -> Tensors {
+              const auto step = [&](Tensor c, Tensor x) { return std::pair(in[1], tanh(dot(c, in[2]) + x)); };
+              const auto r    = scan(step, zeros({batch, n}, DType::F64), in[0]);
+              return {r.first, r.second};
+            });
+  Rng rng(4);
+  Job one{"carry from outside", t.program, {}, {}};
+  for (Var v : t.program.args) one.args.push_back(random_array(rng, t.program.type(v)));
+  EXPECT_LT(worst_disagreement({one}).distance, 1e-12);
+}
+
 }  // namespace
 }  // namespace braintrace
