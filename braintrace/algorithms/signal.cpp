@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "braintrace/base/lists.h"
 #include "braintrace/base/rng.h"
 #include "braintrace/ops/contract.h"
 #include "braintrace/ops/einsum.h"

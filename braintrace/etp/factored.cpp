@@ -26,7 +26,7 @@ Tensor instants(const EtpCall& call, int weight, const Tensor& coefficients, con
     of_trace += axis;
   }
   f.insert(f.end(), tails.shape().end() - 2, tails.shape().end());
-  return einsum(of_c + "," + of_f + "SK->" + of_trace + "S", reshape(coefficients, c), reshape(tails, f));
+  return einsum(of_c + "," + of_f + "SK->" + of_trace + "S", {reshape(coefficients, c), reshape(tails, f)});
 }
 
 }  // namespace braintrace

@@ -13,7 +13,7 @@
 namespace braintrace {
 
 Tensor times(const Tensor& A, const Tensor& B) {
-  return A.shape().back() == 1 ? A * B : einsum("...ab,...bc->...ac", A, B);
+  return A.shape().back() == 1 ? A * B : einsum("...ab,...bc->...ac", {A, B});
 }
 Tensor applied(const Tensor& D, const Tensor& v) { return sum(D * expand_dims(v, -2), Ints{-1}); }
 Tensor transposed(const Tensor& D, const Tensor& lambda) { return sum(D * expand_dims(lambda, -1), Ints{-2}); }

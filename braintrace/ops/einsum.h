@@ -12,12 +12,8 @@ namespace braintrace {
 //   einsum("ii->i", {a})            a letter twice in one operand walks the diagonal
 //   einsum("...ij,...jk", {a, b})   "..." stands for any axes, which broadcast. Without "->" the result has the "..."
 //                                   axes, then the letters that occur once, in alphabetical order
-// Operands are contracted from left to right, each pair by one dot_general.
+// Operands are contracted from left to right, each pair by one dot_general. Not trainable, and so written with braces:
+// einsum("bi,io->bo", x, w) of etp/einsum.h is.
 Tensor einsum(std::string_view equation, Tensors operands);
-
-template <class... Rest>
-Tensor einsum(std::string_view equation, const Tensor& first, const Rest&... rest) {
-  return einsum(equation, Tensors{first, rest...});
-}
 
 }  // namespace braintrace

@@ -106,30 +106,30 @@ TEST(Einsum, AgreesWithLoopsForManyEquations) {
 TEST(Einsum, ImplicitResultHasSingleLettersInAlphabeticalOrder) {
   Rng          rng(6);
   const Tensor a = random_array(rng, {DType::F64, {2, 3}}), b = random_array(rng, {DType::F64, {3, 4}});
-  EXPECT_TRUE(identical(einsum("ij,jk", a, b).array(), einsum("ij,jk->ik", a, b).array()));
-  EXPECT_TRUE(identical(einsum("zb,zb->", a, a).array(), einsum("zb,zb", a, a).array()));
-  EXPECT_TRUE(identical(einsum("ba", a).array(), transpose(a).array()));
+  EXPECT_TRUE(identical(einsum("ij,jk", {a, b}).array(), einsum("ij,jk->ik", {a, b}).array()));
+  EXPECT_TRUE(identical(einsum("zb,zb->", {a, a}).array(), einsum("zb,zb", {a, a}).array()));
+  EXPECT_TRUE(identical(einsum("ba", {a}).array(), transpose(a).array()));
 }
 
 TEST(Einsum, DotsBroadcast) {
   Rng          rng(7);
   const Tensor a = random_array(rng, {DType::F64, {5, 1, 2, 3}}), b = random_array(rng, {DType::F64, {4, 3, 2}});
-  const Tensor y = einsum("...ij,...jk", a, b);
+  const Tensor y = einsum("...ij,...jk", {a, b});
   ASSERT_EQ(y.shape(), (Shape{5, 4, 2, 2}));
   const Tensor one =
-      einsum("ij,jk->ik", reshape(slice_axis(a, 0, 2, 3), {2, 3}), reshape(slice_axis(b, 0, 1, 2), {3, 2}));
+      einsum("ij,jk->ik", {reshape(slice_axis(a, 0, 2, 3), {2, 3}), reshape(slice_axis(b, 0, 1, 2), {3, 2})});
   const Tensor cut = reshape(slice(y, {2, 1, 0, 0}, {3, 2, 2, 2}), {2, 2});
   for (int i = 0; i < 4; ++i) EXPECT_NEAR(at(one.array(), i), at(cut.array(), i), 1e-13);
-  EXPECT_EQ(einsum("i...->...i", a).shape(), (Shape{1, 2, 3, 5}));
+  EXPECT_EQ(einsum("i...->...i", {a}).shape(), (Shape{1, 2, 3, 5}));
   // Axes of "..." may be summed: numbers equal the sum over explicit letters.
   const Tensor left = random_array(rng, {DType::F64, {3, 2}}), right = random_array(rng, {DType::F64, {1, 2}});
-  const Tensor summed = einsum("...i,...i->i", left, right), plain = einsum("ai,i->i", left, reshape(right, {2}));
+  const Tensor summed = einsum("...i,...i->i", {left, right}), plain = einsum("ai,i->i", {left, reshape(right, {2})});
   for (int i = 0; i < 2; ++i) EXPECT_NEAR(at(summed.array(), i), at(plain.array(), i), 1e-13);
 }
 
 TEST(Einsum, DiagonalIgnoresTheRest) {
   const Tensor x = Array::of<double>({1, NAN, INFINITY, 4}, {2, 2});
-  EXPECT_EQ(einsum("ii->", x).item(), 5);  // off-diagonal NaN does not leak
+  EXPECT_EQ(einsum("ii->", {x}).item(), 5);  // off-diagonal NaN does not leak
 }
 
 TEST(Einsum, DerivativeIsBilinear) {
@@ -144,13 +144,13 @@ TEST(Einsum, DerivativeIsBilinear) {
 
 TEST(Einsum, BadInputIsExplained) {
   const Tensor a = ones({2, 3}), b = ones({4, 5});
-  EXPECT_NE(error_of([&] { einsum("ij,jk->ik", a, b); }).find("size 3"), std::string::npos);
-  EXPECT_NE(error_of([&] { einsum("ij->ik", a); }).find("in no operand"), std::string::npos);
-  EXPECT_NE(error_of([&] { einsum("ij->ii", a); }).find("twice"), std::string::npos);
-  EXPECT_NE(error_of([&] { einsum("ij,jk", a); }).find("2 operands"), std::string::npos);
-  EXPECT_NE(error_of([&] { einsum("ijk", a); }).find("'ijk'"), std::string::npos);
-  EXPECT_NE(error_of([&] { einsum("i1->i", a); }).find("single letters"), std::string::npos);
-  EXPECT_NE(error_of([&] { einsum("......i", a); }), "");
+  EXPECT_NE(error_of([&] { einsum("ij,jk->ik", {a, b}); }).find("size 3"), std::string::npos);
+  EXPECT_NE(error_of([&] { einsum("ij->ik", {a}); }).find("in no operand"), std::string::npos);
+  EXPECT_NE(error_of([&] { einsum("ij->ii", {a}); }).find("twice"), std::string::npos);
+  EXPECT_NE(error_of([&] { einsum("ij,jk", {a}); }).find("2 operands"), std::string::npos);
+  EXPECT_NE(error_of([&] { einsum("ijk", {a}); }).find("'ijk'"), std::string::npos);
+  EXPECT_NE(error_of([&] { einsum("i1->i", {a}); }).find("single letters"), std::string::npos);
+  EXPECT_NE(error_of([&] { einsum("......i", {a}); }), "");
 }
 
 }  // namespace
