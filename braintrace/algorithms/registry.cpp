@@ -10,6 +10,7 @@
 #include "braintrace/algorithms/bptt.h"
 #include "braintrace/algorithms/rtrl.h"
 #include "braintrace/base/ascii.h"
+#include "braintrace/base/lists.h"
 #include "braintrace/base/nearest.h"
 
 namespace braintrace {

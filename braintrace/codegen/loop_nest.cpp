@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "braintrace/base/lists.h"
 #include "braintrace/codegen/elementwise.h"
 #include "braintrace/codegen/lower.h"
 #include "braintrace/ops/constant.h"

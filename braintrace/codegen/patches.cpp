@@ -9,6 +9,7 @@
 #include "braintrace/ops/index_walk.h"
 #include "braintrace/ops/keys.h"
 #include "braintrace/ops/move.h"
+#include "braintrace/transforms/walk.h"
 
 namespace braintrace::codegen {
 

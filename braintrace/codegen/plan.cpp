@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <map>
 
+#include "braintrace/base/lists.h"
+
 namespace braintrace::codegen {
 
 namespace {
