@@ -3,6 +3,8 @@
 #include "braintrace/etp/function_op.h"
 
 #include <algorithm>
+#include <memory>
+#include <mutex>
 
 #include "braintrace/base/ascii.h"
 #include "braintrace/ops/families.h"
@@ -74,10 +76,14 @@ void check(const FunctionOp& op) {
 }  // namespace
 
 const Op& register_op(FunctionOp op) {
+  // Equations of any program may point to a record, also while the process ends.
+  static std::mutex lock;
+  static auto&      records = *new std::vector<std::unique_ptr<Record>>;
   check(op);
   auto record = std::make_unique<Record>(std::move(op));
   register_op(static_cast<const Op&>(*record));
-  return *record.release();  // equations of any program may point to it
+  const std::lock_guard guard(lock);
+  return *records.emplace_back(std::move(record));
 }
 
 }  // namespace braintrace
