@@ -81,7 +81,7 @@ Tensors UoroRule::advance(Step& step, const Tensors& memory, const Tensors& aux)
   next[0]                 = memory[0] + 1;
   for (size_t i = 0; i < layout.groups.size(); ++i) {
     const Factors& f = layout.groups[i];
-    const Tensor   s = memory[f.s];
+    const Tensor&  s = memory[f.s];
     Tensor         nu;
     if (aux.empty()) {
       const Tensor key = random::fold_in(random::fold_in(random::key(options_.projection_key), memory[0]),

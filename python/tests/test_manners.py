@@ -157,6 +157,7 @@ def test_interrupt_between_pieces():
     code = """
 import os, signal, threading, time
 import numpy as np, pybraintrace as bt
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where a shell started the tests in the background
 threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 try:
     bt.for_loop(lambda x: (time.sleep(0), x)[1], np.ones((200000, 4), 'f'), pbar=bt.progress.ProgressBar(freq=1))

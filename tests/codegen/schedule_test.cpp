@@ -87,7 +87,7 @@ function 0: 6 kernels, 256 bytes of working memory
       lanes = 1, stride = 1, n = 4, m = 4, size = 4
   [3] take (v7 ← v4, v6), may stop
       B = 1, P = 1, N = 4, K = 1, Q = 2, size = 8
-  [4] running (v8 ← v7)
+  [4] cumsum (v8 ← v7)
       lanes = 1, stride = 1, n = 2, m = 2, size = 2
   [5] sort (v9, v10 ← v7), 32 bytes at arena + 128
       lanes = 1, stride = 1, n = 2, m = 2, size = 2
