@@ -23,7 +23,7 @@ struct JitResult {
   std::shared_ptr<const void> like;  // structure of the result, as `like` gave it when the program was traced
 };
 // `signature` says what the caller's function depends on besides the types of `args`, which it must tell apart too:
-// structure, static values. `f` runs only when no program of the cache fits; `like` is asked right behind it.
+// structure, static values. `f` runs only when no program of the cache fits; `like` is asked after it.
 JitResult call_jitted(JitCache& cache, std::string&& signature, const Tensors& args, const Function& f,
                       const std::function<std::shared_ptr<const void>()>& like);
 
