@@ -77,6 +77,16 @@ conv, = bench("--model", "conv", "--rule", "BPTT", "--size", "2,16,2", "--steps"
 assert conv["ours_us"] > 0 and conv["n"] == 2 and conv["spikes"] == 0.2, conv
 assert [w["T"] for w in bench("--list", "--json", "--model", "conv", "--rule", "BPTT,D_RTRL")] == [20, 20]
 
+# The same by kernel: what a step of a tanh network calls, as often as it has steps, with one thread and with two.
+KERNELS = pathlib.Path(__file__).resolve().parents[2] / "benchmarks" / "kernels"
+table = subprocess.run([sys.executable, KERNELS, "--build", pathlib.Path(BINARY).resolve().parents[1], "--threads", "1,2", "--model",
+                        "rnn", "--rule", "BPTT", "--mode", "sequence", "--size", "2,3,4", "--steps", "6", "--seconds", "0.01"],
+                       check=True, capture_output=True, text=True).stdout
+rows = {line.split("|")[0].strip(): [float(cell.split()[0]) for cell in line.split("|")[1:] if cell.split()]
+        for line in table.splitlines()[3:]}
+assert [calls for name, calls in rows.items() if "tanh" in name] == [[6, 6]], table
+assert rows["[scan]"] == [2, 2] and min(rows["all but [loops]"]) > 0, table
+
 # Bad input.
 bench("--model", "conv", "--size", "2,15,2", status=2, err="square")
 bench("--model", "grv", status=2, err="did you mean 'gru'")
