@@ -23,8 +23,14 @@ class Recording {
   virtual ~Recording() = default;
 };
 
-// Errors of the device are UserErrors that say what failed and what to do; after one that it cannot survive, every
-// call says that the device is lost.
+// After it nothing runs on the device any more in this process, and what it holds is gone.
+class DeviceLost : public UserError {
+ public:
+  using UserError::UserError;
+};
+
+// Errors of the device are UserErrors that say what failed and what to do; one that it cannot survive is a DeviceLost,
+// and so is every call after that.
 class Device {
  public:
   virtual ~Device() = default;
@@ -43,12 +49,16 @@ class Device {
   virtual void write(void* device, const void* host, int64_t bytes) = 0;
   virtual void clear(void* device, int64_t bytes)                   = 0;
   virtual void copy(void* to, const void* from, int64_t bytes)      = 0;
-  // Waits for all that is queued.
+  // Queued; the host's memory has the values after wait().
   virtual void read(void* host, const void* device, int64_t bytes) = 0;
   virtual void wait()                                              = 0;
 
+  // Memory of the host that the device reads and writes fastest.
+  virtual std::shared_ptr<void> host_memory(int64_t bytes) = 0;
+
   // Compiles or finds in the cache. A text that does not compile is an InternalError with the compiler's words.
-  virtual std::shared_ptr<const Module> load(const codegen::CudaText& text)                                     = 0;
+  virtual std::shared_ptr<const Module> load(const codegen::CudaText& text) = 0;
+  // A grid of (blocks, teams). Where blocks meet and not all fit, teams have fewer.
   virtual void launch(const Module& module, const codegen::Launch& launch, const codegen::bt_cuda_frame& frame) = 0;
 
   // C[m,n] = Σ_k A[m,k] B[k,n] for `batch` matrices, with any strides of which one of each matrix is 1, where the

@@ -17,7 +17,11 @@ namespace braintrace::codegen {
 // What matrix products of f32 round their operands to; sums are kept in f32.
 enum class Precision : uint8_t { F32, TF32, BF16 };
 
-// A kernel that the host launches: `extern "C" __global__ void name(bt_cuda_frame f)`.
+// Of frame.barriers, for each team of a launch.
+inline constexpr int64_t barrier_bytes = 128;
+
+// A kernel that the host launches: `extern "C" __global__ void name(bt_cuda_frame f)`, in a grid whose x counts the
+// blocks of a team and whose y counts teams.
 struct Launch {
   std::string name;
   int64_t     teams   = 1;      // each with blocks of its own
