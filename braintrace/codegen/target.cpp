@@ -23,4 +23,27 @@ const Target& portable_target() {
   return target;
 }
 
+// Rows of a batch that a team takes through a time loop keep its tensor cores busy. A product that no later step waits
+// for is one product of all steps.
+const Target& cuda_target() {
+  constexpr int64_t   any_number = int64_t{1} << 40;
+  static const Target target     = [] {
+    Target t;
+    t.name           = "cuda";
+    t.device         = Device::Cuda;
+    t.alignment      = 256;
+    t.cores          = 1;
+    t.packed_bytes   = 0;
+    t.batch_tile     = 8;
+    t.batch_part     = 32;
+    t.columns_from   = any_number;
+    t.cache_elements = any_number;
+    t.enough_rows    = any_number;
+    t.event_blocks   = 1024;
+    t.event_run      = 1;
+    return t;
+  }();
+  return target;
+}
+
 }  // namespace braintrace::codegen

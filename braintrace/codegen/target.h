@@ -7,7 +7,7 @@
 
 namespace braintrace::codegen {
 
-enum class Device : uint8_t { Cpu };
+enum class Device : uint8_t { Cpu, Cuda };
 
 struct Target {
   std::string_view name;
@@ -62,5 +62,7 @@ struct Target {
 const Target& native_target();
 // Any machine with a C99 compiler: no host, no threads, small alignment.
 const Target& portable_target();
+// A CUDA device: teams of threads, this process for what has no kernel.
+const Target& cuda_target();
 
 }  // namespace braintrace::codegen

@@ -9,6 +9,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "braintrace/codegen/schedule.h"
 
@@ -21,7 +22,8 @@ enum class Precision : uint8_t { F32, TF32, BF16 };
 inline constexpr int64_t barrier_bytes = 128;
 
 // A kernel that the host launches: `extern "C" __global__ void name(bt_cuda_frame f)`, in a grid whose x counts the
-// blocks of a team and whose y counts teams.
+// blocks of a team and whose y counts teams. The text takes the numbers from its grid: fewer blocks or teams compute
+// the same.
 struct Launch {
   std::string name;
   int64_t     teams   = 1;      // each with blocks of its own
@@ -42,6 +44,10 @@ struct CudaText {
 struct CudaOptions {
   Precision precision = Precision::F32;
 };
+
+// What a compiler of CUDA is told besides the architecture. Products and sums round apart, as on the processor; where
+// the text wants them fused it says so.
+inline constexpr std::string_view cuda_compile_options[] = {"--std=c++17", "--fmad=false"};
 
 CudaText emit_cuda(Schedule schedule, const CudaOptions& options = {});
 
