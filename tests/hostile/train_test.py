@@ -24,6 +24,19 @@ def check_saved(name):
     assert (FOLDER / name / f"checkpoints/step-{steps_of(name):08}.safetensors").exists(), name
 
 
+def check_goes_on(p, name, updates):
+    """The run makes so many more updates, until it is asked to stop; then it saves the last one."""
+    before = steps_of(name)
+    within(60, lambda: steps_of(name) > before + updates, f"{name}: the run goes on")
+    check_stops(p, name)
+
+
+def check_stops(p, name):
+    p.send_signal(signal.SIGTERM)
+    assert p.wait(LONGEST) == 128 + signal.SIGTERM
+    check_saved(name)
+
+
 for s in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGXCPU, signal.SIGUSR1):
     with check(f"{s.name} leaves a checkpoint of the last update"):
         p = endless(s.name, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -36,11 +49,7 @@ for s in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.S
 with check("under nohup a terminal that closes ends nothing"):
     p = endless("nohup", before=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN), stderr=subprocess.DEVNULL)
     p.send_signal(signal.SIGHUP)
-    before = steps_of("nohup")
-    within(60, lambda: steps_of("nohup") > before + 2, "the run goes on")
-    p.send_signal(signal.SIGINT)
-    assert p.wait(LONGEST) == 128 + signal.SIGINT
-    check_saved("nohup")
+    check_goes_on(p, "nohup", updates=2)
 
 with check("stdout and stderr into a pipe whose reader goes away, as `2>&1 | head -1` does: the run goes on"):
     reader, writer = os.pipe()
@@ -48,17 +57,11 @@ with check("stdout and stderr into a pipe whose reader goes away, as `2>&1 | hea
     os.close(writer)
     os.read(reader, 10)
     os.close(reader)
-    before = steps_of("head")
-    within(60, lambda: steps_of("head") > before + 20, "the run goes on")
-    p.send_signal(signal.SIGTERM)
-    assert p.wait(LONGEST) == 128 + signal.SIGTERM
-    check_saved("head")
+    check_goes_on(p, "head", updates=20)
 
 with check("a reader who does not read: the run waits for him, but not when it is asked to stop"):
     pipe = BlockedPipe()
     p = start("train", ENDLESS, "--set", "output=blocked", stdin=subprocess.DEVNULL, stdout=pipe.writer, stderr=pipe.writer)
     within(60, lambda: (FOLDER / "blocked/metrics.jsonl").exists() and waits_in_a_system_call(p), "it waits")
-    p.send_signal(signal.SIGTERM)
-    assert p.wait(LONGEST) == 128 + signal.SIGTERM
+    check_stops(p, "blocked")
     pipe.close()
-    check_saved("blocked")
