@@ -278,10 +278,7 @@ Tensors scan_transpose(const TransposeArgs& a) {
   const Tensors y =
       apply_scan(std::move(back.step), {known.consts, joined(sums, from.carry), joined(before, known.xs, from.ys)},
                  s.length, !s.reverse);
-  Tensors out = joined(spread(split(y, counts(back.returned)), back.returned));
-  for (size_t i = 0; i < out.size(); ++i)
-    if (!a.linear[i]) out[i] = Tensor();
-  return out;
+  return joined(spread(split(y, counts(back.returned)), back.returned));
 }
 
 }  // namespace braintrace
