@@ -31,22 +31,12 @@ Routine by_rows(const Site& s) {
           .checks  = !is_known_below(s.p, s.e.in[1], x[k])};
 }
 
-std::optional<Kernel> take(Site& s) {
-  const Routine r = by_rows(s);
-  return Kernel{.what = r, .may_stop = r.checks};
-}
-
-std::optional<Kernel> scatter_add(Site& s) {
-  if (!is_plain(s.out_type(0).dtype)) return {};
+std::optional<Kernel> take_or_scatter(Site& s) {
+  const bool adds = s.e.op == &scatter_add_op;
+  if (adds && !is_plain(s.out_type(0).dtype)) return {};
   Routine r = by_rows(s);
-  r.buffers.emplace_back("u", s.in(2));
-  return Kernel{.what = r, .scratch = std::max<int64_t>(s.in_type(0).size() * 8, 1), .may_stop = r.checks};
-}
-
-std::optional<Kernel> scatter_set(Site& s) {
-  Routine r = by_rows(s);
-  r.buffers.emplace_back("u", s.in(2));
-  return Kernel{.what = r, .may_stop = r.checks};
+  if (s.e.op != &take_op) r.buffers.emplace_back("u", s.in(2));
+  return Kernel{.what = r, .scratch = adds ? std::max<int64_t>(s.in_type(0).size() * 8, 1) : 0, .may_stop = r.checks};
 }
 
 // Lanes along an axis, which has n elements in x and m in y.
@@ -62,17 +52,12 @@ Routine by_lanes(const Site& s, const Shape& from, const Shape& to) {
           {{"x", s.in(0)}, {"y", s.out(0)}}};
 }
 
-std::optional<Kernel> take_along(Site& s) {
+std::optional<Kernel> along(Site& s) {
+  const bool adds = s.e.op == &add_along_op;
+  if (adds && !is_plain(s.out_type(0).dtype)) return {};
   Routine r = by_lanes(s, s.in_type(0).shape, s.out_type(0).shape);
   r.buffers.emplace_back("at", s.in(1));
-  return Kernel{.what = r};
-}
-
-std::optional<Kernel> add_along(Site& s) {
-  if (!is_plain(s.out_type(0).dtype)) return {};
-  Routine r = by_lanes(s, s.in_type(0).shape, s.out_type(0).shape);
-  r.buffers.emplace_back("at", s.in(1));
-  return Kernel{.what = r, .scratch = std::max<int64_t>(s.out_type(0).size() * 8, 1)};
+  return Kernel{.what = r, .scratch = adds ? std::max<int64_t>(s.out_type(0).size() * 8, 1) : 0};
 }
 
 std::optional<Kernel> running(Site& s) {
@@ -101,10 +86,18 @@ std::optional<Kernel> sort(Site& s) {
 }  // namespace
 
 Rules index_rules() {
-  return {
-      {&add_along_op, add_along},     {&argmax_op, position}, {&argmin_op, position}, {&cummax_op, running},
-      {&cummin_op, running},          {&cumprod_op, running}, {&cumsum_op, running},  {&scatter_add_op, scatter_add},
-      {&scatter_set_op, scatter_set}, {&sort_op, sort},       {&take_op, take},       {&take_along_op, take_along}};
+  return {{&add_along_op, along},
+          {&argmax_op, position},
+          {&argmin_op, position},
+          {&cummax_op, running},
+          {&cummin_op, running},
+          {&cumprod_op, running},
+          {&cumsum_op, running},
+          {&scatter_add_op, take_or_scatter},
+          {&scatter_set_op, take_or_scatter},
+          {&sort_op, sort},
+          {&take_op, take_or_scatter},
+          {&take_along_op, along}};
 }
 
 }  // namespace braintrace::codegen
