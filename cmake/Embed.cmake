@@ -1,6 +1,6 @@
-# Style sheets and scripts of pages are files beside the code that writes the pages: FOLDER/NAME.css becomes the
-# function `std::string_view NAME_css()` of namespace braintrace, FOLDER/NAME.js `NAME_script()`, which a header or
-# source declares.
+# Style sheets and scripts of pages, and C that emitted code is made of, are files beside the code that writes them:
+# FOLDER/NAME.css becomes the function `std::string_view NAME_css()` of namespace braintrace, FOLDER/NAME.js
+# `NAME_script()`, FOLDER/NAME.c `NAME_c()`, which a header or source declares.
 #
 #   bt_embed(TARGET FILE…)                       generates one source per file and adds it to the target
 #   cmake -DIN=FILE -DOUT=FILE -P Embed.cmake    writes such a source
@@ -22,6 +22,7 @@ function(bt_embed target)
     cmake_path(GET file EXTENSION LAST_ONLY kind)
     string(REPLACE ".js" "script" kind ${kind})
     string(REPLACE ".css" "css" kind ${kind})
+    string(REPLACE ".c" "c" kind ${kind})
     set(source ${PROJECT_BINARY_DIR}/embedded/${name}_${kind}.cpp)
     add_custom_command(OUTPUT ${source} DEPENDS ${file} ${bt_embed_script}
                        COMMAND ${CMAKE_COMMAND} -DIN=${file} -DOUT=${source} -P ${bt_embed_script})

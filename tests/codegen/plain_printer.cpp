@@ -219,7 +219,7 @@ std::string plain_source(const Schedule& schedule) {
     entries += fmt::format(
         "int plain_entry_{}(char* arena, const void* const* in, void* const* out) {{ return {}(arena, in, out); }}\n",
         i, plain.add(*schedule.entries[i]));
-  const std::string helpers = needed_functions(random_functions, plain.text);
+  const std::string helpers = needed_functions(random_functions(), plain.text);
   return std::string(head_of(Dialect::Portable)) + needed_functions(scalar_functions(), helpers + plain.text) +
          helpers + constants + fmt::format("static const void* const plain_constants[] = {{{}0}};\n", pointers) +
          plain.text + entries;

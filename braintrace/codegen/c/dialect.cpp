@@ -10,60 +10,14 @@
 #include "braintrace/codegen/c/c_text.h"
 #include "braintrace/codegen/c/preamble.h"
 
+namespace braintrace {
+std::string_view native_head_c();
+std::string_view portable_head_c();
+}  // namespace braintrace
+
 namespace braintrace::codegen {
 
 namespace {
-
-constexpr std::string_view native_head = R"c(#define _GNU_SOURCE
-#include <math.h>
-#include <stdint.h>
-#include <string.h>
-#define bt_fma fma
-#define bt_fmaf fmaf
-#define BT_ALIGNED __attribute__((aligned(64))) /* gcc 12 fills arrays of doubles as if they were at multiples of 16 */
-static inline double bt_log_gamma(double x) { int sign; return lgamma_r(x, &sign); }
-#ifdef __clang__
-#define BT_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
-#define BT_AS_WRITTEN __attribute__((noinline, optnone))
-#else
-#define BT_INDEPENDENT _Pragma("GCC ivdep")
-#define BT_AS_WRITTEN __attribute__((noinline, optimize("O0")))
-#endif
-)c";
-
-// Where a fused multiply-add is no instruction, it would cost more than all the rest.
-constexpr std::string_view portable_head = R"c(#include <math.h>
-#include <stdint.h>
-#include <string.h>
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("no-strict-aliasing") /* places in the arena hold values of several types, one after the other */
-#endif
-#ifdef __GNUC__
-#define BT_ALIGNED __attribute__((aligned(16))) /* gcc 12 fills arrays of doubles as if they were so */
-#else
-#define BT_ALIGNED
-#endif
-#define bt_log_gamma lgamma
-#ifdef __clang__
-#pragma STDC FP_CONTRACT OFF
-#endif
-#if defined(FP_FAST_FMA) || defined(__FP_FAST_FMA)
-#define bt_fma fma
-#else
-#define bt_fma(a, b, c) ((a) * (b) + (c))
-#endif
-#if defined(FP_FAST_FMAF) || defined(__FP_FAST_FMAF)
-#define bt_fmaf fmaf
-#else
-#define bt_fmaf(a, b, c) ((a) * (b) + (c))
-#endif
-
-typedef struct bt_frame {
-  char*              arena;
-  const void* const* in;
-  void* const*       out;
-} bt_frame;
-)c";
 
 std::string element(const Array& a, int64_t i) {
   const DType t = a.dtype();
@@ -82,8 +36,9 @@ std::string element(const Array& a, int64_t i) {
 }  // namespace
 
 std::string_view head_of(Dialect d) {
-  static const std::string native = std::string(native_head) + abi_text + "\n";
-  return d == Dialect::Native ? native : portable_head;
+  static const std::string native   = emitted_text(native_head_c()) + abi_text + "\n",
+                           portable = emitted_text(portable_head_c());
+  return d == Dialect::Native ? native : portable;
 }
 
 std::string frame_text(Dialect d, const std::string& arena) {

@@ -166,7 +166,7 @@ Emitted emit(Schedule schedule, Dialect dialect) {
   std::string source = printer.text();
   if (native) out.source = fmt::format("/* emitted by braintrace, interface {} */\n", abi_version);
   out.source += head_of(dialect);
-  const std::string functions = needed_functions(random_functions, source) +
+  const std::string functions = needed_functions(random_functions(), source) +
                                 (native ? "" : needed_functions(portable_matrix_functions(), source));
   out.source += needed_functions(scalar_functions(), functions + source) + functions;
   if (!native) {

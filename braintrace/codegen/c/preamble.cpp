@@ -4,7 +4,14 @@
 #include <set>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "braintrace/codegen/c/c_text.h"
+
+namespace braintrace {
+std::string_view scalar_c();
+std::string_view random_c();
+}  // namespace braintrace
 
 namespace braintrace::codegen {
 
@@ -31,13 +38,18 @@ std::string_view word_before(std::string_view line, size_t end) {
   return line.substr(begin, end - begin);
 }
 
+// The line at a position, which moves to the next.
+std::string_view next_line(std::string_view text, size_t& at) {
+  const size_t begin = at, end = std::min(text.find('\n', at), text.size());
+  at = end + 1;
+  return text.substr(begin, end - begin);
+}
+
 std::vector<Snippet> pieces_of(std::string_view text) {
   std::vector<Snippet> out;
   std::string_view     name;
   for (size_t at = 0, begin = 0; at < text.size();) {
-    const size_t           end  = std::min(text.find('\n', at), text.size());
-    const std::string_view line = text.substr(at, end - at);
-    at                          = end + 1;
+    const std::string_view line = next_line(text, at);
     if (line.starts_with("static")) name = word_before(line, line.find('('));
     if (line.starts_with("typedef")) name = word_before(line, line.size());
     if (name.empty() || line.empty() ||
@@ -50,7 +62,41 @@ std::vector<Snippet> pieces_of(std::string_view text) {
   return out;
 }
 
+// Functions that take the long way: double precision, then one rounding.
+std::string by_double(std::string_view name, bool two) {
+  const auto text = [&](std::string_view type, std::string_view f, std::string_view rounded, std::string_view wide) {
+    return fmt::format("static inline {0} bt_{1}{2}({0} x{5}) {{ return {3}{1}({4}x{6}); }}\n", type, name, f, rounded,
+                       wide, two ? fmt::format(", {} y", type) : "", two ? fmt::format(", {}y", wide) : "");
+  };
+  return text("double", "", "", "") + text("float", "f", "(float)", "(double)");
+}
+
 }  // namespace
+
+const std::string& scalar_functions() {
+  static const std::string text = [] {
+    std::string t;
+    for (const char* name : {"acos", "acosh", "asin", "asinh", "atan", "atanh", "cbrt", "cos", "cosh", "erf", "erfc",
+                             "exp2", "expm1", "log2", "sin", "sinh", "tan"})
+      t += by_double(name, false);
+    for (const char* name : {"atan2", "fmod", "pow"}) t += by_double(name, true);
+    return t + emitted_text(scalar_c());
+  }();
+  return text;
+}
+
+const std::string& random_functions() {
+  static const std::string text = emitted_text(random_c());
+  return text;
+}
+
+std::string emitted_text(std::string_view file) {
+  std::string out;
+  for (size_t at = file.starts_with('\n') ? 1 : 0; at < file.size();)
+    if (const std::string_view line = next_line(file, at); !line.starts_with("//") && !line.starts_with("#include \""))
+      out += std::string(line) + "\n";
+  return out;
+}
 
 std::string needed_functions(std::string_view functions, std::string_view user) {
   std::set<std::string, std::less<>> words;

@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elementary functions are written without branches, so that the C compiler turns loops over them into vector
 // code. Their error is at most 4 ulp (tests/codegen measures it). Polynomials: S. L. Moshier, Cephes Math Library.
-#include <fmt/format.h>
+#include "braintrace/codegen/c/native_head.c"
 
-#include "braintrace/codegen/c/preamble.h"
-
-namespace braintrace::codegen {
-
-namespace {
-
-constexpr std::string_view written = R"c(
 static inline float bt_bits_f(int32_t i) { union { int32_t i; float f; } u = {.i = i}; return u.f; }
 static inline int32_t bt_float_i(float f) { union { float f; int32_t i; } u = {.f = f}; return u.i; }
 static inline double bt_bits_d(int64_t i) { union { int64_t i; double f; } u = {.i = i}; return u.f; }
@@ -223,32 +216,3 @@ static inline float bt_load_f16(uint16_t h) {
   if (e == 0x1f) return m ? copysignf(NAN, sign) : sign * INFINITY;
   return e ? sign * (float)(m + 1024) * bt_bits_f((e - 25 + 127) << 23) : sign * (float)m * 0x1p-24f;
 }
-)c";
-
-// Functions that take the long way: double precision, then one rounding.
-std::string by_double(std::string_view name, bool two) {
-  const auto text = [&](std::string_view suffix, std::string_view type) {
-    const std::string as = type == "float" ? "(double)" : "", rounded = type == "float" ? "(float)" : "";
-    return two ? fmt::format("static inline {0} bt_{1}{2}({0} x, {0} y) {{ return {3}{1}({4}x, {4}y); }}\n", type, name,
-                             suffix, rounded, as)
-               : fmt::format("static inline {0} bt_{1}{2}({0} x) {{ return {3}{1}({4}x); }}\n", type, name, suffix,
-                             rounded, as);
-  };
-  return text("", "double") + text("f", "float");
-}
-
-}  // namespace
-
-const std::string& scalar_functions() {
-  static const std::string text = [] {
-    std::string t;
-    for (const char* name : {"acos", "acosh", "asin", "asinh", "atan", "atanh", "cbrt", "cos", "cosh", "erf", "erfc",
-                             "exp2", "expm1", "log2", "sin", "sinh", "tan"})
-      t += by_double(name, false);
-    for (const char* name : {"atan2", "fmod", "pow"}) t += by_double(name, true);
-    return t + std::string(written);
-  }();
-  return text;
-}
-
-}  // namespace braintrace::codegen

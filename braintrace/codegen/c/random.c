@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Philox 4x32-10 (Salmon et al. 2011), with the counters of ops/random.cpp: the same bits as the interpreter.
-#include "braintrace/codegen/c/preamble.h"
+#include "braintrace/codegen/c/native_head.c"
 
-namespace braintrace::codegen {
-
-const char* const random_functions = R"c(
 typedef struct bt_words { uint32_t w[4]; } bt_words;
 static inline bt_words bt_draw(const uint32_t* key, uint32_t kind, uint64_t element, uint32_t attempt) {
   uint32_t a = (uint32_t)element, b = (uint32_t)(element >> 32), c = kind, d = attempt, k = key[0], l = key[1];
@@ -30,6 +27,3 @@ static inline double bt_normal(const uint32_t* key, uint64_t i) {
   const bt_words r = bt_draw(key, 4, i, 0);
   return sqrt(-2 * log(1 - bt_unit(r.w[0], r.w[1]))) * cos(2 * 0x1.921fb54442d18p+1 * bt_unit(r.w[2], r.w[3]));
 }
-)c";
-
-}  // namespace braintrace::codegen

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stands at the head of code for this machine.
+#define _GNU_SOURCE
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+#define bt_fma fma
+#define bt_fmaf fmaf
+#define BT_ALIGNED __attribute__((aligned(64))) /* gcc 12 fills arrays of doubles as if they were at multiples of 16 */
+static inline double bt_log_gamma(double x) { int sign; return lgamma_r(x, &sign); }
+#ifdef __clang__
+#define BT_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#define BT_AS_WRITTEN __attribute__((noinline, optnone))
+#else
+#define BT_INDEPENDENT _Pragma("GCC ivdep")
+#define BT_AS_WRITTEN __attribute__((noinline, optimize("O0")))
+#endif
