@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "braintrace/backends/calls.h"
 #include "braintrace/bench/training.h"
 #include "braintrace/codegen/schedule.h"
 #include "braintrace/model/random_stream.h"
@@ -98,7 +99,7 @@ TEST(CompiledMemory, OfASequenceHasNoTraces) {
       o.rule              = rule;
       o.form              = Form::Sequence;
       const LearningJob j = learning_job(o);
-      EXPECT_LT(working_bytes(cpu::nonzero_results(simplify(j.program)).program, j.feeds), trace) << j.name;
+      EXPECT_LT(working_bytes(nonzero_results(simplify(j.program)).program, j.feeds), trace) << j.name;
     }
 }
 

@@ -6,10 +6,10 @@
 #include <future>
 #include <map>
 #include <mutex>
-#include <optional>
 
 #include <fmt/format.h>
 
+#include "braintrace/backends/calls.h"
 #include "braintrace/backends/cpu/blocks.h"
 #include "braintrace/backends/cpu/compiler.h"
 #include "braintrace/backends/cpu/flush.h"
@@ -19,10 +19,7 @@
 #include "braintrace/backends/reference/interpreter.h"
 #include "braintrace/base/warning.h"
 #include "braintrace/codegen/c/abi.h"
-#include "braintrace/codegen/cost.h"
 #include "braintrace/codegen/known_indices.h"
-#include "braintrace/ops/keys.h"
-#include "braintrace/ops/move.h"
 #include "braintrace/runtime/command.h"
 
 namespace braintrace {
@@ -69,14 +66,6 @@ struct Host {
 
   static thread_local std::exception_ptr thrown;
 
-  // A composite is evaluated by its parts.
-  static Arrays value_of(const codegen::HostEqn& c, const Arrays& args) {
-    const Op& op = *c.eqn.op;
-    if (op.eval) return op.eval(op, args, c.eqn.attrs, c.out);
-    Arrays results;
-    for (const Tensor& t : op.expand(op, Tensors(args.begin(), args.end()), c.eqn.attrs)) results.push_back(t.array());
-    return results;
-  }
   static int32_t call(void* self, int32_t id, const void* const* in, void* const* out) {
     try {
       const codegen::HostEqn& c = static_cast<const Host*>(self)->calls[static_cast<size_t>(id)];
@@ -97,13 +86,6 @@ struct Host {
 };
 thread_local std::exception_ptr Host::thrown;
 
-void check_arguments(const Program& p, const Arrays& args) {
-  require(args.size() == p.args.size(), "run: the program takes {} argument(s), got {}.", p.args.size(), args.size());
-  for (size_t i = 0; i < args.size(); ++i)
-    if (args[i].type() != p.type(p.args[i]))
-      fail("run: argument {} is {}, the program takes {}.", i, to_string(args[i].type()), to_string(p.type(p.args[i])));
-}
-
 class Native : public Compiled {
  public:
   Native(std::shared_ptr<const Host> host, const std::string& name, const codegen::Function& entry, Program program,
@@ -113,10 +95,12 @@ class Native : public Compiled {
         arena_bytes_(static_cast<size_t>(entry.arena_bytes)),
         in_place_(entry.may_stop ? decltype(in_place_)() : entry.in_place),
         program_(std::move(program)),
-        constants_(std::move(constants)) {}
+        constants_(std::move(constants)) {
+    for (Var v : program_.args) arg_types_.push_back(program_.type(v));
+  }
 
   Arrays run(const Arrays& args) override {
-    check_arguments(program_, args);
+    check_arguments(arg_types_, args);
     std::vector<const void*> in;
     std::vector<void*>       out;
     Arrays                   results;
@@ -200,6 +184,7 @@ class Native : public Compiled {
   std::vector<std::pair<size_t, size_t>> in_place_;
   Program                                program_;
   Arrays                                 constants_;
+  Types                                  arg_types_;
   std::shared_ptr<Blocks>                blocks_ = std::make_shared<Blocks>();
   std::mutex                             mutex_;
   std::vector<std::unique_ptr<Call>>     calls_;
@@ -241,29 +226,6 @@ void warn_of_settings(const std::string& note) {
 }
 
 }  // namespace
-
-NonzeroResults nonzero_results(const Program& program) {
-  const auto     producer = producers(program);
-  NonzeroResults out{program, Mask(program.results.size())};
-  out.program.results.clear();
-  for (size_t k = 0; k < out.is_zero.size(); ++k) {
-    const Var  v   = program.results[k];
-    const Eqn* e   = producer[v] >= 0 ? &program.eqns[static_cast<size_t>(producer[v])] : nullptr;
-    out.is_zero[k] = e && e->op == &full_op && e->attrs[keys::value] == 0;
-    if (!out.is_zero[k]) out.program.results.push_back(v);
-  }
-  return out;
-}
-
-std::vector<Feed> NonzeroResults::feeds(const std::vector<Feed>& whole) const {
-  std::vector<Feed> out;
-  for (const Feed& f : whole)
-    if (!is_zero.at(f.result)) {
-      const auto before = is_zero.begin() + static_cast<int64_t>(f.result);
-      out.push_back({static_cast<size_t>(std::count(is_zero.begin(), before, false)), f.arg});
-    }
-  return out;
-}
 
 codegen::Options options_here() {
   codegen::Options out;
@@ -311,38 +273,13 @@ std::vector<std::shared_ptr<Compiled>> compile_together(const std::vector<Progra
 
 namespace {
 
-using cpu::NonzeroResults, cpu::nonzero_results;
-
-// Results that are always zero are made once.
-class WithZeroResults : public Executable {
- public:
-  WithZeroResults(std::shared_ptr<Executable> rest, std::vector<std::optional<Array>> zeros)
-      : rest_(std::move(rest)), zeros_(std::move(zeros)) {}
-  Arrays run(const Arrays& args) override {
-    const Arrays made = rest_->run(args);
-    Arrays       out;
-    for (size_t k = 0, next = 0; k < zeros_.size(); ++k) out.push_back(zeros_[k] ? *zeros_[k] : made[next++]);
-    return out;
-  }
-
- private:
-  std::shared_ptr<Executable>       rest_;
-  std::vector<std::optional<Array>> zeros_;
-};
-
 class CpuBackend : public Backend {
  public:
   std::string_view            name() const override { return "cpu"; }
   std::shared_ptr<Executable> compile(const Program& program, const Arrays& constants) override {
-    require(constants.size() == program.constants.size(), "compile: the program has {} constant(s), got {}.",
-            program.constants.size(), constants.size());
-    const NonzeroResults              nonzero = nonzero_results(program);
-    std::vector<std::optional<Array>> zeros(program.results.size());
-    for (size_t k = 0; k < zeros.size(); ++k)
-      if (nonzero.is_zero[k]) zeros[k] = Array(program.type(program.results[k]));
-    auto compiled = cpu::compile_together({nonzero.program}, {constants})[0];
-    if (nonzero.program.results.size() == zeros.size()) return compiled;
-    return std::make_shared<WithZeroResults>(std::move(compiled), std::move(zeros));
+    check_constants(program, constants);
+    const NonzeroResults nonzero = nonzero_results(program);
+    return with_zero_results(cpu::compile_together({nonzero.program}, {constants})[0], program, nonzero.is_zero);
   }
   std::unique_ptr<ResidentProgram> resident(const Program& program, const Arrays& constants,
                                             const std::vector<Feed>& feeds) override {
@@ -351,22 +288,10 @@ class CpuBackend : public Backend {
   ProgramNeeds needs(const Program& program, const std::vector<Feed>& feeds) override {
     // Printed too, as compile() does: whoever measures memory around this call sees what making the program takes.
     const NonzeroResults   nonzero = nonzero_results(program);
+    const codegen::Options options = cpu::options_here();
     const codegen::Emitted emitted =
-        codegen::emit(codegen::scheduled({nonzero.program}, cpu::options_here()), codegen::Dialect::Native);
-    const codegen::Schedule& schedule   = emitted.schedule;
-    const codegen::Function& entry      = *schedule.entries[0];
-    const std::vector<Feed>  fed        = nonzero.feeds(feeds);
-    const auto               overwrites = [&](size_t result) {
-      return !entry.may_stop && std::any_of(fed.begin(), fed.end(), [&](const Feed& f) {
-        const auto& pairs = entry.in_place;
-        return f.result == result && std::binary_search(pairs.begin(), pairs.end(), std::pair(result, f.arg));
-      });
-    };
-    ProgramNeeds n{.working = entry.arena_bytes, .is_zero = nonzero.is_zero, .work = codegen::work_of(schedule)};
-    for (const Array& a : schedule.constants) n.constants += static_cast<int64_t>(a.bytes());
-    for (size_t k = 0; k < nonzero.program.results.size(); ++k)
-      if (!overwrites(k)) n.working += nonzero.program.type(nonzero.program.results[k]).bytes();
-    return n;
+        codegen::emit(codegen::scheduled({nonzero.program}, options), codegen::Dialect::Native);
+    return needs_of(emitted.schedule, nonzero, feeds, options.target);
   }
   std::string problem() const override { return cpu::missing_compiler(); }
 };

@@ -27,17 +27,6 @@ class Compiled : public Executable {
   virtual bool may_share(size_t result, size_t arg) const = 0;
 };
 
-// A program without the results that are always zero, such as traces dropped at the end of a window. This is what the
-// backend compiles: such results are made once, and pages of zeros cost nothing.
-struct NonzeroResults {
-  Program program;
-  Mask    is_zero;  // by result of the whole program
-
-  // Those of the whole program whose results are left, by the numbers they have now.
-  std::vector<Feed> feeds(const std::vector<Feed>& whole) const;
-};
-NonzeroResults nonzero_results(const Program& program);
-
 // Code for as many threads as kernels may use now.
 codegen::Options options_here();
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "braintrace/backends/calls.h"
 #include "braintrace/backends/cpu/blocks.h"
 #include "braintrace/backends/cpu/stepper.h"
 
@@ -35,14 +36,10 @@ class Resident : public ResidentProgram {
   Arrays                   settle() override { return stepper_->settle(); }
 
   Arrays run(const Arrays& args) override {
-    require(args.size() == args_.size(), "run: the program takes {} argument(s), got {}.", args_.size(), args.size());
+    check_arguments(args_, args);
     in_.clear();
     out_.clear();
-    for (size_t i = 0; i < args.size(); ++i) {
-      if (args[i].type() != args_[i])
-        fail("run: argument {} is {}, the program takes {}.", i, to_string(args[i].type()), to_string(args_[i]));
-      in_.push_back(args[i].raw());
-    }
+    for (const Array& a : args) in_.push_back(a.raw());
     Arrays results;
     results.reserve(results_.size());
     for (const Result& r : results_) {
