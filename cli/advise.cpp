@@ -6,6 +6,7 @@
 
 #include "braintrace/model/random_stream.h"
 #include "braintrace/nn/without_values.h"
+#include "cli/backend_choice.h"
 #include "cli/command.h"
 #include "cli/model_argument.h"
 
@@ -16,11 +17,14 @@ namespace {
 struct AdviseArguments {
   ModelArgument model;
   AdviseOptions advise;
+  BackendChoice backend;
   std::string   memory;
   bool          json = false;
 };
 
 int run_advise(AdviseArguments& o) {
+  o.backend.apply();
+  if (!o.backend.backend.empty()) o.advise.backend = o.backend.backend;
   if (!o.memory.empty()) o.advise.memory = bytes_in(o.memory);
   random::seed(1);
   // Weights are drawn only to be run: otherwise a model that does not fit here can be judged too.
@@ -44,6 +48,7 @@ void add_advise(CLI::App& app, Action& chosen) {
   command->add_option("--memory", o->memory, "what may be used, such as 4GiB");
   command->add_option("--rules", a.rules, "names of rules, with commas; default: all that need nothing but a loss")
       ->delimiter(',');
+  o->backend.add_options(*command);
   command->add_flag("--measure", a.measure, "run each for a moment in a process of its own, and show what it took");
   command->add_flag("--json", o->json, "machine-readable output");
   command->callback([o, &chosen] { chosen = [o] { return run_advise(*o); }; });

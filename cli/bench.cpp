@@ -9,6 +9,7 @@
 
 #include "braintrace/algorithms/registry.h"
 #include "braintrace/bench/measure.h"
+#include "cli/backend_choice.h"
 #include "cli/command.h"
 #include "cli/model_argument.h"
 
@@ -26,6 +27,7 @@ const std::vector<std::string> first_call_models = {"single_layer_rnn", "two_lay
 struct BenchArguments {
   Choice                   choice;
   MeasureOptions           measure;
+  BackendChoice            backend;
   std::vector<std::string> modes, sizes;
   bool                     json = false, list = false, first_call = false;
 };
@@ -135,6 +137,10 @@ int run_bench(BenchArguments& o) {
   for (const std::string& m : o.modes) o.choice.modes.push_back(mode_named(m));
   for (const std::string& s : o.sizes) o.choice.sizes.push_back(size_in(s));
   require(o.measure.seconds > 0, "--seconds {}: must be positive.", o.measure.seconds);
+  o.backend.apply();
+  if (!o.backend.backend.empty()) o.measure.backend = o.backend.backend;
+  require(!o.first_call || o.backend.backend.empty(),
+          "--first-call: stages are those of the backend cpu; leave out --backend.");
   return o.first_call ? run_first_calls(o) : run_workloads(o);
 }
 
@@ -156,6 +162,7 @@ void add_bench(CLI::App& app, Action& chosen) {
                       "the part of inputs that are one, the others zero; lif: 0.05, conv: 0.2");
   command->add_option("--seconds", o->measure.seconds, "time to spend on calls of each")->capture_default_str();
   command->add_option("--data", o->measure.data, "parameters, inputs and gradients to compare with (.npz)");
+  o->backend.add_options(*command);
   command->add_flag("--quick", o->choice.quick, "a part of it, in a minute");
   command->add_flag("--first-call", o->first_call, "what the first call of a learner costs, stage by stage");
   command->add_flag("--list", o->list, "name the workloads, measure nothing");

@@ -5,6 +5,7 @@
 
 #include "braintrace/base/json.h"
 #include "braintrace/train/trainer.h"
+#include "cli/backend_choice.h"
 #include "cli/command.h"
 
 namespace braintrace::cli {
@@ -14,11 +15,15 @@ namespace {
 struct EvalArguments {
   std::string            checkpoint;
   std::optional<int64_t> batches;
+  BackendChoice          backend;
   bool                   json = false;
 };
 
 int run_eval(const EvalArguments& o) {
-  train::Trainer trainer(train::config_of_checkpoint(o.checkpoint));
+  o.backend.apply();
+  train::Config config = train::config_of_checkpoint(o.checkpoint);
+  if (!o.backend.backend.empty()) config.backend = o.backend.backend;
+  train::Trainer trainer(std::move(config));
   trainer.load(o.checkpoint);
   const int64_t batches   = o.batches.value_or(trainer.config().validation.batches);
   const auto    v         = trainer.validate(batches);
@@ -53,6 +58,7 @@ void add_eval(CLI::App& app, Action& chosen) {
   command->add_option("CHECKPOINT", options->checkpoint, "a file that train has written")->required();
   command->add_option("--batches", options->batches, "batches of the validation part; default: as in training")
       ->check(whole_number(1));
+  options->backend.add_options(*command);
   command->add_flag("--json", options->json, "machine-readable output");
   command->callback([options, &chosen] { chosen = [options] { return run_eval(*options); }; });
 }

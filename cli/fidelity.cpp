@@ -11,6 +11,7 @@
 #include "braintrace/io/file.h"
 #include "braintrace/model/random_stream.h"
 #include "braintrace/runtime/backend.h"
+#include "cli/backend_choice.h"
 #include "cli/command.h"
 #include "cli/model_argument.h"
 
@@ -21,6 +22,7 @@ namespace {
 struct FidelityArguments {
   ModelArgument   model;
   FidelityOptions fidelity;
+  BackendChoice   backend;
   std::string     output;
   bool            json = false, finite_differences = false;
   int             digits = CheckGradOptions{}.digits;
@@ -39,6 +41,7 @@ int run_check(const FidelityArguments& o, const CompiledModel& model, const Type
 }
 
 int run_fidelity(const FidelityArguments& o) {
+  o.backend.apply();
   prefer_backend("reference");  // most programs run a few times only
   const std::string suffix = std::filesystem::path(o.output).extension().string();
   require(o.output.empty() || suffix == ".svg" || suffix == ".json" || suffix == ".txt",
@@ -78,6 +81,7 @@ void add_fidelity(CLI::App& app, Action& chosen) {
   command->add_option("--seed", f.seed, "of parameters, inputs and targets")
       ->check(whole_number(0))
       ->capture_default_str();
+  options->backend.add_options(*command);
   command->add_option("-o,--output", options->output, "file to write: .svg, .json or .txt");
   command->add_flag("--finite-differences", options->finite_differences,
                     "check the exact gradient against finite differences and RTRL; status 1 if they disagree");

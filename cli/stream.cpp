@@ -18,6 +18,7 @@
 #include "braintrace/stream/latency.h"
 #include "braintrace/stream/save_pace.h"
 #include "braintrace/stream/source.h"
+#include "cli/backend_choice.h"
 #include "cli/command.h"
 #include "cli/model_argument.h"
 
@@ -31,6 +32,7 @@ using Clock = std::chrono::steady_clock;
 struct StreamArguments {
   ModelArgument         model;
   stream::StreamOptions learning;
+  BackendChoice         backend;
   std::string           rule_options = "{}", loss = "mse", format = "auto", save, load, weights;
   std::optional<int>    udp;
   int64_t               every = 1, count = 0, most_bytes = 1 << 16, save_every = 10000;
@@ -224,6 +226,7 @@ void answer_all(const StreamArguments& o, const stream::RecordParser& parser, st
 
 int run_stream(StreamArguments& o) {
   const StopSignals stop;
+  o.backend.apply();
   random::seed(o.seed);
   o.learning.rule_options    = rule_options_from_json(read_json(o.rule_options, "--rule-options"));
   o.learning.loss            = o.loss == "mse" ? stream::Loss::Mse : stream::Loss::CrossEntropy;
@@ -289,6 +292,7 @@ void add_stream(CLI::App& app, Action& chosen) {
   command->add_option("--save-every", o->save_every, "records between two saves on the way; 0: only at the end")
       ->check(whole_number(0))
       ->capture_default_str();
+  o->backend.add_options(*command);
   command->add_flag("--json", o->json, "the summary as the last line of stdout");
   command->callback([o, &chosen] { chosen = [o] { return run_stream(*o); }; });
 }

@@ -15,6 +15,7 @@
 #include "braintrace/train/progress.h"
 #include "braintrace/train/report.h"
 #include "braintrace/train/trainer.h"
+#include "cli/backend_choice.h"
 #include "cli/command.h"
 #include "cli/model_argument.h"
 
@@ -27,6 +28,7 @@ using namespace train;
 struct TrainArguments {
   std::string              config, resume;
   std::vector<std::string> replaced;
+  BackendChoice            backend;
   bool                     quiet = false, json = false, overwrite = false;
 };
 
@@ -110,8 +112,11 @@ std::vector<FolderLock> locked(const std::vector<std::string>& folders) {
 }
 
 int run_train(const TrainArguments& o) {
-  const StopSignals             stop;  // they end the run after the update at hand
-  const Config                  config = load_config(o.config, o.replaced);
+  const StopSignals stop;  // they end the run after the update at hand
+  o.backend.apply();
+  std::vector<std::string> replaced = o.replaced;
+  if (!o.backend.backend.empty()) replaced.push_back(fmt::format("backend=\"{}\"", o.backend.backend));
+  const Config                  config = load_config(o.config, replaced);
   Trainer                       trainer(config);
   const std::vector<FolderLock> locks = locked({config.output, config.checkpoint.dir});
   if (const auto from = checkpoint_for(o, config)) trainer.load(*from);
@@ -138,6 +143,7 @@ void add_train(CLI::App& app, Action& chosen) {
       ->allow_extra_args(false);
   command->add_option("--resume", options->resume, "go on from this checkpoint; auto: the newest valid one");
   command->add_flag("--overwrite", options->overwrite, "remove the checkpoints of an earlier run");
+  options->backend.add_options(*command);
   command->add_flag("--quiet", options->quiet, "print nothing but errors");
   command->add_flag("--json", options->json, "print the outcome as JSON");
   command->callback([options, &chosen] { chosen = [options] { return run_train(*options); }; });

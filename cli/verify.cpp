@@ -11,6 +11,7 @@
 #include "braintrace/compiler/diagnostics.h"
 #include "braintrace/runtime/backend.h"
 #include "braintrace/viz/escape.h"
+#include "cli/backend_choice.h"
 #include "cli/command.h"
 
 namespace braintrace::cli {
@@ -23,6 +24,7 @@ using nlohmann::ordered_json;
 
 struct VerifyArguments {
   std::vector<std::string> paths;
+  BackendChoice            backend;
   bool                     verbose = false, json = false;
 };
 
@@ -99,6 +101,7 @@ ordered_json as_json(const Tally& t) {
 }
 
 int run_verify(const VerifyArguments& o) {
+  o.backend.apply();
   prefer_backend("reference");  // most programs run a few times only
   std::vector<std::string> files;
   for (const std::string& path : o.paths)
@@ -132,6 +135,7 @@ void add_verify(CLI::App& app, Action& chosen) {
   auto  options = std::make_shared<VerifyArguments>();
   auto* command = app.add_subcommand("verify", "run recorded cases and compare");
   command->add_option("CASE", options->paths, "files of cases, or folders to search")->required();
+  options->backend.add_options(*command);
   command->add_flag("--verbose", options->verbose, "every comparison with its worst error, and all that was left out");
   command->add_flag("--json", options->json, "machine-readable output");
   command->callback([options, &chosen] { chosen = [options] { return run_verify(*options); }; });

@@ -59,17 +59,18 @@ struct Estimate {
 // program, and what it took to make the program here: `before` was resident without it. Zeros as results, such as
 // traces dropped at the end of a window, are made once, and pages of zeros cost nothing: nor does a state that starts
 // with zeros and is written with nothing else.
-Estimate estimate(Workload& w, int64_t before) {
+Estimate estimate(Workload& w, Backend& backend, bool on_device, int64_t before) {
   const StatefulProgram traced =
       trace_function(w.args(), [&](const Tensors& in) { return Tensors{w.call(in[0], in[1])}; });
-  const ProgramNeeds needs = find_backend("cpu").needs(simplify(traced.program), feeds_of(traced));
+  const ProgramNeeds needs = backend.needs(simplify(traced.program), feeds_of(traced));
   StateSet           live;  // states that are written with more than zeros
   for (size_t k = 0; k < traced.writes.size(); ++k)
     if (!needs.is_zero[traced.num_results + k]) live.insert(traced.writes[k].state.cell().get());
   int64_t constants = needs.constants;
   for (const Tensor& c : traced.constants) constants += c.type().bytes();
   Estimate e{w.resident(live), needs.work, static_cast<double>(w.steps())};
-  e.memory.work    = needs.working + constants;
+  e.memory.work = needs.working + constants;
+  if (on_device) return e;  // whose memory has nothing else in it
   e.memory.program = std::max<int64_t>(resident_bytes() - before - constants, 0) + loading_bytes;
   // Some rules hold more for a moment while they are traced than any call does later.
   const int64_t tracing = peak_resident_bytes() - before + e.memory.weights;
@@ -106,8 +107,8 @@ double run_for_a_moment(Workload& w) {
 }
 
 // A window is preferred to steps: it learns the same from a known sequence, with less work.
-void recommend(Advice& a) {
-  const int64_t most   = a.options.memory.value_or(physical_memory());
+void recommend(Advice& a, int64_t free) {
+  const int64_t most   = a.options.memory.value_or(free);
   const auto    fits   = [&](const Cost& c) { return c.left_out.empty() && c.memory.total() <= most; };
   const auto    rank   = [&](size_t i) { return algorithm_named(a.costs[i].candidate.rule).rank; };
   const auto    choose = [&](const auto& wanted) -> std::optional<size_t> {
@@ -157,9 +158,14 @@ std::string_view name_of(Form form) {
 Advice advise(Module& model, const std::string& name, const Type& input, const AdviseOptions& options) {
   require(options.batch > 0 && options.length > 0, "advise: batch and length must be positive, got {} and {}.",
           options.batch, options.length);
-  const std::string problem = find_backend("cpu").problem();
-  require(problem.empty(), "advise: estimates are of compiled programs, and {}.", problem);
-  const BackendScope compiled("cpu");
+  // A device is opened in other processes alone: one that is forked after that could not use it.
+  const std::string problem = run_apart([&] { return find_backend(options.backend).problem(); }, {});
+  require(problem.empty(), "advise: estimates are of compiled programs, and {}{}", problem,
+          problem.ends_with('.') ? "" : ".");
+  const int64_t      device    = apart([&] { return find_backend(options.backend).memory().value_or(0); }, {});
+  const bool         on_device = device > 0;
+  const int64_t      free      = on_device ? device : physical_memory();
+  const BackendScope compiled(options.backend);
   Type               batched = input;
   batched.shape.insert(batched.shape.begin(), options.batch);
   Advice a{name, batched, options, {}, {}, {}};
@@ -167,7 +173,7 @@ Advice advise(Module& model, const std::string& name, const Type& input, const A
   const int64_t most    = std::max(options.memory.value_or(0), physical_memory() / 2);
   const int64_t weights = bytes_of(model.params());  // which are there before a candidate begins
   // No thread may run in this process before the others are made from it.
-  const Yardstick yardstick = apart(Yardstick::measured, {measuring_seconds, 0});
+  const Yardstick yardstick = apart([&] { return Yardstick::measured(options.backend); }, {measuring_seconds, 0});
   for (Cost& c : a.costs) {
     // What keeps a rule from one form keeps it from the others.
     const auto same = std::find_if(a.costs.data(), &c, [&](const Cost& before) {
@@ -183,7 +189,7 @@ Advice advise(Module& model, const std::string& name, const Type& input, const A
           [&] {
             const int64_t before = resident_bytes();
             Workload      w      = workload();
-            return estimate(w, before);
+            return estimate(w, find_backend(options.backend), on_device, before);
           },
           {preparation_seconds, most});
       c.memory           = e.memory;
@@ -198,13 +204,13 @@ Advice advise(Module& model, const std::string& name, const Type& input, const A
             const double  seconds = run_for_a_moment(w);
             return Measured{peak_resident_bytes() - before, seconds};
           },
-          {measuring_seconds, most});
+          {measuring_seconds, on_device ? 0 : most});
       c.measured_memory = m.memory, c.measured_seconds = m.seconds;
     } catch (const UserError& error) {
       c.left_out = error.what();
     }
   }
-  recommend(a);
+  recommend(a, free);
   return a;
 }
 

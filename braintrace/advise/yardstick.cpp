@@ -30,7 +30,7 @@ double seconds_of(const std::function<void()>& run) {
 
 // Runs f on values of moderate size, none of them zero, again and again on its own result; seconds per call.
 template <class F>
-double timed(const F& f, const std::vector<Shape>& shapes) {
+double seconds_of(Backend& backend, const F& f, const std::vector<Shape>& shapes) {
   Types types;
   for (const Shape& s : shapes) types.push_back({DType::F32, s});
   const StatefulProgram p = trace_function(types, f);
@@ -41,7 +41,7 @@ double timed(const F& f, const std::vector<Shape>& shapes) {
       in.back().mutable_data<float>()[i] = 0.1F + 0.05F * static_cast<float>(i % 7);
   }
   for (const Tensor& c : p.constants) constants.push_back(c.array());
-  const auto resident = find_backend("cpu").resident(p.program, constants, {{0, 0}});
+  const auto resident = backend.resident(p.program, constants, {{0, 0}});
   resident->hold({in[0]});
   in.erase(in.begin());
   return seconds_of([&] { resident->run(in); });
@@ -49,9 +49,11 @@ double timed(const F& f, const std::vector<Shape>& shapes) {
 
 }  // namespace
 
-Yardstick Yardstick::measured() {
-  const auto sum_of = [](const Tensors& in) { return Tensors{0.9 * in[0] + in[1]}; };
-  const auto sums   = [](const Tensors& in) {
+Yardstick Yardstick::measured(const std::string& name) {
+  Backend&   backend = find_backend(name);
+  const auto timed   = [&](const auto& f, const std::vector<Shape>& shapes) { return seconds_of(backend, f, shapes); };
+  const auto sum_of  = [](const Tensors& in) { return Tensors{0.9 * in[0] + in[1]}; };
+  const auto sums    = [](const Tensors& in) {
     Tensor y = in[0];
     for (int i = 0; i < 8; ++i) y = y * 0.9 + in[1];
     return Tensors{y};

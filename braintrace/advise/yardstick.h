@@ -2,6 +2,8 @@
 // How fast this machine is.
 #pragma once
 
+#include <string>
+
 #include "braintrace/runtime/work.h"
 
 namespace braintrace {
@@ -10,7 +12,7 @@ namespace braintrace {
 struct Yardstick {
   double products, elements, series, far_bytes, near_bytes, kernels;
 
-  static Yardstick measured();
+  static Yardstick measured(const std::string& backend);
   double           seconds(const Work& work) const;
 };
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The list of all backends: one line each.
 #include <atomic>
+#include <mutex>
 #include <utility>
 
 #include "braintrace/backends/cpu/cpu_backend.h"
+#include "braintrace/backends/cuda/cuda_backend.h"
 #include "braintrace/backends/reference/interpreter.h"
 #include "braintrace/backends/settings.h"
 
@@ -13,6 +15,7 @@ const std::vector<Backend*>& backends() {
   static const std::vector<Backend*> list = {
       &reference_backend(),
       &cpu_backend(),
+      cuda_backend("cuda"),
   };
   return list;
 }
@@ -23,7 +26,9 @@ Backend& find_backend(std::string_view name) {
     if (b->name() == name) return *b;
     known += (known.empty() ? "" : ", ") + std::string(b->name());
   }
-  fail("backend: there is no backend '{}'; known are: {}.", name, known);
+  if (Backend* other = cuda_backend(name)) return *other;
+  if (name == auto_backend().name()) return auto_backend();
+  fail("backend: there is no backend '{}'; known are: {}, cuda:1 for another device, and auto.", name, known);
 }
 
 namespace {
@@ -36,6 +41,15 @@ std::atomic<Backend*>& chosen() {
 
 thread_local Backend* scoped = nullptr;
 
+struct ProductPrecision {
+  std::mutex  mutex;
+  std::string name = settings::precision();
+};
+ProductPrecision& chosen_precision() {
+  static ProductPrecision precision;
+  return precision;
+}
+
 }  // namespace
 
 BackendScope::BackendScope(std::string_view name) : before_(std::exchange(scoped, &find_backend(name))) {}
@@ -45,6 +59,17 @@ Backend& default_backend() { return scoped ? *scoped : *chosen(); }
 void     set_default_backend(std::string_view name) { chosen() = &find_backend(name); }
 void     prefer_backend(std::string_view name) {
       if (settings::backend().empty()) set_default_backend(name);
+}
+
+std::string product_precision() {
+  std::lock_guard lock(chosen_precision().mutex);
+  return chosen_precision().name;
+}
+void set_product_precision(std::string_view name) {
+  require(name == "f32" || name == "tf32" || name == "bf16",
+          "precision of products: expected f32, tf32 or bf16, got '{}'.", name);
+  std::lock_guard lock(chosen_precision().mutex);
+  chosen_precision().name = name;
 }
 
 }  // namespace braintrace

@@ -41,6 +41,13 @@ std::string backend() {
   return name;
 }
 
+std::string precision() {
+  const std::string name = variable("BRAINTRACE_PRECISION");
+  require(name.empty() || name == "f32" || name == "tf32" || name == "bf16",
+          "the environment variable BRAINTRACE_PRECISION is '{}': expected f32, tf32 or bf16.", name);
+  return name.empty() ? "f32" : name;
+}
+
 std::optional<int64_t> num_threads() {
   return number<int64_t>("BRAINTRACE_NUM_THREADS", "whole number", 1, most_threads);
 }
@@ -51,6 +58,7 @@ int64_t cache_mib() {
 
 void check_settings() {
   backend();
+  precision();
   num_threads();
   compiler_seconds();
   cache_mib();

@@ -130,6 +130,7 @@ struct Run {
 ordered_json timings(const Workload& w, const MeasureOptions& o) {
   Run        run(w, o.data);
   const auto before = resident_bytes();
+  const auto free   = default_backend().memory();
   Gradients  first;
   const auto first_call = run.first_call(&first);
 
@@ -146,34 +147,42 @@ ordered_json timings(const Workload& w, const MeasureOptions& o) {
   const auto peak = peak_resident_bytes();
   std::sort(times.begin(), times.end());
   const size_t traces = run.training->trace_bytes();
-  return {{"ours_us", times[times.size() / 2]},
-          {"ours_p99_us", times[times.size() * 99 / 100]},
-          {"ours_min_us", times[0]},
-          {"processor_us", least_busy},
-          {"calls", times.size()},
-          {"first_call_cached_s", first_call},
-          {"peak_growth_mb", static_cast<double>(peak - before) / 1048576},
-          {"traces_mb", static_cast<double>(traces) / 1048576},
-          {"copy_traces_us", traces ? 1e6 * copy_seconds(traces) : 0},
-          {"gradient_errors", gradient_errors(first, run.given)}};
+  ordered_json out    = {{"ours_us", times[times.size() / 2]},
+                         {"ours_p99_us", times[times.size() * 99 / 100]},
+                         {"ours_min_us", times[0]},
+                         {"processor_us", least_busy},
+                         {"calls", times.size()},
+                         {"first_call_cached_s", first_call},
+                         {"peak_growth_mb", static_cast<double>(peak - before) / 1048576},
+                         {"traces_mb", static_cast<double>(traces) / 1048576},
+                         {"copy_traces_us", traces ? 1e6 * copy_seconds(traces) : 0},
+                         {"gradient_errors", gradient_errors(first, run.given)}};
+  if (free) {
+    out["backend"]   = default_backend().name();
+    out["precision"] = product_precision();
+    out["device_mb"] = static_cast<double>(*free - *default_backend().memory()) / 1048576;
+  }
+  return out;
 }
 
 // In a process of its own, with a folder of compiled files of its own.
-ordered_json apart_in(const TemporaryFolder& cache, const std::function<ordered_json()>& work) {
+ordered_json apart_in(const TemporaryFolder& cache, const std::string& backend,
+                      const std::function<ordered_json()>& work) {
   require(!cache.path.empty(), "bench: no folder for temporary files could be made.");
   return read_ordered_json(run_apart(
                                [&] {
                                  setenv("BRAINTRACE_CACHE_DIR", cache.path.c_str(), 1);
-                                 const BackendScope compiled("cpu");
+                                 const BackendScope compiled(backend);
                                  return work().dump();
                                },
                                {}),
                            "bench");
 }
 
-void require_compiler() {
-  const std::string problem = find_backend("cpu").problem();
-  require(problem.empty(), "bench: machine code is measured, and {}.", problem);
+// Asked in another process: a device is of no use to a process that was forked after it was opened.
+void require_working(const std::string& backend) {
+  const std::string problem = run_apart([&] { return find_backend(backend).problem(); }, {});
+  require(problem.empty(), "bench: machine code is measured, and {}{}", problem, problem.ends_with('.') ? "" : ".");
 }
 
 }  // namespace
@@ -184,11 +193,11 @@ ordered_json describe(const Workload& w) {
 }
 
 ordered_json measured(const Workload& w, const MeasureOptions& o) {
-  require_compiler();
+  require_working(o.backend);
   const TemporaryFolder cache;
-  const double          cold = apart_in(cache, [&] { return ordered_json(Run(w, o.data).first_call()); });
+  const double          cold = apart_in(cache, o.backend, [&] { return ordered_json(Run(w, o.data).first_call()); });
   ordered_json          out  = describe(w);
-  const ordered_json    rest = apart_in(cache, [&] { return timings(w, o); });
+  const ordered_json    rest = apart_in(cache, o.backend, [&] { return timings(w, o); });
   for (const auto& [key, value] : rest.items()) {
     if (key == "first_call_cached_s") out["first_call_cold_s"] = cold;
     out[key] = value;
@@ -198,7 +207,7 @@ ordered_json measured(const Workload& w, const MeasureOptions& o) {
 
 ordered_json first_call(const std::function<std::shared_ptr<Module>()>& make, const Type& input,
                         const std::string& rule, Mode mode) {
-  require_compiler();
+  require_working("cpu");
   const TemporaryFolder cache;
   const auto            milliseconds = [](Clock::time_point& start) {
     const auto now = Clock::now();
@@ -207,7 +216,7 @@ ordered_json first_call(const std::function<std::shared_ptr<Module>()>& make, co
   };
   // The model, and data for it; then what is timed.
   const auto prepared = [&](const auto& timed) {
-    return apart_in(cache, [&]() -> ordered_json {
+    return apart_in(cache, "cpu", [&]() -> ordered_json {
       Environment::set({.dt = 1.0});
       random::seed(1);
       const std::shared_ptr<Module> model = make();

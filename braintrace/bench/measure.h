@@ -11,12 +11,14 @@ namespace braintrace::bench {
 
 struct MeasureOptions {
   double      seconds = 1;  // of timing
-  std::string data;         // .npz file with parameters, inputs and gradients of another implementation; may be empty
+  std::string backend = "cpu";
+  std::string data;  // .npz file with parameters, inputs and gradients of another implementation; may be empty
 };
 // Times are on the clock and per step: ours_us is the median, processor_us the least processor time of all threads.
 //   model rule mode B n_in n T spikes
 //   ours_us ours_p99_us ours_min_us processor_us calls
 //   first_call_cold_s first_call_cached_s peak_growth_mb traces_mb copy_traces_us gradient_errors
+//   backend precision device_mb, on a device: what it took of its memory
 // copy_traces_us is the time of copying what the learner carries, the least a step in which all of it changes needs;
 // gradient_errors, with data, the largest difference of each gradient of the first call, relative to its largest
 // element.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,13 +61,17 @@ class Backend {
     return nullptr;
   }
   virtual ProgramNeeds needs(const Program& program, const std::vector<Feed>& feeds) = 0;
-  // Why it cannot run programs as fast as it should; empty where it can.
+  // Why it cannot run programs, or not as fast as it should; empty where it can.
   virtual std::string problem() const { return ""; }
+  // Bytes that are free where its programs run, if that is not the memory of the machine.
+  virtual std::optional<int64_t> memory() const { return {}; }
 };
 
 // The backends built into this library, the reference interpreter first.
 const std::vector<Backend*>& backends();
-Backend&                     find_backend(std::string_view name);  // throws UserError listing the known names
+// One of them, or "cuda:1" for another device, or "auto": cuda where a device works, else cpu with a note. Throws
+// UserError listing the known names.
+Backend& find_backend(std::string_view name);
 
 // The backend that `jit` compiles with: that of the innermost BackendScope of this thread, else the one that was set
 // for the whole process; at first the one that BRAINTRACE_BACKEND names in the environment, or `cpu`.
@@ -74,6 +79,12 @@ Backend& default_backend();
 void     set_default_backend(std::string_view name);
 // The same where the environment names none: for programs that run most of their programs once, and for tests.
 void prefer_backend(std::string_view name);
+
+// What matrix products of f32 round their operands to on backends that have a choice, sums being of f32 always: "f32",
+// which is not at all, "tf32" or "bf16". It holds for programs that are compiled from now on; at first it is what
+// BRAINTRACE_PRECISION names in the environment, or f32.
+std::string product_precision();
+void        set_product_precision(std::string_view name);
 
 // Another default for this thread, as long as it lives.
 class BackendScope {

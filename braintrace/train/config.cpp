@@ -38,7 +38,7 @@ const Section top{
      {"reduction=\"mean\"", "of the losses of an update: `mean` or `sum`"},
      {"reset=true", "states and traces start anew with every sequence"},
      {"seed=0", "of initial weights, task and noise"},
-     {"backend=\"cpu\"", "`cpu` compiles; `reference` interprets"},
+     {"backend=\"cpu\"", "`cpu` compiles; `cuda` runs on a GPU, `auto` there or on the CPU; `reference` interprets"},
      {"precision=\"f32\"", "of weights and states: `f32` or `f64`"},
      {"dt=1.0", "time step in ms, for layers that have one"},
      {"validation={}", "see below"},
@@ -168,7 +168,11 @@ Config from_json(const ordered_json& given, const std::string& where, const std:
   c.seed               = static_cast<uint64_t>(whole(f, "seed", 0));
   std::vector<std::string> engines;
   for (const Backend* b : backends()) engines.emplace_back(b->name());
-  c.backend   = f.choice("backend", engines);
+  // Names with a number, and the one that chooses, are no backends of the list.
+  if (const std::string given = f.text("backend"); given == "auto" || given.starts_with("cuda"))
+    engines.push_back(given);
+  c.backend = f.choice("backend", engines);
+  find_backend(c.backend);
   c.precision = *dtype_named(f.choice("precision", {"f32", "f64"}));
   c.dt        = f.number("dt");
   if (!(c.dt > 0)) f.refuse("dt", fmt::format("expected a positive number, got {}.", c.dt));

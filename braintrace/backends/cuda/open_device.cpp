@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/backends/cuda/open_device.h"
+
+#include <map>
+
+#include "braintrace/backends/cuda/driver.h"
+#include "braintrace/backends/cuda/driver_device.h"
+#include "braintrace/backends/cuda/emulated_device.h"
+
+namespace braintrace::cuda {
+
+// They are never closed: programs that live until the process ends have memory there.
+OpenDevice& open_device(int number) {
+  static std::mutex mutex;
+  static auto&      devices = *new std::map<int, std::unique_ptr<OpenDevice>>();
+  std::lock_guard   lock(mutex);
+  if (number != emulation) driver();  // also where it is open: a forked process must not use it
+  auto& open = devices[number];
+  if (!open) {
+    auto made    = std::make_unique<OpenDevice>();
+    made->device = number == emulation ? open_emulated_device() : open_driver_device(number);
+    open         = std::move(made);
+  }
+  return *open;
+}
+
+}  // namespace braintrace::cuda

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// The devices that backends use, opened once in a process. Calls of all threads take turns on a device.
+#pragma once
+
+#include <mutex>
+#include <string>
+
+#include "braintrace/backends/cuda/device.h"
+
+namespace braintrace::cuda {
+
+struct OpenDevice {
+  std::unique_ptr<Device> device;
+  std::mutex              mutex;  // of whoever queues work
+};
+
+// -1 stands for the emulation. Throws as Device's makers do; the next call tries again.
+constexpr int emulation = -1;
+OpenDevice&   open_device(int number);
+
+}  // namespace braintrace::cuda

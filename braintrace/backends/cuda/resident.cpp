@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fed arguments stay on the device. A result overwrites the argument it becomes where the program allows it; otherwise
+// the two take turns, all of them together, so that there are two bindings: one for even and one for odd steps.
+#include <algorithm>
+#include <optional>
+
+#include "braintrace/backends/calls.h"
+#include "braintrace/backends/cuda/cuda_executable.h"
+#include "braintrace/backends/cuda/device_program.h"
+#include "braintrace/backends/cuda/fits.h"
+#include "braintrace/backends/cuda/ports.h"
+#include "braintrace/base/warning.h"
+
+namespace braintrace::cuda {
+
+namespace {
+
+class DeviceResident : public ResidentProgram {
+ public:
+  DeviceResident(OpenDevice& open, const Program& program, const Arrays& constants, const std::vector<Feed>& feeds,
+                 codegen::Precision precision)
+      : DeviceResident(open, program, nonzero_results(program), constants, feeds, precision) {}
+
+  const std::vector<Feed>& feeds() const override { return feeds_; }
+
+  void hold(Arrays&& values) override {
+    ensure(values.size() == slots_.size(), "cuda: {} arguments are fed, got {}", slots_.size(), values.size());
+    for (size_t i = 0; i < values.size(); ++i)
+      require(values[i].type() == slots_[i].type, "cuda: argument {} is {}, got {}.", slots_[i].arg,
+              to_string(slots_[i].type), to_string(values[i].type()));
+    {
+      std::lock_guard lock(open_.mutex);
+      for (size_t i = 0; i < values.size(); ++i)
+        open_.device->write(slots_[i].now(turn_), values[i].raw(), static_cast<int64_t>(values[i].bytes()));
+    }
+    held_  = std::move(values);
+    steps_ = 0;
+  }
+
+  Arrays settle() override {
+    Arrays out = std::move(held_);
+    held_.clear();
+    if (steps_ == 0) return out;
+    Arrays values;
+    for (const Slot& s : slots_) values.emplace_back(s.type);
+    try {
+      read_slots(values);
+    } catch (const DeviceLost& lost) {
+      warn(fmt::format("{}\n  The states are those of {} steps before.", lost.what(), steps_), "device lost");
+      return out;
+    }
+    return values;
+  }
+
+  Arrays run(const Arrays& args) override {
+    check_arguments(inputs_.types(), args);
+    Outputs::Taken taken;
+    {
+      std::lock_guard lock(open_.mutex);
+      Device&         device = *open_.device;
+      inputs_.write(device, args);
+      program_.run(bindings_[turn_]);
+      taken = outputs_.read(device, program_.may_stop());
+    }
+    if (taken.status) explain(args);
+    turn_ = alternate_ ? turn_ ^ 1 : turn_;
+    ++steps_;
+    Arrays out;
+    size_t next = 0;
+    for (const std::optional<Array>& zero : results_) out.push_back(zero ? *zero : taken.values[next++]);
+    return out;
+  }
+
+ private:
+  struct Slot {
+    Type         type;
+    size_t       arg, result;  // the latter as the compiled program counts
+    DeviceMemory memory[2];    // one where results overwrite arguments
+
+    char* now(size_t turn) const { return memory[memory[1].data() ? turn : 0].data(); }
+    char* next(size_t turn) const { return now(turn ^ 1); }
+  };
+
+  DeviceResident(OpenDevice& open, const Program& program, const NonzeroResults& nonzero, const Arrays& constants,
+                 const std::vector<Feed>& feeds, codegen::Precision precision)
+      : open_(open),
+        num_args_(program.args.size()),
+        program_(nonzero.program, constants, precision),
+        inputs_(not_fed(nonzero.program, nonzero.program.args, nonzero.feeds(feeds), &Feed::arg)),
+        outputs_(not_fed(nonzero.program, nonzero.program.results, nonzero.feeds(feeds), &Feed::result)) {
+    for (const Feed& f : feeds)
+      if (!nonzero.is_zero.at(f.result)) feeds_.push_back(f);
+    for (size_t k = 0; k < program.results.size(); ++k) {
+      if (is_fed(feeds_, &Feed::result, k)) continue;
+      results_.push_back(nonzero.is_zero[k] ? std::optional(Array(program.type(program.results[k]))) : std::nullopt);
+    }
+    load(nonzero.program, nonzero.feeds(feeds));
+  }
+
+  static bool is_fed(const std::vector<Feed>& feeds, size_t Feed::*field, size_t i) {
+    return std::any_of(feeds.begin(), feeds.end(), [&](const Feed& f) { return f.*field == i; });
+  }
+  static Types not_fed(const Program& p, const Vars& vars, const std::vector<Feed>& feeds, size_t Feed::*field) {
+    Types out;
+    for (size_t i = 0; i < vars.size(); ++i)
+      if (!is_fed(feeds, field, i)) out.push_back(p.type(vars[i]));
+    return out;
+  }
+
+  void load(const Program& program, const std::vector<Feed>& fed) {
+    std::lock_guard lock(open_.mutex);
+    Device&         device = *open_.device;
+    int64_t         bytes  = program_.bytes() + inputs_.bytes() + outputs_.bytes();
+    for (const Feed& f : fed)
+      bytes += program.type(program.args[f.arg]).bytes() * (program_.may_share(f.result, f.arg) ? 1 : 2);
+    check_fits(device, bytes);
+    program_.load(device);
+    inputs_.allocate(device);
+    outputs_.allocate(device);
+    for (const Feed& f : fed) {
+      const Type& type  = program.type(program.args[f.arg]);
+      const bool  twice = !program_.may_share(f.result, f.arg);
+      Slot        slot{type, f.arg, f.result, {DeviceMemory(device, type.bytes()), {}}};
+      if (twice) slot.memory[1] = DeviceMemory(device, type.bytes());
+      alternate_ = alternate_ || twice;
+      slots_.push_back(std::move(slot));
+    }
+    for (size_t turn = 0; turn < (alternate_ ? 2 : 1); ++turn) bindings_[turn] = binding(program, turn);
+    device.wait();
+  }
+
+  DeviceProgram::Binding binding(const Program& program, size_t turn) const {
+    std::vector<char*> args(program.args.size()), results(program.results.size());
+    for (const Slot& s : slots_) {
+      args[s.arg]       = s.now(turn);
+      results[s.result] = s.next(turn);
+    }
+    size_t in = 0, out = 0;
+    for (char*& p : args)
+      if (!p) p = inputs_.pointer(in++);
+    for (char*& p : results)
+      if (!p) p = outputs_.pointer(out++);
+    return program_.bind(args, results, outputs_.status());
+  }
+
+  void read_slots(Arrays& values) const {
+    std::lock_guard lock(open_.mutex);
+    for (size_t i = 0; i < slots_.size(); ++i)
+      open_.device->read(values[i].mutable_raw(), slots_[i].now(turn_), slots_[i].type.bytes());
+    open_.device->wait();
+  }
+
+  // A program that may stop writes no argument, so they are as before.
+  [[noreturn]] void explain(const Arrays& given) const {
+    Arrays fed;
+    for (const Slot& s : slots_) fed.emplace_back(s.type);
+    read_slots(fed);
+    Arrays args(num_args_);
+    for (size_t i = 0; i < slots_.size(); ++i) args[slots_[i].arg] = fed[i];
+    for (size_t i = 0, next = 0; i < num_args_; ++i)
+      if (!is_fed(feeds_, &Feed::arg, i)) args[i] = given[next++];
+    program_.explain(args);
+  }
+
+  OpenDevice&                       open_;
+  size_t                            num_args_;
+  DeviceProgram                     program_;
+  Inputs                            inputs_;   // that are not fed
+  Outputs                           outputs_;  // that are not fed
+  std::vector<Feed>                 feeds_;
+  std::vector<std::optional<Array>> results_;  // that are not fed: those that are always zero
+  std::vector<Slot>                 slots_;
+  bool                              alternate_ = false;
+  size_t                            turn_      = 0;
+  DeviceProgram::Binding            bindings_[2];
+  Arrays                            held_;       // what the slots had at hold(), for a device that is lost
+  int64_t                           steps_ = 0;  // since then
+};
+
+}  // namespace
+
+std::unique_ptr<ResidentProgram> make_resident(OpenDevice& open, const Program& program, const Arrays& constants,
+                                               const std::vector<Feed>& feeds, codegen::Precision precision) {
+  return std::make_unique<DeviceResident>(open, program, constants, feeds, precision);
+}
+
+}  // namespace braintrace::cuda
