@@ -174,10 +174,12 @@ std::optional<Kernel> while_loop(Site& s) {
               s.in_schedule.function(*a[keys::body]),
               a[keys::consts],
               a[keys::max_steps],
+              0,
               s.ins(),
               {}};
   Memory       memory{s.target().alignment};
   memory.take(std::max(w.cond->arena_bytes, w.body->arena_bytes));
+  w.go = memory.take(1);
   for (size_t c = 0; c < s.e.out.size(); ++c) {
     const int64_t bytes = s.out_type(c).bytes();
     w.carries.push_back({s.out(c), bytes, memory.take(bytes)});

@@ -53,9 +53,10 @@ std::optional<Kernel> sparse_sample(Site& s) {
 
 // By row of x: how many are not zero, whether any is not finite, and which.
 std::optional<Kernel> event_list(Site& s) {
-  const Shape& x = s.in_type(0).shape;
-  Routine      r{s.e.op, s.in_type(0).dtype, {{"n", x.back()}}, {{"x", s.in(0)}, {"y", s.out(0)}}};
-  return Kernel{.what = std::move(r), .parts = s.in_type(0).size() / x.back(), .work = s.in_type(0).size()};
+  const Shape&  x    = s.in_type(0).shape;
+  const int64_t rows = s.in_type(0).size() / x.back();
+  Routine       r{s.e.op, s.in_type(0).dtype, {{"L", rows}, {"n", x.back()}}, {{"x", s.in(0)}, {"y", s.out(0)}}};
+  return Kernel{.what = std::move(r), .parts = rows, .work = s.in_type(0).size()};
 }
 
 // y[l, to[e]] += values[e] x[l, from[e]], for the sources of row l that are not zero. A part is a block of targets.

@@ -250,6 +250,7 @@ struct WhileLoop {
   };
   FunctionPtr        cond, body;
   int64_t            consts, max_steps;  // 0: no limit
+  int64_t            go;                 // offset of what the condition says
   Vars               in;
   std::vector<Carry> carries;
 };

@@ -55,9 +55,16 @@ std::string found(const std::string& name) {
   return "";
 }
 
+// C++ is compiled for tests alone, without what needs its library.
+const std::vector<std::string> cpp_flags = {"-x", "c++", "-std=gnu++17", "-O1", "-fno-exceptions", "-fno-rtti"};
+
 // Those of BRAINTRACE_CFLAGS come last, so they win.
-std::vector<std::string> flags() {
+std::vector<std::string> flags(Language language) {
   std::vector<std::string> all = own_flags;
+  if (language == Language::Cpp) {
+    all.erase(all.begin());
+    all.insert(all.end(), cpp_flags.begin(), cpp_flags.end());
+  }
   std::stringstream        more(settings::variable("BRAINTRACE_CFLAGS"));
   for (std::string word; more >> word;) all.push_back(word);
   return all;
@@ -95,7 +102,7 @@ bool is_wrapper(const Compiler& cc) {
 std::string version_of(const Compiler& cc);
 
 // What decides about the machine code besides the source.
-std::string circumstances(const Compiler& cc) {
+std::string circumstances(const Compiler& cc, Language language) {
   std::error_code none;
   const fs::path  real = fs::canonical(cc[0], none);
   std::string     text = real.string();
@@ -103,7 +110,7 @@ std::string circumstances(const Compiler& cc) {
   if (stat(real.c_str(), &s) == 0) text += fmt::format(" {} {}.{}", s.st_size, s.st_mtim.tv_sec, s.st_mtim.tv_nsec);
   for (size_t i = 1; i < cc.size(); ++i) text += " " + cc[i];
   if (is_wrapper(cc)) text += version_of(cc);
-  for (const std::string& f : flags()) text += " " + f;
+  for (const std::string& f : flags(language)) text += " " + f;
   std::ifstream cpu("/proc/cpuinfo");
   for (std::string line; std::getline(cpu, line);)
     if (line.starts_with("flags") || line.starts_with("model name") || line.starts_with("Features")) {
@@ -162,9 +169,10 @@ struct Made {
 // Whether the folder has room for a file: a compiler that finds none fails too.
 bool has_room(const fs::path& work) { return write_contents(work / "room", std::string(1 << 20, ' ')); }
 
-Made compile_once(const Compiler& cc, const std::string& setting, const fs::path& c, const fs::path& work) {
+Made compile_once(const Compiler& cc, Language language, const std::string& setting, const fs::path& c,
+                  const fs::path& work) {
   const fs::path           code = work / "code.so", said = work / "said.txt";
-  std::vector<std::string> words = joined(cc, flags());
+  std::vector<std::string> words = joined(cc, flags(language));
   if (!setting.empty()) words.push_back(setting);
   words.insert(words.end(), {"-o", code.string(), c.string(), "-lm"});
   const CommandResult result = run_command(words, said.string(), work.string(), settings::compiler_seconds());
@@ -184,13 +192,13 @@ Made compile_once(const Compiler& cc, const std::string& setting, const fs::path
   return {{}, text.empty() ? fmt::format("{} failed", text_of(cc)) : text.substr(0, 2000)};
 }
 
-Made compile(const Compiler& cc, const std::string& source, const fs::path& work) {
+Made compile(const Compiler& cc, Language language, const std::string& source, const fs::path& work) {
   if (work.empty()) return {{}, "no folder for temporary files could be made"};
   const fs::path c = work / "code.c";
   if (!write_contents(c, source)) return {{}, fmt::format("{} could not be written; is the disk full?", c.string())};
   Made first;
   for (const std::string& setting : attempts) {
-    Made made = compile_once(cc, setting, c, work);
+    Made made = compile_once(cc, language, setting, c, work);
     if (made.problem.empty() && !setting.empty())
       made.note = fmt::format("{} failed on a program; with {} it did not, and the program runs slower.\n  It said: {}",
                               text_of(cc), setting, first.problem.substr(0, first.problem.find('\n')));
@@ -226,10 +234,10 @@ std::string missing_compiler() {
   return state().hanging;
 }
 
-Loaded load(const std::string& source) {
+Loaded load(const std::string& source, Language language) {
   if (const std::string missing = missing_compiler(); !missing.empty()) return {nullptr, false, missing};
   const Compiler    cc     = compiler();
-  const std::string around = circumstances(cc);
+  const std::string around = circumstances(cc, language);
   if (const std::string missing = missing_compiler(); !missing.empty()) return {nullptr, false, missing};
   const std::string name = fmt::format("{:016x}{:016x}", hash_of(source, hash_of(around)),
                                        hash_of(around, hash_of(source, 7809847782465536322ULL)));
@@ -245,12 +253,12 @@ Loaded load(const std::string& source) {
     out.was_cached = false;
     // A folder of compiled files that cannot be used, or a full disk, is no reason to do without machine code.
     const WorkFolder kept(cache.folder());
-    Made             made = compile(cc, source, kept.path());
+    Made             made = compile(cc, language, source, kept.path());
     if (made.problem.empty()) out.library = opened(made.code, made.problem);
     if (out.library && cache.keep(name, made.code).empty()) cache.shrink(cache.bound());
     if (!out.library && !made.is_final) {
       const TemporaryFolder temporary;
-      made = compile(cc, source, temporary.path);
+      made = compile(cc, language, source, temporary.path);
       if (made.problem.empty()) out.library = opened(made.code, made.problem);
     }
     out.problem = made.problem;

@@ -8,6 +8,7 @@
 // tried again with less optimization, and a note says so.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -35,7 +36,8 @@ struct Loaded {
   std::string                    problem    = {};  // what the compiler or the loader said
   std::string                    note       = {};  // what the user should know though it succeeded
 };
-Loaded load(const std::string& source);  // several threads may at once
+enum class Language : uint8_t { C, Cpp };
+Loaded load(const std::string& source, Language language = Language::C);  // several threads may at once
 
 // Forgets what this process has loaded and asks for the compiler again; for tests.
 void forget_loaded();

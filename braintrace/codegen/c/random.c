@@ -14,7 +14,8 @@ static inline bt_words bt_draw(const uint32_t* key, uint32_t kind, uint64_t elem
     k += 0x9E3779B9u;
     l += 0xBB67AE85u;
   }
-  return (bt_words){{a, b, c, d}};
+  const bt_words words = {{a, b, c, d}};
+  return words;
 }
 static inline double bt_unit(uint32_t high, uint32_t low) {
   return (double)((uint64_t)high << 21 ^ low >> 11) * 0x1p-53;

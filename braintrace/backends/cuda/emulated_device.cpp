@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/backends/cuda/emulated_device.h"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "braintrace/backends/cpu/compiler.h"
+#include "braintrace/backends/cuda/emulation_text.h"
+
+namespace braintrace::cuda {
+
+namespace {
+
+using codegen::bt_cuda_frame;
+
+struct EmulatedModule : Module {
+  std::shared_ptr<const cpu::Library> library;
+};
+struct EmulatedRecording : Recording {
+  std::vector<std::function<void()>> list;
+};
+
+class EmulatedDevice : public Device {
+ public:
+  ~EmulatedDevice() override {
+    for (const auto& [at, bytes] : memory_) std::free(at - guard);
+  }
+
+  std::string name() const override { return "emulation"; }
+  int         capability() const override { return 90; }
+  int64_t     processors() const override { return 4; }
+  int64_t     shared_bytes() const override { return int64_t{227} << 10; }
+  int64_t     free_bytes() const override { return int64_t{1} << 30; }
+
+  void* allocate(int64_t bytes) override {
+    const size_t size = (static_cast<size_t>(bytes) + 255) / 256 * 256 + 2 * guard;
+    auto*        at   = static_cast<char*>(std::aligned_alloc(256, size));
+    require(at != nullptr, "emulation: no memory for {} bytes.", bytes);
+    std::memset(at, mark, size);
+    memory_[at + guard] = bytes;
+    return at + guard;
+  }
+  void free(void* memory) override {
+    auto*      at    = static_cast<char*>(memory);
+    const auto found = memory_.find(at);
+    ensure(found != memory_.end(), "emulation: memory that was never allocated is freed");
+    const bool is_intact = std::all_of(at - guard, at, is_mark) &&
+                           std::all_of(at + found->second, at + found->second + guard, is_mark);
+    memory_.erase(found);
+    std::free(at - guard);
+    ensure(is_intact, "emulation: a kernel has written outside its memory");
+  }
+
+  void write(void* device, const void* host, int64_t bytes) override {
+    // The host may reuse its memory before a recording is replayed.
+    if (!is_recording_) return void(std::memcpy(device, host, static_cast<size_t>(bytes)));
+    const auto* from = static_cast<const char*>(host);
+    then([device, kept = std::vector<char>(from, from + bytes)] { std::memcpy(device, kept.data(), kept.size()); });
+  }
+  void clear(void* device, int64_t bytes) override {
+    then([=] { std::memset(device, 0, static_cast<size_t>(bytes)); });
+  }
+  void copy(void* to, const void* from, int64_t bytes) override {
+    then([=] { std::memmove(to, from, static_cast<size_t>(bytes)); });
+  }
+  void read(void* host, const void* device, int64_t bytes) override {
+    then([=] { std::memcpy(host, device, static_cast<size_t>(bytes)); });
+  }
+  void                  wait() override {}
+  std::shared_ptr<void> host_memory(int64_t bytes) override {
+    return {std::malloc(static_cast<size_t>(std::max<int64_t>(bytes, 1))), [](void* p) { std::free(p); }};
+  }
+
+  std::shared_ptr<const Module> load(const codegen::CudaText& text) override {
+    const cpu::Loaded loaded = cpu::load(emulation_before + text.source + emulation_after, cpu::Language::Cpp);
+    ensure(loaded.library != nullptr, "emulation: the text does not compile: {}", loaded.problem);
+    auto module     = std::make_shared<EmulatedModule>();
+    module->library = loaded.library;
+    return module;
+  }
+
+  // Blocks that meet run side by side, at least one for each team.
+  void launch(const Module& module, const codegen::Launch& l, const bt_cuda_frame& frame) override {
+    using Kernel         = void (*)(bt_cuda_frame);
+    using Emulate        = int32_t (*)(Kernel, const bt_cuda_frame*, uint32_t, uint32_t, uint32_t, uint32_t, int32_t);
+    const auto&  library = static_cast<const EmulatedModule&>(module).library;
+    const auto   kernel  = reinterpret_cast<Kernel>(library->symbol(l.name));
+    const auto   emulate = reinterpret_cast<Emulate>(library->symbol("bt_emulate"));
+    const int64_t most   = l.meets ? std::max<int64_t>(processors() / l.teams, 1) : l.blocks;
+    const auto   blocks  = static_cast<uint32_t>(std::min(l.blocks, most));
+    then([=, keeps = library] {
+      static std::mutex one;  // the fibers of a module are its own
+      std::lock_guard   lock(one);
+      const int32_t     stuck = emulate(kernel, &frame, blocks, static_cast<uint32_t>(l.teams),
+                                    static_cast<uint32_t>(l.threads), static_cast<uint32_t>(l.shared), l.meets);
+      ensure(!stuck, "emulation: threads of {} wait for each other forever", l.name);
+    });
+  }
+
+  bool gemm(const Gemm&) override { return false; }
+
+  void begin_recording() override {
+    is_recording_ = true;
+    recorded_     = std::make_shared<EmulatedRecording>();
+  }
+  std::shared_ptr<const Recording> end_recording() override {
+    is_recording_ = false;
+    return std::move(recorded_);
+  }
+  void replay(const Recording& recording) override {
+    for (const auto& work : static_cast<const EmulatedRecording&>(recording).list) work();
+  }
+
+ private:
+  static constexpr size_t guard = 256;
+  static constexpr char   mark  = '\x5a';
+  static bool             is_mark(char c) { return c == mark; }
+
+  template <class F>
+  void then(F work) {
+    if (is_recording_)
+      recorded_->list.push_back(std::move(work));
+    else
+      work();
+  }
+
+  std::map<char*, int64_t>           memory_;
+  bool                               is_recording_ = false;
+  std::shared_ptr<EmulatedRecording> recorded_;
+};
+
+}  // namespace
+
+std::unique_ptr<Device> open_emulated_device() { return std::make_unique<EmulatedDevice>(); }
+
+}  // namespace braintrace::cuda

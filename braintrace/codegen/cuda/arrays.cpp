@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels over whole arrays: one thread for each element of the result.
+#include "braintrace/codegen/c/context.h"
+#include "braintrace/codegen/cuda/context.h"
+#include "braintrace/ops/pool.h"
+
+namespace braintrace::codegen {
+
+namespace {
+
+std::string offset_text(const std::string& name, const Ints& strides, std::string base) {
+  for (size_t i = 0; i < strides.size(); ++i)
+    if (strides[i]) base += fmt::format(" + {}{} * {}", name, i, strides[i]);
+  return base;
+}
+auto numbered(const char* letter) {
+  return [letter](size_t k) { return letter + str(k); };
+}
+
+}  // namespace
+
+CudaKernelText cuda_text(const Copies& k, const CudaContext& c) {
+  CudaKernelText out;
+  if (k.fill) {
+    out.body   = cuda_for_each("e", k.size, "int64_t", fmt::format("{}[e] = {}[0];\n", c.name(k.out), c.name(*k.fill)));
+    out.blocks = cuda_blocks_for(k.size);
+    out.meets  = !k.blocks.empty();
+    if (out.meets) out.body += "bt_meet(t);\n";
+  }
+  for (const BlockCopy& b : k.blocks) {
+    const std::string move =
+        fmt::format("{}[{}] = {}[{}];\n", c.name(b.to), offset_text("i", b.to_strides, str(b.to_at)), c.name(b.from),
+                    offset_text("i", b.from_strides, str(b.from_at)));
+    out.body += cuda_for_each("e", size_of(b.shape), "int64_t", cuda_counters("e", b.shape, "int64_t", numbered("i")) + move);
+    out.blocks = std::max(out.blocks, cuda_blocks_for(size_of(b.shape)));
+  }
+  return out;
+}
+
+// The block of entry b begins at p0, p1, …, moved to where it fits.
+CudaKernelText cuda_text(const DynamicBlock& k, const CudaContext& c) {
+  const int64_t entries = size_of(k.inner), cells = size_of(k.block);
+  const Shape&  walked  = k.writes ? k.inner : k.block;
+  std::string   body    = fmt::format("const int64_t b = e / {0}, cell = e % {0};\n(void)b;\n(void)cell;\n",
+                                 std::max<int64_t>(size_of(walked), 1)) +
+                     cuda_counters("cell", walked, "int64_t", numbered("i"));
+  std::string inside = "1", in_block = fmt::format("b * {}", cells), in_x = fmt::format("b * {}", entries);
+  for (size_t i = 0; i < k.inner.size(); ++i) {
+    body += fmt::format("const int64_t p{0} = bt_clamp_i((int64_t){1}[b * {2} + {0}], 0, {3});\n", i, c.name(k.start),
+                        k.inner.size(), k.inner[i] - k.block[i]);
+    inside += fmt::format(" && i{0} >= p{0} && i{0} < p{0} + {1}", i, k.block[i]);
+    in_block += fmt::format(" + (i{0} - p{0}) * {1}", i, strides_of(k.block)[i]);
+    in_x += fmt::format(" + (i{0} + p{0}) * {1}", i, strides_of(k.inner)[i]);
+  }
+  body += k.writes ? fmt::format("{}[e] = {} ? {}[{}] : {}[e];\n", c.name(k.out), inside, c.name(k.update), in_block,
+                                 c.name(k.x))
+                   : fmt::format("{}[e] = {}[{}];\n", c.name(k.out), c.name(k.x), in_x);
+  const int64_t elements = k.entries * size_of(walked);
+  return {cuda_for_each("e", elements, "int64_t", body), cuda_blocks_for(elements)};
+}
+
+// Each element of a window at offset `at`.
+CudaKernelText cuda_text(const Window& k, const CudaContext& c) {
+  const std::string x = c.name(k.x), y = c.name(k.out);
+  std::string       start, each, finish;
+  if (k.op == &window_sum_op) {
+    start  = fmt::format("{} sum = 0;\n", sum_type(k.dtype));
+    each   = fmt::format("sum += {}[at];\n", x);
+    finish = fmt::format("{}[e] = ({})sum;\n", y, storage_type(k.dtype));
+  } else {  // the offset of the first largest element; NaN counts as largest
+    start  = "int64_t best = base;\n";
+    each   = fmt::format("if ({0}[at] > {0}[best] || ({0}[at] != {0}[at] && {0}[best] == {0}[best])) best = at;\n", x);
+    finish = fmt::format("{}[e] = {}[best];\n", y, x);
+  }
+  if (k.op == &window_argmax_op) {
+    finish = "int64_t flat = 0, scale = 1;\n";
+    for (size_t i = k.from.size(); i-- > 0;) {
+      if (k.window[i] != 1 || k.stride[i] != 1)
+        finish += fmt::format("flat += best % {0} * scale;\nscale *= {0};\n", k.from[i]);
+      finish += fmt::format("best /= {};\n", k.from[i]);
+    }
+    finish += fmt::format("{}[e] = flat;\n", y);
+  }
+  const Ints strides = strides_of(k.from);
+  Ints       steps   = strides;
+  for (size_t i = 0; i < steps.size(); ++i) steps[i] *= k.stride[i];
+  const std::string inner =
+      loops_over("k", k.window, fmt::format("const int64_t at = base + {};\n{}", offset_text("k", strides, "0"), each));
+  const int64_t elements = size_of(k.to);
+  return {cuda_for_each("e", elements, "int64_t",
+                        cuda_counters("e", k.to, "int64_t", numbered("p")) +
+                            fmt::format("const int64_t base = {};\n{}{}{}", offset_text("p", steps, "0"), start, inner,
+                                        finish)),
+          cuda_blocks_for(elements)};
+}
+
+CudaKernelText cuda_text(const Convolution& k, const CudaContext& c) {
+  std::string open, close, at = "0", weight = "0";
+  for (size_t i = 0; i < k.kernel.size(); ++i) {
+    open += fmt::format(
+        "for (int64_t k{0} = 0; k{0} < {1}; ++k{0}) {{\nconst int64_t q{0} = p{0} * {2} + k{0} * {3} - {4};\nif (q{0} < "
+        "0 || q{0} % {5} != 0 || q{0} / {5} >= {6}) continue;\n",
+        i, k.kernel[i], k.stride[i], k.rhs_dilation[i], k.lo[i], k.lhs_dilation[i], k.from[i]);
+    close += "}";
+    weight = fmt::format("({}) * {} + k{}", weight, k.kernel[i], i);
+    at     = fmt::format("({}) * {} + q{} / {}", at, k.from[i], i, k.lhs_dilation[i]);
+  }
+  const int64_t     places   = size_of(k.to), elements = k.batch * k.groups * k.out * places;
+  const std::string body = filled(R"(
+const int64_t n = e / ($GO * $P), o = e / $P % $GO, g = o / $O, place = e % $P;
+(void)place;
+$places
+$sum sum = 0;
+for (int64_t c = 0; c < $C; ++c) {
+  const $T* from = $x + ((n * $G + g) * $C + c) * $X;
+  const $T* kernel = $w + (o * $C + c) * $K;
+  $open sum += ($sum)kernel[$weight] * ($sum)from[$at]; $close
+}
+$y[e] = ($T)sum;
+)",
+                                  {{"sum", std::string(sum_type(k.dtype))},
+                                   {"GO", str(k.groups * k.out)},
+                                   {"O", str(k.out)},
+                                   {"P", str(places)},
+                                   {"C", str(k.in)},
+                                   {"T", std::string(storage_type(k.dtype))},
+                                   {"x", c.name(k.x)},
+                                   {"G", str(k.groups)},
+                                   {"X", str(size_of(k.from))},
+                                   {"w", c.name(k.w)},
+                                   {"K", str(size_of(k.kernel))},
+                                   {"places", cuda_counters("place", k.to, "int64_t", numbered("p"))},
+                                   {"open", open},
+                                   {"weight", weight},
+                                   {"at", at},
+                                   {"close", close},
+                                   {"y", c.name(k.y)}});
+  return {cuda_for_each("e", elements, "int64_t", body), cuda_blocks_for(elements)};
+}
+
+}  // namespace braintrace::codegen

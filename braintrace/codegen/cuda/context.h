@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the text of a kernel depends on besides the kernel, and what it needs besides its text. In it @v3 points to
+// buffer 3, under whatever name (c/c_text.h); f is the frame, t the team, w the working memory of the kernel.
+#pragma once
+
+#include <functional>
+
+#include <fmt/format.h>
+
+#include "braintrace/codegen/c/c_text.h"
+#include "braintrace/codegen/cuda/emit.h"
+
+namespace braintrace::codegen {
+
+// Of every block.
+inline constexpr int64_t cuda_threads = 256, cuda_warps = cuda_threads / 32;
+// More blocks than this gain nothing on any device: their threads take several elements instead.
+inline constexpr int64_t cuda_most_blocks = 2048;
+
+struct CudaKernelText {
+  std::string body;
+  int64_t     blocks = 1;      // that have work
+  int64_t     shared = 0;      // bytes of shared memory
+  bool        meets  = false;  // the team meets inside
+};
+
+struct CudaContext {
+  Precision precision;
+  int64_t   parts;  // of the kernel
+  // The name of a device function, and what it needs besides.
+  std::function<const CudaKernelText&(const Function&)> function;
+
+  static std::string name(Var v) { return "@v" + str(v); }
+};
+
+CudaKernelText cuda_text(const LoopNest& nest, const CudaContext& c);
+CudaKernelText cuda_text(const Product& product, const CudaContext& c);
+CudaKernelText cuda_text(const Routine& routine, const CudaContext& c);
+CudaKernelText cuda_text(const Copies& copies, const CudaContext& c);
+CudaKernelText cuda_text(const DynamicBlock& block, const CudaContext& c);
+CudaKernelText cuda_text(const Window& window, const CudaContext& c);
+CudaKernelText cuda_text(const Convolution& conv, const CudaContext& c);
+CudaKernelText cuda_text(const HostCall& call, const CudaContext& c);
+CudaKernelText cuda_text(const TimeLoop& loop, const CudaContext& c);
+CudaKernelText cuda_text(const Branch& branch, const CudaContext& c);
+CudaKernelText cuda_text(const WhileLoop& loop, const CudaContext& c);
+CudaKernelText cuda_text(const Call& call, const CudaContext& c);
+
+// So many blocks for threads that take one element each.
+int64_t cuda_blocks_for(int64_t elements, int64_t of_a_block = cuda_threads);
+
+// The team's threads take the elements in turn: neighbors in `name`, of the type `index`, at the same time.
+std::string cuda_for_each(const std::string& name, int64_t count, std::string_view index, const std::string& body);
+
+// The counters of nested loops over the sizes, `name` as one number: counter(k) for each, the last fastest.
+std::string cuda_counters(const std::string& name, const Shape& sizes, std::string_view index,
+                          const std::function<std::string(size_t)>& counter);
+
+// What stands before every text: types, then what a team is and does; and the tiles of matrix products.
+extern const char* const cuda_types;
+extern const char* const cuda_teams;
+extern const char* const cuda_product_functions;
+
+}  // namespace braintrace::codegen

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nodes that contain functions: the whole team runs through them. Every thread has arrays `in` and `out` of pointers,
+// all alike, and a frame over working memory.
+#include "braintrace/codegen/cuda/context.h"
+
+namespace braintrace::codegen {
+
+namespace {
+
+std::string pointers(size_t in, size_t out) {
+  return fmt::format("const void* in[{}];\nvoid* out[{}];\n", std::max<size_t>(in, 1), std::max<size_t>(out, 1));
+}
+// `in` or `out` as pointers to the buffers.
+std::string filled_with(const char* array, const Vars& vars) {
+  std::string text;
+  for (size_t i = 0; i < vars.size(); ++i) text += fmt::format("{}[{}] = {};\n", array, i, CudaContext::name(vars[i]));
+  return text;
+}
+std::string passed(const Vars& in, const Vars& out) {
+  return pointers(in.size(), out.size()) + filled_with("in", in) + filled_with("out", out);
+}
+// After a call all threads see what it wrote.
+std::string call(const FunctionPtr& g, const CudaContext& c, CudaKernelText& around) {
+  const CudaKernelText& function = c.function(*g);
+  around.blocks                  = std::max(around.blocks, function.blocks);
+  around.shared                  = std::max(around.shared, function.shared);
+  around.meets                   = true;
+  return fmt::format(
+      "{{\nbt_cuda_frame g = f;\ng.arena = w;\ng.in = in;\ng.out = out;\n{}(g, t);\nbt_meet(t);\n}}\n", function.body);
+}
+std::string copied(const std::string& to, const std::string& from, int64_t bytes) {
+  return fmt::format("bt_copy(t, {}, {}, {});\n", to, from, bytes);
+}
+
+std::string of_part(int64_t bytes) { return bytes ? fmt::format(" + part * {}", bytes) : ""; }
+
+// Where the row of step s lies.
+std::string row_text(const TimeLoop::Stacked& x, const CudaContext& c) {
+  if (x.is_whole) return fmt::format("(const char*){} + s * {}", c.name(x.pieces[0].buffer), x.row);
+  std::string text;
+  for (size_t i = 0; i < x.pieces.size(); ++i) {
+    const auto& piece = x.pieces[i];
+    const auto  here =
+        fmt::format("(const char*){} + {} + (s - {}) * {}", c.name(piece.buffer), piece.at, piece.first, x.row);
+    text += i + 1 == x.pieces.size() ? here : fmt::format("s < {} ? {} : ", x.pieces[i + 1].first, here);
+  }
+  return fmt::format("({})", text);
+}
+
+}  // namespace
+
+CudaKernelText cuda_text(const HostCall&, const CudaContext&) {
+  throw InternalError("codegen: a device cannot call the host");
+}
+
+// Parts of the batch go to the teams of the launch; inside another node one team takes them all.
+CudaKernelText cuda_text(const TimeLoop& l, const CudaContext& c) {
+  CudaKernelText out;
+  std::string    text =
+      pointers(l.consts.size() + l.carries.size() + l.inputs.size(), l.carries.size() + l.outputs.size());
+  std::string steps, after, last;
+  for (const TimeLoop::Given& x : l.consts)
+    text += fmt::format("in[{}] = (const char*){}{};\n", x.arg, c.name(x.buffer), of_part(x.part));
+  for (const TimeLoop::Carry& x : l.carries) {
+    const std::string to = c.name(x.out), part = of_part(x.part);
+    text += fmt::format("in[{}] = (const char*){}{};\n", x.arg, c.name(x.init), part);
+    if (l.length == 0) text += copied(fmt::format("(char*){}{}", to, part), fmt::format("in[{}]", x.arg), x.bytes);
+    after += fmt::format("in[{}] = out[{}];\n", x.arg, x.result);
+    if (x.is_stacked) {
+      if (l.length > 0) last += copied(fmt::format("(char*){}{}", to, part), fmt::format("in[{}]", x.arg), x.bytes);
+      continue;
+    }
+    const std::string home = x.own ? fmt::format("w + {}", *x.own) : fmt::format("(char*){}{}", to, part);
+    steps += fmt::format("out[{}] = ({} - 1 - step) & 1 ? w + {} : {};\n", x.result, l.length, x.other, home);
+    if (x.own) last += "if (part == 0) " + copied(to, home, x.bytes);
+  }
+  for (const TimeLoop::Stacked& x : l.inputs)
+    steps += fmt::format("in[{}] = {}{};\n", x.arg, row_text(x, c), of_part(x.part));
+  for (const TimeLoop::Stacks& x : l.outputs) {
+    const std::string row = fmt::format("(char*){} + s * {}{}", c.name(x.out), x.row, of_part(x.part));
+    steps += x.spare ? fmt::format("out[{}] = part == 0 ? {} : w + {};\n", x.result, row, *x.spare)
+                     : fmt::format("out[{}] = {};\n", x.result, row);
+  }
+  text += fmt::format("for (int64_t step = 0; step < {}; ++step) {{\nconst int64_t s = {};\n(void)s;\n{}{}{}}}\n{}",
+                      l.length, l.reverse ? fmt::format("{} - 1 - step", l.length) : "step", steps,
+                      call(l.body, c, out), after, last);
+  out.body = text;
+  if (l.part_bytes)
+    out.body = fmt::format(
+        "char* const all = w;\nconst uint32_t teams = t.parts, first = t.part;\nt.part = 0;\nt.parts = 1;\nfor (int64_t "
+        "part = first; part < {}; part += teams) {{\nchar* w = all + part * {};\n{}}}\n",
+        c.parts, *l.part_bytes, text);
+  return out;
+}
+
+CudaKernelText cuda_text(const Branch& b, const CudaContext& c) {
+  CudaKernelText out;
+  out.body = passed(b.in, b.out) +
+             fmt::format("switch (bt_clamp_i({}[0], 0, {})) {{\n", c.name(b.index), b.branches.size() - 1);
+  for (size_t i = 0; i < b.branches.size(); ++i)
+    out.body += fmt::format("case {}: {}break;\n", i, call(b.branches[i], c, out));
+  out.body += "}\n";
+  return out;
+}
+
+// Carries alternate between the result and working memory; what ends in working memory is copied. After a wrong index
+// the condition may say anything.
+CudaKernelText cuda_text(const WhileLoop& l, const CudaContext& c) {
+  CudaKernelText out;
+  std::string    write, after, last;
+  for (size_t i = 0; i < l.carries.size(); ++i) {
+    const auto&       x   = l.carries[i];
+    const std::string to  = c.name(x.out);
+    const int64_t     arg = l.consts + static_cast<int64_t>(i);
+    write += fmt::format("out[{}] = step & 1 ? (void*)(w + {}) : (void*){};\n", i, x.other, to);
+    after += fmt::format("in[{}] = out[{}];\n", arg, i);
+    last += copied(to, fmt::format("in[{}]", arg), x.bytes);
+  }
+  out.body = pointers(l.in.size(), l.carries.size()) + filled_with("in", l.in);
+  const std::string cond = call(l.cond, c, out), body = call(l.body, c, out);
+  out.body += fmt::format(
+      "for (int64_t step = 0; {0}; ++step) {{\nout[0] = w + {1};\n{2}if (!*(volatile uint8_t*)(w + {1}) || *(volatile "
+      "int32_t*)f.status) break;\n{3}{4}{5}}}\n{6}",
+      l.max_steps ? fmt::format("step < {}", l.max_steps) : "1", l.go, cond, write, body, after, last);
+  return out;
+}
+
+CudaKernelText cuda_text(const Call& k, const CudaContext& c) {
+  CudaKernelText out;
+  out.body = passed(k.in, k.out) + call(k.body, c, out);
+  return out;
+}
+
+}  // namespace braintrace::codegen

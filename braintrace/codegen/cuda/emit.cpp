@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/codegen/cuda/emit.h"
+
+#include <algorithm>
+
+#include "braintrace/base/lists.h"
+#include "braintrace/codegen/c/preamble.h"
+#include "braintrace/codegen/cuda/abi.h"
+#include "braintrace/codegen/cuda/context.h"
+#include "braintrace/codegen/cuda/hazards.h"
+
+namespace braintrace::codegen {
+
+namespace {
+
+bool asks_host(const Kernel& k) {
+  if (std::holds_alternative<HostCall>(k.what)) return true;
+  for (const auto& [role, g] : contained(k))
+    if (std::any_of(g->kernels.begin(), g->kernels.end(), asks_host)) return true;
+  return false;
+}
+
+// A pointer to a buffer, as the frame of its function gives it.
+struct Pointer {
+  std::string type, value;
+};
+Pointer pointer_to(const Function& f, Var v) {
+  const Buffer&     b        = f.buffers[static_cast<size_t>(v)];
+  const auto        kind     = b.place.kind;
+  const bool        is_given = kind == Place::Kind::Input || kind == Place::Kind::Constant;
+  const std::string type     = fmt::format("{}{}*", is_given ? "const " : "", storage_type(b.type.dtype));
+  const std::string values[] = {"", fmt::format("f.in[{}]", b.place.at), fmt::format("f.constants[{}]", b.place.at),
+                                fmt::format("f.out[{}]", b.place.at), fmt::format("(f.arena + {})", b.place.at)};
+  ensure(kind != Place::Kind::None, "codegen: value {} has no place", v);
+  return {type, fmt::format("({}){}", type, values[static_cast<size_t>(kind)])};
+}
+
+class CudaPrinter {
+ public:
+  explicit CudaPrinter(const CudaOptions& options) : options_(options) {}
+
+  // Launches for all kernels of a function that the host walks through.
+  void add_launches(const Function& f) {
+    for (const Kernel& k : f.kernels) {
+      if (std::holds_alternative<HostCall>(k.what)) continue;
+      if (asks_host(k)) {
+        for (const auto& [role, g] : contained(k)) add_launches(*g);
+        continue;
+      }
+      if (launches.contains(&k)) continue;
+      const CudaKernelText inside = kernel(f, k);
+      Launch               l{.name    = fmt::format("bt_launch{}", launches.size()),
+               .teams   = std::holds_alternative<TimeLoop>(k.what) ? k.parts : 1,
+               .blocks  = inside.blocks,
+               .threads = cuda_threads,
+               .shared  = inside.shared,
+               .meets   = inside.meets};
+      text += fmt::format(
+          "extern \"C\" __global__ void __launch_bounds__({}) {}(bt_cuda_frame f) {{\nbt_team t = "
+          "bt_joined(f);\n{}{}}}\n",
+          cuda_threads, l.name, inside.body, l.meets ? "bt_leave(t);\n" : "");
+      launches.emplace(&k, std::move(l));
+    }
+  }
+
+  std::string                     text;
+  std::map<const Kernel*, Launch> launches;
+
+ private:
+  // A call of the kernel's device function. Kernels that differ only in what they read and write share one, under names
+  // that equal ones give their buffers.
+  CudaKernelText kernel(const Function& f, const Kernel& k) {
+    const CudaContext c{options_.precision, k.parts, [this](const Function& g) -> const CudaKernelText& {
+                          return function(g);
+                        }};
+    CudaKernelText    out = std::visit([&](const auto& what) { return cuda_text(what, c); }, k.what);
+    std::string       head, given = k.scratch ? fmt::format("f.arena + {}", k.place) : "nullptr";
+    std::vector<std::string> own;
+    Words                    numbered;
+    const Vars               vars = joined(k.reads, k.writes);
+    for (Var v : vars) own.push_back("v" + str(v));
+    for (size_t i = 0; i < vars.size(); ++i) {
+      const Pointer p = pointer_to(f, vars[i]);
+      numbered.emplace_back(own[i], "v" + str(i));
+      head += fmt::format(", {} v{}", p.type, i);
+      given += ", " + p.value;
+    }
+    const std::string shared = fmt::format("(const bt_cuda_frame& f, bt_team& t, char* w{}) {{\n{}}}\n", head,
+                                           filled(out.body, numbered, '@'));
+    auto [at, is_new]        = kernels_.try_emplace(shared, fmt::format("bt_kernel{}", kernels_.size()));
+    if (is_new) {
+      std::string ops;
+      for (const Op* op : k.ops) ops += fmt::format(" {}", op->name);
+      text += fmt::format("/*{} */\nstatic __device__ void {}{}", ops, at->second, shared);
+    }
+    out.body = fmt::format("{}(f, t, {});\n", at->second, given);
+    return out;
+  }
+
+  // The name of a function that a team runs as a whole.
+  const CudaKernelText& function(const Function& f) {
+    if (const auto known = functions_.find(&f); known != functions_.end()) return known->second;
+    CudaKernelText out;
+    std::string    body;
+    Hazards        hazards(f);
+    for (const Kernel& k : f.kernels) {
+      const CudaKernelText inside = kernel(f, k);
+      if (hazards.must_wait(k)) {
+        body += "bt_meet(t);\n";
+        hazards.clear();
+      }
+      hazards.add(k);
+      body += inside.body;
+      out.blocks = std::max(out.blocks, inside.blocks);
+      out.shared = std::max(out.shared, inside.shared);
+    }
+    for (const auto& [from, to] : f.copies) {
+      if (hazards.writes(from)) {
+        body += "bt_meet(t);\n";
+        hazards.clear();
+      }
+      body += fmt::format("bt_copy(t, f.out[{}], {}, {});\n", to, pointer_to(f, from).value,
+                          f.buffers[static_cast<size_t>(from)].type.bytes());
+    }
+    out.body = fmt::format("bt_f{}", functions_.size());
+    text += fmt::format("static __device__ void {}(const bt_cuda_frame& f, bt_team& t) {{\n{}}}\n", out.body, body);
+    return functions_.emplace(&f, std::move(out)).first->second;
+  }
+
+  CudaOptions                               options_;
+  std::map<std::string, std::string>        kernels_;  // names by text
+  std::map<const Function*, CudaKernelText> functions_;
+};
+
+// C functions as functions of the device.
+std::string on_device(std::string text) {
+  for (size_t at = 0; (at = text.find("static ", at)) != text.npos; at += 7)
+    if (at == 0 || text[at - 1] == '\n') text.replace(at, 7, "static __device__ ");
+  return text;
+}
+
+}  // namespace
+
+CudaText emit_cuda(Schedule schedule, const CudaOptions& options) {
+  CudaPrinter printer(options);
+  for (const FunctionPtr& f : schedule.entries) printer.add_launches(*f);
+  const std::string functions = needed_functions(random_functions, printer.text);
+  const std::string scalars   = needed_functions(scalar_functions(), functions + printer.text);
+  const bool        has_tiles = printer.text.find("bt_tile<") != std::string::npos;
+  CudaText          out;
+  out.source = fmt::format("{}{}\n{}{}{}{}", cuda_types, cuda_abi_text, cuda_teams,
+                           has_tiles ? cuda_product_functions : "", on_device(scalars + functions), printer.text);
+  out.schedule = std::move(schedule);
+  out.launches = std::move(printer.launches);
+  return out;
+}
+
+}  // namespace braintrace::codegen

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which kernels of a nested function may run at the same time: those that write nothing that another reads or writes.
+#pragma once
+
+#include <algorithm>
+
+#include "braintrace/codegen/schedule.h"
+
+namespace braintrace::codegen {
+
+// Memory that kernels since the last barrier touched.
+class Hazards {
+ public:
+  explicit Hazards(const Function& f) : f_(f) {}
+
+  // Whether the kernel must wait for those before it.
+  bool must_wait(const Kernel& k) const {
+    return overlap(written(k), reads_) || overlap(written(k), writes_) || overlap(read(k), writes_);
+  }
+  void add(const Kernel& k) {
+    for (const Range& r : read(k)) reads_.push_back(r);
+    for (const Range& r : written(k)) writes_.push_back(r);
+  }
+  void clear() {
+    reads_.clear();
+    writes_.clear();
+  }
+  bool writes(Var v) const { return overlap(Ranges{range(v)}, writes_); }
+
+ private:
+  struct Range {
+    Place   place;
+    int64_t bytes;
+  };
+  using Ranges = std::vector<Range>;
+
+  Range range(Var v) const {
+    const Buffer& b = f_.buffers[static_cast<size_t>(v)];
+    return {b.place, b.type.bytes()};
+  }
+  Ranges read(const Kernel& k) const {
+    Ranges out;
+    for (Var v : k.reads) out.push_back(range(v));
+    return out;
+  }
+  Ranges written(const Kernel& k) const {
+    Ranges out;
+    for (Var v : k.writes) out.push_back(range(v));
+    if (k.scratch > 0) out.push_back({{Place::Kind::Arena, k.place}, k.scratch});
+    return out;
+  }
+  // A result may lie where an argument does.
+  bool overlap(const Range& a, const Range& b) const {
+    using Kind = Place::Kind;
+    if (a.place.kind == Kind::Input && b.place.kind == Kind::Result)
+      return std::binary_search(
+          f_.in_place.begin(), f_.in_place.end(),
+          std::pair(static_cast<size_t>(b.place.at), static_cast<size_t>(a.place.at)));
+    if (a.place.kind == Kind::Result && b.place.kind == Kind::Input) return overlap(b, a);
+    if (a.place.kind != b.place.kind || a.place.kind == Kind::Constant) return false;
+    if (a.place.kind != Kind::Arena) return a.place.at == b.place.at;
+    return a.place.at < b.place.at + b.bytes && b.place.at < a.place.at + a.bytes;
+  }
+  bool overlap(const Ranges& a, const Ranges& b) const {
+    for (const Range& x : a)
+      for (const Range& y : b)
+        if (overlap(x, y)) return true;
+    return false;
+  }
+
+  const Function& f_;
+  Ranges          reads_, writes_;
+};
+
+}  // namespace braintrace::codegen

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loop nests. The team's threads share the kept loops, neighbors side by side along the last one. A sum is taken
+//
+//   by one thread     where it is short, or where there are enough sums for all threads
+//   by one warp       along its last axis, which is dense; partial sums are joined by a tree
+//   by one block      along its last axis, where there are few long ones
+//   by many warps     32 sums by one block, each warp taking some of their terms, where the last axis is kept
+//
+// The shapes alone decide which, and in which order terms are added.
+#include "braintrace/codegen/c/expression.h"
+#include "braintrace/codegen/c/fold.h"
+#include "braintrace/codegen/cuda/context.h"
+
+namespace braintrace::codegen {
+
+namespace {
+
+constexpr int64_t short_sum = 16, long_sum = 1024, many_sums = 1 << 16, few_sums = 1024;
+
+class CudaNest {
+ public:
+  CudaNest(const LoopNest& nest, const CudaContext& c) : n_(nest), c_(c) {
+    const size_t all  = nest.loops.size();
+    const size_t tile = nest.tiling.form != Tiling::Form::Blocks ? 0 : nest.tiling.two_axes ? 2 : 1;
+    for (size_t i = 0; i < all; ++i)
+      (nest.reductions.empty() || i < nest.kept || i + tile >= all ? kept_ : reduced_).push_back(i);
+    for (const Reduction& r : nest.reductions) folds_.push_back(fold_text(r));
+    index_ = is_narrow() ? "int32_t" : "int64_t";
+  }
+
+  CudaKernelText text() const {
+    const int64_t kept = count(kept_), reduced = count(reduced_);
+    if (folds_.empty()) return {each(kept_, values() + stores()), cuda_blocks_for(kept)};
+    if (reduced <= short_sum || kept >= many_sums) return by_thread();
+    if (n_.tiling.form == Tiling::Form::Blocks) return by_many_warps();
+    return reduced >= long_sum && kept < few_sums ? by_block() : by_warp();
+  }
+
+ private:
+  using Loops = std::vector<size_t>;
+
+  int64_t count(const Loops& loops) const {
+    int64_t n = 1;
+    for (size_t i : loops) n *= n_.extent(i);
+    return n;
+  }
+  // Whether all counters and positions fit 31 bits.
+  bool is_narrow() const {
+    constexpr int64_t most = (int64_t{1} << 31) - 1;
+    const auto        fits = [&](const Affine& x) {
+      double reach = std::abs(static_cast<double>(x.k));
+      for (size_t i = 0; i < x.c.size(); ++i)
+        reach += std::abs(static_cast<double>(x.c[i])) * static_cast<double>(n_.extents[i]);
+      return reach < static_cast<double>(most);
+    };
+    for (const Element& e : n_.elements)
+      if (e.has_position() && !fits(e.at)) return false;
+    for (const Store& s : n_.stores)
+      if (!fits(s.at)) return false;
+    for (const Reduction& r : n_.reductions)
+      if (!fits(r.at)) return false;
+    return static_cast<double>(count(kept_)) * 1.5 < most && static_cast<double>(count(reduced_)) * 1.5 < most;
+  }
+
+  std::string counters(const Loops& loops, const std::string& name) const {
+    Shape sizes;
+    for (size_t i : loops) sizes.push_back(n_.extent(i));
+    return cuda_counters(name, sizes, index_, [&](size_t k) { return "i" + str(n_.loops[loops[k]]); });
+  }
+  std::string each(const Loops& loops, const std::string& body) const {
+    return cuda_for_each("e", count(loops), index_, counters(loops, "e") + body);
+  }
+
+  std::string value(int32_t i) const {
+    const Element& e = n_.elements[static_cast<size_t>(i)];
+    return e.kind == Element::Kind::Literal ? literal(e.dtype, e.literal) : "t" + str(i);
+  }
+  std::string position(const Affine& x) const {
+    return text_of(x, [](size_t a) { return "i" + str(a); });
+  }
+  std::string definition(const Element& e) const {
+    if (e.kind == Element::Kind::Counter) return converted(DType::I64, e.dtype, "((int64_t)(" + position(e.at) + "))");
+    if (e.kind == Element::Kind::Load) return loaded(e.dtype, fmt::format("{}[{}]", c_.name(e.buffer), position(e.at)));
+    if (e.kind == Element::Kind::Gather)
+      return loaded(e.dtype, fmt::format("{}[{} + {} * (int64_t){}]", c_.name(e.buffer), position(e.at), e.stride,
+                                         value(e.in[0])));
+    std::vector<std::string> operands;
+    for (int32_t x : e.in) operands.push_back(value(x));
+    return expression(*e.op, e.of, e.dtype, operands);
+  }
+  std::string values() const {
+    std::string out;
+    for (size_t i = 0; i < n_.elements.size(); ++i)
+      if (const Element& e = n_.elements[i]; e.kind != Element::Kind::Literal)
+        out += fmt::format("const {} t{} = {};\n", value_type(e.dtype), i, definition(e));
+    return out;
+  }
+  std::string stores() const {
+    std::string out;
+    for (const Store& s : n_.stores)
+      out += fmt::format("{}[{}] = {};\n", c_.name(s.buffer), position(s.at),
+                         stored(n_.elements[static_cast<size_t>(s.value)].dtype, value(s.value)));
+    return out;
+  }
+
+  template <class F>
+  std::string for_sums(const F& text) const {
+    std::string out;
+    for (size_t k = 0; k < folds_.size(); ++k) out += text(k, folds_[k]);
+    return out;
+  }
+  std::string begin() const {
+    return for_sums([](size_t k, const FoldText& f) { return fmt::format("{} s{} = {};\n", f.type, k, f.start); });
+  }
+  std::string next() const {
+    return for_sums([&](size_t k, const FoldText& f) {
+      const Reduction& r = n_.reductions[k];
+      return fmt::format("s{} = {};\n", k,
+                         filled(f.next, {{"s", "s" + str(k)}, {"a", value(r.a)}, {"b", r.b < 0 ? "" : value(r.b)}}));
+    });
+  }
+  std::string joined(size_t k, const std::string& other) const {
+    return fmt::format("s{} = {};\n", k, filled(folds_[k].join, {{"s", "s" + str(k)}, {"a", other}, {"b", ""}}));
+  }
+  std::string finish(size_t k) const {
+    const Reduction& r = n_.reductions[k];
+    const auto       s = "s" + str(k);
+    return fmt::format("{}[{}] = {};\n", c_.name(r.buffer), position(r.at),
+                       is_half(r.dtype) ? stored(r.dtype, s) : fmt::format("({}){}", value_type(r.dtype), s));
+  }
+  std::string finish_all() const {
+    return for_sums([&](size_t k, const FoldText&) { return finish(k); });
+  }
+  // The terms from `from` on in steps.
+  std::string terms(const std::string& from, const std::string& step) const {
+    return fmt::format("for ({0} r = {1}; r < {2}; r += {3}) {{\n{4}{5}{6}{7}}}\n", index_, from, count(reduced_), step,
+                       counters(reduced_, "r"), values(), stores(), next());
+  }
+  // The sums of the lanes in all of them.
+  std::string over_lanes() const {
+    return for_sums([&](size_t k, const FoldText&) {
+      return fmt::format("for (int32_t half = 16; half; half /= 2) {{\n{}}}\n",
+                         joined(k, fmt::format("__shfl_xor_sync(0xffffffffu, s{}, half)", k)));
+    });
+  }
+
+  CudaKernelText by_thread() const {
+    const int64_t kept = count(kept_);
+    return {each(kept_, begin() + terms("0", "1") + finish_all()), cuda_blocks_for(kept)};
+  }
+  CudaKernelText by_warp() const {
+    const int64_t kept = count(kept_);
+    return {fmt::format("const int32_t lane = threadIdx.x % 32;\nfor ({0} e = t.rank / 32; e < {1}; e += t.size / 32) "
+                        "{{\n{2}{3}{4}{5}if (lane == 0) {{\n{6}}}\n}}\n",
+                        index_, kept, counters(kept_, "e"), begin(), terms("lane", "32"), over_lanes(), finish_all()),
+            cuda_blocks_for(kept, cuda_warps)};
+  }
+  CudaKernelText by_block() const {
+    const int64_t     kept = count(kept_);
+    const std::string over_warps = for_sums([&](size_t k, const FoldText& f) {
+      return filled(R"(
+__syncthreads();
+if (lane == 0) (($T*)bt_shared_memory)[warp] = s$k;
+__syncthreads();
+s$k = (($T*)bt_shared_memory)[0];
+for (int32_t other = 1; other < (int32_t)blockDim.x / 32; ++other) { $joined }
+)",
+                    {{"T", f.type}, {"k", str(k)}, {"joined", joined(k, fmt::format("(({}*)bt_shared_memory)[other]", f.type))}});
+    });
+    return {fmt::format("const int32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;\nfor ({0} e = t.block; e < {1}; "
+                        "e += t.blocks) {{\n{2}{3}{4}{5}{6}if (threadIdx.x == 0) {{\n{7}}}\n}}\n",
+                        index_, kept, counters(kept_, "e"), begin(), terms("threadIdx.x", "blockDim.x"), over_lanes(),
+                        over_warps, finish_all()),
+            cuda_blocks_for(kept, 1), cuda_warps * 8};
+  }
+  CudaKernelText by_many_warps() const {
+    const int64_t     kept = count(kept_);
+    const std::string over_warps = for_sums([&](size_t k, const FoldText& f) {
+      return filled(R"(
+__syncthreads();
+(($T*)bt_shared_memory)[threadIdx.x] = s$k;
+__syncthreads();
+if (warp == 0 && is_inside) {
+  for (int32_t other = 1; other < (int32_t)blockDim.x / 32; ++other) { $joined }
+  $finish
+}
+)",
+                    {{"T", f.type},
+                     {"k", str(k)},
+                     {"joined", joined(k, fmt::format("(({}*)bt_shared_memory)[other * 32 + lane]", f.type))},
+                     {"finish", finish(k)}});
+    });
+    return {fmt::format("const int32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;\nfor ({0} g = t.block; g < {1}; "
+                        "g += t.blocks) {{\nconst bool is_inside = g * 32 + lane < {2};\nconst {0} e = is_inside ? g * "
+                        "32 + lane : {2} - 1;\n{3}{4}if (is_inside) {{\n{5}}}\n{6}}}\n",
+                        index_, (kept + 31) / 32, kept, counters(kept_, "e"), begin(),
+                        terms("warp", "(int32_t)blockDim.x / 32"), over_warps),
+            cuda_blocks_for(kept, 32), cuda_threads * 8};
+  }
+
+  const LoopNest&       n_;
+  const CudaContext&    c_;
+  Loops                 kept_, reduced_;
+  std::vector<FoldText> folds_;
+  std::string           index_;
+};
+
+}  // namespace
+
+CudaKernelText cuda_text(const LoopNest& nest, const CudaContext& c) { return CudaNest(nest, c).text(); }
+
+}  // namespace braintrace::codegen

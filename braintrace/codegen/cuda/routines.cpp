@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+// One text per routine. $name is a size, a buffer or a type. Each output, or each lane of outputs that one order of
+// additions fills, has one thread: results do not depend on the number of threads. An index outside its axis is told to
+// the host, which finds the words for it; memory outside is never touched.
+#include "braintrace/codegen/c/context.h"
+#include "braintrace/codegen/cuda/context.h"
+#include "braintrace/codegen/events.h"
+#include "braintrace/ops/along.h"
+#include "braintrace/ops/index.h"
+#include "braintrace/ops/random.h"
+#include "braintrace/ops/reduce.h"
+#include "braintrace/ops/sort.h"
+#include "braintrace/ops/sparse.h"
+
+namespace braintrace::codegen {
+
+namespace {
+
+// What each of `count` threads does with its number e.
+struct Each {
+  int64_t     count;
+  std::string text;
+};
+
+constexpr std::string_view take = R"(
+const int64_t q = e % $Q, k = e / $Q % $K, p = e / ($Q * $K) % $P, b = e / ($Q * $K * $P);
+const int64_t i = $index;
+$y[e] = $x[((b * $P + p) * $N + i) * $Q + q];
+)";
+// Lane (b, p, q) adds to, or overwrites, its rows in the order of k.
+constexpr std::string_view scatter_add_lane = R"(
+const int64_t q = e % $Q, p = e / $Q % $P, b = e / ($Q * $P), from = (b * $P + p) * $N * $Q + q;
+$sum* sum = ($sum*)w;
+for (int64_t i = 0; i < $N; ++i) sum[from + i * $Q] = ($sum)$x[from + i * $Q];
+for (int64_t k = 0; k < $K; ++k) {
+  const int64_t i = $index;
+  sum[from + i * $Q] += ($sum)$u[((b * $P + p) * $K + k) * $Q + q];
+}
+for (int64_t i = 0; i < $N; ++i) $y[from + i * $Q] = ($T)sum[from + i * $Q];
+)";
+constexpr std::string_view scatter_set_lane = R"(
+const int64_t q = e % $Q, p = e / $Q % $P, b = e / ($Q * $P), from = (b * $P + p) * $N * $Q + q;
+for (int64_t i = 0; i < $N; ++i) $y[from + i * $Q] = $x[from + i * $Q];
+for (int64_t k = 0; k < $K; ++k) {
+  const int64_t i = $index;
+  $y[from + i * $Q] = $u[((b * $P + p) * $K + k) * $Q + q];
+}
+)";
+// Where there are few lanes, each row looks for what goes to it.
+constexpr std::string_view scatter_add_cell = R"(
+const int64_t q = e % $Q, n = e / $Q % $N, p = e / ($Q * $N) % $P, b = e / ($Q * $N * $P);
+$sum sum = ($sum)$x[e];
+for (int64_t k = 0; k < $K; ++k) {
+  const int64_t i = $index;
+  if (i == n) sum += ($sum)$u[((b * $P + p) * $K + k) * $Q + q];
+}
+$y[e] = ($T)sum;
+)";
+constexpr std::string_view scatter_set_cell = R"(
+const int64_t q = e % $Q, n = e / $Q % $N, p = e / ($Q * $N) % $P, b = e / ($Q * $N * $P);
+$T value = $x[e];
+for (int64_t k = 0; k < $K; ++k) {
+  const int64_t i = $index;
+  if (i == n) value = $u[((b * $P + p) * $K + k) * $Q + q];
+}
+$y[e] = value;
+)";
+// Element i of lane l, in arrays with $n or $m elements along the axis.
+constexpr std::string_view take_along = R"(
+const int64_t low = e % $stride, l = e / $stride / $m;
+$y[e] = $x[(l * $n + bt_clamp_i($at[e], 0, $n - 1)) * $stride + low];
+)";
+constexpr std::string_view lane      = R"(
+const int64_t from = e / $stride * $n * $stride + e % $stride, to = e / $stride * $m * $stride + e % $stride;
+(void)to;
+)";
+constexpr std::string_view add_along = R"(
+$sum* sum = ($sum*)w;
+for (int64_t i = 0; i < $m; ++i) sum[to + i * $stride] = 0;
+for (int64_t i = 0; i < $n; ++i)
+  sum[to + bt_clamp_i($at[from + i * $stride], 0, $m - 1) * $stride] += ($sum)$x[from + i * $stride];
+for (int64_t i = 0; i < $m; ++i) $y[to + i * $stride] = ($T)sum[to + i * $stride];
+)";
+constexpr std::string_view running   = R"(
+$sum sum = 0;
+for (int64_t j = 0; j < $n; ++j) {
+  const int64_t i = from + ($place) * $stride;
+  sum = j == 0 ? ($sum)$x[i] : $next;
+  $y[i] = ($T)sum;
+}
+)";
+constexpr std::string_view position  = R"(
+int64_t best = 0;
+for (int64_t j = 1; j < $n; ++j) {
+  const $S a = $x[from + j * $stride], b = $x[from + best * $stride];
+  if ($beats) best = j;
+}
+$y[e] = ($T)best;
+)";
+// The place of an element is the number of those that come before it; equal ones keep their order.
+constexpr std::string_view sort = R"(
+const int64_t low = e % $stride, j = e / $stride % $n, from = e / $stride / $n * $n * $stride + low;
+const $S b = $x[e];
+int64_t place = 0;
+for (int64_t i = 0; i < $n; ++i) {
+  const $S a = $x[from + i * $stride];
+  place += ($a_first) || (i < j && !($b_first));
+}
+$y[from + place * $stride] = b;
+$at[from + place * $stride] = (int32_t)j;
+)";
+constexpr std::string_view sparse_dot = R"(
+const int64_t j = e % $m, l = e / $m;
+$sum sum = 0;
+for (int64_t k = 0; k < $E; ++k) {
+  const int64_t to = $to_index, from = $from_index;
+  if (to == j && $x[l * $n + from] != 0) sum += ($sum)$v[k] * ($sum)$x[l * $n + from];
+}
+$y[e] = ($T)sum;
+)";
+constexpr std::string_view sparse_sample = R"(
+const int64_t k = e, to = $to_index, from = $from_index;
+$sum sum = 0;
+for (int64_t l = 0; l < $L; ++l) sum += ($sum)$a[l * $n + from] * ($sum)$c[l * $m + to];
+$y[e] = ($T)sum;
+)";
+// A warp for each row.
+constexpr std::string_view event_list = R"(
+const int32_t lane = threadIdx.x % 32;
+for (int64_t l = t.rank / 32; l < $L; l += t.size / 32) {
+  const $T* x = $x + l * $n;
+  int32_t *list = $y + l * ($n + 2), count = 0, odd = 0;
+  for (int64_t first = 0; first < $n; first += 32) {
+    const $T value = first + lane < $n ? x[first + lane] : ($T)0;
+    const uint32_t events = __ballot_sync(0xffffffffu, value != 0);
+    odd |= __ballot_sync(0xffffffffu, !(value - value == 0)) != 0;
+    if (value != 0) list[2 + count + __popc(events & ((1u << lane) - 1))] = (int32_t)(first + lane);
+    count += __popc(events);
+  }
+  if (lane == 0) {
+    list[0] = count;
+    list[1] = odd;
+  }
+}
+)";
+// Row l and a block of targets, which begins at the first j with j P / m ≥ its number.
+constexpr std::string_view event_dot = R"(
+const int64_t l = e / $P, part = e % $P, low = (part * $m + $P - 1) / $P, high = ((part + 1) * $m + $P - 1) / $P;
+const $T* x = $x + l * $n;
+const int32_t* events = $events + l * ($n + 2);
+$T* y = $y + l * $m;
+for (int64_t j = low; j < high; ++j) y[j] = 0;
+for (int64_t g = 2; g < 2 + events[0]; ++g) {
+  const int64_t i = events[g];
+  const $T a = x[i];
+  for (int64_t k = $starts[i * $P + part]; k < $starts[i * $P + part + 1]; ++k)
+    y[$targets[k]] = $fma($v[$entry], a, y[$targets[k]]);
+}
+)";
+constexpr std::string_view event_update = "$y[e] = $w[e] $sign $u[$from[e]] * $v[$to[e]];\n";
+// The counters and the kinds of draw are those of ops/random.cpp.
+constexpr std::string_view draws = R"(
+const int64_t j = e / $n, i = e % $n;
+const uint32_t* key = $key + 2 * j;
+$y[e] = $draw;
+)";
+
+constexpr int64_t enough_lanes = 256;
+
+// The sum so far and the next element of a running reduction.
+std::string next_text(const Routine& r) {
+  if (r.op->fold == Fold::Sum) return "sum + ($sum)$x[i]";
+  if (r.op->fold == Fold::Prod) return "sum * ($sum)$x[i]";
+  return fmt::format("bt_{}{}(sum, ($sum)$x[i])", r.op->fold == Fold::Max ? "max" : "min",
+                     is_float(r.dtype) ? "" : "_i");
+}
+// Whether element `first` comes before `second` under an order in which NaN is the last.
+std::string order_text(DType t, const std::string& order, const std::string& first, const std::string& second) {
+  return is_float(t) ? fmt::format("!({0} != {0}) && ({1} != {1} || {2})", first, second, order) : order;
+}
+
+// Element i of what is drawn.
+std::string draw_text(const Routine& r) {
+  if (r.op == &random_bits_op) return "bt_draw(key, 0, (uint64_t)i >> 2, 0).w[i & 3]";
+  if (r.op == &random_split_op) return "bt_draw(key, 1, (uint64_t)i >> 1, 0).w[i & 1]";
+  if (r.op == &random_fold_in_op) return "bt_draw(key, 2, (uint64_t)(int64_t)$data[j], 0).w[i]";
+  if (r.op == &random_normal_op) return stored(r.dtype, "bt_normal(key, (uint64_t)i)");
+  const int bits = r.dtype == DType::F64 ? 53 : r.dtype == DType::F32 ? 24 : r.dtype == DType::F16 ? 11 : 8;
+  return stored(r.dtype, fmt::format("bt_uniform(key, (uint64_t)i, 0x1p{})", bits));
+}
+
+class RoutineText {
+ public:
+  explicit RoutineText(const Routine& r) : r_(r) {
+    words_ = {{"T", std::string(storage_type(r.dtype))},
+              {"sum", std::string(sum_type(r.dtype))},
+              {"fma", r.dtype == DType::F64 ? "bt_fma" : "bt_fmaf"},
+              {"sign", r.reverse ? "-" : "+"}};
+    for (const auto& [name, size] : r.sizes) words_.emplace_back(name, str(size));
+    for (const auto& [name, buffer] : r.buffers) words_.emplace_back(name, CudaContext::name(buffer));
+    for (const auto& [name, type] : r.types) words_.emplace_back(name, std::string(storage_type(type)));
+  }
+
+  CudaKernelText text() {
+    if (r_.op == &event_list_op) {
+      return {filled(event_list, words_), cuda_blocks_for(size("L"), cuda_warps)};
+    }
+    const Each all = each();
+    return {cuda_for_each("e", all.count, "int64_t", filled(all.text, words_)), cuda_blocks_for(all.count)};
+  }
+
+ private:
+  int64_t size(std::string_view name) const {
+    for (const auto& [n, size] : r_.sizes)
+      if (n == name) return size;
+    throw InternalError(fmt::format("codegen: routine {} has no size {}", r_.op->name, name));
+  }
+  bool has_buffer(std::string_view name) const {
+    return std::any_of(r_.buffers.begin(), r_.buffers.end(), [&](const auto& b) { return b.first == name; });
+  }
+  void add(std::string_view name, const std::string& text) { words_.emplace_back(name, filled(text, words_)); }
+  // An index into an axis of size `n`, checked where it has to be.
+  void add_index(std::string_view name, const std::string& index, const std::string& n) {
+    add(name, r_.checks ? fmt::format("bt_checked(f, (int64_t){}, {})", index, n) : index);
+  }
+
+  Each each() {
+    const auto& op = *r_.op;
+    if (&op == &take_op || &op == &scatter_add_op || &op == &scatter_set_op) {
+      add_index("index", "$at[b * $K + k]", "$N");
+      const int64_t lanes = size("B") * size("P") * size("Q"), updates = lanes * size("K"), cells = lanes * size("N");
+      // Nothing can be taken from an axis without elements.
+      if (size("N") == 0) return {updates, "*f.status = 1;\n"};
+      if (&op == &take_op) return {updates, std::string(take)};
+      if (lanes >= enough_lanes || size("K") == 0)
+        return {lanes, std::string(&op == &scatter_add_op ? scatter_add_lane : scatter_set_lane)};
+      return {cells, std::string(&op == &scatter_add_op ? scatter_add_cell : scatter_set_cell)};
+    }
+    if (&op == &sparse_dot_op || &op == &sparse_sample_op) {
+      add_index("from_index", "$from[k]", "$n");
+      add_index("to_index", "$to[k]", "$m");
+      if (size("E") > 0 && (size("n") == 0 || size("m") == 0)) return {size("E"), "*f.status = 1;\n"};
+      return &op == &sparse_dot_op ? Each{size("L") * size("m"), std::string(sparse_dot)}
+                                   : Each{size("E"), std::string(sparse_sample)};
+    }
+    if (&op == &event_update_op) return {size("E"), std::string(event_update)};
+    if (&op == &event_dot_op) {
+      add("entry", has_buffer("order") ? "$order[k]" : "k");
+      return {size("L") * size("P"), std::string(event_dot)};
+    }
+    if (&op == &take_along_op) return {size("lanes") * size("m"), std::string(take_along)};
+    if (&op == &add_along_op) return {size("lanes"), std::string(lane) + std::string(add_along)};
+    if (&op == &argmax_op || &op == &argmin_op) {
+      add("beats", order_text(r_.types[0].second, &op == &argmax_op ? "a > b" : "a < b", "b", "a"));
+      return {size("lanes"), std::string(lane) + std::string(position)};
+    }
+    if (&op == &sort_op) {
+      const DType s     = r_.types[0].second;
+      const auto  first = [&](const char* a, const char* b) {  // NaN is the largest
+        return r_.reverse ? order_text(s, fmt::format("{} < {}", b, a), b, a)
+                           : order_text(s, fmt::format("{} < {}", a, b), a, b);
+      };
+      add("a_first", first("a", "b"));
+      add("b_first", first("b", "a"));
+      return {size("lanes") * size("n"), std::string(sort)};
+    }
+    if (op.fold != Fold::None) {
+      add("next", next_text(r_));
+      add("place", r_.reverse ? "$n - 1 - j" : "j");
+      return {size("lanes"), std::string(lane) + std::string(running)};
+    }
+    add("draw", draw_text(r_));
+    return {size("keys") * size("n"), std::string(draws)};
+  }
+
+  const Routine& r_;
+  Words          words_;
+};
+
+}  // namespace
+
+CudaKernelText cuda_text(const Routine& r, const CudaContext&) { return RoutineText(r).text(); }
+
+}  // namespace braintrace::codegen
