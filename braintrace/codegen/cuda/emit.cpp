@@ -144,7 +144,7 @@ std::string on_device(std::string text) {
 CudaText emit_cuda(Schedule schedule, const CudaOptions& options) {
   CudaPrinter printer(options);
   for (const FunctionPtr& f : schedule.entries) printer.add_launches(*f);
-  const std::string functions = needed_functions(random_functions, printer.text);
+  const std::string functions = needed_functions(random_functions(), printer.text);
   const std::string scalars   = needed_functions(scalar_functions(), functions + printer.text);
   const bool        has_tiles = printer.text.find("bt_tile<") != std::string::npos;
   CudaText          out;
