@@ -3,24 +3,10 @@
 // code. Their error is at most 4 ulp (tests/codegen measures it). Polynomials: S. L. Moshier, Cephes Math Library.
 #include "braintrace/codegen/c/native_head.c"
 
-<<<<<<< HEAD:braintrace/codegen/c/scalar.c
-static inline float bt_bits_f(int32_t i) { union { int32_t i; float f; } u = {.i = i}; return u.f; }
-static inline int32_t bt_float_i(float f) { union { float f; int32_t i; } u = {.f = f}; return u.i; }
-static inline double bt_bits_d(int64_t i) { union { int64_t i; double f; } u = {.i = i}; return u.f; }
-static inline int64_t bt_double_i(double f) { union { double f; int64_t i; } u = {.f = f}; return u.i; }
-=======
-#include "braintrace/codegen/c/preamble.h"
-
-namespace braintrace::codegen {
-
-namespace {
-
-constexpr std::string_view written = R"c(
 static inline float bt_bits_f(int32_t i) { union { int32_t i; float f; } u; u.i = i; return u.f; }
 static inline int32_t bt_float_i(float f) { union { float f; int32_t i; } u; u.f = f; return u.i; }
 static inline double bt_bits_d(int64_t i) { union { int64_t i; double f; } u; u.i = i; return u.f; }
 static inline int64_t bt_double_i(double f) { union { double f; int64_t i; } u; u.f = f; return u.i; }
->>>>>>> 3d648af (cuda: print schedules as CUDA, and run the text on the processor):braintrace/codegen/c/preamble_scalar.cpp
 
 /* e^x = 2^n e^r, |r| <= ln(2)/2; the power of two in two factors, so that it may under- or overflow */
 static inline float bt_expf(float x) {
