@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/codegen/kernels.h"
 
+#include <algorithm>
 #include <unordered_map>
+
+#include "braintrace/base/lists.h"
 
 namespace braintrace::codegen {
 
@@ -12,7 +15,7 @@ const std::unordered_map<const Op*, Rule>& table() {
     std::unordered_map<const Op*, Rule> t;
     for (const Rules& family : {control_rules(), index_rules(), movement_rules(), product_rules(), random_rules(),
                                 sparse_rules(), window_rules()})
-      t.insert(family.begin(), family.end());
+      for (const Rule& rule : family) t.emplace(rule.op, rule);
     return t;
   }();
   return all;
@@ -37,9 +40,12 @@ Kernel by_host(Site& s) {
 Kernel Scheduler::kernel(const Program& p, const Eqn& e, const Vars& memory) {
   Site       site{*this, p, e, memory};
   const auto rule = table().find(e.op);
-  if (rule != table().end())
-    if (std::optional<Kernel> k = rule->second(site)) return std::move(*k);
-  return by_host(site);
+  if (rule == table().end()) return by_host(site);
+  const Vars values = joined(e.in, e.out);
+  const bool plain  = std::none_of(values.begin(), values.end(), [&](Var v) {
+    return p.type(v).dtype == DType::F16 || p.type(v).dtype == DType::BF16;
+  });
+  return plain || rule->second.takes_16_bits ? rule->second.kernel(site) : by_host(site);
 }
 
 }  // namespace braintrace::codegen

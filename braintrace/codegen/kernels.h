@@ -37,9 +37,14 @@ struct Site {
   const Type&   out_type(size_t i) const { return p.type(e.out[i]); }
 };
 
-// The kernel of an equation; nothing where it has none for these types.
-using Rule  = std::optional<Kernel> (*)(Site&);
-using Rules = std::vector<std::pair<const Op*, Rule>>;
+// The kernel of an equation. Most compute with elements as they are stored, which 16-bit floats do not allow: the host
+// takes these, except where elements are only moved or drawn, or nested functions take them.
+struct Rule {
+  const Op* op;
+  Kernel (*kernel)(Site&);
+  bool takes_16_bits = false;
+};
+using Rules = std::vector<Rule>;
 Rules control_rules();
 Rules index_rules();
 Rules movement_rules();
@@ -47,8 +52,5 @@ Rules product_rules();
 Rules random_rules();
 Rules sparse_rules();
 Rules window_rules();
-
-// Types that kernels compute with as they are stored.
-inline bool is_plain(DType t) { return t != DType::F16 && t != DType::BF16; }
 
 }  // namespace braintrace::codegen

@@ -154,9 +154,9 @@ class ScanKernel {
   TimeLoop                  loop_;
 };
 
-std::optional<Kernel> scan(Site& s) { return ScanKernel(s).kernel(); }
+Kernel scan(Site& s) { return ScanKernel(s).kernel(); }
 
-std::optional<Kernel> cond(Site& s) {
+Kernel cond(Site& s) {
   Branch b{s.in(0), {}, s.ins(1), s.outs()};
   Kernel k{.what = {}, .scratch = 1};
   for (const ProgramPtr& p : s.e.attrs[keys::branches]) {
@@ -168,7 +168,7 @@ std::optional<Kernel> cond(Site& s) {
   return k;
 }
 
-std::optional<Kernel> while_loop(Site& s) {
+Kernel while_loop(Site& s) {
   const Attrs& a = s.e.attrs;
   WhileLoop    w{s.in_schedule.function(*a[keys::cond]),
               s.in_schedule.function(*a[keys::body]),
@@ -185,18 +185,20 @@ std::optional<Kernel> while_loop(Site& s) {
     w.carries.push_back({s.out(c), bytes, memory.take(bytes)});
   }
   const bool may_stop = w.cond->may_stop || w.body->may_stop;
-  return Kernel{.what = std::move(w), .scratch = std::max<int64_t>(memory.at, 1), .may_stop = may_stop};
+  return {.what = std::move(w), .scratch = std::max<int64_t>(memory.at, 1), .may_stop = may_stop};
 }
 
-std::optional<Kernel> remat(Site& s) {
+Kernel remat(Site& s) {
   const FunctionPtr body = s.in_schedule.function(*s.e.attrs[keys::body]);
-  return Kernel{.what     = Call{body, s.ins(), s.outs()},
-                .scratch  = std::max<int64_t>(body->arena_bytes, 1),
-                .may_stop = body->may_stop};
+  return {.what     = Call{body, s.ins(), s.outs()},
+          .scratch  = std::max<int64_t>(body->arena_bytes, 1),
+          .may_stop = body->may_stop};
 }
 
 }  // namespace
 
-Rules control_rules() { return {{&cond_op, cond}, {&remat_op, remat}, {&scan_op, scan}, {&while_op, while_loop}}; }
+Rules control_rules() {
+  return {{&cond_op, cond, true}, {&remat_op, remat, true}, {&scan_op, scan, true}, {&while_op, while_loop, true}};
+}
 
 }  // namespace braintrace::codegen

@@ -31,12 +31,11 @@ Routine by_rows(const Site& s) {
           .checks  = !is_known_below(s.p, s.e.in[1], x[k])};
 }
 
-std::optional<Kernel> take_or_scatter(Site& s) {
+Kernel take_or_scatter(Site& s) {
   const bool adds = s.e.op == &scatter_add_op;
-  if (adds && !is_plain(s.out_type(0).dtype)) return {};
-  Routine r = by_rows(s);
+  Routine    r    = by_rows(s);
   if (s.e.op != &take_op) r.buffers.emplace_back("u", s.in(2));
-  return Kernel{.what = r, .scratch = adds ? std::max<int64_t>(s.in_type(0).size() * 8, 1) : 0, .may_stop = r.checks};
+  return {.what = r, .scratch = adds ? std::max<int64_t>(s.in_type(0).size() * 8, 1) : 0, .may_stop = r.checks};
 }
 
 // Lanes along an axis, which has n elements in x and m in y.
@@ -52,35 +51,31 @@ Routine by_lanes(const Site& s, const Shape& from, const Shape& to) {
           {{"x", s.in(0)}, {"y", s.out(0)}}};
 }
 
-std::optional<Kernel> along(Site& s) {
+Kernel along(Site& s) {
   const bool adds = s.e.op == &add_along_op;
-  if (adds && !is_plain(s.out_type(0).dtype)) return {};
-  Routine r = by_lanes(s, s.in_type(0).shape, s.out_type(0).shape);
+  Routine    r    = by_lanes(s, s.in_type(0).shape, s.out_type(0).shape);
   r.buffers.emplace_back("at", s.in(1));
-  return Kernel{.what = r, .scratch = adds ? std::max<int64_t>(s.out_type(0).size() * 8, 1) : 0};
+  return {.what = r, .scratch = adds ? std::max<int64_t>(s.out_type(0).size() * 8, 1) : 0};
 }
 
-std::optional<Kernel> running(Site& s) {
-  if (!is_plain(s.out_type(0).dtype)) return {};
+Kernel running(Site& s) {
   Routine r = by_lanes(s, s.in_type(0).shape, s.out_type(0).shape);
   r.reverse = s.e.attrs[keys::reverse];
-  return Kernel{.what = r};
+  return {.what = r};
 }
 
-std::optional<Kernel> position(Site& s) {
-  if (!is_plain(s.in_type(0).dtype)) return {};
+Kernel position(Site& s) {
   Routine r = by_lanes(s, s.in_type(0).shape, s.in_type(0).shape);
   r.types   = {{"S", s.in_type(0).dtype}};
-  return Kernel{.what = r};
+  return {.what = r};
 }
 
-std::optional<Kernel> sort(Site& s) {
-  if (!is_plain(s.in_type(0).dtype)) return {};
+Kernel sort(Site& s) {
   Routine r = by_lanes(s, s.in_type(0).shape, s.out_type(0).shape);
   r.types   = {{"S", s.in_type(0).dtype}};
   r.buffers.emplace_back("at", s.out(1));
   r.reverse = s.e.attrs[keys::descending];
-  return Kernel{.what = r, .scratch = std::max<int64_t>(2 * 8 * s.in_type(0).shape[s.e.attrs[keys::axis]], 1)};
+  return {.what = r, .scratch = std::max<int64_t>(2 * 8 * s.in_type(0).shape[s.e.attrs[keys::axis]], 1)};
 }
 
 }  // namespace
@@ -94,10 +89,10 @@ Rules index_rules() {
           {&cumprod_op, running},
           {&cumsum_op, running},
           {&scatter_add_op, take_or_scatter},
-          {&scatter_set_op, take_or_scatter},
+          {&scatter_set_op, take_or_scatter, true},
           {&sort_op, sort},
-          {&take_op, take_or_scatter},
-          {&take_along_op, along}};
+          {&take_op, take_or_scatter, true},
+          {&take_along_op, along, true}};
 }
 
 }  // namespace braintrace::codegen

@@ -15,7 +15,7 @@ Kernel by_rows(Copies c, const Type& out) {
   return {.what = std::move(c), .parts = out.shape[0], .work = out.size()};
 }
 
-std::optional<Kernel> concat(Site& s) {
+Kernel concat(Site& s) {
   const int64_t axis    = s.e.attrs[keys::axis];
   const Ints    strides = strides_of(s.out_type(0).shape);
   Copies        c{.out = s.out(0)};
@@ -28,7 +28,7 @@ std::optional<Kernel> concat(Site& s) {
   return axis > 0 ? by_rows(c, s.out_type(0)) : Kernel{.what = c};
 }
 
-std::optional<Kernel> pad(Site& s) {
+Kernel pad(Site& s) {
   const Shape &from = s.in_type(0).shape, &to = s.out_type(0).shape;
   Ints         steps = strides_of(to);
   int64_t      base  = 0;
@@ -41,7 +41,7 @@ std::optional<Kernel> pad(Site& s) {
 }
 
 // Cut at the shift of every axis into blocks that move as a whole.
-std::optional<Kernel> roll(Site& s) {
+Kernel roll(Site& s) {
   const Shape& shape   = s.out_type(0).shape;
   const Ints   strides = strides_of(shape);
   Ints         by(shape.size(), 0);
@@ -60,33 +60,33 @@ std::optional<Kernel> roll(Site& s) {
     }
     if (size_of(part)) c.blocks.push_back({part, s.out(0), to, strides, s.in(0), from, strides});
   }
-  return Kernel{.what = c};
+  return {.what = c};
 }
 
 template <bool writes>
-std::optional<Kernel> dynamic_block(Site& s) {
+Kernel dynamic_block(Site& s) {
   const int64_t nb = s.e.attrs[keys::batch];
   const Shape & x = s.in_type(0).shape, &u = s.in_type(1).shape;
   const Shape   block = writes ? part(u, nb, static_cast<int64_t>(u.size())) : s.e.attrs[keys::sizes];
-  return Kernel{.what = DynamicBlock{.writes  = writes,
-                                     .entries = size_of(part(x, 0, nb)),
-                                     .inner   = part(x, nb, static_cast<int64_t>(x.size())),
-                                     .block   = block,
-                                     .start   = s.in(writes ? 2 : 1),
-                                     .x       = s.in(0),
-                                     .update  = writes ? s.in(1) : -1,
-                                     .out     = s.out(0),
-                                     .bytes   = s.in_type(0).bytes()}};
+  return {.what = DynamicBlock{.writes  = writes,
+                               .entries = size_of(part(x, 0, nb)),
+                               .inner   = part(x, nb, static_cast<int64_t>(x.size())),
+                               .block   = block,
+                               .start   = s.in(writes ? 2 : 1),
+                               .x       = s.in(0),
+                               .update  = writes ? s.in(1) : -1,
+                               .out     = s.out(0),
+                               .bytes   = s.in_type(0).bytes()}};
 }
 
 }  // namespace
 
 Rules movement_rules() {
-  return {{&concat_op, concat},
-          {&dynamic_slice_op, dynamic_block<false>},
-          {&dynamic_update_slice_op, dynamic_block<true>},
-          {&pad_op, pad},
-          {&roll_op, roll}};
+  return {{&concat_op, concat, true},
+          {&dynamic_slice_op, dynamic_block<false>, true},
+          {&dynamic_update_slice_op, dynamic_block<true>, true},
+          {&pad_op, pad, true},
+          {&roll_op, roll, true}};
 }
 
 }  // namespace braintrace::codegen

@@ -111,9 +111,8 @@ int64_t share(Product& p, const Target& target) {
   return parts;
 }
 
-std::optional<Kernel> dot(Site& s) {
-  const DType t = s.out_type(0).dtype;
-  if (!is_plain(t)) return {};
+Kernel dot(Site& s) {
+  const DType  t = s.out_type(0).dtype;
   const Attrs& a = s.e.attrs;
   const Shape &l = s.in_type(0).shape, &r = s.in_type(1).shape;
   const Ints & lb = a[lhs_batch], &rb = a[rhs_batch], &lk = a[lhs_contract], &rk = a[rhs_contract];
@@ -138,9 +137,8 @@ std::optional<Kernel> dot(Site& s) {
   return k;
 }
 
-std::optional<Kernel> conv(Site& s) {
-  const DType t = s.out_type(0).dtype;
-  if (!is_plain(t)) return {};
+Kernel conv(Site& s) {
+  const DType   t = s.out_type(0).dtype;
   const Attrs&  a = s.e.attrs;
   const Shape & x = s.in_type(0).shape, &w = s.in_type(1).shape, &y = s.out_type(0).shape;
   const int64_t G = a[keys::groups];
@@ -159,7 +157,7 @@ std::optional<Kernel> conv(Site& s) {
                 s.in(0),
                 s.in(1),
                 s.out(0)};
-  return Kernel{.what = c, .scratch = size_of(c.to) * 8, .work = s.out_type(0).size() * c.in * size_of(c.kernel)};
+  return {.what = c, .scratch = size_of(c.to) * 8, .work = s.out_type(0).size() * c.in * size_of(c.kernel)};
 }
 
 }  // namespace

@@ -24,9 +24,8 @@ Kernel over_entries(const Site& s, Routine r, size_t from, int64_t n, int64_t m)
 }
 
 // y[l, to[e]] += values[e] x[l, from[e]]
-std::optional<Kernel> sparse_dot(Site& s) {
-  const DType t = s.out_type(0).dtype;
-  if (!is_plain(t)) return {};
+Kernel sparse_dot(Site& s) {
+  const DType   t = s.out_type(0).dtype;
   const int64_t m = s.e.attrs[keys::size];
   Kernel        k = over_entries(s,
                                  {s.e.op,
@@ -39,9 +38,8 @@ std::optional<Kernel> sparse_dot(Site& s) {
 }
 
 // values[e] = Σ_l a[l, from[e]] c[l, to[e]]
-std::optional<Kernel> sparse_sample(Site& s) {
-  const DType t = s.out_type(0).dtype;
-  if (!is_plain(t)) return {};
+Kernel sparse_sample(Site& s) {
+  const DType   t = s.out_type(0).dtype;
   const int64_t n = s.in_type(2).shape.back(), m = s.in_type(3).shape.back();
   return over_entries(s,
                       {s.e.op,
@@ -52,15 +50,15 @@ std::optional<Kernel> sparse_sample(Site& s) {
 }
 
 // By row of x: how many are not zero, whether any is not finite, and which.
-std::optional<Kernel> event_list(Site& s) {
+Kernel event_list(Site& s) {
   const Shape&  x    = s.in_type(0).shape;
   const int64_t rows = s.in_type(0).size() / x.back();
   Routine       r{s.e.op, s.in_type(0).dtype, {{"L", rows}, {"n", x.back()}}, {{"x", s.in(0)}, {"y", s.out(0)}}};
-  return Kernel{.what = std::move(r), .parts = rows, .work = s.in_type(0).size()};
+  return {.what = std::move(r), .parts = rows, .work = s.in_type(0).size()};
 }
 
 // y[l, to[e]] += values[e] x[l, from[e]], for the sources of row l that are not zero. A part is a block of targets.
-std::optional<Kernel> event_dot(Site& s) {
+Kernel event_dot(Site& s) {
   const Shape&  x = s.in_type(X).shape;
   const int64_t E = s.in_type(Values).size(), n = x.back(), m = s.e.attrs[keys::size];
   auto          sizes  = sparse_sizes(E, x, m);
@@ -81,11 +79,11 @@ std::optional<Kernel> event_dot(Site& s) {
     r.buffers.emplace_back("from", s.in(From));
   }
   const int64_t rows = size_of(x) / n;
-  return Kernel{.what = std::move(r), .parts = blocks, .work = rows * (n + E / 4)};
+  return {.what = std::move(r), .parts = blocks, .work = rows * (n + E / 4)};
 }
 
 // y[e] = w[e] ± u[from[e]] v[to[e]]. A part is a share of the sources, of the targets or of the entries.
-std::optional<Kernel> event_update(Site& s) {
+Kernel event_update(Site& s) {
   const int64_t E = s.in_type(W).size(), n = s.in_type(U).size(), m = s.in_type(V).size();
   const int64_t parts = std::max<int64_t>(1, E / s.target().event_part);
   Routine       r{s.e.op,
@@ -103,7 +101,7 @@ std::optional<Kernel> event_update(Site& s) {
   r.reverse = !s.e.attrs[adds];
   if (s.in_type(UStarts).size()) r.buffers.emplace_back("u_starts", s.in(UStarts));
   if (s.in_type(VOrder).size()) r.buffers.emplace_back("v_order", s.in(VOrder));
-  return Kernel{.what = std::move(r), .parts = parts, .work = E, .in_place = {{s.out(0), s.in(W)}}};
+  return {.what = std::move(r), .parts = parts, .work = E, .in_place = {{s.out(0), s.in(W)}}};
 }
 
 }  // namespace
