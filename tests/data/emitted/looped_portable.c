@@ -29,8 +29,8 @@ typedef struct bt_frame {
   const void* const* in;
   void* const*       out;
 } bt_frame;
-static inline double bt_bits_d(int64_t i) { union { int64_t i; double f; } u = {.i = i}; return u.f; }
-static inline int64_t bt_double_i(double f) { union { double f; int64_t i; } u = {.f = f}; return u.i; }
+static inline double bt_bits_d(int64_t i) { union { int64_t i; double f; } u; u.i = i; return u.f; }
+static inline int64_t bt_double_i(double f) { union { double f; int64_t i; } u; u.f = f; return u.i; }
 
 /* e^x as above; n is rounded, and read as an integer, by adding 1.5 2^52. Taylor, |r| <= ln(2)/2 */
 static inline double bt_exp(double x) {

@@ -30,7 +30,7 @@ typedef struct bt_frame {
   void* const*       out;
 } bt_frame;
 
-static inline float bt_bits_f(int32_t i) { union { int32_t i; float f; } u = {.i = i}; return u.f; }
+static inline float bt_bits_f(int32_t i) { union { int32_t i; float f; } u; u.i = i; return u.f; }
 
 /* e^x = 2^n e^r, |r| <= ln(2)/2; the power of two in two factors, so that it may under- or overflow */
 static inline float bt_expf(float x) {
