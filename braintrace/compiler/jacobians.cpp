@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "braintrace/compiler/meetings.h"
 #include "braintrace/compiler/position_graph.h"
 #include "braintrace/compiler/positions.h"
 #include "braintrace/control/scan.h"
@@ -87,6 +88,8 @@ Tensors push_positions(const Region& region, const Tensors& constants, const Ten
 // results.
 Tensors push_diagonal(const Region& region, const Tensors& constants, const Tensors& args, size_t arg,
                       const Tensor& slots, const Shape& from, const Shape& to) {
+  if (const auto meetings = find_meetings(region.program, arg, from, to))
+    return diagonal_through(*meetings, joined(constants, args), constants.size() + arg, slots, from, to);
   const Pushes pushes = together(region.program, arg, from, to);
   Tensors      out    = push_positions(region, constants, args, arg, slots, pushes, from);
   for (Tensor& t : out)

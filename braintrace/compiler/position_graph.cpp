@@ -39,22 +39,6 @@ void unite(Bits& into, const Bits& more) {
   for (size_t i = 0; i < more.size(); ++i) into[i] |= more[i];
 }
 
-// Of each element: its flat position inside the given ranges of axes, as one number.
-std::vector<int64_t> keys(const Shape& shape, const std::vector<std::pair<int, int>>& ranges) {
-  std::vector<int64_t> stride(shape.size(), 0);
-  int64_t              next = 1;
-  for (auto [begin, end] : ranges)
-    for (int axis = end; axis-- > begin;) {
-      stride[axis] = next;
-      next *= shape[axis];
-    }
-  std::vector<int64_t> out(static_cast<size_t>(size_of(shape)), 0);
-  int64_t              inner = 1;
-  for (size_t axis = shape.size(); axis-- > 0; inner *= shape[axis])
-    for (size_t e = 0; e < out.size(); ++e) out[e] += static_cast<int64_t>(e) / inner % shape[axis] * stride[axis];
-  return out;
-}
-
 bool is_told_by_axes(const Op& op) {
   return &op == &dot_general_op || &op == &reduce_sum_op || &op == &broadcast_op || &op == &reshape_op;
 }
@@ -138,17 +122,13 @@ struct Follower {
 
   void follow_axes(const Eqn& e, size_t k, size_t r) {
     if (!tells_positions(e)) reason = fmt::format("{} says nothing about its positions", e.op->name);
-    std::vector<std::pair<int, int>> from, to;
-    for (const AxisLink& l : equation_links(e, p.types_of(e.in), p.types_of(e.out), k, r))
-      if (l.kind == AxisLink::Kind::Same)
-        from.emplace_back(l.op_begin, l.op_end), to.emplace_back(l.res_begin, l.res_end);
     const Sources&          in     = of[e.in[k]];
-    const auto              in_key = keys(p.type(e.in[k]).shape, from), out_key = keys(p.type(e.out[r]).shape, to);
-    std::map<int64_t, Bits> at_key;
+    const LinkedElements    linked = linked_elements(p, e, k, r);
+    std::map<int64_t, Bits> at_number;
     for (size_t i = 0; i < in.size(); ++i)
-      if (!in[i].empty()) unite(at_key[in_key[i]], in[i]);
-    for (size_t i = 0; i < out_key.size(); ++i)
-      if (const auto it = at_key.find(out_key[i]); it != at_key.end()) unite(of[e.out[r]][i], it->second);
+      if (!in[i].empty()) unite(at_number[linked.operand[i]], in[i]);
+    for (size_t i = 0; i < linked.result.size(); ++i)
+      if (const auto it = at_number.find(linked.result[i]); it != at_number.end()) unite(of[e.out[r]][i], it->second);
   }
 };
 

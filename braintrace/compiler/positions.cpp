@@ -92,6 +92,34 @@ AxisLinks equation_links(const Eqn& e, const Types& in, const Types& out, size_t
   return links;
 }
 
+namespace {
+
+// Of each element: its flat position inside the given ranges of axes, as one number.
+std::vector<int64_t> flat_numbers(const Shape& shape, const std::vector<std::pair<int, int>>& ranges) {
+  std::vector<int64_t> stride(shape.size(), 0);
+  int64_t              next = 1;
+  for (auto [begin, end] : ranges)
+    for (int axis = end; axis-- > begin;) {
+      stride[axis] = next;
+      next *= shape[axis];
+    }
+  std::vector<int64_t> out(static_cast<size_t>(size_of(shape)), 0);
+  int64_t              inner = 1;
+  for (size_t axis = shape.size(); axis-- > 0; inner *= shape[axis])
+    for (size_t e = 0; e < out.size(); ++e) out[e] += static_cast<int64_t>(e) / inner % shape[axis] * stride[axis];
+  return out;
+}
+
+}  // namespace
+
+LinkedElements linked_elements(const Program& program, const Eqn& e, size_t k, size_t r) {
+  std::vector<std::pair<int, int>> from, to;
+  for (const AxisLink& l : equation_links(e, program.types_of(e.in), program.types_of(e.out), k, r))
+    if (l.kind == AxisLink::Kind::Same)
+      from.emplace_back(l.op_begin, l.op_end), to.emplace_back(l.res_begin, l.res_end);
+  return {flat_numbers(program.type(e.in[k]).shape, from), flat_numbers(program.type(e.out[r]).shape, to)};
+}
+
 PositionMap follow_positions(const Program& region, size_t arg) {
   PositionMap map{std::vector<bool>(region.types.size()), std::vector<AxisLinks>(region.types.size())};
   const Var   source  = region.args[arg];

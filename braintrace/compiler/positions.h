@@ -19,6 +19,11 @@ PositionMap follow_positions(const Program& region, size_t arg);
 // How result r of an equation follows operand k. A function with a derivative of its own is judged by that derivative.
 AxisLinks equation_links(const Eqn& e, const Types& in, const Types& out, size_t k, size_t r);
 bool      tells_positions(const Eqn& e);  // otherwise every position may depend on every other
+// The same by elements: those of the operand and of the result that may have to do with each other have equal numbers.
+struct LinkedElements {
+  std::vector<int64_t> operand, result;
+};
+LinkedElements linked_elements(const Program& program, const Eqn& e, size_t k, size_t r);
 
 // source → operand, then operand → result. Links compose when their ranges on the operand agree, possibly after
 // joining neighbors on one side; what does not compose is dropped.
