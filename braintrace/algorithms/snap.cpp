@@ -3,9 +3,11 @@
 
 #include <algorithm>
 
+#include "braintrace/ops/compare.h"
 #include "braintrace/ops/index.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
+#include "braintrace/ops/reduce.h"
 
 namespace braintrace {
 
@@ -24,6 +26,35 @@ int64_t unit_count(const HiddenGroup& g) {
     units = smaller;
   }
   return units;
+}
+
+// Where every position of a row reaches every other, the neighbours of p are all of them in their own order, and D[p]
+// is the Jacobian J of the row: nothing is gathered.
+struct WholeRows {
+  int64_t rows, units;
+
+  // x [rows,*rest] on every position of its row.
+  Tensor on_positions(const HiddenGroup& g, const Tensor& x) const {
+    Shape shape = x.shape(), laid = g.varshape;
+    Ints  axes{0};
+    for (int a = 1; a < x.rank(); ++a) {
+      axes.push_back(a + 1);
+      laid.push_back(shape[static_cast<size_t>(a)]);
+    }
+    shape.insert(shape.begin() + 1, units);
+    return reshape(broadcast_axes(x, shape, axes), laid);
+  }
+  // [rows,units,units,S]: neighbour k of p is p itself.
+  Tensor is_itself(int64_t S) const {
+    const Tensor same = equal(iota({units, units}, 0), iota({units, units}, 1));
+    return broadcast_axes(same, {rows, units, units, S}, {1, 2});
+  }
+};
+std::optional<WholeRows> whole_rows(const HiddenGroup& g) {
+  const int64_t P = size_of(g.varshape), units = unit_count(g);
+  const auto&   valid = g.snap->valid;
+  if (units != g.snap->width || !std::all_of(valid.begin(), valid.end(), [](bool v) { return v; })) return std::nullopt;
+  return WholeRows{P / units, units};
 }
 
 Tensor indices(const std::vector<int32_t>& values) {
@@ -50,6 +81,10 @@ Tensor transition(Step& step, int group) {
   const int64_t P = size_of(g.varshape), S = g.num_state, K = g.snap->width, units = unit_count(g);
   const Tensor  columns = step.unit_columns(group, units);  // [units,S,P,S]
   if (!columns.defined()) return {};
+  if (const auto whole = whole_rows(g)) {
+    const Tensor J = transpose(reshape(columns, {units * S, whole->rows, units * S}), {1, 2, 0});
+    return whole->on_positions(g, J);
+  }
   // As many indices as D has elements: nothing is computed twice.
   Array                from({DType::I32, {P * K * S * K * S}});
   auto*                next = from.mutable_data<int32_t>();
@@ -72,7 +107,8 @@ Tensor transition(Step& step, int group) {
 // L of every neighbour.
 Tensor widened(const HiddenGroup& g, const Tensor& signal) {
   if (!g.snap) return signal;
-  const int64_t        P = size_of(g.varshape), S = g.num_state, K = g.snap->width;
+  const int64_t P = size_of(g.varshape), S = g.num_state, K = g.snap->width;
+  if (const auto whole = whole_rows(g)) return whole->on_positions(g, reshape(signal, {whole->rows, K * S}));
   std::vector<int32_t> from;
   for (int64_t p = 0; p < P; ++p)
     for (int64_t k = 0; k < K; ++k)
@@ -81,7 +117,31 @@ Tensor widened(const HiddenGroup& g, const Tensor& signal) {
   return where_valid(g, reshape(all, g.on_positions({K * S})), 0);
 }
 
+// D_f at p itself, which is the first neighbour unless rows are whole, and zero at the others.
+Tensor placed(const HiddenGroup& g, const Tensor& D_f) {
+  if (!g.snap || g.snap->width == 1) return D_f;
+  const int64_t S = g.num_state, K = g.snap->width;
+  if (const auto whole = whole_rows(g)) {
+    const Shape  shape{whole->rows, K, K, S};
+    const Tensor each = broadcast_axes(reshape(D_f, {whole->rows, K, S}), shape, {0, 1, 3});
+    return reshape(select(whole->is_itself(S), each, Tensor(each.type(), 0)), g.on_positions({K * S}));
+  }
+  return concat({D_f, zeros(g.on_positions({(K - 1) * S}), D_f.dtype())}, -1);
+}
+// What F has at p itself.
+Tensor at_itself(const HiddenGroup& g, const Tensor& F) {
+  if (!g.snap || g.snap->width == 1) return F;
+  const int64_t S = g.num_state, K = g.snap->width;
+  if (const auto whole = whole_rows(g)) {
+    const Tensor each = reshape(F, {whole->rows, K, K, S});
+    return reshape(sum(select(whole->is_itself(S), each, Tensor(each.type(), 0)), Ints{2}), g.on_positions({S}));
+  }
+  return slice_axis(F, -1, 0, S);
+}
+
 }  // namespace
+
+bool reaches_whole_rows(const HiddenGroup& g) { return g.snap && whole_rows(g).has_value(); }
 
 SnapRule::SnapRule(int n, ParamDimOptions options)
     : ParamDimRule({.name = "SnAp", .coupled = true, .sparse_n = n, .reads_output = options.signal.reads_output()},
@@ -94,11 +154,8 @@ std::optional<TraceRecursion> SnapRule::recursion() const {
   TraceRecursion out = *ParamDimRule::recursion();
   out.D              = transition;
   out.widen          = widened;
-  out.place          = [](const HiddenGroup& g, const Tensor& D_f) {  // p itself is the first neighbour
-    if (!g.snap || g.snap->width == 1) return D_f;
-    return concat({D_f, zeros(g.on_positions({(g.snap->width - 1) * g.num_state}), D_f.dtype())}, -1);
-  };
-  out.at_place = [](const HiddenGroup& g, const Tensor& F) { return g.snap ? slice_axis(F, -1, 0, g.num_state) : F; };
+  out.place          = placed;
+  out.at_place       = at_itself;
   return out;
 }
 

@@ -21,6 +21,10 @@ class SnapRule : public ParamDimRule {
   std::optional<TraceRecursion> recursion() const override;
 };
 
+// Every position of a row reaches every other: traces list the positions of the row in their own order, instead of p
+// first.
+bool reaches_whole_rows(const HiddenGroup& group);
+
 class SnAp : public OnlineLearner {
  public:
   explicit SnAp(Module& model, int n = 2, LearnerOptions options = {})

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "braintrace/algorithms/bptt.h"
+#include "braintrace/algorithms/snap.h"
 #include "braintrace/functions/functions.h"
 #include "braintrace/functions/loops.h"
 #include "braintrace/model/snapshot.h"
@@ -190,6 +191,17 @@ std::string doubtful(const Case& c, const json& run, const ETraceGraph& graph, c
   return {};
 }
 
+// A SnAp trace over whole rows with the neighbours of p in the recorded order: p first, the others after it.
+Array itself_first(const Array& trace, const HiddenGroup& g) {
+  const int64_t       K = g.snap->width, S = g.num_state;
+  std::vector<double> values;
+  for (int64_t e = 0; e < trace.size(); ++e) {
+    const int64_t k = e / S % K, p = e / (S * K) % K, from = k == 0 ? p : k <= p ? k - 1 : k;
+    values.push_back(at(trace, e + (from - k) * S));
+  }
+  return from_doubles(trace.type(), values);
+}
+
 void verify_run(const Case& c, const json& run, Comparer& to) {
   const std::string prefix    = "run." + run.at("id").get<std::string>() + ".";
   const bool        has_axes  = run.contains("axes") && !run["axes"].is_null();
@@ -232,6 +244,8 @@ void verify_run(const Case& c, const json& run, Comparer& to) {
       if (is_transform(c, t, ours.module_info))
         for (Array& row : rows) row = in_parameter_space(t, ours.module_info, Tensor(row)).array();
     }
+    if (slots[i].group >= 0 && reaches_whole_rows(ours.hidden_groups[slots[i].group]))
+      for (Array& row : rows) row = itself_first(row, ours.hidden_groups[slots[i].group]);
     const Array got = every_call ? stacked(rows) : rows.back();
     if (axis("recurrence_scope") == "sparse_n" && c.arrays.contains(name) && got.shape() != c.array(name).shape())
       to.leave_out(name, "the width of a SnAp trace depends on how its pattern was found");

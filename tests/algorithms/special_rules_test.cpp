@@ -135,6 +135,21 @@ TEST(SnAp, OnePushServesAllRowsOfABatch) {
   EXPECT_EQ(largest(6), 2 * largest(3));
 }
 
+// Where every unit reaches every other, preparing a step holds nothing that grows faster than the pattern, n × n.
+TEST(SnAp, PreparesInMemoryOfThePattern) {
+  const auto held = [](int64_t n) {
+    auto model = make_model(layer("vanilla_rnn", 2, n, {{"activation", "tanh"}}), 2);
+    SnAp learner(*model, 2);
+    learner.compile_graph(zeros({2, 2}, DType::F64));
+    const auto step =
+        trace_function({{DType::F64, {2, 2}}}, [&](const Tensors& in) -> Tensors { return {learner(in[0])}; });
+    int64_t most = 0;
+    for (const Tensor& c : step.constants) most = std::max(most, c.size());
+    return most;
+  };
+  EXPECT_LE(held(24), 4 * held(12));
+}
+
 TEST(EsDRtrl, SaysThatSubstepsHaveNoFactorisedTrace) {
   const auto     cell = substep_cell();
   LearnerOptions options;
