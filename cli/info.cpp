@@ -7,6 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "braintrace/algorithms/registry.h"
+#include "braintrace/backends/cuda/blas.h"
+#include "braintrace/backends/cuda/driver.h"
+#include "braintrace/backends/cuda/nvrtc.h"
 #include "braintrace/base/version.h"
 #include "braintrace/ir/op.h"
 #include "braintrace/runtime/backend.h"
@@ -36,16 +39,63 @@ std::vector<std::string_view> backend_names() {
   return names;
 }
 
+// GPUs, and the libraries that the backend cuda finds; or why it cannot be used.
+struct Gpus {
+  std::vector<cuda::DeviceFacts> devices = {};
+  std::string                    driver = {}, problem = {};
+  cuda::NvrtcFacts               nvrtc = {};
+  cuda::BlasFacts                blas  = {};
+};
+Gpus gpus() {
+  Gpus g;
+  try {
+    g.devices = cuda::device_facts();
+    g.driver  = cuda::driver().version;
+    g.nvrtc   = cuda::nvrtc_facts();
+    g.blas    = cuda::blas_facts();
+    g.problem = g.nvrtc.problem;
+  } catch (const UserError& error) {
+    g.problem = error.what();
+  }
+  return g;
+}
+std::string backend_name(size_t device) { return device == 0 ? "cuda" : fmt::format("cuda:{}", device); }
+
+nlohmann::ordered_json as_json(const Gpus& g) {
+  nlohmann::ordered_json j = {{"devices", nlohmann::ordered_json::array()}};
+  for (size_t i = 0; i < g.devices.size(); ++i)
+    j["devices"].push_back({{"backend", backend_name(i)},
+                            {"name", g.devices[i].name},
+                            {"capability", g.devices[i].capability},
+                            {"processors", g.devices[i].processors},
+                            {"bytes", g.devices[i].total_bytes}});
+  if (!g.problem.empty()) j["problem"] = g.problem;
+  if (g.driver.empty()) return j;
+  j["driver"] = g.driver;
+  j["nvrtc"]  = {{"version", g.nvrtc.version}, {"path", g.nvrtc.path}};
+  j["cublas"] = {{"path", g.blas.path}, {"problem", g.blas.problem}};
+  return j;
+}
+
+void print_text(const Gpus& g) {
+  for (size_t i = 0; i < g.devices.size(); ++i)
+    fmt::print("gpu       {}: {}, {:.1f} GiB, compute capability {}.{}\n", backend_name(i), g.devices[i].name,
+               static_cast<double>(g.devices[i].total_bytes) / (1 << 30), g.devices[i].capability / 10,
+               g.devices[i].capability % 10);
+  if (!g.driver.empty())
+    fmt::print("          driver of CUDA {}, NVRTC {}, cuBLAS {}\n", g.driver,
+               g.nvrtc.path.empty() ? "not found" : fmt::format("{} ({})", g.nvrtc.version, g.nvrtc.path),
+               g.blas.path.empty() ? "not found" : fmt::format("({})", g.blas.path));
+  if (!g.problem.empty()) fmt::print("gpu       none to use: {}\n", g.problem);
+}
+
 struct InfoArguments {
   bool json = false, ops = false, algorithms = false;
 };
 
 nlohmann::ordered_json as_json(const InfoArguments& o) {
-  nlohmann::ordered_json j = {{"version", version},
-                              {"compiler", compiler()},
-                              {"backends", backend_names()},
-                              {"dtypes", dtype_names()},
-                              {"num_ops", all_ops().size()}};
+  nlohmann::ordered_json j = {{"version", version},     {"compiler", compiler()},  {"backends", backend_names()},
+                              {"gpu", as_json(gpus())}, {"dtypes", dtype_names()}, {"num_ops", all_ops().size()}};
   if (o.ops)
     for (const Op* op : all_ops())
       j["ops"].push_back({{"name", op->name}, {"operands", op->operands}, {"doc", op->doc}});
@@ -59,6 +109,7 @@ void print_text(const InfoArguments& o) {
   fmt::print("version   {}\n", version);
   fmt::print("compiler  {}\n", compiler());
   fmt::print("backends  {}\n", fmt::join(backend_names(), " "));
+  print_text(gpus());
   fmt::print("dtypes    {}\n", fmt::join(dtype_names(), " "));
   fmt::print("ops       {}\n", all_ops().size());
   if (o.ops) {
@@ -72,7 +123,8 @@ void print_text(const InfoArguments& o) {
 
 void add_info(CLI::App& app, Action& chosen) {
   auto  options = std::make_shared<InfoArguments>();
-  auto* command = app.add_subcommand("info", "version, compiler, backends, element types, operations, algorithms");
+  auto* command =
+      app.add_subcommand("info", "version, compiler, backends, GPUs, element types, operations, algorithms");
   command->add_flag("--json", options->json, "machine-readable output");
   command->add_flag("--ops", options->ops, "list every operation with its operands and meaning");
   command->add_flag("--algorithms", options->algorithms, "list every learning algorithm with its names and options");
