@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// The backend over the emulated device: what goes in and out, what stays, what the host does on the way.
+#include <cmath>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "braintrace/base/rng.h"
+#include "braintrace/control/cond.h"
+#include "braintrace/control/scan.h"
+#include "braintrace/control/while.h"
+#include "braintrace/functions/functions.h"
+#include "braintrace/ir/builder.h"
+#include "braintrace/ops/compare.h"
+#include "braintrace/ops/contract.h"
+#include "braintrace/ops/host_call.h"
+#include "braintrace/ops/index.h"
+#include "braintrace/ops/math.h"
+#include "braintrace/ops/move.h"
+#include "braintrace/ops/reduce.h"
+#include "braintrace/runtime/backend.h"
+#include "braintrace/runtime/values.h"
+#include "tests/support/error_of.h"
+
+namespace braintrace {
+namespace {
+
+Backend& emulated() { return find_backend("cuda-emulation"); }
+
+Array drawn(const Type& type, uint64_t seed) {
+  Rng   rng(seed);
+  Array a(type);
+  for (int64_t i = 0; i < a.size(); ++i)
+    if (type.dtype == DType::F32)
+      a.mutable_data<float>()[i] = static_cast<float>(0.5 * rng.normal());
+    else
+      a.mutable_data<int32_t>()[i] = static_cast<int32_t>(rng.uniform() * 4);
+  return a;
+}
+Arrays drawn(const Types& types) {
+  Arrays out;
+  for (const Type& t : types) out.push_back(drawn(t, 1 + out.size()));
+  return out;
+}
+Arrays constants_of(const Traced& t) {
+  Arrays out;
+  for (const Tensor& c : t.constants) out.push_back(c.array());
+  return out;
+}
+
+// Three calls: the first queues kernels, the second records them, the third runs what was recorded.
+void expect_agreement(const Types& types, const std::function<Tensors(const Tensors&)>& f) {
+  const Traced t    = trace(types, f);
+  const Arrays args = drawn(types), constants = constants_of(t);
+  const Arrays want = find_backend("reference").compile(t.program, constants)->run(args);
+  const auto   ours = emulated().compile(t.program, constants);
+  for (int call = 0; call < 3; ++call) {
+    const Arrays got = ours->run(args);
+    ASSERT_EQ(got.size(), want.size());
+    for (size_t k = 0; k < got.size(); ++k)
+      EXPECT_TRUE(allclose(got[k], want[k], {1e-5, 1e-6})) << call << ": " << max_difference(got[k], want[k]);
+  }
+}
+
+const Type vector{DType::F32, {4}}, large{DType::F32, {100, 100}};
+
+Tensor halved_by_host(const Tensor& x) {
+  return host_call(
+      [](const Arrays& in) -> Arrays {
+        Array out(in[0].type());
+        for (int64_t i = 0; i < out.size(); ++i) out.mutable_data<float>()[i] = in[0].data<float>()[i] / 2;
+        return {out};
+      },
+      {x}, {x.type()})[0];
+}
+
+TEST(CudaBackend, SmallAndLargeArraysGoInAndOut) {
+  expect_agreement({vector, large, vector}, [](const Tensors& x) -> Tensors {
+    return {x[0] + x[2], tanh(x[1]), sum(x[1]), dot(x[1], x[1]), x[0], zeros({7}), x[1]};
+  });
+}
+
+TEST(CudaBackend, TheHostEvaluatesWhatHasNoKernel) {
+  expect_agreement({vector}, [](const Tensors& x) -> Tensors { return {square(halved_by_host(x[0] + 1.0)) - x[0]}; });
+}
+
+TEST(CudaBackend, TheHostWalksThroughLoopsThatCallIt) {
+  for (const bool reverse : {false, true})
+    for (const int64_t steps : {0, 1, 2, 5}) {
+      SCOPED_TRACE(fmt::format("{} steps, reverse {}", steps, reverse));
+      expect_agreement({vector, {DType::F32, {steps, 4}}, {DType::F32, {4, 4}}}, [&](const Tensors& in) -> Tensors {
+        const auto r = scan(
+            [&](const Tensors& h, const Tensors& x) -> ScanResult {
+              const Tensor next = tanh(dot(halved_by_host(h[0]), in[2]) + x[0]);
+              return {{next, h[1] + 1.0}, {next * 2.0, h[0]}};
+            },
+            {in[0], in[0]}, {in[1]}, {steps, reverse});
+        return {r.carry[0], r.carry[1], r.ys[0], r.ys[1]};
+      });
+    }
+}
+
+TEST(CudaBackend, TheHostWalksThroughBranchesAndWhileLoopsThatCallIt) {
+  for (const double limit : {-1.0, 0.5, 100.0}) {
+    SCOPED_TRACE(limit);
+    expect_agreement({vector}, [&](const Tensors& x) -> Tensors {
+      const Tensors chosen = cond(
+          less(sum(x[0]), limit), [](const Tensors& y) { return Tensors{halved_by_host(y[0]) + 1.0}; },
+          [](const Tensors& y) { return Tensors{y[0] * 3.0}; }, {x[0]});
+      const Tensors looped =
+          while_loop([&](const Tensors& c) { return less(sum(c[0]), limit); },
+                     [](const Tensors& c) { return Tensors{halved_by_host(c[0]) + 1.0 + c[0]}; }, {x[0] * x[0]});
+      return {chosen[0], looped[0]};
+    });
+  }
+}
+
+TEST(CudaBackend, AnErrorOfTheHostComesThrough) {
+  const Traced t = trace({vector}, [](const Tensors& x) {
+    return host_call([](const Arrays&) -> Arrays { fail("the table has no such row."); }, {x[0]}, {vector});
+  });
+  const auto   f = emulated().compile(t.program, {});
+  for (int call = 0; call < 2; ++call)
+    EXPECT_EQ(error_of([&] { f->run({drawn(vector, 1)}); }), "the table has no such row.");
+}
+
+TEST(CudaBackend, AnIndexOutsideItsAxisHasTheWordsOfTheInterpreter) {
+  const Traced t = trace({vector, {DType::I32, {1}}}, [](const Tensors& in) { return Tensors{take(in[0], in[1], 0)}; });
+  const auto   f = emulated().compile(t.program, {});
+  const Array  x = drawn(vector, 1);
+  const Array  good = Array::of<int32_t>({2}, {1}), bad = Array::of<int32_t>({9}, {1});
+  const auto   words = error_of([&] { find_backend("reference").compile(t.program, {})->run({x, bad}); });
+  EXPECT_NE(words, "");
+  for (int call = 0; call < 4; ++call) {
+    EXPECT_EQ(error_of([&] { f->run({x, bad}); }), words);
+    EXPECT_EQ(at(f->run({x, good})[0], 0), at(x, 2));
+  }
+}
+
+TEST(CudaBackend, ProgramsStayOnTheDeviceWithWhatTheyAreFed) {
+  // h can be overwritten; a and b change places, and so have two places each.
+  const Traced            t     = trace({large, vector, vector, vector}, [](const Tensors& in) -> Tensors {
+    return {sum(in[0]), 0.9 * in[0] + sum(in[1]), in[3] + in[1], in[2] * 0.5, zeros({3})};
+  });
+  const std::vector<Feed> feeds = {{1, 0}, {2, 2}, {3, 3}};
+  const auto              want  = find_backend("cpu").resident(t.program, constants_of(t), feeds);
+  const auto              got   = emulated().resident(t.program, constants_of(t), feeds);
+  for (int round = 0; round < 2; ++round) {
+    Arrays values = drawn({large, vector, vector});
+    got->hold(Arrays(values));
+    want->hold(Arrays(values));
+    for (int step = 0; step < 5; ++step) {
+      const Array  x = drawn(vector, 10 + static_cast<uint64_t>(step));
+      const Arrays a = got->run({x}), b = want->run({x});
+      ASSERT_EQ(a.size(), b.size());
+      for (size_t k = 0; k < a.size(); ++k) EXPECT_TRUE(allclose(a[k], b[k], {1e-4, 1e-4})) << step;
+    }
+    const Arrays a = got->settle(), b = want->settle();
+    for (size_t k = 0; k < a.size(); ++k) EXPECT_TRUE(allclose(a[k], b[k], {1e-4, 1e-4})) << round;
+  }
+}
+
+TEST(CudaBackend, AStepThatFailsLeavesTheStates) {
+  const Traced t = trace({vector, {DType::I32, {1}}},
+                         [](const Tensors& in) { return Tensors{in[0] * 2.0 + take(in[0], in[1], 0)}; });
+  const auto   f = emulated().resident(t.program, constants_of(t), {{0, 0}});
+  const Array  h = drawn(vector, 1);
+  f->hold({h});
+  for (int call = 0; call < 3; ++call) EXPECT_NE(error_of([&] { f->run({Array::of<int32_t>({7}, {1})}); }), "");
+  EXPECT_TRUE(identical(f->settle()[0], h));
+}
+
+TEST(CudaBackend, ValuesThatWereGivenOutNeverChange) {
+  const Traced t = trace({large}, [](const Tensors& x) { return Tensors{x[0] + 1.0, x[0] * 2.0}; });
+  const auto   f = emulated().resident(t.program, constants_of(t), {{1, 0}});
+  const Array  h = drawn(large, 1);
+  f->hold({h});
+  const Array first = f->run({})[0], kept = first.copy();
+  for (int step = 0; step < 4; ++step) f->run({});
+  EXPECT_TRUE(identical(first, kept));
+  EXPECT_TRUE(identical(h, drawn(large, 1)));
+}
+
+TEST(CudaBackend, MemoryOfOthersIsReadAgain) {
+  const Traced       t = trace({large}, [](const Tensors& x) { return Tensors{x[0] + 1.0}; });
+  const auto         f = emulated().compile(t.program, constants_of(t));
+  std::vector<float> memory(10000, 1);
+  const Array        x = Array::borrow(large, memory.data(), nullptr);
+  EXPECT_EQ(at(f->run({x})[0], 5), 2);
+  memory[5] = 7;
+  EXPECT_EQ(at(f->run({x})[0], 5), 8);
+}
+
+TEST(CudaBackend, ThreadsTakeTurns) {
+  const Traced             t = trace({vector}, [](const Tensors& x) { return Tensors{tanh(x[0]) + 1.0}; });
+  const auto               f = emulated().compile(t.program, constants_of(t));
+  std::vector<std::thread> threads;
+  std::vector<int>         wrong(4);
+  for (size_t i = 0; i < wrong.size(); ++i)
+    threads.emplace_back([&, i] {
+      const Array x = drawn(vector, i);
+      for (int call = 0; call < 20; ++call)
+        if (std::abs(at(f->run({x})[0], 0) - (std::tanh(at(x, 0)) + 1)) > 1e-5) ++wrong[i];
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, std::vector<int>(4));
+}
+
+TEST(CudaBackend, KnowsItsNames) {
+  EXPECT_EQ(find_backend("cuda").name(), "cuda");
+  EXPECT_EQ(find_backend("cuda:0").name(), "cuda");
+  EXPECT_EQ(find_backend("cuda:1").name(), "cuda:1");
+  for (const char* wrong : {"cuda:", "cuda:x", "cuda:-1", "cuda1", "cuda:1x"})
+    EXPECT_NE(error_of([&] { find_backend(wrong); }), "") << wrong;
+}
+
+TEST(CudaBackend, PrecisionIsOneOfThree) {
+  EXPECT_EQ(product_precision(), "f32");
+  EXPECT_NE(error_of([] { set_product_precision("fp8"); }), "");
+  set_product_precision("tf32");
+  EXPECT_EQ(product_precision(), "tf32");
+  expect_agreement({large}, [](const Tensors& x) { return Tensors{sum(x[0])}; });
+  set_product_precision("f32");
+}
+
+}  // namespace
+}  // namespace braintrace
