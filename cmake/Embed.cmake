@@ -1,6 +1,6 @@
-# Style sheets and scripts of pages, and C that emitted code is made of, are files beside the code that writes them:
+# Style sheets and scripts of pages, and C and CUDA that emitted code is made of, are files beside the code that writes them:
 # FOLDER/NAME.css becomes the function `std::string_view NAME_css()` of namespace braintrace, FOLDER/NAME.js
-# `NAME_script()`, FOLDER/NAME.c `NAME_c()`, which a header or source declares.
+# `NAME_script()`, FOLDER/NAME.c `NAME_c()`, FOLDER/NAME.cu `NAME_cu()`, which a header or source declares.
 #
 #   bt_embed(TARGET FILE…)                       generates one source per file and adds it to the target
 #   cmake -DIN=FILE -DOUT=FILE -P Embed.cmake    writes such a source

@@ -8,7 +8,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parent.parent
-KINDS = {".cpp", ".h", ".js", ".css", ".py", ".c"}
+KINDS = {".cpp", ".h", ".js", ".css", ".py", ".c", ".cu"}
 
 
 def lines(file):

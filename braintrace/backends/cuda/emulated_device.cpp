@@ -8,8 +8,14 @@
 #include <mutex>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "braintrace/backends/cpu/compiler.h"
-#include "braintrace/backends/cuda/emulation_text.h"
+
+namespace braintrace {
+std::string_view emulation_words_cu();
+std::string_view emulation_threads_cu();
+}  // namespace braintrace
 
 namespace braintrace::cuda {
 
@@ -48,8 +54,8 @@ class EmulatedDevice : public Device {
     auto*      at    = static_cast<char*>(memory);
     const auto found = memory_.find(at);
     ensure(found != memory_.end(), "emulation: memory that was never allocated is freed");
-    const bool is_intact = std::all_of(at - guard, at, is_mark) &&
-                           std::all_of(at + found->second, at + found->second + guard, is_mark);
+    const bool is_intact =
+        std::all_of(at - guard, at, is_mark) && std::all_of(at + found->second, at + found->second + guard, is_mark);
     memory_.erase(found);
     std::free(at - guard);
     ensure(is_intact, "emulation: a kernel has written outside its memory");
@@ -76,7 +82,8 @@ class EmulatedDevice : public Device {
   }
 
   std::shared_ptr<const Module> load(const codegen::CudaText& text) override {
-    const cpu::Loaded loaded = cpu::load(emulation_before + text.source + emulation_after, cpu::Language::Cpp);
+    const cpu::Loaded loaded =
+        cpu::load(fmt::format("{}{}{}", emulation_words_cu(), text.source, emulation_threads_cu()), cpu::Language::Cpp);
     ensure(loaded.library != nullptr, "emulation: the text does not compile: {}", loaded.problem);
     auto module     = std::make_shared<EmulatedModule>();
     module->library = loaded.library;
@@ -85,18 +92,18 @@ class EmulatedDevice : public Device {
 
   // Blocks that meet run side by side, at least one for each team.
   void launch(const Module& module, const codegen::Launch& l, const bt_cuda_frame& frame) override {
-    using Kernel         = void (*)(bt_cuda_frame);
-    using Emulate        = int32_t (*)(Kernel, const bt_cuda_frame*, uint32_t, uint32_t, uint32_t, uint32_t, int32_t);
-    const auto&  library = static_cast<const EmulatedModule&>(module).library;
-    const auto   kernel  = reinterpret_cast<Kernel>(library->symbol(l.name));
-    const auto   emulate = reinterpret_cast<Emulate>(library->symbol("bt_emulate"));
-    const int64_t most   = l.meets ? std::max<int64_t>(processors() / l.teams, 1) : l.blocks;
-    const auto   blocks  = static_cast<uint32_t>(std::min(l.blocks, most));
+    using Kernel          = void (*)(bt_cuda_frame);
+    using Emulate         = int32_t (*)(Kernel, const bt_cuda_frame*, uint32_t, uint32_t, uint32_t, uint32_t, int32_t);
+    const auto&   library = static_cast<const EmulatedModule&>(module).library;
+    const auto    kernel  = reinterpret_cast<Kernel>(library->symbol(l.name));
+    const auto    emulate = reinterpret_cast<Emulate>(library->symbol("bt_emulate"));
+    const int64_t most    = l.meets ? std::max<int64_t>(processors() / l.teams, 1) : l.blocks;
+    const auto    blocks  = static_cast<uint32_t>(std::min(l.blocks, most));
     then([=, keeps = library] {
       static std::mutex one;  // the fibers of a module are its own
       std::lock_guard   lock(one);
       const int32_t     stuck = emulate(kernel, &frame, blocks, static_cast<uint32_t>(l.teams),
-                                    static_cast<uint32_t>(l.threads), static_cast<uint32_t>(l.shared), l.meets);
+                                        static_cast<uint32_t>(l.threads), static_cast<uint32_t>(l.shared), l.meets);
       ensure(!stuck, "emulation: threads of {} wait for each other forever", l.name);
     });
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A device on the processor: the CUDA text is compiled by the host's compiler, with C++ for the words of CUDA
-// (emulation_text.h). Slow; it shows that the text computes what it should where no device is. Work is done at once.
+// (emulation_words.cu). Slow; it shows that the text computes what it should where no device is. Work is done at once.
 // Memory has guards around it: a write outside is an InternalError when it is freed.
 #pragma once
 

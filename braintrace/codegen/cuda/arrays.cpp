@@ -31,7 +31,8 @@ CudaKernelText cuda_text(const Copies& k, const CudaContext& c) {
     const std::string move =
         fmt::format("{}[{}] = {}[{}];\n", c.name(b.to), offset_text("i", b.to_strides, str(b.to_at)), c.name(b.from),
                     offset_text("i", b.from_strides, str(b.from_at)));
-    out.body += cuda_for_each("e", size_of(b.shape), "int64_t", cuda_counters("e", b.shape, "int64_t", numbered("i")) + move);
+    out.body +=
+        cuda_for_each("e", size_of(b.shape), "int64_t", cuda_counters("e", b.shape, "int64_t", numbered("i")) + move);
     out.blocks = std::max(out.blocks, cuda_blocks_for(size_of(b.shape)));
   }
   return out;
@@ -40,9 +41,9 @@ CudaKernelText cuda_text(const Copies& k, const CudaContext& c) {
 // The block of entry b begins at p0, p1, …, moved to where it fits.
 CudaKernelText cuda_text(const DynamicBlock& k, const CudaContext& c) {
   const int64_t entries = size_of(k.inner), cells = size_of(k.block);
-  const Shape&  walked  = k.writes ? k.inner : k.block;
-  std::string   body    = fmt::format("const int64_t b = e / {0}, cell = e % {0};\n(void)b;\n(void)cell;\n",
-                                 std::max<int64_t>(size_of(walked), 1)) +
+  const Shape&  walked = k.writes ? k.inner : k.block;
+  std::string   body   = fmt::format("const int64_t b = e / {0}, cell = e % {0};\n(void)b;\n(void)cell;\n",
+                                     std::max<int64_t>(size_of(walked), 1)) +
                      cuda_counters("cell", walked, "int64_t", numbered("i"));
   std::string inside = "1", in_block = fmt::format("b * {}", cells), in_x = fmt::format("b * {}", entries);
   for (size_t i = 0; i < k.inner.size(); ++i) {
@@ -87,10 +88,10 @@ CudaKernelText cuda_text(const Window& k, const CudaContext& c) {
   const std::string inner =
       loops_over("k", k.window, fmt::format("const int64_t at = base + {};\n{}", offset_text("k", strides, "0"), each));
   const int64_t elements = size_of(k.to);
-  return {cuda_for_each("e", elements, "int64_t",
-                        cuda_counters("e", k.to, "int64_t", numbered("p")) +
-                            fmt::format("const int64_t base = {};\n{}{}{}", offset_text("p", steps, "0"), start, inner,
-                                        finish)),
+  return {cuda_for_each(
+              "e", elements, "int64_t",
+              cuda_counters("e", k.to, "int64_t", numbered("p")) +
+                  fmt::format("const int64_t base = {};\n{}{}{}", offset_text("p", steps, "0"), start, inner, finish)),
           cuda_blocks_for(elements)};
 }
 
@@ -98,14 +99,15 @@ CudaKernelText cuda_text(const Convolution& k, const CudaContext& c) {
   std::string open, close, at = "0", weight = "0";
   for (size_t i = 0; i < k.kernel.size(); ++i) {
     open += fmt::format(
-        "for (int64_t k{0} = 0; k{0} < {1}; ++k{0}) {{\nconst int64_t q{0} = p{0} * {2} + k{0} * {3} - {4};\nif (q{0} < "
+        "for (int64_t k{0} = 0; k{0} < {1}; ++k{0}) {{\nconst int64_t q{0} = p{0} * {2} + k{0} * {3} - {4};\nif (q{0} "
+        "< "
         "0 || q{0} % {5} != 0 || q{0} / {5} >= {6}) continue;\n",
         i, k.kernel[i], k.stride[i], k.rhs_dilation[i], k.lo[i], k.lhs_dilation[i], k.from[i]);
     close += "}";
     weight = fmt::format("({}) * {} + k{}", weight, k.kernel[i], i);
     at     = fmt::format("({}) * {} + q{} / {}", at, k.from[i], i, k.lhs_dilation[i]);
   }
-  const int64_t     places   = size_of(k.to), elements = k.batch * k.groups * k.out * places;
+  const int64_t     places = size_of(k.to), elements = k.batch * k.groups * k.out * places;
   const std::string body = filled(R"(
 const int64_t n = e / ($GO * $P), o = e / $P % $GO, g = o / $O, place = e % $P;
 (void)place;

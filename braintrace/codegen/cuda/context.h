@@ -56,9 +56,4 @@ std::string cuda_for_each(const std::string& name, int64_t count, std::string_vi
 std::string cuda_counters(const std::string& name, const Shape& sizes, std::string_view index,
                           const std::function<std::string(size_t)>& counter);
 
-// What stands before every text: types, then what a team is and does; and the tiles of matrix products.
-extern const char* const cuda_types;
-extern const char* const cuda_teams;
-extern const char* const cuda_product_functions;
-
 }  // namespace braintrace::codegen

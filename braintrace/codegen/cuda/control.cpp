@@ -25,8 +25,8 @@ std::string call(const FunctionPtr& g, const CudaContext& c, CudaKernelText& aro
   around.blocks                  = std::max(around.blocks, function.blocks);
   around.shared                  = std::max(around.shared, function.shared);
   around.meets                   = true;
-  return fmt::format(
-      "{{\nbt_cuda_frame g = f;\ng.arena = w;\ng.in = in;\ng.out = out;\n{}(g, t);\nbt_meet(t);\n}}\n", function.body);
+  return fmt::format("{{\nbt_cuda_frame g = f;\ng.arena = w;\ng.in = in;\ng.out = out;\n{}(g, t);\nbt_meet(t);\n}}\n",
+                     function.body);
 }
 std::string copied(const std::string& to, const std::string& from, int64_t bytes) {
   return fmt::format("bt_copy(t, {}, {}, {});\n", to, from, bytes);
@@ -87,7 +87,8 @@ CudaKernelText cuda_text(const TimeLoop& l, const CudaContext& c) {
   out.body = text;
   if (l.part_bytes)
     out.body = fmt::format(
-        "char* const all = w;\nconst uint32_t teams = t.parts, first = t.part;\nt.part = 0;\nt.parts = 1;\nfor (int64_t "
+        "char* const all = w;\nconst uint32_t teams = t.parts, first = t.part;\nt.part = 0;\nt.parts = 1;\nfor "
+        "(int64_t "
         "part = first; part < {}; part += teams) {{\nchar* w = all + part * {};\n{}}}\n",
         c.parts, *l.part_bytes, text);
   return out;
@@ -116,7 +117,7 @@ CudaKernelText cuda_text(const WhileLoop& l, const CudaContext& c) {
     after += fmt::format("in[{}] = out[{}];\n", arg, i);
     last += copied(to, fmt::format("in[{}]", arg), x.bytes);
   }
-  out.body = pointers(l.in.size(), l.carries.size()) + filled_with("in", l.in);
+  out.body               = pointers(l.in.size(), l.carries.size()) + filled_with("in", l.in);
   const std::string cond = call(l.cond, c, out), body = call(l.body, c, out);
   out.body += fmt::format(
       "for (int64_t step = 0; {0}; ++step) {{\nout[0] = w + {1};\n{2}if (!*(volatile uint8_t*)(w + {1}) || *(volatile "

@@ -9,6 +9,12 @@
 #include "braintrace/codegen/cuda/context.h"
 #include "braintrace/codegen/cuda/hazards.h"
 
+namespace braintrace {
+std::string_view types_cu();
+std::string_view team_cu();
+std::string_view tiles_cu();
+}  // namespace braintrace
+
 namespace braintrace::codegen {
 
 namespace {
@@ -50,11 +56,11 @@ class CudaPrinter {
       if (launches.contains(&k)) continue;
       const CudaKernelText inside = kernel(f, k);
       Launch               l{.name    = fmt::format("bt_launch{}", launches.size()),
-               .teams   = std::holds_alternative<TimeLoop>(k.what) ? k.parts : 1,
-               .blocks  = inside.blocks,
-               .threads = cuda_threads,
-               .shared  = inside.shared,
-               .meets   = inside.meets};
+                             .teams   = std::holds_alternative<TimeLoop>(k.what) ? k.parts : 1,
+                             .blocks  = inside.blocks,
+                             .threads = cuda_threads,
+                             .shared  = inside.shared,
+                             .meets   = inside.meets};
       text += fmt::format(
           "extern \"C\" __global__ void __launch_bounds__({}) {}(bt_cuda_frame f) {{\nbt_team t = "
           "bt_joined(f);\n{}{}}}\n",
@@ -70,11 +76,10 @@ class CudaPrinter {
   // A call of the kernel's device function. Kernels that differ only in what they read and write share one, under names
   // that equal ones give their buffers.
   CudaKernelText kernel(const Function& f, const Kernel& k) {
-    const CudaContext c{options_.precision, k.parts, [this](const Function& g) -> const CudaKernelText& {
-                          return function(g);
-                        }};
-    CudaKernelText    out = std::visit([&](const auto& what) { return cuda_text(what, c); }, k.what);
-    std::string       head, given = k.scratch ? fmt::format("f.arena + {}", k.place) : "nullptr";
+    const CudaContext        c{options_.precision, k.parts,
+                        [this](const Function& g) -> const CudaKernelText& { return function(g); }};
+    CudaKernelText           out = std::visit([&](const auto& what) { return cuda_text(what, c); }, k.what);
+    std::string              head, given = k.scratch ? fmt::format("f.arena + {}", k.place) : "nullptr";
     std::vector<std::string> own;
     Words                    numbered;
     const Vars               vars = joined(k.reads, k.writes);
@@ -148,8 +153,8 @@ CudaText emit_cuda(Schedule schedule, const CudaOptions& options) {
   const std::string scalars   = needed_functions(scalar_functions(), functions + printer.text);
   const bool        has_tiles = printer.text.find("bt_tile<") != std::string::npos;
   CudaText          out;
-  out.source = fmt::format("{}{}\n{}{}{}{}", cuda_types, cuda_abi_text, cuda_teams,
-                           has_tiles ? cuda_product_functions : "", on_device(scalars + functions), printer.text);
+  out.source   = fmt::format("{}{}\n{}{}{}{}", emitted_text(types_cu()), cuda_abi_text, emitted_text(team_cu()),
+                           has_tiles ? emitted_text(tiles_cu()) : "", on_device(scalars + functions), printer.text);
   out.schedule = std::move(schedule);
   out.launches = std::move(printer.launches);
   return out;

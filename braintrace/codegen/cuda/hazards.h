@@ -53,9 +53,8 @@ class Hazards {
   bool overlap(const Range& a, const Range& b) const {
     using Kind = Place::Kind;
     if (a.place.kind == Kind::Input && b.place.kind == Kind::Result)
-      return std::binary_search(
-          f_.in_place.begin(), f_.in_place.end(),
-          std::pair(static_cast<size_t>(b.place.at), static_cast<size_t>(a.place.at)));
+      return std::binary_search(f_.in_place.begin(), f_.in_place.end(),
+                                std::pair(static_cast<size_t>(b.place.at), static_cast<size_t>(a.place.at)));
     if (a.place.kind == Kind::Result && b.place.kind == Kind::Input) return overlap(b, a);
     if (a.place.kind != b.place.kind || a.place.kind == Kind::Constant) return false;
     if (a.place.kind != Kind::Arena) return a.place.at == b.place.at;

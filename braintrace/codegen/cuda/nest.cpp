@@ -156,25 +156,27 @@ class CudaNest {
             cuda_blocks_for(kept, cuda_warps)};
   }
   CudaKernelText by_block() const {
-    const int64_t     kept = count(kept_);
+    const int64_t     kept       = count(kept_);
     const std::string over_warps = for_sums([&](size_t k, const FoldText& f) {
-      return filled(R"(
+      return filled(
+          R"(
 __syncthreads();
 if (lane == 0) (($T*)bt_shared_memory)[warp] = s$k;
 __syncthreads();
 s$k = (($T*)bt_shared_memory)[0];
 for (int32_t other = 1; other < (int32_t)blockDim.x / 32; ++other) { $joined }
 )",
-                    {{"T", f.type}, {"k", str(k)}, {"joined", joined(k, fmt::format("(({}*)bt_shared_memory)[other]", f.type))}});
+          {{"T", f.type}, {"k", str(k)}, {"joined", joined(k, fmt::format("(({}*)bt_shared_memory)[other]", f.type))}});
     });
-    return {fmt::format("const int32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;\nfor ({0} e = t.block; e < {1}; "
-                        "e += t.blocks) {{\n{2}{3}{4}{5}{6}if (threadIdx.x == 0) {{\n{7}}}\n}}\n",
-                        index_, kept, counters(kept_, "e"), begin(), terms("threadIdx.x", "blockDim.x"), over_lanes(),
-                        over_warps, finish_all()),
-            cuda_blocks_for(kept, 1), cuda_warps * 8};
+    return {
+        fmt::format("const int32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;\nfor ({0} e = t.block; e < {1}; "
+                    "e += t.blocks) {{\n{2}{3}{4}{5}{6}if (threadIdx.x == 0) {{\n{7}}}\n}}\n",
+                    index_, kept, counters(kept_, "e"), begin(), terms("threadIdx.x", "blockDim.x"), over_lanes(),
+                    over_warps, finish_all()),
+        cuda_blocks_for(kept, 1), cuda_warps * 8};
   }
   CudaKernelText by_many_warps() const {
-    const int64_t     kept = count(kept_);
+    const int64_t     kept       = count(kept_);
     const std::string over_warps = for_sums([&](size_t k, const FoldText& f) {
       return filled(R"(
 __syncthreads();
@@ -190,12 +192,13 @@ if (warp == 0 && is_inside) {
                      {"joined", joined(k, fmt::format("(({}*)bt_shared_memory)[other * 32 + lane]", f.type))},
                      {"finish", finish(k)}});
     });
-    return {fmt::format("const int32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;\nfor ({0} g = t.block; g < {1}; "
-                        "g += t.blocks) {{\nconst bool is_inside = g * 32 + lane < {2};\nconst {0} e = is_inside ? g * "
-                        "32 + lane : {2} - 1;\n{3}{4}if (is_inside) {{\n{5}}}\n{6}}}\n",
-                        index_, (kept + 31) / 32, kept, counters(kept_, "e"), begin(),
-                        terms("warp", "(int32_t)blockDim.x / 32"), over_warps),
-            cuda_blocks_for(kept, 32), cuda_threads * 8};
+    return {
+        fmt::format("const int32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;\nfor ({0} g = t.block; g < {1}; "
+                    "g += t.blocks) {{\nconst bool is_inside = g * 32 + lane < {2};\nconst {0} e = is_inside ? g * "
+                    "32 + lane : {2} - 1;\n{3}{4}if (is_inside) {{\n{5}}}\n{6}}}\n",
+                    index_, (kept + 31) / 32, kept, counters(kept_, "e"), begin(),
+                    terms("warp", "(int32_t)blockDim.x / 32"), over_warps),
+        cuda_blocks_for(kept, 32), cuda_threads * 8};
   }
 
   const LoopNest&       n_;

@@ -17,17 +17,22 @@ std::string offset_text(const std::string& name, const Ints& strides, std::strin
 std::string pointer(const Product::Side& s) { return fmt::format("({} + {})", CudaContext::name(s.buffer), s.at); }
 
 CudaKernelText matrix_text(const Product& p, const CudaContext& c) {
-  const Product::Matrix& x       = *p.matrix;
-  const int64_t          across  = (x.n + tile - 1) / tile, tiles = across * ((x.m + tile - 1) / tile);
+  const Product::Matrix& x      = *p.matrix;
+  const int64_t          across = (x.n + tile - 1) / tile, tiles = across * ((x.m + tile - 1) / tile);
   const int64_t          batches = size_of(p.batch);
-  const char* how = p.dtype != DType::F32 ? "fma" : c.precision == Precision::TF32 ? "tf32" : c.precision == Precision::BF16 ? "bf16" : "fma";
-  const std::string text = fmt::format(
-      "for (int64_t at = t.block; at < {0}; at += t.blocks) {{\nconst int64_t b = at / {1};\n{2}bt_tile<bt_by_{3}>(at % {1} "
-      "/ {4} * {5}, at % {1} % {4} * {5}, {6}, {7}, {8}, {9} + {10}, {11}, {12}, {13} + {14}, {15}, {16}, {17} + {18}, "
-      "{7});\n}}\n",
-      batches * tiles, std::max<int64_t>(tiles, 1), cuda_counters("b", p.batch, "int64_t", [](size_t k) { return "b" + str(k); }), how,
-      std::max<int64_t>(across, 1), tile, x.m, x.n, x.k, pointer(p.lhs), offset_text("b", p.lhs.batch), x.lhs_m, x.lhs_k, pointer(p.rhs),
-      offset_text("b", p.rhs.batch), x.rhs_k, x.rhs_n, c.name(p.out), offset_text("b", p.out_batch));
+  const char*            how     = p.dtype != DType::F32            ? "fma"
+                                   : c.precision == Precision::TF32 ? "tf32"
+                                   : c.precision == Precision::BF16 ? "bf16"
+                                                                    : "fma";
+  const std::string      text    = fmt::format(
+              "for (int64_t at = t.block; at < {0}; at += t.blocks) {{\nconst int64_t b = at / {1};\n{2}bt_tile<bt_by_{3}>(at "
+                      "% {1} "
+                      "/ {4} * {5}, at % {1} % {4} * {5}, {6}, {7}, {8}, {9} + {10}, {11}, {12}, {13} + {14}, {15}, {16}, {17} + {18}, "
+                      "{7});\n}}\n",
+              batches * tiles, std::max<int64_t>(tiles, 1),
+              cuda_counters("b", p.batch, "int64_t", [](size_t k) { return "b" + str(k); }), how, std::max<int64_t>(across, 1),
+              tile, x.m, x.n, x.k, pointer(p.lhs), offset_text("b", p.lhs.batch), x.lhs_m, x.lhs_k, pointer(p.rhs),
+              offset_text("b", p.rhs.batch), x.rhs_k, x.rhs_n, c.name(p.out), offset_text("b", p.out_batch));
   return {text, cuda_blocks_for(batches * tiles, 1), 2 * panel * (tile + 1) * static_cast<int64_t>(size_of(p.dtype))};
 }
 
@@ -36,14 +41,14 @@ CudaKernelText matrix_text(const Product& p, const CudaContext& c) {
 CudaKernelText cuda_text(const Product& p, const CudaContext& c) {
   if (p.matrix) return matrix_text(p, c);
   // Any strides, any type: one thread for each element.
-  Shape       sizes;
-  Words       names;
-  const auto  number = [](const char* letter) { return [letter](size_t k) { return letter + str(k); }; };
-  const int64_t n = size_of(p.columns), m = size_of(p.rows), elements = size_of(p.batch) * m * n;
-  const std::string inner = fmt::format("s += ({0}){1}[{2} + {3} + {4}] * ({0}){5}[{6} + {7} + {8}];\n", sum_type(p.dtype),
-                                        pointer(p.lhs), offset_text("b", p.lhs.batch), offset_text("m", p.lhs.free),
-                                        offset_text("k", p.lhs.inner), pointer(p.rhs), offset_text("b", p.rhs.batch),
-                                        offset_text("n", p.rhs.free), offset_text("k", p.rhs.inner));
+  Shape             sizes;
+  Words             names;
+  const auto        number = [](const char* letter) { return [letter](size_t k) { return letter + str(k); }; };
+  const int64_t     n = size_of(p.columns), m = size_of(p.rows), elements = size_of(p.batch) * m * n;
+  const std::string inner = fmt::format(
+      "s += ({0}){1}[{2} + {3} + {4}] * ({0}){5}[{6} + {7} + {8}];\n", sum_type(p.dtype), pointer(p.lhs),
+      offset_text("b", p.lhs.batch), offset_text("m", p.lhs.free), offset_text("k", p.lhs.inner), pointer(p.rhs),
+      offset_text("b", p.rhs.batch), offset_text("n", p.rhs.free), offset_text("k", p.rhs.inner));
   const std::string body =
       fmt::format("const int64_t n = e % {0}, m = e / {0} % {1}, b = e / {2};\n(void)n;\n(void)m;\n(void)b;\n",
                   std::max<int64_t>(n, 1), std::max<int64_t>(m, 1), std::max<int64_t>(m * n, 1)) +

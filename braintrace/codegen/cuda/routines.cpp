@@ -70,18 +70,18 @@ constexpr std::string_view take_along = R"(
 const int64_t low = e % $stride, l = e / $stride / $m;
 $y[e] = $x[(l * $n + bt_clamp_i($at[e], 0, $n - 1)) * $stride + low];
 )";
-constexpr std::string_view lane      = R"(
+constexpr std::string_view lane       = R"(
 const int64_t from = e / $stride * $n * $stride + e % $stride, to = e / $stride * $m * $stride + e % $stride;
 (void)to;
 )";
-constexpr std::string_view add_along = R"(
+constexpr std::string_view add_along  = R"(
 $sum* sum = ($sum*)w;
 for (int64_t i = 0; i < $m; ++i) sum[to + i * $stride] = 0;
 for (int64_t i = 0; i < $n; ++i)
   sum[to + bt_clamp_i($at[from + i * $stride], 0, $m - 1) * $stride] += ($sum)$x[from + i * $stride];
 for (int64_t i = 0; i < $m; ++i) $y[to + i * $stride] = ($T)sum[to + i * $stride];
 )";
-constexpr std::string_view running   = R"(
+constexpr std::string_view running    = R"(
 $sum sum = 0;
 for (int64_t j = 0; j < $n; ++j) {
   const int64_t i = from + ($place) * $stride;
@@ -89,7 +89,7 @@ for (int64_t j = 0; j < $n; ++j) {
   $y[i] = ($T)sum;
 }
 )";
-constexpr std::string_view position  = R"(
+constexpr std::string_view position   = R"(
 int64_t best = 0;
 for (int64_t j = 1; j < $n; ++j) {
   const $S a = $x[from + j * $stride], b = $x[from + best * $stride];
@@ -98,7 +98,7 @@ for (int64_t j = 1; j < $n; ++j) {
 $y[e] = ($T)best;
 )";
 // The place of an element is the number of those that come before it; equal ones keep their order.
-constexpr std::string_view sort = R"(
+constexpr std::string_view sort          = R"(
 const int64_t low = e % $stride, j = e / $stride % $n, from = e / $stride / $n * $n * $stride + low;
 const $S b = $x[e];
 int64_t place = 0;
@@ -109,7 +109,7 @@ for (int64_t i = 0; i < $n; ++i) {
 $y[from + place * $stride] = b;
 $at[from + place * $stride] = (int32_t)j;
 )";
-constexpr std::string_view sparse_dot = R"(
+constexpr std::string_view sparse_dot    = R"(
 const int64_t j = e % $m, l = e / $m;
 $sum sum = 0;
 for (int64_t k = 0; k < $E; ++k) {
@@ -144,7 +144,7 @@ for (int64_t l = t.rank / 32; l < $L; l += t.size / 32) {
 }
 )";
 // Row l and a block of targets, which begins at the first j with j P / m ≥ its number.
-constexpr std::string_view event_dot = R"(
+constexpr std::string_view event_dot    = R"(
 const int64_t l = e / $P, part = e % $P, low = (part * $m + $P - 1) / $P, high = ((part + 1) * $m + $P - 1) / $P;
 const $T* x = $x + l * $n;
 const int32_t* events = $events + l * ($n + 2);

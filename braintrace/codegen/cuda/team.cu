@@ -1,31 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUDA text that every kernel finds around it. The emulation (backends/cuda) defines BT_EMULATED and its own words for
-// what only a device has.
-#include "braintrace/codegen/cuda/context.h"
-
-namespace braintrace::codegen {
-
-const char* const cuda_types = R"c(#ifndef BT_EMULATED
-typedef signed char int8_t;
-typedef unsigned char uint8_t;
-typedef unsigned short uint16_t;
-typedef int int32_t;
-typedef unsigned int uint32_t;
-typedef long long int64_t;
-typedef unsigned long long uint64_t;
-#define INT32_MIN (-2147483647 - 1)
-#define INT32_MAX 2147483647
-#define UINT32_MAX 4294967295u
-#define INT64_MIN (-9223372036854775807LL - 1)
-#define INT64_MAX 9223372036854775807LL
-#define INFINITY __int_as_float(0x7f800000)
-#define NAN __int_as_float(0x7fc00000)
-extern __shared__ __align__(16) char bt_shared_memory[];
-static __device__ void bt_pause() {}
-#endif
-)c";
-
-const char* const cuda_teams = R"c(
+// What a team is and does as a whole.
 #define bt_fma fma
 #define bt_fmaf fmaf
 #define bt_log_gamma lgamma
@@ -87,29 +61,3 @@ static __device__ int64_t bt_checked(const bt_cuda_frame& f, int64_t i, int64_t 
   *f.status = 1;
   return 0;
 }
-)c";
-
-int64_t cuda_blocks_for(int64_t elements, int64_t of_a_block) {
-  return std::clamp<int64_t>((elements + of_a_block - 1) / of_a_block, 1, cuda_most_blocks);
-}
-
-std::string cuda_for_each(const std::string& name, int64_t count, std::string_view index, const std::string& body) {
-  const bool narrow = index == "int32_t";
-  return fmt::format("for ({1} {0}_ = t.rank; {0}_ < {2}; {0}_ += t.size) {{\nconst {3} {0} = ({3}){0}_;\n{4}}}\n", name,
-                     narrow ? "uint32_t" : "int64_t", count, index, body);
-}
-
-std::string cuda_counters(const std::string& name, const Shape& sizes, std::string_view index,
-                          const std::function<std::string(size_t)>& counter) {
-  std::string text;
-  int64_t     inside = 1;
-  for (size_t k = sizes.size(); k-- > 0;) {
-    std::string value = inside == 1 ? name : fmt::format("{} / {}", name, inside);
-    if (k > 0) value = fmt::format("({}) % {}", value, std::max<int64_t>(sizes[k], 1));
-    text += fmt::format("const {} {} = {};\n(void){};\n", index, counter(k), value, counter(k));
-    inside *= std::max<int64_t>(sizes[k], 1);
-  }
-  return text;
-}
-
-}  // namespace braintrace::codegen

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A tile of 32 x 32 of C[m,n] = Σ_k A[m,k] B[k,n] by one block: panels of A and B go through shared memory, 16 of k at a
 // time. Matrix instructions are functions, which the emulation has too; devices before sm_80 multiply by fma instead.
-#include "braintrace/codegen/cuda/context.h"
-
-namespace braintrace::codegen {
-
-const char* const cuda_product_functions = R"c(
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 #define BT_TENSOR_CORES 0
 #else
@@ -87,6 +82,3 @@ static __device__ void bt_tile(int64_t m0, int64_t n0, int64_t M, int64_t N, int
   }
   __syncthreads();
 }
-)c";
-
-}  // namespace braintrace::codegen

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names of types and numbers that a compiler of CUDA at run time does not know. The emulation (backends/cuda) defines
+// BT_EMULATED, and has its own words for what only a device has.
+#ifndef BT_EMULATED
+typedef signed char int8_t;
+typedef unsigned char uint8_t;
+typedef unsigned short uint16_t;
+typedef int int32_t;
+typedef unsigned int uint32_t;
+typedef long long int64_t;
+typedef unsigned long long uint64_t;
+#define INT32_MIN (-2147483647 - 1)
+#define INT32_MAX 2147483647
+#define UINT32_MAX 4294967295u
+#define INT64_MIN (-9223372036854775807LL - 1)
+#define INT64_MAX 9223372036854775807LL
+#define INFINITY __int_as_float(0x7f800000)
+#define NAN __int_as_float(0x7fc00000)
+extern __shared__ __align__(16) char bt_shared_memory[];
+static __device__ void bt_pause() {}
+#endif

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// The programs whose CUDA text is tested, in groups that share a file.
+#pragma once
+
+#include "tests/codegen/agreement.h"
+
+namespace braintrace::testing_support {
+
+std::vector<Job> cuda_random_jobs();         // random programs over the whole registry, also differentiated and batched
+std::vector<Job> cuda_learning_jobs();       // learning steps, windows and sequences
+std::vector<Job> cuda_op_jobs(DType dtype);  // every operation on its samples
+
+std::vector<std::vector<Job>> all_cuda_jobs();
+inline constexpr size_t       learning_group = 1;
+
+}  // namespace braintrace::testing_support

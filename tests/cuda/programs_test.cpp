@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// CUDA text, run on the processor, against the interpreter.
+#include <gtest/gtest.h>
+
+#include "braintrace/backends/cuda/emulated_device.h"
+#include "tests/cuda/emulated.h"
+#include "tests/cuda/jobs.h"
+
+namespace braintrace {
+namespace {
+
+using testing_support::Job;
+
+constexpr double f64_tolerance = 1e-10, f32_tolerance = 2e-5, bf16_tolerance = 1e-2, f16_tolerance = 2e-3;
+
+void expect_agreement(const std::vector<Job>& jobs, double tolerance, const codegen::CudaOptions& options = {}) {
+  const auto device = cuda::open_emulated_device();
+  const auto w      = testing_support::worst_on_device(*device, jobs, options);
+  EXPECT_LE(w.distance, tolerance) << w.name;
+}
+
+TEST(CudaPrograms, RandomOnesAgree) { expect_agreement(testing_support::cuda_random_jobs(), f64_tolerance); }
+TEST(CudaPrograms, LearningAgrees) { expect_agreement(testing_support::cuda_learning_jobs(), f32_tolerance); }
+TEST(CudaPrograms, OpsAgreeInF64) { expect_agreement(testing_support::cuda_op_jobs(DType::F64), f64_tolerance); }
+TEST(CudaPrograms, OpsAgreeInF32) { expect_agreement(testing_support::cuda_op_jobs(DType::F32), f32_tolerance); }
+TEST(CudaPrograms, OpsAgreeInF16) { expect_agreement(testing_support::cuda_op_jobs(DType::F16), f16_tolerance); }
+TEST(CudaPrograms, OpsAgreeInBF16) { expect_agreement(testing_support::cuda_op_jobs(DType::BF16), bf16_tolerance); }
+
+}  // namespace
+}  // namespace braintrace
