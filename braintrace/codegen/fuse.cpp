@@ -69,6 +69,7 @@ class Fuser {
         joins_(o.runs("fuse")),
         longest_(static_cast<size_t>(o.target.longest_nest)),
         longest_chain_(static_cast<size_t>(o.target.longest_chain)),
+        in_turn_(o.target.in_turn),
         producer_(producers(p)),
         stage_of_(p.eqns.size(), -1),
         memory_(p.types.size(), -1) {
@@ -321,9 +322,9 @@ class Fuser {
       if (k == Kind::Source && stages_[stage].loop) return;
       if (k == Kind::Elementwise && stage_of_[producer_[s.base]] == stage) return;
     }
-    // One place along the last axis is read before the loop over it writes any.
+    // Where elements of a row are computed in turn, one place along it is read before any is written.
     const Stage& reader = stages_[stage];
-    const bool   before = s.same_positions || (s.same_rows && reader.reduced.empty());
+    const bool   before = s.same_positions || (in_turn_ && s.same_rows && reader.reduced.empty());
     read(stage, s.base, before && squeezed(p_.type(v).shape) == reader.space);
   }
 
@@ -388,6 +389,7 @@ class Fuser {
   const Program&                      p_;
   bool                                joins_;
   size_t                              longest_, longest_chain_;
+  bool                                in_turn_;
   std::vector<int32_t>                producer_;
   std::vector<Kind>                   kinds_;
   std::vector<int32_t>                stage_of_;

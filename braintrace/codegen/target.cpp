@@ -31,6 +31,7 @@ const Target& cuda_target() {
     Target t;
     t.name           = "cuda";
     t.device         = Device::Cuda;
+    t.in_turn        = false;
     t.alignment      = 256;
     t.cores          = 1;
     t.packed_bytes   = 0;

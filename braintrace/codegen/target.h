@@ -14,6 +14,7 @@ struct Target {
   Device           device    = Device::Cpu;
   bool             has_host  = true;  // operations without a kernel are evaluated by this library
   bool             threads   = true;  // parts of a kernel may run side by side
+  bool             in_turn   = true;  // one core takes the elements of a row; otherwise each has a thread of its own
   int64_t          alignment = 64;    // of every buffer, in bytes
 
   // Threads. The number of cores decides how finely work is cut, never a bit of a result. Work on fewer elements takes

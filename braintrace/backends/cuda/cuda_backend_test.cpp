@@ -86,7 +86,7 @@ TEST(CudaBackend, TheHostEvaluatesWhatHasNoKernel) {
 
 TEST(CudaBackend, TheHostWalksThroughLoopsThatCallIt) {
   for (const bool reverse : {false, true})
-    for (const int64_t steps : {0, 1, 2, 5}) {
+    for (const int64_t steps : {0, 5}) {
       SCOPED_TRACE(fmt::format("{} steps, reverse {}", steps, reverse));
       expect_agreement({vector, {DType::F32, {steps, 4}}, {DType::F32, {4, 4}}}, [&](const Tensors& in) -> Tensors {
         const auto r = scan(
@@ -158,6 +158,21 @@ TEST(CudaBackend, ProgramsStayOnTheDeviceWithWhatTheyAreFed) {
     const Arrays a = got->settle(), b = want->settle();
     for (size_t k = 0; k < a.size(); ++k) EXPECT_TRUE(allclose(a[k], b[k], {1e-4, 1e-4})) << round;
   }
+}
+
+// h ← h A for small matrices A: every element of a row reads all of it, so none may be overwritten before.
+TEST(CudaBackend, RowsAreNotOverwrittenWhileOthersReadThem) {
+  const Type   rows{DType::F32, {40, 3}}, matrices{DType::F32, {40, 3, 3}};
+  const Traced t    = trace({rows, matrices}, [](const Tensors& in) {
+    return Tensors{sum(reshape(in[0], {40, 3, 1}) * in[1], {1}) + 0.5 * in[0]};
+  });
+  const auto   want = find_backend("cpu").resident(t.program, constants_of(t), {{0, 0}});
+  const auto   got  = emulated().resident(t.program, constants_of(t), {{0, 0}});
+  for (ResidentProgram* f : {want.get(), got.get()}) {
+    f->hold({drawn(rows, 1)});
+    for (int step = 0; step < 3; ++step) f->run({drawn(matrices, 2)});
+  }
+  EXPECT_TRUE(allclose(got->settle()[0], want->settle()[0], {1e-5, 1e-5}));
 }
 
 TEST(CudaBackend, AStepThatFailsLeavesTheStates) {
