@@ -37,6 +37,11 @@ if("fuzz" IN_LIST BRAINTRACE_TESTS)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
+if(BRAINTRACE_PORTABLE) # Debian has {fmt} as a shared library or as headers
+  add_compile_definitions(FMT_HEADER_ONLY=1)
+  add_link_options(-static-libstdc++ -static-libgcc -Wl,--as-needed)
+endif()
+
 # GCC 12 sees overlapping or endless copies in every "literal" + std::string, and elements beyond the end of vectors.
 function(bt_warnings target)
   target_compile_options(${target} PRIVATE -Wall -Wextra

@@ -6,6 +6,6 @@
 
 namespace braintrace {
 
-inline constexpr std::string_view version = "0.1.0";
+inline constexpr std::string_view version = "0.2.0";
 
 }  // namespace braintrace

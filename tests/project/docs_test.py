@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Code shown in the documents is code that is compiled and run, what it prints is shown as it is printed, and links
-lead somewhere. The first entry of CHANGELOG.md is the version of the library.  Usage: docs_test.py ROOT BIN
+lead somewhere. The first entry of CHANGELOG.md, and CITATION.cff, have the version of the library.  Usage: docs_test.py ROOT BIN
 
 A block that follows a line `<!-- FILE -->` must appear, line for line, in that file; one that follows
 `<!-- output of PROGRAM -->` in what BIN/PROGRAM prints. A picture docs/img/NAME.svg is what BIN/NAME prints."""
@@ -50,6 +50,8 @@ version = re.search(r'version = "([^"]+)"', (ROOT / "braintrace/base/version.h")
 newest = re.search(r"^## ([\d.]+)", (ROOT / "CHANGELOG.md").read_text(), re.M)[1]
 if newest != version:
     wrong.append(f"CHANGELOG.md: its first entry is {newest}, the library is {version}")
+if f"\nversion: {version}\n" not in (ROOT / "CITATION.cff").read_text():
+    wrong.append(f"CITATION.cff: its version is not {version}")
 pictures = list((ROOT / "docs/img").glob("*.svg"))
 wrong += [f"{p.name} is not what draws it" for p in pictures if p.read_text() != drawing(p.stem)]
 found = f"{code} code blocks match their files, {outputs} outputs and {len(pictures)} picture(s) their programs"

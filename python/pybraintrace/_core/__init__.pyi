@@ -418,7 +418,7 @@ def environ_training() -> bool: ...
 def default_backend() -> str:
     """The name of the backend that runs programs."""
 
-version: str = '0.1.0'
+version: str = '0.2.0'
 
 class Jitted:
     """A function that is compiled once per signature."""
