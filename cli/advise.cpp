@@ -39,18 +39,23 @@ int run_advise(AdviseArguments& o) {
 }  // namespace
 
 void add_advise(CLI::App& app, Action& chosen) {
-  auto  o       = std::make_shared<AdviseArguments>();
-  auto* command = app.add_subcommand("advise", "memory and time of each learning rule on a model, and which to take");
+  auto  o = std::make_shared<AdviseArguments>();
+  auto* command =
+      app.add_subcommand("advise", "Estimate memory and time of each learning rule on a model, and recommend one");
   o->model.add_model(*command);
   AdviseOptions& a = o->advise;
-  command->add_option("--batch", a.batch, "sequences at a time")->check(whole_number(1))->capture_default_str();
-  command->add_option("--length", a.length, "steps of a sequence")->check(whole_number(1))->capture_default_str();
-  command->add_option("--memory", o->memory, "what may be used, such as 4GiB");
-  command->add_option("--rules", a.rules, "names of rules, with commas; default: all that need nothing but a loss")
+  command->add_option("--batch", a.batch, "Sequences per batch")->check(whole_number(1))->capture_default_str();
+  command->add_option("--length", a.length, "Steps per sequence")->check(whole_number(1))->capture_default_str();
+  command->add_option("--memory", o->memory, "Memory that may be used, such as 4GiB")->type_name("SIZE");
+  command
+      ->add_option("--rules", a.rules, "Rules to compare, separated by commas; all that need only a loss unless given")
       ->delimiter(',');
   o->backend.add_options(*command);
-  command->add_flag("--measure", a.measure, "run each for a moment in a process of its own, and show what it took");
-  command->add_flag("--json", o->json, "machine-readable output");
+  command->add_flag("--measure", a.measure, "Run each rule briefly in its own process and show what it took");
+  command->add_flag("--json", o->json, "Print JSON");
+  command->footer(
+      "  braintrace advise gru --batch 64 --length 1000\n"
+      "  braintrace advise gru --memory 512MiB --rules D_RTRL,BPTT --measure\n");
   command->callback([o, &chosen] { chosen = [o] { return run_advise(*o); }; });
 }
 

@@ -11,9 +11,8 @@ namespace braintrace::cli {
 
 void BackendChoice::add_options(CLI::App& command) {
   command.add_option("--backend", backend,
-                     "what runs programs: cpu, reference, cuda (a GPU), cuda:1 (another one), auto (a GPU or the cpu)");
-  command.add_option("--precision", precision,
-                     "what products of f32 round their operands to on a GPU: f32 (not at all), tf32, bf16");
+                     "Backend: cpu, reference, cuda (a GPU), cuda:1 (the second GPU), auto (a GPU if there is one)");
+  command.add_option("--precision", precision, "Precision of f32 matrix products on a GPU: f32, tf32 or bf16");
 }
 
 void BackendChoice::apply() const {

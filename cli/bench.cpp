@@ -49,10 +49,10 @@ class Table {
 
   void begin(const std::string& what) {
     ++at_;
-    if (isatty(STDERR_FILENO)) show(fmt::format("\r\033[K[{}/{}] {}", at_, count_, what));
+    if (isatty(STDERR_FILENO) && !quiet) show(fmt::format("\r\033[K[{}/{}] {}", at_, count_, what));
   }
   void add(const ordered_json& row, const std::string& head, const std::string& line) {
-    if (isatty(STDERR_FILENO)) show("\r\033[K");
+    if (isatty(STDERR_FILENO) && !quiet) show("\r\033[K");
     rows_.push_back(row);
     if (json_) return;
     if (rows_.size() == 1) fmt::print("{}\n", head);
@@ -148,25 +148,38 @@ int run_bench(BenchArguments& o) {
 
 void add_bench(CLI::App& app, Action& chosen) {
   auto  o       = std::make_shared<BenchArguments>();
-  auto* command = app.add_subcommand("bench", "time learners: gradients of sequences, steps of a stream, first calls");
+  auto* command = app.add_subcommand("bench", "Measure the speed of learning: sequences, streams, first calls");
   command
       ->add_option("--model", o->choice.models,
-                   "rnn, gru, lif; also conv; with --first-call: descriptions or built-in models")
+                   "Networks to time: rnn, gru, lif or conv; with --first-call, descriptions or built-in models")
       ->delimiter(',');
-  command->add_option("--rule", o->choice.rules, "names of rules; default: D_RTRL, ES_D_RTRL and BPTT")->delimiter(',');
-  command->add_option("--mode", o->modes, "sequence (a gradient over T steps), stream (a step with an update)")
+  command
+      ->add_option("--rule", o->choice.rules,
+                   "Rules to time, separated by commas; D_RTRL, ES_D_RTRL and BPTT unless given")
       ->delimiter(',');
-  command->add_option("--size", o->sizes, "batch, inputs and neurons, such as 64,128,256, in place of the usual sizes");
-  command->add_option("--steps", o->choice.steps, "T, the length of a sequence; 100, for conv 20");
-  command->add_option("--spikes", o->choice.spikes,
-                      "the part of inputs that are one, the others zero; lif: 0.05, conv: 0.2");
-  command->add_option("--seconds", o->measure.seconds, "time to spend on calls of each")->capture_default_str();
-  command->add_option("--data", o->measure.data, "parameters, inputs and gradients to compare with (.npz)");
   o->backend.add_options(*command);
-  command->add_flag("--quick", o->choice.quick, "a part of it, in a minute");
-  command->add_flag("--first-call", o->first_call, "what the first call of a learner costs, stage by stage");
-  command->add_flag("--list", o->list, "name the workloads, measure nothing");
-  command->add_flag("--json", o->json, "machine-readable output");
+  command
+      ->add_option("--mode", o->modes,
+                   "What to time: sequence (a gradient over T steps) or stream (one step with an update)")
+      ->delimiter(',');
+  command
+      ->add_option("--size", o->sizes, "Batch, inputs and neurons, such as 64,128,256, instead of the standard sizes")
+      ->type_name("B,IN,N");
+  command->add_option("--steps", o->choice.steps, "Length of a sequence, T; 100 unless given, 20 for conv");
+  command->add_option(
+      "--spikes", o->choice.spikes,
+      "Fraction of inputs that are one, the others are zero; 0.05 for lif and 0.2 for conv unless given");
+  command->add_option("--seconds", o->measure.seconds, "Time to spend on each measurement")->capture_default_str();
+  command->add_option("--data", o->measure.data, "Parameters, inputs and gradients to compare with (.npz)")
+      ->type_name("FILE");
+  command->add_flag("--quick", o->choice.quick, "Run a subset that takes about a minute");
+  command->add_flag("--first-call", o->first_call, "Time the first call of a learner, stage by stage");
+  command->add_flag("--list", o->list, "List the workloads without measuring");
+  command->add_flag("--json", o->json, "Print JSON");
+  command->footer(
+      "  braintrace bench --quick\n"
+      "  braintrace bench --model gru --rule D_RTRL --mode stream --size 1,128,256\n"
+      "  braintrace bench --first-call --model gru\n");
   command->callback([o, &chosen] { chosen = [o] { return run_bench(*o); }; });
 }
 

@@ -44,9 +44,10 @@ int run_cache(const CacheArguments& o) {
 
 void add_cache(CLI::App& app, Action& chosen) {
   auto  options = std::make_shared<CacheArguments>();
-  auto* command = app.add_subcommand("cache", "show the compiled files that are kept, or remove them");
-  command->add_flag("--clean", options->clean, "remove them all; they are compiled again when they are needed");
-  command->add_flag("--json", options->json, "machine-readable output");
+  auto* command = app.add_subcommand("cache", "Show the cache of compiled code, or clear it");
+  command->add_flag("--clean", options->clean, "Remove all cached files; they are compiled again when needed");
+  command->add_flag("--json", options->json, "Print JSON");
+  command->footer("  braintrace cache\n  braintrace cache --clean\n");
   command->callback([options, &chosen] { chosen = [options] { return run_cache(*options); }; });
 }
 

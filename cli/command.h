@@ -23,19 +23,30 @@ template <class... Args>
 void say(fmt::format_string<Args...> text, Args&&... args) {
   show(utf8(fmt::vformat(text, fmt::make_format_args(args...))));
 }
+// --quiet: nothing but errors, and what --json asks for.
+inline bool quiet = false;
+// Words on stderr that --quiet leaves out.
+template <class... Args>
+void note(fmt::format_string<Args...> text, Args&&... args) {
+  if (!quiet) say(text, std::forward<Args>(args)...);
+}
 
+// The command of this name; an error with the nearest one when there is none.
+const CLI::App& command_named(const CLI::App& app, const std::string& name);
 // A check of an option that is a whole number.
 CLI::Validator whole_number(int64_t least);
 
 void add_advise(CLI::App& app, Action& chosen);
 void add_bench(CLI::App& app, Action& chosen);
 void add_cache(CLI::App& app, Action& chosen);
+void add_completion(CLI::App& app, Action& chosen);
 void add_eval(CLI::App& app, Action& chosen);
 void add_explain(CLI::App& app, Action& chosen);
 void add_export(CLI::App& app, Action& chosen);
 void add_fidelity(CLI::App& app, Action& chosen);
 void add_graph(CLI::App& app, Action& chosen);
 void add_info(CLI::App& app, Action& chosen);
+void add_man(CLI::App& app, Action& chosen);
 void add_schedule(CLI::App& app, Action& chosen);
 void add_stream(CLI::App& app, Action& chosen);
 void add_tasks(CLI::App& app, Action& chosen);

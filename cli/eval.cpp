@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "braintrace/base/json.h"
+#include "braintrace/base/percent.h"
 #include "braintrace/train/trainer.h"
 #include "cli/backend_choice.h"
 #include "cli/command.h"
@@ -40,7 +41,7 @@ int run_eval(const EvalArguments& o) {
     return 0;
   }
   fmt::print("{}: {} updates\nloss      {:.6g}\n", o.checkpoint, v.step, v.loss);
-  if (v.accuracy >= 0) fmt::print("accuracy  {:.4f}\n", v.accuracy);
+  if (v.accuracy >= 0) fmt::print("accuracy  {}\n", percent(v.accuracy));
   if (classes == 0 || classes > 20) return 0;
   fmt::print("answers (a row for each class that is right)\n");
   for (int64_t i = 0; i < classes; ++i) {
@@ -54,12 +55,13 @@ int run_eval(const EvalArguments& o) {
 
 void add_eval(CLI::App& app, Action& chosen) {
   auto  options = std::make_shared<EvalArguments>();
-  auto* command = app.add_subcommand("eval", "validate the network of a checkpoint");
-  command->add_option("CHECKPOINT", options->checkpoint, "a file that train has written")->required();
-  command->add_option("--batches", options->batches, "batches of the validation part; default: as in training")
+  auto* command = app.add_subcommand("eval", "Evaluate a checkpoint on the validation data of its task");
+  command->add_option("CHECKPOINT", options->checkpoint, "A checkpoint that braintrace train wrote")->required();
+  command->add_option("--batches", options->batches, "Validation batches; as in training unless given")
       ->check(whole_number(1));
   options->backend.add_options(*command);
-  command->add_flag("--json", options->json, "machine-readable output");
+  command->add_flag("--json", options->json, "Print JSON");
+  command->footer("  braintrace eval copy_run/best.ckpt --batches 50\n");
   command->callback([options, &chosen] { chosen = [options] { return run_eval(*options); }; });
 }
 

@@ -90,12 +90,20 @@ int run_explain(const ExplainArguments& o) {
 
 void add_explain(CLI::App& app, Action& chosen) {
   auto  options = std::make_shared<ExplainArguments>();
-  auto* command = app.add_subcommand("explain", "the compiler's decisions about a model");
+  auto* command = app.add_subcommand(
+      "explain", "Explain the compiler's decisions: which weights learn online, and why others do not");
   options->model.add_options(*command);
-  command->add_option("--weight", options->weight, "only records about this weight, such as rnn.W.weight");
-  command->add_option("--hidden", options->hidden, "only records about this state, such as rnn.h");
-  command->add_option("--kind", options->kind, "only records of this kind, such as relation_included");
-  command->add_flag("--json", options->json, "machine-readable output");
+  command->add_option("--weight", options->weight, "Show only records about this weight, such as rnn.W.weight")
+      ->type_name("PATH");
+  command->add_option("--hidden", options->hidden, "Show only records about this state, such as rnn.h")
+      ->type_name("PATH");
+  command->add_option("--kind", options->kind, "Show only records of this kind, such as relation_included")
+      ->type_name("KIND");
+  command->add_flag("--json", options->json, "Print JSON");
+  command->footer(
+      "  braintrace explain gru\n"
+      "  braintrace explain gru --weight rnn.Wr.weight\n"
+      "  braintrace explain gru --kind relation_included --json\n");
   command->callback([options, &chosen] { chosen = [options] { return run_explain(*options); }; });
 }
 

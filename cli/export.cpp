@@ -122,24 +122,30 @@ int run_export(const ExportArguments& o) {
 
 void add_export(CLI::App& app, Action& chosen) {
   auto  o       = std::make_shared<ExportArguments>();
-  auto* command = app.add_subcommand("export", "write a network that keeps learning as self-contained C99");
+  auto* command = app.add_subcommand("export", "Export a network that keeps learning as self-contained C99");
   o->model.add_options(*command);
-  command->add_option("--rule", o->c.rule, "the learning rule (braintrace info --algorithms)")->capture_default_str();
-  command->add_option("--decay", o->decay, "of ES_D_RTRL and OSTLFeedforward");
-  command->add_option("--kappa", o->kappa, "filter of EProp");
-  command->add_option("--n", o->n, "reach of SnAp");
-  command->add_option("--optimizer", o->c.optimizer, "sgd or adam")->capture_default_str();
-  command->add_option("--lr", o->c.lr, "learning rate")->capture_default_str();
-  command->add_option("--loss", o->c.loss, "mse, or cross_entropy of an integer label")->capture_default_str();
-  command->add_option("--dtype", o->dtype, "f32 or f64")->capture_default_str();
-  command->add_option("--seed", o->seed, "of the first weights")->check(whole_number(0))->capture_default_str();
-  command->add_option("--test-steps", o->c.test_steps, "steps of the recorded sequence")
+  command->add_option("--rule", o->c.rule, "Learning rule; braintrace info --algorithms lists them")
+      ->capture_default_str();
+  command->add_option("--decay", o->decay, "Trace decay of ES_D_RTRL and OSTLFeedforward");
+  command->add_option("--kappa", o->kappa, "Filter decay of EProp");
+  command->add_option("--n", o->n, "Order n of SnAp");
+  command->add_option("--optimizer", o->c.optimizer, "Optimizer: sgd or adam")->capture_default_str();
+  command->add_option("--lr", o->c.lr, "Learning rate")->capture_default_str();
+  command->add_option("--loss", o->c.loss, "Loss: mse, or cross_entropy with an integer label")->capture_default_str();
+  command->add_option("--dtype", o->dtype, "Element type: f32 or f64")->capture_default_str();
+  command->add_option("--seed", o->seed, "Seed of the initial weights")->check(whole_number(0))->capture_default_str();
+  command->add_option("--test-steps", o->c.test_steps, "Steps of the recorded test sequence")
       ->check(whole_number(1))
       ->capture_default_str();
-  command->add_option("--ram", o->ram, "bytes there are; a network that needs more fails")->check(whole_number(0));
-  command->add_option("--flash", o->flash, "bytes there are; a network that needs more fails")->check(whole_number(0));
-  command->add_option("-o,--output", o->output, "a new folder")->required();
-  command->add_flag("--json", o->json, "machine-readable output");
+  command->add_option("--ram", o->ram, "Available RAM in bytes; exporting a larger network fails")
+      ->check(whole_number(0));
+  command->add_option("--flash", o->flash, "Available flash in bytes; exporting a larger network fails")
+      ->check(whole_number(0));
+  command->add_option("-o,--output", o->output, "Folder to create")->required()->type_name("FOLDER");
+  command->add_flag("--json", o->json, "Print JSON");
+  command->footer(
+      "  braintrace export gru --rule D_RTRL --lr 0.01 -o gru_c\n"
+      "  braintrace export lif --rule ES_D_RTRL --decay 0.9 --ram 65536 -o lif_c\n");
   command->callback([o, &chosen] { chosen = [o] { return run_export(*o); }; });
 }
 

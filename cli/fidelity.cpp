@@ -67,28 +67,34 @@ int run_fidelity(const FidelityArguments& o) {
 
 void add_fidelity(CLI::App& app, Action& chosen) {
   auto  options = std::make_shared<FidelityArguments>();
-  auto* command = app.add_subcommand("fidelity", "compare the gradients of all learning rules with the exact one");
+  auto* command = app.add_subcommand("fidelity", "Compare the gradient of each learning rule with the exact gradient");
   options->model.add_options(*command);
   FidelityOptions& f = options->fidelity;
-  command->add_option("--steps", f.steps, "length of the random sequence")->capture_default_str();
-  command->add_option("--windows", f.windows, "steps of a window; several with commas; default: 1, 5 and all")
+  command->add_option("--steps", f.steps, "Length of the random sequence")->capture_default_str();
+  command
+      ->add_option("--windows", f.windows,
+                   "Window lengths, separated by commas; 1, 5 and the whole sequence unless given")
       ->delimiter(',');
   command
-      ->add_option(
-          "--rules", f.rules,
-          "names of rules, with commas; default: all that need nothing but a loss, D_RTRL for --finite-differences")
+      ->add_option("--rules", f.rules,
+                   "Rules to compare, separated by commas; all that need only a loss unless given, D_RTRL with "
+                   "--finite-differences")
       ->delimiter(',');
-  command->add_option("--seed", f.seed, "of parameters, inputs and targets")
+  command->add_option("--seed", f.seed, "Seed of parameters, inputs and targets")
       ->check(whole_number(0))
       ->capture_default_str();
   options->backend.add_options(*command);
-  command->add_option("-o,--output", options->output, "file to write: .svg, .json or .txt");
+  command->add_option("-o,--output", options->output, "File to write: .svg, .json or .txt")->type_name("FILE");
   command->add_flag("--finite-differences", options->finite_differences,
-                    "check the exact gradient against finite differences and RTRL; status 1 if they disagree");
-  command->add_option("--digits", options->digits, "that --finite-differences must agree to")
+                    "Check the exact gradient against finite differences and RTRL; exit status 1 if they differ");
+  command->add_option("--digits", options->digits, "Digits that --finite-differences must agree to")
       ->capture_default_str()
       ->needs("--finite-differences");
-  command->add_flag("--json", options->json, "machine-readable output");
+  command->add_flag("--json", options->json, "Print JSON");
+  command->footer(
+      "  braintrace fidelity gru\n"
+      "  braintrace fidelity gru --rules D_RTRL,UORO --windows 1,10 -o gru.svg\n"
+      "  braintrace fidelity gru --finite-differences\n");
   command->callback([options, &chosen] { chosen = [options] { return run_fidelity(*options); }; });
 }
 

@@ -76,6 +76,11 @@ int run_graph(const GraphArguments& o) {
     const std::string suffix = std::filesystem::path(o.output).extension().string();
     for (const char* f : {"json", "dot", "svg", "html"})
       if (suffix == fmt::format(".{}", f)) wanted = {f};
+    require(
+        !wanted.empty() || suffix.empty() || suffix == ".txt",
+        "-o {}: there is no format for the extension {}.\n  Use .txt, .json, .dot, .svg or .html, or choose a format "
+        "with --format.",
+        o.output, suffix);
   }
   if (wanted.empty()) wanted = {"text"};
   for (const std::string& f : wanted) known_index(f, formats, "--format: there is no format", "Formats");
@@ -98,12 +103,21 @@ int run_graph(const GraphArguments& o) {
 
 void add_graph(CLI::App& app, Action& chosen) {
   auto  options = std::make_shared<GraphArguments>();
-  auto* command = app.add_subcommand("graph", "compile a model and show its graph");
+  auto* command = app.add_subcommand("graph", "Compile a model and show its hidden groups, weights and traces");
   options->model.add_options(*command);
-  command->add_option("--format", options->formats, fmt::format("{}; several with commas", fmt::join(formats, ", ")))
+  command
+      ->add_option("--format", options->formats,
+                   fmt::format("Output formats, separated by commas: {}", fmt::join(formats, ", ")))
       ->delimiter(',');
-  command->add_option("-o,--output", options->output, "file to write; its extension chooses the format");
-  command->add_flag("--json", options->json, "the same as --format json");
+  command
+      ->add_option("-o,--output", options->output,
+                   "File to write; its extension (.txt, .json, .dot, .svg, .html) chooses the format")
+      ->type_name("FILE");
+  command->add_flag("--json", options->json, "Same as --format json");
+  command->footer(
+      "  braintrace graph gru\n"
+      "  braintrace graph gru -o gru.html\n"
+      "  braintrace graph model.json --input f32[28,28,1] --format svg,json -o model\n");
   command->callback([options, &chosen] { chosen = [options] { return run_graph(*options); }; });
 }
 

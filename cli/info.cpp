@@ -123,11 +123,12 @@ void print_text(const InfoArguments& o) {
 
 void add_info(CLI::App& app, Action& chosen) {
   auto  options = std::make_shared<InfoArguments>();
-  auto* command =
-      app.add_subcommand("info", "version, compiler, backends, GPUs, element types, operations, algorithms");
-  command->add_flag("--json", options->json, "machine-readable output");
-  command->add_flag("--ops", options->ops, "list every operation with its operands and meaning");
-  command->add_flag("--algorithms", options->algorithms, "list every learning algorithm with its names and options");
+  auto* command = app.add_subcommand(
+      "info", "Show version, compiler, backends, GPUs, element types, operations and learning rules");
+  command->add_flag("--json", options->json, "Print JSON");
+  command->add_flag("--ops", options->ops, "List every operation with its operands and meaning");
+  command->add_flag("--algorithms", options->algorithms, "List every learning rule with its names and options");
+  command->footer("  braintrace info --algorithms\n  braintrace info --ops --json\n");
   command->callback([options, &chosen] {
     chosen = [options] {
       if (options->json)

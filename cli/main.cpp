@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The braintrace command. Exit status: 0 done, 1 a check failed, 2 bad input, 3 a bug.
+// The braintrace command: its parts, its arguments, and what becomes of errors (exit_statuses in cli/help.h).
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
@@ -9,6 +9,7 @@
 #include <malloc.h>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <system_error>
@@ -25,6 +26,7 @@
 #include "braintrace/base/warning.h"
 #include "braintrace/compiler/diagnostics.h"
 #include "cli/command.h"
+#include "cli/help.h"
 
 namespace braintrace::cli {
 
@@ -51,10 +53,58 @@ int report(Status status, const std::string& message) {
   return status;
 }
 
-std::string unknown_command(const std::vector<CLI::App*>& commands, const std::string& given) {
-  std::vector<std::string> names;
-  for (const CLI::App* c : commands) names.push_back(c->get_name());
-  return fmt::format("there is no command '{}'{}\n  Commands: {}", given, hint(given, names), fmt::join(names, " "));
+// What is wrong with the arguments, and where to read about them.
+std::string argument_error(const CLI::App& app, const CLI::ParseError& error) {
+  const auto        chosen = app.get_subcommands();
+  const CLI::App&   where  = chosen.empty() ? app : *chosen[0];
+  const std::string name   = chosen.empty() ? "braintrace" : "braintrace " + where.get_name();
+  std::string       what   = error.what();
+  if (const auto left = app.remaining(true); error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) {
+    std::vector<std::string> known;
+    for (const CLI::Option* o : where.get_options())
+      for (const std::string& l : o->get_lnames()) known.push_back("--" + l);
+    const bool option = !left.empty() && left[0].starts_with("-");
+    what              = option ? fmt::format("{} has no option {}{}", name, left[0], hint(left[0], known))
+                               : fmt::format("{}: unexpected argument{} {}", name, left.size() > 1 ? "s" : "", fmt::join(left, " "));
+  }
+  return fmt::format("{}\n  See {} --help.", what, name);
+}
+
+// Nothing reaches stdout while this lives. (The Python package runs commands in its own process.)
+class SilentOutput {
+ public:
+  SilentOutput() : kept_(::dup(STDOUT_FILENO)) {
+    std::fflush(stdout);
+    const int null = ::open("/dev/null", O_WRONLY);
+    if (null >= 0) ::dup2(null, STDOUT_FILENO), ::close(null);
+  }
+  ~SilentOutput() {
+    std::fflush(stdout);
+    if (kept_ >= 0) ::dup2(kept_, STDOUT_FILENO), ::close(kept_);
+  }
+  SilentOutput(const SilentOutput&)            = delete;
+  SilentOutput& operator=(const SilentOutput&) = delete;
+
+ private:
+  int kept_;
+};
+
+// `braintrace help graph` is `braintrace graph --help`.
+void add_help(CLI::App& app, Action& chosen) {
+  auto  name    = std::make_shared<std::string>();
+  auto* command = app.add_subcommand("help", "Show the help of a command");
+  command->add_option("COMMAND", *name, "Command; all of them unless given");
+  command->footer("  braintrace help train\n");
+  command->callback([name, &app, &chosen] {
+    chosen = [name, &app] {
+      if (name->empty())
+        fmt::print("{}", app.get_formatter()->make_help(&app, "braintrace", CLI::AppFormatMode::Normal));
+      else
+        fmt::print("{}", app.get_formatter()->make_help(&command_named(app, *name), "braintrace " + *name,
+                                                        CLI::AppFormatMode::Normal));
+      return 0;
+    };
+  });
 }
 
 // Commands show what the compiler says about a model themselves.
@@ -62,50 +112,82 @@ void show_warning(const std::string& text, const std::string& topic) {
   static std::mutex            mutex;
   static std::set<std::string> told;
   std::lock_guard              lock(mutex);
-  if (!topic.empty() && told.insert(topic).second) say("warning: {}\n", text);
+  if (!topic.empty() && told.insert(topic).second) note("warning: {}\n", text);
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("Online learning in recurrent and spiking networks with eligibility traces.", "braintrace");
-  app.set_version_flag("--version", std::string(version));
+  CLI::App app("Online learning in recurrent and spiking networks with eligibility traces", "braintrace");
+  app.formatter(std::make_shared<Help>());
+  app.set_help_flag("-h,--help", "Show this help and exit");
+  app.set_version_flag("-V,--version", std::string(version), "Show the version and exit");
   app.require_subcommand(1);
+  app.footer(
+      "  braintrace graph gru -o gru.html              what the compiler finds in a model\n"
+      "  braintrace train config.json                  train, with checkpoints and a report\n"
+      "  braintrace stream gru --lr 0.01 < data.csv    predict and learn, record by record\n"
+      "  braintrace COMMAND --help                     options and examples of a command\n");
   Action chosen;
   add_advise(app, chosen);
   add_bench(app, chosen);
   add_cache(app, chosen);
+  add_completion(app, chosen);
   add_eval(app, chosen);
   add_explain(app, chosen);
   add_export(app, chosen);
   add_fidelity(app, chosen);
   add_graph(app, chosen);
+  add_help(app, chosen);
   add_info(app, chosen);
+  add_man(app, chosen);
   add_schedule(app, chosen);
   add_stream(app, chosen);
   add_tasks(app, chosen);
   add_train(app, chosen);
   add_verify(app, chosen);
 
-  const auto commands = app.get_subcommands({});
-  if (argc > 1 && argv[1][0] != '-' &&
-      std::none_of(commands.begin(), commands.end(), [&](const CLI::App* c) { return c->get_name() == argv[1]; }))
-    return report(BadInput, unknown_command(commands, argv[1]));
+  quiet = false;
+  for (CLI::App* c : app.get_subcommands({}))
+    c->add_flag("-q,--quiet", quiet, "Print nothing but errors and what --json asks for");
+
+  if (argc > 1 && argv[1][0] != '-') command_named(app, argv[1]);
   try {
-    app.parse(argc, argv);
+    if (argc < 2)
+      fmt::print("{}", app.help());
+    else
+      app.parse(argc, argv);
   } catch (const CLI::Success& help_or_version) {
     const int status = app.exit(help_or_version);
     check_output();
     return status;
   } catch (const CLI::ParseError& error) {
-    return report(BadInput, std::string(error.what()) + "\n  See braintrace --help.");
+    return report(BadInput, argument_error(app, error));
+  }
+  if (argc < 2) {
+    check_output();
+    return Done;
   }
   settings::check_settings();
   set_warning_hook(show_warning);
+  const CLI::App*             command = app.get_subcommands()[0];
+  const CLI::Option*          json    = command->get_option_no_throw("--json");
+  std::optional<SilentOutput> silence;
+  if (quiet && !(json && json->count() > 0)) silence.emplace();
   const int status = chosen();
   check_output();
   return status;
 }
 
 }  // namespace
+
+const CLI::App& command_named(const CLI::App& app, const std::string& name) {
+  std::vector<std::string> names;
+  for (const CLI::App* c : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (c->get_name() == name) return *c;
+    names.push_back(c->get_name());
+  }
+  fail("there is no command '{}'{}\n  Commands: {}\n  See braintrace --help.", name, hint(name, names),
+       fmt::join(names, " "));
+}
 
 CLI::Validator whole_number(int64_t least) {
   const auto problem = [least](const std::string& text) -> std::string {

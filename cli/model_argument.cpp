@@ -70,15 +70,18 @@ std::string known_models() {
 }  // namespace
 
 void ModelArgument::add_model(CLI::App& command) {
-  command.add_option("MODEL", model, "a JSON description, or the name of a built-in model: " + known_models())
+  command.add_option("MODEL", model, "JSON description of a model, or the name of a built-in one: " + known_models())
       ->required();
-  command.add_option("--input", input, "type of the input of one sample, such as f32[28,28,1]; default: as described");
+  command
+      .add_option("--input", input,
+                  "Type of one input sample, such as f32[28,28,1]; read from the description unless given")
+      ->type_name("TYPE");
 }
 
 void ModelArgument::add_options(CLI::App& command) {
   add_model(command);
-  command.add_option("--batch", batch, "compile for a batch of this size")->check(whole_number(1));
-  command.add_flag("--reference", reference, "decide as braintrace 0.2.6 does, also where it is wrong");
+  command.add_option("--batch", batch, "Compile for this batch size")->check(whole_number(1));
+  command.add_flag("--reference", reference, "Decide as braintrace 0.2.6 does, even where it is wrong");
 }
 
 BuiltModel build_argument(const ModelArgument& argument) {

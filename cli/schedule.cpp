@@ -113,24 +113,29 @@ int run_schedule(const ScheduleArguments& o) {
 }  // namespace
 
 void add_schedule(CLI::App& app, Action& chosen) {
-  auto  o       = std::make_shared<ScheduleArguments>();
-  auto* command = app.add_subcommand("schedule", "the kernels of a learning step, and what each pass did to it");
+  auto  o = std::make_shared<ScheduleArguments>();
+  auto* command =
+      app.add_subcommand("schedule", "Show the kernels of a learning step, and what each compiler pass did");
   o->model.add_model(*command);
   command->get_option("MODEL")->required(false);
-  command->add_option("--rule", o->rule, "learning rule")->capture_default_str();
-  command->add_option("--batch", o->batch, "sequences at a time")->check(whole_number(1))->capture_default_str();
-  command->add_option("--window", o->window, "steps of a window; 0: one step with its update")
+  command->add_option("--rule", o->rule, "Learning rule")->capture_default_str();
+  command->add_option("--batch", o->batch, "Sequences per batch")->check(whole_number(1))->capture_default_str();
+  command->add_option("--window", o->window, "Steps per window; 0 shows one step with its update")
       ->check(whole_number(0))
       ->capture_default_str();
-  command->add_option("--cores", o->cores, "cores that the work is cut for")
+  command->add_option("--cores", o->cores, "Cores to divide the work among")
       ->check(whole_number(1))
       ->capture_default_str();
-  command->add_option("--without", o->without, "passes to leave out, with commas")->delimiter(',');
-  command->add_option("--dump", o->dump, "show the program before and after this pass");
-  command->add_flag("--time-passes", o->time_passes, "show how long each pass takes");
-  command->add_flag("--c", o->c, "show the C text");
-  command->add_flag("--portable", o->portable, "for any C99 compiler, as export does");
-  command->add_flag("--list", o->list, "list the passes");
+  command->add_option("--without", o->without, "Passes to skip, separated by commas")->delimiter(',');
+  command->add_option("--dump", o->dump, "Show the program before and after this pass")->type_name("PASS");
+  command->add_flag("--time-passes", o->time_passes, "Show how long each pass takes");
+  command->add_flag("--c", o->c, "Show the generated C");
+  command->add_flag("--portable", o->portable, "Generate C for any C99 compiler, as export does");
+  command->add_flag("--list", o->list, "List the passes");
+  command->footer(
+      "  braintrace schedule gru --rule D_RTRL\n"
+      "  braintrace schedule gru --c | less\n"
+      "  braintrace schedule gru --dump fuse\n");
   command->callback([o, &chosen] { chosen = [o] { return run_schedule(*o); }; });
 }
 

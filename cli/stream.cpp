@@ -81,7 +81,7 @@ std::string duration(double seconds) {
 void summarise(const Totals& t, const stream::GuardedStream& net, const StreamArguments& o) {
   const auto& l = t.latency;
   if (o.json) {
-    const ordered_json summary = {{"learnt", net.learnt()},
+    const ordered_json summary = {{"learned", net.learned()},
                                   {"predicted", net.predicted()},
                                   {"refused", t.refused},
                                   {"undone", t.undone},
@@ -95,13 +95,13 @@ void summarise(const Totals& t, const stream::GuardedStream& net, const StreamAr
     LineSink(STDOUT_FILENO).write(ordered_json{{"summary", summary}}.dump() + "\n");
     return;
   }
-  say("learnt from {} records, predicted {} more, refused {}, undid {}", net.learnt(), net.predicted(), t.refused,
-      t.undone);
-  if (t.losses) say("; loss {:.4g} of late", t.loss);
-  say("\n");
+  note("learned from {} records, predicted {} more, refused {}, undid {}", net.learned(), net.predicted(), t.refused,
+       t.undone);
+  if (t.losses) note("; recent loss {:.4g}", t.loss);
+  note("\n");
   if (l.count())
-    say("latency   p50 {}   p90 {}   p99 {}   max {}\n", duration(l.percentile(0.5)), duration(l.percentile(0.9)),
-        duration(l.percentile(0.99)), duration(l.max()));
+    note("latency   p50 {}   p90 {}   p99 {}   max {}\n", duration(l.percentile(0.5)), duration(l.percentile(0.9)),
+         duration(l.percentile(0.99)), duration(l.max()));
 }
 
 stream::RecordFormat format_of(const std::string& name) {
@@ -113,11 +113,11 @@ stream::RecordFormat format_of(const std::string& name) {
 std::unique_ptr<stream::LineSource> source_of(const StreamArguments& o) {
   if (!o.udp) return stream::lines_of(STDIN_FILENO, static_cast<size_t>(o.most_bytes));
   auto port = stream::datagrams_on(*o.udp, static_cast<size_t>(o.most_bytes));
-  say("listening on 127.0.0.1 port {}; Ctrl-C ends\n", port->port());
+  note("listening on 127.0.0.1 port {}; Ctrl-C ends\n", port->port());
   return port;
 }
 
-// What is learnt is saved later: a place where that cannot be is better known before. Halves of files that killed
+// What is learned is saved later: a place where that cannot be is better known before. Halves of files that killed
 // processes left there go.
 void check_place(const std::string& path) {
   check_writable(path);
@@ -136,8 +136,8 @@ class Complaints {
 
  private:
   static void add(int64_t& count, int64_t number, const char* what, const std::string& why) {
-    if (count++ < most_complaints) say("record {} {}: {}\n", number, what, why);
-    if (count == most_complaints) say("further ones are only counted\n");
+    if (count++ < most_complaints) note("record {} {}: {}\n", number, what, why);
+    if (count == most_complaints) note("further ones are only counted\n");
   }
 
   Totals& totals_;
@@ -168,14 +168,14 @@ class Saver {
     try {
                                 save();
     } catch (const UserError& error) {  // a disk may have room again later
-      say("not saved now: {}\n", error.what());
+      note("not saved now: {}\n", error.what());
     }
                               pace_.tried(start, Clock::now());
   }
   void save() {
     if (path_.empty()) return;
     complaints_.undone(net_.check());
-    stream::save(net_.stream(), path_, before_ + net_.learnt());
+    stream::save(net_.stream(), path_, before_ + net_.learned());
     StopSignals::set_unsaved(false);
   }
 
@@ -215,7 +215,7 @@ void answer_all(const StreamArguments& o, const stream::RecordParser& parser, st
     complaints.undone(undone);
     if (!answer) continue;  // a reset alone, or undone
     if (answer->loss) totals.add_loss(*answer->loss);
-    const int64_t done = net.learnt() + net.predicted();
+    const int64_t done = net.learned() + net.predicted();
     if (o.every != 0 && done % o.every == 0 &&
         sink.write(line_of(line.number, *answer, net.stream().classes() > 0)) != LineSink::Result::Written)
       break;
@@ -228,6 +228,7 @@ int run_stream(StreamArguments& o) {
   const StopSignals stop;
   o.backend.apply();
   random::seed(o.seed);
+  if (quiet) o.every = 0;
   o.learning.rule_options    = rule_options_from_json(read_json(o.rule_options, "--rule-options"));
   o.learning.loss            = o.loss == "mse" ? stream::Loss::Mse : stream::Loss::CrossEntropy;
   const BuiltModel     model = build_argument(o.model);
@@ -243,7 +244,7 @@ int run_stream(StreamArguments& o) {
   const auto                 source = source_of(o);
   try {
     answer_all(o, parser, *source, guarded, saver, complaints, totals);
-  } catch (const std::exception&) {  // whatever ends the stream, what was learnt before is saved
+  } catch (const std::exception&) {  // whatever ends the stream, what was learned before is saved
     try {
       saver.save();
     } catch (const UserError& error) {
@@ -253,8 +254,8 @@ int run_stream(StreamArguments& o) {
   }
   saver.save();
   summarise(totals, guarded, o);
-  require(guarded.learnt() > 0 || totals.undone == 0,
-          "no record could be learnt from: all {} had to be undone.\n  Lower --lr, or scale inputs and targets.",
+  require(guarded.learned() > 0 || totals.undone == 0,
+          "no record could be learned from: all {} had to be undone.\n  Lower --lr, or scale inputs and targets.",
           totals.undone);
   return 0;
 }
@@ -263,37 +264,43 @@ int run_stream(StreamArguments& o) {
 
 void add_stream(CLI::App& app, Action& chosen) {
   auto  o       = std::make_shared<StreamArguments>();
-  auto* command = app.add_subcommand("stream", "answer records from stdin or a UDP port and learn from each");
+  auto* command = app.add_subcommand("stream", "Predict records from stdin or a UDP port, and learn from each");
   o->model.add_model(*command);
-  command->add_option("--rule", o->learning.rule, "learning rule, see 'braintrace info --algorithms'")
+  command->add_option("--rule", o->learning.rule, "Learning rule; braintrace info --algorithms lists them")
       ->capture_default_str();
-  command->add_option("--rule-options", o->rule_options, "its options as JSON, such as {\"decay_or_rank\": 0.9}");
-  command->add_option("--loss", o->loss)->check(CLI::IsMember({"mse", "cross_entropy"}))->capture_default_str();
-  command->add_option("--optimizer", o->learning.optimizer, "see docs/training.md")->capture_default_str();
-  command->add_option("--lr", o->learning.lr, "learning rate")->capture_default_str();
-  command->add_option("--seed", o->seed, "of the first weights")->check(whole_number(0))->capture_default_str();
-  command->add_option("--udp", o->udp, "take datagrams on this port of 127.0.0.1; 0: any free one")
+  command->add_option("--rule-options", o->rule_options, "Options of the rule, such as {\"decay_or_rank\": 0.9}")
+      ->type_name("JSON");
+  command->add_option("--loss", o->loss, "Loss")->check(CLI::IsMember({"mse", "cross_entropy"}))->capture_default_str();
+  command->add_option("--optimizer", o->learning.optimizer, "Optimizer, such as sgd or adam")->capture_default_str();
+  command->add_option("--lr", o->learning.lr, "Learning rate")->capture_default_str();
+  command->add_option("--seed", o->seed, "Seed of the initial weights")->check(whole_number(0))->capture_default_str();
+  command->add_option("--udp", o->udp, "Read datagrams from this port of 127.0.0.1; 0 takes any free one")
       ->check(CLI::Range(0, 65535));
-  command->add_option("--format", o->format, "of records; auto: JSON where a line starts with {")
+  command->add_option("--format", o->format, "Format of the records; auto reads a line that starts with { as JSON")
       ->check(CLI::IsMember({"auto", "jsonl", "csv"}))
       ->capture_default_str();
-  command->add_option("--max-bytes", o->most_bytes, "of one record")
+  command->add_option("--max-bytes", o->most_bytes, "Largest record, in bytes")
       ->check(CLI::Range(16, 1 << 26))
       ->capture_default_str();
-  command->add_option("--every", o->every, "print each n-th prediction; 0: none")
+  command->add_option("--every", o->every, "Print every n-th prediction; 0 prints none")
       ->check(whole_number(0))
       ->capture_default_str();
-  command->add_option("--count", o->count, "end after so many records")->check(whole_number(0));
-  command->add_flag("--strict", o->strict, "a record that cannot be read ends the stream with status 2");
-  auto* load = command->add_option("--load", o->load, "go on from what --save wrote");
-  command->add_option("--weights", o->weights, "first weights, from a checkpoint of 'braintrace train'")
+  command->add_option("--count", o->count, "Stop after this many records")->check(whole_number(0));
+  command->add_flag("--strict", o->strict, "Stop with exit status 2 at the first record that cannot be read");
+  auto* load = command->add_option("--load", o->load, "Continue from a file that --save wrote")->type_name("FILE");
+  command->add_option("--weights", o->weights, "Initial weights, from a checkpoint of braintrace train")
+      ->type_name("FILE")
       ->excludes(load);
-  command->add_option("--save", o->save, "weights, states, traces and optimiser, written at the end and on the way");
-  command->add_option("--save-every", o->save_every, "records between two saves on the way; 0: only at the end")
+  command->add_option("--save", o->save, "Save weights, states, traces and optimizer here, at the end and in between")
+      ->type_name("FILE");
+  command->add_option("--save-every", o->save_every, "Records between saves; 0 saves only at the end")
       ->check(whole_number(0))
       ->capture_default_str();
   o->backend.add_options(*command);
-  command->add_flag("--json", o->json, "the summary as the last line of stdout");
+  command->add_flag("--json", o->json, "Print the summary as JSON, as the last line of stdout");
+  command->footer(
+      "  braintrace stream gru --lr 0.01 --save net.state < records.csv\n"
+      "  braintrace stream gru --load net.state --udp 7777 --every 10\n");
   command->callback([o, &chosen] { chosen = [o] { return run_stream(*o); }; });
 }
 

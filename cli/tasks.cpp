@@ -78,11 +78,12 @@ int show(const TasksArguments& o) {
 
 void add_tasks(CLI::App& app, Action& chosen) {
   auto  options = std::make_shared<TasksArguments>();
-  auto* command = app.add_subcommand("tasks", "list the tasks, or show one: shapes, targets, a picture of a sample");
-  command->add_option("TASK", options->task, "a type such as copy, a JSON description, or a file that holds one");
-  command->add_option("-o,--output", options->output, "draw the first sample as SVG")->needs("TASK");
-  command->add_option("--seed", options->seed, "seed of the samples")->check(whole_number(0));
-  command->add_flag("--json", options->json, "machine-readable output");
+  auto* command = app.add_subcommand("tasks", "List the tasks, or show one: shapes, targets, a picture of a sample");
+  command->add_option("TASK", options->task, "Task type such as copy, a JSON description, or a file that contains one");
+  command->add_option("-o,--output", options->output, "Draw the first sample as SVG")->needs("TASK")->type_name("FILE");
+  command->add_option("--seed", options->seed, "Seed of the samples")->check(whole_number(0));
+  command->add_flag("--json", options->json, "Print JSON");
+  command->footer("  braintrace tasks\n  braintrace tasks copy -o copy.svg\n");
   command->callback(
       [options, &chosen] { chosen = [options] { return options->task.empty() ? list(*options) : show(*options); }; });
 }

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "braintrace/base/json.h"
+#include "braintrace/base/percent.h"
 #include "braintrace/io/file.h"
 #include "braintrace/io/folder.h"
 #include "braintrace/io/stop_signals.h"
@@ -29,7 +30,7 @@ struct TrainArguments {
   std::string              config, resume;
   std::vector<std::string> replaced;
   BackendChoice            backend;
-  bool                     quiet = false, json = false, overwrite = false;
+  bool                     json = false, overwrite = false;
 };
 
 // The checkpoint to go on from; none to begin anew.
@@ -48,9 +49,9 @@ std::optional<std::string> checkpoint_for(const TrainArguments& o, const Config&
   if (o.resume != "auto") return o.resume;
   std::vector<std::string> refused;
   const auto               newest = folder.newest_valid(refused);
-  for (const std::string& why : refused) say("note: {}\n", why);
-  say("note: {}\n",
-      newest ? "going on from " + *newest : fmt::format("no checkpoint in {}; beginning anew", config.checkpoint.dir));
+  for (const std::string& why : refused) note("note: {}\n", why);
+  note("note: {}\n",
+       newest ? "going on from " + *newest : fmt::format("no checkpoint in {}; beginning anew", config.checkpoint.dir));
   return newest;
 }
 
@@ -81,17 +82,17 @@ int told(const TrainArguments& o, const Trainer& t, Ending ending, const std::st
     return 1;
   }
   if (ending == Ending::Interrupted) {
-    say("stopped after {} updates; saved {}\n  Go on with: braintrace train {} --resume auto", t.updates(), last,
-        o.config);
-    for (const std::string& s : o.replaced) say(" --set {}", s);
-    say("\n");
+    note("stopped after {} updates; saved {}\n  Continue with: braintrace train {} --resume auto", t.updates(), last,
+         o.config);
+    for (const std::string& s : o.replaced) note(" --set {}", s);
+    note("\n");
     return 128 + StopSignals::asked();
   }
-  if (o.json || o.quiet) return t.config().goal.exists() && !t.goal_reached() ? 1 : 0;
+  if (o.json || quiet) return t.config().goal.exists() && !t.goal_reached() ? 1 : 0;
   const ValidationRecord& v = t.record().validations.back();
   fmt::print("{} after {} updates: validation loss {:.4g}{}\n",
              ending == Ending::EarlyStop ? "stopped early" : "finished", t.updates(), v.loss,
-             v.accuracy < 0 ? "" : fmt::format(", accuracy {:.4f}", v.accuracy));
+             v.accuracy < 0 ? "" : ", accuracy " + percent(v.accuracy));
   fmt::print("checkpoint  {}\nreport      {}/report.html\n", last, t.config().output);
   if (!t.config().goal.exists()) return 0;
   fmt::print("goal        {}\n", t.goal_reached() ? "reached" : "NOT reached");
@@ -121,7 +122,7 @@ int run_train(const TrainArguments& o) {
   const std::vector<FolderLock> locks = locked({config.output, config.checkpoint.dir});
   if (const auto from = checkpoint_for(o, config)) trainer.load(*from);
   write_text(config.output + "/config.json", config.text + "\n");
-  if (!o.quiet && !o.json) trainer.observe(std::make_shared<Progress>());
+  if (!quiet && !o.json) trainer.observe(std::make_shared<Progress>());
   trainer.observe(std::make_shared<JsonlLog>(config.output + "/metrics.jsonl"));
   trainer.observe(std::make_shared<CsvLog>(config.output + "/metrics.csv"));
   trainer.observe(std::make_shared<TensorboardLog>(config.output + "/tensorboard"));
@@ -137,15 +138,20 @@ int run_train(const TrainArguments& o) {
 
 void add_train(CLI::App& app, Action& chosen) {
   auto  options = std::make_shared<TrainArguments>();
-  auto* command = app.add_subcommand("train", "train the network that a configuration describes");
-  command->add_option("CONFIG", options->config, "a JSON file; docs/training.md lists its fields")->required();
-  command->add_option("--set", options->replaced, "FIELD=VALUE, such as optimizer.lr=0.01; may be given several times")
+  auto* command = app.add_subcommand("train", "Train the network that a configuration file describes");
+  command->add_option("CONFIG", options->config, "JSON file with model, task, rule and optimizer")->required();
+  command->add_option("--set", options->replaced, "Replace a field of the configuration; may be repeated")
+      ->type_name("FIELD=VALUE")
       ->allow_extra_args(false);
-  command->add_option("--resume", options->resume, "go on from this checkpoint; auto: the newest valid one");
-  command->add_flag("--overwrite", options->overwrite, "remove the checkpoints of an earlier run");
   options->backend.add_options(*command);
-  command->add_flag("--quiet", options->quiet, "print nothing but errors");
-  command->add_flag("--json", options->json, "print the outcome as JSON");
+  command->add_option("--resume", options->resume, "Continue from this checkpoint; auto takes the newest valid one")
+      ->type_name("FILE|auto");
+  command->add_flag("--overwrite", options->overwrite, "Remove the checkpoints of an earlier run");
+  command->add_flag("--json", options->json, "Print the result as JSON");
+  command->footer(
+      "  braintrace train examples/configs/copy_gru_d_rtrl.json\n"
+      "  braintrace train config.json --set optimizer.lr=0.01 --set output=run2\n"
+      "  braintrace train config.json --resume auto\n");
   command->callback([options, &chosen] { chosen = [options] { return run_train(*options); }; });
 }
 

@@ -133,11 +133,13 @@ int run_verify(const VerifyArguments& o) {
 
 void add_verify(CLI::App& app, Action& chosen) {
   auto  options = std::make_shared<VerifyArguments>();
-  auto* command = app.add_subcommand("verify", "run recorded cases and compare");
-  command->add_option("CASE", options->paths, "files of cases, or folders to search")->required();
+  auto* command = app.add_subcommand("verify", "Replay recorded cases and compare the numbers");
+  command->add_option("CASE", options->paths, "Case files, or folders to search for them")->required();
   options->backend.add_options(*command);
-  command->add_flag("--verbose", options->verbose, "every comparison with its worst error, and all that was left out");
-  command->add_flag("--json", options->json, "machine-readable output");
+  command->add_flag("--verbose", options->verbose,
+                    "Print every comparison with its worst error, and everything that was skipped");
+  command->add_flag("--json", options->json, "Print JSON");
+  command->footer("  braintrace verify tests/data/golden\n");
   command->callback([options, &chosen] { chosen = [options] { return run_verify(*options); }; });
 }
 

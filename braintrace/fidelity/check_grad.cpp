@@ -8,6 +8,7 @@
 
 #include "braintrace/algorithms/registry.h"
 #include "braintrace/algorithms/rtrl.h"
+#include "braintrace/base/percent.h"
 #include "braintrace/base/rng.h"
 #include "braintrace/compiler/canonicalize.h"
 #include "braintrace/control/custom.h"
@@ -129,8 +130,8 @@ Agreement agreement(double relative_error, int wanted, bool must_hold) {
   Agreement a{relative_error, digits_of(relative_error), must_hold, true, {}};
   a.holds = a.digits >= wanted;
   a.words = a.holds                         ? fmt::format("agrees to {} digits", a.digits)
-            : relative_error < 0.1          ? fmt::format("{:.2g} % off", 100 * relative_error)
-            : std::isfinite(relative_error) ? fmt::format("{:.0f} % off", 100 * relative_error)
+            : relative_error < 0.1          ? fmt::format("{:.2g}% off", 100 * relative_error)
+            : std::isfinite(relative_error) ? percent(relative_error, 0) + " off"
                                             : "not finite, or not zero where the exact gradient is";
   return a;
 }

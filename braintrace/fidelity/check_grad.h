@@ -35,7 +35,7 @@ struct Agreement {
   int         digits         = 0;  // that agree: 0 to 15
   bool        must_hold      = false;
   bool        holds          = true;
-  std::string words;  // "agrees to 11 digits"; "12 % off: …"
+  std::string words;  // "agrees to 11 digits"; "12% off: …"
 };
 
 struct ParameterCheck {

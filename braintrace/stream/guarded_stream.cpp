@@ -81,7 +81,7 @@ std::optional<GuardedStream::Answer> GuardedStream::apply(const Record& record) 
 }
 
 void GuardedStream::count(const Record& record, int64_t times) {
-  if (record.x) (record.y ? learnt_ : predicted_) += times;
+  if (record.x) (record.y ? learned_ : predicted_) += times;
 }
 
 std::string GuardedStream::unsound() const {

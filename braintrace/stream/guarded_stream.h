@@ -36,7 +36,7 @@ class GuardedStream {
   std::vector<Undone> check();
 
   const OnlineStream& stream() const { return *net_; }
-  int64_t             learnt() const { return learnt_; }  // records, without those undone
+  int64_t             learned() const { return learned_; }  // records, without those undone
   int64_t             predicted() const { return predicted_; }
 
  private:
@@ -61,7 +61,7 @@ class GuardedStream {
   std::vector<Leaf>  leaves_;
   std::vector<Entry> journal_;  // records since the states were kept
   size_t             journal_bytes_ = 0;
-  int64_t            learnt_ = 0, predicted_ = 0;
+  int64_t            learned_ = 0, predicted_ = 0;
 };
 
 }  // namespace braintrace::stream

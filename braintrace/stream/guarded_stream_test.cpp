@@ -84,7 +84,7 @@ TEST_P(GuardedStreamTest, IsAsIfBadRecordsHadNeverCome) {
   }
   EXPECT_TRUE(guarded.check().empty());
   EXPECT_EQ(undone, (std::vector<int64_t>{1003, 1020, 1021, 991 + count}));
-  EXPECT_EQ(guarded.learnt(), count - 1);
+  EXPECT_EQ(guarded.learned(), count - 1);
   EXPECT_EQ(guarded.predicted(), 1);
   const NamedArrays have = states();
   for (const auto& [name, array] : want) EXPECT_TRUE(identical(array, have.at(name))) << name;
@@ -108,7 +108,7 @@ TEST_P(GuardedStreamTest, HarmThatDoesNotShowIsFoundBeforeASave) {
   const NamedArrays before = states();
   EXPECT_LT(guarded.take(1, record(0.1f, 0.1f)).answer->loss.value(), 1);
   EXPECT_EQ(numbers(guarded.check()), std::vector<int64_t>{1});
-  EXPECT_EQ(guarded.learnt(), 0);
+  EXPECT_EQ(guarded.learned(), 0);
   const NamedArrays after = states();
   for (const auto& [name, array] : before) EXPECT_TRUE(identical(array, after.at(name))) << name;
 }
@@ -122,7 +122,7 @@ TEST_P(GuardedStreamTest, HarmIsFoundByALaterRecord) {
   only_asked.y.reset();
   EXPECT_TRUE(guarded.take(2, only_asked).undone.empty());
   EXPECT_EQ(numbers(guarded.take(3, record(0.1f, 0.1f)).undone), (std::vector<int64_t>{1, 3}));
-  EXPECT_EQ(guarded.learnt(), 0);
+  EXPECT_EQ(guarded.learned(), 0);
   EXPECT_EQ(guarded.predicted(), 1);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model that keeps learning: each record is answered with the weights as they are, and then learnt from. Model,
+// A model that keeps learning: each record is answered with the weights as they are, and then learned from. Model,
 // traces, gradient and update are one compiled program; memory does not grow with the stream.
 //
 //   stream::OnlineStream net(*model, {DType::F32, {4}}, {.rule = "D_RTRL", .lr = 3e-3});
@@ -40,7 +40,7 @@ class OnlineStream {
 
   const Type& target() const { return target_; }    // of one record
   int64_t     classes() const { return classes_; }  // 0 for values
-  // All that is learnt and remembered, by name: weights, states, traces, what the optimiser keeps.
+  // All that is learned and remembered, by name: weights, states, traces, what the optimiser keeps.
   std::vector<std::pair<std::string, StateMap>> states() const;
   // How it learns, as JSON: rule, loss, optimiser with its rate.
   const std::string& learning() const { return learning_; }
@@ -59,7 +59,7 @@ class OnlineStream {
 
 // A stream's states as a safetensors file. States that are not finite are an error, and a file that is there stays.
 void save(const OnlineStream& stream, const std::string& path, int64_t records);
-// The way back; gives the number of records it had learnt from. A file of another model, rule, loss, optimiser or rate
+// The way back; gives the number of records it had learned from. A file of another model, rule, loss, optimiser or rate
 // is an error that says what differs.
 int64_t load(OnlineStream& stream, const std::string& path);
 // The weights alone, from a stream's file or a checkpoint of training.

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "braintrace/base/percent.h"
+
 namespace braintrace::train {
 
 namespace {
@@ -30,7 +32,7 @@ std::vector<Alarm> activity_alarms(int64_t step, const std::vector<UnitStatistic
     const auto   say = [&](const char* kind, double part, const char* what, const char* advice) {
       if (part < share) return;
       out.push_back({step, kind, u.what.path,
-                     fmt::format("{}: {:.0f} % of {} units {}.\n  {}", u.what.path, 100 * part, n, what, advice)});
+                     fmt::format("{}: {} of {} units {}.\n  {}", u.what.path, percent(part, 0), n, what, advice)});
     };
     if (u.what.kind == "spikes") {
       say("dead", fraction(n, [&](size_t i) { return u.mean[i] == 0; }), "never fire",

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "braintrace/base/percent.h"
 #include "braintrace/io/line_sink.h"
 
 namespace braintrace::train {
@@ -59,7 +60,7 @@ std::string Progress::line(int columns) const {
   std::vector<std::string> parts;
   parts.push_back(total_ ? fmt::format("{}/{}", last_.step, total_) : fmt::format("step {}", last_.step));
   parts.push_back(fmt::format("loss {:.4g}", loss_));
-  if (accuracy_ >= 0) parts.push_back(fmt::format("accuracy {:.1f} %", 100 * accuracy_));
+  if (accuracy_ >= 0) parts.push_back("accuracy " + percent(accuracy_));
   if (total_ && rate > 0) parts.push_back(clock_text(static_cast<double>(total_ - last_.step) / rate) + " left");
   if (rate > 0) parts.push_back(rate >= 10 ? fmt::format("{:.0f} steps/s", rate) : fmt::format("{:.2g} steps/s", rate));
   if (total_ && screen_.is_terminal)
@@ -99,7 +100,7 @@ void Progress::step(const StepRecord& r) {
 
 void Progress::validation(const ValidationRecord& r) {
   std::string text = fmt::format("step {}: validation loss {:.4g}", r.step, r.loss);
-  if (r.accuracy >= 0) text += fmt::format(", accuracy {:.1f} %", 100 * r.accuracy);
+  if (r.accuracy >= 0) text += ", accuracy " + percent(r.accuracy);
   say(text);
 }
 

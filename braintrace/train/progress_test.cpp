@@ -29,16 +29,16 @@ TEST(Progress, TellsLossAccuracyRateAndTimeLeft) {
   Paper    paper;
   Progress p = begun(1000, 0, paper.screen(false, 0));
   p.step(at(1, 30));  // what it took to compile says nothing about the steps to come
-  EXPECT_EQ(paper.text, "1/1000  loss 0.5  accuracy 87.5 %\n");
+  EXPECT_EQ(paper.text, "1/1000  loss 0.5  accuracy 87.5%\n");
   p.step(at(101, 40));
-  EXPECT_NE(paper.text.find("\n101/1000  loss 0.5  accuracy 87.5 %  1:29 left  10 steps/s\n"), std::string::npos)
+  EXPECT_NE(paper.text.find("\n101/1000  loss 0.5  accuracy 87.5%  1:29 left  10 steps/s\n"), std::string::npos)
       << paper.text;
   p.step(at(110, 41));  // too soon for another line
   EXPECT_EQ(paper.text.find("110/"), std::string::npos);
   p.validation({110, 0.25, 1});
   p.end({});
   EXPECT_EQ(paper.text.find('\r'), std::string::npos);
-  EXPECT_NE(paper.text.find("step 110: validation loss 0.25, accuracy 100.0 %\n110/1000"), std::string::npos)
+  EXPECT_NE(paper.text.find("step 110: validation loss 0.25, accuracy 100.0%\n110/1000"), std::string::npos)
       << paper.text;
 }
 

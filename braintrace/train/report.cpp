@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "braintrace/base/json.h"
+#include "braintrace/base/percent.h"
 #include "braintrace/base/version.h"
 #include "braintrace/io/file.h"
 #include "braintrace/train/progress.h"
@@ -40,8 +41,6 @@ Curve curve(std::string name, const std::vector<Record>& records, double Record:
 std::string tile(const std::string& name, const std::string& value, const char* css = "") {
   return fmt::format("<div class=\"{}\"><dt>{}</dt><dd>{}</dd></div>", css, name, xml_text(value));
 }
-
-std::string percent(double part) { return fmt::format("{:.1f} %", 100 * part); }
 
 // The mean over the last tenth: single steps are noisy.
 double late_mean(const std::vector<StepRecord>& steps, double StepRecord::*field) {

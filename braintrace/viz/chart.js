@@ -4,7 +4,7 @@
   tip.id = 'tip'; tip.hidden = true; tip.setAttribute('role', 'status');
   document.body.append(tip);
   const SVG = 'http://www.w3.org/2000/svg';
-  const text = (v, percent) => v === null ? 'not finite' : percent ? (100 * v).toPrecision(4) / 1 + ' %' : String(v);
+  const text = (v, percent) => v === null ? 'not finite' : percent ? (100 * v).toPrecision(4) / 1 + '%' : String(v);
   const nearest = (xs, x) => {
     let lo = 0, hi = xs.length - 1;
     while (lo < hi) { const mid = (lo + hi) >> 1; xs[mid] < x ? lo = mid + 1 : hi = mid; }

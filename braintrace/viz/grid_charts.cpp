@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "braintrace/base/percent.h"
 #include "braintrace/viz/chart.h"
 #include "braintrace/viz/chart_scale.h"
 #include "braintrace/viz/escape.h"
@@ -242,8 +243,8 @@ std::string confusion_matrix(const std::string& title, const Array& counts, cons
       const double  share = total ? static_cast<double>(k) / static_cast<double>(total) : 0;
       if (k == 0 && C > 30 && r != c) continue;
       const double x = left + static_cast<double>(c) * cell, gap = C <= 30 ? 1 : 0;
-      out += fmt::format("<g><title>{} taken for {}: {} of {} ({:.1f} %)</title>", xml_text(name(r)), xml_text(name(c)),
-                         k, total, 100 * share);
+      out += fmt::format("<g><title>{} taken for {}: {} of {} ({})</title>", xml_text(name(r)), xml_text(name(c)), k,
+                         total, percent(share));
       out += fmt::format(
           "<rect class=\"cell{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"{}\" fill-opacity=\"{:.3f}\"/>",
           r == c ? " hit" : "", number(x), number(y), number(cell - gap), number(cell - gap), C <= 12 ? 4 : 0,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Streams that are stopped, blocked, cut off and fed with poison. Nothing learnt is lost: what is saved is, bit by bit,
-what a quiet stream of the accepted records saves. No record spoils what was learnt.
+"""Streams that are stopped, blocked, cut off and fed with poison. Nothing learned is lost: what is saved is, bit by bit,
+what a quiet stream of the accepted records saves. No record spoils what was learned.
 
 Guards: INT and TERM while records are awaited; a reader that has gone; records that cannot be read; nan in a table; forged
 files of another model and with bytes too many."""
@@ -57,7 +57,7 @@ for s in STOPS:
         p.send_signal(s)
         p.send_signal(s)
         o = outcome_of(p, s.name)
-        assert o.status == 0 and f"learnt from {len(LINES)} records" in o.err, o
+        assert o.status == 0 and f"learned from {len(LINES)} records" in o.err, o
         saved(s.name, LINES)
 
 with check("two streams that save into one file would undo each other's work: the second does not begin"):
@@ -76,10 +76,10 @@ for s in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         p = begin("--save", "blocked", stdout=pipe.writer)
         within(60, lambda: waits_in_a_system_call(p), "it waits for records")
         give(p, LINES[:1])
-        time.sleep(0.5)  # it is learnt, and its answer waits
+        time.sleep(0.5)  # it is learned, and its answer waits
         p.send_signal(s)
         o = outcome_of(p, f"blocked, {s.name}")
-        assert o.status == 0 and "learnt from 1 records" in o.err, o
+        assert o.status == 0 and "learned from 1 records" in o.err, o
         saved("blocked", LINES[:1])
         pipe.close()
 
@@ -125,7 +125,7 @@ with check("among 400 records it is as if they had never come"):
     o = expect(["stream", MODEL, "--save", "mixed", "--json"], 0, err="undone: ", text=text(mixed), env=INTERPRETED)
     summary = json.loads(o.out.splitlines()[-1])["summary"]
     assert summary["undone"] > 0 and summary["refused"] > 0, summary
-    assert summary["learnt"] + summary["predicted"] + summary["undone"] + summary["refused"] == len(mixed), summary
+    assert summary["learned"] + summary["predicted"] + summary["undone"] + summary["refused"] == len(mixed), summary
     taken = {json.loads(line)["record"] for line in o.out.splitlines()[:-1]}
     saved("mixed", [line for i, line in enumerate(mixed, 1) if i in taken])
     assert len(taken) < len(mixed) - 20 and all(i + 1 in taken for i, line in enumerate(mixed) if line not in POISON)
@@ -146,15 +146,15 @@ with check("--strict ends at the poison, with what came before"):
     expect(["stream", MODEL, "--strict", "--save", "strict"], 2, err="record 7: the loss is inf", env=INTERPRETED,
            text=text(LINES + ['{"x": [0, 0], "y": [1e38]}'] + LINES))
     saved("strict", LINES)
-with check("a rate with which nothing can be learnt is an error, and what an earlier stream saved stays as good as it was"):
-    expect(["stream", MODEL, "--optimizer", "sgd", "--lr", "1e30", "--save", "spoilt"], 2, err="no record could be learnt from",
+with check("a rate with which nothing can be learned is an error, and what an earlier stream saved stays as good as it was"):
+    expect(["stream", MODEL, "--optimizer", "sgd", "--lr", "1e30", "--save", "spoilt"], 2, err="no record could be learned from",
            text=text(LINES), env=INTERPRETED)
     o = expect(["stream", MODEL, "--optimizer", "sgd", "--lr", "1e30", "--load", "spoilt"], 0, text='{"x": [0, 0]}\n', env=INTERPRETED)
     first = expect(["stream", MODEL], 0, text='{"x": [0, 0]}\n', env=INTERPRETED)
     assert json.loads(o.out)["prediction"] == json.loads(first.out)["prediction"], (o, first)
 
 
-def learnt_in(name):
+def learned_in(name):
     return int(read_tensors(FOLDER / name)[0]["__metadata__"]["records"]) if (FOLDER / name).exists() else 0
 
 
@@ -163,10 +163,10 @@ with check("kill -9 costs at most what came since the last save, and leaves no h
     give(p, records(175, seed=3))
     for _ in range(175):
         p.stdout.readline()
-    within(60, lambda: learnt_in("killed") >= 150, "fewer than 50 records are unsaved")
+    within(60, lambda: learned_in("killed") >= 150, "fewer than 50 records are unsaved")
     p.kill()
     p.wait()
-    kept = learnt_in("killed")  # 150, or more where a save had to wait
+    kept = learned_in("killed")  # 150, or more where a save had to wait
     saved("killed", records(kept, seed=3))
     (FOLDER / f"killed.{p.pid}.0.tmp").write_bytes(b"half")
     expect(["stream", MODEL, "--load", "killed", "--save", "killed"], 0, text=text(records(200, seed=3)[kept:]), env=INTERPRETED)

@@ -47,7 +47,7 @@ assert len(losses) == 1500 and [r["record"] for r in out[:-1]] == list(range(1, 
 assert sum(losses[:200]) > 5 * sum(losses[-200:]) > 0, (sum(losses[:200]), sum(losses[-200:]))
 summary = out[-1]["summary"]
 latency = summary["latency_seconds"]
-assert summary["learnt"] == 1500 and summary["refused"] == 0, summary
+assert summary["learned"] == 1500 and summary["refused"] == 0, summary
 assert 0 < latency["p50"] <= latency["p90"] <= latency["p99"] <= latency["max"], latency
 
 # CSV is the same stream; --every thins out; records without a target are only answered.
@@ -84,13 +84,13 @@ BAD = {'{"x": [1]}': "1 input value(s), the model takes 2", '{"x": [1, 2], "y": 
 for bad, message in BAD.items():
     text = f'{{"x": [1, 2], "y": [0]}}\n{bad}\n{{"x": [1, 2], "y": [0]}}\n'
     out = stream([MODEL, "--json", "--max-bytes", "100"], text, err="record 2 refused: ")
-    assert out[-1]["summary"] == {**out[-1]["summary"], "refused": 1, "learnt": 2}, out
+    assert out[-1]["summary"] == {**out[-1]["summary"], "refused": 1, "learned": 2}, out
     stream([MODEL, "--strict", "--max-bytes", "100"], text, status=2, err=message)
 saved = FOLDER / "strict.safetensors"
 stream([MODEL, "--strict", "--save", saved], lines(records(3)) + "{}\n", status=2, err="record 4")
-assert stream([MODEL, "--load", saved], '{"x": [1, 0]}') != stream([MODEL], '{"x": [1, 0]}')  # what was learnt before is kept
+assert stream([MODEL, "--load", saved], '{"x": [1, 0]}') != stream([MODEL], '{"x": [1, 0]}')  # what was learned before is kept
 for place, message in ((FOLDER, "this is a folder"), (FOLDER / "none/s", "none/s: cannot create"), ("/proc/s", "/proc/s: cannot")):
-    assert stream([MODEL, "--save", place], lines(records(3)), status=2, err=message) == []  # before anything is learnt
+    assert stream([MODEL, "--save", place], lines(records(3)), status=2, err=message) == []  # before anything is learned
 stream([MODEL, "--count", "-1"], status=2, err="--count: expected a whole number of at least 0, got '-1'")
 stream([CLASSES, "--loss", "cross_entropy", "--strict"], '{"x": [1, 2], "y": 3}\n', status=2, err="0 … 2")
 stream([MODEL, "--optimizer", "sgd", "--lr", "1e30"], lines(records(50)), status=2, err="Lower --lr")
@@ -111,7 +111,7 @@ for r in records(5):
     p.stdin.write(json.dumps(r) + "\n")
     assert "prediction" in json.loads(p.stdout.readline())
 p.send_signal(signal.SIGINT)
-assert p.wait(60) == 0 and "learnt from 5 records" in p.stderr.read() and (FOLDER / "stopped.safetensors").exists()
+assert p.wait(60) == 0 and "learned from 5 records" in p.stderr.read() and (FOLDER / "stopped.safetensors").exists()
 
 # A reader that goes away ends the stream quietly.
 p = start()
@@ -136,7 +136,7 @@ taken = subprocess.run([BINARY, "stream", MODEL, "--udp", str(port)], capture_ou
 assert taken.returncode == 2 and "cannot listen" in taken.stderr, taken
 p.send_signal(signal.SIGTERM)
 assert p.wait(60) == 0
-assert json.loads(p.stdout.read())["summary"]["learnt"] == 20
+assert json.loads(p.stdout.read())["summary"]["learned"] == 20
 
 # Memory stays flat.
 p = start("--every", "10000")

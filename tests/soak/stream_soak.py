@@ -91,7 +91,7 @@ class Session:
         if self.kind in ("blocked", "full"):
             os.close(reader)
         expected = {"full": (2, 0), "kill": (-signal.SIGKILL, 0)}.get(self.kind, (0,))
-        # A signal before the stream listens to any ends the process as ever; nothing is learnt by then.
+        # A signal before the stream listens to any ends the process as ever; nothing is learned by then.
         early = self.kind in ("signal", "blocked") and -status in STOPS and not self.errors.read_text(errors="replace")
         assert status in expected or early, f"exit {status}"
         if self.sizes:
@@ -126,20 +126,20 @@ class Session:
                 self.sizes += [int(m) for m in re.findall(r"VmRSS:\s+(\d+)", status)]
         os.close(reader)
 
-    def accepted(self, learnt_before):
+    def accepted(self, learned_before):
         """The lines that are in the saved file."""
         said = self.errors.read_text(errors="replace")
         undone = {int(n) for n in re.findall(r"^record (\d+) undone", said, re.M)}
         taken = [(i, line) for i, (line, takes) in enumerate(self.lines, 1) if takes and i not in undone]
-        counts = re.search(r"learnt from (\d+) records, predicted (\d+) more, refused (\d+), undid (\d+)", said)
+        counts = re.search(r"learned from (\d+) records, predicted (\d+) more, refused (\d+), undid (\d+)", said)
         if counts:
             handled = sum(map(int, counts.groups()))
             assert int(counts[4]) == len([n for n in undone if n <= handled]), (counts[0], undone)
             return [line for i, line in taken if i <= handled]
-        return [line for _, line in taken][:learnt_in(self.folder / "rough") - learnt_before]  # all of them have targets
+        return [line for _, line in taken][:learned_in(self.folder / "rough") - learned_before]  # all of them have targets
 
 
-def learnt_in(path):
+def learned_in(path):
     if not path.exists():
         return 0
     content = path.read_bytes()
@@ -153,7 +153,7 @@ def main():
     kinds = ["end", "signal", "blocked", "gone", "full", "kill"]
     while sent < RECORDS:
         session = Session(folder, random.Random(dice.random()), kinds[sessions % len(kinds)])
-        before = learnt_in(rough)
+        before = learned_in(rough)
         try:
             session.run()
             lines = session.accepted(before)
@@ -167,7 +167,7 @@ def main():
             print(f"\nsession {sessions} ({session.kind}), seed {SEED}; files are in {folder}\n{session.errors.read_text()[-3000:]}")
             raise
         sent, kept, sessions = sent + len(session.lines), kept + len(lines), sessions + 1
-        print(f"\r{sessions} sessions, {sent} records sent, {kept} learnt and kept (seed {SEED})", end="", flush=True)
+        print(f"\r{sessions} sessions, {sent} records sent, {kept} learned and kept (seed {SEED})", end="", flush=True)
     print()
     assert kept > 0
     shutil.rmtree(folder)

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Help, errors about arguments, --quiet, manual pages and shell completions.  Usage: cli_help_test.py BINARY"""
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+BINARY = sys.argv[1]
+FOLDER = pathlib.Path(tempfile.mkdtemp())
+
+
+def run(*args, **env):
+    return subprocess.run([BINARY, *map(str, args)], capture_output=True, text=True, env={**os.environ, **env})
+
+
+def expect(args, status, out="", err=""):
+    r = run(*args)
+    ok = r.returncode == status and out in r.stdout and err in r.stderr and bool(err) == bool(r.stderr)
+    assert ok, f"{args}: exit {r.returncode}\nstdout: {r.stdout}\nstderr: {r.stderr}"
+    return r.stdout
+
+
+# Four ways to the same help.
+top = expect(["--help"], 0, out="Exit status:")
+assert top == expect([], 0) == expect(["help"], 0) == expect(["-h"], 0)
+assert expect(["-V"], 0) == expect(["--version"], 0)
+commands = re.findall(r"^  (\w+) ", top.split("Commands:")[1].split("Options:")[0], re.M)
+assert len(commands) >= 16 and commands == sorted(commands), commands
+
+# Each command: help both ways, examples, exit status, --quiet, lines that fit the terminal.
+for command in commands:
+    for width in (50, 80):
+        text = run("help", command, COLUMNS=str(width)).stdout
+        assert text == run(command, "--help", COLUMNS=str(width)).stdout, command
+        assert text.startswith(f"Usage: braintrace {command} [OPTIONS]"), text
+        prose, examples = text.split("\nExamples:\n")
+        examples, status = examples.split("\nExit status:\n")
+        long = [line for line in (prose + status).splitlines() if len(line) > width]
+        assert not long, f"{command} at {width} columns: {long}"
+        assert "braintrace" in examples and all(len(e) <= 80 for e in examples.splitlines()), examples
+        assert "-q, --quiet" in prose and "bug" in status, text
+    for option in re.findall(r"(?<![\w-])--[a-z][\w-]*", examples):  # examples use options that exist
+        assert option in prose or option == "--help", f"{command}: {option} in the examples"
+assert run("graph", "--help", COLUMNS="50").stdout != run("graph", "--help", COLUMNS="80").stdout
+assert run("--help", COLUMNS="nonsense").stdout == top
+
+# Errors lead to the help of the command at hand, with the nearest name.
+expect(["graph"], 2, err="See braintrace graph --help.")
+expect(["graph", "gru", "--jsn"], 2, err="did you mean '--json'?\n  See braintrace graph --help.")
+expect(["graph", "gru", "lif"], 2, err="unexpected argument lif")
+expect(["help", "trian"], 2, err="did you mean 'train'?")
+expect(["trian"], 2, err="did you mean 'train'?")
+expect(["--jsn"], 2, err="See braintrace --help.")
+
+# The extension of a file is its format, or an error; nothing is written then.
+for name in ("x.pdf", "x.png", "x.JSON"):
+    expect(["graph", "gru", "-o", FOLDER / name], 2, err="Use .txt, .json, .dot, .svg or .html")
+    assert not (FOLDER / name).exists()
+expect(["graph", "gru", "-o", FOLDER / "x.pdf", "--format", "text"], 0)  # who says the format gets it
+expect(["graph", "gru", "-o", FOLDER / "plain"], 0)
+expect(["graph", "gru", "-o", FOLDER / "x.txt"], 0)
+assert (FOLDER / "plain").read_text() == (FOLDER / "x.txt").read_text() == expect(["graph", "gru"], 0)
+
+# --quiet: nothing but errors and what --json asks for.
+for args in (["info"], ["graph", "gru"], ["explain", "gru"], ["tasks"], ["cache"], ["schedule", "lif"],
+             ["advise", "lif", "--rules", "D_RTRL"], ["bench", "--list"], ["man"], ["help"]):
+    assert expect([*args, "--quiet"], 0) == "", args
+json.loads(expect(["info", "-q", "--json"], 0))
+expect(["graph", "none", "-q"], 2, err="none")
+stream = subprocess.run([BINARY, "stream", "simple_rnn", "--quiet"], input="nonsense\n", capture_output=True, text=True)
+assert (stream.returncode, stream.stdout, stream.stderr) == (0, "", ""), stream
+
+# Manual pages and completions, one of each for what is installed.
+expect(["man", "--install", FOLDER / "share"], 0)
+pages = sorted(p.name for p in (FOLDER / "share/man/man1").iterdir())
+assert pages == sorted(["braintrace.1", *(f"braintrace-{c}.1" for c in commands)]), pages
+for page in pages:
+    text = (FOLDER / "share/man/man1" / page).read_text()
+    assert text.startswith(".TH ") and "\n.SH EXIT STATUS\n" in text and "\n.SH EXAMPLES\n" in text, text
+    requests = {line.split()[0] for line in text.splitlines() if line.startswith(".")}
+    assert requests <= {".TH", ".SH", ".TP", ".nf", ".fi"}, requests
+assert expect(["man", "train"], 0) == (FOLDER / "share/man/man1/braintrace-train.1").read_text()
+if shutil.which("groff"):
+    r = subprocess.run(["groff", "-man", "-ww", "-Tutf8", FOLDER / "share/man/man1/braintrace-train.1"], capture_output=True, text=True)
+    assert r.returncode == 0 and not r.stderr and "--resume" in r.stdout, r
+expect(["completion", "tcsh"], 2, err="tcsh")
+expect(["man", "trian"], 2, err="did you mean 'train'?")
+
+
+def completed(*words):
+    """What bash offers after `braintrace WORDS`, the last of which is being typed."""
+    script = f"""source {FOLDER}/share/bash-completion/completions/braintrace
+COMP_WORDS=(braintrace {' '.join(f"'{w}'" for w in words)}) COMP_CWORD={len(words)}
+_braintrace; printf '%s\\n' "${{COMPREPLY[@]}}" """
+    return subprocess.run(["bash", "-uc", script], capture_output=True, text=True, check=True, cwd=FOLDER / "share").stdout.split()
+
+
+assert completed("gr") == ["graph"] and completed("graph", "--fo") == ["--format"], completed("gr")
+assert set(completed("")) == {*commands, "--help", "--version"}, completed("")
+assert completed("stream", "gru", "--loss", "")[:2] == ["mse", "cross_entropy"], completed("stream", "gru", "--loss", "")
+assert "gru" in completed("graph", "") and "man" in completed("graph", ""), completed("graph", "")  # names and files
+assert completed("advise", "gru", "--rules", "D_") == ["D_RTRL"] and completed("tasks", "cop") == ["copy"]
+assert completed("graph", "gru", "--json", "--qu") == ["--quiet"]  # a flag takes no value
+for shell, file in (("zsh", "zsh/site-functions/_braintrace"), ("fish", "fish/vendor_completions.d/braintrace.fish")):
+    text = (FOLDER / "share" / file).read_text()
+    assert text == expect(["completion", shell], 0) and all(c in text for c in [*commands, "cross_entropy"]), text
+    if shutil.which(shell):
+        subprocess.run([shell, "-n", FOLDER / "share" / file], check=True)
+shutil.rmtree(FOLDER)
