@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "braintrace/codegen/elementwise.h"
+#include "braintrace/codegen/fuse.h"
 #include "braintrace/codegen/lower.h"
 #include "braintrace/codegen/time_loop.h"
 #include "braintrace/codegen/view.h"
@@ -163,7 +164,10 @@ bool stays_inside(const Loop& l, const Eqn& product, size_t operand, const Targe
 class Stacking {
  public:
   Stacking(const Loop& l, const Target& target)
-      : l_(l), target_(target), maker_(makers(l.body)), varying_(l.reached(true, true)) {}
+      : l_(l), target_(target), maker_(makers(l.body)), varying_(l.reached(true, true)) {
+    const ScanResults<Mask> carries{Mask(l.results.carry.size(), true), Mask(l.results.ys.size(), false)};
+    awaited_ = backward_dependence(l.program(), joined(carries));
+  }
 
   Vars worth_it() const {
     Vars out = roots(l_.results.ys, {});
@@ -198,12 +202,15 @@ class Stacking {
       const Var    left  = carry < l_.args.carry.size() ? l_.results.carry[carry] : -1;
       if (left >= 0 && maker_[left])
         wanted.push_back(left);  // what the step before left
-      else if (e && is_cheap_to_repeat(*e->op) && !contains(l_.results.carry, v))
+      else if (e && (is_cheap_to_repeat(*e->op) || is_work_of_all_steps(*e)) && !contains(l_.results.carry, v))
         wanted.insert(wanted.end(), e->in.begin(), e->in.end());
       else
         out.push_back(v);
     }
     return out;
+  }
+  bool is_work_of_all_steps(const Eqn& e) const {
+    return target_.steps_together && !awaited_[e.out[0]] && (e.op == &dot_general_op || is_reduction(e));
   }
   bool is_product_outside(Var v, const Vars& there) const {
     const Eqn* e = maker_[v];
@@ -217,6 +224,7 @@ class Stacking {
   const Target&           target_;
   std::vector<const Eqn*> maker_;
   Mask                    varying_;
+  Mask                    awaited_;  // by value: what carries depend on
 };
 
 // The ys of all steps, from what was stacked.
@@ -367,7 +375,7 @@ Tensors lowered_scan(const Eqn& e, const Tensors& in, const Mask& used, const Ta
   some.prune();
   turn_weights(some);
   some.prune();
-  auto [results, rows]  = split(run_without_sums(some), some.results);
+  auto [results, rows]  = split(run_without_sums(some, target), some.results);
   const Tensors stacked = all_ys(full, have, rows);
   for (Var v : ys) results.push_back(stacked[index_of(full.results.ys, v)]);
   return spread(results, joined(kept));

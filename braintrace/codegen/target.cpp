@@ -23,8 +23,8 @@ const Target& portable_target() {
   return target;
 }
 
-// Rows of a batch that a team takes through a time loop keep its tensor cores busy. A product that no later step waits
-// for is one product of all steps.
+// Rows of a batch that a team takes through a time loop keep its tensor cores busy. Inside it, all blocks of the team
+// wait for each other again and again: only what later steps need is done there.
 const Target& cuda_target() {
   constexpr int64_t   any_number = int64_t{1} << 40;
   static const Target target     = [] {
@@ -40,6 +40,7 @@ const Target& cuda_target() {
     t.columns_from   = any_number;
     t.cache_elements = any_number;
     t.enough_rows    = any_number;
+    t.steps_together = true;
     t.event_blocks   = 1024;
     t.event_run      = 1;
     return t;

@@ -51,6 +51,7 @@ struct Target {
   int64_t few_terms        = 4;        // a sum of products of so few neighbors is written out
   int64_t enough_rows      = 16;       // a product of so many rows stays inside its time loop
   int64_t stacked_elements = 1 << 23;  // results of all its steps that the caches of many cores hold
+  bool    steps_together   = false;    // what no later step waits for is computed for all steps at once
   int64_t separated_from   = 4096;     // elements: below, the vectors' own loops cost more than they save
   int64_t pending_from     = 16384;    // elements of an array whose update may wait for the next step
   int64_t pending_at_most  = 4096;     // elements that are kept for it

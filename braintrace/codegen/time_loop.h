@@ -2,6 +2,7 @@
 // A loop over time while it is being made leaner.
 #pragma once
 
+#include "braintrace/codegen/target.h"
 #include "braintrace/control/scan_parts.h"
 #include "braintrace/transforms/simplify.h"
 #include "braintrace/transforms/vmap.h"
@@ -67,6 +68,6 @@ struct Loop {
 Tensor one_late(const Loop& l, size_t carry, const Tensor& left);
 
 // Runs the loop without the sums over steps, and takes them after it. Results: carries, then ys.
-Tensors run_without_sums(const Loop& whole);
+Tensors run_without_sums(const Loop& whole, const Target& target);
 
 }  // namespace braintrace::codegen
