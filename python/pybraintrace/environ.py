@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import builtins
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +22,7 @@ from .units import magnitude
 
 _process: dict[str, Any] = {}
 _missing = object()
+_process_keys: Any = None  # of _process, as _keys_of gives them; _missing where a value may change unseen
 
 
 class _Local(threading.local):
@@ -50,9 +52,11 @@ def _split(settings: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
 
 def set(**settings: Any) -> None:
     """Settings of the whole process: dt (ms), precision (16, 32, 64), training, and keys of your own."""
+    global _process_keys
     known, free = _split(settings)
     _core.environ_set(**known)
     _process.update(free)
+    _process_keys = _keys_of(_process) if builtins.all(map(_is_hashable, _process.values())) else _missing
 
 
 @contextmanager
@@ -112,17 +116,20 @@ def ditype() -> Any:
     return np.dtype("int64" if get_precision() == 64 else "int32")
 
 
+def _is_hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
+def _keys_of(settings: dict[str, Any]) -> Any:
+    """Keys and values, without tensors."""
+    pairs = [(k, v if _is_hashable(v) else repr(v)) for k, v in sorted(settings.items()) if not isinstance(v, _core.Tensor)]
+    return tuple(pairs) or None
+
+
 def _static_keys() -> Any:
     """Keys that are part of the signature of jitted functions: those whose values are no tensors."""
-    if not _local.stack and not _process:
-        return None
-    pairs = []
-    for key, value in sorted(all().items()):
-        if isinstance(value, _core.Tensor):
-            continue
-        try:
-            hash(value)
-        except TypeError:
-            value = repr(value)
-        pairs.append((key, value))
-    return tuple(pairs) or None
+    return _keys_of(all()) if _local.stack or _process_keys is _missing else _process_keys

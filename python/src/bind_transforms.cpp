@@ -30,6 +30,7 @@ class Jitted {
         cache_(bt::flat::make_jit_cache()) {}
 
   nb::object call(const nb::args& args, const nb::kwargs& kwargs) {
+    SafePoint    after;
     Tree::Leaves leaves;
     Tree         in;
     in.open(Tree::Kind::Tuple, 2);

@@ -15,17 +15,18 @@ struct NumpyType {
   bt::DType   dtype;
   const char* name;
   uint8_t     code, bits;  // as DLPack writes it
+  char        kind;        // as NumPy writes it; it has no bfloat16
 };
 using Code                        = nb::dlpack::dtype_code;
 constexpr NumpyType numpy_types[] = {
-    {bt::DType::F32, "float32", static_cast<uint8_t>(Code::Float), 32},
-    {bt::DType::F64, "float64", static_cast<uint8_t>(Code::Float), 64},
-    {bt::DType::F16, "float16", static_cast<uint8_t>(Code::Float), 16},
-    {bt::DType::BF16, "bfloat16", static_cast<uint8_t>(Code::Bfloat), 16},
-    {bt::DType::I32, "int32", static_cast<uint8_t>(Code::Int), 32},
-    {bt::DType::I64, "int64", static_cast<uint8_t>(Code::Int), 64},
-    {bt::DType::U32, "uint32", static_cast<uint8_t>(Code::UInt), 32},
-    {bt::DType::Bool, "bool", static_cast<uint8_t>(Code::Bool), 8},
+    {bt::DType::F32, "float32", static_cast<uint8_t>(Code::Float), 32, 'f'},
+    {bt::DType::F64, "float64", static_cast<uint8_t>(Code::Float), 64, 'f'},
+    {bt::DType::F16, "float16", static_cast<uint8_t>(Code::Float), 16, 'f'},
+    {bt::DType::BF16, "bfloat16", static_cast<uint8_t>(Code::Bfloat), 16, 0},
+    {bt::DType::I32, "int32", static_cast<uint8_t>(Code::Int), 32, 'i'},
+    {bt::DType::I64, "int64", static_cast<uint8_t>(Code::Int), 64, 'i'},
+    {bt::DType::U32, "uint32", static_cast<uint8_t>(Code::UInt), 32, 'u'},
+    {bt::DType::Bool, "bool", static_cast<uint8_t>(Code::Bool), 8, 'b'},
 };
 const NumpyType& numpy_type(bt::DType dtype) { return numpy_types[static_cast<size_t>(dtype)]; }
 
@@ -43,21 +44,40 @@ std::string type_of(nb::handle h) { return nb::cast<std::string>(nb::str(h.type(
 
 bool is_double_precision() { return bt::Environment::precision() == bt::DType::F64; }
 
-using AnyArray = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
+// What every NumPy array tells about itself in one question, `__array_struct__`: NumPy's array interface.
+struct ArrayInterface {
+  int         two;
+  int         ndim;
+  char        kind;
+  int         item_bytes;
+  int         flags;
+  Py_ssize_t* shape;
+  Py_ssize_t* strides;
+  void*       data;
 
-// The memory of a C-ordered array on this machine, kept alive by the array.
-bt::Array borrowed(const AnyArray& a, bt::DType dtype, nb::handle owner) {
-  bt::Shape shape;
-  for (size_t i = 0; i < a.ndim(); ++i) shape.push_back(static_cast<int64_t>(a.shape(i)));
-  const bt::Type type{dtype, std::move(shape)};
-  const auto     address = reinterpret_cast<uintptr_t>(a.data());
+  bool has(int flag) const { return flags & flag; }
+};
+constexpr int c_ordered = 0x1, native_order = 0x200;
+
+// The memory of a C-ordered array, kept alive by the array. None where tensors have no such layout or type.
+std::optional<bt::Array> borrowed(nb::handle array, std::optional<bt::DType> as = {}) {
+  static PyObject* const question = PyUnicode_InternFromString("__array_struct__");
+  nb::object             capsule  = nb::steal(PyObject_GetAttr(array.ptr(), question));
+  if (!capsule.is_valid()) throw nb::python_error();
+  const auto* a = static_cast<const ArrayInterface*>(PyCapsule_GetPointer(capsule.ptr(), nullptr));
+  if (!a) throw nb::python_error();
+  if (!a->has(c_ordered) || !a->has(native_order)) return {};
+  for (const NumpyType& t : numpy_types)
+    if (!as && t.kind == a->kind && t.bits == 8 * a->item_bytes) as = t.dtype;
+  if (!as) return {};
+  const bt::Type type{*as, bt::Shape(a->shape, a->shape + a->ndim)};
   if (type.size() == 0) return bt::Array(type);
-  if (address % bt::size_of(dtype) != 0) {  // NumPy allows it, machine code does not
+  if (reinterpret_cast<uintptr_t>(a->data) % bt::size_of(*as) != 0) {  // NumPy allows it, machine code does not
     bt::Array copy(type);
-    std::memcpy(copy.mutable_raw(), a.data(), copy.bytes());
+    std::memcpy(copy.mutable_raw(), a->data, copy.bytes());
     return copy;
   }
-  return bt::Array::borrow(type, a.data(), hold(owner));
+  return bt::Array::borrow(type, a->data, hold(array));
 }
 
 bt::Tensor in_environment(bt::Array array) {
@@ -74,9 +94,11 @@ bt::Tensor in_environment(bt::Array array) {
 }
 
 bt::Tensor from_numpy(nb::handle array) {
+  if (auto as_it_is = borrowed(array)) return in_environment(*std::move(as_it_is));
   nb::object source = nb::borrow(array);
   const auto name   = nb::cast<std::string>(nb::str(array.attr("dtype").attr("name")));
-  if (name == "bfloat16") source = source.attr("view")("uint16");
+  const bool is_bf  = name == "bfloat16";
+  if (is_bf) source = source.attr("view")("uint16");
   for (const char* small : {"int8", "int16", "uint8", "uint16"})
     if (name == small) source = source.attr("astype")("int32");
   if (name == "uint64") source = source.attr("astype")("int64");
@@ -84,13 +106,8 @@ bt::Tensor from_numpy(nb::handle array) {
   source = nb::object(numpy().attr("ascontiguousarray")(source)).attr("reshape")(source.attr("shape"));
   if (!nb::cast<bool>(source.attr("dtype").attr("isnative")))
     source = source.attr("astype")(source.attr("dtype").attr("newbyteorder")("="));
-  AnyArray a;
-  if (!nb::try_cast(source, a))
-    throw nb::type_error(
-        ("an array of dtype " + name + " cannot be a tensor; convert it to a number type first.").c_str());
-  if (name == "bfloat16") return bt::Tensor(borrowed(a, bt::DType::BF16, source));
-  for (const NumpyType& t : numpy_types)
-    if (t.code == a.dtype().code && t.bits == a.dtype().bits) return in_environment(borrowed(a, t.dtype, source));
+  if (is_bf) return bt::Tensor(*borrowed(source, bt::DType::BF16));
+  if (auto made = borrowed(source)) return in_environment(*std::move(made));
   throw nb::type_error(("an array of dtype " + name +
                         " cannot be a tensor; known are float16, bfloat16, float32, "
                         "float64, integers and bool.")
@@ -111,6 +128,8 @@ bt::Tensor from_dlpack(nb::handle object) {
 }
 
 }  // namespace
+
+bool is_array(nb::handle h) { return nb::isinstance<bt::Tensor>(h) || h.type().is(numpy_array_type()); }
 
 bool is_array_like(nb::handle h) {
   PyObject* o = h.ptr();

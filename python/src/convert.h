@@ -24,6 +24,8 @@ using namespace nb::literals;
 
 namespace pybraintrace {
 
+// A tensor or a NumPy array: what most leaves are.
+bool is_array(nb::handle object);
 // Whether an object can be a tensor at all: a number, an array, a sequence of such.
 bool is_array_like(nb::handle object);
 // Throws TypeError or UserError with the place.

@@ -10,6 +10,8 @@ namespace {
 
 std::mutex             released_mutex;
 std::vector<PyObject*> released;
+bool                   is_drop_pending   = false;
+thread_local int       safe_points_ahead = 0;
 
 int drop_pending(void*) {
   drop_released();
@@ -18,13 +20,10 @@ int drop_pending(void*) {
 
 void release(PyObject* object) {
   if (!nb::is_alive()) return;  // the interpreter is gone, and the object with it
-  bool is_first;
-  {
-    std::lock_guard lock(released_mutex);
-    is_first = released.empty();
-    released.push_back(object);
-  }
-  if (is_first) Py_AddPendingCall(drop_pending, nullptr);  // a full queue is no harm: the next drop takes all
+  std::lock_guard lock(released_mutex);
+  released.push_back(object);
+  // Where the queue of the interpreter is full, the next release asks again.
+  if (!is_drop_pending && !safe_points_ahead) is_drop_pending = Py_AddPendingCall(drop_pending, nullptr) == 0;
 }
 
 }  // namespace
@@ -34,8 +33,15 @@ void drop_released() {
   {
     std::lock_guard lock(released_mutex);
     mine.swap(released);
+    is_drop_pending = false;
   }
   for (PyObject* object : mine) Py_DECREF(object);
+}
+
+SafePoint::SafePoint() { ++safe_points_ahead; }
+SafePoint::~SafePoint() {
+  --safe_points_ahead;
+  drop_released();
 }
 
 Ref hold(nb::handle object) {

@@ -16,4 +16,14 @@ using Ref = std::shared_ptr<PyObject>;
 Ref  hold(nb::handle object);  // with the GIL
 void drop_released();          // with the GIL: empties the list now
 
+// Empties the list when it ends, so that references this thread lets go of inside need no safe point of the
+// interpreter. Made and ended with the GIL and outside of locks.
+class SafePoint {
+ public:
+  SafePoint();
+  ~SafePoint();
+  SafePoint(const SafePoint&)            = delete;
+  SafePoint& operator=(const SafePoint&) = delete;
+};
+
 }  // namespace pybraintrace

@@ -41,7 +41,7 @@ Tree Tree::of(nb::handle value, Leaves& leaves, bool (*is_static)(nb::handle)) {
 
 void Tree::add(nb::handle value, Leaves& leaves, bool (*is_static)(nb::handle)) {
   PyObject* o = value.ptr();
-  if (nb::isinstance<bt::Tensor>(value)) {
+  if (is_array(value)) {
     nodes_.push_back({Kind::Leaf, 0, nullptr});
     leaves.push_back(nb::borrow(value));
   } else if (value.is_none()) {
@@ -56,6 +56,10 @@ void Tree::add(nb::handle value, Leaves& leaves, bool (*is_static)(nb::handle)) 
     nodes_.push_back({Kind::List, n, nullptr});
     for (size_t i = 0; i < n; ++i) add(PyList_GetItem(o, static_cast<Py_ssize_t>(i)), leaves, is_static);
   } else if (PyDict_Check(o)) {
+    if (PyDict_Size(o) == 0) {
+      nodes_.push_back({Kind::Dict, 0, nullptr});
+      return;
+    }
     nb::list keys = sorted_keys(value);
     nodes_.push_back({Kind::Dict, keys.size(), hold(nb::tuple(keys))});
     for (nb::handle key : keys) add(PyDict_GetItemWithError(o, key.ptr()), leaves, is_static);
@@ -89,6 +93,7 @@ nb::object Tree::build(size_t& at, Next& next) const {
       return nb::borrow(node.aux.get());
     case Kind::Dict: {
       nb::dict out;
+      if (node.size == 0) return out;
       for (nb::handle key : nb::borrow<nb::tuple>(node.aux.get())) out[key] = build(at, next);
       return out;
     }

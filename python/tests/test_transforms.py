@@ -157,6 +157,12 @@ def test_environment_belongs_to_the_signature():
     with bt.environ.context(fast=True):
         assert float(f(1.0)) == 2
     assert float(f(1.0)) == 1
+    for value, factor in ((True, 2), (False, 1), ([], 1), ([1], 2)):
+        bt.environ.set(fast=value)
+        assert float(f(1.0)) == factor
+    value.clear()  # it cannot be hashed, so it is looked at again
+    assert float(f(1.0)) == 1
+    bt.environ.set(fast=False)
     with pytest.raises(KeyError):
         bt.environ.get("nothing")
 
