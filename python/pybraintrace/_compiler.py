@@ -3,13 +3,16 @@
 
 import importlib.util
 import os
-import shutil
 import sys
+
+
+def _is_on_path(name: str) -> bool:  # shutil.which takes longer to import than the rest of this package takes to look
+    return any(os.access(os.path.join(folder, name), os.X_OK) for folder in os.environ.get("PATH", "").split(os.pathsep) if folder)
 
 
 def choose() -> None:
     """Names ziglang's compiler in BRAINTRACE_CC where nothing else is installed and nobody has chosen."""
-    if os.environ.get("BRAINTRACE_CC") or any(map(shutil.which, ("cc", "clang", "gcc", "zig"))):
+    if os.environ.get("BRAINTRACE_CC") or any(map(_is_on_path, ("cc", "clang", "gcc", "zig"))):
         return
     if importlib.util.find_spec("ziglang") is not None:
         os.environ["BRAINTRACE_CC"] = f"{sys.executable} -m ziglang cc"

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import html
 from typing import Any
 
 from . import _core
@@ -11,12 +10,16 @@ from . import _core
 
 def framed(page: str, height: int = 520) -> str:
     """A whole page inside a cell."""
-    return f'<iframe srcdoc="{html.escape(page)}" style="width:100%;height:{height}px;border:0"></iframe>'
+    from html import escape
+
+    return f'<iframe srcdoc="{escape(page)}" style="width:100%;height:{height}px;border:0"></iframe>'
 
 
 def as_text(text: str) -> str:
     """Text in a fixed pitch."""
-    return f"<pre>{html.escape(text)}</pre>"
+    from html import escape
+
+    return f"<pre>{escape(text)}</pre>"
 
 
 def _graph_html(self: Any) -> str:

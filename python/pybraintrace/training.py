@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable
 from typing import Any
@@ -23,6 +22,8 @@ class Trainer:
     """
 
     def __init__(self, config: Any, **replaced: Any) -> None:
+        import json
+
         is_file = isinstance(config, (str, os.PathLike))
         fields = [f"{k.replace('__', '.')}={json.dumps(v) if not isinstance(v, str) else v}" for k, v in replaced.items()]
         if not is_file and replaced:
