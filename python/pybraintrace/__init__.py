@@ -24,6 +24,7 @@ from . import environ, init, metric, nn, numpy, optim, progress, random, surroga
 from . import algorithms, display
 from .algorithms import *  # noqa: F403
 from .checkpoint import load, save
+from .operations import OpCall, Operation, register_op
 from .training import Trainer
 from .transform import (checkpoint, cond, custom_vjp, for_loop, fori_loop, grad, hessian, jacfwd, jacrev, jit, jvp, pure_callback, scan, value_and_grad, vjp, vmap,
                         while_loop)

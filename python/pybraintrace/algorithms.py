@@ -31,7 +31,7 @@ class OnlineLearner(_core.OnlineLearner):
     def __init__(self, algorithm: str | ETraceConfig, model: Module, **options: Any) -> None:
         chosen = _registered.get(algorithm, algorithm) if isinstance(algorithm, str) else algorithm
         super().__init__(chosen, model, **options)
-        self._made, self._examples = (chosen, options), None
+        self._made, self._examples, self._lanes = (chosen, options), None, None
 
     def compile_graph(self, *args: Any, **kwargs: Any) -> OnlineLearner:
         """Finds groups and relations from one example of a step's inputs and makes the traces; gives the learner."""
@@ -45,6 +45,11 @@ class OnlineLearner(_core.OnlineLearner):
         """What a pickled learner is compiled with again."""
         plain = tuple(a.data if isinstance(a, _core.StepData) else a for a in args)
         self._examples = tree.map(lambda x: _np.zeros(_np.shape(x), _core.ops.asarray(x).dtype), plain)
+
+    def _run_in_lanes(self, count: int) -> None:
+        """One sample per lane from now on."""
+        self._map_over(count)
+        self._lanes = count
 
     def show_graph(self, verbose: bool = True, return_msg: bool = False) -> str | None:
         """Prints groups, weights and the groups they reach; gives the text where `return_msg` is set."""
@@ -76,17 +81,25 @@ class OnlineLearner(_core.OnlineLearner):
     def __reduce__(self) -> Any:
         algorithm, options = self._made
         if self.is_compiled and self._examples is None:
-            raise TypeError("this learner runs in lanes, or takes keyword arguments: it cannot be pickled or copied")
+            raise TypeError("this learner takes keyword arguments: it cannot be pickled or copied")
         memory = [_np.array(m) for m in self.memory()] if self.is_compiled else None
-        return _again, (type(self), algorithm, self.model, options, self._examples, memory)
+        return _again, (type(self), algorithm, self.model, options, self._examples, memory, self._lanes)
 
 
-def _again(kind: type[OnlineLearner], algorithm: Any, model: Module, options: dict[str, Any], examples: Any, memory: Any) -> OnlineLearner:
+def _again(kind: type[OnlineLearner], algorithm: Any, model: Module, options: dict[str, Any], examples: Any, memory: Any, lanes: int | None) -> OnlineLearner:
     learner = kind.__new__(kind)
     OnlineLearner.__init__(learner, algorithm, model, **options)
-    if memory is not None:
-        learner.compile_graph(*examples)
-        learner.set_memory(memory)
+    if memory is None:
+        return learner
+    states = model.states()
+    values = states.to_dict_values()
+    if lanes is not None:
+        _modules.reset_all_states(model)  # the graph is that of one sample
+    learner.compile_graph(*examples)
+    if lanes is not None:
+        learner._run_in_lanes(lanes)
+        states.assign_values(values)
+    learner.set_memory(memory)
     return learner
 
 
@@ -149,10 +162,9 @@ def compile(model: Module, algorithm: Any = "D_RTRL", *example_inputs: Any, batc
     else:
         learner = OnlineLearner(algorithm, model, **options)
     _core.compile_learner(learner, *single)
-    if not vmap:
-        learner._remember_examples(tuple(single))
-    else:
-        learner._map_over(batch_size or len(tree.leaves(examples)[0]))
+    learner._remember_examples(tuple(single))
+    if vmap:
+        learner._run_in_lanes(batch_size or len(tree.leaves(examples)[0]))
     if verbose:
         print(learner.report.to_str(verbose))
     return learner

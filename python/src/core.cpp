@@ -8,6 +8,7 @@ NB_MODULE(_core, m) {
   bind_errors(m);
   bind_tensor(m);
   bind_ops(m);
+  bind_own_ops(m);
   bind_tree(m);
   bind_state(m);
   bind_module(m);

@@ -32,7 +32,7 @@ def vmap_new_states(f: Callable[..., Any] | None = None, *, axis_size: int | Non
         learners = [e for e in events if isinstance(e, algorithms.OnlineLearner)]
         mapped = {id(learner.model) for learner in learners}
         for learner in learners:
-            learner._map_over(axis_size)
+            learner._run_in_lanes(axis_size)
         for model in events:
             if isinstance(model, _core.Module) and id(model) not in mapped:
                 _modules.init_all_states(model, axis_size)
