@@ -25,9 +25,7 @@ void check(const ETraceConfig& config, const RuleOptions& o, const std::string& 
           given ? given : "", config.describe());
   const SignalSource signal = config->learning_signal;
   require(signal != SignalSource::RandomFeedback || o.feedback,
-          "{}: learning_signal 'random_feedback' needs a key.\n  Give feedback, such as RandomFeedback{{.key = 1}}, or "
-          "use 'symmetric'.",
-          name);
+          "{}: learning_signal 'random_feedback' needs a key.\n  Give feedback with a key, or use 'symmetric'.", name);
   require(signal == SignalSource::RandomFeedback || !o.feedback,
           "{}: feedback is given, but learning_signal is '{}'.\n  Use 'random_feedback', or leave it out.", name,
           to_string(signal));

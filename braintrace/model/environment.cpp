@@ -43,7 +43,7 @@ double Environment::dt() {
   const Settings s = present();
   require(s.dt.has_value(),
           "environment: dt is read but was never set.\n"
-          "  Call Environment::set({{.dt = …}}) or open an Environment::Scope around the call.");
+          "  Set the time step, such as dt = 0.1 (ms), for the process or for a scope around the call.");
   return *s.dt;
 }
 DType Environment::precision() { return default_float(); }

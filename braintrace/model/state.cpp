@@ -109,7 +109,7 @@ const Tensor& State::stored(const std::string& name) const {
   if (const auto it = leaves.find(name); it != leaves.end()) return it->second;
   require(
       initialized(), ErrorKind::State,
-      "{} ({}) is read before it has a value.\n  Call init_all_states(model), with {{.batch_size = B}} for a batch.",
+      "{} ({}) is read before it has a value.\n  Call init_all_states(model), with a batch size for a batch.",
       place(), name_of(kind()));
   unknown_leaf(*this, name);
 }

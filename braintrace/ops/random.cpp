@@ -233,11 +233,10 @@ constinit const Op random_normal_op = {
 // Φ⁻¹(Φ(keys::low) + u (Φ(keys::high) - Φ(keys::low))), on the side of zero where Φ is small.
 constinit const Op random_truncated_normal_op = {
     .name     = "random_truncated_normal",
-    .doc      = "normal, given that it lies between keys::low and keys::high",
+    .doc      = "normal, given that it lies between low and high",
     .operands = "key",
     .infer    = [](const Op& op, const Types& in, const Attrs& a) -> Types {
-      require(a[keys::low] < a[keys::high], "{}: keys::low {} must be below keys::high {}.", op.name, a[keys::low],
-                 a[keys::high]);
+      require(a[keys::low] < a[keys::high], "{}: low {} must be below high {}.", op.name, a[keys::low], a[keys::high]);
       return float_draw_infer(op, in, a);
     },
     .eval = [](const Op&, const Arrays& in, const Attrs& a, const Types& out) -> Arrays {

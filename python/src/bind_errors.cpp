@@ -42,19 +42,26 @@ PyObject* type_of(bt::ErrorKind kind) {
   return user_error;
 }
 
+// Names as Python writes them: random::normal is random.normal.
+std::string words_of(const std::exception& e) {
+  std::string text = e.what();
+  for (size_t at = text.find("::"); at != text.npos; at = text.find("::", at)) text.replace(at, 2, ".");
+  return text;
+}
+
 void translate(const std::exception_ptr& p, void*) {
   try {
     std::rethrow_exception(p);
   } catch (const bt::CompileError& e) {
-    nb::object error          = nb::handle(compile_error)(e.what());
+    nb::object error          = nb::handle(compile_error)(words_of(e));
     error.attr("diagnostics") = records_of(e.diagnostics);
     PyErr_SetObject(compile_error, error.ptr());
   } catch (const bt::UserError& e) {
-    PyErr_SetString(type_of(e.kind()), e.what());
+    PyErr_SetString(type_of(e.kind()), words_of(e).c_str());
   } catch (const bt::InternalError& e) {
-    PyErr_SetString(internal_error, e.what());
+    PyErr_SetString(internal_error, words_of(e).c_str());
   } catch (const bt::Error& e) {
-    PyErr_SetString(user_error, e.what());
+    PyErr_SetString(user_error, words_of(e).c_str());
   }
 }
 
