@@ -45,9 +45,13 @@ def split(key: Any, num: int = 2) -> Tensor:
 
 @contextmanager
 def seed_context(value: int) -> Iterator[None]:
-    """Another seed inside a `with`."""
+    """Another seed inside a `with`; afterwards the stream goes on where it was."""
+    before = DEFAULT_STREAM.value
     seed(value)
-    yield
+    try:
+        yield
+    finally:
+        DEFAULT_STREAM.value = before
 
 
 def randn(*shape: int, key: Any = None, dtype: Any = None) -> Tensor:
@@ -113,4 +117,4 @@ def truncated_normal(lower: float, upper: float, size: Any = (), loc: Any = 0.0,
     return _ops.random_truncated_normal(_key(key), lower, upper, size) * scale + loc
 
 
-DEFAULT_STREAM = RandomState
+DEFAULT_STREAM = _ops.default_stream()

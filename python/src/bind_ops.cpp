@@ -25,6 +25,7 @@
 #include "braintrace/ops/sort.h"
 #include "braintrace/ops/special.h"
 #include "casters.h"
+#include "module.h"
 
 namespace pybraintrace {
 
@@ -239,14 +240,18 @@ void bind_activations(nb::module_& m) {
 }
 
 void bind_trainable(nb::module_& m) {
-  const auto none = nb::none();
-  m.def(
-      "matmul",
-      [](Arg x, Arg w, std::optional<Arg> bias, std::optional<WeightFn> f, std::optional<WeightFn> g) {
-        return bt::matmul(x, w, given(bias), {function_or_none(f), function_or_none(g)});
-      },
-      "x"_a, "weight"_a, "bias"_a = none, nb::kw_only(), "weight_fn"_a = none, "bias_fn"_a = none,
-      "y = x W + b; W and b learn online.\n\nx: [I] or [B,I], W: [I,O], b: [O].");
+  const auto none    = nb::none();
+  using Product      = Tensor (*)(const Tensor&, const Tensor&, const Tensor&, const bt::WeightFns&);
+  const auto product = [&](const char* name, Product f, const char* doc) {
+    m.def(
+        name,
+        [f](Arg x, Arg w, std::optional<Arg> bias, std::optional<WeightFn> weight_fn, std::optional<WeightFn> bias_fn) {
+          return f(x, w, given(bias), {function_or_none(weight_fn), function_or_none(bias_fn)});
+        },
+        "x"_a, "weight"_a, "bias"_a = none, nb::kw_only(), "weight_fn"_a = none, "bias_fn"_a = none, doc);
+  };
+  product("matmul", bt::matmul, "y = x W + b; W and b learn online.\n\nx: [I] or [B,I], W: [I,O], b: [O].");
+  product("grouped_matmul", bt::grouped_matmul, "y_g = x_g W_g + b_g, products side by side that learn online.");
   m.def(
       "element_wise",
       [](Arg w, std::optional<WeightFn> f, std::optional<WeightFn> g) {
@@ -297,13 +302,6 @@ void bind_trainable(nb::module_& m) {
       "x"_a, "B"_a, "A"_a, nb::kw_only(), "alpha"_a = 1.0, "bias"_a = none, "b_fn"_a = none, "a_fn"_a = none,
       "bias_fn"_a = none, "y = alpha x B A + b, a product of low rank; B, A and b learn online.");
   m.def(
-      "grouped_matmul",
-      [](Arg x, Arg w, std::optional<Arg> bias, std::optional<WeightFn> f, std::optional<WeightFn> g) {
-        return bt::grouped_matmul(x, w, given(bias), {function_or_none(f), function_or_none(g)});
-      },
-      "x"_a, "weight"_a, "bias"_a = none, nb::kw_only(), "weight_fn"_a = none, "bias_fn"_a = none,
-      "y_g = x_g W_g + b_g, products side by side that learn online.");
-  m.def(
       "embedding",
       [](Arg indices, Arg w, std::optional<WeightFn> f) { return bt::embedding(indices, w, {function_or_none(f)}); },
       "indices"_a, "weight"_a, nb::kw_only(), "weight_fn"_a = none, "Rows of a table that learns online.");
@@ -321,6 +319,8 @@ void bind_random(nb::module_& m) {
   namespace random = bt::random;
   m.def(
       "seed", [](uint64_t value) { random::seed(value); }, "seed"_a, "Starts the stream of random numbers anew.");
+  m.def(
+      "default_stream", [] { return object_of(random::default_stream()); }, "The stream of random numbers, a state.");
   m.def(
       "next_key", [] { return random::next(); }, "A fresh key of the stream.");
   m.def(

@@ -52,7 +52,8 @@ nb::class_<Box, Bases...> bind_kind(nb::module_& m, const char* name, bt::StateK
 }
 
 nb::object state_value(const StateBox& box) {
-  bt::require(box.state.initialized(), "{} has no value yet; call init_all_states(model) first.", box.state.place());
+  bt::require(box.state.initialized(), bt::ErrorKind::State, "{} has no value yet; call init_all_states(model) first.",
+              box.state.place());
   bt::Leaves leaves;
   for (const std::string& name : box.state.leaf_names()) leaves[name] = box.state.leaf(name);
   return pybraintrace::value_of(leaves);

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Initializers, losses, optimizers, schedules.
+#include <type_traits>
+
 #include "bindings.h"
 #include "braintrace/nn/init.h"
 #include "braintrace/nn/loss.h"
 #include "braintrace/nn/optim.h"
 #include "casters.h"
 #include "gil.h"
+#include "tree.h"
 
 namespace pybraintrace {
 
@@ -63,6 +66,13 @@ void bind_initializers(nb::module_& parent) {
 
 using Loss = bt::Tensor (*)(const bt::Tensor&, const bt::Tensor&);
 
+// The leaves of a tree of weights.
+bt::Tensors all_tensors(nb::handle weights) {
+  Tree::Leaves leaves;
+  Tree::of(weights, leaves);
+  return tensors_of(leaves, "a regularizer");
+}
+
 void bind_losses(nb::module_& parent) {
   nb::module_ m = parent.def_submodule("losses", "Losses, regularizers and metrics.");
   namespace l   = bt::losses;
@@ -109,9 +119,9 @@ void bind_losses(nb::module_& parent) {
       "confusion_matrix", [](Arg a, Arg b, int64_t n) { return bt::metrics::confusion_matrix(a, b, n); }, "scores"_a,
       "labels"_a, "num_classes"_a, "Counts: row = label, column = answer.");
   m.def(
-      "l1", [](nb::handle w) { return l::l1(tensors_from(w)); }, "weights"_a, "Sum of absolute values.");
+      "l1", [](nb::handle w) { return l::l1(all_tensors(w)); }, "weights"_a, "Sum of absolute values.");
   m.def(
-      "l2", [](nb::handle w) { return l::l2(tensors_from(w)); }, "weights"_a, "Sum of squares.");
+      "l2", [](nb::handle w) { return l::l2(all_tensors(w)); }, "weights"_a, "Sum of squares.");
   m.def(
       "voltage_regularizer",
       [](nb::handle V, double lo, double hi, double factor) {
@@ -217,36 +227,31 @@ void bind_optimizers(nb::module_& parent) {
             new (self) o::SGD(lr.get(), {momentum, nesterov, common(norm, value, decay)});
           },
           "lr"_a = 1e-3, "momentum"_a = 0.0, "nesterov"_a = false, PYBRAINTRACE_COMMON_ARGS(0.0));
-  nb::class_<o::Momentum, o::SGD>(m, "Momentum", "Descent with momentum.")
-      .def(
-          "__init__",
-          [](o::Momentum* self, Rate lr, double momentum, PYBRAINTRACE_COMMON) {
-            new (self) o::Momentum(lr.get(), momentum, common(norm, value, decay));
-          },
-          "lr"_a = 1e-3, "momentum"_a = 0.9, PYBRAINTRACE_COMMON_ARGS(0.0));
-  nb::class_<o::MomentumNesterov, o::SGD>(m, "MomentumNesterov", "Descent with Nesterov's momentum.")
-      .def(
-          "__init__",
-          [](o::MomentumNesterov* self, Rate lr, double momentum, PYBRAINTRACE_COMMON) {
-            new (self) o::MomentumNesterov(lr.get(), momentum, common(norm, value, decay));
-          },
-          "lr"_a = 1e-3, "momentum"_a = 0.9, PYBRAINTRACE_COMMON_ARGS(0.0));
-  nb::class_<o::Adam, o::Optimizer>(m, "Adam", "Adam; AMSGrad on request.")
-      .def(
-          "__init__",
-          [](o::Adam* self, Rate lr, double b1, double b2, double eps, bool amsgrad, PYBRAINTRACE_COMMON) {
-            new (self) o::Adam(lr.get(), {b1, b2, eps, amsgrad, common(norm, value, decay)});
-          },
-          "lr"_a = 1e-3, "beta1"_a = 0.9, "beta2"_a = 0.999, "eps"_a = 1e-8, "amsgrad"_a = false,
-          PYBRAINTRACE_COMMON_ARGS(0.0));
-  nb::class_<o::AdamW, o::Adam>(m, "AdamW", "Adam with decoupled weight decay.")
-      .def(
-          "__init__",
-          [](o::AdamW* self, Rate lr, double b1, double b2, double eps, bool amsgrad, PYBRAINTRACE_COMMON) {
-            new (self) o::AdamW(lr.get(), {b1, b2, eps, amsgrad, common(norm, value, decay)});
-          },
-          "lr"_a = 1e-3, "beta1"_a = 0.9, "beta2"_a = 0.999, "eps"_a = 1e-8, "amsgrad"_a = false,
-          PYBRAINTRACE_COMMON_ARGS(0.01));
+  const auto with_momentum = [&]<class O>(std::type_identity<O>, const char* name, const char* doc) {
+    nb::class_<O, o::SGD>(m, name, doc)
+        .def(
+            "__init__",
+            [](O* self, Rate lr, double momentum, PYBRAINTRACE_COMMON) {
+              new (self) O(lr.get(), momentum, common(norm, value, decay));
+            },
+            "lr"_a = 1e-3, "momentum"_a = 0.9, PYBRAINTRACE_COMMON_ARGS(0.0));
+  };
+  with_momentum(std::type_identity<o::Momentum>(), "Momentum", "Descent with momentum.");
+  with_momentum(std::type_identity<o::MomentumNesterov>(), "MomentumNesterov", "Descent with Nesterov's momentum.");
+  const auto adam = [&]<class O, class Base>(std::type_identity<O>, std::type_identity<Base>, const char* name,
+                                             double usual_decay, const char* doc) {
+    nb::class_<O, Base>(m, name, doc)
+        .def(
+            "__init__",
+            [](O* self, Rate lr, double b1, double b2, double eps, bool amsgrad, PYBRAINTRACE_COMMON) {
+              new (self) O(lr.get(), {b1, b2, eps, amsgrad, common(norm, value, decay)});
+            },
+            "lr"_a = 1e-3, "beta1"_a = 0.9, "beta2"_a = 0.999, "eps"_a = 1e-8, "amsgrad"_a = false,
+            PYBRAINTRACE_COMMON_ARGS(usual_decay));
+  };
+  adam(std::type_identity<o::Adam>(), std::type_identity<o::Optimizer>(), "Adam", 0.0, "Adam; AMSGrad on request.");
+  adam(std::type_identity<o::AdamW>(), std::type_identity<o::Adam>(), "AdamW", 0.01,
+       "Adam with decoupled weight decay.");
   nb::class_<o::RMSProp, o::Optimizer>(m, "RMSProp", "Divided by a running root mean square.")
       .def(
           "__init__",

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Learning rules: gradients of steps, windows and sequences."""
 import copy
+import json
 import pickle
 
 import numpy as np
@@ -170,6 +171,101 @@ def test_lanes():
     grads = [learner.etrace_grad(sequence, step_fn=lambda x: (learner(x) ** 2).mean(), reduction="sum")[0] for learner in (one, batched)]
     for a, b in zip(bt.tree.leaves(grads[0]), bt.tree.leaves(grads[1])):
         np.testing.assert_allclose(np.asarray(a), np.asarray(b), rtol=1e-3, atol=1e-5)
+    one(xs)
+    twins = pickle.loads(pickle.dumps(one)), copy.deepcopy(one)
+    expected, memory = one(2 * xs), one.memory()
+    for twin in twins:
+        np.testing.assert_allclose(np.asarray(twin(2 * xs)), np.asarray(expected), rtol=1e-6)
+        np.testing.assert_allclose(np.asarray(twin.memory()[0]), np.asarray(memory[0]), rtol=1e-6)
+        twin.reset()  # to the first values of one sample, in every lane
+        assert twin(xs).shape == (5, 2)
+
+
+def product_of_your_own(name, scale, **rules):
+    rules = {"coefficient": lambda call, x, weight: scale * x[..., None], "spread": lambda call, per_y: jnp.expand_dims(per_y, call.y_ndim - 1), **rules}
+    return bt.register_op(name, lambda x, weight: scale * (x @ weight), weights=["weight"], fold=lambda call, on_trace, x, weight: on_trace.sum(0) if x.ndim == 2 else on_trace,
+                          x_ndim=1, samples=[((3,), (3, 2)), ((4, 3), (3, 2))], **rules)
+
+
+class Recurrent(nn.Module):
+    def __init__(self, product, r):
+        super().__init__()
+        self.product, self.W, self.R, self.h = product, bt.ParamState(jnp.full((2, 3), 0.1)), bt.ParamState(jnp.full((3, 3), r)), bt.HiddenState(jnp.full((3,), 0.5))
+
+    def update(self, x):
+        self.h.value = jnp.tanh(bt.matmul(x, self.W.value) + self.product(self.h.value, self.R.value))
+        return self.h.value
+
+
+def test_trainable_operations_of_your_own():
+    twice = product_of_your_own("twice", 2.0)
+    twice.check()
+    assert isinstance(twice, bt.Operation) and twice.name == "twice" and repr(twice) == "Operation('twice')"
+    models = Recurrent(twice, 0.2), Recurrent(bt.matmul, 0.4)  # 0.4 = 2 · 0.2
+    learners = [bt.compile(m, "D_RTRL", jnp.zeros(2)) for m in models]
+    assert "twice" in learners[0].show_graph(verbose=False, return_msg=True)
+    steps = [bt.jit(bt.grad(lambda x, run=run: (run(x) ** 2).sum(), m.states(bt.ParamState))) for run, m in zip(learners, models)]
+    for t in range(3):
+        own, plain = (step(np.full(2, 1 - t, "f")) for step in steps)
+        np.testing.assert_allclose(own["W",], plain["W",], rtol=1e-5, atol=1e-7)
+        np.testing.assert_allclose(own["R",], 2 * plain["R",], rtol=1e-5, atol=1e-7)
+    lanes = bt.compile(Recurrent(twice, 0.2), "D_RTRL", np.ones((4, 2), "f"), batch_size=4, vmap=True)
+    assert lanes(np.ones((4, 2), "f")).shape == (4, 3) and any("twice" in r.primitive for r in lanes.graph.hidden_param_op_relations)
+
+
+def test_rules_see_the_use_of_an_operation():
+    seen = []
+    op = product_of_your_own("watched", 1.0, spread=lambda call, per_y: (seen.append(call), jnp.expand_dims(per_y, call.y_ndim - 1))[1])
+    op.check()
+    assert all(isinstance(c, bt.OpCall) and c.key == "weight" for c in seen) and {c.shapes for c in seen} >= {((3,), (3, 2)), ((4, 3), (3, 2))}
+    assert {c.y_shape for c in seen} >= {(2,), (4, 2)}
+
+
+def test_plain_operations_of_your_own():
+    square_plus = bt.register_op("square_plus", lambda x: x * x + 3)
+    assert float(bt.grad(lambda x: square_plus(x))(2.0)) == 4 and bt.vmap(square_plus)(np.arange(3.0, dtype="f")).tolist() == [3, 4, 7]
+
+    def broken(x):
+        raise RuntimeError("inside")
+
+    with pytest.raises(RuntimeError, match="inside"):
+        bt.register_op("broken", broken)(1.0)
+    with pytest.raises(ValueError, match="may only move values"):
+        product_of_your_own("factor_in_spread", 2.0, coefficient=lambda call, x, weight: x[..., None], spread=lambda call, per_y: 2 * jnp.expand_dims(per_y, call.y_ndim - 1)).check()
+    for f, error, words in ((lambda: bt.register_op("a b", lambda x: x), ValueError, "cannot be the name"), (lambda: bt.register_op("matmul", lambda x: x), ValueError, "exists"),
+                            (lambda: bt.register_op("bad", lambda x: x, weights=["x"]), TypeError, "needs coefficient, spread, fold"),
+                            (lambda: product_of_your_own("bad", 1.0, x="nothing"), ValueError, "no operand 'nothing'"),
+                            (lambda: bt.register_op("bad", lambda x: x, fold=lambda call, t: t), TypeError, "no weights")):
+        with pytest.raises(error, match=words):
+            f()
+
+
+def test_kinds_of_objects_and_errors():
+    learner = bt.compile(Net(), "D_RTRL", bt.SingleStepData(jnp.zeros(3)))
+    info = bt.extract_module_info(nn.init_all_states(Net()), jnp.zeros(3))
+    assert isinstance(info, bt.ModuleInfo) and isinstance(bt.add_hidden_perturbation_from_minfo(info), bt.HiddenPerturbation)
+    assert isinstance(learner.graph.hidden_groups[0], bt.HiddenGroup) and isinstance(learner.graph.hidden_param_op_relations[0], bt.HiddenParamOpRelation)
+    assert isinstance(learner.report, bt.CompilationReport) and all(isinstance(r, bt.CompilationRecord) for r in learner.report.diagnostics)
+    for f, error in ((lambda: bt.matmul(jnp.ones(2), jnp.ones((3, 4))), bt.ShapeError),
+                     (lambda: bt.load("no_such_file.safetensors", {}), bt.FileError), (lambda: Net().rnn.h.value, bt.StateError), (lambda: bt.nn.one_hot(jnp.ones(2), 3), bt.DTypeError)):
+        with pytest.raises(error):
+            f()
+    assert issubclass(bt.InternalError, RuntimeError) and issubclass(bt.OutOfRangeError, IndexError)
+    assert "D_RTRL" in bt.list_of_algorithms() and bt.default_backend() in ("reference", "cpu") and bt.checkpoint(abs)(-1) == 1
+
+
+@pytest.mark.parametrize("name", ["three_factor", "ostl_recurrent", "ostl_feedforward"])
+def test_other_names_of_rules(name):
+    assert issubclass(getattr(bt, name), bt.OnlineLearner) and getattr(bt.algorithms, name) is getattr(bt, name)
+
+
+def test_messages_are_those_of_python():
+    with pytest.raises(bt.StateError) as caught:
+        Net().rnn.h.value
+    with pytest.raises(ValueError) as drawn:
+        bt.random.randint(3, 1)
+    for error in (caught, drawn):
+        assert "::" not in str(error.value) and "{." not in str(error.value)
 
 
 def test_bad_rules_and_models():
@@ -189,6 +285,10 @@ def test_measures_and_export():
     model = Net()
     report = bt.fidelity(model, jnp.zeros(3), steps=4, rules=["D_RTRL", "BPTT"], windows=[1, 4])
     assert {r["rule"] for r in report.rules} == {"D_RTRL", "BPTT"} and "cos" in report.table() and "<svg" in report.to_svg()
+    advice = bt.advise(model, jnp.zeros(3), length=20, rules=["D_RTRL", "BPTT"])
+    assert advice.recommended in ("D_RTRL", "BPTT") and advice.reason and all(rule in advice.table() for rule in ("D_RTRL", "BPTT")) and json.loads(advice.to_json())
+    with pytest.raises(ValueError):
+        bt.advise(model, jnp.zeros(3), rules=["Nothing"])
     files = bt.export_c(model, jnp.zeros(3), rule="D_RTRL", name="net")
     assert "model.h" in " ".join(files) or any(f.endswith(".h") for f in files)
 

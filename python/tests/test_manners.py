@@ -151,6 +151,11 @@ def test_garbage_is_collected():
             break
         time.sleep(0.001)
     assert alive() is None
+    argument = np.ones(3, "f")
+    alive, double = weakref.ref(argument), bt.jit(lambda x: x * 2)
+    double(argument)
+    del argument  # a call that is over holds nothing
+    assert alive() is None
 
 
 def test_interrupt_between_pieces():
@@ -182,7 +187,7 @@ t.start()
 
 
 def test_import_is_light():
-    code = "import sys, pybraintrace; print([m for m in ('jax', 'scipy', 'matplotlib', 'pandas', 'tqdm', 'torch') if m in sys.modules])"
+    code = "import sys, numpy; before = set(sys.modules); import pybraintrace; print([m for m in ('jax', 'scipy', 'matplotlib', 'pandas', 'tqdm', 'torch', 'html', 'json', 'shutil') if m in sys.modules and m not in before])"
     assert run(code).stdout.strip() == "[]"
 
 
@@ -190,6 +195,14 @@ def test_command_line():
     done = subprocess.run([sys.executable, "-m", "pybraintrace", "info"], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0 and "version" in done.stdout, done.stderr
     assert subprocess.run([sys.executable, "-m", "pybraintrace", "nothing"], capture_output=True, timeout=60).returncode == 2
+
+
+def test_pages_and_settings():
+    assert "<iframe" in bt.display.framed("<p>&amp;</p>") and "&lt;b&gt;" in bt.display.as_text("<b>")
+    assert bt.environ.get_precision() == 32 and bt.environ.dftype() == np.float32 and bt.environ.ditype() == np.int32
+    assert bt.progress.in_pieces(lambda part: part[0] * 2, (np.arange(5, dtype="f"),), bt.progress.ProgressBar(freq=2)).tolist() == [0, 2, 4, 6, 8]
+    leaves, structure = bt.tree.flatten({"a": 1, "b": (2, 3)})
+    assert isinstance(structure, bt.tree.TreeDef) and bt.tree.unflatten(structure, leaves) == {"a": 1, "b": (2, 3)} and bt.tree.reduce(lambda a, b: a + b, {"a": 1, "b": 2}) == 3
 
 
 def test_types_are_checked():

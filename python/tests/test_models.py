@@ -256,26 +256,129 @@ def test_neurons_written_in_python():
     assert spikes[0] == [1, 0] and float(neuron.V.value[1]) == 0
 
 
-def test_initializers_surrogates_losses_schedules():
-    for name in bt.init.__all__:
-        if name[0].isupper() and name not in ("Initializer",):
-            made = getattr(bt.init, name)(*([2.0] if name in ("Gamma", "Weibull") else []))
-            assert made((3, 3) if name not in ("DeltaOrthogonal",) else (3, 3, 3)).dtype == np.float32
+@pytest.mark.parametrize("name", [n for n in bt.init.__all__ if n[0].isupper() and n != "Initializer"])
+def test_every_initializer_makes_a_value(name):
+    made = getattr(bt.init, name)(*([2.0] if name in ("Gamma", "Weibull") else []))
+    assert isinstance(made, bt.init.Initializer) and made((3, 3) if name != "DeltaOrthogonal" else (3, 3, 3)).dtype == np.float32
+
+
+def test_initializers():
     assert nn.Linear(2, 3, w_init=lambda shape: np.full(shape, 7.0, "f")).weight.value["weight"].tolist() == [[7] * 3] * 2
-    for name in bt.surrogate.__all__:
-        if name[0].isupper() and name != "Surrogate":
-            z = getattr(bt.surrogate, name)()
-            assert z(np.array([-1., 1.], "f")).tolist() == [0, 1]
-            assert float(bt.grad(lambda x: z(x))(0.1)) >= 0
+    assert bt.init.Constant(3.0)((2,)).tolist() == [3, 3] and bt.init.initializer("ones")((2,)).tolist() == bt.init.initializer(1.0)((2,)).tolist() == [1, 1]
+    assert bt.init.param(bt.init.Constant(1.0), 2, batch_size=3).shape == (3, 2) and bt.init.param(2.5, 4) == 2.5 and bt.init.param(None, 2) is None
+    with pytest.raises(ValueError):
+        bt.init.param(None, 2, allow_none=False)
+    assert bt.init.calculate_init_gain("relu") == pytest.approx(2 ** 0.5) and bt.init.calculate_init_gain("linear") == 1
+
+
+@pytest.mark.parametrize("name", [n for n in bt.surrogate.__all__ if n[0].isupper() and n != "Surrogate"])
+def test_every_surrogate_has_a_derivative(name):
+    z = getattr(bt.surrogate, name)()
+    assert isinstance(z, bt.surrogate.Surrogate) and z(np.array([-1., 1.], "f")).tolist() == [0, 1]
+    assert float(bt.grad(lambda x: z(x))(0.1)) >= 0
+
+
+@pytest.mark.parametrize("name, doc, defaults", bt.surrogate.surrogates())
+def test_every_surrogate_is_a_function_too(name, doc, defaults):
+    z = getattr(bt.surrogate, name)
+    assert z(np.array([-1., 1.], "f")).tolist() == [0, 1] and z(0.5, **defaults).shape == () and doc in z.__doc__
+
+
+def test_surrogates_of_your_own():
+    bt.surrogate.register_surrogate("box", lambda x: (jnp.abs(x) < 0.5) * 1.0, "one near zero")
+    z = bt.surrogate.Surrogate("box", [])
+    assert [float(bt.grad(lambda x: z(x))(v)) for v in (0.2, 0.8)] == [1, 0]
     with pytest.raises(AttributeError):
         bt.surrogate.Nothing
     with pytest.raises(TypeError):
         bt.surrogate.ReluGrad(nothing=1)
-    y, t = np.array([[0.2, 0.8]], "f"), np.array([1])
-    np.testing.assert_allclose(float(bt.metric.softmax_cross_entropy_with_integer_labels(y, t)[0]), np.log(1 + np.exp(-0.6)), rtol=1e-5)
-    assert float(bt.metric.mse(y, y)) == 0 and bt.metric.squared_error(y, y).shape == (1, 2)
-    rate = bt.optim.StepLR(0.1, 2)
-    assert rate() == 0.1 and [rate(e) for e in (0, 2)] == [0.1, pytest.approx(0.01)]
+
+
+P, T = np.array([[0.2, 0.8, -0.3], [1.5, -0.5, 0.1]], "f"), np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]], "f")
+L, D = np.array([1, 0]), P - T
+LOG_P = P - np.log(np.exp(P).sum(1, keepdims=True))
+METRICS = {
+    "mse": ((P, T), (D ** 2).mean()), "mae": ((P, T), np.abs(D).mean()), "l2_loss": ((P, T), 0.5 * D ** 2), "squared_error": ((P, T), D ** 2), "absolute_error": ((P, T), np.abs(D).mean()),
+    "log_cosh": ((P, T), np.log(np.cosh(D))), "huber_loss": ((P, T), np.where(np.abs(D) < 1, 0.5 * D ** 2, np.abs(D) - 0.5)),
+    "softmax_cross_entropy": ((P, T), -(T * LOG_P).sum(1)), "softmax_cross_entropy_with_integer_labels": ((P, L), -LOG_P[[0, 1], L]), "nll_loss": ((LOG_P, L), -LOG_P[[0, 1], L]),
+    "sigmoid_binary_cross_entropy": ((P, T), np.log1p(np.exp(-np.abs(P))) + np.maximum(P, 0) - P * T), "hinge_loss": ((P, 2 * T - 1), np.maximum(0, 1 - P * (2 * T - 1))),
+    "kl_divergence": ((LOG_P, np.full((2, 3), 1 / 3, "f")), (1 / 3 * (np.log(1 / 3) - LOG_P)).sum(1)), "accuracy": ((P, L), 1.0),
+    "accuracy_over_time": ((np.stack([P, -2 * P]), L), 0.0),
+    "masked_mean": ((P, T), P[T > 0].mean()), "r2_score": ((P, T), 1 - (D ** 2).sum() / ((T - T.mean()) ** 2).sum()),
+    "cosine_similarity": ((P, T), (P * T).sum(1) / np.linalg.norm(P, axis=1) / np.linalg.norm(T, axis=1)), "confusion_matrix": ((P, L, 3), np.array([[1, 0, 0], [0, 1, 0], [0, 0, 0]])),
+    "l1": (({"w": P},), np.abs(P).sum()), "l2": (({"w": P},), (P ** 2).sum()),
+    "voltage_regularizer": ((P, -0.4, 1.0), None), "rate_regularizer": ((np.ones((4, 2), "f"), 1000.0, 1.0), 0.0),
+}
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_losses_and_metrics_are_their_formulas(name):
+    arguments, expected = METRICS[name]
+    got = np.asarray(getattr(bt.metric, name)(*arguments))
+    assert np.isfinite(got).all()
+    if expected is not None:
+        np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_every_metric_has_a_formula():
+    assert set(METRICS) == set(bt.metric.__all__)
+
+
+RATES = {
+    "StepLR": ((0.1, 2), {0: 0.1, 2: 0.01}), "MultiStepLR": ((0.1, [1, 3]), {0: 0.1, 1: 0.01, 3: 0.001}), "ExponentialLR": ((0.1, 0.5), {0: 0.1, 2: 0.025}),
+    "ExponentialDecayLR": ((0.1, 10, 0.5), {0: 0.1, 10: 0.05}), "CosineAnnealingLR": ((0.1, 10), {0: 0.1, 5: 0.05, 10: 0.0}), "PolynomialLR": ((0.1, 10), {0: 0.1, 5: 0.05, 10: 0.0}),
+    "LinearLR": ((0.1, 0.5, 1.0, 10), {0: 0.05, 10: 0.1}), "WarmupLR": ((10, 0.1), {10: 0.1, 20: 0.1}), "WarmupCosineLR": ((0.1, 5, 20), {5: 0.1, 20: 0.0}),
+    "CosineAnnealingWarmRestarts": ((0.1, 10), {0: 0.1, 5: 0.05, 10: 0.1}), "OneCycleLR": ((0.1, 100), {0: 0.004, 30: 0.1}), "CyclicLR": ((0.1, 0.5, 4), {0: 0.1, 4: 0.5, 8: 0.1}),
+    "PiecewiseConstantLR": (([2, 4], [0.3, 0.2, 0.1]), {0: 0.3, 3: 0.2, 5: 0.1}),
+}
+
+
+@pytest.mark.parametrize("name", RATES)
+def test_learning_rates_are_their_formulas(name):
+    arguments, expected = RATES[name]
+    rate = getattr(bt.optim, name)(*arguments)
+    assert isinstance(rate, bt.optim.Schedule) and {e: rate(e) for e in expected} == {e: pytest.approx(v, abs=1e-9) for e, v in expected.items()}
+
+
+def test_learning_rates_of_your_own():
+    assert bt.optim.Schedule(lambda epoch: 0.1 / (1 + epoch))(1) == pytest.approx(0.05)
+
+
+ACTIVATIONS = {
+    "relu": lambda x: np.maximum(x, 0), "relu6": lambda x: np.clip(x, 0, 6), "elu": lambda x: np.where(x > 0, x, np.expm1(x)), "celu": lambda x: np.where(x > 0, x, np.expm1(x)),
+    "selu": lambda x: 1.0507009873554805 * np.where(x > 0, x, 1.6732632423543772 * np.expm1(x)), "sigmoid": lambda x: 1 / (1 + np.exp(-x)), "silu": lambda x: x / (1 + np.exp(-x)),
+    "swish": lambda x: x / (1 + np.exp(-x)), "softplus": lambda x: np.log1p(np.exp(x)), "log_sigmoid": lambda x: -np.log1p(np.exp(-x)), "leaky_relu": lambda x: np.where(x > 0, x, 0.01 * x),
+    "hard_sigmoid": lambda x: np.clip(x / 6 + 0.5, 0, 1), "hard_silu": lambda x: x * np.clip(x / 6 + 0.5, 0, 1), "hard_swish": lambda x: x * np.clip(x / 6 + 0.5, 0, 1),
+    "hard_tanh": lambda x: np.clip(x, -1, 1), "gelu": lambda x: 0.5 * x * (1 + np.tanh((2 / np.pi) ** 0.5 * (x + 0.044715 * x ** 3))), "softmax": lambda x: np.exp(x) / np.exp(x).sum(),
+    "logsumexp": lambda x: np.log(np.exp(x).sum()),
+}
+
+
+@pytest.mark.parametrize("name", ACTIVATIONS)
+def test_activations_are_their_formulas(name):
+    x = np.array([-4.0, -0.5, 0.25, 7.0], "f")
+    np.testing.assert_allclose(np.asarray(getattr(nn, name)(x)), ACTIVATIONS[name](x), rtol=1e-5, atol=1e-6)
+
+
+def test_exponential_euler_is_exact_for_linear_equations():
+    np.testing.assert_allclose(float(nn.exp_euler(lambda v: -v / 10.0, 2.0, 1.0)), 2 * np.exp(-0.1), rtol=1e-6)
+
+
+def test_trainable_operations_are_products():
+    x, w = np.arange(6, dtype="f").reshape(2, 3), np.arange(12, dtype="f").reshape(3, 4)
+    for got, want in ((bt.lora_matmul(x, w[:, :2], w[:2], alpha=0.5), 0.5 * x @ w[:, :2] @ w[:2]), (bt.einsum("bi,io->bo", x, w), x @ w), (bt.embedding(np.array([2, 0]), w), w[[2, 0]]),
+                      (bt.grouped_matmul(x[0].reshape(1, 3), w.reshape(1, 3, 4)), (x[0] @ w)[None]), (bt.element_wise(w[0], lambda v: 2 * v), 2 * w[0]),
+                      (bt.conv(x.reshape(1, 1, 2, 3), np.full((1, 1, 1, 1), 2.0, "f")), 2 * x.reshape(1, 1, 2, 3))):
+        np.testing.assert_allclose(np.asarray(got), want, rtol=1e-6)
+
+
+def test_states_with_several_values():
+    group = bt.HiddenGroupState(jnp.zeros((3, 2)))
+    assert isinstance(group, bt.State) and group.value.shape == (3, 2)
+    named = bt.HiddenTreeState(np.stack([np.zeros(3, "f"), np.ones(3, "f")], -1), ["V", "w"])
+    assert named.slot("w").tolist() == [1, 1, 1]
+    with pytest.raises(bt.UnknownNameError):
+        named.slot("nothing")
 
 
 @pytest.mark.parametrize("name", [n for n in bt.optim.__all__ if isinstance(getattr(bt.optim, n), type) and issubclass(getattr(bt.optim, n), bt.optim.Optimizer) and n != "Optimizer"])
