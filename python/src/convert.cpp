@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <limits>
+#include <map>
 #include <nanobind/ndarray.h>
 
 #include "braintrace/model/environment.h"
@@ -114,13 +115,26 @@ bt::Tensor from_numpy(nb::handle array) {
                            .c_str());
 }
 
+[[noreturn]] void fail_on_device(nb::handle object, const std::string& device) {
+  bt::fail(
+      "an array of type {} lies on a device that this package cannot read ({}); bring it to the CPU first, such as "
+      "with x.cpu() of torch or x.get() of CuPy.",
+      type_of(object), device);
+}
+
+// The devices of DLPack whose memory this machine's processor can read are the CPU and pinned memory of CUDA and ROCm.
+void require_on_cpu(nb::handle object, int kind) {
+  if (kind == 1 || kind == 3 || kind == 11) return;
+  static const std::map<int, const char*> names = {{2, "CUDA"},  {4, "OpenCL"}, {7, "Vulkan"},        {8, "Metal"},
+                                                   {10, "ROCm"}, {12, "other"}, {13, "managed CUDA"}, {14, "oneAPI"}};
+  const auto                              it    = names.find(kind);
+  fail_on_device(object, it == names.end() ? "DLPack kind " + std::to_string(kind) : it->second);
+}
+
 // Elsewhere: torch, JAX, CuPy.
 bt::Tensor from_dlpack(nb::handle object) {
   nb::object device = object.attr("__dlpack_device__")();
-  const int  kind   = nb::cast<int>(device[0]);
-  bt::require(kind == 1 || kind == 3,
-              "an array of type {} lies on a device of DLPack kind {}; bring it to the CPU first.", type_of(object),
-              kind);
+  require_on_cpu(object, nb::cast<int>(device[0]));
   if (nb::hasattr(object, "detach") && nb::hasattr(object, "requires_grad") &&
       nb::cast<bool>(object.attr("requires_grad")))
     return from_dlpack(object.attr("detach")());
@@ -137,7 +151,9 @@ bool is_array_like(nb::handle h) {
   if (PyUnicode_Check(o) || PyBytes_Check(o) || PyDict_Check(o) || h.is_none() || PyType_Check(o)) return false;
   if (h.type().is(numpy_array_type()) || PyList_Check(o) || PyTuple_Check(o)) return true;
   if (nb::hasattr(h, "mantissa") && nb::hasattr(h, "unit")) return false;  // a quantity: it knows how to meet tensors
-  return nb::hasattr(h, "__array__") || nb::hasattr(h, "__dlpack__") || nb::hasattr(h, "__array_interface__");
+  for (const char* way : {"__array__", "__dlpack__", "__array_interface__", "__cuda_array_interface__"})
+    if (nb::hasattr(h, way)) return true;
+  return false;
 }
 
 bt::Tensor tensor_from(nb::handle h) {
@@ -159,6 +175,7 @@ bt::Tensor tensor_from(nb::handle h) {
     return nb::isinstance<bt::Tensor>(stack) ? nb::cast<bt::Tensor>(stack) : from_numpy(stack);
   }
   if (nb::hasattr(h, "__dlpack__") && !nb::isinstance(h, nb::object(numpy().attr("generic")))) return from_dlpack(h);
+  if (nb::hasattr(h, "__cuda_array_interface__")) fail_on_device(h, "CUDA");
   if (nb::hasattr(h, "__array__") || nb::hasattr(h, "__array_interface__"))
     return from_numpy(numpy().attr("asarray")(h));
   throw nb::type_error(("expected a tensor, an array or a number, got " + type_of(h) + ".").c_str());

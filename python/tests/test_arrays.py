@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tensors beside NumPy: conversion without copies, operators, indexing, functions."""
 import copy
+import ctypes
 import pickle
+import time
 
 import numpy as np
 import pytest
@@ -78,8 +80,76 @@ def test_dlpack_both_ways():
     class OnADevice(Elsewhere):
         def __dlpack_device__(self): return (2, 0)
 
-    with pytest.raises(ValueError, match="CPU"):
+    with pytest.raises(ValueError, match=r"OnADevice .*\(CUDA\); bring it to the CPU"):
         jnp.asarray(OnADevice(np.ones(3, np.float32)))
+
+    class Numba:  # arrays of Numba tell of their device in another way
+        __cuda_array_interface__ = {"shape": (3,), "typestr": "<f4", "data": (0, False), "version": 3}
+
+    for use in (jnp.asarray, lambda x: jnp.ones(3) + x, bt.jit(lambda x: x)):
+        with pytest.raises(ValueError, match=r"\(CUDA\)"):
+            use(Numba())
+
+
+class DLTensor(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32), ("ndim", ctypes.c_int32), ("code", ctypes.c_uint8),
+                ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16), ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)), ("byte_offset", ctypes.c_uint64)]
+
+
+class DLManagedTensor(ctypes.Structure):
+    pass
+
+
+DELETER = ctypes.CFUNCTYPE(None, ctypes.POINTER(DLManagedTensor))
+DLManagedTensor._fields_ = [("tensor", DLTensor), ("context", ctypes.c_void_p), ("deleter", DELETER)]
+
+
+class Producer:
+    """An array of another library, with the first version of the protocol: memory, strides, and a function that frees it."""
+
+    def __init__(self, values, shape, strides):
+        self.memory, self.shape, self.strides = (ctypes.c_float * len(values))(*values), (ctypes.c_int64 * len(shape))(*shape), (ctypes.c_int64 * len(strides))(*strides)
+        self.freed, self.deleter = 0, DELETER(self.free)
+        tensor = DLTensor(ctypes.addressof(self.memory), 1, 0, len(shape), 2, 32, 1, self.shape, self.strides, 0)
+        self.managed = DLManagedTensor(tensor, None, self.deleter)
+
+    def free(self, _):
+        self.freed += 1
+
+    def __dlpack_device__(self):
+        return (1, 0)
+
+    def __dlpack__(self, stream=None):
+        new = ctypes.pythonapi.PyCapsule_New
+        new.restype, new.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+        return new(ctypes.addressof(self.managed), b"dltensor", None)
+
+
+def test_dlpack_of_another_library():
+    producer = Producer([0, 1, 2, 3, 4, 5], (2, 3), (3, 1))
+    tensor = jnp.asarray(producer)
+    assert tensor.tolist() == [[0, 1, 2], [3, 4, 5]] and producer.freed == 0
+    producer.memory[0] = 7
+    assert float(tensor[0, 0]) == 7  # no copy
+    assert bt.jit(lambda x: x * 2)(producer).tolist() == [[14, 2, 4], [6, 8, 10]]
+    del tensor
+    for _ in range(100):  # references are dropped at the next safe point
+        if producer.freed == 2:
+            break
+        time.sleep(0.001)
+    assert producer.freed == 2
+    assert jnp.asarray(Producer([0, 1, 2, 3, 4, 5], (3, 2), (1, 3))).tolist() == [[0, 3], [1, 4], [2, 5]]
+
+
+@pytest.mark.parametrize("library", ["torch", "jax.numpy"])
+def test_arrays_of_installed_libraries(library):
+    other = pytest.importorskip(library)
+    theirs = other.ones(3)
+    assert jnp.asarray(theirs).tolist() == [1, 1, 1] and bt.jit(lambda x: x + 1)(theirs).tolist() == [2, 2, 2]
+    ours = other.from_dlpack(jnp.arange(3) * 1.0)
+    assert ours.tolist() == [0, 1, 2]
+    if library == "torch":
+        assert jnp.asarray(theirs.requires_grad_()).tolist() == [1, 1, 1]
 
 
 @quick

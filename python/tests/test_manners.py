@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 import multiprocessing
 import os
+import pathlib
 import pkgutil
 import signal
 import subprocess
@@ -87,6 +88,18 @@ def test_the_compiler_of_ziglang_is_taken_where_there_is_no_other(tmp_path, monk
     monkeypatch.syspath_prepend(tmp_path)
     _compiler.choose()
     assert os.environ["BRAINTRACE_CC"].endswith("-m ziglang cc")
+
+
+def test_ziglang_compiles_where_there_is_no_other_compiler(tmp_path):
+    folder = pathlib.Path(__file__).resolve().parents[2] / "build" / "python" / "ziglang"  # kept from run to run: it is large
+    if not (folder / "ziglang").exists():
+        done = subprocess.run([sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--target", str(folder), "ziglang"], capture_output=True, text=True)
+        if done.returncode:
+            pytest.skip(f"ziglang cannot be installed: {done.stderr.strip()[-300:]}")
+    code = "import os, pybraintrace as bt, numpy as np; print(os.environ['BRAINTRACE_CC'][-13:], bt.default_backend(), float(bt.jit(lambda x: (x * 2).sum())(np.ones(3, 'f'))))"
+    done = run(code, PATH=str(tmp_path), PYTHONPATH=str(folder), BRAINTRACE_CC="", BRAINTRACE_BACKEND="", BRAINTRACE_CACHE_DIR=str(tmp_path), ZIG_GLOBAL_CACHE_DIR=str(folder / "cache"))
+    assert done.stdout.split() == ["-m", "ziglang", "cc", "cpu", "6.0"], done.stderr[-500:]
+    assert list(tmp_path.glob("*.so"))
 
 
 def test_threads_run_programs_at_the_same_time():
