@@ -266,6 +266,45 @@ class Tensor:
     def block_until_ready(self) -> Tensor:
         """The tensor itself: results are ready when they are returned."""
 
+class OpCall:
+    """
+    One use of a trainable operation, as the rules of its eligibility trace see it.
+    """
+
+    @property
+    def key(self) -> str:
+        """The weight that the rule is asked for."""
+
+    @property
+    def shapes(self) -> object:
+        """The shapes of the operands."""
+
+    @property
+    def y_shape(self) -> object:
+        """The shape of the result."""
+
+    @property
+    def y_ndim(self) -> int:
+        """Its number of axes."""
+
+class Operation:
+    """An operation that was registered with register_op."""
+
+    @property
+    def name(self) -> str:
+        """Its name, also in reports."""
+
+    def __call__(self, *operands) -> Tensor: ...
+
+    def check(self) -> None:
+        """
+        Measures its rules against its derivative on random values; an error names the law that is broken.
+        """
+
+    def __repr__(self) -> str: ...
+
+def register_op(name: str, doc: str, operands: str, meaning: object, weights: object | None, x: int, mixes: bool, coefficient: object | None, spread: object | None, fold: object | None, x_ndim: int | None, samples: object) -> Operation: ...
+
 class TreeDef:
     """The structure of a tree without its leaves."""
 

@@ -305,6 +305,9 @@ def matmul(x: pybraintrace.typing.ArrayLike | None, weight: pybraintrace.typing.
     x: [I] or [B,I], W: [I,O], b: [O].
     """
 
+def grouped_matmul(x: pybraintrace.typing.ArrayLike | None, weight: pybraintrace.typing.ArrayLike | None, bias: pybraintrace.typing.ArrayLike | None = None, *, weight_fn: Callable[[pybraintrace._core.Tensor], pybraintrace._core.Tensor] | None = None, bias_fn: Callable[[pybraintrace._core.Tensor], pybraintrace._core.Tensor] | None = None) -> pybraintrace._core.Tensor:
+    """y_g = x_g W_g + b_g, products side by side that learn online."""
+
 def element_wise(weight: pybraintrace.typing.ArrayLike | None, fn: Callable[[pybraintrace._core.Tensor], pybraintrace._core.Tensor] | None = None, *, weight_fn: Callable[[pybraintrace._core.Tensor], pybraintrace._core.Tensor] | None = None) -> pybraintrace._core.Tensor:
     """y = fn(w), one value per position of a hidden state; w learns online."""
 
@@ -321,9 +324,6 @@ def sparse_matmul(x: pybraintrace.typing.ArrayLike | None, weight: pybraintrace.
 def lora_matmul(x: pybraintrace.typing.ArrayLike | None, B: pybraintrace.typing.ArrayLike | None, A: pybraintrace.typing.ArrayLike | None, *, alpha: float = 1.0, bias: pybraintrace.typing.ArrayLike | None = None, b_fn: Callable[[pybraintrace._core.Tensor], pybraintrace._core.Tensor] | None = None, a_fn: Callable[[pybraintrace._core.Tensor], pybraintrace._core.Tensor] | None = None, bias_fn: Callable[[pybraintrace._core.Tensor], pybraintrace._core.Tensor] | None = None) -> pybraintrace._core.Tensor:
     """y = alpha x B A + b, a product of low rank; B, A and b learn online."""
 
-def grouped_matmul(x: pybraintrace.typing.ArrayLike | None, weight: pybraintrace.typing.ArrayLike | None, bias: pybraintrace.typing.ArrayLike | None = None, *, weight_fn: Callable[[pybraintrace._core.Tensor], pybraintrace._core.Tensor] | None = None, bias_fn: Callable[[pybraintrace._core.Tensor], pybraintrace._core.Tensor] | None = None) -> pybraintrace._core.Tensor:
-    """y_g = x_g W_g + b_g, products side by side that learn online."""
-
 def embedding(indices: pybraintrace.typing.ArrayLike | None, weight: pybraintrace.typing.ArrayLike | None, *, weight_fn: Callable[[pybraintrace._core.Tensor], pybraintrace._core.Tensor] | None = None) -> pybraintrace._core.Tensor:
     """Rows of a table that learns online."""
 
@@ -332,6 +332,9 @@ def einsum(equation: str, x: pybraintrace.typing.ArrayLike | None, weight: pybra
 
 def seed(seed: int) -> None:
     """Starts the stream of random numbers anew."""
+
+def default_stream() -> object:
+    """The stream of random numbers, a state."""
 
 def next_key() -> pybraintrace._core.Tensor:
     """A fresh key of the stream."""
