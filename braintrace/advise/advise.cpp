@@ -199,10 +199,10 @@ Advice advise(Module& model, const std::string& name, const Type& input, const A
       if (!options.measure) continue;
       const auto m = apart(
           [&] {
-            const int64_t before  = resident_bytes() - weights;
+            const int64_t before  = on_device ? *default_backend().memory() : resident_bytes() - weights;
             Workload      w       = workload();
             const double  seconds = run_for_a_moment(w);
-            return Measured{peak_resident_bytes() - before, seconds};
+            return Measured{on_device ? before - *default_backend().memory() : peak_resident_bytes() - before, seconds};
           },
           {measuring_seconds, on_device ? 0 : most});
       c.measured_memory = m.memory, c.measured_seconds = m.seconds;
