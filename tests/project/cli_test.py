@@ -37,6 +37,15 @@ assert info["num_ops"] == len(info["ops"]) > 10 and "bf16" in info["dtypes"], in
 assert not {"ops", "algorithms"} & json.loads(expect(["info", "--json"], 0)).keys()
 assert "D_RTRL" in [a["name"] for a in json.loads(expect(["info", "--json", "--algorithms"], 0))["algorithms"]]
 
+# Backends: names that mean nothing, and a GPU that is not there.
+steps = ["fidelity", "single_layer_rnn", "--steps", "2", "--rules", "D_RTRL"]
+expect(steps + ["--backend", "cudda"], 2, err="there is no backend 'cudda'")
+expect(steps + ["--precision", "f8"], 2, err="f32, tf32 or bf16")
+if not info["gpu"]["devices"]:
+    expect(steps + ["--backend", "cuda"], 2, err=info["gpu"]["problem"])
+    expect(steps + ["--backend", "auto"], 0, out="D_RTRL", err="run on the processor")
+expect(steps + ["--backend", "cuda-emulation"], 0, out="D_RTRL")
+
 with open("/dev/full", "w") as full:
     r = run("info", stdout=full)
 assert r.returncode == 2 and "could not be written" in r.stderr, r
