@@ -126,7 +126,7 @@ TEST_P(GuardedStreamTest, HarmIsFoundByALaterRecord) {
   EXPECT_EQ(guarded.predicted(), 1);
 }
 
-INSTANTIATE_TEST_SUITE_P(, GuardedStreamTest, ::testing::Values("reference", "cpu"));
+INSTANTIATE_TEST_SUITE_P(, GuardedStreamTest, ::testing::Values("reference", "cpu", "cuda-emulation"));
 
 }  // namespace
 }  // namespace braintrace::stream

@@ -48,11 +48,11 @@ bool same(const Tensor& a, const Tensor& b) { return identical(a.array(), b.arra
 
 const void* place_of(const State& s) { return s.value().array().raw(); }
 
-class HeldStates : public ::testing::Test {
+class HeldStates : public ::testing::TestWithParam<const char*> {
  protected:
   HeldStates() : before_(default_backend().name()) {
     setenv("BRAINTRACE_CFLAGS", "-O0", 1);  // these programs run a few times
-    set_default_backend("cpu");
+    set_default_backend(GetParam());
   }
   ~HeldStates() override {
     set_default_backend(before_);
@@ -90,7 +90,7 @@ class HeldStates : public ::testing::Test {
   std::string before_;
 };
 
-TEST_F(HeldStates, HaveTheBitsOfStepsOneByOne) {
+TEST_P(HeldStates, HaveTheBitsOfStepsOneByOne) {
   Tensor last = net.W.value();
   for (int t = 0; t < 5; ++t) {
     learn(input(t));
@@ -104,7 +104,8 @@ TEST_F(HeldStates, HaveTheBitsOfStepsOneByOne) {
   EXPECT_EQ(learn.num_traces(), 1);
 }
 
-TEST_F(HeldStates, AreWrittenWhereTheyAre) {
+TEST_P(HeldStates, AreWrittenWhereTheyAre) {
+  if (GetParam() != std::string("cpu")) GTEST_SKIP() << "on a device they have no place here";
   learn(input(0));
   const void *W = place_of(net.W), *count = place_of(net.count);
   for (int t = 1; t < 4; ++t) {
@@ -115,7 +116,7 @@ TEST_F(HeldStates, AreWrittenWhereTheyAre) {
 }
 
 // The test before this one shows that the memory would have been written.
-TEST_F(HeldStates, ValuesGivenOutDoNotChange) {
+TEST_P(HeldStates, ValuesGivenOutDoNotChange) {
   learn(input(0));
   const Tensor W = net.W.value(), count = net.count.value();
   const Array  then = W.array().copy();
@@ -126,7 +127,7 @@ TEST_F(HeldStates, ValuesGivenOutDoNotChange) {
   EXPECT_FALSE(same(net.W.value(), W));
 }
 
-TEST_F(HeldStates, ValuesTakenInDoNotChange) {
+TEST_P(HeldStates, ValuesTakenInDoNotChange) {
   std::vector<double> memory(9, 0.25);
   auto                owner = std::make_shared<int>(0);
   net.W.set(from_buffer(memory.data(), {3, 3}, std::move(owner)));  // nobody else holds the owner
@@ -148,7 +149,7 @@ TEST_F(HeldStates, ValuesTakenInDoNotChange) {
   EXPECT_TRUE(same(b.value(), tensor({3.0, 6.0})));
 }
 
-TEST_F(HeldStates, SeeWhatOthersWrite) {
+TEST_P(HeldStates, SeeWhatOthersWrite) {
   learn(input(0));
   learn(input(1));
   net.W.set(wave({3, 3}, 0.2));
@@ -162,7 +163,7 @@ TEST_F(HeldStates, SeeWhatOthersWrite) {
   expect_equal_states();
 }
 
-TEST_F(HeldStates, MayChangeTheirType) {
+TEST_P(HeldStates, MayChangeTheirType) {
   predict(input(0));
   predict(input(0));
   EXPECT_NE(to_string(net).find("float64[3]"), std::string::npos) << "a held state is printed";
@@ -177,7 +178,7 @@ TEST_F(HeldStates, MayChangeTheirType) {
   expect_close(net.h.value(), judge.h.value());
 }
 
-TEST_F(HeldStates, AreNotHeldWhereTheFunctionChangesTheirType) {
+TEST_P(HeldStates, AreNotHeldWhereTheFunctionChangesTheirType) {
   ShortTermState grows(tensor({1.0}));
   const auto     f = jit([&] { grows.set(concat({grows.value(), grows.value() + 1.0}, 0)); });
   f();
@@ -186,7 +187,7 @@ TEST_F(HeldStates, AreNotHeldWhereTheFunctionChangesTheirType) {
   EXPECT_EQ(f.num_traces(), 2);
 }
 
-TEST_F(HeldStates, GoFromFunctionToFunction) {
+TEST_P(HeldStates, GoFromFunctionToFunction) {
   for (int t = 0; t < 4; ++t) {
     learn(input(t));
     predict(input(t));
@@ -201,7 +202,7 @@ TEST_F(HeldStates, GoFromFunctionToFunction) {
   EXPECT_EQ(net.count.value().item(), 4);
 }
 
-TEST_F(HeldStates, OutliveTheirFunction) {
+TEST_P(HeldStates, OutliveTheirFunction) {
   {
     auto copy = [&] {
       const auto first = jit([this](Tensor x) { return net.learn(x); });
@@ -215,7 +216,7 @@ TEST_F(HeldStates, OutliveTheirFunction) {
   expect_equal_states();
 }
 
-TEST_F(HeldStates, OutliveTheirModule) {
+TEST_P(HeldStates, OutliveTheirModule) {
   auto          gone = std::make_unique<Net>();
   const State   W    = gone->W;
   LongTermState n(tensor({0.0}));
@@ -230,7 +231,7 @@ TEST_F(HeldStates, OutliveTheirModule) {
   EXPECT_TRUE(same(W.value(), judge.W.value() * 4.0));
 }
 
-TEST_F(HeldStates, SurviveWhatFails) {
+TEST_P(HeldStates, SurviveWhatFails) {
   learn(input(0));
   const auto thrower = jit([this](Tensor x) {
     net.learn(x);
@@ -257,7 +258,7 @@ TEST_F(HeldStates, SurviveWhatFails) {
   EXPECT_TRUE(same(total.value(), tensor({2.0, 2.0})));
 }
 
-TEST_F(HeldStates, AreInputsOfATrace) {
+TEST_P(HeldStates, AreInputsOfATrace) {
   const auto   twice = jit([this](Tensor x) {
     const Tensor first = learn(x);
     return first + learn(x * 2.0);
@@ -277,7 +278,7 @@ TEST_F(HeldStates, AreInputsOfATrace) {
 }
 
 // What is exchanged, returned as it was, reset to zero, only read, only written, one leaf of several.
-TEST_F(HeldStates, OfManyKinds) {
+TEST_P(HeldStates, OfManyKinds) {
   ShortTermState a(tensor({1.0, 2.0})), b(tensor({3.0, 4.0})), trace(tensor({5.0, 6.0})), read(tensor({0.5, 0.5})),
       written(tensor({0.0, 0.0}));
   ParamState pair(Leaves{{"fixed", tensor({2.0, 2.0})}, {"free", tensor({1.0, 1.0})}, {"out", tensor({0.0, 0.0})}});
@@ -310,7 +311,7 @@ TEST_F(HeldStates, OfManyKinds) {
   }
 }
 
-TEST_F(HeldStates, GoFromBackendToBackend) {
+TEST_P(HeldStates, GoFromBackendToBackend) {
   for (int t = 0; t < 4; ++t) {
     set_default_backend(t % 2 ? "reference" : "cpu");
     learn(input(t));
@@ -319,6 +320,8 @@ TEST_F(HeldStates, GoFromBackendToBackend) {
   expect_close(net.W.value(), judge.W.value());
   EXPECT_EQ(net.count.value().item(), 4);
 }
+
+INSTANTIATE_TEST_SUITE_P(, HeldStates, ::testing::Values("cpu", "cuda-emulation"));
 
 }  // namespace
 }  // namespace braintrace
