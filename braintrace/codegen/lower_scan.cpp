@@ -173,7 +173,7 @@ class Stacking {
     Vars out = roots(l_.results.ys, {});
     for (const Vars all = out; const Var v : all)
       if (const Vars others = without(out, v); is_product_outside(v, others)) out = others;
-    return bytes(out) < bytes(l_.results.ys) ? out : l_.results.ys;
+    return target_.steps_together || bytes(out) < bytes(l_.results.ys) ? out : l_.results.ys;
   }
 
  private:
@@ -248,6 +248,30 @@ Tensors all_ys(const Loop& l, const Vars& have, const Tensors& stacked) {
     for (Var& v : e.in) v = to[v];
   for (Var& v : ys) v = to[v];
   return l.in_all_steps(std::move(rest), args, rows, ys);
+}
+
+// Whether no step needs what one before it left.
+bool are_apart(const Loop& l) { return l.length > 0 && !any_true(gather(l.reached(true, false), joined(l.results))); }
+// The results of a loop whose steps are apart.
+Tensors in_all_steps(const Loop& l) {
+  Tensors       out  = l.in_all_steps(l.body, l.args.xs, l.values.xs, joined(l.results));
+  const int64_t last = l.reverse ? 0 : l.length - 1;
+  for (size_t k = 0; k < l.results.carry.size(); ++k) out[k] = squeeze(slice_axis(out[k], 0, last, last + 1), {0});
+  return out;
+}
+
+// Stacks as little as it can, and computes the rest of all steps after.
+Tensors run_stacking_less(const Loop& l, const Target& target) {
+  Loop some       = l;
+  some.results.ys = Stacking(l, target).worth_it();
+  some.prune();
+  const Vars have      = some.results.ys;
+  auto [results, rows] = split(apply_scan({some.program(), {}}, some.values, some.length, some.reverse), some.results);
+  return joined(results, all_ys(l, have, rows));
+}
+Tensors run(const Loop& l, const Target& target) {
+  if (!target.steps_together) return apply_scan({l.program(), {}}, l.values, l.length, l.reverse);
+  return are_apart(l) ? in_all_steps(l) : run_stacking_less(l, target);
 }
 
 // Weights that do not lie as products inside read them, summed axes first, are laid so once, outside.
@@ -375,7 +399,8 @@ Tensors lowered_scan(const Eqn& e, const Tensors& in, const Mask& used, const Ta
   some.prune();
   turn_weights(some);
   some.prune();
-  auto [results, rows]  = split(run_without_sums(some, target), some.results);
+  auto [results, rows] =
+      split(run_without_sums(some, [&](const Loop& rest) { return run(rest, target); }), some.results);
   const Tensors stacked = all_ys(full, have, rows);
   for (Var v : ys) results.push_back(stacked[index_of(full.results.ys, v)]);
   return spread(results, joined(kept));

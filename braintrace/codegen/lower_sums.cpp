@@ -169,16 +169,6 @@ int64_t axis_of_product(const Attrs& a, int64_t axis) {
   return at;
 }
 
-// Whether no step needs what one before it left.
-bool are_apart(const Loop& l) { return l.length > 0 && !any_true(gather(l.reached(true, false), joined(l.results))); }
-// The results of a loop whose steps are apart.
-Tensors in_all_steps(const Loop& l) {
-  Tensors       out  = l.in_all_steps(l.body, l.args.xs, l.values.xs, joined(l.results));
-  const int64_t last = l.reverse ? 0 : l.length - 1;
-  for (size_t k = 0; k < l.results.carry.size(); ++k) out[k] = squeeze(slice_axis(out[k], 0, last, last + 1), {0});
-  return out;
-}
-
 }  // namespace
 
 Tensor one_late(const Loop& l, size_t carry, const Tensor& left) {
@@ -188,7 +178,7 @@ Tensor one_late(const Loop& l, size_t carry, const Tensor& left) {
   return concat(l.reverse ? Tensors{later, first} : Tensors{first, later}, 0);
 }
 
-Tensors run_without_sums(const Loop& whole, const Target& target) {
+Tensors run_without_sums(const Loop& whole, const RunLoop& run) {
   Loop         l = whole;
   const Sums   sums(whole);
   const size_t n = whole.args.carry.size();
@@ -231,9 +221,7 @@ Tensors run_without_sums(const Loop& whole, const Target& target) {
     at[k] = static_cast<int64_t>(carry(whole.args.carry[k], next, whole.values.carry[k]));
   }
   l.prune();
-  const Tensors                    ran = target.steps_together && are_apart(l)
-                                             ? in_all_steps(l)
-                                             : apply_scan({l.program(), {}}, l.values, l.length, l.reverse);
+  const Tensors                    ran = run(l);
   auto                             y   = [&](int64_t i) { return ran[l.args.carry.size() + static_cast<size_t>(i)]; };
   const std::function<Tensor(Var)> of  = [&](Var v) {
     const Stacked s = find_stacked(stacked, v);

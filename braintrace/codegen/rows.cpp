@@ -169,6 +169,18 @@ int64_t part_of(int64_t batch, int64_t wanted, int64_t tile) {
   return 0;
 }
 
+// The fewest rows for which the weights fit the cores of a part, which keep them and read the rows of the part in every
+// step; 0 where the batch does better to stay together.
+int64_t resident_part(int64_t batch, int64_t weights, const Target& t) {
+  constexpr int64_t bytes = 4;
+  if (weights == 0) return 0;
+  for (int64_t rows = t.batch_tile; rows < batch; rows += t.batch_tile) {
+    const int64_t cores = t.cores * rows / batch;  // of a part
+    if (batch % rows == 0 && cores > 0 && weights * bytes <= cores * t.resident_bytes) return rows;
+  }
+  return 0;
+}
+
 }  // namespace
 
 std::optional<Rows> in_rows(const ScanParts& scan, const Target& t) {
@@ -181,6 +193,10 @@ std::optional<Rows> in_rows(const ScanParts& scan, const Target& t) {
   if (part_of(batch, t.batch_part, t.batch_tile) == 0) return {};
   Splitter splitter(scan, batch);
   if (!splitter.run()) return {};
+  if (t.resident_bytes) {
+    const int64_t rows = resident_part(batch, splitter.weights(), t);
+    return rows ? std::optional(splitter.result(rows)) : std::nullopt;
+  }
   if (splitter.weights() <= t.cache_elements) {
     const int64_t share = std::max(t.batch_tile, batch / t.cores);
     return splitter.result(part_of(batch, std::min(share, t.batch_part), t.batch_tile));

@@ -23,29 +23,26 @@ const Target& portable_target() {
   return target;
 }
 
-// Rows of a batch that a team takes through a time loop keep its tensor cores busy. Inside it, all blocks of the team
-// wait for each other again and again: only what later steps need is done there.
-const Target& cuda_target() {
-  constexpr int64_t   any_number = int64_t{1} << 40;
-  static const Target target     = [] {
-    Target t;
-    t.name           = "cuda";
-    t.device         = Device::Cuda;
-    t.in_turn        = false;
-    t.alignment      = 256;
-    t.cores          = 1;
-    t.packed_bytes   = 0;
-    t.batch_tile     = 8;
-    t.batch_part     = 32;
-    t.columns_from   = any_number;
-    t.cache_elements = any_number;
-    t.enough_rows    = any_number;
-    t.steps_together = true;
-    t.event_blocks   = 1024;
-    t.event_run      = 1;
-    return t;
-  }();
-  return target;
+// Blocks keep weights in shared memory, beside partial sums. In a time loop all blocks of a team wait for each other
+// again and again: only what later steps need is done there.
+Target cuda_target(int64_t processors, int64_t shared_bytes) {
+  constexpr int64_t any_number = int64_t{1} << 40, partial_sums = 28 << 10;
+  Target            t;
+  t.name           = "cuda";
+  t.device         = Device::Cuda;
+  t.alignment      = 256;
+  t.cores          = processors;
+  t.packed_bytes   = 0;
+  t.batch_tile     = 16;
+  t.batch_part     = 64;
+  t.columns_from   = any_number;
+  t.cache_elements = any_number;
+  t.resident_bytes = std::max<int64_t>(shared_bytes - partial_sums, 0);
+  t.enough_rows    = any_number;
+  t.steps_together = true;
+  t.event_blocks   = 1024;
+  t.event_run      = 1;
+  return t;
 }
 
 }  // namespace braintrace::codegen

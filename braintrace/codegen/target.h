@@ -31,6 +31,8 @@ struct Target {
   int64_t large_part      = 32;       // or so many where weights do not fit the second cache
   int64_t columns_from    = 4;        // cores: from here on they share the columns of such weights instead
   int64_t cache_elements  = 1 << 18;  // of the second cache
+  int64_t resident_bytes =
+      0;  // of weights that a core can keep for all steps, sharing columns with others; 0: it cannot
 
   // Blocks of rows by which threads share a matrix: as sums over blocks are added afterwards, the shape alone decides.
   int64_t least_blocks = 8, most_blocks = 64;
@@ -65,6 +67,6 @@ const Target& native_target();
 // Any machine with a C99 compiler: no host, no threads, small alignment.
 const Target& portable_target();
 // A CUDA device: teams of threads, this process for what has no kernel.
-const Target& cuda_target();
+Target cuda_target(int64_t processors = 132, int64_t shared_bytes = 227 << 10);
 
 }  // namespace braintrace::codegen

@@ -2,7 +2,8 @@
 // A loop over time while it is being made leaner.
 #pragma once
 
-#include "braintrace/codegen/target.h"
+#include <functional>
+
 #include "braintrace/control/scan_parts.h"
 #include "braintrace/transforms/simplify.h"
 #include "braintrace/transforms/vmap.h"
@@ -67,7 +68,10 @@ struct Loop {
 // A carry as each step finds it [T,…], from what each step leaves.
 Tensor one_late(const Loop& l, size_t carry, const Tensor& left);
 
-// Runs the loop without the sums over steps, and takes them after it. Results: carries, then ys.
-Tensors run_without_sums(const Loop& whole, const Target& target);
+// Results of a loop: carries, then ys.
+using RunLoop = std::function<Tensors(const Loop&)>;
+
+// Runs the loop without the sums over steps, and takes them after it.
+Tensors run_without_sums(const Loop& whole, const RunLoop& run);
 
 }  // namespace braintrace::codegen

@@ -101,10 +101,11 @@ bool run_entry(cuda::Device& device, const codegen::CudaText& text, const cuda::
   return status != 0;
 }
 
-Worst worst_on_device(cuda::Device& device, const std::vector<Job>& all, const codegen::CudaOptions& options) {
-  const codegen::Options  target{.target = codegen::cuda_target()};
-  std::vector<const Job*> jobs;
-  std::vector<Program>    programs;
+Worst worst_on_device(cuda::Device& device, const std::vector<Job>& all, codegen::Precision precision) {
+  const codegen::Options     target{.target = codegen::cuda_target(device.processors(), device.shared_bytes())};
+  const codegen::CudaOptions options{precision, device.processors(), device.shared_bytes()};
+  std::vector<const Job*>    jobs;
+  std::vector<Program>       programs;
   for (const Job& j : all) {
     if (asks_host(*codegen::scheduled({j.program}, target).entries[0])) continue;
     jobs.push_back(&j);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUDA text against the interpreter: on the processor, or on a GPU where BRAINTRACE_BACKEND says cuda.
+// CUDA text, run on the processor, against the interpreter.
 #include <gtest/gtest.h>
 
-#include "braintrace/backends/cuda/open_device.h"
-#include "braintrace/runtime/backend.h"
+#include "braintrace/backends/cuda/emulated_device.h"
 #include "tests/cuda/emulated.h"
 #include "tests/cuda/jobs.h"
 
@@ -14,10 +13,10 @@ using testing_support::Job;
 
 constexpr double f64_tolerance = 1e-10, f32_tolerance = 2e-5, bf16_tolerance = 1e-2, f16_tolerance = 2e-3;
 
-void expect_agreement(const std::vector<Job>& jobs, double tolerance, const codegen::CudaOptions& options = {}) {
-  const bool        real = default_backend().name() == "cuda";
-  cuda::OpenDevice& open = cuda::open_device(real ? 0 : cuda::emulation);
-  const auto        w    = testing_support::worst_on_device(*open.device, jobs, options);
+void expect_agreement(const std::vector<Job>& jobs, double tolerance,
+                      codegen::Precision precision = codegen::Precision::F32) {
+  const auto device = cuda::open_emulated_device();
+  const auto w      = testing_support::worst_on_device(*device, jobs, precision);
   EXPECT_LE(w.distance, tolerance) << w.name;
 }
 

@@ -65,7 +65,7 @@ std::vector<std::string> flags(Language language) {
     all.erase(all.begin());
     all.insert(all.end(), cpp_flags.begin(), cpp_flags.end());
   }
-  std::stringstream        more(settings::variable("BRAINTRACE_CFLAGS"));
+  std::stringstream more(settings::variable("BRAINTRACE_CFLAGS"));
   for (std::string word; more >> word;) all.push_back(word);
   return all;
 }

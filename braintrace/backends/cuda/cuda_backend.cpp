@@ -8,6 +8,7 @@
 #include "braintrace/backends/calls.h"
 #include "braintrace/backends/cpu/cpu_backend.h"
 #include "braintrace/backends/cuda/cuda_executable.h"
+#include "braintrace/backends/cuda/device_program.h"
 #include "braintrace/backends/settings.h"
 #include "braintrace/base/warning.h"
 
@@ -40,7 +41,7 @@ class CudaBackend : public Backend {
   ProgramNeeds needs(const Program& program, const std::vector<Feed>& feeds) override {
     const NonzeroResults nonzero = nonzero_results(program);
     codegen::Options     options;
-    options.target = codegen::cuda_target();
+    options.target = cuda::target_of(*device().device);
     return needs_of(codegen::scheduled({nonzero.program}, options), nonzero, feeds, options.target);
   }
   std::string problem() const override {

@@ -9,19 +9,31 @@ namespace braintrace::cuda {
 
 namespace {
 
+// Shared memory that blocks may keep weights in: without tensor cores they had better not.
+int64_t kept_bytes(const Device& device) { return device.capability() >= 80 ? device.shared_bytes() : 0; }
+
 int64_t in_whole_lines(int64_t bytes) { return (bytes + 255) / 256 * 256; }
 
-codegen::CudaText text_of(const Program& program, const Arrays& constants, codegen::Precision precision) {
+codegen::CudaText text_of(const Device& device, const Program& program, const Arrays& constants,
+                          codegen::Precision precision) {
   codegen::Options options;
-  options.target = codegen::cuda_target();
+  options.target = target_of(device);
   return codegen::emit_cuda(codegen::scheduled({codegen::with_known_indices(program, constants)}, options),
-                            {precision});
+                            {precision, device.processors(), kept_bytes(device)});
 }
 
 }  // namespace
 
-DeviceProgram::DeviceProgram(const Program& program, const Arrays& constants, codegen::Precision precision)
-    : program_(program), constants_(constants), precision_(precision), text_(text_of(program, constants, precision)) {}
+codegen::Target target_of(const Device& device) {
+  return codegen::cuda_target(device.processors(), kept_bytes(device));
+}
+
+DeviceProgram::DeviceProgram(const Device& device, const Program& program, const Arrays& constants,
+                             codegen::Precision precision)
+    : program_(program),
+      constants_(constants),
+      precision_(precision),
+      text_(text_of(device, program, constants, precision)) {}
 
 int64_t DeviceProgram::bytes() const {
   int64_t n = in_whole_lines(entry().arena_bytes);

@@ -10,9 +10,12 @@
 
 namespace braintrace::cuda {
 
+codegen::Target target_of(const Device& device);
+
 class DeviceProgram {
  public:
-  DeviceProgram(const Program& program, const Arrays& constants, codegen::Precision precision);
+  // The text is made for this device; load() puts the program there.
+  DeviceProgram(const Device& device, const Program& program, const Arrays& constants, codegen::Precision precision);
 
   int64_t bytes() const;  // of the device's memory that it takes
   bool    may_stop() const { return entry().may_stop; }

@@ -99,6 +99,7 @@ class EmulatedDevice : public Device {
     const auto    emulate = reinterpret_cast<Emulate>(library->symbol("bt_emulate"));
     const int64_t most    = l.meets ? std::max<int64_t>(processors() / l.teams, 1) : l.blocks;
     const auto    blocks  = static_cast<uint32_t>(std::min(l.blocks, most));
+    ensure(!l.fixed || blocks == l.blocks, "emulation: {} blocks of {} do not fit", l.blocks, l.name);
     then([=, keeps = library] {
       static std::mutex one;  // the fibers of a module are its own
       std::lock_guard   lock(one);

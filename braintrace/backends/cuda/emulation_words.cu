@@ -106,6 +106,17 @@ static inline uint32_t atomicAdd(uint32_t* at, uint32_t x) {
   *at += x;
   return before;
 }
+static inline void bt_arrive(uint32_t* count) { atomicAdd(count, 1); }
+static inline uint32_t bt_arrived(const uint32_t* count) { return *count; }
+struct float2 { float x, y; };
+struct alignas(16) float4 { float x, y, z, w; };
+static float2 make_float2(float x, float y) { return {x, y}; }
+static float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
+static float __uint_as_float(uint32_t x) {
+  float y;
+  memcpy(&y, &x, 4);
+  return y;
+}
 template <class T>
 static T __ldcg(const T* at) { return *at; }
 template <class T>

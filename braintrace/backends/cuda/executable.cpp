@@ -21,7 +21,7 @@ class DeviceExecutable : public Executable {
  public:
   DeviceExecutable(OpenDevice& open, const Program& program, const Arrays& constants, codegen::Precision precision)
       : open_(open),
-        program_(program, constants, precision),
+        program_(*open.device, program, constants, precision),
         inputs_(types_of(program, program.args)),
         outputs_(types_of(program, program.results)) {
     std::lock_guard lock(open.mutex);

@@ -85,7 +85,7 @@ class DeviceResident : public ResidentProgram {
                  const std::vector<Feed>& feeds, codegen::Precision precision)
       : open_(open),
         num_args_(program.args.size()),
-        program_(nonzero.program, constants, precision),
+        program_(*open.device, nonzero.program, constants, precision),
         inputs_(not_fed(nonzero.program, nonzero.program.args, nonzero.feeds(feeds), &Feed::arg)),
         outputs_(not_fed(nonzero.program, nonzero.program.results, nonzero.feeds(feeds), &Feed::result)) {
     for (const Feed& f : feeds)

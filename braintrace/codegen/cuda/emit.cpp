@@ -8,11 +8,13 @@
 #include "braintrace/codegen/cuda/abi.h"
 #include "braintrace/codegen/cuda/context.h"
 #include "braintrace/codegen/cuda/hazards.h"
+#include "braintrace/codegen/cuda/persistent.h"
 
 namespace braintrace {
 std::string_view types_cu();
 std::string_view team_cu();
 std::string_view tiles_cu();
+std::string_view persistent_cu();
 }  // namespace braintrace
 
 namespace braintrace::codegen {
@@ -54,8 +56,15 @@ class CudaPrinter {
         continue;
       }
       if (launches.contains(&k)) continue;
+      const std::string name = fmt::format("bt_launch{}", launches.size());
+      if (std::holds_alternative<TimeLoop>(k.what))
+        if (auto p = persistent(name, f, k, options_)) {
+          text += p->text;
+          launches.emplace(&k, std::move(p->launch));
+          continue;
+        }
       const CudaKernelText inside = kernel(f, k);
-      Launch               l{.name    = fmt::format("bt_launch{}", launches.size()),
+      Launch               l{.name    = name,
                              .teams   = std::holds_alternative<TimeLoop>(k.what) ? k.parts : 1,
                              .blocks  = inside.blocks,
                              .threads = cuda_threads,
@@ -151,10 +160,12 @@ CudaText emit_cuda(Schedule schedule, const CudaOptions& options) {
   for (const FunctionPtr& f : schedule.entries) printer.add_launches(*f);
   const std::string functions = needed_functions(random_functions(), printer.text);
   const std::string scalars   = needed_functions(scalar_functions(), functions + printer.text);
-  const bool        has_tiles = printer.text.find("bt_tile<") != std::string::npos;
+  const auto        calls     = [&](const char* name) { return printer.text.find(name) != std::string::npos; };
+  const bool        has_loops = calls("bt_keep<") || calls("bt_far("), has_tiles = has_loops || calls("bt_tile<");
   CudaText          out;
-  out.source   = fmt::format("{}{}\n{}{}{}{}", emitted_text(types_cu()), cuda_abi_text, emitted_text(team_cu()),
-                           has_tiles ? emitted_text(tiles_cu()) : "", on_device(scalars + functions), printer.text);
+  out.source   = fmt::format("{}{}\n{}{}{}{}{}", emitted_text(types_cu()), cuda_abi_text, emitted_text(team_cu()),
+                           has_tiles ? emitted_text(tiles_cu()) : "", has_loops ? emitted_text(persistent_cu()) : "",
+                             on_device(scalars + functions), printer.text);
   out.schedule = std::move(schedule);
   out.launches = std::move(printer.launches);
   return out;

@@ -22,8 +22,8 @@ enum class Precision : uint8_t { F32, TF32, BF16 };
 inline constexpr int64_t barrier_bytes = 128;
 
 // A kernel that the host launches: `extern "C" __global__ void name(bt_cuda_frame f)`, in a grid whose x counts the
-// blocks of a team and whose y counts teams. The text takes the numbers from its grid: fewer blocks or teams compute
-// the same.
+// blocks of a team and whose y counts teams. Unless they are fixed, the text takes the numbers from its grid: fewer
+// blocks or teams compute the same.
 struct Launch {
   std::string name;
   int64_t     teams   = 1;      // each with blocks of its own
@@ -31,6 +31,7 @@ struct Launch {
   int64_t     threads = 256;    // of a block
   int64_t     shared  = 0;      // bytes of shared memory of a block, beyond 48 kB by request
   bool        meets   = false;  // blocks of a team wait for each other: all blocks must be on the device at once
+  bool        fixed   = false;  // the text counts on these numbers of blocks and teams
 };
 
 struct CudaText {
@@ -42,7 +43,9 @@ struct CudaText {
 };
 
 struct CudaOptions {
-  Precision precision = Precision::F32;
+  Precision precision    = Precision::F32;
+  int64_t   processors   = 132;      // of the device: blocks that run side by side
+  int64_t   shared_bytes = 232'448;  // that a block may ask for
 };
 
 // What a compiler of CUDA is told besides the architecture. Products and sums round apart, as on the processor; where

@@ -30,10 +30,8 @@ static __device__ void bt_meet(bt_team& t) {
   if (t.blocks == 1) return;
   t.expected += t.blocks;
   if (threadIdx.x == 0) {
-    __threadfence();
-    atomicAdd(t.barrier, 1u);
-    while ((int32_t)(*(volatile uint32_t*)t.barrier - t.expected) < 0) bt_pause();
-    __threadfence();
+    bt_arrive(t.barrier);
+    while ((int32_t)(bt_arrived(t.barrier) - t.expected) < 0) bt_pause();
   }
   __syncthreads();
 }

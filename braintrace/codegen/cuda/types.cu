@@ -18,4 +18,13 @@ typedef unsigned long long uint64_t;
 #define NAN __int_as_float(0x7fc00000)
 extern __shared__ __align__(16) char bt_shared_memory[];
 static __device__ void bt_pause() {}
+/* What threads of the block wrote before is seen by whoever counts this arrival. */
+static __device__ __forceinline__ void bt_arrive(uint32_t* count) {
+  asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(count) : "memory");
+}
+static __device__ __forceinline__ uint32_t bt_arrived(const uint32_t* count) {
+  uint32_t n;
+  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(n) : "l"(count) : "memory");
+  return n;
+}
 #endif

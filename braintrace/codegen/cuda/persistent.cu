@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products with weights that stay in shared memory. A lane of a warp holds rows g and g + 8 of a tile of 16 and terms
+// 4q ... 4q+3 of 16, g = lane / 4, q = lane % 4: tensor cores take terms in any order, as long as both operands have the
+// same one.
+
+template <class T> __device__ __forceinline__ T bt_far(const T* x) { return __ldcg(x); }
+
+template <int CHUNKS, int TILES>
+__device__ void bt_keep(float* to, const float* w, int64_t terms, int64_t by_term, int64_t first, int64_t columns, int64_t by_column) {
+  for (int i = (int)threadIdx.x; i < CHUNKS * TILES * 128; i += (int)blockDim.x) {
+    const int lane = i / 4 % 32, tile = i / 128 % TILES;
+    const int64_t k = i / 128 / TILES * 16 + 4 * (lane % 4) + i % 4, column = tile * 8 + lane / 4;
+    to[i] = k < terms && column < columns ? w[k * by_term + (first + column) * by_column] : 0.f;
+  }
+}
+
+template <int TILES, bool ALIGNED>
+__device__ __forceinline__ void bt_rows(float4 (&x)[2 * TILES], const float* from, int64_t by_row, int top, int rows, int k, int terms) {
+  const int lane = (int)threadIdx.x % 32, at = k + 4 * (lane % 4);
+#pragma unroll
+  for (int i = 0; i < 2 * TILES; ++i) {
+    const int row = top + lane / 4 + 8 * i;
+    const float* p = from + (row < rows ? row : rows - 1) * by_row + at;
+    if (ALIGNED)
+      x[i] = at < terms ? __ldcg((const float4*)p) : make_float4(0.f, 0.f, 0.f, 0.f);
+    else
+      x[i] = make_float4(at < terms ? __ldcg(p) : 0.f, at + 1 < terms ? __ldcg(p + 1) : 0.f,
+                         at + 2 < terms ? __ldcg(p + 2) : 0.f, at + 3 < terms ? __ldcg(p + 3) : 0.f);
+  }
+}
+
+/* c += x w. EXACT: each operand is a sum of two tf32 numbers, and only the product of their small parts is left out. */
+template <int TILES, int COLUMNS, bool EXACT>
+__device__ __forceinline__ void bt_multiply(float (&c)[TILES][COLUMNS][4], const float4 (&x)[2 * TILES], const float4* w) {
+  const int lane = (int)threadIdx.x % 32;
+  uint32_t big[TILES][8], small[TILES][8];
+#pragma unroll
+  for (int m = 0; m < TILES; ++m) {
+    const float a[8] = {x[2 * m].x, x[2 * m + 1].x, x[2 * m].y, x[2 * m + 1].y,
+                        x[2 * m].z, x[2 * m + 1].z, x[2 * m].w, x[2 * m + 1].w};
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+      big[m][i] = bt_tf32(a[i]);
+      if (EXACT) small[m][i] = bt_tf32(a[i] - __uint_as_float(big[m][i]));
+    }
+  }
+#pragma unroll
+  for (int n = 0; n < COLUMNS; ++n) {
+    const float4 v = w[n * 32 + lane];
+    const float b[4] = {v.x, v.y, v.z, v.w};
+    uint32_t high[4], low[4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      high[i] = bt_tf32(b[i]);
+      if (EXACT) low[i] = bt_tf32(b[i] - __uint_as_float(high[i]));
+    }
+#pragma unroll
+    for (int m = 0; m < TILES; ++m)
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        if (EXACT) {
+          bt_mma_tf32(c[m][n], small[m] + 4 * h, high + 2 * h);
+          bt_mma_tf32(c[m][n], big[m] + 4 * h, low + 2 * h);
+        }
+        bt_mma_tf32(c[m][n], big[m] + 4 * h, high + 2 * h);
+      }
+  }
+}
+
+/* The sums of eight warps: those of warps w and w + 4; the four of them are left for whoever takes them. */
+template <int TILES, int COLUMNS>
+__device__ void bt_join(float (&c)[TILES][COLUMNS][4], float* partial) {
+  const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
+  const int stride = COLUMNS % 2 ? COLUMNS * 8 : COLUMNS * 8 + 8, size = TILES * 16 * stride;
+  float* mine = partial + warp % 4 * size;
+  __syncthreads();
+  for (int half = 1; half >= 0; --half) {
+    if (warp / 4 == half) {
+#pragma unroll
+      for (int m = 0; m < TILES; ++m)
+#pragma unroll
+        for (int n = 0; n < COLUMNS; ++n)
+#pragma unroll
+          for (int i = 0; i < 2; ++i) {
+            float2* to = (float2*)(mine + (m * 16 + lane / 4 + i * 8) * stride + n * 8 + lane % 4 * 2);
+            float2 sum = make_float2(c[m][n][2 * i], c[m][n][2 * i + 1]);
+            if (!half) sum = make_float2(sum.x + to->x, sum.y + to->y);
+            *to = sum;
+          }
+    }
+    __syncthreads();
+  }
+}
+/* Element i of the tiles, row by row. */
+template <int TILES, int COLUMNS>
+__device__ __forceinline__ float bt_sum_of(const float* partial, int i) {
+  const int stride = COLUMNS % 2 ? COLUMNS * 8 : COLUMNS * 8 + 8, size = TILES * 16 * stride;
+  const float* p = partial + i / (COLUMNS * 8) * stride + i % (COLUMNS * 8);
+  return (p[0] + p[size]) + (p[2 * size] + p[3 * size]);
+}
+template <int TILES, int COLUMNS, int TURNS>
+__device__ __forceinline__ void bt_take(float (&out)[TURNS], int first, const float* partial) {
+#pragma unroll
+  for (int q = 0; q < (TILES * 128 * COLUMNS + 255) / 256; ++q) {
+    const int i = (int)threadIdx.x + q * 256;
+    if (first + q < TURNS && i < TILES * 128 * COLUMNS) out[first + q] = bt_sum_of<TILES, COLUMNS>(partial, i);
+  }
+}
+template <int TILES, int COLUMNS>
+__device__ void bt_put(float* out, int64_t by_row, int top, int rows, int64_t columns, const float* partial) {
+  for (int i = (int)threadIdx.x; i < TILES * 128 * COLUMNS; i += (int)blockDim.x) {
+    const int row = top + i / (COLUMNS * 8), column = i % (COLUMNS * 8);
+    if (row < rows && column < columns) out[row * by_row + column] = bt_sum_of<TILES, COLUMNS>(partial, i);
+  }
+}
