@@ -48,6 +48,13 @@ std::string precision() {
   return name.empty() ? "f32" : name;
 }
 
+bool emulates_cuda() {
+  const std::string how = variable("BRAINTRACE_CUDA");
+  require(how.empty() || how == "emulation", "the environment variable BRAINTRACE_CUDA is '{}': expected emulation.",
+          how);
+  return !how.empty();
+}
+
 std::optional<int64_t> num_threads() {
   return number<int64_t>("BRAINTRACE_NUM_THREADS", "whole number", 1, most_threads);
 }
@@ -59,6 +66,7 @@ int64_t cache_mib() {
 void check_settings() {
   backend();
   precision();
+  emulates_cuda();
   num_threads();
   compiler_seconds();
   cache_mib();

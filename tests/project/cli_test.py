@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line: output, exit status, and which stream says what.  Usage: cli_test.py BINARY VERSION"""
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -45,6 +46,11 @@ if not info["gpu"]["devices"]:
     expect(steps + ["--backend", "cuda"], 2, err=info["gpu"]["problem"])
     expect(steps + ["--backend", "auto"], 0, out="D_RTRL", err="run on the processor")
 expect(steps + ["--backend", "cuda-emulation"], 0, out="D_RTRL")
+os.environ["BRAINTRACE_CUDA"] = "emulate"
+expect(steps, 2, err="BRAINTRACE_CUDA is 'emulate': expected emulation")
+os.environ["BRAINTRACE_CUDA"] = "emulation"
+expect(steps + ["--backend", "cuda"], 0, out="D_RTRL")
+del os.environ["BRAINTRACE_CUDA"]
 
 with open("/dev/full", "w") as full:
     r = run("info", stdout=full)

@@ -56,7 +56,7 @@ class CudaBackend : public Backend {
 
  private:
   cuda::OpenDevice& device() const {
-    return cuda::open_device(settings::variable("BRAINTRACE_CUDA") == "emulation" ? cuda::emulation : number_);
+    return cuda::open_device(settings::emulates_cuda() ? cuda::emulation : number_);
   }
 
   std::string name_;
