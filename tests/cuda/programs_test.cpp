@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUDA text, run on the processor, against the interpreter.
+// CUDA text against the interpreter: on the processor, or on a GPU where BRAINTRACE_BACKEND says cuda.
 #include <gtest/gtest.h>
 
-#include "braintrace/backends/cuda/emulated_device.h"
+#include "braintrace/backends/cuda/open_device.h"
+#include "braintrace/runtime/backend.h"
 #include "tests/cuda/emulated.h"
 #include "tests/cuda/jobs.h"
 
@@ -15,8 +16,9 @@ constexpr double f64_tolerance = 1e-10, f32_tolerance = 2e-5, bf16_tolerance = 1
 
 void expect_agreement(const std::vector<Job>& jobs, double tolerance,
                       codegen::Precision precision = codegen::Precision::F32) {
-  const auto device = cuda::open_emulated_device();
-  const auto w      = testing_support::worst_on_device(*device, jobs, precision);
+  const bool        real = default_backend().name() == "cuda";
+  cuda::OpenDevice& open = cuda::open_device(real ? 0 : cuda::emulation);
+  const auto        w    = testing_support::worst_on_device(*open.device, jobs, precision);
   EXPECT_LE(w.distance, tolerance) << w.name;
 }
 

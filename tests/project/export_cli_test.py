@@ -57,7 +57,7 @@ def refused(args, *words):
 
 # Models with rules.
 help_text = run(BINARY, "export", "--help").stdout
-models = re.search(r"built-in model: (.*?)\n\n", help_text, re.S).group(1).replace(",", " ").split()
+models = re.search(r"built-in one:\s+(.*?)\n\n", help_text, re.S).group(1).replace(",", " ").split()
 assert {"gru", "lif", "conv_rnn"} <= set(models), models
 rules = list(RULES)
 if "--all" in sys.argv:

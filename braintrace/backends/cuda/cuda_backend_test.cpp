@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The backend over the emulated device: what goes in and out, what stays, what the host does on the way.
+// The backend over the emulated device, or over a GPU where BRAINTRACE_BACKEND says cuda: what goes in and out, what
+// stays, what the host does on the way.
 #include <cmath>
 #include <thread>
 
@@ -25,7 +26,7 @@
 namespace braintrace {
 namespace {
 
-Backend& emulated() { return find_backend("cuda-emulation"); }
+Backend& on_device() { return default_backend().name() == "cuda" ? default_backend() : find_backend("cuda-emulation"); }
 
 Array drawn(const Type& type, uint64_t seed) {
   Rng   rng(seed);
@@ -53,7 +54,7 @@ void expect_agreement(const Types& types, const std::function<Tensors(const Tens
   const Traced t    = trace(types, f);
   const Arrays args = drawn(types), constants = constants_of(t);
   const Arrays want = find_backend("reference").compile(t.program, constants)->run(args);
-  const auto   ours = emulated().compile(t.program, constants);
+  const auto   ours = on_device().compile(t.program, constants);
   for (int call = 0; call < 3; ++call) {
     const Arrays got = ours->run(args);
     ASSERT_EQ(got.size(), want.size());
@@ -119,14 +120,14 @@ TEST(CudaBackend, AnErrorOfTheHostComesThrough) {
   const Traced t = trace({vector}, [](const Tensors& x) {
     return host_call([](const Arrays&) -> Arrays { fail("the table has no such row."); }, {x[0]}, {vector});
   });
-  const auto   f = emulated().compile(t.program, {});
+  const auto   f = on_device().compile(t.program, {});
   for (int call = 0; call < 2; ++call)
     EXPECT_EQ(error_of([&] { f->run({drawn(vector, 1)}); }), "the table has no such row.");
 }
 
 TEST(CudaBackend, AnIndexOutsideItsAxisHasTheWordsOfTheInterpreter) {
   const Traced t = trace({vector, {DType::I32, {1}}}, [](const Tensors& in) { return Tensors{take(in[0], in[1], 0)}; });
-  const auto   f = emulated().compile(t.program, {});
+  const auto   f = on_device().compile(t.program, {});
   const Array  x = drawn(vector, 1);
   const Array  good = Array::of<int32_t>({2}, {1}), bad = Array::of<int32_t>({9}, {1});
   const auto   words = error_of([&] { find_backend("reference").compile(t.program, {})->run({x, bad}); });
@@ -144,7 +145,7 @@ TEST(CudaBackend, ProgramsStayOnTheDeviceWithWhatTheyAreFed) {
   });
   const std::vector<Feed> feeds = {{1, 0}, {2, 2}, {3, 3}};
   const auto              want  = find_backend("cpu").resident(t.program, constants_of(t), feeds);
-  const auto              got   = emulated().resident(t.program, constants_of(t), feeds);
+  const auto              got   = on_device().resident(t.program, constants_of(t), feeds);
   for (int round = 0; round < 2; ++round) {
     Arrays values = drawn({large, vector, vector});
     got->hold(Arrays(values));
@@ -167,7 +168,7 @@ TEST(CudaBackend, RowsAreNotOverwrittenWhileOthersReadThem) {
     return Tensors{sum(reshape(in[0], {40, 3, 1}) * in[1], {1}) + 0.5 * in[0]};
   });
   const auto   want = find_backend("cpu").resident(t.program, constants_of(t), {{0, 0}});
-  const auto   got  = emulated().resident(t.program, constants_of(t), {{0, 0}});
+  const auto   got  = on_device().resident(t.program, constants_of(t), {{0, 0}});
   for (ResidentProgram* f : {want.get(), got.get()}) {
     f->hold({drawn(rows, 1)});
     for (int step = 0; step < 3; ++step) f->run({drawn(matrices, 2)});
@@ -178,7 +179,7 @@ TEST(CudaBackend, RowsAreNotOverwrittenWhileOthersReadThem) {
 TEST(CudaBackend, AStepThatFailsLeavesTheStates) {
   const Traced t = trace({vector, {DType::I32, {1}}},
                          [](const Tensors& in) { return Tensors{in[0] * 2.0 + take(in[0], in[1], 0)}; });
-  const auto   f = emulated().resident(t.program, constants_of(t), {{0, 0}});
+  const auto   f = on_device().resident(t.program, constants_of(t), {{0, 0}});
   const Array  h = drawn(vector, 1);
   f->hold({h});
   for (int call = 0; call < 3; ++call) EXPECT_NE(error_of([&] { f->run({Array::of<int32_t>({7}, {1})}); }), "");
@@ -187,7 +188,7 @@ TEST(CudaBackend, AStepThatFailsLeavesTheStates) {
 
 TEST(CudaBackend, ValuesThatWereGivenOutNeverChange) {
   const Traced t = trace({large}, [](const Tensors& x) { return Tensors{x[0] + 1.0, x[0] * 2.0}; });
-  const auto   f = emulated().resident(t.program, constants_of(t), {{1, 0}});
+  const auto   f = on_device().resident(t.program, constants_of(t), {{1, 0}});
   const Array  h = drawn(large, 1);
   f->hold({h});
   const Array first = f->run({})[0], kept = first.copy();
@@ -198,7 +199,7 @@ TEST(CudaBackend, ValuesThatWereGivenOutNeverChange) {
 
 TEST(CudaBackend, MemoryOfOthersIsReadAgain) {
   const Traced       t = trace({large}, [](const Tensors& x) { return Tensors{x[0] + 1.0}; });
-  const auto         f = emulated().compile(t.program, constants_of(t));
+  const auto         f = on_device().compile(t.program, constants_of(t));
   std::vector<float> memory(10000, 1);
   const Array        x = Array::borrow(large, memory.data(), nullptr);
   EXPECT_EQ(at(f->run({x})[0], 5), 2);
@@ -208,7 +209,7 @@ TEST(CudaBackend, MemoryOfOthersIsReadAgain) {
 
 TEST(CudaBackend, ThreadsTakeTurns) {
   const Traced             t = trace({vector}, [](const Tensors& x) { return Tensors{tanh(x[0]) + 1.0}; });
-  const auto               f = emulated().compile(t.program, constants_of(t));
+  const auto               f = on_device().compile(t.program, constants_of(t));
   std::vector<std::thread> threads;
   std::vector<int>         wrong(4);
   for (size_t i = 0; i < wrong.size(); ++i)

@@ -26,23 +26,26 @@ using CUgraphExec = struct CUgraphExec_st*;
 enum : CUresult {
   CUDA_SUCCESS                              = 0,
   CUDA_ERROR_OUT_OF_MEMORY                  = 2,
-  CUDA_ERROR_NOT_INITIALIZED                = 3,
   CUDA_ERROR_DEVICE_UNAVAILABLE             = 46,
   CUDA_ERROR_NO_DEVICE                      = 100,
+  CUDA_ERROR_INVALID_IMAGE                  = 200,
   CUDA_ERROR_NO_BINARY_FOR_GPU              = 209,
   CUDA_ERROR_ECC_UNCORRECTABLE              = 214,
   CUDA_ERROR_NVLINK_UNCORRECTABLE           = 220,
+  CUDA_ERROR_UNSUPPORTED_PTX_VERSION        = 222,
   CUDA_ERROR_ILLEGAL_ADDRESS                = 700,
   CUDA_ERROR_LAUNCH_TIMEOUT                 = 702,
+  CUDA_ERROR_CONTEXT_IS_DESTROYED           = 709,
+  CUDA_ERROR_ASSERT                         = 710,
+  CUDA_ERROR_HARDWARE_STACK_ERROR           = 714,
   CUDA_ERROR_LAUNCH_FAILED                  = 719,
   CUDA_ERROR_SYSTEM_DRIVER_MISMATCH         = 803,
   CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE = 804,
   CUDA_ERROR_UNKNOWN                        = 999
 };
 // Attributes of devices and functions.
-constexpr int multiprocessor_count = 16, capability_major = 75, capability_minor = 76, cooperative_launch = 95,
-              max_shared_per_block = 97;
-constexpr int max_dynamic_shared   = 8;
+constexpr int multiprocessor_count = 16, capability_major = 75, capability_minor = 76, max_shared_per_block = 97;
+constexpr int max_dynamic_shared = 8;
 
 struct Driver {
   CUresult (*cuInit)(unsigned);

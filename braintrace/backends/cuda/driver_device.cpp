@@ -24,8 +24,9 @@ CUdeviceptr address(const void* p) { return reinterpret_cast<CUdeviceptr>(p); }
 // After these nothing runs in the context any more.
 bool is_fatal(CUresult r) {
   return r == CUDA_ERROR_DEVICE_UNAVAILABLE || r == CUDA_ERROR_ECC_UNCORRECTABLE ||
-         r == CUDA_ERROR_NVLINK_UNCORRECTABLE || (r >= CUDA_ERROR_ILLEGAL_ADDRESS && r <= CUDA_ERROR_LAUNCH_FAILED) ||
-         r == CUDA_ERROR_UNKNOWN;
+         r == CUDA_ERROR_NVLINK_UNCORRECTABLE || r == CUDA_ERROR_ILLEGAL_ADDRESS || r == CUDA_ERROR_LAUNCH_TIMEOUT ||
+         r == CUDA_ERROR_CONTEXT_IS_DESTROYED || r == CUDA_ERROR_ASSERT ||
+         (r >= CUDA_ERROR_HARDWARE_STACK_ERROR && r <= CUDA_ERROR_LAUNCH_FAILED) || r == CUDA_ERROR_UNKNOWN;
 }
 
 std::string gib(size_t bytes) { return fmt::format("{:.2f} GiB", static_cast<double>(bytes) / (1 << 30)); }
@@ -159,10 +160,11 @@ class DriverDevice : public Device {
     enter();
     CUmodule       handle = nullptr;
     const CUresult r      = d_.cuModuleLoadData(&handle, code.data());
-    require(r != CUDA_ERROR_NO_BINARY_FOR_GPU && r != 222 && r != 200,
-            "cuda: the driver, which serves CUDA {}, does not load what NVRTC {} made ({}). Install a newer driver, or "
-            "an older NVRTC.",
-            d_.version, nvrtc_facts().version, d_.words(r));
+    require(
+        r != CUDA_ERROR_NO_BINARY_FOR_GPU && r != CUDA_ERROR_UNSUPPORTED_PTX_VERSION && r != CUDA_ERROR_INVALID_IMAGE,
+        "cuda: the driver, which serves CUDA {}, does not load what NVRTC {} made ({}). Install a newer driver, or "
+        "an older NVRTC.",
+        d_.version, nvrtc_facts().version, d_.words(r));
     check(r, "load kernels");
     auto out = std::make_shared<LoadedModule>(d_, handle);
     for (const auto& [kernel, launch] : text.launches) {

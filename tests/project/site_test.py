@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The site of the documents: it builds without a warning, and has what readers look for.  Usage: site_test.py ROOT BINARY
+
+MkDocs checks links, anchors and that every page is in the menu. The tools come from PyPI; when it cannot be reached the test
+fails and says so."""
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT, BINARY = pathlib.Path(sys.argv[1]), sys.argv[2]
+built = subprocess.run([ROOT / "tools/site/build", BINARY], capture_output=True, text=True)
+assert built.returncode == 0, built.stdout + built.stderr
+SITE = ROOT / "build/site/html"
+
+
+def page(name):
+    return (SITE / name / "index.html").read_text()
+
+
+def headings(name):
+    return set(re.findall(r'<h[1-4] id="([^"]+)"', page(name)))
+
+
+cpp, python, commands = headings("reference/cpp"), headings("reference/python"), headings("reference/command_line")
+assert {"d_rtrl", "matmul", "grucell", "jit", "value_and_grad", "export_model"} <= cpp and len(cpp) > 500, len(cpp)
+assert {"grucell", "adam", "matmul"} <= python and len(python) > 150, len(python)
+assert {"train", "graph", "completion"} <= commands, commands
+assert {"window", "position", "hidden-group", "eligibility-trace", "same-step-gradient"} <= headings("glossary")
+assert page("glossary").count("<math") == 3, "formulas are MathML"
+assert len(re.findall(r"https://doi.org/10\.", page("bibliography"))) >= 15
+assert "elementwise" in (SITE / "search/search_index.json").read_text()
+outside = [a for p in SITE.rglob("*.html") for a in re.findall(r'<(?:script|link|img)[^>]+(?:src|href)="(https?:[^"]+)"', p.read_text())]
+assert not outside, f"the site loads things from elsewhere: {outside[:3]}"
+print(f"{len(list(SITE.rglob('*.html')))} pages, {len(cpp)} headings of C++, {len(python)} of Python")
