@@ -32,7 +32,7 @@ bool is_fatal(CUresult r) {
 std::string gib(size_t bytes) { return fmt::format("{:.2f} GiB", static_cast<double>(bytes) / (1 << 30)); }
 
 // A kernel, and how many of its blocks are on the device at once.
-struct Function {
+struct DriverFunction {
   CUfunction handle   = nullptr;
   int64_t    resident = 0;
 };
@@ -44,8 +44,8 @@ class LoadedModule : public Module {
   LoadedModule(const LoadedModule&)            = delete;
   LoadedModule& operator=(const LoadedModule&) = delete;
 
-  CUmodule                        handle() const { return handle_; }
-  std::map<std::string, Function> functions;
+  CUmodule                              handle() const { return handle_; }
+  std::map<std::string, DriverFunction> functions;
 
  private:
   const Driver& d_;
@@ -168,7 +168,7 @@ class DriverDevice : public Device {
     check(r, "load kernels");
     auto out = std::make_shared<LoadedModule>(d_, handle);
     for (const auto& [kernel, launch] : text.launches) {
-      Function& f = out->functions[launch.name];
+      DriverFunction& f = out->functions[launch.name];
       if (f.handle) continue;
       check(d_.cuModuleGetFunction(&f.handle, handle, launch.name.c_str()), "find a kernel");
       if (launch.shared > (48 << 10))
@@ -186,8 +186,8 @@ class DriverDevice : public Device {
 
   void launch(const Module& module, const codegen::Launch& launch, const codegen::bt_cuda_frame& frame) override {
     enter();
-    const Function& f      = static_cast<const LoadedModule&>(module).functions.at(launch.name);
-    int64_t         blocks = launch.blocks;
+    const DriverFunction& f      = static_cast<const LoadedModule&>(module).functions.at(launch.name);
+    int64_t               blocks = launch.blocks;
     if (launch.meets) {
       ensure(launch.teams <= f.resident, "cuda: {} teams of {} do not fit on the device at once", launch.teams,
              launch.name);

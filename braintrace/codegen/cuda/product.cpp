@@ -9,7 +9,7 @@ namespace {
 constexpr int64_t tile = 32, panel = 16;
 
 // base + name0 * stride0 + …
-std::string offset_text(const std::string& name, const Ints& strides, std::string base = "0") {
+std::string batch_offset(const std::string& name, const Ints& strides, std::string base = "0") {
   for (size_t i = 0; i < strides.size(); ++i)
     if (strides[i]) base += fmt::format(" + {}{} * {}", name, i, strides[i]);
   return base;
@@ -31,8 +31,8 @@ CudaKernelText matrix_text(const Product& p, const CudaContext& c) {
                       "{7});\n}}\n",
               batches * tiles, std::max<int64_t>(tiles, 1),
               cuda_counters("b", p.batch, "int64_t", [](size_t k) { return "b" + str(k); }), how, std::max<int64_t>(across, 1),
-              tile, x.m, x.n, x.k, pointer(p.lhs), offset_text("b", p.lhs.batch), x.lhs_m, x.lhs_k, pointer(p.rhs),
-              offset_text("b", p.rhs.batch), x.rhs_k, x.rhs_n, c.name(p.out), offset_text("b", p.out_batch));
+              tile, x.m, x.n, x.k, pointer(p.lhs), batch_offset("b", p.lhs.batch), x.lhs_m, x.lhs_k, pointer(p.rhs),
+              batch_offset("b", p.rhs.batch), x.rhs_k, x.rhs_n, c.name(p.out), batch_offset("b", p.out_batch));
   return {text, cuda_blocks_for(batches * tiles, 1), 2 * panel * (tile + 1) * static_cast<int64_t>(size_of(p.dtype))};
 }
 
@@ -47,8 +47,8 @@ CudaKernelText cuda_text(const Product& p, const CudaContext& c) {
   const int64_t     n = size_of(p.columns), m = size_of(p.rows), elements = size_of(p.batch) * m * n;
   const std::string inner = fmt::format(
       "s += ({0}){1}[{2} + {3} + {4}] * ({0}){5}[{6} + {7} + {8}];\n", sum_type(p.dtype), pointer(p.lhs),
-      offset_text("b", p.lhs.batch), offset_text("m", p.lhs.free), offset_text("k", p.lhs.inner), pointer(p.rhs),
-      offset_text("b", p.rhs.batch), offset_text("n", p.rhs.free), offset_text("k", p.rhs.inner));
+      batch_offset("b", p.lhs.batch), batch_offset("m", p.lhs.free), batch_offset("k", p.lhs.inner), pointer(p.rhs),
+      batch_offset("b", p.rhs.batch), batch_offset("n", p.rhs.free), batch_offset("k", p.rhs.inner));
   const std::string body =
       fmt::format("const int64_t n = e % {0}, m = e / {0} % {1}, b = e / {2};\n(void)n;\n(void)m;\n(void)b;\n",
                   std::max<int64_t>(n, 1), std::max<int64_t>(m, 1), std::max<int64_t>(m * n, 1)) +
