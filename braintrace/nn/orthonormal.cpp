@@ -45,81 +45,106 @@ Values by_gram_schmidt(int64_t m, int64_t n, Rng& rng) {
 //   x ~ N(0, I_{m-k}),  v = x + sign(x_0) ‖x‖ e_0,  H_k = I - 2 v vᵀ/‖v‖²,  D_kk = -sign(x_0)
 //
 // A block of them is one pair of matrix products, rows of V being the normed v:  H_0 … H_{b-1} = I - Vᵀ T V  with
-// T⁻¹ = I/2 + the part of V Vᵀ above its diagonal.
-constexpr int64_t block = 256;
-constexpr int64_t segments =
-    4;  // of the columns; in each, blocks work on what is not yet the identity at its beginning
+// T⁻¹ = I/2 + the part of V Vᵀ above its diagonal. Columns of Q do not meet: a panel of them is taken through all
+// blocks that change it, which are its own and those before it, while it lies in the caches.
+constexpr int64_t block    = 256;  // reflections, and columns of a panel
+constexpr int64_t segments = 4;    // of the rows; a block leaves the rows of segments before its own alone
+
+// Columns are cut into blocks, and blocks into segments.
+struct Cut {
+  Cut(int64_t m, int64_t n) : m(m), n(n), blocks((n + block - 1) / block), part((blocks + segments - 1) / segments) {}
+  int64_t first(int64_t b) const { return b * block; }
+  int64_t last(int64_t b) const { return std::min(first(b) + block, n); }
+  int64_t begin(int64_t b) const { return b / part * part * block; }  // the first row that block b works on
+  int64_t rows(int64_t b) const { return m - begin(b); }
+
+  int64_t m, n, blocks, part;
+};
+
+Array matrix(int64_t rows, int64_t cols) { return Array({DType::F64, {rows, cols}}); }
 
 struct Block {
-  Values v;      // [block, length]; rows past the last reflection are zero
+  Array  V;      // [block, rows]; rows past the last reflection are zero
   Values signs;  // D
 };
-Block drawn_block(int64_t first, int64_t last, int64_t begin, int64_t m, Rng& rng) {
-  const int64_t length = m - begin;
-  Block         b{Values(static_cast<size_t>(block * length)), {}};
-  for (int64_t k = first; k < last; ++k) {
-    double* v      = &b.v[at(k - first, k - begin, length)];
-    double  square = 0;
-    for (int64_t i = 0; i < m - k; ++i) {
+Block drawn_block(const Cut& cut, int64_t b, Rng& rng) {
+  const int64_t length = cut.rows(b);
+  Block         out{matrix(block, length), {}};
+  for (int64_t k = cut.first(b); k < cut.last(b); ++k) {
+    double*       v      = out.V.mutable_data<double>() + at(k - cut.first(b), k - cut.begin(b), length);
+    const int64_t count  = cut.m - k;
+    double        square = 0;
+    for (int64_t i = 0; i < count; ++i) {
       v[i] = rng.normal();
       square += v[i] * v[i];
     }
     const double sign = v[0] < 0 ? -1 : 1, x0 = v[0];
     v[0] += sign * std::sqrt(square);
     const double norm = std::sqrt(square - x0 * x0 + v[0] * v[0]);
-    for (int64_t i = 0; i < m - k; ++i) v[i] /= norm;
-    b.signs.push_back(-sign);
+    for (int64_t i = 0; i < count; ++i) v[i] /= norm;
+    out.signs.push_back(-sign);
   }
-  return b;
+  return out;
 }
 
-Tensor matrix(int64_t rows, int64_t cols, const Values& values) {
-  return Tensor(from_doubles({DType::F64, {rows, cols}}, values));
-}
-
-// T of a block from G = V Vᵀ, column by column: T[:j,j] = -2 T[:j,:j] G[:j,j].
-Values triangular_factor(const Array& G) {
-  const auto* g = G.data<double>();
-  Values      T(static_cast<size_t>(block * block));
-  for (int64_t j = 0; j < block; ++j) {
-    T[at(j, j, block)] = 2;
-    for (int64_t i = 0; i < j; ++i) {
-      double sum = 0;
-      for (int64_t k = i; k < j; ++k) sum += T[at(i, k, block)] * g[at(k, j, block)];
-      T[at(i, j, block)] = -2 * sum;
+// T of a block from G = V Vᵀ, row by row: T[i,j] = -2 Σ_{i≤k<j} T[i,k] G[k,j], T[i,i] = 2.
+Tensor triangular_factor(const Array& G) {
+  const auto* g   = G.data<double>();
+  Array       out = matrix(block, block);
+  for (int64_t i = 0; i < block; ++i) {
+    double* T = out.mutable_data<double>() + at(i, 0, block);
+    T[i]      = 2;
+    for (int64_t k = i; k < block; ++k) {
+      if (k > i) T[k] *= -2;
+      for (int64_t j = k + 1; j < block; ++j) T[j] += T[k] * g[at(k, j, block)];
     }
   }
-  return T;
+  return Tensor(out);
+}
+
+// Column c of the identity in every column of the panel of block b.
+Tensor identity_panel(const Cut& cut, int64_t b) {
+  Array         out  = matrix(cut.rows(b), block);
+  const int64_t from = cut.first(b) - cut.begin(b);
+  for (int64_t c = 0; c < cut.last(b) - cut.first(b); ++c) out.mutable_data<double>()[at(from + c, c, block)] = 1;
+  return Tensor(out);
+}
+// With rows of zeros before the others.
+Tensor taller(const Tensor& panel, int64_t rows) {
+  Array       out  = matrix(rows, block);
+  const Array from = panel.array();
+  std::copy_n(from.data<double>(), from.size(), out.mutable_data<double>() + (out.size() - from.size()));
+  return Tensor(out);
 }
 
 Values by_reflections(int64_t m, int64_t n, Rng& rng) {
-  const auto    gram    = jit([](const Tensor& V) { return dot_general(V, V, {{1}, {1}, {}, {}}); });
-  const auto    reflect = jit([](const Tensor& Q, const Tensor& V, const Tensor& T) {
+  const auto          gram    = jit([](const Tensor& V) { return dot_general(V, V, {{1}, {1}, {}, {}}); });
+  const auto          reflect = jit([](const Tensor& Q, const Tensor& V, const Tensor& T) {
     return Q - dot_general(V, dot(T, dot(V, Q)), {{0}, {0}, {}, {}});
   });
-  const int64_t blocks = (n + block - 1) / block, part = (blocks + segments - 1) / segments;
-  Values        Q, signs(static_cast<size_t>(n));
-  int64_t       end = n;  // Q is that of rows and columns from here on
-  for (int64_t from = (blocks - 1) / part * part; from >= 0; from -= part) {
-    const int64_t begin = from * block, rows = m - begin, cols = n - begin;
-    Values        wider(static_cast<size_t>(rows * cols));
-    for (int64_t i = 0; i < cols; ++i) wider[at(i, i, cols)] = 1;
-    for (int64_t i = end; i < m && end < n; ++i)
-      std::copy_n(&Q[at(i - end, 0, n - end)], n - end, &wider[at(i - begin, end - begin, cols)]);
-    Tensor q = matrix(rows, cols, wider);
-    for (int64_t b = std::min(from + part, blocks) - 1; b >= from; --b) {
-      const int64_t first = b * block, last = std::min(first + block, n);
-      const Block   drawn = drawn_block(first, last, begin, m, rng);
-      const Tensor  V     = matrix(block, rows, drawn.v);
-      q                   = reflect(q, V, matrix(block, block, triangular_factor(gram(V).array())));
-      std::copy(drawn.signs.begin(), drawn.signs.end(), signs.begin() + first);
-    }
-    const Array result = q.array();
-    Q.assign(result.data<double>(), result.data<double>() + result.size());
-    end = begin;
+  const Cut           cut(m, n);
+  const auto          count = static_cast<size_t>(cut.blocks);
+  Tensors             V(count), T(count);
+  std::vector<Values> signs(count);
+  for (size_t b = count; b-- > 0;) {
+    Block drawn = drawn_block(cut, static_cast<int64_t>(b), rng);
+    V[b]        = Tensor(drawn.V);
+    T[b]        = triangular_factor(gram(V[b]).array());
+    signs[b]    = std::move(drawn.signs);
   }
-  for (int64_t i = 0; i < m; ++i)
-    for (int64_t j = 0; j < n; ++j) Q[at(i, j, n)] *= signs[static_cast<size_t>(j)];
+  Values Q(static_cast<size_t>(m * n));
+  for (int64_t p = 0; p < cut.blocks; ++p) {
+    Tensor panel = identity_panel(cut, p);
+    for (int64_t b = p; b >= 0; --b) {
+      if (panel.shape()[0] < cut.rows(b)) panel = taller(panel, cut.rows(b));
+      panel = reflect(panel, V[static_cast<size_t>(b)], T[static_cast<size_t>(b)]);
+    }
+    const Array   done = panel.array();
+    const Values& sign = signs[static_cast<size_t>(p)];
+    for (int64_t i = 0; i < m; ++i)
+      for (size_t c = 0; c < sign.size(); ++c)
+        Q[at(i, cut.first(p), n) + c] = done.data<double>()[at(i, 0, block) + c] * sign[c];
+  }
   return Q;
 }
 
