@@ -30,6 +30,7 @@ Target cuda_target(int64_t processors, int64_t shared_bytes) {
   Target            t;
   t.name           = "cuda";
   t.device         = Device::Cuda;
+  t.in_turn        = false;
   t.alignment      = 256;
   t.cores          = processors;
   t.packed_bytes   = 0;
