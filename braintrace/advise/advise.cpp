@@ -109,6 +109,7 @@ double run_for_a_moment(Workload& w) {
 // A window is preferred to steps: it learns the same from a known sequence, with less work.
 void recommend(Advice& a, int64_t free) {
   const int64_t most   = a.options.memory.value_or(free);
+  const int64_t room   = on_device ? 0 : most;  // a driver takes more address space than there is memory
   const auto    fits   = [&](const Cost& c) { return c.left_out.empty() && c.memory.total() <= most; };
   const auto    rank   = [&](size_t i) { return algorithm_named(a.costs[i].candidate.rule).rank; };
   const auto    choose = [&](const auto& wanted) -> std::optional<size_t> {
@@ -191,7 +192,7 @@ Advice advise(Module& model, const std::string& name, const Type& input, const A
             Workload      w      = workload();
             return estimate(w, find_backend(options.backend), on_device, before);
           },
-          {preparation_seconds, most});
+          {preparation_seconds, room});
       c.memory           = e.memory;
       c.flops_per_step   = e.work.flops() / e.steps;
       c.bytes_per_step   = e.work.bytes() / e.steps;
@@ -204,7 +205,7 @@ Advice advise(Module& model, const std::string& name, const Type& input, const A
             const double  seconds = run_for_a_moment(w);
             return Measured{on_device ? before - *default_backend().memory() : peak_resident_bytes() - before, seconds};
           },
-          {measuring_seconds, on_device ? 0 : most});
+          {measuring_seconds, room});
       c.measured_memory = m.memory, c.measured_seconds = m.seconds;
     } catch (const UserError& error) {
       c.left_out = error.what();
