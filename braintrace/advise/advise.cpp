@@ -109,7 +109,6 @@ double run_for_a_moment(Workload& w) {
 // A window is preferred to steps: it learns the same from a known sequence, with less work.
 void recommend(Advice& a, int64_t free) {
   const int64_t most   = a.options.memory.value_or(free);
-  const int64_t room   = on_device ? 0 : most;  // a driver takes more address space than there is memory
   const auto    fits   = [&](const Cost& c) { return c.left_out.empty() && c.memory.total() <= most; };
   const auto    rank   = [&](size_t i) { return algorithm_named(a.costs[i].candidate.rule).rank; };
   const auto    choose = [&](const auto& wanted) -> std::optional<size_t> {
@@ -172,6 +171,7 @@ Advice advise(Module& model, const std::string& name, const Type& input, const A
   Advice a{name, batched, options, {}, {}, {}};
   for (Candidate& c : candidates(options)) a.costs.push_back({std::move(c), {}, {}, 0, 0, 0, {}, {}});
   const int64_t most    = std::max(options.memory.value_or(0), physical_memory() / 2);
+  const int64_t room    = on_device ? 0 : most;      // a driver takes more address space than there is memory
   const int64_t weights = bytes_of(model.params());  // which are there before a candidate begins
   // No thread may run in this process before the others are made from it.
   const Yardstick yardstick = apart([&] { return Yardstick::measured(options.backend); }, {measuring_seconds, 0});
