@@ -7,14 +7,17 @@
 #include <filesystem>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "braintrace/base/json.h"
 #include "braintrace/base/temporary_folder.h"
+#include "braintrace/export/demo_page.h"
 #include "braintrace/io/file.h"
 #include "braintrace/model/environment.h"
 #include "braintrace/model/random_stream.h"
 #include "braintrace/runtime/command.h"
+#include "braintrace/viz/png.h"
 #include "cli/command.h"
 #include "cli/model_argument.h"
 
@@ -33,25 +36,67 @@ struct ExportArguments {
   std::optional<int64_t> n, ram, flash;
   std::string            dtype = "f32", output;
   uint64_t               seed  = 1;
-  bool                   json  = false;
+  bool                   json = false, html = false;
 };
+
+// The files in a folder, and what a shell command printed there; nothing when it failed.
+class Workshop {
+ public:
+  explicit Workshop(const std::vector<ExportedFile>& files) {
+    require(!folder().empty() && folder().find('\'') == std::string::npos,
+            "export: there is no folder for temporary files.");
+    for (const ExportedFile& f : files) write_text(folder() + "/" + f.name, f.text);
+  }
+  std::string folder() const { return temporary_.path.string(); }
+  bool        run(const std::string& command) {
+           constexpr double seconds = 120;
+           const auto       result  = run_command({"/bin/sh", "-c", fmt::format("cd '{}' && {}", folder(), command)},
+                                                  folder() + "/said.txt", folder(), seconds);
+           return result.end == CommandEnd::Done;
+  }
+  std::string said() const { return read_text(folder() + "/said.txt"); }
+
+ private:
+  TemporaryFolder temporary_;
+};
+
+// demo.wasm in base64.
+std::string demo_wasm(const Exported& e) {
+  Workshop          workshop(demo_sources(e));
+  const std::string find =
+      "for c in clang clang-14 clang-15 clang-16 clang-17 clang-18 clang-19 clang-20 clang-21; do "
+      "if command -v $c >/dev/null; then exec $c ";
+  require(
+      workshop.run(fmt::format("{} {}; fi; done; echo 'there is no clang'; exit 1", find,
+                               fmt::join(demo_compiler_arguments(), " "))),
+      "export --html: the network could not be compiled as WebAssembly:\n  {}\n  It needs clang and lld (Debian: apt "
+      "install clang lld).",
+      workshop.said());
+  return base64(read_text(workshop.folder() + "/demo.wasm"));
+}
+
+void write_demo(const ExportArguments& o, const Exported& e, const std::string& name) {
+  require(o.output.ends_with(".html"), "-o {}: with --html, give a file that ends in .html.", o.output);
+  require(o.dtype == "f32", "--html: the page runs in f32.");
+  check_demo(e);
+  const DemoWords words{fmt::format("{} learns here, with {}", name, o.c.rule),
+                        "This page runs a network in your browser and trains it at every step: it reads where your "
+                        "pointer is, and learns to "
+                        "report where it was some steps ago. The gradient is carried forward in the eligibility traces "
+                        "below; nothing of the past "
+                        "is stored but these. It was written by braintrace export --html."};
+  write_text(o.output, demo_page(e, words, demo_wasm(e)));
+}
 
 // Bytes of code and constant data for a Cortex-M4, without the C library; nothing when its compiler is not installed.
 std::optional<int64_t> arm_flash(const Exported& c) {
-  const TemporaryFolder temporary;
-  const std::string     folder = temporary.path.string();
-  if (folder.empty() || folder.find('\'') != folder.npos) return {};
-  for (const ExportedFile& f : c.files) write_text(folder + "/" + f.name, f.text);
-  const std::string said    = folder + "/said.txt";
-  const std::string command = fmt::format(
-      "arm-none-eabi-gcc -std=c99 {} -c model.c -o model.o 2>/dev/null && arm-none-eabi-size model.o 2>/dev/null",
-      arm_flags);
-  constexpr double seconds = 60;
-  const auto       result =
-      run_command({"/bin/sh", "-c", fmt::format("cd '{}' && {}", folder, command)}, said, folder, seconds);
-  if (result.end != CommandEnd::Done) return {};
+  Workshop workshop(c.files);
+  if (!workshop.run(fmt::format(
+          "arm-none-eabi-gcc -std=c99 {} -c model.c -o model.o 2>/dev/null && arm-none-eabi-size model.o 2>/dev/null",
+          arm_flags)))
+    return {};
   long long text = 0, data = 0;
-  if (std::sscanf(read_text(said).c_str(), "%*[^\n] %lld %lld", &text, &data) != 2) return {};
+  if (std::sscanf(workshop.said().c_str(), "%*[^\n] %lld %lld", &text, &data) != 2) return {};
   return text + data;
 }
 
@@ -87,6 +132,12 @@ int run_export(const ExportArguments& o) {
   c.rule_options.n                  = o.n;
   c.rule_options.compile            = o.model.reference ? CompileOptions::reference() : CompileOptions{};
   const Exported e                  = export_model(*model.module, input, c);
+  if (o.html) {
+    write_demo(o, e, model.name);
+    fmt::print("{}: a page in which {} learns with {} and {}; open it in a browser\n", o.output, model.name, c.rule,
+               c.optimizer);
+    return 0;
+  }
 
   check_limit("RAM", o.ram, e.sizes.ram, "Take fewer units, or a rule with smaller traces, such as ES_D_RTRL.");
   const std::optional<int64_t> flash = arm_flash(e);
@@ -141,10 +192,14 @@ void add_export(CLI::App& app, Action& chosen) {
       ->check(whole_number(0));
   command->add_option("--flash", o->flash, "Available flash in bytes; exporting a larger network fails")
       ->check(whole_number(0));
-  command->add_option("-o,--output", o->output, "Folder to create")->required()->type_name("FOLDER");
+  command->add_option("-o,--output", o->output, "Folder to create; with --html, the page to write")
+      ->required()
+      ->type_name("FOLDER");
+  command->add_flag("--html", o->html, "Write a page in which the network learns in the browser; needs clang and lld");
   command->add_flag("--json", o->json, "Print JSON");
   command->footer(
       "  braintrace export gru --rule D_RTRL --lr 0.01 -o gru_c\n"
+      "  braintrace export gru --optimizer adam --lr 0.001 --html -o gru.html\n"
       "  braintrace export lif --rule ES_D_RTRL --decay 0.9 --ram 65536 -o lif_c\n");
   command->callback([o, &chosen] { chosen = [o] { return run_export(*o); }; });
 }

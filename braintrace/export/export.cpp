@@ -44,12 +44,18 @@ Exported export_model(Module& model, const Type& input, const ExportOptions& opt
   const exporting::LearningProgram program = exporting::trace_learning(model, input, options);
   const exporting::ModelText       text    = exporting::model_text(program, options);
   Exported                         out;
-  out.sizes = text.sizes;
-  out.files = {{"model.h", text.header},
-               {"model.c", text.source},
-               {"test_data.h", exporting::test_data_text(program, options)},
-               {"test_main.c", exporting::test_main_text(program, options)},
-               {"CMakeLists.txt", cmake_text(exporting::identifier(options.name))}};
+  out.sizes  = text.sizes;
+  out.files  = {{"model.h", text.header},
+                {"model.c", text.source},
+                {"test_data.h", exporting::test_data_text(program, options)},
+                {"test_main.c", exporting::test_main_text(program, options)},
+                {"CMakeLists.txt", cmake_text(exporting::identifier(options.name))}};
+  out.name   = exporting::identifier(options.name);
+  out.input  = program.x;
+  out.output = program.y;
+  out.target = program.target;
+  for (const exporting::Slot& s : program.slots)
+    if (s.is_written) out.states.push_back({s.path, s.name, s.initial.type()});
   return out;
 }
 

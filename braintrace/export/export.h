@@ -39,9 +39,17 @@ struct ExportSizes {
 struct ExportedFile {
   std::string name, text;
 };
+// What a step writes: a weight, a state, a trace, or memory of the optimizer. A field of the struct in model.h.
+struct ExportedState {
+  std::string path, name;  // rnn.W.weight, and the same as a C identifier
+  Type        type;
+};
 struct Exported {
-  std::vector<ExportedFile> files;
-  ExportSizes               sizes;
+  std::vector<ExportedFile>  files;
+  ExportSizes                sizes;
+  std::string                name;  // first part of all C names
+  Type                       input, output, target;
+  std::vector<ExportedState> states;
 };
 
 // `input` : type of one step's input. Initialises the model's states, not its weights. Throws UserError for a rule that
