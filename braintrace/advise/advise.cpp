@@ -90,8 +90,12 @@ Tensor random_data(const Type& type, Rng& rng) {
   return Tensor(type.dtype == DType::F32 ? a : convert(a, type.dtype));
 }
 
-// Seconds per step, after the calls that compile and fill the memory.
-double run_for_a_moment(Workload& w) {
+// Seconds per step, after the calls that compile and fill the memory; `free` is what a device has left then.
+struct Moment {
+  double                 seconds;
+  std::optional<int64_t> free;
+};
+Moment run_for_a_moment(Workload& w) {
   using Clock = std::chrono::steady_clock;
   Rng          rng(1);
   const Tensor x = random_data(w.args()[0], rng), y = random_data(w.args()[1], rng);
@@ -103,7 +107,7 @@ double run_for_a_moment(Workload& w) {
     step(x, y);
     best = std::min(best, std::chrono::duration<double>(Clock::now() - start).count());
   }
-  return best / static_cast<double>(w.steps());
+  return {best / static_cast<double>(w.steps()), default_backend().memory()};
 }
 
 // A window is preferred to steps: it learns the same from a known sequence, with less work.
@@ -200,10 +204,10 @@ Advice advise(Module& model, const std::string& name, const Type& input, const A
       if (!options.measure) continue;
       const auto m = apart(
           [&] {
-            const int64_t before  = on_device ? *default_backend().memory() : resident_bytes() - weights;
-            Workload      w       = workload();
-            const double  seconds = run_for_a_moment(w);
-            return Measured{on_device ? before - *default_backend().memory() : peak_resident_bytes() - before, seconds};
+            const int64_t before = on_device ? *default_backend().memory() : resident_bytes() - weights;
+            Workload      w      = workload();
+            const Moment  ran    = run_for_a_moment(w);
+            return Measured{ran.free ? before - *ran.free : peak_resident_bytes() - before, ran.seconds};
           },
           {measuring_seconds, room});
       c.measured_memory = m.memory, c.measured_seconds = m.seconds;

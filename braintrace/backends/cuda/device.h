@@ -41,7 +41,7 @@ class Device {
   virtual int64_t     shared_bytes() const = 0;  // of shared memory that a block may ask for
   virtual int64_t     free_bytes() const   = 0;
 
-  // Memory, aligned to 256 bytes; never null, also for 0 bytes. The caller frees it.
+  // Memory, aligned to 256 bytes; never null, also for 0 bytes. The caller frees it, in any thread.
   virtual void* allocate(int64_t bytes) = 0;
   virtual void  free(void* memory)      = 0;
 

@@ -40,19 +40,26 @@ class EmulatedDevice : public Device {
   int         capability() const override { return 90; }
   int64_t     processors() const override { return 4; }
   int64_t     shared_bytes() const override { return int64_t{227} << 10; }
-  int64_t     free_bytes() const override { return int64_t{1} << 30; }
+  int64_t     free_bytes() const override {
+    std::lock_guard lock(mutex_);
+    int64_t         free = int64_t{1} << 30;
+    for (const auto& [at, bytes] : memory_) free -= bytes;
+    return free;
+  }
 
   void* allocate(int64_t bytes) override {
     const size_t size = (static_cast<size_t>(bytes) + 255) / 256 * 256 + 2 * guard;
     auto*        at   = static_cast<char*>(std::aligned_alloc(256, size));
     require(at != nullptr, "emulation: no memory for {} bytes.", bytes);
     std::memset(at, mark, size);
+    std::lock_guard lock(mutex_);
     memory_[at + guard] = bytes;
     return at + guard;
   }
   void free(void* memory) override {
-    auto*      at    = static_cast<char*>(memory);
-    const auto found = memory_.find(at);
+    std::lock_guard lock(mutex_);
+    auto*           at    = static_cast<char*>(memory);
+    const auto      found = memory_.find(at);
     ensure(found != memory_.end(), "emulation: memory that was never allocated is freed");
     const bool is_intact =
         std::all_of(at - guard, at, is_mark) && std::all_of(at + found->second, at + found->second + guard, is_mark);
@@ -136,6 +143,7 @@ class EmulatedDevice : public Device {
       work();
   }
 
+  mutable std::mutex                 mutex_;  // programs are let go by any thread
   std::map<char*, int64_t>           memory_;
   bool                               is_recording_ = false;
   std::shared_ptr<EmulatedRecording> recorded_;
