@@ -74,3 +74,8 @@ endless = advise("gru", "--batch", 10**6, "--length", 10**6, "--rules", "bptt", 
 least, machine = min(c["memory_bytes"] for c in endless["rules"]), os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 assert ("nothing fits" in endless["reason"]) == (endless["recommended"] is None) == (least > machine), endless
 advise(gru, "--rules", "d_rtlr", status=2, err="did you mean")
+
+# On a device: memory of the device alone, which the emulation counts.
+for c in advise("gru", "--batch", 4, "--length", 10, "--rules", "es_d_rtrl", "--backend", "cuda-emulation", "--measure", "--json")["rules"]:
+    assert c["memory"]["program"] == 0, c
+    assert 0.8 < c["memory_bytes"] / c["measured_memory_bytes"] < 1.25, c
