@@ -2,6 +2,7 @@
 #include "braintrace/codegen/lower_scan.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 #include "braintrace/codegen/elementwise.h"
@@ -106,15 +107,13 @@ void join_operands(Loop& l) {
   Vars to(l.body.types.size());
   std::iota(to.begin(), to.end(), 0);
   auto join = [&](Vars& args, Tensors& values) {
-    Mask       is_first(args.size());
-    const auto is_same = [](const Tensor& a, const Tensor& b) {
-      return a.is_traced() && a.trace() == b.trace() && a.trace_var() == b.trace_var();
-    };
+    Mask                                          is_first(args.size(), true);
+    std::map<std::pair<const void*, Var>, size_t> first;  // by trace and value
     for (size_t i = 0; i < args.size(); ++i) {
-      size_t k = 0;
-      while (k < i && !is_same(values[i], values[k])) ++k;
-      to[args[i]] = args[k];
-      is_first[i] = k == i;
+      if (!values[i].is_traced()) continue;
+      const auto [known, is_new] = first.try_emplace({values[i].trace().get(), values[i].trace_var()}, i);
+      to[args[i]]                = args[known->second];
+      is_first[i]                = is_new;
     }
     args   = chosen(args, is_first);
     values = chosen(values, is_first);
