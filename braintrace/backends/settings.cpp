@@ -58,6 +58,10 @@ bool emulates_cuda() {
 std::optional<int64_t> num_threads() {
   return number<int64_t>("BRAINTRACE_NUM_THREADS", "whole number", 1, most_threads);
 }
+std::optional<bool> pin() {
+  const auto n = number<int64_t>("BRAINTRACE_PIN", "whole number", 0, 1);
+  return n ? std::optional(*n == 1) : std::nullopt;
+}
 double  compiler_seconds() { return number<double>("BRAINTRACE_CC_SECONDS", "number", 1e-3, 1e6).value_or(600); }
 int64_t cache_mib() {
   return number<int64_t>("BRAINTRACE_CACHE_MIB", "whole number", 0, int64_t{1} << 40).value_or(1024);
@@ -68,6 +72,7 @@ void check_settings() {
   precision();
   emulates_cuda();
   num_threads();
+  pin();
   compiler_seconds();
   cache_mib();
 }

@@ -13,6 +13,7 @@ std::string            backend();           // the name of one, or empty
 std::string            precision();         // of products: f32, tf32 or bf16
 bool                   emulates_cuda();     // on the processor
 std::optional<int64_t> num_threads();       // 1 … most_threads
+std::optional<bool>    pin();               // threads stay on a processor of their own
 double                 compiler_seconds();  // for a file
 int64_t                cache_mib();
 

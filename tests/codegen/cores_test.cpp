@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Code cut for any number of cores and run by any number of threads gives the same bits.
+#include <atomic>
+#include <sched.h>
+#include <thread>
+
 #include <gtest/gtest.h>
 
 #include "braintrace/backends/cpu/cpu_backend.h"
@@ -117,6 +121,38 @@ TEST(Cores, CutLongSumsInTwoDimensions) {
   EXPECT_LE(product(2).parts, 8);
   EXPECT_GE(product(16).parts, 16);
   EXPECT_GE(product(64).parts, 64);
+}
+
+// Processors that the threads of a fresh pool may run on, the caller's apart.
+int processors_of_workers(int threads) {
+  static std::atomic<int> count;
+  static std::thread::id  caller;
+  const codegen::bt_task  task = [](const codegen::bt_frame*, int64_t, int64_t) -> int32_t {
+    cpu_set_t set;
+    if (std::this_thread::get_id() != caller && sched_getaffinity(0, sizeof set, &set) == 0) count = CPU_COUNT(&set);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(20);
+    while (std::chrono::steady_clock::now() < end) continue;
+    return 0;
+  };
+  const int before = cpu::num_threads();
+  caller           = std::this_thread::get_id();
+  for (const int n : {threads + 1, threads}) {  // another size makes another pool
+    cpu::set_num_threads(n);
+    count = 0;
+    for (int tries = 0; tries < 10000 && count == 0; ++tries) cpu::run_parallel(task, nullptr, 64, 1, 0, 0);
+  }
+  cpu::set_num_threads(before);
+  return count;
+}
+
+TEST(Cores, ThreadsKeepToTheirProcessorsWhereAsked) {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) != 0 || CPU_COUNT(&set) < 2) GTEST_SKIP() << "one processor";
+  setenv("BRAINTRACE_PIN", "1", 1);
+  EXPECT_EQ(processors_of_workers(2), 1);
+  setenv("BRAINTRACE_PIN", "0", 1);
+  EXPECT_EQ(processors_of_workers(2), CPU_COUNT(&set));
+  unsetenv("BRAINTRACE_PIN");
 }
 
 }  // namespace

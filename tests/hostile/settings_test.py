@@ -4,6 +4,7 @@ from support import *
 
 GOOD = write_config("good", steps=1)
 BAD = {"BRAINTRACE_NUM_THREADS": ["0", "-3", "abc", "1.5", "2x", " 2", "257", "9" * 30],
+       "BRAINTRACE_PIN": ["2", "-1", "yes"],
        "BRAINTRACE_CACHE_MIB": ["-1", "abc", "1e3", "9" * 30], "BRAINTRACE_CC_SECONDS": ["0", "-1", "abc", "nan", "inf", "1s"],
        "BRAINTRACE_BACKEND": ["abc", "CPU", "cpu "]}
 

@@ -7,7 +7,9 @@
 #include <memory>
 #include <mutex>
 #include <pthread.h>
+#include <sched.h>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 #include "braintrace/backends/cpu/flush.h"
@@ -42,6 +44,37 @@ bool spin_until(Done done) {
   return done();
 }
 
+// Processors that this process may run on, in order; none where the system does not tell.
+std::vector<int> allowed_processors() {
+  std::vector<int> out;
+#ifdef __linux__
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) == 0)
+    for (int i = 0; i < CPU_SETSIZE; ++i)
+      if (CPU_ISSET(i, &set)) out.push_back(i);
+#endif
+  return out;
+}
+
+// Unless BRAINTRACE_PIN says it, threads keep to processors of their own where the whole machine is theirs and some of
+// its memory is nearer to some processors: what a thread touches first lies near it, and it comes back to it.
+bool are_pinned(size_t threads, size_t allowed) {
+  if (const auto told = settings::pin()) return *told;
+  const auto all = static_cast<size_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
+  return threads == all && allowed == all && usable_processors() == static_cast<int>(all) &&
+         ::access("/sys/devices/system/node/node1", F_OK) == 0;
+}
+
+void pin_this_thread([[maybe_unused]] int processor) {
+#ifdef __linux__
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(processor, &one);
+  pthread_setaffinity_np(pthread_self(), sizeof one, &one);
+#endif
+}
+
 // Each thread has a range of its own, the same one at every call of as many parts, so that its data stay in its cache.
 // The caller starts to work at once. Who has come by then shares the work, and helps the others when its range is done.
 // Where data have a home, moving them costs more than the work: there only the caller takes over, and only from a
@@ -53,7 +86,14 @@ bool spin_until(Done done) {
 class Pool {
  public:
   explicit Pool(int threads) : ranges_(static_cast<size_t>(threads)) {
-    for (size_t i = 1; i < ranges_.size(); ++i) workers_.emplace_back([this, i] { serve(i); });
+    // The caller is not ours to pin; the first processor is left to it.
+    std::vector<int> own = allowed_processors();
+    if (!are_pinned(ranges_.size(), own.size())) own.clear();
+    for (size_t i = 1; i < ranges_.size(); ++i)
+      workers_.emplace_back([this, i, processor = i < own.size() ? own[i] : -1] {
+        if (processor >= 0) pin_this_thread(processor);
+        serve(i);
+      });
   }
   ~Pool() {
     stop_ = true;
