@@ -123,6 +123,20 @@ TEST(Cores, CutLongSumsInTwoDimensions) {
   EXPECT_GE(product(64).parts, 64);
 }
 
+// Columns of a large array are no rows of it: whoever has the rows has a part of each of them.
+TEST(Cores, ATransposedArrayIsSharedByAllThreads) {
+  const auto kernel = [](bool turned) {
+    const Program p = trace({{DType::F32, {640, 512}}}, [&](const Tensors& in) -> Tensors {
+                        const Tensor part = slice(in[0], {128, 0}, {640, 512});
+                        return {tanh(turned ? transpose(part, {1, 0}) : part)};
+                      }).program;
+    return codegen::scheduled({p}, cut_for(8)).entries[0]->kernels.at(0);
+  };
+  EXPECT_EQ(kernel(false).whole / kernel(false).parts, 640 * 512 / (512 * 512));
+  EXPECT_EQ(kernel(true).whole, 0);
+  EXPECT_GE(kernel(true).parts / kernel(true).grain, 8);
+}
+
 // Processors that the threads of a fresh pool may run on, the caller's apart.
 int processors_of_workers(int threads) {
   static std::atomic<int> count;
