@@ -55,9 +55,7 @@ class CudaBackend : public Backend {
   std::optional<int64_t> memory() const override { return device().device->free_bytes(); }
 
  private:
-  cuda::OpenDevice& device() const {
-    return cuda::open_device(settings::emulates_cuda() ? cuda::emulation : number_);
-  }
+  cuda::OpenDevice& device() const { return cuda::open_device(settings::emulates_cuda() ? cuda::emulation : number_); }
 
   std::string name_;
   int         number_;
