@@ -45,7 +45,8 @@ class NestBuilder {
     merge_loops();
     tile();
     Kernel k;
-    k.work = work();
+    k.work    = work();
+    k.scratch = part_sums();
     if (nest_.is_shared()) share_rows_of_large_array(k);
     k.parts = nest_.is_shared() ? nest_.extent(0) : form() == Tiling::Form::Blocks ? tiles() : 1;
     k.what  = std::move(nest_);
@@ -226,6 +227,21 @@ class NestBuilder {
     if (t.two_axes && size >= target_.tiled_from)
       t.height = std::clamp<int64_t>(target_.tile / t.width, 1, nest_.extent(last - 1));
     if (!t.two_axes && last > nest_.kept && size >= target_.together_from) t.together = target_.column_rows;
+  }
+  // Parts of sums where there are too few for all blocks of threads, each with enough terms for one; bytes of memory
+  // for the sums of the parts.
+  int64_t part_sums() {
+    constexpr int64_t row_of_warps = 32, least_rows = 64, least_terms = 2048;
+    if (form() == Tiling::Form::Plain || target_.sum_blocks == 0) return 0;
+    int64_t terms = 1;
+    for (int64_t a : stage_.reduced) terms *= stage_.space[a];
+    const bool    by_rows = form() == Tiling::Form::Blocks;
+    const int64_t kept    = size_of(stage_.space) / std::max<int64_t>(terms, 1);
+    const int64_t blocks  = std::max<int64_t>(by_rows ? (kept + row_of_warps - 1) / row_of_warps : kept, 1);
+    nest_.tiling.parts =
+        std::max<int64_t>(std::min(target_.sum_blocks / blocks, terms / (by_rows ? least_rows : least_terms)), 1);
+    if (nest_.tiling.parts == 1) return 0;
+    return nest_.tiling.parts * kept * 8 * static_cast<int64_t>(nest_.reductions.size());
   }
   int64_t tiles() const {
     const Tiling& t    = nest_.tiling;

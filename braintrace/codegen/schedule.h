@@ -78,6 +78,7 @@ struct Tiling {
   int64_t together = 1;      // rows that share a turn of the loop around the sums
   bool    two_axes = false;  // the tile covers two loops; else one
   size_t  vectors  = 1;      // innermost loops that become vector code together: the last one may be short
+  int64_t parts    = 1;      // of each sum, taken side by side and joined after
 };
 
 struct LoopNest {

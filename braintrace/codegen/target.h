@@ -42,6 +42,7 @@ struct Target {
   int64_t block = 256, tile = 2048;  // columns, elements that partial sums are held for
   int64_t lanes         = 16;        // interleaved partial sums
   int64_t sum_rows      = 4;         // rows summed together
+  int64_t sum_blocks    = 0;         // blocks of threads that share few long sums by taking parts of them; 0: none do
   int64_t column_rows   = 2;         // rows added to columns together
   int64_t together_from = 4096;      // elements of a nest, from which on rows are taken together
   int64_t tiled_from    = 65536;  // elements: smaller arrays stay in the caches, and small machines have small stacks

@@ -6,6 +6,7 @@
 //   by one block      along its last axis, where there are few long ones
 //   by many warps     32 sums by one block, each warp taking some of their terms, where the last axis is kept
 //
+// and the last two in parts where there are few: the sums of the parts are joined when all blocks have met.
 // The shapes alone decide which, and in which order terms are added.
 #include "braintrace/codegen/c/expression.h"
 #include "braintrace/codegen/c/fold.h"
@@ -31,9 +32,10 @@ class CudaNest {
   CudaKernelText text() const {
     const int64_t kept = count(kept_), reduced = count(reduced_);
     if (folds_.empty()) return {each(kept_, values() + stores()), cuda_blocks_for(kept)};
-    if (reduced <= short_sum || kept >= many_sums) return by_thread();
-    if (n_.tiling.form == Tiling::Form::Blocks) return by_many_warps();
-    return reduced >= long_sum && kept < few_sums ? by_block() : by_warp();
+    const bool parts = n_.tiling.parts > 1, rows = n_.tiling.form == Tiling::Form::Blocks;
+    if (!parts && (reduced <= short_sum || kept >= many_sums)) return by_thread();
+    if (!parts && !rows && (reduced < long_sum || kept >= few_sums)) return by_warp();
+    return join_parts(rows ? by_many_warps() : by_block());
   }
 
  private:
@@ -131,10 +133,49 @@ class CudaNest {
   std::string finish_all() const {
     return for_sums([&](size_t k, const FoldText&) { return finish(k); });
   }
-  // The terms from `from` on in steps.
-  std::string terms(const std::string& from, const std::string& step) const {
-    return fmt::format("for ({0} r = {1}; r < {2}; r += {3}) {{\n{4}{5}{6}{7}}}\n", index_, from, count(reduced_), step,
-                       counters(reduced_, "r"), values(), stores(), next());
+  // The terms from `from` on in steps, up to `to`.
+  std::string terms(const std::string& from, const std::string& step, const std::string& to) const {
+    return fmt::format("{0}for ({1} r = {2}; r < {3}; r += {4}) {{\n{5}{6}{7}{8}}}\n",
+                       n_.stores.empty() ? "#pragma unroll 4\n" : "", index_, from, to, step, counters(reduced_, "r"),
+                       values(), stores(), next());
+  }
+  std::string all_terms(const std::string& from, const std::string& step) const {
+    return terms(from, step, str(count(reduced_)));
+  }
+  // Those of a part.
+  std::string terms_of_part(const std::string& from, const std::string& step) const {
+    if (n_.tiling.parts == 1) return all_terms(from, step);
+    const int64_t all = count(reduced_), part = (all + n_.tiling.parts - 1) / n_.tiling.parts;
+    return fmt::format("const {0} end = part * {1} + {1} < {2} ? part * {1} + {1} : {2};\n", index_, part, all) +
+           terms(fmt::format("part * {} + {}", part, from), step, "end");
+  }
+  // Where the sum of a part is kept.
+  std::string of_part(size_t k, const std::string& part) const {
+    const int64_t kept = count(kept_);
+    return fmt::format("(({}*)(w + {}))[{} * {} + e]", folds_[k].type,
+                       static_cast<int64_t>(k) * n_.tiling.parts * kept * 8, part, kept);
+  }
+  std::string finish_part(size_t k) const {
+    return n_.tiling.parts == 1 ? finish(k) : fmt::format("{} = s{};\n", of_part(k, "part"), k);
+  }
+  // Runs through the parts of so many units of work.
+  std::string for_units(int64_t units, const std::string& name, const std::string& body) const {
+    if (n_.tiling.parts == 1)
+      return fmt::format("for ({0} {1} = t.block; {1} < {2}; {1} += t.blocks) {{\n{3}}}\n", index_, name, units, body);
+    return fmt::format(
+        "for ({0} unit = t.block; unit < {1}; unit += t.blocks) {{\nconst {0} {2} = unit % {3}, part = unit / "
+        "{3};\n{4}}}\n",
+        index_, units * n_.tiling.parts, name, units, body);
+  }
+  CudaKernelText join_parts(CudaKernelText sums) const {
+    if (n_.tiling.parts == 1) return sums;
+    const std::string join = for_sums([&](size_t k, const FoldText& f) {
+      return fmt::format("{0} s{1} = {2};\nfor (int32_t part = 1; part < {3}; ++part) {{\n{4}}}\n{5}", f.type, k,
+                         of_part(k, "0"), n_.tiling.parts, joined(k, of_part(k, "part")), finish(k));
+    });
+    sums.body += "bt_meet(t);\n" + each(kept_, join);
+    sums.meets = true;
+    return sums;
   }
   // The sums of the lanes in all of them.
   std::string over_lanes() const {
@@ -146,14 +187,15 @@ class CudaNest {
 
   CudaKernelText by_thread() const {
     const int64_t kept = count(kept_);
-    return {each(kept_, begin() + terms("0", "1") + finish_all()), cuda_blocks_for(kept)};
+    return {each(kept_, begin() + all_terms("0", "1") + finish_all()), cuda_blocks_for(kept)};
   }
   CudaKernelText by_warp() const {
     const int64_t kept = count(kept_);
-    return {fmt::format("const int32_t lane = threadIdx.x % 32;\nfor ({0} e = t.rank / 32; e < {1}; e += t.size / 32) "
-                        "{{\n{2}{3}{4}{5}if (lane == 0) {{\n{6}}}\n}}\n",
-                        index_, kept, counters(kept_, "e"), begin(), terms("lane", "32"), over_lanes(), finish_all()),
-            cuda_blocks_for(kept, cuda_warps)};
+    return {
+        fmt::format("const int32_t lane = threadIdx.x % 32;\nfor ({0} e = t.rank / 32; e < {1}; e += t.size / 32) "
+                    "{{\n{2}{3}{4}{5}if (lane == 0) {{\n{6}}}\n}}\n",
+                    index_, kept, counters(kept_, "e"), begin(), all_terms("lane", "32"), over_lanes(), finish_all()),
+        cuda_blocks_for(kept, cuda_warps)};
   }
   CudaKernelText by_block() const {
     const int64_t     kept       = count(kept_);
@@ -168,12 +210,11 @@ for (int32_t other = 1; other < (int32_t)blockDim.x / 32; ++other) { $joined }
 )",
           {{"T", f.type}, {"k", str(k)}, {"joined", joined(k, fmt::format("(({}*)bt_shared_memory)[other]", f.type))}});
     });
-    return {
-        fmt::format("const int32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;\nfor ({0} e = t.block; e < {1}; "
-                    "e += t.blocks) {{\n{2}{3}{4}{5}{6}if (threadIdx.x == 0) {{\n{7}}}\n}}\n",
-                    index_, kept, counters(kept_, "e"), begin(), terms("threadIdx.x", "blockDim.x"), over_lanes(),
-                    over_warps, finish_all()),
-        cuda_blocks_for(kept, 1), cuda_warps * 8};
+    const std::string ends       = for_sums([&](size_t k, const FoldText&) { return finish_part(k); });
+    const std::string body       = counters(kept_, "e") + begin() + terms_of_part("threadIdx.x", "blockDim.x") +
+                             over_lanes() + over_warps + fmt::format("if (threadIdx.x == 0) {{\n{}}}\n", ends);
+    return {"const int32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;\n" + for_units(kept, "e", body),
+            cuda_blocks_for(kept * n_.tiling.parts, 1), cuda_warps * 8};
   }
   CudaKernelText by_many_warps() const {
     const int64_t     kept       = count(kept_);
@@ -190,15 +231,16 @@ if (warp == 0 && is_inside) {
                     {{"T", f.type},
                      {"k", str(k)},
                      {"joined", joined(k, fmt::format("(({}*)bt_shared_memory)[other * 32 + lane]", f.type))},
-                     {"finish", finish(k)}});
+                     {"finish", finish_part(k)}});
     });
+    const std::string body =
+        fmt::format("const bool is_inside = g * 32 + lane < {1};\nconst {0} e = is_inside ? g * 32 + lane : {1} - 1;\n",
+                    index_, kept) +
+        counters(kept_, "e") + begin() +
+        fmt::format("if (is_inside) {{\n{}}}\n", terms_of_part("warp", "(int32_t)blockDim.x / 32")) + over_warps;
     return {
-        fmt::format("const int32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;\nfor ({0} g = t.block; g < {1}; "
-                    "g += t.blocks) {{\nconst bool is_inside = g * 32 + lane < {2};\nconst {0} e = is_inside ? g * "
-                    "32 + lane : {2} - 1;\n{3}{4}if (is_inside) {{\n{5}}}\n{6}}}\n",
-                    index_, (kept + 31) / 32, kept, counters(kept_, "e"), begin(),
-                    terms("warp", "(int32_t)blockDim.x / 32"), over_warps),
-        cuda_blocks_for(kept, 32), cuda_threads * 8};
+        "const int32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;\n" + for_units((kept + 31) / 32, "g", body),
+        cuda_blocks_for((kept + 31) / 32 * n_.tiling.parts, 1), cuda_threads * 8};
   }
 
   const LoopNest&       n_;
