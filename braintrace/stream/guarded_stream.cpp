@@ -50,11 +50,14 @@ GuardedStream::Outcome GuardedStream::take(int64_t number, const Record& record)
   try {
     answer  = apply(record);
     is_good = problem_of(answer).empty();
-  } catch (const UserError&) {
-    // repair() meets it again and tells why.
-  } catch (...) {  // not the record's fault: everything before it stays
-    journal_.pop_back();
-    rewind(journal_);
+  } catch (const UserError& error) {
+    if (error.kind() == ErrorKind::State) {  // of the model or the machine, such as a device that is lost
+      give_up();
+      throw;
+    }
+    // Else repair() meets it again and tells why.
+  } catch (...) {
+    give_up();
     throw;
   }
   count(record, 1);
@@ -103,6 +106,18 @@ void GuardedStream::keep() {
 void GuardedStream::rewind(const std::vector<Entry>& entries) {
   for (const Leaf& l : leaves_) l.place.set(l.kept);
   for (const Entry& e : entries) apply(e.record);
+}
+
+// Everything before the record stays; where nothing runs any more, what was kept last.
+void GuardedStream::give_up() {
+  journal_.pop_back();
+  try {
+    rewind(journal_);
+  } catch (const Error&) {
+    for (const Entry& e : journal_) count(e.record, -1);
+    journal_.clear();
+    rewind(journal_);
+  }
 }
 
 GuardedStream::Outcome GuardedStream::repair() {

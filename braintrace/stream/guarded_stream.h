@@ -56,6 +56,7 @@ class GuardedStream {
   void                  keep();
   void                  rewind(const std::vector<Entry>& entries);  // to the states that only these records made
   Outcome               repair();
+  void                  give_up();  // on the last record, by no fault of it
 
   OnlineStream*      net_;
   std::vector<Leaf>  leaves_;

@@ -63,7 +63,8 @@ int cuMemGetInfo_v2(size_t* f, size_t* t) {
 int cuMemAlloc_v2(address* p, size_t n) {
   if (countdown("FAKE_ALLOCATION", &allocations)) return 2;
   ++fake_not_freed;
-  return *p = (address)aligned_alloc(256, (n + 255) / 256 * 256), 0;
+  *p = (address)aligned_alloc(256, (n + 255) / 256 * 256);
+  return memset((void*)*p, 0, n), 0;
 }
 int cuMemFree_v2(address p) { return --fake_not_freed, free((void*)p), 0; }
 int cuMemHostAlloc(void** p, size_t n, unsigned f) { return *p = malloc(n), 0; }

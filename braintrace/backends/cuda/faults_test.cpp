@@ -12,8 +12,11 @@
 #include "braintrace/base/temporary_folder.h"
 #include "braintrace/base/warning.h"
 #include "braintrace/ir/builder.h"
+#include "braintrace/model/random_stream.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/runtime/backend.h"
+#include "braintrace/stream/guarded_stream.h"
+#include "braintrace/zoo/model.h"
 
 namespace braintrace {
 namespace {
@@ -162,6 +165,27 @@ TEST(CudaFaults, ADeviceThatIsLostGivesTheStatesBack) {
     return said + "|" + to_string(back[0]);
   });
   expect_words(text, {"CUDA_ERROR_LAUNCH_FAILED", "lost to this process", "checkpoint", "was lost before", "5", "6"});
+}
+
+TEST(CudaFaults, ADeviceThatIsLostEndsAStream) {
+  const std::string text = in_new_process("all", {{"FAKE_LAUNCH", "60"}}, [] {
+    set_default_backend("cuda");
+    random::seed(1);
+    const auto            model = zoo::build_model(R"({"type": "chain", "layers": [
+        {"name": "rnn", "type": "gru", "n_in": 2, "n_rec": 4}, {"name": "out", "type": "linear", "n_in": 4, "n_out": 1}]})");
+    stream::OnlineStream  net(*model, Type{DType::F32, {2}}, {});
+    const auto            weight = [&] { return model->params().begin()->second.leaf("weight").array().copy(); };
+    const Array           before = weight();
+    stream::GuardedStream guarded(net);
+    const stream::Record  record{Array::of<float>({1, 2}, {2}), Array::of<float>({1}, {1})};
+    int64_t               taken = 0;
+    const std::string     said  = message_of([&] {
+      for (; taken < 1000; ++taken) guarded.take(taken, record);
+    });
+    return fmt::format("{} taken {} learned {} same {}", said, taken > 0, guarded.learned(),
+                       identical(weight(), before));
+  });
+  expect_words(text, {"lost to this process", "taken true learned 0 same true"});
 }
 
 TEST(CudaFaults, AProcessThatWasForkedCannotUseTheDevice) {
