@@ -44,6 +44,9 @@ expect(steps + ["--backend", "cudda"], 2, err="there is no backend 'cudda'")
 expect(steps + ["--precision", "f8"], 2, err="f32, tf32 or bf16")
 if not info["gpu"]["devices"]:
     expect(steps + ["--backend", "cuda"], 2, err=info["gpu"]["problem"])
+    r = subprocess.run([BINARY, "stream", "gru", "--backend", "cuda"], input='{"x": [0,0,0,0,0,0,0,0,0,0], "y": [0,0,0,0,0]}\n' * 3,
+                       capture_output=True, text=True)
+    assert r.returncode == 2 and info["gpu"]["problem"] in r.stderr and "undone" not in r.stderr, r
     expect(steps + ["--backend", "auto"], 0, out="D_RTRL", err="run on the processor")
 expect(steps + ["--backend", "cuda-emulation"], 0, out="D_RTRL")
 os.environ["BRAINTRACE_CUDA"] = "emulate"

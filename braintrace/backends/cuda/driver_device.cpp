@@ -98,6 +98,7 @@ class DriverDevice : public Device {
       size_t free = 0, total = 0;
       d_.cuMemGetInfo(&free, &total);
       fail(
+          ErrorKind::State,
           "cuda: {} is out of memory: {} were asked for, {} of {} are free. Use a smaller batch or model, or end other "
           "processes on the device (nvidia-smi lists them).",
           facts_.name, gib(static_cast<size_t>(bytes)), gib(free), gib(total));
@@ -162,6 +163,7 @@ class DriverDevice : public Device {
     const CUresult r      = d_.cuModuleLoadData(&handle, code.data());
     require(
         r != CUDA_ERROR_NO_BINARY_FOR_GPU && r != CUDA_ERROR_UNSUPPORTED_PTX_VERSION && r != CUDA_ERROR_INVALID_IMAGE,
+        ErrorKind::State,
         "cuda: the driver, which serves CUDA {}, does not load what NVRTC {} made ({}). Install a newer driver, or "
         "an older NVRTC.",
         d_.version, nvrtc_facts().version, d_.words(r));
@@ -250,7 +252,7 @@ class DriverDevice : public Device {
   void check(CUresult r, const char* doing) const {
     if (r == CUDA_SUCCESS) return;
     const std::string text = fmt::format("cuda: {} could not {}: {}.", facts_.name, doing, d_.words(r));
-    if (!is_fatal(r)) throw UserError(text);
+    if (!is_fatal(r)) throw UserError(text, ErrorKind::State);
     lost_ = text;
     throw DeviceLost(text + " It is lost to this process: start again, from the last checkpoint where there is one.",
                      ErrorKind::State);

@@ -80,8 +80,8 @@ int nearest_capability(const Nvrtc& n, int capability) {
   int best = 0;
   for (int known : n.capabilities)
     if (known / 10 == capability / 10 && known <= capability) best = std::max(best, known);
-  require(best > 0, "cuda: NVRTC {} ({}) compiles for no device of compute capability {}.{}. {}.", n.version, n.path,
-          capability / 10, capability % 10, how_to_get_it);
+  require(best > 0, ErrorKind::State, "cuda: NVRTC {} ({}) compiles for no device of compute capability {}.{}. {}.",
+          n.version, n.path, capability / 10, capability % 10, how_to_get_it);
   return best;
 }
 
@@ -114,7 +114,9 @@ class Compilation {
   }
 
  private:
-  void        check(nvrtcResult r) const { require(r == 0, "cuda: NVRTC fails: {}.", n_.nvrtcGetErrorString(r)); }
+  void check(nvrtcResult r) const {
+    require(r == 0, ErrorKind::State, "cuda: NVRTC fails: {}.", n_.nvrtcGetErrorString(r));
+  }
   std::string log() const {
     size_t size = 0;
     n_.nvrtcGetProgramLogSize(program_, &size);
@@ -131,7 +133,7 @@ class Compilation {
 
 std::string compiled(const std::string& text, int capability) {
   const Nvrtc& n = nvrtc();
-  require(n.problem.empty(), "{}", n.problem);
+  require(n.problem.empty(), ErrorKind::State, "{}", n.problem);
   const std::vector<std::string> options = nvrtc_options(nearest_capability(n, capability));
   std::string                    around  = "nvrtc " + n.version;
   for (const std::string& o : options) around += " " + o;

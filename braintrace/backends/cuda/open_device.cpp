@@ -10,7 +10,7 @@
 namespace braintrace::cuda {
 
 // They are never closed: programs that live until the process ends have memory there.
-OpenDevice& open_device(int number) {
+OpenDevice& open_device(int number) try {
   static std::mutex mutex;
   static auto&      devices = *new std::map<int, std::unique_ptr<OpenDevice>>();
   std::lock_guard   lock(mutex);
@@ -22,6 +22,8 @@ OpenDevice& open_device(int number) {
     open         = std::move(made);
   }
   return *open;
+} catch (const UserError& error) {
+  throw UserError(error.what(), ErrorKind::State);
 }
 
 }  // namespace braintrace::cuda

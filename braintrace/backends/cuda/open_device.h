@@ -14,7 +14,8 @@ struct OpenDevice {
   std::mutex              mutex;  // of whoever queues work
 };
 
-// -1 stands for the emulation. Throws as Device's makers do; the next call tries again.
+// -1 stands for the emulation. Throws what Device's makers do, as an error of kind State: no data are at fault. The
+// next call tries again.
 constexpr int emulation = -1;
 OpenDevice&   open_device(int number);
 
