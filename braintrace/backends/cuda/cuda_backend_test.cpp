@@ -116,6 +116,14 @@ TEST(CudaBackend, TheHostWalksThroughBranchesAndWhileLoopsThatCallIt) {
   }
 }
 
+TEST(CudaBackend, AFunctionOfTheHostMayRunAnotherProgram) {
+  const Traced inner = trace({vector}, [](const Tensors& x) { return Tensors{x[0] * 3.0}; });
+  const auto   times = on_device().compile(inner.program, constants_of(inner));
+  expect_agreement({vector}, [&](const Tensors& x) -> Tensors {
+    return {1.0 + host_call([&](const Arrays& in) { return times->run(in); }, {x[0] + 1.0}, {vector})[0]};
+  });
+}
+
 TEST(CudaBackend, AnErrorOfTheHostComesThrough) {
   const Traced t = trace({vector}, [](const Tensors& x) {
     return host_call([](const Arrays&) -> Arrays { fail("the table has no such row."); }, {x[0]}, {vector});

@@ -11,7 +11,7 @@ namespace braintrace::cuda {
 
 struct OpenDevice {
   std::unique_ptr<Device> device;
-  std::mutex              mutex;  // of whoever queues work
+  std::recursive_mutex    mutex;  // of whoever queues work; a function of the host inside a program may call another
 };
 
 // -1 stands for the emulation. Throws what Device's makers do, as an error of kind State: no data are at fault. The
