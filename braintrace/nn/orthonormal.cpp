@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 #include "braintrace/functions/jit.h"
@@ -140,10 +141,10 @@ Values by_reflections(int64_t m, int64_t n, Rng& rng) {
       panel = reflect(panel, V[static_cast<size_t>(b)], T[static_cast<size_t>(b)]);
     }
     const Array   done = panel.array();
+    const double* from = done.data<double>();
     const Values& sign = signs[static_cast<size_t>(p)];
-    for (int64_t i = 0; i < m; ++i)
-      for (size_t c = 0; c < sign.size(); ++c)
-        Q[at(i, cut.first(p), n) + c] = done.data<double>()[at(i, 0, block) + c] * sign[c];
+    for (int64_t i = 0; i < m; ++i, from += block)
+      std::transform(sign.begin(), sign.end(), from, &Q[at(i, cut.first(p), n)], std::multiplies<>());
   }
   return Q;
 }
