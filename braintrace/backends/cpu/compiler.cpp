@@ -56,7 +56,7 @@ std::string found(const std::string& name) {
 }
 
 // C++ is compiled for tests alone, without what needs its library.
-const std::vector<std::string> cpp_flags = {"-x", "c++", "-std=gnu++17", "-O1", "-fno-exceptions", "-fno-rtti"};
+const std::vector<std::string> cpp_flags = {"-x", "c++", "-std=gnu++17", "-O0", "-fno-exceptions", "-fno-rtti"};
 
 // Those of BRAINTRACE_CFLAGS come last, so they win.
 std::vector<std::string> flags(Language language) {
