@@ -1,11 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/cuda/jobs.h"
 
+#include <cstdlib>
+
 #include <fmt/format.h>
 
+#include "braintrace/codegen/known_indices.h"
 #include "braintrace/ir/builder.h"
+#include "braintrace/ops/compare.h"
 #include "braintrace/ops/families.h"
+#include "braintrace/ops/index.h"
+#include "braintrace/ops/index_walk.h"
 #include "braintrace/ops/math.h"
+#include "braintrace/ops/sparse.h"
+#include "braintrace/transforms/linearize.h"
+#include "braintrace/transforms/walk.h"
 #include "tests/codegen/learning_jobs.h"
 #include "tests/codegen/random_job.h"
 #include "tests/ops/laws.h"
@@ -14,7 +23,8 @@ namespace braintrace::testing_support {
 
 std::vector<Job> cuda_random_jobs() {
   const std::string words[] = {"", "R", "M", "F", "RM"};
-  Rng               rng(5);
+  const char*       seed    = std::getenv("BRAINTRACE_FUZZ_SEED");
+  Rng               rng(seed ? std::strtoull(seed, nullptr, 10) : 5);
   std::vector<Job>  jobs;
   for (int i = 0; i < 40; ++i) jobs.push_back(random_job(rng, words[i % std::size(words)]));
   return jobs;
@@ -36,6 +46,21 @@ std::vector<Job> cuda_learning_jobs() {
   return jobs;
 }
 
+namespace {
+
+// One equation as a program.
+Job job_of(const std::string& name, const Tensors& in, const Op& op, const Attrs& attrs) {
+  auto    builder = Builder::open();
+  Tensors args;
+  for (const Tensor& t : in) args.push_back(builder->argument(t.type()));
+  const Tensors out = builder->emit(op, args, attrs, infer(op, types_of(in), attrs));
+  Job           j{name, builder->finish(out).program, {}, {}};
+  for (const Tensor& x : in) j.args.push_back(x.array());
+  return j;
+}
+
+}  // namespace
+
 std::vector<Job> cuda_op_jobs(DType dtype) {
   std::vector<Job> jobs;
   for (const Op* op : all_ops())
@@ -45,22 +70,60 @@ std::vector<Job> cuda_op_jobs(DType dtype) {
           if (is_float(t.dtype())) t = convert(t, dtype);
         if (s.attrs.find(Key<DType>{"dtype"}) && is_float(s.attrs[Key<DType>{"dtype"}]))
           s.attrs = s.attrs.with(Key<DType>{"dtype"}, dtype);
-        auto    builder = Builder::open();
-        Tensors args;
-        for (const Tensor& t : s.in) args.push_back(builder->argument(t.type()));
-        const Tensors out = builder->emit(*c.op, args, s.attrs, infer(*c.op, types_of(s.in), s.attrs));
-        Job           j{
-            fmt::format("{} {} sample {}", c.op->name, name_of(dtype), c.index), builder->finish(out).program, {}, {}};
-        for (const Tensor& x : s.in) j.args.push_back(x.array());
-        jobs.push_back(std::move(j));
+        jobs.push_back(
+            job_of(fmt::format("{} {} sample {}", c.op->name, name_of(dtype), c.index), s.in, *c.op, s.attrs));
       } catch (const UserError&) {
         continue;  // the op does not take that type
       }
   return jobs;
 }
 
+std::vector<Job> cuda_pullback_jobs() {
+  std::vector<Job> jobs;
+  for (const Op* op : all_ops())
+    for (const auto& c : laws::cases(*op)) {
+      const Sample s = c.draw(12);
+      Job          j = job_of(fmt::format("pull-back of {} sample {}", op->name, c.index), s.in, *op, s.attrs);
+      Mask         active;
+      for (const Tensor& t : s.in) active.push_back(is_float(t.dtype()));
+      if (!any_true(active)) continue;
+      j.program = vjp_program(j.program, active);
+      for (size_t i = j.args.size(); i < j.program.args.size(); ++i)
+        j.args.push_back(Tensor(j.program.type(j.program.args[i]), 0.75).array());
+      jobs.push_back(std::move(j));
+    }
+  return jobs;
+}
+
+// Products with a known pattern and updates of its entries, of vectors and of rows, few of which are not silent.
+std::vector<Job> cuda_event_jobs() {
+  constexpr int64_t n = 90, m = 70, entries = 5000;
+  Rng               rng(8);
+  Array             from({DType::I32, {entries}}), to({DType::I32, {entries}});
+  for (int64_t e = 0; e < entries; ++e) {
+    from.mutable_data<int32_t>()[e] = static_cast<int32_t>(e * n / entries);
+    to.mutable_data<int32_t>()[e]   = static_cast<int32_t>(rng.integer(m));
+  }
+  std::vector<Job> jobs;
+  for (const Shape& shape : {Shape{n}, Shape{3, n}}) {
+    const SparsePattern p{Tensor(from), Tensor(to), n, m};
+    const Traced        t = trace({{DType::F32, {entries}}, {DType::F32, shape}}, [&](const Tensors& in) -> Tensors {
+      const Tensor spikes = convert(greater(in[1], 1.0), DType::F32), y = dot(spikes, p, in[0]);
+      if (spikes.rank() > 1) return {y, dot(y, transposed(p), in[0])};
+      return {y, in[0] - take(spikes, Tensor(from)) * take(y, Tensor(to))};
+    });
+    Job                 j{fmt::format("events of rank {}", shape.size()), t.program, {}, {}};
+    for (const Tensor& c : t.constants) j.constants.push_back(c.array());
+    j.program = codegen::with_known_indices(t.program, j.constants);
+    j.args    = {random_array(rng, {DType::F32, {entries}}), random_array(rng, {DType::F32, shape})};
+    jobs.push_back(std::move(j));
+  }
+  return jobs;
+}
+
 std::vector<std::vector<Job>> all_cuda_jobs() {
-  return {cuda_random_jobs(), cuda_learning_jobs(), cuda_op_jobs(DType::F64), cuda_op_jobs(DType::F32)};
+  return {cuda_random_jobs(), cuda_learning_jobs(), cuda_op_jobs(DType::F64), cuda_op_jobs(DType::F32),
+          cuda_event_jobs()};
 }
 
 }  // namespace braintrace::testing_support

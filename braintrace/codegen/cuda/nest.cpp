@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loop nests. The team's threads share the kept loops, neighbors side by side along the last one. A sum is taken
 //
-//   by one thread     where it is short, or where there are enough sums for all threads
+//   by one thread     where it is short, or where the last axis is kept and there are enough sums for all threads
 //   by one warp       along its last axis, which is dense; partial sums are joined by a tree
 //   by one block      along its last axis, where there are few long ones
 //   by many warps     32 sums by one block, each warp taking some of their terms, where the last axis is kept
@@ -33,7 +33,7 @@ class CudaNest {
     const int64_t kept = count(kept_), reduced = count(reduced_);
     if (folds_.empty()) return {each(kept_, values() + stores()), cuda_blocks_for(kept)};
     const bool parts = n_.tiling.parts > 1, rows = n_.tiling.form == Tiling::Form::Blocks;
-    if (!parts && (reduced <= short_sum || kept >= many_sums)) return by_thread();
+    if (!parts && (reduced <= short_sum || (rows && kept >= many_sums))) return by_thread();
     if (!parts && !rows && (reduced < long_sum || kept >= few_sums)) return by_warp();
     return join_parts(rows ? by_many_warps() : by_block());
   }
