@@ -8,6 +8,7 @@
 #include "braintrace/backends/cuda/cuda_backend.h"
 #include "braintrace/backends/reference/interpreter.h"
 #include "braintrace/backends/settings.h"
+#include "braintrace/base/process_mutex.h"
 
 namespace braintrace {
 
@@ -42,8 +43,8 @@ std::atomic<Backend*>& chosen() {
 thread_local Backend* scoped = nullptr;
 
 struct ProductPrecision {
-  std::mutex  mutex;
-  std::string name = settings::precision();
+  ProcessMutex mutex;
+  std::string  name = settings::precision();
 };
 ProductPrecision& chosen_precision() {
   static ProductPrecision precision;

@@ -6,11 +6,13 @@
 #include <set>
 #include <utility>
 
+#include "braintrace/base/process_mutex.h"
+
 namespace braintrace {
 
 namespace {
 
-std::mutex            mutex;
+ProcessMutex          mutex;
 WarningHook           current;
 std::set<std::string> told;  // topics or texts, on stderr
 

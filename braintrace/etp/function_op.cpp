@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "braintrace/base/ascii.h"
+#include "braintrace/base/process_mutex.h"
 #include "braintrace/ops/families.h"
 
 namespace braintrace {
@@ -77,8 +78,8 @@ void check(const FunctionOp& op) {
 
 const Op& register_op(FunctionOp op) {
   // Equations of any program may point to a record, also while the process ends.
-  static std::mutex lock;
-  static auto&      records = *new std::vector<std::unique_ptr<Record>>;
+  static ProcessMutex lock;
+  static auto&        records = *new std::vector<std::unique_ptr<Record>>;
   check(op);
   auto record = std::make_unique<Record>(std::move(op));
   register_op(static_cast<const Op&>(*record));

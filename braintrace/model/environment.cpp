@@ -7,6 +7,7 @@
 
 #include "braintrace/base/default_float.h"
 #include "braintrace/base/error.h"
+#include "braintrace/base/process_mutex.h"
 
 namespace braintrace {
 
@@ -14,7 +15,7 @@ namespace {
 
 using Settings = Environment::Settings;
 
-std::mutex            process_mutex;
+ProcessMutex          process_mutex;
 Settings              process_settings;
 thread_local Settings thread_settings;
 

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "braintrace/base/lists.h"
+#include "braintrace/base/process_mutex.h"
 #include "braintrace/ops/axes.h"
 #include "braintrace/ops/move.h"
 
@@ -40,7 +41,7 @@ class HostFunctions {
   }
 
  private:
-  std::mutex                                              mutex_;
+  ProcessMutex                                            mutex_;
   int64_t                                                 next_ = 0;
   std::unordered_map<int64_t, std::weak_ptr<const Known>> known_;
 };

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "braintrace/base/process_mutex.h"
 #include "braintrace/ops/compare.h"
 #include "braintrace/ops/keys.h"
 #include "braintrace/ops/math.h"
@@ -131,7 +132,7 @@ std::map<std::string, SurrogateKind> built_in() {
 }
 
 struct SurrogateTable {
-  std::mutex                           lock;
+  ProcessMutex                         lock;
   std::map<std::string, SurrogateKind> kinds = built_in();
 };
 SurrogateTable& surrogate_table() {

@@ -19,6 +19,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "braintrace/base/process_mutex.h"
+
 extern char** environ;
 
 namespace braintrace {
@@ -99,7 +101,7 @@ class Guard {
   }
 
   static constexpr std::array<int, 4>                        signals = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-  static inline std::mutex                                   mutex;
+  static inline ProcessMutex                                 mutex;
   static inline int                                          count = 0;
   static inline std::array<struct sigaction, signals.size()> before{};
   static inline std::array<bool, signals.size()>             replaced{};

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ref.h"
 
-#include <mutex>
 #include <vector>
+
+#include "braintrace/base/process_mutex.h"
 
 namespace pybraintrace {
 
 namespace {
 
-std::mutex             released_mutex;
-std::vector<PyObject*> released;
-bool                   is_drop_pending   = false;
-thread_local int       safe_points_ahead = 0;
+braintrace::ProcessMutex released_mutex;
+std::vector<PyObject*>   released;
+bool                     is_drop_pending   = false;
+thread_local int         safe_points_ahead = 0;
 
 int drop_pending(void*) {
   drop_released();

@@ -19,6 +19,7 @@
 #include "braintrace/backends/settings.h"
 #include "braintrace/base/error.h"
 #include "braintrace/base/lists.h"
+#include "braintrace/base/process_mutex.h"
 #include "braintrace/base/temporary_folder.h"
 #include "braintrace/runtime/command.h"
 
@@ -121,7 +122,7 @@ std::string circumstances(const Compiler& cc, Language language) {
 }
 
 struct State {
-  std::mutex                                                    mutex;
+  ProcessMutex                                                  mutex;
   std::unordered_map<std::string, std::weak_ptr<const Library>> loaded;    // by name
   std::string                                                   hanging;   // what is known of a compiler that hangs
   std::unordered_map<std::string, std::string>                  versions;  // by command
