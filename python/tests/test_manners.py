@@ -136,6 +136,45 @@ def test_fork_after_running_programs():
         assert pool.map(_in_child, [1, 2, 3]) == [6, 12, 18]
 
 
+def test_threads_fork_and_garbage_at_the_same_time():
+    code = """
+import gc, os, signal, threading, time
+import numpy as np, pybraintrace as bt
+from pybraintrace import nn, numpy as jnp
+
+stop, errors = threading.Event(), []
+
+def work():
+    try:
+        while not stop.is_set():  # objects that are made, run, and left in cycles
+            model = nn.init_all_states(nn.GRUCell(3, 4))
+            learner = bt.compile(model, 'D_RTRL', jnp.zeros(3))
+            step = bt.jit(bt.grad(lambda x: (learner(x) ** 2).sum(), model.states(bt.ParamState)))
+            step(np.ones(3, 'f')), step(np.ones(3, 'f'))
+    except BaseException as error:
+        errors.append(error)
+
+threads = [threading.Thread(target=work) for _ in range(3)]
+for t in threads:
+    t.start()
+statuses, end = [], time.monotonic() + 3
+while time.monotonic() < end and not any(statuses):
+    gc.collect()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)  # ends a child that waits for ever
+        os._exit(0 if float(bt.jit(lambda v: (v * 3).sum())(np.full(2, 2, 'f'))) == 12 else 3)
+    statuses.append(os.waitpid(child, 0)[1])
+stop.set()
+for t in threads:
+    t.join()
+print(len(statuses) > 3, any(statuses), errors)
+"""
+    for backend in ("reference", "cpu"):
+        done = run(code, BRAINTRACE_BACKEND=backend)
+        assert done.stdout.split() == ["True", "False", "[]"], done.stdout + done.stderr[-500:]
+
+
 def test_garbage_is_collected():
     class Net(nn.Module):
         def __init__(self):
@@ -197,6 +236,23 @@ t.start()
 """
     done = run(code)
     assert done.returncode == 0 and "Traceback" not in done.stderr and "leaked" not in done.stderr, done.stderr[-500:]
+
+
+def test_the_end_does_not_wait_for_a_long_program():
+    code = """
+import threading, time, numpy as np, pybraintrace as bt
+f, started = bt.jit(lambda x: bt.while_loop(lambda v: v[0] < x, lambda v: (v[0] + 1, v[1] * 1.0001), (0.0, 1.0))[1]), threading.Event()
+
+def work():
+    f(1.0), started.set(), f(1e8)  # minutes in the interpreter
+    print('it ended')
+
+threading.Thread(target=work, daemon=True).start()
+started.wait()
+time.sleep(0.1)
+"""
+    done = run(code, BRAINTRACE_BACKEND="reference")
+    assert done.returncode == 0 and not done.stdout and "Traceback" not in done.stderr, done.stderr[-500:]
 
 
 def test_import_is_light():
