@@ -2,10 +2,11 @@
 #include "braintrace/base/process_mutex.h"
 
 #include <atomic>
-#include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
+
+#include <gtest/gtest.h>
 
 namespace braintrace {
 namespace {

@@ -107,10 +107,9 @@ void State::check_alive() const {
 const Tensor& State::stored(const std::string& name) const {
   const Leaves& leaves = cell_->settled();
   if (const auto it = leaves.find(name); it != leaves.end()) return it->second;
-  require(
-      initialized(), ErrorKind::State,
-      "{} ({}) is read before it has a value.\n  Call init_all_states(model), with a batch size for a batch.",
-      place(), name_of(kind()));
+  require(initialized(), ErrorKind::State,
+          "{} ({}) is read before it has a value.\n  Call init_all_states(model), with a batch size for a batch.",
+          place(), name_of(kind()));
   unknown_leaf(*this, name);
 }
 
