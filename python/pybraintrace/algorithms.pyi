@@ -2,6 +2,8 @@
 Learning rules: one class per rule of the library, `compile`, and drivers of sequences.
 """
 
+from typing import Any
+from collections.abc import Callable
 from typing import TypeAlias
 
 from pybraintrace import tree as tree

@@ -1,5 +1,6 @@
 """Modules, layers, cells, neurons, synapses, activations."""
 
+from typing import Any
 from typing import TypeAlias
 
 import pybraintrace._core
@@ -49,7 +50,6 @@ from pybraintrace._modules import (
     reset_all_states as reset_all_states
 )
 from pybraintrace._pickle import (
-    __init__ as __init__,
     remembering as remembering
 )
 

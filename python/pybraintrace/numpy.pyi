@@ -6,6 +6,8 @@ NumPy's functions on tensors, inside and outside of traces.
 1.5
 """
 
+from typing import Any
+from collections.abc import Sequence
 from pybraintrace._core import (
     Tensor as Array,
     Tensor as Tensor,
@@ -18,7 +20,6 @@ from pybraintrace._core.ops import (
     acos as arccos,
     acosh as arccosh,
     add as add,
-    and_ as bitwise_and,
     asarray as asarray,
     asin as arcsin,
     asinh as arcsinh,
@@ -61,10 +62,7 @@ from pybraintrace._core.ops import (
     moveaxis as moveaxis,
     mul as multiply,
     neg as negative,
-    not_ as bitwise_not,
-    not_ as invert,
     not_equal as not_equal,
-    or_ as bitwise_or,
     pad as pad,
     pow as power,
     reciprocal as reciprocal,
@@ -295,3 +293,11 @@ class linalg:
         """The root of the sum of squares."""
 
 def __getattr__(name: str) -> Any: ...
+
+def bitwise_and(*operands: Any) -> Tensor: ...
+
+def bitwise_not(*operands: Any) -> Tensor: ...
+
+def invert(*operands: Any) -> Tensor: ...
+
+def bitwise_or(*operands: Any) -> Tensor: ...

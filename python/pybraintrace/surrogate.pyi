@@ -6,6 +6,7 @@ Smooth stand-ins for the derivative of a spike, one class-like function per kind
 relu_grad(alpha=0.3, width=1)
 """
 
+from typing import Any
 from pybraintrace._core.spiking import (
     Surrogate as Surrogate,
     register_surrogate as register_surrogate,

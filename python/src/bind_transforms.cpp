@@ -323,7 +323,6 @@ nb::object call_host(nb::handle f, nb::handle results, const nb::args& args) {
 void bind_transforms(nb::module_& m) {
   nb::class_<Jitted>(m, "Jitted", nb::type_slots(jitted_slots), nb::dynamic_attr(), nb::is_weak_referenceable(),
                      "A function that is compiled once per signature.")
-      .def(nb::init<nb::object, bt::Ints, std::vector<std::string>>())
       .def("__call__", &Jitted::call, "args"_a, "kwargs"_a)
       .def_prop_ro("num_traces", &Jitted::num_traces, "How often the function was traced.")
       .def_prop_ro("__wrapped__", &Jitted::function);

@@ -462,8 +462,6 @@ version: str = '0.2.0'
 class Jitted:
     """A function that is compiled once per signature."""
 
-    def __init__(self, arg0: object, arg1: "braintrace::SmallVector<long, 4u>", arg2: Sequence[str], /) -> None: ...
-
     def __call__(self, *args, **kwargs) -> object: ...
 
     @property
