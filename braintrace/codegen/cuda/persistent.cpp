@@ -15,20 +15,27 @@ namespace braintrace::codegen {
 namespace {
 
 constexpr int64_t threads = 256, warps = threads / 32;
-constexpr int64_t chunk      = 16;  // terms of a sum that a warp takes at a time
-constexpr int64_t sums       = 96;  // that a thread holds in registers,
-constexpr int64_t rows_ahead = 16;  // and pieces of rows that are on their way to them
+constexpr int64_t chunk = 16;  // terms of a sum that a warp takes at a time
+constexpr int64_t sums  = 96;  // that a thread holds in registers
 
 // Floats from row to row of partial sums: lanes that write at the same time meet no bank of shared memory twice.
 int64_t partial_row(int64_t columns) { return columns % 16 == 8 ? columns : columns + 8; }
 
 int64_t parts_in(int64_t n, int64_t part) { return (n + part - 1) / part; }
 
+constexpr int64_t sums_left = 4;  // of warps that share rows, which the reader of a result adds
+
 // Products that read the same rows, so that these are loaded once.
 struct Phase {
   std::vector<const Act*> products;
-  int64_t                 tiles   = 1;  // of 16 rows, held at a time
+  int64_t                 tiles   = 1;  // of 16 rows, that a warp holds at a time
   int64_t                 columns = 0;  // tiles of 8, of all products
+  int64_t                 groups  = 1;  // of warps: each has rows of its own, and shares their sums by terms
+
+  int64_t rows() const { return groups * tiles * 16; }  // in one pass
+  int64_t sharing() const { return warps / groups; }
+  // Pieces of rows that are on their way to registers while sums fill others.
+  int64_t pieces_ahead() const { return tiles * columns * 4 > 16 ? 8 : 16; }
 };
 
 // W[k, column] of a block's columns, in the order in which the lanes of a warp hold it: for 16 terms and 8 columns each
@@ -107,10 +114,10 @@ class LoopText {
                           (p.columns + o_.acts[i + 1].split.own / 8) * 4 <= sums;
         if (!more) break;
       }
-      while (p.tiles < 4 && p.tiles * 16 < o_.rows && 2 * p.tiles * p.columns * 4 <= sums) p.tiles *= 2;
+      if (o_.rows > 16) p.groups = 2;
+      while (p.tiles < 4 && p.rows() < o_.rows && 2 * p.tiles * p.columns * 4 <= sums) p.tiles *= 2;
       for (const Act* a : p.products)  // every thread finds its own positions in registers, pass by pass
-        if (p.tiles * 16 < o_.rows && p.tiles * 16 * a->split.own % threads != 0 &&
-            home(a->product->out) == Home::Local)
+        if (p.rows() < o_.rows && p.rows() * a->split.own % threads != 0 && home(a->product->out) == Home::Local)
           o_.home[static_cast<size_t>(a->product->out)] = Home::Shared;
       phases_[first] = std::move(p);
     }
@@ -121,7 +128,7 @@ class LoopText {
     int64_t partial = 0;
     for (const Phase& p : phases_)
       for (const Act* a : p.products) {
-        partial = std::max(partial, warps / 2 * p.tiles * 16 * partial_row(a->split.own));
+        partial = std::max(partial, sums_left * p.rows() * partial_row(a->split.own));
         if (std::any_of(weights_.begin(), weights_.end(), [&](const Weights& w) { return w.holds(*a->product); }))
           continue;
         weights_.push_back({a->product->rhs, *a->product->matrix, a->split.own, floats_});
@@ -307,7 +314,7 @@ class LoopText {
     return *std::find_if(weights_.begin(), weights_.end(), [&](const Weights& w) { return w.holds(p); });
   }
 
-  // Every warp takes some terms of all sums; the sums of the warps are joined by a fixed tree.
+  // Every warp takes some terms of the sums of its rows; the sums of the warps are joined by a fixed tree.
   std::string text_of(const Phase& p) const {
     const Product& first = *p.products[0]->product;
     const auto&    m     = *first.matrix;
@@ -319,42 +326,46 @@ class LoopText {
       declared += fmt::format("float c{}[{}][{}][4] = {{}};\n", i, p.tiles, tiles);
       multiplied += fmt::format("bt_multiply<{}, {}, {}>(c{}, x[d], (const float4*)(shared + {}) + s * {});\n", p.tiles,
                                 tiles, options_.precision == Precision::F32 ? "true" : "false", i, w.at, tiles * 32);
-      const auto sums_of = fmt::format("bt_join<{}, {}>(c{}, shared + {});\n", p.tiles, tiles, i, partial_);
+      const auto sums_of =
+          fmt::format("bt_join<{}, {}, {}>(c{}, shared + {});\n", p.tiles, tiles, p.groups, i, partial_);
       if (home(a.product->out) == Home::Local) {
-        joined += sums_of + fmt::format("bt_take<{}, {}>(local{}, top * {} / {}, shared + {});\n", p.tiles, tiles,
+        joined += sums_of + fmt::format("bt_take<{}, {}>(local{}, top * {} / {}, shared + {});\n", p.rows(), tiles,
                                         a.product->out, a.split.own, threads, partial_);
         continue;
       }
       const bool shared = home(a.product->out) == Home::Shared;
       const auto out    = shared ? fmt::format("shared + {}", local_.at(a.product->out))
                                  : fmt::format("{} + block * {}", base(a.product->out, 0), a.split.own);
-      joined += sums_of + fmt::format("bt_put<{}, {}>({}, {}, top, {}, {}, shared + {});\n", p.tiles, tiles, out,
+      joined += sums_of + fmt::format("bt_put<{}, {}>({}, {}, top, {}, {}, shared + {});\n", p.rows(), tiles, out,
                                       shared ? a.split.own : a.split.columns, o_.rows,
                                       columns_left(a.split.own, a.split.columns), partial_);
     }
-    const int64_t chunks = parts_in(m.k, chunk), each = parts_in(chunks, warps);
-    const int64_t ahead = std::clamp<int64_t>(rows_ahead / (2 * p.tiles), 1, each);
+    const int64_t chunks = parts_in(m.k, chunk), each = parts_in(chunks, p.sharing());
+    const int64_t ahead = std::clamp<int64_t>(p.pieces_ahead() / (2 * p.tiles), 1, each);
     return filled(R"(
 #pragma unroll
 for (int top = 0; top < $rows; top += $height) {
 $declared
-  const int from = (int)(threadIdx.x / 32) * $each, to = from + $each < $chunks ? from + $each : $chunks;
+  const int from = (int)(threadIdx.x / 32) / $groups * $each, to = from + $each < $chunks ? from + $each : $chunks;
+  const int upper = top + (int)(threadIdx.x / 32) % $groups * $tiles * 16;
   float4 x[$ahead][2 * $tiles];
 #pragma unroll
   for (int d = 0; d < $ahead; ++d)
-    if (from + d < to) bt_rows<$tiles, $aligned>(x[d], $x, $ld, top, $rows, (from + d) * 16, $k);
+    if (from + d < to) bt_rows<$tiles, $aligned>(x[d], $x, $ld, upper, $rows, (from + d) * 16, $k);
+#pragma unroll 1
   for (int first = from; first < to; first += $ahead) {
 #pragma unroll
     for (int d = 0; d < $ahead; ++d) {
       const int s = first + d;
       if (s >= to) break;
-$multiplied      if (s + $ahead < to) bt_rows<$tiles, $aligned>(x[d], $x, $ld, top, $rows, (s + $ahead) * 16, $k);
+$multiplied      if (s + $ahead < to) bt_rows<$tiles, $aligned>(x[d], $x, $ld, upper, $rows, (s + $ahead) * 16, $k);
     }
   }
 $joined}
 )",
                   {{"rows", str(o_.rows)},
-                   {"height", str(p.tiles * 16)},
+                   {"height", str(p.rows())},
+                   {"groups", str(p.groups)},
                    {"declared", declared},
                    {"each", str(each)},
                    {"chunks", str(chunks)},
@@ -372,8 +383,8 @@ $joined}
   static std::string over_own(const Split& s, const std::string& body) {
     return fmt::format(
         "_Pragma(\"unroll\") for (int q = 0; q < {0}; ++q) {{\nconst int own = (int)threadIdx.x + q * {1};\nconst int "
-        "column = block * {2} + own % {2};\nif (own >= {3} || column >= {4}) continue;\nconst int64_t at = "
-        "(int64_t)(own / {2}) * {4} + column;\n{5}}}\n",
+        "column = block * {2} + own % {2};\nif (own >= {3} || column >= {4}) continue;\nconst int at = "
+        "own / {2} * {4} + column;\n{5}}}\n",
         turns(s, threads), threads, s.own, s.rows * s.own, s.columns, body);
   }
   // The element at the own position.
@@ -403,7 +414,7 @@ $joined}
     int64_t      inner = 1;
     const Affine own   = own_position(n);
     for (size_t i = n.loops.size(); i-- > 0; inner *= n.extent(i))
-      text += fmt::format("const int64_t i{0} = at / {1} % {2};\n(void)i{0};\n", n.loops[i], inner, n.extent(i));
+      text += fmt::format("const int i{0} = at / {1} % {2};\n(void)i{0};\n", n.loops[i], inner, n.extent(i));
     const auto name = [&](int32_t e) {
       const Element& x = n.elements[static_cast<size_t>(e)];
       return x.kind == Element::Kind::Literal ? literal(x.dtype, x.literal) : "t" + str(e);
@@ -454,7 +465,11 @@ std::optional<Persistent> persistent(const std::string& name, const Function& f,
   const auto& loop  = std::get<TimeLoop>(k.what);
   const auto  teams = std::max<int64_t>(k.parts, 1);
   const auto  owned = ownership(loop, std::max<int64_t>(options.processors / teams, 1), threads);
-  if (!owned || teams > options.processors) return {};
+  // Positions are counted in 32 bits.
+  const auto& buffers = loop.body->buffers;
+  const bool  is_huge =
+      std::any_of(buffers.begin(), buffers.end(), [](const Buffer& b) { return b.type.size() > INT32_MAX; });
+  if (!owned || teams > options.processors || is_huge) return {};
   const LoopText text(f, k, options, *owned);
   if (text.shared_bytes() > options.shared_bytes) return {};
   return Persistent{text.text(name),

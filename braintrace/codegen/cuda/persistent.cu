@@ -33,49 +33,51 @@ __device__ __forceinline__ void bt_rows(float4 (&x)[2 * TILES], const float* fro
 template <int TILES, int COLUMNS, bool EXACT>
 __device__ __forceinline__ void bt_multiply(float (&c)[TILES][COLUMNS][4], const float4 (&x)[2 * TILES], const float4* w) {
   const int lane = (int)threadIdx.x % 32;
-  uint32_t big[TILES][8], small[TILES][8];
-#pragma unroll
-  for (int m = 0; m < TILES; ++m) {
-    const float a[8] = {x[2 * m].x, x[2 * m + 1].x, x[2 * m].y, x[2 * m + 1].y,
-                        x[2 * m].z, x[2 * m + 1].z, x[2 * m].w, x[2 * m + 1].w};
-#pragma unroll
-    for (int i = 0; i < 8; ++i) {
-      big[m][i] = bt_tf32(a[i]);
-      if (EXACT) small[m][i] = bt_tf32(a[i] - __uint_as_float(big[m][i]));
-    }
-  }
+  uint32_t high[COLUMNS][4], low[COLUMNS][4];
 #pragma unroll
   for (int n = 0; n < COLUMNS; ++n) {
     const float4 v = w[n * 32 + lane];
     const float b[4] = {v.x, v.y, v.z, v.w};
-    uint32_t high[4], low[4];
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      high[i] = bt_tf32(b[i]);
-      if (EXACT) low[i] = bt_tf32(b[i] - __uint_as_float(high[i]));
+      high[n][i] = bt_tf32(b[i]);
+      if (EXACT) low[n][i] = bt_tf32(b[i] - __uint_as_float(high[n][i]));
+    }
+  }
+#pragma unroll
+  for (int m = 0; m < TILES; ++m) {
+    const float a[8] = {x[2 * m].x, x[2 * m + 1].x, x[2 * m].y, x[2 * m + 1].y,
+                        x[2 * m].z, x[2 * m + 1].z, x[2 * m].w, x[2 * m + 1].w};
+    uint32_t big[8], small[8];
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+      big[i] = bt_tf32(a[i]);
+      if (EXACT) small[i] = bt_tf32(a[i] - __uint_as_float(big[i]));
     }
 #pragma unroll
-    for (int m = 0; m < TILES; ++m)
+    for (int n = 0; n < COLUMNS; ++n)
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
         if (EXACT) {
-          bt_mma_tf32(c[m][n], small[m] + 4 * h, high + 2 * h);
-          bt_mma_tf32(c[m][n], big[m] + 4 * h, low + 2 * h);
+          bt_mma_tf32(c[m][n], small + 4 * h, high[n] + 2 * h);
+          bt_mma_tf32(c[m][n], big + 4 * h, low[n] + 2 * h);
         }
-        bt_mma_tf32(c[m][n], big[m] + 4 * h, high + 2 * h);
+        bt_mma_tf32(c[m][n], big + 4 * h, high[n] + 2 * h);
       }
   }
 }
 
-/* The sums of eight warps: those of warps w and w + 4; the four of them are left for whoever takes them. */
-template <int TILES, int COLUMNS>
+/* The sums of the warps that share rows: 4, or 8 of which w and w + 4 are added here. The four of them are left for
+   whoever takes them. */
+template <int TILES, int COLUMNS, int GROUPS>
 __device__ void bt_join(float (&c)[TILES][COLUMNS][4], float* partial) {
-  const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
-  const int stride = COLUMNS % 2 ? COLUMNS * 8 : COLUMNS * 8 + 8, size = TILES * 16 * stride;
-  float* mine = partial + warp % 4 * size;
+  const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32, part = warp / GROUPS;
+  const int stride = COLUMNS % 2 ? COLUMNS * 8 : COLUMNS * 8 + 8;
+  float* mine = partial + (part % 4 * GROUPS + warp % GROUPS) * TILES * 16 * stride;
   __syncthreads();
-  for (int half = 1; half >= 0; --half) {
-    if (warp / 4 == half) {
+#pragma unroll
+  for (int round = 0; round < 2 / GROUPS; ++round) {
+    if (GROUPS == 2 || part / 4 == round) {
 #pragma unroll
       for (int m = 0; m < TILES; ++m)
 #pragma unroll
@@ -84,32 +86,32 @@ __device__ void bt_join(float (&c)[TILES][COLUMNS][4], float* partial) {
           for (int i = 0; i < 2; ++i) {
             float2* to = (float2*)(mine + (m * 16 + lane / 4 + i * 8) * stride + n * 8 + lane % 4 * 2);
             float2 sum = make_float2(c[m][n][2 * i], c[m][n][2 * i + 1]);
-            if (!half) sum = make_float2(sum.x + to->x, sum.y + to->y);
+            if (round) sum = make_float2(to->x + sum.x, to->y + sum.y);
             *to = sum;
           }
     }
     __syncthreads();
   }
 }
-/* Element i of the tiles, row by row. */
-template <int TILES, int COLUMNS>
+/* Element i of so many rows, row by row. */
+template <int ROWS, int COLUMNS>
 __device__ __forceinline__ float bt_sum_of(const float* partial, int i) {
-  const int stride = COLUMNS % 2 ? COLUMNS * 8 : COLUMNS * 8 + 8, size = TILES * 16 * stride;
+  const int stride = COLUMNS % 2 ? COLUMNS * 8 : COLUMNS * 8 + 8, size = ROWS * stride;
   const float* p = partial + i / (COLUMNS * 8) * stride + i % (COLUMNS * 8);
   return (p[0] + p[size]) + (p[2 * size] + p[3 * size]);
 }
-template <int TILES, int COLUMNS, int TURNS>
+template <int ROWS, int COLUMNS, int TURNS>
 __device__ __forceinline__ void bt_take(float (&out)[TURNS], int first, const float* partial) {
 #pragma unroll
-  for (int q = 0; q < (TILES * 128 * COLUMNS + 255) / 256; ++q) {
+  for (int q = 0; q < (ROWS * 8 * COLUMNS + 255) / 256; ++q) {
     const int i = (int)threadIdx.x + q * 256;
-    if (first + q < TURNS && i < TILES * 128 * COLUMNS) out[first + q] = bt_sum_of<TILES, COLUMNS>(partial, i);
+    if (first + q < TURNS && i < ROWS * 8 * COLUMNS) out[first + q] = bt_sum_of<ROWS, COLUMNS>(partial, i);
   }
 }
-template <int TILES, int COLUMNS>
+template <int ROWS, int COLUMNS>
 __device__ void bt_put(float* out, int64_t by_row, int top, int rows, int64_t columns, const float* partial) {
-  for (int i = (int)threadIdx.x; i < TILES * 128 * COLUMNS; i += (int)blockDim.x) {
+  for (int i = (int)threadIdx.x; i < ROWS * 8 * COLUMNS; i += (int)blockDim.x) {
     const int row = top + i / (COLUMNS * 8), column = i % (COLUMNS * 8);
-    if (row < rows && column < columns) out[row * by_row + column] = bt_sum_of<TILES, COLUMNS>(partial, i);
+    if (row < rows && column < columns) out[row * by_row + column] = bt_sum_of<ROWS, COLUMNS>(partial, i);
   }
 }
