@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::string_view kind_names[] = {
     "relation_included",
+    "relation_windowed",
     "relation_excluded_no_paramstate",
     "relation_excluded_non_temporal",
     "relation_excluded_shape_mismatch",

@@ -18,6 +18,7 @@ enum class DiagnosticLevel : uint8_t { Info, Warning, Error };
 
 enum class DiagnosticKind : uint8_t {
   RelationIncluded,
+  RelationWindowed,  // learns inside a window, without a trace across windows
   RelationExcludedNoParamState,
   RelationExcludedNonTemporal,
   RelationExcludedShapeMismatch,

@@ -116,15 +116,16 @@ void explain_connection(RelationFinder& find, const HiddenParamOpRelation& r, co
         "positions are moved or mixed between the operation and the state: the trace keeps the true diagonal blocks",
         c.hidden_paths);
   if (c.path == PathClass::Windowed && c.has_direct_path)
-    find.record(DiagnosticKind::RelationExcludedShapeMismatch, DiagnosticLevel::Warning, r,
-                fmt::format("there is no place for its result {} among the positions {} of the state: exact inside a "
-                            "window, no trace across windows",
-                            to_string(r.call.y.shape), to_string(find.groups[c.group].varshape)),
-                c.hidden_paths);
+    find.record(
+        DiagnosticKind::RelationWindowed, DiagnosticLevel::Warning, r,
+        fmt::format("its result {} does not match the positions {} of the state: exact inside a window, no trace "
+                    "across windows",
+                    to_string(r.call.y.shape), to_string(find.groups[c.group].varshape)),
+        c.hidden_paths);
 }
 
 void explain(RelationFinder& find, const HiddenParamOpRelation& r) {
-  std::vector<Path> traced, beyond;  // states along a trace, states behind another product
+  std::vector<Path> traced, beyond;  // states along a trace, states after another product
   for (const Connection& c : r.connections) {
     explain_connection(find, r, c);
     if (c.path != PathClass::Windowed) traced.insert(traced.end(), c.hidden_paths.begin(), c.hidden_paths.end());
@@ -136,7 +137,7 @@ void explain(RelationFinder& find, const HiddenParamOpRelation& r) {
   if (beyond.empty()) return;
   std::string through;
   for (const Path& p : r.through) through += (through.empty() ? "" : ", ") + p.tuple();
-  find.record(DiagnosticKind::RelationExcludedWeightToWeight, DiagnosticLevel::Info, r,
+  find.record(DiagnosticKind::RelationWindowed, DiagnosticLevel::Info, r,
               fmt::format("it reaches {} only through another product ({}): exact inside a window, no trace across "
                           "windows",
                           r.carries_trace() ? "these states" : "hidden states",

@@ -40,10 +40,10 @@ std::string why_untraced(const ModuleInfo& info, const Path& path) {
   if (plain.empty() && trainable.empty()) return "one step of the model does not read it";
   std::vector<std::string> parts;
   if (!plain.empty())
-    parts.push_back(fmt::format("read by {}, which is no trainable operation", fmt::join(plain, ", ")));
+    parts.push_back(fmt::format("read by {}, which is not a trainable (ETP) operation", fmt::join(plain, ", ")));
   if (!trainable.empty())
     parts.push_back(fmt::format("read by {} as data, not as its weight", fmt::join(trainable, ", ")));
-  return fmt::format("{}: it learns from the present step only", fmt::join(parts, ", and "));
+  return fmt::format("{}: only the current step's gradient", fmt::join(parts, ", and "));
 }
 
 std::string tuples(const std::vector<Path>& paths) {
@@ -102,16 +102,17 @@ int64_t trace_bytes(const ETraceGraph& graph, const HiddenParamOpRelation& r) {
   return bytes;
 }
 
-std::vector<std::string> relation_items(const ETraceGraph& graph) {
+// The weights with a trace, or those that learn inside a window only.
+std::vector<std::string> relation_items(const ETraceGraph& graph, bool traced) {
   std::vector<std::string> items;
   for (const HiddenParamOpRelation& r : graph.hidden_param_op_relations) {
+    if (r.carries_trace() != traced) continue;
     const std::string index = fmt::format("Weight {}: ", items.size() / 2);
     std::string       line =
         fmt::format("{}{} → {} → {}", index, r.weight_path.tuple(), r.primitive(), groups_text(r.group_indices()));
     if (r.descent) line += fmt::format(", in each of {} substeps", r.descent->length);
     std::string below = leaves_text(graph.module_info, r);
-    if (!r.carries_trace()) {
-      line += ", inside a window";
+    if (!traced) {
       if (!r.through.empty()) line += ", through " + tuples(r.through);
     } else {
       std::vector<int> windowed;
@@ -196,8 +197,9 @@ std::string CompilationReport::to_str(int level) const {
   }
   if (!states.empty()) out += section("The dynamic states, which no trace follows, are:", states);
 
-  const auto relations = relation_items(graph_);
+  const auto relations = relation_items(graph_, true), windowed = relation_items(graph_, false);
   if (!relations.empty()) out += section("The weights associated with hidden groups are:", relations);
+  if (!windowed.empty()) out += section("The weights that learn inside a window, without a trace, are:", windowed);
 
   std::vector<std::string> others;
   for (const ExcludedWeight& w : excluded_weights()) {

@@ -89,16 +89,18 @@ TEST(Report, TwoLayersKeepToTheirOwnGroups) {
   expect_in_order(report.to_str(), {"Group 0: [('rnn1', 'h')]", "Group 1: [('rnn2', 'h')]",
                                     "('rnn1', 'Wz', 'weight') → etp_mv → hidden group 0\n",
                                     "('rnn2', 'Wz', 'weight') → etp_mv → hidden group 1\n"});
-  expect_in_order(report.to_str(), {"('rnn1', 'Wr', 'weight') → etp_mv → hidden group 0, inside a window, through "
-                                    "('rnn1', 'Wh', 'weight')\n"});
+  expect_in_order(report.to_str(),
+                  {"The weights that learn inside a window, without a trace, are:\n\n   Weight 0: ",
+                   "('rnn1', 'Wr', 'weight') → etp_mv → hidden group 0, through ('rnn1', 'Wh', 'weight')\n"});
   for (const auto& w : report.etrace_weights())
     EXPECT_EQ(w.hidden_groups, std::vector<int>{w.path.keys()[0] == "rnn2"}) << w.path.str();
 }
 
 TEST(Report, TheConvolutionIsAssociatedWithTheHiddenGroup) {
   const ETraceGraph graph = compiled<ConvRNN>({28, 28, 1}, {});
-  expect_in_order(show_graph(graph), {"('conv', 'weight') → etp_conv → hidden group 0, inside a window, through "
-                                      "('rnn', 'W', 'weight')\n"});
+  expect_in_order(show_graph(graph),
+                  {"The weights that learn inside a window, without a trace, are:",
+                   "('conv', 'weight') → etp_conv → hidden group 0, through ('rnn', 'W', 'weight')\n"});
   const auto reference = compiled<ConvRNN>({28, 28, 1}, CompileOptions::reference());
   expect_in_order(show_graph(reference), {"The weights without a trace are:",
                                           "('conv', 'weight') (excluded: relation_excluded_weight_to_weight)"});
@@ -140,11 +142,12 @@ TEST(Report, AWeightWithoutATraceSaysHowItIsRead) {
   std::map<std::string, std::string> why;
   for (const auto& w : CompilationReport(graph).excluded_weights()) why[w.path.str()] = w.why;
   const std::map<std::string, std::string> want = {
-      {"data", "read by matmul as data, not as its weight: it learns from the present step only"},
-      {"plain", "read by mul, which is no trainable operation: it learns from the present step only"},
+      {"data", "read by matmul as data, not as its weight: only the current step's gradient"},
+      {"plain", "read by mul, which is not a trainable (ETP) operation: only the current step's gradient"},
       {"both",
-       "read by tanh, which is no trainable operation, and read by matmul as data, not as its weight: it learns "
-       "from the present step only"},
+       "read by tanh, which is not a trainable (ETP) operation, and read by matmul as data, not as its weight: only "
+       "the "
+       "current step's gradient"},
       {"idle", "one step of the model does not read it"}};
   EXPECT_EQ(why, want);
 }

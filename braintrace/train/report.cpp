@@ -50,6 +50,12 @@ double late_mean(const std::vector<StepRecord>& steps, double StepRecord::*field
   return sum / static_cast<double>(n);
 }
 
+// A learning rate that never changes is a number, not a curve.
+bool has_constant_rate(const RunRecord& run) {
+  return std::all_of(run.steps.begin(), run.steps.end(),
+                     [&](const StepRecord& s) { return s.learning_rate == run.steps[0].learning_rate; });
+}
+
 std::string tiles(const RunRecord& run) {
   std::string out = "<dl class=\"tiles\">";
   out += tile("updates", fmt::format("{}", run.steps.empty() ? 0 : run.steps.back().step));
@@ -68,6 +74,8 @@ std::string tiles(const RunRecord& run) {
                               : tile("best validation loss", short_number(best.loss), "good");
   }
   if (!run.steps.empty()) out += tile("time", clock_text(run.steps.back().seconds));
+  if (!run.steps.empty() && has_constant_rate(run))
+    out += tile("learning rate", short_number(run.steps[0].learning_rate));
   out += tile("seed", fmt::format("{}", run.seed));
   out += tile("alarms", fmt::format("{}", run.alarms.size()), run.alarms.empty() ? "" : "bad");
   return out + "</dl>\n";
@@ -110,6 +118,7 @@ std::string curves(const RunRecord& run) {
                      {},
                      false,
                      true});
+  if (has_constant_rate(run)) return out;
   out += line_chart(
       {"Learning rate", "update", {curve("learning rate", run.steps, &StepRecord::learning_rate)}, {}, false, false});
   return out;
@@ -267,6 +276,44 @@ std::string word(const nlohmann::ordered_json& config, const char* key) {
   return "";
 }
 
+// "gru 10 → 64, linear 64 → 10": the layers of a model's description with their sizes; its type where it has no layers.
+std::string model_words(const nlohmann::ordered_json& model) {
+  if (!model.is_object()) return "";
+  if (model.contains("layers") && model["layers"].is_array()) {
+    std::string out;
+    for (const auto& layer : model["layers"])
+      if (const std::string w = model_words(layer); !w.empty()) out += (out.empty() ? "" : ", ") + w;
+    return out;
+  }
+  if (!model.contains("type") || !model["type"].is_string()) return "";
+  std::string out   = model["type"].get<std::string>();
+  const char* arrow = " ";
+  for (const auto& sizes :
+       {std::vector{"n_in", "in_size", "d_model"}, std::vector{"n_rec", "n_out", "out_size", "d_hidden", "n"}})
+    for (const char* key : sizes)
+      if (model.contains(key) && model[key].is_number_integer()) {
+        out += fmt::format("{}{}", arrow, model[key].get<int64_t>());
+        arrow = " → ";
+        break;
+      }
+  return out;
+}
+
+// What was trained, in one line.
+std::string subtitle_of(const nlohmann::ordered_json& config) {
+  if (!config.is_object()) return "";
+  std::string out;
+  const auto  add = [&](const char* before, const std::string& text) {
+    if (!text.empty()) out += fmt::format("{}{}{}", out.empty() ? "" : " · ", before, text);
+  };
+  const std::string model = config.contains("model") ? model_words(config["model"]) : "";
+  add("", model.empty() ? word(config, "model") : model);
+  add("task ", word(config, "task"));
+  add("rule ", word(config, "rule"));
+  add("optimizer ", word(config, "optimizer"));
+  return out;
+}
+
 }  // namespace
 
 std::string report_html(const RunRecord& run) {
@@ -275,10 +322,6 @@ std::string report_html(const RunRecord& run) {
     config = read_ordered_json(run.config, "config");
   } catch (const UserError&) {
   }
-  std::string subtitle;
-  for (const char* key : {"model", "rule", "task", "optimizer"})
-    if (const std::string w = word(config, key); !w.empty())
-      subtitle += fmt::format("{}{} {}", subtitle.empty() ? "" : " · ", key, w);
   const std::string name = word(config, "name"), title = name.empty() ? "Training report" : xml_text(name);
   const std::string pretty = config.is_null() ? run.config : json_text(config, 2);
 
@@ -291,7 +334,7 @@ std::string report_html(const RunRecord& run) {
   out += report_css();
   out += fmt::format("</style>\n</head>\n<body class=\"picture\">\n<header><h1>{}</h1>", title);
   out += "<button id=\"theme\" type=\"button\" aria-label=\"switch between light and dark\">◐</button>";
-  for (const std::string& line : {word(config, "about"), subtitle})
+  for (const std::string& line : {word(config, "about"), subtitle_of(config)})
     if (!line.empty()) out += fmt::format("<p>{}</p>", xml_text(line));
   out += "</header>\n<main>\n";
   out += tiles(run);
@@ -305,7 +348,11 @@ std::string report_html(const RunRecord& run) {
                  "the past each weight's eligibility trace remembers.",
                  charts(activity(run.activity) + traces(run.activity), "flow"));
   out += section("Graph", "What the compiler found: which weights reach which states, and how they learn.", graph(run));
-  out += section("Setting", "All that is needed to run it again.",
+  const std::string folder = word(config, "output");
+  out += section("Setting",
+                 folder.empty()
+                     ? "All that is needed to run it again."
+                     : fmt::format("To run it again: <code>braintrace train {}/config.json</code>", xml_text(folder)),
                  text_block("Configuration", pretty, true) + text_block("Model", run.model_text, false));
   out += fmt::format(
       "</main>\n<footer>training report of braintrace {} · one file, nothing is loaded from "

@@ -24,6 +24,26 @@ TEST(Report, HoldsEverySection) {
   EXPECT_NE(report_html(troubled_run()).find("<section><h2>Alarms"), std::string::npos);
 }
 
+TEST(Report, ALearningRateThatNeverChangesIsANumber) {
+  RunRecord run = sample_run(10);
+  for (StepRecord& s : run.steps) s.learning_rate = 0.005;
+  const std::string page = report_html(run);
+  EXPECT_NE(page.find("<dt>learning rate</dt><dd>0.005</dd>"), page.npos);
+  EXPECT_EQ(page.find("Learning rate"), page.npos);
+  run.steps[3].learning_rate = 0.004;
+  EXPECT_NE(report_html(run).find("Learning rate"), std::string::npos);
+}
+
+TEST(Report, SaysWhatWasTrainedAndHowToRunItAgain) {
+  RunRecord run          = sample_run(10);
+  run.config             = R"({"name": "copy", "model": {"type": "chain", "layers": [
+      {"name": "rnn", "type": "gru", "n_in": 10, "n_rec": 64}, {"name": "out", "type": "linear", "n_in": 64, "n_out": 10}]},
+      "task": {"type": "copy"}, "rule": "D_RTRL", "optimizer": {"type": "adam"}, "output": "runs/<1>"})";
+  const std::string page = report_html(run);
+  EXPECT_NE(page.find("<p>gru 10 → 64, linear 64 → 10 · task copy · rule D_RTRL · optimizer adam</p>"), page.npos);
+  EXPECT_NE(page.find("<code>braintrace train runs/&lt;1&gt;/config.json</code>"), page.npos);
+}
+
 // Only what we wrote is markup: names and configuration come from users.
 TEST(Report, EscapesWhatUsersName) {
   RunRecord run                         = sample_run(10);

@@ -104,7 +104,10 @@ const std::vector<Trigger>& triggers() {
       {K::RelationExcludedShapeMismatch, L::Warning,
        [](Parts& p, auto& x) { return 0.5 * p.h.value() + sum(matmul(x, slice_axis(p.w.value(), 1, 0, 3))); },
        CompileOptions::reference()},
-      {K::RelationExcludedWeightToWeight, L::Info,
+      {K::RelationExcludedWeightToWeight, L::Warning,
+       [](Parts& p, auto& x) { return 0.5 * p.h.value() + matmul(tanh(matmul(x, p.w.value())), p.v.value()); },
+       CompileOptions::reference()},
+      {K::RelationWindowed, L::Info,
        [](Parts& p, auto& x) { return 0.5 * p.h.value() + matmul(tanh(matmul(x, p.w.value())), p.v.value()); }},
       {K::RelationExcludedSlicedWeight, L::Warning,
        [](Parts& p, auto& x) {

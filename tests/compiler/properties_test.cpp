@@ -256,8 +256,8 @@ TEST(CompilerProperties, EveryStateHasOneGroupAndEveryTrainableOperationARecord)
     }
     RC_ASSERT(g.hidden_param_op_relations.size() + records(DiagnosticKind::RelationExcludedNonTemporal) == operations);
     RC_ASSERT(records(DiagnosticKind::RelationIncluded) == traced);
-    RC_ASSERT(records(DiagnosticKind::RelationExcludedWeightToWeight) == beyond_products);
-    RC_ASSERT(records(DiagnosticKind::RelationExcludedShapeMismatch) == 0u);
+    RC_ASSERT(records(DiagnosticKind::RelationWindowed) == beyond_products);
+    RC_ASSERT(records(DiagnosticKind::RelationExcludedWeightToWeight) == 0u);
   }));
 }
 

@@ -114,7 +114,7 @@ INSTANTIATE_TEST_SUITE_P(
               return Tensors{0.5 * n.h.value() + matmul(matmul(matmul(x, n.a.value()), n.b.value()), n.c.value())};
             },
             {{"a", "etp_mv", "w"}, {"b", "etp_mv", "w"}, {"c", "etp_mv", "d"}},
-            {{K::RelationExcludedWeightToWeight, 2}, {K::RelationExcludedNonTemporal, 0}}},
+            {{K::RelationWindowed, 2}, {K::RelationExcludedNonTemporal, 0}}},
         Row{"two_weights_one_state",
             [](Net& n, auto& x) {
               const Tensor y = matmul(x, n.a.value());

@@ -89,6 +89,7 @@ TEST_P(Cells, ByDefaultNoWeightIsLost) {
   }
   EXPECT_EQ(traced, row.relations);
   EXPECT_EQ(windowed, row.weight_to_weight);
+  EXPECT_EQ(weights_of(g, K::RelationWindowed), row.weight_to_weight);
 }
 
 INSTANTIATE_TEST_SUITE_P(

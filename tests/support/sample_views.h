@@ -70,7 +70,7 @@ struct ViewMaker {
     }
     r.connections.push_back({group, path, states, true, view.program});
     const auto kind =
-        path == PathClass::Windowed ? DiagnosticKind::RelationExcludedWeightToWeight : DiagnosticKind::RelationIncluded;
+        path == PathClass::Windowed ? DiagnosticKind::RelationWindowed : DiagnosticKind::RelationIncluded;
     view.diagnostics.push_back({kind,
                                 DiagnosticLevel::Info,
                                 "weight " + w.path + " learns online",
