@@ -174,8 +174,8 @@ Tensors OnlineLearner::run(const Tensors& xs, const WindowOptions& given) {
   c.running_index.set(c.running_index.value() + 1);
   const Tensors results = step.store(out.step);
   if (!c.memory.empty()) {
-    for (const StateLeaf& leaf : step.writes) StateFrame::leave(leaf);
-    if (StateFrame::current() && !given.fresh) StateFrame::add(entry_credit());
+    for (const StateLeaf& leaf : step.writes) mark_left_by_learner(leaf);
+    if (StateFrame::current() && !given.fresh) add_entry_credit(entry_credit());
   }
   return results;
 }
@@ -224,12 +224,12 @@ Tensors OnlineLearner::inputs_of(const Tensors& xs) const {
     const StateLeaf& leaf  = step.reads[r];
     Tensor&          value = in[step.num_args + r];
     if (!written.contains(leaf.state.cell().get()) || !is_float(value.dtype())) continue;
-    const StateFrame::Met met = StateFrame::meet(leaf, own);
-    if (met.how == StateFrame::Met::Found) value = met.value;
-    if (met.how == StateFrame::Met::Left) value = stop_gradient(value);
-    if (met.how == StateFrame::Met::Changed)
+    const StateOrigin origin = origin_of(leaf, own);
+    if (origin.from == StateOrigin::From::BeforeDerivative) value = origin.value;
+    if (origin.from == StateOrigin::From::Learner) value = stop_gradient(value);
+    if (origin.from == StateOrigin::From::SomebodyElse)
       require(
-          !StateFrame::depends(met.value, own),
+          !depends_on_states(origin.value, own),
           "learner: {} was changed outside the model since the learner's last step, to a value that depends on it.\n"
           "  Its traces do not follow the change. Put the change into the model, or into the step function of "
           "etrace_grad.",

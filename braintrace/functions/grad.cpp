@@ -61,9 +61,9 @@ struct FollowedReads {
 Mask followed_reads(const StatefulProgram& p, const std::vector<StateLeaf>& wanted) {
   Mask out;
   for (size_t i = 0; i < p.reads.size(); ++i) {
-    const bool credited = std::any_of(p.credits.begin(), p.credits.end(),
+    const bool credited = std::any_of(p.entry_credits.begin(), p.entry_credits.end(),
                                       [&](const EntryCredit& c) { return contains(c.states, p.reads[i]); });
-    out.push_back(i < wanted.size() || (p.is_learners[i] ? contains(wanted, p.reads[i]) : credited));
+    out.push_back(i < wanted.size() || (p.is_read_by_learners[i] ? contains(wanted, p.reads[i]) : credited));
   }
   return out;
 }
@@ -73,7 +73,8 @@ void add_credit(const char* where, const StatefulProgram& p, const EntryCredit& 
                 const std::vector<StateLeaf>& wanted, Tensors& of_wanted) {
   Tensors ct(credit.states.size());
   for (size_t i = 0; i < p.reads.size(); ++i)
-    if (const size_t s = index_of(credit.states, p.reads[i]); !p.is_learners[i] && s < ct.size()) ct[s] = of_reads[i];
+    if (const size_t s = index_of(credit.states, p.reads[i]); !p.is_read_by_learners[i] && s < ct.size())
+      ct[s] = of_reads[i];
   if (!any_true(defined_mask(ct))) return;
   const Tensors gradients = credit.gradients(ct);
   for (size_t k = 0; k < gradients.size(); ++k) {
@@ -115,7 +116,7 @@ GradOutcome differentiate(const char* where, const Function& f, const Tensors& a
   for (size_t i = 0; i < leaves.others.size(); ++i)
     if (const size_t w = index_of(wanted, leaves.others[i]); w < wanted.size())
       of_wanted[w] = add_defined(of_wanted[w], of.others[i]);
-  for (const EntryCredit& credit : p.credits) add_credit(where, p, credit, found.reads, wanted, of_wanted);
+  for (const EntryCredit& credit : p.entry_credits) add_credit(where, p, credit, found.reads, wanted, of_wanted);
 
   GradOutcome outcome;
   for (size_t i = 0; i < args.size(); ++i)

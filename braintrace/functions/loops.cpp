@@ -113,7 +113,7 @@ struct Branch {
   // It leaves the state as a learner left it, here or before.
   bool leaves(const StateLeaf& leaf) const {
     const size_t k = index_of(p.writes, leaf);
-    return k < p.writes.size() ? p.is_left[k] : StateFrame::meet(leaf).how != StateFrame::Met::Changed;
+    return k < p.writes.size() ? p.is_left_by_learner[k] : origin_of(leaf).from != StateOrigin::From::SomebodyElse;
   }
 
   // (args) → (results, values of all states in `written`)
@@ -207,7 +207,7 @@ Tensors run_cond(const Tensor& pred, const Function& if_true, const Function& if
   for (size_t i = 0; i < written.size(); ++i) {
     const bool left = yes.leaves(written[i]) && no.leaves(written[i]);
     written[i].set(out.writes[i]);
-    if (left) StateFrame::leave(written[i]);
+    if (left) mark_left_by_learner(written[i]);
   }
   return out.results;
 }

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/model/frame.h"
 
-#include <map>
-
-#include <fmt/format.h>
-
 #include "braintrace/ops/copy.h"
-#include "braintrace/ops/math.h"
 
 namespace braintrace {
 
@@ -23,10 +18,6 @@ struct Within {
 
 }  // namespace
 
-std::string StateLeaf::place() const {
-  return leaf.empty() ? state.place() : fmt::format("{} (leaf '{}')", state.place(), leaf);
-}
-
 StateFrame::StateFrame(std::shared_ptr<Builder> trace, StateSet lanes, TraceFor purpose)
     : trace_(std::move(trace)), lanes_(std::move(lanes)), purpose_(purpose), outer_(current_frame) {
   current_frame = this;
@@ -35,70 +26,12 @@ StateFrame::~StateFrame() { current_frame = outer_; }
 
 StateFrame* StateFrame::current() { return current_frame; }
 
-StateFrame::Met StateFrame::meet(const StateLeaf& leaf, const StateSet& of_learner) {
-  std::vector<Touched*> at_loops;  // turns of loops find the value before the loop, then that of the turn before
-  const auto            met = [&](Met::How how, const Tensor& value = {}) -> Met {
-    for (Touched* t : at_loops) t->of_learner.insert(of_learner.begin(), of_learner.end());
-    return {how != Met::Changed && !at_loops.empty() ? Met::Left : how, value};
-  };
-  for (StateFrame* frame = current_frame; frame; frame = frame->outer_) {
-    const Touched* t = frame->find(leaf.state, leaf.leaf);
-    if (t && t->written) {
-      // In a loop a value that is its own is the first turn's only.
-      const bool left = t->left || (!at_loops.empty() && !depends(t->value, of_learner));
-      return left ? met(Met::Left) : met(Met::Changed, t->value);
-    }
-    if (frame->is_home_of(leaf.state)) return met(Met::Left);  // born with the trace: only learners know it
-    if (frame->purpose_ == TraceFor::Derivative)
-      return at_loops.empty() ? met(Met::Found, current_frame->found(leaf)) : met(Met::Left);
-    if (frame->purpose_ == TraceFor::Loop) at_loops.push_back(&frame->touch(leaf));
-  }
-  return {};
-}
-
-void StateFrame::leave(const StateLeaf& leaf) {
-  if (!current_frame) return;
-  if (Touched* t = current_frame->find(leaf.state, leaf.leaf)) t->left = t->written;
-}
-
-void StateFrame::add(const EntryCredit& credit) {
-  StateFrame* frame = current_frame;
-  while (frame && frame->purpose_ != TraceFor::Derivative) frame = frame->outer_;
-  if (!frame) return;
-  for (const EntryCredit& known : frame->credits_)
-    if (known.learner == credit.learner) return;
-  frame->credits_.push_back(credit);
-}
-
-bool StateFrame::depends(const Tensor& value, const StateSet& states) {
-  if (states.empty()) return false;
-  std::map<std::pair<uint64_t, Var>, bool> found_by_a_frame;  // whether a state of the set; the innermost frame knows
-  for (const StateFrame* frame = current_frame; frame; frame = frame->outer_)
-    for (const Touched& t : frame->touched_)
-      if (t.input.defined())
-        found_by_a_frame.try_emplace({frame->serial(), t.input.trace_var()},
-                                     states.contains(t.where.state.cell().get()));
-  std::vector<Tensor>                seen{value};
-  std::set<std::pair<uint64_t, Var>> known;
-  for (size_t i = 0; i < seen.size(); ++i) {
-    const Tensor t = seen[i];
-    if (!t.is_traced() || !known.insert({t.trace()->serial(), t.trace_var()}).second) continue;
-    const auto found = found_by_a_frame.find({t.trace()->serial(), t.trace_var()});
-    if (found != found_by_a_frame.end() && found->second) return true;
-    if (const Tensor outside = t.trace()->captured(t.trace_var()); outside.defined()) seen.push_back(outside);
-    const Eqn* made = t.trace()->producer(t.trace_var());
-    if (made && made->op != &stop_gradient_op)
-      for (Var v : made->in) seen.emplace_back(t.trace(), v, t.trace()->type(v));
-  }
-  return false;
-}
-
-Tensor StateFrame::found(const StateLeaf& leaf) {
+Tensor StateFrame::read_by_learner(const StateLeaf& leaf) {
   for (const Touched& t : touched_)
-    if (t.is_learners && t.where == leaf) return t.input;
+    if (t.is_read_by_learner && t.where == leaf) return t.input;
   const Tensor input = trace_->argument(outer_type(leaf.state, leaf.leaf));
   touched_.push_back({leaf, input, input});
-  touched_.back().is_learners = true;
+  touched_.back().is_read_by_learner = true;
   return input;
 }
 
@@ -157,9 +90,9 @@ void StateFrame::write(const State& state, const std::string& leaf, const Tensor
     touched_.push_back({{state, leaf}, {}, {}, true});
     t = &touched_.back();
   }
-  t->value   = own(value);
-  t->written = true;
-  t->left    = false;
+  t->value           = own(value);
+  t->written         = true;
+  t->left_by_learner = false;
 }
 
 // Who reads the state must be told from who reads another: a value that a state holds already gets a new name.
@@ -196,18 +129,18 @@ StatefulProgram trace_function(const Types& args, const Function& f, const Trace
     for (const StateFrame::Touched& t : frame.touched()) {
       if (t.input.defined()) {
         out.reads.push_back(t.where);
-        out.is_learners.push_back(t.is_learners);
+        out.is_read_by_learners.push_back(t.is_read_by_learner);
       }
       if (!t.written) continue;
-      require(t.left || !StateFrame::depends(t.value, t.of_learner),
+      require(t.left_by_learner || !depends_on_states(t.value, t.of_learner),
               "{}: a loop changes it after a learner's step, and the learner goes on with it in the next turn.\n"
               "  Its traces do not follow the change. Put the change into the model.",
               t.where.place());
       out.writes.push_back(t.where);
-      out.is_left.push_back(t.left);
+      out.is_left_by_learner.push_back(t.left_by_learner);
       results.push_back(t.value);
     }
-    out.credits = frame.credits();
+    out.entry_credits = frame.entry_credits();
   }
   Traced traced = builder->finish(results);
   out.program   = std::move(traced.program);
@@ -223,8 +156,8 @@ Tensors StatefulProgram::inputs(const Tensors& args) const {
 
 Tensor StatefulProgram::read_value(size_t index) const {
   const StateLeaf& leaf = reads[index];
-  if (index < is_learners.size() && is_learners[index])
-    if (const StateFrame::Met met = StateFrame::meet(leaf); met.how == StateFrame::Met::Found) return met.value;
+  if (index < is_read_by_learners.size() && is_read_by_learners[index])
+    if (const StateOrigin o = origin_of(leaf); o.from == StateOrigin::From::BeforeDerivative) return o.value;
   return leaf.value();
 }
 
@@ -232,7 +165,7 @@ Tensors StatefulProgram::store(const Tensors& outputs) const {
   for (size_t i = 0; i < writes.size(); ++i) writes[i].state.check_storable(outputs[num_results + i]);
   for (size_t i = 0; i < writes.size(); ++i) {
     writes[i].set(outputs[num_results + i]);
-    if (i < is_left.size() && is_left[i]) StateFrame::leave(writes[i]);
+    if (i < is_left_by_learner.size() && is_left_by_learner[i]) mark_left_by_learner(writes[i]);
   }
   return {outputs.begin(), outputs.begin() + static_cast<int64_t>(num_results)};
 }

@@ -13,31 +13,12 @@
 #include <vector>
 
 #include "braintrace/ir/builder.h"
+#include "braintrace/model/credit.h"
 #include "braintrace/model/state.h"
 
 namespace braintrace {
 
-struct StateLeaf {
-  State       state;
-  std::string leaf;
-
-  Tensor      value() const { return state.leaf(leaf); }
-  void        set(const Tensor& t) const { state.set_leaf(leaf, t); }
-  std::string place() const;  // "state 'rnn.w' (leaf 'bias')"
-  bool        operator==(const StateLeaf&) const = default;
-};
-
 using Function = std::function<Tensors(const Tensors&)>;
-using StateSet = std::set<const StateCell*>;
-
-// What a learner adds to the gradients of a derivative that it is called in: the part of states, as the derivative
-// found them, in parameters. It knows from its traces how they came about.
-struct EntryCredit {
-  const void*            learner;
-  std::vector<StateLeaf> states, params;
-  // Cotangents of the states, undefined where zero, to gradients of the parameters, likewise.
-  std::function<Tensors(const Tensors&)> gradients;
-};
 
 // A function and the states it touches as one pure program:
 //   (arguments, values of `reads`) → (results, new values of `writes`)
@@ -47,10 +28,10 @@ struct StatefulProgram {
   std::vector<StateLeaf> reads;   // in order of first touch
   std::vector<StateLeaf> writes;  // in order of first touch
   size_t                 num_args = 0, num_results = 0;
-  // Where a learner is called inside a derivative; see StateFrame::Met.
-  std::vector<bool>        is_learners = {};  // by read: as learners read the state, apart from other reads
-  std::vector<bool>        is_left     = {};  // by write: the new value is what a learner left
-  std::vector<EntryCredit> credits     = {};
+  // Where a learner is called inside a derivative (credit.h).
+  std::vector<bool>        is_read_by_learners = {};  // by read: as learners read the state, apart from other reads
+  std::vector<bool>        is_left_by_learner  = {};  // by write: the new value is what a learner left
+  std::vector<EntryCredit> entry_credits       = {};
 
   // Arguments followed by the present values of the states that are read.
   Tensors inputs(const Tensors& args) const;
@@ -82,23 +63,6 @@ class StateFrame {
 
   static StateFrame* current();  // of this thread; null outside any trace
   const StateFrame*  outer() const { return outer_; }
-  // How a learner meets a state inside the innermost derivative. Its traces carry the credit of what it did before, so
-  // cotangents of its own states must not go back to earlier calls.
-  struct Met {
-    enum How : uint8_t {
-      Outside,  // no derivative is open
-      Found,    // as the derivative found it; `value` is an argument apart from what others read of the state
-      Left,     // as a learner left it, in an earlier call or in the turn before of a loop
-      Changed,  // written by the function, to `value`
-    };
-    How    how   = Outside;
-    Tensor value = {};
-  };
-  static Met  meet(const StateLeaf& leaf, const StateSet& of_learner = {});  // the states that are its own
-  static void leave(const StateLeaf& leaf);                                  // its present value is what a learner left
-  static void add(const EntryCredit& credit);  // to the innermost derivative, once for each learner
-  // `value` depends on states of the set as its own trace found them.
-  static bool depends(const Tensor& value, const StateSet& states);
 
   uint64_t serial() const { return trace_->serial(); }
   bool     is_home_of(const State& state) const { return state.cell()->home == serial(); }
@@ -112,19 +76,25 @@ class StateFrame {
     StateLeaf where;
     Tensor    input;  // argument of the trace; undefined when the leaf was written before any read
     Tensor    value;  // present value inside the trace
-    bool      written = false, left = false;  // left: written by a learner
-    StateSet  of_learner  = {};               // of one that counts on it: left also at the end of a loop's turn
-    bool      is_learners = false;            // read by learners only
+    bool      written = false;
+    // For learners (credit.h).
+    bool     left_by_learner    = false;  // the present value
+    bool     is_read_by_learner = false;  // by nobody else
+    StateSet of_learner         = {};     // states of one that goes on with the value in the next turn of a loop
   };
   const std::vector<Touched>&     touched() const { return touched_; }
-  const std::vector<EntryCredit>& credits() const { return credits_; }
+  const std::vector<EntryCredit>& entry_credits() const { return entry_credits_; }
 
  private:
+  friend void        add_entry_credit(const EntryCredit& credit);
+  friend StateOrigin origin_of(const StateLeaf& leaf, const StateSet& of_learner);
+  friend void        mark_left_by_learner(const StateLeaf& leaf);
+
   Touched* find(const State& state, const std::string& leaf);
   Tensor   own(const Tensor& value);                                       // under a name that no other state has
   Touched& touch(const StateLeaf& leaf);                                   // reads it at first
   Type     outer_type(const State& state, const std::string& leaf) const;  // as seen inside
-  Tensor   found(const StateLeaf& leaf);                                   // as an argument of its own
+  Tensor   read_by_learner(const StateLeaf& leaf);                         // as an argument of its own
 
   std::shared_ptr<Builder>                                   trace_;
   StateSet                                                   lanes_;
@@ -132,7 +102,7 @@ class StateFrame {
   StateFrame*                                                outer_;
   std::vector<Touched>                                       touched_;
   std::set<Var>                                              taken_;  // values of the trace that states hold or held
-  std::vector<EntryCredit>                                   credits_;
+  std::vector<EntryCredit>                                   entry_credits_;
   std::map<std::pair<const StateCell*, std::string>, size_t> index_;
 };
 

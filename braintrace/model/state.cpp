@@ -166,4 +166,8 @@ std::string_view name_of(StateKind kind) {
   return names[static_cast<size_t>(kind)];
 }
 
+std::string StateLeaf::place() const {
+  return leaf.empty() ? state.place() : fmt::format("{} (leaf '{}')", state.place(), leaf);
+}
+
 }  // namespace braintrace

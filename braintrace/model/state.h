@@ -12,7 +12,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "braintrace/ir/tensor.h"
 
@@ -71,6 +73,19 @@ class State {
   void          check_known() const;                    // to some module, where it is used in an update
   void          check_alive() const;                    // outside frames
 };
+
+// One tensor of a state.
+struct StateLeaf {
+  State       state;
+  std::string leaf;
+
+  Tensor      value() const { return state.leaf(leaf); }
+  void        set(const Tensor& t) const { state.set_leaf(leaf, t); }
+  std::string place() const;  // "state 'rnn.w' (leaf 'bias')"
+  bool        operator==(const StateLeaf&) const = default;
+};
+
+using StateSet = std::set<const StateCell*>;
 
 // What keeps leaves of states for itself for a while: a jitted function, from call to call.
 class StateHolder {
