@@ -258,11 +258,7 @@ Tensors OnlineLearner::exit_cotangents(const Tensors& results) const {
 }
 
 void OnlineLearner::add_untraced(const Tensors& from_future, Tensors& in_ct) const {
-  const ModuleInfo& info   = graph().module_info;
-  const Mask        leaves = traced_leaves(graph());
-  Mask              traced(in_ct.size());
-  for (size_t w = 0; w < leaves.size(); ++w)
-    if (leaves[w]) traced[input_index(info, info.weights[w].var)] = true;
+  const Mask traced = traced_inputs(graph());
   for (size_t i = 0; i < in_ct.size(); ++i)
     if (!traced[i]) in_ct[i] = in_ct[i] + from_future[i];
 }

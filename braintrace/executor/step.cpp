@@ -5,6 +5,7 @@
 
 #include "braintrace/compiler/trace_type.h"
 #include "braintrace/control/scan.h"
+#include "braintrace/executor/blocks.h"
 #include "braintrace/executor/check_finite.h"
 #include "braintrace/ops/families.h"
 #include "braintrace/ops/math.h"
@@ -43,12 +44,13 @@ std::vector<TraceSite> trace_sites(const ETraceGraph& graph) {
   return out;
 }
 
-Mask traced_leaves(const ETraceGraph& graph) {
-  Mask out(graph.module_info.weights.size());
+Mask traced_inputs(const ETraceGraph& graph) {
+  const ModuleInfo& info = graph.module_info;
+  Mask              out(info.program().args.size());
   for (const HiddenParamOpRelation& r : graph.hidden_param_op_relations)
     if (r.carries_trace())
       for (const Trainable& t : r.trainables)
-        for (int leaf : t.leaves) out[leaf] = true;
+        for (int leaf : t.leaves) out[input_index(info, info.weights[leaf].var)] = true;
   return out;
 }
 
@@ -267,15 +269,17 @@ void Step::pull_future(int group, const Tensor& F, Tensors& leaf_gradients) cons
     if (back[i].defined()) add_operand_gradient(uses[i].relation, uses[i].trainable, back[i], leaf_gradients);
 }
 
+Tensors Step::pushed(const HiddenGroup& g, const Tensors& point, const Tensor& t) const {
+  const Tensors fixed(g.transition.constants.size());
+  return jvp(g.transition.program, point, joined(fixed, g.split_hidden(t))).tangents;
+}
+
 Tensor Step::push(int group, const Tensor& t) {
   const HiddenGroup& g = graph_.hidden_groups[group];
-  if (g.descent) return D(group).defined() ? sum(D(group) * expand_dims(t, -2), Ints{-1}) : Tensor();
-  const Tensors constants = gather(values_, g.transition.constants);
-  const Tensors pushed    = jvp(g.transition.program, joined(constants, gather(values_, g.entries())),
-                                joined(Tensors(constants.size()), g.split_hidden(t)))
-                             .tangents;
-  if (!any_true(defined_mask(pushed))) return {};
-  return g.concat_hidden(instantiated(pushed, flow_.program.types_of(g.exits())));
+  if (g.descent) return D(group).defined() ? applied(D(group), t) : Tensor();
+  const Tensors J_t = pushed(g, gather(values_, joined(g.transition.constants, g.entries())), t);
+  if (!any_true(defined_mask(J_t))) return {};
+  return g.concat_hidden(instantiated(J_t, flow_.program.types_of(g.exits())));
 }
 
 Tensor Step::unit_columns(int group, int64_t units) const {
@@ -286,15 +290,12 @@ Tensor Step::unit_columns(int group, int64_t units) const {
   // [units·S, rows, units·S] of one row repeated.
   const Tensor directions =
       reshape(broadcast_axes(eye(n, dtype), {n, P / units, n}, {0, 2}), stacked(positions, n).shape);
-  const Tensors constants = gather(values_, g.transition.constants), old = gather(values_, g.entries());
-  const Tensors point = joined(constants, old);
+  const Tensors point = gather(values_, joined(g.transition.constants, g.entries()));
   bool          live  = false;
   const Traced  one   = trace(joined(types_of(point), {positions}), [&](const Tensors& in) -> Tensors {
-    const Tensors pushed = jvp(g.transition.program, part(in, 0, point.size()),
-                                  joined(Tensors(constants.size()), g.split_hidden(in.back())))
-                               .tangents;
-    live = any_true(defined_mask(pushed));
-    return {g.concat_hidden(instantiated(pushed, flow_.program.types_of(g.exits())))};
+    const Tensors columns = pushed(g, part(in, 0, point.size()), in.back());
+    live                  = any_true(defined_mask(columns));
+    return {g.concat_hidden(instantiated(columns, flow_.program.types_of(g.exits())))};
   });
   if (!live) return {};
   const Mask       batched = joined(Mask(one.constants.size() + point.size(), false), Mask{true});
@@ -325,9 +326,9 @@ void Step::add_to_inputs(const Tensors& leaf_gradients, Tensors& inputs) const {
 }
 
 void Step::forget_traced(Tensors& inputs) const {
-  const Mask traced = traced_leaves(graph_);
-  for (size_t w = 0; w < traced.size(); ++w)
-    if (traced[w]) inputs[input_index(info_, info_.weights[w].var)] = Tensor();
+  const Mask traced = traced_inputs(graph_);
+  for (size_t i = 0; i < traced.size(); ++i)
+    if (traced[i]) inputs[i] = Tensor();
 }
 
 }  // namespace braintrace

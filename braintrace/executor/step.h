@@ -31,8 +31,8 @@ struct TraceSite {
 };
 std::vector<TraceSite> trace_sites(const ETraceGraph& graph);
 
-// The leaves of ModuleInfo::weights that a trace follows.
-Mask traced_leaves(const ETraceGraph& graph);
+// The inputs of the step that are leaves of parameters which a trace follows.
+Mask traced_inputs(const ETraceGraph& graph);
 // Of the states of a group.
 DType state_dtype(const ETraceGraph& graph, const HiddenGroup& g);
 
@@ -97,6 +97,8 @@ class Step {
 
  private:
   Tensor signal(const HiddenGroup& g, const Tensors& G) const;
+  // J t of a group at a point: the values that the transition reads of the step, then the old states.
+  Tensors pushed(const HiddenGroup& g, const Tensors& point, const Tensor& t) const;
   // Cotangents of the region's arguments.
   Tensors pull_region(const Region& region, const Tensors& args, const Tensors& ct) const;
   Tensor  old_credit(const HiddenGroup& g, const Tensors& ct) const;

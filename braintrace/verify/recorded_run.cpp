@@ -88,10 +88,10 @@ CompileOptions compile_options(const Case& c) {
 }
 
 bool is_traced(const ETraceGraph& graph, const std::string& leaf) {
-  const Mask traced = traced_leaves(graph);
-  for (size_t w = 0; w < traced.size(); ++w)
-    if (traced[w] && graph.module_info.weights[w].name() == leaf) return true;
-  return false;
+  const ModuleInfo& info   = graph.module_info;
+  const Mask        traced = traced_inputs(graph);
+  return std::any_of(info.weights.begin(), info.weights.end(),
+                     [&](const WeightVar& w) { return w.name() == leaf && traced[input_index(info, w.var)]; });
 }
 
 RecordedRun::RecordedRun(const Case& c, const json& run)
