@@ -70,6 +70,13 @@ auto position(auto& items, std::string_view name) {
 
 }  // namespace
 
+Attr::Attr(std::string n, AttrValue v) : name(std::move(n)), value(std::move(v)) {}
+Attr::Attr(const Attr&)                = default;
+Attr::Attr(Attr&&) noexcept            = default;
+Attr& Attr::operator=(const Attr&)     = default;
+Attr& Attr::operator=(Attr&&) noexcept = default;
+Attr::~Attr()                          = default;
+
 Attrs::Attrs(std::initializer_list<Attr> items) {
   for (const Attr& a : items) set(a);
 }

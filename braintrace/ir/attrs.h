@@ -34,9 +34,15 @@ struct Attr {
   std::string name;
   AttrValue   value;
 
-  Attr(std::string n, AttrValue v) : name(std::move(n)), value(std::move(v)) {}
+  Attr(std::string n, AttrValue v);
   template <class T>
   Attr(Key<T> key, T v) : name(key.name), value(std::move(v)) {}
+  // Not inline: what a variant needs for them would be compiled again in every file that copies an equation.
+  Attr(const Attr&);
+  Attr(Attr&&) noexcept;
+  Attr& operator=(const Attr&);
+  Attr& operator=(Attr&&) noexcept;
+  ~Attr();
 };
 
 class Attrs {
