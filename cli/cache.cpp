@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // braintrace cache: the folder of compiled files, what it holds and what may go.
+#include <memory>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // braintrace explain: the compiler's decisions about a model, all or those about a weight, a state or of a kind.
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>

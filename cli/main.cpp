@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <malloc.h>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <optional>

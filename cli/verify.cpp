@@ -2,6 +2,7 @@
 // braintrace verify: runs recorded cases and compares with what was recorded.
 #include "braintrace/verify/verify.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 

@@ -7,8 +7,10 @@
 //
 // Prints the share of right answers as it grows, and what a step costs. Should reach: 0.8 in the last tenth of the
 // trials; chance is 0.125.
+#include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 
 #include "braintrace/braintrace.h"

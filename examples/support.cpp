@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "examples/support.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <fstream>
+#include <new>
 
 #include "braintrace/runtime/backend.h"
 #include "braintrace/viz/svg.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/algorithms/compile.h"
 
+#include <cstdio>
+
 #include <gtest/gtest.h>
 
 #include "braintrace/algorithms/bptt.h"

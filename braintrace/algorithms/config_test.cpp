@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/algorithms/config.h"
 
+#include <cmath>
 #include <fstream>
 #include <unordered_set>
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Traces stored in fewer bits: the type of what is stored, of gradients, and how far gradients move.
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "braintrace/algorithms/learner.h"

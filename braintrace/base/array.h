@@ -28,7 +28,8 @@ class Array {
   static Array of(const std::vector<T>& values, Shape shape) {
     Array a(Type{dtype_of<T>, std::move(shape)});
     a.check_size(values.size());
-    std::copy(values.begin(), values.end(), a.mutable_data<T>());
+    T* to = a.mutable_data<T>();
+    for (const T& value : values) *to++ = value;
     return a;
   }
   static Array scalar(DType dtype, double value);

@@ -2,7 +2,6 @@
 // Small calculations on lists of anything.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <type_traits>
 #include <utility>
@@ -28,11 +27,18 @@ List part(const List& list, std::ptrdiff_t begin, std::ptrdiff_t end) {
 // Where x first stands, or how long the list is.
 template <class List, class T>
 size_t index_of(const List& list, const T& x) {
-  return static_cast<size_t>(std::find(list.begin(), list.end(), x) - list.begin());
+  size_t i = 0;
+  for (const auto& entry : list) {
+    if (entry == x) break;
+    ++i;
+  }
+  return i;
 }
 template <class List, class T>
 bool contains(const List& list, const T& x) {
-  return std::find(list.begin(), list.end(), x) != list.end();
+  for (const auto& entry : list)
+    if (entry == x) return true;
+  return false;
 }
 
 }  // namespace braintrace

@@ -5,9 +5,6 @@
 //   struct fmt::formatter<braintrace::Path> : braintrace::Printed<braintrace::Path> {};
 #pragma once
 
-#include <algorithm>
-#include <string>
-
 #include <fmt/core.h>
 
 namespace braintrace {
@@ -17,8 +14,7 @@ struct Printed {
   constexpr auto parse(fmt::format_parse_context& context) { return context.begin(); }
   template <class Context>
   auto format(const T& value, Context& context) const {
-    const std::string text = to_string(value);
-    return std::copy(text.begin(), text.end(), context.out());
+    return fmt::format_to(context.out(), "{}", to_string(value));
   }
 };
 

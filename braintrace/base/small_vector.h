@@ -3,10 +3,10 @@
 // programs spend their time on memory, so these do not ask for any.
 #pragma once
 
-#include <algorithm>
 #include <cassert>
 #include <compare>
 #include <cstdint>
+#include <cstring>
 #include <initializer_list>
 #include <iterator>
 #include <memory>
@@ -17,7 +17,7 @@ namespace braintrace {
 
 template <class T, uint32_t N>
 class SmallVector {
-  static_assert(std::is_trivially_copyable_v<T>);
+  static_assert(std::is_trivially_copyable_v<T> && std::has_unique_object_representations_v<T>);
   template <class I>
   using Iterator = typename std::iterator_traits<I>::iterator_category;
 
@@ -67,15 +67,15 @@ class SmallVector {
 
   void reserve(size_t n) {
     if (n <= capacity_) return;
-    const size_t room = std::max<size_t>(n, 2 * size_t{capacity_});
+    const size_t room = n > 2 * size_t{capacity_} ? n : 2 * size_t{capacity_};
     auto         heap = std::make_unique<T[]>(room);
-    std::copy(begin(), end(), heap.get());
+    std::memcpy(heap.get(), data(), size_ * sizeof(T));
     heap_     = std::move(heap);
     capacity_ = static_cast<uint32_t>(room);
   }
   void resize(size_t n, T value = {}) {
     reserve(n);
-    if (n > size_) std::fill(end(), data() + n, value);
+    for (size_t i = size_; i < n; ++i) data()[i] = value;
     size_ = static_cast<uint32_t>(n);
   }
   void clear() { size_ = 0; }
@@ -99,8 +99,8 @@ class SmallVector {
   T* insert(const T* where, I first, I last) {
     const auto at = where - begin(), before = end() - begin();
     resize(size_ + static_cast<size_t>(std::distance(first, last)));
-    std::copy_backward(begin() + at, begin() + before, end());
-    std::copy(first, last, begin() + at);
+    std::memmove(end() - (before - at), begin() + at, static_cast<size_t>(before - at) * sizeof(T));
+    for (T* to = begin() + at; first != last; ++first) *to++ = *first;
     return begin() + at;
   }
   T* insert(const T* where, size_t n, T value) {
@@ -111,17 +111,19 @@ class SmallVector {
   T* insert(const T* where, std::initializer_list<T> values) { return insert(where, values.begin(), values.end()); }
   T* erase(const T* first, const T* last) {
     T* to = begin() + (first - begin());
+    std::memmove(to, last, static_cast<size_t>(end() - last) * sizeof(T));
     size_ -= static_cast<uint32_t>(last - first);
-    std::copy(last, static_cast<const T*>(end() + (last - first)), to);
     return to;
   }
   T* erase(const T* where) { return erase(where, where + 1); }
 
   friend bool operator==(const SmallVector& a, const SmallVector& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+    return a.size_ == b.size_ && std::memcmp(a.data(), b.data(), a.size_ * sizeof(T)) == 0;
   }
   friend auto operator<=>(const SmallVector& a, const SmallVector& b) {
-    return std::lexicographical_compare_three_way(a.begin(), a.end(), b.begin(), b.end());
+    for (size_t i = 0; i < a.size_ && i < b.size_; ++i)
+      if (const auto order = a.data()[i] <=> b.data()[i]; order != 0) return order;
+    return a.size_ <=> b.size_;
   }
 
  private:

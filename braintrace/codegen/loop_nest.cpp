@@ -2,6 +2,7 @@
 #include "braintrace/codegen/loop_nest.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "braintrace/base/lists.h"

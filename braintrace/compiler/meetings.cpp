@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "braintrace/base/lists.h"
 #include "braintrace/compiler/positions.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/data/aedat.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>

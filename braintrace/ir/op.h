@@ -29,7 +29,7 @@ struct TransposeArgs {
   const Attrs&   attrs;
   const Tensors& in;      // undefined where linear
   const Types&   types;   // of all operands
-  const Mask&    linear;  // which operands to transpose
+  const Mask&    linear;  // which operands to transpose; cotangents of others are not read
   const Tensors& ct;      // cotangents of the results; at least one is defined
 };
 struct BatchArgs {
@@ -104,7 +104,7 @@ enum class ElementCost : uint8_t { Simple, Division, Series };
 
 // An elementwise op as an expression of the C family. $a $b $c are the operands' elements, $t is the type, $f the
 // suffix of its functions: nothing for double, f for float. Floats of 16 bits are computed in double; integers as
-// int64_t, which wraps. Functions bt_… are those of codegen/preamble_scalar.cpp. An empty text: no expression for
+// int64_t, which wraps. Functions bt_… are those of codegen/c/scalar.c. An empty text: no expression for
 // these types.
 struct Code {
   std::string_view real, integer;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reader of the text form (print.cpp). Accepts any text without crashing; errors carry line and column.
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>

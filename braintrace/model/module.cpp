@@ -2,6 +2,7 @@
 #include "braintrace/model/module.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cxxabi.h>
 #include <mutex>
 #include <ostream>

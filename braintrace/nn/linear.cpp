@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/nn/linear.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "braintrace/etp/dense.h"

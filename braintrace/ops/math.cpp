@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/ops/math.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "braintrace/base/rng.h"

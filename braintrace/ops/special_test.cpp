@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/ops/special.h"
 
+#include <algorithm>
+
 #include "tests/support/values.h"
 
 namespace braintrace {

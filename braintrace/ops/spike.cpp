@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/ops/spike.h"
 
+#include <cmath>
 #include <map>
 #include <mutex>
 #include <numbers>

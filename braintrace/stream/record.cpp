@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/stream/record.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Data sets in folders as they are distributed, made here in small: every sample is found with its label.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <set>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each task against its rule: what is asked, found again from what is shown.
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <numeric>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Training cases: short runs of Adam, with the first gradients and parameters and the curve of losses.
+#include <algorithm>
+
 #include "braintrace/algorithms/compile.h"
 #include "braintrace/algorithms/etrace_vmap.h"
 #include "braintrace/functions/functions.h"

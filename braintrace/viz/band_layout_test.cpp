@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/viz/band_layout.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <gtest/gtest.h>

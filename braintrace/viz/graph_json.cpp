@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // JSON form of a GraphView. The fields of each record are listed once (`fields`); a writer and a reader visit them.
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include "braintrace/base/json.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/viz/layered_layout.h"
 
+#include <algorithm>
 #include <random>
 
 #include <gtest/gtest.h>

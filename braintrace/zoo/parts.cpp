@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/zoo/parts.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "braintrace/base/nearest.h"

@@ -8,6 +8,8 @@
 //
 // Should reach: loss below 2.085, about ln 8: one of eight symbols comes, but which; in the quick run,
 // below 2.13. Under both rules, D-RTRL and BPTT.
+#include <algorithm>
+
 #include "examples/support.h"
 
 struct Net : bt::nn::Module {

@@ -3,6 +3,7 @@
 // by the reference interpreter, or as machine code. How far apart they are, and how long each takes.
 //
 // Should reach: no two gradients differ by more than 1e-5, relative to the largest element.
+#include <algorithm>
 #include <chrono>
 
 #include "braintrace/runtime/backend.h"

@@ -12,6 +12,7 @@
 //
 // Should reach: from the shortest to the longest sequence the memory of BPTT grows more than that of both online rules.
 #include <chrono>
+#include <cstdio>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>

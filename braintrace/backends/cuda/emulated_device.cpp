@@ -2,6 +2,7 @@
 #include "braintrace/backends/cuda/emulated_device.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <map>

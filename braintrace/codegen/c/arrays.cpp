@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels over whole arrays: products, copies of blocks, windows, convolution.
+#include <algorithm>
+
 #include "braintrace/base/lists.h"
 #include "braintrace/codegen/c/context.h"
 #include "braintrace/ops/pool.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/codegen/c/c_text.h"
 
+#include <algorithm>
 #include <sstream>
 
 #include <gtest/gtest.h>

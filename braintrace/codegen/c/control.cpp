@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls of the host and of functions: arrays `in` and `out` of pointers, and a frame over working memory.
+#include <algorithm>
+
 #include "braintrace/codegen/c/context.h"
 
 namespace braintrace::codegen {

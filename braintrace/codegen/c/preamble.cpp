@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/codegen/c/preamble.h"
 
+#include <algorithm>
 #include <set>
 #include <vector>
 

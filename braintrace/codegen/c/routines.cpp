@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One text per routine. $name is a size, a buffer or a type. A returned 1 says that an index is outside its axis; the
 // host then finds the words for it.
+#include <algorithm>
+
 #include "braintrace/codegen/c/context.h"
 #include "braintrace/codegen/events.h"
 #include "braintrace/ops/along.h"

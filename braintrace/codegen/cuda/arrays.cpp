@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels over whole arrays: one thread for each element of the result.
+#include <algorithm>
+
 #include "braintrace/codegen/c/context.h"
 #include "braintrace/codegen/cuda/context.h"
 #include "braintrace/ops/pool.h"

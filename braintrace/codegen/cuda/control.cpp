@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nodes that contain functions: the whole team runs through them. Every thread has arrays `in` and `out` of pointers,
 // all alike, and a frame over working memory.
+#include <algorithm>
+
 #include "braintrace/codegen/cuda/context.h"
 
 namespace braintrace::codegen {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What texts of kernels have in common.
+#include <algorithm>
+
 #include "braintrace/codegen/cuda/context.h"
 
 namespace braintrace::codegen {

@@ -8,6 +8,8 @@
 //
 // and the last two in parts where there are few: the sums of the parts are joined when all blocks have met.
 // The shapes alone decide which, and in which order terms are added.
+#include <cmath>
+
 #include "braintrace/codegen/c/expression.h"
 #include "braintrace/codegen/c/fold.h"
 #include "braintrace/codegen/cuda/context.h"

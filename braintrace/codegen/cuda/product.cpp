@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "braintrace/codegen/c/context.h"
 #include "braintrace/codegen/cuda/context.h"
 

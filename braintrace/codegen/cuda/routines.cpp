@@ -2,6 +2,8 @@
 // One text per routine. $name is a size, a buffer or a type. Each output, or each lane of outputs that one order of
 // additions fills, has one thread: results do not depend on the number of threads. An index outside its axis is told to
 // the host, which finds the words for it; memory outside is never touched.
+#include <algorithm>
+
 #include "braintrace/codegen/c/context.h"
 #include "braintrace/codegen/cuda/context.h"
 #include "braintrace/codegen/events.h"
