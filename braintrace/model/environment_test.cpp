@@ -53,7 +53,7 @@ TEST(Environment, RefusesNonsenseAndSaysWhatToDo) {
     Environment::dt();
     FAIL();
   } catch (const UserError& e) {
-    EXPECT_NE(std::string(e.what()).find("Environment::set({.dt"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("such as dt = 0.1"), std::string::npos) << e.what();
   }
 }
 
