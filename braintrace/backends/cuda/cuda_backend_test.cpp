@@ -124,6 +124,23 @@ TEST(CudaBackend, AFunctionOfTheHostMayRunAnotherProgram) {
   });
 }
 
+TEST(CudaBackend, WhileLoopsAndBranchesRunOnTheDevice) {
+  for (const double limit : {-1.0, 0.5, 100.0}) {
+    SCOPED_TRACE(limit);
+    expect_agreement({vector, {DType::F32, {4, 4}}}, [&](const Tensors& x) -> Tensors {
+      const Tensors looped = while_loop([&](const Tensors& c) { return less(sum(c[0]), limit); },
+                                        [&](const Tensors& c) {
+                                          return Tensors{c[1] + 1.0 + c[0], tanh(dot(c[0], x[1])), c[2] + 1.0};
+                                        },
+                                        {x[0] * x[0], x[0], zeros({})});
+      const Tensors chosen = cond(
+          less(sum(x[0]), limit), [](const Tensors& y) { return Tensors{tanh(y[0]) + 1.0}; },
+          [](const Tensors& y) { return Tensors{y[0] * 3.0}; }, {looped[0]});
+      return {chosen[0], looped[0], looped[1], looped[2]};
+    });
+  }
+}
+
 TEST(CudaBackend, AnErrorOfTheHostComesThrough) {
   const Traced t = trace({vector}, [](const Tensors& x) {
     return host_call([](const Arrays&) -> Arrays { fail("the table has no such row."); }, {x[0]}, {vector});
