@@ -2,6 +2,7 @@
 #include "braintrace/base/process_mutex.h"
 
 #include <atomic>
+#include <chrono>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
