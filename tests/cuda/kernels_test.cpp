@@ -10,6 +10,7 @@
 #include "braintrace/ops/index.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/reduce.h"
+#include "tests/codegen/learning_jobs.h"
 #include "tests/cuda/emulated.h"
 
 namespace braintrace {
@@ -108,6 +109,23 @@ TEST(CudaKernels, ThreadsThatWaitForeverAreNoticed) {
       internal_error_of([&] { launch_added(*device, "if (threadIdx.x < 40) __syncthreads();\n"); }).find("forever"),
       std::string::npos);
   launch_added(*device, "__syncthreads();\n");  // and the device goes on
+}
+
+// What the units of a loop do never waits for other blocks, and a block stays with its units.
+TEST(CudaKernels, UnitsOfALoopAreKeptApart) {
+  const auto device = cuda::open_emulated_device();
+  for (const int64_t n : {30, 170}) {
+    const auto j = testing_support::learning_job({.kind  = "lstm",
+                                                  .rule  = "D_RTRL",
+                                                  .form  = testing_support::Form::Sequence,
+                                                  .dtype = DType::F64,
+                                                  .batch = 3,
+                                                  .n     = n,
+                                                  .steps = 3});
+    EXPECT_NE(emitted(*device, j.program).source.find("(g, t);\n__syncthreads();\n"), std::string::npos);
+    const auto w = testing_support::worst_on_device(*device, {j});
+    EXPECT_LE(w.distance, 1e-10) << w.name;
+  }
 }
 
 TEST(CudaKernels, AWrongIndexIsToldAndTouchesNothing) {

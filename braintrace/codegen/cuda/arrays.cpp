@@ -33,8 +33,8 @@ CudaKernelText cuda_text(const Copies& k, const CudaContext& c) {
     const std::string move =
         fmt::format("{}[{}] = {}[{}];\n", c.name(b.to), offset_text("i", b.to_strides, str(b.to_at)), c.name(b.from),
                     offset_text("i", b.from_strides, str(b.from_at)));
-    out.body +=
-        cuda_for_each("e", size_of(b.shape), "int64_t", cuda_counters("e", b.shape, "int64_t", numbered("i")) + move);
+    out.body += cuda_for_each("e", size_of(b.shape), "int64_t",
+                              cuda_counters("e", b.shape, "int64_t", numbered("i")) + move, c.units);
     out.blocks = std::max(out.blocks, cuda_blocks_for(size_of(b.shape)));
   }
   return out;

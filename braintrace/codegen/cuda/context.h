@@ -27,8 +27,9 @@ struct CudaKernelText {
 struct CudaContext {
   Precision precision;
   int64_t   parts;  // of the kernel
-  // The name of a device function, and what it needs besides.
-  std::function<const CudaKernelText&(const Function&)> function;
+  int64_t   units;  // that blocks keep for themselves, units.h; 0: all threads share all elements
+  // The name of a device function that keeps so many units apart, and what it needs besides.
+  std::function<const CudaKernelText&(const Function&, int64_t units)> function;
 
   static std::string name(Var v) { return "@v" + str(v); }
 };
@@ -49,8 +50,10 @@ CudaKernelText cuda_text(const Call& call, const CudaContext& c);
 // So many blocks for threads that take one element each.
 int64_t cuda_blocks_for(int64_t elements, int64_t of_a_block = cuda_threads);
 
-// The team's threads take the elements in turn: neighbors in `name`, of the type `index`, at the same time.
-std::string cuda_for_each(const std::string& name, int64_t count, std::string_view index, const std::string& body);
+// The team's threads take the elements in turn, or those of a block those of its units: neighbors in `name`, of the
+// type `index`, at the same time.
+std::string cuda_for_each(const std::string& name, int64_t count, std::string_view index, const std::string& body,
+                          int64_t units = 0);
 
 // The counters of nested loops over the sizes, `name` as one number: counter(k) for each, the last fastest.
 std::string cuda_counters(const std::string& name, const Shape& sizes, std::string_view index,

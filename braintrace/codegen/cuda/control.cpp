@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "braintrace/codegen/cuda/context.h"
+#include "braintrace/codegen/cuda/units.h"
 
 namespace braintrace::codegen {
 
@@ -22,13 +23,13 @@ std::string passed(const Vars& in, const Vars& out) {
   return pointers(in.size(), out.size()) + filled_with("in", in) + filled_with("out", out);
 }
 // After a call all threads see what it wrote.
-std::string call(const FunctionPtr& g, const CudaContext& c, CudaKernelText& around) {
-  const CudaKernelText& function = c.function(*g);
+std::string call(const FunctionPtr& g, const CudaContext& c, CudaKernelText& around, int64_t units = 0) {
+  const CudaKernelText& function = c.function(*g, units);
   around.blocks                  = std::max(around.blocks, function.blocks);
   around.shared                  = std::max(around.shared, function.shared);
   around.meets                   = true;
-  return fmt::format("{{\nbt_cuda_frame g = f;\ng.arena = w;\ng.in = in;\ng.out = out;\n{}(g, t);\nbt_meet(t);\n}}\n",
-                     function.body);
+  return fmt::format("{{\nbt_cuda_frame g = f;\ng.arena = w;\ng.in = in;\ng.out = out;\n{}(g, t);\n{};\n}}\n",
+                     function.body, units ? "__syncthreads()" : "bt_meet(t)");
 }
 std::string copied(const std::string& to, const std::string& from, int64_t bytes) {
   return fmt::format("bt_copy(t, {}, {}, {});\n", to, from, bytes);
@@ -60,7 +61,8 @@ CudaKernelText cuda_text(const TimeLoop& l, const CudaContext& c) {
   CudaKernelText out;
   std::string    text =
       pointers(l.consts.size() + l.carries.size() + l.inputs.size(), l.carries.size() + l.outputs.size());
-  std::string steps, after, last;
+  std::string   steps, after, last;
+  const int64_t units = units_of(l);
   for (const TimeLoop::Given& x : l.consts)
     text += fmt::format("in[{}] = (const char*){}{};\n", x.arg, c.name(x.buffer), of_part(x.part));
   for (const TimeLoop::Carry& x : l.carries) {
@@ -85,7 +87,7 @@ CudaKernelText cuda_text(const TimeLoop& l, const CudaContext& c) {
   }
   text += fmt::format("for (int64_t step = 0; step < {}; ++step) {{\nconst int64_t s = {};\n(void)s;\n{}{}{}}}\n{}",
                       l.length, l.reverse ? fmt::format("{} - 1 - step", l.length) : "step", steps,
-                      call(l.body, c, out), after, last);
+                      call(l.body, c, out, units), after, units ? "bt_meet(t);\n" + last : last);
   out.body = text;
   if (l.part_bytes)
     out.body = fmt::format(

@@ -84,9 +84,9 @@ class CudaPrinter {
  private:
   // A call of the kernel's device function. Kernels that differ only in what they read and write share one, under names
   // that equal ones give their buffers.
-  CudaKernelText kernel(const Function& f, const Kernel& k) {
-    const CudaContext        c{options_.precision, k.parts,
-                        [this](const Function& g) -> const CudaKernelText& { return function(g); }};
+  CudaKernelText kernel(const Function& f, const Kernel& k, int64_t units = 0) {
+    const CudaContext        c{options_.precision, k.parts, units,
+                        [this](const Function& g, int64_t n) -> const CudaKernelText& { return function(g, n); }};
     CudaKernelText           out = std::visit([&](const auto& what) { return cuda_text(what, c); }, k.what);
     std::string              head, given = k.scratch ? fmt::format("f.arena + {}", k.place) : "nullptr";
     std::vector<std::string> own;
@@ -112,15 +112,15 @@ class CudaPrinter {
   }
 
   // The name of a function that a team runs as a whole.
-  const CudaKernelText& function(const Function& f) {
+  const CudaKernelText& function(const Function& f, int64_t units) {
     if (const auto known = functions_.find(&f); known != functions_.end()) return known->second;
     CudaKernelText out;
     std::string    body;
     Hazards        hazards(f);
     for (const Kernel& k : f.kernels) {
-      const CudaKernelText inside = kernel(f, k);
+      const CudaKernelText inside = kernel(f, k, units);
       if (hazards.must_wait(k)) {
-        body += "bt_meet(t);\n";
+        body += units ? "__syncthreads();\n" : "bt_meet(t);\n";
         hazards.clear();
       }
       hazards.add(k);

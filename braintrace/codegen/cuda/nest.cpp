@@ -72,7 +72,7 @@ class CudaNest {
     return cuda_counters(name, sizes, index_, [&](size_t k) { return "i" + str(n_.loops[loops[k]]); });
   }
   std::string each(const Loops& loops, const std::string& body) const {
-    return cuda_for_each("e", count(loops), index_, counters(loops, "e") + body);
+    return cuda_for_each("e", count(loops), index_, counters(loops, "e") + body, c_.units);
   }
 
   std::string value(int32_t i) const {
