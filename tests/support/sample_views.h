@@ -69,8 +69,7 @@ struct ViewMaker {
       r.trainables.push_back(t);
     }
     r.connections.push_back({group, path, states, true, view.program});
-    const auto kind =
-        path == PathClass::Windowed ? DiagnosticKind::RelationWindowed : DiagnosticKind::RelationIncluded;
+    const auto kind = path == PathClass::Windowed ? DiagnosticKind::RelationWindowed : DiagnosticKind::RelationIncluded;
     view.diagnostics.push_back({kind,
                                 DiagnosticLevel::Info,
                                 "weight " + w.path + " learns online",
