@@ -19,6 +19,9 @@ class Scheduler {
 
   const Options& options;
   Schedule       schedule;
+
+ private:
+  int depth_ = 0;  // functions around the one at work
 };
 
 // One equation with a kernel of its own.

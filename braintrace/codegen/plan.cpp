@@ -10,10 +10,23 @@ namespace braintrace::codegen {
 
 namespace {
 
-// Blocks in use, by offset; new blocks go to the lowest gap that holds them.
+// Blocks in use, by offset; new blocks go to the lowest gap that holds them, or, where they keep their places, to one
+// that was left by a block of the same size.
 class Arena {
  public:
+  explicit Arena(bool keeps_places) : keeps_places_(keeps_places) {}
+
   int64_t take(int64_t bytes) {
+    if (keeps_places_) {
+      std::vector<int64_t>& left = left_[bytes];
+      const int64_t         at   = left.empty() ? top_ : left.back();
+      if (left.empty())
+        top_ += bytes;
+      else
+        left.pop_back();
+      used_[at] = bytes;
+      return at;
+    }
     int64_t at = 0;
     for (const auto& [begin, size] : used_) {
       if (begin - at >= bytes) break;
@@ -23,18 +36,30 @@ class Arena {
     top_      = std::max(top_, at + bytes);
     return at;
   }
-  void    give_back(int64_t at) { used_.erase(at); }
+  void give_back(int64_t at) {
+    const auto block = used_.find(at);
+    if (block == used_.end()) return;
+    if (keeps_places_) left_[block->second].push_back(at);
+    used_.erase(block);
+  }
   int64_t top() const { return top_; }
 
  private:
-  std::map<int64_t, int64_t> used_;
-  int64_t                    top_ = 0;
+  bool                                    keeps_places_;
+  std::map<int64_t, int64_t>              used_;
+  std::map<int64_t, std::vector<int64_t>> left_;  // offsets by size
+  int64_t                                 top_ = 0;
 };
 
 class Planner {
  public:
   Planner(Function& f, const Program& p, const Fused& fused, const Options& o)
-      : f_(f), p_(p), stages_(fused.stages), target_(o.target), reuses_(o.runs("reuse")) {}
+      : f_(f),
+        p_(p),
+        stages_(fused.stages),
+        target_(o.target),
+        reuses_(o.runs("reuse")),
+        arena_(o.target.places_by_size && o.depth > 0) {}
 
   void run(const Vars& memory, const std::vector<std::pair<Var, int64_t>>& constants) {
     for (const Type& t : p_.types) f_.buffers.push_back({.type = t, .place = {}, .device = target_.device});

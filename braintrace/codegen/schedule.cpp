@@ -50,6 +50,7 @@ int64_t Scheduler::constant(const Array& value) {
 
 FunctionPtr Scheduler::function(const Program& p) {
   const Target& target = options.target;
+  const int     depth  = depth_++;
   const Fused   f      = observed("fuse", options, [&] { return fused(p, options); });
   auto          out    = std::make_shared<Function>();
   for (const Stage& s : f.stages) {
@@ -64,8 +65,11 @@ FunctionPtr Scheduler::function(const Program& p) {
   std::vector<std::pair<Var, int64_t>> constants;
   for (const Eqn& e : p.eqns)
     if (e.op == &constant_op) constants.emplace_back(e.out[0], constant(e.attrs[keys::array]));
+  depth_ = depth;
   return observed("reuse", options, [&] {
-    place_buffers(*out, p, f, constants, options);
+    Options here = options;
+    here.depth   = depth;
+    place_buffers(*out, p, f, constants, here);
     return out;
   });
 }

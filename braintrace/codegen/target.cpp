@@ -32,6 +32,7 @@ Target cuda_target(int64_t processors, int64_t shared_bytes) {
   t.device         = Device::Cuda;
   t.in_turn        = false;
   t.alignment      = 256;
+  t.places_by_size = true;
   t.cores          = processors;
   t.packed_bytes   = 0;
   t.batch_tile     = 16;

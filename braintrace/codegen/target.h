@@ -16,6 +16,8 @@ struct Target {
   bool             threads   = true;  // parts of a kernel may run side by side
   bool             in_turn   = true;  // one core takes the elements of a row; otherwise each has a thread of its own
   int64_t          alignment = 64;    // of every buffer, in bytes
+  // In the bodies of loops, memory is used again for values of the same size alone: what shares it shares it alike.
+  bool places_by_size = false;
 
   // Threads. The number of cores decides how finely work is cut, never a bit of a result. Work on fewer elements takes
   // less than some 3 µs and is not shared. A core that writes what another has read waits for it line by line, longer

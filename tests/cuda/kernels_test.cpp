@@ -114,8 +114,8 @@ TEST(CudaKernels, ThreadsThatWaitForeverAreNoticed) {
 // What the units of a loop do never waits for other blocks, and a block stays with its units.
 TEST(CudaKernels, UnitsOfALoopAreKeptApart) {
   const auto device = cuda::open_emulated_device();
-  for (const int64_t n : {30, 170}) {
-    const auto j = testing_support::learning_job({.kind  = "lstm",
+  for (const auto& [kind, n] : {std::pair("lstm", 30), std::pair("lstm", 170), std::pair("alif", 30)}) {
+    const auto j = testing_support::learning_job({.kind  = kind,
                                                   .rule  = "D_RTRL",
                                                   .form  = testing_support::Form::Sequence,
                                                   .dtype = DType::F64,
