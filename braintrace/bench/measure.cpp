@@ -134,13 +134,15 @@ ordered_json timings(const Workload& w, const MeasureOptions& o) {
   Gradients  first;
   const auto first_call = run.first_call(&first);
 
+  run.training->run();  // compiles what stays on a device
+
   std::vector<double> times;
   double              least_busy = 1e30;
   const double        parts      = w.mode == Mode::Sequence ? static_cast<double>(w.steps) : 1;
   for (const auto begin = Clock::now(); times.size() < 5 || seconds_since(begin) < o.seconds;) {
     const double busy  = processor_seconds();
     const auto   start = Clock::now();
-    run.training->call();
+    run.training->run();
     times.push_back(1e6 * seconds_since(start) / parts);
     least_busy = std::min(least_busy, 1e6 * (processor_seconds() - busy) / parts);
   }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/bench/training.h"
 
-#include "braintrace/algorithms/drivers.h"
 #include "braintrace/algorithms/registry.h"
 #include "braintrace/functions/functions.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/reduce.h"
+#include "braintrace/runtime/backend.h"
 
 namespace braintrace::bench {
 
@@ -28,7 +28,9 @@ Training::Training(Module& model, const std::string& rule, Mode mode, Tensor x, 
   learner_->compile_graph(Types{input});
   optimizer_.register_trainable_weights(model.params());
   if (mode == Mode::Sequence)
-    call_ = [this, whole = jit([this](Tensor xs, Tensor ys) { return gradients(xs, ys); })] { return whole(x_, y_); };
+    call_ = [this, whole = jit([this](Tensor xs, Tensor ys) { return gradients(xs, ys).grads; })] {
+      return whole(x_, y_);
+    };
   else
     call_ = [this, step = jit([this](Tensor xi, Tensor yi) { return update(xi, yi); })] {
       step(x_, y_);
@@ -36,9 +38,27 @@ Training::Training(Module& model, const std::string& rule, Mode mode, Tensor x, 
     };
 }
 
-Gradients Training::gradients(const Tensor& xs, const Tensor& ys) {
+void Training::run() {
+  if (!run_ && mode_ == Mode::Sequence && default_backend().memory()) keep_on_device();
+  if (!run_) run_ = [this] { call_(); };
+  run_();
+}
+
+void Training::keep_on_device() {
+  for (const auto& [path, leaves] : call_())
+    for (const auto& [leaf, gradient] : leaves) kept_.emplace_back(Tensor(gradient.type(), 0));
+  run_ = [this, whole = jit([this](Tensor xs, Tensor ys) {
+                  const auto result = gradients(xs, ys);
+                  size_t     i      = 0;
+                  for (const auto& [path, leaves] : result.grads)
+                    for (const auto& [leaf, gradient] : leaves) kept_[i++].set(gradient);
+                  return result.losses;
+                })] { whole(x_, y_); };
+}
+
+EtraceResult<Tensor> Training::gradients(const Tensor& xs, const Tensor& ys) {
   const auto step = [this](Tensor x, Tensor y) { return loss(x, y); };
-  return etrace_grad(step, *learner_, {.window = Window::all(), .drop_traces = true})(xs, ys).grads;
+  return etrace_grad(step, *learner_, {.window = Window::all(), .drop_traces = true})(xs, ys);
 }
 
 Tensor Training::update(const Tensor& x, const Tensor& y) {
@@ -50,8 +70,9 @@ Tensor Training::update(const Tensor& x, const Tensor& y) {
 StatefulProgram Training::traced() {
   return trace_function({x_.type(), y_.type()}, [this](const Tensors& in) -> Tensors {
     if (mode_ == Mode::Stream) return {update(in[0], in[1])};
-    Tensors out;
-    for (const auto& [path, leaves] : gradients(in[0], in[1]))
+    Tensors    out;
+    const auto result = gradients(in[0], in[1]);
+    for (const auto& [path, leaves] : result.grads)
       for (const auto& [leaf, gradient] : leaves) out.push_back(gradient);
     return out;
   });

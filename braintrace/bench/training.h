@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 
+#include "braintrace/algorithms/drivers.h"
 #include "braintrace/algorithms/learner.h"
 #include "braintrace/functions/gradients.h"
 #include "braintrace/model/frame.h"
@@ -28,14 +29,17 @@ class Training {
 
   // The first call compiles. A stream gives no gradients.
   Gradients call() { return call_(); }
+  // The same for whoever times it. Where programs run on a device, gradients stay there until somebody reads them.
+  void run();
   // The call as a program, before anything is done to it.
   StatefulProgram traced();
   size_t          trace_bytes() const;  // that the learner carries from step to step
 
  private:
-  Tensor    loss(const Tensor& x, const Tensor& y) { return mean_square((*learner_)(x), y); }
-  Gradients gradients(const Tensor& xs, const Tensor& ys);
-  Tensor    update(const Tensor& x, const Tensor& y);
+  Tensor               loss(const Tensor& x, const Tensor& y) { return mean_square((*learner_)(x), y); }
+  EtraceResult<Tensor> gradients(const Tensor& xs, const Tensor& ys);
+  void                 keep_on_device();
+  Tensor               update(const Tensor& x, const Tensor& y);
 
   static Tensor mean_square(const Tensor& a, const Tensor& b);
 
@@ -45,6 +49,8 @@ class Training {
   std::unique_ptr<OnlineLearner> learner_;
   optim::SGD                     optimizer_{1e-3};
   std::function<Gradients()>     call_;
+  std::vector<ShortTermState>    kept_;  // gradients on the device, in the order of call()
+  std::function<void()>          run_;
 };
 
 }  // namespace braintrace::bench
