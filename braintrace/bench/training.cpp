@@ -56,7 +56,7 @@ void Training::keep_on_device() {
                 })] { whole(x_, y_); };
 }
 
-EtraceResult<Tensor> Training::gradients(const Tensor& xs, const Tensor& ys) {
+detail::EtraceResult<Tensor> Training::gradients(const Tensor& xs, const Tensor& ys) {
   const auto step = [this](Tensor x, Tensor y) { return loss(x, y); };
   return etrace_grad(step, *learner_, {.window = Window::all(), .drop_traces = true})(xs, ys);
 }

@@ -37,7 +37,7 @@ class Training {
 
  private:
   Tensor               loss(const Tensor& x, const Tensor& y) { return mean_square((*learner_)(x), y); }
-  EtraceResult<Tensor> gradients(const Tensor& xs, const Tensor& ys);
+  detail::EtraceResult<Tensor> gradients(const Tensor& xs, const Tensor& ys);
   void                 keep_on_device();
   Tensor               update(const Tensor& x, const Tensor& y);
 
