@@ -50,7 +50,8 @@ function(bt_warnings target)
 endfunction()
 
 # One compilation for the sources of each folder, when BRAINTRACE_MERGE asks for it: what nearly all files include is read,
-# and what they instantiate is compiled, once for all of them. So names in unnamed namespaces differ within a folder.
+# and what they instantiate is compiled, once for all of them. So names in unnamed namespaces differ within a folder. GCC takes
+# what is in them for part of a header.
 function(bt_merge target)
   if(NOT BRAINTRACE_MERGE)
     return()
@@ -65,6 +66,7 @@ function(bt_merge target)
     set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 endfunction()
 
 # For code around the library, whose own speed does not matter: not optimized, which compiles in half the time. Not for what
