@@ -36,10 +36,10 @@ class Training {
   size_t          trace_bytes() const;  // that the learner carries from step to step
 
  private:
-  Tensor               loss(const Tensor& x, const Tensor& y) { return mean_square((*learner_)(x), y); }
+  Tensor                       loss(const Tensor& x, const Tensor& y) { return mean_square((*learner_)(x), y); }
   detail::EtraceResult<Tensor> gradients(const Tensor& xs, const Tensor& ys);
-  void                 keep_on_device();
-  Tensor               update(const Tensor& x, const Tensor& y);
+  void                         keep_on_device();
+  Tensor                       update(const Tensor& x, const Tensor& y);
 
   static Tensor mean_square(const Tensor& a, const Tensor& b);
 

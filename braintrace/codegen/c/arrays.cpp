@@ -4,6 +4,7 @@
 
 #include "braintrace/base/lists.h"
 #include "braintrace/codegen/c/context.h"
+#include "braintrace/codegen/c/elements.h"
 #include "braintrace/ops/pool.h"
 
 namespace braintrace::codegen {
@@ -200,33 +201,15 @@ std::string text_of(const DynamicBlock& k, const Context& c) {
 // Each element of a window at offset `at`; the result of window p.
 std::string text_of(const Window& k, const Context& c) {
   const std::string x = c.name(k.x), y = c.name(k.out);
-  std::string       start, each, finish;
-  if (k.op == &window_sum_op) {
-    start  = fmt::format("{} sum = 0;\n", sum_type(k.dtype));
-    each   = fmt::format("sum += {}[at];\n", x);
-    finish = fmt::format("{}[p] = ({})sum;\n", y, storage_type(k.dtype));
-  } else {  // the offset of the first largest element; NaN counts as largest
-    start  = "int64_t best = base;\n";
-    each   = fmt::format("if ({0}[at] > {0}[best] || ({0}[at] != {0}[at] && {0}[best] == {0}[best])) best = at;\n", x);
-    finish = fmt::format("{}[p] = {}[best];\n", y, x);
-  }
-  if (k.op == &window_argmax_op) {
-    finish = "int64_t flat = 0, scale = 1;\n";
-    for (size_t i = k.from.size(); i-- > 0;) {
-      if (k.window[i] != 1 || k.stride[i] != 1)
-        finish += fmt::format("flat += best % {0} * scale;\nscale *= {0};\n", k.from[i]);
-      finish += fmt::format("best /= {};\n", k.from[i]);
-    }
-    finish += fmt::format("{}[p] = flat;\n", y);
-  }
-  const Ints strides = strides_of(k.from);
-  Ints       steps   = strides;
+  const WindowText  w       = window_text(k, x, y + "[p]");
+  const Ints        strides = strides_of(k.from);
+  Ints              steps   = strides;
   for (size_t i = 0; i < steps.size(); ++i) steps[i] *= k.stride[i];
   const std::string inner =
-      loops_over("k", k.window, fmt::format("const int64_t at = base + {};\n{}", offset_text("k", strides), each));
+      loops_over("k", k.window, fmt::format("const int64_t at = base + {};\n{}", offset_text("k", strides), w.each));
   return "int64_t p = 0;\n" + loops_over("p", k.to,
                                          fmt::format("const int64_t base = {};\n{}{}{}++p;\n", offset_text("p", steps),
-                                                     start, inner, finish));
+                                                     w.start, inner, w.finish));
 }
 
 // Kernel positions outside, output positions inside: for each axis the range of p that reads inside x.

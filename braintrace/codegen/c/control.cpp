@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "braintrace/codegen/c/context.h"
+#include "braintrace/codegen/c/elements.h"
 
 namespace braintrace::codegen {
 
@@ -28,19 +29,6 @@ std::string call(const FunctionPtr& g, const Context& c) {
 }
 
 std::string of_part(int64_t bytes) { return bytes ? fmt::format(" + part * {}", bytes) : ""; }
-
-// Where the row of step t lies.
-std::string row_text(const TimeLoop::Stacked& x, const Context& c) {
-  if (x.is_whole) return fmt::format("(const char*){} + t * {}", c.name(x.pieces[0].buffer), x.row);
-  std::string text;
-  for (size_t i = 0; i < x.pieces.size(); ++i) {
-    const auto& piece = x.pieces[i];
-    const auto  here =
-        fmt::format("(const char*){} + {} + (t - {}) * {}", c.name(piece.buffer), piece.at, piece.first, x.row);
-    text += i + 1 == x.pieces.size() ? here : fmt::format("t < {} ? {} : ", x.pieces[i + 1].first, here);
-  }
-  return fmt::format("({})", text);
-}
 
 }  // namespace
 
@@ -69,7 +57,7 @@ std::string text_of(const TimeLoop& l, const Context& c) {
     if (x.own) last += fmt::format("if (part == 0) memcpy({}, {}, {});\n", out, home, x.bytes);
   }
   for (const TimeLoop::Stacked& x : l.inputs)
-    steps += fmt::format("in[{}] = {}{};\n", x.arg, row_text(x, c), of_part(x.part));
+    steps += fmt::format("in[{}] = {}{};\n", x.arg, row_text(x, c.name, "t"), of_part(x.part));
   for (const TimeLoop::Stacks& x : l.outputs) {
     const std::string row = fmt::format("(char*){} + t * {}{}", c.name(x.out), x.row, of_part(x.part));
     steps += x.spare ? fmt::format("out[{}] = part == 0 ? {} : w + {};\n", x.result, row, *x.spare)

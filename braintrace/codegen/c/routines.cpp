@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "braintrace/codegen/c/context.h"
+#include "braintrace/codegen/c/elements.h"
 #include "braintrace/codegen/events.h"
 #include "braintrace/ops/along.h"
 #include "braintrace/ops/index.h"
@@ -209,28 +210,6 @@ for (int64_t j = 0; j < $keys; ++j) {
   for (int64_t i = 0; i < $n; ++i) $y[j * $n + i] = $draw;
 }
 )";
-
-// The sum so far and the next element of a running reduction.
-std::string next_text(const Routine& r) {
-  if (r.op->fold == Fold::Sum) return "sum + ($sum)$x[i]";
-  if (r.op->fold == Fold::Prod) return "sum * ($sum)$x[i]";
-  return fmt::format("bt_{}{}(sum, ($sum)$x[i])", r.op->fold == Fold::Max ? "max" : "min",
-                     is_float(r.dtype) ? "" : "_i");
-}
-// Whether element a comes before element b, NaN as the one `nan` says.
-std::string order_text(DType t, const std::string& order, const std::string& first, const std::string& second) {
-  return is_float(t) ? fmt::format("!({0} != {0}) && ({1} != {1} || {2})", first, second, order) : order;
-}
-
-// Element i of what is drawn.
-std::string draw_text(const Routine& r) {
-  if (r.op == &random_bits_op) return "bt_draw(key, 0, (uint64_t)i >> 2, 0).w[i & 3]";
-  if (r.op == &random_split_op) return "bt_draw(key, 1, (uint64_t)i >> 1, 0).w[i & 1]";
-  if (r.op == &random_fold_in_op) return "bt_draw(key, 2, (uint64_t)(int64_t)$data[j], 0).w[i]";
-  if (r.op == &random_normal_op) return stored(r.dtype, "bt_normal(key, (uint64_t)i)");
-  const int bits = r.dtype == DType::F64 ? 53 : r.dtype == DType::F32 ? 24 : r.dtype == DType::F16 ? 11 : 8;
-  return stored(r.dtype, fmt::format("bt_uniform(key, (uint64_t)i, 0x1p{})", bits));
-}
 
 std::string joined(std::initializer_list<std::string_view> texts) {
   std::string out;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "braintrace/codegen/c/context.h"
+#include "braintrace/codegen/c/elements.h"
 #include "braintrace/codegen/cuda/context.h"
 #include "braintrace/ops/pool.h"
 
@@ -65,35 +66,17 @@ CudaKernelText cuda_text(const DynamicBlock& k, const CudaContext& c) {
 // Each element of a window at offset `at`.
 CudaKernelText cuda_text(const Window& k, const CudaContext& c) {
   const std::string x = c.name(k.x), y = c.name(k.out);
-  std::string       start, each, finish;
-  if (k.op == &window_sum_op) {
-    start  = fmt::format("{} sum = 0;\n", sum_type(k.dtype));
-    each   = fmt::format("sum += {}[at];\n", x);
-    finish = fmt::format("{}[e] = ({})sum;\n", y, storage_type(k.dtype));
-  } else {  // the offset of the first largest element; NaN counts as largest
-    start  = "int64_t best = base;\n";
-    each   = fmt::format("if ({0}[at] > {0}[best] || ({0}[at] != {0}[at] && {0}[best] == {0}[best])) best = at;\n", x);
-    finish = fmt::format("{}[e] = {}[best];\n", y, x);
-  }
-  if (k.op == &window_argmax_op) {
-    finish = "int64_t flat = 0, scale = 1;\n";
-    for (size_t i = k.from.size(); i-- > 0;) {
-      if (k.window[i] != 1 || k.stride[i] != 1)
-        finish += fmt::format("flat += best % {0} * scale;\nscale *= {0};\n", k.from[i]);
-      finish += fmt::format("best /= {};\n", k.from[i]);
-    }
-    finish += fmt::format("{}[e] = flat;\n", y);
-  }
-  const Ints strides = strides_of(k.from);
-  Ints       steps   = strides;
+  const WindowText  w       = window_text(k, x, y + "[e]");
+  const Ints        strides = strides_of(k.from);
+  Ints              steps   = strides;
   for (size_t i = 0; i < steps.size(); ++i) steps[i] *= k.stride[i];
-  const std::string inner =
-      loops_over("k", k.window, fmt::format("const int64_t at = base + {};\n{}", offset_text("k", strides, "0"), each));
+  const std::string inner = loops_over(
+      "k", k.window, fmt::format("const int64_t at = base + {};\n{}", offset_text("k", strides, "0"), w.each));
   const int64_t elements = size_of(k.to);
-  return {cuda_for_each(
-              "e", elements, "int64_t",
-              cuda_counters("e", k.to, "int64_t", numbered("p")) +
-                  fmt::format("const int64_t base = {};\n{}{}{}", offset_text("p", steps, "0"), start, inner, finish)),
+  return {cuda_for_each("e", elements, "int64_t",
+                        cuda_counters("e", k.to, "int64_t", numbered("p")) +
+                            fmt::format("const int64_t base = {};\n{}{}{}", offset_text("p", steps, "0"), w.start,
+                                        inner, w.finish)),
           cuda_blocks_for(elements)};
 }
 

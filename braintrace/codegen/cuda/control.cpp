@@ -3,6 +3,7 @@
 // all alike, and a frame over working memory.
 #include <algorithm>
 
+#include "braintrace/codegen/c/elements.h"
 #include "braintrace/codegen/cuda/context.h"
 #include "braintrace/codegen/cuda/units.h"
 
@@ -37,19 +38,6 @@ std::string copied(const std::string& to, const std::string& from, int64_t bytes
 
 std::string of_part(int64_t bytes) { return bytes ? fmt::format(" + part * {}", bytes) : ""; }
 
-// Where the row of step s lies.
-std::string row_text(const TimeLoop::Stacked& x, const CudaContext& c) {
-  if (x.is_whole) return fmt::format("(const char*){} + s * {}", c.name(x.pieces[0].buffer), x.row);
-  std::string text;
-  for (size_t i = 0; i < x.pieces.size(); ++i) {
-    const auto& piece = x.pieces[i];
-    const auto  here =
-        fmt::format("(const char*){} + {} + (s - {}) * {}", c.name(piece.buffer), piece.at, piece.first, x.row);
-    text += i + 1 == x.pieces.size() ? here : fmt::format("s < {} ? {} : ", x.pieces[i + 1].first, here);
-  }
-  return fmt::format("({})", text);
-}
-
 }  // namespace
 
 CudaKernelText cuda_text(const HostCall&, const CudaContext&) {
@@ -79,7 +67,7 @@ CudaKernelText cuda_text(const TimeLoop& l, const CudaContext& c) {
     if (x.own) last += "if (part == 0) " + copied(to, home, x.bytes);
   }
   for (const TimeLoop::Stacked& x : l.inputs)
-    steps += fmt::format("in[{}] = {}{};\n", x.arg, row_text(x, c), of_part(x.part));
+    steps += fmt::format("in[{}] = {}{};\n", x.arg, row_text(x, c.name, "s"), of_part(x.part));
   for (const TimeLoop::Stacks& x : l.outputs) {
     const std::string row = fmt::format("(char*){} + s * {}{}", c.name(x.out), x.row, of_part(x.part));
     steps += x.spare ? fmt::format("out[{}] = part == 0 ? {} : w + {};\n", x.result, row, *x.spare)

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "braintrace/codegen/c/c_text.h"
+#include "braintrace/codegen/c/elements.h"
 #include "braintrace/codegen/c/expression.h"
 #include "braintrace/codegen/cuda/ownership.h"
 
@@ -194,13 +195,10 @@ class LoopText {
     return x.own ? fmt::format("w + {}", *x.own) : fmt::format("(char*){} + part * {}", outer(x.out), x.part);
   }
   std::string row_of(const TimeLoop::Stacked& x, const std::string& t) const {
-    std::string row;
-    for (size_t i = 0; i < x.pieces.size(); ++i) {
-      const auto& p    = x.pieces[i];
-      const auto  here = fmt::format("(const char*){} + {} + ({} - {}) * {}", outer(p.buffer), p.at, t, p.first, x.row);
-      row += i + 1 == x.pieces.size() ? here : fmt::format("{} < {} ? {} : ", t, x.pieces[i + 1].first, here);
-    }
-    return fmt::format("({}) + part * {}", row, x.part);
+    return fmt::format("{} + part * {}",
+                       row_text(
+                           x, [&](Var v) { return outer(v); }, t),
+                       x.part);
   }
   std::string time(const std::string& step) const {
     return l_.reverse ? fmt::format("{} - 1 - ({})", l_.length, step) : step;
@@ -250,7 +248,7 @@ class LoopText {
         out += registers("now", v) + registers("next", next_of(x)) + load("now", v, "in" + str(x.arg));
     for (const TimeLoop::Stacked& x : l_.inputs)
       if (const Var v = buffer_of(x.arg); lives(v, Home::Early))
-        out += registers("now", v) + registers("next", v) + load("next", v, row_of(x, "(int64_t)" + time("0")));
+        out += registers("now", v) + registers("next", v) + load("next", v, row_of(x, "(int64_t)(" + time("0") + ")"));
     return out;
   }
   // Inputs of the next step, while this one is computed.

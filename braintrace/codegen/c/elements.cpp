@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/codegen/c/elements.h"
+
+#include <fmt/format.h>
+
+#include "braintrace/codegen/c/c_text.h"
+#include "braintrace/codegen/c/context.h"
+#include "braintrace/ops/pool.h"
+#include "braintrace/ops/random.h"
+
+namespace braintrace::codegen {
+
+std::string next_text(const Routine& r) {
+  if (r.op->fold == Fold::Sum) return "sum + ($sum)$x[i]";
+  if (r.op->fold == Fold::Prod) return "sum * ($sum)$x[i]";
+  return fmt::format("bt_{}{}(sum, ($sum)$x[i])", r.op->fold == Fold::Max ? "max" : "min",
+                     is_float(r.dtype) ? "" : "_i");
+}
+
+std::string order_text(DType t, const std::string& order, const std::string& first, const std::string& second) {
+  return is_float(t) ? fmt::format("!({0} != {0}) && ({1} != {1} || {2})", first, second, order) : order;
+}
+
+std::string draw_text(const Routine& r) {
+  if (r.op == &random_bits_op) return "bt_draw(key, 0, (uint64_t)i >> 2, 0).w[i & 3]";
+  if (r.op == &random_split_op) return "bt_draw(key, 1, (uint64_t)i >> 1, 0).w[i & 1]";
+  if (r.op == &random_fold_in_op) return "bt_draw(key, 2, (uint64_t)(int64_t)$data[j], 0).w[i]";
+  if (r.op == &random_normal_op) return stored(r.dtype, "bt_normal(key, (uint64_t)i)");
+  const int bits = r.dtype == DType::F64 ? 53 : r.dtype == DType::F32 ? 24 : r.dtype == DType::F16 ? 11 : 8;
+  return stored(r.dtype, fmt::format("bt_uniform(key, (uint64_t)i, 0x1p{})", bits));
+}
+
+WindowText window_text(const Window& k, const std::string& x, const std::string& result) {
+  WindowText w;
+  if (k.op == &window_sum_op) {
+    w.start  = fmt::format("{} sum = 0;\n", sum_type(k.dtype));
+    w.each   = fmt::format("sum += {}[at];\n", x);
+    w.finish = fmt::format("{} = ({})sum;\n", result, storage_type(k.dtype));
+  } else {  // the offset of the first largest element; NaN counts as largest
+    w.start = "int64_t best = base;\n";
+    w.each  = fmt::format("if ({0}[at] > {0}[best] || ({0}[at] != {0}[at] && {0}[best] == {0}[best])) best = at;\n", x);
+    w.finish = fmt::format("{} = {}[best];\n", result, x);
+  }
+  if (k.op == &window_argmax_op) {
+    w.finish = "int64_t flat = 0, scale = 1;\n";
+    for (size_t i = k.from.size(); i-- > 0;) {
+      if (k.window[i] != 1 || k.stride[i] != 1)
+        w.finish += fmt::format("flat += best % {0} * scale;\nscale *= {0};\n", k.from[i]);
+      w.finish += fmt::format("best /= {};\n", k.from[i]);
+    }
+    w.finish += fmt::format("{} = flat;\n", result);
+  }
+  return w;
+}
+
+std::string row_text(const TimeLoop::Stacked& x, const std::function<std::string(Var)>& name, const std::string& step) {
+  if (x.is_whole) return fmt::format("(const char*){} + {} * {}", name(x.pieces[0].buffer), step, x.row);
+  std::string text;
+  for (size_t i = 0; i < x.pieces.size(); ++i) {
+    const auto& piece = x.pieces[i];
+    const auto  here =
+        fmt::format("(const char*){} + {} + ({} - {}) * {}", name(piece.buffer), piece.at, step, piece.first, x.row);
+    text += i + 1 == x.pieces.size() ? here : fmt::format("{} < {} ? {} : ", step, x.pieces[i + 1].first, here);
+  }
+  return fmt::format("({})", text);
+}
+
+}  // namespace braintrace::codegen

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// What kernels say of single elements, in C and in CUDA alike.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "braintrace/codegen/schedule.h"
+
+namespace braintrace::codegen {
+
+// The sum so far and the next element of a running reduction.
+std::string next_text(const Routine& r);
+// Whether element `first` comes before `second` under an order in which NaN is the last.
+std::string order_text(DType t, const std::string& order, const std::string& first, const std::string& second);
+// Element i of what is drawn.
+std::string draw_text(const Routine& r);
+
+// What is done before the elements of a window, with each, at the offset `at`, and after them.
+struct WindowText {
+  std::string start, each, finish;
+};
+WindowText window_text(const Window& window, const std::string& x, const std::string& result);
+
+// Where the row of a step lies; `name` are pointers to buffers.
+std::string row_text(const TimeLoop::Stacked& x, const std::function<std::string(Var)>& name, const std::string& step);
+
+}  // namespace braintrace::codegen
