@@ -31,10 +31,19 @@ struct Name {
 constexpr Name type_names[] = {{"f4", DType::F32}, {"f8", DType::F64}, {"f2", DType::F16}, {"V2", DType::BF16},
                                {"i4", DType::I32}, {"i8", DType::I64}, {"u4", DType::U32}, {"b1", DType::Bool}};
 
+// Small integers are read as i32; they are never written.
+struct SmallInteger {
+  std::string_view code;
+  size_t           bytes     = 1;
+  bool             is_signed = false;
+};
+constexpr SmallInteger small_integers[] = {{"i1", 1, true}, {"u1", 1, false}, {"i2", 2, true}, {"u2", 2, false}};
+
 struct Header {
-  Type type;
-  bool fortran    = false;
-  bool big_endian = false;
+  Type                type;
+  bool                fortran    = false;
+  bool                big_endian = false;
+  const SmallInteger* small      = nullptr;  // how elements lie in the file, where that is not as in memory
 };
 
 // Reads the dictionary: exactly the three keys, each once, in any order.
@@ -132,8 +141,15 @@ class HeaderReader {
         h.big_endian = order == '>';
         return;
       }
+    for (const SmallInteger& n : small_integers)
+      if (std::string_view("<>=|").find(order) != std::string_view::npos && descr.substr(1) == n.code) {
+        h.type.dtype = DType::I32;
+        h.small      = &n;
+        h.big_endian = order == '>';
+        return;
+      }
     fail(
-        "{}: the element type '{}' is not supported; expected one of f2 f4 f8 i4 i8 u4 b1 V2 (bf16).\n"
+        "{}: the element type '{}' is not supported; expected one of f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 b1 V2 (bf16).\n"
         "  Convert the array with astype before saving it.",
         where_, descr);
   }
@@ -190,6 +206,19 @@ Array from_fortran(const Array& a) {
   return out;
 }
 
+Array widened(const Header& h, ByteSpan elements) {
+  Array        a(h.type);
+  const size_t bytes = h.small->bytes;
+  for (size_t i = 0; i < elements.size() / bytes; ++i) {
+    uint32_t x = 0;
+    for (size_t k = 0; k < bytes; ++k)  // the most significant byte first
+      x = x << 8 | std::to_integer<uint32_t>(elements[i * bytes + (h.big_endian ? k : bytes - 1 - k)]);
+    const uint32_t sign          = uint32_t{1} << (8 * bytes - 1);
+    a.mutable_data<int32_t>()[i] = static_cast<int32_t>(h.small->is_signed ? (x ^ sign) - sign : x);
+  }
+  return a;
+}
+
 Array copy_of(const Type& type, ByteSpan elements) {
   Array a(type);
   if (!elements.empty()) std::memcpy(a.mutable_raw(), elements.data(), elements.size());
@@ -202,11 +231,16 @@ Array decode_npy(ByteSpan bytes, const std::string& where, const std::shared_ptr
   const auto [header, offset] = read_header(bytes, where);
   const Type&    type         = header.type;
   const ByteSpan elements     = bytes.subspan(offset);
+  const size_t   item         = header.small ? header.small->bytes : size_of(type.dtype);  // in the file
   int64_t        needed{};
-  require(!__builtin_mul_overflow(type.size(), static_cast<int64_t>(size_of(type.dtype)), &needed) &&
+  require(!__builtin_mul_overflow(type.size(), static_cast<int64_t>(item), &needed) &&
               static_cast<size_t>(needed) == elements.size(),
           "{}: {} needs {} × {} bytes of elements, the file holds {}; it is truncated or damaged.", where,
-          to_string(type), type.size(), size_of(type.dtype), elements.size());
+          to_string(type), type.size(), item, elements.size());
+  if (header.small) {
+    const Array wide = widened(header, elements);
+    return header.fortran && type.rank() > 1 ? from_fortran(wide) : wide;
+  }
 
   const bool aligned = reinterpret_cast<uintptr_t>(elements.data()) % size_of(type.dtype) == 0;
   const bool change  = header.big_endian || type.dtype == DType::Bool;

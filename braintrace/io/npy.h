@@ -3,7 +3,7 @@
 //
 // Reading takes format versions 1.0 to 3.0, either byte order, C or Fortran order, stored or deflated members; arrays
 // share the memory of the file where alignment allows. Writing gives little-endian C order, version 1.0.
-// Element types: f2 f4 f8 i4 i8 u4 b1, and V2 for bf16 (NumPy has no bf16; ml_dtypes stores it the same way).
+// Element types: f2 f4 f8 i4 i8 u4 b1, V2 for bf16 (as ml_dtypes stores it); i1 u1 i2 u2 are read as i32.
 // Malformed files throw UserError and say what is wrong; a file is either written whole or not at all.
 // Zip64 archives (members or archives of 4 GiB and more) are refused.
 #pragma once

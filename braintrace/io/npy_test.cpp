@@ -121,6 +121,19 @@ TEST(Npy, ConvertsByteOrderAndFortranOrder) {
   EXPECT_EQ(read(npy(dict("<f8", "(0, 3)", "True"), "")).shape(), (Shape{0, 3}));
 }
 
+TEST(Npy, SmallIntegersAreReadAsI32) {
+  const auto numbers = [](const Array& a) {
+    EXPECT_EQ(a.dtype(), DType::I32);
+    return std::vector<int32_t>(a.data<int32_t>(), a.data<int32_t>() + a.size());
+  };
+  const std::string four("\x01\xff\x80\x7f", 4);
+  EXPECT_EQ(numbers(read(npy(dict("|u1", "(4,)"), four))), (std::vector<int32_t>{1, 255, 128, 127}));
+  EXPECT_EQ(numbers(read(npy(dict("|i1", "(4,)"), four))), (std::vector<int32_t>{1, -1, -128, 127}));
+  EXPECT_EQ(numbers(read(npy(dict("<u2", "(2,)"), four))), (std::vector<int32_t>{0xff01, 0x7f80}));
+  EXPECT_EQ(numbers(read(npy(dict("<i2", "(2,)"), four))), (std::vector<int32_t>{-255, 0x7f80}));
+  EXPECT_EQ(numbers(read(npy(dict(">i2", "(2,)"), four))), (std::vector<int32_t>{0x01ff, -32641}));
+}
+
 TEST(Npy, BoolsAreZeroOrOneInMemory) {
   const Array a = read(npy(dict("|b1", "(3,)"), std::string("\0\1\7", 3)));
   EXPECT_TRUE(identical(a, Array::of<bool>({false, true, true}, {3})));
