@@ -61,14 +61,18 @@ int show(const TasksArguments& o) {
                                               {"length", f.length},
                                               {"class_names", f.class_names},
                                               {"train_samples", f.train_samples},
-                                              {"validation_samples", f.validation_samples}},
+                                              {"validation_samples", f.validation_samples},
+                                              {"test_samples", f.test_samples},
+                                              {"warnings", f.warnings}},
                                  2));
   } else {
     const auto samples = [](int64_t n) { return n == 0 ? std::string("without end") : fmt::format("{} samples", n); };
     fmt::print("input       {}\ntargets     {} {}\nlength      {} steps\n", to_string(f.input), f.outputs, kind,
                f.length);
     if (!f.class_names.empty()) fmt::print("names       {}\n", utf8(fmt::format("{}", fmt::join(f.class_names, " "))));
-    fmt::print("train       {}\nvalidation  {}\n", samples(f.train_samples), samples(f.validation_samples));
+    fmt::print("train       {}\nvalidation  {}\ntest        {}\n", samples(f.train_samples),
+               samples(f.validation_samples), f.has_test ? samples(f.test_samples) : "none");
+    for (const std::string& warning : f.warnings) fmt::print("warning     {}\n", warning);
   }
   if (!o.output.empty()) write_text(o.output, tasks::picture(*task));
   return 0;

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <functional>
+#include <numeric>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -49,23 +50,32 @@ std::string_view trimmed(std::string_view s) {
   return s;
 }
 
-std::vector<std::string_view> cells(std::string_view line) {
+std::vector<std::string_view> cells(std::string_view line, char separator) {
   std::vector<std::string_view> out;
   for (size_t from = 0;;) {
-    const size_t comma = std::min(line.find(',', from), line.size());
+    const size_t comma = std::min(line.find(separator, from), line.size());
     out.push_back(trimmed(line.substr(from, comma - from)));
     if (comma == line.size()) return out;
     from = comma + 1;
   }
 }
 
+bool is_missing(std::string_view cell) {
+  if (cell.empty() || cell == "?") return true;
+  if (cell.size() > 4) return false;
+  std::string word(cell);
+  std::transform(word.begin(), word.end(), word.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? char(c + 32) : c; });
+  return word == "na" || word == "nan" || word == "null";
+}
+
 }  // namespace
 
-CsvFile::CsvFile(const std::string& path) : source_(path) {
+CsvFile::CsvFile(const std::string& path) : source_(path), separator_(path.ends_with(".tsv") ? '\t' : ',') {
   each_line(source_, 0, [&](std::string_view line, int64_t offset) {
     if (columns_.empty()) {
       if (line.starts_with(byte_order_mark)) line.remove_prefix(byte_order_mark.size());
-      for (std::string_view cell : cells(line)) columns_.emplace_back(cell);
+      for (std::string_view cell : cells(line, separator_)) columns_.emplace_back(cell);
       return true;
     }
     if (size_++ % stride == 0) offsets_.push_back(offset);
@@ -79,29 +89,51 @@ size_t CsvFile::column(const std::string& name) const {
   return known_index(name, columns_, path() + ": there is no column", "Columns");
 }
 
-std::vector<std::vector<double>> CsvFile::rows(int64_t from, int64_t count) const {
+void CsvFile::each_row(int64_t from, int64_t count,
+                       const std::function<void(int64_t, const std::vector<std::string_view>&, int64_t)>& visit) const {
   require(from >= 0 && count >= 0 && count <= size_ - from, "{}: rows {} to {} were asked for; there are {}.", path(),
           from, from + count - 1, size_);
-  std::vector<std::vector<double>> out;
-  if (count == 0) return out;
+  if (count == 0) return;
   int64_t row = from / stride * stride;
   each_line(source_, offsets_[static_cast<size_t>(from / stride)], [&](std::string_view line, int64_t offset) {
     if (row++ < from) return true;
+    const auto found = cells(line, separator_);
+    if (found.size() != columns_.size())
+      refuse(path(), offset, fmt::format("{} cells in row {}", columns_.size(), row), fmt::format("{}", found.size()));
+    visit(row, found, offset);
+    return row < from + count;
+  });
+  require(row >= from + count, "{}: the file has become shorter.", path());
+}
+
+std::vector<std::vector<double>> CsvFile::rows(int64_t from, int64_t count) const {
+  std::vector<size_t> all(columns_.size());
+  std::iota(all.begin(), all.end(), size_t{0});
+  std::vector<std::vector<double>> out = rows(from, count, all);
+  for (size_t i = 0; i < out.size(); ++i)
+    for (size_t k = 0; k < all.size(); ++k)
+      require(!std::isnan(out[i][k]), "{}: row {}, column '{}': expected a number, found none.", path(),
+              from + static_cast<int64_t>(i) + 1, columns_[k]);
+  return out;
+}
+
+std::vector<std::vector<double>> CsvFile::rows(int64_t from, int64_t count, const std::vector<size_t>& columns) const {
+  std::vector<std::vector<double>> out;
+  each_row(from, count, [&](int64_t row, const std::vector<std::string_view>& found, int64_t offset) {
     std::vector<double> numbers;
-    for (std::string_view cell : cells(line)) {
-      double x                = 0;
-      const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), x);
-      if (error != std::errc{} || end != cell.data() + cell.size() || !std::isfinite(x))
-        refuse(path(), offset, fmt::format("a number in row {}", row), fmt::format("'{}'", cell.substr(0, 40)));
+    for (size_t k : columns) {
+      const std::string_view cell = found[k];
+      double                 x    = std::nan("");
+      if (!is_missing(cell)) {
+        const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), x);
+        if (error != std::errc{} || end != cell.data() + cell.size() || !std::isfinite(x))
+          refuse(path(), offset, fmt::format("a number in row {}, column '{}'", row, columns_[k]),
+                 fmt::format("'{}'", cell.substr(0, 40)));
+      }
       numbers.push_back(x);
     }
-    if (numbers.size() != columns_.size())
-      refuse(path(), offset, fmt::format("{} numbers in row {}", columns_.size(), row),
-             fmt::format("{}", numbers.size()));
     out.push_back(std::move(numbers));
-    return std::ssize(out) < count;
   });
-  require(std::ssize(out) == count, "{}: the file has become shorter.", path());
   return out;
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comma-separated numbers with a line of headings. The file is read once to find its rows; only every 256th offset is
-// held, and rows are parsed when asked for.
+// Comma-separated numbers with a line of headings; with tabs between them where the name ends in .tsv. The file is read
+// once to find its rows; only every 256th offset is held, and rows are parsed when asked for.
 #pragma once
+
+#include <functional>
 
 #include "braintrace/data/source.h"
 
@@ -18,14 +20,22 @@ class CsvFile {
   size_t column(const std::string& name) const;
   // Rows from … from+count-1. What is no number, or a row with too few or many cells, throws UserError with its line.
   std::vector<std::vector<double>> rows(int64_t from, int64_t count) const;
+  // These columns of the rows, in this order; others may hold anything. A missing cell (empty, NA, NaN, null, ?) is
+  // NaN.
+  std::vector<std::vector<double>> rows(int64_t from, int64_t count, const std::vector<size_t>& columns) const;
 
  private:
+  // Calls visit(row from 1, its cells, its offset) for these rows.
+  void each_row(int64_t from, int64_t count,
+                const std::function<void(int64_t, const std::vector<std::string_view>&, int64_t)>& visit) const;
+
   static constexpr int64_t stride = 256;
 
   Source                   source_;
   std::vector<std::string> columns_;
   std::vector<int64_t>     offsets_;  // of rows 0, stride, 2·stride, …
-  int64_t                  size_ = 0;
+  int64_t                  size_      = 0;
+  char                     separator_ = ',';
 };
 
 }  // namespace braintrace::data

@@ -132,7 +132,7 @@ TEST(Aedat, TheTableOfClips) {
   refused("12,1,2", {"l.csv", "row 1", "1 to 11", "12"});
   refused("0,1,2", {"row 1", "1 to 11"});
   refused("1,5,5", {"start < end", "5"});
-  refused("1,5", {"byte 34", "3 numbers", "2"});
+  refused("1,5", {"byte 34", "3 cells", "2"});
 }
 
 TEST(GestureNpy, MillisecondsBecomeMicroseconds) {
@@ -222,11 +222,11 @@ TEST(Csv, RowsByNumberAcrossPieces) {
   };
   refused("", {"t.csv", "headings"});
   refused("a,b\n", {"t.csv", "headings", "1 lines"});
-  refused("a,b\n1,2\n3\n", {"byte 8", "2 numbers in row 2", "found 1"});
-  refused("a,b\n1,2,3\n", {"2 numbers", "found 3"});
-  refused("a,b\n1,x\n", {"byte 4", "a number in row 1", "'x'"});
-  refused("a,b\n1,nan\n", {"a number", "'nan'"});
-  refused("a,b\n1,\n", {"a number", "''"});
+  refused("a,b\n1,2\n3\n", {"byte 8", "2 cells in row 2", "found 1"});
+  refused("a,b\n1,2,3\n", {"2 cells", "found 3"});
+  refused("a,b\n1,x\n", {"byte 4", "a number in row 1, column 'b'", "'x'"});
+  refused("a,b\n1,nan\n", {"row 1, column 'b'", "a number", "none"});
+  refused("a,b\n1,\n", {"row 1, column 'b'", "a number", "none"});
   refused("a\n" + std::string((1 << 20) + (1 << 17), '1'), {"byte 2", "at most"});
   EXPECT_EQ(CsvFile(write("t.csv",
                           "\xEF\xBB\xBF"
@@ -234,6 +234,13 @@ TEST(Csv, RowsByNumberAcrossPieces) {
                 .columns(),
             (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(CsvFile(write("t.csv", "a,b\r\n1,2\r\n\r\n3,4")).rows(0, 2)[1], (std::vector<double>{3, 4}));
+
+  const CsvFile tabs(write("t.tsv", "day\ta\tb\nMonday, early\t1\tNA\nTuesday\t\t4\n"));
+  const auto    chosen = tabs.rows(0, 2, {2, 1});
+  EXPECT_TRUE(std::isnan(chosen[0][0]) && std::isnan(chosen[1][1]));
+  EXPECT_EQ(chosen[0][1], 1);
+  EXPECT_EQ(chosen[1][0], 4);
+  expect_holds(error_of([&] { tabs.rows(0, 1); }), {"row 1, column 'day'", "'Monday, early'"});
 }
 
 }  // namespace

@@ -14,6 +14,8 @@ std::vector<TaskType> spike_tasks();
 std::vector<TaskType> text_tasks();
 std::vector<TaskType> digit_tasks();
 std::vector<TaskType> event_tasks();
-std::vector<TaskType> table_tasks();
+std::vector<TaskType> mnist_tasks();
+std::vector<TaskType> npz_tasks();
+std::vector<TaskType> csv_tasks();
 
 }  // namespace braintrace::tasks

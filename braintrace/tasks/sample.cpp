@@ -18,7 +18,7 @@ namespace {
 constexpr int64_t max_elements = int64_t{1} << 31;  // of one sample
 constexpr double  max_bytes    = 0x1p38;            // of one batch
 
-enum Stream : uint32_t { Training, Validating, OfTask, Order };
+enum Stream : uint32_t { Training, Validating, OfTask, Order, Testing };
 
 std::array<uint32_t, 2> words(uint64_t x) { return {static_cast<uint32_t>(x), static_cast<uint32_t>(x >> 32)}; }
 
@@ -58,6 +58,9 @@ class SampledTask final : public Task {
     require(size > 0 && index >= 0 && index < (int64_t{1} << 62) / size,
             "task: batch {} of size {} was asked for; the index counts from 0 and a batch holds at least one sample.",
             index, size);
+    require(part != Part::Test || facts_.has_test, "task: there is no test part; give test_file, or a fraction test.");
+    const bool only_test = facts_.train_samples == 0 && facts_.test_samples > 0;
+    require(part == Part::Test || !only_test, "task: there is nothing but a test part.");
     require(4.0 * double(size) * double(T) * double(in + facts_.outputs) <= max_bytes,
             "task: {} sequences of {} steps with {} inputs do not fit in memory; take a smaller batch.", size, T, in);
     const bool classes = facts_.targets == TargetKind::Classes;
@@ -89,10 +92,11 @@ class SampledTask final : public Task {
 
  private:
   void fill(Part part, int64_t n, const Sample& sample) const {
-    const int64_t N = part == Part::Train ? facts_.train_samples : facts_.validation_samples;
+    const int64_t N = facts_.samples(part);
     Random        random(seed_, part, n);
-    const auto    epoch = [&] { return static_cast<uint64_t>(n / N) * 2 + static_cast<uint64_t>(part); };
-    read_(part, N == 0 ? n : permuted(n % N, N, seed_, epoch()), random, sample);
+    if (N == 0) return read_(part, n, random, sample);
+    const auto epoch = static_cast<uint64_t>(n / N) * 2 + static_cast<uint64_t>(part);
+    read_(part, part == Part::Test ? n % N : permuted(n % N, N, seed_, epoch), random, sample);
   }
 
   TaskFacts facts_;
@@ -103,7 +107,11 @@ class SampledTask final : public Task {
 }  // namespace
 
 Random::Random(uint64_t seed, Part part, int64_t number)
-    : Random(seed, part == Part::Train ? Training : Validating, static_cast<uint64_t>(number)) {}
+    : Random(seed,
+             part == Part::Train        ? Training
+             : part == Part::Validation ? Validating
+                                        : Testing,
+             static_cast<uint64_t>(number)) {}
 Random::Random(uint64_t seed, uint32_t stream, uint64_t number)
     : key_(words(seed)), counter_{0, words(number)[0], words(number)[1], stream} {}
 Random Random::of_task(uint64_t seed, int64_t which) { return Random(seed, OfTask, static_cast<uint64_t>(which)); }
@@ -147,6 +155,7 @@ std::shared_ptr<Task> sampled(TaskFacts facts, uint64_t seed, Read read) {
   return std::make_shared<SampledTask>(std::move(facts), seed, std::move(read));
 }
 std::shared_ptr<Task> generated(TaskFacts facts, uint64_t seed, Draw draw) {
+  facts.has_test = true;
   return sampled(std::move(facts), seed,
                  [draw = std::move(draw)](Part, int64_t, Random& random, const Sample& s) { draw(random, s); });
 }

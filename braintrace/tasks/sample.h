@@ -4,7 +4,7 @@
 //
 //   row b of batch(part, i, size) = sample number n = i·size + b of the part
 //
-// The random numbers of a sample are a function of seed, part and n (Philox counters), so the two parts never share
+// The random numbers of a sample are a function of seed, part and n (Philox counters), so parts never share
 // one. Where a part has N samples, number n is sample perm_e(n mod N) of epoch e = ⌊n / N⌋.
 #pragma once
 
@@ -55,7 +55,7 @@ struct Sample {
 
 // Fills in one sample. Where facts count the part's samples, `which` is one of them; else it is the number n.
 using Read = std::function<void(Part part, int64_t which, Random&, const Sample&)>;
-using Draw = std::function<void(Random&, const Sample&)>;  // the same for both parts
+using Draw = std::function<void(Random&, const Sample&)>;  // the same for all parts
 std::shared_ptr<Task> sampled(TaskFacts facts, uint64_t seed, Read read);
 std::shared_ptr<Task> generated(TaskFacts facts, uint64_t seed, Draw draw);
 

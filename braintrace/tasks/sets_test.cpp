@@ -160,7 +160,7 @@ TEST(Npz, TargetsPerSequenceAndPerStepWithLengths) {
       path,
       {{"inputs", inputs}, {"targets", classes}, {"lengths", lengths}, {"v", values}, {"w", Array({DType::I32, {9}})}});
 
-  const nlohmann::json description{{"type", "npz"}, {"file", path}};
+  const nlohmann::json description{{"type", "npz"}, {"file", path}, {"split", "random"}};
   const auto           task = make_task(description, 1);
   EXPECT_EQ(task->facts().outputs, 3);
   EXPECT_EQ(task->facts().train_samples, 8);
@@ -237,7 +237,7 @@ TEST(Csv, SequencesByColumnOrByLength) {
   refused({{"classes", 1}}, "from 0 to 0, found 1");
   refused({{"file", file("missing.csv")}}, "missing.csv");
   std::ofstream(path, std::ios::app) << "12,1,x,0\n";
-  refused(nlohmann::json::object(), "row 25, found 'x'");
+  refused(nlohmann::json::object(), "row 25, column 'b'");
 }
 
 }  // namespace

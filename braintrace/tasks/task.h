@@ -18,7 +18,7 @@
 
 namespace braintrace::tasks {
 
-enum class Part : uint8_t { Train, Validation };
+enum class Part : uint8_t { Train, Validation, Test };
 enum class TargetKind : uint8_t { Classes, Values };
 
 // Sequences of equal length, time first; shorter ones are padded and masked.
@@ -35,8 +35,16 @@ struct TaskFacts {
   int64_t                  length      = 1;   // steps of the longest sequence
   std::vector<std::string> class_names = {};  // may be empty
   // Samples of each part; 0 where batches are generated without end. Batch i of a finite part goes on with the next
-  // epoch, in an order of its own, when the samples are used up.
-  int64_t train_samples = 0, validation_samples = 0;
+  // epoch, in an order of its own, when the samples are used up; the test part keeps the order of its files.
+  int64_t train_samples = 0, validation_samples = 0, test_samples = 0;
+  bool    has_test = false;
+  // Fields of the description that were found in the data, as a JSON object; with them, other files are read alike.
+  std::string              found = "{}";
+  std::vector<std::string> warnings;  // what a user should know about the data
+
+  int64_t samples(Part part) const {
+    return part == Part::Train ? train_samples : part == Part::Validation ? validation_samples : test_samples;
+  }
 };
 
 class Task {

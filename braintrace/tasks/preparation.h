@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is done to the numbers of a data set before a network sees them.
+//
+//   missing    a cell without a number: `error` names it, `skip` leaves its sequence out, `zero` and `mean` put 0 or
+//              the mean of the training part there. Targets are never made up: their step has no loss
+//   normalize  of every input over the training part: `standard` makes mean 0 and deviation 1, `minmax` makes 0 … 1,
+//              x ↦ (x - shift) / scale
+//   fitted     mean, shift and scale, found in a training part before; they are used as they stand
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "braintrace/tasks/sequence_files.h"
+
+namespace braintrace::tasks {
+
+enum class Missing : uint8_t { Error, Skip, Zero, Mean };
+Missing missing_of(const zoo::Fields& f);
+
+class Preparation {
+ public:
+  Preparation() = default;
+  // `visit` shows the sequences of the training part, with their lengths.
+  using Show = std::function<void(const Sample&, int64_t length)>;
+  Preparation(const zoo::Fields& f, int64_t width, const std::function<void(const Show&)>& visit);
+
+  void           apply(const Sample& s, int64_t length) const;
+  nlohmann::json fitted() const;  // null where nothing had to be found
+
+ private:
+  bool                fills_ = false, scales_ = false;
+  std::vector<double> mean_, shift_, scale_;  // of every input
+};
+
+}  // namespace braintrace::tasks
