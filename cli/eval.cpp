@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// braintrace eval: runs the network of a checkpoint on the validation part of its task.
+// braintrace eval: runs the network of a checkpoint on the validation or test part of its task, or on another file.
+#include <cmath>
+#include <numbers>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "braintrace/base/json.h"
 #include "braintrace/base/percent.h"
+#include "braintrace/train/metrics.h"
 #include "braintrace/train/trainer.h"
+#include "braintrace/viz/escape.h"
 #include "cli/backend_choice.h"
 #include "cli/command.h"
 
@@ -14,40 +19,80 @@ namespace braintrace::cli {
 namespace {
 
 struct EvalArguments {
-  std::string            checkpoint;
+  std::string            checkpoint, part = "validation", data;
   std::optional<int64_t> batches;
   BackendChoice          backend;
   bool                   json = false;
 };
 
+// The loss is -log p of what is right: its exponential is a perplexity.
+bool measures_surprise(const train::Config& config) {
+  return config.loss == "auto" || config.loss == "cross_entropy" || config.loss == "nll";
+}
+
+std::vector<int64_t> row_of(const Array& confusion, int64_t i) {
+  const int64_t  classes = confusion.shape()[0];
+  const int64_t* first   = confusion.data<int64_t>() + i * classes;
+  return {first, first + classes};
+}
+
+void add_classes(nlohmann::ordered_json& out, const train::ValidationRecord& v, const Array& confusion,
+                 const std::vector<std::string>& names, bool surprise) {
+  const train::ClassMetrics m = train::class_metrics(confusion);
+  out["accuracy"]             = v.accuracy;
+  out["balanced_accuracy"]    = m.balanced_accuracy;
+  out["macro_f1"]             = m.macro_f1;
+  out["majority_accuracy"]    = m.majority;
+  if (surprise) out.update({{"perplexity", std::exp(v.loss)}, {"bits", v.loss / std::numbers::ln2}});
+  if (!names.empty()) out["class_names"] = names;
+  out.update({{"recall", m.recall}, {"precision", m.precision}, {"f1", m.f1}});
+  for (int64_t i = 0; i < confusion.shape()[0]; ++i) out["confusion"].push_back(row_of(confusion, i));
+}
+
+void print_classes(const train::ValidationRecord& v, const Array& confusion, const std::vector<std::string>& names,
+                   bool surprise) {
+  const train::ClassMetrics m = train::class_metrics(confusion);
+  fmt::print("accuracy           {} (always the commonest class: {})\n", percent(v.accuracy), percent(m.majority));
+  fmt::print("balanced accuracy  {}\nmacro F1           {:.4f}\n", percent(m.balanced_accuracy), m.macro_f1);
+  if (surprise)
+    fmt::print("perplexity         {:.4g} ({:.4g} bits for each answer)\n", std::exp(v.loss),
+               v.loss / std::numbers::ln2);
+  const int64_t classes = confusion.shape()[0];
+  if (classes > 20) return;
+  const auto name = [&](int64_t i) { return names.empty() ? std::to_string(i) : utf8(names[static_cast<size_t>(i)]); };
+  fmt::print("answers (a row for each class that is right)\n{:>10}", "");
+  for (int64_t i = 0; i < classes; ++i) fmt::print("{:>11}", name(i));
+  fmt::print("{:>11}\n", "recall");
+  for (int64_t i = 0; i < classes; ++i) {
+    fmt::print("{:>10}", name(i));
+    for (int64_t n : row_of(confusion, i)) fmt::print("{:11}", n);
+    fmt::print("{:>11}\n", percent(m.recall[static_cast<size_t>(i)]));
+  }
+}
+
 int run_eval(const EvalArguments& o) {
   o.backend.apply();
   train::Config config = train::config_of_checkpoint(o.checkpoint);
   if (!o.backend.backend.empty()) config.backend = o.backend.backend;
+  if (!o.data.empty()) config = train::with_test_file(std::move(config), o.data);
   train::Trainer trainer(std::move(config));
   trainer.load(o.checkpoint);
-  const int64_t batches   = o.batches.value_or(trainer.config().validation.batches);
-  const auto    v         = trainer.validate(batches);
+  const bool    tests     = o.part == "test" || !o.data.empty();
+  const int64_t batches   = o.batches.value_or(tests ? 0 : trainer.config().validation.batches);
+  const auto    v         = trainer.validate(batches, tests ? tasks::Part::Test : tasks::Part::Validation);
   const Array&  confusion = trainer.record().confusion;
-  const int64_t classes   = confusion.shape()[0];
+  const auto&   names     = trainer.record().class_names;
   if (o.json) {
-    nlohmann::ordered_json out = {{"checkpoint", o.checkpoint}, {"updates", v.step}, {"batches", batches}};
-    out["loss"]                = v.loss;
-    if (v.accuracy >= 0) out["accuracy"] = v.accuracy;
-    for (int64_t i = 0; i < classes; ++i)
-      out["confusion"].push_back(
-          std::vector<int64_t>(confusion.data<int64_t>() + i * classes, confusion.data<int64_t>() + (i + 1) * classes));
+    nlohmann::ordered_json out = {
+        {"checkpoint", o.checkpoint}, {"updates", v.step}, {"set", o.data.empty() ? o.part : o.data}};
+    out["batches"] = batches == 0 ? nlohmann::json("all") : nlohmann::json(batches);
+    out["loss"]    = v.loss;
+    if (v.accuracy >= 0) add_classes(out, v, confusion, names, measures_surprise(trainer.config()));
     fmt::print("{}\n", json_text(out, 2));
     return 0;
   }
-  fmt::print("{}: {} updates\nloss      {:.6g}\n", o.checkpoint, v.step, v.loss);
-  if (v.accuracy >= 0) fmt::print("accuracy  {}\n", percent(v.accuracy));
-  if (classes == 0 || classes > 20) return 0;
-  fmt::print("answers (a row for each class that is right)\n");
-  for (int64_t i = 0; i < classes; ++i) {
-    for (int64_t k = 0; k < classes; ++k) fmt::print("{:7}", confusion.data<int64_t>()[i * classes + k]);
-    fmt::print("\n");
-  }
+  fmt::print("{}: {} updates\nloss               {:.6g}\n", o.checkpoint, v.step, v.loss);
+  if (v.accuracy >= 0) print_classes(v, confusion, names, measures_surprise(trainer.config()));
   return 0;
 }
 
@@ -55,13 +100,22 @@ int run_eval(const EvalArguments& o) {
 
 void add_eval(CLI::App& app, Action& chosen) {
   auto  options = std::make_shared<EvalArguments>();
-  auto* command = app.add_subcommand("eval", "Evaluate a checkpoint on the validation data of its task");
+  auto* command = app.add_subcommand("eval", "Evaluate a checkpoint on validation data, test data or another file");
   command->add_option("CHECKPOINT", options->checkpoint, "A checkpoint that braintrace train wrote")->required();
-  command->add_option("--batches", options->batches, "Validation batches; as in training unless given")
+  auto* part = command->add_option("--set", options->part, "Part of the data: validation or test")
+                   ->type_name("validation|test")
+                   ->check(CLI::IsMember({"validation", "test"}));
+  command->add_option("--data", options->data, "Another npz or csv file, read as the task of the checkpoint says")
+      ->type_name("FILE")
+      ->excludes(part);
+  command->add_option("--batches", options->batches, "Batches; as in training, or all of the test part, unless given")
       ->check(whole_number(1));
   options->backend.add_options(*command);
   command->add_flag("--json", options->json, "Print JSON");
-  command->footer("  braintrace eval copy_run/best.ckpt --batches 50\n");
+  command->footer(
+      "  braintrace eval copy_run/checkpoints/best.safetensors --batches 50\n"
+      "  braintrace eval run/checkpoints/best.safetensors --set test\n"
+      "  braintrace eval run/checkpoints/best.safetensors --data new.csv\n");
   command->callback([options, &chosen] { chosen = [options] { return run_eval(*options); }; });
 }
 

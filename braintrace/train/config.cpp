@@ -46,9 +46,10 @@ const Section top{
      {"goal={}", "see below"},
      {"checkpoint={}", "see below"},
      {"output?", "folder of logs, checkpoints and report; the command uses `runs/NAME`"}}};
-const Section validation{"validation",
-                         {{"every=100", "updates between two validations; 0: only at the end"},
-                          {"batches=4", "batches of the validation part"}}};
+const Section validation{
+    "validation",
+    {{"every=100", "updates between two validations; 0: only at the end"},
+     {"batches=\"all\"", "batches of the validation part; `all` of it, or four where it has no end"}}};
 const Section early_stop{"early_stop",
                          {{"patience=0", "validations without a better loss after which the run stops; 0: never"},
                           {"min_delta=0", "what counts as better"},
@@ -184,7 +185,7 @@ Config from_json(const ordered_json& given, const std::string& where, const std:
   };
   const zoo::Fields v = inner("validation", validation), e = inner("early_stop", early_stop), g = inner("goal", goal),
                     k = inner("checkpoint", checkpoint);
-  c.validation        = {whole(v, "every", 0), v.integer("batches")};
+  c.validation        = {whole(v, "every", 0), number_or_word(v, "batches", {{"all", 0}})};
   c.early_stop        = {whole(e, "patience", 0), e.number("min_delta"), e.flag("at_goal")};
   c.goal              = {g.number_if("accuracy"), g.number_if("loss")};
   if (c.early_stop.at_goal && !c.goal.exists())
@@ -224,6 +225,15 @@ std::string difference(const Config& a, const Config& b) {
   std::string place = at.to_string().substr(1);
   std::replace(place.begin(), place.end(), '/', '.');
   return fmt::format("{} is {} there and {} here", place, shown(x), shown(y));
+}
+
+void add_to_task(Config& config, const std::string& found) {
+  ordered_json whole = read_ordered_json(config.text, "config");
+  ordered_json task  = read_ordered_json(config.task, "config.task");
+  const auto   more  = read_ordered_json(found, "task");
+  for (const auto& [name, value] : more.items()) whole["task"][name] = task[name] = value;
+  config.text = whole.dump(2);
+  config.task = task.dump();
 }
 
 std::string config_reference() {

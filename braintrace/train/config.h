@@ -30,7 +30,7 @@ struct Config {
   double      dt        = 1;
 
   struct Validation {
-    int64_t every = 0, batches = 1;
+    int64_t every = 0, batches = 0;  // 0: the whole part
   } validation;
   struct EarlyStop {
     int64_t patience  = 0;  // 0: never
@@ -62,6 +62,9 @@ Config load_config(const std::string& path, const std::vector<std::string>& repl
 // The first difference between what two configurations learn, as text; empty when one may go on where the other
 // stopped. Lengths, folders, backends and what is watched may differ.
 std::string difference(const Config& a, const Config& b);
+
+// Completes the description of the task with what was found in its data, a JSON object.
+void add_to_task(Config& config, const std::string& found);
 
 // The fields as tables, for docs/training.md.
 std::string config_reference();

@@ -17,6 +17,8 @@ namespace braintrace::train {
 
 namespace {
 
+constexpr int64_t endless_batches = 4;  // that judge a part without end
+
 using Values = std::vector<Tensor>;
 
 bool is_batched(const Type& t, int64_t batch) { return !t.shape.empty() && t.shape[0] == batch && is_float(t.dtype); }
@@ -113,17 +115,21 @@ std::vector<Array> Evaluator::run(const std::function<Values(Tensor, Tensor)>& j
   return out;
 }
 
-Evaluation Evaluator::evaluate(int64_t batches) {
+Evaluation Evaluator::evaluate(int64_t batches, tasks::Part part) {
+  const int64_t samples = parts_->task->facts().samples(part), B = config_->batch;
+  const int64_t whole = (samples + B - 1) / B;  // the last of them may be smaller
+  if (batches == 0) batches = samples > 0 ? whole : endless_batches;
+  if (samples > 0) batches = std::min(batches, whole);
   const int64_t        classes = parts_->classes() ? parts_->task->facts().outputs : 0;
   std::vector<int64_t> counts(static_cast<size_t>(classes * classes));
   Evaluation           out;
   double               loss = 0, weight = 0, right = 0;
   for (int64_t i = 0; i < batches; ++i) {
-    const tasks::Batch       batch  = batch_of(*config_, *parts_->task, tasks::Part::Validation, i);
+    const tasks::Batch       batch  = batch_of(*config_, *parts_->task, part, i);
     const std::vector<Array> result = run(judged_, batch);
     for (int64_t k = 0; k < batch.mask.size(); ++k) {
       const double m = at(batch.mask, k);
-      if (m == 0) continue;
+      if (m == 0 || (samples > 0 && i * B + k % B >= samples)) continue;
       weight += m;
       loss += m * at(result[0], k);
       if (!parts_->classes()) continue;

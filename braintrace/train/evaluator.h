@@ -32,8 +32,9 @@ class Evaluator {
  public:
   Evaluator(const Config& config, Parts& parts);
 
-  // Over batches 0 … n-1 of the validation part. Leaves model, learner and random numbers as they were.
-  Evaluation evaluate(int64_t batches);
+  // Over batches 0 … n-1 of a part, each sample at most once; over the whole part for n = 0, or over four batches where
+  // it has no end. Leaves model, learner and random numbers as they were.
+  Evaluation evaluate(int64_t batches, tasks::Part part = tasks::Part::Validation);
   // The course of the first sample of batch 0; without trace norms.
   Activity watch();
 

@@ -180,7 +180,8 @@ Parts make_parts(const Config& config) {
   require(config.epochs == 0 || p.task->facts().train_samples > 0,
           "config.epochs: the samples of this task have no end; give steps.");
   check_memory(config, p.task->facts(), 0);
-  const auto batch = at_place("config.batch", [&] { return batch_of(config, *p.task, tasks::Part::Train, 0); });
+  const auto part  = p.only_test() ? tasks::Part::Test : tasks::Part::Train;
+  const auto batch = at_place("config.batch", [&] { return batch_of(config, *p.task, part, 0); });
   const Rule rule  = at_place("config.rule", [&] { return rule_of(config.rule); });
   p.learner        = learner_of(rule, *p.model, step_type(batch));
   at_place("config.rule", [&] { add_signals(p, rule, config); });

@@ -25,6 +25,8 @@ struct Parts {
   std::optional<StepLoss>            loss;
 
   bool classes() const { return task->facts().targets == tasks::TargetKind::Classes; }
+  // There are data to judge a network by, and none to learn from.
+  bool only_test() const { return task->facts().train_samples == 0 && task->facts().test_samples > 0; }
   // Everything that is remembered between updates, by the name of its owner.
   std::vector<std::pair<std::string, StateMap>> states() const;
 };

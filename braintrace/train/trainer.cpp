@@ -6,6 +6,7 @@
 #include <optional>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "braintrace/base/finite.h"
@@ -62,7 +63,8 @@ struct Trainer::Impl {
 
   Ending               run(const std::function<bool()>& stop);
   StepRecord           step();
-  ValidationRecord     validate(int64_t batches);
+  ValidationRecord     validate(int64_t batches, tasks::Part part = tasks::Part::Validation);
+  bool                 has_valid_loss();  // validates and remembers; if the loss is not finite, an alarm says so
   void                 remember(const ValidationRecord& v);  // for early stopping
   bool                 done() const;
   bool                 enough() const;
@@ -89,7 +91,7 @@ struct Trainer::Impl {
     for (const auto& o : observers) f(*o);
   }
 
-  const Config             config;
+  Config                   config;
   Surroundings             surroundings;
   Parts                    parts;
   std::optional<Updater>   updater;
@@ -118,9 +120,10 @@ Trainer::Impl::Impl(Config c)
   updater.emplace(config, parts);
   evaluator.emplace(config, parts);
   const tasks::TaskFacts& facts = parts.task->facts();
-  record.config                 = config.text;
-  record.seed                   = config.seed;
-  record.model_text             = to_string(*parts.model);
+  add_to_task(config, facts.found);
+  record.config      = config.text;
+  record.seed        = config.seed;
+  record.model_text  = to_string(*parts.model);
   record.graph_svg   = graph_svg(view_of(parts.learner->graph(), config.name.empty() ? "model" : config.name));
   record.class_names = facts.class_names;
   record.total_steps = config.steps;
@@ -177,9 +180,9 @@ StepRecord Trainer::Impl::step() {
   return r;
 }
 
-ValidationRecord Trainer::Impl::validate(int64_t batches) {
+ValidationRecord Trainer::Impl::validate(int64_t batches, tasks::Part part) {
   const InForce    here(surroundings);
-  const Evaluation e = evaluator->evaluate(batches);
+  const Evaluation e = evaluator->evaluate(batches, part);
   record.confusion   = e.confusion;
   evaluated_at       = updates;
   const ValidationRecord v{updates, e.loss, e.accuracy};
@@ -192,6 +195,18 @@ void Trainer::Impl::alarm(const Alarm& a) {
     if (known.kind == a.kind && known.where == a.where) return;
   record.alarms.push_back(a);
   tell([&](Observer& each) { each.alarm(a); });
+}
+
+bool Trainer::Impl::has_valid_loss() {
+  const ValidationRecord v = validate(config.validation.batches);
+  if (!std::isfinite(v.loss)) {
+    spoiled = true;
+    alarm({updates, "not_finite", "validation",
+           fmt::format("the validation loss is {} after step {}.\n  {}", v.loss, updates, finite_advice)});
+    return false;
+  }
+  if (record.validations.empty() || record.validations.back().step != updates) remember(v);
+  return true;
 }
 
 void Trainer::Impl::remember(const ValidationRecord& v) {
@@ -272,13 +287,17 @@ Trainer::Impl::Place Trainer::Impl::read_place(const Checkpoint& c) const {
     return a;
   };
   Place p;
-  p.updates       = number("updates", int64_t{1} << 53);
-  p.batch         = number("batch", std::min(p.updates, (int64_t{1} << 53) / config.batch));  // each had an update
-  p.bad           = number("bad", p.updates);
-  p.schedule      = number("schedule", p.updates);
-  const int64_t T = p.updates == 0 ? 1 : batch_of(config, *parts.task, tasks::Part::Train, p.batch).mask.shape()[0];
-  p.time          = number("time", T - 1);
-  p.best          = at(array("run.best", {DType::F64, {}}), 0);
+  p.updates  = number("updates", int64_t{1} << 53);
+  p.batch    = number("batch", std::min(p.updates, (int64_t{1} << 53) / config.batch));  // each had an update
+  p.bad      = number("bad", p.updates);
+  p.schedule = number("schedule", p.updates);
+  if (parts.only_test()) {
+    p.time = number("time", int64_t{1} << 53);
+  } else {
+    const int64_t T = p.updates == 0 ? 1 : batch_of(config, *parts.task, tasks::Part::Train, p.batch).mask.shape()[0];
+    p.time          = number("time", T - 1);
+  }
+  p.best = at(array("run.best", {DType::F64, {}}), 0);
   require(!std::isnan(p.best), "run.best is not a number");
   array("random.key", surroundings.key.type());
   p.history.load(c.arrays);
@@ -319,13 +338,6 @@ std::string Trainer::Impl::save() {
 void Trainer::Impl::describe_end(Ending ending) {
   record.steps = history.stretches();
   if (ending == Ending::Interrupted || ending == Ending::NotFinite) return;
-  if (evaluated_at != updates) {
-    const ValidationRecord v = validate(config.validation.batches);
-    if (record.validations.empty() || record.validations.back().step != updates) {
-      record.validations.push_back(v);
-      tell([&](Observer& each) { each.validation(v); });
-    }
-  }
   if (observers.empty()) return;
   const InForce here(surroundings);
   record.activity             = evaluator->watch();
@@ -345,21 +357,25 @@ Ending Trainer::Impl::run(const std::function<bool()>& stop) {
   const auto is_time = [&](int64_t every) { return every > 0 && updates % every == 0; };
   record.steps       = history.stretches();
   tell([&](Observer& each) { each.begin(record); });
+  if (const auto& warnings = parts.task->facts().warnings; !warnings.empty())
+    alarm({updates, "data", "task", fmt::format("{}", fmt::join(warnings, "\n  "))});
   bool stopped = false;
   while (!spoiled && !stopped && !done() && !enough()) {
     step();
     const bool saves_now = saves && is_time(config.checkpoint.every);
     if (spoiled || ((saves_now || is_time(config.validation.every)) && !is_sound())) break;
-    if (is_time(config.validation.every)) remember(validate(config.validation.batches));
+    if (is_time(config.validation.every) && !has_valid_loss()) break;
     if (saves_now) save();
     stopped = stop && stop();
   }
-  const bool   is_saved = saved_at == updates;
-  const Ending ending   = spoiled || (!is_saved && !is_sound()) ? Ending::NotFinite
-                          : done()                              ? Ending::Finished
-                          : enough()                            ? Ending::EarlyStop
-                                                                : Ending::Interrupted;
+  const bool is_saved = saved_at == updates;
+  Ending     ending   = spoiled || (!is_saved && !is_sound()) ? Ending::NotFinite
+                        : done()                              ? Ending::Finished
+                        : enough()                            ? Ending::EarlyStop
+                                                              : Ending::Interrupted;
   if (saves && !spoiled && !is_saved) save();
+  if ((ending == Ending::Finished || ending == Ending::EarlyStop) && evaluated_at != updates && !has_valid_loss())
+    ending = Ending::NotFinite;
   describe_end(ending);
   tell([&](Observer& each) { each.end(record); });
   return ending;
@@ -381,7 +397,7 @@ Ending Trainer::run(const std::function<bool()>& stop) {
 }
 
 StepRecord       Trainer::step() { return impl_->step(); }
-ValidationRecord Trainer::validate(int64_t batches) { return impl_->validate(batches); }
+ValidationRecord Trainer::validate(int64_t batches, tasks::Part part) { return impl_->validate(batches, part); }
 
 std::string Trainer::save() {
   require(!impl_->config.checkpoint.dir.empty(), "Trainer: the configuration names no folder for checkpoints.");
@@ -400,5 +416,16 @@ bool             Trainer::goal_reached() const {
 }
 
 Config config_of_checkpoint(const std::string& path) { return read_config(read_checkpoint(path).config, path); }
+
+Config with_test_file(Config config, const std::string& file) {
+  json       task = read_json(config.task, "config.task");
+  const bool fits = task.contains("file") && (task["type"] == "npz" || task["type"] == "csv");
+  require(fits, "{}: the task of the checkpoint, {}, reads no such file; it must be npz or csv.", file,
+          shown_json(task["type"]));
+  for (const char* field : {"validation_file", "test_file"}) task.erase(field);
+  task.update({{"file", file}, {"validation", 0}, {"test", 1}});
+  config.task = task.dump();
+  return config;
+}
 
 }  // namespace braintrace::train

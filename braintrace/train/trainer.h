@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 
+#include "braintrace/tasks/task.h"
 #include "braintrace/train/config.h"
 #include "braintrace/train/run_record.h"
 
@@ -29,8 +30,9 @@ class Trainer {
   // To the end, with validations and checkpoints as configured. `stop` is asked after every update.
   Ending run(const std::function<bool()>& stop = {});
 
-  StepRecord       step();                     // one update of the weights
-  ValidationRecord validate(int64_t batches);  // changes nothing but the record
+  StepRecord step();  // one update of the weights
+  // Over so many batches of a part, or over all of it (0: four where it has no end). Changes nothing but the record.
+  ValidationRecord validate(int64_t batches = 0, tasks::Part part = tasks::Part::Validation);
 
   // A checkpoint in the configured folder, which also forgets the oldest; or at a path. Gives its path.
   std::string save();
@@ -50,5 +52,7 @@ class Trainer {
 
 // The configuration inside a checkpoint.
 Config config_of_checkpoint(const std::string& path);
+// The same on another data file, all of which is the test part.
+Config with_test_file(Config config, const std::string& file);
 
 }  // namespace braintrace::train

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Data of one's own: parts, missing cells, scales, judged and answered by a checkpoint.  Usage: data_cli_test.py BINARY"""
+import json
+import math
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+BINARY = sys.argv[1]
+FOLDER = pathlib.Path(tempfile.mkdtemp())
+
+
+def run(*args, status=0, err=""):
+    r = subprocess.run([BINARY, *map(str, args)], capture_output=True, text=True, cwd=FOLDER)
+    assert r.returncode == status and err in r.stderr, \
+        f"{args}: exit {r.returncode}\nstdout: {r.stdout[-2000:]}\nstderr: {r.stderr[-2000:]}"
+    return r.stdout
+
+
+def rows(first, last, change=lambda i, x: x):
+    lines = ["time,x,next"]
+    for i in range(first, last):
+        lines.append(f"day {i},{change(i, 100 + 10 * math.sin(i / 3))},{math.sin((i + 1) / 3)}")
+    return "\n".join(lines) + "\n"
+
+
+def write(name, text):
+    (FOLDER / name).write_text(text)
+
+
+CONFIG = {
+    "model": {"type": "chain", "layers": [{"name": "rnn", "type": "gru", "n_in": 1, "n_rec": 3},
+                                          {"name": "out", "type": "linear", "n_in": 3, "n_out": 1}]},
+    "task": {"type": "csv", "file": "all.csv", "inputs": "x", "targets": "next", "length": 5, "test": 0.2,
+             "normalize": "standard"},
+    "batch": 4, "steps": 6, "backend": "reference", "validation": {"every": 3}, "checkpoint": {"every": 0},
+}
+write("all.csv", rows(0, 150))  # 30 pieces: 18 train, 6 validate, 6 test
+write("config.json", json.dumps(CONFIG))
+outcome = json.loads(run("train", "config.json", "--json"))
+best = "runs/config/checkpoints/best.safetensors"
+last = outcome["checkpoint"]
+
+# The whole validation part is judged, though a batch is smaller, and the last batch smaller still.
+judged = json.loads(run("eval", last, "--json"))
+assert judged["loss"] == outcome["loss"] and judged["batches"] == "all", judged
+assert json.loads(run("eval", last, "--json", "--batches", "2"))["loss"] == judged["loss"]
+assert json.loads(run("eval", last, "--json", "--batches", "1"))["loss"] != judged["loss"]
+
+# The test part, and the same rows as a file of their own, scaled as the training part; no other file is needed.
+tested = json.loads(run("eval", best, "--set", "test", "--json"))
+assert tested["set"] == "test" and tested["loss"] != judged["loss"], tested
+write("later.csv", rows(120, 150))
+(FOLDER / "all.csv").rename(FOLDER / "away.csv")
+alone = json.loads(run("eval", best, "--data", "later.csv", "--json"))
+assert alone["loss"] == tested["loss"] and alone["set"] == "later.csv", (alone, tested)
+run("eval", best, "--data", "missing.csv", status=2, err="missing.csv")
+run("eval", best, "--data", "later.csv", "--set", "test", status=2, err="excludes")
+(FOLDER / "away.csv").rename(FOLDER / "all.csv")
+
+# A checkpoint fits the data it was made with.
+run("train", "config.json", "--resume", "auto", "--set", "steps=7")
+write("all.csv", rows(0, 150, lambda i, x: 2 * x))
+run("train", "config.json", "--resume", "auto", "--set", "steps=8", status=2, err="task.fitted")
+
+# Missing cells.
+write("all.csv", rows(0, 150, lambda i, x: "" if i == 7 else x))
+run("train", "config.json", "--overwrite", status=2, err="all.csv: row 8, column 'x'")
+run("train", "config.json", "--overwrite", "--set", "task.missing=mean")
+
+# A loss that overflows on validation data does not pass as a finished run.
+write("all.csv", rows(0, 150))
+write("huge.csv", "time,x,next\n" + "now,1,1e30\n" * 10)
+run("train", "config.json", "--overwrite", "--set", "task.validation_file=huge.csv", status=1, err="validation loss is inf")
+
+# A class that the validation part never asks for is named.
+write("classes.csv", "x,next\n" + "1,1\n" * 5 + "2,0\n" * 45)
+said = run("train", "config.json", "--overwrite", "--set", "task.file=classes.csv", "--set", "task.classes=2", "--set",
+           "task.test=0", "--set", "model.layers.1.n_out=2")
+assert "never asks for class 1" in said + (FOLDER / "runs/config/metrics.jsonl").read_text(), said
+classes = json.loads(run("eval", "runs/config/checkpoints/best.safetensors", "--json"))
+assert classes["majority_accuracy"] == 1 and abs(classes["perplexity"] - 2 ** classes["bits"]) < 1e-9, classes
+assert classes["balanced_accuracy"] == classes["accuracy"] == classes["recall"][0], classes
+told = run("eval", "runs/config/checkpoints/best.safetensors")
+assert "always the commonest class: 100.0%" in told and "recall" in told and "perplexity" in told, told
+print("ok")
