@@ -122,7 +122,7 @@ class SmallVector {
   }
   friend auto operator<=>(const SmallVector& a, const SmallVector& b) {
     for (size_t i = 0; i < a.size_ && i < b.size_; ++i)
-      if (const auto order = a.data()[i] <=> b.data()[i]; order != 0) return order;
+      if (const auto order = a.data()[i] <=> b.data()[i]; std::is_neq(order)) return order;
     return a.size_ <=> b.size_;
   }
 
