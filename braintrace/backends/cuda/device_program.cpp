@@ -42,6 +42,19 @@ int64_t DeviceProgram::bytes() const {
   return n + static_cast<int64_t>(text_.schedule.constants.size() * sizeof(char*));
 }
 
+Mask DeviceProgram::reads() const {
+  Mask       out(program_.args.size());
+  const auto note = [&](Var v) {
+    const codegen::Place& p     = entry().buffers[static_cast<size_t>(v)].place;
+    const auto            first = static_cast<int64_t>(constants_.size());
+    if (p.kind == codegen::Place::Kind::Input && p.at >= first) out[static_cast<size_t>(p.at - first)] = true;
+  };
+  for (const codegen::Kernel& k : entry().kernels)
+    for (Var v : k.reads) note(v);
+  for (const auto& [from, result] : entry().copies) note(from);
+  return out;
+}
+
 bool DeviceProgram::may_share(size_t result, size_t arg) const {
   const auto& pairs = entry().in_place;
   return !may_stop() && std::binary_search(pairs.begin(), pairs.end(), std::pair(result, arg));

@@ -17,7 +17,8 @@ class DeviceProgram {
   // The text is made for this device; load() puts the program there.
   DeviceProgram(const Device& device, const Program& program, const Arrays& constants, codegen::Precision precision);
 
-  int64_t bytes() const;  // of the device's memory that it takes
+  int64_t bytes() const;
+  Mask    reads() const;  // by argument: whether a kernel does  // of the device's memory that it takes
   bool    may_stop() const { return entry().may_stop; }
   // Whether this result may lie where this argument does: not where the program may stop halfway.
   bool may_share(size_t result, size_t arg) const;

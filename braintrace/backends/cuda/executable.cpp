@@ -22,7 +22,7 @@ class DeviceExecutable : public Executable {
   DeviceExecutable(OpenDevice& open, const Program& program, const Arrays& constants, codegen::Precision precision)
       : open_(open),
         program_(*open.device, program, constants, precision),
-        inputs_(types_of(program, program.args)),
+        inputs_(types_of(program, program.args), program_.reads()),
         outputs_(types_of(program, program.results)) {
     std::lock_guard lock(open.mutex);
     Device&         device = *open.device;

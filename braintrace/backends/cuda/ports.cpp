@@ -12,6 +12,12 @@ constexpr int64_t small_array = 1 << 15, alignment = 256;  // bytes
 
 int64_t aligned(int64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
+Types without_unread(Types types, const Mask& is_read) {
+  for (size_t i = 0; i < types.size(); ++i)
+    if (!is_read[i]) types[i].shape = {0};
+  return types;
+}
+
 }  // namespace
 
 Layout::Layout(Types list, int64_t reserved) : types(std::move(list)), at(types.size()), bytes(reserved) {
@@ -25,6 +31,9 @@ Layout::Layout(Types list, int64_t reserved) : types(std::move(list)), at(types.
   }
 }
 
+Inputs::Inputs(Types types, const Mask& is_read)
+    : types_(std::move(types)), is_read_(is_read), layout_(without_unread(types_, is_read), 0), last_(types_.size()) {}
+
 void Inputs::allocate(Device& device) {
   memory_ = DeviceMemory(device, layout_.bytes);
   staging_.resize(static_cast<size_t>(layout_.small));
@@ -32,6 +41,7 @@ void Inputs::allocate(Device& device) {
 
 void Inputs::write(Device& device, const Arrays& values) {
   for (size_t i = 0; i < values.size(); ++i) {
+    if (!is_read_[i]) continue;
     const Array& a = values[i];
     if (layout_.is_small(i)) {
       std::memcpy(staging_.data() + layout_.at[i], a.raw(), a.bytes());

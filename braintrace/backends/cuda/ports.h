@@ -23,18 +23,21 @@ struct Layout {
 
 class Inputs {
  public:
-  explicit Inputs(Types types) : layout_(std::move(types), 0), last_(layout_.types.size()) {}
+  // Those that no kernel reads take no memory, and are not copied.
+  Inputs(Types types, const Mask& is_read);
   int64_t bytes() const { return layout_.bytes; }
   void    allocate(Device& device);
 
-  const Types& types() const { return layout_.types; }
+  const Types& types() const { return types_; }
   char*        pointer(size_t i) const { return memory_.data() + layout_.at[i]; }
   // Queued. A large array that is the very one of the last call is there already: nobody can have written it, since it
   // is kept here. Memory of others (Array::borrow) may have changed.
   void write(Device& device, const Arrays& values);
 
  private:
-  Layout             layout_;
+  Types              types_;
+  Mask               is_read_;
+  Layout             layout_;  // of those that are read
   DeviceMemory       memory_;
   std::vector<char>  staging_;
   std::vector<Array> last_;

@@ -86,7 +86,8 @@ class DeviceResident : public ResidentProgram {
       : open_(open),
         num_args_(program.args.size()),
         program_(*open.device, nonzero.program, constants, precision),
-        inputs_(not_fed(nonzero.program, nonzero.program.args, nonzero.feeds(feeds), &Feed::arg)),
+        inputs_(not_fed(nonzero.program, nonzero.program.args, nonzero.feeds(feeds), &Feed::arg),
+                not_fed(program_.reads(), nonzero.feeds(feeds), &Feed::arg)),
         outputs_(not_fed(nonzero.program, nonzero.program.results, nonzero.feeds(feeds), &Feed::result)) {
     for (const Feed& f : feeds)
       if (!nonzero.is_zero.at(f.result)) feeds_.push_back(f);
@@ -99,6 +100,12 @@ class DeviceResident : public ResidentProgram {
 
   static bool is_fed(const std::vector<Feed>& feeds, size_t Feed::*field, size_t i) {
     return std::any_of(feeds.begin(), feeds.end(), [&](const Feed& f) { return f.*field == i; });
+  }
+  static Mask not_fed(const Mask& all, const std::vector<Feed>& feeds, size_t Feed::*field) {
+    Mask out;
+    for (size_t i = 0; i < all.size(); ++i)
+      if (!is_fed(feeds, field, i)) out.push_back(all[i]);
+    return out;
   }
   static Types not_fed(const Program& p, const Vars& vars, const std::vector<Feed>& feeds, size_t Feed::*field) {
     Types out;
