@@ -70,6 +70,7 @@ class EmulatedDevice : public Device {
   }
 
   void write(void* device, const void* host, int64_t bytes) override {
+    if (bytes == 0) return;  // of nothing the host may have no address
     // The host may reuse its memory before a recording is replayed.
     if (!is_recording_) return void(std::memcpy(device, host, static_cast<size_t>(bytes)));
     const auto* from = static_cast<const char*>(host);
@@ -82,7 +83,7 @@ class EmulatedDevice : public Device {
     then([=] { std::memmove(to, from, static_cast<size_t>(bytes)); });
   }
   void read(void* host, const void* device, int64_t bytes) override {
-    then([=] { std::memcpy(host, device, static_cast<size_t>(bytes)); });
+    if (bytes > 0) then([=] { std::memcpy(host, device, static_cast<size_t>(bytes)); });
   }
   void                  wait() override {}
   std::shared_ptr<void> host_memory(int64_t bytes) override {
