@@ -157,6 +157,8 @@ Config from_json(const ordered_json& given, const std::string& where, const std:
   c.loss      = f.choice("loss", loss_names());
   c.batch     = f.integer("batch");
   if (c.batch > 1'000'000'000) f.refuse("batch", "at most a thousand million sequences at a time.");
+  if (const auto& task = f.object("task"); task.contains("test") && task["test"].is_number() && task["test"] >= 1)
+    f.refuse("task", "with \"test\": 1 there is nothing to learn from; choose a smaller fraction.");
   if (f.has("steps") == f.has("epochs")) f.refuse("steps", "give either steps or epochs.");
   c.steps  = f.has("steps") ? f.integer("steps") : 0;
   c.epochs = f.has("epochs") ? f.integer("epochs") : 0;

@@ -64,6 +64,11 @@ run("train", "config.json", "--resume", "auto", "--set", "steps=7")
 write("all.csv", rows(0, 150, lambda i, x: 2 * x))
 run("train", "config.json", "--resume", "auto", "--set", "steps=8", status=2, err="task.fitted")
 
+# A run that cannot learn fails before it removes an earlier one.
+run("train", "config.json", "--overwrite", "--set", "task.validation=0", "--set", "task.test=1", status=2,
+    err="nothing to learn from")
+assert (FOLDER / best).exists()
+
 # Missing cells.
 write("all.csv", rows(0, 150, lambda i, x: "" if i == 7 else x))
 run("train", "config.json", "--overwrite", status=2, err="all.csv: row 8, column 'x'")
