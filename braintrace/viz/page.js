@@ -40,10 +40,10 @@ const section = (title, ...children) => [el("h3", {}, title), ...children];
 // --- pan and zoom --------------------------------------------------------------------------------------------------
 const view = {x: 0, y: 0, k: 1};
 function show() { svg.style.transform = `translate(${view.x}px,${view.y}px) scale(${view.k})`; }
+// A phone sees everything; a desktop uses the width, up to the natural size, and a tall picture goes on below.
 function fit() {
-  const w = stage.clientWidth, h = stage.clientHeight;
-  const whole = Math.min(w / size.width, h / size.height);
-  view.k = Math.min(1.6, Math.max(whole, Math.min(w / size.width, 0.7)));
+  const w = stage.clientWidth, h = stage.clientHeight, wide = w / size.width, whole = Math.min(wide, h / size.height);
+  view.k = Math.min(1.6, matchMedia("(max-width: 760px)").matches ? whole : Math.max(whole, Math.min(wide, 1)));
   view.x = (w - size.width * view.k) / 2;
   view.y = Math.max(0, (h - size.height * view.k) / 2);
   show();
@@ -88,8 +88,8 @@ stage.addEventListener("wheel", e => {
 }, {passive: false});
 
 // --- choosing ------------------------------------------------------------------------------------------------------
-// Shapes in one of the sets, and arrows between shapes of one set.
-function light(sets, withOldStates) {
+// Shapes in one of the sets, and arrows between shapes of one set; arrows of old states only where wanted(arrow).
+function light(sets, wanted = () => false) {
   svg.classList.toggle("lighting", sets !== null);
   const together = (...ids) => sets !== null && sets.some(s => ids.every(id => s.has(id)));
   for (const s of shapes) {
@@ -100,7 +100,7 @@ function light(sets, withOldStates) {
     if (lit) s.dataset.lit = "true"; else delete s.dataset.lit;
   }
   for (const e of edges) {
-    const lit = together(e.dataset.from, e.dataset.to) && (withOldStates || !e.classList.contains("recurrent"));
+    const lit = together(e.dataset.from, e.dataset.to) && (!e.classList.contains("recurrent") || wanted(e.dataset));
     e.classList.toggle("lit", lit);
     if (lit) e.dataset.lit = "true"; else delete e.dataset.lit;
     if (lit) e.parentNode.append(e);
@@ -119,9 +119,11 @@ const concerns = (r, id) => id === "weight:" + r.weight_path || r.hidden_paths.s
 const passes = r => filter.levels.has(r.level) && (!filter.kind || r.kind === filter.kind);
 function refresh() {
   if (chosen) {
-    light([new Set(lights[chosen])], /^(group|state|input):/.test(chosen));
+    // A weight lights the loop D = ∂h/∂h, which carries its trace on; an operation the old states it reads.
+    light([new Set(lights[chosen])], /^weight:/.test(chosen) ? e => e.from === e.to :
+      /^op:/.test(chosen) ? e => e.to === chosen || e.from === e.to : () => true);
   } else if (filter.kind || filter.levels.size < 3) {
-    light(graph.diagnostics.filter(passes).map(idsOfRecord), false);
+    light(graph.diagnostics.filter(passes).map(idsOfRecord));
   } else {
     light(null);
   }
@@ -292,9 +294,10 @@ document.getElementById("theme").onclick = () => {
 };
 const find = document.getElementById("find"), names = document.getElementById("names");
 names.append(...Object.keys(lights).map(id => el("option", {value: id})));
-find.addEventListener("change", () => {
-  const text = find.value.trim(), id = lights[text] ? text : Object.keys(lights).find(k => text && k.includes(text));
-  if (id && id !== chosen) { choose(id); reveal(shapeOf.get(id)); }
+find.addEventListener("input", () => {
+  const text = find.value.trim().toLowerCase(), id = lights[find.value] ? find.value :
+    Object.keys(lights).find(k => text && k.toLowerCase().includes(text));
+  if (id && id !== chosen) { choose(id); reveal(shapeOf.get(id)); } else if (!id && chosen) choose(null);
 });
 function readAddress() {
   const p = new URLSearchParams(location.hash.slice(1));

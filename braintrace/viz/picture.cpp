@@ -110,7 +110,7 @@ std::set<std::string> operations_between(const GraphView& view, int op, const Gr
   return between;
 }
 
-// What an operation lights: its weights, then either the groups and states its relation names and the operations it
+// What an operation reaches, with its weights: either the groups and states its relation names and the operations it
 // passes on the way, or, without a relation, whatever its result reaches before the next group.
 std::set<std::string> lit_by_operation(const GraphView& view, int op) {
   std::set<std::string> lit{op_id(op)};
@@ -159,6 +159,9 @@ std::map<std::string, std::set<std::string>> lights_of(const GraphView& view, co
           back.insert("state:" + path);
     }
   }
+  // An operation also lights all it reads.
+  for (const GraphView::Edge& e : view.edges)
+    if (e.to.starts_with("op:")) lights[e.to].insert(e.from);
   // Inputs, outputs and other states light their neighbours.
   for (const GraphView::Edge& e : view.edges) {
     const auto loose = [](const std::string& id) { return id.starts_with("input:") || id.starts_with("state:"); };

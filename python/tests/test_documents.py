@@ -57,3 +57,11 @@ def test_simple_rnn_of_core_concepts_learns_its_recurrent_weight():
     learner = names["braintrace"].D_RTRL(model)
     learner.compile_graph(names["jnp"].zeros(3))
     assert [r.weight_path for r in learner.graph.hidden_param_op_relations] == [("w_rec",)]
+
+
+def test_the_first_program_of_the_readme_learns():
+    readme = (pathlib.Path(__file__).parents[1] / "README.md").read_text()
+    program = readme.split("```python\n")[1].split("```")[0]
+    names = {}
+    exec(program, names)
+    assert float(names["loss"]) < 0.1

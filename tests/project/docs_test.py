@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 ROOT, BIN = map(pathlib.Path, sys.argv[1:])
-CODE_BLOCK = re.compile(r"<!-- (\S+) -->\n```cpp\n(.*?)```", re.S)
+CODE_BLOCK = re.compile(r"<!-- (\S+) -->\n```(?:cpp|python)\n(.*?)```", re.S)
 OUTPUT_BLOCK = re.compile(r"<!-- output of (\w+) -->\n```\n(.*?)```", re.S)
 CODE = re.compile(r"```.*?```", re.S)
 LINK = re.compile(r"\]\(([^)#:]+)\)")

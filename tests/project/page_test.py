@@ -52,11 +52,11 @@ def make(model, *options):
     return path
 
 
-def with_script(path, script):
+def with_script(path, script, size="1200,800"):
     """A copy of the page that runs `script` after its own; what it leaves in the root's data-result is returned."""
     copy = path.with_suffix(".script.html")
     copy.write_text(path.read_text().replace("</body>", f"<script>{{{script}}}</script></body>"))
-    page, console = browse(copy)
+    page, console = browse(copy, size=size)
     return page.root.get("data-result"), console
 
 
@@ -77,13 +77,18 @@ assert {"weight:rnn1.Wz.weight", "group:1", "state:rnn2.h", "input:0", "output:0
 _, console = with_script(gru, "console.error('seen')")
 assert any("seen" in line for line in console), console
 
-# Choosing a weight lights its operation, its group and state, and the arrows between them; nothing of the other layer.
+# Choosing a weight lights its operation, its group and state, the arrows between them, and the loop D that carries its trace;
+# nothing of the other layer.
 page, console = browse(gru, "#select=weight:rnn1.Wz.weight")
 assert console == [] and page.root["data-selected"] == "weight:rnn1.Wz.weight", (console, page.root)
 operations = {i for i in page.lit if i.startswith("op:")}
 assert page.lit - operations == {"weight:rnn1.Wz.weight", "group:0", "state:rnn1.h"} and len(operations) == 1, page.lit
 op, = operations
-assert page.edges == {("weight:rnn1.Wz.weight", op), (op, "group:0")}, page.edges
+assert page.edges == {("weight:rnn1.Wz.weight", op), (op, "group:0"), ("group:0", "group:0")}, page.edges
+
+# Choosing an operation lights all it reads: its weight, the input, the old state.
+page, _ = browse(gru, f"#select={op}")
+assert {("weight:rnn1.Wz.weight", op), ("input:0", op), ("group:0", op)} <= page.edges, page.edges
 
 # A weight that learns inside a window lights the operation it passes.
 page, _ = browse(gru, "#select=weight:rnn2.Wr.weight")
@@ -111,6 +116,30 @@ document.documentElement.dataset.result = JSON.stringify({clicked, cleared, move
 result, console = with_script(gru, CLICK)
 assert console == [] and '"cleared":""' in result and "output:0 weight:out.weight" in result, (result, console)
 assert '"moved":"weight:rnn1.Wz.weight","chosen":"weight:rnn1.Wz.weight"' in result, result
+
+# Search finds while one types, and lets go of what no longer matches.
+TYPE = """
+const find = document.getElementById('find'), found = [];
+for (const text of ['RNN2', 'rnn2.wr', 'rnn2.wr?', '']) {
+  find.value = text;
+  find.dispatchEvent(new Event('input'));
+  found.push(document.documentElement.dataset.selected);
+}
+document.documentElement.dataset.result = found.join('|');
+"""
+result, console = with_script(gru, TYPE)
+assert console == [] and re.fullmatch(r"\w+:rnn2[^|]*\|weight:rnn2.Wr.weight\|\|", result), (result, console)
+
+# The first view shows everything on a phone and uses the width on a desktop.
+VIEW = """
+const p = document.querySelector('#stage svg').getBoundingClientRect(), s = document.getElementById('stage').getBoundingClientRect();
+document.documentElement.dataset.result = [p.left >= s.left - 1 && p.right <= s.right + 1,
+  p.top >= s.top - 1 && p.bottom <= s.bottom + 1, p.width > 0.95 * s.width].join();
+"""
+result, _ = with_script(make("conv_rnn"), VIEW, "500,844")  # the narrowest window of a headless browser
+assert result.startswith("true,true,"), result
+result, _ = with_script(make("two_layer_rnn"), VIEW, "1200,800")
+assert result.startswith("true,") and result.endswith(",true"), result
 
 # Filter by kind.
 page, _ = browse(gru, "#kind=relation_excluded_non_temporal")
