@@ -40,10 +40,10 @@ const section = (title, ...children) => [el("h3", {}, title), ...children];
 // --- pan and zoom --------------------------------------------------------------------------------------------------
 const view = {x: 0, y: 0, k: 1};
 function show() { svg.style.transform = `translate(${view.x}px,${view.y}px) scale(${view.k})`; }
-// A phone sees everything; a desktop uses the width, up to the natural size, and a tall picture goes on below.
+// A phone shows everything; a desktop uses the width, and a tall picture goes on below.
 function fit() {
-  const w = stage.clientWidth, h = stage.clientHeight, wide = w / size.width, whole = Math.min(wide, h / size.height);
-  view.k = Math.min(1.6, matchMedia("(max-width: 760px)").matches ? whole : Math.max(whole, Math.min(wide, 1)));
+  const w = stage.clientWidth, h = stage.clientHeight, wide = w / size.width;
+  view.k = Math.min(1.6, matchMedia("(max-width: 760px)").matches ? Math.min(wide, h / size.height) : wide);
   view.x = (w - size.width * view.k) / 2;
   view.y = Math.max(0, (h - size.height * view.k) / 2);
   show();
@@ -309,6 +309,6 @@ function readAddress() {
 addEventListener("hashchange", readAddress);
 addEventListener("resize", fit);
 setRoving(shapes[0]);
-fit();
 readAddress();
+fit(); // after the panel is filled: a scroll bar takes width
 root.dataset.ready = "true";
