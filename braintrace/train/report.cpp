@@ -56,23 +56,36 @@ bool has_constant_rate(const RunRecord& run) {
                      [&](const StepRecord& s) { return s.learning_rate == run.steps[0].learning_rate; });
 }
 
-std::string tiles(const RunRecord& run) {
+// 14794 as 14,794.
+std::string grouped(int64_t n) {
+  std::string digits = fmt::format("{}", n);
+  for (size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
+  return digits;
+}
+
+// `task` predicts text: its loss, -log p of the next character, is also told as a perplexity.
+std::string tiles(const RunRecord& run, const std::string& task) {
   std::string out = "<dl class=\"tiles\">";
   out += tile("updates", fmt::format("{}", run.steps.empty() ? 0 : run.steps.back().step));
   if (!run.steps.empty()) {
     const double loss = late_mean(run.steps, &StepRecord::loss);
-    out += tile("loss, last tenth", short_number(loss), std::isfinite(loss) ? "" : "bad");
+    out += tile("training loss, last tenth", short_number(loss), std::isfinite(loss) ? "" : "bad");
     if (run.steps.back().accuracy >= 0)
-      out += tile("accuracy, last tenth", percent(late_mean(run.steps, &StepRecord::accuracy)));
+      out += tile("training accuracy, last tenth", percent(late_mean(run.steps, &StepRecord::accuracy)));
   }
   if (!run.validations.empty()) {
     const auto less = [](const ValidationRecord& a, const ValidationRecord& b) {
       return a.accuracy != b.accuracy ? a.accuracy > b.accuracy : a.loss < b.loss;
     };
-    const ValidationRecord best = *std::min_element(run.validations.begin(), run.validations.end(), less);
-    out += best.accuracy >= 0 ? tile("best validation", percent(best.accuracy), "good")
+    const ValidationRecord  best = *std::min_element(run.validations.begin(), run.validations.end(), less);
+    const ValidationRecord& last = run.validations.back();
+    out += tile("validation loss, last", short_number(last.loss), std::isfinite(last.loss) ? "" : "bad");
+    if (last.accuracy >= 0) out += tile("validation accuracy, last", percent(last.accuracy));
+    if (task == "char_lm") out += tile("validation perplexity, last", short_number(std::exp(last.loss)));
+    out += best.accuracy >= 0 ? tile("best validation accuracy", percent(best.accuracy), "good")
                               : tile("best validation loss", short_number(best.loss), "good");
   }
+  if (run.parameters > 0) out += tile("parameters", grouped(run.parameters));
   if (!run.steps.empty()) out += tile("time", clock_text(run.steps.back().seconds));
   if (!run.steps.empty() && has_constant_rate(run))
     out += tile("learning rate", short_number(run.steps[0].learning_rate));
@@ -314,6 +327,13 @@ std::string subtitle_of(const nlohmann::ordered_json& config) {
   return out;
 }
 
+// The name of the run, or what learned what: "copy with D_RTRL".
+std::string title_of(const nlohmann::ordered_json& config) {
+  const std::string name = word(config, "name"), task = word(config, "task"), rule = word(config, "rule");
+  if (!name.empty()) return name;
+  return task.empty() ? "Training report" : rule.empty() ? task : task + " with " + rule;
+}
+
 }  // namespace
 
 std::string report_html(const RunRecord& run) {
@@ -322,7 +342,7 @@ std::string report_html(const RunRecord& run) {
     config = read_ordered_json(run.config, "config");
   } catch (const UserError&) {
   }
-  const std::string name = word(config, "name"), title = name.empty() ? "Training report" : xml_text(name);
+  const std::string title  = xml_text(title_of(config));
   const std::string pretty = config.is_null() ? run.config : json_text(config, 2);
 
   std::string out = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
@@ -337,11 +357,13 @@ std::string report_html(const RunRecord& run) {
   for (const std::string& line : {word(config, "about"), subtitle_of(config)})
     if (!line.empty()) out += fmt::format("<p>{}</p>", xml_text(line));
   out += "</header>\n<main>\n";
-  out += tiles(run);
+  out += tiles(run, word(config, "task"));
   out += section("Alarms", "What the run noticed while it went on.", alarms(run));
   out += section("Curves", "Faint: single updates, or the range of those that share a pixel; bold: their running mean.",
                  charts(curves(run)));
-  out += section("Answers", "Of the last validation; a cell's shade is its share of the row.",
+  out += section("Answers",
+                 "Of the last validation; a cell's shade is its share of the row, the percentage after a row the "
+                 "accuracy of its class.",
                  charts(confusion(run) + outputs(run.activity, run.class_names)));
   out += section("Activity",
                  "One validation sample after training: what went in, what the network did, and how much of "

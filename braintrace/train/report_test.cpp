@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/train/report.h"
 
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include "tests/support/sample_run.h"
@@ -16,9 +18,26 @@ size_t count(const std::string& text, const std::string& part) {
 
 TEST(Report, HoldsEverySection) {
   const std::string page = report_html(sample_run(300));
-  for (const char* part : {"Loss", "Accuracy", "Gradient norm", "Learning rate", "Confusion matrix", "Inputs",
-                           "Spikes of rec.spike", "Voltages of rec.V", "Activity of gru.h", "eligibility traces",
-                           "Graph", "Configuration", "rec.w.bias", "rule D_RTRL", "<dt>seed</dt><dd>42</dd>"})
+  for (const char* part : {"Loss",
+                           "Accuracy",
+                           "Gradient norm",
+                           "Learning rate",
+                           "Confusion matrix",
+                           "Inputs",
+                           "Spikes of rec.spike",
+                           "Voltages of rec.V",
+                           "Activity of gru.h",
+                           "eligibility traces",
+                           "Graph",
+                           "Configuration",
+                           "rec.w.bias",
+                           "rule D_RTRL",
+                           "<dt>seed</dt><dd>42</dd>",
+                           "<dt>parameters</dt><dd>14,794</dd>",
+                           "<h1>evidence with D_RTRL</h1>",
+                           "92.9%",
+                           "86.7%",
+                           "94.7%"})
     EXPECT_NE(page.find(part), page.npos) << part;
   EXPECT_EQ(page.find("<section><h2>Alarms"), page.npos);
   EXPECT_NE(report_html(troubled_run()).find("<section><h2>Alarms"), std::string::npos);
@@ -42,6 +61,14 @@ TEST(Report, SaysWhatWasTrainedAndHowToRunItAgain) {
   const std::string page = report_html(run);
   EXPECT_NE(page.find("<p>gru 10 → 64, linear 64 → 10 · task copy · rule D_RTRL · optimizer adam</p>"), page.npos);
   EXPECT_NE(page.find("<code>braintrace train runs/&lt;1&gt;/config.json</code>"), page.npos);
+}
+
+TEST(Report, TellsThePerplexityOfText) {
+  RunRecord run = sample_run(10);
+  EXPECT_EQ(report_html(run).find("perplexity"), std::string::npos);
+  run.config                  = R"({"task": {"type": "char_lm"}})";
+  run.validations.back().loss = std::log(4.5);
+  EXPECT_NE(report_html(run).find("<dt>validation perplexity, last</dt><dd>4.5</dd>"), std::string::npos);
 }
 
 // Only what we wrote is markup: names and configuration come from users.

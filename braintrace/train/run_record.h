@@ -52,6 +52,7 @@ struct RunRecord {
   uint64_t                      seed        = 0;
   int64_t                       start_step  = 0;  // updates before, when the run goes on from a checkpoint
   int64_t                       total_steps = 0;  // updates the whole run will make
+  int64_t                       parameters  = 0;  // numbers in the weights of the model
   std::string                   model_text, graph_svg;
   std::vector<StepRecord>       steps;  // means of equal stretches, at most two thousand
   std::vector<ValidationRecord> validations;

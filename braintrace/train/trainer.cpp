@@ -121,9 +121,11 @@ Trainer::Impl::Impl(Config c)
   evaluator.emplace(config, parts);
   const tasks::TaskFacts& facts = parts.task->facts();
   add_to_task(config, facts.found);
-  record.config      = config.text;
-  record.seed        = config.seed;
-  record.model_text  = to_string(*parts.model);
+  record.config     = config.text;
+  record.seed       = config.seed;
+  record.model_text = to_string(*parts.model);
+  for (const auto& [path, state] : parts.model->params())
+    for (const std::string& leaf : state.leaf_names()) record.parameters += state.type(leaf).size();
   record.graph_svg   = graph_svg(view_of(parts.learner->graph(), config.name.empty() ? "model" : config.name));
   record.class_names = facts.class_names;
   record.total_steps = config.steps;

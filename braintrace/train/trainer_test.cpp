@@ -292,6 +292,7 @@ TEST_F(TrainerTest, StopsWhenAsked) {
   EXPECT_EQ(spoiled.run(), Ending::NotFinite);
   ASSERT_EQ(spoiled.record().alarms.size(), 1u);
   EXPECT_EQ(spoiled.record().alarms[0].kind, "not_finite");
+  EXPECT_EQ(spoiled.record().parameters, 3 * (7 * 3 + 3) + (3 * 4 + 4));  // three gates, and the readout
 }
 
 TEST_F(TrainerTest, MisfitsAreRefusedBeforeAnythingStarts) {

@@ -166,7 +166,7 @@ std::string heat_map(const GridChart& chart) {
     stops += fmt::format(",rgb({} {} {})", c[0], c[1], c[2]);
   }
   std::string out =
-      figure_begin(chart.title, "heat",
+      figure_begin(chart.title, two_sided ? "heat two-sided" : "heat",
                    fmt::format("<span class=\"ramp\">{}<i style=\"background:linear-gradient(90deg{})\"></i>{}</span>",
                                xml_text(short_number(lo)), stops, xml_text(short_number(hi))),
                    height);
@@ -234,6 +234,9 @@ std::string confusion_matrix(const std::string& title, const Array& counts, cons
     for (int64_t c = 0; c < C; ++c) total += n[r * C + c];
     const double y = top + static_cast<double>(r) * cell;
     if (r % every == 0) {
+      if (total)
+        out += label("tick", left + side + 8, y + cell / 2 + 4,
+                     percent(static_cast<double>(n[r * C + r]) / static_cast<double>(total)));
       out += label("tick end", left - 7, y + cell / 2 + 4, short_name(name(r)));
       if (C <= 12 || C / every <= 12)
         out += label("tick mid", left + (static_cast<double>(r) + 0.5) * cell, top - 5, short_name(name(r)));

@@ -22,6 +22,7 @@ inline RunRecord sample_run(int64_t steps, int64_t T = 100, int64_t neurons = 64
   Rng       rng(3);
   RunRecord run;
   run.seed       = 42;
+  run.parameters = 14794;
   run.config     = R"({"model": {"type": "chain"}, "rule": "D_RTRL", "task": {"type": "evidence", "length": 100},
                    "optimizer": {"type": "adam", "lr": 0.003}, "batch": 32, "note": "</script><b>&"})";
   run.model_text = "Net(\n  rec: LIF(n = 64)\n  out: Linear(64 -> 3)\n)";
