@@ -8,6 +8,7 @@
 
 #include "braintrace/base/json.h"
 #include "braintrace/base/percent.h"
+#include "braintrace/tasks/task.h"
 #include "braintrace/train/metrics.h"
 #include "braintrace/train/trainer.h"
 #include "braintrace/viz/escape.h"

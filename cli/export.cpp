@@ -66,9 +66,10 @@ std::string demo_wasm(const Exported& e) {
   const std::string find =
       "for c in clang clang-14 clang-15 clang-16 clang-17 clang-18 clang-19 clang-20 clang-21; do "
       "if command -v $c >/dev/null; then exec $c ";
+  const bool is_made = workshop.run(fmt::format("{} {}; fi; done; echo 'there is no clang'; exit 1", find,
+                                                fmt::join(demo_compiler_arguments(), " ")));
   require(
-      workshop.run(fmt::format("{} {}; fi; done; echo 'there is no clang'; exit 1", find,
-                               fmt::join(demo_compiler_arguments(), " "))),
+      is_made,
       "export --html: the network could not be compiled as WebAssembly:\n  {}\n  It needs clang and lld (Debian: apt "
       "install clang lld).",
       workshop.said());

@@ -399,6 +399,7 @@ Ending Trainer::run(const std::function<bool()>& stop) {
 }
 
 StepRecord       Trainer::step() { return impl_->step(); }
+ValidationRecord Trainer::validate(int64_t batches) { return impl_->validate(batches); }
 ValidationRecord Trainer::validate(int64_t batches, tasks::Part part) { return impl_->validate(batches, part); }
 
 std::string Trainer::save() {

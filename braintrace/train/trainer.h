@@ -10,9 +10,12 @@
 #include <functional>
 #include <memory>
 
-#include "braintrace/tasks/task.h"
 #include "braintrace/train/config.h"
 #include "braintrace/train/run_record.h"
+
+namespace braintrace::tasks {
+enum class Part : uint8_t;  // tasks/task.h
+}
 
 namespace braintrace::train {
 
@@ -31,8 +34,10 @@ class Trainer {
   Ending run(const std::function<bool()>& stop = {});
 
   StepRecord step();  // one update of the weights
-  // Over so many batches of a part, or over all of it (0: four where it has no end). Changes nothing but the record.
-  ValidationRecord validate(int64_t batches = 0, tasks::Part part = tasks::Part::Validation);
+  // Over so many batches of the validation part, or over all of it (0: four where it has no end), or of another part.
+  // Changes nothing but the record.
+  ValidationRecord validate(int64_t batches = 0);
+  ValidationRecord validate(int64_t batches, tasks::Part part);
 
   // A checkpoint in the configured folder, which also forgets the oldest; or at a path. Gives its path.
   std::string save();
