@@ -9,18 +9,6 @@ namespace braintrace::codegen {
 
 namespace {
 
-std::string pointers(size_t in, size_t out) {
-  return fmt::format("const void* in[{}];\nvoid* out[{}];\n", std::max<size_t>(in, 1), std::max<size_t>(out, 1));
-}
-// `in` or `out` as pointers to the buffers.
-std::string filled_with(const char* array, const Vars& vars) {
-  std::string text;
-  for (size_t i = 0; i < vars.size(); ++i) text += fmt::format("{}[{}] = {};\n", array, i, Context::name(vars[i]));
-  return text;
-}
-std::string passed(const Vars& in, const Vars& out) {
-  return pointers(in.size(), out.size()) + filled_with("in", in) + filled_with("out", out);
-}
 std::string call(const FunctionPtr& g, const Context& c) {
   const auto  frame = frame_text(c.dialect, "w");
   const auto& name  = c.functions.at(g.get());

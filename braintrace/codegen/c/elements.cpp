@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/codegen/c/elements.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "braintrace/codegen/c/c_text.h"
@@ -63,6 +65,20 @@ std::string row_text(const TimeLoop::Stacked& x, const std::function<std::string
     text += i + 1 == x.pieces.size() ? here : fmt::format("{} < {} ? {} : ", step, x.pieces[i + 1].first, here);
   }
   return fmt::format("({})", text);
+}
+
+std::string pointers(size_t in, size_t out) {
+  return fmt::format("const void* in[{}];\nvoid* out[{}];\n", std::max<size_t>(in, 1), std::max<size_t>(out, 1));
+}
+
+std::string filled_with(const char* array, const Vars& vars) {
+  std::string text;
+  for (size_t i = 0; i < vars.size(); ++i) text += fmt::format("{}[{}] = {};\n", array, i, Context::name(vars[i]));
+  return text;
+}
+
+std::string passed(const Vars& in, const Vars& out) {
+  return pointers(in.size(), out.size()) + filled_with("in", in) + filled_with("out", out);
 }
 
 }  // namespace braintrace::codegen

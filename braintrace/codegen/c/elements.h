@@ -25,4 +25,9 @@ WindowText window_text(const Window& window, const std::string& x, const std::st
 // Where the row of a step lies; `name` are pointers to buffers.
 std::string row_text(const TimeLoop::Stacked& x, const std::function<std::string(Var)>& name, const std::string& step);
 
+// Arrays `in` and `out` of pointers that a function is called with; their elements as pointers to buffers; both.
+std::string pointers(size_t in, size_t out);
+std::string filled_with(const char* array, const Vars& vars);
+std::string passed(const Vars& in, const Vars& out);
+
 }  // namespace braintrace::codegen
