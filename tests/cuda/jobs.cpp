@@ -8,16 +8,13 @@
 #include "braintrace/codegen/known_indices.h"
 #include "braintrace/ir/builder.h"
 #include "braintrace/ops/compare.h"
-#include "braintrace/ops/families.h"
 #include "braintrace/ops/index.h"
 #include "braintrace/ops/index_walk.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/sparse.h"
-#include "braintrace/transforms/linearize.h"
-#include "braintrace/transforms/walk.h"
 #include "tests/codegen/learning_jobs.h"
+#include "tests/codegen/op_jobs.h"
 #include "tests/codegen/random_job.h"
-#include "tests/ops/laws.h"
 
 namespace braintrace::testing_support {
 
@@ -43,55 +40,6 @@ std::vector<Job> cuda_learning_jobs() {
                                  .n     = 40,
                                  .n_out = 3,
                                  .steps = 4}));
-  return jobs;
-}
-
-namespace {
-
-// One equation as a program.
-Job job_of(const std::string& name, const Tensors& in, const Op& op, const Attrs& attrs) {
-  auto    builder = Builder::open();
-  Tensors args;
-  for (const Tensor& t : in) args.push_back(builder->argument(t.type()));
-  const Tensors out = builder->emit(op, args, attrs, infer(op, types_of(in), attrs));
-  Job           j{name, builder->finish(out).program, {}, {}};
-  for (const Tensor& x : in) j.args.push_back(x.array());
-  return j;
-}
-
-}  // namespace
-
-std::vector<Job> cuda_op_jobs(DType dtype) {
-  std::vector<Job> jobs;
-  for (const Op* op : all_ops())
-    for (const auto& c : laws::cases(*op)) try {
-        Sample s = c.draw(11);
-        for (Tensor& t : s.in)
-          if (is_float(t.dtype())) t = convert(t, dtype);
-        if (s.attrs.find(Key<DType>{"dtype"}) && is_float(s.attrs[Key<DType>{"dtype"}]))
-          s.attrs = s.attrs.with(Key<DType>{"dtype"}, dtype);
-        jobs.push_back(
-            job_of(fmt::format("{} {} sample {}", c.op->name, name_of(dtype), c.index), s.in, *c.op, s.attrs));
-      } catch (const UserError&) {
-        continue;  // the op does not take that type
-      }
-  return jobs;
-}
-
-std::vector<Job> cuda_pullback_jobs() {
-  std::vector<Job> jobs;
-  for (const Op* op : all_ops())
-    for (const auto& c : laws::cases(*op)) {
-      const Sample s = c.draw(12);
-      Job          j = job_of(fmt::format("pull-back of {} sample {}", op->name, c.index), s.in, *op, s.attrs);
-      Mask         active;
-      for (const Tensor& t : s.in) active.push_back(is_float(t.dtype()));
-      if (!any_true(active)) continue;
-      j.program = vjp_program(j.program, active);
-      for (size_t i = j.args.size(); i < j.program.args.size(); ++i)
-        j.args.push_back(Tensor(j.program.type(j.program.args[i]), 0.75).array());
-      jobs.push_back(std::move(j));
-    }
   return jobs;
 }
 
@@ -122,8 +70,7 @@ std::vector<Job> cuda_event_jobs() {
 }
 
 std::vector<std::vector<Job>> all_cuda_jobs() {
-  return {cuda_random_jobs(), cuda_learning_jobs(), cuda_op_jobs(DType::F64), cuda_op_jobs(DType::F32),
-          cuda_event_jobs()};
+  return {cuda_random_jobs(), cuda_learning_jobs(), op_jobs(DType::F64), op_jobs(DType::F32), cuda_event_jobs()};
 }
 
 }  // namespace braintrace::testing_support

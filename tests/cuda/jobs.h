@@ -6,11 +6,9 @@
 
 namespace braintrace::testing_support {
 
-std::vector<Job> cuda_random_jobs();         // random programs over the whole registry, also differentiated and batched
-std::vector<Job> cuda_learning_jobs();       // learning steps, windows and sequences
-std::vector<Job> cuda_op_jobs(DType dtype);  // every operation on its samples
-std::vector<Job> cuda_pullback_jobs();       // their results and pull-backs
-std::vector<Job> cuda_event_jobs();          // sparse products and updates that walk what is not silent
+std::vector<Job> cuda_random_jobs();    // random programs over the whole registry, also differentiated and batched
+std::vector<Job> cuda_learning_jobs();  // learning steps, windows and sequences
+std::vector<Job> cuda_event_jobs();     // sparse products and updates that walk what is not silent
 
 std::vector<std::vector<Job>> all_cuda_jobs();
 inline constexpr size_t       learning_group = 1;

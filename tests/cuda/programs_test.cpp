@@ -4,6 +4,7 @@
 
 #include "braintrace/backends/cuda/open_device.h"
 #include "braintrace/runtime/backend.h"
+#include "tests/codegen/op_jobs.h"
 #include "tests/cuda/emulated.h"
 #include "tests/cuda/jobs.h"
 
@@ -24,17 +25,17 @@ void expect_agreement(const std::vector<Job>& jobs, double tolerance,
 
 TEST(CudaPrograms, RandomOnesAgree) { expect_agreement(testing_support::cuda_random_jobs(), f64_tolerance); }
 TEST(CudaPrograms, LearningAgrees) { expect_agreement(testing_support::cuda_learning_jobs(), f32_tolerance); }
-TEST(CudaPrograms, PullbacksAgree) { expect_agreement(testing_support::cuda_pullback_jobs(), f64_tolerance); }
+TEST(CudaPrograms, PullbacksAgree) { expect_agreement(testing_support::pullback_jobs(), f64_tolerance); }
 TEST(CudaPrograms, EventsAgree) {
   for (const Job& j : testing_support::cuda_event_jobs())
     EXPECT_NE(codegen::to_string(codegen::scheduled({j.program}, {.target = codegen::cuda_target()})).find("event_dot"),
               std::string::npos);
   expect_agreement(testing_support::cuda_event_jobs(), f32_tolerance);
 }
-TEST(CudaPrograms, OpsAgreeInF64) { expect_agreement(testing_support::cuda_op_jobs(DType::F64), f64_tolerance); }
-TEST(CudaPrograms, OpsAgreeInF32) { expect_agreement(testing_support::cuda_op_jobs(DType::F32), f32_tolerance); }
-TEST(CudaPrograms, OpsAgreeInF16) { expect_agreement(testing_support::cuda_op_jobs(DType::F16), f16_tolerance); }
-TEST(CudaPrograms, OpsAgreeInBF16) { expect_agreement(testing_support::cuda_op_jobs(DType::BF16), bf16_tolerance); }
+TEST(CudaPrograms, OpsAgreeInF64) { expect_agreement(testing_support::op_jobs(DType::F64), f64_tolerance); }
+TEST(CudaPrograms, OpsAgreeInF32) { expect_agreement(testing_support::op_jobs(DType::F32), f32_tolerance); }
+TEST(CudaPrograms, OpsAgreeInF16) { expect_agreement(testing_support::op_jobs(DType::F16), f16_tolerance); }
+TEST(CudaPrograms, OpsAgreeInBF16) { expect_agreement(testing_support::op_jobs(DType::BF16), bf16_tolerance); }
 
 }  // namespace
 }  // namespace braintrace
