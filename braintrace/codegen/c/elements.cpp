@@ -12,6 +12,27 @@
 
 namespace braintrace::codegen {
 
+const std::string_view lane     = R"(
+const int64_t from = e / $stride * $n * $stride + e % $stride, to = e / $stride * $m * $stride + e % $stride;
+(void)to;
+)";
+const std::string_view running  = R"(
+$sum sum = 0;
+for (int64_t j = 0; j < $n; ++j) {
+  const int64_t i = from + ($place) * $stride;
+  sum = j == 0 ? ($sum)$x[i] : $next;
+  $y[i] = ($T)sum;
+}
+)";
+const std::string_view position = R"(
+int64_t best = 0;
+for (int64_t j = 1; j < $n; ++j) {
+  const $S a = $x[from + j * $stride], b = $x[from + best * $stride];
+  if ($beats) best = j;
+}
+$y[e] = ($T)best;
+)";
+
 std::string next_text(const Routine& r) {
   if (r.op->fold == Fold::Sum) return "sum + ($sum)$x[i]";
   if (r.op->fold == Fold::Prod) return "sum * ($sum)$x[i]";

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "braintrace/codegen/schedule.h"
 
@@ -13,6 +14,9 @@ namespace braintrace::codegen {
 std::string next_text(const Routine& r);
 // Whether element `first` comes before `second` under an order in which NaN is the last.
 std::string order_text(DType t, const std::string& order, const std::string& first, const std::string& second);
+// Lane e, in arrays with $n or $m elements along the axis: where it begins; a running reduction of it; the position of
+// its least or largest element.
+extern const std::string_view lane, running, position;
 // Element i of what is drawn.
 std::string draw_text(const Routine& r);
 

@@ -43,41 +43,18 @@ for (int64_t b = 0; b < $B; ++b)
     for (int64_t k = 0; k < $K; ++k)
       memcpy($y + ((b * $P + p) * $N + $at[b * $K + k]) * $Q, $u + ((b * $P + p) * $K + k) * $Q, $Q * sizeof($T));
 )";
-// Where lane l begins in arrays with $n or $m elements along the axis.
-constexpr std::string_view open_lanes = R"(
-for (int64_t l = 0; l < $lanes; ++l) {
-  const int64_t from = l / $stride * $n * $stride + l % $stride, to = l / $stride * $m * $stride + l % $stride;
-  (void)to;
-)";
-constexpr std::string_view take_along = R"(
+constexpr std::string_view open_lanes  = "for (int64_t e = 0; e < $lanes; ++e) {\n";
+constexpr std::string_view take_along  = R"(
   for (int64_t i = 0; i < $m; ++i)
     $y[to + i * $stride] = $x[from + bt_clamp_i($at[to + i * $stride], 0, $n - 1) * $stride];
 }
 )";
-constexpr std::string_view open_sums  = "$sum* sum = ($sum*)w;\nfor (int64_t i = 0; i < $size; ++i) sum[i] = 0;\n";
-constexpr std::string_view add_along  = R"(
+constexpr std::string_view open_sums   = "$sum* sum = ($sum*)w;\nfor (int64_t i = 0; i < $size; ++i) sum[i] = 0;\n";
+constexpr std::string_view add_along   = R"(
   for (int64_t i = 0; i < $n; ++i)
     sum[to + bt_clamp_i($at[from + i * $stride], 0, $m - 1) * $stride] += ($sum)$x[from + i * $stride];
 }
 for (int64_t i = 0; i < $size; ++i) $y[i] = ($T)sum[i];
-)";
-constexpr std::string_view running    = R"(
-  $sum sum = 0;
-  for (int64_t j = 0; j < $n; ++j) {
-    const int64_t i = from + ($place) * $stride;
-    sum = j == 0 ? ($sum)$x[i] : $next;
-    $y[i] = ($T)sum;
-  }
-}
-)";
-constexpr std::string_view position   = R"(
-  int64_t best = 0;
-  for (int64_t j = 1; j < $n; ++j) {
-    const $S a = $x[from + j * $stride], b = $x[from + best * $stride];
-    if ($beats) best = j;
-  }
-  $y[l] = ($T)best;
-}
 )";
 // Merge sort of positions, stable.
 constexpr std::string_view open_sort     = "int64_t* one = (int64_t*)w;\nint64_t* two = one + $n;\n";
@@ -257,8 +234,8 @@ std::string template_of(const Routine& r, Words& words) {
   if (r.op == &take_op) return joined({rows, take});
   if (r.op == &scatter_add_op) return joined({rows, scatter_add});
   if (r.op == &scatter_set_op) return joined({rows, scatter_set});
-  if (r.op == &take_along_op) return joined({open_lanes, take_along});
-  if (r.op == &add_along_op) return joined({open_sums, open_lanes, add_along});
+  if (r.op == &take_along_op) return joined({open_lanes, lane, take_along});
+  if (r.op == &add_along_op) return joined({open_sums, open_lanes, lane, add_along});
   if (r.op == &sparse_dot_op) return joined({entries, sparse_dot});
   if (r.op == &sparse_sample_op) return joined({entries, sparse_sample});
   if (r.op == &event_list_op) return std::string(event_list);
@@ -269,17 +246,17 @@ std::string template_of(const Routine& r, Words& words) {
   }
   if (r.op == &argmax_op || r.op == &argmin_op) {
     words.emplace_back("beats", order_text(r.types[0].second, r.op == &argmax_op ? "a > b" : "a < b", "b", "a"));
-    return joined({open_lanes, position});
+    return joined({open_lanes, lane, position, "}\n"});
   }
   if (r.op == &sort_op) {  // whether the element b must come before a
     words.emplace_back("before", r.reverse ? order_text(r.types[0].second, "a < b", "a", "b")
                                            : order_text(r.types[0].second, "b < a", "b", "a"));
-    return joined({open_sort, open_lanes, sort});
+    return joined({open_sort, open_lanes, lane, sort});
   }
   if (r.op->fold != Fold::None) {
     words.emplace_back("next", filled(next_text(r), words));
     words.emplace_back("place", r.reverse ? filled("$n - 1 - j", words) : "j");
-    return joined({open_lanes, running});
+    return joined({open_lanes, lane, running, "}\n"});
   }
   words.emplace_back("draw", filled(draw_text(r), words));
   return std::string(draws);

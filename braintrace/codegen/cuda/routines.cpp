@@ -73,32 +73,12 @@ constexpr std::string_view take_along = R"(
 const int64_t low = e % $stride, l = e / $stride / $m;
 $y[e] = $x[(l * $n + bt_clamp_i($at[e], 0, $n - 1)) * $stride + low];
 )";
-constexpr std::string_view lane       = R"(
-const int64_t from = e / $stride * $n * $stride + e % $stride, to = e / $stride * $m * $stride + e % $stride;
-(void)to;
-)";
 constexpr std::string_view add_along  = R"(
 $sum* sum = ($sum*)w;
 for (int64_t i = 0; i < $m; ++i) sum[to + i * $stride] = 0;
 for (int64_t i = 0; i < $n; ++i)
   sum[to + bt_clamp_i($at[from + i * $stride], 0, $m - 1) * $stride] += ($sum)$x[from + i * $stride];
 for (int64_t i = 0; i < $m; ++i) $y[to + i * $stride] = ($T)sum[to + i * $stride];
-)";
-constexpr std::string_view running    = R"(
-$sum sum = 0;
-for (int64_t j = 0; j < $n; ++j) {
-  const int64_t i = from + ($place) * $stride;
-  sum = j == 0 ? ($sum)$x[i] : $next;
-  $y[i] = ($T)sum;
-}
-)";
-constexpr std::string_view position   = R"(
-int64_t best = 0;
-for (int64_t j = 1; j < $n; ++j) {
-  const $S a = $x[from + j * $stride], b = $x[from + best * $stride];
-  if ($beats) best = j;
-}
-$y[e] = ($T)best;
 )";
 // The place of an element is the number of those that come before it; equal ones keep their order.
 constexpr std::string_view sort          = R"(
