@@ -81,7 +81,7 @@ if("unit" IN_LIST BRAINTRACE_TESTS)
   # Compiled code is held to the samples and random programs of other suites.
   target_sources(test_all_codegen PRIVATE tests/ops/laws.cpp tests/transforms/random_program.cpp
                                           tests/transforms/words.cpp)
-  target_sources(test_all_cuda PRIVATE tests/codegen/learning_jobs.cpp tests/codegen/op_jobs.cpp
+  target_sources(test_all_cuda PRIVATE tests/codegen/agreement.cpp tests/codegen/learning_jobs.cpp tests/codegen/op_jobs.cpp
                                        tests/codegen/random_job.cpp tests/ops/laws.cpp
                                        tests/transforms/random_program.cpp tests/transforms/words.cpp)
   set_tests_properties(all_codegen PROPERTIES COST 100) # waits for the C compiler: first, beside the others

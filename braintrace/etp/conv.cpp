@@ -249,13 +249,8 @@ AxisLinks conv_depend(const DependArgs& a) {
 }
 
 constexpr EtpRules conv_rules = {
-    .primitive = [](const EtpCall&) -> std::string_view { return "etp_conv"; },
-    .weights =
-        [](const EtpCall& c) {
-          std::vector<EtpWeight> w{{"weight", 1}};
-          if (c.in.size() > 2) w.push_back({"bias", 2});
-          return w;
-        },
+    .primitive   = [](const EtpCall&) -> std::string_view { return "etp_conv"; },
+    .weights     = weight_and_bias,
     .coefficient = [](const EtpCall& c, int weight, const Tensors& in) -> Tensor {
       return weight == bias_weight ? Tensor(c.y, 1) : patches(c, Use(c.attrs, c.in[0]), in[0]);
     },
@@ -270,13 +265,6 @@ constexpr EtpRules conv_rules = {
       return reshape(sum_to(t, aligned_bias(u, c.in[2], c.y.shape)), c.in[2].shape);
     },
 };
-
-Ints one_each(const Ints& list, size_t n, const char* what) {
-  if (list.empty()) return Ints(n, 1);
-  require(list.size() == n, "conv: {} has {} entries, expected {}, one per spatial axis.", what, list.size(), n);
-  for (int64_t v : list) require(v >= 1, "conv: {} is {}; every entry must be at least 1.", what, to_string(list));
-  return list;
-}
 
 }  // namespace
 

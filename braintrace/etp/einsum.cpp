@@ -140,11 +140,8 @@ Tensors einsum_batch(const BatchArgs& a) {
 Equation equation_of(const EtpCall& c) { return parse_equation(c.attrs[equation_key]); }
 
 constexpr EtpRules einsum_rules = {
-    .primitive = [](const EtpCall&) -> std::string_view { return "etp_einsum"; },
-    .weights =
-        [](const EtpCall&) {
-          return std::vector<EtpWeight>{{"weight", 1}};
-        },
+    .primitive   = [](const EtpCall&) -> std::string_view { return "etp_einsum"; },
+    .weights     = weight_and_bias,
     .coefficient = [](const EtpCall& c, int, const Tensors& in) -> Tensor {
       const Equation e = equation_of(c);
       std::string    xs;
@@ -155,7 +152,7 @@ constexpr EtpRules einsum_rules = {
       const Equation e = equation_of(c);
       return laid_out(t, e.y, e.trace());
     },
-    .fold = [](const EtpCall& c, int, const Tensors&, const Tensor& t) -> Tensor { return sum_to(t, c.in[1].shape); },
+    .fold = sum_to_weight,
 };
 
 }  // namespace

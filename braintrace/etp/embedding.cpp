@@ -41,16 +41,13 @@ Tensor one_hot(const EtpCall& c, const Tensor& x) {
 }
 
 constexpr EtpRules embedding_rules = {
-    .primitive = [](const EtpCall& c) -> std::string_view { return c.y.rank() == 2 ? "etp_emb" : "etp_emb_v"; },
-    .weights =
-        [](const EtpCall&) {
-          return std::vector<EtpWeight>{{"weight", 1}};
-        },
+    .primitive   = [](const EtpCall& c) -> std::string_view { return c.y.rank() == 2 ? "etp_emb" : "etp_emb_v"; },
+    .weights     = weight_and_bias,
     .coefficient = [](const EtpCall& c, int, const Tensors& in) -> Tensor {
       return expand_dims(is_float(in[0].dtype()) ? in[0] : one_hot(c, in[0]), -1);
     },
-    .spread = [](const EtpCall& c, int, const Tensor& t) -> Tensor { return expand_dims(t, c.y.rank() - 1); },
-    .fold   = [](const EtpCall& c, int, const Tensors&, const Tensor& t) -> Tensor { return sum_to(t, c.in[1].shape); },
+    .spread    = [](const EtpCall& c, int, const Tensor& t) -> Tensor { return expand_dims(t, c.y.rank() - 1); },
+    .fold      = sum_to_weight,
     .represent = one_hot,
 };
 

@@ -32,22 +32,11 @@ Types grouped_infer(const Op& op, const Types& in, const Attrs&) {
 }
 
 constexpr EtpRules grouped_rules = {
-    .primitive = [](const EtpCall& c) -> std::string_view { return c.y.rank() == 3 ? "etp_gmm" : "etp_gmv"; },
-    .weights =
-        [](const EtpCall& c) {
-          std::vector<EtpWeight> w{{"weight", 1}};
-          if (c.in.size() > 2) w.push_back({"bias", 2});
-          return w;
-        },
-    .coefficient = [](const EtpCall& c, int weight, const Tensors& in) -> Tensor {
-      return weight == bias_weight ? Tensor(c.y, 1) : expand_dims(in[0], -1);
-    },
-    .spread = [](const EtpCall& c, int weight, const Tensor& t) -> Tensor {
-      return weight == bias_weight ? t : expand_dims(t, c.y.rank() - 1);
-    },
-    .fold = [](const EtpCall& c, int weight, const Tensors&, const Tensor& t) -> Tensor {
-      return sum_to(t, c.in[weight + 1].shape);
-    },
+    .primitive   = [](const EtpCall& c) -> std::string_view { return c.y.rank() == 3 ? "etp_gmm" : "etp_gmv"; },
+    .weights     = weight_and_bias,
+    .coefficient = x_of_product,
+    .spread      = spread_over_product,
+    .fold        = sum_to_weight,
 };
 
 }  // namespace

@@ -47,6 +47,23 @@ Tensor sum_to(const Tensor& t, const Shape& shape) {
   return reshape(axes.empty() ? t : sum(t, axes), shape);
 }
 
+std::vector<EtpWeight> weight_and_bias(const EtpCall& call) {
+  if (call.in.size() > 2) return {{"weight", 1}, {"bias", 2}};
+  return {{"weight", 1}};
+}
+
+Tensor x_of_product(const EtpCall& call, int weight, const Tensors& in) {
+  return weight == bias_weight ? Tensor(call.y, 1) : expand_dims(in[0], -1);
+}
+
+Tensor spread_over_product(const EtpCall& call, int weight, const Tensor& per_y) {
+  return weight == bias_weight ? per_y : expand_dims(per_y, call.y.rank() - 1);
+}
+
+Tensor sum_to_weight(const EtpCall& call, int weight, const Tensors&, const Tensor& on_trace) {
+  return sum_to(on_trace, call.in[weight + 1].shape);
+}
+
 Tensor laid_out(const Tensor& t, const std::string& from, const std::string& to) {
   Ints  perm;
   Shape shape;

@@ -30,6 +30,14 @@ void require_bias(const Op& op, const Types& in, size_t at, const Shape& shape);
 // Sums the axes that broadcasting `shape` would have repeated (right aligned), so that the result has that shape.
 Tensor sum_to(const Tensor& t, const Shape& shape);
 
+// Slots of EtpRules. The weight, operand 1, and the bias, operand 2, if there is one:
+std::vector<EtpWeight> weight_and_bias(const EtpCall& call);
+// ∂y_o/∂W_io = x_i and ∂y_o/∂b_o = 1 on the trace axes [*,I,O] and [*,O]; values per y_o on the same axes:
+Tensor x_of_product(const EtpCall& call, int weight, const Tensors& in);
+Tensor spread_over_product(const EtpCall& call, int weight, const Tensor& per_y);
+// The trace axes that the weight lacks are summed:
+Tensor sum_to_weight(const EtpCall& call, int weight, const Tensors& in, const Tensor& on_trace);
+
 // Axes by letters. `t` has the axes `from`, then others; the result has the axes `to` (size one where `from` lacks the
 // letter), then those others.
 Tensor laid_out(const Tensor& t, const std::string& from, const std::string& to);

@@ -32,22 +32,15 @@ Types sparse_infer(const Op& op, const Types& in, const Attrs& a) {
 }
 
 constexpr EtpRules sparse_rules = {
-    .primitive = [](const EtpCall& c) -> std::string_view { return c.y.rank() == 2 ? "etp_sp_mm" : "etp_sp_mv"; },
-    .weights =
-        [](const EtpCall& c) {
-          std::vector<EtpWeight> w{{"weight", 1}};
-          if (c.in.size() > 2) w.push_back({"bias", 2});
-          return w;
-        },
+    .primitive   = [](const EtpCall& c) -> std::string_view { return c.y.rank() == 2 ? "etp_sp_mm" : "etp_sp_mv"; },
+    .weights     = weight_and_bias,
     .coefficient = [](const EtpCall& c, int weight, const Tensors& in) -> Tensor {
       return weight == bias_weight ? Tensor(c.y, 1) : take(in[0], c.attrs[rows_key], -1);
     },
     .spread = [](const EtpCall& c, int weight, const Tensor& t) -> Tensor {
       return weight == bias_weight ? t : take(t, c.attrs[cols_key], c.y.rank() - 1);
     },
-    .fold = [](const EtpCall& c, int weight, const Tensors&, const Tensor& t) -> Tensor {
-      return sum_to(t, c.in[weight + 1].shape);
-    },
+    .fold = sum_to_weight,
 };
 
 Attrs attrs_of(Array rows, Array cols, int64_t n_cols) {

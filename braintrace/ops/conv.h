@@ -35,6 +35,8 @@ struct ConvOptions {
   std::string layout;        // "NHWC,HWIO->NHWC": N batch, C channels, I/O in and out, other letters spatial.
                              // Empty: channels last, as in this example.
 };
+// An option with one entry per spatial axis; ones where it is empty. `what` names it in messages.
+Ints one_each(const Ints& list, size_t n, const char* what);
 // The plain operation; `conv` is the one whose kernel learns online.
 Tensor convolve(const Tensor& x, const Tensor& kernel, const ConvOptions& options = {});
 

@@ -56,14 +56,14 @@ Tensor permuted(const Tensor& t, const Ints& perm) {
   return std::is_sorted(perm.begin(), perm.end()) ? t : transpose(t, perm);
 }
 
+}  // namespace
+
 Ints one_each(const Ints& list, size_t n, const char* what) {
   if (list.empty()) return Ints(n, 1);
   require(list.size() == n, "conv: {} has {} entries, expected {}, one per spatial axis.", what, list.size(), n);
   for (int64_t v : list) require(v >= 1, "conv: {} is {}; every entry must be at least 1.", what, to_string(list));
   return list;
 }
-
-}  // namespace
 
 Padding resolved(const Padding& p, const Ints& sizes, const Ints& extents, const Ints& steps, const char* where) {
   const size_t n = sizes.size();

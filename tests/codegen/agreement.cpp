@@ -45,6 +45,8 @@ Array copied(const Array& a) {
   return b;
 }
 
+}  // namespace
+
 double distance(const Array& got, const Array& want) {
   double worst = 0;
   for (int64_t i = 0; i < want.size(); ++i) {
@@ -55,8 +57,6 @@ double distance(const Array& got, const Array& want) {
   }
   return worst;
 }
-
-}  // namespace
 
 Worst worst_disagreement(const std::vector<Job>& jobs, const codegen::Options& options) {
   std::vector<Program> programs;

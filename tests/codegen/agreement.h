@@ -16,8 +16,11 @@ struct Job {
 };
 
 // |a - b| / (1 + |b|) at worst over floats; infinite where one of two is NaN or infinite alone; integers must agree
-// exactly. Bytes around every result and around the working memory are watched: a write outside its memory, or into an
-// argument, counts as infinite.
+// exactly.
+double distance(const Array& got, const Array& want);
+
+// The worst distance of all results. Bytes around every result and around the working memory are watched: a write
+// outside its memory, or into an argument, counts as infinite.
 struct Worst {
   std::string name;
   double      distance = 0;

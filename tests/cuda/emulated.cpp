@@ -40,17 +40,6 @@ const void* const* table(Blocks& blocks, cuda::Device& device, const std::vector
       written(blocks, device, list.data(), static_cast<int64_t>(list.size() * sizeof(void*))));
 }
 
-double distance(const Array& got, const Array& want) {
-  double worst = 0;
-  for (int64_t i = 0; i < want.size(); ++i) {
-    const double a = at(got, i), b = at(want, i);
-    if (a == b || (std::isnan(a) && std::isnan(b))) continue;
-    if (!is_float(want.dtype()) || !std::isfinite(a) || !std::isfinite(b)) return INFINITY;
-    worst = std::max(worst, std::abs(a - b) / (1 + std::abs(b)));
-  }
-  return worst;
-}
-
 bool asks_host(const codegen::Function& f) {
   for (const codegen::Kernel& k : f.kernels) {
     if (std::holds_alternative<codegen::HostCall>(k.what)) return true;
