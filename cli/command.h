@@ -31,6 +31,8 @@ void note(fmt::format_string<Args...> text, Args&&... args) {
   if (!quiet) say(text, std::forward<Args>(args)...);
 }
 
+// The whole command line, from arguments to exit status; errors are said on stderr.
+int answer(int argc, char** argv);
 // The command of this name; an error with the nearest one when there is none.
 const CLI::App& command_named(const CLI::App& app, const std::string& name);
 // A check of an option that is a whole number.
@@ -49,6 +51,7 @@ void add_info(CLI::App& app, Action& chosen);
 void add_man(CLI::App& app, Action& chosen);
 void add_schedule(CLI::App& app, Action& chosen);
 void add_stream(CLI::App& app, Action& chosen);
+void add_sweep(CLI::App& app, Action& chosen);
 void add_tasks(CLI::App& app, Action& chosen);
 void add_train(CLI::App& app, Action& chosen);
 void add_verify(CLI::App& app, Action& chosen);

@@ -142,6 +142,7 @@ int run(int argc, char** argv) {
   add_man(app, chosen);
   add_schedule(app, chosen);
   add_stream(app, chosen);
+  add_sweep(app, chosen);
   add_tasks(app, chosen);
   add_train(app, chosen);
   add_verify(app, chosen);
@@ -190,6 +191,24 @@ const CLI::App& command_named(const CLI::App& app, const std::string& name) {
        fmt::join(names, " "));
 }
 
+int answer(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const UserError& error) {
+    return report(BadInput, error.what());
+  } catch (const CompileError& error) {
+    return report(BadInput, error.what());
+  } catch (const std::system_error& error) {  // of the system, such as a full disk
+    return report(BadInput, error.what());
+  } catch (const std::bad_alloc&) {
+    return report(BadInput, "this needs more memory than there is.");
+  } catch (const std::length_error&) {
+    return report(BadInput, "this needs more memory than there is.");
+  } catch (const std::exception& error) {
+    return report(Bug, error.what());
+  }
+}
+
 CLI::Validator whole_number(int64_t least) {
   const auto problem = [least](const std::string& text) -> std::string {
     int64_t    n    = 0;
@@ -203,26 +222,11 @@ CLI::Validator whole_number(int64_t least) {
 }  // namespace braintrace::cli
 
 int main(int argc, char** argv) {
-  using namespace braintrace;
-  cli::occupy_closed_descriptors();
+  braintrace::cli::occupy_closed_descriptors();
 #ifdef M_MMAP_THRESHOLD
   // Large arrays go back to the system when they are freed. Left to itself this limit grows with what is freed, and the
   // peak of memory then depends on the order of that.
   mallopt(M_MMAP_THRESHOLD, 1 << 17);
 #endif
-  try {
-    return cli::run(argc, argv);
-  } catch (const UserError& error) {
-    return cli::report(cli::BadInput, error.what());
-  } catch (const CompileError& error) {
-    return cli::report(cli::BadInput, error.what());
-  } catch (const std::system_error& error) {  // of the system, such as a full disk
-    return cli::report(cli::BadInput, error.what());
-  } catch (const std::bad_alloc&) {
-    return cli::report(cli::BadInput, "this needs more memory than there is.");
-  } catch (const std::length_error&) {
-    return cli::report(cli::BadInput, "this needs more memory than there is.");
-  } catch (const std::exception& error) {
-    return cli::report(cli::Bug, error.what());
-  }
+  return braintrace::cli::answer(argc, argv);
 }

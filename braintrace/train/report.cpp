@@ -10,10 +10,9 @@
 
 #include "braintrace/base/json.h"
 #include "braintrace/base/percent.h"
-#include "braintrace/base/version.h"
 #include "braintrace/io/file.h"
 #include "braintrace/train/progress.h"
-#include "braintrace/train/report_page.h"
+#include "braintrace/train/report_parts.h"
 #include "braintrace/viz/chart.h"
 #include "braintrace/viz/chart_scale.h"
 #include "braintrace/viz/escape.h"
@@ -36,10 +35,6 @@ Curve curve(std::string name, const std::vector<Record>& records, double Record:
     c.y.push_back(r.*field);
   }
   return c;
-}
-
-std::string tile(const std::string& name, const std::string& value, const char* css = "") {
-  return fmt::format("<div class=\"{}\"><dt>{}</dt><dd>{}</dd></div>", css, name, xml_text(value));
 }
 
 // The mean over the last tenth: single steps are noisy.
@@ -92,14 +87,6 @@ std::string tiles(const RunRecord& run, const std::string& task) {
   out += tile("seed", fmt::format("{}", run.seed));
   out += tile("alarms", fmt::format("{}", run.alarms.size()), run.alarms.empty() ? "" : "bad");
   return out + "</dl>\n";
-}
-
-std::string section(const std::string& title, const std::string& text, const std::string& content) {
-  if (content.empty()) return "";
-  return fmt::format("<section><h2>{}</h2><p>{}</p>\n{}</section>\n", title, text, content);
-}
-std::string charts(const std::string& content, const char* arrangement = "charts") {
-  return content.empty() ? "" : fmt::format("<div class=\"{}\">\n{}</div>", arrangement, content);
 }
 
 std::string curves(const RunRecord& run) {
@@ -273,12 +260,6 @@ std::string graph(const RunRecord& run) {
       base64(run.graph_svg));
 }
 
-std::string text_block(const std::string& title, const std::string& text, bool open) {
-  if (text.empty()) return "";
-  return fmt::format("<details{}><summary>{}</summary><pre>{}</pre></details>\n", open ? " open" : "", title,
-                     xml_text(text));
-}
-
 // The words under a key of the configuration: the value, or its type or name.
 std::string word(const nlohmann::ordered_json& config, const char* key) {
   if (!config.is_object() || !config.contains(key)) return "";
@@ -342,22 +323,9 @@ std::string report_html(const RunRecord& run) {
     config = read_ordered_json(run.config, "config");
   } catch (const UserError&) {
   }
-  const std::string title  = xml_text(title_of(config));
   const std::string pretty = config.is_null() ? run.config : json_text(config, 2);
 
-  std::string out = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
-  out +=
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<link rel=\"icon\" href=\"data:,\">\n";
-  out += fmt::format("<title>{} · training report</title>\n<style>", title);
-  out += picture_css();
-  out += chart_css();
-  out += report_css();
-  out += fmt::format("</style>\n</head>\n<body class=\"picture\">\n<header><h1>{}</h1>", title);
-  out += "<button id=\"theme\" type=\"button\" aria-label=\"switch between light and dark\">◐</button>";
-  for (const std::string& line : {word(config, "about"), subtitle_of(config)})
-    if (!line.empty()) out += fmt::format("<p>{}</p>", xml_text(line));
-  out += "</header>\n<main>\n";
-  out += tiles(run, word(config, "task"));
+  std::string out = tiles(run, word(config, "task"));
   out += section("Alarms", "What the run noticed while it went on.", alarms(run));
   out += section("Curves", "Faint: single updates, or the range of those that share a pixel; bold: their running mean.",
                  charts(curves(run)));
@@ -376,13 +344,7 @@ std::string report_html(const RunRecord& run) {
                      ? "All that is needed to run it again."
                      : fmt::format("To run it again: <code>braintrace train {}/config.json</code>", xml_text(folder)),
                  text_block("Configuration", pretty, true) + text_block("Model", run.model_text, false));
-  out += fmt::format(
-      "</main>\n<footer>training report of braintrace {} · one file, nothing is loaded from "
-      "elsewhere</footer>\n<script>",
-      version);
-  out += chart_script();
-  out += report_script();
-  return out + "</script>\n</body>\n</html>\n";
+  return report_page(title_of(config), "training report", {word(config, "about"), subtitle_of(config)}, out);
 }
 
 void ReportFile::end(const RunRecord& run) {

@@ -16,8 +16,10 @@ ROOT, BINARY = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).re
 BLOCK = re.compile(r"(?:<!-- not run: (?P<why>[^\n]+) -->\n)?(?:```\w*\n(?P<fenced>.*?)```|(?P<indented>(?:^ {4}\S[^\n]*\n)+))",
                    re.S | re.M)
 # Few updates, short runs; what a command computes is checked by its own tests.
-SHORT = {"train": "--quiet --set steps=2 --set batch=2 --set task.lag=2 "
-                  "--set validation.every=2 --set validation.batches=1 --set goal.accuracy=0",
+TRAINING = ("--quiet --set steps=2 --set batch=2 --set task.lag=2 "
+            "--set validation.every=2 --set validation.batches=1 --set goal.accuracy=0")
+SHORT = {"train": TRAINING,
+         "sweep": TRAINING,
          "eval": "--batches 1 --quiet",
          "fidelity": "--steps 2 --rules D_RTRL,BPTT"}
 MODEL = (ROOT / "docs/img/gru_6.json").read_text()
