@@ -274,5 +274,5 @@ int main(int argc, char** argv) {
     if (rate == 0.01) few = ms;
     if (rate == 0.16) many = ms;
   }
-  fmt::print("1 % of 16 %: {:.2f}\n", few / many);
+  fmt::print("1% of 16%: {:.2f}\n", few / many);
 }

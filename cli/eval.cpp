@@ -53,7 +53,7 @@ void add_classes(nlohmann::ordered_json& out, const train::ValidationRecord& v, 
 void print_classes(const train::ValidationRecord& v, const Array& confusion, const std::vector<std::string>& names,
                    bool surprise) {
   const train::ClassMetrics m = train::class_metrics(confusion);
-  fmt::print("accuracy           {} (always the commonest class: {})\n", percent(v.accuracy), percent(m.majority));
+  fmt::print("accuracy           {} (always the most common class: {})\n", percent(v.accuracy), percent(m.majority));
   fmt::print("balanced accuracy  {}\nmacro F1           {:.4f}\n", percent(m.balanced_accuracy), m.macro_f1);
   if (surprise)
     fmt::print("perplexity         {:.4g} ({:.4g} bits for each answer)\n", std::exp(v.loss),
@@ -61,7 +61,7 @@ void print_classes(const train::ValidationRecord& v, const Array& confusion, con
   const int64_t classes = confusion.shape()[0];
   if (classes > 20) return;
   const auto name = [&](int64_t i) { return names.empty() ? std::to_string(i) : utf8(names[static_cast<size_t>(i)]); };
-  fmt::print("answers (a row for each class that is right)\n{:>10}", "");
+  fmt::print("confusion matrix (rows: target, columns: answer)\n{:>10}", "");
   for (int64_t i = 0; i < classes; ++i) fmt::print("{:>11}", name(i));
   fmt::print("{:>11}\n", "recall");
   for (int64_t i = 0; i < classes; ++i) {

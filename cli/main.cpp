@@ -48,8 +48,8 @@ void check_output() {
 }
 
 int report(Status status, const std::string& message) {
-  const bool colour = isatty(STDERR_FILENO) && !std::getenv("NO_COLOR");
-  show(colour ? fmt::format(fmt::fg(fmt::terminal_color::red), "error:") : "error:");
+  const bool color = isatty(STDERR_FILENO) && !std::getenv("NO_COLOR");
+  show(color ? fmt::format(fmt::fg(fmt::terminal_color::red), "error:") : "error:");
   say(" {}\n", message);
   return status;
 }

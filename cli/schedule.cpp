@@ -59,7 +59,7 @@ void list_passes() {
   for (const codegen::Pass& p : codegen::passes()) fmt::print("{:<10} {}\n", p.name, p.doc);
 }
 
-// What is no pass, such as making kernels of what the passes left, has a row of its own: the rows add up.
+// What is not a pass, such as making kernels of what the passes left, has a row of its own: the rows add up.
 void print_times(const std::vector<std::pair<std::string_view, double>>& runs, double total) {
   std::map<std::string_view, std::pair<int, double>> times;
   double                                             others = total;

@@ -78,7 +78,7 @@ std::string duration(double seconds) {
                          : fmt::format("{:.3g} s", seconds);
 }
 
-void summarise(const Totals& t, const stream::GuardedStream& net, const StreamArguments& o) {
+void summarize(const Totals& t, const stream::GuardedStream& net, const StreamArguments& o) {
   const auto& l = t.latency;
   if (o.json) {
     const ordered_json summary = {{"learned", net.learned()},
@@ -253,7 +253,7 @@ int run_stream(StreamArguments& o) {
     throw;
   }
   saver.save();
-  summarise(totals, guarded, o);
+  summarize(totals, guarded, o);
   require(guarded.learned() > 0 || totals.undone == 0,
           "no record could be learned from: all {} had to be undone.\n  Lower --lr, or scale inputs and targets.",
           totals.undone);

@@ -33,7 +33,7 @@ struct TrainArguments {
   bool                     json = false, overwrite = false;
 };
 
-// The checkpoint to go on from; none to begin anew.
+// The checkpoint to go on from; none to start from the beginning.
 std::optional<std::string> checkpoint_for(const TrainArguments& o, const Config& config) {
   const CheckpointFolder folder(config.checkpoint.dir, config.checkpoint.keep);
   if (o.resume.empty()) {
@@ -50,8 +50,8 @@ std::optional<std::string> checkpoint_for(const TrainArguments& o, const Config&
   std::vector<std::string> refused;
   const auto               newest = folder.newest_valid(refused);
   for (const std::string& why : refused) note("note: {}\n", why);
-  note("note: {}\n",
-       newest ? "going on from " + *newest : fmt::format("no checkpoint in {}; beginning anew", config.checkpoint.dir));
+  note("note: {}\n", newest ? "going on from " + *newest
+                            : fmt::format("no checkpoint in {}; starting from the beginning", config.checkpoint.dir));
   return newest;
 }
 

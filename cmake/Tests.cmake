@@ -2,7 +2,7 @@
 #
 #   unit      one binary per layer (tests beside their sources) and one per folder of tests/ (tests across layers);
 #             clang-tidy over what changed last
-#   long      those of them that run many whole networks, for optimised builds
+#   long      those of them that run many whole networks, for optimized builds
 #   threads   tests/threads, meant for the thread sanitizer
 #   project   what surrounds the code: layers, install, header weight, command line, examples, hostile use
 #   fuzz      tests/fuzz, run for a fixed number of inputs

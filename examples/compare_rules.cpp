@@ -46,7 +46,7 @@ int main() {
   std::map<std::string, double> error;
   fmt::print("{:<16} {:>12} {:>16}\n", "rule", "memory, B", "relative error");
   for (const bt::Algorithm& a : bt::algorithms()) {
-    if (a.needs() != bt::Need::Nothing) continue;  // a modulator, a synthesiser
+    if (a.needs() != bt::Need::Nothing) continue;  // a modulator, a synthesizer
     const Result r = learn(a.name);
     error[a.name]  = norm(r.gradient - exact) / norm(exact);
     fmt::print("{:<16} {:>12} {:>16.2f}\n", a.name, r.bytes, error[a.name]);

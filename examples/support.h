@@ -2,9 +2,9 @@
 // What the training examples share: flags, the training loop, one line per epoch, a picture of the losses.
 //
 // For each batch of sequences
-//   states and traces start anew     a sequence owes nothing to the one before
+//   states and traces are reset      a sequence owes nothing to the one before
 //   a sweep                          runs the model and gathers the gradient as the learning rule defines it
-//   the optimiser                    takes one step
+//   the optimizer                    takes one step
 #pragma once
 
 #include "braintrace/braintrace.h"

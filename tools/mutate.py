@@ -37,7 +37,7 @@ SUITES = {
 }
 LARGEST = 8 << 30  # bytes of a suite: a mutant may ask for any amount of memory
 
-# What is changed: a pattern, and what may stand in its place. Spaces tell operators from types and templates.
+# What is changed: a pattern, and what may replace it. Spaces tell operators from types and templates.
 CHANGES = [
     (r" < ", [" <= "]), (r" <= ", [" < "]), (r" > ", [" >= "]), (r" >= ", [" > "]),
     (r" == ", [" != "]), (r" != ", [" == "]), (r" && ", [" || "]), (r" \|\| ", [" && "]),

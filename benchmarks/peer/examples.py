@@ -4,7 +4,7 @@
     examples.py [NAME] [--updates N] [--weights FILE]     here through `python -m pybraintrace.compat examples.py …`
     examples.py --list
 
-With --weights, first weights are read from FILE where it exists, and written to it otherwise: both systems then start alike.
+With --weights, initial weights are read from FILE where it exists, and written to it otherwise: both systems then start alike.
 """
 import argparse
 import json

@@ -62,7 +62,7 @@ struct Advice {
   std::string           reason;
 };
 
-// The optimiser is Adam, the loss a mean square. Without a C compiler there is no plan, and it throws UserError.
+// The optimizer is Adam, the loss a mean square. Without a C compiler there is no plan, and it throws UserError.
 Advice advise(Module& model, const std::string& name, const Type& input, const AdviseOptions& options);
 
 std::string advice_table(const Advice& advice);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work in a process of its own: what it allocates, and how long it takes, is no burden on this one.
+// Work in a process of its own: what it allocates, and how long it takes, is not a burden on this one.
 #pragma once
 
 #include <cstring>

@@ -97,7 +97,7 @@ int64_t bytes_in(const std::string& text) {
                                     {"tib", 1099511627776.0}})
     if (unit == name) factor = value;
   require(factor > 0 && number > 0 && number * factor < 9e18,
-          "'{}' is no amount of memory; expected a number and a unit, such as 4GiB or 500 MB.", text);
+          "'{}' is not an amount of memory; expected a number and a unit, such as 4GiB or 500 MB.", text);
   return static_cast<int64_t>(number * factor);
 }
 

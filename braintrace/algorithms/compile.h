@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One call from a model to a learner that is ready to run: states are initialised, the learner is made, the graph is
+// One call from a model to a learner that is ready to run: states are initialized, the learner is made, the graph is
 // compiled. The algorithm is a name, a point in the axis space, or a class.
 //
 //   auto learner = bt::compile(model, "pp_prop", x, {.decay_or_rank = bt::TraceDecay::decay(0.9)}, {.batch_size = 8});
@@ -28,7 +28,7 @@ struct ExampleInputs {
   ExampleInputs(const MultiStepData& xs);
 };
 
-// Initialises the model's states anew (parameters keep their values). Throws CompileError when no weight reaches a
+// Initializes the model's states anew (parameters keep their values). Throws CompileError when no weight reaches a
 // hidden state, for rules that live on such relations.
 std::unique_ptr<OnlineLearner> compile(Module& model, const std::string& algorithm, const ExampleInputs& examples,
                                        const RuleOptions& options = {}, const SetupOptions& setup = {});
@@ -45,7 +45,7 @@ std::unique_ptr<ETraceVmap> compile_vmap(Module& model, const ETraceConfig& conf
 void prepare_model(Module& model, const ExampleInputs& examples, const SetupOptions& setup);
 void compile_learner(OnlineLearner& learner, const ExampleInputs& examples, const SetupOptions& setup);
 
-// `arguments` are those of the class's constructor behind the model.
+// `arguments` are those of the class's constructor after the model.
 template <std::derived_from<OnlineLearner> Learner, class... Arguments>
 std::unique_ptr<Learner> compile(Module& model, const ExampleInputs& examples, const SetupOptions& setup = {},
                                  Arguments&&... arguments) {

@@ -150,7 +150,7 @@ TEST(Compile, RestoresTheStreamWhenItFails) {
   EXPECT_TRUE(same_values(random::next(), next));
 }
 
-TEST(Compile, InitialisesStatesButNotParameters) {
+TEST(Compile, InitializesStatesButNotParameters) {
   Net          model;
   const Tensor weight  = model.Wz.params().at(0).second.leaf("weight");
   const auto   learner = compile(model, "d_rtrl", wave(input, 0));

@@ -31,13 +31,13 @@ void check_ranges(const RuleAxes& a) {
 
 void check_schedule(const RuleAxes& a) {
   require(a.update_schedule == UpdateSchedule::PerStep,
-          "ETraceConfig: update_schedule '{}' is refused: when weights change is up to the training loop.\n  Use "
+          "ETraceConfig: update_schedule '{}' is not supported: the training loop decides when weights change.\n  Use "
           "'per_step'; a call with MultiStepData sums the gradients of several steps.",
           to_string(a.update_schedule));
-  require(
-      !a.window_size,
-      "ETraceConfig: window_size belongs to update_schedule 'window', which is refused.\n  Leave it out; a window is "
-      "as long as its MultiStepData.");
+  require(!a.window_size,
+          "ETraceConfig: window_size belongs to update_schedule 'window', which is not supported.\n  Leave it out; a "
+          "window is "
+          "as long as its MultiStepData.");
 }
 
 // One trace per weight, or one random product: one recursion.

@@ -47,7 +47,7 @@ A axis_named(const std::string& value) {
   return static_cast<A>(axis_value(number_of(A{}), value));
 }
 
-// One value, or one for the x side and one for the f side of a factorised trace.
+// One value, or one for the x side and one for the f side of a factorized trace.
 template <class T>
 struct OneOrPair {
   T    x, f;

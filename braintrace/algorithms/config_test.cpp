@@ -84,7 +84,7 @@ const CanonicalForm canonical_forms[] = {
 struct Rejection {
   const char*              name;
   RuleAxes                 written;
-  std::vector<const char*> says;  // what is wrong, then a legal neighbour
+  std::vector<const char*> says;  // what is wrong, then a legal neighbor
 };
 const Rejection rejections[] = {
     {"R1KappaNeedsPerParam",
@@ -122,8 +122,10 @@ const Rejection rejections[] = {
     {"R7WindowSizeWithoutSchedule", {.window_size = 3}, {"window_size", "Leave it out"}},
     {"R8NoWindows",
      {.update_schedule = UpdateSchedule::Window, .window_size = 3},
-     {"'window' is refused", "'per_step'"}},
-    {"R8NoSequenceEnd", {.update_schedule = UpdateSchedule::SequenceEnd}, {"'sequence_end' is refused", "'per_step'"}},
+     {"'window' is not supported", "'per_step'"}},
+    {"R8NoSequenceEnd",
+     {.update_schedule = UpdateSchedule::SequenceEnd},
+     {"'sequence_end' is not supported", "'per_step'"}},
     {"R9SparseNeedsPerParam",
      {.trace_factorization = IoFactorized, .recurrence_scope = SparseN, .decay = 0.9, .sparse_n = 2},
      {"'sparse_n' needs trace_factorization 'per_param'", "'diagonal' or 'coupled'"}},
@@ -173,7 +175,7 @@ TEST_P(Canonical, IsTheSameRule) {
 INSTANTIATE_TEST_SUITE_P(Config, Canonical, testing::ValuesIn(canonical_forms), named<CanonicalForm>);
 
 class Rejected : public testing::TestWithParam<Rejection> {};
-TEST_P(Rejected, NamesTheMistakeAndANeighbour) {
+TEST_P(Rejected, NamesTheMistakeAndANeighbor) {
   const std::string message = error_of([] { ETraceConfig config(GetParam().written); });
   for (const char* part : GetParam().says) EXPECT_NE(message.find(part), std::string::npos) << part << "\n" << message;
 }

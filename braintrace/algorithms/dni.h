@@ -10,7 +10,7 @@
 
 namespace braintrace {
 
-// A synthesiser of gradients: per hidden group an affine map of its states at one position of the batch,
+// A synthesizer of gradients: per hidden group an affine map of its states at one position of the batch,
 //
 //   g = h W + b        h : [..., width·S]
 //
@@ -54,7 +54,7 @@ class DNI : public OnlineLearner {
 struct SynthesizerTraining {
   int64_t                               chunk_size = 1;
   std::function<Tensor(const Tensor&)>  loss       = nullptr;  // of the outputs of a window; sum of squares
-  std::function<void(const Gradients&)> update     = nullptr;  // of the synthesiser; plain descent with `lr`
+  std::function<void(const Gradients&)> update     = nullptr;  // of the synthesizer; plain descent with `lr`
   double                                lr         = 1e-2;
   int                                   epochs     = 1;
   bool                                  reset      = true;  // states and traces before every epoch

@@ -98,13 +98,13 @@ class Sweep {
     };
     const ETraceGraph& graph   = learner_.graph();
     StateMap           sources = weights_;
-    if (options_.behind_window)
+    if (options_.after_window)
       for (const auto& hidden : hidden_states_of(graph)) sources.push_back(hidden);
-    const Tensors entry        = options_.behind_window ? hidden_per_group(graph) : Tensors{};
+    const Tensors entry        = options_.after_window ? hidden_per_group(graph) : Tensors{};
     const auto [total, g, out] = value_and_grad(run, sources, has_aux)(std::vector<Tensor>(xs), mask);
     const Gradients& all       = g;
-    if (options_.behind_window)
-      options_.behind_window(entry, per_group(graph, [&](const HiddenVar& h) { return all.at(h.path, ""); }));
+    if (options_.after_window)
+      options_.after_window(entry, per_group(graph, [&](const HiddenVar& h) { return all.at(h.path, ""); }));
     return {of_states(all, weights_), out};
   }
 
@@ -186,9 +186,9 @@ EtraceOutcome run_etrace_grad(OnlineLearner& learner, const Function& step, cons
 EtraceOutcome run_etrace_grad(ETraceVmap& learner, const Function& step, const Tensors& sequences,
                               const EtraceGradOptions& options) {
   const int64_t T = length_of("etrace_grad", sequences);
-  require((options.window.code == 0 || options.window.code == 1) && !options.drop_traces && !options.behind_window,
+  require((options.window.code == 0 || options.window.code == 1) && !options.drop_traces && !options.after_window,
           "etrace_grad: a learner in lanes takes one step at a time: no longer windows, no drop_traces, no "
-          "behind_window.\n  A model that takes a batch itself has them all.");
+          "after_window.\n  A model that takes a batch itself has them all.");
   const auto window = [&](const Tensors& xs) {
     Tensors one, out;
     for (const Tensor& x : xs) one.push_back(squeeze(x, {0}));

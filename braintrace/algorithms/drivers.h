@@ -42,8 +42,8 @@ struct EtraceGradOptions {
   LossOutput loss_output = LossOutput::PerStep;
   StateMap   weights     = {};     // those to differentiate; all parameters when empty
   bool       drop_traces = false;  // start from zero traces and leave none; needs one window for the whole call
-  // Told behind every window: per hidden group the states it began with, and their cotangents. It may write states.
-  std::function<void(const Tensors& hidden, const Tensors& cotangents)> behind_window = nullptr;
+  // Called after every window: per hidden group the states it began with, and their cotangents. It may write states.
+  std::function<void(const Tensors& hidden, const Tensors& cotangents)> after_window = nullptr;
 };
 
 namespace flat {

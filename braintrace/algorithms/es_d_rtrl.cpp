@@ -56,7 +56,7 @@ struct Layout {
       const HiddenParamOpRelation& r = graph.hidden_param_op_relations[s.relation];
       if (r.descent)
         fail(
-            "{}: its operation is inside a scan of {} substeps, which has no factorised trace.\n  Use a rule with one "
+            "{}: its operation is inside a scan of {} substeps, which has no factorized trace.\n  Use a rule with one "
             "trace per weight (D-RTRL), or raise scan_unroll_limit.",
             r.weight_path.str(), r.descent->length);
       Site&           site  = sites.emplace_back(Site{s, {}, {}, 0});

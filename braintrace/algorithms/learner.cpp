@@ -189,7 +189,7 @@ OnlineLearner::Called<Tensors> OnlineLearner::call(const WindowProgram& p, const
   const auto run     = [&](const Tensors& in) { return split(replay(p.forward, p.forward_constants, in), n_all); };
   const auto outcome = [](const WindowResults<Tensors>& r) { return joined(r.step, r.memory); };
   const auto forward = [&](const Tensors& in) { return outcome(run(in)); };
-  // A rule with an estimate of the future leaves it behind the residuals. A window that drops its traces has none.
+  // A rule with an estimate of the future leaves it after the residuals. A window that drops its traces has none.
   const auto fwd_rule = [&](const Tensors& in) -> ForwardPass {
     const WindowResults<Tensors> r = run(in);
     return {outcome(r), joined(r.residuals, fresh ? Tensors{} : exit_cotangents(r.step))};
@@ -212,7 +212,7 @@ Tensors OnlineLearner::inputs_of(const Tensors& xs) const {
   const Types            want = step.program.types_of(step.program.args);
   for (size_t r = 0; r < step.reads.size(); ++r)
     require(in[step.num_args + r].type() == want[step.num_args + r],
-            "learner: compiled with {} of {}, which is {} now.\n  Initialise states with the batch size of "
+            "learner: compiled with {} of {}, which is {} now.\n  Initialize states with the batch size of "
             "compile_graph, or make a new learner.",
             step.reads[r].place(), to_string(want[step.num_args + r]), to_string(in[step.num_args + r].type()));
   if (compiled().memory.empty()) return in;

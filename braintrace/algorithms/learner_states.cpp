@@ -69,7 +69,7 @@ std::vector<OnlineLearner::EtraceEntry> OnlineLearner::get_etrace_of(const Path&
       out.push_back({slot.kind, slot.relation, slot.group, key, value});
   require(
       !out.empty(),
-      "get_etrace_of: '{}' carries no trace.\n  It is no parameter of the model, or no trainable operation connects "
+      "get_etrace_of: '{}' carries no trace.\n  It is not a parameter of the model, or no trainable operation connects "
       "it to a hidden state; show_graph() lists those that do.",
       parameter.str());
   return out;
@@ -138,7 +138,7 @@ StateMap OnlineLearner::own_states() const {
 Path OnlineLearner::state_id_to_path(const State& state) const {
   for (const auto& [path, mine] : model_->states())
     if (mine == state) return path;
-  fail("learner: {} is no state of the model.", state.place());
+  fail("learner: {} is not a state of the model.", state.place());
 }
 
 }  // namespace braintrace

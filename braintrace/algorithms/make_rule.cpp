@@ -35,7 +35,7 @@ void check(const ETraceConfig& config, const RuleOptions& o, const std::string& 
           name);
   require(signal != SignalSource::Bootstrapped || o.vjp_method.value_or(VjpMethod::MultiStep) == VjpMethod::MultiStep,
           "{}: learning_signal 'bootstrapped' needs vjp_method 'multi-step', got 'single-step'.\n  It estimates what "
-          "reverse mode misses behind a window.",
+          "reverse mode misses after a window.",
           name);
   require(signal == SignalSource::Modulatory || !o.modulator.defined(),
           "{}: a modulator is given, but learning_signal is '{}'.\n  Use 'modulatory', or leave it out.", name,
@@ -78,7 +78,7 @@ Need need_of(const ETraceConfig& config) {
                                                                  : Need::Nothing;
 }
 std::string_view to_string(Need need) {
-  return need == Need::Modulator ? "a modulator" : need == Need::Synthesizer ? "a synthesiser" : "nothing";
+  return need == Need::Modulator ? "a modulator" : need == Need::Synthesizer ? "a synthesizer" : "nothing";
 }
 
 ParamDimOptions param_dim_options(const ETraceConfig& config, const RuleOptions& o) {

@@ -32,7 +32,7 @@ const std::string& to_string(VjpMethod method);
 // The way back through a window that a rule at this point takes when none is asked for.
 VjpMethod own_method(const ETraceConfig& config);
 
-// What a rule at this point needs besides a loss: "a modulator", "a synthesiser".
+// What a rule at this point needs besides a loss: "a modulator", "a synthesizer".
 enum class Need : uint8_t { Nothing, Modulator, Synthesizer };
 Need             need_of(const ETraceConfig& config);
 std::string_view to_string(Need need);
@@ -41,7 +41,7 @@ std::string_view to_string(Need need);
 ParamDimOptions param_dim_options(const ETraceConfig& config, const RuleOptions& options);
 IODimOptions    io_dim_options(const ETraceConfig& config, const RuleOptions& options);
 
-// The rule at a point. Hyper-parameters that are coordinates (decay, kappa, n) stand in the point, not in the options.
+// The rule at a point. Hyper-parameters that are coordinates (decay, kappa, n) are in the point, not in the options.
 // `algorithm` is the name that messages use.
 std::shared_ptr<const LearningRule> make_rule(const ETraceConfig& config, const RuleOptions& options = {},
                                               const std::string& algorithm = "ETraceConfig");

@@ -17,7 +17,7 @@ namespace braintrace {
 
 namespace {
 
-ETraceConfig factorised(const TraceDecay& decay) {
+ETraceConfig factorized(const TraceDecay& decay) {
   return ETraceConfig({.trace_factorization = TraceFactorization::IoFactorized, .decay = OneOrPair(decay.x, decay.f)});
 }
 
@@ -34,7 +34,7 @@ std::vector<Algorithm> built_in() {
        .aliases = {"pp_prop", "esd_rtrl"},
        .doc     = "a filtered input times a filtered sensitivity; memory of inputs and outputs only",
        .options = {"decay_or_rank"},
-       .config  = [](const RuleOptions& o) { return factorised(o.decay_or_rank.value_or(IODimOptions().decay)); },
+       .config  = [](const RuleOptions& o) { return factorized(o.decay_or_rank.value_or(IODimOptions().decay)); },
        .usual =
            [](uint64_t) {
              return UsualOptions{{.decay_or_rank = TraceDecay::decay(0.9)}, "decay 0.9"};
@@ -67,7 +67,7 @@ std::vector<Algorithm> built_in() {
        .aliases = {"ostl_feedforward"},
        .doc     = "ES_D_RTRL that forgets at once (decay 1e-6)",
        .options = {"decay_or_rank"},
-       .config  = [](const RuleOptions& o) { return factorised(o.decay_or_rank.value_or(TraceDecay::decay(1e-6))); },
+       .config  = [](const RuleOptions& o) { return factorized(o.decay_or_rank.value_or(TraceDecay::decay(1e-6))); },
        .rank    = 7},
       {.name    = "SnAp",
        .doc     = "traces over all states that a weight reaches within n steps (n = 2)",
@@ -100,7 +100,7 @@ std::vector<Algorithm> built_in() {
        .options = {"modulator", "trace_dtype"},
        .config  = [](const RuleOptions&) { return ETraceConfig({.learning_signal = SignalSource::Modulatory}); }},
       {.name    = "DNI",
-       .doc     = "D_RTRL with a learned estimate of the credit behind each window",
+       .doc     = "D_RTRL with a learned estimate of the credit after each window",
        .options = {"trace_dtype"},
        .config  = [](const RuleOptions&) { return ETraceConfig({.learning_signal = SignalSource::Bootstrapped}); }},
       {.name = "RTRL",

@@ -22,7 +22,7 @@ namespace {
 constexpr double epsilon = 1e-8;
 
 // t / (‖t‖ + ε), norm along one axis.
-Tensor normalised(const Tensor& t, int64_t axis) {
+Tensor normalized(const Tensor& t, int64_t axis) {
   const Tensor v    = convert(t, promote(t.dtype(), DType::F32));  // ε is zero in half precision
   const Tensor norm = sqrt(sum(square(v), Ints{axis})) + epsilon;
   return convert(v / broadcast_to(expand_dims(norm, axis), v.shape()), t.dtype());
@@ -67,7 +67,7 @@ Tensor LearningSignal::output_feedback(const ETraceGraph& graph, const HiddenGro
 Tensors LearningSignal::received(const Step& step, const Tensors& L, const Tensors& ct, const Tensors& aux) const {
   if (is_symmetric()) return L;
   const ETraceGraph& graph = step.graph();
-  const Tensor       delta = reads_output() ? normalised(step.output_cotangent(ct), -1) : Tensor();
+  const Tensor       delta = reads_output() ? normalized(step.output_cotangent(ct), -1) : Tensor();
   Tensors            out   = L;
   for (const HiddenGroup& g : graph.hidden_groups) {
     if (!carries_trace(graph, g.index)) continue;
@@ -78,7 +78,7 @@ Tensors LearningSignal::received(const Step& step, const Tensors& L, const Tenso
       require(!g.varshape.empty(), "random feedback: group {} has no unit axis.", g.index);
       mine = feedback_.from_output
                  ? output_feedback(graph, g, delta)
-                 : einsum("...la,lk->...ka", {normalised(mine, -2), matrix(graph, g, g.varshape.back())});
+                 : einsum("...la,lk->...ka", {normalized(mine, -2), matrix(graph, g, g.varshape.back())});
     }
   }
   return out;

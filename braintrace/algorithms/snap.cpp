@@ -13,7 +13,7 @@ namespace braintrace {
 
 namespace {
 
-// Size of the trailing axes along which neighbours differ: no neighbour leaves its row of the leading axes, so one pass
+// Size of the trailing axes along which neighbors differ: no neighbor leaves its row of the leading axes, so one pass
 // serves all rows at once.
 int64_t unit_count(const HiddenGroup& g) {
   const int64_t P     = size_of(g.varshape);
@@ -22,13 +22,13 @@ int64_t unit_count(const HiddenGroup& g) {
     const int64_t smaller = units / std::max<int64_t>(n, 1);
     for (int64_t p = 0; p < P; ++p)
       for (int k = 0; k < g.snap->width; ++k)
-        if (g.snap->neighbours[p * g.snap->width + k] / smaller != p / smaller) return units;
+        if (g.snap->neighbors[p * g.snap->width + k] / smaller != p / smaller) return units;
     units = smaller;
   }
   return units;
 }
 
-// Where every position of a row reaches every other, the neighbours of p are all of them in their own order, and D[p]
+// Where every position of a row reaches every other, the neighbors of p are all of them in their own order, and D[p]
 // is the Jacobian J of the row: nothing is gathered.
 struct WholeRows {
   int64_t rows, units;
@@ -44,7 +44,7 @@ struct WholeRows {
     shape.insert(shape.begin() + 1, units);
     return reshape(broadcast_axes(x, shape, axes), laid);
   }
-  // [rows,units,units,S]: neighbour k of p is p itself.
+  // [rows,units,units,S]: neighbor k of p is p itself.
   Tensor is_itself(int64_t S) const {
     const Tensor same = equal(iota({units, units}, 0), iota({units, units}, 1));
     return broadcast_axes(same, {rows, units, units, S}, {1, 2});
@@ -62,7 +62,7 @@ Tensor indices(const std::vector<int32_t>& values) {
   return Tensor(Array::of<int32_t>(values, {n}));
 }
 
-// x [*varshape,*rest] where the pattern has a neighbour, zero elsewhere. Axis `axis` of the rest counts (k,a).
+// x [*varshape,*rest] where the pattern has a neighbor, zero elsewhere. Axis `axis` of the rest counts (k,a).
 Tensor where_valid(const HiddenGroup& g, const Tensor& x, size_t axis) {
   const auto& valid = g.snap->valid;
   if (std::all_of(valid.begin(), valid.end(), [](bool v) { return v; })) return x;
@@ -74,7 +74,7 @@ Tensor where_valid(const HiddenGroup& g, const Tensor& x, size_t axis) {
   return x * convert(Tensor(Array::of<double>(ones, shape)), x.dtype());
 }
 
-// D[p,(k,a),(k',b)] = J[q,a,q',b] with q, q' the neighbours number k, k' of p; zero where there is none.
+// D[p,(k,a),(k',b)] = J[q,a,q',b] with q, q' the neighbors number k, k' of p; zero where there is none.
 Tensor transition(Step& step, int group) {
   const HiddenGroup& g = step.graph().hidden_groups[group];
   if (!g.snap) return step.D(group);
@@ -92,10 +92,10 @@ Tensor transition(Step& step, int group) {
   for (int64_t p = 0; p < P; ++p) {
     for (int64_t k = 0; k < K; ++k)
       for (int64_t b = 0; b < S; ++b)
-        column[k * S + b] = static_cast<int32_t>((g.snap->neighbours[p * K + k] % units * S + b) * P * S);
+        column[k * S + b] = static_cast<int32_t>((g.snap->neighbors[p * K + k] % units * S + b) * P * S);
     for (int64_t k = 0; k < K; ++k)
       for (int64_t a = 0; a < S; ++a) {
-        const auto row = static_cast<int32_t>(g.snap->neighbours[p * K + k] * S + a);
+        const auto row = static_cast<int32_t>(g.snap->neighbors[p * K + k] * S + a);
         next           = std::transform(column.begin(), column.end(), next, [row](int32_t c) { return c + row; });
       }
   }
@@ -104,7 +104,7 @@ Tensor transition(Step& step, int group) {
   return where_valid(g, where_valid(g, all, 0), 1);
 }
 
-// L of every neighbour.
+// L of every neighbor.
 Tensor widened(const HiddenGroup& g, const Tensor& signal) {
   if (!g.snap) return signal;
   const int64_t P = size_of(g.varshape), S = g.num_state, K = g.snap->width;
@@ -112,12 +112,12 @@ Tensor widened(const HiddenGroup& g, const Tensor& signal) {
   std::vector<int32_t> from;
   for (int64_t p = 0; p < P; ++p)
     for (int64_t k = 0; k < K; ++k)
-      for (int64_t a = 0; a < S; ++a) from.push_back(static_cast<int32_t>(g.snap->neighbours[p * K + k] * S + a));
+      for (int64_t a = 0; a < S; ++a) from.push_back(static_cast<int32_t>(g.snap->neighbors[p * K + k] * S + a));
   const Tensor all = take(reshape(signal, {signal.size()}), indices(from));
   return where_valid(g, reshape(all, g.on_positions({K * S})), 0);
 }
 
-// D_f at p itself, which is the first neighbour unless rows are whole, and zero at the others.
+// D_f at p itself, which is the first neighbor unless rows are whole, and zero at the others.
 Tensor placed(const HiddenGroup& g, const Tensor& D_f) {
   if (!g.snap || g.snap->width == 1) return D_f;
   const int64_t S = g.num_state, K = g.snap->width;

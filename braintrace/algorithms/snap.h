@@ -12,7 +12,7 @@ namespace braintrace {
 //   ∇_t = s_t + Σ_q L_t[q] · (recurrent part of E_t[p,q])
 //
 // The trace of a weight that feeds position p covers the positions q it can reach in at most n-1 steps: the state axis
-// of D-RTRL widens from S to K·S, K neighbours with p first. n = 1 is OSTL; all positions in reach is exact for one
+// of D-RTRL widens from S to K·S, K neighbors with p first. n = 1 is OSTL; all positions in reach is exact for one
 // group.
 class SnapRule : public ParamDimRule {
  public:

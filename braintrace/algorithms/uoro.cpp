@@ -13,7 +13,7 @@ namespace braintrace {
 
 namespace {
 
-// Where the factors of a group stand in the memory.
+// Where the factors of a group are in the memory.
 struct Factors {
   int                                 group;
   size_t                              s;      // slot of s̃

@@ -21,7 +21,7 @@ constexpr size_t alignment = 64, page = 4096;
 
 // Zeros that the system hands out page by page when they are first written: large arrays that stay zero cost nothing.
 // Large arrays start at different places within a page: those that are walked side by side would otherwise fall on the
-// same lines of the first cache. An array that the machine can never hold is refused here, not when it is filled.
+// same lines of the first cache. An array that the machine can never hold is an error here, not when it is filled.
 std::shared_ptr<void> allocate_zeros(size_t bytes) {
   static std::atomic<unsigned> count{0};
   const size_t                 shift = bytes >= 4 * page ? count++ % 7 * (page / 7 / alignment * alignment) : 0;

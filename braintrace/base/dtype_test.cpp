@@ -57,7 +57,7 @@ void expect_bits_round_trip() {
 TEST(Half, BitsRoundTrip) { expect_bits_round_trip<Half>(); }
 TEST(BFloat16, BitsRoundTrip) { expect_bits_round_trip<BFloat16>(); }
 
-// The value half way between neighbours goes to the even one, a hair beside it to the nearer one.
+// The value half way between neighbors goes to the even one, a hair beside it to the nearer one.
 template <class T>
 void expect_ties_to_even(uint16_t first, uint16_t last) {
   for (uint32_t b = first; b < last; ++b) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // JSON that comes from outside: files, arguments, records of a stream. Everything we take goes through here.
 //
-// Text that is no JSON, a number that no double holds, a field that is given twice, brackets that go too deep (what
+// Text that is not JSON, a number that no double holds, a field that is given twice, brackets that go too deep (what
 // walks through a value afterwards goes as deep on the stack) and a text that is too long throw a UserError, which
 // names the place inside: `model.json: at layers[2].n_in: …`.
 #pragma once
@@ -23,7 +23,7 @@ nlohmann::json         read_json(std::string_view text, const std::string& where
 nlohmann::ordered_json read_ordered_json(std::string_view text, const std::string& where,
                                          const JsonLimits& limits = {});
 
-// Text of a value, whatever bytes its texts hold: those that are no UTF-8 become U+FFFD.
+// Text of a value, whatever bytes its texts hold: those that are not UTF-8 become U+FFFD.
 std::string json_text(const nlohmann::json& value, int indent = -1);
 std::string json_text(const nlohmann::ordered_json& value, int indent = -1);
 // The same as messages show it: one line of at most about 60 bytes.

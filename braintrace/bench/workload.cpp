@@ -38,7 +38,7 @@ class LifLayer : public nn::Module {
 class ConvLayers : public nn::Module {
  public:
   ConvLayers(int64_t pixels, int64_t channels) : side_(std::lround(std::sqrt(pixels))) {
-    require(side_ * side_ == pixels, "bench: conv reads square images; {} pixels are none. Try 784.", pixels);
+    require(side_ * side_ == pixels, "bench: conv reads square images; {} pixels are not a square. Try 784.", pixels);
     Shape size = {side_, side_, 1};
     for (const int64_t stride : {1, 2, 2}) {
       convs_.push_back(std::make_shared<nn::Conv2d>(size, channels, 3, nn::ConvLayerOptions{.stride = {stride}}));

@@ -157,7 +157,7 @@ class Fuser {
     index[last]     = natural[last];
     return {v, false, one && index == natural};
   }
-  // The stage that makes the base, or -1 for inputs and sources. Views that are no affine function belong to the stage
+  // The stage that makes the base, or -1 for inputs and sources. Views that are not affine belong to the stage
   // of what they look at.
   int32_t maker(Var base) const {
     while (producer_[base] >= 0 && kinds_[producer_[base]] == Kind::View) base = p_.eqns[producer_[base]].in[0];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of ops that are no loops over elements.
+// Kernels of ops that are not loops over elements.
 #pragma once
 
 #include "braintrace/codegen/fuse.h"

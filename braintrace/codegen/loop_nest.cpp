@@ -255,7 +255,7 @@ class NestBuilder {
   void share_rows_of_large_array(Kernel& k) const {
     for (const auto& [size, at] : large_reads_) {
       const int64_t row    = at.c[nest_.loops[0]];
-      int64_t       inside = 0;  // how far the other loops reach: a column is no row
+      int64_t       inside = 0;  // how far the other loops reach: a column is not a row
       for (size_t l = 1; l < nest_.loops.size(); ++l) inside += std::abs(at.c[nest_.loops[l]]) * (nest_.extent(l) - 1);
       if (row <= inside || size % row || at.k % row || at.k / row + nest_.extent(0) > size / row) continue;
       k.first = at.k / row;

@@ -54,7 +54,7 @@ Tensor placed(Tensor t, const Shape& shape, Ints dims) {
   return t.shape() == shape ? t : broadcast_axes(t, shape, dims);
 }
 
-// Sums of few neighbours are written out: they fuse with whatever is elementwise.
+// Sums of few neighbors are written out: they fuse with whatever is elementwise.
 Tensor product_sum(const Tensor& x, const Tensor& y, const Ints& axes, const Target& t) {
   const Attrs   a     = {{keys::axes, axes}};
   const Shape   shape = infer(product_sum_op, {x.type(), y.type()}, a)[0].shape;

@@ -23,7 +23,7 @@ Program with_products(const Program& program, const Target& target);
 // Bodies of custom rules in place, less work inside loops (lower_scan.h).
 Program hoisted(const Program& program, const Target& target);
 
-// Products that are no matrix products as sums of elementwise products, which fuse with what makes their operands.
+// Products that are not matrix products as sums of elementwise products, which fuse with what makes their operands.
 //
 //   dot_general(v, W)      becomes      product_sum[axes=0](broadcast(v), W)
 Program as_sums(const Program& program, const Target& target);

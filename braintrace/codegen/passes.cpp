@@ -36,7 +36,7 @@ const std::vector<Pass>& passes() {
       {"hoist", "work leaves loops over time; bodies of custom rules come in place",
        [](const Program& p, const Options& o) { return hoisted(p, o.target); }},
       {"nested", "programs inside equations go through all passes on their own", with_lowered_bodies},
-      {"sums", "products that are no matrix products become sums that fuse",
+      {"sums", "products that are not matrix products become sums that fuse",
        [](const Program& p, const Options& o) { return as_sums(p, o.target); }},
       {"separate", "sums of outer products with as few operations per element as can be",
        [](const Program& p, const Options& o) { return separated(p, o.target); }},
@@ -44,7 +44,7 @@ const std::vector<Pass>& passes() {
        [](const Program& p, const Options& o) { return with_events(p, o.target); }},
       {"fuse", "equations over one space share a loop nest", nullptr},
       {"split", "parts of a batch run through a loop over time on their own", nullptr},
-      {"reuse", "memory of a value that nobody needs any more is used again", nullptr},
+      {"reuse", "memory of a value that is no longer needed is reused", nullptr},
   };
   return all;
 }

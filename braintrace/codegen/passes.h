@@ -52,7 +52,7 @@ auto observed(std::string_view pass, const Options& o, const F& run, const Progr
 
 struct Pass {
   std::string_view name, doc;
-  // Program to program; none for what is asked while kernels are made and placed.
+  // Program to program; none for decisions made while kernels are made and placed.
   std::function<Program(const Program&, const Options&)> run;
 };
 const std::vector<Pass>& passes();

@@ -222,7 +222,7 @@ class Separation {
     return r != 0 ? r : ratio(written_out(a), written_out(b));
   }
 
-  // The sum as products of values that are no sums or products themselves.
+  // The sum as products of values that are not sums or products themselves.
   Sum written_out(const Sum& sum) const {
     Sum out;
     for (const Product& x : sum) {

@@ -27,7 +27,7 @@ struct Target {
   int64_t series_elements = 8;        // elements that take as long as a function such as tanh of one
   int64_t product_rows    = 64;       // of a matrix product, in one part
   int64_t product_panel   = 128;      // bytes of a row that a matrix product holds in registers
-  int64_t packed_bytes    = 1 << 18;  // of an operand that it copies at a time, where that is no matrix; 0: none
+  int64_t packed_bytes    = 1 << 18;  // of an operand that it copies at a time, where that is not a matrix; 0: none
   int64_t batch_tile      = 4;        // rows of a batch that a matrix product holds in registers
   int64_t batch_part      = 16;       // rows of a part of the batch that runs through a time loop on its own,
   int64_t large_part      = 32;       // or so many where weights do not fit the second cache

@@ -29,7 +29,7 @@ Affine offset(const Index& index, const Shape& shape, size_t counters);  // of t
 
 // Whether the op only selects or repeats elements of its one operand, at positions known now.
 bool is_view(const Op& op);
-// Where an element of the view lies in its operand; nothing when that is no affine function (a reshape that joins
+// Where an element of the view lies in its operand; nothing when that is not an affine function (a reshape that joins
 // axes).
 std::optional<Index> seen(const Eqn& e, const Program& p, const Index& index, size_t counters);
 

@@ -59,7 +59,7 @@ void check_options(const CompileOptions& options) {
   require(*options.sparse_n >= 1, "compile options: sparse_n must be at least 1, got {}.", *options.sparse_n);
   require(options.include_recurrent_mixing,
           "compile options: sparse_n = {} needs include_recurrent_mixing; without products in the transition every "
-          "position has one neighbour, itself.",
+          "position has one neighbor, itself.",
           *options.sparse_n);
 }
 

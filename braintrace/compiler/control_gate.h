@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides about control flow that the canonicaliser had to leave in the step.
+// Decides about control flow that the canonicalizer had to leave in the step.
 #pragma once
 
 #include "braintrace/compiler/graph.h"

@@ -64,7 +64,7 @@ Dict HiddenGroup::dict() const {
       .add("num_state", fmt::to_string(num_state), num_state)
       .add("transition", print(transition.program), transition.program)
       .add("is_diagonal_recurrence", is_diagonal_recurrence ? "true" : "false", is_diagonal_recurrence)
-      .add("snap", snap ? fmt::format("n = {}, {} neighbours", snap->n, snap->width) : "none", snap)
+      .add("snap", snap ? fmt::format("n = {}, {} neighbors", snap->n, snap->width) : "none", snap)
       .add("descent", descent ? fmt::format("{} substeps", descent->length) : "none", descent);
 }
 

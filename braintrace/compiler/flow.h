@@ -23,7 +23,7 @@ struct Flow {
 };
 
 bool is_mixing_etp(const Op& op);
-bool is_stop_gradient(const Op& op);  // nothing behind it depends on what is before it
+bool is_stop_gradient(const Op& op);  // nothing after it depends on what is before it
 bool is_plain_product(const Op& op);
 
 // Equations and values that must not be passed when following a value forward.

@@ -81,7 +81,7 @@ struct ModuleInfo {
 // SnAp-n: for each position the positions it influences in at most n-1 steps, itself first, padded with itself.
 struct SnapPattern {
   int               n = 1, width = 1;   // width = K, slots per position
-  std::vector<int>  neighbours   = {};  // [P,K] flat positions
+  std::vector<int>  neighbors    = {};  // [P,K] flat positions
   std::vector<bool> valid        = {};  // [P,K]
   bool              conservative = false;
   std::string       reason;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Traces one step of a model. Afterwards every hidden state has an entry value and an exit value of its own, the exit
-// made by an equation: a state that is only read, aliased or set to a constant is no special case later. A state whose
-// old value nobody reads holds nothing: it is no hidden state, and its new value is a value like any other.
+// made by an equation: a state that is only read, aliased or set to a constant is not a special case later. A state
+// whose old value nobody reads holds nothing: it is not a hidden state, and its new value is a value like any other.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -203,7 +203,7 @@ std::vector<StateLeaf> hidden_leaves(const ModuleInfo& info, IndexedStep& step, 
   std::vector<StateLeaf> hidden;
   for (const StateLeaf& leaf : touched) {
     require(!leaf.state.is_param() || !step.writes.find(leaf),
-            "parameter {}: the step writes it; only an optimiser may.", info.path_of(leaf.state).str());
+            "parameter {}: the step writes it; only an optimizer may.", info.path_of(leaf.state).str());
     const bool promoted = !leaf.state.is_hidden() && recurrent.find(leaf);
     if (leaf.state.is_hidden() && !options.as_reference && !reads_old_value(step, leaf))
       note(leaf, DiagnosticKind::StateHoldsNothing,

@@ -19,7 +19,7 @@ struct ControlFlowPolicy {
   WhileHidden while_hidden             = WhileHidden::OpaqueForward;  // a hidden state made by an opaque region
   EtpInside   etp_in_control_flow      = EtpInside::Error;            // a trainable op left inside an opaque region
   ScanDescent scan_descent             = ScanDescent::Auto;           // follow long scans substep by substep
-  int         fixpoint_iteration_limit = 64;                          // sweeps of the canonicaliser
+  int         fixpoint_iteration_limit = 64;                          // sweeps of the canonicalizer
 
   bool operator==(const ControlFlowPolicy&) const = default;
 };

@@ -263,10 +263,9 @@ SnapPattern snap_pattern(const ModuleInfo& info, const HiddenGroup& g, int n, in
   const int64_t positions = size_of(g.varshape), columns = static_cast<int64_t>(width) * g.num_state;
   if (positions * columns * columns > max_jacobian_elements)
     throw CompileError(
-        fmt::format(
-            "hidden group {}: SnAp with n = {} needs Jacobians of {} positions × ({} neighbours × {} states)² = "
-            "{} elements; snap_max_jacobian_elements is {}.\n  Use a smaller n, or raise the limit.",
-            g.index, n, positions, width, g.num_state, positions * columns * columns, max_jacobian_elements),
+        fmt::format("hidden group {}: SnAp with n = {} needs Jacobians of {} positions × ({} neighbors × {} states)² = "
+                    "{} elements; snap_max_jacobian_elements is {}.\n  Use a smaller n, or raise the limit.",
+                    g.index, n, positions, width, g.num_state, positions * columns * columns, max_jacobian_elements),
         log);
   SnapPattern out{
       .n = n, .width = static_cast<int>(width), .conservative = !graph.reason.empty(), .reason = graph.reason};
@@ -275,7 +274,7 @@ SnapPattern snap_pattern(const ModuleInfo& info, const HiddenGroup& g, int n, in
     const auto  first = static_cast<int>(p - static_cast<int64_t>(s));
     const auto& own   = near[s];
     for (size_t k = 0; k < width; ++k) {
-      out.neighbours.push_back(first + (k < own.size() ? own[k] : own[0]));
+      out.neighbors.push_back(first + (k < own.size() ? own[k] : own[0]));
       out.valid.push_back(k < own.size());
     }
   }

@@ -93,7 +93,7 @@ double batch_error(const Op& op, size_t index, const Use& one, Rng& rng) {
   Tensors values(p.types.size());
   bind_inputs(p, in, values);
   for (const Eqn& e : p.eqns) scatter(values, e.out, apply(*e.op, gather(values, e.in), e.attrs));
-  // The cotangent of the operation itself, pulled back through whatever the batching rule put behind it.
+  // The cotangent of the operation itself, pulled back through whatever the batching rule put after it.
   const Tensor c    = random_like(rng, p.type(p.results[0]));
   Program      rest = p;
   rest.args         = {eqn->out[0]};

@@ -13,7 +13,7 @@ using JvpRule = std::function<Tensors(const Tensors& x, const Tensors& dx)>;
 Function custom_jvp(const Function& f, const JvpRule& rule);
 
 // f with cotangents bwd(residuals, ct) where fwd(x) gives the results of f and the residuals. bwd need not be linear in
-// ct (it may clip, for example); forward mode then is refused, otherwise it uses the transpose of bwd.
+// ct (it may clip, for example); forward mode then fails with an error, otherwise it uses the transpose of bwd.
 using ForwardPass  = WithResiduals<Tensors>;
 using ForwardRule  = std::function<ForwardPass(const Tensors& x)>;
 using BackwardRule = std::function<Tensors(const Tensors& residuals, const Tensors& ct)>;

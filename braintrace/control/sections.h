@@ -17,7 +17,7 @@ template <template <class> class P>
 P<Tensors> spread(const P<Tensors>& tensors, const P<Mask>& marks) {
   return map_sections([](const Tensors& t, const Mask& m) { return spread(t, m); }, tensors, marks);
 }
-// What a transposed program takes: the operands that are no cotangents, then cotangents.
+// What a transposed program takes: the operands that are not cotangents, then cotangents.
 template <class List>
 struct BackOperands {
   List fixed, ct;

@@ -100,7 +100,7 @@ Events read_gesture_npy(const std::string& path) {
   for (size_t i = 0; i < events.size(); ++i) {
     const double* row = values.data() + 4 * i;
     for (int k = 0; k < 4; ++k)
-      require(row[k] >= 0 && row[k] < (k < 3 ? 65536 : 1e12), "{}: row {}, column {}: {} cannot be meant.", path, i, k,
+      require(row[k] >= 0 && row[k] < (k < 3 ? 65536 : 1e12), "{}: row {}, column {}: {} is out of range.", path, i, k,
               row[k]);
     events[i] = {static_cast<int32_t>(row[0]), static_cast<int32_t>(row[1]), static_cast<int32_t>(row[2]),
                  std::llround(row[3] * 1000)};

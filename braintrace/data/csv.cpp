@@ -91,7 +91,7 @@ size_t CsvFile::column(const std::string& name) const {
 
 void CsvFile::each_row(int64_t from, int64_t count,
                        const std::function<void(int64_t, const std::vector<std::string_view>&, int64_t)>& visit) const {
-  require(from >= 0 && count >= 0 && count <= size_ - from, "{}: rows {} to {} were asked for; there are {}.", path(),
+  require(from >= 0 && count >= 0 && count <= size_ - from, "{}: rows {} to {} were requested; there are {}.", path(),
           from, from + count - 1, size_);
   if (count == 0) return;
   int64_t row = from / stride * stride;

@@ -18,7 +18,8 @@ class CsvFile {
   int64_t                         size() const { return size_; }  // rows
   // The index of a column; throws UserError with the nearest name.
   size_t column(const std::string& name) const;
-  // Rows from … from+count-1. What is no number, or a row with too few or many cells, throws UserError with its line.
+  // Rows from … from+count-1. What is not a number, or a row with too few or many cells, throws UserError with its
+  // line.
   std::vector<std::vector<double>> rows(int64_t from, int64_t count) const;
   // These columns of the rows, in this order; others may hold anything. A missing cell (empty, NA, NaN, null, ?) is
   // NaN.

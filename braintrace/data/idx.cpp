@@ -89,7 +89,7 @@ IdxFile::IdxFile(const std::string& path) : source_(path) {
 
 Bytes IdxFile::item(int64_t i) const {
   const int64_t n = item_size(shape_);
-  require(i >= 0 && i < size(), "{}: item {} was asked for; there are {}.", path(), i, size());
+  require(i >= 0 && i < size(), "{}: item {} was requested; there are {}.", path(), i, size());
   if (unpacked_.empty()) return source_.read(header_bytes(shape_) + i * n, n, "an item");
   return Bytes(unpacked_.begin() + i * n, unpacked_.begin() + (i + 1) * n);
 }

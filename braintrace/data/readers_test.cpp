@@ -108,7 +108,7 @@ TEST(Aedat, ClipsOfARecording) {
   refused(header + packet(1, 8, -1, {polarity(1, 1, 1, 1)}), {"byte 54", "65536 overflows", "4294967295"});
   refused(header + packet(1, 0, 0, {""}), {"byte 46", "positive event size"});
   refused("#!AER-DAT3.1\r\n#" + std::string(5000, 'x'), {"byte 14", "a header line with an end"});
-  // Whatever the end is cut to, the file is refused or holds a part of the packets.
+  // Whatever the end is cut to, the file is an error or holds a part of the packets.
   for (size_t n = header.size(); n < bytes.size(); ++n) {
     const std::string path    = write("b.aedat", bytes.substr(0, n));
     const std::string message = error_of([&] { AedatFile f(path); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file read in pieces, when they are asked for. Whatever is not there is refused with file, offset, what was expected
+// A file read in pieces, on demand. Missing bytes are an error that names file, offset, what was expected
 // and what was found.
 #pragma once
 
@@ -45,7 +45,7 @@ uint64_t big_endian(const std::byte* p) {
   return x;
 }
 
-// Names of the entries of a folder that end in `suffix`, in order; a missing folder is refused.
+// Names of the entries of a folder that end in `suffix`, in order; a missing folder is an error.
 std::vector<std::string> entries(const std::string& folder, const std::string& suffix = "");
 bool                     exists(const std::string& path);
 

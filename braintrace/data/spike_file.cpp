@@ -111,7 +111,7 @@ SpikeFile::SpikeFile(const std::string& path) : path_(path) {
 }
 
 Events SpikeFile::read(int64_t i) const {
-  require(i >= 0 && i < size(), "{}: row {} was asked for; there are {}.", path_, i, size());
+  require(i >= 0 && i < size(), "{}: row {} was requested; there are {}.", path_, i, size());
   const std::scoped_lock lock(turn());
   const File&            f     = *static_cast<const File*>(file_.get());
   const auto             which = static_cast<hsize_t>(i);
@@ -121,7 +121,8 @@ Events SpikeFile::read(int64_t i) const {
           times.size(), units.size());
   Events events(times.size());
   for (size_t k = 0; k < events.size(); ++k) {
-    require(times[k] >= 0 && times[k] < 1e9, "{}: row {}: a spike at {} s cannot be meant.", path_, i, times[k]);
+    require(times[k] >= 0 && times[k] < 1e9, "{}: row {}: a spike at {} s; expected a time from 0 to 1e9 s.", path_, i,
+            times[k]);
     events[k] = {.x = units[k], .time_us = std::llround(times[k] * 1e6)};
   }
   return events;

@@ -14,7 +14,7 @@ extern const Op etp_conv_op;
 struct TrainableConvOptions {
   Ints        stride       = {};
   Padding     padding      = Padding::same();
-  Ints        lhs_dilation = {};  // x with lhs_dilation-1 zeros between neighbours
+  Ints        lhs_dilation = {};  // x with lhs_dilation-1 zeros between neighbors
   Ints        rhs_dilation = {};  // kernel with gaps
   int64_t     groups       = 1;   // channels are cut into groups that do not see each other
   std::string layout       = {};  // x,kernel->y as in "NHWC,HWIO->NHWC" ("NHWC,HWIO,NHWC" is the same): N batch,

@@ -15,7 +15,7 @@ namespace braintrace {
 // window, the rule's memory at its start).
 enum class VjpMethod : uint8_t { SingleStep, MultiStep };
 
-// One step as seen from behind.
+// One step on the way back.
 struct StepBack {
   const Tensors& before;   // memory around the step; none in a window whose memory is gathered
   const Tensors& after;    //
@@ -60,7 +60,7 @@ class LearningRule {
   // `step` is the one that reads these states.
   virtual void recall(Step& step, const Tensors& memory, const Tensors& credit, Tensors& leaf_gradients) const;
 
-  // Types of what goes back from step to step; zero behind the last one.
+  // Types of what goes back from step to step; zero after the last one.
   virtual Types adjoint(const ETraceGraph&) const { return {}; }
   // By default the same-step gradient.
   virtual Retreat retreat(Step& step, const StepBack& at) const { return {step.pull(at.ct).inputs, {}}; }

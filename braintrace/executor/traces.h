@@ -37,7 +37,7 @@ struct Remembered {
 Types types_of(const MemorySlots& slots);
 
 // The state axis of traces has the width W of HiddenGroup::trace_state_width: S, or more where a trace covers the
-// states of neighbours.
+// states of neighbors.
 struct TraceRecursion {
   using OnGroup = std::function<Tensor(const HiddenGroup&, const Tensor&)>;
 

@@ -33,7 +33,7 @@ struct Back {
   List ct, adjoint;
 };
 
-// The loop over the steps: what goes from step to step, what each is given, and what it leaves behind.
+// The loop over the steps: what goes from step to step, what each is given, and what it leaves.
 template <class List>
 struct Carry {
   List states, memory;  // those that the step reads and writes; none where traces are gathered
@@ -198,7 +198,7 @@ class WindowBuilder {
     return {step.results(), after, backward->finish(instantiated(back.inputs, joined(in_)))};
   }
 
-  // Which parts of the adjoint are ever non-zero, starting from none behind the window.
+  // Which parts of the adjoint are ever non-zero, starting from none after the window.
   Mask live_adjoint() const {
     for (Mask live(adjoint_types_.size());;) {
       auto          scratch = Builder::open();

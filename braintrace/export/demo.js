@@ -18,8 +18,8 @@ const demo = (async () => {
   function step(s) {
     past.s.push(s);
     for (let i = 0; i < x.length; ++i) {
-      const centre = x.length > 1 ? -1 + 2 * i / (x.length - 1) : 0, width = x.length > 1 ? 2 / (x.length - 1) : 1;
-      x[i] = x.length > 1 ? Math.exp(-0.5 * ((s - centre) / width) ** 2) : s;
+      const center = x.length > 1 ? -1 + 2 * i / (x.length - 1) : 0, width = x.length > 1 ? 2 / (x.length - 1) : 1;
+      x[i] = x.length > 1 ? Math.exp(-0.5 * ((s - center) / width) ** 2) : s;
     }
     for (let k = 0; k < target.length; ++k) target[k] = ago((k + 1) * facts.lag);
     const loss = net.learn();
@@ -49,7 +49,7 @@ const demo = (async () => {
   byId('reset').addEventListener('click', () => { net.init(); steps = 0; error = null; errors = []; stride = 1; for (const list of Object.values(past)) list.length = 0; });
 
   // Drawing.
-  const colour = name => getComputedStyle(document.documentElement).getPropertyValue('--' + name);
+  const color = name => getComputedStyle(document.documentElement).getPropertyValue('--' + name);
   function fitted(canvas) {
     const scale = window.devicePixelRatio || 1, w = canvas.clientWidth, h = canvas.clientHeight;
     if (canvas.width !== Math.round(w * scale)) { canvas.width = Math.round(w * scale); canvas.height = Math.round(h * scale); }
@@ -61,7 +61,7 @@ const demo = (async () => {
   function curve(pen, values, ink, w, h, low, high, width) {
     pen.beginPath();
     values.forEach((v, i) => pen.lineTo(w * i / (kept - 1), h - h * (v - low) / (high - low)));
-    pen.strokeStyle = colour(ink);
+    pen.strokeStyle = color(ink);
     pen.lineWidth = width;
     pen.stroke();
   }

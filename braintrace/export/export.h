@@ -31,7 +31,7 @@ struct ExportOptions {
 // Bytes, known before any C compiler runs.
 struct ExportSizes {
   int64_t constants = 0;  // in flash: first values of weights and states, tables; code comes on top
-  int64_t states    = 0;  // in RAM: weights that learn, states, traces, memory of the optimiser
+  int64_t states    = 0;  // in RAM: weights that learn, states, traces, memory of the optimizer
   int64_t arena     = 0;  // in RAM: values inside a step
   int64_t ram       = 0;  // both, as the C compiler lays them out; the stack comes on top
 };
@@ -52,7 +52,7 @@ struct Exported {
   std::vector<ExportedState> states;
 };
 
-// `input` : type of one step's input. Initialises the model's states, not its weights. Throws UserError for a rule that
+// `input` : type of one step's input. Initializes the model's states, not its weights. Throws UserError for a rule that
 // cannot learn one step at a time, and for an operation that needs this library, with its name and layer.
 Exported export_model(Module& model, const Type& input, const ExportOptions& options = {});
 

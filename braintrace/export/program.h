@@ -11,7 +11,7 @@ namespace braintrace::exporting {
 // A tensor that outlives a step.
 struct Slot {
   StateLeaf   leaf;
-  std::string path;                // rnn.W.bias; of the learner etrace.0, of the optimiser optimizer.…
+  std::string path;                // rnn.W.bias; of the learner etrace.0, of the optimizer optimizer.…
   std::string name;                // the same as a C identifier
   Array       initial;             // its first value
   bool        is_written = false;  // by any of the programs; others stay in flash

@@ -15,7 +15,7 @@ namespace braintrace::exporting {
 
 namespace {
 
-// What the replay does at a step; the numbers stand in test_data.h.
+// What the replay does at a step; the numbers are in test_data.h.
 enum Kind { Learn, Observe, Predict };
 // Mostly learning; steps of the other two between.
 Kind kind_of(int64_t t) { return t % 5 == 3 ? Observe : t % 5 == 4 ? Predict : Learn; }
@@ -112,11 +112,10 @@ std::string test_data_text(const LearningProgram& p, const ExportOptions& o) {
     const Arrays    out  = replay.call(f, kind == Learn ? Arrays{x, target} : Arrays{x});
     for (const Array& a : out)
       for (int64_t i = 0; i < a.size(); ++i)
-        require(
-            std::isfinite(at(a, i)),
-            "export: the network is not finite any more at step {} of the recorded sequence, so a replay would prove "
-            "nothing.\n  Take a smaller learning rate, fewer steps or another seed.",
-            t);
+        require(std::isfinite(at(a, i)),
+                "export: the network is no longer finite at step {} of the recorded sequence, so a replay would prove "
+                "nothing.\n  Take a smaller learning rate, fewer steps or another seed.",
+                t);
     kinds.values.push_back(kind);
     xs.add(x);
     targets.add(target);

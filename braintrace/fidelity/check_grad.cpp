@@ -191,7 +191,7 @@ Agreement by_finite_differences(const LossProgram& loss, const Parameter& p, con
   const double zero     = 1e2 * noise(at_rest);
   Agreement    a        = agreement(largest <= zero ? 0 : off / largest, std::min(o.digits, possible), true);
   if (possible < o.digits)
-    a.words += fmt::format(" (values in {} on the way: {} digits are asked)", name_of(way.least), possible);
+    a.words += fmt::format(" (values in {} on the way: {} digits are required)", name_of(way.least), possible);
   if (a.holds) return a;
   if (10 * doubt >= off)
     a.words += fmt::format(": finite differences themselves are good to {} digits here (rounding, a kink or a jump)",

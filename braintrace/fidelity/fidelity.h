@@ -47,7 +47,7 @@ struct FidelityReport {
   std::vector<RuleFidelity> rules;
 };
 
-// Each run starts from the states the model is initialised with.
+// Each run starts from the states the model is initialized with.
 FidelityReport measure_fidelity(Module& model, const std::string& name, const Type& input,
                                 const std::optional<int64_t>& batch, const FidelityOptions& options = {});
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One row per rule and window, one cell per parameter: colour is the cosine with the exact gradient, the mark inside is
+// One row per rule and window, one cell per parameter: color is the cosine with the exact gradient, the mark inside is
 // the norm ratio. Beside the rows: memory of the traces.
 #include "braintrace/viz/svg.h"
 

@@ -36,7 +36,7 @@ Tensors values_before(const char* where, const StatefulProgram& body) {
     out.push_back(leaf.state.has_leaf(leaf.leaf) ? leaf.value() : Tensor(after, 0));
     require(out.back().type() == after, ErrorKind::State,
             "{}: {} is {} before the loop and {} after one step; a state keeps its type.\n"
-            "  Initialise it with the type it will have, for instance with the batch size.",
+            "  Initialize it with the type it will have, for instance with the batch size.",
             where, leaf.place(), to_string(out.back().type()), to_string(after));
   }
   return out;
@@ -146,7 +146,7 @@ StateLeaves written_by_either(const Branch& yes, const Branch& no, Tensors& befo
     const size_t in_yes = index_of(yes.p.writes, leaf), in_no = index_of(no.p.writes, leaf);
     const bool   both = in_yes < yes.p.writes.size() && in_no < no.p.writes.size();
     require(both || leaf.state.has_leaf(leaf.leaf),
-            "cond: {} gets its first value in one branch only; initialise it before.", leaf.place());
+            "cond: {} gets its first value in one branch only; initialize it before.", leaf.place());
     before.push_back(leaf.state.has_leaf(leaf.leaf) ? leaf.value() : Tensor());
     const Type a = in_yes < yes.p.writes.size() ? yes.p.write_type(in_yes) : before.back().type();
     const Type b = in_no < no.p.writes.size() ? no.p.write_type(in_no) : before.back().type();

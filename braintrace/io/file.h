@@ -26,9 +26,9 @@ struct Buffer {
 Buffer      read_file(const std::string& path);
 std::string read_text(const std::string& path);
 
-// The one way a whole file goes out. Symbolic links are followed. What is no regular file (a device, a pipe) is written
-// into. A regular file is replaced in one step: the bytes go to a temporary file in the same folder, reach the disk,
-// and take the name, with the mode and owner of the file that was there. When anything fails, an existing file is
+// The one way a whole file goes out. Symbolic links are followed. What is not a regular file (a device, a pipe) is
+// written into. A regular file is replaced in one step: the bytes go to a temporary file in the same folder, reach the
+// disk, and take the name, with the mode and owner of the file that was there. When anything fails, an existing file is
 // untouched and the temporary one is gone.
 void write_file(const std::string& path, ByteSpan bytes);
 void write_text(const std::string& path, std::string_view text);

@@ -60,7 +60,7 @@ TEST(FileLock, IsOfTheFileAndNotOfItsFolder) {
     const std::string said = error_of([&] { FileLock other(name); });
     EXPECT_NE(said.find(name + ": another process saves into this file: process "), std::string::npos) << said;
   }
-  FileLock neighbour((folder.path / "net2").string());
+  FileLock neighbor((folder.path / "net2").string());
   lock.reset();
   FileLock again(link);
   FileLock device("/dev/null"), second("/dev/null");

@@ -170,7 +170,7 @@ std::pair<Header, size_t> read_header(ByteSpan bytes, const std::string& where) 
   const size_t start = major == 1 ? 10 : 12;
   require(bytes.size() >= start, "{}: the file ends inside the .npy header.", where);
   const size_t length = major == 1 ? byte(8) | byte(9) << 8 : byte(8) | byte(9) << 8 | byte(10) << 16 | byte(11) << 24;
-  require(length <= max_header, "{}: the .npy header claims {} bytes; more than {} is not believable.", where, length,
+  require(length <= max_header, "{}: the .npy header claims {} bytes; at most {} are accepted.", where, length,
           max_header);
   require(bytes.size() - start >= length, "{}: the file ends inside the .npy header: {} bytes claimed, {} left.", where,
           length, bytes.size() - start);

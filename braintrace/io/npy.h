@@ -5,7 +5,7 @@
 // share the memory of the file where alignment allows. Writing gives little-endian C order, version 1.0.
 // Element types: f2 f4 f8 i4 i8 u4 b1, V2 for bf16 (as ml_dtypes stores it); i1 u1 i2 u2 are read as i32.
 // Malformed files throw UserError and say what is wrong; a file is either written whole or not at all.
-// Zip64 archives (members or archives of 4 GiB and more) are refused.
+// Zip64 archives (members or archives of 4 GiB and more) are an error.
 #pragma once
 
 #include <map>
@@ -27,7 +27,8 @@ void        write_npz(const std::string& path, const NamedArrays& arrays, Compre
 // The same from and to memory. With an owner, arrays may share the bytes for as long as they hold it; without, they
 // copy. `where` names the source in messages.
 Array decode_npy(ByteSpan bytes, const std::string& where, const std::shared_ptr<const void>& owner = nullptr);
-// Members that are one text (S…) go to `texts`; without it they are refused as any element type that is not supported.
+// Members that are one text (S…) go to `texts`; without it they are an error, as any element type that is not
+// supported.
 using NamedTexts = std::map<std::string, std::string>;
 NamedArrays decode_npz(ByteSpan bytes, const std::string& where, const std::shared_ptr<const void>& owner = nullptr,
                        NamedTexts* texts = nullptr);

@@ -154,7 +154,7 @@ TEST(Npy, RefusesMalformedFiles) {
            {ok.substr(0, ok.size() - 1), "truncated or damaged"},
            {ok + "x", "truncated or damaged"},
            {npy(dict("<f4", "(2,)"), two, 4), "version 4.0 is not known"},
-           {std::string("\x93NUMPY\2\0\xff\xff\xff\xff{}", 14), "not believable"},
+           {std::string("\x93NUMPY\2\0\xff\xff\xff\xff{}", 14), "are accepted"},
            {npy(dict("<f4", "(-2,)"), two), "negative"},
            {npy(dict("<f4", "(99999999999999999999,)"), two), "too large"},
            {npy(dict("<f4", "(4611686018427387904, 4)"), two), "too large"},

@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t           length_bytes    = 8;
 constexpr size_t           largest_header  = 100'000'000;
-constexpr std::string_view checksum_before = "\"crc32\":\"";  // as it stands in the header
+constexpr std::string_view checksum_before = "\"crc32\":\"";  // as it is in the header
 constexpr std::string_view no_digits       = "00000000";
 
 const std::vector<std::pair<DType, std::string>>& dtype_words() {
@@ -61,14 +61,15 @@ class Reader {
       : bytes_(bytes), where_(where), owner_(owner) {}
 
   SafeTensors read() {
-    require(bytes_.size() >= length_bytes, "{}: this is no safetensors file: it has {} bytes.", where_, bytes_.size());
+    require(bytes_.size() >= length_bytes, "{}: this is not a safetensors file: it has {} bytes.", where_,
+            bytes_.size());
     const uint64_t n = little_endian(bytes_.data());
     require(n <= largest_header && n <= bytes_.size() - length_bytes,
-            "{}: this is no safetensors file, or it is cut short: its header should have {} bytes, the file has {}.",
+            "{}: this is not a safetensors file, or it is cut short: its header should have {} bytes, the file has {}.",
             where_, n, bytes_.size());
     const std::string_view header(reinterpret_cast<const char*>(bytes_.data()) + length_bytes, n);
     const json             table = read_json(header, where_ + ": header", {.bytes = largest_header, .depth = 10});
-    require(table.is_object(), "{}: the header is no JSON object.", where_);
+    require(table.is_object(), "{}: the header is not a JSON object.", where_);
     data_ = bytes_.subspan(length_bytes + n);
 
     SafeTensors out;
@@ -89,9 +90,9 @@ class Reader {
  private:
   std::map<std::string, std::string> metadata(const json& entry) const {
     std::map<std::string, std::string> out;
-    require(entry.is_object(), "{}: __metadata__ is no object.", where_);
+    require(entry.is_object(), "{}: __metadata__ is not an object.", where_);
     for (const auto& [key, text] : entry.items()) {
-      require(text.is_string(), "{}: the metadata entry '{}' is no text.", where_, key);
+      require(text.is_string(), "{}: the metadata entry '{}' is not text.", where_, key);
       out[key] = text.get<std::string>();
     }
     return out;

@@ -90,7 +90,7 @@ TEST(SafeTensors, SaysWhatIsWrong) {
   expect_says(complaint("[]"), "no JSON object");
   expect_says(complaint("{"), "header: this is not JSON");
   expect_says(complaint(R"({"x":0,"x":0})"), "'x' is given twice");
-  expect_says(complaint(R"({"__metadata__":{"a":1}})"), "entry 'a' is no text");
+  expect_says(complaint(R"({"__metadata__":{"a":1}})"), "entry 'a' is not text");
   expect_says(complaint(R"({"x":{"dtype":"F8","shape":[1],"data_offsets":[0,1]}})", "1"), "type 'F8'");
   expect_says(complaint(R"({"x":{"dtype":"F32","shape":[-1],"data_offsets":[0,4]}})", "1234"), "shape is missing or");
   expect_says(complaint(R"({"x":{"dtype":"F32","shape":[2],"data_offsets":[0,4]}})", "1234"), "larger than the file");

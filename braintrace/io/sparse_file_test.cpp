@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Good files give their entries by column; bad ones are refused with the place.
+// Good files give their entries by column; bad ones fail with an error that names the place.
 #include "braintrace/io/sparse_file.h"
 
 #include <cmath>

@@ -80,7 +80,7 @@ std::shared_ptr<Builder> innermost_trace(const Tensors& tensors);
 // Replays a program on tensors: evaluates it, or appends its equations to their trace.
 Tensors replay(const Program& program, const Tensors& constants, const Tensors& args);
 
-// Abandons a trace when the scope is left by an exception, so that tensors which escaped from it are refused later.
+// Abandons a trace when the scope is left by an exception, so that tensors which escaped from it fail later.
 class TraceGuard {
  public:
   explicit TraceGuard(std::shared_ptr<Builder> trace) : trace_(std::move(trace)) {}

@@ -48,7 +48,7 @@ struct Program {
   }
 };
 
-// Throws UserError showing the offending equation among its neighbours.
+// Throws UserError showing the offending equation among its neighbors.
 void verify(const Program& program);
 
 // Text form; parse(print(p)) is structurally equal to p.

@@ -42,7 +42,7 @@ bool contains(const std::string& text, std::string_view part) { return text.find
 
 TEST(Verify, AcceptsWhatTheBuilderMakes) { EXPECT_EQ(complaint(chain()), ""); }
 
-TEST(Verify, ShowsTheOffendingEquationAmongItsNeighbours) {
+TEST(Verify, ShowsTheOffendingEquationAmongItsNeighbors) {
   const std::string text = complaint([](Program& p) { p.eqns[3].in[1] = 5; });
   EXPECT_TRUE(contains(text, "%5 is used before it is defined")) << text;
   EXPECT_TRUE(contains(text, "→ %4: f64[3] = mul %3 %5")) << text;

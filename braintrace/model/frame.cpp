@@ -54,7 +54,7 @@ Type StateFrame::outer_type(const State& state, const std::string& leaf) const {
   }
   if (lanes_.contains(state.cell().get())) {
     require(type.rank() > 0, ErrorKind::State,
-            "vmap: {} is batched but holds {}, which has no leading axis.\n  Initialise it with a batch size.",
+            "vmap: {} is batched but holds {}, which has no leading axis.\n  Initialize it with a batch size.",
             state.place(), to_string(type));
     type.shape.erase(type.shape.begin());
   }

@@ -197,7 +197,7 @@ Tensors Module::call(const Tensors& xs) {
   const bool is_unknown_child = is_updating() && node_->places.empty() && !node_->is_local && !states().empty();
   if (is_unknown_child && current_module->node() != node_)
     fail(ErrorKind::State,
-         "{0}: the update of {1} calls it, but it is no registered child: its states would not be learned, reset or "
+         "{0}: the update of {1} calls it, but it is not a registered child: its states would not be learned, reset or "
          "saved.\n  Register it in the constructor of {1}: children({{{{\"name\", member}}}}).",
          type_name(), current_module->type_name());
   const std::string path = node_->path();

@@ -10,7 +10,7 @@
 namespace braintrace {
 namespace {
 
-// A value that is read is no place to write to: `h.value() = v` would be lost.
+// A value that is read is not a place to write to: `h.value() = v` would be lost.
 static_assert(!std::is_assignable_v<decltype(std::declval<const HiddenState&>().value()), Tensor>);
 static_assert(!std::is_assignable_v<decltype(std::declval<const ParamState&>().leaf("bias")), Tensor>);
 
@@ -325,7 +325,7 @@ TEST(DynamicModule, WhatIsErasedIsUnknownUnlessAnotherPlaceHoldsIt) {
   model.erase("cell");
   EXPECT_EQ(error(), "no error");
   other.erase("shared");
-  EXPECT_NE(error().find("it is no registered child"), std::string::npos) << error();
+  EXPECT_NE(error().find("it is not a registered child"), std::string::npos) << error();
 }
 
 TEST(DynamicModule, ListsAreNodesAndHoldModulesStatesAndLists) {

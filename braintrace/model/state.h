@@ -39,7 +39,7 @@ class State {
   bool      is_hidden() const;
   bool      is_param() const { return kind() == StateKind::Param; }
   bool      initialized() const;
-  // Makes the value anew, by the initialiser or from the first value, which is that of one sample: a batch repeats it
+  // Makes the value anew, by the initializer or from the first value, which is that of one sample: a batch repeats it
   // along a new leading axis (numbers without axes are shared). No effect on parameters and long-term states.
   void init(BatchSize batch) const;
   // The same with the batch size of the last init.
@@ -106,7 +106,7 @@ struct StateCell {
   Leaves                    leaves;  // undefined where `holder` has them: others ask for settled()
   std::atomic<StateHolder*> holder = nullptr;
   State::Init               init;
-  Leaves                    first;             // value to start from again, where no initialiser makes it
+  Leaves                    first;             // value to start from again, where no initializer makes it
   BatchSize                 batch;             // of the last init
   bool                      is_new   = false;  // nothing was written since the last init
   bool                      is_local = false;  // made inside an update

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every recurrent cell owes: states and results of the right shapes for any batch, first values that come back,
-// initialisers and activations that are used, weights fixed by the seed.
+// initializers and activations that are used, weights fixed by the seed.
 #include <cmath>
 #include <complex>
 
@@ -42,7 +42,7 @@ TYPED_TEST(Cells, ShapesForAnyBatchAndTenSteps) {
   }
 }
 
-TYPED_TEST(Cells, StatesStartAtTheirInitialiserAndComeBackToIt) {
+TYPED_TEST(Cells, StatesStartAtTheirInitializerAndComeBackToIt) {
   TypeParam cell(3, 4, {.state_init = 0.25});
   init_all_states(cell, {.batch_size = 2});
   cell(ones({2, 3}));
@@ -52,7 +52,7 @@ TYPED_TEST(Cells, StatesStartAtTheirInitialiserAndComeBackToIt) {
     EXPECT_TRUE(same(state.value(), full({2, 4}, 0.25))) << path.str();
 }
 
-TYPED_TEST(Cells, WeightsFollowTheirInitialisersAndTheSeed) {
+TYPED_TEST(Cells, WeightsFollowTheirInitializersAndTheSeed) {
   TypeParam given(3, 4, {.w_init = 0.125, .b_init = 0.5});
   int       biases = 0;
   for (const auto& [path, state] : given.params()) {

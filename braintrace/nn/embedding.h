@@ -5,7 +5,7 @@
 
 namespace braintrace::nn {
 
-// Options of other libraries that this layer refuses, each with its reason for
+// Options of other libraries that this layer does not support, each with its reason for
 // being asked: their updates are not local to the rows that were read.
 struct EmbeddingLayerOptions {
   Initializer            w_init             = init::lecun_uniform();

@@ -133,7 +133,7 @@ TEST(Linears, LowRankScaleAndBase) {
   EXPECT_EQ(lora.params().size(), 2u);
 }
 
-TEST(Linears, ScaledWeightsAreStandardised) {
+TEST(Linears, ScaledWeightsAreStandardized) {
   const Tensor   w = f64({1, 2, 3, 6}, {2, 2});
   ScaledWSLinear layer(2, 2, {.w_init = w, .b_init = Initializer(f64({0, 0}))});
   // column (1,3): mean 2, var 1, scale 1/√2; column (2,6): mean 4, var 4, scale 1/√8

@@ -196,17 +196,17 @@ Initializer orthogonal(double gain) {
           }};
 }
 
-// A kernel [*k, in, out] that is an orthogonal matrix at its centre and zero elsewhere.
+// A kernel [*k, in, out] that is an orthogonal matrix at its center and zero elsewhere.
 Initializer delta_orthogonal(double gain) {
   return {fmt::format("delta_orthogonal({})", gain), [gain](const Shape& shape, Rng& rng) {
             require(shape.size() >= 3, "delta_orthogonal: expected a kernel of rank 3 to 5, got {}.", to_string(shape));
             const int64_t in = shape[shape.size() - 2], out = shape.back();
             require(in <= out, "delta_orthogonal: {} input channels exceed {} output channels.", in, out);
-            int64_t centre = 0;
-            for (size_t i = 0; i + 2 < shape.size(); ++i) centre = centre * shape[i] + shape[i] / 2;
+            int64_t center = 0;
+            for (size_t i = 0; i + 2 < shape.size(); ++i) center = center * shape[i] + shape[i] / 2;
             Values       v(static_cast<size_t>(size_of(shape)));
             const Values q = orthonormal(in, out, rng);
-            for (size_t i = 0; i < q.size(); ++i) v[static_cast<size_t>(centre * in * out) + i] = gain * q[i];
+            for (size_t i = 0; i < q.size(); ++i) v[static_cast<size_t>(center * in * out) + i] = gain * q[i];
             return v;
           }};
 }

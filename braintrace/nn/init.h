@@ -38,7 +38,7 @@ class Initializer {
   bool        random_ = false;
 };
 
-// Arithmetic on initialisers, element by element.
+// Arithmetic on initializers, element by element.
 Initializer operator+(const Initializer& a, const Initializer& b);
 Initializer operator-(const Initializer& a, const Initializer& b);
 Initializer operator*(const Initializer& a, const Initializer& b);

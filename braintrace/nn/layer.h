@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What layers share: sizes, optional initialisers, hidden states of a given size, folding of batch axes.
+// What layers share: sizes, optional initializers, hidden states of a given size, folding of batch axes.
 #pragma once
 
 #include <optional>

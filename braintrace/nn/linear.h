@@ -7,7 +7,7 @@
 namespace braintrace::nn {
 
 // A fixed factor of a weight, element by element: none, an array that broadcasts to the weight, or a function of the
-// weight's shape, such as an initialiser.
+// weight's shape, such as an initializer.
 class WeightFactor {
  public:
   WeightFactor() = default;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Losses, regularisers and metrics: plain functions of tensors. z are logits, ŷ predictions, y targets.
+// Losses, regularizers and metrics: plain functions of tensors. z are logits, ŷ predictions, y targets.
 #pragma once
 
 #include <vector>

@@ -85,7 +85,7 @@ struct GIFOptions {
   StepSize          dt = {};
 };
 
-// Generalised integrate and fire with one spike-triggered current:   u = (V - V_th)/V_th
+// Generalized integrate and fire with one spike-triggered current:   u = (V - V_th)/V_th
 //   V₁ = V - V_th z,   I₁ = I2 - A2 z,   τ_I2 dI2/dt = -I2,   τ dv/dt = -v + V_rest + R (I + I2')
 class GIF : public Neuron {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Normalisation layers. Their parameters are read by plain operations: they get the same-step gradient.
+// Normalization layers. Their parameters are read by plain operations: they get the same-step gradient.
 #pragma once
 
 #include "braintrace/nn/layer.h"

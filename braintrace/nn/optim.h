@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Optimisers. One update of the weights θ with gradients g, in this order:
+// Optimizers. One update of the weights θ with gradients g, in this order:
 //
 //   g ← clip by global norm     g min(1, c/(‖g‖ + 1e-6)), ‖g‖ over all leaves
 //   g ← clip by value           to [-c, c]

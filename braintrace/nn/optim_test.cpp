@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Optimisers and schedules against their formulas, computed here step by step in plain numbers.
+// Optimizers and schedules against their formulas, computed here step by step in plain numbers.
 #include "braintrace/nn/optim.h"
 
 #include <cmath>
@@ -18,7 +18,7 @@ using namespace optim;
 
 const std::vector<double> slopes{0.5, -1.2, 0.3, 2.0, -0.7};
 
-// θ after feeding `slopes` one by one to an optimiser of a single weight that starts at 1.
+// θ after feeding `slopes` one by one to an optimizer of a single weight that starts at 1.
 double trained(Optimizer& opt) {
   ParamState w(f64({1}));
   opt.register_trainable_weights({{Path{"w"}, w}});

@@ -102,7 +102,7 @@ class LSTMCell : public Module {
   Activation  activation;
 };
 
-// LSTM with refined, uniformly initialised gates; the W have no bias, b ("bias") is read twice.     Gu et al. 2020
+// LSTM with refined, uniformly initialized gates; the W have no bias, b ("bias") is read twice.     Gu et al. 2020
 //   f = σ(b + Wf[x;h]),  r = σ(Wr[x;h] - b),  q = 2 r f + (1-2r) f²
 //   c ← q∘c + (1-q)∘φ(Wu[x;h]),  h ← σ(Wo[x;h])∘φ(c)
 class URLSTMCell : public Module {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Learning rates over time. A schedule is a function of an epoch counter e alone, which starts at 0 and moves only when
-// `step` or `set_epoch` is called; optimiser updates do not move it. A plain number is a constant schedule. The rate of
+// `step` or `set_epoch` is called; optimizer updates do not move it. A plain number is a constant schedule. The rate of
 // the present epoch is a state, so that jitted updates follow.
 #pragma once
 
@@ -62,7 +62,7 @@ Schedule cyclic_lr(double base_lr, double max_lr, int64_t half_cycle);  // trian
 Schedule piecewise_constant_lr(std::vector<int64_t> boundaries, std::vector<double> values);
 Schedule sequential_lr(std::vector<Schedule> parts, std::vector<int64_t> milestones);  // each counts from its start
 
-// Multiplies the rate when a watched value has not improved for `patience` calls of `step(value)`. An optimiser takes
+// Multiplies the rate when a watched value has not improved for `patience` calls of `step(value)`. An optimizer takes
 // it as its schedule.
 class ReduceOnPlateau {
  public:

@@ -43,9 +43,9 @@ double peak_factor(const DualExponOptions& o) {
   o.tau_rise.require_positive("DualExpon", "tau_rise");
   if (!o.normalize) return o.A;
   require(o.tau_decay.number() && o.tau_rise.number(),
-          "DualExpon: normalisation needs one time constant for all units; set normalize to false and choose A.");
+          "DualExpon: normalization needs one time constant for all units; set normalize to false and choose A.");
   const double d = *o.tau_decay.number(), r = *o.tau_rise.number();
-  require(d != r, "DualExpon: equal time constants ({} ms) cannot be normalised; use Alpha.", d);
+  require(d != r, "DualExpon: equal time constants ({} ms) cannot be normalized; use Alpha.", d);
   return o.A * d / (d - r) * std::pow(r / d, r / (r - d));
 }
 

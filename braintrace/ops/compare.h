@@ -37,7 +37,7 @@ inline Tensor operator~(const Tensor& x) { return bitwise_not(x); }
 inline Tensor operator|(const Tensor& a, const Tensor& b) { return bitwise_or(a, b); }
 inline Tensor operator^(const Tensor& a, const Tensor& b) { return bitwise_xor(a, b); }
 
-// On bools; other element types are refused.
+// On bools; other element types are an error.
 Tensor        logic_apply(const Op& op, Tensors in);
 inline Tensor logical_and(const Tensor& a, const Tensor& b) { return logic_apply(and_op, {a, b}); }
 inline Tensor logical_not(const Tensor& x) { return logic_apply(not_op, {x}); }

@@ -2,7 +2,7 @@
 // The op knows one layout; other layouts are transposes around it.
 //   x : [N, G·C, X…]   w : [G·O, C, K…]   y : [N, G·O, Y…]
 //   y[n, gO+o, p] = Σ_{c,k} x̃[n, gC+c, p·stride + k·rhs_dilation - lo] w[gO+o, c, k]
-// x̃ is x with lhs_dilation-1 zeros between neighbours and zeros outside. Padding may be negative: it cuts.
+// x̃ is x with lhs_dilation-1 zeros between neighbors and zeros outside. Padding may be negative: it cuts.
 #include "braintrace/ops/conv.h"
 
 #include "braintrace/base/rng.h"

@@ -29,7 +29,7 @@ Padding resolved(const Padding& padding, const Ints& sizes, const Ints& extents,
 struct ConvOptions {
   Ints        stride;
   Padding     padding;
-  Ints        lhs_dilation;  // x with lhs_dilation-1 zeros between neighbours
+  Ints        lhs_dilation;  // x with lhs_dilation-1 zeros between neighbors
   Ints        rhs_dilation;  // kernel with gaps
   int64_t     groups = 1;    // channels are cut into groups that do not see each other
   std::string layout;        // "NHWC,HWIO->NHWC": N batch, C channels, I/O in and out, other letters spatial.

@@ -121,8 +121,8 @@ Term multiplied(const Term& a, const Term& b, const Labels& needed) {
 }
 
 // The terms of the equation with their labels; fills the size of every label.
-std::vector<Term> labelled(const Equation& e, const Tensors& in, std::string_view equation,
-                           std::map<Label, int64_t>& sizes) {
+std::vector<Term> labeled(const Equation& e, const Tensors& in, std::string_view equation,
+                          std::map<Label, int64_t>& sizes) {
   std::vector<Term> terms;
   for (size_t k = 0; k < in.size(); ++k) {
     const std::string& text    = e.operands[k];
@@ -178,7 +178,7 @@ Tensor einsum(std::string_view equation, Tensors operands) {
   require(!operands.empty() && e.operands.size() == operands.size(),
           "einsum: '{}' describes {} operands, {} were given.", equation, e.operands.size(), operands.size());
   std::map<Label, int64_t> sizes;
-  std::vector<Term>        terms  = labelled(e, promote_together(std::move(operands)), equation, sizes);
+  std::vector<Term>        terms  = labeled(e, promote_together(std::move(operands)), equation, sizes);
   const Labels             result = result_labels(e, terms, equation, sizes);
   // What the result and the terms from k on still need.
   std::vector<Labels> needed(terms.size() + 1, result);

@@ -161,7 +161,7 @@ constinit const Op host_call_op = {
 
 Tensors host_call(HostFunction f, const Tensors& in, const Types& out) {
   require(f != nullptr, "host_call: there is no function.");
-  require(!out.empty(), "host_call: the function must have a result; what it does besides is nobody's to see.");
+  require(!out.empty(), "host_call: the function must return a result; a call without results would never run.");
   return apply(host_call_op, in, attrs_of(std::move(f), out));
 }
 

@@ -65,7 +65,7 @@ Tensor flip(const Tensor& x, Ints axes);
 // Element i moves to i + shift, around the end.
 Tensor roll(const Tensor& x, Ints shifts, Ints axes);
 Tensor roll(const Tensor& x, int64_t shift, int64_t axis);
-// lo before, hi after and `interior` between neighbouring elements, per axis.
+// lo before, hi after and `interior` between neighboring elements, per axis.
 Tensor pad(const Tensor& x, const Tensor& value, Ints lo, Ints hi, Ints interior = {});
 
 const std::vector<const Op*>& move_ops();

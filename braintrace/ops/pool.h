@@ -11,7 +11,7 @@ extern const Op window_argmax_op, window_max_op, window_sum_op;
 struct PoolOptions {
   Ints        window;   // one size per spatial axis
   Ints        stride;   // empty: the window, so that windows do not overlap
-  Padding     padding;  // padding never counts: it is no maximum and no part of a mean
+  Padding     padding;  // padding never counts: it counts neither for a maximum nor for a mean
   std::string layout;   // "NHWC": N and C are kept, the others pooled. Empty: channels last
 };
 // The derivative goes to the first of equal maxima in row-major order. A NaN is the maximum of its window.

@@ -93,7 +93,7 @@ Tensor randint(const Tensor& key, Shape shape, int64_t lo, int64_t hi, DType dty
   require(lo < hi && n <= (uint64_t{1} << 32), "random::randint: expected lo < hi at most 2^32 apart, got {} and {}.",
           lo, hi);
   require(is_integer(dtype), "random::randint: expected an integer type, got {}.", name_of(dtype));
-  // 53 random bits over at most 2^32 values: no value is favoured by more than 2^-21 of its probability.
+  // 53 random bits over at most 2^32 values: no value is favored by more than 2^-21 of its probability.
   const Tensor steps = convert(unit_draw(key, std::move(shape), DType::F64) * static_cast<double>(n), DType::I64);
   return convert(steps + Tensor(Array::of<int64_t>({lo}, {})), dtype);
 }

@@ -24,12 +24,12 @@ Types float_reduced_infer(const Op& op, const Types& in, const Attrs& a) {
   return nonempty_reduced_infer(op, in, a);
 }
 
-Types normalised_infer(const Op& op, const Types& in, const Attrs& a) {
+Types normalized_infer(const Op& op, const Types& in, const Attrs& a) {
   float_reduced_infer(op, in, a);
   return {in[0]};
 }
 
-AxisLinks normalised_depend(const DependArgs& a) {
+AxisLinks normalized_depend(const DependArgs& a) {
   AxisLinks   links;
   const Ints& axes = a.attrs[keys::axes];
   for (int i = 0; i < a.in[0].rank(); ++i)
@@ -42,10 +42,10 @@ std::vector<Sample> axes_sample(const Op&, Rng& rng) {
           {{random_array(rng, {DType::F64, {3}})}, {{keys::axes, {0}}}}};
 }
 
-consteval Op normalised(Op op) {
-  op.infer  = normalised_infer;
+consteval Op normalized(Op op) {
+  op.infer  = normalized_infer;
   op.batch  = reduced_batch;
-  op.depend = normalised_depend;
+  op.depend = normalized_depend;
   op.sample = axes_sample;
   return op;
 }
@@ -53,7 +53,7 @@ consteval Op normalised(Op op) {
 }  // namespace
 
 // y = x - ln Σ e^x,  dy = dx - Σ e^y dx
-constinit const Op log_softmax_op = normalised({
+constinit const Op log_softmax_op = normalized({
     .name   = "log_softmax",
     .doc    = "logarithm of softmax",
     .expand = [](const Op&, const Tensors& in, const Attrs& a) -> Tensors {
@@ -84,7 +84,7 @@ constinit const Op logsumexp_op = {
 };
 
 // y = e^x / Σ e^x,  dy = y (dx - Σ y dx)
-constinit const Op softmax_op = normalised({
+constinit const Op softmax_op = normalized({
     .name   = "softmax",
     .doc    = "exponentials that sum to one over axes",
     .expand = [](const Op&, const Tensors& in, const Attrs& a) -> Tensors {

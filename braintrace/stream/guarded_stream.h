@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A stream that no record can spoil. Now and then all states are looked at and kept, and so are the records that
-// follow. When a loss, an answer or a state is no number to go on with, the stream returns to what is kept and takes
+// follow. When a loss, an answer or a state is not a number to go on with, the stream returns to what is kept and takes
 // the records again, without the one that did it: what is left is bit by bit what the other records alone would have
 // made.
 //

@@ -96,7 +96,7 @@ TEST_P(GuardedStreamTest, WithoutItOneRecordSpoilsAll) {
   net->learn(*bad.x, *bad.y);
   for (int i = 0; i < 3; ++i) EXPECT_FALSE(std::isfinite(net->learn(*good.x, *good.y).loss));
   const TemporaryFolder folder;
-  const auto            path = folder.path / "spoilt";
+  const auto            path = folder.path / "spoiled";
   EXPECT_NE(error_of([&] { save(*net, path.string(), 0); }).find("is not finite"), std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(path));
 }

@@ -27,7 +27,7 @@ struct StreamOptions {
 
 class OnlineStream {
  public:
-  // The model must outlive the stream; its states are initialised.
+  // The model must outlive the stream; its states are initialized.
   OnlineStream(Module& model, const Type& input, const StreamOptions& options);
 
   struct Answer {
@@ -40,9 +40,9 @@ class OnlineStream {
 
   const Type& target() const { return target_; }    // of one record
   int64_t     classes() const { return classes_; }  // 0 for values
-  // All that is learned and remembered, by name: weights, states, traces, what the optimiser keeps.
+  // All that is learned and remembered, by name: weights, states, traces, what the optimizer keeps.
   std::vector<std::pair<std::string, StateMap>> states() const;
-  // How it learns, as JSON: rule, loss, optimiser with its rate.
+  // How it learns, as JSON: rule, loss, optimizer with its rate.
   const std::string& learning() const { return learning_; }
 
  private:
@@ -59,7 +59,7 @@ class OnlineStream {
 
 // A stream's states as a safetensors file. States that are not finite are an error, and a file that is there stays.
 void save(const OnlineStream& stream, const std::string& path, int64_t records);
-// The way back; gives the number of records it had learned from. A file of another model, rule, loss, optimiser or rate
+// The way back; gives the number of records it had learned from. A file of another model, rule, loss, optimizer or rate
 // is an error that says what differs.
 int64_t load(OnlineStream& stream, const std::string& path);
 // The weights alone, from a stream's file or a checkpoint of training.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables: a row is a step, columns are named; rows with the same value in column `sequence` are one sequence, or every
-// `length` rows are; asked at every step, or at the last one. Columns that are not named may hold anything.
+// `length` rows are; targets at every step, or at the last one. Columns that are not named may hold anything.
 #include "braintrace/data/csv.h"
 
 #include <algorithm>

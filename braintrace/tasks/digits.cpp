@@ -3,8 +3,8 @@
 //
 //   spiking_digits     every pixel a neuron: Poisson spikes with probability pixel·rate·dt, drawn anew in each epoch,
 //   or
-//                      one spike each, the brighter the earlier; asked at every step: the digit
-//   sequential_digits  the image row by row (8 steps of 8) or pixel by pixel (64 steps of 1); asked at the end
+//                      one spike each, the brighter the earlier; target at every step: the digit
+//   sequential_digits  the image row by row (8 steps of 8) or pixel by pixel (64 steps of 1); target at the end
 #include "braintrace/tasks/digits.h"
 
 #include <algorithm>
@@ -84,10 +84,10 @@ const std::vector<Digit>& digits() {
 std::vector<TaskType> digit_tasks() {
   return {
       {"spiking_digits",
-       "spikes of the 64 pixels of a handwritten digit, `\"poisson\"` or `\"latency\"` coded; asked at "
+       "spikes of the 64 pixels of a handwritten digit, `\"poisson\"` or `\"latency\"` coded; target at "
        "every step: which digit",
        "encoding=\"poisson\" length=25 rate_hz=80 dt_ms=1 classes=10 validation=0.2", spiking_digits},
-      {"sequential_digits", "a handwritten digit by `\"row\"` or by `\"pixel\"`; asked at the end: which digit",
+      {"sequential_digits", "a handwritten digit by `\"row\"` or by `\"pixel\"`; target at the end: which digit",
        "by=\"row\" classes=10 validation=0.2", sequential_digits},
   };
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recordings of events as frames (data/events.h); asked at every step: the class of the recording.
+// Recordings of events as frames (data/events.h); target at every step: the class of the recording.
 //
 //   event_stream        a spot crosses the sensor in one of k directions: events at its front have polarity 1, at its
 //                       back 0; one in ten is noise
@@ -108,7 +108,7 @@ std::shared_ptr<Task> made_up_task(const Layout& layout, int64_t classes, int64_
   });
 }
 
-// Recordings that are listed once and read when asked for.
+// Recordings that are listed once and read on demand.
 std::shared_ptr<Task> recorded_task(const Layout& layout, int64_t classes, int64_t bins, uint64_t seed,
                                     const std::function<Recordings(Part)>& recordings) {
   const Recordings train = recordings(Part::Train), validation = recordings(Part::Validation);
@@ -131,9 +131,9 @@ std::shared_ptr<Task> event_stream(const zoo::Fields& f, uint64_t seed) {
   const Layout  layout({2, count(f, "height"), count(f, "width")}, &f);
   const int64_t bins = count(f, "bins"), events = count(f, "events");
   if (layout.sensor.height < 2) f.refuse("height", "a direction needs at least 2 rows, got 1.");
-  if (bins > 1000) f.refuse("bins", fmt::format("at most 1000 frames are made up, not {}.", bins));
+  if (bins > 1000) f.refuse("bins", fmt::format("at most 1000 frames can be generated, got {}.", bins));
   if (events < 100 || events > 1'000'000)
-    f.refuse("events", fmt::format("100 to 1000000 events are made up, not {}.", events));
+    f.refuse("events", fmt::format("100 to 1000000 events can be generated, got {}.", events));
   return made_up_task(layout, count(f, "classes"), bins, events, seed);
 }
 
@@ -248,22 +248,22 @@ auto spoken(int64_t classes, const std::string& train, const std::string& valida
 
 std::vector<TaskType> event_tasks() {
   return {
-      {"event_stream", "events of a spot that crosses the sensor; asked at every step: in which direction",
+      {"event_stream", "events of a spot that crosses the sensor; target at every step: in which direction",
        "height=16 width=16 classes=8 bins=20 events=400 layout=\"chw\"", event_stream},
       {"nmnist",
-       "N-MNIST: digits seen by a moving event camera, folder with Train/ and Test/; asked at every step: "
+       "N-MNIST: digits seen by a moving event camera, folder with Train/ and Test/; target at every step: "
        "which digit",
        "folder? bins=200 first_saccade=true layout=\"chw\" synthetic=false", nmnist},
       {"dvs_gesture",
        "DVS-Gesture: hand movements seen by an event camera, cut clips (.npy) or recordings (.aedat); "
-       "asked at every step: which gesture",
+       "target at every step: which gesture",
        "folder? bins=50 layout=\"chw\" synthetic=false", dvs_gesture},
       {"shd",
-       "Spiking Heidelberg Digits: spoken digits, folder with shd_train.h5 and shd_test.h5; asked at every step: "
+       "Spiking Heidelberg Digits: spoken digits, folder with shd_train.h5 and shd_test.h5; target at every step: "
        "which of 20",
        "folder? bins=100 synthetic=false", spoken(20, "shd_train.h5", "shd_test.h5")},
       {"ssc",
-       "Spiking Speech Commands: spoken words, folder with ssc_train.h5 and ssc_valid.h5; asked at every step: "
+       "Spiking Speech Commands: spoken words, folder with ssc_train.h5 and ssc_valid.h5; target at every step: "
        "which of 35",
        "folder? bins=100 synthetic=false", spoken(35, "ssc_train.h5", "ssc_valid.h5")},
   };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Evidence accumulation (Bellec et al. 2020): cues on the left or the right, a delay, then a decision. Each cue is on
-// the favoured side with probability `bias`, the side by coin; the label is the side that had more cues.
+// the favored side with probability `bias`, the side by coin; the label is the side that had more cues.
 //
 //   channels   left | right | recall | noise, `group` of each
 //   time       `cues` × (gap, cue), delay, recall; scored at the recall
@@ -42,7 +42,7 @@ std::shared_ptr<Task> evidence(const zoo::Fields& f, uint64_t seed) {
 }  // namespace
 
 std::vector<TaskType> evidence_tasks() {
-  return {{"evidence", "cues on the left or right, a delay, a recall signal; asked at the recall: which side had more",
+  return {{"evidence", "cues on the left or right, a delay, a recall signal; target at the recall: which side had more",
            "cues=7 gap_ms=50 cue_ms=100 delay_ms=1000 recall_ms=150 group=25 rate_hz=40 noise_hz=10 bias=0.7 dt_ms=1",
            evidence}};
 }

@@ -2,7 +2,7 @@
 // Delayed match-to-sample: is the second stimulus the first one again?
 //
 //   dms       T/4 sample, T/2 delay, T/4 test; stimulus c of n: channels c … c+active-1 (mod n) fire; a non-match is
-//             c + n/2. With 80 Hz, one channel and T = 40 only (1 - 0.92¹⁰)² = 32 % of the trials hold a spike of
+//             c + n/2. With 80 Hz, one channel and T = 40 only (1 - 0.92¹⁰)² = 32% of the trials hold a spike of
 //             both stimuli, which bounds the accuracy near 0.66; 500 Hz on two channels leaves next to no such doubt.
 //   dms_full  inputs tuned to directions: rate_i(θ) = background + rate · exp(κ (cos(θ - θ_i) - 1)), θ_i = 2π i/n;
 //             fixation, sample, delay, test; a non-match direction is any other one. Only background between.
@@ -79,10 +79,10 @@ std::shared_ptr<Task> dms_full(const zoo::Fields& f, uint64_t seed) {
 
 std::vector<TaskType> matching_tasks() {
   return {
-      {"dms", "spikes of one stimulus, a delay, spikes of the same or the opposite one; asked at the test: same?",
+      {"dms", "spikes of one stimulus, a delay, spikes of the same or the opposite one; target at the test: same?",
        "length=40 channels=16 active=1 rate_hz=80 dt_ms=1", dms},
       {"dms_full",
-       "a direction seen by tuned neurons, a delay, the same or another direction; asked at the test: same?",
+       "a direction seen by tuned neurons, a delay, the same or another direction; target at the test: same?",
        "channels=100 directions=8 rate_hz=100 background_hz=1 kappa=3 fixation_ms=10 sample_ms=500 delay_ms=1000 "
        "test_ms=500 dt_ms=1",
        dms_full},

@@ -4,7 +4,7 @@
 //   copy            symbols s₁…s_k of 1 … m, then `lag` blanks, then k cues; at cue i the answer is s_i.
 //                   One-hot inputs: 0 is the blank, m+1 the cue. Hochreiter and Schmidhuber 1997
 //   delayed_xor     a bit on channel 0 at t = 0, another on channel 1 at t = delay; then: a ⊕ b
-//   working_memory  a binary vector shown for the first fifth of the time; asked for at every step
+//   working_memory  a binary vector shown for the first fifth of the time; target at every step
 //   adding          uniform numbers, two of them marked, one in each half; at the end: their sum
 #include <algorithm>
 #include <cmath>
@@ -74,13 +74,13 @@ std::shared_ptr<Task> adding(const zoo::Fields& f, uint64_t seed) {
 
 std::vector<TaskType> memory_tasks() {
   return {
-      {"copy", "`count` random symbols, `lag` blanks, `count` cues; asked at the cues: the symbols in order",
+      {"copy", "`count` random symbols, `lag` blanks, `count` cues; target at the cues: the symbols in order",
        "lag=10 count=10 symbols=8", copy},
-      {"delayed_xor", "a bit, `delay` steps, another bit on a second channel; asked at the end: do they differ",
+      {"delayed_xor", "a bit, `delay` steps, another bit on a second channel; target at the end: do they differ",
        "delay=10", delayed_xor},
-      {"working_memory", "a binary vector for the fraction `shown` of the time; asked at every step: the vector",
+      {"working_memory", "a binary vector for the fraction `shown` of the time; target at every step: the vector",
        "length=30 width=8 shown=0.2", working_memory},
-      {"adding", "uniform numbers, one of each half marked on a second channel; asked at the end: the sum of the two",
+      {"adding", "uniform numbers, one of each half marked on a second channel; target at the end: the sum of the two",
        "length=50", adding},
   };
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images of 28×28 (IDX files, plain or .gz), row by row or pixel by pixel; asked at the end: the digit. With
+// Images of 28×28 (IDX files, plain or .gz), row by row or pixel by pixel; target at the end: the digit. With
 // "synthetic": true the 8×8 digits of the library, enlarged.
 #include "braintrace/data/idx.h"
 #include "braintrace/tasks/digits.h"
@@ -59,7 +59,7 @@ std::shared_ptr<Task> mnist(const zoo::Fields& f, uint64_t seed) {
 std::vector<TaskType> mnist_tasks() {
   return {
       {"mnist",
-       "MNIST: images by `\"row\"` or by `\"pixel\"`, folder with the four IDX files; asked at the end: which digit",
+       "MNIST: images by `\"row\"` or by `\"pixel\"`, folder with the four IDX files; target at the end: which digit",
        "folder? by=\"row\" synthetic=false validation=0.2", mnist},
   };
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays of a NumPy archive: inputs [N, T, …] and targets: one per sequence ([N], [N, n]) is asked at its last step,
-// one per step ([N, T], [N, T, n]) at every step. Integers are classes. `lengths` [N] tells how long each sequence is.
+// Arrays of a NumPy archive: inputs [N, T, …] and targets: one per sequence ([N], [N, n]) is the target at its last
+// step, one per step ([N, T], [N, T, n]) at every step. Integers are classes. `lengths` [N] tells how long each
+// sequence is.
 #include <algorithm>
 #include <cmath>
 

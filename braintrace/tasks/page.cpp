@@ -23,11 +23,11 @@ std::string tasks_page() {
       "divided by a\nfixed random order, `validation` being the fraction that validates; each epoch shows every sample "
       "once, in an order of its own.\n"
       "Sequences that are shorter than the longest are padded with zeros, without loss.\n\n"
-      "`braintrace tasks` lists the types, `braintrace tasks copy -o copy.svg` draws a sample: above what is shown, "
-      "below what is\nasked; nothing is asked where it is grey. In the pictures at most 48 rows and 120 columns are "
+      "`braintrace tasks` lists the types, `braintrace tasks copy -o copy.svg` draws a sample: the inputs above, "
+      "the\ntargets below; gray steps have no loss. In the pictures at most 48 rows and 120 columns are "
       "drawn; "
       "cells that share one\nshow the largest magnitude.\n\n"
-      "| type | a sample | shown and asked | fields |\n|---|---|---|---|\n";
+      "| type | a sample | input and target | fields |\n|---|---|---|---|\n";
   for (const TaskType& t : task_types()) {
     bool needs_a_file = false;
     for (const zoo::FieldSpec& f : zoo::field_specs(t.fields)) needs_a_file |= f.required;
@@ -36,7 +36,7 @@ std::string tasks_page() {
                         zoo::field_list(t.fields));
   }
   page +=
-      "\nTypes with `synthetic` read the files of a data set from `folder`; with `\"synthetic\": true` they make up "
+      "\nTypes with `synthetic` read the files of a data set from `folder`; with `\"synthetic\": true` they generate "
       "recordings of\nthe same shape and need no files (`mnist`: the 8×8 digits, enlarged). The pictures of these "
       "types "
       "show such recordings.\n"
@@ -52,13 +52,14 @@ std::string tasks_page() {
       "parts have\nfiles of their own, `validation_file` and `test_file`. `split` says which sequences go where:\n\n"
       "- `\"chronological\"`: training comes first, then validation, then test. Pieces of one series (`length` of "
       "`csv`) are divided\n  so unless you say otherwise, so nothing is learned from the future.\n"
-      "- `\"stratified\"`: every class has its share in each part. The default for classes; a sequence counts for the "
-      "last class it\n  asks for.\n"
+      "- `\"stratified\"`: every class has its share in each part. The default for classes; a sequence counts for its "
+      "last target\n  class.\n"
       "- `\"random\"`: by a fixed random order.\n\n"
-      "A warning names the classes that the training part has and another part never asks for.\n\n"
+      "A warning names the classes that the training part has and another part lacks.\n\n"
       "A cell of a table is missing when it is empty, `NA`, `NaN`, `null` or `?`, an entry of an array when it is NaN. "
       "`missing` says\nwhat to do: `\"error\"` names file, row and column; `\"skip\"` leaves the sequence out; "
-      "`\"zero\"` and `\"mean\"` put 0 or the\nmean of the training part there. Targets are never made up: their "
+      "`\"zero\"` and `\"mean\"` put 0 or the\nmean of the training part there. Missing targets are never filled in: "
+      "their "
       "step has no loss.\n\n"
       "`normalize` scales every input, x ↦ (x - shift) / scale: `\"standard\"` to mean 0 and deviation 1, "
       "`\"minmax\"` to 0 … 1, both over\nthe training part. Targets stay as they are. Checkpoints store the numbers in "
@@ -70,9 +71,8 @@ std::string tasks_page() {
       "## Files\n\n"
       "`braintrace/data` reads N-MNIST (`nmnist.h`), AEDAT 3.1 (`aedat.h`), HDF5 spikes (`spike_file.h`), IDX "
       "(`idx.h`) "
-      "and CSV\n(`csv.h`). A file is indexed once and its samples are read when asked for. What is not there is "
-      "refused "
-      "with file,\noffset, what was expected and what was found.\n\n"
+      "and CSV\n(`csv.h`). A file is indexed once and its samples are read on demand. Missing or malformed data "
+      "is an error that\nnames file, offset, what was expected and what was found.\n\n"
       "This page and its pictures are written by the program; a test keeps them true.\n";
   return page;
 }

@@ -2,7 +2,7 @@
 // What is done to the numbers of a data set before a network sees them.
 //
 //   missing    a cell without a number: `error` names it, `skip` leaves its sequence out, `zero` and `mean` put 0 or
-//              the mean of the training part there. Targets are never made up: their step has no loss
+//              the mean of the training part there. Missing targets are never filled in: their step has no loss
 //   normalize  of every input over the training part: `standard` makes mean 0 and deviation 1, `minmax` makes 0 … 1,
 //              x ↦ (x - shift) / scale
 //   fitted     mean, shift and scale, found in a training part before; they are used as they stand

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each task against its rule: what is asked, found again from what is shown.
+// Each task against its rule: the target, found again from the inputs.
 #include <algorithm>
 #include <cmath>
 #include <map>

@@ -56,7 +56,7 @@ class SampledTask final : public Task {
   Batch batch(Part part, int64_t index, int64_t size) const override {
     const int64_t T = facts_.length, in = elements(facts_.input);
     require(size > 0 && index >= 0 && index < (int64_t{1} << 62) / size,
-            "task: batch {} of size {} was asked for; the index counts from 0 and a batch holds at least one sample.",
+            "task: batch {} of size {} was requested; the index counts from 0 and a batch holds at least one sample.",
             index, size);
     require(part != Part::Test || facts_.has_test, "task: there is no test part; give test_file, or a fraction test.");
     const bool only_test = facts_.train_samples == 0 && facts_.test_samples > 0;

@@ -149,7 +149,7 @@ void divide(const Sequences& all, const zoo::Fields& f, const Division& d, Parts
   deal(Part::Train, validating + testing, train);
 }
 
-// A part that never asks for a class says nothing about it.
+// A part without a class says nothing about it.
 void warn_of_classes(const Parts& parts, Part part, const char* name, std::vector<std::string>& warnings) {
   const auto asked = [&](Part p) {
     std::set<int32_t> out;
@@ -163,7 +163,7 @@ void warn_of_classes(const Parts& parts, Part part, const char* name, std::vecto
     if (!there.contains(c)) lost += fmt::format("{}{}", lost.empty() ? "" : ", ", c);
   if (!lost.empty())
     warnings.push_back(fmt::format(
-        "the {} part never asks for class {}, which the training part has; results say nothing about it.\n  Use "
+        "the {} part has no target of class {}, which the training part has; results say nothing about it.\n  Use "
         "\"split\": \"stratified\", a larger part, or a file of its own.",
         name, lost));
 }

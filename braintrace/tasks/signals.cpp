@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tasks of following a signal.
 //
-//   integrator  x_t = b + 0.01/√dt ξ_t, bias b = 0.025 · 2(n - ½), n and ξ normal; asked: Σ_{s ≤ t} x_s
-//   sine        x_t = sin(2π f t / 10), f uniform in 0.5 … 2.5; asked: x_{t+1}
-//   pattern     frozen spikes, one train per pattern; asked: the pattern's sum of five sines,
+//   integrator  x_t = b + 0.01/√dt ξ_t, bias b = 0.025 · 2(n - ½), n and ξ normal; target: Σ_{s ≤ t} x_s
+//   sine        x_t = sin(2π f t / 10), f uniform in 0.5 … 2.5; target: x_{t+1}
+//   pattern     frozen spikes, one train per pattern; target: the pattern's sum of five sines,
 //               y_t = Σ_k a_k sin(2π k t/T + φ_k) / Σ_k a_k, a and φ drawn once per task
 #include <cmath>
 #include <numbers>
@@ -68,10 +68,10 @@ std::shared_ptr<Task> pattern(const zoo::Fields& f, uint64_t seed) {
 
 std::vector<TaskType> signal_tasks() {
   return {
-      {"integrator", "a noisy constant; asked at every step: its sum so far", "length=25 dt=0.04", integrator},
-      {"sine", "a sine of random frequency; asked at every step: the next sample", "length=50", sine},
+      {"integrator", "a noisy constant; target at every step: its sum so far", "length=25 dt=0.04", integrator},
+      {"sine", "a sine of random frequency; target at every step: the next sample", "length=50", sine},
       {"pattern",
-       "spike trains that are the same every time, one per pattern; asked at every step: a smooth curve, "
+       "spike trains that are the same every time, one per pattern; target at every step: a smooth curve, "
        "one per pattern",
        "patterns=3 channels=20 length=100 rate_hz=50 dt_ms=1", pattern},
   };

@@ -2,7 +2,7 @@
 // Tasks on random spikes and counts.
 //
 //   poisson_rows      each class has a profile r_i uniform in 0.1 … 0.9, drawn once per task; counts x_ti ~
-//   Poisson(r_i) spike_integrator  x_ti = 1 with probability rate·dt; asked: Σ_{s ≤ t} Σ_i x_si / T random_frames x_ti
+//   Poisson(r_i) spike_integrator  x_ti = 1 with probability rate·dt; target: Σ_{s ≤ t} Σ_i x_si / T random_frames x_ti
 //   = 1 with probability `density`, labels without meaning: for measuring time and memory
 #include "braintrace/tasks/families.h"
 #include "braintrace/tasks/sample.h"
@@ -54,9 +54,9 @@ std::shared_ptr<Task> random_frames(const zoo::Fields& f, uint64_t seed) {
 
 std::vector<TaskType> spike_tasks() {
   return {
-      {"poisson_rows", "Poisson counts with the rates of one class; asked at the end: the class",
+      {"poisson_rows", "Poisson counts with the rates of one class; target at the end: the class",
        "length=28 width=28 classes=4", poisson_rows},
-      {"spike_integrator", "random spikes; asked at every step: how many so far, divided by the length",
+      {"spike_integrator", "random spikes; target at every step: how many so far, divided by the length",
        "length=50 channels=1 rate_hz=50 dt_ms=1", spike_integrator},
       {"random_frames", "random spikes with random labels: nothing to learn, for measuring",
        "length=50 width=64 classes=11 density=0.1", random_frames},

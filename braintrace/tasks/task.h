@@ -57,14 +57,14 @@ class Task {
 // The vocabulary of task descriptions: one entry per type, as zoo::LayerType is for models.
 struct TaskType {
   std::string                                                             name;
-  std::string                                                             doc;     // what is shown and what is asked
+  std::string                                                             doc;     // inputs and targets
   std::string                                                             fields;  // as zoo::field_specs reads them
   std::function<std::shared_ptr<Task>(const zoo::Fields&, uint64_t seed)> make;
 };
 const std::vector<TaskType>& task_types();  // by name
 std::string                  tasks_page();  // docs/tasks.md
 
-// One sample as SVG: what is shown over time, and below it what is asked; steps without loss are grey.
+// One sample as SVG: inputs over time, and below them the targets; steps without loss are gray.
 std::string picture(const Task& task);
 
 // Throws UserError that names the field and the nearest known name.

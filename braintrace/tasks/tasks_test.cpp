@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What holds for every task type: shapes and types, purity, streams that differ, samples that do not depend on the
-// batch they are in; and how wrong descriptions are refused.
+// batch they are in; and which errors wrong descriptions give.
 #include <algorithm>
 #include <cmath>
 #include <fstream>

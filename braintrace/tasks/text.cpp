@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A character language model: windows of a text, one-hot characters in, the next character asked at every step. The
-// vocabulary is the characters (bytes) of the text in order. Training windows lie in the first 90 % of the text,
+// A character language model: windows of a text, one-hot characters in, the next character as target at every step. The
+// vocabulary is the characters (bytes) of the text in order. Training windows lie in the first 90% of the text,
 // validation windows in the rest.
 #include <set>
 
@@ -64,7 +64,7 @@ std::shared_ptr<Task> char_lm(const zoo::Fields& f, uint64_t seed) {
 
 std::vector<TaskType> text_tasks() {
   return {{"char_lm",
-           "windows of a text, `\"pangrams\"`, `\"story\"` or a `file`; asked at every step: the next character",
+           "windows of a text, `\"pangrams\"`, `\"story\"` or a `file`; target at every step: the next character",
            "text=\"pangrams\" file? length=32", char_lm}};
 }
 

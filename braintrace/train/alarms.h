@@ -9,7 +9,7 @@ namespace braintrace::train {
 // Neurons that never or always fire, and bounded states that stay at their bound, in a share that matters.
 std::vector<Alarm>           activity_alarms(int64_t step, const std::vector<UnitStatistics>& units);
 inline constexpr const char* finite_advice = "Lower the learning rate, or clip the gradient with optimizer.clip_norm.";
-// A loss or gradient that is no number any more; empty while all is well.
+// A loss or gradient that is not a number anymore; empty while all is well.
 std::vector<Alarm> finite_alarms(int64_t step, double loss, const StateMap& weights,
                                  const std::vector<double>& gradient_norms);
 

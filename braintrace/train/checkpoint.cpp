@@ -49,7 +49,7 @@ Checkpoint read_checkpoint(const std::string& path) {
     const auto it = file.metadata.find(key);
     return it == file.metadata.end() ? std::string() : it->second;
   };
-  require(text("format") == format_name, "{}: this is no checkpoint of braintrace.", path);
+  require(text("format") == format_name, "{}: this is not a checkpoint of braintrace.", path);
   int        version = 0;
   const auto written = text("version");
   std::from_chars(written.data(), written.data() + written.size(), version);

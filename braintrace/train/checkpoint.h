@@ -17,7 +17,7 @@ struct Checkpoint {
 };
 
 void       write_checkpoint(const std::string& path, const Checkpoint& c);
-Checkpoint read_checkpoint(const std::string& path);  // refuses damaged files and those of newer versions
+Checkpoint read_checkpoint(const std::string& path);  // damaged files and those of newer versions are an error
 
 // Adds the leaves of states under "prefix.path", and the way back. Loading wants exactly the stored names and types
 // below the prefix, and finite numbers; it changes nothing when they differ.

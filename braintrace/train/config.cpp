@@ -22,7 +22,7 @@ namespace {
 
 const Section top{
     "a training configuration",
-    {{"about?", "what the run shows, in words"},
+    {{"about?", "what the run shows, for people"},
      {"model", "a model description, the name of a built-in model, or a file that holds a description"},
      {"rule=\"D_RTRL\"",
       "name of a learning rule, or an object of `name` (or `config`, a point in the axis space) and the rule's "
@@ -36,7 +36,7 @@ const Section top{
      {"update=\"sequence\"", "when weights change: `sequence`, `step`, or a number of time steps"},
      {"window=\"auto\"", "time steps of a window of the gradient: a number, `auto` (at most 128) or `all`"},
      {"reduction=\"mean\"", "of the losses of an update: `mean` or `sum`"},
-     {"reset=true", "states and traces start anew with every sequence"},
+     {"reset=true", "reset states and traces before every sequence"},
      {"seed=0", "of initial weights, task and noise"},
      {"backend=\"cpu\"", "`cpu` compiles; `cuda` runs on a GPU, `auto` there or on the CPU; `reference` interprets"},
      {"precision=\"f32\"", "of weights and states: `f32` or `f64`"},
@@ -112,7 +112,7 @@ ordered_json value_of(const std::string& text, const std::string& where) {
 void set_field(ordered_json& config, const std::string& assignment) {
   const size_t eq = assignment.find('=');
   require(eq != assignment.npos && eq > 0, "--set {}: expected FIELD=VALUE, such as optimizer.lr=0.01.", assignment);
-  require(utf8(assignment) == assignment, "--set {}: this is no text in UTF-8.", utf8(assignment));
+  require(utf8(assignment) == assignment, "--set {}: this is not text in UTF-8.", utf8(assignment));
   const auto depth = static_cast<size_t>(std::count(assignment.begin(), assignment.begin() + eq, '.'));
   require(depth < JsonLimits{}.depth, "--set {}…: more than {} names inside each other.", assignment.substr(0, 40),
           JsonLimits{}.depth);
@@ -124,8 +124,8 @@ void set_field(ordered_json& config, const std::string& assignment) {
     require(!key.empty(), "--set {}: the name of a field is empty.", assignment);
     if (at->is_array()) {
       const bool digits = key.size() < 9 && std::all_of(key.begin(), key.end(), is_digit);
-      require(digits && std::stoul(key) < at->size(), "--set {}: '{}' is no position in a list of {}.", assignment, key,
-              at->size());
+      require(digits && std::stoul(key) < at->size(), "--set {}: '{}' is not a position in a list of {}.", assignment,
+              key, at->size());
       at = &(*at)[std::stoul(key)];
     } else {
       require(at->is_null() || at->is_object(), "--set {}: there is nothing to set inside {}; replace it as a whole.",
@@ -156,7 +156,7 @@ Config from_json(const ordered_json& given, const std::string& where, const std:
   c.name      = given.contains("name") ? f.text("name") : "";
   c.loss      = f.choice("loss", loss_names());
   c.batch     = f.integer("batch");
-  if (c.batch > 1'000'000'000) f.refuse("batch", "at most a thousand million sequences at a time.");
+  if (c.batch > 1'000'000'000) f.refuse("batch", "at most 1,000,000,000 sequences at a time.");
   if (const auto& task = f.object("task"); task.contains("test") && task["test"].is_number() && task["test"] >= 1)
     f.refuse("task", "with \"test\": 1 there is nothing to learn from; choose a smaller fraction.");
   if (f.has("steps") == f.has("epochs")) f.refuse("steps", "give either steps or epochs.");
@@ -171,7 +171,7 @@ Config from_json(const ordered_json& given, const std::string& where, const std:
   c.seed               = static_cast<uint64_t>(whole(f, "seed", 0));
   std::vector<std::string> engines;
   for (const Backend* b : backends()) engines.emplace_back(b->name());
-  // Names with a number, and the one that chooses, are no backends of the list.
+  // Names with a number, and the one that chooses, are not backends of the list.
   if (const std::string given = f.text("backend"); given == "auto" || given.starts_with("cuda"))
     engines.push_back(given);
   c.backend = f.choice("backend", engines);

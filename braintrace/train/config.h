@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a training run is made of, as one JSON object: model, rule, task, optimiser and how they meet. docs/training.md
+// What a training run is made of, as one JSON object: model, rule, task, optimizer and how they meet. docs/training.md
 // lists the fields; the list is made here.
 //
 //   const Config config = load_config("examples/configs/copy_gru_d_rtrl.json", {"optimizer.lr=1e-3"});
@@ -53,7 +53,7 @@ struct Config {
   std::string output;
 };
 
-// Checks names and types of all fields; model, rule, task and optimiser are checked when they are made. `where` names
+// Checks names and types of all fields; model, rule, task and optimizer are checked when they are made. `where` names
 // the source in messages, `folder` is where a model file is looked for.
 Config read_config(const std::string& json, const std::string& where = "config", const std::string& folder = ".");
 // A file, with fields replaced: "optimizer.lr=0.01", "model.layers.0.n_rec=64".

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The course of a run in bounded memory: means of equal stretches of updates. When there are too many, neighbours are
+// The course of a run in bounded memory: means of equal stretches of updates. When there are too many, neighbors are
 // joined and stretches become twice as long, so a run that goes on from a checkpoint has the same course.
 #pragma once
 

@@ -20,7 +20,7 @@ namespace {
 using nlohmann::ordered_json;
 
 // Bytes of a text file to keep: its whole lines up to the first that is not before the checkpoint. `is_before` says so
-// of a line, or nothing where the line is no record.
+// of a line, or nothing where the line is not a record.
 template <class IsBefore>
 int64_t kept_lines(const std::string& path, const RunRecord& run, IsBefore is_before) {
   if (run.start_step == 0 || !std::filesystem::exists(path)) return 0;
@@ -31,8 +31,8 @@ int64_t kept_lines(const std::string& path, const RunRecord& run, IsBefore is_be
   while (std::getline(file, line) && !file.eof()) {  // what ends without a newline was cut off
     ++number;
     const std::optional<bool> before = is_before(line, number);
-    require(before.has_value(), "{}:{}: this is no line of a run's log.\n  Move the file away, or log elsewhere.", path,
-            number);
+    require(before.has_value(), "{}:{}: this is not a line of a run's log.\n  Move the file away, or log elsewhere.",
+            path, number);
     if (!*before) break;
     kept += static_cast<int64_t>(line.size()) + 1;
   }

@@ -136,7 +136,7 @@ TEST_F(LogFiles, CutOffLineIsDroppedAndForeignFileRefused) {
 
   std::ofstream(path("letter.csv")) << "dear diary\n";
   EXPECT_EQ(
-      error_of([&] { CsvLog(path("letter.csv")).begin(from(3)); }).find(path("letter.csv") + ":1: this is no line"),
+      error_of([&] { CsvLog(path("letter.csv")).begin(from(3)); }).find(path("letter.csv") + ":1: this is not a line"),
       0u);
   EXPECT_EQ(text_of(path("letter.csv")), "dear diary\n");
 }

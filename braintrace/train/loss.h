@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is asked of the outputs of a step: the loss of each sample, and for classes whether the answer is right.
+// Loss and correctness of the outputs of a step: the loss of each sample, and for classes whether the answer is right.
 #pragma once
 
 #include <string>

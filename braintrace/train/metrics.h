@@ -4,7 +4,7 @@
 //   recall_i = C_ii / Σ_j C_ij      precision_j = C_jj / Σ_i C_ij      F1_i = 2 C_ii / (Σ_j C_ij + Σ_j C_ji)
 //   balanced accuracy               mean of recall_i over the classes that were asked for
 //   macro F1                        mean of F1_i over the classes that were asked for or answered
-//   majority                        max_i Σ_j C_ij / n, the accuracy of who always answers the commonest class
+//   majority                        max_i Σ_j C_ij / n, the accuracy of who always answers the most common class
 #pragma once
 
 #include <vector>

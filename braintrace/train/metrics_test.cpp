@@ -20,7 +20,7 @@ TEST(Metrics, FollowFromTheConfusionMatrix) {
   EXPECT_DOUBLE_EQ(m.majority, 0.8);
 }
 
-// Who always answers the commonest class is right as often as it occurs, and no better than chance.
+// Who always answers the most common class is right as often as it occurs, and no better than chance.
 TEST(Metrics, AConstantAnswerIsNoBetterThanChance) {
   const ClassMetrics m = class_metrics(Array::of<int64_t>({95, 0, 5, 0}, {2, 2}));
   EXPECT_DOUBLE_EQ(m.majority, 0.95);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Optimisers and learning-rate schedules by description.
+// Optimizers and learning-rate schedules by description.
 #pragma once
 
 #include <memory>

@@ -108,7 +108,7 @@ std::unique_ptr<OnlineLearner> learner_of(const Rule& rule, Module& model, const
 void add_signals(Parts& p, Rule rule, const Config& config) {
   const Need need = rule.point ? need_of(*rule.point) : algorithm_named(rule.name).needs();
   require(need == Need::Synthesizer || !rule.synthesizer_lr,
-          "synthesizer_lr: this rule has no synthesiser; it is for DNI.");
+          "synthesizer_lr: this rule has no synthesizer; it is for DNI.");
   if (need == Need::Synthesizer) {  // it starts at zero, as D-RTRL
     DNI& dni      = p.learner->as<DNI>();
     p.synthesizer = std::make_shared<SyntheticGradient>(dni.group_signal_shapes(), 0, 0, config.precision);

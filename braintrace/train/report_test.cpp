@@ -101,7 +101,7 @@ TEST(Report, DegenerateRuns) {
   for (const RunRecord& run : {RunRecord(), one_class_run(), troubled_run()}) {
     const std::string page = report_html(run);
     EXPECT_NE(page.find("</html>"), page.npos);
-    // Numbers that are no numbers appear in words only, never as coordinates.
+    // Numbers that are not numbers appear in words only, never as coordinates.
     for (const char* bad : {"M-nan", "Lnan", "Mnan", "Minf", "=\"nan", "=\"-nan", "=\"inf"})
       EXPECT_EQ(page.find(bad), page.npos) << bad;
   }

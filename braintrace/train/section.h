@@ -29,7 +29,7 @@ struct Section {
   std::string  table() const;  // markdown rows
 };
 
-// A kind of optimiser or schedule.
+// A kind of optimizer or schedule.
 template <class Make>
 struct Kind {
   std::string name, doc;

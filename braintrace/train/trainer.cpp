@@ -40,7 +40,7 @@ std::optional<Range> asked_stretch(const Array& mask, int64_t time, int64_t K) {
   return std::nullopt;
 }
 
-// Where files go is no part of what is learned.
+// Where files go is not part of what is learned.
 std::string stored_config(const Config& config) {
   auto c = read_ordered_json(config.text, "config");
   c.erase("output");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Training by configuration: batches of a task, a learning rule, an optimiser, validation, checkpoints.
+// Training by configuration: batches of a task, a learning rule, an optimizer, validation, checkpoints.
 //
 //   bt::train::Trainer trainer(bt::train::load_config("copy.json"));
 //   trainer.run();

@@ -16,7 +16,7 @@ namespace {
 using Results = std::vector<Tensor>;  // loss, correct, then a norm per weight
 using Fit     = std::function<void(const Tensors& hidden, const Tensors& target)>;
 
-// A step of the synthesiser towards credit that was seen; null for rules that have none.
+// A step of the synthesizer towards credit that was seen; null for rules that have none.
 Fit fit_of(Parts& parts) {
   if (!parts.synthesizer) return nullptr;
   return [&parts](const Tensors& hidden, const Tensors& target) {
@@ -61,12 +61,12 @@ std::function<UpdateOutcome(const Stretch&)> learning(const Config& config, Part
     const Modulated modulated(parts, xs, ys, mask);
     // Where the window is the whole sequence, nothing is cut off that must be estimated.
     const auto r = etrace_grad(ask, *parts.learner,
-                               {.mask          = mask,
-                                .window        = config.window,
-                                .reduction     = config.reduction,
-                                .loss_output   = LossOutput::Masked,
-                                .drop_traces   = fresh,
-                                .behind_window = fresh ? nullptr : fit_of(parts)})(xs, ys);
+                               {.mask         = mask,
+                                .window       = config.window,
+                                .reduction    = config.reduction,
+                                .loss_output  = LossOutput::Masked,
+                                .drop_traces  = fresh,
+                                .after_window = fresh ? nullptr : fit_of(parts)})(xs, ys);
     Results    norms;
     for (const auto& [path, leaves] : r.grads) {
       Tensor squares = 0.0;
@@ -110,7 +110,7 @@ Updater::Updater(const Config& config, Parts& parts)
   const auto hand_back = jit([&config, &parts](Tensor xs) {
     const auto nothing = [&](Tensor x) { return mean((*parts.learner)(x)); };
     return etrace_grad(nothing, *parts.learner,
-                       {.mask = zeros({xs.shape()[0]}), .window = config.window, .behind_window = fit_of(parts)})(xs)
+                       {.mask = zeros({xs.shape()[0]}), .window = config.window, .after_window = fit_of(parts)})(xs)
         .losses;
   });
   const auto end       = jit([&parts](Tensor none) {

@@ -26,7 +26,7 @@ struct Run {
 
   Run(const Program& p, const Tensors& in, size_t input, const char* where) {
     const Vars inputs = program_inputs(p);
-    require(input < inputs.size(), "{}: input {} was asked for, the program has {}.", where, input, inputs.size());
+    require(input < inputs.size(), "{}: input {} was requested, the program has {}.", where, input, inputs.size());
     wrt = p.type(inputs[input]);
     require(is_float(wrt.dtype), "{}: input {} is {}; only floating-point inputs have derivatives.", where, input,
             to_string(wrt));

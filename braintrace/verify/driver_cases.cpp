@@ -13,7 +13,7 @@ namespace braintrace::golden {
 
 namespace {
 
-// Why a recorded gradient is no target; empty when it is one.
+// Why a recorded gradient is not a target; empty when it is one.
 std::string doubtful(const ETraceGraph& graph, VjpMethod method, const std::string& algorithm,
                      const std::string& leaf) {
   if (method == VjpMethod::SingleStep && !is_traced(graph, leaf))

@@ -100,7 +100,7 @@ struct Compilation {
     }
   }
 
-  // A recorded step may add axes of one to a state; everything behind it then has them.
+  // A recorded step may add axes of one to a state; everything after it then has them.
   void align_shapes() {
     if (recorded.at("hidden_perturb").is_null()) return;
     const auto& paths  = recorded["hidden_perturb"].at("perturbed_hidden_paths");

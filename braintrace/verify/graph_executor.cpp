@@ -45,7 +45,7 @@ const ETraceGraph& ETraceGraphExecutor::graph() const {
 Path ETraceGraphExecutor::state_id_to_path(const State& state) const {
   for (const auto& [path, mine] : model_->states())
     if (mine == state) return path;
-  fail("executor: {} is no state of the model.", state.place());
+  fail("executor: {} is not a state of the model.", state.place());
 }
 
 std::string ETraceGraphExecutor::show_graph() const { return braintrace::show_graph(graph()); }

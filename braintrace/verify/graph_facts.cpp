@@ -20,13 +20,13 @@ json group_facts(const HiddenGroup& g) {
   if (g.snap) {
     const size_t K = static_cast<size_t>(g.snap->width);
     snap           = {{"num_neighbour", K}, {"neighbours", json::array()}, {"valid", json::array()}};
-    for (size_t p = 0; p * K < g.snap->neighbours.size(); ++p) {
-      json neighbours = json::array(), valid = json::array();
+    for (size_t p = 0; p * K < g.snap->neighbors.size(); ++p) {
+      json neighbors = json::array(), valid = json::array();
       for (size_t k = p * K; k < (p + 1) * K; ++k) {
-        neighbours.push_back(g.snap->neighbours[k]);
+        neighbors.push_back(g.snap->neighbors[k]);
         valid.push_back(g.snap->valid[k] ? 1 : 0);
       }
-      snap["neighbours"].push_back(neighbours);
+      snap["neighbours"].push_back(neighbors);
       snap["valid"].push_back(valid);
     }
   }

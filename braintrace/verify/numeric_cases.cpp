@@ -141,7 +141,7 @@ void verify_blocks(const Case& c, const std::string& prefix, const json& recorde
   for (const auto& [name, values] : rows) to.compare(name, stacked(values));
 }
 
-// Where an operation transforms its weight (abs, a mask, standardisation) the recorded trace is the parameter's, ours
+// Where an operation transforms its weight (abs, a mask, standardization) the recorded trace is the parameter's, ours
 // that of the operand: ε_w = Cᵀ ε, C = ∂operand/∂w.
 Tensor in_parameter_space(const Trainable& t, const ModuleInfo& info, const Tensor& trace) {
   const Program& p = info.program();
@@ -176,7 +176,7 @@ bool is_transform(const Case& c, const Trainable& t, const ModuleInfo& info) {
   return true;
 }
 
-// Why a recorded gradient is no target although the case does not list it; empty when it is one.
+// Why a recorded gradient is not a target although the case does not list it; empty when it is one.
 std::string doubtful(const Case& c, const json& run, const ETraceGraph& graph, const std::string& leaf) {
   if (c.info.at("produced_by").contains("oracle")) return {};
   const bool  traced     = is_traced(graph, leaf);
@@ -191,7 +191,7 @@ std::string doubtful(const Case& c, const json& run, const ETraceGraph& graph, c
   return {};
 }
 
-// A SnAp trace over whole rows with the neighbours of p in the recorded order: p first, the others after it.
+// A SnAp trace over whole rows with the neighbors of p in the recorded order: p first, the others after it.
 Array itself_first(const Array& trace, const HiddenGroup& g) {
   const int64_t       K = g.snap->width, S = g.num_state;
   std::vector<double> values;

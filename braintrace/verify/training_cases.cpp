@@ -82,7 +82,7 @@ class RecordedTraining {
   std::function<std::pair<Tensor, Gradients>(Tensor, Tensor)> gradient_of_step_, gradient_of_sequence_;
 };
 
-bool is_factorised(const Algorithm& rule) {
+bool is_factorized(const Algorithm& rule) {
   return rule.config && rule.config({})->trace_factorization == TraceFactorization::IoFactorized;
 }
 
@@ -95,7 +95,7 @@ RecordedTraining::RecordedTraining(const Case& c)
       warmup_(c.info.at("warmup_steps")),
       task_{c.info.at("task").at("name"), DType::F64, c.info.at("model").at("layers")[0].at("n_in").get<int64_t>()},
       spiking_(task_.name == "spike classification"),
-      unsound_(multi_ && is_factorised(algorithm_named(name_))
+      unsound_(multi_ && is_factorized(algorithm_named(name_))
                    ? "superseded: defect D5, the bias correction counts calls"
                    : "") {
   const bool lanes    = algorithm_.value("batching", "") == "vmap";

@@ -56,7 +56,7 @@ struct Channel {
     count = static_cast<int>(taken.size());
   }
   double thickness(double least) const { return std::max(least, 2 * channel_pad + (count - 1) * track); }
-  // Offset of a net's track from the start of the channel, the tracks centred.
+  // Offset of a net's track from the start of the channel, the tracks centered.
   double offset(size_t net, double thick) const { return thick / 2 + (tracks.at(net) - (count - 1) / 2.0) * track; }
 };
 
@@ -271,7 +271,7 @@ class BandLayout {
   double level_with_source(size_t i, double otherwise) const {
     for (const PictureEdge& e : p_.edges)
       if (e.to == i && is(e.from, NodeKind::Operation) && cells_[e.from].band == cells_[i].band)
-        return centre(e.from) - out_.boxes[i].h / 2;
+        return center(e.from) - out_.boxes[i].h / 2;
     return otherwise;
   }
   void place_rows(int band, double y) {
@@ -300,7 +300,7 @@ class BandLayout {
     return common;
   }
 
-  double centre(size_t i) const { return out_.boxes[i].y + out_.boxes[i].h / 2; }
+  double center(size_t i) const { return out_.boxes[i].y + out_.boxes[i].h / 2; }
   double lane_y(const Plan& plan) const {
     const Channel& lane  = lanes_[static_cast<size_t>(plan.lane)];
     const double   thick = lane.thickness(min_lane);
@@ -316,21 +316,21 @@ class BandLayout {
       for (size_t k = 0; k < plans_.size(); ++k) {
         if (p_.edges[k].to != i || plans_[k].self) continue;
         const size_t from = p_.edges[k].from;
-        if (plans_[k].lane < 0 && centre(from) == centre(i)) level.push_back(k);
-        in.emplace_back(plans_[k].lane >= 0 ? lane_y(plans_[k]) : centre(from), k);
+        if (plans_[k].lane < 0 && center(from) == center(i)) level.push_back(k);
+        in.emplace_back(plans_[k].lane >= 0 ? lane_y(plans_[k]) : center(from), k);
       }
       std::stable_sort(in.begin(), in.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
       const Box& box = out_.boxes[i];
       if (level.size() == 1) {
         const auto middle = std::find_if(in.begin(), in.end(), [&](const auto& x) { return x.second == level[0]; });
-        spread({in.begin(), middle}, box.y, centre(i));
-        spread({middle + 1, in.end()}, centre(i), box.y + box.h);
-        plans_[level[0]].yt = centre(i);
+        spread({in.begin(), middle}, box.y, center(i));
+        spread({middle + 1, in.end()}, center(i), box.y + box.h);
+        plans_[level[0]].yt = center(i);
       } else {
         spread(in, box.y, box.y + box.h);
       }
     }
-    for (size_t k = 0; k < plans_.size(); ++k) plans_[k].ys = centre(p_.edges[k].from);
+    for (size_t k = 0; k < plans_.size(); ++k) plans_[k].ys = center(p_.edges[k].from);
   }
   void spread(const std::vector<std::pair<double, size_t>>& in, double from, double to) {
     for (size_t k = 0; k < in.size(); ++k)

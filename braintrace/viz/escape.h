@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text from a model inside other languages. Names may hold anything, also bytes that are no text.
+// Text from a model inside other languages. Names may hold anything, also bytes that are not text.
 #pragma once
 
 #include <string>

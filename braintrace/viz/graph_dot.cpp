@@ -10,7 +10,7 @@ namespace braintrace {
 namespace {
 
 struct Style {
-  const char *shape, *colour, *fill, *line;
+  const char *shape, *color, *fill, *line;
 };
 
 Style style_of(const PictureNode& n) {
@@ -48,7 +48,7 @@ std::string graph_dot(const GraphView& view) {
     for (const std::string& line : n.lines) label += "\n" + line;
     const Style s = style_of(n);
     out += fmt::format("  {} [label={}, shape={}, color=\"{}\", fillcolor=\"{}\", style=\"{}filled,{}\"];\n",
-                       dot_string(n.id), dot_string(label), s.shape, s.colour, s.fill,
+                       dot_string(n.id), dot_string(label), s.shape, s.color, s.fill,
                        n.kind == NodeKind::Operation ? "" : "rounded,", s.line);
   }
   for (const PictureEdge& e : picture.edges) {

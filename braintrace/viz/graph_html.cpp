@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interactive page: drawing, data, style and behaviour in one file. Nothing is fetched from anywhere.
+// The interactive page: drawing, data, style and behavior in one file. Nothing is fetched from anywhere.
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 

@@ -42,8 +42,8 @@ TEST(GraphJson, NamesOfAnyKindSurvive) {
   const std::string text = graph_json(m.view);
   EXPECT_EQ(read_graph_json(text).model, m.view.model);
   EXPECT_EQ(graph_json(read_graph_json(text)), text);
-  m.view.model = "bytes \xff\xfe that are no text";
-  EXPECT_EQ(read_graph_json(graph_json(m.view)).model, "bytes \xEF\xBF\xBD\xEF\xBF\xBD that are no text");
+  m.view.model = "bytes \xff\xfe that are not text";
+  EXPECT_EQ(read_graph_json(graph_json(m.view)).model, "bytes \xEF\xBF\xBD\xEF\xBF\xBD that are not text");
 }
 
 TEST(GraphJson, ErrorsNameThePlace) {

@@ -64,7 +64,7 @@ std::string description(const PictureNode& n) {
   std::string out = fmt::format("{} {}", name_of(n.kind), n.title);
   if (n.kind == NodeKind::Group) out = n.title;
   if (n.kind == NodeKind::Weight || n.kind == NodeKind::Operation) {
-    constexpr const char* how[] = {"learns along a trace", "learns inside a window", "learns from the present step",
+    constexpr const char* how[] = {"learns along a trace", "learns inside a window", "learns from the current step",
                                    "not read"};
     out += fmt::format(", {}", how[static_cast<size_t>(n.learns)]);
   }
@@ -89,9 +89,9 @@ std::string draw_node(const PictureNode& n, const Box& b, bool interactive) {
   std::string out = fmt::format("<g class=\"{}\"{}>", css, handle(n.id, description(n), interactive));
   out += fmt::format("<title>{}</title>", xml_text(n.title));
   out += rect(radius_of, b, r);
-  const bool centred = n.kind == NodeKind::Operation;
-  double     x = centred ? b.x + b.w / 2 : b.x + pad_x, y = b.y + pad_y + 13;
-  if (centred) y = b.y + b.h / 2 - (line_height * static_cast<double>(n.lines.size())) / 2 + 4.5;
+  const bool centered = n.kind == NodeKind::Operation;
+  double     x = centered ? b.x + b.w / 2 : b.x + pad_x, y = b.y + pad_y + 13;
+  if (centered) y = b.y + b.h / 2 - (line_height * static_cast<double>(n.lines.size())) / 2 + 4.5;
   if (n.kind == NodeKind::Weight) {
     out += fmt::format("<path class=\"bar\" d=\"M{} {} v{}\"/>", number(b.x + 4), number(b.y + 8), number(b.h - 16));
     x += 2;
@@ -171,7 +171,7 @@ std::vector<LegendItem> legend_items(const Picture& p) {
   };
   if (has_weight(Learns::Trace)) box("weight trace", "box", "weight with a trace");
   if (has_weight(Learns::Window)) box("weight window", "box", "learns inside a window");
-  if (has_weight(Learns::SameStep)) box("weight same_step", "box", "learns from the present step");
+  if (has_weight(Learns::SameStep)) box("weight same_step", "box", "learns from the current step");
   if (has_weight(Learns::Unused)) box("weight unused", "box", "not read");
   if (has_edge(EdgeKind::Data, false)) arrow("data", "this step");
   if (has_edge(EdgeKind::Recurrent, false)) arrow("recurrent", "state of the step before");

@@ -14,7 +14,7 @@
 
 namespace braintrace {
 
-// How a weight learns: along an eligibility trace, inside a window, from the present step only, or not at all.
+// How a weight learns: along an eligibility trace, inside a window, from the current step only, or not at all.
 enum class Learns : uint8_t { Trace, Window, SameStep, Unused };
 // What an arrow means: a weight read by an operation, a value of this step, a state of the step before.
 enum class EdgeKind : uint8_t { Weight, Data, Recurrent };

@@ -20,22 +20,22 @@ namespace {
 
 constexpr int64_t most_columns = static_cast<int64_t>(Frame::plot_width), most_rows = 96;
 
-struct Colour {
+struct Color {
   double r, g, b;
 };
-Palette palette_of(const std::vector<Colour>& anchors) {
+Palette palette_of(const std::vector<Color>& anchors) {
   Palette out{};
   for (size_t i = 0; i < out.size(); ++i) {
     const double at   = static_cast<double>(i) / 255 * static_cast<double>(anchors.size() - 1);
     const size_t k    = std::min(static_cast<size_t>(at), anchors.size() - 2);
     const double part = at - static_cast<double>(k);
     const auto   mix  = [&](double a, double b) { return static_cast<uint8_t>(std::lround(a + part * (b - a))); };
-    const Colour a = anchors[k], b = anchors[k + 1];
+    const Color  a = anchors[k], b = anchors[k + 1];
     out[i] = {mix(a.r, b.r), mix(a.g, b.g), mix(a.b, b.b)};
   }
   return out;
 }
-// Readable in print and by colour-blind people: dark to light, and blue over white to red.
+// Readable in print and by color-blind people: dark to light, and blue over white to red.
 const Palette& sequential() {
   static const Palette p =
       palette_of({{24, 18, 60}, {59, 60, 135}, {33, 120, 140}, {60, 178, 125}, {180, 222, 80}, {253, 240, 120}});
@@ -52,7 +52,7 @@ const Palette& diverging() {
   return p;
 }
 
-// A grid that is small enough to draw: evenly chosen rows, means over neighbouring columns.
+// A grid that is small enough to draw: evenly chosen rows, means over neighboring columns.
 struct Grid {
   int64_t             columns = 0, rows = 0, all_columns = 0, all_rows = 0;
   std::vector<double> values;  // [rows, columns]

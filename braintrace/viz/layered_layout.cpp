@@ -16,7 +16,7 @@ constexpr int    order_sweeps = 8, place_sweeps = 12;
 // A box, or the bend of a long edge in a layer it passes.
 struct Item {
   int                 layer = 0;
-  double              w = 0, h = 0, x = 0;  // x of the centre
+  double              w = 0, h = 0, x = 0;  // x of the center
   std::vector<size_t> up, down;
 };
 
@@ -104,7 +104,7 @@ class Layers {
     return c;
   }
 
-  // Sweeps down and up; each layer is sorted by the mean place of its neighbours in the layer before.
+  // Sweeps down and up; each layer is sorted by the mean place of its neighbors in the layer before.
   void order() {
     std::vector<double> place(items_.size());
     const auto          number = [&](const std::vector<size_t>& layer) {
@@ -128,7 +128,7 @@ class Layers {
     }
   }
 
-  // Pulls every item towards its neighbours, keeping order and distance inside each layer.
+  // Pulls every item towards its neighbors, keeping order and distance inside each layer.
   void place() {
     for (const auto& layer : layers_) {
       double x = 0;

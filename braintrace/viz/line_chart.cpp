@@ -16,8 +16,8 @@ namespace braintrace {
 
 namespace {
 
-constexpr int columns     = static_cast<int>(Frame::plot_width);
-constexpr int num_colours = 8;
+constexpr int columns    = static_cast<int>(Frame::plot_width);
+constexpr int num_colors = 8;
 
 // What falls into one pixel.
 struct Column {
@@ -82,8 +82,8 @@ std::string band(const std::vector<Column>& ks, const Scale& x, const Scale& y) 
   return d;
 }
 
-std::string draw_curve(const Curve& c, const std::vector<Column>& ks, size_t colour, const Scale& x, const Scale& y) {
-  std::string out    = fmt::format("<g class=\"s{}\">", colour % num_colours);
+std::string draw_curve(const Curve& c, const std::vector<Column>& ks, size_t color, const Scale& x, const Scale& y) {
+  std::string out    = fmt::format("<g class=\"s{}\">", color % num_colors);
   const bool  spread = std::any_of(ks.begin(), ks.end(), [](const Column& k) { return k.count > 1; });
   if (spread) out += fmt::format("<path class=\"band\" d=\"{}\"/>", band(ks, x, y));
   const auto mean = path(ks, x, y, [](const Column& k) { return k.mean; });
@@ -112,7 +112,7 @@ std::string legend(const std::vector<Curve>& curves) {
   if (curves.size() < 2) return "";
   std::string out = "<span class=\"legend\">";
   for (size_t i = 0; i < curves.size(); ++i)
-    out += fmt::format("<span class=\"s{}{}\">{}</span>", i % num_colours, curves[i].dashed ? " dashed" : "",
+    out += fmt::format("<span class=\"s{}{}\">{}</span>", i % num_colors, curves[i].dashed ? " dashed" : "",
                        xml_text(curves[i].name));
   return out + "</span>";
 }
@@ -171,9 +171,9 @@ std::string line_chart(const LineChart& chart) {
 
   std::vector<std::vector<Column>> all;
   for (const Curve& c : chart.curves) all.push_back(columns_of(c, x));
-  std::string               out      = figure_begin(chart.title, "lines", legend(chart.curves));
-  const std::vector<double> labelled = y_lo == y_hi ? std::vector<double>{y_lo} : ticks(y, 4);
-  for (double v : labelled) {
+  std::string               out     = figure_begin(chart.title, "lines", legend(chart.curves));
+  const std::vector<double> labeled = y_lo == y_hi ? std::vector<double>{y_lo} : ticks(y, 4);
+  for (double v : labeled) {
     out += fmt::format("<path class=\"grid\" d=\"M{} {}H{}\"/>", number(Frame::left), number(y(v)),
                        number(Frame::width - Frame::right));
     out += label("tick end", Frame::left - 7, y(v) + 4, chart.percent ? short_number(100 * v) + " %" : short_number(v));

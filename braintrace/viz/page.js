@@ -1,4 +1,4 @@
-// Behaviour of the interactive page. State lives in two places only: the view (pan and zoom) and what is chosen, which
+// Behavior of the interactive page. State lives in two places only: the view (pan and zoom) and what is chosen, which
 // is mirrored in the address (#select=ID, #kind=KIND) and in data attributes, so that a link reproduces it.
 "use strict";
 const {graph, lights} = JSON.parse(document.getElementById("data").textContent);
@@ -28,7 +28,7 @@ function bytesText(n) {
 const widths = {f32: 4, f64: 8, f16: 2, bf16: 2, i32: 4, i64: 8, u32: 4, bool: 1};
 const bytesOf = t => t.shape.reduce((a, b) => a * b, 1) * widths[t.dtype];
 const count = (n, what) => n + " " + what + (n === 1 ? "" : "s");
-const learnsText = {trace: "trace", window: "window", same_step: "present step", unused: "not read"};
+const learnsText = {trace: "trace", window: "window", same_step: "current step", unused: "not read"};
 const tag = learns => el("span", {class: "tag " + learns}, learnsText[learns]);
 const link = (id, text, extra = null) => el("button", {class: "link", type: "button", onclick: () => choose(id)}, extra, text);
 const code = text => el("code", {}, text);
@@ -154,13 +154,13 @@ function reveal(s) {
   if (r.top < b.top + pad) view.y += b.top + pad - r.top; else if (r.bottom > b.bottom - pad) view.y -= r.bottom - b.bottom + pad;
   show();
 }
-function neighbour(from, dx, dy) {
-  const centre = s => { const r = s.getBoundingClientRect(); return [r.left + r.width / 2, r.top + r.height / 2]; };
-  const [x, y] = centre(from);
+function neighbor(from, dx, dy) {
+  const center = s => { const r = s.getBoundingClientRect(); return [r.left + r.width / 2, r.top + r.height / 2]; };
+  const [x, y] = center(from);
   let best = null, least = Infinity;
   for (const s of shapes) {
     if (s === from) continue;
-    const [sx, sy] = centre(s), along = (sx - x) * dx + (sy - y) * dy, across = Math.abs((sx - x) * dy) + Math.abs((sy - y) * dx);
+    const [sx, sy] = center(s), along = (sx - x) * dx + (sy - y) * dy, across = Math.abs((sx - x) * dy) + Math.abs((sy - y) * dx);
     const cost = along + 2.2 * across;
     if (along > 4 && cost < least) { least = cost; best = s; }
   }
@@ -171,7 +171,7 @@ stage.addEventListener("keydown", e => {
   const s = e.target.closest("[data-id]");
   if (arrows[e.key]) {
     e.preventDefault();
-    const next = s ? neighbour(s, ...arrows[e.key]) : roving;
+    const next = s ? neighbor(s, ...arrows[e.key]) : roving;
     if (next) { setRoving(next); next.focus(); reveal(next); }
   } else if (s && (e.key === "Enter" || e.key === " ")) {
     e.preventDefault();

@@ -162,7 +162,7 @@ std::map<std::string, std::set<std::string>> lights_of(const GraphView& view, co
   // An operation also lights all it reads.
   for (const GraphView::Edge& e : view.edges)
     if (e.to.starts_with("op:")) lights[e.to].insert(e.from);
-  // Inputs, outputs and other states light their neighbours.
+  // Inputs, outputs and other states light their neighbors.
   for (const GraphView::Edge& e : view.edges) {
     const auto loose = [](const std::string& id) { return id.starts_with("input:") || id.starts_with("state:"); };
     if (loose(e.from) || loose(e.to) || e.to.starts_with("output:")) {

@@ -23,7 +23,7 @@ struct PictureNode {
   std::string              title;
   std::vector<std::string> lines;
   std::vector<Row>         rows   = {};
-  Learns                   learns = Learns::Trace;  // weights and operations: decides colour and border
+  Learns                   learns = Learns::Trace;  // weights and operations: decides color and border
   int                      index  = 0;              // among the nodes of its kind
 };
 

@@ -38,11 +38,11 @@ std::string png(int width, int height, const std::vector<uint8_t>& pixels, const
                    rows.size(), 9) == Z_OK,
          "png: the pixels could not be compressed");
   packed.resize(size);
-  std::string colours;
-  for (const auto& rgb : palette) colours.append(rgb.begin(), rgb.end());
+  std::string colors;
+  for (const auto& rgb : palette) colors.append(rgb.begin(), rgb.end());
   const std::string head = big_endian(static_cast<uint32_t>(width)) + big_endian(static_cast<uint32_t>(height)) +
                            std::string("\x08\x03\x00\x00\x00", 5);  // 8 bits, palette
-  return "\x89PNG\r\n\x1a\n" + chunk("IHDR", head) + chunk("PLTE", colours) + chunk("IDAT", packed) + chunk("IEND", "");
+  return "\x89PNG\r\n\x1a\n" + chunk("IHDR", head) + chunk("PLTE", colors) + chunk("IDAT", packed) + chunk("IEND", "");
 }
 
 std::string base64(std::string_view bytes) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Linear layers with structure, normalisation, dropout, pooling and changes of shape.
+// Linear layers with structure, normalization, dropout, pooling and changes of shape.
 #include "braintrace/nn/factored.h"
 #include "braintrace/nn/generic.h"
 #include "braintrace/nn/norm.h"

@@ -45,7 +45,7 @@ std::string vocabulary_page() {
       "| `distance` | `degree`, `sigma`, `seed = 0` | the same, near ones more likely: neurons stand on a square sheet "
       "whose sides meet, and a source is a normal variable of `sigma` steps away along either side |\n"
       "| `file` | `path` | MatrixMarket (`.mtx`) or `scipy.sparse.save_npz` (`.npz`): row = source, column = target; "
-      "values, if there are any, are the first weights |\n"
+      "values, if there are any, are the initial weights |\n"
       "| `csr` | `shape`, `indptr`, `indices` | as written; row = source, column = target |\n";
   page += "\n## Built-in models\n\n| name | what it is |\n|---|---|\n";
   for (const BuiltinModel& m : builtin_models()) page += fmt::format("| `{}` | {} |\n", m.name, m.doc);

@@ -87,7 +87,7 @@ ModulePtr composed_population(const Fields& f) {
 }
 
 // A population neu with one projection syn from [x; its own spikes], or from x.
-// Multiplies the first weights of inputs and of spikes, which want other strengths.
+// Multiplies the initial weights of inputs and of spikes, which want other strengths.
 void scale_weights(const nn::Linear& comm, int64_t n_in, double ff, double rec) {
   const Tensor  w    = comm.weight.leaf("weight");
   const int64_t rows = w.shape()[0];
@@ -165,7 +165,8 @@ std::vector<LayerType> spiking_layers() {
       {"sparse_snn", "an if, lif or alif population driven by ff(x) + rec(z), rec sparse, ff dense or sparse (input)",
        "n_in n_rec pattern input? neuron=\"lif\" tau_a_ms=100.0 beta=0.1 " + membrane + "ff_scale=1.0 rec_scale=1.0",
        sparse_population},
-      {"snn", "any neuron behind any synapse (none: deltas), its output cuba, coba or mg_block, plasticity stp or std",
+      {"snn",
+       "any neuron driven by any synapse (none: deltas), its output cuba, coba or mg_block, plasticity stp or std",
        "n_in n_rec neuron synapse? output=\"cuba\" plasticity? align=\"post\" recurrent=true dt_ms=1.0",
        composed_population},
   };

@@ -2,7 +2,7 @@
 // Which neurons are connected, by description:
 //
 //   {"type": "csr", "shape": [n, m], "indptr": […], "indices": […]}         row = source, column = target
-//   {"type": "file", "path": "net.mtx"}                                    or .npz of scipy; values are first weights
+//   {"type": "file", "path": "net.mtx"}                                    or .npz of scipy; values are initial weights
 //   {"type": "fixed_in_degree", "degree": 100, "seed": 1}                  every target has so many sources
 //   {"type": "distance", "degree": 100, "sigma": 5.0, "seed": 1}           near ones more likely, on a sheet
 //

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The network of this series: spiking neurons behind exponential synapses, read out by leaky integrators.
+// The network of this series: spiking neurons driven by exponential synapses, read out by leaky integrators.
 //
 //   g ← e^{-dt/10} g + comm([x; z])      z: the neurons' own spikes of the step before
 //   a neuron driven by the current g     τ = 20 ms, V_th = 1 mV

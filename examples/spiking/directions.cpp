@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Delayed match to sample at the time scale of the experiments: a direction is shown for half a second, then nothing
-// for a second, then the same or another direction. 200 neurons with slow currents of their own; factorised traces
+// for a second, then the same or another direction. 200 neurons with slow currents of their own; factorized traces
 // (pp_prop, decay 0.99) carry the credit over the delay, the loss is at the test only.
 //
 // The quick run has 90 ms in place of 2 s.

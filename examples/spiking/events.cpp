@@ -5,7 +5,7 @@
 //   spot
 //            that crosses the sensor, its direction is the class. --quick: a sensor of 8 × 8 and four directions.
 //   --net    lif   --layers layers of --units neurons whose weights act on the potential
-//            conv  two convolutions with normalisation and pooling and a dense layer, all of spiking neurons
+//            conv  two convolutions with normalization and pooling and a dense layer, all of spiking neurons
 //   --rule   pp_prop, decay 0.99; D_RTRL, whose traces of kernels are larger than the images; BPTT
 //   --lanes  yes: one learner per sample, mapped over the batch
 //

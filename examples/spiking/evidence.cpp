@@ -3,12 +3,12 @@
 // network must say which side had more. Excitatory and inhibitory neurons, each with a slow current of its own; the
 // sign of every synapse stays what its neuron is (Dale's law).
 //
-// The slow current excites. Factorised traces pair inputs of long ago with what acts now: they are right about a memory
+// The slow current excites. Factorized traces pair inputs of long ago with what acts now: they are right about a memory
 // that pushes the way the input did, and learn the opposite of the answer when it pushes back (A2 > 0).
 //
 //   --synapse  coba: conductances with reversal potentials +5 and -10 mV;  cuba: currents of either sign
-//   --rule     ES_D_RTRL: factorised traces;  D_RTRL: one trace per weight;  BPTT
-//   --decay    of the factorised traces, per ms: they must outlast the delay
+//   --rule     ES_D_RTRL: factorized traces;  D_RTRL: one trace per weight;  BPTT
+//   --decay    of the factorized traces, per ms: they must outlast the delay
 //   --A2       what a spike takes from the slow current
 //
 // The full run has seven cues in 2.2 s, the quick one three in 0.3 s.
@@ -17,7 +17,7 @@
 
 namespace {
 
-// 80 % of the neurons excite, 20 % inhibit. Input and excitatory synapses end on the same conductance.
+// 80% of the neurons excite, 20 % inhibit. Input and excitatory synapses end on the same conductance.
 struct Net : bt::nn::Module {
   int64_t                                n, n_exc;
   std::shared_ptr<bt::nn::GIF>           neurons;

@@ -158,7 +158,7 @@ three_factor: TypeAlias = ThreeFactor
 
 class DNI(OnlineLearner):
     """
-    D_RTRL with a learned estimate of the credit behind each window
+    D_RTRL with a learned estimate of the credit after each window
 
     Options: trace_dtype, vjp_method, name, check_finite.
     """

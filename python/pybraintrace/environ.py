@@ -131,5 +131,5 @@ def _keys_of(settings: dict[str, Any]) -> Any:
 
 
 def _static_keys() -> Any:
-    """Keys that are part of the signature of jitted functions: those whose values are no tensors."""
+    """Keys that are part of the signature of jitted functions: those whose values are not tensors."""
     return _keys_of(all()) if _local.stack or _process_keys is _missing else _process_keys

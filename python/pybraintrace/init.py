@@ -21,7 +21,7 @@ __all__ = ["Constant", "DeltaOrthogonal", "Exponential", "Gamma", "Identity", "I
 
 
 def _scaled(made: Initializer, unit: Any) -> Initializer:
-    """An initializer times a unit; a plain number is no unit."""
+    """An initializer times a unit; a plain number is not a unit."""
     if unit is None:
         return made
     factor = float(magnitude(1.0 * unit)) if not isinstance(unit, (int, float)) else float(unit)

@@ -47,7 +47,7 @@ void bind_elementwise(nb::module_& m) {
   for (const bt::Op* op : bt::all_ops()) {
     if (!is_plain(*op) || std::find(with_attributes.begin(), with_attributes.end(), op->name) != with_attributes.end())
       continue;
-    // Words of the language get a mark behind them.
+    // Words of the language get a mark after them.
     const bool        is_keyword = op->name == "and" || op->name == "or" || op->name == "not";
     const std::string name       = std::string(op->name) + (is_keyword ? "_" : ""), doc(op->doc);
     const auto        operands   = std::count(op->operands.begin(), op->operands.end(), ' ') + 1;

@@ -107,7 +107,7 @@ Item item_of(const nb::object& p, int64_t n) {
   Item item{Item::Array};
   item.array = tensor_from(p);
   if (!bt::is_integer(item.array.dtype()))
-    index_error("an index of type " + bt::to_string(item.array.type()) + " is no whole number");
+    index_error("an index of type " + bt::to_string(item.array.type()) + " is not a whole number");
   item.array = from_front(item.array, n);
   return item;
 }

@@ -83,7 +83,8 @@ Part part_of(nb::handle value) {
   return Part::None;
 }
 
-// The modules whose parts are being looked for, from the outermost in: a part that holds its owner is no child of it.
+// The modules whose parts are being looked for, from the outermost in: a part that holds its owner is not a child of
+// it.
 thread_local std::vector<const bt::Module*> looking;
 
 struct Walk {

@@ -203,7 +203,7 @@ bt::Tensors tensors_of(const Tree::Leaves& leaves, const char* where) {
     }
     if (!is_array_like(leaf) && !nb::hasattr(leaf, "mantissa"))
       nb::raise_type_error(
-          "%s: %s is no array; trees are made of arrays, numbers, tuples, lists, dicts and dataclasses."
+          "%s: %s is not an array; trees are made of arrays, numbers, tuples, lists, dicts and dataclasses."
           "%s",
           where, nb::cast<std::string>(nb::repr(leaf)).c_str(),
           std::string(where) == "jit" ? " Mark it with static_argnums or static_argnames." : "");

@@ -28,7 +28,7 @@ def test_states_are_found_in_attributes_lists_and_dicts():
             self.layers.append(nn.Linear(2, 2))
             self.parts = {"a": nn.Linear(2, 2), "b": [bt.ParamState(jnp.zeros(1)), None]}
             self.w = bt.ParamState({"weight": jnp.zeros((2, 2)), "bias": jnp.zeros(2)})
-            self.owner = self  # a cycle is no child
+            self.owner = self  # a cycle is not a child
 
         def update(self, x):
             for layer in self.layers:

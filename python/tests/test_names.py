@@ -36,7 +36,7 @@ def test_sources():
 def example_sources():
     for path in sorted((HERE.parent / "notebooks").glob("*.ipynb")):
         cells = json.loads(path.read_text())["cells"]
-        # Lines for the notebook itself, such as %matplotlib, are no Python.
+        # Lines for the notebook itself, such as %matplotlib, are not Python.
         yield "\n".join(line for c in cells if c["cell_type"] == "code" for line in "".join(c["source"]).splitlines() if not line.lstrip().startswith(("%", "!")))
     finder = doctest.DocTestFinder(exclude_empty=True)
     for module_name in MODULES:

@@ -212,7 +212,7 @@ TEST(Calls, MisuseIsExplained) {
   EXPECT_NE(other.find("compiled with state 'a.h' of f64[4,3], which is f64[5,3] now"), std::string::npos) << other;
 }
 
-// A loss that fails behind the call takes back what the call did.
+// A loss that fails after the call takes back what the call did.
 TEST(Calls, AFailingLossLeavesEverythingAsItWas) {
   for (const char* rule : {"d_rtrl", "ostl_feedforward", "uoro", "rtrl"}) {
     auto       model   = make_model(chain({layer("vanilla_rnn", 2, 3), layer("gru", 3, 3), linear(3, 2)}));

@@ -97,7 +97,7 @@ TEST(CheckGrad, APlainWeightIsNamed) {
   EXPECT_TRUE(contains(found(check, "r").rules[0].words, "plain weight")) << check.text();
 }
 
-// Surrogates are no derivatives of what they stand for, and held values are not held by differences.
+// Surrogates are not derivatives of what they stand for, and held values are not held by differences.
 TEST(CheckGrad, SaysWhereDifferencesMeanNothing) {
   Environment::Scope time({.dt = 1.0});
   const GradCheck    spiking = checked(chain({layer("snn_delta", 2, 3), linear(3, 2)}));

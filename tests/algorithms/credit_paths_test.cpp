@@ -323,9 +323,9 @@ TEST(StatesThatHoldNothing, ChangeNoGradientInsideALoop) {
   };
   for (const int64_t substeps : {3, 20}) {
     SCOPED_TRACE(substeps);
-    const auto no_factorised = [=](const NamedRule& r) { return substeps < 16 || std::string(r.name) != "ES_D_RTRL"; };
+    const auto no_factorized = [=](const NamedRule& r) { return substeps < 16 || std::string(r.name) != "ES_D_RTRL"; };
     expect_same(trial({3}, [=] { return cell(true, substeps); }), trial({3}, [=] { return cell(false, substeps); }),
-                no_factorised);
+                no_factorized);
   }
 }
 

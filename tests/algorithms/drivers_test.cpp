@@ -318,7 +318,7 @@ TEST(EtraceGrad, RefusesWrongCalls) {
     EXPECT_NE(message.find(m.says), std::string::npos) << m.says << "\n  in: " << message;
     EXPECT_EQ(apart(states_of(r), before), 0) << m.says;
   }
-  // Sequences are tensors; wrapped ones are no arguments of a step function.
+  // Sequences are tensors; wrapped ones are not arguments of a step function.
   using Sweep = decltype(etrace_grad(std::declval<Tensor (*)(Tensor)>(), std::declval<OnlineLearner&>()));
   static_assert(!std::is_invocable_v<Sweep, MultiStepData> && std::is_invocable_v<Sweep, Tensor>);
 }

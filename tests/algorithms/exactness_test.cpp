@@ -151,7 +151,7 @@ TEST(Diagonal, DRtrlIsBptt) {
           for (const auto& [leaf, g] : leaves) EXPECT_EQ(g.dtype(), dtype);
         EXPECT_LT(gap(trial.windows(d_rtrl, {1, 3}), want), exact) << of.name;
         EXPECT_LT(gap(trial.steps(d_rtrl, VjpMethod::MultiStep), want), exact) << of.name;
-        // One step of a factorised trace is exact, more are not, but no worse than nothing.
+        // One step of a factorized trace is exact, more are not, but no worse than nothing.
         Trial one(of, 1, batch), two(of, 2, batch);
         EXPECT_LT(gap(one.steps(factored), one.exact()), exact) << of.name;
         const double apart = gap(two.steps(factored), two.exact());

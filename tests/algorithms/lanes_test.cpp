@@ -17,9 +17,9 @@ std::vector<DiagonalModel> models() {
   std::vector<DiagonalModel> out = diagonal_models();
   const json                 two = {{"kind", "einsum"}, {"equation", "btk,kn->btn"}, {"w_shape", {3, 2}}};
   out.push_back({"einsum", leaky(two, {2, 2, 2}), {2, 2, 3}});
-  // A normalisation behind a convolution: positions of one sample meet, samples do not.
+  // A normalization after a convolution: positions of one sample meet, samples do not.
   out.push_back(
-      {"normalised",
+      {"normalized",
        layer("position_mix_rnn", 3, 4, {{"mix", "layer_norm"}, {"where", "tail"}, {"leak", 0.7}, {"recurrent", true}}),
        {3}});
   out.push_back({"vanilla", layer("vanilla_rnn", 3, 4, {{"activation", "tanh"}}), {3}});

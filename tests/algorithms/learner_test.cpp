@@ -196,7 +196,7 @@ TEST(Learner, EveryRuleTellsAndForgetsWhatItKnowsOfAParameter) {
 
 // Windows carry ε^x back as an adjoint of the output, so that one product with the weights serves all steps; not where
 // the weight is made of something that changes from step to step.
-TEST(Learner, FactorisedWindowsCarryOneAdjointPerProduct) {
+TEST(Learner, FactorizedWindowsCarryOneAdjointPerProduct) {
   const auto adjoints = [](bool changing) {
     auto       cell = zoo::make_cell();
     const auto w    = cell->param("w", {2, 3});
@@ -214,7 +214,7 @@ TEST(Learner, FactorisedWindowsCarryOneAdjointPerProduct) {
   EXPECT_EQ(adjoints(true), 0u);
 }
 
-// D = 0: the trace is D_f ⊗ x of the last step. Its factors are kept, and what is asked for is written out.
+// D = 0: the trace is D_f ⊗ x of the last step. Its factors are kept, and what a caller requests is written out.
 TEST(Learner, StatesThatForgetAtOnceKeepFactors) {
   constexpr int64_t n_in = 2, n = 6;
   auto              model = make_model(layer("vanilla_rnn", n_in, n, {{"activation", "tanh"}}));

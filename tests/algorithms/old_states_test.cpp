@@ -231,7 +231,7 @@ TEST(OldStates, AreRefusedWhereTheModelReadsNoneOfThem) {
   EXPECT_NE(message.find("reads the old value of state 'last' outside the model"), std::string::npos) << message;
 }
 
-// The old state comes back as an input: the present step is exact, the trace does not follow it.
+// The old state comes back as an input: the current step is exact, the trace does not follow it.
 TEST(OldStates, AsInputsHaveTheCreditOfOneStep) {
   const auto apart = [](int64_t steps) {
     Leaky      r;

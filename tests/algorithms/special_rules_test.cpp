@@ -150,7 +150,7 @@ TEST(SnAp, PreparesInMemoryOfThePattern) {
   EXPECT_LE(held(24), 4 * held(12));
 }
 
-TEST(EsDRtrl, SaysThatSubstepsHaveNoFactorisedTrace) {
+TEST(EsDRtrl, SaysThatSubstepsHaveNoFactorizedTrace) {
   const auto     cell = substep_cell();
   LearnerOptions options;
   options.compile.control_flow.scan_unroll_limit = 0;
@@ -316,7 +316,7 @@ TEST(ThreeFactor, AWindowIsTheSumOfItsSteps) {
   EXPECT_NE(message.find("needs that leading axis"), std::string::npos) << message;
 }
 
-// The feedback signal is normalised: the size of the loss does not matter to traced weights.
+// The feedback signal is normalized: the size of the loss does not matter to traced weights.
 TEST(RandomFeedback, IsFreeOfScaleAndDependsOnItsKey) {
   const json   description = chain({layer("gru", 2, 3), linear(3, 2)});
   const Tensor xs          = normal({DType::F64, {3, 2}}, 5);
@@ -462,7 +462,7 @@ TEST(Dni, TrainingFindsTheFuture) {
   bare.compile_graph(row(r.xs, 0));
   EXPECT_NE(error_of([&] {
               grad([&](Tensor x) { return loss_of(bare(x)); }, r.model->params())(row(r.xs, 0));
-            }).find("no synthesiser"),
+            }).find("no synthesizer"),
             std::string::npos);
 }
 

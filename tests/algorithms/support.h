@@ -44,7 +44,7 @@ inline Tensor normal(const Type& type, uint64_t seed, double scale = 1) {
   return convert(scale * random::normal(random::key(seed), type.shape, DType::F64), type.dtype);
 }
 inline Tensor f64(double value) { return Tensor(Type{DType::F64, {}}, value); }
-// Every state of the model that is no parameter.
+// Every state of the model that is not a parameter.
 inline void set_states(const Module& model, uint64_t seed, double scale = 0.5) {
   for (const auto& [path, state] : model.states())
     if (!state.is_param())

@@ -184,7 +184,8 @@ TEST(Windows, WeightsMadeByTrainableOperationsGetTheirCredit) {
   EXPECT_GT(apart.weakest, 1e-3);
 }
 
-// What the property would not hold for: weights behind another product, and traces that are not the ones carried.
+// What the property would not hold for: weights that reach a state through another product, and traces that are not the
+// ones carried.
 TEST(Windows, TheLawCanFail) {
   Draw          d{{0}, 0, {}, {2, 4}, std::vector<double>(T, 1.0), 7};
   LeafFilter    invariant;
@@ -214,7 +215,7 @@ int in_loops(const Program& p, const Shape& shape, bool inside = false) {
   return n;
 }
 
-// A carried trace is read before the loop over a window's steps and written behind it.
+// A carried trace is read before the loop over a window's steps and written after it.
 TEST(Windows, TracesStayOutOfTheLoop) {
   constexpr int64_t B = 7;
   for (const int rule : {0, 2, 4, 5}) {

@@ -123,7 +123,7 @@ TEST(Cores, CutLongSumsInTwoDimensions) {
   EXPECT_GE(product(64).parts, 64);
 }
 
-// Columns of a large array are no rows of it: whoever has the rows has a part of each of them.
+// Columns of a large array are not rows of it: whoever has the rows has a part of each of them.
 TEST(Cores, ATransposedArrayIsSharedByAllThreads) {
   const auto kernel = [](bool turned) {
     const Program p = trace({{DType::F32, {640, 512}}}, [&](const Tensors& in) -> Tensors {

@@ -142,7 +142,7 @@ int count_products(const Program& p) {
   return count;
 }
 
-// Filter, then one product: the factorised rule costs no product more than the other.
+// Filter, then one product: the factorized rule costs no product more than the other.
 TEST(CompiledModels, RulesNeedEquallyManyProducts) {
   for (const char* kind : {"rnn", "lif"}) {
     const auto products = [&](const char* rule) {

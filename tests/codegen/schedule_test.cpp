@@ -117,7 +117,7 @@ TEST(Schedule, ElementwiseEquationsAreOneNest) {
   EXPECT_EQ(w.bytes(), 4 * (12 + 4 + 12));
 }
 
-// A network as deep as one likes: each layer reads the constant 1, which is no reason to share a loop.
+// A network as deep as one likes: each layer reads the constant 1, which is not a reason to share a loop.
 Program deep(int layers) {
   return trace({{F32, {4, 8}}, {F32, {8, 8}}},
                [layers](const Tensors& in) -> Tensors {

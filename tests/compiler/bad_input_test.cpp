@@ -123,7 +123,7 @@ TEST(BadInput, StatesThatCannotBeHidden) {
                 n.h.set(x);
                 return x;
               }),
-              {"parameter w", "only an optimiser may"});
+              {"parameter w", "only an optimizer may"});
   expect_says(message([](Net& n, const Tensor& x) {
                 n.h.set(concat({x, n.h.value()}, 0));
                 return x;
@@ -137,7 +137,7 @@ TEST(BadInput, StatesThatCannotBeHidden) {
   };
   try {
     compile_etrace_graph(*cell, {vec});
-    FAIL() << "not refused";
+    FAIL() << "no error";
   } catch (const UserError& e) {
     expect_says(e.what(), {"hidden state count", "i32", "floating-point"});
   }
@@ -152,7 +152,7 @@ TEST(BadInput, StatesWithoutAValue) {
       false);
   try {
     compile_etrace_graph(*net.cell, {vec});
-    FAIL() << "not refused";
+    FAIL() << "no error";
   } catch (const UserError& e) {
     expect_says(e.what(), {"'h'", "init_all_states"});
   }
@@ -212,7 +212,7 @@ TEST(BadInput, UnknownPathsAndKinds) {
   EXPECT_FALSE(g.explain({.weight_path = Path{"w"}, .hidden_path = Path{"h"}}).empty());
   try {
     g.hid_path_to_group.at({"nowhere"});
-    FAIL() << "not refused";
+    FAIL() << "no error";
   } catch (const UserError& e) {
     expect_says(e.what(), {"'nowhere'", "known are: h"});
   }

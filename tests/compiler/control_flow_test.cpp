@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Control flow inside a step: what is flattened, what stays, what is refused (docs/limits.md), each with its record.
+// Control flow inside a step: what is flattened, what stays, what is an error (docs/limits.md), each with its record.
 #include <functional>
 
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ ETraceGraph compile(const Cell::Rule& rule, const CompileOptions& options = {}) 
   return compile_etrace_graph(cell, {vec}, options);
 }
 
-// The kinds of the records a refused compilation carries; empty when it compiles.
+// The kinds of the records a compilation that fails carries; empty when it compiles.
 std::vector<DiagnosticKind> refusal(const Cell::Rule& rule, const CompileOptions& options = {}) {
   try {
     compile(rule, options);
@@ -266,7 +266,7 @@ TEST(ScanDescent, AWeightOfPlainOperationsIsNamed) {
   EXPECT_EQ(g.hidden_groups.size(), 1u);
 }
 
-TEST(ScanDescent, FactorisedTracesRefuse) {
+TEST(ScanDescent, FactorizedTracesRefuse) {
   Cell      cell([](auto& x, auto& h, auto& w) { return substeps(x, h, w, 20); });
   ES_D_RTRL learner(cell, TraceDecay::decay(0.9));
   EXPECT_THROW(learner.compile_graph(Tensor(vec, 0)), UserError);

@@ -145,7 +145,7 @@ TEST(Products, InsideAWhileOrABranch) {
   EXPECT_TRUE(is_product(looped, {0}));
   EXPECT_FALSE(is_product(looped, {1}));
 
-  // The choice of a branch is no operand of the branch.
+  // The choice of a branch is not an operand of the branch.
   const Function chosen = [](const Tensors& in) -> Tensors {
     const Function yes = [](const Tensors& t) -> Tensors { return {dot(t[0], t[1])}; };
     const Function no  = [](const Tensors& t) -> Tensors { return {t[0]}; };

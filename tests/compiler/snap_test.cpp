@@ -35,17 +35,17 @@ CompileOptions snap(int n) {
   return o;
 }
 
-// [p,q]: q is among the neighbours of p.
+// [p,q]: q is among the neighbors of p.
 std::vector<std::vector<bool>> mask_of(const HiddenGroup& g) {
   const auto                     P = static_cast<size_t>(size_of(g.varshape)), K = static_cast<size_t>(g.snap->width);
   std::vector<std::vector<bool>> m(P, std::vector<bool>(P));
   for (size_t p = 0; p < P; ++p) {
-    EXPECT_EQ(g.snap->neighbours[p * K], static_cast<int>(p)) << "the position itself comes first";
+    EXPECT_EQ(g.snap->neighbors[p * K], static_cast<int>(p)) << "the position itself comes first";
     for (size_t k = 0; k < K; ++k) {
       if (g.snap->valid[p * K + k])
-        m[p][static_cast<size_t>(g.snap->neighbours[p * K + k])] = true;
+        m[p][static_cast<size_t>(g.snap->neighbors[p * K + k])] = true;
       else
-        EXPECT_EQ(g.snap->neighbours[p * K + k], static_cast<int>(p)) << "padded with itself";
+        EXPECT_EQ(g.snap->neighbors[p * K + k], static_cast<int>(p)) << "padded with itself";
     }
   }
   return m;
@@ -214,7 +214,7 @@ INSTANTIATE_TEST_SUITE_P(
                true}),
     [](const auto& info) { return info.param.name; });
 
-TEST(Snap, NeighboursRunDownstreamAndGrowWithN) {
+TEST(Snap, NeighborsRunDownstreamAndGrowWithN) {
   const Rule ring = [](auto& h, auto&) { return roll(h, 1, 0); };  // element i moves to i+1
   for (int n = 1; n <= 6; ++n) {
     const Compiled c(ring, {5}, n);
@@ -241,7 +241,7 @@ TEST(Snap, GroupsTooLargeToFollowSayWhatToDo) {
   const Rule     sums = [](auto& h, auto&) { return cumsum(h, 0); };
   const Compiled alone(sums, {50000, 1}, 1);
   EXPECT_EQ(alone.group().snap->width, 1);
-  EXPECT_EQ(alone.group().snap->neighbours.back(), 49999);
+  EXPECT_EQ(alone.group().snap->neighbors.back(), 49999);
   EXPECT_NE(error_of([&] {
               Compiled(sums, {50000, 1}, 2);
             }).find("its 50000 positions are too many"),
@@ -271,7 +271,7 @@ TEST(Snap, TooWideJacobiansAreRefusedWithTheNumbers) {
   --o.snap_max_jacobian_elements;
   try {
     compile_etrace_graph(*c.cell, {{DType::F64, {}}}, o);
-    FAIL() << "not refused";
+    FAIL() << "no error";
   } catch (const CompileError& e) {
     EXPECT_NE(std::string(e.what()).find("= 128 elements; snap_max_jacobian_elements is 127"), std::string::npos)
         << e.what();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A leaky integrator behind any trainable operation, learned online, against the gradient of the unrolled program:
+// A leaky integrator after any trainable operation, learned online, against the gradient of the unrolled program:
 //
 //   h_t = D_t h_{t-1} + op(x_t, w)        L = Σ_t ⟨c_t, h_t⟩        D_t differs by position
 //

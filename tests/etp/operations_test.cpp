@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the user functions accept beyond the recorded cases, and what they refuse, with which words.
+// What the user functions accept beyond the recorded cases, and which errors they give.
 #include <cmath>
 
 #include <gtest/gtest.h>

@@ -32,7 +32,7 @@ TEST(BornStates, StartAnewAtEachCallOfAJittedFunction) {
   expect_close(sum_of_two_steps(one), tensor({2.0, 2.0}), 0);
 }
 
-TEST(BornStates, WithInitialisersAndTracedFirstValues) {
+TEST(BornStates, WithInitializersAndTracedFirstValues) {
   const auto f = jit([](const Tensor& x) {
     HiddenState from_argument(2.0 * x), by_init([](BatchSize) { return Leaves{{"", ones({2}, DType::F64)}}; });
     by_init.init({});

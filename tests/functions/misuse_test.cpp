@@ -100,7 +100,7 @@ TEST(Misuse, AStateReadBeforeInitIsNamedInsideTraces) {
   Net net;
   EXPECT_TRUE(mentions(error_of([&] { jit([&](const Tensor& x) { return net(x); })(tensor({1.0f})); }),
                        {"'cell.h'", "HiddenState", "init_all_states"}));
-  // Initialised inside the trace it is fine, and the value arrives outside.
+  // Initialized inside the trace it is fine, and the value arrives outside.
   auto f = jit([&](const Tensor& x) {
     init_all_states(net);
     return net(x);

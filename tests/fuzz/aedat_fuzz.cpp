@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes either are refused with a UserError or give a recording whose clips are parts of it.
+// Any bytes either fail with a UserError or give a recording whose clips are parts of it.
 #include "braintrace/data/aedat.h"
 #include "tests/fuzz/memory_file.h"
 

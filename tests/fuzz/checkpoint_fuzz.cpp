@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A checkpoint changed anywhere, with a checksum that is right again, either is refused with a UserError or is a run at
+// A checkpoint changed anywhere, with a checksum that is right again, either fails with a UserError or is a run at
 // a place that a run can be at, which takes another step. A step costs more than all the rest: one file in sixteen
 // takes it.
 #include <cstring>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any text either is refused with a UserError or gives rows as wide as the headings, the same however they are asked
+// Any text either fails with a UserError or gives rows as wide as the headings, the same however they are asked
 // for.
 #include "braintrace/base/error.h"
 #include "braintrace/data/csv.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes, plain or gzipped, either are refused with a UserError or give items of equal size.
+// Any bytes, plain or gzipped, either fail with a UserError or give items of equal size.
 #include "braintrace/data/idx.h"
 #include "tests/fuzz/memory_file.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes either are refused with a UserError or are a value that is the same when it is written and read again.
+// Any bytes either fail with a UserError or are a value that is the same when it is written and read again.
 #include <nlohmann/json.hpp>
 
 #include "braintrace/base/error.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any description either is refused with a UserError or is a model with names of their own for all states, which takes
-// one step on inputs of any rank or refuses them; the length of the text decides about the rank. Large ones are built,
-// without values, and not run.
+// Any description either fails with a UserError or is a model with names of their own for all states, which takes
+// one step on inputs of any rank or fails with a UserError; the length of the text decides about the rank. Large ones
+// are built, without values, and not run.
 #include <array>
 #include <set>
 

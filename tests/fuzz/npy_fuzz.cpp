@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes either are refused with a UserError or give an array that survives writing and reading again.
+// Any bytes either fail with a UserError or give an array that survives writing and reading again.
 #include "braintrace/io/npy.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

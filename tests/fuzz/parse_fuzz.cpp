@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any text either is refused with a UserError or gives a program that survives printing, equality and hashing.
+// Any text either fails with a UserError or gives a program that survives printing, equality and hashing.
 #include "braintrace/base/error.h"
 #include "braintrace/ir/program.h"
 

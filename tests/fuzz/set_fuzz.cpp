@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any assignment to a field of a configuration (--set) either is refused with a UserError or gives one that says the
+// Any assignment to a field of a configuration (--set) either fails with a UserError or gives one that says the
 // same when it is read again.
 #include <cstring>
 

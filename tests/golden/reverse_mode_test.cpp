@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reverse mode through all steps of a recorded sequence: the gradient of the summed loss with respect to every
-// parameter is the recorded one. Cells, neurons, synapses and operations all stand in these cases.
+// parameter is the recorded one. Cells, neurons, synapses and operations are all in these cases.
 #include <cmath>
 
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 """JSON from outside: brackets without end, fields given twice, numbers that no double holds. Each is an error that names
 the place, status 2, whichever way it comes in.
 
-Guards: text that is no JSON, in models and records; 120 brackets and 1e999 in records; the sources."""
+Guards: text that is not JSON, in models and records; 120 brackets and 1e999 in records; the sources."""
 import re
 
 from support import *
@@ -40,7 +40,7 @@ for name, (form, words) in CASES.items():
         expect(["tasks", file_of(bad["task"], "bad_task.json")], 2, err=words)
         expect(["train", file_of(bad["config"], "bad_config.json"), "--overwrite"], 2, err=words)
         expect(["verify", file_of(bad["case"], "case.json")], 2, err=words)
-    with check(f"{name} in a record: it is refused, and the stream goes on"):
+    with check(f"{name} in a record: it is rejected, and the stream goes on"):
         good = "{%s}\n" % OBJECTS["record"]
         record = bad["record"].replace('"x": [1, 2], "y": [1], "z"', '"y": [1], "x"')
         o = expect(["stream", MODEL, "--max-bytes", 1 << 20], 0, text=good + record + "\n" + good)

@@ -45,7 +45,7 @@ for command in (["graph"], ["graph", "--format", "dot"], ["advise", "--rules", "
         o = expect([*command, FOLDER / strange], 0)
         assert "\x1b" not in o.out + o.err, o
 
-with check("names of files that are no UTF-8"):
+with check("names of files that are not UTF-8"):
     os.rename(MODEL, os.fsencode(FOLDER) + b"/\xff\xfe.json")
     expect(["graph", b"\xff\xfe.json", "--json"], 0, out='"schema"')
     expect(["advise", b"\xff\xfe.json", "--rules", "D_RTRL", "--json"], 0, out='"rule')

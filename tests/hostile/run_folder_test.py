@@ -96,9 +96,9 @@ with check("the forger's own copy, unchanged, is fine"):
     forge(GOOD, BAD, lambda header, data: None)
     expect(["eval", BAD], 0, out="10 updates")
 
-with check("a run whose weights are no numbers any more leaves no checkpoint of them, neither numbered nor best"):
-    train("spoilt", source=write_config("spoilt", optimizer={"type": "sgd", "lr": 1e38}), status=1, err="not finite")
-    for path in (FOLDER / "spoilt/checkpoints").glob("*.safetensors"):
+with check("a run whose weights are not numbers anymore leaves no checkpoint of them, neither numbered nor best"):
+    train("spoiled", source=write_config("spoiled", optimizer={"type": "sgd", "lr": 1e38}), status=1, err="not finite")
+    for path in (FOLDER / "spoiled/checkpoints").glob("*.safetensors"):
         header, data = read_tensors(path)
         for name, entry in header.items():
             if name.startswith("model."):

@@ -107,7 +107,7 @@ with check("a reader that has gone"):
 with check("records that cannot be read"):
     expect(["stream", MODEL], 2, err="cannot read the records", closed=[0], stdin=subprocess.DEVNULL)
 
-# Poison: numbers that are no numbers to this model, or that break its arithmetic. It is as if they had never come.
+# Poison: numbers that are not numbers to this model, or that break its arithmetic. It is as if they had never come.
 POISON = ['{"x": [1e39, 0], "y": [0]}', '{"x": [0, 0], "y": [1e39]}', '{"x": [0, 0], "y": [1e38]}', '{"x": [0, 0], "y": [-3e38]}',
           '{"x": [0, 0], "y": [2e19]}', '{"x": [3e38, 3e38], "y": [0]}', '{"x": [3e38, -3e38]}', "1e39,0,0", "0,0,1e38", "nan,0,0"]
 for poison in POISON:
@@ -147,9 +147,9 @@ with check("--strict ends at the poison, with what came before"):
            text=text(LINES + ['{"x": [0, 0], "y": [1e38]}'] + LINES))
     saved("strict", LINES)
 with check("a rate with which nothing can be learned is an error, and what an earlier stream saved stays as good as it was"):
-    expect(["stream", MODEL, "--optimizer", "sgd", "--lr", "1e30", "--save", "spoilt"], 2, err="no record could be learned from",
+    expect(["stream", MODEL, "--optimizer", "sgd", "--lr", "1e30", "--save", "spoiled"], 2, err="no record could be learned from",
            text=text(LINES), env=INTERPRETED)
-    o = expect(["stream", MODEL, "--optimizer", "sgd", "--lr", "1e30", "--load", "spoilt"], 0, text='{"x": [0, 0]}\n', env=INTERPRETED)
+    o = expect(["stream", MODEL, "--optimizer", "sgd", "--lr", "1e30", "--load", "spoiled"], 0, text='{"x": [0, 0]}\n', env=INTERPRETED)
     first = expect(["stream", MODEL], 0, text='{"x": [0, 0]}\n', env=INTERPRETED)
     assert json.loads(o.out)["prediction"] == json.loads(first.out)["prediction"], (o, first)
 
@@ -201,5 +201,5 @@ for i, (change, said) in enumerate(FORGERIES):
         before = (FOLDER / "forged").read_bytes()
         expect(["stream", MODEL, "--load", "forged", "--save", "forged"], 2, err=said, text=text(LINES), env=INTERPRETED)
         assert (FOLDER / "forged").read_bytes() == before
-with check("weights that are no numbers"):
+with check("weights that are not numbers"):
     expect(["stream", MODEL, "--weights", "forged"], 2, err="not finite", env=INTERPRETED)

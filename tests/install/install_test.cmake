@@ -24,7 +24,7 @@ check(${CMAKE_COMMAND} --build ${WORK}/build)
 check(${WORK}/build/outside)
 check(${WORK}/build/executor)
 
-message(STATUS "find_package refuses a version that does not fit")
+message(STATUS "find_package rejects a version that does not fit")
 execute_process(COMMAND ${CMAKE_COMMAND} -S ${OUTSIDE} -B ${WORK}/refused -G Ninja -DCMAKE_CXX_COMPILER=${COMPILER}
                         -DCMAKE_PREFIX_PATH=${WORK}/prefix -DWANTED=99.0 RESULT_VARIABLE code OUTPUT_QUIET ERROR_QUIET)
 if(NOT code)

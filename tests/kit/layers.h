@@ -15,11 +15,11 @@ struct KitNeeds {
   bool   gated = false, integers = false, batch = false, learns = true;
 };
 
-// A layer without weights of its own stands behind a linear layer "in" of 3 inputs and 4 outputs.
+// A layer without weights of its own comes after a linear layer "in" of 3 inputs and 4 outputs.
 struct KitRow {
   std::string type;
   std::string fields;     // of the description, as JSON
-  Shape       input;      // of one sample; empty: a layer behind "in"
+  Shape       input;      // of one sample; empty: a layer after "in"
   std::string groups;     // members of each hidden group: "h c; r"
   std::string relations;  // weights in program order; (windowed); [no relation]
   KitNeeds    needs = {};

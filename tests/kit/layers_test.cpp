@@ -251,7 +251,7 @@ TEST(KitRows, CoverTheKit) {
   EXPECT_EQ(known, rows);
 }
 
-// Three poolings behind one convolution.
+// Three poolings after one convolution.
 TEST(KitPooling, KeepsTheBatchAndPassesGradients) {
   for (const char* layer : {R"("type": "mean_pool_hw")", R"("type": "pool", "kind": "max", "window": [2, 2])",
                             R"("type": "pool", "kind": "mean", "window": [3, 3], "stride": 1, "padding": "SAME")",

@@ -7,7 +7,7 @@
 //   O   ∂ℓ_t/∂h_{t-1} along paths that avoid every new state
 //   C   derivative of an operation's operands with respect to the leaves behind them
 //
-// A state whose old value nobody reads is no hidden state.
+// A state whose old value nobody reads is not a hidden state.
 #pragma once
 
 #include <optional>
@@ -112,7 +112,7 @@ class Oracle {
   Sabotage              sabotage_;
   std::vector<Group>    groups_;
   std::vector<bool>     varies_;    // of each node: it depends on more than parameters
-  std::vector<int>      group_of_;  // of each state, -1 when it is no hidden state
+  std::vector<int>      group_of_;  // of each state, -1 when it is not a hidden state
   std::vector<Relation> relations_;
   std::vector<Facts>    steps_;
 };

@@ -36,7 +36,7 @@ struct Tape {
   };
   std::vector<Trainable> trainables;
 
-  // Σ over paths from the seeds back to every place; paths do not go on behind places that are held.
+  // Σ over paths from the seeds back to every place; paths do not go on past places that are held.
   using Held = std::function<bool(int place)>;
   struct Seed {
     int    place;

@@ -33,7 +33,7 @@ spiking = chain({"type": "snn_expcu", "n_in": 64, "n_rec": 256}, {"type": "linea
 
 mini = chain({"type": "mini_gru", "n_in": 16, "n_rec": 80}, {"type": "linear", "n_in": 80, "n_out": 4})
 
-# The peak is within 5 % of what a run takes, for rules and forms alike. OSTLRecurrent takes most while it is traced.
+# The peak is within 5% of what a run takes, for rules and forms alike. OSTLRecurrent takes most while it is traced.
 for model, batch, length, rules in ((gru, 32, 150, "d_rtrl,bptt"), (lstm, 32, 150, "pp_prop,bptt"),
                                     (spiking, 24, 400, "e_prop,bptt"), (mini, 16, 20, "ostl_recurrent,bptt")):
     advice = advise(model, "--batch", batch, "--length", length, "--rules", rules, "--measure", "--json")
@@ -69,7 +69,7 @@ assert "its traces alone take" in advise(gru, "--batch", 16384, "--length", 10, 
 
 advise(gru, "--memory", "lots", status=2, err="such as 4GiB")
 advise(gru, "--length", "0", status=2, err="--length: expected a whole number of at least 1, got '0'")
-advise(gru, "--rules", "dni", status=2, err="needs a synthesiser")
+advise(gru, "--rules", "dni", status=2, err="needs a synthesizer")
 endless = advise("gru", "--batch", 10**6, "--length", 10**6, "--rules", "bptt", "--json")
 least, machine = min(c["memory_bytes"] for c in endless["rules"]), os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 assert ("nothing fits" in endless["reason"]) == (endless["recommended"] is None) == (least > machine), endless

@@ -34,7 +34,7 @@ for r in rows:
     # Update gate and candidate: for each of three samples, a matrix [2 + 4, 4] and a bias.
     assert round(r["traces_mb"] * 2**20) == 4 * 3 * 2 * (6 * 4 + 4), r
 
-# The table has a row for each, and nothing else goes to stderr where that is no terminal.
+# The table has a row for each, and nothing else goes to stderr where that is not a terminal.
 table = bench("--model", "rnn,lif", "--rule", "BPTT", *SMALL)
 assert [line.split()[2] for line in table.splitlines()[1:3]] == ["rnn", "lif"] and "median us" in table, table
 

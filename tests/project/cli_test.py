@@ -18,7 +18,7 @@ def expect(args, status, out="", err=""):
     r = run(*args)
     ok = r.returncode == status and out in r.stdout and err in r.stderr and bool(err) == bool(r.stderr)
     assert ok, f"{args}: exit {r.returncode}\nstdout: {r.stdout}\nstderr: {r.stderr}"
-    assert "\033" not in r.stdout + r.stderr, f"{args}: colour without a terminal"
+    assert "\033" not in r.stdout + r.stderr, f"{args}: color without a terminal"
     return r.stdout
 
 

@@ -79,14 +79,14 @@ write("all.csv", rows(0, 150))
 write("huge.csv", "time,x,next\n" + "now,1,1e30\n" * 10)
 run("train", "config.json", "--overwrite", "--set", "task.validation_file=huge.csv", status=1, err="validation loss is inf")
 
-# A class that the validation part never asks for is named.
+# A class that the validation part lacks is named.
 write("classes.csv", "x,next\n" + "1,1\n" * 5 + "2,0\n" * 45)
 said = run("train", "config.json", "--overwrite", "--set", "task.file=classes.csv", "--set", "task.classes=2", "--set",
            "task.test=0", "--set", "model.layers.1.n_out=2")
-assert "never asks for class 1" in said + (FOLDER / "runs/config/metrics.jsonl").read_text(), said
+assert "has no target of class 1" in said + (FOLDER / "runs/config/metrics.jsonl").read_text(), said
 classes = json.loads(run("eval", "runs/config/checkpoints/best.safetensors", "--json"))
 assert classes["majority_accuracy"] == 1 and abs(classes["perplexity"] - 2 ** classes["bits"]) < 1e-9, classes
 assert classes["balanced_accuracy"] == classes["accuracy"] == classes["recall"][0], classes
 told = run("eval", "runs/config/checkpoints/best.safetensors")
-assert "always the commonest class: 100.0%" in told and "recall" in told and "perplexity" in told, told
+assert "always the most common class: 100.0%" in told and "recall" in told and "perplexity" in told, told
 print("ok")

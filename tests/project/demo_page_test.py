@@ -30,9 +30,9 @@ demo.then(d => {
   }
   d.draw();
   const mean = list => list.reduce((a, b) => a + b, 0) / list.length;
-  const coloured = canvas => canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.some(v => v > 0);
+  const colored = canvas => canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.some(v => v > 0);
   const seen = {first: mean(losses.slice(0, 300)), last: mean(losses.slice(-300)), title: document.title,
-    drawn: ['#pad', '#error', '#traces canvas', '#weights canvas'].map(q => coloured(document.querySelector(q))),
+    drawn: ['#pad', '#error', '#traces canvas', '#weights canvas'].map(q => colored(document.querySelector(q))),
     maps: document.querySelectorAll('figure').length, wide: document.documentElement.scrollWidth > window.innerWidth};
   document.documentElement.setAttribute('data-seen', JSON.stringify(seen));
 }).catch(e => document.documentElement.setAttribute('data-seen', JSON.stringify({error: String(e)})));

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Examples that take --data learn from folders in the formats data sets come in, made here in small, and refuse what is
+"""Examples that take --data learn from folders in the formats data sets come in, made here in small, and fail with an error on what is
 missing, cut short or something else: exit code 2 and a message that names the file.
 Usage: example_data_test.py BIN [SAMPLE_SPIKES]     without the latter, HDF5 is left out"""
 import math

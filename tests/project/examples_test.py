@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The catalogue of examples, the programs and docs/examples.md speak of the same things; an example refuses unknown
+"""The catalogue of examples, the programs and docs/examples.md speak of the same things; an example fails with an error on unknown
 flags.  Usage: examples_test.py ROOT BIN"""
 import pathlib
 import subprocess

@@ -67,7 +67,7 @@ else:
 worst, left_out = {}, {}
 for model, rule in pairs:
     folder, r = export(model, "--rule", rule, *RULES[rule])
-    if r.returncode == 2:  # the rule refuses the model, as it does everywhere
+    if r.returncode == 2:  # the rule does not serve this model, as everywhere
         left_out[model, rule] = r.stderr.splitlines()[0]
         continue
     assert r.returncode == 0, f"{model} {rule}: {r.stderr}"
@@ -93,7 +93,7 @@ for name in ("test", "all", "m"):
     r = run("ctest", "--test-dir", folder / "build")
     assert r.returncode == 0 and "100% tests passed" in r.stdout, f"{name}: {r.stdout}{r.stderr}"
 
-# Both compilers, optimised; Adam, cross entropy, f64.
+# Both compilers, optimized; Adam, cross entropy, f64.
 small = FOLDER / "small.json"
 small.write_text('{"type": "chain", "layers": [{"name": "rnn", "type": "gru", "n_in": 2, "n_rec": 6}, '
                  '{"name": "out", "type": "linear", "n_in": 6, "n_out": 3}]}')
@@ -159,7 +159,7 @@ refused(["gru", "--optimizer", "adm"], "did you mean 'adam'")
 refused(["gru", "--loss", "mae"], "Known: mse, cross_entropy")
 refused(["gru", "--dtype", "f16"], "f32 or f64")
 refused(["gru", "--lr", "0"], "must be positive")
-refused(["gru", "--lr", "1e30"], "not finite any more", "learning rate")
+refused(["gru", "--lr", "1e30"], "no longer finite", "learning rate")
 refused(["gru", "--batch", "2"], "one sample at a time")
 refused(["gru", "--ram", "1000"], "bytes of RAM", "1000")
 refused(["gru", "--flash", "1000"], "bytes of flash", "1000")

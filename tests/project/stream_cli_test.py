@@ -76,7 +76,7 @@ out = stream([CLASSES, "--loss", "cross_entropy"], '{"x": [1, 2], "y": 2}\n')
 assert abs(out[0]["loss"] - math.log(sum(math.exp(z - out[0]["prediction"][2]) for z in out[0]["prediction"]))) < 1e-5
 assert out[0]["class"] == max(range(3), key=lambda c: out[0]["prediction"][c])
 
-# Bad records are refused with their number, the others go on; --strict ends.
+# Bad records are skipped and reported with their number, the others go on; --strict ends.
 BAD = {'{"x": [1]}': "1 input value(s), the model takes 2", '{"x": [1, 2], "y": [1, 2]}': "2 target value(s)",
        '{"x": [1, 2': "at x[2]: this is not JSON", '{"x": [1, "a"]}': "expected numbers", '{"z": 1}': 'no field "z"',
        "1,2,x": "field 3 is 'x'", "1,nan,0": "field 2 is 'nan'", "1,2,3,4": "4 fields", "1": "1 fields", '{"y": [1]}': '"x" is missing',
@@ -105,7 +105,7 @@ def start(*args):
                             stderr=subprocess.PIPE, text=True, bufsize=1)
 
 
-# An answer comes before the next question; Ctrl-C saves and summarises.
+# An answer comes before the next question; Ctrl-C saves and summarizes.
 p = start("--save", FOLDER / "stopped.safetensors")
 for r in records(5):
     p.stdin.write(json.dumps(r) + "\n")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models meet inputs of any rank and type, and without a batch or with one: they answer, or refuse with a UserError.
+// Models meet inputs of any rank and type, and without a batch or with one: they answer, or fail with a UserError.
 #include <filesystem>
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wrong descriptions are refused with the place inside the JSON, the nearest name and the expected fields.
+// Wrong descriptions fail with an error that names the place inside the JSON, the nearest name and the expected fields.
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -53,7 +53,7 @@ TEST(Description, NestedParts) {
       {"mask", "[3,2]"});
 }
 
-// Sizes, times, names, masks and indices that cannot be meant, each with its place in the description.
+// Sizes, times, names, masks and indices that are out of range, each with its place in the description.
 TEST(Description, WrongNumbers) {
   const auto in_chain = [](const std::string& layer) {
     return R"({"type": "chain", "layers": [{"name": "a", "type": "glu"}, {"name": "b", )" + layer + "}]}";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sparse populations by description: patterns that are generated, read from files, or refused.
+// Sparse populations by description: patterns that are generated, read from files, or an error.
 #include "braintrace/zoo/wiring.h"
 
 #include <fstream>

@@ -252,7 +252,7 @@ Loaded load(const std::string& source, Language language) {
   if (const fs::path found = cache.find(name); !found.empty()) out = {opened(found, out.problem), true, {}};
   if (!out.library) {
     out.was_cached = false;
-    // A folder of compiled files that cannot be used, or a full disk, is no reason to do without machine code.
+    // A folder of compiled files that cannot be used, or a full disk, is not a reason to do without machine code.
     const WorkFolder kept(cache.folder());
     Made             made = compile(cc, language, source, kept.path());
     if (made.problem.empty()) out.library = opened(made.code, made.problem);

@@ -35,7 +35,8 @@ Driver opened() {
   Driver d{};
   library.find(d.cuInit, "cuInit");
   library.find(d.cuDriverGetVersion, "cuDriverGetVersion");
-  require(library.missing().empty(), "cuda: {} is no NVIDIA driver: it has no {}.", library.path(), library.missing());
+  require(library.missing().empty(), "cuda: {} is not an NVIDIA driver: it has no {}.", library.path(),
+          library.missing());
   int version = 0;
   d.cuDriverGetVersion(&version);
   d.version                = version_text(version);

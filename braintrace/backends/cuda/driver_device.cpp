@@ -99,7 +99,7 @@ class DriverDevice : public Device {
       d_.cuMemGetInfo(&free, &total);
       fail(
           ErrorKind::State,
-          "cuda: {} is out of memory: {} were asked for, {} of {} are free. Use a smaller batch or model, or end other "
+          "cuda: {} is out of memory: {} were requested, {} of {} are free. Use a smaller batch or model, or end other "
           "processes on the device (nvidia-smi lists them).",
           facts_.name, gib(static_cast<size_t>(bytes)), gib(free), gib(total));
     }

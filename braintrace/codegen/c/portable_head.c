@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands at the head of code for any C99 compiler. Where a fused multiply-add is no instruction, it would cost more
+// What stands at the head of code for any C99 compiler. Where a fused multiply-add is not an instruction, it would cost more
 // than all the rest.
 #include <math.h>
 #include <stdint.h>

@@ -27,8 +27,8 @@ std::function<Tensor(const Tensor&)> mixing(const Fields& f) {
   if (kind == "mean_sub") return [](const Tensor& x) { return x - mean(x, -1, true); };
   if (kind == "layer_norm")
     return [](const Tensor& x) {
-      const Tensor centred = x - mean(x, -1, true);
-      return centred / sqrt(mean(square(centred), -1, true) + 1e-5);
+      const Tensor centered = x - mean(x, -1, true);
+      return centered / sqrt(mean(square(centered), -1, true) + 1e-5);
     };
   if (kind == "softmax") return [](const Tensor& x) { return softmax(x, -1); };
   return [](const Tensor& x) { return cumsum(x, -1); };

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Negative controls of tools/check_words.py: each phrase and spelling must be found, plain words must pass."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+TOOL = pathlib.Path(__file__).parents[2] / "tools/check_words.py"
+
+
+def check(text, name="docs/page.md"):
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / name
+        file.parent.mkdir(parents=True)
+        file.write_text(text)
+        run = subprocess.run([sys.executable, TOOL, folder], capture_output=True, text=True)
+        return run.returncode, run.stdout
+
+
+PLAIN = """A weight that is not a parameter fails with an error; there is no other. The recent loss is 0.12, the initial weights are
+normalized, neighbors share a color, centered and labeled. 87.5% are right. It is no longer than four hours, our analysis shows.
+"""
+assert check(PLAIN) == (0, "the words are plain\n"), check(PLAIN)
+BAD = [
+    "dot is no trainable operation", "loss 0.1 of late", "the first weights", "other types are refused", "below what is asked",
+    "credit behind the window", "unbiased at any price", "gradient of the present step", "a time that cannot be meant",
+    "99 % are right.", "behaviour", "Colours", "normalised", "initialiser", "num_neighbours", "the centre", "labelled", "whilst",
+    "a grey box", "Optimisers", "analysed"]
+status, said = check("\n".join(BAD), "braintrace/viz/words.h")
+for number, text in enumerate(BAD, 1):
+    assert f"braintrace/viz/words.h:{number}: " in said, (text, said)
+assert status == 1
