@@ -87,7 +87,7 @@ TEST(SafeTensors, FilesOfOtherTools) {
 
 TEST(SafeTensors, SaysWhatIsWrong) {
   expect_says(complaint(ByteSpan{}), "it has 0 bytes");
-  expect_says(complaint("[]"), "no JSON object");
+  expect_says(complaint("[]"), "not a JSON object");
   expect_says(complaint("{"), "header: this is not JSON");
   expect_says(complaint(R"({"x":0,"x":0})"), "'x' is given twice");
   expect_says(complaint(R"({"__metadata__":{"a":1}})"), "entry 'a' is not text");

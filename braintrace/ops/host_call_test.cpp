@@ -79,7 +79,7 @@ TEST(HostCall, BadUseIsExplained) {
        }),
        "result 0 of the function is f64[2], announced was f64[3]");
   says(error_of([&] { host_call({}, {x}, {three}); }), "there is no function");
-  says(error_of([&] { host_call([](const Arrays& a) { return a; }, {x}, {}); }), "must have a result");
+  says(error_of([&] { host_call([](const Arrays& a) { return a; }, {x}, {}); }), "must return a result");
   const Traced t = trace({three}, [](const Tensors& in) -> Tensors { return {reversed(in[0])}; });
   says(error_of([&] { jvp(t.program, {x}, {x}); }), "functions of the host have no derivative");
 }

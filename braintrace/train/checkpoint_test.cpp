@@ -70,7 +70,7 @@ TEST_F(CheckpointTest, RefusesWhatItCannotTrust) {
   EXPECT_NE(complaint(path).find("damaged"), std::string::npos);
   file.metadata["format"] = "pt";
   write_safetensors(path, file);
-  EXPECT_NE(complaint(path).find("no checkpoint of braintrace"), std::string::npos);
+  EXPECT_NE(complaint(path).find("not a checkpoint of braintrace"), std::string::npos);
 }
 
 TEST_F(CheckpointTest, OtherModelsAreRefusedAndChangeNothing) {

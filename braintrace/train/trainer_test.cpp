@@ -316,7 +316,7 @@ TEST_F(TrainerTest, MisfitsAreRefusedBeforeAnythingStarts) {
   expect_refused(with("/task/lags", 3), "did you mean 'lag'");
   expect_refused(with("/rule", "D_RTLR"), "did you mean");
   expect_refused(with("/rule", json{{"name", "D_RTRL"}, {"n", 2}}), "it takes no n");
-  expect_refused(with("/loss", "mse"), "no loss for classes");
+  expect_refused(with("/loss", "mse"), "not a loss for classes");
   expect_refused(with("/rule", json{{"name", "ThreeFactor"}, {"modulator", "los"}}), "a number or one of loss, reward");
   expect_refused(with("/rule", json{{"name", "D_RTRL"}, {"modulator", "loss"}}), "it takes no modulator");
   expect_refused(with("/rule", json{{"name", "D_RTRL"}, {"synthesizer_lr", 1}}), "it is for DNI");

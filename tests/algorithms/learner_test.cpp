@@ -273,7 +273,7 @@ TEST(Learner, KnowsItsStates) {
   EXPECT_EQ(learner.param_states().size() + learner.hidden_states().size() + learner.other_states().size(),
             model->states().size());
   for (const auto& [path, state] : learner.path_to_states()) EXPECT_EQ(learner.state_id_to_path(state), path);
-  EXPECT_NE(error_of([&] { learner.state_id_to_path(ParamState(Tensor(1.0))); }).find("no state of the model"),
+  EXPECT_NE(error_of([&] { learner.state_id_to_path(ParamState(Tensor(1.0))); }).find("not a state of the model"),
             std::string::npos);
   // h of an LSTM is not read again at its position; its traces are kept beside those of c.
   learner.compile_graph(zeros({2}, DType::F64));

@@ -125,7 +125,7 @@ good = checkpoints("killed")[-1]
 bad = FOLDER / "bad.safetensors"
 for content, said in [(FINAL[:-9], "cut short"), (FINAL[:100], "cut short"), (b"", "0 bytes"),
                       (FINAL[:-1] + bytes([FINAL[-1] ^ 1]), "damaged"),
-                      (FINAL.replace(b'"version":"1"', b'"version":"2"'), "damaged"), (b"x" * 400, "no safetensors")]:
+                      (FINAL.replace(b'"version":"1"', b'"version":"2"'), "damaged"), (b"x" * 400, "not a safetensors")]:
     bad.write_bytes(content)
     expect(["eval", bad], 2, err=said)
     expect(train("killed", "--resume", bad), 2, err=said)
