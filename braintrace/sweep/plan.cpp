@@ -84,7 +84,7 @@ std::string file_name(const std::string& text) {
 Axis parse_axis(const std::string& text) {
   const size_t eq = text.find('=');
   require(eq != text.npos && eq > 0, "--grid {}: expected FIELD=VALUE,VALUE, such as optimizer.lr=1e-3,3e-3.", text);
-  require(utf8(text) == text, "--grid {}: this is no text in UTF-8.", utf8(text));
+  require(utf8(text) == text, "--grid {}: this is not text in UTF-8.", utf8(text));
   Axis axis{text.substr(0, eq), {""}};
   int  depth     = 0;
   bool is_quoted = false, is_escaped = false;
