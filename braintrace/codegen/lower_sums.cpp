@@ -169,6 +169,107 @@ int64_t axis_of_product(const Attrs& a, int64_t axis) {
   return at;
 }
 
+// The loop with its sums taken out: shorten, run, and add the sums to what it left.
+class LoopWithoutSums {
+ public:
+  explicit LoopWithoutSums(const Loop& whole) : whole_(whole), short_(whole), stacked_(whole) {
+    stack_factors();
+    drop_sums();
+    short_.prune();
+  }
+
+  Tensors results(const RunLoop& run) {
+    ran_ = run(short_);
+    Tensors out;
+    for (size_t k = 0; k < splits_.size(); ++k) out.push_back(total(k));
+    for (size_t i = 0; i < whole_.results.ys.size(); ++i) out.push_back(y(static_cast<int64_t>(i)));
+    return out;
+  }
+
+ private:
+  // Both factors of each product must be known at all steps.
+  void stack_factors() {
+    const Sums   sums(whole_);
+    const size_t n = whole_.args.carry.size();
+    for (size_t k = 0; k < n; ++k)
+      for (const Term& t : sums.of(k, short_).terms)
+        if (t.made->op == &dot_general_op) {
+          for (Var v : t.left) stack(short_, v);
+          stack(short_, t.made->in[1]);
+        }
+    for (size_t k = 0; k < n; ++k) splits_.push_back(sums.of(k, short_));
+    stacked_ = short_;
+  }
+
+  // Carries that are sums alone go; terms that are no products stay in the loop, sums of elements before their
+  // reduction.
+  void drop_sums() {
+    short_.args.carry.clear();
+    short_.results.carry.clear();
+    short_.values.carry.clear();
+    const size_t n = splits_.size();
+    stays_.assign(n, -1);
+    spread_.resize(n);
+    for (size_t k = 0; k < n; ++k) {
+      const Sums::Split& split = splits_[k];
+      for (const Term& t : split.spread) {
+        const Type type = short_.body.type(t.made->in[0]);
+        const Var  sum  = short_.body.add_value(type);
+        spread_[k].push_back(carry(sum, added(sum, t.made->in[0]), Tensor(type, 0)));
+      }
+      if (!split.empty() && split.rest.empty()) continue;
+      Var next = split.empty() ? whole_.results.carry[k] : whole_.args.carry[k];
+      for (Var v : split.rest) next = added(next, v);
+      stays_[k] = static_cast<int64_t>(carry(whole_.args.carry[k], next, whole_.values.carry[k]));
+    }
+  }
+  Var added(Var a, Var b) {
+    const Var sum = short_.body.add_value(short_.body.type(b));
+    short_.body.eqns.push_back({&add_op, {a, b}, {sum}, {}, 0});
+    return sum;
+  }
+  size_t carry(Var arg, Var out, const Tensor& init) {
+    short_.args.carry.push_back(arg);
+    short_.results.carry.push_back(out);
+    short_.values.carry.push_back(init);
+    return short_.args.carry.size() - 1;
+  }
+
+  Tensor total(size_t k) const {
+    Tensor sum_so_far = stays_[k] >= 0 ? ran_[static_cast<size_t>(stays_[k])] : whole_.values.carry[k];
+    for (const Term& t : splits_[k].terms) sum_so_far = sum_so_far + seen_through(t, sum_over_steps(t));
+    for (size_t i = 0; i < spread_[k].size(); ++i) {
+      const Term& t = splits_[k].spread[i];
+      sum_so_far    = sum_so_far + seen_through(t, sum(ran_[spread_[k][i]], t.made->attrs[keys::axes]));
+    }
+    return sum_so_far;
+  }
+  Tensor sum_over_steps(const Term& t) const {
+    const Attrs& a = t.made->attrs;
+    if (t.made->op == &reduce_sum_op) return sum(at_all_steps(t.made->in[0]), prepend(0, shifted(a[keys::axes])));
+    Tensors pieces;
+    for (Var v : t.left) pieces.push_back(summed_product(a, at_all_steps(v), at_all_steps(t.made->in[1])));
+    return pieces.size() == 1 ? pieces[0] : concat(pieces, axis_of_product(a, t.axis));
+  }
+  Tensor at_all_steps(Var v) const {
+    const Stacked s = find_stacked(stacked_, v);
+    if (s.given.defined()) return s.given;
+    if (s.found()) return s.carry < 0 ? y(s.y) : one_late(whole_, static_cast<size_t>(s.carry), y(s.y));
+    const Eqn* view = view_of(stacked_, v);
+    Program    look = stacked_.body;
+    look.eqns       = {*view};
+    return stacked_.in_all_steps(look, view->in, {at_all_steps(view->in[0])}, {v})[0];
+  }
+  Tensor y(int64_t i) const { return ran_[short_.args.carry.size() + static_cast<size_t>(i)]; }
+
+  const Loop&                      whole_;
+  Loop                             short_, stacked_;  // what runs; the same while it still knows all carries
+  std::vector<Sums::Split>         splits_;           // by carry of the whole loop, as are:
+  std::vector<int64_t>             stays_;            // the number of the carry that stays, or -1
+  std::vector<std::vector<size_t>> spread_;           // carries that hold sums of elements
+  Tensors                          ran_;
+};
+
 }  // namespace
 
 Tensor one_late(const Loop& l, size_t carry, const Tensor& left) {
@@ -178,79 +279,6 @@ Tensor one_late(const Loop& l, size_t carry, const Tensor& left) {
   return concat(l.reverse ? Tensors{later, first} : Tensors{first, later}, 0);
 }
 
-Tensors run_without_sums(const Loop& whole, const RunLoop& run) {
-  Loop         l = whole;
-  const Sums   sums(whole);
-  const size_t n = whole.args.carry.size();
-  for (size_t k = 0; k < n; ++k)
-    for (const Term& t : sums.of(k, l).terms)
-      if (t.made->op == &dot_general_op) {
-        for (Var v : t.left) stack(l, v);
-        stack(l, t.made->in[1]);
-      }
-  std::vector<Sums::Split> splits;
-  for (size_t k = 0; k < n; ++k) splits.push_back(sums.of(k, l));
-  const Loop stacked = l;  // knows all carries
-
-  l.args.carry.clear();
-  l.results.carry.clear();
-  l.values.carry.clear();
-  auto carry = [&](Var arg, Var out, const Tensor& init) {
-    l.args.carry.push_back(arg);
-    l.results.carry.push_back(out);
-    l.values.carry.push_back(init);
-    return l.args.carry.size() - 1;
-  };
-  std::vector<int64_t>             at(n, -1);  // number of the carry that stays
-  std::vector<std::vector<size_t>> kept(n);    // of the element-by-element sums
-  for (size_t k = 0; k < n; ++k) {
-    const Sums::Split& split = splits[k];
-    for (const Term& t : split.spread) {
-      const Type type = l.body.type(t.made->in[0]);
-      const Var  sum = l.body.add_value(type), next = l.body.add_value(type);
-      l.body.eqns.push_back({&add_op, {sum, t.made->in[0]}, {next}, {}, 0});
-      kept[k].push_back(carry(sum, next, Tensor(type, 0)));
-    }
-    if (!split.empty() && split.rest.empty()) continue;
-    Var next = split.empty() ? whole.results.carry[k] : whole.args.carry[k];
-    for (Var v : split.rest) {
-      const Var sum = l.body.add_value(l.body.type(v));
-      l.body.eqns.push_back({&add_op, {next, v}, {sum}, {}, 0});
-      next = sum;
-    }
-    at[k] = static_cast<int64_t>(carry(whole.args.carry[k], next, whole.values.carry[k]));
-  }
-  l.prune();
-  const Tensors                    ran = run(l);
-  auto                             y   = [&](int64_t i) { return ran[l.args.carry.size() + static_cast<size_t>(i)]; };
-  const std::function<Tensor(Var)> of  = [&](Var v) {
-    const Stacked s = find_stacked(stacked, v);
-    if (s.given.defined()) return s.given;
-    if (s.found()) return s.carry < 0 ? y(s.y) : one_late(whole, static_cast<size_t>(s.carry), y(s.y));
-    const Eqn* view = view_of(stacked, v);
-    Program    look = stacked.body;
-    look.eqns       = {*view};
-    return stacked.in_all_steps(look, view->in, {of(view->in[0])}, {v})[0];
-  };
-  auto taken = [&](const Term& t) {
-    const Attrs& a = t.made->attrs;
-    if (t.made->op == &reduce_sum_op) return sum(of(t.made->in[0]), prepend(0, shifted(a[keys::axes])));
-    Tensors pieces;
-    for (Var v : t.left) pieces.push_back(summed_product(a, of(v), of(t.made->in[1])));
-    return pieces.size() == 1 ? pieces[0] : concat(pieces, axis_of_product(a, t.axis));
-  };
-  Tensors out;
-  for (size_t k = 0; k < n; ++k) {
-    Tensor total = at[k] >= 0 ? ran[static_cast<size_t>(at[k])] : whole.values.carry[k];
-    for (const Term& t : splits[k].terms) total = total + seen_through(t, taken(t));
-    for (size_t i = 0; i < kept[k].size(); ++i) {
-      const Term& t = splits[k].spread[i];
-      total         = total + seen_through(t, sum(ran[kept[k][i]], t.made->attrs[keys::axes]));
-    }
-    out.push_back(total);
-  }
-  for (size_t i = 0; i < whole.results.ys.size(); ++i) out.push_back(y(static_cast<int64_t>(i)));
-  return out;
-}
+Tensors run_without_sums(const Loop& whole, const RunLoop& run) { return LoopWithoutSums(whole).results(run); }
 
 }  // namespace braintrace::codegen
