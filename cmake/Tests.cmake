@@ -63,7 +63,7 @@ function(bt_layers)
   endforeach()
 endfunction()
 
-set(long_suites algorithms golden kit oracle transforms)
+set(long_suites algorithms golden kit oracle transforms zoo)
 set(long_layers algorithms tasks train)
 if("long" IN_LIST BRAINTRACE_TESTS)
   bt_suites(${long_suites})
@@ -84,7 +84,7 @@ if("unit" IN_LIST BRAINTRACE_TESTS)
   target_sources(test_all_cuda PRIVATE tests/codegen/agreement.cpp tests/codegen/learning_jobs.cpp tests/codegen/op_jobs.cpp
                                        tests/codegen/random_job.cpp tests/ops/laws.cpp
                                        tests/transforms/random_program.cpp tests/transforms/words.cpp)
-  set_tests_properties(all_codegen PROPERTIES COST 100) # waits for the C compiler: first, beside the others
+  set_tests_properties(all_codegen all_cuda PROPERTIES COST 100) # wait for the C compiler: first, beside the others
   if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang") # clang-tidy reads the commands of this build
     find_package(Python3 REQUIRED COMPONENTS Interpreter)
     add_test(NAME tidy COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/tools/tidy.py ${PROJECT_BINARY_DIR} --jobs 1)
