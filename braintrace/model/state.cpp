@@ -49,10 +49,16 @@ Tensor typed(const Tensor& value, const Tensor& old = {}) {
   return old.defined() ? promote_together({zeros_like(old), value})[1] : value.settled(value.dtype());
 }
 
+// What a state keeps is its own: memory that others may write later is copied.
+Tensor kept(const Tensor& value) {
+  if (value.is_traced() || value.is_literal() || !value.array().is_borrowed()) return value;
+  return Tensor(value.array().copy());
+}
+
 }  // namespace
 
 State::State(StateKind kind, Leaves leaves) : State(kind, Init()) {
-  for (auto& [name, value] : leaves) value = typed(value);
+  for (auto& [name, value] : leaves) value = kept(typed(value));
   if (is_hidden() || kind == StateKind::ShortTerm) cell_->first = leaves;
   cell_->leaves = std::move(leaves);
 }
@@ -145,7 +151,7 @@ void State::set_leaf(const std::string& name, const Tensor& value) const {
   check_known();
   if (StateFrame* frame = StateFrame::current()) return frame->write(*this, name, value);
   check_alive();
-  cell_->settled()[name] = value;
+  cell_->settled()[name] = kept(value);
   cell_->is_new          = false;
 }
 

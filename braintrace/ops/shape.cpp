@@ -31,7 +31,7 @@ constinit const Op reshape_op = {
       return {{in[0].dtype, a[shape]}};
     },
     .eval = [](const Op&, const Arrays& in, const Attrs& a, const Types&) -> Arrays {
-      return {in[0].reshaped(a[shape])};
+      return {(in[0].is_borrowed() ? in[0].copy() : in[0]).reshaped(a[shape])};
     },
     .linearity = Linearity::Joint,
     .transpose = [](const TransposeArgs& a) -> Tensors { return {reshape(a.ct[0], a.types[0].shape)}; },

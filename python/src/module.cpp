@@ -199,7 +199,7 @@ bt::Tensors PyParts::call_update(bt::Module& module, const bt::Tensors& xs) {
     }
     Tree::Leaves leaves;
     output = Tree::of(result, leaves);
-    return tensors_of(leaves, "update");
+    return owned(tensors_of(leaves, "update"));
   } catch (nb::python_error& e) {
     nb::object error = nb::borrow(e.value());
     if (nb::hasattr(error, "add_note"))

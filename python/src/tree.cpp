@@ -216,6 +216,12 @@ bt::Tensors tensors_of(const Tree::Leaves& leaves, const char* where) {
   return out;
 }
 
+bt::Tensors owned(bt::Tensors results) {
+  for (bt::Tensor& t : results)
+    if (t.defined() && !t.is_traced() && !t.is_literal() && t.array().is_borrowed()) t = bt::Tensor(t.array().copy());
+  return results;
+}
+
 bool is_captured(nb::handle value) {
   return nb::isinstance<bt::Module>(value) || nb::isinstance<StateBox>(value) || PyCallable_Check(value.ptr());
 }

@@ -51,6 +51,8 @@ void register_node(nb::handle type, nb::handle flatten, nb::handle unflatten);
 
 // Leaves as tensors; throws TypeError that names the place.
 bt::Tensors tensors_of(const Tree::Leaves& leaves, const char* where);
+// Results: an array of the caller's that a function only hands on is copied, for a result never changes.
+bt::Tensors owned(bt::Tensors results);
 
 // Models and functions that are given to a transform as arguments stay what they are.
 bool is_captured(nb::handle value);

@@ -140,6 +140,26 @@ TEST(Jit, NumbersForTensorsAndVoidResults) {
   EXPECT_EQ(f.num_traces(), 1);  // C++ floats are traced where tensors are taken
 }
 
+// Memory that the caller lends is read, and never kept.
+TEST(Jit, ResultsAndStatesDoNotChangeWithTheCallersMemory) {
+  float                     memory[] = {1, 2};
+  const Tensor              lent     = Array::borrow({DType::F32, {2}}, memory, nullptr);
+  ShortTermState            made(lent), set(tensor({0.0f, 0.0f})), set_inside(tensor({0.0f, 0.0f}));
+  const auto                same = jit([&](const Tensor& x) {
+    set_inside.set(x);
+    return x;
+  });
+  const std::vector<Tensor> results{same(lent), jit([](const Tensor& x) {
+                                      return reshape(x, {2, 1});
+                                    })(lent),
+                                    reshape(lent, {2, 1})};
+  set.set(lent);
+  memory[0] = 7;
+  EXPECT_EQ(at(lent.array(), 0), 7);
+  for (const Tensor& r : results) EXPECT_EQ(at(r.array(), 0), 1);
+  for (const State& s : {State(made), State(set), State(set_inside)}) EXPECT_EQ(at(s.leaf("").array(), 0), 1);
+}
+
 TEST(Jit, DoesNotSwallowErrors) {
   auto undefined = jit([](const Tensor&) { return Tensor(); });
   EXPECT_TRUE(mentions(error_of([&] { undefined(tensor({1.0f})); }), {"undefined"}));

@@ -17,7 +17,10 @@ class Interpreted : public Executable {
     for (size_t i = 0; i < args.size(); ++i)
       require(args[i].type() == program_.type(program_.args[i]), "run: argument {} is {}, the program takes {}.", i,
               to_string(args[i].type()), to_string(program_.type(program_.args[i])));
-    return evaluate(program_, constants_, args);
+    Arrays results = evaluate(program_, constants_, args);
+    for (Array& a : results)
+      if (a.is_borrowed()) a = a.copy();  // an argument handed on, which its owner may write later
+    return results;
   }
 
  private:
