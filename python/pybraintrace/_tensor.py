@@ -89,11 +89,15 @@ def _array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> np.ndar
 
 
 def _dlpack(self: Tensor, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: Any = None) -> Any:
-    """Shared and marked read-only for who understands the mark (DLPack 1.0), else a copy: a result never changes."""
-    array = self.numpy()
-    if max_version is None or max_version[0] < 1 or copy:
-        return array.copy().__dlpack__()
-    return array.__dlpack__(max_version=max_version)
+    """A copy, for whoever takes it may write; with `copy=False` the memory itself, marked read-only (DLPack 1.0)."""
+    if dl_device is not None and tuple(dl_device) != _dlpack_device(self):
+        raise BufferError(f"a tensor lies on the CPU, DLPack device {_dlpack_device(self)}; it cannot be given on device {tuple(dl_device)}")
+    if stream is not None:
+        raise BufferError(f"a tensor on the CPU belongs to no stream; got stream {stream!r}")
+    shares = copy is False
+    if shares and (max_version is None or max_version[0] < 1):
+        raise BufferError("a tensor is read-only, which DLPack before version 1.0 cannot say; take a copy")
+    return self._dlpack_of(shares).__dlpack__(max_version=max_version)
 
 
 def _dlpack_device(self: Tensor) -> tuple[int, int]:

@@ -221,6 +221,7 @@ void bind_tensor(nb::module_& m) {
   c.def(
       "block_until_ready", [](const Tensor& x) { return x; },
       "The tensor itself: results are ready when they are returned.");
+  c.def("_dlpack_of", &dlpack_of);
   c.def("_set_at",
         [](const Tensor& x, nb::handle key, Arg value, const std::string& how) { return updated(x, key, value, how); });
 }

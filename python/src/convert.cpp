@@ -131,14 +131,51 @@ void require_on_cpu(nb::handle object, int kind) {
   fail_on_device(object, it == names.end() ? "DLPack kind " + std::to_string(kind) : it->second);
 }
 
+// Memory of bfloat16 that another library owns: shared where it is C-ordered, else copied. None for other types.
+std::optional<bt::Array> bfloat16_from(nb::handle object) {
+  nb::ndarray<nb::array_api, nb::ro, nb::device::cpu> view;
+  if (!nb::try_cast(object, view) || view.dtype() != nb::dlpack::dtype{static_cast<uint8_t>(Code::Bfloat), 16, 1})
+    return {};
+  bt::Type type{bt::DType::BF16, bt::Shape(view.shape_ptr(), view.shape_ptr() + view.ndim())};
+  int64_t  expected = 1;
+  bool     is_c     = true;
+  for (size_t i = view.ndim(); i-- > 0; expected *= view.shape(i))
+    is_c = is_c && (view.shape(i) == 1 || view.stride(i) == expected);
+  if (is_c) return bt::Array::borrow(std::move(type), view.data(), hold(nb::cast(view)));
+  bt::Array   copy(type);
+  const auto* from = static_cast<const uint16_t*>(view.data());
+  auto*       to   = static_cast<uint16_t*>(copy.mutable_raw());
+  for (int64_t i = 0; i < copy.size(); ++i) {
+    int64_t offset = 0, rest = i;
+    for (size_t axis = view.ndim(); axis-- > 0; rest /= view.shape(axis))
+      offset += rest % view.shape(axis) * view.stride(axis);
+    to[i] = from[offset];
+  }
+  return copy;
+}
+
 // Elsewhere: torch, JAX, CuPy.
 bt::Tensor from_dlpack(nb::handle object) {
+  if (!nb::hasattr(object, "__dlpack_device__"))  // as a value that JAX is tracing
+    nb::raise_type_error("an array of type %s has no elements that can be read", type_of(object).c_str());
   nb::object device = object.attr("__dlpack_device__")();
   require_on_cpu(object, nb::cast<int>(device[0]));
   if (nb::hasattr(object, "detach") && nb::hasattr(object, "requires_grad") &&
       nb::cast<bool>(object.attr("requires_grad")))
     return from_dlpack(object.attr("detach")());
-  return from_numpy(numpy().attr("from_dlpack")(object));
+  try {
+    return from_numpy(numpy().attr("from_dlpack")(object));
+  } catch (nb::python_error& error) {
+    // NumPy knows no bfloat16. Anything else is for the caller to read.
+    auto array = bfloat16_from(object);
+    if (!array) throw;
+    return bt::Tensor(*std::move(array));
+  }
+}
+
+// Keeps the memory of an array for as long as Python holds it.
+nb::capsule owner_of(const bt::Array& array) {
+  return nb::capsule(new bt::Array(array), [](void* p) noexcept { delete static_cast<bt::Array*>(p); });
 }
 
 }  // namespace
@@ -182,18 +219,26 @@ bt::Tensor tensor_from(nb::handle h) {
 }
 
 nb::object numpy_of(const bt::Tensor& tensor) {
-  bt::Array           array = tensor.array();
+  const bt::Array     array = tensor.array();
   const NumpyType&    type  = numpy_type(array.dtype());
   std::vector<size_t> shape(array.shape().begin(), array.shape().end());
   nb::dlpack::dtype   dtype{type.code, type.bits, 1};
   if (type.dtype == bt::DType::BF16) dtype = {static_cast<uint8_t>(Code::UInt), 16, 1};
-  auto                           owned = std::make_unique<bt::Array>(std::move(array));
-  const void*                    data  = owned->raw();
-  nb::capsule                    owner(owned.release(), [](void* p) noexcept { delete static_cast<bt::Array*>(p); });
-  nb::ndarray<nb::numpy, nb::ro> view(data, shape.size(), shape.data(), owner, nullptr, dtype);
+  nb::ndarray<nb::numpy, nb::ro> view(array.raw(), shape.size(), shape.data(), owner_of(array), nullptr, dtype);
   nb::object                     out = nb::cast(view);
   if (type.dtype == bt::DType::BF16) out = out.attr("view")(numpy_dtype(bt::DType::BF16));
   return out;
+}
+
+nb::object dlpack_of(const bt::Tensor& tensor, bool shares) {
+  const bt::Array     array = shares ? tensor.array() : tensor.array().copy();
+  const NumpyType&    type  = numpy_type(array.dtype());
+  std::vector<size_t> shape(array.shape().begin(), array.shape().end());
+  const auto          view = [&]<class... Access>(Access...) {
+    return nb::cast(nb::ndarray<nb::array_api, Access...>(const_cast<void*>(array.raw()), shape.size(), shape.data(),
+                                                          owner_of(array), nullptr, {type.code, type.bits, 1}));
+  };
+  return shares ? view(nb::ro()) : view();
 }
 
 nb::object numpy_dtype(bt::DType dtype) {

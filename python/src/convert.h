@@ -31,6 +31,8 @@ bool is_array_like(nb::handle object);
 // Throws TypeError or UserError with the place.
 bt::Tensor tensor_from(nb::handle object);
 nb::object numpy_of(const bt::Tensor& tensor);  // a read-only view
+// An object that speaks DLPack: of the memory itself, marked read-only, or of a copy.
+nb::object dlpack_of(const bt::Tensor& tensor, bool shares);
 
 bt::DType  dtype_from(nb::handle object);
 nb::object numpy_dtype(bt::DType dtype);
