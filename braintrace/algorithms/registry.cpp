@@ -21,7 +21,7 @@ ETraceConfig factorized(const TraceDecay& decay) {
   return ETraceConfig({.trace_factorization = TraceFactorization::IoFactorized, .decay = OneOrPair(decay.x, decay.f)});
 }
 
-std::vector<Algorithm> built_in() {
+std::deque<Algorithm> built_in() {
   return {
       {.name           = "D_RTRL",
        .doc            = "one trace per weight; exact for block-diagonal recurrence",
@@ -115,8 +115,8 @@ std::vector<Algorithm> built_in() {
   };
 }
 
-std::vector<Algorithm>& table() {
-  static std::vector<Algorithm> all = built_in();
+std::deque<Algorithm>& table() {
+  static std::deque<Algorithm> all = built_in();
   return all;
 }
 
@@ -141,7 +141,7 @@ std::vector<std::pair<std::string, bool>> given(const RuleOptions& o) {
 
 }  // namespace
 
-const std::vector<Algorithm>& algorithms() { return table(); }
+const std::deque<Algorithm>& algorithms() { return table(); }
 
 void register_algorithm(Algorithm algorithm) {
   for (const Algorithm& a : algorithms())

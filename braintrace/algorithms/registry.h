@@ -3,6 +3,9 @@
 // be given, what it needs, in which form it learns. Nobody else knows a rule by its name.
 #pragma once
 
+#include <deque>
+#include <functional>
+
 #include "braintrace/algorithms/make_rule.h"
 
 namespace braintrace {
@@ -26,8 +29,8 @@ struct Algorithm {
   std::string              doc;
   std::vector<std::string> options = {};  // fields of RuleOptions it takes besides vjp_method
   // The point for these options; null for an algorithm outside the axis space, which then has `rule`.
-  ETraceConfig (*config)(const RuleOptions& options) = nullptr;
-  std::shared_ptr<const LearningRule> (*rule)()      = nullptr;
+  std::function<ETraceConfig(const RuleOptions& options)> config = {};
+  std::function<std::shared_ptr<const LearningRule>()>    rule   = {};
 
   UsualOptions (*usual)(uint64_t seed) = [](uint64_t) { return UsualOptions(); };
   RuleForm form                        = RuleForm::Steps;
@@ -42,7 +45,8 @@ struct Algorithm {
   std::unique_ptr<OnlineLearner> learner(Module& model, const RuleOptions& options) const;
 };
 
-const std::vector<Algorithm>& algorithms();
+// Those that were found stay where they are when others are registered.
+const std::deque<Algorithm>& algorithms();
 // Adds a rule of your own; everything that takes the name of a rule takes it then. Before other threads ask for rules.
 void register_algorithm(Algorithm algorithm);
 // In any spelling and case; throws UserError with the nearest name.

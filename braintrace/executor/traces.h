@@ -74,6 +74,10 @@ class Traces {
   void add_filter(Step& step, size_t site, const Tensor& ell, const Tensors& memory, Tensors& leaf_gradients) const;
   void add_instant(Step& step, size_t site, const Tensor& ell, Tensors& leaf_gradients) const;
 
+  // The two parts of a step, for rules that put them together in another way; undefined when structurally zero.
+  Tensor propagated(Step& step, const TraceSite& site, const Tensor& eps) const;  // D ε
+  Tensor instant(Step& step, const TraceSite& site) const;                        // D_f ⊗ ∂y/∂w
+
  private:
   template <class List>
   struct Kept {
@@ -86,10 +90,8 @@ class Traces {
   const HiddenGroup& group_of(const TraceSite& site) const { return graph_.hidden_groups[site.group]; }
   bool               is_factored(size_t site) const { return tail_[site] >= 0; }
 
-  Tensor propagated(Step& step, const TraceSite& site, const Tensor& eps) const;  // D ε
-  Tensor tail_of(Step& step, const TraceSite& site) const;                        // D_f in its place
-  Tensor coefficient(Step& step, const TraceSite& site) const;                    // ∂y/∂w
-  Tensor instant(Step& step, const TraceSite& site) const;                        // D_f ⊗ ∂y/∂w
+  Tensor tail_of(Step& step, const TraceSite& site) const;      // D_f in its place
+  Tensor coefficient(Step& step, const TraceSite& site) const;  // ∂y/∂w
   void   add_contracted(Step& step, const TraceSite& site, const Tensor& ell, const Tensor& eps,
                         Tensors& leaf_gradients) const;
 

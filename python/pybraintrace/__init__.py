@@ -16,15 +16,17 @@ from ._core import (CompilationError, CompilationRecord, CompilationReport, DTyp
                     HiddenGroupState, HiddenParamOpRelation, HiddenPerturbation, HiddenState, HiddenTreeState, InternalError,
                     LongTermState, ModuleInfo, OutOfRangeError, ParamState, RandomState, ShapeError, ShortTermState, State, StateError,
                     Tensor, UnknownNameError, UserError, add_hidden_perturbation_from_minfo, add_hidden_perturbation_in_module,
-                    advise, build_model, builtin_models, compile_etrace_graph, default_backend, export_c, fidelity, extract_module_info, find_hidden_groups_from_minfo,
+                    advise, backends, build_model, builtin_models, compile_etrace_graph, default_backend, export_c, fidelity, extract_module_info, find_hidden_groups_from_minfo,
                     find_hidden_groups_from_module, find_hidden_param_op_relations_from_minfo,
-                    find_hidden_param_op_relations_from_module, list_of_algorithms)
+                    find_hidden_param_op_relations_from_module, list_of_algorithms, product_precision, set_default_backend, set_product_precision)
 from ._core.ops import conv, einsum, element_wise, embedding, grouped_matmul, lora_matmul, matmul, sparse_matmul
 from . import environ, init, metric, nn, numpy, optim, progress, random, surrogate, transform, tree, units
 from . import algorithms, display
 from .algorithms import *  # noqa: F403
 from .checkpoint import load, save
+from .environ import backend_scope
 from .operations import OpCall, Operation, register_op
+from .rules import LearningRule, TraceSite, register_rule
 from .training import Trainer
 from .transform import (checkpoint, cond, custom_vjp, for_loop, fori_loop, grad, hessian, jacfwd, jacrev, jit, jvp, pure_callback, scan, value_and_grad, vjp, vmap,
                         while_loop)

@@ -10,17 +10,15 @@ import numpy as _np
 
 from . import _core, _modules, tree
 from ._core import ETraceConfig, Module, MultiStepData, SingleStepData
+from .rules import LearningRule
 
-__all__ = ["ETraceConfig", "MultiStepData", "OnlineLearner", "SingleStepData", "compile", "register_rule"]
-
-
-_registered: dict[str, ETraceConfig] = {}
+__all__ = ["ETraceConfig", "MultiStepData", "OnlineLearner", "SingleStepData", "compile"]
 
 
 class OnlineLearner(_core.OnlineLearner):
     """A model with a learning rule: calling it runs the model, advances the eligibility traces, and is differentiable.
 
-    The rule is a name, or a point in the space of rules.
+    The rule is a name, a point in the space of rules, or one with equations of its own.
 
     >>> import pybraintrace as bt
     >>> learner = bt.OnlineLearner('D_RTRL', bt.nn.init_all_states(bt.nn.GRUCell(3, 4))).compile_graph(bt.numpy.zeros(3))
@@ -28,10 +26,11 @@ class OnlineLearner(_core.OnlineLearner):
     'D_RTRL'
     """
 
-    def __init__(self, algorithm: str | ETraceConfig, model: Module, **options: Any) -> None:
-        chosen = _registered.get(algorithm, algorithm) if isinstance(algorithm, str) else algorithm
-        super().__init__(chosen, model, **options)
-        self._made, self._examples, self._lanes = (chosen, options), None, None
+    def __init__(self, algorithm: str | ETraceConfig | LearningRule, model: Module, **options: Any) -> None:
+        if not isinstance(algorithm, (str, ETraceConfig, LearningRule)):
+            raise TypeError(f"a learning rule is a name, a class of rules, an ETraceConfig or a LearningRule, got {algorithm!r}")
+        super().__init__(algorithm, model, **options)
+        self._made, self._examples, self._lanes = (algorithm, options), None, None
 
     def compile_graph(self, *args: Any, **kwargs: Any) -> OnlineLearner:
         """Finds groups and relations from one example of a step's inputs and makes the traces; gives the learner."""
@@ -123,24 +122,11 @@ for _name, _aliases, _doc, _options in _core.algorithms():
             __all__.append(_alias)
 
 
-def register_rule(name: str, config: ETraceConfig) -> None:
-    """Gives a point in the space of rules a name that `compile` and `OnlineLearner` take.
-
-    >>> import pybraintrace as bt
-    >>> bt.register_rule('coupled', bt.ETraceConfig(recurrence_scope='coupled'))
-    >>> bt.compile(bt.nn.GRUCell(2, 3), 'coupled', bt.numpy.zeros(2)).is_compiled
-    True
-    """
-    if name in _registered or any(name in (n, *aliases) for n, aliases, *_ in _core.algorithms()):
-        raise ValueError(f"register_rule: there is a rule '{name}' already")
-    _registered[name] = config
-
-
 def compile(model: Module, algorithm: Any = "D_RTRL", *example_inputs: Any, batch_size: int | None = None, seed: int | None = None,
             vmap: bool = False, verbose: int = 0, **options: Any) -> OnlineLearner:
     """From a model to a learner that is ready to run: states are initialized, the learner is made, the graph is compiled.
 
-    The algorithm is a name, a class, or an ETraceConfig. With `vmap` the model is one of a single sample, and the learner runs
+    The algorithm is a name, a class, an ETraceConfig, or a LearningRule of your own. With `vmap` the model is one of a single sample, and the learner runs
     `batch_size` of them side by side.
 
     >>> import pybraintrace as bt
@@ -157,7 +143,7 @@ def compile(model: Module, algorithm: Any = "D_RTRL", *example_inputs: Any, batc
                 else getattr(e, "data", e) if isinstance(e, _core.StepData) else e for e in example_inputs]
     single = [tree.map(lambda x: _core.ops.asarray(x)[0], e) for e in examples] if vmap and batch_size else examples
     _core.prepare_model(model, tree.leaves(single), None if vmap else batch_size, seed)
-    if isinstance(algorithm, type):
+    if isinstance(algorithm, type) and issubclass(algorithm, OnlineLearner):
         learner = algorithm(model, **options)
     else:
         learner = OnlineLearner(algorithm, model, **options)

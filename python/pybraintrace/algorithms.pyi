@@ -14,15 +14,16 @@ from pybraintrace._core import (
     MultiStepData as MultiStepData,
     SingleStepData as SingleStepData
 )
+from pybraintrace.rules import LearningRule as LearningRule
 
 
-__all__: list = ['ETraceConfig', 'MultiStepData', 'OnlineLearner', 'SingleStepData', 'compile', 'register_rule', 'D_RTRL', 'ES_D_RTRL', 'pp_prop', 'esd_rtrl', 'EProp', 'e_prop', 'OSTLRecurrent', 'ostl_recurrent', 'OSTLFeedforward', 'ostl_feedforward', 'SnAp', 'UORO', 'ThreeFactor', 'three_factor', 'DNI', 'RTRL', 'BPTT']
+__all__: list = ['ETraceConfig', 'MultiStepData', 'OnlineLearner', 'SingleStepData', 'compile', 'D_RTRL', 'ES_D_RTRL', 'pp_prop', 'esd_rtrl', 'EProp', 'e_prop', 'OSTLRecurrent', 'ostl_recurrent', 'OSTLFeedforward', 'ostl_feedforward', 'SnAp', 'UORO', 'ThreeFactor', 'three_factor', 'DNI', 'RTRL', 'BPTT']
 
 class OnlineLearner(pybraintrace._core.OnlineLearner):
     """
     A model with a learning rule: calling it runs the model, advances the eligibility traces, and is differentiable.
 
-        The rule is a name, or a point in the space of rules.
+        The rule is a name, a point in the space of rules, or one with equations of its own.
 
         >>> import pybraintrace as bt
         >>> learner = bt.OnlineLearner('D_RTRL', bt.nn.init_all_states(bt.nn.GRUCell(3, 4))).compile_graph(bt.numpy.zeros(3))
@@ -30,7 +31,7 @@ class OnlineLearner(pybraintrace._core.OnlineLearner):
         'D_RTRL'
     """
 
-    def __init__(self, algorithm: str | ETraceConfig, model: Module, **options: Any) -> None: ...
+    def __init__(self, algorithm: str | ETraceConfig | LearningRule, model: Module, **options: Any) -> None: ...
 
     def compile_graph(self, *args: Any, **kwargs: Any) -> OnlineLearner:
         """
@@ -189,21 +190,11 @@ class BPTT(OnlineLearner):
 
     options: list = []
 
-def register_rule(name: str, config: ETraceConfig) -> None:
-    """
-    Gives a point in the space of rules a name that `compile` and `OnlineLearner` take.
-
-        >>> import pybraintrace as bt
-        >>> bt.register_rule('coupled', bt.ETraceConfig(recurrence_scope='coupled'))
-        >>> bt.compile(bt.nn.GRUCell(2, 3), 'coupled', bt.numpy.zeros(2)).is_compiled
-        True
-    """
-
 def compile(model: Module, algorithm: Any = 'D_RTRL', *example_inputs: Any, batch_size: int | None = None, seed: int | None = None, vmap: bool = False, verbose: int = 0, **options: Any) -> OnlineLearner:
     """
     From a model to a learner that is ready to run: states are initialized, the learner is made, the graph is compiled.
 
-        The algorithm is a name, a class, or an ETraceConfig. With `vmap` the model is one of a single sample, and the learner runs
+        The algorithm is a name, a class, an ETraceConfig, or a LearningRule of your own. With `vmap` the model is one of a single sample, and the learner runs
         `batch_size` of them side by side.
 
         >>> import pybraintrace as bt

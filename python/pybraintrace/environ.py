@@ -72,6 +72,22 @@ def context(**settings: Any) -> Iterator[dict[str, Any]]:
         _core.environ_leave()
 
 
+@contextmanager
+def backend_scope(name: str) -> Iterator[None]:
+    """Another backend for programs of this thread inside a `with`.
+
+    >>> import pybraintrace as bt
+    >>> with bt.backend_scope('reference'):
+    ...     bt.default_backend()
+    'reference'
+    """
+    _core.backend_enter(name)
+    try:
+        yield
+    finally:
+        _core.backend_leave()
+
+
 def all() -> dict[str, Any]:
     """All keys and their values."""
     merged = dict(_process)

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/string_view.h>
+
 #include "bindings.h"
 #include "braintrace/base/version.h"
 #include "braintrace/base/warning.h"
@@ -22,6 +25,11 @@ bt::Environment::Settings settings_from(std::optional<Arg> dt, std::optional<Dty
 // Settings of this thread, in the order of entering.
 std::vector<std::unique_ptr<bt::Environment::Scope>>& scopes() {
   thread_local std::vector<std::unique_ptr<bt::Environment::Scope>> stack;
+  return stack;
+}
+
+std::vector<std::unique_ptr<bt::BackendScope>>& backend_scopes() {
+  thread_local std::vector<std::unique_ptr<bt::BackendScope>> stack;
   return stack;
 }
 
@@ -49,6 +57,26 @@ void bind_environ(nb::module_& m) {
   m.def(
       "default_backend", [] { return std::string(bt::default_backend().name()); },
       "The name of the backend that runs programs.");
+  m.def("set_default_backend", &bt::set_default_backend, "name"_a,
+        "The backend for the whole process: 'cpu', 'reference', 'cuda', 'cuda:1', or 'auto' (cuda where a device "
+        "works).");
+  m.def(
+      "backends",
+      [] {
+        std::map<std::string, std::string> out;
+        for (bt::Backend* b : bt::backends()) out[std::string(b->name())] = b->problem();
+        return out;
+      },
+      "{name: why it cannot run programs, or not as fast as it should; empty where it can} of every backend.");
+  m.def("backend_enter",
+        [](const std::string& name) { backend_scopes().push_back(std::make_unique<bt::BackendScope>(name)); });
+  m.def("backend_leave", [] {
+    if (!backend_scopes().empty()) backend_scopes().pop_back();
+  });
+  m.def("product_precision", &bt::product_precision,
+        "What matrix products of float32 round their operands to: 'f32' (not at all), 'tf32' or 'bf16'.");
+  m.def("set_product_precision", &bt::set_product_precision, "name"_a,
+        "The same for programs that are compiled from now on, on backends that have a choice (cuda).");
   m.attr("version") = std::string(bt::version);
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(begin_the_end));
   // Warnings of the library become Python warnings; the thread may be one without Python.

@@ -15,6 +15,7 @@
 #include "function.h"
 #include "gil.h"
 #include "module.h"
+#include "own_rules.h"
 
 namespace pybraintrace {
 
@@ -105,6 +106,11 @@ class Learner {
   Learner(const bt::ETraceConfig& config, nb::object model, const nb::dict& options)
       : model_(std::move(model)),
         learner_(bt::make_learner(nb::cast<bt::Module&>(model_), config, options_from(options, "ETraceConfig"))) {}
+  // A rule of the user's own.
+  Learner(const std::shared_ptr<const bt::LearningRule>& rule, nb::object model, const nb::dict& options)
+      : model_(std::move(model)),
+        learner_(bt::Algorithm{.name = rule->name(), .rule = [rule] { return rule; }}.learner(
+            nb::cast<bt::Module&>(model_), options_from(options, rule->name()))) {}
 
   bt::OnlineLearner& get() const { return *learner_; }
   bt::Module&        model() const { return learner_->model(); }
@@ -283,8 +289,10 @@ void bind_learners(nb::module_& m) {
                                    nb::cast<std::string>(nb::repr(model)).c_str());
             if (nb::isinstance<bt::ETraceConfig>(algorithm))
               new (self) Learner(nb::cast<bt::ETraceConfig&>(algorithm), std::move(model), options);
-            else
+            else if (PyUnicode_Check(algorithm.ptr()))
               new (self) Learner(nb::cast<std::string>(algorithm), std::move(model), options);
+            else
+              new (self) Learner(rule_from(algorithm), std::move(model), options);
           },
           "algorithm"_a, "model"_a, "options"_a)
       .def("compile_graph", &Learner::compile_graph, "args"_a, "kwargs"_a,

@@ -10,6 +10,7 @@ void bind_errors(nanobind::module_& m);
 void bind_tensor(nanobind::module_& m);
 void bind_ops(nanobind::module_& m);
 void bind_own_ops(nanobind::module_& m);
+void bind_own_rules(nanobind::module_& m);
 void bind_tree(nanobind::module_& m);
 void bind_state(nanobind::module_& m);
 void bind_module(nanobind::module_& m);

@@ -19,6 +19,7 @@ NB_MODULE(_core, m) {
   bind_neurons(m);
   bind_compiler(m);
   bind_learners(m);
+  bind_own_rules(m);
   bind_tools(m);
   bind_command(m);
 }

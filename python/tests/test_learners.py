@@ -148,14 +148,10 @@ def test_memory_of_learners():
     assert list(learner.param_states) and list(learner.hidden_states) == [("rnn", "h")] and learner.rule == "D_RTRL" and learner.vjp_method == "single-step"
 
 
-def test_rules_as_points_and_names_of_your_own():
+def test_rules_as_points():
     config = bt.ETraceConfig(recurrence_scope="coupled")
     assert config == bt.ETraceConfig(recurrence_scope="coupled") and hash(config) == hash(bt.ETraceConfig(recurrence_scope="coupled")) and "coupled" in repr(config)
     assert bt.compile(Net(), config, jnp.zeros(3))(np.ones(3, "f")).shape == (2,)
-    bt.register_rule("mine", config)
-    assert bt.compile(Net(), "mine", jnp.zeros(3)).is_compiled
-    with pytest.raises(ValueError):
-        bt.register_rule("D_RTRL", config)
     assert bt.compile(Net(), bt.EProp, jnp.zeros(3), kappa_filter_decay=0.5).rule == "EProp"
 
 

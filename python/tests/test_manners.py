@@ -266,6 +266,27 @@ def test_command_line():
     assert subprocess.run([sys.executable, "-m", "pybraintrace", "nothing"], capture_output=True, timeout=60).returncode == 2
 
 
+def test_backends():
+    assert bt.backends()["reference"] == "" and {"cpu", "cuda"} < set(bt.backends())
+    before, f = bt.default_backend(), bt.jit(lambda x: x * 2)
+    for name in ("cpu", "reference"):
+        with bt.backend_scope(name):
+            assert bt.default_backend() == name and f(np.ones(2, "f")).tolist() == [2, 2]
+        bt.set_default_backend(name)
+        assert bt.default_backend() == name and f(np.ones(2, "f")).tolist() == [2, 2]
+    for wrong in (lambda: bt.set_default_backend("nothing"), lambda: bt.backend_scope("nothing").__enter__(), lambda: bt.set_product_precision("f8")):
+        with pytest.raises(bt.UserError):
+            wrong()
+    if problem := bt.backends()["cuda"]:
+        with bt.backend_scope("cuda"), pytest.raises(bt.StateError, match="cuda"):
+            f(np.ones(2, "f"))
+        assert "cuda" in problem
+    bt.set_product_precision("tf32")
+    assert bt.product_precision() == "tf32" and bt.default_backend() == "reference"
+    bt.set_product_precision("f32")
+    bt.set_default_backend(before)
+
+
 def test_pages_and_settings():
     assert "<iframe" in bt.display.framed("<p>&amp;</p>") and "&lt;b&gt;" in bt.display.as_text("<b>")
     assert bt.environ.get_precision() == 32 and bt.environ.dftype() == np.float32 and bt.environ.ditype() == np.int32

@@ -457,6 +457,30 @@ def environ_training() -> bool: ...
 def default_backend() -> str:
     """The name of the backend that runs programs."""
 
+def set_default_backend(name: str) -> None:
+    """
+    The backend for the whole process: 'cpu', 'reference', 'cuda', 'cuda:1', or 'auto' (cuda where a device works).
+    """
+
+def backends() -> dict[str, str]:
+    """
+    {name: why it cannot run programs, or not as fast as it should; empty where it can} of every backend.
+    """
+
+def backend_enter(arg: str, /) -> None: ...
+
+def backend_leave() -> None: ...
+
+def product_precision() -> str:
+    """
+    What matrix products of float32 round their operands to: 'f32' (not at all), 'tf32' or 'bf16'.
+    """
+
+def set_product_precision(name: str) -> None:
+    """
+    The same for programs that are compiled from now on, on backends that have a choice (cuda).
+    """
+
 version: str = '0.2.0'
 
 class Jitted:
@@ -924,6 +948,73 @@ class OnlineLearner:
 def prepare_model(model: object, inputs: object, batch_size: int | None = None, seed: int | None = None) -> None: ...
 
 def compile_learner(learner: OnlineLearner, *args) -> None: ...
+
+class TraceSite:
+    """
+    A weight and a hidden group it is traced to, in one step: what the methods of a LearningRule are given.
+    """
+
+    @property
+    def weight_path(self) -> object:
+        """The path of the parameter."""
+
+    @property
+    def key(self) -> str:
+        """Which operand of the operation it is: 'weight', 'bias', …"""
+
+    @property
+    def group(self) -> object:
+        """The hidden group."""
+
+    @property
+    def shape(self) -> object:
+        """
+        The shape of a trace: the trace axes of the weight, then the states of the group.
+        """
+
+    @property
+    def weight_shape(self) -> object:
+        """The shape of the weight."""
+
+    @property
+    def operands(self) -> list:
+        """What the operation reads in this step."""
+
+    @property
+    def D(self) -> Tensor:
+        """∂h_t/∂h_{t-1} per position: [*positions, states, states]."""
+
+    @property
+    def D_f(self) -> Tensor:
+        """
+        ∂h_t/∂y_t per position, y the result of the operation: [*positions, states].
+        """
+
+    @property
+    def L(self) -> Tensor:
+        """
+        The learning signal ∂ℓ_t/∂h_t: [*positions, states]. In `gradient` alone.
+        """
+
+    @property
+    def credit_before(self) -> Tensor:
+        """
+        Dᵀ L + O, what the loss of the step says about the states before it. In `gradient` alone.
+        """
+
+    @property
+    def instant(self) -> Tensor:
+        """D_f ⊗ ∂y_t/∂w, what the step adds to a trace."""
+
+    def propagate(self, trace: pybraintrace.typing.ArrayLike | None) -> Tensor:
+        """D ε, a trace moved through the step."""
+
+    def contract(self, credit: pybraintrace.typing.ArrayLike | None, trace: pybraintrace.typing.ArrayLike | None) -> Tensor:
+        """
+        Σ ℓ ∘ ε: a credit of the states and a trace, to a gradient of the weight.
+        """
+
+def register_rule(name: str, doc: str, rule: object) -> None: ...
 
 class FidelityReport:
     """How close learning rules come to the exact gradient on a model."""
