@@ -20,6 +20,7 @@ void bind_layers(nanobind::module_& m);
 void bind_neurons(nanobind::module_& m);
 void bind_training(nanobind::module_& m);
 void bind_compiler(nanobind::module_& m);
+void bind_executor(nanobind::module_& m);
 void bind_learners(nanobind::module_& m);
 void bind_tools(nanobind::module_& m);
 void bind_command(nanobind::module_& m);

@@ -18,6 +18,7 @@ NB_MODULE(_core, m) {
   bind_layers(m);
   bind_neurons(m);
   bind_compiler(m);
+  bind_executor(m);
   bind_learners(m);
   bind_own_rules(m);
   bind_tools(m);

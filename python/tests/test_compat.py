@@ -80,6 +80,29 @@ def test_spiking_network_as_the_package_writes_it():
         assert len(grads) == 2
 
 
+def test_names_of_the_package():
+    assert braintrace.ParamDimVjpAlgorithm is braintrace.D_RTRL and braintrace.IODimVjpAlgorithm is braintrace.ES_D_RTRL and braintrace.DiagnosticLevel.WARNING.value == "warning"
+    graph = braintrace.compile_etrace_graph(brainstate.nn.init_all_states(RNN(2, 3, 1)), jnp.zeros(2))
+    assert graph.explain(kind=braintrace.DiagnosticKind.RELATION_INCLUDED)[0].kind == "relation_included"
+    with pytest.raises(AttributeError, match="use register_op"):
+        braintrace.register_primitive
+    with pytest.raises(AttributeError, match="'nothing'"):
+        braintrace.nothing
+
+
+def test_the_executor_shows_the_jacobians_of_a_step():
+    model = brainstate.nn.init_all_states(braintrace.nn.GRUCell(2, 3))
+    executor = braintrace.ETraceVjpGraphExecutor(model)
+    with pytest.raises(ValueError, match="compile_graph"):
+        executor.graph
+    executor.compile_graph(jnp.zeros(2))
+    x, h = jnp.ones(2), model.h.value
+    found = executor.solve_h2w_h2h_jacobian(x)
+    assert model.h.value.tolist() == h.tolist() and found["Ds"][0].shape == (3, 1, 1) and found["dfs"][("Wz", "weight"), 0].shape == (3, 1) and len(found["xs"]) == len(executor.graph.hidden_param_op_relations)
+    assert found["out"].tolist() == found["hidden_vals"]["h",].tolist() == executor(x).tolist() == model.h.value.tolist()
+    assert executor.is_compiled and executor.model is model and "Group 0" in executor.show_graph(verbose=False, return_msg=True)
+
+
 def test_names_of_jax():
     assert jax.nn.one_hot(jnp.array([0, 2]), 3).tolist() == [[1, 0, 0], [0, 0, 1]]
     assert jax.tree.leaves({"a": 1, "b": [2]}) == [1, 2] and jax.default_backend() == "cpu" and len(jax.devices()) == 1

@@ -805,6 +805,39 @@ class CompilationReport:
 
     def __repr__(self) -> str: ...
 
+class ETraceVjpGraphExecutor:
+    """
+    A compiled model, and the Jacobians of one step of it as values: for looking at them.
+    """
+
+    def __init__(self, model: object) -> None: ...
+
+    def compile_graph(self, *args, **kwargs) -> None:
+        """Finds groups and relations from one example of a step's inputs."""
+
+    def __call__(self, *args, **kwargs) -> object:
+        """One step of the model; states are stored."""
+
+    def solve_h2w_h2h_jacobian(self, *args, **kwargs) -> object:
+        """
+        One step from the present states, which stay as they are: a dict of `out`, `hidden_vals` by path, `other_vals`, `xs` (what each trainable operation reads), `dfs` (D_f by weight and group) and `Ds` (D of each group).
+        """
+
+    @property
+    def model(self) -> object:
+        """The model."""
+
+    @property
+    def graph(self) -> ETraceGraph:
+        """What the compiler found."""
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether compile_graph was called."""
+
+    def graph_text(self) -> str:
+        """Groups, weights and the groups they reach, as text."""
+
 class StepData:
     @property
     def data(self) -> object:

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// A compiled model, and the quantities of one step of it as values.
+#include "bindings.h"
+#include "braintrace/verify/graph_executor.h"
+#include "gil.h"
+#include "module.h"
+
+namespace pybraintrace {
+
+namespace {
+
+nb::list list_of(const bt::Tensors& tensors) {
+  nb::list out;
+  for (const bt::Tensor& t : tensors) out.append(nb::cast(t));
+  return out;
+}
+
+class Executor {
+ public:
+  explicit Executor(nb::object model) : model_(std::move(model)), executor_(nb::cast<bt::Module&>(model_)) {}
+
+  const bt::ETraceGraph&            graph() const { return executor_.graph(); }
+  const bt::ETraceVjpGraphExecutor& get() const { return executor_; }
+  nb::object                        model() const { return model_; }
+
+  void compile_graph(const nb::args& args, const nb::kwargs& kwargs) {
+    without_gil([&, xs = inputs(args, kwargs)] { executor_.compile_graph(xs); });
+  }
+  nb::object forward(const nb::args& args, const nb::kwargs& kwargs) {
+    const bt::Tensors out = without_gil([&, xs = inputs(args, kwargs)] { return executor_.forward(xs); });
+    return result_of(module(), out);
+  }
+  nb::object jacobians(const nb::args& args, const nb::kwargs& kwargs) {
+    const bt::StepJacobians j =
+        without_gil([&, xs = inputs(args, kwargs)] { return executor_.solve_h2w_h2h_jacobian(xs); });
+    nb::dict hidden;
+    for (size_t i = 0; i < j.hidden_vals.size(); ++i)
+      hidden[tuple_of(j.hidden_paths[i].first)] = nb::cast(j.hidden_vals[i]);
+    nb::dict D_f;
+    for (const auto& s : j.dfs)
+      D_f[nb::make_tuple(tuple_of(graph().hidden_param_op_relations[static_cast<size_t>(s.relation)].weight_path),
+                         s.group)] = nb::cast(s.value);
+    nb::dict out;
+    out["out"] = result_of(module(), j.out), out["hidden_vals"] = hidden, out["other_vals"] = list_of(j.other_vals);
+    out["xs"] = list_of(j.xs), out["dfs"] = D_f, out["Ds"] = list_of(j.Ds);
+    return out;
+  }
+
+ private:
+  bt::Module& module() const { return nb::cast<bt::Module&>(model_); }
+  bt::Tensors inputs(const nb::args& args, const nb::kwargs& kwargs) const { return inputs_of(module(), args, kwargs); }
+
+  nb::object                 model_;
+  bt::ETraceVjpGraphExecutor executor_;
+};
+
+}  // namespace
+
+void bind_executor(nb::module_& m) {
+  nb::class_<Executor>(m, "ETraceVjpGraphExecutor",
+                       "A compiled model, and the Jacobians of one step of it as values: for looking at them.")
+      .def(nb::init<nb::object>(), "model"_a)
+      .def("compile_graph", &Executor::compile_graph, "args"_a, "kwargs"_a,
+           "Finds groups and relations from one example of a step's inputs.")
+      .def("__call__", &Executor::forward, "args"_a, "kwargs"_a, "One step of the model; states are stored.")
+      .def("solve_h2w_h2h_jacobian", &Executor::jacobians, "args"_a, "kwargs"_a,
+           "One step from the present states, which stay as they are: a dict of `out`, `hidden_vals` by path, "
+           "`other_vals`, `xs` (what each trainable operation reads), `dfs` (D_f by weight and group) and `Ds` (D of "
+           "each group).")
+      .def_prop_ro("model", &Executor::model, "The model.")
+      .def_prop_ro("graph", &Executor::graph, nb::rv_policy::reference_internal, "What the compiler found.")
+      .def_prop_ro(
+          "is_compiled", [](const Executor& e) { return e.get().is_compiled(); }, "Whether compile_graph was called.")
+      .def(
+          "graph_text", [](const Executor& e) { return e.get().show_graph(); },
+          "Groups, weights and the groups they reach, as text.");
+}
+
+}  // namespace pybraintrace
