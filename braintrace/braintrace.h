@@ -65,6 +65,7 @@
 #include "braintrace/ops/reduce.h"
 #include "braintrace/ops/softmax.h"
 #include "braintrace/ops/sort.h"
+#include "braintrace/parallel/group.h"
 #include "braintrace/runtime/values.h"
 #include "braintrace/stream/online_stream.h"
 #include "braintrace/train/trainer.h"

@@ -63,7 +63,7 @@ function(bt_layers)
   endforeach()
 endfunction()
 
-set(long_suites algorithms golden kit oracle transforms zoo)
+set(long_suites algorithms golden kit oracle parallel transforms zoo)
 set(long_layers algorithms tasks train)
 if("long" IN_LIST BRAINTRACE_TESTS)
   bt_suites(${long_suites})

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "braintrace/parallel/tree_sum.h"
+
+#include <cmath>
+#include <filesystem>
+
+#include <gtest/gtest.h>
+
+#include "braintrace/parallel/collective.h"
+#include "tests/parallel/forked.h"
+
+namespace braintrace::parallel {
+namespace {
+
+// Numbers whose sum depends on the order.
+std::vector<float> numbers_of(int64_t shard, size_t n) {
+  std::vector<float> out(n);
+  for (size_t i = 0; i < n; ++i)
+    out[i] = static_cast<float>(std::sin(static_cast<double>(shard * 7919 + static_cast<int64_t>(i))) *
+                                std::pow(10.0, static_cast<double>((shard * 5 + static_cast<int64_t>(i)) % 7)));
+  return out;
+}
+
+std::vector<float> recursive(int64_t lo, int64_t hi, size_t n) {
+  if (hi - lo == 1) return numbers_of(lo, n);
+  const int64_t            mid   = (lo + hi + 1) / 2;
+  std::vector<float>       left  = recursive(lo, mid, n);
+  const std::vector<float> right = recursive(mid, hi, n);
+  for (size_t i = 0; i < n; ++i) left[i] += right[i];
+  return left;
+}
+
+TEST(TreeSum, IsTheTreeInAnyOrderOfArrival) {
+  for (int64_t shards = 1; shards <= 9; ++shards) {
+    TreeSum<float> forward(shards), backward(shards);
+    for (int64_t s = 0; s < shards; ++s) forward.add({s, s + 1}, numbers_of(s, 50));
+    for (int64_t s = shards - 1; s >= 0; --s) backward.add({s, s + 1}, numbers_of(s, 50));
+    const auto want = recursive(0, shards, 50);
+    EXPECT_EQ(forward.take_root(), want);
+    EXPECT_EQ(backward.take_root(), want);
+  }
+}
+
+// Long vectors are cut among the ranks, short ones are not.
+TEST(TreeSum, RanksDoNotChangeBits) {
+  bool is_order_felt = false;
+  struct Case {
+    int64_t shards;
+    int     ranks;
+  };
+  for (const Case& c : {Case{4, 1}, Case{4, 2}, Case{4, 4}, Case{6, 2}, Case{6, 3}, Case{12, 4}})
+    for (const size_t n : {size_t{1}, size_t{7}, size_t{5000}}) {
+      const int64_t shards = c.shards;
+      const int     ranks  = c.ranks;
+      SCOPED_TRACE(testing::Message() << shards << " shards, " << ranks << " ranks, " << n << " numbers");
+      const auto want = recursive(0, shards, n);
+      work_forked(ranks, [&](const std::shared_ptr<Group>& group) {
+        const ShardRange mine = shards_of(*group, group->rank(), shards);
+        TreeSum<float>   tree(shards);
+        for (int64_t s = mine.lo; s < mine.hi; ++s) tree.add({s, s + 1}, numbers_of(s, n));
+        require(sum_over_ranks(*group, shards, std::move(tree)) == want, "another sum");
+      });
+      std::vector<float> in_line = numbers_of(0, n);
+      for (int64_t s = 1; s < shards; ++s) {
+        const auto more = numbers_of(s, n);
+        for (size_t i = 0; i < n; ++i) in_line[i] += more[i];
+      }
+      is_order_felt = is_order_felt || in_line != want;
+    }
+  EXPECT_TRUE(is_order_felt);
+}
+
+TEST(Collective, TextsOfAllRanks) {
+  work_forked(3, [](const std::shared_ptr<Group>& group) {
+    const std::string mine(static_cast<size_t>(group->rank()) * 100000, static_cast<char>('a' + group->rank()));
+    const auto        all = all_gather(*group, mine);
+    for (size_t r = 0; r < 3; ++r) require(all[r] == std::string(r * 100000, static_cast<char>('a' + r)), "other text");
+    require(broadcast(*group, group->is_first() ? "word" : "other") == "word", "other word");
+    require(any(*group, group->rank() == 2) && !any(*group, false), "other answer");
+  });
+}
+
+// An error of one rank is one of all, and says whose it is.
+TEST(Collective, AllSucceedOrAllFail) {
+  for (const bool everywhere : {false, true})
+    for (const Forked& f : run_forked(3, [&](const std::shared_ptr<Group>& group) {
+           all_succeed(*group, [] {});
+           all_succeed(*group, [&] { require(!everywhere && group->rank() != 1, "the disk is full"); });
+         })) {
+      EXPECT_EQ(f.status, 1);
+      EXPECT_EQ(f.error, everywhere ? "the disk is full" : "rank 1 of 3: the disk is full");
+    }
+}
+
+TEST(Collective, ARankThatEndsIsAnErrorOfTheOthers) {
+  const auto all = run_forked(3, [](const std::shared_ptr<Group>& group) {
+    if (group->rank() == 1) return;
+    all_gather(*group, "here");
+  });
+  EXPECT_NE(all[0].error.find("rank 1 has ended"), std::string::npos) << all[0].error;
+  EXPECT_EQ(all[2].status, 1);
+}
+
+}  // namespace
+}  // namespace braintrace::parallel
