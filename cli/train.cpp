@@ -11,6 +11,7 @@
 #include "braintrace/io/file.h"
 #include "braintrace/io/folder.h"
 #include "braintrace/io/stop_signals.h"
+#include "braintrace/parallel/collective.h"
 #include "braintrace/train/checkpoint.h"
 #include "braintrace/train/log_files.h"
 #include "braintrace/train/progress.h"
@@ -99,6 +100,12 @@ int told(const TrainArguments& o, const Trainer& t, Ending ending, const std::st
   return t.goal_reached() ? 0 : 1;
 }
 
+// One device for each process of a machine.
+Config on_own_device(Config config, const parallel::Group& group) {
+  if (config.backend == "cuda" && group.size() > 1) config.backend = fmt::format("cuda:{}", group.local_rank());
+  return config;
+}
+
 // The folders of a run, made where they are missing, for this process alone.
 std::vector<FolderLock> locked(const std::vector<std::string>& folders) {
   std::vector<FolderLock>         out;
@@ -112,26 +119,62 @@ std::vector<FolderLock> locked(const std::vector<std::string>& folders) {
   return out;
 }
 
-int run_train(const TrainArguments& o) {
-  const StopSignals stop;  // they end the run after the update at hand
+Config config_of(const TrainArguments& o, const parallel::Group& group) {
   o.backend.apply();
   std::vector<std::string> replaced = o.replaced;
   if (!o.backend.backend.empty()) replaced.push_back(fmt::format("backend=\"{}\"", o.backend.backend));
-  const Config                  config = load_config(o.config, replaced);
-  Trainer                       trainer(config);
-  const std::vector<FolderLock> locks = locked({config.output, config.checkpoint.dir});
-  if (const auto from = checkpoint_for(o, config)) trainer.load(*from);
-  write_text(config.output + "/config.json", config.text + "\n");
-  if (!quiet && !o.json) trainer.observe(std::make_shared<Progress>());
-  trainer.observe(std::make_shared<JsonlLog>(config.output + "/metrics.jsonl"));
-  trainer.observe(std::make_shared<CsvLog>(config.output + "/metrics.csv"));
-  trainer.observe(std::make_shared<TensorboardLog>(config.output + "/tensorboard"));
-  trainer.observe(std::make_shared<ReportFile>(config.output + "/report.html"));
-  const Ending           ending = trainer.run([] { return StopSignals::asked() != 0; });
+  const Config config = load_config(o.config, replaced);
+  if (group.size() == 1 || config.shards > 0) return config;
+  if (group.is_first())
+    note("note: the configuration gives no shards; {} of them, one per process. The bits depend on that number.\n",
+         group.size());
+  return with_shards(config, group.size());
+}
+
+// Of several processes the first one talks and writes.
+int run_train(const TrainArguments& o, const std::shared_ptr<parallel::Group>& group) {
+  const bool            first = group->is_first();
+  std::optional<Config> given;
+  parallel::all_succeed(*group, [&] { given = config_of(o, *group); });
+  const Config&              config = *given;
+  Trainer                    trainer(on_own_device(config, *group), group);
+  std::vector<FolderLock>    locks;
+  std::optional<std::string> from;
+  parallel::all_succeed(*group, [&] {
+    if (!first) return;
+    locks = locked({config.output, config.checkpoint.dir});
+    from  = checkpoint_for(o, config);
+    write_text(config.output + "/config.json", config.text + "\n");
+  });
+  if (const std::string path = parallel::broadcast(*group, from.value_or("")); !path.empty()) trainer.load(path);
+  if (first) {
+    if (!quiet && !o.json) trainer.observe(std::make_shared<Progress>());
+    trainer.observe(std::make_shared<JsonlLog>(config.output + "/metrics.jsonl"));
+    trainer.observe(std::make_shared<CsvLog>(config.output + "/metrics.csv"));
+    trainer.observe(std::make_shared<TensorboardLog>(config.output + "/tensorboard"));
+    trainer.observe(std::make_shared<ReportFile>(config.output + "/report.html"));
+  }
+  const Ending ending = trainer.run([] { return StopSignals::asked() != 0; });
+  if (!first) return 0;
   const CheckpointFolder folder(config.checkpoint.dir, config.checkpoint.keep);
   if (ending != Ending::NotFinite) return told(o, trainer, ending, folder.path_of(trainer.updates()));
   const auto files = folder.files();
   return told(o, trainer, ending, files.empty() ? "" : files.back());
+}
+
+int run_train(const TrainArguments& o) {
+  const StopSignals stop;  // they end the run after the update at hand
+  const auto        group = parallel::world();
+  if (group->size() == 1) return run_train(o, group);
+  try {
+    return run_train(o, group);
+  } catch (const parallel::SharedError&) {  // all end at the same place; one says why
+    if (group->is_first()) throw;
+    return 2;
+  } catch (const std::exception& error) {
+    group->abandon(error.what());
+    throw;
+  }
 }
 
 }  // namespace
@@ -151,7 +194,8 @@ void add_train(CLI::App& app, Action& chosen) {
   command->footer(
       "  braintrace train examples/configs/copy_gru_d_rtrl.json\n"
       "  braintrace train config.json --set optimizer.lr=0.01 --set output=run2\n"
-      "  braintrace train config.json --resume auto\n");
+      "  braintrace train config.json --resume auto\n"
+      "  mpirun -n 4 braintrace train config.json\n");
   command->callback([options, &chosen] { chosen = [options] { return run_train(*options); }; });
 }
 

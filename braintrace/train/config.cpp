@@ -31,6 +31,9 @@ const Section top{
      {"optimizer={}", "see below"},
      {"loss=\"auto\"", "loss of a step; `auto` is `cross_entropy` for classes and `mse` for values"},
      {"batch=32", "sequences at a time"},
+     {"shards?",
+      "parts of the batch, whose gradients are summed in one order: the same bits for any number of processes "
+      "that divides it ([many machines](many_machines.md))"},
      {"steps?", "updates of the weights in the whole run; this or `epochs`"},
      {"epochs?", "passes over the training samples of a task that has an end"},
      {"update=\"sequence\"", "when weights change: `sequence`, `step`, or a number of time steps"},
@@ -159,6 +162,9 @@ Config from_json(const ordered_json& given, const std::string& where, const std:
   if (c.batch > 1'000'000'000) f.refuse("batch", "at most 1,000,000,000 sequences at a time.");
   if (const auto& task = f.object("task"); task.contains("test") && task["test"].is_number() && task["test"] >= 1)
     f.refuse("task", "with \"test\": 1 there is nothing to learn from; choose a smaller fraction.");
+  if (f.has("shards")) c.shards = whole(f, "shards", 1);
+  if (c.shards > 0 && c.batch % c.shards != 0)
+    f.refuse("shards", fmt::format("a batch of {} sequences cannot be cut into {} equal parts.", c.batch, c.shards));
   if (f.has("steps") == f.has("epochs")) f.refuse("steps", "give either steps or epochs.");
   c.steps  = f.has("steps") ? f.integer("steps") : 0;
   c.epochs = f.has("epochs") ? f.integer("epochs") : 0;
@@ -212,6 +218,12 @@ Config load_config(const std::string& path, const std::vector<std::string>& repl
   if (!given.contains("name")) given["name"] = stem;
   if (!given.contains("output")) given["output"] = "runs/" + stem;
   return from_json(given, "config", file.parent_path().string());
+}
+
+Config with_shards(const Config& config, int64_t shards) {
+  ordered_json given = read_ordered_json(config.text, "config");
+  given["shards"]    = shards;
+  return from_json(given, "config", ".");
 }
 
 std::string difference(const Config& a, const Config& b) {

@@ -20,6 +20,7 @@ struct Config {
 
   std::string loss;
   int64_t     batch = 1, steps = 0, epochs = 0;  // one of steps and epochs is zero
+  int64_t     shards = 0;                        // of a batch; 0: not given
   Window      window;
   Reduction   reduction    = Reduction::Mean;
   int64_t     update_every = 0;  // time steps between updates; 0: the whole sequence
@@ -58,6 +59,9 @@ struct Config {
 Config read_config(const std::string& json, const std::string& where = "config", const std::string& folder = ".");
 // A file, with fields replaced: "optimizer.lr=0.01", "model.layers.0.n_rec=64".
 Config load_config(const std::string& path, const std::vector<std::string>& replaced = {});
+
+// The same with a number of shards.
+Config with_shards(const Config& config, int64_t shards);
 
 // The first difference between what two configurations learn, as text; empty when one may go on where the other
 // stopped. Lengths, folders, backends and what is watched may differ.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "braintrace/functions/functions.h"
 #include "braintrace/functions/loops.h"
@@ -72,9 +73,32 @@ Tensor flat_units(const Tensor& t) { return reshape(t, {t.shape()[0], t.size() /
 // The entries at one position of an axis, which goes.
 Tensor entry_of(const Tensor& t, int64_t axis, int64_t i) { return squeeze(slice_axis(t, axis, i, i + 1), {axis}); }
 
+// What a shard says about some batches, as one list of numbers: sums, then the confusion matrix, then mean, least and
+// most of the units.
+struct Tally {
+  double              weight = 0, loss = 0, right = 0;
+  std::vector<double> counts, mean, least, most;
+
+  std::vector<double> packed() const {
+    std::vector<double> out{weight, loss, right};
+    for (const auto* part : {&counts, &mean, &least, &most}) out.insert(out.end(), part->begin(), part->end());
+    return out;
+  }
+  // Of another shard of so many.
+  void add(const std::vector<double>& other, int64_t shards) {
+    auto at = other.begin();
+    for (double* sum : {&weight, &loss, &right}) *sum += *at++;
+    for (double& n : counts) n += *at++;
+    for (double& m : mean) m += *at++ / static_cast<double>(shards);
+    for (double& l : least) l = std::min(l, *at++);
+    for (double& m : most) m = std::max(m, *at++);
+  }
+};
+
 }  // namespace
 
-Evaluator::Evaluator(const Config& config, Parts& parts) : config_(&config), parts_(&parts) {
+Evaluator::Evaluator(const Config& config, Parts& parts, Shards& shards)
+    : config_(&config), parts_(&parts), shards_(&shards) {
   const StatefulProgram& trained = parts.learner->graph().module_info.step;
   const Type             input   = trained.program.type(trained.program.args[0]);
   step_                          = watched_step(
@@ -116,44 +140,68 @@ std::vector<Array> Evaluator::run(const std::function<Values(Tensor, Tensor)>& j
 }
 
 Evaluation Evaluator::evaluate(int64_t batches, tasks::Part part) {
-  const int64_t samples = parts_->task->facts().samples(part), B = config_->batch;
-  const int64_t whole = (samples + B - 1) / B;  // the last of them may be smaller
+  const int64_t S = shards_->count(), B = config_->batch;  // rows of a shard
+  const int64_t samples = parts_->task->facts().samples(part);
+  const int64_t whole   = (samples + B * S - 1) / (B * S);  // the last of them may be smaller
   if (batches == 0) batches = samples > 0 ? whole : endless_batches;
   if (samples > 0) batches = std::min(batches, whole);
   const int64_t        classes = parts_->classes() ? parts_->task->facts().outputs : 0;
-  std::vector<int64_t> counts(static_cast<size_t>(classes * classes));
-  Evaluation           out;
-  double               loss = 0, weight = 0, right = 0;
-  for (int64_t i = 0; i < batches; ++i) {
-    const tasks::Batch       batch  = batch_of(*config_, *parts_->task, part, i);
-    const std::vector<Array> result = run(judged_, batch);
-    for (int64_t k = 0; k < batch.mask.size(); ++k) {
-      const double m = at(batch.mask, k);
-      if (m == 0 || (samples > 0 && i * B + k % B >= samples)) continue;
-      weight += m;
-      loss += m * at(result[0], k);
-      if (!parts_->classes()) continue;
-      const auto truth = static_cast<int64_t>(at(batch.targets, k)), answer = static_cast<int64_t>(at(result[1], k));
-      right += truth == answer ? m : 0;
-      ++counts[static_cast<size_t>(truth * classes + answer)];
-    }
-    for (size_t w = 0; w < watched_.size(); ++w) {
-      const Doubles mean(result[2 + 3 * w]), least(result[3 + 3 * w]), most(result[4 + 3 * w]);
-      const int64_t T = result[2 + 3 * w].shape()[0], n = result[2 + 3 * w].shape()[1];
-      if (i == 0)
-        out.units.push_back(
-            {watched_[w], std::vector<double>(n), std::vector<double>(n, INFINITY), std::vector<double>(n, -INFINITY)});
-      UnitStatistics& u = out.units[w];
-      for (int64_t k = 0; k < T * n; ++k) {
-        u.mean[k % n] += mean[k] / static_cast<double>(T * batches);
-        u.least[k % n] = std::min(u.least[k % n], least[k]);
-        u.most[k % n]  = std::max(u.most[k % n], most[k]);
+  std::vector<int64_t> widths;  // units of what is watched
+  for (size_t w = 0; w < watched_.size(); ++w) {
+    const Type& t = step_.program.type(step_.program.results[step_.num_results + step_.writes.size() + w]);
+    widths.push_back(t.size() / t.shape[0]);
+  }
+  const auto  units = static_cast<size_t>(std::accumulate(widths.begin(), widths.end(), int64_t{0}));
+  const Tally none{.counts = std::vector<double>(static_cast<size_t>(classes * classes)),
+                   .mean   = std::vector<double>(units),
+                   .least  = std::vector<double>(units, INFINITY),
+                   .most   = std::vector<double>(units, -INFINITY)};
+
+  std::vector<std::vector<double>> mine;
+  shards_->each([&](int64_t shard) {
+    Tally t = none;
+    for (int64_t i = 0; i < batches; ++i) {
+      const int64_t            index  = i * S + shards_->first() + shard;  // of as many rows as a shard has
+      const tasks::Batch       batch  = batch_of(*config_, *parts_->task, part, index);
+      const std::vector<Array> result = run(judged_, batch);
+      for (int64_t k = 0; k < batch.mask.size(); ++k) {
+        const double m = at(batch.mask, k);
+        if (m == 0 || (samples > 0 && index * B + k % B >= samples)) continue;
+        t.weight += m;
+        t.loss += m * at(result[0], k);
+        if (!parts_->classes()) continue;
+        const auto truth = static_cast<int64_t>(at(batch.targets, k)), answer = static_cast<int64_t>(at(result[1], k));
+        t.right += truth == answer ? m : 0;
+        ++t.counts[static_cast<size_t>(truth * classes + answer)];
+      }
+      size_t from = 0;
+      for (size_t w = 0; w < watched_.size(); from += static_cast<size_t>(widths[w++])) {
+        const Doubles mean(result[2 + 3 * w]), least(result[3 + 3 * w]), most(result[4 + 3 * w]);
+        const int64_t T = result[2 + 3 * w].shape()[0], n = widths[w];
+        for (int64_t k = 0; k < T * n; ++k) {
+          const size_t u = from + static_cast<size_t>(k % n);
+          t.mean[u] += mean[k] / static_cast<double>(T * batches);
+          t.least[u] = std::min(t.least[u], least[k]);
+          t.most[u]  = std::max(t.most[u], most[k]);
+        }
       }
     }
+    mine.push_back(t.packed());
+  });
+
+  Tally all = none;
+  for (const auto& one : shards_->all(mine)) all.add(one, S);
+  Evaluation out;
+  out.loss      = all.loss / std::max(all.weight, 1.0);
+  out.accuracy  = parts_->classes() ? all.right / std::max(all.weight, 1.0) : -1;
+  out.confusion = Array::of<int64_t>(std::vector<int64_t>(all.counts.begin(), all.counts.end()), {classes, classes});
+  auto at_unit  = int64_t{0};
+  for (size_t w = 0; batches > 0 && w < watched_.size(); at_unit += widths[w++]) {
+    const auto of = [&](const std::vector<double>& v) {
+      return std::vector<double>(v.begin() + at_unit, v.begin() + at_unit + widths[w]);
+    };
+    out.units.push_back({watched_[w], of(all.mean), of(all.least), of(all.most)});
   }
-  out.loss      = loss / std::max(weight, 1.0);
-  out.accuracy  = parts_->classes() ? right / std::max(weight, 1.0) : -1;
-  out.confusion = Array::of<int64_t>(counts, {classes, classes});
   return out;
 }
 

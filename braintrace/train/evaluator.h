@@ -7,6 +7,7 @@
 #include "braintrace/model/frame.h"
 #include "braintrace/train/parts.h"
 #include "braintrace/train/run_record.h"
+#include "braintrace/train/shards.h"
 
 namespace braintrace::train {
 
@@ -30,12 +31,13 @@ struct Evaluation {
 
 class Evaluator {
  public:
-  Evaluator(const Config& config, Parts& parts);
+  // `config` is that of a shard.
+  Evaluator(const Config& config, Parts& parts, Shards& shards);
 
-  // Over batches 0 … n-1 of a part, each sample at most once; over the whole part for n = 0, or over four batches where
-  // it has no end. Leaves model, learner and random numbers as they were.
+  // Over batches 0 … n-1 of a part, shared by all ranks, each sample at most once; over the whole part for n = 0, or
+  // over four batches where it has no end. Leaves model, learner and random numbers as they were.
   Evaluation evaluate(int64_t batches, tasks::Part part = tasks::Part::Validation);
-  // The course of the first sample of batch 0; without trace norms.
+  // The course of the first sample of batch 0; without trace norms. By the first rank.
   Activity watch();
 
  private:
@@ -43,6 +45,7 @@ class Evaluator {
 
   const Config*        config_;
   Parts*               parts_;
+  Shards*              shards_;
   StatefulProgram      step_;  // of the model, when it is not trained, and what is watched
   std::vector<Watched> watched_;
   std::function<std::vector<Tensor>(Tensor, Tensor)> judged_, followed_;

@@ -44,18 +44,21 @@ Modulation::Modulation(const std::string& source, bool classes, const ETraceGrap
           "modulator: 'reward' is for right and wrong answers, the task asks for values; use 'loss'.");
 }
 
-Tensor Modulation::next(const Tensor& losses, const Tensor& correct, const Tensor& mask) {
+Modulation::Costs Modulation::costs(const Tensor& losses, const Tensor& correct, const Tensor& mask) const {
   const Tensor cost  = reward_ ? 1.0 - correct : losses;
   const Tensor asked = sum(mask, {0});
-  const Tensor is_in = convert(greater(asked, zeros_like(asked)), mask.dtype());  // samples that were asked at all
-  const Tensor R_b   = sum(mask * cost, {0}) / maximum(asked, 1.0);
-  const Tensor R     = sum(is_in * R_b) / maximum(sum(is_in), 1.0);
+  return {sum(mask * cost, {0}) / maximum(asked, 1.0), convert(greater(asked, zeros_like(asked)), mask.dtype())};
+}
 
-  const Tensor n     = count_.value() + 1.0;
-  const Tensor usual = usual_.value() + maximum(1.0 / n, least_rate) * (R - usual_.value());
+void Modulation::move(const Tensor& sum, const Tensor& count) {
+  const Tensor R = sum / maximum(count, 1.0);
+  const Tensor n = count_.value() + 1.0;
+  usual_.set(usual_.value() + maximum(1.0 / n, least_rate) * (R - usual_.value()));
   count_.set(n);
-  usual_.set(usual);
-  return reshape(is_in * (R_b - usual), shape_);
+}
+
+Tensor Modulation::modulator(const Costs& costs) const {
+  return reshape(costs.is_asked * (costs.of_sample - usual_.value()), shape_);
 }
 
 StateMap Modulation::states() const { return {{Path{"usual"}, usual_}, {Path{"count"}, count_}}; }

@@ -21,8 +21,15 @@ class Modulation {
 
   static const std::vector<std::string>& sources();
 
-  // m for the states of the graph, from costs of steps and samples [K, B]; R̄ moves on.
-  Tensor   next(const Tensor& losses, const Tensor& correct, const Tensor& mask);
+  // R_b of samples, and 1 for those that were asked at all, from steps and samples [K, B].
+  struct Costs {
+    Tensor of_sample, is_asked;
+  };
+  Costs costs(const Tensor& losses, const Tensor& correct, const Tensor& mask) const;
+  // R̄ moves on, with Σ R_b and the number of samples that were asked, over the whole batch.
+  void move(const Tensor& sum, const Tensor& count);
+  // m for the states of the graph, with R̄ as it is now.
+  Tensor   modulator(const Costs& costs) const;
   StateMap states() const;
 
  private:

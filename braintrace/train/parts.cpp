@@ -14,6 +14,8 @@
 #include "braintrace/base/json.h"
 #include "braintrace/base/machine.h"
 #include "braintrace/compiler/diagnostics.h"
+#include "braintrace/model/random_stream.h"
+#include "braintrace/model/snapshot.h"
 #include "braintrace/train/optimizer.h"
 #include "braintrace/zoo/model.h"
 
@@ -190,6 +192,12 @@ Parts make_parts(const Config& config) {
   p.optimizer->register_trainable_weights(p.model->params());
   check_memory(config, p.task->facts(), bytes_of(p.states()));
   return p;
+}
+
+bool mixes_rows(const Config& config) {
+  const Undo undo({{Path{}, random::default_stream()}});
+  const auto model = at_place("config.model", [&] { return zoo::build_model(config.model); });
+  return !model->states(StateKind::LongTerm).empty();
 }
 
 Parts make_probe(const Config& config, const Parts& trained) {

@@ -36,6 +36,9 @@ Parts make_parts(const Config& config);
 // A model of its own with a learner, for sequences given one by one.
 Parts make_probe(const Config& config, const Parts& trained);
 
+// Whether rows of a batch depend on each other: the model has long-term states, such as the statistics of batch norm.
+bool mixes_rows(const Config& config);
+
 // A batch in the precision of the run.
 tasks::Batch batch_of(const Config& config, const tasks::Task& task, tasks::Part part, int64_t index);
 

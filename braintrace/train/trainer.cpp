@@ -11,7 +11,9 @@
 
 #include "braintrace/base/finite.h"
 #include "braintrace/base/json.h"
+#include "braintrace/parallel/collective.h"
 #include "braintrace/train/alarms.h"
+#include "braintrace/train/alike.h"
 #include "braintrace/train/checkpoint.h"
 #include "braintrace/train/evaluator.h"
 #include "braintrace/train/history.h"
@@ -29,15 +31,45 @@ using nlohmann::json;
 struct Range {
   int64_t from, to;
 };
+// A batch as the shards of this process have it.
+struct ShardedBatch {
+  int64_t                   index;
+  std::vector<tasks::Batch> shards;
+  std::vector<double>       asked;  // by time step: whether anything is asked, of any shard anywhere
+
+  int64_t length() const { return std::ssize(asked); }
+};
+
+std::vector<double> asked_in(const Array& mask) {
+  const int64_t       T = mask.shape()[0], B = mask.shape()[1];
+  std::vector<double> out(static_cast<size_t>(T));
+  for (int64_t i = 0; i < T * B; ++i)
+    if (at(mask, i) != 0) out[static_cast<size_t>(i / B)] = 1;
+  return out;
+}
+
 // The first stretch of K steps, counted from `time`, in which anything is asked.
-std::optional<Range> asked_stretch(const Array& mask, int64_t time, int64_t K) {
-  const int64_t T = mask.shape()[0], B = mask.shape()[1];
-  for (int64_t i = time * B; i < T * B; ++i) {
-    if (at(mask, i) == 0) continue;
-    const int64_t from = time + (i / B - time) / K * K;
+std::optional<Range> asked_stretch(const std::vector<double>& asked, int64_t time, int64_t K) {
+  const int64_t T = std::ssize(asked);
+  for (int64_t t = time; t < T; ++t) {
+    if (asked[static_cast<size_t>(t)] == 0) continue;
+    const int64_t from = time + (t - time) / K * K;
     return Range{from, std::min(from + K, T)};
   }
   return std::nullopt;
+}
+
+// How many shards a run has: one where the model mixes the rows of a batch.
+int64_t shards_for(const Config& config, const parallel::Group& group) {
+  const int64_t P = group.size(), S = config.shards;
+  require(P == 1 || (S > 0 && S % P == 0),
+          "config.shards: {} for {} processes. Each process gets equally many shards: give a multiple of {}.",
+          S > 0 ? fmt::format("there are {}", S) : "none are given", P, P);
+  return S > 1 && !mixes_rows(config) ? S : 1;
+}
+Config of_one_shard(Config config, int64_t shards) {
+  config.batch /= shards;
+  return config;
 }
 
 // Where files go is not part of what is learned.
@@ -59,7 +91,7 @@ Alarm alarm_of(const json& j) {
 }  // namespace
 
 struct Trainer::Impl {
-  explicit Impl(Config c);
+  Impl(Config c, std::shared_ptr<parallel::Group> group);
 
   Ending               run(const std::function<bool()>& stop);
   StepRecord           step();
@@ -68,10 +100,13 @@ struct Trainer::Impl {
   void                 remember(const ValidationRecord& v);  // for early stopping
   bool                 done() const;
   bool                 enough() const;
-  std::optional<Range> next_stretch(const tasks::Batch& b, int64_t from) const;
+  ShardedBatch         training_batch(int64_t index);
+  std::optional<Range> next_stretch(const ShardedBatch& b, int64_t from) const;
+  Stretches            stretches(const ShardedBatch& b, int64_t from, int64_t to) const;
   void                 alarm(const Alarm& a);
   void                 describe_end(Ending ending);
-  Checkpoint           checkpoint() const;
+  Checkpoint           checkpoint();
+  void                 write(const std::function<void(const Checkpoint&)>& to_file);
   void                 load(const std::string& path);
   std::string          save();
   bool                 is_sound();  // all states are finite; if not, an alarm says which one is not
@@ -93,6 +128,8 @@ struct Trainer::Impl {
 
   Config                   config;
   Surroundings             surroundings;
+  Shards                   shards;
+  Config                   shard_config;  // the same with the rows of a shard
   Parts                    parts;
   std::optional<Updater>   updater;
   std::optional<Evaluator> evaluator;
@@ -103,22 +140,29 @@ struct Trainer::Impl {
   int64_t bad  = 0;         // validations since then
   History history;
 
-  RunRecord                                       record;
-  std::optional<std::pair<int64_t, tasks::Batch>> current;            // the batch in use
-  int64_t                                         last_batch   = 0;   // of epochs
-  int64_t                                         evaluated_at = -1;  // by this process
-  int64_t                                         saved_at     = -1;
-  bool                                            spoiled      = false;
-  Clock::time_point                               start        = Clock::now();
-  std::vector<std::shared_ptr<Observer>>          observers;
+  RunRecord                              record;
+  std::optional<ShardedBatch>            current;            // the batch in use
+  int64_t                                last_batch   = 0;   // of epochs
+  int64_t                                evaluated_at = -1;  // by this process
+  int64_t                                saved_at     = -1;
+  bool                                   spoiled      = false;
+  Clock::time_point                      start        = Clock::now();
+  std::vector<std::shared_ptr<Observer>> observers;
 };
 
-Trainer::Impl::Impl(Config c)
-    : config(std::move(c)), surroundings{config.backend, config.dt, config.precision, random::key(config.seed)} {
+Trainer::Impl::Impl(Config c, std::shared_ptr<parallel::Group> group)
+    : config(std::move(c)),
+      surroundings{config.backend, config.dt, config.precision, random::key(config.seed)},
+      shards(group, shards_for(config, *group)),
+      shard_config(of_one_shard(config, shards.count())) {
   const InForce here(surroundings);
-  parts = make_parts(config);
-  updater.emplace(config, parts);
-  evaluator.emplace(config, parts);
+  parallel::all_succeed(*group, [&] {
+    parts = make_parts(shard_config);
+    updater.emplace(shard_config, parts, shards);
+    evaluator.emplace(shard_config, parts, shards);
+  });
+  check_alike(*group, config, *parts.task);
+  shards.adopt(parts);
   const tasks::TaskFacts& facts = parts.task->facts();
   add_to_task(config, facts.found);
   record.config     = config.text;
@@ -131,35 +175,51 @@ Trainer::Impl::Impl(Config c)
   record.total_steps = config.steps;
   if (config.epochs > 0) {
     last_batch                  = (config.epochs * facts.train_samples + config.batch - 1) / config.batch;
-    const tasks::Batch first    = batch_of(config, *parts.task, tasks::Part::Train, 0);
+    const ShardedBatch first    = training_batch(0);
     int64_t            per_pass = 0;
     for (auto s = next_stretch(first, 0); s; s = next_stretch(first, s->to)) ++per_pass;
     record.total_steps = last_batch * per_pass;
   }
 }
 
-std::optional<Range> Trainer::Impl::next_stretch(const tasks::Batch& b, int64_t from) const {
-  return asked_stretch(b.mask, from, config.update_every == 0 ? b.mask.shape()[0] : config.update_every);
+ShardedBatch Trainer::Impl::training_batch(int64_t index) {
+  ShardedBatch                     b{index, {}, {}};
+  std::vector<std::vector<double>> asked;
+  for (int64_t s = shards.first(); s < shards.first() + shards.here(); ++s) {
+    b.shards.push_back(batch_of(shard_config, *parts.task, tasks::Part::Train, index * shards.count() + s));
+    asked.push_back(asked_in(b.shards.back().mask));
+  }
+  b.asked = shards.sum(std::move(asked));
+  return b;
+}
+
+std::optional<Range> Trainer::Impl::next_stretch(const ShardedBatch& b, int64_t from) const {
+  return asked_stretch(b.asked, from, config.update_every == 0 ? b.length() : config.update_every);
+}
+
+Stretches Trainer::Impl::stretches(const ShardedBatch& b, int64_t from, int64_t to) const {
+  Stretches out;
+  for (const tasks::Batch& s : b.shards) out.push_back(stretch_of(s, from, to));
+  return out;
 }
 
 StepRecord Trainer::Impl::step() {
   const InForce here(surroundings);
-  if (!current || current->first != batch)
-    current.emplace(batch, batch_of(config, *parts.task, tasks::Part::Train, batch));
-  const tasks::Batch& b = current->second;
-  const int64_t       T = b.inputs.shape()[0];
+  if (!current || current->index != batch) current.emplace(training_batch(batch));
+  const ShardedBatch& b = *current;
+  const int64_t       T = b.length();
   const auto          s = next_stretch(b, time);
   require(s.has_value(), "config.task: batch {} asks for nothing: its mask is zero everywhere.", batch);
-  if (time == 0 && config.reset) parts.learner->reset();
-  if (s->from > time) updater->advance(stretch_of(b, time, s->from));
+  if (time == 0 && config.reset) shards.each([&](int64_t) { parts.learner->reset(); });
+  if (s->from > time) updater->advance(stretches(b, time, s->from));
   // Where one window is the whole sequence, traces are neither given nor left.
   const bool          fresh = config.reset && s->from == 0 && s->to == T && config.window.steps_of(T) == T;
-  const UpdateOutcome o     = updater->learn(stretch_of(b, s->from, s->to), fresh);
+  const UpdateOutcome o     = updater->learn(stretches(b, s->from, s->to), fresh);
   const bool          last  = !next_stretch(b, s->to);
   time                      = s->to;
   if (last) {  // what is left of the sequence matters only to states that live on
     if (config.reset && !fresh) updater->close();
-    if (time < T && !config.reset) updater->advance(stretch_of(b, time, T));
+    if (time < T && !config.reset) updater->advance(stretches(b, time, T));
     time = 0;
     ++batch;
   }
@@ -217,7 +277,9 @@ void Trainer::Impl::remember(const ValidationRecord& v) {
   bad               = better ? 0 : bad + 1;
   if (better) best = v.loss;
   if (better && config.checkpoint.best && !config.checkpoint.dir.empty())
-    write_checkpoint(CheckpointFolder(config.checkpoint.dir, config.checkpoint.keep).best_path(), checkpoint());
+    write([&](const Checkpoint& c) {
+      write_checkpoint(CheckpointFolder(config.checkpoint.dir, config.checkpoint.keep).best_path(), c);
+    });
   tell([&](Observer& each) { each.validation(v); });
 }
 
@@ -228,10 +290,10 @@ bool Trainer::Impl::enough() const {
   return config.goal.reached(record.validations.back().loss, record.validations.back().accuracy);
 }
 
-Checkpoint Trainer::Impl::checkpoint() const {
-  Checkpoint c;
-  for (const auto& [owner, states] : parts.states()) gather(c.arrays, owner, states);
-  c.arrays["random.key"] = surroundings.key.array();
+Checkpoint Trainer::Impl::checkpoint() {
+  const InForce here(surroundings);
+  Checkpoint    c;
+  c.arrays = shards.gathered();
   history.save(c.arrays);
   std::vector<double> validations;
   for (const ValidationRecord& v : record.validations)
@@ -247,12 +309,19 @@ Checkpoint Trainer::Impl::checkpoint() const {
   return c;
 }
 
+// One process writes for all; where it cannot, all stop.
+void Trainer::Impl::write(const std::function<void(const Checkpoint&)>& to_file) {
+  const Checkpoint c = checkpoint();
+  parallel::all_succeed(shards.group(), [&] {
+    if (shards.group().is_first()) to_file(c);
+  });
+}
+
 void Trainer::Impl::load(const std::string& path) {
   const Checkpoint  c     = read_checkpoint(path);
   const Config      there = read_config(c.config, path);
   const std::string what  = difference(there, config);
   require(what.empty(), "{}: this run is not the one of the checkpoint: {}.", path, what);
-  for (const auto& [owner, states] : parts.states()) check_fits(c.arrays, owner, states, path);
   // A checksum says that a file is as it was written, not by whom: everything is checked before anything is changed.
   const auto read = [&] {
     try {
@@ -261,8 +330,8 @@ void Trainer::Impl::load(const std::string& path) {
       fail("{}: the file is damaged: {}.", path, error.what());
     }
   }();
-  for (const auto& [owner, states] : parts.states()) restore(c.arrays, owner, states, path);
-  surroundings.key   = c.arrays.at("random.key");
+  const InForce here(surroundings);
+  shards.restore(c.arrays, path);
   updates            = read.updates;
   batch              = read.batch;
   time               = read.time;
@@ -296,12 +365,11 @@ Trainer::Impl::Place Trainer::Impl::read_place(const Checkpoint& c) const {
   if (parts.only_test()) {
     p.time = number("time", int64_t{1} << 53);
   } else {
-    const int64_t T = p.updates == 0 ? 1 : batch_of(config, *parts.task, tasks::Part::Train, p.batch).mask.shape()[0];
+    const int64_t T = p.updates == 0 ? 1 : parts.task->facts().length;
     p.time          = number("time", T - 1);
   }
   p.best = at(array("run.best", {DType::F64, {}}), 0);
   require(!std::isnan(p.best), "run.best is not a number");
-  array("random.key", surroundings.key.type());
   p.history.load(c.arrays);
   const Shape& rows        = c.arrays.at("run.validations").shape();
   const Array  validations = array("run.validations", {DType::F64, {rows.empty() ? 0 : rows[0], 3}});
@@ -319,22 +387,29 @@ Trainer::Impl::Place Trainer::Impl::read_place(const Checkpoint& c) const {
 }
 
 bool Trainer::Impl::is_sound() {
-  for (const auto& [owner, states] : parts.states())
-    for (const auto& [path, state] : states)
-      for (const std::string& leaf : state.leaf_names()) {
-        if (all_finite(state.leaf(leaf).array())) continue;
-        const std::string name = owner + "." + leaf_name(path, leaf);
-        spoiled                = true;
-        alarm({updates, "not_finite", name,
-               fmt::format("{} is not finite after step {}.\n  {}", name, updates, finite_advice)});
-        return false;
-      }
+  const InForce here(surroundings);
+  std::string   bad_one;
+  shards.each([&](int64_t) {
+    for (const auto& [owner, states] : shards.states())
+      for (const auto& [path, state] : states)
+        for (const std::string& leaf : state.leaf_names())
+          if (bad_one.empty() && !all_finite(state.leaf(leaf).array())) bad_one = owner + "." + leaf_name(path, leaf);
+  });
+  for (const std::string& name : parallel::all_gather(shards.group(), bad_one)) {
+    if (name.empty()) continue;
+    spoiled = true;
+    alarm({updates, "not_finite", name,
+           fmt::format("{} is not finite after step {}.\n  {}", name, updates, finite_advice)});
+    return false;
+  }
   return true;
 }
 
 std::string Trainer::Impl::save() {
+  const CheckpointFolder folder(config.checkpoint.dir, config.checkpoint.keep);
   saved_at = updates;
-  return CheckpointFolder(config.checkpoint.dir, config.checkpoint.keep).write(updates, checkpoint());
+  write([&](const Checkpoint& c) { folder.write(updates, c); });
+  return folder.path_of(updates);
 }
 
 void Trainer::Impl::describe_end(Ending ending) {
@@ -349,7 +424,8 @@ void Trainer::Impl::describe_end(Ending ending) {
   record.activity.trace_norms = trace_norms(probe, batch_of(one, *parts.task, tasks::Part::Validation, 0).inputs);
 }
 
-Trainer::Trainer(Config config) : impl_(std::make_unique<Impl>(std::move(config))) {}
+Trainer::Trainer(Config config, std::shared_ptr<parallel::Group> group)
+    : impl_(std::make_unique<Impl>(std::move(config), group ? std::move(group) : parallel::alone())) {}
 Trainer::~Trainer() = default;
 
 void Trainer::observe(std::shared_ptr<Observer> observer) { impl_->observers.push_back(std::move(observer)); }
@@ -368,7 +444,7 @@ Ending Trainer::Impl::run(const std::function<bool()>& stop) {
     if (spoiled || ((saves_now || is_time(config.validation.every)) && !is_sound())) break;
     if (is_time(config.validation.every) && !has_valid_loss()) break;
     if (saves_now) save();
-    stopped = stop && stop();
+    stopped = parallel::any(shards.group(), stop && stop());
   }
   const bool is_saved = saved_at == updates;
   Ending     ending   = spoiled || (!is_saved && !is_sound()) ? Ending::NotFinite
@@ -387,14 +463,23 @@ Ending Trainer::run(const std::function<bool()>& stop) {
   const Config::Checkpoints& where = impl_->config.checkpoint;
   if (where.dir.empty()) return impl_->run(stop);
   const CheckpointFolder folder(where.dir, where.keep);
-  folder.prepare();
+  parallel::Group&       group = impl_->shards.group();
+  parallel::all_succeed(group, [&] {
+    if (group.is_first()) folder.prepare();
+  });
+  const auto with_last = [&](const UserError& error) {
+    const auto left = folder.files();
+    return fmt::format("{}\n  {}", error.what(),
+                       left.empty()
+                           ? "There is no checkpoint yet."
+                           : fmt::format("The last good checkpoint is {}; --resume goes on from it.", left.back()));
+  };
   try {
     return impl_->run(stop);
+  } catch (const parallel::SharedError& error) {
+    throw parallel::SharedError(with_last(error));
   } catch (const UserError& error) {
-    const auto left = folder.files();
-    fail("{}\n  {}", error.what(),
-         left.empty() ? "There is no checkpoint yet."
-                      : fmt::format("The last good checkpoint is {}; --resume goes on from it.", left.back()));
+    throw UserError(with_last(error));
   }
 }
 
@@ -406,8 +491,12 @@ std::string Trainer::save() {
   require(!impl_->config.checkpoint.dir.empty(), "Trainer: the configuration names no folder for checkpoints.");
   return impl_->save();
 }
-void Trainer::save(const std::string& path) const { write_checkpoint(path, impl_->checkpoint()); }
-void Trainer::load(const std::string& path) { impl_->load(path); }
+void Trainer::save(const std::string& path) const {
+  impl_->write([&](const Checkpoint& c) { write_checkpoint(path, c); });
+}
+void Trainer::load(const std::string& path) {
+  parallel::all_succeed(impl_->shards.group(), [&] { impl_->load(path); });
+}
 
 int64_t          Trainer::updates() const { return impl_->updates; }
 const RunRecord& Trainer::record() const { return impl_->record; }

@@ -13,6 +13,9 @@
 #include "braintrace/train/config.h"
 #include "braintrace/train/run_record.h"
 
+namespace braintrace::parallel {
+class Group;  // parallel/group.h
+}
 namespace braintrace::tasks {
 enum class Part : uint8_t;  // tasks/task.h
 }
@@ -24,8 +27,10 @@ enum class Ending : uint8_t { Finished, EarlyStop, Interrupted, NotFinite };
 
 class Trainer {
  public:
-  // Makes and checks everything that the configuration describes; writes nothing.
-  explicit Trainer(Config config);
+  // Makes and checks everything that the configuration describes; writes nothing. Of a group of processes each makes a
+  // trainer, and all make the same calls; the first one writes files. All must have the same configuration, version and
+  // data: the error says what differs.
+  explicit Trainer(Config config, std::shared_ptr<parallel::Group> group = nullptr);
   ~Trainer();
 
   void observe(std::shared_ptr<Observer> observer);

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// One update of the weights from a stretch of a batch of sequences, as one compiled program.
+// One update of the weights from a stretch of a batch of sequences. Where the batch is one shard, gradient and update
+// are one compiled program; otherwise one gives the gradient of a shard, and another takes their sum.
 #pragma once
 
 #include <functional>
 
-#include "braintrace/train/parts.h"
+#include "braintrace/train/shards.h"
 
 namespace braintrace::train {
 
 struct Stretch {
   Tensor inputs, targets, mask;  // [K, B, …]
 };
+using Stretches = std::vector<Stretch>;  // one for each shard of this process
 // Time steps from … to of a batch.
 Stretch stretch_of(const tasks::Batch& batch, int64_t from, int64_t to);
 
@@ -21,21 +23,21 @@ struct UpdateOutcome {
 
 class Updater {
  public:
-  Updater(const Config& config, Parts& parts);
+  // `config` is that of a shard.
+  Updater(const Config& config, Parts& parts, Shards& shards);
 
   // Gradient and update. `fresh`: the stretch starts from zero traces and nobody reads those it leaves.
-  UpdateOutcome learn(const Stretch& s, bool fresh) const { return fresh ? learn_fresh_(s) : learn_(s); }
+  UpdateOutcome learn(const Stretches& s, bool fresh) const { return fresh ? learn_fresh_(s) : learn_(s); }
   // States and traces only, where nothing is asked.
-  void advance(const Stretch& s) const { advance_(s); }
+  void advance(const Stretches& s) const;
   // No loss follows in this sequence.
-  void close() const {
-    if (close_) close_();
-  }
+  void close() const;
 
  private:
-  std::function<UpdateOutcome(const Stretch&)> learn_, learn_fresh_;
-  std::function<void(const Stretch&)>          advance_;
-  std::function<void()>                        close_;  // null where a rule does not look ahead
+  Shards*                                        shards_;
+  std::function<UpdateOutcome(const Stretches&)> learn_, learn_fresh_;
+  std::function<void(const Stretch&)>            advance_;
+  std::function<void()>                          close_;  // null where a rule does not look ahead
 };
 
 }  // namespace braintrace::train

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// A batch in shards, equally many rows each, over the processes of a group. Weights and what their optimizer remembers
+// are the same everywhere. All else (hidden states, traces, random numbers, the synthesizer of DNI) belongs to a shard.
+// A process computes its shards one after the other through one program, so that a shard has the same bits wherever it
+// is computed, and sums over shards follow one tree (parallel/tree_sum.h).
+//
+// A model with long-term states, such as the statistics of batch norm, mixes the rows of a batch: it has one shard, the
+// whole batch, which every process computes.
+#pragma once
+
+#include <memory>
+
+#include "braintrace/io/safetensors.h"
+#include "braintrace/model/state.h"
+#include "braintrace/parallel/tree_sum.h"
+#include "braintrace/train/parts.h"
+
+namespace braintrace::train {
+
+class Shards {
+ public:
+  // Several shards, of which each rank of the group gets equally many; or one, which every rank computes.
+  Shards(std::shared_ptr<parallel::Group> group, int64_t count);
+
+  int64_t          count() const { return count_; }
+  int64_t          first() const { return mine_.lo; }     // of this process
+  int64_t          here() const { return mine_.size(); }  // how many are
+  parallel::Group& group() const { return *group_; }
+
+  // From now on the states of the parts are those of a shard. Each starts anew, with random numbers of its own.
+  // The default random stream is among the states: a run must be in force (surroundings.h), here and below.
+  void adopt(const Parts& parts);
+  // f(k) for shards first() + k, k = 0 … here()-1, with their states in place.
+  template <class F>
+  void each(const F& f) {
+    for (int64_t k = 0; k < here(); ++k) {
+      put(k);
+      f(k);
+    }
+  }
+
+  // Σ over all shards at every rank, from one vector per shard of this process.
+  template <class T>
+  std::vector<T> sum(std::vector<std::vector<T>> mine) const;
+  // The vectors of all shards, equally long, at every rank.
+  std::vector<std::vector<double>> all(const std::vector<std::vector<double>>& mine) const;
+
+  // All states, by owner and path, at the first rank; those of shards with a leading axis of shards, if there are more
+  // than one.
+  NamedArrays gathered();
+  // Throws UserError where arrays do not fit, before anything is changed.
+  void restore(const NamedArrays& from, const std::string& where);
+
+  // Everything that is remembered, by the name of its owner, with the values of the shard in place.
+  const std::vector<std::pair<std::string, StateMap>>& states() const { return states_; }
+
+ private:
+  void        put(int64_t k);
+  bool        is_shared(const std::string& owner, const State& state) const;
+  NamedArrays of_shard(const NamedArrays& from, int64_t shard, const std::string& where) const;
+
+  std::shared_ptr<parallel::Group>              group_;
+  int64_t                                       count_;
+  parallel::ShardRange                          mine_;
+  std::vector<std::pair<std::string, StateMap>> states_;
+  struct Leaf {
+    std::string name;  // in checkpoints
+    StateLeaf   where;
+  };
+  std::vector<Leaf>    leaves_;  // that belong to a shard
+  std::vector<Tensors> kept_;    // by shard of this process, for all but the one in place
+  int64_t              in_place_ = 0;
+};
+
+}  // namespace braintrace::train
