@@ -77,6 +77,18 @@ Tensor after_reset(const Tensor& v, const Tensor& z, const Tensor& V_th, const T
   return blended(z, held, V_reset) + (v - held);
 }
 
+// The least number that all element types have moves zero below itself, and no other number across it.
+Tensor strictly(const Tensor& u) {
+  constexpr double least = 6e-8;
+  return u - least * convert(equal(u, 0), u.dtype());
+}
+
+Tensor spikes_above(const Tensor& v, const Tensor& V_th, const Tensor& V_reset, const Surrogate& surrogate,
+                    bool strict) {
+  const Tensor u = (v - V_th) / (V_th - V_reset);
+  return spike(strict ? strictly(u) : u, surrogate);
+}
+
 Tensor end_of_upswing(const Tensor& v, const Tensor& V_th, const Tensor& V_reset) {
   return minimum(v, V_th + (V_th - V_reset));
 }

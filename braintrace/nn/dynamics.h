@@ -88,6 +88,11 @@ class Neuron : public WithSettings {
 Tensor blended(const Tensor& z, const Tensor& a, const Tensor& b);
 // Soft: v - (V_th - V_reset) z.  Hard: v - (v̄ - V_reset) z with v̄ held constant; exactly V_reset where z = 1.
 Tensor after_reset(const Tensor& v, const Tensor& z, const Tensor& V_th, const Tensor& V_reset, Reset kind);
+// H(strictly(u)) = 1 where u > 0, while H(u) = 1 where u ≥ 0; the derivative is that of u.
+Tensor strictly(const Tensor& u);
+// H(u), u = (v - V_th)/(V_th - V_reset), or H(strictly(u))
+Tensor spikes_above(const Tensor& v, const Tensor& V_th, const Tensor& V_reset, const Surrogate& surrogate,
+                    bool strict);
 // min(v, V_th + (V_th - V_reset)): models whose potential runs to infinity in finite time end their upswing where
 // u = (v - V_th)/(V_th - V_reset) is one. Beyond it they only say that there is a spike.
 Tensor end_of_upswing(const Tensor& v, const Tensor& V_th, const Tensor& V_reset);

@@ -51,11 +51,24 @@ Tensor Pool::update(const Tensor& x) {
   require(single || x.rank() == sample + 1, "pooling: x needs {} axes, or {} with a batch, got {}.", sample, sample + 1,
           to_string(x.type()));
   const Tensor in = single ? expand_dims(x, 0) : x;
-  const Tensor y  = kind_ == PoolKind::Max ? max_pool(in, options_) : mean_pool(in, options_);
+  const Tensor y  = pooled(in);
   return single ? squeeze(y, {0}) : y;
+}
+Tensor Pool::pooled(const Tensor& x) const {
+  switch (kind_) {
+    case PoolKind::Max:
+      return max_pool(x, options_);
+    case PoolKind::Mean:
+      return mean_pool(x, options_);
+    case PoolKind::Sum:
+      return sum_pool(x, options_);
+    default:
+      return sum_pool(x, options_) / static_cast<double>(size_of(options_.window));
+  }
 }
 
 AdaptivePool::AdaptivePool(PoolKind kind, Ints out) : kind_(kind), out_(std::move(out)) {
+  require(kind == PoolKind::Max || kind == PoolKind::Mean, "adaptive pooling: expected max or mean.");
   for (int64_t n : out_) require(n > 0, "adaptive pooling: target sizes must be positive, got {}.", n);
 }
 Tensor AdaptivePool::update(const Tensor& x) {

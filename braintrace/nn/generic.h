@@ -46,14 +46,17 @@ class Dropout : public Module {
   int    channel_axes_;
 };
 
-enum class PoolKind : uint8_t { Max, Mean };
-// Windows over the axes before the channels (last axis).
+// MeanOfAll divides by the size of the window, whether elements or padding are in it.
+enum class PoolKind : uint8_t { Max, Mean, Sum, MeanOfAll };
+// Windows over the axes before the channels (last axis), or as the layout says.
 class Pool : public Module {
  public:
   Pool(PoolKind kind, PoolOptions options);
   Tensor update(const Tensor& x) override;
 
  private:
+  Tensor pooled(const Tensor& x) const;
+
   PoolKind    kind_;
   PoolOptions options_;
 };

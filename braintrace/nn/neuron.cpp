@@ -22,8 +22,7 @@ LIF::LIF(const Size& size, LIFOptions options)
 }
 
 Tensor LIF::get_spike(const Tensor& v) const {
-  const Tensor V_th = options_.V_th.value(v), V_reset = options_.V_reset.value(v);
-  return spike((v - V_th) / (V_th - V_reset), options_.surrogate);
+  return spikes_above(v, options_.V_th.value(v), options_.V_reset.value(v), options_.surrogate, options_.strict);
 }
 
 void LIF::reset_potential(const Tensor& z) const {

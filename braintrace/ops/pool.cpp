@@ -264,6 +264,11 @@ Tensor mean_pool(const Tensor& x, const PoolOptions& options) {
   return total / convert(apply1(window_sum_op, {elements}, w.attrs), x.dtype());
 }
 
+Tensor sum_pool(const Tensor& x, const PoolOptions& options) {
+  const Windows w = windows_of(x, options, "sum_pool");
+  return apply1(window_sum_op, {padded(x, 0, w)}, w.attrs);
+}
+
 const std::vector<const Op*>& pool_ops() {
   static const std::vector<const Op*> ops = {&window_argmax_op, &window_max_op, &window_sum_op};
   return ops;

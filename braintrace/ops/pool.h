@@ -17,6 +17,7 @@ struct PoolOptions {
 // The derivative goes to the first of equal maxima in row-major order. A NaN is the maximum of its window.
 Tensor max_pool(const Tensor& x, const PoolOptions& options);
 Tensor mean_pool(const Tensor& x, const PoolOptions& options);
+Tensor sum_pool(const Tensor& x, const PoolOptions& options);
 
 const std::vector<const Op*>& pool_ops();
 

@@ -22,10 +22,12 @@ nn::LinearOptions linear_options(const Fields& f) {
   return {.b_init = f.flag("bias") ? nn::OptionalInit(0) : nn::no_bias};
 }
 
-Tensor flattened(const Tensor& x, int64_t trailing) {
-  require(trailing <= x.rank(), "flatten: {} trailing axes cannot be taken from {}.", trailing, to_string(x.type()));
-  Shape shape(x.shape().begin(), x.shape().end() - trailing);
+Tensor flattened(const Tensor& x, int64_t trailing, int64_t kept) {
+  require(trailing + kept <= x.rank(), "flatten: {} trailing axes cannot be taken from {}.", trailing + kept,
+          to_string(x.type()));
+  Shape shape(x.shape().begin(), x.shape().end() - kept - trailing);
   shape.push_back(-1);
+  shape.insert(shape.end(), x.shape().end() - kept, x.shape().end());
   return reshape(x, shape);
 }
 
@@ -49,9 +51,12 @@ std::vector<LayerType> basic_layers() {
        }},
       {"activation", "y = φ(x)", "activation",
        [](const Fields& f) { return function(nn::Activation(f.choice("activation", nn::activation_names()))); }},
-      {"flatten", "the last axes as one", "n_trailing_axes",
+      {"flatten", "the last axes as one, but for so many that are kept", "n_trailing_axes n_kept_axes=0",
        [](const Fields& f) {
-         return function([n = f.integer("n_trailing_axes")](const Tensor& x) { return flattened(x, n); });
+         const Ints kept = f.integers("n_kept_axes");
+         if (kept.size() != 1 || kept[0] < 0) f.refuse("n_kept_axes", "expected a number of axes.");
+         return function(
+             [n = f.integer("n_trailing_axes"), k = kept[0]](const Tensor& x) { return flattened(x, n, k); });
        }},
       {"mean_pool_hw", "mean over the two axes before the channels", "",
        [](const Fields&) { return function([](const Tensor& x) {

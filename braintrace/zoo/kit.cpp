@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Linear layers with structure, normalization, dropout, pooling and changes of shape.
+#include <algorithm>
+
 #include "braintrace/nn/factored.h"
 #include "braintrace/nn/generic.h"
 #include "braintrace/nn/norm.h"
@@ -18,14 +20,32 @@ double keep_of(const Fields& f) {
   return keep;
 }
 
-nn::PoolKind pool_kind(const Fields& f) {
+nn::PoolKind adaptive_kind(const Fields& f) {
   return f.choice("kind", {"max", "mean"}) == "max" ? nn::PoolKind::Max : nn::PoolKind::Mean;
+}
+nn::PoolKind pool_kind(const Fields& f) {
+  const std::string kind = f.choice("kind", {"max", "mean", "sum", "mean_of_all"});
+  return kind == "max"    ? nn::PoolKind::Max
+         : kind == "mean" ? nn::PoolKind::Mean
+         : kind == "sum"  ? nn::PoolKind::Sum
+                          : nn::PoolKind::MeanOfAll;
 }
 
 PoolOptions pool_options(const Fields& f) {
   PoolOptions o{.window = f.integers("window"), .stride = {}, .padding = {}, .layout = {}};
   if (f.has("stride")) o.stride = f.integers("stride");
   if (o.stride.size() == 1) o.stride.assign(o.window.size(), o.stride[0]);
+  if (f.flag("channel_first")) o.layout = std::string("NCDHW").erase(2, 3 - std::min<size_t>(o.window.size(), 3));
+  if (f.is_list("padding")) {
+    o.padding.kind = Padding::Kind::Explicit;
+    for (const auto& [lo, hi] : f.pairs("padding")) {
+      if (lo < 0 || hi < 0) f.refuse("padding", "expected numbers of at least zero.");
+      o.padding.lo.push_back(lo);
+      o.padding.hi.push_back(hi);
+    }
+    if (o.padding.lo.size() != o.window.size()) f.refuse("padding", "expected one entry for each size of the window.");
+    return o;
+  }
   o.padding.kind = f.choice("padding", {"VALID", "SAME"}) == "SAME" ? Padding::Kind::Same : Padding::Kind::Valid;
   return o;
 }
@@ -89,11 +109,13 @@ std::vector<LayerType> kit_layers() {
        }},
       {"dropout", "while training, x/keep with probability keep, else 0", "keep=0.5",
        [](const Fields& f) -> ModulePtr { return std::make_shared<nn::Dropout>(keep_of(f)); }},
-      {"pool", "maximum or mean of windows over the axes before the channels", "kind window stride? padding=\"VALID\"",
+      {"pool",
+       "maximum, mean or sum of windows over the axes before the channels, or after them; mean_of_all counts padding",
+       "kind window stride? padding=\"VALID\" channel_first=false",
        [](const Fields& f) -> ModulePtr { return std::make_shared<nn::Pool>(pool_kind(f), pool_options(f)); }},
       {"adaptive_pool", "maximum or mean of each of `out` parts of the axes before the channels", "kind out",
        [](const Fields& f) -> ModulePtr {
-         return std::make_shared<nn::AdaptivePool>(pool_kind(f), f.integers("out"));
+         return std::make_shared<nn::AdaptivePool>(adaptive_kind(f), f.integers("out"));
        }},
       {"prelu", "y = x where x > 0, else a x; a trainable", "n=1 init=0.25",
        [](const Fields& f) -> ModulePtr { return std::make_shared<nn::PReLU>(f.integer("n"), f.number("init")); }},

@@ -10,6 +10,7 @@
 #include "braintrace/base/json.h"
 #include "braintrace/base/nearest.h"
 #include "braintrace/model/name.h"
+#include "braintrace/zoo/graph.h"
 
 namespace braintrace::zoo {
 
@@ -21,7 +22,7 @@ std::vector<LayerType>& table() {
   static std::vector<LayerType> types = [] {
     std::vector<LayerType> all;
     for (const auto& family : {basic_layers(), kit_layers(), recurrent_layers(), convolution_layers(), neuron_layers(),
-                               synapse_layers(), spike_reader_layers(), spiking_layers()})
+                               integrator_layers(), synapse_layers(), spike_reader_layers(), spiking_layers()})
       all.insert(all.end(), family.begin(), family.end());
     std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
     return all;
@@ -43,12 +44,9 @@ std::string type_of(const json& object, const std::string& path) {
   return object["type"].get<std::string>();
 }
 
-ModulePtr build_chain(const json& object, const std::string& path, const std::vector<LayerType>& also) {
-  const Fields fields(object, path, "chain", field_specs("layers"));
-  const json&  list  = object["layers"];
-  const auto   where = path.empty() ? std::string("layers") : path + ".layers";
+NamedLayers named_layers(const json& list, const std::string& where, const std::vector<LayerType>& also) {
   require(list.is_array() && !list.empty(), "{}: expected a list of at least one layer.", where);
-  std::vector<std::pair<std::string, ModulePtr>> layers;
+  NamedLayers layers;
   for (size_t i = 0; i < list.size(); ++i) {
     const std::string at = fmt::format("{}[{}]", where, i);
     require(list[i].is_object(), "{}: expected an object with fields 'name' and 'type'.", at);
@@ -60,7 +58,33 @@ ModulePtr build_chain(const json& object, const std::string& path, const std::ve
       require(other != name, "{}.name: '{}' is used twice; give each layer its own name.", at, name);
     layers.emplace_back(name, build_layer(list[i], at, also));
   }
-  return std::make_shared<Chain>(layers);
+  return layers;
+}
+
+std::string below(const std::string& path, const char* field) { return path.empty() ? field : path + "." + field; }
+
+ModulePtr build_chain(const json& object, const std::string& path, const std::vector<LayerType>& also) {
+  const Fields fields(object, path, "chain", field_specs("layers"));
+  return std::make_shared<Chain>(named_layers(object["layers"], below(path, "layers"), also));
+}
+
+ModulePtr build_graph(const json& object, const std::string& path, const std::vector<LayerType>& also) {
+  const Fields      fields(object, path, "graph", field_specs("nodes edges in_size?"));
+  const NamedLayers nodes = named_layers(object["nodes"], below(path, "nodes"), also);
+  Edges             edges;
+  const json&       list = object["edges"];
+  const std::string at   = below(path, "edges");
+  require(list.is_array(), "{}: expected a list of pairs of names, got {}.", at, shown_json(list));
+  for (const json& e : list) {
+    require(e.is_array() && e.size() == 2 && e[0].is_string() && e[1].is_string(),
+            "{}: expected [from, to], two names of nodes, got {}.", at, shown_json(e));
+    edges.emplace_back(e[0].get<std::string>(), e[1].get<std::string>());
+  }
+  try {
+    return std::make_shared<Graph>(nodes, edges);
+  } catch (const UserError& error) {
+    fail("{}: {}", path.empty() ? "graph" : path, error.what());
+  }
 }
 
 }  // namespace
@@ -78,10 +102,11 @@ void register_layer_type(LayerType type) {
 ModulePtr build_layer(const json& object, const std::string& path, const std::vector<LayerType>& also) {
   const std::string type = type_of(object, path);
   if (type == "chain") return build_chain(object, path, also);
+  if (type == "graph") return build_graph(object, path, also);
   const LayerType* entry = find_type(type, table());
   if (!entry) entry = find_type(type, also);
   if (!entry) {
-    std::vector<std::string> known{"chain"};
+    std::vector<std::string> known{"chain", "graph"};
     for (const LayerType& t : table()) known.push_back(t.name);
     fail("{}type: there is no layer '{}'{}\n  Known: {}.", path.empty() ? "" : path + ".", type, hint(type, known),
          fmt::join(known, ", "));

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Populations of neurons (x is their current), synapses (x is added to them), and layers that read spikes.
+#include "braintrace/nn/integrators.h"
+#include "braintrace/nn/learnable_delay.h"
 #include "braintrace/nn/readout.h"
 #include "braintrace/nn/refractory.h"
 #include "braintrace/nn/synapse.h"
@@ -10,19 +12,24 @@ namespace braintrace::zoo {
 
 namespace {
 
-nn::LIFOptions membrane(const Fields& f) { return lif_options(f, f.integer("n")); }
+nn::LIFOptions membrane(const Fields& f) { return lif_options(f, size_of_population(f)); }
 nn::LIFOptions cortical_membrane(const Fields& f) {
   nn::LIFOptions o = membrane(f);
   o.V_init         = f.number("V_init");
   return o;
 }
+nn::LIFOptions membrane_from(const Fields& f) {
+  nn::LIFOptions o = cortical_membrane(f);
+  o.strict         = f.flag("strict");
+  return o;
+}
 nn::TimeSetting time_of(const Fields& f, const std::string& name) {
-  return setting_of<nn::TimeSetting>(f, name, f.integer("n"));
+  return setting_of<nn::TimeSetting>(f, name, size_of_population(f));
 }
 nn::ExpIFOptions exponential(const Fields& f) { return {.V_T = f.number("V_T"), .delta_T = f.number("delta_T")}; }
 nn::QuaIFOptions quadratic(const Fields& f) { return {.V_c = f.number("V_c"), .c = f.number("c")}; }
 nn::ALIFOptions  adaptive_threshold(const Fields& f) {
-   return {.tau_a = time_of(f, "tau_a_ms"), .beta = setting_of<nn::VoltageSetting>(f, "beta", f.integer("n"))};
+   return {.tau_a = time_of(f, "tau_a_ms"), .beta = setting_of<nn::VoltageSetting>(f, "beta", size_of_population(f))};
 }
 nn::AdaptationOptions adaptation(const Fields& f) {
   return {.a = f.number("a"), .b = f.number("b"), .tau_w = time_of(f, "tau_w_ms")};
@@ -31,7 +38,7 @@ nn::AdaptationOptions adaptation(const Fields& f) {
 // A layer type of class L, made from its size and what `parts` read from the fields.
 template <class L, class... Part>
 std::function<ModulePtr(const Fields&)> make(Part... parts) {
-  return [=](const Fields& f) -> ModulePtr { return std::make_shared<L>(nn::Size(f.integer("n")), parts(f)...); };
+  return [=](const Fields& f) -> ModulePtr { return std::make_shared<L>(size_of_population(f), parts(f)...); };
 }
 auto time_field(const char* name) {
   return [name](const Fields& f) { return time_of(f, name); };
@@ -61,6 +68,44 @@ nn::GifOptions two_currents_undecayed(const Fields& f) {
   return o;
 }
 
+nn::IntegratorOptions leaky(const Fields& f) {
+  const nn::Size n = size_of_population(f);
+  return {.tau    = time_of(f, "tau_ms"),
+          .V_rest = setting_of<nn::VoltageSetting>(f, "V_rest", n),
+          .R      = setting_of<nn::ResistanceSetting>(f, "R", n),
+          .V_init = f.number("V_init"),
+          .dt     = f.number("dt_ms"),
+          .method = nn::integrator_named(f.choice("method", {"exp_euler", "euler"}))};
+}
+nn::Setting<double> plain_setting(const Fields& f, const std::string& name) {
+  return setting_of<nn::Setting<double>>(f, name, size_of_population(f));
+}
+nn::SynapseFilter filter(const Fields& f) {
+  return {.tau = time_of(f, "tau_syn_ms"), .w_in = plain_setting(f, "w_in")};
+}
+nn::PerfectIFOptions without_leak(const Fields& f) {
+  const nn::Size n = size_of_population(f);
+  return {.R         = plain_setting(f, "R"),
+          .V_th      = setting_of<nn::VoltageSetting>(f, "V_th", n),
+          .V_reset   = setting_of<nn::VoltageSetting>(f, "V_reset", n),
+          .reset     = nn::reset_named(f.choice("spk_reset", {"soft", "hard"})),
+          .surrogate = surrogate_of(f),
+          .V_init    = f.number("V_init"),
+          .dt        = f.number("dt_ms"),
+          .strict    = f.flag("strict")};
+}
+// First delays: one number for all units, or one for each.
+nn::Initializer delays_of(const Fields& f) {
+  const auto value = setting_value(f, "delay_ms", size_of_population(f));
+  if (!std::holds_alternative<Tensor>(value)) f.refuse("delay_ms", "delays are trainable; give numbers.");
+  const Array given = std::get<Tensor>(value).array();
+  return {"given", [given](const Shape& shape, Rng&) {
+            nn::Initializer::Values out(static_cast<size_t>(size_of(shape)), at(given, 0));
+            for (size_t i = 0; i < out.size() && given.size() > 1; ++i) out[i] = at(given, static_cast<int64_t>(i));
+            return out;
+          }};
+}
+
 std::string lif_fields() { return "n " + membrane_fields(5, 1, 0, 0); }
 
 }  // namespace
@@ -77,7 +122,8 @@ std::vector<LayerType> neuron_layers() {
   const auto        tau_ref            = time_field("tau_ref_ms");
   return {
       {"if", "τ dv/dt = -v + R x; v ← v - V_th z at a spike", lif, make<nn::IF>(membrane)},
-      {"lif", "τ dv/dt = -v + V_rest + R x; v ← v - (V_th - V_reset) z at a spike", lif, make<nn::LIF>(membrane)},
+      {"lif", "τ dv/dt = -v + V_rest + R x; v ← v - (V_th - V_reset) z at a spike; strict: only above V_th",
+       lif + "V_init=0.0 strict=false", make<nn::LIF>(membrane_from)},
       {"lif_ref", "lif that rests for τ_ref after a spike", lif + ref, make<nn::LIFRef>(tau_ref, membrane)},
       {"alif", "lif with threshold V_th + β a; a ← a + z at a spike, τ_a da/dt = -a", alif,
        make<nn::ALIF>(adaptive_threshold, membrane)},
@@ -107,6 +153,37 @@ std::vector<LayerType> neuron_layers() {
       {"coba_lif", "cuba_lif with g (E - v) in place of g", lif + " tau_syn_ms=5.0 E=0.0",
        make<nn::CobaLIF>(
            time_field("tau_syn_ms"), [](const Fields& f) { return f.number("E"); }, membrane)},
+  };
+}
+
+std::vector<LayerType> integrator_layers() {
+  const std::string leak    = "n tau_ms=5.0 V_rest=0.0 R=1.0 V_init=0.0 dt_ms=1.0 method=\"exp_euler\"",
+                    synapse = " tau_syn_ms=5.0 w_in=1.0";
+  return {
+      {"li", "τ dv/dt = V_rest - v + R x; y = v", leak, make<nn::LI>(leaky)},
+      {"cuba_li", "li of I, τ_syn dI/dt = -I + w_in x", leak + synapse, make<nn::CubaLI>(filter, leaky)},
+      {"integrator", "dv/dt = R x; y = v; R per ms", "n R=1.0 V_init=0.0 dt_ms=1.0",
+       make<nn::PerfectIntegrator>([](const Fields& f) { return plain_setting(f, "R"); },
+                                   [](const Fields& f) { return f.number("V_init"); }, step_size)},
+      {"perfect_if", "dv/dt = R x; v ← v - (V_th - V_reset) z at a spike; R per ms; strict: only above V_th",
+       "n R=1.0 V_th=1.0 V_reset=0.0 spk_reset=\"soft\" V_init=0.0 strict=false dt_ms=1.0 surrogate=\"relu_grad\"",
+       make<nn::PerfectIF>(without_leak)},
+      {"filtered_lif", "lif of I, τ_syn dI/dt = -I + w_in x", lif_fields() + "V_init=0.0 strict=false" + synapse,
+       make<nn::FilteredLIF>(filter, membrane_from)},
+      {"scale", "y = x ∘ s, s trainable", "n init=1.0",
+       make<nn::Scale>([](const Fields& f) { return nn::Initializer(f.number("init")); })},
+      {"threshold", "y = 1 where x > threshold, else 0; not strict: where x ≥ threshold",
+       "n threshold=1.0 strict=true surrogate=\"relu_grad\"",
+       [](const Fields& f) -> ModulePtr {
+         return std::make_shared<nn::Threshold>(plain_setting(f, "threshold"), surrogate_of(f), f.flag("strict"));
+       }},
+      {"learnable_delay", "y_t = Σ_k w(k - d) x_{t-k}, d = delay/dt trainable, w(u) = max(0, 1 - |u|/width)/width",
+       "n max_ms delay_ms? width=1 dt_ms=1.0",
+       [](const Fields& f) -> ModulePtr {
+         nn::LearnableDelayOptions o{.delay = {}, .dt = f.number("dt_ms"), .width = f.integer("width")};
+         if (f.has("delay_ms")) o.delay = delays_of(f);
+         return std::make_shared<nn::LearnableDelay>(size_of_population(f), units::Time(f.number("max_ms")), o);
+       }},
   };
 }
 

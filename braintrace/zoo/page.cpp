@@ -19,11 +19,22 @@ std::string cell_text(std::string text) {
 std::string vocabulary_page() {
   std::string page =
       "# Model descriptions\n\n"
-      "A model is a JSON object: one layer, or a chain of named layers.\n\n"
+      "A model is a JSON object: one layer, a chain of named layers, or a graph of them.\n\n"
       "```json\n"
       "{\"type\": \"chain\", \"layers\": [\n"
       "  {\"name\": \"rnn\", \"type\": \"gru\", \"n_in\": 10, \"n_rec\": 64},\n"
       "  {\"name\": \"out\", \"type\": \"linear\", \"n_in\": 64, \"n_out\": 5}]}\n"
+      "```\n\n"
+      "In a graph, edges say who reads whom; a node reads the sum of what its edges bring. A cycle passes through a "
+      "population\nof neurons: on the way back its output of the step before is used. `in_size` is what the graph "
+      "reads.\n\n"
+      "```json\n"
+      "{\"type\": \"graph\", \"in_size\": [2],\n"
+      " \"nodes\": [{\"name\": \"w\", \"type\": \"linear\", \"n_in\": 2, \"n_out\": 3},\n"
+      "           {\"name\": \"lif\", \"type\": \"lif\", \"n\": 3},\n"
+      "           {\"name\": \"rec\", \"type\": \"linear\", \"n_in\": 3, \"n_out\": 3}],\n"
+      " \"edges\": [[\"input\", \"w\"], [\"w\", \"lif\"], [\"lif\", \"rec\"], [\"rec\", \"lif\"], "
+      "[\"lif\", \"output\"]]}\n"
       "```\n\n"
       "States and parameters have the layer's name as prefix: `rnn.h`, `rnn.Wz.weight` with leaves `weight` and "
       "`bias`.\n"
@@ -32,7 +43,8 @@ std::string vocabulary_page() {
       "out.\n"
       "A time constant, potential or resistance of a neuron or synapse is a number, a list with one number per unit, "
       "or\n"
-      "`{\"trainable\": either}`: a parameter that learns online.\n"
+      "`{\"trainable\": either}`: a parameter that learns online. A population of `n` units may have a shape: "
+      "`\"n\": [8, 14, 14]`.\n"
       "This page is written by the program from its own tables; a test keeps it true.\n\n"
       "## Layer types\n\n| type | one step | fields |\n|---|---|---|\n";
   for (const LayerType& t : layer_types())

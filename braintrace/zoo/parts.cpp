@@ -50,15 +50,24 @@ Tensor number_or_list(const Fields& f, const std::string& name) {
   return f.is_list(name) ? f.array(name) : Tensor(f.number(name));
 }
 
-std::variant<Tensor, ParamState> setting_value(const Fields& f, const std::string& name, int64_t n) {
+nn::Size size_of_population(const Fields& f) {
+  const Ints n = f.integers("n");
+  if (n.empty() || std::any_of(n.begin(), n.end(), [](int64_t d) { return d <= 0; }))
+    f.refuse("n", "expected a positive whole number, or a list of them.");
+  return n;
+}
+
+std::variant<Tensor, ParamState> setting_value(const Fields& f, const std::string& name, const nn::Size& size) {
+  const int64_t n         = size_of(size.dims());
   const bool    trainable = f.is_object(name);
   const Fields  given     = trainable ? f.nested(name, "a trainable setting", "trainable") : f;
   const Tensor  value     = number_or_list(given, trainable ? "trainable" : name);
   const int64_t count     = value.rank() == 0 ? n : value.size();
   if (value.rank() > 1 || count != n) f.refuse(name, fmt::format("expected one number, or {} of them.", n));
-  if (!trainable) return value;
-  const Tensor ones = nn::init::constant(1)({n});
-  return ParamState(ones * convert(value, ones.dtype()));
+  const Tensor shaped = value.rank() == 0 ? value : reshape(value, size.dims());
+  if (!trainable) return shaped;
+  const Tensor ones = nn::init::constant(1)(size.dims());
+  return ParamState(ones * convert(shaped, ones.dtype()));
 }
 
 std::string membrane_fields(double tau_ms, double V_th, double V_reset, double V_rest, const char* reset) {
@@ -68,7 +77,7 @@ std::string membrane_fields(double tau_ms, double V_th, double V_reset, double V
       tau_ms, V_th, V_reset, V_rest, reset);
 }
 
-nn::LIFOptions lif_options(const Fields& f, int64_t n) {
+nn::LIFOptions lif_options(const Fields& f, const nn::Size& n) {
   return {.tau       = setting_of<nn::TimeSetting>(f, "tau_ms", n),
           .V_th      = setting_of<nn::VoltageSetting>(f, "V_th", n),
           .V_reset   = setting_of<nn::VoltageSetting>(f, "V_reset", n),

@@ -32,6 +32,7 @@ std::vector<LayerType> recurrent_layers();
 std::vector<LayerType> convolution_layers();
 std::vector<LayerType> kit_layers();
 std::vector<LayerType> neuron_layers();
+std::vector<LayerType> integrator_layers();
 std::vector<LayerType> synapse_layers();
 std::vector<LayerType> spike_reader_layers();
 std::vector<LayerType> spiking_layers();
