@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checkpoints in msgpack, as braintools.file.msgpack_save and flax.serialization write them: nested maps with texts as
+// keys and arrays as extension 1 (shape, element type, bytes in C order), large arrays in chunks.
+#pragma once
+
+#include "braintrace/io/npy.h"
+
+namespace braintrace {
+
+// Arrays by the keys above them, joined with dots. Numbers become arrays without axes; texts, flags and nothing are
+// left out. A quantity with a unit is its mantissa. Malformed content throws UserError; `where` names the source.
+NamedArrays decode_msgpack_arrays(ByteSpan bytes, const std::string& where);
+
+}  // namespace braintrace
