@@ -36,12 +36,16 @@
 #include "braintrace/io/safetensors.h"
 #include "braintrace/model/environment.h"
 #include "braintrace/model/random_stream.h"
+#include "braintrace/nir/export.h"
+#include "braintrace/nir/import.h"
 #include "braintrace/nn/conv.h"
 #include "braintrace/nn/embedding.h"
 #include "braintrace/nn/factored.h"
 #include "braintrace/nn/fixed_feedback.h"
 #include "braintrace/nn/generic.h"
+#include "braintrace/nn/integrators.h"
 #include "braintrace/nn/kappa_filter.h"
+#include "braintrace/nn/learnable_delay.h"
 #include "braintrace/nn/linear.h"
 #include "braintrace/nn/loss.h"
 #include "braintrace/nn/named_layers.h"
@@ -73,5 +77,6 @@
 #include "braintrace/transforms/linearize.h"
 #include "braintrace/transforms/simplify.h"
 #include "braintrace/transforms/vmap.h"
+#include "braintrace/zoo/weights.h"
 
 namespace bt = braintrace;
