@@ -6,12 +6,14 @@
 #include <limits>
 
 #include "braintrace/codegen/known_indices.h"
+#include "braintrace/codegen/lower.h"
 #include "braintrace/codegen/rewrite.h"
 #include "braintrace/ops/axes.h"
 #include "braintrace/ops/constant.h"
 #include "braintrace/ops/index.h"
 #include "braintrace/ops/keys.h"
 #include "braintrace/ops/math.h"
+#include "braintrace/ops/reduce.h"
 #include "braintrace/ops/sparse.h"
 
 namespace braintrace::codegen {
@@ -20,23 +22,46 @@ constinit const Op event_list_op = {
     .name     = "event_list",
     .doc      = "by row: the number of elements that are not zero, whether any is not finite, and their positions",
     .operands = "x",
-    .infer    = [](const Op&, const Types& in, const Attrs&) -> Types {
-      Type out  = in[0];
-      out.dtype = DType::I32;
-      out.shape.back() += 2;
+    .infer    = [](const Op&, const Types& in, const Attrs& a) -> Types {
+      Type out         = in[0];
+      out.dtype        = DType::I32;
+      out.shape.back() = 2 + (a[positions] ? out.shape.back() : 0);
       return {out};
     },
-    .eval = [](const Op&, const Arrays& in, const Attrs&, const Types& out) -> Arrays {
-      const int64_t n = in[0].shape().back(), rows = out[0].size() / (n + 2);
+    .eval = [](const Op&, const Arrays& in, const Attrs& a, const Types& out) -> Arrays {
+      const int64_t n = in[0].shape().back(), length = out[0].shape.back(), rows = out[0].size() / length;
       const Doubles x(in[0]);
       Array         y(out[0]);
       std::fill_n(y.mutable_data<int32_t>(), y.size(), 0);
       for (int64_t l = 0; l < rows; ++l) {
-        int32_t* list = y.mutable_data<int32_t>() + l * (n + 2);
+        int32_t* list = y.mutable_data<int32_t>() + l * length;
         for (int64_t i = 0; i < n; ++i) {
           if (!std::isfinite(x[l * n + i])) list[1] = 1;
-          if (x[l * n + i] != 0) list[2 + list[0]++] = static_cast<int32_t>(i);
+          if (x[l * n + i] == 0) continue;
+          if (a[positions]) list[2 + list[0]] = static_cast<int32_t>(i);
+          ++list[0];
         }
+      }
+      return {y};
+    },
+};
+
+constinit const Op event_rows_op = {
+    .name     = "event_rows",
+    .doc      = "by column: the number of rows that are not zero there, and their positions",
+    .operands = "x",
+    .infer    = [](const Op&, const Types& in, const Attrs&) -> Types {
+      return {{DType::I32, {in[0].shape[1], in[0].shape[0] + 1}}};
+    },
+    .eval = [](const Op&, const Arrays& in, const Attrs&, const Types& out) -> Arrays {
+      const int64_t B = in[0].shape()[0], n = in[0].shape()[1];
+      const Doubles x(in[0]);
+      Array         y(out[0]);
+      std::fill_n(y.mutable_data<int32_t>(), y.size(), 0);
+      for (int64_t j = 0; j < n; ++j) {
+        int32_t* list = y.mutable_data<int32_t>() + j * (B + 1);
+        for (int64_t b = 0; b < B; ++b)
+          if (x[b * n + j] != 0) list[1 + list[0]++] = static_cast<int32_t>(b);
       }
       return {y};
     },
@@ -60,7 +85,8 @@ constinit const Op event_update_op = {
     .operands = "w u v from to u_starts v_starts v_order u_events v_events",
     .infer    = [](const Op&, const Types& in, const Attrs&) -> Types { return {in[0]}; },
     .eval     = [](const Op&, const Arrays& in, const Attrs& a, const Types&) -> Arrays {
-      const Tensor w = in[W], change = take(in[U], in[UAt]) * take(in[V], in[VAt]);
+      const Tensor w = in[W], product = take(in[U], in[UAt], -1) * take(in[V], in[VAt], -1);
+      const Tensor change = product.rank() == 2 ? sum(product, Ints{0}) : product;
       return {(a[adds] ? w + change : w - change).array()};
     },
 };
@@ -99,6 +125,10 @@ struct Pattern {
   }
 };
 
+Tensor listed(const Tensor& x, bool with_positions = true) {
+  return apply1(event_list_op, {x}, {{positions, with_positions}});
+}
+
 Tensor written(Builder& to, const Array& a) { return to.emit(constant_op, {}, {{keys::array, a}}, {a.type()})[0]; }
 
 class Events {
@@ -115,31 +145,43 @@ class Events {
     const Array ends = by_target.order.size() ? Array({DType::I32, {0}}) : by_target.starts;
     return {apply1(event_dot_op,
                    {in[0], in[1], in[2], in[3], written(to_, by_source.starts), written(to_, by_source.order),
-                    written(to_, targets), written(to_, ends), apply1(event_list_op, {in[3]})},
+                    written(to_, targets), written(to_, ends), listed(in[3])},
                    attrs)};
   }
 
-  // w ± u[from] v[to]
+  // w ± u[from] v[to], or w ± Σ_b u[b, from] v[b, to]
   Tensors update(const Tensor& w, const Tensor& change, bool plus) const {
-    const auto m = made_by(mul_op, change);
-    if (!m || w.rank() != 1 || w.size() < target_.separated_from || !is_wide(w)) return {};
-    const auto a = made_by(take_op, m->in[0]), b = made_by(take_op, m->in[1]);
-    if (!a || !b || a->in[0].rank() != 1 || b->in[0].rank() != 1) return {};
+    const auto in_row = made_by(mul_op, change), in_rows = made_by(product_sum_op, change);
+    const auto m = in_row ? in_row : in_rows;
+    if (!m || (in_rows && m->attrs[keys::axes] != Ints{0}) || w.rank() != 1 || w.size() < target_.separated_from ||
+        !is_wide(w))
+      return {};
+    const auto a = gathered(m->in[0]), b = gathered(m->in[1]);
+    const int  rank = in_row ? 1 : 2;
+    if (!a || !b || a->in[0].rank() != rank || b->in[0].rank() != rank) return {};
     const Made &  source = is_source(b->in[1]) ? *b : *a, &target = &source == &*a ? *b : *a;
     const Tensor &u = source.in[0], &v = target.in[0];
-    const auto    p = pattern(source.in[1], target.in[1], u.shape()[0], v.shape()[0]);
+    const auto    p = pattern(source.in[1], target.in[1], u.shape().back(), v.shape().back());
     if (!p) return {};
     // Traces of sources fade slowly and are seldom zero: worth a walk along them only where entries lie that way.
-    const Grouping by_u = grouped(p->from, p->lengths[0], p->to, p->lengths[1], 1);
-    const Grouping by_v = grouped(p->to, p->lengths[1], p->from, p->lengths[0], 1);
-    return {apply1(
-        event_update_op,
-        {w, u, v, source.in[1], target.in[1], written(to_, by_u.order.size() ? Array({DType::I32, {0}}) : by_u.starts),
-         written(to_, by_v.starts), written(to_, by_v.order), apply1(event_list_op, {u}), apply1(event_list_op, {v})},
-        {{adds, plus}})};
+    const Grouping by_u    = grouped(p->from, p->lengths[0], p->to, p->lengths[1], 1);
+    const Grouping by_v    = grouped(p->to, p->lengths[1], p->from, p->lengths[0], 1);
+    const bool     along_u = in_row && by_u.order.size() == 0;
+    if (in_rows && by_v.order.size()) return {};
+    return {apply1(event_update_op,
+                   {w, u, v, source.in[1], target.in[1], written(to_, along_u ? by_u.starts : Array({DType::I32, {0}})),
+                    written(to_, by_v.starts), written(to_, by_v.order), listed(u, along_u),
+                    in_row ? listed(v) : apply1(event_rows_op, {v})},
+                   {{adds, plus}})};
   }
 
  private:
+  // What is taken along its last axis.
+  static std::optional<Made> gathered(const Tensor& t) {
+    auto m = made_by(take_op, t);
+    if (m && (m->attrs[keys::axis] != m->in[0].rank() - 1 || m->attrs[keys::batch] != 0)) m.reset();
+    return m;
+  }
   static bool is_wide(const Tensor& t) { return t.dtype() == DType::F32 || t.dtype() == DType::F64; }
 
   // Whether a product of the program reads its sources by this index.

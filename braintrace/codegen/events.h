@@ -3,9 +3,13 @@
 // entries is arranged when the program is compiled, by either of its ends:
 //
 //   event_list     how many elements of a row are not zero, whether any is not finite, and which they are
+//   event_rows     by column: how many rows are not zero there, and which they are
 //   event_dot      y[…, to[e]] += values[e] x[…, from[e]]      over the entries of sources with x ≠ 0
 //   event_update   y[e] = w[e] ± u[from[e]] v[to[e]]           over the entries of targets with v ≠ 0, in place, or of
 //                                                              sources with u ≠ 0 where entries lie by source
+//                  y[e] = w[e] ± Σ_b u[b,from[e]] v[b,to[e]]   of a batch: over the entries of targets with v ≠ 0 in
+//                  any
+//                                                              row, and over those rows
 //
 // Threads share targets of a product, in blocks, and groups of entries of an update: no two write to one place, and the
 // order of every sum is that of the pattern.
@@ -16,10 +20,12 @@
 
 namespace braintrace::codegen {
 
-extern const Op            event_list_op, event_dot_op, event_update_op;
-inline constexpr Key<bool> adds{"adds"};  // event_update: plus
+extern const Op            event_list_op, event_rows_op, event_dot_op, event_update_op;
+inline constexpr Key<bool> adds{"adds"};            // event_update: plus
+inline constexpr Key<bool> positions{"positions"};  // event_list: which they are, too
 
 enum EventDotOperand : uint8_t { Values, From, To, X, Starts, Order, Targets, Ends, XEvents };
+// Of a batch, VEvents are the rows of every target.
 enum EventUpdateOperand : uint8_t { W, U, V, UAt, VAt, UStarts, VStarts, VOrder, UEvents, VEvents };
 
 // Entries by key, and those of one key by blocks of the other end. Entries of key k in blocks [a, b) are

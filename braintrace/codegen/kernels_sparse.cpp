@@ -49,12 +49,24 @@ Kernel sparse_sample(Site& s) {
                       0, n, m);
 }
 
-// By row of x: how many are not zero, whether any is not finite, and which.
+// By row of x: how many are not zero, whether any is not finite, and which. `length`: numbers that are written of a
+// row.
 Kernel event_list(Site& s) {
   const Shape&  x    = s.in_type(0).shape;
   const int64_t rows = s.in_type(0).size() / x.back();
-  Routine       r{s.e.op, s.in_type(0).dtype, {{"L", rows}, {"n", x.back()}}, {{"x", s.in(0)}, {"y", s.out(0)}}};
+  Routine       r{s.e.op,
+            s.in_type(0).dtype,
+            {{"L", rows}, {"n", x.back()}, {"length", s.out_type(0).shape.back()}},
+            {{"x", s.in(0)}, {"y", s.out(0)}}};
   return {.what = std::move(r), .parts = rows, .work = s.in_type(0).size()};
+}
+
+// By column of x: how many rows are not zero there, and which. A part is a run of columns.
+Kernel event_rows(Site& s) {
+  constexpr int64_t run = 16;
+  const int64_t     B = s.in_type(0).shape[0], n = s.in_type(0).shape[1];
+  Routine r{s.e.op, s.in_type(0).dtype, {{"B", B}, {"n", n}, {"run", run}}, {{"x", s.in(0)}, {"y", s.out(0)}}};
+  return {.what = std::move(r), .parts = (n + run - 1) / run, .work = B * n};
 }
 
 // y[l, to[e]] += values[e] x[l, from[e]], for the sources of row l that are not zero. A part is a block of targets.
@@ -82,13 +94,13 @@ Kernel event_dot(Site& s) {
   return {.what = std::move(r), .parts = blocks, .work = rows * (n + E / 4)};
 }
 
-// y[e] = w[e] ± u[from[e]] v[to[e]]. A part is a share of the sources, of the targets or of the entries.
+// y[e] = w[e] ± Σ_b u[b, from[e]] v[b, to[e]]. A part is a share of the sources, of the targets or of the entries.
 Kernel event_update(Site& s) {
-  const int64_t E = s.in_type(W).size(), n = s.in_type(U).size(), m = s.in_type(V).size();
-  const int64_t parts = std::max<int64_t>(1, E / s.target().event_part);
+  const int64_t E = s.in_type(W).size(), n = s.in_type(U).shape.back(), m = s.in_type(V).shape.back();
+  const int64_t B = s.in_type(U).size() / n, parts = std::max<int64_t>(1, E / s.target().event_part);
   Routine       r{s.e.op,
             s.out_type(0).dtype,
-            {{"E", E}, {"n", n}, {"m", m}, {"parts", parts}},
+            {{"B", B}, {"E", E}, {"n", n}, {"m", m}, {"parts", parts}},
             {{"w", s.in(W)},
                    {"u", s.in(U)},
                    {"v", s.in(V)},
@@ -107,11 +119,8 @@ Kernel event_update(Site& s) {
 }  // namespace
 
 Rules sparse_rules() {
-  return {{&sparse_dot_op, sparse_dot},
-          {&sparse_sample_op, sparse_sample},
-          {&event_list_op, event_list},
-          {&event_dot_op, event_dot},
-          {&event_update_op, event_update}};
+  return {{&sparse_dot_op, sparse_dot}, {&sparse_sample_op, sparse_sample}, {&event_list_op, event_list},
+          {&event_rows_op, event_rows}, {&event_dot_op, event_dot},         {&event_update_op, event_update}};
 }
 
 }  // namespace braintrace::codegen

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "braintrace/codegen/known_indices.h"
+#include "braintrace/codegen/lower.h"
 #include "braintrace/codegen/rewrite.h"
 #include "braintrace/codegen/view.h"
 #include "braintrace/ops/axes.h"
@@ -13,6 +14,7 @@
 #include "braintrace/ops/keys.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
+#include "braintrace/ops/reduce.h"
 #include "braintrace/transforms/walk.h"
 
 namespace braintrace::codegen {
@@ -27,7 +29,8 @@ struct Product {
   Vars   factors = {};  // sorted
 };
 using Sum = std::vector<Product>;
-// Parts by the axes they vary over, each a sum of products of values that vary over just these.
+// Parts by the axes they vary over, each a sum of products of values that vary over just these. Parts that are gathered
+// from the rows of matrices, in a space without rows, stand for the sum of their product over the rows.
 using ProductTerm = std::map<Ints, Sum>;
 
 Product operator*(const Product& a, const Product& b) {
@@ -91,7 +94,7 @@ class Separation {
     if (!has_outer || terms.size() > most_terms) return {};
     join(terms);
     if (terms.empty()) return {};
-    if (cost(terms) >= cost_of_tree(v, true)) return {};
+    if (cost(terms, squeezed(t.shape).size()) >= cost_of_tree(v, t.size(), true)) return {};
     // The first term without a sign leads.
     std::stable_partition(terms.begin(), terms.end(), [](const ProductTerm& x) {
       return std::none_of(x.begin(), x.end(), [](const auto& part) { return part.second[0].number < 0; });
@@ -100,22 +103,40 @@ class Separation {
   }
 
  private:
-  // Of a tree: sums, products, signs, and changes of axes of size one, which change nothing else.
-  bool is_node(const Eqn& e) const {
+  // Of a tree: sums, products, signs, sums over rows, and changes of axes of size one, which change nothing else.
+  bool is_node(const Eqn& e) const { return is_arithmetic(e) || is_row_sum(e); }
+  bool is_arithmetic(const Eqn& e) const {
     return e.op == &add_op || e.op == &sub_op || e.op == &mul_op || e.op == &neg_op || keeps_axes(e, p_);
   }
+  // Σ_b of what is gathered by known indices: Σ_b x[b, from] q[b, to]
+  bool is_row_sum(const Eqn& e) const {
+    return (e.op == &reduce_sum_op || e.op == &product_sum_op) && e.attrs[keys::axes] == Ints{0} &&
+           p_.type(e.in[0]).rank() == 2 &&
+           std::all_of(e.in.begin(), e.in.end(), [&](Var v) { return is_made_of_rows(v); });
+  }
+  bool is_made_of_rows(Var v) const {
+    const Eqn* e = maker_[v];
+    if (!e) return false;
+    if (e->op == &take_op) return source(v).first == e->in[0];
+    if (e->op == &full_op || (e->op == &broadcast_op && p_.type(e->in[0]).size() == 1)) return true;
+    return is_arithmetic(*e) && std::all_of(e->in.begin(), e->in.end(), [&](Var x) { return is_made_of_rows(x); });
+  }
 
-  // The value that v repeats, and the axes of v it varies over, counted without those of size one. A vector gathered by
-  // a known index varies over an axis of its own, which stands for index and length.
+  // The value that v repeats, and the axes of v it varies over, counted without those of size one. What is gathered by
+  // a known index varies over an axis of its own, which stands for index and length, and for the number of rows if it
+  // has several.
   std::pair<Var, Ints> source(Var v) const {
     Ints axes = all_axes(v);
     for (const Eqn* e = maker_[v]; e; e = maker_[v]) {
       const Shape& shape = p_.type(v).shape;
       if (e->op == &full_op) return {v, {}};
       if (e->op == &take_op) {
-        const Type &x = p_.type(e->in[0]), &index = p_.type(e->in[1]);
-        if (x.rank() != 1 || index.rank() != 1 || axes != Ints{0} || !known_value(p_, e->in[1])) break;
-        return {e->in[0], {-1 - e->in[1], x.shape[0]}};
+        const Type &  x = p_.type(e->in[0]), &index = p_.type(e->in[1]);
+        const int64_t rows = x.rank() == 2 ? x.shape[0] : 1;
+        if (x.rank() > 2 || e->attrs[keys::axis] != x.rank() - 1 || e->attrs[keys::batch] != 0 || index.rank() != 1 ||
+            axes != counted(0, rows > 1 ? 2 : 1) || !known_value(p_, e->in[1]))
+          break;
+        return {e->in[0], joined(Ints{-1 - e->in[1], x.shape.back()}, rows > 1 ? Ints{rows} : Ints{})};
       }
       if (e->op == &broadcast_op) {
         const Ints here = long_axes(shape);
@@ -138,13 +159,16 @@ class Separation {
     std::vector<ProductTerm> a = terms_of(e->in[0]);
     if (keeps_axes(*e, p_)) return a;
     if (e->op == &neg_op) return negative(std::move(a));
+    if (e->op == &reduce_sum_op) return are_rows(a) ? a : std::vector{leaf(v)};
     std::vector<ProductTerm> b = terms_of(e->in[1]);
-    if (e->op == &mul_op) {
+    if (e->op == &mul_op || e->op == &product_sum_op) {
       if (a.size() > 1) std::swap(a, b);
       if (a.size() > 1 || (b.size() > 1 && a[0].contains(all_axes(v)))) return {leaf(v)};
+      // A product of sums over rows is none.
+      if (p_.type(e->in[0]).rank() < 2 && rows_of(a[0]) > 1 && rows_of(b) > 1) return {leaf(v)};
       for (ProductTerm& t : b)
         for (const auto& [axes, sum] : a[0]) t[axes] = t.contains(axes) ? t[axes] * sum : sum;
-      return b;
+      return e->op == &mul_op || are_rows(b) ? b : std::vector{leaf(v)};
     }
     if (e->op == &sub_op) b = negative(std::move(b));
     a.insert(a.end(), b.begin(), b.end());
@@ -163,8 +187,27 @@ class Separation {
   double number_of(const Eqn& full) const {
     return at(Array::scalar(p_.type(full.out[0]).dtype, full.attrs[keys::value]), 0);
   }
-  static bool is_gathered(const Ints& axes) { return !axes.empty() && axes[0] < 0; }
-  Ints        all_axes(Var v) const { return counted(0, static_cast<int64_t>(squeezed(p_.type(v).shape).size())); }
+  static bool    is_gathered(const Ints& axes) { return !axes.empty() && axes[0] < 0; }
+  static bool    has_rows(const Ints& axes) { return is_gathered(axes) && axes.size() == 3; }
+  static int64_t rows_of(const ProductTerm& t) {
+    int64_t rows = 1;
+    for (const auto& [axes, sum] : t)
+      if (has_rows(axes)) rows = axes[2];
+    return rows;
+  }
+  static int64_t rows_of(const std::vector<ProductTerm>& terms) {
+    int64_t rows = 1;
+    for (const ProductTerm& t : terms) rows = std::max(rows, rows_of(t));
+    return rows;
+  }
+  // Whether each is a product of what is gathered from rows, and of numbers: a sum over rows can be taken later.
+  static bool are_rows(const std::vector<ProductTerm>& terms) {
+    return std::all_of(terms.begin(), terms.end(), [](const ProductTerm& t) {
+      return rows_of(t) > 1 && std::all_of(t.begin(), t.end(),
+                                           [](const auto& part) { return part.first.empty() || has_rows(part.first); });
+    });
+  }
+  Ints all_axes(Var v) const { return counted(0, static_cast<int64_t>(squeezed(p_.type(v).shape).size())); }
 
   // Numbers become factors of the vectors; vectors that are sums of products are written out where terms cancel; terms
   // that differ in one part only become one.
@@ -246,16 +289,23 @@ class Separation {
     return y.size() > most_products ? Sum{{1, {v}}} : written_out_[v] = y;
   }
 
-  // Operations per element.
-  static size_t cost(const std::vector<ProductTerm>& terms) {
-    size_t n = terms.size() - 1;
-    for (const ProductTerm& t : terms) n += t.size() - 1;
+  // Operations per element of a value with so many axes.
+  static int64_t cost(const std::vector<ProductTerm>& terms, size_t axes) {
+    auto n = static_cast<int64_t>(terms.size()) - 1;
+    for (const ProductTerm& t : terms) {
+      const auto parts = static_cast<int64_t>(t.size());
+      n += axes == 1 && rows_of(t) > 1 ? rows_of(t) * parts : parts - 1;
+    }
     return n;
   }
-  size_t cost_of_tree(Var v, bool root = false) const {
+  // The same of the tree as it is, whose value has `size` elements.
+  int64_t cost_of_tree(Var v, int64_t size, bool root = false) const {
     if (!root && !inner_[v]) return 0;
-    size_t n = !keeps_axes(*maker_[v], p_) && axes_of_tree(v, root).size() >= all_axes(v).size() ? 1 : 0;
-    for (Var x : maker_[v]->in) n += cost_of_tree(x);
+    const Eqn& e = *maker_[v];
+    int64_t    n = 0;
+    if (!keeps_axes(e, p_) && axes_of_tree(v, root).size() >= all_axes(v).size())
+      n = (is_row_sum(e) ? p_.type(e.in[0]) : p_.type(v)).size() / size;
+    for (Var x : e.in) n += cost_of_tree(x, size);
     return n;
   }
   Ints axes_of_tree(Var v, bool root = false) const {
@@ -288,6 +338,12 @@ class Separation {
     }
     return y;
   }
+  // Σ_b of a product
+  static Tensor summed_rows(const Tensors& parts) {
+    Tensor y = parts[0];
+    for (size_t i = 1; i + 1 < parts.size(); ++i) y = y * parts[i];
+    return parts.size() == 1 ? sum(y, Ints{0}) : apply1(product_sum_op, {y, parts.back()}, {{keys::axes, Ints{0}}});
+  }
   static Tensor built(const std::vector<ProductTerm>& terms, const Shape& space, const Tensors& values, DType dtype) {
     Tensor all;
     for (const ProductTerm& given : terms) {
@@ -300,14 +356,19 @@ class Separation {
             sum   = sum * -1;
             minus = !minus;
           }
-      Tensor y;
+      Tensors rows, parts;
       for (const auto& [axes, sum] : t) {
-        const Shape  shape  = is_gathered(axes) ? Shape{axes[1]} : gather(space, axes);
+        const Shape  shape  = has_rows(axes)      ? Shape{axes[2], axes[1]}
+                              : is_gathered(axes) ? Shape{axes[1]}
+                                                  : gather(space, axes);
         const Tensor vector = sum_of(sum, shape, values, dtype);
-        const Tensor part   = is_gathered(axes) ? take(vector, values[static_cast<Var>(-1 - axes[0])])
+        const Tensor part   = is_gathered(axes) ? take(vector, values[static_cast<Var>(-1 - axes[0])], -1)
                                                 : broadcast_axes(vector, space, axes);
-        y                   = y.defined() ? y * part : part;
+        (has_rows(axes) && space.size() == 1 ? rows : parts).push_back(part);
       }
+      if (!rows.empty()) parts.insert(parts.begin(), summed_rows(rows));
+      Tensor y;
+      for (const Tensor& part : parts) y = y.defined() ? y * part : part;
       all = !all.defined() ? y : minus ? all - y : all + y;
     }
     return all;

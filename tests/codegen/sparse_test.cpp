@@ -27,6 +27,7 @@
 #include "braintrace/ops/index.h"
 #include "braintrace/ops/index_walk.h"
 #include "braintrace/ops/math.h"
+#include "braintrace/ops/reduce.h"
 #include "braintrace/runtime/values.h"
 #include "braintrace/transforms/simplify.h"
 #include "tests/codegen/agreement.h"
@@ -168,11 +169,17 @@ struct Learning {
   }
 };
 
-TEST(SparseLearning, ComputesTheProductOnceAndGathersInPlace) {
-  Learning   l(false);
-  const auto t = trace_function({{DType::F32, {l.n}}, {DType::F32, {2}}},
-                                [&](const Tensors& in) -> Tensors { return {l.update(in[0], in[1])}; });
-  Arrays     constants;
+// One row, and a batch, whose synapses lie by target: otherwise it has no updates by events.
+class SparseStep : public testing::TestWithParam<std::optional<int64_t>> {};
+INSTANTIATE_TEST_SUITE_P(Rows, SparseStep, testing::Values(std::nullopt, 1, 3));
+
+TEST_P(SparseStep, ComputesTheProductOnceAndGathersInPlace) {
+  const auto batch = GetParam();
+  Learning   l(batch.has_value(), batch);
+  const auto t = trace_function(
+      {{DType::F32, batch ? Shape{*batch, l.n} : Shape{l.n}}, {DType::F32, batch ? Shape{*batch, 2} : Shape{2}}},
+      [&](const Tensors& in) -> Tensors { return {l.update(in[0], in[1])}; });
+  Arrays constants;
   for (const Tensor& c : t.constants) constants.push_back(c.array());
   const codegen::Schedule s = codegen::scheduled({codegen::with_known_indices(simplify(t.program), constants)});
   EXPECT_EQ(count_of(s, sparse_dot_op), 0);
@@ -182,7 +189,7 @@ TEST(SparseLearning, ComputesTheProductOnceAndGathersInPlace) {
   const codegen::Function& f      = *s.entries[0];
   int64_t                  arrays = 0;
   for (const codegen::Kernel& k : f.kernels)
-    for (Var v : k.writes) arrays += f.buffers[static_cast<size_t>(v)].type.size() == l.E;
+    for (Var v : k.writes) arrays += f.buffers[static_cast<size_t>(v)].type.size() >= l.E;
   EXPECT_EQ(arrays, 1);
   EXPECT_FALSE(f.may_stop);
 }
@@ -201,11 +208,19 @@ TEST(SparseLearning, IsThatOfTheInterpreter) {
 }
 
 TEST(SparseLearning, OfABatchIsThatOfTheInterpreter) {
-  const auto weights = [&](std::string_view backend) {
-    const BackendScope scope(backend);
-    return Learning(false, 3).run(0.1, 3);
+  struct Case {
+    bool   by_target;
+    double rate;
   };
-  EXPECT_LT(max_difference(weights("cpu"), weights("reference")), 1e-6);
+  for (const Case& c : {Case{false, 0.1}, {true, 0.0}, {true, 0.1}}) {
+    const auto weights = [&](std::string_view backend) {
+      const BackendScope scope(backend);
+      return Learning(c.by_target, 3).run(c.rate, 3);
+    };
+    const Array want = weights("reference");
+    EXPECT_EQ(max_difference(want, Learning::weights()) > 1e-4, c.rate > 0) << "what is silent learns nothing";
+    EXPECT_LT(max_difference(weights("cpu"), want), 1e-6) << c.by_target << " " << c.rate;
+  }
 }
 
 // Products with patterns that lie by source, by target and in no order, for few and many events, in one row and
@@ -265,6 +280,39 @@ TEST(Grouping, HoldsTheEntriesOfEveryKeyByBlocksOfTheOtherEnd) {
   EXPECT_EQ(to_vector<int32_t>(again.starts), (std::vector<int32_t>{0, 2, 2, 3}));
 }
 
+// In a batch a target learns from the rows in which it has a signal, and a source that is not finite reaches the
+// weights to silent targets; the interpreter says which.
+TEST(EventUpdate, OfABatchIsThatOfTheInterpreter) {
+  constexpr int64_t n = 50, E = 5000, B = 4;
+  Rng               rng(10);
+  const Array       from = numbers(rng, E, n), w = random_array(rng, {DType::F32, {E}});
+  Array             to({DType::I32, {E}});
+  for (int64_t e = 0; e < E; ++e) to.mutable_data<int32_t>()[e] = static_cast<int32_t>(e / 100);
+  for (const double odd : {0.5, static_cast<double>(NAN), static_cast<double>(INFINITY)})
+    for (const bool at_source : {false, true}) {
+      Array u = random_array(rng, {DType::F32, {B, n}}), v({DType::F32, {B, n}});
+      std::fill_n(v.mutable_data<float>(), v.size(), 0.0F);
+      for (const int64_t i : {3, 53, 104, 150}) v.mutable_data<float>()[i] = 0.25F * static_cast<float>(i);
+      (at_source ? u : v).mutable_data<float>()[120] = static_cast<float>(odd);
+      const Traced t = trace({w.type(), u.type(), v.type()}, [&](const Tensors& in) -> Tensors {
+        return {in[0] - sum(take(in[1], Tensor(from), -1) * take(in[2], Tensor(to), -1), Ints{0})};
+      });
+      Arrays       constants;
+      for (const Tensor& c : t.constants) constants.push_back(c.array());
+      const auto s = codegen::scheduled({codegen::with_known_indices(t.program, constants)});
+      EXPECT_EQ(count_of(s, codegen::event_update_op), 1);
+      const Array       want = evaluate(t.program, constants, {w, u, v})[0];
+      cpu::Stepper      stepper(t.program, constants, {{0, 0}}, {w, u, v});
+      const void* const args[] = {u.raw(), v.raw()};
+      stepper.step(args, nullptr);
+      const Array got = stepper.value(0);
+      for (int64_t e = 0; e < E; ++e)
+        EXPECT_TRUE(std::abs(at(got, e) - at(want, e)) < 1e-5 || at(got, e) == at(want, e) ||
+                    (std::isnan(at(got, e)) && std::isnan(at(want, e))))
+            << odd << " " << e << " " << at(got, e) << " " << at(want, e);
+    }
+}
+
 // A learning signal that is not a number reaches the weights of silent sources too, as in the interpreter.
 TEST(EventUpdate, LeavesOutNothingThatIsNotANumber) {
   constexpr int64_t n = 50, E = 5000;
@@ -299,38 +347,46 @@ TEST(SparseLearning, ThreadsDoNotChangeBits) {
   const Array       far = numbers(rng, E, n);
   Array             near({DType::I32, {E}});
   for (int64_t e = 0; e < E; ++e) near.mutable_data<int32_t>()[e] = static_cast<int32_t>(e * n / E);
-  const Array w = random_array(rng, {DType::F32, {E}}), v = random_array(rng, {DType::F32, {n}});
+  const Array w      = random_array(rng, {DType::F32, {E}});
   const int   before = cpu::num_threads();
-  for (const bool by_target : {false, true})
-    for (const double density : {0.02, 0.5}) {
-      Array x({DType::F32, {n}});
-      for (int64_t i = 0; i < n; ++i) x.mutable_data<float>()[i] = rng.uniform() < density ? 1.0F : 0.0F;
-      const Array &from = by_target ? far : near, &to = by_target ? near : far;
-      const Traced t = trace({w.type(), x.type(), v.type()}, [&](const Tensors& in) -> Tensors {
-        const Tensor y = dot(in[1], SparsePattern{from, to, n, n}, in[0]);
-        return {in[0] - take(in[1], Tensor(from)) * take(in[2], Tensor(to)), y};
-      });
-      Arrays       constants;
-      for (const Tensor& c : t.constants) constants.push_back(c.array());
-      const auto s = codegen::scheduled({codegen::with_known_indices(t.program, constants)});
-      for (const codegen::Kernel& k : s.entries[0]->kernels)
-        if (k.ops[0] != &codegen::event_list_op) EXPECT_GT(k.grain, 0) << k.ops[0]->name << " is not shared";
-      cpu::Stepper stepper(t.program, constants, {{0, 0}});
-      const auto   results = [&](int threads) {
-        cpu::set_num_threads(threads);
-        stepper.hold({w});
-        Array             y({DType::F32, {n}});
-        const void* const args[] = {x.raw(), v.raw()};
-        void* const       out[]  = {y.mutable_raw()};
-        for (int k = 0; k < 3; ++k) stepper.step(args, out);
-        return Arrays{stepper.value(0), y};
-      };
-      const Arrays one = results(1);
-      for (const int threads : {2, 3, 8}) {
-        const Arrays many = results(threads);
-        EXPECT_TRUE(identical(one[0], many[0]) && identical(one[1], many[1])) << threads << " " << density;
-      }
+  struct Case {
+    bool   by_target;
+    double density;
+    Shape  rows;
+  };
+  for (const Case& c :
+       {Case{false, 0.02, {}}, {false, 0.5, {}}, {true, 0.02, {}}, {true, 0.5, {}}, {true, 0.02, {3}}}) {
+    const Array v = random_array(rng, {DType::F32, joined(c.rows, Shape{n})});
+    Array       x(v.type());
+    for (int64_t i = 0; i < x.size(); ++i) x.mutable_data<float>()[i] = rng.uniform() < c.density ? 1.0F : 0.0F;
+    const Array &from = c.by_target ? far : near, &to = c.by_target ? near : far;
+    const Traced t = trace({w.type(), x.type(), v.type()}, [&](const Tensors& in) -> Tensors {
+      const Tensor y      = dot(in[1], SparsePattern{from, to, n, n}, in[0]);
+      const Tensor change = take(in[1], Tensor(from), -1) * take(in[2], Tensor(to), -1);
+      return {in[0] - (c.rows.empty() ? change : sum(change, Ints{0})), y};
+    });
+    Arrays       constants;
+    for (const Tensor& c : t.constants) constants.push_back(c.array());
+    const auto s = codegen::scheduled({codegen::with_known_indices(t.program, constants)});
+    for (const codegen::Kernel& k : s.entries[0]->kernels)
+      if (k.ops[0] == &codegen::event_dot_op || k.ops[0] == &codegen::event_update_op)
+        EXPECT_GT(k.grain, 0) << k.ops[0]->name << " is not shared";
+    cpu::Stepper stepper(t.program, constants, {{0, 0}});
+    const auto   results = [&](int threads) {
+      cpu::set_num_threads(threads);
+      stepper.hold({w});
+      Array             y(x.type());
+      const void* const args[] = {x.raw(), v.raw()};
+      void* const       out[]  = {y.mutable_raw()};
+      for (int k = 0; k < 3; ++k) stepper.step(args, out);
+      return Arrays{stepper.value(0), y};
+    };
+    const Arrays one = results(1);
+    for (const int threads : {2, 7}) {
+      const Arrays many = results(threads);
+      EXPECT_TRUE(identical(one[0], many[0]) && identical(one[1], many[1])) << threads << " " << c.density;
     }
+  }
   cpu::set_num_threads(before);
 }
 

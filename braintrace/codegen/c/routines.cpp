@@ -103,17 +103,48 @@ for (int64_t e = 0; e < $E; ++e) {
   $y[e] = ($T)sum;
 }
 )";
-constexpr std::string_view event_list    = R"(
+// Most of a row is silent where it pays: there sixteen elements are passed over together.
+constexpr std::string_view event_list      = R"(
 for (int64_t l = begin; l < end; ++l) {
   const $T* x = $x + l * $n;
-  int32_t *list = $y + l * ($n + 2), count = 0, odd = 0;
+  int32_t *list = $y + l * $length, count = 0, odd = 0;
   for (int64_t i = 0; i < $n; ++i) odd |= !(x[i] - x[i] == 0);
-  for (int64_t i = 0; i < $n; ++i) {
+$walk
+  list[0] = count;
+  list[1] = odd;
+}
+)";
+constexpr std::string_view event_positions = R"(
+  int64_t i = 0;
+  for (; i + 16 <= $n; i += 16) {
+    int any = 0;
+    for (int lane = 0; lane < 16; ++lane) any |= x[i + lane] != 0;
+    if (!any) continue;
+    for (int lane = 0; lane < 16; ++lane) {
+      list[2 + count] = (int32_t)(i + lane);
+      count += x[i + lane] != 0;
+    }
+  }
+  for (; i < $n; ++i) {
     list[2 + count] = (int32_t)i;
     count += x[i] != 0;
   }
-  list[0] = count;
-  list[1] = odd;
+)";
+constexpr std::string_view event_count     = R"(
+  for (int64_t i = 0; i < $n; ++i) count += x[i] != 0;
+)";
+constexpr std::string_view event_rows      = R"(
+for (int64_t first = begin * $run; first < end * $run && first < $n; first += $run) {
+  const int lanes = $n - first < $run ? (int)($n - first) : $run;
+  int32_t count[$run] = {0}, *list = $y + first * ($B + 1);
+  for (int64_t b = 0; b < $B; ++b) {
+    const $T* x = $x + b * $n + first;
+    int any = 0;
+    for (int lane = 0; lane < lanes; ++lane) any |= x[lane] != 0;
+    for (int lane = 0; any && lane < lanes; ++lane)
+      if (x[lane] != 0) list[lane * ($B + 1) + ++count[lane]] = (int32_t)b;
+  }
+  for (int lane = 0; lane < lanes; ++lane) list[lane * ($B + 1)] = count[lane];
 }
 )";
 // A block of targets begins at the first j with j P / m ≥ its number.
@@ -174,6 +205,30 @@ constexpr std::string_view event_update = R"(
   }
 }
 )";
+// Of a batch: the sum over the rows in which a target has a learning signal, for sixteen entries at a time. All rows
+// count where 0 times what is not finite is not 0.
+constexpr std::string_view rows_update  = R"(
+int odd = 0;
+for (int64_t b = 0; b < $B; ++b) odd |= $u_events[2 * b + 1];
+for (int64_t j = $m * begin / $parts; j < $m * end / $parts; ++j) {
+  const int32_t* rows = $v_events + j * ($B + 1);
+  const int64_t count = odd ? $B : rows[0], last = $v_starts[j + 1];
+  if (count == 0 && $y == $w) continue;
+  for (int64_t k = $v_starts[j]; k < last; k += 16) {
+    $T sum[16] = {0};
+    const int lanes = last - k < 16 ? (int)(last - k) : 16;
+    for (int64_t g = 0; g < count; ++g) {
+      const int64_t b = odd ? g : rows[1 + g];
+      const $T a = $v[b * $m + j], *u = $u + b * $n;
+      if (lanes == 16)
+        for (int lane = 0; lane < 16; ++lane) sum[lane] = $fma(u[$from[k + lane]], a, sum[lane]);
+      else
+        for (int lane = 0; lane < lanes; ++lane) sum[lane] = $fma(u[$from[k + lane]], a, sum[lane]);
+    }
+    for (int lane = 0; lane < lanes; ++lane) $y[k + lane] = $w[k + lane] $sign sum[lane];
+  }
+}
+)";
 constexpr std::string_view plain_update = R"(
 {
   $independent for (int64_t e = $E * begin / $parts; e < $E * end / $parts; ++e)
@@ -198,10 +253,16 @@ bool has_buffer(const Routine& r, std::string_view name) {
   return std::any_of(r.buffers.begin(), r.buffers.end(), [&](const auto& b) { return b.first == name; });
 }
 
+int64_t size_named(const Routine& r, std::string_view name) {
+  const auto is_it = [&](const auto& s) { return s.first == name; };
+  return std::find_if(r.sizes.begin(), r.sizes.end(), is_it)->second;
+}
+
 // The way of least cost: along sources, along targets, or all entries as they lie.
 std::string event_update_text(const Routine& r, Words& words) {
   const bool by_u = has_buffer(r, "u_starts"), by_v = !has_buffer(r, "v_order");  // entries lie in this order
   words.emplace_back("sign", r.reverse ? "-" : "+");
+  if (size_named(r, "B") > 1) return std::string(rows_update);
   words.emplace_back("more", by_v ? "" : " * scattered");
   const auto along = [&](const Words& end) {
     Words all;
@@ -238,7 +299,12 @@ std::string template_of(const Routine& r, Words& words) {
   if (r.op == &add_along_op) return joined({open_sums, open_lanes, lane, add_along});
   if (r.op == &sparse_dot_op) return joined({entries, sparse_dot});
   if (r.op == &sparse_sample_op) return joined({entries, sparse_sample});
-  if (r.op == &event_list_op) return std::string(event_list);
+  if (r.op == &event_list_op) {
+    const bool listed = size_named(r, "length") > 2;
+    words.emplace_back("walk", filled(listed ? event_positions : event_count, words));
+    return std::string(event_list);
+  }
+  if (r.op == &event_rows_op) return std::string(event_rows);
   if (r.op == &event_update_op) return event_update_text(r, words);
   if (r.op == &event_dot_op) {
     words.emplace_back("entry", filled(has_buffer(r, "order") ? "$order[k]" : "k", words));

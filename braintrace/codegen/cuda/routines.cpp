@@ -112,12 +112,12 @@ constexpr std::string_view event_list = R"(
 const int32_t lane = threadIdx.x % 32;
 for (int64_t l = t.rank / 32; l < $L; l += t.size / 32) {
   const $T* x = $x + l * $n;
-  int32_t *list = $y + l * ($n + 2), count = 0, odd = 0;
+  int32_t *list = $y + l * $length, count = 0, odd = 0;
   for (int64_t first = 0; first < $n; first += 32) {
     const $T value = first + lane < $n ? x[first + lane] : ($T)0;
     const uint32_t events = __ballot_sync(0xffffffffu, value != 0);
     odd |= __ballot_sync(0xffffffffu, !(value - value == 0)) != 0;
-    if (value != 0) list[2 + count + __popc(events & ((1u << lane) - 1))] = (int32_t)(first + lane);
+    if ($length > 2 && value != 0) list[2 + count + __popc(events & ((1u << lane) - 1))] = (int32_t)(first + lane);
     count += __popc(events);
   }
   if (lane == 0) {
@@ -125,6 +125,12 @@ for (int64_t l = t.rank / 32; l < $L; l += t.size / 32) {
     list[1] = odd;
   }
 }
+)";
+constexpr std::string_view event_rows = R"(
+int32_t *list = $y + e * ($B + 1), count = 0;
+for (int64_t b = 0; b < $B; ++b)
+  if ($x[b * $n + e] != 0) list[++count] = (int32_t)b;
+list[0] = count;
 )";
 // Row l and a block of targets, which begins at the first j with j P / m ≥ its number.
 constexpr std::string_view event_dot    = R"(
@@ -141,6 +147,11 @@ for (int64_t g = 2; g < 2 + events[0]; ++g) {
 }
 )";
 constexpr std::string_view event_update = "$y[e] = $w[e] $sign $u[$from[e]] * $v[$to[e]];\n";
+constexpr std::string_view rows_update  = R"(
+$T sum = 0;
+for (int64_t b = 0; b < $B; ++b) sum = $fma($u[b * $n + $from[e]], $v[b * $m + $to[e]], sum);
+$y[e] = $w[e] $sign sum;
+)";
 // The counters and the kinds of draw are those of ops/random.cpp.
 constexpr std::string_view draws = R"(
 const int64_t j = e / $n, i = e % $n;
@@ -204,7 +215,8 @@ class RoutineText {
       return &op == &sparse_dot_op ? Each{size("L") * size("m"), std::string(sparse_dot)}
                                    : Each{size("E"), std::string(sparse_sample)};
     }
-    if (&op == &event_update_op) return {size("E"), std::string(event_update)};
+    if (&op == &event_rows_op) return {size("n"), std::string(event_rows)};
+    if (&op == &event_update_op) return {size("E"), std::string(size("B") > 1 ? rows_update : event_update)};
     if (&op == &event_dot_op) {
       add("entry", has_buffer("order") ? "$order[k]" : "k");
       return {size("L") * size("P"), std::string(event_dot)};
