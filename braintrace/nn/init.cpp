@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "braintrace/base/machine.h"
+#include "braintrace/base/parallel.h"
 #include "braintrace/model/environment.h"
 #include "braintrace/model/random_stream.h"
 #include "braintrace/nn/orthonormal.h"
@@ -25,11 +26,28 @@ Rng fresh_rng() {
   return Rng(static_cast<uint64_t>(at(key, 0)) << 32 | static_cast<uint64_t>(at(key, 1)));
 }
 
-Initializer sampled(std::string text, std::function<double(Rng&)> draw) {
-  return {std::move(text), [draw](const Shape& shape, Rng& rng) {
-            Values v(static_cast<size_t>(size_of(shape)));
-            for (double& x : v) x = draw(rng);
-            return v;
+using Draw = std::function<double(Rng&)>;
+
+// Numbers of the stream that a draw takes, where it takes as many each time: threads then know where to begin.
+constexpr uint64_t per_uniform = 2, per_normal = 4, any_number = 0;
+
+// The same numbers for any number of threads.
+Values drawn(size_t count, Rng& rng, uint64_t per_draw, const Draw& draw) {
+  constexpr int64_t grain = 1 << 15;
+  Values            v(count);
+  const auto        size = static_cast<int64_t>(count);
+  in_parallel(size, per_draw ? grain : std::max<int64_t>(size, 1), [&](int64_t begin, int64_t end) {
+    Rng own = rng;
+    own.count += per_draw * static_cast<uint64_t>(begin);
+    for (int64_t i = begin; i < end; ++i) v[static_cast<size_t>(i)] = draw(per_draw ? own : rng);
+  });
+  rng.count += per_draw * count;
+  return v;
+}
+
+Initializer sampled(std::string text, uint64_t per_draw, const Draw& draw) {
+  return {std::move(text), [=](const Shape& shape, Rng& rng) {
+            return drawn(static_cast<size_t>(size_of(shape)), rng, per_draw, draw);
           }};
 }
 
@@ -121,37 +139,40 @@ namespace init {
 
 Initializer constant(double value) { return Initializer(value); }
 Initializer uniform(double lo, double hi) {
-  return sampled(fmt::format("uniform({}, {})", lo, hi), [=](Rng& r) { return lo + (hi - lo) * r.uniform(); });
+  return sampled(fmt::format("uniform({}, {})", lo, hi), per_uniform,
+                 [=](Rng& r) { return lo + (hi - lo) * r.uniform(); });
 }
 Initializer normal(double mean, double std) {
-  return sampled(fmt::format("normal({}, {})", mean, std), [=](Rng& r) { return mean + std * r.normal(); });
+  return sampled(fmt::format("normal({}, {})", mean, std), per_normal, [=](Rng& r) { return mean + std * r.normal(); });
 }
 Initializer truncated_normal(double mean, double std, double lo, double hi) {
   require(lo < hi, "truncated_normal: the lower bound {} is not below the upper bound {}.", lo, hi);
-  return sampled(fmt::format("truncated_normal({}, {}, {}, {})", mean, std, lo, hi),
+  return sampled(fmt::format("truncated_normal({}, {}, {}, {})", mean, std, lo, hi), any_number,
                  [=](Rng& r) { return mean + std * truncated(r, lo, hi); });
 }
 Initializer log_normal(double mean, double std) {
-  return sampled(fmt::format("log_normal({}, {})", mean, std),
+  return sampled(fmt::format("log_normal({}, {})", mean, std), per_normal,
                  [=](Rng& r) { return std::exp(mean + std * r.normal()); });
 }
 Initializer exponential(double scale) {
-  return sampled(fmt::format("exponential({})", scale), [=](Rng& r) { return -scale * std::log(1 - r.uniform()); });
+  return sampled(fmt::format("exponential({})", scale), per_uniform,
+                 [=](Rng& r) { return -scale * std::log(1 - r.uniform()); });
 }
 Initializer gamma(double shape, double scale) {
   require(shape > 0 && scale > 0, "gamma: shape and scale must be positive, got {} and {}.", shape, scale);
-  return sampled(fmt::format("gamma({}, {})", shape, scale), [=](Rng& r) { return scale * gamma_draw(r, shape); });
+  return sampled(fmt::format("gamma({}, {})", shape, scale), any_number,
+                 [=](Rng& r) { return scale * gamma_draw(r, shape); });
 }
 Initializer beta(double a, double b) {
   require(a > 0 && b > 0, "beta: both parameters must be positive, got {} and {}.", a, b);
-  return sampled(fmt::format("beta({}, {})", a, b), [=](Rng& r) {
+  return sampled(fmt::format("beta({}, {})", a, b), any_number, [=](Rng& r) {
     const double x = gamma_draw(r, a), y = gamma_draw(r, b);
     return x / (x + y);
   });
 }
 Initializer weibull(double shape, double scale) {
   require(shape > 0 && scale > 0, "weibull: shape and scale must be positive, got {} and {}.", shape, scale);
-  return sampled(fmt::format("weibull({}, {})", shape, scale),
+  return sampled(fmt::format("weibull({}, {})", shape, scale), per_uniform,
                  [=](Rng& r) { return scale * std::pow(-std::log(1 - r.uniform()), 1 / shape); });
 }
 Initializer identity(double gain) {
@@ -190,7 +211,7 @@ Initializer orthogonal(double gain) {
   return {fmt::format("orthogonal({})", gain), [gain](const Shape& shape, Rng& rng) {
             require(shape.size() >= 2, "orthogonal: expected at least two axes, got shape {}.", to_string(shape));
             const int64_t cols = shape.back(), rows = size_of(shape) / std::max<int64_t>(cols, 1);
-            Values        v = orthonormal(rows, cols, rng);
+            Values        v = orthonormal(rows, cols, rng, Environment::precision());
             for (double& x : v) x *= gain;
             return v;
           }};
@@ -205,7 +226,7 @@ Initializer delta_orthogonal(double gain) {
             int64_t center = 0;
             for (size_t i = 0; i + 2 < shape.size(); ++i) center = center * shape[i] + shape[i] / 2;
             Values       v(static_cast<size_t>(size_of(shape)));
-            const Values q = orthonormal(in, out, rng);
+            const Values q = orthonormal(in, out, rng, Environment::precision());
             for (size_t i = 0; i < q.size(); ++i) v[static_cast<size_t>(center * in * out) + i] = gain * q[i];
             return v;
           }};
@@ -219,18 +240,18 @@ Initializer variance_scaling(double scale, Fan fan, Spread spread, Layout layout
             const Fans   f   = fans_of(shape, layout);
             const double n   = fan == Fan::In ? f.in : fan == Fan::Out ? f.out : (f.in + f.out) / 2;
             const double std = std::sqrt(scale / n);
-            Values       v(static_cast<size_t>(size_of(shape)));
-            for (double& x : v) switch (spread) {
-                case Spread::Normal:
-                  x = std * rng.normal();
-                  break;
-                case Spread::TruncatedNormal:
-                  x = std / truncated_std * truncated(rng, -2, 2);
-                  break;
-                case Spread::Uniform:
-                  x = std * std::sqrt(3.0) * (2 * rng.uniform() - 1);
-              }
-            return v;
+            const auto   all = [&](uint64_t per_draw, const Draw& draw) {
+              return drawn(static_cast<size_t>(size_of(shape)), rng, per_draw, draw);
+            };
+            switch (spread) {
+              case Spread::Normal:
+                return all(per_normal, [&](Rng& r) { return std * r.normal(); });
+              case Spread::TruncatedNormal:
+                return all(any_number, [&](Rng& r) { return std / truncated_std * truncated(r, -2, 2); });
+              case Spread::Uniform:
+                return all(per_uniform, [&](Rng& r) { return std * std::sqrt(3.0) * (2 * r.uniform() - 1); });
+            }
+            return Values();
           }};
 }
 

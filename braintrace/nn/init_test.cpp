@@ -2,10 +2,12 @@
 #include "braintrace/nn/init.h"
 
 #include <cmath>
+#include <tuple>
 
 #include <gtest/gtest.h>
 
 #include "braintrace/model/random_stream.h"
+#include "braintrace/nn/orthonormal.h"
 #include "braintrace/ops/contract.h"
 #include "braintrace/ops/elementary.h"
 #include "braintrace/ops/math.h"
@@ -86,16 +88,18 @@ TEST(Init, OrthogonalMatrices) {
   }
 }
 
-// Large ones are products of reflections, in blocks.
+// Large ones are products of reflections, in blocks, in the precision of the network.
 TEST(Init, LargeOrthogonalMatrices) {
-  for (const auto& [rows, cols] : {std::pair<int64_t, int64_t>{290, 270}, {270, 290}}) {
-    Rng           rng(3);
-    const auto    values = init::orthogonal().values({rows, cols}, rng);
+  for (const auto& [rows, cols, precision] :
+       {std::tuple<int64_t, int64_t, DType>{290, 270, DType::F64}, {270, 290, DType::F32}}) {
+    Rng        rng(3);
+    const auto values = orthonormal(rows, cols, rng, precision);
+    EXPECT_EQ(rng.count, 4 * (290 * 270 - 270 * 269 / 2)) << "what comes after does not repeat it";
     const Tensor  q(from_doubles({DType::F64, {rows, cols}}, values));
     const int64_t n = std::min(rows, cols);
     const Ints    long_axis{rows >= cols ? 0 : 1};
     const Tensor  gram = dot_general(q, q, {long_axis, long_axis, {}, {}});
-    EXPECT_LT(at(max(abs(gram - eye(n, DType::F64))).array(), 0), 1e-12);
+    EXPECT_LT(at(max(abs(gram - eye(n, DType::F64))).array(), 0), precision == DType::F64 ? 1e-12 : 1e-6);
     // Uniform over all of them: no column leans to a side, as one would without the signs.
     double diagonal = 0, first_row = 0;
     for (int64_t i = 0; i < n; ++i) {
@@ -113,6 +117,16 @@ TEST(Init, ArithmeticAndGivenValues) {
   EXPECT_EQ(clipped(init::constant(5), 0, 1).values({1}, rng), (std::vector<double>{1}));
   EXPECT_LT(distance(Initializer(f64({1, 2}))({3, 2}), {1, 2, 1, 2, 1, 2}), 1e-15);
   EXPECT_NE(error_of([] { Initializer(f64({1, 2}))({3}); }), "");
+}
+
+// Threads begin where they would have come in turn.
+TEST(Init, DrawsInParallelWhatItDrawsInTurn) {
+  constexpr int64_t many = 100000;
+  Rng               rng(7), in_turn(7);
+  const auto        u = init::uniform().values({many}, rng), z = init::normal().values({many}, rng);
+  for (double x : u) ASSERT_EQ(x, in_turn.uniform());
+  for (double x : z) ASSERT_EQ(x, in_turn.normal());
+  EXPECT_EQ(rng.count, in_turn.count);
 }
 
 TEST(Init, TheSeedFixesTheValues) {
