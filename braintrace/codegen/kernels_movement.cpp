@@ -9,7 +9,7 @@ namespace braintrace::codegen {
 
 namespace {
 
-// Blocks that have the first axis of the result: threads share it.
+// Threads share the first axis of the result.
 Kernel by_rows(Copies c, const Type& out) {
   c.rows = out.shape[0];
   return {.what = std::move(c), .parts = out.shape[0], .work = out.size()};
@@ -22,10 +22,11 @@ Kernel concat(Site& s) {
   int64_t       at = 0;
   for (size_t i = 0; i < s.e.in.size(); ++i) {
     const Shape& shape = s.in_type(i).shape;
-    c.blocks.push_back({shape, s.out(0), at * strides[axis], strides, s.in(i), 0, strides_of(shape)});
+    c.blocks.push_back(
+        {shape, s.out(0), at * strides[axis], strides, s.in(i), 0, strides_of(shape), axis == 0 ? at : 0});
     at += shape[axis];
   }
-  return axis > 0 ? by_rows(c, s.out_type(0)) : Kernel{.what = c};
+  return by_rows(c, s.out_type(0));
 }
 
 Kernel pad(Site& s) {

@@ -150,10 +150,12 @@ int64_t rows_of(const Program& p, const Eqn& product, size_t operand) {
   return size_along(type.shape, others(type.rank(), product.attrs[operand == 0 ? lhs_contract : rhs_contract], {}));
 }
 // A product of values that a step computes stays inside when it has enough rows: it is as fast as one of all steps
-// would be, and its operands and result stay in the caches. Many cores do not meet for a small one in every step.
+// would be, and its operands and result stay in the caches. Many cores do not meet for a small one in every step, but a
+// result of short sums is computed sooner than it comes from the cache of another core.
 bool stays_inside(const Loop& l, const Eqn& product, size_t operand, const Target& target) {
-  const bool is_small = l.length * l.body.type(product.out[0]).size() <= target.stacked_elements;
-  const bool apart    = target.cores >= target.columns_from && is_small;
+  const int64_t terms    = size_along(l.body.type(product.in[0]).shape, product.attrs[lhs_contract]);
+  const bool    is_small = l.length * l.body.type(product.out[0]).size() <= target.stacked_elements;
+  const bool    apart    = target.cores >= target.columns_from && is_small && terms > target.short_sum;
   return rows_of(l.body, product, operand) >= target.enough_rows && !apart;
 }
 
@@ -293,6 +295,51 @@ void turn_weights(Loop& l) {
   }
 }
 
+// Products of one value with weights that many cores share by columns are one product with the weights side by side:
+// the cores meet once after it.
+void join_products(Loop& l, const Target& target) {
+  const Mask varying    = l.reached(true, true);
+  const auto is_product = [&](const Eqn& e) {
+    return e.op == &dot_general_op && varying[e.in[0]] && !varying[e.in[1]] && l.body.type(e.in[0]).rank() == 2 &&
+           l.body.type(e.in[1]).rank() == 2 && e.attrs[lhs_contract] == Ints{1} && e.attrs[rhs_contract] == Ints{0} &&
+           rows_of(l.body, e, 0) >= target.enough_rows;
+  };
+  int64_t             weights = 0;
+  std::map<Var, Vars> sharing;  // by the left operand: its products
+  for (const Eqn& e : l.body.eqns) {
+    if (!is_product(e)) continue;
+    weights += l.body.type(e.in[1]).size();
+    sharing[e.in[0]].push_back(e.out[0]);
+  }
+  if (target.cores < target.columns_from || weights <= target.cache_elements) return;
+  const auto       given = l.body.eqns;
+  const auto       maker = makers(l.body);
+  std::vector<Eqn> eqns;
+  for (const Eqn& e : given) {
+    const Vars products = is_product(e) ? sharing[e.in[0]] : Vars();
+    if (products.size() < 2) {
+      eqns.push_back(e);
+      continue;
+    }
+    if (e.out[0] != products[0]) continue;
+    Tensors beside;
+    for (Var v : products) beside.push_back(l.before({maker[v]->in[1]})[0]);
+    l.values.consts.push_back(concat(beside, 1));
+    l.args.consts.push_back(l.body.add_value(l.values.consts.back().type()));
+    const Vars in{e.in[0], l.args.consts.back()};
+    const Var  all = l.body.add_value(infer(*e.op, l.body.types_of(in), e.attrs)[0]);
+    eqns.push_back({e.op, in, {all}, e.attrs, e.note});
+    int64_t at = 0;
+    for (Var v : products) {
+      const Shape shape = l.body.type(v).shape;
+      const Ints  start{0, at}, limit{shape[0], at += shape[1]};
+      eqns.push_back(
+          {&slice_op, {all}, {v}, {{keys::limit, limit}, {keys::start, start}, {keys::stride, Ints{1, 1}}}, 0});
+    }
+  }
+  l.body.eqns = std::move(eqns);
+}
+
 // Which carries the used results need, directly or through other carries.
 Mask live_carries(const Loop& l, const Mask& used) {
   const Program     p    = l.program();
@@ -397,6 +444,7 @@ Tensors lowered_scan(const Eqn& e, const Tensors& in, const Mask& used, const Ta
   hoist(some, target);
   some.prune();
   turn_weights(some);
+  join_products(some, target);
   some.prune();
   auto [results, rows] =
       split(run_without_sums(some, [&](const Loop& rest) { return run(rest, target); }), some.results);

@@ -154,13 +154,14 @@ struct BlockCopy {
   Var     from;
   int64_t from_at;
   Ints    from_strides;
+  int64_t row = 0;  // of the result, with which it begins; of those that are parts of the kernel
 };
 struct Copies {
   std::optional<Var>     fill   = {};  // a scalar, with which the result is filled before
   int64_t                size   = 0;
   Var                    out    = -1;
   std::vector<BlockCopy> blocks = {};
-  int64_t                rows = 0;  // parts of the kernel: along the first axis, which all blocks share; 0: it has one
+  int64_t                rows   = 0;  // parts of the kernel: along the first axis; 0: it has one
 };
 // A block of each entry of a batch at a position found at run time: read, or overwritten in a copy.
 struct DynamicBlock {

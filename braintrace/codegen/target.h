@@ -32,7 +32,7 @@ struct Target {
   int64_t batch_part      = 16;       // rows of a part of the batch that runs through a time loop on its own,
   int64_t large_part      = 32;       // or so many where weights do not fit the second cache
   int64_t columns_from    = 4;        // cores: from here on they share the columns of such weights instead
-  int64_t cache_elements  = 1 << 18;  // of the second cache
+  int64_t cache_elements  = 9 << 15;  // of the second cache: a matrix of 512 by 512, and a readout
   int64_t resident_bytes =
       0;  // of weights that a core can keep for all steps, sharing columns with others; 0: it cannot
 
@@ -55,6 +55,7 @@ struct Target {
   // Rewrites.
   int64_t few_terms        = 4;        // a sum of products of so few neighbors is written out
   int64_t enough_rows      = 16;       // a product of so many rows stays inside its time loop
+  int64_t short_sum        = 16;       // terms of one
   int64_t stacked_elements = 1 << 23;  // results of all its steps that the caches of many cores hold
   bool    steps_together   = false;    // what no later step waits for is computed for all steps at once
   int64_t separated_from   = 4096;     // elements: below, the vectors' own loops cost more than they save

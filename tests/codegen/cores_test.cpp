@@ -48,6 +48,28 @@ Program recurrent(int64_t batch, int64_t n) {
       .program;
 }
 
+// h_t = tanh(x_t + h_{t-1} w) e^{-h_{t-1} v}: both products read h.
+Program gated(int64_t batch, int64_t n) {
+  return trace({{DType::F32, {20, batch, n}}, {DType::F32, {n, n}}, {DType::F32, {n, n}}},
+               [&](const Tensors& in) -> Tensors {
+                 const auto step = [&](const Tensor& h, const Tensor& x) {
+                   const Tensor next = tanh(x + dot(h, in[1])) * exp(-dot(h, in[2]));
+                   return std::pair(next, next);
+                 };
+                 return {scan(step, zeros({batch, n}, DType::F32), in[0]).second};
+               })
+      .program;
+}
+
+// Arrays one above the other.
+Program stacked() {
+  return trace({{DType::F32, {70, 33}}, {DType::F32, {41, 33}}, {DType::F32, {1, 33}}},
+               [](const Tensors& in) -> Tensors {
+                 return {concat({in[0], in[1], in[2]}, 0)};
+               })
+      .program;
+}
+
 std::vector<Job> jobs() {
   std::vector<Job> out;
   for (const Form form : {Form::Step, Form::Sequence})
@@ -55,11 +77,16 @@ std::vector<Job> jobs() {
         {.rule = "D_RTRL", .form = form, .dtype = DType::F32, .batch = 32, .n_in = 9, .n = 17}));
   out.push_back(testing_support::learning_job(
       {.kind = "lif", .rule = "BPTT", .form = Form::Window, .dtype = DType::F32, .batch = 32, .n_in = 9, .n = 40}));
-  Rng rng(4);
-  for (const int64_t n : {17, 96}) {
-    const Program p = recurrent(64, n);
-    out.push_back({"recurrent", p, {}, {random_array(rng, p.type(p.args[0])), random_array(rng, p.type(p.args[1]))}});
-  }
+  Rng        rng(4);
+  const auto add = [&](const std::string& name, const Program& p) {
+    Arrays in;
+    for (Var v : p.args) in.push_back(random_array(rng, p.type(v)));
+    out.push_back({name, p, {}, in});
+  };
+  add("small", recurrent(64, 17));
+  add("large", recurrent(64, 96));
+  add("gated", gated(64, 40));
+  add("stacked", stacked());
   return out;
 }
 
@@ -109,6 +136,45 @@ TEST(Cores, ShareRowsOfSmallNetsAndColumnsOfLargeWeights) {
   EXPECT_TRUE(std::holds_alternative<codegen::Product>(kernels[0].what));
   EXPECT_GE(kernels[0].parts, 12);
   for (const Kernel& k : kernels) EXPECT_GT(k.grain, 0) << "shared";
+}
+
+// Products in loops of the program.
+int64_t products_inside(const Program& p, int64_t cores) {
+  const codegen::Schedule s = codegen::scheduled({p}, cut_for(cores));
+  int64_t                 n = 0;
+  for (const Kernel& k : s.entries[0]->kernels)
+    if (const auto* loop = std::get_if<codegen::TimeLoop>(&k.what))
+      for (const Kernel& inside : loop->body->kernels) n += std::holds_alternative<codegen::Product>(inside.what);
+  return n;
+}
+
+TEST(Cores, MeetOnceAfterProductsOfOneValue) {
+  EXPECT_EQ(products_inside(gated(64, 40), 2), 2);
+  EXPECT_EQ(products_inside(gated(64, 40), 16), 1);
+}
+
+TEST(Cores, ShareArraysThatAreStacked) {
+  const Kernel k = codegen::scheduled({stacked()}, cut_for(16)).entries[0]->kernels.at(0);
+  EXPECT_EQ(k.parts, 112);
+  EXPECT_GT(k.grain, 0);
+}
+
+// What short sums make of a step's values is made in the step; a readout of long ones once for all steps.
+TEST(Cores, ComputeShortSumsWhereTheyAreRead) {
+  const auto in_loop = [](int64_t terms) {
+    const Program p = trace({{DType::F32, {20, 64, terms}}, {DType::F32, {terms, 32}}, {DType::F32, {32, 32}}},
+                            [&](const Tensors& in) -> Tensors {
+                              const auto step = [&](const Tensor& h, const Tensor& x) {
+                                const Tensor next = tanh(dot(tanh(x), in[1]) + dot(h, in[2]));
+                                return std::pair(next, next);
+                              };
+                              return {scan(step, zeros({64, 32}, DType::F32), in[0]).second};
+                            })
+                          .program;
+    return products_inside(p, 16);
+  };
+  EXPECT_EQ(in_loop(10), 2);
+  EXPECT_EQ(in_loop(40), 1);
 }
 
 TEST(Cores, CutLongSumsInTwoDimensions) {

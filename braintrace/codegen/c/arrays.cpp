@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels over whole arrays: products, copies of blocks, windows, convolution.
 #include <algorithm>
+#include <optional>
 
 #include "braintrace/base/lists.h"
 #include "braintrace/codegen/c/context.h"
@@ -141,15 +142,16 @@ std::string blocks_text(const Product& p, const Context& c) {
 }
 
 // to[to_base + Σ i_k to_strides_k] = from[from_base + Σ i_k from_strides_k] for all i in shape
-// The parts of the kernel are the first axis, where so asked.
+// `rows`: begin and end along the first axis, all of it unless given.
 std::string copy_text(const Context& c, const Shape& shape, Var to, const std::string& to_base, const Ints& to_strides,
-                      Var from, const std::string& from_base, const Ints& from_strides, bool by_rows = false) {
+                      Var from, const std::string& from_base, const Ints& from_strides,
+                      const std::optional<std::pair<std::string, std::string>>& rows = {}) {
   std::string text = fmt::format("{}[{}] = {}[{}];\n", c.name(to), offset_text("i", to_strides, to_base), c.name(from),
                                  offset_text("i", from_strides, from_base));
   for (size_t i = shape.size(); i-- > 0;)
-    text =
-        fmt::format("{4}for (int64_t i{0} = {1}; i{0} < {2}; ++i{0}) {{\n{3}}}\n", i, by_rows && i == 0 ? "begin" : "0",
-                    by_rows && i == 0 ? "end" : str(shape[i]), text, i + 1 == shape.size() ? c.independent() : "");
+    text = fmt::format("{4}for (int64_t i{0} = {1}; i{0} < {2}; ++i{0}) {{\n{3}}}\n", i,
+                       rows && i == 0 ? rows->first : "0", rows && i == 0 ? rows->second : str(shape[i]), text,
+                       i + 1 == shape.size() ? c.independent() : "");
   return "{\n" + text + "}\n";
 }
 
@@ -178,8 +180,15 @@ std::string text_of(const Copies& k, const Context& c) {
   if (k.fill)
     out = fmt::format("for (int64_t i = {}; i < {}; ++i) {}[i] = {}[0];\n", parts ? bound("begin") : "0",
                       parts ? bound("end") : str(k.size), c.name(k.out), c.name(*k.fill));
+  // The rows of a block among those of a part.
+  const auto rows_of = [&](const BlockCopy& b) -> std::optional<std::pair<std::string, std::string>> {
+    if (!parts) return {};
+    if (b.row == 0 && b.shape[0] == k.rows) return std::pair("begin", "end");
+    return std::pair(fmt::format("begin > {0} ? begin - {0} : 0", b.row),
+                     fmt::format("(end < {0} ? end - {1} : {2})", b.row + b.shape[0], b.row, b.shape[0]));
+  };
   for (const BlockCopy& b : k.blocks)
-    out += copy_text(c, b.shape, b.to, str(b.to_at), b.to_strides, b.from, str(b.from_at), b.from_strides, parts);
+    out += copy_text(c, b.shape, b.to, str(b.to_at), b.to_strides, b.from, str(b.from_at), b.from_strides, rows_of(b));
   return out.empty() ? ";\n" : out;
 }
 
