@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Networks in the style of the examples of the Python package braintrace; the losses of one, or of all, as JSON on stdout.
 
-    examples.py [NAME] [--updates N] [--weights FILE]     here through `python -m pybraintrace.compat examples.py …`
+    examples.py [NAME] [--updates N] [--weights FILE] [--lr R] [--hold-untraced]    here through `python -m pybraintrace.compat examples.py …`
     examples.py --list
 
-With --weights, initial weights are read from FILE where it exists, and written to it otherwise: both systems then start alike.
+With --weights, initial weights are read from FILE where it exists, and written to it otherwise: both systems then start alike. With
+--hold-untraced weights without an eligibility trace, such as a readout, keep their initial values: the package gives them no gradient.
 """
 import argparse
 import json
@@ -27,6 +28,24 @@ class Recurrent(brainstate.nn.Module):
 
     def update(self, x):
         return self.out(self.rnn(x))
+
+
+class LowRank(brainstate.nn.Module):
+    """A recurrent network whose weights are a product of two thin matrices."""
+
+    def __init__(self, n_in, n_rec, n_out):
+        super().__init__()
+        self.n = n_rec
+        self.w = braintrace.nn.LoRA(n_in + n_rec, 2, n_rec)
+        self.base = braintrace.nn.Linear(n_in, n_rec)
+        self.out = braintrace.nn.Linear(n_rec, n_out)
+
+    def init_state(self, batch_size=None, **kwargs):
+        self.h = brainstate.HiddenState(jnp.zeros((batch_size, self.n) if batch_size else (self.n,)))
+
+    def update(self, x):
+        self.h.value = jnp.tanh(0.9 * self.h.value + self.w(jnp.concatenate([x, self.h.value], axis=-1)) + self.base(x))
+        return self.out(self.h.value)
 
 
 class Spiking(brainstate.nn.Module):
@@ -56,6 +75,26 @@ def integrator(rng):
     return Recurrent(lambda i, n: braintrace.nn.ValinaRNNCell(i, n, activation="tanh"), 1, 16, 1), xs, np.cumsum(xs, 0)
 
 
+def low_rank(rng):
+    """A running sum through weights of rank two."""
+    xs = rng.normal(size=(10, 8, 1)).astype("f") * 0.3
+    return LowRank(1, 16, 1), xs, np.cumsum(xs, 0)
+
+
+def mini(rng):
+    """A running sum in a minimal GRU."""
+    xs = rng.normal(size=(10, 8, 1)).astype("f") * 0.3
+    return Recurrent(braintrace.nn.MiniGRU, 1, 16, 1), xs, np.cumsum(xs, 0)
+
+
+def copying(rng):
+    """Symbols, a pause, and the symbols again."""
+    symbols = rng.integers(4, size=(3, 8))
+    xs = np.concatenate([symbols, np.full((7, 8), 4)])
+    ys = np.concatenate([np.zeros((7, 8), int), symbols])
+    return Recurrent(braintrace.nn.GRUCell, 5, 16, 4), np.eye(5, dtype="f")[xs], ys.astype("i4")
+
+
 def delayed(rng):
     """The input of three steps ago."""
     xs = rng.choice([-1.0, 1.0], (20, 8, 1)).astype("f")
@@ -83,6 +122,10 @@ EXAMPLES = {  # task, loss, rule and its options
     "integrator, RNN, ES_D_RTRL rank 10": (integrator, squared, "ES_D_RTRL", {"decay_or_rank": 10}),
     "delay, GRU, D_RTRL": (delayed, squared, "D_RTRL", {}),
     "delay, GRU, D_RTRL, one sample per lane": (delayed, squared, "lanes", {}),
+    "copying, GRU, D_RTRL": (copying, cross_entropy, "D_RTRL", {}),
+    "copying, GRU, D_RTRL, windows": (copying, cross_entropy, "D_RTRL windows", {}),
+    "low rank, D_RTRL": (low_rank, squared, "D_RTRL", {}),
+    "integrator, MiniGRU, D_RTRL": (mini, squared, "D_RTRL", {}),
     "rates, LIF, pp_prop 0.9": (rates, cross_entropy, "pp_prop", {"decay_or_rank": 0.9}),
     "rates, LIF, pp_prop 0.9, windows": (rates, cross_entropy, "windows", {"decay_or_rank": 0.9}),
 }
@@ -101,7 +144,7 @@ def start_alike(weights, path):
         w.value = {k: jnp.asarray(given[name + k]) for k in w.value} if isinstance(w.value, dict) else jnp.asarray(given[name])
 
 
-def train(name, updates, weights_file):
+def train(name, updates, weights_file, lr, hold_untraced):
     task, loss_of, rule, options = EXAMPLES[name]
     brainstate.random.seed(42)
     model, xs, ys = task(np.random.default_rng(0))
@@ -109,7 +152,7 @@ def train(name, updates, weights_file):
     xs, ys = jnp.asarray(xs), jnp.asarray(ys)
     if weights_file:
         start_alike(weights, weights_file)
-    optimizer = braintools.optim.Adam(lr=5e-3)
+    optimizer = braintools.optim.Adam(lr=lr)
     optimizer.register_trainable_weights(weights)
     if rule == "lanes":
         learner = braintrace.D_RTRL(model)
@@ -122,8 +165,8 @@ def train(name, updates, weights_file):
         init()
         run = brainstate.nn.Vmap(learner, vmap_states="new")
     else:
-        make = braintrace.D_RTRL if rule == "D_RTRL" else braintrace.ES_D_RTRL
-        extra = {"vjp_method": "multi-step"} if rule == "windows" else {}
+        make = braintrace.D_RTRL if rule.startswith("D_RTRL") else braintrace.ES_D_RTRL
+        extra = {"vjp_method": "multi-step"} if rule.endswith("windows") else {}
         brainstate.nn.init_all_states(model, batch_size=batch)
         run = learner = make(model, **options, **extra)
         learner.compile_graph(xs[0])
@@ -131,12 +174,14 @@ def train(name, updates, weights_file):
     if hasattr(learner, "reset_state") and rule != "lanes":
         learner.reset_state(batch)
 
+    traced = {r.weight_path for r in learner.graph.hidden_param_op_relations} if hold_untraced else set()
+
     def gradient(i):
         return brainstate.transform.grad(lambda: loss_of(run(xs[i]), ys[i]), weights, return_value=True)()
 
     @brainstate.transform.jit
     def update():
-        if rule == "windows":
+        if rule.endswith("windows"):
             grads, value = brainstate.transform.grad(lambda: loss_of(run(braintrace.MultiStepData(xs)), ys), weights, return_value=True)()
         else:
             def step(total, i):
@@ -146,6 +191,8 @@ def train(name, updates, weights_file):
             zeros = jax.tree.map(jnp.zeros_like, {k: w.value for k, w in weights.items()})
             grads, values = brainstate.transform.scan(step, zeros, jnp.arange(xs.shape[0]))
             value = values.mean()
+        if hold_untraced:
+            grads = {path: g if path in traced else jax.tree.map(jnp.zeros_like, g) for path, g in grads.items()}
         optimizer.update(brainstate.nn.clip_grad_norm(grads, 1.0))
         return value
 
@@ -163,13 +210,15 @@ def main():
     p.add_argument("name", nargs="?", choices=EXAMPLES)
     p.add_argument("--updates", type=int, default=100)
     p.add_argument("--weights", type=pathlib.Path)
+    p.add_argument("--lr", type=float, default=5e-3)
+    p.add_argument("--hold-untraced", action="store_true")
     p.add_argument("--list", action="store_true")
     a = p.parse_args()
     if a.list:
         return print(json.dumps(list(EXAMPLES)))
     warnings.simplefilter("ignore")
     brainstate.environ.set(dt=1.0)
-    print(json.dumps({name: train(name, a.updates, a.weights) for name in ([a.name] if a.name else EXAMPLES)}))
+    print(json.dumps({name: train(name, a.updates, a.weights, a.lr, a.hold_untraced) for name in ([a.name] if a.name else EXAMPLES)}))
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from ._core import (CompilationError, CompilationRecord, CompilationReport, DTyp
                     find_hidden_param_op_relations_from_module, list_of_algorithms, product_precision, set_default_backend, set_product_precision)
 from ._core.ops import conv, einsum, element_wise, embedding, grouped_matmul, lora_matmul, matmul, sparse_matmul
 from . import environ, init, metric, nn, numpy, optim, progress, random, surrogate, transform, tree, units
-from . import algorithms, display
+from . import algorithms, data, display
 from .algorithms import *  # noqa: F403
 from .checkpoint import load, save
 from .environ import backend_scope
