@@ -12,7 +12,7 @@
 from . import _compiler as _compiler  # before the library looks for one
 from . import _core
 from . import _tensor as _tensor
-from ._core import (CompilationError, CompilationRecord, CompilationReport, DTypeError, ETraceGraph, FileError, HiddenGroup,
+from ._core import (CompilationError, CompilationRecord, CompilationReport, DTypeError, ETraceGraph, ETraceVjpGraphExecutor, FileError, HiddenGroup,
                     HiddenGroupState, HiddenParamOpRelation, HiddenPerturbation, HiddenState, HiddenTreeState, InternalError,
                     LongTermState, ModuleInfo, OutOfRangeError, ParamState, RandomState, ShapeError, ShortTermState, State, StateError,
                     Tensor, UnknownNameError, UserError, add_hidden_perturbation_from_minfo, add_hidden_perturbation_in_module,
@@ -31,6 +31,6 @@ from .training import Trainer
 from .transform import (checkpoint, cond, custom_vjp, for_loop, fori_loop, grad, hessian, jacfwd, jacrev, jit, jvp, pure_callback, scan, value_and_grad, vjp, vmap,
                         while_loop)
 
-NotSupportedError = CompilationError
+NotSupportedError, ETraceGraphExecutor = CompilationError, ETraceVjpGraphExecutor
 __version__: str = _core.version
 __all__ = [n for n in dir() if not n.startswith("_")]

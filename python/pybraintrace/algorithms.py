@@ -12,31 +12,7 @@ from . import _core, _modules, tree
 from ._core import ETraceConfig, Module, MultiStepData, SingleStepData
 from .rules import LearningRule
 
-__all__ = ["ETraceConfig", "ETraceGraphExecutor", "ETraceVjpGraphExecutor", "MultiStepData", "OnlineLearner", "SingleStepData", "compile"]
-
-
-def _show_graph(self: Any, verbose: bool = True, return_msg: bool = False) -> str | None:
-    """Prints groups, weights and the groups they reach; gives the text where `return_msg` is set."""
-    text = self.graph_text()
-    if verbose:
-        print(text)
-    return text if return_msg else None
-
-
-class ETraceVjpGraphExecutor(_core.ETraceVjpGraphExecutor):
-    """A compiled model, and the Jacobians of one step of it as values: for looking at them.
-
-    >>> import pybraintrace as bt
-    >>> executor = bt.ETraceVjpGraphExecutor(bt.nn.init_all_states(bt.nn.GRUCell(2, 3)))
-    >>> executor.compile_graph(bt.numpy.zeros(2))
-    >>> executor.solve_h2w_h2h_jacobian(bt.numpy.ones(2))['Ds'][0].shape
-    (3, 1, 1)
-    """
-
-    show_graph = _show_graph
-
-
-ETraceGraphExecutor = ETraceVjpGraphExecutor
+__all__ = ["ETraceConfig", "MultiStepData", "OnlineLearner", "SingleStepData", "compile"]
 
 
 class OnlineLearner(_core.OnlineLearner):
@@ -73,8 +49,6 @@ class OnlineLearner(_core.OnlineLearner):
         """One sample per lane from now on."""
         self._map_over(count)
         self._lanes = count
-
-    show_graph = _show_graph
 
     def etrace_grad(self, *sequences: Any, step_fn: Callable[..., Any] | None = None, mask: Any = None, chunk_size: Any = None,
                     weights: Any = None, reduction: str = "mean", loss_output: str = "per_step", has_aux: bool = False,

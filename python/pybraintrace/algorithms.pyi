@@ -17,22 +17,7 @@ from pybraintrace._core import (
 from pybraintrace.rules import LearningRule as LearningRule
 
 
-__all__: list = ['ETraceConfig', 'ETraceGraphExecutor', 'ETraceVjpGraphExecutor', 'MultiStepData', 'OnlineLearner', 'SingleStepData', 'compile', 'D_RTRL', 'ES_D_RTRL', 'pp_prop', 'esd_rtrl', 'EProp', 'e_prop', 'OSTLRecurrent', 'ostl_recurrent', 'OSTLFeedforward', 'ostl_feedforward', 'SnAp', 'UORO', 'ThreeFactor', 'three_factor', 'DNI', 'RTRL', 'BPTT']
-
-class ETraceVjpGraphExecutor(pybraintrace._core.ETraceVjpGraphExecutor):
-    """
-    A compiled model, and the Jacobians of one step of it as values: for looking at them.
-
-        >>> import pybraintrace as bt
-        >>> executor = bt.ETraceVjpGraphExecutor(bt.nn.init_all_states(bt.nn.GRUCell(2, 3)))
-        >>> executor.compile_graph(bt.numpy.zeros(2))
-        >>> executor.solve_h2w_h2h_jacobian(bt.numpy.ones(2))['Ds'][0].shape
-        (3, 1, 1)
-    """
-
-    show_graph = _show_graph
-
-ETraceGraphExecutor: TypeAlias = ETraceVjpGraphExecutor
+__all__: list = ['ETraceConfig', 'MultiStepData', 'OnlineLearner', 'SingleStepData', 'compile', 'D_RTRL', 'ES_D_RTRL', 'pp_prop', 'esd_rtrl', 'EProp', 'e_prop', 'OSTLRecurrent', 'ostl_recurrent', 'OSTLFeedforward', 'ostl_feedforward', 'SnAp', 'UORO', 'ThreeFactor', 'three_factor', 'DNI', 'RTRL', 'BPTT']
 
 class OnlineLearner(pybraintrace._core.OnlineLearner):
     """
@@ -52,8 +37,6 @@ class OnlineLearner(pybraintrace._core.OnlineLearner):
         """
         Finds groups and relations from one example of a step's inputs and makes the traces; gives the learner.
         """
-
-    show_graph = _show_graph
 
     def etrace_grad(self, *sequences: Any, step_fn: Callable[..., Any] | None = None, mask: Any = None, chunk_size: Any = None, weights: Any = None, reduction: str = 'mean', loss_output: str = 'per_step', has_aux: bool = False, return_value: bool = True, drop_traces: bool = False) -> Any:
         """

@@ -396,6 +396,11 @@ void bind_graph(nb::module_& m) {
 
 }  // namespace
 
+nb::object shown(const std::string& text, bool verbose, bool return_msg) {
+  if (verbose) nb::module_::import_("builtins").attr("print")(text);
+  return return_msg ? nb::object(nb::cast(text)) : nb::object(nb::none());
+}
+
 nb::object records_of(const bt::Diagnostics& records) {
   nb::list out;
   for (const bt::CompilationRecord& r : records) out.append(nb::cast(r, nb::rv_policy::copy));

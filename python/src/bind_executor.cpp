@@ -2,6 +2,7 @@
 // A compiled model, and the quantities of one step of it as values.
 #include "bindings.h"
 #include "braintrace/verify/graph_executor.h"
+#include "compiler.h"
 #include "gil.h"
 #include "module.h"
 
@@ -72,8 +73,11 @@ void bind_executor(nb::module_& m) {
       .def_prop_ro(
           "is_compiled", [](const Executor& e) { return e.get().is_compiled(); }, "Whether compile_graph was called.")
       .def(
-          "graph_text", [](const Executor& e) { return e.get().show_graph(); },
-          "Groups, weights and the groups they reach, as text.");
+          "show_graph",
+          [](const Executor& e, bool verbose, bool return_msg) {
+            return shown(e.get().show_graph(), verbose, return_msg);
+          },
+          "verbose"_a = true, "return_msg"_a = false, nb::sig(shown_sig), shown_doc);
 }
 
 }  // namespace pybraintrace

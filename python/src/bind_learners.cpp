@@ -12,6 +12,7 @@
 #include "braintrace/algorithms/drivers.h"
 #include "braintrace/algorithms/etrace_vmap.h"
 #include "braintrace/algorithms/three_factor.h"
+#include "compiler.h"
 #include "function.h"
 #include "gil.h"
 #include "module.h"
@@ -327,8 +328,11 @@ void bind_learners(nb::module_& m) {
           "report", [](const Learner& l) { return l.get().report(); }, nb::keep_alive<0, 1>(),
           "What the compiler decided.")
       .def(
-          "graph_text", [](const Learner& l) { return l.get().show_graph(); },
-          "Groups, weights and the groups they reach, as text.")
+          "show_graph",
+          [](const Learner& l, bool verbose, bool return_msg) {
+            return shown(l.get().show_graph(), verbose, return_msg);
+          },
+          "verbose"_a = true, "return_msg"_a = false, nb::sig(shown_sig), shown_doc)
       .def_prop_ro(
           "name", [](const Learner& l) { return l.get().name(); }, "Its name.")
       .def_prop_ro(

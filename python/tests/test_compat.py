@@ -100,7 +100,7 @@ def test_the_executor_shows_the_jacobians_of_a_step():
     found = executor.solve_h2w_h2h_jacobian(x)
     assert model.h.value.tolist() == h.tolist() and found["Ds"][0].shape == (3, 1, 1) and found["dfs"][("Wz", "weight"), 0].shape == (3, 1) and len(found["xs"]) == len(executor.graph.hidden_param_op_relations)
     assert found["out"].tolist() == found["hidden_vals"]["h",].tolist() == executor(x).tolist() == model.h.value.tolist()
-    assert executor.is_compiled and executor.model is model and "Group 0" in executor.show_graph(verbose=False, return_msg=True)
+    assert issubclass(braintrace.ETraceGraphExecutor, pybraintrace.ETraceVjpGraphExecutor) and executor.is_compiled and executor.model is model and "Group 0" in executor.show_graph(verbose=False, return_msg=True)
 
 
 def test_names_of_jax():

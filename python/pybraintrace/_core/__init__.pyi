@@ -835,8 +835,10 @@ class ETraceVjpGraphExecutor:
     def is_compiled(self) -> bool:
         """Whether compile_graph was called."""
 
-    def graph_text(self) -> str:
-        """Groups, weights and the groups they reach, as text."""
+    def show_graph(self, verbose: bool = True, return_msg: bool = False) -> str | None:
+        """
+        Prints groups, weights and the groups they reach; gives the text where `return_msg` is set.
+        """
 
 class StepData:
     @property
@@ -922,8 +924,10 @@ class OnlineLearner:
     def report(self) -> CompilationReport:
         """What the compiler decided."""
 
-    def graph_text(self) -> str:
-        """Groups, weights and the groups they reach, as text."""
+    def show_graph(self, verbose: bool = True, return_msg: bool = False) -> str | None:
+        """
+        Prints groups, weights and the groups they reach; gives the text where `return_msg` is set.
+        """
 
     @property
     def name(self) -> str:
