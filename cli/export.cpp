@@ -84,8 +84,8 @@ void write_demo(const ExportArguments& o, const Exported& e, const std::string& 
                         "This page runs a network in your browser and trains it at every step: it reads where your "
                         "pointer is, and learns to "
                         "report where it was some steps ago. The gradient is carried forward in the eligibility traces "
-                        "below; nothing of the past "
-                        "is stored but these. It was written by braintrace export --html."};
+                        "below; nothing else of "
+                        "the past is stored. It was written by braintrace export --html."};
   write_text(o.output, demo_page(e, words, demo_wasm(e)));
 }
 

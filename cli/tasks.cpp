@@ -74,7 +74,8 @@ int show(const TasksArguments& o) {
                samples(f.validation_samples), f.has_test ? samples(f.test_samples) : "none");
     for (const std::string& warning : f.warnings) fmt::print("warning     {}\n", warning);
   }
-  if (!o.output.empty()) write_text(o.output, tasks::picture(*task));
+  if (!o.output.empty())
+    write_text(o.output, tasks::picture(*task, description_of(o.task).at("type").get<std::string>()));
   return 0;
 }
 

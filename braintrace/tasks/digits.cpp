@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Handwritten digits, 8×8 pixels, 1797 images that come with the library.
 //
-//   spiking_digits     every pixel a neuron: Poisson spikes with probability pixel·rate·dt, drawn anew in each epoch,
-//   or
-//                      one spike each, the brighter the earlier; target at every step: the digit
+//   spiking_digits     every pixel a neuron: Poisson spikes with probability pixel·rate·dt, other ones in each
+//                      epoch, or one spike each, the brighter the earlier; target at every step: the digit
 //   sequential_digits  the image row by row (8 steps of 8) or pixel by pixel (64 steps of 1); target at the end
 #include "braintrace/tasks/digits.h"
 
@@ -48,18 +47,20 @@ std::shared_ptr<Task> spiking_digits(const zoo::Fields& f, uint64_t seed) {
   const int64_t T       = count(f, "length");
   const double  p       = spike_chance(f, "rate_hz");
   const bool    latency = f.choice("encoding", {"poisson", "latency"}) == "latency";
-  return on_digits({.input = {64}, .length = T}, f, seed, [=](const Digit& digit, Random& random, const Sample& s) {
-    Array pixels({DType::F32, {64}});
-    for (size_t i = 0; i < 64; ++i)
-      pixels.mutable_data<float>()[i] = static_cast<float>(digit.pixels[i] * (latency ? 1 : p));
-    const Array spikes = latency ? latency_spikes(pixels, T) : poisson_spikes(pixels, T, random);
-    std::copy_n(spikes.data<float>(), spikes.size(), s.inputs.begin());
-  });
+  return on_digits({.input = {64}, .length = T, .image = ImageLayout{.height = 8, .width = 8}}, f, seed,
+                   [=](const Digit& digit, Random& random, const Sample& s) {
+                     Array pixels({DType::F32, {64}});
+                     for (size_t i = 0; i < 64; ++i)
+                       pixels.mutable_data<float>()[i] = static_cast<float>(digit.pixels[i] * (latency ? 1 : p));
+                     const Array spikes = latency ? latency_spikes(pixels, T) : poisson_spikes(pixels, T, random);
+                     std::copy_n(spikes.data<float>(), spikes.size(), s.inputs.begin());
+                   });
 }
 
 std::shared_ptr<Task> sequential_digits(const zoo::Fields& f, uint64_t seed) {
-  const bool      by_row = f.choice("by", {"row", "pixel"}) == "row";
-  const TaskFacts facts{.input = {by_row ? 8 : 1}, .length = by_row ? 8 : 64};
+  const bool by_row = f.choice("by", {"row", "pixel"}) == "row";
+  TaskFacts  facts{.input = {by_row ? 8 : 1}, .length = by_row ? 8 : 64};
+  if (by_row) facts.image = {.height = 8, .width = 8, .by_row = true};
   return on_digits(facts, f, seed, [=](const Digit& digit, Random&, const Sample& s) {
     std::copy(digit.pixels.begin(), digit.pixels.end(), s.inputs.begin());
     s.score_only(-1);

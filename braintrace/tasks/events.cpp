@@ -96,7 +96,12 @@ struct Recording {
 using Recordings = std::vector<Recording>;
 
 TaskFacts facts_of(const Layout& layout, int64_t classes, int64_t bins) {
-  return {.input = layout.input(), .outputs = classes, .length = bins};
+  TaskFacts     facts{.input = layout.input(), .outputs = classes, .length = bins};
+  const Sensor& s = layout.sensor;
+  if (s.height > 1)
+    facts.image = {
+        .channels = s.polarities, .height = s.height, .width = s.width, .channels_last = layout.channels_last};
+  return facts;
 }
 
 std::shared_ptr<Task> made_up_task(const Layout& layout, int64_t classes, int64_t bins, int64_t events, uint64_t seed) {

@@ -26,6 +26,7 @@ struct Mnist {
 std::shared_ptr<Task> mnist(const zoo::Fields& f, uint64_t seed) {
   const bool by_row = f.choice("by", {"row", "pixel"}) == "row";
   TaskFacts  facts{.input = {by_row ? 28 : 1}, .outputs = 10, .length = by_row ? 28 : 784};
+  if (by_row) facts.image = {.height = 28, .width = 28, .by_row = true};
   if (f.flag("synthetic")) {
     const Split parts        = split(std::ssize(digits()), f, "validation");
     facts.train_samples      = std::ssize(parts.train);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tasks on random spikes and counts.
 //
-//   poisson_rows      each class has a profile r_i uniform in 0.1 … 0.9, drawn once per task; counts x_ti ~
-//   Poisson(r_i) spike_integrator  x_ti = 1 with probability rate·dt; target: Σ_{s ≤ t} Σ_i x_si / T random_frames x_ti
-//   = 1 with probability `density`, labels without meaning: for measuring time and memory
+//   poisson_rows      each class has a profile r_i uniform in 0.1 … 0.9, drawn once per task; x_ti ~ Poisson(r_i)
+//   spike_integrator  x_ti = 1 with probability rate·dt; target: Σ_{s ≤ t} Σ_i x_si / T
+//   random_frames     x_ti = 1 with probability `density`, labels without meaning: for measuring time and memory
 #include "braintrace/tasks/families.h"
 #include "braintrace/tasks/sample.h"
 

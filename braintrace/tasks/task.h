@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,13 @@ struct Batch {
   Array mask;     // f32[T, B]: weight of each step's loss; states and traces advance all the same
 };
 
+// Inputs that are images: frames, the elements of which lie as [channels, height, width] or, channels last, as
+// [height, width, channels]; or by_row one image of which each step is a row.
+struct ImageLayout {
+  int64_t channels = 1, height = 1, width = 1;
+  bool    channels_last = false, by_row = false;
+};
+
 struct TaskFacts {
   Shape                    input;  // of one step of one sample
   TargetKind               targets     = TargetKind::Classes;
@@ -39,8 +47,9 @@ struct TaskFacts {
   int64_t train_samples = 0, validation_samples = 0, test_samples = 0;
   bool    has_test = false;
   // Fields of the description that were found in the data, as a JSON object; with them, other files are read alike.
-  std::string              found = "{}";
-  std::vector<std::string> warnings;  // what a user should know about the data
+  std::string                found = "{}";
+  std::vector<std::string>   warnings;    // what a user should know about the data
+  std::optional<ImageLayout> image = {};  // for pictures
 
   int64_t samples(Part part) const {
     return part == Part::Train ? train_samples : part == Part::Validation ? validation_samples : test_samples;
@@ -65,7 +74,7 @@ const std::vector<TaskType>& task_types();  // by name
 std::string                  tasks_page();  // docs/tasks.md
 
 // One sample as SVG: inputs over time, and below them the targets; steps without loss are gray.
-std::string picture(const Task& task);
+std::string picture(const Task& task, const std::string& title);
 
 // Throws UserError that names the field and the nearest known name.
 std::shared_ptr<Task> make_task(const nlohmann::json& description, uint64_t seed);

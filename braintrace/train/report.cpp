@@ -301,6 +301,7 @@ std::string subtitle_of(const nlohmann::ordered_json& config) {
     if (!text.empty()) out += fmt::format("{}{}{}", out.empty() ? "" : " · ", before, text);
   };
   const std::string model = config.contains("model") ? model_words(config["model"]) : "";
+  add("", word(config, "name"));
   add("", model.empty() ? word(config, "model") : model);
   add("task ", word(config, "task"));
   add("rule ", word(config, "rule"));
@@ -308,11 +309,13 @@ std::string subtitle_of(const nlohmann::ordered_json& config) {
   return out;
 }
 
-// The name of the run, or what learned what: "copy with D_RTRL".
+// What learned what: "gru learns copy with D_RTRL"; where the configuration does not tell, the name of the run.
 std::string title_of(const nlohmann::ordered_json& config) {
   const std::string name = word(config, "name"), task = word(config, "task"), rule = word(config, "rule");
-  if (!name.empty()) return name;
-  return task.empty() ? "Training report" : rule.empty() ? task : task + " with " + rule;
+  if (task.empty()) return name.empty() ? "Training report" : name;
+  const std::string layers = config.contains("model") ? model_words(config["model"]) : "";
+  const std::string first  = layers.substr(0, layers.find_first_of(" ,"));  // the type of the first layer
+  return (first.empty() ? "" : first + " learns ") + task + (rule.empty() ? "" : " with " + rule);
 }
 
 }  // namespace

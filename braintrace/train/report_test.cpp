@@ -34,7 +34,7 @@ TEST(Report, HoldsEverySection) {
                            "rule D_RTRL",
                            "<dt>seed</dt><dd>42</dd>",
                            "<dt>parameters</dt><dd>14,794</dd>",
-                           "<h1>evidence with D_RTRL</h1>",
+                           "<h1>chain learns evidence with D_RTRL</h1>",
                            "92.9%",
                            "86.7%",
                            "94.7%"})
@@ -55,11 +55,13 @@ TEST(Report, ALearningRateThatNeverChangesIsANumber) {
 
 TEST(Report, SaysWhatWasTrainedAndHowToRunItAgain) {
   RunRecord run          = sample_run(10);
-  run.config             = R"({"name": "copy", "model": {"type": "chain", "layers": [
+  run.config             = R"({"name": "run 3", "model": {"type": "chain", "layers": [
       {"name": "rnn", "type": "gru", "n_in": 10, "n_rec": 64}, {"name": "out", "type": "linear", "n_in": 64, "n_out": 10}]},
       "task": {"type": "copy"}, "rule": "D_RTRL", "optimizer": {"type": "adam"}, "output": "runs/<1>"})";
   const std::string page = report_html(run);
-  EXPECT_NE(page.find("<p>gru 10 → 64, linear 64 → 10 · task copy · rule D_RTRL · optimizer adam</p>"), page.npos);
+  EXPECT_NE(page.find("<h1>gru learns copy with D_RTRL</h1>"), page.npos);
+  EXPECT_NE(page.find("<p>run 3 · gru 10 → 64, linear 64 → 10 · task copy · rule D_RTRL · optimizer adam</p>"),
+            page.npos);
   EXPECT_NE(page.find("<code>braintrace train runs/&lt;1&gt;/config.json</code>"), page.npos);
 }
 

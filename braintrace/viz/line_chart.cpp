@@ -176,7 +176,7 @@ std::string line_chart(const LineChart& chart) {
   for (double v : labeled) {
     out += fmt::format("<path class=\"grid\" d=\"M{} {}H{}\"/>", number(Frame::left), number(y(v)),
                        number(Frame::width - Frame::right));
-    out += label("tick end", Frame::left - 7, y(v) + 4, chart.percent ? short_number(100 * v) + " %" : short_number(v));
+    out += label("tick end", Frame::left - 7, y(v) + 4, chart.percent ? short_number(100 * v) + "%" : short_number(v));
   }
   const bool empty =
       std::none_of(chart.curves.begin(), chart.curves.end(), [](const Curve& c) { return !c.x.empty(); });
