@@ -201,7 +201,7 @@ class LoopWithoutSums {
     stacked_ = short_;
   }
 
-  // Carries that are sums alone go; terms that are no products stay in the loop, sums of elements before their
+  // Carries that are sums alone go; terms that are not products stay in the loop, sums of elements before their
   // reduction.
   void drop_sums() {
     short_.args.carry.clear();

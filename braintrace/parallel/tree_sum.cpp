@@ -19,7 +19,7 @@ ShardRange parent_of(int64_t shards, const ShardRange& node) {
     const int64_t    mid  = middle(at);
     const ShardRange half = node.lo < mid ? ShardRange{at.lo, mid} : ShardRange{mid, at.hi};
     if (half == node) return at;
-    ensure(half.size() > 1, "tree_sum: shards {} … {} are no node of a tree of {}.", node.lo, node.hi, shards);
+    ensure(half.size() > 1, "tree_sum: shards {} … {} are not a node of a tree of {}.", node.lo, node.hi, shards);
     at = half;
   }
 }

@@ -47,9 +47,9 @@ struct TaskFacts {
   int64_t train_samples = 0, validation_samples = 0, test_samples = 0;
   bool    has_test = false;
   // Fields of the description that were found in the data, as a JSON object; with them, other files are read alike.
-  std::string                found = "{}";
-  std::vector<std::string>   warnings;    // what a user should know about the data
-  std::optional<ImageLayout> image = {};  // for pictures
+  std::string                found    = "{}";
+  std::vector<std::string>   warnings = {};  // what a user should know about the data
+  std::optional<ImageLayout> image    = {};  // for pictures
 
   int64_t samples(Part part) const {
     return part == Part::Train ? train_samples : part == Part::Validation ? validation_samples : test_samples;
