@@ -5,7 +5,8 @@
     examples.py --list
 
 With --weights, initial weights are read from FILE where it exists, and written to it otherwise: both systems then start alike. With
---hold-untraced weights without an eligibility trace, such as a readout, keep their initial values: the package gives them no gradient.
+--hold-untraced weights without an eligibility trace, such as a readout, keep their initial values: outside of windows the package gives
+them no gradient.
 """
 import argparse
 import json
@@ -174,7 +175,11 @@ def train(name, updates, weights_file, lr, hold_untraced):
     if hasattr(learner, "reset_state") and rule != "lanes":
         learner.reset_state(batch)
 
-    traced = {r.weight_path for r in learner.graph.hidden_param_op_relations} if hold_untraced else set()
+    graph = learner.graph
+    if hold_untraced and not rule.endswith("windows"):
+        traced = {r.weight_path for r in graph.hidden_param_op_relations} - {r.weight_path for r in graph.explain(kind="relation_windowed")}
+    else:
+        traced = set(weights)
 
     def gradient(i):
         return brainstate.transform.grad(lambda: loss_of(run(xs[i]), ys[i]), weights, return_value=True)()
@@ -191,7 +196,7 @@ def train(name, updates, weights_file, lr, hold_untraced):
             zeros = jax.tree.map(jnp.zeros_like, {k: w.value for k, w in weights.items()})
             grads, values = brainstate.transform.scan(step, zeros, jnp.arange(xs.shape[0]))
             value = values.mean()
-        if hold_untraced:
+        if len(traced) < len(weights):
             grads = {path: g if path in traced else jax.tree.map(jnp.zeros_like, g) for path, g in grads.items()}
         optimizer.update(brainstate.nn.clip_grad_norm(grads, 1.0))
         return value

@@ -21,7 +21,7 @@ def test_examples_in_the_style_of_the_package_learn():
     done = subprocess.run([sys.executable, "-m", "pybraintrace.compat", str(EXAMPLES), "--updates", "12"], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr[-1000:]
     losses = json.loads(done.stdout.splitlines()[-1])
-    assert len(losses) == 7
+    assert len(losses) == 11
     for name, values in losses.items():
         assert values[-1] < 0.9 * values[0], name
     np.testing.assert_allclose(losses["delay, GRU, D_RTRL, one sample per lane"], losses["delay, GRU, D_RTRL"], rtol=1e-4)
