@@ -85,6 +85,10 @@ CsvFile::CsvFile(const std::string& path) : source_(path), separator_(path.ends_
           columns_.empty() ? 0 : 1);
 }
 
+bool CsvFile::has_column(const std::string& name) const {
+  return std::find(columns_.begin(), columns_.end(), name) != columns_.end();
+}
+
 size_t CsvFile::column(const std::string& name) const {
   return known_index(name, columns_, path() + ": there is no column", "Columns");
 }

@@ -16,6 +16,7 @@ class CsvFile {
   const std::string&              path() const { return source_.path(); }
   const std::vector<std::string>& columns() const { return columns_; }
   int64_t                         size() const { return size_; }  // rows
+  bool                            has_column(const std::string& name) const;
   // The index of a column; throws UserError with the nearest name.
   size_t column(const std::string& name) const;
   // Rows from … from+count-1. What is not a number, or a row with too few or many cells, throws UserError with its

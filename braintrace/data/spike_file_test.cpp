@@ -70,10 +70,11 @@ TEST(SpikeFile, DamagedFilesAreRefused) {
 TEST(SpikeFile, AsTasks) {
   written("shd_train.h5", {});
   written("shd_test.h5", {});
-  const nlohmann::json j{{"type", "shd"}, {"folder", ::testing::TempDir()}, {"bins", 2}};
+  const nlohmann::json j{{"type", "shd"}, {"folder", ::testing::TempDir()}, {"bins", 2}, {"validation", 0.34}};
   auto                 task = tasks::make_task(j, 1);
-  EXPECT_EQ(task->facts().train_samples, 3);
-  const tasks::Batch all = task->batch(tasks::Part::Train, 0, 3);
+  EXPECT_EQ(task->facts().train_samples, 2);
+  EXPECT_EQ(task->facts().validation_samples, 1);
+  const tasks::Batch all = task->batch(tasks::Part::Test, 0, 3);
   for (int64_t b = 0; b < 3; ++b) {
     double spikes = 0;
     for (int64_t i = 0; i < 1400; ++i) spikes += at(all.inputs, (i / 700 * 3 + b) * 700 + i % 700);

@@ -113,15 +113,18 @@ std::shared_ptr<Task> made_up_task(const Layout& layout, int64_t classes, int64_
   });
 }
 
-// Recordings that are listed once and read on demand.
-std::shared_ptr<Task> recorded_task(const Layout& layout, int64_t classes, int64_t bins, uint64_t seed,
-                                    const std::function<Recordings(Part)>& recordings) {
-  const Recordings train = recordings(Part::Train), validation = recordings(Part::Validation);
-  TaskFacts        facts   = facts_of(layout, classes, bins);
-  facts.train_samples      = std::ssize(train);
-  facts.validation_samples = std::ssize(validation);
+// Recordings that are listed once and read on demand. A fraction of those to learn from validates.
+std::shared_ptr<Task> recorded_task(const zoo::Fields& f, const Layout& layout, int64_t classes, int64_t bins,
+                                    uint64_t seed, const Recordings& learned, const Recordings& test) {
+  const Split parts        = split(std::ssize(learned), f, "validation");
+  TaskFacts   facts        = facts_of(layout, classes, bins);
+  facts.train_samples      = std::ssize(parts.train);
+  facts.validation_samples = std::ssize(parts.validation);
+  facts.test_samples       = std::ssize(test);
+  facts.has_test           = true;
   return sampled(facts, seed, [=](Part part, int64_t which, Random&, const Sample& s) {
-    const Recording& r = (part == Part::Train ? train : validation)[static_cast<size_t>(which)];
+    const Recording& r = part == Part::Test ? test[static_cast<size_t>(which)]
+                                            : learned[static_cast<size_t>(parts.of(part)[static_cast<size_t>(which)])];
     layout.fill(event_frames(r.read(), bins, layout.sensor, r.where), s);
     s.label(static_cast<int32_t>(r.label));
   });
@@ -165,9 +168,8 @@ std::shared_ptr<Task> nmnist(const zoo::Fields& f, uint64_t seed) {
   const bool    first = f.flag("first_saccade");
   if (f.flag("synthetic")) return made_up_task(layout, 10, bins, 1500, seed);
   const std::string folder = folder_of(f, "Train/ and Test/");
-  return recorded_task(layout, 10, bins, seed, [&](Part part) {
-    return nmnist_recordings(folder + (part == Part::Train ? "/Train" : "/Test"), first);
-  });
+  return recorded_task(f, layout, 10, bins, seed, nmnist_recordings(folder + "/Train", first),
+                       nmnist_recordings(folder + "/Test", first));
 }
 
 // Folders <person>/<class>.npy, as the cut release has them.
@@ -215,14 +217,12 @@ std::shared_ptr<Task> dvs_gesture(const zoo::Fields& f, uint64_t seed) {
   const std::string folder =
       folder_of(f, "ibmGestureTrain/ and ibmGestureTest/, or trials_to_train.txt and trials_to_test.txt,");
   if (data::exists(folder + "/ibmGestureTrain"))
-    return recorded_task(layout, 11, bins, seed, [&](Part part) {
-      return cut_gestures(folder + (part == Part::Train ? "/ibmGestureTrain" : "/ibmGestureTest"));
-    });
+    return recorded_task(f, layout, 11, bins, seed, cut_gestures(folder + "/ibmGestureTrain"),
+                         cut_gestures(folder + "/ibmGestureTest"));
   require(data::exists(folder + "/trials_to_train.txt"),
           "{}: there is neither ibmGestureTrain/ (cut clips) nor trials_to_train.txt (AEDAT recordings).", folder);
-  return recorded_task(layout, 11, bins, seed, [&](Part part) {
-    return raw_gestures(folder, part == Part::Train ? "trials_to_train.txt" : "trials_to_test.txt");
-  });
+  return recorded_task(f, layout, 11, bins, seed, raw_gestures(folder, "trials_to_train.txt"),
+                       raw_gestures(folder, "trials_to_test.txt"));
 }
 
 Recordings spike_recordings(const std::string& path, int64_t classes) {
@@ -237,15 +237,14 @@ Recordings spike_recordings(const std::string& path, int64_t classes) {
   return out;
 }
 
-auto spoken(int64_t classes, const std::string& train, const std::string& validation) {
+auto spoken(int64_t classes, const std::string& train, const std::string& test) {
   return [=](const zoo::Fields& f, uint64_t seed) {
     const Layout  layout({1, 1, 700}, nullptr);
     const int64_t bins = count(f, "bins");
     if (f.flag("synthetic")) return made_up_task(layout, classes, bins, 8000, seed);
-    const std::string folder = folder_of(f, train + " and " + validation);
-    return recorded_task(layout, classes, bins, seed, [&](Part part) {
-      return spike_recordings(folder + "/" + (part == Part::Train ? train : validation), classes);
-    });
+    const std::string folder = folder_of(f, train + " and " + test);
+    return recorded_task(f, layout, classes, bins, seed, spike_recordings(folder + "/" + train, classes),
+                         spike_recordings(folder + "/" + test, classes));
   };
 }
 
@@ -258,19 +257,19 @@ std::vector<TaskType> event_tasks() {
       {"nmnist",
        "N-MNIST: digits seen by a moving event camera, folder with Train/ and Test/; target at every step: "
        "which digit",
-       "folder? bins=200 first_saccade=true layout=\"chw\" synthetic=false", nmnist},
+       "folder? bins=200 first_saccade=true layout=\"chw\" synthetic=false validation=0.1", nmnist},
       {"dvs_gesture",
        "DVS-Gesture: hand movements seen by an event camera, cut clips (.npy) or recordings (.aedat); "
        "target at every step: which gesture",
-       "folder? bins=50 layout=\"chw\" synthetic=false", dvs_gesture},
+       "folder? bins=50 layout=\"chw\" synthetic=false validation=0.1", dvs_gesture},
       {"shd",
        "Spiking Heidelberg Digits: spoken digits, folder with shd_train.h5 and shd_test.h5; target at every step: "
        "which of 20",
-       "folder? bins=100 synthetic=false", spoken(20, "shd_train.h5", "shd_test.h5")},
+       "folder? bins=100 synthetic=false validation=0.1", spoken(20, "shd_train.h5", "shd_test.h5")},
       {"ssc",
-       "Spiking Speech Commands: spoken words, folder with ssc_train.h5 and ssc_valid.h5; target at every step: "
+       "Spiking Speech Commands: spoken words, folder with ssc_train.h5 and ssc_test.h5; target at every step: "
        "which of 35",
-       "folder? bins=100 synthetic=false", spoken(35, "ssc_train.h5", "ssc_valid.h5")},
+       "folder? bins=100 synthetic=false validation=0.1", spoken(35, "ssc_train.h5", "ssc_test.h5")},
   };
 }
 

@@ -17,5 +17,6 @@ std::vector<TaskType> event_tasks();
 std::vector<TaskType> mnist_tasks();
 std::vector<TaskType> npz_tasks();
 std::vector<TaskType> csv_tasks();
+std::vector<TaskType> ts_tasks();
 
 }  // namespace braintrace::tasks

@@ -36,10 +36,10 @@ std::string little_endian(uint32_t x) {
   return {b.rbegin(), b.rend()};
 }
 
-// Every sample of the first epoch, told apart by a place that holds its label: `place(label)` in the inputs of step 0.
-void expect_labels(const Task& task, Part part, int64_t samples, const std::function<int64_t(int64_t)>& place) {
-  ASSERT_EQ(part == Part::Train ? task.facts().train_samples : task.facts().validation_samples, samples);
-  const Batch       all  = task.batch(part, 0, samples);
+// The labels of a part, each told apart by a place that holds it: `place(label)` in the inputs of step 0.
+std::set<int64_t> labels_of(const Task& task, Part part, const std::function<int64_t(int64_t)>& place) {
+  const int64_t     samples = task.facts().samples(part);
+  const Batch       all     = task.batch(part, 0, samples);
   const int64_t     last = task.facts().length - 1, width = all.inputs.size() / (task.facts().length * samples);
   std::set<int64_t> seen;
   for (int64_t b = 0; b < samples; ++b) {
@@ -47,7 +47,19 @@ void expect_labels(const Task& task, Part part, int64_t samples, const std::func
     EXPECT_GT(at(all.inputs, b * width + place(label)), 0) << label;
     seen.insert(label);
   }
-  EXPECT_EQ(std::ssize(seen), std::min<int64_t>(samples, task.facts().outputs));
+  return seen;
+}
+
+// Of `learned` samples some validate; `tested` ones are a part of their own. Every class is in both.
+void expect_parts(const Task& task, int64_t learned, int64_t tested, const std::function<int64_t(int64_t)>& place) {
+  const TaskFacts& facts = task.facts();
+  EXPECT_GT(facts.validation_samples, 0);
+  EXPECT_EQ(facts.train_samples + facts.validation_samples, learned);
+  EXPECT_EQ(facts.test_samples, tested);
+  std::set<int64_t> seen = labels_of(task, Part::Train, place);
+  seen.merge(labels_of(task, Part::Validation, place));
+  EXPECT_EQ(std::ssize(seen), facts.outputs);
+  EXPECT_EQ(std::ssize(labels_of(task, Part::Test, place)), facts.outputs);
 }
 
 std::string nmnist_recording(int digit) {  // three events at x = digit; the last is dropped, as the remainder
@@ -68,8 +80,7 @@ TEST(Folders, Nmnist) {
   const auto     task  = make_task(j, 1);
   const auto     place = [](int64_t digit) { return (34 + 3) * 34 + digit; };  // polarity 1, y = 3
   EXPECT_EQ(task->facts().input, (Shape{2, 34, 34}));
-  expect_labels(*task, Part::Train, 20, place);
-  expect_labels(*task, Part::Validation, 10, place);
+  expect_parts(*task, 20, 10, place);
   // Of 0, 10, 50 µs in two frames of 25 µs the first two events count; with all saccades the width is 75 ms.
   const auto events = [](const Batch& b, int64_t frame) {
     double n = 0;
@@ -101,8 +112,7 @@ TEST(Folders, DvsGestureCutIntoClips) {
     }
   const nlohmann::json j{{"type", "dvs_gesture"}, {"folder", folder}, {"bins", 2}};
   const auto           place = [](int64_t label) { return (128 + 127) * 128 + label; };
-  expect_labels(*make_task(j, 1), Part::Train, 11, place);
-  expect_labels(*make_task(j, 1), Part::Validation, 11, place);
+  expect_parts(*make_task(j, 1), 11, 11, place);
   write(folder + "/ibmGestureTest/user01_led/11.npy", "");
   const std::string message = error_of([&] { make_task(j, 1); });
   EXPECT_NE(message.find("11.npy: expected a name from 0.npy to 10.npy"), message.npos) << message;
@@ -130,8 +140,7 @@ TEST(Folders, DvsGestureRecordings) {
   write(folder + "/trials_to_test.txt", "user02_lab.aedat\n");
   const nlohmann::json j{{"type", "dvs_gesture"}, {"folder", folder}, {"bins", 2}};
   const auto           place = [](int64_t label) { return (128 + 127) * 128 + label; };
-  expect_labels(*make_task(j, 1), Part::Train, 22, place);
-  expect_labels(*make_task(j, 1), Part::Validation, 11, place);
+  expect_parts(*make_task(j, 1), 22, 11, place);
   write(folder + "/trials_to_test.txt", "user09_lab.aedat\n");
   const std::string message = error_of([&] { make_task(j, 1); });
   EXPECT_NE(message.find("user09_lab.aedat: cannot be opened"), message.npos) << message;
@@ -153,8 +162,7 @@ TEST(Folders, Mnist) {
   }
   const nlohmann::json j{{"type", "mnist"}, {"folder", folder}};
   const auto           task = make_task(j, 1);
-  expect_labels(*task, Part::Train, 20, [](int64_t digit) { return digit; });
-  expect_labels(*task, Part::Validation, 10, [](int64_t digit) { return digit; });
+  expect_parts(*task, 20, 10, [](int64_t digit) { return digit; });
   EXPECT_EQ(at(task->batch(Part::Train, 0, 1).mask, 26), 0);
   write(folder + "/t10k-labels-idx1-ubyte", std::string{0, 0, 8, 1} + big_endian(3) + "abc");
   const std::string message = error_of([&] { make_task(j, 1); });

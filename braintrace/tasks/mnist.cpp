@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images of 28×28 (IDX files, plain or .gz), row by row or pixel by pixel; target at the end: the digit. With
-// "synthetic": true the 8×8 digits of the library, enlarged.
+// Images of 28×28 (IDX files, plain or .gz), row by row or pixel by pixel; target at the end: the digit. The t10k files
+// are the test part, a fraction of the others validates. With "synthetic": true the 8×8 digits of the library,
+// enlarged.
 #include "braintrace/data/idx.h"
 #include "braintrace/tasks/digits.h"
 #include "braintrace/tasks/families.h"
@@ -40,13 +41,17 @@ std::shared_ptr<Task> mnist(const zoo::Fields& f, uint64_t seed) {
   }
   if (!f.has("folder"))
     f.refuse("folder", "the folder with train-images-idx3-ubyte and the like is needed, or \"synthetic\": true.");
-  const auto train         = std::make_shared<Mnist>(f.text("folder"), "train");
-  const auto validation    = std::make_shared<Mnist>(f.text("folder"), "t10k");
-  facts.train_samples      = train->images.size();
-  facts.validation_samples = validation->images.size();
-  return sampled(facts, seed, [=](Part part, int64_t which, Random&, const Sample& s) {
-    const Mnist& set    = part == Part::Train ? *train : *validation;
-    const Bytes  pixels = set.images.item(which);
+  const auto  train        = std::make_shared<Mnist>(f.text("folder"), "train");
+  const auto  test         = std::make_shared<Mnist>(f.text("folder"), "t10k");
+  const Split parts        = split(train->images.size(), f, "validation");
+  facts.train_samples      = std::ssize(parts.train);
+  facts.validation_samples = std::ssize(parts.validation);
+  facts.test_samples       = test->images.size();
+  facts.has_test           = true;
+  return sampled(facts, seed, [=](Part part, int64_t number, Random&, const Sample& s) {
+    const Mnist&  set    = part == Part::Test ? *test : *train;
+    const int64_t which  = part == Part::Test ? number : parts.of(part)[static_cast<size_t>(number)];
+    const Bytes   pixels = set.images.item(which);
     for (size_t i = 0; i < pixels.size(); ++i) s.inputs[i] = float(pixels[i]) / 255;
     const int32_t label = std::to_integer<int32_t>(set.labels.item(which)[0]);
     require(label < 10, "{}: label {} is {}; expected a digit.", set.labels.path(), which, label);

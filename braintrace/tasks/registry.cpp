@@ -17,12 +17,18 @@ const std::vector<TaskType>& task_types() {
   static const std::vector<TaskType> types = [] {
     std::vector<TaskType> all;
     for (auto family : {memory_tasks, signal_tasks, matching_tasks, evidence_tasks, spike_tasks, text_tasks,
-                        digit_tasks, event_tasks, mnist_tasks, npz_tasks, csv_tasks})
+                        digit_tasks, event_tasks, mnist_tasks, npz_tasks, csv_tasks, ts_tasks})
       for (TaskType& t : family()) all.push_back(std::move(t));
     std::sort(all.begin(), all.end(), [](const TaskType& a, const TaskType& b) { return a.name < b.name; });
     return all;
   }();
   return types;
+}
+
+bool is_of_files(const std::string& type) {
+  return std::any_of(task_types().begin(), task_types().end(), [&](const TaskType& t) {
+    return t.name == type && t.fields.find(" test_file?") != t.fields.npos;
+  });
 }
 
 std::shared_ptr<Task> make_task(const json& description, uint64_t seed) {

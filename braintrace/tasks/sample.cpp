@@ -46,24 +46,27 @@ void scatter(std::span<const T> steps, int64_t length, int64_t b, int64_t size, 
 
 class SampledTask final : public Task {
  public:
-  SampledTask(TaskFacts facts, uint64_t seed, Read read)
-      : facts_(std::move(facts)), seed_(seed), read_(std::move(read)) {
+  SampledTask(TaskFacts facts, uint64_t seed, Read read, Buckets buckets)
+      : facts_(std::move(facts)), seed_(seed), read_(std::move(read)), buckets_(std::move(buckets)) {
     check_size(facts_);
   }
 
   const TaskFacts& facts() const override { return facts_; }
 
   Batch batch(Part part, int64_t index, int64_t size) const override {
-    const int64_t T = facts_.length, in = elements(facts_.input);
+    const int64_t in = elements(facts_.input);
     require(size > 0 && index >= 0 && index < (int64_t{1} << 62) / size,
             "task: batch {} of size {} was requested; the index counts from 0 and a batch holds at least one sample.",
             index, size);
     require(part != Part::Test || facts_.has_test, "task: there is no test part; give test_file, or a fraction test.");
     const bool only_test = facts_.train_samples == 0 && facts_.test_samples > 0;
     require(part == Part::Test || !only_test, "task: there is nothing but a test part.");
-    require(4.0 * double(size) * double(T) * double(in + facts_.outputs) <= max_bytes,
-            "task: {} sequences of {} steps with {} inputs do not fit in memory; take a smaller batch.", size, T, in);
-    const bool classes = facts_.targets == TargetKind::Classes;
+    require(4.0 * double(size) * double(facts_.length) * double(in + facts_.outputs) <= max_bytes,
+            "task: {} sequences of {} steps with {} inputs do not fit in memory; take a smaller batch.", size,
+            facts_.length, in);
+    const bool                 classes = facts_.targets == TargetKind::Classes;
+    const std::vector<int64_t> rows    = samples_of(part, index, size);
+    const int64_t              T       = length_of(part, rows);
 
     Shape inputs{T, size};
     inputs.insert(inputs.end(), facts_.input.begin(), facts_.input.end());
@@ -79,7 +82,12 @@ class SampledTask final : public Task {
       std::fill(values.begin(), values.end(), 0.f);
       std::fill(labels.begin(), labels.end(), 0);
       std::fill(m.begin(), m.end(), 1.f);
-      fill(part, index * size + b, {x, labels, values, m});
+      if (const int64_t which = rows[static_cast<size_t>(b)]; which >= 0) {
+        Random random(seed_, part, index * size + b);
+        read_(part, which, random, {x, labels, values, m});
+      } else {
+        std::fill(m.begin(), m.end(), 0.f);
+      }
       scatter<float>(x, T, b, size, out.inputs.mutable_data<float>());
       scatter<float>(m, T, b, size, out.mask.mutable_data<float>());
       if (classes)
@@ -91,17 +99,64 @@ class SampledTask final : public Task {
   }
 
  private:
-  void fill(Part part, int64_t n, const Sample& sample) const {
-    const int64_t N = facts_.samples(part);
-    Random        random(seed_, part, n);
-    if (N == 0) return read_(part, n, random, sample);
-    const auto epoch = static_cast<uint64_t>(n / N) * 2 + static_cast<uint64_t>(part);
-    read_(part, part == Part::Test ? n % N : permuted(n % N, N, seed_, epoch), random, sample);
+  // What each row shows; -1: nothing.
+  std::vector<int64_t> samples_of(Part part, int64_t index, int64_t size) const {
+    const int64_t        N = facts_.samples(part);
+    std::vector<int64_t> out(static_cast<size_t>(size));
+    // Training leaves out what does not fill all rows; the other parts are shown as a whole.
+    const int64_t per_row = part == Part::Train ? std::max<int64_t>(N / size, 1) : (N + size - 1) / size;
+    Pool          pool;
+    for (int64_t b = 0; b < size; ++b) {
+      const int64_t n     = index * size + b;
+      int64_t&      which = out[static_cast<size_t>(b)];
+      if (N == 0) {
+        which = n;
+      } else if (facts_.contiguous) {
+        which = b * per_row + index % per_row;
+        if (which >= N) which = -1;
+      } else {
+        which = part == Part::Test ? n % N : ordered(part, n / N, n % N, 16 * size, pool);
+      }
+    }
+    return out;
+  }
+
+  // Sample number r of an epoch. With buckets, pools of samples that follow each other in the random order are sorted
+  // by length, up and down in turn, so that neighbors are alike.
+  struct Pool {
+    int64_t              epoch = -1, number = -1;
+    std::vector<int64_t> samples = {};
+  };
+  int64_t ordered(Part part, int64_t epoch, int64_t r, int64_t pool_size, Pool& pool) const {
+    const int64_t N    = facts_.samples(part);
+    const auto    turn = static_cast<uint64_t>(epoch) * 2 + static_cast<uint64_t>(part);
+    if (buckets_.count <= 1) return permuted(r, N, seed_, turn);
+    const int64_t number = r / pool_size, from = number * pool_size;
+    if (pool.epoch != epoch || pool.number != number) {
+      pool = {epoch, number};
+      for (int64_t i = from; i < std::min(from + pool_size, N); ++i)
+        pool.samples.push_back(permuted(i, N, seed_, turn));
+      std::stable_sort(pool.samples.begin(), pool.samples.end(), [&](int64_t a, int64_t b) {
+        return number % 2 == 0 ? buckets_.length(part, a) < buckets_.length(part, b)
+                               : buckets_.length(part, a) > buckets_.length(part, b);
+      });
+    }
+    return pool.samples[static_cast<size_t>(r - from)];
+  }
+
+  int64_t length_of(Part part, const std::vector<int64_t>& rows) const {
+    if (buckets_.count <= 1) return facts_.length;
+    const int64_t stair   = (facts_.length + buckets_.count - 1) / buckets_.count;
+    int64_t       longest = 1;
+    for (int64_t which : rows)
+      if (which >= 0) longest = std::max(longest, buckets_.length(part, which));
+    return std::min(facts_.length, (longest + stair - 1) / stair * stair);
   }
 
   TaskFacts facts_;
   uint64_t  seed_;
   Read      read_;
+  Buckets   buckets_;
 };
 
 }  // namespace
@@ -151,8 +206,8 @@ void Sample::label(int32_t which) const { std::fill(classes.begin(), classes.end
 void Sample::score_only(int64_t from) const { std::fill_n(mask.begin(), from < 0 ? length() + from : from, 0.f); }
 void Sample::end_at(int64_t length) const { std::fill(mask.begin() + length, mask.end(), 0.f); }
 
-std::shared_ptr<Task> sampled(TaskFacts facts, uint64_t seed, Read read) {
-  return std::make_shared<SampledTask>(std::move(facts), seed, std::move(read));
+std::shared_ptr<Task> sampled(TaskFacts facts, uint64_t seed, Read read, Buckets buckets) {
+  return std::make_shared<SampledTask>(std::move(facts), seed, std::move(read), std::move(buckets));
 }
 std::shared_ptr<Task> generated(TaskFacts facts, uint64_t seed, Draw draw) {
   facts.has_test = true;

@@ -56,7 +56,13 @@ struct Sample {
 // Fills in one sample. Where facts count the part's samples, `which` is one of them; else it is the number n.
 using Read = std::function<void(Part part, int64_t which, Random&, const Sample&)>;
 using Draw = std::function<void(Random&, const Sample&)>;  // the same for all parts
-std::shared_ptr<Task> sampled(TaskFacts facts, uint64_t seed, Read read);
+// Samples of differing length: batches are padded to the next of `count` equal stairs up to the longest. Neighbors in
+// the order of an epoch (not of the test part) are sorted by their length, so that batches hold similar ones.
+struct Buckets {
+  int64_t                                          count  = 1;
+  std::function<int64_t(Part part, int64_t which)> length = nullptr;
+};
+std::shared_ptr<Task> sampled(TaskFacts facts, uint64_t seed, Read read, Buckets buckets = {});
 std::shared_ptr<Task> generated(TaskFacts facts, uint64_t seed, Draw draw);
 
 // Element i of a random order of 0 … n-1.

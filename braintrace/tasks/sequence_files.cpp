@@ -5,9 +5,9 @@
 #include <cmath>
 #include <map>
 #include <numeric>
-#include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "braintrace/tasks/preparation.h"
@@ -19,7 +19,7 @@ namespace {
 struct Sequence {
   std::shared_ptr<const SequenceFile> file;
   int64_t                             index = 0;
-  std::set<int32_t>                   asked = {};             // classes
+  std::map<int32_t, int64_t>          asked = {};             // classes, and how often
   int32_t                             last  = missing_class;  // of them
 };
 using Sequences = std::vector<Sequence>;
@@ -76,7 +76,7 @@ Sequences sequences_of(const std::shared_ptr<const SequenceFile>& file, const Ta
     if (missing && way == Missing::Skip) continue;
     out.push_back({file, i});
     for (size_t t = 0; t < s.classes.size(); ++t)
-      if (s.mask[t] != 0 && s.classes[t] != missing_class) out.back().asked.insert(out.back().last = s.classes[t]);
+      if (s.mask[t] != 0 && s.classes[t] != missing_class) ++out.back().asked[out.back().last = s.classes[t]];
   }
   return out;
 }
@@ -127,6 +127,8 @@ Division division_of(const zoo::Fields& f, const SequenceFile& file) {
     f.refuse("test", fmt::format("{} and {} for validation are more than all.", out.test, out.validation));
   if (out.way == "stratified" && !classes) f.refuse("split", "stratified needs classes.");
   if (out.way == "auto") out.way = file.is_series() ? "chronological" : classes ? "stratified" : "random";
+  if (f.has("contiguous") && f.flag("contiguous") && out.way != "chronological")
+    f.refuse("split", "contiguous pieces need a chronological one.");
   return out;
 }
 
@@ -149,23 +151,50 @@ void divide(const Sequences& all, const zoo::Fields& f, const Division& d, Parts
   deal(Part::Train, validating + testing, train);
 }
 
+std::map<int32_t, int64_t> asked_in(const Sequences& part) {
+  std::map<int32_t, int64_t> out;
+  for (const Sequence& s : part)
+    for (const auto& [c, n] : s.asked) out[c] += n;
+  return out;
+}
+
 // A part without a class says nothing about it.
 void warn_of_classes(const Parts& parts, Part part, const char* name, std::vector<std::string>& warnings) {
-  const auto asked = [&](Part p) {
-    std::set<int32_t> out;
-    for (const Sequence& s : parts[static_cast<size_t>(p)]) out.insert(s.asked.begin(), s.asked.end());
-    return out;
-  };
   if (parts[static_cast<size_t>(part)].empty()) return;
-  const std::set<int32_t> known = asked(Part::Train), there = asked(part);
-  std::string             lost;
-  for (int32_t c : known)
+  const auto known = asked_in(parts[static_cast<size_t>(Part::Train)]),
+             there = asked_in(parts[static_cast<size_t>(part)]);
+  std::string lost;
+  for (const auto& [c, n] : known)
     if (!there.contains(c)) lost += fmt::format("{}{}", lost.empty() ? "" : ", ", c);
   if (!lost.empty())
     warnings.push_back(fmt::format(
         "the {} part has no target of class {}, which the training part has; results say nothing about it.\n  Use "
         "\"split\": \"stratified\", a larger part, or a file of its own.",
         name, lost));
+}
+
+// Of the losses of the training part; empty: all are one.
+std::vector<float> class_weights(const zoo::Fields& f, const TaskFacts& facts, const Sequences& train) {
+  if (f.is_text("class_weights") && f.choice("class_weights", {"none", "balanced"}) == "none") return {};
+  if (facts.targets != TargetKind::Classes) f.refuse("class_weights", "they need classes.");
+  std::vector<float> out(static_cast<size_t>(facts.outputs), 1.f);
+  if (f.is_text("class_weights")) {
+    const auto counts = asked_in(train);
+    double     n      = 0;
+    for (const auto& [c, count] : counts) n += double(count);
+    for (const auto& [c, count] : counts)
+      out[static_cast<size_t>(c)] = static_cast<float>(n / (double(counts.size()) * double(count)));
+    return out;
+  }
+  const Array given = f.array("class_weights").array();
+  if (given.shape() != Shape{facts.outputs})
+    f.refuse("class_weights", fmt::format("expected {} numbers, one for every class.", facts.outputs));
+  for (int64_t c = 0; c < facts.outputs; ++c) {
+    out[static_cast<size_t>(c)] = static_cast<float>(at(given, c));
+    if (!(at(given, c) > 0) || !std::isfinite(at(given, c)))
+      f.refuse("class_weights", fmt::format("expected positive numbers, got {}.", at(given, c)));
+  }
+  return out;
 }
 
 // The facts of all files together.
@@ -175,6 +204,8 @@ void join(TaskFacts& all, const TaskFacts& more, const std::string& path) {
           "{}: expected inputs {} and {} {}, as in the training file; found {} and {} {}.", path, to_string(all.input),
           all.outputs, all.targets == TargetKind::Classes ? "classes" : "values", to_string(more.input), more.outputs,
           more.targets == TargetKind::Classes ? "classes" : "values");
+  require(more.class_names == all.class_names, "{}: expected the classes {}, as in the training file; found {}.", path,
+          fmt::join(all.class_names, ", "), fmt::join(more.class_names, ", "));
   all.outputs = std::max(all.outputs, more.outputs);
   all.length  = std::max(all.length, more.length);
 }
@@ -184,7 +215,7 @@ void join(TaskFacts& all, const TaskFacts& more, const std::string& path) {
 std::string with_file_fields(const std::string& own) {
   return own +
          " validation=0.2 test=0 split=\"auto\" validation_file? test_file? missing=\"error\" normalize=\"none\" "
-         "fitted?";
+         "fitted? class_weights=\"none\" buckets=1";
 }
 
 void check_class(const std::string& where, double found, int64_t classes) {
@@ -230,13 +261,25 @@ std::shared_ptr<Task> task_of_files(const zoo::Fields& f, uint64_t seed, const O
   facts.validation_samples = std::ssize(parts[static_cast<size_t>(Part::Validation)]);
   facts.test_samples       = std::ssize(parts[static_cast<size_t>(Part::Test)]);
   facts.has_test           = facts.test_samples > 0;
+  facts.contiguous         = first->is_series() && f.flag("contiguous");
   warn_of_classes(parts, Part::Validation, "validation", facts.warnings);
   warn_of_classes(parts, Part::Test, "test", facts.warnings);
-  return sampled(facts, seed, [=](Part part, int64_t which, Random&, const Sample& s) {
-    const Sequence& each = parts[static_cast<size_t>(part)].at(static_cast<size_t>(which));
+  const std::vector<float> weights     = class_weights(f, facts, parts[static_cast<size_t>(Part::Train)]);
+  const auto               sequence_at = [parts](Part part, int64_t which) -> const Sequence& {
+    return parts[static_cast<size_t>(part)].at(static_cast<size_t>(which));
+  };
+  const Read read = [=](Part part, int64_t which, Random&, const Sample& s) {
+    const Sequence& each = sequence_at(part, which);
     each.file->read(each.index, s);
     prepared.apply(s, each.file->length(each.index));
-  });
+    for (size_t t = 0; part == Part::Train && !weights.empty() && t < s.mask.size(); ++t)
+      s.mask[t] *= weights[static_cast<size_t>(s.classes[t])];
+  };
+  const auto length = [=](Part part, int64_t which) {
+    const Sequence& each = sequence_at(part, which);
+    return each.file->length(each.index);
+  };
+  return sampled(facts, seed, read, {count(f, "buckets"), length});
 }
 
 }  // namespace braintrace::tasks

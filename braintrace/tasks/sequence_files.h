@@ -7,6 +7,11 @@
 //                      stratified: every class has its share in each part; random: by a fixed random order;
 //                      auto: chronological for pieces of one series, stratified for classes, else random
 //   missing, normalize see preparation.h
+//   class_weights      of the losses in the training part: none, balanced (a class that is asked for n_c of n times,
+//   one
+//                      of k, weighs n / (k n_c)), or a list
+//   buckets            of lengths: batches hold sequences of similar length and are padded to one of so many lengths
+//   contiguous         row b of batch i goes on where row b of batch i-1 ended; for pieces of one series
 #pragma once
 
 #include "braintrace/tasks/sample.h"

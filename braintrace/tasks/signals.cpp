@@ -35,8 +35,10 @@ std::shared_ptr<Task> integrator(const zoo::Fields& f, uint64_t seed) {
 }
 
 std::shared_ptr<Task> sine(const zoo::Fields& f, uint64_t seed) {
-  const int64_t T = count(f, "length");
-  return generated(one_value(1, T), seed, [=](Random& random, const Sample& s) {
+  const int64_t T     = count(f, "length");
+  TaskFacts     facts = one_value(1, T);
+  facts.ahead         = 1;
+  return generated(facts, seed, [=](Random& random, const Sample& s) {
     const double frequency = random.uniform(0.5, 2.5);
     const auto   x = [&](int64_t t) { return static_cast<float>(std::sin(two_pi * frequency * double(t) / 10)); };
     for (int64_t t = 0; t < T; ++t) {

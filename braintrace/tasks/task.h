@@ -46,6 +46,11 @@ struct TaskFacts {
   // epoch, in an order of its own, when the samples are used up; the test part keeps the order of its files.
   int64_t train_samples = 0, validation_samples = 0, test_samples = 0;
   bool    has_test = false;
+  // Forecasts: after so many steps a target has become an input; 0 where targets are something else.
+  int64_t ahead = 0;
+  // Row b of batch i goes on where row b of batch i-1 ended, so states may live on (`reset` of a run). Rows beyond the
+  // end have a mask of zeros.
+  bool contiguous = false;
   // Fields of the description that were found in the data, as a JSON object; with them, other files are read alike.
   std::string                found    = "{}";
   std::vector<std::string>   warnings = {};  // what a user should know about the data
@@ -70,8 +75,9 @@ struct TaskType {
   std::string                                                             fields;  // as zoo::field_specs reads them
   std::function<std::shared_ptr<Task>(const zoo::Fields&, uint64_t seed)> make;
 };
-const std::vector<TaskType>& task_types();  // by name
-std::string                  tasks_page();  // docs/tasks.md
+const std::vector<TaskType>& task_types();                          // by name
+std::string                  tasks_page();                          // docs/tasks.md
+bool                         is_of_files(const std::string& type);  // its sequences come from `file`
 
 // One sample as SVG: inputs over time, and below them the targets; steps without loss are gray.
 std::string picture(const Task& task, const std::string& title);

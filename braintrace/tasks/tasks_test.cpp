@@ -33,6 +33,15 @@ std::string written_csv() {
   for (int row = 0; row < 200; ++row) out << row << "," << 0.5 * row << "," << row % 7 << "\n";
   return path;
 }
+std::string written_ts() {
+  const std::string path = ::testing::TempDir() + "/tasks_test.ts";
+  std::ofstream     out(path);
+  out << "@classLabel true a b c\n@data\n";
+  for (int i = 0; i < 60; ++i)
+    out << i << "," << i % 7 << "," << i % 5 << ":"
+        << "abc"[i % 3] << "\n";
+  return path;
+}
 
 // Defaults; types that read files make up their data, or read what the test has written.
 std::string description(const TaskType& type) {
@@ -43,6 +52,7 @@ std::string description(const TaskType& type) {
     else if (f.name == "bins")
       j["bins"] = 5;
   if (type.name == "npz") j["file"] = written_npz();
+  if (type.name == "ts") j["file"] = written_ts();
   if (type.name == "csv") j.update({{"file", written_csv()}, {"inputs", "a,b"}, {"targets", "c"}, {"length", 5}});
   return j.dump();
 }
@@ -153,7 +163,7 @@ TEST(Tasks, WrongDescriptionsAreRefused) {
   expect_refused(R"({"type": "dms_full", "sample_ms": 0.1})", {"task.sample_ms", "0 steps"});
   expect_refused(R"({"type": "evidence", "cues": 6})", {"task.cues", "tie"});
   expect_refused(R"({"type": "char_lm", "text": "storry"})", {"task.text", "did you mean 'story'"});
-  expect_refused(R"({"type": "char_lm", "length": 100})", {"task.length", "last tenth"});
+  expect_refused(R"({"type": "char_lm", "length": 100})", {"task.length", "validation part of the text"});
   expect_refused(R"({"type": "char_lm", "file": "/no/such/file"})", {"/no/such/file"});
   expect_refused(R"({"type": "spiking_digits", "classes": 11})", {"task.classes", "10 digits"});
   expect_refused(R"({"type": "sequential_digits", "validation": 0})", {"task.validation", "one part empty"});
