@@ -43,6 +43,7 @@ void add_bench(CLI::App& app, Action& chosen);
 void add_cache(CLI::App& app, Action& chosen);
 void add_completion(CLI::App& app, Action& chosen);
 void add_eval(CLI::App& app, Action& chosen);
+void add_predict(CLI::App& app, Action& chosen);
 void add_explain(CLI::App& app, Action& chosen);
 void add_export(CLI::App& app, Action& chosen);
 void add_fidelity(CLI::App& app, Action& chosen);

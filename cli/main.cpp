@@ -133,6 +133,7 @@ int run(int argc, char** argv) {
   add_cache(app, chosen);
   add_completion(app, chosen);
   add_eval(app, chosen);
+  add_predict(app, chosen);
   add_explain(app, chosen);
   add_export(app, chosen);
   add_fidelity(app, chosen);

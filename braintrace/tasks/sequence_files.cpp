@@ -261,6 +261,7 @@ std::shared_ptr<Task> task_of_files(const zoo::Fields& f, uint64_t seed, const O
   facts.validation_samples = std::ssize(parts[static_cast<size_t>(Part::Validation)]);
   facts.test_samples       = std::ssize(parts[static_cast<size_t>(Part::Test)]);
   facts.has_test           = facts.test_samples > 0;
+  facts.lengths            = count(f, "buckets");
   facts.contiguous         = first->is_series() && f.flag("contiguous");
   warn_of_classes(parts, Part::Validation, "validation", facts.warnings);
   warn_of_classes(parts, Part::Test, "test", facts.warnings);
@@ -279,7 +280,7 @@ std::shared_ptr<Task> task_of_files(const zoo::Fields& f, uint64_t seed, const O
     const Sequence& each = sequence_at(part, which);
     return each.file->length(each.index);
   };
-  return sampled(facts, seed, read, {count(f, "buckets"), length});
+  return sampled(facts, seed, read, {facts.lengths, length});
 }
 
 }  // namespace braintrace::tasks

@@ -11,14 +11,14 @@
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/ops/reduce.h"
+#include "braintrace/ops/softmax.h"
 #include "braintrace/ops/spike.h"
+#include "braintrace/train/coverage.h"
 #include "braintrace/train/undo.h"
 
 namespace braintrace::train {
 
 namespace {
-
-constexpr int64_t endless_batches = 4;  // that judge a part without end
 
 using Values = std::vector<Tensor>;
 
@@ -73,14 +73,17 @@ Tensor flat_units(const Tensor& t) { return reshape(t, {t.shape()[0], t.size() /
 // The entries at one position of an axis, which goes.
 Tensor entry_of(const Tensor& t, int64_t axis, int64_t i) { return squeeze(slice_axis(t, axis, i, i + 1), {axis}); }
 
-// What a shard says about some batches, as one list of numbers: sums, then the confusion matrix, then mean, least and
-// most of the units.
+// What a shard says about some batches, as one list of numbers: sums, calibration and errors, then the confusion
+// matrix, then mean, least and most of the units.
 struct Tally {
   double              weight = 0, loss = 0, right = 0;
+  Calibration         calibration = {};
+  ValueErrors         errors;
   std::vector<double> counts, mean, least, most;
 
   std::vector<double> packed() const {
     std::vector<double> out{weight, loss, right};
+    for (const auto& part : {calibration.packed(), errors.packed()}) out.insert(out.end(), part.begin(), part.end());
     for (const auto* part : {&counts, &mean, &least, &most}) out.insert(out.end(), part->begin(), part->end());
     return out;
   }
@@ -88,6 +91,8 @@ struct Tally {
   void add(const std::vector<double>& other, int64_t shards) {
     auto at = other.begin();
     for (double* sum : {&weight, &loss, &right}) *sum += *at++;
+    at = calibration.add(at);
+    at = errors.add(at);
     for (double& n : counts) n += *at++;
     for (double& m : mean) m += *at++ / static_cast<double>(shards);
     for (double& l : least) l = std::min(l, *at++);
@@ -107,7 +112,13 @@ Evaluator::Evaluator(const Config& config, Parts& parts, Shards& shards)
     return for_loop(
         [this](Tensor x, Tensor y) {
           const auto [out, watched] = take_step(step_, x);
-          Values result{(*parts_->loss)(out, y), parts_->classes() ? argmax(out, -1) : zeros({out.shape()[0]})};
+          Values result{(*parts_->loss)(out, y)};
+          if (parts_->classes()) {
+            result.push_back(argmax(out, -1));
+            result.push_back(max(softmax(out, -1), {-1}));
+          } else {
+            result.push_back(out);
+          }
           for (const Tensor& w : watched) {
             const Tensor units = flat_units(w);
             result.push_back(mean(units, {0}));
@@ -117,6 +128,9 @@ Evaluator::Evaluator(const Config& config, Parts& parts, Shards& shards)
           return result;
         },
         xs, ys);
+  });
+  answered_ = jit([this](Tensor xs, Tensor) {
+    return for_loop([this](Tensor x) { return Values{convert(flat_units(take_step(step_, x).out), DType::F32)}; }, xs);
   });
   followed_ = jit([this](Tensor xs, Tensor) {
     return for_loop(
@@ -130,57 +144,73 @@ Evaluator::Evaluator(const Config& config, Parts& parts, Shards& shards)
   });
 }
 
-std::vector<Array> Evaluator::run(const std::function<Values(Tensor, Tensor)>& jitted, const tasks::Batch& batch) {
-  const Undo undo(*parts_->model);
-  reset_all_states(*parts_->model);
+std::vector<Array> Evaluator::run(const std::function<Values(Tensor, Tensor)>& jitted, const tasks::Batch& batch,
+                                  int64_t number) {
+  std::optional<Undo> undo;
+  if (!lives_on()) undo.emplace(*parts_->model);
+  if (!lives_on() || number == 0) reset_all_states(*parts_->model);
   const Environment::Scope scope({.training = false});
   std::vector<Array>       out;
   for (const Tensor& t : jitted(batch.inputs, batch.targets)) out.push_back(t.array());
   return out;
 }
 
+// Such tasks have one shard.
+bool                Evaluator::lives_on() const { return !config_->reset && parts_->task->facts().contiguous; }
+std::optional<Undo> Evaluator::undo_of_all() const {
+  return lives_on() ? std::optional<Undo>(std::in_place, *parts_->model) : std::nullopt;
+}
+
 Evaluation Evaluator::evaluate(int64_t batches, tasks::Part part) {
-  const int64_t S = shards_->count(), B = config_->batch;  // rows of a shard
-  const int64_t samples = parts_->task->facts().samples(part);
-  const int64_t whole   = (samples + B * S - 1) / (B * S);  // the last of them may be smaller
-  if (batches == 0) batches = samples > 0 ? whole : endless_batches;
-  if (samples > 0) batches = std::min(batches, whole);
-  const int64_t        classes = parts_->classes() ? parts_->task->facts().outputs : 0;
-  std::vector<int64_t> widths;  // units of what is watched
+  const tasks::TaskFacts& facts = parts_->task->facts();
+  const int64_t           S = shards_->count(), B = config_->batch;  // rows of a shard
+  const Coverage          covered(facts, part, batches, B * S);
+  const int64_t           classes = parts_->classes() ? facts.outputs : 0;
+  const size_t            watched = parts_->classes() ? 3 : 2;  // the first result of what is watched
+  std::vector<int64_t>    widths;                               // units of what is watched
   for (size_t w = 0; w < watched_.size(); ++w) {
     const Type& t = step_.program.type(step_.program.results[step_.num_results + step_.writes.size() + w]);
     widths.push_back(t.size() / t.shape[0]);
   }
   const auto  units = static_cast<size_t>(std::accumulate(widths.begin(), widths.end(), int64_t{0}));
-  const Tally none{.counts = std::vector<double>(static_cast<size_t>(classes * classes)),
+  const Tally none{.errors = ValueErrors(facts.outputs),
+                   .counts = std::vector<double>(static_cast<size_t>(classes * classes)),
                    .mean   = std::vector<double>(units),
                    .least  = std::vector<double>(units, INFINITY),
                    .most   = std::vector<double>(units, -INFINITY)};
 
+  const auto                       undo = undo_of_all();
   std::vector<std::vector<double>> mine;
   shards_->each([&](int64_t shard) {
     Tally t = none;
-    for (int64_t i = 0; i < batches; ++i) {
+    for (int64_t i = 0; i < covered.batches(); ++i) {
       const int64_t            index  = i * S + shards_->first() + shard;  // of as many rows as a shard has
       const tasks::Batch       batch  = batch_of(*config_, *parts_->task, part, index);
-      const std::vector<Array> result = run(judged_, batch);
+      const std::vector<Array> result = run(judged_, batch, i);
+      const Doubles            losses(result[0]), answers(result[1]), targets(batch.targets), mask(batch.mask);
       for (int64_t k = 0; k < batch.mask.size(); ++k) {
-        const double m = at(batch.mask, k);
-        if (m == 0 || (samples > 0 && index * B + k % B >= samples)) continue;
+        const double m = mask[k];
+        if (m == 0 || !covered.holds(index * B + k % B)) continue;
         t.weight += m;
-        t.loss += m * at(result[0], k);
-        if (!parts_->classes()) continue;
-        const auto truth = static_cast<int64_t>(at(batch.targets, k)), answer = static_cast<int64_t>(at(result[1], k));
+        t.loss += m * losses[k];
+        if (!parts_->classes()) {
+          for (int64_t j = 0, n = facts.outputs; j < n; ++j)
+            t.errors.add(static_cast<size_t>(j), targets[k * n + j], answers[k * n + j], m);
+          continue;
+        }
+        const auto truth = static_cast<int64_t>(targets[k]), answer = static_cast<int64_t>(answers[k]);
         t.right += truth == answer ? m : 0;
+        t.calibration.add(at(result[2], k), truth == answer, m);
         ++t.counts[static_cast<size_t>(truth * classes + answer)];
       }
       size_t from = 0;
       for (size_t w = 0; w < watched_.size(); from += static_cast<size_t>(widths[w++])) {
-        const Doubles mean(result[2 + 3 * w]), least(result[3 + 3 * w]), most(result[4 + 3 * w]);
-        const int64_t T = result[2 + 3 * w].shape()[0], n = widths[w];
+        const Array* const of = &result[watched + 3 * w];
+        const Doubles      mean(of[0]), least(of[1]), most(of[2]);
+        const int64_t      T = of->shape()[0], n = widths[w];
         for (int64_t k = 0; k < T * n; ++k) {
           const size_t u = from + static_cast<size_t>(k % n);
-          t.mean[u] += mean[k] / static_cast<double>(T * batches);
+          t.mean[u] += mean[k] / static_cast<double>(T * covered.batches());
           t.least[u] = std::min(t.least[u], least[k]);
           t.most[u]  = std::max(t.most[u], most[k]);
         }
@@ -193,10 +223,15 @@ Evaluation Evaluator::evaluate(int64_t batches, tasks::Part part) {
   for (const auto& one : shards_->all(mine)) all.add(one, S);
   Evaluation out;
   out.loss      = all.loss / std::max(all.weight, 1.0);
-  out.accuracy  = parts_->classes() ? all.right / std::max(all.weight, 1.0) : -1;
   out.confusion = Array::of<int64_t>(std::vector<int64_t>(all.counts.begin(), all.counts.end()), {classes, classes});
-  auto at_unit  = int64_t{0};
-  for (size_t w = 0; batches > 0 && w < watched_.size(); at_unit += widths[w++]) {
+  if (parts_->classes()) {
+    out.accuracy          = all.right / std::max(all.weight, 1.0);
+    out.calibration_error = all.calibration.error();
+  } else {
+    out.values = all.errors.metrics();
+  }
+  auto at_unit = int64_t{0};
+  for (size_t w = 0; covered.batches() > 0 && w < watched_.size(); at_unit += widths[w++]) {
     const auto of = [&](const std::vector<double>& v) {
       return std::vector<double>(v.begin() + at_unit, v.begin() + at_unit + widths[w]);
     };
@@ -205,9 +240,58 @@ Evaluation Evaluator::evaluate(int64_t batches, tasks::Part part) {
   return out;
 }
 
+Predictions Evaluator::predict(tasks::Part part) {
+  const tasks::TaskFacts& facts = parts_->task->facts();
+  require(facts.samples(part) > 0, "predict: the samples of this part have no end; give a file with --data.");
+  const Coverage       covered(facts, part, 0, config_->batch);
+  const int64_t        B = config_->batch, n = facts.outputs;
+  const bool           classes = parts_->classes();
+  const auto           undo    = undo_of_all();
+  std::vector<int64_t> samples, steps, right, answers;
+  std::vector<float>   outputs, values, probabilities;
+  for (int64_t i = 0; i < covered.batches(); ++i) {
+    const tasks::Batch batch  = batch_of(*config_, *parts_->task, part, i);
+    const Array        result = run(answered_, batch, i)[0];  // [T, B, n]
+    const float*       row    = result.data<float>();
+    const Doubles      mask(batch.mask), targets(batch.targets);
+    for (int64_t b = 0; b < B && covered.holds(i * B + b); ++b)
+      for (int64_t t = 0; t < batch.mask.shape()[0]; ++t) {
+        const int64_t k = t * B + b;
+        if (mask[k] == 0) continue;
+        samples.push_back(i * B + b);
+        steps.push_back(t);
+        outputs.insert(outputs.end(), row + k * n, row + (k + 1) * n);
+        if (!classes) {
+          for (int64_t j = 0; j < n; ++j) values.push_back(static_cast<float>(targets[k * n + j]));
+          continue;
+        }
+        const float* const z    = row + k * n;
+        const float        most = *std::max_element(z, z + n);
+        double             sum  = 0;
+        for (int64_t j = 0; j < n; ++j) sum += std::exp(double(z[j] - most));
+        for (int64_t j = 0; j < n; ++j)
+          probabilities.push_back(static_cast<float>(std::exp(double(z[j] - most)) / sum));
+        right.push_back(static_cast<int64_t>(targets[k]));
+        answers.push_back(std::max_element(z, z + n) - z);
+      }
+  }
+  const int64_t R = std::ssize(samples);
+  Predictions   out;
+  out.samples     = Array::of<int64_t>(samples, {R});
+  out.steps       = Array::of<int64_t>(steps, {R});
+  out.outputs     = Array::of<float>(outputs, {R, n});
+  out.targets     = classes ? Array::of<int64_t>(right, {R}) : Array::of<float>(values, {R, n});
+  out.class_names = facts.class_names;
+  if (!classes) return out;
+  out.classes       = Array::of<int64_t>(answers, {R});
+  out.probabilities = Array::of<float>(probabilities, {R, n});
+  return out;
+}
+
 Activity Evaluator::watch() {
   const tasks::Batch       batch  = batch_of(*config_, *parts_->task, tasks::Part::Validation, 0);
-  const std::vector<Array> result = run(followed_, batch);
+  const auto               undo   = undo_of_all();
+  const std::vector<Array> result = run(followed_, batch, 0);
   const auto               first  = [](const Array& a) {  // of the samples, as [T, n], or [T] for classes
     const Tensor one = entry_of(Tensor(a), 1, 0);
     return (one.rank() == 1 ? one : reshape(one, {one.shape()[0], one.size() / one.shape()[0]})).array();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/train/metrics.h"
 
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 namespace braintrace::train {
@@ -30,6 +32,57 @@ TEST(Metrics, AConstantAnswerIsNoBetterThanChance) {
 TEST(Metrics, NothingAskedIsNoDivisionByZero) {
   const ClassMetrics m = class_metrics(Array::of<int64_t>({0, 0, 0, 0}, {2, 2}));
   EXPECT_EQ(m.balanced_accuracy + m.macro_f1 + m.majority, 0);
+}
+
+// Answers 1, 2, 4 to targets 1, 2, 3 of one output; the other output is always right and has a mean of its own.
+TEST(Metrics, ValuesAreComparedWithTheMeanOfTheirOutput) {
+  ValueErrors e(2);
+  for (double y : {1.0, 2.0, 3.0}) {
+    e.add(0, y, y == 3 ? 4 : y, 1);
+    e.add(1, 100 + y, 100 + y, 1);
+  }
+  e.add(0, 1e6, 0, 0);  // not asked
+  const ValueMetrics m = e.metrics();
+  EXPECT_DOUBLE_EQ(m.rmse, std::sqrt(1. / 6));
+  EXPECT_DOUBLE_EQ(m.mae, 1. / 6);
+  EXPECT_DOUBLE_EQ(m.r2, 1 - 1. / 4);
+}
+
+// What was seen in parts, as shards do, is what was seen at once.
+TEST(Metrics, PartsAddUp) {
+  ValueErrors whole(2), first(2), second(2);
+  Calibration all, some, others;
+  for (int i = 0; i < 20; ++i) {
+    ValueErrors& part = i < 7 ? first : second;
+    for (ValueErrors* e : {&whole, &part}) e->add(static_cast<size_t>(i % 2), 1000 + i * i, 990 + 20 * i, 1 + i % 3);
+    for (Calibration* c : {&all, i < 7 ? &some : &others}) c->add(i / 20.0, i % 4 != 0, 1);
+  }
+  const std::vector<double> more = second.packed(), rest = others.packed();
+  EXPECT_EQ(first.add(more.begin()), more.end());
+  EXPECT_EQ(some.add(rest.begin()), rest.end());
+  EXPECT_NEAR(first.metrics().r2, whole.metrics().r2, 1e-12);
+  EXPECT_NEAR(first.metrics().rmse, whole.metrics().rmse, 1e-12);
+  EXPECT_NEAR(some.error(), all.error(), 1e-12);
+}
+
+TEST(Metrics, TargetsThatNeverVaryHaveNoShareToExplain) {
+  ValueErrors e(1);
+  e.add(0, 2, 2.5, 1);
+  e.add(0, 2, 1.5, 1);
+  EXPECT_TRUE(std::isnan(e.metrics().r2));
+  EXPECT_DOUBLE_EQ(e.metrics().rmse, 0.5);
+}
+
+// Nine of ten answers given with p = 0.9 are right: calibrated. All given with p = 1 and half of them wrong: not.
+TEST(Metrics, CalibrationComparesProbabilitiesWithOutcomes) {
+  Calibration honest, proud;
+  for (int i = 0; i < 10; ++i) {
+    honest.add(0.9, i > 0, 1);
+    proud.add(1, i < 5, 1);
+  }
+  EXPECT_NEAR(honest.error(), 0, 1e-12);
+  EXPECT_DOUBLE_EQ(proud.error(), 0.5);
+  EXPECT_EQ(Calibration().error(), 0);
 }
 
 }  // namespace

@@ -89,6 +89,11 @@ void Progress::say(const std::string& text) {
   if (screen_.is_terminal && is_drawn_) draw();
 }
 
+void Progress::begin(const RunRecord& run) {
+  total_ = run.total_steps;
+  if (!run.pace.empty()) say(run.pace);
+}
+
 void Progress::step(const StepRecord& r) {
   const bool is_first = last_.step == 0;
   last_               = r;

@@ -23,7 +23,7 @@ class Progress : public Observer {
  public:
   explicit Progress(Screen screen = Screen::standard_error()) : screen_(std::move(screen)) {}
 
-  void begin(const RunRecord& run) override { total_ = run.total_steps; }
+  void begin(const RunRecord& run) override;
   void step(const StepRecord& r) override;
   void validation(const ValidationRecord& r) override;
   void alarm(const Alarm& a) override;

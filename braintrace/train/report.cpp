@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -76,10 +77,22 @@ std::string tiles(const RunRecord& run, const std::string& task) {
     const ValidationRecord& last = run.validations.back();
     out += tile("validation loss, last", short_number(last.loss), std::isfinite(last.loss) ? "" : "bad");
     if (last.accuracy >= 0) out += tile("validation accuracy, last", percent(last.accuracy));
-    if (task == "char_lm") out += tile("validation perplexity, last", short_number(std::exp(last.loss)));
+    if (task == "char_lm") {
+      out += tile("validation perplexity, last", short_number(std::exp(last.loss)));
+      out += tile("bits per character, last", short_number(last.loss / std::numbers::ln2));
+    }
     out += best.accuracy >= 0 ? tile("best validation accuracy", percent(best.accuracy), "good")
                               : tile("best validation loss", short_number(best.loss), "good");
   }
+  const Judgement& j = run.judgement;
+  if (j.values) {
+    out += tile("validation R², last", short_number(j.values->r2));
+    out += tile("validation RMSE, last", short_number(j.values->rmse));
+  }
+  if (j.calibration_error >= 0) out += tile("calibration error, last", percent(j.calibration_error));
+  for (const Baseline& b : j.baselines)
+    out += tile(fmt::format("baseline: {}", b.name),
+                b.values ? fmt::format("R² {}", short_number(b.values->r2)) : percent(b.accuracy));
   if (run.parameters > 0) out += tile("parameters", grouped(run.parameters));
   if (!run.steps.empty()) out += tile("time", clock_text(run.steps.back().seconds));
   if (!run.steps.empty() && has_constant_rate(run))
@@ -247,8 +260,8 @@ std::string traces(const Activity& a) {
 }
 
 std::string confusion(const RunRecord& run) {
-  return run.confusion.shape().size() == 2 && run.confusion.size() > 0
-             ? confusion_matrix("Confusion matrix", run.confusion, run.class_names)
+  return run.judgement.confusion.shape().size() == 2 && run.judgement.confusion.size() > 0
+             ? confusion_matrix("Confusion matrix", run.judgement.confusion, run.class_names)
              : "";
 }
 

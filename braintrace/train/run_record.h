@@ -4,10 +4,12 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "braintrace/base/array.h"
+#include "braintrace/train/metrics.h"
 
 namespace braintrace::train {
 
@@ -47,18 +49,27 @@ struct Activity {
   std::map<std::string, std::vector<double>> trace_norms;  // per weight, ‖trace‖₂ after each step
 };
 
+// What there is to say of answers besides loss and accuracy.
+struct Judgement {
+  Array                       confusion;               // i64[classes, classes], rows are the true ones
+  double                      calibration_error = -1;  // of classes
+  std::optional<ValueMetrics> values            = {};
+  std::vector<Baseline>       baselines         = {};  // what simple answers reach on the same samples
+};
+
 struct RunRecord {
   std::string                   config;  // JSON as used, defaults filled in
   uint64_t                      seed        = 0;
   int64_t                       start_step  = 0;  // updates before, when the run goes on from a checkpoint
   int64_t                       total_steps = 0;  // updates the whole run will make
   int64_t                       parameters  = 0;  // numbers in the weights of the model
+  std::string                   pace;             // when weights change, in words: online, or after a window
   std::string                   model_text, graph_svg;
   std::vector<StepRecord>       steps;  // means of equal stretches, at most two thousand
   std::vector<ValidationRecord> validations;
   std::vector<Alarm>            alarms;
   std::vector<std::string>      class_names;
-  Array                         confusion;  // i64[classes, classes], rows are the true ones; of the last validation
+  Judgement                     judgement;  // by the last validation
   Activity                      activity;
 };
 

@@ -14,6 +14,7 @@
 #include "braintrace/parallel/collective.h"
 #include "braintrace/train/alarms.h"
 #include "braintrace/train/alike.h"
+#include "braintrace/train/baselines.h"
 #include "braintrace/train/checkpoint.h"
 #include "braintrace/train/evaluator.h"
 #include "braintrace/train/history.h"
@@ -80,6 +81,19 @@ std::string stored_config(const Config& config) {
   return c.dump();
 }
 
+// Whether the run learns online, in words.
+std::string pace_of(const Config& config, int64_t length) {
+  if (config.update_every == 1)
+    return "online: weights change after every time step with a target; traces carry the past";
+  if (config.update_every > 1 && config.update_every < length)
+    return fmt::format("in windows: weights change after every {} of {} time steps; \"update\": \"step\" learns online",
+                       config.update_every, length);
+  return fmt::format(
+      "by sequence: weights change once per sequence of {} time steps, which is kept until its end (windows of {}); "
+      "\"update\": \"step\" learns online",
+      length, config.window.steps_of(length));
+}
+
 json json_of(const Alarm& a) {
   return {{"step", a.step}, {"kind", a.kind}, {"where", a.where}, {"message", a.message}};
 }
@@ -96,6 +110,7 @@ struct Trainer::Impl {
   Ending               run(const std::function<bool()>& stop);
   StepRecord           step();
   ValidationRecord     validate(int64_t batches, tasks::Part part = tasks::Part::Validation);
+  void                 compare();         // what was judged last with simple answers
   bool                 has_valid_loss();  // validates and remembers; if the loss is not finite, an alarm says so
   void                 remember(const ValidationRecord& v);  // for early stopping
   bool                 done() const;
@@ -147,6 +162,7 @@ struct Trainer::Impl {
   int64_t                                saved_at     = -1;
   bool                                   spoiled      = false;
   Clock::time_point                      start        = Clock::now();
+  std::pair<tasks::Part, int64_t>        judged       = {tasks::Part::Validation, 0};  // part and batches
   std::vector<std::shared_ptr<Observer>> observers;
 };
 
@@ -164,6 +180,8 @@ Trainer::Impl::Impl(Config c, std::shared_ptr<parallel::Group> group)
   check_alike(*group, config, *parts.task);
   shards.adopt(parts);
   const tasks::TaskFacts& facts = parts.task->facts();
+  require(shards.count() == 1 || (!facts.contiguous && facts.lengths == 1),
+          "config.shards: contiguous rows and buckets of lengths need one shard.");
   add_to_task(config, facts.found);
   record.config     = config.text;
   record.seed       = config.seed;
@@ -172,6 +190,7 @@ Trainer::Impl::Impl(Config c, std::shared_ptr<parallel::Group> group)
     for (const std::string& leaf : state.leaf_names()) record.parameters += state.type(leaf).size();
   record.graph_svg   = graph_svg(view_of(parts.learner->graph(), config.name.empty() ? "model" : config.name));
   record.class_names = facts.class_names;
+  record.pace        = pace_of(config, facts.length);
   record.total_steps = config.steps;
   if (config.epochs > 0) {
     last_batch                  = (config.epochs * facts.train_samples + config.batch - 1) / config.batch;
@@ -245,11 +264,16 @@ StepRecord Trainer::Impl::step() {
 ValidationRecord Trainer::Impl::validate(int64_t batches, tasks::Part part) {
   const InForce    here(surroundings);
   const Evaluation e = evaluator->evaluate(batches, part);
-  record.confusion   = e.confusion;
+  record.judgement   = {e.confusion, e.calibration_error, e.values};
+  judged             = {part, batches};
   evaluated_at       = updates;
   const ValidationRecord v{updates, e.loss, e.accuracy};
   for (const Alarm& a : activity_alarms(updates, e.units)) alarm(a);
   return v;
+}
+
+void Trainer::Impl::compare() {
+  record.judgement.baselines = baselines(config, *parts.task, judged.first, judged.second);
 }
 
 void Trainer::Impl::alarm(const Alarm& a) {
@@ -416,6 +440,7 @@ void Trainer::Impl::describe_end(Ending ending) {
   record.steps = history.stretches();
   if (ending == Ending::Interrupted || ending == Ending::NotFinite) return;
   if (observers.empty()) return;
+  compare();
   const InForce here(surroundings);
   record.activity             = evaluator->watch();
   Parts  probe                = make_probe(config, parts);
@@ -486,6 +511,14 @@ Ending Trainer::run(const std::function<bool()>& stop) {
 StepRecord       Trainer::step() { return impl_->step(); }
 ValidationRecord Trainer::validate(int64_t batches) { return impl_->validate(batches); }
 ValidationRecord Trainer::validate(int64_t batches, tasks::Part part) { return impl_->validate(batches, part); }
+const std::vector<Baseline>& Trainer::compare() {
+  impl_->compare();
+  return impl_->record.judgement.baselines;
+}
+Predictions Trainer::predict(tasks::Part part) {
+  const InForce here(impl_->surroundings);
+  return impl_->evaluator->predict(part);
+}
 
 std::string Trainer::save() {
   require(!impl_->config.checkpoint.dir.empty(), "Trainer: the configuration names no folder for checkpoints.");
@@ -509,13 +542,14 @@ bool             Trainer::goal_reached() const {
 
 Config config_of_checkpoint(const std::string& path) { return read_config(read_checkpoint(path).config, path); }
 
-Config with_test_file(Config config, const std::string& file) {
+Config with_test_file(Config config, const std::string& file, Targets targets) {
   json       task = read_json(config.task, "config.task");
-  const bool fits = task.contains("file") && (task["type"] == "npz" || task["type"] == "csv");
-  require(fits, "{}: the task of the checkpoint, {}, reads no such file; it must be npz or csv.", file,
+  const bool fits = task.contains("file") && tasks::is_of_files(task["type"]);
+  require(fits, "{}: the task of the checkpoint, {}, reads no such file; it must be npz, csv or ts.", file,
           shown_json(task["type"]));
   for (const char* field : {"validation_file", "test_file"}) task.erase(field);
   task.update({{"file", file}, {"validation", 0}, {"test", 1}});
+  if (targets == Targets::Optional && task["type"] == "csv") task["targets_optional"] = true;
   config.task = task.dump();
   return config;
 }

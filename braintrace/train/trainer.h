@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "braintrace/train/config.h"
+#include "braintrace/train/predictions.h"
 #include "braintrace/train/run_record.h"
 
 namespace braintrace::parallel {
@@ -43,6 +44,10 @@ class Trainer {
   // Changes nothing but the record.
   ValidationRecord validate(int64_t batches = 0);
   ValidationRecord validate(int64_t batches, tasks::Part part);
+  // What simple answers reach on the samples of the last validation; also kept in the record.
+  const std::vector<Baseline>& compare();
+  // The answers to all samples of a part.
+  Predictions predict(tasks::Part part);
 
   // A checkpoint in the configured folder, which also forgets the oldest; or at a path. Gives its path.
   std::string save();
@@ -62,7 +67,9 @@ class Trainer {
 
 // The configuration inside a checkpoint.
 Config config_of_checkpoint(const std::string& path);
-// The same on another data file, all of which is the test part.
-Config with_test_file(Config config, const std::string& file);
+// The same on another data file, all of which is the test part. Where targets are optional, a table may lack them: they
+// are then zeros.
+enum class Targets : uint8_t { Needed, Optional };
+Config with_test_file(Config config, const std::string& file, Targets targets = Targets::Needed);
 
 }  // namespace braintrace::train

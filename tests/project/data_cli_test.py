@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Data of one's own: parts, missing cells, scales, judged and answered by a checkpoint.  Usage: data_cli_test.py BINARY"""
+import csv
 import json
 import math
 import pathlib
@@ -55,6 +56,17 @@ write("later.csv", rows(120, 150))
 (FOLDER / "all.csv").rename(FOLDER / "away.csv")
 alone = json.loads(run("eval", best, "--data", "later.csv", "--json"))
 assert alone["loss"] == tested["loss"] and alone["set"] == "later.csv", (alone, tested)
+# Answers to the same rows, with targets and without: the loss follows from them.
+write("unlabeled.csv", "\n".join(line.rsplit(",", 1)[0] for line in rows(120, 150).splitlines()) + "\n")
+for name in ("later.csv", "unlabeled.csv"):
+    run("predict", best, "--data", name, "-o", "answers.csv")
+    answers = list(csv.DictReader((FOLDER / "answers.csv").open()))
+    assert len(answers) == 30 and answers[7]["sample"] == "1" and answers[7]["step"] == "2", answers[7]
+    errors = [(float(a["output 0"]) - math.sin((121 + i) / 3)) ** 2 for i, a in enumerate(answers)]
+    assert abs(sum(errors) / 30 - alone["loss"]) < 1e-5, (name, errors, alone)
+assert abs(alone["rmse"] ** 2 - alone["loss"]) < 1e-5 and "baselines" not in alone, alone
+assert [b["name"] for b in tested["baselines"]] == ["mean", "linear, last 5 inputs"], tested
+run("predict", best, "--data", "later.csv", "-o", "answers.txt", status=2, err=".npz or .csv")
 run("eval", best, "--data", "missing.csv", status=2, err="missing.csv")
 run("eval", best, "--data", "later.csv", "--set", "test", status=2, err="excludes")
 (FOLDER / "away.csv").rename(FOLDER / "all.csv")
