@@ -133,7 +133,6 @@ int run(int argc, char** argv) {
   add_cache(app, chosen);
   add_completion(app, chosen);
   add_eval(app, chosen);
-  add_predict(app, chosen);
   add_explain(app, chosen);
   add_export(app, chosen);
   add_fidelity(app, chosen);
@@ -141,6 +140,7 @@ int run(int argc, char** argv) {
   add_help(app, chosen);
   add_info(app, chosen);
   add_man(app, chosen);
+  add_predict(app, chosen);
   add_schedule(app, chosen);
   add_stream(app, chosen);
   add_sweep(app, chosen);
