@@ -37,15 +37,15 @@ std::vector<int64_t> row_of(const Array& confusion, int64_t i) {
   return {first, first + classes};
 }
 
-void add_classes(nlohmann::ordered_json& out, const train::ValidationRecord& v, const train::Judgement& judgement,
+void add_classes(nlohmann::ordered_json& out, const train::ValidationRecord& v, const train::Judgment& judgment,
                  const std::vector<std::string>& names, bool surprise) {
-  const Array&              confusion = judgement.confusion;
+  const Array&              confusion = judgment.confusion;
   const train::ClassMetrics m         = train::class_metrics(confusion);
   out["accuracy"]                     = v.accuracy;
   out["balanced_accuracy"]            = m.balanced_accuracy;
   out["macro_f1"]                     = m.macro_f1;
   out["majority_accuracy"]            = m.majority;
-  out["calibration_error"]            = judgement.calibration_error;
+  out["calibration_error"]            = judgment.calibration_error;
   if (surprise) out.update({{"perplexity", std::exp(v.loss)}, {"bits", v.loss / std::numbers::ln2}});
   if (!names.empty()) out["class_names"] = names;
   out.update({{"recall", m.recall}, {"precision", m.precision}, {"f1", m.f1}});
@@ -57,13 +57,13 @@ nlohmann::ordered_json json_of(const train::Baseline& b) {
   return {{"name", b.name}, {"r2", b.values->r2}, {"rmse", b.values->rmse}, {"mae", b.values->mae}};
 }
 
-void print_classes(const train::ValidationRecord& v, const train::Judgement& judgement,
+void print_classes(const train::ValidationRecord& v, const train::Judgment& judgment,
                    const std::vector<std::string>& names, bool surprise) {
-  const Array&              confusion = judgement.confusion;
+  const Array&              confusion = judgment.confusion;
   const train::ClassMetrics m         = train::class_metrics(confusion);
   fmt::print("accuracy           {} (always the most common class: {})\n", percent(v.accuracy), percent(m.majority));
   fmt::print("balanced accuracy  {}\nmacro F1           {:.4f}\n", percent(m.balanced_accuracy), m.macro_f1);
-  fmt::print("calibration error  {} (how far probabilities are from outcomes)\n", percent(judgement.calibration_error));
+  fmt::print("calibration error  {} (how far probabilities are from outcomes)\n", percent(judgment.calibration_error));
   if (surprise)
     fmt::print("perplexity         {:.4g} ({:.4g} bits for each answer)\n", std::exp(v.loss),
                v.loss / std::numbers::ln2);
@@ -91,25 +91,25 @@ int run_eval(const EvalArguments& o) {
   const int64_t batches = o.batches.value_or(tests ? 0 : trainer.config().validation.batches);
   const auto    v       = trainer.validate(batches, tests ? tasks::Part::Test : tasks::Part::Validation);
   trainer.compare();
-  const train::Judgement& judgement = trainer.record().judgement;
-  const auto&             names     = trainer.record().class_names;
+  const train::Judgment& judgment = trainer.record().judgment;
+  const auto&            names    = trainer.record().class_names;
   if (o.json) {
     nlohmann::ordered_json out = {
         {"checkpoint", o.checkpoint}, {"updates", v.step}, {"set", o.data.empty() ? o.part : o.data}};
     out["batches"] = batches == 0 ? nlohmann::json("all") : nlohmann::json(batches);
     out["loss"]    = v.loss;
-    if (v.accuracy >= 0) add_classes(out, v, judgement, names, measures_surprise(trainer.config()));
-    if (const auto& m = judgement.values) out.update({{"r2", m->r2}, {"rmse", m->rmse}, {"mae", m->mae}});
-    for (const train::Baseline& b : judgement.baselines) out["baselines"].push_back(json_of(b));
+    if (v.accuracy >= 0) add_classes(out, v, judgment, names, measures_surprise(trainer.config()));
+    if (const auto& m = judgment.values) out.update({{"r2", m->r2}, {"rmse", m->rmse}, {"mae", m->mae}});
+    for (const train::Baseline& b : judgment.baselines) out["baselines"].push_back(json_of(b));
     fmt::print("{}\n", json_text(out, 2));
     return 0;
   }
   fmt::print("{}: {} updates\nloss               {:.6g}\n", o.checkpoint, v.step, v.loss);
-  if (const auto& m = judgement.values)
+  if (const auto& m = judgment.values)
     fmt::print("R²                 {:.4g}\nRMSE               {:.4g}\nMAE                {:.4g}\n", m->r2, m->rmse,
                m->mae);
-  if (v.accuracy >= 0) print_classes(v, judgement, names, measures_surprise(trainer.config()));
-  for (const train::Baseline& b : judgement.baselines) fmt::print("baseline           {}\n", train::words_of(b));
+  if (v.accuracy >= 0) print_classes(v, judgment, names, measures_surprise(trainer.config()));
+  for (const train::Baseline& b : judgment.baselines) fmt::print("baseline           {}\n", train::words_of(b));
   return 0;
 }
 

@@ -66,7 +66,7 @@ nlohmann::ordered_json summary(const Trainer& t, Ending ending, const std::strin
     const ValidationRecord& v = t.record().validations.back();
     out["loss"]               = v.loss;
     if (v.accuracy >= 0) out["accuracy"] = v.accuracy;
-    if (const auto& values = t.record().judgement.values)
+    if (const auto& values = t.record().judgment.values)
       out.update({{"r2", values->r2}, {"rmse", values->rmse}, {"mae", values->mae}});
   }
   out["pace"] = t.record().pace;
@@ -97,8 +97,8 @@ int told(const TrainArguments& o, const Trainer& t, Ending ending, const std::st
   fmt::print("{} after {} updates: validation loss {:.4g}{}\n",
              ending == Ending::EarlyStop ? "stopped early" : "finished", t.updates(), v.loss,
              v.accuracy < 0 ? "" : ", accuracy " + percent(v.accuracy));
-  if (const auto& values = t.record().judgement.values) fmt::print("values      {}\n", words_of(*values));
-  for (const Baseline& b : t.record().judgement.baselines) fmt::print("baseline    {}\n", words_of(b));
+  if (const auto& values = t.record().judgment.values) fmt::print("values      {}\n", words_of(*values));
+  for (const Baseline& b : t.record().judgment.baselines) fmt::print("baseline    {}\n", words_of(b));
   fmt::print("checkpoint  {}\nreport      {}/report.html\n", last, t.config().output);
   if (!t.config().goal.exists()) return 0;
   fmt::print("goal        {}\n", t.goal_reached() ? "reached" : "NOT reached");

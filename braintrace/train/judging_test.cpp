@@ -134,7 +134,7 @@ TEST(Judging, RegressionIsJudgedByItsShareOfTheSpread) {
       {"type", "csv"}, {"file", made("values.csv", rows)}, {"inputs", "x"}, {"targets", "y"}, {"length", 5}};
   Trainer    trainer(read_config(config_of(task, 1).dump()));
   const auto v = trainer.validate(0);
-  const auto m = trainer.record().judgement.values;
+  const auto m = trainer.record().judgment.values;
   ASSERT_TRUE(m.has_value());
   EXPECT_NEAR(m->rmse * m->rmse, v.loss, 1e-5) << "mse is the loss";
   double            squares = 0, spread = 0, mean = 0;

@@ -84,7 +84,7 @@ std::string tiles(const RunRecord& run, const std::string& task) {
     out += best.accuracy >= 0 ? tile("best validation accuracy", percent(best.accuracy), "good")
                               : tile("best validation loss", short_number(best.loss), "good");
   }
-  const Judgement& j = run.judgement;
+  const Judgment& j = run.judgment;
   if (j.values) {
     out += tile("validation R², last", short_number(j.values->r2));
     out += tile("validation RMSE, last", short_number(j.values->rmse));
@@ -260,8 +260,8 @@ std::string traces(const Activity& a) {
 }
 
 std::string confusion(const RunRecord& run) {
-  return run.judgement.confusion.shape().size() == 2 && run.judgement.confusion.size() > 0
-             ? confusion_matrix("Confusion matrix", run.judgement.confusion, run.class_names)
+  return run.judgment.confusion.shape().size() == 2 && run.judgment.confusion.size() > 0
+             ? confusion_matrix("Confusion matrix", run.judgment.confusion, run.class_names)
              : "";
 }
 
@@ -360,7 +360,7 @@ std::string report_html(const RunRecord& run) {
                      ? "All that is needed to run it again."
                      : fmt::format("To run it again: <code>braintrace train {}/config.json</code>", xml_text(folder)),
                  text_block("Configuration", pretty, true) + text_block("Model", run.model_text, false));
-  return report_page(title_of(config), "training report", {word(config, "about"), subtitle_of(config)}, out);
+  return report_page(title_of(config), "training report", {word(config, "about"), subtitle_of(config), run.pace}, out);
 }
 
 void ReportFile::end(const RunRecord& run) {

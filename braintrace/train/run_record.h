@@ -50,7 +50,7 @@ struct Activity {
 };
 
 // What there is to say of answers besides loss and accuracy.
-struct Judgement {
+struct Judgment {
   Array                       confusion;               // i64[classes, classes], rows are the true ones
   double                      calibration_error = -1;  // of classes
   std::optional<ValueMetrics> values            = {};
@@ -69,7 +69,7 @@ struct RunRecord {
   std::vector<ValidationRecord> validations;
   std::vector<Alarm>            alarms;
   std::vector<std::string>      class_names;
-  Judgement                     judgement;  // by the last validation
+  Judgment                      judgment;  // by the last validation
   Activity                      activity;
 };
 

@@ -264,7 +264,7 @@ StepRecord Trainer::Impl::step() {
 ValidationRecord Trainer::Impl::validate(int64_t batches, tasks::Part part) {
   const InForce    here(surroundings);
   const Evaluation e = evaluator->evaluate(batches, part);
-  record.judgement   = {e.confusion, e.calibration_error, e.values};
+  record.judgment    = {e.confusion, e.calibration_error, e.values};
   judged             = {part, batches};
   evaluated_at       = updates;
   const ValidationRecord v{updates, e.loss, e.accuracy};
@@ -273,7 +273,7 @@ ValidationRecord Trainer::Impl::validate(int64_t batches, tasks::Part part) {
 }
 
 void Trainer::Impl::compare() {
-  record.judgement.baselines = baselines(config, *parts.task, judged.first, judged.second);
+  record.judgment.baselines = baselines(config, *parts.task, judged.first, judged.second);
 }
 
 void Trainer::Impl::alarm(const Alarm& a) {
@@ -513,7 +513,7 @@ ValidationRecord Trainer::validate(int64_t batches) { return impl_->validate(bat
 ValidationRecord Trainer::validate(int64_t batches, tasks::Part part) { return impl_->validate(batches, part); }
 const std::vector<Baseline>& Trainer::compare() {
   impl_->compare();
-  return impl_->record.judgement.baselines;
+  return impl_->record.judgment.baselines;
 }
 Predictions Trainer::predict(tasks::Part part) {
   const InForce here(impl_->surroundings);

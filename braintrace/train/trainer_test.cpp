@@ -205,8 +205,8 @@ TEST_F(TrainerTest, RunsToTheEndAndKeepsCheckpoints) {
     void end(const RunRecord& r) override {
       ++ends;
       EXPECT_EQ(r.steps.size(), 12u);
-      EXPECT_EQ(r.judgement.confusion.shape(), Shape({4, 4}));
-      EXPECT_EQ(r.judgement.baselines.at(0).name, "most common class");
+      EXPECT_EQ(r.judgment.confusion.shape(), Shape({4, 4}));
+      EXPECT_EQ(r.judgment.baselines.at(0).name, "most common class");
       EXPECT_TRUE(r.pace.starts_with("by sequence"));
       EXPECT_EQ(r.activity.inputs.shape(), Shape({7, 4}));
       EXPECT_EQ(r.activity.targets.shape(), Shape({7}));

@@ -42,7 +42,7 @@ inline RunRecord sample_run(int64_t steps, int64_t T = 100, int64_t neurons = 64
       run.validations.push_back({s, 1.1 * std::exp(-4.6 * part) + 0.04, 0.33 + 0.62 * (1 - std::exp(-5.5 * part))});
   }
   run.class_names         = {"left", "right", "neither <&>"};
-  run.judgement.confusion = Array::of<int64_t>({182, 9, 5, 12, 170, 14, 3, 8, 197}, {3, 3});
+  run.judgment.confusion = Array::of<int64_t>({182, 9, 5, 12, 170, 14, 3, 8, 197}, {3, 3});
 
   Activity& a = run.activity;
   a.inputs    = made_matrix(T, 20, [&](int64_t t, int64_t j) {
@@ -90,7 +90,7 @@ inline RunRecord troubled_run() {
   for (ValidationRecord& v : run.validations) v.accuracy = -1;
   for (int64_t i = 0; i < 60; ++i)
     run.alarms.push_back({201 + i, i ? "dead" : "not_finite", "rec.<V>", "the loss is nan; lower the learning rate"});
-  run.judgement.confusion = Array(Type{DType::I64, {0, 0}});
+  run.judgment.confusion = Array(Type{DType::I64, {0, 0}});
   run.activity.outputs =
       made_matrix(60, 2, [](int64_t t, int64_t j) { return std::sin(0.2 * static_cast<double>(t + j)); });
   run.activity.targets =
@@ -101,7 +101,7 @@ inline RunRecord troubled_run() {
 
 inline RunRecord one_class_run() {
   RunRecord run           = sample_run(1, 1, 1);
-  run.judgement.confusion = Array::of<int64_t>({7}, {1, 1});
+  run.judgment.confusion = Array::of<int64_t>({7}, {1, 1});
   run.class_names         = {};
   return run;
 }
