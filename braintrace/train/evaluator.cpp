@@ -157,8 +157,8 @@ std::vector<Array> Evaluator::run(const std::function<Values(Tensor, Tensor)>& j
 
 // Such tasks have one shard.
 bool                Evaluator::lives_on() const { return !config_->reset && parts_->task->facts().contiguous; }
-std::optional<Undo> Evaluator::undo_of_all() const {
-  return lives_on() ? std::optional<Undo>(std::in_place, *parts_->model) : std::nullopt;
+std::unique_ptr<Undo> Evaluator::undo_of_all() const {
+  return lives_on() ? std::make_unique<Undo>(*parts_->model) : nullptr;
 }
 
 Evaluation Evaluator::evaluate(int64_t batches, tasks::Part part) {

@@ -2,6 +2,7 @@
 // States of a model and the random stream, put back at the end.
 #pragma once
 
+#include "braintrace/base/lists.h"
 #include "braintrace/model/random_stream.h"
 #include "braintrace/model/snapshot.h"
 
