@@ -105,12 +105,6 @@ int told(const TrainArguments& o, const Trainer& t, Ending ending, const std::st
   return t.goal_reached() ? 0 : 1;
 }
 
-// One device for each process of a machine.
-Config on_own_device(Config config, const parallel::Group& group) {
-  if (config.backend == "cuda" && group.size() > 1) config.backend = fmt::format("cuda:{}", group.local_rank());
-  return config;
-}
-
 // The folders of a run, made where they are missing, for this process alone.
 std::vector<FolderLock> locked(const std::vector<std::string>& folders) {
   std::vector<FolderLock>         out;
@@ -124,25 +118,24 @@ std::vector<FolderLock> locked(const std::vector<std::string>& folders) {
   return out;
 }
 
-Config config_of(const TrainArguments& o, const parallel::Group& group) {
+Config config_of(const TrainArguments& o) {
   o.backend.apply();
   std::vector<std::string> replaced = o.replaced;
   if (!o.backend.backend.empty()) replaced.push_back(fmt::format("backend=\"{}\"", o.backend.backend));
-  const Config config = load_config(o.config, replaced);
-  if (group.size() == 1 || config.shards > 0) return config;
-  if (group.is_first())
-    note("note: the configuration gives no shards; {} of them, one per process. The bits depend on that number.\n",
-         group.size());
-  return with_shards(config, group.size());
+  return load_config(o.config, replaced);
 }
 
 // Of several processes the first one talks and writes.
 int run_train(const TrainArguments& o, const std::shared_ptr<parallel::Group>& group) {
-  const bool            first = group->is_first();
-  std::optional<Config> given;
-  parallel::all_succeed(*group, [&] { given = config_of(o, *group); });
-  const Config&              config = *given;
-  Trainer                    trainer(on_own_device(config, *group), group);
+  const bool first = group->is_first();
+  Config     config;
+  parallel::all_succeed(*group, [&] { config = config_of(o); });
+  if (group->size() > 1 && config.shards == 0) {
+    config = with_shards(config, group->size());
+    if (first)
+      note("note: no shards are given: one for each of {} processes. Bits depend on their number.\n", group->size());
+  }
+  Trainer                    trainer(config, group);
   std::vector<FolderLock>    locks;
   std::optional<std::string> from;
   parallel::all_succeed(*group, [&] {

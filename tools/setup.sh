@@ -41,4 +41,4 @@ build() {
 }
 
 build_packages=(g++ cmake ninja-build libfmt-dev zlib1g-dev librandom123-dev libcli11-dev nlohmann-json3-dev)
-test_packages=(clang-14 lld-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev libgtest-dev libgmock-dev librapidcheck-dev libhdf5-dev python3 python3-venv pkg-config chromium locales dpkg-dev)
+test_packages=(clang-14 lld-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev libgtest-dev libgmock-dev librapidcheck-dev libhdf5-dev python3 python3-venv pkg-config chromium locales dpkg-dev openmpi-bin)

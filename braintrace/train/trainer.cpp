@@ -60,13 +60,21 @@ std::optional<Range> asked_stretch(const std::vector<double>& asked, int64_t tim
   return std::nullopt;
 }
 
+// One shard per process, unless the configuration says otherwise.
+Config for_group(Config config, const parallel::Group& group) {
+  return group.size() > 1 && config.shards == 0 ? with_shards(config, group.size()) : config;
+}
 // How many shards a run has: one where the model mixes the rows of a batch.
 int64_t shards_for(const Config& config, const parallel::Group& group) {
   const int64_t P = group.size(), S = config.shards;
-  require(P == 1 || (S > 0 && S % P == 0),
-          "config.shards: {} for {} processes. Each process gets equally many shards: give a multiple of {}.",
-          S > 0 ? fmt::format("there are {}", S) : "none are given", P, P);
+  require(P == 1 || S % P == 0,
+          "config.shards: there are {} for {} processes. Each process gets equally many: give a multiple of {}.", S, P,
+          P);
   return S > 1 && !mixes_rows(config) ? S : 1;
+}
+// One device for each process of a machine.
+std::string backend_for(const Config& config, const parallel::Group& group) {
+  return config.backend == "cuda" && group.size() > 1 ? fmt::format("cuda:{}", group.local_rank()) : config.backend;
 }
 Config of_one_shard(Config config, int64_t shards) {
   config.batch /= shards;
@@ -167,8 +175,8 @@ struct Trainer::Impl {
 };
 
 Trainer::Impl::Impl(Config c, std::shared_ptr<parallel::Group> group)
-    : config(std::move(c)),
-      surroundings{config.backend, config.dt, config.precision, random::key(config.seed)},
+    : config(for_group(std::move(c), *group)),
+      surroundings{backend_for(config, *group), config.dt, config.precision, random::key(config.seed)},
       shards(group, shards_for(config, *group)),
       shard_config(of_one_shard(config, shards.count())) {
   const InForce here(surroundings);

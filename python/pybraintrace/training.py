@@ -13,6 +13,8 @@ from . import _core
 class Trainer:
     """A training run from a configuration: a dict, or a path of a JSON file.
 
+    With `together` the processes that mpirun started share the run; each makes the same calls.
+
     >>> import pybraintrace as bt
     >>> layers = [{'name': 'rnn', 'type': 'gru', 'n_in': 6, 'n_rec': 8}, {'name': 'out', 'type': 'linear', 'n_in': 8, 'n_out': 6}]
     >>> trainer = bt.Trainer({'model': {'type': 'chain', 'layers': layers}, 'rule': 'D_RTRL', 'steps': 2,
@@ -21,14 +23,14 @@ class Trainer:
     'finished'
     """
 
-    def __init__(self, config: Any, **replaced: Any) -> None:
+    def __init__(self, config: Any, *, together: bool = False, **replaced: Any) -> None:
         import json
 
         is_file = isinstance(config, (str, os.PathLike))
         fields = [f"{k.replace('__', '.')}={json.dumps(v) if not isinstance(v, str) else v}" for k, v in replaced.items()]
         if not is_file and replaced:
             raise TypeError("fields are replaced in files only; change the dict")
-        self._trainer = _core.Trainer(os.fspath(config) if is_file else json.dumps(config), fields, is_file)
+        self._trainer = _core.Trainer(os.fspath(config) if is_file else json.dumps(config), fields, is_file, together)
 
     def run(self, progress: bool = False, callback: Callable[[str, int, dict[str, float]], None] | None = None) -> str:
         """To the end; Ctrl-C stops between updates. `callback(what, step, numbers)` hears of every step and validation."""

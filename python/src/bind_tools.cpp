@@ -9,6 +9,7 @@
 #include "braintrace/export/export.h"
 #include "braintrace/fidelity/fidelity.h"
 #include "braintrace/io/safetensors.h"
+#include "braintrace/parallel/group.h"
 #include "braintrace/train/trainer.h"
 #include "braintrace/zoo/model.h"
 #include "gil.h"
@@ -123,10 +124,12 @@ void bind_trainer(nb::module_& m) {
   nb::class_<Trainer>(m, "Trainer", "A training run from a configuration: a dict, JSON text, or a file.")
       .def(
           "__init__",
-          [](Trainer* self, const std::string& config, const std::vector<std::string>& replaced, bool is_file) {
-            new (self) Trainer(is_file ? bt::train::load_config(config, replaced) : bt::train::read_config(config));
+          [](Trainer* self, const std::string& config, const std::vector<std::string>& replaced, bool is_file,
+             bool together) {
+            new (self) Trainer(is_file ? bt::train::load_config(config, replaced) : bt::train::read_config(config),
+                               together ? bt::parallel::world() : nullptr);
           },
-          "config"_a, "replaced"_a, "is_file"_a)
+          "config"_a, "replaced"_a, "is_file"_a, "together"_a = false)
       .def(
           "observe", [](Trainer& t, nb::handle f) { t.observe(std::make_shared<PyObserver>(f)); }, "callback"_a,
           "callback(what, step, numbers) hears of every step and validation.")
