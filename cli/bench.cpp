@@ -9,6 +9,7 @@
 
 #include "braintrace/algorithms/registry.h"
 #include "braintrace/bench/measure.h"
+#include "braintrace/parallel/exchange_times.h"
 #include "cli/backend_choice.h"
 #include "cli/command.h"
 #include "cli/model_argument.h"
@@ -29,7 +30,7 @@ struct BenchArguments {
   MeasureOptions           measure;
   BackendChoice            backend;
   std::vector<std::string> modes, sizes;
-  bool                     json = false, list = false, first_call = false;
+  bool                     json = false, list = false, first_call = false, exchange = false;
 };
 
 // "64,128,256"
@@ -133,10 +134,31 @@ int run_first_calls(const BenchArguments& o) {
   return 0;
 }
 
+int run_exchange(const BenchArguments& o) {
+  const auto group = parallel::world();
+  require(group->size() > 1,
+          "--exchange: there is one process only; start several: mpirun -n 2 braintrace bench --exchange");
+  const auto times = parallel::exchange_times(*group, o.measure.seconds);
+  if (!group->is_first()) return 0;
+  Table table(o.json, times.size());
+  for (const auto& [numbers, seconds] : times) {
+    const double bytes = 4 * static_cast<double>(numbers);
+    table.add(
+        {{"processes", group->size()}, {"numbers", numbers}, {"us", seconds * 1e6}},
+        fmt::format("{:>9} {:>10} {:>10} {:>8}", "processes", "numbers", "us", "GB/s"),
+        fmt::format("{:>9} {:>10} {:>10.1f} {:>8.3f}", group->size(), numbers, seconds * 1e6, bytes / seconds / 1e9));
+  }
+  table.end();
+  if (!o.json)
+    fmt::print("\nMicroseconds until all processes have the sum of a vector of each. See docs/many_machines.md.\n");
+  return 0;
+}
+
 int run_bench(BenchArguments& o) {
   for (const std::string& m : o.modes) o.choice.modes.push_back(mode_named(m));
   for (const std::string& s : o.sizes) o.choice.sizes.push_back(size_in(s));
   require(o.measure.seconds > 0, "--seconds {}: must be positive.", o.measure.seconds);
+  if (o.exchange) return run_exchange(o);
   o.backend.apply();
   if (!o.backend.backend.empty()) o.measure.backend = o.backend.backend;
   require(!o.first_call || o.backend.backend.empty(),
@@ -174,12 +196,14 @@ void add_bench(CLI::App& app, Action& chosen) {
       ->type_name("FILE");
   command->add_flag("--quick", o->choice.quick, "Run a subset that takes about a minute");
   command->add_flag("--first-call", o->first_call, "Time the first call of a learner, stage by stage");
+  command->add_flag("--exchange", o->exchange, "Time the sum of a vector over the processes that mpirun started");
   command->add_flag("--list", o->list, "List the workloads without measuring");
   command->add_flag("--json", o->json, "Print JSON");
   command->footer(
       "  braintrace bench --quick\n"
       "  braintrace bench --model gru --rule D_RTRL --mode stream --size 1,128,256\n"
-      "  braintrace bench --first-call --model gru\n");
+      "  braintrace bench --first-call --model gru\n"
+      "  mpirun -n 2 braintrace bench --exchange\n");
   command->callback([o, &chosen] { chosen = [o] { return run_bench(*o); }; });
 }
 
