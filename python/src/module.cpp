@@ -63,6 +63,7 @@ Part part_of(nb::handle value) {
   PyObject* o = value.ptr();
   if (nb::isinstance<bt::Module>(value)) return Part::Child;
   if (nb::isinstance<StateBox>(value)) return Part::State;
+  const Nested nested;
   if (PyList_Check(o) || PyTuple_Check(o)) {
     bool is_plain = PyTuple_Check(o);
     for (nb::handle item : nb::iter(value)) {

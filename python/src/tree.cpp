@@ -44,7 +44,10 @@ void Tree::add(nb::handle value, Leaves& leaves, bool (*is_static)(nb::handle)) 
   if (is_array(value)) {
     nodes_.push_back({Kind::Leaf, 0, nullptr});
     leaves.push_back(nb::borrow(value));
-  } else if (value.is_none()) {
+    return;
+  }
+  const Nested nested;
+  if (value.is_none()) {
     nodes_.push_back({Kind::None, 0, nullptr});
   } else if (PyTuple_Check(o)) {
     const bool is_named = nb::hasattr(value.type(), "_fields");

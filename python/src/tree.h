@@ -10,6 +10,17 @@
 
 namespace pybraintrace {
 
+// One more level of nested values: what contains itself ends in a RecursionError, not at the end of the stack.
+class Nested {
+ public:
+  Nested() {
+    if (Py_EnterRecursiveCall(" in nested lists, tuples or dicts")) throw nb::python_error();
+  }
+  ~Nested() { Py_LeaveRecursiveCall(); }
+  Nested(const Nested&)            = delete;
+  Nested& operator=(const Nested&) = delete;
+};
+
 class Tree {
  public:
   enum class Kind : uint8_t { Leaf, None, Tuple, NamedTuple, List, Dict, Dataclass, Registered, Static };

@@ -189,6 +189,26 @@ def test_random_numbers_in_jitted_functions():
     assert f().tolist() == a.tolist() and a.tolist() != b.tolist()
 
 
+def test_values_that_contain_themselves():
+    inside, deep = [], 1.0
+    inside.append(inside)
+    for _ in range(100000):
+        deep = [deep]
+
+    class Holder(bt.nn.Module):
+        def __init__(self, value):
+            super().__init__()
+            self.value = value
+
+        def update(self, x):
+            return x
+
+    for use in (bt.tree.leaves, bt.jit(lambda x: x), jnp.asarray, lambda x: Holder(x).states(), lambda x: Holder({"a": x}).states(), lambda x: bt.jit(lambda: x)()):
+        for value in (inside, deep):
+            with pytest.raises((RecursionError, ValueError)):
+                use(value)
+
+
 def test_mistakes_inside_transforms():
     leaked = []
     bt.jit(lambda x: leaked.append(x) or x)(1.0)
