@@ -155,8 +155,8 @@ std::vector<Array> Evaluator::run(const std::function<Values(Tensor, Tensor)>& j
   return out;
 }
 
-// Such tasks have one shard.
-bool                Evaluator::lives_on() const { return !config_->reset && parts_->task->facts().contiguous; }
+// Rows go on from batch to batch.
+bool                  Evaluator::lives_on() const { return !config_->reset && parts_->task->facts().contiguous; }
 std::unique_ptr<Undo> Evaluator::undo_of_all() const {
   return lives_on() ? std::make_unique<Undo>(*parts_->model) : nullptr;
 }
@@ -179,18 +179,18 @@ Evaluation Evaluator::evaluate(int64_t batches, tasks::Part part) {
                    .least  = std::vector<double>(units, INFINITY),
                    .most   = std::vector<double>(units, -INFINITY)};
 
-  const auto                       undo = undo_of_all();
   std::vector<std::vector<double>> mine;
-  shards_->each([&](int64_t shard) {
-    Tally t = none;
+  shards_->each([&](int64_t number) {
+    const int64_t shard = shards_->first() + number;
+    const auto    undo  = undo_of_all();
+    Tally         t     = none;
     for (int64_t i = 0; i < covered.batches(); ++i) {
-      const int64_t            index  = i * S + shards_->first() + shard;  // of as many rows as a shard has
-      const tasks::Batch       batch  = batch_of(*config_, *parts_->task, part, index);
+      const tasks::Batch       batch  = batch_of_shard(*config_, *parts_->task, part, i, shard, S);
       const std::vector<Array> result = run(judged_, batch, i);
       const Doubles            losses(result[0]), answers(result[1]), targets(batch.targets), mask(batch.mask);
       for (int64_t k = 0; k < batch.mask.size(); ++k) {
         const double m = mask[k];
-        if (m == 0 || !covered.holds(index * B + k % B)) continue;
+        if (m == 0 || !covered.holds((i * S + shard) * B + k % B)) continue;
         t.weight += m;
         t.loss += m * losses[k];
         if (!parts_->classes()) {

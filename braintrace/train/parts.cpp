@@ -16,6 +16,7 @@
 #include "braintrace/compiler/diagnostics.h"
 #include "braintrace/model/random_stream.h"
 #include "braintrace/model/snapshot.h"
+#include "braintrace/ops/move.h"
 #include "braintrace/train/optimizer.h"
 #include "braintrace/zoo/model.h"
 
@@ -170,6 +171,19 @@ tasks::Batch batch_of(const Config& config, const tasks::Task& task, tasks::Part
   tasks::Batch b     = task.batch(part, index, config.batch);
   const auto   exact = [&](const Array& a) { return is_float(a.dtype()) ? convert(a, config.precision) : a; };
   return {exact(b.inputs), exact(b.targets), exact(b.mask)};
+}
+
+tasks::Batch batch_of_shard(const Config& config, const tasks::Task& task, tasks::Part part, int64_t index,
+                            int64_t shard, int64_t shards) {
+  const bool rows_are_samples = !task.facts().contiguous && task.facts().lengths == 1;
+  if (shards == 1 || rows_are_samples) return batch_of(config, task, part, index * shards + shard);
+  Config whole = config;
+  whole.batch *= shards;
+  const tasks::Batch b    = batch_of(whole, task, part, index);
+  const auto         rows = [&](const Array& a) {
+    return slice_axis(Tensor(a), 1, shard * config.batch, (shard + 1) * config.batch).array();
+  };
+  return {rows(b.inputs), rows(b.targets), rows(b.mask)};
 }
 
 Parts make_parts(const Config& config) {

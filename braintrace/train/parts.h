@@ -42,4 +42,9 @@ bool mixes_rows(const Config& config);
 // A batch in the precision of the run.
 tasks::Batch batch_of(const Config& config, const tasks::Task& task, tasks::Part part, int64_t index);
 
+// The rows of one of several shards, with the configuration of a shard. Where rows are samples in their order, nobody
+// else's are made.
+tasks::Batch batch_of_shard(const Config& config, const tasks::Task& task, tasks::Part part, int64_t index,
+                            int64_t shard, int64_t shards);
+
 }  // namespace braintrace::train

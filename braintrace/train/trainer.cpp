@@ -188,8 +188,6 @@ Trainer::Impl::Impl(Config c, std::shared_ptr<parallel::Group> group)
   check_alike(*group, config, *parts.task);
   shards.adopt(parts);
   const tasks::TaskFacts& facts = parts.task->facts();
-  require(shards.count() == 1 || (!facts.contiguous && facts.lengths == 1),
-          "config.shards: contiguous rows and buckets of lengths need one shard.");
   add_to_task(config, facts.found);
   record.config     = config.text;
   record.seed       = config.seed;
@@ -213,7 +211,7 @@ ShardedBatch Trainer::Impl::training_batch(int64_t index) {
   ShardedBatch                     b{index, {}, {}};
   std::vector<std::vector<double>> asked;
   for (int64_t s = shards.first(); s < shards.first() + shards.here(); ++s) {
-    b.shards.push_back(batch_of(shard_config, *parts.task, tasks::Part::Train, index * shards.count() + s));
+    b.shards.push_back(batch_of_shard(shard_config, *parts.task, tasks::Part::Train, index, s, shards.count()));
     asked.push_back(asked_in(b.shards.back().mask));
   }
   b.asked = shards.sum(std::move(asked));

@@ -11,6 +11,7 @@
 #include "braintrace/algorithms/registry.h"
 #include "braintrace/io/file.h"
 #include "braintrace/io/npy.h"
+#include "braintrace/tasks/task.h"
 #include "braintrace/train/checkpoint.h"
 #include "braintrace/train/trainer.h"
 #include "tests/parallel/forked.h"
@@ -122,6 +123,20 @@ TEST_F(ParallelTraining, SameBitsForSequencesOfManyLengths) {
   c.erase("steps");
   c["epochs"] = 2;
   expect_same_bits(c, {4});
+  c["task"]["buckets"] = 2;  // a batch is as long as its longest sequence, whichever shard has it
+  expect_same_bits(c, {2});
+}
+
+// Row b goes on from batch to batch, in training and validation.
+TEST_F(ParallelTraining, SameBitsForRowsThatGoOn) {
+  json c                           = sharded();
+  c["task"]                        = {{"type", "char_lm"}, {"length", 3}, {"contiguous", true}};
+  const int64_t n                  = tasks::make_task(c["task"], 0)->facts().outputs;
+  c["model"]["layers"][0]["n_in"]  = n;
+  c["model"]["layers"][1]["n_out"] = n;
+  c["reset"]                       = false;
+  c["validation"]["batches"]       = 2;
+  expect_same_bits(c, {2});
 }
 
 // Two processes begin, one goes on, four finish: the file of one that never stopped.

@@ -41,7 +41,7 @@ inline RunRecord sample_run(int64_t steps, int64_t T = 100, int64_t neurons = 64
     if (s % std::max<int64_t>(1, steps / 20) == 0)
       run.validations.push_back({s, 1.1 * std::exp(-4.6 * part) + 0.04, 0.33 + 0.62 * (1 - std::exp(-5.5 * part))});
   }
-  run.class_names         = {"left", "right", "neither <&>"};
+  run.class_names        = {"left", "right", "neither <&>"};
   run.judgment.confusion = Array::of<int64_t>({182, 9, 5, 12, 170, 14, 3, 8, 197}, {3, 3});
 
   Activity& a = run.activity;
@@ -100,9 +100,9 @@ inline RunRecord troubled_run() {
 }
 
 inline RunRecord one_class_run() {
-  RunRecord run           = sample_run(1, 1, 1);
+  RunRecord run          = sample_run(1, 1, 1);
   run.judgment.confusion = Array::of<int64_t>({7}, {1, 1});
-  run.class_names         = {};
+  run.class_names        = {};
   return run;
 }
 
