@@ -47,13 +47,14 @@ void Training::run() {
 void Training::keep_on_device() {
   for (const auto& [path, leaves] : call_())
     for (const auto& [leaf, gradient] : leaves) kept_.emplace_back(Tensor(gradient.type(), 0));
-  run_ = [this, whole = jit([this](Tensor xs, Tensor ys) {
+  run_  = [this, whole = jit([this](Tensor xs, Tensor ys) {
                   const auto result = gradients(xs, ys);
                   size_t     i      = 0;
                   for (const auto& [path, leaves] : result.grads)
                     for (const auto& [leaf, gradient] : leaves) kept_[i++].set(gradient);
                   return result.losses;
                 })] { whole(x_, y_); };
+  call_ = nullptr;  // and with it the memory of its program
 }
 
 detail::EtraceResult<Tensor> Training::gradients(const Tensor& xs, const Tensor& ys) {

@@ -27,7 +27,7 @@ class Training {
   Training(const Training&)            = delete;
   Training& operator=(const Training&) = delete;
 
-  // The first call compiles. A stream gives no gradients.
+  // The first call compiles. A stream gives no gradients. Not after run().
   Gradients call() { return call_(); }
   // The same for whoever times it. Where programs run on a device, gradients stay there until somebody reads them.
   void run();

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "braintrace/base/warning.h"
+
 namespace braintrace {
 
 std::vector<Feed> feeds_of(const StatefulProgram& p) {
@@ -33,8 +35,57 @@ HeldStates::HeldStates(const StatefulProgram& p, std::unique_ptr<ResidentProgram
   }
   for (size_t r = 0; r < kept_.size(); ++r)
     if (!kept_[r]) reads_.push_back(p.reads[r]);
+  leave_results(p, written);
+}
+
+void HeldStates::leave_results(const StatefulProgram& p, const std::vector<bool>& written) {
+  std::vector<size_t>    results;
+  std::vector<StateLeaf> alone;
+  for (size_t w = 0; w < written.size(); ++w) {
+    const StateLeaf& leaf = p.writes[w];
+    if (written[w]) continue;
+    const bool is_alone = leaf.state.has_leaf(leaf.leaf) && leaf.state.cell()->leaves.size() == 1 &&
+                          std::find(p.reads.begin(), p.reads.end(), leaf) == p.reads.end();
+    (is_alone ? alone : writes_).push_back(leaf);
+    if (is_alone) results.push_back(p.num_results + w);
+  }
+  if (!results.empty() && program_->leave(results)) {
+    for (size_t i = 0; i < alone.size(); ++i) left_.emplace_back(*this, alone[i], i);
+    return;
+  }
+  writes_.clear();
   for (size_t w = 0; w < written.size(); ++w)
     if (!written[w]) writes_.push_back(p.writes[w]);
+}
+
+void HeldStates::LeftState::hold() {
+  StateCell& cell = *leaf_.state.cell();
+  if (cell.holder == this) return;
+  Tensor& value = cell.settled()[leaf_.leaf];
+  before_       = value;
+  value         = {};
+  cell.is_new   = false;
+  cell.holder   = this;
+}
+
+void HeldStates::LeftState::settle() {
+  std::lock_guard lock(all_.mutex_);
+  StateCell&      cell = *leaf_.state.cell();
+  if (cell.holder != this) return;
+  Tensor value = before_;
+  try {
+    value = all_.program_->left(index_);
+  } catch (const UserError& lost) {
+    warn(fmt::format("{}\n  {} is as it was before the first call.", lost.what(), leaf_.place()), "device lost");
+  }
+  cell.leaves.at(leaf_.leaf) = std::move(value);
+  before_                    = {};
+  cell.holder                = nullptr;
+}
+
+HeldStates::~HeldStates() {
+  settle();
+  for (LeftState& state : left_) state.settle();
 }
 
 Tensors HeldStates::call(const Tensors& args) {
@@ -52,6 +103,7 @@ Tensors HeldStates::call(const Tensors& args) {
     out = program_->run(in);
   }
   for (size_t w = 0; w < writes_.size(); ++w) write(writes_[w], std::move(out[num_results_ + w]));
+  for (LeftState& state : left_) state.hold();
   out.resize(num_results_);
   return {std::make_move_iterator(out.begin()), std::make_move_iterator(out.end())};
 }

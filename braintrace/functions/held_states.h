@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A compiled program that keeps the states it reads and writes, where the backend can: calls one after the other look
 // nothing up and write the states where they are. As soon as anybody else asks for one of these states, all go back to
-// their cells, and the next call takes them again. Values that were given out never change.
+// their cells, and the next call takes them again. Values that were given out never change. A state that is written and
+// never read stays with the program too, where that saves a copy, and goes back alone.
 #pragma once
 
+#include <list>
 #include <mutex>
 
 #include "braintrace/model/frame.h"
@@ -22,7 +24,7 @@ class HeldStates : public StateHolder {
   static std::unique_ptr<HeldStates> make(Backend& backend, const StatefulProgram& p, const Arrays& constants);
 
   HeldStates(const StatefulProgram& p, std::unique_ptr<ResidentProgram> program);
-  ~HeldStates() override { settle(); }
+  ~HeldStates() override;
   HeldStates(const HeldStates&)            = delete;
   HeldStates& operator=(const HeldStates&) = delete;
 
@@ -33,6 +35,21 @@ class HeldStates : public StateHolder {
   void settle() override;
 
  private:
+  // A state of one leaf that the program writes and never reads: its value is what the last call left.
+  class LeftState : public StateHolder {
+   public:
+    LeftState(HeldStates& all, StateLeaf leaf, size_t index) : all_(all), leaf_(std::move(leaf)), index_(index) {}
+    void hold();
+    void settle() override;
+
+   private:
+    HeldStates& all_;
+    StateLeaf   leaf_;
+    size_t      index_;  // among the results that are left
+    Tensor      before_;
+  };
+
+  void   leave_results(const StatefulProgram& p, const std::vector<bool>& written);
   void   take();
   Tensor read(const StateLeaf& leaf) const;
   void   write(const StateLeaf& leaf, Tensor value) const;
@@ -42,6 +59,7 @@ class HeldStates : public StateHolder {
   std::vector<bool>                kept_;            // by read
   std::vector<StateLeaf>           held_;            // by feed
   std::vector<StateLeaf>           reads_, writes_;  // of the others
+  std::list<LeftState>             left_;            // of the others, too: those that are written alone
   std::mutex                       mutex_;           // calls, and several that ask for a state
   std::atomic<bool>                holding_ = false;
 };

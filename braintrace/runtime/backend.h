@@ -40,6 +40,10 @@ class ResidentProgram {
   virtual Arrays settle() = 0;
   // All but the fed arguments → all but the fed results. If it throws, nothing has changed.
   virtual Arrays run(const Arrays& args) = 0;
+  // From now on run() leaves these results, none of them fed, where they are computed; left(i) reads the i-th of them
+  // as the last run made it. False where that saves nothing: run() then gives them as before.
+  virtual bool  leave(const std::vector<size_t>&) { return false; }
+  virtual Array left(size_t) { throw InternalError("this program leaves no results"); }
 };
 
 // What a run of a program takes, found without compiling or running it.

@@ -163,6 +163,50 @@ TEST_P(HeldStates, SeeWhatOthersWrite) {
   expect_equal_states();
 }
 
+// Such states stay with the program, where it is on a device, until somebody asks.
+TEST_P(HeldStates, WrittenAloneAreWhatTheLastCallLeft) {
+  ShortTermState doubled(zeros({3}, DType::F64)), other(zeros({3}, DType::F64)), never(tensor({5.0}));
+  const auto     f = jit([&](Tensor x) {
+    net.count.set(net.count.value() + int64_t{1});
+    doubled.set(x * 2.0);
+    other.set(x * 3.0);
+    never.set(tensor({0.0}));
+  });
+  f(input(0));
+  f(input(1));
+  const Tensor given = doubled.value();
+  EXPECT_TRUE(same(given, input(1) * 2.0));
+  doubled.set(input(7));
+  EXPECT_TRUE(same(doubled.value(), input(7)));
+  f(input(2));
+  EXPECT_TRUE(same(given, input(1) * 2.0));
+  EXPECT_TRUE(same(doubled.value(), input(2) * 2.0));
+  EXPECT_TRUE(same(other.value(), input(2) * 3.0));
+  EXPECT_TRUE(same(never.value(), tensor({0.0})));
+  // Another function writes one of them.
+  const auto g = jit([&](Tensor x) {
+    net.count.set(net.count.value() + int64_t{1});
+    other.set(x * 5.0);
+  });
+  f(input(3));
+  g(input(4));
+  EXPECT_TRUE(same(other.value(), input(4) * 5.0));
+  EXPECT_TRUE(same(doubled.value(), input(3) * 2.0));
+  EXPECT_EQ(net.count.value().item(), 5);
+}
+
+TEST_P(HeldStates, WrittenAloneOutliveTheFunction) {
+  ShortTermState last(zeros({3}, DType::F64));
+  {
+    const auto f = jit([&](Tensor x) {
+      net.count.set(net.count.value() + int64_t{1});
+      last.set(x * 2.0);
+    });
+    f(input(1));
+  }
+  EXPECT_TRUE(same(last.value(), input(1) * 2.0));
+}
+
 TEST_P(HeldStates, MayChangeTheirType) {
   predict(input(0));
   predict(input(0));

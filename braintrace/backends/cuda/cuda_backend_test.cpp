@@ -186,6 +186,33 @@ TEST(CudaBackend, ProgramsStayOnTheDeviceWithWhatTheyAreFed) {
   }
 }
 
+TEST(CudaBackend, ResultsThatAreLeftThereAreReadOnRequest) {
+  const Traced t = trace({large, vector}, [](const Tensors& in) -> Tensors {
+    return {in[0] + sum(in[1]), in[0] * 2.0, in[1] * 3.0, zeros({3}), sum(in[0])};
+  });
+  const auto   f = on_device().resident(t.program, constants_of(t), {{0, 0}});
+  f->hold({drawn(large, 1)});
+  const Array x = drawn(vector, 2);
+  EXPECT_EQ(f->run({x}).size(), 4U);
+  ASSERT_TRUE(f->leave({1, 2, 3}));
+  Array large_one;
+  for (int step = 0; step < 4; ++step) {
+    const Arrays given = f->run({x});
+    ASSERT_EQ(given.size(), 1U);
+    if (step == 1) large_one = f->left(0);
+  }
+  const Array then = large_one.copy();
+  EXPECT_TRUE(allclose(f->left(0), Tensor(f->settle()[0]) * 2.0 - 2.0 * sum(Tensor(x)), {1e-4, 1e-4}));
+  EXPECT_TRUE(allclose(f->left(1), Tensor(x) * 3.0));
+  EXPECT_TRUE(identical(f->left(2), Array({DType::F32, {3}})));
+  EXPECT_TRUE(identical(large_one, then));
+  // A step that may stop halfway would have overwritten them.
+  const Traced stops = trace({vector, {DType::I32, {1}}}, [](const Tensors& in) -> Tensors {
+    return {in[0] * 2.0, take(in[0], in[1], 0)};
+  });
+  EXPECT_FALSE(on_device().resident(stops.program, constants_of(stops), {{0, 0}})->leave({1}));
+}
+
 // h ← h A for small matrices A: every element of a row reads all of it, so none may be overwritten before.
 TEST(CudaBackend, RowsAreNotOverwrittenWhileOthersReadThem) {
   const Type   rows{DType::F32, {40, 3}}, matrices{DType::F32, {40, 3, 3}};

@@ -90,10 +90,14 @@ void Outputs::allocate(Device& device) {
 }
 
 Outputs::Taken Outputs::read(Device& device, bool with_status) {
-  Taken out{0, {}};
-  if (layout_.types.empty() && !with_status) return out;
-  if (with_status || layout_.small > reserved) device.read(staging_.get(), memory_.data(), layout_.small);
-  for (size_t i = 0; i < layout_.types.size(); ++i) {
+  Taken               out{0, {}};
+  std::vector<size_t> taken;
+  for (size_t i = 0; i < layout_.types.size(); ++i)
+    if (!is_left_[i]) taken.push_back(i);
+  if (taken.empty() && !with_status) return out;
+  if (with_status || std::any_of(taken.begin(), taken.end(), [&](size_t i) { return layout_.is_small(i); }))
+    device.read(staging_.get(), memory_.data(), layout_.small);
+  for (size_t i : taken) {
     if (layout_.is_small(i)) {
       out.values.emplace_back(layout_.types[i]);
       continue;
@@ -102,10 +106,22 @@ Outputs::Taken Outputs::read(Device& device, bool with_status) {
     device.read(out.values.back().mutable_raw(), pointer(i), layout_.types[i].bytes());
   }
   device.wait();
-  const char* const taken = static_cast<const char*>(staging_.get());
-  if (with_status) std::memcpy(&out.status, taken, sizeof out.status);
-  for (size_t i = 0; i < layout_.types.size(); ++i)
-    if (layout_.is_small(i)) std::memcpy(out.values[i].mutable_raw(), taken + layout_.at[i], out.values[i].bytes());
+  const char* const small = static_cast<const char*>(staging_.get());
+  if (with_status) std::memcpy(&out.status, small, sizeof out.status);
+  for (size_t k = 0; k < taken.size(); ++k)
+    if (layout_.is_small(taken[k]))
+      std::memcpy(out.values[k].mutable_raw(), small + layout_.at[taken[k]], out.values[k].bytes());
+  return out;
+}
+
+void Outputs::leave(const std::vector<size_t>& which) {
+  for (size_t i : which) is_left_.at(i) = true;
+}
+
+Array Outputs::read_left(Device& device, size_t i) {
+  Array out = pool_->array(device, layout_.types.at(i));
+  device.read(out.mutable_raw(), pointer(i), layout_.types[i].bytes());
+  device.wait();
   return out;
 }
 

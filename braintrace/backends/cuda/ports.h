@@ -45,7 +45,7 @@ class Inputs {
 
 class Outputs {
  public:
-  explicit Outputs(Types types) : layout_(std::move(types), reserved) {}
+  explicit Outputs(Types types) : layout_(std::move(types), reserved), is_left_(layout_.types.size()) {}
   int64_t bytes() const { return layout_.bytes; }
   void    allocate(Device& device);
 
@@ -57,8 +57,11 @@ class Outputs {
     int32_t status;
     Arrays  values;
   };
-  // Waits for what is queued, unless nobody wants to know anything.
+  // All but those that are left. Waits for what is queued, unless nobody wants to know anything.
   Taken read(Device& device, bool with_status);
+  // These stay on the device until read_left() asks for one, as the last run made it.
+  void  leave(const std::vector<size_t>& which);
+  Array read_left(Device& device, size_t i);
 
  private:
   // Host memory of large results that nobody holds any more is used again.
@@ -66,6 +69,7 @@ class Outputs {
   static constexpr int64_t reserved = 256;
 
   Layout                layout_;
+  Mask                  is_left_;
   DeviceMemory          memory_;
   std::shared_ptr<void> staging_;
   std::shared_ptr<Pool> pool_;

@@ -30,8 +30,10 @@ class DeviceResident : public ResidentProgram {
               to_string(slots_[i].type), to_string(values[i].type()));
     {
       std::lock_guard lock(open_.mutex);
+      const Arrays    given = std::exchange(given_, {});  // what settle() gave is still there
       for (size_t i = 0; i < values.size(); ++i)
-        open_.device->write(slots_[i].now(turn_), values[i].raw(), static_cast<int64_t>(values[i].bytes()));
+        if (given.empty() || values[i].is_borrowed() || values[i].raw() != given[i].raw())
+          open_.device->write(slots_[i].now(turn_), values[i].raw(), static_cast<int64_t>(values[i].bytes()));
     }
     held_  = std::move(values);
     steps_ = 0;
@@ -40,7 +42,7 @@ class DeviceResident : public ResidentProgram {
   Arrays settle() override {
     Arrays out = std::move(held_);
     held_.clear();
-    if (steps_ == 0) return out;
+    if (steps_ == 0) return given_ = out;
     Arrays values;
     for (const Slot& s : slots_) values.emplace_back(s.type);
     try {
@@ -49,7 +51,7 @@ class DeviceResident : public ResidentProgram {
       warn(fmt::format("{}\n  The states are those of {} steps before.", lost.what(), steps_), "device lost");
       return out;
     }
-    return values;
+    return given_ = values;
   }
 
   Arrays run(const Arrays& args) override {
@@ -67,8 +69,30 @@ class DeviceResident : public ResidentProgram {
     ++steps_;
     Arrays out;
     size_t next = 0;
-    for (const std::optional<Array>& zero : results_) out.push_back(zero ? *zero : taken.values[next++]);
+    for (const Result& r : results_)
+      if (!r.is_left) out.push_back(r.zero ? *r.zero : taken.values[next++]);
     return out;
+  }
+
+  // A program that may stop halfway has then overwritten what the run before left.
+  bool leave(const std::vector<size_t>& results) override {
+    if (program_.may_stop()) return false;
+    std::vector<size_t> outputs;
+    for (size_t k : results) {
+      const auto at = std::find_if(results_.begin(), results_.end(), [&](const Result& r) { return r.number == k; });
+      ensure(at != results_.end(), "cuda: result {} is fed, or is none", k);
+      at->is_left = true;
+      left_.push_back(&*at);
+      if (!at->zero) outputs.push_back(at->output);
+    }
+    outputs_.leave(outputs);
+    return true;
+  }
+  Array left(size_t i) override {
+    const Result& r = *left_.at(i);
+    if (r.zero) return *r.zero;
+    std::lock_guard lock(open_.mutex);
+    return outputs_.read_left(*open_.device, r.output);
   }
 
  private:
@@ -81,6 +105,14 @@ class DeviceResident : public ResidentProgram {
     char* next(size_t turn) const { return now(turn ^ 1); }
   };
 
+  // One that is not fed.
+  struct Result {
+    size_t               number;
+    std::optional<Array> zero;         // always
+    size_t               output  = 0;  // of outputs_, where it is none
+    bool                 is_left = false;
+  };
+
   DeviceResident(OpenDevice& open, const Program& program, const NonzeroResults& nonzero, const Arrays& constants,
                  const std::vector<Feed>& feeds, codegen::Precision precision)
       : open_(open),
@@ -91,9 +123,14 @@ class DeviceResident : public ResidentProgram {
         outputs_(not_fed(nonzero.program, nonzero.program.results, nonzero.feeds(feeds), &Feed::result)) {
     for (const Feed& f : feeds)
       if (!nonzero.is_zero.at(f.result)) feeds_.push_back(f);
+    size_t next = 0;
     for (size_t k = 0; k < program.results.size(); ++k) {
       if (is_fed(feeds_, &Feed::result, k)) continue;
-      results_.push_back(nonzero.is_zero[k] ? std::optional(Array(program.type(program.results[k]))) : std::nullopt);
+      results_.push_back({.number = k, .zero = {}});
+      if (nonzero.is_zero[k])
+        results_.back().zero = Array(program.type(program.results[k]));
+      else
+        results_.back().output = next++;
     }
     load(nonzero.program, nonzero.feeds(feeds));
   }
@@ -169,19 +206,21 @@ class DeviceResident : public ResidentProgram {
     program_.explain(args);
   }
 
-  OpenDevice&                       open_;
-  size_t                            num_args_;
-  DeviceProgram                     program_;
-  Inputs                            inputs_;   // that are not fed
-  Outputs                           outputs_;  // that are not fed
-  std::vector<Feed>                 feeds_;
-  std::vector<std::optional<Array>> results_;  // that are not fed: those that are always zero
-  std::vector<Slot>                 slots_;
-  bool                              alternate_ = false;
-  size_t                            turn_      = 0;
-  DeviceProgram::Binding            bindings_[2];
-  Arrays                            held_;       // what the slots had at hold(), for a device that is lost
-  int64_t                           steps_ = 0;  // since then
+  OpenDevice&                open_;
+  size_t                     num_args_;
+  DeviceProgram              program_;
+  Inputs                     inputs_;   // that are not fed
+  Outputs                    outputs_;  // that are not fed
+  std::vector<Feed>          feeds_;
+  std::vector<Result>        results_;
+  std::vector<const Result*> left_;
+  std::vector<Slot>          slots_;
+  bool                       alternate_ = false;
+  size_t                     turn_      = 0;
+  DeviceProgram::Binding     bindings_[2];
+  Arrays                     held_;       // what the slots had at hold(), for a device that is lost
+  Arrays                     given_;      // what settle() gave, and the slots still have
+  int64_t                    steps_ = 0;  // since then
 };
 
 }  // namespace
