@@ -392,19 +392,23 @@ void part_products(Loop& l) {
   l.body.eqns = std::move(eqns);
 }
 
-// Values that no step changes become constants of the loop; products of inputs alone become inputs.
+// Values that no step changes become constants of the loop; products of inputs alone become inputs, and so do numbers
+// where many would wait for the one that computes them.
 void hoist(Loop& l, const Target& target) {
   const Mask varying = l.reached(true, true), carried = l.reached(true, false);
   const Vars inputs = joined(l.args);
-  Vars       invariant, products;
+  Vars       invariant, of_inputs;
   for (const Eqn& e : l.body.eqns) {
     const bool trivial = is_view(*e.op) || e.op == &full_op || e.op == &iota_op || e.op == &constant_op;
     // Of a loop inside this one some results may vary and others not: then it stays where it is.
     if (!any_true(gather(varying, e.out)) && !trivial) invariant.insert(invariant.end(), e.out.begin(), e.out.end());
+    if (target.steps_together && has_expression(*e.op) && varying[e.out[0]] && !carried[e.out[0]] &&
+        l.body.type(e.out[0]).size() == 1)
+      of_inputs.push_back(e.out[0]);
     // One operand is the same in every step: then all steps are one product.
     if (e.op != &dot_general_op || carried[e.out[0]] || varying[e.in[0]] == varying[e.in[1]]) continue;
     const size_t operand = varying[e.in[0]] ? 0 : 1;
-    if (contains(inputs, e.in[operand]) || !stays_inside(l, e, operand, target)) products.push_back(e.out[0]);
+    if (contains(inputs, e.in[operand]) || !stays_inside(l, e, operand, target)) of_inputs.push_back(e.out[0]);
   }
   const auto is_among = [](const Vars& vars) { return [&](const Eqn& e) { return contains(vars, e.out[0]); }; };
   if (!invariant.empty()) {
@@ -412,10 +416,10 @@ void hoist(Loop& l, const Target& target) {
     l.args.consts   = joined(l.args.consts, invariant);
     std::erase_if(l.body.eqns, is_among(invariant));
   }
-  if (!products.empty()) {
-    l.values.xs = joined(l.values.xs, l.in_all_steps(l.body, l.args.xs, l.values.xs, products));
-    l.args.xs   = joined(l.args.xs, products);
-    std::erase_if(l.body.eqns, is_among(products));
+  if (!of_inputs.empty()) {
+    l.values.xs = joined(l.values.xs, l.in_all_steps(l.body, l.args.xs, l.values.xs, of_inputs));
+    l.args.xs   = joined(l.args.xs, of_inputs);
+    std::erase_if(l.body.eqns, is_among(of_inputs));
   }
 }
 

@@ -137,12 +137,15 @@ static float bt_as_float(uint32_t x) {
   memcpy(&f, &x, 4);
   return f;
 }
+static void bt_begin() {}
+/* Tensor cores do not look at the last 13 bits. */
+static float bt_tf32_of(uint32_t bits) { return bt_as_float(bits & 0xffffe000u); }
 static void bt_mma_tf32(float* c, const uint32_t* a, const uint32_t* b) {
   const uint32_t(*all)[6] = bt_matrices(a, b), lane = threadIdx.x % 32;
   for (uint32_t i = 0; i < 4; ++i) {
     const uint32_t m = lane / 4 + i / 2 * 8, n = lane % 4 * 2 + i % 2;
     for (uint32_t k = 0; k < 8; ++k)
-      c[i] = fmaf(bt_as_float(all[m % 8 * 4 + k % 4][m / 8 + k / 4 * 2]), bt_as_float(all[n * 4 + k % 4][4 + k / 4]), c[i]);
+      c[i] = fmaf(bt_tf32_of(all[m % 8 * 4 + k % 4][m / 8 + k / 4 * 2]), bt_tf32_of(all[n * 4 + k % 4][4 + k / 4]), c[i]);
   }
 }
 static float bt_half_of(uint32_t pair, uint32_t high) { return bt_as_float(high ? pair & 0xffff0000u : pair << 16); }

@@ -32,7 +32,7 @@ class Regioner {
   Regions of(Var v, int64_t step) const {
     const Buffer& b = l_.body->buffers[static_cast<size_t>(v)];
     const Home    h = home_[static_cast<size_t>(v)];
-    if (h != Home::Memory && h != Home::Early) return {};
+    if (h != Home::Memory && h != Home::Early && h != Home::Number) return {};
     if (b.place.kind == Place::Kind::Arena)
       return {{Region::Kind::Arena, 0, 0, b.place.at, b.place.at + b.type.bytes()}};
     if (b.place.kind == Place::Kind::Input) return of_arg(static_cast<size_t>(b.place.at), step);
@@ -230,8 +230,11 @@ class Owner {
       o_.home[*before] = Home::Carried;
       o_.home[*after]  = Home::Next;
     }
-    for (const TimeLoop::Stacked& x : l_.inputs)
-      if (const auto v = buffer_at(Place::Kind::Input, x.arg); v && fits(*v)) o_.home[*v] = Home::Early;
+    for (const TimeLoop::Stacked& x : l_.inputs) {
+      const auto v = buffer_at(Place::Kind::Input, x.arg);
+      if (v && fits(*v)) o_.home[*v] = Home::Early;
+      if (v && !is_own[*v] && f_.buffers[*v].type.size() == 1 && is_read_by_nests_alone(*v)) o_.home[*v] = Home::Number;
+    }
   }
   // The only buffer there.
   std::optional<size_t> buffer_at(Place::Kind kind, size_t at) const {
@@ -243,6 +246,19 @@ class Owner {
       out = v;
     }
     return out;
+  }
+  bool is_read_by_nests_alone(size_t v) const {
+    const auto reads = [&](const Vars& vars) {
+      return std::find(vars.begin(), vars.end(), static_cast<Var>(v)) != vars.end();
+    };
+    return std::none_of(o_.acts.begin(), o_.acts.end(), [&](const Act& a) {
+      return (!a.nest && (reads(a.own_reads) || reads(a.far_reads))) ||
+             (a.nest && gathers(*a.nest, static_cast<Var>(v)));
+    });
+  }
+  static bool gathers(const LoopNest& n, Var v) {
+    return std::any_of(n.elements.begin(), n.elements.end(),
+                       [&](const Element& e) { return e.kind == Element::Kind::Gather && e.buffer == v; });
   }
   bool is_written_by_nest(size_t v) const {
     return std::any_of(o_.acts.begin(), o_.acts.end(), [&](const Act& a) {

@@ -38,7 +38,8 @@ enum class Home : uint8_t {
   Memory,
   Shared,   // memory of its block: working memory that only its owner sees,
   Local,    // or registers
-  Early,    // registers, loaded one step ahead: an input
+  Early,    // registers, loaded one step ahead: an input,
+  Number,   // or one of a single element, which every thread reads
   Carried,  // registers from step to step: a carry as the step finds it,
   Next      // and as the step leaves it
 };

@@ -85,9 +85,9 @@ class LoopText {
     for (const TimeLoop::Carry& c : l_.carries)
       out += fmt::format("const char* in{} = (const char*){} + part * {};\n", c.arg, outer(c.init), c.part);
     for (const Weights& w : weights_)
-      out += fmt::format("bt_keep<{}, {}>(shared + {}, {}, {}, {}, {}, {});\n", w.chunks(), w.own / 8, w.at,
-                         base(w.side.buffer, w.side.at), w.matrix.k, w.matrix.rhs_k, columns_here(w.own, w.matrix.n),
-                         w.matrix.rhs_n);
+      out += fmt::format("bt_keep<{}, {}, {}>(shared + {}, {}, {}, {}, {}, {});\n", w.chunks(), w.own / 8, exact(),
+                         w.at, base(w.side.buffer, w.side.at), w.matrix.k, w.matrix.rhs_k,
+                         columns_here(w.own, w.matrix.n), w.matrix.rhs_n);
     out += first();
     out +=
         fmt::format("__syncthreads();\nfor (int64_t step = 0; step < {}; ++step) {{\nconst int64_t t = {};\n(void)t;\n",
@@ -144,6 +144,8 @@ class LoopText {
           floats_ += a.split.rows * a.split.own;
         }
   }
+
+  const char* exact() const { return options_.precision == Precision::F32 ? "true" : "false"; }
 
   Home home(Var v) const { return o_.home[static_cast<size_t>(v)]; }
 
@@ -213,6 +215,7 @@ class LoopText {
     return -1;
   }
   bool lives(Var v, Home h) const { return v >= 0 && home(v) == h; }
+  bool is_early(Var v) const { return lives(v, Home::Early) || lives(v, Home::Number); }
   // The buffer that carry x leaves, if both are held in registers.
   Var next_of(const TimeLoop::Carry& x) const {
     for (size_t v = 0; v < body_.buffers.size(); ++v)
@@ -220,19 +223,21 @@ class LoopText {
         return static_cast<Var>(v);
     return -1;
   }
+  // Elements of a value that a thread holds.
+  int64_t held(Var v) const { return home(v) == Home::Number ? 1 : turns(o_.split[static_cast<size_t>(v)], threads); }
   std::string registers(const char* name, Var v) const {
     const auto i = static_cast<size_t>(v);
-    return fmt::format("{} {}{}[{}] = {{}};\n", storage_type(body_.buffers[i].type.dtype), name, v,
-                       turns(o_.split[i], threads));
+    return fmt::format("{} {}{}[{}] = {{}};\n", storage_type(body_.buffers[i].type.dtype), name, v, held(v));
   }
   std::string load(const char* name, Var v, const std::string& from) const {
     const auto i = static_cast<size_t>(v);
+    if (home(v) == Home::Number)
+      return fmt::format("{}{}[0] = *(const {}*)({});\n", name, v, storage_type(body_.buffers[i].type.dtype), from);
     return over_own(o_.split[i], fmt::format("{}{}[q] = ((const {}*)({}))[at];\n", name, v,
                                              storage_type(body_.buffers[i].type.dtype), from));
   }
   std::string move(Var to, Var from) const {
-    return fmt::format("_Pragma(\"unroll\") for (int q = 0; q < {}; ++q) now{}[q] = next{}[q];\n",
-                       turns(o_.split[static_cast<size_t>(to)], threads), to, from);
+    return fmt::format("_Pragma(\"unroll\") for (int q = 0; q < {}; ++q) now{}[q] = next{}[q];\n", held(to), to, from);
   }
   std::string locals() const {
     std::string out;
@@ -247,7 +252,7 @@ class LoopText {
       if (const Var v = buffer_of(x.arg); lives(v, Home::Carried))
         out += registers("now", v) + registers("next", next_of(x)) + load("now", v, "in" + str(x.arg));
     for (const TimeLoop::Stacked& x : l_.inputs)
-      if (const Var v = buffer_of(x.arg); lives(v, Home::Early))
+      if (const Var v = buffer_of(x.arg); is_early(v))
         out += registers("now", v) + registers("next", v) + load("next", v, row_of(x, "(int64_t)(" + time("0") + ")"));
     return out;
   }
@@ -255,7 +260,7 @@ class LoopText {
   std::string ahead() const {
     std::string here, loads;
     for (const TimeLoop::Stacked& x : l_.inputs)
-      if (const Var v = buffer_of(x.arg); lives(v, Home::Early)) {
+      if (const Var v = buffer_of(x.arg); is_early(v)) {
         here += move(v, v);
         loads += load("next", v, row_of(x, "later"));
       }
@@ -323,7 +328,7 @@ class LoopText {
       const int64_t  tiles = a.split.own / 8;
       declared += fmt::format("float c{}[{}][{}][4] = {{}};\n", i, p.tiles, tiles);
       multiplied += fmt::format("bt_multiply<{}, {}, {}>(c{}, x[d], (const float4*)(shared + {}) + s * {});\n", p.tiles,
-                                tiles, options_.precision == Precision::F32 ? "true" : "false", i, w.at, tiles * 32);
+                                tiles, exact(), i, w.at, tiles * 32);
       const auto sums_of =
           fmt::format("bt_join<{}, {}, {}>(c{}, shared + {});\n", p.tiles, tiles, p.groups, i, partial_);
       if (home(a.product->out) == Home::Local) {
@@ -399,6 +404,8 @@ $joined}
         return fmt::format("now{}[q]", v);
       case Home::Next:
         return fmt::format("next{}[q]", v);
+      case Home::Number:
+        return fmt::format("now{}[0]", v);
     }
     return "";
   }
@@ -434,8 +441,9 @@ $joined}
   std::string element(const Element& e, const Affine& own, const Name& name, const Position& position) const {
     if (e.kind == Element::Kind::Counter) return converted(DType::I64, e.dtype, "((int64_t)(" + position(e.at) + "))");
     if (e.kind == Element::Kind::Load)
-      return loaded(e.dtype,
-                    e.at == own ? here(e.buffer) : fmt::format("bt_far({} + ({}))", base(e.buffer, 0), position(e.at)));
+      return loaded(e.dtype, e.at == own || home(e.buffer) == Home::Number
+                                 ? here(e.buffer)
+                                 : fmt::format("bt_far({} + ({}))", base(e.buffer, 0), position(e.at)));
     if (e.kind == Element::Kind::Gather)
       return loaded(e.dtype, fmt::format("bt_far({} + ({}) + {} * (int64_t){})", base(e.buffer, 0), position(e.at),
                                          e.stride, name(e.in[0])));

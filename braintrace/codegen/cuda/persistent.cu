@@ -5,12 +5,14 @@
 
 template <class T> __device__ __forceinline__ T bt_far(const T* x) { return __ldcg(x); }
 
-template <int CHUNKS, int TILES>
+/* EXACT as below: otherwise the weights are rounded here, once. */
+template <int CHUNKS, int TILES, bool EXACT>
 __device__ void bt_keep(float* to, const float* w, int64_t terms, int64_t by_term, int64_t first, int64_t columns, int64_t by_column) {
   for (int i = (int)threadIdx.x; i < CHUNKS * TILES * 128; i += (int)blockDim.x) {
     const int lane = i / 4 % 32, tile = i / 128 % TILES;
     const int64_t k = i / 128 / TILES * 16 + 4 * (lane % 4) + i % 4, column = tile * 8 + lane / 4;
-    to[i] = k < terms && column < columns ? w[k * by_term + (first + column) * by_column] : 0.f;
+    const float value = k < terms && column < columns ? w[k * by_term + (first + column) * by_column] : 0.f;
+    to[i] = EXACT ? value : __uint_as_float(bt_tf32(value));
   }
 }
 
@@ -40,7 +42,7 @@ __device__ __forceinline__ void bt_multiply(float (&c)[TILES][COLUMNS][4], const
     const float b[4] = {v.x, v.y, v.z, v.w};
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      high[n][i] = bt_tf32(b[i]);
+      high[n][i] = EXACT ? bt_tf32(b[i]) : bt_float_bits(b[i]);
       if (EXACT) low[n][i] = bt_tf32(b[i] - __uint_as_float(high[n][i]));
     }
   }
@@ -51,7 +53,7 @@ __device__ __forceinline__ void bt_multiply(float (&c)[TILES][COLUMNS][4], const
     uint32_t big[8], small[8];
 #pragma unroll
     for (int i = 0; i < 8; ++i) {
-      big[i] = bt_tf32(a[i]);
+      big[i] = EXACT ? bt_tf32(a[i]) : bt_tf32_unmasked(a[i]);
       if (EXACT) small[i] = bt_tf32(a[i] - __uint_as_float(big[i]));
     }
 #pragma unroll

@@ -8,6 +8,7 @@
 #endif
 static __device__ uint32_t bt_float_bits(float x) { return *(const uint32_t*)&x; }
 /* to nearest; ties away from zero as tensor cores have it, and to even */
+static __device__ uint32_t bt_tf32_unmasked(float x) { return bt_float_bits(x) + 0x1000u; }
 static __device__ uint32_t bt_tf32(float x) { return (bt_float_bits(x) + 0x1000u) & 0xffffe000u; }
 static __device__ uint32_t bt_bf16(float x) {
   const uint32_t u = bt_float_bits(x);
