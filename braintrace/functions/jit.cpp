@@ -135,7 +135,7 @@ JitResult call_jitted(JitCache& cache, std::string&& signature, const Tensors& a
     return {std::move(out), like()};
   }
   Backend& backend = default_backend();
-  (signature += Environment::signature()) += backend.name();
+  ((signature += Environment::signature()) += backend.name()) += product_precision();
   Entry entry = cache.find(signature);
   if (!entry) entry = compiled(cache, std::move(signature), args, f, like, backend);
   if (entry->held && !StateFrame::current() && !any_traced(args)) return {entry->held->call(args), entry->like};

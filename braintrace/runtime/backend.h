@@ -85,8 +85,8 @@ void     set_default_backend(std::string_view name);
 void prefer_backend(std::string_view name);
 
 // What matrix products of f32 round their operands to on backends that have a choice, sums being of f32 always: "f32",
-// which is not at all, "tf32" or "bf16". It holds for programs that are compiled from now on; at first it is what
-// BRAINTRACE_PRECISION names in the environment, or f32.
+// which is not at all, "tf32" or "bf16". It holds for calls from now on, jitted functions are compiled again; at first
+// it is what BRAINTRACE_PRECISION names in the environment, or f32.
 std::string product_precision();
 void        set_product_precision(std::string_view name);
 

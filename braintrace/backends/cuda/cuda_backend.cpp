@@ -10,6 +10,7 @@
 #include "braintrace/backends/cuda/cuda_executable.h"
 #include "braintrace/backends/cuda/device_program.h"
 #include "braintrace/backends/settings.h"
+#include "braintrace/base/process_mutex.h"
 #include "braintrace/base/warning.h"
 
 namespace braintrace {
@@ -103,7 +104,7 @@ Backend* cuda_backend(std::string_view name) {
     const auto        read = std::from_chars(name.data() + prefix.size(), end, number);
     if (read.ec != std::errc() || read.ptr != end || number < 0) return nullptr;
   }
-  static std::mutex                                  mutex;
+  static ProcessMutex                                mutex;
   static std::map<int, std::unique_ptr<CudaBackend>> backends;
   std::lock_guard                                    lock(mutex);
   auto&                                              backend = backends[number];

@@ -291,5 +291,19 @@ TEST(CudaBackend, PrecisionIsOneOfThree) {
   set_product_precision("f32");
 }
 
+TEST(CudaBackend, FunctionsAreCompiledAgainForAnotherPrecision) {
+  const BackendScope device("cuda-emulation");
+  const auto         product = jit([](Tensor x, Tensor y) { return x.dot(y); });
+  const Tensor       x       = Tensor(drawn({DType::F32, {3, 40}}, 1)), y = Tensor(drawn({DType::F32, {40, 5}}, 2));
+  const Tensor       exact = product(x, y);
+  set_product_precision("tf32");
+  const Tensor rounded = product(x, y);
+  set_product_precision("f32");
+  EXPECT_FALSE(identical(rounded.array(), exact.array()));
+  EXPECT_TRUE(allclose(rounded, exact, {1e-2, 1e-2}));
+  EXPECT_TRUE(identical(product(x, y).array(), exact.array()));
+  EXPECT_EQ(product.num_traces(), 2);
+}
+
 }  // namespace
 }  // namespace braintrace

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "braintrace/backends/cpu/compiler.h"
+#include "braintrace/base/process_mutex.h"
 
 namespace braintrace {
 std::string_view emulation_words_cu();
@@ -145,7 +146,7 @@ class EmulatedDevice : public Device {
       work();
   }
 
-  mutable std::mutex                 mutex_;  // programs are let go by any thread
+  mutable ProcessMutex               mutex_;  // programs are let go by any thread
   std::map<char*, int64_t>           memory_;
   bool                               is_recording_ = false;
   std::shared_ptr<EmulatedRecording> recorded_;

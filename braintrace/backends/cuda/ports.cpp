@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "braintrace/base/process_mutex.h"
+
 namespace braintrace::cuda {
 
 namespace {
@@ -78,7 +80,7 @@ class Outputs::Pool : public std::enable_shared_from_this<Outputs::Pool> {
 
  private:
   static constexpr size_t                               kept = 4;  // per size
-  std::mutex                                            mutex_;
+  ProcessMutex                                          mutex_;
   std::map<int64_t, std::vector<std::shared_ptr<void>>> free_;
 };
 
