@@ -354,14 +354,14 @@ $declared
   float4 x[$ahead][2 * $tiles];
 #pragma unroll
   for (int d = 0; d < $ahead; ++d)
-    if (from + d < to) bt_rows<$tiles, $aligned>(x[d], $x, $ld, upper, $rows, (from + d) * 16, $k);
+    if (from + d < to) bt_rows<$tiles, $aligned, $whole>(x[d], $x, $ld, upper, $rows, (from + d) * 16, $k);
 #pragma unroll 1
   for (int first = from; first < to; first += $ahead) {
 #pragma unroll
     for (int d = 0; d < $ahead; ++d) {
       const int s = first + d;
       if (s >= to) break;
-$multiplied      if (s + $ahead < to) bt_rows<$tiles, $aligned>(x[d], $x, $ld, upper, $rows, (s + $ahead) * 16, $k);
+$multiplied      if (s + $ahead < to) bt_rows<$tiles, $aligned, $whole>(x[d], $x, $ld, upper, $rows, (s + $ahead) * 16, $k);
     }
   }
 $joined}
@@ -375,6 +375,7 @@ $joined}
                    {"tiles", str(p.tiles)},
                    {"ahead", str(ahead)},
                    {"aligned", m.lhs_m % 4 == 0 && m.k % 4 == 0 && first.lhs.at % 4 == 0 ? "true" : "false"},
+                   {"whole", o_.rows % p.rows() == 0 && m.k % chunk == 0 ? "true" : "false"},
                    {"x", base(first.lhs.buffer, first.lhs.at)},
                    {"ld", str(m.lhs_m)},
                    {"k", str(m.k)},

@@ -16,14 +16,17 @@ __device__ void bt_keep(float* to, const float* w, int64_t terms, int64_t by_ter
   }
 }
 
-template <int TILES, bool ALIGNED>
+/* WHOLE: all rows and terms are there. */
+template <int TILES, bool ALIGNED, bool WHOLE>
 __device__ __forceinline__ void bt_rows(float4 (&x)[2 * TILES], const float* from, int64_t by_row, int top, int rows, int k, int terms) {
   const int lane = (int)threadIdx.x % 32, at = k + 4 * (lane % 4);
 #pragma unroll
   for (int i = 0; i < 2 * TILES; ++i) {
     const int row = top + lane / 4 + 8 * i;
-    const float* p = from + (row < rows ? row : rows - 1) * by_row + at;
-    if (ALIGNED)
+    const float* p = from + (WHOLE || row < rows ? row : rows - 1) * by_row + at;
+    if (ALIGNED && WHOLE)
+      x[i] = __ldcg((const float4*)p);
+    else if (ALIGNED)
       x[i] = at < terms ? __ldcg((const float4*)p) : make_float4(0.f, 0.f, 0.f, 0.f);
     else
       x[i] = make_float4(at < terms ? __ldcg(p) : 0.f, at + 1 < terms ? __ldcg(p + 1) : 0.f,
