@@ -42,7 +42,7 @@ Target cuda_target(int64_t processors, int64_t shared_bytes) {
   t.resident_bytes = std::max<int64_t>(shared_bytes - partial_sums, 0);
   t.enough_rows    = any_number;
   t.steps_together = true;
-  t.sum_blocks     = 2 * processors;
+  t.sum_blocks     = 8 * processors;
   t.event_blocks   = 1024;
   t.event_run      = 1;
   return t;

@@ -26,7 +26,7 @@ CudaText emitted(const cuda::Device& device, const Program& program) {
 
 // Few long sums, of columns, of rows and of all.
 Program long_sums() {
-  return trace({{DType::F32, {700, 40}}, {DType::F64, {6000}}},
+  return trace({{DType::F32, {700, 40}}, {DType::F64, {9000}}},
                [](const Tensors& in) -> Tensors {
                  return {sum(in[0] * in[0], 0), max(in[0], 0), sum(in[0]), sum(in[1], 0)};
                })
@@ -74,6 +74,40 @@ TEST(CudaKernels, AMissingBarrierIsNoticed) {
   for (size_t at; (at = text.source.find(barrier)) != std::string::npos;)
     text.source.replace(at, barrier.size(), "for");
   EXPECT_FALSE(std::abs(sums() - at(want[3], 0)) < 1e-9);
+}
+
+int launches_of(const Program& p) {
+  const auto     device = cuda::open_emulated_device();
+  const CudaText text   = emitted(*device, p);
+  return static_cast<int>(
+      std::count_if(text.launches.begin(), text.launches.end(), [](const auto& l) { return l.second.blocks > 0; }));
+}
+
+TEST(CudaKernels, SmallOnesShareALaunch) {
+  const auto     stepped = testing_support::learning_job({.kind  = "gru",
+                                                          .rule  = "D_RTRL",
+                                                          .form  = testing_support::Form::Step,
+                                                          .dtype = DType::F32,
+                                                          .batch = 1,
+                                                          .n_in  = 3,
+                                                          .n     = 5,
+                                                          .n_out = 2,
+                                                          .steps = 1});
+  const auto     device  = cuda::open_emulated_device();
+  const CudaText text    = emitted(*device, stepped.program);
+  EXPECT_GT(text.launches.size(), 5U);
+  EXPECT_EQ(launches_of(stepped.program), 1);
+  // Large ones do where they do not wait for each other.
+  const auto sums = [](bool waits) {
+    return trace({{DType::F32, {100, 200}}, {DType::F32, {150, 200}}},
+                 [=](const Tensors& in) -> Tensors {
+                   const Tensor first = sum(in[0], 1);
+                   return {first, sum(waits ? in[1] * sum(first) : in[1], 1)};
+                 })
+        .program;
+  };
+  EXPECT_EQ(launches_of(sums(false)), 1);
+  EXPECT_GT(launches_of(sums(true)), 1);
 }
 
 template <class F>

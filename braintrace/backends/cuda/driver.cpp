@@ -5,6 +5,8 @@
 #include <optional>
 #include <unistd.h>
 
+#include "braintrace/base/process_mutex.h"
+
 namespace braintrace::cuda {
 
 namespace {
@@ -82,6 +84,7 @@ Driver opened() {
   library.find(d.cuGraphDestroy, "cuGraphDestroy");
   library.find(d.cuGraphExecDestroy, "cuGraphExecDestroy");
   require(library.missing().empty(), "{} (It has no {}.)", needed, library.missing());
+  library.find(d.cuLaunchKernelEx, "cuLaunchKernelEx");
 
   const CUresult started = d.cuInit(0);
   require(started == CUDA_SUCCESS, "cuda: the NVIDIA driver does not start: {}; {}.", d.words(started),
@@ -102,7 +105,7 @@ std::string Driver::words(CUresult result) const {
 }
 
 const Driver& driver() {
-  static std::mutex            mutex;
+  static ProcessMutex          mutex;
   static std::optional<Driver> found;
   static pid_t                 process = 0;
   std::lock_guard              lock(mutex);

@@ -47,6 +47,18 @@ enum : CUresult {
 constexpr int multiprocessor_count = 16, capability_major = 75, capability_minor = 76, max_shared_per_block = 97;
 constexpr int max_dynamic_shared = 8;
 
+// How cuLaunchKernelEx takes its numbers.
+struct CUlaunchAttribute {
+  int id, unused, value[16];
+};
+constexpr int programmatic_serialization = 6;  // an attribute: the kernel itself waits for the one before it
+struct CUlaunchConfig {
+  unsigned           grid_x, grid_y, grid_z, block_x, block_y, block_z, shared;
+  CUstream           stream;
+  CUlaunchAttribute* attributes;
+  unsigned           count;
+};
+
 struct Driver {
   CUresult (*cuInit)(unsigned);
   CUresult (*cuDriverGetVersion)(int*);
@@ -82,6 +94,7 @@ struct Driver {
                              unsigned block_y, unsigned block_z, unsigned shared, CUstream, void** args, void** extra);
   CUresult (*cuLaunchCooperativeKernel)(CUfunction, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                                         unsigned block_y, unsigned block_z, unsigned shared, CUstream, void** args);
+  CUresult (*cuLaunchKernelEx)(const CUlaunchConfig*, CUfunction, void** args, void** extra);  // null before 12.0
   CUresult (*cuStreamBeginCapture)(CUstream, int mode);
   CUresult (*cuStreamEndCapture)(CUstream, CUgraph*);
   CUresult (*cuGraphInstantiate)(CUgraphExec*, CUgraph, unsigned long long flags);

@@ -170,6 +170,7 @@ class DriverDevice : public Device {
     check(r, "load kernels");
     auto out = std::make_shared<LoadedModule>(d_, handle);
     for (const auto& [kernel, launch] : text.launches) {
+      if (launch.blocks == 0) continue;
       DriverFunction& f = out->functions[launch.name];
       if (f.handle) continue;
       check(d_.cuModuleGetFunction(&f.handle, handle, launch.name.c_str()), "find a kernel");
@@ -187,6 +188,7 @@ class DriverDevice : public Device {
   }
 
   void launch(const Module& module, const codegen::Launch& launch, const codegen::bt_cuda_frame& frame) override {
+    if (launch.blocks == 0) return;
     enter();
     const DriverFunction& f      = static_cast<const LoadedModule&>(module).functions.at(launch.name);
     int64_t               blocks = launch.blocks;
@@ -200,10 +202,17 @@ class DriverDevice : public Device {
     codegen::bt_cuda_frame by_value = frame;
     void*                  args[]   = {&by_value};
     const auto             u        = [](int64_t x) { return static_cast<unsigned>(x); };
-    check(launch.meets ? d_.cuLaunchCooperativeKernel(f.handle, u(blocks), u(launch.teams), 1, u(launch.threads), 1, 1,
-                                                      u(launch.shared), stream_, args)
-                       : d_.cuLaunchKernel(f.handle, u(blocks), u(launch.teams), 1, u(launch.threads), 1, 1,
-                                           u(launch.shared), stream_, args, nullptr),
+    if (launch.meets)
+      return check(d_.cuLaunchCooperativeKernel(f.handle, u(blocks), u(launch.teams), 1, u(launch.threads), 1, 1,
+                                                u(launch.shared), stream_, args),
+                   "launch a kernel");
+    // Kernels of ours wait for the one before (bt_begin in types.cu), and so may be brought to the device meanwhile.
+    CUlaunchAttribute    early{programmatic_serialization, 0, {1}};
+    const CUlaunchConfig config{u(blocks), u(launch.teams), 1, u(launch.threads), 1, 1, u(launch.shared),
+                                stream_,   &early,          1};
+    check(waits_itself_ ? d_.cuLaunchKernelEx(&config, f.handle, args, nullptr)
+                        : d_.cuLaunchKernel(f.handle, u(blocks), u(launch.teams), 1, u(launch.threads), 1, 1,
+                                            u(launch.shared), stream_, args, nullptr),
           "launch a kernel");
   }
 
@@ -258,10 +267,12 @@ class DriverDevice : public Device {
                      ErrorKind::State);
   }
 
-  const Driver&                      d_;
-  DeviceFacts                        facts_;
-  CUcontext                          context_ = nullptr;
-  CUstream                           stream_  = nullptr;
+  const Driver& d_;
+  DeviceFacts   facts_;
+  // Whether a kernel may be told to wait for the one before it by itself.
+  const bool                         waits_itself_ = d_.cuLaunchKernelEx && facts_.capability >= 90;
+  CUcontext                          context_      = nullptr;
+  CUstream                           stream_       = nullptr;
   std::array<Stage, 2>               stages_;
   size_t                             turn_      = 0;
   void*                              workspace_ = nullptr;

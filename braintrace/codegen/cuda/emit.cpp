@@ -2,6 +2,7 @@
 #include "braintrace/codegen/cuda/emit.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "braintrace/base/lists.h"
 #include "braintrace/codegen/c/preamble.h"
@@ -9,6 +10,7 @@
 #include "braintrace/codegen/cuda/context.h"
 #include "braintrace/codegen/cuda/hazards.h"
 #include "braintrace/codegen/cuda/persistent.h"
+#include "braintrace/codegen/cuda/together.h"
 
 namespace braintrace {
 std::string_view types_cu();
@@ -49,39 +51,49 @@ class CudaPrinter {
 
   // Launches for all kernels of a function that the host walks through.
   void add_launches(const Function& f) {
+    std::optional<Together> group;
+    const auto              close = [&] {
+      if (group) add_launch(*group);
+      group.reset();
+    };
     for (const Kernel& k : f.kernels) {
-      if (std::holds_alternative<HostCall>(k.what)) continue;
-      if (asks_host(k)) {
+      if (std::holds_alternative<HostCall>(k.what) || asks_host(k)) {
+        close();
         for (const auto& [role, g] : contained(k)) add_launches(*g);
         continue;
       }
       if (launches.contains(&k)) continue;
-      const std::string name = fmt::format("bt_launch{}", launches.size());
-      if (std::holds_alternative<TimeLoop>(k.what))
-        if (auto p = persistent(name, f, k, options_)) {
+      if (std::holds_alternative<TimeLoop>(k.what)) {
+        close();
+        if (auto p = persistent(next_name(), f, k, options_)) {
           text += p->text;
           launches.emplace(&k, std::move(p->launch));
           continue;
         }
+      }
       const CudaKernelText inside = kernel(f, k);
-      Launch               l{.name    = name,
-                             .teams   = std::holds_alternative<TimeLoop>(k.what) ? k.parts : 1,
-                             .blocks  = inside.blocks,
-                             .threads = cuda_threads,
-                             .shared  = inside.shared,
-                             .meets   = inside.meets};
-      text += fmt::format(
-          "extern \"C\" __global__ void __launch_bounds__({}) {}(bt_cuda_frame f) {{\nbt_team t = "
-          "bt_joined(f);\n{}{}}}\n",
-          cuda_threads, l.name, inside.body, l.meets ? "bt_leave(t);\n" : "");
-      launches.emplace(&k, std::move(l));
+      if (group && !group->takes(k, inside)) close();
+      if (!group) group.emplace(f);
+      group->add(k, inside);
     }
+    close();
   }
 
   std::string                     text;
   std::map<const Kernel*, Launch> launches;
 
  private:
+  std::string next_name() const { return fmt::format("bt_launch{}", launches.size()); }
+  void        add_launch(const Together& group) {
+           const Launch l = group.launch(next_name());
+           text += fmt::format(
+               "extern \"C\" __global__ void __launch_bounds__({}) {}(bt_cuda_frame f) {{\nbt_team t = "
+                      "bt_joined(f);\n{}{}}}\n",
+               cuda_threads, l.name, group.body(), l.meets ? "bt_leave(t);\n" : "");
+           for (const Kernel* k : group.kernels())
+      launches.emplace(k, k == group.kernels()[0] ? l : Launch{.name = l.name, .blocks = 0});
+  }
+
   // A call of the kernel's device function. Kernels that differ only in what they read and write share one, under names
   // that equal ones give their buffers.
   CudaKernelText kernel(const Function& f, const Kernel& k, int64_t units = 0) {

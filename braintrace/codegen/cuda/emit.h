@@ -2,7 +2,8 @@
 // A schedule as one CUDA file.
 //
 // A *team* runs a kernel: all threads of some blocks, which meet at barriers of their own. Every kernel is a device
-// function over its team. Those of an entry function are launched one by one, each with a team as large as its work;
+// function over its team. Those of an entry function are launched one by one, each with a team as large as its work,
+// or several together (together.h);
 // a node that contains functions (a time loop, a branch, …) is one launch: its team stays for all the kernels inside,
 // with a barrier between them. Where the rows of a batch never meet, a time loop has one team per part of the rows.
 #pragma once
@@ -27,7 +28,7 @@ inline constexpr int64_t barrier_bytes = 128;
 struct Launch {
   std::string name;
   int64_t     teams   = 1;      // each with blocks of its own
-  int64_t     blocks  = 1;      // of a team, at most: as many as have work
+  int64_t     blocks  = 1;      // of a team, at most: as many as have work; 0: it runs in the launch before it
   int64_t     threads = 256;    // of a block
   int64_t     shared  = 0;      // bytes of shared memory of a block, beyond 48 kB by request
   bool        meets   = false;  // blocks of a team wait for each other: all blocks must be on the device at once

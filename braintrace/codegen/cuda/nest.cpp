@@ -172,8 +172,9 @@ class CudaNest {
   CudaKernelText join_parts(CudaKernelText sums) const {
     if (n_.tiling.parts == 1) return sums;
     const std::string join = for_sums([&](size_t k, const FoldText& f) {
-      return fmt::format("{0} s{1} = {2};\nfor (int32_t part = 1; part < {3}; ++part) {{\n{4}}}\n{5}", f.type, k,
-                         of_part(k, "0"), n_.tiling.parts, joined(k, of_part(k, "part")), finish(k));
+      return fmt::format(
+          "{0} s{1} = {2};\n_Pragma(\"unroll 4\") for (int32_t part = 1; part < {3}; ++part) {{\n{4}}}\n{5}", f.type, k,
+          of_part(k, "0"), n_.tiling.parts, joined(k, of_part(k, "part")), finish(k));
     });
     sums.body += "bt_meet(t);\n" + each(kept_, join);
     sums.meets = true;

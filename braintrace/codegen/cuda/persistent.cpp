@@ -36,7 +36,7 @@ struct Phase {
   int64_t rows() const { return groups * tiles * 16; }  // in one pass
   int64_t sharing() const { return warps / groups; }
   // Pieces of rows that are on their way to registers while sums fill others.
-  int64_t pieces_ahead() const { return tiles * columns * 4 > 16 ? 8 : 16; }
+  int64_t pieces_ahead() const { return tiles * columns * 4 > 16 ? 12 : 16; }
 };
 
 // W[k, column] of a block's columns, in the order in which the lanes of a warp hold it: for 16 terms and 8 columns each

@@ -13,6 +13,7 @@ struct bt_team {
   uint32_t expected;      /* arrivals after which all have */
 };
 static __device__ bt_team bt_joined(const bt_cuda_frame& f) {
+  bt_begin();
   bt_team t;
   t.rank = blockIdx.x * blockDim.x + threadIdx.x;
   t.size = gridDim.x * blockDim.x;

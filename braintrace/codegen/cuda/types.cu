@@ -18,6 +18,13 @@ typedef unsigned long long uint64_t;
 #define NAN __int_as_float(0x7fc00000)
 extern __shared__ __align__(16) char bt_shared_memory[];
 static __device__ void bt_pause() {}
+/* A kernel may be on the device before the one ahead of it has ended: here it waits, and lets the next one come. */
+static __device__ __forceinline__ void bt_begin() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;");
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
 /* What threads of the block wrote before is seen by whoever counts this arrival. */
 static __device__ __forceinline__ void bt_arrive(uint32_t* count) {
   asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(count) : "memory");
