@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // braintrace bench: how fast learners are here, and what a first call costs.
 #include <cstdio>
+#include <optional>
+#include <set>
 #include <unistd.h>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "braintrace/advise/apart.h"
 #include "braintrace/algorithms/registry.h"
+#include "braintrace/backends/cpu/thread_pool.h"
+#include "braintrace/base/json.h"
+#include "braintrace/bench/fleet.h"
 #include "braintrace/bench/measure.h"
 #include "braintrace/parallel/exchange_times.h"
 #include "cli/backend_choice.h"
@@ -30,6 +36,7 @@ struct BenchArguments {
   MeasureOptions           measure;
   BackendChoice            backend;
   std::vector<std::string> modes, sizes;
+  std::optional<int64_t>   fleet;  // members
   bool                     json = false, list = false, first_call = false, exchange = false;
 };
 
@@ -154,6 +161,42 @@ int run_exchange(const BenchArguments& o) {
   return 0;
 }
 
+// A fleet beside a loop over single learners, with one thread and with all.
+int run_fleet(const BenchArguments& o) {
+  const std::set<int> threads = {1, cpu::num_threads()};
+  Choice              choice  = o.choice;
+  if (choice.models.empty()) choice.models = {"gru"};
+  if (choice.rules.empty()) choice.rules = {"D_RTRL"};
+  if (choice.sizes.empty()) choice.sizes = {{1, 8, 32}};
+  choice.modes                              = {Mode::Stream};
+  const std::vector<Workload> all_workloads = workloads(choice);
+  Table                       table(o.json, all_workloads.size() * threads.size());
+  for (const Workload& w : all_workloads)
+    for (const int n : threads) {
+      const std::string what = fmt::format("{:<6} {:<13} {:>5} {:>5} {:>7}", w.model, w.rule, w.size.n_in, w.size.n, n);
+      table.begin(what);
+      ordered_json      row  = {{"threads", n}};
+      const std::string text = run_apart(
+          [&] {
+            cpu::set_num_threads(n);
+            return measured_fleet(w, {.members = *o.fleet, .seconds = o.measure.seconds}).dump();
+          },
+          {});
+      row.update(read_ordered_json(text, "bench"));
+      const auto number = [&](const char* key) { return row[key].get<double>(); };
+      table.add(row,
+                fmt::format("{:<6} {:<13} {:>5} {:>5} {:>7} {:>8} {:>10} {:>12} {:>14} {:>7}", "model", "rule", "n_in",
+                            "n", "threads", "members", "KiB each", "fleet step/s", "singles step/s", "ratio"),
+                fmt::format("{} {:>8} {:>10.1f} {:>12.0f} {:>14.0f} {:>7.1f}", what, *o.fleet, number("member_kb"),
+                            number("fleet_steps_per_s"), number("single_steps_per_s"), number("ratio")));
+    }
+  table.end();
+  if (!o.json)
+    fmt::print(
+        "\nSteps of members per second: a fleet, and a loop over 16 single learners, which stay in the caches.\n");
+  return 0;
+}
+
 int run_bench(BenchArguments& o) {
   for (const std::string& m : o.modes) o.choice.modes.push_back(mode_named(m));
   for (const std::string& s : o.sizes) o.choice.sizes.push_back(size_in(s));
@@ -163,6 +206,7 @@ int run_bench(BenchArguments& o) {
   if (!o.backend.backend.empty()) o.measure.backend = o.backend.backend;
   require(!o.first_call || o.backend.backend.empty(),
           "--first-call: stages are those of the backend cpu; leave out --backend.");
+  if (o.fleet) return run_fleet(o);
   return o.first_call ? run_first_calls(o) : run_workloads(o);
 }
 
@@ -197,13 +241,16 @@ void add_bench(CLI::App& app, Action& chosen) {
   command->add_flag("--quick", o->choice.quick, "Run a subset that takes about a minute");
   command->add_flag("--first-call", o->first_call, "Time the first call of a learner, stage by stage");
   command->add_flag("--exchange", o->exchange, "Time the sum of a vector over the processes that mpirun started");
+  command->add_option("--fleet", o->fleet, "Time a fleet of so many small learners beside a loop over single ones")
+      ->check(whole_number(1));
   command->add_flag("--list", o->list, "List the workloads without measuring");
   command->add_flag("--json", o->json, "Print JSON");
   command->footer(
       "  braintrace bench --quick\n"
       "  braintrace bench --model gru --rule D_RTRL --mode stream --size 1,128,256\n"
       "  braintrace bench --first-call --model gru\n"
-      "  mpirun -n 2 braintrace bench --exchange\n");
+      "  mpirun -n 2 braintrace bench --exchange\n"
+      "  braintrace bench --fleet 10000\n");
   command->callback([o, &chosen] { chosen = [o] { return run_bench(*o); }; });
 }
 

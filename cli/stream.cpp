@@ -271,7 +271,10 @@ void add_stream(CLI::App& app, Action& chosen) {
   command->add_option("--rule-options", o->rule_options, "Options of the rule, such as {\"decay_or_rank\": 0.9}")
       ->type_name("JSON");
   command->add_option("--loss", o->loss, "Loss")->check(CLI::IsMember({"mse", "cross_entropy"}))->capture_default_str();
-  command->add_option("--optimizer", o->learning.optimizer, "Optimizer, such as sgd or adam")->capture_default_str();
+  command
+      ->add_option("--optimizer", o->learning.optimizer,
+                   "Optimizer, such as sgd or {\"type\": \"sgd\", \"momentum\": 0.9}")
+      ->capture_default_str();
   command->add_option("--lr", o->learning.lr, "Learning rate")->capture_default_str();
   command->add_option("--seed", o->seed, "Seed of the initial weights")->check(whole_number(0))->capture_default_str();
   command->add_option("--udp", o->udp, "Read datagrams from this port of 127.0.0.1; 0 takes any free one")

@@ -46,6 +46,16 @@ class ResidentProgram {
   virtual Array left(size_t) { throw InternalError("this program leaves no results"); }
 };
 
+// A program that runs on many sets of arguments, each of which lies in memory of its own, as the states of a fleet do.
+class ManyRuns {
+ public:
+  virtual ~ManyRuns() = default;
+  // Run k takes its arguments at args[k * number of arguments + i]. Results that are fed overwrite theirs; the others
+  // of run k go to results[k * number of those + j]. Runs may be made side by side, so what one writes no other may
+  // touch. If it throws, some of the runs are made.
+  virtual void run(size_t count, void* const* args, void* const* results) = 0;
+};
+
 // What a run of a program takes, found without compiling or running it.
 struct ProgramNeeds {
   int64_t           constants = 0;   // bytes that it holds beside program.constants
@@ -64,7 +74,10 @@ class Backend {
   virtual std::unique_ptr<ResidentProgram> resident(const Program&, const Arrays&, const std::vector<Feed>&) {
     return nullptr;
   }
-  virtual ProgramNeeds needs(const Program& program, const std::vector<Feed>& feeds) = 0;
+  // The same for many sets of arguments. Unless a backend has something better, they run one after the other.
+  virtual std::unique_ptr<ManyRuns> many(const Program& program, const Arrays& constants,
+                                         const std::vector<Feed>& feeds);
+  virtual ProgramNeeds              needs(const Program& program, const std::vector<Feed>& feeds) = 0;
   // Why it cannot run programs, or not as fast as it should; empty where it can.
   virtual std::string problem() const { return ""; }
   // Bytes that are free where its programs run, if that is not the memory of the machine.

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/stream/guarded_stream.h"
 
-#include <cmath>
-
-#include "braintrace/base/finite.h"
 #include "braintrace/model/frame.h"
+#include "braintrace/stream/soundness.h"
 
 namespace braintrace::stream {
 
@@ -13,21 +11,10 @@ namespace {
 // Looking at all states costs as much as a step or so, and keeping them a copy.
 constexpr size_t most_entries = 256, most_bytes = size_t{1} << 24;
 
-// A weight beyond this is of no use: losses and the optimizer's squares of gradients grow with the square of answers,
-// and must have room above that. The fourth root of the largest number of the type; of f16, which is short, the square
-// root.
-double largest_weight(DType t) {
-  return t == DType::F64 ? 1e77 : t == DType::F16 ? 255 : 4e9;  // bf16 has the range of f32
-}
-
 constexpr double suspicious_loss = 1e12;  // finite, yet a sign of weights that are not: they are looked at
 
-constexpr const char* advice = "lower the learning rate, or scale inputs and targets.";
-
 std::string problem_of(const std::optional<GuardedStream::Answer>& a) {
-  if (a && a->loss && !std::isfinite(*a->loss)) return fmt::format("the loss is {}; {}", *a->loss, advice);
-  if (a && !all_finite(a->prediction)) return fmt::format("the answer is not finite; {}", advice);
-  return "";
+  return a ? problem_of_answer(a->prediction, a->loss) : "";
 }
 
 size_t bytes_of(const Record& r) { return (r.x ? r.x->bytes() : 0) + (r.y ? r.y->bytes() : 0); }
@@ -88,12 +75,9 @@ void GuardedStream::count(const Record& record, int64_t times) {
 }
 
 std::string GuardedStream::unsound() const {
-  for (const Leaf& l : leaves_) {
-    const Array a = l.place.value().array();
-    if (!all_finite(a)) return fmt::format("it makes {} not finite; {}", l.name, advice);
-    if (l.place.state.is_param() && !all_within(a, largest_weight(a.dtype())))
-      return fmt::format("it makes {} too large to learn with; {}", l.name, advice);
-  }
+  for (const Leaf& l : leaves_)
+    if (std::string why = problem_of_state(l.place.value().array(), l.name, l.place.state.is_param()); !why.empty())
+      return why;
   return "";
 }
 

@@ -29,8 +29,12 @@ using nlohmann::ordered_json;
 
 constexpr const char* format = "braintrace-stream/2";
 
+// A name, or an object such as {"type": "sgd", "momentum": 0.9}.
 ordered_json optimizer_of(const StreamOptions& o) {
-  return train::filled_optimizer({{"type", o.optimizer}, {"lr", o.lr}}, "optimizer");
+  ordered_json given = {{"type", o.optimizer}};
+  if (o.optimizer.starts_with("{")) given = read_ordered_json(o.optimizer, "optimizer");
+  if (given.is_object() && !given.contains("lr")) given["lr"] = o.lr;
+  return train::filled_optimizer(given, "optimizer");
 }
 
 // What makes two streams learn differently from the same records and states.
@@ -46,30 +50,12 @@ ordered_json description_of(const StreamOptions& o) {
   return out;
 }
 
-// "optimizer.lr is 0.01 there and 0.001 here" for every value that differs.
-std::string differences(const ordered_json& there, const ordered_json& here) {
-  const ordered_json       all_there = there.flatten(), all_here = here.flatten();
-  std::vector<std::string> said;
-  const auto               value = [](const ordered_json& of, const std::string& key) {
-    return of.contains(key) ? of[key].dump() : std::string("not given");
-  };
-  const auto add = [&](const std::string& key) {
-    std::string name = key.substr(1);
-    std::replace(name.begin(), name.end(), '/', '.');
-    said.push_back(fmt::format("{} is {} there and {} here", name, value(all_there, key), value(all_here, key)));
-  };
-  for (const auto& [key, v] : all_there.items())
-    if (!all_here.contains(key) || all_here[key] != v) add(key);
-  for (const auto& [key, v] : all_here.items())
-    if (!all_there.contains(key)) add(key);
-  return fmt::format("{}", fmt::join(said, "; "));
-}
-
 }  // namespace
 
 OnlineStream::OnlineStream(Module& model, const Type& input, const StreamOptions& options)
     : model_(&model),
       optimizer_(train::make_optimizer(optimizer_of(options), "optimizer").optimizer),
+      input_(input),
       learning_(description_of(options).dump()) {
   const Need need = algorithm_named(options.rule).needs();
   require(need == Need::Nothing, "{}: it needs {}, which records do not bring; choose another rule.", options.rule,
@@ -103,6 +89,17 @@ OnlineStream::Answer OnlineStream::learn(const Array& x, const Array& y) {
   return {out.array(), l.item()};
 }
 
+// Inside a trace a jitted function is what it is without jit.
+StatefulProgram OnlineStream::learn_program() const {
+  return trace_function({input_, target_}, [this](const Tensors& in) -> Tensors {
+    const auto [l, out] = learn_(in[0], in[1]);
+    return {l, out};
+  });
+}
+StatefulProgram OnlineStream::predict_program() const {
+  return trace_function({input_}, [this](const Tensors& in) -> Tensors { return {predict_(in[0])}; });
+}
+
 Array OnlineStream::predict(const Array& x) { return predict_(Tensor(x)).array(); }
 
 void OnlineStream::reset() {
@@ -115,6 +112,26 @@ std::vector<std::pair<std::string, StateMap>> OnlineStream::states() const {
           {"optimizer", optimizer_->states()},
           {"learner", learner_->own_states()},
           {"random", {{Path::dotted("stream"), random::default_stream()}}}};
+}
+
+// "optimizer.lr is 0.01 there and 0.001 here" for every value that differs.
+std::string differences(const std::string& there, const std::string& here, const std::string& where) {
+  const ordered_json       all_there = read_ordered_json(there, where + ": the file is damaged: learning").flatten();
+  const ordered_json       all_here  = read_ordered_json(here, "learning").flatten();
+  std::vector<std::string> said;
+  const auto               value = [](const ordered_json& of, const std::string& key) {
+    return of.contains(key) ? of[key].dump() : std::string("not given");
+  };
+  const auto add = [&](const std::string& key) {
+    std::string name = key.substr(1);
+    std::replace(name.begin(), name.end(), '/', '.');
+    said.push_back(fmt::format("{} is {} there and {} here", name, value(all_there, key), value(all_here, key)));
+  };
+  for (const auto& [key, v] : all_there.items())
+    if (!all_here.contains(key) || all_here[key] != v) add(key);
+  for (const auto& [key, v] : all_here.items())
+    if (!all_there.contains(key)) add(key);
+  return fmt::format("{}", fmt::join(said, "; "));
 }
 
 void save(const OnlineStream& stream, const std::string& path, int64_t records) {
@@ -137,14 +154,13 @@ int64_t load(OnlineStream& stream, const std::string& path) {
   require(said("format") == format,
           "{}: it is of another version of braintrace ({}; this one reads {}).\n  --weights takes its weights alone.",
           path, said("format"), format);
-  const auto there   = read_ordered_json(said("learning"), path + ": the file is damaged: learning");
   int64_t    records = -1;
   const auto text    = said("records");
   const auto end     = std::from_chars(text.data(), text.data() + text.size(), records);
-  require(file.checked && there.is_object() && end.ec == std::errc() && end.ptr == text.data() + text.size() &&
-              records >= 0 && records < int64_t{1} << 53,
+  require(file.checked && end.ec == std::errc() && end.ptr == text.data() + text.size() && records >= 0 &&
+              records < int64_t{1} << 53,
           "{}: the file is damaged: its checksum, its number of records or how it learns is missing or wrong.", path);
-  const std::string what = differences(there, read_ordered_json(stream.learning(), "learning"));
+  const std::string what = differences(said("learning"), stream.learning(), path);
   require(what.empty(), "{}: it learns in another way: {}.\n  Give the same, or take its weights alone with --weights.",
           path, what);
   for (const auto& [part, states] : stream.states()) train::check_fits(file.arrays, part, states, path);

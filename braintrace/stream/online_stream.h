@@ -11,6 +11,7 @@
 
 #include "braintrace/algorithms/learner.h"
 #include "braintrace/algorithms/make_rule.h"
+#include "braintrace/model/frame.h"
 #include "braintrace/nn/optim.h"
 
 namespace braintrace::stream {
@@ -21,7 +22,7 @@ struct StreamOptions {
   std::string rule         = "D_RTRL";
   RuleOptions rule_options = {};
   Loss        loss         = Loss::Mse;
-  std::string optimizer    = "adam";
+  std::string optimizer    = "adam";  // or an object: {"type": "sgd", "momentum": 0.9}
   double      lr           = 1e-3;
 };
 
@@ -38,7 +39,12 @@ class OnlineStream {
   Array  predict(const Array& x);  // states and traces advance, weights stay
   void   reset();                  // a new sequence: states and traces as at the start, weights stay
 
-  const Type& target() const { return target_; }    // of one record
+  // The same as programs: (x, y) → (loss, prediction), and x → prediction, with the states they read and write.
+  StatefulProgram learn_program() const;
+  StatefulProgram predict_program() const;
+
+  const Type& input() const { return input_; }      // of one record
+  const Type& target() const { return target_; }    // likewise
   int64_t     classes() const { return classes_; }  // 0 for values
   // All that is learned and remembered, by name: weights, states, traces, what the optimizer keeps.
   std::vector<std::pair<std::string, StateMap>> states() const;
@@ -49,7 +55,7 @@ class OnlineStream {
   Module*                           model_;
   std::unique_ptr<OnlineLearner>    learner_;
   std::unique_ptr<optim::Optimizer> optimizer_;
-  Type                              target_;
+  Type                              input_, target_;
   int64_t                           classes_ = 0;
   std::string                       learning_;
 
@@ -64,5 +70,7 @@ void save(const OnlineStream& stream, const std::string& path, int64_t records);
 int64_t load(OnlineStream& stream, const std::string& path);
 // The weights alone, from a stream's file or a checkpoint of training.
 void load_weights(const Module& model, const std::string& path);
+// What differs between two ways to learn (OnlineStream::learning), as text; empty for none.
+std::string differences(const std::string& there, const std::string& here, const std::string& where);
 
 }  // namespace braintrace::stream

@@ -14,6 +14,7 @@
 #include "braintrace/backends/cpu/blocks.h"
 #include "braintrace/backends/cpu/compiler.h"
 #include "braintrace/backends/cpu/flush.h"
+#include "braintrace/backends/cpu/many_runs.h"
 #include "braintrace/backends/cpu/matrix_product.h"
 #include "braintrace/backends/cpu/resident.h"
 #include "braintrace/backends/cpu/thread_pool.h"
@@ -285,6 +286,10 @@ class CpuBackend : public Backend {
   std::unique_ptr<ResidentProgram> resident(const Program& program, const Arrays& constants,
                                             const std::vector<Feed>& feeds) override {
     return cpu::make_resident(program, constants, feeds);
+  }
+  std::unique_ptr<ManyRuns> many(const Program& program, const Arrays& constants,
+                                 const std::vector<Feed>& feeds) override {
+    return cpu::make_many_runs(program, constants, feeds);
   }
   ProgramNeeds needs(const Program& program, const std::vector<Feed>& feeds) override {
     // Printed too, as compile() does: whoever measures memory around this call sees what making the program takes.

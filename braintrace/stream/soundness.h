@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// What makes a record's answer, or a state that it left, no number to go on with.
+#pragma once
+
+#include <cmath>
+#include <optional>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "braintrace/base/finite.h"
+
+namespace braintrace::stream {
+
+// A weight beyond this is of no use: losses and the optimizer's squares of gradients grow with the square of answers,
+// and must have room above that. The fourth root of the largest number of the type; of f16, which is short, the square
+// root.
+inline double largest_weight(DType t) {
+  return t == DType::F64 ? 1e77 : t == DType::F16 ? 255 : 4e9;  // bf16 has the range of f32
+}
+
+inline constexpr const char* sound_advice = "lower the learning rate, or scale inputs and targets.";
+
+// Empty where nothing is wrong.
+inline std::string problem_of_answer(const Array& prediction, const std::optional<double>& loss) {
+  if (loss && !std::isfinite(*loss)) return fmt::format("the loss is {}; {}", *loss, sound_advice);
+  if (!all_finite(prediction)) return fmt::format("the answer is not finite; {}", sound_advice);
+  return "";
+}
+inline std::string problem_of_state(const Array& value, const std::string& name, bool is_param) {
+  if (!all_finite(value)) return fmt::format("it makes {} not finite; {}", name, sound_advice);
+  if (is_param && !all_within(value, largest_weight(value.dtype())))
+    return fmt::format("it makes {} too large to learn with; {}", name, sound_advice);
+  return "";
+}
+
+}  // namespace braintrace::stream
