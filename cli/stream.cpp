@@ -14,10 +14,10 @@
 #include "braintrace/io/line_sink.h"
 #include "braintrace/io/stop_signals.h"
 #include "braintrace/model/random_stream.h"
-#include "braintrace/stream/guarded_stream.h"
 #include "braintrace/stream/latency.h"
 #include "braintrace/stream/save_pace.h"
 #include "braintrace/stream/source.h"
+#include "braintrace/stream/taker.h"
 #include "cli/backend_choice.h"
 #include "cli/command.h"
 #include "cli/model_argument.h"
@@ -30,14 +30,16 @@ using nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
 struct StreamArguments {
-  ModelArgument         model;
-  stream::StreamOptions learning;
-  BackendChoice         backend;
-  std::string           rule_options = "{}", loss = "mse", format = "auto", save, load, weights;
-  std::optional<int>    udp;
-  int64_t               every = 1, count = 0, most_bytes = 1 << 16, save_every = 10000;
-  uint64_t              seed   = 1;
-  bool                  strict = false, json = false;
+  ModelArgument            model;
+  stream::StreamOptions    learning;
+  BackendChoice            backend;
+  std::string              rule_options = "{}", loss = "mse", format = "auto", save, load, weights;
+  std::optional<int>       udp;
+  int64_t                  every = 1, count = 0, most_bytes = 1 << 16, save_every = 10000;
+  int64_t                  members = 1'000'000;
+  std::vector<std::string> load_members, save_members;  // ID=FILE
+  uint64_t                 seed   = 1;
+  bool                     strict = false, json = false, fleet = false;
 };
 
 constexpr int64_t most_complaints = 20;
@@ -64,8 +66,10 @@ int64_t largest(const Array& a) {
   return best;
 }
 
-std::string line_of(int64_t number, const stream::GuardedStream::Answer& answer, bool has_classes) {
+std::string line_of(int64_t number, const std::string& id, const stream::GuardedStream::Answer& answer,
+                    bool has_classes) {
   ordered_json line = {{"record", number}};
+  if (!id.empty()) line["id"] = id;
   if (answer.loss) line["loss"] = *answer.loss;
   line["prediction"] = as_json(answer.prediction);
   if (has_classes) line["class"] = largest(answer.prediction);
@@ -78,7 +82,7 @@ std::string duration(double seconds) {
                          : fmt::format("{:.3g} s", seconds);
 }
 
-void summarize(const Totals& t, const stream::GuardedStream& net, const StreamArguments& o) {
+void summarize(const Totals& t, const stream::Taker& net, const StreamArguments& o) {
   const auto& l = t.latency;
   if (o.json) {
     const ordered_json summary = {{"learned", net.learned()},
@@ -130,7 +134,7 @@ class Complaints {
   explicit Complaints(Totals& totals) : totals_(totals) {}
 
   void refused(int64_t number, const std::string& why) { add(totals_.refused, number, "refused", why); }
-  void undone(const std::vector<stream::GuardedStream::Undone>& all) {
+  void undone(const std::vector<stream::Taker::Undone>& all) {
     for (const auto& u : all) add(totals_.undone, u.number, "undone", u.why);
   }
 
@@ -146,12 +150,8 @@ class Complaints {
 // Saves at the end, and on the way.
 class Saver {
  public:
-  Saver(const StreamArguments& o, stream::GuardedStream& net, Complaints& complaints, int64_t records_before)
-      : path_(o.save),
-        pace_(path_.empty() ? 0 : o.save_every),
-        net_(net),
-        complaints_(complaints),
-        before_(records_before) {
+  Saver(const StreamArguments& o, stream::Taker& net, Complaints& complaints)
+      : path_(o.save), pace_(path_.empty() ? 0 : o.save_every), net_(net), complaints_(complaints) {
     if (path_.empty()) return;
     check_place(path_);
     lock_.emplace(path_);
@@ -175,7 +175,7 @@ class Saver {
   void save() {
     if (path_.empty()) return;
     complaints_.undone(net_.check());
-    stream::save(net_.stream(), path_, before_ + net_.learned());
+    net_.save(path_);
     StopSignals::set_unsaved(false);
   }
 
@@ -183,14 +183,13 @@ class Saver {
   std::string             path_;
   std::optional<FileLock> lock_;  // two streams would undo each other's saves
   stream::SavePace        pace_;
-  stream::GuardedStream&  net_;
+  stream::Taker&          net_;
   Complaints&             complaints_;
-  int64_t                 before_;
 };
 
 // Until the input, the reader of the answers, --count or a signal ends it.
 void answer_all(const StreamArguments& o, const stream::RecordParser& parser, stream::LineSource& source,
-                stream::GuardedStream& net, Saver& saver, Complaints& complaints, Totals& totals) {
+                stream::Taker& net, bool has_classes, Saver& saver, Complaints& complaints, Totals& totals) {
   const LineSink sink(STDOUT_FILENO);
   stream::Line   line;
   while (!StopSignals::asked()) {
@@ -208,7 +207,7 @@ void answer_all(const StreamArguments& o, const stream::RecordParser& parser, st
       complaints.refused(line.number, error.what());
       continue;
     }
-    if (!record.x && !record.reset) continue;
+    if (!record.x && !record.reset && !record.remove) continue;
     const auto [answer, undone] = net.take(line.number, record);
     saver.add_record();
     if (o.strict && !undone.empty()) fail("record {}: {}", undone[0].number, undone[0].why);
@@ -217,11 +216,22 @@ void answer_all(const StreamArguments& o, const stream::RecordParser& parser, st
     if (answer->loss) totals.add_loss(*answer->loss);
     const int64_t done = net.learned() + net.predicted();
     if (o.every != 0 && done % o.every == 0 &&
-        sink.write(line_of(line.number, *answer, net.stream().classes() > 0)) != LineSink::Result::Written)
+        sink.write(line_of(line.number, record.id, *answer, has_classes)) != LineSink::Result::Written)
       break;
     totals.latency.add(std::chrono::duration<double>(Clock::now() - start).count());
     if (o.count && done >= o.count) break;
   }
+}
+
+// ID=FILE
+std::vector<std::pair<std::string, std::string>> members_in(const std::vector<std::string>& given, const char* option) {
+  std::vector<std::pair<std::string, std::string>> out;
+  for (const std::string& text : given) {
+    const size_t eq = text.rfind('=');
+    require(eq != text.npos && eq > 0 && eq + 1 < text.size(), "{} {}: expected ID=FILE.", option, text);
+    out.emplace_back(text.substr(0, eq), text.substr(eq + 1));
+  }
+  return out;
 }
 
 int run_stream(StreamArguments& o) {
@@ -229,21 +239,34 @@ int run_stream(StreamArguments& o) {
   o.backend.apply();
   random::seed(o.seed);
   if (quiet) o.every = 0;
-  o.learning.rule_options    = rule_options_from_json(read_json(o.rule_options, "--rule-options"));
-  o.learning.loss            = o.loss == "mse" ? stream::Loss::Mse : stream::Loss::CrossEntropy;
-  const BuiltModel     model = build_argument(o.model);
-  stream::OnlineStream net(*model.module, model.input, o.learning);
+  o.learning.rule_options                     = rule_options_from_json(read_json(o.rule_options, "--rule-options"));
+  o.learning.loss                             = o.loss == "mse" ? stream::Loss::Mse : stream::Loss::CrossEntropy;
+  const BuiltModel                      model = build_argument(o.model);
+  std::unique_ptr<stream::OnlineStream> single;
+  std::unique_ptr<stream::Fleet>        fleet;
+  std::unique_ptr<stream::Taker>        net;
   if (!o.weights.empty()) stream::load_weights(*model.module, o.weights);
-  const int64_t         before = o.load.empty() ? 0 : stream::load(net, o.load);
-  stream::GuardedStream guarded(net);
-  Totals                totals;
-  Complaints            complaints(totals);
-  Saver                 saver(o, guarded, complaints, before);
+  if (o.fleet) {
+    fleet = std::make_unique<stream::Fleet>(*model.module, model.input, o.learning,
+                                            stream::FleetOptions{.most = o.members, .guard = true});
+    if (!o.load.empty()) fleet->load(o.load);
+    for (const auto& [id, path] : members_in(o.load_members, "--load-member")) fleet->load_member(id, path);
+    net = std::make_unique<stream::FleetTaker>(*fleet);
+  } else {
+    single = std::make_unique<stream::OnlineStream>(*model.module, model.input, o.learning);
+    net    = std::make_unique<stream::SingleTaker>(*single, o.load.empty() ? 0 : stream::load(*single, o.load));
+  }
+  const stream::OnlineStream& way           = o.fleet ? fleet->stream() : *single;
+  const auto                  saved_members = members_in(o.save_members, "--save-member");
+  for (const auto& [id, path] : saved_members) check_place(path);
+  Totals     totals;
+  Complaints complaints(totals);
+  Saver      saver(o, *net, complaints);
 
-  const stream::RecordParser parser(model.input, net.target(), net.classes(), format_of(o.format));
+  const stream::RecordParser parser(model.input, way.target(), way.classes(), format_of(o.format), o.fleet);
   const auto                 source = source_of(o);
   try {
-    answer_all(o, parser, *source, guarded, saver, complaints, totals);
+    answer_all(o, parser, *source, *net, way.classes() > 0, saver, complaints, totals);
   } catch (const std::exception&) {  // whatever ends the stream, what was learned before is saved
     try {
       saver.save();
@@ -253,8 +276,10 @@ int run_stream(StreamArguments& o) {
     throw;
   }
   saver.save();
-  summarize(totals, guarded, o);
-  require(guarded.learned() > 0 || totals.undone == 0,
+  for (const auto& [id, path] : saved_members) fleet->save_member(id, path);
+  if (fleet) note("{} members\n", fleet->size());
+  summarize(totals, *net, o);
+  require(net->learned() > 0 || totals.undone == 0,
           "no record could be learned from: all {} had to be undone.\n  Lower --lr, or scale inputs and targets.",
           totals.undone);
   return 0;
@@ -299,11 +324,27 @@ void add_stream(CLI::App& app, Action& chosen) {
   command->add_option("--save-every", o->save_every, "Records between saves; 0 saves only at the end")
       ->check(whole_number(0))
       ->capture_default_str();
+  auto* fleet = command->add_flag("--fleet", o->fleet,
+                                  "Keep a learner of its own for every id; each record names the one it is for");
+  command->add_option("--members", o->members, "Most members of a fleet")
+      ->check(whole_number(1))
+      ->needs(fleet)
+      ->capture_default_str();
+  command
+      ->add_option("--load-member", o->load_members, "Take a member from the file of a single stream; may be repeated")
+      ->type_name("ID=FILE")
+      ->needs(fleet)
+      ->allow_extra_args(false);
+  command->add_option("--save-member", o->save_members, "Save a member as a single stream at the end; may be repeated")
+      ->type_name("ID=FILE")
+      ->needs(fleet)
+      ->allow_extra_args(false);
   o->backend.add_options(*command);
   command->add_flag("--json", o->json, "Print the summary as JSON, as the last line of stdout");
   command->footer(
       "  braintrace stream gru --lr 0.01 --save net.state < records.csv\n"
-      "  braintrace stream gru --load net.state --udp 7777 --every 10\n");
+      "  braintrace stream gru --load net.state --udp 7777 --every 10\n"
+      "  braintrace stream gru --fleet --save fleet.state < records.jsonl\n");
   command->callback([o, &chosen] { chosen = [o] { return run_stream(*o); }; });
 }
 

@@ -9,6 +9,7 @@
 
 #include "braintrace/base/ascii.h"
 #include "braintrace/base/json.h"
+#include "braintrace/viz/escape.h"
 
 namespace braintrace::stream {
 
@@ -50,6 +51,14 @@ Array converted(const Type& type, const std::vector<double>& values, const char*
   return a;
 }
 
+// A name that people can read again in messages and files.
+std::string checked_id(const std::string& id) {
+  constexpr size_t longest = 200;
+  require(!id.empty() && id.size() <= longest && utf8(id) == id,
+          "the id of a member is '{}'; expected 1 to {} bytes of text in UTF-8.", utf8(id.substr(0, 40)), longest);
+  return id;
+}
+
 }  // namespace
 
 Array RecordParser::input(const std::vector<double>& values) const {
@@ -73,9 +82,22 @@ Record RecordParser::parse_json(std::string_view line) const {
   const json j = read_json(line, "record");
   require(j.is_object(), "this is not a JSON object: {}", line.substr(0, 60));
   for (const auto& [key, value] : j.items())
-    require(key == "x" || key == "y" || key == "reset", "there is no field \"{}\"; known are x, y and reset.",
-            key.substr(0, 40));
+    require(key == "x" || key == "y" || key == "reset" || (has_ids_ && (key == "id" || key == "remove")),
+            "there is no field \"{}\"; known are {}.", key.substr(0, 40),
+            has_ids_ ? "id, x, y, reset and remove" : "x, y and reset; ids are for --fleet");
   Record r;
+  if (has_ids_) {
+    require(j.contains("id"), "the field \"id\" is missing; in a fleet every record names its member.");
+    const json& id = j["id"];
+    require(id.is_string() || id.is_number_integer(), "\"id\" is {}; expected a text or a whole number.",
+            shown_json(id));
+    r.id = checked_id(id.is_string() ? id.get<std::string>() : id.dump());
+    if (j.contains("remove")) {
+      require(j["remove"] == true && j.size() == 2, "\"remove\" must be true and stand alone with \"id\".");
+      r.remove = true;
+      return r;
+    }
+  }
   if (j.contains("reset")) {
     require(j["reset"].is_boolean(), "\"reset\" must be true or false.");
     r.reset = j["reset"].get<bool>();
@@ -95,6 +117,14 @@ Record RecordParser::parse_json(std::string_view line) const {
 }
 
 Record RecordParser::parse_csv(std::string_view line, bool is_first) const {
+  Record r;
+  if (has_ids_) {
+    const size_t comma = std::min(line.find(','), line.size());
+    r.id               = std::string(trimmed(line.substr(0, comma)));
+    if (is_first && r.id == "id") return {};
+    r.id = checked_id(r.id);
+    line.remove_prefix(std::min(comma + 1, line.size()));
+  }
   const size_t        inputs = static_cast<size_t>(input_.size()), targets = static_cast<size_t>(target_.size());
   std::vector<double> values;
   size_t              fields = 0, empty = 0;
@@ -115,7 +145,6 @@ Record RecordParser::parse_csv(std::string_view line, bool is_first) const {
   require(fields == inputs || fields == inputs + targets,
           "{} fields; expected {} inputs and {} target(s), or inputs only.", fields, inputs, targets);
   require(empty == 0 || empty == targets, "{} of {} targets are empty; give all or none.", empty, targets);
-  Record     r;
   const auto middle = values.begin() + static_cast<int64_t>(inputs);
   r.x               = input({values.begin(), middle});
   if (middle != values.end()) r.y = target({middle, values.end()});

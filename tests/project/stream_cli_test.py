@@ -113,6 +113,37 @@ for r in records(5):
 p.send_signal(signal.SIGINT)
 assert p.wait(60) == 0 and "learned from 5 records" in p.stderr.read() and (FOLDER / "stopped.safetensors").exists()
 
+# A fleet: every id has a learner of its own, which answers as a single stream of its records would.
+def without(records, *keys):
+    return [{k: v for k, v in r.items() if k not in keys} for r in records]
+
+
+mixed = [{"id": "ab7"[i % 3], **r} for i, r in enumerate(records(30))]
+fleet = stream([MODEL, "--fleet", "--save", FOLDER / "fleet", "--save-member", f"b={FOLDER / 'b'}"], lines(mixed))
+for k, name in enumerate("ab7"):
+    single = stream([MODEL], lines(without(mixed[k::3], "id")))
+    assert without(single, "record") == without([r for r in fleet if r["id"] == name], "record", "id"), name
+csv_fleet = "id,x0,x1,y\n" + "".join(f"{r['id']},{r['x'][0]},{r['x'][1]},{r['y'][0]}\n" for r in mixed)
+assert without(stream([MODEL, "--fleet"], csv_fleet), "record") == without(fleet, "record")
+more = lines(without(mixed[1:13:3], "id"))
+assert stream([MODEL, "--load", FOLDER / "b"], more) == without(
+    stream([MODEL, "--fleet", "--load", FOLDER / "fleet"], lines(mixed[1:13:3])), "id")
+moved = stream([MODEL, "--fleet", "--load-member", f"c={FOLDER / 'b'}"], lines([{**mixed[1], "id": "c"}]))
+assert without(moved, "id") == stream([MODEL, "--load", FOLDER / "b"], lines(without(mixed[1:2], "id")))
+start = stream([MODEL, "--fleet"], '{"id": 1, "x": [1, 0]}')
+again = stream([MODEL, "--fleet", "--load", FOLDER / "fleet"], '{"id": "b", "remove": true}\n{"id": "b", "x": [1, 0]}')
+assert again[0]["prediction"] == start[0]["prediction"]  # who left starts anew
+for bad, message in (('{"x": [1, 0]}', '"id" is missing'), ('{"id": 1.5, "x": [1, 0]}', "whole number"), (",1,0", "1 to 200 bytes"),
+                     ('{"id": "none", "remove": true}', "there is no member 'none'")):
+    assert stream([MODEL, "--fleet"], bad, err=message, status=2 if "remove" in bad else 0) == []
+stream([MODEL, "--fleet", "--members", "2"], lines(mixed[:3]), err="at most 2 are allowed")
+stream([MODEL], '{"id": 1, "x": [1, 0]}', err="ids are for --fleet")
+stream([MODEL, "--members", "2"], status=2, err="--fleet")
+stream([MODEL, "--fleet", "--load", FOLDER / "b"], status=2, err="not a fleet's file")
+poison = [{"id": "a", "x": [1, 0], "y": [1e38]}, {"id": "b", "x": [1, 0], "y": [0]}]
+hurt = stream([MODEL, "--fleet", "--optimizer", "sgd"], lines(poison * 3), err="record 1 undone")
+assert [r["id"] for r in hurt] == ["b"] * 3, hurt
+
 # A reader that goes away ends the stream quietly.
 p = start()
 p.stdout.close()
