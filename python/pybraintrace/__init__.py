@@ -25,6 +25,7 @@ from . import algorithms, data, display
 from .algorithms import *  # noqa: F403
 from .checkpoint import load, save
 from .environ import backend_scope
+from .fleet import Fleet
 from .operations import OpCall, Operation, register_op
 from .rules import LearningRule, TraceSite, register_rule
 from .training import Trainer

@@ -23,6 +23,7 @@ void bind_compiler(nanobind::module_& m);
 void bind_executor(nanobind::module_& m);
 void bind_learners(nanobind::module_& m);
 void bind_tools(nanobind::module_& m);
+void bind_fleet(nanobind::module_& m);
 void bind_command(nanobind::module_& m);
 
 }  // namespace pybraintrace

@@ -22,5 +22,6 @@ NB_MODULE(_core, m) {
   bind_learners(m);
   bind_own_rules(m);
   bind_tools(m);
+  bind_fleet(m);
   bind_command(m);
 }

@@ -1158,5 +1158,56 @@ def write_safetensors(path: str, arrays: dict, metadata: Mapping[str, str] = {})
 def read_safetensors(path: str) -> dict:
     """Reads named arrays."""
 
+class Fleet:
+    """Many small learners through one compiled program."""
+
+    def __init__(self, model: object, example: pybraintrace.typing.ArrayLike, rule: str, rule_options: str, loss: str, optimizer: str, lr: float, most: int, guard: bool) -> None: ...
+
+    def learn(self, ids: Sequence[str], x: pybraintrace.typing.ArrayLike, y: pybraintrace.typing.ArrayLike) -> tuple:
+        """One step of each of these members: (predictions, losses, undone)."""
+
+    def predict(self, ids: Sequence[str], x: pybraintrace.typing.ArrayLike) -> tuple:
+        """Answers without learning; states and traces advance."""
+
+    def reset(self, id: str) -> None:
+        """
+        A new sequence of a member: states and traces start again, weights stay.
+        """
+
+    def add(self, id: str) -> None:
+        """A member with the weights of the start."""
+
+    def remove(self, id: str) -> None:
+        """Lets a member go."""
+
+    def records(self, id: str) -> int:
+        """How many records a member learned from."""
+
+    def save(self, path: str) -> None:
+        """All members as one file."""
+
+    def load(self, path: str) -> None:
+        """The members of a file in place of the present ones."""
+
+    def save_member(self, id: str, path: str) -> None:
+        """A member as the file of a single stream."""
+
+    def load_member(self, id: str, path: str) -> None:
+        """
+        A member from the file of a single stream; it joins, or is replaced.
+        """
+
+    def __len__(self) -> int: ...
+
+    def __contains__(self, id: str) -> bool: ...
+
+    @property
+    def ids(self) -> list[str]:
+        """The members in their order."""
+
+    @property
+    def bytes_per_member(self) -> int:
+        """Memory of a member."""
+
 def command(arguments: Sequence[str]) -> int:
     """Runs the command line; gives its exit status."""

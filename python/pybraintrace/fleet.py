@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Many small learners, one per sensor, patient or robot, through one compiled program."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from . import _core
+from ._core import Tensor
+
+
+class Answers(NamedTuple):
+    """What a step of a fleet gives, one row for each member."""
+
+    predictions: Tensor
+    losses: Tensor | None
+    undone: list[tuple[int, str]]  # (row, why) of steps that a guarded fleet took back
+
+
+class Fleet:
+    """Learners with one model, rule and optimizer, each with its own weights, states and traces.
+
+    A member computes bit by bit what a single learner would. One that is named for the first time joins with the weights that
+    the model had when the fleet was made. `example` is one record's input. `optimizer` is a name, or a dict such as
+    `{'type': 'sgd', 'momentum': 0.9}`; `options` are those of the rule. With `guard` a step that makes a member's numbers
+    infinite is undone, which costs a copy of the member for each step; others never notice either way.
+
+    >>> import pybraintrace as bt
+    >>> model = bt.nn.Sequential(bt.nn.GRUCell(3, 8), bt.nn.Linear(8, 2))
+    >>> fleet = bt.Fleet(model, bt.numpy.zeros(3), rule='D_RTRL', lr=1e-2)
+    >>> answers = fleet.learn(['pump 1', 'pump 7'], bt.numpy.ones((2, 3)), bt.numpy.zeros((2, 2)))
+    >>> answers.predictions.shape, len(fleet), fleet.records('pump 7')
+    ((2, 2), 2, 1)
+    """
+
+    def __init__(self, model: Any, example: Any, *, rule: str = "D_RTRL", lr: float = 1e-3, optimizer: str | dict[str, Any] = "adam",
+                 loss: str = "mse", options: dict[str, Any] | None = None, most: int = 1_000_000, guard: bool = False) -> None:
+        chosen = optimizer if isinstance(optimizer, str) else json.dumps(optimizer)
+        self._fleet = _core.Fleet(model, example, rule, json.dumps(options or {}), loss, chosen, lr, most, guard)
+
+    def learn(self, ids: Iterable[Any], x: Any, y: Any) -> Answers:
+        """One step of each of these members: answer, then learn. Row i of `x` and `y` is for the i-th id; an unknown id joins."""
+        return Answers(*self._fleet.learn(_names(ids), x, y))
+
+    def predict(self, ids: Iterable[Any], x: Any) -> Answers:
+        """The same without learning: states and traces advance, weights stay."""
+        predictions, undone = self._fleet.predict(_names(ids), x)
+        return Answers(predictions, None, undone)
+
+    def reset(self, id: Any) -> None:
+        """A new sequence of a member: states and traces start again, weights stay."""
+        self._fleet.reset(str(id))
+
+    def add(self, id: Any) -> None:
+        """A member with the weights of the start."""
+        self._fleet.add(str(id))
+
+    def remove(self, id: Any) -> None:
+        """Lets a member go; the last of `ids` takes its place."""
+        self._fleet.remove(str(id))
+
+    def records(self, id: Any) -> int:
+        """How many records a member learned from."""
+        return self._fleet.records(str(id))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """All members as one file."""
+        self._fleet.save(os.fspath(path))
+
+    def load(self, path: str | os.PathLike[str]) -> None:
+        """The members of a file in place of the present ones."""
+        self._fleet.load(os.fspath(path))
+
+    def save_member(self, id: Any, path: str | os.PathLike[str]) -> None:
+        """A member as the file of a single stream, which `braintrace stream --load` reads."""
+        self._fleet.save_member(str(id), os.fspath(path))
+
+    def load_member(self, id: Any, path: str | os.PathLike[str]) -> None:
+        """A member from the file of a single stream; it joins, or is replaced."""
+        self._fleet.load_member(str(id), os.fspath(path))
+
+    @property
+    def ids(self) -> list[str]:
+        """The members in their order."""
+        return self._fleet.ids
+
+    @property
+    def bytes_per_member(self) -> int:
+        """Memory of a member."""
+        return self._fleet.bytes_per_member
+
+    def __len__(self) -> int:
+        return len(self._fleet)
+
+    def __contains__(self, id: Any) -> bool:
+        return str(id) in self._fleet
+
+    def __repr__(self) -> str:
+        return f"Fleet of {len(self)} members"
+
+
+def _names(ids: Iterable[Any]) -> list[str]:
+    return [str(i) for i in ids]

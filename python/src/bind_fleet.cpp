@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fleets: many small learners through one compiled program.
+#include <nlohmann/json.hpp>
+
+#include "bindings.h"
+#include "braintrace/algorithms/config_json.h"
+#include "braintrace/base/json.h"
+#include "braintrace/stream/fleet.h"
+#include "convert.h"
+#include "gil.h"
+#include "module.h"
+
+namespace pybraintrace {
+
+namespace {
+
+using Ids = bt::stream::Fleet::Ids;
+
+// The fleet with the model that it learns from.
+class Fleet {
+ public:
+  Fleet(nb::object model, const bt::Tensor& example, const std::string& rule, const std::string& rule_options,
+        const std::string& loss, const std::string& optimizer, double lr, int64_t most, bool guard)
+      : model_(std::move(model)) {
+    bt::require(loss == "mse" || loss == "cross_entropy", "Fleet: the loss is '{}'; expected mse or cross_entropy.",
+                loss);
+    const bt::stream::StreamOptions options{rule, bt::rule_options_from_json(bt::read_json(rule_options, "options")),
+                                            loss == "mse" ? bt::stream::Loss::Mse : bt::stream::Loss::CrossEntropy,
+                                            optimizer, lr};
+    auto&                           module = nb::cast<bt::Module&>(model_);
+    without_gil([&] {
+      fleet_ = std::make_unique<bt::stream::Fleet>(module, example.type(), options,
+                                                   bt::stream::FleetOptions{.most = most, .guard = guard});
+    });
+  }
+  bt::stream::Fleet& operator*() const { return *fleet_; }
+  bt::stream::Fleet* operator->() const { return fleet_.get(); }
+
+ private:
+  nb::object                         model_;
+  std::unique_ptr<bt::stream::Fleet> fleet_;
+};
+
+nb::object undone_of(const bt::stream::Fleet::Answers& a) {
+  nb::list out;
+  for (const auto& u : a.undone) out.append(nb::make_tuple(u.index, u.why));
+  return out;
+}
+
+}  // namespace
+
+void bind_fleet(nb::module_& m) {
+  nb::class_<Fleet>(m, "Fleet", "Many small learners through one compiled program.")
+      .def(
+          "__init__",
+          [](Fleet* self, nb::object model, Arg example, const std::string& rule, const std::string& rule_options,
+             const std::string& loss, const std::string& optimizer, double lr, int64_t most, bool guard) {
+            new (self) Fleet(std::move(model), example, rule, rule_options, loss, optimizer, lr, most, guard);
+          },
+          "model"_a, "example"_a, "rule"_a, "rule_options"_a, "loss"_a, "optimizer"_a, "lr"_a, "most"_a, "guard"_a)
+      .def(
+          "learn",
+          [](Fleet& f, const Ids& ids, Arg x, Arg y) {
+            const bt::Array xs = x.get().array(), ys = y.get().array();
+            const auto      a = without_gil([&] { return f->learn(ids, xs, ys); });
+            return nb::make_tuple(bt::Tensor(a.predictions), bt::Tensor(a.losses), undone_of(a));
+          },
+          "ids"_a, "x"_a, "y"_a, "One step of each of these members: (predictions, losses, undone).")
+      .def(
+          "predict",
+          [](Fleet& f, const Ids& ids, Arg x) {
+            const bt::Array xs = x.get().array();
+            const auto      a  = without_gil([&] { return f->predict(ids, xs); });
+            return nb::make_tuple(bt::Tensor(a.predictions), undone_of(a));
+          },
+          "ids"_a, "x"_a, "Answers without learning; states and traces advance.")
+      .def(
+          "reset", [](Fleet& f, const std::string& id) { without_gil([&] { f->reset(id); }); }, "id"_a,
+          "A new sequence of a member: states and traces start again, weights stay.")
+      .def(
+          "add", [](Fleet& f, const std::string& id) { f->add(id); }, "id"_a, "A member with the weights of the start.")
+      .def(
+          "remove", [](Fleet& f, const std::string& id) { f->remove(id); }, "id"_a, "Lets a member go.")
+      .def(
+          "records", [](const Fleet& f, const std::string& id) { return f->records(id); }, "id"_a,
+          "How many records a member learned from.")
+      .def(
+          "save", [](Fleet& f, const std::string& path) { f->save(path); }, "path"_a, "All members as one file.")
+      .def(
+          "load", [](Fleet& f, const std::string& path) { f->load(path); }, "path"_a,
+          "The members of a file in place of the present ones.")
+      .def(
+          "save_member", [](Fleet& f, const std::string& id, const std::string& path) { f->save_member(id, path); },
+          "id"_a, "path"_a, "A member as the file of a single stream.")
+      .def(
+          "load_member", [](Fleet& f, const std::string& id, const std::string& path) { f->load_member(id, path); },
+          "id"_a, "path"_a, "A member from the file of a single stream; it joins, or is replaced.")
+      .def("__len__", [](const Fleet& f) { return f->size(); })
+      .def(
+          "__contains__", [](const Fleet& f, const std::string& id) { return f->contains(id); }, "id"_a)
+      .def_prop_ro(
+          "ids", [](const Fleet& f) { return f->ids(); }, "The members in their order.")
+      .def_prop_ro(
+          "bytes_per_member", [](const Fleet& f) { return f->bytes_per_member(); }, "Memory of a member.");
+}
+
+}  // namespace pybraintrace
