@@ -20,8 +20,8 @@ namespace braintrace::stream {
 
 struct Record {
   std::optional<Array> x, y;  // a record may also hold nothing but a reset
-  bool                 reset = false;
-  std::string          id;  // of a fleet's member
+  bool                 reset  = false;
+  std::string          id     = {};  // of a fleet's member
   bool                 remove = false;
 };
 
