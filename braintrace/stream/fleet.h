@@ -29,7 +29,7 @@ class Fleet {
  public:
   using Ids = std::vector<std::string>;
 
-  // The model must outlive the fleet; its states are initialised.
+  // The model must outlive the fleet; its states are initialized.
   Fleet(Module& model, const Type& input, const StreamOptions& options, const FleetOptions& fleet = {});
   ~Fleet();
   Fleet(const Fleet&)            = delete;
