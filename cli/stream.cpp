@@ -140,8 +140,8 @@ class Complaints {
 
  private:
   static void add(int64_t& count, int64_t number, const char* what, const std::string& why) {
-    if (count++ < most_complaints) note("record {} {}: {}\n", number, what, why);
-    if (count == most_complaints) note("further ones are only counted\n");
+    if (count++ < most_complaints) say("record {} {}: {}\n", number, what, why);
+    if (count == most_complaints) say("further ones are only counted\n");
   }
 
   Totals& totals_;
@@ -168,7 +168,7 @@ class Saver {
     try {
                                 save();
     } catch (const UserError& error) {  // a disk may have room again later
-      note("not saved now: {}\n", error.what());
+      say("not saved now: {}\n", error.what());
     }
                               pace_.tried(start, Clock::now());
   }

@@ -50,7 +50,7 @@ std::optional<std::string> checkpoint_for(const TrainArguments& o, const Config&
   if (o.resume != "auto") return o.resume;
   std::vector<std::string> refused;
   const auto               newest = folder.newest_valid(refused);
-  for (const std::string& why : refused) note("note: {}\n", why);
+  for (const std::string& why : refused) say("note: {}\n", why);
   note("note: {}\n", newest ? "going on from " + *newest
                             : fmt::format("no checkpoint in {}; starting from the beginning", config.checkpoint.dir));
   return newest;

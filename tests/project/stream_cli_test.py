@@ -86,6 +86,7 @@ for bad, message in BAD.items():
     out = stream([MODEL, "--json", "--max-bytes", "100"], text, err="record 2 refused: ")
     assert out[-1]["summary"] == {**out[-1]["summary"], "refused": 1, "learned": 2}, out
     stream([MODEL, "--strict", "--max-bytes", "100"], text, status=2, err=message)
+assert stream([MODEL, "--quiet"], "1\n", err="record 1 refused: 1 fields") == []  # an error, which --quiet does not hide
 saved = FOLDER / "strict.safetensors"
 stream([MODEL, "--strict", "--save", saved], lines(records(3)) + "{}\n", status=2, err="record 4")
 assert stream([MODEL, "--load", saved], '{"x": [1, 0]}') != stream([MODEL], '{"x": [1, 0]}')  # what was learned before is kept
