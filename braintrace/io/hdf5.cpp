@@ -87,8 +87,8 @@ class Hdf5Reader {
 
   Hdf5Group root() {
     Cursor c(file_, where_);
-    require(file_.size() >= 48 && std::memcmp(file_.data(), "\x89HDF\r\n\x1a\n", 8) == 0, "{}: this is no HDF5 file.",
-            where_);
+    require(file_.size() >= 48 && std::memcmp(file_.data(), "\x89HDF\r\n\x1a\n", 8) == 0,
+            "{}: this is not an HDF5 file.", where_);
     c.skip(8);
     const auto version = c.number(1);
     require(version <= 3, "{}: superblock version {} is unknown.", where_, version);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is written is read again, files of h5py are read, and damaged ones are refused, whatever is wrong with them.
+// What is written is read again, files of h5py are read, and damaged ones fail with an error, whatever is wrong with
+// them.
 #include "braintrace/io/hdf5.h"
 
 #include <gtest/gtest.h>
@@ -90,7 +91,7 @@ TEST(Hdf5, DamagedFilesAreRefused) {
     }
   for (size_t n = 0; n < good.size(); n += 13) attempt(ByteSpan(good).first(n));
   EXPECT_GT(refused, 300);
-  EXPECT_NE(error_of([] { decode_hdf5({}, "empty.nir"); }).find("no HDF5 file"), std::string::npos);
+  EXPECT_NE(error_of([] { decode_hdf5({}, "empty.nir"); }).find("not an HDF5 file"), std::string::npos);
 }
 
 }  // namespace

@@ -78,7 +78,7 @@ class PackedReader {
     if (n > bytes_.size() - at_) damaged("a map is longer than the file");
     for (uint64_t i = 0; i < n; ++i) {
       const PackedItem key = next(depth + 1);
-      if (!key.text && !key.number) damaged("a key is no text");
+      if (!key.text && !key.number) damaged("a key is not text");
       const std::string name = key.text ? *key.text : fmt::format("{}", *key.number);
       PackedItem        item = next(depth + 1);
       out.members.push_back({name, std::move(item)});
@@ -251,7 +251,7 @@ Array unchunked(const PackedItem& item, const std::string& where) {
   }
   for (const auto& [key, c] : chunks->members) {
     require(c.array && c.array->dtype() == chunks->members[0].item.array->dtype(),
-            "{}: the file is damaged: a chunk is no array.", where);
+            "{}: the file is damaged: a chunk is not an array.", where);
     found += c.array->size();
   }
   require(found == count, "{}: the file is damaged: the chunks of an array do not fill it.", where);

@@ -18,7 +18,7 @@ const T* member(const Hdf5Group& g, const std::string& name) {
 
 std::string text_in(const Hdf5Group& g, const std::string& name, const std::string& where) {
   const auto* t = member<Hdf5Texts>(g, name);
-  require(t && t->values.size() == 1, "{}: the text '{}' is missing; this is no NIR file.", where, name);
+  require(t && t->values.size() == 1, "{}: the text '{}' is missing; this is not a NIR file.", where, name);
   return t->values[0];
 }
 
@@ -41,7 +41,7 @@ Node node_in(const Hdf5Group& g, const std::string& where) {
 Graph graph_in(const Hdf5Group& g, const std::string& where) {
   Graph       out;
   const auto* nodes = member<Group>(g, "nodes");
-  require(nodes, "{}: the group 'nodes' is missing; this is no NIR file.", where);
+  require(nodes, "{}: the group 'nodes' is missing; this is not a NIR file.", where);
   for (const auto& [name, item] : (*nodes)->members) {
     const auto* group = std::get_if<Group>(&item);
     require(group, "{}/nodes/{}: expected a group.", where, name);
@@ -94,7 +94,7 @@ Graph decode(ByteSpan bytes, const std::string& where) {
   const Hdf5Group root = decode_hdf5(bytes, where);
   const auto*     node = member<Group>(root, "node");
   require(node && text_in(**node, "type", where + "/node") == "NIRGraph",
-          "{}: the group 'node' of type NIRGraph is missing; this is no NIR file.", where);
+          "{}: the group 'node' of type NIRGraph is missing; this is not a NIR file.", where);
   return graph_in(**node, where + "/node");
 }
 Graph read(const std::string& path) { return decode(read_file(path).span(), path); }

@@ -22,7 +22,7 @@ struct LIFOptions {
   Initializer       V_init    = 0;
   StepSize          dt        = {};
   Integrator        method    = Integrator::ExpEuler;  // of V
-  bool              strict    = false;                 // z = 1 where u > 0: exactly at the threshold is no spike
+  bool              strict    = false;                 // z = 1 where u > 0: exactly at the threshold is not a spike
 };
 
 // Leaky integrate and fire:   τ dv/dt = -v + V_rest + R I,   u = (V - V_th)/(V_th - V_reset)

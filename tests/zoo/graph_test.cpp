@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs of layers: the order of a step, what a cycle brings from the step before, and what is refused.
+// Graphs of layers: the order of a step, what a cycle brings from the step before, and what fails with an error.
 #include "braintrace/zoo/graph.h"
 
 #include <gtest/gtest.h>
