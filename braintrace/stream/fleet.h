@@ -20,7 +20,7 @@ namespace braintrace::stream {
 
 struct FleetOptions {
   int64_t most = 1'000'000;  // members
-  // A step after which a member's loss, answer or states are no numbers to go on with is undone. Costs a copy of the
+  // A step after which a member's loss, answer or states are not numbers to go on with is undone. Costs a copy of the
   // states for each step. Without it such a member goes on with what it has; the others never notice.
   bool guard = false;
 };

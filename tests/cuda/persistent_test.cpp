@@ -91,7 +91,7 @@ std::vector<int> meetings_of(const Job& job) {
 TEST(Ownership, AGruMeetsTwiceInAStep) {
   EXPECT_EQ(meetings_of(window("gru", "D_RTRL", 48, 40)), (std::vector<int>{2, 0}));
 }
-// The power of the decay is a number that all blocks need: it is no work of a step.
+// The power of the decay is a number that all blocks need: it is not work of a step.
 TEST(Ownership, NobodyWaitsForANumber) {
   EXPECT_EQ(meetings_of(window("rnn", "ES_D_RTRL", 48, 40)), (std::vector<int>{1, 0}));
   EXPECT_EQ(meetings_of(window("gru", "ES_D_RTRL", 48, 40)), (std::vector<int>{2, 0}));
