@@ -87,6 +87,11 @@ rows = {line.split("|")[0].strip(): [float(cell.split()[0]) for cell in line.spl
 assert [calls for name, calls in rows.items() if "tanh" in name] == [[6, 6]], table
 assert rows["[scan]"] == [2, 2] and min(rows["all but [loops]"]) > 0, table
 
+# A fleet beside single learners, with one thread and with all.
+rows = bench("--fleet", "20", "--model", "gru", "--size", "1,2,3", "--seconds", "0.01", "--json")
+assert {r["threads"] for r in rows} >= {1} and all(r["members"] == 20 and r["fleet_steps_per_s"] > 0 for r in rows), rows
+bench("--fleet", "0", status=2, err="at least 1")
+
 # Bad input.
 bench("--model", "conv", "--size", "2,15,2", status=2, err="square")
 bench("--model", "grv", status=2, err="did you mean 'gru'")
