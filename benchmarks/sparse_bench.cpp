@@ -10,6 +10,7 @@
 // `events` walks those of neurons that spike, and those of neurons with a learning signal.
 //
 //   sparse_bench [neurons=10000] [synapses=100] [steps=40] [wide]     wide: a surrogate that reaches most neurons
+//   sparse_bench NEURONS SYNAPSES STEPS more                          batches, and optimizers with a memory per weight
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -186,25 +187,31 @@ struct Net : nn::Module {
 
 class ByLibrary {
  public:
-  ByLibrary(const Sizes& s, const Wiring& w) : net_(s, w) {
-    init_all_states(net_);
-    learner_.compile_graph(Types{{DType::F32, {s.n}}});
-    optimizer_.register_trainable_weights(net_.params());
+  ByLibrary(const Sizes& s, const Wiring& w, std::optional<int64_t> batch = {},
+            std::shared_ptr<optim::Optimizer> optimizer = std::make_shared<optim::SGD>(static_cast<double>(lr)))
+      : net_(s, w), optimizer_(std::move(optimizer)) {
+    batch ? init_all_states(net_, {.batch_size = *batch}) : init_all_states(net_);
+    learner_.compile_graph(Types{{DType::F32, batch ? Shape{*batch, s.n} : Shape{s.n}}});
+    optimizer_->register_trainable_weights(net_.params());
+    const Tensor one(Array::of<float>({target[0], target[1]}, {2}));
+    target_ = batch ? broadcast_to(one, {*batch, 2}) : one;
   }
-  void  step(const Tensor& x) { step_(x, Tensor(Array::of<float>({target[0], target[1]}, {2}))); }
+  void  step(const Tensor& x) { step_(x, target_); }
+  bool  is_batch() const { return target_.rank() == 2; }
   Array weights() const { return net_.rec.weight.leaf("weight").array(); }
 
  private:
   Tensor update(const Tensor& x, const Tensor& y) {
     const auto loss         = [&](Tensor xi, Tensor yi) { return losses::mse(learner_(xi), yi); };
     auto [value, gradients] = value_and_grad(loss, net_.params())(x, y);
-    optimizer_.update(gradients);
+    optimizer_->update(gradients);
     return value;
   }
 
   Net                                           net_;
   ES_D_RTRL                                     learner_{net_, static_cast<double>(decay)};
-  optim::SGD                                    optimizer_{static_cast<double>(lr)};
+  std::shared_ptr<optim::Optimizer>             optimizer_;
+  Tensor                                        target_;
   Jitted<std::function<Tensor(Tensor, Tensor)>> step_ =
       jit(std::function<Tensor(Tensor, Tensor)>([this](Tensor x, Tensor y) { return update(x, y); }));
 };
@@ -258,6 +265,42 @@ double measure(const Sizes& s, const Wiring& wiring, double rate) {
   return a;
 }
 
+// The library's median on one thread, 1% of spikes in every row.
+double alone(const Sizes& s, ByLibrary& library, int64_t rows) {
+  std::vector<Tensor> xs;
+  const auto          drive = drives(s, 0.01);
+  for (size_t k = 0; k < drive.size(); ++k) {
+    std::vector<float> all;
+    for (int64_t b = 0; b < rows; ++b) {
+      const auto& x = drive[(k + static_cast<size_t>(b)) % drive.size()];
+      all.insert(all.end(), x.begin(), x.end());
+    }
+    xs.emplace_back(Array::of<float>(all, library.is_batch() ? Shape{rows, s.n} : Shape{s.n}));
+  }
+  cpu::set_num_threads(1);
+  std::vector<double> ms;
+  for (int64_t k = 0; k < s.steps; ++k) {
+    const auto begin = std::chrono::steady_clock::now();
+    library.step(xs[static_cast<size_t>(k) % xs.size()]);
+    if (k >= burst) ms.push_back(1e3 * std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  }
+  return median(ms);
+}
+
+void more(const Sizes& s, const Wiring& wiring) {
+  Environment::Scope dt{{.dt = 1.0}};
+  for (const int64_t rows : {1, 4, 16}) {
+    ByLibrary library(s, wiring, rows);
+    fmt::print("batch of {:>2}: {:.3f}\n", rows, alone(s, library, rows));
+  }
+  const std::pair<const char*, std::shared_ptr<optim::Optimizer>> optimizers[] = {
+      {"momentum", std::make_shared<optim::Momentum>(1e-4)}, {"Adam", std::make_shared<optim::Adam>(1e-4)}};
+  for (const auto& [name, optimizer] : optimizers) {
+    ByLibrary library(s, wiring, {}, optimizer);
+    fmt::print("{}: {:.3f}\n", name, alone(s, library, 1));
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -266,6 +309,10 @@ int main(int argc, char** argv) {
                 argc > 4 && !std::strcmp(argv[4], "wide") ? 1.0F : 0.5F};
   const Wiring wiring(s);
   fmt::print("{} neurons, {} synapses, ms per step with update\n", s.n, s.n * s.degree);
+  if (argc > 4 && !std::strcmp(argv[4], "more")) {
+    more(s, wiring);
+    return 0;
+  }
   fmt::print(
       " spikes   signals   1 thread  2 threads    by hand     events    / hand  / events    1 / 2   weights apart\n");
   double few = 0, many = 0;

@@ -285,6 +285,27 @@ Tensor sampled_sum(const Tensors& in, const Target& target) {
   return a.rank() == 1 ? a * c : product_sum(a, c, counted(0, a.rank() - 1), target);
 }
 
+// Of a sum over axes that lie apart, the last of them short, such as that of a group of channels over all positions:
+// the short one. It is summed last, of what the others leave: those are added up in whole rows of memory.
+Ints short_axes(const Shape& shape, const Ints& axes, const Target& target) {
+  const auto rank = static_cast<int64_t>(shape.size());
+  int64_t    at   = rank;
+  while (at > 0 && contains(axes, at - 1)) --at;
+  const Ints    last  = counted(at, rank - at);
+  const int64_t terms = size_along(shape, last), all = size_along(shape, axes);
+  return at < rank && terms < target.lanes && all >= target.lanes * terms ? last : Ints();
+}
+// x, or x times y, summed.
+Tensor summed(const Tensor& x, const Tensor& y, const Ints& axes, const Target& target) {
+  const Ints last = short_axes(x.shape(), axes, target);
+  Ints       first;
+  for (int64_t a : axes)
+    if (!contains(last, a)) first.push_back(a);
+  if (last.empty() || first.empty()) return y.defined() ? product_sum(x, y, axes, target) : Tensor();
+  const Tensor rows = y.defined() ? product_sum(x, y, first, target) : sum(x, first);
+  return sum(rows, counted(rows.rank() - static_cast<int64_t>(last.size()), static_cast<int64_t>(last.size())));
+}
+
 Tensors emit_sums(const Rewriting& r, const Target& target) {
   if (r.e.op == &dot_general_op)
     for (const auto as : {by_parts, as_sum})
@@ -292,9 +313,12 @@ Tensors emit_sums(const Rewriting& r, const Target& target) {
   if (r.e.op == &sparse_sample_op && (r.in[2].dtype() == DType::F32 || r.in[2].dtype() == DType::F64) &&
       is_known_below(r.p, r.e.in[0], r.in[2].shape().back()) && is_known_below(r.p, r.e.in[1], r.in[3].shape().back()))
     return {sampled_sum(r.in, target)};
-  if (r.e.op == &reduce_sum_op && is_float(r.in[0].dtype()))
-    if (const Tensors product = factors(r.in[0]); !product.empty())
-      return {product_sum(product[0], product[1], r.e.attrs[keys::axes], target)};
+  if (r.e.op == &reduce_sum_op && is_float(r.in[0].dtype())) {
+    const Tensors product = factors(r.in[0]);
+    const Tensor  y       = product.empty() ? summed(r.in[0], {}, r.e.attrs[keys::axes], target)
+                                            : summed(product[0], product[1], r.e.attrs[keys::axes], target);
+    if (y.defined()) return {y};
+  }
   return {};
 }
 

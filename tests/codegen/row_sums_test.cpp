@@ -51,4 +51,21 @@ TEST(RowsTakenTogether, HaveTheSumsOfRowsOneByOne) {
   EXPECT_FALSE(together({9, 61})) << "few elements";
 }
 
+// Over positions and a few channels of a group: positions first, along rows of memory.
+TEST(AxesApart, AreSummedOneAfterTheOther) {
+  const Job  groups = job({3, 25, 2, 4}, {1, 3}, DType::F64);
+  const auto w      = worst_disagreement({groups, job({2, 5, 2, 40}, {1, 3}, DType::F64)});
+  EXPECT_LE(w.distance, 1e-12) << w.name;
+  const auto is_by_columns = [](const Program& p) {
+    const auto s     = codegen::scheduled({p});
+    const auto first = std::get<codegen::LoopNest>(s.entries[0]->kernels.at(0).what);
+    return first.tiling.form == codegen::Tiling::Form::Blocks;
+  };
+  const auto sums = [](const Shape& shape) {
+    return trace({{DType::F32, shape}}, [](const Tensors& in) -> Tensors { return {sum(in[0], Ints{1, 3})}; }).program;
+  };
+  EXPECT_TRUE(is_by_columns(sums({3, 25, 2, 4})));
+  EXPECT_FALSE(is_by_columns(sums({3, 25, 2, 40}))) << "the last axis is a vector of its own";
+}
+
 }  // namespace braintrace
