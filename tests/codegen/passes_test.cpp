@@ -56,8 +56,8 @@ Job composite_job() {
 std::vector<Job> all_jobs() {
   std::vector<Job> jobs;
   Rng              rng(21);
-  for (const char* word : {"", "R", "M", "", "R", "M"}) jobs.push_back(testing_support::random_job(rng, word));
-  for (const Form form : {Form::Step, Form::Window}) jobs.push_back(learning_job({.form = form, .batch = 32}));
+  for (const char* word : {"", "R", "M"}) jobs.push_back(testing_support::random_job(rng, word));
+  for (const Form form : {Form::Step, Form::Window}) jobs.push_back(learning_job({.form = form, .batch = 16}));
   jobs.push_back(learning_job({.kind = "gru", .batch = 1, .n_in = 70, .n = 80}));
   jobs.push_back(learning_job({.form = Form::Window, .batch = 1}));
   jobs.push_back(sparse_job());
@@ -78,14 +78,16 @@ TEST(Passes, EachMayBeLeftOut) {
 // A pass whose absence changes no schedule would be dead weight, and the test above blind.
 TEST(Passes, EachDoesSomething) {
   const std::vector<Job> jobs = all_jobs();
-  const auto             text = [&](const codegen::Options& o) {
-    std::string all;
-    for (const Job& j : jobs) all += to_string(codegen::scheduled({j.program}, o));
-    return all;
+  const auto             text = [](const Job& j, const codegen::Options& o = {}) {
+    return to_string(codegen::scheduled({j.program}, o));
   };
-  const std::string whole = text({});
-  for (const codegen::Pass& pass : codegen::passes())
-    EXPECT_NE(text({.without = {std::string(pass.name)}}), whole) << pass.name;
+  std::vector<std::string> whole;
+  for (const Job& j : jobs) whole.push_back(text(j));
+  for (const codegen::Pass& pass : codegen::passes()) {
+    size_t i = 0;
+    while (i < jobs.size() && text(jobs[i], {.without = {std::string(pass.name)}}) == whole[i]) ++i;
+    EXPECT_LT(i, jobs.size()) << pass.name << " changes none of them";
+  }
 }
 
 TEST(Passes, AreSeenByWhoeverWatches) {
