@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -38,6 +37,8 @@ class Fleet:
 
     def __init__(self, model: Any, example: Any, *, rule: str = "D_RTRL", lr: float = 1e-3, optimizer: str | dict[str, Any] = "adam",
                  loss: str = "mse", options: dict[str, Any] | None = None, most: int = 1_000_000, guard: bool = False) -> None:
+        import json
+
         chosen = optimizer if isinstance(optimizer, str) else json.dumps(optimizer)
         self._fleet = _core.Fleet(model, example, rule, json.dumps(options or {}), loss, chosen, lr, most, guard)
 
