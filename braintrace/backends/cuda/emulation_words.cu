@@ -138,6 +138,7 @@ static float bt_as_float(uint32_t x) {
   return f;
 }
 static void bt_begin() {}
+static void bt_hint(const void*) {}
 /* Tensor cores do not look at the last 13 bits. */
 static float bt_tf32_of(uint32_t bits) { return bt_as_float(bits & 0xffffe000u); }
 static void bt_mma_tf32(float* c, const uint32_t* a, const uint32_t* b) {

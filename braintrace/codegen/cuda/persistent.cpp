@@ -16,8 +16,9 @@ namespace braintrace::codegen {
 namespace {
 
 constexpr int64_t threads = 256, warps = threads / 32;
-constexpr int64_t chunk = 16;  // terms of a sum that a warp takes at a time
-constexpr int64_t sums  = 96;  // that a thread holds in registers
+constexpr int64_t chunk       = 16;  // terms of a sum that a warp takes at a time
+constexpr int64_t sums        = 96;  // that a thread holds in registers
+constexpr int64_t steps_ahead = 6;
 
 // Floats from row to row of partial sums: lanes that write at the same time meet no bank of shared memory twice.
 int64_t partial_row(int64_t columns) { return columns % 16 == 8 ? columns : columns + 8; }
@@ -266,7 +267,22 @@ class LoopText {
       }
     if (here.empty()) return "";
     return here +
-           fmt::format("if (step + 1 < {}) {{\nconst int64_t later = {};\n{}}}\n", l_.length, time("step + 1"), loads);
+           fmt::format("if (step + 1 < {}) {{\nconst int64_t later = {};\n{}}}\n", l_.length, time("step + 1"), loads) +
+           hints();
+  }
+  // Steps that wait for nobody are shorter than the way from memory: their inputs start on it some steps before.
+  std::string hints() const {
+    if (std::any_of(o_.acts.begin(), o_.acts.end(), [](const Act& a) { return a.meets; })) return "";
+    std::string out;
+    for (const TimeLoop::Stacked& x : l_.inputs)
+      if (const Var v = buffer_of(x.arg); lives(v, Home::Early))
+        out +=
+            over_own(o_.split[static_cast<size_t>(v)],
+                     fmt::format("bt_hint((const {}*)({}) + at);\n",
+                                 storage_type(body_.buffers[static_cast<size_t>(v)].type.dtype), row_of(x, "later")));
+    if (out.empty()) return "";
+    return fmt::format("if (step + {0} < {1}) {{\nconst int64_t later = {2};\n{3}}}\n", steps_ahead, l_.length,
+                       time(fmt::format("step + {}", steps_ahead)), out);
   }
   std::string after() const {
     std::string out;

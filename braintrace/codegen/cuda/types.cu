@@ -25,6 +25,8 @@ static __device__ __forceinline__ void bt_begin() {
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
+/* The second cache may fetch what is there. */
+static __device__ __forceinline__ void bt_hint(const void* p) { asm volatile("prefetch.global.L2 [%0];" ::"l"(p)); }
 /* What threads of the block wrote before is seen by whoever counts this arrival. */
 static __device__ __forceinline__ void bt_arrive(uint32_t* count) {
   asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(count) : "memory");
