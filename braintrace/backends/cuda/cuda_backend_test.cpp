@@ -294,7 +294,7 @@ TEST(CudaBackend, PrecisionIsOneOfThree) {
 TEST(CudaBackend, FunctionsAreCompiledAgainForAnotherPrecision) {
   const BackendScope device("cuda-emulation");
   const auto         product = jit([](Tensor x, Tensor y) { return x.dot(y); });
-  const Tensor       x       = Tensor(drawn({DType::F32, {3, 40}}, 1)), y = Tensor(drawn({DType::F32, {40, 5}}, 2));
+  const Tensor       x = Tensor(drawn({DType::F32, {3, 40}}, 1)), y = Tensor(drawn({DType::F32, {40, 5}}, 2));
   const Tensor       exact = product(x, y);
   set_product_precision("tf32");
   const Tensor rounded = product(x, y);
