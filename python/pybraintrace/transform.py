@@ -37,6 +37,24 @@ class Jitted:
         raise TypeError("a jitted function cannot be pickled; pickle the model and jit again")
 
 
+def _check_statics(f: Callable[..., Any], numbers: Sequence[int], names: Sequence[str]) -> None:
+    import inspect
+
+    try:
+        parameters = inspect.signature(f).parameters.values()
+    except (TypeError, ValueError):  # one that does not tell
+        return
+    kinds = {p.kind for p in parameters}
+    known = [p.name for p in parameters]
+    unknown = [n for n in names if n not in known]
+    if unknown and inspect.Parameter.VAR_KEYWORD not in kinds:
+        raise ValueError(f"jit: static_argnames names {', '.join(unknown)}; the function takes {', '.join(known) or 'nothing'}")
+    most = sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
+    outside = [n for n in numbers if not -most <= n < most]
+    if outside and inspect.Parameter.VAR_POSITIONAL not in kinds:
+        raise ValueError(f"jit: static_argnums names argument {outside[0]}; the function takes {most} by position")
+
+
 def jit(f: Callable[..., Any] | None = None, *, static_argnums: int | Sequence[int] = (), static_argnames: str | Sequence[str] = ()) -> Any:
     """f as one compiled program. States it reads and writes stay what they are: states.
 
@@ -49,6 +67,9 @@ def jit(f: Callable[..., Any] | None = None, *, static_argnums: int | Sequence[i
         return functools.partial(jit, static_argnums=static_argnums, static_argnames=static_argnames)
     if not callable(f):
         raise TypeError(f"jit: expected a function, got {f!r}")
+    if static_argnums != () or static_argnames != ():
+        _check_statics(f, (static_argnums,) if isinstance(static_argnums, int) else static_argnums,
+                       (static_argnames,) if isinstance(static_argnames, str) else static_argnames)
     return Jitted(f, static_argnums, static_argnames)
 
 

@@ -106,6 +106,8 @@ def test_the_executor_shows_the_jacobians_of_a_step():
 def test_names_of_jax():
     assert jax.nn.one_hot(jnp.array([0, 2]), 3).tolist() == [[1, 0, 0], [0, 0, 1]]
     assert jax.tree.leaves({"a": 1, "b": [2]}) == [1, 2] and jax.default_backend() == "cpu" and len(jax.devices()) == 1
+    with pybraintrace.backend_scope("cuda"):
+        assert jax.default_backend() == "gpu"
     key = jax.random.PRNGKey(0)
     a, b = jax.random.split(key)
     assert jax.random.normal(a, (2,)).shape == (2,) and jax.random.uniform(b).shape == ()

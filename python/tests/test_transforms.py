@@ -231,6 +231,10 @@ def test_mistakes_inside_transforms():
         bt.jit(3)
     with pytest.raises(TypeError):
         bt.jit(lambda x: "text")(1.0)
+    for wrong in ({"static_argnames": "z"}, {"static_argnames": ["x", "z"]}, {"static_argnums": 1}, {"static_argnums": (0, -2)}):
+        with pytest.raises(ValueError, match="jit: static_arg"):
+            bt.jit(lambda x: x, **wrong)
+    assert float(bt.jit(lambda *xs, **more: xs[0], static_argnums=3, static_argnames="z")(1.0)) == 1
     with pytest.raises(ValueError):
         bt.vmap(lambda x: x, in_axes=(0, 0))(np.ones(2, "f"))
     assert float(bt.jit(lambda x: x + 1)(1.0)) == 2  # and nothing is left behind

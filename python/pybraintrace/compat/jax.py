@@ -33,12 +33,12 @@ def value_and_grad(f: Any, argnums: Any = 0, has_aux: bool = False) -> Any:
 
 def devices(backend: str | None = None) -> list[str]:
     """The devices there are."""
-    return ["cpu:0"]
+    return [f"{default_backend()}:0"]
 
 
 def default_backend() -> str:
-    """The platform programs run on."""
-    return "cpu"
+    """The platform programs run on: 'cpu' or 'gpu'."""
+    return "gpu" if _core.default_backend().startswith("cuda") else "cpu"
 
 
 def block_until_ready(x: Any) -> Any:
