@@ -47,8 +47,7 @@ std::vector<ExchangeTime> exchange_times(Group& group, double seconds) {
       spent += times.back();
       if (times.size() > 10000) break;
     }
-    std::nth_element(times.begin(), times.begin() + static_cast<int64_t>(times.size() / 2), times.end());
-    out.push_back({numbers, times[times.size() / 2]});
+    out.push_back({numbers, *std::min_element(times.begin(), times.end())});
   }
   return out;
 }

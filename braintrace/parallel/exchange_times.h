@@ -11,7 +11,8 @@ namespace braintrace::parallel {
 
 struct ExchangeTime {
   int64_t numbers;  // f32
-  double  seconds;  // median, until the slowest rank has the sum
+  double
+      seconds;  // until the slowest rank has the sum; the least of many, which other work on the machine changes little
 };
 // At every rank, of vectors from one number to a few million; `seconds` is the time to spend on each.
 std::vector<ExchangeTime> exchange_times(Group& group, double seconds);

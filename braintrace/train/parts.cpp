@@ -210,7 +210,7 @@ Parts make_parts(const Config& config) {
 
 bool mixes_rows(const Config& config) {
   const braintrace::Undo undo({{Path{}, random::default_stream()}});
-  const auto model = at_place("config.model", [&] { return zoo::build_model(config.model); });
+  const auto             model = at_place("config.model", [&] { return zoo::build_model(config.model); });
   return !model->states(StateKind::LongTerm).empty();
 }
 

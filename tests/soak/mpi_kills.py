@@ -90,4 +90,5 @@ while kills < KILLS:
                 break
         assert last_of(root / "torn") == last_of(root / "calm"), (SEED, runs, config.read_text())
         runs += 1
+        print(f"{kills} kills, {runs} runs", flush=True)
 print(f"{kills} kills in {runs} runs: all resumed to the same bits; all ranks had ended after {longest:.1f} s at most")
