@@ -15,9 +15,11 @@
 #include "braintrace/io/stop_signals.h"
 #include "braintrace/model/random_stream.h"
 #include "braintrace/stream/latency.h"
+#include "braintrace/stream/prequential.h"
 #include "braintrace/stream/save_pace.h"
 #include "braintrace/stream/source.h"
 #include "braintrace/stream/taker.h"
+#include "braintrace/train/trainer.h"
 #include "cli/backend_choice.h"
 #include "cli/command.h"
 #include "cli/model_argument.h"
@@ -34,6 +36,9 @@ struct StreamArguments {
   stream::StreamOptions    learning;
   BackendChoice            backend;
   std::string              rule_options = "{}", loss = "mse", format = "auto", save, load, weights;
+  std::string              schedule, normalize = "none";
+  std::optional<double>    clip_norm, weight_decay;
+  int64_t                  normalize_over = 10000;
   std::optional<int>       udp;
   int64_t                  every = 1, count = 0, most_bytes = 1 << 16, save_every = 10000;
   int64_t                  members = 1'000'000;
@@ -45,12 +50,9 @@ struct StreamArguments {
 constexpr int64_t most_complaints = 20;
 
 struct Totals {
-  stream::Latency latency;
-  int64_t         refused = 0, undone = 0;
-  double          loss   = 0;  // running mean, about the last thousand records
-  int64_t         losses = 0;
-
-  void add_loss(double l) { loss += (l - loss) / static_cast<double>(std::min<int64_t>(++losses, 1000)); }
+  stream::Latency     latency;
+  int64_t             refused = 0, undone = 0;
+  stream::Prequential losses;
 };
 
 ordered_json as_json(const Array& a) {
@@ -89,7 +91,10 @@ void summarize(const Totals& t, const stream::Taker& net, const StreamArguments&
                                   {"predicted", net.predicted()},
                                   {"refused", t.refused},
                                   {"undone", t.undone},
-                                  {"loss", t.losses ? ordered_json(t.loss) : nullptr},
+                                  {"loss", t.losses.count() ? ordered_json(t.losses.recent()) : nullptr},
+                                  {"prequential_loss", t.losses.count() ? ordered_json(t.losses.mean()) : nullptr},
+                                  {"least_loss", t.losses.least() ? ordered_json(*t.losses.least()) : nullptr},
+                                  {"drifts", t.losses.drifts()},
                                   {"latency_seconds",
                                    {{"mean", l.mean()},
                                     {"p50", l.percentile(0.5)},
@@ -101,8 +106,12 @@ void summarize(const Totals& t, const stream::Taker& net, const StreamArguments&
   }
   note("learned from {} records, predicted {} more, refused {}, undid {}", net.learned(), net.predicted(), t.refused,
        t.undone);
-  if (t.losses) note("; recent loss {:.4g}", t.loss);
+  if (t.losses.count()) note("; recent loss {:.4g}", t.losses.recent());
   note("\n");
+  if (t.losses.count())
+    note("loss      {:.4g} over all records, each answered before it was learned from{}; {} times it rose\n",
+         t.losses.mean(), t.losses.least() ? fmt::format("; {:.4g} in the best thousand", *t.losses.least()) : "",
+         t.losses.drifts());
   if (l.count())
     note("latency   p50 {}   p90 {}   p99 {}   max {}\n", duration(l.percentile(0.5)), duration(l.percentile(0.9)),
          duration(l.percentile(0.99)), duration(l.max()));
@@ -213,7 +222,9 @@ void answer_all(const StreamArguments& o, const stream::RecordParser& parser, st
     if (o.strict && !undone.empty()) fail("record {}: {}", undone[0].number, undone[0].why);
     complaints.undone(undone);
     if (!answer) continue;  // a reset alone, or undone
-    if (answer->loss) totals.add_loss(*answer->loss);
+    if (const auto drift = answer->loss ? totals.losses.add(*answer->loss) : std::nullopt)
+      note("record {}: the loss rises: {:.4g} over the last {}, {:.4g} at its best ({} losses ago)\n", line.number,
+           drift->loss, stream::Prequential::block, drift->best, totals.losses.count() - drift->best_end);
     const int64_t done = net.learned() + net.predicted();
     if (o.every != 0 && done % o.every == 0 &&
         sink.write(line_of(line.number, record.id, *answer, has_classes)) != LineSink::Result::Written)
@@ -234,6 +245,32 @@ std::vector<std::pair<std::string, std::string>> members_in(const std::vector<st
   return out;
 }
 
+// The optimizer with what options of their own say about it.
+std::string optimizer_of(const StreamArguments& o) {
+  if (!o.clip_norm && !o.weight_decay && o.schedule.empty()) return o.learning.optimizer;
+  ordered_json out = {{"type", o.learning.optimizer}};
+  if (o.learning.optimizer.starts_with("{")) out = read_ordered_json(o.learning.optimizer, "--optimizer");
+  if (o.clip_norm) out["clip_norm"] = *o.clip_norm;
+  if (o.weight_decay) out["weight_decay"] = *o.weight_decay;
+  if (!o.schedule.empty()) out["schedule"] = read_ordered_json(o.schedule, "--schedule");
+  return out.dump();
+}
+
+stream::Scaling scaling_of(const StreamArguments& o) {
+  if (o.normalize == "none") return {};
+  if (o.normalize == "running") return {.horizon = o.normalize_over};
+  require(!o.weights.empty(), "--normalize fitted: give the checkpoint whose numbers count with --weights.");
+  const auto task = read_json(train::config_of_checkpoint(o.weights).task, "task");
+  require(task.contains("fitted"), "{}: its task has no fitted numbers; train with \"normalize\": \"standard\".",
+          o.weights);
+  const auto numbers = [&](const char* name) {
+    const auto values = task["fitted"].at(name).get<std::vector<double>>();
+    return Tensor(Array::of<double>(values, {std::ssize(values)}));
+  };
+  const Tensor shift = numbers("shift");
+  return {.shift = shift, .scale = numbers("scale")};
+}
+
 int run_stream(StreamArguments& o) {
   const StopSignals stop;
   o.backend.apply();
@@ -241,6 +278,8 @@ int run_stream(StreamArguments& o) {
   if (quiet) o.every = 0;
   o.learning.rule_options                     = rule_options_from_json(read_json(o.rule_options, "--rule-options"));
   o.learning.loss                             = o.loss == "mse" ? stream::Loss::Mse : stream::Loss::CrossEntropy;
+  o.learning.optimizer                        = optimizer_of(o);
+  o.learning.scaling                          = scaling_of(o);
   const BuiltModel                      model = build_argument(o.model);
   std::unique_ptr<stream::OnlineStream> single;
   std::unique_ptr<stream::Fleet>        fleet;
@@ -301,6 +340,20 @@ void add_stream(CLI::App& app, Action& chosen) {
                    "Optimizer, such as sgd or {\"type\": \"sgd\", \"momentum\": 0.9}")
       ->capture_default_str();
   command->add_option("--lr", o->learning.lr, "Learning rate")->capture_default_str();
+  command->add_option("--clip-norm", o->clip_norm, "Largest norm of the gradient of a record");
+  command->add_option("--weight-decay", o->weight_decay, "Weight decay; decoupled in adamw and lion");
+  command
+      ->add_option("--schedule", o->schedule,
+                   "Schedule of the rate, such as {\"type\": \"exponential\", \"gamma\": 0.99, \"every\": 1000}")
+      ->type_name("JSON");
+  command
+      ->add_option("--normalize", o->normalize,
+                   "Scale inputs: by a running mean and deviation, or by the fitted numbers of --weights")
+      ->check(CLI::IsMember({"none", "running", "fitted"}))
+      ->capture_default_str();
+  command->add_option("--normalize-over", o->normalize_over, "Records that a running mean remembers")
+      ->check(whole_number(1))
+      ->capture_default_str();
   command->add_option("--seed", o->seed, "Seed of the initial weights")->check(whole_number(0))->capture_default_str();
   command->add_option("--udp", o->udp, "Read datagrams from this port of 127.0.0.1; 0 takes any free one")
       ->check(CLI::Range(0, 65535));

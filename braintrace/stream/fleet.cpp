@@ -98,6 +98,8 @@ struct Fleet::Program {
 Fleet::Fleet(Module& model, const Type& input, const StreamOptions& options, const FleetOptions& fleet)
     : stream_(model, input, options), options_(fleet) {
   require(fleet.most > 0, "fleet: `most` is the largest number of members and must be positive, got {}.", fleet.most);
+  require(stream_.is_steady(),
+          "fleet: a schedule of the rate and scaled inputs are for single streams; leave them out.");
   for (const auto& [part, states] : stream_.states())
     for (const auto& [path, state] : states)
       for (const std::string& leaf : state.leaf_names()) {

@@ -89,6 +89,7 @@ void GuardedStream::keep() {
 
 void GuardedStream::rewind(const std::vector<Entry>& entries) {
   for (const Leaf& l : leaves_) l.place.set(l.kept);
+  net_->follow_schedule();
   for (const Entry& e : entries) apply(e.record);
 }
 

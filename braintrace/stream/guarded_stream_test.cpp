@@ -57,6 +57,35 @@ std::vector<int64_t> numbers(const std::vector<GuardedStream::Undone>& all) {
   return out;
 }
 
+// Schedules and scales go back with the rest: whoever met a bad record learns on as whoever did not.
+TEST_P(GuardedStreamTest, RatesAndScalesAreUndoneToo) {
+  NamedArrays  outcomes[2];
+  const double bad[] = {1e38, 0};
+  for (int64_t run = 0; run < 2; ++run) {
+    random::seed(1);
+    model = zoo::build_model(R"({"type": "chain", "layers": [{"name": "rnn", "type": "gru", "n_in": 2, "n_rec": 4},
+                                                             {"name": "out", "type": "linear", "n_in": 4, "n_out": 1}]})");
+    const StreamOptions options{
+        .optimizer =
+            R"({"type": "adam", "clip_norm": 1, "schedule": {"type": "exponential", "gamma": 0.5, "every": 4}})",
+        .lr      = 0.1,
+        .scaling = {.horizon = 20}};
+    net = std::make_unique<OnlineStream>(*model, Type{DType::F32, {2}}, options);
+    GuardedStream guarded(*net);
+    int64_t       number = 0;
+    for (const Record& r : good_records(30)) {
+      if (bad[run] != 0 && number == 10) {
+        EXPECT_EQ(guarded.take(1000, record(0.1f, static_cast<float>(bad[run]))).undone.size(), 1u);
+      }
+      guarded.take(++number, r);
+    }
+    guarded.check();
+    outcomes[run] = states();
+  }
+  EXPECT_TRUE(outcomes[0].contains("scale.mean"));
+  for (const auto& [name, array] : outcomes[1]) EXPECT_TRUE(identical(outcomes[0].at(name), array)) << name;
+}
+
 TEST_P(GuardedStreamTest, IsAsIfBadRecordsHadNeverCome) {
   const int64_t             count = std::string(GetParam()) == "cpu" ? 300 : 40;  // states are kept every 256
   const std::vector<Record> good  = good_records(count);

@@ -37,6 +37,12 @@ ordered_json optimizer_of(const StreamOptions& o) {
   return train::filled_optimizer(given, "optimizer");
 }
 
+ordered_json numbers_of(const Tensor& t) {
+  ordered_json out = ordered_json::array();
+  for (int64_t i = 0; i < t.size(); ++i) out.push_back(at(t.array(), i));
+  return out;
+}
+
 // What makes two streams learn differently from the same records and states.
 ordered_json description_of(const StreamOptions& o) {
   const Algorithm& algorithm = algorithm_named(o.rule);
@@ -47,16 +53,20 @@ ordered_json description_of(const StreamOptions& o) {
   if (o.rule_options.vjp_method) out["vjp_method"] = to_string(*o.rule_options.vjp_method);
   out["loss"]      = o.loss == Loss::Mse ? "mse" : "cross_entropy";
   out["optimizer"] = optimizer_of(o);
+  if (o.scaling.horizon > 0) out["scaling"]["horizon"] = o.scaling.horizon;
+  if (o.scaling.shift.defined())
+    out["scaling"].update({{"shift", numbers_of(o.scaling.shift)}, {"scale", numbers_of(o.scaling.scale)}});
   return out;
 }
 
 }  // namespace
 
 OnlineStream::OnlineStream(Module& model, const Type& input, const StreamOptions& options)
-    : model_(&model),
-      optimizer_(train::make_optimizer(optimizer_of(options), "optimizer").optimizer),
-      input_(input),
-      learning_(description_of(options).dump()) {
+    : model_(&model), scale_(input, options.scaling), input_(input), learning_(description_of(options).dump()) {
+  const ordered_json optimizer = optimizer_of(options);
+  auto               made      = train::make_optimizer(optimizer, "optimizer");
+  optimizer_                   = std::move(made.optimizer);
+  if (optimizer.contains("schedule")) updates_per_epoch_ = made.updates_per_epoch;
   const Need need = algorithm_named(options.rule).needs();
   require(need == Need::Nothing, "{}: it needs {}, which records do not bring; choose another rule.", options.rule,
           to_string(need));
@@ -71,7 +81,7 @@ OnlineStream::OnlineStream(Module& model, const Type& input, const StreamOptions
   }
   optimizer_->register_trainable_weights(model.params());
   const auto loss = [this](Tensor x, Tensor target) {
-    const Tensor out = (*learner_)(x);
+    const Tensor out = (*learner_)(scale_(x));
     const Tensor l =
         classes_ ? losses::softmax_cross_entropy_with_integer_labels(out, target) : losses::mse(out, target);
     return std::pair(l, out);
@@ -81,11 +91,12 @@ OnlineStream::OnlineStream(Module& model, const Type& input, const StreamOptions
     optimizer_->update(grads);
     return std::pair<Tensor, Tensor>(l, out);
   });
-  predict_ = jit([this](Tensor x) { return (*learner_)(x); });
+  predict_ = jit([this](Tensor x) { return (*learner_)(scale_(x)); });
 }
 
 OnlineStream::Answer OnlineStream::learn(const Array& x, const Array& y) {
   const auto [l, out] = learn_(Tensor(x), Tensor(y));
+  if (updates_per_epoch_ > 0 && ++updates_ % updates_per_epoch_ == 0) optimizer_->step_epoch();
   return {out.array(), l.item()};
 }
 
@@ -102,16 +113,25 @@ StatefulProgram OnlineStream::predict_program() const {
 
 Array OnlineStream::predict(const Array& x) { return predict_(Tensor(x)).array(); }
 
+void OnlineStream::follow_schedule() {
+  if (updates_per_epoch_ == 0) return;
+  updates_ = optimizer_->step_count();
+  optimizer_->lr().set_epoch(updates_ / updates_per_epoch_);
+}
+
 void OnlineStream::reset() {
   reset_all_states(*model_);
   learner_->reset_state();
 }
 
 std::vector<std::pair<std::string, StateMap>> OnlineStream::states() const {
-  return {{"model", model_->states()},
-          {"optimizer", optimizer_->states()},
-          {"learner", learner_->own_states()},
-          {"random", {{Path::dotted("stream"), random::default_stream()}}}};
+  std::vector<std::pair<std::string, StateMap>> out = {
+      {"model", model_->states()},
+      {"optimizer", optimizer_->states()},
+      {"learner", learner_->own_states()},
+      {"random", {{Path::dotted("stream"), random::default_stream()}}}};
+  if (const StateMap scale = scale_.states(); !scale.empty()) out.emplace_back("scale", scale);
+  return out;
 }
 
 // "optimizer.lr is 0.01 there and 0.001 here" for every value that differs.
@@ -165,6 +185,7 @@ int64_t load(OnlineStream& stream, const std::string& path) {
           path, what);
   for (const auto& [part, states] : stream.states()) train::check_fits(file.arrays, part, states, path);
   for (const auto& [part, states] : stream.states()) train::restore(file.arrays, part, states, path);
+  stream.follow_schedule();
   return records;
 }
 

@@ -13,6 +13,7 @@
 #include "braintrace/algorithms/make_rule.h"
 #include "braintrace/model/frame.h"
 #include "braintrace/nn/optim.h"
+#include "braintrace/stream/running_scale.h"
 
 namespace braintrace::stream {
 
@@ -24,6 +25,7 @@ struct StreamOptions {
   Loss        loss         = Loss::Mse;
   std::string optimizer    = "adam";  // or an object: {"type": "sgd", "momentum": 0.9}
   double      lr           = 1e-3;
+  Scaling     scaling      = {};  // of the inputs
 };
 
 class OnlineStream {
@@ -50,11 +52,16 @@ class OnlineStream {
   std::vector<std::pair<std::string, StateMap>> states() const;
   // How it learns, as JSON: rule, loss, optimizer with its rate.
   const std::string& learning() const { return learning_; }
+  // After states were put back: the learning rate follows the number of updates.
+  void follow_schedule();
+  bool is_steady() const { return updates_per_epoch_ == 0 && !scale_.active(); }  // no schedule, inputs as they are
 
  private:
   Module*                           model_;
   std::unique_ptr<OnlineLearner>    learner_;
   std::unique_ptr<optim::Optimizer> optimizer_;
+  RunningScale                      scale_;
+  int64_t                           updates_ = 0, updates_per_epoch_ = 0;  // of the schedule; 0: there is none
   Type                              input_, target_;
   int64_t                           classes_ = 0;
   std::string                       learning_;
