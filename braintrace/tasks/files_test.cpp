@@ -175,6 +175,12 @@ TEST(Files, SeriesHaveClassesByName) {
     EXPECT_EQ(at(b.inputs, t), 7.0 + double(t));
     EXPECT_EQ(at(b.mask, t), t == 3 ? 1 : 0);
   }
+  // What was found completes the description, as in a checkpoint.
+  j["normalize"] = "standard";
+  json again     = j;
+  again.update(json::parse(make_task(j, 1)->facts().found));
+  EXPECT_TRUE(again.contains("fitted"));
+  EXPECT_EQ(make_task(again, 1)->facts().outputs, 2);
   j["test_file"] = made_file("other.ts", "@classLabel true up\n@data\n1:up\n");
   expect_refused(j, "expected the classes up, down");
 }

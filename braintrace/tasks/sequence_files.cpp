@@ -254,7 +254,7 @@ std::shared_ptr<Task> task_of_files(const zoo::Fields& f, uint64_t seed, const O
     }
   });
   nlohmann::json    found = nlohmann::json::object();
-  if (facts.targets == TargetKind::Classes) found["classes"] = facts.outputs;
+  if (facts.targets == TargetKind::Classes && facts.class_names.empty()) found["classes"] = facts.outputs;
   if (!prepared.fitted().is_null()) found["fitted"] = prepared.fitted();
   facts.found              = found.dump();
   facts.train_samples      = std::ssize(parts[static_cast<size_t>(Part::Train)]);
