@@ -80,6 +80,7 @@ void add_fidelity(CLI::App& app, Action& chosen) {
                    "Rules to compare, separated by commas; all that need only a loss unless given, D_RTRL with "
                    "--finite-differences")
       ->delimiter(',');
+  command->add_flag("--last", f.last_only, "Only the last step has a target");
   command->add_option("--seed", f.seed, "Seed of parameters, inputs and targets")
       ->check(whole_number(0))
       ->capture_default_str();

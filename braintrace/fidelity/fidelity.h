@@ -2,7 +2,7 @@
 // How close the learning rules come to the exact gradient on a model: every rule runs over the same random sequence,
 // step by step and in windows, and its gradient is compared with that of BPTT, parameter by parameter.
 //
-//   loss = Σ_t mean((y_t − target_t)²)
+//   loss = Σ_t mean((y_t − target_t)²), or its last term alone
 #pragma once
 
 #include <optional>
@@ -17,6 +17,7 @@ struct FidelityOptions {
   int64_t                  steps        = 20;
   std::vector<int64_t>     windows      = {};                // steps of a window; empty: 1, 5 and the whole sequence
   std::vector<std::string> rules        = {};                // names; empty: all that need nothing but a loss
+  bool                     last_only    = false;             // the only target is that of the last step
   uint64_t                 seed         = 1;                 // of inputs, targets and random signs
   int64_t                  memory_limit = int64_t{1} << 28;  // bytes of traces; a rule that needs more is left out
 };

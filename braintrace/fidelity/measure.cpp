@@ -20,31 +20,38 @@ namespace braintrace {
 namespace {
 
 struct Data {
-  Tensor xs, ys;
+  Tensor xs, ys, weights;  // [T, …]; the weights of the losses [T]
 
   Data(Module& model, const Type& input, const FidelityOptions& options)
       : xs(random_inputs(model, input, options.steps, random::key(options.seed))) {
     ys = random_sequence(output_type(model, input), options.steps, random::key(options.seed + 1));
+    std::vector<float> each(static_cast<size_t>(options.steps), options.last_only ? 0.f : 1.f);
+    each.back() = 1;
+    weights     = Tensor(Array::of<float>(each, {options.steps}));
   }
 };
 
 // Σ of the gradients of all windows.
 Gradients gradient(OnlineLearner& learner, const Data& data, int64_t window, double* seconds) {
   const auto params = learner.model().params();
-  const auto loss   = [](const Tensor& y, const Tensor& target, int64_t n) {
-    return sum(square(y - target)) * (static_cast<double>(n) / static_cast<double>(target.size()));
+  const auto loss   = [](const Tensor& y, const Tensor& target, const Tensor& weight) {
+    Shape by_step = weight.shape();
+    by_step.resize(static_cast<size_t>(y.rank()), 1);
+    return sum(square(y - target) * convert(reshape(weight, by_step), y.dtype())) *
+           (static_cast<double>(weight.size()) / static_cast<double>(target.size()));
   };
-  const auto one = jit(grad([&](Tensor x, Tensor y) { return loss(learner(x), y, 1); }, params));
+  const auto one = jit(grad([&](Tensor x, Tensor y, Tensor w) { return loss(learner(x), y, w); }, params));
   const auto many =
-      jit(grad([&](Tensor x, Tensor y) { return loss(learner(MultiStepData{{x}}), y, x.shape()[0]); }, params));
+      jit(grad([&](Tensor x, Tensor y, Tensor w) { return loss(learner(MultiStepData{{x}}), y, w); }, params));
   const int64_t T    = data.xs.shape()[0];
   const auto    pass = [&] {
     Gradients total;
     for (int64_t t = 0; t < T; t += window) {
-      const int64_t   end = std::min(T, t + window);
-      const Gradients g   = window == 1 ? one(row(data.xs, t), row(data.ys, t))
-                                           : many(slice_axis(data.xs, 0, t, end), slice_axis(data.ys, 0, t, end));
-      total               = t == 0 ? g : total + g;
+      const int64_t   end  = std::min(T, t + window);
+      const auto      part = [&](const Tensor& all) { return slice_axis(all, 0, t, end); };
+      const Gradients g    = window == 1 ? one(row(data.xs, t), row(data.ys, t), row(data.weights, t))
+                                            : many(part(data.xs), part(data.ys), part(data.weights));
+      total                = t == 0 ? g : total + g;
     }
     return total;
   };

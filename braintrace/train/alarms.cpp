@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "braintrace/base/percent.h"
 
@@ -15,6 +17,9 @@ namespace {
 constexpr double share    = 0.5;   // of a layer's units; below it nobody needs to worry
 constexpr double at_bound = 0.99;  // of 1, the bound of tanh and sigmoid
 constexpr double always   = 0.9;   // spikes per step
+
+constexpr size_t      most_single = 3;              // layers that are named one by one
+constexpr const char* many_layers = "many layers";  // the place of what several share
 
 template <class Is>
 double fraction(size_t n, Is is) {
@@ -47,6 +52,25 @@ std::vector<Alarm> activity_alarms(int64_t step, const std::vector<UnitStatistic
       if (bounded)
         say("saturated", fraction(n, [&](size_t i) { return std::abs(u.mean[i]) > at_bound; }), "stay at their bound",
             "Lower the learning rate or the scale of the weights.");
+    }
+  }
+  return out;
+}
+
+std::vector<Alarm> joined_alarms(const std::vector<Alarm>& all) {
+  std::map<std::string, std::vector<const Alarm*>> of_kind;
+  for (const Alarm& a : all) of_kind[a.kind].push_back(&a);
+  std::vector<Alarm> out;
+  for (const Alarm& a : all) {
+    const auto& same = of_kind[a.kind];
+    if (same.size() <= most_single) {
+      out.push_back(a);
+    } else if (same[0] == &a) {
+      std::vector<std::string> places;
+      for (size_t i = 0; i < most_single; ++i) places.push_back(same[i]->where);
+      out.push_back({a.step, a.kind, many_layers,
+                     fmt::format("{} layers, {} and {} more; the first: {}", same.size(), fmt::join(places, ", "),
+                                 same.size() - most_single, a.message)});
     }
   }
   return out;

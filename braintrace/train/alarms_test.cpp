@@ -32,6 +32,17 @@ TEST(Alarms, DeadAndSaturatedUnits) {
   EXPECT_EQ(kinds("voltage", {0, 0}, {0, 0}, {0, 0}), Kinds{});
 }
 
+TEST(Alarms, ManyLayersAreOneAlarm) {
+  std::vector<UnitStatistics> units;
+  for (int i = 0; i < 50; ++i) units.push_back({{"layer" + std::to_string(i), "spikes"}, {0, 0}, {0, 0}, {0, 0}});
+  units.push_back({{"last", "spikes"}, {1, 1}, {1, 1}, {1, 1}});
+  const std::vector<Alarm> alarms = joined_alarms(activity_alarms(7, units));
+  ASSERT_EQ(alarms.size(), 2u);
+  EXPECT_TRUE(alarms[0].message.starts_with("50 layers, layer0, layer1, layer2 and 47 more; the first: layer0: 100%"))
+      << alarms[0].message;
+  EXPECT_EQ(alarms[1].where, "last");
+}
+
 TEST(Alarms, NumbersThatAreNone) {
   const nn::Linear a(1, 1), b(1, 1);
   const StateMap   weights{{Path{"a"}, a.weight}, {Path{"b"}, b.weight}};

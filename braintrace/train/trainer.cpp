@@ -274,7 +274,7 @@ ValidationRecord Trainer::Impl::validate(int64_t batches, tasks::Part part) {
   judged             = {part, batches};
   evaluated_at       = updates;
   const ValidationRecord v{updates, e.loss, e.accuracy};
-  for (const Alarm& a : activity_alarms(updates, e.units)) alarm(a);
+  for (const Alarm& a : joined_alarms(activity_alarms(updates, e.units))) alarm(a);
   return v;
 }
 

@@ -27,6 +27,18 @@ size_t index_of(const FidelityReport& r, const std::string& parameter) {
   return static_cast<size_t>(std::find(r.parameters.begin(), r.parameters.end(), parameter) - r.parameters.begin());
 }
 
+// With one target at the end, credit must go back through all steps: the same-step gradient is all that BPTT in windows
+// of one step has, and RTRL is exact still.
+TEST(Fidelity, OneTargetAtTheEndAsksMoreOfARule) {
+  const FidelityOptions every{.steps = 8, .windows = {1}, .rules = {"BPTT", "RTRL"}};
+  FidelityOptions       last = every;
+  last.last_only             = true;
+  const FidelityReport all = measured(one_layer, every), end = measured(one_layer, last);
+  EXPECT_LT(end.norms[0], all.norms[0]);
+  EXPECT_LT(found(end, "BPTT", 1).layers[0].norm_ratio, found(all, "BPTT", 1).layers[0].norm_ratio);
+  EXPECT_NEAR(found(end, "RTRL", 1).all.cosine, 1, 1e-12);
+}
+
 TEST(Fidelity, SaysWhatTheLawsSay) {
   const FidelityReport r = measured(one_layer, {.steps = 8, .windows = {1, 4, 8}});
   EXPECT_EQ(r.layers, (std::vector<std::string>{"a", "out"}));
