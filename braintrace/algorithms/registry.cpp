@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <deque>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -141,7 +142,7 @@ std::vector<std::pair<std::string, bool>> given(const RuleOptions& o) {
 
 }  // namespace
 
-const std::deque<Algorithm>& algorithms() { return table(); }
+std::vector<std::reference_wrapper<const Algorithm>> algorithms() { return {table().begin(), table().end()}; }
 
 void register_algorithm(Algorithm algorithm) {
   for (const Algorithm& a : algorithms())

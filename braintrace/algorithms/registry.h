@@ -3,8 +3,8 @@
 // be given, what it needs, in which form it learns. Nobody else knows a rule by its name.
 #pragma once
 
-#include <deque>
 #include <functional>
+#include <vector>
 
 #include "braintrace/algorithms/make_rule.h"
 
@@ -46,7 +46,7 @@ struct Algorithm {
 };
 
 // Those that were found stay where they are when others are registered.
-const std::deque<Algorithm>& algorithms();
+std::vector<std::reference_wrapper<const Algorithm>> algorithms();
 // Adds a rule of your own; everything that takes the name of a rule takes it then. Before other threads ask for rules.
 void register_algorithm(Algorithm algorithm);
 // In any spelling and case; throws UserError with the nearest name.
