@@ -136,7 +136,10 @@ std::vector<std::pair<std::string, StateMap>> OnlineStream::states() const {
 
 // "optimizer.lr is 0.01 there and 0.001 here" for every value that differs.
 std::string differences(const std::string& there, const std::string& here, const std::string& where) {
-  const ordered_json       all_there = read_ordered_json(there, where + ": the file is damaged: learning").flatten();
+  const std::string  what     = where + ": the file is damaged: learning";
+  const ordered_json learning = read_ordered_json(there, what);
+  require(learning.is_object(), "{} is {}, not an object.", what, learning.type_name());
+  const ordered_json       all_there = learning.flatten();
   const ordered_json       all_here  = read_ordered_json(here, "learning").flatten();
   std::vector<std::string> said;
   const auto               value = [](const ordered_json& of, const std::string& key) {
