@@ -87,10 +87,10 @@ void check_alike(parallel::Group& group, const Config& config, const tasks::Task
   std::string mine;
   parallel::all_succeed(group, [&] { mine = facts_of(config, task).dump(); });
   const auto all   = parallel::all_gather(group, mine);
-  const json first = json::parse(all[0]);
+  const json first = read_json(all[0], "rank 0");
   for (size_t r = 1; r < all.size(); ++r) {
     if (all[r] == all[0]) continue;
-    const json  other   = json::parse(all[r]);
+    const json  other   = read_json(all[r], fmt::format("rank {}", r));
     const json  changes = json::diff(first, other);
     const auto  at      = json::json_pointer(changes[0]["path"].get<std::string>());
     const auto  shown   = [&](const json& j) { return j.contains(at) ? j[at].dump() : std::string("not given"); };

@@ -62,6 +62,6 @@ with check("stdout and stderr into a pipe whose reader goes away, as `2>&1 | hea
 with check("a reader who does not read: the run waits for him, but not when it is asked to stop"):
     pipe = BlockedPipe()
     p = start("train", ENDLESS, "--set", "output=blocked", stdin=subprocess.DEVNULL, stdout=pipe.writer, stderr=pipe.writer)
-    within(60, lambda: (FOLDER / "blocked/metrics.jsonl").exists() and waits_in_a_system_call(p), "it waits")
+    within(60, lambda: (FOLDER / "blocked/config.json").exists() and waits_in_a_system_call(p), "it waits")
     check_stops(p, "blocked")
     pipe.close()
