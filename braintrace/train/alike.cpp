@@ -60,7 +60,7 @@ void add_files(const json& j, json& to) {
 // Samples that the task gives first: what data makes of files, whatever their names.
 std::string first_samples(const tasks::Task& task) {
   Fingerprint f;
-  const auto  facts = task.facts();
+  const auto& facts = task.facts();
   for (const auto part : {tasks::Part::Train, tasks::Part::Validation, tasks::Part::Test}) {
     f.add(std::to_string(facts.samples(part)));
     const bool only_test = facts.train_samples == 0 && facts.test_samples > 0;
