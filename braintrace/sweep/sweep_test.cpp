@@ -13,6 +13,7 @@
 #include "braintrace/io/file.h"
 #include "braintrace/sweep/children.h"
 #include "braintrace/sweep/page.h"
+#include "tests/support/error_of.h"
 
 namespace braintrace::sweep {
 namespace {
@@ -25,16 +26,6 @@ struct Files {
   std::string     config = (folder.path / "net.json").string();
   Files() { write_text(config, R"({"model": "gru", "seed": 7, "output": "elsewhere"})"); }
 };
-
-template <class F>
-std::string error_of(F f) {
-  try {
-    f();
-  } catch (const UserError& e) {
-    return e.what();
-  }
-  return "no error";
-}
 
 TEST(SweepPlan, ReadsValuesOfAnyKind) {
   EXPECT_EQ(parse_axis("optimizer.lr=1e-3,3e-3").values, (Words{"1e-3", "3e-3"}));
