@@ -11,6 +11,7 @@
 //
 //   sparse_bench [neurons=10000] [synapses=100] [steps=40] [wide]     wide: a surrogate that reaches most neurons
 //   sparse_bench NEURONS SYNAPSES STEPS more                          batches, and optimizers with a memory per weight
+//   sparse_bench NEURONS SYNAPSES STEPS threads | wide threads        1, 2, 4, … threads, up to BRAINTRACE_NUM_THREADS
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -265,10 +266,10 @@ double measure(const Sizes& s, const Wiring& wiring, double rate) {
   return a;
 }
 
-// The library's median on one thread, 1% of spikes in every row.
-double alone(const Sizes& s, ByLibrary& library, int64_t rows) {
+// The library's median, so many spikes in every row.
+double alone(const Sizes& s, ByLibrary& library, int64_t rows, double rate = 0.01, int threads = 1) {
   std::vector<Tensor> xs;
-  const auto          drive = drives(s, 0.01);
+  const auto          drive = drives(s, rate);
   for (size_t k = 0; k < drive.size(); ++k) {
     std::vector<float> all;
     for (int64_t b = 0; b < rows; ++b) {
@@ -277,7 +278,7 @@ double alone(const Sizes& s, ByLibrary& library, int64_t rows) {
     }
     xs.emplace_back(Array::of<float>(all, library.is_batch() ? Shape{rows, s.n} : Shape{s.n}));
   }
-  cpu::set_num_threads(1);
+  cpu::set_num_threads(threads);
   std::vector<double> ms;
   for (int64_t k = 0; k < s.steps; ++k) {
     const auto begin = std::chrono::steady_clock::now();
@@ -301,16 +302,37 @@ void more(const Sizes& s, const Wiring& wiring) {
   }
 }
 
+void by_threads(const Sizes& s, const Wiring& wiring) {
+  Environment::Scope dt{{.dt = 1.0}};
+  const int          most = cpu::num_threads();
+  for (const double rate : {0.01, 0.16}) {
+    double one = 0;
+    for (int threads = 1; threads <= most; threads *= 2) {
+      ByLibrary    library(s, wiring);
+      const double ms = alone(s, library, 1, rate, threads);
+      if (threads == 1) one = ms;
+      fmt::print("{:.0f}% of spikes, threads: {:>2}, ms: {:.3f}, times as fast as one: {:.2f}\n", 100 * rate, threads,
+                 ms, one / ms);
+    }
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto   number = [&](int i, int64_t otherwise) { return argc > i ? std::atoll(argv[i]) : otherwise; };
-  const Sizes  s{number(1, 10000), number(2, 100), number(3, 40),
-                argc > 4 && !std::strcmp(argv[4], "wide") ? 1.0F : 0.5F};
+  const auto number = [&](int i, int64_t otherwise) { return argc > i ? std::atoll(argv[i]) : otherwise; };
+  const auto has    = [&](const char* word) {
+    return std::any_of(argv, argv + argc, [&](const char* a) { return !std::strcmp(a, word); });
+  };
+  const Sizes  s{number(1, 10000), number(2, 100), number(3, 40), has("wide") ? 1.0F : 0.5F};
   const Wiring wiring(s);
   fmt::print("{} neurons, {} synapses, ms per step with update\n", s.n, s.n * s.degree);
-  if (argc > 4 && !std::strcmp(argv[4], "more")) {
+  if (has("more")) {
     more(s, wiring);
+    return 0;
+  }
+  if (has("threads")) {
+    by_threads(s, wiring);
     return 0;
   }
   fmt::print(

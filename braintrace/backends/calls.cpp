@@ -68,8 +68,7 @@ ProgramNeeds needs_of(const codegen::Schedule& schedule, const NonzeroResults& n
   const std::vector<Feed>  fed        = nonzero.feeds(feeds);
   const auto               overwrites = [&](size_t result) {
     return !entry.may_stop && std::any_of(fed.begin(), fed.end(), [&](const Feed& f) {
-      const auto& pairs = entry.in_place;
-      return f.result == result && std::binary_search(pairs.begin(), pairs.end(), std::pair(result, f.arg));
+      return f.result == result && entry.may_share(result, f.arg);
     });
   };
   ProgramNeeds n{.working = entry.arena_bytes, .is_zero = nonzero.is_zero, .work = codegen::work_of(schedule, target)};

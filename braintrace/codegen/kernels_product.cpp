@@ -63,13 +63,12 @@ Product::Block block_of(const Shape& sizes, int64_t most) {
 
 // Long sums are taken block by block, each as long as what the host's product takes at a time.
 std::optional<Product::Blocks> in_blocks(const Product& p, const Target& target) {
-  constexpr int64_t whole_inner = 1024, inner_block = 256;
-  const int64_t     bytes = static_cast<int64_t>(size_of(p.dtype)), inner = size_of(p.inner), n = size_of(p.columns);
-  const int64_t     elements = target.packed_bytes / bytes;
+  const int64_t bytes = static_cast<int64_t>(size_of(p.dtype)), inner = size_of(p.inner), n = size_of(p.columns);
+  const int64_t elements = target.packed_bytes / bytes;
   if (!is_float(p.dtype) || p.rows.empty() || p.inner.empty() || size_of(p.rows) * inner * n < target.together_from)
     return {};
   Product::Blocks b{};
-  b.inner = block_of(p.inner, inner <= whole_inner ? inner : inner_block);
+  b.inner = block_of(p.inner, inner <= target.whole_inner ? inner : target.inner_block);
   if (b.inner.size * n > elements) return {};
   b.rows    = block_of(p.rows, std::max<int64_t>(elements / std::max(b.inner.size, n), 1));
   b.by_rows = p.lhs.inner.back() == 1 || p.lhs.free.back() != 1;
@@ -87,9 +86,9 @@ int64_t parts_in(int64_t size, int64_t part) { return (size + part - 1) / part; 
 
 // The rows and columns of a part, and how many parts that makes. Where there are many rows, a part has all columns: it
 // then looks for events in its own rows once. Where there are few, it has some panels of columns: a core that comes
-// late leaves less behind. For many cores parts are smaller, where that takes less time: each packs its columns and
-// asks for its rows again, which counts as some more of either; a quarter of a part is what threads wait for the last
-// one.
+// late leaves less behind. For many cores parts are smaller, where that takes less time: cores take equal parts in
+// rounds, the last of which may leave some without work, and wait a tenth of a part for each other; each part packs its
+// columns and fetches its rows from other caches, which takes as long as a dozen more of either.
 int64_t share(Product& p, const Target& target) {
   const int64_t m = p.matrix->m, n = p.matrix->n;
   const int64_t panel = target.product_panel / static_cast<int64_t>(size_of(p.dtype)), panels = parts_in(n, panel);
@@ -99,8 +98,8 @@ int64_t share(Product& p, const Target& target) {
   for (int64_t rows = many ? target.product_rows : m; rows >= 1; rows = rows > 16 ? parts_in(rows, 2) : 0)
     for (int64_t wide = many ? panels : std::clamp<int64_t>(panels / 2, 1, 4); wide >= 1; --wide) {
       const int64_t columns = std::min(n, wide * panel), count = parts_in(m, rows) * parts_in(n, columns);
-      const double  time = (std::max(1.0, static_cast<double>(count) / static_cast<double>(target.cores)) + 0.25) *
-                          static_cast<double>((rows + 4) * (columns + panel / 2));
+      const double  time = (static_cast<double>(parts_in(count, target.cores)) + 0.1) *
+                          static_cast<double>((rows + 12) * (columns + 12));
       if (least > 0 && time > least) continue;
       least          = time;
       parts          = count;

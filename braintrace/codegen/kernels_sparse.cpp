@@ -63,9 +63,9 @@ Kernel event_list(Site& s) {
 
 // By column of x: how many rows are not zero there, and which. A part is a run of columns.
 Kernel event_rows(Site& s) {
-  constexpr int64_t run = 16;
-  const int64_t     B = s.in_type(0).shape[0], n = s.in_type(0).shape[1];
-  Routine r{s.e.op, s.in_type(0).dtype, {{"B", B}, {"n", n}, {"run", run}}, {{"x", s.in(0)}, {"y", s.out(0)}}};
+  const int64_t run = s.target().event_columns;
+  const int64_t B = s.in_type(0).shape[0], n = s.in_type(0).shape[1];
+  Routine       r{s.e.op, s.in_type(0).dtype, {{"B", B}, {"n", n}, {"run", run}}, {{"x", s.in(0)}, {"y", s.out(0)}}};
   return {.what = std::move(r), .parts = (n + run - 1) / run, .work = B * n};
 }
 

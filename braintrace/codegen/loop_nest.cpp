@@ -2,6 +2,7 @@
 #include "braintrace/codegen/loop_nest.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <map>
 
@@ -217,8 +218,10 @@ class NestBuilder {
     const size_t  last = nest_.loops.size() - 1;
     const int64_t n    = nest_.extent(last);
     if (form() == Tiling::Form::Lanes) {
-      t.width    = n < 2 * target_.lanes ? 1 : target_.lanes;
-      t.together = nest_.kept == 0 || size < target_.together_from ? 1 : target_.sum_rows;
+      // All lanes, where each has several terms; of short rows the largest power of two.
+      const auto terms = static_cast<uint64_t>(std::max<int64_t>(n, 1));
+      t.width          = n < 2 * target_.lanes ? static_cast<int64_t>(std::bit_floor(terms)) : target_.lanes;
+      t.together       = nest_.kept == 0 || size < target_.together_from ? 1 : target_.sum_rows;
       return;
     }
     // Where blocks are all that threads can share, there are more of them.
@@ -232,15 +235,14 @@ class NestBuilder {
   // Parts of sums where there are too few for all blocks of threads, each with enough terms for one; bytes of memory
   // for the sums of the parts.
   int64_t part_sums() {
-    constexpr int64_t row_of_warps = 32, least_rows = 64, least_terms = 2048;
     if (form() == Tiling::Form::Plain || target_.sum_blocks == 0) return 0;
     int64_t terms = 1;
     for (int64_t a : stage_.reduced) terms *= stage_.space[a];
     const bool    by_rows = form() == Tiling::Form::Blocks;
     const int64_t kept    = size_of(stage_.space) / std::max<int64_t>(terms, 1);
-    const int64_t blocks  = std::max<int64_t>(by_rows ? (kept + row_of_warps - 1) / row_of_warps : kept, 1);
-    nest_.tiling.parts =
-        std::max<int64_t>(std::min(target_.sum_blocks / blocks, terms / (by_rows ? least_rows : least_terms)), 1);
+    const int64_t sums = target_.block_sums, blocks = std::max<int64_t>(by_rows ? (kept + sums - 1) / sums : kept, 1);
+    const int64_t least = by_rows ? target_.least_rows : target_.least_terms;
+    nest_.tiling.parts  = std::max<int64_t>(std::min(target_.sum_blocks / blocks, terms / least), 1);
     if (nest_.tiling.parts == 1) return 0;
     return nest_.tiling.parts * kept * 8 * static_cast<int64_t>(nest_.reductions.size());
   }

@@ -63,6 +63,7 @@ class Planner {
 
   void run(const Vars& memory, const std::vector<std::pair<Var, int64_t>>& constants) {
     for (const Type& t : p_.types) f_.buffers.push_back({.type = t, .place = {}, .device = target_.device});
+    f_.first_arg   = p_.constants.size();
     int64_t number = 0;
     for (const Vars* inputs : {&p_.constants, &p_.args})
       for (Var v : *inputs) place(v) = {Place::Kind::Input, number++};

@@ -30,6 +30,10 @@ void share(std::vector<Kernel>& kernels, const Target& target) {
 
 }  // namespace
 
+bool Function::may_share(size_t result, size_t arg) const {
+  return std::binary_search(in_place.begin(), in_place.end(), std::pair(result, arg));
+}
+
 std::vector<Contained> contained(const Kernel& kernel) {
   if (const auto* k = std::get_if<TimeLoop>(&kernel.what)) return {{"step", k->body}};
   if (const auto* k = std::get_if<WhileLoop>(&kernel.what)) return {{"condition", k->cond}, {"body", k->body}};

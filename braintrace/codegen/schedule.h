@@ -295,6 +295,9 @@ struct Function {
   std::vector<std::pair<size_t, size_t>> in_place;  // (result, argument) that may share memory, sorted
   int64_t                                arena_bytes = 0;      // that a call needs
   bool                                   may_stop    = false;  // any kernel may
+  size_t                                 first_arg   = 0;      // among the inputs: constants of the program come first
+
+  bool may_share(size_t result, size_t arg) const;
 };
 
 // An equation that compiled code asks the host to evaluate.

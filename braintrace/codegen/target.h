@@ -28,6 +28,8 @@ struct Target {
   int64_t product_rows    = 64;       // of a matrix product, in one part
   int64_t product_panel   = 128;      // bytes of a row that a matrix product holds in registers
   int64_t packed_bytes    = 1 << 18;  // of an operand that it copies at a time, where that is not a matrix; 0: none
+  int64_t whole_inner     = 1024;     // terms of a sum that such a product takes at once,
+  int64_t inner_block     = 256;      // or so many of a longer one at a time
   int64_t batch_tile      = 4;        // rows of a batch that a matrix product holds in registers
   int64_t batch_part      = 16;       // rows of a part of the batch that runs through a time loop on its own,
   int64_t large_part      = 32;       // or so many where weights do not fit the second cache
@@ -45,6 +47,9 @@ struct Target {
   int64_t lanes         = 16;        // interleaved partial sums
   int64_t sum_rows      = 4;         // rows summed together
   int64_t sum_blocks    = 0;         // blocks of threads that share few long sums by taking parts of them; 0: none do
+  int64_t block_sums    = 32;        // sums over rows that one such block takes side by side,
+  int64_t least_rows    = 64;        // rows at least of a part of them,
+  int64_t least_terms   = 2048;      // and terms of a part of any other sum
   int64_t column_rows   = 2;         // rows added to columns together
   int64_t together_from = 4096;      // elements of a nest, from which on rows are taken together
   int64_t tiled_from    = 65536;  // elements: smaller arrays stay in the caches, and small machines have small stacks
@@ -64,6 +69,7 @@ struct Target {
   int64_t event_blocks     = 64;       // of targets, at most, that threads share of a sparse product,
   int64_t event_run        = 4;        // of so many entries of a source each
   int64_t event_part       = 16384;    // entries of an update in one part
+  int64_t event_columns    = 16;       // columns of a batch in one part, where events are counted
 };
 
 // This machine: C compiled here, threads, this process for what has no kernel.

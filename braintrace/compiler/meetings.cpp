@@ -134,7 +134,14 @@ class MeetingFinder {
       if (!tells_positions(e)) return false;
       for (Var v : e.out) reached[v] = true;
       f.forward(e);
-      if (std::none_of(e.out.begin(), e.out.end(), [&](Var v) { return has_several(f.only[v]); })) continue;
+      // Or in a sum of what they met in already, such as that of a group of channels.
+      const auto narrows = [&](Var v) {
+        return std::any_of(e.in.begin(), e.in.end(), [&](Var u) {
+          return reached[u] && f.only[u].empty() && f.only[v].empty() && p_.type(u).size() > p_.type(v).size();
+        });
+      };
+      if (std::none_of(e.out.begin(), e.out.end(), [&](Var v) { return has_several(f.only[v]) || narrows(v); }))
+        continue;
       for (Var v : e.out) {
         f.only[v].clear();
         meet_.push_back(v);

@@ -2,6 +2,7 @@
 // What runs programs. A backend takes a *whole* program, never one call per op, so adding an op never touches it.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -46,14 +47,23 @@ class ResidentProgram {
   virtual Array left(size_t) { throw InternalError("this program leaves no results"); }
 };
 
-// A program that runs on many sets of arguments, each of which lies in memory of its own, as the states of a fleet do.
+// Sets of arguments, each of which lies in memory of its own, as the states of a fleet do.
+struct ArgumentSets {
+  size_t count = 0;
+  size_t turns = 1;  // runs on each set, one after the other
+  // Writes where the arguments of set k lie, and the results that are not fed. Threads call it for the sets they run.
+  std::function<void(size_t k, void** args, void** results)> places;
+  // Bytes from the place of one turn to that of the next; 0 where it stays, as a state's does.
+  std::vector<size_t> arg_strides, result_strides;
+};
+
+// A program that runs on many sets of arguments.
 class ManyRuns {
  public:
   virtual ~ManyRuns() = default;
-  // Run k takes its arguments at args[k * number of arguments + i]. Results that are fed overwrite theirs; the others
-  // of run k go to results[k * number of those + j]. Runs may be made side by side, so what one writes no other may
-  // touch. If it throws, some of the runs are made.
-  virtual void run(size_t count, void* const* args, void* const* results) = 0;
+  // Results that are fed overwrite their arguments. Sets may run side by side, so what one writes no other may touch.
+  // If it throws, some of the runs are made.
+  virtual void run(const ArgumentSets& sets) = 0;
 };
 
 // What a run of a program takes, found without compiling or running it.

@@ -15,13 +15,25 @@ class OneAfterTheOther : public ManyRuns {
     for (const Feed& f : feeds) fed_arg_[f.result] = f.arg;
   }
 
-  void run(size_t count, void* const* args, void* const* results) override {
-    for (size_t k = 0; k < count; ++k, args += args_.size()) {
-      Arrays in;
-      for (size_t i = 0; i < args_.size(); ++i) in.push_back(Array::borrow(args_[i], args[i], nullptr));
-      const Arrays out = executable_->run(in);
-      for (size_t j = 0; j < out.size(); ++j)
-        std::memcpy(fed_arg_[j] ? args[*fed_arg_[j]] : *results++, out[j].raw(), out[j].bytes());
+  void run(const ArgumentSets& sets) override {
+    std::vector<void*> args(args_.size()), results(fed_arg_.size());
+    const auto         at = [](void* first, size_t stride, size_t turn) {
+      return static_cast<std::byte*>(first) + stride * turn;
+    };
+    for (size_t k = 0; k < sets.count; ++k) {
+      sets.places(k, args.data(), results.data());
+      for (size_t turn = 0; turn < sets.turns; ++turn) {
+        Arrays in;
+        for (size_t i = 0; i < args_.size(); ++i)
+          in.push_back(Array::borrow(args_[i], at(args[i], sets.arg_strides[i], turn), nullptr));
+        const Arrays out  = executable_->run(in);
+        size_t       next = 0;  // of the results that are not fed
+        for (size_t j = 0; j < out.size(); ++j) {
+          void* to = fed_arg_[j] ? args[*fed_arg_[j]] : at(results[next], sets.result_strides[next], turn);
+          next += fed_arg_[j] ? 0 : 1;
+          std::memcpy(to, out[j].raw(), out[j].bytes());
+        }
+      }
     }
   }
 

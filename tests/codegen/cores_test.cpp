@@ -189,6 +189,18 @@ TEST(Cores, CutLongSumsInTwoDimensions) {
   EXPECT_GE(product(64).parts, 64);
 }
 
+// The last round of parts has work for nearly all cores.
+TEST(Cores, TakePartsOfProductsInFullRounds) {
+  for (const int64_t cores : {8, 16, 32}) {
+    const Program p = trace({{DType::F32, {6400, 512}}, {DType::F32, {512, 512}}}, [](const Tensors& in) -> Tensors {
+                        return {dot(in[0], in[1])};
+                      }).program;
+    const int64_t parts  = codegen::scheduled({p}, cut_for(cores)).entries[0]->kernels.at(0).parts;
+    const int64_t rounds = (parts + cores - 1) / cores;
+    EXPECT_LE(static_cast<double>(rounds * cores), 1.06 * static_cast<double>(parts)) << cores << " cores";
+  }
+}
+
 // Columns of a large array are not rows of it: whoever has the rows has a part of each of them.
 TEST(Cores, ATransposedArrayIsSharedByAllThreads) {
   const auto kernel = [](bool turned) {

@@ -103,7 +103,13 @@ TEST(CompiledMemory, OfASequenceHasNoTraces) {
     }
 }
 
-// Bytes that this process holds of its allocator.
+// Bytes that this process holds of its allocator. That of the C library counts what it leaves free before and after a
+// block that begins at a large page; nothing is ever written there.
+#ifdef BRAINTRACE_ASAN
+constexpr size_t gap = 0;
+#else
+constexpr size_t gap = size_t{1} << 21;
+#endif
 size_t held_bytes() {
 #ifdef BRAINTRACE_ASAN
   return __sanitizer_get_current_allocated_bytes();
@@ -147,7 +153,7 @@ TEST(CompiledMemory, OfAJittedStepIsTracesAndWeights) {
     const size_t least = training.trace_bytes() + weights;
     EXPECT_GE(training.trace_bytes(), size_t{2 * B * (n_in + n) * n * 4}) << "update gate and candidate";
     EXPECT_GE(taken, least);
-    EXPECT_LE(taken, least + least / 10);
+    EXPECT_LE(taken, least + least / 10 + 2 * gap) << "the traces lie in two blocks";
   }
   set_default_backend("reference");
   unsetenv("BRAINTRACE_CFLAGS");

@@ -80,6 +80,10 @@ TEST(Meetings, Normalization) {
   expect_diagonal({2, 3, 4}, [](const Tensor& y) {                                    // groups of channels
     return reshape(normalized(reshape(y, {2, 3, 2, 2}), {1, 3}), {2, 3, 4});
   });
+  expect_diagonal({2, 3, 4}, [](const Tensor& y) {  // the same by the means of channels
+    const Tensor groups = mean(reshape(mean(square(y), {1}, true), {2, 1, 2, 2}), {3}, true);
+    return y * rsqrt(reshape(broadcast_to(groups, {2, 1, 2, 2}), {2, 1, 4}));
+  });
   expect_diagonal({2, 5}, [](const Tensor& y) { return normalized(normalized(y, {-1}) * y, {-1}); });
 }
 

@@ -57,15 +57,18 @@ std::string found(const std::string& name) {
 }
 
 // C++ is compiled for tests alone, without what needs its library.
-const std::vector<std::string> cpp_flags = {"-x", "c++", "-std=gnu++17", "-O0", "-fno-exceptions", "-fno-rtti"};
+const std::vector<std::string> cpp_flags     = {"-x", "c++", "-std=gnu++17", "-O0", "-fno-exceptions", "-fno-rtti"};
+const std::vector<std::string> witness_flags = {"-fsanitize=thread",
+                                                "-nodefaultlibs"};  // without the sanitizer's library
 
 // Those of BRAINTRACE_CFLAGS come last, so they win.
 std::vector<std::string> flags(Language language) {
   std::vector<std::string> all = own_flags;
-  if (language == Language::Cpp) {
+  if (language != Language::C) {
     all.erase(all.begin());
     all.insert(all.end(), cpp_flags.begin(), cpp_flags.end());
   }
+  if (language == Language::WitnessedCpp) all.insert(all.end(), witness_flags.begin(), witness_flags.end());
   std::stringstream more(settings::variable("BRAINTRACE_CFLAGS"));
   for (std::string word; more >> word;) all.push_back(word);
   return all;

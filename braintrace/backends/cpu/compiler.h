@@ -36,7 +36,7 @@ struct Loaded {
   std::string                    problem    = {};  // what the compiler or the loader said
   std::string                    note       = {};  // what the user should know though it succeeded
 };
-enum class Language : uint8_t { C, Cpp };
+enum class Language : uint8_t { C, Cpp, WitnessedCpp };  // the last calls __tsan_… functions of its own
 Loaded load(const std::string& source, Language language = Language::C);  // several threads may at once
 
 // Forgets what this process has loaded and asks for the compiler again; for tests.

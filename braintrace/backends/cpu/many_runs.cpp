@@ -14,7 +14,7 @@ namespace braintrace::cpu {
 
 namespace {
 
-constexpr int64_t fewest_runs = 4;  // that are worth a thread
+constexpr size_t fewest_runs = 4;  // that are worth a thread
 
 class SideBySide : public ManyRuns {
  public:
@@ -36,11 +36,12 @@ class SideBySide : public ManyRuns {
     }
   }
 
-  void run(size_t count, void* const* args, void* const* results) override {
-    Job            job{this, args, results, {}, {}};
+  void run(const ArgumentSets& sets) override {
+    if (sets.turns == 0) return;
+    Job            job{this, &sets, {}, {}};
     const bt_frame frame{nullptr, reinterpret_cast<char*>(&job), nullptr, nullptr};
-    const auto     n = static_cast<int64_t>(count);
-    run_parallel(some, &frame, n, fewest_runs, 0, n);
+    const auto     n = static_cast<int64_t>(sets.count);
+    run_parallel(some, &frame, n, static_cast<int64_t>((fewest_runs + sets.turns - 1) / sets.turns), 0, n);
     if (job.thrown) std::rethrow_exception(job.thrown);
   }
 
@@ -55,20 +56,35 @@ class SideBySide : public ManyRuns {
     size_t                number = 0;  // among those that are not fed
   };
   struct Job {
-    SideBySide*        self;
-    void* const*       args;
-    void* const*       results;
-    std::mutex         mutex;
-    std::exception_ptr thrown;
+    SideBySide*         self;
+    const ArgumentSets* sets;
+    std::mutex          mutex;
+    std::exception_ptr  thrown;
+  };
+
+  // What a thread works with: places of the set at hand, and memory of its own.
+  struct Desk {
+    std::vector<void*> args, outputs, made;
+    Block              scratch, arena;
   };
 
   // The threads hand on a frame; ours holds nothing but the job.
   static int32_t some(const bt_frame* frame, int64_t begin, int64_t end) {
     Job& job = *reinterpret_cast<Job*>(frame->arena);
     try {
-      const Block        scratch(job.self->scratch_bytes_);
-      std::vector<void*> out(job.self->num_made_);
-      for (int64_t k = begin; k < end; ++k) job.self->one(job, static_cast<size_t>(k), scratch.data, out);
+      const SideBySide& self = *job.self;
+      Desk              desk{std::vector<void*>(self.num_args_), std::vector<void*>(self.num_outputs_),
+                std::vector<void*>(self.num_made_), Block(self.scratch_bytes_),
+                Block(static_cast<size_t>(self.compiled_->arena_bytes()))};
+      for (int64_t k = begin; k < end; ++k) {
+        job.sets->places(static_cast<size_t>(k), desk.args.data(), desk.outputs.data());
+        self.one(desk);
+        for (size_t turn = 1; turn < job.sets->turns; ++turn) {
+          move_on(desk.args, job.sets->arg_strides);
+          move_on(desk.outputs, job.sets->result_strides);
+          self.one(desk);
+        }
+      }
       return 0;
     } catch (...) {
       std::lock_guard lock(job.mutex);
@@ -77,16 +93,19 @@ class SideBySide : public ManyRuns {
     }
   }
 
-  void one(const Job& job, size_t k, char* scratch, std::vector<void*>& out) const {
-    void* const* args    = job.args + k * num_args_;
-    void* const* outputs = job.results + k * num_outputs_;
-    size_t       next    = 0;
+  static void move_on(std::vector<void*>& places, const std::vector<size_t>& strides) {
+    for (size_t i = 0; i < places.size(); ++i) places[i] = static_cast<char*>(places[i]) + strides[i];
+  }
+
+  void one(Desk& desk) const {
+    const auto place = [&](const Result& r) { return r.arg ? desk.args[*r.arg] : desk.outputs[r.number]; };
+    size_t     next  = 0;
     for (const Result& r : results_)
-      if (!r.is_zero) out[next++] = r.scratch ? scratch + *r.scratch : r.arg ? args[*r.arg] : outputs[r.number];
-    compiled_->run_into(args, out.data());
+      if (!r.is_zero) desk.made[next++] = r.scratch ? desk.scratch.data + *r.scratch : place(r);
+    compiled_->run_in(desk.arena.data, desk.args.data(), desk.made.data());
     for (const Result& r : results_) {
-      if (r.is_zero) std::memset(r.arg ? args[*r.arg] : outputs[r.number], 0, r.bytes);
-      if (r.scratch) std::memcpy(args[*r.arg], scratch + *r.scratch, r.bytes);
+      if (r.is_zero) std::memset(place(r), 0, r.bytes);
+      if (r.scratch) std::memcpy(place(r), desk.scratch.data + *r.scratch, r.bytes);
     }
   }
 

@@ -2,8 +2,6 @@
 // Which kernels of a nested function may run at the same time: those that write nothing that another reads or writes.
 #pragma once
 
-#include <algorithm>
-
 #include "braintrace/codegen/schedule.h"
 
 namespace braintrace::codegen {
@@ -52,9 +50,10 @@ class Hazards {
   // A result may lie where an argument does.
   bool overlap(const Range& a, const Range& b) const {
     using Kind = Place::Kind;
-    if (a.place.kind == Kind::Input && b.place.kind == Kind::Result)
-      return std::binary_search(f_.in_place.begin(), f_.in_place.end(),
-                                std::pair(static_cast<size_t>(b.place.at), static_cast<size_t>(a.place.at)));
+    if (a.place.kind == Kind::Input && b.place.kind == Kind::Result) {
+      const auto input = static_cast<size_t>(a.place.at);
+      return input >= f_.first_arg && f_.may_share(static_cast<size_t>(b.place.at), input - f_.first_arg);
+    }
     if (a.place.kind == Kind::Result && b.place.kind == Kind::Input) return overlap(b, a);
     if (a.place.kind != b.place.kind || a.place.kind == Kind::Constant) return false;
     if (a.place.kind != Kind::Arena) return a.place.at == b.place.at;

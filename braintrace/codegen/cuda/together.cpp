@@ -50,8 +50,7 @@ bool Together::takes(const Kernel& k, const CudaKernelText& text) const {
 
 void Together::add(const Kernel& k, const CudaKernelText& text) {
   const Effort effort = effort_of(k);
-  // Threads of a block meet at no cost, so small kernels always do.
-  if (hazards_.must_wait(k) || (!kernels_.empty() && is_small_ && effort.steps <= small_work)) {
+  if (hazards_.must_wait(k)) {
     body_ += "bt_meet(t);\n";
     meets_ = true;
     hazards_.clear();

@@ -2,7 +2,7 @@
 // Kernels, one after the other, that share a launch. A launch takes longer than the work of a small kernel, so
 //
 //   side by side   kernels that wait for nothing of each other are one launch, as large as the largest,
-//   in one block   small ones are, and meet between any two: threads of a block do at no cost.
+//   in one block   small ones are, whether they wait or not: threads of a block meet at no cost.
 #pragma once
 
 #include "braintrace/codegen/cuda/context.h"

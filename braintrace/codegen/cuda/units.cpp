@@ -44,7 +44,7 @@ class Units {
     const Place& place = f_.buffers[static_cast<size_t>(v)].place;
     if (place.kind == Place::Kind::Constant) return true;
     if (place.kind != Place::Kind::Input) return false;
-    const auto arg = static_cast<size_t>(place.at);
+    const auto arg = static_cast<size_t>(place.at);  // a step has no constants of its own
     return std::none_of(l_.carries.begin(), l_.carries.end(), [&](const auto& c) { return c.arg == arg; }) &&
            std::none_of(f_.in_place.begin(), f_.in_place.end(), [&](const auto& p) { return p.second == arg; });
   }

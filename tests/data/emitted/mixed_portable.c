@@ -121,15 +121,22 @@ static int32_t bt_f0_2(const bt_frame* f, int64_t begin, int64_t end) {
   (void)begin;
   (void)end;
   for (int64_t i0 = begin; i0 < end; ++i0) {
-    double s0[1] BT_ALIGNED;
-    for (int lane = 0; lane < 1; ++lane) s0[lane] = 0;
-    for (int64_t from = 0; from < 5; from += 1) {
-      for (int lane = 0; lane < 1; ++lane) {
+    double s0[4] BT_ALIGNED;
+    for (int lane = 0; lane < 4; ++lane) s0[lane] = 0;
+    for (int64_t from = 0; from < 4; from += 4) {
+      for (int lane = 0; lane < 4; ++lane) {
         const int64_t i1 = from + lane;
         const float t0 = v4[5 * i0 + i1];
         s0[lane] = s0[lane] + t0;
       }
     }
+    for (int lane = 0; lane < 1; ++lane) {
+      const int64_t i1 = 4 + lane;
+      const float t0 = v4[5 * i0 + i1];
+      s0[lane] = s0[lane] + t0;
+    }
+    for (int half = 2; half; half /= 2)
+    for (int lane = 0; lane < half; ++lane) s0[lane] = s0[lane] + s0[lane + half];
     v10[i0] = (float)s0[0];
   }
   return 0;
