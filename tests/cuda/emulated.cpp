@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "braintrace/backends/cuda/emulated_device.h"
+#include "braintrace/base/lists.h"
 
 namespace braintrace::testing_support {
 
@@ -57,7 +58,13 @@ bool run_entry(cuda::Device& device, const codegen::CudaText& text, const cuda::
   Blocks                   blocks;
   std::vector<const void*> inputs, outputs, constants;
   for (const Array& a : in) inputs.push_back(written(blocks, device, a.raw(), a.bytes()));
-  for (const Array& a : out) outputs.push_back(held(blocks, device, a.bytes()));
+  // Results overwrite arguments where they may, as they do in programs that run again and again.
+  for (size_t k = 0; k < out.size(); ++k) {
+    const void* at = nullptr;
+    for (size_t i = entry.first_arg; i < in.size() && !at; ++i)
+      if (entry.may_share(k, i - entry.first_arg) && !contains(outputs, inputs[i])) at = inputs[i];
+    outputs.push_back(at ? at : held(blocks, device, out[k].bytes()));
+  }
   for (const Array& a : text.schedule.constants) constants.push_back(written(blocks, device, a.raw(), a.bytes()));
   constexpr int64_t      most_teams = 4096;
   const int32_t          fine       = 0;

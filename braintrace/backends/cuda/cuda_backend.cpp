@@ -56,7 +56,9 @@ class CudaBackend : public Backend {
   std::optional<int64_t> memory() const override { return device().device->free_bytes(); }
 
  private:
-  cuda::OpenDevice& device() const { return cuda::open_device(settings::emulates_cuda() ? cuda::emulation : number_); }
+  cuda::OpenDevice& device() const {
+    return cuda::open_device(settings::emulates_cuda() && number_ >= 0 ? cuda::emulation : number_);
+  }
 
   std::string name_;
   int         number_;
@@ -95,8 +97,8 @@ class AutoBackend : public Backend {
 
 Backend* cuda_backend(std::string_view name) {
   int number = 0;
-  if (name == "cuda-emulation") {
-    number = cuda::emulation;
+  if (name == "cuda-emulation" || name == "cuda-races") {
+    number = name == "cuda-races" ? cuda::racing_emulation : cuda::emulation;
   } else if (name != "cuda") {
     constexpr std::string_view prefix = "cuda:";
     if (!name.starts_with(prefix)) return nullptr;

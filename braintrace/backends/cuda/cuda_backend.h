@@ -7,8 +7,9 @@
 
 namespace braintrace {
 
-// "cuda", "cuda:1", … or "cuda-emulation", which runs the same text on the processor, for tests; null for other names.
-// With BRAINTRACE_CUDA=emulation all of them are the emulation.
+// "cuda", "cuda:1", … or, for tests, "cuda-emulation", which runs the same text on the processor, and "cuda-races",
+// which looks for missing barriers as well; null for other names. With BRAINTRACE_CUDA=emulation all of them are the
+// emulation.
 Backend* cuda_backend(std::string_view name);
 
 // What `cuda` and, where there is no device that works, `cpu` compile: that is found out when the first program is.

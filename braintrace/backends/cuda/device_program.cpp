@@ -55,10 +55,7 @@ Mask DeviceProgram::reads() const {
   return out;
 }
 
-bool DeviceProgram::may_share(size_t result, size_t arg) const {
-  const auto& pairs = entry().in_place;
-  return !may_stop() && std::binary_search(pairs.begin(), pairs.end(), std::pair(result, arg));
-}
+bool DeviceProgram::may_share(size_t result, size_t arg) const { return !may_stop() && entry().may_share(result, arg); }
 
 void DeviceProgram::load(Device& device) {
   device_    = &device;

@@ -16,6 +16,7 @@
 
 namespace braintrace {
 std::string_view emulation_words_cu();
+std::string_view emulation_races_cu();
 std::string_view emulation_threads_cu();
 }  // namespace braintrace
 
@@ -34,6 +35,7 @@ struct EmulatedRecording : Recording {
 
 class EmulatedDevice : public Device {
  public:
+  explicit EmulatedDevice(bool finds_races) : finds_races_(finds_races) {}
   ~EmulatedDevice() override {
     for (const auto& [at, bytes] : memory_) std::free(at - guard);
   }
@@ -92,8 +94,9 @@ class EmulatedDevice : public Device {
   }
 
   std::shared_ptr<const Module> load(const codegen::CudaText& text) override {
-    const cpu::Loaded loaded =
-        cpu::load(fmt::format("{}{}{}", emulation_words_cu(), text.source, emulation_threads_cu()), cpu::Language::Cpp);
+    const cpu::Loaded loaded = cpu::load(
+        fmt::format("{}{}{}{}", emulation_words_cu(), emulation_races_cu(), text.source, emulation_threads_cu()),
+        finds_races_ ? cpu::Language::WitnessedCpp : cpu::Language::Cpp);
     ensure(loaded.library != nullptr, "emulation: the text does not compile: {}", loaded.problem);
     auto module     = std::make_shared<EmulatedModule>();
     module->library = loaded.library;
@@ -102,20 +105,23 @@ class EmulatedDevice : public Device {
 
   // Blocks that meet run side by side, at least one for each team.
   void launch(const Module& module, const codegen::Launch& l, const bt_cuda_frame& frame) override {
-    using Kernel          = void (*)(bt_cuda_frame);
-    using Emulate         = int32_t (*)(Kernel, const bt_cuda_frame*, uint32_t, uint32_t, uint32_t, uint32_t, int32_t);
+    using Kernel  = void (*)(bt_cuda_frame);
+    using Emulate = const char* (*)(Kernel, const bt_cuda_frame*, uint32_t, uint32_t, uint32_t, uint32_t, int32_t,
+                                    const Piece*, uint64_t);
     const auto&   library = static_cast<const EmulatedModule&>(module).library;
     const auto    kernel  = reinterpret_cast<Kernel>(library->symbol(l.name));
     const auto    emulate = reinterpret_cast<Emulate>(library->symbol("bt_emulate"));
     const int64_t most    = l.meets ? std::max<int64_t>(processors() / l.teams, 1) : l.blocks;
     const auto    blocks  = static_cast<uint32_t>(std::min(l.blocks, most));
     ensure(!l.fixed || blocks == l.blocks, "emulation: {} blocks of {} do not fit", l.blocks, l.name);
-    then([=, keeps = library] {
-      static std::mutex one;  // the fibers of a module are its own
-      std::lock_guard   lock(one);
-      const int32_t     stuck = emulate(kernel, &frame, blocks, static_cast<uint32_t>(l.teams),
-                                        static_cast<uint32_t>(l.threads), static_cast<uint32_t>(l.shared), l.meets);
-      ensure(!stuck, "emulation: threads of {} wait for each other forever", l.name);
+    then([=, this, keeps = library] {
+      static std::mutex        one;  // the fibers of a module are its own
+      std::lock_guard          lock(one);
+      const std::vector<Piece> watched = finds_races_ ? pieces() : std::vector<Piece>();
+      const std::string        problem =
+          emulate(kernel, &frame, blocks, static_cast<uint32_t>(l.teams), static_cast<uint32_t>(l.threads),
+                  static_cast<uint32_t>(l.shared), l.meets, watched.data(), watched.size());
+      ensure(problem.empty(), "emulation: {}: {}", l.name, problem);
     });
   }
 
@@ -134,6 +140,18 @@ class EmulatedDevice : public Device {
   }
 
  private:
+  // As emulation_words.cu has it.
+  struct Piece {
+    char*    at;
+    uint64_t bytes;
+  };
+  std::vector<Piece> pieces() const {
+    std::lock_guard    lock(mutex_);
+    std::vector<Piece> out;
+    for (const auto& [at, bytes] : memory_) out.push_back({at, static_cast<uint64_t>(bytes)});
+    return out;
+  }
+
   static constexpr size_t guard = 256;
   static constexpr char   mark  = '\x5a';
   static bool             is_mark(char c) { return c == mark; }
@@ -146,6 +164,7 @@ class EmulatedDevice : public Device {
       work();
   }
 
+  const bool                         finds_races_;
   mutable ProcessMutex               mutex_;  // programs are let go by any thread
   std::map<char*, int64_t>           memory_;
   bool                               is_recording_ = false;
@@ -154,6 +173,6 @@ class EmulatedDevice : public Device {
 
 }  // namespace
 
-std::unique_ptr<Device> open_emulated_device() { return std::make_unique<EmulatedDevice>(); }
+std::unique_ptr<Device> open_emulated_device(bool finds_races) { return std::make_unique<EmulatedDevice>(finds_races); }
 
 }  // namespace braintrace::cuda

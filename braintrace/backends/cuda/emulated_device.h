@@ -8,6 +8,8 @@
 
 namespace braintrace::cuda {
 
-std::unique_ptr<Device> open_emulated_device();
+// One that finds races throws an InternalError when two threads of a launch touch a byte, one of them to write it, and
+// no barrier orders them (emulation_races.cu), also where the result happens to be right. Several times slower.
+std::unique_ptr<Device> open_emulated_device(bool finds_races = false);
 
 }  // namespace braintrace::cuda

@@ -53,15 +53,15 @@ static __attribute__((destructor)) void bt_free_fibers() {
   free(bt_stacks);
 }
 /* The threads of some blocks until all have ended. */
-static int32_t bt_run(uint32_t first, uint32_t count, uint32_t shared_bytes) {
+static int32_t bt_run(uint32_t first, uint32_t count) {
   static uint32_t order;
   const uint32_t threads = bt_now.block.x, all = count * threads;
   bt_block* blocks = (bt_block*)calloc(count, sizeof(bt_block));
   for (uint32_t b = 0; b < count; ++b) {
     blocks[b].index = {(first + b) % bt_now.grid.x, (first + b) / bt_now.grid.x, 0};
     blocks[b].warps = (bt_warp*)calloc(threads / 32, sizeof(bt_warp));
-    blocks[b].shared = (char*)malloc(shared_bytes + 16);
-    memset(blocks[b].shared, 0xff, shared_bytes); /* nobody may count on zeros */
+    blocks[b].shared = (char*)malloc(bt_now.shared_bytes + 16);
+    memset(blocks[b].shared, 0xff, bt_now.shared_bytes); /* nobody may count on zeros */
   }
   for (uint32_t i = 0; i < all; ++i) {
     bt_fiber* f = bt_fiber_number(i);
@@ -85,6 +85,7 @@ static int32_t bt_run(uint32_t first, uint32_t count, uint32_t shared_bytes) {
   }
   for (uint32_t i = 0; i < all; ++i)
     if (bt_fibers[i]->is_busy) bt_fibers[i]->has_begun = false;
+  bt_now.self = nullptr;
   for (uint32_t b = 0; b < count; ++b) {
     free(blocks[b].warps);
     free(blocks[b].shared);
@@ -92,15 +93,21 @@ static int32_t bt_run(uint32_t first, uint32_t count, uint32_t shared_bytes) {
   free(blocks);
   return left != 0;
 }
-extern "C" __attribute__((visibility("default"))) int32_t bt_emulate(void (*kernel)(bt_cuda_frame), const bt_cuda_frame* frame,
-                                                                     uint32_t blocks, uint32_t teams, uint32_t threads,
-                                                                     uint32_t shared_bytes, int32_t together) {
+/* Returns what is wrong, if anything. */
+extern "C" __attribute__((visibility("default"))) const char* bt_emulate(void (*kernel)(bt_cuda_frame), const bt_cuda_frame* frame,
+                                                                         uint32_t blocks, uint32_t teams, uint32_t threads,
+                                                                         uint32_t shared_bytes, int32_t together,
+                                                                         const bt_memory* watched, uint64_t watched_count) {
   bt_kernel = kernel;
   bt_kernel_frame = *frame;
   bt_now.grid = {blocks, teams, 1};
   bt_now.block = {threads, 1, 1};
+  bt_now.arena = frame->arena;
+  bt_now.shared_bytes = shared_bytes;
   const uint32_t count = blocks * teams, at_once = together ? count : 1;
-  for (uint32_t first = 0; first < count; first += at_once)
-    if (bt_run(first, at_once, shared_bytes)) return 1;
-  return 0;
+  bt_watch(watched, watched_count, frame->status, together ? count : 0);
+  int32_t stuck = 0;
+  for (uint32_t first = 0; first < count && !stuck; first += at_once) stuck = bt_run(first, at_once);
+  bt_watch_no_more();
+  return stuck ? "threads wait for each other forever" : bt_races.race;
 }

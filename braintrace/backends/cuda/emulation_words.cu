@@ -4,6 +4,7 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <ucontext.h>
@@ -12,8 +13,10 @@
 #define __device__
 #define __forceinline__ inline
 #define __launch_bounds__(...)
+#define BT_UNSEEN __attribute__((no_sanitize_thread)) /* by emulation_races.cu */
 
 struct bt_index { uint32_t x, y, z; };
+struct bt_memory { char* at; uint64_t bytes; };
 /* What a warp exchanges, and how often it has: two exchanges may overlap. */
 struct bt_warp {
   uint32_t arrived, round;
@@ -37,6 +40,8 @@ static struct {
   bt_index grid, block;
   bt_fiber* self;
   jmp_buf scheduler;
+  const char* arena;
+  uint32_t shared_bytes;
   uint64_t events; /* whatever may let a waiting thread go on */
 } bt_now;
 #define threadIdx (bt_now.self->thread)
@@ -100,14 +105,12 @@ static uint32_t __ballot_sync(uint32_t, int32_t predicate) {
 }
 static inline int32_t __popc(uint32_t x) { return __builtin_popcount(x); }
 static inline void __threadfence() {}
-static inline uint32_t atomicAdd(uint32_t* at, uint32_t x) {
+BT_UNSEEN static inline uint32_t atomicAdd(uint32_t* at, uint32_t x) {
   ++bt_now.events;
   const uint32_t before = *at;
   *at += x;
   return before;
 }
-static inline void bt_arrive(uint32_t* count) { atomicAdd(count, 1); }
-static inline uint32_t bt_arrived(const uint32_t* count) { return *count; }
 struct float2 { float x, y; };
 struct alignas(16) float4 { float x, y, z, w; };
 static float2 make_float2(float x, float y) { return {x, y}; }

@@ -15,13 +15,13 @@ namespace braintrace::cuda {
 OpenDevice& open_device(int number) try {
   static ProcessMutex mutex;
   static auto&        devices = *new std::map<int, std::unique_ptr<OpenDevice>>();
-  if (number != emulation) driver();  // also where it is open: a forked process must not use it
+  if (number >= 0) driver();  // also where it is open: a forked process must not use it
   {
     std::lock_guard lock(mutex);
     if (const auto& open = devices[number]) return *open;
   }
   auto made    = std::make_unique<OpenDevice>();
-  made->device = number == emulation ? open_emulated_device() : open_driver_device(number);
+  made->device = number < 0 ? open_emulated_device(number == racing_emulation) : open_driver_device(number);
   std::lock_guard lock(mutex);
   auto&           open = devices[number];
   if (!open) open = std::move(made);

@@ -14,9 +14,9 @@ struct OpenDevice {
   std::recursive_mutex    mutex;  // of whoever queues work; a function of the host inside a program may call another
 };
 
-// -1 stands for the emulation. Throws what Device's makers do, as an error of kind State: no data are at fault. The
-// next call tries again.
-constexpr int emulation = -1;
+// Numbers below 0 stand for the emulation, the second of which finds races. Throws what Device's makers do, as an error
+// of kind State: no data are at fault. The next call tries again.
+constexpr int emulation = -1, racing_emulation = -2;
 OpenDevice&   open_device(int number);
 
 }  // namespace braintrace::cuda
