@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "braintrace/algorithms/compiled_learner.h"
 #include "braintrace/base/pack.h"
 #include "braintrace/control/custom.h"
 #include "braintrace/ops/copy.h"
@@ -29,6 +30,17 @@ std::string listed(const Types& types) {
 }
 
 }  // namespace
+
+OnlineLearner::OnlineLearner(Module& model, std::shared_ptr<const LearningRule> rule, LearnerOptions options)
+    : model_(&model), rule_(std::move(rule)), options_(std::move(options)) {
+  options_.vjp_method = rule_->method(options_.vjp_method);
+}
+OnlineLearner::~OnlineLearner() = default;
+
+const ETraceGraph& OnlineLearner::graph() const { return compiled().graph; }
+const MemorySlots& OnlineLearner::memory_slots() const { return compiled().slots; }
+
+Tensors OnlineLearner::update(const Tensors& x) { return run(x, {.method = options_.vjp_method}); }
 
 const OnlineLearner::Compiled& OnlineLearner::compiled() const {
   require(is_compiled(), "learner: call compile_graph with an example input first.");
@@ -55,7 +67,7 @@ void OnlineLearner::compile(const Types& args) {
     if (!is_float(s.type.dtype)) continue;  // a counter
     for (const HiddenVar& h : c.graph.module_info.hidden) cell.follows.push_back(h.state.cell());
   }
-  compiled_ = std::move(c);
+  compiled_ = std::make_unique<Compiled>(std::move(c));
 }
 
 namespace {

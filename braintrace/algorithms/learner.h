@@ -12,15 +12,19 @@
 #pragma once
 
 #include <iosfwd>
-#include <map>
+#include <memory>
 #include <optional>
 #include <variant>
 
 #include "braintrace/compiler/report.h"
-#include "braintrace/executor/recall_program.h"
-#include "braintrace/executor/window_program.h"
+#include "braintrace/executor/rule.h"
 
 namespace braintrace {
+
+struct WindowOptions;
+struct WindowProgram;
+template <class List>
+struct WindowInputs;
 
 // Inputs of one step, and of several steps along a leading time axis.
 struct SingleStepData {
@@ -43,12 +47,8 @@ struct LearnerOptions {
 class OnlineLearner {
  public:
   // The model must outlive the learner.
-  OnlineLearner(Module& model, std::shared_ptr<const LearningRule> rule, LearnerOptions options = {})
-      : model_(&model), rule_(std::move(rule)), options_(std::move(options)) {
-    options_.vjp_method = rule_->method(options_.vjp_method);
-  }
-
-  virtual ~OnlineLearner()                       = default;
+  OnlineLearner(Module& model, std::shared_ptr<const LearningRule> rule, LearnerOptions options = {});
+  virtual ~OnlineLearner();
   OnlineLearner(const OnlineLearner&)            = delete;
   OnlineLearner& operator=(const OnlineLearner&) = delete;
 
@@ -60,7 +60,7 @@ class OnlineLearner {
   Tensor  operator()(const Tensor& x) { return update({x}).front(); }
   Tensor  operator()(const SingleStepData& x) { return update(x.data).front(); }
   Tensor  operator()(const MultiStepData& xs) { return update(xs).front(); }
-  Tensors update(const Tensors& x) { return run(x, {.method = options_.vjp_method}); }
+  Tensors update(const Tensors& x);
   // `drop_traces`: the window starts from zero traces and leaves none, so that nothing of their size is formed.
   Tensors update(const MultiStepData& xs, bool drop_traces = false);
   // Some inputs with a time axis and some that are the same in every step, in the order of the model's.
@@ -100,8 +100,8 @@ class OnlineLearner {
 
   const std::string& name() const { return options_.name; }
   Module&            model() const { return *model_; }
-  bool               is_compiled() const { return compiled_.has_value(); }
-  const ETraceGraph& graph() const { return compiled().graph; }
+  bool               is_compiled() const { return compiled_ != nullptr; }
+  const ETraceGraph& graph() const;
   CompilationReport  report() const;
   // Groups, weights and the groups they reach, as text.
   [[nodiscard("show_graph() gives a text; show_graph(std::cout) prints it")]] std::string show_graph() const;
@@ -118,7 +118,7 @@ class OnlineLearner {
   // What the rule remembers, written out; in lanes with a leading axis.
   std::vector<Remembered> remembered() const;
   // What is kept for it, in the order of LearningRule::memory.
-  const MemorySlots& memory_slots() const { return compiled().slots; }
+  const MemorySlots& memory_slots() const;
   Tensors            memory() const;
   StateMap           memory_states() const;   // the states that hold it: etrace.0, …
   StateMap           lasting_states() const;  // those of them that a reset leaves alone
@@ -150,15 +150,7 @@ class OnlineLearner {
   EntryCredit entry_credit();
   Tensors     recalled(const Tensors& hidden_ct);
 
-  struct Compiled {
-    ETraceGraph        graph;
-    MemorySlots        slots;
-    std::vector<State> memory;
-    State              running_index;
-    // By method, length, dropped memory and types of what steps are given.
-    std::map<std::string, WindowProgram> programs;
-    std::optional<RecallProgram>         recall = {};
-  };
+  struct Compiled;  // what a learner has once its graph is known (compiled_learner.h)
   const Compiled& compiled() const;
   // Operands of the relation of a slot that read the parameter, or leaves the slot belongs to; the parameter is named
   // by its path or any leaf of it.
@@ -172,7 +164,7 @@ class OnlineLearner {
   Module*                             model_;
   std::shared_ptr<const LearningRule> rule_;
   LearnerOptions                      options_;
-  std::optional<Compiled>             compiled_;
+  std::unique_ptr<Compiled>           compiled_;
   std::optional<ShortTermState>       inlined_ = {};       // calls run the bare model and leave its output here
   const OnlineLearner*                aux_of_  = nullptr;  // the learner this one is around
 };

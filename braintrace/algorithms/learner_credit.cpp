@@ -6,7 +6,7 @@
 // as for a read inside the model, whose part is in the way back of the step.
 #include <algorithm>
 
-#include "braintrace/algorithms/learner.h"
+#include "braintrace/algorithms/compiled_learner.h"
 #include "braintrace/base/pack.h"
 #include "braintrace/ops/reduce.h"
 #include "braintrace/transforms/vmap.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <ostream>
 
-#include "braintrace/algorithms/learner.h"
+#include "braintrace/algorithms/compiled_learner.h"
 #include "braintrace/transforms/vmap.h"
 #include "braintrace/transforms/walk.h"
 

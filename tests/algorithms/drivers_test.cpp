@@ -7,6 +7,7 @@
 #include "braintrace/algorithms/compile.h"
 #include "braintrace/algorithms/d_rtrl.h"
 #include "braintrace/algorithms/etrace_vmap.h"
+#include "braintrace/executor/window_program.h"
 #include "tests/algorithms/support.h"
 #include "tests/support/error_of.h"
 

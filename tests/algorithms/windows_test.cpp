@@ -14,6 +14,7 @@
 #include "braintrace/compiler/canonicalize.h"
 #include "braintrace/etp/dense.h"
 #include "braintrace/etp/element_wise.h"
+#include "braintrace/executor/window_program.h"
 #include "braintrace/ops/activation.h"
 #include "braintrace/zoo/cell.h"
 #include "tests/algorithms/support.h"

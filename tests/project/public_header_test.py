@@ -16,7 +16,7 @@ SOURCE = f"""
 #include "{UMBRELLA}"
 bt::Tensor loss(bt::Tensor x) {{ return bt::sum(bt::tanh(x) * x); }}
 """
-MOST_LINES = 97_000  # of the preprocessed file; GCC's <string>, <vector>, <map>, <functional> and <memory> have 75,000
+MOST_LINES = 96_500  # of the preprocessed file; GCC's <string>, <vector>, <map>, <functional> and <memory> have 75,000
 # Read once for all headers: what they must include themselves is ours.
 STANDARD = ["fmt/core.h", "nlohmann/json_fwd.hpp", "algorithm", "any", "array", "atomic", "functional", "iosfwd", "map",
             "memory", "optional", "set", "span", "string", "unordered_map", "variant", "vector"]
@@ -32,6 +32,7 @@ def includes(file):
 for header in sorted(public):
     if not (ROOT / header).exists():
         wrong.append(f"tools/public_headers.txt: there is no {header}")
+        public.discard(header)
         continue
     wrong += [f"{header} is public and includes {other}, which is private: include that in a source, or add it to "
               "tools/public_headers.txt" for other in includes(ROOT / header) if other not in public]
@@ -60,7 +61,9 @@ with tempfile.TemporaryDirectory() as folder:
     standard.write_text("".join(f"#include <{h}>\n" for h in STANDARD))
     suffix = ".pch" if "clang" in COMPILER else ".gch"
     subprocess.run([*base, "-x", "c++-header", standard, "-o", f"{standard}{suffix}"], check=True)
-    for header in sorted(public):
+    # A header that another one includes before all others is read alone there.
+    first = {included[0] for header in public if (included := includes(ROOT / header))}
+    for header in sorted(public - first):
         source.write_text(f'#include "{header}"\n')
         done = subprocess.run([*base, "-include", standard, "-fsyntax-only", source], capture_output=True, text=True)
         if done.returncode:
