@@ -17,50 +17,99 @@ namespace braintrace::data {
 
 namespace {
 
-constexpr int64_t piece_size = 1 << 16, longest_line = 1 << 20;
+constexpr int64_t piece_size = 1 << 16, longest_row = 1 << 20;
+
+constexpr std::string_view known_separators = ",;\t";
 
 // Spreadsheets mark UTF-8 by these bytes at the head of a file; they belong to no heading.
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
-// Calls visit(line, its offset) for the lines from `offset` on, until it returns false. Empty lines are left out.
-void each_line(const Source& source, int64_t offset, const std::function<bool(std::string_view, int64_t)>& visit) {
+// Where a row that begins at `from` ends: the first line break outside of quotes, or npos. A quote opens a quoted cell
+// only as the first character of a cell: 5" is a text like any other.
+size_t end_of_row(std::string_view text, size_t from, std::string_view separators) {
+  const size_t line = text.find('\n', from);
+  if (line == text.npos || text.substr(from, line - from).find('"') == text.npos) return line;
+  bool quoted = false, fresh = true;
+  for (size_t i = from; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '\n' && !quoted) return i;
+    if (c == '"' && (quoted || fresh)) quoted = !quoted;
+    fresh = separators.find(c) != separators.npos || (fresh && c == ' ') ||
+            (c == '"' && !quoted);  // a doubled quote opens again
+  }
+  return text.npos;
+}
+
+// Calls visit(row, its offset) for the rows from `offset` on, until it returns false. Empty lines are left out.
+void each_record(const Source& source, int64_t offset, std::string_view separators,
+                 const std::function<bool(std::string_view, int64_t)>& visit) {
   std::string pending;
   int64_t     start = offset;
   for (int64_t at = offset; at < source.size();) {
     const Bytes piece = source.read(at, std::min(piece_size, source.size() - at), "text");
     at += std::ssize(piece);
     pending.append(reinterpret_cast<const char*>(piece.data()), piece.size());
-    if (at == source.size() && pending.back() != '\n') pending += '\n';
+    const bool last = at == source.size();
+    if (last && pending.back() != '\n') pending += '\n';
     size_t done = 0;
-    for (size_t end; (end = pending.find('\n', done)) != pending.npos; done = end + 1) {
-      std::string_view line(pending.data() + done, end - done);
-      if (line.ends_with('\r')) line.remove_suffix(1);
-      if (!line.empty() && !visit(line, start + static_cast<int64_t>(done))) return;
+    for (size_t end; (end = end_of_row(pending, done, separators)) != pending.npos; done = end + 1) {
+      std::string_view row(pending.data() + done, end - done);
+      if (row.ends_with('\r')) row.remove_suffix(1);
+      if (!row.empty() && !visit(row, start + static_cast<int64_t>(done))) return;
     }
     pending.erase(0, done);
     start += static_cast<int64_t>(done);
-    if (std::ssize(pending) > longest_line)
-      refuse(source.path(), start, fmt::format("a line of at most {} bytes", longest_line), "a longer one");
+    if (last && !pending.empty())
+      refuse(source.path(), start, "a quote that ends a quoted cell", "the end of the file");
+    if (std::ssize(pending) > longest_row)
+      refuse(source.path(), start, fmt::format("a row of at most {} bytes", longest_row),
+             "a longer one; is a quote left open?");
   }
 }
 
 std::string_view trimmed(std::string_view s) {
-  while (!s.empty() && (s.front() == ' ' || s.front() == '"')) s.remove_prefix(1);
-  while (!s.empty() && (s.back() == ' ' || s.back() == '"')) s.remove_suffix(1);
+  while (s.starts_with(' ')) s.remove_prefix(1);
+  while (s.ends_with(' ')) s.remove_suffix(1);
   return s;
 }
 
-std::vector<std::string_view> cells(std::string_view line, char separator) {
+// The cells of a row. Those with doubled quotes are written to `unquoted`, which must live as long as the cells.
+std::vector<std::string_view> cells(std::string_view row, char separator, std::string& unquoted) {
   std::vector<std::string_view> out;
+  unquoted.clear();
+  unquoted.reserve(row.size());  // so that views into it stay valid
   for (size_t from = 0;;) {
-    const size_t comma = std::min(line.find(separator, from), line.size());
-    out.push_back(trimmed(line.substr(from, comma - from)));
-    if (comma == line.size()) return out;
-    from = comma + 1;
+    const size_t first = std::min(row.find_first_not_of(' ', from), row.size());
+    size_t       end   = from;
+    if (first < row.size() && row[first] == '"') {
+      const size_t begin = unquoted.size();
+      for (end = first + 1; end < row.size(); ++end) {
+        if (row[end] == '"' && (++end == row.size() || row[end] != '"')) break;
+        unquoted += row[end];
+      }
+      const size_t rest = std::min(row.find(separator, end), row.size());
+      unquoted += trimmed(row.substr(std::min(end, rest), rest - std::min(end, rest)));
+      out.emplace_back(std::string_view(unquoted).substr(begin));
+      end = rest;
+    } else {
+      end = std::min(row.find(separator, from), row.size());
+      out.push_back(trimmed(row.substr(from, end - from)));
+    }
+    if (end == row.size()) return out;
+    from = end + 1;
   }
 }
 
-bool is_missing(std::string_view cell) {
+char separator_of(std::string_view heading) {
+  std::string unquoted;
+  return *std::max_element(known_separators.begin(), known_separators.end(), [&](char a, char b) {
+    return cells(heading, a, unquoted).size() < cells(heading, b, unquoted).size();
+  });
+}
+
+}  // namespace
+
+bool CsvFile::is_missing(std::string_view cell) {
   if (cell.empty() || cell == "?") return true;
   if (cell.size() > 4) return false;
   std::string word(cell);
@@ -69,18 +118,24 @@ bool is_missing(std::string_view cell) {
   return word == "na" || word == "nan" || word == "null";
 }
 
-}  // namespace
-
-CsvFile::CsvFile(const std::string& path) : source_(path), separator_(path.ends_with(".tsv") ? '\t' : ',') {
-  each_line(source_, 0, [&](std::string_view line, int64_t offset) {
-    if (columns_.empty()) {
-      if (line.starts_with(byte_order_mark)) line.remove_prefix(byte_order_mark.size());
-      for (std::string_view cell : cells(line, separator_)) columns_.emplace_back(cell);
-      return true;
+CsvFile::CsvFile(const std::string& path) : source_(path) {
+  int64_t first = 0;  // row
+  each_record(source_, 0, known_separators, [&](std::string_view line, int64_t offset) {
+    if (!columns_.empty()) {
+      first = offset;
+      return false;
     }
-    if (size_++ % stride == 0) offsets_.push_back(offset);
+    if (line.starts_with(byte_order_mark)) line.remove_prefix(byte_order_mark.size());
+    separator_ = separator_of(line);
+    std::string unquoted;
+    for (std::string_view cell : cells(line, separator_, unquoted)) columns_.emplace_back(cell);
     return true;
   });
+  if (first > 0)
+    each_record(source_, first, {&separator_, 1}, [&](std::string_view, int64_t offset) {
+      if (size_++ % stride == 0) offsets_.push_back(offset);
+      return true;
+    });
   require(size_ > 0, "{}: expected a line of headings and at least one row of numbers, found {} lines.", path,
           columns_.empty() ? 0 : 1);
 }
@@ -98,10 +153,12 @@ void CsvFile::each_row(int64_t from, int64_t count,
   require(from >= 0 && count >= 0 && count <= size_ - from, "{}: rows {} to {} were requested; there are {}.", path(),
           from, from + count - 1, size_);
   if (count == 0) return;
-  int64_t row = from / stride * stride;
-  each_line(source_, offsets_[static_cast<size_t>(from / stride)], [&](std::string_view line, int64_t offset) {
+  int64_t       row = from / stride * stride;
+  std::string   unquoted;
+  const int64_t offset_of_row = offsets_[static_cast<size_t>(from / stride)];
+  each_record(source_, offset_of_row, {&separator_, 1}, [&](std::string_view line, int64_t offset) {
     if (row++ < from) return true;
-    const auto found = cells(line, separator_);
+    const auto found = cells(line, separator_, unquoted);
     if (found.size() != columns_.size())
       refuse(path(), offset, fmt::format("{} cells in row {}", columns_.size(), row), fmt::format("{}", found.size()));
     visit(row, found, offset);
@@ -138,6 +195,13 @@ std::vector<std::vector<double>> CsvFile::rows(int64_t from, int64_t count, cons
     }
     out.push_back(std::move(numbers));
   });
+  return out;
+}
+
+std::vector<std::string> CsvFile::texts(int64_t from, int64_t count, size_t column) const {
+  std::vector<std::string> out;
+  each_row(from, count,
+           [&](int64_t, const std::vector<std::string_view>& found, int64_t) { out.emplace_back(found[column]); });
   return out;
 }
 

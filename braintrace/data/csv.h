@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comma-separated numbers with a line of headings; with tabs between them where the name ends in .tsv. The file is read
+// Tables with a line of headings. The heading tells what separates cells: commas, semicolons or tabs, whichever it has
+// most of outside of quotes. A cell in quotes may hold separators, line breaks and doubled quotes. The file is read
 // once to find its rows; only every 256th offset is held, and rows are parsed when asked for.
 #pragma once
 
 #include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "braintrace/data/source.h"
 
@@ -25,6 +29,9 @@ class CsvFile {
   // These columns of the rows, in this order; others may hold anything. A missing cell (empty, NA, NaN, null, ?) is
   // NaN.
   std::vector<std::vector<double>> rows(int64_t from, int64_t count, const std::vector<size_t>& columns) const;
+  // The cells of one column as they are, without quotes.
+  std::vector<std::string> texts(int64_t from, int64_t count, size_t column) const;
+  static bool              is_missing(std::string_view cell);
 
  private:
   // Calls visit(row from 1, its cells, its offset) for these rows.

@@ -235,6 +235,19 @@ TEST(Csv, RowsByNumberAcrossPieces) {
             (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(CsvFile(write("t.csv", "a,b\r\n1,2\r\n\r\n3,4")).rows(0, 2)[1], (std::vector<double>{3, 4}));
 
+  // Quotes: separators, line breaks and doubled quotes in a cell; a quote inside of a cell is a character.
+  const CsvFile quoted(write("t.csv",
+                             "\"x \"\"q\"\"\", note ,\"a,b\"\r\n"
+                             "1,\"two\nlines, \"\"and\"\" more\",\"2\"\r\n"
+                             "3,5\" pipe,4\n"
+                             "5, \"\" ,6\n"));
+  EXPECT_EQ(quoted.columns(), (std::vector<std::string>{"x \"q\"", "note", "a,b"}));
+  EXPECT_EQ(quoted.rows(0, 3, {0, 2}), (std::vector<std::vector<double>>{{1, 2}, {3, 4}, {5, 6}}));
+  EXPECT_EQ(quoted.texts(0, 3, 1), (std::vector<std::string>{"two\nlines, \"and\" more", "5\" pipe", ""}));
+  refused("a,b\n1,\"2\n3,4\n", {"byte 4", "quote", "end of the file"});
+  EXPECT_EQ(CsvFile(write("t.csv", "a;\"b,c\";d\n1;2;3\n")).rows(0, 1)[0], (std::vector<double>{1, 2, 3}));
+  EXPECT_EQ(CsvFile(write("t.csv", "a\n1\n2")).rows(0, 2)[1], (std::vector<double>{2}));
+
   const CsvFile tabs(write("t.tsv", "day\ta\tb\nMonday, early\t1\tNA\nTuesday\t\t4\n"));
   const auto    chosen = tabs.rows(0, 2, {2, 1});
   EXPECT_TRUE(std::isnan(chosen[0][0]) && std::isnan(chosen[1][1]));

@@ -60,5 +60,9 @@ bool exists(const std::string& path) {
   std::error_code error;
   return std::filesystem::exists(path, error);
 }
+bool is_folder(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::is_directory(path, error);
+}
 
 }  // namespace braintrace::data

@@ -48,5 +48,6 @@ uint64_t big_endian(const std::byte* p) {
 // Names of the entries of a folder that end in `suffix`, in order; a missing folder is an error.
 std::vector<std::string> entries(const std::string& folder, const std::string& suffix = "");
 bool                     exists(const std::string& path);
+bool                     is_folder(const std::string& path);
 
 }  // namespace braintrace::data

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "braintrace/base/nearest.h"
 #include "braintrace/tasks/families.h"
 #include "braintrace/tasks/sequence_files.h"
 
@@ -32,8 +33,9 @@ class CsvSequences final : public SequenceFile {
   std::string name_of_target(size_t k) const override { return column_name(inputs_ + k); }
 
  private:
-  std::string column_name(size_t k) const { return fmt::format("column '{}'", file_.columns()[used_[k]]); }
-  void        add_columns(const std::string& names);
+  std::string          column_name(size_t k) const { return fmt::format("column '{}'", file_.columns()[used_[k]]); }
+  std::vector<int32_t> labels(int64_t i) const;
+  void                 add_columns(const std::vector<std::string>& names);
   // Rows [from, from + count) of each sequence.
   std::vector<std::pair<int64_t, int64_t>> ranges_by(const std::string& column) const;
   std::vector<std::pair<int64_t, int64_t>> ranges_of(int64_t length) const;
@@ -42,23 +44,13 @@ class CsvSequences final : public SequenceFile {
   std::vector<size_t>                      used_;  // columns of inputs, then of targets
   size_t                                   inputs_ = 0;
   int64_t                                  ahead_  = 0;
-  bool                                     series_ = false, only_last_ = false, has_targets_ = true;
+  bool                                     series_ = false, only_last_ = false;
   std::vector<std::pair<int64_t, int64_t>> ranges_;
   TaskFacts                                facts_;
 };
 
-std::vector<std::string> names_in(const std::string& list) {
-  std::vector<std::string> out;
-  for (size_t from = 0; from <= list.size();) {
-    const size_t comma = std::min(list.find(',', from), list.size());
-    out.push_back(list.substr(from, comma - from));
-    from = comma + 1;
-  }
-  return out;
-}
-
-void CsvSequences::add_columns(const std::string& names) {
-  for (const std::string& name : names_in(names)) used_.push_back(file_.column(name));
+void CsvSequences::add_columns(const std::vector<std::string>& names) {
+  for (const std::string& name : names) used_.push_back(file_.column(name));
 }
 
 std::vector<std::pair<int64_t, int64_t>> CsvSequences::ranges_of(int64_t length) const {
@@ -71,14 +63,14 @@ std::vector<std::pair<int64_t, int64_t>> CsvSequences::ranges_of(int64_t length)
 
 std::vector<std::pair<int64_t, int64_t>> CsvSequences::ranges_by(const std::string& column) const {
   std::vector<std::pair<int64_t, int64_t>> out;
-  const size_t                             id      = file_.column(column);
-  double                                   current = 0;
+  const size_t                             id = file_.column(column);
+  std::string                              current;
   for (int64_t from = 0; from < file_.size(); from += 4096)
-    for (int64_t row = from; const auto& cells : file_.rows(from, std::min<int64_t>(4096, file_.size() - from), {id})) {
-      require(!std::isnan(cells[0]), "{}: row {}, column '{}': the cell that names the sequence is missing.",
+    for (int64_t row = from; const auto& name : file_.texts(from, std::min<int64_t>(4096, file_.size() - from), id)) {
+      require(!data::CsvFile::is_missing(name), "{}: row {}, column '{}': the cell that names the sequence is missing.",
               file_.path(), row + 1, column);
-      if (out.empty() || cells[0] != current) out.emplace_back(row, 0);
-      current = cells[0];
+      if (out.empty() || name != current) out.emplace_back(row, 0);
+      current = name;
       ++out.back().second;
       ++row;
     }
@@ -93,12 +85,13 @@ CsvSequences::CsvSequences(const std::string& path, const zoo::Fields& f)
       ahead_(f.has("ahead") ? count(f, "ahead") : 0),
       series_(f.has("length")),
       only_last_(f.choice("asked", {"every", "last"}) == "last") {
-  add_columns(f.text("inputs"));
+  add_columns(f.texts("inputs"));
   inputs_            = used_.size();
-  const auto targets = names_in(f.text("targets"));
-  has_targets_       = !f.flag("targets_optional") || file_.has_column(targets[0]);
-  if (has_targets_) add_columns(f.text("targets"));
-  const bool values = !f.has("classes");
+  const auto targets = f.texts("targets");
+  facts_.has_targets = !f.flag("targets_optional") || file_.has_column(targets[0]);
+  const bool values  = !f.has("classes");
+  facts_.class_names = f.is_list("classes") ? f.texts("classes") : std::vector<std::string>{};
+  if (facts_.has_targets) add_columns(targets);
   if (!values && targets.size() != 1) f.refuse("targets", "classes need exactly one column.");
   if (f.has("sequence") == f.has("length"))
     f.refuse("sequence", "either the column `sequence` or the `length` in rows is needed, and not both.");
@@ -106,26 +99,49 @@ CsvSequences::CsvSequences(const std::string& path, const zoo::Fields& f)
   ranges_        = series_ ? ranges_of(count(f, "length")) : ranges_by(f.text("sequence"));
   facts_.input   = {static_cast<int64_t>(inputs_)};
   facts_.targets = values ? TargetKind::Values : TargetKind::Classes;
-  facts_.outputs = values ? std::ssize(targets) : count(f, "classes");
+  facts_.outputs = values                       ? std::ssize(targets)
+                   : facts_.class_names.empty() ? count(f, "classes")
+                                                : std::ssize(facts_.class_names);
   facts_.ahead   = ahead_;
   for (const auto& [from, length] : ranges_) facts_.length = std::max(facts_.length, length);
 }
 
-void CsvSequences::read(int64_t i, const Sample& s) const {
-  const auto [from, steps] = ranges_[static_cast<size_t>(i)];
-  const auto rows          = file_.rows(from, steps + (has_targets_ ? ahead_ : 0), used_);
-  for (int64_t t = 0; t < steps; ++t) {
-    for (size_t k = 0; k < inputs_; ++k) s.input(t)[k] = static_cast<float>(rows[static_cast<size_t>(t)][k]);
-    if (!has_targets_) continue;
-    const auto& row = rows[static_cast<size_t>(t + ahead_)];
-    if (facts_.targets == TargetKind::Values) {
-      for (size_t k = inputs_; k < row.size(); ++k) s.value(t)[k - inputs_] = static_cast<float>(row[k]);
-    } else {
-      const double label = row[inputs_];
-      if (!std::isnan(label)) check_class(place(i, t + ahead_, column_name(inputs_)), label, facts_.outputs);
-      s.classes[static_cast<size_t>(t)] = std::isnan(label) ? missing_class : static_cast<int32_t>(label);
+// Whole numbers, or names from the list of classes.
+std::vector<int32_t> CsvSequences::labels(int64_t i) const {
+  const auto [from, steps]               = ranges_[static_cast<size_t>(i)];
+  const std::vector<std::string>& names  = facts_.class_names;
+  const size_t                    column = used_[inputs_];
+  const auto here = [&](size_t t) { return place(i, static_cast<int64_t>(t) + ahead_, column_name(inputs_)); };
+  std::vector<int32_t> out(static_cast<size_t>(steps), missing_class);
+  if (names.empty()) {
+    const auto rows = file_.rows(from + ahead_, steps, {column});
+    for (size_t t = 0; t < out.size(); ++t) {
+      if (std::isnan(rows[t][0])) continue;
+      check_class(here(t), rows[t][0], facts_.outputs);
+      out[t] = static_cast<int32_t>(rows[t][0]);
+    }
+  } else {
+    const auto cells = file_.texts(from + ahead_, steps, column);
+    for (size_t t = 0; t < out.size(); ++t) {
+      if (data::CsvFile::is_missing(cells[t])) continue;
+      out[t] = static_cast<int32_t>(known_index(cells[t], names, here(t) + ": there is no class", "Classes"));
     }
   }
+  return out;
+}
+
+void CsvSequences::read(int64_t i, const Sample& s) const {
+  const auto [from, steps] = ranges_[static_cast<size_t>(i)];
+  const bool values        = facts_.has_targets && facts_.targets == TargetKind::Values;
+  const auto inputs        = std::vector<size_t>(used_.begin(), used_.begin() + static_cast<ptrdiff_t>(inputs_));
+  const auto rows          = file_.rows(from, steps + (values ? ahead_ : 0), values ? used_ : inputs);
+  for (int64_t t = 0; t < steps; ++t) {
+    for (size_t k = 0; k < inputs_; ++k) s.input(t)[k] = static_cast<float>(rows[static_cast<size_t>(t)][k]);
+    if (!values) continue;
+    const auto& row = rows[static_cast<size_t>(t + ahead_)];
+    for (size_t k = inputs_; k < row.size(); ++k) s.value(t)[k - inputs_] = static_cast<float>(row[k]);
+  }
+  if (facts_.has_targets && !values) std::ranges::copy(labels(i), s.classes.begin());
   if (only_last_) s.score_only(steps - 1);
   s.end_at(steps);
 }
@@ -137,12 +153,14 @@ std::shared_ptr<Task> csv(const zoo::Fields& f, uint64_t seed) {
 }  // namespace
 
 std::vector<TaskType> csv_tasks() {
-  return {{"csv",
-           "columns of a table, a row per step: names of `inputs` and `targets` with commas between; numbers, or one "
-           "of so many `classes`; `asked` at `\"every\"` step or at the `\"last\"`; targets of `ahead` rows later",
-           with_file_fields("file inputs targets sequence? length? classes? ahead? asked=\"every\" contiguous=false "
-                            "targets_optional=false"),
-           csv}};
+  return {
+      {"csv",
+       "columns of a table, a row per step: names of `inputs` and `targets`, a list or with commas between; numbers, "
+       "or one of so many `classes`, or of a list of their names; `asked` at `\"every\"` step or at the `\"last\"`; "
+       "targets of `ahead` rows later",
+       with_file_fields("file inputs targets sequence? length? classes? ahead? asked=\"every\" contiguous=false "
+                        "targets_optional=false"),
+       csv}};
 }
 
 }  // namespace braintrace::tasks

@@ -18,5 +18,6 @@ std::vector<TaskType> mnist_tasks();
 std::vector<TaskType> npz_tasks();
 std::vector<TaskType> csv_tasks();
 std::vector<TaskType> ts_tasks();
+std::vector<TaskType> wav_tasks();
 
 }  // namespace braintrace::tasks

@@ -5,11 +5,14 @@
 #include <map>
 #include <set>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "braintrace/io/npy.h"
 #include "braintrace/tasks/task.h"
 #include "tests/support/error_of.h"
+#include "tests/support/wav.h"
 
 namespace braintrace::tasks {
 
@@ -49,6 +52,36 @@ TEST(Files, ForecastsAskForALaterRow) {
                            {"sequence", "id"}, {"ahead", 1},
                            {"validation", 0.5}};
   EXPECT_EQ(make_task(j, 1)->facts().length, 3) << "sequences end one step earlier, and one of a single row is none";
+}
+
+TEST(Files, TablesNameClassesAndSequencesByText) {
+  std::string rows = "who;x;\"kind, roughly\"\n";
+  for (const char* who : {"p_7", "q, \"\"the\"\" second", "r"})
+    for (int t = 0; t < 2; ++t) rows += fmt::format("\"{}\";{};{}\n", who, t, *who == 'p' ? "cat" : "\"a dog\"");
+  json       j    = {{"type", "csv"},
+                     {"file", made_file("named.csv", rows)},
+                     {"inputs", json::array({"x"})},
+                     {"targets", json::array({"kind, roughly"})},
+                     {"sequence", "who"},
+                     {"classes", {"a dog", "cat"}},
+                     {"validation", 0.34}};
+  const auto task = make_task(j, 1);
+  EXPECT_EQ(task->facts().train_samples, 2);
+  EXPECT_EQ(task->facts().outputs, 2);
+  EXPECT_EQ(task->facts().class_names[1], "cat");
+  double     cats  = 0;
+  const auto count = [&](Part part, int64_t size) {
+    const Batch b = task->batch(part, 0, size);
+    for (int64_t k = 0; k < 2 * size; ++k) cats += at(b.targets, k);
+  };
+  count(Part::Train, 2);
+  count(Part::Validation, 1);
+  EXPECT_EQ(cats, 2);
+
+  j["classes"] = {"a dog", "cart"};
+  expect_refused(j, "row 1, column 'kind, roughly': there is no class 'cat'; did you mean 'cart'");
+  j["inputs"] = json::array({"x", 3});
+  expect_refused(j, "inputs: expected texts");
 }
 
 TEST(Files, BalancedClassesWeighAlikeInTraining) {
@@ -110,6 +143,53 @@ TEST(Files, BucketsPadLessAndShowEverySampleOnce) {
   for (int64_t i = 0; i < 12; ++i) lengths.insert(task->batch(Part::Train, i, 4).mask.shape()[0]);
   EXPECT_LE(lengths.size(), 4u);
   EXPECT_GE(lengths.size(), 3u);
+}
+
+TEST(Files, SeveralArraysSideBySide) {
+  const std::string path = ::testing::TempDir() + "/files_test_several.npz";
+  Array             a({DType::F32, {8, 2, 1}}), b({DType::F32, {8, 2, 2, 2}}), targets({DType::I32, {8}});
+  for (int64_t i = 0; i < a.size(); ++i) a.mutable_data<float>()[i] = float(i);
+  for (int64_t i = 0; i < b.size(); ++i) b.mutable_data<float>()[i] = 100 + float(i);
+  for (int64_t i = 0; i < 8; ++i) targets.mutable_data<int32_t>()[i] = int32_t(i % 2);
+  write_npz(path, {{"a", a}, {"b", b}, {"targets", targets}, {"short", Array({DType::F32, {8, 1, 1}})}});
+  json       j    = {{"type", "npz"}, {"file", path}, {"inputs", "a,b"}};
+  const auto task = make_task(j, 1);
+  EXPECT_EQ(task->facts().input, (Shape{5}));
+  const Batch x = task->batch(Part::Train, 0, 4);
+  for (int64_t row = 0; row < 8; ++row)  // 100 + 4 i beside i
+    for (int64_t k = 0; k < 4; ++k)
+      EXPECT_EQ(at(x.inputs, row * 5 + 1 + k), 100 + 4 * at(x.inputs, row * 5) + double(k));
+  j["inputs"] = "a,short";
+  expect_refused(j, "the same N and T");
+  j["inputs"] = "a,";
+  expect_refused(j, "has no array ''");
+}
+
+TEST(Files, SoundAsBandsOrAsSamples) {
+  const std::string folder = testing_support::tones(::testing::TempDir() + "/files_test_tones", 6);
+  json              j      = {{"type", "wav"}, {"file", folder}, {"bands", 8}};
+  const auto        bands  = make_task(j, 1);
+  EXPECT_EQ(bands->facts().class_names, (std::vector<std::string>{"high", "low"}));
+  EXPECT_EQ(bands->facts().input, (Shape{8}));
+  EXPECT_EQ(bands->facts().length, 1 + (440 - 200) / 80);
+  // the highest band tells the classes apart
+  const Batch   b    = bands->batch(Part::Train, 0, 8);
+  const int64_t last = bands->facts().length - 1;
+  for (int64_t row = 0; row < 8; ++row) {
+    const double low = at(b.inputs, row * 8), high = at(b.inputs, row * 8 + 6);
+    const bool   short_one = at(b.mask, last * 8 + row) == 0;
+    EXPECT_EQ(at(b.targets, (short_one ? last - 1 : last) * 8 + row), low > high ? 1 : 0);
+  }
+  j.update({{"features", "samples"}, {"samples", 50}});
+  const auto samples = make_task(j, 1);
+  EXPECT_EQ(samples->facts().input, (Shape{50}));
+  EXPECT_EQ(samples->facts().length, 9);  // the last of 440 samples and silence
+  j["file"] = ::testing::TempDir() + "/files_test_tones/low";
+  EXPECT_NE(error_of([&] { make_task(j, 1); }).find("a folder of .wav files for every class"), std::string::npos);
+  j["file"] = made_file("no_folder.csv", "x");
+  EXPECT_NE(error_of([&] { make_task(j, 1); }), "");
+  j.update({{"file", folder}, {"features", "bands"}, {"hop_ms", 0}});
+  EXPECT_NE(error_of([&] { make_task(j, 1); }).find("hop_ms"), std::string::npos);
 }
 
 // Rows go on from batch to batch, each through a stretch of its own.

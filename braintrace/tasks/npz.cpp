@@ -37,9 +37,8 @@ class NpzSequences final : public SequenceFile {
   TaskFacts            facts_;
 };
 
-const Array& member(const NamedArrays& arrays, const zoo::Fields& f, const std::string& path,
-                    const std::string& field) {
-  const std::string        name = f.text(field);
+const Array& member(const NamedArrays& arrays, const zoo::Fields& f, const std::string& path, const std::string& field,
+                    const std::string& name) {
   std::vector<std::string> names;
   for (const auto& [known, array] : arrays) names.push_back(known);
   const auto found = arrays.find(name);
@@ -48,10 +47,32 @@ const Array& member(const NamedArrays& arrays, const zoo::Fields& f, const std::
   return found->second;
 }
 
+// One array as it is, or several, separated by commas: their features side by side, [N, T, n].
+Array inputs_of(const NamedArrays& arrays, const zoo::Fields& f, const std::string& path) {
+  std::vector<Array> all;
+  for (const std::string& name : f.texts("inputs"))
+    all.push_back(convert(member(arrays, f, path, "inputs", name), DType::F32));
+  if (all.size() == 1) return all[0];
+  int64_t width = 0;
+  for (const Array& a : all) {
+    require(
+        a.shape().size() >= 2 && a.size() > 0 && a.shape()[0] == all[0].shape()[0] && a.shape()[1] == all[0].shape()[1],
+        "{}: expected inputs [N, T, …] with the same N and T, found {} and {}.", path, to_string(all[0].shape()),
+        to_string(a.shape()));
+    width += a.size() / (a.shape()[0] * a.shape()[1]);
+  }
+  const int64_t N = all[0].shape()[0], T = all[0].shape()[1];
+  Array         out({DType::F32, {N, T, width}});
+  float*        to = out.mutable_data<float>();
+  for (int64_t row = 0; row < N * T; ++row)
+    for (const Array& a : all) to = std::copy_n(a.data<float>() + row * (a.size() / (N * T)), a.size() / (N * T), to);
+  return out;
+}
+
 NpzSequences::NpzSequences(const std::string& path, const zoo::Fields& f) : path_(path) {
   const NamedArrays arrays = read_npz(path);
-  inputs_                  = convert(member(arrays, f, path, "inputs"), DType::F32);
-  targets_                 = member(arrays, f, path, "targets");
+  inputs_                  = inputs_of(arrays, f, path);
+  targets_                 = member(arrays, f, path, "targets", f.text("targets"));
   if (targets_.dtype() == DType::Bool) targets_ = convert(targets_, DType::I32);  // classes 0 and 1
   const Shape& in  = inputs_.shape();
   const Shape& out = targets_.shape();
@@ -107,7 +128,9 @@ std::shared_ptr<Task> npz(const zoo::Fields& f, uint64_t seed) {
 }  // namespace
 
 std::vector<TaskType> npz_tasks() {
-  return {{"npz", "arrays of a NumPy archive: inputs [N, T, …], targets per sequence or per step, lengths if any",
+  return {{"npz",
+           "arrays of a NumPy archive: inputs [N, T, …], or several with commas between, side by side; targets per "
+           "sequence or per step, lengths if any",
            with_file_fields("file inputs=\"inputs\" targets=\"targets\" lengths=\"lengths\" classes?"), npz}};
 }
 

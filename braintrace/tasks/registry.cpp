@@ -17,7 +17,7 @@ const std::vector<TaskType>& task_types() {
   static const std::vector<TaskType> types = [] {
     std::vector<TaskType> all;
     for (auto family : {memory_tasks, signal_tasks, matching_tasks, evidence_tasks, spike_tasks, text_tasks,
-                        digit_tasks, event_tasks, mnist_tasks, npz_tasks, csv_tasks, ts_tasks})
+                        digit_tasks, event_tasks, mnist_tasks, npz_tasks, csv_tasks, ts_tasks, wav_tasks})
       for (TaskType& t : family()) all.push_back(std::move(t));
     std::sort(all.begin(), all.end(), [](const TaskType& a, const TaskType& b) { return a.name < b.name; });
     return all;

@@ -45,8 +45,8 @@ struct TaskFacts {
   // Samples of each part; 0 where batches are generated without end. Batch i of a finite part goes on with the next
   // epoch, in an order of its own, when the samples are used up; the test part keeps the order of its files.
   int64_t train_samples = 0, validation_samples = 0, test_samples = 0;
-  bool    has_test = false;
-  int64_t lengths  = 1;  // that batches may have
+  bool    has_test = false, has_targets = true;
+  int64_t lengths = 1;  // that batches may have
   // Forecasts: after so many steps a target has become an input; 0 where targets are something else.
   int64_t ahead = 0;
   // Row b of batch i goes on where row b of batch i-1 ended, so states may live on (`reset` of a run). Rows beyond the

@@ -12,6 +12,7 @@
 #include "braintrace/io/npy.h"
 #include "braintrace/tasks/sample.h"
 #include "tests/support/error_of.h"
+#include "tests/support/wav.h"
 
 namespace braintrace::tasks {
 
@@ -53,6 +54,7 @@ std::string description(const TaskType& type) {
       j["bins"] = 5;
   if (type.name == "npz") j["file"] = written_npz();
   if (type.name == "ts") j["file"] = written_ts();
+  if (type.name == "wav") j["file"] = testing_support::tones(::testing::TempDir() + "/tasks_test_tones", 10);
   if (type.name == "csv") j.update({{"file", written_csv()}, {"inputs", "a,b"}, {"targets", "c"}, {"length", 5}});
   return j.dump();
 }

@@ -9,6 +9,7 @@ import sys
 import tempfile
 
 BINARY = sys.argv[1]
+SOURCES = pathlib.Path(__file__).resolve().parents[2]
 FOLDER = pathlib.Path(tempfile.mkdtemp())
 
 
@@ -71,6 +72,12 @@ run("eval", best, "--data", "missing.csv", status=2, err="missing.csv")
 run("eval", best, "--data", "later.csv", "--set", "test", status=2, err="excludes")
 (FOLDER / "away.csv").rename(FOLDER / "all.csv")
 
+# The same of a run that counts passes.
+write("passes.json", json.dumps({k: v for k, v in CONFIG.items() if k != "steps"} | {"epochs": 1}))
+run("train", "passes.json")
+run("eval", "runs/passes/checkpoints/best.safetensors", "--data", "later.csv")
+run("predict", "runs/passes/checkpoints/best.safetensors", "--data", "later.csv", "-o", "answers.csv")
+
 # A checkpoint fits the data it was made with.
 run("train", "config.json", "--resume", "auto", "--set", "steps=7")
 write("all.csv", rows(0, 150, lambda i, x: 2 * x))
@@ -101,4 +108,17 @@ assert classes["majority_accuracy"] == 1 and abs(classes["perplexity"] - 2 ** cl
 assert classes["balanced_accuracy"] == classes["accuracy"] == classes["recall"][0], classes
 told = run("eval", "runs/config/checkpoints/best.safetensors")
 assert "always the most common class: 100.0%" in told and "recall" in told and "perplexity" in told, told
+# A real series, learned online year by year: yearly sunspot numbers from 1700 to 2008, in hundreds (National Geophysical Data
+# Center, public domain). On the years from 1948 the network must be better than answering with the last number.
+write("sunspots.json", json.dumps({
+    "model": {"type": "chain", "layers": [{"name": "rnn", "type": "gru", "n_in": 1, "n_rec": 16},
+                                          {"name": "out", "type": "linear", "n_in": 16, "n_out": 1}]},
+    "task": {"type": "csv", "file": str(SOURCES / "tests/data/sunspots.csv"), "inputs": "activity", "targets": "activity",
+             "length": 11, "ahead": 1, "contiguous": True, "validation": 0.2, "test": 0.2, "normalize": "standard"},
+    "update": "step", "reset": False, "batch": 1, "epochs": 60, "optimizer": {"lr": 0.003, "clip_norm": 1.0},
+    "validation": {"every": 0}, "checkpoint": {"every": 0}}))
+assert json.loads(run("train", "sunspots.json", "--json"))["pace"].startswith("online"), "not online"
+years = json.loads(run("eval", "runs/sunspots/checkpoints/best.safetensors", "--set", "test", "--json"))
+last_number = next(b["r2"] for b in years["baselines"] if b["name"] == "last target")
+assert last_number > 0.5 and years["r2"] > last_number + 0.1, years
 print("ok")
