@@ -16,6 +16,7 @@
 #include "braintrace/io/file.h"
 #include "braintrace/model/environment.h"
 #include "braintrace/model/random_stream.h"
+#include "braintrace/nir/export.h"
 #include "braintrace/runtime/command.h"
 #include "braintrace/viz/png.h"
 #include "cli/command.h"
@@ -36,6 +37,7 @@ struct ExportArguments {
   std::optional<int64_t> n, ram, flash;
   std::string            dtype = "f32", output;
   uint64_t               seed  = 1;
+  std::string            nir;
   bool                   json = false, html = false;
 };
 
@@ -117,7 +119,27 @@ void prepare_folder(const std::string& path) {
   require(!error, "-o {}: the folder could not be made: {}.", path, error.message());
 }
 
+int run_export_nir(const ExportArguments& o) {
+  require(o.output.empty() && !o.html, "--nir: it names the file to write; leave -o and --html out.");
+  random::seed(o.seed);
+  const BuiltModel model = build_argument(o.model);
+  init_all_states(*model.module);
+  const nir::Graph graph = nir::export_graph(model.description, *model.module, model.input.shape);
+  nir::write(o.nir, graph);
+  if (o.json)
+    fmt::print(
+        "{}\n",
+        json_text(nlohmann::ordered_json{{"file", o.nir}, {"nodes", graph.nodes.size()}, {"edges", graph.edges.size()}},
+                  2));
+  else
+    fmt::print("{}: {} as a NIR graph of {} nodes and {} edges\n", o.nir, model.name, graph.nodes.size(),
+               graph.edges.size());
+  return 0;
+}
+
 int run_export(const ExportArguments& o) {
+  if (!o.nir.empty()) return run_export_nir(o);
+  require(!o.output.empty(), "-o FOLDER is missing: where the C files go. (--nir FILE writes a NIR graph instead.)");
   const auto dtype = dtype_named(o.dtype);
   require(dtype == DType::F32 || dtype == DType::F64, "--dtype {}: give f32 or f64.", o.dtype);
   require(!o.model.batch, "--batch: an exported network reads one sample at a time.");
@@ -173,8 +195,9 @@ int run_export(const ExportArguments& o) {
 }  // namespace
 
 void add_export(CLI::App& app, Action& chosen) {
-  auto  o       = std::make_shared<ExportArguments>();
-  auto* command = app.add_subcommand("export", "Export a network that keeps learning as self-contained C99");
+  auto  o = std::make_shared<ExportArguments>();
+  auto* command =
+      app.add_subcommand("export", "Export a network that keeps learning as self-contained C99, or as a NIR graph");
   o->model.add_options(*command);
   command->add_option("--rule", o->c.rule, "Learning rule; braintrace info --algorithms lists them")
       ->capture_default_str();
@@ -194,13 +217,15 @@ void add_export(CLI::App& app, Action& chosen) {
   command->add_option("--flash", o->flash, "Available flash in bytes; exporting a larger network fails")
       ->check(whole_number(0));
   command->add_option("-o,--output", o->output, "Folder to create; with --html, the page to write")
-      ->required()
       ->type_name("FOLDER");
+  command->add_option("--nir", o->nir, "Write the network as a NIR graph to this file, in place of C")
+      ->type_name("FILE");
   command->add_flag("--html", o->html, "Write a page in which the network learns in the browser; needs clang and lld");
   command->add_flag("--json", o->json, "Print JSON");
   command->footer(
       "  braintrace export gru --rule D_RTRL --lr 0.01 -o gru_c\n"
       "  braintrace export gru --optimizer adam --lr 0.001 --html -o gru.html\n"
+      "  braintrace export net.json --weights best.safetensors --nir net.nir\n"
       "  braintrace export lif --rule ES_D_RTRL --decay 0.9 --ram 65536 -o lif_c\n");
   command->callback([o, &chosen] { chosen = [o] { return run_export(*o); }; });
 }

@@ -13,6 +13,7 @@
 #include "braintrace/io/file.h"
 #include "braintrace/viz/escape.h"
 #include "braintrace/zoo/model.h"
+#include "braintrace/zoo/weights.h"
 #include "cli/command.h"
 
 namespace braintrace::cli {
@@ -76,6 +77,8 @@ void ModelArgument::add_model(CLI::App& command) {
       .add_option("--input", input,
                   "Type of one input sample, such as f32[28,28,1]; read from the description unless given")
       ->type_name("TYPE");
+  command.add_option("--weights", weights, "File of weights: .npz, .safetensors, a checkpoint, or msgpack")
+      ->type_name("FILE");
 }
 
 void ModelArgument::add_options(CLI::App& command) {
@@ -88,13 +91,18 @@ BuiltModel build_argument(const ModelArgument& argument) {
   const auto text       = text_of_file(argument.model);
   const bool looks_file = argument.model.find_first_of("/.") != std::string::npos;
   require(text || !looks_file, "{}: there is no such file.", argument.model);
-  const json description = read_json(text ? *text : zoo::builtin_model(argument.model).description, argument.model);
-  const auto found       = argument.input.empty() ? input_of(description) : parse_type(argument.input);
+  json description = read_json(text ? *text : zoo::builtin_model(argument.model).description, argument.model);
+  if (description.is_object() && description.contains("weights") && description["weights"].is_string())
+    description["weights"] = zoo::weights_beside(description["weights"].get<std::string>(), argument.model);
+  if (!argument.weights.empty() && description.is_object()) description["weights"] = argument.weights;
+  const auto found = argument.input.empty() ? input_of(description) : parse_type(argument.input);
   require(found.has_value(),
           "{}: the description does not say what the first layer reads; give --input, such as f32[10].",
           argument.model);
+  json layers = description;
+  if (layers.is_object()) layers.erase("weights");
   return {text ? utf8(std::filesystem::path(argument.model).stem().string()) : argument.model,
-          zoo::build_model(description), *found};
+          zoo::build_model(description), *found, layers.dump()};
 }
 
 CompiledModel compile_argument(const ModelArgument& argument) {

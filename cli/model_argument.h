@@ -15,17 +15,19 @@ namespace braintrace::cli {
 struct ModelArgument {
   std::string            model;  // file or name
   std::optional<int64_t> batch;
-  std::string            input;  // such as f32[28,28,1]; empty: read from the description
+  std::string            input;    // such as f32[28,28,1]; empty: read from the description
+  std::string            weights;  // a file; empty: as the description says
   bool                   reference = false;
 
   void add_options(CLI::App& command);
-  void add_model(CLI::App& command);  // MODEL and --input alone
+  void add_model(CLI::App& command);  // MODEL, --input and --weights alone
 };
 
 struct BuiltModel {
   std::string             name;
   std::shared_ptr<Module> module;
-  Type                    input;  // of one sample
+  Type                    input;        // of one sample
+  std::string             description;  // JSON
 };
 // Builds the model; its states have no values yet.
 BuiltModel build_argument(const ModelArgument& argument);

@@ -115,7 +115,7 @@ class Hdf5Reader {
   }
 
  private:
-  [[noreturn]] void damaged(const char* what) const { fail("{}: the file is damaged: {}.", where_, what); }
+  [[noreturn]] void damaged(std::string_view what) const { fail("{}: the file is damaged: {}.", where_, what); }
   [[noreturn]] void unknown(const std::string& what) const {
     fail("{}: {} is not supported; write the file with h5py or the HDF5 library and their usual settings.", where_,
          what);
@@ -224,13 +224,18 @@ class Hdf5Reader {
     c.skip(8);
     return open(c.address(), size).take(size);
   }
-  void symbols(uint64_t tree, ByteSpan names, std::map<std::string, uint64_t>& out, int depth) const {
-    if (depth > 8) damaged("a group's tree is too deep, or a circle");
-    Cursor c = open(tree);
+  // Level, 0 where its children are not trees, and the number of children.
+  std::pair<uint64_t, uint64_t> head_of_tree(Cursor& c, uint64_t kind, int depth, std::string_view whose) const {
+    if (depth > 8) damaged(fmt::format("the tree {} is too deep, or a circle", whose));
     c.expect("TREE");
-    if (c.number(1) != 0) damaged("a group's tree is of another kind");
-    const auto level = c.number(1), n = c.number(2);
+    if (c.number(1) != kind) damaged(fmt::format("the tree {} is of another kind", whose));
+    const uint64_t level = c.number(1), n = c.number(2);
     c.skip(16);
+    return {level, n};
+  }
+  void symbols(uint64_t tree, ByteSpan names, std::map<std::string, uint64_t>& out, int depth) const {
+    Cursor c              = open(tree);
+    const auto [level, n] = head_of_tree(c, 0, depth, "of a group");
     for (uint64_t i = 0; i < n; ++i) {
       c.skip(8);
       const uint64_t child = c.address();
@@ -389,12 +394,8 @@ class Hdf5Reader {
 
   void read_chunks(uint64_t tree, const Chunks& chunks, const Shape& shape, const Element& e, uint64_t size,
                    const std::vector<std::pair<uint64_t, uint64_t>>& filters, Bytes& out, int depth) {
-    if (depth > 8) damaged("the tree of a data set is too deep, or a circle");
-    Cursor c = open(tree);
-    c.expect("TREE");
-    if (c.number(1) != 1) damaged("the tree of a data set is of another kind");
-    const auto level = c.number(1), n = c.number(2);
-    c.skip(16);
+    Cursor c              = open(tree);
+    const auto [level, n] = head_of_tree(c, 1, depth, "of a data set");
     for (uint64_t i = 0; i < n; ++i) {
       const uint64_t        packed = c.number(4), mask = c.number(4);
       std::vector<uint64_t> from;

@@ -98,8 +98,10 @@ class Hdf5Writer {
     out_.resize(heap + size);
   }
 
+  using Members = std::vector<std::pair<std::string, uint64_t>>;  // names, and addresses of headers
+
   uint64_t group(const Hdf5Group& g) {
-    std::vector<std::pair<std::string, uint64_t>> members;
+    Members members;
     for (const auto& [name, item] : g.members) {
       require(!name.empty() && name.find_first_of(std::string_view("/\0", 2)) == name.npos && name != ".",
               "HDF5: '{}' cannot be a name.", name);
@@ -109,7 +111,24 @@ class Hdf5Writer {
         members.emplace_back(name, data_set(item));
     }
     std::vector<uint64_t> offsets;
-    std::string           names(8, '\0');
+    const uint64_t        heap   = names_of(members, offsets);
+    const uint64_t        tree   = tree_of(members, offsets);
+    const uint64_t        header = here();
+    put(1, 2);
+    put(1, 2);   // messages
+    put(1, 4);   // links to it
+    put(24, 8);  // bytes
+    put(0x11, 2);
+    put(16, 2);
+    put(0, 4);
+    put(tree, 8);
+    put(heap, 8);
+    return header;
+  }
+
+  // A heap of names, and where each lies in it.
+  uint64_t names_of(const Members& members, std::vector<uint64_t>& offsets) {
+    std::string names(8, '\0');
     for (const auto& [name, address] : members) {
       offsets.push_back(names.size());
       names += name;
@@ -127,7 +146,11 @@ class Hdf5Writer {
     put(names.size(), 8);
     put(names.size() - 16, 8);
     put(text, 8);
+    return heap;
+  }
 
+  // Leaves with the members, and one node above them.
+  uint64_t tree_of(const Members& members, const std::vector<uint64_t>& offsets) {
     std::vector<uint64_t> leaves, last;  // of each leaf its address and the name of its last entry
     for (size_t first = 0; first < members.size(); first += 2 * leaf_k_) {
       const size_t n = std::min(2 * leaf_k_, members.size() - first);
@@ -155,18 +178,7 @@ class Hdf5Writer {
       put(last[i], 8);
     }
     out_.resize(tree + 24 + 8 * (4 * tree_k + 1));
-
-    const uint64_t header = here();
-    put(1, 2);
-    put(1, 2);   // messages
-    put(1, 4);   // links to it
-    put(24, 8);  // bytes
-    put(0x11, 2);
-    put(16, 2);
-    put(0, 4);
-    put(tree, 8);
-    put(heap, 8);
-    return header;
+    return tree;
   }
 
   void put_type(const Hdf5Item& item) {  // always 24 bytes

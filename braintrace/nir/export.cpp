@@ -128,7 +128,7 @@ class Exporter {
   }
 
   [[noreturn]] static void lossy(const std::string& path, const std::string& type, const std::string& why) {
-    fail("layer '{}' ({}): NIR cannot say it: {}", path.empty() ? "model" : path, type, why);
+    fail("layer '{}' ({}): NIR cannot express it: {}", path.empty() ? "model" : path, type, why);
   }
 
   Array parameter(const std::string& path, const std::string& name, const std::string& leaf = "") const {

@@ -190,7 +190,8 @@ class LayerMaker {
       if (at(d, i) < 0) f.refuse("a delay of {} ms lies in the future.", at(d, i));
       longest = std::max(longest, at(d, i));
     }
-    if (longest / settings_.dt_ms > 1e5) f.refuse("a delay of {} ms has more than 100000 steps.", longest);
+    if (longest / settings_.dt_ms > 1e5 || longest / settings_.dt_ms * static_cast<double>(d.size()) > 1e8)
+      f.refuse("a delay of {} ms has too many steps.", longest);
     j.update({{"type", "learnable_delay"}, {"n", units(size)}, {"max_ms", scaled(longest, DType::F32, 1)}});
     j["dt_ms"] = settings_.dt_ms;
     keep(j["name"].get<std::string>() + ".delay", d);

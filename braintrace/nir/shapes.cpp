@@ -14,6 +14,8 @@ namespace braintrace::nir {
 
 namespace {
 
+constexpr double most_units = 1 << 24;
+
 const std::map<std::string, std::vector<const char*>>& populations() {
   static const std::map<std::string, std::vector<const char*>> all = {
       {"Scale", {"scale"}},
@@ -165,7 +167,15 @@ std::string port(const Graph& graph, const char* type) {
 
 namespace {
 
+// A number of units that can be meant.
+void check_size(const NodeFields& f, const Shape& shape) {
+  double size = 1;
+  for (int64_t d : shape) size *= static_cast<double>(d);
+  if (size > most_units) f.refuse("{} units are more than {}.", size, most_units);
+}
+
 std::map<std::string, Shape> shapes_from(const Graph& graph, const std::string& input, const Shape& shape) {
+  check_size({input, graph.nodes.at(input)}, shape);
   std::map<std::string, Shape> out{{input, shape}};
   std::deque<std::string>      open{input};
   while (!open.empty()) {
@@ -173,8 +183,9 @@ std::map<std::string, Shape> shapes_from(const Graph& graph, const std::string& 
     open.pop_front();
     for (const auto& [a, to] : graph.edges) {
       if (a != from) continue;
-      const Node& node        = graph.nodes.at(to);
-      const Shape given       = node.type == "Output" ? out[from] : shape_after({to, node}, out[from]);
+      const Node& node  = graph.nodes.at(to);
+      const Shape given = node.type == "Output" ? out[from] : shape_after({to, node}, out[from]);
+      check_size({to, node}, given);
       const auto [it, is_new] = out.emplace(to, given);
       require(is_new || it->second == given, "node '{}' ({}): what comes to it has different shapes: {} and {}.", to,
               node.type, to_string(it->second), to_string(given));

@@ -31,6 +31,15 @@ Tensor flattened(const Tensor& x, int64_t trailing, int64_t kept) {
   return reshape(x, shape);
 }
 
+// Features first … first + Π size - 1 of the last axis, in this shape: one of several inputs that come side by side.
+Tensor side_of(const Tensor& x, int64_t first, const Ints& size) {
+  const int64_t n = size_of(size), all = x.rank() > 0 ? x.shape().back() : 0;
+  require(first + n <= all, "part: features {} to {} of {} are asked for.", first, first + n - 1, to_string(x.type()));
+  Shape shape(x.shape().begin(), x.shape().end() - 1);
+  shape.insert(shape.end(), size.begin(), size.end());
+  return reshape(slice_axis(x, x.rank() - 1, first, first + n), shape);
+}
+
 }  // namespace
 
 std::vector<LayerType> basic_layers() {
@@ -57,6 +66,17 @@ std::vector<LayerType> basic_layers() {
          if (kept.size() != 1 || kept[0] < 0) f.refuse("n_kept_axes", "expected a number of axes.");
          return function(
              [n = f.integer("n_trailing_axes"), k = kept[0]](const Tensor& x) { return flattened(x, n, k); });
+       }},
+      {"part", "features `first` … of the last axis, as many as `size` says, in that shape", "first=0 size",
+       [](const Fields& f) {
+         const Ints first = f.integers("first"), size = f.integers("size");
+         if (first.size() != 1 || first[0] < 0 || first[0] > 1 << 30) f.refuse("first", "expected a number from 0.");
+         int64_t all = 1;
+         for (const int64_t n : size) {
+           if (n < 1 || n > (1 << 30) / all) f.refuse("size", "expected positive numbers, not more than 2³⁰ in all.");
+           all *= n;
+         }
+         return function([first = first[0], size](const Tensor& x) { return side_of(x, first, size); });
        }},
       {"mean_pool_hw", "mean over the two axes before the channels", "",
        [](const Fields&) { return function([](const Tensor& x) {

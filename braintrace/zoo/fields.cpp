@@ -133,6 +133,25 @@ std::string Fields::text(const std::string& name) const {
   if (!j.is_string()) refuse(name, fmt::format("expected a text, got {}.", shown_json(j)));
   return j.get<std::string>();
 }
+std::vector<std::string> Fields::texts(const std::string& name) const {
+  const json&              j = at(name, "texts");
+  std::vector<std::string> out;
+  if (j.is_string()) {
+    const auto& list = j.get_ref<const std::string&>();
+    for (size_t from = 0; from <= list.size();) {
+      const size_t comma = std::min(list.find(',', from), list.size());
+      out.push_back(list.substr(from, comma - from));
+      from = comma + 1;
+    }
+    return out;
+  }
+  if (!j.is_array() || j.empty()) refuse(name, fmt::format("expected texts, got {}.", shown_json(j)));
+  for (const json& item : j) {
+    if (!item.is_string()) refuse(name, fmt::format("expected texts, got {}.", shown_json(j)));
+    out.push_back(item.get<std::string>());
+  }
+  return out;
+}
 std::string Fields::choice(const std::string& name, const std::vector<std::string>& allowed) const {
   const std::string t = text(name);
   if (std::find(allowed.begin(), allowed.end(), t) == allowed.end())

@@ -31,17 +31,18 @@ class Fields {
   const std::string& what() const { return what_; }
   bool               has(const std::string& name) const;  // given, or with a default, and not null
 
-  int64_t               integer(const std::string& name) const;  // positive
-  double                number(const std::string& name) const;
-  std::optional<double> number_if(const std::string& name) const;  // nothing when the field is missing
-  bool                  flag(const std::string& name) const;
-  std::string           text(const std::string& name) const;
-  std::string           choice(const std::string& name, const std::vector<std::string>& allowed) const;
-  Ints                  integers(const std::string& name) const;  // a list, or one number
-  Tensor                array(const std::string& name) const;     // numbers, nested lists: f64
-  bool                  is_list(const std::string& name) const;
-  bool                  is_text(const std::string& name) const;
-  bool                  is_object(const std::string& name) const;
+  int64_t                  integer(const std::string& name) const;  // positive
+  double                   number(const std::string& name) const;
+  std::optional<double>    number_if(const std::string& name) const;  // nothing when the field is missing
+  bool                     flag(const std::string& name) const;
+  std::string              text(const std::string& name) const;
+  std::vector<std::string> texts(const std::string& name) const;  // a list, or one text with commas between
+  std::string              choice(const std::string& name, const std::vector<std::string>& allowed) const;
+  Ints                     integers(const std::string& name) const;  // a list, or one number
+  Tensor                   array(const std::string& name) const;     // numbers, nested lists: f64
+  bool                     is_list(const std::string& name) const;
+  bool                     is_text(const std::string& name) const;
+  bool                     is_object(const std::string& name) const;
   std::vector<std::pair<int64_t, int64_t>> pairs(const std::string& name) const;
 
   // A nested object, read with the fields of its own kind. `kind_key` names the field that says which kind it is.

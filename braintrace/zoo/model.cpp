@@ -11,6 +11,7 @@
 #include "braintrace/base/nearest.h"
 #include "braintrace/model/name.h"
 #include "braintrace/zoo/graph.h"
+#include "braintrace/zoo/weights.h"
 
 namespace braintrace::zoo {
 
@@ -128,7 +129,19 @@ Tensor Chain::update(const Tensor& x) {
 }
 
 std::shared_ptr<Module> build_model(const json& description, const std::vector<LayerType>& also) {
-  return build_layer(description, "", also);
+  if (!description.is_object() || !description.contains("weights")) return build_layer(description, "", also);
+  json       layers  = description;
+  const json weights = layers["weights"];
+  require(weights.is_string(), "weights: expected the name of a file, got {}.", shown_json(weights));
+  layers.erase("weights");
+  const auto model = build_layer(layers, "", also);
+  const auto path  = weights.get<std::string>();
+  try {
+    load_weights(*model, read_weights(path));
+  } catch (const UserError& error) {
+    fail(error.kind(), "weights: {}: {}", path, error.what());
+  }
+  return model;
 }
 
 std::shared_ptr<Module> build_model(const std::string& text) {

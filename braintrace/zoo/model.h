@@ -4,7 +4,8 @@
 //   {"type": "chain", "layers": [{"name": "rnn", "type": "gru", "n_in": 10, "n_rec": 64, "activation": "tanh"},
 //                                {"name": "out", "type": "linear", "n_in": 64, "n_out": 5}]}
 //
-// A layer's states have its name as prefix: rnn.Wz.weight, rnn.h. A description may also be one layer without chain.
+// A layer's states have its name as prefix: rnn.Wz.weight, rnn.h. A description may also be one layer without chain, or
+// a graph (graph.h). "weights": "net.safetensors" beside them names a file with values for all parameters (weights.h).
 #pragma once
 
 #include "braintrace/zoo/registry.h"

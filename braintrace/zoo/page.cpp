@@ -36,6 +36,12 @@ std::string vocabulary_page() {
       " \"edges\": [[\"input\", \"w\"], [\"w\", \"lif\"], [\"lif\", \"rec\"], [\"rec\", \"lif\"], "
       "[\"lif\", \"output\"]]}\n"
       "```\n\n"
+      "Several inputs come side by side, as features of one, and `part` takes its own: `{\"type\": \"part\", "
+      "\"first\": 3, "
+      "\"size\": [8, 8, 1]}`\nreads features 3 to 66 as an image. The edges of both meet in a sum.\n\n"
+      "`\"weights\": \"net.safetensors\"` beside `type` names a file (.npz, .safetensors or msgpack) with a value for "
+      "every "
+      "parameter,\nby path; a name that is not absolute is that of a file beside the description.\n\n"
       "States and parameters have the layer's name as prefix: `rnn.h`, `rnn.Wz.weight` with leaves `weight` and "
       "`bias`.\n"
       "[a;b] is concatenation on the last axis, σ the logistic function, φ the activation, ← a state's new value.\n"
@@ -45,6 +51,9 @@ std::string vocabulary_page() {
       "or\n"
       "`{\"trainable\": either}`: a parameter that learns online. A population of `n` units may have a shape: "
       "`\"n\": [8, 14, 14]`.\n"
+      "`memory_steps` T of a gated cell starts its gates slow, for memories of up to T steps: u is drawn between 1 and "
+      "T-1 for each\nunit, the bias of the gate that keeps its state starts at log u, that of the gate that writes at "
+      "-log u.\n"
       "This page is written by the program from its own tables; a test keeps it true.\n\n"
       "## Layer types\n\n| type | one step | fields |\n|---|---|---|\n";
   for (const LayerType& t : layer_types())

@@ -23,6 +23,7 @@ template <class C>
 ModulePtr cell_of(const Fields& f) {
   nn::CellOptions o;
   if (f.has("activation")) o.activation = activation_of(f);
+  o.memory_steps = f.number_if("memory_steps");
   return std::make_shared<C>(f.integer("n_in"), f.integer("n_rec"), o);
 }
 
@@ -61,7 +62,10 @@ ModulePtr build_map(const Fields& f, int64_t n_in, int64_t n_out) {
   f.refuse("map.type", fmt::format("'{}' is unknown. Known: {}.", type, maps));
 }
 
-ModulePtr lru(const Fields& f) { return std::make_shared<nn::LRUCell>(f.integer("d_model"), f.integer("d_hidden")); }
+ModulePtr lru(const Fields& f) {
+  return std::make_shared<nn::LRUCell>(f.integer("d_model"), f.integer("d_hidden"),
+                                       nn::LRUCellOptions{.r_min = f.number("r_min"), .r_max = f.number("r_max")});
+}
 
 ModulePtr diag_rnn(const Fields& f) {
   const int64_t n   = f.integer("n_rec");
@@ -184,18 +188,21 @@ ModulePtr simple_rnn(const Fields& f) {
 std::vector<LayerType> recurrent_layers() {
   const char* sizes     = "n_in n_rec";
   const char* with_tanh = "n_in n_rec activation=\"tanh\"";
+  const char* gated     = "n_in n_rec activation=\"tanh\" memory_steps?";
+  const char* mini      = "n_in n_rec memory_steps?";
   return {
       {"vanilla_rnn", "h ← φ(W[x;h])", "n_in n_rec activation=\"relu\"", cell_of<nn::ValinaRNNCell>},
-      {"gru", "z=σ(Wz[x;h]), r=σ(Wr[x;h]), h ← (1-z)h + z φ(Wh[x;r h])", with_tanh, cell_of<nn::GRUCell>},
-      {"mgu", "f=σ(Wf[x;h]), h ← (1-f)h + f φ(Wh[x;f h])", with_tanh, cell_of<nn::MGUCell>},
-      {"cfn", "h ← σ(Wf[x;h]) φ(h) + σ(Wi[x;h]) φ(Wh x)", with_tanh, cell_of<nn::CFNCell>},
-      {"lstm", "c ← σ(Wf[x;h]+1)c + σ(Wi[x;h])φ(Wg[x;h]), h ← σ(Wo[x;h])φ(c)", with_tanh, cell_of<nn::LSTMCell>},
+      {"gru", "z=σ(Wz[x;h]), r=σ(Wr[x;h]), h ← (1-z)h + z φ(Wh[x;r h])", gated, cell_of<nn::GRUCell>},
+      {"mgu", "f=σ(Wf[x;h]), h ← (1-f)h + f φ(Wh[x;f h])", gated, cell_of<nn::MGUCell>},
+      {"cfn", "h ← σ(Wf[x;h]) φ(h) + σ(Wi[x;h]) φ(Wh x)", gated, cell_of<nn::CFNCell>},
+      {"lstm", "c ← σ(Wf[x;h]+1)c + σ(Wi[x;h])φ(Wg[x;h]), h ← σ(Wo[x;h])φ(c)", gated, cell_of<nn::LSTMCell>},
       {"urlstm", "f=σ(b+Wf[x;h]), r=σ(Wr[x;h]-b), q=2rf+(1-2r)f², c ← q c+(1-q)φ(Wu[x;h]), h ← σ(Wo[x;h])φ(c)",
        with_tanh, cell_of<nn::URLSTMCell>},
-      {"minimal_rnn", "z=phi(x), f=σ(W_u[z;h]), h ← f h + (1-f) z", sizes, cell_of<nn::MinimalRNNCell>},
-      {"mini_gru", "z=σ(W_z[x;h]), h ← (1-z)h + z W_x x", sizes, cell_of<nn::MiniGRU>},
-      {"mini_lstm", "h ← σ(W_f[x;h])h + σ(W_i[x;h]) W_x x", sizes, cell_of<nn::MiniLSTM>},
-      {"lru", "h ← λ h + γ B x (complex, written in real parts), y = Re(C h) + D x", "d_model d_hidden", lru},
+      {"minimal_rnn", "z=phi(x), f=σ(W_u[z;h]), h ← f h + (1-f) z", mini, cell_of<nn::MinimalRNNCell>},
+      {"mini_gru", "z=σ(W_z[x;h]), h ← (1-z)h + z W_x x", mini, cell_of<nn::MiniGRU>},
+      {"mini_lstm", "h ← σ(W_f[x;h])h + σ(W_i[x;h]) W_x x", mini, cell_of<nn::MiniLSTM>},
+      {"lru", "h ← λ h + γ B x (complex, written in real parts), y = Re(C h) + D x",
+       "d_model d_hidden r_min=0.0 r_max=1.0", lru},
       {"diag_rnn", "λ=σ(a), h ← λ h + (1-λ) tanh(inp(x))", sizes, diag_rnn},
       {"ind_rnn", "h ← φ(inp(x) + fn(u) h)", "n_in n_rec activation=\"tanh\" weight_fn=\"identity\"", ind_rnn},
       {"map_rnn", "h ← φ(map([x;h])); map: masked_linear, signed_linear, scaled_ws_linear or lora, named W",

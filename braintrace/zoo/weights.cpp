@@ -2,6 +2,7 @@
 #include "braintrace/zoo/weights.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 
 #include <fmt/format.h>
@@ -16,10 +17,10 @@ namespace {
 
 constexpr std::string_view checkpoint_prefix = "model.";
 
-// The parameters of a checkpoint of `braintrace train` without the rest of it.
+// The model of a checkpoint of `braintrace train` or `braintrace stream`, without the rest of it.
 NamedArrays parameters_in(const SafeTensors& file) {
   const auto format = file.metadata.find("format");
-  if (format == file.metadata.end() || format->second != "braintrace-checkpoint") return file.arrays;
+  if (format == file.metadata.end() || !format->second.starts_with("braintrace-")) return file.arrays;
   NamedArrays out;
   for (const auto& [name, array] : file.arrays)
     if (name.starts_with(checkpoint_prefix)) out.emplace(name.substr(checkpoint_prefix.size()), array);
@@ -57,6 +58,10 @@ NamedArrays read_weights(const std::string& path) {
   return decode_msgpack_arrays(bytes, path);
 }
 
+std::string weights_beside(const std::string& weights, const std::string& description_file) {
+  return (std::filesystem::path(description_file).parent_path() / weights).string();
+}
+
 NamedArrays weights_of(const Module& model) {
   NamedArrays out;
   for (const auto& [path, state] : model.params())
@@ -68,11 +73,14 @@ WeightReport load_weights(const Module& model, const NamedArrays& weights, bool 
   WeightReport                                    report;
   std::vector<std::pair<StateLeaf, const Array*>> found;
   std::set<std::string>                           known;  // all states: a file may have more than parameters
-  for (const auto& [path, state] : model.states())
+  for (const auto& [path, state] : model.states()) {
+    if (!state.is_param()) {
+      known.insert(path.str());
+      continue;
+    }
     for (const std::string& leaf : state.leaf_names()) {
       const std::string name = leaf_name(path, leaf);
       known.insert(name);
-      if (!state.is_param()) continue;
       const auto it = weights.find(name);
       if (it == weights.end()) {
         report.missing.push_back(name);
@@ -87,8 +95,9 @@ WeightReport load_weights(const Module& model, const NamedArrays& weights, bool 
       report.matched.push_back(name);
       found.emplace_back(StateLeaf{state, leaf}, &it->second);
     }
+  }
   for (const auto& [name, array] : weights)
-    if (!known.contains(name)) report.unused.push_back(name);
+    if (!known.contains(name) && !known.contains(name.substr(0, name.rfind('.')))) report.unused.push_back(name);
   require(!strict || report.complete(), "the weights do not fit the model: {}", report.text());
   for (const auto& [leaf, array] : found) leaf.set(Tensor(convert(*array, leaf.state.type(leaf.leaf).dtype)));
   return report;

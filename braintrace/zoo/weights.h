@@ -35,4 +35,8 @@ WeightReport load_weights(const Module& model, const NamedArrays& weights, bool 
 // The parameters by path, as load_weights reads them.
 NamedArrays weights_of(const Module& model);
 
+// A description may name a file of weights, "weights": "net.safetensors", beside its layers; build_model loads it. The
+// path of a file that stands beside the file of the description:
+std::string weights_beside(const std::string& weights, const std::string& description_file);
+
 }  // namespace braintrace::zoo

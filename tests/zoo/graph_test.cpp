@@ -43,6 +43,29 @@ TEST(Graph, ACycleBringsTheSpikesOfTheStepBefore) {
   EXPECT_GT(fired, 5);
 }
 
+// An image of 2 × 2 and three numbers, side by side.
+TEST(Graph, PartsOfTheInputGoTheirOwnWays) {
+  const auto model = build_model(R"({"type": "graph", "in_size": [7],
+    "nodes": [{"name": "touch", "type": "part", "size": 3}, {"name": "w", "type": "linear", "n_in": 3, "n_out": 1},
+              {"name": "sight", "type": "part", "first": 3, "size": [2, 2, 1]}, {"name": "mean", "type": "mean_pool_hw"}],
+    "edges": [["input", "touch"], ["touch", "w"], ["w", "output"], ["input", "sight"], ["sight", "mean"], ["mean", "output"]]})");
+  model->state_at({"w", "weight"}).set_leaf("weight", Tensor(Array::of<float>({1, 10, 100}, {3, 1})));
+  for (const BatchSize batch : {BatchSize(), BatchSize(2)}) {
+    init_all_states(*model, {.batch_size = batch});
+    const Tensor x = Tensor(Array::of<float>({1, 2, 3, 1, 2, 3, 6}, {7}));
+    const Tensor y = (*model)(batch ? broadcast_to(x, {2, 7}) : x);
+    EXPECT_EQ(y.shape(), batch ? (Shape{2, 1}) : (Shape{1}));
+    EXPECT_FLOAT_EQ(static_cast<float>(max(y).item()), 321 + 3);
+  }
+  const auto part = [](const std::string& fields) {
+    return error_of([&] { (*build_model(R"({"type": "part", )" + fields + "}"))(zeros({4})); });
+  };
+  EXPECT_NE(part(R"("first": 2, "size": 3)").find("features 2 to 4 of f32[4]"), std::string::npos);
+  EXPECT_NE(part(R"("first": -1, "size": 3)").find("first"), std::string::npos);
+  EXPECT_NE(part(R"("size": [0])").find("size"), std::string::npos);
+  EXPECT_NE(part(R"("size": [1000000, 1000000, 1000000, 1000000])").find("size"), std::string::npos);
+}
+
 TEST(Graph, OrderAndLateEdges) {
   // input → a → b → c, c → a, b → b; a and c are populations, b stands between
   const GraphOrder o = graph_order({"a", "b", "c"}, {true, false, true}, {{0, 1}, {1, 2}, {2, 0}}, {0});
