@@ -14,6 +14,7 @@
 #include "braintrace/ops/reduce.h"
 #include "braintrace/ops/special.h"
 #include "tests/support/near.h"
+#include "tests/support/values.h"
 
 namespace braintrace::nn {
 
@@ -40,6 +41,16 @@ TYPED_TEST(Cells, ShapesForAnyBatchAndTenSteps) {
     EXPECT_TRUE(std::isfinite(sum(y).item()));
     EXPECT_GT(sum(abs(y)).item(), 0);
   }
+}
+
+TYPED_TEST(Cells, SizesMustBePositive) {
+  for (const auto& [n_in, n_rec] : {std::pair(0, 2), std::pair(-1, 4), std::pair(2, 0), std::pair(4, -1)}) try {
+      TypeParam cell(n_in, n_rec);
+      ADD_FAILURE() << n_in << ", " << n_rec;
+    } catch (const UserError& e) {
+      const std::string expected = ": " + std::string(n_in < 1 ? "in" : "out") + "_size must be positive, got (";
+      EXPECT_NE(std::string(e.what()).find(TypeParam(1, 1).type_name() + expected), std::string::npos) << e.what();
+    }
 }
 
 TYPED_TEST(Cells, StatesStartAtTheirInitializerAndComeBackToIt) {
@@ -103,6 +114,43 @@ TEST(CellActivations, ByNameOrAsAFunction) {
   expect_activation_is_used<CFNCell>();
   expect_activation_is_used<LSTMCell>();
   expect_activation_is_used<URLSTMCell>();
+}
+
+// What is left after a step of a state of one: u/(1+u) with u between 1 and T-1, another one for each unit.
+template <class Cell>
+void expect_slow_gates() {
+  random::seed(4);
+  Cell cell(2, 50, {.w_init = 0, .state_init = 1, .activation = "identity", .memory_steps = 100});
+  init_all_states(cell);
+  cell(zeros({2}));
+  HiddenState kept = cell.h;
+  if constexpr (requires { cell.c; }) kept = cell.c;
+  EXPECT_GE(min(kept.value()).item(), 0.5);
+  EXPECT_LE(max(kept.value()).item(), 0.99 + 1e-6);
+  EXPECT_GT(max(kept.value()).item() - min(kept.value()).item(), 0.05);
+  EXPECT_GT(mean(kept.value()).item(), 0.9);  // 0.5 without
+}
+TEST(CellGates, StartSlowForLongMemories) {
+  expect_slow_gates<GRUCell>();
+  expect_slow_gates<MGUCell>();
+  expect_slow_gates<CFNCell>();
+  expect_slow_gates<LSTMCell>();
+  expect_slow_gates<MinimalRNNCell>();
+  expect_slow_gates<MiniGRU>();
+  expect_slow_gates<MiniLSTM>();
+  const LSTMCell lstm(2, 5, {.memory_steps = 30});  // as much is written as is forgotten
+  EXPECT_NEAR(max(abs(lstm.Wf.weight.leaf("bias") + 1 + lstm.Wi.weight.leaf("bias"))).item(), 0, 1e-6);
+}
+TEST(CellGates, SlowStartsThatCannotBe) {
+  testing_support::expect_user_error([] { GRUCell(2, 3, {.memory_steps = 1}); }, {"from 2 to 1e9"});
+  testing_support::expect_user_error([] { GRUCell(2, 3, {.memory_steps = std::nan("")}); }, {"from 2 to 1e9"});
+  testing_support::expect_user_error([] { GRUCell(2, 3, {.b_init = no_bias, .memory_steps = 10}); }, {"no biases"});
+  testing_support::expect_user_error([] { ValinaRNNCell(2, 3, {.memory_steps = 10}); }, {"no gate"});
+}
+
+TEST(LinearRecurrentUnit, SizesMustBePositive) {
+  EXPECT_THROW(LRUCell(0, 2), UserError);
+  EXPECT_THROW(LRUCell(2, -1), UserError);
 }
 
 // h = λ h + γ B x with λ = a e^{ib}, by complex numbers.

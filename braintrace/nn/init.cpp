@@ -103,7 +103,8 @@ Tensor Initializer::operator()(const Shape& shape) const {
   const DType dtype = given_.defined() ? given_.dtype() : Environment::precision();
   const Type  type{dtype, shape};
   if (WithoutValues::is_so()) return Tensor(type, 0);
-  const double bytes = static_cast<double>(type.size()) * (sizeof(double) + size_of(dtype));  // drawn as doubles
+  double bytes = sizeof(double) + size_of(dtype);  // drawn as doubles; a count of elements might overflow
+  for (int64_t n : shape) bytes *= static_cast<double>(n);
   require(bytes < static_cast<double>(physical_memory()),
           "{}: drawing it takes {:.3g} GB of memory, more than the {:.3g} GB of this machine.", to_string(type),
           bytes / 1e9, static_cast<double>(physical_memory()) / 1e9);

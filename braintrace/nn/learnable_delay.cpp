@@ -26,6 +26,11 @@ int64_t reach(units::Time max, const StepSize& dt, int64_t width) {
   return static_cast<int64_t>(std::ceil(steps)) + width;
 }
 
+Tensor first_delays(const Size& size, units::Time max, const LearnableDelayOptions& o) {
+  reach(max, o.dt, o.width);  // checks them
+  return o.delay.value_or(init::uniform(0, max.value))(size.dims());
+}
+
 Ints with_slots(Ints dims, int64_t slots) {
   dims.push_back(slots);
   return dims;
@@ -34,8 +39,7 @@ Ints with_slots(Ints dims, int64_t slots) {
 }  // namespace
 
 LearnableDelay::LearnableDelay(const Size& size, units::Time max, LearnableDelayOptions o)
-    : delay(state("delay", ParamState(o.delay.value_or(init::uniform(0, max.value))(
-                               size.checked("LearnableDelay", "size").dims())))),
+    : delay(state("delay", ParamState(first_delays(size.checked("LearnableDelay", "size"), max, o)))),
       buffer(
           state("buffer", HiddenGroupState([shape = with_slots(size.dims(), reach(max, o.dt, o.width))](BatchSize b) {
                   return Leaves{{"", Initializer(0)(batched(shape, b))}};

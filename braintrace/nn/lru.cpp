@@ -18,6 +18,8 @@ Initializer ring(double r_min, double r_max) {
 // log √(1 - |λ|²) with |λ| = e^{-e^ν}
 Tensor normalization(const Tensor& nu_log) { return 0.5 * log(1 - exp(-2 * exp(nu_log))); }
 
+Ints checked_size(const char* what, int64_t n) { return Size(n).checked("LRUCell", what).dims(); }
+
 LinearOptions projection(int64_t n_in) {
   return {.w_init = init::normal(0, 1 / std::sqrt(static_cast<double>(n_in))), .b_init = no_bias};
 }
@@ -25,12 +27,12 @@ LinearOptions projection(int64_t n_in) {
 }  // namespace
 
 LRUCell::LRUCell(int64_t d_model, int64_t d_hidden, LRUCellOptions o)
-    : theta_log(state("theta_log",
-                      ParamState(mapped(init::uniform(), "phase",
-                                        [p = o.max_phase](double u) { return std::log(p * (1 - u)); })({d_hidden})))),
+    : theta_log(state("theta_log", ParamState(mapped(init::uniform(), "phase",
+                                                     [p = o.max_phase](double u) { return std::log(p * (1 - u)); })(
+                                       checked_size("d_hidden", d_hidden))))),
       nu_log(state("nu_log", ParamState(ring(o.r_min, o.r_max)({d_hidden})))),
       gamma_log(state("gamma_log", ParamState(normalization(nu_log.value())))),
-      D(state("D", ParamState(init::normal()({d_model})))),
+      D(state("D", ParamState(init::normal()(checked_size("d_model", d_model))))),
       B_re(d_model, d_hidden, projection(d_model)),
       B_im(d_model, d_hidden, projection(d_model)),
       C_re(d_hidden, d_model, projection(d_hidden)),

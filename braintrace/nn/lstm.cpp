@@ -9,7 +9,7 @@
 namespace braintrace::nn {
 
 LSTMCell::LSTMCell(int64_t n_in, int64_t n_rec, CellOptions o)
-    : Wi(n_in + n_rec, n_rec, cell_weights(o, init::plain::xavier_normal())),
+    : Wi(checked_in("LSTMCell", n_in, n_rec) + n_rec, n_rec, cell_weights(o, init::plain::xavier_normal())),
       Wg(n_in + n_rec, n_rec, cell_weights(o, init::plain::xavier_normal())),
       Wf(n_in + n_rec, n_rec, cell_weights(o, init::plain::xavier_normal())),
       Wo(n_in + n_rec, n_rec, cell_weights(o, init::plain::xavier_normal())),
@@ -18,6 +18,7 @@ LSTMCell::LSTMCell(int64_t n_in, int64_t n_rec, CellOptions o)
       activation(o.activation.value_or("tanh")) {
   for (const auto& [name, text] : cell_fields(n_in, n_rec, o, &activation)) field(name, text);
   children({{"Wi", Wi}, {"Wg", Wg}, {"Wf", Wf}, {"Wo", Wo}});
+  start_gates(o, &Wf, &Wi, 1);
 }
 
 Tensor LSTMCell::update(const Tensor& x) {
@@ -44,7 +45,8 @@ CellOptions without_bias(CellOptions o) {
 }  // namespace
 
 URLSTMCell::URLSTMCell(int64_t n_in, int64_t n_rec, CellOptions o)
-    : Wu(n_in + n_rec, n_rec, cell_weights(without_bias(o), init::plain::xavier_normal())),
+    : Wu(checked_in("URLSTMCell", n_in, n_rec) + n_rec, n_rec,
+         cell_weights(without_bias(o), init::plain::xavier_normal())),
       Wf(n_in + n_rec, n_rec, cell_weights(without_bias(o), init::plain::xavier_normal())),
       Wr(n_in + n_rec, n_rec, cell_weights(without_bias(o), init::plain::xavier_normal())),
       Wo(n_in + n_rec, n_rec, cell_weights(without_bias(o), init::plain::xavier_normal())),
@@ -54,6 +56,7 @@ URLSTMCell::URLSTMCell(int64_t n_in, int64_t n_rec, CellOptions o)
       activation(o.activation.value_or("tanh")) {
   for (const auto& [name, text] : cell_fields(n_in, n_rec, o, &activation)) field(name, text);
   children({{"Wu", Wu}, {"Wf", Wf}, {"Wr", Wr}, {"Wo", Wo}});
+  start_gates(o, nullptr, nullptr);
 }
 
 Tensor URLSTMCell::update(const Tensor& x) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/nn/norm.h"
 
+#include <functional>
+
 #include "braintrace/model/environment.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
@@ -10,15 +12,13 @@ namespace braintrace::nn {
 
 namespace {
 
-Tensor variance(const Tensor& x, const Tensor& mu, const Ints& axes, bool fast) {
-  if (fast) return maximum(mean(square(x), axes, true) - square(mu), 0);
-  return mean(square(x - mu), axes, true);
+// (x - μ)/√(σ² + ε), with the mean that `mean_of` takes.
+Tensor normalized(const Tensor& x, const std::function<Tensor(const Tensor&)>& mean_of, double eps, bool fast) {
+  const Tensor mu       = mean_of(x);
+  const Tensor variance = fast ? maximum(mean_of(square(x)) - square(mu), 0) : mean_of(square(x - mu));
+  return (x - mu) * rsqrt(variance + eps);
 }
-
-Tensor normalized(const Tensor& x, const Ints& axes, double eps, bool fast) {
-  const Tensor mu = mean(x, axes, true);
-  return (x - mu) * rsqrt(variance(x, mu, axes, fast) + eps);
-}
+Tensor mean_of_row(const Tensor& x) { return mean(x, -1, true); }
 
 std::optional<ParamState> scale_and_bias(const Shape& shape, bool scale, bool bias) {
   Leaves leaves;
@@ -81,7 +81,7 @@ LayerNorm::LayerNorm(int64_t features, LayerNormOptions options) : options_(opti
 }
 Tensor LayerNorm::update(const Tensor& x) {
   require_features("LayerNorm", x, features_);
-  return affine(normalized(x, {x.rank() - 1}, options_.eps, options_.use_fast_variance), weight);
+  return affine(normalized(x, mean_of_row, options_.eps, options_.use_fast_variance), weight);
 }
 
 RMSNorm::RMSNorm(int64_t features, double eps)
@@ -103,16 +103,19 @@ GroupNorm::GroupNorm(int64_t features, int64_t num_groups, LayerNormOptions opti
 Tensor GroupNorm::update(const Tensor& x) {
   require_features("GroupNorm", x, features_);
   require(x.rank() >= 2, "GroupNorm: x needs a batch axis, got {}.", to_string(x.type()));
-  Shape split  = x.shape();
-  split.back() = groups_;
-  split.push_back(features_ / groups_);
-  Ints over;
-  for (int i = 1; i + 1 < x.rank(); ++i) over.push_back(i);
-  over.push_back(x.rank());
-  const Tensor y = normalized(reshape(x, split), over, options_.eps, options_.use_fast_variance);
-  return affine(reshape(y, x.shape()), weight);
+  Ints spatial;
+  for (int i = 1; i + 1 < x.rank(); ++i) spatial.push_back(i);
+  // By channel: arrays of all positions keep their shape, and only what is left of them is cut into groups.
+  const auto mean_of_groups = [&](const Tensor& y) {
+    const Tensor channels = spatial.empty() ? y : mean(y, spatial, true);
+    Shape        split    = channels.shape();
+    split.back()          = groups_;
+    split.push_back(features_ / groups_);
+    return reshape(broadcast_to(mean_of_row(reshape(channels, split)), split), channels.shape());
+  };
+  return affine(normalized(x, mean_of_groups, options_.eps, options_.use_fast_variance), weight);
 }
 
-Tensor standardize(const Tensor& x, double eps) { return normalized(x, {x.rank() - 1}, eps, true); }
+Tensor standardize(const Tensor& x, double eps) { return normalized(x, mean_of_row, eps, true); }
 
 }  // namespace braintrace::nn

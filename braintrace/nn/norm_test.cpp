@@ -25,6 +25,12 @@ TEST(Norms, LayerAndRMSAndGroup) {
   EXPECT_LT(distance(RMSNorm(3)(f64({1, 2, 3})), {1 / r, 2 / r, 3 / r}), 1e-12);
   const double g = std::sqrt(0.25 + 1e-6);
   EXPECT_LT(distance(GroupNorm(4, 2)(f64({1, 2, 5, 6}, {1, 4})), {-0.5 / g, 0.5 / g, -0.5 / g, 0.5 / g}), 1e-12);
+  // Channels 0 and 1 of two positions are 1, 2, 3, 6: mean 3, variance 3.5.
+  const double h = std::sqrt(3.5 + 1e-6);
+  for (const bool fast : {true, false})
+    EXPECT_LT(distance(GroupNorm(4, 2, {.use_fast_variance = fast})(f64({1, 2, 5, 5, 3, 6, 5, 5}, {1, 2, 4})),
+                       {-2 / h, -1 / h, 0, 0, 0, 3 / h, 0, 0}),
+              1e-12);
   EXPECT_NE(error_of([] { GroupNorm(5, 2); }), "");
   EXPECT_NE(error_of([] { LayerNorm(3)(f64({1, 2})); }), "");
 }

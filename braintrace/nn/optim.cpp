@@ -32,6 +32,8 @@ Gradients clip_grad_value(const Gradients& grads, double c) {
   return grads.map([c](const Tensor& g) { return clamp(g, -c, c); });
 }
 
+Optimizer::~Optimizer() = default;
+
 Optimizer::Optimizer(std::string name, Schedule lr, Common common, std::vector<std::string> memory)
     : name_(std::move(name)),
       schedule_(std::move(lr)),

@@ -39,7 +39,7 @@ struct Slot {
 
 class Optimizer {
  public:
-  virtual ~Optimizer() = default;
+  virtual ~Optimizer();
 
   void register_trainable_weights(const StateMap& weights);
   // The registered weights at or below `path` follow `options`; of several groups the last one counts.

@@ -7,12 +7,25 @@
 
 namespace braintrace::nn {
 
+void start_gates(const CellOptions& o, const Linear* keep, const Linear* write, double offset) {
+  if (!o.memory_steps) return;
+  const double T = *o.memory_steps;
+  require(keep || write, "memory_steps: this cell has no gate whose start could be slow.");
+  require(T >= 2 && T <= 1e9, "memory_steps: expected a number of time steps from 2 to 1e9, got {}.", T);
+  const Linear& gate = keep ? *keep : *write;
+  require(gate.weight.has_leaf("bias"), "memory_steps: it is the bias of a gate, and this cell has no biases.");
+  const Tensor log_u = log(init::uniform(1, T - 1)(gate.weight.type("bias").shape));
+  if (keep) keep->weight.set_leaf("bias", log_u - offset);
+  if (write) write->weight.set_leaf("bias", -log_u);
+}
+
 ValinaRNNCell::ValinaRNNCell(int64_t n_in, int64_t n_rec, CellOptions o)
-    : W(n_in + n_rec, n_rec, cell_weights(o, init::plain::xavier_normal())),
+    : W(checked_in("ValinaRNNCell", n_in, n_rec) + n_rec, n_rec, cell_weights(o, init::plain::xavier_normal())),
       h(state("h", hidden_state({n_rec}, o.state_init))),
       activation(o.activation.value_or("relu")) {
   for (const auto& [name, text] : cell_fields(n_in, n_rec, o, &activation)) field(name, text);
   children({{"W", W}});
+  start_gates(o, nullptr, nullptr);
 }
 
 Tensor ValinaRNNCell::update(const Tensor& x) {
@@ -21,13 +34,14 @@ Tensor ValinaRNNCell::update(const Tensor& x) {
 }
 
 GRUCell::GRUCell(int64_t n_in, int64_t n_rec, CellOptions o)
-    : Wz(n_in + n_rec, n_rec, cell_weights(o, init::orthogonal())),
+    : Wz(checked_in("GRUCell", n_in, n_rec) + n_rec, n_rec, cell_weights(o, init::orthogonal())),
       Wr(n_in + n_rec, n_rec, cell_weights(o, init::orthogonal())),
       Wh(n_in + n_rec, n_rec, cell_weights(o, init::orthogonal())),
       h(state("h", hidden_state({n_rec}, o.state_init))),
       activation(o.activation.value_or("tanh")) {
   for (const auto& [name, text] : cell_fields(n_in, n_rec, o, &activation)) field(name, text);
   children({{"Wz", Wz}, {"Wr", Wr}, {"Wh", Wh}});
+  start_gates(o, nullptr, &Wz);
 }
 
 Tensor GRUCell::update(const Tensor& x) {
@@ -40,12 +54,13 @@ Tensor GRUCell::update(const Tensor& x) {
 }
 
 MGUCell::MGUCell(int64_t n_in, int64_t n_rec, CellOptions o)
-    : Wf(n_in + n_rec, n_rec, cell_weights(o, init::orthogonal())),
+    : Wf(checked_in("MGUCell", n_in, n_rec) + n_rec, n_rec, cell_weights(o, init::orthogonal())),
       Wh(n_in + n_rec, n_rec, cell_weights(o, init::orthogonal())),
       h(state("h", hidden_state({n_rec}, o.state_init))),
       activation(o.activation.value_or("tanh")) {
   for (const auto& [name, text] : cell_fields(n_in, n_rec, o, &activation)) field(name, text);
   children({{"Wf", Wf}, {"Wh", Wh}});
+  start_gates(o, nullptr, &Wf);
 }
 
 Tensor MGUCell::update(const Tensor& x) {
@@ -57,13 +72,14 @@ Tensor MGUCell::update(const Tensor& x) {
 }
 
 CFNCell::CFNCell(int64_t n_in, int64_t n_rec, CellOptions o)
-    : Wf(n_in + n_rec, n_rec, cell_weights(o, init::orthogonal())),
+    : Wf(checked_in("CFNCell", n_in, n_rec) + n_rec, n_rec, cell_weights(o, init::orthogonal())),
       Wi(n_in + n_rec, n_rec, cell_weights(o, init::orthogonal())),
       Wh(n_in, n_rec, cell_weights(o, init::orthogonal())),
       h(state("h", hidden_state({n_rec}, o.state_init))),
       activation(o.activation.value_or("tanh")) {
   for (const auto& [name, text] : cell_fields(n_in, n_rec, o, &activation)) field(name, text);
   children({{"Wf", Wf}, {"Wi", Wi}, {"Wh", Wh}});
+  start_gates(o, &Wf, &Wi);
 }
 
 Tensor CFNCell::update(const Tensor& x) {
@@ -76,11 +92,12 @@ Tensor CFNCell::update(const Tensor& x) {
 }
 
 MinimalRNNCell::MinimalRNNCell(int64_t n_in, int64_t n_rec, CellOptions o)
-    : phi(n_in, n_rec, cell_weights(o, init::orthogonal())),
+    : phi(checked_in("MinimalRNNCell", n_in, n_rec), n_rec, cell_weights(o, init::orthogonal())),
       W_u(2 * n_rec, n_rec, cell_weights(o, init::orthogonal())),
       h(state("h", hidden_state({n_rec}, o.state_init))) {
   for (const auto& [name, text] : cell_fields(n_in, n_rec, o, nullptr)) field(name, text);
   children({{"phi", phi}, {"W_u", W_u}});
+  start_gates(o, &W_u, nullptr);
 }
 
 Tensor MinimalRNNCell::update(const Tensor& x) {
@@ -92,11 +109,12 @@ Tensor MinimalRNNCell::update(const Tensor& x) {
 }
 
 MiniGRU::MiniGRU(int64_t n_in, int64_t n_rec, CellOptions o)
-    : W_x(n_in, n_rec, cell_weights(o, init::orthogonal())),
+    : W_x(checked_in("MiniGRU", n_in, n_rec), n_rec, cell_weights(o, init::orthogonal())),
       W_z(n_in + n_rec, n_rec, cell_weights(o, init::orthogonal())),
       h(state("h", hidden_state({n_rec}, o.state_init))) {
   for (const auto& [name, text] : cell_fields(n_in, n_rec, o, nullptr)) field(name, text);
   children({{"W_x", W_x}, {"W_z", W_z}});
+  start_gates(o, nullptr, &W_z);
 }
 
 Tensor MiniGRU::update(const Tensor& x) {
@@ -108,12 +126,13 @@ Tensor MiniGRU::update(const Tensor& x) {
 }
 
 MiniLSTM::MiniLSTM(int64_t n_in, int64_t n_rec, CellOptions o)
-    : W_x(n_in, n_rec, cell_weights(o, init::orthogonal())),
+    : W_x(checked_in("MiniLSTM", n_in, n_rec), n_rec, cell_weights(o, init::orthogonal())),
       W_f(n_in + n_rec, n_rec, cell_weights(o, init::orthogonal())),
       W_i(n_in + n_rec, n_rec, cell_weights(o, init::orthogonal())),
       h(state("h", hidden_state({n_rec}, o.state_init))) {
   for (const auto& [name, text] : cell_fields(n_in, n_rec, o, nullptr)) field(name, text);
   children({{"W_x", W_x}, {"W_f", W_f}, {"W_i", W_i}});
+  start_gates(o, &W_f, &W_i);
 }
 
 Tensor MiniLSTM::update(const Tensor& x) {

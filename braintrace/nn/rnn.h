@@ -14,6 +14,9 @@ struct CellOptions {
   OptionalInit               b_init     = 0;
   Initializer                state_init = 0;
   std::optional<Activation>  activation = {};
+  // Slow gates at the start, for memories of up to T steps: a unit keeps its state for about u steps, u uniform between
+  // 1 and T-1. The bias of the gate that keeps is log u, that of the gate that writes -log u.  Tallec & Ollivier 2018
+  std::optional<double> memory_steps = {};
 };
 
 // h ← φ( W[x;h] )                                                              φ = relu

@@ -54,6 +54,7 @@ inline const std::vector<KitRow>& kit_rows() {
       {"dropout", "", {}, "", "[in.weight]"},
       {"flatten", R"("n_trailing_axes": 1)", {}, "", "[in.weight]"},
       {"unflatten", R"("sizes": [2, 2])", {}, "", "[in.weight]"},
+      {"part", R"("first": 1, "size": [2])", {}, "", "[in.weight]"},
       {"conv1d", R"("in_size": [6, 1], )" + conv, {6, 1}, "", "[weight]"},
       {"conv2d", R"("in_size": [4, 4, 1], )" + conv, {4, 4, 1}, "", "[weight]"},
       {"conv3d", R"("in_size": [3, 3, 3, 1], )" + conv, {3, 3, 3, 1}, "", "[weight]"},
