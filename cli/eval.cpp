@@ -9,6 +9,7 @@
 #include "braintrace/base/json.h"
 #include "braintrace/base/percent.h"
 #include "braintrace/tasks/task.h"
+#include "braintrace/train/evaluation_json.h"
 #include "braintrace/train/metrics.h"
 #include "braintrace/train/trainer.h"
 #include "braintrace/viz/escape.h"
@@ -26,35 +27,10 @@ struct EvalArguments {
   bool                   json = false;
 };
 
-// The loss is -log p of what is right: its exponential is a perplexity.
-bool measures_surprise(const train::Config& config) {
-  return config.loss == "auto" || config.loss == "cross_entropy" || config.loss == "nll";
-}
-
 std::vector<int64_t> row_of(const Array& confusion, int64_t i) {
   const int64_t  classes = confusion.shape()[0];
   const int64_t* first   = confusion.data<int64_t>() + i * classes;
   return {first, first + classes};
-}
-
-void add_classes(nlohmann::ordered_json& out, const train::ValidationRecord& v, const train::Judgment& judgment,
-                 const std::vector<std::string>& names, bool surprise) {
-  const Array&              confusion = judgment.confusion;
-  const train::ClassMetrics m         = train::class_metrics(confusion);
-  out["accuracy"]                     = v.accuracy;
-  out["balanced_accuracy"]            = m.balanced_accuracy;
-  out["macro_f1"]                     = m.macro_f1;
-  out["majority_accuracy"]            = m.majority;
-  out["calibration_error"]            = judgment.calibration_error;
-  if (surprise) out.update({{"perplexity", std::exp(v.loss)}, {"bits", v.loss / std::numbers::ln2}});
-  if (!names.empty()) out["class_names"] = names;
-  out.update({{"recall", m.recall}, {"precision", m.precision}, {"f1", m.f1}});
-  for (int64_t i = 0; i < confusion.shape()[0]; ++i) out["confusion"].push_back(row_of(confusion, i));
-}
-
-nlohmann::ordered_json json_of(const train::Baseline& b) {
-  if (!b.values) return {{"name", b.name}, {"accuracy", b.accuracy}};
-  return {{"name", b.name}, {"r2", b.values->r2}, {"rmse", b.values->rmse}, {"mae", b.values->mae}};
 }
 
 void print_classes(const train::ValidationRecord& v, const train::Judgment& judgment,
@@ -97,10 +73,7 @@ int run_eval(const EvalArguments& o) {
     nlohmann::ordered_json out = {
         {"checkpoint", o.checkpoint}, {"updates", v.step}, {"set", o.data.empty() ? o.part : o.data}};
     out["batches"] = batches == 0 ? nlohmann::json("all") : nlohmann::json(batches);
-    out["loss"]    = v.loss;
-    if (v.accuracy >= 0) add_classes(out, v, judgment, names, measures_surprise(trainer.config()));
-    if (const auto& m = judgment.values) out.update({{"r2", m->r2}, {"rmse", m->rmse}, {"mae", m->mae}});
-    for (const train::Baseline& b : judgment.baselines) out["baselines"].push_back(json_of(b));
+    out.update(train::evaluation_json(trainer, v));
     fmt::print("{}\n", json_text(out, 2));
     return 0;
   }
@@ -108,7 +81,7 @@ int run_eval(const EvalArguments& o) {
   if (const auto& m = judgment.values)
     fmt::print("R²                 {:.4g}\nRMSE               {:.4g}\nMAE                {:.4g}\n", m->r2, m->rmse,
                m->mae);
-  if (v.accuracy >= 0) print_classes(v, judgment, names, measures_surprise(trainer.config()));
+  if (v.accuracy >= 0) print_classes(v, judgment, names, train::measures_surprise(trainer.config()));
   for (const train::Baseline& b : judgment.baselines) fmt::print("baseline           {}\n", train::words_of(b));
   return 0;
 }

@@ -39,7 +39,7 @@ int run_predict(const PredictArguments& o) {
 void add_predict(CLI::App& app, Action& chosen) {
   auto  options = std::make_shared<PredictArguments>();
   auto* command =
-      app.add_subcommand("predict", "Write the answers of a checkpoint to each sample of its data or a file");
+      app.add_subcommand("predict", "Write the predictions of a checkpoint for each sample of its data or of a file");
   command->add_option("CHECKPOINT", options->checkpoint, "A checkpoint that braintrace train wrote")->required();
   auto* part = command->add_option("--set", options->part, "Part of the data: validation or test")
                    ->type_name("validation|test")

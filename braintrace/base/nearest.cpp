@@ -34,11 +34,14 @@ size_t edit_distance(const std::string& a, const std::string& b) {
 std::optional<std::string> nearest(const std::string& word, const std::vector<std::string>& known) {
   std::optional<std::string> best;
   size_t                     distance = 1 + word.size() / 2;
-  for (const std::string& k : known)
+  for (const std::string& k : known) {
+    if (std::max(word.size(), k.size()) - std::min(word.size(), k.size()) >= distance)
+      continue;  // so far apart, or more
     if (const size_t d = edit_distance(word, k); d < distance) {
       distance = d;
       best     = k;
     }
+  }
   return best;
 }
 

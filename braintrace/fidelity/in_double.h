@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "braintrace/base/lists.h"
 #include "braintrace/model/environment.h"
 #include "braintrace/model/random_stream.h"
 #include "braintrace/model/snapshot.h"

@@ -79,7 +79,9 @@ struct Products {  // of two vectors
   }
 };
 
-std::string layer_of(const std::string& parameter) { return parameter.substr(0, parameter.find('.')); }
+std::string layer_of(const std::string& parameter) {
+  return {parameter.begin(), std::find(parameter.begin(), parameter.end(), '.')};
+}
 
 void compare(const Gradients& got, const Gradients& exact, FidelityReport& report, RuleFidelity& out) {
   Products              all;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "braintrace/base/pack.h"
+#include "braintrace/ir/op.h"
 #include "braintrace/model/frame.h"
 
 namespace braintrace::flat {

@@ -15,6 +15,7 @@
 #include "braintrace/train/optimizer.h"
 #include "braintrace/viz/escape.h"
 #include "braintrace/zoo/model.h"
+#include "braintrace/zoo/weights.h"
 
 namespace braintrace::train {
 
@@ -41,6 +42,8 @@ const Section top{
      {"reduction=\"mean\"", "of the losses of an update: `mean` or `sum`"},
      {"reset=true", "reset states and traces before every sequence"},
      {"seed=0", "of initial weights, task and noise"},
+     {"init?",
+      "a file of initial weights (.npz, .safetensors, a checkpoint, or msgpack), one for every parameter by path"},
      {"backend=\"cpu\"", "`cpu` compiles; `cuda` runs on a GPU, `auto` there or on the CPU; `reference` interprets"},
      {"precision=\"f32\"", "of weights and states: `f32` or `f64`"},
      {"dt=1.0", "time step in ms, for layers that have one"},
@@ -69,8 +72,8 @@ const Section checkpoint{"checkpoint",
 const std::vector<std::pair<const char*, const Section*>> nested = {
     {"validation", &validation}, {"early_stop", &early_stop}, {"goal", &goal}, {"checkpoint", &checkpoint}};
 // What may change between a checkpoint and the run that goes on from it.
-const std::vector<std::string> free_fields = {"about",      "name", "steps",      "epochs", "backend",
-                                              "validation", "goal", "early_stop", "output", "checkpoint"};
+const std::vector<std::string> free_fields = {"about", "name",       "steps",  "epochs",     "backend", "validation",
+                                              "goal",  "early_stop", "output", "checkpoint", "init"};
 
 // The description a text stands for.
 ordered_json model_of(const ordered_json& given, const std::string& where, const std::string& folder) {
@@ -79,7 +82,24 @@ ordered_json model_of(const ordered_json& given, const std::string& where, const
   if (name.find_first_of("/.") == name.npos) return read_ordered_json(zoo::builtin_model(name).description, name);
   const auto path = (std::filesystem::path(folder) / name).string();
   require(std::filesystem::is_regular_file(path), "{}.model: there is no file {}.", where, path);
-  return read_ordered_json(read_text(path), path);
+  ordered_json description = read_ordered_json(read_text(path), path);
+  if (description.contains("weights") && description["weights"].is_string())
+    description["weights"] = zoo::weights_beside(description["weights"].get<std::string>(), name);
+  return description;
+}
+
+// The file of initial weights: that of the configuration, or that of the model, whose description then goes without.
+void find_initial_weights(ordered_json& config, const std::string& where, const std::string& folder) {
+  ordered_json& model = config["model"];
+  const bool    named = model.is_object() && model.contains("weights");
+  if (named && (!config.contains("init") || config["init"].is_null())) config["init"] = model["weights"];
+  if (named) model.erase("weights");
+  if (!config.contains("init") || config["init"].is_null()) return;
+  require(config["init"].is_string(), "{}.init: expected the name of a file, got {}.", where,
+          shown_json(config["init"]));
+  config["init"] = std::filesystem::absolute(std::filesystem::path(folder) / config["init"].get<std::string>())
+                       .lexically_normal()
+                       .string();
 }
 
 ordered_json rule_of(const ordered_json& given, const std::string& where) {
@@ -142,6 +162,7 @@ void set_field(ordered_json& config, const std::string& assignment) {
 Config from_json(const ordered_json& given, const std::string& where, const std::string& folder) {
   ordered_json whole_config = top.filled(given, where);
   whole_config["model"]     = model_of(whole_config["model"], where, folder);
+  find_initial_weights(whole_config, where, folder);
   whole_config["rule"]      = rule_of(whole_config["rule"], where);
   whole_config["optimizer"] = filled_optimizer(whole_config["optimizer"], where + ".optimizer");
   for (const auto& [name, section] : nested)
@@ -185,6 +206,7 @@ Config from_json(const ordered_json& given, const std::string& where, const std:
   c.precision = *dtype_named(f.choice("precision", {"f32", "f64"}));
   c.dt        = f.number("dt");
   if (!(c.dt > 0)) f.refuse("dt", fmt::format("expected a positive number, got {}.", c.dt));
+  c.init   = text_if(f, "init");
   c.output = text_if(f, "output");
   if (f.has("output") && c.output.empty()) f.refuse("output", "the name of the folder is empty.");
 

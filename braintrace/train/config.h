@@ -52,6 +52,7 @@ struct Config {
     bool        best = false;
   } checkpoint;
   std::string output;
+  std::string init;  // file of initial weights; empty: none
 };
 
 // Checks names and types of all fields; model, rule, task and optimizer are checked when they are made. `where` names

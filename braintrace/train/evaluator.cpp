@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <span>
 
 #include "braintrace/functions/functions.h"
 #include "braintrace/functions/loops.h"
@@ -100,6 +101,95 @@ struct Tally {
   }
 };
 
+// Of no batch.
+Tally no_tally(int64_t outputs, int64_t classes, const std::vector<int64_t>& widths) {
+  const auto units = static_cast<size_t>(std::accumulate(widths.begin(), widths.end(), int64_t{0}));
+  return {.errors = ValueErrors(outputs),
+          .counts = std::vector<double>(static_cast<size_t>(classes * classes)),
+          .mean   = std::vector<double>(units),
+          .least  = std::vector<double>(units, INFINITY),
+          .most   = std::vector<double>(units, -INFINITY)};
+}
+
+using Holds = std::function<bool(int64_t k)>;  // whether a row counts: place k of the mask
+
+// The loss of each answer that counts, which `each` then judges further: its place and its weight.
+void add_losses(Tally& t, const Array& losses, const Array& mask, const Holds& holds,
+                const std::function<void(int64_t k, double m)>& each) {
+  const Doubles loss(losses), weight(mask);
+  for (int64_t k = 0; k < mask.size(); ++k) {
+    const double m = weight[k];
+    if (m == 0 || !holds(k)) continue;
+    t.weight += m;
+    t.loss += m * loss[k];
+    each(k, m);
+  }
+}
+
+// Results: losses, answers, and how probable these are.
+void add_classes(Tally& t, const std::vector<Array>& result, const tasks::Batch& batch, const Holds& holds,
+                 int64_t classes) {
+  const Doubles answers(result[1]), targets(batch.targets);
+  add_losses(t, result[0], batch.mask, holds, [&](int64_t k, double m) {
+    const auto truth = static_cast<int64_t>(targets[k]), answer = static_cast<int64_t>(answers[k]);
+    t.right += truth == answer ? m : 0;
+    t.calibration.add(at(result[2], k), truth == answer, m);
+    ++t.counts[static_cast<size_t>(truth * classes + answer)];
+  });
+}
+
+// Results: losses and answers.
+void add_values(Tally& t, const std::vector<Array>& result, const tasks::Batch& batch, const Holds& holds,
+                int64_t outputs) {
+  const Doubles answers(result[1]), targets(batch.targets);
+  add_losses(t, result[0], batch.mask, holds, [&](int64_t k, double m) {
+    for (int64_t j = 0; j < outputs; ++j)
+      t.errors.add(static_cast<size_t>(j), targets[k * outputs + j], answers[k * outputs + j], m);
+  });
+}
+
+// Three results for each of what is watched, mean, least and most by step and unit; of one of so many batches.
+void add_units(Tally& t, std::span<const Array> result, const std::vector<int64_t>& widths, int64_t batches) {
+  size_t from = 0;
+  for (size_t w = 0; w < widths.size(); from += static_cast<size_t>(widths[w++])) {
+    const Doubles mean(result[3 * w]), least(result[3 * w + 1]), most(result[3 * w + 2]);
+    const int64_t T = result[3 * w].shape()[0], n = widths[w];
+    for (int64_t k = 0; k < T * n; ++k) {
+      const size_t u = from + static_cast<size_t>(k % n);
+      t.mean[u] += mean[k] / static_cast<double>(T * batches);
+      t.least[u] = std::min(t.least[u], least[k]);
+      t.most[u]  = std::max(t.most[u], most[k]);
+    }
+  }
+}
+
+// Without units.
+Evaluation evaluation_of(const Tally& all, int64_t classes) {
+  Evaluation out;
+  out.loss      = all.loss / std::max(all.weight, 1.0);
+  out.confusion = Array::of<int64_t>(std::vector<int64_t>(all.counts.begin(), all.counts.end()), {classes, classes});
+  if (classes > 0) {
+    out.accuracy          = all.right / std::max(all.weight, 1.0);
+    out.calibration_error = all.calibration.error();
+  } else {
+    out.values = all.errors.metrics();
+  }
+  return out;
+}
+
+std::vector<UnitStatistics> units_of(const Tally& all, const std::vector<Watched>& watched,
+                                     const std::vector<int64_t>& widths) {
+  std::vector<UnitStatistics> out;
+  int64_t                     from = 0;
+  for (size_t w = 0; w < watched.size(); from += widths[w++]) {
+    const auto of = [&](const std::vector<double>& v) {
+      return std::vector<double>(v.begin() + from, v.begin() + from + widths[w]);
+    };
+    out.push_back({watched[w], of(all.mean), of(all.least), of(all.most)});
+  }
+  return out;
+}
+
 }  // namespace
 
 Evaluator::Evaluator(const Config& config, Parts& parts, Shards& shards)
@@ -146,7 +236,7 @@ Evaluator::Evaluator(const Config& config, Parts& parts, Shards& shards)
 
 std::vector<Array> Evaluator::run(const std::function<Values(Tensor, Tensor)>& jitted, const tasks::Batch& batch,
                                   int64_t number) {
-  std::optional<Undo> undo;
+  std::optional<ModelUndo> undo;
   if (!lives_on()) undo.emplace(*parts_->model);
   if (!lives_on() || number == 0) reset_all_states(*parts_->model);
   const Environment::Scope scope({.training = false});
@@ -156,9 +246,9 @@ std::vector<Array> Evaluator::run(const std::function<Values(Tensor, Tensor)>& j
 }
 
 // Rows go on from batch to batch.
-bool                  Evaluator::lives_on() const { return !config_->reset && parts_->task->facts().contiguous; }
-std::unique_ptr<Undo> Evaluator::undo_of_all() const {
-  return lives_on() ? std::make_unique<Undo>(*parts_->model) : nullptr;
+bool                       Evaluator::lives_on() const { return !config_->reset && parts_->task->facts().contiguous; }
+std::unique_ptr<ModelUndo> Evaluator::undo_of_all() const {
+  return lives_on() ? std::make_unique<ModelUndo>(*parts_->model) : nullptr;
 }
 
 Evaluation Evaluator::evaluate(int64_t batches, tasks::Part part) {
@@ -172,12 +262,7 @@ Evaluation Evaluator::evaluate(int64_t batches, tasks::Part part) {
     const Type& t = step_.program.type(step_.program.results[step_.num_results + step_.writes.size() + w]);
     widths.push_back(t.size() / t.shape[0]);
   }
-  const auto  units = static_cast<size_t>(std::accumulate(widths.begin(), widths.end(), int64_t{0}));
-  const Tally none{.errors = ValueErrors(facts.outputs),
-                   .counts = std::vector<double>(static_cast<size_t>(classes * classes)),
-                   .mean   = std::vector<double>(units),
-                   .least  = std::vector<double>(units, INFINITY),
-                   .most   = std::vector<double>(units, -INFINITY)};
+  const Tally none = no_tally(facts.outputs, classes, widths);
 
   std::vector<std::vector<double>> mine;
   shards_->each([&](int64_t number) {
@@ -187,56 +272,20 @@ Evaluation Evaluator::evaluate(int64_t batches, tasks::Part part) {
     for (int64_t i = 0; i < covered.batches(); ++i) {
       const tasks::Batch       batch  = batch_of_shard(*config_, *parts_->task, part, i, shard, S);
       const std::vector<Array> result = run(judged_, batch, i);
-      const Doubles            losses(result[0]), answers(result[1]), targets(batch.targets), mask(batch.mask);
-      for (int64_t k = 0; k < batch.mask.size(); ++k) {
-        const double m = mask[k];
-        if (m == 0 || !covered.holds((i * S + shard) * B + k % B)) continue;
-        t.weight += m;
-        t.loss += m * losses[k];
-        if (!parts_->classes()) {
-          for (int64_t j = 0, n = facts.outputs; j < n; ++j)
-            t.errors.add(static_cast<size_t>(j), targets[k * n + j], answers[k * n + j], m);
-          continue;
-        }
-        const auto truth = static_cast<int64_t>(targets[k]), answer = static_cast<int64_t>(answers[k]);
-        t.right += truth == answer ? m : 0;
-        t.calibration.add(at(result[2], k), truth == answer, m);
-        ++t.counts[static_cast<size_t>(truth * classes + answer)];
-      }
-      size_t from = 0;
-      for (size_t w = 0; w < watched_.size(); from += static_cast<size_t>(widths[w++])) {
-        const Array* const of = &result[watched + 3 * w];
-        const Doubles      mean(of[0]), least(of[1]), most(of[2]);
-        const int64_t      T = of->shape()[0], n = widths[w];
-        for (int64_t k = 0; k < T * n; ++k) {
-          const size_t u = from + static_cast<size_t>(k % n);
-          t.mean[u] += mean[k] / static_cast<double>(T * covered.batches());
-          t.least[u] = std::min(t.least[u], least[k]);
-          t.most[u]  = std::max(t.most[u], most[k]);
-        }
-      }
+      const auto               holds  = [&](int64_t k) { return covered.holds((i * S + shard) * B + k % B); };
+      if (parts_->classes())
+        add_classes(t, result, batch, holds, classes);
+      else
+        add_values(t, result, batch, holds, facts.outputs);
+      add_units(t, std::span(result).subspan(watched), widths, covered.batches());
     }
     mine.push_back(t.packed());
   });
 
   Tally all = none;
   for (const auto& one : shards_->all(mine)) all.add(one, S);
-  Evaluation out;
-  out.loss      = all.loss / std::max(all.weight, 1.0);
-  out.confusion = Array::of<int64_t>(std::vector<int64_t>(all.counts.begin(), all.counts.end()), {classes, classes});
-  if (parts_->classes()) {
-    out.accuracy          = all.right / std::max(all.weight, 1.0);
-    out.calibration_error = all.calibration.error();
-  } else {
-    out.values = all.errors.metrics();
-  }
-  auto at_unit = int64_t{0};
-  for (size_t w = 0; covered.batches() > 0 && w < watched_.size(); at_unit += widths[w++]) {
-    const auto of = [&](const std::vector<double>& v) {
-      return std::vector<double>(v.begin() + at_unit, v.begin() + at_unit + widths[w]);
-    };
-    out.units.push_back({watched_[w], of(all.mean), of(all.least), of(all.most)});
-  }
+  Evaluation out = evaluation_of(all, classes);
+  if (covered.batches() > 0) out.units = units_of(all, watched_, widths);
   return out;
 }
 
@@ -277,10 +326,10 @@ Predictions Evaluator::predict(tasks::Part part) {
   }
   const int64_t R = std::ssize(samples);
   Predictions   out;
-  out.samples     = Array::of<int64_t>(samples, {R});
-  out.steps       = Array::of<int64_t>(steps, {R});
-  out.outputs     = Array::of<float>(outputs, {R, n});
-  out.targets     = classes ? Array::of<int64_t>(right, {R}) : Array::of<float>(values, {R, n});
+  out.samples = Array::of<int64_t>(samples, {R});
+  out.steps   = Array::of<int64_t>(steps, {R});
+  out.outputs = Array::of<float>(outputs, {R, n});
+  if (facts.has_targets) out.targets = classes ? Array::of<int64_t>(right, {R}) : Array::of<float>(values, {R, n});
   out.class_names = facts.class_names;
   if (!classes) return out;
   out.classes       = Array::of<int64_t>(answers, {R});
@@ -312,7 +361,7 @@ Activity Evaluator::watch() {
 }
 
 std::map<std::string, std::vector<double>> trace_norms(Parts& probe, const Array& inputs) {
-  const Undo undo(*probe.model);
+  const ModelUndo undo(*probe.model);
   probe.learner->reset();
   std::map<std::string, std::vector<double>> out;
   const auto                                 step = jit([&](Tensor x) { return (*probe.learner)(x); });

@@ -51,10 +51,10 @@ class Evaluator {
 
  private:
   // `number` of the batch in what is judged: where states live on from batch to batch, only the first starts anew.
-  std::vector<Array>    run(const std::function<std::vector<Tensor>(Tensor, Tensor)>& jitted, const tasks::Batch& batch,
-                            int64_t number);
-  bool                  lives_on() const;     // states go on from batch to batch
-  std::unique_ptr<Undo> undo_of_all() const;  // of all batches together, where they do
+  std::vector<Array> run(const std::function<std::vector<Tensor>(Tensor, Tensor)>& jitted, const tasks::Batch& batch,
+                         int64_t number);
+  bool               lives_on() const;             // states go on from batch to batch
+  std::unique_ptr<ModelUndo> undo_of_all() const;  // of all batches together, where they do
 
   const Config*        config_;
   Parts*               parts_;

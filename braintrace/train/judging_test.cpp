@@ -81,6 +81,29 @@ TEST(Judging, PredictionsAreWrittenAsTableAndArrays) {
   write_predictions(npz, p);
   EXPECT_EQ(read_npz(npz).at("probabilities").shape(), (Shape{2, 2}));
   EXPECT_THROW(write_predictions("answers.txt", p), UserError);
+
+  Predictions values;
+  values.samples = values.steps = Array::of<int64_t>({0}, {1});
+  values.outputs                = Array::of<float>({0.5, -1}, {1, 2});
+  values.targets                = Array::of<float>({0.25, 2}, {1, 2});
+  write_predictions(csv, values);
+  EXPECT_EQ(read_text(csv), "sample,step,target 0,target 1,output 0,output 1\n0,0,0.25,2,0.5,-1\n");
+  write_predictions(npz, values);
+  EXPECT_FALSE(read_npz(npz).contains("classes"));
+
+  p.targets = Predictions().targets;
+  write_predictions(csv, p);
+  EXPECT_TRUE(read_text(csv).starts_with("sample,step,class,output 0,output 1,")) << "unlabeled samples";
+  EXPECT_TRUE(read_text(csv).find("\n0,4,c,1,2,") != std::string::npos);
+}
+
+TEST(Judging, ARunOfEpochsJudgesAnotherFile) {
+  json config = config_of(classes_task(), 2);
+  config.erase("steps");
+  config["epochs"]     = 1;
+  const Config trained = read_config(config.dump());
+  Trainer      trainer(with_test_file(trained, classes_task()["file"]));
+  EXPECT_EQ(trainer.predict(tasks::Part::Test).samples.size(), 21);
 }
 
 // y = 2 x_t - x_{t-1} + 1: a linear answer is exact, the mean explains nothing.

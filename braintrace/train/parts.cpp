@@ -19,6 +19,7 @@
 #include "braintrace/ops/move.h"
 #include "braintrace/train/optimizer.h"
 #include "braintrace/zoo/model.h"
+#include "braintrace/zoo/weights.h"
 
 namespace braintrace::train {
 
@@ -190,6 +191,8 @@ Parts make_parts(const Config& config) {
   Parts p;
   p.task  = at_place("config.task", [&] { return tasks::make_task(config.task, config.seed); });
   p.model = at_place("config.model", [&] { return zoo::build_model(config.model); });
+  if (!config.init.empty())
+    at_place("config.init: " + config.init, [&] { zoo::load_weights(*p.model, zoo::read_weights(config.init)); });
   p.loss.emplace(config.loss, p.classes());
   auto made           = make_optimizer(read_ordered_json(config.optimizer, "config.optimizer"), "config.optimizer");
   p.updates_per_epoch = made.updates_per_epoch;
@@ -209,8 +212,8 @@ Parts make_parts(const Config& config) {
 }
 
 bool mixes_rows(const Config& config) {
-  const braintrace::Undo undo({{Path{}, random::default_stream()}});
-  const auto             model = at_place("config.model", [&] { return zoo::build_model(config.model); });
+  const Undo undo({{Path{}, random::default_stream()}});
+  const auto model = at_place("config.model", [&] { return zoo::build_model(config.model); });
   return !model->states(StateKind::LongTerm).empty();
 }
 

@@ -10,12 +10,12 @@
 namespace braintrace::train {
 
 struct Predictions {
-  Array                    samples, steps;  // i64[R]: sample in the order of the part, step inside it
-  Array                    outputs;         // f32[R, n]
-  Array                    targets;         // i64[R] for classes, f32[R, n] for values; as the data have them
-  Array                    classes;         // i64[R], the largest output; no elements for values
-  Array                    probabilities;   // f32[R, n], softmax of the outputs; likewise
-  std::vector<std::string> class_names;     // may be empty
+  Array samples, steps;                      // i64[R]: sample in the order of the part, step inside it
+  Array outputs;                             // f32[R, n]
+  Array targets = Array({DType::F32, {0}});  // i64[R] for classes, f32[R, n] for values; none where the data have none
+  Array classes = Array({DType::I64, {0}});  // i64[R], the largest output; none for values
+  Array probabilities = Array({DType::F32, {0, 0}});  // f32[R, n], softmax of the outputs; likewise
+  std::vector<std::string> class_names;               // may be empty
 };
 
 // As .npz, arrays by the names above; or as .csv, a line for each row.

@@ -81,10 +81,11 @@ Config of_one_shard(Config config, int64_t shards) {
   return config;
 }
 
-// Where files go is not part of what is learned.
+// Where files are is not part of what is learned.
 std::string stored_config(const Config& config) {
   auto c = read_ordered_json(config.text, "config");
   c.erase("output");
+  c.erase("init");
   c["checkpoint"].erase("dir");
   return c.dump();
 }
@@ -92,13 +93,14 @@ std::string stored_config(const Config& config) {
 // Whether the run learns online, in words.
 std::string pace_of(const Config& config, int64_t length) {
   if (config.update_every == 1)
-    return "online: weights change after every time step with a target; traces carry the past";
+    return "online: the weights change after every time step with a target; traces carry the past";
   if (config.update_every > 1 && config.update_every < length)
-    return fmt::format("in windows: weights change after every {} of {} time steps; \"update\": \"step\" learns online",
-                       config.update_every, length);
+    return fmt::format(
+        "in windows: the weights change after every {} of {} time steps; set \"update\": \"step\" to learn online",
+        config.update_every, length);
   return fmt::format(
-      "by sequence: weights change once per sequence of {} time steps, which is kept until its end (windows of {}); "
-      "\"update\": \"step\" learns online",
+      "by sequence: the weights change once per sequence of {} time steps, with gradients of windows of {}; set "
+      "\"update\": \"step\" to learn online",
       length, config.window.steps_of(length));
 }
 
@@ -551,12 +553,13 @@ Config config_of_checkpoint(const std::string& path) { return read_config(read_c
 Config with_test_file(Config config, const std::string& file, Targets targets) {
   json       task = read_json(config.task, "config.task");
   const bool fits = task.contains("file") && tasks::is_of_files(task["type"]);
-  require(fits, "{}: the task of the checkpoint, {}, reads no such file; it must be npz, csv or ts.", file,
+  require(fits, "{}: the task of the checkpoint, {}, reads no such file; it must be npz, csv, ts or wav.", file,
           shown_json(task["type"]));
   for (const char* field : {"validation_file", "test_file"}) task.erase(field);
   task.update({{"file", file}, {"validation", 0}, {"test", 1}});
   if (targets == Targets::Optional && task["type"] == "csv") task["targets_optional"] = true;
-  config.task = task.dump();
+  config.task   = task.dump();
+  config.epochs = 0;  // nothing is left to train with
   return config;
 }
 

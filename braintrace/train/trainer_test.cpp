@@ -17,6 +17,7 @@
 #include "braintrace/train/checkpoint.h"
 #include "braintrace/verify/layers/layers.h"
 #include "braintrace/zoo/registry.h"
+#include "tests/support/training_runs.h"
 
 namespace braintrace::train {
 namespace {
@@ -34,25 +35,10 @@ json small() {
     "batch": 2, "steps": 12, "backend": "reference", "validation": {"every": 3, "batches": 1}})");
 }
 
-json rule_named(const std::string& name) {
-  json out = {{"name", name}};
-  if (name == "ES_D_RTRL") out["decay_or_rank"] = 0.8;
-  if (name == "EProp") out.update({{"kappa_filter_decay", 0.5}, {"feedback", "random"}, {"random_feedback_key", 3}});
-  if (name == "ThreeFactor") out["modulator"] = "reward";
-  return out;
-}
-
-// In memory where there is such a folder: hundreds of runs wait for the disk otherwise.
-struct TrainerTest : ::testing::Test {
-  fs::path dir = (fs::is_directory("/dev/shm") ? fs::path("/dev/shm") : fs::temp_directory_path()) /
-                 ("trainer_" + std::to_string(::getpid()));
-  void SetUp() override { fs::create_directories(dir); }
-  void TearDown() override { fs::remove_all(dir); }
-
-  std::string file(const std::string& name) const { return (dir / (name + ".safetensors")).string(); }
-  Bytes       bytes(const std::string& name) const {
-          const Buffer b = read_file(file(name));
-          return Bytes(b.span().begin(), b.span().end());
+struct TrainerTest : RunFolder {
+  Bytes bytes(const std::string& name) const {
+    const Buffer b = read_file(file(name));
+    return Bytes(b.span().begin(), b.span().end());
   }
 };
 

@@ -8,8 +8,8 @@
 
 namespace braintrace::train {
 
-struct Undo : braintrace::Undo {
-  explicit Undo(const Module& model) : braintrace::Undo(joined(model.states(), {{Path{}, random::default_stream()}})) {}
+struct ModelUndo : Undo {
+  explicit ModelUndo(const Module& model) : Undo(joined(model.states(), {{Path{}, random::default_stream()}})) {}
 };
 
 }  // namespace braintrace::train

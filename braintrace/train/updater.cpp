@@ -32,7 +32,7 @@ Modulation::Costs judged(Parts& parts, const Tensor& xs, const Tensor& ys, const
     const Tensor out = parts.model->call({x}).front();
     return std::pair((*parts.loss)(out, y), parts.loss->correct(out, y));
   };
-  const Undo undo(*parts.model);
+  const ModelUndo undo(*parts.model);
   const auto [losses, correct] = for_loop(judge, xs, ys);
   return parts.modulation->costs(losses, correct, mask);
 }
