@@ -36,7 +36,8 @@ struct BenchArguments {
   MeasureOptions           measure;
   BackendChoice            backend;
   std::vector<std::string> modes, sizes;
-  std::optional<int64_t>   fleet;  // members
+  std::optional<int64_t>   fleet;    // members
+  std::optional<int64_t>   singles;  // learners in the loop beside it
   bool                     json = false, list = false, first_call = false, exchange = false;
 };
 
@@ -164,6 +165,7 @@ int run_exchange(const BenchArguments& o) {
 // A fleet beside a loop over single learners, with one thread and with all.
 int run_fleet(const BenchArguments& o) {
   const std::set<int> threads = {1, cpu::num_threads()};
+  const int64_t       singles = o.singles.value_or(*o.fleet);
   Choice              choice  = o.choice;
   if (choice.models.empty()) choice.models = {"gru"};
   if (choice.rules.empty()) choice.rules = {"D_RTRL"};
@@ -179,21 +181,27 @@ int run_fleet(const BenchArguments& o) {
       const std::string text = run_apart(
           [&] {
             cpu::set_num_threads(n);
-            return measured_fleet(w, {.members = *o.fleet, .seconds = o.measure.seconds}).dump();
+            return measured_fleet(w, {.members = *o.fleet, .singles = singles, .seconds = o.measure.seconds}).dump();
           },
           {});
       row.update(read_ordered_json(text, "bench"));
       const auto number = [&](const char* key) { return row[key].get<double>(); };
-      table.add(row,
-                fmt::format("{:<6} {:<13} {:>5} {:>5} {:>7} {:>8} {:>10} {:>12} {:>14} {:>7}", "model", "rule", "n_in",
-                            "n", "threads", "members", "KiB each", "fleet step/s", "singles step/s", "ratio"),
-                fmt::format("{} {:>8} {:>10.1f} {:>12.0f} {:>14.0f} {:>7.1f}", what, *o.fleet, number("member_kb"),
-                            number("fleet_steps_per_s"), number("single_steps_per_s"), number("ratio")));
+      table.add(
+          row,
+          fmt::format("{:<6} {:<13} {:>5} {:>5} {:>7} {:>8} {:>5} {:>7} {:>9} {:>9} {:>6} {:>9} {:>9} {:>6} {:>5}",
+                      "model", "rule", "n_in", "n", "threads", "members", "KiB", "singles", "fleet", "loop", "ratio",
+                      "fleet 16", "loop 16", "ratio", "GB/s"),
+          fmt::format("{} {:>8} {:>5.0f} {:>7} {:>9.0f} {:>9.0f} {:>6.1f} {:>9.0f} {:>9.0f} {:>6.1f} {:>5.0f}", what,
+                      *o.fleet, number("member_kb"), number("singles"), number("fleet"), number("single"),
+                      number("ratio"), number("fleet_window"), number("single_window"), number("ratio_window"),
+                      number("memory_gb_per_s")));
     }
   table.end();
   if (!o.json)
     fmt::print(
-        "\nSteps of members per second: a fleet, and a loop over 16 single learners, which stay in the caches.\n");
+        "\nSteps of members per second: a fleet, and a loop over single learners; with one record for each in turn, "
+        "and "
+        "with 16 for each.\nGB/s: what the threads read and write of memory. See docs/fleet.md.\n");
   return 0;
 }
 
@@ -241,8 +249,12 @@ void add_bench(CLI::App& app, Action& chosen) {
   command->add_flag("--quick", o->choice.quick, "Run a subset that takes about a minute");
   command->add_flag("--first-call", o->first_call, "Time the first call of a learner, stage by stage");
   command->add_flag("--exchange", o->exchange, "Time the sum of a vector over the processes that mpirun started");
-  command->add_option("--fleet", o->fleet, "Time a fleet of so many small learners beside a loop over single ones")
-      ->check(whole_number(1));
+  auto* fleet =
+      command->add_option("--fleet", o->fleet, "Time a fleet of so many small learners beside a loop over single ones")
+          ->check(whole_number(1));
+  command->add_option("--singles", o->singles, "Single learners in that loop; as many as the fleet has unless given")
+      ->check(whole_number(1))
+      ->needs(fleet);
   command->add_flag("--list", o->list, "List the workloads without measuring");
   command->add_flag("--json", o->json, "Print JSON");
   command->footer(

@@ -47,6 +47,7 @@ void add_explain(CLI::App& app, Action& chosen);
 void add_export(CLI::App& app, Action& chosen);
 void add_fidelity(CLI::App& app, Action& chosen);
 void add_graph(CLI::App& app, Action& chosen);
+void add_import(CLI::App& app, Action& chosen);
 void add_info(CLI::App& app, Action& chosen);
 void add_man(CLI::App& app, Action& chosen);
 void add_predict(CLI::App& app, Action& chosen);

@@ -138,6 +138,7 @@ int run(int argc, char** argv) {
   add_fidelity(app, chosen);
   add_graph(app, chosen);
   add_help(app, chosen);
+  add_import(app, chosen);
   add_info(app, chosen);
   add_man(app, chosen);
   add_predict(app, chosen);

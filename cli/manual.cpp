@@ -80,7 +80,9 @@ std::string manual_page(const CLI::App&, const CLI::App& command) {
 void add_completion(CLI::App& app, Action& chosen) {
   auto  shell   = std::make_shared<std::string>();
   auto* command = app.add_subcommand("completion", "Print the completion script of a shell");
-  command->add_option("SHELL", *shell, "Shell")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  command->add_option("SHELL", *shell, "Shell: bash, zsh or fish")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
   command->footer(
       "  eval \"$(braintrace completion bash)\"\n"
       "  braintrace completion fish > ~/.config/fish/completions/braintrace.fish\n");

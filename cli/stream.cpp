@@ -35,7 +35,7 @@ struct StreamArguments {
   ModelArgument            model;
   stream::StreamOptions    learning;
   BackendChoice            backend;
-  std::string              rule_options = "{}", loss = "mse", format = "auto", save, load, weights;
+  std::string              rule_options = "{}", loss = "mse", format = "auto", save, load;
   std::string              schedule, normalize = "none";
   std::optional<double>    clip_norm, weight_decay;
   int64_t                  normalize_over = 10000;
@@ -259,10 +259,10 @@ std::string optimizer_of(const StreamArguments& o) {
 stream::Scaling scaling_of(const StreamArguments& o) {
   if (o.normalize == "none") return {};
   if (o.normalize == "running") return {.horizon = o.normalize_over};
-  require(!o.weights.empty(), "--normalize fitted: give the checkpoint whose numbers count with --weights.");
-  const auto task = read_json(train::config_of_checkpoint(o.weights).task, "task");
+  require(!o.model.weights.empty(), "--normalize fitted: give the checkpoint whose numbers count with --weights.");
+  const auto task = read_json(train::config_of_checkpoint(o.model.weights).task, "task");
   require(task.contains("fitted"), "{}: its task has no fitted numbers; train with \"normalize\": \"standard\".",
-          o.weights);
+          o.model.weights);
   const auto numbers = [&](const char* name) {
     const auto values = task["fitted"].at(name).get<std::vector<double>>();
     return Tensor(Array::of<double>(values, {std::ssize(values)}));
@@ -284,7 +284,6 @@ int run_stream(StreamArguments& o) {
   std::unique_ptr<stream::OnlineStream> single;
   std::unique_ptr<stream::Fleet>        fleet;
   std::unique_ptr<stream::Taker>        net;
-  if (!o.weights.empty()) stream::load_weights(*model.module, o.weights);
   if (o.fleet) {
     fleet = std::make_unique<stream::Fleet>(*model.module, model.input, o.learning,
                                             stream::FleetOptions{.most = o.members, .guard = true});
@@ -369,9 +368,7 @@ void add_stream(CLI::App& app, Action& chosen) {
   command->add_option("--count", o->count, "Stop after this many records")->check(whole_number(0));
   command->add_flag("--strict", o->strict, "Stop with exit status 2 at the first record that cannot be read");
   auto* load = command->add_option("--load", o->load, "Continue from a file that --save wrote")->type_name("FILE");
-  command->add_option("--weights", o->weights, "Initial weights, from a checkpoint of braintrace train")
-      ->type_name("FILE")
-      ->excludes(load);
+  command->get_option("--weights")->excludes(load);
   command->add_option("--save", o->save, "Save weights, states, traces and optimizer here, at the end and in between")
       ->type_name("FILE");
   command->add_option("--save-every", o->save_every, "Records between saves; 0 saves only at the end")

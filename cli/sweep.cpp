@@ -1,22 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 // braintrace sweep: trains at every point of a grid with several seeds, side by side. A run is `braintrace train` in a
-// process and a folder of its own.
+// process and a folder of its own. The processes that mpirun started deal the runs out among themselves; the first of
+// them makes the folder and the table.
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <optional>
+#include <thread>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "braintrace/advise/apart.h"
 #include "braintrace/backends/cpu/thread_pool.h"
+#include "braintrace/base/json.h"
 #include "braintrace/base/percent.h"
 #include "braintrace/base/temporary_folder.h"
 #include "braintrace/io/file.h"
 #include "braintrace/io/folder.h"
 #include "braintrace/io/stop_signals.h"
+#include "braintrace/parallel/collective.h"
+#include "braintrace/parallel/standing.h"
 #include "braintrace/sweep/children.h"
 #include "braintrace/sweep/page.h"
 #include "braintrace/train/config.h"
@@ -64,19 +72,20 @@ void check_points(const Plan& plan, const std::string& folder) {
 
 class Sweep {
  public:
-  Sweep(const SweepArguments& o, const Plan& plan)
+  Sweep(const SweepArguments& o, const Plan& plan, const parallel::Standing& here)
       : o_(o), plan_(plan), outcomes_(plan.runs().size()), display_(train::Screen::standard_error()) {
     for (size_t r = 0; r < outcomes_.size(); ++r) {
-      outcomes_[r] = finished_outcome(path_of(r));
-      if (outcomes_[r].status == Status::Open) waiting_.push_back(r);
+      outcomes_[r]       = finished_outcome(path_of(r));
+      const bool is_ours = static_cast<int>(r % static_cast<size_t>(here.size)) == here.rank;
+      if (outcomes_[r].status == Status::Open && is_ours) waiting_.push_back(r);
+      kept_ += outcomes_[r].status == Status::Open ? 0 : 1;
     }
     std::reverse(waiting_.begin(), waiting_.end());
   }
 
   // Until all runs ended or a signal asks to stop.
   void run() {
-    if (const size_t kept = outcomes_.size() - waiting_.size(); kept > 0)
-      note("note: {} of {} runs are finished already\n", kept, outcomes_.size());
+    if (kept_ > 0) note("note: {} of {} runs are finished already\n", kept_, outcomes_.size());
     while (!waiting_.empty() || children_.running() > 0) {
       while (!waiting_.empty() && children_.running() < static_cast<size_t>(o_.jobs) && !StopSignals::asked()) begin();
       if (StopSignals::asked()) {
@@ -87,6 +96,20 @@ class Sweep {
       draw();
     }
     clear();
+  }
+
+  // After run(), with all processes of mpirun: what became of the runs of the others. Files tell of those that are
+  // finished.
+  void hear_of_others() {
+    const auto     group = parallel::world();
+    nlohmann::json mine  = nlohmann::json::array();
+    for (size_t r = 0; r < outcomes_.size(); ++r)
+      if (outcomes_[r].status == Status::Failed) mine.push_back({r, outcomes_[r].reason});
+    for (const std::string& text : parallel::all_gather(*group, mine.dump(-1, ' ', true)))
+      for (const auto& failed : read_json(text, "sweep"))
+        outcomes_.at(failed[0].get<size_t>()) = {.status = Status::Failed, .reason = failed[1].get<std::string>()};
+    for (size_t r = 0; r < outcomes_.size(); ++r)
+      if (outcomes_[r].status == Status::Open) outcomes_[r] = finished_outcome(path_of(r));
   }
 
   const std::vector<Outcome>& outcomes() const { return outcomes_; }
@@ -108,6 +131,7 @@ class Sweep {
     if (!o_.backend.backend.empty()) words.insert(words.end(), {"--backend", o_.backend.backend});
     const auto share = std::max<int64_t>(1, cpu::num_threads() / o_.jobs);
     const auto work  = [words, share, jobs = o_.jobs]() mutable {
+      parallel::stand_alone();
       cpu::set_num_threads(static_cast<int>(share));
       if (jobs > 1) setenv("BRAINTRACE_PIN", "0", 0);  // all would choose the same processors
       std::vector<char*> argv;
@@ -182,7 +206,8 @@ class Sweep {
   const SweepArguments& o_;
   const Plan&           plan_;
   std::vector<Outcome>  outcomes_;
-  std::vector<size_t>   waiting_;  // the next one last
+  std::vector<size_t>   waiting_;   // ours, the next one last
+  size_t                kept_ = 0;  // finished before
   Children              children_;
   train::Screen         display_;
   int                   drawn_ = 0;  // lines
@@ -193,16 +218,26 @@ int run_sweep(SweepArguments& o) {
   o.backend.apply();
   const Plan plan(o.request);
   if (o.output.empty()) o.output = "sweeps/" + fs::path(o.request.config).stem().string();
-  check_points(plan, o.output);
+  const parallel::Standing here     = parallel::standing();
+  const bool               is_first = here.rank == 0;
+  if (is_first) check_points(plan, o.output);
   if (o.dry_run) {
-    for (const Run& run : plan.runs()) fmt::print("{}/{}\n", o.output, run.folder);
+    for (const Run& run : plan.runs())
+      if (is_first) fmt::print("{}/{}\n", o.output, run.folder);
     return 0;
   }
-  make_folder(o.output);
-  const FolderLock lock(o.output);
+  std::optional<FolderLock> lock;
+  if (is_first) {
+    make_folder(o.output);
+    lock.emplace(o.output);
+  }
+  while (!is_first && !fs::exists(o.output + "/sweep.json") && !StopSignals::asked())
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
   plan.enter(o.output);
-  Sweep sweep(o, plan);
+  Sweep sweep(o, plan, here);
   sweep.run();
+  if (here.size > 1 && !StopSignals::asked()) sweep.hear_of_others();
+  if (!is_first) return 0;  // mpirun would end all for any other status
   const std::vector<Row> rows = table_of(plan, sweep.outcomes());
   write_text(o.output + "/results.csv", table_csv(plan, rows));
   write_text(o.output + "/results.json", table_json(plan, rows, sweep.outcomes()));
@@ -242,7 +277,8 @@ void add_sweep(CLI::App& app, Action& chosen) {
   command->add_flag("--json", o->json, "Print the table as JSON");
   command->footer(
       "  braintrace sweep config.json --grid optimizer.lr=1e-3,3e-3 --seeds 5 --jobs 2\n"
-      "  braintrace sweep config.json --grid rule=D_RTRL,EProp --seeds 3 -o rules\n");
+      "  braintrace sweep config.json --grid rule=D_RTRL,EProp --seeds 3 -o rules\n"
+      "  mpirun -n 4 braintrace sweep config.json --grid batch=8,16 --seeds 5\n");
   command->callback([o, &chosen] { chosen = [o] { return run_sweep(*o); }; });
 }
 

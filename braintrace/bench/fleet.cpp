@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "braintrace/algorithms/registry.h"
+#include "braintrace/backends/cpu/thread_pool.h"
 #include "braintrace/base/rng.h"
 #include "braintrace/model/environment.h"
 #include "braintrace/model/random_stream.h"
@@ -19,8 +20,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-Array records(int64_t n, int64_t width, Rng& rng) {
-  Array a({DType::F32, {n, width}});
+Array records(Shape shape, Rng& rng) {
+  Array a({DType::F32, std::move(shape)});
   for (int64_t i = 0; i < a.size(); ++i) a.mutable_data<float>()[i] = static_cast<float>(rng.normal());
   return a;
 }
@@ -32,59 +33,102 @@ std::shared_ptr<Module> one_network(const Workload& w) {
   return model;
 }
 
-// The best rate of several rounds, each of `steps` steps: what other programs take is not in it.
+// The best rate of several rounds, each of so many pieces: what other programs take is not in it.
 template <class F>
-double best_rate(double seconds, int64_t steps, F round) {
+double best_rate(double seconds, int64_t pieces, F round) {
   round();
   double     best = 0;
   const auto end  = Clock::now() + std::chrono::duration<double>(seconds);
   do {
     const auto start = Clock::now();
     round();
-    best = std::max(best, static_cast<double>(steps) / std::chrono::duration<double>(Clock::now() - start).count());
+    best = std::max(best, static_cast<double>(pieces) / std::chrono::duration<double>(Clock::now() - start).count());
   } while (Clock::now() < end);
   return best;
 }
 
+// Bytes per second that all threads together read and write, of memory that no cache holds.
+double memory_rate(double seconds) {
+  constexpr int64_t  numbers = int64_t{1} << 26, piece = int64_t{1} << 16;  // 256 MiB, 256 KiB
+  std::vector<float> memory(numbers);
+  const auto         more = [](const codegen::bt_frame* frame, int64_t begin, int64_t end) -> int32_t {
+    auto* x = reinterpret_cast<float*>(frame->arena);
+    for (int64_t i = begin * piece; i < end * piece; ++i) x[i] += 1;
+    return 0;
+  };
+  const codegen::bt_frame frame{nullptr, reinterpret_cast<char*>(memory.data()), nullptr, nullptr};
+  return best_rate(seconds, 2 * numbers * static_cast<int64_t>(sizeof(float)),
+                   [&] { cpu::run_parallel(more, &frame, numbers / piece, 1, 0, numbers / piece); });
+}
+
+// Single learners, each an object of its own with a model of its own, as a program has them that knows no fleets.
+class Singles {
+ public:
+  Singles(const Workload& w, const stream::StreamOptions& options, int64_t count, int64_t window, Rng& rng) {
+    const Type input{DType::F32, {w.size.n_in}};
+    for (int64_t i = 0; i < count; ++i) {
+      models_.push_back(one_network(w));
+      learners_.push_back(std::make_unique<stream::OnlineStream>(*models_.back(), input, options));
+    }
+    for (int64_t t = 0; t < window; ++t) {
+      xs_.push_back(records({w.size.n_in}, rng));
+      ys_.push_back(records({network_outputs}, rng));
+    }
+  }
+  // So many records for each in turn.
+  void learn(size_t window) {
+    for (auto& learner : learners_)
+      for (size_t t = 0; t < window; ++t) learner->learn(xs_[t], ys_[t]);
+  }
+
+ private:
+  std::vector<std::shared_ptr<Module>>               models_;
+  std::vector<std::unique_ptr<stream::OnlineStream>> learners_;
+  Arrays                                             xs_, ys_;
+};
+
 }  // namespace
 
 nlohmann::ordered_json measured_fleet(const Workload& w, const FleetChoice& choice) {
-  require(choice.members > 0 && choice.singles > 0, "bench: a fleet needs members, got {}.", choice.members);
+  require(choice.members > 0 && choice.singles > 0 && choice.window > 0, "bench: a fleet needs members, got {}.",
+          choice.members);
   Environment::set({.dt = 1.0});
   const Type                  input{DType::F32, {w.size.n_in}};
   const stream::StreamOptions options{
       .rule = w.rule, .rule_options = algorithm_named(w.rule).usual(1).options, .optimizer = "sgd", .lr = 1e-3};
-  Rng rng(2);
+  Rng        rng(2);
+  const auto rate = [&](int64_t steps, auto round) { return best_rate(choice.seconds, steps, round); };
 
+  const int64_t n = choice.members, k = choice.window, s = choice.singles;
   const auto    model = one_network(w);
-  stream::Fleet fleet(*model, input, options, {.most = choice.members});
-  for (int64_t i = 0; i < choice.members; ++i) fleet.add(fmt::format("{}", i));
-  const Array  x = records(choice.members, w.size.n_in, rng), y = records(choice.members, network_outputs, rng);
-  const double together = best_rate(choice.seconds, choice.members, [&] { fleet.learn(x, y); });
+  stream::Fleet fleet(*model, input, options, {.most = n});
+  for (int64_t i = 0; i < n; ++i) fleet.add(fmt::format("{}", i));
+  const Array  x = records({n, w.size.n_in}, rng), y = records({n, network_outputs}, rng);
+  const double together = rate(n, [&] { fleet.learn(x, y); });
+  const Array  xs = records({n, k, w.size.n_in}, rng), ys = records({n, k, network_outputs}, rng);
+  const double together_window = rate(n * k, [&] { fleet.learn(xs, ys); });
 
-  std::vector<std::shared_ptr<Module>>               models;
-  std::vector<std::unique_ptr<stream::OnlineStream>> singles;
-  Arrays                                             xs, ys;
-  for (int64_t i = 0; i < choice.singles; ++i) {
-    models.push_back(one_network(w));
-    singles.push_back(std::make_unique<stream::OnlineStream>(*models.back(), input, options));
-    xs.push_back(records(1, w.size.n_in, rng).reshaped({w.size.n_in}));
-    ys.push_back(records(1, network_outputs, rng).reshaped({network_outputs}));
-  }
-  constexpr int64_t turns = 20;
-  const double      alone = best_rate(choice.seconds, turns * choice.singles, [&] {
-    for (int64_t t = 0; t < turns; ++t)
-      for (size_t i = 0; i < singles.size(); ++i) singles[i]->learn(xs[i], ys[i]);
-  });
+  Singles      singles(w, options, s, k, rng);
+  const double alone        = rate(s, [&] { singles.learn(1); });
+  const double alone_window = rate(s * k, [&] { singles.learn(static_cast<size_t>(k)); });
+
+  const double bytes = static_cast<double>(fleet.bytes_per_member()), memory = memory_rate(choice.seconds);
   return {{"model", w.model},
-               {"rule", w.rule},
-               {"n_in", w.size.n_in},
-               {"n", w.size.n},
-               {"members", choice.members},
-               {"member_kb", static_cast<double>(fleet.bytes_per_member()) / 1024},
-               {"fleet_steps_per_s", together},
-               {"single_steps_per_s", alone},
-               {"ratio", together / alone}};
+          {"rule", w.rule},
+          {"n_in", w.size.n_in},
+          {"n", w.size.n},
+          {"members", n},
+          {"member_kb", bytes / 1024},
+          {"window", k},
+          {"singles", s},
+          {"fleet", together},
+          {"fleet_window", together_window},
+          {"single", alone},
+          {"single_window", alone_window},
+          {"ratio", together / alone},
+          {"ratio_window", together_window / alone_window},
+          {"memory_gb_per_s", memory / 1e9},
+          {"bound", memory / (2 * bytes)}};
 }
 
 }  // namespace braintrace::bench

@@ -17,6 +17,7 @@
 #include "braintrace/io/line_sink.h"
 #include "braintrace/io/stop_signals.h"
 #include "braintrace/parallel/collective.h"
+#include "braintrace/parallel/standing.h"
 
 namespace braintrace::parallel {
 
@@ -239,6 +240,13 @@ class OneProcess final : public Group {
 };
 
 }  // namespace
+
+Standing standing() {
+  const int size =
+      number_in({"OMPI_COMM_WORLD_SIZE"}, std::getenv("PMIX_RANK") ? number_in({"SLURM_STEP_NUM_TASKS"}, 1) : 1);
+  return {size > 1 ? number_in({"OMPI_COMM_WORLD_RANK", "PMIX_RANK"}, 0) : 0, size};
+}
+void stand_alone() { ::setenv("OMPI_COMM_WORLD_SIZE", "1", 1); }
 
 std::shared_ptr<Group> alone() { return std::make_shared<OneProcess>(); }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <numeric>
 #include <unordered_set>
 
 #include <nlohmann/json.hpp>
@@ -226,63 +227,84 @@ std::vector<size_t> Fleet::slots_for(const Ids& ids) {
   return out;
 }
 
-Fleet::Answers Fleet::learn(const Ids& ids, const Array& x, const Array& y) { return step(*learn_, ids, {&x, &y}); }
-Fleet::Answers Fleet::predict(const Ids& ids, const Array& x) { return step(*predict_, ids, {&x}); }
+Fleet::Answers Fleet::learn(const Ids& ids, const Array& x, const Array& y) { return step(*learn_, &ids, {&x, &y}); }
+Fleet::Answers Fleet::learn(const Array& x, const Array& y) { return step(*learn_, nullptr, {&x, &y}); }
+Fleet::Answers Fleet::predict(const Ids& ids, const Array& x) { return step(*predict_, &ids, {&x}); }
+Fleet::Answers Fleet::predict(const Array& x) { return step(*predict_, nullptr, {&x}); }
 
-Fleet::Answers Fleet::step(Program& program, const Ids& ids, const std::vector<const Array*>& records) {
-  const auto n       = static_cast<int64_t>(ids.size());
+Fleet::Answers Fleet::step(Program& program, const Ids* ids, const std::vector<const Array*>& records) {
+  const size_t n = ids ? ids->size() : ids_.size();
+  const Types  one{stream_.input(), stream_.target()};
+  Shape        leading{static_cast<int64_t>(n)};
+  if (records[0]->shape().size() == one[0].shape.size() + 2) leading.push_back(records[0]->shape()[1]);
   const auto stacked = [&](Type t) {
-    t.shape.insert(t.shape.begin(), n);
+    t.shape.insert(t.shape.begin(), leading.begin(), leading.end());
     return t;
   };
-  const Types one{stream_.input(), stream_.target()};
   for (size_t i = 0; i < records.size(); ++i)
     require(records[i]->type() == stacked(one[i]), ErrorKind::Shape,
-            "fleet: {} of {} members must be {}, one row for each; got {}.", i == 0 ? "x" : "y", n,
-            to_string(stacked(one[i])), to_string(records[i]->type()));
-  const bool                learns = records.size() == 2;
-  const std::vector<size_t> slots  = slots_for(ids);
-  Arrays                    answers;
+            "fleet: {} of {} members must be {}, one row for each{}; got {}.", i == 0 ? "x" : "y", n,
+            to_string(stacked(one[i])), leading.size() == 2 ? " and each step" : "", to_string(records[i]->type()));
+  const size_t        turns  = leading.size() == 2 ? static_cast<size_t>(leading[1]) : 1;
+  const bool          learns = records.size() == 2;
+  std::vector<size_t> slots(n);
+  if (ids)
+    slots = slots_for(*ids);
+  else
+    std::iota(slots.begin(), slots.end(), size_t{0});
+  Arrays answers;
   for (const Type& t : program.answers) answers.emplace_back(stacked(t));
 
-  std::vector<void*>     args, results;
-  std::vector<std::byte> before;
-  Answers                out;
-  const auto             part = [](const Array& a, int64_t count, size_t k) {
-    return const_cast<std::byte*>(static_cast<const std::byte*>(a.raw())) + a.bytes() / static_cast<size_t>(count) * k;
+  // The part of a stacked array that belongs to a member's step.
+  const auto part = [&](const Array& a, const Type& t, size_t k, size_t turn) {
+    return const_cast<std::byte*>(static_cast<const std::byte*>(a.raw())) +
+           static_cast<size_t>(t.bytes()) * (k * turns + turn);
   };
-  const size_t at_a_time = options_.guard ? guarded_at_a_time : slots.size();
-  for (size_t from = 0; from < slots.size(); from += at_a_time) {
-    const size_t to = std::min(from + at_a_time, slots.size());
-    args.clear();
-    results.clear();
-    for (size_t k = from; k < to; ++k) {
-      std::byte* mine = row(slots[k]);
-      const auto at   = [&](const Program::Place& p) -> void* {
+  const auto run = [&](size_t from, size_t to, size_t first_turn, size_t count) {
+    const auto places = [&](size_t set, void** args, void** results) {
+      const size_t k  = from + set;
+      const auto   at = [&](const Program::Place& p) -> void* {
         using In = Program::Place::In;
-        return p.in == In::Row      ? mine + p.offset
-                 : p.in == In::Record ? part(*records[p.number], n, k)
-                 : p.in == In::Answer ? part(answers[p.number], n, k)
+        return p.in == In::Row      ? row(slots[k]) + p.offset
+                 : p.in == In::Record ? part(*records[p.number], one[p.number], k, first_turn)
+                 : p.in == In::Answer ? part(answers[p.number], program.answers[p.number], k, first_turn)
                                       : p.memory;
       };
-      for (const auto& p : program.args) args.push_back(at(p));
-      for (const auto& p : program.results) results.push_back(at(p));
-      if (options_.guard) before.insert(before.end(), mine, mine + row_bytes_);
+      for (const auto& p : program.args) *args++ = at(p);
+      for (const auto& p : program.results) *results++ = at(p);
+    };
+    const auto strides = [&](const std::vector<Program::Place>& all) {
+      std::vector<size_t> out;
+      for (const auto& p : all)
+        out.push_back(p.in == Program::Place::In::Record   ? static_cast<size_t>(one[p.number].bytes())
+                      : p.in == Program::Place::In::Answer ? static_cast<size_t>(program.answers[p.number].bytes())
+                                                           : 0);
+      return out;
+    };
+    program.runs->run({to - from, count, places, strides(program.args), strides(program.results)});
+    for (size_t k = from; k < to; ++k) records_[slots[k]] += learns ? static_cast<int64_t>(count) : 0;
+  };
+
+  Answers out;
+  if (!options_.guard) run(0, n, 0, turns);
+  std::vector<std::byte> before;
+  for (size_t from = 0; options_.guard && from < n; from += guarded_at_a_time) {
+    const size_t to = std::min(from + guarded_at_a_time, n);
+    for (size_t turn = 0; turn < turns; ++turn) {
+      before.clear();
+      for (size_t k = from; k < to; ++k) before.insert(before.end(), row(slots[k]), row(slots[k]) + row_bytes_);
+      run(from, to, turn, 1);
+      for (size_t k = from; k < to; ++k) {
+        const Type&                 type = program.answers.back();
+        const std::optional<double> loss =
+            learns ? std::optional(braintrace::at(answers[0], static_cast<int64_t>(k * turns + turn))) : std::nullopt;
+        std::string why = problem(slots[k], Array::borrow(type, part(answers.back(), type, k, turn), nullptr), loss);
+        if (why.empty()) continue;
+        std::memcpy(row(slots[k]), before.data() + (k - from) * row_bytes_, row_bytes_);
+        records_[slots[k]] -= learns ? 1 : 0;
+        out.undone.push_back({k, std::move(why), turn});
+      }
     }
-    program.runs->run(to - from, args.data(), results.data());
-    for (size_t k = from; k < to; ++k) records_[slots[k]] += learns ? 1 : 0;
-    if (!options_.guard) continue;
-    for (size_t k = from; k < to; ++k) {
-      const std::optional<double> loss =
-          learns ? std::optional(braintrace::at(answers[0], static_cast<int64_t>(k))) : std::nullopt;
-      std::string why =
-          problem(slots[k], Array::borrow(program.answers.back(), part(answers.back(), n, k), nullptr), loss);
-      if (why.empty()) continue;
-      std::memcpy(row(slots[k]), before.data() + (k - from) * row_bytes_, row_bytes_);
-      records_[slots[k]] -= learns ? 1 : 0;
-      out.undone.push_back({k, std::move(why)});
-    }
-    before.clear();
   }
   out.predictions = answers.back();
   if (learns) out.losses = answers[0];

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "braintrace/base/rng.h"
@@ -96,6 +97,59 @@ TEST(Fleet, CompiledMembersTooComputeTheBitsOfASingleStream) {
   StreamOptions o{.rule = "ES_D_RTRL", .optimizer = "sgd", .lr = 0.05};
   o.rule_options.decay_or_rank = TraceDecay::decay(0.9);
   expect_same_bits(o, "cpu", 9);
+}
+
+// Rows [:, step] of x [n, steps, …].
+Array step_of(const Array& x, int64_t step) {
+  Shape shape = x.shape();
+  shape.erase(shape.begin() + 1);
+  Array         out({x.dtype(), shape});
+  const int64_t n = x.shape()[0], steps = x.shape()[1], width = n == 0 ? 0 : out.size() / n;
+  for (int64_t k = 0; k < n; ++k)
+    for (int64_t i = 0; i < width; ++i)
+      out.mutable_data<float>()[k * width + i] = x.data<float>()[(k * steps + step) * width + i];
+  return out;
+}
+
+// Also where a step of one member is undone in the middle.
+TEST(Fleet, SeveralRecordsAtOnceMakeTheBitsOfCallsInTurn) {
+  constexpr int64_t steps = 4;
+  for (const std::string backend : {"reference", "cpu"})
+    for (const bool guard : {false, true}) {
+      SCOPED_TRACE(fmt::format("{} {}", backend, guard));
+      const int64_t       n    = backend == "cpu" ? 66 : 3;  // a guarded fleet takes 64 at a time
+      const std::string   last = fmt::format("{}", n - 1);
+      const BackendScope  scope(backend);
+      const auto          model = network(), other = network();
+      const StreamOptions options{.optimizer = "sgd", .lr = 0.05};
+      Fleet at_once(*model, input, options, {.guard = guard}), in_turn(*other, input, options, {.guard = guard});
+      for (int64_t k = 0; k < n; ++k) at_once.add(fmt::format("{}", k)), in_turn.add(fmt::format("{}", k));
+      Rng         rng(7);
+      const Array x = drawn(rng, {n, steps, 3});
+      Array       y = drawn(rng, {n, steps, 2});
+      if (guard) y.mutable_data<float>()[((n - 1) * steps + 2) * 2] = 3e38F;
+      const auto got = at_once.learn(x, y);
+      ASSERT_EQ(got.predictions.shape(), (Shape{n, steps, 2}));
+      ASSERT_EQ(got.losses.shape(), (Shape{n, steps}));
+      for (int64_t t = 0; t < steps; ++t) {
+        const auto want = in_turn.learn(step_of(x, t), step_of(y, t));
+        EXPECT_TRUE(identical(step_of(got.predictions, t), want.predictions)) << t;
+        EXPECT_TRUE(identical(step_of(got.losses, t), want.losses)) << t;
+        EXPECT_EQ(want.undone.size(), guard && t == 2 ? 1u : 0u);
+      }
+      ASSERT_EQ(got.undone.size(), guard ? 1u : 0u);
+      if (guard) {
+        EXPECT_EQ(got.undone[0].index, static_cast<size_t>(n - 1));
+        EXPECT_EQ(got.undone[0].step, 2u);
+      }
+      EXPECT_EQ(at_once.records(last), guard ? 3 : 4);
+      EXPECT_EQ(at_once.records("0"), 4);
+      const Array next = drawn(rng, {1, 3});
+      EXPECT_TRUE(identical(at_once.predict({last}, next).predictions, in_turn.predict({last}, next).predictions));
+      EXPECT_EQ(at_once.predict({"0", "1"}, drawn(rng, {2, 0, 3})).predictions.shape(), (Shape{2, 0, 2}));
+      EXPECT_THROW(at_once.learn({"0", "1"}, drawn(rng, {2, 3, 3}), drawn(rng, {2, 2, 2})), UserError);
+      EXPECT_THROW(at_once.learn({"0", "1"}, drawn(rng, {2, 3, 3}), drawn(rng, {2, 2})), UserError);
+    }
 }
 
 TEST(Fleet, MembersJoinLeaveAndMoveBetweenFleets) {

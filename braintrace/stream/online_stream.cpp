@@ -192,16 +192,4 @@ int64_t load(OnlineStream& stream, const std::string& path) {
   return records;
 }
 
-void load_weights(const Module& model, const std::string& path) {
-  const SafeTensors file = read_safetensors(path);
-  NamedArrays       weights;
-  train::gather(weights, "model", model.params());
-  for (auto it = weights.begin(); it != weights.end();) {
-    const auto stored = file.arrays.find(it->first);
-    if (stored != file.arrays.end()) it->second = stored->second;
-    it = stored == file.arrays.end() ? weights.erase(it) : std::next(it);
-  }
-  train::restore(weights, "model", model.params(), path);
-}
-
 }  // namespace braintrace::stream

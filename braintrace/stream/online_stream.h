@@ -75,8 +75,6 @@ void save(const OnlineStream& stream, const std::string& path, int64_t records);
 // The way back; gives the number of records it had learned from. A file of another model, rule, loss, optimizer or rate
 // is an error that says what differs.
 int64_t load(OnlineStream& stream, const std::string& path);
-// The weights alone, from a stream's file or a checkpoint of training.
-void load_weights(const Module& model, const std::string& path);
 // What differs between two ways to learn (OnlineStream::learning), as text; empty for none.
 std::string differences(const std::string& there, const std::string& here, const std::string& where);
 

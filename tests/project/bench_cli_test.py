@@ -88,8 +88,9 @@ assert [calls for name, calls in rows.items() if "tanh" in name] == [[6, 6]], ta
 assert rows["[scan]"] == [2, 2] and min(rows["all but [loops]"]) > 0, table
 
 # A fleet beside single learners, with one thread and with all.
-rows = bench("--fleet", "20", "--model", "gru", "--size", "1,2,3", "--seconds", "0.01", "--json")
-assert {r["threads"] for r in rows} >= {1} and all(r["members"] == 20 and r["fleet_steps_per_s"] > 0 for r in rows), rows
+rows = bench("--fleet", "5", "--singles", "2", "--model", "gru", "--size", "1,2,3", "--seconds", "0.001", "--json")
+assert {r["threads"] for r in rows} >= {1} and all((r["members"], r["singles"]) == (5, 2) for r in rows), rows
+assert all(r[rate] > 0 for r in rows for rate in ("fleet", "fleet_window", "single", "single_window", "memory_gb_per_s", "bound")), rows
 bench("--fleet", "0", status=2, err="at least 1")
 
 # Bad input.

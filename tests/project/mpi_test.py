@@ -12,6 +12,8 @@ import sys
 import tempfile
 import time
 
+from mpi_ranks import ENVIRONMENT, mpirun, ranks_below
+
 BINARY = sys.argv[1]
 if not shutil.which("mpirun"):
     print("mpirun is missing: apt-get install openmpi-bin")
@@ -22,12 +24,6 @@ CONFIG = {
                                           {"name": "out", "type": "linear", "n_in": 3, "n_out": 4}]},
     "task": {"type": "copy", "lag": 3, "count": 2, "symbols": 2}, "shards": 4, "batch": 8, "steps": 6, "backend": "reference",
     "validation": {"every": 3, "batches": 1}, "checkpoint": {"every": 1, "keep": 6}}
-ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-
-
-def mpirun(processes, *words):
-    """mpirun's part of a command; processes may be more than processors."""
-    return ["mpirun", "--oversubscribe", "-n", str(processes), *words]
 
 
 def train(command, **options):
@@ -36,20 +32,6 @@ def train(command, **options):
 
 def files(folder):
     return {p.name: p.read_bytes() for p in (folder / "checkpoints").glob("*.safetensors")}
-
-
-def rank_of(pid):
-    try:
-        found = re.search(rb"\0OMPI_COMM_WORLD_RANK=(\d+)\0", pathlib.Path(f"/proc/{pid}/environ").read_bytes())
-        return int(found[1]) if found else None
-    except OSError:
-        return None
-
-
-def ranks_below(parent):
-    """Process ids by rank among the children of mpirun."""
-    children = pathlib.Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
-    return {rank_of(p): int(p) for p in children if rank_of(p) is not None}
 
 
 with tempfile.TemporaryDirectory() as name:

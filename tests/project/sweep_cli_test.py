@@ -3,11 +3,14 @@
 import csv
 import json
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
+
+from mpi_ranks import ENVIRONMENT, mpirun
 
 BINARY = sys.argv[1]
 FOLDER = pathlib.Path(tempfile.mkdtemp())
@@ -77,4 +80,13 @@ if process.returncode != 0:  # it was not quicker than the signal
     expect([*long, "-o", "cut"], 0)
 for r in runs:
     assert losses(FOLDER / "cut" / r / "metrics.csv") == losses(FOLDER / "whole" / r / "metrics.csv"), r
+
+# Under mpirun the processes deal the runs out; the table is that of one process.
+if shutil.which("mpirun"):
+    done = subprocess.run(mpirun(2, BINARY, "sweep", *grid[:-1], "two", "--json"), cwd=FOLDER, capture_output=True, text=True,
+                          env=ENVIRONMENT)
+    assert done.returncode == 1 and done.stderr.count("FAILED") == 2, (done.returncode, done.stderr)
+    there = json.loads(done.stdout)
+    assert [p["loss"] for p in there["points"]] == [p["loss"] for p in table["points"]], (there, table)
+    assert [p["failed"] for p in there["points"]] == [0, 2] and "reason" in there["points"][1]["runs"][1], there
 print("ok")

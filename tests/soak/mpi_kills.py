@@ -8,18 +8,19 @@ import json
 import os
 import pathlib
 import random
-import re
 import signal
 import subprocess
 import sys
 import tempfile
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "project"))
+from mpi_ranks import ENVIRONMENT, mpirun, ranks_below
+
 BINARY = sys.argv[1]
 KILLS, SEED = [int(a) for a in sys.argv[2:]] + [200, random.randrange(10**6)][len(sys.argv) - 2:]
 RULES = ["D_RTRL", {"name": "ES_D_RTRL", "decay_or_rank": 0.8}, {"name": "ThreeFactor", "modulator": "reward"}, "UORO", "DNI", "RTRL"]
 STEPS, SHARDS, LONGEST = 12, 4, 30  # LONGEST: seconds until all ranks have ended
-ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
 def configuration(dice):
@@ -31,29 +32,13 @@ def configuration(dice):
             "validation": {"every": 0, "batches": 1}, "checkpoint": {"every": 1, "keep": 2, "best": False}}
 
 
-def rank_of(pid):
-    try:
-        found = re.search(rb"\0OMPI_COMM_WORLD_RANK=(\d+)\0", pathlib.Path(f"/proc/{pid}/environ").read_bytes())
-        return int(found[1]) if found else None
-    except OSError:
-        return None
-
-
-def ranks_below(parent):
-    try:
-        children = pathlib.Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
-    except OSError:
-        return {}
-    return {rank_of(p): int(p) for p in children if rank_of(p) is not None}
-
-
 def last_of(folder):
     return (folder / f"checkpoints/step-{STEPS:08}.safetensors").read_bytes()
 
 
 def start(config, folder, processes, *more):
     words = [BINARY, "train", str(config), "--set", f"output={folder}", "--quiet", *more]
-    command = ["mpirun", "--oversubscribe", "-n", str(processes), *words] if processes > 1 else words
+    command = mpirun(processes, *words) if processes > 1 else words
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=ENVIRONMENT)
 
 
