@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,11 +17,15 @@ PathKey = tuple[Any, ...]
 
 
 class StateDict(dict[PathKey, State]):
-    """States by path, as `model.states()` gives them."""
+    """States by path, as `model.states()` gives them; `model` is whose they are."""
+
+    def __init__(self, states: Any = (), model: Module | None = None) -> None:
+        super().__init__(states)
+        self.model = model
 
     def subset(self, *kinds: type[State]) -> StateDict:
         """Those of some kinds."""
-        return StateDict({p: s for p, s in self.items() if isinstance(s, kinds)})
+        return StateDict({p: s for p, s in self.items() if isinstance(s, kinds)}, self.model)
 
     def to_dict_values(self) -> dict[PathKey, Any]:
         """Their values by path."""
@@ -41,9 +46,9 @@ class StateDict(dict[PathKey, State]):
         """One group per kind, and the rest."""
         groups, rest = [], dict(self)
         for kind in kinds:
-            groups.append(StateDict({p: s for p, s in rest.items() if isinstance(s, kind)}))
+            groups.append(StateDict({p: s for p, s in rest.items() if isinstance(s, kind)}, self.model))
             rest = {p: s for p, s in rest.items() if not isinstance(s, kind)}
-        return (*groups, StateDict(rest))
+        return (*groups, StateDict(rest, self.model))
 
 
 class Part:
@@ -96,7 +101,7 @@ def _states(self: Module, *kinds: type[State]) -> StateDict:
     >>> list(bt.nn.Linear(2, 3).states(bt.ParamState))
     [('weight',)]
     """
-    found = StateDict(self._states())
+    found = StateDict(self._states(), self)
     return found.subset(*kinds) if kinds else found
 
 
@@ -150,8 +155,23 @@ def _rrshift(self: Module, x: Any) -> Any:
     return self(x)
 
 
+def _init_subclass(cls: type[Module], **kwargs: Any) -> None:
+    """A constructor that forgets that of its base class fails where it is written, not where the model is used."""
+    super(Module, cls).__init_subclass__(**kwargs)
+    own = cls.__dict__.get("__init__")
+    if own is None:
+        return
+
+    @functools.wraps(own)
+    def __init__(self: Module, *args: Any, **kwargs: Any) -> None:
+        own(self, *args, **kwargs)
+        if not _core.is_made(self):
+            raise TypeError(f"{type(self).__name__}: its __init__ does not call super().__init__(); do so before anything else")
+
+    setattr(cls, "__init__", __init__)
 
 
+setattr(Module, "__init_subclass__", classmethod(_init_subclass))
 setattr(Module, "states", _states)
 setattr(Module, "nodes", _nodes)
 setattr(Module, "__rshift__", _rshift)

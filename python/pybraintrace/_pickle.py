@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pickling and copying of states, modules and learners: what they were made from, and their values."""
+"""Pickling and copying: what objects were made from, and their values."""
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -84,3 +86,93 @@ for _kind in (_core.ParamState, _core.ShortTermState, _core.HiddenState, _core.H
     setattr(_kind, "__reduce__", _reduce_state)
 setattr(Module, "__reduce__", _reduce_module)
 setattr(Module, "__setstate__", _set_module)
+
+
+# Settings: initializers, schedules, surrogates, points in the space of rules -----------------------------------------------
+
+
+def noting(make: Callable[..., Any], module: str) -> Callable[..., Any]:
+    """A function of a module whose results know how they were made."""
+
+    @functools.wraps(make)
+    def made(*args: Any, **kwargs: Any) -> Any:
+        result = make(*args, **kwargs)
+        result._made = made, args, kwargs
+        return result
+
+    made.__module__ = module
+    return made
+
+
+def _call(make: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
+    return make(*args, **kwargs)
+
+
+def _reduce_made(self: Any) -> Any:
+    if "_made" not in self.__dict__:
+        raise TypeError(f"{self!r} cannot be pickled or copied: make it with a function of this package")
+    epoch = (self.epoch,) if isinstance(self, _core.optim.Schedule) else ()
+    return (_call, self._made, *epoch)
+
+
+def _reduce_surrogate(self: Any) -> Any:
+    return _core.spiking.Surrogate, (self.kind, list(self.params))
+
+
+def _reduce_config(self: Any) -> Any:
+    return _call, (_core.ETraceConfig, (), self._axes)
+
+
+def _set_epoch(self: Any, epoch: int) -> None:
+    self.epoch = epoch
+
+
+for _kind in (_core.init.Initializer, _core.optim.Schedule):
+    setattr(_kind, "__reduce__", _reduce_made)
+setattr(_core.optim.Schedule, "__setstate__", _set_epoch)
+setattr(_core.spiking.Surrogate, "__reduce__", _reduce_surrogate)
+setattr(_core.ETraceConfig, "__reduce__", _reduce_config)
+
+# Optimizers -----------------------------------------------------------------------------------------------------------
+
+
+def optimizer(written: type[Any], module: str) -> type[Any]:
+    """An optimizer whose instances keep what they were made from, and the model whose weights they update."""
+
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        written.__init__(self, *args, **kwargs)
+        self._arguments, self._registered, self._model, self._paths, self._groups = (args, kwargs), False, None, None, []
+
+    def register_trainable_weights(self: Any, weights: Any) -> None:
+        written.register_trainable_weights(self, weights)
+        is_model, self._registered = isinstance(weights, Module), True
+        self._model = weights if is_model else getattr(weights, "model", None)
+        self._paths = None if is_model else list(weights) if hasattr(weights, "keys") else None
+
+    def group(self: Any, path: Any, *args: Any, **kwargs: Any) -> None:
+        written.group(self, path, *args, **kwargs)
+        self._groups.append((path, args, kwargs))
+
+    def __reduce__(self: Any) -> Any:
+        if self._registered and self._model is None:
+            raise TypeError(f"{type(self).__name__}: it cannot be pickled or copied; register weights with model.states(ParamState) or with the model, "
+                            "so that the copy finds those of its model")
+        values = {path: _arrays(state.value) for path, state in self.states().items()} if self._model is not None else None
+        return _call, (type(self), *self._arguments), (self._model, self._paths, self._groups, values, self.lr.epoch)
+
+    def __setstate__(self: Any, state: Any) -> None:
+        model, paths, groups, values, epoch = state
+        if model is not None:
+            found = model.states()
+            self.register_trainable_weights(model if paths is None else type(found)({p: found[p] for p in paths}, model))
+            for path, more, named in groups:
+                self.group(path, *more, **named)
+            for path, own in self.states().items():
+                own.value = values[path]
+        self.lr.epoch = epoch
+
+    for method in (register_trainable_weights, group):
+        method.__doc__ = getattr(written, method.__name__).__doc__
+    methods = {f.__name__: f for f in (__init__, register_trainable_weights, group, __reduce__, __setstate__)}
+    return type(written.__name__, (written,), {**methods, "__doc__": written.__doc__, "__module__": module})
+

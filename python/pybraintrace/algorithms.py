@@ -29,6 +29,8 @@ class OnlineLearner(_core.OnlineLearner):
     def __init__(self, algorithm: str | ETraceConfig | LearningRule, model: Module, **options: Any) -> None:
         if not isinstance(algorithm, (str, ETraceConfig, LearningRule)):
             raise TypeError(f"a learning rule is a name, a class of rules, an ETraceConfig or a LearningRule, got {algorithm!r}")
+        if not isinstance(model, Module):
+            raise TypeError(f"a learner needs an nn.Module, got {model!r}")
         super().__init__(algorithm, model, **options)
         self._made, self._examples, self._lanes = (algorithm, options), None, None
 
@@ -131,6 +133,8 @@ def compile(model: Module, algorithm: Any = "D_RTRL", *example_inputs: Any, batc
         raise TypeError(f"compile: expected an nn.Module, got {model!r}")
     if not example_inputs:
         raise TypeError("compile: give an example of the inputs of one step")
+    if batch_size is not None and not hasattr(batch_size, "__index__"):
+        raise TypeError(f"compile: batch_size is a whole number, got {batch_size!r}")
     # Of a window its first step counts.
     examples = [tree.map(lambda x: _core.ops.asarray(x)[0], e.data) if isinstance(e, _core.StepData) and e.is_multi
                 else getattr(e, "data", e) if isinstance(e, _core.StepData) else e for e in example_inputs]

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import builtins
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,17 +26,51 @@ _missing = object()
 _process_keys: Any = None  # of _process, as _keys_of gives them; _missing where a value may change unseen
 
 
+class _Frame:
+    """What one `context` sets, and the asyncio task that entered it."""
+
+    def __init__(self, known: dict[str, Any], free: dict[str, Any]) -> None:
+        self.known, self.free, self.task = known, free, _running_task()
+
+
 class _Local(threading.local):
     def __init__(self) -> None:
-        self.stack: list[dict[str, Any]] = []
+        self.stack: list[_Frame] = []
 
 
 _local = _Local()
 
 
+def _running_task() -> Any:
+    asyncio = sys.modules.get("asyncio")
+    try:
+        return asyncio.current_task() if asyncio else None
+    except RuntimeError:  # no loop runs
+        return None
+
+
+def _enter(frame: _Frame) -> None:
+    _core.environ_enter(**frame.known)
+    _local.stack.append(frame)
+
+
+def _leave(frame: _Frame) -> None:
+    """A generator may leave later than one that it was entered before: what lies above stays."""
+    at = _local.stack.index(frame)
+    above = _local.stack[at + 1:]
+    for _ in range(len(above) + 1):
+        _core.environ_leave()
+    del _local.stack[at:]
+    for other in above:
+        _enter(other)
+
+
 def _dtype(precision: Any) -> Any:
     """64, 32, 16, 'bf16', or an element type."""
-    return {64: "float64", 32: "float32", 16: "float16", "bf16": "bfloat16", "fp32": "float32", "fp64": "float64"}.get(precision, precision)
+    known = {64: "float64", 32: "float32", 16: "float16", "bf16": "bfloat16", "fp32": "float32", "fp64": "float64"}
+    if isinstance(precision, int) and precision not in known:
+        raise ValueError(f"precision: expected 64, 32, 16, 'bf16' or an element type, got {precision}")
+    return known.get(precision, precision)
 
 
 def _split(settings: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -61,15 +96,19 @@ def set(**settings: Any) -> None:
 
 @contextmanager
 def context(**settings: Any) -> Iterator[dict[str, Any]]:
-    """Settings of this thread inside a `with`."""
-    known, free = _split(settings)
-    _core.environ_enter(**known)
-    _local.stack.append(free)
+    """Settings of this thread inside a `with`.
+
+    Tasks of asyncio share their thread: two of them cannot be inside at the same time.
+    """
+    frame = _Frame(*_split(settings))
+    if frame.task is not None and builtins.any(f.task not in (None, frame.task) for f in _local.stack):
+        raise _core.StateError("environ.context: another asyncio task is inside one, and tasks share the settings of their thread; "
+                               "leave it before await, or set it around asyncio.run")
+    _enter(frame)
     try:
         yield all()
     finally:
-        _local.stack.pop()
-        _core.environ_leave()
+        _leave(frame)
 
 
 @contextmanager
@@ -92,7 +131,7 @@ def all() -> dict[str, Any]:
     """All keys and their values."""
     merged = dict(_process)
     for frame in _local.stack:
-        merged.update(frame)
+        merged.update(frame.free)
     return merged
 
 
@@ -103,8 +142,8 @@ def get(key: str, default: Any = _missing) -> Any:
     if key in ("training", "fit"):
         return _core.environ_training()
     for frame in reversed(_local.stack):
-        if key in frame:
-            return frame[key]
+        if key in frame.free:
+            return frame.free[key]
     if key in _process:
         return _process[key]
     if default is _missing:

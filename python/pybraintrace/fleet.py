@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Many small learners, one per sensor, patient or robot, through one compiled program."""
+"""Models that keep learning from records as they come: one stream, or many, one per sensor, patient or robot, through one compiled program."""
 
 from __future__ import annotations
 
@@ -16,7 +16,55 @@ class Answers(NamedTuple):
 
     predictions: Tensor
     losses: Tensor | None
-    undone: list[tuple[int, str]]  # (row, why) of steps that a guarded fleet took back
+    undone: list[tuple[int | tuple[int, int], str]]  # (place in the losses, why) of steps that a guarded fleet took back
+
+
+def _settings(rule: str, lr: float, optimizer: str | dict[str, Any], loss: str, options: dict[str, Any] | None) -> tuple[Any, ...]:
+    import json
+
+    chosen = optimizer if isinstance(optimizer, str) else json.dumps(optimizer)
+    return rule, json.dumps(options or {}), loss, chosen, lr
+
+
+class OnlineStream:
+    """A model that keeps learning: each record is answered with the weights as they are, and then learned from.
+
+    Model, traces, gradient and update are one compiled program. `example` is one record's input; `optimizer` is a name, or a
+    dict such as `{'type': 'sgd', 'momentum': 0.9}`; `options` are those of the rule.
+
+    >>> import pybraintrace as bt
+    >>> stream = bt.OnlineStream(bt.nn.Sequential(bt.nn.GRUCell(3, 8), bt.nn.Linear(8, 2)), bt.numpy.zeros(3), lr=1e-2)
+    >>> prediction, loss = stream.learn(bt.numpy.ones(3), bt.numpy.zeros(2))
+    >>> prediction.shape, stream.records
+    ((2,), 1)
+    """
+
+    def __init__(self, model: Any, example: Any, *, rule: str = "D_RTRL", lr: float = 1e-3, optimizer: str | dict[str, Any] = "adam",
+                 loss: str = "mse", options: dict[str, Any] | None = None) -> None:
+        self._stream = _core.OnlineStream(model, example, *_settings(rule, lr, optimizer, loss, options))
+        self.records = 0  # learned from
+
+    def learn(self, x: Any, y: Any) -> tuple[Tensor, float]:
+        """(prediction, loss) of a record, which is then learned from."""
+        answer = self._stream.learn(x, y)
+        self.records += 1
+        return answer
+
+    def predict(self, x: Any) -> Tensor:
+        """The answer alone: states and traces advance, weights stay."""
+        return self._stream.predict(x)
+
+    def reset(self) -> None:
+        """A new sequence: states and traces start again, weights stay."""
+        self._stream.reset()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """All that is learned and remembered, as the file that `braintrace stream --load` reads."""
+        self._stream.save(os.fspath(path), self.records)
+
+    def load(self, path: str | os.PathLike[str]) -> None:
+        """Goes on where a file of the same model, rule, loss and optimizer ended."""
+        self.records = self._stream.load(os.fspath(path))
 
 
 class Fleet:
@@ -37,16 +85,16 @@ class Fleet:
 
     def __init__(self, model: Any, example: Any, *, rule: str = "D_RTRL", lr: float = 1e-3, optimizer: str | dict[str, Any] = "adam",
                  loss: str = "mse", options: dict[str, Any] | None = None, most: int = 1_000_000, guard: bool = False) -> None:
-        import json
+        self._fleet = _core.Fleet(model, example, *_settings(rule, lr, optimizer, loss, options), most, guard)
 
-        chosen = optimizer if isinstance(optimizer, str) else json.dumps(optimizer)
-        self._fleet = _core.Fleet(model, example, rule, json.dumps(options or {}), loss, chosen, lr, most, guard)
+    def learn(self, ids: Iterable[Any] | None, x: Any, y: Any) -> Answers:
+        """One step of each of these members: answer, then learn. Row i of `x` and `y` is for the i-th id; an unknown id joins.
 
-    def learn(self, ids: Iterable[Any], x: Any, y: Any) -> Answers:
-        """One step of each of these members: answer, then learn. Row i of `x` and `y` is for the i-th id; an unknown id joins."""
+        None stands for all members, in the order of `ids`. With a second axis of `x` and `y` each member learns from several
+        records, one after the other: the same bits as one call for each, and much faster in a large fleet."""
         return Answers(*self._fleet.learn(_names(ids), x, y))
 
-    def predict(self, ids: Iterable[Any], x: Any) -> Answers:
+    def predict(self, ids: Iterable[Any] | None, x: Any) -> Answers:
         """The same without learning: states and traces advance, weights stay."""
         predictions, undone = self._fleet.predict(_names(ids), x)
         return Answers(predictions, None, undone)
@@ -103,5 +151,5 @@ class Fleet:
         return f"Fleet of {len(self)} members"
 
 
-def _names(ids: Iterable[Any]) -> list[str]:
-    return [str(i) for i in ids]
+def _names(ids: Iterable[Any] | None) -> list[str] | None:
+    return None if ids is None else [str(i) for i in ids]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import _core
+from . import _core, _pickle
 from ._core.init import Initializer, initializer, names
 from .units import magnitude
 
@@ -137,3 +137,9 @@ def param(value: Any, sizes: Any, batch_size: int | None = None, allow_none: boo
     if callable(value):
         return value(shape if batch_size is None else (batch_size, *shape))
     return magnitude(value)
+
+
+# The same names, whose results can be pickled and copied.
+for _name in __all__:
+    if _name not in ("Initializer", "calculate_init_gain", "names", "param"):
+        globals()[_name] = _pickle.noting(globals()[_name], __name__)

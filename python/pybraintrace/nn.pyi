@@ -54,7 +54,7 @@ from pybraintrace._pickle import (
 )
 
 
-__all__: list = ['Module', 'Sequential', 'celu', 'clip_grad_norm', 'clip_grad_value', 'elu', 'exp_euler', 'exp_euler_step', 'gelu', 'hard_sigmoid', 'hard_silu', 'hard_swish', 'hard_tanh', 'init_all_states', 'leaky_relu', 'log_sigmoid', 'log_softmax', 'logsumexp', 'one_hot', 'relu', 'relu6', 'reset_all_states', 'selu', 'sigmoid', 'silu', 'softmax', 'softplus', 'swish', 'tanh', 'Activation', 'AdaptiveAvgPool1d', 'AdaptiveAvgPool2d', 'AdaptiveAvgPool3d', 'AdaptiveMaxPool1d', 'AdaptiveMaxPool2d', 'AdaptiveMaxPool3d', 'AvgPool1d', 'AvgPool2d', 'AvgPool3d', 'BatchNorm0d', 'BatchNorm1d', 'BatchNorm2d', 'BatchNorm3d', 'CELU', 'CFNCell', 'Conv1d', 'Conv2d', 'Conv3d', 'Dropout', 'Dropout1d', 'Dropout2d', 'Dropout3d', 'ELU', 'Embedding', 'Flatten', 'GELU', 'GLU', 'GRUCell', 'GroupNorm', 'GroupedLinear', 'Hardshrink', 'Hardsigmoid', 'Hardswish', 'Hardtanh', 'Identity', 'KappaFilter', 'LRUCell', 'LSTMCell', 'LayerNorm', 'LeakyReLU', 'Linear', 'LoRA', 'LogSigmoid', 'LogSoftmax', 'MGUCell', 'MaxPool1d', 'MaxPool2d', 'MaxPool3d', 'MiniGRU', 'MiniLSTM', 'MinimalRNNCell', 'Mish', 'PReLU', 'PlainLinear', 'RMSNorm', 'RReLU', 'ReLU', 'ReLU6', 'SELU', 'ScaledWSLinear', 'SiLU', 'Sigmoid', 'SignedWLinear', 'Softmax', 'Softmax2d', 'Softmin', 'Softplus', 'Softshrink', 'Softsign', 'SparseLinear', 'SparsePattern', 'SpikeBitwise', 'Tanh', 'Tanhshrink', 'URLSTMCell', 'Unflatten', 'ValinaRNNCell', 'VanillaRNNCell', 'ALIF', 'ALIFRef', 'AdExIF', 'AdQuaIF', 'AlignPostProj', 'AlignPreProj', 'Alpha', 'COBA', 'CUBA', 'CobaLIF', 'CubaLIF', 'CurrentProj', 'Delay', 'DeltaProj', 'DualExpon', 'ExpIF', 'Expon', 'FirstSpikeReadout', 'GIF', 'Gif', 'IF', 'Izhikevich', 'LIF', 'LIFRef', 'LeakyRateReadout', 'LeakySpikeReadout', 'MgBlock', 'Neuron', 'QuaIF', 'STD', 'STP', 'SpikeCountReadout', 'Surrogate', 'Synapse', 'SynapseOutput']
+__all__: list = ['Module', 'Sequential', 'celu', 'clip_grad_norm', 'clip_grad_value', 'elu', 'exp_euler', 'exp_euler_step', 'gelu', 'hard_sigmoid', 'hard_silu', 'hard_swish', 'hard_tanh', 'init_all_states', 'leaky_relu', 'log_sigmoid', 'log_softmax', 'logsumexp', 'one_hot', 'relu', 'relu6', 'reset_all_states', 'selu', 'sigmoid', 'silu', 'softmax', 'softplus', 'swish', 'tanh', 'Activation', 'AdaptiveAvgPool1d', 'AdaptiveAvgPool2d', 'AdaptiveAvgPool3d', 'AdaptiveMaxPool1d', 'AdaptiveMaxPool2d', 'AdaptiveMaxPool3d', 'AvgPool1d', 'AvgPool2d', 'AvgPool3d', 'BatchNorm0d', 'BatchNorm1d', 'BatchNorm2d', 'BatchNorm3d', 'CELU', 'CFNCell', 'Conv1d', 'Conv2d', 'Conv3d', 'Dropout', 'Dropout1d', 'Dropout2d', 'Dropout3d', 'ELU', 'Embedding', 'Flatten', 'GELU', 'GLU', 'GRUCell', 'GroupNorm', 'GroupedLinear', 'Hardshrink', 'Hardsigmoid', 'Hardswish', 'Hardtanh', 'Identity', 'KappaFilter', 'LRUCell', 'LSTMCell', 'LayerNorm', 'LeakyReLU', 'Linear', 'LoRA', 'LogSigmoid', 'LogSoftmax', 'MGUCell', 'MaxPool1d', 'MaxPool2d', 'MaxPool3d', 'MiniGRU', 'MiniLSTM', 'MinimalRNNCell', 'Mish', 'PReLU', 'PlainLinear', 'RMSNorm', 'RReLU', 'ReLU', 'ReLU6', 'SELU', 'ScaledWSLinear', 'SiLU', 'Sigmoid', 'SignedWLinear', 'Softmax', 'Softmax2d', 'Softmin', 'Softplus', 'Softshrink', 'Softsign', 'SparseLinear', 'SparsePattern', 'SpikeBitwise', 'Tanh', 'Tanhshrink', 'URLSTMCell', 'Unflatten', 'ValinaRNNCell', 'VanillaRNNCell', 'ALIF', 'ALIFRef', 'AdExIF', 'AdExIFRef', 'AdQuaIF', 'AdQuaIFRef', 'AlignPostProj', 'AlignPreProj', 'Alpha', 'COBA', 'CUBA', 'CobaLIF', 'CubaLI', 'CubaLIF', 'CurrentProj', 'Delay', 'DeltaProj', 'DualExpon', 'ExpIF', 'ExpIFRef', 'Expon', 'FilteredLIF', 'FirstSpikeReadout', 'GIF', 'Gif', 'GifRef', 'IF', 'Izhikevich', 'LI', 'LIF', 'LIFRef', 'LeakyRateReadout', 'LeakySpikeReadout', 'LearnableDelay', 'MgBlock', 'Neuron', 'PerfectIF', 'PerfectIntegrator', 'QuaIF', 'STD', 'STP', 'Scale', 'SpikeCountReadout', 'Surrogate', 'Synapse', 'SynapseOutput', 'Threshold']
 
 class Activation(pybraintrace._core.layers.Activation):
     """An activation, by name or as a function, as a layer."""
@@ -330,8 +330,14 @@ class ALIFRef(pybraintrace._core.spiking.ALIFRef):
 class AdExIF(pybraintrace._core.spiking.AdExIF):
     """Exponential integrate and fire with adaptation."""
 
+class AdExIFRef(pybraintrace._core.spiking.AdExIFRef):
+    """AdExIF that rests for tau_ref after a spike."""
+
 class AdQuaIF(pybraintrace._core.spiking.AdQuaIF):
     """Quadratic integrate and fire with adaptation."""
+
+class AdQuaIFRef(pybraintrace._core.spiking.AdQuaIFRef):
+    """AdQuaIF that rests for tau_ref after a spike."""
 
 class AlignPostProj(pybraintrace._core.spiking.AlignPostProj):
     """comm(x) drives a synapse that `post` steps before itself."""
@@ -344,6 +350,9 @@ class Alpha(pybraintrace._core.spiking.Alpha):
 
 class CobaLIF(pybraintrace._core.spiking.CobaLIF):
     """LIF with its own exponential synapse: conductance."""
+
+class CubaLI(pybraintrace._core.spiking.CubaLI):
+    """LI of a current: tau_syn dI/dt = -I + w_in x."""
 
 class CubaLIF(pybraintrace._core.spiking.CubaLIF):
     """LIF with its own exponential synapse: current."""
@@ -363,8 +372,14 @@ class DualExpon(pybraintrace._core.spiking.DualExpon):
 class ExpIF(pybraintrace._core.spiking.ExpIF):
     """Exponential integrate and fire."""
 
+class ExpIFRef(pybraintrace._core.spiking.ExpIFRef):
+    """ExpIF that rests for tau_ref after a spike."""
+
 class Expon(pybraintrace._core.spiking.Expon):
     """tau dg/dt = -g; g grows by its input."""
+
+class FilteredLIF(pybraintrace._core.spiking.FilteredLIF):
+    """LIF of a current: tau_syn dI/dt = -I + w_in x."""
 
 class FirstSpikeReadout(pybraintrace._core.spiking.FirstSpikeReadout):
     """The time (ms) of the first spike of each unit."""
@@ -375,11 +390,17 @@ class GIF(pybraintrace._core.spiking.GIF):
 class Gif(pybraintrace._core.spiking.Gif):
     """Two spike-triggered currents and a moving threshold."""
 
+class GifRef(pybraintrace._core.spiking.GifRef):
+    """Gif that rests for tau_ref after a spike."""
+
 class IF(pybraintrace._core.spiking.IF):
     """LIF with V_reset = V_rest = 0."""
 
 class Izhikevich(pybraintrace._core.spiking.Izhikevich):
     """dv/dt = 0.04 v^2 + 5 v + 140 - u + I, du/dt = a (b v - u)."""
+
+class LI(pybraintrace._core.spiking.LI):
+    """Leaky integrator: tau dv/dt = V_rest - v + R x; gives v."""
 
 class LIF(pybraintrace._core.spiking.LIF):
     """Leaky integrate and fire: tau dv/dt = -v + V_rest + R I."""
@@ -393,6 +414,17 @@ class LeakyRateReadout(pybraintrace._core.spiking.LeakyRateReadout):
 class LeakySpikeReadout(pybraintrace._core.spiking.LeakySpikeReadout):
     """A LIF population as output."""
 
+class LearnableDelay(pybraintrace._core.spiking.LearnableDelay):
+    """
+    x of some time ago, one delay in ms for each unit; delays learn, between steps too.
+    """
+
+class PerfectIF(pybraintrace._core.spiking.PerfectIF):
+    """Integrate and fire without leak: dv/dt = R x."""
+
+class PerfectIntegrator(pybraintrace._core.spiking.PerfectIntegrator):
+    """dv/dt = R x; gives v."""
+
 class QuaIF(pybraintrace._core.spiking.QuaIF):
     """Quadratic integrate and fire."""
 
@@ -402,8 +434,14 @@ class STD(pybraintrace._core.spiking.STD):
 class STP(pybraintrace._core.spiking.STP):
     """Short-term plasticity of spikes."""
 
+class Scale(pybraintrace._core.spiking.Scale):
+    """x times a trainable factor for each unit."""
+
 class SpikeCountReadout(pybraintrace._core.spiking.SpikeCountReadout):
     """Counts the spikes it is given."""
+
+class Threshold(pybraintrace._core.spiking.Threshold):
+    """1 where x > threshold, else 0."""
 
 class Sequential(pybraintrace._core.Module):
     """

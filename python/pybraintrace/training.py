@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import _core
+from ._core import Predictions
 
 
 class Trainer:
@@ -21,6 +22,19 @@ class Trainer:
     ...                       'task': {'type': 'copy', 'lag': 2, 'count': 2, 'symbols': 4}})
     >>> trainer.run()
     'finished'
+
+    A checkpoint answers and is judged:
+
+    >>> import tempfile, pathlib, numpy as np
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> np.savez(folder / 'data.npz', inputs=np.ones((8, 5, 2), 'f'), targets=np.arange(8) % 2)
+    >>> trainer = bt.Trainer({'model': {'type': 'chain', 'layers': [{'name': 'rnn', 'type': 'gru', 'n_in': 2, 'n_rec': 4},
+    ...                       {'name': 'out', 'type': 'linear', 'n_in': 4, 'n_out': 2}]}, 'rule': 'D_RTRL', 'steps': 2, 'batch': 2,
+    ...                       'task': {'type': 'npz', 'file': str(folder / 'data.npz')}})
+    >>> trainer.save(folder / 'now.safetensors')
+    >>> answers = bt.Trainer.from_checkpoint(folder / 'now.safetensors').predict()
+    >>> answers.probabilities.shape[1]
+    2
     """
 
     def __init__(self, config: Any, *, together: bool = False, **replaced: Any) -> None:
@@ -40,7 +54,40 @@ class Trainer:
             self._trainer.observe(_Bar(self._trainer.total_updates))
         return self._trainer.run()
 
+    @classmethod
+    def from_checkpoint(cls, path: str | os.PathLike[str], *, data: str | os.PathLike[str] | None = None, needs_targets: bool = True) -> Trainer:
+        """The run of a checkpoint that a trainer wrote, with its weights: to go on, to be judged, to answer.
+
+        With `data`, another file takes the place of the test part; a table for `predict` alone needs no targets.
+        """
+        trainer = cls.__new__(cls)
+        trainer._trainer = _core.Trainer.of_checkpoint(os.fspath(path), None if data is None else os.fspath(data), needs_targets)
+        return trainer
+
+    def evaluate(self, part: str = "validation", batches: int = 0) -> dict[str, Any]:
+        """How good the network is on a part: `loss`; of classes `accuracy`, `confusion` and more; of values `r2`, `rmse` and `mae`; `baselines`.
+
+        Over all of the part, or over some batches of it. What `braintrace eval --json` prints.
+        """
+        import json
+
+        return json.loads(self._trainer.evaluate(batches, part))
+
+    def predict(self, part: str = "validation") -> Predictions:
+        """The answers to all samples of a part, which must have an end: arrays with one row for each step that is asked for."""
+        return self._trainer.predict(part)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes a checkpoint."""
+        self._trainer.save(os.fspath(path))
+
+    def load(self, path: str | os.PathLike[str]) -> None:
+        """Goes on from a checkpoint of the same configuration."""
+        self._trainer.load(os.fspath(path))
+
     def __getattr__(self, name: str) -> Any:
+        if name == "_trainer":  # while it is made
+            raise AttributeError(name)
         return getattr(self._trainer, name)
 
 

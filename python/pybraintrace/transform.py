@@ -40,6 +40,8 @@ class Jitted:
 def _check_statics(f: Callable[..., Any], numbers: Sequence[int], names: Sequence[str]) -> None:
     import inspect
 
+    if not all(isinstance(n, int) for n in numbers):
+        raise TypeError(f"jit: static_argnums are positions, whole numbers; got {numbers!r}. Names go into static_argnames")
     try:
         parameters = inspect.signature(f).parameters.values()
     except (TypeError, ValueError):  # one that does not tell

@@ -62,6 +62,8 @@ void translate(const std::exception_ptr& p, void*) {
     PyErr_SetString(internal_error, words_of(e).c_str());
   } catch (const bt::Error& e) {
     PyErr_SetString(user_error, words_of(e).c_str());
+  } catch (const nb::cast_error&) {  // such as a text that is not UTF-8
+    PyErr_SetString(PyExc_TypeError, "a value is not of the type that is expected here");
   }
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fleets: many small learners through one compiled program.
+// Models that keep learning from records as they come: one stream, or a fleet of many through one compiled program.
+#include <optional>
+
 #include <nlohmann/json.hpp>
 
 #include "bindings.h"
@@ -16,18 +18,69 @@ namespace {
 
 using Ids = bt::stream::Fleet::Ids;
 
+bt::stream::StreamOptions options_from(const std::string& rule, const std::string& rule_options,
+                                       const std::string& loss, const std::string& optimizer, double lr) {
+  bt::require(loss == "mse" || loss == "cross_entropy", "the loss is '{}'; expected mse or cross_entropy.", loss);
+  return {rule, bt::rule_options_from_json(bt::read_json(rule_options, "options")),
+          loss == "mse" ? bt::stream::Loss::Mse : bt::stream::Loss::CrossEntropy, optimizer, lr};
+}
+
+// A stream with the model that learns.
+class Stream {
+ public:
+  Stream(nb::object model, const bt::Tensor& example, const bt::stream::StreamOptions& options)
+      : model_(std::move(model)) {
+    auto& module = nb::cast<bt::Module&>(model_);
+    without_gil([&] { stream_ = std::make_unique<bt::stream::OnlineStream>(module, example.type(), options); });
+  }
+  bt::stream::OnlineStream& operator*() const { return *stream_; }
+  bt::stream::OnlineStream* operator->() const { return stream_.get(); }
+
+ private:
+  nb::object                                model_;
+  std::unique_ptr<bt::stream::OnlineStream> stream_;
+};
+
+void bind_stream(nb::module_& m) {
+  nb::class_<Stream>(m, "OnlineStream", "A model that keeps learning.")
+      .def(
+          "__init__",
+          [](Stream* self, nb::object model, Arg example, const std::string& rule, const std::string& rule_options,
+             const std::string& loss, const std::string& optimizer, double lr) {
+            new (self) Stream(std::move(model), example, options_from(rule, rule_options, loss, optimizer, lr));
+          },
+          "model"_a, "example"_a, "rule"_a, "rule_options"_a, "loss"_a, "optimizer"_a, "lr"_a)
+      .def(
+          "learn",
+          [](Stream& s, Arg x, Arg y) {
+            const bt::Array xs = x.get().array(), ys = y.get().array();
+            const auto      a = without_gil([&] { return s->learn(xs, ys); });
+            return nb::make_tuple(bt::Tensor(a.prediction), a.loss);
+          },
+          "x"_a, "y"_a, "(prediction, loss) of a record, which is then learned from.")
+      .def(
+          "predict",
+          [](Stream& s, Arg x) {
+            const bt::Array xs = x.get().array();
+            return bt::Tensor(without_gil([&] { return s->predict(xs); }));
+          },
+          "x"_a, "The answer alone; states and traces advance.")
+      .def("reset", [](Stream& s) { without_gil([&] { s->reset(); }); })
+      .def(
+          "save", [](Stream& s, const std::string& path, int64_t records) { bt::stream::save(*s, path, records); },
+          "path"_a, "records"_a)
+      .def(
+          "load", [](Stream& s, const std::string& path) { return bt::stream::load(*s, path); }, "path"_a);
+}
+
 // The fleet with the model that it learns from.
 class Fleet {
  public:
   Fleet(nb::object model, const bt::Tensor& example, const std::string& rule, const std::string& rule_options,
         const std::string& loss, const std::string& optimizer, double lr, int64_t most, bool guard)
       : model_(std::move(model)) {
-    bt::require(loss == "mse" || loss == "cross_entropy", "Fleet: the loss is '{}'; expected mse or cross_entropy.",
-                loss);
-    const bt::stream::StreamOptions options{rule, bt::rule_options_from_json(bt::read_json(rule_options, "options")),
-                                            loss == "mse" ? bt::stream::Loss::Mse : bt::stream::Loss::CrossEntropy,
-                                            optimizer, lr};
-    auto&                           module = nb::cast<bt::Module&>(model_);
+    const auto options = options_from(rule, rule_options, loss, optimizer, lr);
+    auto&      module  = nb::cast<bt::Module&>(model_);
     without_gil([&] {
       fleet_ = std::make_unique<bt::stream::Fleet>(module, example.type(), options,
                                                    bt::stream::FleetOptions{.most = most, .guard = guard});
@@ -35,21 +88,28 @@ class Fleet {
   }
   bt::stream::Fleet& operator*() const { return *fleet_; }
   bt::stream::Fleet* operator->() const { return fleet_.get(); }
+  // Whether these are several records of each member.
+  bool has_steps(const bt::Array& x) const { return x.shape().size() == fleet_->stream().input().shape.size() + 2; }
 
  private:
   nb::object                         model_;
   std::unique_ptr<bt::stream::Fleet> fleet_;
 };
 
-nb::object undone_of(const bt::stream::Fleet::Answers& a) {
+// Where in the losses, and why. With several records of each member a place is a row and a step.
+nb::object undone_of(const bt::stream::Fleet::Answers& a, bool has_steps) {
   nb::list out;
-  for (const auto& u : a.undone) out.append(nb::make_tuple(u.index, u.why));
+  for (const auto& u : a.undone) {
+    const nb::object place = has_steps ? nb::object(nb::make_tuple(u.index, u.step)) : nb::object(nb::int_(u.index));
+    out.append(nb::make_tuple(place, u.why));
+  }
   return out;
 }
 
 }  // namespace
 
 void bind_fleet(nb::module_& m) {
+  bind_stream(m);
   nb::class_<Fleet>(m, "Fleet", "Many small learners through one compiled program.")
       .def(
           "__init__",
@@ -60,20 +120,20 @@ void bind_fleet(nb::module_& m) {
           "model"_a, "example"_a, "rule"_a, "rule_options"_a, "loss"_a, "optimizer"_a, "lr"_a, "most"_a, "guard"_a)
       .def(
           "learn",
-          [](Fleet& f, const Ids& ids, Arg x, Arg y) {
+          [](Fleet& f, const std::optional<Ids>& ids, Arg x, Arg y) {
             const bt::Array xs = x.get().array(), ys = y.get().array();
-            const auto      a = without_gil([&] { return f->learn(ids, xs, ys); });
-            return nb::make_tuple(bt::Tensor(a.predictions), bt::Tensor(a.losses), undone_of(a));
+            const auto      a = without_gil([&] { return ids ? f->learn(*ids, xs, ys) : f->learn(xs, ys); });
+            return nb::make_tuple(bt::Tensor(a.predictions), bt::Tensor(a.losses), undone_of(a, f.has_steps(xs)));
           },
-          "ids"_a, "x"_a, "y"_a, "One step of each of these members: (predictions, losses, undone).")
+          "ids"_a.none(), "x"_a, "y"_a, "A step of these members, or of all: (predictions, losses, undone).")
       .def(
           "predict",
-          [](Fleet& f, const Ids& ids, Arg x) {
+          [](Fleet& f, const std::optional<Ids>& ids, Arg x) {
             const bt::Array xs = x.get().array();
-            const auto      a  = without_gil([&] { return f->predict(ids, xs); });
-            return nb::make_tuple(bt::Tensor(a.predictions), undone_of(a));
+            const auto      a  = without_gil([&] { return ids ? f->predict(*ids, xs) : f->predict(xs); });
+            return nb::make_tuple(bt::Tensor(a.predictions), undone_of(a, f.has_steps(xs)));
           },
-          "ids"_a, "x"_a, "Answers without learning; states and traces advance.")
+          "ids"_a.none(), "x"_a, "Answers without learning; states and traces advance.")
       .def(
           "reset", [](Fleet& f, const std::string& id) { without_gil([&] { f->reset(id); }); }, "id"_a,
           "A new sequence of a member: states and traces start again, weights stay.")

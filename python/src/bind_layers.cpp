@@ -22,6 +22,13 @@ using MaybeInit    = std::optional<Init>;
 using OptionalInit = Given<nn::OptionalInit>;
 using Name         = nb::handle;  // accepted and ignored: names are those of attributes
 
+// The features of a size.
+int64_t last_of(Dims size) {
+  const bt::Ints dims = size;
+  bt::require(!dims.empty(), "a size needs at least one number, got ().");
+  return dims.back();
+}
+
 template <class M>
 nb::class_<M, bt::Module> layer(nb::module_& m, const char* name, const char* doc) {
   nb::class_<M, bt::Module> c(m, name, doc);
@@ -46,7 +53,7 @@ void cell(nb::module_& m, const char* name, const char* doc) {
             o.b_init     = b_init;
             o.state_init = state_init;
             o.activation = given_or_none<nn::Activation>(activation);
-            new (self) C(in_size.get().back(), out_size.get().back(), o);
+            new (self) C(last_of(in_size), last_of(out_size), o);
           },
           "in_size"_a, "out_size"_a, "w_init"_a = nb::none(), "b_init"_a = 0.0, "state_init"_a = 0.0,
           "activation"_a = nb::none(), "name"_a = nb::none());
@@ -101,7 +108,7 @@ void bind_products(nb::module_& m) {
             nn::LinearOptions o;
             if (w_init) o.w_init = w_init->get();
             o.b_init = b_init;
-            new (self) nn::PlainLinear(in_size.get().back(), out_size.get().back(), o);
+            new (self) nn::PlainLinear(last_of(in_size), last_of(out_size), o);
           },
           "in_size"_a, "out_size"_a, "w_init"_a = nb::none(), "b_init"_a = 0.0);
   layer<nn::SignedWLinear>(m, "SignedWLinear", "y = x (|W| sign): every weight keeps its sign.")
@@ -341,7 +348,7 @@ void batch_norm(nb::module_& m, const char* name) {
       .def(
           "__init__",
           [](M* self, Dims in_size, double momentum, double eps, bool affine) {
-            new (self) M(in_size.get().back(), {.momentum = momentum, .eps = eps, .affine = affine});
+            new (self) M(last_of(in_size), {.momentum = momentum, .eps = eps, .affine = affine});
           },
           "in_size"_a, "momentum"_a = 0.99, "epsilon"_a = 1e-5, "affine"_a = true);
 }
@@ -356,21 +363,19 @@ void bind_norms(nb::module_& m) {
           "__init__",
           [](nn::LayerNorm* self, Dims in_size, double eps, bool use_scale, bool use_bias, bool fast) {
             new (self)
-                nn::LayerNorm(in_size.get().back(),
+                nn::LayerNorm(last_of(in_size),
                               {.eps = eps, .use_scale = use_scale, .use_bias = use_bias, .use_fast_variance = fast});
           },
           "in_size"_a, "epsilon"_a = 1e-6, "use_scale"_a = true, "use_bias"_a = true, "use_fast_variance"_a = true);
   layer<nn::RMSNorm>(m, "RMSNorm", "Divided by the root of the mean square over the last axis.")
       .def(
           "__init__",
-          [](nn::RMSNorm* self, Dims in_size, double eps) { new (self) nn::RMSNorm(in_size.get().back(), eps); },
+          [](nn::RMSNorm* self, Dims in_size, double eps) { new (self) nn::RMSNorm(last_of(in_size), eps); },
           "in_size"_a, "epsilon"_a = 1e-6);
   layer<nn::GroupNorm>(m, "GroupNorm", "LayerNorm within groups of channels.")
       .def(
           "__init__",
-          [](nn::GroupNorm* self, Dims in_size, int64_t groups) {
-            new (self) nn::GroupNorm(in_size.get().back(), groups);
-          },
+          [](nn::GroupNorm* self, Dims in_size, int64_t groups) { new (self) nn::GroupNorm(last_of(in_size), groups); },
           "in_size"_a, "num_groups"_a = 32);
 }
 

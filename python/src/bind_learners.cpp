@@ -267,10 +267,14 @@ void bind_learners(nb::module_& m) {
       "The name of a rule from any spelling.");
   m.def("list_of_algorithms", &bt::list_of_algorithms, "One line per rule.");
 
-  nb::class_<bt::ETraceConfig>(m, "ETraceConfig", "A learning rule as a point in a space of six axes.")
+  nb::class_<bt::ETraceConfig>(m, "ETraceConfig", nb::dynamic_attr(),
+                               "A learning rule as a point in a space of six axes.")
       .def(
           "__init__",
-          [](bt::ETraceConfig* self, const nb::kwargs& axes) { new (self) bt::ETraceConfig(config_from(axes)); },
+          [](nb::pointer_and_handle<bt::ETraceConfig> self, const nb::kwargs& axes) {
+            new (self.p) bt::ETraceConfig(config_from(axes));
+            self.h.attr("_axes") = axes;
+          },
           "axes"_a)
       .def("describe", &bt::ETraceConfig::describe, "What differs from the default.")
       .def(

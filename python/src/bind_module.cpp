@@ -56,6 +56,7 @@ void bind_module(nb::module_& m) {
   m.def(
       "reset_all_states", [](const bt::Module& model, bt::BatchSize batch) { bt::reset_all_states(model, {batch}); },
       "model"_a, "batch_size"_a = nb::none());
+  m.def("is_made", &nb::inst_ready, "object"_a, "Whether the constructor of the base class ran.");
   m.def("is_updating", &bt::is_updating, "Whether the update of some module runs.");
 }
 

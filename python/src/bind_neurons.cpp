@@ -4,6 +4,8 @@
 #include <nanobind/stl/shared_ptr.h>
 
 #include "bindings.h"
+#include "braintrace/nn/integrators.h"
+#include "braintrace/nn/learnable_delay.h"
 #include "braintrace/nn/readout.h"
 #include "braintrace/nn/refractory.h"
 #include "braintrace/nn/synapse.h"
@@ -21,7 +23,9 @@ using Time       = Given<nn::TimeSetting>;
 using Voltage    = Given<nn::VoltageSetting>;
 using Current    = Given<nn::CurrentSetting>;
 using Resistance = Given<nn::ResistanceSetting>;
+using Factor     = Given<nn::Setting<double>>;
 using Spikes     = Given<bt::Surrogate>;
+using Method     = Given<nn::Integrator>;
 using Step       = Given<nn::StepSize>;
 using SizeArg    = Given<nn::Size>;
 
@@ -66,10 +70,12 @@ nn::LIFOptions membrane(nn::LIFOptions o, const nb::kwargs& given, const char* l
       o.dt = step_size_from(value);
     else if (name == "method")
       o.method = integrator_from(value);
+    else if (name == "strict")
+      o.strict = nb::cast<bool>(value);
     else if (name != "name")
       nb::raise_type_error(
           "%s: there is no option '%s'; known are tau, V_th, V_reset, V_rest, R, spk_reset, spk_fun, V_initializer, "
-          "dt, method",
+          "dt, method, strict",
           layer, name.c_str());
   }
   return o;
@@ -231,6 +237,118 @@ void bind_membranes(nb::module_& m) {
             new (self) nn::ALIFRef(size, tau_ref, {.tau_a = tau_a, .beta = beta}, membrane({}, o, "ALIFRef"));
           },
           "in_size"_a, "tau_ref"_a = 5.0, "tau_a"_a = 100.0, "beta"_a = 0.1, "options"_a);
+  nb::class_<nn::ExpIFRef, nn::ExpIF>(m, "ExpIFRef", "ExpIF that rests for tau_ref after a spike.")
+      .def(
+          "__init__",
+          [](nn::ExpIFRef* self, SizeArg size, Time tau_ref, double V_T, double delta_T, const nb::kwargs& o) {
+            new (self) nn::ExpIFRef(size, tau_ref, {V_T, delta_T}, membrane(nn::cortical(), o, "ExpIFRef"));
+          },
+          "in_size"_a, "tau_ref"_a = 1.7, "V_T"_a = -59.9, "delta_T"_a = 3.48, "options"_a);
+  nb::class_<nn::AdExIFRef, nn::AdExIF>(m, "AdExIFRef", "AdExIF that rests for tau_ref after a spike.")
+      .def(
+          "__init__",
+          [](nn::AdExIFRef* self, SizeArg size, Time tau_ref, double a, double b, Time tau_w, double V_T,
+             double delta_T, const nb::kwargs& o) {
+            new (self)
+                nn::AdExIFRef(size, tau_ref, {a, b, tau_w}, {V_T, delta_T}, membrane(nn::cortical(), o, "AdExIFRef"));
+          },
+          "in_size"_a, "tau_ref"_a = 1.7, "a"_a = 1.0, "b"_a = 1.0, "tau_w"_a = 30.0, "V_T"_a = -59.9,
+          "delta_T"_a = 3.48, "options"_a);
+  nb::class_<nn::AdQuaIFRef, nn::AdQuaIF>(m, "AdQuaIFRef", "AdQuaIF that rests for tau_ref after a spike.")
+      .def(
+          "__init__",
+          [](nn::AdQuaIFRef* self, SizeArg size, Time tau_ref, double a, double b, Time tau_w, double V_c, double q,
+             const nb::kwargs& o) {
+            new (self)
+                nn::AdQuaIFRef(size, tau_ref, {a, b, tau_w}, {V_c, q}, membrane(nn::cortical(), o, "AdQuaIFRef"));
+          },
+          "in_size"_a, "tau_ref"_a = 1.7, "a"_a = 1.0, "b"_a = 0.1, "tau_w"_a = 10.0, "V_c"_a = -50.0, "c"_a = 0.07,
+          "options"_a);
+  nb::class_<nn::GifRef, nn::Gif>(m, "GifRef", "Gif that rests for tau_ref after a spike.")
+      .def(
+          "__init__",
+          [](nn::GifRef* self, SizeArg size, Time tau_ref, const nb::kwargs& o) {
+            nn::GifOptions g{.decay_first = false};
+            g.membrane = membrane(g.membrane, o, "GifRef");
+            new (self) nn::GifRef(size, tau_ref, g);
+          },
+          "in_size"_a, "tau_ref"_a = 1.7, "options"_a);
+}
+
+nn::IntegratorOptions leak(Time tau, Voltage V_rest, Resistance R, Init V_init, Step dt, Method method) {
+  return {.tau = tau, .V_rest = V_rest, .R = R, .V_init = V_init, .dt = dt, .method = method};
+}
+
+// Populations that read their input as the Neuromorphic Intermediate Representation writes it.
+void bind_integrators(nb::module_& m) {
+  nb::class_<nn::LI, nn::Neuron>(m, "LI", "Leaky integrator: tau dv/dt = V_rest - v + R x; gives v.")
+      .def(
+          "__init__",
+          [](nn::LI* self, SizeArg size, Time tau, Voltage V_rest, Resistance R, Init V_init, Step dt, Method method) {
+            new (self) nn::LI(size, leak(tau, V_rest, R, V_init, dt, method));
+          },
+          "in_size"_a, "tau"_a = 5.0, "V_rest"_a = 0.0, "R"_a = 1.0, "V_initializer"_a = 0.0, "dt"_a = nb::none(),
+          "method"_a = "exp_euler");
+  nb::class_<nn::CubaLI, nn::Neuron>(m, "CubaLI", "LI of a current: tau_syn dI/dt = -I + w_in x.")
+      .def(
+          "__init__",
+          [](nn::CubaLI* self, SizeArg size, Time tau_syn, Factor w_in, Time tau, Voltage V_rest, Resistance R,
+             Init V_init, Step dt, Method method) {
+            new (self) nn::CubaLI(size, {tau_syn, w_in}, leak(tau, V_rest, R, V_init, dt, method));
+          },
+          "in_size"_a, "tau_syn"_a = 5.0, "w_in"_a = 1.0, "tau"_a = 5.0, "V_rest"_a = 0.0, "R"_a = 1.0,
+          "V_initializer"_a = 0.0, "dt"_a = nb::none(), "method"_a = "exp_euler");
+  nb::class_<nn::PerfectIntegrator, nn::Neuron>(m, "PerfectIntegrator", "dv/dt = R x; gives v.")
+      .def(
+          "__init__",
+          [](nn::PerfectIntegrator* self, SizeArg size, Factor R, Init V_init, Step dt) {
+            new (self) nn::PerfectIntegrator(size, R, V_init, dt);
+          },
+          "in_size"_a, "R"_a = 1.0, "V_initializer"_a = 0.0, "dt"_a = nb::none());
+  nb::class_<nn::PerfectIF, nn::Neuron>(m, "PerfectIF", "Integrate and fire without leak: dv/dt = R x.")
+      .def(
+          "__init__",
+          [](nn::PerfectIF* self, SizeArg size, Factor R, Voltage V_th, Voltage V_reset, nb::handle spk_reset,
+             Spikes spk_fun, Init V_init, Step dt, bool strict) {
+            new (self) nn::PerfectIF(size, {.R         = R,
+                                            .V_th      = V_th,
+                                            .V_reset   = V_reset,
+                                            .reset     = reset_from(spk_reset),
+                                            .surrogate = spk_fun,
+                                            .V_init    = V_init,
+                                            .dt        = dt,
+                                            .strict    = strict});
+          },
+          "in_size"_a, "R"_a = 1.0, "V_th"_a = 1.0, "V_reset"_a = 0.0, "spk_reset"_a = "soft",
+          "spk_fun"_a = "relu_grad", "V_initializer"_a = 0.0, "dt"_a = nb::none(), "strict"_a = false);
+  nb::class_<nn::FilteredLIF, nn::LIF>(m, "FilteredLIF", "LIF of a current: tau_syn dI/dt = -I + w_in x.")
+      .def(
+          "__init__",
+          [](nn::FilteredLIF* self, SizeArg size, Time tau_syn, Factor w_in, const nb::kwargs& o) {
+            new (self) nn::FilteredLIF(size, {tau_syn, w_in}, membrane({}, o, "FilteredLIF"));
+          },
+          "in_size"_a, "tau_syn"_a = 5.0, "w_in"_a = 1.0, "options"_a);
+  nb::class_<nn::Scale, bt::Module>(m, "Scale", "x times a trainable factor for each unit.")
+      .def(
+          "__init__", [](nn::Scale* self, SizeArg size, Init init) { new (self) nn::Scale(size, init); }, "in_size"_a,
+          "init"_a = 1.0);
+  nb::class_<nn::Threshold, bt::Module>(m, "Threshold", "1 where x > threshold, else 0.")
+      .def(
+          "__init__",
+          [](nn::Threshold* self, Factor threshold, Spikes spk_fun, bool strict) {
+            new (self) nn::Threshold(threshold, spk_fun, strict);
+          },
+          "threshold"_a = 1.0, "spk_fun"_a = "relu_grad", "strict"_a = true);
+  nb::class_<nn::LearnableDelay, bt::Module>(
+      m, "LearnableDelay", "x of some time ago, one delay in ms for each unit; delays learn, between steps too.")
+      .def(
+          "__init__",
+          [](nn::LearnableDelay* self, SizeArg size, double max, nb::handle delay, Step dt, int64_t width) {
+            nn::LearnableDelayOptions o{.delay = {}, .dt = dt, .width = width};
+            if (!delay.is_none()) o.delay = initializer_from(delay);
+            new (self) nn::LearnableDelay(size, bt::units::Time(max), o);
+          },
+          "in_size"_a, "max"_a, "delay"_a = nb::none(), "dt"_a = nb::none(), "width"_a = 1);
 }
 
 // What a synapse does to a membrane, as an object of its own.
@@ -421,6 +539,7 @@ void bind_neurons(nb::module_& m) {
       [](nb::handle f, Arg v, nb::handle dt) { return nn::exp_euler(tensor_function(f), v, step_size_from(dt).ms()); },
       "f"_a, "v"_a, "dt"_a = nb::none(), "One exponential Euler step of dv/dt = f(v).");
   bind_membranes(n);
+  bind_integrators(n);
   bind_synapses(n);
   bind_readouts(n);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What surrounds learning: fidelity, advice, export, training by configuration, models from descriptions, files.
+// What surrounds learning: fidelity, checks of gradients, advice, export, models from descriptions, files.
 #include <nanobind/stl/function.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -7,10 +7,9 @@
 #include "bindings.h"
 #include "braintrace/advise/advise.h"
 #include "braintrace/export/export.h"
+#include "braintrace/fidelity/check_grad.h"
 #include "braintrace/fidelity/fidelity.h"
 #include "braintrace/io/safetensors.h"
-#include "braintrace/parallel/group.h"
-#include "braintrace/train/trainer.h"
 #include "braintrace/zoo/model.h"
 #include "gil.h"
 #include "module.h"
@@ -20,6 +19,63 @@ namespace pybraintrace {
 namespace {
 
 bt::Type type_of(Arg x) { return x.get().type(); }
+
+nb::object agreement_of(const std::optional<bt::Agreement>& a) {
+  if (!a) return nb::none();
+  nb::dict out;
+  out["relative_error"] = a->relative_error, out["digits"] = a->digits, out["must_hold"] = a->must_hold;
+  out["holds"] = a->holds, out["words"] = a->words;
+  return out;
+}
+
+void bind_check_grad(nb::module_& m) {
+  nb::class_<bt::GradCheck>(m, "GradCheck", "The gradient of every parameter beside what it must equal.")
+      .def_prop_ro("passed", &bt::GradCheck::passed, "No check that must hold fails.")
+      .def_ro("loss", &bt::GradCheck::loss, "The loss of the sequence.")
+      .def_ro("rules", &bt::GradCheck::rules, "Learning rules that are shown beside the exact gradient.")
+      .def_ro("left_out", &bt::GradCheck::left_out, "Rules that cannot run on this model, and why.")
+      .def_prop_ro(
+          "parameters",
+          [](const bt::GradCheck& g) {
+            nb::list out;
+            for (const bt::ParameterCheck& p : g.parameters) {
+              nb::dict row, rules;
+              for (size_t i = 0; i < p.rules.size(); ++i) rules[nb::str(g.rules[i].c_str())] = agreement_of(p.rules[i]);
+              row["name"] = p.name, row["norm"] = p.norm, row["rules"] = rules;
+              row["finite_differences"] = agreement_of(p.finite_differences), row["rtrl"] = agreement_of(p.rtrl);
+              out.append(row);
+            }
+            return out;
+          },
+          "One dict per parameter: `finite_differences`, `rtrl` and `rules`, each with `digits` and `words`.")
+      .def("to_json", &bt::GradCheck::json, "As JSON.")
+      .def("__repr__", &bt::GradCheck::text);
+  m.def(
+      "check_grad",
+      [](bt::Module& model, nb::handle loss, nb::handle xs, int digits, std::vector<std::string> rules, int64_t entries,
+         uint64_t seed) {
+        if (!PyCallable_Check(loss.ptr())) nb::raise_type_error("check_grad: the loss is a function of (y, t)");
+        const bt::Tensors sequences = PyTuple_Check(xs.ptr()) ? tensors_from(xs) : bt::Tensors{tensor_from(xs)};
+        const bt::CheckGradOptions o{.digits = digits, .rules = std::move(rules), .entries = entries, .seed = seed};
+        const auto                 of_step = [f = hold(loss)](const bt::Tensor& y, int64_t t) {
+          WithGil gil;
+          return tensor_from(nb::handle(f.get())(y, t));
+        };
+        WithoutGil release;
+        return bt::check_grad(model, of_step, sequences, o);
+      },
+      "model"_a, "loss"_a, "xs"_a, nb::kw_only(), "digits"_a = 6, "rules"_a = std::vector<std::string>{"D_RTRL"},
+      "entries"_a = 8, "seed"_a = 1,
+      "Is the gradient of my model right? In double precision beside finite differences, exact RTRL and learning rules."
+      "\n\n`loss(y, t)` is the loss of step t; `xs` is a sequence [T, ...], or a tuple of them, one for each input. "
+      "The "
+      "model stays as it is.\n\n"
+      ">>> import pybraintrace as bt\n"
+      ">>> model = bt.nn.init_all_states(bt.nn.ValinaRNNCell(2, 3, activation='tanh'))\n"
+      ">>> check = bt.check_grad(model, lambda y, t: (y ** 2).mean(), bt.numpy.ones((4, 2)))\n"
+      ">>> check.passed\n"
+      "True");
+}
 
 void bind_measurements(nb::module_& m) {
   nb::class_<bt::FidelityReport>(m, "FidelityReport", "How close learning rules come to the exact gradient on a model.")
@@ -47,17 +103,21 @@ void bind_measurements(nb::module_& m) {
   m.def(
       "fidelity",
       [](bt::Module& model, Arg x, bt::BatchSize batch, int64_t steps, std::vector<int64_t> windows,
-         std::vector<std::string> rules, uint64_t seed) {
+         std::vector<std::string> rules, uint64_t seed, bool last_only) {
         const bt::Type            input = type_of(x);
-        const bt::FidelityOptions o{
-            .steps = steps, .windows = std::move(windows), .rules = std::move(rules), .seed = seed};
-        WithoutGil release;
+        const bt::FidelityOptions o{.steps     = steps,
+                                    .windows   = std::move(windows),
+                                    .rules     = std::move(rules),
+                                    .last_only = last_only,
+                                    .seed      = seed};
+        WithoutGil                release;
         return bt::measure_fidelity(model, model.type_name(), input, batch, o);
       },
       "model"_a, "x"_a, "batch_size"_a = nb::none(), nb::kw_only(), "steps"_a = 20,
-      "windows"_a = std::vector<int64_t>{}, "rules"_a = std::vector<std::string>{}, "seed"_a = 1,
+      "windows"_a = std::vector<int64_t>{}, "rules"_a = std::vector<std::string>{}, "seed"_a = 1, "last_only"_a = false,
       "Every rule over the same random sequence, its gradient beside that of BPTT. `x` is an example of a step's "
       "input.");
+  bind_check_grad(m);
   nb::class_<bt::Advice>(m, "Advice", "What each rule would cost on a model.")
       .def_ro("reason", &bt::Advice::reason, "Why the recommended one.")
       .def_prop_ro(
@@ -94,86 +154,6 @@ void bind_measurements(nb::module_& m) {
       },
       "model"_a, "x"_a, "rule"_a = "D_RTRL", nb::kw_only(), "optimizer"_a = "sgd", "lr"_a = 0.01, "loss"_a = "mse",
       "name"_a = "model", "A network that keeps learning as C99 for a device: {file: text}.");
-}
-
-// Tells Python what a run tells.
-class PyObserver : public bt::train::Observer {
- public:
-  explicit PyObserver(nb::handle f) : f_(hold(f)) {}
-  void step(const bt::train::StepRecord& r) override {
-    tell("step", r.step,
-         {{"loss", r.loss},
-          {"accuracy", r.accuracy},
-          {"gradient_norm", r.gradient_norm},
-          {"learning_rate", r.learning_rate}});
-  }
-  void validation(const bt::train::ValidationRecord& r) override {
-    tell("validation", r.step, {{"loss", r.loss}, {"accuracy", r.accuracy}});
-  }
-
- private:
-  void tell(const char* what, int64_t step, const std::map<std::string, double>& numbers) {
-    WithGil gil;
-    nb::handle(f_.get())(what, step, numbers);
-  }
-  Ref f_;
-};
-
-void bind_trainer(nb::module_& m) {
-  using bt::train::Trainer;
-  nb::class_<Trainer>(m, "Trainer", "A training run from a configuration: a dict, JSON text, or a file.")
-      .def(
-          "__init__",
-          [](Trainer* self, const std::string& config, const std::vector<std::string>& replaced, bool is_file,
-             bool together) {
-            new (self) Trainer(is_file ? bt::train::load_config(config, replaced) : bt::train::read_config(config),
-                               together ? bt::parallel::world() : nullptr);
-          },
-          "config"_a, "replaced"_a, "is_file"_a, "together"_a = false)
-      .def(
-          "observe", [](Trainer& t, nb::handle f) { t.observe(std::make_shared<PyObserver>(f)); }, "callback"_a,
-          "callback(what, step, numbers) hears of every step and validation.")
-      .def(
-          "run",
-          [](Trainer& t) {
-            bool              interrupted = false;
-            bt::train::Ending ending;
-            {
-              WithoutGil release;
-              ending = t.run([&] {
-                WithGil gil;
-                interrupted = interrupted || PyErr_CheckSignals() != 0;
-                return interrupted;
-              });
-            }
-            if (interrupted) throw nb::python_error();
-            constexpr const char* names[] = {"finished", "early_stop", "interrupted", "not_finite"};
-            return std::string(names[static_cast<size_t>(ending)]);
-          },
-          "To the end; Ctrl-C stops between updates. Gives why it ended.")
-      .def(
-          "step",
-          [](Trainer& t) {
-            WithoutGil release;
-            return t.step().loss;
-          },
-          "One update of the weights; gives its loss.")
-      .def(
-          "validate",
-          [](Trainer& t, int64_t batches) {
-            const auto r = t.validate(batches);
-            return nb::make_tuple(r.loss, r.accuracy);
-          },
-          "batches"_a = 1, "(loss, accuracy) on fresh batches.")
-      .def(
-          "save", [](Trainer& t, const std::string& path) { t.save(path); }, "path"_a, "Writes a checkpoint.")
-      .def("load", &Trainer::load, "path"_a, "Goes on from a checkpoint.")
-      .def_prop_ro("updates", &Trainer::updates, "Updates so far.")
-      .def_prop_ro(
-          "total_updates", [](const Trainer& t) { return t.record().total_steps; }, "Updates of the whole run.")
-      .def_prop_ro("goal_reached", &Trainer::goal_reached, "By the last validation.")
-      .def_prop_ro(
-          "config", [](const Trainer& t) { return t.config().text; }, "The configuration as JSON, defaults filled in.");
 }
 
 void bind_files(nb::module_& m) {
@@ -213,7 +193,6 @@ void bind_files(nb::module_& m) {
 
 void bind_tools(nb::module_& m) {
   bind_measurements(m);
-  bind_trainer(m);
   bind_files(m);
 }
 

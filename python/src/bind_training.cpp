@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Initializers, losses, optimizers, schedules.
+#include <functional>
 #include <type_traits>
 
 #include "bindings.h"
@@ -16,28 +17,39 @@ namespace {
 
 using Init = Given<bt::nn::Initializer>;
 
+// An operator between initializers; its results know how they were made, for copies (_pickle.py).
+template <class F>
+auto combined(const char* name, F f) {
+  return [name, f](nb::handle a, Init b) {
+    nb::object made = nb::cast(bt::nn::Initializer(f(nb::cast<bt::nn::Initializer&>(a), b.get())));
+    made.attr("_made") =
+        nb::make_tuple(nb::module_::import_("operator").attr(name), nb::make_tuple(a, b.source), nb::dict());
+    return made;
+  };
+}
+
 void bind_initializers(nb::module_& parent) {
   nb::module_ m  = parent.def_submodule("init", "Initial values of parameters and states.");
   namespace init = bt::nn::init;
   using bt::nn::Initializer;
-  nb::class_<Initializer>(m, "Initializer", "Makes a first value of a given shape.")
+  nb::class_<Initializer>(m, "Initializer", nb::dynamic_attr(), "Makes a first value of a given shape.")
       .def(
           "__call__", [](const Initializer& f, Dims shape, nb::args, nb::kwargs) { return f(shape); }, "shape"_a,
           "args"_a, "kwargs"_a, "A new value.")
       .def("__repr__", [](const Initializer& f) { return f.text(); })
       .def(
-          "__add__", [](const Initializer& a, Init b) { return a + b.get(); }, nb::is_operator())
-      .def(
-          "__sub__", [](const Initializer& a, Init b) { return a - b.get(); }, nb::is_operator())
-      .def(
-          "__mul__", [](const Initializer& a, Init b) { return a * b.get(); }, nb::is_operator())
-      .def(
-          "__rmul__", [](const Initializer& a, Init b) { return a * b.get(); }, nb::is_operator())
-      .def(
-          "__truediv__", [](const Initializer& a, Init b) { return a / b.get(); }, nb::is_operator())
-      .def(
           "clip", [](const Initializer& a, double lo, double hi) { return bt::nn::clipped(a, lo, hi); }, "lo"_a, "hi"_a,
-          "Limited to [lo, hi].");
+          "Limited to [lo, hi].")
+      .def("__add__", combined("add", std::plus<>()), nb::is_operator(),
+           nb::sig("def __add__(self, other: pybraintrace.typing.InitializerLike) -> Initializer"))
+      .def("__sub__", combined("sub", std::minus<>()), nb::is_operator(),
+           nb::sig("def __sub__(self, other: pybraintrace.typing.InitializerLike) -> Initializer"))
+      .def("__mul__", combined("mul", std::multiplies<>()), nb::is_operator(),
+           nb::sig("def __mul__(self, other: pybraintrace.typing.InitializerLike) -> Initializer"))
+      .def("__rmul__", combined("mul", std::multiplies<>()), nb::is_operator(),
+           nb::sig("def __rmul__(self, other: pybraintrace.typing.InitializerLike) -> Initializer"))
+      .def("__truediv__", combined("truediv", std::divides<>()), nb::is_operator(),
+           nb::sig("def __truediv__(self, other: pybraintrace.typing.InitializerLike) -> Initializer"));
   m.def(
       "initializer", [](Init f) { return f.get(); }, "value"_a,
       "An initializer from a number, an array, a name or a function of the shape.");
@@ -144,17 +156,18 @@ void bind_optimizers(nb::module_& parent) {
   nb::module_ m = parent.def_submodule("optim", "Optimizers and learning rates over time.");
   namespace o   = bt::optim;
   using Rate    = Given<o::Schedule>;
-  nb::class_<o::Schedule>(m, "Schedule", "A learning rate as a function of the epoch.")
+  nb::class_<o::Schedule>(m, "Schedule", nb::dynamic_attr(), "A learning rate as a function of the epoch.")
       .def(
           "__init__",
-          [](o::Schedule* self, nb::handle f) {
+          [](nb::pointer_and_handle<o::Schedule> self, nb::handle f) {
             if (PyFloat_Check(f.ptr()) || PyLong_Check(f.ptr()))
-              new (self) o::Schedule(nb::cast<double>(f));
+              new (self.p) o::Schedule(nb::cast<double>(f));
             else
-              new (self) o::Schedule("custom", [f = hold(f)](int64_t epoch) {
+              new (self.p) o::Schedule("custom", [f = hold(f)](int64_t epoch) {
                 WithGil gil;
                 return nb::cast<double>(nb::float_(nb::handle(f.get())(epoch)));
               });
+            self.h.attr("_made") = nb::make_tuple(self.h.type(), nb::make_tuple(f), nb::dict());
           },
           "rate"_a)
       .def(
@@ -187,7 +200,38 @@ void bind_optimizers(nb::module_& parent) {
   m.def("OneCycleLR", &o::one_cycle_lr, "max_lr"_a, "total"_a, "pct_start"_a = 0.3, "div_factor"_a = 25.0,
         "final_div_factor"_a = 1e4, "Up and down once.");
   m.def("CyclicLR", &o::cyclic_lr, "base_lr"_a, "max_lr"_a, "step_size_up"_a, "Triangles.");
+  m.def(
+      "SequentialLR",
+      [](nb::handle parts, std::vector<int64_t> milestones) {
+        std::vector<o::Schedule> schedules;
+        for (nb::handle part : nb::iter(parts)) schedules.push_back(schedule_from(part));
+        return o::sequential_lr(std::move(schedules), std::move(milestones));
+      },
+      "schedules"_a, "milestones"_a, "One schedule after another; each counts from its start.");
   m.def("PiecewiseConstantLR", &o::piecewise_constant_lr, "boundaries"_a, "values"_a, "Steps.");
+
+  nb::class_<o::ReduceOnPlateau>(m, "ReduceLROnPlateau",
+                                 "A rate that is multiplied by `factor` when a value has not improved for a while.")
+      .def(
+          "__init__",
+          [](o::ReduceOnPlateau* self, double lr, double factor, int64_t patience, double threshold, double min_lr) {
+            new (self) o::ReduceOnPlateau(
+                lr, {.factor = factor, .threshold = threshold, .min_lr = min_lr, .patience = patience});
+          },
+          "lr"_a, "factor"_a = 0.1, "patience"_a = 10, "threshold"_a = 1e-4, "min_lr"_a = 0.0)
+      .def("step", &o::ReduceOnPlateau::step, "value"_a, "Hears the watched value; smaller is better.")
+      .def("__call__", &o::ReduceOnPlateau::operator(), "The rate now.")
+      .def_prop_ro(
+          "schedule", [](const o::ReduceOnPlateau& r) { return o::Schedule(r); }, "For an optimizer.");
+  nb::class_<o::Accumulator>(m, "Accumulator", "Sums gradients until some number of them have come.")
+      .def(nb::init<int64_t>(), "every"_a)
+      .def(
+          "add",
+          [](o::Accumulator& a, nb::handle grads) {
+            const auto mean = a.add(gradients_from(grads));
+            return mean ? dict_of(*mean) : nb::object(nb::none());
+          },
+          "grads"_a, "Their mean when the last one has come, else None.");
 
   nb::class_<o::Optimizer> c(m, "Optimizer", "Updates weights from gradients.");
   c.def(

@@ -23,7 +23,10 @@ void bind_compiler(nanobind::module_& m);
 void bind_executor(nanobind::module_& m);
 void bind_learners(nanobind::module_& m);
 void bind_tools(nanobind::module_& m);
+void bind_trainer(nanobind::module_& m);
+void bind_tasks(nanobind::module_& m);
 void bind_fleet(nanobind::module_& m);
+void bind_nir(nanobind::module_& m);
 void bind_command(nanobind::module_& m);
 
 }  // namespace pybraintrace

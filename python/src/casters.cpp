@@ -95,6 +95,7 @@ bt::Surrogate surrogate_from(nb::handle h) {
 
 bt::optim::Schedule schedule_from(nb::handle h) {
   if (nb::isinstance<bt::optim::Schedule>(h)) return nb::cast<bt::optim::Schedule>(h);
+  if (nb::isinstance<bt::optim::ReduceOnPlateau>(h)) return nb::cast<bt::optim::ReduceOnPlateau&>(h);
   return nb::cast<double>(nb::float_(nb::borrow(h)));
 }
 

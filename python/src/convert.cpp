@@ -102,7 +102,13 @@ bt::Tensor from_numpy(nb::handle array) {
   if (is_bf) source = source.attr("view")("uint16");
   for (const char* small : {"int8", "int16", "uint8", "uint16"})
     if (name == small) source = source.attr("astype")("int32");
-  if (name == "uint64") source = source.attr("astype")("int64");
+  if (name == "uint64") {
+    constexpr int64_t most = std::numeric_limits<int64_t>::max();
+    bt::require(nb::cast<int64_t>(nb::object(source.attr("size"))) == 0 ||
+                    nb::cast<bool>(nb::bool_(nb::object(source.attr("max")()) <= nb::int_(most))),
+                "an array of uint64 holds a number above {}, which no tensor can.", most);
+    source = source.attr("astype")("int64");
+  }
   if (name == "longdouble" || name == "float128") source = source.attr("astype")("float64");
   source = nb::object(numpy().attr("ascontiguousarray")(source)).attr("reshape")(source.attr("shape"));
   if (!nb::cast<bool>(source.attr("dtype").attr("isnative")))
@@ -113,6 +119,12 @@ bt::Tensor from_numpy(nb::handle array) {
                         " cannot be a tensor; known are float16, bfloat16, float32, "
                         "float64, integers and bool.")
                            .c_str());
+}
+
+// A masked element has no value that a tensor could hold.
+void require_unmasked(nb::handle array) {
+  bt::require(!nb::cast<bool>(nb::bool_(numpy().attr("ma").attr("is_masked")(array))),
+              "a masked array has masked elements; say what they are, such as with x.filled(0).");
 }
 
 [[noreturn]] void fail_on_device(nb::handle object, const std::string& device) {
@@ -211,6 +223,7 @@ bt::Tensor tensor_from(nb::handle h) {
     nb::object stack = nb::module_::import_("pybraintrace._arrays").attr("from_sequence")(h);
     return nb::isinstance<bt::Tensor>(stack) ? nb::cast<bt::Tensor>(stack) : from_numpy(stack);
   }
+  if (nb::hasattr(h, "filled") && nb::hasattr(h, "mask")) require_unmasked(h);
   if (nb::hasattr(h, "__dlpack__") && !nb::isinstance(h, nb::object(numpy().attr("generic")))) return from_dlpack(h);
   if (nb::hasattr(h, "__cuda_array_interface__")) fail_on_device(h, "CUDA");
   if (nb::hasattr(h, "__array__") || nb::hasattr(h, "__array_interface__"))

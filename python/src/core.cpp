@@ -22,6 +22,9 @@ NB_MODULE(_core, m) {
   bind_learners(m);
   bind_own_rules(m);
   bind_tools(m);
+  bind_trainer(m);
+  bind_tasks(m);
   bind_fleet(m);
+  bind_nir(m);
   bind_command(m);
 }

@@ -170,7 +170,8 @@ std::string Tree::key(nb::dict& statics) const {
       nb::raise_type_error(
           "a static argument of type %s cannot be hashed: %s. Static arguments need __hash__ and "
           "__eq__; pass arrays as ordinary ones.",
-          nb::cast<std::string>(nb::str(value.type().attr("__name__"))).c_str(), cause.what());
+          nb::cast<std::string>(nb::str(value.type().attr("__name__"))).c_str(),
+          nb::cast<std::string>(nb::str(cause.value())).c_str());
     }
     number = PyDict_GetItemWithError(statics.ptr(), keyed.ptr());
     if (!number) {

@@ -36,6 +36,22 @@ def test_members_compute_the_bits_of_single_learners():
     assert len(fleet) == 6 and "a" in fleet and 4 in fleet and fleet.records("a") == 5
 
 
+def test_several_records_at_once_make_the_bits_of_calls_in_turn():
+    at_once, in_turn = (bt.Fleet(network(), np.zeros(3), optimizer="sgd", lr=0.1, guard=True) for _ in range(2))
+    for fleet in (at_once, in_turn):
+        fleet.add("a"), fleet.add("b")
+    draw = np.random.default_rng(0)
+    x, y = draw.normal(size=(2, 4, 3)), draw.normal(size=(2, 4, 2))
+    y[1, 2] = 3e38
+    got = at_once.learn(None, x, y)
+    for t in range(4):
+        want = in_turn.learn("ab", x[:, t], y[:, t])
+        assert np.array_equal(np.asarray(got.predictions)[:, t], want.predictions), t
+        assert [place for place, why in want.undone] == [1] * (t == 2)
+    assert [place for place, why in got.undone] == [(1, 2)] and at_once.records("b") == 3
+    assert np.array_equal(np.asarray(at_once.predict(None, x).predictions)[:, 0], in_turn.predict(None, x[:, 0]).predictions)
+
+
 def test_members_are_saved_loaded_and_removed(tmp_path):
     fleet = bt.Fleet(network(), np.zeros(3), optimizer={"type": "sgd", "momentum": 0.9}, most=3)
     x, y = np.ones((2, 3)), np.zeros((2, 2))

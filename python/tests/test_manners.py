@@ -255,6 +255,11 @@ time.sleep(0.1)
     assert done.returncode == 0 and not done.stdout and "Traceback" not in done.stderr, done.stderr[-500:]
 
 
+def test_all_names_are_listed():
+    """Type checkers take a written list alone."""
+    assert {n for n, v in vars(bt).items() if not n.startswith("_") and not isinstance(v, type(bt))} <= set(bt.__all__) <= set(vars(bt))
+
+
 def test_import_is_light():
     code = "import sys, numpy; before = set(sys.modules); import pybraintrace; print([m for m in ('jax', 'scipy', 'matplotlib', 'pandas', 'tqdm', 'torch', 'html', 'json', 'shutil') if m in sys.modules and m not in before])"
     assert run(code).stdout.strip() == "[]"

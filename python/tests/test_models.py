@@ -168,10 +168,10 @@ def _arguments(name):
         if name.startswith("Conv"):
             return ((4,) * n + (2,), 3, 3), (4,) * n + (2,)
         return (2,), (4,) * n + (2,)
-    special = {"Linear": ((3, 4), (3,)), "PlainLinear": ((3, 4), (3,)), "SignedWLinear": ((3, 4), (3,)), "ScaledWSLinear": ((3, 4), (3,)),
+    special = {"LearnableDelay": ((3, 4.0), (3,)), "Linear": ((3, 4), (3,)), "PlainLinear": ((3, 4), (3,)), "SignedWLinear": ((3, 4), (3,)), "ScaledWSLinear": ((3, 4), (3,)),
                "LoRA": ((3, 2, 4), (3,)), "GroupedLinear": ((2, 3, 4), (2, 3)), "Embedding": ((5, 3), None), "Unflatten": (((2, 2),), (4,)),
                "SpikeBitwise": None, "SparseLinear": None, "SparsePattern": None, "KappaFilter": ((jnp.zeros(3), 0.5), (3,)), "Activation": (("tanh",), (3,)),
-               "LeakyRateReadout": ((3, 2), (3,)), "LeakySpikeReadout": ((3, 2), (3,)), "Delay": ((3, 2), (3,)), "Softmax2d": ((), (2, 3, 3)), "GLU": ((), (4,)),
+               "LeakyRateReadout": ((3, 2), (3,)), "LeakySpikeReadout": ((3, 2), (3,)), "Delay": ((3, 2), (3,)), "LearnableDelay": ((3, 2.0), (3,)), "Softmax2d": ((), (2, 3, 3)), "GLU": ((), (4,)),
                "GroupNorm": ((4, 2), (3, 4)), "Dropout": ((), (3,)), "Flatten": ((), (2, 3)), "LayerNorm": ((3,), (3,)), "RMSNorm": ((3,), (3,))}
     if name in special:
         return special[name]

@@ -21,16 +21,18 @@ from pybraintrace._core import (
     losses as losses,
     ops as ops,
     optim as optim,
-    spiking as spiking
+    spiking as spiking,
+    tasks as tasks
 )
 from pybraintrace._modules import (
+    _init_subclass as __init_subclass__,
     _nodes as nodes,
     _rrshift as __rrshift__,
     _rshift as __rshift__,
     _states as states
 )
 from pybraintrace._pickle import (
-    _reduce_module as __reduce__,
+    _reduce_config as __reduce__,
     _set_module as __setstate__
 )
 from pybraintrace._tensor import (
@@ -438,6 +440,9 @@ class Module:
 def init_all_states(model: Module, batch_size: int | None = None) -> None: ...
 
 def reset_all_states(model: Module, batch_size: int | None = None) -> None: ...
+
+def is_made(object: object) -> bool:
+    """Whether the constructor of the base class ran."""
 
 def is_updating() -> bool:
     """Whether the update of some module runs."""
@@ -1075,9 +1080,52 @@ class FidelityReport:
 
     def __repr__(self) -> str: ...
 
-def fidelity(model: Module, x: pybraintrace.typing.ArrayLike | None, batch_size: int | None = None, *, steps: int = 20, windows: Sequence[int] = [], rules: Sequence[str] = [], seed: int = 1) -> FidelityReport:
+def fidelity(model: Module, x: pybraintrace.typing.ArrayLike | None, batch_size: int | None = None, *, steps: int = 20, windows: Sequence[int] = [], rules: Sequence[str] = [], seed: int = 1, last_only: bool = False) -> FidelityReport:
     """
     Every rule over the same random sequence, its gradient beside that of BPTT. `x` is an example of a step's input.
+    """
+
+class GradCheck:
+    """The gradient of every parameter beside what it must equal."""
+
+    @property
+    def passed(self) -> bool:
+        """No check that must hold fails."""
+
+    @property
+    def loss(self) -> float:
+        """The loss of the sequence."""
+
+    @property
+    def rules(self) -> list[str]:
+        """Learning rules that are shown beside the exact gradient."""
+
+    @property
+    def left_out(self) -> list[str]:
+        """Rules that cannot run on this model, and why."""
+
+    @property
+    def parameters(self) -> list:
+        """
+        One dict per parameter: `finite_differences`, `rtrl` and `rules`, each with `digits` and `words`.
+        """
+
+    def to_json(self) -> str:
+        """As JSON."""
+
+    def __repr__(self) -> str: ...
+
+def check_grad(model: Module, loss: object, xs: object, *, digits: int = 6, rules: Sequence[str] = ['D_RTRL'], entries: int = 8, seed: int = 1) -> GradCheck:
+    """
+    Is the gradient of my model right? In double precision beside finite differences, exact RTRL and learning rules.
+
+    `loss(y, t)` is the loss of step t; `xs` is a sequence [T, ...], or a tuple of them, one for each input. The model stays as it is.
+
+    >>> import pybraintrace as bt
+    >>> model = bt.nn.init_all_states(bt.nn.ValinaRNNCell(2, 3, activation='tanh'))
+    >>> check = bt.check_grad(model, lambda y, t: (y ** 2).mean(), bt.numpy.ones((4, 2)))
+    >>> check.passed
+    True
     """
 
 class Advice:
@@ -1107,10 +1155,62 @@ def advise(model: Module, x: pybraintrace.typing.ArrayLike | None, batch_size: i
 def export_c(model: Module, x: pybraintrace.typing.ArrayLike | None, rule: str = 'D_RTRL', *, optimizer: str = 'sgd', lr: float = 0.01, loss: str = 'mse', name: str = 'model') -> dict:
     """A network that keeps learning as C99 for a device: {file: text}."""
 
+def build_model(description: str) -> Module:
+    """A model from a description in JSON."""
+
+def builtin_models() -> dict[str, str]:
+    """{name: description} of the models that come with the library."""
+
+def write_safetensors(path: str, arrays: dict, metadata: Mapping[str, str] = {}) -> None:
+    """Writes named arrays."""
+
+def read_safetensors(path: str) -> dict:
+    """Reads named arrays."""
+
+class Predictions:
+    """Answers to samples, one row for each step that is asked for."""
+
+    @property
+    def samples(self) -> object:
+        """The sample of each row, in the order of the part."""
+
+    @property
+    def steps(self) -> object:
+        """Its step inside the sample."""
+
+    @property
+    def outputs(self) -> object:
+        """What the network gives, [rows, n]."""
+
+    @property
+    def targets(self) -> object:
+        """What the data say: classes [rows], or values [rows, n]."""
+
+    @property
+    def classes(self) -> object:
+        """The largest output; empty for values."""
+
+    @property
+    def probabilities(self) -> object:
+        """Softmax of the outputs; empty for values."""
+
+    @property
+    def class_names(self) -> list[str]:
+        """Names of the classes, where the data have them."""
+
+    def save(self, path: object) -> None:
+        """As .npz, arrays by the names above; or as .csv, a line for each row."""
+
+    def __len__(self) -> int: ...
+
 class Trainer:
     """A training run from a configuration: a dict, JSON text, or a file."""
 
-    def __init__(self, config: str, replaced: Sequence[str], is_file: bool) -> None: ...
+    def __init__(self, config: str, replaced: Sequence[str], is_file: bool, together: bool = False) -> None: ...
+
+    @staticmethod
+    def of_checkpoint(path: str, data: str | None = None, needs_targets: bool = True) -> Trainer:
+        """The run of a checkpoint, with its weights."""
 
     def observe(self, callback: object) -> None:
         """callback(what, step, numbers) hears of every step and validation."""
@@ -1121,8 +1221,14 @@ class Trainer:
     def step(self) -> float:
         """One update of the weights; gives its loss."""
 
-    def validate(self, batches: int = 1) -> tuple:
-        """(loss, accuracy) on fresh batches."""
+    def validate(self, batches: int = 1, part: str = 'validation') -> tuple:
+        """(loss, accuracy) over batches of a part; 0: over all of it."""
+
+    def evaluate(self, batches: int, part: str) -> str:
+        """The judgment of a part as JSON."""
+
+    def predict(self, part: str) -> Predictions:
+        """The answers to all samples of a part."""
 
     def save(self, path: str) -> None:
         """Writes a checkpoint."""
@@ -1146,27 +1252,32 @@ class Trainer:
     def config(self) -> str:
         """The configuration as JSON, defaults filled in."""
 
-def build_model(description: str) -> Module:
-    """A model from a description in JSON."""
+class OnlineStream:
+    """A model that keeps learning."""
 
-def builtin_models() -> dict[str, str]:
-    """{name: description} of the models that come with the library."""
+    def __init__(self, model: object, example: pybraintrace.typing.ArrayLike | None, rule: str, rule_options: str, loss: str, optimizer: str, lr: float) -> None: ...
 
-def write_safetensors(path: str, arrays: dict, metadata: Mapping[str, str] = {}) -> None:
-    """Writes named arrays."""
+    def learn(self, x: pybraintrace.typing.ArrayLike | None, y: pybraintrace.typing.ArrayLike | None) -> tuple:
+        """(prediction, loss) of a record, which is then learned from."""
 
-def read_safetensors(path: str) -> dict:
-    """Reads named arrays."""
+    def predict(self, x: pybraintrace.typing.ArrayLike | None) -> Tensor:
+        """The answer alone; states and traces advance."""
+
+    def reset(self) -> None: ...
+
+    def save(self, path: str, records: int) -> None: ...
+
+    def load(self, path: str) -> int: ...
 
 class Fleet:
     """Many small learners through one compiled program."""
 
-    def __init__(self, model: object, example: pybraintrace.typing.ArrayLike, rule: str, rule_options: str, loss: str, optimizer: str, lr: float, most: int, guard: bool) -> None: ...
+    def __init__(self, model: object, example: pybraintrace.typing.ArrayLike | None, rule: str, rule_options: str, loss: str, optimizer: str, lr: float, most: int, guard: bool) -> None: ...
 
-    def learn(self, ids: Sequence[str], x: pybraintrace.typing.ArrayLike, y: pybraintrace.typing.ArrayLike) -> tuple:
-        """One step of each of these members: (predictions, losses, undone)."""
+    def learn(self, ids: Sequence[str] | None, x: pybraintrace.typing.ArrayLike | None, y: pybraintrace.typing.ArrayLike | None) -> tuple:
+        """A step of these members, or of all: (predictions, losses, undone)."""
 
-    def predict(self, ids: Sequence[str], x: pybraintrace.typing.ArrayLike) -> tuple:
+    def predict(self, ids: Sequence[str] | None, x: pybraintrace.typing.ArrayLike | None) -> tuple:
         """Answers without learning; states and traces advance."""
 
     def reset(self, id: str) -> None:
@@ -1193,9 +1304,7 @@ class Fleet:
         """A member as the file of a single stream."""
 
     def load_member(self, id: str, path: str) -> None:
-        """
-        A member from the file of a single stream; it joins, or is replaced.
-        """
+        """A member from the file of a single stream; it joins, or is replaced."""
 
     def __len__(self) -> int: ...
 
@@ -1208,6 +1317,18 @@ class Fleet:
     @property
     def bytes_per_member(self) -> int:
         """Memory of a member."""
+
+def import_nir(path: str, dt: float | None = None, method: str | None = None, reset: str = 'hard', surrogate: str = 'relu_grad') -> tuple:
+    """(description, weights, notes) of a NIR file."""
+
+def export_nir(path: str, description: str, model: Module, input_shape: Sequence[int]) -> None:
+    """Writes a model that a description describes as NIR."""
+
+def read_weights(path: str) -> dict:
+    """Named arrays of a .npz, .safetensors or msgpack file."""
+
+def set_weights(model: Module, weights: dict, strict: bool = True) -> dict:
+    """Writes arrays into the parameters of their names; gives a report."""
 
 def command(arguments: Sequence[str]) -> int:
     """Runs the command line; gives its exit status."""

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import pybraintrace._core
+from pybraintrace._pickle import _reduce_made as __reduce__
 import pybraintrace.typing
 
 
@@ -14,18 +15,18 @@ class Initializer:
 
     def __repr__(self) -> str: ...
 
-    def __add__(self, arg: pybraintrace.typing.InitializerLike | None, /) -> Initializer: ...
-
-    def __sub__(self, arg: pybraintrace.typing.InitializerLike | None, /) -> Initializer: ...
-
-    def __mul__(self, arg: pybraintrace.typing.InitializerLike | None, /) -> Initializer: ...
-
-    def __rmul__(self, arg: pybraintrace.typing.InitializerLike | None, /) -> Initializer: ...
-
-    def __truediv__(self, arg: pybraintrace.typing.InitializerLike | None, /) -> Initializer: ...
-
     def clip(self, lo: float, hi: float) -> Initializer:
         """Limited to [lo, hi]."""
+
+    def __add__(self, other: pybraintrace.typing.InitializerLike) -> Initializer: ...
+
+    def __sub__(self, other: pybraintrace.typing.InitializerLike) -> Initializer: ...
+
+    def __mul__(self, other: pybraintrace.typing.InitializerLike) -> Initializer: ...
+
+    def __rmul__(self, other: pybraintrace.typing.InitializerLike) -> Initializer: ...
+
+    def __truediv__(self, other: pybraintrace.typing.InitializerLike) -> Initializer: ...
 
 def initializer(value: pybraintrace.typing.InitializerLike | None) -> Initializer:
     """

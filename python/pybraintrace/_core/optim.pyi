@@ -2,6 +2,11 @@
 
 from collections.abc import Sequence
 
+from pybraintrace._pickle import (
+    _reduce_made as __reduce__,
+    _set_epoch as __setstate__
+)
+
 
 class Schedule:
     """A learning rate as a function of the epoch."""
@@ -59,8 +64,36 @@ def OneCycleLR(max_lr: float, total: int, pct_start: float = 0.3, div_factor: fl
 def CyclicLR(base_lr: float, max_lr: float, step_size_up: int) -> Schedule:
     """Triangles."""
 
+def SequentialLR(schedules: object, milestones: Sequence[int]) -> Schedule:
+    """One schedule after another; each counts from its start."""
+
 def PiecewiseConstantLR(boundaries: Sequence[int], values: Sequence[float]) -> Schedule:
     """Steps."""
+
+class ReduceLROnPlateau:
+    """
+    A rate that is multiplied by `factor` when a value has not improved for a while.
+    """
+
+    def __init__(self, lr: float, factor: float = 0.1, patience: int = 10, threshold: float = 0.0001, min_lr: float = 0.0) -> None: ...
+
+    def step(self, value: float) -> None:
+        """Hears the watched value; smaller is better."""
+
+    def __call__(self) -> float:
+        """The rate now."""
+
+    @property
+    def schedule(self) -> Schedule:
+        """For an optimizer."""
+
+class Accumulator:
+    """Sums gradients until some number of them have come."""
+
+    def __init__(self, every: int) -> None: ...
+
+    def add(self, grads: object) -> object:
+        """Their mean when the last one has come, else None."""
 
 class Optimizer:
     """Updates weights from gradients."""

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import overload
 
 import pybraintrace._core
+from pybraintrace._pickle import _reduce_surrogate as __reduce__
 import pybraintrace.typing
 
 
@@ -145,6 +146,68 @@ class ALIFRef(ALIF):
     """ALIF that rests for tau_ref after a spike."""
 
     def __init__(self, in_size: int | Sequence[int] | None, tau_ref: float | pybraintrace.typing.ArrayLike | pybraintrace._core.ParamState | None = 5.0, tau_a: float | pybraintrace.typing.ArrayLike | pybraintrace._core.ParamState | None = 100.0, beta: float | pybraintrace.typing.ArrayLike | pybraintrace._core.ParamState | None = 0.1, **options) -> None: ...
+
+class ExpIFRef(ExpIF):
+    """ExpIF that rests for tau_ref after a spike."""
+
+    def __init__(self, in_size: int | Sequence[int] | None, tau_ref: float | pybraintrace.typing.ArrayLike | pybraintrace._core.ParamState | None = 1.7, V_T: float = -59.9, delta_T: float = 3.48, **options) -> None: ...
+
+class AdExIFRef(AdExIF):
+    """AdExIF that rests for tau_ref after a spike."""
+
+    def __init__(self, in_size: int | Sequence[int] | None, tau_ref: float | pybraintrace.typing.ArrayLike | pybraintrace._core.ParamState | None = 1.7, a: float = 1.0, b: float = 1.0, tau_w: float | pybraintrace.typing.ArrayLike | pybraintrace._core.ParamState | None = 30.0, V_T: float = -59.9, delta_T: float = 3.48, **options) -> None: ...
+
+class AdQuaIFRef(AdQuaIF):
+    """AdQuaIF that rests for tau_ref after a spike."""
+
+    def __init__(self, in_size: int | Sequence[int] | None, tau_ref: float | pybraintrace.typing.ArrayLike | pybraintrace._core.ParamState | None = 1.7, a: float = 1.0, b: float = 0.1, tau_w: float | pybraintrace.typing.ArrayLike | pybraintrace._core.ParamState | None = 10.0, V_c: float = -50.0, c: float = 0.07, **options) -> None: ...
+
+class GifRef(Gif):
+    """Gif that rests for tau_ref after a spike."""
+
+    def __init__(self, in_size: int | Sequence[int] | None, tau_ref: float | pybraintrace.typing.ArrayLike | pybraintrace._core.ParamState | None = 1.7, **options) -> None: ...
+
+class LI(Neuron):
+    """Leaky integrator: tau dv/dt = V_rest - v + R x; gives v."""
+
+    def __init__(self, in_size: int | Sequence[int] | None, tau: float | pybraintrace.typing.ArrayLike | pybraintrace._core.ParamState | None = 5.0, V_rest: float | pybraintrace.typing.ArrayLike | pybraintrace._core.ParamState | None = 0.0, R: float | pybraintrace.typing.ArrayLike | pybraintrace._core.ParamState | None = 1.0, V_initializer: pybraintrace.typing.InitializerLike | None = 0.0, dt: float | None | None = None, method: str | None = 'exp_euler') -> None: ...
+
+class CubaLI(Neuron):
+    """LI of a current: tau_syn dI/dt = -I + w_in x."""
+
+    def __init__(self, in_size: int | Sequence[int] | None, tau_syn: float | pybraintrace.typing.ArrayLike | pybraintrace._core.ParamState | None = 5.0, w_in: float | pybraintrace.typing.ArrayLike | pybraintrace._core.ParamState | None = 1.0, tau: float | pybraintrace.typing.ArrayLike | pybraintrace._core.ParamState | None = 5.0, V_rest: float | pybraintrace.typing.ArrayLike | pybraintrace._core.ParamState | None = 0.0, R: float | pybraintrace.typing.ArrayLike | pybraintrace._core.ParamState | None = 1.0, V_initializer: pybraintrace.typing.InitializerLike | None = 0.0, dt: float | None | None = None, method: str | None = 'exp_euler') -> None: ...
+
+class PerfectIntegrator(Neuron):
+    """dv/dt = R x; gives v."""
+
+    def __init__(self, in_size: int | Sequence[int] | None, R: float | pybraintrace.typing.ArrayLike | pybraintrace._core.ParamState | None = 1.0, V_initializer: pybraintrace.typing.InitializerLike | None = 0.0, dt: float | None | None = None) -> None: ...
+
+class PerfectIF(Neuron):
+    """Integrate and fire without leak: dv/dt = R x."""
+
+    def __init__(self, in_size: int | Sequence[int] | None, R: float | pybraintrace.typing.ArrayLike | pybraintrace._core.ParamState | None = 1.0, V_th: float | pybraintrace.typing.ArrayLike | pybraintrace._core.ParamState | None = 1.0, V_reset: float | pybraintrace.typing.ArrayLike | pybraintrace._core.ParamState | None = 0.0, spk_reset: object = 'soft', spk_fun: str | Surrogate | None = 'relu_grad', V_initializer: pybraintrace.typing.InitializerLike | None = 0.0, dt: float | None | None = None, strict: bool = False) -> None: ...
+
+class FilteredLIF(LIF):
+    """LIF of a current: tau_syn dI/dt = -I + w_in x."""
+
+    def __init__(self, in_size: int | Sequence[int] | None, tau_syn: float | pybraintrace.typing.ArrayLike | pybraintrace._core.ParamState | None = 5.0, w_in: float | pybraintrace.typing.ArrayLike | pybraintrace._core.ParamState | None = 1.0, **options) -> None: ...
+
+class Scale(pybraintrace._core.Module):
+    """x times a trainable factor for each unit."""
+
+    def __init__(self, in_size: int | Sequence[int] | None, init: pybraintrace.typing.InitializerLike | None = 1.0) -> None: ...
+
+class Threshold(pybraintrace._core.Module):
+    """1 where x > threshold, else 0."""
+
+    def __init__(self, threshold: float | pybraintrace.typing.ArrayLike | pybraintrace._core.ParamState | None = 1.0, spk_fun: str | Surrogate | None = 'relu_grad', strict: bool = True) -> None: ...
+
+class LearnableDelay(pybraintrace._core.Module):
+    """
+    x of some time ago, one delay in ms for each unit; delays learn, between steps too.
+    """
+
+    def __init__(self, in_size: int | Sequence[int] | None, max: float, delay: object | None = None, dt: float | None | None = None, width: int = 1) -> None: ...
 
 class Synapse(pybraintrace._core.Module):
     """

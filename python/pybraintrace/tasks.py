@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tasks as configurations describe them: batches of sequences with their targets; and numbers as spikes.
+
+>>> from pybraintrace import tasks
+>>> task = tasks.Task({'type': 'copy', 'lag': 3, 'count': 2, 'symbols': 4}, seed=1)
+>>> inputs, targets, mask = task.batch('train', 0, 8)
+>>> inputs.shape[1:] == (8, *task.input_shape) and targets.shape == mask.shape
+True
+>>> tasks.latency_spikes([1.0, 0.5], 3).tolist()
+[[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import _core
+from ._core.tasks import delta_events, delta_signal, latency_spikes, latency_values, poisson_spikes, task_types
+
+__all__ = ["Batch", "Task", "delta_events", "delta_signal", "latency_spikes", "latency_values", "poisson_spikes", "task_types"]
+
+
+class Batch(NamedTuple):
+    """Sequences of equal length, time first; shorter ones are padded and masked."""
+
+    inputs: np.ndarray
+    targets: np.ndarray
+    mask: np.ndarray
+
+
+class Task:
+    """A task from its description, a dict or JSON text. A batch is a function of seed, part and index: the same for whoever asks."""
+
+    def __init__(self, description: dict[str, Any] | str, seed: int = 0) -> None:
+        import json
+
+        self._task = _core.tasks.make_task(description if isinstance(description, str) else json.dumps(description), seed)
+
+    def batch(self, part: str, index: int, size: int) -> Batch:
+        """Inputs [T, size, ...], targets and the weight of each step's loss; the part is 'train', 'validation' or 'test'."""
+        return Batch(*self._task.batch(part, index, size))
+
+    def samples(self, part: str) -> int:
+        """Samples of a part; 0 where batches are generated without end."""
+        return self._task.samples(part)
+
+    @property
+    def input_shape(self) -> tuple[int, ...]:
+        """Of one step of one sample."""
+        return tuple(self._task.input_shape)
+
+    @property
+    def outputs(self) -> int:
+        """Classes, or the width of the values."""
+        return self._task.outputs
+
+    @property
+    def length(self) -> int:
+        """Steps of the longest sequence."""
+        return self._task.length
+
+    @property
+    def has_classes(self) -> bool:
+        """Whether targets are classes; else values."""
+        return self._task.has_classes
+
+    @property
+    def class_names(self) -> list[str]:
+        """Names of the classes, where there are any."""
+        return self._task.class_names
+
+    def _repr_svg_(self) -> str:
+        return self._task.to_svg()

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// Training by configuration, and what a trained network answers.
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/unique_ptr.h>
+
+#include <nlohmann/json.hpp>
+
+#include "bindings.h"
+#include "braintrace/base/json.h"
+#include "braintrace/parallel/group.h"
+#include "braintrace/train/evaluation_json.h"
+#include "braintrace/train/trainer.h"
+#include "convert.h"
+#include "tasks.h"
+
+namespace pybraintrace {
+
+namespace {
+
+// Tells Python what a run tells.
+class PyObserver : public bt::train::Observer {
+ public:
+  explicit PyObserver(nb::handle f) : f_(hold(f)) {}
+  void step(const bt::train::StepRecord& r) override {
+    tell("step", r.step,
+         {{"loss", r.loss},
+          {"accuracy", r.accuracy},
+          {"gradient_norm", r.gradient_norm},
+          {"learning_rate", r.learning_rate}});
+  }
+  void validation(const bt::train::ValidationRecord& r) override {
+    tell("validation", r.step, {{"loss", r.loss}, {"accuracy", r.accuracy}});
+  }
+
+ private:
+  void tell(const char* what, int64_t step, const std::map<std::string, double>& numbers) {
+    WithGil gil;
+    nb::handle(f_.get())(what, step, numbers);
+  }
+  Ref f_;
+};
+
+}  // namespace
+
+void bind_trainer(nb::module_& m) {
+  using bt::train::Predictions;
+  const auto array = []<class Field>(Field field) {
+    return [field](const Predictions& p) { return numpy_of(bt::Tensor(p.*field)); };
+  };
+  nb::class_<Predictions>(m, "Predictions", "Answers to samples, one row for each step that is asked for.")
+      .def_prop_ro("samples", array(&Predictions::samples), "The sample of each row, in the order of the part.")
+      .def_prop_ro("steps", array(&Predictions::steps), "Its step inside the sample.")
+      .def_prop_ro("outputs", array(&Predictions::outputs), "What the network gives, [rows, n].")
+      .def_prop_ro("targets", array(&Predictions::targets), "What the data say: classes [rows], or values [rows, n].")
+      .def_prop_ro("classes", array(&Predictions::classes), "The largest output; empty for values.")
+      .def_prop_ro("probabilities", array(&Predictions::probabilities), "Softmax of the outputs; empty for values.")
+      .def_ro("class_names", &Predictions::class_names, "Names of the classes, where the data have them.")
+      .def(
+          "save",
+          [](const Predictions& p, nb::handle path) {
+            bt::train::write_predictions(nb::cast<std::string>(nb::module_::import_("os").attr("fspath")(path)), p);
+          },
+          "path"_a, "As .npz, arrays by the names above; or as .csv, a line for each row.")
+      .def("__len__", [](const Predictions& p) { return p.samples.size(); });
+  using bt::train::Trainer;
+  nb::class_<Trainer>(m, "Trainer", "A training run from a configuration: a dict, JSON text, or a file.")
+      .def(
+          "__init__",
+          [](Trainer* self, const std::string& config, const std::vector<std::string>& replaced, bool is_file,
+             bool together) {
+            new (self) Trainer(is_file ? bt::train::load_config(config, replaced) : bt::train::read_config(config),
+                               together ? bt::parallel::world() : nullptr);
+          },
+          "config"_a, "replaced"_a, "is_file"_a, "together"_a = false)
+      .def_static(
+          "of_checkpoint",
+          [](const std::string& path, const std::optional<std::string>& data, bool needs_targets) {
+            auto config = bt::train::config_of_checkpoint(path);
+            if (data)
+              config = bt::train::with_test_file(
+                  std::move(config), *data, needs_targets ? bt::train::Targets::Needed : bt::train::Targets::Optional);
+            auto trainer = std::make_unique<Trainer>(std::move(config));
+            trainer->load(path);
+            return trainer;
+          },
+          "path"_a, "data"_a = nb::none(), "needs_targets"_a = true, "The run of a checkpoint, with its weights.")
+      .def(
+          "observe", [](Trainer& t, nb::handle f) { t.observe(std::make_shared<PyObserver>(f)); }, "callback"_a,
+          "callback(what, step, numbers) hears of every step and validation.")
+      .def(
+          "run",
+          [](Trainer& t) {
+            bool              interrupted = false;
+            bt::train::Ending ending;
+            {
+              WithoutGil release;
+              ending = t.run([&] {
+                WithGil gil;
+                interrupted = interrupted || PyErr_CheckSignals() != 0;
+                return interrupted;
+              });
+            }
+            if (interrupted) throw nb::python_error();
+            constexpr const char* names[] = {"finished", "early_stop", "interrupted", "not_finite"};
+            return std::string(names[static_cast<size_t>(ending)]);
+          },
+          "To the end; Ctrl-C stops between updates. Gives why it ended.")
+      .def(
+          "step",
+          [](Trainer& t) {
+            WithoutGil release;
+            return t.step().loss;
+          },
+          "One update of the weights; gives its loss.")
+      .def(
+          "validate",
+          [](Trainer& t, int64_t batches, const std::string& part) {
+            const auto r = without_gil([&] { return t.validate(batches, part_named(part)); });
+            return nb::make_tuple(r.loss, r.accuracy);
+          },
+          "batches"_a = 1, "part"_a = "validation", "(loss, accuracy) over batches of a part; 0: over all of it.")
+      .def(
+          "evaluate",
+          [](Trainer& t, int64_t batches, const std::string& part) {
+            return without_gil([&] {
+              const auto v = t.validate(batches, part_named(part));
+              t.compare();
+              return bt::json_text(bt::train::evaluation_json(t, v));
+            });
+          },
+          "batches"_a, "part"_a, "The judgment of a part as JSON.")
+      .def(
+          "predict",
+          [](Trainer& t, const std::string& part) { return without_gil([&] { return t.predict(part_named(part)); }); },
+          "part"_a, "The answers to all samples of a part.")
+      .def(
+          "save", [](Trainer& t, const std::string& path) { t.save(path); }, "path"_a, "Writes a checkpoint.")
+      .def("load", &Trainer::load, "path"_a, "Goes on from a checkpoint.")
+      .def_prop_ro("updates", &Trainer::updates, "Updates so far.")
+      .def_prop_ro(
+          "total_updates", [](const Trainer& t) { return t.record().total_steps; }, "Updates of the whole run.")
+      .def_prop_ro("goal_reached", &Trainer::goal_reached, "By the last validation.")
+      .def_prop_ro(
+          "config", [](const Trainer& t) { return t.config().text; }, "The configuration as JSON, defaults filled in.");
+}
+
+}  // namespace pybraintrace

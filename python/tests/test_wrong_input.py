@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What users get wrong ends in a Python exception that says what to do: never in a crash, never in silence."""
+import asyncio
+
+import numpy as np
+import pytest
+
+import pybraintrace as bt
+from pybraintrace import nn, numpy as jnp
+
+X = np.ones(3, "f")
+CELLS = ["ValinaRNNCell", "GRUCell", "MGUCell", "LSTMCell", "URLSTMCell", "MinimalRNNCell", "MiniGRU", "MiniLSTM", "CFNCell"]
+
+
+@pytest.mark.parametrize("name", [*CELLS, "Linear", "SignedWLinear", "ScaledWSLinear"])
+def test_sizes_are_positive(name):
+    layer = getattr(nn, name)
+    for sizes in [(0, 2), (-1, 4), (2, 0), (4, -1)]:
+        with pytest.raises(bt.UserError, match=f"{name}: .*must be positive"):
+            layer(*sizes)
+    for sizes in [((), 2), (2, ())]:
+        with pytest.raises(bt.UserError, match=r"\(\)"):
+            layer(*sizes)
+    with pytest.raises(bt.UserError, match="GB of memory"):
+        layer(2**62, 2)
+    assert layer(np.int64(1), np.int32(1)).in_size == (1,) if hasattr(layer, "in_size") else layer(np.int64(1), np.int32(1))
+
+
+def same(x):
+    cell = nn.init_all_states(CELL)
+    return np.array_equal(cell(x), nn.init_all_states(CELL)(X))
+
+
+CELL = nn.GRUCell(3, 4)
+
+
+def test_arrays_of_every_layout():
+    class Subclass(np.ndarray):
+        pass
+
+    read_only = X.copy()
+    read_only.flags.writeable = False
+    unaligned = np.frombuffer(b"\0" + X.tobytes(), "u1")[1:].view("f4")
+    for x in (np.asfortranarray(np.ones((2, 3), "f"))[0], X[::-1], np.ones(6, "f")[::2], read_only, X.astype("f8"), X.astype(">f4"), X.astype("f2"), X.astype(int),
+              X.view(Subclass), unaligned, np.broadcast_to(np.float32(1), (3,)), np.ma.masked_array(X, [0, 0, 0])):
+        assert same(x)
+    assert float(jnp.asarray(np.array(2.0)) + 1) == 3
+
+
+@pytest.mark.parametrize("wrong", [np.zeros(3, [("a", "f4")]), np.array([1, None, 2], object), np.array(["a"]), np.array(["2020-01-01"], "M8[D]"), np.ones(3, complex),
+                                   "text", {1, 2}, (i for i in range(3)), np.ma.masked_array([1.0, 2], [0, 1]), np.array([2**63], np.uint64), np.array([2**40])],
+                         ids=lambda w: type(w).__name__ + str(getattr(w, "dtype", "")))
+def test_what_no_tensor_can_be(wrong):
+    with pytest.raises((TypeError, bt.UserError)):
+        jnp.asarray(wrong)
+    with pytest.raises((TypeError, bt.UserError)):
+        CELL(wrong)
+
+
+def test_a_constructor_that_forgets_its_base():
+    class Net(nn.Module):
+        def __init__(self):
+            self.cell = nn.GRUCell(3, 4)
+
+    with pytest.raises(TypeError, match=r"Net: .*super\(\).__init__\(\)"):
+        Net()
+
+
+def test_statics():
+    class NoHash:
+        def __hash__(self):
+            raise RuntimeError("no hash today")
+
+    with pytest.raises(TypeError, match="NoHash cannot be hashed: no hash today. "):
+        bt.jit(lambda a, b: a, static_argnums=1)(X, NoHash())
+    with pytest.raises(TypeError, match="static_argnames"):
+        bt.jit(lambda a: a, static_argnums="a")
+
+
+def test_texts():
+    for text in ("\ud800", "D\0RTRL", "x" * 10**6, ""):
+        with pytest.raises((TypeError, bt.UserError)):
+            bt.compile(nn.GRUCell(3, 4), text, X)
+    with pytest.raises(ValueError, match="64, 32, 16"):
+        bt.environ.set(precision=7)
+    with pytest.raises(TypeError, match="batch_size"):
+        bt.compile(nn.GRUCell(3, 4), "D_RTRL", X, batch_size=2.0)
+    with pytest.raises(TypeError, match="nn.Module"):
+        bt.D_RTRL(None)
+
+
+def test_files_take_models(tmp_path):
+    a, b = nn.Linear(3, 2), nn.Linear(3, 2)
+    bt.save(tmp_path / "w.safetensors", a)
+    bt.load(tmp_path / "w.safetensors", b)
+    assert a(X).tolist() == b(X).tolist()
+    with pytest.raises(bt.FileError):
+        bt.save(tmp_path / "nowhere" / "w.safetensors", a)
+
+
+def test_settings_of_tasks_do_not_mix():
+    async def inside(dt):
+        with bt.environ.context(dt=dt):
+            await asyncio.sleep(0)
+            return bt.environ.get_dt()
+
+    async def both():
+        return await asyncio.gather(inside(1.0), inside(2.0), return_exceptions=True)
+
+    first, second = asyncio.run(both())
+    assert first == 1.0 and isinstance(second, bt.StateError) and "await" in str(second)
+    assert asyncio.run(inside(3.0)) == 3.0 and bt.environ.get("dt", None) is None
+
+
+def test_settings_that_are_left_in_another_order():
+    def inside(dt):
+        with bt.environ.context(dt=dt):
+            yield
+
+    one, two = inside(1.0), inside(2.0)
+    next(one), next(two)
+    one.close()
+    assert bt.environ.get_dt() == 2.0
+    layer = nn.init_all_states(nn.LIF(1))  # reads the library's own setting
+    assert layer(np.ones(1, "f")).shape == (1,)
+    two.close()
+    assert bt.environ.get("dt", None) is None
+    with pytest.raises(bt.UserError, match="dt is read but was never set"):
+        nn.init_all_states(nn.LIF(1))(np.ones(1, "f"))
