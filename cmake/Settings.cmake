@@ -34,7 +34,8 @@ if(BRAINTRACE_SANITIZE)
   endif()
 endif()
 if("fuzz" IN_LIST BRAINTRACE_TESTS)
-  add_compile_options(-fsanitize=fuzzer-no-link)
+  add_compile_options(-fsanitize=fuzzer-no-link
+                      -fsanitize-coverage-allowlist=${PROJECT_SOURCE_DIR}/tests/fuzz/guides.txt)
 endif()
 
 if(BRAINTRACE_PORTABLE) # Debian has {fmt} as a shared library or as headers

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Fails when a file of braintrace/ or cli/ uses a name of the standard library, fmt or nlohmann whose header neither it
-nor any of our headers that it includes includes. Builds precompile such headers, so a compiler does not notice.
+"""Fails when a file of braintrace/ or cli/ uses a name whose header neither it nor any of our headers that it includes
+includes: names of the standard library, fmt and nlohmann, and our own types and functions. Builds precompile headers of
+others and compile the sources of a folder as one, so a compiler does not notice.
 
     tools/check_includes.py [ROOT]"""
 import pathlib
@@ -83,12 +84,38 @@ TEXT = re.compile(r'R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|//[^\n]*', re.DOTALL) 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:<([^>]+)>|"([^"]+)")', re.M)
 USE = re.compile(r"\b(?:std|fmt|nlohmann)::\w+")
 
+# Ours: types and functions of headers that stand at the start of a line, and their uses without a scope or an object.
+TYPE = re.compile(r"^(?:class|struct|enum class)\s+(\w+)\b(?!::)[^;{\n]*\{|^using\s+(\w+)\s*=", re.M)
+FUNCTION = re.compile(r"^(?!using|class|struct|namespace|template|friend|enum)[A-Za-z_][\w:<>,&*\s\[\]]*?[\s&*>](\w+)\(", re.M)
+OWN_USE = re.compile(r"(?<![\w.:~>])(\w+)\b(\(?)")
+FOUND_BY_ARGUMENT = {"to_string"}  # in templates, where the type of the argument brings it
+
 
 class Files:
     """Sources and headers, each read once."""
 
     def __init__(self, root):
-        self.root, self.read = root, {}
+        self.root, self.read, self.codes, self.given = root, {}, {}, {}
+        edges = root / "tools/layers.txt"
+        self.edges = {a: {a, *b.split()} for a, b in re.findall(r"^(\w+):(.*)", edges.read_text(), re.M)} if edges.exists() else {}
+
+    def code(self, path):
+        if path not in self.codes:
+            file = self.root / path
+            self.codes[path] = TEXT.sub("", file.read_text()) if file.exists() else ""
+        return self.codes[path]
+
+    def may_include(self, path, header):
+        """A name of a layer that this one does not read is another thing of that name."""
+        layer = path.split("/")[1]
+        return layer not in self.edges or header.split("/")[1] in self.edges[layer]
+
+    def give(self, header):
+        """Remembers what a header of ours gives: where, and whether it is a type."""
+        for name in (n for pair in TYPE.findall(self.code(header)) for n in pair if n):
+            self.given.setdefault(name, {})[header] = True
+        for name in FUNCTION.findall(self.code(header)):
+            self.given.setdefault(name, {}).setdefault(header, False)
 
     def includes(self, path):
         """Headers of others and of ours that the file includes itself."""
@@ -99,14 +126,37 @@ class Files:
         return self.read[path]
 
     def reached(self, path):
-        """Headers of others that the file gets by its own includes and by those of our headers."""
+        """Headers of others and of ours that the file gets by its own includes and by those of our headers."""
         others, ours, open_ = set(), {path}, [path]
         while open_:
             found, next_ = self.includes(open_.pop())
             others |= found
             open_ += next_ - ours
             ours |= next_
-        return others
+        return others, ours
+
+
+def declares(code, name, is_type):
+    """Whether the file itself says what the name is."""
+    if is_type:
+        return re.search(rf"\b(?:class|struct|using|typename)\s+{name}\b|\benum\b[^;]*\b{name}\b", code)
+    before = r"(?<!return)(?<!else)(?<!case)(?<!throw)"
+    return re.search(rf"[\w>&*\],]\s+[&*]*{name}\b(?!\()|{before}[\w>&*]\s+[&*]*{name}\(|[\[(,&*]{name}\b(?!\()", code)
+
+
+def missing_ours(files, path, reached):
+    """Names that headers of ours give, none of which the file reaches, and that nothing it reaches mentions."""
+    code, words = files.code(path), None
+    for name, call in sorted(dict(OWN_USE.findall(code)).items()):
+        headers = {h: t for h, t in files.given.get(name, {}).items() if files.may_include(path, h)}
+        if not headers or name in FOUND_BY_ARGUMENT or reached & headers.keys():
+            continue
+        is_type = any(headers.values())
+        if not (is_type or call) or declares(code, name, is_type):
+            continue
+        words = words or {w for other in reached - {path} for w in re.findall(r"\w+", files.code(other))}
+        if name not in words:
+            yield name, sorted(headers)
 
 
 def problems(root):
@@ -114,12 +164,18 @@ def problems(root):
     sources = [f for folder in ["braintrace", "cli"] for f in sorted((root / folder).rglob("*")) if f.suffix in {".h", ".cpp"}]
     if not sources:
         yield f"{root} has no sources in braintrace/ and cli/"
-    for file in sources:
-        path   = file.relative_to(root).as_posix()
-        others = files.reached(path)
-        for name in sorted(set(USE.findall(TEXT.sub("", file.read_text())))):
+    paths = [file.relative_to(root).as_posix() for file in sources]
+    for path in paths:
+        if path.endswith(".h"):
+            files.give(path)
+    for path in paths:
+        others, ours = files.reached(path)
+        for name in sorted(set(USE.findall(files.code(path)))):
             if name in GIVEN_BY and not GIVEN_BY[name] & others:
                 yield f"{path}: {name} needs #include <{'> or <'.join(sorted(GIVEN_BY[name]))}>"
+        if not path.endswith("_test.cpp"):  # those are compiled one by one
+            for name, headers in missing_ours(files, path, ours):
+                yield f"{path}: {name} needs #include \"{headers[0]}\" or another header that gives it"
 
 
 def main():

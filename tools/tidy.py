@@ -15,6 +15,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MOST, COMMITS = 40, 30  # files and commits of a short run
@@ -33,6 +34,17 @@ def recent():
         return [str(p.relative_to(ROOT)) for p in sorted(files, key=lambda p: -p.stat().st_mtime)]
 
 
+def commands_of(build):
+    """The commands of a build by source; where it compiles the sources of a folder as one, each has the command of all."""
+    out = {}
+    for command in json.loads((build / "compile_commands.json").read_text()):
+        file = pathlib.Path(command["file"])
+        sources = re.findall(r'^#include "(.+)"', file.read_text(), re.M) if file.parent.name == "Unity" else [command["file"]]
+        for source in sources:
+            out[source] = {**command, "file": source, "command": command["command"].replace(command["file"], source)}
+    return out
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=pathlib.Path)
@@ -43,16 +55,19 @@ def main():
     tidy = shutil.which("clang-tidy-14") or shutil.which("clang-tidy")
     if not tidy:
         sys.exit("tidy: there is no clang-tidy; install the Debian package clang-tidy-14.")
-    commands = json.loads((options.build / "compile_commands.json").read_text())
-    known = {pathlib.Path(c["file"]) for c in commands}
+    commands = commands_of(options.build)
+    known = {pathlib.Path(source) for source in commands}
     known = {str(f.relative_to(ROOT)) for f in known if f.is_relative_to(ROOT) and not f.is_relative_to(options.build)}
     wanted = sorted(known) if options.all else options.files or recent()
     files = list(dict.fromkeys(f for f in (re.sub(r"\.h$", ".cpp", w) for w in wanted) if f in known))
     if not (options.all or options.files):
         files = files[:MOST]
 
+    folder = tempfile.TemporaryDirectory()
+    (pathlib.Path(folder.name) / "compile_commands.json").write_text(json.dumps(list(commands.values())))
+
     def findings(file):
-        done = subprocess.run([tidy, "--quiet", "-p", options.build, ROOT / file], capture_output=True, text=True)
+        done = subprocess.run([tidy, "--quiet", "-p", folder.name, ROOT / file], capture_output=True, text=True)
         return done.stdout.strip() or (done.stderr if done.returncode else "")
 
     failed = 0

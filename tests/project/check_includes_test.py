@@ -32,4 +32,13 @@ expect(1, "cli/a.cpp: std::sort", {"cli/a.cpp": '#include "braintrace/b.h"\n' + 
 expect(1, "braintrace/b.h: std::sort", {"braintrace/a.cpp": '#include <algorithm>\n#include "braintrace/b.h"\n',
                                         "braintrace/b.h": SORTS})
 expect(1, "fmt::join needs", {"braintrace/a.cpp": "#include <fmt/core.h>\nauto s = fmt::format(\"{}\", fmt::join(x, y));\n"})
+# Ours.
+HEADER = "namespace braintrace {\nstruct Thing {\n};\nint count_of(const Thing& t);\n}\n"
+expect(0, GOOD, {"braintrace/a.cpp": '#include "braintrace/b.h"\nThing f(Thing t);\n', "braintrace/b.h": HEADER})
+expect(0, GOOD, {"braintrace/a.cpp": "struct Thing {};\nint count_of(int n);\nint m = count_of(3);\n", "braintrace/b.h": HEADER})
+expect(0, GOOD, {"braintrace/a.cpp": "auto n = list.count_of(3) + Kind::Thing;\n", "braintrace/b.h": HEADER})
+expect(1, 'braintrace/a.cpp: Thing needs #include "braintrace/b.h"',
+       {"braintrace/a.cpp": "void f(const Thing& t);\n", "braintrace/b.h": HEADER})
+expect(1, 'cli/a.cpp: count_of needs #include "braintrace/b.h"',
+       {"cli/a.cpp": "auto n = count_of(x);\n", "braintrace/b.h": HEADER})
 expect(1, "no sources", {})
