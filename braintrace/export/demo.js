@@ -88,7 +88,8 @@ const demo = (async () => {
     byId(trace ? 'traces' : 'weights').append(figure);
     maps.push(() => {
       const most = map(canvas, floats(net.state(i), size), rows, size / rows);
-      caption.textContent = `${state.path}, ${state.shape.join(' × ')}, up to ${most.toPrecision(2)}`;
+      const name = trace ? `trace ${state.path.slice('etrace.'.length)}` : state.path;
+      caption.textContent = `${name}, ${state.shape.join(' × ')}, largest value ${most.toPrecision(2)}`;
     });
   });
   function draw() {
@@ -99,7 +100,12 @@ const demo = (async () => {
     curve(pen, last(past.y), 'net', w, h, -1.2, 1.2, 2);
     [pen, w, h] = fitted(byId('error'));
     const wide = w * kept / Math.max(errors.length, 2);  // from the first step to the last
-    curve(pen, errors, 'net', wide, h, 0, Math.max(0.01, ...errors) * 1.1, 2);
+    const most = Math.max(0.01, ...errors);
+    curve(pen, errors, 'net', wide, h, 0, most * 1.1, 2);
+    pen.fillStyle = color('soft');
+    pen.font = '12px sans-serif';
+    pen.textAlign = 'right';
+    pen.fillText(`largest ${most.toPrecision(2)}`, w - 8, 16);
     byId('numbers').textContent = `step ${steps}, error ${error === null ? '–' : error.toFixed(4)}`;
     maps.forEach(f => f());
   }

@@ -135,12 +135,12 @@ std::string demo_page(const Exported& n, const DemoWords& words, const std::stri
 <header><h1 id="title"></h1><p id="about"></p></header>
 <main>
 <section>
-<h2>Move the pointer up and down here</h2>
+<h2>Move the pointer, or a finger, up and down here</h2>
 <canvas id="pad" tabindex="0" aria-label="Your movement, and what the network remembers of it"></canvas>
 <p class="key"><span class="you">your movement</span> <span class="wanted">target: where you were</span> <span
-class="net">what the network says</span></p>
-<p><button id="auto" aria-pressed="true">move by itself</button> <button id="reset">forget everything</button>
-<span id="numbers" role="status"></span></p>
+class="net">what the network answers</span></p>
+<p><button id="auto" aria-pressed="true">move automatically</button> <button id="reset">start over</button></p>
+<p id="numbers" role="status"></p>
 </section>
 <section><h2>Error since the first step</h2><canvas id="error" aria-label="Error since the first step"></canvas></section>
 <section><h2>Eligibility traces</h2><div id="traces" class="maps"></div></section>
