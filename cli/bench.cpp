@@ -146,7 +146,7 @@ int run_exchange(const BenchArguments& o) {
   const auto group = parallel::world();
   require(group->size() > 1,
           "--exchange: there is one process only; start several: mpirun -n 2 braintrace bench --exchange");
-  const auto times = parallel::exchange_times(*group, o.measure.seconds);
+  const auto times = parallel::exchange_times(group, o.measure.seconds);
   if (!group->is_first()) return 0;
   Table table(o.json, times.size());
   for (const auto& [numbers, seconds] : times) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "braintrace/parallel/group.h"
@@ -11,10 +12,10 @@ namespace braintrace::parallel {
 
 struct ExchangeTime {
   int64_t numbers;  // f32
-  double
-      seconds;  // until the slowest rank has the sum; the least of many, which other work on the machine changes little
+  // Until the slowest rank has the sum; the least of many, which other work on the machine changes little.
+  double seconds;
 };
 // At every rank, of vectors from one number to a few million; `seconds` is the time to spend on each.
-std::vector<ExchangeTime> exchange_times(Group& group, double seconds);
+std::vector<ExchangeTime> exchange_times(const std::shared_ptr<Group>& group, double seconds);
 
 }  // namespace braintrace::parallel

@@ -7,8 +7,8 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <utility>
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "braintrace/parallel/group.h"
@@ -28,26 +28,25 @@ ShardRange shards_of(const Group& group, int rank, int64_t shards);
 // The largest nodes of the tree inside a range, in order.
 std::vector<ShardRange> largest_nodes(int64_t shards, const ShardRange& range);
 
-// Nodes of the tree as they come. Two halves of a node become that node at once, so little is kept.
+// Sums vectors over all shards, at every rank. Memory is kept from sum to sum: fresh pages would take longer than the
+// messages.
 template <class T>
 class TreeSum {
  public:
-  explicit TreeSum(int64_t shards) : shards_(shards) {}
+  // `group` has shards of every rank, or is alone with all of them.
+  TreeSum(std::shared_ptr<Group> group, int64_t shards) : group_(std::move(group)), shards_(shards) {}
 
-  void add(ShardRange node, std::vector<T> values);
-  // What is there, by its first shard: the root alone when all shards have come.
-  const std::map<int64_t, std::pair<ShardRange, std::vector<T>>>& nodes() const { return nodes_; }
-  std::vector<T>                                                  take_root();
+  // mine: the vectors of the shards of this rank, in order; out: their sum with those of all other ranks. Long vectors
+  // are cut: each rank sums one part for all and hands it back, so a rank sends and receives about twice the vector,
+  // however many there are.
+  void operator()(std::span<const std::span<const T>> mine, std::span<T> out);
 
  private:
-  int64_t                                                  shards_;
-  std::map<int64_t, std::pair<ShardRange, std::vector<T>>> nodes_;
+  std::shared_ptr<Group> group_;
+  int64_t                shards_;
+  std::vector<T>         own_;       // sums of the largest nodes of this rank, one after the other
+  std::vector<T>         received_;  // the part that this rank sums, of the nodes of the others
 };
-
-// The sum over all shards at every rank, from the nodes that each rank has of its own. Long vectors are cut: each rank
-// sums one part for all and hands it back, so a rank sends and receives about twice the vector, however many there are.
-template <class T>
-std::vector<T> sum_over_ranks(Group& group, int64_t shards, TreeSum<T>&& mine);
 
 extern template class TreeSum<float>;
 extern template class TreeSum<double>;

@@ -38,7 +38,9 @@ Type with_shards(const Type& one, int64_t shards) {
 Shards::Shards(std::shared_ptr<parallel::Group> group, int64_t count)
     : group_(std::move(group)),
       count_(count),
-      mine_(count == 1 ? ShardRange{0, 1} : parallel::shards_of(*group_, group_->rank(), count)) {
+      mine_(count == 1 ? ShardRange{0, 1} : parallel::shards_of(*group_, group_->rank(), count)),
+      sum_f32_(count == 1 ? parallel::alone() : group_, count),
+      sum_f64_(count == 1 ? parallel::alone() : group_, count) {
   ensure(count == 1 || count % group_->size() == 0, "Shards: {} shards for {} ranks.", count, group_->size());
 }
 
@@ -74,16 +76,6 @@ void Shards::put(int64_t k) {
   for (size_t i = 0; i < leaves_.size(); ++i) leaves_[i].where.set(std::exchange(now[i], {}));
   in_place_ = k;
 }
-
-template <class T>
-std::vector<T> Shards::sum(std::vector<std::vector<T>> mine) const {
-  parallel::TreeSum<T> tree(count_);
-  for (int64_t k = 0; k < here(); ++k)
-    tree.add({first() + k, first() + k + 1}, std::move(mine[static_cast<size_t>(k)]));
-  return count_ == 1 ? tree.take_root() : parallel::sum_over_ranks(*group_, count_, std::move(tree));
-}
-template std::vector<float>  Shards::sum(std::vector<std::vector<float>>) const;
-template std::vector<double> Shards::sum(std::vector<std::vector<double>>) const;
 
 std::vector<std::vector<double>> Shards::all(const std::vector<std::vector<double>>& mine) const {
   if (count_ == here()) return mine;

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 
 #include "braintrace/io/safetensors.h"
 #include "braintrace/model/state.h"
@@ -40,8 +41,8 @@ class Shards {
   }
 
   // Σ over all shards at every rank, from one vector per shard of this process.
-  template <class T>
-  std::vector<T> sum(std::vector<std::vector<T>> mine) const;
+  void sum(std::span<const std::span<const float>> mine, std::span<float> out) { sum_f32_(mine, out); }
+  void sum(std::span<const std::span<const double>> mine, std::span<double> out) { sum_f64_(mine, out); }
   // The vectors of all shards, equally long, at every rank.
   std::vector<std::vector<double>> all(const std::vector<std::vector<double>>& mine) const;
 
@@ -62,6 +63,8 @@ class Shards {
   std::shared_ptr<parallel::Group>              group_;
   int64_t                                       count_;
   parallel::ShardRange                          mine_;
+  parallel::TreeSum<float>                      sum_f32_;
+  parallel::TreeSum<double>                     sum_f64_;
   std::vector<std::pair<std::string, StateMap>> states_;
   struct Leaf {
     std::string name;  // in checkpoints

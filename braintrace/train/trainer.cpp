@@ -216,7 +216,8 @@ ShardedBatch Trainer::Impl::training_batch(int64_t index) {
     b.shards.push_back(batch_of_shard(shard_config, *parts.task, tasks::Part::Train, index, s, shards.count()));
     asked.push_back(asked_in(b.shards.back().mask));
   }
-  b.asked = shards.sum(std::move(asked));
+  b.asked.resize(asked[0].size());
+  shards.sum(std::vector<std::span<const double>>(asked.begin(), asked.end()), b.asked);
   return b;
 }
 

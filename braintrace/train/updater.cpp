@@ -119,20 +119,18 @@ Gradients gradients_in(const Tensor& flat, const StateMap& weights) {
   return Gradients(out);
 }
 
-template <class T>
-std::vector<T> values_of(const Tensor& t) {
-  const Array a = t.array();
-  return {a.data<T>(), a.data<T>() + a.size()};
-}
-
 // Σ over all shards of one tensor per shard of this process.
-Tensor summed(const Shards& shards, const Results& mine) {
+Tensor summed(Shards& shards, const Results& mine) {
+  Array      out(mine[0].type());
   const auto in = [&]<class T>(T) {
-    std::vector<std::vector<T>> values;
-    for (const Tensor& t : mine) values.push_back(values_of<T>(t));
-    return Tensor(Array::of<T>(shards.sum(std::move(values)), mine[0].shape()));
+    std::vector<Array>              arrays;
+    std::vector<std::span<const T>> values;
+    for (const Tensor& t : mine) arrays.push_back(t.array());
+    for (const Array& a : arrays) values.emplace_back(a.data<T>(), static_cast<size_t>(a.size()));
+    shards.sum(values, {out.mutable_data<T>(), static_cast<size_t>(out.size())});
   };
-  return mine[0].dtype() == DType::F64 ? in(double{}) : in(float{});
+  mine[0].dtype() == DType::F64 ? in(double{}) : in(float{});
+  return Tensor(out);
 }
 
 Tensor totals_of(const Results& sums) {

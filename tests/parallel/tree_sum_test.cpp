@@ -30,14 +30,21 @@ std::vector<float> recursive(int64_t lo, int64_t hi, size_t n) {
   return left;
 }
 
-TEST(TreeSum, IsTheTreeInAnyOrderOfArrival) {
+// The sum of n numbers of each shard, of which this rank has its own.
+std::vector<float> summed(TreeSum<float>& sum, const ShardRange& mine, size_t n) {
+  std::vector<std::vector<float>> values;
+  for (int64_t s = mine.lo; s < mine.hi; ++s) values.push_back(numbers_of(s, n));
+  std::vector<float> out(n);
+  sum(std::vector<std::span<const float>>(values.begin(), values.end()), out);
+  return out;
+}
+
+// Memory is kept between sums: shorter and longer ones in turn must not see what is left of each other.
+TEST(TreeSum, IsTheTree) {
   for (int64_t shards = 1; shards <= 9; ++shards) {
-    TreeSum<float> forward(shards), backward(shards);
-    for (int64_t s = 0; s < shards; ++s) forward.add({s, s + 1}, numbers_of(s, 50));
-    for (int64_t s = shards - 1; s >= 0; --s) backward.add({s, s + 1}, numbers_of(s, 50));
-    const auto want = recursive(0, shards, 50);
-    EXPECT_EQ(forward.take_root(), want);
-    EXPECT_EQ(backward.take_root(), want);
+    TreeSum<float> sum(alone(), shards);
+    for (const size_t n : {size_t{50}, size_t{0}, size_t{3000}, size_t{1}, size_t{1024}})
+      EXPECT_EQ(summed(sum, {0, shards}, n), recursive(0, shards, n)) << shards << " shards, " << n << " numbers";
   }
 }
 
@@ -48,18 +55,17 @@ TEST(TreeSum, RanksDoNotChangeBits) {
     int64_t shards;
     int     ranks;
   };
-  for (const Case& c : {Case{4, 1}, Case{4, 2}, Case{4, 4}, Case{6, 2}, Case{6, 3}, Case{12, 4}})
-    for (const size_t n : {size_t{1}, size_t{7}, size_t{5000}}) {
-      const int64_t shards = c.shards;
-      const int     ranks  = c.ranks;
-      SCOPED_TRACE(testing::Message() << shards << " shards, " << ranks << " ranks, " << n << " numbers");
-      const auto want = recursive(0, shards, n);
-      work_forked(ranks, [&](const std::shared_ptr<Group>& group) {
-        const ShardRange mine = shards_of(*group, group->rank(), shards);
-        TreeSum<float>   tree(shards);
-        for (int64_t s = mine.lo; s < mine.hi; ++s) tree.add({s, s + 1}, numbers_of(s, n));
-        require(sum_over_ranks(*group, shards, std::move(tree)) == want, "another sum");
-      });
+  for (const Case& c : {Case{4, 1}, Case{4, 2}, Case{4, 4}, Case{6, 2}, Case{6, 3}, Case{12, 4}}) {
+    const int64_t shards = c.shards;
+    const auto    sizes  = {size_t{1}, size_t{5000}, size_t{7}, size_t{1500}};
+    work_forked(c.ranks, [&](const std::shared_ptr<Group>& group) {
+      TreeSum<float> sum(group, shards);
+      for (const size_t n : sizes)
+        require(summed(sum, shards_of(*group, group->rank(), shards), n) == recursive(0, shards, n),
+                "another sum of {} numbers, {} shards, {} ranks", n, shards, c.ranks);
+    });
+    for (const size_t n : sizes) {
+      const auto         want    = recursive(0, shards, n);
       std::vector<float> in_line = numbers_of(0, n);
       for (int64_t s = 1; s < shards; ++s) {
         const auto more = numbers_of(s, n);
@@ -67,6 +73,7 @@ TEST(TreeSum, RanksDoNotChangeBits) {
       }
       is_order_felt = is_order_felt || in_line != want;
     }
+  }
   EXPECT_TRUE(is_order_felt);
 }
 
