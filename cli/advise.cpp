@@ -46,12 +46,14 @@ void add_advise(CLI::App& app, Action& chosen) {
   AdviseOptions& a = o->advise;
   command->add_option("--batch", a.batch, "Sequences per batch")->check(whole_number(1))->capture_default_str();
   command->add_option("--length", a.length, "Steps per sequence")->check(whole_number(1))->capture_default_str();
-  command->add_option("--memory", o->memory, "Memory that may be used, such as 4GiB")->type_name("SIZE");
+  command->add_option("--memory", o->memory, "Available memory, such as 4GiB")->type_name("SIZE");
   command
-      ->add_option("--rules", a.rules, "Rules to compare, separated by commas; all that need only a loss unless given")
+      ->add_option("--rules", a.rules,
+                   "Rules to compare, separated by commas (default: all that learn from a loss alone)")
       ->delimiter(',');
   o->backend.add_options(*command);
-  command->add_flag("--measure", a.measure, "Run each rule briefly in its own process and show what it took");
+  command->add_flag("--measure", a.measure,
+                    "Run each rule briefly in its own process and show the measured memory and time");
   command->add_flag("--json", o->json, "Print JSON");
   command->footer(
       "  braintrace advise gru --batch 64 --length 1000\n"

@@ -105,8 +105,8 @@ int run_workloads(const BenchArguments& o) {
   table.end();
   if (!o.json && !o.list)
     fmt::print(
-        "\nMicroseconds per step on the clock. copy: of all that the learner carries from step to step.\n"
-        "first: the first call in a new process; cached: the same when its machine code is on disk.\n");
+        "\nMicroseconds per step, wall-clock time. copy: time to copy everything the learner keeps between "
+        "steps.\nfirst: the first call in a new process; cached: the same when its machine code is on disk.\n");
   return 0;
 }
 
@@ -138,7 +138,9 @@ int run_first_calls(const BenchArguments& o) {
       }
   }
   table.end();
-  if (!o.json) fmt::print("\nMilliseconds of the first call of a learner, graph included; stages of a cached one.\n");
+  if (!o.json)
+    fmt::print(
+        "\nMilliseconds of the first call of a learner, including the graph; stages are those of a cached call.\n");
   return 0;
 }
 
@@ -158,7 +160,7 @@ int run_exchange(const BenchArguments& o) {
   }
   table.end();
   if (!o.json)
-    fmt::print("\nMicroseconds until all processes have the sum of a vector of each. See docs/many_machines.md.\n");
+    fmt::print("\nMicroseconds to sum one vector per process on all processes. See docs/many_machines.md.\n");
   return 0;
 }
 
@@ -199,9 +201,8 @@ int run_fleet(const BenchArguments& o) {
   table.end();
   if (!o.json)
     fmt::print(
-        "\nSteps of members per second: a fleet, and a loop over single learners; with one record for each in turn, "
-        "and "
-        "with 16 for each.\nGB/s: what the threads read and write of memory. See docs/fleet.md.\n");
+        "\nMember steps per second, for a fleet and for a loop over single learners, with 1 and with 16 records per "
+        "member and call.\nGB/s: memory traffic of all threads. See docs/fleet.md.\n");
   return 0;
 }
 
@@ -213,7 +214,7 @@ int run_bench(BenchArguments& o) {
   o.backend.apply();
   if (!o.backend.backend.empty()) o.measure.backend = o.backend.backend;
   require(!o.first_call || o.backend.backend.empty(),
-          "--first-call: stages are those of the backend cpu; leave out --backend.");
+          "--first-call: only the cpu backend has these stages; leave out --backend.");
   if (o.fleet) return run_fleet(o);
   return o.first_call ? run_first_calls(o) : run_workloads(o);
 }
@@ -229,7 +230,7 @@ void add_bench(CLI::App& app, Action& chosen) {
       ->delimiter(',');
   command
       ->add_option("--rule", o->choice.rules,
-                   "Rules to time, separated by commas; D_RTRL, ES_D_RTRL and BPTT unless given")
+                   "Rules to time, separated by commas (default: D_RTRL, ES_D_RTRL and BPTT)")
       ->delimiter(',');
   o->backend.add_options(*command);
   command
@@ -239,10 +240,9 @@ void add_bench(CLI::App& app, Action& chosen) {
   command
       ->add_option("--size", o->sizes, "Batch, inputs and neurons, such as 64,128,256, instead of the standard sizes")
       ->type_name("B,IN,N");
-  command->add_option("--steps", o->choice.steps, "Length of a sequence, T; 100 unless given, 20 for conv");
-  command->add_option(
-      "--spikes", o->choice.spikes,
-      "Fraction of inputs that are one, the others are zero; 0.05 for lif and 0.2 for conv unless given");
+  command->add_option("--steps", o->choice.steps, "Length of a sequence, T (default: 100; 20 for conv)");
+  command->add_option("--spikes", o->choice.spikes,
+                      "Fraction of inputs that are one, the others are zero (default: 0.05 for lif, 0.2 for conv)");
   command->add_option("--seconds", o->measure.seconds, "Time to spend on each measurement")->capture_default_str();
   command->add_option("--data", o->measure.data, "Parameters, inputs and gradients to compare with (.npz)")
       ->type_name("FILE");
@@ -250,9 +250,10 @@ void add_bench(CLI::App& app, Action& chosen) {
   command->add_flag("--first-call", o->first_call, "Time the first call of a learner, stage by stage");
   command->add_flag("--exchange", o->exchange, "Time the sum of a vector over the processes that mpirun started");
   auto* fleet =
-      command->add_option("--fleet", o->fleet, "Time a fleet of so many small learners beside a loop over single ones")
+      command
+          ->add_option("--fleet", o->fleet, "Compare a fleet of this many small learners with a loop over single ones")
           ->check(whole_number(1));
-  command->add_option("--singles", o->singles, "Single learners in that loop; as many as the fleet has unless given")
+  command->add_option("--singles", o->singles, "Single learners in that loop (default: the size of the fleet)")
       ->check(whole_number(1))
       ->needs(fleet);
   command->add_flag("--list", o->list, "List the workloads without measuring");

@@ -23,7 +23,7 @@ std::string mib(int64_t bytes) { return fmt::format("{:.1f} MiB", static_cast<do
 int run_cache(const CacheArguments& o) {
   const cpu::CodeCache cache;
   require(!cache.folder().empty(),
-          "there is no folder for compiled files that only this user can change; name one in BRAINTRACE_CACHE_DIR.");
+          "there is no folder for compiled files that only this user can write to; set BRAINTRACE_CACHE_DIR.");
   const int64_t removed = o.clean ? cache.shrink(0) : 0;
   const auto    now     = cache.contents();
   if (o.json) {
@@ -36,8 +36,7 @@ int run_cache(const CacheArguments& o) {
   fmt::print("folder  {}\nfiles   {} of machine code, {} of at most {} (BRAINTRACE_CACHE_MIB)\n",
              cache.folder().string(), now.files, mib(now.bytes), mib(cache.bound()));
   if (now.files > 0) fmt::print("oldest  used {:.1f} days ago\n", now.oldest_use / 86400);
-  if (now.left_over > 0)
-    fmt::print("left    {} folders of compilers that were killed; --clean removes them\n", now.left_over);
+  if (now.left_over > 0) fmt::print("left    {} folders of killed compilers; --clean removes them\n", now.left_over);
   if (o.clean) fmt::print("removed {} files\n", removed);
   return 0;
 }

@@ -37,16 +37,17 @@ void print_classes(const train::ValidationRecord& v, const train::Judgment& judg
                    const std::vector<std::string>& names, bool surprise) {
   const Array&              confusion = judgment.confusion;
   const train::ClassMetrics m         = train::class_metrics(confusion);
-  fmt::print("accuracy           {} (always the most common class: {})\n", percent(v.accuracy), percent(m.majority));
+  fmt::print("accuracy           {} (baseline, most common class: {})\n", percent(v.accuracy), percent(m.majority));
   fmt::print("balanced accuracy  {}\nmacro F1           {:.4f}\n", percent(m.balanced_accuracy), m.macro_f1);
-  fmt::print("calibration error  {} (how far probabilities are from outcomes)\n", percent(judgment.calibration_error));
+  fmt::print("calibration error  {} (difference between confidence and accuracy)\n",
+             percent(judgment.calibration_error));
   if (surprise)
-    fmt::print("perplexity         {:.4g} ({:.4g} bits for each answer)\n", std::exp(v.loss),
+    fmt::print("perplexity         {:.4g} ({:.4g} bits per prediction)\n", std::exp(v.loss),
                v.loss / std::numbers::ln2);
   const int64_t classes = confusion.shape()[0];
   if (classes > 20) return;
   const auto name = [&](int64_t i) { return names.empty() ? std::to_string(i) : utf8(names[static_cast<size_t>(i)]); };
-  fmt::print("confusion matrix (rows: target, columns: answer)\n{:>10}", "");
+  fmt::print("confusion matrix (rows: target, columns: prediction)\n{:>10}", "");
   for (int64_t i = 0; i < classes; ++i) fmt::print("{:>11}", name(i));
   fmt::print("{:>11}\n", "recall");
   for (int64_t i = 0; i < classes; ++i) {
@@ -95,10 +96,12 @@ void add_eval(CLI::App& app, Action& chosen) {
   auto* part = command->add_option("--set", options->part, "Part of the data: validation or test")
                    ->type_name("validation|test")
                    ->check(CLI::IsMember({"validation", "test"}));
-  command->add_option("--data", options->data, "Another npz or csv file, read as the task of the checkpoint says")
+  command
+      ->add_option("--data", options->data,
+                   "Evaluate this .npz or .csv file instead, with the task settings of the checkpoint")
       ->type_name("FILE")
       ->excludes(part);
-  command->add_option("--batches", options->batches, "Batches; as in training, or all of the test part, unless given")
+  command->add_option("--batches", options->batches, "Number of batches (default: as in training; the whole test part)")
       ->check(whole_number(1));
   options->backend.add_options(*command);
   command->add_flag("--json", options->json, "Print JSON");

@@ -65,7 +65,7 @@ void print_text(const Diagnostics& records) {
     for (const auto& [key, text] : r.context) fmt::print("    {}: {}\n", key, text);
     fmt::print("\n");
   }
-  if (records.empty()) fmt::print("The compiler made no record about this.\n");
+  if (records.empty()) fmt::print("The compiler has no matching record.\n");
 }
 
 void print_json(const Diagnostics& records) {

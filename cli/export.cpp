@@ -116,11 +116,11 @@ void prepare_folder(const std::string& path) {
     require(fs::is_empty(path, error), "-o {}: the folder is not empty; give a new one.", path);
   }
   fs::create_directories(path, error);
-  require(!error, "-o {}: the folder could not be made: {}.", path, error.message());
+  require(!error, "-o {}: cannot create the folder: {}.", path, error.message());
 }
 
 int run_export_nir(const ExportArguments& o) {
-  require(o.output.empty() && !o.html, "--nir: it names the file to write; leave -o and --html out.");
+  require(o.output.empty() && !o.html, "--nir: this option already names the output file; leave out -o and --html.");
   random::seed(o.seed);
   const BuiltModel model = build_argument(o.model);
   init_all_states(*model.module);
@@ -139,9 +139,9 @@ int run_export_nir(const ExportArguments& o) {
 
 int run_export(const ExportArguments& o) {
   if (!o.nir.empty()) return run_export_nir(o);
-  require(!o.output.empty(), "-o FOLDER is missing: where the C files go. (--nir FILE writes a NIR graph instead.)");
+  require(!o.output.empty(), "-o FOLDER is missing; the C files go there. (--nir FILE writes a NIR graph instead.)");
   const auto dtype = dtype_named(o.dtype);
-  require(dtype == DType::F32 || dtype == DType::F64, "--dtype {}: give f32 or f64.", o.dtype);
+  require(dtype == DType::F32 || dtype == DType::F64, "--dtype {}: expected f32 or f64.", o.dtype);
   require(!o.model.batch, "--batch: an exported network reads one sample at a time.");
   const Environment::Scope scope({.precision = *dtype});
   random::seed(o.seed);
@@ -162,9 +162,9 @@ int run_export(const ExportArguments& o) {
     return 0;
   }
 
-  check_limit("RAM", o.ram, e.sizes.ram, "Take fewer units, or a rule with smaller traces, such as ES_D_RTRL.");
+  check_limit("RAM", o.ram, e.sizes.ram, "Use fewer units, or a rule with smaller traces, such as ES_D_RTRL.");
   const std::optional<int64_t> flash = arm_flash(e);
-  check_limit("flash", o.flash, flash.value_or(e.sizes.constants), "Take fewer units or layers.");
+  check_limit("flash", o.flash, flash.value_or(e.sizes.constants), "Use fewer units or layers.");
   prepare_folder(o.output);
   for (const ExportedFile& f : e.files) write_text((fs::path(o.output) / f.name).string(), f.text);
 
@@ -179,7 +179,7 @@ int run_export(const ExportArguments& o) {
     return 0;
   }
   fmt::print("{}: {} with {} and {}, in {}\n", o.output, model.name, c.rule, c.optimizer, o.dtype);
-  fmt::print("RAM    {:>9} bytes: {} of weights, states and traces, {} of working memory; the stack comes on top\n",
+  fmt::print("RAM    {:>9} bytes: {} of weights, states and traces, {} of working memory; the stack is extra\n",
              e.sizes.ram, e.sizes.states, e.sizes.arena);
   if (flash)
     fmt::print("flash  {:>9} bytes: {} of code (Cortex-M4, -Os, without the C library), {} of constants\n", *flash,

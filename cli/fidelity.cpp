@@ -29,7 +29,7 @@ struct FidelityArguments {
 };
 
 int run_check(const FidelityArguments& o, const CompiledModel& model, const Type& input) {
-  require(o.fidelity.windows.empty(), "--windows: --finite-differences compares the step form; leave one out.");
+  require(o.fidelity.windows.empty(), "--windows: --finite-differences works step by step; leave out one of them.");
   require(!o.output.ends_with(".svg"), "-o {}: --finite-differences has no picture; use .json or .txt.", o.output);
   CheckGradOptions options{.digits = o.digits, .seed = o.fidelity.seed};
   if (!o.fidelity.rules.empty()) options.rules = o.fidelity.rules;
@@ -72,13 +72,12 @@ void add_fidelity(CLI::App& app, Action& chosen) {
   FidelityOptions& f = options->fidelity;
   command->add_option("--steps", f.steps, "Length of the random sequence")->capture_default_str();
   command
-      ->add_option("--windows", f.windows,
-                   "Window lengths, separated by commas; 1, 5 and the whole sequence unless given")
+      ->add_option("--windows", f.windows, "Window lengths, separated by commas (default: 1, 5 and the whole sequence)")
       ->delimiter(',');
   command
       ->add_option("--rules", f.rules,
-                   "Rules to compare, separated by commas; all that need only a loss unless given, D_RTRL with "
-                   "--finite-differences")
+                   "Rules to compare, separated by commas (default: all that learn from a loss alone; D_RTRL with "
+                   "--finite-differences)")
       ->delimiter(',');
   command->add_flag("--last", f.last_only, "Only the last step has a target");
   command->add_option("--seed", f.seed, "Seed of parameters, inputs and targets")

@@ -122,7 +122,7 @@ std::vector<HelpEntry> exit_statuses() {
           {"1", "a check failed: a goal was not reached, numbers differ, training diverged"},
           {"2", "bad input: a wrong option, a file that cannot be read, a model that cannot be trained"},
           {"3", "a bug in braintrace; please report it"},
-          {"128+N", "stopped by signal N; what was learned is saved"}};
+          {"128+N", "stopped by signal N, after saving"}};
 }
 
 std::string usage_of(const CLI::App& app, const std::string& name) {

@@ -25,7 +25,8 @@ struct ImportArguments {
 };
 
 int run_import(const ImportArguments& o) {
-  require(o.output.ends_with(".json"), "-o {}: give a file that ends in .json; weights go beside it.", o.output);
+  require(o.output.ends_with(".json"), "-o {}: give a file that ends in .json; the weights are saved next to it.",
+          o.output);
   nir::ImportOptions options{.dt_ms = o.dt, .method = {}, .reset = nn::reset_named(o.reset), .surrogate = o.surrogate};
   if (!o.method.empty()) options.method = nn::integrator_named(o.method);
   const nir::Imported net = [&] {
@@ -69,17 +70,19 @@ int run_import(const ImportArguments& o) {
 void add_import(CLI::App& app, Action& chosen) {
   auto  o       = std::make_shared<ImportArguments>();
   auto* command = app.add_subcommand("import", "Import a network from a NIR file, with its weights");
-  command->add_option("FILE", o->file, "NIR graph, as nir, snnTorch, Norse and others write it")->required();
-  command->add_option("-o,--output", o->output, "Model description to write; weights go beside it as .safetensors")
+  command->add_option("FILE", o->file, "NIR graph, for example from snnTorch or Norse")->required();
+  command
+      ->add_option("-o,--output", o->output,
+                   "Model description to write; the weights are saved next to it as .safetensors")
       ->required()
       ->type_name("MODEL.json");
-  command->add_option("--dt", o->dt,
-                      "Time step in ms; 1 unless given here or by the file; use 0.1 for files of snnTorch");
-  command
-      ->add_option("--method", o->method, "Integrator; euler, as most packages take, unless given here or by the file")
+  command->add_option("--dt", o->dt, "Time step in ms (default: from the file, or 1); use 0.1 for files from snnTorch");
+  command->add_option("--method", o->method, "Integrator (default: from the file, or euler, as in most packages)")
       ->type_name("euler|exp_euler")
       ->check(CLI::IsMember({"euler", "exp_euler"}));
-  command->add_option("--reset", o->reset, "After a spike: hard, to v_reset, as NIR says; or soft, by subtraction")
+  command
+      ->add_option("--reset", o->reset,
+                   "Reset after a spike: hard, to v_reset, as NIR defines it; or soft, by subtraction")
       ->type_name("hard|soft")
       ->check(CLI::IsMember({"hard", "soft"}))
       ->capture_default_str();

@@ -83,10 +83,10 @@ void print_text(const Gpus& g) {
                static_cast<double>(g.devices[i].total_bytes) / (1 << 30), g.devices[i].capability / 10,
                g.devices[i].capability % 10);
   if (!g.driver.empty())
-    fmt::print("          driver of CUDA {}, NVRTC {}, cuBLAS {}\n", g.driver,
+    fmt::print("          driver for CUDA {}, NVRTC {}, cuBLAS {}\n", g.driver,
                g.nvrtc.path.empty() ? "not found" : fmt::format("{} ({})", g.nvrtc.version, g.nvrtc.path),
                g.blas.path.empty() ? "not found" : fmt::format("({})", g.blas.path));
-  if (!g.problem.empty()) fmt::print("gpu       none to use: {}\n", g.problem);
+  if (!g.problem.empty()) fmt::print("gpu       none available: {}\n", g.problem);
 }
 
 struct InfoArguments {

@@ -94,7 +94,7 @@ class SilentOutput {
 void add_help(CLI::App& app, Action& chosen) {
   auto  name    = std::make_shared<std::string>();
   auto* command = app.add_subcommand("help", "Show the help of a command");
-  command->add_option("COMMAND", *name, "Command; all of them unless given");
+  command->add_option("COMMAND", *name, "Command (default: all commands)");
   command->footer("  braintrace help train\n");
   command->callback([name, &app, &chosen] {
     chosen = [name, &app] {
@@ -151,7 +151,7 @@ int run(int argc, char** argv) {
 
   quiet = false;
   for (CLI::App* c : app.get_subcommands({}))
-    c->add_flag("-q,--quiet", quiet, "Print nothing but errors and what --json asks for");
+    c->add_flag("-q,--quiet", quiet, "Print only errors and the output of --json");
 
   if (argc > 1 && argv[1][0] != '-') command_named(app, argv[1]);
   try {
@@ -203,9 +203,9 @@ int answer(int argc, char** argv) {
   } catch (const std::system_error& error) {  // of the system, such as a full disk
     return report(BadInput, error.what());
   } catch (const std::bad_alloc&) {
-    return report(BadInput, "this needs more memory than there is.");
+    return report(BadInput, "not enough memory.");
   } catch (const std::length_error&) {
-    return report(BadInput, "this needs more memory than there is.");
+    return report(BadInput, "not enough memory.");
   } catch (const std::exception& error) {
     return report(Bug, error.what());
   }

@@ -100,7 +100,7 @@ void add_man(CLI::App& app, Action& chosen) {
   auto  name    = std::make_shared<std::string>();
   auto  folder  = std::make_shared<std::string>();
   auto* command = app.add_subcommand("man", "Print a manual page, or write all of them with the shell completions");
-  command->add_option("COMMAND", *name, "Command to describe; the page of braintrace itself unless given");
+  command->add_option("COMMAND", *name, "Command to describe (default: braintrace itself)");
   command
       ->add_option("--install", *folder,
                    "Write all manual pages and completions below this folder, such as ~/.local/share")

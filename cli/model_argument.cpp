@@ -74,8 +74,7 @@ void ModelArgument::add_model(CLI::App& command) {
   command.add_option("MODEL", model, "JSON description of a model, or the name of a built-in one: " + known_models())
       ->required();
   command
-      .add_option("--input", input,
-                  "Type of one input sample, such as f32[28,28,1]; read from the description unless given")
+      .add_option("--input", input, "Type of one input sample, such as f32[28,28,1] (default: from the description)")
       ->type_name("TYPE");
   command.add_option("--weights", weights, "File of weights: .npz, .safetensors, a checkpoint, or msgpack")
       ->type_name("FILE");
@@ -84,7 +83,8 @@ void ModelArgument::add_model(CLI::App& command) {
 void ModelArgument::add_options(CLI::App& command) {
   add_model(command);
   command.add_option("--batch", batch, "Compile for this batch size")->check(whole_number(1));
-  command.add_flag("--reference", reference, "Decide as braintrace 0.2.6 does, even where it is wrong");
+  command.add_flag("--reference", reference,
+                   "Reproduce the decisions of braintrace 0.2.6, including its known defects");
 }
 
 BuiltModel build_argument(const ModelArgument& argument) {
@@ -97,7 +97,7 @@ BuiltModel build_argument(const ModelArgument& argument) {
   if (!argument.weights.empty() && description.is_object()) description["weights"] = argument.weights;
   const auto found = argument.input.empty() ? input_of(description) : parse_type(argument.input);
   require(found.has_value(),
-          "{}: the description does not say what the first layer reads; give --input, such as f32[10].",
+          "{}: the description does not specify the input of the first layer; give --input, such as f32[10].",
           argument.model);
   json layers = description;
   if (layers.is_object()) layers.erase("weights");

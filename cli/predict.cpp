@@ -30,7 +30,7 @@ int run_predict(const PredictArguments& o) {
   const bool tests = o.part == "test" || !o.data.empty();
   const auto made  = trainer.predict(tests ? tasks::Part::Test : tasks::Part::Validation);
   train::write_predictions(o.output, made);
-  note("{} answers written to {}\n", made.samples.size(), o.output);
+  note("{} predictions written to {}\n", made.samples.size(), o.output);
   return 0;
 }
 
@@ -46,7 +46,7 @@ void add_predict(CLI::App& app, Action& chosen) {
                    ->check(CLI::IsMember({"validation", "test"}));
   command
       ->add_option("--data", options->data,
-                   "Another file, read as the task of the checkpoint says; a csv file needs no targets")
+                   "Predict this file instead, with the task settings of the checkpoint; a csv file needs no targets")
       ->type_name("FILE")
       ->excludes(part);
   command->add_option("-o,--output", options->output, "File to write: .npz or .csv")->type_name("FILE")->required();

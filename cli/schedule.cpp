@@ -37,8 +37,8 @@ Program learning_program(const ScheduleArguments& o) {
   const Algorithm& rule = algorithm_named(o.rule);
   // A window that starts and ends without traces needs no estimate of what comes after it.
   require(rule.needs() == Need::Nothing || (rule.needs() == Need::Synthesizer && o.window > 0),
-          "schedule: --rule {} needs {}, not only a loss, and there is none here.\n  Take another rule{}.", rule.name,
-          to_string(rule.needs()), rule.needs() == Need::Synthesizer ? ", or give --window" : "");
+          "schedule: --rule {} needs {} in addition to a loss, which is not available here.\n  Use another rule{}.",
+          rule.name, to_string(rule.needs()), rule.needs() == Need::Synthesizer ? ", or give --window" : "");
   random::seed(1);
   const BuiltModel model = build_argument(o.model);
   init_all_states(*model.module, {.batch_size = o.batch});

@@ -109,9 +109,8 @@ void summarize(const Totals& t, const stream::Taker& net, const StreamArguments&
   if (t.losses.count()) note("; recent loss {:.4g}", t.losses.recent());
   note("\n");
   if (t.losses.count())
-    note("loss      {:.4g} over all records, each answered before it was learned from{}; {} times it rose\n",
-         t.losses.mean(), t.losses.least() ? fmt::format("; {:.4g} in the best thousand", *t.losses.least()) : "",
-         t.losses.drifts());
+    note("loss      {:.4g} over all records (predicted before learning){}; rose {} times\n", t.losses.mean(),
+         t.losses.least() ? fmt::format("; {:.4g} in the best thousand", *t.losses.least()) : "", t.losses.drifts());
   if (l.count())
     note("latency   p50 {}   p90 {}   p99 {}   max {}\n", duration(l.percentile(0.5)), duration(l.percentile(0.9)),
          duration(l.percentile(0.99)), duration(l.max()));
@@ -126,7 +125,7 @@ stream::RecordFormat format_of(const std::string& name) {
 std::unique_ptr<stream::LineSource> source_of(const StreamArguments& o) {
   if (!o.udp) return stream::lines_of(STDIN_FILENO, static_cast<size_t>(o.most_bytes));
   auto port = stream::datagrams_on(*o.udp, static_cast<size_t>(o.most_bytes));
-  note("listening on 127.0.0.1 port {}; Ctrl-C ends\n", port->port());
+  note("listening on 127.0.0.1 port {}; press Ctrl-C to stop\n", port->port());
   return port;
 }
 
@@ -177,7 +176,7 @@ class Saver {
     try {
                                 save();
     } catch (const UserError& error) {  // a disk may have room again later
-      say("not saved now: {}\n", error.what());
+      say("cannot save now: {}\n", error.what());
     }
                               pace_.tried(start, Clock::now());
   }
@@ -259,7 +258,8 @@ std::string optimizer_of(const StreamArguments& o) {
 stream::Scaling scaling_of(const StreamArguments& o) {
   if (o.normalize == "none") return {};
   if (o.normalize == "running") return {.horizon = o.normalize_over};
-  require(!o.model.weights.empty(), "--normalize fitted: give the checkpoint whose numbers count with --weights.");
+  require(!o.model.weights.empty(),
+          "--normalize fitted: give the checkpoint that contains the fitted numbers with --weights.");
   const auto task = read_json(train::config_of_checkpoint(o.model.weights).task, "task");
   require(task.contains("fitted"), "{}: its task has no fitted numbers; train with \"normalize\": \"standard\".",
           o.model.weights);
@@ -350,11 +350,11 @@ void add_stream(CLI::App& app, Action& chosen) {
                    "Scale inputs: by a running mean and deviation, or by the fitted numbers of --weights")
       ->check(CLI::IsMember({"none", "running", "fitted"}))
       ->capture_default_str();
-  command->add_option("--normalize-over", o->normalize_over, "Records that a running mean remembers")
+  command->add_option("--normalize-over", o->normalize_over, "Number of records in the running mean")
       ->check(whole_number(1))
       ->capture_default_str();
   command->add_option("--seed", o->seed, "Seed of the initial weights")->check(whole_number(0))->capture_default_str();
-  command->add_option("--udp", o->udp, "Read datagrams from this port of 127.0.0.1; 0 takes any free one")
+  command->add_option("--udp", o->udp, "Read datagrams from this port of 127.0.0.1; 0 selects a free port")
       ->check(CLI::Range(0, 65535));
   command->add_option("--format", o->format, "Format of the records; auto reads a line that starts with { as JSON")
       ->check(CLI::IsMember({"auto", "jsonl", "csv"}))
@@ -369,19 +369,21 @@ void add_stream(CLI::App& app, Action& chosen) {
   command->add_flag("--strict", o->strict, "Stop with exit status 2 at the first record that cannot be read");
   auto* load = command->add_option("--load", o->load, "Continue from a file that --save wrote")->type_name("FILE");
   command->get_option("--weights")->excludes(load);
-  command->add_option("--save", o->save, "Save weights, states, traces and optimizer here, at the end and in between")
+  command
+      ->add_option("--save", o->save,
+                   "Save weights, states, traces and optimizer to this file, periodically and at the end")
       ->type_name("FILE");
   command->add_option("--save-every", o->save_every, "Records between saves; 0 saves only at the end")
       ->check(whole_number(0))
       ->capture_default_str();
-  auto* fleet = command->add_flag("--fleet", o->fleet,
-                                  "Keep a learner of its own for every id; each record names the one it is for");
-  command->add_option("--members", o->members, "Most members of a fleet")
+  auto* fleet =
+      command->add_flag("--fleet", o->fleet, "Keep a separate learner for each id; every record names its id");
+  command->add_option("--members", o->members, "Largest number of members")
       ->check(whole_number(1))
       ->needs(fleet)
       ->capture_default_str();
   command
-      ->add_option("--load-member", o->load_members, "Take a member from the file of a single stream; may be repeated")
+      ->add_option("--load-member", o->load_members, "Load a member from the file of a single stream; may be repeated")
       ->type_name("ID=FILE")
       ->needs(fleet)
       ->allow_extra_args(false);
@@ -390,7 +392,7 @@ void add_stream(CLI::App& app, Action& chosen) {
       ->needs(fleet)
       ->allow_extra_args(false);
   o->backend.add_options(*command);
-  command->add_flag("--json", o->json, "Print the summary as JSON, as the last line of stdout");
+  command->add_flag("--json", o->json, "Print the summary as JSON on the last line of stdout");
   command->footer(
       "  braintrace stream gru --lr 0.01 --save net.state < records.csv\n"
       "  braintrace stream gru --load net.state --udp 7777 --every 10\n"

@@ -244,7 +244,7 @@ int run_sweep(SweepArguments& o) {
   write_text(o.output + "/report.html", sweep_page(plan, rows, sweep.outcomes(), sweep.courses()));
   if (o.json) fmt::print("{}", table_json(plan, rows, sweep.outcomes()));
   if (StopSignals::asked()) {
-    note("stopped; the same command continues\n");
+    note("stopped; run the same command to continue\n");
     return 128 + StopSignals::asked();
   }
   if (!o.json)
@@ -257,21 +257,21 @@ int run_sweep(SweepArguments& o) {
 
 void add_sweep(CLI::App& app, Action& chosen) {
   auto  o       = std::make_shared<SweepArguments>();
-  auto* command = app.add_subcommand("sweep", "Train over a grid of settings with several seeds, side by side");
+  auto* command = app.add_subcommand("sweep", "Train over a grid of settings, with several seeds each");
   command->add_option("CONFIG", o->request.config, "JSON file with model, task, rule and optimizer")->required();
   command->add_option("--grid", o->request.grid, "Values of a field; may be repeated, all combinations are run")
       ->type_name("FIELD=VALUE,...")
       ->allow_extra_args(false);
-  command->add_option("--seeds", o->request.seeds, "Runs of every point, with as many seeds")
+  command->add_option("--seeds", o->request.seeds, "Number of runs per point of the grid, each with its own seed")
       ->check(whole_number(1))
       ->capture_default_str();
-  command->add_option("--jobs", o->jobs, "Runs at a time; they share the threads")
+  command->add_option("--jobs", o->jobs, "Number of parallel runs; they share the threads")
       ->check(whole_number(1))
       ->capture_default_str();
   command->add_option("--set", o->request.replaced, "Replace a field for all runs; may be repeated")
       ->type_name("FIELD=VALUE")
       ->allow_extra_args(false);
-  command->add_option("-o,--output", o->output, "Folder of the sweep; sweeps/NAME unless given")->type_name("FOLDER");
+  command->add_option("-o,--output", o->output, "Folder of the sweep (default: sweeps/NAME)")->type_name("FOLDER");
   command->add_flag("--dry-run", o->dry_run, "Check everything and list the runs, without running them");
   o->backend.add_options(*command);
   command->add_flag("--json", o->json, "Print the table as JSON");

@@ -41,7 +41,7 @@ std::optional<std::string> checkpoint_for(const TrainArguments& o, const Config&
     auto found = folder.files();
     if (std::filesystem::exists(folder.best_path())) found.push_back(folder.best_path());
     require(found.empty() || o.overwrite,
-            "{}: an earlier run left checkpoints here, {} among them.\n  Go on from them with --resume auto, remove "
+            "{}: an earlier run left checkpoints here, such as {}.\n  Continue from them with --resume auto, remove "
             "them with --overwrite, or choose another folder with --set output=FOLDER.",
             config.checkpoint.dir, found.back());
     if (o.overwrite) folder.remove_all();
@@ -51,7 +51,7 @@ std::optional<std::string> checkpoint_for(const TrainArguments& o, const Config&
   std::vector<std::string> refused;
   const auto               newest = folder.newest_valid(refused);
   for (const std::string& why : refused) say("note: {}\n", why);
-  note("note: {}\n", newest ? "going on from " + *newest
+  note("note: {}\n", newest ? "continuing from " + *newest
                             : fmt::format("no checkpoint in {}; starting from the beginning", config.checkpoint.dir));
   return newest;
 }
@@ -133,7 +133,8 @@ int run_train(const TrainArguments& o, const std::shared_ptr<parallel::Group>& g
   if (group->size() > 1 && config.shards == 0) {
     config = with_shards(config, group->size());
     if (first)
-      note("note: no shards are given: one for each of {} processes. Bits depend on their number.\n", group->size());
+      note("note: shards is not set. Each of the {} processes gets one, so the bits depend on their number.\n",
+           group->size());
   }
   Trainer                    trainer(config, group);
   std::vector<FolderLock>    locks;
@@ -185,7 +186,7 @@ void add_train(CLI::App& app, Action& chosen) {
       ->type_name("FIELD=VALUE")
       ->allow_extra_args(false);
   options->backend.add_options(*command);
-  command->add_option("--resume", options->resume, "Continue from this checkpoint; auto takes the newest valid one")
+  command->add_option("--resume", options->resume, "Continue from this checkpoint; auto selects the newest valid one")
       ->type_name("FILE|auto");
   command->add_flag("--overwrite", options->overwrite, "Remove the checkpoints of an earlier run");
   command->add_flag("--json", options->json, "Print the result as JSON");

@@ -19,6 +19,14 @@ PHRASES = [
     ("price", r"\bat any price\b", "if you can accept …"),
     ("present step", r"\bpresent step\b", "current step"),
     ("be meant", r"\bcannot be meant\b", "is out of range, expected …"),
+    ("unless given", r"\bunless given\b", "default: …, by default"),
+    ("known are", r"\bknown are:", "known:"),
+    ("than there is", r"\bmore memory than there is\b", "not enough memory"),
+    ("by way of", r"\bby way of\b", "through"),
+    ("answer", r"\bthe (model|network) answers with\b", "returns"),
+    ("other", r"\bis of another \w+|\bhas another \w+ than\b", "belongs to a different …, has a different …"),
+    ("cut into", r"\bcannot be cut into\b", "cannot be divided into"),
+    ("taken back", r"\btried and taken back\b", "we also tried …"),
     (" % ", r"[\d}] % (?=(of|are|is|more|less|right)\b)", "87.5%, without a space"),
 ]
 SPELLINGS = {

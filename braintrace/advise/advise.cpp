@@ -31,7 +31,7 @@ std::vector<Candidate> candidates(const AdviseOptions& o) {
   for (const std::string& rule : o.rules) {
     chosen.push_back(&algorithm_named(rule));
     require(chosen.back()->needs() == Need::Nothing,
-            "advise: {} needs {}; only rules that need nothing but a loss are compared.", rule,
+            "advise: {} needs {}; only rules that learn from a loss alone can be compared.", rule,
             to_string(chosen.back()->needs()));
   }
   if (chosen.empty())
@@ -142,12 +142,13 @@ void recommend(Advice& a, int64_t free) {
     return;
   }
   if ((a.recommended = choose([](const Candidate& c) { return c.form == Form::Step; }))) {
-    a.reason = fmt::format("no form that keeps the sequence fits{}; its memory does not grow with the length", limit);
+    a.reason = fmt::format(
+        "no rule that stores the sequence fits{}; the memory of this rule does not grow with the length", limit);
     return;
   }
   if ((a.recommended = choose([](const Candidate&) { return true; }))) {
-    a.reason =
-        fmt::format("nothing else fits{}; credit ends after {} steps", limit, a.costs[*a.recommended].candidate.window);
+    a.reason = fmt::format("nothing else fits{}; credit reaches back {} steps only", limit,
+                           a.costs[*a.recommended].candidate.window);
     return;
   }
   a.reason = fmt::format("nothing fits{}; use a smaller batch, a smaller model, or more memory", limit);
@@ -164,7 +165,7 @@ Advice advise(Module& model, const std::string& name, const Type& input, const A
           options.batch, options.length);
   // A device is opened in other processes alone: one that is forked after that could not use it.
   const std::string problem = run_apart([&] { return find_backend(options.backend).problem(); }, {});
-  require(problem.empty(), "advise: estimates are of compiled programs, and {}{}", problem,
+  require(problem.empty(), "advise: estimates need compiled programs, but {}{}", problem,
           problem.ends_with('.') ? "" : ".");
   const int64_t      device    = apart([&] { return find_backend(options.backend).memory().value_or(0); }, {});
   const bool         on_device = device > 0;

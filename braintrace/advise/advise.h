@@ -14,7 +14,7 @@ namespace braintrace {
 struct AdviseOptions {
   int64_t                  batch   = 1;
   int64_t                  length  = 100;  // steps of a sequence
-  std::optional<int64_t>   memory  = {};   // bytes that may be used; those of this machine unless given
+  std::optional<int64_t>   memory  = {};   // bytes that may be used; default: those of this machine
   std::string              backend = "cpu";
   std::vector<std::string> rules   = {};     // names; empty: all that need nothing but a loss
   bool                     measure = false;  // run each for a moment, in a process of its own

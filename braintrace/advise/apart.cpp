@@ -38,7 +38,7 @@ std::string outcome_of(const std::function<std::string()>& work) {
   } catch (const CompileError& error) {
     return refused + std::string(error.what());
   } catch (const std::bad_alloc&) {
-    return refused + std::string("it does not fit into memory");
+    return refused + std::string("it does not fit in memory");
   }
 }
 
@@ -85,8 +85,8 @@ std::string run_apart(const std::function<std::string()>& work, const ApartLimit
   }
   if (outcome.empty())
     fail("it {}", WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL)
-                      ? fmt::format("needs more than {} s of preparation, or more memory than there is", limits.seconds)
-                      : "could not be prepared: its process ended early");
+                      ? fmt::format("takes more than {} s to compile, or does not fit in memory", limits.seconds)
+                      : "could not be compiled: its process exited early");
   require(outcome[0] == done, "{}", outcome.substr(1));
   return outcome.substr(1);
 }

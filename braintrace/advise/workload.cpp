@@ -40,7 +40,7 @@ Workload::Workload(Module& model, const Type& input, const Candidate& candidate,
   optimizer_.register_trainable_weights(model.params());
 
   Type y = trace_function({input}, [&](const Tensors& in) { return model.call(in); }).result_types().at(0);
-  require(is_float(y.dtype), "the model answers with {}; a loss needs floats", to_string(y));
+  require(is_float(y.dtype), "the model returns {}; a loss needs floating-point outputs", to_string(y));
   args_ = {input, y};
   if (candidate.form != Form::Step)
     for (Type& t : args_) t = with_leading(t, candidate.window);

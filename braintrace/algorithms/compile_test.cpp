@@ -72,7 +72,8 @@ TEST(Compile, MakesTheLearnersOfSpecialSignals) {
   const auto dni = compile(net, "dni", wave(input, 0));
   EXPECT_EQ(dni->vjp_method(), VjpMethod::MultiStep);
   dni->as<DNI>().attach_synthesizer(nullptr);
-  EXPECT_NE(error_of([&] { dni->as<ThreeFactor>(); }).find("a learner of DNI is of another class"), std::string::npos);
+  EXPECT_NE(error_of([&] { dni->as<ThreeFactor>(); }).find("the learner of DNI does not have the requested class"),
+            std::string::npos);
 
   auto modulated = [](double m) {
     Net        model;

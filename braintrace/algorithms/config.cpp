@@ -55,7 +55,7 @@ void check_single_recursion(const RuleAxes& a) {
   require(recursion != ScalarLeak || a.decay,
           "ETraceConfig: temporal_recursion 'scalar_leak' needs a decay in [0, 1).\n  Give one, or use 'jacobian'.");
   require(recursion != None || a.decay->f == 0,
-          "ETraceConfig: temporal_recursion 'none' forgets at once, but decay is {}.\n  Leave the decay out, or use "
+          "ETraceConfig: temporal_recursion 'none' keeps nothing, but decay is {}.\n  Leave the decay out, or use "
           "'scalar_leak' with it.",
           a.decay ? a.decay->f : 0);
 }
@@ -68,7 +68,7 @@ void check_two_recursions(const RuleAxes& a) {
           "ETraceConfig: 'io_factorized' needs the decay of both sides: one number in [0, 1) or a pair.");
   const auto check_side = [](const char* side, TemporalRecursion recursion, double decay) {
     require(recursion != None || decay == 0,
-            "ETraceConfig: temporal_recursion 'none' forgets at once, but decay of the {} side is {}.\n  Make it 0, or "
+            "ETraceConfig: temporal_recursion 'none' keeps nothing, but decay of the {} side is {}.\n  Make it 0, or "
             "use 'scalar_leak' there.",
             side, decay);
   };

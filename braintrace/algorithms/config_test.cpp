@@ -144,7 +144,7 @@ const Rejection rejections[] = {
      {"is a pair", "'io_factorized'"}},
     {"NoneWithADecay",
      {.temporal_recursion = TemporalRecursion::None, .decay = 0.5},
-     {"'none' forgets at once, but decay is 0.5", "'scalar_leak'"}},
+     {"'none' keeps nothing, but decay is 0.5", "'scalar_leak'"}},
     {"NoneWithADecayOnOneSide",
      {.trace_factorization = IoFactorized,
       .temporal_recursion  = recursions(ScalarLeak, TemporalRecursion::None),

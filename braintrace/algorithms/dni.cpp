@@ -68,7 +68,7 @@ std::vector<Shape> DNI::group_signal_shapes() const {
 
 Tensors DNI::exit_credit(const Tensors& hidden) const {
   require(synthesizer_ != nullptr,
-          "DNI: no synthesizer.\n  "
+          "DNI: no synthesizer is attached.\n  Call "
           "attach_synthesizer(std::make_shared<SyntheticGradient>(learner.group_signal_shapes())).");
   return (*synthesizer_)(hidden);
 }

@@ -187,8 +187,8 @@ EtraceOutcome run_etrace_grad(ETraceVmap& learner, const Function& step, const T
                               const EtraceGradOptions& options) {
   const int64_t T = length_of("etrace_grad", sequences);
   require((options.window.code == 0 || options.window.code == 1) && !options.drop_traces && !options.after_window,
-          "etrace_grad: a learner in lanes takes one step at a time: no longer windows, no drop_traces, no "
-          "after_window.\n  A model that takes a batch itself has them all.");
+          "etrace_grad: ETraceVmap supports windows of one step only, without drop_traces and after_window.\n  Write "
+          "the model for batched inputs instead.");
   const auto window = [&](const Tensors& xs) {
     Tensors one, out;
     for (const Tensor& x : xs) one.push_back(squeeze(x, {0}));

@@ -75,7 +75,7 @@ class OnlineLearner {
   template <std::derived_from<OnlineLearner> L>
   L& as() {
     auto* mine = dynamic_cast<L*>(this);
-    require(mine != nullptr, "learner: a learner of {} is of another class than the requested one.", rule_->name());
+    require(mine != nullptr, "learner: the learner of {} does not have the requested class.", rule_->name());
     return *mine;
   }
 

@@ -30,8 +30,8 @@ void check(const ETraceConfig& config, const RuleOptions& o, const std::string& 
           "{}: feedback is given, but learning_signal is '{}'.\n  Use 'random_feedback', or leave it out.", name,
           to_string(signal));
   require(signal != SignalSource::Modulatory || o.vjp_method.value_or(VjpMethod::SingleStep) == VjpMethod::SingleStep,
-          "{}: learning_signal 'modulatory' needs vjp_method 'single-step', got 'multi-step'.\n  Only there does a "
-          "learning signal meet the trace at every step.",
+          "{}: learning_signal 'modulatory' needs vjp_method 'single-step', got 'multi-step'.\n  Only this method has "
+          "a learning signal at every step.",
           name);
   require(signal != SignalSource::Bootstrapped || o.vjp_method.value_or(VjpMethod::MultiStep) == VjpMethod::MultiStep,
           "{}: learning_signal 'bootstrapped' needs vjp_method 'multi-step', got 'single-step'.\n  It estimates what "

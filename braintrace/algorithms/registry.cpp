@@ -44,7 +44,7 @@ std::deque<Algorithm> built_in() {
        .representative = true},
       {.name    = "EProp",
        .aliases = {"e_prop"},
-       .doc     = "D_RTRL with a filtered trace and, if wanted, random feedback",
+       .doc     = "D_RTRL with a filtered trace and, optionally, random feedback",
        .options = {"kappa_filter_decay", "feedback", "trace_dtype"},
        .config =
            [](const RuleOptions& o) {
@@ -66,7 +66,7 @@ std::deque<Algorithm> built_in() {
        .rank    = 3},
       {.name    = "OSTLFeedforward",
        .aliases = {"ostl_feedforward"},
-       .doc     = "ES_D_RTRL that forgets at once (decay 1e-6)",
+       .doc     = "ES_D_RTRL with immediate decay (1e-6)",
        .options = {"decay_or_rank"},
        .config  = [](const RuleOptions& o) { return factorized(o.decay_or_rank.value_or(TraceDecay::decay(1e-6))); },
        .rank    = 7},
@@ -83,7 +83,7 @@ std::deque<Algorithm> built_in() {
            },
        .rank = 4},
       {.name    = "UORO",
-       .doc     = "the whole influence as a random product; unbiased inside a group, noisy",
+       .doc     = "a random rank-one estimate of the full influence; unbiased inside a group, noisy",
        .options = {"projection_key", "projection_eps"},
        .config =
            [](const RuleOptions&) {
@@ -97,7 +97,7 @@ std::deque<Algorithm> built_in() {
        .rank = 8},
       {.name    = "ThreeFactor",
        .aliases = {"three_factor"},
-       .doc     = "D_RTRL traces under a modulator that the user gives, such as a reward",
+       .doc     = "D_RTRL traces with a modulator that you provide, such as a reward",
        .options = {"modulator", "trace_dtype"},
        .config  = [](const RuleOptions&) { return ETraceConfig({.learning_signal = SignalSource::Modulatory}); }},
       {.name    = "DNI",
@@ -105,11 +105,11 @@ std::deque<Algorithm> built_in() {
        .options = {"trace_dtype"},
        .config  = [](const RuleOptions&) { return ETraceConfig({.learning_signal = SignalSource::Bootstrapped}); }},
       {.name = "RTRL",
-       .doc  = "the whole influence of every weight on every state; exact, for small networks",
+       .doc  = "the full influence of every weight on every state; exact, for small networks",
        .rule = []() -> std::shared_ptr<const LearningRule> { return std::make_shared<RtrlRule>(); },
        .rank = 5},
       {.name           = "BPTT",
-       .doc            = "reverse mode inside each window, nothing remembered between windows",
+       .doc            = "reverse mode inside each window; nothing passes between windows",
        .rule           = []() -> std::shared_ptr<const LearningRule> { return std::make_shared<BpttRule>(); },
        .form           = RuleForm::WindowOnly,
        .representative = true},
@@ -148,7 +148,7 @@ void register_algorithm(Algorithm algorithm) {
   for (const Algorithm& a : algorithms())
     for (const std::string& known : spellings(a))
       for (const std::string& wanted : spellings(algorithm))
-        require(lower(known) != lower(wanted), "register_algorithm: there is a rule '{}' already.", known);
+        require(lower(known) != lower(wanted), "register_algorithm: a rule '{}' exists already.", known);
   require((algorithm.config == nullptr) != (algorithm.rule == nullptr),
           "register_algorithm: {} needs either a point in the axis space or a function that makes its rule.",
           algorithm.name);
@@ -186,7 +186,7 @@ std::unique_ptr<OnlineLearner> Algorithm::learner(Module& model, const RuleOptio
     std::vector<std::string> takers;
     for (const Algorithm& a : algorithms())
       if (contains(a.options, option)) takers.push_back(a.name);
-    fail("{}: it takes no {}, which is for {}.\n  It takes: {}.", name, option, fmt::join(takers, ", "),
+    fail("{}: it has no option {}, which is for {}.\n  Its options: {}.", name, option, fmt::join(takers, ", "),
          options.empty() ? "no options" : fmt::format("{}", fmt::join(options, ", ")));
   }
   if (config) {

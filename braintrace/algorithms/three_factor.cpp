@@ -24,7 +24,7 @@ ThreeFactor::ThreeFactor(Module& model, std::shared_ptr<const LearningRule> rule
                          LearnerOptions options)
     : OnlineLearner(model, std::move(rule), std::move(options)), standing_(std::move(modulator)) {
   require(vjp_method() == VjpMethod::SingleStep,
-          "ThreeFactor: a modulator takes the place of the learning signal, which only the single-step method has.");
+          "ThreeFactor: a modulator replaces the learning signal, which only the single-step method has.");
 }
 ThreeFactor::ThreeFactor(Module& model, Tensor modulator, LearnerOptions options)
     : ThreeFactor(model, modulated_rule(), std::move(modulator), std::move(options)) {}

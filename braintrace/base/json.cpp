@@ -58,7 +58,7 @@ class Listener {
 
   bool open(Json empty) {
     open_.push_back({std::move(empty), {}});
-    require(open_.size() <= limits_.depth, "{}: more than {} brackets inside each other.", place(), limits_.depth);
+    require(open_.size() <= limits_.depth, "{}: more than {} nested brackets.", place(), limits_.depth);
     return true;
   }
   bool close() {
@@ -143,7 +143,7 @@ int64_t json_integer(const nlohmann::json& value, const std::string& where) {
   return value.get<int64_t>();
 }
 std::string json_word(const nlohmann::json& value, const std::string& where) {
-  require(value.is_string(), "{} must be a word, got {}.", where, shown_json(value));
+  require(value.is_string(), "{} must be a string, got {}.", where, shown_json(value));
   return value.get<std::string>();
 }
 

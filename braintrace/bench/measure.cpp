@@ -173,7 +173,7 @@ ordered_json timings(const Workload& w, const MeasureOptions& o) {
 // In a process of its own, with a folder of compiled files of its own.
 ordered_json apart_in(const TemporaryFolder& cache, const std::string& backend,
                       const std::function<ordered_json()>& work) {
-  require(!cache.path.empty(), "bench: no folder for temporary files could be made.");
+  require(!cache.path.empty(), "bench: cannot create a folder for temporary files.");
   return read_ordered_json(run_apart(
                                [&] {
                                  setenv("BRAINTRACE_CACHE_DIR", cache.path.c_str(), 1);
@@ -187,7 +187,8 @@ ordered_json apart_in(const TemporaryFolder& cache, const std::string& backend,
 // Asked in another process: a device is of no use to a process that was forked after it was opened.
 void require_working(const std::string& backend) {
   const std::string problem = run_apart([&] { return find_backend(backend).problem(); }, {});
-  require(problem.empty(), "bench: machine code is measured, and {}{}", problem, problem.ends_with('.') ? "" : ".");
+  require(problem.empty(), "bench: only machine code is measured, but {}{}", problem,
+          problem.ends_with('.') ? "" : ".");
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ std::string_view name_of(Mode mode) { return mode == Mode::Sequence ? "sequence"
 Mode mode_named(const std::string& name) {
   for (const Mode m : {Mode::Sequence, Mode::Stream})
     if (name == name_of(m)) return m;
-  fail("bench: there is no mode '{}'; known are sequence and stream.", name);
+  fail("bench: there is no mode '{}'; known: sequence, stream.", name);
 }
 
 Tensor Training::mean_square(const Tensor& a, const Tensor& b) { return mean(square(a - b)); }

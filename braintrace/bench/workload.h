@@ -26,7 +26,7 @@ struct Choice {
   std::vector<std::string> models, rules;
   std::vector<Mode>        modes;
   std::vector<Size>        sizes;          // in place of the usual ones
-  std::optional<int64_t>   steps;          // 100 unless given, 20 for conv
+  std::optional<int64_t>   steps;          // default: 100, 20 for conv
   std::optional<double>    spikes;         // one input in twenty for lif, in five for conv, none for the others
   bool                     quick = false;  // a part of it: small sequences, no streams of lif
 };

@@ -14,7 +14,7 @@ const HiddenGroup& GroupsByPath::at(const Path& hidden_path) const {
   if (const auto it = find(hidden_path); it != end()) return it->second;
   std::string known;
   for (const auto& [path, group] : *this) known += (known.empty() ? "" : ", ") + path.str();
-  fail("there is no hidden state '{}' in the graph; known are: {}.", hidden_path.str(), known);
+  fail("there is no hidden state '{}' in the graph; known: {}.", hidden_path.str(), known);
 }
 
 bool HiddenParamOpRelation::reaches(int group) const {

@@ -20,7 +20,7 @@ std::string list(const std::vector<Path>& paths) {
 const Dict::Entry& Dict::at(const std::string& name) const {
   for (const Entry& e : entries_)
     if (e.name == name) return e;
-  fail("dict: there is no '{}'; known are: {}.", name, fmt::join(keys(), ", "));
+  fail("dict: there is no '{}'; known: {}.", name, fmt::join(keys(), ", "));
 }
 
 std::vector<std::string> Dict::keys() const {

@@ -30,7 +30,7 @@ class Dict {
   template <class T>
   T get(const std::string& name) const {
     const T* value = std::any_cast<T>(&at(name).value);
-    require(value != nullptr, "dict: '{}' holds another type than the requested one; it is {}.", name, at(name).text);
+    require(value != nullptr, "dict: '{}' does not have the requested type; it is {}.", name, at(name).text);
     return *value;
   }
   const std::string&       text(const std::string& name) const { return at(name).text; }

@@ -186,12 +186,12 @@ void name_states(ModuleInfo& info, const std::vector<StateLeaf>& touched, const 
     info.states.emplace_back(path, leaf.state);
     info.state_id_to_path.emplace(leaf.state.cell().get(), path);
     log.push_back({DiagnosticKind::StateMismatch, DiagnosticLevel::Warning,
-                   fmt::format("the step touches a state outside the module tree; it is called {}", path.str())});
+                   fmt::format("the step uses a state outside the module tree; it is named {}", path.str())});
   }
   for (const auto& [path, state] : info.states)
     if (!cells.count(state.cell().get()))
-      log.push_back({DiagnosticKind::StateMismatch, DiagnosticLevel::Warning,
-                     fmt::format("{} is never touched by the step", path.str())});
+      log.push_back(
+          {DiagnosticKind::StateMismatch, DiagnosticLevel::Warning, fmt::format("the step never uses {}", path.str())});
 }
 
 std::vector<StateLeaf> hidden_leaves(const ModuleInfo& info, IndexedStep& step, const std::vector<StateLeaf>& touched,
@@ -207,8 +207,7 @@ std::vector<StateLeaf> hidden_leaves(const ModuleInfo& info, IndexedStep& step, 
     const bool promoted = !leaf.state.is_hidden() && recurrent.find(leaf);
     if (leaf.state.is_hidden() && !options.as_reference && !reads_old_value(step, leaf))
       note(leaf, DiagnosticKind::StateHoldsNothing,
-           "nothing reads the old value of this state: it holds nothing from step to step, and credit passes through "
-           "its new value");
+           "nothing reads the old value of this state, so it is not memory; credit passes through its new value");
     else if (leaf.state.is_hidden() || promoted)
       hidden.push_back(leaf);
     if (promoted)

@@ -87,10 +87,10 @@ bool connect_as_reference(RelationFinder& find, HiddenParamOpRelation& r) {
   }
   if (r.connections.empty()) {
     const bool product = meets_product(find, r.y);
-    find.record(
-        product ? DiagnosticKind::RelationExcludedWeightToWeight : DiagnosticKind::RelationExcludedNonTemporal,
-        DiagnosticLevel::Warning, r,
-        product ? "it reaches hidden states only through another trainable product" : "it reaches no hidden state");
+    find.record(product ? DiagnosticKind::RelationExcludedWeightToWeight : DiagnosticKind::RelationExcludedNonTemporal,
+                DiagnosticLevel::Warning, r,
+                product ? "it reaches hidden states only through another trainable product"
+                        : "it does not affect any hidden state");
     return false;
   }
   std::vector<Path> hidden;
@@ -99,7 +99,7 @@ bool connect_as_reference(RelationFinder& find, HiddenParamOpRelation& r) {
       hidden.push_back(c.hidden_paths[i]);
       if (c.path_classification[i] == PathClass::Mixed)
         find.record(DiagnosticKind::RelationPartialPath, DiagnosticLevel::Warning, r,
-                    "part of its way to the state passes another trainable product", {c.hidden_paths[i]});
+                    "part of its path to the state passes through another trainable product", {c.hidden_paths[i]});
     }
   find.record(DiagnosticKind::RelationIncluded, DiagnosticLevel::Info, r, "it carries an eligibility trace", hidden);
   return true;

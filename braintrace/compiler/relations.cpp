@@ -106,10 +106,10 @@ std::vector<Path> weights_passed(const RelationFinder& find, const HiddenParamOp
 // What keeps the group out of the trace, or only its direct part in it.
 void explain_connection(RelationFinder& find, const HiddenParamOpRelation& r, const Connection& c) {
   if (c.path == PathClass::Mixed)
-    find.record(
-        DiagnosticKind::RelationPartialPath, DiagnosticLevel::Warning, r,
-        "part of its way to the state passes another product: the trace follows the direct part, a window the rest",
-        c.hidden_paths);
+    find.record(DiagnosticKind::RelationPartialPath, DiagnosticLevel::Warning, r,
+                "part of its path to the state passes through another product: the trace covers the direct part, a "
+                "window the rest",
+                c.hidden_paths);
   if (c.path != PathClass::Windowed && !c.position_preserving)
     find.record(
         DiagnosticKind::RelationTailMovesPositions, DiagnosticLevel::Warning, r,
@@ -184,9 +184,9 @@ bool connect_all(RelationFinder& find, HiddenParamOpRelation& r) {
   if (r.connections.empty()) {
     const bool cut = !candidate_groups(find, r.y, true).empty();
     find.record(DiagnosticKind::RelationExcludedNonTemporal, DiagnosticLevel::Warning, r,
-                std::string(cut ? "a stop_gradient cuts its way to every hidden state"
-                                : "it reaches no hidden state in the same step") +
-                    "; its gradient is the same-step one");
+                std::string(cut ? "stop_gradient cuts all its paths to hidden states"
+                                : "it does not affect any hidden state in the same step") +
+                    "; it gets the same-step gradient only");
     return false;
   }
   r.through = weights_passed(find, r);

@@ -37,7 +37,7 @@ std::string why_untraced(const ModuleInfo& info, const Path& path) {
     auto&      names = e.op->etp ? trainable : plain;
     if (reads && std::find(names.begin(), names.end(), e.op->name) == names.end()) names.emplace_back(e.op->name);
   }
-  if (plain.empty() && trainable.empty()) return "one step of the model does not read it";
+  if (plain.empty() && trainable.empty()) return "the step of the model does not use it";
   std::vector<std::string> parts;
   if (!plain.empty())
     parts.push_back(fmt::format("read by {}, which is not a trainable (ETP) operation", fmt::join(plain, ", ")));
@@ -69,7 +69,7 @@ std::vector<std::string> group_items(const ETraceGraph& graph) {
     items.push_back(fmt::format("Group {}: [{}]", g.index, tuples(g.hidden_paths)));
     items.push_back(fmt::format("         {} state{} at each position of {}{}", g.num_state,
                                 g.num_state == 1 ? "" : "s", to_string(g.varshape),
-                                g.diagonal ? "" : "; positions read each other"));
+                                g.diagonal ? "" : "; positions depend on each other"));
     if (g.num_state > 1)
       items.push_back(fmt::format("         order of the states: {}", fmt::join(g.state_names(), ", ")));
   }
@@ -86,7 +86,7 @@ std::string leaves_text(const ModuleInfo& info, const HiddenParamOpRelation& r) 
                 to_string(info.program().type(w.var));
     }
     out += fmt::format("{}{} {}", out.empty() ? "" : ", ", t.key, leaves);
-    if (!t.chain_ops.empty()) out += fmt::format(" by way of {}", fmt::join(t.chain_ops, ", "));
+    if (!t.chain_ops.empty()) out += fmt::format(" through {}", fmt::join(t.chain_ops, ", "));
   }
   return out;
 }
@@ -195,7 +195,7 @@ std::string CompilationReport::to_str(int level) const {
     states.push_back(fmt::format("Dynamic state {}: {}{}", states.size(), p.tuple(),
                                  empty ? "; nothing reads its old value, so credit passes through it" : ""));
   }
-  if (!states.empty()) out += section("The dynamic states, which no trace follows, are:", states);
+  if (!states.empty()) out += section("The dynamic states (without traces) are:", states);
 
   const auto relations = relation_items(graph_, true), windowed = relation_items(graph_, false);
   if (!relations.empty()) out += section("The weights associated with hidden groups are:", relations);

@@ -119,7 +119,7 @@ TEST(Report, ListsStatesThatNoTraceFollows) {
     }
   } model;
   expect_in_order(CompilationReport(compile_etrace_graph(model, {{DType::F64, {3}}})).to_str(),
-                  {"The hidden groups are:", "Group 0: [('h',)]", "The dynamic states, which no trace follows, are:",
+                  {"The hidden groups are:", "Group 0: [('h',)]", "The dynamic states (without traces) are:",
                    "Dynamic state 0: ('drive',); nothing reads its old value", "('w',) → etp_mv → hidden group 0"});
 }
 
@@ -148,7 +148,7 @@ TEST(Report, AWeightWithoutATraceSaysHowItIsRead) {
        "read by tanh, which is not a trainable (ETP) operation, and read by matmul as data, not as its weight: only "
        "the "
        "current step's gradient"},
-      {"idle", "one step of the model does not read it"}};
+      {"idle", "the step of the model does not use it"}};
   EXPECT_EQ(why, want);
 }
 

@@ -233,7 +233,7 @@ class ScanFollower {
     for (const Path& w : weights)
       if (!covered.count(w))
         log_.push_back({DiagnosticKind::ScanDescentNoRelations, DiagnosticLevel::Warning,
-                        "a scan that is followed reads this weight, and no trainable operation in it does", "", w});
+                        "a scan uses this weight, but no trainable operation in it does", "", w});
   }
 
   const std::vector<HiddenGroup> none_ = {};

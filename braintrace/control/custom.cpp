@@ -43,7 +43,7 @@ struct BackwardOperands {
 template <class List>
 CustomOperands<List> operands_of(const Op& op, const Attrs& a, const List& in) {
   const auto w = static_cast<size_t>(std::max<int64_t>(0, a[keys::consts]));
-  require(w <= in.size(), "{}: {} consts were announced, got {} operand(s).", op.name, w, in.size());
+  require(w <= in.size(), "{}: expected {} consts, got {} operand(s).", op.name, w, in.size());
   return split(in, CustomOperands<size_t>{w, in.size() - w});
 }
 Types results_of(const Program& p) { return p.types_of(p.results); }

@@ -28,7 +28,7 @@ Array row(const Array& xs, int64_t t, const Type& type) {
 
 Types scan_infer(const Op& op, const Types& in, const Attrs& a) {
   const ScanParts s(a);
-  require(s.consts + s.carry <= in.size(), "{}: {} consts and {} carries were announced, got {} operand(s).", op.name,
+  require(s.consts + s.carry <= in.size(), "{}: expected {} consts and {} carries, got {} operand(s).", op.name,
           s.consts, s.carry, in.size());
   require(s.length >= 0, "{}: the length {} is negative.", op.name, s.length);
   auto types = split(in, ScanRoles<size_t>{s.consts, s.carry, in.size() - s.consts - s.carry});

@@ -164,7 +164,7 @@ void CsvFile::each_row(int64_t from, int64_t count,
     visit(row, found, offset);
     return row < from + count;
   });
-  require(row >= from + count, "{}: the file has become shorter.", path());
+  require(row >= from + count, "{}: the file became shorter.", path());
 }
 
 std::vector<std::vector<double>> CsvFile::rows(int64_t from, int64_t count) const {

@@ -37,7 +37,7 @@ Bytes Source::read(int64_t offset, int64_t count, const char* what) const {
     const ssize_t n = ::pread(*file_, out.data() + done, static_cast<size_t>(count - done), offset + done);
     if (n < 0 && errno == EINTR) continue;
     require(n > 0, "{}: at byte {}: cannot be read: {}.", path_, offset + done,
-            n == 0 ? "the file has become shorter" : std::strerror(errno));
+            n == 0 ? "the file became shorter" : std::strerror(errno));
     done += n;
   }
   return out;

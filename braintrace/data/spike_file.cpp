@@ -103,7 +103,7 @@ SpikeFile::SpikeFile(const std::string& path) : path_(path) {
           "{}: expected as many times and units as the {} labels.", path, n);
   // Compression makes a file at most about a thousand times smaller.
   require(n / 1000 <= static_cast<hsize_t>(readable.size()),
-          "{}: {} labels cannot be in {} bytes; the file is damaged.", path, n, readable.size());
+          "{}: {} labels do not fit in {} bytes; the file is damaged.", path, n, readable.size());
   labels_.resize(n);
   require(H5Dread(labels, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, labels_.data()) >= 0,
           "{}: 'labels' cannot be read as integers.", path);

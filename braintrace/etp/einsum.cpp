@@ -64,7 +64,7 @@ Equation parse_equation(std::string text) {
   require(e.x[0] == e.y[0] && !has(e.w, e.x[0]),
           "einsum: '{}' must begin x and the result with one batch letter that the weight lacks.", text);
   for (char c : e.y)
-    require(has(e.x, c) || has(e.w, c), "einsum: '{}' has '{}' in the result, but in no operand.", text, c);
+    require(has(e.x, c) || has(e.w, c), "einsum: '{}' has '{}' in the result, but not in any operand.", text, c);
   for (char c : e.w)
     require(has(e.x, c) || has(e.y, c), "einsum: '{}' has '{}' in the weight only; sum the weight over it first.", text,
             c);

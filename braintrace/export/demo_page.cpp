@@ -55,11 +55,11 @@ std::string text_of(const Exported& network, std::string_view file) {
 
 void check_demo(const Exported& n) {
   const auto is_vector = [](const Type& t) { return t.dtype == DType::F32 && t.rank() == 1 && t.size() > 0; };
-  require(is_vector(n.input) && is_vector(n.output) && n.target == n.output,
-          "export: the page needs a network that reads a vector of f32 and learns vectors of f32 by mse; this one has "
-          "input "
-          "{}, output {} and target {}.\n  Export it as C instead (-o FOLDER), or take another model, such as gru.",
-          to_string(n.input), to_string(n.output), to_string(n.target));
+  require(
+      is_vector(n.input) && is_vector(n.output) && n.target == n.output,
+      "export: the page needs a network that reads a vector of f32 and learns vectors of f32 by mse; this one has "
+      "input {}, output {} and target {}.\n  Export it as C instead (-o FOLDER), or use another model, such as gru.",
+      to_string(n.input), to_string(n.output), to_string(n.target));
 }
 
 std::vector<ExportedFile> demo_sources(const Exported& n) {

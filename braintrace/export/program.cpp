@@ -49,7 +49,7 @@ std::unique_ptr<OnlineLearner> learner_for(Module& model, const ExportOptions& o
           "such as D_RTRL or ES_D_RTRL.",
           a.name);
   require(a.needs() == Need::Nothing,
-          "export: {} needs more than a loss ({}), which the exported step cannot be given.", a.name,
+          "export: {} needs more than a loss ({}), which an exported step does not receive.", a.name,
           to_string(a.needs()));
   return a.learner(model, options.rule_options);
 }
@@ -127,20 +127,21 @@ LearningProgram trace_learning(Module& model, const Type& input, const ExportOpt
   LearningProgram out;
   {
     const Environment::Scope inference({.training = false});
-    out.predict = slots.function("predict", "One step without learning: states go on, traces and weights stay.",
+    out.predict = slots.function("predict", "One step without learning: advances states, not traces or weights.",
                                  {input}, [&](const Tensors& in) { return model.call(in); });
   }
-  out.observe = slots.function("observe", "One step without a target: states and traces go on, weights stay.", {input},
-                               [&](const Tensors& in) { return learner->update(in); });
-  require(out.predict.traced.num_results == 1, "export: the model has {} outputs; one is needed.",
+  out.observe = slots.function("observe", "One step without a target: advances states and traces, not weights.",
+                               {input}, [&](const Tensors& in) { return learner->update(in); });
+  require(out.predict.traced.num_results == 1, "export: the model has {} outputs; expected one.",
           out.predict.traced.num_results);
   out.x = input;
   out.y = out.predict.traced.result_types()[0];
-  require(is_float(out.y.dtype), "export: the model's output is {}; a loss needs floats.", to_string(out.y));
+  require(is_float(out.y.dtype), "export: the model returns {}; a loss needs floating-point outputs.",
+          to_string(out.y));
   const Loss loss = loss_named(options.loss, out.y);
   out.target      = loss.target;
-  out.learn = slots.function("learn", "One step with a target: states, traces and weights go on.", {input, out.target},
-                             [&](const Tensors& in) -> Tensors {
+  out.learn       = slots.function("learn", "One step with a target: advances states and traces, and updates weights.",
+                                   {input, out.target}, [&](const Tensors& in) -> Tensors {
                                const auto of = [&](const Tensor& x, const Tensor& target) {
                                  const Tensor y = (*learner)(x);
                                  return std::pair(loss.value(y, target), y);
@@ -149,7 +150,7 @@ LearningProgram trace_learning(Module& model, const Type& input, const ExportOpt
                                opt->update(grads);
                                return {y, value};
                              });
-  out.slots = std::move(slots.slots);
+  out.slots       = std::move(slots.slots);
   return out;
 }
 

@@ -113,8 +113,8 @@ std::string test_data_text(const LearningProgram& p, const ExportOptions& o) {
     for (const Array& a : out)
       for (int64_t i = 0; i < a.size(); ++i)
         require(std::isfinite(at(a, i)),
-                "export: the network is no longer finite at step {} of the recorded sequence, so a replay would prove "
-                "nothing.\n  Take a smaller learning rate, fewer steps or another seed.",
+                "export: the network is no longer finite at step {} of the recorded sequence, so a replay would not "
+                "test anything.\n  Use a smaller learning rate, fewer steps or another seed.",
                 t);
     kinds.values.push_back(kind);
     xs.add(x);

@@ -191,13 +191,13 @@ Agreement by_finite_differences(const LossProgram& loss, const Parameter& p, con
   const double zero     = 1e2 * noise(at_rest);
   Agreement    a        = agreement(largest <= zero ? 0 : off / largest, std::min(o.digits, possible), true);
   if (possible < o.digits)
-    a.words += fmt::format(" (values in {} on the way: {} digits are required)", name_of(way.least), possible);
+    a.words += fmt::format(" (values in {} on the path: {} digits are required)", name_of(way.least), possible);
   if (a.holds) return a;
   if (10 * doubt >= off)
     a.words += fmt::format(": finite differences themselves are good to {} digits here (rounding, a kink or a jump)",
                            digits_of(doubt / largest));
   else if (way.own_derivative)
-    a.words += ": a derivative of your own (custom_jvp, custom_vjp) on the way is not that of its function";
+    a.words += ": a custom derivative (custom_jvp, custom_vjp) on the path does not match its function";
   else
     a.words += ": reverse mode and finite differences disagree";
   return a;
@@ -218,14 +218,14 @@ Gradients gradient_of(OnlineLearner& learner, const StepLoss& loss, const Tensor
 std::string why_off(const ETraceGraph& graph, const std::string& parameter) {
   switch (credit_of(graph, parameter)) {
     case Credit::Trace:
-      return "an approximation that the rule makes";
+      return "an approximation of the rule";
     case Credit::Window:
-      return "it reaches its state only through other products, so step by step it gets the same-step gradient; "
-             "it learns in windows";
+      return "it reaches its state only through other products, so it gets the same-step gradient step by step, and "
+             "learns in windows";
     case Credit::SameStep:
       break;
   }
-  return "a plain weight: no trainable operation carries it to a state, so it gets the same-step gradient";
+  return "a plain weight: no trainable operation connects it to a state, so it gets the same-step gradient";
 }
 
 // Inputs in double, with the leading time axis checked.
@@ -250,9 +250,10 @@ ParameterCheck against_differences(const LossProgram& program, const Parameter& 
   OnTheWay way;
   way.look(program.program, active);
   if (way.spike)
-    c.why_no_differences = "a spike is on the way: its derivative is the surrogate's, the true one is zero or infinite";
+    c.why_no_differences =
+        "a spike is on the path: its derivative is that of the surrogate; the true one is zero or infinite";
   else if (way.held)
-    c.why_no_differences = "stop_gradient is on the way: differences would see what the gradient holds constant";
+    c.why_no_differences = "stop_gradient is on the path: differences would vary what the gradient treats as constant";
   else
     c.finite_differences = by_finite_differences(program, p, exact, way, loss, o);
   return c;

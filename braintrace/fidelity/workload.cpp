@@ -42,7 +42,7 @@ Tensor random_sequence(const Type& step, int64_t steps, const Tensor& key) {
 
 Type output_type(Module& model, const Type& input) {
   const Type y = step_of(model, input).result_types().at(0);
-  require(is_float(y.dtype), "fidelity: the model's output is {}; a loss needs floats.", to_string(y));
+  require(is_float(y.dtype), "fidelity: the model returns {}; a loss needs floating-point outputs.", to_string(y));
   return y;
 }
 

@@ -25,7 +25,7 @@ const Leaves& Gradients::at(const Path& path) const {
   if (it != map_.end()) return it->second;
   std::string known;
   for (const auto& [p, leaves] : map_) known += (known.empty() ? "" : ", ") + p.str();
-  fail(ErrorKind::Name, "gradients: there is none for '{}'; known are: {}.", path.str(), known);
+  fail(ErrorKind::Name, "gradients: there is none for '{}'; known: {}.", path.str(), known);
 }
 
 const Tensor& Gradients::at(const Path& path, const std::string& leaf) const {

@@ -76,7 +76,7 @@ void HeldStates::LeftState::settle() {
   try {
     value = all_.program_->left(index_);
   } catch (const UserError& lost) {
-    warn(fmt::format("{}\n  {} is as it was before the first call.", lost.what(), leaf_.place()), "device lost");
+    warn(fmt::format("{}\n  {} has its value from before the first call.", lost.what(), leaf_.place()), "device lost");
   }
   cell.leaves.at(leaf_.leaf) = std::move(value);
   before_                    = {};

@@ -133,8 +133,9 @@ struct Branch {
 void check_branches(const Branch& yes, const Branch& no) {
   const Types a = yes.result_types(), b = no.result_types();
   for (size_t i = 0; i < std::min(a.size(), b.size()); ++i)
-    require(a[i] == b[i], "cond: result {} is {} where the predicate holds and {} otherwise; both must have one type.",
-            i, to_string(a[i]), to_string(b[i]));
+    require(a[i] == b[i],
+            "cond: result {} is {} where the predicate holds and {} otherwise; both must have the same type.", i,
+            to_string(a[i]), to_string(b[i]));
 }
 
 // States written by either branch, their present values, and a check that each branch leaves the same types.
@@ -150,7 +151,8 @@ StateLeaves written_by_either(const Branch& yes, const Branch& no, Tensors& befo
     before.push_back(leaf.state.has_leaf(leaf.leaf) ? leaf.value() : Tensor());
     const Type a = in_yes < yes.p.writes.size() ? yes.p.write_type(in_yes) : before.back().type();
     const Type b = in_no < no.p.writes.size() ? no.p.write_type(in_no) : before.back().type();
-    require(a == b, "cond: {} becomes {} where the predicate holds and {} otherwise; a state needs one type.",
+    require(a == b,
+            "cond: {} becomes {} where the predicate holds and {} otherwise; a state must have the same type in both.",
             leaf.place(), to_string(a), to_string(b));
   }
   return written;

@@ -21,8 +21,8 @@ struct BatchSizeFound {
       size = given;
       who  = name;
     }
-    require(*size == given, ErrorKind::Shape, "vmap: {} has {} samples but {} has {}; mapped axes must have one size.",
-            name, given, who, *size);
+    require(*size == given, ErrorKind::Shape,
+            "vmap: {} has {} samples but {} has {}; mapped axes must have the same size.", name, given, who, *size);
   }
 };
 

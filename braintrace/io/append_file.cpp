@@ -37,7 +37,7 @@ void AppendFile::append(std::string_view record) {
       // What is there stays whole as far as the system lets us.
       const bool whole = done == 0 || ::ftruncate(fd_, size_) == 0;
       fail("{}: cannot write the file: {}.{}", path_, std::strerror(reason),
-           whole ? "" : " Its last line is not whole.");
+           whole ? "" : " Its last line is incomplete.");
     }
     done += static_cast<size_t>(n);
   }

@@ -82,7 +82,7 @@ Place place_of(const std::string& given) {
       return place;
     }
     if (!S_ISLNK(place.info.st_mode)) break;
-    require(links < 40, ErrorKind::File, "{}: cannot write the file: its symbolic links lead in a circle.", given);
+    require(links < 40, ErrorKind::File, "{}: cannot write the file: its symbolic links form a cycle.", given);
     std::string target = std::filesystem::read_symlink(place.path).string();
     place.path         = target.starts_with('/') ? target : folder_of(place.path) + "/" + target;
   }

@@ -43,7 +43,7 @@ std::string first_line(int fd) {
 void make_folder(const std::string& path) {
   std::error_code error;
   fs::create_directories(path, error);
-  require(!error && fs::is_directory(path, error), ErrorKind::File, "{}: cannot make this folder: {}.", path,
+  require(!error && fs::is_directory(path, error), ErrorKind::File, "{}: cannot create this folder: {}.", path,
           error ? error.message() : "there is a file of that name");
   require(::access(path.c_str(), W_OK | X_OK) == 0, ErrorKind::File, "{}: cannot write into this folder.", path);
 }
@@ -61,7 +61,7 @@ void ProcessLock::take(const std::string& path, const std::string& busy, const c
   if (::flock(fd_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     const std::string who = first_line(fd_);
     fail(ErrorKind::File, "{}: {}.\n  Wait for its end, stop it, or choose another {}.", busy,
-         who.empty() ? "it does not say which" : who, place);
+         who.empty() ? "it does not name itself" : who, place);
   }
   const std::string who = this_process();
   if (::ftruncate(fd_, 0) == 0) (void)!::pwrite(fd_, who.data(), who.size(), 0);
@@ -72,7 +72,7 @@ ProcessLock::~ProcessLock() {
 }
 
 FolderLock::FolderLock(const std::string& folder) {
-  take(folder + "/.lock", folder + ": another run is at work in this folder", "folder");
+  take(folder + "/.lock", folder + ": another run uses this folder", "folder");
 }
 
 FileLock::FileLock(const std::string& path) {
@@ -80,7 +80,7 @@ FileLock::FileLock(const std::string& path) {
   const fs::path  file = fs::weakly_canonical(path, error);
   if (error || (fs::exists(file, error) && !fs::is_regular_file(file, error))) return;
   take((file.parent_path() / ("." + file.filename().string() + ".lock")).string(),
-       path + ": another process saves into this file", "file");
+       path + ": another process writes this file", "file");
 }
 
 }  // namespace braintrace

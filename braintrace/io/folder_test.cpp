@@ -19,7 +19,7 @@ TEST(FolderLock, KeepsOthersOutWhileItIsHeld) {
   const TemporaryFolder     folder;
   std::optional<FolderLock> lock(folder.path.string());
   const std::string         said = error_of([&] { FolderLock other(folder.path.string()); });
-  EXPECT_NE(said.find("another run is at work"), std::string::npos) << said;
+  EXPECT_NE(said.find("another run uses this folder"), std::string::npos) << said;
   EXPECT_NE(said.find("process " + std::to_string(::getpid()) + " on "), std::string::npos) << said;
   lock.reset();
   FolderLock again(folder.path.string());
@@ -58,7 +58,7 @@ TEST(FileLock, IsOfTheFileAndNotOfItsFolder) {
   std::optional<FileLock> lock(path);
   for (const std::string& name : {path, link}) {
     const std::string said = error_of([&] { FileLock other(name); });
-    EXPECT_NE(said.find(name + ": another process saves into this file: process "), std::string::npos) << said;
+    EXPECT_NE(said.find(name + ": another process writes this file: process "), std::string::npos) << said;
   }
   FileLock neighbor((folder.path / "net2").string());
   lock.reset();

@@ -130,7 +130,7 @@ class Hdf5Reader {
   void account(uint64_t bytes) {
     decoded_ += bytes;
     if (bytes > (uint64_t{1} << 40) || decoded_ > (file_.size() + 4096) * most_times)
-      damaged("it says that it holds more than it can");
+      damaged("a size in it is too large");
   }
 
   std::vector<RawMessage> messages(uint64_t header) const {
@@ -178,7 +178,7 @@ class Hdf5Reader {
   }
 
   Hdf5Item read(uint64_t header, int depth) {
-    if (depth > most_depth) damaged("its groups are nested too deep, or in a circle");
+    if (depth > most_depth) damaged("its groups are nested too deeply, or form a cycle");
     if (++items_ > most_items) damaged("it has too many objects");
     const auto all     = messages(header);
     bool       is_data = false;
@@ -226,9 +226,9 @@ class Hdf5Reader {
   }
   // Level, 0 where its children are not trees, and the number of children.
   std::pair<uint64_t, uint64_t> head_of_tree(Cursor& c, uint64_t kind, int depth, std::string_view whose) const {
-    if (depth > 8) damaged(fmt::format("the tree {} is too deep, or a circle", whose));
+    if (depth > 8) damaged(fmt::format("the tree {} is too deep, or has a cycle", whose));
     c.expect("TREE");
-    if (c.number(1) != kind) damaged(fmt::format("the tree {} is of another kind", whose));
+    if (c.number(1) != kind) damaged(fmt::format("the tree {} has an unexpected type", whose));
     const uint64_t level = c.number(1), n = c.number(2);
     c.skip(16);
     return {level, n};
@@ -311,7 +311,7 @@ class Hdf5Reader {
       case 9:
         e.kind = Element::Kind::Text;
         if ((bits & 0x0F) != 1) unknown("a list of variable length");
-        if (e.size != 16) damaged("a text has another size than its place");
+        if (e.size != 16) damaged("a text does not fit in its place");
         break;
       default:
         unknown(fmt::format("element class {}", head & 0x0F));
@@ -376,7 +376,7 @@ class Hdf5Reader {
       std::copy_n(data.begin(), bytes, out.begin());
     } else if (kind == 2) {
       const auto axes = c.number(1);
-      if (axes != shape.size() + 1) damaged("a chunk has another number of axes than its data set");
+      if (axes != shape.size() + 1) damaged("a chunk has a different number of axes than its data set");
       Chunks   chunks{c.address(), {}};
       uint64_t size = e.size;
       for (size_t i = 0; i < shape.size(); ++i) {
@@ -436,7 +436,7 @@ class Hdf5Reader {
         data.resize(data.size() - 4);
       }
     }
-    if (data.size() != size) damaged("a chunk has another size than it should");
+    if (data.size() != size) damaged("a chunk has the wrong size");
     return data;
   }
 

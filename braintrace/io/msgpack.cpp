@@ -38,7 +38,7 @@ class PackedReader {
     return item;
   }
   PackedItem next(int depth) {
-    if (depth > 64) damaged("it is nested too deep");
+    if (depth > 64) damaged("it is nested too deeply");
     const auto head = static_cast<uint8_t>(number(1));
     PackedItem out;
     if (head < 0x80 || head >= 0xE0) {
@@ -111,17 +111,17 @@ class PackedReader {
     double size = 1;
     for (const auto& [i, d] : dims.members) {
       if (!d.number || *d.number < 0 || *d.number > 1e12 || dims.members.size() > 32)
-        damaged("an array has an odd shape");
+        damaged("an array has an invalid shape");
       size *= *d.number;
       shape.push_back(static_cast<int64_t>(*d.number));
     }
-    if (size > 1e12) damaged("an array has an odd shape");
+    if (size > 1e12) damaged("an array has an invalid shape");
     return shape;
   }
   Array array_of(const Shape& shape, const std::string& type, const std::string& bytes) const {
     const auto count = static_cast<uint64_t>(size_of(shape));
     const auto check = [&](size_t element) {
-      if (bytes.size() != count * element) damaged("an array has another size than its shape");
+      if (bytes.size() != count * element) damaged("the size of an array does not match its shape");
     };
     const auto same = [&](DType dtype) {
       check(size_of(dtype));
@@ -219,7 +219,7 @@ class PackedReader {
       case 0xDF:
         return map(out, number(4), depth);
       default:
-        damaged("it has a byte that means nothing");
+        damaged("it has an invalid byte");
     }
   }
 
@@ -242,11 +242,11 @@ Array unchunked(const PackedItem& item, const std::string& where) {
   Shape   dims;
   int64_t count = 1, found = 0;
   for (const auto& [key, d] : shape->members) {
-    require(d.number && *d.number >= 0 && *d.number <= 1e12, "{}: the file is damaged: an array has an odd shape.",
+    require(d.number && *d.number >= 0 && *d.number <= 1e12, "{}: the file is damaged: an array has an invalid shape.",
             where);
     dims.push_back(static_cast<int64_t>(*d.number));
     require(dims.back() == 0 || count <= (int64_t{1} << 40) / dims.back(),
-            "{}: the file is damaged: an array has an odd shape.", where);
+            "{}: the file is damaged: an array has an invalid shape.", where);
     count *= dims.back();
   }
   for (const auto& [key, c] : chunks->members) {

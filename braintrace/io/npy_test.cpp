@@ -193,7 +193,7 @@ TEST(Npy, FileErrorsNameTheFileAndTheReason) {
   EXPECT_EQ(folder.count(), 1u);
 }
 
-// A disk that fills up, by way of a limit on file sizes.
+// A disk that fills up, through a limit on file sizes.
 TEST(Npy, AFailedWriteKeepsTheOldFile) {
   const Folder folder;
   const Array  old = Array::of<float>({1, 2}, {2});

@@ -105,7 +105,7 @@ Member read_entry(const ArchiveReader& r, size_t at) {
           "{}: the member '{}' is compressed by method {}; expected stored (0) or deflated (8).", r.where(), m.name,
           m.method);
   require(m.method == stored ? m.size == m.packed : m.size / max_expansion <= m.packed,
-          "{}: the member '{}' claims {} bytes in {}, which cannot be.", r.where(), m.name, m.size, m.packed);
+          "{}: the member '{}' claims {} bytes in {}, which is impossible.", r.where(), m.name, m.size, m.packed);
   const size_t h = m.header;
   require(r.u32(h) == local_mark && r.text(h + local_size, r.u16(h + 26)) == m.name && r.u16(h + 8) == m.method,
           "{}: the member '{}' does not match its entry in the zip directory.", r.where(), m.name);

@@ -116,7 +116,7 @@ TEST(Npz, RefusesDamagedArchives) {
            {[](One& o) { o.u16(o.entry + 8, 1); }, "encrypted"},
            {[](One& o) { o.u32(o.entry + 20, 0xffffffff); }, "Zip64"},
            {[](One& o) { o.u32(o.entry + 20, 0x7fffffff), o.u32(o.entry + 24, 0x7fffffff); }, "refers to bytes"},
-           {[](One& o) { o.u32(o.entry + 24, 1 << 30); }, "which cannot be"},
+           {[](One& o) { o.u32(o.entry + 24, 1 << 30); }, "which is impossible"},
            {[](One& o) { o.u32(o.entry + 42, 0x7fffffff); }, "refers to bytes"},
            {[](One& o) { o.u16(o.entry + 28, 0xffff); }, "refers to bytes"},
            {[](One& o) { o.u16(o.end + 8, 2), o.u16(o.end + 10, 2); }, "directory is damaged"},

@@ -51,7 +51,7 @@ SparseFile checked(Entries&& e, const std::string& where) {
   for (size_t k = 0; k < n; ++k) {
     const size_t i = order[k];
     require(k == 0 || place(order[k - 1]) != place(i),
-            "{}: the entry at row {}, column {} is there twice; add such entries up before saving.", where, e.row[i],
+            "{}: the entry at row {}, column {} appears twice; sum duplicate entries before saving.", where, e.row[i],
             e.col[i]);
     out.row.push_back(static_cast<int32_t>(e.row[i]));
     out.col.push_back(static_cast<int32_t>(e.col[i]));

@@ -95,7 +95,7 @@ const AttrValue* Attrs::find_value(std::string_view name) const {
 }
 
 void Attrs::missing(std::string_view name) {
-  fail("attribute '{}' is missing or has another type than this operation expects.", name);
+  fail("attribute '{}' is missing or has a different type than this operation expects.", name);
 }
 
 bool Attrs::operator==(const Attrs& other) const {

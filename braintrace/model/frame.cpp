@@ -133,8 +133,8 @@ StatefulProgram trace_function(const Types& args, const Function& f, const Trace
       }
       if (!t.written) continue;
       require(t.left_by_learner || !depends_on_states(t.value, t.of_learner),
-              "{}: a loop changes it after a learner's step, and the learner goes on with it in the next turn.\n"
-              "  Its traces do not follow the change. Put the change into the model.",
+              "{}: a loop changes it after a learner's step, and the learner uses it in the next iteration.\n  Its "
+              "traces do not follow the change. Put the change into the model.",
               t.where.place());
       out.writes.push_back(t.where);
       out.is_left_by_learner.push_back(t.left_by_learner);

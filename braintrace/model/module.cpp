@@ -181,7 +181,7 @@ std::string Module::type_name() const {
 }
 
 Tensor Module::update(const Tensor&) {
-  fail("{}: it defines no update(x); override `Tensor update(const Tensor& x)` with one step of the model.",
+  fail("{}: it does not define update(x); override `Tensor update(const Tensor& x)` with one step of the model.",
        type_name());
 }
 Tensors Module::update_all(const Tensors& xs) {
@@ -298,7 +298,7 @@ State Module::state_at(const Path& path) const {
     if (p == path) return s;
     known += (known.empty() ? "" : ", ") + p.str();
   }
-  fail(ErrorKind::Name, "there is no state '{}' in {}; known are: {}.", path.str(), type_name(), known);
+  fail(ErrorKind::Name, "there is no state '{}' in {}; known: {}.", path.str(), type_name(), known);
 }
 
 std::string State::place() const {

@@ -352,7 +352,7 @@ TEST(DynamicModule, ClassesNameThemselves) {
   } model;
   EXPECT_EQ(to_string(model), "Outer(\n  part=Part()\n)");
   const std::string error = error_of([&] { model(ones({1})); });
-  for (const char* phrase : {"Part: it defines no update(x)", "in part (Part)", "in the model (Outer)"})
+  for (const char* phrase : {"Part: it does not define update(x)", "in part (Part)", "in the model (Outer)"})
     EXPECT_NE(error.find(phrase), std::string::npos) << error;
 }
 

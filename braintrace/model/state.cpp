@@ -105,8 +105,8 @@ Type State::type(const std::string& leaf) const {
 void State::check_alive() const {
   if (cell_->home == 0) return;  // as nearly always: no words are made
   fail(ErrorKind::State,
-       "{} ({}) was made inside a traced function and ended with it.\n"
-       "  Make a state that is to last before the call of jit, grad, vmap or a loop.",
+       "{} ({}) was created inside a traced function and no longer exists.\n  Create persistent states before you call "
+       "jit, grad, vmap or a loop.",
        place(), name_of(kind()));
 }
 
@@ -135,8 +135,8 @@ bool State::has_leaf(const std::string& name) const {
 void State::check_storable(const Tensor& value) const {
   require(value.defined(), ErrorKind::State, "{}: the new value is an undefined tensor; assign it first.", place());
   require(!value.is_traced() || StateFrame::current(), ErrorKind::State,
-          "{}: a tensor {} that is being traced cannot be stored outside a trace.\n"
-          "  Call the function through jit, grad, vmap or a loop of this library: they hand the states through.",
+          "{}: a tensor {} that is being traced cannot be stored outside a trace.\n  Call the function through jit, "
+          "grad, vmap or a loop of this library: they pass the states through.",
           place(), to_string(value.type()));
 }
 

@@ -302,7 +302,7 @@ Imported import_graph(const Graph& given, const ImportOptions& options) {
     return static_cast<size_t>(std::find(names.begin(), names.end(), name) - names.begin());
   };
   for (const auto& [from, to] : graph.edges) {
-    if (to == input || from == output) fail("edges: from '{}' to '{}' leads the wrong way.", from, to);
+    if (to == input || from == output) fail("edges: from '{}' to '{}' has the wrong direction.", from, to);
     if (from == input && to != output) from_input.push_back(index(to));
     if (from != input && to != output) between.emplace_back(index(from), index(to));
   }

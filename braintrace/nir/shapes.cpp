@@ -215,7 +215,7 @@ std::map<std::string, Shape> shapes_of(const Graph& graph) {
 namespace {
 
 void add_nodes(const Graph& graph, const std::string& prefix, int depth, Graph& out, std::set<std::string>& inner) {
-  require(depth < 32, "graphs are nested too deep.");
+  require(depth < 32, "graphs are nested too deeply.");
   const auto known = [&](const std::string& name) {
     require(graph.nodes.contains(name), "edges: there is no node '{}{}'.", prefix, name);
   };

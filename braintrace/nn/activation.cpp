@@ -54,7 +54,7 @@ const std::map<std::string, Activation::Function>& table() {
 Activation::Activation(const std::string& name) : name_(name) {
   const auto it = table().find(name);
   if (it == table().end())
-    fail("activation: there is no '{}'; known are: {}.\n  Any function of a tensor may be given instead.", name,
+    fail("activation: there is no '{}'; known: {}.\n  Any function of a tensor may be given instead.", name,
          fmt::join(activation_names(), ", "));
   f_ = it->second;
 }

@@ -87,7 +87,7 @@ ConvNd::ConvNd(size_t axes, const Size& in_size, int64_t out_channels, const Int
   in_channels_ = channels_of(in_size, axes, options_.channel_first, layer_);
   require(out_channels > 0, "{}: out_channels must be positive, got {}.", layer_, out_channels);
   require(in_channels_ % o.groups == 0 && out_channels % o.groups == 0,
-          "{}: {} input and {} output channels cannot be cut into {} groups.", layer_, in_channels_, out_channels,
+          "{}: {} input and {} output channels cannot be divided into {} groups.", layer_, in_channels_, out_channels,
           o.groups);
   Shape kernel = per_axis(kernel_size, axes, layer_, "kernel_size");
   kernel.push_back(in_channels_ / o.groups);

@@ -104,7 +104,7 @@ void Neuron::before_update(const void* key, BeforeUpdate hook) {
 }
 
 Tensor Neuron::get_spike(const Tensor&) const {
-  fail("{}: it has spikes of its present state only; override get_spike(v) to ask for those at a potential.",
+  fail("{}: it computes spikes of its current state only; override get_spike(v) to compute them at a given potential.",
        type_name());
 }
 

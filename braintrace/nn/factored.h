@@ -14,7 +14,7 @@ struct LoRAOptions {
 };
 
 // y = α x A B + base(x)     A : [I,r] ("lora_a"), B : [r,O] ("lora_b"), α = 1/r
-// unless given     Hu et al. 2021
+// by default     Hu et al. 2021
 class LoRA : public Module {
  public:
   LoRA(int64_t in_features, int64_t rank, int64_t out_features, LoRAOptions options = {});

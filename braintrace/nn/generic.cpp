@@ -80,7 +80,7 @@ Tensor AdaptivePool::update(const Tensor& x) {
   Ints  over;
   for (int i = 0; i < spatial; ++i) {
     const int64_t n = x.shape()[static_cast<size_t>(lead + i)], parts = out_[static_cast<size_t>(i)];
-    require(n % parts == 0, "adaptive pooling: an axis of size {} cannot be cut into {} equal parts.", n, parts);
+    require(n % parts == 0, "adaptive pooling: an axis of size {} cannot be divided into {} equal parts.", n, parts);
     split.push_back(parts);
     over.push_back(static_cast<int64_t>(split.size()));
     split.push_back(n / parts);

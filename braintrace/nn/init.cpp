@@ -323,7 +323,7 @@ std::vector<std::string> names() {
 
 Initializer named(const std::string& name) {
   const auto it = table().find(name);
-  if (it == table().end()) fail("initializer: there is no '{}'; known are: {}.", name, fmt::join(names(), ", "));
+  if (it == table().end()) fail("initializer: there is no '{}'; known: {}.", name, fmt::join(names(), ", "));
   return it->second();
 }
 

@@ -17,7 +17,7 @@
 namespace braintrace::nn {
 
 struct LearnableDelayOptions {
-  std::optional<Initializer> delay;  // ms; uniform in [0, max] unless given
+  std::optional<Initializer> delay;  // ms; default: uniform in [0, max]
   StepSize                   dt    = {};
   int64_t                    width = 1;  // s
 };

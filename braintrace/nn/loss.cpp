@@ -16,8 +16,8 @@ namespace braintrace::losses {
 namespace {
 
 void require_equal_shapes(const char* name, const Tensor& a, const Tensor& b) {
-  require(a.shape() == b.shape(), "{}: prediction {} and target {} must have one shape.", name, to_string(a.type()),
-          to_string(b.type()));
+  require(a.shape() == b.shape(), "{}: prediction {} and target {} must have the same shape.", name,
+          to_string(a.type()), to_string(b.type()));
 }
 void require_float(const char* name, const Tensor& x) {
   require(is_float(x.dtype()), "{}: expected floating-point values, got {}.", name, to_string(x.type()));

@@ -71,7 +71,7 @@ SpikeBitwise::SpikeBitwise(const std::string& op) : op_(op) {
       {"xor", [](T x, T y) { return x + y - 2 * x * y; }},
   };
   const auto it = known.find(op);
-  require(it != known.end(), "SpikeBitwise: there is no '{}'; known are add, and, iand, ixor, not, or, xor.", op);
+  require(it != known.end(), "SpikeBitwise: there is no '{}'; known: add, and, iand, ixor, not, or, xor.", op);
   combine_ = it->second;
   field("op", op);
 }

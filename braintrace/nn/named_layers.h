@@ -104,7 +104,7 @@ struct Dropout3d : Dropout {
   explicit Dropout3d(double keep = 0.5) : Dropout(keep, 3) {}
 };
 
-// Pooling over D spatial axes; the stride is the kernel's size unless given.
+// Pooling over D spatial axes; the default stride is the kernel's size.
 template <PoolKind kind, size_t D>
 struct PoolNd : Pool {
   explicit PoolNd(const Size& kernel_size, const Ints& stride = {}, const Padding& padding = Padding::valid())

@@ -96,7 +96,7 @@ Tensor RMSNorm::update(const Tensor& x) {
 GroupNorm::GroupNorm(int64_t features, int64_t num_groups, LayerNormOptions options)
     : options_(options), features_(features), groups_(num_groups) {
   require(num_groups > 0 && features > 0 && features % num_groups == 0,
-          "GroupNorm: {} features cannot be cut into {} groups.", features, num_groups);
+          "GroupNorm: {} features cannot be divided into {} groups.", features, num_groups);
   weight = scale_and_bias({features}, options.use_scale, options.use_bias);
   if (weight) state("weight", *weight);
 }

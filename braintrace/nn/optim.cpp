@@ -89,7 +89,7 @@ Gradients Optimizer::prepared(const Gradients& grads) const {
 }
 
 void Optimizer::update(const Gradients& grads) {
-  require(registered_, "{}: register_trainable_weights comes before update.", name_);
+  require(registered_, "{}: call register_trainable_weights before update.", name_);
   const Gradients g = prepared(grads);
   count_.set(count_.value() + 1);
   for (const Weight& w : weights_) {

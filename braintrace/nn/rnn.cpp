@@ -10,10 +10,10 @@ namespace braintrace::nn {
 void start_gates(const CellOptions& o, const Linear* keep, const Linear* write, double offset) {
   if (!o.memory_steps) return;
   const double T = *o.memory_steps;
-  require(keep || write, "memory_steps: this cell has no gate whose start could be slow.");
+  require(keep || write, "memory_steps: this cell has no gates.");
   require(T >= 2 && T <= 1e9, "memory_steps: expected a number of time steps from 2 to 1e9, got {}.", T);
   const Linear& gate = keep ? *keep : *write;
-  require(gate.weight.has_leaf("bias"), "memory_steps: it is the bias of a gate, and this cell has no biases.");
+  require(gate.weight.has_leaf("bias"), "memory_steps: it sets the bias of a gate, but this cell has no biases.");
   const Tensor log_u = log(init::uniform(1, T - 1)(gate.weight.type("bias").shape));
   if (keep) keep->weight.set_leaf("bias", log_u - offset);
   if (write) write->weight.set_leaf("bias", -log_u);

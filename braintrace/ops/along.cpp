@@ -21,7 +21,7 @@ void check_indices(const Op& op, const Types& in, const Attrs& a) {
   require(is_integer(in[1].dtype), ErrorKind::DType, "{}: indices must be integers, got {}.", op.name,
           to_string(in[1]));
   Shape x = in[0].shape, i = in[1].shape;
-  require(x.size() == i.size(), ErrorKind::Shape, "{}: x {} and indices {} must have one rank.", op.name,
+  require(x.size() == i.size(), ErrorKind::Shape, "{}: x {} and indices {} must have the same rank.", op.name,
           to_string(in[0]), to_string(in[1]));
   x[a[keys::axis]] = i[a[keys::axis]] = 0;
   require(x == i, ErrorKind::Shape, "{}: x {} and indices {} differ outside axis {}.", op.name, to_string(in[0]),
@@ -58,8 +58,8 @@ constinit const Op add_along_op = {
     .operands = "x indices",
     .infer    = [](const Op& op, const Types& in, const Attrs& a) -> Types {
       check_indices(op, in, a);
-      require(in[0].shape == in[1].shape, ErrorKind::Shape, "{}: x {} and indices {} must have one shape.", op.name,
-                 to_string(in[0]), to_string(in[1]));
+      require(in[0].shape == in[1].shape, ErrorKind::Shape, "{}: x {} and indices {} must have the same shape.",
+                 op.name, to_string(in[0]), to_string(in[1]));
       require(a[keys::size] > 0, "{}: size {} leaves no place to add to.", op.name, a[keys::size]);
       Type t                 = in[0];
       t.shape[a[keys::axis]] = a[keys::size];

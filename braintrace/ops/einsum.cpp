@@ -163,9 +163,9 @@ Labels result_labels(const Equation& e, const std::vector<Term>& terms, std::str
   }
   const Labels out = parse_labels(e.result, static_cast<int64_t>(open.size()), equation);
   for (Label l : out) {
-    require(uses.count(l) > 0, "einsum: axis '{}' of the result of '{}' is in no operand.", static_cast<char>(l),
-            equation);
-    require(std::count(out.begin(), out.end(), l) == 1, "einsum: axis '{}' is twice in the result of '{}'.",
+    require(uses.count(l) > 0, "einsum: axis '{}' of the result of '{}' does not appear in any operand.",
+            static_cast<char>(l), equation);
+    require(std::count(out.begin(), out.end(), l) == 1, "einsum: axis '{}' appears twice in the result of '{}'.",
             static_cast<char>(l), equation);
   }
   return out;

@@ -25,7 +25,7 @@ void require_supported(const Op& op, DType dtype) {
 void require_one_type(const Op& op, const Types& in) {
   for (const Type& t : in)
     if (t != in[0])
-      fail("{}: operands must have one type, got {} and {}.\n  Broadcast or convert one of them first.", op.name,
+      fail("{}: operands must have the same type, got {} and {}.\n  Broadcast or convert one of them first.", op.name,
            to_string(in[0]), to_string(t));
 }
 

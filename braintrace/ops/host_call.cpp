@@ -112,11 +112,11 @@ Arrays host_eval(const Op& op, const Arrays& in, const Attrs& a, const Types& ou
     Arrays args;
     for (const Array& x : in) args.push_back(lane_of(x, lane, lanes));
     const Arrays given = known->f(args);
-    require(given.size() == wanted.size(), "{}: the function gave {} result(s), {} were announced.", op.name,
+    require(given.size() == wanted.size(), "{}: the function returned {} result(s), expected {}.", op.name,
             given.size(), wanted.size());
     for (size_t i = 0; i < given.size(); ++i) {
       require(given[i].type() == wanted[i], given[i].dtype() == wanted[i].dtype ? ErrorKind::Shape : ErrorKind::DType,
-              "{}: result {} of the function is {}, announced was {}.", op.name, i, to_string(given[i].type()),
+              "{}: result {} of the function is {}, expected {}.", op.name, i, to_string(given[i].type()),
               to_string(wanted[i]));
       std::memcpy(static_cast<char*>(results[i].mutable_raw()) + static_cast<size_t>(lane) * given[i].bytes(),
                   given[i].raw(), given[i].bytes());
@@ -141,8 +141,8 @@ constinit const Op host_call_op = {
     .eval     = host_eval,
     .jvp      = [](const JvpArgs& a) -> Tensors {
       fail(
-               "{}: functions of the host have no derivative.\n"
-                    "  Give it stop_gradient(x), or say the derivative in a custom_vjp around it.",
+               "{}: functions of the host have no derivative.\n  Pass stop_gradient(x), or define the derivative with a "
+                    "custom_vjp around it.",
                a.op.name);
     },
     .batch  = host_batch,

@@ -77,7 +77,7 @@ TEST(HostCall, BadUseIsExplained) {
   says(error_of([&] {
          host_call([](const Arrays&) { return Arrays{Array({DType::F64, {2}})}; }, {x}, {three});
        }),
-       "result 0 of the function is f64[2], announced was f64[3]");
+       "result 0 of the function is f64[2], expected f64[3]");
   says(error_of([&] { host_call({}, {x}, {three}); }), "there is no function");
   says(error_of([&] { host_call([](const Arrays& a) { return a; }, {x}, {}); }), "must return a result");
   const Traced t = trace({three}, [](const Tensors& in) -> Tensors { return {reversed(in[0])}; });

@@ -344,7 +344,7 @@ constinit const Op select_op = {
     .operands = "pred if_true if_false",
     .infer    = [](const Op& op, const Types& in, const Attrs&) -> Types {
       require(in[0] == Type{DType::Bool, in[1].shape} && in[1] == in[2],
-                 "{}: expected a bool pred and two branches of one type and shape, got {}, {} and {}.", op.name,
+                 "{}: expected a bool pred and two branches of the same type and shape, got {}, {} and {}.", op.name,
                  to_string(in[0]), to_string(in[1]), to_string(in[2]));
       return {in[1]};
     },

@@ -237,8 +237,9 @@ Tensor squeeze(const Tensor& x, Ints axes) {
   axes    = normalize_axes(std::move(axes), x.rank(), "squeeze");
   Shape s = x.shape();
   for (auto it = axes.rbegin(); it != axes.rend(); ++it) {
-    require(s[*it] == 1, ErrorKind::Shape, "squeeze: axis {} of {} has size {}, not 1; only axes of size 1 can go.",
-            *it, to_string(x.type()), s[*it]);
+    require(s[*it] == 1, ErrorKind::Shape,
+            "squeeze: axis {} of {} has size {}, not 1; only axes of size 1 can be removed.", *it, to_string(x.type()),
+            s[*it]);
     s.erase(s.begin() + *it);
   }
   return reshape(x, s);

@@ -20,7 +20,7 @@ using keys::size;
 
 void check_pattern(const Op& op, const Type& from, const Type& to) {
   require(is_integer(from.dtype) && is_integer(to.dtype) && from.rank() == 1 && from.shape == to.shape,
-          "{}: from and to must be integer vectors of one length, got {} and {}.", op.name, to_string(from),
+          "{}: from and to must be integer vectors of equal length, got {} and {}.", op.name, to_string(from),
           to_string(to));
 }
 
@@ -191,7 +191,7 @@ constinit const Op sparse_sample_op = {
 
 SparsePattern coo(const Tensor& rows, const Tensor& cols, int64_t n_rows, int64_t n_cols) {
   require(is_integer(rows.dtype()) && is_integer(cols.dtype()) && rows.rank() == 1 && rows.shape() == cols.shape(),
-          "coo: rows and cols must be integer vectors of one length, got {} and {}.", to_string(rows.type()),
+          "coo: rows and cols must be integer vectors of equal length, got {} and {}.", to_string(rows.type()),
           to_string(cols.type()));
   require(n_rows >= 0 && n_cols >= 0, "coo: the matrix size {} by {} must not be negative.", n_rows, n_cols);
   auto check = [](const Tensor& t, const char* what, int64_t below) {

@@ -55,7 +55,7 @@ TEST(Sparse, BadInputIsExplained) {
   auto says = [](const std::string& message, const char* word) { return message.find(word) != std::string::npos; };
   EXPECT_TRUE(says(error_of([] { coo(ints({0, 2}), ints({0, 0}), 2, 2); }), "entry 1 has row 2"));
   EXPECT_TRUE(says(error_of([] { coo(ints({0, 1}), ints({0, -1}), 2, 2); }), "column -1"));
-  EXPECT_TRUE(says(error_of([] { coo(ints({0, 1}), ints({0}), 2, 2); }), "one length"));
+  EXPECT_TRUE(says(error_of([] { coo(ints({0, 1}), ints({0}), 2, 2); }), "equal length"));
   EXPECT_TRUE(says(error_of([] { csr(ints({0, 2, 1}), ints({0}), 2, 2); }), "not decrease"));
   EXPECT_TRUE(says(error_of([] { csr(ints({0, 1}), ints({0}), 2, 2); }), "3 integers"));
   EXPECT_TRUE(says(error_of([] { csr(ints({0, 1, 2}), ints({0}), 2, 2); }), "end at the 1 stored"));

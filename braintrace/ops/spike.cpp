@@ -156,7 +156,7 @@ SurrogateKind surrogate_named(const std::string& name) {
   if (const auto it = kinds.find(name); it != kinds.end()) return it->second;
   std::vector<std::string> known;
   for (const auto& [k, kind] : kinds) known.push_back(k);
-  fail(ErrorKind::Name, "surrogate: there is no '{}'; known are: {}.\n  register_surrogate adds your own.", name,
+  fail(ErrorKind::Name, "surrogate: there is no '{}'; known: {}.\n  register_surrogate adds your own.", name,
        fmt::join(known, ", "));
 }
 

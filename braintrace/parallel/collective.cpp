@@ -89,7 +89,7 @@ void all_succeed(Group& group, const std::function<void()>& f) {
   try {
     f();
   } catch (const std::bad_alloc&) {
-    error = "this needs more memory than there is.";
+    error = "not enough memory.";
   } catch (const std::exception& e) {
     error = e.what();
   }

@@ -63,8 +63,8 @@ Library::Library() {
   for (const char* name : {"libmpi.so.40", "libmpi.so.80", "libmpi.so"})  // its plugins look for it among global names
     if (!library) library = dlopen(name, RTLD_NOW | RTLD_GLOBAL);
   require(library != nullptr,
-          "MPI: this process was started by mpirun, but Open MPI's library (libmpi.so.40) is not here.\n  Install it, "
-          "on Debian with: apt-get install openmpi-bin");
+          "MPI: this process was started by mpirun, but Open MPI's library (libmpi.so.40) was not found.\n  Install "
+          "it; on Debian: apt-get install openmpi-bin");
   find(library, "MPI_Init_thread", init);
   find(library, "MPI_Initialized", initialized);
   find(library, "MPI_Finalized", finalized);
@@ -195,7 +195,7 @@ class MpiGroup final : public Group {
       if (seconds > last_words && StopSignals::asked() != 0) {
         is_lost_      = true;
         says_nothing_ = !speaks(open);
-        fail("{} no longer answers, and this process was asked to end: the run has lost a process.",
+        fail("{} no longer responds, and this process was told to exit: the run has lost a process.",
              who_[open[0].peer]);
       }
       if (seconds > patience && seconds > 2 * warned) {
@@ -234,7 +234,7 @@ class OneProcess final : public Group {
   int  rank() const override { return 0; }
   int  size() const override { return 1; }
   void exchange(std::span<const Outgoing> out, std::span<const Incoming> in) override {
-    ensure(out.empty() && in.empty(), "parallel: a process alone has nobody to talk to.");
+    ensure(out.empty() && in.empty(), "parallel: a single process has no others to communicate with.");
   }
   void abandon(const std::string&) override {}
 };
@@ -257,8 +257,7 @@ std::shared_ptr<Group> world() {
   if (!made) {
     const bool by_open_mpi = std::getenv("OMPI_COMM_WORLD_SIZE") || std::getenv("PMIX_RANK");
     require(by_open_mpi || number_in({"PMI_SIZE"}, 1) == 1 || std::getenv("SLURM_JOB_ID"),
-            "MPI: an mpirun that is not Open MPI's started this process.\n  Install openmpi-bin and start with its "
-            "mpirun.");
+            "MPI: this process was not started by the mpirun of Open MPI.\n  Install openmpi-bin and use its mpirun.");
     made = by_open_mpi && number_in({"OMPI_COMM_WORLD_SIZE"}, 0) != 1 ? std::make_shared<MpiGroup>() : alone();
   }
   return made;

@@ -373,7 +373,7 @@ void Fleet::load(const std::string& path) {
           path, fleet_format);
   require(file.checked, "{}: the file is damaged: its checksum is missing.", path);
   const std::string what = differences(said("learning"), stream_.learning(), path);
-  require(what.empty(), "{}: it learns in another way: {}.", path, what);
+  require(what.empty(), "{}: its settings differ: {}.", path, what);
   const nlohmann::json ids = read_json(said("ids"), path + ": the file is damaged: ids");
   require(ids.is_array(), "{}: the file is damaged: ids.", path);
   Ids                             names;
@@ -390,7 +390,7 @@ void Fleet::load(const std::string& path) {
     type.shape.insert(type.shape.begin(), n);
     const auto it = arrays.find(name);
     require(it != arrays.end() && it->second.type() == type,
-               "{}: it is of another model: array '{}' is {} there and {} here.", path, name,
+               "{}: it belongs to a different model: array '{}' is {} there and {} here.", path, name,
             it == arrays.end() ? "not given" : to_string(it->second.type()), to_string(type));
     require(all_finite(it->second), "{}: array '{}' holds values that are not finite.", path, name);
     return it->second;
@@ -398,8 +398,8 @@ void Fleet::load(const std::string& path) {
   Arrays all;
   for (const Leaf& l : leaves_) all.push_back(take(l.name, l.type));
   const Array counts = take("fleet.records", {DType::I64, {}});
-  require(arrays.size() == leaves_.size() + 1, "{}: it is of another model: it has {} arrays, expected {}.", path,
-          arrays.size(), leaves_.size() + 1);
+  require(arrays.size() == leaves_.size() + 1, "{}: it belongs to a different model: it has {} arrays, expected {}.",
+          path, arrays.size(), leaves_.size() + 1);
   while (!ids_.empty()) remove(ids_.back());
   for (const std::string& id : names) join(id);
   for (size_t i = 0; i < leaves_.size(); ++i) {

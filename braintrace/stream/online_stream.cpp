@@ -72,10 +72,10 @@ OnlineStream::OnlineStream(Module& model, const Type& input, const StreamOptions
           to_string(need));
   learner_     = compile(model, options.rule, Tensor(Array(input)), options.rule_options);
   const Type y = trace_function({input}, [&](const Tensors& in) { return model.call(in); }).result_types().at(0);
-  require(is_float(y.dtype), "the model answers with {}; a loss needs floats.", to_string(y));
+  require(is_float(y.dtype), "the model returns {}; a loss needs floating-point outputs.", to_string(y));
   target_ = y;
   if (options.loss == Loss::CrossEntropy) {
-    require(y.shape.size() == 1, "cross entropy needs one score per class, the model answers with {}.", to_string(y));
+    require(y.shape.size() == 1, "cross entropy needs one score per class, but the model returns {}.", to_string(y));
     classes_ = y.shape[0];
     target_  = {DType::I32, {}};
   }
@@ -175,7 +175,7 @@ int64_t load(OnlineStream& stream, const std::string& path) {
   require(said("format").starts_with("braintrace-stream/"),
           "{}: this is not a stream's file; 'braintrace stream --save' writes them.", path);
   require(said("format") == format,
-          "{}: it is of another version of braintrace ({}; this one reads {}).\n  --weights takes its weights alone.",
+          "{}: another version of braintrace wrote it ({}; this one reads {}).\n  --weights takes its weights alone.",
           path, said("format"), format);
   int64_t    records = -1;
   const auto text    = said("records");
@@ -184,7 +184,7 @@ int64_t load(OnlineStream& stream, const std::string& path) {
               records < int64_t{1} << 53,
           "{}: the file is damaged: its checksum, its number of records or how it learns is missing or wrong.", path);
   const std::string what = differences(said("learning"), stream.learning(), path);
-  require(what.empty(), "{}: it learns in another way: {}.\n  Give the same, or take its weights alone with --weights.",
+  require(what.empty(), "{}: its settings differ: {}.\n  Give the same, or take its weights alone with --weights.",
           path, what);
   for (const auto& [part, states] : stream.states()) train::check_fits(file.arrays, part, states, path);
   for (const auto& [part, states] : stream.states()) train::restore(file.arrays, part, states, path);

@@ -62,7 +62,7 @@ std::string checked_id(const std::string& id) {
 }  // namespace
 
 Array RecordParser::input(const std::vector<double>& values) const {
-  require(static_cast<int64_t>(values.size()) == input_.size(), "{} input value(s), the model takes {} ({}).",
+  require(static_cast<int64_t>(values.size()) == input_.size(), "{} input value(s), but the model takes {} ({}).",
           values.size(), input_.size(), to_string(input_));
   return converted(input_, values, "input");
 }
@@ -73,7 +73,7 @@ Array RecordParser::target(const std::vector<double>& values) const {
     require(values[0] >= 0 && values[0] < static_cast<double>(classes_) && values[0] == std::floor(values[0]),
             "the target is {}; a class is one of 0 … {}.", values[0], classes_ - 1);
   }
-  require(static_cast<int64_t>(values.size()) == target_.size(), "{} target value(s), the model answers with {} ({}).",
+  require(static_cast<int64_t>(values.size()) == target_.size(), "{} target value(s), but the model returns {} ({}).",
           values.size(), target_.size(), to_string(target_));
   return converted(target_, values, "target");
 }
@@ -83,7 +83,7 @@ Record RecordParser::parse_json(std::string_view line) const {
   require(j.is_object(), "this is not a JSON object: {}", line.substr(0, 60));
   for (const auto& [key, value] : j.items())
     require(key == "x" || key == "y" || key == "reset" || (has_ids_ && (key == "id" || key == "remove")),
-            "there is no field \"{}\"; known are {}.", key.substr(0, 40),
+            "there is no field \"{}\"; known: {}.", key.substr(0, 40),
             has_ids_ ? "id, x, y, reset and remove" : "x, y and reset; ids are for --fleet");
   Record r;
   if (has_ids_) {

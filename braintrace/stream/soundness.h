@@ -24,7 +24,7 @@ inline constexpr const char* sound_advice = "lower the learning rate, or scale i
 // Empty where nothing is wrong.
 inline std::string problem_of_answer(const Array& prediction, const std::optional<double>& loss) {
   if (loss && !std::isfinite(*loss)) return fmt::format("the loss is {}; {}", *loss, sound_advice);
-  if (!all_finite(prediction)) return fmt::format("the answer is not finite; {}", sound_advice);
+  if (!all_finite(prediction)) return fmt::format("the prediction is not finite; {}", sound_advice);
   return "";
 }
 inline std::string problem_of_state(const Array& value, const std::string& name, bool is_param) {

@@ -119,7 +119,7 @@ std::string sweep_page(const Plan& plan, const std::vector<Row>& rows, const std
   if (best.loss.mean) out += train::tile("best point, loss", short_number(*best.loss.mean), "good");
   if (best.accuracy.mean) out += train::tile("best point, accuracy", percent(*best.accuracy.mean), "good");
   out += "</dl>\n";
-  out += train::section("Failed runs", "The others went on without them.", failures(plan, outcomes));
+  out += train::section("Failed runs", "The other runs continued.", failures(plan, outcomes));
   out += train::section("Table",
                         "The last validation of every run: mean over seeds ± standard deviation. The best comes first.",
                         table_html(plan, rows));

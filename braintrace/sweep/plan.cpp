@@ -42,7 +42,8 @@ void check_axes(const std::vector<Axis>& axes, const std::vector<std::string>& r
       require(!is_inside(field, axes[j].field) && !is_inside(axes[j].field, field),
               "--grid {}: {} is in the grid already; give all values of a field at once.", field, axes[j].field);
     for (const std::string& own : own_fields)
-      require(!is_inside(own, field), "--grid {}: every run has its own {}; it cannot be swept.", field, own);
+      require(!is_inside(own, field), "--grid {}: each run sets its own {}; it cannot be part of the grid.", field,
+              own);
     for (const std::string& set : replaced)
       require(!is_inside(field, field_of(set)) && !is_inside(field_of(set), field),
               "--grid {}: --set {} gives it one value for all runs; leave out one of them.", field, set);
@@ -84,7 +85,7 @@ std::string file_name(const std::string& text) {
 Axis parse_axis(const std::string& text) {
   const size_t eq = text.find('=');
   require(eq != text.npos && eq > 0, "--grid {}: expected FIELD=VALUE,VALUE, such as optimizer.lr=1e-3,3e-3.", text);
-  require(utf8(text) == text, "--grid {}: this is not text in UTF-8.", utf8(text));
+  require(utf8(text) == text, "--grid {}: this is not valid UTF-8.", utf8(text));
   Axis axis{text.substr(0, eq), {""}};
   int  depth     = 0;
   bool is_quoted = false, is_escaped = false;
@@ -116,7 +117,7 @@ Plan::Plan(const Request& request) : replaced_(request.replaced) {
   check_axes(axes_, replaced_, request.seeds);
   for (const std::string& set : replaced_)
     for (const std::string& own : own_fields)
-      require(own == "name" || !is_inside(own, field_of(set)), "--set {}: every run has its own {}; see --output.", set,
+      require(own == "name" || !is_inside(own, field_of(set)), "--set {}: each run sets its own {}; see --output.", set,
               own);
 
   ordered_json given = read_ordered_json(read_text(request.config), request.config);
@@ -179,15 +180,16 @@ void Plan::enter(const std::string& folder) const {
   if (fs::exists(path)) {
     const ordered_json there = read_ordered_json(read_text(path), path);
     require(there.is_object() && there.value("format", ordered_json()) == format,
-            "{}: this is not the note of a sweep that this version of braintrace knows ({}).", path, format);
+            "{}: this is not the file of a sweep that this version of braintrace can read ({}).", path, format);
     for (const auto& [key, value] : note.items())
       require(there.contains(key) && there[key] == value,
-              "{}: another sweep lies in this folder; its {} differs.\n  Give the same grid, seeds and configuration "
-              "to continue it, or choose another folder with --output.",
+              "{}: this folder contains a different sweep; its {} differs.\n  Give the same grid, seeds and "
+              "configuration to continue it, or choose another folder with --output.",
               folder, key == "set" ? "--set" : key);
     return;
   }
-  require(!fs::exists(folder + "/runs"), "{}: this folder holds other runs; choose another one with --output.", folder);
+  require(!fs::exists(folder + "/runs"), "{}: this folder contains other runs; choose another one with --output.",
+          folder);
   write_text(folder + "/config.json", config_ + "\n");
   write_text(path, json_text(note, 2) + "\n");
 }

@@ -57,8 +57,8 @@ TEST(SweepPlan, RefusesWhatMakesNoSense) {
   };
   refused({"a=1", "a=2"}, {}, 1, "in the grid already");
   refused({"model={}", "model.n=2"}, {}, 1, "in the grid already");
-  refused({"output=x"}, {}, 1, "cannot be swept");
-  refused({"checkpoint={}"}, {}, 1, "cannot be swept");
+  refused({"output=x"}, {}, 1, "cannot be part of the grid");
+  refused({"checkpoint={}"}, {}, 1, "cannot be part of the grid");
   refused({"a=1"}, {"a=2"}, 1, "one value for all runs");
   refused({"seed=1"}, {}, 2, "leave out one");
   refused({}, {"seed=1"}, 1, "first seed");
@@ -76,7 +76,7 @@ TEST(SweepPlan, KnowsItsFolderAgain) {
   write_text(files.config, R"({"model": "lif"})");
   EXPECT_NE(error_of([&] { Plan({files.config, {"a=1,2"}}).enter(folder); }).find("config differs"), told.npos);
   write_text(folder + "/sweep.json", "{}");
-  EXPECT_NE(error_of([&] { Plan({files.config, {"a=1,2"}}).enter(folder); }).find("not the note"), told.npos);
+  EXPECT_NE(error_of([&] { Plan({files.config, {"a=1,2"}}).enter(folder); }).find("not the file"), told.npos);
 }
 
 TEST(SweepResults, MeanAndDeviation) {

@@ -76,7 +76,7 @@ std::vector<std::pair<int64_t, int64_t>> CsvSequences::ranges_by(const std::stri
     }
   for (auto& range : out) range.second -= ahead_;
   std::erase_if(out, [](const auto& range) { return range.second < 1; });
-  require(!out.empty(), "{}: no sequence has more than {} rows, which \"ahead\" asks for.", file_.path(), ahead_);
+  require(!out.empty(), "{}: \"ahead\" needs a sequence with more than {} rows.", file_.path(), ahead_);
   return out;
 }
 
@@ -94,8 +94,9 @@ CsvSequences::CsvSequences(const std::string& path, const zoo::Fields& f)
   if (facts_.has_targets) add_columns(targets);
   if (!values && targets.size() != 1) f.refuse("targets", "classes need exactly one column.");
   if (f.has("sequence") == f.has("length"))
-    f.refuse("sequence", "either the column `sequence` or the `length` in rows is needed, and not both.");
-  if (f.flag("contiguous") && !series_) f.refuse("contiguous", "only pieces of one series, of `length` rows, go on.");
+    f.refuse("sequence", "give either the column `sequence` or the `length` in rows, not both.");
+  if (f.flag("contiguous") && !series_)
+    f.refuse("contiguous", "only pieces of one series (`length` rows each) can be contiguous.");
   ranges_        = series_ ? ranges_of(count(f, "length")) : ranges_by(f.text("sequence"));
   facts_.input   = {static_cast<int64_t>(inputs_)};
   facts_.targets = values ? TargetKind::Values : TargetKind::Classes;

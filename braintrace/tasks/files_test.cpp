@@ -228,7 +228,7 @@ TEST(Files, TextIsDividedAndMayGoOn) {
   for (int64_t row = 0; row < 3; ++row)
     EXPECT_EQ(at(next.inputs, row * 20 + static_cast<int64_t>(at(b.targets, 9 * 3 + row))), 1) << row;
   j["test"] = 0.95;
-  expect_refused(j, "nothing is left to learn from");
+  expect_refused(j, "no text is left for training");
 }
 
 TEST(Files, ATableMayLackTargetsWhereTheyAreOptional) {

@@ -37,7 +37,7 @@ std::shared_ptr<Task> make_task(const json& description, uint64_t seed) {
   std::vector<std::string> names;
   for (const TaskType& t : task_types()) names.push_back(t.name);
   const auto type = description.find("type");
-  require(type != description.end() && type->is_string(), "task.type: a task needs this text field.\n  Types: {}.",
+  require(type != description.end() && type->is_string(), "task.type: a task needs this string field.\n  Types: {}.",
           fmt::join(names, ", "));
   const auto      name  = type->get<std::string>();
   const TaskType& found = task_types()[known_index(name, names, "task.type: there is no task", "Types")];

@@ -60,7 +60,7 @@ class SampledTask final : public Task {
             index, size);
     require(part != Part::Test || facts_.has_test, "task: there is no test part; give test_file, or a fraction test.");
     const bool only_test = facts_.train_samples == 0 && facts_.test_samples > 0;
-    require(part == Part::Test || !only_test, "task: there is nothing but a test part.");
+    require(part == Part::Test || !only_test, "task: there is only a test part.");
     require(4.0 * double(size) * double(facts_.length) * double(in + facts_.outputs) <= max_bytes,
             "task: {} sequences of {} steps with {} inputs do not fit in memory; take a smaller batch.", size,
             facts_.length, in);

@@ -70,8 +70,8 @@ Sequences sequences_of(const std::shared_ptr<const SequenceFile>& file, const Ta
     file->read(i, s);
     const auto missing = missing_in(*file, i, s);
     require(!missing || way != Missing::Error,
-            "{}: there is no number.\n  Say what to do with missing cells: \"missing\": \"skip\" (leaves such "
-            "sequences out), \"zero\" or \"mean\".",
+            "{}: the number is missing.\n  Choose how to handle missing cells: \"missing\": \"skip\" (skips the whole "
+            "sequence), \"zero\" or \"mean\".",
             missing.value_or(""));
     if (missing && way == Missing::Skip) continue;
     out.push_back({file, i});
@@ -167,10 +167,10 @@ void warn_of_classes(const Parts& parts, Part part, const char* name, std::vecto
   for (const auto& [c, n] : known)
     if (!there.contains(c)) lost += fmt::format("{}{}", lost.empty() ? "" : ", ", c);
   if (!lost.empty())
-    warnings.push_back(fmt::format(
-        "the {} part has no target of class {}, which the training part has; results say nothing about it.\n  Use "
-        "\"split\": \"stratified\", a larger part, or a file of its own.",
-        name, lost));
+    warnings.push_back(
+        fmt::format("the {} part has no target of class {}, which the training part has; the results do not cover "
+                    "it.\n  Use \"split\": \"stratified\", a larger part, or a separate file.",
+                    name, lost));
 }
 
 // Of the losses of the training part; empty: all are one.

@@ -164,7 +164,7 @@ TEST(Missing, EveryPolicyDoesWhatItSays) {
   inputs.mutable_data<float>()[6 + 3 + 2] = NAN;
   json j                                  = rare("nan.npz");
   write_npz(j["file"], {{"inputs", inputs}, {"targets", targets}});
-  expect_error(j, "sequence 1, step 1, input 2: there is no number");
+  expect_error(j, "sequence 1, step 1, input 2: the number is missing");
 }
 
 TEST(Normalize, IsFittedOnTheTrainingPartAlone) {

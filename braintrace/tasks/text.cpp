@@ -36,7 +36,7 @@ std::shared_ptr<Task> char_lm(const zoo::Fields& f, uint64_t seed) {
   const int64_t     T          = count(f, "length");
   const std::string text       = text_of(f);
   const double      validating = probability(f, "validation"), testing = probability(f, "test");
-  if (validating + testing >= 1) f.refuse("test", "nothing is left to learn from.");
+  if (validating + testing >= 1) f.refuse("test", "no text is left for training.");
   const auto part_of = [&](double share) {
     return static_cast<int64_t>(std::ceil(share * double(text.size()) - 1e-6));
   };

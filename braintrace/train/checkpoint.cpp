@@ -53,10 +53,10 @@ Checkpoint read_checkpoint(const std::string& path) {
   int        version = 0;
   const auto written = text("version");
   std::from_chars(written.data(), written.data() + written.size(), version);
-  require(
-      version <= format_version,
-      "{}: it was made by a newer braintrace (checkpoint version {}; this one reads up to {}).\n  Use the newer one.",
-      path, version, format_version);
+  require(version <= format_version,
+          "{}: a newer version of braintrace wrote it (checkpoint version {}; this one reads up to {}).\n  Use the "
+          "newer version.",
+          path, version, format_version);
   require(version == format_version && file.checked, "{}: the file is damaged: version or checksum is missing.", path);
   return {file.arrays, text("config"), text("progress")};
 }
@@ -66,7 +66,7 @@ void gather(NamedArrays& to, const std::string& prefix, const StateMap& states) 
     for (const std::string& leaf : state.leaf_names()) {
       const std::string name = prefix + "." + leaf_name(path, leaf);
       require(to.emplace(name, state.leaf(leaf).array()).second,
-              "two states would be saved as '{}'; give them names of their own.", name);
+              "two states would be saved as '{}'; give them different names.", name);
     }
 }
 
@@ -87,16 +87,16 @@ void check_fits(const NamedArrays& from, const std::string& prefix, const StateM
     for (const std::string& leaf : state.leaf_names()) {
       const std::string name = prefix + "." + leaf_name(path, leaf);
       const auto        it   = from.find(name);
-      require(it != from.end(), "{}: it is of another model: there is no array '{}' in it.", where, name);
+      require(it != from.end(), "{}: it belongs to a different model: there is no array '{}' in it.", where, name);
       const Type type = state.leaf(leaf).type();
       require(for_state(it->second, type).type() == type,
-              "{}: it is of another model: array '{}' is {} there and {} here.", where, name,
+              "{}: it belongs to a different model: array '{}' is {} there and {} here.", where, name,
               to_string(it->second.type()), to_string(type));
       require(all_finite(it->second), "{}: array '{}' holds values that are not finite.", where, name);
       --count;
     }
-  require(count == 0, "{}: it is of another model: it has {} arrays below '{}' that are unknown here.", where, count,
-          prefix);
+  require(count == 0, "{}: it belongs to a different model: it has {} arrays below '{}' that this model lacks.", where,
+          count, prefix);
 }
 
 void restore(const NamedArrays& from, const std::string& prefix, const StateMap& states, const std::string& where) {

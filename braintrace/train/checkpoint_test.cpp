@@ -64,7 +64,7 @@ TEST_F(CheckpointTest, RefusesWhatItCannotTrust) {
   SafeTensors file         = read_safetensors(path);
   file.metadata["version"] = "2";
   write_safetensors(path, file);
-  EXPECT_NE(complaint(path).find("newer braintrace"), std::string::npos);
+  EXPECT_NE(complaint(path).find("newer version of braintrace"), std::string::npos);
   file.metadata["version"] = "one";
   write_safetensors(path, file);
   EXPECT_NE(complaint(path).find("damaged"), std::string::npos);

@@ -23,29 +23,30 @@ namespace {
 
 const Section top{
     "a training configuration",
-    {{"about?", "what the run shows, for people"},
-     {"model", "a model description, the name of a built-in model, or a file that holds a description"},
+    {{"about?", "name of the run, shown in its report"},
+     {"model", "a model description, the name of a built-in model, or a file with a description"},
      {"rule=\"D_RTRL\"",
       "name of a learning rule, or an object of `name` (or `config`, a point in the axis space) and the rule's "
       "options"},
      {"task", "a task description"},
      {"optimizer={}", "see below"},
      {"loss=\"auto\"", "loss of a step; `auto` is `cross_entropy` for classes and `mse` for values"},
-     {"batch=32", "sequences at a time"},
+     {"batch=32", "sequences per batch"},
      {"shards?",
       "parts of the batch, whose gradients are summed in one order: the same bits for any number of processes "
       "that divides it ([many machines](many_machines.md))"},
-     {"steps?", "updates of the weights in the whole run; this or `epochs`"},
-     {"epochs?", "passes over the training samples of a task that has an end"},
+     {"steps?", "weight updates in the whole run; give this or `epochs`"},
+     {"epochs?", "passes over the training samples, for finite tasks"},
      {"update=\"sequence\"", "when weights change: `sequence`, `step`, or a number of time steps"},
      {"window=\"auto\"", "time steps of a window of the gradient: a number, `auto` (at most 128) or `all`"},
-     {"reduction=\"mean\"", "of the losses of an update: `mean` or `sum`"},
+     {"reduction=\"mean\"", "how to combine the losses of an update: `mean` or `sum`"},
      {"reset=true", "reset states and traces before every sequence"},
-     {"seed=0", "of initial weights, task and noise"},
+     {"seed=0", "seed of initial weights, task and noise"},
      {"init?",
       "a file of initial weights (.npz, .safetensors, a checkpoint, or msgpack), one for every parameter by path"},
-     {"backend=\"cpu\"", "`cpu` compiles; `cuda` runs on a GPU, `auto` there or on the CPU; `reference` interprets"},
-     {"precision=\"f32\"", "of weights and states: `f32` or `f64`"},
+     {"backend=\"cpu\"",
+      "`cpu` compiles models; `cuda` runs on a GPU; `auto` uses a GPU if there is one; `reference` interprets"},
+     {"precision=\"f32\"", "element type of weights and states: `f32` or `f64`"},
      {"dt=1.0", "time step in ms, for layers that have one"},
      {"validation={}", "see below"},
      {"early_stop={}", "see below"},
@@ -55,19 +56,21 @@ const Section top{
 const Section validation{
     "validation",
     {{"every=100", "updates between two validations; 0: only at the end"},
-     {"batches=\"all\"", "batches of the validation part; `all` of it, or four where it has no end"}}};
+     {"batches=\"all\"",
+      "batches of the validation part; `all` means the whole part, or four batches if the task is endless"}}};
 const Section early_stop{"early_stop",
-                         {{"patience=0", "validations without a better loss after which the run stops; 0: never"},
-                          {"min_delta=0", "what counts as better"},
+                         {{"patience=0", "stop after this many validations without improvement; 0: never"},
+                          {"min_delta=0", "smallest decrease of the loss that counts as improvement"},
                           {"at_goal=false", "stop when the goal is reached"}}};
-const Section goal{"goal",
-                   {{"accuracy?", "the least accuracy the last validation should have"},
-                    {"loss?", "the largest loss it should have"}}};
-const Section checkpoint{"checkpoint",
-                         {{"dir?", "folder; `checkpoints` in `output` unless given"},
-                          {"every=100", "updates between two checkpoints; 0: only at the end"},
-                          {"keep=3", "the last ones that stay"},
-                          {"best=true", "also keep the one with the least validation loss, as `best.safetensors`"}}};
+const Section goal{
+    "goal",
+    {{"accuracy?", "minimum accuracy of the last validation"}, {"loss?", "maximum loss of the last validation"}}};
+const Section checkpoint{
+    "checkpoint",
+    {{"dir?", "folder; default: `checkpoints` in `output`"},
+     {"every=100", "updates between two checkpoints; 0: only at the end"},
+     {"keep=3", "number of recent checkpoints to keep"},
+     {"best=true", "also keep the checkpoint with the lowest validation loss, as `best.safetensors`"}}};
 
 const std::vector<std::pair<const char*, const Section*>> nested = {
     {"validation", &validation}, {"early_stop", &early_stop}, {"goal", &goal}, {"checkpoint", &checkpoint}};
@@ -135,9 +138,9 @@ ordered_json value_of(const std::string& text, const std::string& where) {
 void set_field(ordered_json& config, const std::string& assignment) {
   const size_t eq = assignment.find('=');
   require(eq != assignment.npos && eq > 0, "--set {}: expected FIELD=VALUE, such as optimizer.lr=0.01.", assignment);
-  require(utf8(assignment) == assignment, "--set {}: this is not text in UTF-8.", utf8(assignment));
+  require(utf8(assignment) == assignment, "--set {}: this is not valid UTF-8.", utf8(assignment));
   const auto depth = static_cast<size_t>(std::count(assignment.begin(), assignment.begin() + eq, '.'));
-  require(depth < JsonLimits{}.depth, "--set {}…: more than {} names inside each other.", assignment.substr(0, 40),
+  require(depth < JsonLimits{}.depth, "--set {}…: more than {} nested names.", assignment.substr(0, 40),
           JsonLimits{}.depth);
   ordered_json* at = &config;
   for (size_t from = 0; from < eq;) {
@@ -180,12 +183,13 @@ Config from_json(const ordered_json& given, const std::string& where, const std:
   c.name      = given.contains("name") ? f.text("name") : "";
   c.loss      = f.choice("loss", loss_names());
   c.batch     = f.integer("batch");
-  if (c.batch > 1'000'000'000) f.refuse("batch", "at most 1,000,000,000 sequences at a time.");
+  if (c.batch > 1'000'000'000) f.refuse("batch", "at most 1,000,000,000 sequences per batch.");
   if (const auto& task = f.object("task"); task.contains("test") && task["test"].is_number() && task["test"] >= 1)
     f.refuse("task", "with \"test\": 1 there is nothing to learn from; choose a smaller fraction.");
   if (f.has("shards")) c.shards = whole(f, "shards", 1);
   if (c.shards > 0 && c.batch % c.shards != 0)
-    f.refuse("shards", fmt::format("a batch of {} sequences cannot be cut into {} equal parts.", c.batch, c.shards));
+    f.refuse("shards",
+             fmt::format("a batch of {} sequences cannot be divided into {} equal parts.", c.batch, c.shards));
   if (f.has("steps") == f.has("epochs")) f.refuse("steps", "give either steps or epochs.");
   c.steps  = f.has("steps") ? f.integer("steps") : 0;
   c.epochs = f.has("epochs") ? f.integer("epochs") : 0;

@@ -62,7 +62,7 @@ StepLoss::StepLoss(const std::string& name, bool classes) : classes_(classes), l
     fitting.emplace_back(e.name);
     if (!loss_ && (name == e.name || name == "auto")) loss_ = e.loss;
   }
-  require(loss_ != nullptr, "config.loss: '{}' is not a loss for {}, which the task asks for; use {}.", name,
+  require(loss_ != nullptr, "config.loss: '{}' is not a loss for {}, the targets of this task; use {}.", name,
           classes ? "classes" : "values", fmt::join(fitting, ", "));
 }
 

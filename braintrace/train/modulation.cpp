@@ -41,7 +41,7 @@ Modulation::Modulation(const std::string& source, bool classes, const ETraceGrap
       usual_(Tensor(Type{dtype, {}}, 0)),
       count_(Tensor(Type{dtype, {}}, 0)) {
   require(classes || !reward_,
-          "modulator: 'reward' is for right and wrong answers, the task asks for values; use 'loss'.");
+          "modulator: 'reward' is for tasks with classes, but the targets of this task are values; use 'loss'.");
 }
 
 Modulation::Costs Modulation::costs(const Tensor& losses, const Tensor& correct, const Tensor& mask) const {

@@ -14,13 +14,13 @@ namespace {
 using MakeSchedule  = optim::Schedule (*)(const Fields&, double lr);
 using MakeOptimizer = std::unique_ptr<optim::Optimizer> (*)(const Fields&, optim::Schedule, optim::Common);
 
-const Option every = {"every=1", "updates for which the rate stays as it is; the other numbers count in these"};
+const Option every = {"every=1", "updates between two changes of the rate; the unit of the other numbers"};
 
 const std::vector<Kind<MakeSchedule>>& schedules() {
   static const std::vector<Kind<MakeSchedule>> all = {
       {"step",
        "`lr γ^⌊e/size⌋`",
-       {"schedule step", {{"size", "length of a stair"}, {"gamma=0.1", "γ"}, every}},
+       {"schedule step", {{"size", "length of a step"}, {"gamma=0.1", "γ"}, every}},
        [](const Fields& f, double lr) { return optim::step_lr(lr, f.integer("size"), f.number("gamma")); }},
       {"exponential",
        "`lr γ^e`",
@@ -28,19 +28,19 @@ const std::vector<Kind<MakeSchedule>>& schedules() {
        [](const Fields& f, double lr) { return optim::exponential_lr(lr, f.number("gamma")); }},
       {"cosine",
        "from `lr` to `least` along half a cosine",
-       {"schedule cosine", {{"length", "until `least` is reached"}, {"least=0", "the last rate"}, every}},
+       {"schedule cosine", {{"length", "length of the decay"}, {"least=0", "final rate"}, every}},
        [](const Fields& f, double lr) {
          return optim::cosine_annealing_lr(lr, f.integer("length"), f.number("least"));
        }},
       {"warmup_cosine",
-       "from 0 to `lr`, then as cosine",
+       "linearly from 0 to `lr`, then as `cosine`",
        {"schedule warmup_cosine",
-        {{"warmup", "length of the rise"}, {"length", "of both together"}, {"least=0", "the last rate"}, every}},
+        {{"warmup", "length of the warmup"}, {"length", "total length"}, {"least=0", "final rate"}, every}},
        [](const Fields& f, double lr) {
          return optim::warmup_cosine_lr(lr, f.integer("warmup"), f.integer("length"), f.number("least"));
        }},
       {"linear",
-       "from `lr first` to `lr last` along a line",
+       "linearly from `lr first` to `lr last`",
        {"schedule linear", {{"first=1.0", "factor"}, {"last=0.0", "factor"}, {"length", "of the line"}, every}},
        [](const Fields& f, double lr) {
          return optim::linear_lr(lr, f.number("first"), f.number("last"), f.integer("length"));
@@ -53,8 +53,8 @@ const std::vector<Option> common_options = {
     {"lr=0.001", "learning rate"},
     {"clip_norm?", "largest norm of the whole gradient"},
     {"clip_value?", "largest entry of the gradient"},
-    {"weight_decay=0", "times the weight, added to the gradient; decoupled in adamw and lion"},
-    {"schedule?", "an object with `type`, below; the rate is constant without one"}};
+    {"weight_decay=0", "this factor times the weight is added to the gradient; decoupled in adamw and lion"},
+    {"schedule?", "an object with `type`, see below; default: a constant rate"}};
 
 Section with_common(const char* name, std::vector<Option> own) {
   own.insert(own.begin(), common_options.begin(), common_options.end());
@@ -93,7 +93,7 @@ const std::vector<Kind<MakeOptimizer>>& optimizers() {
        [](const Fields& f, optim::Schedule lr, optim::Common c) -> std::unique_ptr<optim::Optimizer> {
          return std::make_unique<optim::Adagrad>(std::move(lr), optim::AdagradOptions{f.number("eps"), c});
        }},
-      {"lion", "Chen et al. 2023", with_common("lion", {beta1, {"beta2=0.99", "decay of the memory"}}),
+      {"lion", "Chen et al. 2023", with_common("lion", {beta1, {"beta2=0.99", "decay of the momentum"}}),
        [](const Fields& f, optim::Schedule lr, optim::Common c) -> std::unique_ptr<optim::Optimizer> {
          return std::make_unique<optim::Lion>(std::move(lr),
                                               optim::LionOptions{f.number("beta1"), f.number("beta2"), c});
@@ -136,7 +136,7 @@ OptimizerAndPace make_optimizer(const ordered_json& filled, const std::string& p
 
 std::string optimizer_reference() {
   const std::string head = "| field | default | meaning |\n|---|---|---|\n";
-  std::string       out  = "All of `optimizer`, whose `type` is `adam` unless given:\n\n" + head;
+  std::string       out  = "The fields that all optimizers share; the default `type` is `adam`:\n\n" + head;
   out += Section{"", common_options}.table();
   for (const auto& k : optimizers()) {
     const std::vector<Option> own(k.section.options.begin() + static_cast<int64_t>(common_options.size()),

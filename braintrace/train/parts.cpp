@@ -33,7 +33,7 @@ auto at_place(const std::string& place, F f) {
   } catch (const UserError& error) {
     fail(error.kind(), "{}: {}", place, error.what());
   } catch (const std::bad_alloc&) {
-    fail("{}: this needs more memory than there is.", place);
+    fail("{}: not enough memory.", place);
   }
 }
 
@@ -51,7 +51,7 @@ Rule rule_of(const std::string& text) {
   nlohmann::json object = read_json(text, "config.rule");
   Rule           out;
   if (object.contains("name")) {
-    require(object["name"].is_string(), "name: expected a text, got {}.", object["name"].dump());
+    require(object["name"].is_string(), "name: expected a string, got {}.", object["name"].dump());
     out.name = object["name"].get<std::string>();
   } else {
     out.point = config_from_json(object["config"]);
@@ -137,11 +137,11 @@ void check_outputs(const Config& config, const Parts& p, const tasks::Batch& bat
     want.assign(batch.targets.shape().begin() + 1, batch.targets.shape().end());
   require(results.size() == 1 && is_float(results[0].dtype),
           "config.model: it must return one floating-point value per step, got {}.", results.size());
-  require(
-      results[0].shape == want,
-      "config.model: a step returns {}, the task asks for {} ({} {} of {} sequences).\n  Change the size of the last "
-      "layer, or the task.",
-      to_string(results[0].shape), to_string(want), facts.outputs, p.classes() ? "classes" : "values", config.batch);
+  require(results[0].shape == want,
+          "config.model: a step returns {}, but the task expects {} ({} {} of {} sequences).\n  Change the size of the "
+          "last layer, or the task.",
+          to_string(results[0].shape), to_string(want), facts.outputs, p.classes() ? "classes" : "values",
+          config.batch);
 }
 
 // What a batch takes at the least: its sequences, as the task makes them and in the precision of the run, and states
@@ -197,7 +197,7 @@ Parts make_parts(const Config& config) {
   auto made           = make_optimizer(read_ordered_json(config.optimizer, "config.optimizer"), "config.optimizer");
   p.updates_per_epoch = made.updates_per_epoch;
   require(config.epochs == 0 || p.task->facts().train_samples > 0,
-          "config.epochs: the samples of this task have no end; give steps.");
+          "config.epochs: this task generates samples without end; give steps.");
   check_memory(config, p.task->facts(), 0);
   const auto part  = p.only_test() ? tasks::Part::Test : tasks::Part::Train;
   const auto batch = at_place("config.batch", [&] { return batch_of(config, *p.task, part, 0); });

@@ -342,7 +342,7 @@ std::string report_html(const RunRecord& run) {
   const std::string pretty = config.is_null() ? run.config : json_text(config, 2);
 
   std::string out = tiles(run, word(config, "task"));
-  out += section("Alarms", "What the run noticed while it went on.", alarms(run));
+  out += section("Alarms", "Problems that were detected during the run.", alarms(run));
   out += section("Curves", "Faint: single updates, or the range of those that share a pixel; bold: their running mean.",
                  charts(curves(run)));
   out += section("Answers",
@@ -350,15 +350,15 @@ std::string report_html(const RunRecord& run) {
                  "accuracy of its class.",
                  charts(confusion(run) + outputs(run.activity, run.class_names)));
   out += section("Activity",
-                 "One validation sample after training: what went in, what the network did, and how much of "
-                 "the past each weight's eligibility trace remembers.",
+                 "One validation sample after training: its input, the activity of the network, and the norm of each "
+                 "eligibility trace.",
                  charts(activity(run.activity) + traces(run.activity), "flow"));
   out += section("Graph", "What the compiler found: which weights reach which states, and how they learn.", graph(run));
   const std::string folder = word(config, "output");
   out += section("Setting",
                  folder.empty()
-                     ? "All that is needed to run it again."
-                     : fmt::format("To run it again: <code>braintrace train {}/config.json</code>", xml_text(folder)),
+                     ? "Everything needed to reproduce the run."
+                     : fmt::format("To reproduce it: <code>braintrace train {}/config.json</code>", xml_text(folder)),
                  text_block("Configuration", pretty, true) + text_block("Model", run.model_text, false));
   return report_page(title_of(config), "training report", {word(config, "about"), subtitle_of(config), run.pace}, out);
 }

@@ -60,7 +60,7 @@ int64_t whole(const zoo::Fields& f, const std::string& name, int64_t least) {
 
 std::string kind_named(const ordered_json& object, const std::string& path, const std::vector<std::string>& known) {
   require(object.is_object(), "{}: expected an object, got {}.", path, object.dump());
-  require(object.contains("type") && object["type"].is_string(), "{}: needs a text field 'type', one of {}.", path,
+  require(object.contains("type") && object["type"].is_string(), "{}: needs a string field 'type', one of {}.", path,
           fmt::join(known, ", "));
   const auto name = object["type"].get<std::string>();
   known_index(name, known, path + ".type: there is no");

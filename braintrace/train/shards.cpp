@@ -120,7 +120,7 @@ NamedArrays Shards::gathered() {
     }
   for (size_t i = 0; i < leaves_.size(); ++i)
     require(out.emplace(leaves_[i].name, whole[i]).second,
-            "two states would be saved as '{}'; give them names of their own.", leaves_[i].name);
+            "two states would be saved as '{}'; give them different names.", leaves_[i].name);
   return out;
 }
 
@@ -131,7 +131,7 @@ NamedArrays Shards::of_shard(const NamedArrays& from, int64_t shard, const std::
     if (it == out.end()) continue;  // check_fits finds words
     const Type one = l.where.value().type();
     require(it->second.type() == with_shards(one, count_),
-            "{}: it is of another model: array '{}' is {} there and {} here.", where, l.name,
+            "{}: it belongs to a different model: array '{}' is {} there and {} here.", where, l.name,
             to_string(it->second.type()), to_string(with_shards(one, count_)));
     const auto* data = static_cast<const std::byte*>(it->second.raw()) + static_cast<int64_t>(one.bytes()) * shard;
     it->second       = Array::borrow(one, data, std::make_shared<Array>(it->second));

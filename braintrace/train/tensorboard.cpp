@@ -64,7 +64,7 @@ int64_t step_of(std::string_view event) {
 std::string file_in(const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  require(!error, "{}: cannot make the folder: {}.", folder, error.message());
+  require(!error, "{}: cannot create the folder: {}.", folder, error.message());
   return (std::filesystem::path(folder) / "events.out.tfevents.0.braintrace").string();
 }
 

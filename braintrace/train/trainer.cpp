@@ -67,9 +67,8 @@ Config for_group(Config config, const parallel::Group& group) {
 // How many shards a run has: one where the model mixes the rows of a batch.
 int64_t shards_for(const Config& config, const parallel::Group& group) {
   const int64_t P = group.size(), S = config.shards;
-  require(P == 1 || S % P == 0,
-          "config.shards: there are {} for {} processes. Each process gets equally many: give a multiple of {}.", S, P,
-          P);
+  require(P == 1 || S % P == 0, "config.shards: {} shards cannot be divided among {} processes; give a multiple of {}.",
+          S, P, P);
   return S > 1 && !mixes_rows(config) ? S : 1;
 }
 // One device for each process of a machine.
@@ -237,7 +236,7 @@ StepRecord Trainer::Impl::step() {
   const ShardedBatch& b = *current;
   const int64_t       T = b.length();
   const auto          s = next_stretch(b, time);
-  require(s.has_value(), "config.task: batch {} asks for nothing: its mask is zero everywhere.", batch);
+  require(s.has_value(), "config.task: batch {} has no targets: its mask is zero everywhere.", batch);
   if (time == 0 && config.reset) shards.each([&](int64_t) { parts.learner->reset(); });
   if (s->from > time) updater->advance(stretches(b, time, s->from));
   // Where one window is the whole sequence, traces are neither given nor left.
@@ -354,7 +353,7 @@ void Trainer::Impl::load(const std::string& path) {
   const Checkpoint  c     = read_checkpoint(path);
   const Config      there = read_config(c.config, path);
   const std::string what  = difference(there, config);
-  require(what.empty(), "{}: this run is not the one of the checkpoint: {}.", path, what);
+  require(what.empty(), "{}: the checkpoint belongs to a different run: {}.", path, what);
   // A checksum says that a file is as it was written, not by whom: everything is checked before anything is changed.
   const auto read = [&] {
     try {
@@ -503,10 +502,10 @@ Ending Trainer::run(const std::function<bool()>& stop) {
   });
   const auto with_last = [&](const UserError& error) {
     const auto left = folder.files();
-    return fmt::format("{}\n  {}", error.what(),
-                       left.empty()
-                           ? "There is no checkpoint yet."
-                           : fmt::format("The last good checkpoint is {}; --resume goes on from it.", left.back()));
+    return fmt::format(
+        "{}\n  {}", error.what(),
+        left.empty() ? "There is no checkpoint yet."
+                     : fmt::format("The last good checkpoint is {}; continue from it with --resume.", left.back()));
   };
   try {
     return impl_->run(stop);

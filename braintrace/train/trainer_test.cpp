@@ -298,22 +298,22 @@ TEST_F(TrainerTest, MisfitsAreRefusedBeforeAnythingStarts) {
     return c;
   };
   expect_refused(with("/model/layers/0/n_in", 5), "does not run on the inputs of the task");
-  expect_refused(with("/model/layers/1/n_out", 5), "the task asks for");
+  expect_refused(with("/model/layers/1/n_out", 5), "the task expects");
   expect_refused(with("/model/layers/0/type", "gruu"), "did you mean");
   expect_refused(with("/task/type", "copyy"), "did you mean 'copy'");
   expect_refused(with("/task/lags", 3), "did you mean 'lag'");
   expect_refused(with("/rule", "D_RTLR"), "did you mean");
-  expect_refused(with("/rule", json{{"name", "D_RTRL"}, {"n", 2}}), "it takes no n");
+  expect_refused(with("/rule", json{{"name", "D_RTRL"}, {"n", 2}}), "it has no option n");
   expect_refused(with("/loss", "mse"), "not a loss for classes");
   expect_refused(with("/rule", json{{"name", "ThreeFactor"}, {"modulator", "los"}}), "a number or one of loss, reward");
-  expect_refused(with("/rule", json{{"name", "D_RTRL"}, {"modulator", "loss"}}), "it takes no modulator");
+  expect_refused(with("/rule", json{{"name", "D_RTRL"}, {"modulator", "loss"}}), "it has no option modulator");
   expect_refused(with("/rule", json{{"name", "D_RTRL"}, {"synthesizer_lr", 1}}), "it is for DNI");
   expect_refused(with("/rule", json{{"name", "DNI"}, {"synthesizer_lr", -1}}), "expected a positive number, got -1");
   expect_refused(with("/optimizer/lr", -1), "config.optimizer.lr");
   json endless = small();
   endless.erase("steps");
   endless["epochs"] = 1;
-  expect_refused(endless, "have no end");
+  expect_refused(endless, "without end");
 }
 
 TEST_F(TrainerTest, CheckpointsOfOtherRunsAreRefused) {

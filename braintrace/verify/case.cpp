@@ -50,7 +50,7 @@ Case load_case(const std::string& path) {
   c.file = fs::is_directory(path) ? (fs::path(path) / "case.json").string() : path;
   c.info = json_in(c.file);
   require(c.info.is_object() && c.info.contains("format") && c.info["format"].is_string(),
-          "{}: a case is an object with a field \"format\".", c.file);
+          "{}: a case must be an object with a field \"format\".", c.file);
   c.format = c.info["format"].get<std::string>();
   c.name   = c.info.contains("name") && c.info["name"].is_string() ? c.info["name"].get<std::string>()
                                                                    : fs::path(c.file).stem().string();

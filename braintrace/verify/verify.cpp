@@ -33,9 +33,9 @@ CaseReport verify_case(const Case& c) {
   try {
     it->second(c, report);
   } catch (const json::exception& error) {
-    fail("{}: the case is not as its format says: {}.", c.file, error.what());
+    fail("{}: the case does not follow its format: {}.", c.file, error.what());
   } catch (const std::out_of_range& error) {  // an array or field that a case of its format has
-    fail("{}: the case is not as its format says: something that they all have is missing ({}).", c.file, error.what());
+    fail("{}: the case does not follow its format: a required field is missing ({}).", c.file, error.what());
   } catch (const UserError& error) {
     fail("{}: {}", c.file, error.what());
   }

@@ -64,7 +64,7 @@ struct Grid {
     std::string out;
     if (rows < all_rows) out += fmt::format("{} of {} {}s, evenly chosen. ", rows, all_rows, row_name);
     if (columns < all_columns)
-      out += fmt::format("A column stands for {:.3g} {}s.",
+      out += fmt::format("Each column covers {:.3g} {}s.",
                          static_cast<double>(all_columns) / static_cast<double>(columns), column_name);
     return out;
   }
@@ -246,8 +246,8 @@ std::string confusion_matrix(const std::string& title, const Array& counts, cons
       const double  share = total ? static_cast<double>(k) / static_cast<double>(total) : 0;
       if (k == 0 && C > 30 && r != c) continue;
       const double x = left + static_cast<double>(c) * cell, gap = C <= 30 ? 1 : 0;
-      out += fmt::format("<g><title>{} taken for {}: {} of {} ({})</title>", xml_text(name(r)), xml_text(name(c)), k,
-                         total, percent(share));
+      out += fmt::format("<g><title>{} classified as {}: {} of {} ({})</title>", xml_text(name(r)), xml_text(name(c)),
+                         k, total, percent(share));
       out += fmt::format(
           "<rect class=\"cell{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"{}\" fill-opacity=\"{:.3f}\"/>",
           r == c ? " hit" : "", number(x), number(y), number(cell - gap), number(cell - gap), C <= 12 ? 4 : 0,

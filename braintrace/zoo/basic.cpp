@@ -44,13 +44,13 @@ Tensor side_of(const Tensor& x, int64_t first, const Ints& size) {
 
 std::vector<LayerType> basic_layers() {
   return {
-      {"linear", "y = x (W ∘ mask) + b, mask = 1 unless given", "n_in n_out bias=true mask?",
+      {"linear", "y = x (W ∘ mask) + b, mask = 1 by default", "n_in n_out bias=true mask?",
        [](const Fields& f) -> ModulePtr {
          nn::LinearOptions o = linear_options(f);
          o.w_mask            = mask_of(f);
          return std::make_shared<nn::Linear>(f.integer("n_in"), f.integer("n_out"), o);
        }},
-      {"plain_linear", "y = x w + b by plain operations: same-step gradient only", "n_in n_out bias=true",
+      {"plain_linear", "y = x w + b with plain operations: same-step gradient only", "n_in n_out bias=true",
        [](const Fields& f) -> ModulePtr {
          return std::make_shared<nn::PlainLinear>(f.integer("n_in"), f.integer("n_out"), linear_options(f));
        }},
@@ -60,7 +60,8 @@ std::vector<LayerType> basic_layers() {
        }},
       {"activation", "y = φ(x)", "activation",
        [](const Fields& f) { return function(nn::Activation(f.choice("activation", nn::activation_names()))); }},
-      {"flatten", "the last axes as one, but for so many that are kept", "n_trailing_axes n_kept_axes=0",
+      {"flatten", "merges the last `n_trailing_axes` axes, except the last `n_kept_axes`",
+       "n_trailing_axes n_kept_axes=0",
        [](const Fields& f) {
          const Ints kept = f.integers("n_kept_axes");
          if (kept.size() != 1 || kept[0] < 0) f.refuse("n_kept_axes", "expected a number of axes.");

@@ -130,7 +130,7 @@ bool Fields::flag(const std::string& name) const {
 }
 std::string Fields::text(const std::string& name) const {
   const json& j = at(name, "a text");
-  if (!j.is_string()) refuse(name, fmt::format("expected a text, got {}.", shown_json(j)));
+  if (!j.is_string()) refuse(name, fmt::format("expected a string, got {}.", shown_json(j)));
   return j.get<std::string>();
 }
 std::vector<std::string> Fields::texts(const std::string& name) const {
@@ -145,9 +145,9 @@ std::vector<std::string> Fields::texts(const std::string& name) const {
     }
     return out;
   }
-  if (!j.is_array() || j.empty()) refuse(name, fmt::format("expected texts, got {}.", shown_json(j)));
+  if (!j.is_array() || j.empty()) refuse(name, fmt::format("expected strings, got {}.", shown_json(j)));
   for (const json& item : j) {
-    if (!item.is_string()) refuse(name, fmt::format("expected texts, got {}.", shown_json(j)));
+    if (!item.is_string()) refuse(name, fmt::format("expected strings, got {}.", shown_json(j)));
     out.push_back(item.get<std::string>());
   }
   return out;
@@ -199,7 +199,7 @@ Fields Fields::nested(const std::string& name, std::string what, std::string_vie
 std::string Fields::kind_of(const std::string& name, const std::string& kind_key) const {
   const json& j = object(name);
   if (!j.contains(kind_key) || !j[kind_key].is_string())
-    refuse(name, fmt::format("needs a text field '{}', got {}.", kind_key, shown_json(j)));
+    refuse(name, fmt::format("needs a string field '{}', got {}.", kind_key, shown_json(j)));
   return j[kind_key].get<std::string>();
 }
 

@@ -100,7 +100,7 @@ GraphOrder graph_order(const std::vector<std::string>& names, const std::vector<
       std::vector<std::string> stuck;
       for (size_t i = 0; i < n; ++i)
         if (!done[i]) stuck.push_back(names[i]);
-      fail("the nodes {} form a cycle without a population of neurons; there is no step that it could wait for.",
+      fail("the nodes {} form a cycle without a population of neurons; add a population of neurons to the cycle.",
            fmt::join(stuck, ", "));
     }
   }
@@ -128,7 +128,7 @@ Graph::Graph(const NamedLayers& nodes, const Edges& edges) : sources_(nodes.size
   };
   bool straight = false;
   for (const auto& [from, to] : edges) {
-    require(from != output_name && to != input_name, "edges: from '{}' to '{}' leads the wrong way.", from, to);
+    require(from != output_name && to != input_name, "edges: from '{}' to '{}' has the wrong direction.", from, to);
     if (from == input_name && to == output_name)
       straight = true;
     else if (from == input_name)

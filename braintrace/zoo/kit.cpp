@@ -73,13 +73,13 @@ ModulePtr sparse_linear(const Fields& f) {
 
 std::vector<LayerType> kit_layers() {
   return {
-      {"signed_linear", "y = x (|W| ∘ sign), sign = 1 unless given", "n_in n_out sign?",
+      {"signed_linear", "y = x (|W| ∘ sign), sign = 1 by default", "n_in n_out sign?",
        [](const Fields& f) -> ModulePtr {
          const Tensor sign = f.has("sign") ? f.array("sign") : Tensor();
          return std::make_shared<nn::SignedWLinear>(f.integer("n_in"), f.integer("n_out"),
                                                     nn::SignedWLinearOptions{.w_sign = sign});
        }},
-      {"scaled_ws_linear", "y = (x (Ŵ ∘ mask)) g + b, Ŵ = (W - mean)/√max(I var, ε) over inputs, mask = 1 unless given",
+      {"scaled_ws_linear", "y = (x (Ŵ ∘ mask)) g + b, Ŵ = (W - mean)/√max(I var, ε) over inputs, mask = 1 by default",
        "n_in n_out gain=true bias=true eps=1e-4 mask?",
        [](const Fields& f) -> ModulePtr {
          return std::make_shared<nn::ScaledWSLinear>(
@@ -93,7 +93,7 @@ std::vector<LayerType> kit_layers() {
          return std::make_shared<nn::GroupedLinear>(f.integer("groups"), f.integer("n_in"), f.integer("n_out"),
                                                     nn::init::plain::kaiming_normal(), bias_of(f));
        }},
-      {"lora", "y = α x A B, α = 1/rank unless given; B starts at zero", "n_in rank n_out alpha?", lora},
+      {"lora", "y = α x A B, α = 1/rank by default; B starts at zero", "n_in rank n_out alpha?", lora},
       {"batch_norm", "(x - mean)/√(var + ε) scale + bias per channel; statistics of the batch while training",
        "n spatial_axes=0 momentum=0.99 eps=1e-5 affine=true", batch_norm},
       {"layer_norm", "(x - mean)/√(var + ε) scale + bias over the last axis", "n eps=1e-6",

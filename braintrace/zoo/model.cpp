@@ -40,7 +40,7 @@ const LayerType* find_type(const std::string& name, const std::vector<LayerType>
 std::string type_of(const json& object, const std::string& path) {
   const std::string where = path.empty() ? "model" : path;
   require(object.is_object(), "{}: expected an object with a field 'type', got {}.", where, shown_json(object));
-  require(object.contains("type") && object["type"].is_string(), "{}: needs a text field 'type', such as \"gru\".",
+  require(object.contains("type") && object["type"].is_string(), "{}: needs a string field 'type', such as \"gru\".",
           where);
   return object["type"].get<std::string>();
 }

@@ -14,65 +14,71 @@ std::string cell_text(std::string text) {
   return text;
 }
 
+constexpr const char* introduction = R"md(# Model descriptions
+
+A model is a JSON object: one layer, a chain of named layers, or a graph of layers.
+
+```json
+{"type": "chain", "layers": [
+  {"name": "rnn", "type": "gru", "n_in": 10, "n_rec": 64},
+  {"name": "out", "type": "linear", "n_in": 64, "n_out": 5}]}
+```
+
+In a graph, the input of a node is the sum of the outputs of all nodes with an edge to it. Every cycle must contain a population of
+neurons, which feeds back its output of the previous step. `in_size` is the size of the input of the graph.
+
+```json
+{"type": "graph", "in_size": [2],
+ "nodes": [{"name": "w", "type": "linear", "n_in": 2, "n_out": 3},
+           {"name": "lif", "type": "lif", "n": 3},
+           {"name": "rec", "type": "linear", "n_in": 3, "n_out": 3}],
+ "edges": [["input", "w"], ["w", "lif"], ["lif", "rec"], ["rec", "lif"], ["lif", "output"]]}
+```
+
+To use several inputs, concatenate their features, and select each with a `part`: `{"type": "part", "first": 3, "size": [8, 8, 1]}`
+reads features 3 to 66 as an image.
+
+`"weights": "net.safetensors"` next to `type` names a file (.npz, .safetensors or msgpack) with a value for every parameter, by path.
+Relative file names are relative to the description.
+
+States and parameters have the layer's name as prefix: `rnn.h`, `rnn.Wz.weight` with leaves `weight` and `bias`.
+[a;b] is concatenation on the last axis, σ the logistic function, φ the activation, ← the new value of a state.
+Times are in ms, potentials in mV, currents in mA. Fields with `=` have a default; fields in brackets are optional.
+A time constant, potential or resistance of a neuron or synapse is a number, a list with one number per unit, or
+`{"trainable": …}` around either: a parameter that learns online. A population of `n` units may have a shape: `"n": [8, 14, 14]`.
+`memory_steps` T initializes the gates of a cell for memories of up to T steps: for u drawn between 1 and T-1 for each unit, the bias of
+the gate that keeps the state starts at log u, and the bias of the gate that writes it at -log u.
+
+The program generates this page from its tables; a test compares them.
+
+## Layer types
+
+| type | one step | fields |
+|---|---|---|
+)md";
+
 }  // namespace
 
 std::string vocabulary_page() {
-  std::string page =
-      "# Model descriptions\n\n"
-      "A model is a JSON object: one layer, a chain of named layers, or a graph of them.\n\n"
-      "```json\n"
-      "{\"type\": \"chain\", \"layers\": [\n"
-      "  {\"name\": \"rnn\", \"type\": \"gru\", \"n_in\": 10, \"n_rec\": 64},\n"
-      "  {\"name\": \"out\", \"type\": \"linear\", \"n_in\": 64, \"n_out\": 5}]}\n"
-      "```\n\n"
-      "In a graph, edges say who reads whom; a node reads the sum of what its edges bring. A cycle passes through a "
-      "population\nof neurons: on the way back its output of the step before is used. `in_size` is what the graph "
-      "reads.\n\n"
-      "```json\n"
-      "{\"type\": \"graph\", \"in_size\": [2],\n"
-      " \"nodes\": [{\"name\": \"w\", \"type\": \"linear\", \"n_in\": 2, \"n_out\": 3},\n"
-      "           {\"name\": \"lif\", \"type\": \"lif\", \"n\": 3},\n"
-      "           {\"name\": \"rec\", \"type\": \"linear\", \"n_in\": 3, \"n_out\": 3}],\n"
-      " \"edges\": [[\"input\", \"w\"], [\"w\", \"lif\"], [\"lif\", \"rec\"], [\"rec\", \"lif\"], "
-      "[\"lif\", \"output\"]]}\n"
-      "```\n\n"
-      "Several inputs come side by side, as features of one, and `part` takes its own: `{\"type\": \"part\", "
-      "\"first\": 3, "
-      "\"size\": [8, 8, 1]}`\nreads features 3 to 66 as an image. The edges of both meet in a sum.\n\n"
-      "`\"weights\": \"net.safetensors\"` beside `type` names a file (.npz, .safetensors or msgpack) with a value for "
-      "every "
-      "parameter,\nby path; a name that is not absolute is that of a file beside the description.\n\n"
-      "States and parameters have the layer's name as prefix: `rnn.h`, `rnn.Wz.weight` with leaves `weight` and "
-      "`bias`.\n"
-      "[a;b] is concatenation on the last axis, σ the logistic function, φ the activation, ← a state's new value.\n"
-      "Times are in ms, potentials in mV, currents in mA. A field with `=` has a default; one in brackets may be left "
-      "out.\n"
-      "A time constant, potential or resistance of a neuron or synapse is a number, a list with one number per unit, "
-      "or\n"
-      "`{\"trainable\": either}`: a parameter that learns online. A population of `n` units may have a shape: "
-      "`\"n\": [8, 14, 14]`.\n"
-      "`memory_steps` T of a gated cell starts its gates slow, for memories of up to T steps: u is drawn between 1 and "
-      "T-1 for each\nunit, the bias of the gate that keeps its state starts at log u, that of the gate that writes at "
-      "-log u.\n"
-      "This page is written by the program from its own tables; a test keeps it true.\n\n"
-      "## Layer types\n\n| type | one step | fields |\n|---|---|---|\n";
+  std::string page = introduction;
   for (const LayerType& t : layer_types())
     page += fmt::format("| `{}` | {} | {} |\n", t.name, cell_text(t.doc), field_list(t.fields));
   page +=
-      "\n## Patterns of sparse layers\n\n`pattern` and `input` of `sparse_snn` say which source drives which "
+      "\n## Patterns of sparse layers\n\n`pattern` and `input` of `sparse_snn` define which source drives which "
       "target:\n\n"
-      "| type | fields | which |\n|---|---|---|\n"
-      "| `fixed_in_degree` | `degree`, `seed = 0` | so many different sources for every target |\n"
-      "| `distance` | `degree`, `sigma`, `seed = 0` | the same, near ones more likely: neurons stand on a square sheet "
-      "whose sides meet, and a source is a normal variable of `sigma` steps away along either side |\n"
+      "| type | fields | connections |\n|---|---|---|\n"
+      "| `fixed_in_degree` | `degree`, `seed = 0` | `degree` different sources for every target |\n"
+      "| `distance` | `degree`, `sigma`, `seed = 0` | the same, but near sources are more likely: neurons lie on a "
+      "square grid with periodic boundaries, and the distance to a source is normally distributed along each axis, "
+      "with standard deviation `sigma` |\n"
       "| `file` | `path` | MatrixMarket (`.mtx`) or `scipy.sparse.save_npz` (`.npz`): row = source, column = target; "
-      "values, if there are any, are the initial weights |\n"
-      "| `csr` | `shape`, `indptr`, `indices` | as written; row = source, column = target |\n";
-  page += "\n## Built-in models\n\n| name | what it is |\n|---|---|\n";
+      "values, if present, are the initial weights |\n"
+      "| `csr` | `shape`, `indptr`, `indices` | row = source, column = target |\n";
+  page += "\n## Built-in models\n\n| name | description |\n|---|---|\n";
   for (const BuiltinModel& m : builtin_models()) page += fmt::format("| `{}` | {} |\n", m.name, m.doc);
   page +=
       "\n## Surrogate gradients\n\nz = 1 where x ≥ 0, else 0; dz = s(x) dx.\n\n![s(x) of every "
-      "surrogate](img/surrogates.svg)\n\n| name | s(x) | numbers "
+      "surrogate](img/surrogates.svg)\n\n| name | s(x) | parameters "
       "|\n|---|---|---|\n";
   for (const SurrogateKind& k : surrogates()) {
     std::string numbers;

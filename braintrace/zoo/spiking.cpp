@@ -35,7 +35,7 @@ std::shared_ptr<nn::Neuron> neuron_of(const Fields& f, int64_t n) {
 template <class Part>
 std::shared_ptr<Part> part_of(const Fields& f, const std::string& name, int64_t n, const char* what) {
   nlohmann::json d = f.object(name);
-  if (d.contains("n")) f.refuse(name + ".n", "the layer says how many units there are; leave it out.");
+  if (d.contains("n")) f.refuse(name + ".n", "the layer sets the number of units; leave it out.");
   d["n"] = n;
   d.emplace("dt_ms", f.number("dt_ms"));
   const ModulePtr m    = build_layer(d, f.path().empty() ? name : f.path() + "." + name);
@@ -47,7 +47,7 @@ std::shared_ptr<Part> part_of(const Fields& f, const std::string& name, int64_t 
 nn::SynapseOutput output_of(const Fields& f) {
   const std::string type = f.is_text("output") ? f.text("output") : f.kind_of("output", "type");
   if (type == "cuba") return nn::cuba(f.is_text("output") ? 1 : f.nested("output", type, "scale=1.0").number("scale"));
-  if (f.is_text("output")) f.refuse("output", fmt::format("'{}' needs numbers: write an object.", type));
+  if (f.is_text("output")) f.refuse("output", fmt::format("'{}' has parameters; write it as an object.", type));
   if (type == "coba") return nn::coba(f.nested("output", type, "E").number("E"));
   if (type != "mg_block") f.refuse("output.type", fmt::format("'{}' is unknown. Known: cuba, coba, mg_block.", type));
   const Fields o = f.nested("output", type, "E=0.0 Mg=1.2 alpha=0.062 beta=3.57 V_offset=0.0");

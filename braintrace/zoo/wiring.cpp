@@ -32,7 +32,7 @@ Wiring drawn(const Fields& f, int64_t n, int64_t m, bool own, const Draw& draw) 
     sources.clear();
     for (int64_t tries = 0; static_cast<int64_t>(sources.size()) < degree; ++tries) {
       if (tries > 100 * degree + 1000)
-        f.refuse("sigma", fmt::format("within its reach there are too few sources for a degree of {}.", degree));
+        f.refuse("sigma", fmt::format("there are too few sources within reach for a degree of {}.", degree));
       const int64_t i = draw(j);
       if (i < 0 || i >= n || (own && i == j)) continue;
       const auto at = std::lower_bound(sources.begin(), sources.end(), i);

@@ -233,8 +233,8 @@ TEST(Documents, CompileGraphWarns) {
   testing::internal::CaptureStderr();
   bt::D_RTRL(other).compile_graph(bt::zeros({10}));
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
-            "warning: heard_once.weight: it reaches no hidden state in the same step; its gradient is the same-step "
-            "one\n");
+            "warning: heard_once.weight: it does not affect any hidden state in the same step; it gets the same-step "
+            "gradient only\n");
   bt::set_warning_hook(mine);
 }
 

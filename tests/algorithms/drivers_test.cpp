@@ -44,7 +44,7 @@ struct Learning {
   }
   auto sweep(const EtraceGradOptions& options = {.reduction = Reduction::Sum}) { return sweep(xs, ys, options); }
 
-  // Σ_t m_t ∇_t, one step at a time.
+  // Σ_t m_t ∇_t, windows of one step only.
   Gradients by_hand(const std::vector<double>& m) {
     const auto g = jit(grad([this](Tensor x, Tensor y, Tensor w) { return w * step(x, y); }, model->params()));
     Gradients  total;
@@ -432,7 +432,7 @@ TEST(ETraceVmap, SweepsAlongSequencesAsABatchDoes) {
     EXPECT_LT(max(abs(out - same)).item(), exact);
     EXPECT_NE(error_of([&] {
                 etrace_grad(step, *lanes, {.window = Window::of(2)})(batch.xs, batch.ys);
-              }).find("one step at a time"),
+              }).find("windows of one step only"),
               std::string::npos);
   }
 }

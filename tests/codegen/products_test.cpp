@@ -100,7 +100,7 @@ TEST(LoopsOverTime, KnowWhatAStepFinds) {
           const ScanBody body = [&](const Tensors& c, const Tensors& x) -> ScanResult {
             const Tensor next = tanh(dot(c[0], in[4]) + x[0]);
             const Tensor sum  = c[4] + dot_general(concat({x[0], c[0]}, 1), next * c[1], {{0}, {0}, {}, {}});
-            // a state, the state before it, an input carried on, two that swap by way of a sum
+            // a state, the state before it, an input carried on, two that swap through a sum
             return {{next, c[0], x[0], c[3] + 0.0 * c[2], sum},
                     {next * c[0] - c[1], concat({c[0], c[2]}, 1), square(c[1]) + c[3]}};
           };

@@ -197,7 +197,7 @@ TEST(BadInput, AStateThatIsNeverTouchedIsNamed) {
   const auto g       = compile_etrace_graph(*net.cell, {vec});
   const auto records = g.explain({.kind = DiagnosticKind::StateMismatch});
   ASSERT_EQ(records.size(), 2u);
-  expect_says(records[0].message + records[1].message, {"h is never touched", "w is never touched"});
+  expect_says(records[0].message + records[1].message, {"the step never uses h", "the step never uses w"});
   EXPECT_TRUE(g.hidden_groups.empty());
 }
 
@@ -214,7 +214,7 @@ TEST(BadInput, UnknownPathsAndKinds) {
     g.hid_path_to_group.at({"nowhere"});
     FAIL() << "no error";
   } catch (const UserError& e) {
-    expect_says(e.what(), {"'nowhere'", "known are: h"});
+    expect_says(e.what(), {"'nowhere'", "known: h"});
   }
 }
 

@@ -42,7 +42,7 @@ TEST(Reach, GoesOnUntilAStop) {
   // A stopped value is reached and not followed; one to start from is followed.
   EXPECT_EQ(reach_forward(p.flow, {p.a}, p.at(p.c)), (Vars{p.a, p.c}));
   EXPECT_EQ(reach_forward(p.flow, {p.c}, p.at(p.c)), (Vars{p.c, p.d, p.e, p.f}));
-  // The results of a stopped equation are not reached by way of it.
+  // The results of a stopped equation are not reached through it.
   const Stops no_product{.eqn = [](const Eqn& e) { return e.op == &mul_op; }};
   EXPECT_EQ(reach_forward(p.flow, {p.a}, no_product), (Vars{p.a, p.c, p.e, p.f}));
   EXPECT_EQ(reach_forward(p.flow, {p.b}, no_product), (Vars{p.b}));

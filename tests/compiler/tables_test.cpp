@@ -381,7 +381,7 @@ TEST(SmallPrograms, AStopGradientCutsGroupsAndRelations) {
   EXPECT_EQ(g.hidden_param_op_relations[0].group_indices(), std::vector<int>{g.hid_path_to_group.at({"g"}).index});
   const auto cut = g.explain({.weight_path = Path{"W"}});
   ASSERT_EQ(cut.size(), 1u);
-  EXPECT_NE(cut[0].message.find("stop_gradient cuts its way"), std::string::npos);
+  EXPECT_NE(cut[0].message.find("stop_gradient cuts all its paths"), std::string::npos);
 }
 
 TEST(SmallPrograms, ALearnedDecayIsARelationAndStaysInTheTail) {

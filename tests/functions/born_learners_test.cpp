@@ -88,7 +88,7 @@ TEST(BornLearners, StatesMadeByInitStateEndWithTheFunction) {
     return model.h->value();
   });
   for (int call = 0; call < 3; ++call) expect_close(f(ones({3, 2}, DType::F64)), 3.0 * model.w.value());
-  EXPECT_NE(error_of([&] { model.h->value(); }).find("was made inside a traced function"), std::string::npos);
+  EXPECT_NE(error_of([&] { model.h->value(); }).find("was created inside a traced function"), std::string::npos);
   init_all_states(model);
   expect_close(model(ones({2}, DType::F64)), model.w.value());
 }

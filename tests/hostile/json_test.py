@@ -10,8 +10,8 @@ from support import *
 DEEP = "[" * 60000 + "]" * 60000  # deeper than stacks; as long as one argument may be
 MANY = "[" * 120 + "]" * 120
 # What is wrong with an object that else has the fields `good`, the first of which is `first`; and what is said.
-CASES = {"brackets deeper than the stack": ('{good, "z": %s}' % DEEP, "brackets inside each other"),
-         "120 brackets": ('{good, "z": %s}' % MANY, "brackets inside each other"),
+CASES = {"brackets deeper than the stack": ('{good, "z": %s}' % DEEP, "nested brackets"),
+         "120 brackets": ('{good, "z": %s}' % MANY, "nested brackets"),
          "a field twice": ("{first, good}", "is given twice"), "1e999": ('{good, "z": 1e999}', "number overflow"),
          "no JSON": ('{good, "z": [1, }', "this is not JSON"), "half a letter": ('{good, "z": "\\ud800"}', "this is not JSON"),
          "a zero byte": ("\0", "this is not JSON")}

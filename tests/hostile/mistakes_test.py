@@ -32,7 +32,7 @@ for setting in ("optimizer.eps=-1", "optimizer.eps=1e999", "optimizer.beta1=2", 
     with check(f"--set {setting}"):
         expect(["train", GOOD, "--set", setting], 2)
 
-with check("more memory than there is; `advise` judges such a model without making it"):
+with check("not enough memory; `advise` judges such a model without making it"):
     for command in (["graph"], ["export", "-o", "exported"], ["stream"]):
         expect([*command, HUGE], 2, err="memory")
     expect(["advise", HUGE, "--rules", "D_RTRL"], 0, out="nothing fits")

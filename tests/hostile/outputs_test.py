@@ -44,7 +44,7 @@ with check("a link stays a link, also one to a file that is not there yet"):
 with check("where nothing can be written, the words say why, and what was there stays"):
     circle = FOLDER / "circle.json"
     circle.symlink_to("circle.json")
-    graph(circle, 2, err="lead in a circle")
+    graph(circle, 2, err="form a cycle")
     graph(FOLDER, 2, err="this is a folder")
     graph(FOLDER / "no/such/folder.json", 2, err="No such file")
     assert circle.is_symlink() and not list(FOLDER.glob("*.tmp"))

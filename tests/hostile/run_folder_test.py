@@ -22,7 +22,7 @@ within(60, lambda: metrics.exists() and metrics.read_text().count("\n") > 3, "up
 os.symlink("shared", FOLDER / "alias")
 for args in ([], ["--overwrite"], ["--resume", "auto"]):
     with check(f"a second run in a folder {args}"):
-        train("shared", *args, status=2, err=f"another run is at work in this folder: process {p.pid} on ")
+        train("shared", *args, status=2, err=f"another run uses this folder: process {p.pid} on ")
 with check("a second run with checkpoints there"):
     train("apart", "--set", "checkpoint.dir=shared/checkpoints", "--overwrite", status=2, err=f"process {p.pid} on ")
 with check("a second run there by a link"):
@@ -83,7 +83,7 @@ CHANGES = {"updates": [progress(updates=n) for n in (-1, -2**63, 2**62, 1.5, "ma
            "run.stretch is": [shape("run.stretch", [7, 1])],
            "a stretch has": [element("run.stretch", 5, n) for n in (-1, 1e300, float("nan"))] +
                             [element("run.stretch", 6, n) for n in (0, -4, float("inf"), float("nan"))],
-           "another model": [shape(WEIGHT, [3, 7]), rename(WEIGHT, "model.x"), rename(WEIGHT, "run.x")],
+           "a different model": [shape(WEIGHT, [3, 7]), rename(WEIGHT, "model.x"), rename(WEIGHT, "run.x")],
            "not finite": [set_elements(WEIGHT, "f", v) for v in (float("nan"), float("inf"))]}
 for said, changes in CHANGES.items():
     for i, change in enumerate(changes):

@@ -193,7 +193,7 @@ def other_shape(header, _):
 weight = next(k for k in read_tensors(FOLDER / "good")[0] if k.startswith("model.rnn") and "weight" in k)
 FORGERIES = [(meta("records", "-5"), "damaged"), (meta("records", "9" * 30), "damaged"), (meta("records", "ten"), "damaged"),
              (meta("learning", "[" * 5000), "damaged"), (meta("learning", "7"), "damaged"),
-             (meta("format", "braintrace-stream/1"), "another version"), (other_shape, "another model"),
+             (meta("format", "braintrace-stream/1"), "another version"), (other_shape, "a different model"),
              (lambda h, d: d.extend(b"1234"), "belong to no array"), (set_elements(weight, "f", float("nan")), "not finite")]
 for i, (change, said) in enumerate(FORGERIES):
     with check(f"a forged file: {said}, number {i}"):

@@ -223,7 +223,7 @@ TEST_F(ParallelTraining, RanksMustBeAlike) {
        "rank 1 of 2: config.task");
   json few      = sharded();
   few["shards"] = 1;
-  says(errors_of([&](int) { return few; }), "config.shards: there are 1 for 2 processes");
+  says(errors_of([&](int) { return few; }), "config.shards: 1 shards cannot be divided among 2 processes");
 }
 
 // The first process cannot write: all end, with its words.

@@ -25,7 +25,9 @@ BAD = [
     "dot is no trainable operation", "loss 0.1 of late", "the first weights", "other types are refused", "below what is asked",
     "credit behind the window", "unbiased at any price", "gradient of the present step", "a time that cannot be meant",
     "99 % are right.", "behaviour", "Colours", "normalised", "initialiser", "num_neighbours", "the centre", "labelled", "whilst",
-    "a grey box", "Optimisers", "analysed"]
+    "a grey box", "Optimisers", "analysed", "100 steps unless given", "known are: a, b", "more memory than there is",
+    "reached by way of a sum", "the model answers with f32[3]", "it is of another model", "has another type than x",
+    "10 units cannot be cut into 3 groups", "Tried and taken back: one launch"]
 status, said = check("\n".join(BAD), "braintrace/viz/words.h")
 for number, text in enumerate(BAD, 1):
     assert f"braintrace/viz/words.h:{number}: " in said, (text, said)

@@ -47,7 +47,7 @@ if not info["gpu"]["devices"]:
     r = subprocess.run([BINARY, "stream", "gru", "--backend", "cuda"], input='{"x": [0,0,0,0,0,0,0,0,0,0], "y": [0,0,0,0,0]}\n' * 3,
                        capture_output=True, text=True)
     assert r.returncode == 2 and info["gpu"]["problem"] in r.stderr and "undone" not in r.stderr, r
-    expect(steps + ["--backend", "auto"], 0, out="D_RTRL", err="run on the processor")
+    expect(steps + ["--backend", "auto"], 0, out="D_RTRL", err="run on the CPU")
 expect(steps + ["--backend", "cuda-emulation"], 0, out="D_RTRL")
 os.environ["BRAINTRACE_CUDA"] = "emulate"
 expect(steps, 2, err="BRAINTRACE_CUDA is 'emulate': expected emulation")

@@ -169,5 +169,5 @@ assert r.returncode == 2 and "not empty" in r.stderr, r
 r = run(BINARY, "export", "gru", "-o", small)
 assert r.returncode == 2 and "this is a file" in r.stderr, r
 r = run(BINARY, "export", "gru", "-o", "/proc/nowhere")
-assert r.returncode == 2 and "could not be made" in r.stderr, r
+assert r.returncode == 2 and "cannot create the folder" in r.stderr, r
 shutil.rmtree(FOLDER)

@@ -54,7 +54,7 @@ expect(["explain", "gru", "--weight", "rnn.Wr.weight"], 0, out="'Wh'")
 expect(["explain", "gru", "--hidden", "rnn.h"], 0, out="rnn.Wz.weight")
 records = json.loads(expect(["explain", "gru", "--kind", "relation_included", "--json"], 0))
 assert records and all(r["kind"] == "relation_included" for r in records), records
-expect(["explain", "gru", "--kind", "scan_unrolled"], 0, out="no record")
+expect(["explain", "gru", "--kind", "scan_unrolled"], 0, out="no matching record")
 
 # Bad input: exit 2, what is wrong, the nearest name.
 (FOLDER / "bad.json").write_text('{"type": "chain", "layers": [{"name": "rnn", "type": "grv", "n_in": 3, "n_rec": 4}]}')

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A long stream: single steps with a weight update after each, as machine code. Memory must stay flat, traces finite.
 //
-//   long_stream [STEPS]       100,000 unless given; exit status 1 when memory grew or a value is not finite
+//   long_stream [STEPS]       default 100,000; exit status 1 when memory grew or a value is not finite
 #include <cmath>
 #include <cstdlib>
 #include <fstream>

@@ -64,7 +64,7 @@ text = lines(records(60)).splitlines(keepends=True)
 stream([MODEL, "--save", FOLDER / "s.safetensors"], "".join(text[:30]))
 rest = stream([MODEL, "--seed", "9", "--load", FOLDER / "s.safetensors"], "".join(text[30:]))
 assert [r["prediction"] for r in rest] == [r["prediction"] for r in whole[30:]]
-stream([CLASSES, "--load", FOLDER / "s.safetensors"], status=2, err="of another model")
+stream([CLASSES, "--load", FOLDER / "s.safetensors"], status=2, err="a different model")
 stream([MODEL, "--load", FOLDER / "s.safetensors", "--optimizer", "sgd"], status=2, err='optimizer.type is "adam" there and "sgd" here')
 fresh = [stream([MODEL, "--weights", FOLDER / "s.safetensors", "--seed", n], '{"x": [1, 0]}') for n in (3, 4)]
 assert fresh[0] == fresh[1] != stream([MODEL, "--seed", 3], '{"x": [1, 0]}')
@@ -77,7 +77,7 @@ assert abs(out[0]["loss"] - math.log(sum(math.exp(z - out[0]["prediction"][2]) f
 assert out[0]["class"] == max(range(3), key=lambda c: out[0]["prediction"][c])
 
 # Bad records are skipped and reported with their number, the others go on; --strict ends.
-BAD = {'{"x": [1]}': "1 input value(s), the model takes 2", '{"x": [1, 2], "y": [1, 2]}': "2 target value(s)",
+BAD = {'{"x": [1]}': "1 input value(s), but the model takes 2", '{"x": [1, 2], "y": [1, 2]}': "2 target value(s)",
        '{"x": [1, 2': "at x[2]: this is not JSON", '{"x": [1, "a"]}': "expected numbers", '{"z": 1}': 'no field "z"',
        "1,2,x": "field 3 is 'x'", "1,nan,0": "field 2 is 'nan'", "1,2,3,4": "4 fields", "1": "1 fields", '{"y": [1]}': '"x" is missing',
        '{"x": [1, 2], "y": [' + "0," * 50 + "0]}": "longer than 100 bytes"}

@@ -75,7 +75,7 @@ while process.poll() is None and not all(p.exists() and len(p.read_text().splitl
 process.send_signal(signal.SIGINT)
 err = process.communicate()[1]
 if process.returncode != 0:  # it was not quicker than the signal
-    assert process.returncode == 130 and "the same command continues" in err, (process.returncode, err)
+    assert process.returncode == 130 and "the same command to continue" in err, (process.returncode, err)
     assert not all((FOLDER / "cut" / r / "result.json").exists() for r in runs), "nothing was interrupted"
     expect([*long, "-o", "cut"], 0)
 for r in runs:

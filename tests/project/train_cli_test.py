@@ -76,7 +76,7 @@ assert (FOLDER / "kept/checkpoints/best.safetensors").exists()
 expect(train("whole", "--overwrite", "--set", "seed=2"), 0)
 assert checkpoints("whole")[-1].read_bytes() != FINAL
 expect(train("whole", "--resume", "auto"), 2, err="seed is 2 there and 0 here")
-expect(train("whole", "--resume", "auto", "--set", "seed=2", "--set", "steps=33"), 0, err="going on from")
+expect(train("whole", "--resume", "auto", "--set", "seed=2", "--set", "steps=33"), 0, err="continuing from")
 assert checkpoints("whole")[-1].name == "step-00000033.safetensors"
 
 # Checkpoints may lie elsewhere.
@@ -138,7 +138,7 @@ assert good.read_bytes() == FINAL
 
 # Folders that cannot be written, and a disk that ends: the earlier checkpoint stays.
 expect(train("/proc/none"), 2, err="/proc/none")
-expect(train(CONFIG), 2, err="cannot make this folder")
+expect(train(CONFIG), 2, err="cannot create this folder")
 
 
 def small_disk():
@@ -161,7 +161,7 @@ expect(["train", config("b", batch="many")], 2, err="config.batch: expected a po
 expect(["train", config("huge", batch=999999999)], 2, err="config.batch: 999999999 sequences of 7 steps need at least")
 expect(["train", config("c", task={"type": "copi"})], 2, err="did you mean 'copy'")
 expect(["train", config("d", model="grv")], 2, err="did you mean 'gru'")
-expect(["train", config("e", model={"type": "gru", "n_in": 4, "n_rec": 5})], 2, err="the task asks for")
+expect(["train", config("e", model={"type": "gru", "n_in": 4, "n_rec": 5})], 2, err="the task expects")
 expect(["train", CONFIG, "--set", "optimizer.learning_rate=1"], 2, err="config.optimizer.learning_rate")
 expect(train(""), 2, err="config.output: the name of the folder is empty")
 (FOLDER / "twice.json").write_text(CONFIG.read_text()[:-1] + ', "steps": 3}')

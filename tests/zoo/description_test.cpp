@@ -83,7 +83,7 @@ TEST(Description, WrongNumbers) {
       {R"("type": "snn", "n_in": 1, "n_rec": 2, "neuron": {"type": "lif", "n": 3})",
        {"layers[1].neuron.n", "leave it out"}},
       {R"("type": "snn", "n_in": 1, "n_rec": 2, "neuron": {"type": "lif"}, "synapse": {"type": "expon"}, "output": "coba")",
-       {"layers[1].output", "numbers"}},
+       {"layers[1].output", "parameters"}},
       {R"("type": "delay", "n": 3, "steps": 0)", {"layers[1].steps", "positive"}},
       {R"("type": "lora", "n_in": 3, "rank": 0, "n_out": 3)", {"layers[1].rank", "positive"}},
   };

@@ -88,7 +88,7 @@ TEST(Graph, WhatIsRefused) {
   refused(R"([["input", "a"], ["a", "output"]])", {"'b'", "cannot be reached"});
   refused(R"([["input", "a"], ["a", "b"]])", {"none leads to 'output'"});
   refused(R"([["input", "a"], ["a", "c"]])", {"no node 'c'", "input, a, b, output"});
-  refused(R"([["input", "a"], ["output", "a"]])", {"wrong way"});
+  refused(R"([["input", "a"], ["output", "a"]])", {"wrong direction"});
   refused(R"([["input"]])", {"edges", "[from, to]"});
 }
 

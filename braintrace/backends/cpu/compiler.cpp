@@ -197,15 +197,16 @@ Made compile_once(const Compiler& cc, Language language, const std::string& sett
 }
 
 Made compile(const Compiler& cc, Language language, const std::string& source, const fs::path& work) {
-  if (work.empty()) return {{}, "no folder for temporary files could be made"};
+  if (work.empty()) return {{}, "cannot create a folder for temporary files"};
   const fs::path c = work / "code.c";
   if (!write_contents(c, source)) return {{}, fmt::format("{} could not be written; is the disk full?", c.string())};
   Made first;
   for (const std::string& setting : attempts) {
     Made made = compile_once(cc, language, setting, c, work);
     if (made.problem.empty() && !setting.empty())
-      made.note = fmt::format("{} failed on a program; with {} it did not, and the program runs slower.\n  It said: {}",
-                              text_of(cc), setting, first.problem.substr(0, first.problem.find('\n')));
+      made.note = fmt::format(
+          "{} failed to compile a program. It succeeded with {}, but the program runs slower.\n  Its output: {}",
+          text_of(cc), setting, first.problem.substr(0, first.problem.find('\n')));
     if (made.problem.empty() || made.is_final) return made;
     if (!has_room(work)) return made;
     if (setting.empty()) first = std::move(made);

@@ -85,10 +85,10 @@ std::unique_ptr<Blas> Blas::open(CUstream stream, void* workspace) {
     c.cublasSetAtomicsMode(handle, 0);
     return out;
   }
-  warn(fmt::format("matrix products run in kernels of our own, which are slower: {}.\n  Install NVIDIA's package "
-                   "nvidia-cublas-cu12 or nvidia-cublas (pip), libcublas (CUDA Toolkit), or name its folder in "
-                   "BRAINTRACE_CUDA_LIBS.",
-                   problem),
+  warn(fmt::format(
+           "matrix products use built-in kernels, which are slower: {}.\n  Install NVIDIA's package nvidia-cublas-cu12 "
+           "or nvidia-cublas (pip), libcublas (CUDA Toolkit), or name its folder in BRAINTRACE_CUDA_LIBS.",
+           problem),
        "cublas");
   return nullptr;
 }

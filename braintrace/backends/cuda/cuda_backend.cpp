@@ -86,7 +86,7 @@ class AutoBackend : public Backend {
       Backend&          cuda    = *cuda_backend("cuda");
       const std::string problem = cuda.problem();
       if (problem.empty()) return cuda;
-      warn(fmt::format("programs run on the processor (backend cpu): {}", problem), "auto backend");
+      warn(fmt::format("programs run on the CPU (backend cpu): {}", problem), "auto backend");
       return cpu_backend();
     }();
     return backend;

@@ -21,9 +21,9 @@ const char* advice(CUresult result) {
     case CUDA_ERROR_NO_DEVICE:
       return "no device is visible: see nvidia-smi, CUDA_VISIBLE_DEVICES, and whether the container was given one";
     case CUDA_ERROR_SYSTEM_DRIVER_MISMATCH:
-      return "the driver's library and its kernel module differ: restart the machine, or mend the installation";
+      return "the driver's library and its kernel module differ: restart the machine, or repair the installation";
     case CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE:
-      return "the forward-compatible libcuda.so.1 does not serve this device: remove it from LD_LIBRARY_PATH";
+      return "the forward-compatible libcuda.so.1 does not support this device: remove it from LD_LIBRARY_PATH";
     default:
       return "see whether nvidia-smi works";
   }
@@ -32,7 +32,7 @@ const char* advice(CUresult result) {
 Driver opened() {
   LoadedLibrary library = LoadedLibrary::driver({"libcuda.so.1"});
   require(static_cast<bool>(library),
-          "cuda: there is no NVIDIA driver here (libcuda.so.1{}{}). Install one, or use the backend cpu.",
+          "cuda: no NVIDIA driver was found (libcuda.so.1{}{}). Install one, or use the backend cpu.",
           library.problem().empty() ? "" : ": ", library.problem());
   Driver d{};
   library.find(d.cuInit, "cuInit");
@@ -43,7 +43,8 @@ Driver opened() {
   d.cuDriverGetVersion(&version);
   d.version                = version_text(version);
   const std::string needed = fmt::format(
-      "cuda: the NVIDIA driver serves CUDA {}; {} or later is needed. Install a newer driver, or use the backend cpu.",
+      "cuda: the NVIDIA driver supports CUDA {}; {} or later is needed. Install a newer driver, or use the backend "
+      "cpu.",
       d.version, version_text(oldest_version));
   require(version >= oldest_version, "{}", needed);
 
@@ -114,7 +115,7 @@ const Driver& driver() {
     process = getpid();
   }
   require(process == getpid(), ErrorKind::State,
-          "cuda: this process was forked from one that has used the driver. Use devices in the new process only.");
+          "cuda: this process was forked after its parent used the driver. Use the GPU in the child process only.");
   return *found;
 }
 

@@ -74,7 +74,7 @@ class DriverDevice : public Device {
     enter();
     check(d_.cuStreamCreate(&stream_, non_blocking), "make a stream");
     for (Stage& s : stages_) {
-      check(d_.cuMemHostAlloc(&s.memory, stage_bytes, 0), "take host memory for copies");
+      check(d_.cuMemHostAlloc(&s.memory, stage_bytes, 0), "allocate host memory for copies");
       check(d_.cuEventCreate(&s.done, without_timing), "make an event");
     }
   }
@@ -86,7 +86,7 @@ class DriverDevice : public Device {
   int64_t     free_bytes() const override {
     enter();
     size_t free = 0, total = 0;
-    check(d_.cuMemGetInfo(&free, &total), "ask for free memory");
+    check(d_.cuMemGetInfo(&free, &total), "query free memory");
     return static_cast<int64_t>(free);
   }
 
@@ -164,7 +164,7 @@ class DriverDevice : public Device {
     require(
         r != CUDA_ERROR_NO_BINARY_FOR_GPU && r != CUDA_ERROR_UNSUPPORTED_PTX_VERSION && r != CUDA_ERROR_INVALID_IMAGE,
         ErrorKind::State,
-        "cuda: the driver, which serves CUDA {}, does not load what NVRTC {} made ({}). Install a newer driver, or "
+        "cuda: the driver, which supports CUDA {}, cannot load the output of NVRTC {} ({}). Install a newer driver, or "
         "an older NVRTC.",
         d_.version, nvrtc_facts().version, d_.words(r));
     check(r, "load kernels");
@@ -180,7 +180,7 @@ class DriverDevice : public Device {
       int on_each = 0;
       check(d_.cuOccupancyMaxActiveBlocksPerMultiprocessor(&on_each, f.handle, static_cast<int>(launch.threads),
                                                            static_cast<size_t>(launch.shared)),
-            "ask how many blocks fit");
+            "query how many blocks fit");
       ensure(on_each > 0, "cuda: no block of the kernel {} fits on a processor of the device", launch.name);
       f.resident = on_each * facts_.processors;
     }
@@ -255,7 +255,7 @@ class DriverDevice : public Device {
 
   // Threads come and go; each sees the context that it asked for last.
   void enter() const {
-    if (lost_) throw DeviceLost(fmt::format("cuda: {} was lost before: {}", facts_.name, *lost_), ErrorKind::State);
+    if (lost_) throw DeviceLost(fmt::format("cuda: {} was lost earlier: {}", facts_.name, *lost_), ErrorKind::State);
     check(d_.cuCtxSetCurrent(context_), "use the device");
   }
   void check(CUresult r, const char* doing) const {
@@ -263,8 +263,9 @@ class DriverDevice : public Device {
     const std::string text = fmt::format("cuda: {} could not {}: {}.", facts_.name, doing, d_.words(r));
     if (!is_fatal(r)) throw UserError(text, ErrorKind::State);
     lost_ = text;
-    throw DeviceLost(text + " It is lost to this process: start again, from the last checkpoint where there is one.",
-                     ErrorKind::State);
+    throw DeviceLost(
+        text + " This process cannot use it any more: start again, from the last checkpoint if there is one.",
+        ErrorKind::State);
   }
 
   const Driver& d_;

@@ -164,7 +164,8 @@ TEST(CudaFaults, ADeviceThatIsLostGivesTheStatesBack) {
     const Arrays back = resident->settle();
     return said + "|" + to_string(back[0]);
   });
-  expect_words(text, {"CUDA_ERROR_LAUNCH_FAILED", "lost to this process", "checkpoint", "was lost before", "5", "6"});
+  expect_words(text, {"CUDA_ERROR_LAUNCH_FAILED", "This process cannot use it any more", "checkpoint",
+                      "was lost earlier", "5", "6"});
 }
 
 TEST(CudaFaults, ADeviceThatIsLostEndsAStream) {
@@ -185,7 +186,7 @@ TEST(CudaFaults, ADeviceThatIsLostEndsAStream) {
     return fmt::format("{} taken {} learned {} same {}", said, taken > 0, guarded.learned(),
                        identical(weight(), before));
   });
-  expect_words(text, {"lost to this process", "taken true learned 0 same true"});
+  expect_words(text, {"This process cannot use it any more", "taken true learned 0 same true"});
 }
 
 TEST(CudaFaults, AProcessThatWasForkedCannotUseTheDevice) {
@@ -205,7 +206,7 @@ TEST(CudaFaults, AutoTakesTheProcessorWithANote) {
                            ->run({Array::of<float>({1, 2}, {2}), Array::of<float>({3, 4}, {2})});
     return said + to_string(out[1]);
   });
-  expect_words(text, {"run on the processor", "no device", "4", "6"});
+  expect_words(text, {"run on the CPU", "no device", "4", "6"});
 }
 
 TEST(CudaFaults, WithoutCublasANoteSaysSo) {

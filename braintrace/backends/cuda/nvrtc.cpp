@@ -80,8 +80,8 @@ int nearest_capability(const Nvrtc& n, int capability) {
   int best = 0;
   for (int known : n.capabilities)
     if (known / 10 == capability / 10 && known <= capability) best = std::max(best, known);
-  require(best > 0, ErrorKind::State, "cuda: NVRTC {} ({}) compiles for no device of compute capability {}.{}. {}.",
-          n.version, n.path, capability / 10, capability % 10, how_to_get_it);
+  require(best > 0, ErrorKind::State, "cuda: NVRTC {} ({}) does not support compute capability {}.{}. {}.", n.version,
+          n.path, capability / 10, capability % 10, how_to_get_it);
   return best;
 }
 

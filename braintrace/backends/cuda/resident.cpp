@@ -48,7 +48,7 @@ class DeviceResident : public ResidentProgram {
     try {
       read_slots(values);
     } catch (const DeviceLost& lost) {
-      warn(fmt::format("{}\n  The states are those of {} steps before.", lost.what(), steps_), "device lost");
+      warn(fmt::format("{}\n  The states are as they were {} steps ago.", lost.what(), steps_), "device lost");
       return out;
     }
     return given_ = values;

@@ -142,7 +142,7 @@ std::string blocks_text(const Product& p, const Context& c) {
 }
 
 // to[to_base + Σ i_k to_strides_k] = from[from_base + Σ i_k from_strides_k] for all i in shape
-// `rows`: begin and end along the first axis, all of it unless given.
+// `rows`: begin and end along the first axis, all of it by default.
 std::string copy_text(const Context& c, const Shape& shape, Var to, const std::string& to_base, const Ints& to_strides,
                       Var from, const std::string& from_base, const Ints& from_strides,
                       const std::optional<std::pair<std::string, std::string>>& rows = {}) {
