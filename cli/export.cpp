@@ -82,12 +82,11 @@ void write_demo(const ExportArguments& o, const Exported& e, const std::string& 
   require(o.output.ends_with(".html"), "-o {}: with --html, give a file that ends in .html.", o.output);
   require(o.dtype == "f32", "--html: the page runs in f32.");
   check_demo(e);
-  const DemoWords words{fmt::format("{} learns here, with {}", name, o.c.rule),
-                        "This page runs a network in your browser and trains it at every step: it reads where your "
-                        "pointer is, and learns to "
-                        "report where it was some steps ago. The gradient is carried forward in the eligibility traces "
-                        "below; nothing else of "
-                        "the past is stored. It was written by braintrace export --html."};
+  const DemoWords words{fmt::format("{} learns in your browser with {}", name, o.c.rule),
+                        "This page runs a network and trains it at every step. The network reads the position of your "
+                        "pointer and learns to "
+                        "predict where it was some steps ago. The eligibility traces below carry the gradient forward "
+                        "in time; nothing else of the past is stored. Written by braintrace export --html."};
   write_text(o.output, demo_page(e, words, demo_wasm(e)));
 }
 

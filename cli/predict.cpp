@@ -52,8 +52,8 @@ void add_predict(CLI::App& app, Action& chosen) {
   command->add_option("-o,--output", options->output, "File to write: .npz or .csv")->type_name("FILE")->required();
   options->backend.add_options(*command);
   command->footer(
-      "  braintrace predict run/best.safetensors --set test -o answers.csv\n"
-      "  braintrace predict run/best.safetensors --data new.csv -o answers.npz\n");
+      "  braintrace predict run/best.safetensors --set test -o predictions.csv\n"
+      "  braintrace predict run/best.safetensors --data new.csv -o predictions.npz\n");
   command->callback([options, &chosen] { chosen = [options] { return run_predict(*options); }; });
 }
 

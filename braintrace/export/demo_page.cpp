@@ -128,17 +128,17 @@ std::string demo_page(const Exported& n, const DemoWords& words, const std::stri
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>A network that learns here</title>
+<title>A network that learns in your browser</title>
 <style>{}</style>
 </head>
 <body>
 <header><h1 id="title"></h1><p id="about"></p></header>
 <main>
 <section>
-<h2>Move the pointer, or a finger, up and down here</h2>
+<h2>Move the pointer or a finger up and down here</h2>
 <canvas id="pad" tabindex="0" aria-label="Your movement, and what the network remembers of it"></canvas>
 <p class="key"><span class="you">your movement</span> <span class="wanted">target: where you were</span> <span
-class="net">what the network answers</span></p>
+class="net">prediction of the network</span></p>
 <p><button id="auto" aria-pressed="true">move automatically</button> <button id="reset">start over</button></p>
 <p id="numbers" role="status"></p>
 </section>

@@ -343,10 +343,10 @@ std::string report_html(const RunRecord& run) {
 
   std::string out = tiles(run, word(config, "task"));
   out += section("Alarms", "Problems that were detected during the run.", alarms(run));
-  out += section("Curves", "Faint: single updates, or the range of those that share a pixel; bold: their running mean.",
+  out += section("Curves", "Faint lines: single updates (or their range per pixel). Bold lines: running mean.",
                  charts(curves(run)));
-  out += section("Answers",
-                 "Of the last validation; a cell's shade is its share of the row, the percentage after a row the "
+  out += section("Predictions",
+                 "Last validation. The shade of a cell is its share of the row; the percentage after a row is the "
                  "accuracy of its class.",
                  charts(confusion(run) + outputs(run.activity, run.class_names)));
   out += section("Activity",

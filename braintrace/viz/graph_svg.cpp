@@ -174,7 +174,7 @@ std::vector<LegendItem> legend_items(const Picture& p) {
   if (has_weight(Learns::SameStep)) box("weight same_step", "box", "learns from the current step");
   if (has_weight(Learns::Unused)) box("weight unused", "box", "not read");
   if (has_edge(EdgeKind::Data, false)) arrow("data", "this step");
-  if (has_edge(EdgeKind::Recurrent, false)) arrow("recurrent", "state of the step before");
+  if (has_edge(EdgeKind::Recurrent, false)) arrow("recurrent", "state of the previous step");
   return items;
 }
 

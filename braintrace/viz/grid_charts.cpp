@@ -226,8 +226,8 @@ std::string confusion_matrix(const std::string& title, const Array& counts, cons
   const double     cell  = side / static_cast<double>(C);
   const int64_t    every = std::max<int64_t>(1, C / 24);
   std::string      out   = figure_begin(title, "matrix", "", top + side + 14);
-  out += label("axis mid", left + side / 2, 12, "answer");
-  out += fmt::format("<text class=\"axis mid\" transform=\"translate(14 {}) rotate(-90)\">truth</text>\n",
+  out += label("axis mid", left + side / 2, 12, "prediction");
+  out += fmt::format("<text class=\"axis mid\" transform=\"translate(14 {}) rotate(-90)\">target</text>\n",
                      number(top + side / 2));
   for (int64_t r = 0; r < C; ++r) {
     int64_t total = 0;
