@@ -51,7 +51,7 @@ std::string wrapped(const std::string& text, size_t width, size_t indent) {
 }
 
 std::string section(const std::string& title, const std::vector<HelpEntry>& entries, size_t width) {
-  constexpr size_t most_names = 24;
+  const size_t most_names = std::min<size_t>(24, width / 3);  // longer ones get a line of their own
   if (entries.empty()) return "";
   size_t column = 0;
   for (const HelpEntry& e : entries)

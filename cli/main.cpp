@@ -59,14 +59,20 @@ std::string argument_error(const CLI::App& app, const CLI::ParseError& error) {
   const auto        chosen = app.get_subcommands();
   const CLI::App&   where  = chosen.empty() ? app : *chosen[0];
   const std::string name   = chosen.empty() ? "braintrace" : "braintrace " + where.get_name();
-  std::string       what   = error.what();
-  if (const auto left = app.remaining(true); error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) {
+  std::string       what   = chosen.empty() ? "a command is missing" : error.what();
+  const bool        extra  = chosen.empty() || error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
+  if (const auto left = app.remaining(true); extra && !left.empty()) {
     std::vector<std::string> known;
     for (const CLI::Option* o : where.get_options())
       for (const std::string& l : o->get_lnames()) known.push_back("--" + l);
-    const bool option = !left.empty() && left[0].starts_with("-");
+    const bool option = left[0].starts_with("-");
     what              = option ? fmt::format("{} has no option {}{}", name, left[0], hint(left[0], known))
                                : fmt::format("{}: unexpected argument{} {}", name, left.size() > 1 ? "s" : "", fmt::join(left, " "));
+  }
+  if (const size_t at = what.find(" not in {"); at != what.npos && what.ends_with('}')) {  // "--loss: x not in {a,b}"
+    const size_t value = what.find(": ") + 2;
+    what               = fmt::format("{}expected one of {}, got '{}'", what.substr(0, value),
+                                     what.substr(at + 9, what.size() - at - 10), what.substr(value, at - value));
   }
   return fmt::format("{}\n  See {} --help.", what, name);
 }

@@ -54,7 +54,8 @@ expect(["graph", "gru", "--jsn"], 2, err="did you mean '--json'?\n  See braintra
 expect(["graph", "gru", "lif"], 2, err="unexpected argument lif")
 expect(["help", "trian"], 2, err="did you mean 'train'?")
 expect(["trian"], 2, err="did you mean 'train'?")
-expect(["--jsn"], 2, err="See braintrace --help.")
+expect(["--versoin"], 2, err="has no option --versoin; did you mean '--version'?\n  See braintrace --help.")
+expect(["stream", "gru", "--loss", "x"], 2, err="--loss: expected one of mse,cross_entropy, got 'x'\n")
 
 # The extension of a file is its format, or an error; nothing is written then.
 for name in ("x.pdf", "x.png", "x.JSON"):
