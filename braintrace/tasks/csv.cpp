@@ -156,9 +156,9 @@ std::shared_ptr<Task> csv(const zoo::Fields& f, uint64_t seed) {
 std::vector<TaskType> csv_tasks() {
   return {
       {"csv",
-       "columns of a table, a row per step: names of `inputs` and `targets`, a list or with commas between; numbers, "
-       "or one of so many `classes`, or of a list of their names; `asked` at `\"every\"` step or at the `\"last\"`; "
-       "targets of `ahead` rows later",
+       "columns of a table, one row per step; `inputs` and `targets` name columns, as a list or separated by commas; "
+       "targets are numbers, or classes if `classes` is their number or a list of their names; `asked`: a target at "
+       "`\"every\"` step or only at the `\"last\"`; `ahead`: take targets that many rows later",
        with_file_fields("file inputs targets sequence? length? classes? ahead? asked=\"every\" contiguous=false "
                         "targets_optional=false"),
        csv}};

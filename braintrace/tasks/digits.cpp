@@ -85,10 +85,10 @@ const std::vector<Digit>& digits() {
 std::vector<TaskType> digit_tasks() {
   return {
       {"spiking_digits",
-       "spikes of the 64 pixels of a handwritten digit, `\"poisson\"` or `\"latency\"` coded; target at "
-       "every step: which digit",
+       "spikes of the 64 pixels of a handwritten digit, with `\"poisson\"` or `\"latency\"` coding; target at "
+       "every step: the digit",
        "encoding=\"poisson\" length=25 rate_hz=80 dt_ms=1 classes=10 validation=0.2", spiking_digits},
-      {"sequential_digits", "a handwritten digit by `\"row\"` or by `\"pixel\"`; target at the end: which digit",
+      {"sequential_digits", "a handwritten digit, by `\"row\"` or by `\"pixel\"`; target at the end: the digit",
        "by=\"row\" classes=10 validation=0.2", sequential_digits},
   };
 }

@@ -252,23 +252,23 @@ auto spoken(int64_t classes, const std::string& train, const std::string& test) 
 
 std::vector<TaskType> event_tasks() {
   return {
-      {"event_stream", "events of a spot that crosses the sensor; target at every step: in which direction",
+      {"event_stream", "events of a spot that crosses the sensor; target at every step: its direction",
        "height=16 width=16 classes=8 bins=20 events=400 layout=\"chw\"", event_stream},
       {"nmnist",
-       "N-MNIST: digits seen by a moving event camera, folder with Train/ and Test/; target at every step: "
-       "which digit",
+       "N-MNIST: digits recorded by a moving event camera; a folder with Train/ and Test/; target at every step: "
+       "the digit",
        "folder? bins=200 first_saccade=true layout=\"chw\" synthetic=false validation=0.1", nmnist},
       {"dvs_gesture",
-       "DVS-Gesture: hand movements seen by an event camera, cut clips (.npy) or recordings (.aedat); "
-       "target at every step: which gesture",
+       "DVS-Gesture: hand gestures recorded by an event camera, as clips (.npy) or recordings (.aedat); "
+       "target at every step: the gesture",
        "folder? bins=50 layout=\"chw\" synthetic=false validation=0.1", dvs_gesture},
       {"shd",
-       "Spiking Heidelberg Digits: spoken digits, folder with shd_train.h5 and shd_test.h5; target at every step: "
-       "which of 20",
+       "Spiking Heidelberg Digits: spoken digits; a folder with shd_train.h5 and shd_test.h5; target at every step: "
+       "one of 20 classes",
        "folder? bins=100 synthetic=false validation=0.1", spoken(20, "shd_train.h5", "shd_test.h5")},
       {"ssc",
-       "Spiking Speech Commands: spoken words, folder with ssc_train.h5 and ssc_test.h5; target at every step: "
-       "which of 35",
+       "Spiking Speech Commands: spoken words; a folder with ssc_train.h5 and ssc_test.h5; target at every step: "
+       "one of 35 classes",
        "folder? bins=100 synthetic=false validation=0.1", spoken(35, "ssc_train.h5", "ssc_test.h5")},
   };
 }

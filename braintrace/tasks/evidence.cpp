@@ -42,7 +42,8 @@ std::shared_ptr<Task> evidence(const zoo::Fields& f, uint64_t seed) {
 }  // namespace
 
 std::vector<TaskType> evidence_tasks() {
-  return {{"evidence", "cues on the left or right, a delay, a recall signal; target at the recall: which side had more",
+  return {{"evidence",
+           "cues on the left or right, a delay, a recall signal; target during recall: the side with more cues",
            "cues=7 gap_ms=50 cue_ms=100 delay_ms=1000 recall_ms=150 group=25 rate_hz=40 noise_hz=10 bias=0.7 dt_ms=1",
            evidence}};
 }

@@ -79,10 +79,10 @@ std::shared_ptr<Task> dms_full(const zoo::Fields& f, uint64_t seed) {
 
 std::vector<TaskType> matching_tasks() {
   return {
-      {"dms", "spikes of one stimulus, a delay, spikes of the same or the opposite one; target at the test: same?",
+      {"dms", "spikes of one stimulus, a delay, spikes of the same or the opposite one; target during the test: same?",
        "length=40 channels=16 active=1 rate_hz=80 dt_ms=1", dms},
       {"dms_full",
-       "a direction seen by tuned neurons, a delay, the same or another direction; target at the test: same?",
+       "a direction coded by tuned neurons, a delay, the same or another direction; target during the test: same?",
        "channels=100 directions=8 rate_hz=100 background_hz=1 kappa=3 fixation_ms=10 sample_ms=500 delay_ms=1000 "
        "test_ms=500 dt_ms=1",
        dms_full},

@@ -76,7 +76,7 @@ std::vector<TaskType> memory_tasks() {
   return {
       {"copy", "`count` random symbols, `lag` blanks, `count` cues; target at the cues: the symbols in order",
        "lag=10 count=10 symbols=8", copy},
-      {"delayed_xor", "a bit, `delay` steps, another bit on a second channel; target at the end: do they differ",
+      {"delayed_xor", "a bit, `delay` steps, another bit on a second channel; target at the end: whether they differ",
        "delay=10", delayed_xor},
       {"working_memory", "a binary vector for the fraction `shown` of the time; target at every step: the vector",
        "length=30 width=8 shown=0.2", working_memory},

@@ -65,7 +65,7 @@ std::shared_ptr<Task> mnist(const zoo::Fields& f, uint64_t seed) {
 std::vector<TaskType> mnist_tasks() {
   return {
       {"mnist",
-       "MNIST: images by `\"row\"` or by `\"pixel\"`, folder with the four IDX files; target at the end: which digit",
+       "MNIST: images by `\"row\"` or by `\"pixel\"`; a folder with the four IDX files; target at the end: the digit",
        "folder? by=\"row\" synthetic=false validation=0.2", mnist},
   };
 }

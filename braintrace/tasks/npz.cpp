@@ -129,8 +129,8 @@ std::shared_ptr<Task> npz(const zoo::Fields& f, uint64_t seed) {
 
 std::vector<TaskType> npz_tasks() {
   return {{"npz",
-           "arrays of a NumPy archive: inputs [N, T, …], or several with commas between, side by side; targets per "
-           "sequence or per step, lengths if any",
+           "arrays of a NumPy archive: inputs [N, T, …], or the names of several, separated by commas, to concatenate; "
+           "targets per sequence or per step; lengths (optional)",
            with_file_fields("file inputs=\"inputs\" targets=\"targets\" lengths=\"lengths\" classes?"), npz}};
 }
 

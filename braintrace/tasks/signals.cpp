@@ -73,7 +73,7 @@ std::vector<TaskType> signal_tasks() {
       {"integrator", "a noisy constant; target at every step: its sum so far", "length=25 dt=0.04", integrator},
       {"sine", "a sine of random frequency; target at every step: the next sample", "length=50", sine},
       {"pattern",
-       "spike trains that are the same every time, one per pattern; target at every step: a smooth curve, "
+       "fixed spike trains, one per pattern; target at every step: a smooth curve, "
        "one per pattern",
        "patterns=3 channels=20 length=100 rate_hz=50 dt_ms=1", pattern},
   };

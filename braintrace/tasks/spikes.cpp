@@ -56,9 +56,9 @@ std::vector<TaskType> spike_tasks() {
   return {
       {"poisson_rows", "Poisson counts with the rates of one class; target at the end: the class",
        "length=28 width=28 classes=4", poisson_rows},
-      {"spike_integrator", "random spikes; target at every step: how many so far, divided by the length",
+      {"spike_integrator", "random spikes; target at every step: their number so far, divided by the length",
        "length=50 channels=1 rate_hz=50 dt_ms=1", spike_integrator},
-      {"random_frames", "random spikes with random labels: nothing to learn, for measuring",
+      {"random_frames", "random spikes with random labels: nothing to learn; for benchmarks",
        "length=50 width=64 classes=11 density=0.1", random_frames},
   };
 }

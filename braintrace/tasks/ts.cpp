@@ -56,10 +56,11 @@ std::shared_ptr<Task> ts(const zoo::Fields& f, uint64_t seed) {
 }  // namespace
 
 std::vector<TaskType> ts_tasks() {
-  return {{"ts",
-           "time series with one label each, a `.ts`, `.arff` or UCR `.tsv` file; `asked` at the `\"last\"` step or at "
-           "`\"every\"` one: the class, or the number",
-           with_file_fields("file asked=\"last\""), ts}};
+  return {
+      {"ts",
+       "time series with one label each, from a `.ts`, `.arff` or UCR `.tsv` file; target at the `\"last\"` step or "
+       "at `\"every\"` step (`asked`): the class or the number",
+       with_file_fields("file asked=\"last\""), ts}};
 }
 
 }  // namespace braintrace::tasks

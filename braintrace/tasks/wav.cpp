@@ -115,9 +115,9 @@ std::shared_ptr<Task> wav(const zoo::Fields& f, uint64_t seed) {
 std::vector<TaskType> wav_tasks() {
   return {
       {"wav",
-       "sound; `file` is a folder with a folder of `.wav` files for every class; `features`: log energies of mel "
-       "`\"bands\"`, frames of `frame_ms` every `hop_ms`, or so many `\"samples\"` of each channel per step; `asked` "
-       "at the `\"last\"` step or at `\"every\"` one: the class",
+       "sound; `file` is a folder with one subfolder of `.wav` files per class; `features`: log energies of mel "
+       "`\"bands\"` in frames of `frame_ms` every `hop_ms`, or raw `\"samples\"`, `samples` of each channel per step; "
+       "target at the `\"last\"` step or at `\"every\"` step (`asked`): the class",
        with_file_fields("file features=\"bands\" bands=20 frame_ms=25.0 hop_ms=10.0 samples=1 asked=\"last\""), wav}};
 }
 

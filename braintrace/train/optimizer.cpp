@@ -20,11 +20,11 @@ const std::vector<Kind<MakeSchedule>>& schedules() {
   static const std::vector<Kind<MakeSchedule>> all = {
       {"step",
        "`lr γ^⌊e/size⌋`",
-       {"schedule step", {{"size", "length of a step"}, {"gamma=0.1", "γ"}, every}},
+       {"schedule step", {{"size", "length of a step"}, {"gamma=0.1", "factor γ"}, every}},
        [](const Fields& f, double lr) { return optim::step_lr(lr, f.integer("size"), f.number("gamma")); }},
       {"exponential",
        "`lr γ^e`",
-       {"schedule exponential", {{"gamma", "γ"}, every}},
+       {"schedule exponential", {{"gamma", "factor γ"}, every}},
        [](const Fields& f, double lr) { return optim::exponential_lr(lr, f.number("gamma")); }},
       {"cosine",
        "from `lr` to `least` along half a cosine",
@@ -41,7 +41,8 @@ const std::vector<Kind<MakeSchedule>>& schedules() {
        }},
       {"linear",
        "linearly from `lr first` to `lr last`",
-       {"schedule linear", {{"first=1.0", "factor"}, {"last=0.0", "factor"}, {"length", "of the line"}, every}},
+       {"schedule linear",
+        {{"first=1.0", "initial factor"}, {"last=0.0", "final factor"}, {"length", "length of the ramp"}, every}},
        [](const Fields& f, double lr) {
          return optim::linear_lr(lr, f.number("first"), f.number("last"), f.integer("length"));
        }},
@@ -51,9 +52,9 @@ const std::vector<Kind<MakeSchedule>>& schedules() {
 
 const std::vector<Option> common_options = {
     {"lr=0.001", "learning rate"},
-    {"clip_norm?", "largest norm of the whole gradient"},
-    {"clip_value?", "largest entry of the gradient"},
-    {"weight_decay=0", "this factor times the weight is added to the gradient; decoupled in adamw and lion"},
+    {"clip_norm?", "maximum norm of the whole gradient"},
+    {"clip_value?", "maximum magnitude of an entry of the gradient"},
+    {"weight_decay=0", "adds this factor times the weight to the gradient; decoupled in adamw and lion"},
     {"schedule?", "an object with `type`, see below; default: a constant rate"}};
 
 Section with_common(const char* name, std::vector<Option> own) {
@@ -66,12 +67,14 @@ optim::AdamOptions adam_options(const Fields& f, const optim::Common& c) {
 }
 
 const std::vector<Kind<MakeOptimizer>>& optimizers() {
-  static const Option beta1 = {"beta1=0.9", "decay of the mean"}, beta2 = {"beta2=0.999", "decay of the square"},
-                      eps = {"eps=1e-8", "added to the root"}, amsgrad = {"amsgrad=false", "keep the largest square"},
-                      rho                           = {"rho=0.9", "decay of the square"};
+  static const Option beta1                         = {"beta1=0.9", "decay of the mean of the gradient"},
+                      beta2                         = {"beta2=0.999", "decay of the mean square"},
+                      eps                           = {"eps=1e-8", "added to the root mean square"},
+                      amsgrad                       = {"amsgrad=false", "use the largest mean square so far"},
+                      rho                           = {"rho=0.9", "decay of the mean square"};
   static const std::vector<Kind<MakeOptimizer>> all = {
       {"sgd", "gradient descent",
-       with_common("sgd", {{"momentum=0", "of past gradients"}, {"nesterov=false", "look ahead"}}),
+       with_common("sgd", {{"momentum=0", "decay of past gradients"}, {"nesterov=false", "use Nesterov momentum"}}),
        [](const Fields& f, optim::Schedule lr, optim::Common c) -> std::unique_ptr<optim::Optimizer> {
          return std::make_unique<optim::SGD>(std::move(lr),
                                              optim::SGDOptions{f.number("momentum"), f.flag("nesterov"), c});
@@ -89,7 +92,8 @@ const std::vector<Kind<MakeOptimizer>>& optimizers() {
          return std::make_unique<optim::RMSProp>(std::move(lr),
                                                  optim::RMSPropOptions{f.number("rho"), f.number("eps"), c});
        }},
-      {"adagrad", "Duchi et al. 2011", with_common("adagrad", {{"eps=1e-10", "added to the root"}}),
+      {"adagrad", "Duchi et al. 2011",
+       with_common("adagrad", {{"eps=1e-10", "added to the root of the sum of squares"}}),
        [](const Fields& f, optim::Schedule lr, optim::Common c) -> std::unique_ptr<optim::Optimizer> {
          return std::make_unique<optim::Adagrad>(std::move(lr), optim::AdagradOptions{f.number("eps"), c});
        }},
