@@ -29,6 +29,7 @@ assert {"grucell", "adam", "matmul"} <= python and len(python) > 150, len(python
 assert {"train", "graph", "completion", "predict", "sweep", "import"} <= commands, commands
 assert {"window", "position", "hidden-group", "eligibility-trace", "same-step-gradient"} <= headings("glossary")
 assert page("glossary").count("<math") == 3, "formulas are MathML"
+assert "h<sub>t-1</sub>" in page("credit") and "D_RTRL" in page("rules/D_RTRL"), "letters have subscripts, names do not"
 assert len(re.findall(r"https://doi.org/10\.", page("bibliography"))) >= 15
 assert "elementwise" in (SITE / "search/search_index.json").read_text()
 outside = [a for p in SITE.rglob("*.html") for a in re.findall(r'<(?:script|link|img)[^>]+(?:src|href)="(https?:[^"]+)"', p.read_text())]
