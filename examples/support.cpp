@@ -157,7 +157,7 @@ std::vector<Score> train(Trainer& trainer, const std::string& name, int64_t epoc
   return all;
 }
 
-int finish(const Flags& flags, const Curves& curves, bool reached, const std::string& mark) {
+int finish(const Flags& flags, const Curves& curves, bool reached, const std::string& goal) {
   if (!flags["plot"].empty()) {
     std::ofstream page(flags["plot"]);
     page << "<!doctype html><html class=\"picture\" lang=\"en\"><meta charset=\"utf-8\"><title>losses</title><style>"
@@ -167,7 +167,7 @@ int finish(const Flags& flags, const Curves& curves, bool reached, const std::st
     page.close();
     bt::require(page.good(), "--plot {}: the file cannot be written.", flags["plot"]);
   }
-  fmt::print("{}: {}\n", reached ? "reached" : "MISSED", mark);
+  fmt::print("{}: {}\n", reached ? "reached" : "MISSED", goal);
   return reached ? 0 : 1;
 }
 

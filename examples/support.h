@@ -99,8 +99,8 @@ using Curves = std::vector<bt::Curve>;
 std::vector<Score> train(Trainer& trainer, const std::string& name, int64_t epochs, int64_t batches, Curves& curves,
                          const std::function<bool(const Score&)>& enough = {});
 
-// Draws the losses, a page to open in a browser, where asked to, and says whether the mark was reached; the exit code.
-int finish(const Flags& flags, const Curves& curves, bool reached, const std::string& mark);
+// Writes a page with the loss curves if --plot is given, prints whether the goal was reached, returns the exit code.
+int finish(const Flags& flags, const Curves& curves, bool reached, const std::string& goal);
 
 // Runs the example on the compiled backend; an error becomes a message and exit code 2.
 int        guarded(const std::function<int()>& example);

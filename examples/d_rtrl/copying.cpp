@@ -23,7 +23,7 @@ int copy(const examples::Flags& flags) {
   const auto task =
       bt::tasks::make_task(fmt::format(R"({{"type": "copy", "lag": {}}})", flags.count("lag")), flags.seed());
   examples::Curves curves;
-  const double     mark    = flags.quick() ? 2.13 : 2.085;
+  const double     goal    = flags.quick() ? 2.13 : 2.085;
   bool             reached = true;
   for (const std::string rule : {"D_RTRL", "BPTT"}) {
     bt::random::seed(flags.seed());
@@ -33,9 +33,9 @@ int copy(const examples::Flags& flags) {
     examples::Trainer trainer(model, *task, settings);
     const auto        scores =
         examples::train(trainer, rule, std::max<int64_t>(1, flags.count("iterations") / 10), 10, curves);
-    reached = reached && scores.back().loss < mark;
+    reached = reached && scores.back().loss < goal;
   }
-  return examples::finish(flags, curves, reached, fmt::format("loss below {} under both rules", mark));
+  return examples::finish(flags, curves, reached, fmt::format("loss below {} under both rules", goal));
 }
 
 int main(int argc, char** argv) {

@@ -33,7 +33,7 @@ int read_digits(const examples::Flags& flags) {
     fmt::print("{}: accuracy on unseen digits {:.3f}\n", rule, accuracy[rule]);
   }
   return examples::finish(flags, curves, accuracy["D_RTRL"] > 0.6 && accuracy["BPTT"] > 0.8,
-                          fmt::format("accuracy {:.3f} under D-RTRL, mark 0.6, and {:.3f} under BPTT, mark 0.8",
+                          fmt::format("accuracy {:.3f} under D-RTRL, goal 0.6, and {:.3f} under BPTT, goal 0.8",
                                       accuracy["D_RTRL"], accuracy["BPTT"]));
 }
 

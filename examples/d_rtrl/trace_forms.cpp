@@ -76,7 +76,7 @@ int compare(const examples::Flags& flags) {
       worst          = std::max(worst, d);
       fmt::print("{:<12} {:<14} {:>10.2f} {:>14.1e}\n", backend, window ? "window" : "step by step", r.milliseconds, d);
     }
-  return examples::finish(flags, {}, worst < 1e-5, fmt::format("gradients differ by {:.1e}, mark 1e-5", worst));
+  return examples::finish(flags, {}, worst < 1e-5, fmt::format("gradients differ by {:.1e}, goal 1e-5", worst));
 }
 
 }  // namespace

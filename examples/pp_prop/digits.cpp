@@ -102,9 +102,9 @@ int read_digits(const examples::Flags& flags) {
   examples::Trainer trainer(*model, *task, settings);
   examples::Curves  curves;
   examples::train(trainer, kind, flags.length(20, ten ? 8 : kind == "conv" ? 16 : 10), ten ? 45 : 18, curves);
-  const double accuracy = trainer.test(4).accuracy, mark = ten ? 0.6 : 0.8;
-  return examples::finish(flags, curves, accuracy >= mark,
-                          fmt::format("accuracy {:.3f} on unseen digits, mark {}", accuracy, mark));
+  const double accuracy = trainer.test(4).accuracy, goal = ten ? 0.6 : 0.8;
+  return examples::finish(flags, curves, accuracy >= goal,
+                          fmt::format("accuracy {:.3f} on unseen digits, goal {}", accuracy, goal));
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ int match(const examples::Flags& flags) {
   examples::Curves  curves;
   examples::train(trainer, flags["rule"], flags.length(20, flags["neuron"] == "alif" ? 18 : 10), 10, curves);
   const double accuracy = trainer.test(4).accuracy;
-  return examples::finish(flags, curves, accuracy >= 0.9, fmt::format("accuracy {:.3f}, mark 0.9", accuracy));
+  return examples::finish(flags, curves, accuracy >= 0.9, fmt::format("accuracy {:.3f}, goal 0.9", accuracy));
 }
 
 int main(int argc, char** argv) {

@@ -21,7 +21,7 @@ int remember(const examples::Flags& flags) {
   const auto           scores = examples::train(trainer, "pp_prop", flags.length(20, 12), 10, curves);
   const double         V      = bt::max(bt::abs(neurons->V.value())).item();
   return examples::finish(flags, curves, scores.back().loss < 0.2 && V > 0.1,
-                          fmt::format("loss {:.3f}, mark 0.2; largest potential {:.2f} mV", scores.back().loss, V));
+                          fmt::format("loss {:.3f}, goal 0.2; largest potential {:.2f} mV", scores.back().loss, V));
 }
 
 int main(int argc, char** argv) { return examples::guarded(remember, {argc, argv}); }

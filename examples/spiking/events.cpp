@@ -106,9 +106,9 @@ int watch(const examples::Flags& flags) {
   examples::Curves  curves;
   examples::train(trainer, flags["net"], flags.count("epochs"), flags.length(20, 10), curves,
                   [](const examples::Score& s) { return s.accuracy >= 0.95; });
-  const double accuracy = trainer.test(4).accuracy, mark = conv ? 0.7 : 0.9;
-  return examples::finish(flags, curves, accuracy >= mark,
-                          fmt::format("accuracy {:.3f} on unseen recordings, mark {}", accuracy, mark));
+  const double accuracy = trainer.test(4).accuracy, goal = conv ? 0.7 : 0.9;
+  return examples::finish(flags, curves, accuracy >= goal,
+                          fmt::format("accuracy {:.3f} on unseen recordings, goal {}", accuracy, goal));
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ int decide(const examples::Flags& flags) {
                   [&](const examples::Score& s) { return s.accuracy >= (flags.quick() ? 0.95 : 0.97); });
   const double accuracy = trainer.test(4).accuracy;
   return examples::finish(flags, curves, accuracy >= 0.9,
-                          fmt::format("accuracy {:.3f} on unseen trials, mark 0.9", accuracy));
+                          fmt::format("accuracy {:.3f} on unseen trials, goal 0.9", accuracy));
 }
 
 }  // namespace
