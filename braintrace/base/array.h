@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A dense row-major array: a cheap handle on shared, reference-counted storage.
-// Arrays are written only by whoever made them, before they are shared.
+// A dense row-major array: a cheap handle on shared, reference-counted storage. Only the code that created an array
+// writes to it, and only before the array is shared.
 #pragma once
 
 #include <memory>
@@ -18,10 +18,10 @@ class Array {
   Array() : Array(Type{}) {}
   explicit Array(Type type);  // zero filled
 
-  // Shares memory the caller owns, without a copy, for as long as `owner` is held.
-  // The pointer must be aligned to the element size.
+  // Shares memory that the caller owns, without a copy; the array keeps `owner` alive. The pointer must be aligned to
+  // the element size.
   static Array borrow(Type type, const void* data, std::shared_ptr<const void> owner);
-  // Takes over memory that nobody else will touch, large enough and aligned likewise.
+  // Takes ownership of memory that nothing else uses; it must be large enough and aligned in the same way.
   static Array adopt(Type type, std::shared_ptr<void> memory);
 
   template <class T>
@@ -39,9 +39,9 @@ class Array {
   const Shape& shape() const { return type_.shape; }
   int64_t      size() const { return type_.size(); }
   size_t       bytes() const { return static_cast<size_t>(type_.bytes()); }
-  bool         is_only_owner() const;  // nobody else sees the memory, so that it may be written again
+  bool         is_only_owner() const;  // nothing else refers to the memory, so it may be overwritten
   bool         is_borrowed() const { return borrowed_; }
-  Array        copy() const;  // in memory of its own
+  Array        copy() const;  // in newly allocated memory
 
   const void* raw() const { return data_.get(); }
   void*       mutable_raw() { return const_cast<void*>(data_.get()); }
@@ -56,7 +56,7 @@ class Array {
     return static_cast<T*>(mutable_raw());
   }
 
-  // Same storage, other shape of equal size.
+  // Same storage, different shape of equal size.
   Array reshaped(Shape shape) const;
 
  private:
@@ -99,7 +99,7 @@ Array from_doubles(const Type& type, std::span<const double> values);
 Array from_integers(const Type& type, std::span<const int64_t> values);
 Array convert(const Array& a, DType dtype);
 
-// Element i as double: for tests, printing and small host-side decisions.
+// Element i as a double, for tests, printing and small decisions on the host.
 double at(const Array& a, int64_t i);
 
 // Equal type and equal bits.

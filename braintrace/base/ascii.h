@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Characters and numbers of text that machines read. Unlike the functions of the C library, these do not ask which
-// language the user prefers (setlocale, std::locale::global).
+// Characters and numbers in machine-readable text. Unlike the functions of the C library, these do not depend on the
+// locale (setlocale, std::locale::global).
 #pragma once
 
 #include <charconv>
@@ -16,7 +16,7 @@ constexpr bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 constexpr char to_upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
 constexpr char to_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-// A finite number exactly, as C reads it: 0x1.8p+1.
+// The exact value of a finite number in a form that C accepts: 0x1.8p+1.
 inline std::string hex_float(double value) {
   char       text[64];
   const auto end = std::to_chars(text, text + sizeof text, std::abs(value), std::chars_format::hex).ptr;

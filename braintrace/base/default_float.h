@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The float type of values that are made without one. It stands this low so that every layer can read it; users choose
-// it as the precision of the Environment (model/environment.h).
+// The float type of values that are created without a type. It is defined in the lowest layer so that every layer can
+// read it; users set it as the precision of the Environment (model/environment.h).
 #pragma once
 
 #include <optional>
@@ -9,10 +9,10 @@
 
 namespace braintrace {
 
-DType default_float();  // f32 unless set
+DType default_float();  // default: f32
 
-void set_default_float(DType dtype);  // of the process
-// Of this thread, before that of the process; nothing = that of the process.
+void set_default_float(DType dtype);  // for the whole process
+// For this thread; takes precedence over that of the process. An empty value removes it.
 void set_thread_default_float(std::optional<DType> dtype);
 
 }  // namespace braintrace

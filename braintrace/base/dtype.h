@@ -22,8 +22,8 @@ size_t               size_of(DType t);
 constexpr bool is_float(DType t) { return t <= DType::BF16; }
 constexpr bool is_integer(DType t) { return t >= DType::I32 && t <= DType::U32; }
 
-// The type both operands of a mixed operation are converted to: bool < u32 < i32 < i64 < floats, and
-// among floats the wider; f16 with bf16 meet in f32.
+// The type to which both operands of a mixed operation are converted: bool < u32 < i32 < i64 < floats, and the wider of
+// two floats; f16 and bf16 are both converted to f32.
 DType promote(DType a, DType b);
 
 // Storage of the 16-bit types. Rounding is to nearest, ties to even, in one step from double.

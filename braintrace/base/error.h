@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The three ways a call can fail, and the two checks that make them.
+// The ways in which a call can fail, and the two checks that throw.
 //
 //   require(cond, "matmul: expected …, got {} …", …)   the caller's mistake   -> UserError
-//   require(cond, ErrorKind::Shape, "…", …)            the same, of a kind
+//   require(cond, ErrorKind::Shape, "…", …)            the same, with a category
 //   ensure(cond, "…", …)                               our own mistake        -> InternalError
 //
-// A message says where, what was expected, what came, and what to do.
+// A message says where the error is, what was expected, what was found, and what to do.
 #pragma once
 
 #include <cstdint>
@@ -21,13 +21,13 @@ class Error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// What a UserError is about, for callers that treat kinds differently: other languages have a class for each.
+// The category of a UserError, for callers that handle categories differently: other languages have a class for each.
 enum class ErrorKind : uint8_t {
   Argument,  // anything else
-  Shape,     // shapes or axes that do not fit
-  DType,     // an element type that does not fit
+  Shape,     // shapes or axes that do not match
+  DType,     // an element type that does not match
   Index,     // a position outside its axis
-  Name,      // something unknown was named
+  Name,      // an unknown name
   State,     // a state or tensor that cannot be used now
   File,      // a file or folder
 };
@@ -42,7 +42,7 @@ class UserError : public Error {
   ErrorKind kind_;
 };
 
-// A bug in this library; the message asks for a report.
+// A bug in this library; the message asks the user to report it.
 class InternalError : public Error {
  public:
   explicit InternalError(const std::string& what)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether an array holds numbers that one can go on computing with.
+// Whether an array contains only usable numbers.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace braintrace {
 
-// Every element lies in [-most, most]; integers and truth values always do.
+// Whether every element is in [-most, most]; always true for integers and bools.
 inline bool all_within(const Array& a, double most) {
   if (!is_float(a.dtype())) return true;
   const auto inside = [&](const auto* p) {

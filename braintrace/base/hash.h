@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mixing of hash values; stable within a process only.
+// Combines hash values; stable only within a process.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small calculations on lists of anything.
+// Small functions on lists of any type.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace braintrace {
 
-// Lists one after the other.
+// Concatenates lists.
 template <class List>
 List joined(List list, const std::type_identity_t<List>& more) {
   list.insert(list.end(), more.begin(), more.end());
@@ -19,12 +19,12 @@ List joined(List list, const std::type_identity_t<List>& more, const std::type_i
             const More&... last) {
   return joined(joined(std::move(list), more), next, last...);
 }
-// The entries from one on, up to another.
+// The entries in [begin, end).
 template <class List>
 List part(const List& list, std::ptrdiff_t begin, std::ptrdiff_t end) {
   return List(list.begin() + begin, list.begin() + end);
 }
-// Where x first stands, or how long the list is.
+// The index of the first x, or the length of the list.
 template <class List, class T>
 size_t index_of(const List& list, const T& x) {
   size_t i = 0;

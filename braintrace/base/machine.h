@@ -11,7 +11,7 @@
 
 namespace braintrace {
 
-// Bytes of memory that this machine has, or that the container lets its processes have.
+// Bytes of memory of this machine, or the limit of the container.
 inline int64_t physical_memory() {
   static const int64_t bytes = [] {
     int64_t least = int64_t{::sysconf(_SC_PHYS_PAGES)} * int64_t{::sysconf(_SC_PAGESIZE)};
@@ -22,7 +22,7 @@ inline int64_t physical_memory() {
   return bytes;
 }
 
-// Processors that this process may use: those it may run on, or as much time as the container lets it have.
+// Number of processors that this process may use, by its CPU affinity and the CPU quota of the container.
 inline int usable_processors() {
   static const int count = [] {
     double     most = std::max(1U, std::thread::hardware_concurrency()), quota = 0, period = 0;

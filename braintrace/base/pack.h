@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packs: a flat list as sections with names.
+// Packs: a flat list divided into named sections.
 //
-// Programs take and return flat lists. What stands where in such a list is said once, by a template whose members are
-// the sections in their order. Filled with lists it packs and unpacks; filled with numbers it holds the sizes.
+// Programs take and return flat lists. The layout of such a list is defined once, by a template whose members are the
+// sections in order. Instantiated with lists, it packs and unpacks; instantiated with numbers, it holds the sizes.
 //
 //   template <class List>
 //   struct StepInputs {
@@ -15,8 +15,8 @@
 //     return step(in.args, in.states, in.memory);
 //   });
 //
-//   const StepInputs<size_t> n = sizes(types);            // n.memory is how many
-//   const auto marks = split(mask, n);                    // marks.states are those of the states
+//   const StepInputs<size_t> n = sizes(types);            // n.memory is the length of the section
+//   const auto marks = split(mask, n);                    // marks.states are the marks of the states
 #pragma once
 
 #include <cstddef>
@@ -61,7 +61,7 @@ auto with_sections(const P& pack, F f) {
 
 }  // namespace detail
 
-// The pack of f(section), section by section; of two packs, f(section of the first, section of the second).
+// The pack of f(section) for each section; for two packs, f(section of the first, section of the second).
 template <class F, template <class> class P, class A>
 requires Pack<P<A>>
 auto map_sections(F f, const P<A>& pack) {
@@ -76,7 +76,7 @@ auto map_sections(F f, const P<A>& first, const P<B>& second) {
   });
 }
 
-// How long the sections are. Numbers are sizes already.
+// The lengths of the sections. Numbers are already sizes.
 template <template <class> class P, class List>
 requires Pack<P<List>> P<size_t> sizes(const P<List>& pack) {
   if constexpr (std::is_same_v<List, size_t>)
@@ -93,7 +93,7 @@ requires Pack<P<List>> List joined(const P<List>& pack) {
   return out;
 }
 
-// The list in sections as long as those of `like`.
+// The list, split into sections of the same lengths as those of `like`.
 template <class List, template <class> class P, class Like>
 requires Pack<P<Like>> P<List> split(const List& list, const P<Like>& like) {
   auto       end  = list.begin();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work of the host that is large enough for several threads: drawing initial weights, say. Compiled programs have
-// threads of their own.
+// Multithreaded work on the host, such as drawing initial weights. Compiled programs use their own threads.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +7,8 @@
 
 namespace braintrace {
 
-// Calls work(begin, end) for ranges of `grain`, the last one perhaps shorter, that make up 0 … count-1, side by side on
-// the processors of this process. Returns when all are done; one of their exceptions comes here.
+// Divides 0 … count-1 into ranges of `grain` (the last may be shorter) and calls work(begin, end) for each, in parallel
+// on the processors of this process. Returns when all have finished; rethrows one of their exceptions.
 void in_parallel(int64_t count, int64_t grain, const std::function<void(int64_t begin, int64_t end)>& work);
 
 }  // namespace braintrace

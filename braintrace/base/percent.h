@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A part of a whole as people read it everywhere here: 87.5%. Files for machines keep the number, 0.875.
+// A fraction as text for people: 87.5%. Machine-readable files use the number, 0.875.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What has a to_string prints with fmt:
+// Makes types with a to_string printable with fmt:
 //
 //   template <>
 //   struct fmt::formatter<braintrace::Path> : braintrace::Printed<braintrace::Path> {};
@@ -14,7 +14,7 @@ struct Printed {
   constexpr auto parse(fmt::format_parse_context& context) { return context.begin(); }
   template <class Context>
   auto format(const T& value, Context& context) const {
-    // Not format_to: its function in the library has another name where Clang compiles and GCC has compiled {fmt}.
+    // Not format_to: its symbol has a different name if Clang compiles this file and GCC compiled {fmt}.
     auto out = context.out();
     for (const char c : to_string(value)) *out++ = c;
     return out;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A mutex that the whole process shares. A child of fork() has the thread that forked and no other: what another thread
-// held at that moment would stay taken there for ever. So whoever forks takes all of these first, and lets go in both.
+// A mutex that the whole process shares. A child of fork() has only the thread that called fork(): a mutex that another
+// thread held at that moment would stay locked in the child forever. So fork() first locks all of these, and unlocks
+// them in parent and child.
 //
-// While one is held nobody may ask for another.
+// A thread that holds one must not lock another.
 #pragma once
 
 #include <mutex>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A vector whose first N elements live inside it. Shapes and operand lists are short and there are many of them: large
-// programs spend their time on memory, so these do not ask for any.
+// A vector that stores its first N elements inline. Shapes and operand lists are short and numerous, and memory
+// allocation dominates the time for large programs, so these avoid it.
 #pragma once
 
 #include <cassert>
@@ -57,7 +57,7 @@ class SmallVector {
 
   size_t size() const { return size_; }
   bool   empty() const { return size_ == 0; }
-  // Sanitizers do not see reads beyond the size but inside the object, so these are asserted.
+  // Sanitizers do not detect reads beyond the size but inside the object, so assertions check them.
   T&       operator[](size_t i) { return data()[checked(i)]; }
   const T& operator[](size_t i) const { return data()[checked(i)]; }
   T&       front() { return (*this)[0]; }
@@ -94,7 +94,7 @@ class SmallVector {
     clear();
     resize(n, value);
   }
-  // What is inserted must not lie in this vector.
+  // The inserted elements must not be elements of this vector.
   template <class I, class = Iterator<I>>
   T* insert(const T* where, I first, I last) {
     const auto at = where - begin(), before = end() - begin();
@@ -138,7 +138,7 @@ class SmallVector {
     std::swap(capacity_, other.capacity_);
   }
 
-  std::unique_ptr<T[]> heap_;  // null while all fits inside
+  std::unique_ptr<T[]> heap_;  // null while all elements fit inline
   T                    inside_[N] = {};
   uint32_t             size_      = 0;
   uint32_t             capacity_  = N;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder of this process's own among the system's temporary files, removed with all that is in it.
+// A private folder among the system's temporary files; it is removed with its contents at the end of its lifetime.
 #pragma once
 
 #include <cstdlib>
@@ -9,11 +9,11 @@
 namespace braintrace {
 
 struct TemporaryFolder {
-  std::filesystem::path path;  // empty where none could be made
+  std::filesystem::path path;  // empty if none could be created
 
   TemporaryFolder() {
     std::error_code error;
-    // mkdtemp puts letters of its own in place of the last six.
+    // mkdtemp replaces the last six letters.
     std::string name = (std::filesystem::temp_directory_path(error) / "braintrace-XXXXXX").string();
     if (mkdtemp(name.data())) path = name;
   }

@@ -36,7 +36,7 @@ Shape broadcast_shapes(const Shape& a, const Shape& b, const char* where);
 int  normalize_axis(int64_t axis, int rank, const char* where);
 Ints normalize_axes(Ints axes, int rank, const char* where);  // sorted, distinct
 
-// The axes a reduction runs over: one, several, or (by default) all.
+// The axes of a reduction: one, several, or (by default) all.
 class Axes {
  public:
   Axes() : all_(true) {}

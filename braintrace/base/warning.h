@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Warnings: what the user should know though the call goes on. They go to stderr, each once in the life of the process,
-// or to a hook, which hears all of them.
+// Warnings: messages to the user that do not stop a call. Each warning goes to stderr once per process, or every time
+// to a hook.
 //
 //   const auto before = bt::set_warning_hook([&](const std::string& text) { log(text); });
 #pragma once
@@ -10,13 +10,13 @@
 
 namespace braintrace {
 
-// Of warnings with one topic stderr shows the first; those about a model have none.
+// Of the warnings with the same topic, stderr shows only the first. Warnings about a model have no topic.
 using WarningHook = std::function<void(const std::string& text, const std::string& topic)>;
 
 void warn(const std::string& text, const std::string& topic = {});
 
-// Every warning of the process goes to `hook` from now on, in the thread that warns; null means stderr. Returns the
-// hook before.
+// Sends every later warning of the process to `hook`, in the thread that warns; null means stderr. Returns the previous
+// hook.
 WarningHook set_warning_hook(WarningHook hook);
 template <class Hook>
 requires(std::is_invocable_v<Hook&, const std::string&>) WarningHook set_warning_hook(Hook hook) {

@@ -4,7 +4,7 @@
 //   inline constexpr Key<Ints> axes{"axes"};
 //   Attrs a{{axes, {0, 1}}};      a[axes]
 //
-// Equality, hash, printing and parsing are written once, here and in print/parse; no op has its own.
+// Equality, hash, printing and parsing are implemented once, here and in print/parse, for all operations.
 #pragma once
 
 #include <memory>
@@ -37,7 +37,7 @@ struct Attr {
   Attr(std::string n, AttrValue v);
   template <class T>
   Attr(Key<T> key, T v) : name(key.name), value(std::move(v)) {}
-  // Not inline: what a variant needs for them would be compiled again in every file that copies an equation.
+  // Not inline: otherwise every file that copies an equation would compile the code of the variant again.
   Attr(const Attr&);
   Attr(Attr&&) noexcept;
   Attr& operator=(const Attr&);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builder: a program under construction (a trace). Traces nest like function calls: a trace opened later
-// is the inner one. A tensor of an outer trace, or a concrete array, used inside becomes a *constant* of the
-// inner program; `finish` returns those outer tensors beside the program.
+// Builder: a program under construction (a trace). Traces nest like function calls: a trace opened later is the inner
+// one. A tensor of an outer trace, or a concrete array, used inside becomes a *constant* of the inner program; `finish`
+// returns those outer tensors together with the program.
 #pragma once
 
 #include <exception>
@@ -28,13 +28,13 @@ class Builder : public std::enable_shared_from_this<Builder> {
 
   Tensor  argument(const Type& type);
   Tensors emit(const Op& op, const Tensors& in, Attrs attrs, const Types& out_types);
-  // The id of `t` in this program, capturing it when it comes from outside.
+  // The id of `t` in this program; captures `t` if it comes from outside.
   Var    use(const Tensor& t);
   Traced finish(const Tensors& results);
 
-  // The equation that made `v`, or null for inputs. Valid until the next equation.
+  // The equation that computes `v`, or null for inputs. Valid until the next equation is added.
   const Eqn*  producer(Var v) const;
-  Tensor      captured(Var v) const;  // the value from outside that `v` stands for; undefined for any other
+  Tensor      captured(Var v) const;  // the captured outer value of `v`; undefined if `v` was not captured
   const Type& type(Var v) const { return program_.type(v); }
 
   bool     is_open() const { return open_; }
@@ -66,21 +66,21 @@ class Builder : public std::enable_shared_from_this<Builder> {
   std::vector<int32_t>                                  producer_;  // by value: index of its equation, or -1
 };
 
-// Operands and attributes of the equation that made `t`, if it is one of `op`: what `simplify` rules look through.
+// Operands and attributes of the equation that computes `t`, if its operation is `op`; used by `simplify` rules.
 struct Made {
   Tensors in;
   Attrs   attrs;
 };
 std::optional<Made> made_by(const Op& op, const Tensor& t);
 
-// The innermost open trace among the tensors, or null when all are concrete; throws UserError for a tensor
-// whose trace is finished.
+// The innermost open trace among the tensors, or null if all are concrete; throws UserError for a tensor whose trace
+// has finished.
 std::shared_ptr<Builder> innermost_trace(const Tensors& tensors);
 
 // Replays a program on tensors: evaluates it, or appends its equations to their trace.
 Tensors replay(const Program& program, const Tensors& constants, const Tensors& args);
 
-// Abandons a trace when the scope is left by an exception, so that tensors which escaped from it fail later.
+// Abandons a trace if an exception leaves the scope, so that later uses of its tensors fail.
 class TraceGuard {
  public:
   explicit TraceGuard(std::shared_ptr<Builder> trace) : trace_(std::move(trace)) {}

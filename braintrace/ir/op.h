@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Op record: all that the system may ask of an operation. Slots are plain function pointers, so a record is
-// `constinit`; family builders (ops/families.h) fill the slots that all members share.
+// The Op record: everything that the library needs to know about an operation. Slots are plain function pointers, so a
+// record is `constinit`; family builders (ops/families.h) fill the slots that all members share.
 //
-// A rule *emits*: it computes with Tensors, so the same rule serves evaluation, tracing, differentiation and batching.
-// An undefined Tensor stands for zero (tangents, cotangents) or for "not given".
+// A rule *emits* operations: it computes with Tensors, so the same rule works for evaluation, tracing, differentiation
+// and batching. An undefined Tensor means zero (tangents, cotangents) or "not given".
 #pragma once
 
 #include <functional>
@@ -29,7 +29,7 @@ struct TransposeArgs {
   const Attrs&   attrs;
   const Tensors& in;      // undefined where linear
   const Types&   types;   // of all operands
-  const Mask&    linear;  // which operands to transpose; cotangents of others are not read
+  const Mask&    linear;  // which operands to transpose; the cotangents of the others are not used
   const Tensors& ct;      // cotangents of the results; at least one is defined
 };
 struct BatchArgs {
@@ -58,10 +58,10 @@ struct Linearized {
 // Joint: linear in all its linear operands together (add, reshape).  Each: linear in each alone (mul, dot).
 enum class Linearity : uint8_t { None, Joint, Each };
 
-// How the result positions of one operand-result pair depend on operand positions. A link says that the flat position
-// inside the operand axes [op_begin, op_end) and inside the result axes [res_begin, res_end) correspond one to one:
-// Same = equal position, Moved = another position (roll, flip, permutation along the axis). Operand axes without a link
-// are mixed: every position may reach every result position. Result axes without a link repeat the same operand values.
+// How positions of a result depend on positions of an operand. A link means that the flat position inside the operand
+// axes [op_begin, op_end) and inside the result axes [res_begin, res_end) correspond one to one: Same = equal position,
+// Moved = a different position (roll, flip, permutation along the axis). Operand axes without a link are mixed: every
+// position may reach every result position. Result axes without a link repeat the same operand values.
 struct AxisLink {
   enum class Kind : uint8_t { Same, Moved };
   int  op_begin, op_end, res_begin, res_end;
@@ -77,19 +77,19 @@ struct DependArgs {
   int          operand, result;
 };
 
-// An equation reduced to what some of its results need: which operands and results are left, and its attributes then.
+// An equation reduced to what some of its results need: the remaining operands and results, and the new attributes.
 struct Pruned {
   Attrs attrs;
   Mask  operands, results;
 };
 
-// One valid use of an op, for the generic laws.
+// One valid use of an op, for the tests of the generic laws.
 struct Sample {
   Tensors in;  // concrete
   Attrs   attrs;
 };
 
-// Scalar meaning of an elementwise op, and its partial derivatives with respect to each operand.
+// The scalar function of an elementwise op, and its partial derivatives with respect to each operand.
 struct Scalar {
   using Partial = Tensor (*)(const Tensors& x, const Tensor& y);
 
@@ -99,13 +99,12 @@ struct Scalar {
   double  lo = -2, hi = 2;                                             // range of sample operands
 };
 
-// What an element costs beside reading and writing it: a few instructions, a division or root, or a series.
+// The cost per element in addition to reading and writing it: a few instructions, a division or root, or a series.
 enum class ElementCost : uint8_t { Simple, Division, Series };
 
-// An elementwise op as an expression of the C family. $a $b $c are the operands' elements, $t is the type, $f the
-// suffix of its functions: nothing for double, f for float. Floats of 16 bits are computed in double; integers as
-// int64_t, which wraps. Functions bt_… are those of codegen/c/scalar.c. An empty text: no expression for
-// these types.
+// An elementwise op as an expression in C. $a $b $c are the operands' elements, $t is the type, $f the suffix of its
+// functions: empty for double, f for float. Floats of 16 bits are computed in double; integers as int64_t, which wraps.
+// Functions bt_… are defined in codegen/c/scalar.c. An empty text means that there is no expression for these types.
 struct Code {
   std::string_view real, integer;
   ElementCost      cost = ElementCost::Simple;
@@ -113,7 +112,7 @@ struct Code {
   bool is_given() const { return !real.empty() || !integer.empty(); }
 };
 
-// How a reduction, or a running one, joins two elements.
+// How a reduction or a cumulative operation combines two elements.
 enum class Fold : uint8_t { None, Sum, Prod, Min, Max, Any, All };
 
 struct EtpRules;
@@ -124,25 +123,25 @@ struct Op {
   std::string_view operands = "x";  // names, for messages; a trailing "..." means any number
 
   Types (*infer)(const Op&, const Types&, const Attrs&)                = nullptr;  // types → types
-  Arrays (*eval)(const Op&, const Arrays&, const Attrs&, const Types&) = nullptr;  // reference meaning, or
-  Tensors (*expand)(const Op&, const Tensors&, const Attrs&) = nullptr;  // meaning by simpler ops; other rules follow
-  Linearity linearity                                        = Linearity::None;
-  uint32_t  linear_operands                                  = ~0u;      // bit i: operand i takes part in `linearity`
-  Tensors (*jvp)(const JvpArgs&)                             = nullptr;  // nonlinear ops; null = zero derivative
-  Pushed (*push)(const JvpArgs&)                             = nullptr;  // control ops: results with tangents; no out
-  Linearized (*linearize)(const LinearizeArgs&)              = nullptr;  // control ops: split primal from tangent
-  Tensors (*transpose)(const TransposeArgs&)                 = nullptr;  // linear ops
-  Tensors (*batch)(const BatchArgs&)                         = nullptr;  // reached results get the axis; empty: expand
-  Mask (*reach)(const Op&, const Attrs&, const Mask&)        = nullptr;  // marked operands → results; null = all
-  Tensors (*simplify)(const Op&, const Tensors&, const Attrs&) = nullptr;  // cheaper equal results, or empty
-  Pruned (*prune)(const Attrs&, const Mask& used)              = nullptr;  // control ops: marked results only
-  AxisLinks (*depend)(const DependArgs&)                       = nullptr;  // null = every position on every position
-  double (*fill)(const Attrs&)                                 = nullptr;  // what every element of the result is
-  bool   is_call                                               = false;    // stands for its body, which may replace it
+  Arrays (*eval)(const Op&, const Arrays&, const Attrs&, const Types&) = nullptr;  // reference code, or
+  Tensors (*expand)(const Op&, const Tensors&, const Attrs&)           = nullptr;  // definition by simpler ops
+  Linearity linearity                                                  = Linearity::None;
+  uint32_t  linear_operands                           = ~0u;      // bit i: operand i takes part in `linearity`
+  Tensors (*jvp)(const JvpArgs&)                      = nullptr;  // nonlinear ops; null = zero derivative
+  Pushed (*push)(const JvpArgs&)                      = nullptr;  // control ops: results with tangents; no out
+  Linearized (*linearize)(const LinearizeArgs&)       = nullptr;  // control ops: split primal from tangent
+  Tensors (*transpose)(const TransposeArgs&)          = nullptr;  // linear ops
+  Tensors (*batch)(const BatchArgs&)                  = nullptr;  // reached results get the axis; empty: expand
+  Mask (*reach)(const Op&, const Attrs&, const Mask&) = nullptr;  // marked operands → results; null = all
+  Tensors (*simplify)(const Op&, const Tensors&, const Attrs&) = nullptr;     // cheaper equal results, or empty
+  Pruned (*prune)(const Attrs&, const Mask& used)              = nullptr;     // control ops: marked results only
+  AxisLinks (*depend)(const DependArgs&)                       = nullptr;     // null = all positions mix
+  double (*fill)(const Attrs&)                                 = nullptr;     // value of all elements of the result
+  bool   is_call                                               = false;       // may be replaced by its body
   Fold   fold                                                  = Fold::None;  // reductions only
-  Code   code                                                  = {};          // elementwise ops only, and
-  Scalar scalar                                                = {};
-  std::vector<Sample> (*sample)(const Op&, Rng&)               = nullptr;  // input of the generic laws
+  Code   code                                                  = {};          // elementwise ops only: in C,
+  Scalar scalar                                                = {};          // and as functions
+  std::vector<Sample> (*sample)(const Op&, Rng&)               = nullptr;     // inputs for the generic laws
 
   const EtpRules* etp = nullptr;  // trainable operations only: how an eligibility trace follows their weights
 
@@ -152,14 +151,14 @@ struct Op {
   }
 };
 
-// Every operation known to this process: built in, and those added by register_op. Names are unique.
+// Every operation known to this process: the built-in ones, and those added with register_op. Names are unique.
 const std::vector<const Op*>& all_ops();
-const Op*                     find_op(std::string_view name);  // null when unknown
+const Op*                     find_op(std::string_view name);  // null if unknown
 void                          register_op(const Op& op);       // the record must live as long as the process
 
 Types infer(const Op& op, const Types& in, const Attrs& attrs);  // checks the operand count, names the op in errors
 
-// Runs a program on arrays with the reference meaning of every op.
+// Runs a program on arrays with the reference implementation of every op.
 Arrays evaluate(const Program& program, const Arrays& constants, const Arrays& args);
 
 }  // namespace braintrace

@@ -6,7 +6,7 @@
 //  - Arrays are dense and row major. Elementwise equations need operands of equal shape: broadcasting is an equation.
 //  - Floats follow IEEE-754 including NaN and infinities; results are rounded once to their type.
 //    No pass may assume that 0·x is 0. The sign of a zero may change.
-//  - Integers wrap modulo 2^width; division by zero gives 0. Bool is 0 or 1.
+//  - Integers wrap modulo 2^width; division by zero returns 0. Bool is 0 or 1.
 //  - Reductions accumulate in at least double for floats and int64 for integers, sums of products in the floats' type.
 //  - An index outside its axis (take, scatter_add, sparse products) is an error when the equation runs; dynamic blocks
 //    are instead moved to the nearest place where they fit.
@@ -34,7 +34,7 @@ struct Eqn {
 
 struct Program {
   std::vector<Type>        types;      // of every value, by id
-  Vars                     constants;  // inputs bound when the program was made
+  Vars                     constants;  // inputs bound when the program is created
   Vars                     args;       // inputs given at each call
   std::vector<Eqn>         eqns;
   Vars                     results;
@@ -48,7 +48,7 @@ struct Program {
   }
 };
 
-// Throws UserError showing the offending equation among its neighbors.
+// Throws a UserError that shows the invalid equation and its neighbors.
 void verify(const Program& program);
 
 // Text form; parse(print(p)) is structurally equal to p.
@@ -56,13 +56,13 @@ std::string print(const Program& program);
 Program     parse(std::string_view text);
 std::string describe(const Program& program, size_t eqn_index);  // one equation as text
 
-// Equality up to the numbering of values; notes do not count.
+// Equality up to the numbering of values; notes are ignored.
 bool   equal(const Program& a, const Program& b);
 size_t hash(const Program& program);
 
 // Index of the equation that defines each value, or -1 for inputs.
 std::vector<int32_t> producers(const Program& program);
-// The equation itself, or null. It lies in the program, whose equations must stay.
+// The equation itself, or null. The pointer is valid while the equations of the program do not change.
 std::vector<const Eqn*> makers(const Program& program);
 // How often each value is read, by equations and as a result.
 std::vector<int> uses(const Program& program);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensor: what users and rules compute with. A cheap handle that is one of
+// Tensor: the type that users and rules compute with. A cheap handle that is one of
 //   undefined   nothing; rules use it as a symbolic zero
 //   literal     a type and one fill value, never stored as an array
 //   concrete    an Array
 //   traced      a value of a program under construction
-// An operation on concrete tensors runs at once; one that meets a traced tensor becomes an equation of
-// the innermost open trace among its operands. There is no other tracing state.
+// An operation on concrete tensors runs immediately; an operation with a traced operand becomes an equation of the
+// innermost open trace among its operands. There is no other tracing state.
 //
-// The methods that compute are those a NumPy user expects. Each is the free function of its name, and the layer `ops`
-// defines them (ops/methods.cpp); operators stand with their functions in ops/math.h and ops/compare.h.
+// The methods follow NumPy. Each calls the free function of the same name; the layer `ops` defines them
+// (ops/methods.cpp). Operators are declared with their functions in ops/math.h and ops/compare.h.
 #pragma once
 
 #include <concepts>
@@ -30,10 +30,10 @@ class Tensor {
   Tensor() = default;
   Tensor(Array array);             // concrete
   Tensor(Type type, double fill);  // literal
-  Tensor(double value);            // literal scalar, weak: it takes the type of what it meets
+  Tensor(double value);            // weak literal scalar: it takes the type of the other operand
   Tensor(std::shared_ptr<Builder> trace, Var var, Type type);
 
-  // A result is a value: assigning to one, as in `state.value() = v` or `x[0] = v`, would be lost and does not compile.
+  // Assigning to a result, as in `state.value() = v` or `x[0] = v`, would have no effect, so it does not compile.
   Tensor(const Tensor&)                  = default;
   Tensor(Tensor&&) noexcept              = default;
   Tensor& operator=(const Tensor&) &     = default;
@@ -51,15 +51,15 @@ class Tensor {
   bool   is_traced() const { return body_ && body_->kind == Kind::Traced; }
   double fill() const { return body_ ? body_->fill : 0; }
 
-  // Weak: a bare C++ number, or made of such numbers alone. Its dtype is the default float type and yields to any
+  // Weak: a C++ number, or computed only from such numbers. Its dtype is the default float type and yields to any
   // other; `settled` is its value in another type, computed in double.
   using Settle = std::function<Tensor(DType)>;
   bool          is_weak() const { return body_ && body_->weak; }
   Tensor        settled(DType dtype) const;
   static Tensor weak(const Shape& shape, double fill);               // literal
-  static Tensor weak(const Tensor& in_default_type, Settle settle);  // `settle` makes it in another float type
+  static Tensor weak(const Tensor& in_default_type, Settle settle);  // `settle` computes it in another float type
 
-  // The elements; throws UserError when the tensor is only traced.
+  // The elements; throws UserError if the tensor is traced.
   Array array() const;
   // The single element of a tensor of size one.
   double item() const;
@@ -72,7 +72,7 @@ class Tensor {
   // Rows at positions known only when the program runs; their axes take the place of the first.
   Tensor operator[](const Tensor& indices) const;
 
-  // One size may be -1: it is what remains.
+  // One size may be -1: it is inferred from the others.
   Tensor reshape(Shape shape) const;
   template <std::integral... I>
   Tensor reshape(int64_t first, I... rest) const {
@@ -110,7 +110,7 @@ class Tensor {
 
  private:
   enum class Kind : uint8_t { Literal, Concrete, Traced };
-  struct Body {  // what a trace asks for stands together at the front
+  struct Body {  // the fields that tracing uses come first, together
     Kind                     kind   = Kind::Literal;
     bool                     weak   = false;
     Var                      var    = -1;
@@ -118,7 +118,7 @@ class Tensor {
     double                   fill   = 0;
     Type                     type   = {};
     std::optional<Array>     array  = {};
-    Settle                   settle = {};  // of what is weak and no literal
+    Settle                   settle = {};  // only for weak tensors that are not literals
   };
   static const Type& no_type();
   Tensor             row(int64_t index) const;
@@ -138,7 +138,7 @@ Tensors apply(const Op& op, Tensors in, Attrs attrs = {});
 Tensors apply_in(const std::shared_ptr<Builder>& home, const Op& op, Tensors in, Attrs attrs);
 Tensor  apply1(const Op& op, Tensors in, Attrs attrs = {});  // for ops with one result
 
-// Names the place (module path) that equations appended inside its lifetime come from.
+// While it lives, equations that are appended are annotated with this location (a module path).
 class NoteScope {
  public:
   explicit NoteScope(std::string note);
