@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations made at run time from functions that hold data, as those of other languages do. An operation written in
-// C++ is a record (ir/op.h), which costs nothing to make and may have faster rules.
+// Operations created at run time from functions that may hold data, such as closures of other languages. An operation
+// written in C++ is a record (ir/op.h), which needs no setup and may have faster rules.
 #pragma once
 
 #include <functional>
@@ -13,18 +13,18 @@ namespace braintrace {
 struct FunctionOp {
   std::string name, doc;
   std::string operands = "x";  // names, for messages; a trailing "..." means any number
-  // Its meaning by other operations: types, derivatives, batching and machine code follow from it.
+  // Its definition by other operations: types, derivatives, batching and machine code follow from it.
   std::function<Tensors(const Tensors& in, const Attrs& attrs)> expand;
-  std::function<Tensors(const BatchArgs&)>                      batch  = nullptr;  // null: that of `expand`
+  std::function<Tensors(const BatchArgs&)>                      batch  = nullptr;  // null: derived from `expand`
   std::function<std::vector<Sample>(Rng&)>                      sample = nullptr;  // for check_trainable
 
-  // How an eligibility trace follows its weights, in the words of EtpRules.
+  // How an eligibility trace follows its weights; the fields correspond to EtpRules.
   struct Trace {
     struct Weight {
       std::string key;
-      int         operand;  // one that is not given has no trace
+      int         operand;  // an operand that is not given has no trace
     };
-    std::string         primitive = {};  // name in reports; empty: that of the operation
+    std::string         primitive = {};  // name in reports; default: the name of the operation
     std::vector<Weight> weights;
     int                 x     = 0;
     bool                mixes = true;
@@ -37,7 +37,7 @@ struct FunctionOp {
   std::optional<Trace> trace = {};  // trainable operations only
 };
 
-// The operation, for `apply`. It stays for the life of the process, and so do its functions.
+// The operation, for `apply`. It and its functions live until the process ends.
 const Op& register_op(FunctionOp op);
 
 }  // namespace braintrace

@@ -12,7 +12,7 @@ struct LoraOptions {
   WeightFn b_fn = {}, a_fn = {}, bias_fn = {};
 };
 
-// y = α x B A (+ b), trainable: a product of low rank r.   x : [I] or [N,I]   B : [I,r]   A : [r,O]   b : [O]
+// y = α x B A (+ b), trainable: a product of rank r. x : [I] or [N,I] B : [I,r] A : [r,O] b : [O]
 Tensor lora_matmul(const Tensor& x, const Tensor& B, const Tensor& A, const Tensor& bias = {},
                    const LoraOptions& options = {});
 

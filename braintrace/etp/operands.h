@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What trainable operations share: functions of weights, bias, samples on a leading axis.
+// Code that trainable operations share: weight functions, bias, batching.
 #pragma once
 
 #include <functional>
@@ -8,29 +8,29 @@
 
 namespace braintrace {
 
-// A shape-preserving function of one trainable operand. The operation reads fn(w); it is applied as plain operations
-// before the trainable one, and gradients are pulled back through it to w exactly, whatever entries it mixes.
+// A shape-preserving function of one trainable operand. The operation reads fn(w). fn consists of plain operations, and
+// gradients are pulled back through it to w exactly, whichever entries it mixes.
 using WeightFn = std::function<Tensor(const Tensor&)>;
 
 struct WeightFns {
   WeightFn weight_fn = {}, bias_fn = {};
 };
 
-// fn(w), or w when there is no fn; `name` is the option, for messages.
+// fn(w), or w if there is no fn; `name` is the name of the option, for messages.
 Tensor transformed(const Tensor& w, const WeightFn& fn, const char* op, const char* name);
 
-// The operands x, weights…, and bias when it is defined, brought to one element type.
+// The operands x, weights…, and bias if it is defined, converted to one element type.
 Tensors operands(const Tensor& x, const Tensors& weights, const Tensor& bias);
 
 // Throws unless x and the weights have one element type.
 void require_one_dtype(const Op& op, const Types& in, size_t weights);
-// Throws unless the bias, when operand `at` exists, has this shape.
+// If operand `at`, the bias, exists, throws unless it has this shape.
 void require_bias(const Op& op, const Types& in, size_t at, const Shape& shape);
 
 // Sums the axes that broadcasting `shape` would have repeated (right aligned), so that the result has that shape.
 Tensor sum_to(const Tensor& t, const Shape& shape);
 
-// Slots of EtpRules. The weight, operand 1, and the bias, operand 2, if there is one:
+// Slots of EtpRules. The weight is operand 1, and the bias, if there is one, operand 2:
 std::vector<EtpWeight> weight_and_bias(const EtpCall& call);
 // ∂y_o/∂W_io = x_i and ∂y_o/∂b_o = 1 on the trace axes [*,I,O] and [*,O]; values per y_o on the same axes:
 Tensor x_of_product(const EtpCall& call, int weight, const Tensors& in);
@@ -42,8 +42,9 @@ Tensor sum_to_weight(const EtpCall& call, int weight, const Tensors& in, const T
 // letter), then those others.
 Tensor laid_out(const Tensor& t, const std::string& from, const std::string& to);
 
-// Batching over x alone keeps the operation: one sample of rank `sample_rank` gains the batch axis, and a batch absorbs
-// the new axis. When another operand is mapped the answer is empty: vmap then maps the plain ops of the expansion.
+// If only x is mapped, the operation stays trainable: a sample of rank `sample_rank` gains the batch axis, and a batch
+// absorbs the new axis. If another operand is mapped, the result is empty: vmap then maps the plain ops of the
+// expansion.
 Tensors batch_over_x(const BatchArgs& a, int sample_rank);
 
 }  // namespace braintrace

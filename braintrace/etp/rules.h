@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trainable (ETP) operations: ordinary ops that carry the rules of an eligibility trace beside their meaning.
-// *The operation decides*: a weight read by one of these learns online, a weight read by a plain op does not.
+// Trainable (ETP) operations: ordinary ops with additional rules for an eligibility trace. *The operation determines
+// what learns online*: a weight that one of these reads does, a weight that only plain ops read does not.
 //
-// For y = op(x, w), linear in w, the trace of w keeps one entry per (output position, weight entry) pair that can
-// be non-zero. Its axes are the *trace axes*, e.g. [B,I,O] for y[B,O] = x[B,I] W[I,O]; a trailing axis S holds the
-// states of the hidden group. Three small functions per weight say everything:
+// For y = op(x, w), linear in w, the trace of w keeps one entry per (output position, weight entry) pair that can be
+// non-zero. Its axes are the *trace axes*, e.g. [B,I,O] for y[B,O] = x[B,I] W[I,O]; a trailing axis S holds the states
+// of the hidden group. Three small functions per weight define it:
 //
 //   coefficient   ∂y/∂w, on the trace axes                 (size-one axes broadcast)
-//   spread        a value per output position → trace axes (further trailing axes are kept)
+//   spread        a value per output position → trace axes (additional trailing axes are kept)
 //   fold          sum of the trace axes down to the shape of w
 //
 // From them, with D = ∂h_t/∂h_{t-1} and D_f = ∂h_t/∂y_t per position:
 //
 //   instant    D_f ⊗ ∂y/∂w           propagate   D ε           contract   Σ ℓ ∘ ε
 //
-// Law: fold(coefficient · spread(c)) is the vjp of op with respect to w at cotangent c. It leaves one freedom: a factor
-// of ∂y/∂w that does not depend on time may wait for fold (low-rank products use this; see lora.cpp). Nothing else goes
-// into spread: it carries D and ℓ, so a coefficient of the operation there would be counted once per step.
+// Law: fold(coefficient · spread(c)) is the vjp of op with respect to w at cotangent c. It leaves one degree of
+// freedom: a factor of ∂y/∂w that does not depend on time may be applied in fold (low-rank products use this; see
+// lora.cpp). spread must only move values: it is applied to D and ℓ, so a coefficient in spread would be applied once
+// per step.
 #pragma once
 
 #include "braintrace/ir/op.h"
@@ -29,7 +30,7 @@ struct EtpWeight {
 };
 constexpr int bias_weight = 1;  // where an op with one weight and a bias lists the bias
 
-// One use of a trainable op: static facts.
+// One use of a trainable op: its static properties.
 struct EtpCall {
   const Op* op;
   Attrs     attrs;
@@ -41,13 +42,13 @@ struct EtpCall {
 struct EtpRules {
   std::string_view (*primitive)(const EtpCall&)     = nullptr;  // name in reports: etp_mv, etp_mm, …
   std::vector<EtpWeight> (*weights)(const EtpCall&) = nullptr;
-  int  x                                            = 0;     // data operand; -1 when there is none
+  int  x                                            = 0;     // data operand; -1 if there is none
   bool mixes                                        = true;  // y at one position reads x at others
   // `in`: values of all operands.
   Tensor (*coefficient)(const EtpCall&, int weight, const Tensors& in)                  = nullptr;
   Tensor (*spread)(const EtpCall&, int weight, const Tensor& per_y)                     = nullptr;
   Tensor (*fold)(const EtpCall&, int weight, const Tensors& in, const Tensor& on_trace) = nullptr;
-  // What methods that filter x in place of a trace filter; null = x itself. `coefficient` takes it as x.
+  // What to filter in methods that filter x instead of a trace; null = x itself. `coefficient` gets it as x.
   Tensor (*represent)(const EtpCall&, const Tensor& x) = nullptr;
 };
 
@@ -59,7 +60,7 @@ Tensor instant(const EtpCall& call, int weight, const Tensors& in, const Tensor&
 Tensor propagate(const EtpCall& call, int weight, const Tensor& D, const Tensor& eps);
 // ℓ : [*y,S], ε : [*trace,S]  →  shape of the weight
 Tensor contract(const EtpCall& call, int weight, const Tensors& in, const Tensor& ell, const Tensor& eps);
-// c : [*y]  →  shape of the weight: the vjp of the operation by its rules
+// c : [*y] → shape of the weight: the vjp of the operation, computed by these rules
 Tensor pull_back(const EtpCall& call, int weight, const Tensors& in, const Tensor& c);
 
 const std::vector<const Op*>& etp_ops();

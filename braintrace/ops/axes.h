@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small calculations on lists of axes, shared by the rules of many ops.
+// Small functions on lists of axes, shared by the rules of many ops.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ inline Ints counted(int64_t first, int64_t n) {  // first, first+1, … (n of th
   std::iota(v.begin(), v.end(), first);
   return v;
 }
-// Axes of a tensor that gained a leading one.
+// The same axes after a leading axis is added.
 inline Ints shifted(Ints v) {
   for (int64_t& x : v) ++x;
   return v;

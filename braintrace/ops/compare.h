@@ -27,7 +27,7 @@ inline Tensor operator<=(const Tensor& a, const Tensor& b) { return less_equal(a
 inline Tensor operator>(const Tensor& a, const Tensor& b) { return greater(a, b); }
 inline Tensor operator>=(const Tensor& a, const Tensor& b) { return greater_equal(a, b); }
 
-// On bools and on bits of integers.
+// On bools, and bitwise on integers.
 inline Tensor bitwise_and(const Tensor& a, const Tensor& b) { return elementwise_apply(and_op, {a, b}); }
 inline Tensor bitwise_not(const Tensor& x) { return elementwise_apply(not_op, {x}); }
 inline Tensor bitwise_or(const Tensor& a, const Tensor& b) { return elementwise_apply(or_op, {a, b}); }

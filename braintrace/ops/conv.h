@@ -17,12 +17,12 @@ struct Padding {
   Ints lo, hi;
 
   static Padding valid() { return {}; }
-  // ⌈size / stride⌉ results; half of what is missing, rounded down, goes before.
+  // ⌈size / stride⌉ results; half of the padding, rounded down, goes before.
   static Padding same() { return {Kind::Same, {}, {}}; }
   static Padding of(Ints lo, Ints hi) { return {Kind::Explicit, std::move(lo), std::move(hi)}; }
 };
 
-// lo and hi for spatial sizes seen through windows of the given (dilated) extents.
+// lo and hi for the given spatial sizes and windows of the given (dilated) extents.
 Padding resolved(const Padding& padding, const Ints& sizes, const Ints& extents, const Ints& stride, const char* where);
 
 // Lists have one entry per spatial axis; empty means 1 everywhere.
@@ -31,13 +31,13 @@ struct ConvOptions {
   Padding     padding;
   Ints        lhs_dilation;  // x with lhs_dilation-1 zeros between neighbors
   Ints        rhs_dilation;  // kernel with gaps
-  int64_t     groups = 1;    // channels are cut into groups that do not see each other
+  int64_t     groups = 1;    // channels are divided into groups that do not mix
   std::string layout;        // "NHWC,HWIO->NHWC": N batch, C channels, I/O in and out, other letters spatial.
                              // Empty: channels last, as in this example.
 };
 // An option with one entry per spatial axis; ones where it is empty. `what` names it in messages.
 Ints one_each(const Ints& list, size_t n, const char* what);
-// The plain operation; `conv` is the one whose kernel learns online.
+// The plain operation; with `conv`, the kernel learns online.
 Tensor convolve(const Tensor& x, const Tensor& kernel, const ConvOptions& options = {});
 
 const std::vector<const Op*>& conv_ops();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Running reductions along one axis: element i of the result reduces elements 0 … i, or i … n-1 in reverse.
-// cumsum and cumprod count bools as i32.
+// Cumulative reductions along one axis: element i of the result reduces elements 0 … i, or i … n-1 in reverse. cumsum
+// and cumprod count bools as i32.
 #pragma once
 
 #include "braintrace/ops/families.h"

@@ -9,11 +9,11 @@
 namespace braintrace {
 
 //   einsum("bi,io->bo", {x, w})     axes with a letter missing on the right are summed
-//   einsum("ii->i", {a})            a letter twice in one operand walks the diagonal
-//   einsum("...ij,...jk", {a, b})   "..." stands for any axes, which broadcast. Without "->" the result has the "..."
+//   einsum("ii->i", {a})            a letter twice in one operand selects the diagonal
+//   einsum("...ij,...jk", {a, b})   "..." means any axes, which broadcast. Without "->" the result has the "..."
 //                                   axes, then the letters that occur once, in alphabetical order
-// Operands are contracted from left to right, each pair by one dot_general. Not trainable, and so written with braces:
-// einsum("bi,io->bo", x, w) of etp/einsum.h is.
+// Operands are contracted from left to right, each pair by one dot_general. Not trainable. The braces distinguish it
+// from the trainable einsum("bi,io->bo", x, w) of etp/einsum.h.
 Tensor einsum(std::string_view equation, Tensors operands);
 
 }  // namespace braintrace

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Families: what all members of a kind of op have in common, filled in once.
+// Families: the slots that all ops of a kind have in common.
 //
 //   constinit const Op tanh_op = elementwise({.name = "tanh", .doc = "…", .scalar = {…}});
 //
-// A record given to a family keeps every slot it sets itself; the family fills the empty ones.
+// The family fills the empty slots of a record and keeps the slots that the record sets.
 #pragma once
 
 #include "braintrace/ir/op.h"
@@ -19,7 +19,7 @@ Tensors   scalar_jvp(const JvpArgs& a);  // Σ_i ∂f/∂x_i · dx_i
 Tensors   elementwise_batch(const BatchArgs& a);
 AxisLinks elementwise_depend(const DependArgs& a);
 std::vector<Sample> scalar_sample(const Op& op, Rng& rng);
-// A random operand of the shape, with the attributes.
+// A random operand of this shape, with these attributes.
 std::vector<Sample> one_sample(Rng& rng, Shape shape, Attrs attrs);
 
 Types expand_infer(const Op& op, const Types& in, const Attrs& attrs);
@@ -44,7 +44,7 @@ consteval Op comparison(Op op) {
   return predicate(op);
 }
 
-// Meaning given by simpler ops: types, derivatives, batching and dependence follow from the expansion.
+// Defined by simpler ops: types, derivatives, batching and dependence follow from the expansion.
 consteval Op composite(Op op) {
   if (!op.infer) op.infer = expand_infer;
   return op;
@@ -62,20 +62,21 @@ consteval Op elementwise_composite(Op op) {
 // Applies an elementwise op after bringing the operands to a common dtype and shape (user-facing functions).
 Tensor elementwise_apply(const Op& op, Tensors in, Attrs attrs = {});
 
-// The meaning of a composite equation as a program of simpler ops.
+// A composite equation as a program of simpler ops.
 struct Traced;
 Traced expansion(const Op& op, const Types& in, const Attrs& attrs);
 
-// Brings tensors to one dtype. Bare C++ numbers yield to tensors: whole ones to any but bool (which becomes i32),
-// others to any float (integers become the default float type, which numbers alone become too).
+// Converts tensors to a common dtype. C++ numbers take the dtype of the tensors: whole numbers any dtype but bool
+// (which becomes i32), other numbers any float type (with integer tensors, the default float type). Numbers without
+// tensors get the default float type.
 Tensors promote_together(Tensors in);
 
-// What is made of bare numbers alone yields like them and is not rounded before it meets a type. `compute` makes it in
-// a given float type.
+// A result computed only from C++ numbers behaves like a number, and is not rounded until it gets a type. `compute`
+// computes it in a given float type.
 Tensor yielding(const std::function<Tensor(DType)>& compute);
 bool   all_weak(const Tensors& in);
 
-// `t` with a new leading axis of the given size when it has none (batching).
+// `t` with a new leading axis of the given size, if it does not have one yet (batching).
 Tensor with_batch_axis(const Tensor& t, bool batched, int64_t size);
 
 // Sum of two optional tensors.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading, adding and setting at positions given by integer tensors. An index outside 0 … n-1 (negative ones too) is an
-// error when the program runs.
+// Reading, adding and setting at positions given by integer tensors. An index outside 0 … n-1 (including negative
+// indices) is an error when the program runs.
 #pragma once
 
 #include "braintrace/ops/families.h"
@@ -9,17 +9,18 @@ namespace braintrace {
 
 extern const Op scatter_add_op, scatter_set_op, take_op;
 
-// Rows of x along `axis`; the axes of `indices` take the place of that axis.
+// Rows of x along `axis`; the axes of `indices` replace that axis.
 //   take(x : [A,N,C], indices : [K,L], 1) : [A,K,L,C]
 Tensor take(const Tensor& x, const Tensor& indices, int64_t axis = 0);
-// x with updates added at those rows; updates are shaped like take(x, indices, axis), equal indices add up.
+// x with updates added at those rows; updates have the shape of take(x, indices, axis). Updates at equal indices are
+// summed.
 Tensor scatter_add(const Tensor& x, const Tensor& indices, const Tensor& updates, int64_t axis = 0);
-// The same with updates in place of what was there; of equal indices the last one counts.
+// The same, but updates replace the rows; for equal indices, the last one is used.
 Tensor scatter_set(const Tensor& x, const Tensor& indices, const Tensor& updates, int64_t axis = 0);
 
 // One element per index: y[…, k, …] = x[…, indices[…, k, …], …]; the other axes of x and indices agree.
 Tensor take_along_axis(const Tensor& x, const Tensor& indices, int64_t axis);
-// x with updates (shaped like indices) added at those elements, or in place of them.
+// x with updates (of the shape of indices) added to those elements, or replacing them.
 Tensor scatter_add_along_axis(const Tensor& x, const Tensor& indices, const Tensor& updates, int64_t axis);
 Tensor scatter_set_along_axis(const Tensor& x, const Tensor& indices, const Tensor& updates, int64_t axis);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walking the indices of a shape, and the two copies that give meaning to most movement ops.
+// Iteration over the indices of a shape, and the two copies that implement most movement ops.
 #pragma once
 
 #include "braintrace/base/array.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The attributes of first-order operations, each declared once. Two keys may share a text where their types differ.
+// The attributes of first-order operations, each declared once. Two keys may have the same text if their types differ.
 #pragma once
 
 #include "braintrace/ir/attrs.h"

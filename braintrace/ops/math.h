@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elementwise arithmetic, rounding and choice; elementary.h has the functions of analysis. Operands are promoted to one
-// dtype and broadcast together. Integers wrap; integer division by zero gives 0.
+// Elementwise arithmetic, rounding and selection; elementary.h has exponential, trigonometric and related functions.
+// Operands are promoted to a common dtype and broadcast together. Integers wrap; integer division by zero returns 0.
 #pragma once
 
 #include "braintrace/ops/elementary.h"
@@ -30,14 +30,14 @@ inline Tensor rem(const Tensor& a, const Tensor& b) { return elementwise_apply(r
 inline Tensor round(const Tensor& x) { return elementwise_apply(round_op, {x}); }
 inline Tensor sign(const Tensor& x) { return elementwise_apply(sign_op, {x}); }
 inline Tensor square(const Tensor& x) { return elementwise_apply(square_op, {x}); }
-// x, through which no derivative flows.
+// x, but without a derivative.
 inline Tensor stop_gradient(const Tensor& x) { return elementwise_apply(stop_gradient_op, {x}); }
 inline Tensor sub(const Tensor& a, const Tensor& b) { return elementwise_apply(sub_op, {a, b}); }
 
 Tensor convert(const Tensor& x, DType dtype);
-// x multiplied with itself; the exponent is part of the program.
+// x to an integer power; the exponent is a static part of the program.
 Tensor integer_pow(const Tensor& x, int64_t exponent);
-// if_true where pred holds, else if_false.
+// if_true where pred is true, else if_false.
 Tensor select(const Tensor& pred, const Tensor& if_true, const Tensor& if_false);
 
 inline Tensor operator+(const Tensor& a, const Tensor& b) { return add(a, b); }
@@ -48,7 +48,7 @@ inline Tensor operator%(const Tensor& a, const Tensor& b) { return mod(a, b); }
 inline Tensor operator-(const Tensor& x) { return neg(x); }
 inline Tensor operator+(const Tensor& x) { return x; }
 
-// The name stands for the new tensor; others that share the old one keep it.
+// The variable refers to a new tensor; other tensors that share the old value keep it.
 inline Tensor& operator+=(Tensor& a, const Tensor& b) { return a = a + b; }
 inline Tensor& operator-=(Tensor& a, const Tensor& b) { return a = a - b; }
 inline Tensor& operator*=(Tensor& a, const Tensor& b) { return a = a * b; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Making constant patterns and moving elements: shapes change, values do not.
+// Constant patterns and movement of elements: shapes change, values do not.
 #pragma once
 
 #include "braintrace/base/default_float.h"
@@ -22,9 +22,9 @@ Tensor iota(Shape shape, int64_t axis, DType dtype = DType::I32);
 
 // 0, 1, …, n-1.
 Tensor arange(int64_t n, DType dtype = DType::I32);
-// start, start+step, … before stop.
+// start, start+step, …, below stop.
 Tensor arange(double start, double stop, double step, DType dtype = default_float());
-// n numbers evenly from start to stop, both included.
+// n evenly spaced numbers from start to stop, both included.
 Tensor linspace(double start, double stop, int64_t n, DType dtype = default_float());
 // 1 on diagonal `k` (k > 0: above the main one), else 0.
 Tensor eye(int64_t rows, int64_t cols, int64_t k = 0, DType dtype = default_float());
@@ -35,7 +35,7 @@ Tensor triu(const Tensor& x, int64_t k = 0);
 // A new last axis of size n with 1 at the index and 0 elsewhere; all 0 for an index outside 0 … n-1.
 Tensor one_hot(const Tensor& indices, int64_t n, DType dtype = default_float());
 
-// One size may be -1: it is what remains.
+// One size may be -1: it is inferred from the others.
 Tensor reshape(const Tensor& x, Shape shape);
 // Axis i of the result is axis perm[i] of x; without perm the axes are reversed.
 Tensor transpose(const Tensor& x, Ints perm);
@@ -52,17 +52,17 @@ Tensor stack(const Tensors& parts, int64_t axis);
 // Elements start, start+stride, … below limit, per axis; stride 1 when empty.
 Tensor slice(const Tensor& x, Ints start, Ints limit, Ints stride = {});
 Tensor slice_axis(const Tensor& x, int64_t axis, int64_t start, int64_t limit, int64_t stride = 1);
-// Cut along an axis into parts of the given sizes, or into equal parts.
+// Splits along an axis into parts of the given sizes, or into equal parts.
 Tensors split(const Tensor& x, const Ints& sizes, int64_t axis);
 Tensors split(const Tensor& x, int64_t parts, int64_t axis);
-// A block of `sizes` from an integer position [rank] that is known only when the program runs. A position where the
-// block would not fit is moved to the nearest one where it does.
+// A block of `sizes` at an integer position [rank] that is known only when the program runs. If the block does not fit
+// there, the position is moved to the nearest one where it does.
 Tensor dynamic_slice(const Tensor& x, const Tensor& start, Ints sizes);
-// x with `update` written over the block at that position, which is moved as for dynamic_slice.
+// x with the block at that position replaced by `update`; the position is moved as for dynamic_slice.
 Tensor dynamic_update_slice(const Tensor& x, const Tensor& update, const Tensor& start);
-// Backwards along the axes.
+// Reverses the order of elements along the axes.
 Tensor flip(const Tensor& x, Ints axes);
-// Element i moves to i + shift, around the end.
+// Element i moves to i + shift, modulo the size.
 Tensor roll(const Tensor& x, Ints shifts, Ints axes);
 Tensor roll(const Tensor& x, int64_t shift, int64_t axis);
 // lo before, hi after and `interior` between neighboring elements, per axis.

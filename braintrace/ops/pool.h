@@ -11,10 +11,10 @@ extern const Op window_argmax_op, window_max_op, window_sum_op;
 struct PoolOptions {
   Ints        window;   // one size per spatial axis
   Ints        stride;   // empty: the window, so that windows do not overlap
-  Padding     padding;  // padding never counts: it counts neither for a maximum nor for a mean
-  std::string layout;   // "NHWC": N and C are kept, the others pooled. Empty: channels last
+  Padding     padding;  // padding is ignored, in a maximum and in a mean
+  std::string layout;   // "NHWC": N and C are kept, the other axes pooled. Empty: channels last
 };
-// The derivative goes to the first of equal maxima in row-major order. A NaN is the maximum of its window.
+// The derivative goes to the first of equal maxima in row-major order. If a window contains a NaN, its maximum is NaN.
 Tensor max_pool(const Tensor& x, const PoolOptions& options);
 Tensor mean_pool(const Tensor& x, const PoolOptions& options);
 Tensor sum_pool(const Tensor& x, const PoolOptions& options);

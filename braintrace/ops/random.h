@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random numbers as pure functions of a key. A key is a u32[2] tensor; what is drawn depends only on the key, the kind
-// of draw and the flat index of the element, never on threads, order or the other elements. Use a key for one draw:
-// split it to get more.
+// Random numbers as pure functions of a key. A key is a u32[2] tensor; a draw depends only on the key, the distribution
+// and the flat index of the element, not on threads, order or other elements. Use each key for only one draw: split it
+// to get more.
 //
 //   const Tensor k = random::key(7);
 //   const Tensors parts = random::split(k, 2);
 //   const Tensor w = 0.1 * random::normal(parts[0], {8, 4});
 //
-// Keys have no derivative; draws from uniform and normal are transformed by ordinary equations, which have one.
+// Keys have no derivative; uniform and normal draws are transformed by ordinary equations, which have derivatives.
 #pragma once
 
 #include "braintrace/base/default_float.h"
@@ -33,7 +33,7 @@ Tensor bits(const Tensor& key, Shape shape);  // u32, all values equally likely
 Tensor uniform(const Tensor& key, Shape shape, const Tensor& lo = 0.0, const Tensor& hi = 1.0,
                DType dtype = default_float());
 Tensor normal(const Tensor& key, Shape shape, DType dtype = default_float());
-// The normal distribution given that lo ≤ x ≤ hi.
+// The normal distribution, conditioned on lo ≤ x ≤ hi.
 Tensor truncated_normal(const Tensor& key, Shape shape, double lo, double hi, DType dtype = default_float());
 // True with probability p, elementwise.
 Tensor bernoulli(const Tensor& key, const Tensor& p, Shape shape);
@@ -46,7 +46,7 @@ Tensor categorical(const Tensor& key, const Tensor& logits);
 Tensor permutation(const Tensor& key, int64_t n);
 Tensor permutation(const Tensor& key, const Tensor& x);
 Tensor exponential(const Tensor& key, Shape shape, DType dtype = default_float());  // mean 1
-// Shape parameter alpha > 0, scale 1. alpha is a number of the program: a draw has no derivative with respect to it.
+// Shape parameter alpha > 0, scale 1. alpha is a static number: a draw has no derivative with respect to it.
 Tensor gamma(const Tensor& key, double alpha, Shape shape, DType dtype = default_float());
 
 }  // namespace random

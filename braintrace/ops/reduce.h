@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions over axes. Without axes all are reduced; negative axes count from the end; keep_axes leaves them with size
-// one. Bools are counted as i32 by sum, prod, mean and var. NaN wins max, min, argmax and argmin.
+// Reductions over axes, by default over all. Negative axes count from the end; keep_axes keeps the reduced axes with
+// size one. sum, prod, mean and var count bools as i32. max, min, argmax and argmin propagate NaN.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ namespace braintrace {
 extern const Op argmax_op, argmin_op, reduce_all_op, reduce_any_op, reduce_max_op, reduce_min_op, reduce_prod_op,
     reduce_sum_op;
 
-// Bools as the numbers that sums and products take.
+// Converts bools to the numbers that sums and products use.
 Tensor countable(const Tensor& x);
 
 Tensor all(const Tensor& x, const Axes& axes = {}, bool keep_axes = false);
@@ -38,7 +38,7 @@ AxisLinks reduced_depend(const DependArgs& a);
 Tensors   shifted_axis_batch(const BatchArgs& a);  // keys::axis moves with the new leading axis; all operands get it
 AxisLinks other_axes_depend(const DependArgs& a);  // every axis but keys::axis keeps its position
 Tensor    reduce_apply(const Op& op, const Tensor& x, const Axes& axes, bool keep_axes);
-Tensor    repeat_reduced(const Tensor& y, const Shape& shape, const Ints& axes);  // y along the axes it lost
+Tensor    repeat_reduced(const Tensor& y, const Shape& shape, const Ints& axes);  // y repeated along the reduced axes
 
 const std::vector<const Op*>& reduce_ops();
 

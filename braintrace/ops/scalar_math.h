@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scalar meanings that elementwise ops, reductions and scans share: integers wrap, NaN wins.
+// Scalar functions that elementwise ops, reductions and scans share: integers wrap, NaN propagates.
 #pragma once
 
 #include <cmath>
@@ -22,7 +22,7 @@ inline int64_t whole_div(int64_t a, int64_t b) { return b == 0 ? 0 : b == -1 ? w
 // Sign of a; 0 where b = 0.
 inline int64_t whole_rem(int64_t a, int64_t b) { return b == 0 || b == -1 ? 0 : a % b; }
 
-// Negative exponents give the truncated reciprocal.
+// For negative exponents, the truncated reciprocal.
 inline int64_t whole_pow(int64_t base, int64_t exponent) {
   if (exponent < 0) return whole_div(1, base) == 0 ? 0 : exponent % 2 ? base : 1;
   int64_t y = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Normalized exponentials. The largest element is taken out first, so nothing overflows.
+// Normalized exponentials. The largest element is subtracted first, to avoid overflow.
 #pragma once
 
 #include "braintrace/ops/reduce.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sparse matrices times dense arrays. A matrix is a pattern (integers) and its stored values, which are what is
-// differentiated. Row = input and column = output in x @ W. Stored entries at one place add up.
+// Products of sparse matrices and dense arrays. A matrix has a pattern (integers) and stored values; derivatives are
+// with respect to the values. Row = input and column = output in x @ W. Stored entries at the same position are summed.
 #pragma once
 
 #include "braintrace/ops/families.h"
@@ -9,7 +9,7 @@ namespace braintrace {
 
 extern const Op sparse_dot_op, sparse_sample_op;
 
-// Entry e stands at (rows[e], cols[e]).
+// Entry e is at (rows[e], cols[e]).
 struct SparsePattern {
   Tensor  rows, cols;  // integers [E]
   int64_t n_rows = 0, n_cols = 0;

@@ -17,7 +17,7 @@ inline Tensor logit(const Tensor& x) { return elementwise_apply(logit_op, {x}); 
 inline Tensor sigmoid(const Tensor& x) { return elementwise_apply(sigmoid_op, {x}); }
 inline Tensor softplus(const Tensor& x) { return elementwise_apply(softplus_op, {x}); }
 
-// The derivative of digamma of the given order; 0 is digamma itself.
+// The derivative of digamma of the given order; order 0 is digamma itself.
 Tensor polygamma(int64_t order, const Tensor& x);
 
 const std::vector<const Op*>& special_ops();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Spikes: a step function whose derivative is replaced by a smooth stand-in, the surrogate.
+// Spikes: a step function whose derivative is replaced by a surrogate.
 //
-//   z = H(x) = 1 where x ≥ 0, else 0            dz = s(x) dx,  s taken at an x that is held constant
+//   z = H(x) = 1 where x ≥ 0, else 0            dz = s(x) dx,  s evaluated at a constant x
 //
-// A surrogate is a name with numbers, so it can be printed, compared and read back. Every kind is one entry of
+// A surrogate is a name with parameters, so it can be printed, compared and parsed. Every kind is one entry of
 // surrogates(); register_surrogate adds more.
 #pragma once
 
@@ -24,14 +24,14 @@ struct SurrogateKind {
   using Slope = std::function<Tensor(const Tensor& x, const std::vector<double>& params)>;
 
   std::string        name;  // relu_grad
-  std::string        doc;   // s(x) in letters
+  std::string        doc;   // s(x) as a formula
   std::vector<Param> params;
   Slope              slope;
 };
 
 class Surrogate {
  public:
-  // Numbers in the order of the kind's parameters; the rest keep their defaults.
+  // Parameters in the order of the kind; the rest keep their defaults.
   Surrogate(const std::string& kind, std::vector<double> params = {});
   Surrogate(const char* kind) : Surrogate(std::string(kind)) {}
 
@@ -46,7 +46,7 @@ class Surrogate {
   std::vector<double> params_;
 };
 
-// H(x), with s as derivative.
+// H(x), with s as its derivative.
 Tensor spike(const Tensor& x, const Surrogate& s = "relu_grad");
 
 std::vector<SurrogateKind> surrogates();  // by name
