@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions with derivatives of the user's own.
+// Functions with user-defined derivatives.
 #pragma once
 
 #include "braintrace/control/nested.h"
@@ -12,8 +12,8 @@ extern const Op custom_jvp_op, custom_vjp_op, custom_linear_op;
 using JvpRule = std::function<Tensors(const Tensors& x, const Tensors& dx)>;
 Function custom_jvp(const Function& f, const JvpRule& rule);
 
-// f with cotangents bwd(residuals, ct) where fwd(x) gives the results of f and the residuals. bwd need not be linear in
-// ct (it may clip, for example); forward mode then fails with an error, otherwise it uses the transpose of bwd.
+// f with cotangents bwd(residuals, ct), where fwd(x) returns the results of f and the residuals. bwd need not be linear
+// in ct (it may clip, for example); forward mode then fails with an error, otherwise it uses the transpose of bwd.
 using ForwardPass  = WithResiduals<Tensors>;
 using ForwardRule  = std::function<ForwardPass(const Tensors& x)>;
 using BackwardRule = std::function<Tensors(const Tensors& residuals, const Tensors& ct)>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ops with nested programs share: tracing bodies, closing over outer tensors, and splitting operand lists.
+// Code that ops with nested programs share: tracing bodies, closing over outer tensors, and splitting operand lists.
 #pragma once
 
 #include "braintrace/base/pack.h"
@@ -17,7 +17,7 @@ struct OpenBody {
 };
 OpenBody open_body(const Types& types, const Function& f);
 
-// Results of a forward run, then what the derivative needs of it.
+// Results of a forward pass, then the values that the derivative needs.
 template <class List>
 struct WithResiduals {
   List out, residuals;
@@ -31,18 +31,18 @@ struct Bodies {
 Bodies close_over(std::vector<Traced> traced);
 Bodies close_over(const std::vector<OpenBody>& open);
 
-// Gives bare C++ numbers among the results the types they stand for.
+// Assigns types to C++ numbers among the results.
 void settle_numbers(Tensors& results, const Types& wanted);
 
 Types stacked(Types types, int64_t length);  // with a leading axis
 
-// Marks operands of floating-point type among those marked.
+// Of the marked operands, keeps the marks of those with a floating-point type.
 Mask floats_among(const Mask& mask, const Types& types);
 
-// The linear part of a run: equations and captured constants that the results do not need are gone.
+// The linear part of a run, without equations and captured constants that the results do not need.
 Traced pruned(Traced traced);
 
-// Runs `program` now and keeps its derivative as a map.
+// Runs `program` and returns its derivative as a linear map.
 Linearized linearized(const Program& program, const Tensors& in, const Mask& active);
 
 // `nested` must take the given types; the message names the op and the program's role.

@@ -8,7 +8,7 @@ namespace braintrace {
 
 extern const Op remat_op;
 
-// f, but reverse mode keeps only its inputs and computes the rest again in the backward pass.
+// f, but reverse mode keeps only its inputs and recomputes the rest in the backward pass.
 Function remat(const Function& f);
 
 const std::vector<const Op*>& remat_ops();

@@ -26,16 +26,17 @@ struct ScanOptions {
 };
 using ScanBody = std::function<ScanResult(const Tensors& carry, const Tensors& x)>;
 
-// For each t:  (carry, y_t) = body(carry, x_t),  x_t = xs[t];  gives the last carry and all y stacked.
-// The carry keeps its types. With `reverse` t runs from the last to the first; y_t still belongs to x_t.
+// For each t: (carry, y_t) = body(carry, x_t), x_t = xs[t]; returns the last carry and all y, stacked. The types of the
+// carry must not change. With `reverse`, t runs from the last to the first; y_t still belongs to x_t.
 ScanResult scan(const ScanBody& body, const Tensors& carry, const Tensors& xs, const ScanOptions& options = {});
 
-// carry = body(i, carry) for i = lo … hi-1. Bounds known now give a scan; traced bounds give a while, which has no
-// reverse mode unless max_steps bounds it.
+// carry = body(i, carry) for i = lo … hi-1. With known bounds this is a scan; with traced bounds it is a while loop,
+// which has reverse mode only if max_steps limits it.
 using ForBody = std::function<Tensors(const Tensor& i, const Tensors& carry)>;
 Tensors fori_loop(const Tensor& lo, const Tensor& hi, const ForBody& body, const Tensors& init, int64_t max_steps = 0);
 
-// Emits a scan whose body takes (consts, carry, x) and returns (carry, ys); what the body captured joins the consts.
+// Emits a scan whose body takes (consts, carry, x) and returns (carry, ys); tensors that the body captures are added to
+// the consts.
 Tensors apply_scan(Traced body, const ScanOperands& operands, int64_t length, bool reverse);
 
 // Throws UserError naming the first carry whose type changes.

@@ -10,7 +10,7 @@ namespace braintrace {
 
 struct ScanParts {
   const Program& body;
-  size_t         consts, carry;  // how many
+  size_t         consts, carry;  // lengths
   int64_t        length;
   bool           reverse;
 
@@ -43,7 +43,7 @@ struct ScanParts {
   ScanRoles<Types>   arg_types() const { return split(body.types_of(body.args)); }
   ScanResults<Types> result_types() const { return split_results(body.types_of(body.results)); }
 
-  // The marks of operands, spread to every carry that they reach in any step.
+  // The marks of operands, extended to every carry that they reach in any step.
   ScanRoles<Mask> spread_to_carry(const Mask& operands) const {
     ScanRoles<Mask> marked = split(operands);
     while (grow(marked.carry, split_results(result_dependence(body, joined(marked))).carry)) continue;

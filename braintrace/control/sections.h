@@ -17,13 +17,13 @@ template <template <class> class P>
 P<Tensors> spread(const P<Tensors>& tensors, const P<Mask>& marks) {
   return map_sections([](const Tensors& t, const Mask& m) { return spread(t, m); }, tensors, marks);
 }
-// What a transposed program takes: the operands that are not cotangents, then cotangents.
+// The operands of a transposed program: first those that are not cotangents, then cotangents.
 template <class List>
 struct BackOperands {
   List fixed, ct;
 };
 
-// How many are marked.
+// The number of marked entries.
 template <template <class> class P>
 P<size_t> counts(const P<Mask>& marks) {
   return map_sections([](const Mask& m) { return static_cast<size_t>(std::count(m.begin(), m.end(), true)); }, marks);
@@ -37,7 +37,7 @@ P<Mask> inverted(const P<Mask>& marks) {
   return map_sections([](const Mask& m) { return inverted(m); }, marks);
 }
 
-// Marks also what is marked in `more`; true when there was something new.
+// Adds the marks of `more`; returns whether any was new.
 inline bool grow(Mask& marks, const Mask& more) {
   bool changed = false;
   for (size_t i = 0; i < marks.size(); ++i)

@@ -15,8 +15,8 @@ struct Jacobians {
   Tensors of;   // per result: shape of the result followed by the shape of the input; zeros where independent
 };
 
-// With respect to input number `input` (constants then arguments). Forward: one pass over a batch of directions,
-// cheaper for few inputs. Reverse: one per result over a batch of cotangents, cheaper for few outputs.
+// With respect to input number `input` (constants, then arguments). Forward: one pass over a batch of directions,
+// cheaper for few inputs. Reverse: one pass per result over a batch of cotangents, cheaper for few outputs.
 Jacobians jacfwd(const Program& program, const Tensors& in, size_t input);
 Jacobians jacrev(const Program& program, const Tensors& in, size_t input);
 

@@ -7,13 +7,13 @@
 
 namespace braintrace {
 
-// Values, then tangents of those that have one: operands of programs that push both.
+// Values, then the tangents of those that have one: the operands of programs that propagate both.
 template <class List>
 struct Dual {
   List values, tangents;
 };
 
-// Inputs are constants then arguments; tangents of inputs may be undefined (zero).
+// Inputs are constants, then arguments; tangents of inputs may be undefined (zero).
 Pushed jvp(const Program& program, const Tensors& in, const Tensors& tangents);
 
 // Tangents of one equation's results.
@@ -22,7 +22,7 @@ Tensors jvp_equation(const Op& op, const Attrs& attrs, const Tensors& in, const 
 // Results and result tangents of one equation.
 using PushRule = Pushed (*)(const Op& op, const Attrs& attrs, const Tensors& in, const Tensors& tangents);
 Pushed push_equation(const Op& op, const Attrs& attrs, const Tensors& in, const Tensors& tangents);
-// Of a program, equation by equation.
+// The same for a program, equation by equation.
 Pushed push_program(const Program& program, const Tensors& in, const Tensors& tangents, PushRule push);
 
 // (args, tangents of the chosen args) → (results, result tangents). Constants become leading arguments.

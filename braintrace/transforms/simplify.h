@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Program → program, same values.
+// Transformations of programs that keep all values.
 #pragma once
 
 #include "braintrace/ir/program.h"
 
 namespace braintrace {
 
-// Removes equations whose results are not used, and from loops and conditionals the results and operands that are not.
+// Removes equations whose results are not used, and unused results and operands of loops and conditionals.
 Program dce(Program program);
-// Joins equations that compute the same thing.
+// Merges equations that compute the same value.
 Program cse(const Program& program);
 // Algebra on literals (x·1, x+0, reshape to the same shape, select on a known bool, …) and folding of literal
 // operands, then cse and dce. Nested programs are simplified too. Idempotent.

@@ -12,16 +12,16 @@ struct VmapResult {
   Mask    batched;  // results that depend on the batch carry the leading axis
 };
 
-// Inputs are constants then arguments; those marked carry a leading axis of `size`.
+// Inputs are constants, then arguments; the marked ones carry a leading axis of `size`.
 VmapResult vmap(const Program& program, const Tensors& in, const Mask& batched, int64_t size);
 
-// The same; the results marked in `reached` carry the axis, also where they do not depend on the batch.
+// The same; the results marked in `reached` carry the axis even if they do not depend on the batch.
 Tensors vmap(const Program& program, const Tensors& in, const Mask& batched, int64_t size, const Mask& reached);
 
-// Types marked get a leading axis.
+// Marked types get a leading axis.
 Types with_batch_axis(Types types, const Mask& batched, int64_t size);
 
-// Arguments marked get a leading axis; all results carry it. Constants become leading arguments.
+// Marked arguments get a leading axis; all results carry it. Constants become leading arguments.
 Program vmap_program(const Program& program, const Mask& batched, int64_t size);
 
 }  // namespace braintrace

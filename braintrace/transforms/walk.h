@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small pieces every transform uses to walk a program over tensors.
+// Helpers of all transforms, to walk through a program with tensors.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace braintrace {
 
 inline Vars program_inputs(const Program& p) { return joined(p.constants, p.args); }
 
-// The entries at some places: tensors or marks of some values, …
+// The entries at some indices: tensors or marks of some values, …
 template <class List, class Places>
 List gather(const List& list, const Places& places) {
   List out;
@@ -29,7 +29,7 @@ inline void bind_inputs(const Program& p, const Tensors& given, Tensors& values)
   scatter(values, inputs, given);
 }
 
-// Zeros in place of undefined tensors.
+// Replaces undefined tensors by zeros.
 inline Tensors instantiated(Tensors tensors, const Types& types) {
   for (size_t i = 0; i < tensors.size(); ++i)
     if (!tensors[i].defined()) tensors[i] = Tensor(types[i], 0);
@@ -47,7 +47,7 @@ inline Mask defined_mask(const Tensors& tensors) {
   return m;
 }
 
-// The chosen entries, and the way back for tensors: undefined where not chosen.
+// The chosen entries, and the inverse for tensors: undefined where not chosen.
 template <class List>
 List chosen(const List& list, const Mask& mask) {
   List out;
@@ -63,7 +63,7 @@ inline Tensors spread(const Tensors& tensors, const Mask& mask) {
   return out;
 }
 
-// Values that depend on the inputs marked in `active` (constants then arguments).
+// Values that depend on the inputs marked in `active` (constants, then arguments).
 inline Mask forward_dependence(const Program& p, const Mask& active) {
   Mask       depends(p.types.size());
   const Vars inputs = program_inputs(p);
@@ -84,7 +84,7 @@ inline Mask result_dependence(const Program& p, const Mask& active) {
   return gather(forward_dependence(p, active), p.results);
 }
 
-// Values that the marked results are computed from.
+// Values on which the marked results depend.
 inline Mask backward_dependence(const Program& p, const Mask& results) {
   Mask needed(p.types.size());
   for (Var v : chosen(p.results, results)) needed[v] = true;
@@ -94,8 +94,8 @@ inline Mask backward_dependence(const Program& p, const Mask& results) {
   return needed;
 }
 
-// When each value is used for the last time, so that walks let go of tensors early: fresh memory is what large
-// programs spend their time on.
+// The last use of each value, so that walks release tensors early: memory allocation dominates the time for large
+// programs.
 class LastUses {
  public:
   explicit LastUses(const Program& p) : last_(p.types.size(), -1) {
@@ -103,7 +103,7 @@ class LastUses {
       for (Var v : p.eqns[i].in) last_[v] = static_cast<int32_t>(i);
     for (Var v : p.results) last_[v] = static_cast<int32_t>(p.eqns.size());
   }
-  // Forgets what is not used after equation number i.
+  // Releases values that are not used after equation number i.
   void release(const Eqn& e, size_t i, Tensors& values) const {
     for (Var v : e.in)
       if (last_[v] == static_cast<int32_t>(i)) values[v] = Tensor();
