@@ -18,8 +18,8 @@ HEADING = re.compile(r"^#{1,3} (.*)$", re.M)
 SOURCE = re.compile(r"^\*Figures: (.*?)\*$", re.S | re.M)
 CELL = re.compile(r"\| *\**[-–]?\d[\d,]*\.\d+[^|\d]*(?=\|)|\| *\d[\d,]* ?(?:ms|µs|s|kB|MB|KiB|MiB|%)? *(?=\|)|\d → \d|\d ± \d")
 UNIT = r"(?:ms|µs|microseconds|s|seconds|minutes|kB|MB|GB|KiB|MiB|GiB|GB/s|Gflop/s|Mflop|%|times)"
-SAYS = re.compile(r"\b(?:takes?|took|reach(?:es|ed)?|measured|costs?|accuracy|faster|slower|pays?|are|is)\b[^.|]{0,60}?\b\d[\d.,]* ?" + UNIT
-                  + r"(?![\w-])", re.I)
+SAYS = re.compile(r"\b(?i:takes?|took|reach(?:es|ed)?|measured|costs?|accuracy|faster|slower|pays?|are|is)\b[^.|]{0,60}?\b\d[\d.,]* ?" + UNIT
+                  + r"(?![\w-])")
 # Written and checked by the program that they describe, history, and numbers that define something.
 LEFT_OUT = {"docs/models.md", "docs/tasks.md", "docs/notation.md", "docs/bibliography.md"}
 NAMES = re.compile(r"`([\w./-]+)`")
