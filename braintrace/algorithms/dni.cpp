@@ -60,12 +60,6 @@ DNI::DNI(Module& model, std::shared_ptr<const SyntheticGradient> synthesizer, Le
                     }()),
       synthesizer_(std::move(synthesizer)) {}
 
-std::vector<Shape> DNI::group_signal_shapes() const {
-  std::vector<Shape> out;
-  for (const HiddenGroup& g : graph().hidden_groups) out.push_back(g.on_positions({g.num_state}));
-  return out;
-}
-
 Tensors DNI::exit_credit(const Tensors& hidden) const {
   require(synthesizer_ != nullptr,
           "DNI: no synthesizer is attached.\n  Call "

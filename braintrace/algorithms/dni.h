@@ -41,8 +41,7 @@ class DNI : public OnlineLearner {
                LearnerOptions                      options = {},
                std::shared_ptr<const LearningRule> rule    = std::make_shared<ParamDimRule>("DNI"));
 
-  void               attach_synthesizer(std::shared_ptr<const SyntheticGradient> s) { synthesizer_ = std::move(s); }
-  std::vector<Shape> group_signal_shapes() const;
+  void attach_synthesizer(std::shared_ptr<const SyntheticGradient> s) override { synthesizer_ = std::move(s); }
 
  protected:
   Tensors exit_credit(const Tensors& hidden) const override;

@@ -40,6 +40,18 @@ OnlineLearner::~OnlineLearner() = default;
 const ETraceGraph& OnlineLearner::graph() const { return compiled().graph; }
 const MemorySlots& OnlineLearner::memory_slots() const { return compiled().slots; }
 
+void OnlineLearner::set_modulator(Tensor) {
+  fail("{}: it takes no modulator; use a rule whose learning signal is one, such as ThreeFactor.", rule_->name());
+}
+void OnlineLearner::attach_synthesizer(std::shared_ptr<const SyntheticGradient>) {
+  fail("{}: it takes no synthesizer; use a rule that estimates later credit, such as DNI.", rule_->name());
+}
+std::vector<Shape> OnlineLearner::group_signal_shapes() const {
+  std::vector<Shape> out;
+  for (const HiddenGroup& g : graph().hidden_groups) out.push_back(g.on_positions({g.num_state}));
+  return out;
+}
+
 Tensors OnlineLearner::update(const Tensors& x) { return run(x, {.method = options_.vjp_method}); }
 
 const OnlineLearner::Compiled& OnlineLearner::compiled() const {

@@ -21,6 +21,7 @@
 
 namespace braintrace {
 
+class SyntheticGradient;
 struct WindowOptions;
 struct WindowProgram;
 template <class List>
@@ -70,8 +71,14 @@ class OnlineLearner {
   // include what the function does around the model.
   std::unique_ptr<OnlineLearner> around(Function step, const Types& args);
 
-  // This learner as the class that a rule of its own needs:
-  //   compile(model, "DNI", x)->as<DNI>().attach_synthesizer(…)
+  // What some rules are given besides a loss (Algorithm::needs). A learner of any other rule throws a UserError.
+  virtual void set_modulator(Tensor modulator);
+  virtual void attach_synthesizer(std::shared_ptr<const SyntheticGradient> synthesizer);
+  // The shapes [*varshape,S] of what a synthesizer makes, one per hidden group.
+  std::vector<Shape> group_signal_shapes() const;
+
+  // This learner as the class of its rule:
+  //   compile(model, "ThreeFactor", x)->as<ThreeFactor>()(x, modulator)
   template <std::derived_from<OnlineLearner> L>
   L& as() {
     auto* mine = dynamic_cast<L*>(this);

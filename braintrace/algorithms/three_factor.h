@@ -20,7 +20,7 @@ class ThreeFactor : public OnlineLearner {
   ThreeFactor(Module& model, std::shared_ptr<const LearningRule> rule, Tensor modulator, LearnerOptions options);
 
   // A scalar, one value per position of a state, or anything that broadcasts to the states of every traced group.
-  void set_modulator(Tensor modulator) { standing_ = std::move(modulator); }
+  void set_modulator(Tensor modulator) override { standing_ = std::move(modulator); }
 
   // One step, or a window (`modulator` then has a leading time axis), under a modulator for this call only.
   using OnlineLearner::operator();

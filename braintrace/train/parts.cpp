@@ -10,7 +10,6 @@
 
 #include "braintrace/algorithms/compile.h"
 #include "braintrace/algorithms/config_json.h"
-#include "braintrace/algorithms/three_factor.h"
 #include "braintrace/base/json.h"
 #include "braintrace/base/machine.h"
 #include "braintrace/compiler/diagnostics.h"
@@ -108,15 +107,21 @@ std::unique_ptr<OnlineLearner> learner_of(const Rule& rule, Module& model, const
   return learner;
 }
 
+std::string names_of(Need need) {
+  std::vector<std::string> names;
+  for (const Algorithm& a : algorithms())
+    if (a.needs() == need) names.push_back(a.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 // What some rules ask for besides a loss. Shapes come from the compiled graph.
 void add_signals(Parts& p, Rule rule, const Config& config) {
   const Need need = rule.point ? need_of(*rule.point) : algorithm_named(rule.name).needs();
   require(need == Need::Synthesizer || !rule.synthesizer_lr,
-          "synthesizer_lr: this rule has no synthesizer; it is for DNI.");
-  if (need == Need::Synthesizer) {  // it starts at zero, as D-RTRL
-    DNI& dni      = p.learner->as<DNI>();
-    p.synthesizer = std::make_shared<SyntheticGradient>(dni.group_signal_shapes(), 0, 0, config.precision);
-    dni.attach_synthesizer(p.synthesizer);
+          "synthesizer_lr: this rule has no synthesizer; it is for {}.", names_of(Need::Synthesizer));
+  if (need == Need::Synthesizer) {  // it starts at zero: it estimates nothing yet
+    p.synthesizer = std::make_shared<SyntheticGradient>(p.learner->group_signal_shapes(), 0, 0, config.precision);
+    p.learner->attach_synthesizer(p.synthesizer);
     p.synthesizer_optimizer = std::make_unique<optim::Adam>(rule.synthesizer_lr.value_or(usual_synthesizer_lr));
     p.synthesizer_optimizer->register_trainable_weights(p.synthesizer->params());
   }
@@ -124,7 +129,7 @@ void add_signals(Parts& p, Rule rule, const Config& config) {
   if (!rule.options.modulator.defined()) rule.modulator = "loss";
   if (rule.modulator.empty()) return;
   p.modulation.emplace(rule.modulator, p.classes(), p.learner->graph(), config.batch, config.precision);
-  p.learner->as<ThreeFactor>().set_modulator(Tensor(Type{config.precision, {}}, 0));  // until an update knows better
+  p.learner->set_modulator(Tensor(Type{config.precision, {}}, 0));  // until an update knows better
 }
 
 void check_outputs(const Config& config, const Parts& p, const tasks::Batch& batch) {

@@ -18,7 +18,7 @@ struct Parts {
   std::shared_ptr<Module>            model;
   std::unique_ptr<OnlineLearner>     learner;
   std::unique_ptr<optim::Optimizer>  optimizer;
-  std::shared_ptr<SyntheticGradient> synthesizer;            // of DNI; null for other rules
+  std::shared_ptr<SyntheticGradient> synthesizer;            // of rules that need one, else null
   std::unique_ptr<optim::Optimizer>  synthesizer_optimizer;  // likewise
   std::optional<Modulation>          modulation;             // of three-factor rules whose modulator the task gives
   int64_t                            updates_per_epoch = 1;

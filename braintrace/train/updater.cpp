@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/train/updater.h"
 
-#include "braintrace/algorithms/three_factor.h"
 #include "braintrace/functions/functions.h"
 #include "braintrace/functions/loops.h"
 #include "braintrace/ops/math.h"
@@ -40,7 +39,7 @@ Modulation::Costs judged(Parts& parts, const Tensor& xs, const Tensor& ys, const
 // The modulator that the task gives is in force for a while.
 class Modulated {
  public:
-  Modulated(Parts& parts, const Modulation::Costs& costs) : learner_(&parts.learner->as<ThreeFactor>()) {
+  Modulated(Parts& parts, const Modulation::Costs& costs) : learner_(parts.learner.get()) {
     learner_->set_modulator(parts.modulation->modulator(costs));
   }
   ~Modulated() { learner_->set_modulator(Tensor(0.0)); }
@@ -48,7 +47,7 @@ class Modulated {
   Modulated& operator=(const Modulated&) = delete;
 
  private:
-  ThreeFactor* learner_;
+  OnlineLearner* learner_;
 };
 
 // Gradient, losses and right answers of a stretch.

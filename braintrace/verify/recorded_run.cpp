@@ -3,12 +3,9 @@
 
 #include <algorithm>
 
-#include "braintrace/algorithms/bptt.h"
 #include "braintrace/algorithms/config_json.h"
 #include "braintrace/algorithms/dni.h"
-#include "braintrace/algorithms/rtrl.h"
-#include "braintrace/algorithms/three_factor.h"
-#include "braintrace/algorithms/uoro.h"
+#include "braintrace/algorithms/registry.h"
 #include "braintrace/functions/functions.h"
 #include "braintrace/functions/loops.h"
 #include "braintrace/nn/loss.h"
@@ -20,16 +17,11 @@ namespace braintrace::golden {
 
 namespace {
 
-// Random signs from a table in place of draws.
-struct TabledUoro : OnlineLearner {
-  Tensors signs;
+// Each step is given recorded values: random signs in place of draws, or a modulator.
+struct GivenValues : OnlineLearner {
+  Tensors values;
   using OnlineLearner::OnlineLearner;
-  Tensors aux(const std::optional<int64_t>&) const override { return signs; }
-};
-struct TabledThreeFactor : ThreeFactor {
-  Tensor modulator;
-  using ThreeFactor::ThreeFactor;
-  Tensors aux(const std::optional<int64_t>&) const override { return {modulator}; }
+  Tensors aux(const std::optional<int64_t>&) const override { return values; }
 };
 
 const json& graph_of(const Case& c, const json& run) {
@@ -47,7 +39,7 @@ std::map<Path, Tensor> by_group(const Case& c, const json& run, const std::strin
   return out;
 }
 
-// None for exact RTRL and for reverse mode in windows.
+// None for rules outside the axis space.
 std::optional<ETraceConfig> point_of(const json& run) {
   if (run.at("axes").is_null()) return {};
   return config_from_json(run["axes"]);
@@ -56,8 +48,7 @@ std::optional<ETraceConfig> point_of(const json& run) {
 std::shared_ptr<const LearningRule> rule_of(const Case& c, const json& run) {
   const std::string name  = run.at("algorithm");
   const auto        point = point_of(run);
-  if (!point && name == RtrlRule().name()) return std::make_shared<RtrlRule>();
-  if (!point) return std::make_shared<BpttRule>();
+  if (!point) return algorithm_named(name).rule();
   const json& hyperparameters = run.at("hyperparameters");
   RuleOptions options;
   if ((*point)->learning_signal == SignalSource::RandomFeedback)
@@ -106,31 +97,24 @@ RecordedRun::RecordedRun(const Case& c, const json& run)
   const Need need  = point ? need_of(*point) : Need::Nothing;
   const bool draws = point && (*point)->trace_factorization == TraceFactorization::RandomProjection;
   if (need == Need::Synthesizer) {
-    auto  dni = std::make_unique<DNI>(*model_, nullptr, options);
-    auto* d   = dni.get();
-    learner_  = std::move(dni);
+    learner_ = make_learner(*model_, *point, {.vjp_method = options.vjp_method, .compile = options.compile},
+                            run.at("algorithm"));
     learner_->compile_graph(at_step(c.array("x"), 0));
     const auto W = by_group(c, run, "synth_w"), b = by_group(c, run, "synth_b");
-    auto       synthesizer = std::make_shared<SyntheticGradient>(d->group_signal_shapes());
-    for (const HiddenGroup& g : d->graph().hidden_groups)
+    auto       synthesizer = std::make_shared<SyntheticGradient>(learner_->group_signal_shapes());
+    for (const HiddenGroup& g : learner_->graph().hidden_groups)
       for (const Path& p : g.hidden_paths) {
         if (W.contains(p)) synthesizer->state_at({"weight" + std::to_string(g.index)}).set(W.at(p));
         if (b.contains(p)) synthesizer->state_at({"bias" + std::to_string(g.index)}).set(b.at(p));
       }
-    d->attach_synthesizer(synthesizer);
+    learner_->attach_synthesizer(synthesizer);
     return;
   }
-  if (need == Need::Modulator) {
-    auto  three = std::make_unique<TabledThreeFactor>(*model_, options);
-    auto* t     = three.get();
-    learner_    = std::move(three);
-    given_      = {"run." + id_ + ".modulator"};
-    give_       = [t](const Tensors& m) { t->modulator = m[0]; };
-  } else if (draws) {
-    auto  uoro = std::make_unique<TabledUoro>(*model_, rule_of(c, run), options);
-    auto* u    = uoro.get();
-    learner_   = std::move(uoro);
-    give_      = [u](const Tensors& nu) { u->signs = nu; };
+  if (need == Need::Modulator || draws) {
+    auto made = std::make_unique<GivenValues>(*model_, rule_of(c, run), options);
+    give_     = [to = made.get()](const Tensors& values) { to->values = values; };
+    learner_  = std::move(made);
+    if (!draws) given_ = {"run." + id_ + ".modulator"};
   } else {
     learner_ = std::make_unique<OnlineLearner>(*model_, rule_of(c, run), options);
   }

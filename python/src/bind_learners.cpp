@@ -313,14 +313,14 @@ void bind_learners(nb::module_& m) {
       .def(
           "attach_synthesizer",
           [](Learner& l, double scale, uint64_t seed) {
-            auto& dni = l.get().as<bt::DNI>();
-            dni.attach_synthesizer(std::make_shared<bt::SyntheticGradient>(dni.group_signal_shapes(), scale, seed));
+            bt::OnlineLearner& me = l.get();
+            me.attach_synthesizer(std::make_shared<bt::SyntheticGradient>(me.group_signal_shapes(), scale, seed));
           },
           "scale"_a = 0.0, "seed"_a = 0,
           "Gives DNI a synthesizer of gradients; with scale 0 it estimates nothing at first.")
       .def(
-          "set_modulator", [](Learner& l, Arg value) { l.get().as<bt::ThreeFactor>().set_modulator(value); },
-          "modulator"_a, "The modulator of a three-factor rule from now on.")
+          "set_modulator", [](Learner& l, Arg value) { l.get().set_modulator(value); }, "modulator"_a,
+          "The modulator of a three-factor rule from now on.")
       .def_prop_ro("model", &Learner::python_model, "The model.")
       .def_prop_ro("module", &Learner::python_model, "The model.")
       .def_prop_ro(
