@@ -8,10 +8,12 @@
 #include <nlohmann/json.hpp>
 
 #include "braintrace/algorithms/registry.h"
-#include "braintrace/backends/cpu/thread_pool.h"
 #include "braintrace/base/rng.h"
+#include "braintrace/functions/functions.h"
 #include "braintrace/model/environment.h"
 #include "braintrace/model/random_stream.h"
+#include "braintrace/model/state.h"
+#include "braintrace/ops/math.h"
 #include "braintrace/stream/fleet.h"
 
 namespace braintrace::bench {
@@ -47,18 +49,16 @@ double best_rate(double seconds, int64_t pieces, F round) {
   return best;
 }
 
-// Bytes per second that all threads together read and write, of memory that no cache holds.
+// Bytes per second that a program reads and writes with all threads, of memory that no cache holds.
 double memory_rate(double seconds) {
-  constexpr int64_t  numbers = int64_t{1} << 26, piece = int64_t{1} << 16;  // 256 MiB, 256 KiB
-  std::vector<float> memory(numbers);
-  const auto         more = [](const codegen::bt_frame* frame, int64_t begin, int64_t end) -> int32_t {
-    auto* x = reinterpret_cast<float*>(frame->arena);
-    for (int64_t i = begin * piece; i < end * piece; ++i) x[i] += 1;
-    return 0;
-  };
-  const codegen::bt_frame frame{nullptr, reinterpret_cast<char*>(memory.data()), nullptr, nullptr};
-  return best_rate(seconds, 2 * numbers * static_cast<int64_t>(sizeof(float)),
-                   [&] { cpu::run_parallel(more, &frame, numbers / piece, 1, 0, numbers / piece); });
+  constexpr int64_t    numbers = int64_t{1} << 26;  // 256 MiB
+  const ShortTermState memory(Tensor(Type{DType::F32, {numbers}}, 0));
+  const auto           add = jit([&](Tensor x) {
+    memory.set(memory.value() + x);
+    return x;
+  });
+  const Tensor         one(Type{DType::F32, {}}, 1);
+  return best_rate(seconds, 2 * numbers * static_cast<int64_t>(sizeof(float)), [&] { add(one); });
 }
 
 // Single learners, each an object of its own with a model of its own, as a program has them that knows no fleets.
