@@ -87,25 +87,26 @@ int64_t parts_in(int64_t size, int64_t part) { return (size + part - 1) / part; 
 // The rows and columns of a part, and how many parts that makes. Where there are many rows, a part has all columns: it
 // then looks for events in its own rows once. Where there are few, it has some panels of columns: a core that comes
 // late leaves less behind. For many cores parts are smaller, where that takes less time: cores take equal parts in
-// rounds, the last of which may leave some without work, and wait a tenth of a part for each other; each part packs its
-// columns and fetches its rows from other caches, which takes as long as a dozen more of either.
+// rounds, the last of which may leave some without work, and wait for each other; each part packs its columns and
+// fetches its rows from other caches, which takes as long as some more of either.
 int64_t share(Product& p, const Target& target) {
   const int64_t m = p.matrix->m, n = p.matrix->n;
   const int64_t panel = target.product_panel / static_cast<int64_t>(size_of(p.dtype)), panels = parts_in(n, panel);
   const bool    many  = m >= 2 * target.product_rows;
   double        least = 0;
   int64_t       parts = 1;
-  for (int64_t rows = many ? target.product_rows : m; rows >= 1; rows = rows > 16 ? parts_in(rows, 2) : 0)
+  for (int64_t rows = many ? target.product_rows : m; rows >= 1;
+       rows         = rows > target.fewest_rows ? parts_in(rows, 2) : 0)
     for (int64_t wide = many ? panels : std::clamp<int64_t>(panels / 2, 1, 4); wide >= 1; --wide) {
-      const int64_t columns = std::min(n, wide * panel), count = parts_in(m, rows) * parts_in(n, columns);
-      const double  time = (static_cast<double>(parts_in(count, target.cores)) + 0.1) *
-                          static_cast<double>((rows + 12) * (columns + 12));
-      if (least > 0 && time > least) continue;
+              const int64_t columns = std::min(n, wide * panel), count = parts_in(m, rows) * parts_in(n, columns);
+              const double  time = (static_cast<double>(parts_in(count, target.cores)) + target.part_wait) *
+                                  static_cast<double>((rows + target.part_overhead) * (columns + target.part_overhead));
+              if (least > 0 && time > least) continue;
       least          = time;
-      parts          = count;
-      p.part_rows    = rows;
-      p.part_columns = columns;
-      if (target.cores < target.columns_from) return parts;
+              parts          = count;
+              p.part_rows    = rows;
+              p.part_columns = columns;
+              if (target.cores < target.columns_from) return parts;
     }
   return parts;
 }
@@ -130,7 +131,7 @@ Kernel dot(Site& s) {
   Kernel k;
   if (!p.matrix && (p.blocks = in_blocks(p, s.target())))
     k.parts = size_of(p.batch) * size_of(p.rows) / p.blocks->rows.size;
-  k.work = s.out_type(0).size() * size_of(p.inner) / 16;  // a vector of multiply-adds takes as long as an element
+  k.work = s.out_type(0).size() * size_of(p.inner) / s.target().multiplications;
   if (p.matrix && p.batch.empty()) k.parts = share(p, s.target());
   k.what = std::move(p);
   return k;

@@ -20,7 +20,7 @@ Kernel draws(Site& s) {
   const int64_t keys = s.in_type(0).size() / 2, n = keys ? s.out_type(0).size() / keys : 0;
   Routine       r{s.e.op, s.out_type(0).dtype, {{"keys", keys}, {"n", n}}, {{"key", s.in(0)}, {"y", s.out(0)}}};
   if (s.e.op == &random_fold_in_op) r.buffers.emplace_back("data", s.in(1));
-  return {.what = r, .work = 64 * s.out_type(0).size()};
+  return {.what = r, .work = s.target().draw_elements * s.out_type(0).size()};
 }
 
 }  // namespace

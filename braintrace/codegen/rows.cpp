@@ -27,7 +27,8 @@ enum class Need : uint8_t { Same, Own, Either };
 
 class Splitter {
  public:
-  Splitter(const ScanParts& scan, int64_t batch) : scan_(scan), p_(scan.body), batch_(batch) {}
+  Splitter(const ScanParts& scan, int64_t batch, const Target& target)
+      : scan_(scan), p_(scan.body), batch_(batch), target_(target) {}
 
   // Whether rows never meet; finds out which operands have rows.
   bool run() {
@@ -88,7 +89,8 @@ class Splitter {
   }
   int64_t work_of(const Eqn& e) const {
     const int64_t n = p_.type(e.out[0]).size();
-    return e.op == &dot_general_op ? n * size_along(p_.type(e.in[0]).shape, e.attrs[lhs_contract]) / 16 : n;
+    if (e.op != &dot_general_op) return n;
+    return n * size_along(p_.type(e.in[0]).shape, e.attrs[lhs_contract]) / target_.multiplications;
   }
   // An operand that is the same for all parts but is read row by row: an argument is then given in rows.
   bool ask_rows(Var v) {
@@ -157,6 +159,7 @@ class Splitter {
   const ScanParts&  scan_;
   const Program&    p_;
   int64_t           batch_;
+  const Target&     target_;
   Mask              args_;
   std::vector<Need> needs_;
   bool              again_ = false, failed_ = false;
@@ -191,7 +194,7 @@ std::optional<Rows> in_rows(const ScanParts& scan, const Target& t) {
   for (size_t i = scan.consts; i < last; ++i)
     if (const Shape& s = scan.body.type(scan.body.args[i]).shape; !s.empty() && batch == 0) batch = s[0];
   if (part_of(batch, t.batch_part, t.batch_tile) == 0) return {};
-  Splitter splitter(scan, batch);
+  Splitter splitter(scan, batch, t);
   if (!splitter.run()) return {};
   if (t.resident_bytes) {
     const int64_t rows = resident_part(batch, splitter.weights(), t);

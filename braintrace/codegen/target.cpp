@@ -45,6 +45,8 @@ Target cuda_target(int64_t processors, int64_t shared_bytes) {
   t.sum_blocks     = 8 * processors;
   t.event_blocks   = 1024;
   t.event_run      = 1;
+
+  t.blocks.shared_bytes = shared_bytes;
   return t;
 }
 

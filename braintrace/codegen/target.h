@@ -24,8 +24,13 @@ struct Target {
   // than the work itself takes: so all kernels share a large array by the same rows, or none does.
   int64_t cores           = 2;
   int64_t shared_elements = 65536;
-  int64_t series_elements = 8;        // elements that take as long as a function such as tanh of one
-  int64_t product_rows    = 64;       // of a matrix product, in one part
+  int64_t series_elements = 8;        // elements that take as long as a function such as tanh of one,
+  int64_t draw_elements   = 64;       // or as a random number,
+  int64_t multiplications = 16;       // and those of a matrix product that take as long as an element: a vector of them
+  int64_t product_rows    = 64;       // of a matrix product, in one part,
+  int64_t fewest_rows     = 16;       // and for many cores no fewer than half of these
+  int64_t part_overhead   = 12;       // rows, and columns, that take as long as fetching and packing those of a part
+  double  part_wait       = 0.1;      // of a part, that cores wait for each other
   int64_t product_panel   = 128;      // bytes of a row that a matrix product holds in registers
   int64_t packed_bytes    = 1 << 18;  // of an operand that it copies at a time, where that is not a matrix; 0: none
   int64_t whole_inner     = 1024;     // terms of a sum that such a product takes at once,
@@ -70,6 +75,30 @@ struct Target {
   int64_t event_run        = 4;        // of so many entries of a source each
   int64_t event_part       = 16384;    // entries of an update in one part
   int64_t event_columns    = 16;       // columns of a batch in one part, where events are counted
+  int64_t event_dense      = 16;       // a row with an event in fewer elements than this is taken as a whole
+  int64_t event_scattered  = 8;        // entries in the order of a walk that take as long as one out of it
+
+  // Devices whose threads come in blocks; 32 threads, a warp, run in step.
+  struct Blocks {
+    int64_t threads      = 256;   // of a block: cuda/tiles.cu is cut for this number
+    int64_t most         = 2048;  // blocks of a kernel: more gain nothing on any device, threads take several elements
+    int64_t shared_bytes = 0;     // of memory that the threads of a block share
+    int64_t run          = 32;    // neighbors that memory is read best in
+    // Registers of a thread: values that would otherwise lie in memory, sums of matrix products, and pieces of four
+    // elements that are on their way while others are multiplied, fewer of them beside many sums.
+    int64_t values = 64, sums = 96, pieces = 16, fewer_pieces = 12, many_sums = 16;
+    int64_t steps_ahead = 6;  // that inputs of a time loop are asked for where its steps wait for nobody
+    // One thread takes a sum of few terms, or any where so many of them lie side by side; a warp takes one of fewer
+    // terms than a block is worth, or any where there are enough for all warps.
+    int64_t thread_terms = 16, thread_sums = 1 << 16;
+    int64_t block_terms = 1024, warp_sums = 1024;
+    int64_t lanes = 256;  // of a scatter that are worth a thread each
+    // Small kernels, in multiplications or elements, share one block up to so many; one with longer sums is not small.
+    int64_t small_kernel = 8192, small_kernels = 4 * 8192, small_sum = 128;
+
+    int64_t warps() const { return threads / 32; }
+  };
+  Blocks blocks = {};
 };
 
 // This machine: C compiled here, threads, this process for what has no kernel.

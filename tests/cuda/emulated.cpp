@@ -98,17 +98,16 @@ bool run_entry(cuda::Device& device, const codegen::CudaText& text, const cuda::
 }
 
 Worst worst_on_device(cuda::Device& device, const std::vector<Job>& all, codegen::Precision precision) {
-  const codegen::Options     target{.target = codegen::cuda_target(device.processors(), device.shared_bytes())};
-  const codegen::CudaOptions options{precision, device.processors(), device.shared_bytes()};
-  std::vector<const Job*>    jobs;
-  std::vector<Program>       programs;
+  const codegen::Options  target{.target = codegen::cuda_target(device.processors(), device.shared_bytes())};
+  std::vector<const Job*> jobs;
+  std::vector<Program>    programs;
   for (const Job& j : all) {
     if (asks_host(*codegen::scheduled({j.program}, target).entries[0])) continue;
     jobs.push_back(&j);
     programs.push_back(j.program);
   }
   if (jobs.empty()) return {"no job runs on the device alone", INFINITY};
-  const codegen::CudaText text   = codegen::emit_cuda(codegen::scheduled(programs, target), options);
+  const codegen::CudaText text   = codegen::emit_cuda(codegen::scheduled(programs, target), target.target, precision);
   const auto              module = device.load(text);
   Worst                   worst;
   for (size_t k = 0; k < jobs.size(); ++k) {

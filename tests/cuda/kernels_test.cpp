@@ -18,11 +18,13 @@ namespace {
 
 using codegen::CudaText;
 
-CudaText emitted(const cuda::Device& device, const Program& program) {
-  const auto target = codegen::cuda_target(device.processors(), device.shared_bytes());
-  return codegen::emit_cuda(codegen::scheduled({program}, {.target = target}),
-                            {codegen::Precision::F32, device.processors(), device.shared_bytes()});
+codegen::Target target_of(const cuda::Device& device) {
+  return codegen::cuda_target(device.processors(), device.shared_bytes());
 }
+CudaText emitted(const Program& program, const codegen::Target& target) {
+  return codegen::emit_cuda(codegen::scheduled({program}, {.target = target}), target);
+}
+CudaText emitted(const cuda::Device& device, const Program& program) { return emitted(program, target_of(device)); }
 
 // Few long sums, of columns, of rows and of all.
 Program long_sums() {
@@ -76,9 +78,10 @@ TEST(CudaKernels, AMissingBarrierIsNoticed) {
   EXPECT_FALSE(std::abs(sums() - at(want[3], 0)) < 1e-9);
 }
 
-int launches_of(const Program& p) {
-  const auto     device = cuda::open_emulated_device();
-  const CudaText text   = emitted(*device, p);
+int launches_of(const Program& p, int64_t small_kernel = codegen::Target::Blocks().small_kernel) {
+  codegen::Target target     = target_of(*cuda::open_emulated_device());
+  target.blocks.small_kernel = small_kernel;
+  const CudaText text        = emitted(p, target);
   return static_cast<int>(
       std::count_if(text.launches.begin(), text.launches.end(), [](const auto& l) { return l.second.blocks > 0; }));
 }
@@ -97,6 +100,7 @@ TEST(CudaKernels, SmallOnesShareALaunch) {
   const CudaText text    = emitted(*device, stepped.program);
   EXPECT_GT(text.launches.size(), 5U);
   EXPECT_EQ(launches_of(stepped.program), 1);
+  EXPECT_GT(launches_of(stepped.program, 0), 1);  // the target says what is small
   // Large ones do where they do not wait for each other.
   const auto sums = [](bool waits) {
     return trace({{DType::F32, {100, 200}}, {DType::F32, {150, 200}}},

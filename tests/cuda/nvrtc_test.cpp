@@ -30,8 +30,8 @@ TEST(Nvrtc, CompilesTheTextOfTheTestPrograms) {
       for (size_t k = 0; k < 3; ++k) {
         const bool is_chosen = g == testing_support::learning_group ? p == k : p == 0 && k == g % 3;
         if (!all && !is_chosen) continue;
-        const auto text =
-            codegen::emit_cuda(codegen::scheduled(programs, {.target = codegen::cuda_target()}), {precisions[p]});
+        const auto text = codegen::emit_cuda(codegen::scheduled(programs, {.target = codegen::cuda_target()}),
+                                             codegen::cuda_target(), precisions[p]);
         EXPECT_FALSE(cuda::compiled(text.source, kinds[k]).empty());
       }
   }

@@ -36,9 +36,8 @@ struct Loops {
   int all = 0, kept = 0, meeting = 0;
 };
 Loops loops_of(const Job& job, const cuda::Device& device) {
-  const auto schedule =
-      codegen::scheduled({job.program}, {.target = codegen::cuda_target(device.processors(), device.shared_bytes())});
-  const auto text = codegen::emit_cuda(schedule, {Precision::F32, device.processors(), device.shared_bytes()});
+  const auto target = codegen::cuda_target(device.processors(), device.shared_bytes());
+  const auto text   = codegen::emit_cuda(codegen::scheduled({job.program}, {.target = target}), target);
   Loops      out;
   for (const codegen::Kernel& k : text.schedule.entries[0]->kernels) {
     if (!std::holds_alternative<codegen::TimeLoop>(k.what)) continue;
@@ -74,11 +73,12 @@ TEST(PersistentLoops, RoundOperandsWhereAsked) {
 
 // By time loop of the window: how often the blocks of a team meet in a step.
 std::vector<int> meetings_of(const Job& job) {
-  const auto       schedule = codegen::scheduled({job.program}, {.target = codegen::cuda_target(4, 227 << 10)});
+  const auto       target   = codegen::cuda_target(4, 227 << 10);
+  const auto       schedule = codegen::scheduled({job.program}, {.target = target});
   std::vector<int> meetings;
   for (const codegen::Kernel& k : schedule.entries[0]->kernels)
     if (const auto* loop = std::get_if<codegen::TimeLoop>(&k.what)) {
-      const auto owned = codegen::ownership(*loop, 2, 256);
+      const auto owned = codegen::ownership(*loop, 2, target.blocks);
       int        n     = owned ? 0 : -1;
       if (owned)
         for (const codegen::Act& a : owned->acts) n += a.meets;

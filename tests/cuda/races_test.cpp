@@ -59,10 +59,10 @@ class Races : public testing::Test {
 
 // Kernels that are added to a text, and which of them race when two blocks of 64 threads run them.
 std::vector<bool> racing(cuda::Device& device, const std::vector<std::string>& kernels) {
-  const Job         job = overwriting_job();
-  codegen::CudaText text =
-      codegen::emit_cuda(codegen::scheduled({job.program}, {.target = codegen::cuda_target(4, 227 << 10)}));
-  const auto name = [](size_t i) { return fmt::format("added{}", i); };
+  const Job         job    = overwriting_job();
+  const auto        target = codegen::cuda_target(4, 227 << 10);
+  codegen::CudaText text   = codegen::emit_cuda(codegen::scheduled({job.program}, {.target = target}), target);
+  const auto        name   = [](size_t i) { return fmt::format("added{}", i); };
   for (size_t i = 0; i < kernels.size(); ++i)
     text.source += fmt::format(
         "extern \"C\" __global__ void {}(bt_cuda_frame f) {{\nbt_team t = bt_joined(f);\nfloat *x = (float*)f.arena, "

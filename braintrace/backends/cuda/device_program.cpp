@@ -19,7 +19,7 @@ codegen::CudaText text_of(const Device& device, const Program& program, const Ar
   codegen::Options options;
   options.target = target_of(device);
   return codegen::emit_cuda(codegen::scheduled({codegen::with_known_indices(program, constants)}, options),
-                            {precision, device.processors(), kept_bytes(device)});
+                            options.target, precision);
 }
 
 }  // namespace

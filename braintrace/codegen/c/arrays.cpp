@@ -12,12 +12,6 @@ namespace braintrace::codegen {
 
 namespace {
 
-// base + name0 * stride0 + …
-std::string offset_text(const std::string& name, const Ints& strides, std::string base = "0") {
-  for (size_t i = 0; i < strides.size(); ++i)
-    if (strides[i]) base += fmt::format(" + {}{} * {}", name, i, strides[i]);
-  return base;
-}
 std::string pointer(const Product::Side& s, const Context& c) {
   return fmt::format("({} + {})", c.name(s.buffer), s.at);
 }

@@ -45,6 +45,13 @@ inline std::string with_own_names(std::string text) {
 // What sums are kept in.
 inline std::string_view sum_type(DType t) { return is_float(t) ? "double" : "int64_t"; }
 
+// base + name0 * stride0 + …
+inline std::string offset_text(const std::string& name, const Ints& strides, std::string base = "0") {
+  for (size_t i = 0; i < strides.size(); ++i)
+    if (strides[i]) base += fmt::format(" + {}{} * {}", name, i, strides[i]);
+  return base;
+}
+
 // Loops name0, name1, … over the axes.
 inline std::string loops_over(const std::string& name, const Shape& sizes, std::string body) {
   for (size_t i = sizes.size(); i-- > 0;)

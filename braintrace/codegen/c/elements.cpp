@@ -7,6 +7,7 @@
 
 #include "braintrace/codegen/c/c_text.h"
 #include "braintrace/codegen/c/context.h"
+#include "braintrace/codegen/c/expression.h"
 #include "braintrace/ops/pool.h"
 #include "braintrace/ops/random.h"
 
@@ -32,6 +33,34 @@ for (int64_t j = 1; j < $n; ++j) {
 }
 $y[e] = ($T)best;
 )";
+
+ElementWords plain_words(const LoopNest& n, std::function<std::string(const Element&, const std::string&)> read) {
+  const auto value = [&n](int32_t i) {
+    const Element& e = n.elements[static_cast<size_t>(i)];
+    return e.kind == Element::Kind::Literal ? literal(e.dtype, e.literal) : "t" + str(i);
+  };
+  const auto position = [](const Affine& at) { return text_of(at, [](size_t c) { return "i" + str(c); }); };
+  return {value, position, std::move(read)};
+}
+
+std::string element_text(const Element& e, const ElementWords& w) {
+  if (e.kind == Element::Kind::Counter) return converted(DType::I64, e.dtype, "((int64_t)(" + w.position(e.at) + "))");
+  if (e.kind == Element::Kind::Load) return loaded(e.dtype, w.read(e, w.position(e.at)));
+  if (e.kind == Element::Kind::Gather)
+    return loaded(e.dtype,
+                  w.read(e, fmt::format("{} + {} * (int64_t){}", w.position(e.at), e.stride, w.value(e.in[0]))));
+  std::vector<std::string> operands;
+  for (int32_t x : e.in) operands.push_back(w.value(x));
+  return expression(*e.op, e.of, e.dtype, operands);
+}
+
+std::string all_elements(const LoopNest& n, const ElementWords& w) {
+  std::string out;
+  for (size_t i = 0; i < n.elements.size(); ++i)
+    if (const Element& e = n.elements[i]; e.kind != Element::Kind::Literal)
+      out += fmt::format("const {} t{} = {};\n", value_type(e.dtype), i, element_text(e, w));
+  return out;
+}
 
 std::string next_text(const Routine& r) {
   if (r.op->fold == Fold::Sum) return "sum + ($sum)$x[i]";

@@ -10,6 +10,19 @@
 
 namespace braintrace::codegen {
 
+// How elements of a nest are written: other elements, positions, and what a buffer holds at the position of an element.
+struct ElementWords {
+  std::function<std::string(int32_t element)>                                  value;
+  std::function<std::string(const Affine& at)>                                 position;
+  std::function<std::string(const Element& element, const std::string& where)> read;
+};
+// Element 3 is t3, or its number; counter 1 is i1.
+ElementWords plain_words(const LoopNest&                                                              nest,
+                         std::function<std::string(const Element& element, const std::string& where)> read);
+std::string  element_text(const Element& e, const ElementWords& words);
+// const float t0 = …; const float t1 = …; for all elements, in order
+std::string all_elements(const LoopNest& nest, const ElementWords& words);
+
 // The sum so far and the next element of a running reduction.
 std::string next_text(const Routine& r);
 // Whether element `first` comes before `second` under an order in which NaN is the last.

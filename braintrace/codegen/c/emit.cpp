@@ -28,7 +28,7 @@ Pointer pointer_to(Dialect d, const Function& f, Var v) {
 }
 // Functions that hand on pointers gain nothing from optimization, and compilers take longer for a long one than for all
 // kernels that it calls.
-constexpr size_t long_list = 8192;  // characters
+constexpr size_t long_list = 128;  // calls and pointers
 
 std::string declaration(const Pointer& p) { return fmt::format("{0} {1} = ({0}){2};\n", p.type, p.name, p.value); }
 
@@ -96,23 +96,26 @@ class Printer {
 
 std::string Printer::calls_text(const Part& p, const std::map<const Kernel*, std::string>& direct) const {
   std::string calls;
+  size_t      length = p.function->kernels.size() + p.function->copies.size();
   for (size_t i = 0; i < p.function->kernels.size(); ++i) {
     const Kernel&     k     = p.function->kernels[i];
     const std::string step  = fmt::format("{}_{}", p.name, i);
     const auto        found = direct.find(&k);
-    if (found != direct.end())
+    if (found != direct.end()) {
       calls += fmt::format("if ((rc = {})) return rc;\n", found->second);
-    else if (k.grain)
+      length += k.reads.size() + k.writes.size();
+    } else if (k.grain) {
       calls += fmt::format("if ((rc = f->host->parallel(f->host->self, {}, f, {}, {}, {}, {}))) return rc;\n", step,
                            k.parts, k.grain, k.first, k.whole);
-    else
+    } else {
       calls += fmt::format("if ((rc = {}(f, 0, {}))) return rc;\n", step, k.parts);
+    }
   }
   for (const auto& [from, to] : p.function->copies)
     calls += fmt::format("{{ {}memcpy(f->out[{}], v{}, {}); }}\n", declaration(pointer_to(dialect_, *p.function, from)),
                          to, from, p.function->buffers[static_cast<size_t>(from)].type.bytes());
   return fmt::format("static {}int32_t {}(const bt_frame* f) {{\nint32_t rc;\n(void)rc;\n(void)f;\n{}return 0;\n}}\n",
-                     is_native() && calls.size() > long_list ? "BT_AS_WRITTEN " : "", p.name, calls);
+                     is_native() && length > long_list ? "BT_AS_WRITTEN " : "", p.name, calls);
 }
 
 // Kernels that differ only in what they read and write share one function, under names that equal ones give their
@@ -139,7 +142,7 @@ std::string Printer::text() {
       std::string text;
       for (const Pointer& v : p.pointers) text += declaration(v);
       text += unused() + (w.empty() ? "" : fmt::format("char* w = {};\n", w)) + with_own_names(p.body);
-      const bool as_written = is_native() && !contained(*p.kernel).empty() && text.size() > long_list;
+      const bool as_written = is_native() && !contained(*p.kernel).empty() && 2 * p.pointers.size() > long_list;
       out += fmt::format("{} {}{}) {{\n{}", as_written ? "static BT_AS_WRITTEN int32_t" : head, p.name, frame, text);
       continue;
     }

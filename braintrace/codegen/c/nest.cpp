@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loop nests. Every element is computed at the outermost level at which its counters are known.
 #include "braintrace/codegen/c/context.h"
-#include "braintrace/codegen/c/expression.h"
+#include "braintrace/codegen/c/elements.h"
 #include "braintrace/codegen/c/fold.h"
 
 namespace braintrace::codegen {
@@ -43,17 +43,11 @@ class NestText {
     const std::string name = "t" + str(numbers_[static_cast<size_t>(i)]);
     return row.of > 1 && levels_[static_cast<size_t>(i)] > row.loop ? fmt::format("{}_{}", name, row.row) : name;
   }
-  std::string definition(const Element& e, const Row& row) const {
-    if (e.kind == Element::Kind::Counter)
-      return converted(DType::I64, e.dtype, "((int64_t)(" + position(e.at, row) + "))");
-    if (e.kind == Element::Kind::Load)
-      return loaded(e.dtype, fmt::format("{}[{}]", c_.name(e.buffer), position(e.at, row)));
-    if (e.kind == Element::Kind::Gather)
-      return loaded(e.dtype, fmt::format("{}[{} + {} * (int64_t){}]", c_.name(e.buffer), position(e.at, row), e.stride,
-                                         value(e.in[0], row)));
-    std::vector<std::string> operands;
-    for (int32_t x : e.in) operands.push_back(value(x, row));
-    return expression(*e.op, e.of, e.dtype, operands);
+  std::string definition(const Element& element, const Row& row) const {
+    return element_text(
+        element,
+        {[&](int32_t i) { return value(i, row); }, [&](const Affine& at) { return position(at, row); },
+         [&](const Element& e, const std::string& where) { return fmt::format("{}[{}]", c_.name(e.buffer), where); }});
   }
   // What is computed once per turn of the loops outside that level.
   std::string at_level(size_t level, const Row& row = {}) const {

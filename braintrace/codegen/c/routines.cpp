@@ -103,7 +103,7 @@ for (int64_t e = 0; e < $E; ++e) {
   $y[e] = ($T)sum;
 }
 )";
-// Most of a row is silent where it pays: there sixteen elements are passed over together.
+// Most of a row is silent where it pays: there it is passed over by vectors.
 constexpr std::string_view event_list      = R"(
 for (int64_t l = begin; l < end; ++l) {
   const $T* x = $x + l * $n;
@@ -116,11 +116,11 @@ $walk
 )";
 constexpr std::string_view event_positions = R"(
   int64_t i = 0;
-  for (; i + 16 <= $n; i += 16) {
+  for (; i + $vector <= $n; i += $vector) {
     int any = 0;
-    for (int lane = 0; lane < 16; ++lane) any |= x[i + lane] != 0;
+    for (int lane = 0; lane < $vector; ++lane) any |= x[i + lane] != 0;
     if (!any) continue;
-    for (int lane = 0; lane < 16; ++lane) {
+    for (int lane = 0; lane < $vector; ++lane) {
       list[2 + count] = (int32_t)(i + lane);
       count += x[i + lane] != 0;
     }
@@ -158,14 +158,14 @@ for (int64_t l = 0; l < $L; ++l) {
 // Where entries lie by target and many sources are not silent: all entries, in interleaved sums. One that is not finite
 // may owe it to a silent source, and is taken again without those.
 constexpr std::string_view by_target = R"(
-  if (16 * (int64_t)events[0] > $n) {
+  if ($dense * (int64_t)events[0] > $n) {
     for (int64_t j = low; j < high; ++j) {
-      $T sum[16] = {0};
+      $T sum[$vector] = {0};
       int64_t e = $ends[j];
-      for (; e + 16 <= $ends[j + 1]; e += 16)
-        for (int lane = 0; lane < 16; ++lane) sum[lane] = $fma($v[e + lane], x[$from[e + lane]], sum[lane]);
+      for (; e + $vector <= $ends[j + 1]; e += $vector)
+        for (int lane = 0; lane < $vector; ++lane) sum[lane] = $fma($v[e + lane], x[$from[e + lane]], sum[lane]);
       for (; e < $ends[j + 1]; ++e) sum[0] = $fma($v[e], x[$from[e]], sum[0]);
-      for (int half = 8; half; half /= 2)
+      for (int half = $half; half; half /= 2)
         for (int lane = 0; lane < half; ++lane) sum[lane] += sum[lane + half];
       y[j] = sum[0];
       if (sum[0] - sum[0] == 0) continue;
@@ -189,7 +189,7 @@ constexpr std::string_view by_source = R"(
 // Only in place, and where 0 times the other factor is 0, may what is silent be left out. An entry that does not lie in
 // the order of the walk costs as much as so many others.
 constexpr std::string_view open_event_update = R"(
-const double scattered = 8;
+const double scattered = $scattered;
 const int all = $y != $w || $u_events[1] || $v_events[1];
 const double by_u = (double)$u_events[0] / $n, by_v = (double)$v_events[0] / $m$more;
 )";
@@ -205,8 +205,8 @@ constexpr std::string_view event_update = R"(
   }
 }
 )";
-// Of a batch: the sum over the rows in which a target has a learning signal, for sixteen entries at a time. All rows
-// count where 0 times what is not finite is not 0.
+// Of a batch: the sum over the rows in which a target has a learning signal, for a vector of entries at a time. All
+// rows count where 0 times what is not finite is not 0.
 constexpr std::string_view rows_update  = R"(
 int odd = 0;
 for (int64_t b = 0; b < $B; ++b) odd |= $u_events[2 * b + 1];
@@ -214,14 +214,14 @@ for (int64_t j = $m * begin / $parts; j < $m * end / $parts; ++j) {
   const int32_t* rows = $v_events + j * ($B + 1);
   const int64_t count = odd ? $B : rows[0], last = $v_starts[j + 1];
   if (count == 0 && $y == $w) continue;
-  for (int64_t k = $v_starts[j]; k < last; k += 16) {
-    $T sum[16] = {0};
-    const int lanes = last - k < 16 ? (int)(last - k) : 16;
+  for (int64_t k = $v_starts[j]; k < last; k += $vector) {
+    $T sum[$vector] = {0};
+    const int lanes = last - k < $vector ? (int)(last - k) : $vector;
     for (int64_t g = 0; g < count; ++g) {
       const int64_t b = odd ? g : rows[1 + g];
       const $T a = $v[b * $m + j], *u = $u + b * $n;
-      if (lanes == 16)
-        for (int lane = 0; lane < 16; ++lane) sum[lane] = $fma(u[$from[k + lane]], a, sum[lane]);
+      if (lanes == $vector)
+        for (int lane = 0; lane < $vector; ++lane) sum[lane] = $fma(u[$from[k + lane]], a, sum[lane]);
       else
         for (int lane = 0; lane < lanes; ++lane) sum[lane] = $fma(u[$from[k + lane]], a, sum[lane]);
     }
@@ -331,10 +331,15 @@ std::string template_of(const Routine& r, Words& words) {
 }  // namespace
 
 std::string text_of(const Routine& r, const Context& c) {
-  Words words = {{"T", std::string(storage_type(r.dtype))},
-                 {"sum", std::string(sum_type(r.dtype))},
-                 {"fma", r.dtype == DType::F64 ? "bt_fma" : "bt_fmaf"},
-                 {"independent", std::string(c.independent())}};
+  const Target& target = target_of(c.dialect);
+  Words         words  = {{"T", std::string(storage_type(r.dtype))},
+                          {"sum", std::string(sum_type(r.dtype))},
+                          {"fma", r.dtype == DType::F64 ? "bt_fma" : "bt_fmaf"},
+                          {"independent", std::string(c.independent())},
+                          {"vector", str(target.lanes)},
+                          {"half", str(target.lanes / 2)},
+                          {"dense", str(target.event_dense)},
+                          {"scattered", str(target.event_scattered)}};
   for (const auto& [name, size] : r.sizes) words.emplace_back(name, str(size));
   for (const auto& [name, buffer] : r.buffers) words.emplace_back(name, c.name(buffer));
   for (const auto& [name, type] : r.types) words.emplace_back(name, std::string(storage_type(type)));

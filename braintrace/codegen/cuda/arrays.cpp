@@ -9,24 +9,11 @@
 
 namespace braintrace::codegen {
 
-namespace {
-
-std::string offset_text(const std::string& name, const Ints& strides, std::string base) {
-  for (size_t i = 0; i < strides.size(); ++i)
-    if (strides[i]) base += fmt::format(" + {}{} * {}", name, i, strides[i]);
-  return base;
-}
-auto numbered(const char* letter) {
-  return [letter](size_t k) { return letter + str(k); };
-}
-
-}  // namespace
-
 CudaKernelText cuda_text(const Copies& k, const CudaContext& c) {
   CudaKernelText out;
   if (k.fill) {
-    out.body   = cuda_for_each("e", k.size, "int64_t", fmt::format("{}[e] = {}[0];\n", c.name(k.out), c.name(*k.fill)));
-    out.blocks = cuda_blocks_for(k.size);
+    out.body = cuda_for_each("e", k.size, DType::I64, fmt::format("{}[e] = {}[0];\n", c.name(k.out), c.name(*k.fill)));
+    out.blocks = c.blocks_for(k.size);
     out.meets  = !k.blocks.empty();
     if (out.meets) out.body += "bt_meet(t);\n";
   }
@@ -34,9 +21,8 @@ CudaKernelText cuda_text(const Copies& k, const CudaContext& c) {
     const std::string move =
         fmt::format("{}[{}] = {}[{}];\n", c.name(b.to), offset_text("i", b.to_strides, str(b.to_at)), c.name(b.from),
                     offset_text("i", b.from_strides, str(b.from_at)));
-    out.body += cuda_for_each("e", size_of(b.shape), "int64_t",
-                              cuda_counters("e", b.shape, "int64_t", numbered("i")) + move, c.units);
-    out.blocks = std::max(out.blocks, cuda_blocks_for(size_of(b.shape)));
+    out.body += cuda_for_each("e", size_of(b.shape), DType::I64, cuda_counters("e", b.shape, "i") + move, c.units);
+    out.blocks = std::max(out.blocks, c.blocks_for(size_of(b.shape)));
   }
   return out;
 }
@@ -47,7 +33,7 @@ CudaKernelText cuda_text(const DynamicBlock& k, const CudaContext& c) {
   const Shape&  walked = k.writes ? k.inner : k.block;
   std::string   body   = fmt::format("const int64_t b = e / {0}, cell = e % {0};\n(void)b;\n(void)cell;\n",
                                      std::max<int64_t>(size_of(walked), 1)) +
-                     cuda_counters("cell", walked, "int64_t", numbered("i"));
+                     cuda_counters("cell", walked, "i");
   std::string inside = "1", in_block = fmt::format("b * {}", cells), in_x = fmt::format("b * {}", entries);
   for (size_t i = 0; i < k.inner.size(); ++i) {
     body += fmt::format("const int64_t p{0} = bt_clamp_i((int64_t){1}[b * {2} + {0}], 0, {3});\n", i, c.name(k.start),
@@ -60,7 +46,7 @@ CudaKernelText cuda_text(const DynamicBlock& k, const CudaContext& c) {
                                  c.name(k.x))
                    : fmt::format("{}[e] = {}[{}];\n", c.name(k.out), c.name(k.x), in_x);
   const int64_t elements = k.entries * size_of(walked);
-  return {cuda_for_each("e", elements, "int64_t", body), cuda_blocks_for(elements)};
+  return {cuda_for_each("e", elements, DType::I64, body), c.blocks_for(elements)};
 }
 
 // Each element of a window at offset `at`.
@@ -70,14 +56,13 @@ CudaKernelText cuda_text(const Window& k, const CudaContext& c) {
   const Ints        strides = strides_of(k.from);
   Ints              steps   = strides;
   for (size_t i = 0; i < steps.size(); ++i) steps[i] *= k.stride[i];
-  const std::string inner = loops_over(
-      "k", k.window, fmt::format("const int64_t at = base + {};\n{}", offset_text("k", strides, "0"), w.each));
+  const std::string inner =
+      loops_over("k", k.window, fmt::format("const int64_t at = base + {};\n{}", offset_text("k", strides), w.each));
   const int64_t elements = size_of(k.to);
-  return {cuda_for_each("e", elements, "int64_t",
-                        cuda_counters("e", k.to, "int64_t", numbered("p")) +
-                            fmt::format("const int64_t base = {};\n{}{}{}", offset_text("p", steps, "0"), w.start,
-                                        inner, w.finish)),
-          cuda_blocks_for(elements)};
+  return {cuda_for_each("e", elements, DType::I64,
+                        cuda_counters("e", k.to, "p") + fmt::format("const int64_t base = {};\n{}{}{}",
+                                                                    offset_text("p", steps), w.start, inner, w.finish)),
+          c.blocks_for(elements)};
 }
 
 CudaKernelText cuda_text(const Convolution& k, const CudaContext& c) {
@@ -116,13 +101,13 @@ $y[e] = ($T)sum;
                                    {"X", str(size_of(k.from))},
                                    {"w", c.name(k.w)},
                                    {"K", str(size_of(k.kernel))},
-                                   {"places", cuda_counters("place", k.to, "int64_t", numbered("p"))},
+                                   {"places", cuda_counters("place", k.to, "p")},
                                    {"open", open},
                                    {"weight", weight},
                                    {"at", at},
                                    {"close", close},
                                    {"y", c.name(k.y)}});
-  return {cuda_for_each("e", elements, "int64_t", body), cuda_blocks_for(elements)};
+  return {cuda_for_each("e", elements, DType::I64, body), c.blocks_for(elements)};
 }
 
 }  // namespace braintrace::codegen

@@ -12,26 +12,27 @@
 
 namespace braintrace::codegen {
 
-// Of every block.
-inline constexpr int64_t cuda_threads = 256, cuda_warps = cuda_threads / 32;
-// More blocks than this gain nothing on any device: their threads take several elements instead.
-inline constexpr int64_t cuda_most_blocks = 2048;
-
 struct CudaKernelText {
   std::string body;
   int64_t     blocks = 1;      // that have work
   int64_t     shared = 0;      // bytes of shared memory
   bool        meets  = false;  // the team meets inside
+  bool        tiles  = false;  // it calls functions of tiles.cu
 };
 
 struct CudaContext {
-  Precision precision;
-  int64_t   parts;  // of the kernel
-  int64_t   units;  // that blocks keep for themselves, units.h; 0: all threads share all elements
+  const Target& target;
+  Precision     precision;
+  int64_t       parts;  // of the kernel
+  int64_t       units;  // that blocks keep for themselves, units.h; 0: all threads share all elements
   // The name of a device function that keeps so many units apart, and what it needs besides.
   std::function<const CudaKernelText&(const Function&, int64_t units)> function;
 
   static std::string name(Var v) { return "@v" + str(v); }
+
+  // So many blocks for threads that take one element each, or for blocks that take so many.
+  int64_t blocks_for(int64_t elements) const { return blocks_for(elements, target.blocks.threads); }
+  int64_t blocks_for(int64_t elements, int64_t of_a_block) const;
 };
 
 CudaKernelText cuda_text(const LoopNest& nest, const CudaContext& c);
@@ -47,16 +48,18 @@ CudaKernelText cuda_text(const Branch& branch, const CudaContext& c);
 CudaKernelText cuda_text(const WhileLoop& loop, const CudaContext& c);
 CudaKernelText cuda_text(const Call& call, const CudaContext& c);
 
-// So many blocks for threads that take one element each.
-int64_t cuda_blocks_for(int64_t elements, int64_t of_a_block = cuda_threads);
+// A pointer to what lies there, as the frame of a function gives it, without its type.
+std::string place_text(const Place& place);
 
 // The team's threads take the elements in turn, or those of a block those of its units: neighbors in `name`, of the
 // type `index`, at the same time.
-std::string cuda_for_each(const std::string& name, int64_t count, std::string_view index, const std::string& body,
+std::string cuda_for_each(const std::string& name, int64_t count, DType index, const std::string& body,
                           int64_t units = 0);
 
 // The counters of nested loops over the sizes, `name` as one number: counter(k) for each, the last fastest.
-std::string cuda_counters(const std::string& name, const Shape& sizes, std::string_view index,
+std::string cuda_counters(const std::string& name, const Shape& sizes, DType index,
                           const std::function<std::string(size_t)>& counter);
+// letter0, letter1, …
+std::string cuda_counters(const std::string& name, const Shape& sizes, const std::string& letter);
 
 }  // namespace braintrace::codegen

@@ -39,15 +39,12 @@ Pointer pointer_to(const Function& f, Var v) {
   const auto        kind     = b.place.kind;
   const bool        is_given = kind == Place::Kind::Input || kind == Place::Kind::Constant;
   const std::string type     = fmt::format("{}{}*", is_given ? "const " : "", storage_type(b.type.dtype));
-  const std::string values[] = {"", fmt::format("f.in[{}]", b.place.at), fmt::format("f.constants[{}]", b.place.at),
-                                fmt::format("f.out[{}]", b.place.at), fmt::format("(f.arena + {})", b.place.at)};
-  ensure(kind != Place::Kind::None, "codegen: value {} has no place", v);
-  return {type, fmt::format("({}){}", type, values[static_cast<size_t>(kind)])};
+  return {type, fmt::format("({}){}", type, place_text(b.place))};
 }
 
 class CudaPrinter {
  public:
-  explicit CudaPrinter(const CudaOptions& options) : options_(options) {}
+  CudaPrinter(const Target& target, Precision precision) : target_(target), precision_(precision) {}
 
   // Launches for all kernels of a function that the host walks through.
   void add_launches(const Function& f) {
@@ -65,15 +62,16 @@ class CudaPrinter {
       if (launches.contains(&k)) continue;
       if (std::holds_alternative<TimeLoop>(k.what)) {
         close();
-        if (auto p = persistent(next_name(), f, k, options_)) {
+        if (auto p = persistent(next_name(), f, k, target_, precision_)) {
           text += p->text;
+          has_loops = true;
           launches.emplace(&k, std::move(p->launch));
           continue;
         }
       }
       const CudaKernelText inside = kernel(f, k);
       if (group && !group->takes(k, inside)) close();
-      if (!group) group.emplace(f);
+      if (!group) group.emplace(f, target_);
       group->add(k, inside);
     }
     close();
@@ -81,6 +79,7 @@ class CudaPrinter {
 
   std::string                     text;
   std::map<const Kernel*, Launch> launches;
+  bool                            has_tiles = false, has_loops = false;  // calls of tiles.cu, persistent.cu
 
  private:
   std::string next_name() const { return fmt::format("bt_launch{}", launches.size()); }
@@ -89,7 +88,7 @@ class CudaPrinter {
            text += fmt::format(
                "extern \"C\" __global__ void __launch_bounds__({}) {}(bt_cuda_frame f) {{\nbt_team t = "
                       "bt_joined(f);\n{}{}}}\n",
-               cuda_threads, l.name, group.body(), l.meets ? "bt_leave(t);\n" : "");
+               l.threads, l.name, group.body(), l.meets ? "bt_leave(t);\n" : "");
            for (const Kernel* k : group.kernels())
       launches.emplace(k, k == group.kernels()[0] ? l : Launch{.name = l.name, .blocks = 0});
   }
@@ -97,9 +96,10 @@ class CudaPrinter {
   // A call of the kernel's device function. Kernels that differ only in what they read and write share one, under names
   // that equal ones give their buffers.
   CudaKernelText kernel(const Function& f, const Kernel& k, int64_t units = 0) {
-    const CudaContext        c{options_.precision, k.parts, units,
+    const CudaContext c{target_, precision_, k.parts, units,
                         [this](const Function& g, int64_t n) -> const CudaKernelText& { return function(g, n); }};
-    CudaKernelText           out = std::visit([&](const auto& what) { return cuda_text(what, c); }, k.what);
+    CudaKernelText    out = std::visit([&](const auto& what) { return cuda_text(what, c); }, k.what);
+    has_tiles             = has_tiles || out.tiles;
     std::string              head, given = k.scratch ? fmt::format("f.arena + {}", k.place) : "nullptr";
     std::vector<std::string> own;
     Words                    numbered;
@@ -153,7 +153,8 @@ class CudaPrinter {
     return functions_.emplace(&f, std::move(out)).first->second;
   }
 
-  CudaOptions                               options_;
+  const Target&                             target_;
+  Precision                                 precision_;
   std::map<std::string, std::string>        kernels_;  // names by text
   std::map<const Function*, CudaKernelText> functions_;
 };
@@ -167,17 +168,16 @@ std::string on_device(std::string text) {
 
 }  // namespace
 
-CudaText emit_cuda(Schedule schedule, const CudaOptions& options) {
-  CudaPrinter printer(options);
+CudaText emit_cuda(Schedule schedule, const Target& target, Precision precision) {
+  CudaPrinter printer(target, precision);
   for (const FunctionPtr& f : schedule.entries) printer.add_launches(*f);
   const std::string functions = needed_functions(random_functions(), printer.text);
   const std::string scalars   = needed_functions(scalar_functions(), functions + printer.text);
-  const auto        calls     = [&](const char* name) { return printer.text.find(name) != std::string::npos; };
-  const bool        has_loops = calls("bt_keep<") || calls("bt_far("), has_tiles = has_loops || calls("bt_tile<");
   CudaText          out;
-  out.source   = fmt::format("{}{}\n{}{}{}{}{}", emitted_text(types_cu()), cuda_abi_text, emitted_text(team_cu()),
-                           has_tiles ? emitted_text(tiles_cu()) : "", has_loops ? emitted_text(persistent_cu()) : "",
-                             on_device(scalars + functions), printer.text);
+  out.source =
+      fmt::format("{}{}\n{}{}{}{}{}", emitted_text(types_cu()), cuda_abi_text, emitted_text(team_cu()),
+                  printer.has_tiles || printer.has_loops ? emitted_text(tiles_cu()) : "",
+                  printer.has_loops ? emitted_text(persistent_cu()) : "", on_device(scalars + functions), printer.text);
   out.schedule = std::move(schedule);
   out.launches = std::move(printer.launches);
   return out;

@@ -29,7 +29,7 @@ struct Launch {
   std::string name;
   int64_t     teams   = 1;      // each with blocks of its own
   int64_t     blocks  = 1;      // of a team, at most: as many as have work; 0: it runs in the launch before it
-  int64_t     threads = 256;    // of a block
+  int64_t     threads = 1;      // of a block
   int64_t     shared  = 0;      // bytes of shared memory of a block, beyond 48 kB by request
   bool        meets   = false;  // blocks of a team wait for each other: all blocks must be on the device at once
   bool        fixed   = false;  // the text counts on these numbers of blocks and teams
@@ -43,16 +43,11 @@ struct CudaText {
   std::map<const Kernel*, Launch> launches;
 };
 
-struct CudaOptions {
-  Precision precision    = Precision::F32;
-  int64_t   processors   = 132;      // of the device: blocks that run side by side
-  int64_t   shared_bytes = 232'448;  // that a block may ask for
-};
-
 // What a compiler of CUDA is told besides the architecture. Products and sums round apart, as on the processor; where
 // the text wants them fused it says so.
 inline constexpr std::string_view cuda_compile_options[] = {"--std=c++17", "--fmad=false"};
 
-CudaText emit_cuda(Schedule schedule, const CudaOptions& options = {});
+// The schedule was made for the same target.
+CudaText emit_cuda(Schedule schedule, const Target& target, Precision precision = Precision::F32);
 
 }  // namespace braintrace::codegen

@@ -10,7 +10,7 @@
 // The shapes alone decide which, and in which order terms are added.
 #include <cmath>
 
-#include "braintrace/codegen/c/expression.h"
+#include "braintrace/codegen/c/elements.h"
 #include "braintrace/codegen/c/fold.h"
 #include "braintrace/codegen/cuda/context.h"
 
@@ -18,25 +18,28 @@ namespace braintrace::codegen {
 
 namespace {
 
-constexpr int64_t short_sum = 16, long_sum = 1024, many_sums = 1 << 16, few_sums = 1024;
-
 class CudaNest {
  public:
-  CudaNest(const LoopNest& nest, const CudaContext& c) : n_(nest), c_(c) {
+  CudaNest(const LoopNest& nest, const CudaContext& c)
+      : n_(nest), c_(c), words_(plain_words(nest, [&](const Element& e, const std::string& where) {
+          return fmt::format("{}[{}]", c_.name(e.buffer), where);
+        })) {
     const size_t all  = nest.loops.size();
     const size_t tile = nest.tiling.form != Tiling::Form::Blocks ? 0 : nest.tiling.two_axes ? 2 : 1;
     for (size_t i = 0; i < all; ++i)
       (nest.reductions.empty() || i < nest.kept || i + tile >= all ? kept_ : reduced_).push_back(i);
     for (const Reduction& r : nest.reductions) folds_.push_back(fold_text(r));
-    index_ = is_narrow() ? "int32_t" : "int64_t";
+    index_ = is_narrow() ? DType::I32 : DType::I64;
+    type_  = storage_type(index_);
   }
 
   CudaKernelText text() const {
     const int64_t kept = count(kept_), reduced = count(reduced_);
-    if (folds_.empty()) return {each(kept_, values() + stores()), cuda_blocks_for(kept)};
-    const bool parts = n_.tiling.parts > 1, rows = n_.tiling.form == Tiling::Form::Blocks;
-    if (!parts && (reduced <= short_sum || (rows && kept >= many_sums))) return by_thread();
-    if (!parts && !rows && (reduced < long_sum || kept >= few_sums)) return by_warp();
+    if (folds_.empty()) return {each(kept_, values() + stores()), c_.blocks_for(kept)};
+    const auto& of    = c_.target.blocks;
+    const bool  parts = n_.tiling.parts > 1, rows = n_.tiling.form == Tiling::Form::Blocks;
+    if (!parts && (reduced <= of.thread_terms || (rows && kept >= of.thread_sums))) return by_thread();
+    if (!parts && !rows && (reduced < of.block_terms || kept >= of.warp_sums)) return by_warp();
     return join_parts(rows ? by_many_warps() : by_block());
   }
 
@@ -75,30 +78,9 @@ class CudaNest {
     return cuda_for_each("e", count(loops), index_, counters(loops, "e") + body, c_.units);
   }
 
-  std::string value(int32_t i) const {
-    const Element& e = n_.elements[static_cast<size_t>(i)];
-    return e.kind == Element::Kind::Literal ? literal(e.dtype, e.literal) : "t" + str(i);
-  }
-  std::string position(const Affine& x) const {
-    return text_of(x, [](size_t a) { return "i" + str(a); });
-  }
-  std::string definition(const Element& e) const {
-    if (e.kind == Element::Kind::Counter) return converted(DType::I64, e.dtype, "((int64_t)(" + position(e.at) + "))");
-    if (e.kind == Element::Kind::Load) return loaded(e.dtype, fmt::format("{}[{}]", c_.name(e.buffer), position(e.at)));
-    if (e.kind == Element::Kind::Gather)
-      return loaded(e.dtype, fmt::format("{}[{} + {} * (int64_t){}]", c_.name(e.buffer), position(e.at), e.stride,
-                                         value(e.in[0])));
-    std::vector<std::string> operands;
-    for (int32_t x : e.in) operands.push_back(value(x));
-    return expression(*e.op, e.of, e.dtype, operands);
-  }
-  std::string values() const {
-    std::string out;
-    for (size_t i = 0; i < n_.elements.size(); ++i)
-      if (const Element& e = n_.elements[i]; e.kind != Element::Kind::Literal)
-        out += fmt::format("const {} t{} = {};\n", value_type(e.dtype), i, definition(e));
-    return out;
-  }
+  std::string value(int32_t i) const { return words_.value(i); }
+  std::string position(const Affine& x) const { return words_.position(x); }
+  std::string values() const { return all_elements(n_, words_); }
   std::string stores() const {
     std::string out;
     for (const Store& s : n_.stores)
@@ -138,7 +120,7 @@ class CudaNest {
   // The terms from `from` on in steps, up to `to`.
   std::string terms(const std::string& from, const std::string& step, const std::string& to) const {
     return fmt::format("{0}for ({1} r = {2}; r < {3}; r += {4}) {{\n{5}{6}{7}{8}}}\n",
-                       n_.stores.empty() ? "#pragma unroll 4\n" : "", index_, from, to, step, counters(reduced_, "r"),
+                       n_.stores.empty() ? "#pragma unroll 4\n" : "", type_, from, to, step, counters(reduced_, "r"),
                        values(), stores(), next());
   }
   std::string all_terms(const std::string& from, const std::string& step) const {
@@ -148,7 +130,7 @@ class CudaNest {
   std::string terms_of_part(const std::string& from, const std::string& step) const {
     if (n_.tiling.parts == 1) return all_terms(from, step);
     const int64_t all = count(reduced_), part = (all + n_.tiling.parts - 1) / n_.tiling.parts;
-    return fmt::format("const {0} end = part * {1} + {1} < {2} ? part * {1} + {1} : {2};\n", index_, part, all) +
+    return fmt::format("const {0} end = part * {1} + {1} < {2} ? part * {1} + {1} : {2};\n", type_, part, all) +
            terms(fmt::format("part * {} + {}", part, from), step, "end");
   }
   // Where the sum of a part is kept.
@@ -163,11 +145,11 @@ class CudaNest {
   // Runs through the parts of so many units of work.
   std::string for_units(int64_t units, const std::string& name, const std::string& body) const {
     if (n_.tiling.parts == 1)
-      return fmt::format("for ({0} {1} = t.block; {1} < {2}; {1} += t.blocks) {{\n{3}}}\n", index_, name, units, body);
+      return fmt::format("for ({0} {1} = t.block; {1} < {2}; {1} += t.blocks) {{\n{3}}}\n", type_, name, units, body);
     return fmt::format(
         "for ({0} unit = t.block; unit < {1}; unit += t.blocks) {{\nconst {0} {2} = unit % {3}, part = unit / "
         "{3};\n{4}}}\n",
-        index_, units * n_.tiling.parts, name, units, body);
+        type_, units * n_.tiling.parts, name, units, body);
   }
   CudaKernelText join_parts(CudaKernelText sums) const {
     if (n_.tiling.parts == 1) return sums;
@@ -190,15 +172,15 @@ class CudaNest {
 
   CudaKernelText by_thread() const {
     const int64_t kept = count(kept_);
-    return {each(kept_, begin() + all_terms("0", "1") + finish_all()), cuda_blocks_for(kept)};
+    return {each(kept_, begin() + all_terms("0", "1") + finish_all()), c_.blocks_for(kept)};
   }
   CudaKernelText by_warp() const {
     const int64_t kept = count(kept_);
     return {
         fmt::format("const int32_t lane = threadIdx.x % 32;\nfor ({0} e = t.rank / 32; e < {1}; e += t.size / 32) "
                     "{{\n{2}{3}{4}{5}if (lane == 0) {{\n{6}}}\n}}\n",
-                    index_, kept, counters(kept_, "e"), begin(), all_terms("lane", "32"), over_lanes(), finish_all()),
-        cuda_blocks_for(kept, cuda_warps)};
+                    type_, kept, counters(kept_, "e"), begin(), all_terms("lane", "32"), over_lanes(), finish_all()),
+        c_.blocks_for(kept, c_.target.blocks.warps())};
   }
   CudaKernelText by_block() const {
     const int64_t     kept       = count(kept_);
@@ -217,7 +199,7 @@ for (int32_t other = 1; other < (int32_t)blockDim.x / 32; ++other) { $joined }
     const std::string body       = counters(kept_, "e") + begin() + terms_of_part("threadIdx.x", "blockDim.x") +
                              over_lanes() + over_warps + fmt::format("if (threadIdx.x == 0) {{\n{}}}\n", ends);
     return {"const int32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;\n" + for_units(kept, "e", body),
-            cuda_blocks_for(kept * n_.tiling.parts, 1), cuda_warps * 8};
+            c_.blocks_for(kept * n_.tiling.parts, 1), c_.target.blocks.warps() * 8};
   }
   CudaKernelText by_many_warps() const {
     const int64_t     kept       = count(kept_);
@@ -238,19 +220,21 @@ if (warp == 0 && is_inside) {
     });
     const std::string body =
         fmt::format("const bool is_inside = g * 32 + lane < {1};\nconst {0} e = is_inside ? g * 32 + lane : {1} - 1;\n",
-                    index_, kept) +
+                    type_, kept) +
         counters(kept_, "e") + begin() +
         fmt::format("if (is_inside) {{\n{}}}\n", terms_of_part("warp", "(int32_t)blockDim.x / 32")) + over_warps;
     return {
         "const int32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;\n" + for_units((kept + 31) / 32, "g", body),
-        cuda_blocks_for((kept + 31) / 32 * n_.tiling.parts, 1), cuda_threads * 8};
+        c_.blocks_for((kept + 31) / 32 * n_.tiling.parts, 1), c_.target.blocks.threads * 8};
   }
 
   const LoopNest&       n_;
   const CudaContext&    c_;
+  ElementWords          words_;
   Loops                 kept_, reduced_;
   std::vector<FoldText> folds_;
-  std::string           index_;
+  DType                 index_ = DType::I64;  // of counters
+  std::string_view      type_;                // likewise, as text
 };
 
 }  // namespace

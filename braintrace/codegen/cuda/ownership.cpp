@@ -4,12 +4,11 @@
 #include <algorithm>
 
 #include "braintrace/base/lists.h"
+#include "braintrace/codegen/cuda/tiles.h"
 
 namespace braintrace::codegen {
 
 namespace {
-
-int64_t rounded_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
 // Memory that a value lies in: two values overlap where they have a region of the same kind and number in common.
 struct Region {
@@ -130,7 +129,7 @@ void place_barriers(Ownership& o, const TimeLoop& loop) {
 
 class Owner {
  public:
-  Owner(const TimeLoop& loop, int64_t blocks, int64_t threads) : l_(loop), f_(*loop.body), threads_(threads) {
+  Owner(const TimeLoop& loop, int64_t blocks, const Target::Blocks& of) : l_(loop), f_(*loop.body), of_(of) {
     o_.blocks = blocks;
   }
 
@@ -155,9 +154,9 @@ class Owner {
 
  private:
   Split split_of(int64_t size) const {
-    const int64_t rows = size % o_.rows == 0 ? o_.rows : 1, columns = size / rows;
-    // Tensor cores take eight columns at a time; memory is read best in runs of 32.
-    return {rows, columns, rounded_up((columns + o_.blocks - 1) / o_.blocks, has_products_ ? 8 : 32)};
+    const int64_t rows = size % o_.rows == 0 ? o_.rows : 1, columns = size / rows,
+                  unit = has_products_ ? warp_columns : of_.run;
+    return {rows, columns, parts_in(parts_in(columns, o_.blocks), unit) * unit};
   }
   bool add(const Kernel& k) {
     if (const auto* p = std::get_if<Product>(&k.what)) return add(*p);
@@ -213,8 +212,8 @@ class Owner {
       }
     }
     const auto fits = [&](size_t v) {
-      const int64_t more = turns(o_.split[v], threads_) * (f_.buffers[v].type.dtype == DType::F32 ? 1 : 2);
-      if (!is_own[v] || !is_seen[v] || registers_ + more > most_registers) return false;
+      const int64_t more = turns(o_.split[v], of_.threads) * (f_.buffers[v].type.dtype == DType::F32 ? 1 : 2);
+      if (!is_own[v] || !is_seen[v] || registers_ + more > of_.values) return false;
       registers_ += more;
       return true;
     };
@@ -266,13 +265,12 @@ class Owner {
     });
   }
 
-  static constexpr int64_t most_registers = 64;  // of a thread, for values that would else lie in memory
-
-  const TimeLoop& l_;
-  const Function& f_;
-  Ownership       o_;
-  int64_t         threads_, registers_ = 0;
-  bool            has_products_ = false;
+  const TimeLoop&       l_;
+  const Function&       f_;
+  const Target::Blocks& of_;
+  Ownership             o_;
+  int64_t               registers_    = 0;  // of a thread, that hold values
+  bool                  has_products_ = false;
 };
 
 }  // namespace
@@ -284,10 +282,10 @@ Affine own_position(const LoopNest& n) {
   return at;
 }
 
-int64_t turns(const Split& s, int64_t threads) { return (s.rows * s.own + threads - 1) / threads; }
+int64_t turns(const Split& s, int64_t threads) { return parts_in(s.rows * s.own, threads); }
 
-std::optional<Ownership> ownership(const TimeLoop& loop, int64_t blocks, int64_t threads) {
-  return Owner(loop, blocks, threads).run();
+std::optional<Ownership> ownership(const TimeLoop& loop, int64_t blocks, const Target::Blocks& of) {
+  return Owner(loop, blocks, of).run();
 }
 
 }  // namespace braintrace::codegen

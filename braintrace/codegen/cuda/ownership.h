@@ -60,6 +60,6 @@ Affine own_position(const LoopNest& nest);
 
 // Nothing where a kernel of the step does something else than products with weights that stay the same, and
 // elementwise work.
-std::optional<Ownership> ownership(const TimeLoop& loop, int64_t blocks, int64_t threads);
+std::optional<Ownership> ownership(const TimeLoop& loop, int64_t blocks, const Target::Blocks& of);
 
 }  // namespace braintrace::codegen

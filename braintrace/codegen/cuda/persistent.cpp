@@ -8,24 +8,16 @@
 
 #include "braintrace/codegen/c/c_text.h"
 #include "braintrace/codegen/c/elements.h"
-#include "braintrace/codegen/c/expression.h"
+#include "braintrace/codegen/cuda/context.h"
 #include "braintrace/codegen/cuda/ownership.h"
+#include "braintrace/codegen/cuda/tiles.h"
 
 namespace braintrace::codegen {
 
 namespace {
 
-constexpr int64_t threads = 256, warps = threads / 32;
-constexpr int64_t chunk       = 16;  // terms of a sum that a warp takes at a time
-constexpr int64_t sums        = 96;  // that a thread holds in registers
-constexpr int64_t steps_ahead = 6;
-
 // Floats from row to row of partial sums: lanes that write at the same time meet no bank of shared memory twice.
 int64_t partial_row(int64_t columns) { return columns % 16 == 8 ? columns : columns + 8; }
-
-int64_t parts_in(int64_t n, int64_t part) { return (n + part - 1) / part; }
-
-constexpr int64_t sums_left = 4;  // of warps that share rows, which the reader of a result adds
 
 // Products that read the same rows, so that these are loaded once.
 struct Phase {
@@ -34,10 +26,8 @@ struct Phase {
   int64_t                 columns = 0;  // tiles of 8, of all products
   int64_t                 groups  = 1;  // of warps: each has rows of its own, and shares their sums by terms
 
-  int64_t rows() const { return groups * tiles * 16; }  // in one pass
-  int64_t sharing() const { return warps / groups; }
-  // Pieces of rows that are on their way to registers while sums fill others.
-  int64_t pieces_ahead() const { return tiles * columns * 4 > 16 ? 12 : 16; }
+  int64_t rows() const { return groups * tiles * warp_rows; }  // in one pass
+  int64_t sums() const { return tiles * columns * 4; }         // of a thread
 };
 
 // W[k, column] of a block's columns, in the order in which the lanes of a warp hold it: for 16 terms and 8 columns each
@@ -47,8 +37,8 @@ struct Weights {
   Product::Matrix matrix;
   int64_t         own, at;  // columns of a block; floats in shared memory before it
 
-  int64_t chunks() const { return parts_in(matrix.k, chunk); }
-  int64_t floats() const { return chunks() * chunk * own; }
+  int64_t chunks() const { return parts_in(matrix.k, warp_terms); }
+  int64_t floats() const { return chunks() * warp_terms * own; }
   bool    holds(const Product& p) const {
        return p.rhs.buffer == side.buffer && p.rhs.at == side.at && p.matrix->k == matrix.k && p.matrix->n == matrix.n &&
               p.matrix->rhs_k == matrix.rhs_k && p.matrix->rhs_n == matrix.rhs_n;
@@ -57,8 +47,14 @@ struct Weights {
 
 class LoopText {
  public:
-  LoopText(const Function& f, const Kernel& k, const CudaOptions& options, Ownership o)
-      : f_(f), k_(k), l_(std::get<TimeLoop>(k.what)), body_(*l_.body), options_(options), o_(std::move(o)) {
+  LoopText(const Function& f, const Kernel& k, const Target& target, Precision precision, Ownership o)
+      : f_(f),
+        k_(k),
+        l_(std::get<TimeLoop>(k.what)),
+        body_(*l_.body),
+        of_(target.blocks),
+        precision_(precision),
+        o_(std::move(o)) {
     make_phases();
     place();
   }
@@ -71,12 +67,12 @@ class LoopText {
   }
   bool meets() const {
     return std::any_of(o_.acts.begin(), o_.acts.end(), [](const Act& a) { return a.meets; }) ||
-           last().find("bt_meet") != std::string::npos;
+           std::any_of(l_.carries.begin(), l_.carries.end(), [&](const TimeLoop::Carry& x) { return is_copied(x); });
   }
 
   std::string text(const std::string& name) const {
-    std::string out =
-        fmt::format("extern \"C\" __global__ void __launch_bounds__({}, 1) {}(bt_cuda_frame f) {{\n", threads, name);
+    std::string out = fmt::format("extern \"C\" __global__ void __launch_bounds__({}, 1) {}(bt_cuda_frame f) {{\n",
+                                  of_.threads, name);
     out += "float* shared = (float*)bt_shared_memory;\nbt_team team = bt_joined(f);\n";
     out += "const int64_t part = team.part;\nconst int block = (int)team.block;\n(void)shared;\n";
     out += fmt::format("char* w = f.arena + {} + part * {};\n(void)w; (void)part; (void)block;\n", k_.place,
@@ -86,8 +82,8 @@ class LoopText {
     for (const TimeLoop::Carry& c : l_.carries)
       out += fmt::format("const char* in{} = (const char*){} + part * {};\n", c.arg, outer(c.init), c.part);
     for (const Weights& w : weights_)
-      out += fmt::format("bt_keep<{}, {}, {}>(shared + {}, {}, {}, {}, {}, {});\n", w.chunks(), w.own / 8, exact(),
-                         w.at, base(w.side.buffer, w.side.at), w.matrix.k, w.matrix.rhs_k,
+      out += fmt::format("bt_keep<{}, {}, {}>(shared + {}, {}, {}, {}, {}, {});\n", w.chunks(), w.own / warp_columns,
+                         exact(), w.at, base(w.side.buffer, w.side.at), w.matrix.k, w.matrix.rhs_k,
                          columns_here(w.own, w.matrix.n), w.matrix.rhs_n);
     out += first();
     out +=
@@ -108,18 +104,18 @@ class LoopText {
       const auto   reads = [&](size_t j) { return o_.acts[j].product->lhs; };
       for (;; ++i) {
         p.products.push_back(&o_.acts[i]);
-        p.columns += o_.acts[i].split.own / 8;
+        p.columns += o_.acts[i].split.own / warp_columns;
         const bool more = i + 1 < o_.acts.size() && o_.acts[i + 1].product && !o_.acts[i + 1].meets &&
                           reads(i + 1).buffer == reads(first).buffer && reads(i + 1).at == reads(first).at &&
                           o_.acts[i + 1].product->matrix->lhs_m == o_.acts[first].product->matrix->lhs_m &&
                           o_.acts[i + 1].product->matrix->k == o_.acts[first].product->matrix->k &&
-                          (p.columns + o_.acts[i + 1].split.own / 8) * 4 <= sums;
+                          (p.columns + o_.acts[i + 1].split.own / warp_columns) * 4 <= of_.sums;
         if (!more) break;
       }
-      if (o_.rows > 16) p.groups = 2;
-      while (p.tiles < 4 && p.rows() < o_.rows && 2 * p.tiles * p.columns * 4 <= sums) p.tiles *= 2;
+      if (o_.rows > warp_rows) p.groups = 2;
+      while (p.tiles < 4 && p.rows() < o_.rows && 2 * p.sums() <= of_.sums) p.tiles *= 2;
       for (const Act* a : p.products)  // every thread finds its own positions in registers, pass by pass
-        if (p.rows() < o_.rows && p.rows() * a->split.own % threads != 0 && home(a->product->out) == Home::Local)
+        if (p.rows() < o_.rows && p.rows() * a->split.own % of_.threads != 0 && home(a->product->out) == Home::Local)
           o_.home[static_cast<size_t>(a->product->out)] = Home::Shared;
       phases_[first] = std::move(p);
     }
@@ -146,7 +142,7 @@ class LoopText {
         }
   }
 
-  const char* exact() const { return options_.precision == Precision::F32 ? "true" : "false"; }
+  const char* exact() const { return precision_ == Precision::F32 ? "true" : "false"; }
 
   Home home(Var v) const { return o_.home[static_cast<size_t>(v)]; }
 
@@ -158,13 +154,7 @@ class LoopText {
   }
 
   // Pointers to buffers of the function around, without their type.
-  std::string outer(Var v) const {
-    const Place& p = f_.buffers[static_cast<size_t>(v)].place;
-    if (p.kind == Place::Kind::Input) return fmt::format("f.in[{}]", p.at);
-    if (p.kind == Place::Kind::Constant) return fmt::format("f.constants[{}]", p.at);
-    if (p.kind == Place::Kind::Result) return fmt::format("f.out[{}]", p.at);
-    return fmt::format("(f.arena + {})", p.at);
-  }
+  std::string outer(Var v) const { return place_text(f_.buffers[static_cast<size_t>(v)].place); }
   // Of the step.
   std::string base(Var v, int64_t at) const {
     const Buffer& b = body_.buffers[static_cast<size_t>(v)];
@@ -225,7 +215,9 @@ class LoopText {
     return -1;
   }
   // Elements of a value that a thread holds.
-  int64_t held(Var v) const { return home(v) == Home::Number ? 1 : turns(o_.split[static_cast<size_t>(v)], threads); }
+  int64_t held(Var v) const {
+    return home(v) == Home::Number ? 1 : turns(o_.split[static_cast<size_t>(v)], of_.threads);
+  }
   std::string registers(const char* name, Var v) const {
     const auto i = static_cast<size_t>(v);
     return fmt::format("{} {}{}[{}] = {{}};\n", storage_type(body_.buffers[i].type.dtype), name, v, held(v));
@@ -281,8 +273,8 @@ class LoopText {
                      fmt::format("bt_hint((const {}*)({}) + at);\n",
                                  storage_type(body_.buffers[static_cast<size_t>(v)].type.dtype), row_of(x, "later")));
     if (out.empty()) return "";
-    return fmt::format("if (step + {0} < {1}) {{\nconst int64_t later = {2};\n{3}}}\n", steps_ahead, l_.length,
-                       time(fmt::format("step + {}", steps_ahead)), out);
+    return fmt::format("if (step + {0} < {1}) {{\nconst int64_t later = {2};\n{3}}}\n", of_.steps_ahead, l_.length,
+                       time(fmt::format("step + {}", of_.steps_ahead)), out);
   }
   std::string after() const {
     std::string out;
@@ -290,6 +282,8 @@ class LoopText {
       out += next_of(x) >= 0 ? move(buffer_of(x.arg), next_of(x)) : fmt::format("in{} = out{};\n", x.arg, x.result);
     return out;
   }
+  // Whether a carry ends in memory that is not its result's, so that the team meets and copies it.
+  bool is_copied(const TimeLoop::Carry& x) const { return next_of(x) < 0 && (x.is_stacked || x.own); }
   // Results of the loop that lie elsewhere.
   std::string last() const {
     std::string kept, copied;
@@ -300,7 +294,7 @@ class LoopText {
         const auto i = static_cast<size_t>(v);
         kept += only + over_own(o_.split[i], fmt::format("(({}*){})[at] = next{}[q];\n",
                                                          storage_type(body_.buffers[i].type.dtype), to, v));
-      } else if (x.is_stacked || x.own) {
+      } else if (is_copied(x)) {
         copied += fmt::format("{}bt_copy(team, {}, in{}, {});\n", only, to, x.arg, x.bytes);
       }
     }
@@ -341,15 +335,15 @@ class LoopText {
     for (size_t i = 0; i < p.products.size(); ++i) {
       const Act&     a     = *p.products[i];
       const Weights& w     = weights_of(*a.product);
-      const int64_t  tiles = a.split.own / 8;
+      const int64_t  tiles = a.split.own / warp_columns;
       declared += fmt::format("float c{}[{}][{}][4] = {{}};\n", i, p.tiles, tiles);
       multiplied += fmt::format("bt_multiply<{}, {}, {}>(c{}, x[d], (const float4*)(shared + {}) + s * {});\n", p.tiles,
                                 tiles, exact(), i, w.at, tiles * 32);
       const auto sums_of =
           fmt::format("bt_join<{}, {}, {}>(c{}, shared + {});\n", p.tiles, tiles, p.groups, i, partial_);
       if (home(a.product->out) == Home::Local) {
-        joined += sums_of + fmt::format("bt_take<{}, {}>(local{}, top * {} / {}, shared + {});\n", p.rows(), tiles,
-                                        a.product->out, a.split.own, threads, partial_);
+        joined += sums_of + fmt::format("bt_take<{}, {}, {}>(local{}, top * {} / {}, shared + {});\n", p.rows(), tiles,
+                                        of_.threads, a.product->out, a.split.own, of_.threads, partial_);
         continue;
       }
       const bool shared = home(a.product->out) == Home::Shared;
@@ -359,8 +353,9 @@ class LoopText {
                                       shared ? a.split.own : a.split.columns, o_.rows,
                                       columns_left(a.split.own, a.split.columns), partial_);
     }
-    const int64_t chunks = parts_in(m.k, chunk), each = parts_in(chunks, p.sharing());
-    const int64_t ahead = std::clamp<int64_t>(p.pieces_ahead() / (2 * p.tiles), 1, each);
+    const int64_t chunks = parts_in(m.k, warp_terms), each = parts_in(chunks, of_.warps() / p.groups);
+    const int64_t ahead =
+        std::clamp<int64_t>((p.sums() > of_.many_sums ? of_.fewer_pieces : of_.pieces) / (2 * p.tiles), 1, each);
     return filled(R"(
 #pragma unroll
 for (int top = 0; top < $rows; top += $height) {
@@ -391,7 +386,7 @@ $joined}
                    {"tiles", str(p.tiles)},
                    {"ahead", str(ahead)},
                    {"aligned", m.lhs_m % 4 == 0 && m.k % 4 == 0 && first.lhs.at % 4 == 0 ? "true" : "false"},
-                   {"whole", o_.rows % p.rows() == 0 && m.k % chunk == 0 ? "true" : "false"},
+                   {"whole", o_.rows % p.rows() == 0 && m.k % warp_terms == 0 ? "true" : "false"},
                    {"x", base(first.lhs.buffer, first.lhs.at)},
                    {"ld", str(m.lhs_m)},
                    {"k", str(m.k)},
@@ -400,12 +395,12 @@ $joined}
   }
 
   // `own` counts the positions of this block, q those of this thread; `at` is the one of the value.
-  static std::string over_own(const Split& s, const std::string& body) {
+  std::string over_own(const Split& s, const std::string& body) const {
     return fmt::format(
         "_Pragma(\"unroll\") for (int q = 0; q < {0}; ++q) {{\nconst int own = (int)threadIdx.x + q * {1};\nconst int "
         "column = block * {2} + own % {2};\nif (own >= {3} || column >= {4}) continue;\nconst int at = "
         "own / {2} * {4} + column;\n{5}}}\n",
-        turns(s, threads), threads, s.own, s.rows * s.own, s.columns, body);
+        turns(s, of_.threads), of_.threads, s.own, s.rows * s.own, s.columns, body);
   }
   // The element at the own position.
   std::string here(Var v) const {
@@ -437,43 +432,23 @@ $joined}
     const Affine own   = own_position(n);
     for (size_t i = n.loops.size(); i-- > 0; inner *= n.extent(i))
       text += fmt::format("const int i{0} = at / {1} % {2};\n(void)i{0};\n", n.loops[i], inner, n.extent(i));
-    const auto name = [&](int32_t e) {
-      const Element& x = n.elements[static_cast<size_t>(e)];
-      return x.kind == Element::Kind::Literal ? literal(x.dtype, x.literal) : "t" + str(e);
-    };
-    const auto position = [&](const Affine& x) {
-      return braintrace::codegen::text_of(x, [](size_t c) { return "i" + str(c); });
-    };
-    for (size_t i = 0; i < n.elements.size(); ++i) {
-      const Element& e = n.elements[i];
-      if (e.kind == Element::Kind::Literal) continue;
-      text += fmt::format("const {} t{} = {};\n", value_type(e.dtype), i, element(e, own, name, position));
-    }
+    const ElementWords words = plain_words(n, [&](const Element& e, const std::string& where) {
+      const bool is_here = e.kind == Element::Kind::Load && (e.at == own || home(e.buffer) == Home::Number);
+      return is_here ? here(e.buffer) : fmt::format("bt_far({} + ({}))", base(e.buffer, 0), where);
+    });
+    text += all_elements(n, words);
     for (const Store& s : n.stores)
       text += fmt::format("{} = {};\n", here(s.buffer),
-                          stored(n.elements[static_cast<size_t>(s.value)].dtype, name(s.value)));
+                          stored(n.elements[static_cast<size_t>(s.value)].dtype, words.value(s.value)));
     return over_own(a.split, text);
-  }
-  template <class Name, class Position>
-  std::string element(const Element& e, const Affine& own, const Name& name, const Position& position) const {
-    if (e.kind == Element::Kind::Counter) return converted(DType::I64, e.dtype, "((int64_t)(" + position(e.at) + "))");
-    if (e.kind == Element::Kind::Load)
-      return loaded(e.dtype, e.at == own || home(e.buffer) == Home::Number
-                                 ? here(e.buffer)
-                                 : fmt::format("bt_far({} + ({}))", base(e.buffer, 0), position(e.at)));
-    if (e.kind == Element::Kind::Gather)
-      return loaded(e.dtype, fmt::format("bt_far({} + ({}) + {} * (int64_t){})", base(e.buffer, 0), position(e.at),
-                                         e.stride, name(e.in[0])));
-    std::vector<std::string> operands;
-    for (int32_t x : e.in) operands.push_back(name(x));
-    return expression(*e.op, e.of, e.dtype, operands);
   }
 
   const Function&        f_;
   const Kernel&          k_;
   const TimeLoop&        l_;
   const Function&        body_;
-  const CudaOptions&     options_;
+  const Target::Blocks&  of_;
+  Precision              precision_;
   Ownership              o_;
   std::vector<Phase>     phases_;  // by act: those that begin with it
   std::vector<Weights>   weights_;
@@ -483,23 +458,23 @@ $joined}
 
 }  // namespace
 
-std::optional<Persistent> persistent(const std::string& name, const Function& f, const Kernel& k,
-                                     const CudaOptions& options) {
+std::optional<Persistent> persistent(const std::string& name, const Function& f, const Kernel& k, const Target& target,
+                                     Precision precision) {
   const auto& loop  = std::get<TimeLoop>(k.what);
   const auto  teams = std::max<int64_t>(k.parts, 1);
-  const auto  owned = ownership(loop, std::max<int64_t>(options.processors / teams, 1), threads);
+  const auto  owned = ownership(loop, std::max<int64_t>(target.cores / teams, 1), target.blocks);
   // Positions are counted in 32 bits.
   const auto& buffers = loop.body->buffers;
   const bool  is_huge =
       std::any_of(buffers.begin(), buffers.end(), [](const Buffer& b) { return b.type.size() > INT32_MAX; });
-  if (!owned || teams > options.processors || is_huge) return {};
-  const LoopText text(f, k, options, *owned);
-  if (text.shared_bytes() > options.shared_bytes) return {};
+  if (!owned || teams > target.cores || is_huge) return {};
+  const LoopText text(f, k, target, precision, *owned);
+  if (text.shared_bytes() > target.blocks.shared_bytes) return {};
   return Persistent{text.text(name),
                     {.name    = name,
                      .teams   = teams,
                      .blocks  = text.blocks(),
-                     .threads = threads,
+                     .threads = target.blocks.threads,
                      .shared  = text.shared_bytes(),
                      .meets   = text.meets(),
                      .fixed   = true}};

@@ -105,11 +105,11 @@ __device__ __forceinline__ float bt_sum_of(const float* partial, int i) {
   const float* p = partial + i / (COLUMNS * 8) * stride + i % (COLUMNS * 8);
   return (p[0] + p[size]) + (p[2 * size] + p[3 * size]);
 }
-template <int ROWS, int COLUMNS, int TURNS>
+template <int ROWS, int COLUMNS, int THREADS, int TURNS>
 __device__ __forceinline__ void bt_take(float (&out)[TURNS], int first, const float* partial) {
 #pragma unroll
-  for (int q = 0; q < (ROWS * 8 * COLUMNS + 255) / 256; ++q) {
-    const int i = (int)threadIdx.x + q * 256;
+  for (int q = 0; q < (ROWS * 8 * COLUMNS + THREADS - 1) / THREADS; ++q) {
+    const int i = (int)threadIdx.x + q * THREADS;
     if (first + q < TURNS && i < ROWS * 8 * COLUMNS) out[first + q] = bt_sum_of<ROWS, COLUMNS>(partial, i);
   }
 }

@@ -14,7 +14,7 @@ struct Persistent {
 
 // The kernel of a time loop `k` in the function `f`. Nothing where the step has other kernels than products and
 // elementwise loops, or its weights do not fit the shared memory of the blocks.
-std::optional<Persistent> persistent(const std::string& name, const Function& f, const Kernel& k,
-                                     const CudaOptions& options);
+std::optional<Persistent> persistent(const std::string& name, const Function& f, const Kernel& k, const Target& target,
+                                     Precision precision);
 
 }  // namespace braintrace::codegen

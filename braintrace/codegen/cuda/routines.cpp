@@ -159,11 +159,9 @@ const uint32_t* key = $key + 2 * j;
 $y[e] = $draw;
 )";
 
-constexpr int64_t enough_lanes = 256;
-
 class RoutineText {
  public:
-  explicit RoutineText(const Routine& r) : r_(r) {
+  RoutineText(const Routine& r, const CudaContext& c) : r_(r), c_(c) {
     words_ = {{"T", std::string(storage_type(r.dtype))},
               {"sum", std::string(sum_type(r.dtype))},
               {"fma", r.dtype == DType::F64 ? "bt_fma" : "bt_fmaf"},
@@ -174,11 +172,10 @@ class RoutineText {
   }
 
   CudaKernelText text() {
-    if (r_.op == &event_list_op) {
-      return {filled(event_list, words_), cuda_blocks_for(size("L"), cuda_warps)};
-    }
+    if (r_.op == &event_list_op)
+      return {filled(event_list, words_), c_.blocks_for(size("L"), c_.target.blocks.warps())};
     const Each all = each();
-    return {cuda_for_each("e", all.count, "int64_t", filled(all.text, words_)), cuda_blocks_for(all.count)};
+    return {cuda_for_each("e", all.count, DType::I64, filled(all.text, words_)), c_.blocks_for(all.count)};
   }
 
  private:
@@ -204,7 +201,7 @@ class RoutineText {
       // Nothing can be taken from an axis without elements.
       if (size("N") == 0) return {updates, "*f.status = 1;\n"};
       if (&op == &take_op) return {updates, std::string(take)};
-      if (lanes >= enough_lanes || size("K") == 0)
+      if (lanes >= c_.target.blocks.lanes || size("K") == 0)
         return {lanes, std::string(&op == &scatter_add_op ? scatter_add_lane : scatter_set_lane)};
       return {cells, std::string(&op == &scatter_add_op ? scatter_add_cell : scatter_set_cell)};
     }
@@ -246,12 +243,13 @@ class RoutineText {
     return {size("keys") * size("n"), std::string(draws)};
   }
 
-  const Routine& r_;
-  Words          words_;
+  const Routine&     r_;
+  const CudaContext& c_;
+  Words              words_;
 };
 
 }  // namespace
 
-CudaKernelText cuda_text(const Routine& r, const CudaContext&) { return RoutineText(r).text(); }
+CudaKernelText cuda_text(const Routine& r, const CudaContext& c) { return RoutineText(r, c).text(); }
 
 }  // namespace braintrace::codegen

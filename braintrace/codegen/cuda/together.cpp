@@ -7,14 +7,11 @@ namespace braintrace::codegen {
 
 namespace {
 
-constexpr int64_t small_work = 8192, most_work = 4 * small_work;  // multiplications, or elements, of one block
-constexpr int64_t longest_sum = 128;
-
 struct Effort {
   bool    joins;  // others, if it is small or not
   int64_t steps;
 };
-Effort effort_of(const Kernel& k) {
+Effort effort_of(const Kernel& k, const Target::Blocks& of) {
   if (const auto* n = std::get_if<LoopNest>(&k.what)) {
     int64_t      steps = 1, kept = 1;
     const size_t all = n->loops.size(), last = n->tiling.form != Tiling::Form::Blocks ? 0 : n->tiling.two_axes ? 2 : 1;
@@ -23,8 +20,8 @@ Effort effort_of(const Kernel& k) {
       if (i < n->kept || i + last >= all) kept *= n->extent(i);
     }
     // Of a long sum the threads of one block have many terms each.
-    const bool is_long = !n->reductions.empty() && steps / std::max<int64_t>(kept, 1) > longest_sum;
-    return {true, is_long ? std::max(steps, small_work + 1) : steps};
+    const bool is_long = !n->reductions.empty() && steps / std::max<int64_t>(kept, 1) > of.small_sum;
+    return {true, is_long ? std::max(steps, of.small_kernel + 1) : steps};
   }
   if (const auto* c = std::get_if<Copies>(&k.what)) {
     int64_t steps = c->fill ? c->size : 0;
@@ -34,7 +31,7 @@ Effort effort_of(const Kernel& k) {
   // A library may take a large product.
   if (const auto* p = std::get_if<Product>(&k.what)) {
     const int64_t steps = size_of(p->batch) * size_of(p->rows) * size_of(p->columns) * size_of(p->inner);
-    return {steps <= small_work, steps};
+    return {steps <= of.small_kernel, steps};
   }
   return {false, 0};
 }
@@ -42,14 +39,14 @@ Effort effort_of(const Kernel& k) {
 }  // namespace
 
 bool Together::takes(const Kernel& k, const CudaKernelText& text) const {
-  const Effort effort = effort_of(k);
-  if (!effort.joins || !effort_of(*kernels_.front()).joins) return false;
-  if (is_small_ && effort.steps <= small_work && work_ + effort.steps <= most_work) return true;
+  const Effort effort = effort_of(k, of_);
+  if (!effort.joins || !effort_of(*kernels_.front(), of_).joins) return false;
+  if (is_small_ && effort.steps <= of_.small_kernel && work_ + effort.steps <= of_.small_kernels) return true;
   return !meets_ && !text.meets && !hazards_.must_wait(k);
 }
 
 void Together::add(const Kernel& k, const CudaKernelText& text) {
-  const Effort effort = effort_of(k);
+  const Effort effort = effort_of(k, of_);
   if (hazards_.must_wait(k)) {
     body_ += "bt_meet(t);\n";
     meets_ = true;
@@ -59,7 +56,7 @@ void Together::add(const Kernel& k, const CudaKernelText& text) {
   kernels_.push_back(&k);
   body_ += text.body;
   meets_    = meets_ || text.meets;
-  is_small_ = is_small_ && effort.joins && effort.steps <= small_work;
+  is_small_ = is_small_ && effort.joins && effort.steps <= of_.small_kernel;
   blocks_   = std::max(blocks_, text.blocks);
   shared_   = std::max(shared_, text.shared);
   work_ += effort.steps;
@@ -71,7 +68,7 @@ Launch Together::launch(std::string name) const {
   return {.name    = std::move(name),
           .teams   = loop ? kernels_[0]->parts : 1,
           .blocks  = in_one_block ? 1 : blocks_,
-          .threads = cuda_threads,
+          .threads = of_.threads,
           .shared  = shared_,
           .meets   = meets_ && !in_one_block};
 }

@@ -12,7 +12,7 @@ namespace braintrace::codegen {
 
 class Together {
  public:
-  explicit Together(const Function& f) : hazards_(f) {}
+  Together(const Function& f, const Target& target) : of_(target.blocks), hazards_(f) {}
 
   // Whether the kernel may join those that are there.
   bool takes(const Kernel& k, const CudaKernelText& text) const;
@@ -24,6 +24,7 @@ class Together {
   const std::string&                body() const { return body_; }
 
  private:
+  const Target::Blocks&      of_;
   Hazards                    hazards_;
   std::vector<const Kernel*> kernels_;
   std::string                body_;
