@@ -8,8 +8,10 @@
 //   event_update   y[e] = w[e] ± u[from[e]] v[to[e]]           over the entries of targets with v ≠ 0, in place, or of
 //                                                              sources with u ≠ 0 where entries lie by source
 //                  y[e] = w[e] ± Σ_b u[b,from[e]] v[b,to[e]]   of a batch: over the entries of targets with v ≠ 0 in
-//                  any
-//                                                              row, and over those rows
+//                                                              some row, and over those rows
+//
+//   y = sparse_dot(w, from, to, s)      →      events = event_list(s)
+//                                              y = event_dot(w, …, s, …, events)
 //
 // Threads share targets of a product, in blocks, and groups of entries of an update: no two write to one place, and the
 // order of every sum is that of the pattern.

@@ -22,7 +22,15 @@ namespace braintrace::codegen {
 
 namespace {
 
-enum class Kind : uint8_t { Elementwise, Reduction, View, Source, Constant, Joined, Other };
+enum class Kind : uint8_t {
+  Elementwise,  // one element of the result from one of each operand
+  Reduction,    // a sum, maximum, … over axes
+  View,         // elements of one operand at other positions: read in place, never computed
+  Source,       // made of nothing: full, iota
+  Constant,     // an array that the program holds
+  Joined,       // rows that a time loop finds where they are, so that nobody puts them together
+  Other         // a kernel of its own
+};
 
 Kind kind_of(const Eqn& e) {
   if (has_expression(*e.op)) return Kind::Elementwise;

@@ -8,6 +8,10 @@
 //   a = x + y                      for i: for j: t = x[i,j] + y[i,j]
 //   b = tanh(a)          →                       b[i,j] = tanh(t)
 //   c = reduce_sum(a)                            c[i] += t
+//
+// Equations are placed one by one, in the order of the program: into the nest that makes an operand, else into one that
+// reads the same array, else into a nest of their own. Nests that turn out to be neighbors merge. A nest never takes in
+// what would have to wait for its own results.
 #pragma once
 
 #include "braintrace/codegen/passes.h"

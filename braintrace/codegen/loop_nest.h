@@ -8,7 +8,10 @@
 //   the last axis is kept      kept axes, reduced axes, last two axes (one tile)
 //   the last axis is reduced   kept axes, reduced axes
 //
-// so the order of every sum is fixed by the shapes alone.
+// so the order of every sum is fixed by the shapes alone:
+//
+//   stage: y[i] = Σ_j a[i,j] x[j]  over (i, j)   →   for i:  s[16] = 0;  for j by 16:  s[l] += a[i,j+l] x[j+l]
+//                                                            y[i] = the sum of s, by a tree
 #pragma once
 
 #include "braintrace/codegen/fuse.h"

@@ -275,8 +275,8 @@ Tensors run(const Loop& l, const Target& target) {
   return are_apart(l) ? in_all_steps(l) : run_stacking_less(l, target);
 }
 
-// Weights that do not lie as products inside read them, summed axes first, are laid so once, outside.
-void turn_weights(Loop& l) {
+// Weights that products inside read in another order than they lie, summed axes first, are transposed once, outside.
+void transpose_weights(Loop& l) {
   const Mask    varying = l.reached(true, true);
   const Program p       = l.program();
   const auto    made    = producers(p);
@@ -285,13 +285,13 @@ void turn_weights(Loop& l) {
     const Ints &batch = e.attrs[rhs_batch], &inner = e.attrs[rhs_contract];
     const Ints  order = joined(batch, inner, others(p.type(e.in[1]).rank(), batch, inner));
     if (std::is_sorted(order.begin(), order.end()) && dense_pieces(p, made, e.in[1]).size() == 1) continue;
-    const Tensor turned = transpose(l.before({e.in[1]})[0], order);
+    const Tensor transposed = transpose(l.before({e.in[1]})[0], order);
     e.attrs =
         e.attrs.with(rhs_contract, counted(static_cast<int64_t>(batch.size()), static_cast<int64_t>(inner.size())))
             .with(rhs_batch, counted(0, static_cast<int64_t>(batch.size())));
-    e.in[1] = l.body.add_value(turned.type());
+    e.in[1] = l.body.add_value(transposed.type());
     l.args.consts.push_back(e.in[1]);
-    l.values.consts.push_back(turned);
+    l.values.consts.push_back(transposed);
   }
 }
 
@@ -356,7 +356,7 @@ void use_products(Loop& l, const Target& target) {
 }
 
 // y = Σ_i p_i W_i in place of [p_1; p_2; …] W, where some part is free of carries and some is not.
-void part_products(Loop& l) {
+void split_products(Loop& l) {
   const Mask       carried = l.reached(true, false);
   const auto       given   = l.body.eqns;
   std::vector<Eqn> eqns;
@@ -425,6 +425,7 @@ void hoist(Loop& l, const Target& target) {
 
 }  // namespace
 
+// The steps that the header lists. The ys may change on the way: `have` are stacked, from which `wanted` follow.
 Tensors lowered_scan(const Eqn& e, const Tensors& in, const Mask& used, const Target& target) {
   const Loop              l(ScanParts(e.attrs), in);
   const ScanResults<Mask> kept{live_carries(l, used), split(used, l.results).ys};
@@ -437,23 +438,23 @@ Tensors lowered_scan(const Eqn& e, const Tensors& in, const Mask& used, const Ta
   fix_constant_carries(some);
   some.prune();
   use_products(some, target);
-  const Vars ys = some.results.ys;  // equal ones are stacked once
+  const Vars wanted = some.results.ys;  // equal ones are stacked once
   some.results.ys.clear();
-  for (Var v : ys)
+  for (Var v : wanted)
     if (!contains(some.results.ys, v)) some.results.ys.push_back(v);
   const Loop full = some;
   some.results.ys = Stacking(full, target).worth_it();
   const Vars have = some.results.ys;
-  part_products(some);
+  split_products(some);
   hoist(some, target);
   some.prune();
-  turn_weights(some);
+  transpose_weights(some);
   join_products(some, target);
   some.prune();
   auto [results, rows] =
       split(run_without_sums(some, [&](const Loop& rest) { return run(rest, target); }), some.results);
   const Tensors stacked = all_ys(full, have, rows);
-  for (Var v : ys) results.push_back(stacked[index_of(full.results.ys, v)]);
+  for (Var v : wanted) results.push_back(stacked[index_of(full.results.ys, v)]);
   return spread(results, joined(kept));
 }
 

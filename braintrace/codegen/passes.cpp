@@ -38,7 +38,7 @@ const std::vector<Pass>& passes() {
       {"nested", "programs inside equations go through all passes on their own", with_lowered_bodies},
       {"sums", "products that are not matrix products become sums that fuse",
        [](const Program& p, const Options& o) { return as_sums(p, o.target); }},
-      {"separate", "sums of outer products with as few operations per element as can be",
+      {"separate", "factors of sums of outer products are combined as vectors first",
        [](const Program& p, const Options& o) { return separated(p, o.target); }},
       {"events", "sparse products and updates walk the entries of neurons that are not silent",
        [](const Program& p, const Options& o) { return with_events(p, o.target); }},

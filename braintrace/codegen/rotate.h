@@ -8,6 +8,9 @@
 // one walk. No element is computed in another way, only later.
 //
 //   W ← W - u vᵀ,  y = x W    v = …          W ← W - u vᵀ,  y = x W    v = …          …
+//
+// In the code, *carries* are such arrays W, *late* values are those that only carries wait for, and what they need of
+// the step that ends is *pending*.
 #pragma once
 
 #include <optional>

@@ -3,8 +3,13 @@
 // Each part runs through all steps on its own, on one thread, without waiting for the others. Bits do not change: a row
 // is computed the same way in any part.
 //
-//   for t: for b < 32: h[b] = f(h[b], x[t,b])      →      parallel for part < 2: for t: for b in part: h[b] = f(h[b],
-//   x[t,b])
+//   for t < T:                              parallel for part < 2:
+//     for b < 32:                             for t < T:
+//       h[b] = f(h[b], x[t,b])       →          for b in 16 part … 16 part + 15:
+//                                                 h[b] = f(h[b], x[t,b])
+//
+// For each value of the body the pass finds out whether a part needs only its own rows of it, or all of it. A part that
+// would read a row of another part ends the attempt.
 #pragma once
 
 #include <optional>

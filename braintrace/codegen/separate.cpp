@@ -21,6 +21,7 @@ namespace braintrace::codegen {
 
 namespace {
 
+// Longer sums stay as they are: finding pairs takes quadratic time.
 constexpr size_t most_terms = 16, most_products = 8;
 
 // A number times values.

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of outer products with as few operations per element as can be. Factors that vary along rows or columns only are
-// hoisted out of the inner loop: they are multiplied and added as vectors first,
+// Factoring of sums of outer products, as the update of a weight matrix is one. Factors that vary along rows or columns
+// only are hoisted out of the inner loop and combined as vectors first:
 //
-//   w_ij - η (x_i a_j + x_i b_j + e_i c_j)  =  w_ij - (x_i α_j + e_i γ_j),   α = η (a + b),  γ = η c
+//   before                                            after
+//   for i, j:                                         for j: α[j] = η (a[j] + b[j]),  γ[j] = η c[j]
+//     w[i,j] -= η (x[i] a[j] + x[i] b[j] + e[i] c[j])  for i, j: w[i,j] -= x[i] α[j] + e[i] γ[j]
 //
-// Vectors are written out as sums of products where that makes fewer of them: what was added and subtracted is gone.
-//
-// What a learning step does to a matrix of weights is mostly this.
+// The sum is expanded into terms, each a product of parts by the axes they vary over (x[i] by rows, a[j] by columns).
+// Terms that differ in one part only are added in that part. A part that is a sum itself is expanded where terms
+// cancel. The result replaces the original where it has fewer operations per element.
 #pragma once
 
 #include "braintrace/codegen/target.h"
