@@ -16,7 +16,7 @@ SOURCE = f"""
 #include "{UMBRELLA}"
 bt::Tensor loss(bt::Tensor x) {{ return bt::sum(bt::tanh(x) * x); }}
 """
-MOST_LINES = 96_500  # of the preprocessed file; GCC's <string>, <vector>, <map>, <functional> and <memory> have 75,000
+MOST_LINES = 96_000  # of the preprocessed file; 75,300 are <string>, <vector>, <memory>, <functional>, <map> and <optional> of GCC 12
 # Read once for all headers: what they must include themselves is ours.
 STANDARD = ["fmt/core.h", "nlohmann/json_fwd.hpp", "algorithm", "any", "array", "atomic", "functional", "iosfwd", "map",
             "memory", "optional", "set", "span", "string", "unordered_map", "variant", "vector"]
