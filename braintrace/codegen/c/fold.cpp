@@ -19,9 +19,9 @@ FoldText fold_text(const Reduction& r) {
   if (r.fold == Fold::All) return {"int64_t", "1", "$s & $a", "$s & $a"};
   const bool        max  = r.fold == Fold::Max;
   const std::string pick = fmt::format("bt_{}{}($s, $a)", max ? "max" : "min",
-                                       !real              ? "_i"
-                                       : value == "float" ? "f"
-                                                          : "");
+                                       !real                   ? "_i"
+                                       : r.dtype != DType::F64 ? "f"
+                                                               : "");
   return {value, real ? (max ? "-INFINITY" : "INFINITY") : (max ? "INT64_MIN" : "INT64_MAX"), pick, pick};
 }
 

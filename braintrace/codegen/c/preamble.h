@@ -15,8 +15,9 @@ const std::string& portable_matrix_functions();  // products in plain loops
 // of our files.
 std::string emitted_text(std::string_view file);
 
-// Those functions of a text that `user` calls, directly or through others of them. A function stands after those it
-// calls, begins with a line `static …` and ends with a line `}` or within its line; a type is a line `typedef …;`.
+// The linker, and the only reader, of emitted text: those functions of a text that `user` calls, directly or through
+// others of them. A function stands after those it calls, begins with a line `static …` and ends with a line `}` or
+// within its line; a type is a line `typedef …;`.
 std::string needed_functions(std::string_view functions, std::string_view user);
 
 }  // namespace braintrace::codegen

@@ -159,7 +159,7 @@ class CudaPrinter {
   std::map<const Function*, CudaKernelText> functions_;
 };
 
-// C functions as functions of the device.
+// C functions (c/preamble.h: each begins with a line `static …`) as functions of the device.
 std::string on_device(std::string text) {
   for (size_t at = 0; (at = text.find("static ", at)) != text.npos; at += 7)
     if (at == 0 || text[at - 1] == '\n') text.replace(at, 7, "static __device__ ");
