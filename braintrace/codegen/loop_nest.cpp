@@ -158,8 +158,14 @@ class NestBuilder {
 
   // ---- Loops
 
+  // Long sums of few columns: each would wait for its last term, so their terms are interleaved like those of rows.
+  bool has_narrow_sums() const {
+    return nest_.stores.empty() && target_.in_turn && stage_.space[n_ - 1] <= target_.few_columns &&
+           stage_.space[static_cast<size_t>(stage_.reduced.back())] >= 4 * target_.lanes;
+  }
+
   void order_loops() {
-    const bool folds = !stage_.reduced.empty(), kept_last = !folds || !is_reduced(n_ - 1);
+    const bool folds = !stage_.reduced.empty(), kept_last = !folds || (!is_reduced(n_ - 1) && !has_narrow_sums());
     form()             = !folds ? Tiling::Form::Plain : kept_last ? Tiling::Form::Blocks : Tiling::Form::Lanes;
     const bool blocked = form() == Tiling::Form::Blocks;
     Ints&      loops   = nest_.loops;
@@ -221,10 +227,10 @@ class NestBuilder {
       // All lanes, where each has several terms; of short rows the largest power of two. Rows that are taken together
       // and leave a remainder, such as ten terms, do better without lanes.
       const auto terms = static_cast<uint64_t>(std::max<int64_t>(n, 1));
-      const bool rest  = !std::has_single_bit(terms);
-      t.together       = nest_.kept == 0 || size < target_.together_from ? 1 : target_.sum_rows;
-      t.width          = static_cast<int64_t>(t.together > 1 && rest ? 1 : std::bit_floor(terms));
-      if (n >= 2 * target_.lanes) t.width = target_.lanes;
+      t.width          = n < 2 * target_.lanes ? static_cast<int64_t>(std::bit_floor(terms)) : target_.lanes;
+      t.together       = nest_.kept == 0 || size < target_.together_from
+                             ? 1
+                             : std::min(target_.sum_rows, nest_.extent(nest_.kept - 1));
       return;
     }
     // Where blocks are all that threads can share, there are more of them.

@@ -55,7 +55,8 @@ struct Target {
   int64_t block_sums    = 32;        // sums over rows that one such block takes side by side,
   int64_t least_rows    = 64;        // rows at least of a part of them,
   int64_t least_terms   = 2048;      // and terms of a part of any other sum
-  int64_t column_rows   = 2;         // rows added to columns together
+  int64_t column_rows   = 2;         // rows added to columns together,
+  int64_t few_columns   = 4;         // unless there are so few
   int64_t together_from = 4096;      // elements of a nest, from which on rows are taken together
   int64_t tiled_from    = 65536;  // elements: smaller arrays stay in the caches, and small machines have small stacks
   int64_t unrolled      = 4;      // turns of the innermost loop, up to which the loop around it becomes vector code

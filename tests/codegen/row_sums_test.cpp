@@ -6,6 +6,7 @@
 #include "braintrace/base/rng.h"
 #include "braintrace/codegen/schedule.h"
 #include "braintrace/ir/builder.h"
+#include "braintrace/ops/axes.h"
 #include "braintrace/ops/elementary.h"
 #include "braintrace/ops/index_walk.h"
 #include "braintrace/ops/math.h"
@@ -66,6 +67,35 @@ TEST(AxesApart, AreSummedOneAfterTheOther) {
   };
   EXPECT_TRUE(is_by_columns(sums({3, 25, 2, 4})));
   EXPECT_FALSE(is_by_columns(sums({3, 25, 2, 40}))) << "the last axis is a vector of its own";
+}
+
+// Many rows of few columns: terms are interleaved, so that none waits for the last one.
+TEST(NarrowSums, AreThoseOfTheInterpreter) {
+  const auto sums = [](const Shape& shape, DType dtype) {
+    const Shape rows(shape.begin(), shape.end() - 1);
+    const Types types{{dtype, shape}, {dtype, rows}};
+    const auto  axis = static_cast<int64_t>(rows.size()) - 1;
+    Job         j;
+    j.name    = to_string(shape);
+    j.program = trace(types, [&](const Tensors& in) -> Tensors {
+                  return {sum(in[0] * broadcast_axes(in[1], shape, counted(0, axis + 1)), Ints{axis})};
+                }).program;
+    Rng rng(4);
+    for (const Type& t : types) j.args.push_back(random_array(rng, t));
+    return j;
+  };
+  std::vector<Job> jobs;
+  for (const Shape& shape : {Shape{64, 1}, Shape{1001, 2}, Shape{3, 2085, 3}, Shape{5000, 4}, Shape{70, 5}})
+    jobs.push_back(sums(shape, DType::F64));
+  const auto w = worst_disagreement(jobs);
+  EXPECT_LE(w.distance, 1e-11) << w.name;
+  const auto form = [&](const Shape& shape) {
+    const auto s = codegen::scheduled({sums(shape, DType::F32).program});
+    return std::get<codegen::LoopNest>(s.entries[0]->kernels.at(0).what).tiling.form;
+  };
+  EXPECT_EQ(form({1001, 2}), codegen::Tiling::Form::Lanes);
+  EXPECT_EQ(form({1001, 5}), codegen::Tiling::Form::Blocks) << "columns are a vector";
+  EXPECT_EQ(form({40, 2}), codegen::Tiling::Form::Blocks) << "few terms";
 }
 
 }  // namespace braintrace

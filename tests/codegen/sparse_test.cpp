@@ -226,7 +226,7 @@ TEST(SparseLearning, OfABatchIsThatOfTheInterpreter) {
 // Products with patterns that lie by source, by target and in no order, for few and many events, in one row and
 // several: the sums of the interpreter, and nothing from a silent source, be its weight infinite.
 TEST(EventProduct, IsThatOfTheInterpreter) {
-  constexpr int64_t n = 40, m = 30, E = 5000;
+  constexpr int64_t n = 150, m = 30, E = 5000;
   for (const int order : {0, 1, 2})
     for (const Shape& rows : {Shape{}, Shape{3}}) {
       Rng                                      rng(6);

@@ -103,7 +103,7 @@ for (int64_t e = 0; e < $E; ++e) {
   $y[e] = ($T)sum;
 }
 )";
-// Most of a row is silent where it pays: there it is passed over by vectors.
+// Most of a row is silent where it pays: there eight elements are passed over together.
 constexpr std::string_view event_list      = R"(
 for (int64_t l = begin; l < end; ++l) {
   const $T* x = $x + l * $n;
@@ -116,13 +116,16 @@ $walk
 )";
 constexpr std::string_view event_positions = R"(
   int64_t i = 0;
-  for (; i + $vector <= $n; i += $vector) {
-    int any = 0;
-    for (int lane = 0; lane < $vector; ++lane) any |= x[i + lane] != 0;
-    if (!any) continue;
-    for (int lane = 0; lane < $vector; ++lane) {
-      list[2 + count] = (int32_t)(i + lane);
-      count += x[i + lane] != 0;
+  for (; i + 64 <= $n; i += 64) {
+    uint8_t is_event[64];
+    for (int lane = 0; lane < 64; ++lane) is_event[lane] = x[i + lane] != 0;
+    for (int eight = 0; eight < 64; eight += 8) {
+      uint64_t any;
+      memcpy(&any, is_event + eight, 8);
+      for (int lane = eight; any && lane < eight + 8; ++lane) {
+        list[2 + count] = (int32_t)(i + lane);
+        count += is_event[lane];
+      }
     }
   }
   for (; i < $n; ++i) {
