@@ -109,7 +109,7 @@ char separator_of(std::string_view heading) {
 
 }  // namespace
 
-bool CsvFile::is_missing(std::string_view cell) {
+bool is_missing(std::string_view cell) {
   if (cell.empty() || cell == "?") return true;
   if (cell.size() > 4) return false;
   std::string word(cell);

@@ -13,6 +13,8 @@
 
 namespace braintrace::data {
 
+bool is_missing(std::string_view cell);  // empty, NA, NaN, null, ?
+
 class CsvFile {
  public:
   explicit CsvFile(const std::string& path);
@@ -26,12 +28,10 @@ class CsvFile {
   // Rows from … from+count-1. What is not a number, or a row with too few or many cells, throws UserError with its
   // line.
   std::vector<std::vector<double>> rows(int64_t from, int64_t count) const;
-  // These columns of the rows, in this order; others may hold anything. A missing cell (empty, NA, NaN, null, ?) is
-  // NaN.
+  // These columns of the rows, in this order; others may hold anything. A missing cell is NaN.
   std::vector<std::vector<double>> rows(int64_t from, int64_t count, const std::vector<size_t>& columns) const;
   // The cells of one column as they are, without quotes.
   std::vector<std::string> texts(int64_t from, int64_t count, size_t column) const;
-  static bool              is_missing(std::string_view cell);
 
  private:
   // Calls visit(row from 1, its cells, its offset) for these rows.

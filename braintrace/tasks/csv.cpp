@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "braintrace/base/lists.h"
 #include "braintrace/base/nearest.h"
 #include "braintrace/tasks/families.h"
 #include "braintrace/tasks/sequence_files.h"
@@ -29,28 +30,29 @@ class CsvSequences final : public SequenceFile {
   std::string      place(int64_t i, int64_t t, const std::string& what) const override {
     return fmt::format("{}: row {}, {}", file_.path(), ranges_[static_cast<size_t>(i)].first + t + 1, what);
   }
-  std::string name_of_input(size_t k) const override { return column_name(k); }
-  std::string name_of_target(size_t k) const override { return column_name(inputs_ + k); }
+  std::string name_of_input(size_t k) const override { return name_of(inputs_[k]); }
+  std::string name_of_target(size_t k) const override { return name_of(targets_[k]); }
 
  private:
-  std::string          column_name(size_t k) const { return fmt::format("column '{}'", file_.columns()[used_[k]]); }
+  std::string          name_of(size_t column) const { return fmt::format("column '{}'", file_.columns()[column]); }
+  std::vector<size_t>  columns_of(const std::vector<std::string>& names) const;
   std::vector<int32_t> labels(int64_t i) const;
-  void                 add_columns(const std::vector<std::string>& names);
   // Rows [from, from + count) of each sequence.
   std::vector<std::pair<int64_t, int64_t>> ranges_by(const std::string& column) const;
   std::vector<std::pair<int64_t, int64_t>> ranges_of(int64_t length) const;
 
   data::CsvFile                            file_;
-  std::vector<size_t>                      used_;  // columns of inputs, then of targets
-  size_t                                   inputs_ = 0;
+  std::vector<size_t>                      inputs_, targets_;  // columns
   int64_t                                  ahead_  = 0;
   bool                                     series_ = false, only_last_ = false;
   std::vector<std::pair<int64_t, int64_t>> ranges_;
   TaskFacts                                facts_;
 };
 
-void CsvSequences::add_columns(const std::vector<std::string>& names) {
-  for (const std::string& name : names) used_.push_back(file_.column(name));
+std::vector<size_t> CsvSequences::columns_of(const std::vector<std::string>& names) const {
+  std::vector<size_t> out;
+  for (const std::string& name : names) out.push_back(file_.column(name));
+  return out;
 }
 
 std::vector<std::pair<int64_t, int64_t>> CsvSequences::ranges_of(int64_t length) const {
@@ -67,7 +69,7 @@ std::vector<std::pair<int64_t, int64_t>> CsvSequences::ranges_by(const std::stri
   std::string                              current;
   for (int64_t from = 0; from < file_.size(); from += 4096)
     for (int64_t row = from; const auto& name : file_.texts(from, std::min<int64_t>(4096, file_.size() - from), id)) {
-      require(!data::CsvFile::is_missing(name), "{}: row {}, column '{}': the cell that names the sequence is missing.",
+      require(!data::is_missing(name), "{}: row {}, column '{}': the cell that names the sequence is missing.",
               file_.path(), row + 1, column);
       if (out.empty() || name != current) out.emplace_back(row, 0);
       current = name;
@@ -85,20 +87,19 @@ CsvSequences::CsvSequences(const std::string& path, const zoo::Fields& f)
       ahead_(f.has("ahead") ? count(f, "ahead") : 0),
       series_(f.has("length")),
       only_last_(f.choice("asked", {"every", "last"}) == "last") {
-  add_columns(f.texts("inputs"));
-  inputs_            = used_.size();
+  inputs_            = columns_of(f.texts("inputs"));
   const auto targets = f.texts("targets");
   facts_.has_targets = !f.flag("targets_optional") || file_.has_column(targets[0]);
   const bool values  = !f.has("classes");
   facts_.class_names = f.is_list("classes") ? f.texts("classes") : std::vector<std::string>{};
-  if (facts_.has_targets) add_columns(targets);
+  if (facts_.has_targets) targets_ = columns_of(targets);
   if (!values && targets.size() != 1) f.refuse("targets", "classes need exactly one column.");
   if (f.has("sequence") == f.has("length"))
     f.refuse("sequence", "give either the column `sequence` or the `length` in rows, not both.");
   if (f.flag("contiguous") && !series_)
     f.refuse("contiguous", "only pieces of one series (`length` rows each) can be contiguous.");
   ranges_        = series_ ? ranges_of(count(f, "length")) : ranges_by(f.text("sequence"));
-  facts_.input   = {static_cast<int64_t>(inputs_)};
+  facts_.input   = {std::ssize(inputs_)};
   facts_.targets = values ? TargetKind::Values : TargetKind::Classes;
   facts_.outputs = values                       ? std::ssize(targets)
                    : facts_.class_names.empty() ? count(f, "classes")
@@ -111,8 +112,8 @@ CsvSequences::CsvSequences(const std::string& path, const zoo::Fields& f)
 std::vector<int32_t> CsvSequences::labels(int64_t i) const {
   const auto [from, steps]               = ranges_[static_cast<size_t>(i)];
   const std::vector<std::string>& names  = facts_.class_names;
-  const size_t                    column = used_[inputs_];
-  const auto here = [&](size_t t) { return place(i, static_cast<int64_t>(t) + ahead_, column_name(inputs_)); };
+  const size_t                    column = targets_[0];
+  const auto           here = [&](size_t t) { return place(i, static_cast<int64_t>(t) + ahead_, name_of(column)); };
   std::vector<int32_t> out(static_cast<size_t>(steps), missing_class);
   if (names.empty()) {
     const auto rows = file_.rows(from + ahead_, steps, {column});
@@ -124,7 +125,7 @@ std::vector<int32_t> CsvSequences::labels(int64_t i) const {
   } else {
     const auto cells = file_.texts(from + ahead_, steps, column);
     for (size_t t = 0; t < out.size(); ++t) {
-      if (data::CsvFile::is_missing(cells[t])) continue;
+      if (data::is_missing(cells[t])) continue;
       out[t] = static_cast<int32_t>(known_index(cells[t], names, here(t) + ": there is no class", "Classes"));
     }
   }
@@ -133,14 +134,16 @@ std::vector<int32_t> CsvSequences::labels(int64_t i) const {
 
 void CsvSequences::read(int64_t i, const Sample& s) const {
   const auto [from, steps] = ranges_[static_cast<size_t>(i)];
-  const bool values        = facts_.has_targets && facts_.targets == TargetKind::Values;
-  const auto inputs        = std::vector<size_t>(used_.begin(), used_.begin() + static_cast<ptrdiff_t>(inputs_));
-  const auto rows          = file_.rows(from, steps + (values ? ahead_ : 0), values ? used_ : inputs);
-  for (int64_t t = 0; t < steps; ++t) {
-    for (size_t k = 0; k < inputs_; ++k) s.input(t)[k] = static_cast<float>(rows[static_cast<size_t>(t)][k]);
+  const bool values        = facts_.targets == TargetKind::Values;
+  const auto rows     = file_.rows(from, steps + (values ? ahead_ : 0), values ? joined(inputs_, targets_) : inputs_);
+  const auto as_float = [](double x) { return static_cast<float>(x); };
+  for (size_t t = 0; t < static_cast<size_t>(steps); ++t) {
+    std::transform(rows[t].begin(), rows[t].begin() + std::ssize(inputs_), s.input(static_cast<int64_t>(t)).begin(),
+                   as_float);
     if (!values) continue;
-    const auto& row = rows[static_cast<size_t>(t + ahead_)];
-    for (size_t k = inputs_; k < row.size(); ++k) s.value(t)[k - inputs_] = static_cast<float>(row[k]);
+    const auto& later = rows[t + static_cast<size_t>(ahead_)];
+    std::transform(later.begin() + std::ssize(inputs_), later.end(), s.value(static_cast<int64_t>(t)).begin(),
+                   as_float);
   }
   if (facts_.has_targets && !values) std::ranges::copy(labels(i), s.classes.begin());
   if (only_last_) s.score_only(steps - 1);
