@@ -52,10 +52,10 @@ LIFOptions at_rest_zero(LIFOptions o) {
 
 }  // namespace
 
-IF::IF(const Size& size, LIFOptions options) : LIF(size, at_rest_zero(std::move(options))) {}
+IF::IF(const Size& size, LIFOptions options) : LIF(size.checked("IF", "size"), at_rest_zero(std::move(options))) {}
 
 ALIF::ALIF(const Size& size, ALIFOptions adaptation, LIFOptions options)
-    : LIF(size, std::move(options)),
+    : LIF(size.checked("ALIF", "size"), std::move(options)),
       a(state("a", hidden_state(size.dims(), adaptation.a_init))),
       adaptation_(std::move(adaptation)) {
   adaptation_.tau_a.require_positive("ALIF", "tau_a");

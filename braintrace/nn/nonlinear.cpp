@@ -24,7 +24,7 @@ void NonlinearIF::integrate_with(const Tensor& own) const {
 }
 
 ExpIF::ExpIF(const Size& size, ExpIFOptions exponential, LIFOptions options)
-    : NonlinearIF(size, std::move(options)), exponential_(exponential) {
+    : NonlinearIF(size.checked("ExpIF", "size"), std::move(options)), exponential_(exponential) {
   require(exponential.delta_T > 0, "ExpIF: delta_T must be positive, got {}.", exponential.delta_T);
 }
 Tensor ExpIF::F(const Tensor& v) const {
@@ -33,7 +33,7 @@ Tensor ExpIF::F(const Tensor& v) const {
 }
 
 QuaIF::QuaIF(const Size& size, QuaIFOptions quadratic, LIFOptions options)
-    : NonlinearIF(size, std::move(options)), quadratic_(quadratic) {}
+    : NonlinearIF(size.checked("QuaIF", "size"), std::move(options)), quadratic_(quadratic) {}
 Tensor QuaIF::F(const Tensor& v) const { return quadratic_.c * (v - options_.V_rest.value(v)) * (v - quadratic_.V_c); }
 
 template <class Base>
@@ -64,9 +64,9 @@ template class Adapting<ExpIF>;
 template class Adapting<QuaIF>;
 
 AdExIF::AdExIF(const Size& size, AdaptationOptions adaptation, ExpIFOptions exponential, LIFOptions options)
-    : Adapting<ExpIF>(size, std::move(adaptation), exponential, std::move(options)) {}
+    : Adapting<ExpIF>(size.checked("AdExIF", "size"), std::move(adaptation), exponential, std::move(options)) {}
 AdQuaIF::AdQuaIF(const Size& size, AdaptationOptions adaptation, QuaIFOptions quadratic, LIFOptions options)
-    : Adapting<QuaIF>(size, std::move(adaptation), quadratic, std::move(options)) {}
+    : Adapting<QuaIF>(size.checked("AdQuaIF", "size"), std::move(adaptation), quadratic, std::move(options)) {}
 
 Izhikevich::Izhikevich(const Size& size, IzhikevichOptions options)
     : V(state("V", hidden_state(size.checked("Izhikevich", "size").dims(), options.V_init))),
