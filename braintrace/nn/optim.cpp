@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "braintrace/ops/compare.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 
@@ -20,6 +21,9 @@ void require_fraction(const char* name, const char* what, double v) {
 void require_not_negative(const char* name, const char* what, double v) {
   require(v >= 0 && std::isfinite(v), "{}: {} must be a number of at least 0, got {}.", name, what, v);
 }
+
+// As averages and counts are kept: a small part of 16 bits would be lost.
+Tensor wide(const Tensor& theta) { return convert(theta, promote(theta.dtype(), DType::F32)); }
 
 }  // namespace
 
@@ -41,6 +45,8 @@ Optimizer::Optimizer(std::string name, Schedule lr, Common common, std::vector<s
       memory_names_(std::move(memory)),
       count_(Tensor(Array::of<int64_t>({0}, {}))) {
   require_not_negative(name_.c_str(), "weight_decay", common.weight_decay);
+  require(common.average >= 0, "{}: average is a number of updates and must not be negative, got {}.", name_,
+          common.average);
   for (const auto& [what, v] : {std::pair("clip_norm", common.clip_norm), std::pair("clip_value", common.clip_value)})
     require(!v || *v > 0, "{}: {} must be positive, got {}.", name_, what, v.value_or(0));
 }
@@ -50,9 +56,11 @@ void Optimizer::register_trainable_weights(const StateMap& weights) {
   weights_.clear();
   for (const auto& [path, state] : weights)
     for (const std::string& leaf : state.leaf_names()) {
-      Weight w{path, state, leaf, {}, {}};
+      const Tensor theta = state.leaf(leaf);
+      Weight       w{path, state, leaf, {}, {}, {}};
+      if (averages()) w.average = LongTermState(wide(theta));
       for (size_t i = 0; i < memory_names_.size(); ++i)
-        w.slot.memory.push_back(LongTermState(Tensor(Array(state.leaf(leaf).type()))));
+        w.slot.memory.push_back(LongTermState(Tensor(Array(theta.type()))));
       weights_.push_back(std::move(w));
     }
   count_.set(0);
@@ -99,9 +107,29 @@ void Optimizer::update(const Gradients& grads) {
     require(slope.shape() == theta.shape(), "{}: the gradient of '{}' is {}, the weight {}.", name_, w.path.str(),
             to_string(slope.type()), to_string(theta.type()));
     if (decay > 0 && !decoupled_) slope = slope + decay * theta;
-    Tensor d = direction(slope, theta, convert(count_.value(), promote(theta.dtype(), DType::F32)), w.slot);
+    const Tensor t = convert(count_.value(), promote(theta.dtype(), DType::F32));
+    Tensor       d = direction(slope, theta, t, w.slot);
     if (decay > 0 && decoupled_) d = d + decay * theta;
-    w.state.set_leaf(w.leaf, theta - w.group.lr_factor * convert(schedule_.rate().value(), theta.dtype()) * d);
+    const Tensor next = theta - w.group.lr_factor * convert(schedule_.rate().value(), theta.dtype()) * d;
+    w.state.set_leaf(w.leaf, next);
+    if (!w.average) continue;
+    const Tensor a = 1 / minimum(t, static_cast<double>(common_.average));  // 1 at first: θ̄ is θ
+    w.average->set((1 - a) * w.average->value() + a * wide(next));
+  }
+}
+
+StateMap Optimizer::averaged_weights() const {
+  StateMap out;
+  for (const Weight& w : weights_)
+    if (w.average && (out.empty() || out.back().first != w.path)) out.emplace_back(w.path, w.state);
+  return out;
+}
+
+Averaged::Averaged(const Optimizer& o) : before_(o.averaged_weights()) {
+  for (const auto& w : o.weights_) {
+    if (!w.average) continue;
+    const Tensor theta = w.state.leaf(w.leaf);
+    w.state.set_leaf(w.leaf, select(o.count_.value() > 0, convert(w.average->value(), theta.dtype()), theta));
   }
 }
 
@@ -109,9 +137,10 @@ int64_t Optimizer::step_count() const { return static_cast<int64_t>(count_.value
 
 StateMap Optimizer::states() const {
   StateMap out{{Path{"step_count"}, count_}};
-  for (const Weight& w : weights_)
-    for (size_t i = 0; i < memory_names_.size(); ++i)
-      out.emplace_back((w.leaf.empty() ? w.path : w.path / w.leaf) / memory_names_[i], w.slot.memory[i]);
+  for (const Weight& w : weights_) {
+    for (size_t i = 0; i < memory_names_.size(); ++i) out.emplace_back(w.name() / memory_names_[i], w.slot.memory[i]);
+    if (w.average) out.emplace_back(w.name() / "average", *w.average);
+  }
   std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   return out;
 }

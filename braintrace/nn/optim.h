@@ -7,6 +7,7 @@
 //   d  = direction(g)           the method
 //   d ← d + decoupled θ         AdamW
 //   θ ← θ - lr d                lr and decay may differ between groups of weights
+//   θ̄ ← (1-a) θ̄ + a θ          a = 1/min(t, N): the average over about the last N updates, where it is asked for
 //
 //   bt::optim::Adam opt(1e-3);
 //   opt.register_trainable_weights(model.params());
@@ -17,6 +18,7 @@
 
 #include "braintrace/functions/gradients.h"
 #include "braintrace/model/module.h"
+#include "braintrace/model/snapshot.h"
 #include "braintrace/nn/schedule.h"
 
 namespace braintrace::optim {
@@ -24,6 +26,7 @@ namespace braintrace::optim {
 struct Common {
   std::optional<double> clip_norm = {}, clip_value = {};
   double                weight_decay = 0;  // L2, coupled; AdamW, Lion: decoupled
+  int64_t               average      = 0;  // N, updates; 0: weights are not averaged
 };
 
 // What differs for some of the weights.
@@ -55,6 +58,7 @@ class Optimizer {
   Schedule&     lr() { return schedule_; }
   StateMap      states() const;  // everything remembered, for checkpoints: <path>.<leaf>.<name>
   const Common& common() const { return common_; }
+  bool          averages() const { return common_.average > 0; }
 
  protected:
   Optimizer(std::string name, Schedule lr, Common common, std::vector<std::string> memory);
@@ -65,14 +69,19 @@ class Optimizer {
   bool           decoupled_                                                                                 = false;
 
  private:
+  friend class Averaged;
   struct Weight {
-    Path        path;
-    State       state;
-    std::string leaf;
-    Group       group;
-    Slot        slot;
+    Path                 path;
+    State                state;
+    std::string          leaf;
+    Group                group;
+    Slot                 slot;
+    std::optional<State> average;  // θ̄, in the type of the weight or f32, whichever is wider
+
+    Path name() const { return leaf.empty() ? path : path / leaf; }
   };
   Gradients prepared(const Gradients& grads) const;
+  StateMap  averaged_weights() const;
 
   std::string              name_;
   Schedule                 schedule_;
@@ -81,6 +90,18 @@ class Optimizer {
   std::vector<Weight>      weights_;
   LongTermState            count_;
   bool                     registered_ = false;
+};
+
+// The weights are their averages until its end; they stay as they are where the optimizer does not average, and before
+// its first update. A model is judged with them:
+//
+//   { const bt::optim::Averaged weights(opt);  loss = judged(model); }
+class Averaged {
+ public:
+  explicit Averaged(const Optimizer& optimizer);
+
+ private:
+  Undo before_;
 };
 
 // Every leaf × min(1, c/(‖all leaves‖₂ + 1e-6)).

@@ -167,6 +167,52 @@ TEST(Optimizers, GroupsHaveTheirOwnRateAndDecay) {
   EXPECT_NE(error_of([&] { other.group({"a"}, {.lr_factor = -1}); }).find("'a'"), std::string::npos);
 }
 
+// θ̄ is the mean of all weights at first, and moves by 1/N of the way later.
+TEST(Optimizers, AverageTheWeights) {
+  SGD        opt(0.1, {.common = {.average = 3}});
+  ParamState w(f64({1}));
+  opt.register_trainable_weights({{Path{"w"}, w}});
+  w.set(f64({4}));  // weights that are loaded later count too
+  const auto averaged = [&] {
+    const Averaged scope(opt);
+    return at(w.value().array(), 0);
+  };
+  EXPECT_EQ(averaged(), 4);
+  double     theta = 4, mean = 0, t = 0;
+  const auto step = jit([&](Tensor g) {
+    opt.update(Gradients({{Path{"w"}, {{"", g}}}}));
+    return g;
+  });
+  for (double g : slopes) {
+    step(f64({g}));
+    theta -= 0.1 * g;
+    mean += (theta - mean) / std::min(++t, 3.0);
+    EXPECT_NEAR(averaged(), mean, 1e-15);
+    EXPECT_EQ(at(w.value().array(), 0), theta);  // as without averages
+  }
+  EXPECT_NE(mean, theta);
+  EXPECT_EQ(opt.states().back().first.str(), "w.average");
+
+  SGD plain(0.1);
+  EXPECT_NEAR(trained(plain), theta - 3, 1e-15);
+  const Averaged nothing(plain);
+  EXPECT_EQ(plain.states().size(), 1u);
+}
+
+// A thousandth of a weight of eight bits of mantissa is lost where the average has as few.
+TEST(Optimizers, AveragesOfSixteenBitsAreWider) {
+  SGD        opt(1.0, {.common = {.average = 1000}});
+  ParamState w(Tensor(Type{DType::BF16, {1}}, 0));
+  opt.register_trainable_weights({{Path{"w"}, w}});
+  for (int i = 0; i < 3000; ++i) {
+    const Tensor g(Type{DType::BF16, {1}}, i == 1000 ? -1 : 0);
+    opt.update(Gradients({{Path{"w"}, {{"", g}}}}));
+  }
+  const Averaged scope(opt);
+  EXPECT_EQ(w.value().dtype(), DType::BF16);
+  EXPECT_NEAR(at(w.value().array(), 0), 1 - std::exp(-2), 0.01);
+}
+
 TEST(Optimizers, Misuse) {
   SGD opt(0.1);
   EXPECT_NE(error_of([&] { opt.update(Gradients()); }).find("register"), std::string::npos);
@@ -175,6 +221,7 @@ TEST(Optimizers, Misuse) {
   EXPECT_NE(error_of([] { SGD bad(-1.0); }), "");
   EXPECT_NE(error_of([] { SGD bad(0.1, {.common = {.weight_decay = -1}}); }), "");
   EXPECT_NE(error_of([] { SGD bad(0.1, {.common = {.clip_norm = 0}}); }), "");
+  EXPECT_NE(error_of([] { SGD bad(0.1, {.common = {.average = -1}}); }).find("average"), std::string::npos);
   EXPECT_NE(error_of([] { Adam bad(0.1, {.eps = -1}); }).find("eps"), std::string::npos);
   EXPECT_NE(error_of([] { RMSProp bad(0.1, {.eps = std::nan("")}); }).find("eps"), std::string::npos);
 }

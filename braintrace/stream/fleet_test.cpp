@@ -94,6 +94,7 @@ TEST(Fleet, AMemberComputesTheBitsOfASingleStream) {
 
 TEST(Fleet, CompiledMembersTooComputeTheBitsOfASingleStream) {
   expect_same_bits({.rule = "D_RTRL", .lr = 0.05}, "cpu", 9);
+  expect_same_bits({.rule = "D_RTRL", .optimizer = R"({"type": "adam", "average": 3})", .lr = 0.05}, "cpu", 9);
   StreamOptions o{.rule = "ES_D_RTRL", .optimizer = "sgd", .lr = 0.05};
   o.rule_options.decay_or_rank = TraceDecay::decay(0.9);
   expect_same_bits(o, "cpu", 9);

@@ -28,11 +28,12 @@ struct GuardedStreamTest : ::testing::TestWithParam<const char*> {
   }
   ~GuardedStreamTest() override { set_default_backend(usual); }
 
-  void begin(double lr = 0.5) {
+  void begin(double lr = 0.5, const std::string& optimizer = "sgd") {
     random::seed(1);
     model = zoo::build_model(R"({"type": "chain", "layers": [{"name": "rnn", "type": "gru", "n_in": 2, "n_rec": 4},
                                                              {"name": "out", "type": "linear", "n_in": 4, "n_out": 1}]})");
-    net   = std::make_unique<OnlineStream>(*model, Type{DType::F32, {2}}, StreamOptions{.optimizer = "sgd", .lr = lr});
+    net =
+        std::make_unique<OnlineStream>(*model, Type{DType::F32, {2}}, StreamOptions{.optimizer = optimizer, .lr = lr});
   }
   NamedArrays states() const {
     NamedArrays out;
@@ -55,6 +56,42 @@ std::vector<int64_t> numbers(const std::vector<GuardedStream::Undone>& all) {
   std::vector<int64_t> out;
   for (const auto& u : all) out.push_back(u.number);
   return out;
+}
+
+// Answers come from averages, which are saved; states and weights are those of a stream without them.
+TEST_P(GuardedStreamTest, AveragedWeightsAnswer) {
+  const auto   records = good_records(20);
+  const double lr      = 0.05;
+  const auto   run     = [&](const std::string& optimizer) {
+    begin(lr, optimizer);
+    std::vector<double> losses;
+    for (const Record& r : records) {
+      if (r.reset) net->reset();
+      if (r.y)
+        losses.push_back(net->learn(*r.x, *r.y).loss);
+      else
+        losses.push_back(at(net->predict(*r.x), 0));
+    }
+    return losses;
+  };
+  const auto        plain   = run("sgd");
+  const NamedArrays weights = states();
+  EXPECT_EQ(run(R"({"type": "sgd", "average": 1})"), plain);
+  const auto averaged = run(R"({"type": "sgd", "average": 5})");
+  EXPECT_EQ(averaged[0], plain[0]);  // nothing was learned yet
+  EXPECT_EQ(averaged[1], plain[1]);  // the average of one update
+  for (size_t i = 3; i < plain.size(); ++i) EXPECT_NE(averaged[i], plain[i]) << i;
+  for (const auto& [name, array] : weights) EXPECT_TRUE(identical(states().at(name), array)) << name;
+
+  const TemporaryFolder folder;
+  const std::string     path = (folder.path / "net").string();
+  save(*net, path, 20);
+  const auto next = net->learn(*records[0].x, *records[0].y);
+  begin(lr, R"({"type": "sgd", "average": 5})");
+  EXPECT_EQ(load(*net, path), 20);
+  EXPECT_EQ(net->learn(*records[0].x, *records[0].y).loss, next.loss);
+  begin(lr, R"({"type": "sgd", "average": 6})");
+  EXPECT_NE(error_of([&] { load(*net, path); }).find("optimizer.average is 5 there and 6 here"), std::string::npos);
 }
 
 // Schedules and scales go back with the rest: whoever met a bad record learns on as whoever did not.

@@ -20,6 +20,7 @@
 #include "braintrace/ops/reduce.h"
 #include "braintrace/train/checkpoint.h"
 #include "braintrace/train/optimizer.h"
+#include "braintrace/train/undo.h"
 
 namespace braintrace::stream {
 
@@ -80,18 +81,32 @@ OnlineStream::OnlineStream(Module& model, const Type& input, const StreamOptions
     target_  = {DType::I32, {}};
   }
   optimizer_->register_trainable_weights(model.params());
-  const auto loss = [this](Tensor x, Tensor target) {
-    const Tensor out = (*learner_)(scale_(x));
-    const Tensor l =
-        classes_ ? losses::softmax_cross_entropy_with_integer_labels(out, target) : losses::mse(out, target);
-    return std::pair(l, out);
+  const auto loss_of = [this](const Tensor& out, const Tensor& target) {
+    return classes_ ? losses::softmax_cross_entropy_with_integer_labels(out, target) : losses::mse(out, target);
   };
-  learn_   = jit([this, loss](Tensor x, Tensor target) {
-    auto [l, grads, out] = value_and_grad(loss, model_->params(), has_aux)(x, target);
+  const auto loss = [this, loss_of](Tensor x, Tensor target) {
+    const Tensor out = (*learner_)(x);
+    return std::pair(loss_of(out, target), out);
+  };
+  learn_   = jit([this, loss, loss_of](Tensor x, Tensor target) {
+    const Tensor scaled  = scale_(x);
+    const Tensor answer  = optimizer_->averages() ? averaged_answer(scaled) : Tensor();
+    auto [l, grads, out] = value_and_grad(loss, model_->params(), has_aux)(scaled, target);
     optimizer_->update(grads);
-    return std::pair<Tensor, Tensor>(l, out);
+    return answer.defined() ? std::pair(loss_of(answer, target), answer) : std::pair<Tensor, Tensor>(l, out);
   });
-  predict_ = jit([this](Tensor x) { return (*learner_)(scale_(x)); });
+  predict_ = jit([this](Tensor x) {
+    const Tensor scaled = scale_(x);
+    const Tensor answer = optimizer_->averages() ? averaged_answer(scaled) : Tensor();
+    const Tensor out    = (*learner_)(scaled);
+    return answer.defined() ? answer : out;
+  });
+}
+
+Tensor OnlineStream::averaged_answer(const Tensor& x) const {
+  const train::ModelUndo undo(*model_);
+  const optim::Averaged  weights(*optimizer_);
+  return model_->call({x}).front();
 }
 
 OnlineStream::Answer OnlineStream::learn(const Array& x, const Array& y) {

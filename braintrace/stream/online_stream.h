@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model that keeps learning: each record is answered with the weights as they are, and then learned from. Model,
-// traces, gradient and update are one compiled program; memory does not grow with the stream.
+// A model that keeps learning: each record is answered with the weights as they are, or with their averages where the
+// optimizer keeps those, and then learned from. Model, traces, gradient and update are one compiled program; memory
+// does not grow with the stream.
 //
 //   stream::OnlineStream net(*model, {DType::F32, {4}}, {.rule = "D_RTRL", .lr = 3e-3});
 //   auto [prediction, loss] = net.learn(x, y);
@@ -65,6 +66,9 @@ class OnlineStream {
   Type                              input_, target_;
   int64_t                           classes_ = 0;
   std::string                       learning_;
+
+  // The answer of averaged weights from the states as they are; the model stays as it is.
+  Tensor averaged_answer(const Tensor& x) const;
 
   std::function<std::pair<Tensor, Tensor>(Tensor, Tensor)> learn_;
   std::function<Tensor(Tensor)>                            predict_;

@@ -52,10 +52,11 @@ const std::vector<Kind<MakeSchedule>>& schedules() {
 
 const std::vector<Option> common_options = {
     {"lr=0.001", "learning rate"},
-    {"clip_norm?", "maximum norm of the whole gradient"},
-    {"clip_value?", "maximum magnitude of an entry of the gradient"},
-    {"weight_decay=0", "adds this factor times the weight to the gradient; decoupled in adamw and lion"},
-    {"schedule?", "an object with `type`, see below; default: a constant rate"}};
+    {"clip_norm?", "largest norm of the whole gradient"},
+    {"clip_value?", "largest entry of the gradient"},
+    {"weight_decay=0", "times the weight, added to the gradient; decoupled in adamw and lion"},
+    {"average?", "judge and answer with the average of the weights over about so many updates"},
+    {"schedule?", "an object with `type`, below; the rate is constant without one"}};
 
 Section with_common(const char* name, std::vector<Option> own) {
   own.insert(own.begin(), common_options.begin(), common_options.end());
@@ -133,7 +134,10 @@ OptimizerAndPace make_optimizer(const ordered_json& filled, const std::string& p
     out.updates_per_epoch         = s.integer("every");
     rate                          = schedule.make(s, lr);
   }
-  const optim::Common common{f.number_if("clip_norm"), f.number_if("clip_value"), f.number("weight_decay")};
+  const int64_t average = f.has("average") ? f.integer("average") : 0;
+  if (f.has("average") && average < 1)
+    f.refuse("average", fmt::format("expected a number of updates of at least 1, got {}.", average));
+  const optim::Common common{f.number_if("clip_norm"), f.number_if("clip_value"), f.number("weight_decay"), average};
   out.optimizer = kind.make(f, rate, common);
   return out;
 }

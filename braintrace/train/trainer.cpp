@@ -270,11 +270,12 @@ StepRecord Trainer::Impl::step() {
 }
 
 ValidationRecord Trainer::Impl::validate(int64_t batches, tasks::Part part) {
-  const InForce    here(surroundings);
-  const Evaluation e = evaluator->evaluate(batches, part);
-  record.judgment    = {e.confusion, e.calibration_error, e.values};
-  judged             = {part, batches};
-  evaluated_at       = updates;
+  const InForce         here(surroundings);
+  const optim::Averaged weights(*parts.optimizer);
+  const Evaluation      e = evaluator->evaluate(batches, part);
+  record.judgment         = {e.confusion, e.calibration_error, e.values};
+  judged                  = {part, batches};
+  evaluated_at            = updates;
   const ValidationRecord v{updates, e.loss, e.accuracy};
   for (const Alarm& a : joined_alarms(activity_alarms(updates, e.units))) alarm(a);
   return v;
@@ -449,7 +450,8 @@ void Trainer::Impl::describe_end(Ending ending) {
   if (ending == Ending::Interrupted || ending == Ending::NotFinite) return;
   if (observers.empty()) return;
   compare();
-  const InForce here(surroundings);
+  const InForce         here(surroundings);
+  const optim::Averaged weights(*parts.optimizer);
   record.activity             = evaluator->watch();
   Parts  probe                = make_probe(config, parts);
   Config one                  = config;
@@ -524,7 +526,8 @@ const std::vector<Baseline>& Trainer::compare() {
   return impl_->record.judgment.baselines;
 }
 Predictions Trainer::predict(tasks::Part part) {
-  const InForce here(impl_->surroundings);
+  const InForce         here(impl_->surroundings);
+  const optim::Averaged weights(*impl_->parts.optimizer);
   return impl_->evaluator->predict(part);
 }
 

@@ -17,6 +17,7 @@
 #include "braintrace/train/checkpoint.h"
 #include "braintrace/verify/layers/layers.h"
 #include "braintrace/zoo/registry.h"
+#include "tests/support/error_of.h"
 #include "tests/support/training_runs.h"
 
 namespace braintrace::train {
@@ -78,6 +79,35 @@ TEST_F(TrainerTest, ResumingIsNotStopping) {
       EXPECT_EQ(largest(half, "synthesizer.weight") > 0, a.name == "DNI");
       EXPECT_EQ(largest(half, "modulation.usual") > 0, a.name == "ThreeFactor");
     }
+}
+
+// Averages are judged, saved and read as the weights; what is learned does not depend on them.
+TEST_F(TrainerTest, AveragedWeightsAreJudgedAndKept) {
+  json plain = small(), averaged = small();
+  averaged["optimizer"]["average"] = 4;
+  const Config config              = read_config(averaged.dump());
+  Trainer      a(read_config(plain.dump())), b(config), rest(config);
+  EXPECT_EQ(a.validate().loss, b.validate().loss);
+  for (int i = 0; i < 6; ++i) EXPECT_EQ(a.step().loss, b.step().loss);
+  EXPECT_NE(a.validate().loss, b.validate().loss);
+  b.save(file("half"));
+  rest.load(file("half"));
+  EXPECT_EQ(rest.validate().loss, b.validate().loss);
+  EXPECT_EQ(rest.step().loss, b.step().loss);
+  b.save(file("whole"));
+  rest.save(file("rest"));
+  EXPECT_EQ(bytes("whole"), bytes("rest"));
+
+  // A model that starts from the file starts with the averages.
+  json again    = small();
+  again["init"] = file("half");
+  rest.load(file("half"));
+  EXPECT_EQ(Trainer(read_config(again.dump())).validate().loss, rest.validate().loss);
+  for (const json& bad : {json(0), json(-3), json("many"), json(1.5)}) {
+    averaged["optimizer"]["average"] = bad;
+    EXPECT_NE(error_of([&] { Trainer t(read_config(averaged.dump())); }).find("optimizer.average"), std::string::npos)
+        << bad;
+  }
 }
 
 // Plain input weights, whose effect on the states of a later window only an estimate knows.

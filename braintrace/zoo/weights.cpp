@@ -17,13 +17,18 @@ namespace {
 
 constexpr std::string_view checkpoint_prefix = "model.";
 
-// The model of a checkpoint of `braintrace train` or `braintrace stream`, without the rest of it.
+// The model of a checkpoint of `braintrace train` or `braintrace stream`, without the rest of it. Where the optimizer
+// averaged the weights, the averages: they are what was judged.
 NamedArrays parameters_in(const SafeTensors& file) {
   const auto format = file.metadata.find("format");
   if (format == file.metadata.end() || !format->second.starts_with("braintrace-")) return file.arrays;
   NamedArrays out;
-  for (const auto& [name, array] : file.arrays)
-    if (name.starts_with(checkpoint_prefix)) out.emplace(name.substr(checkpoint_prefix.size()), array);
+  for (const auto& [name, array] : file.arrays) {
+    if (!name.starts_with(checkpoint_prefix)) continue;
+    const std::string path    = name.substr(checkpoint_prefix.size());
+    const auto        average = file.arrays.find("optimizer." + path + ".average");
+    out.emplace(path, average == file.arrays.end() ? array : average->second);
+  }
   return out;
 }
 
