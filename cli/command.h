@@ -36,7 +36,7 @@ int answer(int argc, char** argv);
 // The command of this name; an error with the nearest one when there is none.
 const CLI::App& command_named(const CLI::App& app, const std::string& name);
 // A check of an option that is a whole number.
-CLI::Validator whole_number(int64_t least);
+CLI::Validator whole_number(int64_t least, int64_t most = INT64_MAX);
 
 void add_advise(CLI::App& app, Action& chosen);
 void add_bench(CLI::App& app, Action& chosen);

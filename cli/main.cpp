@@ -54,14 +54,25 @@ int report(Status status, const std::string& message) {
   return status;
 }
 
+// "--lr: expected a number, got 'abc'", from what the parser says: "Could not convert: --lr = abc".
+std::string conversion_error(const CLI::App& command, const std::string& said) {
+  constexpr std::string_view before = "Could not convert: ", between = " = ";
+  const size_t               middle = said.find(between);
+  if (!said.starts_with(before) || middle == said.npos) return said;
+  const std::string  option = said.substr(before.size(), middle - before.size());
+  const CLI::Option* o      = command.get_option_no_throw(option);
+  const bool         whole  = o && o->get_type_name() != "FLOAT";
+  return fmt::format("{}: expected a {}number, got '{}'", option, whole ? "whole " : "",
+                     said.substr(middle + between.size()));
+}
+
 // What is wrong with the arguments, and where to read about them.
 std::string argument_error(const CLI::App& app, const CLI::ParseError& error) {
   const auto        chosen = app.get_subcommands();
   const CLI::App&   where  = chosen.empty() ? app : *chosen[0];
   const std::string name   = chosen.empty() ? "braintrace" : "braintrace " + where.get_name();
-  std::string       what   = chosen.empty() ? "a command is missing" : error.what();
-  const bool        extra  = chosen.empty() || error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
-  if (const auto left = app.remaining(true); extra && !left.empty()) {
+  std::string       what   = conversion_error(where, error.what());
+  if (const auto left = app.remaining(true); error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) {
     std::vector<std::string> known;
     for (const CLI::Option* o : where.get_options())
       for (const std::string& l : o->get_lnames()) known.push_back("--" + l);
@@ -217,12 +228,14 @@ int answer(int argc, char** argv) {
   }
 }
 
-CLI::Validator whole_number(int64_t least) {
-  const auto problem = [least](const std::string& text) -> std::string {
+CLI::Validator whole_number(int64_t least, int64_t most) {
+  const auto problem = [=](const std::string& text) -> std::string {
     int64_t    n    = 0;
     const auto read = std::from_chars(text.data(), text.data() + text.size(), n);
-    if (read.ec == std::errc() && read.ptr == text.data() + text.size() && n >= least) return "";
-    return fmt::format("expected a whole number of at least {}, got '{}'", least, text);
+    if (read.ec == std::errc() && read.ptr == text.data() + text.size() && n >= least && n <= most) return "";
+    const std::string range =
+        most == INT64_MAX ? fmt::format("at least {}", least) : fmt::format("{} to {}", least, most);
+    return fmt::format("expected a whole number of {}, got '{}'", range, text);
   };
   return CLI::Validator(problem, "");
 }

@@ -38,6 +38,7 @@ struct StreamArguments {
   std::string              rule_options = "{}", loss = "mse", format = "auto", save, load;
   std::string              schedule, normalize = "none";
   std::optional<double>    clip_norm, weight_decay;
+  std::optional<int64_t>   average;
   int64_t                  normalize_over = 10000;
   std::optional<int>       udp;
   int64_t                  every = 1, count = 0, most_bytes = 1 << 16, save_every = 10000;
@@ -246,11 +247,12 @@ std::vector<std::pair<std::string, std::string>> members_in(const std::vector<st
 
 // The optimizer with what options of their own say about it.
 std::string optimizer_of(const StreamArguments& o) {
-  if (!o.clip_norm && !o.weight_decay && o.schedule.empty()) return o.learning.optimizer;
+  if (!o.clip_norm && !o.weight_decay && !o.average && o.schedule.empty()) return o.learning.optimizer;
   ordered_json out = {{"type", o.learning.optimizer}};
   if (o.learning.optimizer.starts_with("{")) out = read_ordered_json(o.learning.optimizer, "--optimizer");
   if (o.clip_norm) out["clip_norm"] = *o.clip_norm;
   if (o.weight_decay) out["weight_decay"] = *o.weight_decay;
+  if (o.average) out["average"] = *o.average;
   if (!o.schedule.empty()) out["schedule"] = read_ordered_json(o.schedule, "--schedule");
   return out.dump();
 }
@@ -341,6 +343,8 @@ void add_stream(CLI::App& app, Action& chosen) {
   command->add_option("--lr", o->learning.lr, "Learning rate")->capture_default_str();
   command->add_option("--clip-norm", o->clip_norm, "Largest norm of the gradient of a record");
   command->add_option("--weight-decay", o->weight_decay, "Weight decay; decoupled in adamw and lion");
+  command->add_option("--average", o->average, "Answer with the average of the weights over about so many records")
+      ->check(whole_number(1));
   command
       ->add_option("--schedule", o->schedule,
                    "Schedule of the rate, such as {\"type\": \"exponential\", \"gamma\": 0.99, \"every\": 1000}")
@@ -354,13 +358,13 @@ void add_stream(CLI::App& app, Action& chosen) {
       ->check(whole_number(1))
       ->capture_default_str();
   command->add_option("--seed", o->seed, "Seed of the initial weights")->check(whole_number(0))->capture_default_str();
-  command->add_option("--udp", o->udp, "Read datagrams from this port of 127.0.0.1; 0 selects a free port")
-      ->check(CLI::Range(0, 65535));
+  command->add_option("--udp", o->udp, "Read datagrams from this port of 127.0.0.1; 0 takes any free one")
+      ->check(whole_number(0, 65535));
   command->add_option("--format", o->format, "Format of the records; auto reads a line that starts with { as JSON")
       ->check(CLI::IsMember({"auto", "jsonl", "csv"}))
       ->capture_default_str();
   command->add_option("--max-bytes", o->most_bytes, "Largest record, in bytes")
-      ->check(CLI::Range(16, 1 << 26))
+      ->check(whole_number(16, 1 << 26))
       ->capture_default_str();
   command->add_option("--every", o->every, "Print every n-th prediction; 0 prints none")
       ->check(whole_number(0))
