@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From functions on trees to functions on lists of tensors: the only templates under the transforms.
+// Converts functions on trees to functions on lists of tensors: the only templates that the transforms need.
 #pragma once
 
 #include <concepts>
@@ -13,7 +13,7 @@
 
 namespace braintrace::detail {
 
-// C++ floats become tensors where the function takes tensors, so that grad(f)(2.0) means what it says.
+// C++ floats become tensors if the function takes tensors, so that grad(f)(2.0) works.
 template <class A>
 using Lifted = std::conditional_t<std::is_floating_point_v<std::decay_t<A>>, Tensor, std::decay_t<A>>;
 template <class F, class... A>
@@ -46,8 +46,8 @@ struct ResultOf<F, std::tuple<A...>> {
   using Type = std::conditional_t<std::is_void_v<Raw>, std::tuple<>, std::decay_t<Raw>>;
 };
 
-// One call of a function on a tree of arguments, seen as a function on flat tensors. It remembers the structure of the
-// result, so that flat results can be put together again.
+// One call of a function on a tree of arguments, as a function on flat tensors. It remembers the structure of the
+// result, so that flat results can be unflattened.
 template <class F, class Args>
 class FlatCall {
  public:
@@ -95,7 +95,7 @@ class FlatCall {
 template <class F, class Args>
 FlatCall(F&, Args) -> FlatCall<F, Args>;
 
-// Throws UserError naming the transform when an argument leaf is undefined.
+// Throws a UserError that names the transform if an argument leaf is undefined.
 void check_arguments(const char* where, const Tensors& leaves);
 
 }  // namespace braintrace::detail

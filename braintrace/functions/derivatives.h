@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// jvp, vjp and Jacobians of functions on trees. States are read as they are and the written ones are stored;
-// derivatives are with respect to arguments.
+// jvp, vjp and Jacobians of functions on trees. States keep their values, and written states are stored; derivatives
+// are with respect to arguments.
 #pragma once
 
 #include "braintrace/functions/call.h"
@@ -92,8 +92,8 @@ class JacobianFunction {
 
 }  // namespace detail
 
-// f at the primals and its derivative along the tangents: pair<result, tangent of the result>.
-// One argument is given as it is, several as a tuple.
+// f at the primals and its derivative along the tangents: pair<result, tangent of the result>. Pass one argument
+// directly, several as a tuple.
 template <class F, class P>
 requires detail::TakesPrimals<F, P>
 auto jvp(F&& f, const P& primals, const P& tangents) {
@@ -105,7 +105,8 @@ auto jvp(F&& f, const P& primals, const P& tangents) {
   return std::pair(call.rebuild(r.out), call.rebuild(r.tangents));
 }
 
-// pair<result, pullback>; pullback(cotangent of the result) gives the cotangent of the argument, or a tuple of them.
+// pair<result, pullback>; pullback(cotangent of the result) returns the cotangent of the argument, or a tuple of
+// cotangents.
 template <class F, class... A>
 requires(detail::Takes<F, A...> && sizeof...(A) > 0) auto vjp(F&& f, A&&... args) {
   detail::FlatCall call(f, detail::packed<F>(std::forward<A>(args)...));
@@ -118,9 +119,9 @@ requires(detail::Takes<F, A...> && sizeof...(A) > 0) auto vjp(F&& f, A&&... args
   return std::pair(call.rebuild(r.out), std::move(pullback));
 }
 
-// The derivative of every result element with respect to every element of argument N: shape result ++ argument.
-// The tree is that of the argument when f returns one tensor, that of the result when the argument is one tensor,
-// and otherwise [result leaf][argument leaf]. Forward mode for few inputs, reverse mode for few results.
+// The derivative of every result element with respect to every element of argument N: shape result ++ argument. The
+// tree has the structure of the argument if f returns one tensor, that of the result if the argument is one tensor, and
+// otherwise [result leaf][argument leaf]. Forward mode for few inputs, reverse mode for few results.
 template <size_t N = 0, class F>
 auto jacfwd(F&& f) {
   return detail::JacobianFunction<std::decay_t<F>, flat::JacobianMode::Forward, N>(std::forward<F>(f));

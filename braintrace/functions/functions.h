@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transforms of user functions, on any trees of tensors and in any nesting. All of them trace the function once with
 // trace_function (frame.h): states it reads become inputs, states it writes become outputs that are stored after the
-// call. A function that throws leaves every state as it was.
+// call. If the function throws, no state changes.
 //
-// Under each template is a plain function in namespace flat: the same on lists of tensors. Bindings of other languages
-// call those, with trees of their own.
+// Each template is built on a plain function on lists of tensors in namespace flat. Bindings for other languages call
+// those, with their own trees.
 #pragma once
 
 #include "braintrace/functions/derivatives.h"

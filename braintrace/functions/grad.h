@@ -6,8 +6,8 @@
 //   grad(f, model.params())(x, y)       Gradients by path
 //   grad<0>(f, model.params())(x, y)    both: pair<Gradients, …>
 //   value_and_grad(…)                   pair<value, grads>
-//   …(f, …, has_aux)                    f returns pair<loss, aux>: grad gives pair<grads, aux>,
-//                                       value_and_grad gives tuple<loss, grads, aux>
+//   …(f, …, has_aux)                    f returns pair<loss, aux>: grad returns pair<grads, aux>,
+//                                       value_and_grad returns tuple<loss, grads, aux>
 #pragma once
 
 #include "braintrace/functions/call.h"
@@ -23,10 +23,10 @@ namespace flat {
 
 struct GradOutcome {
   Tensors   out;    // results of f; the first is the loss
-  Tensors   grads;  // of all argument leaves; undefined where not asked
+  Tensors   grads;  // of all argument leaves; undefined if not requested
   Gradients states;
 };
-// `wrt` says of which arguments; `where` names the caller in messages.
+// `wrt` selects the arguments; `where` names the caller in messages.
 GradOutcome differentiate(const char* where, const Function& f, const Tensors& args, const Mask& wrt,
                           const StateMap& states);
 
@@ -74,7 +74,7 @@ class GradFunction {
   }
 
  private:
-  // The gradient of argument N, as a tree like it.
+  // The gradient of argument N, as a tree of the same structure.
   template <size_t N, class Args>
   static auto of_argument(const Args& args, const std::vector<size_t>& owner, const Tensors& grads) {
     size_t first = 0;
@@ -101,7 +101,7 @@ class GradFunction {
   StateMap  states_;
 };
 
-// With respect to arguments: the first unless others are named.
+// With respect to arguments; default: the first.
 template <GradMode mode, size_t... I, class F>
 auto grad_of_arguments(F&& f) {
   if constexpr (sizeof...(I) == 0)

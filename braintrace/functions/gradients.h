@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients with respect to states: one tensor per leaf, under the paths of the model. A tree, so that jit, vmap and
-// loops may return it.
+// Gradients with respect to states: one tensor per leaf, by path. A tree, so that jit, vmap and loops can return it.
 #pragma once
 
 #include <functional>
@@ -20,7 +19,7 @@ class Gradients {
   Gradients() = default;
   explicit Gradients(Map map) : map_(std::move(map)) {}
 
-  // The gradient of a state; throws UserError listing the known paths.
+  // The gradient of a state; throws a UserError that lists the known paths.
   const Leaves& at(const Path& path) const;
   const Tensor& at(const Path& path, const std::string& leaf) const;
   // The gradient of a state that holds one tensor: grads["rnn.w"].
@@ -39,7 +38,7 @@ class Gradients {
   Map map_;
 };
 
-// Leaf by leaf; both sides have the same paths.
+// Leaf by leaf; both sides must have the same paths.
 Gradients operator+(const Gradients& a, const Gradients& b);
 Gradients operator-(const Gradients& a, const Gradients& b);
 Gradients operator*(const Gradients& g, const Tensor& factor);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // jit: a function traced once per signature, simplified, and compiled as one program. States that it reads and writes
-// stay with the program from call to call (held_states.h); nobody sees a difference but in time and memory.
+// stay with the program from call to call (held_states.h), which affects only time and memory.
 //
 // The signature is the structure and types of the arguments, the types of the states the function reads, and the
-// environment. Tensors the function captures in other ways are frozen at the first trace; keep what changes in states
-// or pass it as an argument. Inside another trace the program is inlined.
+// environment. Tensors that the function captures in other ways are frozen at the first trace; keep values that change
+// in states, or pass them as arguments. Inside another trace, the program is inlined.
 #pragma once
 
 #include "braintrace/functions/call.h"
@@ -20,10 +20,10 @@ int64_t                   num_traces(const JitCache& cache);
 
 struct JitResult {
   Tensors                     out;
-  std::shared_ptr<const void> like;  // structure of the result, as `like` gave it when the program was traced
+  std::shared_ptr<const void> like;  // structure of the result, as returned by `like` when the program was traced
 };
-// `signature` says what the caller's function depends on besides the types of `args`, which it must tell apart too:
-// structure, static values. `f` runs only when no program of the cache fits; `like` is asked after it.
+// `signature` describes everything that the function depends on: types and structure of `args`, static values. `f` is
+// called only if no program in the cache matches; `like` is called after it.
 JitResult call_jitted(JitCache& cache, std::string&& signature, const Tensors& args, const Function& f,
                       const std::function<std::shared_ptr<const void>()>& like);
 
@@ -31,7 +31,7 @@ JitResult call_jitted(JitCache& cache, std::string&& signature, const Tensors& a
 
 namespace detail {
 
-// Tells apart C++ types whose trees look alike.
+// Distinguishes C++ types with equal trees.
 template <class T>
 inline constexpr char type_tag = 0;
 template <class T>
@@ -42,7 +42,7 @@ std::string_view type_key() {
 
 }  // namespace detail
 
-// Copies share their compiled programs. Calls from several threads are safe when they touch different states.
+// Copies share their compiled programs. Calls from several threads are safe if they use different states.
 template <class F>
 class Jitted {
  public:

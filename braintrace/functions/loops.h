@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops and choices over trees, whose bodies may read and write states. Written states are carried from step to step,
-// and stored when the loop is done; a state keeps its type. Inside and outside of traces alike, the body is traced
-// once.
+// Loops and conditionals on trees, whose bodies may read and write states. Written states are carried from step to
+// step, and stored when the loop ends; the type of a state must not change. The body is traced once, inside and outside
+// of traces.
 #pragma once
 
 #include "braintrace/control/cond.h"
@@ -26,7 +26,7 @@ Tensors     run_while(const Function& go_on, const Function& body, const Tensors
 
 namespace detail {
 
-// Throws UserError when a body returns another structure than it must.
+// Throws UserError if a body returns a wrong structure.
 void check_structure(const char* where, const char* what, const std::string& want, const std::string& got);
 
 template <class T>
@@ -39,14 +39,15 @@ concept ScanFunction = Takes<F, C, X> && is_pair<typename ResultOf<std::remove_r
 
 }  // namespace detail
 
-// f(xs[t]…) for t = 0, 1, …; gives the results stacked along a new leading axis.
+// f(xs[t]…) for t = 0, 1, …; returns the results, stacked along a new leading axis.
 template <class F, class... A>
 requires(detail::Takes<F, A...> && sizeof...(A) > 0) auto for_loop(F&& f, A&&... xs) {
   detail::FlatCall call(f, detail::packed<F>(std::forward<A>(xs)...));
   return call.rebuild(flat::run_scan("for_loop", call.function(), {}, call.leaves(), {}).ys);
 }
 
-// pair(carry, y_t) = f(carry, xs[t]); gives pair(last carry, all y stacked). The carry keeps its structure and types.
+// pair(carry, y_t) = f(carry, xs[t]); returns pair(last carry, all y stacked). Structure and types of the carry must
+// not change.
 template <class F, class C, class X>
 requires detail::ScanFunction<F, C, X>
 auto scan(F&& f, C&& carry, X&& xs, const ScanOptions& options = {}) {
@@ -66,8 +67,8 @@ auto scan(F&& f, C&& carry, X&& xs, const ScanOptions& options = {}) {
   return call.rebuild(joined(r.carry, r.ys));
 }
 
-// if_true(args…) where the bool scalar pred holds, else if_false(args…). Both are traced and must return the same
-// types; a state written by one of them only keeps its value in the other.
+// if_true(args…) if the bool scalar pred is true, else if_false(args…). Both are traced and must return the same types;
+// a state that only one of them writes keeps its value in the other.
 template <class F, class G, class... A>
 requires(detail::Takes<F, A...>&& detail::Takes<G, A...>) auto cond(const Tensor& pred, F&& if_true, G&& if_false,
                                                                     A&&... args) {
@@ -84,7 +85,7 @@ requires(detail::Takes<F, A...>&& detail::Takes<G, A...>) auto cond(const Tensor
   return yes.rebuild(flat::run_cond(pred, yes.function(), otherwise, yes.leaves()));
 }
 
-// value = body(value) as long as go_on(value), a bool scalar, holds. go_on may read states but not write them.
+// value = body(value) while go_on(value), a bool scalar, is true. go_on may read states but not write them.
 template <class C, class F, class T>
 requires(detail::Takes<C, T>&& detail::Takes<F, T>) auto while_loop(C&& go_on, F&& body, T&& init,
                                                                     const WhileOptions& options = {}) {

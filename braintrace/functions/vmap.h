@@ -5,8 +5,8 @@
 //   vmap(f, {.in_axes = {0, {}}})(xs, w)                          w is the same for all samples
 //   vmap(f, {.batched_states = model.states<HiddenState>()})(xs)  these states have one value per sample
 //
-// Other states are read by all samples alike and may be written only with values that do not depend on the sample.
-// Random streams give every sample its own keys.
+// All samples share the other states, which may be written only with values that do not depend on the sample. With
+// random streams, every sample gets its own keys.
 #pragma once
 
 #include "braintrace/functions/call.h"
@@ -17,7 +17,7 @@ namespace braintrace {
 struct VmapOptions {
   std::vector<std::optional<int64_t>> in_axes        = {};  // one per argument; empty: axis 0 of all
   int64_t                             out_axis       = 0;   // of every result
-  std::optional<int64_t>              size           = {};  // needed when nothing is mapped
+  std::optional<int64_t>              size           = {};  // needed if nothing is mapped
   StateMap                            batched_states = {};  // mapped over their leading axis
 };
 

@@ -4,7 +4,7 @@
 //   bt::Environment::set({.dt = 0.1});                       for the whole process
 //   bt::Environment::Scope scope({.training = false});       for this thread, until the scope ends
 //
-// A jitted function is traced anew when they change.
+// When they change, a jitted function is traced again.
 #pragma once
 
 #include <optional>
@@ -18,11 +18,11 @@ class Environment {
  public:
   struct Settings {
     std::optional<double> dt        = {};  // milliseconds, by convention
-    std::optional<DType>  precision = {};  // default float type; f32 unless set
-    std::optional<bool>   training  = {};  // true unless set
+    std::optional<DType>  precision = {};  // default float type; default: f32
+    std::optional<bool>   training  = {};  // default: true
   };
 
-  static double      dt();  // throws UserError when it was never set
+  static double      dt();  // throws UserError if it was never set
   static DType       precision();
   static bool        training();
   static std::string signature();  // equal bytes mean equal settings

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tracing functions that read and write states.
 //
-// A StateFrame is open while a function is traced. The first read of a state leaf makes an argument of the trace;
-// writes stay in the frame. Frames nest: an inner frame reads what the outer one holds. When the frame closes, nothing
-// outside has changed, also when the function threw. A state made while the frame is innermost is at home there: its
-// values stay in its cell, and it is neither an input nor an output of the trace.
+// A StateFrame is open while a function is traced. The first read of a state leaf adds an argument to the trace; writes
+// stay in the frame. Frames nest: an inner frame reads the values of the outer one. When the frame closes, nothing
+// outside has changed, even if the function threw. A state that is created while the frame is innermost belongs to it:
+// its values stay in its cell, and it is neither an input nor an output of the trace.
 #pragma once
 
 #include <functional>
@@ -29,11 +29,11 @@ struct StatefulProgram {
   std::vector<StateLeaf> writes;  // in order of first touch
   size_t                 num_args = 0, num_results = 0;
   // Where a learner is called inside a derivative (credit.h).
-  std::vector<bool>        is_read_by_learners = {};  // by read: as learners read the state, apart from other reads
-  std::vector<bool>        is_left_by_learner  = {};  // by write: the new value is what a learner left
-  std::vector<EntryCredit> entry_credits       = {};
+  std::vector<bool> is_read_by_learners  = {};  // by read: whether learners read the state, separately from other reads
+  std::vector<bool> is_left_by_learner   = {};  // by write: whether a learner left the new value
+  std::vector<EntryCredit> entry_credits = {};
 
-  // Arguments followed by the present values of the states that are read.
+  // Arguments, followed by the current values of the states that are read.
   Tensors inputs(const Tensors& args) const;
   Tensor  read_value(size_t index) const;  // of reads[index]
   // Splits results from new state values, stores the latter, returns the former.
@@ -43,14 +43,13 @@ struct StatefulProgram {
   Type  write_type(size_t index) const;  // of the new value of writes[index]
 };
 
-// What a function is traced for: a loop gives the states it writes to its next turn, a derivative ends at its own
-// states.
+// The purpose of a trace: a loop passes the states it writes to its next iteration; a derivative ends at its states.
 enum class TraceFor : uint8_t { Call, Loop, Derivative };
 
 struct TraceOptions {
   TraceFor               purpose = TraceFor::Call;
-  std::vector<StateLeaf> keep    = {};  // become arguments even when the function does not read them
-  StateSet               lanes   = {};  // seen inside without their leading axis (vmap)
+  std::vector<StateLeaf> keep    = {};  // become arguments even if the function does not read them
+  StateSet               lanes   = {};  // their leading axis is hidden inside the trace (vmap)
 };
 StatefulProgram trace_function(const Types& args, const Function& f, const TraceOptions& options = {});
 
@@ -74,13 +73,13 @@ class StateFrame {
 
   struct Touched {
     StateLeaf where;
-    Tensor    input;  // argument of the trace; undefined when the leaf was written before any read
-    Tensor    value;  // present value inside the trace
+    Tensor    input;  // argument of the trace; undefined if the leaf was written before any read
+    Tensor    value;  // current value inside the trace
     bool      written = false;
     // For learners (credit.h).
-    bool     left_by_learner    = false;  // the present value
-    bool     is_read_by_learner = false;  // by nobody else
-    StateSet of_learner         = {};     // states of one that goes on with the value in the next turn of a loop
+    bool     left_by_learner    = false;  // whether a learner left the current value
+    bool     is_read_by_learner = false;  // whether only learners read it
+    StateSet of_learner = {};  // states of a learner that continues with the value in the next iteration of a loop
   };
   const std::vector<Touched>&     touched() const { return touched_; }
   const std::vector<EntryCredit>& entry_credits() const { return entry_credits_; }
@@ -91,10 +90,10 @@ class StateFrame {
   friend void        mark_left_by_learner(const StateLeaf& leaf);
 
   Touched* find(const State& state, const std::string& leaf);
-  Tensor   own(const Tensor& value);                                       // under a name that no other state has
-  Touched& touch(const StateLeaf& leaf);                                   // reads it at first
+  Tensor   own(const Tensor& value);                                       // as a value that no other state holds
+  Touched& touch(const StateLeaf& leaf);                                   // reads it if it is new
   Type     outer_type(const State& state, const std::string& leaf) const;  // as seen inside
-  Tensor   read_by_learner(const StateLeaf& leaf);                         // as an argument of its own
+  Tensor   read_by_learner(const StateLeaf& leaf);                         // as a separate argument
 
   std::shared_ptr<Builder>                                   trace_;
   StateSet                                                   lanes_;

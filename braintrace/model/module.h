@@ -12,7 +12,7 @@
 //
 // A module is a handle: copies share their children and states.
 //
-// Parts that are known only at run time are set and erased by name, and a class may bring them up to date in `refresh`.
+// Parts that are known only at run time can be set and erased by name, and a class may update them in `refresh`.
 #pragma once
 
 #include <concepts>
@@ -39,14 +39,14 @@ class Module {
   Module(const Module& other);
   Module& operator=(const Module& other);
 
-  // One step. Override the first for one input and one output, the second for any number.
+  // One step. Override the first function for one input and one output, or the second for any number.
   virtual Tensor  update(const Tensor& x);
   virtual Tensors update_all(const Tensors& xs);
 
   Tensor  operator()(const Tensor& x);
   Tensors call(const Tensors& xs);
 
-  // All states below this module, sorted by path; a state that several parts share is listed once.
+  // All states of this module and its parts, sorted by path; a state that several parts share is listed once.
   StateMap states() const;
   StateMap states(StateKind kind) const;
   // States of a C++ state type; HiddenState includes the stacked kinds, ShortTermState includes hidden ones.
@@ -55,20 +55,21 @@ class Module {
   StateMap params() const { return states(StateKind::Param); }
   State    state_at(const Path& path) const;
 
-  // Parts at run time. A name that is taken gets the new part; to set what is there already changes nothing.
+  // Parts at run time. A new part replaces an earlier part of the same name; setting the same part again changes
+  // nothing.
   void                     set_child(const std::string& name, const Module& child);
   void                     set_state(const std::string& name, const State& state);
   void                     set_field(const std::string& name, std::string text);
-  bool                     erase(const std::string& name);  // false: there was no such part
+  bool                     erase(const std::string& name);  // false if there is no such part
   std::vector<std::string> part_names() const;              // in order of registration
 
   // The name of the class, for printing and messages.
   virtual std::string type_name() const;
-  // Called before the parts are looked at and before update: a class that keeps them elsewhere sets and erases them
+  // Called before the parts are read and before update: a class that stores its parts elsewhere sets and erases them
   // here.
   virtual void refresh() {}
-  // Called by init_all_states on every module, parts before the whole, when all states have their first values: sets
-  // other ones, or makes states.
+  // Called by init_all_states on every module, children before their parent, after all states have their initial
+  // values: may set other values, or create states.
   virtual void init_state(BatchSize) {}
   // The same for reset_all_states.
   virtual void reset_state(BatchSize batch) { init_state(batch); }
@@ -101,7 +102,7 @@ class Module {
     add_state(std::move(name), s);
     return s;
   }
-  // A setting shown when the module is printed.
+  // A setting that is shown when the module is printed.
   void field(std::string name, std::string text);
 
  private:
@@ -111,16 +112,16 @@ class Module {
   std::shared_ptr<ModuleNode> node_;
 };
 
-// Modules and states by position, "0", "1", …: one part of a module, which may hold lists again.
+// Modules and states by position, "0", "1", …. A list is a part of a module and may contain lists.
 struct ModuleList : Module {
   ModuleList();
 };
 
-// Whether an update runs in this thread. What it uses must be registered: a state or child that the model does not
-// know would not be learned, reset or saved.
+// Whether an update runs in this thread. The states and children that it uses must be registered; otherwise they would
+// not be learned, reset or saved.
 bool is_updating();
 
-// Code that a module runs for somebody else, such as a loss around a model: it may use states of its own.
+// Marks code that does not belong to the module, such as a loss around a model: it may use unregistered states.
 class OutsideUpdate {
  public:
   OutsideUpdate();
@@ -135,13 +136,13 @@ class OutsideUpdate {
 struct InitOptions {
   BatchSize batch_size = {};
 };
-// Gives every state its first value, except parameters and long-term states made from one; then calls init_state of
-// every module.
+// Sets every state to its initial value, except parameters and long-term states made from a value; then calls
+// init_state of every module.
 void init_all_states(const Module& model, InitOptions options = {});
-// The same again, before a new sequence; without a batch size, with that of the last init.
+// The same, before a new sequence; by default with the batch size of the last init.
 void reset_all_states(const Module& model, InitOptions options = {});
 
-// The model as nested text: of each module its settings, children and states with their types.
+// The model as nested text: the settings, children and states (with types) of each module.
 std::string   to_string(const Module& model);
 std::ostream& operator<<(std::ostream& out, const Module& model);
 

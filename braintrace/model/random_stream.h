@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A seeded stream of random keys. It is a state, so drawing works in jitted functions and loops, is repeated by setting
-// the seed again, and is saved with a model that registers it. Under vmap every sample draws its own keys.
+// A seeded stream of random keys. It is a state, so it works in jitted functions and loops, repeats if the seed is set
+// again, and is saved with a model that registers it. Under vmap, every sample draws its own keys.
 //
 //   bt::random::seed(42);
 //   const bt::Tensor noise = bt::random::normal(bt::random::next(), {8});
@@ -14,12 +14,12 @@ struct RandomStream : State {
   explicit RandomStream(uint64_t seed);
 
   void   seed(uint64_t value) const;
-  Tensor next() const;  // a fresh key; the stream moves on
+  Tensor next() const;  // a new key; advances the stream
 };
 
 namespace random {
 
-// The stream of functions that are not given one. It belongs to the process: draw from it in one thread.
+// The stream of functions that are not given one. The whole process shares it: draw from it in only one thread.
 RandomStream& default_stream();
 void          seed(uint64_t value);
 Tensor        next();

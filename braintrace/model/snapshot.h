@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of states, kept to be put back.
+// Saves values of states, to restore them later.
 #pragma once
 
 #include "braintrace/model/frame.h"
@@ -22,7 +22,7 @@ class Snapshot {
   std::vector<std::pair<StateLeaf, Tensor>> values_;
 };
 
-// Puts the states back at its end.
+// Restores the states in its destructor.
 class Undo {
  public:
   explicit Undo(const StateMap& states) : before_(states) {}

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// States: the named values a model keeps between calls. A state is a cheap handle; copies share the value.
-// A state holds one tensor, or several under leaf names ("weight", "bias").
+// States: the named values that a model keeps between calls. A state is a cheap handle; copies share the value. A state
+// holds one tensor, or several with leaf names ("weight", "bias").
 //
-// While a function is traced (see frame.h) reading a state yields a traced input and writing it changes only the trace;
-// the caller of the trace decides what becomes of the new values. A state that is made inside a traced function is a
-// variable of that function and ends with it.
+// While a function is traced (see frame.h), reading a state returns a traced input and writing it changes only the
+// trace; the caller of the trace decides what to do with the new values. A state that is created inside a traced
+// function is a local variable of that function.
 #pragma once
 
 #include <atomic>
@@ -30,7 +30,7 @@ struct ModuleNode;
 
 class State {
  public:
-  using Init = std::function<Leaves(BatchSize)>;  // makes the first value; null when the value is given
+  using Init = std::function<Leaves(BatchSize)>;  // creates the initial value; null if the value is given
 
   State(StateKind kind, Leaves leaves);
   State(StateKind kind, Init init);
@@ -39,8 +39,8 @@ class State {
   bool      is_hidden() const;
   bool      is_param() const { return kind() == StateKind::Param; }
   bool      initialized() const;
-  // Makes the value anew, by the initializer or from the first value, which is that of one sample: a batch repeats it
-  // along a new leading axis (numbers without axes are shared). No effect on parameters and long-term states.
+  // Resets the value, with the initializer or to the initial value, which is that of one sample: with a batch it is
+  // repeated along a new leading axis (scalars are shared). No effect on parameters and long-term states.
   void init(BatchSize batch) const;
   // The same with the batch size of the last init.
   void reset() const;
@@ -53,9 +53,9 @@ class State {
   void                     set(const Tensor& value) const { set_leaf("", value); }
   void                     set_leaf(const std::string& name, const Tensor& value) const;
 
-  // Throws UserError when the tensor cannot become the value here and now.
+  // Throws UserError if the tensor cannot become the value.
   void check_storable(const Tensor& value) const;
-  // Where the state is in its model, for messages: "state 'rnn.h'".
+  // The location of the state in its model, for messages: "state 'rnn.h'".
   std::string place() const;
 
   // Names of the slots on the last axis of a HiddenTree state.
@@ -69,9 +69,9 @@ class State {
 
  private:
   friend class StateFrame;
-  const Tensor& stored(const std::string& name) const;  // outside frames, or in the one it was made in
-  void          check_known() const;                    // to some module, where it is used in an update
-  void          check_alive() const;                    // outside frames
+  const Tensor& stored(const std::string& name) const;  // outside frames, or in the frame where the state was created
+  void          check_known() const;  // throws if an update uses a state that no module has registered
+  void          check_alive() const;  // outside frames
 };
 
 // One tensor of a state.
@@ -87,11 +87,11 @@ struct StateLeaf {
 
 using StateSet = std::set<const StateCell*>;
 
-// What keeps leaves of states for itself for a while: a jitted function, from call to call.
+// An owner that keeps leaves of states temporarily: a jitted function, from call to call.
 class StateHolder {
  public:
   virtual ~StateHolder() = default;
-  virtual void settle()  = 0;  // gives all of them back
+  virtual void settle()  = 0;  // returns all of them
 };
 
 // Where a state or module is registered.
@@ -100,21 +100,21 @@ struct Place {
   std::string               name;
 };
 
-// The value behind a State, and the places it has in models (for messages).
+// The value of a State, and its locations in models (for messages).
 struct StateCell {
   StateKind                 kind;
-  Leaves                    leaves;  // undefined where `holder` has them: others ask for settled()
+  Leaves                    leaves;  // undefined while `holder` has them: use settled() to read them
   std::atomic<StateHolder*> holder = nullptr;
   State::Init               init;
-  Leaves                    first;             // value to start from again, where no initializer makes it
+  Leaves                    first;             // initial value, if there is no initializer
   BatchSize                 batch;             // of the last init
-  bool                      is_new   = false;  // nothing was written since the last init
-  bool                      is_local = false;  // made inside an update
-  uint64_t                  home     = 0;      // the trace it was made in, or none
-  // States that this one says something about: traces follow hidden states.
+  bool                      is_new   = false;  // not written since the last init
+  bool                      is_local = false;  // created inside an update
+  uint64_t                  home     = 0;      // the trace in which it was created, or none
+  // States that this one describes: traces describe hidden states.
   std::vector<std::weak_ptr<StateCell>> follows;
   std::vector<std::string>              slots;
-  std::vector<Place>                    places;  // the newest last; none when nobody has registered it
+  std::vector<Place>                    places;  // newest last; empty if it is not registered
 
   Leaves& settled() {
     if (StateHolder* h = holder) h->settle();
@@ -122,12 +122,12 @@ struct StateCell {
   }
 };
 
-// A trainable weight. The operation that reads it decides whether it learns online.
+// A trainable weight. The operation that reads it determines whether it learns online.
 struct ParamState : State {
   explicit ParamState(Tensor value) : State(StateKind::Param, Leaves{{"", std::move(value)}}) {}
   explicit ParamState(Leaves leaves) : State(StateKind::Param, std::move(leaves)) {}
 };
-// A value carried from step to step that is not part of the recurrence to be learned through.
+// A value that is carried from step to step, but is not part of the recurrence that traces follow.
 struct ShortTermState : State {
   explicit ShortTermState(Tensor value) : State(StateKind::ShortTerm, Leaves{{"", std::move(value)}}) {}
   explicit ShortTermState(Init init) : State(StateKind::ShortTerm, std::move(init)) {}

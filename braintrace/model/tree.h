@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trees: C++ values made of tensors, that transforms take apart and put together again.
+// Trees: C++ values that contain tensors. Transforms flatten and rebuild them.
 //
 //   Tensor · vector, array, pair, tuple, optional and map of trees · structs with `auto fields() { return std::tie(a,
 //   b); }`
 //
-// Numbers, enums and strings are *static*: they belong to the structure, and a jitted function is traced anew when
-// they change. A tree is rebuilt by copying one of the same structure and replacing its tensors.
+// Numbers, enums and strings are *static*: they belong to the structure, and a jitted function is traced again when
+// they change. A tree is rebuilt by copying a tree of the same structure and replacing its tensors.
 #pragma once
 
 #include <array>
@@ -62,14 +62,14 @@ std::string_view bytes_of(const T& value) {
 
 }  // namespace detail
 
-// Calls visit.leaf(Tensor&) for each tensor and visit.part(kind, bytes) for everything else that makes the structure.
+// Calls visit.leaf(Tensor&) for each tensor and visit.part(kind, bytes) for everything else in the structure.
 template <class T, class Visit>
 void walk(T& value, Visit& visit) {
   using U = std::remove_const_t<T>;
   if constexpr (std::is_same_v<U, Tensor>) {
     visit.leaf(value);
   } else if constexpr (detail::HasFields<U>) {
-    // fields() only names the members, so asking a const value for them is harmless.
+    // fields() only refers to the members, so calling it on a const value is harmless.
     auto fields = const_cast<U&>(value).fields();
     visit.part('s', {});
     auto field = [&visit]<class F>(F& f) { walk<std::conditional_t<std::is_const_v<T>, const F, F>>(f, visit); };
@@ -141,7 +141,7 @@ size_t num_leaves(const T& value) {
   return visit.n;
 }
 
-// Everything about a tree but the elements of its tensors, as a key: equal keys mean equal structure, static values
+// Everything about a tree except the elements of its tensors, as a key: equal keys mean equal structure, static values
 // and tensor types.
 template <class T>
 std::string signature(const T& value) {
@@ -153,12 +153,12 @@ std::string signature(const T& value) {
     }
     void part(char kind, std::string_view text) { (((out += kind) += std::to_string(text.size())) += '~') += text; }
   } visit;
-  visit.out.reserve(128);  // of most
+  visit.out.reserve(128);  // enough for most trees
   walk(value, visit);
   return std::move(visit.out);
 }
 
-// The structure alone: equal for trees that differ in tensor types only.
+// The structure alone: equal for trees that differ only in tensor types.
 template <class T>
 std::string structure(const T& value) {
   struct {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What runs programs. A backend takes a *whole* program, never one call per op, so adding an op never touches it.
+// Backends run programs. A backend compiles a *whole* program, not single ops, so adding an op does not change any
+// backend.
 #pragma once
 
 #include <functional>
@@ -14,7 +15,7 @@
 
 namespace braintrace {
 
-// A program made ready to run, any number of times and from any thread.
+// A compiled program. It can run any number of times and from any thread.
 class Executable {
  public:
   virtual ~Executable() = default;
@@ -22,38 +23,39 @@ class Executable {
   virtual Arrays run(const Arrays& args) = 0;
 };
 
-// A result that is an argument of the next run.
+// A result that becomes an argument of the next run.
 struct Feed {
   size_t result, arg;
 };
 
-// A program that runs again and again on its own results. It keeps the arguments that are fed, and may write their
-// memory again.
+// A program that runs repeatedly on its own results. It keeps the arguments that are fed, and may overwrite their
+// memory.
 class ResidentProgram {
  public:
   virtual ~ResidentProgram() = default;
-  // Those that it keeps, of the feeds it was made for; all others are arguments and results like any.
+  // The feeds that it keeps, of those it was created with; all others are ordinary arguments and results.
   virtual const std::vector<Feed>& feeds() const = 0;
-  // Takes values of the fed arguments, in the order of feeds(); memory that others see is copied. If it throws, they
-  // are still there.
+  // Takes the values of the fed arguments, in the order of feeds(); shared memory is copied. If it throws, `values` is
+  // unchanged.
   virtual void hold(Arrays&& values) = 0;
-  // Their values now. It then has none, until hold().
+  // Returns their current values. The program then holds none, until hold().
   virtual Arrays settle() = 0;
   // All but the fed arguments → all but the fed results. If it throws, nothing has changed.
   virtual Arrays run(const Arrays& args) = 0;
-  // From now on run() leaves these results, none of them fed, where they are computed; left(i) reads the i-th of them
-  // as the last run made it. False where that saves nothing: run() then gives them as before.
+  // From now on, run() does not return these results, none of which may be fed; left(i) reads the i-th of them as
+  // computed by the last run. Returns false if this saves nothing: run() then returns them as before.
   virtual bool  leave(const std::vector<size_t>&) { return false; }
   virtual Array left(size_t) { throw InternalError("this program leaves no results"); }
 };
 
-// Sets of arguments, each of which lies in memory of its own, as the states of a fleet do.
+// Sets of arguments, each in its own memory, such as the states of the members of a fleet.
 struct ArgumentSets {
   size_t count = 0;
-  size_t turns = 1;  // runs on each set, one after the other
-  // Writes where the arguments of set k lie, and the results that are not fed. Threads call it for the sets they run.
+  size_t turns = 1;  // consecutive runs on each set
+  // Writes the addresses of the arguments of set k, and of the results that are not fed. Each thread calls it for the
+  // sets it runs.
   std::function<void(size_t k, void** args, void** results)> places;
-  // Bytes from the place of one turn to that of the next; 0 where it stays, as a state's does.
+  // Bytes from the address for one turn to the address for the next; 0 if it stays the same, as for a state.
   std::vector<size_t> arg_strides, result_strides;
 };
 
@@ -61,16 +63,16 @@ struct ArgumentSets {
 class ManyRuns {
  public:
   virtual ~ManyRuns() = default;
-  // Results that are fed overwrite their arguments. Sets may run side by side, so what one writes no other may touch.
-  // If it throws, some of the runs are made.
+  // Results that are fed overwrite their arguments. Sets may run in parallel, so no set may access memory that another
+  // set writes. If it throws, some of the runs have been made.
   virtual void run(const ArgumentSets& sets) = 0;
 };
 
-// What a run of a program takes, found without compiling or running it.
+// The resources that a run of a program needs, estimated without compiling or running it.
 struct ProgramNeeds {
-  int64_t           constants = 0;   // bytes that it holds beside program.constants
-  int64_t           working   = 0;   // bytes: working memory, and results that overwrite no argument they are fed to
-  std::vector<bool> is_zero   = {};  // results that are always zero: they are made once and cost nothing
+  int64_t           constants = 0;   // bytes in addition to program.constants
+  int64_t           working   = 0;   // bytes: working memory, and fed results that cannot overwrite their argument
+  std::vector<bool> is_zero   = {};  // results that are always zero: they are created once and cost nothing
   Work              work      = {};
 };
 
@@ -80,40 +82,40 @@ class Backend {
   virtual std::string_view name() const = 0;
   // `constants` are the values of program.constants.
   virtual std::shared_ptr<Executable> compile(const Program& program, const Arrays& constants) = 0;
-  // The same for a program that is fed with its own results; null where the backend has no such thing.
+  // The same for a program that is fed with its own results; null if the backend does not support this.
   virtual std::unique_ptr<ResidentProgram> resident(const Program&, const Arrays&, const std::vector<Feed>&) {
     return nullptr;
   }
-  // The same for many sets of arguments. Unless a backend has something better, they run one after the other.
+  // The same for many sets of arguments. By default, they run one after the other.
   virtual std::unique_ptr<ManyRuns> many(const Program& program, const Arrays& constants,
                                          const std::vector<Feed>& feeds);
   virtual ProgramNeeds              needs(const Program& program, const std::vector<Feed>& feeds) = 0;
-  // Why it cannot run programs, or not as fast as it should; empty where it can.
+  // The reason why it cannot run programs, or not at full speed; empty if it can.
   virtual std::string problem() const { return ""; }
-  // Bytes that are free where its programs run, if that is not the memory of the machine.
+  // Free bytes of device memory, if programs do not run in the memory of the machine.
   virtual std::optional<int64_t> memory() const { return {}; }
 };
 
 // The backends built into this library, the reference interpreter first.
 const std::vector<Backend*>& backends();
-// One of them, or "cuda:1" for another device, or "auto": cuda where a device works, else cpu with a note. Throws
-// UserError listing the known names.
+// A backend by name, or "cuda:1" for another device, or "auto": cuda if a device works, else cpu with a note. Throws a
+// UserError that lists the known names.
 Backend& find_backend(std::string_view name);
 
 // The backend that `jit` compiles with: that of the innermost BackendScope of this thread, else the one that was set
-// for the whole process; at first the one that BRAINTRACE_BACKEND names in the environment, or `cpu`.
+// for the process, which is initially the one named by the environment variable BRAINTRACE_BACKEND, or `cpu`.
 Backend& default_backend();
 void     set_default_backend(std::string_view name);
-// The same where the environment names none: for programs that run most of their programs once, and for tests.
+// The same, if BRAINTRACE_BACKEND is not set: for processes that run most programs only once, and for tests.
 void prefer_backend(std::string_view name);
 
-// What matrix products of f32 round their operands to on backends that have a choice, sums being of f32 always: "f32",
-// which is not at all, "tf32" or "bf16". It holds for calls from now on, jitted functions are compiled again; at first
-// it is what BRAINTRACE_PRECISION names in the environment, or f32.
+// The precision to which f32 matrix products round their operands, on backends that have a choice: "f32" (no rounding),
+// "tf32" or "bf16". Sums are always in f32. A change affects later calls; jitted functions are compiled again. The
+// initial value is that of the environment variable BRAINTRACE_PRECISION, or f32.
 std::string product_precision();
 void        set_product_precision(std::string_view name);
 
-// Another default for this thread, as long as it lives.
+// While it lives, this thread has a different default backend.
 class BackendScope {
  public:
   explicit BackendScope(std::string_view name);

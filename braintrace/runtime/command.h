@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program run to its end, or to a limit of time, with all that it started.
+// Runs a command, and the processes it starts, until it ends or exceeds a time limit.
 #pragma once
 
 #include <string>
@@ -14,13 +14,14 @@ struct CommandResult {
   std::string problem;  // why it could not be started
 };
 
-// What it prints goes to the file `output`; its temporary files go to `folder`. Several threads may at once.
+// Its output goes to the file `output`, and its temporary files to `folder`. Several threads may call this at the same
+// time.
 //
-// While it runs, SIGINT, SIGTERM, SIGHUP and SIGQUIT end it too where this process leaves them to the system.
+// While it runs, SIGINT, SIGTERM, SIGHUP and SIGQUIT also end the command, if this process does not handle them itself.
 CommandResult run_command(const std::vector<std::string>& words, const std::string& output, const std::string& folder,
                           double seconds);
 
-// Ends all programs that run, and does not start others until `stop` is false. A signal handler may call it.
+// Ends all running commands, and starts no others until `stop` is false. May be called in a signal handler.
 void stop_commands(bool stop = true);
 bool commands_are_stopped();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors in and out of host memory: from C++ values and raw buffers, as text, and compared.
+// Tensors from C++ values and raw buffers, their elements, text form and comparison.
 #pragma once
 
 #include <concepts>
@@ -15,7 +15,7 @@
 
 namespace braintrace {
 
-// The dtype of C++ elements as tensors: their own, but decimal numbers (double) are of the default float type.
+// The dtype of C++ elements as tensors: their own, except that double becomes the default float type.
 template <class T>
 DType dtype_of_elements() {
   return std::is_same_v<T, double> ? default_float() : dtype_of<T>;
@@ -47,21 +47,21 @@ Tensor tensor(std::initializer_list<T> values, D dtype) {
   return tensor(std::vector<T>(values), dtype);
 }
 
-// A tensor over memory the caller owns, without a copy, for as long as `owner` is held. The memory must be aligned to
-// the element size. What the owner writes there later is seen by the tensor, not by a program that was traced with it.
+// A tensor over memory that the caller owns, without a copy; it keeps `owner` alive. The memory must be aligned to the
+// element size. The tensor sees later writes to the memory; programs that were traced with it do not.
 template <class T>
 Tensor from_buffer(const T* data, Shape shape, std::shared_ptr<const void> owner) {
   return Array::borrow({dtype_of<T>, std::move(shape)}, data, std::move(owner));
 }
 
-// The elements, copied or, by pointer, for as long as the array is held: `const Array a = t.array(); a.data<float>()`.
+// A copy of the elements; for a pointer, keep the array: `const Array a = t.array(); a.data<float>()`.
 template <class T>
 std::vector<T> to_vector(const Tensor& t) {
   const Array a = t.array();
   return std::vector<T>(a.data<T>(), a.data<T>() + a.size());
 }
 
-// Nested brackets, one row to a line; long axes are shortened to their ends. A traced tensor shows its type.
+// Nested brackets, one row per line; long axes are abbreviated. A traced tensor prints its type.
 std::string   to_string(const Tensor& t);
 std::ostream& operator<<(std::ostream& out, const Tensor& t);
 
@@ -70,7 +70,7 @@ struct Tolerance {
 };
 // Same shape and |a - b| ≤ absolute + relative·|b| everywhere; NaN equals NaN, infinities equal themselves.
 bool allclose(const Tensor& a, const Tensor& b, Tolerance tolerance = {});
-// The largest |a - b|; infinite where only one of the two is finite. For messages of tests.
+// The largest |a - b|; infinite where only one of the two is finite. For messages in tests.
 double max_difference(const Tensor& a, const Tensor& b);
 
 }  // namespace braintrace

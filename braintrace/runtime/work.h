@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much a program has to do.
+// The amount of work in a program.
 #pragma once
 
 namespace braintrace {
@@ -7,7 +7,7 @@ namespace braintrace {
 struct Work {
   double products   = 0;  // multiply-adds of matrix products and convolutions
   double elements   = 0;  // elementary operations in loops
-  double series     = 0;  // those among them that take a series, a root or a division
+  double series     = 0;  // those of them that need a series, a root or a division
   double far_bytes  = 0;  // memory traffic of kernels that exceed the processor's cache
   double near_bytes = 0;  // of the others
   double kernels    = 0;
