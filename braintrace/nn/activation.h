@@ -15,7 +15,7 @@ class Activation {
  public:
   using Function = std::function<Tensor(const Tensor&)>;
 
-  Activation(const std::string& name);  // throws UserError naming the known ones
+  Activation(const std::string& name);  // throws a UserError that lists the known names
   Activation(const char* name) : Activation(std::string(name)) {}
   Activation(std::string name, Function f) : name_(std::move(name)), f_(std::move(f)) {}
   template <class F>

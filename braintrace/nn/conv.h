@@ -4,7 +4,7 @@
 //   Conv2d({28, 28, 1}, 8, 3)     in_size (*spatial, C), channels last; (C, *spatial) with channel_first
 //   Conv2d(1, 8, 3)               in_channels alone: channels first, any spatial size
 //
-// Parameter "weight": weight (*k, C/groups, O) and, when asked for, bias (1,…,1,O); channels first: bias (1,O,1,…,1).
+// Parameter "weight": weight (*k, C/groups, O) and, if requested, bias (1,…,1,O); channels first: bias (1,O,1,…,1).
 #pragma once
 
 #include "braintrace/nn/linear.h"
@@ -47,7 +47,7 @@ class ConvNd : public Module {
   ConvNd(size_t axes, const Size& in_size, int64_t out_channels, const Ints& kernel_size, ConvLayerOptions options);
   Tensor update(const Tensor& x) override;
 
-  // Known when in_size was given with spatial sizes.
+  // Known if in_size includes the spatial sizes.
   const std::optional<Shape>& out_size() const { return out_size_; }
 
   ParamState weight;

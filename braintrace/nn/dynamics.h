@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Differential equations, one step at a time, and the base class of neurons written from them.
+// Integration of differential equations, one step at a time, and the base class of neurons defined by them.
 //
-// A neuron from its equations: derive from Neuron, keep its states, and write one step.
+// To define a neuron by its equations, derive from Neuron, declare its states, and write one step.
 //
 //   struct QIF : bt::nn::Neuron {                                     dv/dt = v² + I,  v ← -1 after a spike
 //     bt::HiddenState V;
@@ -27,8 +27,8 @@ using Drift = std::function<Tensor(const Tensor& v)>;  // dv/dt, position by pos
 
 // (e^z - 1)/z, also near z = 0
 Tensor exprel(const Tensor& z);
-// v' = v + dt exprel(dt J) f(v),  J = ∂f/∂v: exact for linear f. Where e^{dt J} would take more than half of the
-// exponents of v's type, dt J stays at that bound, so that the upswing of a spike gives a number.
+// v' = v + dt exprel(dt J) f(v), J = ∂f/∂v: exact for linear f. dt J is bounded so that e^{dt J} uses at most half of
+// the exponent range of v's type, and the upswing of a spike does not overflow.
 Tensor exp_euler(const Drift& f, const Tensor& v, double dt);
 // v' = v + dt f(v)
 Tensor euler(const Drift& f, const Tensor& v, double dt);
@@ -44,35 +44,35 @@ std::string_view name_of(Reset reset);
 
 class Neuron;
 
-// Something that a neuron steps first and that may add to its inputs: a synapse with its output.
+// Called by the neuron before each of its steps; may add to its inputs. Example: a synapse with its output.
 using BeforeUpdate = std::function<void(Neuron&)>;
 
 class Neuron : public WithSettings {
  public:
-  // Inputs of the next step; it consumes them. Currents may depend on the membrane potential.
+  // Inputs of the next step, which consumes them. Currents may depend on the membrane potential.
   void add_current(const Tensor& I);
   void add_current(std::function<Tensor(const Tensor& v)> I);
   void add_delta(const Tensor& d);  // added to the potential after the step
-  // Runs at the start of every step, in order of `add`; one entry per key.
+  // Runs at the start of every step, in the order of registration; one entry per key.
   void before_update(const void* key, BeforeUpdate hook);
 
-  // One step with a further current I (may be undefined); returns the spikes after it.
+  // One step with an additional current I (may be undefined); returns the spikes after it.
   Tensor update(const Tensor& I) override;
   Tensor update_without_current() { return update(Tensor()); }
 
-  virtual Tensor spikes() const = 0;  // of the present state
+  virtual Tensor spikes() const = 0;  // of the current state
   Tensor         get_spike() const { return spikes(); }
-  // The same with the potential v in place of the present one, where the class says how.
+  // The same with the potential v instead of the current one, if the class supports it.
   virtual Tensor get_spike(const Tensor& v) const;
 
-  // One step in two parts: what the spikes before it do to the states, and dt of their dynamics.
+  // One step in two parts: the reset after the previous spikes, and dt of the dynamics.
   virtual void reset()     = 0;
   virtual void integrate() = 0;
   // Pending inputs, for use inside `integrate`.
   bool   current_reads_potential() const;
-  Tensor current(const Tensor& v) const;     // sum of currents, zero when there is none
-  Tensor with_delta(const Tensor& v) const;  // v and the pending deltas
-  // For an `update` of one's own: runs what comes before a step, then `step`, and consumes the pending inputs.
+  Tensor current(const Tensor& v) const;     // sum of currents, zero if there are none
+  Tensor with_delta(const Tensor& v) const;  // v plus the pending deltas
+  // For a custom `update`: runs what precedes a step, then `step`, and consumes the pending inputs.
   Tensor stepped(const std::function<Tensor()>& step);
 
  private:
@@ -84,17 +84,17 @@ class Neuron : public WithSettings {
   std::shared_ptr<Inputs> inputs_ = std::make_shared<Inputs>();
 };
 
-// (1 - z) a + z b: a where z = 0, b where z = 1, however far apart they are; derivatives flow through all three
+// (1 - z) a + z b: a where z = 0, b where z = 1, without rounding error for any a and b; differentiable in all three
 Tensor blended(const Tensor& z, const Tensor& a, const Tensor& b);
-// Soft: v - (V_th - V_reset) z.  Hard: v - (v̄ - V_reset) z with v̄ held constant; exactly V_reset where z = 1.
+// Soft: v - (V_th - V_reset) z. Hard: v - (v̄ - V_reset) z with constant v̄; exactly V_reset where z = 1.
 Tensor after_reset(const Tensor& v, const Tensor& z, const Tensor& V_th, const Tensor& V_reset, Reset kind);
 // H(strictly(u)) = 1 where u > 0, while H(u) = 1 where u ≥ 0; the derivative is that of u.
 Tensor strictly(const Tensor& u);
 // H(u), u = (v - V_th)/(V_th - V_reset), or H(strictly(u))
 Tensor spikes_above(const Tensor& v, const Tensor& V_th, const Tensor& V_reset, const Surrogate& surrogate,
                     bool strict);
-// min(v, V_th + (V_th - V_reset)): models whose potential runs to infinity in finite time end their upswing where
-// u = (v - V_th)/(V_th - V_reset) is one. Beyond it they only say that there is a spike.
+// min(v, V_th + (V_th - V_reset)): models whose potential diverges in finite time end their upswing at u = (v -
+// V_th)/(V_th - V_reset) = 1. Beyond that, the potential only indicates a spike.
 Tensor end_of_upswing(const Tensor& v, const Tensor& V_th, const Tensor& V_reset);
 
 }  // namespace braintrace::nn

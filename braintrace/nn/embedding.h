@@ -5,8 +5,8 @@
 
 namespace braintrace::nn {
 
-// Options of other libraries that this layer does not support, each with its reason for
-// being asked: their updates are not local to the rows that were read.
+// Only w_init is supported. The other options exist in other libraries; setting one is an error, because its updates
+// would not be local to the rows that were read.
 struct EmbeddingLayerOptions {
   Initializer            w_init             = init::lecun_uniform();
   std::optional<int64_t> padding_idx        = {};

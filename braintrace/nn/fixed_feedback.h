@@ -6,7 +6,7 @@
 
 namespace braintrace {
 
-// Errors of a target brought to the units of a layer over weights that never learn.   Lillicrap et al. 2016
+// Projects the errors of a target to the units of a layer with fixed weights. Lillicrap et al. 2016
 //
 //   project(y) = y B          y : […,n_target]   B = init_scale · N(0,1) : [n_target,n_layer]
 class FixedRandomFeedback {

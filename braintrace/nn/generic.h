@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers without weights of the online kind: activations, dropout, pooling, flattening, sequences of layers.
+// Layers without online weights: activations, dropout, pooling, flattening, sequences of layers.
 #pragma once
 
 #include "braintrace/model/random_stream.h"
@@ -19,7 +19,7 @@ class ActivationLayer : public Module {
   Activation activation_;
 };
 
-// y = x where x > 0, else a x   a trainable, 0.25 at the start
+// y = x where x > 0, else a x a trainable, initially 0.25
 class PReLU : public Module {
  public:
   explicit PReLU(int64_t num_parameters = 1, double init = 0.25);
@@ -34,8 +34,8 @@ class GLU : public Module {
   Tensor update(const Tensor& x) override;
 };
 
-// While training, keeps each element with probability `keep` and scales it by 1/keep; otherwise passes x on.
-// With channel_axes > 0 whole channels (last axis) are kept or dropped together over that many spatial axes.
+// While training, keeps each element with probability `keep` and scales it by 1/keep; otherwise returns x. With
+// channel_axes > 0 whole channels (last axis) are kept or dropped together over that many spatial axes.
 class Dropout : public Module {
  public:
   explicit Dropout(double keep = 0.5, int channel_axes = 0);
@@ -46,9 +46,9 @@ class Dropout : public Module {
   int    channel_axes_;
 };
 
-// MeanOfAll divides by the size of the window, whether elements or padding are in it.
+// MeanOfAll divides by the size of the window, including padding.
 enum class PoolKind : uint8_t { Max, Mean, Sum, MeanOfAll };
-// Windows over the axes before the channels (last axis), or as the layout says.
+// Windows over the axes before the channels (last axis), or as specified by the layout.
 class Pool : public Module {
  public:
   Pool(PoolKind kind, PoolOptions options);
@@ -60,7 +60,7 @@ class Pool : public Module {
   PoolKind    kind_;
   PoolOptions options_;
 };
-// Cuts each spatial axis into as many parts as `out` says and reduces each; sizes must divide.
+// Divides each spatial axis into `out` equal parts and reduces each; `out` must divide the size.
 class AdaptivePool : public Module {
  public:
   AdaptivePool(PoolKind kind, Ints out);
@@ -71,7 +71,7 @@ class AdaptivePool : public Module {
   Ints     out_;
 };
 
-// All axes from `first` on as one; with in_size known, a leading batch axis is kept.
+// Merges all axes from `first` on; if in_size is known, a leading batch axis is kept.
 class Flatten : public Module {
  public:
   Flatten() = default;
@@ -81,7 +81,7 @@ class Flatten : public Module {
  private:
   int trailing_ = 0;  // 0: all axes but the first
 };
-// The last axis as these axes.
+// Splits the last axis into these axes.
 class Unflatten : public Module {
  public:
   explicit Unflatten(Size sizes) : sizes_(std::move(sizes)) {}
@@ -91,7 +91,7 @@ class Unflatten : public Module {
   Size sizes_;
 };
 
-// Layers in order, named by their position.
+// Applies layers in order; their names are their positions.
 class Sequential : public Module {
  public:
   explicit Sequential(std::vector<std::shared_ptr<Module>> layers);

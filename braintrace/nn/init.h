@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Initial values of parameters and states. Random ones draw a key from the default stream each, so
+// Initial values of parameters and states. Each random initializer draws a key from the default stream, so
 // bt::random::seed(n) before building a model fixes its weights.
 //
 // Two families of scaled random weights (fans of a kernel of rank > 2 differ):
@@ -22,7 +22,7 @@ class Initializer {
 
   Initializer(double constant);
   Initializer(int constant) : Initializer(static_cast<double>(constant)) {}
-  // A given value; it is repeated along missing leading axes.
+  // A constant; it is repeated along missing leading axes.
   Initializer(Tensor value);
   Initializer(std::string text, Make make);
 
@@ -86,8 +86,8 @@ Initializer lecun_uniform(double scale = 1);
 
 }  // namespace plain
 
-// By the name used in model descriptions, e.g. "xavier_normal" or "plain.kaiming_normal"; throws UserError naming the
-// known ones.
+// By the name used in model descriptions, e.g. "xavier_normal" or "plain.kaiming_normal"; throws a UserError that lists
+// the known names.
 Initializer              named(const std::string& name);
 std::vector<std::string> names();
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Populations whose input x is written into their equations, as in the Neuromorphic Intermediate Representation. One
-// step goes from the input to the potential: first the synaptic current, then the potential that it drives.
+// Populations whose equations contain their input x, as in the Neuromorphic Intermediate Representation. One step
+// updates first the synaptic current, then the potential that it drives.
 //
-// Integrators do not fire; what they give is their potential. Neurons fire and are reset as LIF (neuron.h).
+// Integrators do not fire; they return their potential. Neurons fire and are reset like LIF (neuron.h).
 #pragma once
 
 #include "braintrace/nn/neuron.h"

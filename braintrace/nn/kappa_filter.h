@@ -5,14 +5,14 @@
 
 namespace braintrace {
 
-// A running average of what it is given, for signals of one's own rules.
+// A running average of its input, for signals of custom rules.
 //
 //   x̄ ← κ x̄ + (1-κ) x
 //
-// A constant input is its own average; the filter of e-prop, ē ← κ ē + ε, sums instead.
+// The average of a constant input is the input; the filter of e-prop, ē ← κ ē + ε, sums instead.
 class KappaFilter : public Module {
  public:
-  // x̄ starts, and starts again at reset_all_states, at `init`.
+  // `init` is the initial value of x̄, also after reset_all_states.
   KappaFilter(const Tensor& init, double kappa);
 
   Tensor update(const Tensor& x) override;  // the new x̄

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What layers share: sizes, optional initializers, hidden states of a given size, folding of batch axes.
+// Code that layers share: sizes, optional initializers, hidden states of a given size, folding of batch axes.
 #pragma once
 
 #include <optional>
@@ -39,9 +39,9 @@ inline constexpr std::nullopt_t no_bias = std::nullopt;
 Shape       batched(const Ints& size, BatchSize batch);
 HiddenState hidden_state(const Ints& size, const Initializer& init = 0);
 
-// Parameter leaves "weight" and, where given, "bias".
+// Parameter leaves "weight" and, if given, "bias".
 Leaves weight_and_bias(const Shape& weight, const Initializer& w_init, const Shape& bias, const OptionalInit& b_init);
-// A leaf, or an undefined tensor when the parameter has none of that name.
+// A leaf, or an undefined tensor if the parameter has no leaf of that name.
 Tensor leaf_or_none(const ParamState& p, const std::string& name);
 
 // Calls f with all axes before the last `trailing` ones folded into one, and unfolds the result.
@@ -50,7 +50,7 @@ Tensor fold_batch(const Tensor& x, int trailing, const std::function<Tensor(cons
 // [a; b] on the last axis; b may lack leading batch axes of a.
 Tensor joined(const Tensor& a, const Tensor& b);
 
-// A constant in the element type of `like`.
+// A constant with the element type of `like`.
 Tensor constant_like(const Tensor& constant, const Tensor& like);
 
 }  // namespace braintrace::nn

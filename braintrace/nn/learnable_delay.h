@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Delays that learn. Between two steps the past is interpolated, so that a delay has a derivative:
+// Delays that learn. The past is interpolated between steps, so that a delay has a derivative:
 //
 //   y_t = Σ_k w(k - d) x_{t-k},   d = delay/dt,   w(u) = max(0, 1 - |u|/s)/s
 //
-// With s = 1 this is linear interpolation between the two neighbors of d, and ∂y/∂d their difference. A wider kernel
-// (s = 2, 3, …) blurs the input and lets the derivative see further; spikes that are rarer than s steps need that.
+// With s = 1 this is linear interpolation between the two neighbors of d, and ∂y/∂d their difference. A wider kernel (s
+// = 2, 3, …) blurs the input, so that the derivative covers more steps; this is needed if spikes are rarer than one in
+// s steps.
 //
-// The past is a hidden state of stacked slots, one per step, so that the gradient of what comes before the delay is
-// carried through it: a weight whose product a delay hands on to a neuron of the same unit learns exactly under D-RTRL,
-// and so does the delay itself. Each slot costs as much trace as a state.
+// The past is a hidden state of stacked slots, one per step, so that traces follow weights before the delay: D-RTRL is
+// exact for the delay, and for a weight whose product reaches a neuron of the same unit through the delay. Each slot
+// needs as much trace memory as a state.
 #pragma once
 
 #include "braintrace/nn/layer.h"
@@ -24,7 +25,7 @@ struct LearnableDelayOptions {
 
 class LearnableDelay : public Module {
  public:
-  // Delays of each unit between 0 and `max` ms; beyond that they stay at the bound and get no derivative.
+  // One delay per unit, between 0 and `max` ms; outside this range, the delay is clamped and has no derivative.
   LearnableDelay(const Size& size, units::Time max, LearnableDelayOptions options = {});
   Tensor update(const Tensor& x) override;
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers around one trainable product. Axes before the features are folded into one batch axis.
+// Layers with one trainable product. Axes before the features are folded into one batch axis.
 #pragma once
 
 #include "braintrace/nn/layer.h"
 
 namespace braintrace::nn {
 
-// A fixed factor of a weight, element by element: none, an array that broadcasts to the weight, or a function of the
-// weight's shape, such as an initializer.
+// A fixed elementwise factor of a weight: none, an array that broadcasts to the weight, or a function of the weight's
+// shape, such as an initializer.
 class WeightFactor {
  public:
   WeightFactor() = default;
@@ -26,7 +26,7 @@ class WeightFactor {
 struct LinearOptions {
   Initializer  w_init = init::kaiming_normal();
   OptionalInit b_init = 0;
-  WeightFactor w_mask = {};  // W ∘ mask is used; entries where it is zero get no gradient
+  WeightFactor w_mask = {};  // uses W ∘ mask; entries where the mask is zero get no gradient
 };
 
 // y = x W + b         W : [I,O], b : [O], both leaves of the parameter "weight"
@@ -77,8 +77,8 @@ struct ScaledWSLinearOptions {
   double       eps     = 1e-4;
 };
 
-// y = (x Ŵ) g + b     Ŵ = (W - mean) / √max(I var, ε), mean and variance over the inputs of each output.
-// Gain and bias act outside the trainable product.
+// y = (x Ŵ) g + b Ŵ = (W - mean) / √max(I var, ε), mean and variance over the inputs of each output. Gain and bias are
+// applied outside the trainable product.
 class ScaledWSLinear : public Module {
  public:
   ScaledWSLinear(const Size& in_size, const Size& out_size, ScaledWSLinearOptions options = {});

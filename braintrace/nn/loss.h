@@ -25,7 +25,7 @@ Tensor hinge_loss(const Tensor& predictor, const Tensor& target);
 
 // (ŷ - y)²
 Tensor squared_error(const Tensor& prediction, const Tensor& target, Reduction reduction = Reduction::None);
-Tensor mse(const Tensor& prediction, const Tensor& target);      // mean of it
+Tensor mse(const Tensor& prediction, const Tensor& target);      // its mean
 Tensor l2_loss(const Tensor& prediction, const Tensor& target);  // ½ (ŷ - y)²
 // |ŷ - y|
 Tensor absolute_error(const Tensor& prediction, const Tensor& target, Reduction reduction = Reduction::Mean);
@@ -37,7 +37,7 @@ Tensor log_cosh(const Tensor& prediction, const Tensor& target);
 // ŷ·y / (‖ŷ‖ ‖y‖)   per row; norms below eps count as eps
 Tensor cosine_similarity(const Tensor& prediction, const Tensor& target, double eps = 1e-8);
 
-// The values where mask is one, averaged over those: loss only at some steps or samples.
+// The mean of the values where mask is one: for losses at only some steps or samples.
 Tensor masked_mean(const Tensor& values, const Tensor& mask);
 
 // Σ |w| and Σ w² over all leaves.
@@ -56,7 +56,7 @@ namespace braintrace::metrics {
 Tensor accuracy(const Tensor& scores, const Tensor& labels);
 // The same for scores over time [T,…,C], averaged over the leading axis first.
 Tensor accuracy_over_time(const Tensor& scores, const Tensor& labels);
-// Counts [C,C]: row = label, column = answer.
+// Counts [C,C]: row = label, column = prediction.
 Tensor confusion_matrix(const Tensor& scores, const Tensor& labels, int64_t classes);
 // 1 - Σ (y-ŷ)² / Σ (y-mean y)²
 Tensor r2_score(const Tensor& prediction, const Tensor& target);

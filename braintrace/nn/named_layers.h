@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Generic layers under the names they have elsewhere: one class per activation, dropout and pooling per number of
-// spatial axes, combinations of spikes. All without weights; defaults are the usual ones.
+// Generic layers under the names of other libraries: one class per activation, dropout and pooling for each number of
+// spatial axes, and combinations of spikes. None has weights; defaults are the usual ones.
 #pragma once
 
 #include "braintrace/nn/generic.h"
@@ -84,7 +84,8 @@ struct Softmax2d : Softmax {  // over the channels of (…, C, H, W)
   Softmax2d() : Softmax(-3) {}
 };
 
-// x where x > 0, else a x: while training a is uniform in [lo, hi] for each element, otherwise its mean.
+// x where x > 0, else a x: in training, a is uniform in [lo, hi] for each element; otherwise it is the mean of lo and
+// hi.
 class RReLU : public Module {
  public:
   explicit RReLU(double lo = 1.0 / 8, double hi = 1.0 / 3);
@@ -135,11 +136,11 @@ using AdaptiveAvgPool1d = AdaptivePoolNd<PoolKind::Mean, 1>;
 using AdaptiveAvgPool2d = AdaptivePoolNd<PoolKind::Mean, 2>;
 using AdaptiveAvgPool3d = AdaptivePoolNd<PoolKind::Mean, 3>;
 
-// Spikes of two populations combined as bits: add, or, and, xor, iand ((1-x) y), ixor (x (1-y)); not takes x alone.
-// Written as sums and products, so that surrogate gradients flow.
+// Spikes of two populations combined as bits: add, or, and, xor, iand ((1-x) y), ixor (x (1-y)); not takes only x.
+// Implemented with sums and products, so that surrogate gradients pass through.
 class SpikeBitwise : public Module {
  public:
-  explicit SpikeBitwise(const std::string& op = "add");  // throws UserError naming the known ones
+  explicit SpikeBitwise(const std::string& op = "add");  // throws a UserError that lists the known names
   Tensor operator()(const Tensor& x, const Tensor& y) const { return combine_(x, y); }
   Tensor update(const Tensor& x) override;  // "not"
 

@@ -2,8 +2,8 @@
 // Integrate-and-fire neurons. One step:
 //
 //   z = H(u)   u: distance from threshold, from the state before the step     (its derivative is the surrogate's)
-//   reset:       V₁ = V - (Θ - V_reset) z       Θ = V_th (soft) or V held constant (hard)
-//   integrate:   V' = one step of the drift from V₁, exponential Euler unless asked otherwise, plus pending deltas
+//   reset:       V₁ = V - (Θ - V_reset) z       Θ = V_th (soft) or a constant V (hard)
+//   integrate: V' = one step of the drift from V₁, by default with exponential Euler, plus pending deltas
 //   returns H(u')
 #pragma once
 
@@ -22,7 +22,7 @@ struct LIFOptions {
   Initializer       V_init    = 0;
   StepSize          dt        = {};
   Integrator        method    = Integrator::ExpEuler;  // of V
-  bool              strict    = false;                 // z = 1 where u > 0: exactly at the threshold is not a spike
+  bool              strict    = false;                 // z = 1 where u > 0: no spike exactly at the threshold
 };
 
 // Leaky integrate and fire:   τ dv/dt = -v + V_rest + R I,   u = (V - V_th)/(V_th - V_reset)

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integrate-and-fire neurons beyond the leaky one: spike initiation, adaptation, inner synapses. Spikes and reset are
-// those of LIF (neuron.h); what differs is the drift after the reset. Where the drift itself makes the spike, the
-// potential ends its upswing at V_th + (V_th - V_reset).
+// More integrate-and-fire neurons: spike initiation, adaptation, internal synapses. Spikes and reset are those of LIF
+// (neuron.h); only the drift after the reset differs. If the drift itself produces the spike, the upswing of the
+// potential ends at V_th + (V_th - V_reset).
 #pragma once
 
 #include "braintrace/nn/neuron.h"
 
 namespace braintrace::nn {
 
-// LIF options with the voltages (mV) of cortical neurons. The reset is hard: a soft one would leave the potential where
-// the drift lifts it again, and the neuron would fire without input.
+// LIF options with the voltages (mV) of cortical neurons. The reset is hard: after a soft reset, the drift would raise
+// the potential again, and the neuron would fire without input.
 LIFOptions cortical();
 
 // τ dv/dt = F(v) + R I for a nonlinear F.
@@ -20,7 +20,7 @@ class NonlinearIF : public LIF {
  protected:
   virtual Tensor F(const Tensor& v) const = 0;
   void           integrate() override { integrate_with({}); }
-  // One step of V with a further current of the neuron's own.
+  // One step of V with an additional internal current.
   void integrate_with(const Tensor& own_current) const;
 };
 
@@ -58,7 +58,7 @@ struct AdaptationOptions {
   double      a = 1, b = 1;
   TimeSetting tau_w = 30.0;
 };
-// A further variable w:   w₁ = w + b z,  τ dv/dt = F(v) + R (I - w₁),  τ_w dw/dt = a (V' - V_rest) - w
+// An additional variable w: w₁ = w + b z, τ dv/dt = F(v) + R (I - w₁), τ_w dw/dt = a (V' - V_rest) - w
 template <class Base>
 class Adapting : public Base {
  public:
@@ -116,7 +116,7 @@ struct GifOptions {
   double     V_th_inf = -50, V_th_reset = -60, a = 0, b = 0.01;
   double     k1 = 0.2, k2 = 0.02, R1 = 0, R2 = 1, A1 = 0, A2 = 0;  // 1/ms, -, mA
   LIFOptions membrane    = {.tau = 20.0, .V_reset = -70.0, .V_rest = -70.0, .R = 20.0, .V_init = -70};
-  bool       decay_first = true;  // the membrane sees I_j after their decay of this step, else before it
+  bool       decay_first = true;  // use I_j after their decay in this step, otherwise before
 };
 // Two spike-triggered currents and a moving threshold:                                Mihalas & Niebur 2009
 //   spike: I_j ← R_j I_j + A_j,  V_th ← max(V_th_reset, V_th)
@@ -141,8 +141,8 @@ class Gif : public Neuron {
   GifOptions options_;
 };
 
-// LIF with its own exponential synapse:  g' = e^{-dt/τ_syn} g + deltas;  the membrane sees R (g' + I), or with a
-// reversal potential R (g' (E - v) + I).
+// LIF with its own exponential synapse: g' = e^{-dt/τ_syn} g + deltas; the input of the membrane is R (g' + I), or with
+// a reversal potential R (g' (E - v) + I).
 class SynapticLIF : public LIF {
  public:
   SynapticLIF(const Size& size, TimeSetting tau_syn, std::optional<double> E, LIFOptions options);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Normalization layers. Their parameters are read by plain operations: they get the same-step gradient.
+// Normalization layers. Plain operations read their parameters, which therefore get the same-step gradient.
 #pragma once
 
 #include "braintrace/nn/layer.h"
@@ -71,7 +71,8 @@ class RMSNorm : public Module {
   double eps_;
 };
 
-// LayerNorm within groups of channels (last axis) and over all spatial axes; a leading batch axis is kept apart.
+// LayerNorm within groups of channels (last axis) and over all spatial axes, separately for each sample of a leading
+// batch axis.
 class GroupNorm : public Module {
  public:
   explicit GroupNorm(int64_t features, int64_t num_groups = 32, LayerNormOptions options = {});

@@ -13,7 +13,7 @@
 //   opt.register_trainable_weights(model.params());
 //   opt.update(grads);
 //
-// Everything the method remembers lies in states, so updates may be part of a jitted step, and checkpoints hold them.
+// The memory of the method consists of states, so updates may be part of a jitted step, and checkpoints include it.
 #pragma once
 
 #include "braintrace/functions/gradients.h"
@@ -29,15 +29,15 @@ struct Common {
   int64_t               average      = 0;  // N, updates; 0: weights are not averaged
 };
 
-// What differs for some of the weights.
+// Options for a group of weights.
 struct Group {
-  double                lr_factor    = 1;  // times the learning rate
+  double                lr_factor    = 1;  // multiplies the learning rate
   std::optional<double> weight_decay = {};
 };
 
-// What a method keeps per weight leaf.
+// The memory of a method for one weight leaf.
 struct Slot {
-  std::vector<State> memory;  // as many as the method asks for, shaped like the weight, zero at the start
+  std::vector<State> memory;  // as many as the method needs, of the shape of the weight, initially zero
 };
 
 class Optimizer {
@@ -45,18 +45,19 @@ class Optimizer {
   virtual ~Optimizer();
 
   void register_trainable_weights(const StateMap& weights);
-  // The registered weights at or below `path` follow `options`; of several groups the last one counts.
+  // Sets `options` for the registered weights at or below `path`; if several groups match a weight, the last one
+  // applies.
   void group(const Path& path, const Group& options);
   // Gradients of other paths are ignored; a missing one is an error.
   void update(const Gradients& grads);
 
-  // Moves the learning-rate schedule on.
+  // Advances the learning-rate schedule.
   void step_epoch() { schedule_.step(); }
 
   int64_t       step_count() const;
   double        current_lr() const { return schedule_(); }
   Schedule&     lr() { return schedule_; }
-  StateMap      states() const;  // everything remembered, for checkpoints: <path>.<leaf>.<name>
+  StateMap      states() const;  // all memory, for checkpoints: <path>.<leaf>.<name>
   const Common& common() const { return common_; }
   bool          averages() const { return common_.average > 0; }
 
@@ -138,8 +139,8 @@ struct AdamOptions {
   bool   amsgrad = false;
   Common common  = {};
 };
-// m ← β₁ m + (1-β₁) g,  v ← β₂ v + (1-β₂) g²,  d = m̂/(√v̂ + ε),  m̂ = m/(1-β₁ᵗ), v̂ = v/(1-β₂ᵗ)    Kingma & Ba 2015
-// AMSGrad: the largest v̂ so far in place of v̂.
+// m ← β₁ m + (1-β₁) g, v ← β₂ v + (1-β₂) g², d = m̂/(√v̂ + ε), m̂ = m/(1-β₁ᵗ), v̂ = v/(1-β₂ᵗ) Kingma & Ba 2015 AMSGrad:
+// the largest v̂ so far instead of v̂.
 class Adam : public Optimizer {
  public:
   explicit Adam(Schedule lr = 1e-3, AdamOptions options = {});
@@ -220,7 +221,7 @@ class Lion : public Optimizer {
   LionOptions options_;
 };
 
-// Sums gradients until `every` of them have come: the mean is then ready.
+// Accumulates gradients; after `every` of them, their mean is ready.
 class Accumulator {
  public:
   explicit Accumulator(int64_t every);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrices with orthonormal columns (or rows, when there are fewer of them), uniform over all such matrices.
+// Matrices with orthonormal columns (or rows, if there are fewer of them), uniformly distributed.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,8 @@
 
 namespace braintrace::nn {
 
-// [rows, cols], row by row. As precise as `precision`: large ones that need no more than f32 are computed in it.
+// [rows, cols], row by row. At least as precise as `precision`: large matrices for which f32 suffices are computed in
+// f32.
 std::vector<double> orthonormal(int64_t rows, int64_t cols, Rng& rng, DType precision = DType::F64);
 
 }  // namespace braintrace::nn

@@ -12,7 +12,7 @@ struct ReadoutOptions {
   StepSize    dt     = {};
 };
 
-// r ← e^{-dt/τ} r + x W;   returns r.   W : [I,O] is the parameter "W". The decay is fixed when the layer is made.
+// r ← e^{-dt/τ} r + x W; returns r. W : [I,O] is the parameter "W". The decay is fixed when the layer is created.
 class LeakyRateReadout : public Module {
  public:
   LeakyRateReadout(const Size& in_size, const Size& out_size, ReadoutOptions options = {});
@@ -36,7 +36,7 @@ class LeakySpikeReadout : public Module {
   LIF        neuron;
 };
 
-// Counts the spikes it is given: n ← n + z; returns n.
+// Counts spikes: n ← n + z; returns n.
 class SpikeCountReadout : public Module {
  public:
   explicit SpikeCountReadout(const Size& size);
@@ -45,7 +45,7 @@ class SpikeCountReadout : public Module {
   HiddenState n;
 };
 
-// The time (ms) of the first spike of each unit, `never` until then. No derivative flows through it.
+// The time (ms) of the first spike of each unit, `never` until then. It has no derivative.
 class FirstSpikeReadout : public Module {
  public:
   explicit FirstSpikeReadout(const Size& size, double never = 1e7, StepSize dt = {});

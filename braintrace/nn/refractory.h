@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Neurons that rest after a spike.
+// Neurons with a refractory period.
 #pragma once
 
 #include "braintrace/nn/nonlinear.h"
@@ -12,7 +12,7 @@ class RefractoryClock {
  public:
   RefractoryClock(TimeSetting tau_ref, ShortTermState since) : tau_ref_(std::move(tau_ref)), since_(std::move(since)) {}
 
-  // Runs `integrate`, but where the time since the last spike is below τ_ref the states keep their present values.
+  // Runs `integrate`, but where the time since the last spike is below τ_ref, the states keep their current values.
   void run(const StateMap& hidden, double dt, const std::function<void()>& integrate,
            const std::function<Tensor()>& spikes) const;
 
@@ -22,7 +22,7 @@ class RefractoryClock {
 };
 ShortTermState long_since(const Size& size);  // no spike yet
 
-// A neuron whose hidden states stay as the reset left them, whatever the input, for τ_ref after a spike.
+// A neuron whose hidden states keep their values after the reset for τ_ref, whatever the input.
 template <class Base>
 class Refractory : public Base {
  public:

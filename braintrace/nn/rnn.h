@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recurrent cells. [a;b] is concatenation on the last axis, σ the logistic function, φ the activation; every W is a
-// Linear with bias, so its parameter is <cell>.<W>.weight with leaves weight and bias. States are zero at the start.
+// Linear with bias, so its parameter is <cell>.<W>.weight with leaves weight and bias. States are initially zero.
 #pragma once
 
 #include "braintrace/nn/activation.h"
@@ -8,14 +8,15 @@
 
 namespace braintrace::nn {
 
-// What is not given has the default of the cell.
+// Options that are not set have the default of the cell.
 struct CellOptions {
   std::optional<Initializer> w_init     = {};
   OptionalInit               b_init     = 0;
   Initializer                state_init = 0;
   std::optional<Activation>  activation = {};
-  // Slow gates at the start, for memories of up to T steps: a unit keeps its state for about u steps, u uniform between
-  // 1 and T-1. The bias of the gate that keeps is log u, that of the gate that writes -log u.  Tallec & Ollivier 2018
+  // Initializes gates for memories of up to T steps: a unit keeps its state for about u steps, u uniform between 1 and
+  // T-1. The bias of the gate that keeps the state is log u, that of the gate that writes it -log u. Tallec & Ollivier
+  // 2018
   std::optional<double> memory_steps = {};
 };
 
@@ -105,7 +106,7 @@ class LSTMCell : public Module {
   Activation  activation;
 };
 
-// LSTM with refined, uniformly initialized gates; the W have no bias, b ("bias") is read twice.     Gu et al. 2020
+// LSTM with refined, uniformly initialized gates; the W have no bias, b ("bias") is used twice. Gu et al. 2020
 //   f = σ(b + Wf[x;h]),  r = σ(Wr[x;h] - b),  q = 2 r f + (1-2r) f²
 //   c ← q∘c + (1-q)∘φ(Wu[x;h]),  h ← σ(Wo[x;h])∘φ(c)
 class URLSTMCell : public Module {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Learning rates over time. A schedule is a function of an epoch counter e alone, which starts at 0 and moves only when
-// `step` or `set_epoch` is called; optimizer updates do not move it. A plain number is a constant schedule. The rate of
-// the present epoch is a state, so that jitted updates follow.
+// Learning rates over time. A schedule is a function of an epoch counter e, which starts at 0 and changes only when
+// `step` or `set_epoch` is called; optimizer updates do not change it. A plain number is a constant schedule. The
+// current rate is a state, so that jitted updates use it.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class Schedule {
   void                 step() { set_epoch(epoch() + 1); }  // outside traced functions
   int64_t              epoch() const { return now_->epoch; }
   void                 set_epoch(int64_t e);
-  const LongTermState& rate() const { return now_->rate; }  // f64, of the present epoch
+  const LongTermState& rate() const { return now_->rate; }  // f64, of the current epoch
   const std::string&   text() const { return text_; }
 
  private:
@@ -37,7 +37,7 @@ class Schedule {
   };
   std::string          text_;
   Rate                 rate_;
-  std::shared_ptr<Now> now_;  // copies move together
+  std::shared_ptr<Now> now_;  // shared by copies
 };
 
 Schedule step_lr(double lr, int64_t size, double gamma = 0.1);                           // lr γ^⌊e/s⌋
@@ -60,10 +60,11 @@ Schedule one_cycle_lr(double max_lr, int64_t total, double warm_fraction = 0.3, 
                       double final_div = 1e4);
 Schedule cyclic_lr(double base_lr, double max_lr, int64_t half_cycle);  // triangles
 Schedule piecewise_constant_lr(std::vector<int64_t> boundaries, std::vector<double> values);
-Schedule sequential_lr(std::vector<Schedule> parts, std::vector<int64_t> milestones);  // each counts from its start
+Schedule sequential_lr(std::vector<Schedule> parts,
+                       std::vector<int64_t>  milestones);  // each counts epochs from its start
 
-// Multiplies the rate when a watched value has not improved for `patience` calls of `step(value)`. An optimizer takes
-// it as its schedule.
+// Multiplies the rate by a factor if a watched value has not improved for `patience` calls of `step(value)`. Pass it to
+// an optimizer as its schedule.
 class ReduceOnPlateau {
  public:
   struct Options {

@@ -15,10 +15,10 @@ namespace braintrace::nn {
 
 class AnySetting {
  public:
-  // The value in the element type of `like`.
+  // The value with the element type of `like`.
   Tensor                    value(const Tensor& like) const;
-  std::optional<double>     number() const;  // when one for all units
-  std::optional<ParamState> param() const;   // when trainable
+  std::optional<double>     number() const;  // if it is the same for all units
+  std::optional<ParamState> param() const;   // if it is trainable
   std::string               text() const;
 
   // Throws UserError unless every value is positive; `layer` and `name` are for the message.
@@ -38,7 +38,7 @@ class AnySetting {
   std::variant<double, Tensor, ParamState> value_;
 };
 
-// A setting of a dimension; a plain number is taken in ms, mV, mA.
+// A setting with a physical dimension; plain numbers are in ms, mV, mA.
 template <class Q>
 class Setting : public AnySetting {
  public:
@@ -62,13 +62,14 @@ using VoltageSetting    = Setting<units::Voltage>;
 using CurrentSetting    = Setting<units::Current>;
 using ResistanceSetting = Setting<units::Resistance>;
 
-// A module with settings. Trainable ones are its parameters under their names; the others are shown when it is printed.
+// A module with settings. Trainable settings are its parameters, with the same names; the others are shown when it is
+// printed.
 class WithSettings : public Module {
  protected:
   void setting(const char* name, const AnySetting& s);
 };
 
-// The time step: given, or that of the Environment when the step runs.
+// The time step: the given one, or that of the Environment when the step runs.
 class StepSize {
  public:
   StepSize() = default;

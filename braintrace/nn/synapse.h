@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Synapses, what they do to a membrane, and projections that wire populations together.
+// Synapses, their effect on a membrane, and projections that connect populations.
 #pragma once
 
 #include "braintrace/nn/dynamics.h"
 
 namespace braintrace::nn {
 
-// A synapse takes presynaptic input during a step and gives a conductance (or current) g.
+// A synapse takes presynaptic input during a step and returns a conductance (or current) g.
 class Synapse : public WithSettings {
  public:
   void add_delta(const Tensor& x);  // input of the next step, which consumes it
-  // One step with a further input x (may be undefined); returns g after it.
+  // One step with an additional input x (may be undefined); returns g after it.
   Tensor update(const Tensor& x) override;
 
  protected:
@@ -105,7 +105,7 @@ class STD : public WithSettings {
   STDOptions options_;
 };
 
-// What g does to a neuron: adds to its current.
+// The effect of g on a neuron: adds to its current.
 using SynapseOutput = std::function<void(Neuron& post, const Tensor& g)>;
 
 SynapseOutput cuba(double scale = 1);         // I = scale g
@@ -126,8 +126,8 @@ class DeltaProj : public Module {
   std::shared_ptr<Neuron> post_;
 };
 
-// comm(x) drives a synapse that `post` steps before itself; its g reaches `post` through `out`. Projections given the
-// same synapse share it: it is stepped once and sums what they send.
+// comm(x) drives a synapse that `post` updates before its own step; its g reaches `post` through `out`. Projections
+// with the same synapse share it: it makes one step and sums their inputs.
 class AlignPostProj : public Module {
  public:
   AlignPostProj(std::shared_ptr<Module> comm, std::shared_ptr<Synapse> syn, SynapseOutput out,
@@ -140,7 +140,7 @@ class AlignPostProj : public Module {
 };
 
 // x drives a synapse of the size of its source, and comm(g) reaches `post` through `out` in the same step: one synapse
-// state per source, however many targets. The weights act after the filter.
+// state per source, for any number of targets. The weights are applied after the filter.
 class AlignPreProj : public Module {
  public:
   AlignPreProj(std::shared_ptr<Synapse> syn, std::shared_ptr<Module> comm, SynapseOutput out,
@@ -154,7 +154,7 @@ class AlignPreProj : public Module {
   std::shared_ptr<Neuron>  post_;
 };
 
-// comm(x) itself is the conductance of this step.
+// comm(x) is the conductance of this step.
 class CurrentProj : public Module {
  public:
   CurrentProj(std::shared_ptr<Module> comm, SynapseOutput out, std::shared_ptr<Neuron> post);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Physical quantities at the edge of the library. Inside, everything is a plain number in ms, mV, mA; so
-// mV/mA = Ω, mA/mV = S, 1/ms = kHz, and no factor is ever needed. Dimensions are checked by the C++ compiler:
+// Physical quantities in the interface of the library. Internally, everything is a plain number in ms, mV, mA, so mV/mA
+// = Ω, mA/mV = S, 1/ms = kHz, and no conversion factors are needed. The C++ compiler checks dimensions:
 //
 //   using namespace bt::units;
 //   LIF(100, {.tau = 20_ms, .V_th = 1_mV});          .tau = 1_mV does not compile
@@ -29,7 +29,7 @@ template <int T, int V, int I>
 constexpr Quantity<T, V, I> operator*(double s, Quantity<T, V, I> q) {
   return q * s;
 }
-// Products and quotients; one without dimension is a plain number.
+// Products and quotients; a result without dimension is a plain number.
 template <int T, int V, int I>
 constexpr auto collapsed(double v) {
   if constexpr (T == 0 && V == 0 && I == 0)

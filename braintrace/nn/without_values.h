@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// While one lives, initializers draw nothing: their tensors are zeros that take no memory. So a model can be built to
-// be looked at, however large it is.
+// While an object of this class lives, initializers draw no values: their tensors are zeros that take no memory. This
+// makes it possible to build and inspect a model of any size.
 #pragma once
 
 namespace braintrace::nn {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small models written in place: parameters, states and parts are registered by name, one step is a function.
+// Small models defined inline: parameters, states and parts are registered by name, and one step is a function.
 #pragma once
 
 #include "braintrace/nn/linear.h"

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers wired as a graph.
+// Layers connected as a graph.
 //
 //   {"type": "graph", "in_size": [2],
 //    "nodes": [{"name": "w", "type": "linear", "n_in": 2, "n_out": 3}, {"name": "lif", "type": "lif", "n": 3},
 //              {"name": "rec", "type": "linear", "n_in": 3, "n_out": 3}],
 //    "edges": [["input", "w"], ["w", "lif"], ["lif", "rec"], ["rec", "lif"], ["lif", "output"]]}
 //
-// A node reads the sum of what its edges bring. A cycle must pass through a population of neurons: on the way back to
-// a population that comes before it, its output of the step before is used. Which edges those are follows from the
-// order in which the nodes are reached from the input.
+// The input of a node is the sum over its incoming edges. A cycle must contain a population of neurons, which feeds
+// back its output of the previous step. The order in which nodes are reached from the input determines which edges use
+// the previous step.
 #pragma once
 
 #include "braintrace/zoo/registry.h"
@@ -18,13 +18,13 @@ namespace braintrace::zoo {
 using NamedLayers = std::vector<std::pair<std::string, ModulePtr>>;
 using Edges       = std::vector<std::pair<std::string, std::string>>;
 
-// The order of the nodes in a step, and the edges that bring the output of the step before.
+// The order of the nodes in a step, and the edges that carry the output of the previous step.
 struct GraphOrder {
   std::vector<size_t>                    nodes;
   std::vector<std::pair<size_t, size_t>> late;
 };
-// Nodes are 0 … n-1; `remembers[i]`: node i knows its output of the step before. `from_input`: nodes that read it.
-// Throws UserError naming nodes that the input does not reach and cycles without a node that remembers.
+// Nodes are 0 … n-1; `remembers[i]`: node i stores its output of the previous step. `from_input`: nodes that read the
+// input. Throws a UserError that names nodes that the input does not reach, and cycles without a node that remembers.
 GraphOrder graph_order(const std::vector<std::string>& names, const std::vector<bool>& remembers,
                        const std::vector<std::pair<size_t, size_t>>& edges, const std::vector<size_t>& from_input);
 

@@ -17,17 +17,17 @@ nn::WeightFactor mask_of(const Fields& f);                              // field
 // A number or a list of numbers.
 Tensor number_or_list(const Fields& f, const std::string& name);
 
-// The field n: how many units there are, or the shape of the population, such as [8, 14, 14].
+// The field n: the number of units, or the shape of the population, such as [8, 14, 14].
 nn::Size size_of_population(const Fields& f);
-// A setting of the units of a population: a number for all, a list with one for each (in row-major order), or
-// {"trainable": either}, a parameter.
+// A setting of the units of a population: one number for all, a list with one number for each (in row-major order), or
+// {"trainable": …} around either, a parameter.
 std::variant<Tensor, ParamState> setting_value(const Fields& f, const std::string& name, const nn::Size& size);
 template <class Setting>
 Setting setting_of(const Fields& f, const std::string& name, const nn::Size& size) {
   return std::visit([](auto v) { return Setting(v); }, setting_value(f, name, size));
 }
 
-// The membrane of a population: fields with these defaults, and what they say.
+// The membrane of a population: its fields with these defaults, and their values.
 std::string    membrane_fields(double tau_ms, double V_th, double V_reset, double V_rest, const char* reset = "soft");
 nn::LIFOptions lif_options(const Fields& f, const nn::Size& size);
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The vocabulary of model descriptions: one entry per layer type. Command line, tests and docs/models.md read this
-// list.
+// The layer types of model descriptions. The command line, tests and docs/models.md use this list.
 #pragma once
 
 #include <functional>
@@ -15,15 +14,15 @@ using ModulePtr = std::shared_ptr<Module>;
 struct LayerType {
   std::string                             name;
   std::string                             doc;     // the equation of one step
-  std::string                             fields;  // as field_specs reads them
+  std::string                             fields;  // in the format of field_specs
   std::function<ModulePtr(const Fields&)> build;
 };
 
 const std::vector<LayerType>& layer_types();  // by name
 void                          register_layer_type(LayerType type);
 
-// Builds the layer that a JSON object describes; `path` is its place in the whole description. It may name types of
-// `also` besides layer_types().
+// Builds the layer that a JSON object describes; `path` is its location in the whole description. Its type may be from
+// `also` or from layer_types().
 ModulePtr build_layer(const nlohmann::json& object, const std::string& path, const std::vector<LayerType>& also = {});
 
 // The entries of each file of this folder.
