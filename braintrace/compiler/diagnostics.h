@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decisions of the compiler as records: kind, level, what they concern and why.
+// Decisions of the compiler as records: kind, level, subject and reason.
 #pragma once
 
 #include <cstdint>
@@ -65,13 +65,13 @@ struct CompilationRecord {
 };
 using Diagnostics = std::vector<CompilationRecord>;
 
-// The model cannot be trained online as written; carries what the compiler had decided so far.
+// The model cannot be trained online as written; contains the decisions of the compiler so far.
 class CompileError : public Error {
  public:
   CompileError(const std::string& what, Diagnostics records) : Error(what), diagnostics(std::move(records)) {}
   Diagnostics diagnostics;
 };
-// Gives the warnings among the records to `warn` (base/warning.h).
+// Passes the warnings among the records to `warn` (base/warning.h).
 void tell_warnings(const Diagnostics& records);
 
 using CompilationError  = CompileError;

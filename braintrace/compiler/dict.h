@@ -26,7 +26,7 @@ class Dict {
     return *this;
   }
 
-  const Entry& at(const std::string& name) const;  // throws UserError listing the names
+  const Entry& at(const std::string& name) const;  // throws a UserError that lists the names
   template <class T>
   T get(const std::string& name) const {
     const T* value = std::any_cast<T>(&at(name).value);

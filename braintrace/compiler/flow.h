@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who makes and who reads each value of a program, and regions cut out of it.
+// Producers and consumers of each value of a program, and regions extracted from it.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@
 namespace braintrace {
 
 struct Flow {
-  // `hidden`: entry values of hidden states; what they reach without passing a product is derived from them.
+  // `hidden`: initial values of hidden states; values that they reach without passing a product are derived from them.
   explicit Flow(const Program& program, const Vars& hidden = {});
 
   const Program&                    program;
@@ -17,26 +17,26 @@ struct Flow {
   std::vector<std::vector<int32_t>> consumers;  // of each value: equation indices in program order
   Mask                              product;    // of each equation, see is_product
 
-  // Where positions mix by a product: trainable ops that mix, plain products (dot_general, convolution, sparse
+  // Whether e is a product that mixes positions: trainable ops that mix, plain products (dot_general, convolution, sparse
   // product), and control flow that applies one of these to a value derived from a hidden state.
   bool is_product(const Eqn& e) const { return product[static_cast<size_t>(&e - program.eqns.data())]; }
 };
 
 bool is_mixing_etp(const Op& op);
-bool is_stop_gradient(const Op& op);  // nothing after it depends on what is before it
+bool is_stop_gradient(const Op& op);  // blocks all dependence
 bool is_plain_product(const Op& op);
 
-// Equations and values that must not be passed when following a value forward.
+// Equations and values at which following a value forward stops.
 struct Stops {
   std::function<bool(const Eqn&)> eqn   = nullptr;  // its results are not reached
   std::function<bool(Var)>        value = nullptr;  // reached, but not followed further
 };
 
-// Values reached from `from` (included), in order of discovery.
+// Values reached from `from` (inclusive), in order of discovery.
 Vars reach_forward(const Flow& flow, const Vars& from, const Stops& stops = {});
 
 // The equations on paths from `from` to `to` that avoid the stops, as a program:
-//   constants: the other values these equations read   arguments: from   results: to
+//   constants: the other values that these equations read   arguments: from   results: to
 // A result that no path reaches is one of the constants.
 struct Region {
   Program              program;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the compiler finds in a model: hidden groups and weight → operation → hidden relations.
+// The results of the compiler: hidden groups and relations weight → operation → hidden group.
 #pragma once
 
 #include <map>
@@ -47,8 +47,8 @@ struct WeightVar {
 struct StepValues {
   Tensors                              out;
   std::vector<std::pair<Path, Tensor>> etrace_vals,
-      other_state_vals;  // new values: hidden states; others, no parameters
-  Tensors temps;         // of every value of the step
+      other_state_vals;  // new values of hidden states; of other states, without parameters
+  Tensors temps;         // all values of the step
 };
 
 // One step of the model as a program, and which of its values are states.
@@ -56,29 +56,29 @@ struct ModuleInfo {
   StatefulProgram                            step;
   StateMap                                   states;  // below the module, sorted by path
   std::unordered_map<const StateCell*, Path> state_id_to_path;
-  std::vector<HiddenVar>                     hidden;   // in the order the step first touches them
+  std::vector<HiddenVar>                     hidden;   // in the order of first use in the step
   std::vector<WeightVar>                     weights;  // likewise
   ControlFlowPolicy                          control_flow;
   std::vector<int>                           descended_scans;  // equations of the step
-  // Where the step is a function around a model: the model's output as the function reads it. -1: the first result.
+  // If the step is a function around a model: the output of the model inside the function. -1: the first result.
   Var output = -1;
 
   const Program& program() const { return step.program; }
   Path           path_of(const State& state) const;
   Vars           entries() const;  // of the hidden states
 
-  // Runs the step; `old_state_vals` are the states it reads, in the order of step.reads (empty: their present values).
+  // Runs the step; `old_state_vals` are the states it reads, in the order of step.reads (empty: their current values).
   StepValues jaxpr_call(const Tensors& args, const Tensors& old_state_vals = {}) const;
-  // The same step that returns these values too.
+  // The same step, which also returns these values.
   ModuleInfo add_jaxpr_outs(const Vars& values) const;
   struct StateOuts {
     Vars weights, hidden, others;
   };
-  StateOuts split_state_outvars() const;  // results of the step by the kind of state they belong to
+  StateOuts split_state_outvars() const;  // results of the step, grouped by kind of state
   Dict      dict() const;
 };
 
-// SnAp-n: for each position the positions it influences in at most n-1 steps, itself first, padded with itself.
+// SnAp-n: for each position, the positions that it influences in at most n-1 steps, itself first, padded with itself.
 struct SnapPattern {
   int               n = 1, width = 1;   // width = K, slots per position
   std::vector<int>  neighbors    = {};  // [P,K] flat positions
@@ -87,16 +87,16 @@ struct SnapPattern {
   std::string       reason;
 };
 
-// A long scan that is followed substep by substep. Groups and relations found in its body hold regions of the body; the
-// values these need are kept by the step around it.
+// A long scan that is followed substep by substep. Groups and relations found in its body refer to regions of the body;
+// the step keeps the values that these need.
 struct ScanDescent {
   int     eqn    = -1;  // the scan in the step
   int64_t length = 0;
-  Vars    outer;    // of each value of the body: the value of the step that holds it, -1 when none does
-  Mask    stacked;  // that value has one row per substep
+  Vars    outer;    // of each value of the body: the value of the step that holds it, or -1
+  Mask    stacked;  // whether that value has one row per substep
 };
 
-// States that feed each other position by position. Group arrays have shape [*varshape,S].
+// States that depend on each other at equal positions. Group arrays have shape [*varshape,S].
 struct HiddenGroup {
   int                        index = 0;
   std::vector<int>           members;  // indices into ModuleInfo::hidden
@@ -104,9 +104,9 @@ struct HiddenGroup {
   std::vector<HiddenVar>     hidden;  // the members themselves
   Shape                      varshape;
   int                        num_state = 0;
-  Region                     transition;  // old members → new members; what the scope holds are constants
-  bool                       is_diagonal_recurrence = true;  // scope: products are held
-  bool                       diagonal               = true;  // proven: no position reads another
+  Region                     transition;  // old members → new members; values outside the scope are constants
+  bool                       is_diagonal_recurrence = true;  // scope: products are constants
+  bool                       diagonal               = true;  // proven: no position reads another one
   std::optional<SnapPattern> snap                   = {};
   // In a descended scan: `transition` is one substep, from these values of the body.
   std::shared_ptr<const ScanDescent> descent         = nullptr;
@@ -118,15 +118,15 @@ struct HiddenGroup {
 
   Shape on_positions(std::initializer_list<int64_t> last) const;  // [*varshape, last…]
   // The S states at one position, in the order of the last axis of group arrays, of D and of feedback matrices: paths,
-  // with a slot for states that hold several ("rnn.h[1]", "rnn.h.u").
+  // with a slot for stacked states ("rnn.h[1]", "rnn.h.u").
   std::vector<std::string> state_names() const;
 
-  // Members side by side on a trailing state axis, and back.
+  // Stacks members on a trailing state axis, and the inverse.
   Tensor  concat_hidden(const Tensors& members) const;
   Tensors split_hidden(const Tensor& stacked) const;
 
   // ∂h_t/∂h_{t-1} at given members and constants of the transition: the blocks of each position [*varshape,S,S], and
-  // all of it [*varshape,S,*varshape,S].
+  // the full Jacobian [*varshape,S,*varshape,S].
   Tensor diagonal_jacobian(const Tensors& hidden_vals, const Tensors& const_vals) const;
   Tensor full_jacobian(const Tensors& hidden_vals, const Tensors& const_vals) const;
   Dict   dict() const;
@@ -147,7 +147,7 @@ class SharedGroup {
 // Hidden states and their groups.
 class GroupsByPath : public std::map<Path, SharedGroup> {
  public:
-  const HiddenGroup& at(const Path& hidden_path) const;  // throws UserError listing the known paths
+  const HiddenGroup& at(const Path& hidden_path) const;  // throws a UserError that lists the known paths
 };
 
 // How the result of an operation reaches a hidden state or group.
@@ -161,24 +161,24 @@ struct Connection {
   std::vector<Path>      hidden_paths        = {};  // members reached, in order of discovery
   std::vector<PathClass> path_classification = {};  // of each of them
   Region                 tail                = {};  // y → members; other products and other groups are constants
-  // y on the axes of the group, with size one where its values are shared; none when it has no place there.
-  std::optional<Shape> y_layout            = {};
-  bool                 has_direct_path     = true;  // some way to the group passes no other product
-  bool                 position_preserving = true;  // proven: each position of the group reads y at its place only
+  // The shape of y on the axes of the group, with size one where its values are shared; none if it does not align.
+  std::optional<Shape> y_layout        = {};
+  bool                 has_direct_path = true;  // some path to the group passes no other product
+  bool position_preserving             = true;  // proven: each position of the group reads y only at the same position
 };
 
-// An operand of the operation and the parameter leaves behind it.
+// An operand of the operation and the parameter leaves it is computed from.
 struct Trainable {
   std::string              key;
   int                      weight  = 0;   // index among the operation's weights
   Var                      operand = -1;  // what the operation reads
-  int                      slot    = 0;   // where the relation's equation reads it
+  int                      slot    = 0;   // index among the operands of the equation
   std::vector<int>         leaves;        // indices into ModuleInfo::weights
   Region                   chain;         // leaves → operand
   std::vector<std::string> chain_ops;     // distinct operations of the chain, in order
 };
 
-// One trainable operation, its weights and the groups it feeds.
+// One trainable operation, its weights and the groups that it reaches.
 struct HiddenParamOpRelation {
   int                      eqn  = -1;
   EtpCall                  call = {};
@@ -187,8 +187,8 @@ struct HiddenParamOpRelation {
   std::vector<Connection>  connections;
   Path                     weight_path;         // of the first trainable
   std::vector<SharedGroup> hidden_groups = {};  // of the connections
-  std::vector<Path>        through;             // weights of the products that stand before every way to a group
-  // In a descended scan `eqn` is the scan, `x` and `y` have one row per substep, and the tails start at `substep_y`.
+  std::vector<Path>        through;             // weights of the products on the paths to a group
+  // In a descended scan, `eqn` is the scan, `x` and `y` have one row per substep, and the tails start at `substep_y`.
   std::shared_ptr<const ScanDescent> descent          = nullptr;
   Vars                               substep_operands = {};
   Var                                substep_y        = -1;
@@ -201,7 +201,7 @@ struct HiddenParamOpRelation {
   Dict             dict() const;
 };
 
-// The step with an additive perturbation on the new value of every hidden state: reading ∂L/∂p gives ∂L/∂h.
+// The step with an additive perturbation on the new value of every hidden state: ∂L/∂p equals ∂L/∂h.
 struct HiddenPerturbation {
   Program           program;  // arguments: those of the step, then one perturbation per hidden state
   Tensors           constants;
@@ -212,9 +212,9 @@ struct HiddenPerturbation {
   // reads (ModuleInfo::step.inputs(args)).
   Tensors eval(const Tensors& inputs, const Tensors& perturb_data) const;
   Tensors eval_jaxpr(const Tensors& inputs, const Tensors& perturb_data) const { return eval(inputs, perturb_data); }
-  // Throws UserError naming the perturbation and its state unless there is one of the right type for each state.
+  // Throws a UserError that names the perturbation and its state unless each state has one of the right type.
   void check(const Tensors& perturb_data) const;
-  // Per group: the perturbation data of its members side by side.
+  // Per group: the perturbation data of its members, stacked.
   Tensors perturb_data_to_hidden_group_data(const Tensors& perturb_data, const std::vector<HiddenGroup>& groups) const;
   Dict    dict() const;
 };
@@ -233,7 +233,7 @@ struct ETraceGraph {
   std::optional<HiddenPerturbation>  hidden_perturb;
   Diagnostics                        diagnostics;
 
-  // Records that pass all given filters, in order of emission.
+  // Records that pass all given filters, in order of creation.
   Diagnostics explain(const Explain& filter = {}) const;
   // The step with perturbations added to the new hidden states.
   StepValues               call_hidden_perturb(const Tensors& args, const Tensors& perturb_data,
@@ -244,7 +244,7 @@ struct ETraceGraph {
 
 ETraceGraph compile_etrace_graph(Module& model, const StepInputs& inputs, const CompileOptions& options = {});
 
-// The passes, one at a time; long scans are not followed.
+// The individual passes; they do not follow long scans.
 ModuleInfo extract_module_info(Module& model, const StepInputs& inputs, const CompileOptions& options = {});
 std::vector<HiddenGroup> find_hidden_groups_from_minfo(const ModuleInfo& info, const CompileOptions& options = {});
 std::vector<HiddenParamOpRelation> find_hidden_param_op_relations_from_minfo(const ModuleInfo&               info,
@@ -252,7 +252,7 @@ std::vector<HiddenParamOpRelation> find_hidden_param_op_relations_from_minfo(con
                                                                              const CompileOptions& options = {});
 GroupsByPath                       groups_by_path(const std::vector<HiddenGroup>& groups);
 
-// The same with a record of what they decided.
+// The same, with records of their decisions.
 ModuleInfo extract_module_info(Module& model, const Types& args, const CompileOptions& options, Diagnostics& log);
 std::vector<HiddenGroup>           find_hidden_groups_from_minfo(const ModuleInfo& info, const CompileOptions& options,
                                                                  Diagnostics& log);
@@ -262,7 +262,7 @@ std::vector<HiddenParamOpRelation> find_hidden_param_op_relations_from_minfo(con
                                                                              Diagnostics&                    log);
 HiddenPerturbation                 add_hidden_perturbation_from_minfo(const ModuleInfo& info);
 
-// One pass with those before it.
+// One pass, preceded by those it depends on.
 std::vector<HiddenGroup>           find_hidden_groups_from_module(Module& model, const StepInputs& inputs,
                                                                   const CompileOptions& options = {});
 std::vector<HiddenParamOpRelation> find_hidden_param_op_relations_from_module(Module& model, const StepInputs& inputs,

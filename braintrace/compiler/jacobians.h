@@ -9,13 +9,13 @@ namespace braintrace {
 // Values of every variable of the step program while it is being traced.
 using Values = Tensors;
 
-// D[p,a,b] = ∂h_t[p,a] / ∂h_{t-1}[p,b] : [*varshape,S,S]; undefined when structurally zero. Over a descended scan the
+// D[p,a,b] = ∂h_t[p,a] / ∂h_{t-1}[p,b] : [*varshape,S,S]; undefined if structurally zero. For a descended scan, the
 // product D_L … D_1 of its substeps.
 Tensor transition_blocks(const HiddenGroup& g, const Values& values);
-// Nothing of the old states reaches the new ones within the scope: D is structurally zero.
+// Whether D is structurally zero: the new states do not depend on the old ones within the scope.
 bool forgets(const HiddenGroup& g);
-// D_f[p,a] = ∂h_t[p,a] / ∂y_t[p] : [*varshape,S]; undefined when structurally zero. In a descended scan one row per
-// substep, each with what the later substeps make of it: D_L … D_{s+1} D_f,s.
+// D_f[p,a] = ∂h_t[p,a] / ∂y_t[p] : [*varshape,S]; undefined if structurally zero. In a descended scan, one row per
+// substep, each propagated through the later substeps: D_L … D_{s+1} D_f,s.
 Tensor tail_blocks(const HiddenGroup& g, const HiddenParamOpRelation& r, const Connection& c, const Values& values);
 
 }  // namespace braintrace

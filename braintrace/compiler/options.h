@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a user may ask of the compiler.
+// Options of the compiler.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace braintrace {
 
-// How structured control flow inside the one-step update is treated.
+// How to treat structured control flow inside the one-step update.
 struct ControlFlowPolicy {
   enum class Cond : uint8_t { Convert, Opaque };
   enum class WhileHidden : uint8_t { OpaqueForward, Error };
@@ -16,7 +16,7 @@ struct ControlFlowPolicy {
 
   Cond        cond                     = Cond::Convert;  // if-convert relevant conditionals, or leave them
   int         scan_unroll_limit        = 16;             // longest scan that is unrolled; ≤ 0 unrolls none
-  WhileHidden while_hidden             = WhileHidden::OpaqueForward;  // a hidden state made by an opaque region
+  WhileHidden while_hidden             = WhileHidden::OpaqueForward;  // a hidden state computed by an opaque region
   EtpInside   etp_in_control_flow      = EtpInside::Error;            // a trainable op left inside an opaque region
   ScanDescent scan_descent             = ScanDescent::Auto;           // follow long scans substep by substep
   int         fixpoint_iteration_limit = 64;                          // sweeps of the canonicalizer
@@ -27,7 +27,7 @@ struct ControlFlowPolicy {
 inline constexpr ControlFlowPolicy DEFAULT_CONTROL_FLOW_POLICY{};
 inline constexpr int64_t           DEFAULT_MAX_JACOBIAN_ELEMENTS = int64_t{1} << 24;
 
-// What becomes of a weight that reaches a state only through another product.
+// How to treat a weight that reaches a state only through another product.
 enum class TailPolicy : uint8_t { Window, Exclude };
 
 struct CompileOptions {
@@ -40,7 +40,7 @@ struct CompileOptions {
   bool               promote_short_term_states  = true;
   // The step may use states that are not part of the model: those of a function around a learner.
   bool allow_states_outside = false;
-  // Decide as braintrace 0.2.6 does, also where it is wrong: for comparing with what it recorded.
+  // Decide as braintrace 0.2.6 does, even where it is wrong, to compare with its recorded results.
   bool as_reference = false;
 
   static CompileOptions reference() {

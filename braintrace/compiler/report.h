@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the compiler decided, as lists and as text. A report holds no results of its own: it reads the graph.
+// The decisions of the compiler, as lists and as text. A report stores no results: it reads the graph.
 #pragma once
 
 #include <optional>
@@ -23,7 +23,7 @@ class CompilationReport {
     std::vector<int> hidden_groups;
     bool             windowed = false;  // learns inside a window, without a trace
   };
-  // A parameter of no relation.
+  // A parameter without a relation.
   struct ExcludedWeight {
     Path                          path;
     std::optional<DiagnosticKind> reason;  // of the first record that excluded it
@@ -38,11 +38,11 @@ class CompilationReport {
   std::vector<std::pair<int, std::vector<Path>>> hidden_groups() const;
   std::vector<EtraceWeight>                      etrace_weights() const;
   std::vector<ExcludedWeight>                    excluded_weights() const;  // sorted by path
-  std::vector<Path>                              dynamic_states() const;    // short-term states of no group
+  std::vector<Path>                              dynamic_states() const;    // short-term states without a group
   const Diagnostics&                             diagnostics() const { return graph_.diagnostics; }
   Counts                                         counts() const;
 
-  // Level 1: groups and weights. Level 2: warnings and errors as well.
+  // Level 1: groups and weights. Level 2: also warnings and errors.
   std::string to_str(int level = 1) const;
 
  private:

@@ -5,7 +5,7 @@
 
 namespace braintrace {
 
-// Runs the program of `info` on arguments, old states (empty: their present values) and further arguments.
+// Runs the program of `info` on arguments, old states (empty: their current values) and additional arguments.
 StepValues run_step(const ModuleInfo& info, const Tensors& args, const Tensors& old_state_vals,
                     const Tensors& further = {});
 

@@ -17,8 +17,8 @@ struct Descended {
   void number_groups_from(int first);
 };
 
-// Finds groups and relations in the bodies of long scans, and makes these scans of the step keep what the groups and
-// relations need of every substep. Scans that cannot be followed stay as they are, with a record.
+// Finds groups and relations in the bodies of long scans, and changes these scans to keep the values of every substep
+// that the groups and relations need. Scans that cannot be followed stay unchanged, with a record.
 Descended descend_scans(ModuleInfo& info, const CompileOptions& options, Diagnostics& log);
 
 }  // namespace braintrace

@@ -5,7 +5,7 @@
 
 namespace braintrace {
 
-// The inputs of one step as the compiler needs them: their types, or examples of them.
+// The inputs of one step for the compiler: their types, or example values.
 //
 //   compile_etrace_graph(model, zeros({10}))      …(model, {x, y})      …(model, {Type{DType::F32, {10}}})
 struct StepInputs {

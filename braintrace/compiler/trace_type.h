@@ -6,8 +6,8 @@
 
 namespace braintrace {
 
-// The operation at the group it feeds: what the shape of a trace follows from. One that does not mix positions has the
-// positions of the group, and its weights lie there as its result does.
+// The operation with the group that it reaches, which determine the shape of a trace. An operation that does not mix
+// positions has the positions of the group, and its weights align in the same way as its result.
 EtpCall call_at_group(const HiddenParamOpRelation& relation, const Connection& connection, const HiddenGroup& group);
 
 // Memory of one trace of D-RTRL: the weight's trace axes and the states of the group.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file that grows by whole records. One that does not fit on the disk is taken back, so that the file always ends
-// with a whole record. Errors are UserErrors that name the file and the system's reason.
+// A file to which whole records are appended. A record that does not fit on the disk is removed, so that the file
+// always ends with a whole record. Errors are UserErrors that name the file and the reason of the system.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace braintrace {
 
 class AppendFile {
  public:
-  // Keeps the first `keep` bytes of what is there; makes the file when there is none.
+  // Keeps the first `keep` bytes of an existing file; creates the file if there is none.
   AppendFile(std::string path, int64_t keep);
   ~AppendFile();
   AppendFile(const AppendFile&)            = delete;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole files in and out. Errors are UserErrors that name the file and the system's reason.
+// Reads and writes whole files. Errors are UserErrors that name the file and the reason of the system.
 #pragma once
 
 #include <cstddef>
@@ -26,17 +26,17 @@ struct Buffer {
 Buffer      read_file(const std::string& path);
 std::string read_text(const std::string& path);
 
-// The one way a whole file goes out. Symbolic links are followed. What is not a regular file (a device, a pipe) is
-// written into. A regular file is replaced in one step: the bytes go to a temporary file in the same folder, reach the
-// disk, and take the name, with the mode and owner of the file that was there. When anything fails, an existing file is
-// untouched and the temporary one is gone.
+// All whole files are written with this function. It follows symbolic links and writes into devices and pipes. A
+// regular file is replaced atomically: the bytes are written to a temporary file in the same folder, flushed to disk,
+// and the file is renamed, with the mode and owner of the old file. If anything fails, an existing file is unchanged
+// and the temporary file is removed.
 void write_file(const std::string& path, ByteSpan bytes);
 void write_text(const std::string& path, std::string_view text);
 
-// Throws what write_file would before it writes a byte, and leaves nothing.
+// Throws the same errors as write_file, without writing anything.
 void check_writable(const std::string& path);
 
-// Removes temporary files of write_file(path) whose process was killed before the last step.
+// Removes temporary files of write_file(path) whose process was killed before the rename.
 void remove_leftovers(const std::string& path);
 
 }  // namespace braintrace

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Folders that a run writes into, and who may write.
+// Folders that a run writes to, and locks for them.
 #pragma once
 
 #include <string>
 
 namespace braintrace {
 
-// Makes a folder and what is missing above it; throws UserError when nothing can be written there.
+// Creates a folder and its missing parents; throws UserError if it is not writable.
 void make_folder(const std::string& path);
 
-// One process at a time works at a place. The lock is the kernel's, on a file of its own, so it ends with its process,
-// however that ends; the file says who holds it. File systems without locks are not guarded.
+// Ensures that only one process works in a folder or on a file. The lock is a kernel lock on a separate file, so it
+// ends with its process, however that ends; the file names the process that holds it. There is no protection on file
+// systems without locks.
 class ProcessLock {
  public:
   ProcessLock(ProcessLock&& other) noexcept : fd_(other.fd_) { other.fd_ = -1; }
@@ -19,17 +20,17 @@ class ProcessLock {
 
  protected:
   ProcessLock() = default;
-  // UserError that says who is at work there.
+  // Throws a UserError that names the process that holds the lock.
   void take(const std::string& path, const std::string& busy, const char* place);
 
  private:
   int fd_ = -1;
 };
-// Of a folder that a run writes into: the file `.lock` in it.
+// For a folder that a run writes to: the file `.lock` in it.
 struct FolderLock : ProcessLock {
   explicit FolderLock(const std::string& folder);
 };
-// Of a file that is replaced again and again: `.NAME.lock` beside it. Devices and pipes are nobody's.
+// For a file that is replaced repeatedly: `.NAME.lock` next to it. Devices and pipes are not locked.
 struct FileLock : ProcessLock {
   explicit FileLock(const std::string& path);
 };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// HDF5 files as trees of groups and data sets: what h5py and the HDF5 library write unless told otherwise (superblock
-// 0 to 3, groups by symbol table or with few links, contiguous, compact or chunked data, deflate, shuffle and
-// Fletcher's checksum; numbers, flags and texts of fixed or variable length).
+// HDF5 files as trees of groups and data sets, in the formats that h5py and the HDF5 library write by default
+// (superblock 0 to 3, groups by symbol table or with few links, contiguous, compact or chunked data, deflate, shuffle
+// and Fletcher's checksum; numbers, flags and texts of fixed or variable length).
 //
-// The reader is our own: the library may crash on a damaged file, and the Python package and the portable command are
-// built without it. Every offset and size is checked against the file before it is used; malformed files throw
-// UserError and say what is wrong. What newer settings (libver='latest') write otherwise is an error that says so.
-// Attributes, references and links to other files are not read.
+// This reader does not use the HDF5 library, which may crash on a damaged file and is not part of the Python package
+// and the portable command. Every offset and size is checked against the file before it is used; malformed files throw
+// a UserError that says what is wrong. Formats of newer settings (libver='latest') are an error. Attributes, references
+// and links to other files are ignored.
 #pragma once
 
 #include <map>
@@ -20,7 +20,7 @@
 namespace braintrace {
 
 struct Hdf5Texts {
-  Shape                    shape;  // none: one text
+  Shape                    shape;  // empty: one text
   std::vector<std::string> values;
 };
 struct Hdf5Group;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines to a file descriptor, each at once. A reader who does not read makes the writer wait, but not beyond a signal
-// that asks to stop.
+// Writes lines to a file descriptor, each immediately. If the reader does not read, the writer waits, until a stop
+// signal arrives.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@ class LineSink {
  public:
   explicit LineSink(int fd) : fd_(fd) {}
 
-  // NobodyReads: the reader has gone. Stopped: a signal asked to stop while the reader did not read, nor in the second
-  // after it; the rest of the line is lost. Throws UserError for what the system says, such as a full disk.
+  // NobodyReads: the reader has closed the pipe. Stopped: a stop signal arrived while the reader did not read, nor did
+  // it within one second; the rest of the line is lost. Throws UserError for errors of the system, such as a full disk.
   enum class Result : uint8_t { Written, NobodyReads, Stopped };
   Result write(std::string_view line) const;
-  // For words to people: what cannot be written is lost, and the work goes on.
+  // For messages to people: if a message cannot be written, it is lost, and the work continues.
   void try_write(std::string_view words) const noexcept;
 
  private:

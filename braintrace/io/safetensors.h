@@ -3,9 +3,9 @@
 //
 //   u64 n, n bytes of JSON {"__metadata__": {…}, "name": {"dtype", "shape", "data_offsets"}, …}, then the elements
 //
-// Writing adds the metadata entry `crc32`: the checksum of the whole file with the eight digits taken as zeros. Reading
-// checks it where it is there, and that the elements of all arrays fill the rest of the file without gap or overlap.
-// Malformed files throw UserError and say what is wrong; a file is either written whole or not at all.
+// Writing adds the metadata entry `crc32`: the checksum of the whole file with these eight digits set to zero. Reading
+// checks it if it is present, and that the elements of all arrays fill the rest of the file without gap or overlap.
+// Malformed files throw a UserError that says what is wrong; a file is either written whole or not at all.
 #pragma once
 
 #include "braintrace/io/npy.h"
@@ -15,7 +15,7 @@ namespace braintrace {
 struct SafeTensors {
   NamedArrays                        arrays;
   std::map<std::string, std::string> metadata;         // without the checksum
-  bool                               checked = false;  // there was a checksum, and it is right
+  bool                               checked = false;  // the file has a checksum, and it is right
 };
 
 SafeTensors read_safetensors(const std::string& path);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sparse matrices in files: MatrixMarket (.mtx; coordinate, real, integer or pattern, general or symmetric) and the
-// .npz of scipy.sparse.save_npz (csr, csc or coo). Every entry is checked: inside the matrix, there once, a finite
-// number.
+// .npz of scipy.sparse.save_npz (csr, csc or coo). Every entry is checked: it must be inside the matrix, unique and
+// finite.
 #pragma once
 
 #include <cstdint>

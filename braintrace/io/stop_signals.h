@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signals that would end the process become a question that work asks between two steps, so that it ends at a good
-// place and saves.
+// Turns signals that would end the process into a flag that the program checks between two steps, so that it can save
+// and end cleanly.
 //
 //   const StopSignals stop;
 //   while (!StopSignals::asked()) step();
 //
 // The signals are those that a terminal, a shell or a service manager sends (HUP, INT, QUIT, TERM, the limit of CPU
-// time, alarms and those for users). A HUP that is ignored, as under nohup, stays ignored. Some senders repeat a signal
-// at once; one that comes more than a second after the first ends the process, unless something is unsaved.
+// time, alarms and those for users). If HUP is ignored, as under nohup, it stays ignored. Some senders repeat a signal
+// immediately; a signal more than a second after the first ends the process, unless something is unsaved.
 //
-// A reader that goes away (PIPE) and a file over its limit (XFSZ) end nothing, from the first StopSignals on: they are
+// After the first StopSignals, a closed pipe (PIPE) and a file over its limit (XFSZ) do not end the process: they are
 // errors of the call that writes.
 #pragma once
 
@@ -21,17 +21,17 @@ namespace braintrace {
 class StopSignals {
  public:
   StopSignals();
-  ~StopSignals();  // signals end the process again
+  ~StopSignals();  // from then on, signals end the process again
   StopSignals(const StopSignals&)            = delete;
   StopSignals& operator=(const StopSignals&) = delete;
 
-  static int  asked();                    // the first signal that came; 0: none
-  static void set_unsaved(bool unsaved);  // while it is so, further signals wait for the save
+  static int  asked();                    // the first signal that arrived; 0: none
+  static void set_unsaved(bool unsaved);  // while true, later signals wait for the save
 };
 
 enum class Wait : uint8_t { Ready, TimedOut, Stopped };
-// Until a descriptor is ready for `events` of poll(2), a time is over, or a signal asks to stop: also one that came
-// before the call. Without a time it waits as long as it takes.
+// Waits until a descriptor is ready for `events` of poll(2), the time is over, or a stop signal has arrived, possibly
+// before the call. Without a time, there is no limit.
 Wait wait_for(int fd, short events, std::optional<std::chrono::nanoseconds> longest = {});
 
 }  // namespace braintrace

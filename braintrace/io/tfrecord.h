@@ -11,16 +11,16 @@
 namespace braintrace {
 
 uint32_t crc32c(std::string_view bytes);
-// A checksum of data that holds checksums is a poor one, hence the mask.
+// The mask, because checksums of data that contain checksums are weak.
 uint32_t masked_crc32c(std::string_view bytes);
 
 std::string tfrecord(std::string_view bytes);
 
-// The record at the head of `file`; empty and false when it is cut off or damaged.
+// The record at the start of `file`; empty and false if it is truncated or damaged.
 struct TfRecord {
   bool             whole = false;
   std::string_view bytes;
-  size_t           length = 0;  // with its frame
+  size_t           length = 0;  // including its frame
 };
 TfRecord first_tfrecord(std::string_view file);
 
