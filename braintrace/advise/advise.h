@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What training a model would cost under each learning rule, found from the very programs that would run, without
-// running them: memory from the states and the memory plan, time from the work of every stage and a short yardstick.
+// Estimates the cost of training a model with each learning rule, from the programs that would run, without running
+// them: memory from the states and the memory plan, time from the work of every stage and a short benchmark.
 #pragma once
 
 #include <optional>
@@ -14,13 +14,13 @@ namespace braintrace {
 struct AdviseOptions {
   int64_t                  batch   = 1;
   int64_t                  length  = 100;  // steps of a sequence
-  std::optional<int64_t>   memory  = {};   // bytes that may be used; default: those of this machine
+  std::optional<int64_t>   memory  = {};   // memory limit in bytes; default: the memory of this machine
   std::string              backend = "cpu";
-  std::vector<std::string> rules   = {};     // names; empty: all that need nothing but a loss
-  bool                     measure = false;  // run each for a moment, in a process of its own
+  std::vector<std::string> rules   = {};     // names; empty: all rules that need only a loss
+  bool                     measure = false;  // run each briefly, in its own process
 };
 
-// How a rule goes through a sequence.
+// How a rule processes a sequence.
 enum class Form : uint8_t {
   Step,      // one step at a time, an update after each; traces carry the past
   Window,    // the whole sequence at once, then an update; no trace is kept
@@ -38,7 +38,7 @@ struct Candidate {
 struct Memory {
   int64_t weights = 0, optimizer = 0, states = 0, traces = 0;
   int64_t data    = 0;  // inputs and targets of one call
-  int64_t work    = 0;  // new values of all that changes, and what lies between
+  int64_t work    = 0;  // new values of everything that changes, and intermediate values
   int64_t program = 0;  // tracing, compiling and loading
   int64_t total() const { return weights + optimizer + states + traces + data + work + program; }
 };
@@ -58,11 +58,11 @@ struct Advice {
   Type                  input;  // of one step, with its batch
   AdviseOptions         options;
   std::vector<Cost>     costs;
-  std::optional<size_t> recommended;  // index into costs; none when nothing fits
+  std::optional<size_t> recommended;  // index into costs; none if nothing fits
   std::string           reason;
 };
 
-// The optimizer is Adam, the loss a mean square. Without a C compiler there is no plan, and it throws UserError.
+// The optimizer is Adam, the loss a mean square. Throws UserError without a C compiler.
 Advice advise(Module& model, const std::string& name, const Type& input, const AdviseOptions& options);
 
 std::string advice_table(const Advice& advice);

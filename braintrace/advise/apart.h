@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work in a process of its own: what it allocates, and how long it takes, is not a burden on this one.
+// Runs work in a separate process, with limits on its memory and time.
 #pragma once
 
 #include <cstring>
@@ -14,8 +14,8 @@ struct ApartLimits {
   int64_t bytes   = 0;  // of address space
 };
 
-// What `work` gives. Its UserErrors and CompileErrors are thrown here as UserErrors, and one says when it exceeded a
-// limit or was killed.
+// Returns the result of `work`. Its UserErrors and CompileErrors are rethrown as UserErrors; if it exceeded a limit or
+// was killed, a UserError says so.
 std::string run_apart(const std::function<std::string()>& work, const ApartLimits& limits);
 
 template <class F>
@@ -34,6 +34,6 @@ auto apart(const F& work, const ApartLimits& limits) {
 }
 
 int64_t resident_bytes();       // of this process now
-int64_t peak_resident_bytes();  // and at most so far
+int64_t peak_resident_bytes();  // maximum so far
 
 }  // namespace braintrace

@@ -13,14 +13,14 @@ namespace braintrace {
 
 class Workload {
  public:
-  // Throws UserError or CompileError where the rule cannot train the model, or its traces alone exceed `most_bytes`.
+  // Throws UserError or CompileError if the rule cannot train the model, or its traces alone exceed `most_bytes`.
   Workload(Module& model, const Type& input, const Candidate& candidate, const AdviseOptions& options,
            int64_t most_bytes);
 
   const Types& args() const { return args_; }  // inputs, targets
   int64_t      steps() const { return candidate_.window; }
   Tensor       call(const Tensor& xs, const Tensor& ys);  // the loss
-  // What stays between calls; of the traces, those that are live.
+  // Bytes that persist between calls; only live traces count.
   Memory resident(const StateSet& live) const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast this machine is.
+// The speed of this machine.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace braintrace {
 
-// What this machine does per second, measured with compiled programs; some tenths of a second.
+// Operations per second of this machine, measured with compiled programs; takes some tenths of a second.
 struct Yardstick {
   double products, elements, series, far_bytes, near_bytes, kernels;
 

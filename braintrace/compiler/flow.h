@@ -17,8 +17,8 @@ struct Flow {
   std::vector<std::vector<int32_t>> consumers;  // of each value: equation indices in program order
   Mask                              product;    // of each equation, see is_product
 
-  // Whether e is a product that mixes positions: trainable ops that mix, plain products (dot_general, convolution, sparse
-  // product), and control flow that applies one of these to a value derived from a hidden state.
+  // Whether e is a product that mixes positions: trainable ops that mix, plain products (dot_general, convolution,
+  // sparse product), and control flow that applies one of these to a value derived from a hidden state.
   bool is_product(const Eqn& e) const { return product[static_cast<size_t>(&e - program.eqns.data())]; }
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables with a line of headings. The heading tells what separates cells: commas, semicolons or tabs, whichever it has
-// most of outside of quotes. A cell in quotes may hold separators, line breaks and doubled quotes. The file is read
-// once to find its rows; only every 256th offset is held, and rows are parsed when asked for.
+// Tables with a header line. The separator is the most frequent of commas, semicolons and tabs in the header, outside
+// of quotes. A quoted cell may contain separators, line breaks and doubled quotes. The file is read once to find its
+// rows; only every 256th offset is kept, and rows are parsed on demand.
 #pragma once
 
 #include <functional>
@@ -23,14 +23,14 @@ class CsvFile {
   const std::vector<std::string>& columns() const { return columns_; }
   int64_t                         size() const { return size_; }  // rows
   bool                            has_column(const std::string& name) const;
-  // The index of a column; throws UserError with the nearest name.
+  // The index of a column; throws a UserError that suggests the closest name.
   size_t column(const std::string& name) const;
-  // Rows from … from+count-1. What is not a number, or a row with too few or many cells, throws UserError with its
-  // line.
+  // Rows from … from+count-1. A cell that is not a number, or a row with too few or too many cells, throws a UserError
+  // that names the line.
   std::vector<std::vector<double>> rows(int64_t from, int64_t count) const;
   // These columns of the rows, in this order; others may hold anything. A missing cell is NaN.
   std::vector<std::vector<double>> rows(int64_t from, int64_t count, const std::vector<size_t>& columns) const;
-  // The cells of one column as they are, without quotes.
+  // The cells of one column as text, without quotes.
   std::vector<std::string> texts(int64_t from, int64_t count, size_t column) const;
 
  private:

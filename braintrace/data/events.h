@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recordings of event cameras and spiking ears, and their frames.
+// Recordings of event cameras and artificial cochleas, and their frames.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,9 @@ struct Sensor {
 };
 
 // Counts of events, f32[n, polarities, height, width]. With w = ⌊(t_last - t_first) / n⌋, frame i counts the events
-// with t_first + i·w ≤ t < t_first + (i+1)·w; what remains after frame n-1 is dropped. No events give empty frames;
-// fewer microseconds than frames, or an event outside the sensor, throw UserError. Any order of events will do.
+// with t_first + i·w ≤ t < t_first + (i+1)·w; later events are dropped. Without events, all frames are empty; a
+// recording with fewer microseconds than frames, or an event outside the sensor, throws UserError. Events may be in any
+// order.
 Array event_frames(const Events& events, int64_t n, const Sensor& sensor, const std::string& where);
 
 }  // namespace braintrace::data

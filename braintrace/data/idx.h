@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// IDX files of bytes, as MNIST uses them, plain or gzipped.
+// IDX files of bytes, the format of MNIST, plain or gzipped.
 //
 //   0, 0, 8 (unsigned bytes), rank;  the sizes, u32 big-endian;  the elements, last index fastest
 //
-// A plain file is read item by item; a gzipped one is unpacked as a whole, at most to the size its header tells.
+// A plain file is read item by item; a gzipped file is unpacked as a whole, at most to the size given in its header.
 #pragma once
 
 #include "braintrace/base/array.h"
@@ -26,7 +26,7 @@ class IdxFile {
   Shape  shape_;
 };
 
-// `name` or `name`.gz in the folder; UserError when there is neither.
+// `name` or `name`.gz in the folder; throws UserError if there is neither.
 IdxFile open_idx(const std::string& folder, const std::string& name);
 
 }  // namespace braintrace::data

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file read in pieces, on demand. Missing bytes are an error that names file, offset, what was expected
+// A file that is read in pieces, on demand. The error for missing bytes names the file, the offset, what was expected
 // and what was found.
 #pragma once
 
@@ -14,7 +14,7 @@ namespace braintrace::data {
 
 class Source {
  public:
-  explicit Source(const std::string& path);  // a missing or unreadable file throws UserError
+  explicit Source(const std::string& path);  // throws UserError if the file is missing or unreadable
 
   const std::string& path() const { return path_; }
   int64_t            size() const { return size_; }

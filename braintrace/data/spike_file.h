@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Spikes of an artificial ear in HDF5 files: Spiking Heidelberg Digits and Spiking Speech Commands (Cramer et al.
+// Spikes of an artificial cochlea in HDF5 files: Spiking Heidelberg Digits and Spiking Speech Commands (Cramer et al.
 // 2020).
 //
 //   spikes/times : variable-length floats, seconds;   spikes/units : variable-length integers;   labels : integers
 //
-// The library is built with or without HDF5; without, opening a file throws UserError that says so.
+// The library is built with or without HDF5; without it, opening a file throws a UserError that says so.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ namespace braintrace::data {
 
 bool hdf5_is_built_in();
 
-// Labels are held; spikes are read when asked for. Calls from several threads take turns, as HDF5 needs.
+// Labels are kept in memory; spikes are read on demand. Calls from several threads are serialized, as HDF5 requires.
 class SpikeFile {
  public:
   explicit SpikeFile(const std::string& path);

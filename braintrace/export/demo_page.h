@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// An exported network as one page that needs nothing else: it learns in the browser from the visitor's own movements,
-// by the C of model.c compiled as WebAssembly, and draws its weights and traces as they change.
+// An exported network as one self-contained page: it learns in the browser from the movements of the visitor's pointer,
+// with model.c compiled to WebAssembly, and plots its weights and traces as they change.
 //
-// The network is to remember. Each step it reads where the pointer is, and reports where it was some steps ago: output
-// k gets the position of (k + 1) · demo_lag steps ago as its target.
+// The task needs memory. At each step, the network reads the position of the pointer, and the target of output k is the
+// position (k + 1) · demo_lag steps ago.
 #pragma once
 
 #include <string>
@@ -15,12 +15,13 @@ namespace braintrace {
 
 inline constexpr int demo_lag = 4;
 
-// Throws UserError for a network that the page cannot drive: it reads a vector of f32 and learns vectors of f32.
+// Throws UserError for a network that the page cannot run: inputs and targets must be vectors of f32.
 void check_demo(const Exported& network);
 
-// Sources for WebAssembly: model.h and model.c, demo.c which holds the network, and the headers they include.
+// Sources for WebAssembly: model.h and model.c, demo.c, which contains the network, and the headers they include.
 std::vector<ExportedFile> demo_sources(const Exported& network);
-// Arguments of clang to compile them in their folder as demo.wasm. What else the C needs are functions of Math.
+// Arguments of clang to compile them in their folder as demo.wasm. Other functions that the C code needs are those of
+// Math.
 std::vector<std::string> demo_compiler_arguments();
 
 struct DemoWords {

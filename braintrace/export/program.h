@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is exported, before any C is written: three programs over one table of states.
+// The exported programs before code generation: three programs that share one table of states.
 #pragma once
 
 #include "braintrace/codegen/c/emit.h"
@@ -13,9 +13,9 @@ struct Slot {
   StateLeaf   leaf;
   std::string path;                // rnn.W.bias; of the learner etrace.0, of the optimizer optimizer.…
   std::string name;                // the same as a C identifier
-  Array       initial;             // its first value
-  bool        is_written = false;  // by any of the programs; others stay in flash
-  bool        is_reset   = false;  // made anew before another sequence
+  Array       initial;             // initial value
+  bool        is_written = false;  // by any of the programs; the others stay in flash
+  bool        is_reset   = false;  // reset before a new sequence
 };
 
 // (arguments, states) → (results, states')

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names that users chose, inside C text.
+// Escapes user-defined names in C text.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace braintrace::exporting {
 
-// Any bytes as a string literal, and inside a comment (where what could end it becomes '_').
+// Any bytes as a string literal, and for a comment (where characters that could end it become '_').
 std::string c_string(std::string_view text);
 std::string c_comment(std::string_view text);
 

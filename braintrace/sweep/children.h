@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work side by side, each piece in a process of its own. A piece that fails or is killed does not touch the others.
-// When this process is asked to stop, all of them are, and each ends in its own good time; when this process is killed,
-// so is asked of them too.
+// Runs pieces of work in parallel, each in its own process. A piece that fails or is killed does not affect the others.
+// When this process receives a stop signal or is killed, all pieces receive one, and each ends when it is ready.
 #pragma once
 
 #include <functional>
@@ -12,9 +11,9 @@ namespace braintrace::sweep {
 
 struct Child {
   size_t               piece = 0;
-  std::function<int()> work;    // gives the exit status
-  std::string          output;  // file for what it prints
-  std::string          errors;  // file for what it complains about
+  std::function<int()> work;    // returns the exit status
+  std::string          output;  // file for its stdout
+  std::string          errors;  // file for its stderr
 };
 
 // How a piece ended: its exit status, or the signal that killed it.
@@ -25,15 +24,15 @@ struct Ended {
 
 class Children {
  public:
-  ~Children();  // asks those that run to stop, and waits for them
+  ~Children();  // stops running pieces, and waits for them
   Children()                           = default;
   Children(const Children&)            = delete;
   Children& operator=(const Children&) = delete;
 
-  void                start(const Child& child);  // throws UserError when the system refuses
+  void                start(const Child& child);  // throws UserError if the system fails
   size_t              running() const { return running_.size(); }
   std::vector<size_t> pieces() const;
-  // Those that ended, after at most `seconds`; at once when a signal asked this process to stop.
+  // Pieces that have ended, after at most `seconds`; returns immediately if this process received a stop signal.
   std::vector<Ended> wait(double seconds);
   void               stop(int signal);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the runs of a sweep reached: a table with a row for every point of the grid, the best first.
+// The results of a sweep: a table with one row per point of the grid, best first.
 #pragma once
 
 #include <optional>
@@ -20,18 +20,18 @@ struct Outcome {
   std::optional<double> accuracy = {};
 };
 
-// What `braintrace train --json` printed about a run, or nothing where it ended in another way.
+// The result that `braintrace train --json` printed about a run, or nothing if it ended in another way.
 std::optional<Outcome> outcome_in(const std::string& text);
-// Of a run in its folder, from the file `result.json` that only finished runs have.
+// The result of a run, from the file `result.json` in its folder, which only finished runs have.
 Outcome finished_outcome(const std::string& folder);
 
-// The course of a run in bounded memory, from its metrics.csv; what cannot be read is left out.
+// The history of a run in bounded memory, from its metrics.csv; unreadable lines are skipped.
 struct Course {
   std::vector<train::StepRecord>       steps;
   std::vector<train::ValidationRecord> validations;
 };
 Course read_course(const std::string& path);
-// The last update in it, without reading the rest; step 0 where there is none.
+// The last update in the file, without reading the rest; step 0 if there is none.
 train::StepRecord last_step(const std::string& path);
 
 // Mean and standard deviation s = √(Σ (v - mean)² / (n-1)); no deviation for one value, no mean for none.
@@ -45,12 +45,12 @@ struct Row {
   int64_t finished = 0, failed = 0, open = 0;  // runs
   Spread  loss, accuracy, updates;
 };
-// By accuracy where there is one, then by loss; points without a finished run come last.
+// Sorted by accuracy, if there is one, then by loss; points without a finished run come last.
 std::vector<Row> table_of(const Plan& plan, const std::vector<Outcome>& outcomes);
 
 std::string table_text(const Plan& plan, const std::vector<Row>& rows);  // for a terminal
 std::string table_csv(const Plan& plan, const std::vector<Row>& rows);
-// The table and, inside every point, its runs.
+// The table, with the runs of every point.
 std::string table_json(const Plan& plan, const std::vector<Row>& rows, const std::vector<Outcome>& outcomes);
 // "0.25 ± 0.01"
 std::string shown(const Spread& s, bool as_percent = false);

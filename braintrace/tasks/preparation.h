@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is done to the numbers of a data set before a network sees them.
+// Preprocessing of the numbers of a data set.
 //
-//   missing    a cell without a number: `error` names it, `skip` leaves its sequence out, `zero` and `mean` put 0 or
-//              the mean of the training part there. Missing targets are never filled in: their step has no loss
+//   missing    a cell without a number: `error` reports it, `skip` skips its sequence, `zero` and `mean` fill in 0 or
+//              the mean of the training part. Missing targets are never filled in: their step has no loss
 //   normalize  of every input over the training part: `standard` makes mean 0 and deviation 1, `minmax` makes 0 … 1,
 //              x ↦ (x - shift) / scale
-//   fitted     mean, shift and scale, found in a training part before; they are used as they stand
+//   fitted     mean, shift and scale from an earlier training part, to be used unchanged
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -20,12 +20,12 @@ Missing missing_of(const zoo::Fields& f);
 class Preparation {
  public:
   Preparation() = default;
-  // `visit` shows the sequences of the training part, with their lengths.
+  // `visit` iterates over the sequences of the training part, with their lengths.
   using Show = std::function<void(const Sample&, int64_t length)>;
   Preparation(const zoo::Fields& f, int64_t width, const std::function<void(const Show&)>& visit);
 
   void           apply(const Sample& s, int64_t length) const;
-  nlohmann::json fitted() const;  // null where nothing had to be found
+  nlohmann::json fitted() const;  // null if nothing was fitted
 
  private:
   bool                fills_ = false, scales_ = false;
