@@ -8,7 +8,7 @@
 
 namespace braintrace::train {
 
-// Throws SharedError that names the rank and what differs there from the first rank.
+// Throws a SharedError that names the rank and how it differs from the first rank.
 void check_alike(parallel::Group& group, const Config& config, const tasks::Task& task);
 
 }  // namespace braintrace::train

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a training run is made of, as one JSON object: model, rule, task, optimizer and how they meet. docs/training.md
-// lists the fields; the list is made here.
+// The configuration of a training run, as one JSON object: model, rule, task, optimizer and training options.
+// docs/training.md lists the fields; the list is generated from this code.
 //
 //   const Config config = load_config("examples/configs/copy_gru_d_rtrl.json", {"optimizer.lr=1e-3"});
 #pragma once
@@ -14,7 +14,7 @@
 namespace braintrace::train {
 
 struct Config {
-  std::string text;                          // the whole as JSON, defaults filled in
+  std::string text;                          // the whole configuration as JSON, with defaults filled in
   std::string model, rule, task, optimizer;  // their parts of it
   std::string name, about;
 
@@ -47,7 +47,7 @@ struct Config {
     }
   } goal;
   struct Checkpoints {
-    std::string dir;  // empty: none are written
+    std::string dir;  // empty: no checkpoints
     int64_t     every = 0, keep = 1;
     bool        best = false;
   } checkpoint;
@@ -55,20 +55,20 @@ struct Config {
   std::string init;  // file of initial weights; empty: none
 };
 
-// Checks names and types of all fields; model, rule, task and optimizer are checked when they are made. `where` names
-// the source in messages, `folder` is where a model file is looked for.
+// Checks names and types of all fields; model, rule, task and optimizer are checked when they are created. `where`
+// names the source in messages, `folder` is the folder of model files.
 Config read_config(const std::string& json, const std::string& where = "config", const std::string& folder = ".");
-// A file, with fields replaced: "optimizer.lr=0.01", "model.layers.0.n_rec=64".
+// Loads a file and replaces fields: "optimizer.lr=0.01", "model.layers.0.n_rec=64".
 Config load_config(const std::string& path, const std::vector<std::string>& replaced = {});
 
-// The same with a number of shards.
+// The same configuration with a number of shards.
 Config with_shards(const Config& config, int64_t shards);
 
-// The first difference between what two configurations learn, as text; empty when one may go on where the other
-// stopped. Lengths, folders, backends and what is watched may differ.
+// The first difference between two configurations that affects learning, as text; empty if one may resume a run of the
+// other. Lengths, folders, backends, validation and goals may differ.
 std::string difference(const Config& a, const Config& b);
 
-// Completes the description of the task with what was found in its data, a JSON object.
+// Adds the fields that were fitted to the data, a JSON object, to the description of the task.
 void add_to_task(Config& config, const std::string& found);
 
 // The fields as tables, for docs/training.md.

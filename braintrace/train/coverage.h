@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which samples of a part are judged: each at most once, in batches of which the last may be filled up with others.
+// Which samples of a part are evaluated: each at most once, in batches, the last of which may be filled up with other
+// samples.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +11,7 @@ namespace braintrace::train {
 
 class Coverage {
  public:
-  // So many batches, or the whole part for 0; four where it has no end.
+  // This many batches, or the whole part for 0; four if the part is endless.
   Coverage(const tasks::TaskFacts& facts, tasks::Part part, int64_t batches, int64_t size)
       : samples_(facts.samples(part)), contiguous_(facts.contiguous) {
     const int64_t whole = (samples_ + size - 1) / size;
@@ -19,7 +20,7 @@ class Coverage {
   }
 
   int64_t batches() const { return batches_; }
-  // Sample n, counted through rows and batches, is one of them. A contiguous task masks rows beyond its end itself.
+  // Whether sample n, counted through rows and batches, is one of them. A contiguous task masks rows beyond its end.
   bool holds(int64_t n) const { return contiguous_ || samples_ == 0 || n < samples_; }
 
  private:

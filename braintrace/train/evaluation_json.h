@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An evaluation as JSON: what `braintrace eval --json` prints, and Python hands out.
+// An evaluation as JSON: the output of `braintrace eval --json`, also returned in Python.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -8,11 +8,11 @@
 
 namespace braintrace::train {
 
-// The loss is -log p of what is right: its exponential is a perplexity.
+// Whether the loss is -log p of the right class, so that its exponential is a perplexity.
 bool measures_surprise(const Config& config);
 
-// Of the trainer's last validation `v`: loss; of classes accuracy, confusion matrix and what it says; of values R²,
-// RMSE and MAE; what simple answers reach, after Trainer::compare.
+// For the trainer's last validation `v`: loss; for classes accuracy, confusion matrix and metrics derived from it; for
+// values R², RMSE and MAE; and, after Trainer::compare, baselines.
 nlohmann::ordered_json evaluation_json(const Trainer& trainer, const ValidationRecord& v);
 
 }  // namespace braintrace::train

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the model on whole sequences without learning, and watches what its states and spikes do.
+// Runs the model on whole sequences without learning, and records the activity of its states and spikes.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@
 
 namespace braintrace::train {
 
-// What can be watched in a step of the model.
+// A value that can be observed in a step of the model.
 struct Watched {
   std::string path;  // of a hidden state, or of the layer that spikes
   std::string kind;  // spikes, voltage, hidden
@@ -31,40 +31,41 @@ struct UnitStatistics {
 struct Evaluation {
   double                      loss = 0, accuracy = -1;
   Array                       confusion;               // i64[classes, classes]; no elements for values
-  double                      calibration_error = -1;  // of classes
+  double                      calibration_error = -1;  // for classes
   std::optional<ValueMetrics> values            = {};
   std::vector<UnitStatistics> units;
 };
 
 class Evaluator {
  public:
-  // `config` is that of a shard.
+  // `config` is the configuration of a shard.
   Evaluator(const Config& config, Parts& parts, Shards& shards);
 
-  // Over batches 0 … n-1 of a part, shared by all ranks, each sample at most once; over the whole part for n = 0, or
-  // over four batches where it has no end. Leaves model, learner and random numbers as they were.
+  // Evaluates batches 0 … n-1 of a part, divided among all ranks, each sample at most once; for n = 0 the whole part,
+  // or four batches if it is endless. Model, learner and random numbers are unchanged afterwards.
   Evaluation evaluate(int64_t batches, tasks::Part part = tasks::Part::Validation);
-  // The answers to all samples of a part, which must have an end.
+  // The predictions for all samples of a part, which must be finite.
   Predictions predict(tasks::Part part);
-  // The course of the first sample of batch 0; without trace norms. By the first rank.
+  // The activity during the first sample of batch 0, without trace norms. Computed by the first rank.
   Activity watch();
 
  private:
-  // `number` of the batch in what is judged: where states live on from batch to batch, only the first starts anew.
+  // `number` is the index of the batch in the evaluation: if states persist from batch to batch, only the first batch
+  // resets them.
   std::vector<Array> run(const std::function<std::vector<Tensor>(Tensor, Tensor)>& jitted, const tasks::Batch& batch,
                          int64_t number);
-  bool               lives_on() const;             // states go on from batch to batch
-  std::unique_ptr<ModelUndo> undo_of_all() const;  // of all batches together, where they do
+  bool               lives_on() const;             // whether states persist from batch to batch
+  std::unique_ptr<ModelUndo> undo_of_all() const;  // for all batches together, if states persist
 
-  const Config*        config_;
-  Parts*               parts_;
-  Shards*              shards_;
-  StatefulProgram      step_;  // of the model, when it is not trained, and what is watched
-  std::vector<Watched> watched_;
+  const Config*                                      config_;
+  Parts*                                             parts_;
+  Shards*                                            shards_;
+  StatefulProgram                                    step_;  // of the model in inference mode, with the observed values
+  std::vector<Watched>                               watched_;
   std::function<std::vector<Tensor>(Tensor, Tensor)> judged_, answered_, followed_;
 };
 
-// ‖trace‖₂ of every weight after each step of a sequence [T, 1, …], by a learner of its own.
+// ‖trace‖₂ of every weight after each step of a sequence [T, 1, …], computed by a separate learner.
 std::map<std::string, std::vector<double>> trace_norms(Parts& probe, const Array& inputs);
 
 }  // namespace braintrace::train

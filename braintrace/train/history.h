@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The course of a run in bounded memory: means of equal stretches of updates. When there are too many, neighbors are
-// joined and stretches become twice as long, so a run that goes on from a checkpoint has the same course.
+// The history of a run in bounded memory: means over stretches of equally many updates. If there are too many
+// stretches, neighbors are merged and stretches become twice as long. A resumed run has the same history.
 #pragma once
 
 #include "braintrace/io/npy.h"
@@ -20,7 +20,7 @@ class History {
   static constexpr size_t most = 2000;
 
   std::vector<StepRecord> done_;
-  StepRecord              open_;        // sums over the stretch that is not full yet
+  StepRecord              open_;        // sums over the unfinished stretch
   int64_t                 count_  = 0;  // updates in it
   int64_t                 length_ = 1;  // of a stretch
 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run tells, as files. Every record is written whole and at once, so a killed run leaves whole records.
+// Log files of a run. Every record is written whole and immediately, so a killed run leaves whole records.
 //
-// Files are opened when the run begins. One that goes on from a checkpoint drops what a file holds beyond that step,
-// since these steps are done again, and goes on from there; so it does with the validation that ended a run, which came
-// after its last checkpoint. A new run replaces a file that is there.
+// Files are opened when the run begins. A resumed run drops the records after its checkpoint, because these steps are
+// repeated, including the final validation of a finished run, which came after its last checkpoint. A new run replaces
+// existing files.
 #pragma once
 
 #include <optional>
@@ -13,10 +13,10 @@
 
 namespace braintrace::train {
 
-// Whether a record of an update or a validation belongs to what the checkpoint knows.
+// Whether a record of an update or a validation precedes the checkpoint.
 bool is_before_checkpoint(const RunRecord& run, int64_t step, bool validation);
 
-// One JSON object per line, of kind step, validation or alarm. Numbers that are not finite are null.
+// One JSON object per line, of kind step, validation or alarm. Non-finite numbers are null.
 class JsonlLog : public Observer {
  public:
   explicit JsonlLog(std::string path) : path_(std::move(path)) {}

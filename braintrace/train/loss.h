@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loss and correctness of the outputs of a step: the loss of each sample, and for classes whether the answer is right.
+// Loss and correctness of the outputs of a step: the loss of each sample, and for classes whether the prediction is
+// right.
 #pragma once
 
 #include <string>
@@ -9,11 +10,11 @@
 
 namespace braintrace::train {
 
-const std::vector<std::string>& loss_names();  // "auto" among them
+const std::vector<std::string>& loss_names();  // including "auto"
 
 class StepLoss {
  public:
-  // Throws UserError when the loss is none for such targets.
+  // Throws UserError if the loss does not support such targets.
   StepLoss(const std::string& name, bool classes);
 
   // outputs [B, …], targets [B] of classes or [B, …]   →   [B]

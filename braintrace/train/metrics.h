@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// How good answers are.
+// Metrics of predictions.
 //
-// What a confusion matrix says besides the accuracy: C_ij counts answers j where i is right; n = Σ C_ij.
+// Derived from a confusion matrix, where C_ij counts predictions j for true class i; n = Σ C_ij:
 //
 //   recall_i = C_ii / Σ_j C_ij      precision_j = C_jj / Σ_i C_ij      F1_i = 2 C_ii / (Σ_j C_ij + Σ_j C_ji)
-//   balanced accuracy               mean of recall_i over the classes that were asked for
-//   macro F1                        mean of F1_i over the classes that were asked for or answered
-//   majority                        max_i Σ_j C_ij / n, the accuracy of who always answers the most common class
+//   balanced accuracy               mean of recall_i over the classes that occur as targets
+//   macro F1                        mean of F1_i over the classes that occur as targets or predictions
+//   majority                        max_i Σ_j C_ij / n, the accuracy of always predicting the most common class
 //
-// Of values y and answers ŷ, over steps, samples and outputs; ȳ_k is the mean of output k:
+// For values y and predictions ŷ, over steps, samples and outputs; ȳ_k is the mean of output k:
 //
 //   RMSE = √mean (y - ŷ)²      MAE = mean |y - ŷ|      R² = 1 - Σ (y - ŷ)² / Σ (y - ȳ_k)²
 //
-// Expected calibration error: answers are sorted into bins by their probability p; Σ_bins (n_bin/n) |accuracy - mean
-// p|.
+// Expected calibration error: predictions are sorted into bins by their probability p; Σ_bins (n_bin/n) |accuracy -
+// mean p|.
 #pragma once
 
 #include <array>
@@ -27,24 +27,24 @@ namespace braintrace::train {
 
 struct ClassMetrics {
   double               balanced_accuracy = 0, macro_f1 = 0, majority = 0;
-  std::vector<double>  recall, precision, f1;  // of every class; 0 where there is nothing to divide by
-  std::vector<int64_t> asked;                  // how often each class was right
+  std::vector<double>  recall, precision, f1;  // of every class; 0 if the denominator is 0
+  std::vector<int64_t> asked;                  // number of targets of each class
 };
 ClassMetrics class_metrics(const Array& confusion);  // i64[classes, classes]
 
 struct ValueMetrics {
   double rmse = 0, mae = 0;
-  double r2 = 0;  // NaN where targets never vary
+  double r2 = 0;  // NaN if targets are constant
 };
-// What a simple answer reaches; see baselines.h.
+// The result of a baseline; see baselines.h.
 struct Baseline {
   std::string                 name;
-  double                      accuracy = -1;  // of classes
+  double                      accuracy = -1;  // for classes
   std::optional<ValueMetrics> values   = {};
 };
 
 std::string words_of(const ValueMetrics& m);  // "R² 0.93, RMSE 0.11, MAE 0.08"
-std::string words_of(const Baseline& b);      // "mean: R² 0, RMSE 0.4, MAE 0.3", "most common class: 25.0 %"
+std::string words_of(const Baseline& b);      // "mean: R² 0, RMSE 0.4, MAE 0.3", "most common class: 25.0%"
 
 using Numbers = std::vector<double>::const_iterator;
 
@@ -53,7 +53,7 @@ class ValueErrors {
   explicit ValueErrors(int64_t outputs) : targets_(static_cast<size_t>(outputs)) {}
   void         add(size_t output, double y, double answer, double weight);
   ValueMetrics metrics() const;
-  // As a list of numbers, and with those of other samples; gives the end of the list.
+  // Conversion to a list of numbers, and merging with those of other samples; returns the end of the list.
   std::vector<double> packed() const;
   Numbers             add(Numbers from);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Optimizers and learning-rate schedules by description.
+// Optimizers and learning-rate schedules from JSON descriptions.
 #pragma once
 
 #include <memory>

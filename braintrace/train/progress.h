@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One line that tells how a run goes: steps, loss, accuracy, time left, rate. On a terminal it is drawn again in place
-// and cut to its width; elsewhere a plain line appears now and then.
+// A progress line: steps, loss, accuracy, time left, rate. On a terminal it is updated in place and truncated to its
+// width; elsewhere a plain line is printed from time to time.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 
 namespace braintrace::train {
 
-// Where lines go.
+// Where lines are printed.
 struct Screen {
   bool                                  is_terminal = false;
   std::function<int()>                  columns;
@@ -32,11 +32,11 @@ class Progress : public Observer {
  private:
   std::string line(int columns) const;
   void        draw();
-  void        say(const std::string& text);  // a line that stays
+  void        say(const std::string& text);  // a permanent line
 
   Screen     screen_;
-  int64_t    total_ = 0;                 // updates of the whole run; 0 where it has no end
-  StepRecord first_, last_;              // of this process; the rate is counted from the first one, which compiles
+  int64_t    total_ = 0;                 // updates of the whole run; 0 if it is endless
+  StepRecord first_, last_;              // of this process; the rate is measured from the first update, which compiles
   double     loss_ = 0, accuracy_ = -1;  // smoothed
   double     drawn_at_ = -1;
   bool       is_drawn_ = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run as one page to look at: figures, curves, activity, traces, confusion, graph, configuration. One file that
-// needs nothing from elsewhere; its size does not grow with the number of steps.
+// The report of a run: figures, curves, activity, traces, confusion matrix, graph, configuration. One self-contained
+// page, whose size does not grow with the number of steps.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of a configuration: each field is said once, with its default and meaning, and read, filled in and listed from
-// there.
+// Sections of a configuration: each field is defined once, with its default and meaning; reading, defaults and
+// documentation use this definition.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ namespace braintrace::train {
 using nlohmann::ordered_json;
 
 struct Option {
-  const char* spec;  // as zoo::field_specs reads it
+  const char* spec;  // in the format of zoo::field_specs
   const char* doc;
 };
 
@@ -23,7 +23,7 @@ struct Section {
   std::string         what;  // in messages
   std::vector<Option> options;
 
-  // The object with missing defaults filled in. Throws UserError for unknown, missing and ill-named fields.
+  // The object with missing defaults filled in. Throws UserError for unknown and missing fields.
   ordered_json filled(const ordered_json& object, const std::string& path) const;
   zoo::Fields  fields(const nlohmann::json& object, const std::string& path) const;
   std::string  table() const;  // markdown rows
@@ -37,10 +37,10 @@ struct Kind {
   Make        make;
 };
 
-// A whole number of at least `least`.
+// An integer of at least `least`.
 int64_t whole(const zoo::Fields& f, const std::string& name, int64_t least);
 
-// The kind that an object's "type" names; throws UserError with the nearest name.
+// The kind named by the "type" of an object; throws a UserError that suggests the closest name.
 std::string kind_named(const ordered_json& object, const std::string& path, const std::vector<std::string>& known);
 template <class Make>
 const Kind<Make>& kind_of(const std::vector<Kind<Make>>& kinds, const ordered_json& object, const std::string& path) {

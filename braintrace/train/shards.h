@@ -20,18 +20,18 @@ namespace braintrace::train {
 
 class Shards {
  public:
-  // Several shards, of which each rank of the group gets equally many; or one, which every rank computes.
+  // Either several shards, equally many for each rank of the group, or one, which every rank computes.
   Shards(std::shared_ptr<parallel::Group> group, int64_t count);
 
   int64_t          count() const { return count_; }
   int64_t          first() const { return mine_.lo; }     // of this process
-  int64_t          here() const { return mine_.size(); }  // how many are
+  int64_t          here() const { return mine_.size(); }  // number of shards of this process
   parallel::Group& group() const { return *group_; }
 
-  // From now on the states of the parts are those of a shard. Each starts anew, with random numbers of its own.
-  // The default random stream is among the states: a run must be in force (surroundings.h), here and below.
+  // From now on, the states of the parts are those of a shard. Each shard is reset, with its own random numbers. The
+  // states include the default random stream, so a run must be active (surroundings.h), here and below.
   void adopt(const Parts& parts);
-  // f(k) for shards first() + k, k = 0 … here()-1, with their states in place.
+  // Calls f(k) for shards first() + k, k = 0 … here()-1, with their states in place.
   template <class F>
   void each(const F& f) {
     for (int64_t k = 0; k < here(); ++k) {
@@ -46,13 +46,13 @@ class Shards {
   // The vectors of all shards, equally long, at every rank.
   std::vector<std::vector<double>> all(const std::vector<std::vector<double>>& mine) const;
 
-  // All states, by owner and path, at the first rank; those of shards with a leading axis of shards, if there are more
-  // than one.
+  // All states, by owner and path, at the first rank; states of shards have a leading axis if there is more than one
+  // shard.
   NamedArrays gathered();
-  // Throws UserError where arrays do not fit, before anything is changed.
+  // Throws UserError if arrays do not match, before anything changes.
   void restore(const NamedArrays& from, const std::string& where);
 
-  // Everything that is remembered, by the name of its owner, with the values of the shard in place.
+  // All persistent states, by the name of their owner, with the values of the shard in place.
   const std::vector<std::pair<std::string, StateMap>>& states() const { return states_; }
 
  private:
@@ -70,8 +70,8 @@ class Shards {
     std::string name;  // in checkpoints
     StateLeaf   where;
   };
-  std::vector<Leaf>    leaves_;  // that belong to a shard
-  std::vector<Tensors> kept_;    // by shard of this process, for all but the one in place
+  std::vector<Leaf>    leaves_;  // the leaves that belong to a shard
+  std::vector<Tensors> kept_;    // by shard of this process, except the one in place
   int64_t              in_place_ = 0;
 };
 

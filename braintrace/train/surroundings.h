@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run needs of the process: backend, time step, precision and the default random stream. They are in force while
-// the run works, and put back after, so that several runs may take turns.
+// Process-wide settings of a run: backend, time step, precision and the default random stream. They are active while
+// the run works, and restored afterwards, so that several runs may alternate.
 #pragma once
 
 #include "braintrace/model/environment.h"

@@ -4,7 +4,7 @@
 //   bt::train::Trainer trainer(bt::train::load_config("copy.json"));
 //   trainer.run();
 //
-// A run that goes on from a checkpoint makes the same bits as one that never stopped.
+// A resumed run produces the same bits as a run that never stopped.
 #pragma once
 
 #include <functional>
@@ -28,35 +28,35 @@ enum class Ending : uint8_t { Finished, EarlyStop, Interrupted, NotFinite };
 
 class Trainer {
  public:
-  // Makes and checks everything that the configuration describes; writes nothing. Of a group of processes each makes a
-  // trainer, and all make the same calls; the first one writes files. All must have the same configuration, version and
-  // data: the error says what differs.
+  // Creates and checks everything that the configuration describes; writes nothing. In a group of processes, each
+  // creates a trainer, and all make the same calls; the first one writes files. All must have the same configuration,
+  // version and data; otherwise the error says what differs.
   explicit Trainer(Config config, std::shared_ptr<parallel::Group> group = nullptr);
   ~Trainer();
 
   void observe(std::shared_ptr<Observer> observer);
 
-  // To the end, with validations and checkpoints as configured. `stop` is asked after every update.
+  // Runs to the end, with validations and checkpoints as configured. Calls `stop` after every update.
   Ending run(const std::function<bool()>& stop = {});
 
   StepRecord step();  // one update of the weights
-  // Over so many batches of the validation part, or over all of it (0: four where it has no end), or of another part.
-  // Changes nothing but the record.
+  // Evaluates this many batches of the validation part or another part; 0: the whole part, or four batches if it is
+  // endless. Changes only the record.
   ValidationRecord validate(int64_t batches = 0);
   ValidationRecord validate(int64_t batches, tasks::Part part);
-  // What simple answers reach on the samples of the last validation; also kept in the record.
+  // Evaluates baselines on the samples of the last validation; also stores them in the record.
   const std::vector<Baseline>& compare();
-  // The answers to all samples of a part.
+  // The predictions for all samples of a part.
   Predictions predict(tasks::Part part);
 
-  // A checkpoint in the configured folder, which also forgets the oldest; or at a path. Gives its path.
+  // Writes a checkpoint to the configured folder, and removes the oldest; or to a path. Returns its path.
   std::string save();
   void        save(const std::string& path) const;
   void        load(const std::string& path);
 
   int64_t          updates() const;
   const RunRecord& record() const;
-  bool             goal_reached() const;  // by the last validation
+  bool             goal_reached() const;  // in the last validation
   const Config&    config() const;
   OnlineLearner&   learner();
 
@@ -65,9 +65,9 @@ class Trainer {
   std::unique_ptr<Impl> impl_;
 };
 
-// The configuration inside a checkpoint.
+// The configuration stored in a checkpoint.
 Config config_of_checkpoint(const std::string& path);
-// The same on another data file, all of which is the test part. Where targets are optional, a table may lack them: they
+// The same for another data file, all of which is the test part. If targets are optional, a table may lack them: they
 // are then zeros.
 enum class Targets : uint8_t { Needed, Optional };
 Config with_test_file(Config config, const std::string& file, Targets targets = Targets::Needed);

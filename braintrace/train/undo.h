@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// States of a model and the random stream, put back at the end.
+// Restores the states of a model and the random stream in its destructor.
 #pragma once
 
 #include "braintrace/base/lists.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One update of the weights from a stretch of a batch of sequences. Where the batch is one shard, gradient and update
-// are one compiled program; otherwise one gives the gradient of a shard, and another takes their sum.
+// One update of the weights from a stretch of a batch of sequences. If the batch is one shard, gradient and update are
+// one compiled program; otherwise one program computes the gradient of a shard, and another applies their sum.
 #pragma once
 
 #include <functional>
@@ -23,21 +23,21 @@ struct UpdateOutcome {
 
 class Updater {
  public:
-  // `config` is that of a shard.
+  // `config` is the configuration of a shard.
   Updater(const Config& config, Parts& parts, Shards& shards);
 
-  // Gradient and update. `fresh`: the stretch starts from zero traces and nobody reads those it leaves.
+  // Gradient and update. `fresh`: the stretch starts from zero traces, and its final traces are not used.
   UpdateOutcome learn(const Stretches& s, bool fresh) const { return fresh ? learn_fresh_(s) : learn_(s); }
-  // States and traces only, where nothing is asked.
+  // Advances only states and traces, for steps without a target.
   void advance(const Stretches& s) const;
-  // No loss follows in this sequence.
+  // Ends a sequence: no loss follows.
   void close() const;
 
  private:
   Shards*                                        shards_;
   std::function<UpdateOutcome(const Stretches&)> learn_, learn_fresh_;
   std::function<void(const Stretch&)>            advance_;
-  std::function<void()>                          close_;  // null where a rule does not look ahead
+  std::function<void()>                          close_;  // null if a rule does not look ahead
 };
 
 }  // namespace braintrace::train
