@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is timed: one call of a learner on a model, as machine code.
+// The measured call: one call of a learner on a model, as machine code.
 //
 //   sequence   gradient of the mean loss over T steps; traces start at zero and are dropped
-//   stream     one step with gradient and update of the weights by gradient descent; traces go on
+//   stream     one step with gradient and update of the weights by gradient descent; traces persist
 #pragma once
 
 #include <functional>
@@ -22,16 +22,16 @@ Mode             mode_named(const std::string& name);  // throws UserError
 
 class Training {
  public:
-  // Compiles the graph of the model for inputs like x: [T, …] for a sequence, else of one step.
+  // Compiles the graph of the model for inputs of the type of x: [T, …] for a sequence, otherwise of one step.
   Training(Module& model, const std::string& rule, Mode mode, Tensor x, Tensor y);
   Training(const Training&)            = delete;
   Training& operator=(const Training&) = delete;
 
-  // The first call compiles. A stream gives no gradients. Not after run().
+  // The first call compiles. A stream returns no gradients. Must not be called after run().
   Gradients call() { return call_(); }
-  // The same for whoever times it. Where programs run on a device, gradients stay there until somebody reads them.
+  // The same, for timing. If programs run on a device, gradients stay there until they are read.
   void run();
-  // The call as a program, before anything is done to it.
+  // The call as a program, before any transformation.
   StatefulProgram traced();
   size_t          trace_bytes() const;  // that the learner carries from step to step
 

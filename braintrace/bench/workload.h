@@ -18,21 +18,21 @@ struct Workload {
   Mode        mode;
   Size        size;
   int64_t     steps;   // of a sequence; 1 in a stream
-  double      spikes;  // how many inputs are one, the others zero; 0: normal numbers
+  double      spikes;  // fraction of inputs that are one, the others zero; 0: normal numbers
 };
 
-// What to choose of everything: empty lists for all of it, but conv, which is measured where it is named.
+// Selection of workloads: empty lists select all, except conv, which is measured only if it is named.
 struct Choice {
   std::vector<std::string> models, rules;
   std::vector<Mode>        modes;
-  std::vector<Size>        sizes;          // in place of the usual ones
-  std::optional<int64_t>   steps;          // default: 100, 20 for conv
-  std::optional<double>    spikes;         // one input in twenty for lif, in five for conv, none for the others
-  bool                     quick = false;  // a part of it: small sequences, no streams of lif
+  std::vector<Size>        sizes;   // instead of the default sizes
+  std::optional<int64_t>   steps;   // default: 100, 20 for conv
+  std::optional<double>    spikes;  // default: one input in twenty for lif, one in five for conv, none for the others
+  bool                     quick = false;  // a subset: small sequences, no streams of lif
 };
 std::vector<Workload> workloads(const Choice& choice);
 
-// The network of a workload; its states have no values yet.
+// The network of a workload; its states are not initialized.
 std::shared_ptr<Module>  network(const Workload& workload);
 inline constexpr int64_t network_outputs = 10;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Is the gradient of my model right? Every parameter's gradient, in double precision, beside what it must equal and
-// beside what the learning rules make of it:
+// Is the gradient of my model right? Compares the gradient of every parameter, in double precision, with what it must
+// equal and with the gradients of learning rules:
 //
 //   finite differences   ∂L/∂θ·v = (L(θ + h v) - L(θ - h v))/2h as h → 0;  L = Σ_t ℓ(y_t, t)
 //   exact RTRL           Σ_t of its gradients, step by step
@@ -22,17 +22,17 @@
 namespace braintrace {
 
 struct CheckGradOptions {
-  int                      digits  = 6;           // to which the checks must hold, 1 to 12
-  std::vector<std::string> rules   = {"D_RTRL"};  // whose step form is shown beside them
-  int64_t                  entries = 8;  // of each parameter, moved one at a time; then all along a random direction
-  uint64_t                 seed    = 1;  // of the choice of entries, and of rules that draw
-  int64_t                  memory_limit = int64_t{1} << 28;  // bytes of traces; a rule that needs more is left out
+  int                      digits  = 6;           // of agreement that the checks require, 1 to 12
+  std::vector<std::string> rules   = {"D_RTRL"};  // rules to compare, step by step
+  int64_t                  entries = 8;  // of each parameter, changed one at a time; then all along a random direction
+  uint64_t                 seed    = 1;  // of the choice of entries, and of stochastic rules
+  int64_t                  memory_limit = int64_t{1} << 28;  // bytes of traces; rules that need more are skipped
 };
 
-// One gradient beside another.
+// Comparison of two gradients.
 struct Agreement {
-  double      relative_error = 0;  // ‖a - b‖/‖b‖ over what was compared
-  int         digits         = 0;  // that agree: 0 to 15
+  double      relative_error = 0;  // ‖a - b‖/‖b‖ over the compared entries
+  int         digits         = 0;  // number of digits that agree: 0 to 15
   bool        must_hold      = false;
   bool        holds          = true;
   std::string words;  // "agrees to 11 digits"; "12% off: …"
@@ -41,8 +41,8 @@ struct Agreement {
 struct ParameterCheck {
   std::string              name;  // rnn.Wz.weight.weight
   double                   norm = 0;
-  std::optional<Agreement> finite_differences;  // none where they mean nothing
-  std::optional<Agreement> rtrl;                // none where it cannot run: see GradCheck::left_out
+  std::optional<Agreement> finite_differences;  // none if they are not meaningful
+  std::optional<Agreement> rtrl;                // none if it cannot run: see GradCheck::left_out
   std::string              why_no_differences;
   std::vector<Agreement>   rules;  // in the order of GradCheck::rules
 };
@@ -53,18 +53,18 @@ struct GradCheck {
   double                      loss   = 0;
   int                         digits = 0;
   std::vector<std::string>    rules;
-  std::vector<std::string>    left_out;  // rules that cannot run here, and why
+  std::vector<std::string>    left_out;  // rules that cannot run, with the reason
   std::vector<ParameterCheck> parameters;
 
-  bool        passed() const;  // no check that must hold fails
+  bool        passed() const;  // whether all required checks pass
   std::string text() const;
   std::string json() const;
 };
 
 using StepLoss = std::function<Tensor(const Tensor& y, int64_t t)>;  // a scalar
 
-// The sequence xs [T,…] (one for each input of the model) starts from the present values of the model's states. The
-// model itself stays as it is, states and element types included.
+// The sequence xs [T,…] (one for each input of the model) starts from the current states of the model. The model does
+// not change, including states and element types.
 GradCheck check_grad(Module& model, const StepLoss& loss, const Tensor& xs, const CheckGradOptions& options = {});
 GradCheck check_grad(Module& model, const StepLoss& loss, const Tensors& xs, const CheckGradOptions& options = {});
 // Random inputs of this type and targets, ℓ = mean((y - target)²).

@@ -5,14 +5,14 @@
 
 namespace braintrace {
 
-// The derivative of f at 0, and how far it may be off.
+// The derivative of f at 0, and an estimate of its error.
 struct Slope {
   double value = 0, error = 0;
 };
 
 // Central differences D(h) = (f(h) - f(-h))/2h at h, h/2, h/4, …, extrapolated to h = 0 (Ridders 1982). Smooth
-// functions are done after a few; near a kink the small steps, which stay on one side of it, decide. Ends when the
-// error is below `enough`.
+// functions need only a few steps; near a kink, the small steps, which stay on one side of it, determine the result.
+// Ends when the error is below `enough`.
 Slope slope_at_zero(const std::function<double(double)>& f, double largest_step, double enough);
 
 }  // namespace braintrace

@@ -9,8 +9,8 @@
 
 namespace braintrace {
 
-// While it lives, every floating-point state of the model is f64, and so is what the environment makes. Then all states
-// are as they were.
+// While it lives, every floating-point state of the model is f64, and so is the default float type. The destructor
+// restores all states.
 class InDouble {
  public:
   explicit InDouble(const Module& model)
@@ -24,7 +24,7 @@ class InDouble {
   InDouble(const InDouble&)            = delete;
   InDouble& operator=(const InDouble&) = delete;
 
-  // The values all runs start from.
+  // The initial values of all runs.
   void start() const {
     for (const auto& [where, value] : kept_.values())
       where.set(is_float(value.dtype()) ? convert(value, DType::F64) : value);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fields of a node, checked. Messages name the node.
+// Reads and checks the fields of a node. Messages name the node.
 #pragma once
 
 #include "braintrace/nir/graph.h"
@@ -12,12 +12,12 @@ class NodeFields {
 
   bool         has(const char* field) const { return node_.fields.contains(field); }
   const Array& array(const char* field) const;  // finite numbers
-  // `n` whole numbers, each at least `least`; one stands for all.
+  // `n` integers, each at least `least`; a single number applies to all.
   Ints integers(const char* field, size_t n, int64_t least) const;
-  // (before, after) for each of n axes; "same" and "valid" come back as such.
+  // (before, after) for each of n axes; "same" and "valid" are returned unchanged.
   std::string padding_word() const;
 
-  // The shape that arrays of more than one element have in common; none where all fields have one element.
+  // The common shape of arrays with more than one element; none if all fields have one element.
   Shape unit_shape(const std::vector<const char*>& fields) const;
 
   const std::string& name() const { return name_; }

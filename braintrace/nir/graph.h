@@ -26,12 +26,12 @@ struct Node {
 };
 
 struct Graph {
-  std::map<std::string, Node>                      nodes;  // by name, Input and Output among them
+  std::map<std::string, Node>                      nodes;  // by name, including Input and Output
   std::vector<std::pair<std::string, std::string>> edges;
   std::map<std::string, std::string>               metadata;  // texts only
 };
 
-// Malformed files throw UserError; damaged ones never do anything else (io/hdf5.h).
+// Malformed and damaged files throw UserError (io/hdf5.h).
 Graph read(const std::string& path);
 void  write(const std::string& path, const Graph& graph);
 
@@ -39,15 +39,15 @@ void  write(const std::string& path, const Graph& graph);
 Graph decode(ByteSpan bytes, const std::string& where);
 Bytes encode(const Graph& graph);
 
-// The version of the format that is written.
+// The version of the format in written files.
 constexpr const char* format_version = "1.0.8";
 
-// Of each node the shape of one sample that it gives; fields of one element are for all units. Nodes are those of a
-// flat graph (see flat). Throws UserError naming a node that does not fit what comes before it.
+// The shape of one output sample of each node; fields of one element apply to all units. The graph must be flat (see
+// flat). Throws a UserError that names a node that does not match its inputs.
 std::map<std::string, Shape> shapes_of(const Graph& flat);
-// Without nested graphs: their nodes are named "outer.inner", their inputs and outputs are replaced by edges.
+// The graph without nested graphs: their nodes are named "outer.inner", their inputs and outputs are replaced by edges.
 Graph flat(const Graph& graph);
-// The one node of type Input or Output; throws UserError where there is none, or several.
+// The only node of type Input or Output; throws UserError if there is none, or several.
 std::string port(const Graph& flat, const char* type);
 
 }  // namespace braintrace::nir

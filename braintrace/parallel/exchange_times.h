@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long it takes to sum a vector over the ranks of a group, as an update of the weights does.
+// The time to sum a vector over the ranks of a group, as in an update of the weights.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@ namespace braintrace::parallel {
 
 struct ExchangeTime {
   int64_t numbers;  // f32
-  // Until the slowest rank has the sum; the least of many, which other work on the machine changes little.
+  // Until the slowest rank has the sum; the minimum of many runs, which other work on the machine affects little.
   double seconds;
 };
-// At every rank, of vectors from one number to a few million; `seconds` is the time to spend on each.
+// For vectors of one to a few million numbers; `seconds` is the time to spend on each. Every rank returns the result.
 std::vector<ExchangeTime> exchange_times(const std::shared_ptr<Group>& group, double seconds);
 
 }  // namespace braintrace::parallel

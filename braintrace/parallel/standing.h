@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For work in parts that do not know of each other: which part is ours, told by mpirun or srun, without a library of
-// MPI.
+// For work in independent parts: rank and size of this process as set by mpirun or srun, without an MPI library.
 #pragma once
 
 namespace braintrace::parallel {
@@ -9,7 +8,7 @@ struct Standing {
   int rank = 0, size = 1;
 };
 Standing standing();
-// What this process starts from now on is alone (parallel::alone), whoever started this process.
+// Processes that this process starts from now on are alone (parallel::alone), even under mpirun.
 void stand_alone();
 
 }  // namespace braintrace::parallel

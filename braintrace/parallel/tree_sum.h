@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums over shards in an order that depends on the number of shards alone, not on who computes them:
+// Sums over shards in an order that depends only on the number of shards, not on the processes that compute them:
 //
 //   sum(lo, hi) = sum(lo, mid) + sum(mid, hi)        mid = ⌈(lo + hi)/2⌉
 //
-// Floating-point addition depends on its order, so one tree for all makes the same bits with any number of processes.
+// Floating-point sums depend on the order, so a fixed tree produces the same bits with any number of processes.
 #pragma once
 
 #include <cstdint>
@@ -25,20 +25,20 @@ struct ShardRange {
 
 // The shards of a rank, equally many for all.
 ShardRange shards_of(const Group& group, int rank, int64_t shards);
-// The largest nodes of the tree inside a range, in order.
+// The largest nodes of the tree within a range, in order.
 std::vector<ShardRange> largest_nodes(int64_t shards, const ShardRange& range);
 
-// Sums vectors over all shards, at every rank. Memory is kept from sum to sum: fresh pages would take longer than the
+// Sums vectors over all shards, at every rank. Memory is reused from sum to sum: new pages would take longer than the
 // messages.
 template <class T>
 class TreeSum {
  public:
-  // `group` has shards of every rank, or is alone with all of them.
+  // `group` has shards on every rank, or is a single process with all of them.
   TreeSum(std::shared_ptr<Group> group, int64_t shards) : group_(std::move(group)), shards_(shards) {}
 
   // mine: the vectors of the shards of this rank, in order; out: their sum with those of all other ranks. Long vectors
-  // are cut: each rank sums one part for all and hands it back, so a rank sends and receives about twice the vector,
-  // however many there are.
+  // are divided: each rank sums one part for all and sends back the result, so a rank sends and receives about twice
+  // the vector, for any number of ranks.
   void operator()(std::span<const std::span<const T>> mine, std::span<T> out);
 
  private:

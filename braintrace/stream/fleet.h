@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Thousands of small learners in one process: one per sensor, patient or robot. Members have the same model, rule and
-// optimizer; each has its own weights, states, traces and optimizer memory. All of them run through one compiled
-// program, each on memory of its own, so a member computes bit by bit what a single OnlineStream would, and members
-// joining or leaving compile nothing.
+// Many small learners in one process: one per sensor, patient or robot. Members have the same model, rule and
+// optimizer; each has its own weights, states, traces and optimizer memory. One compiled program runs all of them, each
+// on its own memory, so a member computes bit for bit what a single OnlineStream would, and adding or removing members
+// compiles nothing.
 //
 //   stream::Fleet fleet(*model, {DType::F32, {4}}, {.rule = "D_RTRL", .lr = 3e-3});
 //   const auto [predictions, losses, undone] = fleet.learn({"pump 1", "pump 7"}, x, y);   // x [2,4], y [2,…]
 //
-// Several records of each member at once, x [2,k,4] and y [2,k,…], make the same bits as k calls, much faster where
-// the fleet is larger than the caches: a member that is there makes all of its steps before the next one comes.
+// Several records of each member in one call, x [2,k,4] and y [2,k,…], produce the same bits as k calls, but much
+// faster if the fleet is larger than the caches: a member makes all of its steps while it is in the cache.
 //
-// A member that is named for the first time joins with the weights that the model had when the fleet was made.
+// A new member starts with the weights that the model had when the fleet was created.
 #pragma once
 
 #include <memory>
@@ -22,9 +22,9 @@
 namespace braintrace::stream {
 
 struct FleetOptions {
-  int64_t most = 1'000'000;  // members
-  // A step after which a member's loss, answer or states are not numbers to go on with is undone. Costs a copy of the
-  // states for each step. Without it such a member goes on with what it has; the others never notice.
+  int64_t most = 1'000'000;  // maximum number of members
+  // Undoes a step after which the loss, prediction or states of a member are not usable, at the cost of a copy of the
+  // states in each step. Without it, such a member continues with these values; the others are not affected.
   bool guard = false;
 };
 
@@ -45,50 +45,50 @@ class Fleet {
   };
   struct Answers {
     Array               predictions;  // [n, …]
-    Array               losses;       // [n]; empty where nothing is learned
+    Array               losses;       // [n]; empty without learning
     std::vector<Undone> undone = {};
   };
   // One step of each of n different members: x [n, …], y [n, …], in the order of ids; or k steps of each: x [n, k, …],
-  // y [n, k, …], and answers likewise. Those of all members have the order of ids(). An id may be unknown: it joins.
-  // Nothing has changed if an argument is wrong.
+  // y [n, k, …], and answers likewise. Without ids: all members, in the order of ids(). Unknown ids become new members.
+  // If an argument is wrong, nothing changes.
   Answers learn(const Ids& ids, const Array& x, const Array& y);
   Answers learn(const Array& x, const Array& y);
-  Answers predict(const Ids& ids, const Array& x);  // states and traces advance, weights stay
+  Answers predict(const Ids& ids, const Array& x);  // states and traces advance, weights do not change
   Answers predict(const Array& x);
-  void    reset(const std::string& id);  // a new sequence: states and traces as at the start, weights stay
+  void    reset(const std::string& id);  // a new sequence: resets states and traces, keeps the weights
 
-  void       add(const std::string& id);     // with the weights of the start
+  void       add(const std::string& id);     // with the initial weights
   void       remove(const std::string& id);  // the last of ids() takes its place
   bool       contains(const std::string& id) const { return slots_.contains(id); }
   size_t     size() const { return ids_.size(); }
   const Ids& ids() const { return ids_; }
-  int64_t    records(const std::string& id) const;  // it learned from
+  int64_t    records(const std::string& id) const;  // number of records it learned from
   size_t     bytes_per_member() const { return row_bytes_; }
 
-  // A single member, as the file of a single stream: `braintrace stream --load` reads it, and the other way round. A
-  // member that is loaded joins, or is replaced.
+  // A single member, in the file format of a single stream (`braintrace stream --load`, `--save`). Loading adds or
+  // replaces the member.
   void save_member(const std::string& id, const std::string& path);
   void load_member(const std::string& id, const std::string& path);
   // All members.
   void save(const std::string& path);
-  void load(const std::string& path);  // in place of the present ones
+  void load(const std::string& path);  // replaces the current ones
 
-  const OnlineStream& stream() const { return stream_; }  // how each of them learns
+  const OnlineStream& stream() const { return stream_; }  // how members learn
 
  private:
   struct Leaf;
   struct Program;
 
   std::byte* row(size_t slot) const;
-  size_t     slot_of(const std::string& id) const;  // UserError with the nearest
+  size_t     slot_of(const std::string& id) const;  // throws a UserError that suggests the closest id
   size_t     join(const std::string& id);
   void       check_room(size_t more) const;
   StateMap   stream_states() const;
-  void       to_stream(size_t slot);  // the states of the single stream become those of the member, and back
+  void       to_stream(size_t slot);  // copies the states of the member to the single stream, and back
   void       from_stream(size_t slot);
 
-  std::vector<size_t> slots_for(const Ids& ids);  // joins what is new
-  // Of these members, or of all.
+  std::vector<size_t> slots_for(const Ids& ids);  // adds new members
+  // For these members, or for all.
   Answers     step(Program& program, const Ids* ids, const std::vector<const Array*>& records);
   std::string problem(size_t slot, const Array& prediction, const std::optional<double>& loss) const;
 
@@ -96,7 +96,7 @@ class Fleet {
   FleetOptions             options_;
   std::vector<Leaf>        leaves_;
   size_t                   row_bytes_ = 0;
-  std::vector<std::byte>   start_;  // row of a member that joins
+  std::vector<std::byte>   start_;  // row of a new member
   std::unique_ptr<Program> learn_, predict_;
 
   struct Chunk;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Percentiles of any number of durations in fixed memory: bins grow by 1/32, so a percentile is at most that much above
-// the true one, and never below it.
+// Percentiles of any number of durations in fixed memory: bin widths grow by 1/32, so a percentile is at most 1/32
+// above the true one, and never below it.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ class Latency {
   int64_t count() const { return count_; }
   double  max() const { return max_; }
   double  mean() const { return count_ ? sum_ / static_cast<double>(count_) : 0; }
-  // The least duration that a share `q` of all do not exceed.
+  // The smallest duration that a fraction `q` of all durations do not exceed.
   double percentile(double q) const {
     int64_t left = static_cast<int64_t>(std::ceil(q * static_cast<double>(count_)));
     for (size_t i = 0; i < bins_.size(); ++i)
@@ -30,10 +30,11 @@ class Latency {
   }
 
  private:
-  static constexpr double shortest = 1e-8, growth = 1 + 1.0 / 32;  // seconds; the last bin holds all above some 100 s
-  static size_t           bin(double seconds) {
-              const double i = seconds <= shortest ? 0 : std::ceil(std::log(seconds / shortest) / std::log(growth));
-              return static_cast<size_t>(std::min(i, 767.0));
+  static constexpr double shortest = 1e-8,
+                          growth   = 1 + 1.0 / 32;  // seconds; the last bin holds everything above about 100 s
+  static size_t bin(double seconds) {
+    const double i = seconds <= shortest ? 0 : std::ceil(std::log(seconds / shortest) / std::log(growth));
+    return static_cast<size_t>(std::min(i, 767.0));
   }
   static double upper_end(size_t i) {
     return i == 767 ? INFINITY : shortest * std::pow(growth, static_cast<double>(i));

@@ -39,8 +39,8 @@ class OnlineStream {
     double loss = 0;
   };
   Answer learn(const Array& x, const Array& y);
-  Array  predict(const Array& x);  // states and traces advance, weights stay
-  void   reset();                  // a new sequence: states and traces as at the start, weights stay
+  Array  predict(const Array& x);  // states and traces advance, weights do not change
+  void   reset();                  // a new sequence: resets states and traces, keeps the weights
 
   // The same as programs: (x, y) → (loss, prediction), and x → prediction, with the states they read and write.
   StatefulProgram learn_program() const;
@@ -49,20 +49,20 @@ class OnlineStream {
   const Type& input() const { return input_; }      // of one record
   const Type& target() const { return target_; }    // likewise
   int64_t     classes() const { return classes_; }  // 0 for values
-  // All that is learned and remembered, by name: weights, states, traces, what the optimizer keeps.
+  // All states, by name: weights, hidden states, traces, optimizer memory.
   std::vector<std::pair<std::string, StateMap>> states() const;
   // How it learns, as JSON: rule, loss, optimizer with its rate.
   const std::string& learning() const { return learning_; }
-  // After states were put back: the learning rate follows the number of updates.
+  // Call after restoring states: sets the learning rate for the number of updates.
   void follow_schedule();
-  bool is_steady() const { return updates_per_epoch_ == 0 && !scale_.active(); }  // no schedule, inputs as they are
+  bool is_steady() const { return updates_per_epoch_ == 0 && !scale_.active(); }  // no schedule, no scaling of inputs
 
  private:
   Module*                           model_;
   std::unique_ptr<OnlineLearner>    learner_;
   std::unique_ptr<optim::Optimizer> optimizer_;
   RunningScale                      scale_;
-  int64_t                           updates_ = 0, updates_per_epoch_ = 0;  // of the schedule; 0: there is none
+  int64_t                           updates_ = 0, updates_per_epoch_ = 0;  // of the schedule; 0: no schedule
   Type                              input_, target_;
   int64_t                           classes_ = 0;
   std::string                       learning_;
@@ -74,12 +74,13 @@ class OnlineStream {
   std::function<Tensor(Tensor)>                            predict_;
 };
 
-// A stream's states as a safetensors file. States that are not finite are an error, and a file that is there stays.
+// Saves the states of a stream to a safetensors file. Non-finite states are an error, and an existing file stays
+// unchanged.
 void save(const OnlineStream& stream, const std::string& path, int64_t records);
-// The way back; gives the number of records it had learned from. A file of another model, rule, loss, optimizer or rate
-// is an error that says what differs.
+// Loads them, and returns the number of records that the stream had learned from. If model, rule, loss, optimizer or
+// rate differ, the error says how.
 int64_t load(OnlineStream& stream, const std::string& path);
-// What differs between two ways to learn (OnlineStream::learning), as text; empty for none.
+// The differences between two descriptions of learning (OnlineStream::learning), as text; empty if there are none.
 std::string differences(const std::string& there, const std::string& here, const std::string& where);
 
 }  // namespace braintrace::stream

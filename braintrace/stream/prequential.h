@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a stream goes: every record is answered before it is learned from, so the mean of its losses is a fair judgment
+// Evaluation of a stream: it predicts every record before it learns from it, so the mean loss is a fair measure
 // (prequential evaluation, Dawid 1984). Blocks of a thousand losses are compared with the best block so far:
 //
 //   drift    m > 1.5 m_best   and   m - m_best > 5 √(s² + s_best²)            m, s: mean of a block and its standard
 //   error
 //
-// What was told becomes the new best, so that a further rise is told again.
+// After a drift, its block becomes the new best, so that a further rise is detected.
 #pragma once
 
 #include <cmath>
@@ -46,8 +46,8 @@ class Prequential {
 
   int64_t               count() const { return count_; }
   double                mean() const { return mean_; }      // of all losses
-  double                recent() const { return recent_; }  // about the last thousand
-  std::optional<double> least() const {                     // of a block, once there is one
+  double                recent() const { return recent_; }  // over about the last thousand
+  std::optional<double> least() const {                     // of a block, if there is one
     return std::isfinite(least_) ? std::optional(least_) : std::nullopt;
   }
   int64_t drifts() const { return drifts_; }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records of a stream, one per line:
 //
-//   JSON   {"x": [0.1, 0.2], "y": [1.0]}      y may be missing: predict only;  "reset": true starts a new sequence
-//   CSV    0.1,0.2,1.0                        inputs, then targets; empty targets: predict only; a head is skipped
+//   JSON   {"x": [0.1, 0.2], "y": [1.0]}      without y: predict only; "reset": true starts a new sequence
+//   CSV    0.1,0.2,1.0                        inputs, then targets; empty targets: predict only; a header is skipped
 //
-// Of a fleet each record names its member, "id": "pump 7" or a whole number, in CSV as the first field; "remove": true
-// lets the member go.
+// With a fleet, each record names its member, "id": "pump 7" or an integer, in CSV as the first field; "remove": true
+// removes the member.
 //
-// Arrays are flat or nested, in row-major order; one element may stand without brackets. A class is a number in y.
+// Arrays are flat or nested, in row-major order; a single element needs no brackets. A class is a number in y.
 #pragma once
 
 #include <optional>
@@ -19,22 +19,22 @@
 namespace braintrace::stream {
 
 struct Record {
-  std::optional<Array> x, y;  // a record may also hold nothing but a reset
+  std::optional<Array> x, y;  // a record may also contain only a reset
   bool                 reset  = false;
   std::string          id     = {};  // of a fleet's member
   bool                 remove = false;
 };
 
-enum class RecordFormat : uint8_t { Automatic, Jsonl, Csv };  // Automatic: JSON when the line starts with a brace
+enum class RecordFormat : uint8_t { Automatic, Jsonl, Csv };  // Automatic: JSON if the line starts with a brace
 
 class RecordParser {
  public:
-  // `classes` : targets are one integer in [0, classes); 0: values of type `target`. `has_ids`: records of a fleet.
+  // `classes` : each target is an integer in [0, classes); 0: values of type `target`. `has_ids`: records of a fleet.
   RecordParser(Type input, Type target, int64_t classes, RecordFormat format, bool has_ids = false)
       : input_(std::move(input)), target_(std::move(target)), classes_(classes), format_(format), has_ids_(has_ids) {}
 
-  // Throws UserError that says what is wrong with the line. An empty record for a line without one: blank, or the head
-  // of CSV in the first line.
+  // Throws a UserError that says what is wrong with the line. Returns an empty record for a blank line, and for a CSV
+  // header in the first line.
   Record parse(std::string_view line, bool is_first) const;
 
  private:

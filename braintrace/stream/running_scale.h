@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inputs of a stream, scaled as they come. With a = max(1/n, 1/horizon) at record n:
+// Running normalization of the inputs of a stream. With a = max(1/n, 1/horizon) at record n:
 //
 //   d = x - μ,   μ ← μ + a d,   v ← v + a (d (x - μ) - v),   x ↦ (x - μ) / √(v + 1e-6)
 //
-// so the first records count alike, and old ones are forgotten later. Or by fixed numbers, x ↦ (x - shift) / scale.
+// so the first records have equal weight, and later old records are forgotten. Or with fixed numbers, x ↦ (x - shift) /
+// scale.
 #pragma once
 
 #include <optional>
@@ -13,8 +14,8 @@
 namespace braintrace::stream {
 
 struct Scaling {
-  int64_t horizon = 0;             // records; 0: inputs are not followed
-  Tensor  shift = {}, scale = {};  // fixed numbers, shaped like the input or [n] for its elements
+  int64_t horizon = 0;             // records; 0: no running normalization
+  Tensor  shift = {}, scale = {};  // fixed numbers, of the shape of the input or [n] for its elements
 };
 
 class RunningScale {
@@ -22,7 +23,7 @@ class RunningScale {
   RunningScale(const Type& input, const Scaling& how);
 
   bool     active() const { return horizon_ > 0 || shift_.defined(); }
-  Tensor   operator()(const Tensor& x) const;  // inside a step: follows x, then scales it
+  Tensor   operator()(const Tensor& x) const;  // inside a step: updates the statistics with x, then scales it
   StateMap states() const;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a stream saves on its way: after every so many records, but never so often that saving takes more than a
-// twentieth of the time. A save that comes due earlier waits.
+// When a running stream saves: after every N records, but not so often that saving takes more than a twentieth of the
+// time. A save that is due earlier waits.
 #pragma once
 
 #include <algorithm>
@@ -17,12 +17,12 @@ class SavePace {
   explicit SavePace(int64_t every) : every_(every) {}  // 0: never
 
   void add_record() { ++records_; }
-  // How long until a save that is due may begin; nothing where none is due.
+  // The time until a due save may begin; empty if none is due.
   std::optional<Clock::duration> due_in(Clock::time_point now) const {
     if (every_ == 0 || records_ < every_) return {};
     return std::max(earliest_ - now, Clock::duration::zero());
   }
-  // A save went well, or did not: the next is due after as many records again.
+  // A save succeeded or failed: the next one is due after another N records.
   void tried(Clock::time_point begin, Clock::time_point end) {
     records_  = 0;
     earliest_ = end + 19 * (end - begin);

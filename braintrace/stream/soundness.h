@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What makes a record's answer, or a state that it left, no number to go on with.
+// Checks whether the prediction for a record, or a state after it, is usable.
 #pragma once
 
 #include <cmath>
@@ -12,16 +12,15 @@
 
 namespace braintrace::stream {
 
-// A weight beyond this is of no use: losses and the optimizer's squares of gradients grow with the square of answers,
-// and must have room above that. The fourth root of the largest number of the type; of f16, which is short, the square
-// root.
+// The largest usable weight: losses, and the optimizer's squares of gradients, grow with the square of predictions and
+// must not overflow. The fourth root of the largest number of the type; for f16, whose range is small, the square root.
 inline double largest_weight(DType t) {
   return t == DType::F64 ? 1e77 : t == DType::F16 ? 255 : 4e9;  // bf16 has the range of f32
 }
 
 inline constexpr const char* sound_advice = "lower the learning rate, or scale inputs and targets.";
 
-// Empty where nothing is wrong.
+// Empty if nothing is wrong.
 inline std::string problem_of_answer(const Array& prediction, const std::optional<double>& loss) {
   if (loss && !std::isfinite(*loss)) return fmt::format("the loss is {}; {}", *loss, sound_advice);
   if (!all_finite(prediction)) return fmt::format("the prediction is not finite; {}", sound_advice);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What takes the records of a stream: a single learner, or a fleet in which every record names its member.
+// The consumer of the records of a stream: a single learner, or a fleet in which every record names its member.
 #pragma once
 
 #include "braintrace/stream/fleet.h"
@@ -22,7 +22,7 @@ class Taker {
 
 class SingleTaker : public Taker {
  public:
-  // `before`: records that the stream had learned from when it was loaded.
+  // `before`: number of records that the stream had learned from when it was loaded.
   SingleTaker(OnlineStream& net, int64_t before) : guarded_(net), before_(before) {}
   Outcome             take(int64_t number, const Record& r) override { return guarded_.take(number, r); }
   std::vector<Undone> check() override { return guarded_.check(); }
@@ -35,7 +35,7 @@ class SingleTaker : public Taker {
   int64_t       before_;
 };
 
-// The fleet is a guarded one.
+// The fleet must be guarded.
 class FleetTaker : public Taker {
  public:
   explicit FleetTaker(Fleet& fleet) : fleet_(&fleet) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Axes of charts: from values to positions, round numbers to label, numbers as short text.
+// Axes of charts: mapping of values to positions, round tick values, numbers as short text.
 #pragma once
 
 #include <string>
@@ -15,20 +15,20 @@ struct Scale {
   double operator()(double value) const;
 };
 
-// A scale that shows [lo, hi]; a range without extent is widened, one that is not finite is replaced by [0, 1].
+// A scale for [lo, hi]; an empty range is widened, and a non-finite range is replaced by [0, 1].
 Scale scale_for(double lo, double hi, double from, double to, bool log = false);
 
-// Some `count` round values inside the scale.
+// About `count` round values inside the scale.
 std::vector<double> ticks(const Scale& scale, int count);
 
 std::string short_number(double value);  // 1.2k, 0.05, 3e-7
 
-// The frame of a drawing, in its own units: what is inside the margins is the plot.
+// The frame of a drawing, in its own units: the plot is inside the margins.
 struct Frame {
   static constexpr double width = 480, height = 232, left = 54, right = 20, top = 10, bottom = 36;
   static constexpr double plot_width = width - left - right, plot_height = height - top - bottom;
 };
-// <figure>, caption and <svg> up to the drawing; what is drawn next is closed by figure_end.
+// <figure>, caption and <svg> up to the drawing; figure_end closes them.
 std::string figure_begin(const std::string& title, const std::string& kind, const std::string& legend = "",
                          double height = Frame::height);
 // `json` is for the tooltip; empty for none.

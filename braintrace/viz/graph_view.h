@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// GraphView: a compiled graph as plain data. It is what the JSON file holds and all that the pictures read, so a
-// picture can be made from a file, without the model.
+// GraphView: a compiled graph as plain data. The JSON file contains exactly this, and pictures use nothing else, so a
+// picture can be drawn from a file, without the model.
 //
-// Things have ids, used by edges and by the interactive page:
+// Items have ids, which edges and the interactive page use:
 //   input:0   output:0   weight:rnn.W.weight   op:0   group:0   state:rnn.h
 #pragma once
 
@@ -16,7 +16,7 @@ namespace braintrace {
 
 // How a weight learns: along an eligibility trace, inside a window, from the current step only, or not at all.
 enum class Learns : uint8_t { Trace, Window, SameStep, Unused };
-// What an arrow means: a weight read by an operation, a value of this step, a state of the step before.
+// The meaning of an arrow: a weight read by an operation, a value of this step, a state of the previous step.
 enum class EdgeKind : uint8_t { Weight, Data, Recurrent };
 
 std::string_view name_of(Learns learns);
@@ -114,15 +114,15 @@ struct GraphView {
 // The graph of a compiled model.
 GraphView view_of(const ETraceGraph& graph, std::string model_name = "model");
 
-// Throws UserError when an index or an id points nowhere; `where` names the source of the view.
+// Throws UserError if an index or an id is invalid; `where` names the source of the view.
 void check(const GraphView& view, const std::string& where);
 
-// JSON, schema "braintrace-graph/1". Reading throws UserError with the place inside the document.
+// JSON, schema "braintrace-graph/1". Reading throws a UserError that names the location inside the document.
 std::string graph_json(const GraphView& view);
 GraphView   read_graph_json(std::string_view text);
 
 std::string graph_dot(const GraphView& view);
 std::string graph_svg(const GraphView& view);
-std::string graph_html(const GraphView& view);  // one file: no network, no scripts or fonts from elsewhere
+std::string graph_html(const GraphView& view);  // one self-contained file
 
 }  // namespace braintrace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Places of the boxes of any directed acyclic graph: boxes in layers, every edge pointing down. An edge that spans
-// several layers passes between the boxes of each.
+// Layout of any directed acyclic graph: boxes in layers, with all edges pointing down. An edge that spans several
+// layers passes between the boxes of each.
 #pragma once
 
 #include <utility>

@@ -11,10 +11,10 @@
 namespace braintrace {
 
 struct ProgramNames {
-  std::map<Var, std::string> inputs;   // others show their number
-  std::vector<std::string>   results;  // in order; missing ones show their position
+  std::map<Var, std::string> inputs;   // other inputs show their number
+  std::vector<std::string>   results;  // in order; results without a name show their position
 };
-// What the arguments and results of the step are: inputs, outputs, states and weights by path.
+// Names for the arguments and results of the step: inputs, outputs, states and weights by path.
 ProgramNames names_of(const ModuleInfo& info);
 
 std::string program_dot(const Program& program, const ProgramNames& names = {});

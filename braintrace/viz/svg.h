@@ -8,9 +8,9 @@
 
 namespace braintrace {
 
-// The <svg> element. Interactive: boxes can take the focus and have names for screen readers.
+// The <svg> element. If interactive, boxes are focusable and have names for screen readers.
 std::string svg_picture(const Picture& picture, bool interactive);
-// Colors for light and dark, and the style of boxes and arrows.
+// Colors for light and dark themes, and the style of boxes and arrows.
 std::string_view picture_css();  // picture.css
 // A path with rounded corners, and the arrow head at its end.
 std::string rounded_path(const std::vector<Point>& points, double radius);
