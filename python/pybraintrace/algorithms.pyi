@@ -80,7 +80,7 @@ esd_rtrl: TypeAlias = ES_D_RTRL
 
 class EProp(OnlineLearner):
     """
-    D_RTRL with a filtered trace and, if wanted, random feedback
+    D_RTRL with a filtered trace and, optionally, random feedback
 
     Options: kappa_filter_decay, feedback, trace_dtype, vjp_method, name, check_finite.
     """
@@ -106,7 +106,7 @@ ostl_recurrent: TypeAlias = OSTLRecurrent
 
 class OSTLFeedforward(OnlineLearner):
     """
-    ES_D_RTRL that forgets at once (decay 1e-6)
+    ES_D_RTRL with immediate decay (1e-6)
 
     Options: decay_or_rank, vjp_method, name, check_finite.
     """
@@ -130,7 +130,7 @@ class SnAp(OnlineLearner):
 
 class UORO(OnlineLearner):
     """
-    the whole influence as a random product; unbiased inside a group, noisy
+    a random rank-one estimate of the full influence; unbiased inside a group, noisy
 
     Options: projection_key, projection_eps, vjp_method, name, check_finite.
     """
@@ -141,7 +141,7 @@ class UORO(OnlineLearner):
 
 class ThreeFactor(OnlineLearner):
     """
-    D_RTRL traces under a modulator that the user gives, such as a reward
+    D_RTRL traces with a modulator that you provide, such as a reward
 
     Options: modulator, trace_dtype, vjp_method, name, check_finite.
     """
@@ -165,7 +165,7 @@ class DNI(OnlineLearner):
 
 class RTRL(OnlineLearner):
     """
-    the whole influence of every weight on every state; exact, for small networks
+    the full influence of every weight on every state; exact, for small networks
 
     Options: vjp_method, name, check_finite.
     """
@@ -176,7 +176,7 @@ class RTRL(OnlineLearner):
 
 class BPTT(OnlineLearner):
     """
-    reverse mode inside each window, nothing remembered between windows
+    reverse mode inside each window; nothing passes between windows
 
     Options: vjp_method, name, check_finite.
     """
