@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// braintrace advise: what training a model costs under each learning rule, and which one to take.
+// braintrace advise: estimates the cost of each learning rule on a model and recommends one.
 #include "braintrace/advise/advise.h"
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ int run_advise(AdviseArguments& o) {
   if (!o.backend.backend.empty()) o.advise.backend = o.backend.backend;
   if (!o.memory.empty()) o.advise.memory = bytes_in(o.memory);
   random::seed(1);
-  // Weights are drawn only to be run: otherwise a model that does not fit here can be judged too.
+  // Draw weights only if the model runs, so that models that do not fit in memory can be estimated too.
   std::optional<nn::WithoutValues> without;
   if (!o.advise.measure) without.emplace();
   const BuiltModel model  = build_argument(o.model);

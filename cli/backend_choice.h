@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options of all commands that run programs: where, and how products round.
+// Options of all commands that run programs: backend, and precision of products.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ struct BackendChoice {
   std::string backend, precision;  // empty: not given
 
   void add_options(CLI::App& command);
-  // What was given holds from now on as if the environment said so, also for processes that this one starts.
+  // Sets the environment variables, so that the choice also applies to child processes.
   void apply() const;
 };
 

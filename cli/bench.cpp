@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// braintrace bench: how fast learners are here, and what a first call costs.
+// braintrace bench: measures the speed of learners and of first calls.
 #include <cstdio>
 #include <optional>
 #include <set>
@@ -51,7 +51,7 @@ Size size_in(const std::string& text) {
   return size;
 }
 
-// Rows appear as they come, and what is under way beside them on a terminal.
+// Prints rows as they arrive, and on a terminal the measurement in progress.
 class Table {
  public:
   Table(bool json, size_t count) : json_(json), count_(count) {}
@@ -164,7 +164,7 @@ int run_exchange(const BenchArguments& o) {
   return 0;
 }
 
-// A fleet beside a loop over single learners, with one thread and with all.
+// A fleet and a loop over single learners, with one thread and with all threads.
 int run_fleet(const BenchArguments& o) {
   const std::set<int> threads = {1, cpu::num_threads()};
   const int64_t       singles = o.singles.value_or(*o.fleet);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// braintrace cache: the folder of compiled files, what it holds and what may go.
+// braintrace cache: shows the folder of compiled files, or empties it.
 #include <memory>
 
 #include <fmt/format.h>

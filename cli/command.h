@@ -16,24 +16,24 @@ namespace braintrace::cli {
 
 using Action = std::function<int()>;
 
-// Bytes on stderr. Saying something never fails: what nobody can read is lost, the work goes on.
+// Writes bytes to stderr. Never fails: output that cannot be written is dropped.
 inline void show(const std::string& bytes) { LineSink(STDERR_FILENO).try_write(bytes); }
-// Words on stderr. What they quote may hold anything; control bytes do not reach the terminal.
+// Writes a message to stderr; control bytes in it do not reach the terminal.
 template <class... Args>
 void say(fmt::format_string<Args...> text, Args&&... args) {
   show(utf8(fmt::vformat(text, fmt::make_format_args(args...))));
 }
-// --quiet: nothing but errors, and what --json asks for.
+// --quiet: print only errors and the output of --json.
 inline bool quiet = false;
-// Words on stderr that --quiet leaves out.
+// Writes a message to stderr, unless --quiet is set.
 template <class... Args>
 void note(fmt::format_string<Args...> text, Args&&... args) {
   if (!quiet) say(text, std::forward<Args>(args)...);
 }
 
-// The whole command line, from arguments to exit status; errors are said on stderr.
+// The whole command line, from arguments to exit status; prints errors to stderr.
 int answer(int argc, char** argv);
-// The command of this name; an error with the nearest one when there is none.
+// The command of this name; otherwise an error that suggests the nearest one.
 const CLI::App& command_named(const CLI::App& app, const std::string& name);
 // A check of an option that is a whole number.
 CLI::Validator whole_number(int64_t least, int64_t most = INT64_MAX);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shell completions: commands, their options, and the values that are known. Everything else is a file.
+// Shell completions: commands, their options, and known values. Everything else completes as a file.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// braintrace explain: the compiler's decisions about a model, all or those about a weight, a state or of a kind.
+// braintrace explain: prints the compiler's decisions about a model, filtered by weight, state or kind.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ std::vector<std::string> strings(const std::vector<Path>& paths) {
   return out;
 }
 
-// The path that `text` names: dotted, among those the model has.
+// The path of the model that `text` names, in dotted form.
 Path known_path(const std::string& option, const std::string& text, const std::vector<std::string>& known) {
   require(std::find(known.begin(), known.end(), text) != known.end(),
           "{} {}: the model has no such path{}\n  It has: {}.", option, text, hint(text, known),

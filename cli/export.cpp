@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// braintrace export: a network that keeps learning, as C for a device.
+// braintrace export: writes a network that keeps learning as C, as a web page or as a NIR graph.
 #include "braintrace/export/export.h"
 
 #include <cstdio>
@@ -41,7 +41,7 @@ struct ExportArguments {
   bool                   json = false, html = false;
 };
 
-// The files in a folder, and what a shell command printed there; nothing when it failed.
+// A temporary folder with the files, in which shell commands run.
 class Workshop {
  public:
   explicit Workshop(const std::vector<ExportedFile>& files) {

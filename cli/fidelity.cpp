@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// braintrace fidelity: every learning rule on a model, beside the exact gradient; or the exact gradient itself, beside
+// braintrace fidelity: compares every learning rule with the exact gradient, or the exact gradient with
 // finite differences.
 #include "braintrace/fidelity/fidelity.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Help for the terminal. It is written from the declared options alone, as are shell completions and manual pages
+// Help for the terminal. It is generated from the declared options, as are shell completions and manual pages
 // (cli/manual.h): an option is described once, where it is declared.
 #pragma once
 
@@ -27,7 +27,8 @@ std::vector<HelpEntry> exit_statuses();
 std::string usage_of(const CLI::App& app, const std::string& name);
 // A flag has none.
 bool takes_value(const CLI::Option& option);
-// The values an option or argument can have, as far as they are known: names of models, rules, tasks or of a set.
+// The values an option or argument can have, if they are known: names of models, rules or tasks, or the values of a
+// set.
 std::vector<std::string> values_of(const CLI::Option& option);
 
 }  // namespace braintrace::cli

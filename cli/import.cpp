@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// braintrace import: a network of another package, as a model description with weights beside it.
+// braintrace import: converts a network of another package to a model description and a file of weights.
 #include "braintrace/nir/import.h"
 
 #include <filesystem>

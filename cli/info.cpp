@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// braintrace info: what this build is and can do.
+// braintrace info: describes this build.
 #include <memory>
 
 #include <fmt/format.h>

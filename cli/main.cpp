@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The braintrace command: its parts, its arguments, and what becomes of errors (exit_statuses in cli/help.h).
+// The braintrace command: subcommands, arguments, and exit statuses of errors (exit_statuses in cli/help.h).
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
@@ -35,14 +35,14 @@ namespace {
 
 enum Status { Done = 0, BadInput = 2, Bug = 3 };
 
-// A standard descriptor that is closed would be the number of the next file we open, and what we say would end in that
-// file. Its place is taken by one that cannot be read (0) or written (1, 2): using it fails as it did before.
+// The next file we open would get the number of a closed standard descriptor, and our messages would end up in that
+// file. Fill the gap with a descriptor that cannot be read (0) or written (1, 2), so that using it still fails.
 void occupy_closed_descriptors() {
   for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (::fcntl(fd, F_GETFD) < 0) (void)!::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
-// A reader who has gone away has what he wanted.
+// If the reader has closed the pipe, it does not need the rest: not an error.
 void check_output() {
   require(std::fflush(stdout) == 0 || errno == EPIPE, "the output could not be written: {}.", std::strerror(errno));
 }
@@ -88,7 +88,7 @@ std::string argument_error(const CLI::App& app, const CLI::ParseError& error) {
   return fmt::format("{}\n  See {} --help.", what, name);
 }
 
-// Nothing reaches stdout while this lives. (The Python package runs commands in its own process.)
+// Suppresses stdout during its lifetime. (The Python package runs commands in its own process.)
 class SilentOutput {
  public:
   SilentOutput() : kept_(::dup(STDOUT_FILENO)) {
@@ -125,7 +125,7 @@ void add_help(CLI::App& app, Action& chosen) {
   });
 }
 
-// Commands show what the compiler says about a model themselves.
+// Commands print compiler messages about a model themselves.
 void show_warning(const std::string& text, const std::string& topic) {
   static std::mutex            mutex;
   static std::set<std::string> told;
@@ -245,8 +245,8 @@ CLI::Validator whole_number(int64_t least, int64_t most) {
 int main(int argc, char** argv) {
   braintrace::cli::occupy_closed_descriptors();
 #ifdef M_MMAP_THRESHOLD
-  // Large arrays go back to the system when they are freed. Left to itself this limit grows with what is freed, and the
-  // peak of memory then depends on the order of that.
+  // Return large arrays to the system when they are freed. By default this threshold grows with freed blocks, and peak
+  // memory then depends on the order of deallocations.
   mallopt(M_MMAP_THRESHOLD, 1 << 17);
 #endif
   return braintrace::cli::answer(argc, argv);

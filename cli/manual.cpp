@@ -49,7 +49,7 @@ std::string page(const CLI::App& app, const std::string& file_name, const std::s
   return out + described_list("EXIT STATUS", exit_statuses()) + ".SH SEE ALSO\n" + roff(see) + "\n";
 }
 
-// Where Debian and most others look for them, below PREFIX/share.
+// The standard locations of Debian and most other systems, below PREFIX/share.
 void write_all(const CLI::App& app, const std::string& folder) {
   const auto write = [&](const std::string& name, const std::string& text) {
     const fs::path path = fs::path(folder) / name;

@@ -44,7 +44,7 @@ Type parse_type(const std::string& text) {
   return type;
 }
 
-// What the first layer reads, as far as its fields say it.
+// The input of the first layer, if its fields determine it.
 std::optional<Type> input_of(const json& description) {
   const json* first = &description;
   while (first->is_object() && first->contains("layers") && (*first)["layers"].is_array() &&

@@ -37,7 +37,7 @@ struct CompiledModel {
   std::shared_ptr<Module> module;
   ETraceGraph             graph;
 };
-// Builds the model, gives its states their first values, and compiles its graph. A model that cannot be trained online
+// Builds the model, initializes its states, and compiles its graph. A model that cannot be trained online
 // is bad input: the message carries the compiler's warnings and errors.
 CompiledModel compile_argument(const ModelArgument& argument);
 

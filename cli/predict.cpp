@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// braintrace predict: the answers of a checkpoint's network to every sample of a part of its task, or of another file.
+// braintrace predict: writes the predictions of a checkpoint for every sample of its task or of another file.
 #include <fmt/format.h>
 
 #include "braintrace/io/file.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// braintrace schedule: what a learning step runs, kernel by kernel, and what each pass did to get there.
+// braintrace schedule: shows the kernels of a learning step, and the effect of each compiler pass.
 #include <chrono>
 #include <map>
 
@@ -59,7 +59,7 @@ void list_passes() {
   for (const codegen::Pass& p : codegen::passes()) fmt::print("{:<10} {}\n", p.name, p.doc);
 }
 
-// What is not a pass, such as making kernels of what the passes left, has a row of its own: the rows add up.
+// Work outside the passes, such as building kernels, has a separate row, so that the rows add up.
 void print_times(const std::vector<std::pair<std::string_view, double>>& runs, double total) {
   std::map<std::string_view, std::pair<int, double>> times;
   double                                             others = total;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// braintrace stream: a model answers records as they come, and learns from each.
+// braintrace stream: predicts each record as it arrives, and learns from it.
 #include <chrono>
 #include <cmath>
 #include <unistd.h>
@@ -130,14 +130,14 @@ std::unique_ptr<stream::LineSource> source_of(const StreamArguments& o) {
   return port;
 }
 
-// What is learned is saved later: a place where that cannot be is better known before. Halves of files that killed
-// processes left there go.
+// Fail at the start, not at the first save, if the file cannot be written. Also removes partial files that killed
+// processes left behind.
 void check_place(const std::string& path) {
   check_writable(path);
   remove_leftovers(path);
 }
 
-// Says which records could not be read or had to be undone, the first ones of each.
+// Reports the first records that could not be read or had to be undone.
 class Complaints {
  public:
   explicit Complaints(Totals& totals) : totals_(totals) {}
@@ -156,7 +156,7 @@ class Complaints {
   Totals& totals_;
 };
 
-// Saves at the end, and on the way.
+// Saves periodically and at the end.
 class Saver {
  public:
   Saver(const StreamArguments& o, stream::Taker& net, Complaints& complaints)
@@ -196,7 +196,7 @@ class Saver {
   Complaints&             complaints_;
 };
 
-// Until the input, the reader of the answers, --count or a signal ends it.
+// Runs until the input ends, the reader of the predictions exits, --count is reached, or a signal arrives.
 void answer_all(const StreamArguments& o, const stream::RecordParser& parser, stream::LineSource& source,
                 stream::Taker& net, bool has_classes, Saver& saver, Complaints& complaints, Totals& totals) {
   const LineSink sink(STDOUT_FILENO);
@@ -245,7 +245,7 @@ std::vector<std::pair<std::string, std::string>> members_in(const std::vector<st
   return out;
 }
 
-// The optimizer with what options of their own say about it.
+// The optimizer, with the settings of separate options merged in.
 std::string optimizer_of(const StreamArguments& o) {
   if (!o.clip_norm && !o.weight_decay && !o.average && o.schedule.empty()) return o.learning.optimizer;
   ordered_json out = {{"type", o.learning.optimizer}};

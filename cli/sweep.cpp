@@ -49,8 +49,8 @@ struct SweepArguments {
   bool          dry_run = false, json = false;
 };
 
-// A mistake in the grid is better known before the first run. Configurations name backends, and a process that has
-// opened a device cannot hand it to children: so they are made in a process of its own.
+// Check the whole grid before the first run. A process that has opened a GPU cannot share it with its children, and
+// configurations can select one: so check them in a separate process.
 void check_points(const Plan& plan, const std::string& folder) {
   const auto made = [&] {
     const TemporaryFolder temporary;
@@ -83,7 +83,7 @@ class Sweep {
     std::reverse(waiting_.begin(), waiting_.end());
   }
 
-  // Until all runs ended or a signal asks to stop.
+  // Runs until all runs have ended or a signal arrives.
   void run() {
     if (kept_ > 0) note("note: {} of {} runs are finished already\n", kept_, outcomes_.size());
     while (!waiting_.empty() || children_.running() > 0) {
@@ -166,7 +166,7 @@ class Sweep {
     say_line(fmt::format("{}: FAILED: {}", run.name, outcome.reason));
   }
 
-  // What the error says in its first line.
+  // The first line of the error.
   static std::string reason_in(const std::string& log) {
     if (!fs::exists(log)) return "";
     const std::string text = read_text(log), mark = "error: ";
@@ -180,13 +180,13 @@ class Sweep {
     return std::count_if(outcomes_.begin(), outcomes_.end(), [](const Outcome& o) { return o.status != Status::Open; });
   }
 
-  // A line that stays.
+  // A permanent line.
   void say_line(const std::string& text) {
     clear();
     note("[{}/{}] {}\n", done(), outcomes_.size(), text);
   }
 
-  // On a terminal one line for every run at work, drawn again in place; elsewhere lines that stay are enough.
+  // On a terminal, one line per active run, redrawn in place; elsewhere permanent lines are enough.
   void draw() {
     if (quiet || !display_.is_terminal) return;
     clear();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// braintrace tasks: what can be learned here, and what a task looks like.
+// braintrace tasks: lists the tasks, or describes one.
 #include <memory>
 
 #include <fmt/format.h>
@@ -43,7 +43,7 @@ int list(const TasksArguments& o) {
   return 0;
 }
 
-// A description, a file that holds one, or the name of a type.
+// A description, a file with a description, or the name of a type.
 nlohmann::json description_of(const std::string& argument) {
   if (argument.find_first_of("{[") != argument.npos) return read_json(argument, "task");
   if (const auto text = text_of_file(argument)) return read_json(*text, argument);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// braintrace train: trains the network that a configuration describes, and leaves checkpoints, logs and a report.
+// braintrace train: trains the network of a configuration, and writes checkpoints, logs and a report.
 #include <filesystem>
 #include <set>
 
@@ -34,7 +34,7 @@ struct TrainArguments {
   bool                     json = false, overwrite = false;
 };
 
-// The checkpoint to go on from; none to start from the beginning.
+// The checkpoint to continue from; none to start from scratch.
 std::optional<std::string> checkpoint_for(const TrainArguments& o, const Config& config) {
   const CheckpointFolder folder(config.checkpoint.dir, config.checkpoint.keep);
   if (o.resume.empty()) {
@@ -77,7 +77,7 @@ nlohmann::ordered_json summary(const Trainer& t, Ending ending, const std::strin
   return out;
 }
 
-// What the end of a run means to who waits for it.
+// Prints the result of a run and returns its exit status.
 int told(const TrainArguments& o, const Trainer& t, Ending ending, const std::string& last) {
   if (o.json) fmt::print("{}\n", json_text(summary(t, ending, last), 2));
   if (ending == Ending::NotFinite) {
@@ -105,7 +105,7 @@ int told(const TrainArguments& o, const Trainer& t, Ending ending, const std::st
   return t.goal_reached() ? 0 : 1;
 }
 
-// The folders of a run, made where they are missing, for this process alone.
+// Creates missing folders of a run and locks them for this process.
 std::vector<FolderLock> locked(const std::vector<std::string>& folders) {
   std::vector<FolderLock>         out;
   std::set<std::filesystem::path> seen;
@@ -125,7 +125,7 @@ Config config_of(const TrainArguments& o) {
   return load_config(o.config, replaced);
 }
 
-// Of several processes the first one talks and writes.
+// Of several processes, only the first prints and writes.
 int run_train(const TrainArguments& o, const std::shared_ptr<parallel::Group>& group) {
   const bool first = group->is_first();
   Config     config;
