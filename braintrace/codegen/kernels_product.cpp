@@ -82,8 +82,6 @@ std::optional<Product::Blocks> in_blocks(const Product& p, const Target& target)
   return b;
 }
 
-int64_t parts_in(int64_t size, int64_t part) { return (size + part - 1) / part; }
-
 // The rows and columns of a part, and how many parts that makes. Where there are many rows, a part has all columns: it
 // then looks for events in its own rows once. Where there are few, it has some panels of columns: a core that comes
 // late leaves less behind. For many cores parts are smaller, where that takes less time: cores take equal parts in
@@ -95,18 +93,19 @@ int64_t share(Product& p, const Target& target) {
   const bool    many  = m >= 2 * target.product_rows;
   double        least = 0;
   int64_t       parts = 1;
-  for (int64_t rows = many ? target.product_rows : m; rows >= 1;
-       rows         = rows > target.fewest_rows ? parts_in(rows, 2) : 0)
+  const auto    next  = [&](int64_t rows) { return rows > target.fewest_rows ? parts_in(rows, 2) : 0; };
+  for (int64_t rows = many ? target.product_rows : m; rows >= 1; rows = next(rows))
     for (int64_t wide = many ? panels : std::clamp<int64_t>(panels / 2, 1, 4); wide >= 1; --wide) {
-              const int64_t columns = std::min(n, wide * panel), count = parts_in(m, rows) * parts_in(n, columns);
-              const double  time = (static_cast<double>(parts_in(count, target.cores)) + target.part_wait) *
-                                  static_cast<double>((rows + target.part_overhead) * (columns + target.part_overhead));
-              if (least > 0 && time > least) continue;
+      const int64_t columns = std::min(n, wide * panel), count = parts_in(m, rows) * parts_in(n, columns);
+      const int64_t fetched = (rows + target.part_overhead) * (columns + target.part_overhead);
+      const double  rounds  = static_cast<double>(parts_in(count, target.cores)) + target.part_wait;
+      const double  time    = rounds * static_cast<double>(fetched);
+      if (least > 0 && time > least) continue;
       least          = time;
-              parts          = count;
-              p.part_rows    = rows;
-              p.part_columns = columns;
-              if (target.cores < target.columns_from) return parts;
+      parts          = count;
+      p.part_rows    = rows;
+      p.part_columns = columns;
+      if (target.cores < target.columns_from) return parts;
     }
   return parts;
 }

@@ -66,7 +66,7 @@ Kernel event_rows(Site& s) {
   const int64_t run = s.target().event_columns;
   const int64_t B = s.in_type(0).shape[0], n = s.in_type(0).shape[1];
   Routine       r{s.e.op, s.in_type(0).dtype, {{"B", B}, {"n", n}, {"run", run}}, {{"x", s.in(0)}, {"y", s.out(0)}}};
-  return {.what = std::move(r), .parts = (n + run - 1) / run, .work = B * n};
+  return {.what = std::move(r), .parts = parts_in(n, run), .work = B * n};
 }
 
 // y[l, to[e]] += values[e] x[l, from[e]], for the sources of row l that are not zero. A part is a block of targets.

@@ -249,7 +249,7 @@ class NestBuilder {
     for (int64_t a : stage_.reduced) terms *= stage_.space[a];
     const bool    by_rows = form() == Tiling::Form::Blocks;
     const int64_t kept    = size_of(stage_.space) / std::max<int64_t>(terms, 1);
-    const int64_t sums = target_.block_sums, blocks = std::max<int64_t>(by_rows ? (kept + sums - 1) / sums : kept, 1);
+    const int64_t sums = target_.block_sums, blocks = std::max<int64_t>(by_rows ? parts_in(kept, sums) : kept, 1);
     const int64_t least = by_rows ? target_.least_rows : target_.least_terms;
     nest_.tiling.parts  = std::max<int64_t>(std::min(target_.sum_blocks / blocks, terms / least), 1);
     if (nest_.tiling.parts == 1) return 0;
@@ -259,7 +259,7 @@ class NestBuilder {
     const Tiling& t    = nest_.tiling;
     const size_t  last = nest_.loops.size() - 1;
     const int64_t rows = t.two_axes ? nest_.extent(last - 1) : 1;
-    return (nest_.extent(last) + t.width - 1) / t.width * ((rows + t.height - 1) / t.height);
+    return parts_in(nest_.extent(last), t.width) * parts_in(rows, t.height);
   }
 
   // When the outermost loop walks rows of a large array, they are shared as everywhere.

@@ -9,6 +9,9 @@ namespace braintrace::codegen {
 
 enum class Device : uint8_t { Cpu, Cuda };
 
+// How many parts of a size it takes for all, the last perhaps smaller.
+constexpr int64_t parts_in(int64_t all, int64_t part) { return (all + part - 1) / part; }
+
 struct Target {
   std::string_view name;
   Device           device    = Device::Cpu;

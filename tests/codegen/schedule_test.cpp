@@ -250,5 +250,20 @@ TEST(Schedule, FollowsItsTarget) {
   EXPECT_EQ(scheduled({p}, {.target = portable_target()}).entries[0]->kernels[0].grain, 0) << "no threads";
 }
 
+// Long rows have all lanes, short ones as many as they have terms; none where rows are taken together and terms remain.
+TEST(Schedule, LanesOfARowDependOnItsTerms) {
+  using Sizes       = std::pair<int64_t, int64_t>;  // lanes, rows taken together
+  const auto tiling = [](int64_t rows, int64_t terms) {
+    const auto   sums = [](const Tensors& in) -> Tensors { return {sum(in[0], 1)}; };
+    const auto   p    = trace({{F32, {rows, terms}}}, sums).program;
+    const Tiling t    = only<LoopNest>(*scheduled({p}).entries[0]).tiling;
+    return Sizes(t.width, t.together);
+  };
+  EXPECT_EQ(tiling(512, 40), Sizes(16, 4));
+  EXPECT_EQ(tiling(512, 8), Sizes(8, 4));
+  EXPECT_EQ(tiling(512, 10), Sizes(1, 4));
+  EXPECT_EQ(tiling(5, 10), Sizes(8, 1));
+}
+
 }  // namespace
 }  // namespace braintrace::codegen

@@ -83,13 +83,14 @@ class CudaPrinter {
 
  private:
   std::string next_name() const { return fmt::format("bt_launch{}", launches.size()); }
-  void        add_launch(const Together& group) {
-           const Launch l = group.launch(next_name());
-           text += fmt::format(
-               "extern \"C\" __global__ void __launch_bounds__({}) {}(bt_cuda_frame f) {{\nbt_team t = "
-                      "bt_joined(f);\n{}{}}}\n",
-               l.threads, l.name, group.body(), l.meets ? "bt_leave(t);\n" : "");
-           for (const Kernel* k : group.kernels())
+
+  void add_launch(const Together& group) {
+    const Launch l = group.launch(next_name());
+    text += fmt::format(
+        "extern \"C\" __global__ void __launch_bounds__({}) {}(bt_cuda_frame f) {{\nbt_team t = "
+        "bt_joined(f);\n{}{}}}\n",
+        l.threads, l.name, group.body(), l.meets ? "bt_leave(t);\n" : "");
+    for (const Kernel* k : group.kernels())
       launches.emplace(k, k == group.kernels()[0] ? l : Launch{.name = l.name, .blocks = 0});
   }
 

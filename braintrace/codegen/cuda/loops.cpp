@@ -7,7 +7,7 @@
 namespace braintrace::codegen {
 
 int64_t CudaContext::blocks_for(int64_t elements, int64_t of_a_block) const {
-  return std::clamp<int64_t>((elements + of_a_block - 1) / of_a_block, 1, target.blocks.most);
+  return std::clamp<int64_t>(parts_in(elements, of_a_block), 1, target.blocks.most);
 }
 
 std::string place_text(const Place& p) {

@@ -129,7 +129,7 @@ class CudaNest {
   // Those of a part.
   std::string terms_of_part(const std::string& from, const std::string& step) const {
     if (n_.tiling.parts == 1) return all_terms(from, step);
-    const int64_t all = count(reduced_), part = (all + n_.tiling.parts - 1) / n_.tiling.parts;
+    const int64_t all = count(reduced_), part = parts_in(all, n_.tiling.parts);
     return fmt::format("const {0} end = part * {1} + {1} < {2} ? part * {1} + {1} : {2};\n", type_, part, all) +
            terms(fmt::format("part * {} + {}", part, from), step, "end");
   }
@@ -224,8 +224,8 @@ if (warp == 0 && is_inside) {
         counters(kept_, "e") + begin() +
         fmt::format("if (is_inside) {{\n{}}}\n", terms_of_part("warp", "(int32_t)blockDim.x / 32")) + over_warps;
     return {
-        "const int32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;\n" + for_units((kept + 31) / 32, "g", body),
-        c_.blocks_for((kept + 31) / 32 * n_.tiling.parts, 1), c_.target.blocks.threads * 8};
+        "const int32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;\n" + for_units(parts_in(kept, 32), "g", body),
+        c_.blocks_for(parts_in(kept, 32) * n_.tiling.parts, 1), c_.target.blocks.threads * 8};
   }
 
   const LoopNest&       n_;

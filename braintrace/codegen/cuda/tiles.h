@@ -14,6 +14,4 @@ inline constexpr int64_t warp_rows = 16, warp_columns = 8, warp_terms = 16;
 // Sums of one result by different warps, which bt_join leaves to the reader.
 inline constexpr int64_t sums_left = 4;
 
-inline int64_t parts_in(int64_t n, int64_t part) { return (n + part - 1) / part; }
-
 }  // namespace braintrace::codegen
