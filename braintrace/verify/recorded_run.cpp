@@ -48,7 +48,7 @@ std::optional<ETraceConfig> point_of(const json& run) {
 std::shared_ptr<const LearningRule> rule_of(const Case& c, const json& run) {
   const std::string name  = run.at("algorithm");
   const auto        point = point_of(run);
-  if (!point) return algorithm_named(name).rule();
+  if (!point) return algorithm_named(name == "TruncatedBPTT" ? "BPTT" : name).rule();  // the record's word for windows
   const json& hyperparameters = run.at("hyperparameters");
   RuleOptions options;
   if ((*point)->learning_signal == SignalSource::RandomFeedback)
