@@ -12,6 +12,7 @@
 //   sparse_bench [neurons=10000] [synapses=100] [steps=40] [wide]     wide: a surrogate that reaches most neurons
 //   sparse_bench NEURONS SYNAPSES STEPS more                          batches, and optimizers with a memory per weight
 //   sparse_bench NEURONS SYNAPSES STEPS threads | wide threads        1, 2, 4, … threads, up to BRAINTRACE_NUM_THREADS
+//   sparse_bench NEURONS SYNAPSES STEPS 1% | wide 1%                  so many spikes, by BRAINTRACE_NUM_THREADS alone
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -317,6 +318,13 @@ void by_threads(const Sizes& s, const Wiring& wiring) {
   }
 }
 
+void by_spikes(const Sizes& s, const Wiring& wiring, double rate) {
+  Environment::Scope dt{{.dt = 1.0}};
+  ByLibrary          library(s, wiring);
+  const int          threads = cpu::num_threads();
+  fmt::print("{}% of spikes, threads: {}, ms: {:.3f}\n", 100 * rate, threads, alone(s, library, 1, rate, threads));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -333,6 +341,10 @@ int main(int argc, char** argv) {
   }
   if (has("threads")) {
     by_threads(s, wiring);
+    return 0;
+  }
+  if (const char* last = argv[argc - 1]; argc > 4 && std::strchr(last, '%')) {
+    by_spikes(s, wiring, std::atof(last) / 100);
     return 0;
   }
   fmt::print(
