@@ -7,6 +7,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+from xml.etree import ElementTree
 
 BINARY = sys.argv[1]
 SOURCES = pathlib.Path(__file__).resolve().parents[2]
@@ -121,4 +122,14 @@ assert json.loads(run("train", "sunspots.json", "--json"))["pace"].startswith("o
 years = json.loads(run("eval", "runs/sunspots/checkpoints/best.safetensors", "--set", "test", "--json"))
 last_number = next(b["r2"] for b in years["baselines"] if b["name"] == "last target")
 assert last_number > 0.5 and years["r2"] > last_number + 0.1, years
+
+# The picture of learning curves: a line for each rule of a panel, all inside of it.
+sys.path.insert(0, str(SOURCES / "benchmarks/real_data"))
+import curves  # noqa: E402
+losses = {"BPTT": [[1 / (t + 1) for t in range(500)]] * 2, "D_RTRL": [[2.0, 0.5]]}
+picture = ElementTree.fromstring(curves.picture([("One", "loss", 5, losses, ("a guess", 0.7))] * 4, list(losses)))
+lines = [e.get("points") for e in picture.iter() if e.tag.endswith("polyline")]
+places = [tuple(map(float, place.split(","))) for line in lines for place in line.split()]
+assert len(lines) == 8 and len(lines[0].split()) == curves.POINTS and len(lines[1].split()) == 2, lines
+assert all(0 < x < float(picture.get("width")) and 0 < y < float(picture.get("height")) for x, y in places), places
 print("ok")
