@@ -89,23 +89,30 @@ OnlineStream::OnlineStream(Module& model, const Type& input, const StreamOptions
     return std::pair(loss_of(out, target), out);
   };
   learn_   = jit([this, loss, loss_of](Tensor x, Tensor target) {
-    const Tensor scaled  = scale_(x);
-    const Tensor answer  = optimizer_->averages() ? averaged_answer(scaled) : Tensor();
-    auto [l, grads, out] = value_and_grad(loss, model_->params(), has_aux)(scaled, target);
+    const Snapshot before(averaged_states());
+    const Tensor   scaled = scale_(x);
+    auto [l, grads, out]  = value_and_grad(loss, model_->params(), has_aux)(scaled, target);
+    if (optimizer_->averages()) {
+      out = averaged_answer(before, scaled);
+      l   = loss_of(out, target);
+    }
     optimizer_->update(grads);
-    return answer.defined() ? std::pair(loss_of(answer, target), answer) : std::pair<Tensor, Tensor>(l, out);
+    return std::pair<Tensor, Tensor>(l, out);
   });
   predict_ = jit([this](Tensor x) {
-    const Tensor scaled = scale_(x);
-    const Tensor answer = optimizer_->averages() ? averaged_answer(scaled) : Tensor();
-    const Tensor out    = (*learner_)(scaled);
-    return answer.defined() ? answer : out;
+    const Snapshot before(averaged_states());
+    const Tensor   scaled = scale_(x), out = (*learner_)(scaled);
+    return optimizer_->averages() ? averaged_answer(before, scaled) : out;
   });
 }
 
-Tensor OnlineStream::averaged_answer(const Tensor& x) const {
+StateMap OnlineStream::averaged_states() const { return optimizer_->averages() ? model_->states() : StateMap(); }
+
+// After the learner, which does not take states that others wrote.
+Tensor OnlineStream::averaged_answer(const Snapshot& before, const Tensor& x) const {
   const train::ModelUndo undo(*model_);
-  const optim::Averaged  weights(*optimizer_);
+  before.restore();
+  const optim::Averaged weights(*optimizer_);
   return model_->call({x}).front();
 }
 

@@ -13,6 +13,7 @@
 #include "braintrace/algorithms/learner.h"
 #include "braintrace/algorithms/make_rule.h"
 #include "braintrace/model/frame.h"
+#include "braintrace/model/snapshot.h"
 #include "braintrace/nn/optim.h"
 #include "braintrace/stream/running_scale.h"
 
@@ -67,8 +68,9 @@ class OnlineStream {
   int64_t                           classes_ = 0;
   std::string                       learning_;
 
-  // The answer of averaged weights from the states as they are; the model stays as it is.
-  Tensor averaged_answer(const Tensor& x) const;
+  StateMap averaged_states() const;  // of the model, where averages of its weights answer
+  // The answer of averaged weights from the states before the step; the model stays as it is.
+  Tensor averaged_answer(const Snapshot& before, const Tensor& x) const;
 
   std::function<std::pair<Tensor, Tensor>(Tensor, Tensor)> learn_;
   std::function<Tensor(Tensor)>                            predict_;

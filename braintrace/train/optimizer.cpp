@@ -134,9 +134,7 @@ OptimizerAndPace make_optimizer(const ordered_json& filled, const std::string& p
     out.updates_per_epoch         = s.integer("every");
     rate                          = schedule.make(s, lr);
   }
-  const int64_t average = f.has("average") ? f.integer("average") : 0;
-  if (f.has("average") && average < 1)
-    f.refuse("average", fmt::format("expected a number of updates of at least 1, got {}.", average));
+  const int64_t       average = f.has("average") ? f.integer("average") : 0;
   const optim::Common common{f.number_if("clip_norm"), f.number_if("clip_value"), f.number("weight_decay"), average};
   out.optimizer = kind.make(f, rate, common);
   return out;

@@ -103,6 +103,10 @@ averaged = stream([MODEL, "--lr", "0.01", "--average", "20", "--save", FOLDER / 
 assert averaged[:2] == plain[:2] and averaged[50]["prediction"] != plain[50]["prediction"], (averaged[:2], plain[:2])
 once = stream([MODEL, "--lr", "0.01", "--average", "20", "--load", FOLDER / "averaged"], lines(records(120))[len(lines(records(100))):])
 assert [r["prediction"] for r in once] == [r["prediction"] for r in stream([MODEL, "--lr", "0.01", "--average", "20"], lines(records(120)))[100:]]
+asked = [{"x": r["x"]} if i % 3 == 2 else r for i, r in enumerate(records(30))]  # some without a target
+single = stream([MODEL, "--lr", "0.01", "--average", "5"], lines(asked))
+fleet = stream([MODEL, "--lr", "0.01", "--average", "5", "--fleet"], lines({"id": "a", **r} for r in asked))
+assert len(single) == 30 and [r["prediction"] for r in single] == [r["prediction"] for r in fleet], (single[:6], fleet[:6])
 stream([MODEL, "--lr", "0.01", "--load", FOLDER / "averaged"], status=2, err="optimizer.average is 20 there and not given here")
 stream([CLASSES, "--loss", "cross_entropy", "--strict"], '{"x": [1, 2], "y": 3}\n', status=2, err="0 … 2")
 stream([MODEL, "--optimizer", "sgd", "--lr", "1e30"], lines(records(50)), status=2, err="Lower --lr")
