@@ -5,7 +5,7 @@
 #include "braintrace/data/csv.h"
 
 #include <algorithm>
-#include <cmath>
+#include <charconv>
 
 #include <fmt/format.h>
 
@@ -110,24 +110,27 @@ CsvSequences::CsvSequences(const std::string& path, const zoo::Fields& f)
 
 // Whole numbers, or names from the list of classes.
 std::vector<int32_t> CsvSequences::labels(int64_t i) const {
-  const auto [from, steps]               = ranges_[static_cast<size_t>(i)];
-  const std::vector<std::string>& names  = facts_.class_names;
-  const size_t                    column = targets_[0];
-  const auto           here = [&](size_t t) { return place(i, static_cast<int64_t>(t) + ahead_, name_of(column)); };
-  std::vector<int32_t> out(static_cast<size_t>(steps), missing_class);
-  if (names.empty()) {
-    const auto rows = file_.rows(from + ahead_, steps, {column});
-    for (size_t t = 0; t < out.size(); ++t) {
-      if (std::isnan(rows[t][0])) continue;
-      check_class(here(t), rows[t][0], facts_.outputs);
-      out[t] = static_cast<int32_t>(rows[t][0]);
+  const auto [from, steps]              = ranges_[static_cast<size_t>(i)];
+  const std::vector<std::string>& names = facts_.class_names;
+  const auto                      cells = file_.texts(from + ahead_, steps, targets_[0]);
+  std::vector<int32_t>            out(cells.size(), missing_class);
+  for (size_t t = 0; t < cells.size(); ++t) {
+    const std::string& cell = cells[t];
+    if (data::is_missing(cell)) continue;
+    const std::string here = place(i, static_cast<int64_t>(t) + ahead_, name_of(targets_[0]));
+    if (!names.empty()) {
+      out[t] = static_cast<int32_t>(known_index(cell, names, here + ": there is no class", "Classes"));
+      continue;
     }
-  } else {
-    const auto cells = file_.texts(from + ahead_, steps, column);
-    for (size_t t = 0; t < out.size(); ++t) {
-      if (data::is_missing(cells[t])) continue;
-      out[t] = static_cast<int32_t>(known_index(cells[t], names, here(t) + ": there is no class", "Classes"));
-    }
+    double     x   = 0;
+    const auto end = std::from_chars(cell.data(), cell.data() + cell.size(), x);
+    require(
+        end.ec == std::errc() && end.ptr == cell.data() + cell.size(),
+        "{}: expected the number of a class, found '{}'.\n  Classes that are texts are listed: \"classes\": [\"{}\", "
+        "…].",
+        here, cell.substr(0, 40), cell.substr(0, 40));
+    check_class(here, x, facts_.outputs);
+    out[t] = static_cast<int32_t>(x);
   }
   return out;
 }

@@ -80,6 +80,8 @@ TEST(Files, TablesNameClassesAndSequencesByText) {
 
   j["classes"] = {"a dog", "cart"};
   expect_refused(j, "row 1, column 'kind, roughly': there is no class 'cat'; did you mean 'cart'");
+  j["classes"] = 2;
+  expect_refused(j, R"(Classes that are texts are listed: "classes": [")");
   j["inputs"] = json::array({"x", 3});
   expect_refused(j, "inputs: expected texts");
 }
