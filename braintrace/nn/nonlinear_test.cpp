@@ -8,6 +8,7 @@
 
 #include "braintrace/nn/readout.h"
 #include "braintrace/ops/math.h"
+#include "tests/support/error_of.h"
 #include "tests/support/near.h"
 
 namespace braintrace::nn {
@@ -35,6 +36,21 @@ TEST(Nonlinear, ExponentialWithAndWithoutAdaptation) {
   const double next = ee(v, f - 0.07, J, 0.5), target = next + 65;
   EXPECT_LT(distance(ad.V.value(), {next}), 1e-12);
   EXPECT_LT(distance(ad.w.value(), {target + std::exp(-0.5 / 30) * (0.7 - target)}), 1e-12);
+}
+
+template <class Neuron>
+void expect_own_name(const std::string& name) {
+  const std::string error = error_of([] { Neuron neuron(0); });
+  EXPECT_TRUE(error.starts_with(name + ": size must be positive")) << name << ": " << error;
+}
+TEST(Nonlinear, NeuronsNameThemselves) {
+  expect_own_name<LIF>("LIF");
+  expect_own_name<IF>("IF");
+  expect_own_name<ALIF>("ALIF");
+  expect_own_name<ExpIF>("ExpIF");
+  expect_own_name<QuaIF>("QuaIF");
+  expect_own_name<AdExIF>("AdExIF");
+  expect_own_name<AdQuaIF>("AdQuaIF");
 }
 
 TEST(Nonlinear, Quadratic) {
