@@ -116,9 +116,18 @@ std::deque<Algorithm> built_in() {
   };
 }
 
-std::deque<Algorithm>& table() {
-  static std::deque<Algorithm> all = built_in();
-  return all;
+struct Table {
+  std::deque<Algorithm>         all      = built_in();
+  const size_t                  own_from = all.size();
+  std::vector<const Algorithm*> listed;  // those that were not replaced
+
+  Table() {
+    for (const Algorithm& a : all) listed.push_back(&a);
+  }
+};
+Table& table() {
+  static Table t;
+  return t;
 }
 
 std::string lower(std::string text) {
@@ -142,17 +151,35 @@ std::vector<std::pair<std::string, bool>> given(const RuleOptions& o) {
 
 }  // namespace
 
-std::vector<std::reference_wrapper<const Algorithm>> algorithms() { return {table().begin(), table().end()}; }
+std::vector<std::reference_wrapper<const Algorithm>> algorithms() {
+  std::vector<std::reference_wrapper<const Algorithm>> out;
+  for (const Algorithm* a : table().listed) out.push_back(*a);
+  return out;
+}
 
 void register_algorithm(Algorithm algorithm) {
-  for (const Algorithm& a : algorithms())
-    for (const std::string& known : spellings(a))
+  auto&  listed = table().listed;
+  size_t place  = listed.size();
+  for (size_t i = 0; i < listed.size(); ++i) {
+    const bool is_own = i >= table().own_from;
+    if (is_own && lower(listed[i]->name) == lower(algorithm.name)) {
+      place = i;
+      continue;
+    }
+    for (const std::string& known : spellings(*listed[i]))
       for (const std::string& wanted : spellings(algorithm))
-        require(lower(known) != lower(wanted), "register_algorithm: a rule '{}' exists already.", known);
+        require(lower(known) != lower(wanted),
+                "register_algorithm: there is a {}rule '{}' already; choose another name.", is_own ? "" : "built-in ",
+                known);
+  }
   require((algorithm.config == nullptr) != (algorithm.rule == nullptr),
           "register_algorithm: {} needs either a point in the axis space or a function that makes its rule.",
           algorithm.name);
-  table().push_back(std::move(algorithm));
+  const Algorithm* added = &table().all.emplace_back(std::move(algorithm));
+  if (place == listed.size())
+    listed.push_back(added);
+  else
+    listed[place] = added;
 }
 
 const Algorithm& algorithm_named(const std::string& name) {

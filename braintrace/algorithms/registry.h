@@ -47,7 +47,8 @@ struct Algorithm {
 
 // Those that were found stay where they are when others are registered.
 std::vector<std::reference_wrapper<const Algorithm>> algorithms();
-// Adds a rule of your own; everything that takes the name of a rule takes it then. Before other threads ask for rules.
+// Adds a rule of your own; everything that takes the name of a rule takes it then. One of your own that has this name
+// gives way to it; learners that were made keep theirs. Before other threads ask for rules.
 void register_algorithm(Algorithm algorithm);
 // In any spelling and case; throws UserError with the nearest name.
 const Algorithm& algorithm_named(const std::string& name);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The list of all operations: one line per family.
+#include <algorithm>
+#include <mutex>
 #include <unordered_map>
 
+#include "braintrace/base/process_mutex.h"
 #include "braintrace/control/call.h"
 #include "braintrace/control/cond.h"
 #include "braintrace/control/custom.h"
@@ -35,6 +38,7 @@ namespace braintrace {
 namespace {
 
 struct Registry {
+  ProcessMutex                                    lock;
   std::vector<const Op*>                          ops;
   std::unordered_map<std::string_view, const Op*> by_name;
 
@@ -64,7 +68,8 @@ Registry& registry() {
 const std::vector<const Op*>& all_ops() { return registry().ops; }
 
 const Op* find_op(std::string_view name) {
-  const auto it = registry().by_name.find(name);
+  const std::lock_guard guard(registry().lock);
+  const auto            it = registry().by_name.find(name);
   return it == registry().by_name.end() ? nullptr : it->second;
 }
 
@@ -72,7 +77,16 @@ void register_op(const Op& op) {
   require(!op.name.empty() && op.infer && (op.eval || op.expand),
           "register_op: '{}' needs a name, infer, and eval or expand.", op.name);
   require(!find_op(op.name), "register_op: an operation named '{}' exists already; choose another name.", op.name);
+  const std::lock_guard guard(registry().lock);
   registry().add(op);
+}
+
+void replace_op(const Op& before, const Op& op) {
+  Registry&             r = registry();
+  const std::lock_guard guard(r.lock);
+  ensure(op.name == before.name && r.by_name.erase(before.name) == 1, "replace_op: '{}' by '{}'", before.name, op.name);
+  r.by_name.emplace(op.name, &op);
+  std::replace(r.ops.begin(), r.ops.end(), &before, &op);
 }
 
 }  // namespace braintrace

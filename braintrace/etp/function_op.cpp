@@ -44,12 +44,14 @@ EtpRules rules_of(const FunctionOp::Trace& trace) {
   return r;
 }
 
+Tensors expanded(const Op& op, const Tensors& in, const Attrs& a) { return of(op).expand(in, a); }
+
 Record::Record(FunctionOp given) : functions(std::move(given)) {
   name     = functions.name;
   doc      = functions.doc;
   operands = functions.operands;
   infer    = expand_infer;
-  expand   = [](const Op& op, const Tensors& in, const Attrs& a) { return of(op).expand(in, a); };
+  expand   = expanded;
   if (functions.batch) batch = [](const BatchArgs& a) { return of(a.op).batch(a); };
   if (functions.sample) sample = [](const Op& op, Rng& rng) { return of(op).sample(rng); };
   if (!functions.trace) return;
@@ -81,8 +83,12 @@ const Op& register_op(FunctionOp op) {
   static ProcessMutex lock;
   static auto&        records = *new std::vector<std::unique_ptr<Record>>;
   check(op);
-  auto record = std::make_unique<Record>(std::move(op));
-  register_op(static_cast<const Op&>(*record));
+  auto      record = std::make_unique<Record>(std::move(op));
+  const Op* before = find_op(record->name);
+  if (before && before->expand == expanded)
+    replace_op(*before, *record);
+  else
+    register_op(static_cast<const Op&>(*record));
   const std::lock_guard guard(lock);
   return *records.emplace_back(std::move(record));
 }

@@ -37,7 +37,8 @@ struct FunctionOp {
   std::optional<Trace> trace = {};  // trainable operations only
 };
 
-// The operation, for `apply`. It and its functions live until the process ends.
+// The operation, for `apply`. It stays for the life of the process, and so do its functions. One that was made here
+// before gives its name to a new one, as when a cell of a notebook runs again: programs that were traced keep theirs.
 const Op& register_op(FunctionOp op);
 
 }  // namespace braintrace

@@ -133,8 +133,9 @@ std::map<std::string, SurrogateKind> built_in() {
 }
 
 struct SurrogateTable {
-  ProcessMutex                         lock;
-  std::map<std::string, SurrogateKind> kinds = built_in();
+  ProcessMutex                               lock;
+  const std::map<std::string, SurrogateKind> built_in_kinds = built_in();
+  std::map<std::string, SurrogateKind>       kinds          = built_in_kinds;
 };
 SurrogateTable& surrogate_table() {
   static SurrogateTable t;
@@ -164,8 +165,9 @@ void register_surrogate(SurrogateKind kind) {
   require(!kind.name.empty() && kind.slope, "register_surrogate: '{}' needs a name and a slope.", kind.name);
   std::lock_guard   guard(surrogate_table().lock);
   const std::string name = kind.name;
-  require(surrogate_table().kinds.emplace(name, std::move(kind)).second, "register_surrogate: '{}' exists already.",
-          name);
+  require(!surrogate_table().built_in_kinds.contains(name),
+          "register_surrogate: '{}' is built in; choose another name.", name);
+  surrogate_table().kinds.insert_or_assign(name, std::move(kind));
 }
 
 Surrogate::Surrogate(const std::string& kind, std::vector<double> params) : kind_(kind), params_(std::move(params)) {

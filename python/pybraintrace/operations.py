@@ -28,7 +28,8 @@ def register_op(name: str, meaning: Callable[..., Any], *, weights: Sequence[str
 
     `call` (OpCall) tells which weight is asked for and the shapes. `x` names the data operand (None: there is none); `mixes` says that y
     at one position reads x at others. With `x_ndim`, the number of axes of one sample of x, it stays trainable under vmap. `samples` are
-    shapes of all operands, for `check()`, which measures these rules. The operation stays for the life of the process.
+    shapes of all operands, for `check()`, which measures these rules. The operation stays for the life of the process; registering the
+    same name again, as when a cell of a notebook runs again, replaces it for programs traced from then on.
 
     >>> import pybraintrace as bt
     >>> scaled = bt.register_op('doc_scaled', lambda x, weight: 2 * (x @ weight), weights=['weight'],

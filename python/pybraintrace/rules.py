@@ -63,7 +63,8 @@ class LearningRule:
 def register_rule(name: str, rule: ETraceConfig | LearningRule) -> None:
     """Gives a rule a name, which then stands for it everywhere: in `compile`, `fidelity`, `advise`, a training configuration.
 
-    The rule is a point in the space of rules, or one with equations of its own. The name stays for the life of the process.
+    The rule is a point in the space of rules, or one with equations of its own. The name stays for the life of the process; registering it
+    again replaces the rule for learners made from then on. A built-in name is an error.
 
     >>> import pybraintrace as bt
     >>> bt.register_rule('coupled', bt.ETraceConfig(recurrence_scope='coupled'))

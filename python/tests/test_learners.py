@@ -236,6 +236,18 @@ def test_plain_operations_of_your_own():
             f()
 
 
+def test_a_cell_of_a_notebook_runs_again():
+    def cell(factor):
+        op = bt.register_op("scaled_again", lambda x: factor * x)
+        return op, bt.jit(lambda x: op(x))
+
+    (_, before), (after, _) = cell(2.0), cell(3.0)
+    assert float(after(1.0)) == 3 and float(bt.jit(after)(1.0)) == 3 and float(before(1.0)) == 2
+    with pytest.raises(ValueError, match="cannot be the name|exists already"):
+        bt.register_op("tanh", lambda x: x)
+    assert float(jnp.tanh(0.0)) == 0
+
+
 def test_kinds_of_objects_and_errors():
     learner = bt.compile(Net(), "D_RTRL", bt.SingleStepData(jnp.zeros(3)))
     info = bt.extract_module_info(nn.init_all_states(Net()), jnp.zeros(3))

@@ -109,9 +109,26 @@ def test_rules_with_a_name():
     config = bt.ETraceConfig(recurrence_scope="coupled")
     bt.register_rule("mine", config)
     assert bt.compile(Net(), "mine", jnp.zeros(3), trace_dtype="float16").is_compiled
-    for bad, error in ((("D_RTRL", config), ValueError), (("mine", config), ValueError), (("other", 3), TypeError), (("other", MyDRTRL), TypeError)):
+    for bad, error in ((("D_RTRL", config), ValueError), (("pp_prop", config), ValueError), (("other", 3), TypeError), (("other", MyDRTRL), TypeError)):
         with pytest.raises(error):
             bt.register_rule(*bad)
+
+
+def test_a_rule_that_is_registered_again_is_replaced():
+    def gradient(learner):
+        return learner.etrace_grad(XS, step_fn=lambda x: (learner(x) ** 2).sum())[0]["rnn", "Wz", "weight"]["weight"].tolist()
+
+    model = Net()
+    leaky = {leak: gradient(bt.compile(model, Leaky(leak), XS[0])) for leak in (0.5, 0.9)}
+    made = {}
+    for leak in (0.5, 0.9):
+        bt.register_rule("again", Leaky(leak))
+        made[leak] = bt.compile(model, "again", XS[0])
+        assert gradient(made[leak]) == leaky[leak]
+    bt.nn.reset_all_states(model)
+    made[0.5].reset_state()
+    assert gradient(made[0.5]) == leaky[0.5] != leaky[0.9]  # learners keep the rule that they were made with
+    assert bt.list_of_algorithms().count("again") == 1
 
 
 def test_learners_with_a_rule_are_copied():

@@ -40,8 +40,27 @@ struct OwnRule : ::testing::Test {
 TEST_F(OwnRule, StandsBesideTheOthers) {
   EXPECT_EQ(&algorithm_named("Half_Trace"), &algorithm_named("fading"));
   EXPECT_NE(list_of_algorithms().find("traces that fade"), std::string::npos);
-  EXPECT_NE(error_of([] { register_algorithm(algorithm_named("Fading")); }).find("a rule 'Fading' already"),
-            std::string::npos);
+  const auto refuses = [](const char* name, std::vector<std::string> aliases, const char* words) {
+    Algorithm a = algorithm_named("Fading");
+    a.name = name, a.aliases = std::move(aliases);
+    return error_of([&] { register_algorithm(a); }).find(words) != std::string::npos;
+  };
+  EXPECT_TRUE(refuses("d_rtrl", {}, "a built-in rule 'D_RTRL' already"));
+  EXPECT_TRUE(refuses("Fading", {"pp_prop"}, "a built-in rule 'pp_prop' already"));
+  EXPECT_TRUE(refuses("Other", {"half_trace"}, "a rule 'half_trace' already"));
+}
+
+TEST_F(OwnRule, GivesWayToAnotherOfItsName) {
+  const Algorithm& before = algorithm_named("Fading");
+  const size_t     count  = algorithms().size();
+  Algorithm        again  = before;
+  again.name = "fading", again.doc = "written again";
+  register_algorithm(again);
+  EXPECT_EQ(algorithms().size(), count);
+  EXPECT_EQ(algorithm_named("Half_Trace").doc, "written again");
+  EXPECT_EQ(before.doc, "D_RTRL with traces that fade") << "whoever found it keeps it";
+  again = before;
+  register_algorithm(again);
 }
 
 TEST_F(OwnRule, Trains) {

@@ -92,6 +92,23 @@ TEST(FunctionOp, NeedsNoTrace) {
   EXPECT_EQ(grad([&](Tensor x) { return apply1(op, {x}); })(2.0).item(), 4);
 }
 
+TEST(FunctionOp, GivesItsNameToAnother) {
+  const auto times = [](double factor) -> const Op& {
+    FunctionOp op{.name = "times"};
+    op.expand = [factor](const Tensors& in, const Attrs&) -> Tensors { return {factor * in[0]}; };
+    return register_op(std::move(op));
+  };
+  const Op&    first = times(2);
+  const auto   call  = jit([&](Tensor x) { return apply1(first, {x}); });
+  const size_t count = all_ops().size();
+  EXPECT_EQ(call(1.0).item(), 2);
+  const Op& second = times(3);
+  EXPECT_EQ(find_op("times"), &second);
+  EXPECT_EQ(all_ops().size(), count);
+  EXPECT_EQ(apply1(second, {Tensor(1.0)}).item(), 3);
+  EXPECT_EQ(call(1.0).item(), 2) << "what was traced keeps the operation that it was traced with";
+}
+
 TEST(FunctionOp, IncompleteOnesAreExplained) {
   const auto error = [](const std::function<void(FunctionOp&)>& spoil) {
     FunctionOp op = scaled("incomplete", 1);
