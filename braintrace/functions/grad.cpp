@@ -31,7 +31,9 @@ std::vector<PathLeaf> float_leaves(const char* where, const StateMap& states) {
 }
 
 void check_loss(const char* where, const StatefulProgram& p) {
-  const Type loss = p.result_types().at(0);
+  const Types results = p.result_types();
+  require(!results.empty(), "{}: the function returns no tensor; return a floating-point scalar, the loss.", where);
+  const Type& loss = results[0];
   require(is_float(loss.dtype) && loss.rank() == 0,
           "{}: the function must return a floating-point scalar, got {}.\n"
           "  Reduce it with sum() or mean(), or use jacrev for the derivative of a tensor.",

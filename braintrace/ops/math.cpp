@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "braintrace/base/rng.h"
 #include "braintrace/ir/builder.h"
@@ -430,9 +431,25 @@ constinit const Op sub_op = elementwise({
                .integer = [](const int64_t* x) { return wrap_sub(x[0], x[1]); }},
 });
 
+namespace {
+
+// A number that was written down keeps its value or is an error; elements of arrays go to the nearest end of the range.
+void require_fits(const Tensor& number, DType to) {
+  using Range = std::numeric_limits<int32_t>;
+  if (to != DType::I32 || !number.is_literal() || number.fill() != std::floor(number.fill())) return;
+  require(std::isinf(number.fill()) || (number.fill() >= Range::min() && number.fill() <= Range::max()),
+          "the number {} does not fit i32, which ends at {}; use i64 or floating-point numbers.", number.fill(),
+          Range::max());
+}
+
+}  // namespace
+
 Tensor convert(const Tensor& x, DType to) {
   if (x.is_weak() && is_float(to)) return x.settled(to);
-  if (x.is_weak()) return convert(x.settled(DType::F64), to);
+  if (x.is_weak()) {
+    require_fits(x, to);
+    return convert(x.settled(DType::F64), to);
+  }
   if (x.dtype() == to) return x;
   if (x.is_literal()) return Tensor(Type{to, x.shape()}, at(convert(Array::scalar(x.dtype(), x.fill()), to), 0));
   return apply1(convert_op, {x}, {{dtype, to}});

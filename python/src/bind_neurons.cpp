@@ -46,8 +46,9 @@ class PyNeuron : public PyModuleOf<nn::Neuron> {
   }
 };
 
-// The options of a membrane, by keyword, over the defaults of a class.
-nn::LIFOptions membrane(nn::LIFOptions o, const nb::kwargs& given, const char* layer) {
+// The options of a membrane, by keyword, over the defaults of a class. What is wrong is said in the name of that class.
+nn::LIFOptions membrane(const SizeArg& size, nn::LIFOptions o, const nb::kwargs& given, const char* layer) {
+  size.get().checked(layer, "in_size");
   for (const auto& [key, value] : given) {
     const auto name = nb::cast<std::string>(key);
     if (name == "tau")
@@ -78,12 +79,8 @@ nn::LIFOptions membrane(nn::LIFOptions o, const nb::kwargs& given, const char* l
           "dt, method, strict",
           layer, name.c_str());
   }
+  o.tau.require_positive(layer, "tau");
   return o;
-}
-
-template <class M, class Base>
-nb::class_<M, Base> population(nb::module_& m, const char* name, const char* doc) {
-  return nb::class_<M, Base>(m, name, doc);
 }
 
 void bind_membranes(nb::module_& m) {
@@ -120,8 +117,9 @@ void bind_membranes(nb::module_& m) {
       "add_delta", [](nn::Neuron& self, Arg d) { self.add_delta(d); }, "d"_a,
       "Added to the potential after the next step.");
   c.def(
-      "sum_current_inputs", [](nn::Neuron& self, Arg I, nb::args) { return bt::add(I, self.current(I)); }, "I"_a,
-      "args"_a, "A current and the pending ones.");
+      "sum_current_inputs",
+      [](nn::Neuron& self, Arg I, std::optional<Arg> V) { return bt::add(I, self.current(V ? *V : I)); }, "I"_a,
+      "V"_a = nb::none(), "A current and the pending ones, where they depend on it at the potential V.");
   c.def(
       "current", [](nn::Neuron& self, Arg v) { return self.current(v); }, "V"_a, "The sum of pending currents.");
   c.def(
@@ -131,19 +129,21 @@ void bind_membranes(nb::module_& m) {
   nb::class_<nn::LIF, nn::Neuron>(m, "LIF", "Leaky integrate and fire: tau dv/dt = -v + V_rest + R I.")
       .def(
           "__init__",
-          [](nn::LIF* self, SizeArg size, const nb::kwargs& o) { new (self) nn::LIF(size, membrane({}, o, "LIF")); },
+          [](nn::LIF* self, SizeArg size, const nb::kwargs& o) {
+            new (self) nn::LIF(size, membrane(size, {}, o, "LIF"));
+          },
           "in_size"_a, "options"_a);
   nb::class_<nn::IF, nn::LIF>(m, "IF", "LIF with V_reset = V_rest = 0.")
       .def(
           "__init__",
-          [](nn::IF* self, SizeArg size, const nb::kwargs& o) { new (self) nn::IF(size, membrane({}, o, "IF")); },
+          [](nn::IF* self, SizeArg size, const nb::kwargs& o) { new (self) nn::IF(size, membrane(size, {}, o, "IF")); },
           "in_size"_a, "options"_a);
   nb::class_<nn::ALIF, nn::LIF>(m, "ALIF",
                                 "LIF with an adaptive threshold: tau_a da/dt = -a, a grows by one per spike.")
       .def(
           "__init__",
           [](nn::ALIF* self, SizeArg size, Time tau_a, Voltage beta, Init a_init, const nb::kwargs& o) {
-            new (self) nn::ALIF(size, {.tau_a = tau_a, .beta = beta, .a_init = a_init}, membrane({}, o, "ALIF"));
+            new (self) nn::ALIF(size, {.tau_a = tau_a, .beta = beta, .a_init = a_init}, membrane(size, {}, o, "ALIF"));
           },
           "in_size"_a, "tau_a"_a = 100.0, "beta"_a = 0.1, "a_initializer"_a = 0.0, "options"_a);
   nb::class_<nn::GIF, nn::Neuron>(m, "GIF", "Integrate and fire with one spike-triggered current.")
@@ -164,14 +164,14 @@ void bind_membranes(nb::module_& m) {
       .def(
           "__init__",
           [](nn::ExpIF* self, SizeArg size, double V_T, double delta_T, const nb::kwargs& o) {
-            new (self) nn::ExpIF(size, {V_T, delta_T}, membrane(nn::cortical(), o, "ExpIF"));
+            new (self) nn::ExpIF(size, {V_T, delta_T}, membrane(size, nn::cortical(), o, "ExpIF"));
           },
           "in_size"_a, "V_T"_a = -59.9, "delta_T"_a = 3.48, "options"_a);
   nb::class_<nn::QuaIF, nn::LIF>(m, "QuaIF", "Quadratic integrate and fire.")
       .def(
           "__init__",
           [](nn::QuaIF* self, SizeArg size, double V_c, double q, const nb::kwargs& o) {
-            new (self) nn::QuaIF(size, {V_c, q}, membrane(nn::cortical(), o, "QuaIF"));
+            new (self) nn::QuaIF(size, {V_c, q}, membrane(size, nn::cortical(), o, "QuaIF"));
           },
           "in_size"_a, "V_c"_a = -50.0, "c"_a = 0.07, "options"_a);
   nb::class_<nn::AdExIF, nn::LIF>(m, "AdExIF", "Exponential integrate and fire with adaptation.")
@@ -179,7 +179,7 @@ void bind_membranes(nb::module_& m) {
           "__init__",
           [](nn::AdExIF* self, SizeArg size, double a, double b, Time tau_w, double V_T, double delta_T,
              const nb::kwargs& o) {
-            new (self) nn::AdExIF(size, {a, b, tau_w}, {V_T, delta_T}, membrane(nn::cortical(), o, "AdExIF"));
+            new (self) nn::AdExIF(size, {a, b, tau_w}, {V_T, delta_T}, membrane(size, nn::cortical(), o, "AdExIF"));
           },
           "in_size"_a, "a"_a = 1.0, "b"_a = 1.0, "tau_w"_a = 30.0, "V_T"_a = -59.9, "delta_T"_a = 3.48, "options"_a);
   nb::class_<nn::AdQuaIF, nn::LIF>(m, "AdQuaIF", "Quadratic integrate and fire with adaptation.")
@@ -187,7 +187,7 @@ void bind_membranes(nb::module_& m) {
           "__init__",
           [](nn::AdQuaIF* self, SizeArg size, double a, double b, Time tau_w, double V_c, double q,
              const nb::kwargs& o) {
-            new (self) nn::AdQuaIF(size, {a, b, tau_w}, {V_c, q}, membrane(nn::cortical(), o, "AdQuaIF"));
+            new (self) nn::AdQuaIF(size, {a, b, tau_w}, {V_c, q}, membrane(size, nn::cortical(), o, "AdQuaIF"));
           },
           "in_size"_a, "a"_a = 1.0, "b"_a = 0.1, "tau_w"_a = 10.0, "V_c"_a = -50.0, "c"_a = 0.07, "options"_a);
   nb::class_<nn::Izhikevich, nn::Neuron>(m, "Izhikevich", "dv/dt = 0.04 v^2 + 5 v + 140 - u + I, du/dt = a (b v - u).")
@@ -205,7 +205,7 @@ void bind_membranes(nb::module_& m) {
           "__init__",
           [](nn::Gif* self, SizeArg size, const nb::kwargs& o) {
             nn::GifOptions g;
-            g.membrane = membrane(g.membrane, o, "Gif");
+            g.membrane = membrane(size, g.membrane, o, "Gif");
             new (self) nn::Gif(size, g);
           },
           "in_size"_a, "options"_a);
@@ -213,35 +213,35 @@ void bind_membranes(nb::module_& m) {
       .def(
           "__init__",
           [](nn::CubaLIF* self, SizeArg size, Time tau_syn, const nb::kwargs& o) {
-            new (self) nn::CubaLIF(size, tau_syn, membrane({}, o, "CubaLIF"));
+            new (self) nn::CubaLIF(size, tau_syn, membrane(size, {}, o, "CubaLIF"));
           },
           "in_size"_a, "tau_syn"_a = 5.0, "options"_a);
   nb::class_<nn::CobaLIF, nn::LIF>(m, "CobaLIF", "LIF with its own exponential synapse: conductance.")
       .def(
           "__init__",
           [](nn::CobaLIF* self, SizeArg size, Time tau_syn, double E, const nb::kwargs& o) {
-            new (self) nn::CobaLIF(size, tau_syn, E, membrane({}, o, "CobaLIF"));
+            new (self) nn::CobaLIF(size, tau_syn, E, membrane(size, {}, o, "CobaLIF"));
           },
           "in_size"_a, "tau_syn"_a = 5.0, "E"_a = 0.0, "options"_a);
   nb::class_<nn::LIFRef, nn::LIF>(m, "LIFRef", "LIF that rests for tau_ref after a spike.")
       .def(
           "__init__",
           [](nn::LIFRef* self, SizeArg size, Time tau_ref, const nb::kwargs& o) {
-            new (self) nn::LIFRef(size, tau_ref, membrane({}, o, "LIFRef"));
+            new (self) nn::LIFRef(size, tau_ref, membrane(size, {}, o, "LIFRef"));
           },
           "in_size"_a, "tau_ref"_a = 5.0, "options"_a);
   nb::class_<nn::ALIFRef, nn::ALIF>(m, "ALIFRef", "ALIF that rests for tau_ref after a spike.")
       .def(
           "__init__",
           [](nn::ALIFRef* self, SizeArg size, Time tau_ref, Time tau_a, Voltage beta, const nb::kwargs& o) {
-            new (self) nn::ALIFRef(size, tau_ref, {.tau_a = tau_a, .beta = beta}, membrane({}, o, "ALIFRef"));
+            new (self) nn::ALIFRef(size, tau_ref, {.tau_a = tau_a, .beta = beta}, membrane(size, {}, o, "ALIFRef"));
           },
           "in_size"_a, "tau_ref"_a = 5.0, "tau_a"_a = 100.0, "beta"_a = 0.1, "options"_a);
   nb::class_<nn::ExpIFRef, nn::ExpIF>(m, "ExpIFRef", "ExpIF that rests for tau_ref after a spike.")
       .def(
           "__init__",
           [](nn::ExpIFRef* self, SizeArg size, Time tau_ref, double V_T, double delta_T, const nb::kwargs& o) {
-            new (self) nn::ExpIFRef(size, tau_ref, {V_T, delta_T}, membrane(nn::cortical(), o, "ExpIFRef"));
+            new (self) nn::ExpIFRef(size, tau_ref, {V_T, delta_T}, membrane(size, nn::cortical(), o, "ExpIFRef"));
           },
           "in_size"_a, "tau_ref"_a = 1.7, "V_T"_a = -59.9, "delta_T"_a = 3.48, "options"_a);
   nb::class_<nn::AdExIFRef, nn::AdExIF>(m, "AdExIFRef", "AdExIF that rests for tau_ref after a spike.")
@@ -249,8 +249,8 @@ void bind_membranes(nb::module_& m) {
           "__init__",
           [](nn::AdExIFRef* self, SizeArg size, Time tau_ref, double a, double b, Time tau_w, double V_T,
              double delta_T, const nb::kwargs& o) {
-            new (self)
-                nn::AdExIFRef(size, tau_ref, {a, b, tau_w}, {V_T, delta_T}, membrane(nn::cortical(), o, "AdExIFRef"));
+            new (self) nn::AdExIFRef(size, tau_ref, {a, b, tau_w}, {V_T, delta_T},
+                                     membrane(size, nn::cortical(), o, "AdExIFRef"));
           },
           "in_size"_a, "tau_ref"_a = 1.7, "a"_a = 1.0, "b"_a = 1.0, "tau_w"_a = 30.0, "V_T"_a = -59.9,
           "delta_T"_a = 3.48, "options"_a);
@@ -260,7 +260,7 @@ void bind_membranes(nb::module_& m) {
           [](nn::AdQuaIFRef* self, SizeArg size, Time tau_ref, double a, double b, Time tau_w, double V_c, double q,
              const nb::kwargs& o) {
             new (self)
-                nn::AdQuaIFRef(size, tau_ref, {a, b, tau_w}, {V_c, q}, membrane(nn::cortical(), o, "AdQuaIFRef"));
+                nn::AdQuaIFRef(size, tau_ref, {a, b, tau_w}, {V_c, q}, membrane(size, nn::cortical(), o, "AdQuaIFRef"));
           },
           "in_size"_a, "tau_ref"_a = 1.7, "a"_a = 1.0, "b"_a = 0.1, "tau_w"_a = 10.0, "V_c"_a = -50.0, "c"_a = 0.07,
           "options"_a);
@@ -269,7 +269,7 @@ void bind_membranes(nb::module_& m) {
           "__init__",
           [](nn::GifRef* self, SizeArg size, Time tau_ref, const nb::kwargs& o) {
             nn::GifOptions g{.decay_first = false};
-            g.membrane = membrane(g.membrane, o, "GifRef");
+            g.membrane = membrane(size, g.membrane, o, "GifRef");
             new (self) nn::GifRef(size, tau_ref, g);
           },
           "in_size"_a, "tau_ref"_a = 1.7, "options"_a);
@@ -325,7 +325,7 @@ void bind_integrators(nb::module_& m) {
       .def(
           "__init__",
           [](nn::FilteredLIF* self, SizeArg size, Time tau_syn, Factor w_in, const nb::kwargs& o) {
-            new (self) nn::FilteredLIF(size, {tau_syn, w_in}, membrane({}, o, "FilteredLIF"));
+            new (self) nn::FilteredLIF(size, {tau_syn, w_in}, membrane(size, {}, o, "FilteredLIF"));
           },
           "in_size"_a, "tau_syn"_a = 5.0, "w_in"_a = 1.0, "options"_a);
   nb::class_<nn::Scale, bt::Module>(m, "Scale", "x times a trainable factor for each unit.")
@@ -469,7 +469,7 @@ void bind_readouts(nb::module_& m) {
           "__init__",
           [](nn::LeakySpikeReadout* self, SizeArg in_size, SizeArg out_size, std::optional<Init> w_init,
              const nb::kwargs& o) {
-            new (self) nn::LeakySpikeReadout(in_size, out_size, membrane({}, o, "LeakySpikeReadout"),
+            new (self) nn::LeakySpikeReadout(in_size, out_size, membrane(out_size, {}, o, "LeakySpikeReadout"),
                                              w_init ? w_init->get() : nn::init::plain::kaiming_normal());
           },
           "in_size"_a, "out_size"_a, "w_init"_a = nb::none(), "options"_a);

@@ -76,7 +76,7 @@ void bind_shapes(nb::module_& m) {
         if (dtype) return bt::convert(t, *dtype);
         if (!t.is_weak()) return t;
         const bool is_whole = t.rank() == 0 && PyLong_Check(x.source.ptr());
-        return is_whole ? Tensor(bt::Type{bt::DType::I32, {}}, t.fill()) : t.settled(bt::default_float());
+        return is_whole ? bt::convert(t, bt::DType::I32) : t.settled(bt::default_float());
       },
       "x"_a, "dtype"_a = nb::none(), "A tensor with these elements; shares the memory of NumPy arrays.");
   m.def(

@@ -130,7 +130,7 @@ void bind_tensor(nb::module_& m) {
   c.def("__abs__", [](const Tensor& x) { return bt::abs(x); });
   c.def("__invert__", [](const Tensor& x) { return bt::bitwise_not(x); });
   c.def(
-      "__getitem__", [](const Tensor& x, nb::handle key) { return indexed(x, key); }, "key"_a);
+      "__getitem__", [](const Tensor& x, nb::handle key) { return indexed(x, key); }, "key"_a.none());
 
   reduction(c, "all", bt::all, "Whether all elements hold.");
   reduction(c, "any", bt::any, "Whether any element holds.");
@@ -222,8 +222,10 @@ void bind_tensor(nb::module_& m) {
       "block_until_ready", [](const Tensor& x) { return x; },
       "The tensor itself: results are ready when they are returned.");
   c.def("_dlpack_of", &dlpack_of);
-  c.def("_set_at",
-        [](const Tensor& x, nb::handle key, Arg value, const std::string& how) { return updated(x, key, value, how); });
+  c.def(
+      "_set_at",
+      [](const Tensor& x, nb::handle key, Arg value, const std::string& how) { return updated(x, key, value, how); },
+      "key"_a.none(), "value"_a, "how"_a);
 }
 
 }  // namespace pybraintrace

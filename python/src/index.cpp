@@ -41,7 +41,20 @@ bool is_bool_array(nb::handle h) {
   return nb::cast<std::string>(nb::str(nb::handle(dtype))) == "bool";
 }
 
-std::vector<nb::object> parts_of(nb::handle key, int rank) {
+// How many axes of a tensor a part of an index is for.
+int axes_of(const nb::object& part) {
+  if (part.is_none() || part.is(nb::ellipsis())) return 0;
+  return is_bool_array(part) ? tensor_from(part).rank() : 1;
+}
+
+void require_shape_of(const Tensor& mask, const bt::Shape& shape, int axis) {
+  for (int i = 0; i < mask.rank(); ++i)
+    if (axis + i < static_cast<int>(shape.size()) && mask.shape()[i] != shape[axis + i])
+      index_error("a mask " + bt::to_string(mask.type()) + " does not fit a tensor of shape " + bt::to_string(shape));
+}
+
+std::vector<nb::object> parts_of(nb::handle key, const bt::Shape& shape) {
+  const int               rank = static_cast<int>(shape.size());
   std::vector<nb::object> parts;
   if (PyTuple_Check(key.ptr()))
     for (nb::handle h : nb::iter(key)) parts.push_back(nb::borrow(h));
@@ -49,8 +62,13 @@ std::vector<nb::object> parts_of(nb::handle key, int rank) {
     parts.push_back(nb::borrow(key));
   // Bool masks become the positions where they hold.
   std::vector<nb::object> out;
-  for (nb::object& p : parts) {
+  for (nb::object& p : parts)
     if (PyList_Check(p.ptr())) p = numpy_of(tensor_from(p));
+  int named = 0, axis = 0;
+  for (const nb::object& p : parts) named += axes_of(p);
+  for (const nb::object& p : parts) {
+    const int here = axis;
+    axis += p.is(nb::ellipsis()) ? rank - named : axes_of(p);
     if (!is_bool_array(p)) {
       out.push_back(p);
       continue;
@@ -58,6 +76,7 @@ std::vector<nb::object> parts_of(nb::handle key, int rank) {
     const Tensor mask = tensor_from(p);
     bt::require(!mask.is_traced(),
                 "a mask that is being traced cannot index: the size of the result would depend on it; use where().");
+    require_shape_of(mask, shape, here);
     for (nb::handle positions : nb::iter(nb::object(numpy_of(mask).attr("nonzero")())))
       out.push_back(nb::borrow(positions));
   }
@@ -163,7 +182,7 @@ Tensor indexed(const Tensor& x, nb::handle key) {
   size_t               of_x = 0;
   std::vector<Tensor>  arrays;
   std::vector<int64_t> axes;
-  for (const nb::object& p : parts_of(key, x.rank())) {
+  for (const nb::object& p : parts_of(key, x.shape())) {
     const Item item = item_of(p, p.is_none() ? 0 : x.shape()[of_x]);
     switch (item.kind) {
       case Item::NewAxis:

@@ -256,6 +256,33 @@ def test_neurons_written_in_python():
     assert spikes[0] == [1, 0] and float(neuron.V.value[1]) == 0
 
 
+def test_a_neuron_in_python_reads_conductances_at_its_potential():
+    class Membrane(nn.Neuron):
+        def __init__(self):
+            super().__init__(1)
+            self.V = bt.HiddenState(jnp.full((1,), 0.5))
+
+        def get_spike(self):
+            return self.V.value * 0
+
+        def update(self, x=0.0):
+            self.V.value = self.sum_current_inputs(x, self.V.value)
+            return self.V.value
+
+    neuron = Membrane()
+    project = nn.CurrentProj(nn.Linear(1, 1, w_init=1.0, b_init=None), nn.COBA(E=2.0), neuron)
+    project(np.ones(1, "f"))
+    assert neuron(np.float32(10)).tolist() == [10 + 1 * (2 - 0.5)]  # x + g (E - V)
+
+
+@pytest.mark.parametrize("name", ["LIF", "IF", "ALIF", "ExpIF", "QuaIF", "AdExIF", "AdQuaIF", "Gif", "CubaLIF", "CobaLIF", "LIFRef", "ALIFRef", "ExpIFRef", "AdExIFRef", "AdQuaIFRef", "GifRef", "FilteredLIF"])
+def test_neurons_complain_in_their_own_name(name):
+    with pytest.raises(ValueError, match=rf"^{name}: in_size must be positive, got \(0,\)"):
+        getattr(nn, name)(0)
+    with pytest.raises(ValueError, match=f"^{name}: tau must be positive"):
+        getattr(nn, name)(1, tau=-1.0)
+
+
 @pytest.mark.parametrize("name", [n for n in bt.init.__all__ if n[0].isupper() and n != "Initializer"])
 def test_every_initializer_makes_a_value(name):
     made = getattr(bt.init, name)(*([2.0] if name in ("Gamma", "Weibull") else []))
@@ -288,6 +315,10 @@ def test_surrogates_of_your_own():
     bt.surrogate.register_surrogate("box", lambda x: (jnp.abs(x) < 0.5) * 1.0, "one near zero")
     z = bt.surrogate.Surrogate("box", [])
     assert [float(bt.grad(lambda x: z(x))(v)) for v in (0.2, 0.8)] == [1, 0]
+    bt.surrogate.register_surrogate("box", lambda x: (jnp.abs(x) < 1.0) * 1.0, "registered again, as in a notebook")
+    assert [float(bt.grad(lambda x: bt.surrogate.Surrogate("box", [])(x))(v)) for v in (0.2, 0.8)] == [1, 1]
+    with pytest.raises(ValueError, match="'sigmoid' is built in"):
+        bt.surrogate.register_surrogate("sigmoid", lambda x: x)
     with pytest.raises(AttributeError):
         bt.surrogate.Nothing
     with pytest.raises(TypeError):

@@ -57,6 +57,26 @@ def test_what_no_tensor_can_be(wrong):
         CELL(wrong)
 
 
+def test_whole_numbers_that_do_not_fit():
+    for use in (lambda: jnp.asarray(2**40), lambda: jnp.arange(2) + 2**40, lambda: 2**40 * jnp.arange(2), lambda: jnp.arange(2) == 2**40, lambda: jnp.full((2,), -2**31 - 1, "int32")):
+        with pytest.raises(ValueError, match="does not fit i32"):
+            use()
+    assert (jnp.arange(2) + (2**31 - 2)).tolist() == [2**31 - 2, 2**31 - 1] and (jnp.ones(1) + 2**40).tolist() == [2.0**40]
+
+
+def test_masks_have_the_shape_of_what_they_choose_from():
+    x = jnp.arange(6).reshape(2, 3)
+    for key in (np.array([True, False, True]), np.ones((3, 2), bool), (0, np.ones(2, bool)), (..., np.ones(2, bool)), (np.ones((2, 2), bool), ...)):
+        with pytest.raises(IndexError, match="mask"):
+            x[key]
+    assert x[..., np.array([True, False, True])].tolist() == [[0, 2], [3, 5]] and x[None, np.array([False, True])].tolist() == [[[3, 4, 5]]] and x[x > 3].tolist() == [4, 5]
+
+
+def test_losses_that_are_none():
+    with pytest.raises(bt.UserError, match="returns no tensor; return a floating-point scalar"):
+        bt.grad(lambda x: None)(1.0)
+
+
 def test_a_constructor_that_forgets_its_base():
     class Net(nn.Module):
         def __init__(self):

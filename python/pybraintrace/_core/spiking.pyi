@@ -66,8 +66,10 @@ class Neuron(pybraintrace._core.Module):
     def add_delta(self, d: pybraintrace.typing.ArrayLike | None) -> None:
         """Added to the potential after the next step."""
 
-    def sum_current_inputs(self, I: pybraintrace.typing.ArrayLike | None, *args) -> pybraintrace._core.Tensor:
-        """A current and the pending ones."""
+    def sum_current_inputs(self, I: pybraintrace.typing.ArrayLike | None, V: pybraintrace.typing.ArrayLike | None = None) -> pybraintrace._core.Tensor:
+        """
+        A current and the pending ones, where they depend on it at the potential V.
+        """
 
     def current(self, V: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
         """The sum of pending currents."""
