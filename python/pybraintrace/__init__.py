@@ -9,6 +9,7 @@
 ('layers', 0, 'Wh', 'weight')
 """
 
+from . import _interpreter as _interpreter  # before the extension module
 from . import _compiler as _compiler  # before the library looks for one
 from . import _core
 from . import _tensor as _tensor

@@ -44,5 +44,8 @@ def bfloat16() -> Any:
 
 
 def from_pickle(array: np.ndarray, dtype: str) -> Any:
-    """A tensor of exactly this element type."""
-    return _core.ops.asarray(array, dtype)
+    """A tensor of exactly this element type and these elements, whatever the precision is here."""
+    from . import environ
+
+    with environ.context(precision=64):
+        return _core.ops.asarray(array, dtype)

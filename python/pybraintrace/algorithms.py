@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as _np
 
-from . import _core, _modules, tree
+from . import _core, _modules, environ, tree
 from ._core import ETraceConfig, Module, MultiStepData, SingleStepData
 from .rules import LearningRule
 
@@ -93,7 +93,8 @@ def _again(kind: type[OnlineLearner], algorithm: Any, model: Module, options: di
     if lanes is not None:
         learner._run_in_lanes(lanes)
         states.assign_values(values)
-    learner.set_memory(memory)
+    with environ.context(precision=64):  # as it was: counters are double
+        learner.set_memory(memory)
     return learner
 
 

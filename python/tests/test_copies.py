@@ -108,3 +108,23 @@ def test_rates_and_sums_of_gradients():
     assert plateau() < 0.1 and optimizer.current_lr == plateau() == plateau.schedule()
     mean = bt.optim.Accumulator(2)
     assert mean.add({("w",): np.ones(2, "f")}) is None and mean.add({("w",): np.zeros(2, "f")})["w",].tolist() == [0.5, 0.5]
+
+
+@pytest.mark.parametrize("twin", COPIES)
+@pytest.mark.parametrize("rule, options", [("D_RTRL", {}), ("pp_prop", {"decay_or_rank": 0.9}), ("esd_rtrl", {"decay_or_rank": 3}), ("EProp", {}), ("OSTLRecurrent", {}), ("OSTLFeedforward", {}),
+                                           ("SnAp", {"n": 2}), ("UORO", {}), ("RTRL", {}), ("ThreeFactor", {"modulator": 1.0})])
+def test_the_memory_of_every_rule(rule, options, twin):
+    learner = bt.compile(Net(), rule, jnp.zeros(3), **options)
+    learner(np.ones(3, "f"))
+    other = twin(learner)
+    for _ in range(2):
+        assert [(str(a.dtype), a.tolist()) for a in other.memory()] == [(str(a.dtype), a.tolist()) for a in learner.memory()]
+        assert other(np.ones(3, "f")).tolist() == learner(np.ones(3, "f")).tolist()
+
+
+@pytest.mark.parametrize("twin", COPIES)
+def test_tensors_of_double_precision(twin):
+    with bt.environ.context(precision=64):
+        x = jnp.asarray(np.array([1 + 2.0**-40]))
+        n = jnp.asarray(np.array([2**40]))
+    assert [(str(t.dtype), t.tolist()) for t in (twin(x), twin(n))] == [("float64", [1 + 2.0**-40]), ("int64", [2**40])]

@@ -161,3 +161,62 @@ def test_what_cannot_be_given():
             jnp.ones(3).__dlpack__(**wish)
     with pytest.raises(ValueError, match="traced"):
         bt.jit(lambda x: x.__dlpack__())(1.0)
+
+
+class Consumer:
+    """Another library that takes a tensor, as CuPy's or torch's from_dlpack does: asks for a device, a version and a copy, reads, then frees."""
+
+    KINDS = {(2, 16): "f2", (2, 32): "f4", (2, 64): "f8", (4, 16): ml_dtypes.bfloat16, (0, 32): "i4", (0, 64): "i8", (1, 32): "u4", (6, 8): "bool"}
+
+    def __init__(self, source, version, copy):
+        assert source.__dlpack_device__() == (1, 0)
+        capsule = source.__dlpack__(max_version=version, copy=copy) if version else source.__dlpack__()
+        kind, name = (ManagedVersioned, b"dltensor_versioned") if version and version[0] >= 1 else (Managed, b"dltensor")
+        managed = kind.from_address(pointer_in(capsule, name))
+        t = managed.tensor
+        self.shape, self.read_only, self.address = tuple(t.shape[:t.ndim]), bool(getattr(managed, "flags", 0) & READ_ONLY), t.data
+        strides = tuple(t.strides[:t.ndim]) if t.strides else None
+        dtype = np.dtype(self.KINDS[t.code, t.bits])
+        size = int(np.prod(self.shape))
+        flat = np.frombuffer(ctypes.string_at(t.data + t.byte_offset, size * dtype.itemsize), dtype) if size else np.zeros(0, dtype)
+        self.values = flat.reshape(self.shape)
+        assert strides is None or size == 0 or strides == tuple(s // dtype.itemsize for s in self.values.strides)
+
+
+@pytest.mark.parametrize("version, copy", [(None, None), ((0, 8), None), ((1, 0), None), ((1, 0), True), ((1, 1), False), ((2, 0), False)])
+@pytest.mark.parametrize("kind", ["float16", "bfloat16", "float32", "float64", "int32", "int64", "uint32", "bool"])
+@pytest.mark.parametrize("shape", [(), (1,), (0,), (2, 0, 3), (2, 3)])
+def test_tensors_for_another_library(kind, shape, version, copy):
+    with bt.environ.context(precision=64):
+        tensor = jnp.arange(6).astype(kind)[:int(np.prod(shape))].reshape(shape)
+        taken = Consumer(tensor, version, copy)
+        assert taken.shape == shape and taken.values.astype("f8").tolist() == tensor.astype("float64").tolist() and taken.values.dtype == tensor.dtype
+        assert taken.read_only == (copy is False)
+        if tensor.size:
+            assert (taken.address == np.asarray(tensor).ctypes.data) == (copy is False)
+
+
+def test_results_of_a_view_go_out_in_order():
+    taken = Consumer(jnp.arange(6).reshape(2, 3).T[::-1], (1, 0), None)
+    assert taken.values.tolist() == [[2, 5], [1, 4], [0, 3]]
+
+
+@pytest.mark.parametrize("versioned", [False, True])
+def test_doubles_follow_the_environment(versioned):
+    producer = Producer([1.0, 1 + 2**-40], (2,), (1,), versioned, kind="float64")
+    with bt.environ.context(precision=64):
+        assert jnp.asarray(producer).dtype == np.float64 and float(jnp.asarray(producer)[1]) == 1 + 2**-40
+    assert jnp.asarray(producer).dtype == np.float32
+
+
+def test_a_producer_that_fails_or_lies():
+    class Strange(Producer):
+        def __dlpack_device__(self):
+            return self.told
+
+    for told, error in (((2, 0), ValueError), (None, TypeError), ("cpu", (TypeError, ValueError)), ((), (TypeError, ValueError, IndexError))):
+        strange = Strange([1.0], (1,), (1,))
+        strange.told = told
+        with pytest.raises(error):
+            jnp.asarray(strange)
+        assert strange.freed == 0

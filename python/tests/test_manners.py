@@ -319,3 +319,23 @@ shape: tuple[int, ...] = value.shape
     done = subprocess.run([sys.executable, "-m", "mypy", "--no-error-summary", "--follow-imports=silent", "--disable-error-code=override", "--cache-dir", str(kept),
                            str(tmp_path / "user.py"), *map(str, stubs)], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout
+
+
+def test_a_subinterpreter_cannot_import_it():
+    code = """
+import sys
+try:
+    import _interpreters as interpreters
+except ImportError:
+    import _xxsubinterpreters as interpreters
+import pybraintrace
+other = interpreters.create()
+run = getattr(interpreters, "run_string", None) or interpreters.exec
+try:
+    failed = run(other, "import pybraintrace")
+except interpreters.RunFailedError as error:
+    failed = error
+print(failed)
+"""
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and "main interpreter only" in done.stdout, done.stdout + done.stderr
