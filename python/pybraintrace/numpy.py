@@ -101,6 +101,8 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     """x where the condition holds, else y; with the condition alone, the positions where it holds."""
     if x is None and y is None:
         return tuple(asarray(i) for i in _np.nonzero(_np.asarray(condition)))
+    if type(x) is int and type(y) is int:
+        x, y = asarray(x, int), asarray(y, int)
     return _where(asarray(condition).astype(bool), x, y)
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from . import _core
 from ._core import RandomState, Tensor
+from .units import magnitude
 
 _ops = _core.ops
 seed = _ops.seed
@@ -61,7 +62,7 @@ def randn(*shape: int, key: Any = None, dtype: Any = None) -> Tensor:
 
 def normal(loc: Any = 0.0, scale: Any = 1.0, size: Any = (), key: Any = None, dtype: Any = None) -> Tensor:
     """From a normal distribution."""
-    return _ops.random_normal(_key(key), () if size is None else size, dtype) * scale + loc
+    return _ops.random_normal(_key(key), () if size is None else size, dtype) * magnitude(scale) + magnitude(loc)
 
 
 def rand(*shape: int, key: Any = None, dtype: Any = None) -> Tensor:
@@ -71,7 +72,7 @@ def rand(*shape: int, key: Any = None, dtype: Any = None) -> Tensor:
 
 def uniform(low: Any = 0.0, high: Any = 1.0, size: Any = (), key: Any = None, dtype: Any = None) -> Tensor:
     """Uniform in [low, high)."""
-    return _ops.random_uniform(_key(key), () if size is None else size, low, high, dtype)
+    return _ops.random_uniform(_key(key), () if size is None else size, magnitude(low), magnitude(high), dtype)
 
 
 def bernoulli(p: Any = 0.5, size: Any = None, key: Any = None) -> Tensor:

@@ -2,6 +2,7 @@
 """Models written for the JAX package, through the names of `compat`."""
 import json
 import pathlib
+import pickle
 import subprocess
 import sys
 
@@ -116,6 +117,81 @@ def test_names_of_jax():
     struct = jax.ShapeDtypeStruct((2,), jnp.float32)
     assert jax.jit(lambda x: jax.pure_callback(lambda v: v * 2, struct, x))(np.ones(2, "f")).tolist() == [2, 2]
     assert brainstate.util.DotDict(a=1).a == 1 and braintrace.__version__ == pybraintrace.__version__
+
+
+def test_options_that_change_nothing_here():
+    x = jnp.zeros(2)
+    for learner in (braintrace.compile(RNN(2, 3, 1), "D_RTRL", x, fast_solve=False, chunked_trace=False), braintrace.compile(RNN(2, 3, 1), braintrace.pp_prop, x, decay_or_rank=0.9, fast_solve=False),
+                    braintrace.D_RTRL(brainstate.nn.init_all_states(RNN(2, 3, 1)), fast_solve=False).compile_graph(jax.ShapeDtypeStruct((2,), "float32"))):
+        assert isinstance(learner, pybraintrace.OnlineLearner) and learner(x).shape == (1,)
+        assert pickle.loads(pickle.dumps(learner))(x).shape == (1,)
+    with pytest.raises(TypeError, match="no option 'fast_solve'"):
+        pybraintrace.compile(RNN(2, 3, 1), "D_RTRL", x, fast_solve=False)
+    lanes = braintrace.compile(RNN(2, 3, 1), "D_RTRL", jnp.zeros((4, 2)), batch_size=4, vmap=True)
+    assert isinstance(lanes.module, pybraintrace.OnlineLearner) and lanes(np.ones((4, 2), "f")).shape == (4, 1)
+
+
+class Volts:
+    """A quantity as brainunit gives it."""
+    unit = type("Volt", (), {"dim": type("Dim", (), {"_dims": (2, 1, -3, -1, 0, 0, 0)}), "magnitude": 1.0})
+
+    def __init__(self, mantissa):
+        self.mantissa = mantissa
+
+
+def test_neurons_of_the_user():
+    class Decaying(brainpy.state.Neuron):
+        def __init__(self, size, tau=5.0, **kwargs):
+            super().__init__(size, **kwargs)
+            self.tau = braintools.init.param(tau, self.varshape)
+
+        def init_state(self, batch_size=None, **kwargs):
+            self.V = brainstate.HiddenState(braintools.init.param(braintools.init.ZeroInit(), self.varshape, batch_size))
+
+        def update(self, x=Volts(0.002)):
+            self.V.value = brainstate.nn.exp_euler_step(lambda v: (x - v) / self.tau, self.V.value, dt=1.0)
+            return jax.nn.standardize(self.V.value)
+
+        def get_spike(self, V=None):
+            return self.spk_fun((self.V.value if V is None else V) - 1.0)
+
+    neuron = brainstate.nn.init_all_states(Decaying((2,), spk_fun=braintools.surrogate.ReluGrad()))
+    assert neuron.varshape == (2,) and neuron.spk_reset == "soft" and neuron(np.array([0.0, 10.0], "f")).shape == (2,)
+    np.testing.assert_allclose(neuron.V.value, [0, 10 * (1 - np.exp(-0.2))], rtol=1e-5)
+    assert neuron.get_spike().tolist() == [0, 1]
+    brainstate.nn.init_all_states(neuron)
+    neuron()
+    np.testing.assert_allclose(neuron.V.value, [2 * (1 - np.exp(-0.2))] * 2, rtol=1e-5)  # 0.002 V are 2 mV
+
+
+def test_keys_as_streams():
+    def trial(key):
+        rng = brainstate.random.RandomState(key)
+        return rng.rand(), rng.random(3), rng.randint(0, 5, (2,))
+
+    keys = brainstate.random.split_key(4)
+    a, b, c = jax.jit(jax.vmap(trial))(keys)
+    assert a.shape == (4,) and b.shape == (4, 3) and c.shape == (4, 2) and len(set(a.tolist())) == 4 and float(trial(keys[1])[0]) == float(a[1])
+    x = jax.lax.dynamic_update_slice(jnp.zeros((3, 4)), jnp.ones((2, 2)), (1, jnp.where(jnp.array(True), 2, 0)))
+    assert x.tolist() == [[0, 0, 0, 0], [0, 0, 1, 1], [0, 0, 1, 1]] and jnp.where(jnp.array([True, False]), 2, 0).dtype == np.int32
+    brainstate.random.seed()
+    brainstate.util.clear_buffer_memory()
+    settings = brainstate.util.DotDict(a=1).copy()
+    settings.a = 2
+    assert settings == {"a": 2} and issubclass(brainstate.nn.RNNCell, pybraintrace.nn.Module)
+
+
+def test_units_inside_a_script(tmp_path):
+    pytest.importorskip("saiunit")
+    script = tmp_path / "script.py"
+    script.write_text("""
+import brainstate, brainunit as u, jax, jax.numpy as jnp
+tau = brainstate.random.uniform(5. * u.ms, 6. * u.ms, 3)
+assert 5 <= float(tau.min()) <= float(tau.max()) <= 6
+print(jax.jit(lambda x: u.math.asarray(x > 1, dtype=int).sum() + u.math.concatenate([x, x]).sum())(jnp.ones(2)), u.math.where(True, 3, 4) * u.ms)
+""")
+    done = subprocess.run([sys.executable, "-m", "pybraintrace.compat", str(script)], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0 and done.stdout.startswith("4.0"), done.stdout + done.stderr[-1000:]
 
 
 def test_quantities_of_brainunit():

@@ -9,18 +9,39 @@
 True
 """
 
+import functools
+from typing import Any
+
 from .. import numpy as jnp
 from . import brainpy, brainstate, braintools, braintrace, jax
 
 __all__ = ["brainpy", "brainstate", "braintools", "braintrace", "jax", "jnp"]
 
 
+def _take_tensors(units_math: Any) -> None:
+    """Its `asarray` reads elements, which a tensor that is being traced does not have: a tensor stays one."""
+    elements_of = units_math.asarray
+
+    @functools.wraps(elements_of)
+    def asarray(a: Any, *args: Any, dtype: Any = None, **kwargs: Any) -> Any:
+        return jnp.asarray(a, dtype) if isinstance(a, jax.Array) else elements_of(a, *args, dtype=dtype, **kwargs)
+
+    units_math.asarray = asarray
+
+
 def install() -> None:
     """Makes `import braintrace`, `import brainstate`, `import jax` and the others mean these modules, in this process."""
+    import importlib.util
     import sys
 
+    if importlib.util.find_spec("saiunit"):  # brainunit is another name of it; it looks for JAX when it is imported, not for ours
+        import saiunit
+
+        saiunit.set_default_backend("numpy")
+        sys.modules["brainunit"] = saiunit
+        _take_tensors(saiunit.math)
     names = {"brainpy": brainpy, "brainstate": brainstate, "braintools": braintools, "braintrace": braintrace, "jax": jax, "jax.numpy": jnp,
-             "jax.nn": jax.nn, "jax.random": jax.random, "jax.lax": jax.lax, "jax.tree_util": jax.tree_util, "brainpy.state": brainpy.state,
+             "jax.nn": jax.nn, "jax.random": jax.random, "jax.lax": jax.lax, "jax.tree": jax.tree, "jax.tree_util": jax.tree_util, "brainpy.state": brainpy.state,
              "brainstate.nn": brainstate.nn, "brainstate.transform": brainstate.transform, "brainstate.random": brainstate.random,
              "brainstate.environ": brainstate.environ, "braintrace.nn": braintrace.nn, "braintools.optim": braintools.optim,
              "braintools.init": braintools.init, "braintools.metric": braintools.metric, "braintools.surrogate": braintools.surrogate}

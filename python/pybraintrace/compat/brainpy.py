@@ -3,10 +3,41 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 from types import SimpleNamespace
 from typing import Any
 
-from .. import nn
+from .. import nn, surrogate, units
+
+
+def _in_numbers(update: Any) -> Any:
+    """The same method, with quantities among its arguments and their defaults as numbers in ms, mV and mA."""
+    signature = inspect.signature(update)
+
+    @functools.wraps(update)
+    def step(*args: Any, **kwargs: Any) -> Any:
+        given = signature.bind(*args, **kwargs)
+        given.apply_defaults()
+        for name, value in given.arguments.items():
+            given.arguments[name] = units.magnitude(value)
+        return update(*given.args, **given.kwargs)
+
+    return step
+
+
+class Neuron(nn.Neuron):
+    """A population whose equations the user writes, with its size, spike function and kind of reset as attributes."""
+
+    def __init__(self, in_size: Any, spk_fun: Any = None, spk_reset: str = "soft", name: str | None = None) -> None:
+        super().__init__(in_size)
+        self.varshape = self.in_size = self.out_size = tuple(in_size) if isinstance(in_size, (list, tuple)) else (in_size,)
+        self.spk_fun, self.spk_reset = spk_fun or surrogate.InvSquareGrad(), spk_reset
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "update" in vars(cls):
+            cls.update = _in_numbers(cls.update)  # type: ignore[method-assign]
 
 
 class Desc:
@@ -63,6 +94,6 @@ def CurrentProj(*, comm: Any, out: Any, post: Any) -> Any:
 
 _DESCRIBED = ("LIF IF ALIF GIF Gif ExpIF QuaIF AdExIF AdQuaIF Izhikevich CubaLIF CobaLIF LIFRef ALIFRef Expon DualExpon Alpha STP STD "
               "CUBA COBA MgBlock")
-state = SimpleNamespace(Neuron=nn.Neuron, Synapse=nn.Synapse, AlignPostProj=AlignPostProj, AlignPreProj=AlignPreProj, DeltaProj=DeltaProj,
+state = SimpleNamespace(Neuron=Neuron, Synapse=nn.Synapse, AlignPostProj=AlignPostProj, AlignPreProj=AlignPreProj, DeltaProj=DeltaProj,
                         CurrentProj=CurrentProj, LeakyRateReadout=nn.LeakyRateReadout, LeakySpikeReadout=nn.LeakySpikeReadout,
                         **{name: _Described(getattr(nn, name)) for name in _DESCRIBED.split()})

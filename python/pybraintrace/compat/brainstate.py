@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """`brainstate`: states, modules, transforms, random numbers, the environment."""
 
+import secrets
 from types import SimpleNamespace
 from typing import Any, Union
 
-from .. import environ, nn as _nn, random, surrogate, transform as _transform, tree
+from .. import environ, nn as _nn, random as _random, surrogate, transform as _transform, tree
 from .._core import (HiddenGroupState, HiddenState, HiddenTreeState, LongTermState, ParamState, RandomState, ShortTermState, State)
 from .._modules import StateDict
 from ._lanes import Map, Vmap, vmap_init_all_states, vmap_new_states
@@ -23,14 +24,39 @@ class DotDict(dict[str, Any]):
 
     __setattr__ = dict.__setitem__
 
+    def copy(self) -> "DotDict":
+        """Another one with the same entries."""
+        return DotDict(self)
+
+
+class _Stream:
+    """Random numbers from a seed or a key, traced or not: every function of `random`, with keys of its own."""
+
+    def __init__(self, seed_or_key: Any = 0) -> None:
+        self._key = _random.PRNGKey(seed_or_key) if isinstance(seed_or_key, int) else seed_or_key
+
+    def split_key(self, n: int | None = None) -> Any:
+        """A fresh key, or several."""
+        keys = _random.split(self._key, 2 if n is None else n + 1)
+        self._key = keys[0]
+        return keys[1] if n is None else keys[1:]
+
+    def __getattr__(self, name: str) -> Any:
+        draw = getattr(random, name)
+        return lambda *args, **kwargs: draw(*args, **{"key": self.split_key(), **kwargs})
+
 
 def _namespace(module: Any, **more: Any) -> SimpleNamespace:
     return SimpleNamespace(**{n: getattr(module, n) for n in dir(module) if not n.startswith("_")}, **more)
 
 
-nn = _namespace(_nn, Vmap=Vmap, Map=Map, vmap_init_all_states=vmap_init_all_states, DropoutFixed=_nn.Dropout)
+random = _namespace(_random)
+random.RandomState, random.random = _Stream, lambda size=(), key=None: _random.uniform(size=size, key=key)
+random.seed = lambda seed=None: _random.seed(secrets.randbits(31) if seed is None else seed)
+nn = _namespace(_nn, Vmap=Vmap, Map=Map, vmap_init_all_states=vmap_init_all_states, DropoutFixed=_nn.Dropout,
+                RNNCell=_nn.Module)
 transform = _namespace(_transform, vmap_new_states=vmap_new_states, StatefulFunction=_transform.jit,
                        ProgressBar=__import__("pybraintrace.progress", fromlist=["ProgressBar"]).ProgressBar)
 compile = augment = transform
 typing = SimpleNamespace(Size=Union[int, tuple], ArrayLike=Any, DTypeLike=Any, PyTree=Any, Array=Any)
-util = SimpleNamespace(DotDict=DotDict, StateDict=StateDict)
+util = SimpleNamespace(DotDict=DotDict, StateDict=StateDict, clear_buffer_memory=lambda *args, **kwargs: None)

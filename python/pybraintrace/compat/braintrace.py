@@ -7,10 +7,32 @@ import enum
 from typing import Any
 
 from .. import *  # noqa: F403
-from .. import D_RTRL, ES_D_RTRL, UORO, OnlineLearner, __version__, _core, nn
+from .. import OnlineLearner, __version__, _core, algorithms, nn
+from ._lanes import Vmap
+
+
+def _rule(base: type[OnlineLearner]) -> type[OnlineLearner]:
+    """The rule, which also takes the package's options of how, not what, it computes; they change nothing here."""
+
+    def __init__(self: OnlineLearner, model: Any, *args: Any, fast_solve: bool = True, chunked_trace: bool = True, **options: Any) -> None:
+        base.__init__(self, model, *args, **options)
+
+    return type(base.__name__, (base,), {"__init__": __init__, "__doc__": base.__doc__, "__module__": __name__})
+
+
+_rules = {name: rule for name, rule in vars(algorithms).items() if isinstance(rule, type) and issubclass(rule, OnlineLearner) and rule is not OnlineLearner}
+_made = {rule: _rule(rule) for rule in set(_rules.values())}
+globals().update({name: _made[rule] for name, rule in _rules.items()})
+
+
+def compile(model: Any, algorithm: Any = "D_RTRL", *example_inputs: Any, fast_solve: bool = True, chunked_trace: bool = True, vmap: bool = False, **options: Any) -> Any:
+    """As `pybraintrace.compile`; the options of how the package computes change nothing here. With `vmap`, `module` of the result is the learner."""
+    learner = algorithms.compile(model, algorithm, *example_inputs, vmap=vmap, **options)
+    return Vmap(learner) if vmap else learner
+
 
 ETraceAlgorithm = ETraceVjpAlgorithm = OnlineLearner
-ParamDimVjpAlgorithm, IODimVjpAlgorithm, RandomProjectionVjpAlgorithm = D_RTRL, ES_D_RTRL, UORO
+ParamDimVjpAlgorithm, IODimVjpAlgorithm, RandomProjectionVjpAlgorithm = (globals()[name] for name in ("D_RTRL", "ES_D_RTRL", "UORO"))
 KappaFilter = nn.KappaFilter
 DiagnosticKind = enum.Enum("DiagnosticKind", {kind.upper(): kind for kind in _core.diagnostic_kinds})  # type: ignore[misc]
 DiagnosticLevel = enum.Enum("DiagnosticLevel", {level.upper(): level for level in ("info", "warning", "error")})  # type: ignore[misc]

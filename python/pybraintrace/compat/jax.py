@@ -6,6 +6,8 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as _np
+
 from .. import _core, nn as _nn, numpy, random as _random, transform as _transform, tree
 from .._core import Tensor as Array
 from ..transform import checkpoint, hessian, jacfwd, jacrev, jit, jvp, vjp, vmap
@@ -18,7 +20,11 @@ class ShapeDtypeStruct:
     """Shape and element type of an array that is not there yet."""
 
     def __init__(self, shape: tuple[int, ...], dtype: Any) -> None:
-        self.shape, self.dtype = shape, dtype
+        self.shape, self.dtype = tuple(shape), dtype
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> _np.ndarray:
+        """Zeros, where an example of an input is asked for."""
+        return _np.broadcast_to(_np.zeros((), self.dtype if dtype is None else dtype), self.shape)
 
 
 def grad(f: Any, argnums: Any = 0, has_aux: bool = False) -> Any:
@@ -61,6 +67,20 @@ def pure_callback(callback: Any, result_shape_dtypes: Any, *args: Any, **kwargs:
     return _transform.pure_callback(callback, result_shape_dtypes, *args, **kwargs)
 
 
+def _dynamic_update_slice(x: Any, update: Any, starts: Any) -> Any:
+    """x with `update` in it from these positions on, which may be traced."""
+    shape = numpy.shape(update)
+    places = [(start + numpy.arange(n)).reshape([-1 if j == i else 1 for j in range(len(shape))]) for i, (start, n) in enumerate(zip(starts, shape))]
+    return x.at[tuple(places)].set(update)
+
+
+def _standardize(x: Any, axis: Any = -1, mean: Any = None, variance: Any = None, epsilon: float = 1e-5) -> Any:
+    """(x - mean)/√(variance + ε)"""
+    mean = x.mean(axis, keepdims=True) if mean is None else mean
+    variance = ((x - mean) ** 2).mean(axis, keepdims=True) if variance is None else variance
+    return (x - mean) * _ops.rsqrt(variance + epsilon)
+
+
 def _normal(key: Any, shape: Any = (), dtype: Any = None) -> Any:
     return _ops.random_normal(key, shape, dtype)
 
@@ -76,9 +96,9 @@ random = SimpleNamespace(PRNGKey=_random.PRNGKey, key=_random.PRNGKey, split=_ra
                          permutation=lambda key, x: _ops.random_permutation(key, x))
 nn = SimpleNamespace(**{n: getattr(_nn, n) for n in (
     "relu relu6 sigmoid tanh softplus silu swish elu selu celu gelu leaky_relu log_sigmoid hard_sigmoid hard_silu hard_tanh softmax "
-    "log_softmax logsumexp one_hot").split()})
+    "log_softmax logsumexp one_hot").split()}, standardize=_standardize)
 lax = SimpleNamespace(scan=_transform.scan, cond=_transform.cond, while_loop=_transform.while_loop, fori_loop=_transform.fori_loop,
-                      stop_gradient=_ops.stop_gradient, select=numpy.where, rsqrt=_ops.rsqrt, top_k=_ops.top_k)
+                      stop_gradient=_ops.stop_gradient, select=numpy.where, rsqrt=_ops.rsqrt, top_k=_ops.top_k, dynamic_update_slice=_dynamic_update_slice)
 tree_util = SimpleNamespace(tree_map=tree.map, tree_leaves=tree.leaves, tree_flatten=tree.flatten, tree_unflatten=tree.unflatten,
                             tree_structure=tree.structure, tree_reduce=tree.reduce)
 config = SimpleNamespace(update=lambda name, value: _core.environ_set(precision="float64" if value else "float32")
