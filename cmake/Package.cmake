@@ -23,7 +23,7 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_COMPRESSION_TYPE gzip)
-# Models run as machine code where there is a C compiler; programs of one's own need the rest.
+# With a C compiler, models run as machine code; your own programs need the rest.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "gcc, libc6-dev")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "cmake, g++, libfmt-dev, nlohmann-json3-dev, zlib1g-dev")
 

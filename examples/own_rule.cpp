@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A learning rule of one's own: D-RTRL that remembers one step. It is checked where it must equal D-RTRL, and it lies
-// between the same-step gradient and D-RTRL elsewhere.
+// A custom learning rule: D-RTRL that remembers only one step. The program checks that it equals D-RTRL where it must,
+// and lies between the same-step gradient and D-RTRL elsewhere.
 #include <cmath>
 
 #include "braintrace/braintrace.h"

@@ -27,6 +27,16 @@ PHRASES = [
     ("other", r"\bis of another \w+|\bhas another \w+ than\b", "belongs to a different …, has a different …"),
     ("cut into", r"\bcannot be cut into\b", "cannot be divided into"),
     ("taken back", r"\btried and taken back\b", "we also tried …"),
+    ("one's own", r"\bone's own\b", "your own, custom"),
+    ("simple answers", r"\bsimple answers\b", "baselines"),
+    ("made-up", r"\bmade-up\b", "synthetic"),
+    ("stand", r"\bas (it stands|they stand)\b(?! for)", "unchanged"),
+    ("turn before", r"\bthe turn before\b", "the previous iteration"),
+    ("commas between", r"\bwith commas between\b", "separated by commas"),
+    ("differing", r"\bof differing \w+", "of different …"),
+    ("weighed", r"\bweighed (by|with)\b", "weighted by"),
+    ("what remains", r"\bit is what remains\b", "inferred from the others"),
+    ("usererror", r"\bthrows usererror (naming|listing)\b", "throws a UserError that names …, that lists …"),
     (" % ", r"[\d}] % (?=(of|are|is|more|less|right)\b)", "87.5%, without a space"),
 ]
 SPELLINGS = {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Tries the packages of a release on a bare Debian 12, as root: tools/try_package.sh FOLDER
-# First the .tar.gz with nothing installed, then the .deb, then a program of one's own against its library.
+# First the .tar.gz with nothing installed, then the .deb, then a user program against its library.
 set -euo pipefail
 folder=$(cd "$1" && pwd)
 work=$(mktemp -d)
@@ -30,7 +30,7 @@ echo "$man manual pages"
 apt install --no-install-recommends gcc libc6-dev
 braintrace train "$work/copy.json" --set output="$work/second"
 
-say "a program of one's own"
+say "a user program"
 apt install --no-install-recommends cmake g++ make libfmt-dev nlohmann-json3-dev zlib1g-dev
 mkdir "$work/own" && cd "$work/own"
 cat >CMakeLists.txt <<'CMAKE'

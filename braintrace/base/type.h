@@ -29,10 +29,10 @@ Ints        strides_of(const Shape& shape);  // in elements, row major
 std::string to_string(const Shape& shape);   // [2,3]
 std::string to_string(const Type& type);     // f32[2,3]
 
-// The shape two shapes broadcast to (right aligned, size-one axes stretch); throws UserError naming `where`.
+// The shape two shapes broadcast to (right aligned, size-one axes stretch); throws a UserError that names `where`.
 Shape broadcast_shapes(const Shape& a, const Shape& b, const char* where);
 
-// Axis -rank..rank-1 as 0..rank-1; throws UserError naming `where`.
+// Axis -rank..rank-1 as 0..rank-1; throws a UserError that names `where`.
 int  normalize_axis(int64_t axis, int rank, const char* where);
 Ints normalize_axes(Ints axes, int rank, const char* where);  // sorted, distinct
 

@@ -39,7 +39,7 @@ Tensors fori_loop(const Tensor& lo, const Tensor& hi, const ForBody& body, const
 // the consts.
 Tensors apply_scan(Traced body, const ScanOperands& operands, int64_t length, bool reverse);
 
-// Throws UserError naming the first carry whose type changes.
+// Throws a UserError that names the first carry whose type changes.
 void require_same_carry(const char* where, const Types& before, const Types& after);
 
 const std::vector<const Op*>& scan_ops();

@@ -22,7 +22,7 @@ void add_entry_credit(const EntryCredit& credit) {
 StateOrigin origin_of(const StateLeaf& leaf, const StateSet& of_learner) {
   using enum StateOrigin::From;
   std::vector<StateFrame::Touched*>
-             at_loops;  // turns of loops find the value before the loop, then that of the turn before
+             at_loops;  // iterations of loops find the value before the loop, then that of the previous iteration
   const auto origin = [&](StateOrigin::From from, const Tensor& value = {}) -> StateOrigin {
     for (StateFrame::Touched* t : at_loops) t->of_learner.insert(of_learner.begin(), of_learner.end());
     return {from != SomebodyElse && !at_loops.empty() ? Learner : from, value};

@@ -50,7 +50,7 @@ class Surrogate {
 Tensor spike(const Tensor& x, const Surrogate& s = "relu_grad");
 
 std::vector<SurrogateKind> surrogates();  // by name
-// Throws UserError naming the known kinds.
+// Throws a UserError that lists the known kinds.
 SurrogateKind surrogate_named(const std::string& name);
 void          register_surrogate(SurrogateKind kind);  // one of your own gives way to another of its name
 

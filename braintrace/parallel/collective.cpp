@@ -21,7 +21,7 @@ std::vector<Outgoing> to_all(const Group& group, std::span<const std::byte> mine
   return out;
 }
 
-// Where the blocks of the others go; one's own is copied there.
+// Where the blocks of the other ranks go; the block of this rank is copied there.
 std::vector<Incoming> places(const Group& group, std::span<const std::byte> mine, std::vector<std::byte>& all) {
   std::vector<Incoming> in;
   all.resize(mine.size() * static_cast<size_t>(group.size()));

@@ -2,8 +2,7 @@
 // Evaluation of a stream: it predicts every record before it learns from it, so the mean loss is a fair measure
 // (prequential evaluation, Dawid 1984). Blocks of a thousand losses are compared with the best block so far:
 //
-//   drift    m > 1.5 m_best   and   m - m_best > 5 √(s² + s_best²)            m, s: mean of a block and its standard
-//   error
+//   drift    m > 1.5 m_best   and   m - m_best > 5 √(s² + s_best²)            m, s: mean of a block and its std. error
 //
 // After a drift, its block becomes the new best, so that a further rise is detected.
 #pragma once

@@ -3,9 +3,9 @@
 //
 //   event_stream        a spot crosses the sensor in one of k directions: events at its front have polarity 1, at its
 //                       back 0; one in ten is noise
-//   nmnist, dvs_gesture, shd, ssc   recordings in files, one class each; with "synthetic": true made-up ones of the
-//                       same shape: spots, or for one row of channels tones that start at a channel of their own and
-//                       rise (even classes) or fall
+//   nmnist, dvs_gesture, shd, ssc   recordings in files, one class each; with "synthetic": true, synthetic recordings
+//                       of the same shape: spots, or for one row of channels tones that start at a different
+//                       channel per class and rise (even classes) or fall
 #include <algorithm>
 #include <cmath>
 #include <numbers>

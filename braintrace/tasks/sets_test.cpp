@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tasks on data sets: the digits that come with the library, made-up recordings, and tables.
+// Tasks on data sets: the digits that come with the library, synthetic recordings, and tables.
 #include <cmath>
 #include <fstream>
 #include <map>

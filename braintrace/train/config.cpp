@@ -125,7 +125,7 @@ int64_t number_or_word(const zoo::Fields& f, const std::string& name,
 
 std::string text_if(const zoo::Fields& f, const std::string& name) { return f.has(name) ? f.text(name) : ""; }
 
-// JSON, or a text as it stands: what no bracket or quote opens need not be JSON.
+// JSON, or plain text: a value that does not start with a bracket or quote need not be JSON.
 ordered_json value_of(const std::string& text, const std::string& where) {
   if (!text.empty() && std::string_view("[{\"").find(text[0]) != std::string_view::npos)
     return read_ordered_json(text, where);

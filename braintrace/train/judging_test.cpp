@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Predictions, and what simple answers reach beside them.
+// Predictions, and baselines to compare them with.
 #include <cmath>
 #include <filesystem>
 #include <fstream>

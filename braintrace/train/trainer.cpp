@@ -119,7 +119,7 @@ struct Trainer::Impl {
   Ending               run(const std::function<bool()>& stop);
   StepRecord           step();
   ValidationRecord     validate(int64_t batches, tasks::Part part = tasks::Part::Validation);
-  void                 compare();         // what was judged last with simple answers
+  void                 compare();         // with baselines, on the samples of the last evaluation
   bool                 has_valid_loss();  // validates and remembers; if the loss is not finite, an alarm says so
   void                 remember(const ValidationRecord& v);  // for early stopping
   bool                 done() const;

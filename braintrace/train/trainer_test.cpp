@@ -112,7 +112,7 @@ TEST_F(TrainerTest, AveragedWeightsAreJudgedAndKept) {
 
 // Plain input weights, whose effect on the states of a later window only an estimate knows.
 TEST_F(TrainerTest, DniLearnsWhatWindowsCutOff) {
-  // A layer type of one's own: h ← tanh(dot(x, w_in) + matmul(h, w_rec)), whose w_in has no trace.
+  // A custom layer type: h ← tanh(dot(x, w_in) + matmul(h, w_rec)), whose w_in has no trace.
   for (const zoo::LayerType& type : golden::recurrent_layers())
     if (type.name == "plain_etp_rnn") zoo::register_layer_type(type);
   json c                           = small();

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an event camera saw: recordings as frames of events, the class asked for at every step.
+// Classifies recordings of event cameras, as frames of events, with a target at every step.
 //
-//   --set    nmnist, dvs_gesture, shd or ssc, from the folder --data; without one, made-up events of the same shape: a
-//   spot
-//            that crosses the sensor, its direction is the class. --quick: a sensor of 8 × 8 and four directions.
+//   --set    nmnist, dvs_gesture, shd or ssc, from the folder --data; without it, synthetic events of the same shape:
+//            a spot crosses the sensor, and its direction is the class. --quick: a sensor of 8 × 8 and four directions.
 //   --net    lif   --layers layers of --units neurons whose weights act on the potential
 //            conv  two convolutions with normalization and pooling and a dense layer, all of spiking neurons
 //   --rule   pp_prop, decay 0.99; D_RTRL, whose traces of kernels are larger than the images; BPTT

@@ -215,7 +215,7 @@ TEST(Documents, CompileGraphWarns) {
   executor.compile_graph(bt::zeros({10}));
   EXPECT_EQ(warnings.heard.size(), 2u);
 
-  // Without a hook of one's own they go to stderr, each text once.
+  // Without a hook they go to stderr, each text once.
   const auto told = [&] {
     testing::internal::CaptureStderr();
     bt::D_RTRL(model).compile_graph(bt::zeros({10}));

@@ -27,7 +27,10 @@ BAD = [
     "99 % are right.", "behaviour", "Colours", "normalised", "initialiser", "num_neighbours", "the centre", "labelled", "whilst",
     "a grey box", "Optimisers", "analysed", "100 steps unless given", "known are: a, b", "more memory than there is",
     "reached by way of a sum", "the model answers with f32[3]", "it is of another model", "has another type than x",
-    "10 units cannot be cut into 3 groups", "Tried and taken back: one launch"]
+    "10 units cannot be cut into 3 groups", "Tried and taken back: one launch",
+    "a rule of one's own", "what simple answers reach", "made-up recordings", "used as they stand", "the value of the turn before",
+    "names with commas between", "sequences of differing length", "frames weighed by a window", "One size may be -1: it is what remains",
+    "Throws UserError naming the field"]
 status, said = check("\n".join(BAD), "braintrace/viz/words.h")
 for number, text in enumerate(BAD, 1):
     assert f"braintrace/viz/words.h:{number}: " in said, (text, said)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Data of one's own: parts, missing cells, scales, judged and answered by a checkpoint.  Usage: data_cli_test.py BINARY"""
+"""Your own data: parts, missing cells, scales, judged and answered by a checkpoint.  Usage: data_cli_test.py BINARY"""
 import csv
 import json
 import math

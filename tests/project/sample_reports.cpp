@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes reports of made-up runs, for a browser to look at.  Usage: sample_reports FOLDER
+// Writes reports of synthetic runs, for a browser to look at.  Usage: sample_reports FOLDER
 #include "braintrace/train/report.h"
 #include "tests/support/sample_run.h"
 

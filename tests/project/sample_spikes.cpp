@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes shd_train.h5 and shd_test.h5 with made-up words, for the examples to read: word c is a tone that starts at
+// Writes shd_train.h5 and shd_test.h5 with synthetic words, for the examples to read: word c is a tone that starts at
 // channel 35 c and rises.  Usage: sample_spikes FOLDER
 #include <cmath>
 #include <random>

@@ -30,7 +30,7 @@ def comment(cursor):
 
 
 def described(cursor):
-    """The comment as prose, or as it stands where it has formulas or lists."""
+    """The comment as prose, or unchanged if it has formulas or lists."""
     text = comment(cursor)
     if not text:
         return ""
