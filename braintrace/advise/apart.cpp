@@ -69,7 +69,7 @@ std::string run_apart(const std::function<std::string()>& work, const ApartLimit
   const pid_t parent = ::getpid(), child = ::fork();
   require(child >= 0, "cannot start a process: {}.", std::strerror(errno));
   if (child == 0) {
-    ::prctl(PR_SET_PDEATHSIG, SIGTERM);     // nobody waits for the result of a child whose parent is gone
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);     // the result of a child is useless if its parent has ended
     if (::getppid() != parent) ::_exit(1);  // it went before the line above
     limit(RLIMIT_CPU, limits.seconds);
     limit(RLIMIT_AS, limits.bytes);

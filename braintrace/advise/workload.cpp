@@ -31,7 +31,7 @@ Workload::Workload(Module& model, const Type& input, const Candidate& candidate,
   init_all_states(model, {.batch_size = options.batch});
   const Algorithm& algorithm = algorithm_named(candidate.rule);
   learner_                   = algorithm.learner(model, algorithm.usual(1).options);
-  // Traces are made with the graph, so what they take is asked before.
+  // Traces are created with the graph, so their size is checked before.
   const ETraceGraph graph  = compile_etrace_graph(model, {input}, learner_->rule().scope({}));
   int64_t           traces = 0;
   for (const MemorySlot& slot : learner_->rule().memory(graph)) traces += slot.type.bytes();

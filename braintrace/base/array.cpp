@@ -19,9 +19,9 @@ namespace {
 
 constexpr size_t alignment = 64, page = 4096;
 
-// Zeros that the system hands out page by page when they are first written: large arrays that stay zero cost nothing.
-// Large arrays start at different places within a page: those that are walked side by side would otherwise fall on the
-// same lines of the first cache. An array that the machine can never hold is an error here, not when it is filled.
+// Zeros that the system allocates page by page on the first write: large arrays that stay zero cost nothing. Large
+// arrays start at different places within a page: arrays that are read in parallel would otherwise compete for the same
+// lines of the L1 cache. An array that exceeds the memory of the machine is an error here, not when it is filled.
 std::shared_ptr<void> allocate_zeros(size_t bytes) {
   static std::atomic<unsigned> count{0};
   const size_t                 shift = bytes >= 4 * page ? count++ % 7 * (page / 7 / alignment * alignment) : 0;
@@ -81,7 +81,7 @@ Array Array::borrow(Type type, const void* data, std::shared_ptr<const void> own
 
 Array Array::adopt(Type type, std::shared_ptr<void> memory) { return Array(std::move(type), std::move(memory), false); }
 
-// Counting up first makes sure that whoever let go of the memory, in whatever thread, is done with it.
+// Incrementing first ensures that any thread that released the memory has finished with it.
 bool Array::is_only_owner() const {
   const std::shared_ptr<const void> counted = data_;
   return !borrowed_ && counted.use_count() == 2;

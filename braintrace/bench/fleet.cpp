@@ -35,7 +35,7 @@ std::shared_ptr<Module> one_network(const Workload& w) {
   return model;
 }
 
-// The best rate of several rounds, each of so many pieces: what other programs take is not in it.
+// The best rate of several rounds of `pieces` each, to exclude the influence of other programs.
 template <class F>
 double best_rate(double seconds, int64_t pieces, F round) {
   round();
@@ -61,7 +61,7 @@ double memory_rate(double seconds) {
   return best_rate(seconds, 2 * numbers * static_cast<int64_t>(sizeof(float)), [&] { add(one); });
 }
 
-// Single learners, each an object of its own with a model of its own, as a program has them that knows no fleets.
+// Single learners, each a separate object with its own model, as in a program that does not use fleets.
 class Singles {
  public:
   Singles(const Workload& w, const stream::StreamOptions& options, int64_t count, int64_t window, Rng& rng) {

@@ -170,7 +170,7 @@ ordered_json timings(const Workload& w, const MeasureOptions& o) {
   return out;
 }
 
-// In a process of its own, with a folder of compiled files of its own.
+// In a separate process, with its own cache of compiled files.
 ordered_json apart_in(const TemporaryFolder& cache, const std::string& backend,
                       const std::function<ordered_json()>& work) {
   require(!cache.path.empty(), "bench: cannot create a folder for temporary files.");

@@ -34,8 +34,8 @@ bool any_defined(const Tensors& t) {
   return std::any_of(t.begin(), t.end(), [](const Tensor& x) { return x.defined(); });
 }
 
-// What is pushed at once: the same positions of each of so many rows, which do not meet. ones[c,u]: position u of a row
-// is in push c.
+// The tangents of one jvp: the same positions of several rows, which do not interact. ones[c,u]: position u of a row is
+// in push c.
 struct Pushes {
   int64_t rows = 1;
   Tensor  ones;

@@ -68,7 +68,7 @@ struct ReaderWalk {
       for (size_t k = 0; k < e.in.size(); ++k)
         if (!only[e.in[k]].empty()) join(only[e.out[r]], across(e, k, r, true));
   }
-  // Who reads the operands, of who reads the results.
+  // Readers of the operands, from readers of the results.
   void backward(const Eqn& e) {
     for (size_t r = 0; r < e.out.size(); ++r)
       for (size_t k = 0; k < e.in.size(); ++k)

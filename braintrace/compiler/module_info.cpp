@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Traces one step of a model. Afterwards every hidden state has an entry value and an exit value of its own, the exit
-// made by an equation: a state that is only read, aliased or set to a constant is not a special case later. A state
-// whose old value nobody reads holds nothing: it is not a hidden state, and its new value is a value like any other.
+// Traces one step of a model. Afterwards every hidden state has its own entry value and exit value, the exit made by an
+// equation: a state that is only read, aliased or set to a constant is not a special case later. A state whose old
+// value is not read carries no information: it is not a hidden state, and its new value is an ordinary value.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -99,7 +99,7 @@ bool reads_old_value(IndexedStep& in, const StateLeaf& leaf) {
 }
 
 // Which short-term states carry a recurrence through a trainable operation: their old value reaches their new one, and
-// so does the result of a trainable operation. One walk along the program serves 63 states.
+// so does the result of a trainable operation. One walk along the program handles 63 states.
 LeafIndex recurrent_short_term_states(IndexedStep& in) {
   const Program&         p = in.step.program;
   std::vector<StateLeaf> candidates;
@@ -217,7 +217,7 @@ std::vector<StateLeaf> hidden_leaves(const ModuleInfo& info, IndexedStep& step, 
   return hidden;
 }
 
-// Each hidden state with an entry and an exit of its own.
+// Gives each hidden state its own entry and exit.
 std::vector<HiddenVar> hidden_vars(const ModuleInfo& info, IndexedStep& step, const std::vector<StateLeaf>& hidden) {
   for (const StateLeaf& leaf : hidden) complete_leaf(step, leaf);
   const Vars    inputs = program_inputs(info.program());

@@ -28,7 +28,7 @@ namespace {
 
 constexpr int64_t most_probe_work = int64_t{1} << 27, most_bits = int64_t{1} << 31;
 
-using Bits    = std::vector<uint64_t>;  // a set of source positions; empty stands for none
+using Bits    = std::vector<uint64_t>;  // a set of source positions; empty: none
 using Sources = std::vector<Bits>;      // of each element of a value; empty when the value depends on no source
 
 void unite(Bits& into, const Bits& more) {

@@ -26,7 +26,7 @@ bool excludes(DiagnosticKind kind) {
   }
 }
 
-// Who reads a parameter that no trainable operation reads as a weight, and what follows from that.
+// The readers of a parameter that no trainable operation reads as a weight, and the consequences.
 std::string why_untraced(const ModuleInfo& info, const Path& path) {
   std::set<Var> leaves;
   for (const WeightVar& w : info.weights)

@@ -92,7 +92,7 @@ class ScanFollower {
     return std::find(consts.begin(), consts.end(), v) != consts.end();
   }
 
-  // The body as a flat program; every carried state ends in an equation of its own.
+  // The body as a flat program; every carried state has its own final equation.
   void flatten_body() {
     StepRoles roles{Mask(parts_.body.args.size()), Mask(parts_.body.args.size()), Mask(parts_.body.results.size())};
     for (Var v : operands().consts) leaves_of_const_.push_back(leaves_behind(v));
@@ -148,7 +148,7 @@ class ScanFollower {
     return std::move(found_);
   }
 
-  // A weight that a plain operation reads too is told apart.
+  // A weight that a plain operation also reads is handled separately.
   void give_weights_their_own_operand() {
     consts_ = operands().consts;
     for (HiddenParamOpRelation& r : found_.relations)

@@ -162,7 +162,7 @@ Linearized scan_linearize(const LinearizeArgs& a) {
   Traced          forward = builder->finish(joined(linear.out, map.constants));
   const Residuals residuals(s, forward.program);
   const auto      in = s.split(a.in);
-  // What is computed once does not see the carry and xs, so zeros do in their place.
+  // Loop-invariant values do not depend on the carry and xs, so zeros can replace them.
   const Tensors once  = replay(dce(residuals.once), forward.constants,
                                joined(ScanOperands{in.consts, zeros_of(types.carry), zeros_of(types.xs)}));
   const Tensors y     = apply_scan(std::move(forward), in, s.length, s.reverse);

@@ -89,7 +89,7 @@ bool hdf5_is_built_in() { return true; }
 SpikeFile::SpikeFile(const std::string& path) : path_(path) {
   const Source           readable(path);
   const std::scoped_lock lock(turn());
-  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // failures are told by exceptions, not printed
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // failures throw exceptions and are not printed
   const auto file = std::shared_ptr<File>(new File(path), [](File* f) {
     const std::scoped_lock closing(turn());
     delete f;

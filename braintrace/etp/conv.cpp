@@ -96,8 +96,8 @@ struct Use {
   }
 };
 
-// The bias as a shape of y's rank that broadcasts to y: [O] stands along the channel axis; a higher rank is aligned to
-// the right, without the batch axis that an unbatched y lacks.
+// The bias as a shape of y's rank that broadcasts to y: [O] is along the channel axis; a higher rank is aligned to the
+// right, without the batch axis that an unbatched y lacks.
 Shape aligned_bias(const Use& u, const Type& bias, const Shape& y) {
   const std::string letters = u.y_letters();
   Shape             b       = bias.shape;
@@ -152,7 +152,7 @@ Types conv_infer(const Op& op, const Types& in, const Attrs& a) {
   return y;
 }
 
-// Flat positions of one channel of x that output position p and kernel place k read, [P·K]; X stands for a zero.
+// Flat positions of one channel of x that output position p and kernel place k read, [P·K]; X means zero.
 Tensor read_positions(const Use& u, const Shape& space, const Shape& result, const Shape& kernel) {
   const int64_t        X = size_of(space), U = size_of(kernel);
   std::vector<int64_t> read(static_cast<size_t>(size_of(result) * U));

@@ -3,8 +3,8 @@
 //
 //   ε_w : [*V,S]   ∂y_v/∂w = 1 at the place of v
 //
-// There is no x. The trace has the shape of the hidden group, on whose axes w lies; it has size one along those that
-// share it, and fold sums them.
+// There is no x. The trace has the shape of the hidden group. w has the same axes, with size one along those that share
+// it; fold sums over these.
 #include "braintrace/etp/element_wise.h"
 
 #include "braintrace/base/rng.h"

@@ -22,7 +22,7 @@ Kind kind_of(int64_t t) { return t % 5 == 3 ? Observe : t % 5 == 4 ? Predict : L
 // Where a new sequence begins.
 int64_t reset_at(int64_t steps) { return steps * 3 / 4; }
 
-// Integers stand for ids or labels, of which there are `ids`.
+// Integers are ids or labels, of which there are `ids`.
 Array drawn(Rng& rng, const Type& type, uint64_t ids) {
   std::vector<double> values;
   for (int64_t i = 0; i < type.size(); ++i)

@@ -91,7 +91,7 @@ struct LossProgram {
   }
 };
 
-// What stands between a parameter and the loss and decides what finite differences mean.
+// Operations between a parameter and the loss that determine whether finite differences are meaningful.
 struct OnTheWay {
   bool  spike = false, held = false, own_derivative = false;
   DType least = DType::F64;  // the element type with the fewest digits
@@ -241,7 +241,7 @@ Tensors wide_inputs(const Tensors& given) {
   return xs;
 }
 
-// Reverse mode of one parameter beside finite differences, or why there are none.
+// Compares reverse mode of one parameter with finite differences, or says why there are none.
 ParameterCheck against_differences(const LossProgram& program, const Parameter& p, const Tensor& exact, double loss,
                                    const CheckGradOptions& o) {
   ParameterCheck c{p.name(), norm(exact), {}, {}, {}, {}};
@@ -259,7 +259,7 @@ ParameterCheck against_differences(const LossProgram& program, const Parameter& 
   return c;
 }
 
-// For inputs of these types; its traces may take so many bytes.
+// For inputs of these types; limits the bytes of its traces.
 void compile_within(OnlineLearner& learner, const Types& step, int64_t limit) {
   learner.compile_graph(step);
   int64_t bytes = 0;

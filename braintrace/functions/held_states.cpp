@@ -93,7 +93,7 @@ Tensors HeldStates::call(const Tensors& args) {
   in.reserve(args.size() + reads_.size());
   for (const Tensor& t : args) in.push_back(t.array());
   for (const StateLeaf& leaf : reads_) in.push_back(read(leaf).array());
-  // Whoever else has them lets go before the lock is asked for: two holders never wait for each other.
+  // Other holders release them before the lock is taken, so that two holders never wait for each other.
   if (!holding_)
     for (const StateLeaf& leaf : held_) leaf.state.cell()->settled();
   Arrays out;

@@ -72,7 +72,7 @@ int64_t loop_length(const char* where, const Tensors& xs, const ScanOptions& opt
   return length;
 }
 
-// What a loop carries, and what a turn of it gives.
+// What a loop carries, and what an iteration returns.
 template <class List>
 struct LoopCarry {
   List values, states;
@@ -84,7 +84,7 @@ struct TurnResults {
 
 // A branch of cond, and the bare C++ numbers among its results.
 struct Branch {
-  Tensors         numbers;  // undefined where the result has a type of its own
+  Tensors         numbers;  // undefined if the result has a type
   StatefulProgram p;
 
   Branch(const Types& types, const Function& f)

@@ -11,7 +11,7 @@ namespace braintrace::flat {
 
 namespace {
 
-// The size all mapped things agree on, and who fixed it (for messages).
+// The size of the mapped axis, and what determined it (for messages).
 struct BatchSizeFound {
   std::optional<int64_t> size;
   std::string            who;
@@ -61,7 +61,7 @@ struct MappedStates {
 
   bool is_lane(const StateLeaf& leaf) const { return lanes.contains(leaf.state.cell().get()); }
 
-  // A random stream that is not batched itself is split: one key for each sample, one to go on with.
+  // A random stream that is not batched itself is split: one key for each sample, and one for the stream to continue.
   void read() {
     for (size_t r = 0; r < p.reads.size(); ++r) {
       const StateLeaf& leaf  = p.reads[r];

@@ -34,7 +34,7 @@ void AppendFile::append(std::string_view record) {
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) {
       const int reason = errno;
-      // What is there stays whole as far as the system lets us.
+      // Existing records stay whole, as far as the system allows.
       const bool whole = done == 0 || ::ftruncate(fd_, size_) == 0;
       fail("{}: cannot write the file: {}.{}", path_, std::strerror(reason),
            whole ? "" : " Its last line is incomplete.");

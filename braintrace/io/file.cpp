@@ -66,7 +66,7 @@ void write_all(int file, ByteSpan bytes, const std::string& path) {
   }
 }
 
-// What a path stands for once its links are followed; the file itself may be missing.
+// A path with its links resolved; the file itself may be missing.
 struct Place {
   std::string path;
   bool        exists = false;
@@ -93,7 +93,7 @@ Place place_of(const std::string& given) {
   return place;
 }
 
-// A new file beside the place, gone again unless it takes the place.
+// A temporary file next to the target, removed unless it replaces the target.
 class Replacement {
  public:
   Replacement(const Place& place, const std::string& given)
@@ -119,7 +119,7 @@ class Replacement {
   }
 
  private:
-  // Where the owner cannot be kept, the file is nobody else's.
+  // If the owner cannot be kept, only this user may access the file.
   void keep_mode() {
     const struct stat& was  = place_.info;
     const bool         ours = ::fchown(file_.get(), was.st_uid, was.st_gid) == 0;

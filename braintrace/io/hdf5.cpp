@@ -126,7 +126,7 @@ class Hdf5Reader {
     if (size != nowhere && size > left) damaged("a block goes beyond its end");
     return {file_.subspan(address, size == nowhere ? left : size), where_};
   }
-  // What is decoded in all can be bounded by the size of the file.
+  // The size of the file limits the total amount of decoded data.
   void account(uint64_t bytes) {
     decoded_ += bytes;
     if (bytes > (uint64_t{1} << 40) || decoded_ > (file_.size() + 4096) * most_times)

@@ -66,7 +66,7 @@ class Hdf5Writer {
     return n;
   }
 
-  // All texts lie in one heap.
+  // All texts are in one heap.
   static void collect(const Hdf5Group& g, std::vector<std::string>& all) {
     for (const auto& [name, item] : g.members)
       if (const auto* t = std::get_if<Hdf5Texts>(&item))
@@ -126,7 +126,7 @@ class Hdf5Writer {
     return header;
   }
 
-  // A heap of names, and where each lies in it.
+  // A heap of names, and the offset of each.
   uint64_t names_of(const Members& members, std::vector<uint64_t>& offsets) {
     std::string names(8, '\0');
     for (const auto& [name, address] : members) {
@@ -258,7 +258,7 @@ class Hdf5Writer {
     put(24, 2);
     put(1, 4);
     put_type(item);
-    put(0x05, 2);  // what fills it: nothing of its own
+    put(0x05, 2);  // no fill value
     put(8, 2);
     put(1, 4);
     put(0x01000202, 8);

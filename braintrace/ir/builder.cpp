@@ -92,8 +92,8 @@ Var Builder::outer(const Tensor& t) {
   return it->second;
 }
 
-// Arrays of one storage may differ in type. Whoever lent us memory may write to it later, even between two uses here:
-// the program keeps a copy.
+// Arrays of one storage may differ in type. The owner of borrowed memory may write to it later, even between two uses
+// here, so the program keeps a copy.
 Var Builder::concrete(const Array& array) {
   std::vector<Capture>& same_storage = captured_[array.raw()];
   for (const Capture& c : same_storage)

@@ -122,7 +122,7 @@ void check_inputs(const Program& p) {
   }
 }
 
-// What is wrong with an equation's own fields, before its operation is asked.
+// Errors in the fields of an equation, checked before calling its operation.
 std::string broken_fields(const Program& p, const Eqn& e) {
   if (!e.op) return "the equation has no operation.";
   if (e.note < 0 || static_cast<size_t>(e.note) >= p.notes.size()) return fmt::format("there is no note {}.", e.note);

@@ -61,7 +61,7 @@ const std::shared_ptr<Builder>& Tensor::trace() const {
 
 namespace {
 
-// Zeros stay as the system hands them out: they take no memory until they are written.
+// Zeros stay as the system allocates them: they take no memory until they are written.
 Array filled(const Type& type, double value) {
   const Array  one  = Array::scalar(type.dtype, value);
   const size_t step = one.bytes();
@@ -103,7 +103,7 @@ namespace {
 
 thread_local std::string current_note;
 
-// What is one value everywhere stays a literal: traces then hold a `full` equation and not a captured array.
+// A constant array stays a literal: traces then contain a `full` equation instead of a captured array.
 Tensor literal_result(const Op& op, const Tensors& in, const Attrs& attrs, const Types& out) {
   if (op.fill) return Tensor(out[0], op.fill(attrs));
   if (!op.is_elementwise() || out.size() != 1) return {};

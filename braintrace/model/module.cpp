@@ -55,7 +55,7 @@ struct ModuleNode {
     return at.empty() ? "module" : fmt::format("module '{}'", at);
   }
 
-  // The objects that are this module. Any of them can be asked for what its class does.
+  // The copies of this module. Any of them can be used to call the functions of its class.
   void join(Module* handle) {
     std::lock_guard lock(mutex_);
     handles_.push_back(handle);

@@ -43,7 +43,7 @@ void warn_if_stale(const StateCell& cell, const Tensor& value) {
         "  Call learner.reset() for both, or learner.reset_state() after reset_all_states(model).");
 }
 
-// A state has a type: bare numbers take that of the value they replace, as they would beside it in an operation.
+// A state has a type: bare numbers take that of the value they replace, as they would in an operation with it.
 Tensor typed(const Tensor& value, const Tensor& old = {}) {
   if (!value.is_weak()) return value;
   return old.defined() ? promote_together({zeros_like(old), value})[1] : value.settled(value.dtype());

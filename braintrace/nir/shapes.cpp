@@ -167,7 +167,7 @@ std::string port(const Graph& graph, const char* type) {
 
 namespace {
 
-// A number of units that can be meant.
+// A plausible number of units.
 void check_size(const NodeFields& f, const Shape& shape) {
   double size = 1;
   for (int64_t d : shape) size *= static_cast<double>(d);

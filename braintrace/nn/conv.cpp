@@ -12,7 +12,7 @@ namespace braintrace::nn {
 
 namespace {
 
-// One number stands for all axes.
+// One number applies to all axes.
 Ints per_axis(const Ints& list, size_t axes, const std::string& layer, const char* what) {
   require(list.size() == 1 || list.size() == axes, "{}: {} needs 1 or {} entries, got ({}).", layer, what, axes,
           fmt::join(list, ", "));

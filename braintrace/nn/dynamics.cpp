@@ -12,7 +12,7 @@
 
 namespace braintrace::nn {
 
-// Near zero a power series serves value and derivatives alike; at |z| = 0.1 its ninth term is below 1e-15.
+// Near zero, a power series computes value and derivatives; at |z| = 0.1 its ninth term is below 1e-15.
 Tensor exprel(const Tensor& z) {
   const Tensor small = less(abs(z), 0.1);
   const Tensor safe  = select(small, full(z.shape(), 1, z.dtype()), z);
@@ -118,7 +118,7 @@ Tensor Neuron::update(const Tensor& I) {
 }
 
 Tensor Neuron::stepped(const std::function<Tensor()>& step) {
-  // What was added is consumed, also when the step throws.
+  // Consumes the pending inputs, even if the step throws.
   struct Consume {
     Inputs& in;
     ~Consume() {

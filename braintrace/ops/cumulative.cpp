@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Derivatives of the nonlinear scans are scans too, in log₂ n doubling steps (Hillis & Steele 1986): after step d
-// element i stands for the 2d elements that end at i.
+// element i combines the 2d elements that end at i.
 #include "braintrace/ops/cumulative.h"
 
 #include <algorithm>
@@ -115,7 +115,7 @@ constinit const Op cummin_op = scan_along({
     .fold = Fold::Min,
 });
 
-// y_i = Π x_j over j ≤ i;  d(p q) = dp q + p dq along the scan: no division, so zeros do no harm
+// y_i = Π x_j over j ≤ i; d(p q) = dp q + p dq along the scan: no division, so zeros are not a problem
 constinit const Op cumprod_op = scan_along({
     .name = "cumprod",
     .doc  = "running product along an axis",

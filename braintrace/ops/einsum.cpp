@@ -79,7 +79,7 @@ Tensor diagonal(const Tensor& x, int64_t a, int64_t b) {
 
 Tensor summed(const Tensor& x, const Ints& axes) { return axes.empty() ? x : sum(x, axes); }
 
-// Diagonals taken, broadcast axes of size 1 dropped, labels nobody else needs summed.
+// Takes diagonals, drops broadcast axes of size 1, and sums labels that no other term needs.
 void reduce_term(Term& t, const std::map<Label, int64_t>& sizes, const Labels& needed) {
   for (size_t i = 0; i < t.labels.size(); ++i)
     for (size_t j = t.labels.size() - 1; j > i; --j)

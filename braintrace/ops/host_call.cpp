@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program holds the number of the function, as an array that owns the function. So the function ends with the last
-// program that calls it, and programs are printed, compared and parsed as all others.
+// A program contains the number of the function, as an array that owns the function. So the function lives as long as a
+// program that calls it, and programs are printed, compared and parsed like all others.
 #include "braintrace/ops/host_call.h"
 
 #include <cstring>
@@ -93,7 +93,7 @@ Types host_infer(const Op& op, const Types& in, const Attrs& a) {
   return out;
 }
 
-// Element `lane` of the folded leading axes, in memory of its own: the function may keep what it is given.
+// Element `lane` of the folded leading axes, copied: the function may keep its arguments.
 Array lane_of(const Array& x, int64_t lane, const Ints& lanes) {
   Array y({x.dtype(), part(x.shape(), static_cast<int64_t>(lanes.size()), static_cast<int64_t>(x.shape().size()))});
   std::memcpy(y.mutable_raw(), static_cast<const char*>(x.raw()) + static_cast<size_t>(lane) * y.bytes(), y.bytes());

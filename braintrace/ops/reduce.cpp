@@ -86,7 +86,8 @@ Tensor reduced_in_front(const Tensor& x, const Ints& axes) {
   return reshape(transpose(x, perm), shape);
 }
 
-// Products of pairs, pairs of pairs, … carry (p, dp) with d(p q) = dp q + p dq: no division, so zeros do no harm.
+// Products of pairs, pairs of pairs, … carry (p, dp) with d(p q) = dp q + p dq: no division, so zeros are not a
+// problem.
 Tensors prod_jvp(const JvpArgs& a) {
   Tensor p = reduced_in_front(a.in[0], a.attrs[keys::axes]), dp = reduced_in_front(a.tangents[0], a.attrs[keys::axes]);
   if (p.shape()[0] == 0) return {Tensor()};
@@ -144,7 +145,7 @@ Arrays first_position(const Arrays& in, const Attrs& a, const Types& out, auto b
   return {from_integers(out[0], best)};
 }
 
-// Without an order of its own NaN comes before all numbers.
+// NaN, which has no order, comes before all numbers.
 template <class Before>
 Arrays position_eval(const Arrays& in, const Attrs& a, const Types& out, Before before) {
   if (!is_float(in[0].dtype())) return first_position<Integers>(in, a, out, before);

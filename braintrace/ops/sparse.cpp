@@ -47,7 +47,7 @@ Tensor sampled(const Tensor& from, const Tensor& to, const Tensor& a, const Tens
   return apply1(sparse_sample_op, {from, to, a, c});
 }
 
-// B patterns side by side as one block-diagonal pattern: block b leads from n_b + … .
+// B patterns as one block-diagonal pattern: block b leads from n_b + … .
 Tensor blocks(const Tensor& index, bool batched, int64_t B, int64_t n) {
   const Tensor each = convert(with_batch_axis(index, batched, B), DType::I64);
   return reshape(each + iota(each.shape(), 0, DType::I64) * full({}, static_cast<double>(n), DType::I64), {-1});

@@ -173,7 +173,8 @@ class MpiGroup final : public Group {
     fail("{}: {}", call, text);
   }
 
-  // Looks at once, soon and then now and then: an answer mostly comes at once, and others may need the processor.
+  // Polls immediately, then at growing intervals: a message usually arrives immediately, and other processes may need
+  // the processor.
   void wait(std::vector<Request>& open) {
     const auto begin  = Clock::now();
     double     warned = 0;

@@ -59,7 +59,7 @@ S of(const Slice& s, S values) {
   return values.subspan(s.from, s.to - s.from);
 }
 
-// A vector of so many numbers in parts, one for each rank to sum; or whole, for all of them.
+// Divides a vector into parts, one for each rank to sum; or keeps it whole, for all of them.
 struct Cut {
   size_t numbers;
   int    parts;

@@ -145,7 +145,7 @@ int start(pid_t& pid, std::vector<std::string> words, const std::string& output,
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
-  posix_spawnattr_t attributes;  // a group of its own, with every signal as it usually is
+  posix_spawnattr_t attributes;  // its own process group, with default signal handling
   posix_spawnattr_init(&attributes);
   sigset_t none, all;
   sigemptyset(&none);

@@ -50,7 +50,7 @@ struct Fleet::Chunk {
   std::byte* data;
 };
 
-// A step as a program, and where each of its arguments and results lies.
+// A step as a program, and the location of each of its arguments and results.
 struct Fleet::Program {
   struct Place {
     enum class In : uint8_t { Record, Row, Shared, Answer };

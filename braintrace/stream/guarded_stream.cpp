@@ -42,7 +42,7 @@ GuardedStream::Outcome GuardedStream::take(int64_t number, const Record& record)
       give_up();
       throw;
     }
-    // Else repair() meets it again and tells why.
+    // Otherwise repair() finds the error again and reports it.
   } catch (...) {
     give_up();
     throw;

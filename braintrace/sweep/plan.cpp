@@ -124,7 +124,7 @@ Plan::Plan(const Request& request) : replaced_(request.replaced) {
   require(given.is_object(), "{}: expected an object with the fields of a training configuration.", request.config);
   const fs::path file(request.config);
   if (!given.contains("name")) given["name"] = utf8(file.stem().string());
-  // A model in a file is looked for beside the configuration, which is written elsewhere.
+  // The path of a model file is relative to the configuration, which is written elsewhere.
   if (given.contains("model") && given["model"].is_string())
     if (const auto model = given["model"].get<std::string>(); model.find_first_of("/.") != model.npos) {
       const std::string path = (file.parent_path() / model).string();

@@ -187,7 +187,7 @@ Recordings cut_gestures(const std::string& folder) {
   return out;
 }
 
-// Recordings named in a list, each with a table of its clips beside it.
+// Recordings named in a list, each with a table of its clips next to it.
 Recordings raw_gestures(const std::string& folder, const std::string& list) {
   Recordings  out;
   const auto  bytes = read_file(folder + "/" + list);

@@ -47,7 +47,7 @@ const Array& member(const NamedArrays& arrays, const zoo::Fields& f, const std::
   return found->second;
 }
 
-// One array as it is, or several, separated by commas: their features side by side, [N, T, n].
+// One array as it is, or several, separated by commas: their features concatenated, [N, T, n].
 Array inputs_of(const NamedArrays& arrays, const zoo::Fields& f, const std::string& path) {
   std::vector<Array> all;
   for (const std::string& name : f.texts("inputs"))

@@ -24,7 +24,7 @@ struct Sequence {
 };
 using Sequences = std::vector<Sequence>;
 
-// Memory for one sequence, which is cleared when it is handed out.
+// Memory for one sequence, which is cleared before each use.
 class Room {
  public:
   explicit Room(const TaskFacts& f)
@@ -61,7 +61,7 @@ std::optional<std::string> missing_in(const SequenceFile& file, int64_t i, const
   return std::nullopt;
 }
 
-// Every sequence is read once, so what is wrong in a file is told before anything is learned.
+// Every sequence is read once, so errors in a file are reported before training starts.
 Sequences sequences_of(const std::shared_ptr<const SequenceFile>& file, const TaskFacts& facts, Missing way) {
   Sequences out;
   Room      room(facts);
@@ -112,7 +112,7 @@ std::vector<int64_t> order_of(const Sequences& all, const std::string& way, int6
 
 using Parts = std::array<Sequences, 3>;  // by Part
 
-// How much of a file goes to parts without a file of their own, and how.
+// How a file is split for parts that have no separate file.
 struct Division {
   double      validation = 0, test = 0;
   std::string way;

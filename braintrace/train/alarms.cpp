@@ -14,7 +14,7 @@ namespace braintrace::train {
 
 namespace {
 
-constexpr double share    = 0.5;   // of a layer's units; below it nobody needs to worry
+constexpr double share    = 0.5;   // of a layer's units; smaller fractions are not reported
 constexpr double at_bound = 0.99;  // of 1, the bound of tanh and sigmoid
 constexpr double always   = 0.9;   // spikes per step
 

@@ -71,7 +71,7 @@ std::string first_samples(const tasks::Task& task) {
   return f.text();
 }
 
-// What must be alike, by the name of each thing in messages.
+// What must be the same on all ranks, with names for messages.
 json facts_of(const Config& config, const tasks::Task& task) {
   json c = read_json(config.text, "config");
   for (const char* place : {"output", "about", "name"}) c.erase(place);

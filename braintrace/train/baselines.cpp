@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t most_features = 200, most_fitted = 2000, most_training_batches = 64;
 
-// One step that is asked for.
+// One step with a target.
 struct Asked {
   const tasks::Batch* batch;
   int64_t             step, row;
@@ -25,7 +25,7 @@ struct Asked {
 };
 using Visit = std::function<bool(const Asked&)>;  // false: enough
 
-// Steps of the judged samples, or of the first batches for training.
+// Steps of the evaluated samples, or of the first training batches.
 void each_asked(const Config& config, const tasks::Task& task, tasks::Part part, int64_t batches, const Visit& visit) {
   const Coverage covered(task.facts(), part, batches, config.batch);
   for (int64_t i = 0; i < covered.batches(); ++i) {

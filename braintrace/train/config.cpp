@@ -75,11 +75,11 @@ const Section checkpoint{
 
 const std::vector<std::pair<const char*, const Section*>> nested = {
     {"validation", &validation}, {"early_stop", &early_stop}, {"goal", &goal}, {"checkpoint", &checkpoint}};
-// What may change between a checkpoint and the run that goes on from it.
+// Fields that may differ between a checkpoint and the run that resumes it.
 const std::vector<std::string> free_fields = {"about", "name",       "steps",  "epochs",     "backend", "validation",
                                               "goal",  "early_stop", "output", "checkpoint", "init"};
 
-// The description a text stands for.
+// The description that a text refers to.
 ordered_json model_of(const ordered_json& given, const std::string& where, const std::string& folder) {
   if (!given.is_string()) return given;
   const auto name = given.get<std::string>();

@@ -245,7 +245,7 @@ std::vector<Array> Evaluator::run(const std::function<Values(Tensor, Tensor)>& j
   return out;
 }
 
-// Rows go on from batch to batch.
+// Rows continue from batch to batch.
 bool                       Evaluator::lives_on() const { return !config_->reset && parts_->task->facts().contiguous; }
 std::unique_ptr<ModelUndo> Evaluator::undo_of_all() const {
   return lives_on() ? std::make_unique<ModelUndo>(*parts_->model) : nullptr;

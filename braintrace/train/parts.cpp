@@ -150,7 +150,7 @@ void check_outputs(const Config& config, const Parts& p, const tasks::Batch& bat
 }
 
 // What a batch takes at the least: its sequences, as the task makes them and in the precision of the run, and states
-// and traces before and after an update. A system that hands out more memory than it has kills who uses it.
+// and traces before and after an update. A system that overcommits memory kills the process that uses it.
 void check_memory(const Config& config, const tasks::TaskFacts& task, double bytes_of_states) {
   const double values = 2 + static_cast<double>(size_of(task.input)) +
                         static_cast<double>(task.targets == tasks::TargetKind::Classes ? 0 : task.outputs);

@@ -29,7 +29,7 @@ int columns_of(std::string_view utf8) {
   return static_cast<int>(std::count_if(utf8.begin(), utf8.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
-// Recent steps count more; a value that is not finite is shown at once, and forgotten when it is over.
+// Recent steps count more; a non-finite value is shown immediately, and forgotten afterwards.
 double smoothed(double before, double now) {
   return std::isfinite(before) && std::isfinite(now) ? before + 0.1 * (now - before) : now;
 }

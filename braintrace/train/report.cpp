@@ -59,7 +59,7 @@ std::string grouped(int64_t n) {
   return digits;
 }
 
-// `task` predicts text: its loss, -log p of the next character, is also told as a perplexity.
+// `task` predicts text: its loss, -log p of the next character, is also shown as a perplexity.
 std::string tiles(const RunRecord& run, const std::string& task) {
   std::string out = "<dl class=\"tiles\">";
   out += tile("updates", fmt::format("{}", run.steps.empty() ? 0 : run.steps.back().step));

@@ -36,7 +36,7 @@ struct Range {
 struct ShardedBatch {
   int64_t                   index;
   std::vector<tasks::Batch> shards;
-  std::vector<double>       asked;  // by time step: whether anything is asked, of any shard anywhere
+  std::vector<double>       asked;  // by time step: whether any shard of any rank has a target
 
   int64_t length() const { return std::ssize(asked); }
 };
@@ -49,7 +49,7 @@ std::vector<double> asked_in(const Array& mask) {
   return out;
 }
 
-// The first stretch of K steps, counted from `time`, in which anything is asked.
+// The first stretch of K steps, counted from `time`, that has a target.
 std::optional<Range> asked_stretch(const std::vector<double>& asked, int64_t time, int64_t K) {
   const int64_t T = std::ssize(asked);
   for (int64_t t = time; t < T; ++t) {
@@ -135,7 +135,7 @@ struct Trainer::Impl {
   std::string          save();
   bool                 is_sound();  // all states are finite; if not, an alarm says which one is not
 
-  // What a checkpoint says besides states.
+  // The contents of a checkpoint in addition to states.
   struct Place {
     int64_t                       updates = 0, batch = 0, time = 0, bad = 0, schedule = 0;
     double                        best = INFINITY;

@@ -36,7 +36,7 @@ Modulation::Costs judged(Parts& parts, const Tensor& xs, const Tensor& ys, const
   return parts.modulation->costs(losses, correct, mask);
 }
 
-// The modulator that the task gives is in force for a while.
+// Sets the modulator from the task for a scope.
 class Modulated {
  public:
   Modulated(Parts& parts, const Modulation::Costs& costs) : learner_(parts.learner.get()) {
@@ -66,7 +66,7 @@ auto gradient_of(const Config& config, Parts& parts, const Stretch& s, bool fres
                       .after_window = fresh ? nullptr : fit_of(parts)})(s.inputs, s.targets);
 }
 
-// Updates the weights; loss and correct are sums over `count` steps that are asked.
+// Updates the weights; loss and correct are sums over `count` steps with a target.
 Results updated(Parts& parts, const Gradients& grads, const Tensor& loss, const Tensor& correct, const Tensor& count) {
   Results out{loss / count, correct / count};
   for (const auto& [path, leaves] : grads) {

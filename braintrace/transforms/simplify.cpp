@@ -70,7 +70,7 @@ Program peephole(Program program, bool nested, size_t& fired) {
   for (Var v : program_inputs(program)) values[v] = builder->argument(program.type(v));
   const LastUses last(program);
   for (size_t i = 0; i < program.eqns.size(); ++i) {
-    const Eqn e = std::move(program.eqns[i]);  // its memory serves the equations to come
+    const Eqn e = std::move(program.eqns[i]);  // its memory is reused for later equations
     if (e.op->fill) {
       values[e.out[0]] = Tensor(program.type(e.out[0]), e.op->fill(e.attrs));
       continue;

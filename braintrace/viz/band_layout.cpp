@@ -16,7 +16,7 @@ constexpr double heading = 44;
 
 // Boxes in a column of a band, in rows.
 struct Cell {
-  int band = 0, column = 0, row = -1;  // row -1: beside all rows of the band
+  int band = 0, column = 0, row = -1;  // row -1: next to all rows of the band
 };
 
 // A straight piece of an arrow inside a channel. Arrows with equal `net` may share a track.
@@ -25,7 +25,7 @@ struct Piece {
   double lo, hi;
 };
 
-// Gives every net of a channel a track such that pieces of different nets on one track do not meet.
+// Gives every net of a channel a track such that pieces of different nets on one track do not overlap.
 struct Channel {
   std::map<size_t, std::pair<double, double>> spans;  // of each net
   std::map<size_t, int>                       tracks;
@@ -159,7 +159,7 @@ class BandLayout {
     return num_bands_ - 1;
   }
 
-  // Operations stand as far right as the operations after them allow.
+  // Operations are as far right as the operations after them allow.
   void assign_columns() {
     std::vector<int> before_end(p_.nodes.size(), 0);
     for (size_t sweep = 0, changed = 1; changed && sweep < p_.nodes.size(); ++sweep) {

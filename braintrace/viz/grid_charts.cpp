@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Charts of things that lie on a grid: neurons over time, classes against classes.
+// Charts on a grid: neurons over time, classes against classes.
 #include <algorithm>
 #include <cmath>
 #include <numeric>

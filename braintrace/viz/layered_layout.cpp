@@ -78,7 +78,7 @@ class Layers {
   }
 
  private:
-  // A box without inputs stands right above its first reader.
+  // A box without inputs is directly above its first reader.
   void sink_inputs(const std::vector<std::pair<size_t, size_t>>& edges) {
     std::vector<int>  first(num_boxes_, -1);
     std::vector<bool> fed(num_boxes_, false);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers without recurrence of their own, and readouts.
+// Layers without recurrence, and readouts.
 #include "braintrace/nn/activation.h"
 #include "braintrace/nn/embedding.h"
 #include "braintrace/nn/readout.h"
@@ -31,7 +31,7 @@ Tensor flattened(const Tensor& x, int64_t trailing, int64_t kept) {
   return reshape(x, shape);
 }
 
-// Features first … first + Π size - 1 of the last axis, in this shape: one of several inputs that come side by side.
+// Features first … first + Π size - 1 of the last axis, in this shape: one of several concatenated inputs.
 Tensor side_of(const Tensor& x, int64_t first, const Ints& size) {
   const int64_t n = size_of(size), all = x.rank() > 0 ? x.shape().back() : 0;
   require(first + n <= all, "part: features {} to {} of {} are asked for.", first, first + n - 1, to_string(x.type()));

@@ -88,8 +88,8 @@ GraphOrder graph_order(const std::vector<std::string>& names, const std::vector<
         order.nodes.push_back(i);
       }
     if (moved) continue;
-    // Every node left waits for one that comes after it. The first that the input reaches goes on with what is old:
-    // populations rather than what stands between them.
+    // Every remaining node waits for a later one. The first one that the input reaches uses the previous step:
+    // preferably a population, not a node between populations.
     size_t start = n;
     for (const bool population : {true, false})
       for (size_t i = 0; i < n && start == n; ++i)
