@@ -52,7 +52,7 @@ struct Canonicalizer {
     }
   }
 
-  // Why a region matters to the compiler; empty when it does not.
+  // Why a region is relevant to the compiler; empty if it is not.
   std::string relevance(const Tensors& in, const ProgramPtrs& bodies, bool makes_exit) const {
     if (any_in(weights, in)) return "a weight enters it";
     if (any_in(active, in)) return "a value that depends on a weight or a hidden state enters it";
@@ -62,7 +62,7 @@ struct Canonicalizer {
     return "";
   }
 
-  // Why a scan cannot be unrolled; empty when it can.
+  // Why a scan cannot be unrolled; empty if it can.
   std::string unroll_blocker(const ScanParts& s) const {
     if (policy.scan_unroll_limit <= 0) return "unrolling is switched off";
     if (s.length == 0) return "its length is 0";
@@ -72,7 +72,7 @@ struct Canonicalizer {
     return "";
   }
 
-  // Why the branches cannot all be run; empty when they can.
+  // Why not all branches can be run; empty if they can.
   std::string convert_blocker(const ProgramPtrs& branches) const {
     for (const ProgramPtr& p : branches) {
       if (contains_op(*p, is_while)) return "a branch contains a while loop";
@@ -126,7 +126,7 @@ struct Canonicalizer {
     return carry;
   }
 
-  // The equation in canonical form, or empty to keep it as it is.
+  // The equation in canonical form, or empty to keep it unchanged.
   Tensors rewritten(const Eqn& e, const Tensors& in, bool makes_exit, int depth) {
     if (e.op == &call_op || e.op == &remat_op) return run(*e.attrs[keys::body], in, {}, depth + 1);
     if (e.op->expand && !e.op->etp) {
@@ -224,7 +224,7 @@ Traced canonicalize(const Traced& step, const StepRoles& roles, const ControlFlo
   for (size_t i = 0; i < program.results.size(); ++i)
     if (roles.exit[i]) exit[program.results[i]] = true;
   Traced out = c.builder->finish(c.run(program, args, exit, 0));
-  // The old constants were made arguments for the walk: they lead the constants again.
+  // The old constants were arguments during the walk: makes them leading constants again.
   args_as_constants(out.program, program.constants.size());
   out.constants = joined(step.constants, out.constants);
   return out;

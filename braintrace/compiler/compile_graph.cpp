@@ -70,7 +70,7 @@ ModuleInfo checked_module_info(Module& model, const Types& args, const CompileOp
   return info;
 }
 
-// Gives relations the groups they reach, one object for each group.
+// Assigns to relations the groups they reach, one object per group.
 GroupsByPath share_groups(const std::vector<HiddenGroup>& groups, std::vector<HiddenParamOpRelation>& relations) {
   std::vector<SharedGroup> shared(groups.begin(), groups.end());
   for (HiddenParamOpRelation& r : relations) {

@@ -20,9 +20,9 @@ namespace {
 
 bool is_product_op(const Op& op) { return is_mixing_etp(op) || is_plain_product(op); }
 
-// Control flow applies a product, directly or deeper, to something computed from the marked operands. Every carried
-// value of a loop counts as marked once one operand is; programs whose arguments do not line up with the operands count
-// as mixing.
+// Whether control flow applies a product, directly or nested, to a value computed from the marked operands. Every
+// carried value of a loop counts as marked once one operand is; programs whose arguments do not correspond to the
+// operands count as mixing.
 bool nested_mixes(const Eqn& e, const Mask& marked);
 
 bool program_mixes(const Program& p, const Mask& marked) {

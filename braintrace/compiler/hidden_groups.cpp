@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hidden groups: states of one shape and layer where the old value of one reaches the new value of another. In the
-// default scope products are not passed: they are where positions mix, and are held constant in the transition.
+// default scope, paths do not pass products, which mix positions and are constants of the transition.
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -158,7 +158,7 @@ std::vector<HiddenGroup> find_hidden_groups_from_minfo(const ModuleInfo& info, c
     survives[root_of(static_cast<int>(i))] = survives[root_of(static_cast<int>(i))] || recurs[i];
   }
 
-  // Groups with a surviving recurrence first, then a group of its own, with D = 0, for each state whose recurrence is
+  // First groups with a remaining recurrence, then a separate group, with D = 0, for each state whose recurrence is
   // cut.
   std::vector<HiddenGroup> groups;
   for (bool recurrent : {true, false})

@@ -51,7 +51,7 @@ struct Pushes {
 };
 Pushes one_by_one(const Shape& positions) { return {1, eye(size_of(positions), DType::F64)}; }
 
-// Positions that no result at one of them reads another of are pushed together.
+// Positions are pushed together if no result at one of them reads another one.
 Pushes together(const Program& region, size_t arg, const Shape& from, const Shape& to) {
   const size_t  axes = separate_axes(region, arg, std::min(from.size(), to.size()));
   const int64_t rows = size_of(Shape(from.begin(), from.begin() + static_cast<int64_t>(axes)));
@@ -64,7 +64,8 @@ Pushes together(const Program& region, size_t arg, const Shape& from, const Shap
   return {rows, Tensor(from_doubles({DType::F64, {C, U}}, ones))};
 }
 
-// [C, *result] for every result, undefined where nothing arrives. `slots` says which slots of a position are pushed.
+// [C, *result] for every result, undefined where it does not depend on the input. `slots` selects the slots of a
+// position to push.
 Tensors push_positions(const Region& region, const Tensors& constants, const Tensors& args, size_t arg,
                        const Tensor& slots, const Pushes& pushes, const Shape& positions) {
   Dual<Tensors> point{joined(constants, args), {slots}};
@@ -100,7 +101,7 @@ Tensors push_diagonal(const Region& region, const Tensors& constants, const Tens
   return out;
 }
 
-// One substep of a transition, or all of it where no scan is descended.
+// One substep of a transition, or all of it if no scan is descended.
 Tensor blocks_at(const HiddenGroup& g, const Tensors& old, const Tensors& constants) {
   const Types types = types_of(old);
   Tensors     columns;

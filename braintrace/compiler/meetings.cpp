@@ -20,7 +20,7 @@ namespace {
 
 constexpr int32_t none = -1, several = -2;
 
-// The only source that each element has to do with; empty: none has any.
+// The only source on which each element depends; empty: there is none.
 using Only = std::vector<int32_t>;
 
 void join(int32_t& into, int32_t more) {
@@ -123,7 +123,7 @@ class MeetingFinder {
  private:
   bool is_meeting(Var v) const { return std::find(meet_.begin(), meet_.end(), v) != meet_.end(); }
 
-  // Finds every r. True when, with them held, results read y at their own position.
+  // Finds every r. True if, with constant r, results read y only at their own position.
   bool cut() {
     ReaderWalk f{p_};
     f.only[y_] = position_of_y_;
@@ -134,7 +134,7 @@ class MeetingFinder {
       if (!tells_positions(e)) return false;
       for (Var v : e.out) reached[v] = true;
       f.forward(e);
-      // Or in a sum of what they met in already, such as that of a group of channels.
+      // Or in a sum of earlier reductions, such as that of a group of channels.
       const auto narrows = [&](Var v) {
         return std::any_of(e.in.begin(), e.in.end(), [&](Var u) {
           return reached[u] && f.only[u].empty() && f.only[v].empty() && p_.type(u).size() > p_.type(v).size();

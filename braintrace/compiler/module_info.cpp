@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Traces one step of a model. Afterwards every hidden state has its own entry value and exit value, the exit made by an
-// equation: a state that is only read, aliased or set to a constant is not a special case later. A state whose old
-// value is not read carries no information: it is not a hidden state, and its new value is an ordinary value.
+// Traces one step of a model. Afterwards every hidden state has its own entry value and exit value, with an equation
+// that computes the exit: a state that is only read, aliased or set to a constant is then not a special case. A state
+// whose old value is not read carries no information: it is not a hidden state, and its new value is an ordinary value.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -25,7 +25,7 @@ class LeafIndex {
   explicit LeafIndex(const std::vector<StateLeaf>& leaves) {
     for (const StateLeaf& leaf : leaves) add(leaf);
   }
-  // False when it is there already.
+  // False if it is already there.
   bool add(const StateLeaf& leaf) { return at_.try_emplace({leaf.state.cell().get(), leaf.leaf}, at_.size()).second; }
   std::optional<size_t> find(const StateLeaf& leaf) const {
     const auto it = at_.find({leaf.state.cell().get(), leaf.leaf});
@@ -45,7 +45,7 @@ struct IndexedStep {
   Var& exit(const StateLeaf& leaf) { return step.program.results[step.num_results + *writes.find(leaf)]; }
 };
 
-// Gives `leaf` an argument and a result of the step when it lacks one.
+// Adds an argument and a result of the step for `leaf` if it lacks one.
 void complete_leaf(IndexedStep& in, const StateLeaf& leaf) {
   Program& p = in.step.program;
   if (in.reads.add(leaf)) {
@@ -70,7 +70,7 @@ void own_exit(IndexedStep& in, const StateLeaf& leaf, std::set<Var>& taken) {
   }
 }
 
-// A loop that takes v only as the start of carried values, which its first turn replaces without reading them.
+// A loop that uses v only as the initial value of a carry, which its first iteration replaces without reading it.
 bool replaces(const Eqn& e, Var v) {
   if (e.op != &scan_op) return false;
   const ScanParts scan(e.attrs);
@@ -85,7 +85,7 @@ bool replaces(const Eqn& e, Var v) {
   return scan.length > 0 && !any_true(result_dependence(scan.body, joined(is_v)));
 }
 
-// Some result of the step depends on the old value.
+// Whether some result of the step depends on the old value.
 bool reads_old_value(IndexedStep& in, const StateLeaf& leaf) {
   if (!in.reads.find(leaf)) return false;
   const Program& p   = in.step.program;

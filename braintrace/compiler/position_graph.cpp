@@ -87,7 +87,7 @@ struct Follower {
     }
   }
 
-  // Products get ones for their other factors, so that nothing cancels and stored zeros count.
+  // The other factors of products are ones, so that nothing cancels and stored zeros count.
   bool probe(const Eqn& e, size_t k) {
     if (!e.op->is_linear_in(k)) return false;
     const Sources& in   = of[e.in[k]];
@@ -238,7 +238,7 @@ std::vector<int> independent_classes(const Program& region, size_t arg, int64_t 
 
 SnapPattern snap_pattern(const ModuleInfo& info, const HiddenGroup& g, int n, int64_t max_jacobian_elements,
                          const Diagnostics& log) {
-  // Within no step a position influences itself alone, in a slice of its own.
+  // In zero steps, a position influences only itself, in its own slice.
   const PositionGraph           graph = n == 1 ? PositionGraph{1, {{0}}, ""} : position_graph(info, g);
   const auto                    size  = static_cast<size_t>(graph.size);
   std::vector<std::vector<int>> near(size);  // reached in at most n-1 steps: itself first, the rest ascending

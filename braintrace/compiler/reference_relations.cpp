@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Relations as braintrace 0.2.6 decides them, for comparing with graphs it recorded. It differs from relations.cpp in
+// Relations by the rules of braintrace 0.2.6, to compare with graphs recorded from it. It differs from relations.cpp in
 // four ways: a plain product does not block; a path may run through the states of every group the operation feeds
-// directly; shapes must broadcast (a stacked state fails); a weight that meets another product on *any* way is called
-// weight-to-weight, also where that way leads to no state.
+// directly; shapes must broadcast (a stacked state fails); a weight that passes another product on *any* path is called
+// weight-to-weight, even if that path leads to no state.
 #include <algorithm>
 #include <set>
 

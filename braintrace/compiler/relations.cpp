@@ -73,8 +73,8 @@ Connection connect(const RelationFinder& find, const HiddenParamOpRelation& r, c
   return c;
 }
 
-// Weights of the products between y and the groups it reaches through products only: leaves behind the operands of
-// these products that do not come from y, not looking through other products.
+// Weights of the products between y and the groups it reaches through products only: leaves from which operands of
+// these products are computed, except those from y, without passing other products.
 std::vector<Path> weights_passed(const RelationFinder& find, const HiddenParamOpRelation& r) {
   std::vector<Path> out;
   for (const Connection& c : r.connections) {
@@ -103,7 +103,7 @@ std::vector<Path> weights_passed(const RelationFinder& find, const HiddenParamOp
   return out;
 }
 
-// What keeps the group out of the trace, or only its direct part in it.
+// Why the group has no trace, or a trace of only its direct part.
 void explain_connection(RelationFinder& find, const HiddenParamOpRelation& r, const Connection& c) {
   if (c.path == PathClass::Mixed)
     find.record(DiagnosticKind::RelationPartialPath, DiagnosticLevel::Warning, r,
@@ -145,7 +145,7 @@ void explain(RelationFinder& find, const HiddenParamOpRelation& r) {
               beyond);
 }
 
-// Trainable operations that only make the weights of others (W = f(matmul(c, V)), then matmul(x, W)): the relation of
+// Trainable operations that only compute weights of others (W = f(matmul(c, V)), then matmul(x, W)): the relation of
 // the operation that reads W has V among its leaves.
 std::set<int> operations_in_chains(const RelationFinder& find) {
   const Program&               p = find.flow.program;
@@ -178,7 +178,7 @@ std::set<int> operations_in_chains(const RelationFinder& find) {
   return out;
 }
 
-// Fills r.connections; false, with the reason recorded, when the weight reaches no hidden state.
+// Fills r.connections; returns false and records the reason if the weight reaches no hidden state.
 bool connect_all(RelationFinder& find, HiddenParamOpRelation& r) {
   for (int g : candidate_groups(find, r.y)) r.connections.push_back(connect(find, r, find.groups[g]));
   if (r.connections.empty()) {

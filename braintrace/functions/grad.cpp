@@ -58,8 +58,8 @@ struct FollowedReads {
   List kept, others;
 };
 
-// Which states a derivative follows: the wanted ones, which stand first, also as learners read them, and those that
-// others than learners read and learners give credit for.
+// Which states a derivative follows: first the requested ones, also as learners read them, then those that other code
+// reads and to which learners assign credit.
 Mask followed_reads(const StatefulProgram& p, const std::vector<StateLeaf>& wanted) {
   Mask out;
   for (size_t i = 0; i < p.reads.size(); ++i) {
@@ -70,7 +70,8 @@ Mask followed_reads(const StatefulProgram& p, const std::vector<StateLeaf>& want
   return out;
 }
 
-// Adds the part of states, as the derivative found them, in wanted parameters; `of_reads` are cotangents of the reads.
+// Adds the gradients of requested parameters through the initial values of states; `of_reads` are cotangents of the
+// reads.
 void add_credit(const char* where, const StatefulProgram& p, const EntryCredit& credit, const Tensors& of_reads,
                 const std::vector<StateLeaf>& wanted, Tensors& of_wanted) {
   Tensors ct(credit.states.size());
@@ -110,7 +111,7 @@ GradOutcome differentiate(const char* where, const Function& f, const Tensors& a
   ct[0]            = Tensor(r.out[0].type(), 1);
   const auto found = split(spread(r.pullback(ct), active), input_sizes(p));
 
-  // Kept states stand first, in order, each once; others may be the same states as learners read them.
+  // Kept states come first, in order, each once; others may be the same states as learners read them.
   const FollowedReads<size_t> n{wanted.size(), p.reads.size() - wanted.size()};
   const auto                  leaves    = split(p.reads, n);
   const auto                  of        = split(found.reads, n);

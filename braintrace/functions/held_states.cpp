@@ -135,7 +135,7 @@ void HeldStates::settle() {
   holding_ = false;
 }
 
-// Other leaves of a cell that is held are where they always are.
+// Other leaves of a cell whose leaf is held stay in the cell.
 Tensor HeldStates::read(const StateLeaf& leaf) const {
   StateCell& cell = *leaf.state.cell();
   return cell.holder == this ? cell.leaves.at(leaf.leaf) : leaf.value();

@@ -129,7 +129,7 @@ Entry compiled(JitCache& cache, std::string&& signature, const Tensors& args, co
 JitResult call_jitted(JitCache& cache, std::string&& signature, const Tensors& args, const Function& f,
                       const std::function<std::shared_ptr<const void>()>& like) {
   detail::check_arguments("jit", args);
-  // Inside a trace a jitted function is what it is without jit: what it calls must see that trace.
+  // Inside a trace, jit has no effect: functions that it calls must see that trace.
   if (StateFrame::current()) {
     Tensors out = f(args);
     return {std::move(out), like()};

@@ -27,7 +27,7 @@ namespace {
 
 using StateLeaves = std::vector<StateLeaf>;
 
-// Present values of written states. One that has no value yet starts from zeros: the body writes before it reads.
+// Current values of written states. A state without a value starts from zeros: the body writes before it reads.
 Tensors values_before(const char* where, const StatefulProgram& body) {
   Tensors out;
   for (size_t i = 0; i < body.writes.size(); ++i) {
@@ -82,7 +82,7 @@ struct TurnResults {
   List carry, ys, states;
 };
 
-// A branch of cond, and the bare C++ numbers among its results.
+// A branch of cond, and the C++ numbers among its results.
 struct Branch {
   Tensors         numbers;  // undefined if the result has a type
   StatefulProgram p;
@@ -110,7 +110,7 @@ struct Branch {
     return types;
   }
 
-  // It leaves the state as a learner left it, here or before.
+  // A learner left the final value of the state, here or before.
   bool leaves(const StateLeaf& leaf) const {
     const size_t k = index_of(p.writes, leaf);
     return k < p.writes.size() ? p.is_left_by_learner[k] : origin_of(leaf).from != StateOrigin::From::SomebodyElse;
@@ -138,7 +138,7 @@ void check_branches(const Branch& yes, const Branch& no) {
             to_string(a[i]), to_string(b[i]));
 }
 
-// States written by either branch, their present values, and a check that each branch leaves the same types.
+// States written by either branch, their current values, and a check that each branch leaves the same types.
 StateLeaves written_by_either(const Branch& yes, const Branch& no, Tensors& before) {
   StateLeaves written = yes.p.writes;
   for (const StateLeaf& leaf : no.p.writes)

@@ -26,7 +26,7 @@ struct BatchSizeFound {
   }
 };
 
-// Arguments with the sample axis of mapped ones in front, and the types that one sample sees.
+// Arguments with the mapped axis in front, and the types of one sample.
 struct MappedArguments {
   Tensors in;
   Mask    batched;

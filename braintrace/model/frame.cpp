@@ -9,7 +9,7 @@ namespace {
 
 thread_local StateFrame* current_frame = nullptr;
 
-// Makes `frame` current for a while.
+// Makes `frame` current for a scope.
 struct Within {
   explicit Within(StateFrame* frame) : previous(current_frame) { current_frame = frame; }
   ~Within() { current_frame = previous; }

@@ -98,7 +98,7 @@ void add(const std::shared_ptr<ModuleNode>& node, Entry entry) {
   add_place(node, entry);
   node->entries.push_back(std::move(entry));
 }
-// The same, where a name that is taken gets the new part.
+// The same, but a new part replaces an earlier part of the same name.
 void set(const std::shared_ptr<ModuleNode>& node, Entry entry) {
   Entry* old = node->find(entry.name);
   if (!old) return add(node, std::move(entry));
@@ -110,7 +110,7 @@ void set(const std::shared_ptr<ModuleNode>& node, Entry entry) {
 
 using NodeSet = std::set<const ModuleNode*>;
 
-// Calls visit(node) for the node and all below it, each once: parts first.
+// Calls visit(node) for the node and all its descendants, each once: children first.
 template <class Visit>
 void walk(const std::shared_ptr<ModuleNode>& node, NodeSet& seen, const Visit& visit) {
   if (!seen.insert(node.get()).second) return;
@@ -141,7 +141,7 @@ void collect(const ModuleNode& node, const Path& at, StateSet& seen, StateMap& o
 
 thread_local const Module* current_module = nullptr;  // whose update runs
 
-// Makes `module` the one whose update runs for a while.
+// Marks `module` as the one whose update runs, for a scope.
 struct Updating {
   explicit Updating(const Module* module) : previous(std::exchange(current_module, module)) {}
   ~Updating() { current_module = previous; }
@@ -191,7 +191,7 @@ Tensors Module::update_all(const Tensors& xs) {
 }
 
 Tensor Module::operator()(const Tensor& x) { return call({x}).front(); }
-// A mistake found inside tells the way to it: one line for each module that was called.
+// An error inside lists the path to it: one line for each module that was called.
 Tensors Module::call(const Tensors& xs) {
   refresh();
   const bool is_unknown_child = is_updating() && node_->places.empty() && !node_->is_local && !states().empty();
@@ -395,15 +395,15 @@ class Printer {
 
 namespace {
 
-// It was made inside a trace that is closed.
+// Whether it was created inside a trace that is closed.
 bool has_ended(const State& state) {
   const StateFrame* frame = state.cell()->home == 0 ? nullptr : StateFrame::current();
   while (frame && !frame->is_home_of(state)) frame = frame->outer();
   return state.cell()->home != 0 && !frame;
 }
 
-// What init and reset have in common: states start, then each module has its say. States that it made start too; those
-// of an earlier trace wait to be made anew.
+// Shared by init and reset: initializes the states, then calls each module. States that a module creates are
+// initialized too; states of an earlier trace wait until they are created again.
 template <class Start, class Hook>
 void start_all(const Module& model, const Start& start, const Hook& hook) {
   for (const auto& [path, state] : model.states())

@@ -23,7 +23,7 @@ namespace {
   fail(ErrorKind::Name, "{} has no leaf '{}'; it has: {}.", state.place(), name, fmt::join(names, ", "));
 }
 
-// The value of one sample for all of a batch.
+// The value of one sample, repeated for a batch.
 Tensor for_batch(const Tensor& value, BatchSize batch) {
   if (!batch || value.rank() == 0) return value;
   Shape shape = value.shape();
@@ -31,7 +31,7 @@ Tensor for_batch(const Tensor& value, BatchSize batch) {
   return broadcast_to(value, shape);
 }
 
-// Traces of a sequence that is over would join the next one. Said once for each reset.
+// Traces of the previous sequence would affect the next one. Warns once per reset.
 void warn_if_stale(const StateCell& cell, const Tensor& value) {
   if (value.is_literal(0)) return;
   bool stale = false;
@@ -49,7 +49,7 @@ Tensor typed(const Tensor& value, const Tensor& old = {}) {
   return old.defined() ? promote_together({zeros_like(old), value})[1] : value.settled(value.dtype());
 }
 
-// What a state keeps is its own: memory that others may write later is copied.
+// A state owns its value: memory that others may write later is copied.
 Tensor kept(const Tensor& value) {
   if (value.is_traced() || value.is_literal() || !value.array().is_borrowed()) return value;
   return Tensor(value.array().copy());

@@ -28,7 +28,7 @@ Rng fresh_rng() {
 
 using Draw = std::function<double(Rng&)>;
 
-// Numbers of the stream that a draw takes, where it takes as many each time: threads then know where to begin.
+// The number of random numbers per draw, if it is constant: threads then know where to begin.
 constexpr uint64_t per_uniform = 2, per_normal = 4, any_number = 0;
 
 // The same numbers for any number of threads.

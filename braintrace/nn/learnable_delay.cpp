@@ -17,7 +17,7 @@ namespace {
 
 constexpr double most_steps = 100000;
 
-// Steps that the kernel reaches back: those of the longest delay, and its right half.
+// Number of past steps that the kernel covers: the longest delay, plus its right half.
 int64_t reach(units::Time max, const StepSize& dt, int64_t width) {
   const double steps = max.value / dt.ms();
   require(steps >= 0 && steps <= most_steps, "LearnableDelay: max must be from 0 to {} steps of {} ms, got {} ms.",

@@ -23,7 +23,7 @@ void require_float(const char* name, const Tensor& x) {
   require(is_float(x.dtype()), "{}: expected floating-point values, got {}.", name, to_string(x.type()));
 }
 
-// Integer labels, one per row, inside 0 … C-1 where they are known already.
+// Integer labels, one per row; if their values are known, they must be in 0 … C-1.
 void require_labels(const char* name, const Tensor& scores, const Tensor& labels) {
   require(is_integer(labels.dtype()), "{}: labels must be integers, got {}.", name, to_string(labels.type()));
   require(scores.rank() >= 1 && labels.shape() == Shape(scores.shape().begin(), scores.shape().end() - 1),

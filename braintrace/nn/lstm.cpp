@@ -31,7 +31,7 @@ Tensor LSTMCell::update(const Tensor& x) {
 
 namespace {
 
-// b = -log(1/u - 1), u uniform between 1/H and 1-1/H: gates start spread over all time scales.
+// b = -log(1/u - 1), u uniform between 1/H and 1-1/H: initial gates cover all time scales.
 Initializer spread_gates(int64_t n) {
   const double low = 1.0 / static_cast<double>(n);
   return mapped(init::uniform(low, 1 - low), "logit", [](double u) { return -std::log(1 / u - 1); });

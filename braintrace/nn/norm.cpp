@@ -105,7 +105,7 @@ Tensor GroupNorm::update(const Tensor& x) {
   require(x.rank() >= 2, "GroupNorm: x needs a batch axis, got {}.", to_string(x.type()));
   Ints spatial;
   for (int i = 1; i + 1 < x.rank(); ++i) spatial.push_back(i);
-  // By channel: arrays of all positions keep their shape, and only what is left of them is cut into groups.
+  // By channel: arrays of all positions keep their shape, and only the reduced arrays are divided into groups.
   const auto mean_of_groups = [&](const Tensor& y) {
     const Tensor channels = spatial.empty() ? y : mean(y, spatial, true);
     Shape        split    = channels.shape();

@@ -42,22 +42,22 @@ Values by_gram_schmidt(int64_t m, int64_t n, Rng& rng) {
   return out;
 }
 
-// Q = H_0 H_1 … H_{n-1} D, the Q of a matrix of normal numbers whose R has a positive diagonal (Stewart 1980). What
-// Householder's method meets of column k, once the reflections before are applied, are m-k normal numbers again, so
-// they are drawn when they are needed and no matrix is factored:
+// Q = H_0 H_1 … H_{n-1} D, the Q of a matrix of normal numbers whose R has a positive diagonal (Stewart 1980). After
+// the earlier reflections, the part of column k that Householder's method uses consists again of m-k normal numbers, so
+// they are drawn when needed and no matrix is factored:
 //
 //   x ~ N(0, I_{m-k}),  v = x + sign(x_0) ‖x‖ e_0,  H_k = I - 2 v vᵀ/‖v‖²,  D_kk = -sign(x_0)
 //
-// A block of them is one pair of matrix products, rows of V being the normed v:  H_0 … H_{b-1} = I - Vᵀ T V  with
-// T⁻¹ = half the diagonal of G = V Vᵀ, and what is above it. Columns of Q do not meet: a panel of them is taken through
-// all blocks that change it, which are its own and those before it, while it lies in the caches.
+// A block of reflections is one pair of matrix products, where the rows of V are the normalized v: H_0 … H_{b-1} = I -
+// Vᵀ T V with T⁻¹ = half the diagonal of G = V Vᵀ, plus the part above it. Columns of Q are independent: a panel of
+// them passes through all blocks that change it, its own and those before it, while it is in the cache.
 //
-// In f32 V is rounded first and G of the rounded V is computed in f64: so each block is orthogonal as precisely as its
-// products, and Qᵀ Q is I within some 1e-6.
+// In f32 V is rounded first and G of the rounded V is computed in f64: each block is therefore orthogonal to the
+// precision of its products, and Qᵀ Q is I within about 1e-6.
 constexpr int64_t block    = 256;  // reflections, and columns of a panel
 constexpr int64_t segments = 4;    // of the rows; a block leaves the rows of segments before its own alone
 
-// Columns are cut into blocks, and blocks into segments.
+// Columns are divided into blocks, and blocks into segments.
 struct Cut {
   Cut(int64_t m, int64_t n) : m(m), n(n), blocks((n + block - 1) / block), part((blocks + segments - 1) / segments) {}
   int64_t first(int64_t b) const { return b * block; }

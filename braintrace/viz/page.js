@@ -278,7 +278,7 @@ function records() {
 function fillPanel() {
   const at = chosen ? chosen.indexOf(":") : 0;
   const top = chosen ? describe[chosen.slice(0, at)](chosen.slice(at + 1)) : overview();
-  const hint = el("p", {class: "hint"}, "In the picture: arrow keys move, ", el("kbd", {}, "Enter"), " lights up, ",
+  const hint = el("p", {class: "hint"}, "In the picture: arrow keys move, ", el("kbd", {}, "Enter"), " selects, ",
     el("kbd", {}, "Esc"), " clears, ", el("kbd", {}, "+"), " ", el("kbd", {}, "−"), " ", el("kbd", {}, "0"), " zoom.");
   const back = chosen ? el("button", {type: "button", onclick: () => choose(null)}, "← all") : null;
   panel.replaceChildren(...[back, ...top, ...records(), hint].filter(c => c));
