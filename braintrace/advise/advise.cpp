@@ -72,7 +72,7 @@ Estimate estimate(Workload& w, Backend& backend, bool on_device, int64_t before)
   e.memory.work = needs.working + constants;
   if (on_device) return e;  // whose memory has nothing else in it
   e.memory.program = std::max<int64_t>(resident_bytes() - before - constants, 0) + loading_bytes;
-  // Some rules hold more for a moment while they are traced than any call does later.
+  // While they are traced, some rules briefly need more memory than any later call.
   const int64_t tracing = peak_resident_bytes() - before + e.memory.weights;
   e.memory.program += std::max<int64_t>(tracing - e.memory.total(), 0);
   return e;
@@ -163,7 +163,7 @@ std::string_view name_of(Form form) {
 Advice advise(Module& model, const std::string& name, const Type& input, const AdviseOptions& options) {
   require(options.batch > 0 && options.length > 0, "advise: batch and length must be positive, got {} and {}.",
           options.batch, options.length);
-  // A device is opened in other processes alone: one that is forked after that could not use it.
+  // Only other processes open a device: a process forked after opening it could not use it.
   const std::string problem = run_apart([&] { return find_backend(options.backend).problem(); }, {});
   require(problem.empty(), "advise: estimates need compiled programs, but {}{}", problem,
           problem.ends_with('.') ? "" : ".");
@@ -178,10 +178,10 @@ Advice advise(Module& model, const std::string& name, const Type& input, const A
   const int64_t most    = std::max(options.memory.value_or(0), physical_memory() / 2);
   const int64_t room    = on_device ? 0 : most;      // a driver takes more address space than there is memory
   const int64_t weights = bytes_of(model.params());  // which are there before a candidate begins
-  // No thread may run in this process before the others are made from it.
+  // No thread may run in this process before it forks the others.
   const Yardstick yardstick = apart([&] { return Yardstick::measured(options.backend); }, {measuring_seconds, 0});
   for (Cost& c : a.costs) {
-    // What keeps a rule from one form keeps it from the others.
+    // A rule that cannot run in one form cannot run in the others.
     const auto same = std::find_if(a.costs.data(), &c, [&](const Cost& before) {
       return before.candidate.rule == c.candidate.rule && !before.left_out.empty();
     });

@@ -75,7 +75,7 @@ class Singles {
       ys_.push_back(records({network_outputs}, rng));
     }
   }
-  // So many records for each in turn.
+  // This many records for each learner in turn.
   void learn(size_t window) {
     for (auto& learner : learners_)
       for (size_t t = 0; t < window; ++t) learner->learn(xs_[t], ys_[t]);

@@ -32,7 +32,7 @@ constexpr int64_t first_call_steps = 100;  // of a sequence
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-// Of all threads: what other programs on the machine take is not in it.
+// Processor time of all threads of this process; excludes other programs.
 double processor_seconds() {
   timespec t{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
@@ -184,7 +184,7 @@ ordered_json apart_in(const TemporaryFolder& cache, const std::string& backend,
                            "bench");
 }
 
-// Asked in another process: a device is of no use to a process that was forked after it was opened.
+// Queried in another process: a process forked after a device was opened cannot use the device.
 void require_working(const std::string& backend) {
   const std::string problem = run_apart([&] { return find_backend(backend).problem(); }, {});
   require(problem.empty(), "bench: only machine code is measured, but {}{}", problem,

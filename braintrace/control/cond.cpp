@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cond: y = branches[clamp(index)](x).
 //
-//   push       every branch with its tangents; a result has a tangent where any branch gives it one
+//   push       every branch with its tangents; a result has a tangent if it has one in any branch
 //   linearize  every branch leaves its residuals in shared slots (zeros in the slots of others), then the linear
 //              branches are chosen by the same index
 //   transpose  branch by branch
@@ -268,7 +268,7 @@ Tensors switch_(const Tensor& index, const std::vector<Function>& branches, cons
   require(!branches.empty(), "cond: there is no branch; give at least one.");
   std::vector<OpenBody> open;
   for (const Function& f : branches) open.push_back(open_body(types_of(operands), f));
-  // A bare number in one branch takes its type from a branch that has one.
+  // A C++ number in one branch takes its type from a branch that has one.
   Types wanted = types_of(open[0].results);
   for (size_t k = 0; k < wanted.size(); ++k) {
     const auto typed = std::find_if(open.begin(), open.end(),

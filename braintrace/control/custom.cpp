@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// custom_jvp, custom_vjp: a body, and programs to use in place of its derivative. What the user's functions close over
-// becomes the first `consts` operands; those have no rule, so a tangent on them is an error rather than a zero.
+// custom_jvp, custom_vjp: a body, and programs to use instead of its derivative. Tensors that the user's functions
+// close over become the first `consts` operands; those have no rule, so a tangent on them is an error, not zero.
 //
 //   custom_jvp      body(w, x) → y     rule(w, x, dx) → dy
 //   custom_vjp      body(w, x) → y     fwd(w, x) → y, r     bwd(w, r, ct) → ct_x
@@ -39,7 +39,7 @@ struct BackwardOperands {
   List w, residuals, ct;
 };
 
-// Operands of the equation in sections; it must have as many as were announced.
+// Operands of the equation in sections; checks their number.
 template <class List>
 CustomOperands<List> operands_of(const Op& op, const Attrs& a, const List& in) {
   const auto w = static_cast<size_t>(std::max<int64_t>(0, a[keys::consts]));
@@ -48,7 +48,7 @@ CustomOperands<List> operands_of(const Op& op, const Attrs& a, const List& in) {
 }
 Types results_of(const Program& p) { return p.types_of(p.results); }
 
-// Their sections, of which those that are not differentiated must have no tangent.
+// Their sections; operands that are not differentiated must have no tangent.
 CustomOperands<Tensors> without_tangent(const Op& op, const Attrs& attrs, const Tensors& in, const Mask& active) {
   const auto operands = operands_of(op, attrs, in);
   for (size_t i = 0; i < operands.w.size(); ++i)
@@ -59,7 +59,7 @@ CustomOperands<Tensors> without_tangent(const Op& op, const Attrs& attrs, const 
   return operands;
 }
 
-// Programs and operand types fit together: (consts, x) → y and the like.
+// Checks that programs and operand types match: (consts, x) → y and the like.
 void require_returns(const Op& op, const char* role, const Types& got, const Types& wanted) {
   require(got.size() == wanted.size(), "{}: {} must return {} tensor(s), got {}.", op.name, role, wanted.size(),
           got.size());
@@ -88,8 +88,8 @@ Tensors custom_jvp_jvp(const JvpArgs& a) {
   const Tensors  dx   = operands_of(a.op, a.attrs, a.tangents).x;
   const Program& rule = *a.attrs[keys::rule];
   if (all_true(defined_mask(dx))) return replay(rule, {}, joined(a.in, dx));
-  // The rule is linear in dx, so it is its own derivative there. That way a tangent that is absent stays a symbolic
-  // zero; as a tensor of zeros, what the rule makes of it would be a fixed term that cannot be transposed.
+  // The rule is linear in dx, so it is its own derivative there. In this way, an absent tangent stays a symbolic zero;
+  // with a tensor of zeros, the rule would produce a constant term that cannot be transposed.
   const RuleOperands<Tensors> at{in.w, in.x, zeros_of(types_of(in.x))},
       along{Tensors(in.w.size()), Tensors(in.x.size()), dx};
   return jvp(rule, joined(at), joined(along)).tangents;
@@ -160,7 +160,7 @@ Pushed custom_vjp_push(const JvpArgs& a) {
 }
 
 Tensors custom_vjp_batch(const BatchArgs& a) {
-  // Every x gets the axis, so that bwd gives a cotangent per sample; broadcasting then sums them.
+  // Every x gets the axis, so that bwd returns one cotangent per sample; broadcasting then sums them.
   auto       in    = operands_of(a.op, a.attrs, a.in);
   const auto given = operands_of(a.op, a.attrs, a.batched);
   for (size_t i = 0; i < in.x.size(); ++i) in.x[i] = with_batch_axis(in.x[i], given.x[i], a.size);

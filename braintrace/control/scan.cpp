@@ -84,7 +84,7 @@ Tensors scan_batch(const BatchArgs& a) {
   return joined(out);
 }
 
-// Carries that every step passes on unchanged are consts.
+// Carries that no step changes become consts.
 Tensors scan_simplify(const Op& op, const Tensors& in, const Attrs& a) {
   const ScanParts s(a);
   const auto      given = s.split(in);
@@ -108,7 +108,7 @@ Tensors scan_simplify(const Op& op, const Tensors& in, const Attrs& a) {
   return joined(out);
 }
 
-// A carry stays when its last value is used, or when a step needs it for something that stays.
+// A carry is kept if its last value is used, or if a step needs it for something that is kept.
 Pruned scan_prune(const Attrs& a, const Mask& used) {
   const ScanParts   s(a);
   ScanResults<Mask> results = s.split_results(used);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Derivatives of scan.
 //
-//   push       the body with tangents; a carry has one when its start has, or when the body gives it one (fixpoint)
-//   linearize  a forward scan that also returns what the linear steps need (residuals, stacked over t), then a linear
-//              scan over them. What depends on consts alone is computed once, outside.
+//   push       the body with tangents; a carry has one if its initial value has one, or if the body computes one
+//   (fixpoint) linearize  a forward scan that also returns what the linear steps need (residuals, stacked over t), then
+//   a linear
+//              scan over them. Values that depend only on consts are computed once, outside.
 //   transpose  the reversed scan: cotangents of the carry run backwards, those of consts add up in the carry
 //
 // Letters: w consts, h carry, x a row of xs, y a row of ys.
@@ -79,8 +80,8 @@ struct ForwardResults {
   List h, y, residuals;
 };
 
-// What the linear steps need of the forward run. It is computed once from what is fixed, or it is a row of xs or of a
-// stacked result of the forward scan.
+// A value of the forward pass that the linear steps need. It is loop-invariant and computed once, or it is a row of xs
+// or of a stacked result of the forward scan.
 struct Residuals {
   enum class From { Once, Xs, Stacked };
   struct Source {
@@ -191,7 +192,7 @@ Linearized scan_linearize(const LinearizeArgs& a) {
 
 namespace {
 
-// The carries that do not depend on the linear operands, as they are before each step.
+// The carries that do not depend on the linear operands, before each step.
 Tensors fixed_carry_rows(const ScanParts& s, const ScanOperands& in, const ScanRoles<Mask>& fixed) {
   if (!any_true(fixed.carry)) return {};
   const auto    types = s.arg_types(), given = chosen(types, fixed);
@@ -210,8 +211,8 @@ Mask nonzero(const Tensors& ct) {
   return m;
 }
 
-// The backward step, as it is traced: what ct_w adds up in is known last. As a body it has consts w, the carry
-// (ct_w, ct_h) and xs (h, x, ct_y), and returns ct_w, ct_h and ct_x.
+// The backward step during tracing: the carry in which ct_w accumulates is known last. As a body it has consts w, the
+// carry (ct_w, ct_h) and xs (h, x, ct_y), and returns ct_w, ct_h and ct_x.
 template <class List>
 struct BackStepOperands {
   List w, ct_h, h, x, ct_y, ct_w;

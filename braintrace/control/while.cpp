@@ -2,8 +2,8 @@
 // while: c = body(w, c) while cond(w, c).  Operands (w, c_0); results c.
 //
 //   push       the body with tangents, the same condition
-//   linearize, transpose   as a scan over max_steps whose finished steps pass the carry on; refused without a bound,
-//              since the residuals of an unknown number of steps have no place
+//   linearize, transpose   as a scan over max_steps whose finished steps keep the carry; an error without a bound,
+//              because the residuals of an unknown number of steps cannot be stored
 //   batch      one condition for all samples: batched body; a condition per sample: runs until all are done, and
 //              finished samples keep their carry
 #include "braintrace/control/while.h"
@@ -48,7 +48,7 @@ struct WhileParts {
   WhileOperands<List> split(const List& operands) const {
     return braintrace::split(operands, WhileOperands<size_t>{consts, carry});
   }
-  // The marks of operands, spread to every carry they reach; all, when they reach the condition.
+  // The marks of operands, extended to every carry they reach; to all carries if they reach the condition.
   WhileOperands<Mask> spread_to_carry(const Mask& operands) const {
     WhileOperands<Mask> marked  = split(operands);
     const auto          reached = [&] {
@@ -128,7 +128,7 @@ Pushed while_push(const JvpArgs& a) {
   return {r.values, spread(r.tangents, moving.carry)};
 }
 
-// The same loop as a scan over max_steps: steps after the last pass the carry on.
+// The same loop as a scan over max_steps: steps after the last one keep the carry.
 Program bounded(const WhileParts& s) {
   require(s.max_steps > 0,
           "while: reverse-mode differentiation needs to know how many steps to keep, and this loop has no bound.\n"

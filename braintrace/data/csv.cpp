@@ -21,11 +21,11 @@ constexpr int64_t piece_size = 1 << 16, longest_row = 1 << 20;
 
 constexpr std::string_view known_separators = ",;\t";
 
-// Spreadsheets mark UTF-8 by these bytes at the head of a file; they belong to no heading.
+// Spreadsheets mark UTF-8 by these bytes at the start of a file; they are not part of a column name.
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 // Where a row that begins at `from` ends: the first line break outside of quotes, or npos. A quote opens a quoted cell
-// only as the first character of a cell: 5" is a text like any other.
+// only as the first character of a cell: 5" is ordinary text.
 size_t end_of_row(std::string_view text, size_t from, std::string_view separators) {
   const size_t line = text.find('\n', from);
   if (line == text.npos || text.substr(from, line - from).find('"') == text.npos) return line;
@@ -40,7 +40,7 @@ size_t end_of_row(std::string_view text, size_t from, std::string_view separator
   return text.npos;
 }
 
-// Calls visit(row, its offset) for the rows from `offset` on, until it returns false. Empty lines are left out.
+// Calls visit(row, its offset) for the rows from `offset` on, until it returns false. Empty lines are skipped.
 void each_record(const Source& source, int64_t offset, std::string_view separators,
                  const std::function<bool(std::string_view, int64_t)>& visit) {
   std::string pending;

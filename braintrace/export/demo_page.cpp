@@ -13,8 +13,8 @@ std::string_view demo_script();  // demo.js
 
 namespace {
 
-// What model.c takes from the C library. WebAssembly has instructions for copies and for some of the functions; the
-// others are imported, and the page takes them from Math.
+// The functions of the C library that model.c uses. WebAssembly has instructions for copies and for some of the
+// functions; the others are imported, and the page takes them from Math.
 constexpr const char* math_header =
     R"c(double acos(double), acosh(double), asin(double), asinh(double), atan(double), atanh(double), cbrt(double), cos(double),
     cosh(double), exp(double), expm1(double), log(double), log1p(double), log2(double), sin(double), sinh(double),

@@ -72,7 +72,7 @@ ExportSizes sizes_of(const LearningProgram& p, int64_t arena) {
   return s;
 }
 
-// Gives a state its first value.
+// Sets a state to its initial value.
 std::string assigned(const Slot& s, Tables& tables) {
   const Array& a = s.initial;
   if (!is_uniform(a))

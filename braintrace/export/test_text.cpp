@@ -76,7 +76,7 @@ class Replay {
   const LearningProgram& p_;
 };
 
-// How many ids there are, of 0 and 1: a vocabulary may have one word only.
+// The number of ids, one or two: a vocabulary may have only one word.
 uint64_t ids_of(const LearningProgram& p) {
   try {
     Replay(p).call(p.predict, {from_doubles(p.x, std::vector<double>(static_cast<size_t>(p.x.size()), 1))});
@@ -100,7 +100,7 @@ std::string test_data_text(const LearningProgram& p, const ExportOptions& o) {
   require(o.test_steps > 0, "export: the recorded sequence needs at least one step, got {}.", o.test_steps);
   Rng    rng(o.seed);
   Replay replay(p);
-  // Labels, where targets are some, name one of the outputs.
+  // If targets are labels, they name one of the outputs.
   const uint64_t ids = is_float(p.x.dtype) ? 0 : ids_of(p), labels = p.y.shape.empty() || p.y.shape.back() > 1 ? 2 : 1;
   Recorded kinds{"kinds", DType::I32}, xs{"xs", p.x.dtype}, targets{"targets", p.target.dtype}, ys{"ys", p.y.dtype},
       losses{"losses", p.learn.traced.result_types()[1].dtype};

@@ -111,7 +111,7 @@ struct OnTheWay {
     held |= e.op == &stop_gradient_op;
     for (Var v : e.out)
       if (is_float(p.type(v).dtype) && size_of(p.type(v).dtype) < size_of(least)) least = p.type(v).dtype;
-    // What a derivative of the user's own holds constant or rounds is his affair: finite differences judge the result.
+    // A custom derivative may hold values constant or round them: finite differences check the result.
     if (e.op == &custom_jvp_op || e.op == &custom_vjp_op) {
       own_derivative = true;
       return;
@@ -186,7 +186,7 @@ Agreement by_finite_differences(const LossProgram& loss, const Parameter& p, con
     largest = std::max({largest, std::abs(slope.value), std::abs(want)});
     doubt   = std::max(doubt, slope.error);
   }
-  // What differences can show of a loss of which values on the way have few digits.
+  // The precision of finite differences if intermediate values have few digits.
   const int    possible = way.least == DType::F64 ? 12 : way.least == DType::F32 ? 3 : 1;
   const double zero     = 1e2 * noise(at_rest);
   Agreement    a        = agreement(largest <= zero ? 0 : off / largest, std::min(o.digits, possible), true);

@@ -8,8 +8,8 @@
 
 namespace braintrace {
 
-// D(h) = f' + c₂h² + c₄h⁴ + …, so that  T_k(h) = (4ᵏ T_{k-1}(h) - T_{k-1}(2h))/(4ᵏ - 1)  is free of the first k terms.
-// The error of an entry is its distance from the two it comes from, and what the rounding of f makes of D(h).
+// D(h) = f' + c₂h² + c₄h⁴ + …, so that T_k(h) = (4ᵏ T_{k-1}(h) - T_{k-1}(2h))/(4ᵏ - 1) is free of the first k terms.
+// The error of an entry is its distance from the two it comes from, plus the effect of rounding of f on D(h).
 Slope slope_at_zero(const std::function<double(double)>& f, double largest_step, double enough) {
   constexpr int       levels = 15;  // h down to 6e-5 of the first
   Slope               best{0, std::numeric_limits<double>::infinity()};

@@ -72,7 +72,7 @@ struct Products {  // of two vectors
     ab += sum(x * y).item(), aa += sum(square(x)).item(), bb += sum(square(y)).item();
   }
   void add(const Products& p) { ab += p.ab, aa += p.aa, bb += p.bb; }
-  // Two zero gradients agree; a zero beside another one points nowhere.
+  // Two zero gradients agree; a zero and a non-zero gradient have no angle.
   Closeness closeness() const {
     if (aa == 0 || bb == 0) return {aa == bb ? 1.0 : 0.0, aa == bb ? 1.0 : bb == 0 ? INFINITY : 0.0};
     return {ab / std::sqrt(aa * bb), std::sqrt(aa / bb)};

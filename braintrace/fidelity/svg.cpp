@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One row per rule and window, one cell per parameter: color is the cosine with the exact gradient, the mark inside is
-// the norm ratio. Beside the rows: memory of the traces.
+// the norm ratio. Next to the rows: memory of the traces.
 #include "braintrace/viz/svg.h"
 
 #include <algorithm>
@@ -72,7 +72,7 @@ std::string cell(double x, double y, const Closeness& c, const std::string& titl
   return out + ratio_mark(x, y + 22.5, c.norm_ratio) + "</g>";
 }
 
-// A rule and the windows that give the same numbers to what the picture can show.
+// A rule and the windows whose numbers look the same in the picture.
 struct Row {
   const RuleFidelity*  rule;
   std::vector<int64_t> windows;

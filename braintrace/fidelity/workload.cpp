@@ -18,7 +18,7 @@ StatefulProgram step_of(Module& model, const Type& input) {
   return trace_function({input}, [&](const Tensors& in) { return model.call(in); });
 }
 
-// How many ids there are, of 0 and 1: a vocabulary may have one word only.
+// The number of ids, one or two: a vocabulary may have only one word.
 int64_t ids_of(Module& model, const Type& input) {
   const StatefulProgram step = step_of(model, input);
   try {

@@ -35,7 +35,7 @@ struct Element {
   bool   is_signed = false, big_endian = false;
 };
 
-// A place in the file. Reading past the end of what it spans is an error.
+// A range of the file. Reading past its end is an error.
 class Cursor {
  public:
   Cursor(ByteSpan bytes, const std::string& where) : bytes_(bytes), where_(&where) {}

@@ -28,7 +28,7 @@ bool has_room(int fd) {
 LineSink::Result LineSink::write(std::string_view line) const {
   while (!line.empty()) {
     if (!has_room(fd_)) return Result::Stopped;
-    // A pipe with room takes so much without waiting: a signal never finds us in a write that lasts.
+    // A pipe with space takes this much without blocking, so a signal never interrupts a long write.
     const ssize_t n = ::write(fd_, line.data(), std::min<size_t>(line.size(), PIPE_BUF));
     if (n < 0 && errno == EPIPE) return Result::NobodyReads;
     require(n >= 0 || errno == EINTR || errno == EAGAIN, "the output could not be written: {}.", std::strerror(errno));

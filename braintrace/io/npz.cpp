@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Zip archives of .npy members. The directory at the end of the file is the truth; the header in front of each member
-// must agree with it. Archives written here start the elements of every stored member at a multiple of 64 bytes, so
-// that reading shares memory instead of copying.
+// Zip archives of .npy members. The directory at the end of the file is authoritative; the header in front of each
+// member must agree with it. Archives written here start the elements of every stored member at a multiple of 64 bytes,
+// so that reading shares memory instead of copying.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -65,7 +65,7 @@ class ArchiveReader {
   const std::string& where_;
 };
 
-// The record at the very end, possibly followed by a comment that it announces.
+// The record at the very end, possibly followed by a comment.
 size_t find_end(const ArchiveReader& r) {
   for (size_t comment = 0; comment <= 0xffff && r.size() >= end_size + comment; ++comment) {
     const size_t at = r.size() - end_size - comment;
@@ -74,7 +74,7 @@ size_t find_end(const ArchiveReader& r) {
   fail("{}: this is not a .npz file, or it is truncated: the zip directory is missing.", r.where());
 }
 
-// Names are never used as paths, but one that looks like an escape is not from an honest writer.
+// Names are never used as paths, but a name that tries to leave the folder is suspicious.
 void check_name(const std::string& name, const std::string& where) {
   require(!name.empty() && name.size() < 0xff00 && name[0] != '/' && name.find('\0') == name.npos &&
               name.find('\\') == name.npos && ("/" + name + "/").find("/../") == std::string::npos,

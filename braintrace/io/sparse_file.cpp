@@ -129,7 +129,7 @@ class MtxReader {
     if (count_ == 0) next_line();
     return line_;
   }
-  // The next word of a line, which loses it.
+  // Removes the next word from a line and returns it.
   static std::string_view next_word(std::string_view& line) {
     const size_t begin = std::min(line.find_first_not_of(" \t"), line.size());
     const size_t end   = std::min(line.find_first_of(" \t", begin), line.size());

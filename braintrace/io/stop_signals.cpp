@@ -18,7 +18,7 @@ namespace {
 constexpr int     stops[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU, SIGALRM, SIGUSR1, SIGUSR2};
 constexpr int64_t at_once = 1'000'000'000;  // ns in which a signal that comes again is the same one
 
-// What the handler touches.
+// Data that the signal handler uses.
 std::atomic<int>     first_signal{0};
 std::atomic<int64_t> first_time{0};
 std::atomic<bool>    is_unsaved{false};
@@ -73,7 +73,7 @@ void StopSignals::set_unsaved(bool unsaved) { is_unsaved = unsaved; }
 Wait wait_for(int fd, short events, std::optional<std::chrono::nanoseconds> longest) {
   using Clock    = std::chrono::steady_clock;
   const auto end = Clock::now() + longest.value_or(std::chrono::nanoseconds{0});
-  // Signals are held back between the look at the flag and the wait, so that none is missed.
+  // Signals are blocked between the check of the flag and the wait, so that none is missed.
   sigset_t held, usual;
   sigemptyset(&held);
   for (int s : stops) sigaddset(&held, s);

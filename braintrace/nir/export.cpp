@@ -360,7 +360,7 @@ class Exporter {
     return out;
   }
 
-  // What readers want to know of shapes.
+  // Shapes for readers of the file.
   void fill_shapes() {
     for (auto& [name, node] : graph_.nodes)
       if (node.type == "Flatten") {  // axes from the end; NIR counts them from the front

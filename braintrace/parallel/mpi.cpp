@@ -122,7 +122,7 @@ class MpiGroup final : public Group {
     check(mpi_.comm_size(mpi_.comm_world, &size_), "MPI_Comm_size");
     who_ = all_gather(*this, fmt::format("rank {} (process {} on {})", rank_, ::getpid(), host_name()));
   }
-  // An end in the middle of work is an end without goodbye, which mpirun answers by ending all.
+  // If the process ends in the middle of work, it does not call MPI_Finalize, and mpirun ends all ranks.
   ~MpiGroup() override {
     int is_final = 0;
     if (owns_ && !is_lost_ && mpi_.finalized(&is_final) == 0 && !is_final) mpi_.finalize();
@@ -206,7 +206,7 @@ class MpiGroup final : public Group {
     }
   }
 
-  // The lowest rank that waits speaks for all.
+  // The lowest waiting rank prints the message.
   bool speaks(const std::vector<Request>& open) const {
     std::vector<bool> missing(static_cast<size_t>(size_));
     for (const Request& r : open) missing[static_cast<size_t>(r.peer)] = true;

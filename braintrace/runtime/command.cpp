@@ -29,7 +29,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Process groups that run, for signal handlers: nothing but atomic numbers. One that finds no room cannot be stopped.
+// Running process groups, for signal handlers: only atomic numbers. A process group for which there is no slot cannot
+// be stopped.
 std::array<std::atomic<pid_t>, 64> running{};
 std::atomic<bool>                  is_stopped{false};
 std::atomic<int>                   starting{0};     // programs that may run already and are not among them yet
@@ -42,7 +43,7 @@ void end_this_process() {
   ::raise(last_signal);  // at once, or when its handler returns
 }
 
-// While a program starts, a signal would end this process and leave the program: it waits.
+// While a command starts, a signal would end this process but not the command, so signals are blocked.
 class Starting {
  public:
   Starting() { ++starting; }
@@ -70,7 +71,7 @@ class Registered {
   pid_t group_;
 };
 
-// Signals whose default would end this process and leave what it started.
+// Signals whose default action would end this process but not the processes it started.
 class Guard {
  public:
   Guard() {
@@ -176,7 +177,7 @@ CommandResult run_command(const std::vector<std::string>& words, const std::stri
     registered.emplace(pid);
     if (is_stopped) kill_group(pid);
   }
-  // Should this process be killed outright, nothing computes for longer than it was allowed to.
+  // If this process is killed, the command still ends at its time limit.
   const auto   most = static_cast<rlim_t>(std::ceil(seconds)) + 1;
   const rlimit processor{most, most};
   ::prlimit(pid, RLIMIT_CPU, &processor, nullptr);

@@ -8,7 +8,7 @@ namespace braintrace::stream {
 
 namespace {
 
-// Looking at all states costs as much as a step or so, and keeping them a copy.
+// Checking all states costs about as much as a step, and keeping them costs a copy.
 constexpr size_t most_entries = 256, most_bytes = size_t{1} << 24;
 
 constexpr double suspicious_loss = 1e12;  // finite, yet a sign of weights that are not: they are looked at
@@ -93,7 +93,7 @@ void GuardedStream::rewind(const std::vector<Entry>& entries) {
   for (const Entry& e : entries) apply(e.record);
 }
 
-// Everything before the record stays; where nothing runs any more, what was kept last.
+// Restores the states before the record or, if that fails, the last copy.
 void GuardedStream::give_up() {
   journal_.pop_back();
   try {

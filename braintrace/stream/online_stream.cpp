@@ -122,7 +122,7 @@ OnlineStream::Answer OnlineStream::learn(const Array& x, const Array& y) {
   return {out.array(), l.item()};
 }
 
-// Inside a trace a jitted function is what it is without jit.
+// Inside a trace, jit has no effect.
 StatefulProgram OnlineStream::learn_program() const {
   return trace_function({input_, target_}, [this](const Tensors& in) -> Tensors {
     const auto [l, out] = learn_(in[0], in[1]);

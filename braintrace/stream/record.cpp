@@ -39,7 +39,7 @@ std::optional<double> number_in(std::string_view text) {
   return value;
 }
 
-// As elements of the model: what is finite as a double may not be so there, nor whole.
+// Converts to elements of the model: a finite double may overflow, and an integer may not be representable.
 Array converted(const Type& type, const std::vector<double>& values, const char* what) {
   Array a = from_doubles(type, values);
   for (int64_t i = 0; i < a.size(); ++i) {
@@ -51,7 +51,7 @@ Array converted(const Type& type, const std::vector<double>& values, const char*
   return a;
 }
 
-// A name that people can read again in messages and files.
+// A name that stays readable in messages and files.
 std::string checked_id(const std::string& id) {
   constexpr size_t longest = 200;
   require(!id.empty() && id.size() <= longest && utf8(id) == id,

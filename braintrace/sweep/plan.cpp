@@ -26,7 +26,7 @@ constexpr size_t most_runs = 100'000, longest_name = 80;
 
 constexpr const char* format = "braintrace-sweep/1";
 
-// Fields that every run has for itself.
+// Fields that the sweep sets for every run.
 const std::vector<std::string> own_fields = {"name", "output", "checkpoint.dir"};
 
 std::string field_of(const std::string& assignment) { return assignment.substr(0, assignment.find('=')); }
@@ -70,7 +70,7 @@ std::vector<Point> combinations(const std::vector<Axis>& axes) {
   return out;
 }
 
-// As the name of a folder: what a shell or a file system may read in another way becomes "_".
+// As the name of a folder: characters with a special meaning in shells or file systems become "_".
 std::string file_name(const std::string& text) {
   std::string out;
   for (char c : text.substr(0, longest_name))

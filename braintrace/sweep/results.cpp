@@ -66,7 +66,7 @@ ordered_json json_of(const Spread& s) {
   return {{"mean", value(s.mean)}, {"deviation", value(s.deviation)}};
 }
 
-// A text of CSV: in quotes where it holds a comma, a quote or a line's end.
+// A text of CSV: quoted if it contains a comma, a quote or a line break.
 std::string csv_text(const std::string& text) {
   if (text.find_first_of(",\"\n") == text.npos) return text;
   std::string out = "\"";
@@ -160,7 +160,7 @@ std::vector<Row> table_of(const Plan& plan, const std::vector<Outcome>& outcomes
     rows[p].accuracy = spread_of(accuracy);
     rows[p].updates  = spread_of(updates);
   }
-  // Smaller is better, in this order; a number that is none is worse than any.
+  // Smaller is better, in this order; NaN is worse than any number.
   const auto badness = [](const Row& row) {
     const double error = row.accuracy.mean ? -*row.accuracy.mean : INFINITY, loss = row.loss.mean.value_or(INFINITY);
     return std::pair(std::isfinite(error) ? error : INFINITY, std::isfinite(loss) ? loss : INFINITY);

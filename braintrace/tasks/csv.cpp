@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables: a row is a step, columns are named; rows with the same value in column `sequence` are one sequence, or every
-// `length` rows are; target at every step, or at the last one. Columns that are not named may hold anything. With
-// `ahead`, the targets of a step are that many rows below it: forecasts.
+// `length` rows are; target at every step, or at the last one. Other columns may contain anything. With `ahead`, the
+// targets of a step are that many rows below it: forecasts.
 #include "braintrace/data/csv.h"
 
 #include <algorithm>

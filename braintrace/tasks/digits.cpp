@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Handwritten digits, 8×8 pixels, 1797 images that come with the library.
 //
-//   spiking_digits     every pixel a neuron: Poisson spikes with probability pixel·rate·dt, other ones in each
+//   spiking_digits     one neuron per pixel: Poisson spikes with probability pixel·rate·dt, different in each
 //                      epoch, or one spike each, the brighter the earlier; target at every step: the digit
 //   sequential_digits  the image row by row (8 steps of 8) or pixel by pixel (64 steps of 1); target at the end
 #include "braintrace/tasks/digits.h"

@@ -113,7 +113,7 @@ std::shared_ptr<Task> made_up_task(const Layout& layout, int64_t classes, int64_
   });
 }
 
-// Recordings that are listed once and read on demand. A fraction of those to learn from validates.
+// Recordings that are listed once and read on demand. A fraction of the training recordings is for validation.
 std::shared_ptr<Task> recorded_task(const zoo::Fields& f, const Layout& layout, int64_t classes, int64_t bins,
                                     uint64_t seed, const Recordings& learned, const Recordings& test) {
   const Split parts        = split(std::ssize(learned), f, "validation");
@@ -172,7 +172,7 @@ std::shared_ptr<Task> nmnist(const zoo::Fields& f, uint64_t seed) {
                        nmnist_recordings(folder + "/Test", first));
 }
 
-// Folders <person>/<class>.npy, as the cut release has them.
+// Folders <person>/<class>.npy, as in the release with clips.
 Recordings cut_gestures(const std::string& folder) {
   Recordings out;
   for (const std::string& person : data::entries(folder))

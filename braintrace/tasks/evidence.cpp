@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Evidence accumulation (Bellec et al. 2020): cues on the left or the right, a delay, then a decision. Each cue is on
-// the favored side with probability `bias`, the side by coin; the label is the side that had more cues.
+// the favored side with probability `bias`, which is chosen at random; the label is the side with more cues.
 //
 //   channels   left | right | recall | noise, `group` of each
 //   time       `cues` × (gap, cue), delay, recall; scored at the recall

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tasks of holding something in mind.
+// Working-memory tasks.
 //
 //   copy            symbols s₁…s_k of 1 … m, then `lag` blanks, then k cues; at cue i the answer is s_i.
 //                   One-hot inputs: 0 is the blank, m+1 the cue. Hochreiter and Schmidhuber 1997

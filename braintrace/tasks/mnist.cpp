@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Images of 28×28 (IDX files, plain or .gz), row by row or pixel by pixel; target at the end: the digit. The t10k files
-// are the test part, a fraction of the others validates. With "synthetic": true the 8×8 digits of the library,
-// enlarged.
+// are the test part, and a fraction of the others is for validation. With "synthetic": true, the 8×8 digits of the
+// library, enlarged.
 #include "braintrace/data/idx.h"
 #include "braintrace/tasks/digits.h"
 #include "braintrace/tasks/families.h"

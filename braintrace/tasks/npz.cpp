@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arrays of a NumPy archive: inputs [N, T, …] and targets: one per sequence ([N], [N, n]) is the target at its last
-// step, one per step ([N, T], [N, T, n]) at every step. Integers are classes. `lengths` [N] tells how long each
-// sequence is.
+// step, one per step ([N, T], [N, T, n]) at every step. Integers are classes. `lengths` [N] is the length of each
+// sequence.
 #include <algorithm>
 #include <cmath>
 
@@ -47,7 +47,7 @@ const Array& member(const NamedArrays& arrays, const zoo::Fields& f, const std::
   return found->second;
 }
 
-// One array as it is, or several, separated by commas: their features concatenated, [N, T, n].
+// One array, or several, separated by commas: their features concatenated, [N, T, n].
 Array inputs_of(const NamedArrays& arrays, const zoo::Fields& f, const std::string& path) {
   std::vector<Array> all;
   for (const std::string& name : f.texts("inputs"))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A sample in the style of reports: inputs over time, and below them, on the same axis, targets. Inputs are curves,
-// channels in rows, or frames; an image that is read row by row stands upright, time running down.
+// channels in rows, or frames; an image that is read row by row is upright, with time running down.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -146,7 +146,7 @@ std::string scored(const Batch& batch, const TaskFacts& facts, const Area& area,
       out += label("name", box.x + box.w + 8, box.y + box.h / 2 + 4, name);
       return;
     }
-    // A name that does not fit stands before its box if the step there has no loss.
+    // A name that does not fit is drawn before its box if the step there has no loss.
     const bool fits = box.w > 7.5 * double(name.size());
     if (fits || (from > 0 && at(batch.mask, from - 1) == 0))
       out += label(fits ? "name mid" : "name end", fits ? box.x + box.w / 2 : box.x - 4, box.y + box.h / 2 + 4, name);
@@ -154,7 +154,7 @@ std::string scored(const Batch& batch, const TaskFacts& facts, const Area& area,
   return out;
 }
 
-// An image that is read row by row: step t is row t, and beside it is its target.
+// An image that is read row by row: step t is row t, and its target is next to it.
 std::string upright(const Batch& batch, const TaskFacts& f, double& bottom) {
   constexpr double    side = 168;
   const int64_t       T = f.length, n = f.image->width;

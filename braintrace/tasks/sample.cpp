@@ -99,11 +99,11 @@ class SampledTask final : public Task {
   }
 
  private:
-  // What each row shows; -1: nothing.
+  // The sample of each row; -1: none.
   std::vector<int64_t> samples_of(Part part, int64_t index, int64_t size) const {
     const int64_t        N = facts_.samples(part);
     std::vector<int64_t> out(static_cast<size_t>(size));
-    // Training leaves out what does not fill all rows; the other parts are shown as a whole.
+    // Training skips samples that do not fill all rows; the other parts are used completely.
     const int64_t per_row = part == Part::Train ? std::max<int64_t>(N / size, 1) : (N + size - 1) / size;
     Pool          pool;
     for (int64_t b = 0; b < size; ++b) {
@@ -121,8 +121,8 @@ class SampledTask final : public Task {
     return out;
   }
 
-  // Sample number r of an epoch. With buckets, pools of samples that follow each other in the random order are sorted
-  // by length, up and down in turn, so that neighbors are alike.
+  // Sample number r of an epoch. With buckets, pools of consecutive samples in the random order are sorted by length,
+  // alternately ascending and descending, so that neighbors are similar.
   struct Pool {
     int64_t              epoch = -1, number = -1;
     std::vector<int64_t> samples = {};
@@ -215,7 +215,7 @@ std::shared_ptr<Task> generated(TaskFacts facts, uint64_t seed, Draw draw) {
                  [draw = std::move(draw)](Part, int64_t, Random& random, const Sample& s) { draw(random, s); });
 }
 
-// A Feistel network on 2k bits, 4ᵏ ≥ n, permutes 0 … 4ᵏ-1; walking on until the value is below n permutes 0 … n-1
+// A Feistel network on 2k bits, 4ᵏ ≥ n, permutes 0 … 4ᵏ-1; repeating it until the value is below n permutes 0 … n-1
 // (Black and Rogaway 2002). Nothing is stored, so any sample of any epoch is found directly.
 int64_t permuted(int64_t i, int64_t n, uint64_t seed, uint64_t epoch) {
   constexpr int  rounds = 6;

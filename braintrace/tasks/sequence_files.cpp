@@ -46,8 +46,8 @@ class Room {
   std::vector<int32_t> classes_;
 };
 
-// Where something is missing in steps 0 … length-1; nothing when the sequence is whole. Targets count where they are
-// asked for.
+// The location of a missing value in steps 0 … length-1; empty if nothing is missing. Targets count only at steps with
+// a loss.
 std::optional<std::string> missing_in(const SequenceFile& file, int64_t i, const Sample& s) {
   for (int64_t t = 0; t < file.length(i); ++t) {
     for (size_t k = 0; k < s.input(t).size(); ++k)
@@ -81,8 +81,8 @@ Sequences sequences_of(const std::shared_ptr<const SequenceFile>& file, const Ta
   return out;
 }
 
-// An order whose every stretch has each class by its share: the r-th of the n sequences of a class, in a fixed random
-// order, stands at (r + 1/2) / n.
+// An order in which every stretch has each class in proportion: the r-th of the n sequences of a class, in a fixed
+// random order, is at (r + 1/2) / n.
 std::vector<int64_t> stratified_order(const Sequences& all) {
   std::map<int32_t, std::vector<int64_t>> of_class;
   for (int64_t i = 0; i < std::ssize(all); ++i) of_class[all[static_cast<size_t>(i)].last].push_back(i);
@@ -96,7 +96,7 @@ std::vector<int64_t> stratified_order(const Sequences& all) {
   return out;
 }
 
-// The order in which sequences are dealt out: validation, test, training.
+// The order in which parts take sequences: validation, test, training.
 std::vector<int64_t> order_of(const Sequences& all, const std::string& way, int64_t train) {
   const int64_t n = std::ssize(all);
   if (way == "stratified") return stratified_order(all);
@@ -158,7 +158,7 @@ std::map<int32_t, int64_t> asked_in(const Sequences& part) {
   return out;
 }
 
-// A part without a class says nothing about it.
+// A part that lacks a class says nothing about it.
 void warn_of_classes(const Parts& parts, Part part, const char* name, std::vector<std::string>& warnings) {
   if (parts[static_cast<size_t>(part)].empty()) return;
   const auto known = asked_in(parts[static_cast<size_t>(Part::Train)]),
@@ -173,7 +173,7 @@ void warn_of_classes(const Parts& parts, Part part, const char* name, std::vecto
                     name, lost));
 }
 
-// Of the losses of the training part; empty: all are one.
+// Weights of the losses of the training part; empty: all are one.
 std::vector<float> class_weights(const zoo::Fields& f, const TaskFacts& facts, const Sequences& train) {
   if (f.is_text("class_weights") && f.choice("class_weights", {"none", "balanced"}) == "none") return {};
   if (facts.targets != TargetKind::Classes) f.refuse("class_weights", "they need classes.");

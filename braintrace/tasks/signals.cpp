@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tasks of following a signal.
+// Tasks of tracking a signal.
 //
 //   integrator  x_t = b + 0.01/√dt ξ_t, bias b = 0.025 · 2(n - ½), n and ξ normal; target: Σ_{s ≤ t} x_s
 //   sine        x_t = sin(2π f t / 10), f uniform in 0.5 … 2.5; target: x_{t+1}

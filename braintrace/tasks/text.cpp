@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A character language model: windows of a text, one-hot characters in, the next character as target at every step. The
 // vocabulary is the characters (bytes) of the text in order. The text is divided: training first, then validation, then
-// test. Windows lie anywhere, or follow each other (`contiguous`).
+// test. Windows start anywhere, or are consecutive (`contiguous`).
 #include <array>
 #include <cmath>
 #include <set>

@@ -20,7 +20,7 @@ struct Clip {
   std::vector<float> values;  // [length, width]
 };
 
-// What a step of the network sees: `samples` of every channel as they are, or the energies of bands.
+// The input of one step: `samples` raw samples of every channel, or the energies of bands.
 class Hearing {
  public:
   Hearing(const zoo::Fields& f, int64_t rate, int64_t channels) : rate_(rate), channels_(channels) {

@@ -57,7 +57,7 @@ void add_files(const json& j, json& to) {
   if (std::error_code error; !name.empty() && fs::exists(name, error)) to[name] = fingerprint_of(name);
 }
 
-// Samples that the task gives first: what data makes of files, whatever their names.
+// The first samples of the task: the contents of files, whatever their names.
 std::string first_samples(const tasks::Task& task) {
   Fingerprint f;
   const auto& facts = task.facts();

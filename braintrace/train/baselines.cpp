@@ -38,7 +38,7 @@ void each_asked(const Config& config, const tasks::Task& task, tasks::Part part,
   }
 }
 
-// What an answer is compared with, and what answers add up to.
+// The target of a prediction, and sums over predictions.
 class Score {
  public:
   explicit Score(const tasks::TaskFacts& facts) : facts_(&facts), errors_(facts.outputs) {}
@@ -72,7 +72,7 @@ class Score {
   double                  right_ = 0, weight_ = 0;
 };
 
-// The inputs of the last K steps and 1, standardized once the training part was seen.
+// The inputs of the last K steps and 1, standardized by the training part.
 class Features {
  public:
   explicit Features(const tasks::TaskFacts& facts)

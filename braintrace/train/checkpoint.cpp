@@ -72,7 +72,7 @@ void gather(NamedArrays& to, const std::string& prefix, const StateMap& states) 
 
 namespace {
 
-// An array as a state takes it. Counters had 32 bits in older checkpoints.
+// Converts an array to the type of a state. Counters had 32 bits in older checkpoints.
 Array for_state(const Array& array, const Type& type) {
   const bool is_old_counter = array.type() == Type{DType::I32, type.shape} && type.dtype == DType::I64;
   return is_old_counter ? convert(array, DType::I64) : array;
@@ -108,7 +108,7 @@ void restore(const NamedArrays& from, const std::string& prefix, const StateMap&
 
 void CheckpointFolder::prepare() const {
   make_folder(dir_);
-  // What a killed process left half written.
+  // Partial files of a killed process.
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(dir_, error)) {
     const std::string name = entry.path().filename().string();

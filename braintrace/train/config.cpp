@@ -92,7 +92,8 @@ ordered_json model_of(const ordered_json& given, const std::string& where, const
   return description;
 }
 
-// The file of initial weights: that of the configuration, or that of the model, whose description then goes without.
+// The file of initial weights: that of the configuration, or that of the model, from whose description it is then
+// removed.
 void find_initial_weights(ordered_json& config, const std::string& where, const std::string& folder) {
   ordered_json& model = config["model"];
   const bool    named = model.is_object() && model.contains("weights");
@@ -203,7 +204,7 @@ Config from_json(const ordered_json& given, const std::string& where, const std:
   c.seed               = static_cast<uint64_t>(whole(f, "seed", 0));
   std::vector<std::string> engines;
   for (const Backend* b : backends()) engines.emplace_back(b->name());
-  // Names with a number, and the one that chooses, are not backends of the list.
+  // Names with a device number, and "auto", are not in the list of backends.
   if (const std::string given = f.text("backend"); given == "auto" || given.starts_with("cuda"))
     engines.push_back(given);
   c.backend = f.choice("backend", engines);

@@ -28,7 +28,7 @@ bool is_batched(const Type& t, int64_t batch) { return !t.shape.empty() && t.sha
 // Membrane potentials are called V.
 std::string kind_of(const Path& path) { return path.keys().back() == "V" ? "voltage" : "hidden"; }
 
-// The step of a model with the hidden states it writes and the spikes it makes as further results.
+// The step of a model, with the hidden states it writes and its spikes as additional results.
 StatefulProgram watched_step(const Module& model, const Type& input, const Function& call, int64_t batch,
                              std::vector<Watched>& watched) {
   const Environment::Scope scope({.training = false});
@@ -43,8 +43,8 @@ StatefulProgram watched_step(const Module& model, const Type& input, const Funct
   for (const auto& [path, state] : model.states())
     for (size_t w = 0; w < step.writes.size(); ++w)
       if (state.is_hidden() && step.writes[w].state == state) add(made[w], {path.str(), kind_of(path)});
-  // A neuron asks for its spikes before and after a step; the last ones of a layer are those it sends. The layer around
-  // it may ask for those of the step before.
+  // A neuron computes its spikes before and after a step; the last ones of a layer are its output. The layer around it
+  // may use those of the previous step.
   std::map<std::string, Var> spikes;
   for (const Eqn& e : p.eqns)
     if (e.op == &spike_op) spikes[p.notes[e.note]] = e.out[0];
@@ -68,13 +68,13 @@ StepValues take_step(const StatefulProgram& step, const Tensor& x) {
   return out;
 }
 
-// The batch and all axes but the units go: [B, …] as [B, n].
+// Merges all axes except the batch: [B, …] as [B, n].
 Tensor flat_units(const Tensor& t) { return reshape(t, {t.shape()[0], t.size() / t.shape()[0]}); }
 
-// The entries at one position of an axis, which goes.
+// The entries at one position of an axis, which is removed.
 Tensor entry_of(const Tensor& t, int64_t axis, int64_t i) { return squeeze(slice_axis(t, axis, i, i + 1), {axis}); }
 
-// What a shard says about some batches, as one list of numbers: sums, calibration and errors, then the confusion
+// The results of a shard for some batches, as one list of numbers: sums, calibration and errors, then the confusion
 // matrix, then mean, least and most of the units.
 struct Tally {
   double              weight = 0, loss = 0, right = 0;
@@ -113,7 +113,7 @@ Tally no_tally(int64_t outputs, int64_t classes, const std::vector<int64_t>& wid
 
 using Holds = std::function<bool(int64_t k)>;  // whether a row counts: place k of the mask
 
-// The loss of each answer that counts, which `each` then judges further: its place and its weight.
+// The loss of each prediction with a target; `each` gets its position and its weight.
 void add_losses(Tally& t, const Array& losses, const Array& mask, const Holds& holds,
                 const std::function<void(int64_t k, double m)>& each) {
   const Doubles loss(losses), weight(mask);
@@ -126,7 +126,7 @@ void add_losses(Tally& t, const Array& losses, const Array& mask, const Holds& h
   }
 }
 
-// Results: losses, answers, and how probable these are.
+// Results: losses, predictions, and their probabilities.
 void add_classes(Tally& t, const std::vector<Array>& result, const tasks::Batch& batch, const Holds& holds,
                  int64_t classes) {
   const Doubles answers(result[1]), targets(batch.targets);
@@ -138,7 +138,7 @@ void add_classes(Tally& t, const std::vector<Array>& result, const tasks::Batch&
   });
 }
 
-// Results: losses and answers.
+// Results: losses and predictions.
 void add_values(Tally& t, const std::vector<Array>& result, const tasks::Batch& batch, const Holds& holds,
                 int64_t outputs) {
   const Doubles answers(result[1]), targets(batch.targets);

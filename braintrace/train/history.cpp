@@ -14,7 +14,7 @@ void append(std::vector<double>& to, const StepRecord& r) {
 }
 StepRecord record(const double* v) { return {static_cast<int64_t>(v[0]), v[1], v[2], v[3], v[4], 0}; }
 
-// Sums; what belongs to one moment is that of the later one.
+// Sums; values of a single moment are those of the later record.
 StepRecord joined(const StepRecord& a, const StepRecord& b) {
   return {b.step,          a.loss + b.loss, a.accuracy + b.accuracy, a.gradient_norm + b.gradient_norm,
           b.learning_rate, b.seconds};

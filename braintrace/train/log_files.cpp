@@ -19,8 +19,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// Bytes of a text file to keep: its whole lines up to the first that is not before the checkpoint. `is_before` says so
-// of a line, or nothing where the line is not a record.
+// Bytes of a text file to keep: its whole lines up to the first that is not before the checkpoint. `is_before` decides
+// for a line; it returns nothing if the line is not a record.
 template <class IsBefore>
 int64_t kept_lines(const std::string& path, const RunRecord& run, IsBefore is_before) {
   if (run.start_step == 0 || !std::filesystem::exists(path)) return 0;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double least_rate = 0.01;
 
-// One number per sample, whatever else the states of a group have: all groups must agree on how many axes that are.
+// One number per sample, whatever the other axes of the states: all groups must have the same number of axes.
 Shape shape_for(const ETraceGraph& graph, int64_t batch) {
   size_t rank = 0;
   for (const TraceSite& site : trace_sites(graph)) {

@@ -24,7 +24,7 @@ namespace braintrace::train {
 
 namespace {
 
-// A message with the place in the configuration it belongs to.
+// A message with its location in the configuration.
 template <class F>
 auto at_place(const std::string& place, F f) {
   try {
@@ -84,7 +84,7 @@ Type step_type(const tasks::Batch& batch) {
   return {batch.inputs.dtype(), Shape(batch.inputs.shape().begin() + 1, batch.inputs.shape().end())};
 }
 
-// The learner of a model on the inputs of a task. What goes wrong while the model runs is a misfit of the two.
+// The learner of a model on the inputs of a task. If the model fails, model and task do not match.
 std::unique_ptr<OnlineLearner> learner_of(const Rule& rule, Module& model, const Type& input) {
   const SetupOptions setup{.batch_size = input.shape[0]};
   const Tensor       x(input, 0);
@@ -149,8 +149,8 @@ void check_outputs(const Config& config, const Parts& p, const tasks::Batch& bat
           config.batch);
 }
 
-// What a batch takes at the least: its sequences, as the task makes them and in the precision of the run, and states
-// and traces before and after an update. A system that overcommits memory kills the process that uses it.
+// The minimum memory of a batch: its sequences, as generated and in the precision of the run, and states and traces
+// before and after an update. A system that overcommits memory kills the process that uses it.
 void check_memory(const Config& config, const tasks::TaskFacts& task, double bytes_of_states) {
   const double values = 2 + static_cast<double>(size_of(task.input)) +
                         static_cast<double>(task.targets == tasks::TargetKind::Classes ? 0 : task.outputs);

@@ -10,7 +10,7 @@ namespace braintrace::train {
 
 namespace {
 
-// A cell of CSV: quoted where it holds what would end it.
+// A cell of CSV: quoted if it contains a separator, quote or line break.
 std::string csv_cell(const std::string& text) {
   if (text.find_first_of(",\"\n\r") == text.npos) return text;
   std::string out = "\"";

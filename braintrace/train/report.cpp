@@ -166,7 +166,7 @@ std::string alarms(const RunRecord& run) {
   return out;
 }
 
-// Column j of [T, n]; what lies beyond the pixels of a chart is left out.
+// Column j of [T, n]; values beyond the pixels of a chart are skipped.
 Curve unit_curve(const Array& values, int64_t j, std::string name) {
   Curve         c;
   const Doubles v(values);
@@ -265,7 +265,7 @@ std::string confusion(const RunRecord& run) {
              : "";
 }
 
-// An image of its own document: its style stays inside, and nothing in it can run.
+// An image with its own document: its style is isolated, and scripts in it do not run.
 std::string graph(const RunRecord& run) {
   if (run.graph_svg.empty()) return "";
   return fmt::format(
@@ -283,7 +283,7 @@ std::string word(const nlohmann::ordered_json& config, const char* key) {
   return "";
 }
 
-// "gru 10 → 64, linear 64 → 10": the layers of a model's description with their sizes; its type where it has no layers.
+// "gru 10 → 64, linear 64 → 10": the layers of a model's description with their sizes; its type if it has no layers.
 std::string model_words(const nlohmann::ordered_json& model) {
   if (!model.is_object()) return "";
   if (model.contains("layers") && model["layers"].is_array()) {
@@ -322,7 +322,7 @@ std::string subtitle_of(const nlohmann::ordered_json& config) {
   return out;
 }
 
-// What learned what: "gru learns copy with D_RTRL"; where the configuration does not tell, the name of the run.
+// What learned what: "gru learns copy with D_RTRL"; the name of the run if the configuration does not contain them.
 std::string title_of(const nlohmann::ordered_json& config) {
   const std::string name = word(config, "name"), task = word(config, "task"), rule = word(config, "rule");
   if (task.empty()) return name.empty() ? "Training report" : name;

@@ -15,7 +15,7 @@ namespace {
 
 using parallel::ShardRange;
 
-// What outlasts a reset of a learner are counts from which it draws. Those of shards start far from each other.
+// The counters for random numbers of a learner survive a reset. Those of different shards start far apart.
 constexpr uint32_t far_apart = 0x9E3779B1;
 
 void move_counts(const OnlineLearner& learner, int64_t shard) {

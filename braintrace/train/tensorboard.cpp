@@ -49,7 +49,7 @@ std::string event(int64_t step, const Scalars& scalars) {
   return tfrecord(event_head() + key(2, Wire::Varint) + varint(static_cast<uint64_t>(step)) + bytes(5, summary));
 }
 
-// The step of an event that we wrote: after the time of 9 bytes; 0 where there is none.
+// The step of an event written by us, after the 9 bytes of the time; 0 if there is none.
 int64_t step_of(std::string_view event) {
   constexpr size_t at = 9;
   if (event.size() <= at || event[at] != key(2, Wire::Varint)[0]) return 0;

@@ -32,7 +32,7 @@ using nlohmann::json;
 struct Range {
   int64_t from, to;
 };
-// A batch as the shards of this process have it.
+// A batch, divided into the shards of this process.
 struct ShardedBatch {
   int64_t                   index;
   std::vector<tasks::Batch> shards;
@@ -64,7 +64,7 @@ std::optional<Range> asked_stretch(const std::vector<double>& asked, int64_t tim
 Config for_group(Config config, const parallel::Group& group) {
   return group.size() > 1 && config.shards == 0 ? with_shards(config, group.size()) : config;
 }
-// How many shards a run has: one where the model mixes the rows of a batch.
+// The number of shards of a run: one if the model mixes the rows of a batch.
 int64_t shards_for(const Config& config, const parallel::Group& group) {
   const int64_t P = group.size(), S = config.shards;
   require(P == 1 || S % P == 0, "config.shards: {} shards cannot be divided among {} processes; give a multiple of {}.",
@@ -80,7 +80,7 @@ Config of_one_shard(Config config, int64_t shards) {
   return config;
 }
 
-// Where files are is not part of what is learned.
+// The locations of files do not affect learning.
 std::string stored_config(const Config& config) {
   auto c = read_ordered_json(config.text, "config");
   c.erase("output");
@@ -89,7 +89,7 @@ std::string stored_config(const Config& config) {
   return c.dump();
 }
 
-// Whether the run learns online, in words.
+// Whether the run learns online, as text.
 std::string pace_of(const Config& config, int64_t length) {
   if (config.update_every == 1)
     return "online: the weights change after every time step with a target; traces carry the past";
@@ -158,7 +158,7 @@ struct Trainer::Impl {
   std::optional<Updater>   updater;
   std::optional<Evaluator> evaluator;
 
-  // Where the run is: updates made, the batch and the time step inside it that come next.
+  // The position of the run: number of updates, next batch and next time step in it.
   int64_t updates = 0, batch = 0, time = 0;
   double  best = INFINITY;  // validation loss
   int64_t bad  = 0;         // validations since then
@@ -239,7 +239,7 @@ StepRecord Trainer::Impl::step() {
   require(s.has_value(), "config.task: batch {} has no targets: its mask is zero everywhere.", batch);
   if (time == 0 && config.reset) shards.each([&](int64_t) { parts.learner->reset(); });
   if (s->from > time) updater->advance(stretches(b, time, s->from));
-  // Where one window is the whole sequence, traces are neither given nor left.
+  // If one window covers the whole sequence, traces are neither read nor written.
   const bool          fresh = config.reset && s->from == 0 && s->to == T && config.window.steps_of(T) == T;
   const UpdateOutcome o     = updater->learn(stretches(b, s->from, s->to), fresh);
   const bool          last  = !next_stretch(b, s->to);
@@ -342,7 +342,7 @@ Checkpoint Trainer::Impl::checkpoint() {
   return c;
 }
 
-// One process writes for all; where it cannot, all stop.
+// One process writes for all; if it fails, all stop.
 void Trainer::Impl::write(const std::function<void(const Checkpoint&)>& to_file) {
   const Checkpoint c = checkpoint();
   parallel::all_succeed(shards.group(), [&] {
@@ -355,7 +355,7 @@ void Trainer::Impl::load(const std::string& path) {
   const Config      there = read_config(c.config, path);
   const std::string what  = difference(there, config);
   require(what.empty(), "{}: the checkpoint belongs to a different run: {}.", path, what);
-  // A checksum says that a file is as it was written, not by whom: everything is checked before anything is changed.
+  // A checksum shows that a file is intact, not who wrote it: everything is checked before anything changes.
   const auto read = [&] {
     try {
       return read_place(c);

@@ -15,7 +15,7 @@ namespace {
 using Results = std::vector<Tensor>;  // loss, correct, then a norm per weight
 using Fit     = std::function<void(const Tensors& hidden, const Tensors& target)>;
 
-// A step of the synthesizer towards credit that was seen; null for rules that have none.
+// A training step of the synthesizer towards the observed credit; null for rules without a synthesizer.
 Fit fit_of(Parts& parts) {
   if (!parts.synthesizer) return nullptr;
   return [&parts](const Tensors& hidden, const Tensors& target) {
@@ -25,7 +25,7 @@ Fit fit_of(Parts& parts) {
   };
 }
 
-// What the task says about a stretch that is run once without learning.
+// The costs of a stretch that runs once without learning.
 Modulation::Costs judged(Parts& parts, const Tensor& xs, const Tensor& ys, const Tensor& mask) {
   const auto judge = [&](Tensor x, Tensor y) {
     const Tensor out = parts.model->call({x}).front();
@@ -56,7 +56,7 @@ auto gradient_of(const Config& config, Parts& parts, const Stretch& s, bool fres
     const Tensor out = (*parts.learner)(x);
     return std::pair((*parts.loss)(out, y), parts.loss->correct(out, y));
   };
-  // Where the window is the whole sequence, nothing is cut off that must be estimated.
+  // If the window covers the whole sequence, there is nothing to estimate.
   return etrace_grad(ask, *parts.learner,
                      {.mask         = s.mask,
                       .window       = config.window,
@@ -141,7 +141,7 @@ Tensor entry(const Tensor& totals, int64_t i, DType dtype) {
   return convert(squeeze(slice_axis(totals, 0, i, i + 1), {0}), dtype);
 }
 
-// R_b of the shards, from which R̄ moves on.
+// R_b of the shards, and the update of R̄.
 std::function<std::vector<Modulation::Costs>(const Stretches&)> judging_shards(const Config& config, Parts& parts,
                                                                                Shards& shards) {
   const auto judge = jit([&parts](Tensor xs, Tensor ys, Tensor mask) {
@@ -231,7 +231,7 @@ Updater::Updater(const Config& config, Parts& parts, Shards& shards)
   const auto move = jit([&parts](Tensor xs) { return parts.learner->update(MultiStepData{{xs}}); });
   advance_        = [move](const Stretch& s) { move(s.inputs); };
   if (!parts.synthesizer) return;
-  // An estimate of the future is handed back through stretches without a loss too, and ends with the sequence.
+  // An estimate of future credit also passes back through stretches without a loss, and ends with the sequence.
   const auto hand_back = jit([&config, &parts](Tensor xs) {
     const auto nothing = [&](Tensor x) { return mean((*parts.learner)(x)); };
     return etrace_grad(nothing, *parts.learner,

@@ -35,7 +35,7 @@ struct Channel {
     auto [it, fresh] = spans.try_emplace(p.net, p.lo, p.hi);
     if (!fresh) it->second = {std::min(it->second.first, p.lo), std::max(it->second.second, p.hi)};
   }
-  // Longer spans first, so that they lie on the inner tracks.
+  // Longer spans first, so that they get the inner tracks.
   void assign(double clearance) {
     std::vector<std::pair<size_t, std::pair<double, double>>> nets(spans.begin(), spans.end());
     std::stable_sort(nets.begin(), nets.end(), [](const auto& a, const auto& b) {
@@ -415,7 +415,7 @@ class BandLayout {
     find_forks();
   }
 
-  // Two arrows of one net part where one turns into its target's row and the other goes on along the channel.
+  // Two arrows of one net fork where one turns into the row of its target and the other continues along the channel.
   void find_forks() {
     for (size_t a = 0; a < plans_.size(); ++a) {
       if (plans_[a].self || out_.routes[a].size() < 4) continue;

@@ -139,7 +139,7 @@ class Layers {
       for (size_t l = 0; l < layers_.size(); ++l) settle(layers_[down ? l : layers_.size() - 1 - l], down);
     }
   }
-  // Items that would overlap move as one block to the mean of their wishes (pool adjacent violators).
+  // Items that would overlap move as one block to the mean of their preferred positions (pool adjacent violators).
   void settle(const std::vector<size_t>& layer, bool down) {
     struct Block {
       double sum, count, width;  // of wished left ends; width so far

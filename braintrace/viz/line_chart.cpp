@@ -19,7 +19,7 @@ namespace {
 constexpr int columns    = static_cast<int>(Frame::plot_width);
 constexpr int num_colors = 8;
 
-// What falls into one pixel.
+// The points in one pixel.
 struct Column {
   double x = 0, lo = INFINITY, hi = -INFINITY, mean = 0;
   double running    = 0;  // mean over earlier values too
@@ -67,7 +67,7 @@ std::string path(const std::vector<Column>& ks, const Scale& x, const Scale& y, 
   return d;
 }
 
-// Least and greatest, as one area per stretch without gaps.
+// Minimum and maximum, as one area per stretch without gaps.
 std::string band(const std::vector<Column>& ks, const Scale& x, const Scale& y) {
   std::string d;
   for (size_t i = 0; i < ks.size();) {

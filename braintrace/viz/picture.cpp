@@ -143,7 +143,8 @@ std::map<std::string, std::set<std::string>> lights_of(const GraphView& view, co
     lights[n.id].insert(n.id);
     for (const PictureNode::Row& row : n.rows) lights[row.id] = {row.id, n.id};
   }
-  // Forward: an operation and its weights light what the operation reaches. Reverse: what is reached lights them.
+  // Forward: an operation and its weights highlight what the operation reaches. Reverse: what is reached highlights
+  // them.
   for (size_t i = 0; i < view.operations.size(); ++i) {
     const auto  lit = lit_by_operation(view, static_cast<int>(i));
     const auto& own = view.operations[i].weights;
@@ -159,10 +160,10 @@ std::map<std::string, std::set<std::string>> lights_of(const GraphView& view, co
           back.insert("state:" + path);
     }
   }
-  // An operation also lights all it reads.
+  // An operation also highlights everything it reads.
   for (const GraphView::Edge& e : view.edges)
     if (e.to.starts_with("op:")) lights[e.to].insert(e.from);
-  // Inputs, outputs and other states light their neighbors.
+  // Inputs, outputs and other states highlight their neighbors.
   for (const GraphView::Edge& e : view.edges) {
     const auto loose = [](const std::string& id) { return id.starts_with("input:") || id.starts_with("state:"); };
     if (loose(e.from) || loose(e.to) || e.to.starts_with("output:")) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How wide text will be, without a font at hand: advances of a wide sans-serif face, rounded up, so that text fits in
-// whatever face the viewer has.
+// Estimates the width of text without a font: advances of a wide sans-serif font, rounded up, so that text fits with
+// any font of the viewer.
 #include "braintrace/viz/band_layout.h"
 
 namespace braintrace {

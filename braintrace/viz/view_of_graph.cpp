@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // From the compiler's graph to a GraphView. Besides copying, it finds the arrows of the picture.
 //
-// An *operation* of the picture is an equation that reads a weight: every trainable equation, and every plain one where
-// a value made of weights alone meets data. Arrows join inputs, operations, groups, states and outputs along the
-// equations in between.
+// An *operation* of the picture is an equation that reads a weight: every trainable equation, and every plain equation
+// that combines a value computed only from weights with data. Arrows join inputs, operations, groups, states and
+// outputs along the equations in between.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -122,7 +122,7 @@ class Arrows {
     }
   }
 
-  // The nearest things `of` is computed from, in order of discovery.
+  // The nearest nodes from which `of` is computed, in order of discovery.
   std::vector<std::pair<std::string, EdgeKind>> sources(const Vars& of) const {
     std::vector<std::pair<std::string, EdgeKind>> found;
     std::set<Var>                                 seen;
