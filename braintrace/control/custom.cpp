@@ -39,7 +39,7 @@ struct BackwardOperands {
   List w, residuals, ct;
 };
 
-// Operands of the equation in sections; checks their number.
+// Operands of the equation in sections; checks that there are enough.
 template <class List>
 CustomOperands<List> operands_of(const Op& op, const Attrs& a, const List& in) {
   const auto w = static_cast<size_t>(std::max<int64_t>(0, a[keys::consts]));

@@ -30,7 +30,7 @@ StateOrigin origin_of(const StateLeaf& leaf, const StateSet& of_learner) {
   for (StateFrame* frame = StateFrame::current(); frame; frame = frame->outer_) {
     const StateFrame::Touched* t = frame->find(leaf.state, leaf.leaf);
     if (t && t->written) {
-      // In a loop, a value that belongs to the loop occurs only in the first iteration.
+      // In a loop, a value that does not come from the learner is only that of the first iteration.
       const bool left = t->left_by_learner || (!at_loops.empty() && !depends_on_states(t->value, of_learner));
       return left ? origin(Learner) : origin(SomebodyElse, t->value);
     }

@@ -77,7 +77,7 @@ Tensor after_reset(const Tensor& v, const Tensor& z, const Tensor& V_th, const T
   return blended(z, held, V_reset) + (v - held);
 }
 
-// Subtracting the smallest number that all element types have moves only zero below zero.
+// Moves zero below zero, by the smallest number that all element types have.
 Tensor strictly(const Tensor& u) {
   constexpr double least = 6e-8;
   return u - least * convert(equal(u, 0), u.dtype());

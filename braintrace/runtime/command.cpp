@@ -177,7 +177,7 @@ CommandResult run_command(const std::vector<std::string>& words, const std::stri
     registered.emplace(pid);
     if (is_stopped) kill_group(pid);
   }
-  // If this process is killed, the command still ends at its time limit.
+  // If this process is killed, the command still ends, when its processor time reaches the limit.
   const auto   most = static_cast<rlim_t>(std::ceil(seconds)) + 1;
   const rlimit processor{most, most};
   ::prlimit(pid, RLIMIT_CPU, &processor, nullptr);

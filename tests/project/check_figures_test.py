@@ -33,3 +33,4 @@ for page in (TABLE, SENTENCE):
         assert status == 1 and ("date" in said or "command" in said), (bad, said)
 assert check("# Page\n\n*Figures: the test `speeds` checks them.*\n\n## Speed\n\nIt takes 2 s.\n") == PASS
 assert check("# Page\n\nThree layers, as `braintrace graph` shows.\n\n    takes 3 s\n\n```\ntakes 3 s\n```\n") == PASS
+assert check("# Page\n\nA step takes (2S² + 4S)·B operations.\n") == PASS  # S is a size, not seconds
