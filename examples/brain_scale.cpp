@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sparse spiking network learns from a stream, one step after the other: a stimulus for 10 steps, silence for 5, and
-// for 5 steps the question which of eight it was. Every synapse learns, by ES-D-RTRL and gradient descent; a step
-// without a question has no learning signal and changes nothing. The wiring is a description.
+// A sparse spiking network learns from a stream, one step at a time: a stimulus for 10 steps, silence for 5, and a
+// target for 5 steps: which of eight stimuli it was. Every synapse learns, with ES-D-RTRL and gradient descent; a step
+// without a target has no learning signal and changes no weights. A JSON description defines the connections.
 //
 //   brain_scale [neurons=400] [synapses per neuron=40] [trials=240]
 //
-// Prints the share of right answers as it grows, and what a step costs. Should reach: 0.8 in the last tenth of the
-// trials; chance is 0.125.
+// Prints the accuracy during learning, and the cost of a step. Should reach: 0.8 in the last tenth of the trials;
+// chance is 0.125.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -31,7 +31,7 @@ std::shared_ptr<bt::Module> network(int64_t neurons, int64_t synapses) {
       channels, neurons, synapses, std::sqrt(static_cast<double>(neurons)) / 4, stimuli));
 }
 
-// Which channels fire at this step, and which answer counts.
+// Which channels fire at this step, and the target.
 class Stream {
  public:
   explicit Stream(uint64_t seed) : rng_(seed) {

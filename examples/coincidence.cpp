@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Coincidence detection: four neurons fire once each, in one order with one rhythm or in another order. Rates tell
-// nothing; a sum crosses its threshold only where delays bring the four spikes of the right order together. The delays
-// learn online.
+// Coincidence detection: four neurons fire once each, in the right order or in another one. Rates carry no information;
+// a sum crosses its threshold only if delays align the four spikes of the right order. The delays learn online.
 //
 //   g_i: a smooth trace of the spikes of neuron i,   y_t = Σ_i g_i(t - d_i)
 //
-// Wanted is what four spikes would give that come together 10 ms after the first one.
+// The target is the sum of four spikes that coincide 10 ms after the first one.
 #include <algorithm>
 #include <array>
 
@@ -21,7 +20,7 @@ struct Detector : bt::nn::Module {
 constexpr int                steps = 40, together = 10;
 constexpr std::array<int, 4> rhythm = {0, 3, 5, 8};
 
-// Spikes of a trial [steps, 4], and when the first one comes.
+// Spikes of a trial [steps, 4], and the time of the first one.
 struct Trial {
   bt::Tensor spikes, wanted;
 };
@@ -53,7 +52,7 @@ int main() {
   auto show  = bt::jit([&](bt::Tensor x) { return model(x); });
 
   const auto row = [](const bt::Tensor& all, int64_t t) { return bt::squeeze(bt::slice_axis(all, 0, t, t + 1), {0}); };
-  // The largest sum of the right order, and of the 23 others: a threshold between them tells the two apart.
+  // The largest sum of the right order, and of the 23 others: a threshold between them separates the two.
   const auto peaks = [&] {
     std::array<int, 4>  order = {0, 1, 2, 3};
     std::vector<double> largest;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One model under every rule that needs nothing but a loss: what each remembers, and how far its gradient over a
-// sequence, taken step by step, is from the exact one.
+// Compares all rules that need only a loss on one model: their memory, and how far their gradient over a sequence,
+// computed step by step, is from the exact one.
 #include <cmath>
 
 #include "braintrace/braintrace.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A learner for every sensor: two hundred machines hum at frequencies of their own, and each learner learns to say the
-// next sample of its machine. All of them run through one compiled program. At the end one of them moves to another
-// fleet and goes on there.
+// One learner per sensor: two hundred machines hum at different frequencies, and each learner learns to predict the
+// next sample of its machine. One compiled program runs all of them. At the end, one learner moves to another fleet and
+// continues there.
 #include "braintrace/stream/fleet.h"
 
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A first program: trace a loss once, look at it, differentiate it, and take a few steps downhill.
+// A first program: trace a loss once, print it, differentiate it, and take a few gradient steps.
 //
 //   L(W) = mean over samples of (tanh(x W) - y)²       x : [B,I]   W : [I,O]   y : [B,O]
 #include "braintrace/braintrace.h"
@@ -9,7 +9,7 @@ int main() {
   const bt::Tensor y = bt::Array::of<float>({0.34f, 0.38f, 0.1f}, {3, 1});
   bt::Tensor       W = bt::Array::of<float>({0.1f, -0.3f}, {2, 1});
 
-  // Calling the function on a symbolic W writes down what it does: a program, which is data.
+  // Calling the function on a symbolic W records its operations as a program, which is data.
   const auto [loss, captured] = bt::trace({W.type()}, [&](const bt::Tensors& in) -> bt::Tensors {
     const bt::Tensor error = bt::tanh(bt::dot(x, in[0])) - y;
     return {bt::sum(error * error) * (1.0 / 3)};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A GRU learns from a stream, one step at a time: report the input of two steps ago. Weights change at every step; what
-// the past contributes to the gradient is carried in eligibility traces, so nothing is stored but the traces.
+// A GRU learns from a stream, one step at a time, to output the input of two steps ago. Weights change at every step;
+// eligibility traces carry the contribution of the past to the gradient, so no past inputs are stored.
 #include "braintrace/braintrace.h"
 
 struct Net : bt::nn::Module {

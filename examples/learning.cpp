@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws how a network learns from a stream, as one SVG picture on standard output (docs/img/learning.svg): a GRU is to
-// report the input of two steps ago. It changes its weights after every step, by D-RTRL.
+// Draws how a network learns from a stream, as one SVG picture on standard output (docs/img/learning.svg): a GRU learns
+// to output the input of two steps ago. D-RTRL changes its weights after every step.
 #include <cmath>
 
 #include "braintrace/braintrace.h"

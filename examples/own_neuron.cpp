@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A neuron written from its equations, and a layer of them that learns online to fire at given rates.
+// A neuron defined by its equations, and a layer of such neurons that learns online to fire at given rates.
 //
 //   dv/dt = -v³ + I  (a leak that grows with the potential),   v ← v - 1 after a spike at v = 1
 #include "braintrace/braintrace.h"

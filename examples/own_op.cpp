@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An operation of your own: one record with its meaning and its derivative. Batching, both modes of
-// differentiation, printing and parsing follow from the record.
+// Your own operation: one record with its function and its derivative. Batching, both modes of differentiation,
+// printing and parsing follow from the record.
 #include <cmath>
 
 #include "braintrace/braintrace.h"

@@ -9,7 +9,7 @@
 struct OneStepBack : bt::LearningRule {
   OneStepBack() : LearningRule({.name = "OneStepBack"}) {}
 
-  // One tensor for every weight and hidden group it is traced to.
+  // One tensor for every weight and each hidden group that it reaches.
   bt::MemorySlots memory(const bt::ETraceGraph& graph) const override {
     bt::MemorySlots out;
     for (const bt::TraceSite& site : bt::trace_sites(graph)) {

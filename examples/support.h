@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the training examples share: flags, the training loop, one line per epoch, a picture of the losses.
+// Code that the training examples share: flags, the training loop, one line per epoch, a picture of the losses.
 //
 // For each batch of sequences
-//   states and traces are reset      a sequence owes nothing to the one before
-//   a sweep                          runs the model and gathers the gradient as the learning rule defines it
+//   states and traces are reset      sequences are independent
+//   a sweep                          runs the model and accumulates the gradient of the learning rule
 //   the optimizer                    takes one step
 #pragma once
 
@@ -13,16 +13,15 @@
 
 namespace examples {
 
-// What a flag is when it is not given, in full and with --quick. Bars divide the values it may have; the first is
-// meant.
+// The default of a flag, in full and with --quick. Bars separate the possible values; the first is the default.
 struct Default {
   std::string full, quick;
   Default(const char* always) : full(always), quick(always) {}
   Default(const char* in_full, const char* shortened) : full(in_full), quick(shortened) {}
 };
 
-// Flags `--name value`, beside `--quick`, `--seed N` and `--plot FILE`. An unknown flag or a value that is none of the
-// possible ones ends the program with the list of flags.
+// Flags `--name value`, in addition to `--quick`, `--seed N` and `--plot FILE`. For an unknown flag or an invalid
+// value, the program prints the list of flags and ends.
 class Flags {
  public:
   Flags(int argc, char** argv, const std::map<std::string, Default>& defaults = {});
@@ -67,7 +66,7 @@ class Trainer {
 
   // One update of the weights for each of `count` batches; the mean score.
   Score train(int64_t first, int64_t count) { return mean_score(bt::tasks::Part::Train, first, count, update_); }
-  // The mean score on sequences that are never trained on.
+  // The mean score on sequences that are not used for training.
   Score test(int64_t count) { return mean_score(bt::tasks::Part::Validation, 0, count, test_); }
   // The model's outputs [T, B, …] for inputs [T, B, …].
   bt::Tensor outputs(const bt::Tensor& xs);
@@ -95,7 +94,7 @@ class Trainer {
 // The mean loss of every epoch, one curve per run.
 using Curves = std::vector<bt::Curve>;
 
-// `epochs` times `batches` updates, with a line for each epoch; stops early when `enough` says so.
+// `epochs` times `batches` updates, with a line for each epoch; stops early if `enough` returns true.
 std::vector<Score> train(Trainer& trainer, const std::string& name, int64_t epochs, int64_t batches, Curves& curves,
                          const std::function<bool(const Score&)>& enough = {});
 

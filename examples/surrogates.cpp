@@ -17,7 +17,7 @@ std::vector<double> doubles(const bt::Tensor& t) {
   return out;
 }
 
-// One panel: the curve between its smallest value (zero at most) and its largest, which is written beside the axis.
+// One panel: the curve between its smallest value (zero at most) and its largest, which is written next to the axis.
 std::string panel(const bt::SurrogateKind& kind, int left, int top) {
   std::vector<double> x;
   for (int i = 0; i < points; ++i) x.push_back(reach * (2.0 * i / (points - 1) - 1));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A language model of characters: after each one, which comes next? D-RTRL beside BPTT, then each writes 100 characters
-// of its own, always taking the likeliest.
+// A character language model: predict the next character. Compares D-RTRL with BPTT; then each network generates 100
+// characters, always the most likely one.
 //
 // Should reach: loss below 3.0 under both rules (27 or so characters with equal chance: 3.4).
 #include "examples/support.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A convolution over each row of counts, whose result is a leaky state of its own; a recurrent cell reads it, and the
-// class is asked for at the last step only. The kernel has a trace: it learns from rows long gone.
+// A convolution over each row of counts drives a leaky state, which a recurrent cell reads; only the last step has a
+// target, the class. The kernel has a trace, so it learns from early rows.
 //
-// A kernel straight in front of the cell's weights would reach the state only through another product, and get the
-// gradient of the last step alone; the leaky state in the shape of the convolution is what gives it a memory.
+// A kernel directly before the weights of the cell would reach the state only through another product, and get only the
+// gradient of the last step; the leaky state with the shape of the convolution gives it a memory.
 //
 // Should reach: loss below 1.2 (four classes with equal chance: 1.386), and the kernel among the traced weights.
 #include "examples/support.h"

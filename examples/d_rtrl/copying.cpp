@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copying: a GRU sees ten symbols, waits, and repeats them when it is cued. Only the cued steps have a loss; until then
-// states and traces run on without one.
+// Copying: a GRU reads ten symbols, waits, and repeats them when it is cued. Only the cued steps have a loss; before
+// that, states and traces advance without one.
 //
 //   --lag     steps of waiting
 //   --method  single-step: the gradient of each step from the traces alone;  multi-step: weights that act through other

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Path integration: a recurrent network sees a noisy velocity and reports the sum so far. D-RTRL, which learns forward
-// in time, beside back-propagation through time.
+// Path integration: a recurrent network reads a noisy velocity and outputs its sum so far. Compares D-RTRL, which
+// learns forward in time, with backpropagation through time.
 //
 //   --cell   vanilla: 32 tanh units;  mini_gru: 100 units, with weight decay in the loss
 //   --lanes  no: one learner for the whole batch;  yes: one per sample, mapped over the batch

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adaptation of a network whose weights stay as they are: beside the frozen product stands a trainable one of rank 4
-// that starts at zero (LoRA, Hu et al. 2021). The task is to foretell the next sample of a sine.
+// Adapts a network with frozen weights: a trainable product of rank 4, initially zero, is added to the frozen product
+// (LoRA, Hu et al. 2021). The task is to predict the next sample of a sine.
 //
-// Should reach: the loss falls below 0.8 of the first, and the frozen weights have not moved.
+// Should reach: the loss falls below 0.8 of the first, and the frozen weights do not change.
 #include "examples/support.h"
 
 constexpr int64_t units = 32;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handwritten digits read row by row by an LSTM, the digit asked for after the last row. D-RTRL beside BPTT, from equal
-// weights.
+// An LSTM reads handwritten digits row by row and classifies them after the last row. Compares D-RTRL with BPTT, with
+// the same initial weights.
 //
-//   --data  a folder with the MNIST files (train-images-idx3-ubyte, …): 28 rows of 28. Without one, the 1797 digits of
+//   --data  a folder with the MNIST files (train-images-idx3-ubyte, …): 28 rows of 28. Without it, the 1797 digits of
 //           8 rows of 8 that come with the library.
 //
 // Should reach: accuracy on unseen digits above 0.8 under BPTT and above 0.6 under D-RTRL, which drops the credit that

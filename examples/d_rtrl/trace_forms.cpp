@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One gradient, four ways: step by step with the traces in memory, or as one window in which no trace is ever formed;
-// by the reference interpreter, or as machine code. How far apart they are, and how long each takes.
+// One gradient, four ways: step by step with the traces in memory, or as one window without traces; with the reference
+// interpreter, or as machine code. Prints their differences and times.
 //
 // Should reach: no two gradients differ by more than 1e-5, relative to the largest element.
 #include <algorithm>

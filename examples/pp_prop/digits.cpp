@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handwritten digits as spikes: every pixel a neuron that fires the more often the brighter it is; at every step the
-// network says which digit it sees. One task, six ways to wire the network.
+// Handwritten digits as spikes: one input neuron per pixel, which fires more often if the pixel is brighter; at every
+// step, the network predicts the digit. One task, six ways to connect the network.
 //
 //   --wiring  dense   128 neurons, all weights, ten digits; --rule BPTT for comparison
 //             signs   64 neurons; recurrent weights start positive for 48 of them and negative for 16

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Delayed match to sample: spikes of one stimulus, a pause, spikes of the same or the opposite one. Was it the same?
 //
-// With inputs as weak as one channel at 80 Hz the neurons never reach threshold, and two of three trials do not even
-// hold a spike of both stimuli. Here the inputs are strong enough to be seen: two channels at 500 Hz, weights of twenty
-// times the usual variance.
+// With weak inputs (one channel at 80 Hz), the neurons never reach threshold, and two of three trials do not even
+// contain spikes of both stimuli. Here the inputs are stronger: two channels at 500 Hz, and weights with twenty times
+// the usual variance.
 //
-//   --neuron  lif or alif (a threshold that rises with each spike remembers by itself)
-//   --method  single-step or multi-step, of pp_prop;  --rule BPTT: back-propagation for comparison
+//   --neuron  lif or alif (a threshold that rises with each spike is itself a memory)
+//   --method  single-step or multi-step, of pp_prop;  --rule BPTT: backpropagation for comparison
 //
 // Should reach: accuracy 0.9 on unseen trials, outputs averaged over the test.
 #include "examples/pp_prop/network.h"

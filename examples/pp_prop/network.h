@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The network of this series: spiking neurons driven by exponential synapses, read out by leaky integrators.
 //
-//   g ← e^{-dt/10} g + comm([x; z])      z: the neurons' own spikes of the step before
+//   g ← e^{-dt/10} g + comm([x; z])      z: the neurons' own spikes of the previous step
 //   a neuron driven by the current g     τ = 20 ms, V_th = 1 mV
-//   r ← e^{-dt/10} r + z W               what the network says
+//   r ← e^{-dt/10} r + z W               output of the network
 #pragma once
 
 #include "examples/support.h"
 
 namespace examples {
 
-// The weights [x; z] → neurons, of Kaiming's variance, scaled on their own for inputs and for spikes.
+// The weights [x; z] → neurons, with Kaiming's variance, scaled separately for inputs and for spikes.
 inline bt::Tensor input_and_recurrent(int64_t n_in, int64_t n, double ff_scale = 2, double rec_scale = 1) {
   using bt::nn::init::plain::kaiming_normal;
   const bt::Tensor ff = kaiming_normal(ff_scale)({n_in, n}), rec = kaiming_normal(rec_scale)({n, n});
@@ -25,7 +25,7 @@ inline std::shared_ptr<bt::nn::Module> linear(const bt::Tensor& weights, bt::nn:
 
 inline const bt::nn::LIFOptions membrane{.tau = 20.0};
 
-// Makes dt = 1 ms the step of everything built and run while it lives.
+// While it lives, the time step of everything that is built and run is 1 ms.
 struct Millisecond {
   bt::Environment::Scope scope{{.dt = 1.0}};
 };
@@ -47,7 +47,7 @@ struct SpikingNet : bt::nn::Module {
   }
 };
 
-// pp_prop as this series uses it: Adam, gradients clipped to norm 1, losses summed over the steps.
+// pp_prop with the settings of this series: Adam, gradients clipped to norm 1, losses summed over the steps.
 inline Settings pp_prop(bt::TraceDecay decay) {
   Settings s{.rule = "pp_prop", .clip = 1.0, .reduction = bt::Reduction::Sum};
   s.options.decay_or_rank = decay;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shortest way into pp_prop: 48 leaky integrate-and-fire neurons count the spikes they are sent. What the rule
-// keeps per synapse is a filtered input and a filtered sensitivity, not a trace of the size of the weights.
+// The simplest example of pp_prop: 48 leaky integrate-and-fire neurons count input spikes. The rule keeps a filtered
+// input and a filtered sensitivity per neuron, not a trace of the size of the weights.
 //
 //   --lanes  yes: one learner per sample, mapped over the batch;  no: one learner for the batch
-//   --decay  of the two filters;  --rank r stands for the decay (r-1)/(r+1)
+//   --decay  of the two filters;  --rank r is the decay (r-1)/(r+1)
 //   --sweep  yes: decays 0.9, 0.95, 0.99 and ranks 3, 10, 40 in turn
 //
-// Should reach: the loss falls below 0.8 of the first, and of every setting of the sweep.
+// Should reach: the loss falls below 0.8 of the first, also for every setting of the sweep.
 #include "examples/pp_prop/network.h"
 
 int count_spikes(const examples::Flags& flags) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Working memory: a binary vector is shown for the first fifth of the time and must be reported all the time. The
-// neurons have a slow current of their own (time constants from 80 to 200 ms) that outlasts what they saw.
+// Working memory: a binary vector is shown for the first fifth of the time and is the target at every step. The neurons
+// have slow currents (time constants from 80 to 200 ms) that outlast the stimulus.
 //
-// The currents of the synapses are summed in the neurons' drift; a neuron that ignored them would never leave rest.
+// Synaptic currents enter the drift of the neurons; without them, a neuron would stay at rest.
 //
 // Should reach: loss below 0.2 (the mean of the two values: 0.25), potentials not at rest.
 #include "examples/pp_prop/network.h"

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Delayed match to sample at the time scale of the experiments: a direction is shown for half a second, then nothing
-// for a second, then the same or another direction. 200 neurons with slow currents of their own; factorized traces
-// (pp_prop, decay 0.99) carry the credit over the delay, the loss is at the test only.
+// for a second, then the same or another direction. 200 neurons with slow currents; factorized traces (pp_prop, decay
+// 0.99) carry the credit over the delay. Only the test phase has a loss.
 //
-// The quick run has 90 ms in place of 2 s.
-// Should reach: accuracy 0.9 on unseen trials.
+// The quick run has 90 ms instead of 2 s. Should reach: accuracy 0.9 on unseen trials.
 #include "examples/support.h"
 
 namespace {

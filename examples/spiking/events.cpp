@@ -32,8 +32,8 @@ struct LifNet : examples::SpikingLayers {
   }
 };
 
-// (conv → neurons → pooling → norm) twice, then a dense layer. The states keep the shape of the images and nothing
-// mixes their positions on the way, so that the kernels have traces.
+// (conv → neurons → pooling → norm) twice, then a dense layer. The states keep the shape of the images and no operation
+// mixes their positions, so the kernels have traces.
 struct ConvNet : bt::nn::Module {
   bt::nn::Initializer strong = bt::nn::init::variance_scaling(
       40, bt::nn::init::Fan::Average, bt::nn::init::Spread::Normal, bt::nn::init::Layout::ChannelLast);

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Evidence accumulation (Bellec et al. 2020): cues appear on the left and the right, then nothing for a while, then the
-// network must say which side had more. Excitatory and inhibitory neurons, each with a slow current of its own; the
-// sign of every synapse stays what its neuron is (Dale's law).
+// Evidence accumulation (Bellec et al. 2020): cues appear on the left and the right, then there is a delay, then the
+// network must report the side with more cues. Excitatory and inhibitory neurons, each with a slow current; the neuron
+// determines the sign of its synapses (Dale's law).
 //
-// The slow current excites. Factorized traces pair inputs of long ago with what acts now: they are right about a memory
-// that pushes the way the input did, and learn the opposite of the answer when it pushes back (A2 > 0).
+// The slow current is excitatory. Factorized traces combine old inputs with the current sensitivity: this has the right
+// sign if the memory acts in the same direction as the input, and the network learns the opposite answer if it acts
+// against it (A2 > 0).
 //
 //   --synapse  coba: conductances with reversal potentials +5 and -10 mV;  cuba: currents of either sign
 //   --rule     ES_D_RTRL: factorized traces;  D_RTRL: one trace per weight;  BPTT
 //   --decay    of the factorized traces, per ms: they must outlast the delay
-//   --A2       what a spike takes from the slow current
+//   --A2       what a spike subtracts from the slow current
 //
 // The full run has seven cues in 2.2 s, the quick one three in 0.3 s.
 // Should reach: accuracy 0.9 on unseen trials, the output summed over the recall.
@@ -17,7 +18,7 @@
 
 namespace {
 
-// 80% of the neurons excite, 20 % inhibit. Input and excitatory synapses end on the same conductance.
+// 80% of the neurons are excitatory, 20% inhibitory. Input and excitatory synapses share a conductance.
 struct Net : bt::nn::Module {
   int64_t                                n, n_exc;
   std::shared_ptr<bt::nn::GIF>           neurons;

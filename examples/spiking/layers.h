@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers of spiking neurons that also hear their own spikes, the last one read out by leaky integrators.
+// Layers of spiking neurons with recurrent connections; leaky integrators read out the last layer.
 #pragma once
 
 #include "examples/support.h"

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What learning costs as sequences grow: layers of spiking neurons on random frames, trained by back-propagation
-// through time and by two online rules. BPTT keeps every step of the sequence; the online rules keep traces.
+// The cost of learning as sequences grow: layers of spiking neurons on random frames, trained with backpropagation
+// through time and with two online rules. BPTT keeps every step of the sequence; the online rules keep traces.
 //
 //   --synapse    delta: weights act on the potential;  expon: through an exponential synapse
 //   --surrogate  relu_grad, s2nn or multi_gaussian
 //   --layers     of --units neurons each
 //
-// Online rules gather gradients in windows of at most 128 steps, and all sequences of the full run are longer than
-// that, so traces go from window to window. Each line is a process of its own; its memory is the largest it ever had,
-// less what it had before training.
+// Online rules compute gradients in windows of at most 128 steps, and all sequences of the full run are longer than
+// that, so traces pass from window to window. Each line is a separate process; its memory is the peak minus the memory
+// before training.
 //
 // Should reach: from the shortest to the longest sequence the memory of BPTT grows more than that of both online rules.
 #include <chrono>
