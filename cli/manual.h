@@ -11,7 +11,7 @@ namespace braintrace::cli {
 std::string bash_completion(const CLI::App& app);
 std::string zsh_completion(const CLI::App& app);
 std::string fish_completion(const CLI::App& app);
-// The manual page of the program, or of one of its commands, in the language of man(7).
+// The manual page of the program, or of one of its commands, in the format of man(7).
 std::string manual_page(const CLI::App& app);
 std::string manual_page(const CLI::App& app, const CLI::App& command);
 

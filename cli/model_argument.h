@@ -16,11 +16,11 @@ struct ModelArgument {
   std::string            model;  // file or name
   std::optional<int64_t> batch;
   std::string            input;    // such as f32[28,28,1]; empty: read from the description
-  std::string            weights;  // a file; empty: as the description says
+  std::string            weights;  // a file; empty: as in the description
   bool                   reference = false;
 
   void add_options(CLI::App& command);
-  void add_model(CLI::App& command);  // MODEL, --input and --weights alone
+  void add_model(CLI::App& command);  // only MODEL, --input and --weights
 };
 
 struct BuiltModel {
@@ -29,7 +29,7 @@ struct BuiltModel {
   Type                    input;        // of one sample
   std::string             description;  // JSON
 };
-// Builds the model; its states have no values yet.
+// Builds the model; its states are not initialized.
 BuiltModel build_argument(const ModelArgument& argument);
 
 struct CompiledModel {
@@ -41,7 +41,7 @@ struct CompiledModel {
 // is bad input: the message carries the compiler's warnings and errors.
 CompiledModel compile_argument(const ModelArgument& argument);
 
-// Text of a file; null when there is no such file.
+// Text of a file; null if there is no such file.
 std::optional<std::string> text_of_file(const std::string& path);
 
 }  // namespace braintrace::cli

@@ -9,15 +9,16 @@
 
 namespace braintrace::golden {
 
-// Compares by name what a case holds, leaves out what it says is superseded, and knows what was never looked at.
+// Compares the arrays of a case by name, skips those that the case marks as superseded, and tracks those that were
+// never compared.
 class Comparer {
  public:
   Comparer(const Case& c, CaseReport& report);
 
   void compare(const std::string& name, const Array& got, double relative = 1e-9);
   void leave_out(const std::string& name, const std::string& reason);
-  void input(const std::string& name) { seen_.insert(name); }  // given to the run, no result of it
-  void finish();                                               // leaves out, as not understood, what is left
+  void input(const std::string& name) { seen_.insert(name); }  // an input of the run, not a result
+  void finish();                                               // reports the remaining arrays as not understood
 
  private:
   bool wants(const std::string& name);

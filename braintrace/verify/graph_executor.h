@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A compiled model, and the quantities of one step of it as values: for looking at them, and for rules written outside.
+// A compiled model, and the quantities of one step as values, for inspection and for external rules.
 #pragma once
 
 #include <iosfwd>
@@ -32,7 +32,7 @@ class ETraceGraphExecutor {
   void show_graph(std::ostream& out) const;
 
  protected:
-  // Inputs of the compiled step at the present states.
+  // Inputs of the compiled step at the current states.
   Tensors inputs_of(const Tensors& args) const;
 
   Module* model_;
@@ -42,16 +42,16 @@ class ETraceGraphExecutor {
   std::optional<ETraceGraph> graph_;
 };
 
-// One step from the present states, which stay as they are.
+// One step from the current states, which do not change.
 struct StepJacobians {
   struct Sensitivity {
     int    relation, group;
-    Tensor value;  // [*varshape,S]; zeros where structurally zero
+    Tensor value;  // [*varshape,S]; zeros if structurally zero
   };
   Tensors                  out;                      // of the model
   StateMap                 hidden_paths;             // of hidden_vals
   Tensors                  hidden_vals, other_vals;  // new values of hidden states, and of others the step writes
-  Tensors                  xs;                       // what each relation's operation reads
+  Tensors                  xs;                       // the input of each relation's operation
   std::vector<Sensitivity> dfs;                      // D_f of each relation and group
   Tensors                  Ds;                       // D of each group [*varshape,S,S]
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the compiler found, in the words of graph cases.
+// The results of the compiler in the format of graph cases.
 #pragma once
 
 #include <nlohmann/json.hpp>

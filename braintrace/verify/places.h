@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the groups and relations of a recorded graph are in ours.
+// Maps the groups and relations of a recorded graph to ours.
 #pragma once
 
 #include "braintrace/compiler/graph.h"
@@ -14,7 +14,7 @@ struct Places {
 
   Places(const json& recorded, const ETraceGraph& ours);
 
-  // The recorded name of a tensor a rule remembers, after "run.<id>.".
+  // The recorded name of a tensor in the memory of a rule, after "run.<id>.".
   std::string array_of(const MemorySlot& slot, const ETraceGraph& graph) const;
 };
 

@@ -12,10 +12,10 @@ namespace braintrace::golden {
 Tensor loss_of(const std::string& name, const Tensor& y, const Tensor& target);
 // Weight of the loss of each step.
 std::vector<double> step_weights(const Case& c);
-// As the case was recorded: by the Python package, or by the independent oracle of the corrected rules.
+// How the case was recorded: by the Python package, or by the independent oracle of the corrected rules.
 CompileOptions compile_options(const Case& c);
 
-// A parameter leaf is followed by a trace.
+// Whether a parameter leaf has a trace.
 bool is_traced(const ETraceGraph& graph, const std::string& leaf);
 
 class RecordedRun {
@@ -37,8 +37,8 @@ class RecordedRun {
   std::shared_ptr<Module>             model_;
   std::unique_ptr<OnlineLearner>      learner_;
   std::optional<ETraceVmap>           lanes_;                         // of runs of one sample mapped over the batch
-  std::function<void(const Tensors&)> give_ = [](const Tensors&) {};  // what the call is given besides its inputs
-  std::vector<std::string>            given_;                         // arrays it comes from, one row a step
+  std::function<void(const Tensors&)> give_ = [](const Tensors&) {};  // passes additional arguments to the call
+  std::vector<std::string>            given_;  // the arrays with these arguments, one row per step
 };
 
 }  // namespace braintrace::golden

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a case was compared in, and what was left out and why.
+// The comparisons of a case, and what was skipped and why.
 #pragma once
 
 #include <string>
@@ -16,13 +16,13 @@ struct Tolerance {
   double relative, absolute = 1e-12;
 };
 
-// A number array or a fact (anything JSON can say).
+// A number array or a fact (any JSON value).
 struct Comparison {
   std::string what;
   bool        is_array   = false;
   double      error      = 0;   // of arrays, relative to the largest element
   double      tolerance  = 0;   // of arrays
-  std::string difference = {};  // of facts and of shapes, readable; empty when equal
+  std::string difference = {};  // of facts and of shapes, readable; empty if equal
 
   bool equal() const { return difference.empty() && error <= tolerance; }
 };
@@ -45,7 +45,7 @@ struct CaseReport {
 };
 std::string_view name_of(CaseReport::Status status);  // passed, FAILED, left out
 
-// Where two JSON values differ, one line per place; empty when they are equal.
+// The differences of two JSON values, one per line; empty if they are equal.
 std::string difference(const nlohmann::json& got, const nlohmann::json& want);
 
 }  // namespace braintrace::golden

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs what a recorded case describes and compares with what it recorded. One file per kind of case.
+// Runs a recorded case and compares the results with the recorded ones. One file per kind of case.
 #pragma once
 
 #include "braintrace/verify/case.h"
@@ -7,7 +7,7 @@
 
 namespace braintrace::golden {
 
-// Throws UserError when the case is broken or of a format that is not known here.
+// Throws UserError if the case is broken or has an unknown format.
 CaseReport verify_case(const Case& c);
 
 // The kinds.
