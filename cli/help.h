@@ -25,7 +25,7 @@ std::vector<HelpEntry> commands_of(const CLI::App& app);
 std::vector<HelpEntry> exit_statuses();
 // "braintrace graph [OPTIONS] MODEL"
 std::string usage_of(const CLI::App& app, const std::string& name);
-// Empty for a flag.
+// False for a flag.
 bool takes_value(const CLI::Option& option);
 // The values an option or argument can have, if they are known: names of models, rules or tasks, or the values of a
 // set.
