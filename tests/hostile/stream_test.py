@@ -64,7 +64,7 @@ with check("two streams that save into one file would undo each other's work: th
     p = begin("--save", "shared")
     give(p, LINES)
     p.stdout.readline()
-    expect(["stream", MODEL, "--save", "shared"], 2, text=text(LINES), env=INTERPRETED, err=f"saves into this file: process {p.pid} on ")
+    expect(["stream", MODEL, "--save", "shared"], 2, text=text(LINES), env=INTERPRETED, err=f"writes this file: process {p.pid} on ")
     p.stdin.close()
     assert p.wait() == 0
     saved("shared", LINES)
