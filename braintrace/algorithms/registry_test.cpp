@@ -119,16 +119,16 @@ struct Misuse {
 TEST(Algorithms, RefuseWhatTheyDoNotTake) {
   nn::GRUCell model(2, 3);
   for (const Misuse& m : {
-           Misuse{"D_RTRL", decay_09, "it takes no decay_or_rank, which is for ES_D_RTRL, OSTLFeedforward."},
-           Misuse{"D_RTRL", {.kappa_filter_decay = 0.5}, "it takes no kappa_filter_decay, which is for EProp."},
-           Misuse{"BPTT", {.trace_dtype = DType::BF16}, "It takes: no options"},
+           Misuse{"D_RTRL", decay_09, "it has no option decay_or_rank, which is for ES_D_RTRL, OSTLFeedforward."},
+           Misuse{"D_RTRL", {.kappa_filter_decay = 0.5}, "it has no option kappa_filter_decay, which is for EProp."},
+           Misuse{"BPTT", {.trace_dtype = DType::BF16}, "Its options: no options"},
            Misuse{"BPTT", {.vjp_method = VjpMethod::SingleStep}, "its vjp_method is 'multi-step', got 'single-step'"},
            Misuse{"EProp", {.kappa_filter_decay = 1.0}, "kappa must be in [0, 1), got 1"},
            Misuse{"pp_prop", {.decay_or_rank = TraceDecay::decay(1)}, "must be in [0, 1), got 1"},
            Misuse{"pp_prop", {.decay_or_rank = TraceDecay{0.5, -1}}, "f side must be in [0, 1), got -1"},
            Misuse{"ThreeFactor", {.vjp_method = VjpMethod::MultiStep}, "needs vjp_method 'single-step'"},
            Misuse{"DNI", {.vjp_method = VjpMethod::SingleStep}, "needs vjp_method 'multi-step'"},
-           Misuse{"D_RTRL", {.modulator = Tensor(1.0)}, "it takes no modulator, which is for ThreeFactor."},
+           Misuse{"D_RTRL", {.modulator = Tensor(1.0)}, "it has no option modulator, which is for ThreeFactor."},
            Misuse{"UORO", {.projection_eps = 0.0}, "projection_eps"},
            Misuse{"SnAp", {.n = 0}, "sparse_n must be at least 1"},
        }) {

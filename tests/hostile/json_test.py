@@ -47,7 +47,7 @@ for name, (form, words) in CASES.items():
         assert o.out.count("prediction") == 2 and "record 2" in o.err, o
 
 with check("settings and names on the command line"):
-    expect(["train", write_config("good"), "--set", ".".join("a" * 20000) + "=1"], 2, err="inside each other")
+    expect(["train", write_config("good"), "--set", ".".join("a" * 20000) + "=1"], 2, err="nested")
     expect(["train", write_config("good"), "--set", b"name=\xff\xfe"], 2, err="UTF-8")
     expect(["tasks", b"\xff\xfe"], 2, err="there is no task")
 

@@ -58,7 +58,7 @@ assert not json.loads((FOLDER / "check.json").read_text())["passed"]
 spiking = expect(["lif", "--finite-differences", "--steps", "3"], 0, out="a spike is on the path")
 assert "exact RTRL           agrees to" in spiking, spiking
 expect([*check, "-o", FOLDER / "a.svg"], 2, err="no picture")
-expect([*check, "--windows", "2"], 2, err="step form")
+expect([*check, "--windows", "2"], 2, err="step by step")
 expect([*check, "--digits", "40"], 2, err="from 1 to 12")
 expect([MODEL, "--digits", "3"], 2, err="--finite-differences")
 

@@ -62,7 +62,7 @@ assert used["seed"] == 1 and used["optimizer"]["lr"] == 0.01, used
 before = (FOLDER / "s/runs/0-optimizer.lr=0.01-seed=0/metrics.csv").stat().st_mtime_ns
 expect([*grid, "--quiet"], 1)
 assert (FOLDER / "s/runs/0-optimizer.lr=0.01-seed=0/metrics.csv").stat().st_mtime_ns == before
-expect(["small.json", "--grid", "optimizer.lr=0.01", "-o", "s"], 2, err="another sweep")
+expect(["small.json", "--grid", "optimizer.lr=0.01", "-o", "s"], 2, err="a different sweep")
 
 # Ctrl-C ends all runs; the same command goes on and reaches what it would have.
 long = ["small.json", "--grid", "batch=1,2", "--jobs", "2", "--set", "steps=40"]

@@ -71,7 +71,7 @@ expect(["eval", checkpoints("whole")[-1], "--batches", "3"], 0, out="accuracy")
 expect(train("whole"), 2, err="--resume auto")
 (FOLDER / "kept/checkpoints").mkdir(parents=True)
 shutil.copy(FOLDER / "whole/checkpoints/best.safetensors", FOLDER / "kept/checkpoints")
-expect(train("kept"), 2, err="best.safetensors among them")
+expect(train("kept"), 2, err="such as kept/checkpoints/best.safetensors")
 assert (FOLDER / "kept/checkpoints/best.safetensors").exists()
 expect(train("whole", "--overwrite", "--set", "seed=2"), 0)
 assert checkpoints("whole")[-1].read_bytes() != FINAL
