@@ -73,7 +73,8 @@ TEST(Compile, MakesTheLearnersOfSpecialSignals) {
   EXPECT_EQ(dni->vjp_method(), VjpMethod::MultiStep);
   dni->attach_synthesizer(std::make_shared<SyntheticGradient>(dni->group_signal_shapes()));
   EXPECT_NE(error_of([&] { dni->set_modulator(Tensor(1.0)); }).find("DNI: it takes no modulator"), std::string::npos);
-  EXPECT_NE(error_of([&] { dni->as<ThreeFactor>(); }).find("a learner of DNI is of another class"), std::string::npos);
+  EXPECT_NE(error_of([&] { dni->as<ThreeFactor>(); }).find("the learner of DNI does not have the requested class"),
+            std::string::npos);
 
   auto modulated = [](double m) {
     Net        model;
