@@ -28,7 +28,7 @@ Pointer pointer_to(Dialect d, const Function& f, Var v) {
 }
 // Functions that hand on pointers gain nothing from optimization, and compilers take longer for a long one than for all
 // kernels that it calls.
-constexpr size_t long_list = 128;  // calls and pointers
+constexpr size_t long_list = 256;  // calls and pointers; nodes that contain functions name each some four times
 
 std::string declaration(const Pointer& p) { return fmt::format("{0} {1} = ({0}){2};\n", p.type, p.name, p.value); }
 
@@ -142,7 +142,7 @@ std::string Printer::text() {
       std::string text;
       for (const Pointer& v : p.pointers) text += declaration(v);
       text += unused() + (w.empty() ? "" : fmt::format("char* w = {};\n", w)) + with_own_names(p.body);
-      const bool as_written = is_native() && !contained(*p.kernel).empty() && 2 * p.pointers.size() > long_list;
+      const bool as_written = is_native() && !contained(*p.kernel).empty() && 4 * p.pointers.size() > long_list;
       out += fmt::format("{} {}{}) {{\n{}", as_written ? "static BT_AS_WRITTEN int32_t" : head, p.name, frame, text);
       continue;
     }
