@@ -83,7 +83,7 @@ TEST(Files, TablesNameClassesAndSequencesByText) {
   j["classes"] = 2;
   expect_refused(j, R"(Classes that are texts are listed: "classes": [")");
   j["inputs"] = json::array({"x", 3});
-  expect_refused(j, "inputs: expected texts");
+  expect_refused(j, "inputs: expected strings");
 }
 
 TEST(Files, BalancedClassesWeighAlikeInTraining) {
