@@ -66,13 +66,14 @@ std::string conversion_error(const CLI::App& command, const std::string& said) {
                      said.substr(middle + between.size()));
 }
 
-// What is wrong with the arguments, and where to read about them.
+// The problem with the arguments, and where to find help.
 std::string argument_error(const CLI::App& app, const CLI::ParseError& error) {
   const auto        chosen = app.get_subcommands();
   const CLI::App&   where  = chosen.empty() ? app : *chosen[0];
   const std::string name   = chosen.empty() ? "braintrace" : "braintrace " + where.get_name();
-  std::string       what   = conversion_error(where, error.what());
-  if (const auto left = app.remaining(true); error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) {
+  std::string       what   = chosen.empty() ? "a command is missing" : conversion_error(where, error.what());
+  const bool        extra  = chosen.empty() || error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
+  if (const auto left = app.remaining(true); extra && !left.empty()) {
     std::vector<std::string> known;
     for (const CLI::Option* o : where.get_options())
       for (const std::string& l : o->get_lnames()) known.push_back("--" + l);

@@ -227,10 +227,12 @@ class NestBuilder {
       // All lanes, where each has several terms; of short rows the largest power of two. Rows that are taken together
       // and leave a remainder, such as ten terms, do better without lanes.
       const auto terms = static_cast<uint64_t>(std::max<int64_t>(n, 1));
-      t.width          = n < 2 * target_.lanes ? static_cast<int64_t>(std::bit_floor(terms)) : target_.lanes;
+      const bool rest  = !std::has_single_bit(terms);
       t.together       = nest_.kept == 0 || size < target_.together_from
                              ? 1
                              : std::min(target_.sum_rows, nest_.extent(nest_.kept - 1));
+      t.width          = static_cast<int64_t>(t.together > 1 && rest ? 1 : std::bit_floor(terms));
+      if (n >= 2 * target_.lanes) t.width = target_.lanes;
       return;
     }
     // Where blocks are all that threads can share, there are more of them.

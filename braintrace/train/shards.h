@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A batch in shards, equally many rows each, over the processes of a group. Weights and what their optimizer remembers
-// are the same everywhere. All else (hidden states, traces, random numbers, the synthesizer of a rule that has one)
-// belongs to a shard. A process computes its shards one after the other through one program, so that a shard has the
-// same bits wherever it is computed, and sums over shards follow one tree (parallel/tree_sum.h).
+// Divides a batch into shards of equally many rows, over the processes of a group. Weights and optimizer memory are the
+// same everywhere. Everything else (hidden states, traces, random numbers, the synthesizer of DNI) belongs to a shard.
+// A process computes its shards one after the other with one program, so that a shard has the same bits wherever it is
+// computed, and sums over shards follow one tree (parallel/tree_sum.h).
 //
 // A model with long-term states, such as the statistics of batch norm, mixes the rows of a batch: it has one shard, the
 // whole batch, which every process computes.
