@@ -73,7 +73,8 @@ TEST(HostCall, BadUseIsExplained) {
   const auto   says = [](const std::string& message, const char* words) {
     EXPECT_NE(message.find(words), std::string::npos) << message;
   };
-  says(error_of([&] { host_call([](const Arrays&) { return Arrays{}; }, {x}, {three}); }), "gave 0 result(s), 1 were");
+  says(error_of([&] { host_call([](const Arrays&) { return Arrays{}; }, {x}, {three}); }),
+       "returned 0 result(s), expected 1");
   says(error_of([&] {
          host_call([](const Arrays&) { return Arrays{Array({DType::F64, {2}})}; }, {x}, {three});
        }),
