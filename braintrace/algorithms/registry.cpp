@@ -213,8 +213,8 @@ std::unique_ptr<OnlineLearner> Algorithm::learner(Module& model, const RuleOptio
     std::vector<std::string> takers;
     for (const Algorithm& a : algorithms())
       if (contains(a.options, option)) takers.push_back(a.name);
-    fail("{}: it has no option {}, which is for {}.\n  Its options: {}.", name, option, fmt::join(takers, ", "),
-         options.empty() ? "no options" : fmt::format("{}", fmt::join(options, ", ")));
+    fail("{}: it has no option {}, which is for {}.\n  {}.", name, option, fmt::join(takers, ", "),
+         options.empty() ? "It takes no options" : fmt::format("Its options: {}", fmt::join(options, ", ")));
   }
   if (config) {
     const ETraceConfig point = config(o);

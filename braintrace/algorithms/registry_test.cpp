@@ -121,7 +121,7 @@ TEST(Algorithms, RefuseWhatTheyDoNotTake) {
   for (const Misuse& m : {
            Misuse{"D_RTRL", decay_09, "it has no option decay_or_rank, which is for ES_D_RTRL, OSTLFeedforward."},
            Misuse{"D_RTRL", {.kappa_filter_decay = 0.5}, "it has no option kappa_filter_decay, which is for EProp."},
-           Misuse{"BPTT", {.trace_dtype = DType::BF16}, "Its options: no options"},
+           Misuse{"BPTT", {.trace_dtype = DType::BF16}, "It takes no options"},
            Misuse{"BPTT", {.vjp_method = VjpMethod::SingleStep}, "its vjp_method is 'multi-step', got 'single-step'"},
            Misuse{"EProp", {.kappa_filter_decay = 1.0}, "kappa must be in [0, 1), got 1"},
            Misuse{"pp_prop", {.decay_or_rank = TraceDecay::decay(1)}, "must be in [0, 1), got 1"},

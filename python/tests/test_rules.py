@@ -179,5 +179,5 @@ def test_what_a_rule_may_not_do():
             (bt.LearningRule, TypeError, "learning rule is"), (type("Empty", (bt.LearningRule,), {})(), NotImplementedError, "advance"), (3, TypeError, "learning rule is")):
         with pytest.raises(error, match=words):
             use(rule)
-    with pytest.raises(ValueError, match="takes no decay_or_rank"):
+    with pytest.raises(ValueError, match="has no option decay_or_rank"):
         bt.compile(Net(), MyDRTRL(), XS[0], decay_or_rank=0.9)
