@@ -139,8 +139,9 @@ struct AdamOptions {
   bool   amsgrad = false;
   Common common  = {};
 };
-// m ← β₁ m + (1-β₁) g, v ← β₂ v + (1-β₂) g², d = m̂/(√v̂ + ε), m̂ = m/(1-β₁ᵗ), v̂ = v/(1-β₂ᵗ) Kingma & Ba 2015 AMSGrad:
-// the largest v̂ so far instead of v̂.
+// m ← β₁ m + (1-β₁) g,  v ← β₂ v + (1-β₂) g²,  d = m̂/(√v̂ + ε)
+// with m̂ = m/(1-β₁ᵗ) and v̂ = v/(1-β₂ᵗ)                      Kingma & Ba 2015
+// AMSGrad: the largest v̂ so far instead of v̂.
 class Adam : public Optimizer {
  public:
   explicit Adam(Schedule lr = 1e-3, AdamOptions options = {});
