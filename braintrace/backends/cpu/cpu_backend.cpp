@@ -2,6 +2,7 @@
 #include "braintrace/backends/cpu/cpu_backend.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <exception>
 #include <future>
@@ -17,6 +18,7 @@
 #include "braintrace/backends/cpu/many_runs.h"
 #include "braintrace/backends/cpu/matrix_product.h"
 #include "braintrace/backends/cpu/resident.h"
+#include "braintrace/backends/cpu/thread_choice.h"
 #include "braintrace/backends/cpu/thread_pool.h"
 #include "braintrace/backends/reference/interpreter.h"
 #include "braintrace/base/warning.h"
@@ -88,6 +90,13 @@ struct Host {
 };
 thread_local std::exception_ptr Host::thrown;
 
+bool is_shared(const codegen::Function& f) {
+  return std::any_of(f.kernels.begin(), f.kernels.end(), [](const codegen::Kernel& k) {
+    const auto inner = codegen::contained(k);
+    return k.grain > 0 || std::any_of(inner.begin(), inner.end(), [](const auto& c) { return is_shared(*c.function); });
+  });
+}
+
 class Native : public Compiled {
  public:
   Native(std::shared_ptr<const Host> host, const std::string& name, const codegen::Function& entry, Program program,
@@ -95,6 +104,7 @@ class Native : public Compiled {
       : host_(std::move(host)),
         function_(reinterpret_cast<codegen::bt_function>(host_->library->symbol(name))),
         arena_bytes_(static_cast<size_t>(entry.arena_bytes)),
+        is_shared_(is_shared(entry)),
         in_place_(entry.may_stop ? decltype(in_place_)() : entry.in_place),
         program_(std::move(program)),
         constants_(std::move(constants)) {
@@ -117,7 +127,11 @@ class Native : public Compiled {
 
   void run_into(const void* const* args, void* const* results) override {
     std::unique_ptr<Call> call = take_call();
-    run_with(call->in, call->arena.data, args, results);
+    const auto            run  = [&] { run_with(call->in, call->arena.data, args, results); };
+    if (is_shared_)
+      run_timed(run);
+    else
+      run();
     give_back(std::move(call));
   }
   void run_in(char* arena, const void* const* args, void* const* results) override {
@@ -147,6 +161,16 @@ class Native : public Compiled {
       }
     }
     return std::unique_ptr<Call>(new Call{Block(arena_bytes_), inputs()});
+  }
+  // By as many threads as it is worth. Calls side by side disturb each other: one of them counts.
+  template <class Run>
+  void run_timed(Run run) {
+    std::unique_lock lock(choice_mutex_, std::try_to_lock);
+    if (!lock) return run();
+    const ThreadLimit limit(choice_.threads(num_threads()));
+    const auto        start = std::chrono::steady_clock::now();
+    run();
+    choice_.took(std::chrono::steady_clock::now() - start);
   }
   // Constants, and room for the arguments.
   std::vector<const void*> inputs() const {
@@ -183,6 +207,7 @@ class Native : public Compiled {
   std::shared_ptr<const Host>            host_;
   codegen::bt_function                   function_;
   size_t                                 arena_bytes_;
+  bool                                   is_shared_;  // kernels of it
   std::vector<std::pair<size_t, size_t>> in_place_;
   Program                                program_;
   Arrays                                 constants_;
@@ -190,6 +215,8 @@ class Native : public Compiled {
   std::shared_ptr<Blocks>                blocks_ = std::make_shared<Blocks>();
   std::mutex                             mutex_;
   std::vector<std::unique_ptr<Call>>     calls_;
+  std::mutex                             choice_mutex_;
+  ThreadChoice                           choice_;
 };
 
 class Interpreted : public Compiled {

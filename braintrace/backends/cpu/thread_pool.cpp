@@ -10,6 +10,7 @@
 #include <sched.h>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 #include "braintrace/backends/cpu/flush.h"
@@ -103,10 +104,10 @@ class Pool {
   }
 
   int32_t run(codegen::bt_task task, const codegen::bt_frame* frame, int64_t count, int64_t grain, int64_t first,
-              int64_t whole) {
+              int64_t whole, int64_t most) {
     // As many threads as the work is worth.
     const int64_t all = whole ? whole : count;
-    const auto    n   = std::clamp<int64_t>(all / grain, 1, static_cast<int64_t>(ranges_.size()));
+    const auto    n   = std::clamp<int64_t>(all / grain, 1, most);
     task_             = task;
     frame_            = frame;
     piece_            = std::max(std::min(grain, count / n), (count + 4 * n - 1) / (4 * n));
@@ -201,6 +202,8 @@ class Pool {
 
 thread_local bool Pool::at_work = false;
 
+thread_local int limit = settings::most_threads;
+
 std::atomic<int>& wanted_threads() {
   static std::atomic<int> n = static_cast<int>(settings::num_threads().value_or(usable_processors()));
   return n;
@@ -215,6 +218,9 @@ void set_num_threads(int n) {
   wanted_threads() = n;
 }
 
+ThreadLimit::ThreadLimit(int most) : before_(std::exchange(limit, most)) {}
+ThreadLimit::~ThreadLimit() { limit = before_; }
+
 int32_t run_parallel(codegen::bt_task task, const codegen::bt_frame* frame, int64_t count, int64_t grain, int64_t first,
                      int64_t whole) {
   static std::mutex            mutex;
@@ -223,12 +229,13 @@ int32_t run_parallel(codegen::bt_task task, const codegen::bt_frame* frame, int6
   [[maybe_unused]] static Pool* volatile left = nullptr;
   [[maybe_unused]] static const int watched   = pthread_atfork(nullptr, nullptr, [] { left = pool.release(); });
   const int                         threads   = num_threads();
+  const int                         most      = std::min(threads, limit);
   // One kernel at a time uses the threads; others, and kernels inside kernels, run where they are.
-  if (threads == 1 || count <= grain || Pool::at_work) return task(frame, 0, count);
+  if (most == 1 || count <= grain || Pool::at_work) return task(frame, 0, count);
   std::unique_lock lock(mutex, std::try_to_lock);
   if (!lock) return task(frame, 0, count);
   if (!pool || pool->size() != static_cast<size_t>(threads)) pool = std::make_unique<Pool>(threads);
-  return pool->run(task, frame, count, grain, first, whole);
+  return pool->run(task, frame, count, grain, first, whole, most);
 }
 
 }  // namespace braintrace::cpu

@@ -13,6 +13,18 @@ namespace braintrace::cpu {
 int  num_threads();
 void set_num_threads(int n);  // 1 … 256
 
+// While one lives, kernels that its thread runs use at most so many.
+class ThreadLimit {
+ public:
+  explicit ThreadLimit(int most);
+  ~ThreadLimit();
+  ThreadLimit(const ThreadLimit&)            = delete;
+  ThreadLimit& operator=(const ThreadLimit&) = delete;
+
+ private:
+  int before_;
+};
+
 // task(frame, begin, end) over [0, count), by as many threads as there are grains; the first status that is not 0.
 // Parts are those from `first` on of `whole`: who does a part depends on its place in the whole, so that tasks on the
 // same data find each part where the last one left it. With whole = 0 data have no home, and threads that are done help
