@@ -229,7 +229,7 @@ struct Misuse {
 TEST(Compile, RefusesWrongCalls) {
   const Tensor x = wave(input, 0);
   for (const Misuse& m : {
-           Misuse{"d_rtlr", x, {}, "did you mean 'd_rtrl'?"},
+           Misuse{"d_rtlr", x, {}, "did you mean 'D_RTRL'?"},
            Misuse{"ostl", x, {}, "OSTL has two forms"},
            Misuse{"d_rtrl", Tensors{}, {}, "no example input"},
            Misuse{"d_rtrl", Tensor(), {}, "an example input is undefined"},

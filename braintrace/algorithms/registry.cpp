@@ -191,9 +191,7 @@ const Algorithm& algorithm_named(const std::string& name) {
       known.push_back(s);
     }
   require(wanted != "ostl", "algorithm '{}': OSTL has two forms.\n  Use OSTLRecurrent or OSTLFeedforward.", name);
-  std::vector<std::string> lowered;
-  for (const std::string& k : known) lowered.push_back(lower(k));
-  fail("there is no algorithm '{}'{}\n  Known: {}.", name, hint(wanted, lowered), fmt::join(known, ", "));
+  fail("there is no algorithm '{}'{}\n  Known: {}.", name, hint(name, known), fmt::join(known, ", "));
 }
 
 std::vector<std::string> representative_algorithms() {

@@ -82,7 +82,7 @@ TEST(Algorithms, AreFoundInAnySpelling) {
     EXPECT_EQ(error_of([&] { algorithm_named(name); }), "");
   EXPECT_EQ(&algorithm_named("PP_PROP"), &algorithm_named("ES_D_RTRL"));
   EXPECT_NE(error_of([] { algorithm_named("ostl"); }).find("OSTLRecurrent or OSTLFeedforward"), std::string::npos);
-  EXPECT_NE(error_of([] { algorithm_named("d_rtlr"); }).find("did you mean 'd_rtrl'?"), std::string::npos);
+  EXPECT_NE(error_of([] { algorithm_named("d_rtlr"); }).find("did you mean 'D_RTRL'?"), std::string::npos);
   EXPECT_NE(error_of([] { algorithm_named("xyzzy"); }).find("Known: D_RTRL"), std::string::npos);
 }
 

@@ -2,10 +2,12 @@
 #include "braintrace/base/nearest.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "braintrace/base/ascii.h"
 #include "braintrace/base/error.h"
 #include "braintrace/base/lists.h"
 
@@ -13,17 +15,20 @@ namespace braintrace {
 
 namespace {
 
-// Insertions, deletions and replacements that turn a into b.
+bool same_letter(char a, char b) { return to_lower(a) == to_lower(b); }
+
+// Insertions, deletions, replacements and swaps of neighbors that turn a into b, upper or lower case.
 size_t edit_distance(const std::string& a, const std::string& b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  std::vector<size_t> two_before(b.size() + 1), before(b.size() + 1), row(b.size() + 1);  // rows i-2, i-1, i
+  std::iota(row.begin(), row.end(), size_t{0});
   for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0]          = i;
+    std::swap(two_before, before);
+    std::swap(before, row);
+    row[0] = i;
     for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal              = row[j];
-      row[j]                = std::min({row[j] + 1, row[j - 1] + 1, replaced});
+      row[j] = std::min({before[j] + 1, row[j - 1] + 1, before[j - 1] + !same_letter(a[i - 1], b[j - 1])});
+      if (i > 1 && j > 1 && same_letter(a[i - 1], b[j - 2]) && same_letter(a[i - 2], b[j - 1]))
+        row[j] = std::min(row[j], two_before[j - 2] + 1);
     }
   }
   return row.back();

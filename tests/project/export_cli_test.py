@@ -152,7 +152,7 @@ else:
     print("no Cortex-M:", *[t for t in tools if not shutil.which(t)], "not installed")
 
 # Bad input.
-refused(["gru", "--rule", "d_rtlr"], "did you mean 'd_rtrl'")
+refused(["gru", "--rule", "d_rtlr"], "did you mean 'D_RTRL'")
 refused(["gru", "--rule", "BPTT"], "whole sequence", "D_RTRL")
 refused(["gru", "--rule", "ThreeFactor"], "more than a loss")
 refused(["gru", "--optimizer", "adm"], "did you mean 'adam'")

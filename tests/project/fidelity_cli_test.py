@@ -63,7 +63,7 @@ expect([*check, "--digits", "40"], 2, err="from 1 to 12")
 expect([MODEL, "--digits", "3"], 2, err="--finite-differences")
 
 # Bad input.
-expect([MODEL, "--rules", "d_rtlr"], 2, err="did you mean 'd_rtrl'")
+expect([MODEL, "--rules", "d_rtlr"], 2, err="did you mean 'D_RTRL'")
 expect([MODEL, "--windows", "50"], 2, err="does not fit")
 expect([MODEL, "--steps", "0"], 2, err="at least one step")
 expect([MODEL, "-o", FOLDER / "a.png"], 2, err="ends in .svg, .json or .txt")

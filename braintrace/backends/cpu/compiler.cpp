@@ -233,8 +233,11 @@ void* Library::symbol(const std::string& name) const {
 }
 
 std::string missing_compiler() {
-  if (compiler().empty())
-    return "no C compiler was found (cc, clang, gcc or zig on the search path, or the one named by BRAINTRACE_CC)";
+  if (compiler().empty()) {
+    const std::string asked = settings::variable("BRAINTRACE_CC");
+    return fmt::format("no C compiler was found ({})",
+                       asked.empty() ? "cc, clang, gcc or zig on the search path" : "BRAINTRACE_CC is '" + asked + "'");
+  }
   std::lock_guard lock(state().mutex);
   return state().hanging;
 }
