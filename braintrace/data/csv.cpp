@@ -12,6 +12,7 @@
 
 #include "braintrace/base/error.h"
 #include "braintrace/base/nearest.h"
+#include "braintrace/data/csv_row.h"
 
 namespace braintrace::data {
 
@@ -24,20 +25,11 @@ constexpr std::string_view known_separators = ",;\t";
 // Spreadsheets mark UTF-8 by these bytes at the start of a file; they are not part of a column name.
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
-// Where a row that begins at `from` ends: the first line break outside of quotes, or npos. A quote opens a quoted cell
-// only as the first character of a cell: 5" is ordinary text.
+// Where a row that begins at `from` ends: the first line break outside of quotes, or npos.
 size_t end_of_row(std::string_view text, size_t from, std::string_view separators) {
   const size_t line = text.find('\n', from);
   if (line == text.npos || text.substr(from, line - from).find('"') == text.npos) return line;
-  bool quoted = false, fresh = true;
-  for (size_t i = from; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == '\n' && !quoted) return i;
-    if (c == '"' && (quoted || fresh)) quoted = !quoted;
-    fresh = separators.find(c) != separators.npos || (fresh && c == ' ') ||
-            (c == '"' && !quoted);  // a doubled quote opens again
-  }
-  return text.npos;
+  return find_outside_quotes(text, from, separators, [](char c) { return c == '\n'; });
 }
 
 // Calls visit(row, its offset) for the rows from `offset` on, until it returns false. Empty lines are skipped.
@@ -67,44 +59,24 @@ void each_record(const Source& source, int64_t offset, std::string_view separato
   }
 }
 
-std::string_view trimmed(std::string_view s) {
-  while (s.starts_with(' ')) s.remove_prefix(1);
-  while (s.ends_with(' ')) s.remove_suffix(1);
-  return s;
-}
-
-// The cells of a row. Those with doubled quotes are written to `unquoted`, which must live as long as the cells.
-std::vector<std::string_view> cells(std::string_view row, char separator, std::string& unquoted) {
-  std::vector<std::string_view> out;
-  unquoted.clear();
-  unquoted.reserve(row.size());  // so that views into it stay valid
-  for (size_t from = 0;;) {
-    const size_t first = std::min(row.find_first_not_of(' ', from), row.size());
-    size_t       end   = from;
-    if (first < row.size() && row[first] == '"') {
-      const size_t begin = unquoted.size();
-      for (end = first + 1; end < row.size(); ++end) {
-        if (row[end] == '"' && (++end == row.size() || row[end] != '"')) break;
-        unquoted += row[end];
-      }
-      const size_t rest = std::min(row.find(separator, end), row.size());
-      unquoted += trimmed(row.substr(std::min(end, rest), rest - std::min(end, rest)));
-      out.emplace_back(std::string_view(unquoted).substr(begin));
-      end = rest;
-    } else {
-      end = std::min(row.find(separator, from), row.size());
-      out.push_back(trimmed(row.substr(from, end - from)));
-    }
-    if (end == row.size()) return out;
-    from = end + 1;
-  }
-}
-
 char separator_of(std::string_view heading) {
-  std::string unquoted;
-  return *std::max_element(known_separators.begin(), known_separators.end(), [&](char a, char b) {
-    return cells(heading, a, unquoted).size() < cells(heading, b, unquoted).size();
-  });
+  const auto count = [&](char separator) {
+    size_t n = 0;
+    find_outside_quotes(heading, 0, known_separators, [&](char c) { return n += c == separator, false; });
+    return n;
+  };
+  return *std::max_element(known_separators.begin(), known_separators.end(),
+                           [&](char a, char b) { return count(a) < count(b); });
+}
+
+// The cells of a row, with errors that name the file and the number of the row; the headings are row 0.
+std::vector<std::string_view> cells_in(const Source& source, int64_t number, std::string_view row, char separator,
+                                       std::string& unquoted) {
+  try {
+    return csv_cells(row, separator, unquoted);
+  } catch (const UserError& error) {
+    fail("{}: {}: {}", source.path(), number == 0 ? "headings" : fmt::format("row {}", number), error.what());
+  }
 }
 
 }  // namespace
@@ -128,7 +100,7 @@ CsvFile::CsvFile(const std::string& path) : source_(path) {
     if (line.starts_with(byte_order_mark)) line.remove_prefix(byte_order_mark.size());
     separator_ = separator_of(line);
     std::string unquoted;
-    for (std::string_view cell : cells(line, separator_, unquoted)) columns_.emplace_back(cell);
+    for (std::string_view cell : cells_in(source_, 0, line, separator_, unquoted)) columns_.emplace_back(cell);
     return true;
   });
   if (first > 0)
@@ -158,7 +130,7 @@ void CsvFile::each_row(int64_t from, int64_t count,
   const int64_t offset_of_row = offsets_[static_cast<size_t>(from / stride)];
   each_record(source_, offset_of_row, {&separator_, 1}, [&](std::string_view line, int64_t offset) {
     if (row++ < from) return true;
-    const auto found = cells(line, separator_, unquoted);
+    const auto found = cells_in(source_, row, line, separator_, unquoted);
     if (found.size() != columns_.size())
       refuse(path(), offset, fmt::format("{} cells in row {}", columns_.size(), row), fmt::format("{}", found.size()));
     visit(row, found, offset);

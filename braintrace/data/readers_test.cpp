@@ -245,7 +245,11 @@ TEST(Csv, RowsByNumberAcrossPieces) {
   EXPECT_EQ(quoted.rows(0, 3, {0, 2}), (std::vector<std::vector<double>>{{1, 2}, {3, 4}, {5, 6}}));
   EXPECT_EQ(quoted.texts(0, 3, 1), (std::vector<std::string>{"two\nlines, \"and\" more", "5\" pipe", ""}));
   refused("a,b\n1,\"2\n3,4\n", {"byte 4", "quote", "end of the file"});
+  refused("a,b\n1,2\n3,\"4\"5\n", {"t.csv", "row 2", "cell 2 has '5' after its closing quote"});
+  refused("\"a\"1,b\n1,2\n", {"t.csv", "headings", "cell 1 has '1' after"});
   EXPECT_EQ(CsvFile(write("t.csv", "a;\"b,c\";d\n1;2;3\n")).rows(0, 1)[0], (std::vector<double>{1, 2, 3}));
+  EXPECT_EQ(CsvFile(write("t.csv", "a,b\n6\"\" pipe,1\nx,2\n")).texts(0, 2, 0),
+            (std::vector<std::string>{"6\"\" pipe", "x"}));
   EXPECT_EQ(CsvFile(write("t.csv", "a\n1\n2")).rows(0, 2)[1], (std::vector<double>{2}));
 
   const CsvFile tabs(write("t.tsv", "day\ta\tb\nMonday, early\t1\tNA\nTuesday\t\t4\n"));

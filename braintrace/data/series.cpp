@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "braintrace/base/ascii.h"
 #include "braintrace/base/error.h"
 #include "braintrace/io/file.h"
 
@@ -19,18 +20,11 @@ namespace {
 
 using Texts = std::vector<std::string_view>;
 
-std::string_view without_spaces(std::string_view s) {
-  const auto is_space = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
-  while (!s.empty() && is_space(s.front())) s.remove_prefix(1);
-  while (!s.empty() && is_space(s.back())) s.remove_suffix(1);
-  return s;
-}
-
 Texts parted(std::string_view s, std::string_view by) {
   Texts out;
   for (size_t from = 0;;) {
     const size_t end = std::min(s.find(by, from), s.size());
-    out.push_back(without_spaces(s.substr(from, end - from)));
+    out.push_back(trimmed(s.substr(from, end - from)));
     if (end == s.size()) return out;
     from = end + by.size();
   }
@@ -110,7 +104,7 @@ class SeriesReader {
     if (timestamps_) {  // (time,value): the time is not used
       const size_t comma = cell.rfind(',');
       if (comma == cell.npos || !cell.ends_with(')')) refuse("expected (time,value), found '{}'.", cell.substr(0, 40));
-      cell = without_spaces(cell.substr(comma + 1, cell.size() - comma - 2));
+      cell = trimmed(cell.substr(comma + 1, cell.size() - comma - 2));
     }
     if (cell == "?" || lower(cell) == "nan") return std::nanf("");
     if (cell.starts_with('+')) cell.remove_prefix(1);
@@ -170,10 +164,10 @@ class SeriesReader {
       depth += line[i] == '(' ? 1 : 0;
       depth -= line[i] == ')' && depth > 0 ? 1 : 0;
       if (line[i] != by || depth > 0) continue;
-      out.push_back(without_spaces(line.substr(from, i - from)));
+      out.push_back(trimmed(line.substr(from, i - from)));
       from = i + 1;
     }
-    out.push_back(without_spaces(line.substr(from)));
+    out.push_back(trimmed(line.substr(from)));
     return out;
   }
   static Texts stamped_parts(std::string_view line) { return outside(line, ':'); }
@@ -182,7 +176,7 @@ class SeriesReader {
   void read_arff(std::string_view line) {
     const size_t comma = line.rfind(',');
     if (comma == line.npos) refuse("expected values and a class, found no ','.");
-    std::string_view values = without_spaces(line.substr(0, comma)), label = without_spaces(line.substr(comma + 1));
+    std::string_view values = trimmed(line.substr(0, comma)), label = trimmed(line.substr(comma + 1));
     if (label.size() > 1 && label.front() == '\'' && label.back() == '\'') label = label.substr(1, label.size() - 2);
     std::vector<Texts> dimensions;
     if (relational_) {

@@ -9,6 +9,7 @@
 
 #include "braintrace/base/ascii.h"
 #include "braintrace/base/json.h"
+#include "braintrace/data/csv_row.h"
 #include "braintrace/viz/escape.h"
 
 namespace braintrace::stream {
@@ -24,12 +25,6 @@ void flatten(const json& j, const char* name, std::vector<double>& out) {
   }
   require(j.is_number(), "\"{}\" holds {}; expected numbers.", name, shown_json(j));
   out.push_back(j.get<double>());
-}
-
-std::string_view trimmed(std::string_view s) {
-  while (!s.empty() && is_space(s.front())) s.remove_prefix(1);
-  while (!s.empty() && is_space(s.back())) s.remove_suffix(1);
-  return s;
 }
 
 std::optional<double> number_in(std::string_view text) {
@@ -117,33 +112,34 @@ Record RecordParser::parse_json(std::string_view line) const {
 }
 
 Record RecordParser::parse_csv(std::string_view line, bool is_first) const {
-  Record r;
+  Record                        r;
+  std::string                   unquoted;
+  std::vector<std::string_view> cells = data::csv_cells(line, ',', unquoted);
   if (has_ids_) {
-    const size_t comma = std::min(line.find(','), line.size());
-    r.id               = std::string(trimmed(line.substr(0, comma)));
-    if (is_first && r.id == "id") return {};
-    r.id = checked_id(r.id);
-    line.remove_prefix(std::min(comma + 1, line.size()));
+    if (is_first && cells[0] == "id") return {};
+    r.id = checked_id(std::string(cells[0]));
+    cells.erase(cells.begin());
   }
-  const size_t        inputs = static_cast<size_t>(input_.size()), targets = static_cast<size_t>(target_.size());
+  const size_t fields = cells.size(), inputs = static_cast<size_t>(input_.size()),
+               targets = static_cast<size_t>(target_.size());
+  require(fields == inputs || fields == inputs + targets,
+          "{} fields{}; expected {} inputs and {} target(s), or inputs only.", fields, has_ids_ ? " after the id" : "",
+          inputs, targets);
   std::vector<double> values;
-  size_t              fields = 0, empty = 0;
-  for (size_t at = 0; at <= line.size(); ++fields) {
-    const size_t           comma = std::min(line.find(',', at), line.size());
-    const std::string_view field = trimmed(line.substr(at, comma - at));
-    at                           = comma + 1;
+  size_t              empty = 0;
+  for (size_t i = 0; i < fields; ++i) {
+    const std::string_view field  = trimmed(cells[i]);
+    const size_t           number = i + (has_ids_ ? 2 : 1);
     if (field.empty()) {
-      require(fields >= inputs, "field {} is empty.", fields + 1);
+      require(i >= inputs, "field {} is empty.", number);
       ++empty;
       continue;
     }
     const auto value = number_in(field);
-    if (!value && is_first && fields == 0) return {};
-    require(value.has_value(), "field {} is '{}'; expected a finite number.", fields + 1, field.substr(0, 40));
+    if (!value && is_first && i == 0) return {};
+    require(value.has_value(), "field {} is '{}'; expected a finite number.", number, field.substr(0, 40));
     values.push_back(*value);
   }
-  require(fields == inputs || fields == inputs + targets,
-          "{} fields; expected {} inputs and {} target(s), or inputs only.", fields, inputs, targets);
   require(empty == 0 || empty == targets, "{} of {} targets are empty; give all or none.", empty, targets);
   const auto middle = values.begin() + static_cast<int64_t>(inputs);
   r.x               = input({values.begin(), middle});

@@ -4,6 +4,8 @@
 //   JSON   {"x": [0.1, 0.2], "y": [1.0]}      without y: predict only; "reset": true starts a new sequence
 //   CSV    0.1,0.2,1.0                        inputs, then targets; empty targets: predict only; a header is skipped
 //
+// A CSV field may be quoted, but it cannot contain a line break.
+//
 // With a fleet, each record names its member, "id": "pump 7" or an integer, in CSV as the first field; "remove": true
 // removes the member.
 //
@@ -33,8 +35,8 @@ class RecordParser {
   RecordParser(Type input, Type target, int64_t classes, RecordFormat format, bool has_ids = false)
       : input_(std::move(input)), target_(std::move(target)), classes_(classes), format_(format), has_ids_(has_ids) {}
 
-  // Throws a UserError that says what is wrong with the line. Returns an empty record for a blank line, and for a CSV
-  // header in the first line.
+  // Throws a UserError that says what is wrong with the line. Returns an empty record for a blank line, and for a first
+  // line of CSV that has the right number of fields but does not start with a number: a header.
   Record parse(std::string_view line, bool is_first) const;
 
  private:

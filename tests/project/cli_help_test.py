@@ -72,7 +72,8 @@ for args in (["info"], ["graph", "gru"], ["explain", "gru"], ["tasks"], ["cache"
     assert expect([*args, "--quiet"], 0) == "", args
 json.loads(expect(["info", "-q", "--json"], 0))
 expect(["graph", "none", "-q"], 2, err="none")
-stream = subprocess.run([BINARY, "stream", "simple_rnn", "--quiet"], input="nonsense\n", capture_output=True, text=True)
+stream = subprocess.run([BINARY, "stream", "simple_rnn", "--quiet"], input=",".join("abcdefghij") + "\n", capture_output=True,
+                        text=True)
 assert (stream.returncode, stream.stdout, stream.stderr) == (0, "", ""), stream
 
 # Manual pages and completions, one of each for what is installed.

@@ -54,6 +54,8 @@ assert 0 < latency["p50"] <= latency["p90"] <= latency["p99"] <= latency["max"],
 csv = "a,b,target\n" + "".join(f"{r['x'][0]},{r['x'][1]},{r['y'][0]}\n" for r in records(50))
 again = stream([MODEL, "--lr", "0.01"], csv)
 assert [r["prediction"] for r in again] == [r["prediction"] for r in out[:50]], (again[:2], out[:2])
+quoted = '"a, ""first""","b","target"\r\n' + "".join(f'"{r["x"][0]}", "{r["x"][1]}" ,"{r["y"][0]}"\r\n' for r in records(50))
+assert stream([MODEL, "--lr", "0.01"], quoted) == again
 assert [r["record"] for r in stream([MODEL, "--every", "20"], csv)] == [21, 41]
 only = stream([MODEL, "--json"], '{"x": [1, 0]}\n\n0.5,1,\n{"reset": true}\n{"x": [1, 0]}\n')
 assert only[-1]["summary"]["predicted"] == 3 and "loss" not in only[0] and only[0]["prediction"] == only[2]["prediction"] != only[1]["prediction"]
@@ -79,6 +81,7 @@ assert out[0]["class"] == max(range(3), key=lambda c: out[0]["prediction"][c])
 # Bad records are skipped and reported with their number, the others go on; --strict ends.
 BAD = {'{"x": [1]}': "1 input value(s), but the model takes 2", '{"x": [1, 2], "y": [1, 2]}': "2 target value(s)",
        '{"x": [1, 2': "at x[2]: this is not JSON", '{"x": [1, "a"]}': "expected numbers", '{"z": 1}': 'no field "z"',
+       '"1",2,"3"4': "cell 3 has '4' after its closing quote", '1,"2': "the quote that opens cell 2 is not closed", '"1,2",3': "field 1 is '1,2'",
        "1,2,x": "field 3 is 'x'", "1,nan,0": "field 2 is 'nan'", "1,2,3,4": "4 fields", "1": "1 fields", '{"y": [1]}': '"x" is missing',
        '{"x": [1, 2], "y": [' + "0," * 50 + "0]}": "longer than 100 bytes"}
 for bad, message in BAD.items():
@@ -87,6 +90,7 @@ for bad, message in BAD.items():
     assert out[-1]["summary"] == {**out[-1]["summary"], "refused": 1, "learned": 2}, out
     stream([MODEL, "--strict", "--max-bytes", "100"], text, status=2, err=message)
 assert stream([MODEL, "--quiet"], "1\n", err="record 1 refused: 1 fields") == []  # an error, which --quiet does not hide
+stream([MODEL, "--strict"], "not a header\n1,2,3\n", status=2, err="record 1: 1 fields; expected 2 inputs and 1 target(s)")
 saved = FOLDER / "strict.safetensors"
 stream([MODEL, "--strict", "--save", saved], lines(records(3)) + "{}\n", status=2, err="record 4")
 assert stream([MODEL, "--load", saved], '{"x": [1, 0]}') != stream([MODEL], '{"x": [1, 0]}')  # what was learned before is kept
@@ -141,6 +145,10 @@ for k, name in enumerate("ab7"):
     assert without(single, "record") == without([r for r in fleet if r["id"] == name], "record", "id"), name
 csv_fleet = "id,x0,x1,y\n" + "".join(f"{r['id']},{r['x'][0]},{r['x'][1]},{r['y'][0]}\n" for r in mixed)
 assert without(stream([MODEL, "--fleet"], csv_fleet), "record") == without(fleet, "record")
+named = stream([MODEL, "--fleet"], 'id,x0,x1,y\n"pump ""7"", north",1,2,3\npump,1,2,3\n')
+assert [r["id"] for r in named] == ['pump "7", north', "pump"], named
+stream([MODEL, "--fleet", "--strict"], "a,1,z\n", status=2, err="field 3 is 'z'")
+stream([MODEL, "--fleet", "--strict"], "a\n", status=2, err="0 fields after the id; expected 2 inputs")
 more = lines(without(mixed[1:13:3], "id"))
 assert stream([MODEL, "--load", FOLDER / "b"], more) == without(
     stream([MODEL, "--fleet", "--load", FOLDER / "fleet"], lines(mixed[1:13:3])), "id")
