@@ -207,7 +207,7 @@ Tensors OnlineLearner::run(const Tensors& xs, const WindowOptions& given) {
 OnlineLearner::Called<Tensors> OnlineLearner::call(const WindowProgram& p, const WindowInputs<Tensors>& given,
                                                    bool fresh) const {
   const Called<size_t>        n{graph().module_info.program().results.size(), given.memory.size()};
-  const WindowInputs<size_t>  n_in = sizes(given);
+  const WindowInputs<size_t>  n_in = section_sizes(given);
   const WindowResults<size_t> n_all{n.step, n.memory, p.num_residuals};
 
   const auto run     = [&](const Tensors& in) { return split(replay(p.forward, p.forward_constants, in), n_all); };

@@ -15,7 +15,7 @@
 //     return step(in.args, in.states, in.memory);
 //   });
 //
-//   const StepInputs<size_t> n = sizes(types);            // n.memory is the length of the section
+//   const StepInputs<size_t> n = section_sizes(types);    // n.memory is the length of the section
 //   const auto marks = split(mask, n);                    // marks.states are the marks of the states
 #pragma once
 
@@ -78,7 +78,7 @@ auto map_sections(F f, const P<A>& first, const P<B>& second) {
 
 // The lengths of the sections. Numbers are already sizes.
 template <template <class> class P, class List>
-requires Pack<P<List>> P<size_t> sizes(const P<List>& pack) {
+requires Pack<P<List>> P<size_t> section_sizes(const P<List>& pack) {
   if constexpr (std::is_same_v<List, size_t>)
     return pack;
   else
@@ -103,7 +103,7 @@ requires Pack<P<Like>> P<List> split(const List& list, const P<Like>& like) {
     end += static_cast<std::ptrdiff_t>(n);
     return List(begin, end);
   };
-  P<List> out = map_sections(next, sizes(like));
+  P<List> out = map_sections(next, section_sizes(like));
   ensure(end == list.end(), "split: {} entries are in no section", list.end() - end);
   return out;
 }

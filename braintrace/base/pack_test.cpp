@@ -33,7 +33,7 @@ TEST(Pack, joinsListsOneAfterTheOther) {
 }
 
 TEST(Pack, sizesSplitListsOfAnotherKind) {
-  const Inputs<size_t> n = sizes(Inputs<Numbers>{{1}, {2, 3}, {}});
+  const Inputs<size_t> n = section_sizes(Inputs<Numbers>{{1}, {2, 3}, {}});
   EXPECT_EQ(n.args, 1u);
   EXPECT_EQ(n.states, 2u);
   EXPECT_EQ(n.memory, 0u);

@@ -208,7 +208,7 @@ ScanResult scan(const ScanBody& body, const Tensors& carry, const Tensors& xs, c
   OpenBody            open = open_body(joined(types), [&](const Tensors& args) {
     const auto       in = split(args, types);
     const ScanResult r  = body(in.carry, in.x);
-    n                   = sizes(r);
+    n                   = section_sizes(r);
     return joined(r);
   });
   settle_numbers(open.results, types.carry);

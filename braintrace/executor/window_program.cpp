@@ -239,7 +239,7 @@ class WindowBuilder {
       const Results<Tensors> results = split(step.results(), out_);
       const Left<Tensors>    mine{results.out, chosen(results.states, is_only_written_), chosen(factors, varies),
                                chosen(way.step.constants, way.differs)};
-      left = sizes(mine);
+      left = section_sizes(mine);
       return {joined(Carry<Tensors>{chosen(results.states, is_carried_), after}), joined(mine)};
     };
     const ScanResult     run = scan(body, joined(start), joined(given), {.length = *options_.length});
