@@ -232,83 +232,112 @@ Fleet::Answers Fleet::learn(const Array& x, const Array& y) { return step(*learn
 Fleet::Answers Fleet::predict(const Ids& ids, const Array& x) { return step(*predict_, &ids, {&x}); }
 Fleet::Answers Fleet::predict(const Array& x) { return step(*predict_, nullptr, {&x}); }
 
-Fleet::Answers Fleet::step(Program& program, const Ids* ids, const std::vector<const Array*>& records) {
-  const size_t n = ids ? ids->size() : ids_.size();
-  const Types  one{stream_.input(), stream_.target()};
-  Shape        leading{static_cast<int64_t>(n)};
-  if (records[0]->shape().size() == one[0].shape.size() + 2) leading.push_back(records[0]->shape()[1]);
-  const auto stacked = [&](Type t) {
-    t.shape.insert(t.shape.begin(), leading.begin(), leading.end());
-    return t;
-  };
-  for (size_t i = 0; i < records.size(); ++i)
-    require(records[i]->type() == stacked(one[i]), ErrorKind::Shape,
-            "fleet: {} of {} members must be {}, one row for each{}; got {}.", i == 0 ? "x" : "y", n,
-            to_string(stacked(one[i])), leading.size() == 2 ? " and each step" : "", to_string(records[i]->type()));
-  const size_t        turns  = leading.size() == 2 ? static_cast<size_t>(leading[1]) : 1;
-  const bool          learns = records.size() == 2;
-  std::vector<size_t> slots(n);
-  if (ids)
-    slots = slots_for(*ids);
-  else
-    std::iota(slots.begin(), slots.end(), size_t{0});
-  Arrays answers;
-  for (const Type& t : program.answers) answers.emplace_back(stacked(t));
+// Records of n members, k steps each, on their way through a program: x and y are [n, k, …], or [n, …] for one step.
+class Fleet::Batch {
+ public:
+  Batch(Fleet& fleet, Program& program, size_t members, const std::vector<const Array*>& records)
+      : fleet_(fleet), program_(program), records_(records), members_(members) {
+    Shape leading{static_cast<int64_t>(members)};
+    if (records[0]->shape().size() == types_[0].shape.size() + 2) leading.push_back(records[0]->shape()[1]);
+    const auto stacked = [&](Type t) {
+      t.shape.insert(t.shape.begin(), leading.begin(), leading.end());
+      return t;
+    };
+    for (size_t i = 0; i < records.size(); ++i)
+      require(records[i]->type() == stacked(types_[i]), ErrorKind::Shape,
+              "fleet: {} of {} members must be {}, one row for each{}; got {}.", i == 0 ? "x" : "y", members,
+              to_string(stacked(types_[i])), leading.size() == 2 ? " and each step" : "",
+              to_string(records[i]->type()));
+    if (leading.size() == 2) steps_ = static_cast<size_t>(leading[1]);
+    for (const Type& t : program.answers) answers_.emplace_back(stacked(t));
+  }
 
-  // The part of a stacked array that belongs to a member's step.
-  const auto part = [&](const Array& a, const Type& t, size_t k, size_t turn) {
-    return const_cast<std::byte*>(static_cast<const std::byte*>(a.raw())) +
-           static_cast<size_t>(t.bytes()) * (k * turns + turn);
-  };
-  const auto run = [&](size_t from, size_t to, size_t first_turn, size_t count) {
+  // `slots` are those of the members.
+  Answers run(std::vector<size_t> slots) {
+    slots_ = std::move(slots);
+    if (!fleet_.options_.guard) run_steps(0, members_, 0, steps_);
+    for (size_t from = 0; fleet_.options_.guard && from < members_; from += guarded_at_a_time)
+      for (size_t step = 0; step < steps_; ++step)
+        run_guarded(from, std::min(from + guarded_at_a_time, members_), step);
+    return {answers_.back(), learns() ? answers_[0] : Array(), std::move(undone_)};
+  }
+
+ private:
+  using Place = Program::Place;
+  bool learns() const { return records_.size() == 2; }
+
+  // `count` steps of the members from … to-1.
+  void run_steps(size_t from, size_t to, size_t first_step, size_t count) {
     const auto places = [&](size_t set, void** args, void** results) {
-      const size_t k  = from + set;
-      const auto   at = [&](const Program::Place& p) -> void* {
-        using In = Program::Place::In;
-        return p.in == In::Row      ? row(slots[k]) + p.offset
-                 : p.in == In::Record ? part(*records[p.number], one[p.number], k, first_turn)
-                 : p.in == In::Answer ? part(answers[p.number], program.answers[p.number], k, first_turn)
-                                      : p.memory;
-      };
-      for (const auto& p : program.args) *args++ = at(p);
-      for (const auto& p : program.results) *results++ = at(p);
+      for (const Place& p : program_.args) *args++ = at(p, from + set, first_step);
+      for (const Place& p : program_.results) *results++ = at(p, from + set, first_step);
     };
-    const auto strides = [&](const std::vector<Program::Place>& all) {
-      std::vector<size_t> out;
-      for (const auto& p : all)
-        out.push_back(p.in == Program::Place::In::Record   ? static_cast<size_t>(one[p.number].bytes())
-                      : p.in == Program::Place::In::Answer ? static_cast<size_t>(program.answers[p.number].bytes())
-                                                           : 0);
-      return out;
-    };
-    program.runs->run({to - from, count, places, strides(program.args), strides(program.results)});
-    for (size_t k = from; k < to; ++k) records_[slots[k]] += learns ? static_cast<int64_t>(count) : 0;
-  };
+    program_.runs->run({to - from, count, places, strides(program_.args), strides(program_.results)});
+    for (size_t m = from; m < to; ++m) fleet_.records_[slots_[m]] += learns() ? static_cast<int64_t>(count) : 0;
+  }
 
-  Answers out;
-  if (!options_.guard) run(0, n, 0, turns);
-  std::vector<std::byte> before;
-  for (size_t from = 0; options_.guard && from < n; from += guarded_at_a_time) {
-    const size_t to = std::min(from + guarded_at_a_time, n);
-    for (size_t turn = 0; turn < turns; ++turn) {
-      before.clear();
-      for (size_t k = from; k < to; ++k) before.insert(before.end(), row(slots[k]), row(slots[k]) + row_bytes_);
-      run(from, to, turn, 1);
-      for (size_t k = from; k < to; ++k) {
-        const Type&                 type = program.answers.back();
-        const std::optional<double> loss =
-            learns ? std::optional(braintrace::at(answers[0], static_cast<int64_t>(k * turns + turn))) : std::nullopt;
-        std::string why = problem(slots[k], Array::borrow(type, part(answers.back(), type, k, turn), nullptr), loss);
-        if (why.empty()) continue;
-        std::memcpy(row(slots[k]), before.data() + (k - from) * row_bytes_, row_bytes_);
-        records_[slots[k]] -= learns ? 1 : 0;
-        out.undone.push_back({k, std::move(why), turn});
-      }
+  // One step, taken back where it goes wrong.
+  void run_guarded(size_t from, size_t to, size_t step) {
+    before_.clear();
+    for (size_t m = from; m < to; ++m) before_.insert(before_.end(), row(m), row(m) + fleet_.row_bytes_);
+    run_steps(from, to, step, 1);
+    for (size_t m = from; m < to; ++m) {
+      const Type& type       = program_.answers.back();
+      const Array prediction = Array::borrow(type, part(answers_.back(), type, m, step), nullptr);
+      const auto  loss       = [&] { return braintrace::at(answers_[0], static_cast<int64_t>(m * steps_ + step)); };
+      std::string why        = fleet_.problem(slots_[m], prediction, learns() ? std::optional(loss()) : std::nullopt);
+      if (why.empty()) continue;
+      std::memcpy(row(m), before_.data() + (m - from) * fleet_.row_bytes_, fleet_.row_bytes_);
+      fleet_.records_[slots_[m]] -= learns() ? 1 : 0;
+      undone_.push_back({m, std::move(why), step});
     }
   }
-  out.predictions = answers.back();
-  if (learns) out.losses = answers[0];
-  return out;
+
+  std::byte* row(size_t member) const { return fleet_.row(slots_[member]); }
+  // The part of a stacked array that belongs to a member's step.
+  std::byte* part(const Array& a, const Type& type, size_t member, size_t step) const {
+    return const_cast<std::byte*>(static_cast<const std::byte*>(a.raw())) +
+           static_cast<size_t>(type.bytes()) * (member * steps_ + step);
+  }
+  void* at(const Place& p, size_t member, size_t step) const {
+    switch (p.in) {
+      case Place::In::Record:
+        return part(*records_[p.number], types_[p.number], member, step);
+      case Place::In::Answer:
+        return part(answers_[p.number], program_.answers[p.number], member, step);
+      case Place::In::Row:
+        return row(member) + p.offset;
+      case Place::In::Shared:
+        break;
+    }
+    return p.memory;
+  }
+  // Bytes from step to step.
+  std::vector<size_t> strides(const std::vector<Place>& places) const {
+    std::vector<size_t> out;
+    for (const Place& p : places)
+      out.push_back(p.in == Place::In::Record   ? static_cast<size_t>(types_[p.number].bytes())
+                    : p.in == Place::In::Answer ? static_cast<size_t>(program_.answers[p.number].bytes())
+                                                : 0);
+    return out;
+  }
+
+  Fleet&                    fleet_;
+  Program&                  program_;
+  std::vector<const Array*> records_;                                                    // x and, to learn, y
+  Types                     types_ = {fleet_.stream_.input(), fleet_.stream_.target()};  // of one record
+  size_t                    members_, steps_ = 1;
+  std::vector<size_t>       slots_;
+  Arrays                    answers_;
+  std::vector<std::byte>    before_;  // rows of members
+  std::vector<Undone>       undone_;
+};
+
+Fleet::Answers Fleet::step(Program& program, const Ids* ids, const std::vector<const Array*>& records) {
+  Batch               batch(*this, program, ids ? ids->size() : ids_.size(), records);
+  std::vector<size_t> all(ids_.size());
+  std::iota(all.begin(), all.end(), size_t{0});
+  return batch.run(ids ? slots_for(*ids) : std::move(all));
 }
 
 std::string Fleet::problem(size_t slot, const Array& prediction, const std::optional<double>& loss) const {

@@ -78,6 +78,7 @@ class Fleet {
  private:
   struct Leaf;
   struct Program;
+  class Batch;
 
   std::byte* row(size_t slot) const;
   size_t     slot_of(const std::string& id) const;  // throws a UserError that suggests the closest id
