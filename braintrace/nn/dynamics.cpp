@@ -2,6 +2,7 @@
 #include "braintrace/nn/dynamics.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "braintrace/ir/builder.h"
 #include "braintrace/ops/compare.h"
@@ -118,6 +119,7 @@ Tensor Neuron::update(const Tensor& I) {
 }
 
 Tensor Neuron::stepped(const std::function<Tensor()>& step) {
+  if (std::exchange(inputs_->stepping, true)) return step();
   // Consumes the pending inputs, even if the step throws.
   struct Consume {
     Inputs& in;
@@ -125,6 +127,7 @@ Tensor Neuron::stepped(const std::function<Tensor()>& step) {
       in.constant.clear();
       in.deltas.clear();
       in.of_potential.clear();
+      in.stepping = false;
     }
   } consume{*inputs_};
   for (const auto& [key, hook] : inputs_->hooks) hook(*this);

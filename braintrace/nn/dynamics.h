@@ -72,7 +72,8 @@ class Neuron : public WithSettings {
   bool   current_reads_potential() const;
   Tensor current(const Tensor& v) const;     // sum of currents, zero if there are none
   Tensor with_delta(const Tensor& v) const;  // v plus the pending deltas
-  // For a custom `update`: runs what precedes a step, then `step`, and consumes the pending inputs.
+  // For a custom `update`: runs what precedes a step, then `step`, and consumes the pending inputs. Inside a step it is
+  // `step` alone.
   Tensor stepped(const std::function<Tensor()>& step);
 
  private:
@@ -80,6 +81,7 @@ class Neuron : public WithSettings {
     std::vector<Tensor>                               constant, deltas;
     std::vector<std::function<Tensor(const Tensor&)>> of_potential;
     std::vector<std::pair<const void*, BeforeUpdate>> hooks;
+    bool                                              stepping = false;
   };
   std::shared_ptr<Inputs> inputs_ = std::make_shared<Inputs>();
 };

@@ -82,7 +82,9 @@ void PerfectIF::integrate() {
 }
 
 FilteredLIF::FilteredLIF(const Size& size, SynapseFilter synapse, LIFOptions options)
-    : LIF(size, std::move(options)), I(state("I", hidden_state(size.dims()))), synapse_(std::move(synapse)) {
+    : LIF(size.checked("FilteredLIF", "size"), options.checked("FilteredLIF")),
+      I(state("I", hidden_state(size.dims()))),
+      synapse_(std::move(synapse)) {
   synapse_.tau.require_positive("FilteredLIF", "tau_syn");
   setting("tau_syn", synapse_.tau);
   setting("w_in", synapse_.w_in);

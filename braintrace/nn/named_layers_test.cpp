@@ -87,6 +87,8 @@ TEST(NamedLayers, PoolingAndDropoutPerNumberOfAxes) {
   EXPECT_LT(distance(AdaptiveMaxPool1d(2)(x), {2, 4}), 1e-15);
   EXPECT_LT(distance(AdaptiveAvgPool1d(1)(x), {2.5}), 1e-15);
   EXPECT_EQ(MaxPool2d(2)(zeros({5, 4, 6, 3})).shape(), (Shape{5, 2, 3, 3}));
+  EXPECT_EQ(MaxPool2d(2, {1})(zeros({5, 4, 6, 3})).shape(), (Shape{5, 3, 5, 3}));
+  EXPECT_EQ(MaxPool2d(2).type_name(), "MaxPool2d");
   EXPECT_EQ(AvgPool3d(2)(zeros({4, 4, 6, 3})).shape(), (Shape{2, 2, 3, 3}));
   EXPECT_EQ(AdaptiveAvgPool2d(2)(zeros({4, 6, 3})).shape(), (Shape{2, 2, 3}));
   EXPECT_NE(error_of([] { MaxPool2d({2, 2, 2}); }).find("kernel_size"), std::string::npos);

@@ -7,9 +7,14 @@
 
 namespace braintrace::nn {
 
+LIFOptions LIFOptions::checked(const char* neuron) const {
+  tau.require_positive(neuron, "tau");
+  return *this;
+}
+
 LIF::LIF(const Size& size, LIFOptions options)
-    : V(state("V", hidden_state(size.checked("LIF", "size").dims(), options.V_init))), options_(std::move(options)) {
-  options_.tau.require_positive("LIF", "tau");
+    : V(state("V", hidden_state(size.checked("LIF", "size").dims(), options.V_init))),
+      options_(options.checked("LIF")) {
   field("in_size", size.text());
   setting("tau", options_.tau);
   setting("V_th", options_.V_th);
@@ -52,10 +57,10 @@ LIFOptions at_rest_zero(LIFOptions o) {
 
 }  // namespace
 
-IF::IF(const Size& size, LIFOptions options) : LIF(size.checked("IF", "size"), at_rest_zero(std::move(options))) {}
+IF::IF(const Size& size, LIFOptions options) : LIF(size.checked("IF", "size"), at_rest_zero(options.checked("IF"))) {}
 
 ALIF::ALIF(const Size& size, ALIFOptions adaptation, LIFOptions options)
-    : LIF(size.checked("ALIF", "size"), std::move(options)),
+    : LIF(size.checked("ALIF", "size"), options.checked("ALIF")),
       a(state("a", hidden_state(size.dims(), adaptation.a_init))),
       adaptation_(std::move(adaptation)) {
   adaptation_.tau_a.require_positive("ALIF", "tau_a");

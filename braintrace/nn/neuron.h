@@ -23,6 +23,9 @@ struct LIFOptions {
   StepSize          dt        = {};
   Integrator        method    = Integrator::ExpEuler;  // of V
   bool              strict    = false;                 // z = 1 where u > 0: no spike exactly at the threshold
+
+  // These options; throws a UserError that names the class `neuron` if they are not valid.
+  LIFOptions checked(const char* neuron) const;
 };
 
 // Leaky integrate and fire:   τ dv/dt = -v + V_rest + R I,   u = (V - V_th)/(V_th - V_reset)

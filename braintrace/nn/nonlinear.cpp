@@ -24,7 +24,7 @@ void NonlinearIF::integrate_with(const Tensor& own) const {
 }
 
 ExpIF::ExpIF(const Size& size, ExpIFOptions exponential, LIFOptions options)
-    : NonlinearIF(size.checked("ExpIF", "size"), std::move(options)), exponential_(exponential) {
+    : NonlinearIF(size.checked("ExpIF", "size"), options.checked("ExpIF")), exponential_(exponential) {
   require(exponential.delta_T > 0, "ExpIF: delta_T must be positive, got {}.", exponential.delta_T);
 }
 Tensor ExpIF::F(const Tensor& v) const {
@@ -33,7 +33,7 @@ Tensor ExpIF::F(const Tensor& v) const {
 }
 
 QuaIF::QuaIF(const Size& size, QuaIFOptions quadratic, LIFOptions options)
-    : NonlinearIF(size.checked("QuaIF", "size"), std::move(options)), quadratic_(quadratic) {}
+    : NonlinearIF(size.checked("QuaIF", "size"), options.checked("QuaIF")), quadratic_(quadratic) {}
 Tensor QuaIF::F(const Tensor& v) const { return quadratic_.c * (v - options_.V_rest.value(v)) * (v - quadratic_.V_c); }
 
 template <class Base>
@@ -64,9 +64,9 @@ template class Adapting<ExpIF>;
 template class Adapting<QuaIF>;
 
 AdExIF::AdExIF(const Size& size, AdaptationOptions adaptation, ExpIFOptions exponential, LIFOptions options)
-    : Adapting<ExpIF>(size.checked("AdExIF", "size"), std::move(adaptation), exponential, std::move(options)) {}
+    : Adapting<ExpIF>(size.checked("AdExIF", "size"), std::move(adaptation), exponential, options.checked("AdExIF")) {}
 AdQuaIF::AdQuaIF(const Size& size, AdaptationOptions adaptation, QuaIFOptions quadratic, LIFOptions options)
-    : Adapting<QuaIF>(size.checked("AdQuaIF", "size"), std::move(adaptation), quadratic, std::move(options)) {}
+    : Adapting<QuaIF>(size.checked("AdQuaIF", "size"), std::move(adaptation), quadratic, options.checked("AdQuaIF")) {}
 
 Izhikevich::Izhikevich(const Size& size, IzhikevichOptions options)
     : V(state("V", hidden_state(size.checked("Izhikevich", "size").dims(), options.V_init))),
@@ -126,9 +126,13 @@ void Gif::integrate() {
   V.set(with_delta(integrated(m.method, drift, v, dt)));
 }
 
-SynapticLIF::SynapticLIF(const Size& size, TimeSetting tau_syn, std::optional<double> E, LIFOptions options)
-    : LIF(size, std::move(options)), g(state("g", hidden_state(size.dims()))), tau_syn_(std::move(tau_syn)), E_(E) {
-  tau_syn_.require_positive("SynapticLIF", "tau_syn");
+SynapticLIF::SynapticLIF(const char* name, const Size& size, TimeSetting tau_syn, std::optional<double> E,
+                         const LIFOptions& options)
+    : LIF(size.checked(name, "size"), options.checked(name)),
+      g(state("g", hidden_state(size.dims()))),
+      tau_syn_(std::move(tau_syn)),
+      E_(E) {
+  tau_syn_.require_positive(name, "tau_syn");
   setting("tau_syn", tau_syn_);
 }
 void SynapticLIF::integrate() {

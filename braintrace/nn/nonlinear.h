@@ -145,7 +145,9 @@ class Gif : public Neuron {
 // a reversal potential R (g' (E - v) + I).
 class SynapticLIF : public LIF {
  public:
-  SynapticLIF(const Size& size, TimeSetting tau_syn, std::optional<double> E, LIFOptions options);
+  // `name` is the class that errors name.
+  SynapticLIF(const char* name, const Size& size, TimeSetting tau_syn, std::optional<double> E,
+              const LIFOptions& options);
 
   HiddenState g;
 
@@ -157,12 +159,12 @@ class SynapticLIF : public LIF {
   std::optional<double> E_;
 };
 struct CubaLIF : SynapticLIF {
-  explicit CubaLIF(const Size& size, TimeSetting tau_syn = 5.0, LIFOptions o = {})
-      : SynapticLIF(size, std::move(tau_syn), {}, std::move(o)) {}
+  explicit CubaLIF(const Size& size, TimeSetting tau_syn = 5.0, const LIFOptions& o = {})
+      : SynapticLIF("CubaLIF", size, std::move(tau_syn), {}, o) {}
 };
 struct CobaLIF : SynapticLIF {
-  explicit CobaLIF(const Size& size, TimeSetting tau_syn = 5.0, double E = 0, LIFOptions o = {})
-      : SynapticLIF(size, std::move(tau_syn), E, std::move(o)) {}
+  explicit CobaLIF(const Size& size, TimeSetting tau_syn = 5.0, double E = 0, const LIFOptions& o = {})
+      : SynapticLIF("CobaLIF", size, std::move(tau_syn), E, o) {}
 };
 
 }  // namespace braintrace::nn

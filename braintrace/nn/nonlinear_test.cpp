@@ -6,7 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include "braintrace/nn/integrators.h"
 #include "braintrace/nn/readout.h"
+#include "braintrace/nn/refractory.h"
 #include "braintrace/ops/math.h"
 #include "tests/support/error_of.h"
 #include "tests/support/near.h"
@@ -43,6 +45,11 @@ void expect_own_name(const std::string& name) {
   const std::string error = error_of([] { Neuron neuron(0); });
   EXPECT_TRUE(error.starts_with(name + ": size must be positive")) << name << ": " << error;
 }
+template <class Neuron, class... Options>
+void expect_own_name_with(const std::string& name, Options... before) {
+  const std::string error = error_of([&] { Neuron neuron(2, before..., LIFOptions{.tau = -1.0}); });
+  EXPECT_EQ(error, name + ": tau must be positive, got -1.");
+}
 TEST(Nonlinear, NeuronsNameThemselves) {
   expect_own_name<LIF>("LIF");
   expect_own_name<IF>("IF");
@@ -51,6 +58,23 @@ TEST(Nonlinear, NeuronsNameThemselves) {
   expect_own_name<QuaIF>("QuaIF");
   expect_own_name<AdExIF>("AdExIF");
   expect_own_name<AdQuaIF>("AdQuaIF");
+  expect_own_name<CubaLIF>("CubaLIF");
+  expect_own_name<CobaLIF>("CobaLIF");
+  expect_own_name<ALIFRef>("ALIFRef");
+  expect_own_name_with<LIF>("LIF");
+  expect_own_name_with<IF>("IF");
+  expect_own_name_with<ALIF>("ALIF", ALIFOptions{});
+  expect_own_name_with<ExpIF>("ExpIF", ExpIFOptions{});
+  expect_own_name_with<QuaIF>("QuaIF", QuaIFOptions{});
+  expect_own_name_with<AdExIF>("AdExIF", AdaptationOptions{}, ExpIFOptions{});
+  expect_own_name_with<AdQuaIF>("AdQuaIF", AdaptationOptions{}, QuaIFOptions{});
+  expect_own_name_with<CubaLIF>("CubaLIF", TimeSetting(5.0));
+  expect_own_name_with<CobaLIF>("CobaLIF", TimeSetting(5.0), 0.0);
+  expect_own_name_with<FilteredLIF>("FilteredLIF", SynapseFilter{});
+  expect_own_name_with<LIFRef>("LIFRef", TimeSetting(5.0));
+  expect_own_name_with<ALIFRef>("ALIFRef", TimeSetting(5.0), ALIFOptions{});
+  EXPECT_TRUE(error_of([] { ALIFRef neuron(2, -1.0); }).starts_with("ALIFRef: tau_ref"));
+  EXPECT_TRUE(error_of([] { CobaLIF neuron(2, -1.0); }).starts_with("CobaLIF: tau_syn"));
 }
 
 TEST(Nonlinear, Quadratic) {

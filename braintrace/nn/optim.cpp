@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -98,6 +99,8 @@ Gradients Optimizer::prepared(const Gradients& grads) const {
 
 void Optimizer::update(const Gradients& grads) {
   require(registered_, "{}: call register_trainable_weights before update.", name_);
+  require(lent_ == 0 || !averages(),
+          "{}: the weights are their averages now, and an update of them would be lost; update afterwards.", name_);
   const Gradients g = prepared(grads);
   count_.set(count_.value() + 1);
   for (const Weight& w : weights_) {
@@ -125,12 +128,18 @@ StateMap Optimizer::averaged_weights() const {
   return out;
 }
 
-Averaged::Averaged(const Optimizer& o) : before_(o.averaged_weights()) {
+Averaged::Averaged(const Optimizer& o) : optimizer_(o), before_(o.averaged_weights()) {
   for (const auto& w : o.weights_) {
     if (!w.average) continue;
     const Tensor theta = w.state.leaf(w.leaf);
     w.state.set_leaf(w.leaf, select(o.count_.value() > 0, convert(w.average->value(), theta.dtype()), theta));
   }
+  ++o.lent_;
+}
+void Averaged::end() {
+  if (std::exchange(ended_, true)) return;
+  --optimizer_.lent_;
+  before_.restore();
 }
 
 int64_t Optimizer::step_count() const { return static_cast<int64_t>(count_.value().item()); }

@@ -91,18 +91,28 @@ class Optimizer {
   std::vector<Weight>      weights_;
   LongTermState            count_;
   bool                     registered_ = false;
+  mutable int64_t          lent_       = 0;  // how many Averaged there are
 };
 
 // The weights are their averages until its end; they stay as they are where the optimizer does not average, and before
 // its first update. A model is judged with them:
 //
 //   { const bt::optim::Averaged weights(opt);  loss = judged(model); }
+//
+// Do not update meanwhile: the result would be lost at the end. It is an error, but for programs compiled before.
 class Averaged {
  public:
   explicit Averaged(const Optimizer& optimizer);
+  ~Averaged() { end(); }
+  Averaged(const Averaged&)            = delete;
+  Averaged& operator=(const Averaged&) = delete;
+
+  void end();  // now; the second time nothing happens
 
  private:
-  Undo before_;
+  const Optimizer& optimizer_;
+  Snapshot         before_;
+  bool             ended_ = false;
 };
 
 // Every leaf × min(1, c/(‖all leaves‖₂ + 1e-6)).

@@ -192,6 +192,15 @@ TEST(Optimizers, AverageTheWeights) {
   }
   EXPECT_NE(mean, theta);
   EXPECT_EQ(opt.states().back().first.str(), "w.average");
+  {
+    Averaged        scope(opt);
+    const Gradients g({{Path{"w"}, {{"", f64({1})}}}});
+    EXPECT_NE(error_of([&] { opt.update(g); }).find("averages"), std::string::npos);
+    scope.end();
+    EXPECT_EQ(at(w.value().array(), 0), theta);
+    step(f64({1}));
+  }
+  EXPECT_NEAR(at(w.value().array(), 0), theta - 0.1, 1e-15);
 
   SGD plain(0.1);
   EXPECT_NEAR(trained(plain), theta - 3, 1e-15);

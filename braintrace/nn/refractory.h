@@ -26,13 +26,14 @@ ShortTermState long_since(const Size& size);  // no spike yet
 template <class Base>
 class Refractory : public Base {
  public:
+  // `name` is the class that errors name.
   template <class... Options>
-  Refractory(const Size& size, const TimeSetting& tau_ref, Options... options)
-      : Base(size, std::move(options)...),
+  Refractory(const char* name, const Size& size, const TimeSetting& tau_ref, Options... options)
+      : Base(size.checked(name, "size"), std::move(options)...),
         since(this->state("since", long_since(size))),
         hidden_(this->template states<HiddenState>()),
         clock_(tau_ref, since) {
-    tau_ref.require_positive("Refractory", "tau_ref");
+    tau_ref.require_positive(name, "tau_ref");
     this->setting("tau_ref", tau_ref);
   }
 
@@ -50,33 +51,34 @@ class Refractory : public Base {
 };
 
 struct LIFRef : Refractory<LIF> {
-  explicit LIFRef(const Size& size, const TimeSetting& tau_ref = 5.0, LIFOptions o = {})
-      : Refractory(size, tau_ref, std::move(o)) {}
+  explicit LIFRef(const Size& size, const TimeSetting& tau_ref = 5.0, const LIFOptions& o = {})
+      : Refractory("LIFRef", size, tau_ref, o.checked("LIFRef")) {}
 };
 struct ALIFRef : Refractory<ALIF> {
-  explicit ALIFRef(const Size& size, const TimeSetting& tau_ref = 5.0, ALIFOptions adaptation = {}, LIFOptions o = {})
-      : Refractory(size, tau_ref, std::move(adaptation), std::move(o)) {}
+  explicit ALIFRef(const Size& size, const TimeSetting& tau_ref = 5.0, ALIFOptions adaptation = {},
+                   const LIFOptions& o = {})
+      : Refractory("ALIFRef", size, tau_ref, std::move(adaptation), o.checked("ALIFRef")) {}
 };
 struct ExpIFRef : Refractory<ExpIF> {
   explicit ExpIFRef(const Size& size, const TimeSetting& tau_ref = 1.7, ExpIFOptions exponential = {},
-                    LIFOptions o = cortical())
-      : Refractory(size, tau_ref, exponential, std::move(o)) {}
+                    const LIFOptions& o = cortical())
+      : Refractory("ExpIFRef", size, tau_ref, exponential, o.checked("ExpIFRef")) {}
 };
 struct AdExIFRef : Refractory<AdExIF> {
   explicit AdExIFRef(const Size& size, const TimeSetting& tau_ref = 1.7, AdaptationOptions adaptation = {},
-                     ExpIFOptions exponential = {}, LIFOptions o = cortical())
-      : Refractory(size, tau_ref, std::move(adaptation), exponential, std::move(o)) {}
+                     ExpIFOptions exponential = {}, const LIFOptions& o = cortical())
+      : Refractory("AdExIFRef", size, tau_ref, std::move(adaptation), exponential, o.checked("AdExIFRef")) {}
 };
 struct AdQuaIFRef : Refractory<AdQuaIF> {
   explicit AdQuaIFRef(const Size& size, const TimeSetting& tau_ref = 1.7,
                       AdaptationOptions adaptation = {.b = 0.1, .tau_w = 10.0}, QuaIFOptions quadratic = {},
-                      LIFOptions o = cortical())
-      : Refractory(size, tau_ref, std::move(adaptation), quadratic, std::move(o)) {}
+                      const LIFOptions& o = cortical())
+      : Refractory("AdQuaIFRef", size, tau_ref, std::move(adaptation), quadratic, o.checked("AdQuaIFRef")) {}
 };
 
 struct GifRef : Refractory<Gif> {
   explicit GifRef(const Size& size, const TimeSetting& tau_ref = 1.7, GifOptions o = {.decay_first = false})
-      : Refractory(size, tau_ref, std::move(o)) {}
+      : Refractory("GifRef", size, tau_ref, std::move(o)) {}
 };
 
 }  // namespace braintrace::nn

@@ -196,6 +196,8 @@ TEST(Neurons, MayWriteTheirOwnUpdate) {
   EXPECT_LT(distance(leaky.V.value(), {12.75}), 1e-15);
   leaky(f64({0}));
   EXPECT_LT(distance(leaky.V.value(), {6.375 + 2}), 1e-15);
+  leaky.stepped([&] { return leaky(f64({0})); });  // a step inside of a step
+  EXPECT_EQ(runs, 3);
   EXPECT_NE(error_of([&] { leaky.get_spike(f64({2})); }).find("Leaky: it computes spikes of its current state only"),
             std::string::npos);
 }
