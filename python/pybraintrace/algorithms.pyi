@@ -6,7 +6,7 @@ from typing import Any
 from collections.abc import Callable
 from typing import TypeAlias
 
-from pybraintrace import tree as tree
+from pybraintrace import environ as environ, tree as tree
 import pybraintrace._core
 from pybraintrace._core import (
     ETraceConfig as ETraceConfig,

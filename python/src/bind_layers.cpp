@@ -235,7 +235,7 @@ void pool(nb::module_& m, const char* name) {
           [](M* self, Given<nn::Size> kernel_size, std::optional<Dims> stride, Given<nn::ConvPadding> padding) {
             const nn::Size size = kernel_size;
             new (self)
-                M(size, given_or_none<bt::Ints>(stride).value_or(bt::Ints{}), padding.get().of(size.rank(), "pooling"));
+                M(size, given_or_none<bt::Ints>(stride).value_or(bt::Ints{}), padding.get().of(M::axes, "pooling"));
           },
           "kernel_size"_a, "stride"_a = nb::none(), "padding"_a = "VALID");
 }

@@ -159,7 +159,7 @@ class Learner {
       if (name == "mask")
         options.mask = tensor_from(value);
       else if (name == "chunk_size")
-        options.window = PyUnicode_Check(value.ptr()) ? bt::Window::all() : bt::Window::of(nb::cast<int64_t>(value));
+        options.window = window_from(value);
       else if (name == "reduction")
         options.reduction = one_of(value, {"mean", "sum"}) == 0 ? bt::Reduction::Mean : bt::Reduction::Sum;
       else if (name == "loss_output")
@@ -209,6 +209,13 @@ class Learner {
     nb::list plain;
     for (nb::handle a : args) plain.append(nb::isinstance<StepBox>(a) ? nb::cast<StepBox&>(a).value : nb::borrow(a));
     return nb::tuple(plain);
+  }
+  static bt::Window window_from(nb::handle value) {
+    if (nb::isinstance<nb::str>(value) && nb::cast<std::string>(value) == "all") return bt::Window::all();
+    int64_t steps = 0;
+    if (!nb::try_cast(value, steps))
+      nb::raise_type_error("etrace_grad: chunk_size is a number of steps or 'all', got %s", nb::repr(value).c_str());
+    return bt::Window::of(steps);
   }
   static size_t one_of(nb::handle value, const std::vector<std::string>& names) {
     const auto text = nb::cast<std::string>(nb::str(value));

@@ -32,6 +32,15 @@ using SizeArg    = Given<nn::Size>;
 // A neuron that is written in Python: get_spike, reset and integrate, or a whole update of its own.
 class PyNeuron : public PyModuleOf<nn::Neuron> {
  public:
+  // An update of its own is a step too: synapses that end on it run before, and it consumes the pending inputs.
+  bt::Tensors update_all(const bt::Tensors& xs) override {
+    bt::Tensors out;
+    stepped([&] {
+      out = PyModuleOf::update_all(xs);
+      return bt::Tensor();
+    });
+    return out;
+  }
   bt::Tensor spikes() const override {
     WithGil gil;
     return tensor_from(nb_trampoline.base().attr("get_spike")());
@@ -79,8 +88,7 @@ nn::LIFOptions membrane(const SizeArg& size, nn::LIFOptions o, const nb::kwargs&
           "dt, method, strict",
           layer, name.c_str());
   }
-  o.tau.require_positive(layer, "tau");
-  return o;
+  return o.checked(layer);
 }
 
 void bind_membranes(nb::module_& m) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Initializers, losses, optimizers, schedules.
+#include <exception>
 #include <functional>
+#include <optional>
 #include <type_traits>
 
 #include "bindings.h"
@@ -148,9 +150,39 @@ void bind_losses(nb::module_& parent) {
       "spikes"_a, "rate_hz"_a, "dt_ms"_a, "factor"_a = 1.0, "Punishes rates away from a target.");
 }
 
-bt::optim::Common common(std::optional<double> norm, std::optional<double> value, double decay) {
-  return {norm, value, decay};
+bt::optim::Common common(std::optional<double> norm, std::optional<double> value, double decay, int64_t average) {
+  return {norm, value, decay, average};
 }
+
+// What `with optimizer.averaged():` enters.
+class Judged {
+ public:
+  explicit Judged(const bt::optim::Optimizer& optimizer) : optimizer_(optimizer) {
+    bt::require(optimizer.averages(),
+                "averaged: this optimizer keeps no averages; give it average=N when you make it.");
+  }
+  Judged(const Judged&)            = delete;
+  Judged& operator=(const Judged&) = delete;
+  ~Judged() {
+    try {
+      leave();
+    } catch (const std::exception&) {  // weights of a trace that is over
+    }
+  }
+
+  void enter() {
+    bt::require(!weights_, "averaged: the weights are their averages already; call averaged() for each `with`.");
+    weights_.emplace(optimizer_);
+  }
+  void leave() {
+    if (weights_) weights_->end();
+    weights_.reset();
+  }
+
+ private:
+  const bt::optim::Optimizer&        optimizer_;
+  std::optional<bt::optim::Averaged> weights_;
+};
 
 void bind_optimizers(nb::module_& parent) {
   nb::module_ m = parent.def_submodule("optim", "Optimizers and learning rates over time.");
@@ -259,16 +291,26 @@ void bind_optimizers(nb::module_& parent) {
   c.def(
       "states", [](const o::Optimizer& self) { return dict_of(self.states()); },
       "Everything it remembers, for checkpoints.");
+  nb::class_<Judged>(m, "Averaged", "The weights are their averages inside a `with`.")
+      .def("__enter__", &Judged::enter)
+      .def(
+          "__exit__", [](Judged& self, nb::handle, nb::handle, nb::handle) { self.leave(); }, "kind"_a = nb::none(),
+          "error"_a = nb::none(), "where"_a = nb::none());
+  c.def(
+      "averaged", [](const o::Optimizer& self) { return new Judged(self); }, nb::rv_policy::take_ownership,
+      nb::keep_alive<0, 1>(),
+      "Inside `with optimizer.averaged():` the weights are their averages over about the last\n"
+      "`average` updates. Judge the model there; learning goes on from the weights as they were.");
 
   const auto none = nb::none();
-#define PYBRAINTRACE_COMMON std::optional<double> norm, std::optional<double> value, double decay
+#define PYBRAINTRACE_COMMON std::optional<double> norm, std::optional<double> value, double decay, int64_t average
 #define PYBRAINTRACE_COMMON_ARGS(d) \
-  nb::kw_only(), "grad_clip_norm"_a = none, "grad_clip_value"_a = none, "weight_decay"_a = d
+  nb::kw_only(), "grad_clip_norm"_a = none, "grad_clip_value"_a = none, "weight_decay"_a = d, "average"_a = 0
   nb::class_<o::SGD, o::Optimizer>(m, "SGD", "Plain descent, or with momentum.")
       .def(
           "__init__",
           [](o::SGD* self, Rate lr, double momentum, bool nesterov, PYBRAINTRACE_COMMON) {
-            new (self) o::SGD(lr.get(), {momentum, nesterov, common(norm, value, decay)});
+            new (self) o::SGD(lr.get(), {momentum, nesterov, common(norm, value, decay, average)});
           },
           "lr"_a = 1e-3, "momentum"_a = 0.0, "nesterov"_a = false, PYBRAINTRACE_COMMON_ARGS(0.0));
   const auto with_momentum = [&]<class O>(std::type_identity<O>, const char* name, const char* doc) {
@@ -276,7 +318,7 @@ void bind_optimizers(nb::module_& parent) {
         .def(
             "__init__",
             [](O* self, Rate lr, double momentum, PYBRAINTRACE_COMMON) {
-              new (self) O(lr.get(), momentum, common(norm, value, decay));
+              new (self) O(lr.get(), momentum, common(norm, value, decay, average));
             },
             "lr"_a = 1e-3, "momentum"_a = 0.9, PYBRAINTRACE_COMMON_ARGS(0.0));
   };
@@ -288,7 +330,7 @@ void bind_optimizers(nb::module_& parent) {
         .def(
             "__init__",
             [](O* self, Rate lr, double b1, double b2, double eps, bool amsgrad, PYBRAINTRACE_COMMON) {
-              new (self) O(lr.get(), {b1, b2, eps, amsgrad, common(norm, value, decay)});
+              new (self) O(lr.get(), {b1, b2, eps, amsgrad, common(norm, value, decay, average)});
             },
             "lr"_a = 1e-3, "beta1"_a = 0.9, "beta2"_a = 0.999, "eps"_a = 1e-8, "amsgrad"_a = false,
             PYBRAINTRACE_COMMON_ARGS(usual_decay));
@@ -300,28 +342,28 @@ void bind_optimizers(nb::module_& parent) {
       .def(
           "__init__",
           [](o::RMSProp* self, Rate lr, double rho, double eps, PYBRAINTRACE_COMMON) {
-            new (self) o::RMSProp(lr.get(), {rho, eps, common(norm, value, decay)});
+            new (self) o::RMSProp(lr.get(), {rho, eps, common(norm, value, decay, average)});
           },
           "lr"_a = 1e-3, "rho"_a = 0.9, "eps"_a = 1e-8, PYBRAINTRACE_COMMON_ARGS(0.0));
   nb::class_<o::Adagrad, o::Optimizer>(m, "Adagrad", "Divided by the root of all squares so far.")
       .def(
           "__init__",
           [](o::Adagrad* self, Rate lr, double eps, PYBRAINTRACE_COMMON) {
-            new (self) o::Adagrad(lr.get(), {eps, common(norm, value, decay)});
+            new (self) o::Adagrad(lr.get(), {eps, common(norm, value, decay, average)});
           },
           "lr"_a = 1e-2, "eps"_a = 1e-10, PYBRAINTRACE_COMMON_ARGS(0.0));
   nb::class_<o::Adadelta, o::Optimizer>(m, "Adadelta", "Steps scaled by their own running size.")
       .def(
           "__init__",
           [](o::Adadelta* self, Rate lr, double rho, double eps, PYBRAINTRACE_COMMON) {
-            new (self) o::Adadelta(lr.get(), {rho, eps, common(norm, value, decay)});
+            new (self) o::Adadelta(lr.get(), {rho, eps, common(norm, value, decay, average)});
           },
           "lr"_a = 1.0, "rho"_a = 0.9, "eps"_a = 1e-6, PYBRAINTRACE_COMMON_ARGS(0.0));
   nb::class_<o::Lion, o::Optimizer>(m, "Lion", "The sign of a momentum.")
       .def(
           "__init__",
           [](o::Lion* self, Rate lr, double b1, double b2, PYBRAINTRACE_COMMON) {
-            new (self) o::Lion(lr.get(), {b1, b2, common(norm, value, decay)});
+            new (self) o::Lion(lr.get(), {b1, b2, common(norm, value, decay, average)});
           },
           "lr"_a = 1e-4, "beta1"_a = 0.9, "beta2"_a = 0.99, PYBRAINTRACE_COMMON_ARGS(0.0));
   m.def(

@@ -1,8 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
 #include "bindings.h"
 
 NB_MODULE(_core, m) {
   using namespace pybraintrace;
+  static bool is_loaded = false;
+  if (std::exchange(is_loaded, true)) {
+    PyErr_SetString(
+        PyExc_ImportError,
+        "pybraintrace is loaded once in a process, but was removed from sys.modules; restart the interpreter");
+    throw nanobind::python_error();
+  }
   nanobind::set_leak_warnings(false);  // what lives at the end of the process is not lost
   m.doc() = "The C++ library behind pybraintrace.";
   bind_errors(m);

@@ -200,3 +200,58 @@ def test_quantities_of_brainunit():
         lif = brainpy.state.LIF(2, tau=20 * u.ms, V_th=15 * u.mV, V_rest=-0.06 * u.volt)
         assert "20" in repr(lif)
     assert pybraintrace.units.magnitude(2 * u.second) == pytest.approx(2000) and pybraintrace.units.magnitude(3 * u.ohm) == pytest.approx(3)
+
+
+def test_layers_take_their_size_from_the_layer_before():
+    nn, u = brainstate.nn, {"tau": 2.0, "V_th": 1.0, "R": 1.0}
+    conv = nn.Sequential(braintrace.nn.Conv2d((8, 6, 2), 3, kernel_size=3, padding=1), nn.LayerNorm.desc(use_fast_variance=False), brainpy.state.IF.desc(**u),
+                         nn.MaxPool2d.desc(kernel_size=2, stride=2))
+    flat = nn.Sequential(nn.MaxPool2d(kernel_size=2, stride=2, in_size=conv.out_size), nn.Flatten.desc())
+    dense = nn.Sequential(braintrace.nn.Linear(flat.out_size, 5), brainpy.state.IF.desc(**u))
+    assert (conv.out_size, flat.out_size, dense.out_size) == ((4, 3, 3), (6,), (5,))
+    model = conv >> flat >> dense
+    nn.init_all_states(model)
+    with brainstate.environ.context(dt=1.0):
+        assert model(np.ones((8, 6, 2), "f")).shape == (5,)
+    with pytest.raises(ValueError, match="MaxPool2d: the size of its input is not known; give it in_size"):
+        nn.Sequential(nn.MaxPool2d(2), nn.Flatten.desc())
+
+
+def test_a_synapse_of_conductances_gives_a_current_at_one_volt():
+    def potential(out):
+        neuron = brainpy.state.LIF(1, R=1.0, tau=10.0, V_th=1e9)
+        project = brainpy.state.CurrentProj(comm=braintrace.nn.Linear(1, 1, w_init=1.0, b_init=None), out=out, post=neuron)
+        brainstate.nn.init_all_states(neuron)
+        with brainstate.environ.context(dt=1.0):
+            project(np.full(1, 0.001, "f"))
+            neuron()
+        return float(neuron.V.value[0])
+
+    assert potential(brainpy.state.CUBA()) == potential(brainpy.state.CUBA.desc()) == pytest.approx(1 - np.exp(-0.1), rel=1e-5)  # 1 mS · 1 V = 1 mA
+    assert potential(brainpy.state.CUBA(scale=1.0)) == pytest.approx(0.001 * (1 - np.exp(-0.1)), rel=1e-5)
+
+
+@pytest.mark.parametrize("rule", ["D_RTRL", braintrace.D_RTRL])
+def test_a_multi_step_learner_runs_step_by_step_unless_it_is_given_windows(rule):
+    model, xs = braintrace.nn.GRUCell(2, 3), np.random.default_rng(0).normal(size=(6, 2)).astype("f")
+    weights = model.states(brainstate.ParamState)
+
+    def fresh():
+        return braintrace.compile(model, rule, xs[0], vjp_method="multi-step")
+
+    def swept(**options):
+        learner = fresh()
+        return learner.etrace_grad(xs, step_fn=lambda x: (learner(x) ** 2).sum(), reduction="sum", **options)[0]
+
+    learner = fresh()
+    calls = [brainstate.transform.grad(lambda: (learner(x) ** 2).sum(), weights)() for x in xs]
+    norm = lambda a, b: max(float(abs(x - y).max()) for p in weights for x, y in zip(jax.tree_util.tree_leaves(a[p]), jax.tree_util.tree_leaves(b[p])))
+    total = {p: jax.tree_util.tree_map(lambda *leaves: sum(leaves), *(g[p] for g in calls)) for p in weights}
+    assert norm(swept(), total) < 1e-5 < 1e-3 < norm(swept(chunk_size=6), total)
+
+
+def test_every_path_of_one_step_counts_once():
+    """The package counts twice what reaches the loss through a second state of the same step."""
+    done = subprocess.run([sys.executable, "-m", "pybraintrace.compat", str(EXAMPLES.parent / "same_step.py")], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr[-1000:]
+    assert {r for of in json.loads(done.stdout.splitlines()[-1]).values() for r in of.values()} == {1.0}

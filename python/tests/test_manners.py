@@ -339,3 +339,18 @@ print(failed)
 """
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0 and "main interpreter only" in done.stdout, done.stdout + done.stderr
+
+
+def test_the_extension_is_loaded_once():
+    script = """
+import sys, importlib, pybraintrace
+importlib.reload(pybraintrace).jit(lambda x: x + 1)(1.0)
+for name in [m for m in sys.modules if m.startswith("pybraintrace")]:
+    del sys.modules[name]
+try:
+    import pybraintrace
+except ImportError as error:
+    print(error, error.__cause__)
+"""
+    done = subprocess.run([sys.executable, "-W", "error", "-c", script], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and "loaded once in a process" in done.stdout, done.stdout + done.stderr[-1000:]

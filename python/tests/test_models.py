@@ -275,6 +275,46 @@ def test_a_neuron_in_python_reads_conductances_at_its_potential():
     assert neuron(np.float32(10)).tolist() == [10 + 1 * (2 - 0.5)]  # x + g (E - V)
 
 
+@pytest.mark.parametrize("own", ["update", "update and the step of its base class", "integrate"])
+def test_a_neuron_in_python_steps_its_synapses_and_consumes_its_inputs(own):
+    class Summing(nn.Neuron):
+        def __init__(self):
+            super().__init__(1)
+            self.V = bt.HiddenState(jnp.zeros(1))
+
+        def get_spike(self):
+            return self.V.value
+
+        def reset(self):
+            pass
+
+        def integrate(self):
+            self.V.value = self.sum_delta_inputs(self.current(self.V.value))
+
+    class WithUpdate(Summing):
+        def update(self, x=0.0):
+            self.integrate()
+            return self.V.value
+
+    class WithSuper(Summing):
+        def update(self, x=None):
+            return super().update(x)
+
+    neuron = {"update": WithUpdate, "integrate": Summing}.get(own, WithSuper)()
+    one = {"w_init": 1.0, "b_init": None}
+    synapse = nn.AlignPostProj(nn.Linear(1, 1, **one), nn.Expon(1, tau=5.0), nn.CUBA(), neuron)
+    delta = nn.DeltaProj(nn.Linear(1, 1, **one), neuron)
+    model = nn.Sequential(synapse, delta, neuron)
+    nn.init_all_states(model)
+    decay, seen = np.exp(-1 / 5), []
+    with bt.environ.context(dt=1.0):
+        for t in range(3):
+            synapse(np.full(1, float(t == 0), "f"))
+            delta(np.full(1, 10.0 * (t == 1), "f"))
+            seen.append(float(neuron()[0]))
+    assert seen == pytest.approx([1, decay + 10, decay ** 2], rel=1e-6)
+
+
 @pytest.mark.parametrize("name", ["LIF", "IF", "ALIF", "ExpIF", "QuaIF", "AdExIF", "AdQuaIF", "Gif", "CubaLIF", "CobaLIF", "LIFRef", "ALIFRef", "ExpIFRef", "AdExIFRef", "AdQuaIFRef", "GifRef", "FilteredLIF"])
 def test_neurons_complain_in_their_own_name(name):
     with pytest.raises(ValueError, match=rf"^{name}: in_size must be positive, got \(0,\)"):
@@ -427,6 +467,18 @@ def test_every_optimizer_descends(name):
     for _ in range(5):
         step()
     assert float(loss()) < before and opt.step_count == 5
+
+
+@pytest.mark.parametrize("name", [f"{kind}Pool{n}d" for kind in ("Max", "Avg") for n in (1, 2, 3)])
+def test_one_number_is_for_all_axes_of_a_pool(name):
+    axes, pool = int(name[-2]), getattr(nn, name)
+    x = np.random.default_rng(0).normal(size=(1, *[6] * axes, 2)).astype("f")
+    for options in [{"stride": 1}, {"stride": 2, "padding": 1}]:
+        each = {k: [v] * axes if k == "stride" else [(v, v)] * axes for k, v in options.items()}
+        np.testing.assert_array_equal(pool(2, **options)(x), pool([2] * axes, **each)(x))
+    assert repr(pool(2)).startswith(name + "(") and repr(getattr(nn, "Adaptive" + name)(2)).startswith("Adaptive" + name)
+    with pytest.raises(ValueError, match="stride needs 1 or"):
+        pool(2, stride=[1] * (axes + 2))
 
 
 def test_clipping():

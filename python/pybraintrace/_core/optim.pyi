@@ -128,50 +128,63 @@ class Optimizer:
     def states(self) -> object:
         """Everything it remembers, for checkpoints."""
 
+    def averaged(self) -> Averaged:
+        """
+        Inside `with optimizer.averaged():` the weights are their averages over about the last
+        `average` updates. Judge the model there; learning goes on from the weights as they were.
+        """
+
+class Averaged:
+    """The weights are their averages inside a `with`."""
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: object | None = None, error: object | None = None, where: object | None = None) -> None: ...
+
 class SGD(Optimizer):
     """Plain descent, or with momentum."""
 
-    def __init__(self, lr: float | Schedule | None = 0.001, momentum: float = 0.0, nesterov: bool = False, *, grad_clip_norm: float | None = None, grad_clip_value: float | None = None, weight_decay: float = 0.0) -> None: ...
+    def __init__(self, lr: float | Schedule | None = 0.001, momentum: float = 0.0, nesterov: bool = False, *, grad_clip_norm: float | None = None, grad_clip_value: float | None = None, weight_decay: float = 0.0, average: int = 0) -> None: ...
 
 class Momentum(SGD):
     """Descent with momentum."""
 
-    def __init__(self, lr: float | Schedule | None = 0.001, momentum: float = 0.9, *, grad_clip_norm: float | None = None, grad_clip_value: float | None = None, weight_decay: float = 0.0) -> None: ...
+    def __init__(self, lr: float | Schedule | None = 0.001, momentum: float = 0.9, *, grad_clip_norm: float | None = None, grad_clip_value: float | None = None, weight_decay: float = 0.0, average: int = 0) -> None: ...
 
 class MomentumNesterov(SGD):
     """Descent with Nesterov's momentum."""
 
-    def __init__(self, lr: float | Schedule | None = 0.001, momentum: float = 0.9, *, grad_clip_norm: float | None = None, grad_clip_value: float | None = None, weight_decay: float = 0.0) -> None: ...
+    def __init__(self, lr: float | Schedule | None = 0.001, momentum: float = 0.9, *, grad_clip_norm: float | None = None, grad_clip_value: float | None = None, weight_decay: float = 0.0, average: int = 0) -> None: ...
 
 class Adam(Optimizer):
     """Adam; AMSGrad on request."""
 
-    def __init__(self, lr: float | Schedule | None = 0.001, beta1: float = 0.9, beta2: float = 0.999, eps: float = 1e-08, amsgrad: bool = False, *, grad_clip_norm: float | None = None, grad_clip_value: float | None = None, weight_decay: float = 0.0) -> None: ...
+    def __init__(self, lr: float | Schedule | None = 0.001, beta1: float = 0.9, beta2: float = 0.999, eps: float = 1e-08, amsgrad: bool = False, *, grad_clip_norm: float | None = None, grad_clip_value: float | None = None, weight_decay: float = 0.0, average: int = 0) -> None: ...
 
 class AdamW(Adam):
     """Adam with decoupled weight decay."""
 
-    def __init__(self, lr: float | Schedule | None = 0.001, beta1: float = 0.9, beta2: float = 0.999, eps: float = 1e-08, amsgrad: bool = False, *, grad_clip_norm: float | None = None, grad_clip_value: float | None = None, weight_decay: float = 0.01) -> None: ...
+    def __init__(self, lr: float | Schedule | None = 0.001, beta1: float = 0.9, beta2: float = 0.999, eps: float = 1e-08, amsgrad: bool = False, *, grad_clip_norm: float | None = None, grad_clip_value: float | None = None, weight_decay: float = 0.01, average: int = 0) -> None: ...
 
 class RMSProp(Optimizer):
     """Divided by a running root mean square."""
 
-    def __init__(self, lr: float | Schedule | None = 0.001, rho: float = 0.9, eps: float = 1e-08, *, grad_clip_norm: float | None = None, grad_clip_value: float | None = None, weight_decay: float = 0.0) -> None: ...
+    def __init__(self, lr: float | Schedule | None = 0.001, rho: float = 0.9, eps: float = 1e-08, *, grad_clip_norm: float | None = None, grad_clip_value: float | None = None, weight_decay: float = 0.0, average: int = 0) -> None: ...
 
 class Adagrad(Optimizer):
     """Divided by the root of all squares so far."""
 
-    def __init__(self, lr: float | Schedule | None = 0.01, eps: float = 1e-10, *, grad_clip_norm: float | None = None, grad_clip_value: float | None = None, weight_decay: float = 0.0) -> None: ...
+    def __init__(self, lr: float | Schedule | None = 0.01, eps: float = 1e-10, *, grad_clip_norm: float | None = None, grad_clip_value: float | None = None, weight_decay: float = 0.0, average: int = 0) -> None: ...
 
 class Adadelta(Optimizer):
     """Steps scaled by their own running size."""
 
-    def __init__(self, lr: float | Schedule | None = 1.0, rho: float = 0.9, eps: float = 1e-06, *, grad_clip_norm: float | None = None, grad_clip_value: float | None = None, weight_decay: float = 0.0) -> None: ...
+    def __init__(self, lr: float | Schedule | None = 1.0, rho: float = 0.9, eps: float = 1e-06, *, grad_clip_norm: float | None = None, grad_clip_value: float | None = None, weight_decay: float = 0.0, average: int = 0) -> None: ...
 
 class Lion(Optimizer):
     """The sign of a momentum."""
 
-    def __init__(self, lr: float | Schedule | None = 0.0001, beta1: float = 0.9, beta2: float = 0.99, *, grad_clip_norm: float | None = None, grad_clip_value: float | None = None, weight_decay: float = 0.0) -> None: ...
+    def __init__(self, lr: float | Schedule | None = 0.0001, beta1: float = 0.9, beta2: float = 0.99, *, grad_clip_norm: float | None = None, grad_clip_value: float | None = None, weight_decay: float = 0.0, average: int = 0) -> None: ...
 
 def clip_grad_norm(grads: object, max_norm: float) -> object:
     """Scaled so that the norm over all leaves is at most c."""

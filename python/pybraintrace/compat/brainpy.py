@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`brainpy.state`: neurons, synapses and projections; `X.desc(…)` describes a part that is made later."""
+"""`brainpy.state`: neurons, synapses and projections."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from .. import nn, surrogate, units
+from ._described import Described, made
 
 
 def _in_numbers(update: Any) -> Any:
@@ -40,60 +41,33 @@ class Neuron(nn.Neuron):
             cls.update = _in_numbers(cls.update)  # type: ignore[method-assign]
 
 
-class Desc:
-    """A part that is made when its place is known."""
-
-    def __init__(self, make: Any, args: Any, kwargs: Any) -> None:
-        self._make, self._args, self._kwargs = make, args, kwargs
-
-    def __call__(self) -> Any:
-        return self._make(*self._args, **self._kwargs)
-
-
-class _Described:
-    """A class or function with `desc`."""
-
-    def __init__(self, make: Any) -> None:
-        self._make = make
-        self.__doc__ = make.__doc__
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._make(*args, **kwargs)
-
-    def desc(self, *args: Any, **kwargs: Any) -> Desc:
-        """A description: the part is made where it is used."""
-        return Desc(self._make, args, kwargs)
-
-    def __mro_entries__(self, bases: Any) -> tuple[Any, ...]:
-        return (self._make,)
-
-
-def _made(part: Any) -> Any:
-    return part() if isinstance(part, Desc) else part
+def CUBA(scale: Any = 1000.0) -> Any:
+    """I = scale g; the package's default is one volt, here in mV."""
+    return nn.CUBA(units.magnitude(scale))
 
 
 def AlignPostProj(*, comm: Any, syn: Any, out: Any, post: Any) -> Any:
     """comm(x) drives a synapse that `post` steps before itself."""
-    return nn.AlignPostProj(_made(comm), _made(syn), _made(out), post)
+    return nn.AlignPostProj(made(comm), made(syn), made(out), post)
 
 
 def AlignPreProj(*, syn: Any, comm: Any, out: Any, post: Any) -> Any:
     """A synapse of the size of its source; comm(g) reaches `post`."""
-    return nn.AlignPreProj(_made(syn), _made(comm), _made(out), post)
+    return nn.AlignPreProj(made(syn), made(comm), made(out), post)
 
 
 def DeltaProj(*, comm: Any, post: Any) -> Any:
     """comm(x) is added to the potential of `post`."""
-    return nn.DeltaProj(_made(comm), post)
+    return nn.DeltaProj(made(comm), post)
 
 
 def CurrentProj(*, comm: Any, out: Any, post: Any) -> Any:
     """comm(x) itself is the conductance of this step."""
-    return nn.CurrentProj(_made(comm), _made(out), post)
+    return nn.CurrentProj(made(comm), made(out), post)
 
 
 _DESCRIBED = ("LIF IF ALIF GIF Gif ExpIF QuaIF AdExIF AdQuaIF Izhikevich CubaLIF CobaLIF LIFRef ALIFRef Expon DualExpon Alpha STP STD "
-              "CUBA COBA MgBlock")
+              "COBA MgBlock")
 state = SimpleNamespace(Neuron=Neuron, Synapse=nn.Synapse, AlignPostProj=AlignPostProj, AlignPreProj=AlignPreProj, DeltaProj=DeltaProj,
                         CurrentProj=CurrentProj, LeakyRateReadout=nn.LeakyRateReadout, LeakySpikeReadout=nn.LeakySpikeReadout,
-                        **{name: _Described(getattr(nn, name)) for name in _DESCRIBED.split()})
+                        CUBA=Described(CUBA), **{name: Described(getattr(nn, name)) for name in _DESCRIBED.split()})

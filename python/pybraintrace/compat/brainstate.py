@@ -8,6 +8,7 @@ from typing import Any, Union
 from .. import environ, nn as _nn, random as _random, surrogate, transform as _transform, tree
 from .._core import (HiddenGroupState, HiddenState, HiddenTreeState, LongTermState, ParamState, RandomState, ShortTermState, State)
 from .._modules import StateDict
+from ._described import Described, Sequential, sized
 from ._lanes import Map, Vmap, vmap_init_all_states, vmap_new_states
 
 BatchState = LongTermState
@@ -55,6 +56,11 @@ random.RandomState, random.random = _Stream, lambda size=(), key=None: _random.u
 random.seed = lambda seed=None: _random.seed(secrets.randbits(31) if seed is None else seed)
 nn = _namespace(_nn, Vmap=Vmap, Map=Map, vmap_init_all_states=vmap_init_all_states, DropoutFixed=_nn.Dropout,
                 RNNCell=_nn.Module)
+nn.Sequential = Sequential
+for _name in "LayerNorm RMSNorm Flatten".split():
+    setattr(nn, _name, Described(getattr(_nn, _name)))
+for _name in (f"{kind}Pool{n}d" for kind in ("Max", "Avg") for n in (1, 2, 3)):
+    setattr(nn, _name, Described(sized(getattr(_nn, _name))))
 transform = _namespace(_transform, vmap_new_states=vmap_new_states, StatefulFunction=_transform.jit,
                        ProgressBar=__import__("pybraintrace.progress", fromlist=["ProgressBar"]).ProgressBar)
 compile = augment = transform

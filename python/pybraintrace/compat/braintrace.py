@@ -17,7 +17,12 @@ def _rule(base: type[OnlineLearner]) -> type[OnlineLearner]:
     def __init__(self: OnlineLearner, model: Any, *args: Any, fast_solve: bool = True, chunked_trace: bool = True, **options: Any) -> None:
         base.__init__(self, model, *args, **options)
 
-    return type(base.__name__, (base,), {"__init__": __init__, "__doc__": base.__doc__, "__module__": __name__})
+    def etrace_grad(self: OnlineLearner, *sequences: Any, chunk_size: int | None = None, **options: Any) -> Any:
+        """As in `pybraintrace`, but a multi-step learner runs step by step unless it is given `chunk_size`."""
+        return base.etrace_grad(self, *sequences, chunk_size=1 if chunk_size is None and self.vjp_method == "multi-step" else chunk_size, **options)
+
+    methods = {"__init__": __init__, "etrace_grad": etrace_grad}
+    return type(base.__name__, (base,), {**methods, "__doc__": base.__doc__, "__module__": __name__})
 
 
 _rules = {name: rule for name, rule in vars(algorithms).items() if isinstance(rule, type) and issubclass(rule, OnlineLearner) and rule is not OnlineLearner}
@@ -27,7 +32,8 @@ globals().update({name: _made[rule] for name, rule in _rules.items()})
 
 def compile(model: Any, algorithm: Any = "D_RTRL", *example_inputs: Any, fast_solve: bool = True, chunked_trace: bool = True, vmap: bool = False, **options: Any) -> Any:
     """As `pybraintrace.compile`; the options of how the package computes change nothing here. With `vmap`, `module` of the result is the learner."""
-    learner = algorithms.compile(model, algorithm, *example_inputs, vmap=vmap, **options)
+    rule = _made[_rules[algorithm]] if isinstance(algorithm, str) and algorithm in _rules else algorithm
+    learner = algorithms.compile(model, rule, *example_inputs, vmap=vmap, **options)
     return Vmap(learner) if vmap else learner
 
 
