@@ -1,4 +1,4 @@
-# `cpack` writes what `cmake --install` installs as a .tar.gz and, where Debian's dpkg-shlibdeps is, a .deb. Releases are
+# `cpack` writes what `cmake --install` installs as a .tar.gz and, if the tools for it are installed, as a .deb. Releases are
 # made by `cmake --workflow --preset package`, whose command needs nothing but the C library.
 set(CPACK_PACKAGE_NAME braintrace)
 set(CPACK_PACKAGE_VENDOR "BrainTrace")
@@ -15,11 +15,12 @@ set(CPACK_THREADS 0)
 
 set(CPACK_GENERATOR TGZ)
 find_program(dpkg_shlibdeps dpkg-shlibdeps)
-mark_as_advanced(dpkg_shlibdeps)
-if(dpkg_shlibdeps)
+find_program(file_utility file)
+mark_as_advanced(dpkg_shlibdeps file_utility)
+if(dpkg_shlibdeps AND file_utility)
   list(APPEND CPACK_GENERATOR DEB)
 else()
-  message(STATUS "No .deb will be made: dpkg-shlibdeps is missing. Install Debian's package dpkg-dev.")
+  message(STATUS "No .deb will be made: it needs Debian's packages dpkg-dev and file.")
 endif()
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)

@@ -52,7 +52,8 @@ endfunction()
 
 # One compilation for the sources of each folder, when BRAINTRACE_MERGE asks for it: what nearly all files include is read,
 # and what they instantiate is compiled, once for all of them. So names in unnamed namespaces differ within a folder. GCC takes
-# what is in them for part of a header.
+# what is in them for part of a header. With a number, each folder becomes so many compilations: the last ones of a build share
+# the cores.
 function(bt_merge target)
   if(NOT BRAINTRACE_MERGE)
     return()
@@ -60,10 +61,15 @@ function(bt_merge target)
   get_target_property(sources ${target} SOURCES)
   list(FILTER sources INCLUDE REGEX "^${PROJECT_SOURCE_DIR}/.*\\.cpp$")
   list(FILTER sources EXCLUDE REGEX "^${PROJECT_BINARY_DIR}/")
+  set(part 1)
   foreach(source ${sources})
     cmake_path(GET source PARENT_PATH folder)
     cmake_path(RELATIVE_PATH folder BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
     string(REPLACE "/" "_" group ${folder})
+    if(ARGN)
+      math(EXPR part "${part} % ${ARGN} + 1")
+      string(APPEND group "_${part}")
+    endif()
     set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)

@@ -36,9 +36,10 @@ build() {
   shift 2
   say "Building '$preset'"
   cmake --preset "$preset" "$@" --log-level=WARNING
-  cmake --build --preset "$preset" ${target:+--target "$target"}
+  cmake --build --preset "$preset" --parallel "$(nproc)" ${target:+--target "$target"}
   printf '   built in %d s\n' $((SECONDS - start))
 }
 
 build_packages=(g++ cmake ninja-build libfmt-dev zlib1g-dev librandom123-dev libcli11-dev nlohmann-json3-dev)
-test_packages=(clang-14 lld-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev libgtest-dev libgmock-dev librapidcheck-dev libhdf5-dev python3 python3-venv pkg-config chromium locales dpkg-dev openmpi-bin)
+deb_packages=(dpkg-dev file)  # to make a .deb
+test_packages=(clang-14 lld-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev libhdf5-dev python3 python3-venv pkg-config chromium locales openmpi-bin "${deb_packages[@]}")
