@@ -76,7 +76,7 @@ for s in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         p = begin("--save", "blocked", stdout=pipe.writer)
         within(60, lambda: waits_in_a_system_call(p), "it waits for records")
         give(p, LINES[:1])
-        time.sleep(0.5)  # it is learned, and its answer waits
+        within(60, lambda: waits_for_a_reader(p), "it is learned, and its answer waits")
         p.send_signal(s)
         o = outcome_of(p, f"blocked, {s.name}")
         assert o.status == 0 and "learned from 1 records" in o.err, o
@@ -163,10 +163,11 @@ with check("kill -9 costs at most what came since the last save, and leaves no h
     give(p, records(175, seed=3))
     for _ in range(175):
         p.stdout.readline()
-    within(60, lambda: learned_in("killed") >= 150, "fewer than 50 records are unsaved")
+    # After a slow save the next one comes later than at 50 more, and the one after it counts from there.
+    within(60, lambda: learned_in("killed") > 175 - 50, "fewer than 50 records are unsaved")
     p.kill()
     p.wait()
-    kept = learned_in("killed")  # 150, or more where a save had to wait
+    kept = learned_in("killed")
     saved("killed", records(kept, seed=3))
     (FOLDER / f"killed.{p.pid}.0.tmp").write_bytes(b"half")
     expect(["stream", MODEL, "--load", "killed", "--save", "killed"], 0, text=text(records(200, seed=3)[kept:]), env=INTERPRETED)

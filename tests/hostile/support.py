@@ -20,6 +20,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 import traceback
 import zlib
@@ -196,6 +197,12 @@ class BlockedPipe:
 def waits_in_a_system_call(process):
     """Whether a process sleeps, as one that waits for a pipe does."""
     return pathlib.Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "S"
+
+
+def waits_for_a_reader(process):
+    """Whether a process has taken all of its input and sleeps since, as one that cannot write its answer does."""
+    left = struct.unpack("i", fcntl.ioctl(process.stdin.fileno(), termios.FIONREAD, bytes(4)))[0]
+    return left == 0 and all(waits_in_a_system_call(process) and time.sleep(0.01) is None for _ in range(10))
 
 
 # --- forged files -----------------------------------------------------------------------------------------------------
