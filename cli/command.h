@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One command is one file with one function, listed in main.cpp. It declares its options and sets what to run;
-// the callback's result is the exit status: 0, or 1 for a check that failed. Bad input throws UserError (status 2).
+// Each command has a file with a function add_NAME, which main.cpp calls. The function declares the options of the
+// command, and sets the action to run when a user chooses the command. The action returns the exit status: 0, or 1 if a
+// check failed. Bad input throws a UserError (status 2).
 #pragma once
 
 #include <functional>
@@ -31,11 +32,11 @@ void note(fmt::format_string<Args...> text, Args&&... args) {
   if (!quiet) say(text, std::forward<Args>(args)...);
 }
 
-// The whole command line, from arguments to exit status; prints errors to stderr.
+// Runs the command line and returns its exit status; prints errors to stderr.
 int answer(int argc, char** argv);
-// The command of this name; otherwise an error that suggests the nearest one.
+// The command with this name; for an unknown name, throws a UserError that suggests the closest one.
 const CLI::App& command_named(const CLI::App& app, const std::string& name);
-// A check of an option that is a whole number.
+// Checks that the value of an option is a whole number from `least` to `most`.
 CLI::Validator whole_number(int64_t least, int64_t most = INT64_MAX);
 
 void add_advise(CLI::App& app, Action& chosen);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Help for the terminal. It is generated from the declared options, as are shell completions and manual pages
-// (cli/manual.h): an option is described once, where it is declared.
+// Help for the terminal. Like shell completions and manual pages (cli/manual.h), it is generated from the declared
+// options, so that each option is described in one place.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ struct Help : CLI::FormatterBase {
   std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override;
 };
 
-// One line of a list: `-o, --output FILE` and what it means, with its default.
+// One entry of a list: names, such as `-o, --output FILE`, and a description with the default.
 struct HelpEntry {
   std::string names, text;
 };
@@ -25,10 +25,9 @@ std::vector<HelpEntry> commands_of(const CLI::App& app);
 std::vector<HelpEntry> exit_statuses();
 // "braintrace graph [OPTIONS] MODEL"
 std::string usage_of(const CLI::App& app, const std::string& name);
-// False for a flag.
+// True for an option such as --seed N, false for a flag such as --json.
 bool takes_value(const CLI::Option& option);
-// The values an option or argument can have, if they are known: names of models, rules or tasks, or the values of a
-// set.
+// The possible values of an option or argument, if they are known: names of models, rules or tasks, or a fixed list.
 std::vector<std::string> values_of(const CLI::Option& option);
 
 }  // namespace braintrace::cli

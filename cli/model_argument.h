@@ -16,7 +16,7 @@ struct ModelArgument {
   std::string            model;  // file or name
   std::optional<int64_t> batch;
   std::string            input;    // such as f32[28,28,1]; empty: read from the description
-  std::string            weights;  // a file; empty: as in the description
+  std::string            weights;  // a file; empty: the weights of the description
   bool                   reference = false;
 
   void add_options(CLI::App& command);
@@ -37,11 +37,11 @@ struct CompiledModel {
   std::shared_ptr<Module> module;
   ETraceGraph             graph;
 };
-// Builds the model, initializes its states, and compiles its graph. A model that cannot be trained online
-// is bad input: the message carries the compiler's warnings and errors.
+// Builds the model, initializes its states, and compiles its graph. Throws a UserError with the compiler's warnings and
+// errors if the model cannot be trained online.
 CompiledModel compile_argument(const ModelArgument& argument);
 
-// Text of a file; null if there is no such file.
+// The text of a file, or nothing if there is no such file.
 std::optional<std::string> text_of_file(const std::string& path);
 
 }  // namespace braintrace::cli

@@ -556,7 +556,7 @@ Config config_of_checkpoint(const std::string& path) { return read_config(read_c
 Config with_test_file(Config config, const std::string& file, Targets targets) {
   json       task = read_json(config.task, "config.task");
   const bool fits = task.contains("file") && tasks::is_of_files(task["type"]);
-  require(fits, "{}: the task of the checkpoint, {}, reads no such file; it must be npz, csv, ts or wav.", file,
+  require(fits, "{}: the task of the checkpoint, {}, does not read files; only npz, csv, ts and wav do.", file,
           shown_json(task["type"]));
   for (const char* field : {"validation_file", "test_file"}) task.erase(field);
   task.update({{"file", file}, {"validation", 0}, {"test", 1}});
