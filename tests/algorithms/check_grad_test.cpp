@@ -154,7 +154,7 @@ TEST(CheckGrad, BadInput) {
   EXPECT_TRUE(contains(error([](const Tensor& y, int64_t) { return y; }, xs), "scalar, got f64[3]"));
   EXPECT_TRUE(contains(error(fine, zeros({0, 2}, DType::F64)), "at least one step"));
   EXPECT_TRUE(contains(error(fine, xs, {.digits = 20}), "from 1 to 12"));
-  EXPECT_TRUE(contains(error(fine, xs, {.rules = {"d_rtlr"}}), "did you mean 'd_rtrl'"));
+  EXPECT_TRUE(contains(error(fine, xs, {.rules = {"d_rtlr"}}), "did you mean 'D_RTRL'"));
   const GradCheck small = check_grad(cell, fine, xs, {.rules = {"dni"}, .memory_limit = 8});
   EXPECT_EQ(small.left_out.size(), 2u);
   EXPECT_FALSE(small.parameters[0].rtrl);

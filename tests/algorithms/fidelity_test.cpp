@@ -80,7 +80,7 @@ TEST(Fidelity, LeavesOutWhatCannotRun) {
   EXPECT_NE(fidelity_table(r).find("left out: its traces take"), std::string::npos);
   EXPECT_NE(fidelity_json(r).find("\"left_out\": \"its traces take"), std::string::npos);
 
-  EXPECT_NE(error_of([] { measured(one_layer, {.rules = {"d_rtlr"}}); }).find("did you mean 'd_rtrl'"),
+  EXPECT_NE(error_of([] { measured(one_layer, {.rules = {"d_rtlr"}}); }).find("did you mean 'D_RTRL'"),
             std::string::npos);
   EXPECT_NE(error_of([] { measured(one_layer, {.steps = 3, .windows = {4}}); }).find("does not fit"),
             std::string::npos);

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every `braintrace` command shown in a block of the documents runs.  Usage: docs_commands_test.py ROOT BINARY
+"""Every `braintrace` command shown in a block of the documents runs, and those shown in a sentence have the options they use.
+Usage: docs_commands_test.py ROOT BINARY
 
 A command is a line of a block that starts with `braintrace` or `build/bin/braintrace`. It runs as it is written, in a folder with
 examples/, docs/ and the files that readers bring (model.json, config.json), made short by the options of SHORT, in the
 interpreter. A block after a line `<!-- not run: WHY -->` does not run."""
+import functools
 import os
 import pathlib
 import re
@@ -35,6 +37,19 @@ def commands(text):
                 yield shown[1], block["why"]
 
 
+@functools.cache
+def help_of(command):
+    return subprocess.run([BINARY, "help", command], capture_output=True, text=True).stdout
+
+
+def unknown_options(text):
+    """Options of commands in backquotes that the help of the command does not list."""
+    for command, rest in re.findall(r"`braintrace ([a-z]+)\b([^`\n]*)`", text):
+        for option in re.findall(r"(?<![\w-])--?[a-z][\w-]*", rest):
+            if not re.search(rf"(?<![\w-]){option}(?![\w-])", help_of(command)):
+                yield f"braintrace {command}{rest}: there is no option {option}"
+
+
 def arguments(command):
     words = shlex.split(command, comments=True)
     if words[0] == "fidelity" and "--steps" in words:
@@ -44,10 +59,13 @@ def arguments(command):
 
 seen = list(commands("\n<!-- not run: b -->\n```\nbraintrace a\n```\ntext\n\n    build/bin/braintrace c -o d   # e\n    other\n"))
 assert seen == [("a", "b"), ("c -o d   # e", None)], seen  # the blocks are found
+assert [*unknown_options("`braintrace graph gru -o x --outptu y` and `other --z`")] == [
+    "braintrace graph gru -o x --outptu y: there is no option --outptu"]
 pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 environment = {**os.environ, "BRAINTRACE_BACKEND": "reference"}
 wrong, run, marked = [], 0, 0
 for page in pages:
+    wrong += [f"{page.name}: {problem}" for problem in unknown_options(page.read_text())]
     with tempfile.TemporaryDirectory() as name:  # a command may use what an earlier one of its page wrote
         folder = pathlib.Path(name)
         (folder / "examples").symlink_to(ROOT / "examples")

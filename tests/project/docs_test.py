@@ -4,7 +4,7 @@ lead somewhere. The first entry of CHANGELOG.md, and CITATION.cff, have the vers
 
 A block that follows a line `<!-- FILE -->` must appear, line for line, in that file; one that follows
 `<!-- output of PROGRAM -->` in what BIN/PROGRAM prints. A picture docs/img/NAME.svg is what BIN/NAME prints, to a pixel. Every
-page of docs/ is linked from another page or the README. The speeds of the README are those of docs/performance.md."""
+page of docs/ is linked from another page or the README. A path in backquotes, such as `tests/golden` or `ir/op.h`, exists. The speeds of the README are those of docs/performance.md."""
 import functools
 import pathlib
 import re
@@ -17,6 +17,9 @@ CODE_BLOCK = re.compile(r"<!-- (\S+) -->\n```(?:cpp|python)\n(.*?)```", re.S)
 OUTPUT_BLOCK = re.compile(r"<!-- output of (\w+) -->\n```\n(.*?)```", re.S)
 CODE = re.compile(r"```.*?```", re.S)
 LINK = re.compile(r"\]\(([^)#:]+)\)")
+PLACES = [ROOT, ROOT / "braintrace"]  # paths in backquotes start in one of them
+FOLDERS = [f.name for place in PLACES for f in place.iterdir() if f.is_dir() and f.name != "build"]
+PATH = re.compile(rf"`((?:{'|'.join(map(re.escape, FOLDERS))})/[\w./*-]+)`")
 
 
 @functools.cache
@@ -57,6 +60,8 @@ for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"
     links = LINK.findall(CODE.sub("", text))
     linked |= {(page.parent / link).resolve() for link in links} - {page.resolve()}
     wrong += [f"{page.name}: no such file: {link}" for link in links if not (page.parent / link).exists()]
+    paths = [] if page.name == "CHANGELOG.md" else PATH.findall(text)  # which may name what is gone
+    wrong += [f"{page.name}: no such path: {path}" for path in paths if not any(any(p.glob(path)) for p in PLACES)]
 performance = (ROOT / "docs/performance.md").read_text()
 speeds = re.findall(r"\| (\S+) \| (\S+) \| (\S+) × \|", (ROOT / "README.md").read_text())
 wrong += [f"README.md: {s} is not in performance.md" for s in speeds if f"| {' | '.join(s)} |" not in performance]
