@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The examples of the Python package braintrace as they are, from a checkout of its repository; the losses of one as JSON on stdout.
 
-    package_examples.py FOLDER NAME [--weights FILE] [--nudge] [--gradients FILE] [--hold] [--instead METHOD]
+    package_examples.py FOLDER NAME [--weights FILE] [--perturb] [--gradients FILE] [--hold] [--instead METHOD]
                                      here through `python -m pybraintrace.compat package_examples.py …`
     package_examples.py FOLDER --list
 
 FOLDER is the folder `examples` of the tag v0.2.6. With --weights, what is random but data starts alike in both systems: the weights that an
 optimizer is given, and numbers that models draw (time constants; in 002 and 101 also the data). They are read from FILE where it exists, and written to it otherwise;
-with --nudge each weight that is read changes by one part in ten million, up or down.
+with --perturb each weight that is read changes by one part in ten million, up or down.
 Data come from NumPy, seeded. Where an example downloads a data set, small generated data of the same shape stand in for it.
 
 With --gradients, the gradients that optimizers get in their first update are written to FILE. Where it exists they are compared: the largest
@@ -47,9 +47,9 @@ def listed(folder):
 class Alike:
     """Random numbers that both systems start with, in the order in which they are asked for."""
 
-    def __init__(self, path, nudge):
+    def __init__(self, path, perturb):
         self.path, self.given, self.noted = path, list(np.load(path).values()) if path and path.exists() else None, []
-        self.factor = (lambda shape, rng=np.random.default_rng(1): 1 + 1e-7 * rng.choice([-1.0, 1.0], shape)) if nudge else lambda shape: 1.0
+        self.factor = (lambda shape, rng=np.random.default_rng(1): 1 + 1e-7 * rng.choice([-1.0, 1.0], shape)) if perturb else lambda shape: 1.0
 
     def value(self, own):
         if self.given is not None:
@@ -288,7 +288,7 @@ def main():
     p.add_argument("folder", type=pathlib.Path)
     p.add_argument("name", nargs="?")
     p.add_argument("--weights", type=pathlib.Path)
-    p.add_argument("--nudge", action="store_true")
+    p.add_argument("--perturb", action="store_true")
     p.add_argument("--gradients", type=pathlib.Path)
     p.add_argument("--hold", action="store_true")
     p.add_argument("--instead", choices=["single-step", "multi-step"])
@@ -300,7 +300,7 @@ def main():
         return print(json.dumps(names))
     warnings.simplefilter("ignore")
     sys.dont_write_bytecode = True
-    alike, gradients = Alike(a.weights, a.nudge), Gradients(a.gradients, a.hold)
+    alike, gradients = Alike(a.weights, a.perturb), Gradients(a.gradients, a.hold)
     start_alike(alike, gradients)
     if a.instead:
         learn_by_d_rtrl(a.instead)

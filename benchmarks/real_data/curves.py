@@ -30,7 +30,7 @@ def ticks(low, high):
     return [v for v in found if low <= v <= high]
 
 
-def panel(title, unit, passes, curves, baseline, names, left, top):
+def panel(title, unit, epochs, curves, baseline, names, left, top):
     lines = {name: thinned(values) for name, values in curves.items()}
     every = [y for line in lines.values() for _, y in line] + [baseline[1]]
     low, high = math.log(min(every)) - 0.05, math.log(max(every)) + 0.05
@@ -42,7 +42,7 @@ def panel(title, unit, passes, curves, baseline, names, left, top):
         out.append(f"<path class='axis' d='M{at_x(0):.0f} {at_y(v):.1f}h{wide}'/>"
                    f"<text class='small end' x='{at_x(0) - 4:.0f}' y='{at_y(v) + 4:.1f}'>{v:g}</text>")
     out.append(f"<text class='small' x='{at_x(0):.0f}' y='{top + HEIGHT - 28}'>{unit}</text>"
-               f"<text class='small end' x='{at_x(1):.0f}' y='{top + HEIGHT - 28}'>{passes} passes</text>"
+               f"<text class='small end' x='{at_x(1):.0f}' y='{top + HEIGHT - 28}'>{epochs} epochs</text>"
                f"<path class='base' d='M{at_x(0):.0f} {at_y(baseline[1]):.1f}h{wide}'/>"
                f"<text class='small end' x='{at_x(1):.0f}' y='{at_y(baseline[1]) - 4:.1f}'>{baseline[0]}</text>")
     for name, line in lines.items():
@@ -60,12 +60,12 @@ def legend(names, left, top):
 
 
 def picture(panels, names):
-    """panels: (title, unit, passes, {rule: [losses of a run by update, …]}, (name, loss) of a baseline)."""
+    """panels: (title, unit, epochs, {rule: [losses of a run by update, …]}, (name, loss) of a baseline)."""
     rows = (len(panels) + COLUMNS) // COLUMNS
     wide, tall = COLUMNS * WIDTH, rows * HEIGHT
     place = lambda i: (i % COLUMNS * WIDTH, i // COLUMNS * HEIGHT)
-    body = "".join(panel(title, unit, passes, {n: mean_of(runs) for n, runs in curves.items()}, baseline, names, *place(i))
-                   for i, (title, unit, passes, curves, baseline) in enumerate(panels))
+    body = "".join(panel(title, unit, epochs, {n: mean_of(runs) for n, runs in curves.items()}, baseline, names, *place(i))
+                   for i, (title, unit, epochs, curves, baseline) in enumerate(panels))
     return (f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {wide} {tall}' width='{wide}' height='{tall}'>\n"
             f"<title>Training loss of {', '.join(p[0] for p in panels)}</title>\n<style>{STYLE}</style>\n"
             f"{body}{legend(names, *place(len(panels)))}</svg>\n")

@@ -127,7 +127,7 @@ assert last_number > 0.5 and years["r2"] > last_number + 0.1, years
 sys.path.insert(0, str(SOURCES / "benchmarks/real_data"))
 import curves  # noqa: E402
 losses = {"BPTT": [[1 / (t + 1) for t in range(500)]] * 2, "D_RTRL": [[2.0, 0.5]]}
-picture = ElementTree.fromstring(curves.picture([("One", "loss", 5, losses, ("a guess", 0.7))] * 4, list(losses)))
+picture = ElementTree.fromstring(curves.picture([("One", "loss", 5, losses, ("chance", 0.7))] * 4, list(losses)))
 lines = [e.get("points") for e in picture.iter() if e.tag.endswith("polyline")]
 places = [tuple(map(float, place.split(","))) for line in lines for place in line.split()]
 assert len(lines) == 8 and len(lines[0].split()) == curves.POINTS and len(lines[1].split()) == 2, lines

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Code shown in the documents is code that is compiled and run, what it prints is shown as it is printed, and links
-lead somewhere. The first entry of CHANGELOG.md, and CITATION.cff, have the version of the library.  Usage: docs_test.py ROOT BIN
+lead somewhere. The first entry of CHANGELOG.md has the version of the library, and CITATION.cff its version and date.
+Usage: docs_test.py ROOT BIN
 
 A block that follows a line `<!-- FILE -->` must appear, line for line, in that file; one that follows
 `<!-- output of PROGRAM -->` in what BIN/PROGRAM prints. A picture docs/img/NAME.svg is what BIN/NAME prints, to a pixel. Every
-page of docs/ is linked from another page or the README. A path in backquotes, such as `tests/golden` or `ir/op.h`, exists. The speeds of the README are those of docs/performance.md."""
+page of docs/ is linked from another page or the README. A path in backquotes, such as `tests/golden` or `ir/op.h`, exists. The speeds of the
+README are those of docs/performance.md."""
 import functools
 import pathlib
 import re
@@ -66,11 +68,11 @@ performance = (ROOT / "docs/performance.md").read_text()
 speeds = re.findall(r"\| (\S+) \| (\S+) \| (\S+) × \|", (ROOT / "README.md").read_text())
 wrong += [f"README.md: {s} is not in performance.md" for s in speeds if f"| {' | '.join(s)} |" not in performance]
 version = re.search(r'version = "([^"]+)"', (ROOT / "braintrace/base/version.h").read_text())[1]
-newest = re.search(r"^## ([\d.]+)", (ROOT / "CHANGELOG.md").read_text(), re.M)[1]
+newest, date = re.search(r"^## (\S+) - (\S+)$", (ROOT / "CHANGELOG.md").read_text(), re.M).groups()
 if newest != version:
     wrong.append(f"CHANGELOG.md: its first entry is {newest}, the library is {version}")
-if f"\nversion: {version}\n" not in (ROOT / "CITATION.cff").read_text():
-    wrong.append(f"CITATION.cff: its version is not {version}")
+if f"\nversion: {version}\ndate-released: {date}\n" not in (ROOT / "CITATION.cff").read_text():
+    wrong.append(f"CITATION.cff: its version is not {version}, or its date not that of CHANGELOG.md, {date}")
 pictures = list((ROOT / "docs/img").glob("*.svg"))
 wrong += [f"{p.name} is not what draws it" for p in pictures if not same_picture(p.read_text(), drawing(p.stem))]
 wrong += [f"no page links to {p.relative_to(ROOT)}" for p in (ROOT / "docs").rglob("*.md") if p.resolve() not in linked]

@@ -97,7 +97,7 @@ def python_module(path):
 
 def python_reference():
     package = ROOT / "python/pybraintrace"
-    out = "# Python reference\n\nMade from the sources and stubs of `pybraintrace`. [Come from Python](../from_python.md) is the guide.\n"
+    out = "# Python reference\n\nMade from the sources and stubs of `pybraintrace`. See also the [Python guide](../python.md).\n"
     public = [p for p in [*package.glob("*.py"), *package.glob("*.pyi")] if p.stem == "__init__" or not p.stem.startswith("_")]
     for path in sorted([*public, *(package / "_core").glob("*.pyi")]):
         text = python_module(path)
