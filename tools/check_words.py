@@ -38,6 +38,27 @@ PHRASES = [
     ("what remains", r"\bit is what remains\b", "inferred from the others"),
     ("usererror", r"\bthrows usererror (naming|listing)\b", "throws a UserError that names …, that lists …"),
     (" % ", r"[\d}] % (?=(of|are|is|more|less|right)\b)", "87.5%, without a space"),
+    ("nudged", r"\bnudged\b", "perturbed"),
+    ("a guess", r"\b(better than|as good as|below|above) a guess\b", "chance"),
+    ("in these letters", r"\bin these letters\b", "in this notation"),
+]
+# The same for documents only.
+DOCUMENT_PHRASES = [
+    ("way back", r"\b(the|its) way back\b", "the backward pass, the inverse of"),
+    ("anew", r"\banew\b", "again, a new …"),
+    ("hear", r"\bhears?\b", "receives, is called with"),
+    ("stand", r"\bstand-ins?\b|\bstands? in for\b", "surrogate, replaces"),
+    ("whoever", r"\bwhoever\b", "name who: the caller, the user, a thread"),
+    ("somebody", r"\bsomebody\b", "name who: the caller, the user, a thread"),
+    (" on", r"\b(go|goes|going|went) on\b", "continue, resume, advance"),
+    ("known are", r"\bknown are\b(?! checked)", "known:"),
+    ("as they come", r"\bas they come\b", "as they arrive"),
+    ("passed over", r"\bpassed over\b", "skipped"),
+    ("beside", r"\bbeside\b", "next to, compared with"),
+    ("of yours", r"\bof yours\b", "your …"),
+    ("inside of", r"\binside of\b", "inside"),
+    ("side by side", r"\brun side by side\b", "run in parallel"),
+    ("taken by", r"\b(is|are) taken by `", "also work in, is accepted by"),
 ]
 SPELLINGS = {
     r"(behavi|^col|fav|neighb|hon|lab|flav|rum|vap|harb|hum|rig|vig)our": r"\1or",
@@ -91,7 +112,8 @@ def problems(root):
             text = "" if name in LEFT_OUT else path.read_text().lower()
         except UnicodeDecodeError:  # data
             continue
-        phrases = [(pattern, instead) for anchor, pattern, instead in PHRASES if anchor in text]
+        searched = PHRASES + DOCUMENT_PHRASES if path.suffix == ".md" else PHRASES
+        phrases = [(pattern, instead) for anchor, pattern, instead in searched if anchor in text]
         words = {word: american(word) for word in set(re.findall(r"[a-z]+", text))}
         phrases += [(rf"(?<![a-z]){word}(?![a-z])", better) for word, better in words.items() if better]
         for pattern, instead in phrases:

@@ -30,8 +30,15 @@ BAD = [
     "10 units cannot be cut into 3 groups", "Tried and taken back: one launch",
     "a rule of one's own", "what simple answers reach", "made-up recordings", "used as they stand", "the value of the turn before",
     "names with commas between", "sequences of differing length", "frames weighed by a window", "One size may be -1: it is what remains",
-    "Throws UserError naming the field"]
+    "Throws UserError naming the field", "the nudged weights", "no better than a guess", "D-RTRL in these letters"]
 status, said = check("\n".join(BAD), "braintrace/viz/words.h")
 for number, text in enumerate(BAD, 1):
     assert f"braintrace/viz/words.h:{number}: " in said, (text, said)
+assert status == 1
+BAD = ["kept for the way back", "created anew", "the hook hears of it", "a smooth stand-in", "replays stand in for it", "whoever asks",
+       "until somebody reads it", "the stream goes on", "known are a and b", "records as they come", "files that were passed over",
+       "its losses beside ours", "a program of yours", "inside of a loop", "programs run side by side", "names are taken by `advise`"]
+status, said = check("\n".join(BAD))
+for number, text in enumerate(BAD, 1):
+    assert f"docs/page.md:{number}: " in said, (text, said)
 assert status == 1
