@@ -49,7 +49,8 @@ def same_picture(a, b):
 
 
 code, outputs, wrong, linked = 0, 0, [], set()
-for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]:
+TOP = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "python/README.md")]
+for page in [*TOP, *sorted((ROOT / "docs").rglob("*.md"))]:
     text = page.read_text()
     for name, block in CODE_BLOCK.findall(text):
         code += 1

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The site of the documents: it builds without a warning, and has what readers look for.  Usage: site_test.py ROOT BINARY
+"""The documentation site builds without a warning, and has what readers look for.  Usage: site_test.py ROOT BINARY
 
-MkDocs checks links, anchors and that every page is in the menu. The tools come from PyPI; when it cannot be reached the test
-fails and says so."""
+MkDocs checks links, anchors and that every page is in the menu. The tools come from PyPI; if PyPI cannot be reached, the test
+fails with a message."""
 import pathlib
 import re
 import subprocess
@@ -33,5 +33,5 @@ assert "h<sub>t-1</sub>" in page("credit") and "D_RTRL" in page("rules/D_RTRL"),
 assert len(re.findall(r"https://doi.org/10\.", page("bibliography"))) >= 15
 assert "elementwise" in (SITE / "search/search_index.json").read_text()
 outside = [a for p in SITE.rglob("*.html") for a in re.findall(r'<(?:script|link|img)[^>]+(?:src|href)="(https?:[^"]+)"', p.read_text())]
-assert not outside, f"the site loads things from elsewhere: {outside[:3]}"
+assert not outside, f"the site loads external files: {outside[:3]}"
 print(f"{len(list(SITE.rglob('*.html')))} pages, {len(cpp)} headings of C++, {len(python)} of Python")

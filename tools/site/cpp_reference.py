@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The C++ reference: what the public headers declare in namespace braintrace, with the comments above. Read by libclang."""
+"""The C++ reference: the declarations of the public headers in namespace braintrace, with their comments, parsed by libclang."""
 import pathlib
 import re
 import subprocess
@@ -21,7 +21,7 @@ def includes():
             continue
         found = re.search(r"search starts here:\n(.*?)End of search", said[said.index("<...>"):], re.S)[1]
         return [part for line in found.splitlines() for part in ("-isystem", line.strip())]
-    raise SystemExit("site: there is no C++ compiler, whose headers the reference needs")
+    raise SystemExit("site: found no C++ compiler (clang++ or g++); the C++ reference needs its headers. Install one.")
 
 
 def comment(cursor):

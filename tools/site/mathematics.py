@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hook of MkDocs: formulas become MathML when the site is built, which browsers draw without a script; in running text h_t and
-h_{t-1} become letters with subscripts."""
+"""MkDocs hook: converts formulas to MathML, which browsers draw without a script, and h_t and h_{t-1} in text to letters with
+subscripts."""
 import html
 import re
 

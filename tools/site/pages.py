@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gathers the pages of the site.  Usage: pages.py ROOT COMMAND OUT
+"""Collects the pages of the site.  Usage: pages.py ROOT COMMAND OUT
 
-Pages of docs/ as they are; README, CHANGELOG, CONTRIBUTING and SECURITY as pages; links to source files lead to copies of
-these. The reference is made from the public headers (cpp_reference.py), the stubs of the Python package and --help."""
+The pages are those of docs/, README, CHANGELOG, CONTRIBUTING and SECURITY; links to source files lead to copies of the files.
+The reference is generated from the public headers (cpp_reference.py), the stubs of the Python package and --help."""
 import ast
 import pathlib
 import re
@@ -97,7 +97,7 @@ def python_module(path):
 
 def python_reference():
     package = ROOT / "python/pybraintrace"
-    out = "# Python reference\n\nMade from the sources and stubs of `pybraintrace`. See also the [Python guide](../python.md).\n"
+    out = "# Python reference\n\nGenerated from the sources and stubs of `pybraintrace`. See also the [Python guide](../python.md).\n"
     public = [p for p in [*package.glob("*.py"), *package.glob("*.pyi")] if p.stem == "__init__" or not p.stem.startswith("_")]
     for path in sorted([*public, *(package / "_core").glob("*.pyi")]):
         text = python_module(path)
