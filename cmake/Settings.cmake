@@ -76,6 +76,12 @@ function(bt_merge target)
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 endfunction()
 
+# For code whose own speed matters little, such as tracing, reports and commands: lightly optimized, which compiles in two thirds
+# of the time.
+function(bt_fast_build target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+endfunction()
+
 # For code around the library, whose own speed does not matter: not optimized, which compiles in half the time. Not for what
 # is timed: of an inline function that several files hold, the linker takes the copy of the first, also for the library.
 function(bt_quick_build target)
