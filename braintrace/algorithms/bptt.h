@@ -5,10 +5,10 @@
 
 namespace braintrace {
 
-// Back-propagation through time, truncated at the start of each window: reverse mode through all paths, nothing
-// remembered. One window over a whole sequence is full BPTT.   Werbos 1990
+// Truncated backpropagation through time: reverse mode through every path inside a window, no memory across windows.
+// With one window over the whole sequence this is full BPTT.   Werbos 1990
 //
-//   ∇ = ∂(Σ_t ℓ_t)/∂θ  with the states at the start of the window held
+//   ∇ = ∂(Σ_t ℓ_t)/∂θ  with the states at the start of the window held constant
 //
 // Memory O(B·activations·window).
 class BpttRule : public LearningRule {

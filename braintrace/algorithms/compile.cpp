@@ -47,7 +47,7 @@ void prepare_model(Module& model, const ExampleInputs& examples, const SetupOpti
   require(!examples.step.empty(), "compile: no example input.\n  Give the inputs of one step, such as zeros({{10}}).");
   for (const Tensor& x : examples.step) require(x.defined(), "compile: an example input is undefined.");
   require(setup.verbose >= 0 && setup.verbose <= 2, "compile: verbose must be 0, 1 or 2, got {}.", setup.verbose);
-  std::optional<Undo> seeded;  // the default stream
+  std::optional<Undo> seeded;  // restores the default stream
   if (setup.seed) {
     seeded.emplace(StateMap{{Path{}, random::default_stream()}});
     random::seed(*setup.seed);
@@ -78,7 +78,7 @@ std::unique_ptr<ETraceVmap> mapped(Module& model, const Algorithm& algorithm, co
                                    const RuleOptions& options, SetupOptions setup) {
   const BatchSize lanes = setup.batch_size;
   require(lanes && *lanes > 0, "compile_vmap: set batch_size, the number of samples, to a positive number.");
-  setup.batch_size.reset();  // what is compiled is one sample
+  setup.batch_size.reset();  // the learner is compiled for one sample
   Tensors one;
   for (const Tensor& x : examples.step) {
     require(x.defined() && x.rank() > 0 && x.shape()[0] == *lanes, ErrorKind::Shape,

@@ -109,7 +109,7 @@ TEST(Compile, WideTracesTakeFeedbackAndFilters) {
   };
   const RuleAxes feedback{.learning_signal = SignalSource::RandomFeedback},
       filter{.trace_filter = TraceFilter::Kappa, .kappa = 0.5};
-  for (const RuleAxes& axes : {feedback, filter}) {  // before there is a past, all widths are the same rule
+  for (const RuleAxes& axes : {feedback, filter}) {  // at the first step all values of n give the same rule
     EXPECT_LT(distance(after(1, 2, axes), after(1, 1, axes)), 1e-6);
     EXPECT_GT(distance(after(3, 2, axes), after(3, 1, axes)), 1e-3);
   }
@@ -163,7 +163,7 @@ TEST(Compile, InitializesStatesButNotParameters) {
   EXPECT_TRUE(same_values(model.Wz.params().at(0).second.leaf("weight"), weight));
 }
 
-// h ← λ h + W x: its Jacobian is the leak itself.
+// h ← λ h + W x: its Jacobian is the leak.
 struct Leaky : Module {
   nn::Linear  in{2, 2};
   HiddenState h = state("h", HiddenState([](BatchSize) { return Leaves{{"", Tensor(input, 0)}}; }));
@@ -174,12 +174,12 @@ struct Leaky : Module {
     return h.value();
   }
 };
-// The compiler warns of a transition that moves positions.
+// The compiler warns about a transition that moves positions.
 struct Rolls : Leaky {
   Tensor leaked() override { return roll(h.value(), 1, 0); }
 };
 
-// A memory that no trainable operation drives.
+// A hidden state that no trainable operation drives.
 struct Untrainable : Module {
   ParamState  w = state("w", ParamState(Tensor(input, 1)));
   HiddenState h = state("h", HiddenState([](BatchSize) { return Leaves{{"", Tensor(input, 0)}}; }));
@@ -257,7 +257,7 @@ TEST(Compile, ALeakInPlaceOfTheJacobianIsTheSameOnALeakyModel) {
   EXPECT_EQ(distance(at({.temporal_recursion = TemporalRecursion::ScalarLeak, .decay = 0.75}), exact), 0);
   EXPECT_GT(distance(at({.temporal_recursion = TemporalRecursion::ScalarLeak, .decay = 0.5}), exact), 1e-3);
   EXPECT_GT(distance(at({.temporal_recursion = TemporalRecursion::None}), exact), 1e-3);
-  // Factors that forget at once are the same-step gradient, as is a trace that does.
+  // Without memory, factors and a full trace both give the same-step gradient.
   RuleAxes no_factors = factors;
   no_factors.decay    = 0.0;
   EXPECT_LT(distance(at(no_factors), at({.temporal_recursion = TemporalRecursion::None})), 1e-6);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a learner has once its graph is known.
+// The part of a learner that exists only after its graph is compiled.
 #pragma once
 
 #include <map>
@@ -18,7 +18,7 @@ struct OnlineLearner::Compiled {
   MemorySlots        slots;
   std::vector<State> memory;
   State              running_index;
-  // By method, length, dropped memory and types of what steps are given.
+  // Keyed by method, window length, `fresh`, and the types of inputs and aux values.
   std::map<std::string, WindowProgram> programs;
   std::optional<RecallProgram>         recall = {};
 };

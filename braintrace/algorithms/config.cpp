@@ -15,7 +15,7 @@ void require_fraction(const char* name, double value) {
   require(value >= 0 && value < 1, "ETraceConfig: {} must be in [0, 1), got {}.", name, value);
 }
 
-// Coefficients are checked before they are compared with zero and one.
+// Ranges are checked first; `canonical` then compares coefficients with zero and one.
 void check_ranges(const RuleAxes& a) {
   if (a.decay) {
     require_fraction(a.decay->is_pair ? "decay of the x side" : "decay", a.decay->x);
@@ -40,7 +40,7 @@ void check_schedule(const RuleAxes& a) {
           "as long as its MultiStepData.");
 }
 
-// One trace per weight, or one random product: one recursion.
+// per_param and random_projection have a single recursion, not one per factor.
 void check_single_recursion(const RuleAxes& a) {
   const std::string& engine = to_string(a.trace_factorization);
   require(!a.temporal_recursion.is_pair && !(a.decay && a.decay->is_pair),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A learning rule as a point in a space of six axes. A point is brought to its canonical form and checked when it is
-// made, so a rule that makes no sense cannot be written down; two ways of saying the same rule are equal.
+// A learning rule as a point in a space of six axes. The constructor validates the point and brings it to canonical
+// form: invalid rules cannot be constructed, and two descriptions of the same rule compare equal.
 //
-//   bt::ETraceConfig({.recurrence_scope = bt::RecurrenceScope::Coupled})        OSTL for recurrent nets
+//   bt::ETraceConfig({.recurrence_scope = bt::RecurrenceScope::Coupled})        OSTL for recurrent networks
 #pragma once
 
 #include <concepts>
@@ -31,13 +31,13 @@ concept RuleAxis = requires(A axis) {
   number_of(axis);
 };
 
-// The name of an axis and of its values in the order above: per_param, io_factorized, …
+// Name of an axis, and names of its values in the order of the enum: per_param, io_factorized, …
 struct AxisWords {
   std::string              name;
   std::vector<std::string> values;
 };
 const AxisWords& axis_words(size_t axis);
-size_t           axis_value(size_t axis, const std::string& word);  // throws UserError with the nearest value
+size_t           axis_value(size_t axis, const std::string& word);  // throws a UserError with the nearest value
 template <RuleAxis A>
 const std::string& to_string(A value) {
   return axis_words(number_of(value)).values[static_cast<size_t>(value)];
@@ -47,7 +47,7 @@ A axis_named(const std::string& value) {
   return static_cast<A>(axis_value(number_of(A{}), value));
 }
 
-// One value, or one for the x side and one for the f side of a factorized trace.
+// One value, or separate values for the x factor and the f factor of a factorized trace.
 template <class T>
 struct OneOrPair {
   T    x, f;
@@ -58,7 +58,7 @@ struct OneOrPair {
   bool operator==(const OneOrPair&) const = default;
 };
 
-// Coordinates and their coefficients, as written; the first value of each axis is its default.
+// Coordinates and their coefficients as the user gives them. The first value of each axis is its default.
 struct RuleAxes {
   TraceFactorization           trace_factorization = TraceFactorization::PerParam;
   OneOrPair<TemporalRecursion> temporal_recursion  = TemporalRecursion::Jacobian;
@@ -67,27 +67,27 @@ struct RuleAxes {
   TraceFilter                  trace_filter        = TraceFilter::None;
   UpdateSchedule               update_schedule     = UpdateSchedule::PerStep;
 
-  std::optional<OneOrPair<double>> decay       = {};  // of scalar_leak, and of both sides of io_factorized; in [0,1)
-  std::optional<double>            kappa       = {};  // of the filter; in [0,1)
-  std::optional<int64_t>           sparse_n    = {};  // SnAp-n; at least 1
+  std::optional<OneOrPair<double>> decay       = {};  // for scalar_leak and for both factors of io_factorized; in [0,1)
+  std::optional<double>            kappa       = {};  // decay of the filter; in [0,1)
+  std::optional<int64_t>           sparse_n    = {};  // the n of SnAp-n; at least 1
   std::optional<int64_t>           window_size = {};
 
   bool operator==(const RuleAxes&) const = default;
 };
 
-// The unique way of writing the same rule. Leaves what is illegal as it is; applying it twice changes nothing.
+// The canonical form of the same rule. Idempotent. Does not change invalid points.
 RuleAxes canonical(RuleAxes axes);
 
 class ETraceConfig {
  public:
-  // Throws UserError when the coordinates do not go together; the message names the nearest that do.
+  // Throws a UserError if the coordinates are incompatible; the message suggests the nearest valid point.
   explicit ETraceConfig(const RuleAxes& axes = {});
 
   const RuleAxes& axes() const { return axes_; }
   const RuleAxes* operator->() const { return &axes_; }
   bool            include_recurrent_mixing() const { return axes_.recurrence_scope != RecurrenceScope::Diagonal; }
 
-  // The point with some coordinates changed: config.replace([](bt::RuleAxes& a) { a.kappa = 0.5; … }).
+  // A copy with some coordinates changed: config.replace([](bt::RuleAxes& a) { a.kappa = 0.5; … }).
   template <std::invocable<RuleAxes&> Change>
   ETraceConfig replace(Change change) const {
     RuleAxes changed = axes_;
@@ -97,7 +97,7 @@ class ETraceConfig {
 
   bool operator==(const ETraceConfig&) const = default;
 
-  // What differs from the default, such as "recurrence_scope=sparse_n sparse_n=2"; "default" when nothing does.
+  // The fields that differ from the default, such as "recurrence_scope=sparse_n sparse_n=2", or "default".
   std::string describe() const;
 
  private:

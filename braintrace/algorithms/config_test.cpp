@@ -84,7 +84,7 @@ const CanonicalForm canonical_forms[] = {
 struct Rejection {
   const char*              name;
   RuleAxes                 written;
-  std::vector<const char*> says;  // what is wrong, then a legal neighbor
+  std::vector<const char*> says;  // the error, then a valid neighbor
 };
 const Rejection rejections[] = {
     {"R1KappaNeedsPerParam",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Axes as words and as JSON.
+// Axes to and from text and JSON.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -71,7 +71,7 @@ ordered_json shown(const std::optional<T>& value) {
   return value ? shown(*value) : ordered_json();
 }
 
-// Every field with its name. The schedule stands last: a valid point has only one, which is not written.
+// Every field with its name. update_schedule is last: valid points have only one value, which is not printed.
 template <class A, class F>
 void for_each_field(A& axes, F f) {
   f("trace_factorization", axes.trace_factorization);

@@ -19,8 +19,8 @@ class D_RTRL : public OnlineLearner {
 };
 using ParamDimVjpAlgorithm = D_RTRL;
 
-// OSTL for recurrent nets: D-RTRL whose D keeps the products, true diagonal blocks of the whole transition.
-// Bohnstingl et al. 2022
+// OSTL for recurrent networks: D-RTRL with D = the exact diagonal blocks of ∂h_t/∂h_{t-1}, including paths through the
+// recurrent weights.   Bohnstingl et al. 2022
 class OSTLRecurrent : public OnlineLearner {
  public:
   explicit OSTLRecurrent(Module& model, LearnerOptions options = {})

@@ -10,14 +10,14 @@
 
 namespace braintrace {
 
-// A synthesizer of gradients: per hidden group an affine map of its states at one position of the batch,
+// A synthetic-gradient model: for each hidden group, an affine map of its states,
 //
 //   g = h W + b        h : [..., width·S]
 //
-// an estimate of ∂(later losses)/∂h. With W = b = 0, its start, it estimates nothing.
+// that estimates ∂(later losses)/∂h. By default W = b = 0, and the estimate is zero.
 class SyntheticGradient : public Module {
  public:
-  // Shapes [*varshape,S] of the groups; W starts at scale · N(0,1).
+  // `group_shapes` has the shape [*varshape,S] of each group. W is initialized to scale · N(0,1).
   explicit SyntheticGradient(const std::vector<Shape>& group_shapes, double scale = 0, uint64_t seed = 0,
                              DType dtype = default_float());
 
@@ -29,12 +29,13 @@ class SyntheticGradient : public Module {
   std::vector<ParamState> weights_, biases_;
 };
 
-// DNI — decoupled neural interfaces on top of D-RTRL: what windows cut off is replaced by an estimate.
-// Jaderberg et al. 2017
+// DNI — decoupled neural interfaces on top of D-RTRL: a synthetic gradient replaces the credit that truncation to a
+// window loses.   Jaderberg et al. 2017
 //
-//   reverse mode in each window as in multi-step D-RTRL, and once more from g(h_b) ≈ ∂(losses after b)/∂h_b
+//   reverse mode in each window as in multi-step D-RTRL, plus reverse mode from g(h_b) ≈ ∂(losses after b)/∂h_b
 //
-// The estimate credits inputs, states and parameters without a trace; the future of traced ones is in their traces.
+// The estimate gives credit to inputs, states, and parameters without a trace. Traced parameters get theirs from their
+// traces.
 class DNI : public OnlineLearner {
  public:
   explicit DNI(Module& model, std::shared_ptr<const SyntheticGradient> synthesizer = nullptr,
@@ -52,14 +53,14 @@ class DNI : public OnlineLearner {
 
 struct SynthesizerTraining {
   int64_t                               chunk_size = 1;
-  std::function<Tensor(const Tensor&)>  loss       = nullptr;  // of the outputs of a window; sum of squares
-  std::function<void(const Gradients&)> update     = nullptr;  // of the synthesizer; plain descent with `lr`
+  std::function<Tensor(const Tensor&)>  loss       = nullptr;  // of the outputs of a window; default: sum of squares
+  std::function<void(const Gradients&)> update     = nullptr;  // of the synthesizer; default: SGD with `lr`
   double                                lr         = 1e-2;
   int                                   epochs     = 1;
-  bool                                  reset      = true;  // states and traces before every epoch
+  bool                                  reset      = true;  // reset states and traces before every epoch
 };
-// Regresses g(h_a) at the start of every window on the cotangent of h_a that the learner returns there, and g(h_T) on
-// zero. `inputs` : [T,…]. Gives the mean error of every epoch.
+// Regresses g(h_a) at the start of every window onto the cotangent of h_a that the learner returns there, and g(h_T)
+// onto zero. `inputs` : [T,…]. Returns the mean error of every epoch.
 std::vector<double> train_synthetic_gradient(DNI& learner, SyntheticGradient& synthesizer, const Tensor& inputs,
                                              const SynthesizerTraining& options = {});
 

@@ -32,7 +32,7 @@ Tensors rows(const Tensors& sequences, int64_t from, int64_t to) {
   return out;
 }
 
-// [T, …] as [T/K, K, …]
+// [T, …] → [T/K, K, …]
 Tensors windows_of(const Tensors& sequences, int64_t K) {
   Tensors out;
   for (const Tensor& s : sequences)
@@ -59,7 +59,7 @@ Types step_types(const Tensors& sequences) {
   return out;
 }
 
-// The mask with the axes of the losses [T, …]; ones when there is none.
+// The mask broadcast to the losses [T, …]; ones if there is none.
 Tensor mask_of(const Tensor& mask, const Type& losses, int64_t T) {
   if (!mask.defined()) return Tensor(losses, 1);
   require(mask.rank() > 0 && mask.shape()[0] == T,
@@ -72,10 +72,10 @@ Tensor mask_of(const Tensor& mask, const Type& losses, int64_t T) {
   return broadcast_to(reshape(convert(mask, losses.dtype), shape), losses.shape);
 }
 
-// A step function around a learner, run window by window.
+// Runs a step function around a learner, window by window.
 class Sweep {
  public:
-  // The outputs of a window of steps, stacked, and their types in one step.
+  // Runs a window of steps: their outputs, stacked, and the output types of one step.
   struct Steps {
     Function run;
     Types    outputs;
@@ -108,7 +108,7 @@ class Sweep {
     return {of_states(all, weights_), out};
   }
 
-  // Windows of K steps, in a loop where there are several.
+  // Windows of K steps; a scan if there are several.
   flat::EtraceOutcome windows(const Tensors& xs, const Tensor& mask, int64_t K) const {
     const int64_t T = mask.shape()[0];
     if (T == K) return window(xs, mask);
@@ -130,14 +130,14 @@ class Sweep {
   StateMap                 weights_;
 };
 
-// All of the sequence in windows of K steps.
+// Processes the whole sequence in windows of K steps; a shorter window takes the remainder.
 flat::EtraceOutcome swept(OnlineLearner& learner, const Sweep& sweep, const Tensors& sequences,
                           const EtraceGradOptions& options, int64_t T, int64_t K) {
   const int64_t full = T - T % K;
   const Tensor  mask = mask_of(options.mask, stacked(sweep.outputs()[0], T), T);
 
   flat::EtraceOutcome result;
-  const Snapshot      before(joined(learner.model().states(), learner.own_states()));  // should a later window fail
+  const Snapshot      before(joined(learner.model().states(), learner.own_states()));  // restored on failure
   try {
     result = sweep.windows(rows(sequences, 0, full), slice_axis(mask, 0, 0, full), K);
     if (full < T) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients over sequences. A step function, written for one step, calls the learner once and returns the loss of the
-// step; it may return pair(loss, aux).
+// Gradients over sequences. The user writes a step function that calls the learner once and returns the loss of that
+// step, or pair(loss, aux).
 //
 //   auto step  = [&](bt::Tensor x, bt::Tensor y) { return bt::losses::mse(learner(x), y); };
 //   auto sweep = bt::etrace_grad(step, learner, {.reduction = bt::Reduction::Mean});
 //   auto r     = sweep(xs, ys);                       // r.grads, r.losses [T]
 //
-// The weights are constant during a call, so the sequence is cut into windows: for directly related weights their size
-// never changes the result, for windowed ones credit reaches back to the start of the window. Traces and states go on
-// from call to call. Of a learner in lanes (ETraceVmap) sequences are [T, B, …], and a window has one step.
+// The weights are constant during a call, so the sequence is processed in windows. For weights with a trace the window
+// length does not change the gradient; for all others credit is truncated at the start of the window. Traces and states
+// persist from call to call. For an ETraceVmap, sequences are [T, B, …] and every window has one step.
 #pragma once
 
 #include <functional>
@@ -22,9 +22,9 @@ namespace braintrace {
 enum class Reduction : uint8_t { Mean, Sum };
 enum class LossOutput : uint8_t { PerStep, Masked, Scalar };
 
-// How many steps a window has.
+// Number of steps per window.
 struct Window {
-  static Window automatic() { return {0}; }  // all steps, at most 128
+  static Window automatic() { return {0}; }  // the whole sequence, at most 128 steps
   static Window all() { return {-1}; }
   static Window of(int64_t steps);
 
@@ -34,15 +34,16 @@ struct Window {
 };
 
 struct EtraceGradOptions {
-  // Weight of each step's loss: [T], or [T, …] with the shape of a loss per step. States and traces advance all the
-  // same.
+  // Weight of each step's loss: [T], or [T, …] with the shape of one step's loss. States and traces advance at every
+  // step regardless of the mask.
   Tensor     mask        = {};
   Window     window      = {};
-  Reduction  reduction   = Reduction::Mean;  // Mean divides once, by max(Σ mask, 1)
+  Reduction  reduction   = Reduction::Mean;  // Mean divides by max(Σ mask, 1)
   LossOutput loss_output = LossOutput::PerStep;
-  StateMap   weights     = {};     // those to differentiate; all parameters when empty
-  bool       drop_traces = false;  // start from zero traces and leave none; needs one window for the whole call
-  // Called after every window: per hidden group the states it began with, and their cotangents. It may write states.
+  StateMap   weights     = {};     // the parameters to differentiate; empty: all
+  bool       drop_traces = false;  // start from zero traces and discard them at the end; needs a single window
+  // Called after every window with the hidden states at its start, per hidden group, and their cotangents. May write
+  // states.
   std::function<void(const Tensors& hidden, const Tensors& cotangents)> after_window = nullptr;
 };
 
@@ -50,9 +51,9 @@ namespace flat {
 
 struct EtraceOutcome {
   Gradients grads;
-  Tensors   out;  // losses, then what else the step function returned, stacked
+  Tensors   out;  // losses, then the other results of the step function, stacked over time
 };
-// step : slices of the sequences → (loss, …)
+// step : (one time slice of each sequence) → (loss, …)
 EtraceOutcome run_etrace_grad(OnlineLearner& learner, const Function& step, const Tensors& sequences,
                               const EtraceGradOptions& options);
 EtraceOutcome run_etrace_grad(ETraceVmap& learner, const Function& step, const Tensors& sequences,
@@ -63,7 +64,7 @@ EtraceOutcome run_etrace_grad(ETraceVmap& learner, const Function& step, const T
 namespace detail {
 
 template <class Result>
-struct EtraceResult {  // of step functions that return pair(loss, aux)
+struct EtraceResult {  // for step functions that return pair(loss, aux)
   Gradients                    grads;
   Tensor                       losses;
   typename Result::second_type aux;
@@ -110,7 +111,8 @@ auto etrace_grad(F&& step_fn, ETraceVmap& learner, EtraceGradOptions options = {
   return detail::EtraceGradFunction<std::decay_t<F>, ETraceVmap>(std::forward<F>(step_fn), learner, std::move(options));
 }
 
-// Runs the learner along sequences without gradients: states and traces advance. Gives its outputs stacked.
+// Runs the learner over sequences without computing gradients: states and traces advance. Returns the outputs, stacked
+// over time.
 Tensors       etrace_evolve(OnlineLearner& learner, const Tensors& sequences, bool return_outputs = true);
 Tensors       etrace_evolve(ETraceVmap& learner, const Tensors& sequences, bool return_outputs = true);
 inline Tensor etrace_evolve(OnlineLearner& learner, const Tensor& xs) {

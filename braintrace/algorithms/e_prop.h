@@ -11,8 +11,8 @@ namespace braintrace {
 //   ε_t = D_t ε_{t-1} + D_f,t ⊗ ∂y_t/∂w           ē_t = κ ē_{t-1} + ε_t
 //   ∇_t = s_t + L'_t · ē_t − L_t · D_f,t ⊗ ∂y_t/∂w
 //
-// The filter advances at every step, whether or not it has a loss. L' is the learning signal L itself or what random
-// feedback makes of it. κ = 0 with L' = L is D-RTRL.
+// The filter advances at every step, with or without a loss. L' is the learning signal L, or its random-feedback
+// version (RandomFeedback). With κ = 0 and L' = L this is D-RTRL.
 class EProp : public OnlineLearner {
  public:
   explicit EProp(Module& model, double kappa_filter_decay = 0, LearnerOptions options = {})

@@ -16,7 +16,7 @@ namespace braintrace {
 
 namespace {
 
-// V(x, q) reads x; `x` is the type of what is filtered.
+// Whether V(x, q) depends on x; `x` is the type of the filtered input.
 bool reads_x(const TraceSite& s, const Type& x) {
   Types types              = s.call.in;
   types[s.call.op->etp->x] = x;
@@ -29,21 +29,21 @@ bool reads_x(const TraceSite& s, const Type& x) {
   return result_dependence(V.program, active)[0];
 }
 
-// Besides x the operation reads parameters alone, so V at a later step is V at this one.
+// Whether all other operands of the operation are parameters, so that V is the same function at every step.
 bool is_constant_but_for_x(const HiddenParamOpRelation& r) {
   size_t known = 1;
   for (const Trainable& t : r.trainables) known += t.chain.constants.empty() ? 1 : 0;
   return known == r.call.in.size();
 }
 
-// Where a site has its factors: its filtered input and sensitivity in the memory, its credit among the adjoints. Sites
-// of one relation share the first, those of one relation and group the others.
+// Where a site stores its factors: filtered input and sensitivity in the memory, credit among the adjoints. Sites of
+// one relation share ε^x; sites of one relation and group share ε^f and the credit.
 struct Site : TraceSite {
-  std::optional<size_t> x, q;  // none without input; none where its credit does not go back to the steps that made ε^x
+  std::optional<size_t> x, q;  // x: none without an input; q: none if credit does not reach the steps behind ε^x
   size_t                f;
 };
 
-// The memory is: a step counter, then the factors.
+// Memory layout: a step counter, then the factors.
 struct Layout {
   std::vector<Site> sites;
   MemorySlots       slots{{{DType::F64, {}}, "count"}};
@@ -75,7 +75,7 @@ struct Layout {
       site.q = q_of.at({s.relation, s.connection});
     }
   }
-  // Of the input as it is filtered.
+  // Shape of the filtered input.
   static Shape shape_of_x(const EtpCall& call) {
     const Type t = call.in[call.op->etp->x];
     if (!call.op->etp->represent) return t.shape;
@@ -90,7 +90,7 @@ Tensor represented(const TraceSite& s, const Tensor& x) {
   return convert(rules.represent ? rules.represent(s.call, x) : x, s.call.y.dtype);
 }
 
-// Σ_a credit · sensitivity, laid out like the operation's output.
+// Σ_a credit · sensitivity, in the layout of the operation's output.
 Tensor cotangent(const Step& step, const TraceSite& s, const Tensor& credit, const Tensor& sensitivity) {
   return as_output(s.call, step.graph().hidden_groups[s.group], sum(credit * sensitivity, Ints{-1}));
 }
@@ -133,13 +133,13 @@ Tensors IODimRule::advance(Step& step, const Tensors& memory, const Tensors&) co
 
 namespace {
 
-// Σ_a credit · ε^f / c_m with c_m = max(1 - α_f^m, 1e-8), laid out like the operation's output; undefined without
+// Σ_a credit · ε^f / c_m with c_m = max(1 - α_f^m, 1e-8), in the layout of the operation's output; undefined without
 // credit.
 Tensor sensed(const Step& step, const Site& s, const Tensors& memory, const Tensors& credit, double alpha_f) {
   if (!credit[s.group].defined()) return {};
   const Tensor& f    = memory[s.f];
   const Tensor  c    = maximum(1 - pow(Tensor(Type{DType::F64, {}}, alpha_f), memory[0]), 1e-8);
-  const DType   wide = promote(f.dtype(), DType::F32);  // 1e-8 is zero in half precision
+  const DType   wide = promote(f.dtype(), DType::F32);  // 1e-8 underflows in half precision
   return cotangent(step, s, credit[s.group], convert(convert(f, wide) / convert(c, wide), f.dtype()));
 }
 

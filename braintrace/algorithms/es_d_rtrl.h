@@ -6,8 +6,8 @@
 
 namespace braintrace {
 
-// How strongly the two factors remember: a decay in [0,1), or a rank r ≥ 1 that stands for the decay (r-1)/(r+1).
-// A plain number is a decay, a whole one a rank: ES_D_RTRL(model, 0.9), ES_D_RTRL(model, 19).
+// Decay of the two factors: a number in [0,1), or a rank r ≥ 1 that corresponds to the decay (r-1)/(r+1). A
+// floating-point argument is a decay, an integer a rank: ES_D_RTRL(model, 0.9), ES_D_RTRL(model, 19).
 struct TraceDecay {
   double x = 0, f = 0;
 
@@ -21,23 +21,25 @@ struct TraceDecay {
 struct IODimOptions {
   TraceDecay            decay   = 0.9;
   LearningSignal        signal  = {};
-  std::optional<double> leak    = {};     // the factor in place of D on the f side: 1 or 0
-  bool                  coupled = false;  // D keeps the products
+  std::optional<double> leak    = {};     // replaces D in the recursion of ε^f: 1 or 0
+  bool                  coupled = false;  // D includes paths through the recurrent weights
 };
 
-// ES-D-RTRL, also called pp-prop: the trace as a product of a filtered input and a filtered sensitivity.
+// ES-D-RTRL, also called pp-prop: approximates the trace by the product of a filtered input and a filtered sensitivity.
 // Wang et al. 2026
 //
 //   ε^x_t = α_x ε^x_{t-1} + x_t         ε^f_t = α_f D_t ε^f_{t-1} + (1-α_f) D_f,t         c_m = max(1 - α_f^m, 1e-8)
 //   ∇_t   = s_t + V(ε^x_t, Σ_a L'_t ε^f_t / c_m) − V(x_t, Σ_a L_t D_f,t)
 //
-// V(x, q) is the operation's own weight pull-back at input x and output cotangent q; m counts the steps in the trace.
-// The last term takes out of s_t what the trace contains already. Memory O(B·(I+O·S)).
-// A window is the sum of its steps. V is linear in x, so credit is filtered backwards instead of x forwards:
+// V(x, q) is the operation's weight gradient for input x and output cotangent q; m is the number of steps in the trace;
+// s is the same-step gradient. The last term removes the part of s_t that the trace already contains. Memory
+// O(B·(I+O·S)).
+// The gradient of a window is the sum over its steps. V is linear in x, so we can filter the credit backward in time
+// instead of filtering x forward:
 //
 //   q̃_t = Σ_a L'_t ε^f_t / c_m + α_x q̃_{t+1}         Σ_t V(ε^x_t, q_t) = V(ε^x_0, α_x q̃_1) + Σ_t V(x_t, q̃_t)
 //
-// and one product per weight and window remains, with x as it came: spikes stay spikes.
+// This leaves one product per weight and window. Its operand is the unfiltered x, so spikes stay sparse and binary.
 class IODimRule : public LearningRule {
  public:
   explicit IODimRule(std::string name, IODimOptions options);
@@ -61,7 +63,7 @@ class ES_D_RTRL : public OnlineLearner {
 using pp_prop           = ES_D_RTRL;
 using IODimVjpAlgorithm = ES_D_RTRL;
 
-// OSTL for feed-forward nets: the factors forget at once.   Bohnstingl et al. 2022
+// OSTL for feed-forward networks: a decay near zero, so the factors hold only the current step. Bohnstingl et al. 2022
 class OSTLFeedforward : public ES_D_RTRL {
  public:
   explicit OSTLFeedforward(Module& model, LearnerOptions options = {})

@@ -84,8 +84,8 @@ void OnlineLearner::compile(const Types& args) {
 
 namespace {
 
-// A step function as a model, so that the compiler sees what it does around the learner's model: the model's states
-// under their own names, in the order in which the model touches them, whatever the function touches first.
+// Wraps a step function as a model, so that the compiler sees the computation around the learner's model. The model's
+// states keep their names and the order in which the model first uses them.
 struct StepModel : Module {
   Function               step;
   std::vector<StateLeaf> touched;
@@ -172,7 +172,7 @@ Tensors OnlineLearner::run(const Tensors& xs, const WindowOptions& given) {
   if (inlined_ && !given.length) {
     Tensors out = model_->call(xs);
     if (rule_->facts().reads_output) {
-      out.at(0) = copy(out.at(0));  // what the model reads of it itself is apart
+      out.at(0) = copy(out.at(0));  // a copy separates external readers from those inside the model
       inlined_->set(out[0]);
     }
     return out;
@@ -213,12 +213,12 @@ OnlineLearner::Called<Tensors> OnlineLearner::call(const WindowProgram& p, const
   const auto run     = [&](const Tensors& in) { return split(replay(p.forward, p.forward_constants, in), n_all); };
   const auto outcome = [](const WindowResults<Tensors>& r) { return joined(r.step, r.memory); };
   const auto forward = [&](const Tensors& in) { return outcome(run(in)); };
-  // A rule with an estimate of the future leaves it after the residuals. A window that drops its traces has none.
+  // A rule with an estimate of the future appends it to the residuals. A window that drops its traces has none.
   const auto fwd_rule = [&](const Tensors& in) -> ForwardPass {
     const WindowResults<Tensors> r = run(in);
     return {outcome(r), joined(r.residuals, fresh ? Tensors{} : exit_cotangents(r.step))};
   };
-  // The memory is not differentiated: its cotangents are neither read nor made.
+  // The memory is not differentiated: its cotangents are ignored and left undefined.
   const auto bwd_rule = [&](const Tensors& kept, const Tensors& ct) {
     const auto [residuals, future] = split(kept, Kept<size_t>{p.num_residuals, kept.size() - p.num_residuals});
     WindowInputs<Tensors> out      = map_sections([](size_t k) { return Tensors(k); }, n_in);
@@ -264,7 +264,7 @@ Tensors OnlineLearner::inputs_of(const Tensors& xs) const {
 
 Tensors OnlineLearner::exit_cotangents(const Tensors& results) const {
   const Program& p        = graph().module_info.program();
-  auto           value_of = [&](Var v) {  // as a state: an output of the model may be the same value
+  auto           value_of = [&](Var v) {  // search the states only: a model output may be the same value
     const auto at = std::find(p.results.begin() + graph().module_info.step.num_results, p.results.end(), v);
     ensure(at != p.results.end(), "learner: a hidden state is not among the results of the step");
     return static_cast<size_t>(at - p.results.begin());

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Credit of states as a derivative finds them, where a loss reads them outside the model:
+// Credit of hidden states that a loss outside the model reads before the first call:
 //
 //   ∇ += ∂ℓ/∂h_{t-1} ∘ ε_{t-1}
 //
-// as for a read inside the model, whose part is in the way back of the step.
+// For reads inside the model, the backward pass of the step adds the same term.
 #include <algorithm>
 
 #include "braintrace/algorithms/compiled_learner.h"
@@ -18,7 +18,7 @@ EntryCredit OnlineLearner::entry_credit() {
   const ModuleInfo& info = graph().module_info;
   EntryCredit       out{this, {}, {}, [this](const Tensors& ct) { return recalled(ct); }};
   for (const HiddenVar& h : info.hidden) out.states.push_back({h.state, ""});
-  for (const StateLeaf& leaf : info.step.writes)  // those whose old value the model does not read
+  for (const StateLeaf& leaf : info.step.writes)  // hidden states whose old value the model does not read
     if (leaf.state.is_hidden() && !contains(out.states, leaf)) out.states.push_back(leaf);
   for (const WeightVar& w : info.weights) out.params.push_back({w.state, w.leaf});
   return out;
@@ -48,7 +48,7 @@ Tensors OnlineLearner::recalled(const Tensors& hidden_ct) {
     given.credit.push_back(hidden_ct[h].defined() ? hidden_ct[h] : Tensor(info.hidden[h].state.value().type(), 0));
   const Tensors in = joined(given);
 
-  // In lanes (ETraceVmap) states and memory have a leading axis; their gradients are summed.
+  // In an ETraceVmap, states and memory have a leading lane axis; the gradients are summed over it.
   std::optional<int64_t> lanes;
   Mask                   batched(p.constants.size(), false);
   for (size_t i = 0; i < in.size(); ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a learner remembers and which states it has.
+// Memory and states of a learner.
 #include <algorithm>
 #include <ostream>
 
@@ -35,7 +35,7 @@ void OnlineLearner::reset_state() {
 }
 
 void OnlineLearner::reset_state(const Path& parameter) {
-  get_etrace_of(parameter);  // there must be one
+  get_etrace_of(parameter);  // throws if the parameter has no memory
   for (size_t i = 0; i < memory_slots().size(); ++i)
     if (const State& m = compiled().memory[i]; !keys_of(memory_slots()[i], parameter).empty())
       m.set(Tensor(m.type(), 0));

@@ -15,7 +15,7 @@ void require_engine(const ETraceConfig& config, TraceFactorization engine) {
           to_string(engine), to_string(config->trace_factorization));
 }
 
-// What follows from the point and the options alone, whatever the engine.
+// Checks that do not depend on the rule family.
 void check(const ETraceConfig& config, const RuleOptions& o, const std::string& name) {
   const char* given = o.decay_or_rank        ? "decay_or_rank"
                       : o.kappa_filter_decay ? "kappa_filter_decay"
@@ -60,7 +60,7 @@ LearningSignal signal_of(const ETraceConfig& config, const RuleOptions& o) {
   if (config->learning_signal == SignalSource::RandomFeedback)
     return LearningSignal::random_feedback(o.feedback.value_or(RandomFeedback{}));
   if (config->learning_signal == SignalSource::Modulatory) return LearningSignal::modulatory();
-  return {};  // a bootstrapped signal adds to the true one at the end of a window
+  return {};  // a bootstrapped signal is added to the true one at the end of a window
 }
 
 }  // namespace
@@ -96,7 +96,7 @@ IODimOptions io_dim_options(const ETraceConfig& config, const RuleOptions& o) {
   IODimOptions out{.decay   = {config->decay->x, config->decay->f},
                    .signal  = signal_of(config, o),
                    .coupled = config.include_recurrent_mixing()};
-  // ε^f decays by α_f already, so its leak is the identity.
+  // ε^f already decays by α_f, so its leak factor is 1.
   if (config->temporal_recursion.f == TemporalRecursion::ScalarLeak) out.leak = 1;
   if (config->temporal_recursion.f == TemporalRecursion::None) out.leak = 0;
   return out;

@@ -26,7 +26,7 @@ ParamDimRule::ParamDimRule(RuleFacts facts, ParamDimOptions options)
             name_of(*options_.trace_dtype));
 }
 
-// ε_t = D_t ε_{t-1} + D_f,t ⊗ ∂y_t/∂w, or with a leak in place of D
+// ε_t = D_t ε_{t-1} + D_f,t ⊗ ∂y_t/∂w, with D replaced by the leak if there is one
 std::optional<TraceRecursion> ParamDimRule::recursion() const {
   TraceRecursion out{.kappa = options_.kappa, .dtype = options_.trace_dtype};
   if (!options_.leak) return out;
@@ -49,7 +49,7 @@ ParamDimRule::Adjoint<Types> ParamDimRule::adjoints(const ETraceGraph& graph) co
 }
 Types ParamDimRule::adjoint(const ETraceGraph& graph) const { return joined(adjoints(graph)); }
 
-// ∇_t: s_t + Pull_t(F_t) + (L'_t − L_t) · D_f,t ⊗ ∂y_t/∂w, and back to the step before D_tᵀ λ_t + O_t and κ μ_t
+// ∇_t: s_t + Pull_t(F_t) + (L'_t − L_t) · D_f,t ⊗ ∂y_t/∂w; passes D_tᵀ λ_t + O_t and κ μ_t to the previous step
 Retreat ParamDimRule::retreat(Step& step, const StepBack& at) const {
   const ETraceGraph&     graph  = step.graph();
   const TraceRecursion   r      = *recursion();

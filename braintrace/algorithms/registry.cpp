@@ -119,7 +119,7 @@ std::deque<Algorithm> built_in() {
 struct Table {
   std::deque<Algorithm>         all      = built_in();
   const size_t                  own_from = all.size();
-  std::vector<const Algorithm*> listed;  // those that were not replaced
+  std::vector<const Algorithm*> listed;  // without replaced ones
 
   Table() {
     for (const Algorithm& a : all) listed.push_back(&a);
@@ -137,7 +137,7 @@ std::string lower(std::string text) {
 
 std::vector<std::string> spellings(const Algorithm& a) { return joined(std::vector{a.name}, a.aliases); }
 
-// Options as (name, given).
+// Pairs of option name and whether it is set.
 std::vector<std::pair<std::string, bool>> given(const RuleOptions& o) {
   return {{"decay_or_rank", o.decay_or_rank.has_value()},
           {"kappa_filter_decay", o.kappa_filter_decay.has_value()},
@@ -216,7 +216,7 @@ std::unique_ptr<OnlineLearner> Algorithm::learner(Module& model, const RuleOptio
   }
   if (config) {
     const ETraceConfig point = config(o);
-    RuleOptions        rest  = o;  // less the coordinates
+    RuleOptions        rest  = o;  // without the coordinates
     rest.decay_or_rank.reset();
     rest.kappa_filter_decay.reset();
     rest.n.reset();

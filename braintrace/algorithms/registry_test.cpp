@@ -64,9 +64,9 @@ TEST(Algorithms, HaveThePointsOfTheRecordedRuns) {
     const json info = json::parse(std::ifstream(golden_data / name / "case.json"));
     for (const auto& run : info["runs"]) {
       const std::string algorithm = run["algorithm"];
-      if (algorithm == "ParamDimVjpAlgorithm" || algorithm == "IODimVjpAlgorithm") continue;  // engines, by their axes
+      if (algorithm == "ParamDimVjpAlgorithm" || algorithm == "IODimVjpAlgorithm") continue;  // rule families
       json h = run["hyperparameters"];
-      h.erase("fast_solve");  // a way of computing the same
+      h.erase("fast_solve");  // does not change the result
       if (h.value("feedback", "") == "random") h["random_feedback_key"] = 0;
       const Algorithm& a = algorithm_named(algorithm);
       EXPECT_EQ(a.config(rule_options_from_json(h)), config_from_json(run["axes"])) << name << " " << run["id"];

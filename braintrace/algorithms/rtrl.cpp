@@ -16,9 +16,9 @@ namespace braintrace {
 
 namespace {
 
-// The step from the leaves that reach a hidden state, and from all hidden states, to the new hidden states.
+// The map from all hidden states, and the leaves that reach one, to the new hidden states.
 struct Influence {
-  std::vector<int> weights;  // these leaves, of ModuleInfo::weights
+  std::vector<int> weights;  // indices of these leaves in ModuleInfo::weights
   Region           region;
   Vars             leaves, entries, exits;
 
@@ -55,7 +55,7 @@ Tensors RtrlRule::advance(Step& step, const Tensors& memory, const Tensors&) con
   const size_t    n         = f.entries.size();
   Tensors         next;
   for (size_t w = 0; w < f.leaves.size(); ++w) {
-    // One tangent per entry of the leaf: a one there, and what it has made of the states so far.
+    // One tangent per entry of the leaf: a unit vector for the leaf, and column of J_{t-1} for the states.
     const Type    leaf  = step.values()[f.leaves[w]].type();
     const int64_t count = leaf.size();
     const Tensors basis{reshape(eye(count, leaf.dtype), stacked(leaf, count).shape)};

@@ -5,18 +5,18 @@
 
 namespace braintrace {
 
-// Exact real-time recurrent learning, for small networks: the whole influence of every weight on every state.
-// Williams & Zipser 1989
+// Exact real-time recurrent learning, for small networks: stores the full Jacobian of the hidden states with respect to
+// the weights.   Williams & Zipser 1989
 //
 //   J_t = (∂h_t/∂h_{t-1}) J_{t-1} + ∂h_t/∂θ              J = dh/dθ over all hidden states
 //   ∇_t = s_t + ∂ℓ_t/∂h_{t-1} · J_{t-1}
 //
-// Memory O(B·|h|·|θ|), time O(|θ|) steps. Equals BPTT at every step.
+// Memory O(B·|h|·|θ|); each step costs O(|θ|) forward passes. Equals BPTT at every step.
 class RtrlRule : public LearningRule {
  public:
   RtrlRule() : LearningRule({.name = "RTRL", .method = VjpMethod::MultiStep, .needs_a_relation = false}) {}
 
-  // Per leaf that reaches a state, and hidden state: [|leaf|, *state].
+  // One slot per hidden state and parameter leaf that reaches a hidden state: [|leaf|, *state].
   MemorySlots memory(const ETraceGraph& graph) const override;
   Tensors     advance(Step& step, const Tensors& memory, const Tensors& aux) const override;
   void        recall(Step& step, const Tensors& memory, const Tensors& credit, Tensors& leaf_gradients) const override;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options of rules as words and JSON.
+// Rule options to and from text and JSON.
 #include <algorithm>
 
 #include <fmt/format.h>

@@ -21,9 +21,9 @@ namespace {
 
 constexpr double epsilon = 1e-8;
 
-// t / (‖t‖ + ε), norm along one axis.
+// t / (‖t‖ + ε), with the norm along one axis.
 Tensor normalized(const Tensor& t, int64_t axis) {
-  const Tensor v    = convert(t, promote(t.dtype(), DType::F32));  // ε is zero in half precision
+  const Tensor v    = convert(t, promote(t.dtype(), DType::F32));  // ε underflows in half precision
   const Tensor norm = sqrt(sum(square(v), Ints{axis})) + epsilon;
   return convert(v / broadcast_to(expand_dims(norm, axis), v.shape()), t.dtype());
 }
@@ -56,7 +56,7 @@ Tensor LearningSignal::matrix(const ETraceGraph& graph, const HiddenGroup& g, in
   return feedback_.scale * random::normal(key, shape, state_dtype(graph, g));
 }
 
-// What group g gets of the output's cotangent δ: B δ at every position.
+// The signal of group g from the output cotangent δ: B δ at every position.
 Tensor LearningSignal::output_feedback(const ETraceGraph& graph, const HiddenGroup& g, const Tensor& delta) const {
   const Tensor B = matrix(graph, g, delta.shape().back());
   const Tensor L =

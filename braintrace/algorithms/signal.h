@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The learning signal a trace is contracted with: the true one, one that came over fixed random feedback, or one that
-// the user gives.
+// The learning signal that a trace is contracted with: the true one, one sent through fixed random feedback, or one
+// that the user supplies (a modulator).
 #pragma once
 
 #include "braintrace/executor/rule.h"
@@ -12,30 +12,29 @@ namespace braintrace {
 //   from the states    L'[…,k,a] = Σ_l L[…,l,a] / (‖L[…,:,a]‖ + 1e-8) · B[l,k]        B : [n,n]
 //   from the output    L'[…,k,a] = Σ_l δ[…,l] / (‖δ‖ + 1e-8) · B[l,k(,a)]             B : [n_out,n] or [n_out,n,S]
 //
-// δ = ∂ℓ_t/∂y_t with y_t the first output of the model, whether the loss comes after the learner or, as in
-// etrace_grad, is inside what the learner runs; k a unit (last axis of the positions), a a state, in the order that
-// HiddenGroup::state_names and show_graph give.
-// One matrix for every group that carries a trace, unless it is left out; B = scale · N(0,1) where none is given.
+// δ = ∂ℓ_t/∂y_t, where y_t is the first output of the model, whether the loss is computed outside the learner or, as in
+// etrace_grad, inside. k is a unit (last axis of the positions); a is a state, in the order of HiddenGroup::state_names
+// and show_graph. Every traced group has its own matrix, B = scale · N(0,1) by default.
 struct RandomFeedback {
   bool                   from_output = false;
   uint64_t               key         = 0;
   double                 scale       = 0.1;
-  std::map<Path, Tensor> given       = {};  // by a hidden state of the group
-  std::vector<Path>      leave_out   = {};  // groups with one of these states keep the true signal
+  std::map<Path, Tensor> given       = {};  // matrices, keyed by a hidden state of the group
+  std::vector<Path>      leave_out   = {};  // groups with one of these states use the true signal
 };
 
 class LearningSignal {
  public:
   LearningSignal() = default;  // symmetric: L' = L
   static LearningSignal random_feedback(RandomFeedback feedback) { return {Kind::Feedback, std::move(feedback)}; }
-  static LearningSignal modulatory() { return {Kind::Modulatory, {}}; }  // L' is the first value the step is given
+  static LearningSignal modulatory() { return {Kind::Modulatory, {}}; }  // L' is the first aux value of the step
 
   bool is_symmetric() const { return kind_ == Kind::Symmetric; }
   bool is_modulatory() const { return kind_ == Kind::Modulatory; }
 
   bool reads_output() const { return kind_ == Kind::Feedback && feedback_.from_output; }
 
-  // L' per group, from L per group, the cotangents of the step's results, and what the step was given.
+  // L' per group, from L per group, the cotangents of the step's results, and the aux values of the step.
   Tensors received(const Step& step, const Tensors& L, const Tensors& ct, const Tensors& aux) const;
 
  private:
@@ -49,8 +48,8 @@ class LearningSignal {
   RandomFeedback feedback_;
 };
 
-// The modulator on the positions of a group: a scalar goes everywhere, [*varshape] to every state, otherwise it must
-// broadcast to [*varshape,S]. Throws UserError where it does not fit.
+// The modulator broadcast to the positions of a group: a scalar applies everywhere, [*varshape] to every state; any
+// other shape must broadcast to [*varshape,S]. Throws a UserError if it does not.
 Tensor modulator_of(const HiddenGroup& g, const Tensor& modulator);
 
 }  // namespace braintrace

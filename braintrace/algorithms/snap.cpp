@@ -13,8 +13,8 @@ namespace braintrace {
 
 namespace {
 
-// Size of the trailing axes along which neighbors differ: no neighbor leaves its row of the leading axes, so one pass
-// serves all rows at once.
+// Size of the trailing axes along which neighbors differ. No neighbor is outside its row of the leading axes, so one
+// pass of `unit_count` directions covers all rows.
 int64_t unit_count(const HiddenGroup& g) {
   const int64_t P     = size_of(g.varshape);
   int64_t       units = P;
@@ -28,12 +28,12 @@ int64_t unit_count(const HiddenGroup& g) {
   return units;
 }
 
-// Where every position of a row reaches every other, the neighbors of p are all of them in their own order, and D[p]
-// is the Jacobian J of the row: nothing is gathered.
+// If every position of a row reaches every other one, the neighbors of p are all positions of the row in order, and
+// D[p] is the Jacobian J of the row: no gather is needed.
 struct WholeRows {
   int64_t rows, units;
 
-  // x [rows,*rest] on every position of its row.
+  // Broadcasts x [rows,*rest] to every position of its row.
   Tensor on_positions(const HiddenGroup& g, const Tensor& x) const {
     Shape shape = x.shape(), laid = g.varshape;
     Ints  axes{0};
@@ -44,7 +44,7 @@ struct WholeRows {
     shape.insert(shape.begin() + 1, units);
     return reshape(broadcast_axes(x, shape, axes), laid);
   }
-  // [rows,units,units,S]: neighbor k of p is p itself.
+  // [rows,units,units,S]: whether neighbor k of p is p.
   Tensor is_itself(int64_t S) const {
     const Tensor same = equal(iota({units, units}, 0), iota({units, units}, 1));
     return broadcast_axes(same, {rows, units, units, S}, {1, 2});
@@ -62,7 +62,7 @@ Tensor indices(const std::vector<int32_t>& values) {
   return Tensor(Array::of<int32_t>(values, {n}));
 }
 
-// x [*varshape,*rest] where the pattern has a neighbor, zero elsewhere. Axis `axis` of the rest counts (k,a).
+// x [*varshape,*rest] where the pattern has a neighbor, zero elsewhere. Axis `axis` of the rest is (k,a).
 Tensor where_valid(const HiddenGroup& g, const Tensor& x, size_t axis) {
   const auto& valid = g.snap->valid;
   if (std::all_of(valid.begin(), valid.end(), [](bool v) { return v; })) return x;
@@ -74,7 +74,7 @@ Tensor where_valid(const HiddenGroup& g, const Tensor& x, size_t axis) {
   return x * convert(Tensor(Array::of<double>(ones, shape)), x.dtype());
 }
 
-// D[p,(k,a),(k',b)] = J[q,a,q',b] with q, q' the neighbors number k, k' of p; zero where there is none.
+// D[p,(k,a),(k',b)] = J[q,a,q',b] with q, q' the k-th and k'-th neighbors of p; zero if there is no such neighbor.
 Tensor transition(Step& step, int group) {
   const HiddenGroup& g = step.graph().hidden_groups[group];
   if (!g.snap) return step.D(group);
@@ -85,10 +85,10 @@ Tensor transition(Step& step, int group) {
     const Tensor J = transpose(reshape(columns, {units * S, whole->rows, units * S}), {1, 2, 0});
     return whole->on_positions(g, J);
   }
-  // As many indices as D has elements: nothing is computed twice.
+  // One gather of exactly the elements of D.
   Array                from({DType::I32, {P * K * S * K * S}});
   auto*                next = from.mutable_data<int32_t>();
-  std::vector<int32_t> column(static_cast<size_t>(K * S));  // where the column (k',b) begins
+  std::vector<int32_t> column(static_cast<size_t>(K * S));  // offset of column (k',b)
   for (int64_t p = 0; p < P; ++p) {
     for (int64_t k = 0; k < K; ++k)
       for (int64_t b = 0; b < S; ++b)
@@ -104,7 +104,7 @@ Tensor transition(Step& step, int group) {
   return where_valid(g, where_valid(g, all, 0), 1);
 }
 
-// L of every neighbor.
+// L at every neighbor.
 Tensor widened(const HiddenGroup& g, const Tensor& signal) {
   if (!g.snap) return signal;
   const int64_t P = size_of(g.varshape), S = g.num_state, K = g.snap->width;
@@ -117,7 +117,7 @@ Tensor widened(const HiddenGroup& g, const Tensor& signal) {
   return where_valid(g, reshape(all, g.on_positions({K * S})), 0);
 }
 
-// D_f at p itself, which is the first neighbor unless rows are whole, and zero at the others.
+// D_f at p, which is the first neighbor unless rows are whole, and zero at the other neighbors.
 Tensor placed(const HiddenGroup& g, const Tensor& D_f) {
   if (!g.snap || g.snap->width == 1) return D_f;
   const int64_t S = g.num_state, K = g.snap->width;
@@ -128,7 +128,7 @@ Tensor placed(const HiddenGroup& g, const Tensor& D_f) {
   }
   return concat({D_f, zeros(g.on_positions({(K - 1) * S}), D_f.dtype())}, -1);
 }
-// What F has at p itself.
+// F at p.
 Tensor at_itself(const HiddenGroup& g, const Tensor& F) {
   if (!g.snap || g.snap->width == 1) return F;
   const int64_t S = g.num_state, K = g.snap->width;

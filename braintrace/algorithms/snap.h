@@ -8,12 +8,12 @@ namespace braintrace {
 
 // SnAp-n — sparse n-step approximation.   Menick et al. 2021
 //
-//   E_t[p,q] = M[p,q] Σ_s J_t[q,s] E_{t-1}[p,s] + [p=q] D_f,t ⊗ ∂y_t/∂w           J = ∂h_t/∂h_{t-1}, products kept
+//   E_t[p,q] = M[p,q] Σ_s J_t[q,s] E_{t-1}[p,s] + [p=q] D_f,t ⊗ ∂y_t/∂w           J = ∂h_t/∂h_{t-1}
 //   ∇_t = s_t + Σ_q L_t[q] · (recurrent part of E_t[p,q])
 //
-// The trace of a weight that feeds position p covers the positions q it can reach in at most n-1 steps: the state axis
-// of D-RTRL widens from S to K·S, K neighbors with p first. n = 1 is OSTL; all positions in reach is exact for one
-// group.
+// J includes paths through the recurrent weights. The trace of a weight that drives position p covers all positions q
+// reachable from p in at most n-1 steps: the state axis of D-RTRL grows from S to K·S for K neighbors, p first. n = 1
+// is OSTL. If all positions are reachable, the rule is exact for one group.
 class SnapRule : public ParamDimRule {
  public:
   explicit SnapRule(int n, ParamDimOptions options = {});
@@ -21,8 +21,8 @@ class SnapRule : public ParamDimRule {
   std::optional<TraceRecursion> recursion() const override;
 };
 
-// Every position of a row reaches every other: traces list the positions of the row in their own order, instead of p
-// first.
+// True if every position of a row reaches every other one. Traces then list the positions of the row in order, instead
+// of p first.
 bool reaches_whole_rows(const HiddenGroup& group);
 
 class SnAp : public OnlineLearner {

@@ -11,7 +11,7 @@ std::shared_ptr<const LearningRule> modulated_rule() {
   return std::make_shared<ParamDimRule>("ThreeFactor", ParamDimOptions{.signal = LearningSignal::modulatory()});
 }
 
-// Sets a value for the time of a call.
+// Sets a value for the duration of a call.
 struct ForThisCall {
   Tensor& place;
   ForThisCall(Tensor& where, Tensor value) : place(where) { place = std::move(value); }

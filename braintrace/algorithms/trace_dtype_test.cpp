@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Traces stored in fewer bits: the type of what is stored, of gradients, and how far gradients move.
+// Traces in reduced precision: types of traces and gradients, and the error of the gradients.
 #include <algorithm>
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace {
 const Type    input{DType::F32, {3, 2}};
 constexpr int steps = 12;
 
-// Around a gradient g of traces stored in full, gradients of stored ones stay within relative · |g| + absolute.
+// Gradients with reduced-precision traces stay within relative · |g| + absolute of the gradient g in full precision.
 constexpr double relative = 0.2, absolute = 1e-2;
 
 struct Setting {
@@ -95,7 +95,7 @@ TEST_P(TraceDtype, MovesGradientsALittle) {
   EXPECT_LT(distance(run(GetParam(), DType::F64).gradient, full), 1e-6);
 }
 
-// The bounds see a rule that is not the same.
+// Negative control: the bounds reject a different rule.
 TEST(TraceDtypeControl, ForgettingIsSeen) {
   const Gradients full = run(settings[0], {}).gradient;
   EXPECT_GT(violation(run({"", false, {.leak = 0.0}}, {}).gradient, full), 2);

@@ -13,11 +13,11 @@ namespace braintrace {
 
 namespace {
 
-// Where the factors of a group are in the memory.
+// Slots of a group's factors in the memory.
 struct Factors {
   int                                 group;
   size_t                              s;      // slot of s̃
-  std::vector<std::pair<int, size_t>> theta;  // leaf, slot of θ̃
+  std::vector<std::pair<int, size_t>> theta;  // (leaf, slot of θ̃)
 };
 
 struct FactorLayout {
@@ -43,7 +43,7 @@ struct FactorLayout {
   }
 };
 
-// Adds cᵀ (D_f ⊗ ∂y/∂w) of every weight traced to the group.
+// Adds cᵀ (D_f ⊗ ∂y/∂w) for every weight traced to the group.
 void project(Step& step, int group, const Tensor& c, Tensors& leaf_gradients) {
   for (const TraceSite& site : trace_sites(step.graph())) {
     if (site.group != group) continue;
@@ -56,7 +56,7 @@ void project(Step& step, int group, const Tensor& c, Tensors& leaf_gradients) {
   }
 }
 
-// Over all parts together; summed in at least single precision.
+// Norm over all parts together, summed in at least single precision.
 Tensor norm(const Tensors& parts) {
   Tensor total;
   for (const Tensor& t : parts)
