@@ -25,7 +25,7 @@ WindowProducts window_products(const Tensor& D, int64_t K, const Type& block, do
     for (int64_t t = 1; t <= K; ++t) powers.push_back(std::pow(kappa, static_cast<double>(K - t)) * I);
     return {{{}, expand_dims(I, 0)}, {{}, stack(powers, 0)}};
   }
-  // From the last step to the first: at step t the carry is P_{t→K}, R_t and κ^{K-t}.
+  // From the last step to the first; the carry at step t is P_{t→K}, R_t and κ^{K-t}.
   const auto body = [&](const Tensors& now, const Tensors& at) -> ScanResult {
     const Tensor& D_t = at[0];
     ScanResult    out{{times(now[0], D_t)}, {now[0]}};

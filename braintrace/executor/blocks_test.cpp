@@ -26,7 +26,7 @@ Tensor left_of(const Remains& r, const Tensor& v) {
   return sum(applied(r.of_steps, slice_axis(v, 0, K - r.of_steps.shape()[0], K)), Ints{0});
 }
 
-// Blocks that do not commute, some entries of them exactly zero, rolled step by step and at once.
+// Non-commuting blocks with some zero entries: step by step and all at once.
 TEST(WindowProducts, AreWhatStepsLeave) {
   for (const int64_t W : {1, 2, 3})
     for (const double kappa : {0.0, 0.6})
@@ -46,7 +46,7 @@ TEST(WindowProducts, AreWhatStepsLeave) {
         EXPECT_EQ(w.plain.of_start.defined(), !forgets);
         if (!forgets) plain = plain + applied(w.plain.of_start, e0);
         EXPECT_LT(apart(plain, e), 1e-12) << W;
-        EXPECT_GT(apart(e, row(v, K - 1)) + forgets, 1e-2) << W;  // the past matters
+        EXPECT_GT(apart(e, row(v, K - 1)) + forgets, 1e-2) << W;  // negative control: the past contributes
         if (kappa == 0) continue;
         Tensor filtered = std::pow(kappa, K) * f0 + left_of(w.filtered, v);
         if (!forgets) filtered = filtered + applied(w.filtered.of_start, e0);

@@ -10,7 +10,7 @@ namespace braintrace {
 
 namespace {
 
-// The states a value of the step goes into.
+// Names of the states that depend on an equation's result.
 std::string states_reached(const ModuleInfo& info, size_t eqn) {
   const Vars               reached = reach_forward(Flow(info.program(), info.entries()), info.program().eqns[eqn].out);
   std::vector<std::string> states;

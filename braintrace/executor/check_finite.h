@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Watching a step for values that are not finite: every input, state and trace, and the result of every equation. What
-// is found first stops the run with the call, the step, the equation and the states it goes into.
+// Checks every input, state, trace and equation result of a step for non-finite values. The first one found stops the
+// run with an error that names the call, the step, the equation and the states it reaches.
 #pragma once
 
 #include "braintrace/compiler/graph.h"
@@ -8,7 +8,7 @@
 
 namespace braintrace {
 
-// Text for the inputs of a step and for the results of its equations.
+// Descriptions of the step's inputs and equations for error messages.
 std::string describe_input(const ModuleInfo& info, size_t input);
 std::string describe_equation(const ModuleInfo& info, size_t eqn);
 

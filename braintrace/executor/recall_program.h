@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the memory of a rule says about the hidden states as a step finds them:
+// The program that contracts a rule's memory with credit for the hidden states before a step:
 //
 //   RecallInputs → gradients of the weights
 //
-// For losses that read old states outside the model; a read inside it is part of the window program.
+// Needed for losses that read old states outside the model; reads inside the model are part of the window program.
 #pragma once
 
 #include "braintrace/executor/rule.h"
@@ -18,7 +18,7 @@ struct RecallInputs {
 
 struct RecallProgram {
   Traced recall;
-  bool   reads_arguments = false;  // what a weight means depends on the inputs of the step
+  bool   reads_arguments = false;  // the Jacobian of a weight operand depends on the inputs of the step
 };
 
 RecallProgram build_recall_program(const ETraceGraph& graph, const LearningRule& rule);

@@ -1,41 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-// A learning rule: what it remembers of the past, how that advances with a step, and how credit goes back through the
-// steps of a window. All of it computes with traced tensors; loops, batching and storage are nobody's concern here.
+// Interface of a learning rule: which memory it keeps, how a step advances the memory, and how credit propagates
+// backward through a window. Rules compute with traced tensors; other code handles loops, batching and storage.
 //
-// A window is a run of steps a … b under constant weights; a single step is a window of one. Its gradient is
+// A window is a sequence of steps a … b with constant weights; a single step is a window of length one. Its gradient is
 //
-//   ∇ = Σ_t  (what `retreat` gives at step t, from the last step to the first)  +  (what `enter` adds for the past)
+//   ∇ = Σ_t  (what `retreat` returns for step t, from the last step to the first)  +  (what `enter` adds for the past)
 #pragma once
 
 #include "braintrace/executor/traces.h"
 
 namespace braintrace {
 
-// How credit goes back through a window: along the paths the rule keeps, or along all of them (reverse mode inside the
-// window, the rule's memory at its start).
+// How credit propagates through a window. SingleStep: along the paths that the rule approximates. MultiStep: along all
+// paths, by reverse mode inside the window, with the rule's memory at its start.
 enum class VjpMethod : uint8_t { SingleStep, MultiStep };
 
-// One step on the way back.
+// One step of the backward pass.
 struct StepBack {
-  const Tensors& before;   // memory around the step; none in a window whose memory is gathered
-  const Tensors& after;    //
-  const Tensors& aux;      // what the step was given besides its inputs: a modulator, random signs
+  const Tensors& before;   // memory before and after the step; empty in a window that gathers its
+  const Tensors& after;    // traces (traces.h)
+  const Tensors& aux;      // additional inputs of the step, such as a modulator or random signs
   const Tensors& ct;       // cotangents of the step's results
-  const Tensors& adjoint;  // carried from the step after; undefined where structurally zero
+  const Tensors& adjoint;  // from the next step; undefined where structurally zero
 };
 struct Retreat {
-  Tensors inputs;   // cotangents of the step's inputs, the gradients of its parameters among them
-  Tensors adjoint;  // carried to the step before
+  Tensors inputs;   // cotangents of the step's inputs, including the gradients of its parameters
+  Tensors adjoint;  // for the previous step
 };
 
-// What is true of a rule on any model.
+// Properties of a rule that do not depend on the model.
 struct RuleFacts {
-  std::string              name;
-  std::optional<bool>      coupled          = {};     // D keeps the products; as the user compiles when not given
+  std::string         name;
+  std::optional<bool> coupled = {};                   // D includes paths through the recurrent weights; default: as
+                                                      // compiled
   int                      sparse_n         = 1;      // SnAp-n: how far traces reach
-  std::optional<VjpMethod> method           = {};     // the only way back it has
-  bool                     reads_output     = false;  // it asks a step for Step::output_cotangent
-  bool                     needs_a_relation = true;   // without a weight that reaches a hidden state it has no traces
+  std::optional<VjpMethod> method           = {};     // the only method it supports, if any
+  bool                     reads_output     = false;  // it calls Step::output_cotangent
+  bool                     needs_a_relation = true;   // it has no traces unless a weight drives a hidden state
 };
 
 class LearningRule {
@@ -45,33 +46,34 @@ class LearningRule {
 
   const RuleFacts&   facts() const { return facts_; }
   const std::string& name() const { return facts_.name; }
-  // What the rule asks of the compiler.
+  // Adds the rule's requirements to the compile options.
   CompileOptions scope(CompileOptions options) const;
-  // The way back it takes when the user asks for one.
+  // The method to use if the user requests `asked`.
   VjpMethod method(VjpMethod asked) const { return facts_.method.value_or(asked); }
 
-  // A rule with linear traces says their recursion; memory, advance and recall follow. Any other says those three.
+  // A rule with linear traces overrides `recursion`, which provides memory, advance and recall. Other rules override
+  // those three.
   virtual std::optional<TraceRecursion> recursion() const { return {}; }
-  // What it remembers; all of it starts at zero.
+  // Types of the memory. It is initialized to zero.
   virtual MemorySlots memory(const ETraceGraph& graph) const;
-  // The memory after this step.
+  // Returns the memory after this step.
   virtual Tensors advance(Step& step, const Tensors& memory, const Tensors& aux) const;
-  // Adds ∂h/∂θ as remembered, contracted with a cotangent of the hidden states per group, to the leaf gradients.
-  // `step` is the one that reads these states.
+  // Adds the estimate of ∂h/∂θ in the memory, contracted with `credit`, the cotangents of the hidden states per group,
+  // to the leaf gradients. `step` is the one that reads these states.
   virtual void recall(Step& step, const Tensors& memory, const Tensors& credit, Tensors& leaf_gradients) const;
 
-  // Types of what goes back from step to step; zero after the last one.
+  // Types of the adjoint that is carried from step to step; it is zero after the last step.
   virtual Types adjoint(const ETraceGraph&) const { return {}; }
-  // By default the same-step gradient.
+  // One step of the backward pass. Default: the same-step gradient.
   virtual Retreat retreat(Step& step, const StepBack& at) const { return {step.pull(at.ct).inputs, {}}; }
-  // Adds what the memory before the first step contributes.
+  // Adds the contribution of the memory before the first step.
   virtual void enter(Step&, const Tensors& /*memory*/, const Tensors& /*adjoint*/, Tensors& /*leaf_gradients*/) const {}
 
  private:
   RuleFacts facts_;
 };
 
-// The memory as users know it, where something smaller is kept in its place.
+// The memory in expanded form, if the rule stores a compact one.
 std::vector<Remembered> written_out(const LearningRule& rule, const ETraceGraph& graph, const Tensors& memory);
 
 }  // namespace braintrace

@@ -110,7 +110,7 @@ Step::Step(const ETraceGraph& graph, const Tensors& inputs, const Tensor& when)
       for (Tensor& t : out) t = checked_finite(t, when, describe_equation(info_, i));
     scatter(values_, e.out, out);
   }
-  // The perturbed step runs beside the plain one; common equations are joined later.
+  // The perturbed step duplicates the plain one; common-subexpression elimination merges them later.
   Tensors in = joined(info_.step.constants, inputs);
   for (const HiddenVar& h : info_.hidden) in.emplace_back(p.type(h.out), 0);
   const size_t fixed = info_.step.constants.size();
@@ -223,18 +223,19 @@ Tensor Step::old_credit(const HiddenGroup& g, const Tensors& ct) const {
 
 void Step::pull_future(int group, const Tensor& F, Tensors& leaf_gradients) const {
   const HiddenGroup& g = graph_.hidden_groups[group];
-  // Operands of trainable operations become inputs of their own, so that a weight which a plain operation reads too is
-  // followed from the trainable one only. An operand made by another trainable operation is followed further, unless
-  // its chain passes that operation and so says all about it: the input is then what is added to it.
+  // Turn the operands of trainable operations into separate inputs, so that a weight that a plain operation also reads
+  // is differentiated only through the trainable one. If another trainable operation produces an operand,
+  // differentiation continues through it, unless the operand's chain already includes that operation: the input is then
+  // a term added to it.
   struct Use {
     int relation, trainable;
   };
-  Vars made;  // by trainable operations
+  Vars made;  // values that depend on trainable operations
   for (const auto& relation : graph_.hidden_param_op_relations) made.push_back(relation.y);
   made = reach_forward(flow_, made);
   std::vector<Use>                uses;
   Program                         split = flow_.program;
-  std::map<int, std::vector<Eqn>> sums;  // to be put before an equation
+  std::map<int, std::vector<Eqn>> sums;  // additions to insert before an equation
   Vars                            from;
   Tensors                         operands;
   for (size_t r = 0; r < graph_.hidden_param_op_relations.size(); ++r) {
@@ -287,7 +288,7 @@ Tensor Step::unit_columns(int group, int64_t units) const {
   const int64_t      P = size_of(g.varshape), S = g.num_state, n = units * S;
   const DType        dtype = values_[g.hidden[0].out].dtype();
   const Type         positions{dtype, g.on_positions({S})};
-  // [units·S, rows, units·S] of one row repeated.
+  // [units·S, rows, units·S]: the unit directions of one row, repeated for every row.
   const Tensor directions =
       reshape(broadcast_axes(eye(n, dtype), {n, P / units, n}, {0, 2}), stacked(positions, n).shape);
   const Tensors point = gather(values_, joined(g.transition.constants, g.entries()));

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// One step of a compiled model while it is being traced: its values, its Jacobian blocks, and reverse mode with every
-// same-step path counted once. Learning rules are written in terms of it.
+// One step of a compiled model while it is being traced: its values, Jacobian blocks, and reverse mode that counts
+// every same-step path once. Learning rules are written in terms of it.
 //
 //   D_g       ∂h_t/∂h_{t-1} of group g, per position                [*varshape,S,S]
 //   D_f       ∂h_t/∂y_t of an operation and a group, per position   [*varshape,S]
-//   G_c       ∂ℓ_t/∂(new value of state c), seen by every later reader of the step
+//   G_c       ∂ℓ_t/∂(new value of state c), through every later reader in the step
 //   L_c       G_c − Σ_{c'≠c} A_{c→c'}ᵀ G_{c'}                        the learning signal
 //
-//   O_g       ∂ℓ_t/∂h_{t-1} along paths that avoid every new state: what the loss reads of old states
+//   O_g       ∂ℓ_t/∂h_{t-1} along paths that avoid every new state: direct reads of old states by the loss
 //   Pull_g(F) reverse mode from the new values of group g to the weights of trainable operations, with h_{t-1} and the
-//             new values of other groups held
+//             new values of other groups held constant
 //
-// A_{c→c'} is what member c' of the group reads of member c within the step, position by position; it is inside the
-// trace of c' already and must not be counted in the signal of c.
+// A_{c→c'} is the same-step dependence of member c' of a group on member c, per position. The trace of c' already
+// contains it, so the signal of c must not count it again.
 #pragma once
 
 #include <functional>
@@ -31,73 +31,74 @@ struct TraceSite {
 };
 std::vector<TraceSite> trace_sites(const ETraceGraph& graph);
 
-// The inputs of the step that are leaves of parameters which a trace follows.
+// Inputs of the step that are leaves of traced parameters.
 Mask traced_inputs(const ETraceGraph& graph);
-// Of the states of a group.
+// Element type of the states of a group.
 DType state_dtype(const ETraceGraph& graph, const HiddenGroup& g);
 
-// t[i], without its leading axis; and with one more, on which it is the same n times.
+// t[i], without the leading axis; t repeated n times along a new leading axis; the type of n stacked tensors.
 Tensor row(const Tensor& t, int64_t i);
 Tensor repeated(const Tensor& t, int64_t n);
 Type   stacked(Type type, int64_t n);
 
 StateMap hidden_states_of(const ETraceGraph& graph);
-// Side by side for each group: something of every hidden state; the states as they are now.
+// Concatenates, for each group, a tensor per hidden state; or the current values of the states.
 Tensors per_group(const ETraceGraph& graph, const std::function<Tensor(const HiddenVar&)>& of);
 Tensors hidden_per_group(const ETraceGraph& graph);
-// Of a value among the inputs of the step.
+// Index of a value among the inputs of the step.
 size_t input_index(const ModuleInfo& info, Var v);
 
-// [*varshape,…] laid out like the operation's output.
+// Converts [*varshape,…] to the layout of the operation's output.
 Tensor as_output(const EtpCall& call, const HiddenGroup& g, const Tensor& t);
 
 class Step {
  public:
-  // Runs the step on `inputs`: arguments, then the states it reads. With `when` (i32[2]: the call, the step in its
-  // window) every value is watched: one that is not finite is an error when the program runs.
+  // Runs the step on `inputs`: arguments, then the states it reads. With `when` (i32[2]: call number, step in its
+  // window) every value is checked when the program runs, and a non-finite one is an error.
   Step(const ETraceGraph& graph, const Tensors& inputs, const Tensor& when = {});
 
   const ETraceGraph& graph() const { return graph_; }
   const Values&      values() const { return values_; }
   Tensors            results() const;
-  Tensors            operands(int relation) const;  // what the operation reads; in a descended scan, at its end
+  Tensors            operands(int relation) const;  // of the operation; in a descended scan, those of the last substep
 
-  // Undefined when structurally zero.
+  // Undefined if structurally zero.
   const Tensor& D(int group);
   const Tensor& D_f(int relation, int connection);
-  // f(D_f, operands); over a descended scan its sum over the substeps. Undefined when D_f is structurally zero.
+  // f(D_f, operands), or its sum over the substeps of a descended scan. Undefined if D_f is structurally zero.
   using Term = std::function<Tensor(const Tensor& D_f, const Tensors& operands)>;
   Tensor over_substeps(int relation, int connection, const Term& f);
 
-  // Reverse mode, from cotangents of the step's results.
+  // Reverse mode from the cotangents of the step's results.
   struct SameStep {
-    Tensors inputs;  // cotangents of the inputs; those of parameters are their same-step gradients
+    Tensors inputs;  // cotangents of the inputs; for parameters, the same-step gradients
     Tensors L, O;    // per group : [*varshape,S]; O is undefined where structurally zero
   };
   SameStep pull(const Tensors& ct) const;
-  // δ = ∂ℓ_t/∂y_t, y_t the first output of the model, read by whatever stands around it.
+  // δ = ∂ℓ_t/∂y_t, where y_t is the first output of the model, through all readers outside the model.
   Tensor output_cotangent(const Tensors& ct) const;
   // Adds Pull_g(F) to the leaf gradients, F : [*varshape,S].
   void pull_future(int group, const Tensor& F, Tensors& leaf_gradients) const;
 
-  // Adds Cᵀ g to the gradients of the leaves behind an operand, C = ∂operand/∂leaves; g may lie on the axes of a group.
+  // Adds Cᵀ g to the gradients of the leaves an operand is computed from, C = ∂operand/∂leaves; g may have the axes of
+  // a group.
   void add_operand_gradient(int relation, int trainable, const Tensor& g, Tensors& leaf_gradients) const;
-  // J t of a group, J = ∂h_t/∂h_{t-1} in the compiled scope, t : [*varshape,S]; undefined when structurally zero. Over
-  // a descended scan J is D, the product of its substeps' blocks.
+  // J t for a group, J = ∂h_t/∂h_{t-1} in the compiled scope, t : [*varshape,S]; undefined if structurally zero. For a
+  // descended scan, J is D, the product of the blocks of its substeps.
   Tensor push(int group, const Tensor& t);
 
-  // J of a group whose transition never leaves the trailing positions, `units` of them: [units,S,P,S], entry [u,b,p,a]
-  // is ∂h_t[p,a]/∂h_{t-1}[q,b] with q the position at place u in the row of p. Undefined when structurally zero.
+  // J of a group whose transition does not cross rows of `units` trailing positions: [units,S,P,S]. Entry [u,b,p,a] is
+  // ∂h_t[p,a]/∂h_{t-1}[q,b], where q is position u in the row of p. Undefined if structurally zero.
   Tensor unit_columns(int group, int64_t units) const;
 
-  // Removes the cotangents of leaves that a trace follows.
+  // Clears the cotangents of traced leaves.
   void forget_traced(Tensors& inputs) const;
-  // Adds the gradients of leaves to the cotangents of the inputs.
+  // Adds leaf gradients to the cotangents of the inputs.
   void add_to_inputs(const Tensors& leaf_gradients, Tensors& inputs) const;
 
  private:
   Tensor signal(const HiddenGroup& g, const Tensors& G) const;
-  // J t of a group at a point: the values that the transition reads of the step, then the old states.
+  // J t for a group at `point`: the constants of its transition, then the old states.
   Tensors pushed(const HiddenGroup& g, const Tensors& point, const Tensor& t) const;
   // Cotangents of the region's arguments.
   Tensors pull_region(const Region& region, const Tensors& args, const Tensors& ct) const;

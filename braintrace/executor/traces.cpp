@@ -18,10 +18,10 @@ namespace braintrace {
 
 namespace {
 
-// The first site of a relation and a group; the others share its D_f.
+// The first site of a relation and group; the others share its D_f.
 bool is_first(const TraceSite& site) { return site.trainable == 0; }
 
-// As a slot stores it; zeros for an undefined tensor.
+// Converts a tensor to the type of its slot; undefined becomes zeros.
 Tensor stored(const Tensor& t, const Type& type) {
   return t.defined() ? convert(broadcast_to(t, type.shape), type.dtype) : Tensor(type, 0);
 }

@@ -17,7 +17,7 @@ namespace braintrace {
 
 namespace {
 
-// Of a step.
+// Inputs of one step.
 template <class List>
 struct Inputs {
   List args, states;
@@ -26,28 +26,28 @@ template <class List>
 struct Results {
   List out, states;
 };
-// The way back through a step takes cotangents of its results and gives those of its inputs; the adjoint goes with
-// them.
+// The backward pass of a step maps cotangents of its results, and the adjoint, to cotangents of its inputs and the
+// adjoint of the previous step.
 template <class List>
 struct Back {
   List ct, adjoint;
 };
 
-// The loop over the steps: what goes from step to step, what each is given, and what it leaves.
+// The forward loop over the steps: carry, inputs and outputs of each iteration.
 template <class List>
 struct Carry {
-  List states, memory;  // those that the step reads and writes; none where traces are gathered
+  List states, memory;  // states that the step reads and writes; no memory if traces are gathered
 };
 template <class List>
 struct Given {
-  List args, aux, number;  // the number of the step where values are checked
+  List args, aux, number;  // number: index of the step, if values are checked
 };
 template <class List>
 struct Left {
-  List out, states, factors, residuals;  // states that are only written; factors of the traces
+  List out, states, factors, residuals;  // states: only written, not read; factors: of the traces
 };
-// The loop back: the adjoint, cotangents of the states as written by the step at hand and as read by the one after it.
-// Those of states that are the same in every step are summed.
+// The backward loop: the adjoint, cotangents of the states written by this step and of those read by the next.
+// Cotangents of states that no step writes are summed.
 template <class List>
 struct CarryBack {
   List adjoint, written, read;
@@ -68,7 +68,7 @@ P<Tensors> arguments(Builder& builder, const P<Types>& types) {
 }
 Tensors zeros(const Types& types) { return instantiated(Tensors(types.size()), types); }
 
-// Which of them are values of this trace; the others come from outside.
+// Which tensors are values of this trace; the others come from outside.
 Mask made_in(const std::shared_ptr<Builder>& trace, const Tensors& tensors) {
   Mask out;
   for (const Tensor& t : tensors) out.push_back(t.defined() && innermost_trace({t}) == trace);
@@ -114,17 +114,18 @@ class WindowBuilder {
   }
 
  private:
-  // The backward program is traced inside the forward one: what it needs of it are its constants, the residuals.
+  // The backward program is traced inside the forward one, so the forward values it uses become its constants: the
+  // residuals.
   struct Outcome {
     Tensors results, memory;
     Traced  back;
   };
-  // The way back through one step of a window, and what it needs of the forward run.
+  // The backward pass of one step of a window, and the residuals it needs.
   struct WayBack {
     Traced  step;      // Back → Back
-    Mask    differs;   // its constants that differ from step to step; the others belong to the whole window
-    Tensors per_step;  // those that differ, stacked
-    Mask    live;      // parts of the adjoint that are carried
+    Mask    differs;   // which constants differ from step to step; the others are the same for the whole window
+    Tensors per_step;  // the former, stacked over time
+    Mask    live;      // components of the adjoint that can be non-zero
     Types   adjoints;  // their types
   };
 
@@ -133,13 +134,14 @@ class WindowBuilder {
       for (Type& t : types) t = stacked(std::move(t), *options_.length);
     return types;
   }
-  // In a fresh window only what lasts enters and leaves the memory.
+  // In a fresh window, only slots that last enter and leave the memory.
   void drop(Tensors& memory) const {
     for (size_t i = 0; options_.fresh && i < slots_.size(); ++i)
       if (!slots_[i].lasts) memory[i] = Tensor(slots_[i].type, 0);
   }
 
-  // The states that the step reads and writes, in the order of its writes; and all it reads, with new values of those.
+  // The states that the step reads and writes, in the order of its writes; and the inverse: all states it reads, with
+  // new values for those.
   Tensors carried(const Tensors& states) const {
     Tensors out;
     for (int r : read_of_write_)
@@ -153,9 +155,9 @@ class WindowBuilder {
     return states;
   }
 
-  // When a step runs, for messages about its values; undefined when nothing is checked.
+  // Call and step number for error messages; undefined if values are not checked.
   Tensor when(const Tensor& t) const { return start_.call.empty() ? Tensor() : stack({start_.call[0], t}, 0); }
-  // The memory after a step.
+  // Advances the memory by one step and checks it.
   Tensors advance(Step& step, const Tensors& memory, const Tensors& aux, const Tensor& when) const {
     Tensors after = rule_.advance(step, memory, aux);
     for (size_t i = 0; when.defined() && i < after.size(); ++i) {
@@ -166,13 +168,13 @@ class WindowBuilder {
     return after;
   }
 
-  // ∂/∂inputs of one step, and the adjoint for the step before.
+  // Cotangents of the inputs of one step, and the adjoint for the previous step.
   Retreat retreat(Step& step, const StepBack& at) const {
     if (options_.method == VjpMethod::SingleStep) return rule_.retreat(step, at);
     return {step.pull(at.ct).inputs, {}};
   }
 
-  // Adds what the memory contributes; `inputs` are the cotangents of the first step's inputs.
+  // Adds the contribution of the memory; `inputs` are the cotangents of the first step's inputs.
   void enter(Step& first, const Tensors& adjoint, Tensors& inputs) const {
     if (options_.fresh) return;
     Tensors    leaf_gradients(info_.weights.size());
@@ -198,7 +200,7 @@ class WindowBuilder {
     return {step.results(), after, backward->finish(instantiated(back.inputs, joined(in_)))};
   }
 
-  // Which parts of the adjoint are ever non-zero, starting from none after the window.
+  // Which components of the adjoint are ever non-zero: a fixed point that starts with none after the window.
   Mask live_adjoint() const {
     for (Mask live(adjoint_types_.size());;) {
       auto          scratch = Builder::open();
@@ -213,13 +215,13 @@ class WindowBuilder {
     }
   }
 
-  // Forward through the steps, each with its way back.
+  // The forward scan over the steps, which also traces the backward pass of a step.
   Outcome run_window() const {
     const Carry<Tensors> start{carried(step_.states), gathered_ ? Tensors() : start_.memory};
     const Given<Tensors> given{step_.args, start_.aux,
                                options_.check_finite ? Tensors{arange(*options_.length)} : Tensors()};
     Left<size_t>         left;
-    Tensors              factors;  // of the traces, as the body knows them
+    Tensors              factors;  // factors of the traces, as values of the body
     Mask                 varies;   // those that differ from step to step
     WayBack              way;
     way.live        = live_adjoint();
@@ -255,7 +257,7 @@ class WindowBuilder {
     return out;
   }
 
-  // The states a window writes: those carried, and the last row of the others.
+  // The states a window writes: the carried ones, and the last row of the others.
   Tensors written(const Tensors& carried, const Tensors& rows) const {
     Tensors out  = spread(carried, is_carried_);
     size_t  next = 0;
@@ -264,8 +266,8 @@ class WindowBuilder {
     return out;
   }
 
-  // Factors with a time axis: as stacked by the loop, or the same in every step. The latter are values of the forward
-  // trace, so that nothing of this size is made before the program runs.
+  // Factors with a time axis: stacked by the loop, or broadcast if constant. Broadcasts are values of the forward
+  // trace, so that nothing of this size is allocated before the program runs.
   Tensors over_window(const Tensors& factors, const Mask& varies, const Tensors& stacked) const {
     Tensors out = spread(stacked, varies);
     for (size_t i = 0; i < out.size(); ++i) {
@@ -276,7 +278,7 @@ class WindowBuilder {
     return out;
   }
 
-  // The way back through a step, traced inside it.
+  // The backward pass of a step, traced inside its forward pass.
   Traced step_back(Step& step, const Tensors& before, const Tensors& after, const Tensors& aux,
                    const WayBack& way) const {
     auto                backward = Builder::open();
@@ -288,7 +290,7 @@ class WindowBuilder {
     return out;
   }
 
-  // From the last step to the first, and on to what was there before.
+  // The reversed scan over the steps, then the contribution of the memory before the window.
   Traced window_back(const WayBack& way) const {
     auto                     backward = Builder::open();
     const Results<Tensors>   ct       = arguments(*backward, Results<Types>{timed(out_.out), out_.states});
@@ -311,22 +313,22 @@ class WindowBuilder {
     const CarryBack<Tensors> end    = split(run.carry, start);
     Tensors                  inputs = joined(run.ys, end.read);
 
-    // The step that reads the memory is the first one; what is not needed of it is dropped later.
+    // The first step reads the memory. Dead-code elimination removes what is not needed of it.
     Tensors first_args;
     for (const Tensor& a : step_.args) first_args.push_back(row(a, 0));
     Step first(graph_, joined(first_args, step_.states));
     enter(first, spread(end.adjoint, way.live), inputs);
     return backward->finish(inputs);
   }
-  // Cotangents of the states a step reads as those of what the step before wrote; none where credit goes along the
-  // traces alone.
+  // Cotangents of the states a step reads, as cotangents of the states the previous step wrote; zero if credit
+  // propagates only along traces.
   Tensors to_step_before(const Tensors& read) const {
     Tensors out = zeros(out_.states);
     for (size_t w = 0; w < out.size() && options_.method == VjpMethod::MultiStep; ++w)
       if (read_of_write_[w] >= 0) out[w] = read[read_of_write_[w]];
     return out;
   }
-  // Carried states are read by the first step in the end; the others by all of them.
+  // Only the first step reads the initial value of a carried state; every step reads the other states.
   Tensors with_sums(const Tensors& read, const Tensors& later) const {
     Mask is_written(read.size());
     for (int r : read_of_write_)
@@ -343,13 +345,13 @@ class WindowBuilder {
   const MemorySlots        slots_;
   Inputs<Types>            in_;
   Results<Types>           out_;
-  std::vector<int>         read_of_write_;  // of the states the step writes: index among those it reads, or -1
+  std::vector<int>         read_of_write_;  // of each state the step writes: its index among those it reads, or -1
   Mask                     is_carried_, is_only_written_;
   Types                    adjoint_types_;
-  std::optional<Traces>    gathered_;  // traces that are made at the end of the window
+  std::optional<Traces>    gathered_;  // set if traces are computed at the end of the window
   std::shared_ptr<Builder> forward_;
-  WindowInputs<Tensors>    start_;  // of the forward program
-  Inputs<Tensors>          step_;   // start_.step; the arguments have a time axis in a window
+  WindowInputs<Tensors>    start_;  // inputs of the forward program
+  Inputs<Tensors>          step_;   // start_.step, split; in a window, the arguments have a time axis
 };
 
 }  // namespace

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Model, Jacobians and learning rule joined into two programs, for a single step or for a window of steps:
+// Combines model, Jacobians and learning rule into two programs, for a single step or a window of steps:
 //
 //   forward    WindowInputs                          → WindowResults
 //   backward   (residuals, ct of the step's results)  → ct of the step's inputs
 //
-// In a window arguments, results and aux have a leading time axis. The cotangent of a parameter is its gradient under
+// In a window, arguments, results and aux have a leading time axis. The cotangent of a parameter is its gradient under
 // the rule.
 #pragma once
 
@@ -16,7 +16,7 @@ template <class List>
 struct WindowInputs {
   List step;  // arguments, then states in the order of StatefulProgram::reads
   List memory, aux;
-  List call;  // its number, i64, where values are checked
+  List call;  // the number of the call, i64, if values are checked
 };
 template <class List>
 struct WindowResults {
@@ -25,11 +25,11 @@ struct WindowResults {
 };
 
 struct WindowOptions {
-  VjpMethod              method = VjpMethod::SingleStep;
-  std::optional<int64_t> length = {};     // number of steps; none = a single step without time axis
-  Types                  aux    = {};     // of the values each step is given besides its inputs
-  bool                   fresh  = false;  // the memory starts at zero and is dropped: nothing of it need be formed
-  bool                   check_finite = false;  // values that are not finite are errors
+  VjpMethod              method       = VjpMethod::SingleStep;
+  std::optional<int64_t> length       = {};     // number of steps; none: a single step without time axis
+  Types                  aux          = {};     // types of the additional inputs of each step
+  bool                   fresh        = false;  // the memory starts at zero and is discarded, so it is never formed
+  bool                   check_finite = false;  // non-finite values are errors
 };
 
 struct WindowProgram {
