@@ -9,9 +9,9 @@ namespace {
 
 double product_of(const Shape& sizes) { return static_cast<double>(size_of(sizes)); }
 
-// Operations count as often as their loops turn.
+// Counts each operation once per iteration of its loops.
 void count(const LoopNest& n, Work& work) {
-  std::vector<double> turns = {1};  // inside so many loops
+  std::vector<double> turns = {1};  // iterations inside the first i loops
   for (size_t i = 0; i < n.loops.size(); ++i) turns.push_back(turns.back() * static_cast<double>(n.extent(i)));
   const std::vector<size_t> levels = n.levels();
   for (size_t i = 0; i < n.elements.size(); ++i)
@@ -20,7 +20,7 @@ void count(const LoopNest& n, Work& work) {
   work.elements += static_cast<double>(n.reductions.size()) * turns.back();
 }
 
-// How often a kernel runs each function that it contains.
+// How often a kernel runs each function it contains.
 double runs(const Kernel& k) {
   if (const auto* l = std::get_if<TimeLoop>(&k.what)) return static_cast<double>(l->length * k.parts);
   const auto* b = std::get_if<Branch>(&k.what);
@@ -45,7 +45,7 @@ Work work_of(const Function& f, const Kernel& k, const Target& target) {
   else if (const auto* c = std::get_if<Convolution>(&k.what))
     work.products += static_cast<double>(c->batch * c->groups * c->out * c->in) * product_of(joined(c->to, c->kernel));
   else
-    work.elements += written;  // all others move and add elements
+    work.elements += written;  // all other kernels move and add elements
   return work;
 }
 

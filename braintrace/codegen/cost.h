@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much a schedule has to do: loops counted as often as they run.
+// Operation counts of a schedule; the bodies of loops are counted once per iteration.
 #pragma once
 
 #include "braintrace/codegen/schedule.h"

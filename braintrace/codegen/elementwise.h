@@ -8,7 +8,7 @@ namespace braintrace::codegen {
 
 inline bool has_expression(const Op& op) { return op.code.is_given(); }
 
-// Whether it also costs less than reading an element from memory.
+// Whether recomputing an element is also cheaper than loading it.
 inline bool is_cheap(const Op& op) { return op.code.is_given() && op.code.cost != ElementCost::Series; }
 
 }  // namespace braintrace::codegen

@@ -112,13 +112,13 @@ Grouping grouped(const Array& key, int64_t keys, const Array& other, int64_t oth
 
 namespace {
 
-// What is known of a pattern that the operations can walk.
+// A sparsity pattern that is known at compile time.
 struct Pattern {
   Array from, to;
-  Shape lengths;  // of the vectors at either end
+  Shape lengths;  // of the vectors at both ends
 
   int64_t entries() const { return from.size(); }
-  // Blocks of targets that threads share: enough work in each, and entries of a source in most of them.
+  // Number of target blocks for threads: each has enough work, and most contain entries of every source.
   int64_t blocks(const Target& t) const {
     const int64_t shared = entries() / t.shared_elements, apart = entries() / lengths[0] / t.event_run;
     return std::clamp<int64_t>(std::min({shared, apart, lengths[1]}), 1, t.event_blocks);
@@ -140,9 +140,8 @@ class Events {
     if (!p || !is_wide(in[0])) return {};
     const Grouping by_source = grouped(p->from, p->lengths[0], p->to, p->lengths[1], p->blocks(target_));
     const Grouping by_target = grouped(p->to, p->lengths[1], p->from, p->lengths[0], 1);
-    const Array    targets =
-        by_source.order.size() ? take(p->to, by_source.order).array() : p->to;  // in the order they are walked
-    const Array ends = by_target.order.size() ? Array({DType::I32, {0}}) : by_target.starts;
+    const Array targets = by_source.order.size() ? take(p->to, by_source.order).array() : p->to;  // in traversal order
+    const Array ends    = by_target.order.size() ? Array({DType::I32, {0}}) : by_target.starts;
     return {apply1(event_dot_op,
                    {in[0], in[1], in[2], in[3], written(to_, by_source.starts), written(to_, by_source.order),
                     written(to_, targets), written(to_, ends), listed(in[3])},
@@ -163,7 +162,8 @@ class Events {
     const Tensor &u = source.in[0], &v = target.in[0];
     const auto    p = pattern(source.in[1], target.in[1], u.shape().back(), v.shape().back());
     if (!p) return {};
-    // Traces of sources fade slowly and are seldom zero: worth a walk along them only where entries lie that way.
+    // Traces of sources decay slowly and are rarely zero, so traversal by source pays off only if entries are sorted by
+    // it.
     const Grouping by_u    = grouped(p->from, p->lengths[0], p->to, p->lengths[1], 1);
     const Grouping by_v    = grouped(p->to, p->lengths[1], p->from, p->lengths[0], 1);
     const bool     along_u = in_row && by_u.order.size() == 0;
@@ -176,7 +176,7 @@ class Events {
   }
 
  private:
-  // What is taken along its last axis.
+  // A gather along the last axis.
   static std::optional<Made> gathered(const Tensor& t) {
     auto m = made_by(take_op, t);
     if (m && (m->attrs[keys::axis] != m->in[0].rank() - 1 || m->attrs[keys::batch] != 0)) m.reset();
@@ -184,7 +184,7 @@ class Events {
   }
   static bool is_wide(const Tensor& t) { return t.dtype() == DType::F32 || t.dtype() == DType::F64; }
 
-  // Whether a product of the program reads its sources by this index.
+  // Whether a product of the program uses this index for its sources.
   bool is_source(const Tensor& index) const {
     const auto known = made_by(constant_op, index);
     return known && std::any_of(p_.eqns.begin(), p_.eqns.end(), [&](const Eqn& e) {
@@ -210,7 +210,7 @@ class Events {
 }  // namespace
 
 Program with_events(const Program& program, const Target& target) {
-  if (!target.has_host) return program;  // small machines have no memory for two orders of the entries
+  if (!target.has_host) return program;  // small machines have no memory for a second order of the entries
   return rewritten(program, [&](const Rewriting& r) -> Tensors {
     const Events events(r.to, r.p, target);
     if (r.e.op == &sparse_dot_op) return events.product(r.in, r.e.attrs);

@@ -16,7 +16,7 @@ namespace braintrace::codegen {
 
 namespace {
 
-// Which operands of two equations of one linear op differ; the other one, if any, is common.
+// Which operands of two equations with the same linear op differ; any other operand is common.
 struct Difference {
   size_t left, right;
 };
@@ -30,7 +30,7 @@ class Factors {
         for (Var v : e.in) in_sum_[v] = true;
   }
 
-  // Whether anything was joined; the program is then in `result`.
+  // Returns whether any terms were combined; the new program is then in `result`.
   bool run() {
     for (const Eqn& e : given_.eqns) {
       if (is_sum(e) && is_float(p_.type(e.out[0]).dtype) && !is_inner(e))
@@ -52,7 +52,7 @@ class Factors {
   static bool is_sum(const Eqn& e) { return e.op == &add_op || e.op == &sub_op; }
   const Eqn*  made(Var v) const { return static_cast<size_t>(v) < maker_.size() ? maker_[v] : nullptr; }
   bool        once(Var v) const { return static_cast<size_t>(v) < uses_.size() && uses_[v] == 1; }
-  // A sum that another sum reads, and nothing else.
+  // A sum whose only use is in another sum.
   bool is_inner(const Eqn& e) const { return once(e.out[0]) && in_sum_[e.out[0]]; }
   void collect(Var v, bool negative, std::vector<Term>& out) const {
     const Eqn* e = made(v);
@@ -75,7 +75,7 @@ class Factors {
     if ((a->op == &neg_op || a->op == &reduce_sum_op || is_view(*a->op)) && alike(0, 0)) return Difference{0, 0};
     return {};
   }
-  // Whether joining u and v saves a product or a sum over axes.
+  // Whether combining u and v saves a product or a reduction.
   bool saves(Var u, Var v) const {
     const auto d = difference(u, v);
     if (!d) return false;
@@ -113,14 +113,14 @@ class Factors {
         changed = true;
       }
     if (!changed) return keep(root);
-    // The first positive term leads.
+    // Start with a positive term.
     std::stable_partition(terms.begin(), terms.end(), [](const Term& t) { return !t.negative; });
     Var sum = terms[0].negative ? emit({&neg_op, {terms[0].v}, {}, {}, 0}) : terms[0].v;
     for (size_t i = 1; i < terms.size(); ++i)
       sum = emit({terms[i].negative ? &sub_op : &add_op, {sum, terms[i].v}, {}, {}, 0});
     eqns_.push_back({&copy_op, {sum}, root.out, {}, root.note});
   }
-  // The sum as written, with the sums that it alone reads.
+  // Keeps the sum unchanged, and the sums that only it uses.
   void keep(const Eqn& root) {
     for (Var v : root.in)
       if (const Eqn* e = made(v); e && is_sum(*e) && once(v) && is_float(p_.type(v).dtype)) keep(*e);
@@ -131,7 +131,7 @@ class Factors {
   Program                 p_;
   std::vector<const Eqn*> maker_;
   std::vector<int>        uses_;
-  Mask                    in_sum_;  // whether a sum reads the value
+  Mask                    in_sum_;  // whether a sum uses the value
   std::vector<Eqn>        eqns_;
   bool                    joined_ = false;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One linear map of a sum in place of a sum of maps: A b + A c = A (b + c), where A is a matrix product or a sum over
-// axes, alone or under factors, signs and views that both terms share.
+// Factors common linear maps out of sums: A b + A c = A (b + c), where A is a matrix product or a reduction, possibly
+// under scale factors, signs and views that both terms share. Saves one of the two expensive operations.
 //
 //   dot_general(W, b) + dot_general(W, c)      →      dot_general(W, b + c)
 #pragma once

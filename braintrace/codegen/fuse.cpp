@@ -23,13 +23,13 @@ namespace braintrace::codegen {
 namespace {
 
 enum class Kind : uint8_t {
-  Elementwise,  // one element of the result from one of each operand
+  Elementwise,  // one result element from one element of each operand
   Reduction,    // a sum, maximum, … over axes
-  View,         // elements of one operand at other positions: read in place, never computed
-  Source,       // made of nothing: full, iota
-  Constant,     // an array that the program holds
-  Joined,       // rows that a time loop finds where they are, so that nobody puts them together
-  Other         // a kernel of its own
+  View,         // rearranges elements of one operand: read in place, never materialized
+  Source,       // no operands: full, iota
+  Constant,     // an array stored in the program
+  Joined,       // a concatenation that only time loops read, row by row, so it is never materialized
+  Other         // needs its own kernel
 };
 
 Kind kind_of(const Eqn& e) {
@@ -40,7 +40,7 @@ Kind kind_of(const Eqn& e) {
   return e.op == &constant_op ? Kind::Constant : Kind::Other;
 }
 
-// Axes of squeezed(shape) that the given axes of shape are.
+// Maps axes of `shape` to axes of squeezed(shape).
 Ints squeezed_axes(const Shape& shape, const Ints& axes) {
   const Ints kept = long_axes(shape);
   Ints       out;
@@ -49,7 +49,7 @@ Ints squeezed_axes(const Shape& shape, const Ints& axes) {
   return out;
 }
 
-// A set of small numbers that grows as needed.
+// A set of small integers that grows on demand.
 class Numbers {
  public:
   bool has(int32_t i) const {
@@ -102,14 +102,14 @@ class Fuser {
   }
 
  private:
-  // A look at positions that are known, though no affine function of the loops' counters.
+  // A gather at indices known at compile time that are not affine in the loop counters.
   bool is_gather(const Eqn& e) const {
     if (e.op != &take_op || e.attrs[keys::batch] != 0) return false;
     const bool is_source = producer_[e.in[0]] >= 0 && kinds_[producer_[e.in[0]]] == Kind::Source;
     return !is_source && is_known_below(p_, e.in[1], p_.type(e.in[0]).shape[e.attrs[keys::axis]]);
   }
 
-  // Loops find the rows of a step wherever they are: what is put together only for them stays where it is.
+  // Time loops can read the rows of a step from any buffer: a concatenation that only they use is not materialized.
   void find_joined() {
     std::vector<bool> elsewhere(p_.types.size());
     for (Var v : p_.results) elsewhere[v] = true;
@@ -127,7 +127,7 @@ class Fuser {
     const ScanParts scan(e.attrs);
     return i >= scan.consts + scan.carry;
   }
-  // What an equation reads, the pieces of joined operands one by one.
+  // The operands of an equation; a joined operand is replaced by its pieces.
   Vars operands(const Eqn& e) const {
     Vars out;
     for (Var v : e.in)
@@ -138,13 +138,13 @@ class Fuser {
     return out;
   }
 
-  // The value behind affine views, and whether it is seen position by position, or so along all axes but the last and
-  // always at one place along that: as the traces of all states of a neuron are for each of its new traces. What is
-  // gathered is the base of its gather.
+  // The value behind affine views. `same_positions`: it is read element by element. `same_rows`: the same along all
+  // axes but the last, and at a fixed index along the last, as each new trace of a neuron reads the traces of all its
+  // states. For a gather, the base is the gathered value.
   struct Source {
     Var     base;
     bool    same_positions, same_rows;
-    int32_t gather = -1;  // equation
+    int32_t gather = -1;  // its equation
   };
   Source behind(Var v) const {
     const Shape shape = p_.type(v).shape;
@@ -165,14 +165,14 @@ class Fuser {
     index[last]     = natural[last];
     return {v, false, one && index == natural};
   }
-  // The stage that makes the base, or -1 for inputs and sources. Views that are not affine belong to the stage
-  // of what they look at.
+  // The stage that computes the base, or -1 for inputs and sources. Non-affine views belong to the stage of their
+  // operand.
   int32_t maker(Var base) const {
     while (producer_[base] >= 0 && kinds_[producer_[base]] == Kind::View) base = p_.eqns[producer_[base]].in[0];
     return producer_[base] < 0 ? -1 : stage_of_[producer_[base]];
   }
 
-  // Whether a value is read from memory: what is made from nothing, as a constant is, makes no two loops one.
+  // Whether a value is read from memory. Sharing a generated value, such as a constant, does not justify fusion.
   bool is_array(Var base) const { return producer_[base] < 0 || kinds_[producer_[base]] != Kind::Source; }
 
   int32_t new_stage(const Shape& space, const Ints& reduced, bool loop) {
@@ -198,7 +198,7 @@ class Fuser {
     };
     if (loop && joins_) {
       for (const Source& s : sources) consider(maker(s.base), longest_chain_);
-      // Else the loop that reads the same array at the same positions: one pass over it serves both.
+      // Otherwise, a loop that reads the same array at the same positions: one pass over memory serves both.
       for (const Source& s : sources)
         if (s.same_positions && size_of(space) > 1)
           for (int32_t c : readers_[s.base]) consider(now(c), longest_);
@@ -218,8 +218,8 @@ class Fuser {
     for (const Source& s : sources) depend(home, maker(s.base));
   }
 
-  // Equation i may join stage c when both run over the same space, everything it reads of c is read position by
-  // position, and nothing else it reads waits for c.
+  // Equation i can join stage c if both have the same iteration space, it reads values of c element by element, and
+  // none of its other operands depends on c.
   bool fits(int32_t c, int32_t i, const Shape& space, const Ints& reduced, const std::vector<Source>& sources) const {
     const Stage& s = stages_[c];
     if (!s.loop || s.space != space) return false;
@@ -227,13 +227,13 @@ class Fuser {
     return reads_in_step(c, sources);
   }
 
-  // The stage that a stage has become part of, or itself.
+  // The stage that a stage was merged into, or itself.
   int32_t now(int32_t stage) const {
     while (merged_[stage] != stage) stage = merged_[stage];
     return stage;
   }
-  // Whether another loop over the same space, which makes an operand of the equation placed in `home`, may join it:
-  // neither waits for the other, and what the equation reads besides waits for neither.
+  // Whether another loop over the same space, which computes an operand of the equation placed in `home`, can be merged
+  // with it: neither depends on the other, and no other operand of the equation depends on either.
   bool may_merge(int32_t home, int32_t other, const std::vector<Source>& sources) const {
     if (other < 0 || other == home || !stages_[other].loop) return false;
     const Stage &a = stages_[home], &b = stages_[other];
@@ -241,7 +241,7 @@ class Fuser {
     if (a.eqns.size() + b.eqns.size() >= longest_chain_) return false;
     return !before_[home].has(other) && !before_[other].has(home) && reads_in_step(other, sources);
   }
-  // Everything read of stage c is read position by position, and nothing else that is read waits for c.
+  // All reads from stage c are element by element, and no other operand depends on c.
   bool reads_in_step(int32_t c, const std::vector<Source>& sources) const {
     return std::all_of(sources.begin(), sources.end(), [&](const Source& x) {
       const int32_t m = maker(x.base);
@@ -266,7 +266,8 @@ class Fuser {
       }
   }
 
-  // Loops over the same space that nobody waits for, such as updates of weights, become one: threads meet once for all.
+  // Merges loops over the same space that no stage depends on, such as weight updates: threads synchronize once for
+  // all.
   void join_last() {
     std::vector<int32_t> last;
     for (int32_t s = 0; s < static_cast<int32_t>(stages_.size()); ++s) {
@@ -291,7 +292,7 @@ class Fuser {
       if (b.has(stage)) b.add(more);
   }
 
-  // Gives v memory; returns the value whose memory it is, or -1 when it needs none.
+  // Allocates memory for v; returns the value that owns the memory, or -1 if none is needed.
   Var demand(Var v) {
     if (memory_[v] >= 0) return memory_[v];
     const int32_t made = producer_[v];
@@ -315,7 +316,7 @@ class Fuser {
     if (!same_positions) add(stages_[stage].scattered);
   }
 
-  // What a loop reads through views is the value behind them.
+  // A loop that reads through views depends on the value behind them.
   void read_through_views(int32_t stage, Var v) {
     const Source s = behind(v);
     if (s.gather >= 0) {
@@ -330,7 +331,8 @@ class Fuser {
       if (k == Kind::Source && stages_[stage].loop) return;
       if (k == Kind::Elementwise && stage_of_[producer_[s.base]] == stage) return;
     }
-    // Where elements of a row are computed in turn, one place along it is read before any is written.
+    // If the elements of a row are computed in sequence, a fixed index along the row is read before any element is
+    // written.
     const Stage& reader = stages_[stage];
     const bool   before = s.same_positions || (in_turn_ && s.same_rows && reader.reduced.empty());
     read(stage, s.base, before && squeezed(p_.type(v).shape) == reader.space);
@@ -348,9 +350,9 @@ class Fuser {
     }
   }
 
-  // Every stage after those that make what it reads; those that no other stage waits for last, when what their results
-  // replace has been read and they may overwrite it, and among them last those whose operands others read too;
-  // otherwise in the order of the program.
+  // Topological order of the stages. Stages that no other stage depends on come last, when the values their results
+  // replace have been read and can be overwritten; among them, those that share operands come last. Otherwise program
+  // order.
   std::vector<Stage> ordered() const {
     std::vector<int32_t>              writer(p_.types.size(), -1);
     std::vector<std::vector<int32_t>> next(stages_.size());
@@ -363,7 +365,7 @@ class Fuser {
           next[writer[v]].push_back(static_cast<int32_t>(s));
           ++waits[s];
         }
-    std::vector<int32_t> readers(p_.types.size(), 0);  // among those that nobody waits for
+    std::vector<int32_t> readers(p_.types.size(), 0);  // readers among the stages that no other stage depends on
     for (size_t s = 0; s < stages_.size(); ++s)
       for (Var v : stages_[s].reads)
         if (next[s].empty()) ++readers[v];
@@ -373,7 +375,7 @@ class Fuser {
         return readers[u] > 1 && std::any_of(s.writes.begin(), s.writes.end(), fits);
       });
     };
-    using Entry = std::tuple<bool, bool, int32_t, int32_t>;  // nobody waits for it, shares, first equation, stage
+    using Entry = std::tuple<bool, bool, int32_t, int32_t>;  // no dependents, shares operands, first equation, stage
     auto entry  = [&](size_t s) {
       const bool last = next[s].empty();
       return Entry{last, last && shares(stages_[s]), stages_[s].eqns.front(), static_cast<int32_t>(s)};
@@ -403,10 +405,10 @@ class Fuser {
   std::vector<int32_t>                stage_of_;
   Vars                                memory_;
   std::vector<Stage>                  stages_;
-  std::vector<Numbers>                before_;  // by stage: those it waits for
+  std::vector<Numbers>                before_;  // per stage: the stages it depends on
   std::vector<bool>                   has_reduction_;
-  std::vector<int32_t>                merged_;   // by stage: itself, or the one it is part of
-  std::map<Var, std::vector<int32_t>> readers_;  // stages that read a value position by position
+  std::vector<int32_t>                merged_;   // per stage: itself, or the stage it was merged into
+  std::map<Var, std::vector<int32_t>> readers_;  // stages that read a value element by element
 };
 
 }  // namespace

@@ -21,7 +21,7 @@ const std::unordered_map<const Op*, Rule>& table() {
   return all;
 }
 
-// The way out: an equation without a kernel is evaluated by the host.
+// Fallback: the host evaluates an equation without a kernel.
 Kernel by_host(Site& s) {
   if (!s.target().has_host) {
     const std::string& where = s.p.notes[static_cast<size_t>(s.e.note)];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of ops that are not loops over elements.
+// Kernels of operations that are not elementwise loops.
 #pragma once
 
 #include "braintrace/codegen/fuse.h"
@@ -8,23 +8,23 @@
 
 namespace braintrace::codegen {
 
-// Gathers what the functions of a schedule share.
+// Collects what the functions of a schedule share.
 class Scheduler {
  public:
   explicit Scheduler(const Options& options) : options(options) {}
 
-  FunctionPtr function(const Program& program);  // of a lowered program
-  int64_t     constant(const Array& value);      // its number; equal arrays have one
+  FunctionPtr function(const Program& program);  // for a lowered program
+  int64_t     constant(const Array& value);      // its index; equal arrays share one
   Kernel      kernel(const Program& p, const Eqn& e, const Vars& memory);
 
   const Options& options;
   Schedule       schedule;
 
  private:
-  int depth_ = 0;  // functions around the one at work
+  int depth_ = 0;  // nesting depth of the current function
 };
 
-// One equation with a kernel of its own.
+// An equation that needs its own kernel.
 struct Site {
   Scheduler&     in_schedule;
   const Program& p;
@@ -40,8 +40,8 @@ struct Site {
   const Type&   out_type(size_t i) const { return p.type(e.out[i]); }
 };
 
-// The kernel of an equation. Most compute with elements as they are stored, which 16-bit floats do not allow: the host
-// takes these, except where elements are only moved or drawn, or nested functions take them.
+// The kernel of an operation. Most kernels compute with stored elements, which is not possible for 16-bit floats: the
+// host evaluates these, unless the kernel only moves or draws elements, or contains functions.
 struct Rule {
   const Op* op;
   Kernel (*kernel)(Site&);

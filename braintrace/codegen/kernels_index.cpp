@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gathering and scattering by index, sorting, running reductions, positions of extremes.
+// Gather and scatter, sorting, running reductions, argmin and argmax.
 #include "braintrace/codegen/kernels.h"
 #include "braintrace/codegen/known_indices.h"
 #include "braintrace/ops/along.h"
@@ -15,7 +15,7 @@ namespace braintrace::codegen {
 namespace {
 
 // Sizes of the flattened axes: x : [B, P, N, Q], indices : [B, K], rows : [B, P, K, Q].
-// Indices that are known are checked here and not when the kernel runs.
+// Indices known at compile time are checked here instead of at run time.
 Routine by_rows(const Site& s) {
   const Shape &x = s.in_type(0).shape, &i = s.in_type(1).shape;
   const auto   nb = s.e.attrs[keys::batch], k = s.e.attrs[keys::axis];
@@ -38,7 +38,7 @@ Kernel take_or_scatter(Site& s) {
   return {.what = r, .scratch = adds ? std::max<int64_t>(s.in_type(0).size() * 8, 1) : 0, .may_stop = r.checks};
 }
 
-// Lanes along an axis, which has n elements in x and m in y.
+// Lanes along an axis, with n elements in x and m in y.
 Routine by_lanes(const Site& s, const Shape& from, const Shape& to) {
   const Lanes f(from, s.e.attrs[keys::axis]), t(to, s.e.attrs[keys::axis]);
   return {s.e.op,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks copied from one array into another: concat, pad, roll, and blocks at positions found at run time.
+// Block copies: concat, pad, roll, and dynamic slices.
 #include "braintrace/codegen/kernels.h"
 #include "braintrace/ops/axes.h"
 #include "braintrace/ops/keys.h"
@@ -9,7 +9,7 @@ namespace braintrace::codegen {
 
 namespace {
 
-// Threads share the first axis of the result.
+// Threads split the first axis of the result.
 Kernel by_rows(Copies c, const Type& out) {
   c.rows = out.shape[0];
   return {.what = std::move(c), .parts = out.shape[0], .work = out.size()};
@@ -41,7 +41,7 @@ Kernel pad(Site& s) {
   return !to.empty() && from[0] == to[0] ? by_rows(c, s.out_type(0)) : Kernel{.what = c};
 }
 
-// Cut at the shift of every axis into blocks that move as a whole.
+// Splits the array at the shift of every axis into blocks that move as a whole.
 Kernel roll(Site& s) {
   const Shape& shape   = s.out_type(0).shape;
   const Ints   strides = strides_of(shape);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products, convolution.
+// Matrix products and convolution.
 #include <algorithm>
 
 #include "braintrace/codegen/kernels.h"
@@ -17,7 +17,7 @@ using keys::lhs_contract;
 using keys::rhs_batch;
 using keys::rhs_contract;
 
-// An operand as it lies in memory: transposes and the like are folded into the strides.
+// An operand with its layout in memory: views such as transposes are folded into the strides.
 Product::Side side(const Site& s, size_t operand, const Ints& batch, const Ints& free, const Ints& inner) {
   const size_t n = s.in_type(operand).shape.size();
   Index        index(n, constant(n, 0));
@@ -27,7 +27,7 @@ Product::Side side(const Site& s, size_t operand, const Ints& batch, const Ints&
   return {s.memory[v], at.k, gather(at.c, batch), gather(at.c, free), gather(at.c, inner)};
 }
 
-// A group of axes walked as one: its stride, when neighbors are contiguous.
+// The stride of a group of axes collapsed into one, if adjacent axes are contiguous.
 std::optional<int64_t> joined_stride(const Shape& sizes, const Ints& strides) {
   int64_t size = 1, stride = 0;
   for (size_t k = sizes.size(); k-- > 0;) {
@@ -49,7 +49,7 @@ std::optional<Product::Matrix> as_matrix(const Product& p) {
   return Product::Matrix{size_of(p.rows), n, size_of(p.inner), *lm, *lk, *rk, n == 1 ? 1 : *rn};
 }
 
-// The last axes, and as much of the one before, as make at most so many elements.
+// The longest run of trailing axes, plus a part of the axis before them, with at most `most` elements.
 Product::Block block_of(const Shape& sizes, int64_t most) {
   Product::Block b{sizes.size(), 1, 1};
   while (b.axis > 0 && b.step == (b.axis == sizes.size() ? 1 : sizes[b.axis])) {
@@ -61,7 +61,7 @@ Product::Block block_of(const Shape& sizes, int64_t most) {
   return b;
 }
 
-// Long sums are taken block by block, each as long as what the host's product takes at a time.
+// Long sums are split into blocks of the length that the host's product processes at a time.
 std::optional<Product::Blocks> in_blocks(const Product& p, const Target& target) {
   const int64_t bytes = static_cast<int64_t>(size_of(p.dtype)), inner = size_of(p.inner), n = size_of(p.columns);
   const int64_t elements = target.packed_bytes / bytes;
@@ -72,7 +72,7 @@ std::optional<Product::Blocks> in_blocks(const Product& p, const Target& target)
   if (b.inner.size * n > elements) return {};
   b.rows    = block_of(p.rows, std::max<int64_t>(elements / std::max(b.inner.size, n), 1));
   b.by_rows = p.lhs.inner.back() == 1 || p.lhs.free.back() != 1;
-  // Inside a block the first axis has fewer elements, which does not change the strides.
+  // Inside a block the first axis is shorter; the strides do not change.
   const auto inside = [](const Product::Block& block, const Ints& list) {
     return Ints(list.begin() + static_cast<int64_t>(block.axis), list.end());
   };
@@ -82,11 +82,11 @@ std::optional<Product::Blocks> in_blocks(const Product& p, const Target& target)
   return b;
 }
 
-// The rows and columns of a part, and how many parts that makes. Where there are many rows, a part has all columns: it
-// then looks for events in its own rows once. Where there are few, it has some panels of columns: a core that comes
-// late leaves less behind. For many cores parts are smaller, where that takes less time: cores take equal parts in
-// rounds, the last of which may leave some without work, and wait for each other; each part packs its columns and
-// fetches its rows from other caches, which takes as long as some more of either.
+// Chooses the rows and columns of a part; returns the number of parts. With many rows, a part has all columns, so it
+// searches for events in its rows only once. With few rows, a part has some panels of columns, which balances the load
+// better. With many cores, parts are smaller if the cost model says that this is faster: cores process equal parts in
+// rounds, and the last round may leave some idle; each part also packs its columns and fetches its rows from other
+// caches, which costs as much as some additional rows and columns.
 int64_t share(Product& p, const Target& target) {
   const int64_t m = p.matrix->m, n = p.matrix->n;
   const int64_t panel = target.product_panel / static_cast<int64_t>(size_of(p.dtype)), panels = parts_in(n, panel);

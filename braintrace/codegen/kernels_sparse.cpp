@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sparse products, and what walks the entries of a known pattern.
+// Sparse products, and event-driven operations on known patterns (events.h).
 #include <algorithm>
 
 #include "braintrace/codegen/events.h"
@@ -12,12 +12,12 @@ namespace braintrace::codegen {
 
 namespace {
 
-// Positions of entries, with all leading axes of the dense operands as one.
+// Sizes; all leading axes of the dense operands are flattened into L.
 std::vector<std::pair<std::string_view, int64_t>> sparse_sizes(int64_t entries, const Shape& dense, int64_t m) {
   return {{"L", size_of(Shape(dense.begin(), dense.end() - 1))}, {"E", entries}, {"n", dense.back()}, {"m", m}};
 }
 
-// Entries that are known are checked here and not when the kernel runs.
+// Indices known at compile time are checked here instead of at run time.
 Kernel over_entries(const Site& s, Routine r, size_t from, int64_t n, int64_t m) {
   r.checks = !is_known_below(s.p, s.e.in[from], n) || !is_known_below(s.p, s.e.in[from + 1], m);
   return {.what = r, .may_stop = r.checks};
@@ -49,8 +49,8 @@ Kernel sparse_sample(Site& s) {
                       0, n, m);
 }
 
-// By row of x: how many are not zero, whether any is not finite, and which. `length`: numbers that are written of a
-// row.
+// Per row of x: the number of nonzeros, whether any element is non-finite, and the positions of the nonzeros. `length`:
+// integers written per row.
 Kernel event_list(Site& s) {
   const Shape&  x    = s.in_type(0).shape;
   const int64_t rows = s.in_type(0).size() / x.back();
@@ -61,7 +61,7 @@ Kernel event_list(Site& s) {
   return {.what = std::move(r), .parts = rows, .work = s.in_type(0).size()};
 }
 
-// By column of x: how many rows are not zero there, and which. A part is a run of columns.
+// Per column of x: the number of nonzero rows, and which. A part is a range of columns.
 Kernel event_rows(Site& s) {
   const int64_t run = s.target().event_columns;
   const int64_t B = s.in_type(0).shape[0], n = s.in_type(0).shape[1];
@@ -69,7 +69,7 @@ Kernel event_rows(Site& s) {
   return {.what = std::move(r), .parts = parts_in(n, run), .work = B * n};
 }
 
-// y[l, to[e]] += values[e] x[l, from[e]], for the sources of row l that are not zero. A part is a block of targets.
+// y[l, to[e]] += values[e] x[l, from[e]] for the nonzero sources of row l. A part is a block of targets.
 Kernel event_dot(Site& s) {
   const Shape&  x = s.in_type(X).shape;
   const int64_t E = s.in_type(Values).size(), n = x.back(), m = s.e.attrs[keys::size];
@@ -94,7 +94,7 @@ Kernel event_dot(Site& s) {
   return {.what = std::move(r), .parts = blocks, .work = rows * (n + E / 4)};
 }
 
-// y[e] = w[e] ± Σ_b u[b, from[e]] v[b, to[e]]. A part is a share of the sources, of the targets or of the entries.
+// y[e] = w[e] ± Σ_b u[b, from[e]] v[b, to[e]]. A part is a range of sources, targets or entries.
 Kernel event_update(Site& s) {
   const int64_t E = s.in_type(W).size(), n = s.in_type(U).shape.back(), m = s.in_type(V).shape.back();
   const int64_t B = s.in_type(U).size() / n, parts = std::max<int64_t>(1, E / s.target().event_part);

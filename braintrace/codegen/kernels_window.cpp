@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sliding windows, and random numbers.
+// Sliding windows and random numbers.
 #include "braintrace/codegen/kernels.h"
 #include "braintrace/ops/keys.h"
 #include "braintrace/ops/pool.h"
@@ -15,7 +15,7 @@ Kernel window(Site& s) {
                          s.e.attrs[keys::stride], s.in(0), s.out(0)}};
 }
 
-// y[key, i] = draw of element i, for each of the keys.
+// y[key, i] = random number at element i, for each key.
 Kernel draws(Site& s) {
   const int64_t keys = s.in_type(0).size() / 2, n = keys ? s.out_type(0).size() / keys : 0;
   Routine       r{s.e.op, s.out_type(0).dtype, {{"keys", keys}, {"n", n}}, {{"key", s.in(0)}, {"y", s.out(0)}}};

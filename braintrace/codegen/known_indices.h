@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Indices whose values are known when a program is compiled: patterns of sparse matrices, tables of positions. They are
-// checked then, once, and entries are arranged by them.
+// Indices that are known at compile time, such as sparsity patterns and lookup tables. They are checked once, at
+// compile time, and can be sorted.
+//
+//   y = take(x, argument 1)      →      i = constant [2, 0, 1];  y = take(x, i)
 #pragma once
 
 #include "braintrace/ir/op.h"
 
 namespace braintrace::codegen {
 
-// The program with the integer arrays among its constants written into it, so that equations that read them, some as
-// constants and some written out already, are seen to be equal. Its inputs stay as they are.
+// Inlines the integer arrays among the program's constants as constant equations, so that common-subexpression
+// elimination merges equations that read them. Does not change the inputs of the program.
 Program with_known_indices(Program program, const Arrays& constants);
 
-// The value of v where the program says it; null elsewhere.
+// The value of v if it is known at compile time; otherwise null.
 const Array* known_value(const Program& p, Var v);
-// Whether every element is in 0 … below-1, and for a value: and known.
+// Whether every element is in 0 … below-1; for a value, also whether it is known.
 bool is_below(const Array& index, int64_t below);
 bool is_known_below(const Program& p, Var v, int64_t below);
 

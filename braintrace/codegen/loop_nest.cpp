@@ -57,7 +57,7 @@ class NestBuilder {
 
  private:
   Tiling::Form& form() { return nest_.tiling.form; }
-  // Reading and writing a few arrays takes as long as an element, a function as long as some.
+  // Cost model: accessing a few arrays costs as much as one element; a transcendental function, as much as several.
   int64_t work() const {
     const auto levels = nest_.levels();
     int64_t    arrays = static_cast<int64_t>(nest_.stores.size()), series = 0;
@@ -107,7 +107,7 @@ class NestBuilder {
     if (type.size() >= target_.shared_elements) large_reads_.emplace_back(type.size(), from);
     return keep({.kind = Element::Kind::Load, .dtype = type.dtype, .at = from, .buffer = memory_[v]});
   }
-  // The element of x that the index at these positions names, along the axis that the axes of the index stand for.
+  // The element of x at the given gather index, along the axis that the axes of the index replace.
   int32_t gathered(const Eqn& e, const Index& index) {
     const Type& x     = p_.type(e.in[0]);
     const auto  axis  = index.begin() + e.attrs[keys::axis];
@@ -128,7 +128,7 @@ class NestBuilder {
     return keep(std::move(y));
   }
 
-  // What the stage leaves in memory.
+  // Adds a store or reduction for a value that the stage materializes.
   void add(Var v) {
     const Eqn&  e     = p_.eqns[producer_[v]];
     const bool  folds = is_reduction(e);
@@ -145,7 +145,7 @@ class NestBuilder {
                                         : element(e.in[0], index);
     nest_.stores.push_back({v, offset(natural_index(type.shape), type.shape, n_), x});
   }
-  // Where the result of a reduction lies, in the counters of the kept axes.
+  // Position of a reduction's result, in the counters of the kept axes.
   Affine place_of_sum(const Eqn& e) const {
     const Shape& shape = p_.type(e.out[0]).shape;
     const Ints   axes  = long_axes(shape);
@@ -158,7 +158,8 @@ class NestBuilder {
 
   // ---- Loops
 
-  // Long sums of few columns: each would wait for its last term, so their terms are interleaved like those of rows.
+  // Long sums of few columns: a single accumulator per column would be latency-bound, so use interleaved ones as for
+  // rows.
   bool has_narrow_sums() const {
     return nest_.stores.empty() && target_.in_turn && stage_.space[n_ - 1] <= target_.few_columns &&
            stage_.space[static_cast<size_t>(stage_.reduced.back())] >= 4 * target_.lanes;
@@ -186,14 +187,14 @@ class NestBuilder {
     for (Store& s : nest_.stores) f(s.at);
     for (Reduction& r : nest_.reductions) f(r.at);
   }
-  // Joins the loops of neighboring axes where every position is the same function of both: the counter of the inner
-  // axis then runs over both.
+  // Collapses adjacent loops if every position is the same affine function of both. The inner counter then runs over
+  // both.
   //
-  //   for i < 4: for j < 8: y[8 i + j] = x[8 i + j]      becomes      for j < 32: y[j] = x[j]
+  //   for i < 4: for j < 8: y[8 i + j] = x[8 i + j]      →      for j < 32: y[j] = x[j]
   void merge_loops() {
     Ints&        loops  = nest_.loops;
-    const size_t inside = form() != Tiling::Form::Blocks ? 0 : nest_.tiling.two_axes ? 2 : 1;  // the tile
-    Ints         first  = loops;  // by loop: the outermost of its axes
+    const size_t inside = form() != Tiling::Form::Blocks ? 0 : nest_.tiling.two_axes ? 2 : 1;  // the loops of the tile
+    Ints         first  = loops;  // per loop: the outermost of its axes
     Ints         dropped;
     for (size_t i = loops.size(); i-- > 1;) {
       const int64_t outer = loops[i - 1], inner = loops[i], next = first[i], size = stage_.space[next];
@@ -224,8 +225,8 @@ class NestBuilder {
     const size_t  last = nest_.loops.size() - 1;
     const int64_t n    = nest_.extent(last);
     if (form() == Tiling::Form::Lanes) {
-      // All lanes, where each has several terms; of short rows the largest power of two. Rows that are taken together
-      // and leave a remainder, such as ten terms, do better without lanes.
+      // All lanes, if each has several terms; for short rows, the largest power of two. Jammed rows with a remainder,
+      // such as ten terms, are faster without lanes.
       const auto terms = static_cast<uint64_t>(std::max<int64_t>(n, 1));
       const bool rest  = !std::has_single_bit(terms);
       t.together       = nest_.kept == 0 || size < target_.together_from
@@ -235,7 +236,7 @@ class NestBuilder {
       if (n >= 2 * target_.lanes) t.width = target_.lanes;
       return;
     }
-    // Where blocks are all that threads can share, there are more of them.
+    // If threads can split only the blocks, use more of them.
     const bool    shared = nest_.kept == 0 && !t.two_axes && size >= target_.shared_elements;
     const int64_t share  = std::max(target_.lanes, n / target_.cores / target_.lanes * target_.lanes);
     t.width              = std::clamp<int64_t>(n, 1, shared ? std::min(target_.block / 4, share) : target_.block);
@@ -243,8 +244,8 @@ class NestBuilder {
       t.height = std::clamp<int64_t>(target_.tile / t.width, 1, nest_.extent(last - 1));
     if (!t.two_axes && last > nest_.kept && size >= target_.together_from) t.together = target_.column_rows;
   }
-  // Parts of sums where there are too few for all blocks of threads, each with enough terms for one; bytes of memory
-  // for the sums of the parts.
+  // Splits sums into parts if there are too few for all blocks of threads, each part with enough terms for one block;
+  // returns the bytes of memory for the partial sums.
   int64_t part_sums() {
     if (form() == Tiling::Form::Plain || target_.sum_blocks == 0) return 0;
     int64_t terms = 1;
@@ -264,17 +265,17 @@ class NestBuilder {
     return parts_in(nest_.extent(last), t.width) * parts_in(rows, t.height);
   }
 
-  // When the outermost loop walks rows of a large array, they are shared as everywhere.
+  // If the outermost loop iterates over rows of a large array, threads split the rows as in all other kernels.
   void share_rows_of_large_array(Kernel& k) const {
     for (const auto& [size, at] : large_reads_) {
       const int64_t row    = at.c[nest_.loops[0]];
-      int64_t       inside = 0;  // how far the other loops reach: a column is not a row
+      int64_t       inside = 0;  // extent of the other loops: a column is not a row
       for (size_t l = 1; l < nest_.loops.size(); ++l) inside += std::abs(at.c[nest_.loops[l]]) * (nest_.extent(l) - 1);
       if (row <= inside || size % row || at.k % row || at.k / row + nest_.extent(0) > size / row) continue;
       k.first = at.k / row;
       k.whole = size / row;
       k.work  = std::max(k.work, target_.shared_elements);
-      // As many threads as blocks, as sums over blocks are shared by these.
+      // As many threads as blocks, which also split sums over blocks.
       k.grain = k.whole <= target_.most_blocks ? 1 : k.whole / target_.row_blocks(k.whole, size);
       return;
     }
@@ -287,7 +288,7 @@ class NestBuilder {
   std::vector<int32_t>                     producer_;
   size_t                                   n_;
   LoopNest                                 nest_;
-  std::vector<std::pair<int64_t, Affine>>  large_reads_;  // size of the array, position of the element
+  std::vector<std::pair<int64_t, Affine>>  large_reads_;  // (size of the array, position of the element)
   std::map<std::pair<Var, Index>, int32_t> memo_;
 };
 

@@ -47,7 +47,7 @@ using keys::lhs_contract;
 using keys::rhs_batch;
 using keys::rhs_contract;
 
-// `t`, whose axis i is axis dims[i] of `shape`, repeated along the other axes.
+// Broadcasts `t` to `shape`; axis i of `t` is axis dims[i] of `shape`.
 Tensor placed(Tensor t, const Shape& shape, Ints dims) {
   Ints order = counted(0, static_cast<int64_t>(dims.size()));
   std::sort(order.begin(), order.end(), [&](int64_t p, int64_t q) { return dims[p] < dims[q]; });
@@ -56,7 +56,7 @@ Tensor placed(Tensor t, const Shape& shape, Ints dims) {
   return t.shape() == shape ? t : broadcast_axes(t, shape, dims);
 }
 
-// Sums of few neighbors are written out: they fuse with whatever is elementwise.
+// Unrolls sums of few terms, so that they fuse with elementwise equations.
 Tensor product_sum(const Tensor& x, const Tensor& y, const Ints& axes, const Target& t) {
   const Attrs   a     = {{keys::axes, axes}};
   const Shape   shape = infer(product_sum_op, {x.type(), y.type()}, a)[0].shape;
@@ -71,9 +71,9 @@ Tensor product_sum(const Tensor& x, const Tensor& y, const Ints& axes, const Tar
   return sum;
 }
 
-// Without free axes on one side the product is a weighted sum over axes of the other; without contracted axes it is an
-// outer product. In both cases nothing is gained by a matrix product, and much by fusing. The same holds where every
-// position of a batch has a small matrix of its own, such as the Jacobian of a neuron's states: few sums of few terms.
+// Without free axes on one side, the product is a weighted sum over axes of the other; without contracted axes, it is
+// an outer product. A matrix product gains nothing in these cases, but fusion does. The same holds for batches of small
+// matrices, such as the Jacobian of each neuron's states: few sums of few terms.
 Tensor as_sum(const Tensor& l, const Tensor& r, const Attrs& a, const Target& t) {
   const Ints &lk = a[lhs_contract], &rk = a[rhs_contract], &lb = a[lhs_batch], &rb = a[rhs_batch];
   const Ints  lf = others(l.rank(), lb, lk), rf = others(r.rank(), rb, rk);
@@ -82,7 +82,7 @@ Tensor as_sum(const Tensor& l, const Tensor& r, const Attrs& a, const Target& t)
       size_along(l.shape(), lb) > 1 && lk.size() == 1 && K > 1 && K <= t.few_terms && std::min(M, N) <= t.few_terms;
   if (M != 1 && N != 1 && K != 1 && !few) return {};
   // The axes of the larger operand, then the free axes of the smaller one.
-  const bool    left = few ? l.size() >= r.size() : K == 1 || N <= M;  // the left operand leads
+  const bool    left = few ? l.size() >= r.size() : K == 1 || N <= M;  // the left operand is the larger one
   const Tensor &big = left ? l : r, &small = left ? r : l;
   const Ints &  bb = left ? lb : rb, &bk = left ? lk : rk, &bf = left ? lf : rf;
   const Ints &  sb = left ? rb : lb, &sk = left ? rk : lk, &sf = left ? rf : lf;
@@ -98,7 +98,7 @@ Tensor as_sum(const Tensor& l, const Tensor& r, const Attrs& a, const Target& t)
   Ints         reduced = bk;
   std::sort(reduced.begin(), reduced.end());
   const Tensor sum = product_sum(x, y, reduced, t);
-  // Axes of the result as the product has them: batch, free axes of l, free axes of r.
+  // Permute to the axis order of the product: batch, free axes of l, free axes of r.
   const Ints kept = others(static_cast<int>(space.size()), reduced, {}), small_free = gather(dims, sf);
   const Ints wanted = left ? joined(bb, bf, small_free) : joined(bb, small_free, bf);
   Ints       perm;
@@ -106,8 +106,8 @@ Tensor as_sum(const Tensor& l, const Tensor& r, const Attrs& a, const Target& t)
   return std::is_sorted(perm.begin(), perm.end()) ? sum : transpose(sum, perm);
 }
 
-// A vector times a large matrix, whose rows threads share: the sums over blocks of the rows, then their sum. Rows that
-// are left over come first.
+// A vector times a large matrix whose rows the threads split: sums over blocks of rows, then their sum. Leftover rows
+// come first.
 Tensor by_parts(const Tensor& l, const Tensor& r, const Attrs& a, const Target& target) {
   const Ints &lk = a[lhs_contract], &rk = a[rhs_contract];
   if (!a[lhs_batch].empty() || lk.size() != 1) return {};
@@ -134,13 +134,13 @@ Tensor by_parts(const Tensor& l, const Tensor& r, const Attrs& a, const Target& 
   return sum;
 }
 
-// A tensor without its axes of size one, and without repetition: axis i of it is axis axes[i] of `t`.
+// A tensor without broadcasts and axes of size one: axis i of `t` is axis axes[i] of the original.
 struct Bare {
   Tensor t;
   Ints   axes;
 };
 Bare bare(Tensor t) {
-  Ints axes = long_axes(t.shape());  // of the original, by long axis of t
+  Ints axes = long_axes(t.shape());  // axis of the original, per long axis of t
   while (true) {
     const Ints here = long_axes(t.shape());
     if (const auto b = made_by(broadcast_op, t)) {
@@ -157,13 +157,13 @@ Bare bare(Tensor t) {
   }
 }
 
-// Σ a·b over axes as a matrix product, where a and b are repeated along axes of each other; else nothing.
+// Σ a·b over axes as a matrix product, if a and b are broadcast along axes of each other; otherwise undefined.
 Tensor as_product(const Tensor& x, const Ints& axes, const Type& out) {
   const auto product = made_by(mul_op, x);
   if (!product || !is_float(x.dtype())) return {};
   const Bare a = bare(product->in[0]), b = bare(product->in[1]);
   DotAxes    d;
-  Ints       order, only_a, only_b;  // axes of x, as the product has them
+  Ints       order, only_a, only_b;  // axes of x, in the order of the product
   for (int64_t axis : long_axes(x.shape())) {
     const bool in_a = contains(a.axes, axis), in_b = contains(b.axes, axis);
     const auto i = static_cast<int64_t>(index_of(a.axes, axis)), j = static_cast<int64_t>(index_of(b.axes, axis));
@@ -189,7 +189,7 @@ Tensor as_product(const Tensor& x, const Ints& axes, const Type& out) {
   return reshape(transpose(dot_general(a.t, b.t, d), perm), out.shape);
 }
 
-// The free axes of both operands of a product, in the order of its result; it has no batch axes.
+// The free axes of both operands of a product without batch axes, in the order of the result.
 struct FreeAxes {
   Ints lhs, rhs;
   explicit FreeAxes(const Made& dot)
@@ -197,7 +197,7 @@ struct FreeAxes {
         rhs(others(dot.in[1].rank(), dot.attrs[rhs_batch], dot.attrs[rhs_contract])) {}
 };
 
-// (a b)ᵀ = bᵀ aᵀ: the operands change places instead of the elements.
+// (a b)ᵀ = bᵀ aᵀ: swaps the operands instead of transposing the result.
 Tensor transposed_product(const Tensor& y, const Ints& perm) {
   const auto dot = made_by(dot_general_op, y);
   if (!dot || !dot->attrs[lhs_batch].empty()) return {};
@@ -207,7 +207,7 @@ Tensor transposed_product(const Tensor& y, const Ints& perm) {
   return dot_general(dot->in[1], dot->in[0], {dot->attrs[rhs_contract], dot->attrs[lhs_contract], {}, {}});
 }
 
-// Rows and columns of a product are products of rows and columns; of a sum, sums. Not of weights larger than that.
+// Pushes a slice into a product or a sum, unless this would slice an operand with more than `largest` elements.
 Tensor sliced_product(const Tensor& y, const Attrs& a, int64_t largest) {
   if (const auto sum = made_by(add_op, y)) {
     const Tensor l = sliced_product(sum->in[0], a, largest);
@@ -227,7 +227,7 @@ Tensor sliced_product(const Tensor& y, const Attrs& a, int64_t largest) {
   return dot_general(in[0], in[1], {dot->attrs[lhs_contract], dot->attrs[rhs_contract], {}, {}});
 }
 
-// Whether slices read v, nothing else does, and they have all of it.
+// Whether v is used only by slices, which together cover all of it.
 bool is_cut_up(const Program& p, Var v) {
   int64_t left = p.type(v).size();
   for (const Eqn& e : p.eqns) {
@@ -246,8 +246,7 @@ Tensors emit_products(const Rewriting& r, const Target& target) {
     y = transposed_product(r.in[0], a[keys::perm]);
     if (!y.defined()) y = turned(r.in[0], a[keys::perm]);
   }
-  // A product of which all columns are used, and which many cores share by columns, stays whole: they meet once after
-  // it.
+  // If all columns are used and many cores split them, keep the product whole: they synchronize once after it.
   if (r.e.op == &slice_op) {
     const bool whole = target.cores >= target.columns_from && is_cut_up(r.p, r.e.in[0]);
     y                = sliced_product(r.in[0], a, whole ? target.cache_elements : std::numeric_limits<int64_t>::max());
@@ -269,7 +268,7 @@ Tensors emit_hoisted(const Rewriting& r, const Target& target) {
   return {};
 }
 
-// The factors of a product, seen through a change of axes of size one; empty for anything else.
+// The factors of a product, through reshapes that add or remove axes of size one; empty for anything else.
 Tensors factors(const Tensor& t) {
   if (const auto product = made_by(mul_op, t)) return product->in;
   const auto view = made_by(reshape_op, t);
@@ -285,8 +284,8 @@ Tensor sampled_sum(const Tensors& in, const Target& target) {
   return a.rank() == 1 ? a * c : product_sum(a, c, counted(0, a.rank() - 1), target);
 }
 
-// Of a sum over axes that lie apart, the last of them short, such as that of a group of channels over all positions:
-// the short one. It is summed last, of what the others leave: those are added up in whole rows of memory.
+// For a sum over axes that are not adjacent, the last of them short, such as over all positions and a group of
+// channels: the short axis. It is reduced last, so that the others are accumulated in whole contiguous rows.
 Ints short_axes(const Shape& shape, const Ints& axes, const Target& target) {
   const auto rank = static_cast<int64_t>(shape.size());
   int64_t    at   = rank;
@@ -295,7 +294,7 @@ Ints short_axes(const Shape& shape, const Ints& axes, const Target& target) {
   const int64_t terms = size_along(shape, last), all = size_along(shape, axes);
   return at < rank && terms < target.lanes && all >= target.lanes * terms ? last : Ints();
 }
-// x, or x times y, summed.
+// Reduces x, or x times y.
 Tensor summed(const Tensor& x, const Tensor& y, const Ints& axes, const Target& target) {
   const Ints last = short_axes(x.shape(), axes, target);
   Ints       first;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of a program in the form that runs fastest.
+// Rewrites products into the form that runs fastest: matrix product or fused reduction.
 #pragma once
 
 #include "braintrace/codegen/target.h"
@@ -8,27 +8,28 @@
 
 namespace braintrace::codegen {
 
-// y = Σ over axes of a · b; operands have one type. Sums in the type of the operands, by fused multiply-adds.
+// y = Σ over axes of a · b, for operands of the same type. Accumulates in this type, with fused multiply-adds.
 extern const Op product_sum_op;
 
-// What a matrix product does better than the equations written: sums of products of repeated operands, transposes and
-// parts of products, convolutions (patches.h). Sums over axes of size one go.
+// Strength reduction to matrix products: sums of products of broadcast operands, transposes and slices of products, and
+// convolutions (patches.h) become dot_general. Removes reductions over axes of size one.
 //
-//   reduce_sum[axes=1](broadcast(x) * broadcast(w))      becomes      dot_general(x, w)
+//   reduce_sum[axes=1](broadcast(x) * broadcast(w))      →      dot_general(x, w)
 Program as_products(const Program& program, const Target& target);
 
-// The same, then joined where products share an operand.
+// as_products, then combines products that share an operand (factor.h).
 Program with_products(const Program& program, const Target& target);
 
-// Bodies of custom rules in place, less work inside loops (lower_scan.h).
+// Inlines the bodies of custom rules and hoists work out of loops (lower_scan.h).
 Program hoisted(const Program& program, const Target& target);
 
-// Products that are not matrix products as sums of elementwise products, which fuse with what makes their operands.
+// The reverse: products that are not proper matrix products become reductions, which fuse with the equations that
+// compute their operands.
 //
-//   dot_general(v, W)      becomes      product_sum[axes=0](broadcast(v), W)
+//   dot_general(v, W)      →      product_sum[axes=0](broadcast(v), W)
 Program as_sums(const Program& program, const Target& target);
 
-// The whole program with outer products as products of repeated vectors, few of them.
+// Rewrites outer products as elementwise products of broadcast vectors, and combines them (separate.h).
 Program with_outer_products(const Program& program, const Target& target);
 
 }  // namespace braintrace::codegen

@@ -35,7 +35,7 @@ bool keeps_rows(const Op& op, const Attrs& a, const Shape& from, const Shape& to
   if (&op == &broadcast_op) return !a[keys::dims].empty() && a[keys::dims][0] == 0;
   return &op == &reshape_op || a[keys::perm][0] == 0;
 }
-// The same view of one row.
+// The attributes of the same view for a single row.
 Attrs of_row(const Op& op, const Attrs& a) {
   auto tail  = [](const Ints& v) { return Ints(v.begin() + 1, v.end()); };
   auto lower = [&](Ints v) {
@@ -47,8 +47,8 @@ Attrs of_row(const Op& op, const Attrs& a) {
   return {{keys::perm, lower(tail(a[keys::perm]))}};
 }
 
-// Operands that only look at another tensor are looked at inside, known indices too, xs row by row, and xs that follow
-// cheaply from other tensors are computed there: their elements need no memory, and equal computations inside meet.
+// Sinks views, known indices and cheap elementwise functions of operands into the body, for xs row by row. They need no
+// memory there, and common-subexpression elimination merges equal ones.
 void take_operands_in(Loop& l) {
   std::vector<Eqn> inside;
   const auto       row_of      = [](const Tensor& t) { return Type{t.dtype(), part(t.shape(), 1, t.rank())}; };
@@ -71,7 +71,7 @@ void take_operands_in(Loop& l) {
     const auto known = made_by(constant_op, value);
     if (!known || !is_integer(value.dtype())) continue;
     inside.push_back({&constant_op, {}, {arg}, known->attrs, 0});
-    arg = l.body.add_value(value.type());  // unused from now on
+    arg = l.body.add_value(value.type());  // no longer used
   }
   for (size_t i = 0; i < l.args.xs.size(); ++i) {
     while (look_inside(l.args.xs[i], l.values.xs[i], true)) continue;
@@ -82,7 +82,8 @@ void take_operands_in(Loop& l) {
     if (e->op == &full_op) {
       inside.push_back({&full_op, {}, {x}, e->attrs.with(keys::shape, Ints(row_of(t).shape)), 0});
     } else if (is_cheap(*e->op) || (e->op == &concat_op && e->attrs[keys::axis] > 0)) {
-      // Every operand has the rows of t: elementwise operands are alike, and pieces differ along another axis.
+      // Every operand has the rows of t: elementwise operands have its shape, and concatenated pieces differ along
+      // another axis.
       const auto made = *made_by(*e->op, t);
       Vars       in;
       for (const Tensor& operand : made.in) {
@@ -96,13 +97,13 @@ void take_operands_in(Loop& l) {
     } else {
       continue;
     }
-    l.args.xs[i] = l.body.add_value(row_of(t));  // unused from now on
+    l.args.xs[i] = l.body.add_value(row_of(t));  // no longer used
   }
   std::reverse(inside.begin(), inside.end());
   l.body.eqns.insert(l.body.eqns.begin(), inside.begin(), inside.end());
 }
 
-// Operands that are the same tensor become one.
+// Merges operands that are the same tensor.
 void join_operands(Loop& l) {
   Vars to(l.body.types.size());
   std::iota(to.begin(), to.end(), 0);
@@ -126,7 +127,7 @@ void join_operands(Loop& l) {
     for (Var& v : *results) v = to[v];
 }
 
-// A carry that is the same number at the start and after every step is that number.
+// Replaces a carry that has the same constant value at the start and after every step.
 void fix_constant_carries(Loop& l) {
   const auto       maker = makers(l.body);
   std::vector<Eqn> known;
@@ -141,17 +142,17 @@ void fix_constant_carries(Loop& l) {
   l.body.eqns.insert(l.body.eqns.begin(), known.begin(), known.end());
 }
 
-// Whether a value costs less to compute again than to read from memory.
+// Whether recomputing a value is cheaper than loading it.
 bool is_cheap_to_repeat(const Op& op) { return is_cheap(op) || is_view(op) || &op == &full_op || &op == &concat_op; }
 
-// Rows that the operand of a product has, the other one being the same in every step.
+// Number of rows of an operand whose product has a loop-invariant other operand.
 int64_t rows_of(const Program& p, const Eqn& product, size_t operand) {
   const Type& type = p.type(product.in[operand]);
   return size_along(type.shape, others(type.rank(), product.attrs[operand == 0 ? lhs_contract : rhs_contract], {}));
 }
-// A product of values that a step computes stays inside when it has enough rows: it is as fast as one of all steps
-// would be, and its operands and result stay in the caches. Many cores do not meet for a small one in every step, but a
-// result of short sums is computed sooner than it comes from the cache of another core.
+// A product of values computed in the step stays in the loop if it has enough rows: it is as fast as one product over
+// all steps, and its operands and result stay in cache. Many cores should not synchronize for a small product in every
+// step, but computing a short sum is faster than fetching its result from the cache of another core.
 bool stays_inside(const Loop& l, const Eqn& product, size_t operand, const Target& target) {
   const int64_t terms    = size_along(l.body.type(product.in[0]).shape, product.attrs[lhs_contract]);
   const bool    is_small = l.length * l.body.type(product.out[0]).size() <= target.stacked_elements;
@@ -159,9 +160,9 @@ bool stays_inside(const Loop& l, const Eqn& product, size_t operand, const Targe
   return rows_of(l.body, product, operand) >= target.enough_rows && !apart;
 }
 
-// What to stack in place of the ys: values from which, with inputs and carries, all of them follow by cheap equations;
-// the ys themselves where these are smaller. A product that only ys need, such as a readout, follows too, by one
-// product of all steps, where its operand is there anyway.
+// Chooses what to stack instead of the ys: values from which, with inputs and carries, all ys can be recomputed
+// cheaply; or the ys themselves if they are smaller. A product that only ys need, such as a readout, becomes one
+// product over all steps if its operand is available anyway.
 class Stacking {
  public:
   Stacking(const Loop& l, const Target& target)
@@ -188,7 +189,7 @@ class Stacking {
     for (Var v : vars) n += l_.body.type(v).bytes();
     return n;
   }
-  // What has to be stacked for `wanted` besides what is there.
+  // Values that must be stacked for `wanted` in addition to those available.
   Vars roots(Vars wanted, const Vars& there) const {
     Mask done(l_.body.types.size());
     for (Var v : joined(l_.args.consts, l_.args.xs, there)) done[v] = true;
@@ -202,7 +203,7 @@ class Stacking {
       const size_t carry = index_of(l_.args.carry, v);
       const Var    left  = carry < l_.args.carry.size() ? l_.results.carry[carry] : -1;
       if (left >= 0 && maker_[left])
-        wanted.push_back(left);  // what the step before left
+        wanted.push_back(left);  // the new carry of the previous step
       else if (e && (is_cheap_to_repeat(*e->op) || is_work_of_all_steps(*e)) && !contains(l_.results.carry, v))
         wanted.insert(wanted.end(), e->in.begin(), e->in.end());
       else
@@ -225,10 +226,10 @@ class Stacking {
   const Target&           target_;
   std::vector<const Eqn*> maker_;
   Mask                    varying_;
-  Mask                    awaited_;  // by value: what carries depend on
+  Mask                    awaited_;  // per value: whether a carry depends on it
 };
 
-// The ys of all steps, from what was stacked.
+// Recomputes the ys of all steps from the stacked values.
 Tensors all_ys(const Loop& l, const Vars& have, const Tensors& stacked) {
   Program    rest = l.body;
   Vars       args = l.args.xs, ys = l.results.ys;
@@ -237,7 +238,7 @@ Tensors all_ys(const Loop& l, const Vars& have, const Tensors& stacked) {
     args.push_back(arg);
     rows.push_back(value);
   };
-  Vars to(l.body.types.size());  // where a value is read: what was stacked is given
+  Vars to(l.body.types.size());  // renaming: stacked values become arguments
   std::iota(to.begin(), to.end(), 0);
   for (size_t i = 0; i < have.size(); ++i) {
     to[have[i]] = rest.add_value(l.body.type(have[i]));
@@ -251,9 +252,9 @@ Tensors all_ys(const Loop& l, const Vars& have, const Tensors& stacked) {
   return l.in_all_steps(std::move(rest), args, rows, ys);
 }
 
-// Whether no step needs what one before it left.
+// Whether no step depends on an earlier step.
 bool are_apart(const Loop& l) { return l.length > 0 && !any_true(gather(l.reached(true, false), joined(l.results))); }
-// The results of a loop whose steps are apart.
+// The results of a loop with independent steps, as one batched computation.
 Tensors in_all_steps(const Loop& l) {
   Tensors       out  = l.in_all_steps(l.body, l.args.xs, l.values.xs, joined(l.results));
   const int64_t last = l.reverse ? 0 : l.length - 1;
@@ -261,7 +262,7 @@ Tensors in_all_steps(const Loop& l) {
   return out;
 }
 
-// Stacks as little as it can, and computes the rest of all steps after.
+// Stacks as little as possible, and computes the remaining ys of all steps after the loop.
 Tensors run_stacking_less(const Loop& l, const Target& target) {
   Loop some       = l;
   some.results.ys = Stacking(l, target).worth_it();
@@ -275,7 +276,7 @@ Tensors run(const Loop& l, const Target& target) {
   return are_apart(l) ? in_all_steps(l) : run_stacking_less(l, target);
 }
 
-// Weights that products inside read in another order than they lie, summed axes first, are transposed once, outside.
+// Transposes weights once, outside the loop, if products inside read them in a different axis order.
 void transpose_weights(Loop& l) {
   const Mask    varying = l.reached(true, true);
   const Program p       = l.program();
@@ -295,8 +296,8 @@ void transpose_weights(Loop& l) {
   }
 }
 
-// Products of one value with weights that many cores share by columns are one product with the weights side by side:
-// the cores meet once after it.
+// Merges products of one value with several weights into one product with concatenated weights, if many cores split
+// their columns: the cores then synchronize once.
 void join_products(Loop& l, const Target& target) {
   const Mask varying    = l.reached(true, true);
   const auto is_product = [&](const Eqn& e) {
@@ -305,7 +306,7 @@ void join_products(Loop& l, const Target& target) {
            rows_of(l.body, e, 0) >= target.enough_rows;
   };
   int64_t             weights = 0;
-  std::map<Var, Vars> sharing;  // by the left operand: its products
+  std::map<Var, Vars> sharing;  // by the left operand
   for (const Eqn& e : l.body.eqns) {
     if (!is_product(e)) continue;
     weights += l.body.type(e.in[1]).size();
@@ -340,7 +341,7 @@ void join_products(Loop& l, const Target& target) {
   l.body.eqns = std::move(eqns);
 }
 
-// Which carries the used results need, directly or through other carries.
+// Carries that the used results need, directly or through other carries.
 Mask live_carries(const Loop& l, const Mask& used) {
   const Program     p    = l.program();
   ScanResults<Mask> live = split(used, l.results);
@@ -348,14 +349,14 @@ Mask live_carries(const Loop& l, const Mask& used) {
   return live.carry;
 }
 
-// The body with sums of products as matrix products; its inputs and results keep their places.
+// Rewrites sums of products in the body as matrix products; inputs and results keep their positions.
 void use_products(Loop& l, const Target& target) {
   l.body    = with_products(l.program(), target);
   l.args    = split(l.body.args, l.args);
   l.results = split(l.body.results, l.results);
 }
 
-// y = Σ_i p_i W_i in place of [p_1; p_2; …] W, where some part is free of carries and some is not.
+// Rewrites [p_1; p_2; …] W as Σ_i p_i W_i if some pieces depend on carries and some do not.
 void split_products(Loop& l) {
   const Mask       carried = l.reached(true, false);
   const auto       given   = l.body.eqns;
@@ -392,20 +393,20 @@ void split_products(Loop& l) {
   l.body.eqns = std::move(eqns);
 }
 
-// Values that no step changes become constants of the loop; products of inputs alone become inputs, and so do numbers
-// where many would wait for the one that computes them.
+// Hoists loop-invariant values to constants of the loop. Products that depend only on inputs become inputs, and so do
+// scalars if many threads would wait for the one that computes them.
 void hoist(Loop& l, const Target& target) {
   const Mask varying = l.reached(true, true), carried = l.reached(true, false);
   const Vars inputs = joined(l.args);
   Vars       invariant, of_inputs;
   for (const Eqn& e : l.body.eqns) {
     const bool trivial = is_view(*e.op) || e.op == &full_op || e.op == &iota_op || e.op == &constant_op;
-    // Of a loop inside this one some results may vary and others not: then it stays where it is.
+    // A nested loop may have both varying and invariant results; it is then not hoisted.
     if (!any_true(gather(varying, e.out)) && !trivial) invariant.insert(invariant.end(), e.out.begin(), e.out.end());
     if (target.steps_together && has_expression(*e.op) && varying[e.out[0]] && !carried[e.out[0]] &&
         l.body.type(e.out[0]).size() == 1)
       of_inputs.push_back(e.out[0]);
-    // One operand is the same in every step: then all steps are one product.
+    // One operand is loop-invariant, so the products of all steps are one product.
     if (e.op != &dot_general_op || carried[e.out[0]] || varying[e.in[0]] == varying[e.in[1]]) continue;
     const size_t operand = varying[e.in[0]] ? 0 : 1;
     if (contains(inputs, e.in[operand]) || !stays_inside(l, e, operand, target)) of_inputs.push_back(e.out[0]);
@@ -425,7 +426,7 @@ void hoist(Loop& l, const Target& target) {
 
 }  // namespace
 
-// The steps that the header lists. The ys may change on the way: `have` are stacked, from which `wanted` follow.
+// The transformations listed in the header. The ys may change: `have` is stacked, and `wanted` is computed from it.
 Tensors lowered_scan(const Eqn& e, const Tensors& in, const Mask& used, const Target& target) {
   const Loop              l(ScanParts(e.attrs), in);
   const ScanResults<Mask> kept{live_carries(l, used), split(used, l.results).ys};

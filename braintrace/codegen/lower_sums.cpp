@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums over the steps of a loop, taken after it. What is needed of every step is stacked, unless it is there already:
+// Moves sums over the steps of a loop out of the loop: g ← g + x_tᵀ δ_t becomes one product after it. The factors of
+// every step are stacked, unless they are already available:
 //
 //   an input                       x_t
-//   a carry as the step found it   h_{t-1}: the first one, then the carries that steps left, one step late
-//   pieces side by side            [x;h]ᵀ δ = [xᵀ δ; hᵀ δ], each as above
-//   a view                         patches(x_t): of what it shows, where that is smaller
+//   the old value of a carry       h_{t-1}: the initial value, then the new carries shifted by one step
+//   concatenated pieces            [x;h]ᵀ δ = [xᵀ δ; hᵀ δ], each as above
+//   a view                         patches(x_t): its operand, if that is smaller
 //
-// A sum over elements that are not stacked is kept element by element in the loop, and taken over them after it.
+// A reduction of values that are not stacked is accumulated elementwise in the loop, and reduced after it.
 #include <algorithm>
 #include <functional>
 #include <utility>
@@ -30,16 +31,16 @@ using keys::lhs_contract;
 using keys::rhs_batch;
 using keys::rhs_contract;
 
-// One term of a sum over steps: a product or a sum of each step's values, seen through views and signs.
+// One term of a sum over steps: a product or reduction of values of the step, under views and signs.
 struct Term {
   const Eqn*              made = nullptr;  // dot_general or reduce_sum
-  std::vector<const Eqn*> views;           // and signs, from the inside out
+  std::vector<const Eqn*> views;           // views and signs, innermost first
   Vars                    left;            // pieces of the left operand
-  int64_t                 axis = 0;        // of it, along which they lie
+  int64_t                 axis = 0;        // the axis along which they are concatenated
 };
 
-// The value of v in every step: an input that is there already, or a stacked result (its number among ys), which for a
-// carry comes one step late.
+// The value of v in every step: an available input, or a stacked result (index among the ys), which for a carry is
+// shifted by one step.
 struct Stacked {
   Tensor  given;
   int64_t y = -1, carry = -1;
@@ -53,7 +54,7 @@ Stacked find_stacked(const Loop& l, Var v) {
   if (const size_t y = index_of(l.results.ys, left); y < l.results.ys.size()) out.y = static_cast<int64_t>(y);
   return out;
 }
-// The equation by which v is a view of something that is no larger.
+// The equation that computes v as a view of a value that is not larger.
 const Eqn* view_of(const Loop& l, Var v) {
   const auto is_maker = [&](const Eqn& e) { return e.out[0] == v; };
   const auto e        = std::find_if(l.body.eqns.begin(), l.body.eqns.end(), is_maker);
@@ -70,19 +71,19 @@ void stack(Loop& l, Var v) {
     l.results.ys.push_back(s.carry >= 0 ? l.results.carry[static_cast<size_t>(s.carry)] : v);
 }
 
-// Finds, in the body as it is when made, the terms of carries.
+// Finds the terms of carries in the body at the time of construction.
 class Sums {
  public:
   explicit Sums(const Loop& l)
       : l_(l), maker_(makers(l.body)), uses_(uses(l.program())), varying_(l.reached(true, true)) {}
 
   struct Split {
-    std::vector<Term> terms;   // to be taken out
-    std::vector<Term> spread;  // to be summed over elements outside
-    Vars              rest;    // that stay
+    std::vector<Term> terms;   // to move out of the loop
+    std::vector<Term> spread;  // to reduce after the loop
+    Vars              rest;    // that stay in the loop
     bool              empty() const { return terms.empty() && spread.empty(); }
   };
-  // `stacks` tells which values are there for every step.
+  // `stacks` determines which values are available for every step.
   Split of(size_t k, const Loop& stacks) const {
     Split out;
     Vars  open{l_.results.carry[k]};
@@ -107,7 +108,7 @@ class Sums {
         out.rest.push_back(v);
       }
     }
-    // The carry must enter once, as a term, and nowhere else.
+    // The carry must occur exactly once, as a term of its own update.
     const bool only_here = own == 1 && uses_[l_.args.carry[k]] == 1 && is_float(l_.body.type(l_.args.carry[k]).dtype);
     return only_here && !out.empty() ? out : Split{};
   }
@@ -137,7 +138,7 @@ class Sums {
   Mask                    varying_;
 };
 
-// Σ_t a_t b_t. Steps that lie in several tensors are summed tensor by tensor.
+// Σ_t a_t b_t. If the steps are in several tensors, sums tensor by tensor.
 Tensor summed_product(const Attrs& a, const Tensor& l, const Tensor& r) {
   for (const bool left : {true, false}) {
     const auto parts = made_by(concat_op, left ? l : r);
@@ -161,7 +162,7 @@ Tensor seen_through(const Term& t, Tensor y) {
   return y;
 }
 
-// Where the axis of the left operand lies in the product.
+// Maps an axis of the left operand to the axis of the product.
 int64_t axis_of_product(const Attrs& a, int64_t axis) {
   auto at = static_cast<int64_t>(a[lhs_batch].size());
   for (int64_t i = 0; i < axis; ++i)
@@ -169,7 +170,7 @@ int64_t axis_of_product(const Attrs& a, int64_t axis) {
   return at;
 }
 
-// The loop with its sums taken out: shorten, run, and add the sums to what it left.
+// Moves the sums out of a loop: shortens it, runs it, and adds the sums to its results.
 class LoopWithoutSums {
  public:
   explicit LoopWithoutSums(const Loop& whole) : whole_(whole), short_(whole), stacked_(whole) {
@@ -187,7 +188,7 @@ class LoopWithoutSums {
   }
 
  private:
-  // Both factors of each product must be known at all steps.
+  // Stacks both factors of each product.
   void stack_factors() {
     const Sums   sums(whole_);
     const size_t n = whole_.args.carry.size();
@@ -201,8 +202,8 @@ class LoopWithoutSums {
     stacked_ = short_;
   }
 
-  // Carries that are sums alone go; terms that are not products stay in the loop, sums of elements before their
-  // reduction.
+  // Removes carries that are only sums. Terms that are not products stay in the loop; reductions are accumulated before
+  // they are reduced.
   void drop_sums() {
     short_.args.carry.clear();
     short_.results.carry.clear();
@@ -263,10 +264,10 @@ class LoopWithoutSums {
   Tensor y(int64_t i) const { return ran_[short_.args.carry.size() + static_cast<size_t>(i)]; }
 
   const Loop&                      whole_;
-  Loop                             short_, stacked_;  // what runs; the same while it still knows all carries
-  std::vector<Sums::Split>         splits_;           // by carry of the whole loop, as are:
-  std::vector<int64_t>             stays_;            // the number of the carry that stays, or -1
-  std::vector<std::vector<size_t>> spread_;           // carries that hold sums of elements
+  Loop                             short_, stacked_;  // the loop that runs; the same with all carries
+  std::vector<Sums::Split>         splits_;           // per carry of the whole loop, like the next two:
+  std::vector<int64_t>             stays_;            // index of the remaining carry, or -1
+  std::vector<std::vector<size_t>> spread_;           // carries with unreduced sums
   Tensors                          ran_;
 };
 

@@ -41,8 +41,7 @@ constinit const Op patches_op = {
 
 namespace {
 
-// Space with zeros around it, or without what lies outside `lo` and `hi` where these are negative; its axes begin at
-// `first`.
+// Pads the spatial axes with zeros, or crops them where `lo` and `hi` are negative; they start at axis `first`.
 Tensor framed(Tensor x, int64_t first, const Ints& lo, const Ints& hi) {
   Ints before(static_cast<size_t>(x.rank()), 0), after = before;
   for (size_t i = 0; i < lo.size(); ++i) {
@@ -55,12 +54,12 @@ Tensor framed(Tensor x, int64_t first, const Ints& lo, const Ints& hi) {
   return pad(x, Tensor(Type{x.dtype(), {}}, 0), before, after);
 }
 
-// The parts of a convolution by what they do: x[a,z,X…], w[b,z,K…], y[a,b,P…] = Σ_{z,k}, in each of G groups.
+// The parts of a convolution by role: x[a,z,X…], w[b,z,K…], y[a,b,P…] = Σ_{z,k}, in each of G groups.
 struct Use {
   int64_t groups;
   Ints    stride, lo, lhs_dilation, rhs_dilation;
   Shape   from, kernel, to;
-  size_t  n;  // axes of space
+  size_t  n;  // number of spatial axes
 
   Use(const Type& x, const Type& w, const Type& y, const Attrs& a)
       : groups(a[keys::groups]),
@@ -73,17 +72,17 @@ struct Use {
         to(y.shape.begin() + 2, y.shape.end()),
         n(stride.size()) {}
 
-  // The kernel of a layer is small, its positions are many. The gradient of such a kernel is a convolution by what is
-  // as large as the layer: a sum over positions.
+  // In a layer, the kernel is small and has many positions. The gradient with respect to the kernel is a convolution
+  // with an array as large as the layer: a sum over positions.
   bool is_sum() const { return size_of(to) < size_of(kernel); }
-  // Whether anything of x is left where padding is negative.
+  // Whether any of x remains after negative padding.
   bool reads_some() const {
     const Ints after = hi();
     for (size_t i = 0; i < n; ++i)
       if (std::max<int64_t>(-lo[i], 0) >= from[i] + std::min<int64_t>(after[i], 0)) return false;
     return true;
   }
-  // What has to follow x so that the last position reads inside.
+  // Padding after x that the last position needs.
   Ints hi() const {
     Ints out;
     for (size_t i = 0; i < n; ++i)
@@ -92,7 +91,7 @@ struct Use {
   }
 };
 
-// [G·a, b, S…] or [a, G·b, S…] with an axis of groups first, where there are several.
+// [G·a, b, S…] or [a, G·b, S…] with a leading group axis if there are several groups.
 Tensor grouped(const Tensor& t, int64_t axis, int64_t G) {
   if (G == 1) return t;
   Shape s = t.shape();
@@ -101,7 +100,7 @@ Tensor grouped(const Tensor& t, int64_t axis, int64_t G) {
   return move_axis(reshape(t, s), axis, 0);
 }
 
-// [(G), a, P…, b], or [(G), P…, a, b] where u.is_sum(); undefined where only padding is read.
+// [(G), a, P…, b], or [(G), P…, a, b] if u.is_sum(); undefined if only padding is read.
 Tensor product_of(const Tensor& x, const Tensor& w, const Use& u) {
   if (!u.reads_some()) return {};
   const auto    n = static_cast<int64_t>(u.n);
@@ -119,8 +118,9 @@ Tensor product_of(const Tensor& x, const Tensor& w, const Use& u) {
                      {sum ? prepend(g, taps) : joined(taps, {1 + g + 2 * n}), counted(g, n + 1), groups, groups});
 }
 
-// Where x has zeros between its elements, q = (p + k - lo)/d must be whole. With p = d i + r and t = q - i that is
-// k = d t + lo - r: position i reads x at i + t, and has a result for each r, by kernels that are parts of one.
+// Transposed convolution: x has zeros between its elements, so q = (p + k - lo)/d must be an integer. With p = d i + r
+// and t = q - i, this means k = d t + lo - r: position i reads x at i + t and computes d results, one per phase r, each
+// with a subsampled kernel.
 //
 //   y[a, d i + r, b] = Σ_{z,t} x[a, i + t, z] w[b, z, d t + lo - r]
 Tensor by_phases(const Tensor& x, const Tensor& w, Use u) {
@@ -170,7 +170,7 @@ Tensor by_phases(const Tensor& x, const Tensor& w, Use u) {
 Tensor turned(const Tensor& t, const Ints& perm) {
   const Shape shape = gather(t.shape(), perm);
   Tensor      base  = t;
-  Ints        axes  = counted(0, static_cast<int64_t>(long_axes(t.shape()).size()));  // of base, by long axis of t
+  Ints        axes  = counted(0, static_cast<int64_t>(long_axes(t.shape()).size()));  // of base, per long axis of t
   while (true) {
     if (const auto turn = made_by(transpose_op, base)) {
       const Ints here = long_axes(base.shape()), there = long_axes(turn->in[0].shape());

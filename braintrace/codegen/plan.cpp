@@ -10,8 +10,8 @@ namespace braintrace::codegen {
 
 namespace {
 
-// Blocks in use, by offset; new blocks go to the lowest gap that holds them, or, where they keep their places, to one
-// that was left by a block of the same size.
+// Allocated blocks by offset. A new block goes into the lowest gap that fits or, if `keeps_places`, into one freed by a
+// block of the same size.
 class Arena {
  public:
   explicit Arena(bool keeps_places) : keeps_places_(keeps_places) {}
@@ -99,7 +99,7 @@ class Planner {
     }
   }
 
-  // Whether the stage makes v by one loop over all its elements.
+  // Whether the stage computes v in one loop over all its elements.
   bool is_elementwise(const Stage& s, Var v) const { return s.loop && p_.type(v).size() == size_of(s.space); }
 
   void place_results(size_t s) {
@@ -128,14 +128,14 @@ class Planner {
     const auto& allowed = f_.kernels[s].in_place;
     return std::binary_search(allowed.begin(), allowed.end(), std::pair(v, r));
   }
-  // The place of v may be that of an operand r which ends here and is read at the same position only.
+  // Whether v can alias an operand r that dies here and is read only at the same position.
   bool may_replace(size_t s, Var v, Var r) const {
     if (is_named(s, v, r)) return true;
     return is_elementwise(stages_[s], v) && room_for(r) == room_for(v) &&
            size_of(p_.type(r).dtype) == size_of(p_.type(v).dtype) && !contains(stages_[s].scattered, r);
   }
 
-  // Results of the function that may overwrite an argument: nothing needs it at another position or later.
+  // Finds results of the function that can overwrite an argument: nothing reads it later or at another position.
   void find_in_place(size_t s, const Mask& is_copied) {
     for (Var v : stages_[s].writes) {
       if (place(v).kind != Place::Kind::Result) continue;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory planning by liveness: where every buffer lies, an input, a constant, a result, or a place in one arena. Places
-// are used again when their value is dead; an elementwise result aliases an operand that ends there, and so does what a
-// loop stacks row by row.
+// Memory planning by liveness analysis: assigns every buffer to an input, a constant, a result, or an offset in one
+// arena. Memory of dead values is reused. An elementwise result, or the stacked output of a loop, aliases an operand
+// that dies there.
 //
 //   kernel 0 writes a; 1 reads a, writes b; 2 reads b, writes c      →      a at 0, b at 64, c at 0
 #pragma once
@@ -11,8 +11,8 @@
 
 namespace braintrace::codegen {
 
-// Gives the function, which has its kernels, buffers and what follows from their places. `constants` : values of
-// constant equations, with their numbers.
+// Adds buffers and everything that depends on their places to a function with kernels. `constants` : results of
+// constant equations, with the indices of their arrays.
 void place_buffers(Function& function, const Program& program, const Fused& fused,
                    const std::vector<std::pair<Var, int64_t>>& constants, const Options& options);
 

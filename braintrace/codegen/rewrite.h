@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program written anew, equation by equation.
+// Rewrites a program equation by equation.
 #pragma once
 
 #include <functional>
@@ -9,18 +9,18 @@
 
 namespace braintrace::codegen {
 
-// The equation e of p, whose operands are `in`.
+// Equation e of p, with the rewritten operands `in`.
 struct Rewriting {
   Builder&       to;
   const Program& p;
   const Eqn&     e;
   const Tensors& in;
-  const Mask&    is_used;  // which values of p anything reads
+  const Mask&    is_used;  // which values of p are used
 };
-// What stands in place of an equation; nothing where it stays.
+// Returns the replacement of an equation, or nothing to keep it.
 using Emitter = std::function<Tensors(const Rewriting&)>;
 
 Tensors rewrite(Builder& to, const Program& p, const Tensors& in, const Emitter& emit);
-Program rewritten(const Program& p, const Emitter& emit);  // simplified
+Program rewritten(const Program& p, const Emitter& emit);  // and simplifies
 
 }  // namespace braintrace::codegen

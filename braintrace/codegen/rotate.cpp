@@ -68,7 +68,7 @@ class Rotation {
   }
   bool is_large(Var v) const { return p_.type(v).size() >= target_.pending_from; }
 
-  // Whether an equation can run later, when only small values of this step are left.
+  // Whether an equation can be deferred, so that only small values of this step have to be kept for it.
   bool may_wait(const Eqn& e) const {
     if (e.out.size() != 1 || !is_large(e.out[0])) return false;
     if (e.op != &full_op && e.op != &broadcast_op && !keeps_axes(e, p_) && !has_expression(*e.op)) return false;
@@ -77,11 +77,11 @@ class Rotation {
     });
   }
 
-  // Late values: those that only carries wait for. A carry that is not late itself, or read otherwise than by products
-  // with vectors, is none; which may concern others.
+  // Late values are those that only carries depend on. A carry that is not late itself, or is read other than by
+  // products with vectors, is removed, which may affect others; returns whether one was.
   bool drop_one() {
     find_seen();
-    Mask is_needed(p_.types.size()), is_fed(p_.results.size());  // now
+    Mask is_needed(p_.types.size()), is_fed(p_.results.size());  // in this step
     for (const Carry& c : carries_) is_fed[c.feed.result] = true;
     for (size_t k = 0; k < p_.results.size(); ++k)
       if (!is_fed[k]) is_needed[p_.results[k]] = true;
@@ -101,11 +101,11 @@ class Rotation {
     carries_.erase(bad);
     return true;
   }
-  // The equation looks at a part of a carry, or multiplies it with a vector.
+  // Whether the equation views part of a carry, or multiplies it with a vector.
   bool is_seen_by(const Eqn& e, Var v) const {
     return is_seen_[v] && (is_product_with_vector(e) || (e.out.size() == 1 && is_seen_[e.out[0]]));
   }
-  // Values that show a carry, or a part of it.
+  // Values that are views of a carry.
   void find_seen() {
     is_seen_.assign(p_.types.size(), false);
     for (const Carry& c : carries_) is_seen_[c.arg] = true;
@@ -124,8 +124,8 @@ class Rotation {
           if (!is_late_[v] && !is_carry(v) && !contains(pending_, v)) pending_.push_back(v);
   }
 
-  // The shape in which late values are computed: products with vectors read matrices whose rows threads share by
-  // parts, and are one walk with what has the same axes.
+  // The shape in which late values are computed. Products with vectors read matrices whose rows threads split into
+  // parts, and fuse with loops over the same axes.
   Shape space(Var v) const {
     Shape s = squeezed(p_.type(v).shape);
     if (s.size() != 2 || p_.type(v).size() < target_.shared_elements) return s;
@@ -135,7 +135,7 @@ class Rotation {
   Tensor repeated(const Eqn& e, const Tensor& x) const {
     const Shape to  = space(e.out[0]);
     const Ints  all = long_axes(p_.type(e.out[0]).shape), axes = long_axes(p_.type(e.in[0]).shape);
-    const auto  more = static_cast<int64_t>(to.size() - all.size());  // the first axis is two there
+    const auto  more = static_cast<int64_t>(to.size() - all.size());  // the first axis is split in two there
     Shape       shape;
     Ints        dims;
     for (int64_t a : axes) {
@@ -148,7 +148,7 @@ class Rotation {
     return broadcast_axes(reshape(x, shape), to, dims);
   }
 
-  // The carries after what is pending: first whether anything is, then the values.
+  // Applies the pending update to the carries. `pending` starts with a flag: whether there is one.
   Tensors updated(const Tensors& carries, const Tensors& pending) const {
     Tensors values(p_.types.size());
     for (size_t i = 0; i < carries_.size(); ++i) values[carries_[i].arg] = reshape(carries[i], space(carries_[i].arg));

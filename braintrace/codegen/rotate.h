@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Software pipelining of a step that runs on its own results. A step that ends by adding to large arrays, and the next,
-// which begins by reading them, walk over them twice:
+// Software pipelining (loop rotation) of a step that runs on its own results. A step that ends by updating large
+// arrays, and the next one, which begins by reading them, make two passes over memory:
 //
 //   y = x W    v = …    W ← W - u vᵀ         y = x W    v = …    W ← W - u vᵀ         …
 //
-// Rotated, a step keeps what its update needs (u and v, which are small) for the next one, where update and product are
-// one walk. No element is computed in another way, only later.
+// After rotation, a step keeps the small operands of its update (u and v) for the next step, which fuses the update
+// with the product into one pass. The same values are computed, only later:
 //
 //   W ← W - u vᵀ,  y = x W    v = …          W ← W - u vᵀ,  y = x W    v = …          …
 //
-// In the code, *carries* are such arrays W, *late* values are those that only carries wait for, and what they need of
-// the step that ends is *pending*.
+// In the code, *carries* are such arrays W, *late* values are those that only carries depend on, and *pending* values
+// are what the deferred update needs.
 #pragma once
 
 #include <optional>
@@ -21,16 +21,16 @@
 namespace braintrace::codegen {
 
 struct Rotated {
-  // Takes what the program takes, and what is pending. Gives what the program gives, but with updates of large arrays
-  // pending, and what is pending.
+  // Takes the arguments of the program and the pending values. Returns its results, with the updates of large arrays
+  // deferred, and the new pending values.
   Program step;
-  // Of large arrays and what is pending: the same, with nothing pending.
+  // Applies the pending updates to the large arrays: (large arrays, pending) → the same, with nothing pending.
   Program             settle;
-  std::vector<size_t> large;    // arguments of the program that it settles
-  Arrays              pending;  // where nothing is
+  std::vector<size_t> large;    // arguments of the program that `settle` updates
+  Arrays              pending;  // initial values: nothing pending
 };
 
-// Nothing where no large array is both updated element by element and read by products with vectors alone.
+// Nothing if no large array is both updated elementwise and read only by products with vectors.
 std::optional<Rotated> rotated(const Program& program, const std::vector<Feed>& feeds,
                                const Target& target = native_target());
 

@@ -22,7 +22,7 @@ using keys::lhs_batch;
 using keys::lhs_contract;
 using keys::rhs_batch;
 
-// Same: every part needs all of the value. Own: a part needs its rows. Either: all rows are alike.
+// Same: every part needs the whole value. Own: a part needs its rows. Either: all rows are equal.
 enum class Need : uint8_t { Same, Own, Either };
 
 class Splitter {
@@ -30,7 +30,7 @@ class Splitter {
   Splitter(const ScanParts& scan, int64_t batch, const Target& target)
       : scan_(scan), p_(scan.body), batch_(batch), target_(target) {}
 
-  // Whether rows never meet; finds out which operands have rows.
+  // Returns whether rows are independent; determines which operands have rows.
   bool run() {
     args_.assign(p_.args.size(), false);
     for (size_t i = scan_.consts; i < args_.size(); ++i) args_[i] = has_batch(p_.args[i]);
@@ -55,7 +55,7 @@ class Splitter {
     Program& q = out.body;
     q          = p_;
     q.eqns.clear();
-    // A value all of whose rows are alike exists in both sizes; what is not read is dropped.
+    // A value with equal rows exists in both sizes; dead-code elimination removes the unused one.
     Vars whole;
     for (Var v = 0; v < static_cast<Var>(needs_.size()); ++v)
       whole.push_back(needs_[v] == Need::Either ? q.add_value(p_.type(v)) : v);
@@ -92,7 +92,7 @@ class Splitter {
     if (e.op != &dot_general_op) return n;
     return n * size_along(p_.type(e.in[0]).shape, e.attrs[lhs_contract]) / target_.multiplications;
   }
-  // An operand that is the same for all parts but is read row by row: an argument is then given in rows.
+  // An operand that is the same for all parts but is read row by row: an argument is then split into rows.
   bool ask_rows(Var v) {
     if (!contains(p_.args, v) || !has_batch(v)) return false;
     args_[index_of(p_.args, v)] = true;
@@ -100,7 +100,7 @@ class Splitter {
     return false;
   }
 
-  // What the result of an equation needs; false when rows meet.
+  // Determines what the result of an equation needs; false if rows depend on each other.
   bool place(const Eqn& e) {
     const auto some = [&](Need n) {
       return std::any_of(e.in.begin(), e.in.end(), [&](Var v) { return needs_[v] == n; });
@@ -142,7 +142,7 @@ class Splitter {
     result = own ? Need::Own : Need::Either;
     return true;
   }
-  // Every part may compute it for itself.
+  // Cheap enough for every part to recompute.
   static bool is_cheap(const Eqn& e) {
     return has_expression(*e.op) || is_view(*e.op) || is_reduction(e) || e.op == &iota_op || e.op == &constant_op;
   }
@@ -165,20 +165,20 @@ class Splitter {
   bool              again_ = false, failed_ = false;
 };
 
-// The largest number of rows, a multiple of a tile and at most `wanted`, that cuts the batch into equal parts.
+// The largest multiple of a tile, at most `wanted`, that divides the batch into equal parts.
 int64_t part_of(int64_t batch, int64_t wanted, int64_t tile) {
   for (int64_t rows = wanted; rows >= tile; rows -= tile)
     if (batch % rows == 0 && batch > rows) return rows;
   return 0;
 }
 
-// The fewest rows for which the weights fit the cores of a part, which keep them and read the rows of the part in every
-// step; 0 where the batch does better to stay together.
+// The fewest rows for which the weights fit in the cores of a part, which keep them resident and read the part's rows
+// in every step; 0 if the batch should not be split.
 int64_t resident_part(int64_t batch, int64_t weights, const Target& t) {
   constexpr int64_t bytes = 4;
   if (weights == 0) return 0;
   for (int64_t rows = t.batch_tile; rows < batch; rows += t.batch_tile) {
-    const int64_t cores = t.cores * rows / batch;  // of a part
+    const int64_t cores = t.cores * rows / batch;  // per part
     if (batch % rows == 0 && cores > 0 && weights * bytes <= cores * t.resident_bytes) return rows;
   }
   return 0;
@@ -188,7 +188,7 @@ int64_t resident_part(int64_t batch, int64_t weights, const Target& t) {
 
 std::optional<Rows> in_rows(const ScanParts& scan, const Target& t) {
   if (scan.length < 2) return {};
-  // Of what is carried, or of inputs where nothing is.
+  // Batch size of the carries, or of the inputs if there are none.
   int64_t      batch = 0;
   const size_t last  = scan.carry ? scan.consts + scan.carry : scan.body.args.size();
   for (size_t i = scan.consts; i < last; ++i)
@@ -204,8 +204,8 @@ std::optional<Rows> in_rows(const ScanParts& scan, const Target& t) {
     const int64_t share = std::max(t.batch_tile, batch / t.cores);
     return splitter.result(part_of(batch, std::min(share, t.batch_part), t.batch_tile));
   }
-  // Every part walks through all weights in every step. Many cores keep their columns of the weights in their caches
-  // instead, and meet after every kernel of the step.
+  // Every part reads all weights in every step. With many cores, it is better that each keeps its columns of the
+  // weights in cache, with a barrier after every kernel of the step.
   if (t.cores >= t.columns_from) return {};
   return splitter.result(part_of(batch, t.large_part, t.batch_tile));
 }

@@ -21,17 +21,17 @@ namespace braintrace::codegen {
 
 namespace {
 
-// Longer sums stay as they are: finding pairs takes quadratic time.
+// Longer sums are not changed: searching for pairs takes quadratic time.
 constexpr size_t most_terms = 16, most_products = 8;
 
-// A number times values.
+// A coefficient times values.
 struct Product {
   double number  = 1;
   Vars   factors = {};  // sorted
 };
 using Sum = std::vector<Product>;
-// Parts by the axes they vary over, each a sum of products of values that vary over just these. Parts that are gathered
-// from the rows of matrices, in a space without rows, stand for the sum of their product over the rows.
+// Factors keyed by the axes they vary over, each a sum of products of values that vary over exactly these. Factors
+// gathered from the rows of matrices, in a space without rows, represent the sum of their product over the rows.
 using ProductTerm = std::map<Ints, Sum>;
 
 Product operator*(const Product& a, const Product& b) {
@@ -50,7 +50,7 @@ Sum operator*(Sum a, double number) {
   for (Product& x : a) x.number *= number;
   return a;
 }
-// Products of the same factors are one, or none.
+// Combines products with the same factors; they may cancel.
 Sum operator+(Sum a, const Sum& b) {
   for (const Product& y : b) {
     const auto same = std::find_if(a.begin(), a.end(), [&](const Product& x) { return x.factors == y.factors; });
@@ -61,7 +61,7 @@ Sum operator+(Sum a, const Sum& b) {
   }
   return a;
 }
-// The number r for which b = r a, or 0.
+// The ratio r with b = r a, or 0 if there is none.
 double ratio(const Sum& a, const Sum& b) {
   if (a.size() != b.size() || a.empty()) return 0;
   const double r = b[0].number / a[0].number;
@@ -80,7 +80,7 @@ class Separation {
         for (Var v : e.in) inner_[v] = count[v] == 1 && maker_[v] && is_node(*maker_[v]);
   }
 
-  // The value of the equation's tree in terms of `values`; undefined where nothing is gained.
+  // Rebuilds the equation's expression tree from `values`; undefined if nothing is gained.
   Tensor rebuilt(const Eqn& e, const Tensors& values) const {
     const Var   v = e.out[0];
     const Type& t = p_.type(v);
@@ -88,7 +88,7 @@ class Separation {
         t.size() < target_.separated_from)
       return {};
     std::vector<ProductTerm> terms = terms_of(v, true);
-    // A product of values of which none varies over all axes, but several over some.
+    // A product whose factors vary over some axes each, but none over all.
     const bool has_outer = std::any_of(terms.begin(), terms.end(), [all = all_axes(v)](const ProductTerm& x) {
       return !x.contains(all) && x.size() - x.count({}) > 1;
     });
@@ -96,7 +96,7 @@ class Separation {
     join(terms);
     if (terms.empty()) return {};
     if (cost(terms, squeezed(t.shape).size()) >= cost_of_tree(v, t.size(), true)) return {};
-    // The first term without a sign leads.
+    // Start with a term without a negative sign.
     std::stable_partition(terms.begin(), terms.end(), [](const ProductTerm& x) {
       return std::none_of(x.begin(), x.end(), [](const auto& part) { return part.second[0].number < 0; });
     });
@@ -104,12 +104,12 @@ class Separation {
   }
 
  private:
-  // Of a tree: sums, products, signs, sums over rows, and changes of axes of size one, which change nothing else.
+  // Nodes of a tree: sums, products, signs, sums over rows, and reshapes that add or remove axes of size one.
   bool is_node(const Eqn& e) const { return is_arithmetic(e) || is_row_sum(e); }
   bool is_arithmetic(const Eqn& e) const {
     return e.op == &add_op || e.op == &sub_op || e.op == &mul_op || e.op == &neg_op || keeps_axes(e, p_);
   }
-  // Σ_b of what is gathered by known indices: Σ_b x[b, from] q[b, to]
+  // Σ_b of values gathered at known indices: Σ_b x[b, from] q[b, to]
   bool is_row_sum(const Eqn& e) const {
     return (e.op == &reduce_sum_op || e.op == &product_sum_op) && e.attrs[keys::axes] == Ints{0} &&
            p_.type(e.in[0]).rank() == 2 &&
@@ -123,9 +123,8 @@ class Separation {
     return is_arithmetic(*e) && std::all_of(e->in.begin(), e->in.end(), [&](Var x) { return is_made_of_rows(x); });
   }
 
-  // The value that v repeats, and the axes of v it varies over, counted without those of size one. What is gathered by
-  // a known index varies over an axis of its own, which stands for index and length, and for the number of rows if it
-  // has several.
+  // The value that v broadcasts, and the axes of v it varies over, ignoring axes of size one. A gather at a known index
+  // has a virtual axis, which encodes index and length, and the number of rows if there are several.
   std::pair<Var, Ints> source(Var v) const {
     Ints axes = all_axes(v);
     for (const Eqn* e = maker_[v]; e; e = maker_[v]) {
@@ -153,7 +152,7 @@ class Separation {
     return {v, axes};
   }
 
-  // Products of a sum are taken term by term where the other factor varies over fewer axes; v is the root, or inner.
+  // Expands products of sums if the other factor varies over fewer axes; v is the root or an inner node.
   std::vector<ProductTerm> terms_of(Var v, bool root = false) const {
     const Eqn* e = maker_[v];
     if (!root && !inner_[v]) return {leaf(v)};
@@ -165,7 +164,7 @@ class Separation {
     if (e->op == &mul_op || e->op == &product_sum_op) {
       if (a.size() > 1) std::swap(a, b);
       if (a.size() > 1 || (b.size() > 1 && a[0].contains(all_axes(v)))) return {leaf(v)};
-      // A product of sums over rows is none.
+      // A product of two sums over rows cannot be expanded.
       if (p_.type(e->in[0]).rank() < 2 && rows_of(a[0]) > 1 && rows_of(b) > 1) return {leaf(v)};
       for (ProductTerm& t : b)
         for (const auto& [axes, sum] : a[0]) t[axes] = t.contains(axes) ? t[axes] * sum : sum;
@@ -184,7 +183,7 @@ class Separation {
     const Eqn* e            = maker_[from];
     return {{axes, {e && e->op == &full_op ? Product{number_of(*e), {}} : Product{1, {from}}}}};
   }
-  // As the type holds it: what cancels in the program does here.
+  // Rounded to the type, so that the same terms cancel as in the program.
   double number_of(const Eqn& full) const {
     return at(Array::scalar(p_.type(full.out[0]).dtype, full.attrs[keys::value]), 0);
   }
@@ -201,7 +200,7 @@ class Separation {
     for (const ProductTerm& t : terms) rows = std::max(rows, rows_of(t));
     return rows;
   }
-  // Whether each is a product of what is gathered from rows, and of numbers: a sum over rows can be taken later.
+  // Whether each is a product of coefficients and values gathered from rows, so that the sum over rows can be deferred.
   static bool are_rows(const std::vector<ProductTerm>& terms) {
     return std::all_of(terms.begin(), terms.end(), [](const ProductTerm& t) {
       return rows_of(t) > 1 && std::all_of(t.begin(), t.end(),
@@ -210,13 +209,13 @@ class Separation {
   }
   Ints all_axes(Var v) const { return counted(0, static_cast<int64_t>(squeezed(p_.type(v).shape).size())); }
 
-  // Numbers become factors of the vectors; vectors that are sums of products are written out where terms cancel; terms
-  // that differ in one part only become one.
+  // Multiplies coefficients into vectors, expands vectors that are sums of products if terms cancel, and combines terms
+  // that differ in one factor only.
   void join(std::vector<ProductTerm>& terms) const {
     for (ProductTerm& t : terms) {
       const auto number = t.find({});
       if (number != t.end() && t.size() > 1) {
-        // The part with the fewest axes, and the last of those: columns before rows.
+        // The factor with the fewest axes, and the last of those: columns before rows.
         auto best = std::next(number);
         for (auto i = best; i != t.end(); ++i)
           if (is_gathered(i->first) || (!is_gathered(best->first) && i->first.size() <= best->first.size())) best = i;
@@ -266,7 +265,7 @@ class Separation {
     return r != 0 ? r : ratio(written_out(a), written_out(b));
   }
 
-  // The sum as products of values that are not sums or products themselves.
+  // Expands the sum into products of values that are not sums or products themselves.
   Sum written_out(const Sum& sum) const {
     Sum out;
     for (const Product& x : sum) {
@@ -290,7 +289,7 @@ class Separation {
     return y.size() > most_products ? Sum{{1, {v}}} : written_out_[v] = y;
   }
 
-  // Operations per element of a value with so many axes.
+  // Operations per element of a value with `axes` axes.
   static int64_t cost(const std::vector<ProductTerm>& terms, size_t axes) {
     auto n = static_cast<int64_t>(terms.size()) - 1;
     for (const ProductTerm& t : terms) {
@@ -299,7 +298,7 @@ class Separation {
     }
     return n;
   }
-  // The same of the tree as it is, whose value has `size` elements.
+  // The same for the original tree, whose value has `size` elements.
   int64_t cost_of_tree(Var v, int64_t size, bool root = false) const {
     if (!root && !inner_[v]) return 0;
     const Eqn& e = *maker_[v];
@@ -339,7 +338,7 @@ class Separation {
     }
     return y;
   }
-  // Σ_b of a product
+  // Σ_b of a product.
   static Tensor summed_rows(const Tensors& parts) {
     Tensor y = parts[0];
     for (size_t i = 1; i + 1 < parts.size(); ++i) y = y * parts[i];
@@ -349,7 +348,7 @@ class Separation {
     Tensor all;
     for (const ProductTerm& given : terms) {
       ProductTerm t = given;
-      // A part of negative products is subtracted, except at the start.
+      // A factor of negative products is subtracted, except in the first term.
       bool minus = false;
       if (all.defined())
         for (auto& [axes, sum] : t)
@@ -378,7 +377,7 @@ class Separation {
   const Program&             p_;
   const Target&              target_;
   std::vector<const Eqn*>    maker_;
-  std::vector<bool>          inner_;  // read by one arithmetic equation only, and made by another
+  std::vector<bool>          inner_;  // computed by an arithmetic equation, and used by exactly one other
   mutable std::map<Var, Sum> written_out_;
 };
 

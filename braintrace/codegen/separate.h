@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Factoring of sums of outer products, as the update of a weight matrix is one. Factors that vary along rows or columns
-// only are hoisted out of the inner loop and combined as vectors first:
+// Factors sums of outer products, such as weight updates: hoists factors that vary only along rows or columns out of
+// the inner loop, and combines them as vectors.
 //
 //   before                                            after
 //   for i, j:                                         for j: α[j] = η (a[j] + b[j]),  γ[j] = η c[j]
 //     w[i,j] -= η (x[i] a[j] + x[i] b[j] + e[i] c[j])  for i, j: w[i,j] -= x[i] α[j] + e[i] γ[j]
 //
-// The sum is expanded into terms, each a product of parts by the axes they vary over (x[i] by rows, a[j] by columns).
-// Terms that differ in one part only are added in that part. A part that is a sum itself is expanded where terms
-// cancel. The result replaces the original where it has fewer operations per element.
+// The sum is expanded into terms, each a product of factors by the axes they vary over (x[i] by rows, a[j] by columns).
+// Terms that differ in one factor are combined in that factor. A factor that is itself a sum is expanded if terms
+// cancel. The result replaces the original if it needs fewer operations per element.
 #pragma once
 
 #include "braintrace/codegen/target.h"

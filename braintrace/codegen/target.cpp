@@ -23,8 +23,8 @@ const Target& portable_target() {
   return target;
 }
 
-// Blocks keep weights in shared memory, beside partial sums. In a time loop all blocks of a team wait for each other
-// again and again: only what later steps need is done there.
+// Blocks keep weights in shared memory, next to partial sums. In a time loop all blocks of a team synchronize
+// repeatedly, so only what later steps depend on is computed there.
 Target cuda_target(int64_t processors, int64_t shared_bytes) {
   constexpr int64_t any_number = int64_t{1} << 40, partial_sums = 28 << 10;
   Target            t;

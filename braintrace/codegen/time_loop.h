@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A loop over time while it is being made leaner.
+// A scan while the passes of lower_scan.h transform it.
 #pragma once
 
 #include <functional>
@@ -10,11 +10,11 @@
 
 namespace braintrace::codegen {
 
-// A scan in pieces that can be exchanged one by one. Variables are those of the body.
+// A scan decomposed into parts that can be replaced individually. Variables are those of the body.
 struct Loop {
   Program           body;
   ScanRoles<Vars>   args;
-  ScanOperands      values;  // of the arguments, outside; of carries at the start
+  ScanOperands      values;  // operands outside the loop; for carries, their initial values
   ScanResults<Vars> results;
   int64_t           length;
   bool              reverse;
@@ -27,14 +27,14 @@ struct Loop {
         length(s.length),
         reverse(s.reverse) {}
 
-  // The body with its present arguments and results.
+  // The body with its current arguments and results.
   Program program() const {
     Program p = body;
     p.args    = joined(args);
     p.results = joined(results);
     return p;
   }
-  // Forgets equations and inputs that the results do not need.
+  // Removes equations and inputs that the results do not depend on.
   void prune() {
     const Mask live = backward_dependence(program(), Mask(joined(results).size(), true));
     std::erase_if(body.eqns, [&](const Eqn& e) { return !any_true(gather(live, e.out)); });
@@ -42,21 +42,21 @@ struct Loop {
     args   = chosen(args, marks);
     values = chosen(values, marks);
   }
-  // Values that depend on marked arguments.
+  // Values that depend on carries, on xs, or on both.
   Mask reached(bool from_carry, bool from_xs) const {
     const ScanRoles<Mask> active{Mask(args.consts.size()), Mask(args.carry.size(), from_carry),
                                  Mask(args.xs.size(), from_xs)};
     return forward_dependence(program(), joined(active));
   }
 
-  // What follows from the constants alone, computed outside.
+  // Computes loop-invariant values outside the loop.
   Tensors before(const Vars& wanted) const {
     Program p = body;
     p.args    = args.consts;
     p.results = wanted;
     return replay(dce(std::move(p)), {}, values.consts);
   }
-  // What follows from the constants and rows of every step, in all steps at once [T,…]; `p` is a body.
+  // Computes values that depend only on constants and `rows` for all steps at once [T,…]; `p` is a body.
   Tensors in_all_steps(Program p, const Vars& row_args, const Tensors& rows, const Vars& wanted) const {
     p.args             = joined(args.consts, row_args);
     p.results          = wanted;
@@ -65,13 +65,13 @@ struct Loop {
   }
 };
 
-// A carry as each step finds it [T,…], from what each step leaves.
+// The old values of a carry at every step [T,…], from the new values.
 Tensor one_late(const Loop& l, size_t carry, const Tensor& left);
 
-// Results of a loop: carries, then ys.
+// Runs a loop; returns carries, then ys.
 using RunLoop = std::function<Tensors(const Loop&)>;
 
-// Runs the loop without the sums over steps, and takes them after it.
+// Runs the loop without its sums over steps, and computes those after it (lower_sums.cpp).
 Tensors run_without_sums(const Loop& whole, const RunLoop& run);
 
 }  // namespace braintrace::codegen

@@ -12,8 +12,8 @@ namespace braintrace::codegen {
 
 namespace {
 
-// An index into `to` (more axes) from an index into `from` is never needed: only positions of `from` seen through `to`.
-// Axes of `from` are products of neighboring axes of `to` or equal to them; otherwise there is no affine answer.
+// Maps an index into `to` to an index into `from`. Axes of `from` must be products of adjacent axes of `to` or equal to
+// them; otherwise the position is not affine.
 std::optional<Index> through_reshape(const Shape& from, const Shape& to, const Index& index, size_t counters) {
   Index  out(from.size(), constant(counters, 0));
   size_t j = 0;

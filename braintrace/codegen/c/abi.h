@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What compiled code and this library know of each other. The text is written once: it is compiled here, and it stands
-// at the head of every emitted C file.
+// The ABI between compiled code and this library. It is defined once: the declarations are compiled here, and their
+// text is emitted at the top of every C file.
 #pragma once
 
 #include <cstdint>
 
 namespace braintrace::codegen {
 
-// A macro because the same tokens are needed as a declaration and as text.
+// A macro, because we need the same tokens as declarations and as text.
 #define BRAINTRACE_ABI(...) \
   __VA_ARGS__               \
   inline constexpr char abi_text[] = #__VA_ARGS__;

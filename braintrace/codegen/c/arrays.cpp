@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels over whole arrays: products, copies of blocks, windows, convolution.
+// C text of kernels over whole arrays: products, block copies, windows, convolution.
 #include <algorithm>
 #include <optional>
 
@@ -16,7 +16,7 @@ std::string pointer(const Product::Side& s, const Context& c) {
   return fmt::format("({} + {})", c.name(s.buffer), s.at);
 }
 
-// A call of the host's product, or of the one in the file.
+// Calls the host's matrix product, or the one in the emitted file.
 std::string matrix_text(const Product& p, const Context& c) {
   const Product::Matrix& x          = *p.matrix;
   const bool             by_rows    = p.part_rows && p.part_rows < x.m;
@@ -47,9 +47,9 @@ std::string matrix_text(const Product& p, const Context& c) {
   return both ? fmt::format("for (int64_t part = begin; part < end; ++part) {{\n{}}}\n", text) : text;
 }
 
-// Loops that copy; those over axes that lie one after the other on both sides are one.
+// Nested copy loops. Adjacent axes that are contiguous on both sides are collapsed into one loop.
 struct CopyAxis {
-  int64_t size, to, from;  // strides
+  int64_t size, to, from;  // to, from: strides
 };
 std::string packed_text(const std::vector<CopyAxis>& axes, const std::string& to, const std::string& from,
                         const Context& c) {
@@ -72,12 +72,13 @@ std::string packed_text(const std::vector<CopyAxis>& axes, const std::string& to
   return fmt::format("{}{}[{}] = {}[{}];\n{}", open, to, to_at, from, from_at, close);
 }
 
-// A product of blocks. Each part of the kernel is a block of rows; a sum over several blocks is added up in the result.
+// A blocked product. Each part of the kernel is a block of rows; sums over several inner blocks accumulate in the
+// result.
 std::string blocks_text(const Product& p, const Context& c) {
   const Product::Blocks& b = *p.blocks;
   const int64_t          n = size_of(p.columns), rows = b.rows.size, inner = b.inner.size;
   const std::string      T(storage_type(p.dtype));
-  // The part's place: along the axes of the batch and of the rows, from the last to the first.
+  // Decompose the part number into indices along the batch axes and the row axis, last axis first.
   std::string lhs = pointer(p.lhs, c), rhs = pointer(p.rhs, c), out = c.name(p.out), place = "int64_t rest = part;\n";
   for (size_t i = b.rows.axis + 1; i-- > 0;) {
     const int64_t step = i == b.rows.axis ? b.rows.step : 1;
@@ -102,7 +103,7 @@ std::string blocks_text(const Product& p, const Context& c) {
   }
   const bool  several = inner < size_of(p.inner);
   std::string text = fmt::format("{} a[{}]{};\n", T, rows * inner, several ? fmt::format(", sum[{}]", rows * n) : "");
-  // Copies of the blocks.
+  // Pack the blocks.
   const auto axes_of = [](const Product::Block& block, const Shape& sizes, const Ints& strides, int64_t unit) {
     std::vector<CopyAxis> axes;
     for (size_t i = sizes.size(); i-- > block.axis;) {
@@ -136,7 +137,7 @@ std::string blocks_text(const Product& p, const Context& c) {
 }
 
 // to[to_base + Σ i_k to_strides_k] = from[from_base + Σ i_k from_strides_k] for all i in shape
-// `rows`: begin and end along the first axis, all of it by default.
+// `rows`: begin and end along the first axis; default: all.
 std::string copy_text(const Context& c, const Shape& shape, Var to, const std::string& to_base, const Ints& to_strides,
                       Var from, const std::string& from_base, const Ints& from_strides,
                       const std::optional<std::pair<std::string, std::string>>& rows = {}) {
@@ -154,7 +155,7 @@ std::string copy_text(const Context& c, const Shape& shape, Var to, const std::s
 std::string text_of(const Product& p, const Context& c) {
   if (p.matrix) return matrix_text(p, c);
   if (p.blocks) return blocks_text(p, c);
-  // Any strides, any type.
+  // General case: any strides, any type.
   const auto inner = fmt::format("s += ({0}){1}[{2} + {3} + {4}] * ({0}){5}[{6} + {7} + {8}];\n", sum_type(p.dtype),
                                  pointer(p.lhs, c), offset_text("b", p.lhs.batch), offset_text("m", p.lhs.free),
                                  offset_text("k", p.lhs.inner), pointer(p.rhs, c), offset_text("b", p.rhs.batch),
@@ -174,7 +175,7 @@ std::string text_of(const Copies& k, const Context& c) {
   if (k.fill)
     out = fmt::format("for (int64_t i = {}; i < {}; ++i) {}[i] = {}[0];\n", parts ? bound("begin") : "0",
                       parts ? bound("end") : str(k.size), c.name(k.out), c.name(*k.fill));
-  // The rows of a block among those of a part.
+  // The rows of a block that belong to this part.
   const auto rows_of = [&](const BlockCopy& b) -> std::optional<std::pair<std::string, std::string>> {
     if (!parts) return {};
     if (b.row == 0 && b.shape[0] == k.rows) return std::pair("begin", "end");
@@ -186,7 +187,7 @@ std::string text_of(const Copies& k, const Context& c) {
   return out.empty() ? ";\n" : out;
 }
 
-// The offset `at` of the block inside entry b, moved to where it fits.
+// `at` is the offset of the block inside entry b, clamped so that the block fits.
 std::string text_of(const DynamicBlock& k, const Context& c) {
   const Ints  strides = strides_of(k.inner), dense = strides_of(k.block);
   std::string start = "int64_t at = 0;\n";
@@ -201,7 +202,7 @@ std::string text_of(const DynamicBlock& k, const Context& c) {
   return k.writes ? fmt::format("memcpy({}, {}, {});\n", c.name(k.out), c.name(k.x), k.bytes) + all : all;
 }
 
-// Each element of a window at offset `at`; the result of window p.
+// Reduces the elements of window p, each at offset `at`.
 std::string text_of(const Window& k, const Context& c) {
   const std::string x = c.name(k.x), y = c.name(k.out);
   const WindowText  w       = window_text(k, x, y + "[p]");
@@ -215,7 +216,7 @@ std::string text_of(const Window& k, const Context& c) {
                                                      w.start, inner, w.finish));
 }
 
-// Kernel positions outside, output positions inside: for each axis the range of p that reads inside x.
+// Loops over kernel positions outside, over output positions inside. For each axis, the range of p that reads inside x.
 std::string text_of(const Convolution& k, const Context& c) {
   std::string open, close, at = "0", to = "0", weight = "0";
   for (size_t i = 0; i < k.kernel.size(); ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pieces of C text.
+// Helpers that print C text.
 #pragma once
 
 #include <string>
@@ -11,21 +11,21 @@
 
 namespace braintrace::codegen {
 
-// How an element is stored, and as what it is held while computing: 16-bit floats are held as float.
+// C type of a stored element, and of the value while we compute with it: 16-bit floats are computed as float.
 std::string_view storage_type(DType t);
 std::string_view value_type(DType t);
 bool             is_half(DType t);
 
-// Reading and writing one element of a pointer expression such as "v3[i]".
+// Loads and stores one element of a pointer expression such as "v3[i]".
 std::string loaded(DType t, const std::string& element);
-std::string stored(DType t, const std::string& value);  // the value as it is stored
+std::string stored(DType t, const std::string& value);  // converts the value to its storage type
 
 std::string literal(DType t, double value);  // of value_type(t)
 
-bool is_word(char c);  // part of a name or number
+bool is_word(char c);  // can be part of an identifier or number
 
-// `$name` in the text, or a name after another mark, is replaced by the value given for it; names are letters, digits
-// and underscores.
+// Replaces `$name` in the text by its value. `mark` replaces the dollar sign. Names consist of letters, digits and
+// underscores.
 using Words = std::vector<std::pair<std::string_view, std::string>>;
 std::string filled(std::string_view text, const Words& words, char mark = '$');
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the text of a kernel depends on besides the kernel. In it @v3 points to buffer 3, under whatever name
-// (c_text.h); f is the frame, w the working memory of the kernel; it does its parts [begin, end) and returns nothing
-// but the number of a failure.
+// What the text of a kernel depends on in addition to the kernel. In the text, @v3 is a placeholder for the pointer to
+// buffer 3 (c_text.h), f is the frame and w the scratch memory. The kernel computes its parts [begin, end); a return
+// statement reports an error code.
 #pragma once
 
 #include <map>
@@ -16,10 +16,10 @@ namespace braintrace::codegen {
 
 struct Context {
   Dialect                                       dialect;
-  const std::map<const Function*, std::string>& functions;  // names of those printed before
+  const std::map<const Function*, std::string>& functions;  // names of the functions printed so far
 
   static std::string name(Var v) { return "@v" + str(v); }
-  // Before a loop whose turns do not depend on each other.
+  // Emitted before a loop with independent iterations.
   std::string_view independent() const { return dialect == Dialect::Native ? "BT_INDEPENDENT\n" : ""; }
 };
 
@@ -36,13 +36,13 @@ std::string text_of(const Branch& branch, const Context& c);
 std::string text_of(const WhileLoop& loop, const Context& c);
 std::string text_of(const Call& call, const Context& c);
 
-// The text where buffer 3 is called v3.
+// Replaces the placeholder @v3 by the name v3.
 inline std::string with_own_names(std::string text) {
   std::erase(text, '@');
   return text;
 }
 
-// What sums are kept in.
+// Accumulator type of sums.
 inline std::string_view sum_type(DType t) { return is_float(t) ? "double" : "int64_t"; }
 
 // base + name0 * stride0 + …
@@ -52,7 +52,7 @@ inline std::string offset_text(const std::string& name, const Ints& strides, std
   return base;
 }
 
-// Loops name0, name1, … over the axes.
+// Nested loops name0, name1, … over the axes.
 inline std::string loops_over(const std::string& name, const Shape& sizes, std::string body) {
   for (size_t i = sizes.size(); i-- > 0;)
     body = fmt::format("for (int64_t {0}{1} = 0; {0}{1} < {2}; ++{0}{1}) {{\n{3}}}\n", name, i, sizes[i], body);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of the host and of functions: arrays `in` and `out` of pointers, and a frame over working memory.
+// C text of host calls and nested functions: fills the pointer arrays `in` and `out`, and calls with a frame over
+// scratch memory.
+//
+//   for t < T: h = f(h, x[t])   →   for (int64_t step = 0; step < T; ++step) { in[…] = …; out[…] = …; bt_f1(&g); … }
 #include <algorithm>
 
 #include "braintrace/codegen/c/context.h"
@@ -67,7 +70,7 @@ std::string text_of(const Branch& b, const Context& c) {
   return text + "}\n";
 }
 
-// Carries alternate between the result and working memory; what ends in working memory is copied.
+// Double buffering: carries alternate between the result and scratch memory. One that ends in scratch memory is copied.
 std::string text_of(const WhileLoop& l, const Context& c) {
   std::string write, after, last;
   for (size_t i = 0; i < l.carries.size(); ++i) {

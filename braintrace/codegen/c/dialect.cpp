@@ -28,7 +28,7 @@ std::string element(const Array& a, int64_t i) {
   }
   const double x = at(a, i);
   if (!is_float(t)) return fmt::format("{:.0f}{}", x, t == DType::U32 ? "u" : "");
-  // The shortest decimal that reads back as the same number.
+  // The shortest decimal that parses to the same number.
   if (!std::isfinite(x)) return literal(a.dtype(), x);
   return a.dtype() == DType::F64 ? fmt::format("{:#}", x) : fmt::format("{:#}f", static_cast<float>(x));
 }

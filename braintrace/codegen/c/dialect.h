@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// For whom the C text is written. The printer is one; these are all the places where it asks.
+// The two dialects of emitted C. There is a single printer; every difference between the dialects is declared here.
 //
-//   Native     compiled here for this machine: vector code, threads, and this process for what has no rule
-//   Portable   written out for any C99 compiler: no host, no threads, constants in the text, small alignment
+//   Native     compiled and loaded by this process: vector code, threads, host calls for operations without a kernel
+//   Portable   source for any C99 compiler: no host, no threads, constants as text, small alignment
 #pragma once
 
 #include <cstdint>
@@ -17,16 +17,16 @@ enum class Dialect : uint8_t { Native, Portable };
 
 inline const Target& target_of(Dialect d) { return d == Dialect::Native ? native_target() : portable_target(); }
 
-std::string_view head_of(Dialect d);  // includes, and what functions find around them
+std::string_view head_of(Dialect d);  // includes and helper declarations at the top of the file
 
-// The frame of a nested function, whose arena is `arena` and whose values are `in` and `out`.
+// The frame of a nested function with arena `arena` and pointers `in` and `out`.
 std::string frame_text(Dialect d, const std::string& arena);
-// A pointer to constant number i, without its type.
+// An untyped pointer to constant number i.
 std::string constant_text(Dialect d, int64_t i);
 // `static const T name[] = {…};`
 std::string array_text(const std::string& name, const Array& value);
 
-// Lines indented by the depth of their braces.
+// Indents lines by brace depth.
 std::string indented(const std::string& text);
 
 }  // namespace braintrace::codegen

@@ -88,7 +88,7 @@ WindowText window_text(const Window& k, const std::string& x, const std::string&
     w.start  = fmt::format("{} sum = 0;\n", sum_type(k.dtype));
     w.each   = fmt::format("sum += {}[at];\n", x);
     w.finish = fmt::format("{} = ({})sum;\n", result, storage_type(k.dtype));
-  } else {  // the offset of the first largest element; NaN counts as largest
+  } else {  // offset of the first maximum; NaN counts as the maximum
     w.start = "int64_t best = base;\n";
     w.each  = fmt::format("if ({0}[at] > {0}[best] || ({0}[at] != {0}[at] && {0}[best] == {0}[best])) best = at;\n", x);
     w.finish = fmt::format("{} = {}[best];\n", result, x);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernels say of single elements, in C and in CUDA alike.
+// Text of single elements of kernels, shared by C and CUDA.
 #pragma once
 
 #include <functional>
@@ -10,39 +10,39 @@
 
 namespace braintrace::codegen {
 
-// How elements of a nest are written: other elements, positions, and what a buffer holds at the position of an element.
+// How to print the parts of an element: other elements, positions, and loads from a buffer.
 struct ElementWords {
   std::function<std::string(int32_t element)>                                  value;
   std::function<std::string(const Affine& at)>                                 position;
   std::function<std::string(const Element& element, const std::string& where)> read;
 };
-// Element 3 is t3, or its number; counter 1 is i1.
+// Element 3 is printed as t3, or as its literal; counter 1 as i1.
 ElementWords plain_words(const LoopNest&                                                              nest,
                          std::function<std::string(const Element& element, const std::string& where)> read);
 std::string  element_text(const Element& e, const ElementWords& words);
 // const float t0 = …; const float t1 = …; for all elements, in order
 std::string all_elements(const LoopNest& nest, const ElementWords& words);
 
-// The sum so far and the next element of a running reduction.
+// Combines the accumulator and the next element of a running reduction.
 std::string next_text(const Routine& r);
-// Whether element `first` comes before `second` under an order in which NaN is the last.
+// Whether element `first` precedes `second`; NaN sorts last.
 std::string order_text(DType t, const std::string& order, const std::string& first, const std::string& second);
-// Lane e, in arrays with $n or $m elements along the axis: where it begins; a running reduction of it; the position of
-// its least or largest element.
+// Snippets for lane e of arrays with $n or $m elements along the axis: its start offset, a running reduction over it,
+// and the position of its minimum or maximum.
 extern const std::string_view lane, running, position;
-// Element i of what is drawn.
+// The random number at element i.
 std::string draw_text(const Routine& r);
 
-// What is done before the elements of a window, with each, at the offset `at`, and after them.
+// Text before the elements of a window, for each element at offset `at`, and after them.
 struct WindowText {
   std::string start, each, finish;
 };
 WindowText window_text(const Window& window, const std::string& x, const std::string& result);
 
-// Where the row of a step lies; `name` are pointers to buffers.
+// Pointer to the row of a step; `name` prints the pointer to a buffer.
 std::string row_text(const TimeLoop::Stacked& x, const std::function<std::string(Var)>& name, const std::string& step);
 
-// Arrays `in` and `out` of pointers that a function is called with; their elements as pointers to buffers; both.
+// Declares the arrays `in` and `out` of a function call; fills one of them with pointers to buffers; both.
 std::string pointers(size_t in, size_t out);
 std::string filled_with(const char* array, const Vars& vars);
 std::string passed(const Vars& in, const Vars& out);

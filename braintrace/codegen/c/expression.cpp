@@ -11,7 +11,7 @@ namespace braintrace::codegen {
 
 namespace {
 
-// A double rounded once to the type, held as its value type.
+// Rounds a double once to type t; the result has the value type of t.
 std::string rounded(DType t, const std::string& x) { return loaded(t, stored(t, x)); }
 
 }  // namespace
@@ -29,7 +29,7 @@ std::string converted(DType from, DType to, const std::string& x) {
 
 std::string expression(const Op& op, DType in, DType out, const std::vector<std::string>& operands) {
   if (&op == &convert_op) return converted(in, out, operands[0]);
-  // select moves values: nothing is computed, so nothing is widened.
+  // select only moves values, so its operands are not widened.
   if (&op == &select_op) return filled(op.code.real, {{"a", operands[0]}, {"b", operands[1]}, {"c", operands[2]}});
   const bool               real = is_float(in), half = is_half(in);
   std::vector<std::string> x = operands;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elementwise operations as C expressions, from the texts in their records.
+// C expressions for elementwise operations, from the templates in their records.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace braintrace::codegen {
 
-// The value of one element, from the values of the operands' elements; `in` is the type of the first.
+// The value of one result element from the values of operand elements; `in` is the type of the first operand.
 std::string expression(const Op& op, DType in, DType out, const std::vector<std::string>& operands);
 
-// x as `to` under the rules of the convert op.
+// Converts x to type `to` with the semantics of the convert op.
 std::string converted(DType from, DType to, const std::string& x);
 
 }  // namespace braintrace::codegen

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions as C expressions.
+// C expressions for reductions.
 #pragma once
 
 #include <string>
@@ -8,7 +8,8 @@
 
 namespace braintrace::codegen {
 
-// How a reduction starts, goes on and joins partial results. $s is the sum so far, $a and $b the operands' elements.
+// Initial value, accumulation step, and combination of partial results. $s is the accumulator, $a and $b operand
+// elements.
 struct FoldText {
   std::string type, start, next, join;
 };

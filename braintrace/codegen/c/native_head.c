@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands at the head of code for this machine.
+// Top of C files that this process compiles for its own machine.
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loop nests. Every element is computed at the outermost level at which its counters are known.
+// C text of loop nests. Each element is computed at the outermost level at which its counters are known.
 #include "braintrace/codegen/c/context.h"
 #include "braintrace/codegen/c/elements.h"
 #include "braintrace/codegen/c/fold.h"
@@ -8,7 +8,7 @@ namespace braintrace::codegen {
 
 namespace {
 
-// One of several rows that a loop takes together.
+// One of the rows that an unrolled-and-jammed loop processes together.
 struct Row {
   size_t  loop = 0;
   int64_t row = 0, of = 1;
@@ -49,7 +49,7 @@ class NestText {
         {[&](int32_t i) { return value(i, row); }, [&](const Affine& at) { return position(at, row); },
          [&](const Element& e, const std::string& where) { return fmt::format("{}[{}]", c_.name(e.buffer), where); }});
   }
-  // What is computed once per turn of the loops outside that level.
+  // Elements computed once per iteration of the loops outside that level.
   std::string at_level(size_t level, const Row& row = {}) const {
     std::string out;
     for (size_t i = 0; i < n_.elements.size(); ++i)
@@ -65,7 +65,7 @@ class NestText {
                          stored(n_.elements[static_cast<size_t>(s.value)].dtype, value(s.value, row)));
     return out;
   }
-  // The text for each of so many rows that the loop takes together.
+  // The text for each of the rows that the loop processes together.
   template <class F>
   static std::string for_rows(size_t loop, int64_t rows, const F& text) {
     std::string out;
@@ -101,7 +101,7 @@ class NestText {
     return at_level(0) + text;
   }
 
-  // A tile of sums in an array.
+  // Accumulates a tile of sums in an array.
   std::string by_blocks() const {
     const Tiling& t    = n_.tiling;
     const size_t  last = n_.loops.size() - 1, first_inner = t.two_axes ? last - 1 : last;
@@ -149,7 +149,7 @@ class NestText {
       if (whole < n_.extent(r)) text += walk(whole, n_.extent(r), 1);
     }
     while (r-- > n_.kept) text = loop(r, at_level(r + 1) + text);
-    // Without kept axes outside, the tiles are the parts.
+    // Without kept outer axes, the tiles are the parts of the kernel.
     text = fmt::format(
         "for (int64_t part = {0}; part < {1}; ++part) {{\nconst int64_t from = part % {2} * {3}, to = "
         "{4};\n{5}{6}{7}{8}}}\n",
@@ -162,7 +162,7 @@ class NestText {
     return at_level(0) + text;
   }
 
-  // Interleaved sums.
+  // Interleaved partial sums.
   std::string by_lanes() const {
     const int64_t rows = n_.tiling.together;
     if (n_.kept == 0) return at_level(0) + sums_of_rows(1);
@@ -180,7 +180,7 @@ class NestText {
     for (size_t r = at; r-- > 0;) text = loop(r, at_level(r + 1) + text);
     return at_level(0) + text;
   }
-  // All sums of so many rows.
+  // All sums of `rows` rows.
   std::string sums_of_rows(int64_t rows) const {
     const size_t  last = n_.loops.size() - 1, outer = n_.kept ? n_.kept - 1 : 0;
     const int64_t n = n_.extent(last), width = n_.tiling.width;
@@ -223,9 +223,9 @@ class NestText {
 
   const LoopNest&       n_;
   const Context&        c_;
-  std::vector<size_t>   levels_;   // by element
-  std::vector<int>      numbers_;  // by element: that of its name, or -1
-  std::vector<FoldText> folds_;    // by reduction
+  std::vector<size_t>   levels_;   // per element
+  std::vector<int>      numbers_;  // per element: the number in its name, or -1
+  std::vector<FoldText> folds_;    // per reduction
 };
 
 }  // namespace

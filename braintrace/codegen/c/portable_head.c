@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands at the head of code for any C99 compiler. Where a fused multiply-add is not an instruction, it would cost more
-// than all the rest.
+// Top of C files for any C99 compiler. Uses a fused multiply-add only if it is an instruction; a library call would
+// dominate the run time.
 #include <math.h>
 #include <stdint.h>
 #include <string.h>

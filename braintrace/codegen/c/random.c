@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Philox 4x32-10 (Salmon et al. 2011), with the counters of ops/random.cpp: the same bits as the interpreter.
+// Philox 4x32-10 (Salmon et al. 2011) with the counters of ops/random.cpp: bit-identical to the interpreter.
 #include "braintrace/codegen/c/native_head.c"
 
 typedef struct bt_words { uint32_t w[4]; } bt_words;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One text per routine. $name is a size, a buffer or a type. A returned 1 says that an index is outside its axis; the
-// host then finds the words for it.
+// C templates, one per routine. $name is a size, a buffer or a type. A return value of 1 means that an index is out of
+// range; the host then produces the error message.
 #include <algorithm>
 
 #include "braintrace/codegen/c/context.h"
@@ -56,7 +56,7 @@ constexpr std::string_view add_along   = R"(
 }
 for (int64_t i = 0; i < $size; ++i) $y[i] = ($T)sum[i];
 )";
-// Merge sort of positions, stable.
+// Stable merge sort of positions.
 constexpr std::string_view open_sort     = "int64_t* one = (int64_t*)w;\nint64_t* two = one + $n;\n";
 constexpr std::string_view sort          = R"(
   int64_t *p = one, *q = two;
@@ -103,7 +103,7 @@ for (int64_t e = 0; e < $E; ++e) {
   $y[e] = ($T)sum;
 }
 )";
-// Most of a row is silent where it pays: there eight elements are passed over together.
+// Event lists are used for mostly zero rows, so test eight elements at a time.
 constexpr std::string_view event_list      = R"(
 for (int64_t l = begin; l < end; ++l) {
   const $T* x = $x + l * $n;
@@ -150,7 +150,7 @@ for (int64_t first = begin * $run; first < end * $run && first < $n; first += $r
   for (int lane = 0; lane < lanes; ++lane) list[lane * ($B + 1)] = count[lane];
 }
 )";
-// A block of targets begins at the first j with j P / m ≥ its number.
+// A block of targets begins at the first j with j P / m ≥ the number of the block.
 constexpr std::string_view open_event_dot = R"(
 const int64_t low = (begin * $m + $P - 1) / $P, high = (end * $m + $P - 1) / $P;
 for (int64_t l = 0; l < $L; ++l) {
@@ -158,8 +158,8 @@ for (int64_t l = 0; l < $L; ++l) {
   const int32_t* events = $events + l * ($n + 2);
   $T* y = $y + l * $m;
 )";
-// Where entries lie by target and many sources are not silent: all entries, in interleaved sums. One that is not finite
-// may owe it to a silent source, and is taken again without those.
+// If entries are sorted by target and many sources are nonzero: dense sums over all entries, with interleaved
+// accumulators. A non-finite sum may be caused by a zero source (0 · inf), so it is recomputed without zero sources.
 constexpr std::string_view by_target = R"(
   if ($dense * (int64_t)events[0] > $n) {
     for (int64_t j = low; j < high; ++j) {
@@ -189,14 +189,14 @@ constexpr std::string_view by_source = R"(
   }
 }
 )";
-// Only in place, and where 0 times the other factor is 0, may what is silent be left out. An entry that does not lie in
-// the order of the walk costs as much as so many others.
+// Entries with a zero factor can be skipped only if the update is in place and 0 times the other factor is 0.
+// `scattered` is the relative cost of an entry that is not in traversal order.
 constexpr std::string_view open_event_update = R"(
 const double scattered = $scattered;
 const int all = $y != $w || $u_events[1] || $v_events[1];
 const double by_u = (double)$u_events[0] / $n, by_v = (double)$v_events[0] / $m$more;
 )";
-// Along the entries of one end.
+// Iterates over the entries of one end.
 constexpr std::string_view event_update = R"(
 {
   const int64_t groups = all ? $N : $events[0];
@@ -208,8 +208,8 @@ constexpr std::string_view event_update = R"(
   }
 }
 )";
-// Of a batch: the sum over the rows in which a target has a learning signal, for a vector of entries at a time. All
-// rows count where 0 times what is not finite is not 0.
+// Batched: for a vector of entries at a time, the sum over the rows in which a target has a nonzero learning signal.
+// Uses all rows if a non-finite factor makes 0 · x nonzero.
 constexpr std::string_view rows_update  = R"(
 int odd = 0;
 for (int64_t b = 0; b < $B; ++b) odd |= $u_events[2 * b + 1];
@@ -238,7 +238,7 @@ constexpr std::string_view plain_update = R"(
     $y[e] = $w[e] $sign $u[$from[e]] * $v[$to[e]];
 }
 )";
-// The counters and the kinds of draw are those of ops/random.cpp.
+// Counters and kinds of draws match ops/random.cpp.
 constexpr std::string_view draws = R"(
 for (int64_t j = 0; j < $keys; ++j) {
   const uint32_t* key = $key + 2 * j;
@@ -261,9 +261,9 @@ int64_t size_named(const Routine& r, std::string_view name) {
   return std::find_if(r.sizes.begin(), r.sizes.end(), is_it)->second;
 }
 
-// The way of least cost: along sources, along targets, or all entries as they lie.
+// Chooses the cheapest traversal: by source, by target, or all entries in storage order.
 std::string event_update_text(const Routine& r, Words& words) {
-  const bool by_u = has_buffer(r, "u_starts"), by_v = !has_buffer(r, "v_order");  // entries lie in this order
+  const bool by_u = has_buffer(r, "u_starts"), by_v = !has_buffer(r, "v_order");  // entries are sorted by this end
   words.emplace_back("sign", r.reverse ? "-" : "+");
   if (size_named(r, "B") > 1) return std::string(rows_update);
   words.emplace_back("more", by_v ? "" : " * scattered");
@@ -317,7 +317,7 @@ std::string template_of(const Routine& r, Words& words) {
     words.emplace_back("beats", order_text(r.types[0].second, r.op == &argmax_op ? "a > b" : "a < b", "b", "a"));
     return joined({open_lanes, lane, position, "}\n"});
   }
-  if (r.op == &sort_op) {  // whether the element b must come before a
+  if (r.op == &sort_op) {  // whether element b must precede a
     words.emplace_back("before", r.reverse ? order_text(r.types[0].second, "a < b", "a", "b")
                                            : order_text(r.types[0].second, "b < a", "b", "a"));
     return joined({open_sort, open_lanes, lane, sort});

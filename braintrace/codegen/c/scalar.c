@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elementary functions are written without branches, so that the C compiler turns loops over them into vector
-// code. Their error is at most 4 ulp (tests/codegen measures it). Polynomials: S. L. Moshier, Cephes Math Library.
+// Elementary functions without branches, so that the C compiler can vectorize loops over them. Maximum error: 4 ulp
+// (measured in tests/codegen). Polynomials: S. L. Moshier, Cephes Math Library.
 #include "braintrace/codegen/c/native_head.c"
 
 static inline float bt_bits_f(int32_t i) { union { int32_t i; float f; } u; u.i = i; return u.f; }

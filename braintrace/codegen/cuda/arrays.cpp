@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels over whole arrays: one thread for each element of the result.
+// CUDA text of kernels over whole arrays: one thread per element of the result.
 #include <algorithm>
 
 #include "braintrace/codegen/c/context.h"
@@ -27,7 +27,7 @@ CudaKernelText cuda_text(const Copies& k, const CudaContext& c) {
   return out;
 }
 
-// The block of entry b begins at p0, p1, …, moved to where it fits.
+// The block of entry b starts at p0, p1, …, clamped so that it fits.
 CudaKernelText cuda_text(const DynamicBlock& k, const CudaContext& c) {
   const int64_t entries = size_of(k.inner), cells = size_of(k.block);
   const Shape&  walked = k.writes ? k.inner : k.block;
@@ -49,7 +49,7 @@ CudaKernelText cuda_text(const DynamicBlock& k, const CudaContext& c) {
   return {cuda_for_each("e", elements, DType::I64, body), c.blocks_for(elements)};
 }
 
-// Each element of a window at offset `at`.
+// Reduces the elements of a window, each at offset `at`.
 CudaKernelText cuda_text(const Window& k, const CudaContext& c) {
   const std::string x = c.name(k.x), y = c.name(k.out);
   const WindowText  w       = window_text(k, x, y + "[e]");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the text of a kernel depends on besides the kernel, and what it needs besides its text. In it @v3 points to
-// buffer 3, under whatever name (c/c_text.h); f is the frame, t the team, w the working memory of the kernel.
+// What the text of a CUDA kernel depends on in addition to the kernel, and its launch requirements. In the text, @v3 is
+// a placeholder for the pointer to buffer 3 (c/c_text.h), f is the frame, t the team, and w the scratch memory.
 #pragma once
 
 #include <functional>
@@ -14,23 +14,23 @@ namespace braintrace::codegen {
 
 struct CudaKernelText {
   std::string body;
-  int64_t     blocks = 1;      // that have work
+  int64_t     blocks = 1;      // number of blocks with work
   int64_t     shared = 0;      // bytes of shared memory
-  bool        meets  = false;  // the team meets inside
-  bool        tiles  = false;  // it calls functions of tiles.cu
+  bool        meets  = false;  // contains a barrier of the team
+  bool        tiles  = false;  // calls functions of tiles.cu
 };
 
 struct CudaContext {
   const Target& target;
   Precision     precision;
   int64_t       parts;  // of the kernel
-  int64_t       units;  // that blocks keep for themselves, units.h; 0: all threads share all elements
-  // The name of a device function that keeps so many units apart, and what it needs besides.
+  int64_t       units;  // units that stay on one block (units.h); 0: elements are distributed over all threads
+  // Prints a device function that keeps `units` units on their blocks; returns its call and launch requirements.
   std::function<const CudaKernelText&(const Function&, int64_t units)> function;
 
   static std::string name(Var v) { return "@v" + str(v); }
 
-  // So many blocks for threads that take one element each, or for blocks that take so many.
+  // Number of blocks for one element per thread, or for `of_a_block` elements per block.
   int64_t blocks_for(int64_t elements) const { return blocks_for(elements, target.blocks.threads); }
   int64_t blocks_for(int64_t elements, int64_t of_a_block) const;
 };
@@ -48,18 +48,20 @@ CudaKernelText cuda_text(const Branch& branch, const CudaContext& c);
 CudaKernelText cuda_text(const WhileLoop& loop, const CudaContext& c);
 CudaKernelText cuda_text(const Call& call, const CudaContext& c);
 
-// A pointer to what lies there, as the frame of a function gives it, without its type.
+// An untyped pointer to a place, relative to the frame of a function.
 std::string place_text(const Place& place);
 
-// The team's threads take the elements in turn, or those of a block those of its units: neighbors in `name`, of the
-// type `index`, at the same time.
+// A strided loop that distributes elements over the threads of the team, or over the threads of the block that owns
+// their unit. Adjacent threads process adjacent values of `name`, of type `index`, so that memory accesses coalesce:
+//
+//   for (uint32_t e_ = t.rank; e_ < 1000; e_ += t.size) { const int32_t e = (int32_t)e_; body }
 std::string cuda_for_each(const std::string& name, int64_t count, DType index, const std::string& body,
                           int64_t units = 0);
 
-// The counters of nested loops over the sizes, `name` as one number: counter(k) for each, the last fastest.
+// Recovers the counters of nested loops from the flat index `name`: i0 = e / 32, i1 = e % 32.
 std::string cuda_counters(const std::string& name, const Shape& sizes, DType index,
                           const std::function<std::string(size_t)>& counter);
-// letter0, letter1, …
+// Names the counters letter0, letter1, …
 std::string cuda_counters(const std::string& name, const Shape& sizes, const std::string& letter);
 
 }  // namespace braintrace::codegen

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes that contain functions: the whole team runs through them. Every thread has arrays `in` and `out` of pointers,
-// all alike, and a frame over working memory.
+// CUDA text of kernels that contain functions: the whole team executes them. Each thread fills identical arrays `in`
+// and `out` of pointers and calls the function with a frame over scratch memory; a barrier follows every call.
+//
+//   for s < T: h = f(h, x[s])   →   for (int64_t step = 0; …) { in[…] = …; out[…] = …; bt_f1(g, t); bt_meet(t); … }
 #include <algorithm>
 
 #include "braintrace/codegen/c/elements.h"
@@ -11,7 +13,7 @@ namespace braintrace::codegen {
 
 namespace {
 
-// After a call all threads see what it wrote.
+// After a call, a barrier makes its writes visible to all threads.
 std::string call(const FunctionPtr& g, const CudaContext& c, CudaKernelText& around, int64_t units = 0) {
   const CudaKernelText& function = c.function(*g, units);
   around.blocks                  = std::max(around.blocks, function.blocks);
@@ -32,7 +34,8 @@ CudaKernelText cuda_text(const HostCall&, const CudaContext&) {
   throw InternalError("codegen: a device cannot call the host");
 }
 
-// Parts of the batch go to the teams of the launch; inside another node one team takes them all.
+// Parts of the batch are distributed over the teams of the launch; inside another kernel, one team processes all of
+// them.
 CudaKernelText cuda_text(const TimeLoop& l, const CudaContext& c) {
   CudaKernelText out;
   std::string    text =
@@ -84,8 +87,8 @@ CudaKernelText cuda_text(const Branch& b, const CudaContext& c) {
   return out;
 }
 
-// Carries alternate between the result and working memory; what ends in working memory is copied. After a wrong index
-// the condition may say anything.
+// Double buffering: carries alternate between the result and scratch memory. One that ends in scratch memory is copied.
+// The loop exits after an out-of-range index, because the condition may then be garbage.
 CudaKernelText cuda_text(const WhileLoop& l, const CudaContext& c) {
   CudaKernelText out;
   std::string    write, after, last;

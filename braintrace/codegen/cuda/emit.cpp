@@ -30,7 +30,7 @@ bool asks_host(const Kernel& k) {
   return false;
 }
 
-// A pointer to a buffer, as the frame of its function gives it.
+// A typed pointer to a buffer, relative to the frame of its function.
 struct Pointer {
   std::string type, value;
 };
@@ -46,7 +46,7 @@ class CudaPrinter {
  public:
   CudaPrinter(const Target& target, Precision precision) : target_(target), precision_(precision) {}
 
-  // Launches for all kernels of a function that the host walks through.
+  // Launches for all kernels of a function that the host executes one by one.
   void add_launches(const Function& f) {
     std::optional<Together> group;
     const auto              close = [&] {
@@ -79,7 +79,7 @@ class CudaPrinter {
 
   std::string                     text;
   std::map<const Kernel*, Launch> launches;
-  bool                            has_tiles = false, has_loops = false;  // calls of tiles.cu, persistent.cu
+  bool                            has_tiles = false, has_loops = false;  // uses tiles.cu, persistent.cu
 
  private:
   std::string next_name() const { return fmt::format("bt_launch{}", launches.size()); }
@@ -94,8 +94,7 @@ class CudaPrinter {
       launches.emplace(k, k == group.kernels()[0] ? l : Launch{.name = l.name, .blocks = 0});
   }
 
-  // A call of the kernel's device function. Kernels that differ only in what they read and write share one, under names
-  // that equal ones give their buffers.
+  // A call of the kernel's device function. Kernels that differ only in their buffers share one function.
   CudaKernelText kernel(const Function& f, const Kernel& k, int64_t units = 0) {
     const CudaContext c{target_, precision_, k.parts, units,
                         [this](const Function& g, int64_t n) -> const CudaKernelText& { return function(g, n); }};
@@ -124,7 +123,7 @@ class CudaPrinter {
     return out;
   }
 
-  // The name of a function that a team runs as a whole.
+  // The device function for a nested function, which a team executes as a whole.
   const CudaKernelText& function(const Function& f, int64_t units) {
     if (const auto known = functions_.find(&f); known != functions_.end()) return known->second;
     CudaKernelText out;
@@ -156,11 +155,11 @@ class CudaPrinter {
 
   const Target&                             target_;
   Precision                                 precision_;
-  std::map<std::string, std::string>        kernels_;  // names by text
+  std::map<std::string, std::string>        kernels_;  // name by text
   std::map<const Function*, CudaKernelText> functions_;
 };
 
-// C functions (c/preamble.h: each begins with a line `static …`) as functions of the device.
+// Turns C functions (c/preamble.h: each starts with a line `static …`) into device functions.
 std::string on_device(std::string text) {
   for (size_t at = 0; (at = text.find("static ", at)) != text.npos; at += 7)
     if (at == 0 || text[at - 1] == '\n') text.replace(at, 7, "static __device__ ");

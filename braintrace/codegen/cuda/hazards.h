@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which kernels of a nested function may run at the same time: those that write nothing that another reads or writes.
+// Detects data hazards (read-after-write, write-after-read, write-after-write) between kernels of a nested function.
+// Kernels without one can run without a barrier between them.
+//
+//   a = f(x);  b = g(y);  c = h(a)   →   f, g, barrier, h
 #pragma once
 
 #include "braintrace/codegen/schedule.h"
 
 namespace braintrace::codegen {
 
-// Memory that kernels since the last barrier touched.
+// Memory accessed by kernels since the last barrier.
 class Hazards {
  public:
   explicit Hazards(const Function& f) : f_(f) {}
 
-  // Whether the kernel must wait for those before it.
+  // Whether a barrier is needed before the kernel.
   bool must_wait(const Kernel& k) const {
     return overlap(written(k), reads_) || overlap(written(k), writes_) || overlap(read(k), writes_);
   }
@@ -47,7 +50,7 @@ class Hazards {
     if (k.scratch > 0) out.push_back({{Place::Kind::Arena, k.place}, k.scratch});
     return out;
   }
-  // A result may lie where an argument does.
+  // A result may alias an argument.
   bool overlap(const Range& a, const Range& b) const {
     using Kind = Place::Kind;
     if (a.place.kind == Kind::Input && b.place.kind == Kind::Result) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What texts of kernels have in common.
+// Helpers for the text of CUDA kernels: grid sizes, pointers, strided loops, and loop counters from a flat index.
 #include <algorithm>
 
 #include "braintrace/codegen/cuda/context.h"

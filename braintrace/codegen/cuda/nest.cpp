@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loop nests. The team's threads share the kept loops, neighbors side by side along the last one. A sum is taken
+// CUDA text of loop nests. The kept loops are distributed over the threads of the team, with adjacent threads along the
+// last one. Each sum is computed
 //
-//   by one thread     where it is short, or where the last axis is kept and there are enough sums for all threads
-//   by one warp       along its last axis, which is dense; partial sums are joined by a tree
-//   by one block      along its last axis, where there are few long ones
-//   by many warps     32 sums by one block, each warp taking some of their terms, where the last axis is kept
+//   by one thread     if it is short, or if the last axis is kept and there are enough sums for all threads
+//   by one warp       along its last axis, which is contiguous; a tree combines the partial sums
+//   by one block      along its last axis, if there are few long sums
+//   by many warps     32 sums per block, each warp adds some of their terms, if the last axis is kept
 //
-// and the last two in parts where there are few: the sums of the parts are joined when all blocks have met.
-// The shapes alone decide which, and in which order terms are added.
+// In the last two cases, few sums are split into parts, which are combined after a barrier of all blocks. The strategy
+// and the order of additions depend only on the shapes, so results are reproducible.
 #include <cmath>
 
 #include "braintrace/codegen/c/elements.h"
@@ -51,7 +52,7 @@ class CudaNest {
     for (size_t i : loops) n *= n_.extent(i);
     return n;
   }
-  // Whether all counters and positions fit 31 bits.
+  // Whether all counters and positions fit in 31 bits.
   bool is_narrow() const {
     constexpr int64_t most = (int64_t{1} << 31) - 1;
     const auto        fits = [&](const Affine& x) {
@@ -117,7 +118,7 @@ class CudaNest {
   std::string finish_all() const {
     return for_sums([&](size_t k, const FoldText&) { return finish(k); });
   }
-  // The terms from `from` on in steps, up to `to`.
+  // The terms `from`, from + step, …, below `to`.
   std::string terms(const std::string& from, const std::string& step, const std::string& to) const {
     return fmt::format("{0}for ({1} r = {2}; r < {3}; r += {4}) {{\n{5}{6}{7}{8}}}\n",
                        n_.stores.empty() ? "#pragma unroll 4\n" : "", type_, from, to, step, counters(reduced_, "r"),
@@ -126,14 +127,14 @@ class CudaNest {
   std::string all_terms(const std::string& from, const std::string& step) const {
     return terms(from, step, str(count(reduced_)));
   }
-  // Those of a part.
+  // The terms of one part.
   std::string terms_of_part(const std::string& from, const std::string& step) const {
     if (n_.tiling.parts == 1) return all_terms(from, step);
     const int64_t all = count(reduced_), part = parts_in(all, n_.tiling.parts);
     return fmt::format("const {0} end = part * {1} + {1} < {2} ? part * {1} + {1} : {2};\n", type_, part, all) +
            terms(fmt::format("part * {} + {}", part, from), step, "end");
   }
-  // Where the sum of a part is kept.
+  // Where the partial sum of a part is stored.
   std::string of_part(size_t k, const std::string& part) const {
     const int64_t kept = count(kept_);
     return fmt::format("(({}*)(w + {}))[{} * {} + e]", folds_[k].type,
@@ -142,7 +143,7 @@ class CudaNest {
   std::string finish_part(size_t k) const {
     return n_.tiling.parts == 1 ? finish(k) : fmt::format("{} = s{};\n", of_part(k, "part"), k);
   }
-  // Runs through the parts of so many units of work.
+  // Loops over the parts of `units` units of work.
   std::string for_units(int64_t units, const std::string& name, const std::string& body) const {
     if (n_.tiling.parts == 1)
       return fmt::format("for ({0} {1} = t.block; {1} < {2}; {1} += t.blocks) {{\n{3}}}\n", type_, name, units, body);
@@ -162,7 +163,7 @@ class CudaNest {
     sums.meets = true;
     return sums;
   }
-  // The sums of the lanes in all of them.
+  // Reduces over the lanes of a warp; all lanes get the result.
   std::string over_lanes() const {
     return for_sums([&](size_t k, const FoldText&) {
       return fmt::format("for (int32_t half = 16; half; half /= 2) {{\n{}}}\n",
@@ -233,8 +234,8 @@ if (warp == 0 && is_inside) {
   ElementWords          words_;
   Loops                 kept_, reduced_;
   std::vector<FoldText> folds_;
-  DType                 index_ = DType::I64;  // of counters
-  std::string_view      type_;                // likewise, as text
+  DType                 index_ = DType::I64;  // type of loop counters
+  std::string_view      type_;                // the same as text
 };
 
 }  // namespace

@@ -10,11 +10,11 @@ namespace braintrace::codegen {
 
 namespace {
 
-// Memory that a value lies in: two values overlap where they have a region of the same kind and number in common.
+// Memory of a value. Two values overlap if they have regions of the same kind and number with overlapping bytes.
 struct Region {
   enum class Kind : uint8_t { Arena, Carry, Stack, Input };
   Kind    kind;
-  int64_t number, step;        // step: of a stack or an input; a carry alternates between two places
+  int64_t number, step;        // step: of a stack or input; a carry alternates between two buffers
   int64_t begin = 0, end = 1;  // bytes
 
   bool overlaps(const Region& o) const {
@@ -27,7 +27,7 @@ class Regioner {
  public:
   Regioner(const TimeLoop& loop, const std::vector<Home>& home) : l_(loop), home_(home) {}
 
-  // Where buffer v lies in a step; nothing for what nobody else sees.
+  // Regions of buffer v in a step; empty for values private to a block.
   Regions of(Var v, int64_t step) const {
     const Buffer& b = l_.body->buffers[static_cast<size_t>(v)];
     const Home    h = home_[static_cast<size_t>(v)];
@@ -64,10 +64,10 @@ class Regioner {
   const std::vector<Home>& home_;
 };
 
-// What was read and written since the team met.
+// Accesses since the last barrier.
 class Since {
  public:
-  // Whether an act must wait for others.
+  // Whether a barrier is needed before an act.
   bool waits(const Act& a, const Regioner& where, int64_t step) const {
     const auto touches = [&](const Regions& regions, const std::vector<Touched>& list, bool same_split_is_fine) {
       return std::any_of(list.begin(), list.end(), [&](const Touched& t) {
@@ -108,8 +108,7 @@ class Since {
   std::vector<Touched> own_reads_, far_reads_, writes_;
 };
 
-// Marks the acts that the team meets before. Four steps show every alternation; a barrier that one of them needs is
-// there in all.
+// Inserts barriers. Four steps cover every alternation of buffers; a barrier needed in any of them is emitted in all.
 void place_barriers(Ownership& o, const TimeLoop& loop) {
   const Regioner where(loop, o.home);
   for (bool again = true; again;) {
@@ -196,7 +195,7 @@ class Owner {
     o_.acts.push_back(a);
     return true;
   }
-  // Buffers that all kernels see by their own positions under one split need not lie in memory.
+  // Buffers that all kernels access only at their own positions under one split can stay out of memory.
   void find_homes() {
     const size_t n = f_.buffers.size();
     o_.home.assign(n, Home::Memory);
@@ -235,7 +234,7 @@ class Owner {
       if (v && !is_own[*v] && f_.buffers[*v].type.size() == 1 && is_read_by_nests_alone(*v)) o_.home[*v] = Home::Number;
     }
   }
-  // The only buffer there.
+  // The unique buffer at this place.
   std::optional<size_t> buffer_at(Place::Kind kind, size_t at) const {
     std::optional<size_t> out;
     for (size_t v = 0; v < f_.buffers.size(); ++v) {
@@ -269,7 +268,7 @@ class Owner {
   const Function&       f_;
   const Target::Blocks& of_;
   Ownership             o_;
-  int64_t               registers_    = 0;  // of a thread, that hold values
+  int64_t               registers_    = 0;  // registers per thread that hold values
   bool                  has_products_ = false;
 };
 

@@ -16,26 +16,26 @@ namespace braintrace::codegen {
 
 namespace {
 
-// Floats from row to row of partial sums: lanes that write at the same time meet no bank of shared memory twice.
+// Row stride of partial sums, in floats, padded so that lanes that write at the same time use different banks.
 int64_t partial_row(int64_t columns) { return columns % 16 == 8 ? columns : columns + 8; }
 
-// Products that read the same rows, so that these are loaded once.
+// Products with the same left operand, whose rows are loaded once.
 struct Phase {
   std::vector<const Act*> products;
-  int64_t                 tiles   = 1;  // of 16 rows, that a warp holds at a time
-  int64_t                 columns = 0;  // tiles of 8, of all products
-  int64_t                 groups  = 1;  // of warps: each has rows of its own, and shares their sums by terms
+  int64_t                 tiles   = 1;  // tiles of 16 rows that a warp holds at a time
+  int64_t                 columns = 0;  // tiles of 8 columns, over all products
+  int64_t                 groups  = 1;  // groups of warps: each has its own rows; its warps split the terms
 
-  int64_t rows() const { return groups * tiles * warp_rows; }  // in one pass
-  int64_t sums() const { return tiles * columns * 4; }         // of a thread
+  int64_t rows() const { return groups * tiles * warp_rows; }  // per pass
+  int64_t sums() const { return tiles * columns * 4; }         // accumulators per thread
 };
 
-// W[k, column] of a block's columns, in the order in which the lanes of a warp hold it: for 16 terms and 8 columns each
-// lane has four terms of a column.
+// The columns of W that a block owns, in the order in which the lanes of a warp load them: for 16 terms and 8 columns,
+// each lane has four terms of one column.
 struct Weights {
   Product::Side   side;
   Product::Matrix matrix;
-  int64_t         own, at;  // columns of a block; floats in shared memory before it
+  int64_t         own, at;  // columns of a block; offset in shared memory, in floats
 
   int64_t chunks() const { return parts_in(matrix.k, warp_terms); }
   int64_t floats() const { return chunks() * warp_terms * own; }
@@ -94,7 +94,7 @@ class LoopText {
   }
 
  private:
-  // Consecutive products of the same rows without a barrier between them.
+  // Groups consecutive products of the same rows without a barrier between them.
   void make_phases() {
     phases_.resize(o_.acts.size());
     for (size_t i = 0; i < o_.acts.size(); ++i) {
@@ -114,14 +114,14 @@ class LoopText {
       }
       if (o_.rows > warp_rows) p.groups = 2;
       while (p.tiles < 4 && p.rows() < o_.rows && 2 * p.sums() <= of_.sums) p.tiles *= 2;
-      for (const Act* a : p.products)  // every thread finds its own positions in registers, pass by pass
+      for (const Act* a : p.products)  // otherwise threads do not find their own positions in registers, pass by pass
         if (p.rows() < o_.rows && p.rows() * a->split.own % of_.threads != 0 && home(a->product->out) == Home::Local)
           o_.home[static_cast<size_t>(a->product->out)] = Home::Shared;
       phases_[first] = std::move(p);
     }
   }
 
-  // Shared memory: weights, partial sums of a phase, and values that only their owner sees.
+  // Shared memory: weights, partial sums of a phase, and values private to the block.
   void place() {
     int64_t partial = 0;
     for (const Phase& p : phases_)
@@ -153,9 +153,9 @@ class LoopText {
     return fmt::format("({1} - block * {0} < {0} ? {1} - block * {0} : {0})", own, n);
   }
 
-  // Pointers to buffers of the function around, without their type.
+  // Untyped pointers to buffers of the enclosing function.
   std::string outer(Var v) const { return place_text(f_.buffers[static_cast<size_t>(v)].place); }
-  // Of the step.
+  // Pointers to buffers of the step.
   std::string base(Var v, int64_t at) const {
     const Buffer& b = body_.buffers[static_cast<size_t>(v)];
     const Place&  p = b.place;
@@ -168,7 +168,7 @@ class LoopText {
     return fmt::format("(({}{}*){} + {})", is_given ? "const " : "", storage_type(b.type.dtype), where, at);
   }
 
-  // Rows of the step's inputs and results.
+  // Pointers to this step's rows of inputs and results.
   std::string pointers() const {
     std::string out;
     for (const TimeLoop::Carry& x : l_.carries)
@@ -207,7 +207,7 @@ class LoopText {
   }
   bool lives(Var v, Home h) const { return v >= 0 && home(v) == h; }
   bool is_early(Var v) const { return lives(v, Home::Early) || lives(v, Home::Number); }
-  // The buffer that carry x leaves, if both are held in registers.
+  // The buffer with the new value of carry x, if both are in registers.
   Var next_of(const TimeLoop::Carry& x) const {
     for (size_t v = 0; v < body_.buffers.size(); ++v)
       if (o_.home[v] == Home::Next && body_.buffers[v].place.at == static_cast<int64_t>(x.result))
@@ -238,7 +238,7 @@ class LoopText {
       if (o_.home[v] == Home::Local) out += registers("local", static_cast<Var>(v));
     return out;
   }
-  // Before the loop.
+  // Loads before the loop.
   std::string first() const {
     std::string out;
     for (const TimeLoop::Carry& x : l_.carries)
@@ -249,7 +249,7 @@ class LoopText {
         out += registers("now", v) + registers("next", v) + load("next", v, row_of(x, "(int64_t)(" + time("0") + ")"));
     return out;
   }
-  // Inputs of the next step, while this one is computed.
+  // Loads the inputs of the next step while this one is computed.
   std::string ahead() const {
     std::string here, loads;
     for (const TimeLoop::Stacked& x : l_.inputs)
@@ -262,7 +262,7 @@ class LoopText {
            fmt::format("if (step + 1 < {}) {{\nconst int64_t later = {};\n{}}}\n", l_.length, time("step + 1"), loads) +
            hints();
   }
-  // Steps that wait for nobody are shorter than the way from memory: their inputs start on it some steps before.
+  // A step without barriers is shorter than the memory latency: prefetch its inputs several steps ahead.
   std::string hints() const {
     if (std::any_of(o_.acts.begin(), o_.acts.end(), [](const Act& a) { return a.meets; })) return "";
     std::string out;
@@ -282,9 +282,9 @@ class LoopText {
       out += next_of(x) >= 0 ? move(buffer_of(x.arg), next_of(x)) : fmt::format("in{} = out{};\n", x.arg, x.result);
     return out;
   }
-  // Whether a carry ends in memory that is not its result's, so that the team meets and copies it.
+  // Whether a carry ends in memory other than its result, so that it is copied after a barrier.
   bool is_copied(const TimeLoop::Carry& x) const { return next_of(x) < 0 && (x.is_stacked || x.own); }
-  // Results of the loop that lie elsewhere.
+  // Stores the results of the loop that are elsewhere.
   std::string last() const {
     std::string kept, copied;
     for (const TimeLoop::Carry& x : l_.carries) {
@@ -317,7 +317,8 @@ class LoopText {
     const bool same = o_.acts.empty() || o_.acts[0].meets || follows(o_.acts.back(), o_.acts[0]);
     return out + (same ? "" : "__syncthreads();\n");
   }
-  // Whether every thread goes on with what it made itself, or the products run together.
+  // Whether no synchronization of the block is needed: each thread reads its own values, or the products are in one
+  // phase.
   bool follows(const Act& before, const Act& a) const {
     if (before.product && a.product) return phases_[static_cast<size_t>(&a - o_.acts.data())].products.empty();
     return !before.product && !a.product && before.split == a.split;
@@ -327,7 +328,7 @@ class LoopText {
     return *std::find_if(weights_.begin(), weights_.end(), [&](const Weights& w) { return w.holds(p); });
   }
 
-  // Every warp takes some terms of the sums of its rows; the sums of the warps are joined by a fixed tree.
+  // Each warp computes some terms of the sums of its rows; a fixed tree combines the sums of the warps.
   std::string text_of(const Phase& p) const {
     const Product& first = *p.products[0]->product;
     const auto&    m     = *first.matrix;
@@ -394,7 +395,7 @@ $joined}
                    {"joined", joined}});
   }
 
-  // `own` counts the positions of this block, q those of this thread; `at` is the one of the value.
+  // `own` is the position within the block, q within the thread, `at` within the value.
   std::string over_own(const Split& s, const std::string& body) const {
     return fmt::format(
         "_Pragma(\"unroll\") for (int q = 0; q < {0}; ++q) {{\nconst int own = (int)threadIdx.x + q * {1};\nconst int "
@@ -450,9 +451,9 @@ $joined}
   const Target::Blocks&  of_;
   Precision              precision_;
   Ownership              o_;
-  std::vector<Phase>     phases_;  // by act: those that begin with it
+  std::vector<Phase>     phases_;  // per act: the phase that starts with it
   std::vector<Weights>   weights_;
-  std::map<Var, int64_t> local_;  // floats of shared memory before it
+  std::map<Var, int64_t> local_;  // offset in shared memory, in floats
   int64_t                floats_ = 0, partial_ = 0;
 };
 
@@ -463,7 +464,7 @@ std::optional<Persistent> persistent(const std::string& name, const Function& f,
   const auto& loop  = std::get<TimeLoop>(k.what);
   const auto  teams = std::max<int64_t>(k.parts, 1);
   const auto  owned = ownership(loop, std::max<int64_t>(target.cores / teams, 1), target.blocks);
-  // Positions are counted in 32 bits.
+  // Positions are 32-bit.
   const auto& buffers = loop.body->buffers;
   const bool  is_huge =
       std::any_of(buffers.begin(), buffers.end(), [](const Buffer& b) { return b.type.size() > INT32_MAX; });

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products with weights that stay in shared memory. A lane of a warp holds rows g and g + 8 of a tile of 16 and terms
-// 4q ... 4q+3 of 16, g = lane / 4, q = lane % 4: tensor cores take terms in any order, as long as both operands have the
-// same one.
+// Products with weights that stay in shared memory. A lane of a warp holds rows g and g + 8 of a 16-row tile and terms
+// 4q ... 4q+3 of 16, where g = lane / 4 and q = lane % 4. Tensor cores accept any order of terms that is the same for
+// both operands.
 
 template <class T> __device__ __forceinline__ T bt_far(const T* x) { return __ldcg(x); }
 
-/* EXACT as below: otherwise the weights are rounded here, once. */
+/* Loads the block's columns of the weights. EXACT as below; otherwise the weights are rounded here, once. */
 template <int CHUNKS, int TILES, bool EXACT>
 __device__ void bt_keep(float* to, const float* w, int64_t terms, int64_t by_term, int64_t first, int64_t columns, int64_t by_column) {
   for (int i = (int)threadIdx.x; i < CHUNKS * TILES * 128; i += (int)blockDim.x) {
@@ -16,7 +16,7 @@ __device__ void bt_keep(float* to, const float* w, int64_t terms, int64_t by_ter
   }
 }
 
-/* WHOLE: all rows and terms are there. */
+/* Loads rows of the left operand. WHOLE: no row or term is out of bounds. */
 template <int TILES, bool ALIGNED, bool WHOLE>
 __device__ __forceinline__ void bt_rows(float4 (&x)[2 * TILES], const float* from, int64_t by_row, int top, int rows, int k, int terms) {
   const int lane = (int)threadIdx.x % 32, at = k + 4 * (lane % 4);
@@ -34,7 +34,7 @@ __device__ __forceinline__ void bt_rows(float4 (&x)[2 * TILES], const float* fro
   }
 }
 
-/* c += x w. EXACT: each operand is a sum of two tf32 numbers, and only the product of their small parts is left out. */
+/* c += x w. EXACT: splits each operand into a sum of two tf32 numbers, and omits only the product of the small parts. */
 template <int TILES, int COLUMNS, bool EXACT>
 __device__ __forceinline__ void bt_multiply(float (&c)[TILES][COLUMNS][4], const float4 (&x)[2 * TILES], const float4* w) {
   const int lane = (int)threadIdx.x % 32;
@@ -72,8 +72,8 @@ __device__ __forceinline__ void bt_multiply(float (&c)[TILES][COLUMNS][4], const
   }
 }
 
-/* The sums of the warps that share rows: 4, or 8 of which w and w + 4 are added here. The four of them are left for
-   whoever takes them. */
+/* Stores the partial sums of the warps that share rows: 4 of them, or 8, of which w and w + 4 are added here. The
+   reader (bt_sum_of) adds the remaining four. */
 template <int TILES, int COLUMNS, int GROUPS>
 __device__ void bt_join(float (&c)[TILES][COLUMNS][4], float* partial) {
   const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32, part = warp / GROUPS;
@@ -98,7 +98,7 @@ __device__ void bt_join(float (&c)[TILES][COLUMNS][4], float* partial) {
     __syncthreads();
   }
 }
-/* Element i of so many rows, row by row. */
+/* Element i of ROWS rows, in row-major order. */
 template <int ROWS, int COLUMNS>
 __device__ __forceinline__ float bt_sum_of(const float* partial, int i) {
   const int stride = COLUMNS % 2 ? COLUMNS * 8 : COLUMNS * 8 + 8, size = ROWS * stride;

@@ -37,7 +37,7 @@ CudaKernelText matrix_text(const Product& p, const CudaContext& c) {
 
 CudaKernelText cuda_text(const Product& p, const CudaContext& c) {
   if (p.matrix) return matrix_text(p, c);
-  // Any strides, any type: one thread for each element.
+  // General case: any strides, any type; one thread per element.
   const int64_t     n = size_of(p.columns), m = size_of(p.rows), elements = size_of(p.batch) * m * n;
   const std::string inner = fmt::format(
       "s += ({0}){1}[{2} + {3} + {4}] * ({0}){5}[{6} + {7} + {8}];\n", sum_type(p.dtype), pointer(p.lhs),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One text per routine. $name is a size, a buffer or a type. Each output, or each lane of outputs that one order of
-// additions fills, has one thread: results do not depend on the number of threads. An index outside its axis is told to
-// the host, which finds the words for it; memory outside is never touched.
+// CUDA templates, one per routine. $name is a size, a buffer or a type. One thread computes each output, or each lane
+// of outputs with a common order of additions, so results do not depend on the number of threads. An out-of-range index
+// sets the status, for which the host produces the error message; memory outside is never accessed.
 #include <algorithm>
 
 #include "braintrace/codegen/c/context.h"
@@ -19,7 +19,7 @@ namespace braintrace::codegen {
 
 namespace {
 
-// What each of `count` threads does with its number e.
+// What each of `count` threads does with its index e.
 struct Each {
   int64_t     count;
   std::string text;
@@ -49,7 +49,7 @@ for (int64_t k = 0; k < $K; ++k) {
   $y[from + i * $Q] = $u[((b * $P + p) * $K + k) * $Q + q];
 }
 )";
-// Where there are few lanes, each row looks for what goes to it.
+// With few lanes, each row searches for the updates that target it.
 constexpr std::string_view scatter_add_cell = R"(
 const int64_t q = e % $Q, n = e / $Q % $N, p = e / ($Q * $N) % $P, b = e / ($Q * $N * $P);
 $sum sum = ($sum)$x[e];
@@ -80,7 +80,7 @@ for (int64_t i = 0; i < $n; ++i)
   sum[to + bt_clamp_i($at[from + i * $stride], 0, $m - 1) * $stride] += ($sum)$x[from + i * $stride];
 for (int64_t i = 0; i < $m; ++i) $y[to + i * $stride] = ($T)sum[to + i * $stride];
 )";
-// The place of an element is the number of those that come before it; equal ones keep their order.
+// Rank sort: the position of an element is the number of elements before it. Stable.
 constexpr std::string_view sort          = R"(
 const int64_t low = e % $stride, j = e / $stride % $n, from = e / $stride / $n * $n * $stride + low;
 const $S b = $x[e];
@@ -107,7 +107,7 @@ $sum sum = 0;
 for (int64_t l = 0; l < $L; ++l) sum += ($sum)$a[l * $n + from] * ($sum)$c[l * $m + to];
 $y[e] = ($T)sum;
 )";
-// A warp for each row.
+// One warp per row.
 constexpr std::string_view event_list = R"(
 const int32_t lane = threadIdx.x % 32;
 for (int64_t l = t.rank / 32; l < $L; l += t.size / 32) {
@@ -132,7 +132,7 @@ for (int64_t b = 0; b < $B; ++b)
   if ($x[b * $n + e] != 0) list[++count] = (int32_t)b;
 list[0] = count;
 )";
-// Row l and a block of targets, which begins at the first j with j P / m ≥ its number.
+// Row l and a block of targets, which begins at the first j with j P / m ≥ the number of the block.
 constexpr std::string_view event_dot    = R"(
 const int64_t l = e / $P, part = e % $P, low = (part * $m + $P - 1) / $P, high = ((part + 1) * $m + $P - 1) / $P;
 const $T* x = $x + l * $n;
@@ -152,7 +152,7 @@ $T sum = 0;
 for (int64_t b = 0; b < $B; ++b) sum = $fma($u[b * $n + $from[e]], $v[b * $m + $to[e]], sum);
 $y[e] = $w[e] $sign sum;
 )";
-// The counters and the kinds of draw are those of ops/random.cpp.
+// Counters and kinds of draws match ops/random.cpp.
 constexpr std::string_view draws = R"(
 const int64_t j = e / $n, i = e % $n;
 const uint32_t* key = $key + 2 * j;
@@ -188,7 +188,7 @@ class RoutineText {
     return std::any_of(r_.buffers.begin(), r_.buffers.end(), [&](const auto& b) { return b.first == name; });
   }
   void add(std::string_view name, const std::string& text) { words_.emplace_back(name, filled(text, words_)); }
-  // An index into an axis of size `n`, checked where it has to be.
+  // An index into an axis of size `n`, checked if required.
   void add_index(std::string_view name, const std::string& index, const std::string& n) {
     add(name, r_.checks ? fmt::format("bt_checked(f, (int64_t){}, {})", index, n) : index);
   }
@@ -198,7 +198,7 @@ class RoutineText {
     if (&op == &take_op || &op == &scatter_add_op || &op == &scatter_set_op) {
       add_index("index", "$at[b * $K + k]", "$N");
       const int64_t lanes = size("B") * size("P") * size("Q"), updates = lanes * size("K"), cells = lanes * size("N");
-      // Nothing can be taken from an axis without elements.
+      // Any index into an empty axis is out of range.
       if (size("N") == 0) return {updates, "*f.status = 1;\n"};
       if (&op == &take_op) return {updates, std::string(take)};
       if (lanes >= c_.target.blocks.lanes || size("K") == 0)
@@ -226,7 +226,7 @@ class RoutineText {
     }
     if (&op == &sort_op) {
       const DType s     = r_.types[0].second;
-      const auto  first = [&](const char* a, const char* b) {  // NaN is the largest
+      const auto  first = [&](const char* a, const char* b) {  // NaN is the maximum
         return r_.reverse ? order_text(s, fmt::format("{} < {}", b, a), b, a)
                            : order_text(s, fmt::format("{} < {}", a, b), a, b);
       };

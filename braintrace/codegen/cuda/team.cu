@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a team is and does as a whole.
+// A team of blocks and its collective operations.
 #define bt_fma fma
 #define bt_fmaf fmaf
 #define bt_log_gamma lgamma
 
-/* The threads that run a kernel together. */
+/* The threads that execute a kernel together. */
 struct bt_team {
-  uint32_t rank, size;    /* this thread, and how many there are */
-  uint32_t block, blocks; /* the same of blocks */
-  uint32_t part, parts;   /* this team among those of the launch, where it has not been given its part of the work yet */
-  uint32_t* barrier;      /* blocks that have arrived, blocks that have left */
-  uint32_t expected;      /* arrivals after which all have */
+  uint32_t rank, size;    /* index of this thread, number of threads */
+  uint32_t block, blocks; /* the same for blocks */
+  uint32_t part, parts;   /* index of this team, number of teams in the launch, until the work is split by part */
+  uint32_t* barrier;      /* number of blocks that have arrived, and that have left */
+  uint32_t expected;      /* number of arrivals that completes the barrier */
 };
 static __device__ bt_team bt_joined(const bt_cuda_frame& f) {
   bt_begin();
@@ -25,7 +25,7 @@ static __device__ bt_team bt_joined(const bt_cuda_frame& f) {
   t.expected = 0;
   return t;
 }
-/* All threads of the team wait for each other; what each wrote before, all see after. */
+/* Barrier of the team: all writes before it are visible to all threads after it. */
 static __device__ void bt_meet(bt_team& t) {
   __syncthreads();
   if (t.blocks == 1) return;
@@ -36,7 +36,7 @@ static __device__ void bt_meet(bt_team& t) {
   }
   __syncthreads();
 }
-/* The last block to leave puts the barrier back. */
+/* The last block to leave resets the barrier. */
 static __device__ void bt_leave(bt_team& t) {
   __syncthreads();
   if (t.blocks == 1 || threadIdx.x != 0) return;
@@ -54,7 +54,7 @@ static __device__ void bt_copy(const bt_team& t, void* to, const void* from, int
   else
     for (int64_t i = t.rank; i < bytes; i += t.size) ((char*)to)[i] = ((const char*)from)[i];
 }
-/* An index, or 0 where it is outside its axis, and then the host is told. */
+/* Returns i; if it is out of range, sets the status for the host and returns 0. */
 static __device__ int64_t bt_checked(const bt_cuda_frame& f, int64_t i, int64_t n) {
   if (i >= 0 && i < n) return i;
   *f.status = 1;

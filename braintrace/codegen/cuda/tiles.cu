@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tile of 32 x 32 of C[m,n] = Σ_k A[m,k] B[k,n] by one block: panels of A and B go through shared memory, 16 of k at a
-// time. Matrix instructions are functions, which the emulation has too; devices before sm_80 multiply by fma instead.
+// One block computes a 32 x 32 tile of C[m,n] = Σ_k A[m,k] B[k,n]: panels of A and B pass through shared memory, 16 of
+// k at a time. Matrix instructions are wrapped in functions, which the emulation replaces; devices before sm_80 use fma
+// instead.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 #define BT_TENSOR_CORES 0
 #else
 #define BT_TENSOR_CORES 1
 #endif
 static __device__ uint32_t bt_float_bits(float x) { return *(const uint32_t*)&x; }
-/* to nearest; ties away from zero as tensor cores have it, and to even */
+/* Round to nearest: tf32 breaks ties away from zero, as tensor cores do; bf16 breaks ties to even. */
 static __device__ uint32_t bt_tf32_unmasked(float x) { return bt_float_bits(x) + 0x1000u; }
 static __device__ uint32_t bt_tf32(float x) { return (bt_float_bits(x) + 0x1000u) & 0xffffe000u; }
 static __device__ uint32_t bt_bf16(float x) {

@@ -8,7 +8,7 @@ namespace braintrace::codegen {
 namespace {
 
 struct Effort {
-  bool    joins;  // others, if it is small or not
+  bool    joins;  // can share a launch, whether small or not
   int64_t steps;
 };
 Effort effort_of(const Kernel& k, const Target::Blocks& of) {
@@ -19,7 +19,7 @@ Effort effort_of(const Kernel& k, const Target::Blocks& of) {
       steps *= n->extent(i);
       if (i < n->kept || i + last >= all) kept *= n->extent(i);
     }
-    // Of a long sum the threads of one block have many terms each.
+    // In a long sum, each thread of a single block would add many terms.
     const bool is_long = !n->reductions.empty() && steps / std::max<int64_t>(kept, 1) > of.small_sum;
     return {true, is_long ? std::max(steps, of.small_kernel + 1) : steps};
   }
@@ -28,7 +28,7 @@ Effort effort_of(const Kernel& k, const Target::Blocks& of) {
     for (const BlockCopy& b : c->blocks) steps += size_of(b.shape);
     return {true, steps};
   }
-  // A library may take a large product.
+  // A library may compute a large product.
   if (const auto* p = std::get_if<Product>(&k.what)) {
     const int64_t steps = size_of(p->batch) * size_of(p->rows) * size_of(p->columns) * size_of(p->inner);
     return {steps <= of.small_kernel, steps};

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels, one after the other, that share a launch. A launch takes longer than the work of a small kernel, so
+// Horizontal fusion of consecutive kernels into one launch, because a launch takes longer than a small kernel:
 //
-//   side by side   kernels that wait for nothing of each other are one launch, as large as the largest,
-//   in one block   small ones are, whether they wait or not: threads of a block meet at no cost.
+//   side by side   independent kernels share a launch as large as the largest of them,
+//   in one block   small kernels do even if they depend on each other: a barrier within a block is almost free.
+//
+//   launch a(x); launch b(y); launch c(a)   →   launch { a(x); b(y); } launch { c(a) }
 #pragma once
 
 #include "braintrace/codegen/cuda/context.h"
@@ -14,7 +16,7 @@ class Together {
  public:
   Together(const Function& f, const Target& target) : of_(target.blocks), hazards_(f) {}
 
-  // Whether the kernel may join those that are there.
+  // Whether the kernel can join the current group.
   bool takes(const Kernel& k, const CudaKernelText& text) const;
   void add(const Kernel& k, const CudaKernelText& text);
 
@@ -29,7 +31,7 @@ class Together {
   std::vector<const Kernel*> kernels_;
   std::string                body_;
   int64_t                    blocks_ = 1, shared_ = 0, work_ = 0;
-  bool                       is_small_ = true, meets_ = false;  // meets: between or inside
+  bool                       is_small_ = true, meets_ = false;  // meets: a barrier between or inside
 };
 
 }  // namespace braintrace::codegen

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of types and numbers that a compiler of CUDA at run time does not know. The emulation (backends/cuda) defines
-// BT_EMULATED, and has its own words for what only a device has.
+// Types and constants that the run-time compiler (NVRTC) does not define. The emulation (backends/cuda) defines
+// BT_EMULATED and its own versions of device primitives.
 #ifndef BT_EMULATED
 typedef signed char int8_t;
 typedef unsigned char uint8_t;
@@ -18,16 +18,16 @@ typedef unsigned long long uint64_t;
 #define NAN __int_as_float(0x7fc00000)
 extern __shared__ __align__(16) char bt_shared_memory[];
 static __device__ void bt_pause() {}
-/* A kernel may be on the device before the one ahead of it has ended: here it waits, and lets the next one come. */
+/* Programmatic dependent launch: lets the next kernel start early, and waits for the end of the previous one. */
 static __device__ __forceinline__ void bt_begin() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;");
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
-/* The second cache may fetch what is there. */
+/* Prefetches into the L2 cache. */
 static __device__ __forceinline__ void bt_hint(const void* p) { asm volatile("prefetch.global.L2 [%0];" ::"l"(p)); }
-/* What threads of the block wrote before is seen by whoever counts this arrival. */
+/* Release: earlier writes of the block are visible to every thread that observes this arrival (bt_arrived). */
 static __device__ __forceinline__ void bt_arrive(uint32_t* count) {
   asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(count) : "memory");
 }

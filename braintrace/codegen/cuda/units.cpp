@@ -21,7 +21,7 @@ class Units {
   }
 
  private:
-  // Whether values that use the same working memory, one after the other, lie alike: a unit where the same unit lay.
+  // Whether values that reuse the same scratch memory have the same layout: each unit at the same offset.
   bool places_are_apart() const {
     std::vector<const Buffer*> used;
     for (const Kernel& k : f_.kernels)
@@ -39,7 +39,7 @@ class Units {
 
   int64_t size(Var v) const { return f_.buffers[static_cast<size_t>(v)].type.size(); }
 
-  // Whether no step writes it: anybody may read any of it.
+  // Whether no step writes it, so that any block may read all of it.
   bool stays(Var v) const {
     const Place& place = f_.buffers[static_cast<size_t>(v)].place;
     if (place.kind == Place::Kind::Constant) return true;
@@ -49,8 +49,8 @@ class Units {
            std::none_of(f_.in_place.begin(), f_.in_place.end(), [&](const auto& p) { return p.second == arg; });
   }
 
-  // Whether loops over these sizes, the last fastest, touch of a buffer only what belongs to the unit at hand. Units
-  // are the first loops together, or parts of the only one.
+  // Whether loops over these sizes, the last fastest, access only the current unit's elements of a buffer. Units are
+  // the outer loops combined, or parts of the only loop.
   bool is_own(const Shape& sizes, const Ints& strides, int64_t at, Var buffer) const {
     const int64_t all = size_of(sizes), of_unit = size(buffer) / units_;
     if (size(buffer) % units_) return false;
@@ -102,7 +102,7 @@ class Units {
 }  // namespace
 
 int64_t units_of(const TimeLoop& loop) {
-  int64_t least = 0;  // elements that a kernel of the step makes
+  int64_t least = 0;  // fewest elements that a kernel of the step writes
   for (const Kernel& k : loop.body->kernels)
     for (Var v : k.writes) {
       const int64_t size = loop.body->buffers[static_cast<size_t>(v)].type.size();
