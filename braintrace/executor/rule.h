@@ -31,7 +31,7 @@ struct Retreat {
 // Properties of a rule that do not depend on the model.
 struct RuleFacts {
   std::string         name;
-  std::optional<bool> coupled = {};                   // D includes paths through the recurrent weights; default: as
+  std::optional<bool> coupled = {};                   // D includes paths through recurrent weights; default: as
                                                       // compiled
   int                      sparse_n         = 1;      // SnAp-n: how far traces reach
   std::optional<VjpMethod> method           = {};     // the only method it supports, if any
