@@ -6,7 +6,7 @@
 #include <string.h>
 #define bt_fma fma
 #define bt_fmaf fmaf
-#define BT_ALIGNED __attribute__((aligned(64))) /* gcc 12 fills arrays of doubles as if they were at multiples of 16 */
+#define BT_ALIGNED __attribute__((aligned(64))) /* gcc 12 assumes 16-byte alignment when it fills arrays of doubles */
 static inline double bt_log_gamma(double x) { int sign; return lgamma_r(x, &sign); }
 #ifdef __clang__
 #define BT_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")

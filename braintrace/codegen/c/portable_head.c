@@ -5,10 +5,10 @@
 #include <stdint.h>
 #include <string.h>
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("no-strict-aliasing") /* places in the arena hold values of several types, one after the other */
+#pragma GCC optimize("no-strict-aliasing") /* arena memory is reused for values of different types */
 #endif
 #ifdef __GNUC__
-#define BT_ALIGNED __attribute__((aligned(16))) /* gcc 12 fills arrays of doubles as if they were so */
+#define BT_ALIGNED __attribute__((aligned(16))) /* gcc 12 assumes this when it fills arrays of doubles */
 #else
 #define BT_ALIGNED
 #endif

@@ -8,7 +8,7 @@ static inline int32_t bt_float_i(float f) { union { float f; int32_t i; } u; u.f
 static inline double bt_bits_d(int64_t i) { union { int64_t i; double f; } u; u.i = i; return u.f; }
 static inline int64_t bt_double_i(double f) { union { double f; int64_t i; } u; u.f = f; return u.i; }
 
-/* e^x = 2^n e^r, |r| <= ln(2)/2; the power of two in two factors, so that it may under- or overflow */
+/* e^x = 2^n e^r, |r| <= ln(2)/2; 2^n is split into two factors, so that it can under- and overflow */
 static inline float bt_expf(float x) {
   float c = x < -104.0f ? -104.0f : x;
   c = c > 89.0f ? 89.0f : c;
@@ -65,7 +65,7 @@ static inline float bt_sigmoidf(float x) {
   const float e = bt_expf(-fabsf(x));
   return (x < 0.0f ? e : 1.0f) / (1.0f + e);
 }
-/* ln(1 + x): the error of u = 1 + x is taken back by x / (u - 1) */
+/* ln(1 + x): the factor x / (u - 1) corrects the rounding error of u = 1 + x */
 static inline float bt_log1pf(float x) {
   const float u = 1.0f + x, d = u - 1.0f;
   const float y = bt_logf(u) * (x / (d == 0.0f ? 1.0f : d));
@@ -76,7 +76,7 @@ static inline float bt_softplusf(float x) {
 }
 static inline float bt_rsqrtf(float x) { return 1.0f / sqrtf(x); }
 
-/* e^x as above; n is rounded, and read as an integer, by adding 1.5 2^52. Taylor, |r| <= ln(2)/2 */
+/* e^x as above; adding 1.5 2^52 rounds n and exposes it as an integer. Taylor series, |r| <= ln(2)/2 */
 static inline double bt_exp(double x) {
   double c = x < -746.0 ? -746.0 : x;
   c = c > 710.0 ? 710.0 : c;
@@ -104,7 +104,7 @@ static inline double bt_exp(double x) {
 static inline double bt_log(double x) {
   const int tiny = x < 0x1p-1022;
   const int64_t i = bt_double_i(tiny ? x * 0x1p54 : x) - 0x3fe6a09e667f3bcdLL;
-  /* e + 1024, which becomes a double by its bits */
+  /* e + 1024, converted to double through its bit pattern */
   const int64_t k = (int64_t)(((uint64_t)i + 0x4000000000000000u) >> 52);
   const double e = (bt_bits_d(k | 0x4330000000000000LL) - 0x1.00000000004p52) - (tiny ? 54.0 : 0.0);
   const double f = bt_bits_d((i & 0xfffffffffffffLL) + 0x3fe6a09e667f3bcdLL) - 1.0;
@@ -147,7 +147,7 @@ static inline double bt_lgamma(double x) { return bt_log_gamma(x); }
 static inline float bt_lgammaf(float x) { return (float)bt_log_gamma((double)x); }
 static inline double bt_rsqrt(double x) { return 1 / sqrt(x); }
 
-/* NaN wins */
+/* propagates NaN */
 static inline double bt_max(double a, double b) { return a != a || a > b ? a : b; }
 static inline double bt_min(double a, double b) { return a != a || a < b ? a : b; }
 static inline float bt_maxf(float a, float b) { return a != a || a > b ? a : b; }
@@ -186,7 +186,7 @@ static inline int64_t bt_to_i64(double x) {
 static inline int32_t bt_to_i32(double x) { return (int32_t)bt_clamp_i(bt_to_i64(x), INT32_MIN, INT32_MAX); }
 static inline uint32_t bt_to_u32(double x) { return (uint32_t)bt_clamp_i(bt_to_i64(x), 0, UINT32_MAX); }
 
-/* 16-bit floats: to nearest, ties to even, in one step from double */
+/* 16-bit floats: round to nearest, ties to even, directly from double */
 static inline double bt_round_to(double x, int mantissa, int emin, double largest) {
   if (!(fabs(x) < INFINITY) || x == 0) return x;
   int e;

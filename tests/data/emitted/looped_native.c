@@ -5,7 +5,7 @@
 #include <string.h>
 #define bt_fma fma
 #define bt_fmaf fmaf
-#define BT_ALIGNED __attribute__((aligned(64))) /* gcc 12 fills arrays of doubles as if they were at multiples of 16 */
+#define BT_ALIGNED __attribute__((aligned(64))) /* gcc 12 assumes 16-byte alignment when it fills arrays of doubles */
 static inline double bt_log_gamma(double x) { int sign; return lgamma_r(x, &sign); }
 #ifdef __clang__
 #define BT_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
@@ -18,7 +18,7 @@ typedef struct bt_frame bt_frame; typedef int32_t(*bt_task)(const bt_frame* fram
 static inline double bt_bits_d(int64_t i) { union { int64_t i; double f; } u; u.i = i; return u.f; }
 static inline int64_t bt_double_i(double f) { union { double f; int64_t i; } u; u.f = f; return u.i; }
 
-/* e^x as above; n is rounded, and read as an integer, by adding 1.5 2^52. Taylor, |r| <= ln(2)/2 */
+/* e^x as above; adding 1.5 2^52 rounds n and exposes it as an integer. Taylor series, |r| <= ln(2)/2 */
 static inline double bt_exp(double x) {
   double c = x < -746.0 ? -746.0 : x;
   c = c > 710.0 ? 710.0 : c;

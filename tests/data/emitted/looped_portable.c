@@ -2,10 +2,10 @@
 #include <stdint.h>
 #include <string.h>
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("no-strict-aliasing") /* places in the arena hold values of several types, one after the other */
+#pragma GCC optimize("no-strict-aliasing") /* arena memory is reused for values of different types */
 #endif
 #ifdef __GNUC__
-#define BT_ALIGNED __attribute__((aligned(16))) /* gcc 12 fills arrays of doubles as if they were so */
+#define BT_ALIGNED __attribute__((aligned(16))) /* gcc 12 assumes this when it fills arrays of doubles */
 #else
 #define BT_ALIGNED
 #endif
@@ -32,7 +32,7 @@ typedef struct bt_frame {
 static inline double bt_bits_d(int64_t i) { union { int64_t i; double f; } u; u.i = i; return u.f; }
 static inline int64_t bt_double_i(double f) { union { double f; int64_t i; } u; u.f = f; return u.i; }
 
-/* e^x as above; n is rounded, and read as an integer, by adding 1.5 2^52. Taylor, |r| <= ln(2)/2 */
+/* e^x as above; adding 1.5 2^52 rounds n and exposes it as an integer. Taylor series, |r| <= ln(2)/2 */
 static inline double bt_exp(double x) {
   double c = x < -746.0 ? -746.0 : x;
   c = c > 710.0 ? 710.0 : c;

@@ -2,10 +2,10 @@
 #include <stdint.h>
 #include <string.h>
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("no-strict-aliasing") /* places in the arena hold values of several types, one after the other */
+#pragma GCC optimize("no-strict-aliasing") /* arena memory is reused for values of different types */
 #endif
 #ifdef __GNUC__
-#define BT_ALIGNED __attribute__((aligned(16))) /* gcc 12 fills arrays of doubles as if they were so */
+#define BT_ALIGNED __attribute__((aligned(16))) /* gcc 12 assumes this when it fills arrays of doubles */
 #else
 #define BT_ALIGNED
 #endif
@@ -32,7 +32,7 @@ typedef struct bt_frame {
 
 static inline float bt_bits_f(int32_t i) { union { int32_t i; float f; } u; u.i = i; return u.f; }
 
-/* e^x = 2^n e^r, |r| <= ln(2)/2; the power of two in two factors, so that it may under- or overflow */
+/* e^x = 2^n e^r, |r| <= ln(2)/2; 2^n is split into two factors, so that it can under- and overflow */
 static inline float bt_expf(float x) {
   float c = x < -104.0f ? -104.0f : x;
   c = c > 89.0f ? 89.0f : c;
