@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list of all backends: one line each.
+// The list of all backends.
 #include <atomic>
 #include <mutex>
 #include <utility>

@@ -16,7 +16,7 @@ Traced add_ten() {
 TEST(Backends, RunAWholeProgram) {
   const Traced t = add_ten();
   for (Backend* backend : backends()) {
-    if (backend->name() == "cuda" && !backend->problem().empty()) continue;  // no device here
+    if (backend->name() == "cuda" && !backend->problem().empty()) continue;  // there is no device
     const auto   executable = backend->compile(t.program, {t.constants[0].array()});
     const Arrays out        = executable->run({Array::of<float>({1, 2}, {2})});
     EXPECT_EQ(at(out[0], 0), 11) << backend->name();

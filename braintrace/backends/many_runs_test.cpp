@@ -12,7 +12,7 @@
 namespace braintrace {
 namespace {
 
-// Results that become each other's arguments, one that is always zero, one for the caller.
+// Results that become each other's arguments, one that is always zero, and one for the caller.
 TEST(ManyRuns, EveryRunIsWhatItWouldBeAlone) {
   const Type   t{DType::F32, {5}};
   const Traced p = trace({t, t, t, t}, [](const Tensors& in) -> Tensors {
@@ -25,7 +25,7 @@ TEST(ManyRuns, EveryRunIsWhatItWouldBeAlone) {
   const auto              outcome = [&](const char* backend, int threads, bool at_once) {
     cpu::set_num_threads(threads);
     const auto runs = find_backend(backend).many(p.program, {}, feeds);
-    // A set: three arguments that are fed, one for each turn, one result for each turn.
+    // A set: three fed arguments, and one argument and one result per turn.
     constexpr size_t   turns = 3, size = 5 * (3 + turns + turns);
     std::vector<float> memory(count * size);
     for (size_t k = 0; k < count; ++k)
@@ -45,12 +45,12 @@ TEST(ManyRuns, EveryRunIsWhatItWouldBeAlone) {
     if (at_once) runs->run(sets(0, turns));
     if (!at_once)
       for (size_t turn = 0; turn < turns; ++turn) runs->run(sets(turn, 1));
-    runs->run(sets(0, 0));  // nothing
+    runs->run(sets(0, 0));  // an empty call
     cpu::set_num_threads(usual);
     return memory;
   };
   const std::vector<float> want = outcome("reference", 1, false);
-  EXPECT_EQ(want[10], 0);              // what is always zero
+  EXPECT_EQ(want[10], 0);              // the result that is always zero
   EXPECT_NE(want[40], want[45 + 40]);  // of the last turn
   EXPECT_EQ(outcome("reference", 1, true), want);
   for (int threads : {1, 3})

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of results and arenas that nobody holds any more is used again: fresh pages would cost more than many a step.
+// A pool of memory blocks for results and arenas: reusing a block is cheaper than faulting in fresh pages.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,8 @@
 
 namespace braintrace::cpu {
 
-// Large blocks lie in large pages where the system has them: programs walk through dozens of arrays at once, more small
-// pages than a processor remembers.
+// Large blocks use huge pages if available: programs access dozens of arrays at once, more small pages than a TLB
+// holds.
 inline constexpr size_t large_page = size_t{1} << 21;
 
 struct Block {

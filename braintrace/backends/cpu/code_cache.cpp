@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::string_view work_prefix = "work.";
 
-// A folder that only this user can change; empty when it cannot be had.
+// A folder that only this user can write; empty if there is none.
 fs::path usable_folder() {
   fs::path folder = settings::variable("BRAINTRACE_CACHE_DIR");
   if (folder.empty()) {
@@ -47,7 +47,7 @@ struct Kept {
   int64_t            bytes;
   fs::file_time_type used;
 };
-// Oldest use first.
+// Least recently used first.
 std::vector<Kept> kept_in(const fs::path& folder) {
   std::vector<Kept> out;
   std::error_code   error;
@@ -69,7 +69,7 @@ int locked(const fs::path& folder, int how) {
   return -1;
 }
 
-// Calls f for each work folder that no process holds.
+// Calls f for each work folder that no process has locked.
 template <class F>
 void each_left_over(const fs::path& folder, F f) {
   std::error_code error;
@@ -136,7 +136,7 @@ WorkFolder::WorkFolder(const fs::path& parent) {
   if (parent.empty() || !mkdtemp(name.data())) return;
   lock_ = locked(name, LOCK_EX);
   std::error_code error;
-  if (lock_ >= 0 && fs::exists(name, error)) path_ = name;  // else somebody took it for left over, before the lock
+  if (lock_ >= 0 && fs::exists(name, error)) path_ = name;  // otherwise it was removed as a leftover before our lock
 }
 
 WorkFolder::~WorkFolder() {

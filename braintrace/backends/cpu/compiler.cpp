@@ -29,10 +29,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// IEEE semantics stay: no option here lets the compiler assume that NaN or infinities do not happen, reorder sums, or
-// contract products. That traps are not observed lets it turn choices into vector code. One place in the arena holds
-// values of several types, one after the other, which compilers may not assume away. A choice that is the same for a
-// whole loop is made before it, also in long ones.
+// These flags preserve IEEE semantics: none lets the compiler assume that NaN and infinities do not occur, reorder
+// sums, or contract products. -fno-trapping-math allows vectorized selects. -fno-strict-aliasing is needed because
+// arena memory is reused for values of different types. Loop unswitching is enabled for long loops, too.
 const std::vector<std::string> own_flags = {"-std=gnu11",
                                             "-O3",
                                             "-march=native",
@@ -47,7 +46,7 @@ const std::vector<std::string> own_flags = {"-std=gnu11",
                                             "--param=max-unswitch-insns=300",
                                             "-w"};
 
-// The program that a name stands for on the search path; empty when there is none.
+// Looks up a program on the search path; empty if there is none.
 std::string found(const std::string& name) {
   if (name.find('/') != name.npos) return access(name.c_str(), X_OK) == 0 ? name : "";
   std::stringstream path(settings::variable("PATH"));
@@ -56,12 +55,12 @@ std::string found(const std::string& name) {
   return "";
 }
 
-// C++ is compiled for tests alone, without what needs its library.
+// C++ is compiled only for tests, without parts that need its runtime library.
 const std::vector<std::string> cpp_flags     = {"-x", "c++", "-std=gnu++17", "-O0", "-fno-exceptions", "-fno-rtti"};
 const std::vector<std::string> witness_flags = {"-fsanitize=thread",
                                                 "-nodefaultlibs"};  // without the sanitizer's library
 
-// Those of BRAINTRACE_CFLAGS come last, so they win.
+// Flags of BRAINTRACE_CFLAGS come last, so that they override ours.
 std::vector<std::string> flags(Language language) {
   std::vector<std::string> all = own_flags;
   if (language != Language::C) {
@@ -74,12 +73,12 @@ std::vector<std::string> flags(Language language) {
   return all;
 }
 
-// A compiler as it is called: a program and its first arguments. No words when there is none.
+// A compiler command: a program and its first arguments. Empty if there is none.
 using Compiler = std::vector<std::string>;
 
 std::string text_of(const Compiler& cc) { return fmt::format("{}", fmt::join(cc, " ")); }
 
-// Of a name, a path, which may hold blanks, or a command such as "python3 -m ziglang cc".
+// `asked` is a name, a path, which may contain spaces, or a command such as "python3 -m ziglang cc".
 Compiler located(const std::string& asked) {
   if (const std::string program = found(asked); !program.empty()) return {program};
   std::stringstream text(asked);
@@ -96,7 +95,7 @@ Compiler compiler() {
   return {};
 }
 
-// A program that starts the compiler, which may change while the program stays.
+// Whether this is a wrapper around a compiler, which may change although the wrapper does not.
 bool is_wrapper(const Compiler& cc) {
   char start[2] = {};
   std::ifstream(cc[0], std::ios::binary).read(start, 2);
@@ -105,7 +104,7 @@ bool is_wrapper(const Compiler& cc) {
 
 std::string version_of(const Compiler& cc);
 
-// What decides about the machine code besides the source.
+// Everything that determines the machine code in addition to the source.
 std::string circumstances(const Compiler& cc, Language language) {
   std::error_code none;
   const fs::path  real = fs::canonical(cc[0], none);
@@ -127,7 +126,7 @@ std::string circumstances(const Compiler& cc, Language language) {
 struct State {
   ProcessMutex                                                  mutex;
   std::unordered_map<std::string, std::weak_ptr<const Library>> loaded;    // by name
-  std::string                                                   hanging;   // what is known of a compiler that hangs
+  std::string                                                   hanging;   // error message of a compiler that hung
   std::unordered_map<std::string, std::string>                  versions;  // by command
 };
 State& state() {
@@ -141,7 +140,7 @@ std::string remembered_as_hanging(const Compiler& cc, const char* what) {
                                        settings::compiler_seconds(), what);
 }
 
-// What the compiler says it is; asked once.
+// The version output of the compiler; queried once.
 std::string version_of(const Compiler& cc) {
   {
     std::lock_guard lock(state().mutex);
@@ -159,18 +158,18 @@ std::string version_of(const Compiler& cc) {
   return state().versions[text_of(cc)] = contents_of(said);
 }
 
-// What to add to the flags: nothing, then less and less optimization for a compiler that crashes.
+// Flags to add: none, then less and less optimization for a compiler that crashes.
 const std::vector<std::string> attempts = {"", "-O1", "-O0"};
 
-// A file made inside `work`, or what went wrong.
+// A file created in `work`, or the problem.
 struct Made {
   fs::path    code;
   std::string problem;
-  bool        is_final = false;  // no other folder would do
-  std::string note     = {};     // what the user should know of a file that was made
+  bool        is_final = false;  // a different folder would not help
+  std::string note     = {};     // a message for the user although compilation succeeded
 };
 
-// Whether the folder has room for a file: a compiler that finds none fails too.
+// Whether the folder has space for a file: a compiler also fails on a full disk.
 bool has_room(const fs::path& work) { return write_contents(work / "room", std::string(1 << 20, ' ')); }
 
 Made compile_once(const Compiler& cc, Language language, const std::string& setting, const fs::path& c,
@@ -259,7 +258,7 @@ Loaded load(const std::string& source, Language language) {
   if (const fs::path found = cache.find(name); !found.empty()) out = {opened(found, out.problem), true, {}};
   if (!out.library) {
     out.was_cached = false;
-    // A folder of compiled files that cannot be used, or a full disk, is not a reason to do without machine code.
+    // If the cache folder is not usable, or its disk is full, compile in a temporary folder.
     const WorkFolder kept(cache.folder());
     Made             made = compile(cc, language, source, kept.path());
     if (made.problem.empty()) out.library = opened(made.code, made.problem);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The system's C compiler, and the files it made before.
+// The system's C compiler, and the cache of its output.
 //
-// It is $BRAINTRACE_CC, a program or a command of several words, or the first of cc, clang, gcc and zig that is there.
-// A compiled file is named by a hash of the source, the compiler, its flags and the features of the processor, and kept
-// (code_cache.h). Where that cannot be, work goes to a temporary folder that is removed at once. A compiler that takes
-// longer than $BRAINTRACE_CC_SECONDS (600 unless set) is ended, and no other file is tried with it. One that fails is
-// tried again with less optimization, and a note says so.
+// The compiler is $BRAINTRACE_CC, a program or a command of several words, or the first of cc, clang, gcc and zig that
+// exists. A compiled file is named by a hash of the source, the compiler, its flags and the CPU features, and cached
+// (code_cache.h). If there is no usable cache, a temporary folder is used and removed at once. A compiler that takes
+// longer than $BRAINTRACE_CC_SECONDS (default: 600) is killed and not used again. One that fails is retried with less
+// optimization, and a note says so.
 #pragma once
 
 #include <cstdint>
@@ -14,32 +14,32 @@
 
 namespace braintrace::cpu {
 
-// A loaded file; unloaded with its last owner.
+// A loaded shared library; unloaded when its last owner releases it.
 class Library {
  public:
   explicit Library(void* handle) : handle_(handle) {}
   ~Library();
   Library(const Library&)            = delete;
   Library& operator=(const Library&) = delete;
-  void*    symbol(const std::string& name) const;  // throws InternalError when there is none
+  void*    symbol(const std::string& name) const;  // throws InternalError if there is none
 
  private:
   void* handle_;
 };
 
-// Why nothing can be compiled; empty when a compiler was found and answers.
+// Why no code can be compiled; empty if a compiler was found and works.
 std::string missing_compiler();
 
 struct Loaded {
-  std::shared_ptr<const Library> library;  // null when it failed
+  std::shared_ptr<const Library> library;  // null on failure
   bool                           was_cached = false;
-  std::string                    problem    = {};  // what the compiler or the loader said
-  std::string                    note       = {};  // what the user should know though it succeeded
+  std::string                    problem    = {};  // error message of the compiler or the loader
+  std::string                    note       = {};  // a message for the user although loading succeeded
 };
-enum class Language : uint8_t { C, Cpp, WitnessedCpp };  // the last calls __tsan_… functions of its own
-Loaded load(const std::string& source, Language language = Language::C);  // several threads may at once
+enum class Language : uint8_t { C, Cpp, WitnessedCpp };  // the last one defines __tsan_… functions itself
+Loaded load(const std::string& source, Language language = Language::C);  // thread-safe
 
-// Forgets what this process has loaded and asks for the compiler again; for tests.
+// Unloads all libraries and looks for the compiler again; for tests.
 void forget_loaded();
 
 }  // namespace braintrace::cpu

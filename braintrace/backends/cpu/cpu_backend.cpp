@@ -35,7 +35,7 @@ namespace {
 using codegen::bt_frame;
 using codegen::bt_host;
 
-// What the compiled code of one file asks of this process.
+// Services that the compiled code of one file uses (codegen/c/abi.h).
 struct Host {
   std::shared_ptr<const Library> library, products_f32, products_f64;
   Arrays                         constants;
@@ -162,7 +162,7 @@ class Native : public Compiled {
     }
     return std::unique_ptr<Call>(new Call{Block(arena_bytes_), inputs()});
   }
-  // By as many threads as it is worth. Calls side by side disturb each other: one of them counts.
+  // Chooses the number of threads by measurement. Concurrent calls disturb each other, so only one of them is timed.
   template <class Run>
   void run_timed(Run run) {
     std::unique_lock lock(choice_mutex_, std::try_to_lock);
@@ -172,7 +172,7 @@ class Native : public Compiled {
     run();
     choice_.took(std::chrono::steady_clock::now() - start);
   }
-  // Constants, and room for the arguments.
+  // Pointers to the constants, with space for the arguments.
   std::vector<const void*> inputs() const {
     std::vector<const void*> in;
     for (const Array& a : constants_) in.push_back(a.raw());
@@ -194,7 +194,7 @@ class Native : public Compiled {
     calls_.push_back(std::move(call));
   }
 
-  // The interpreter has the words for what went wrong.
+  // Reruns the program in the interpreter, which throws the error message.
   [[noreturn]] void explain(int32_t status, const std::vector<const void*>& in) const {
     if (status == 2) std::rethrow_exception(std::exchange(Host::thrown, nullptr));
     Arrays args;
@@ -207,7 +207,7 @@ class Native : public Compiled {
   std::shared_ptr<const Host>            host_;
   codegen::bt_function                   function_;
   size_t                                 arena_bytes_;
-  bool                                   is_shared_;  // kernels of it
+  bool                                   is_shared_;  // some kernels use threads
   std::vector<std::pair<size_t, size_t>> in_place_;
   Program                                program_;
   Arrays                                 constants_;
@@ -274,7 +274,7 @@ std::vector<std::shared_ptr<Compiled>> compile_together(const std::vector<Progra
     codegen::Emitted e       = codegen::emit(codegen::scheduled(known, options), codegen::Dialect::Native);
     const auto       entries = e.schedule.entries;
     const auto       names   = e.names;
-    // Files that are not there yet are compiled side by side.
+    // Compile missing files in parallel.
     std::map<DType, std::future<Loaded>> products;
     for (DType t : e.products) products[t] = std::async(std::launch::async, [t] { return load(product_source(t)); });
     const Loaded loaded = load(e.source);
@@ -319,7 +319,7 @@ class CpuBackend : public Backend {
     return cpu::make_many_runs(program, constants, feeds);
   }
   ProgramNeeds needs(const Program& program, const std::vector<Feed>& feeds) override {
-    // Printed too, as compile() does: whoever measures memory around this call sees what making the program takes.
+    // Print the text as compile() does, so that a caller who measures memory here sees what code generation takes.
     const NonzeroResults   nonzero = nonzero_results(program);
     const codegen::Options options = cpu::options_here();
     const codegen::Emitted emitted =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers too small to be normal count as zero while this lives, on this thread: traces that fade would else become
-// slower and slower, as processors take many cycles for such numbers.
+// Flushes subnormal numbers to zero on this thread during its lifetime. Decaying traces would otherwise become slower
+// and slower, because CPUs take many cycles for subnormals.
 #pragma once
 
 #include <cstdint>

@@ -14,7 +14,7 @@ namespace braintrace::cpu {
 
 namespace {
 
-constexpr size_t fewest_runs = 4;  // that are worth a thread
+constexpr size_t fewest_runs = 4;  // that justify a thread
 
 class SideBySide : public ManyRuns {
  public:
@@ -49,11 +49,11 @@ class SideBySide : public ManyRuns {
   using bt_frame = codegen::bt_frame;
 
   struct Result {
-    std::optional<size_t> arg;  // that it becomes
+    std::optional<size_t> arg;  // the argument it becomes
     size_t                bytes;
     bool                  is_zero;
-    std::optional<size_t> scratch;     // where it waits until the run is over; none where it may be written at once
-    size_t                number = 0;  // among those that are not fed
+    std::optional<size_t> scratch;     // where it is buffered during the run; none if it can be written directly
+    size_t                number = 0;  // index among the results that are not fed
   };
   struct Job {
     SideBySide*         self;
@@ -62,13 +62,13 @@ class SideBySide : public ManyRuns {
     std::exception_ptr  thrown;
   };
 
-  // What a thread works with: places of the set at hand, and memory of its own.
+  // Per-thread state: pointers for the current set, and private memory.
   struct Desk {
     std::vector<void*> args, outputs, made;
     Block              scratch, arena;
   };
 
-  // The threads hand on a frame; ours holds nothing but the job.
+  // The thread pool passes a frame; ours contains only the job.
   static int32_t some(const bt_frame* frame, int64_t begin, int64_t end) {
     Job& job = *reinterpret_cast<Job*>(frame->arena);
     try {

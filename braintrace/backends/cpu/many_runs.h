@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many runs of one compiled program, shared among the threads: each thread makes whole runs, so that what a run touches
-// stays in the caches of one processor, and every run makes the bits that it would make alone.
+// Many runs of one compiled program, distributed over threads. Each thread executes whole runs, so that the data of a
+// run stay in the caches of one core. Every run is bit-identical to a run on its own.
 #pragma once
 
 #include "braintrace/runtime/backend.h"

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// C[m,n] = Σ_k A[m,k] B[k,n], any strides of A and B, rows of C dense.
+// C[m,n] = Σ_k A[m,k] B[k,n], with any strides of A and B; rows of C are contiguous.
 //
-// Tiles of 8 rows and two vectors of columns stay in registers while k runs, blocks of B in the second cache.
-// Tiles ask memory for C and for what the next ones need, a panel of B or rows of A: processors do not guess such
-// leaps. Panels of B whose columns are not dense, or fewer than a tile, are copied first. Blocks of A that hold few
-// elements other than zero, such as spikes, are multiplied event by event. Every element of C is summed in the order of
-// k by fused multiply-adds, so its bits depend neither on tiles and events, nor on how columns are shared out among
-// threads.
+// Register tiling: tiles of 8 rows and two vectors of columns stay in registers while k runs; blocks of B stay in the
+// L2 cache. Tiles prefetch C and the operands of the next tiles, a panel of B or rows of A, because hardware
+// prefetchers do not predict these jumps. Panels of B with non-contiguous columns, or fewer than a tile has, are
+// packed. Blocks of A that are mostly zero, such as spikes, are multiplied event by event. Every element of C is summed
+// in the order of k by fused multiply-adds, so its bits do not depend on tiles, events, or the partition of columns
+// among threads.
 //
-// The text is the same for every program and takes the compiler as long as many a program does: it is a file of its
-// own.
+// The text is the same for every program and takes long to compile, so it is a separate file.
 #include "braintrace/backends/cpu/matrix_product.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The matrix products that this host provides to compiled code (codegen/c/abi.h).
+// The matrix products that the host provides to compiled code (codegen/c/abi.h).
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace braintrace::cpu {
 
-// A C file whose function bt_product returns the matrix product of the type, f32 or f64, as vector code.
+// A C file whose function bt_product returns the vectorized matrix product for f32 or f64.
 std::string product_source(DType t);
 
 }  // namespace braintrace::cpu

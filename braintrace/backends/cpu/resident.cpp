@@ -57,8 +57,8 @@ class Resident : public ResidentProgram {
   };
 
   std::vector<Feed>        feeds_;
-  Types                    args_;     // that are not fed
-  std::vector<Result>      results_;  // that are not fed
+  Types                    args_;     // not fed
+  std::vector<Result>      results_;  // not fed
   std::unique_ptr<Stepper> stepper_;
   std::shared_ptr<Blocks>  blocks_ = std::make_shared<Blocks>();
   std::vector<const void*> in_;

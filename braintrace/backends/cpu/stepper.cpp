@@ -97,7 +97,7 @@ void Stepper::step(const void* const* args, void* const* results) { run(step_, a
 
 void Stepper::catch_up() {
   ensure(slots_.empty() || slots_[0].now, "Stepper: it holds nothing");
-  // The first of what is pending says whether anything is.
+  // The first pending value is a flag: whether an update is pending.
   if (nothing_pending_.empty() || !*slots_[fed_args_.size()].now->data<bool>()) return;
   if (!settling_) settling_ = part(compile_together({settle_}, {{}})[0], settled_, settled_);
   run(*settling_, nullptr, nullptr);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that runs again and again on its own results, as a learner does on a stream: states, traces and weights
-// stay in memory of their own. A result overwrites the argument it becomes where the program allows it; otherwise the
-// two take turns. Updates of large arrays may wait for the next step (codegen/rotate.h). A step looks nothing up and
-// allocates nothing.
+// Runs a program repeatedly on its own results, as a learner does on a stream: states, traces and weights stay in
+// memory owned by the stepper. A result overwrites the argument it becomes if the program allows it; otherwise the two
+// are double-buffered. Updates of large arrays may be deferred to the next step (codegen/rotate.h). A step performs no
+// lookups and no allocations.
 #pragma once
 
 #include <optional>
@@ -15,27 +15,27 @@ class Stepper {
  public:
   using Feed = braintrace::Feed;
   Stepper(const Program& program, const Arrays& constants, const std::vector<Feed>& feeds);
-  // `args` are those of the first step; only the fed ones are kept.
+  // `args` are those of the first step; only the fed ones are stored.
   Stepper(const Program& program, const Arrays& constants, const std::vector<Feed>& feeds, const Arrays& args);
 
-  // As ResidentProgram has them. This is where fed arguments come in and go out as plain arrays.
+  // As in ResidentProgram. Fed arguments enter and leave as plain arrays here.
   void   hold(Arrays&& values);
   Arrays settle();
 
-  // Arguments and results that are not fed, in their order. A step that throws has changed nothing.
+  // `args` and `results` are those that are not fed, in order. A step that throws changes nothing.
   void step(const void* const* args, void* const* results);
 
-  Array  value(size_t arg);  // a copy of a fed argument as it is now
-  size_t bytes() const;      // of memory for what it keeps
+  Array  value(size_t arg);  // a copy of the current value of a fed argument
+  size_t bytes() const;      // memory of the stored values
 
  private:
-  // What stays from step to step: fed arguments, then what is pending.
+  // A value that persists from step to step: fed arguments, then pending values.
   struct Slot {
     Type                 type;
     std::optional<Array> now;   // none until hold()
-    std::optional<Array> next;  // none where results may overwrite it
+    std::optional<Array> next;  // none if results may overwrite `now`
   };
-  // A program on slots. -1 stands for what the caller gives and takes.
+  // A program on slots. -1: supplied or received by the caller.
   struct Part {
     std::shared_ptr<Compiled> compiled;
     std::vector<int>          in, out;
@@ -44,15 +44,15 @@ class Stepper {
   };
   Part part(std::shared_ptr<Compiled> compiled, std::vector<int> in, std::vector<int> out);
   void run(Part& part, const void* const* args, void* const* results);
-  // Makes the updates that wait.
+  // Applies pending updates.
   void catch_up();
 
   std::vector<size_t> fed_args_;
   std::vector<Slot>   slots_;
   Part                step_;
-  // What makes the updates that wait, compiled when somebody first asks for values.
+  // Applies pending updates; compiled when values are first requested.
   Program             settle_;
-  std::vector<int>    settled_;  // slots
+  std::vector<int>    settled_;  // its slots
   std::optional<Part> settling_;
   Arrays              nothing_pending_;
 };

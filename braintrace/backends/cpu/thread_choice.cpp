@@ -7,9 +7,9 @@ namespace braintrace::cpu {
 
 namespace {
 
-constexpr int    share_of_time = 100;   // one in so many nanoseconds goes to trials
-constexpr double is_faster     = 0.95;  // times the usual time: less is noise
-constexpr double is_hopeless   = 1.5;   // after one call
+constexpr int    share_of_time = 100;   // trials take 1/100 of the time
+constexpr double is_faster     = 0.95;  // ratio to the usual time; smaller differences are noise
+constexpr double is_hopeless   = 1.5;   // ratio, after one call
 
 }  // namespace
 
@@ -28,7 +28,7 @@ void ThreadChoice::took(Time time) {
   recent_[count_++ % calls] = time;
   if (!tried_) {
     credit_ += time / share_of_time;
-    // Half as many threads take twice as long at most.
+    // Half as many threads take at most twice as long.
     if (count_ >= rest_ && credit_ >= static_cast<int>(calls + 1) * median()) begin_trial();
     return;
   }

@@ -14,7 +14,7 @@ namespace {
 
 using Time = ThreadChoice::Time;
 
-// What calls take whose time depends on the number of threads alone.
+// Simulates calls whose duration depends only on the number of threads.
 struct Machine {
   std::function<double(int)> cost;  // microseconds
   int                        most;
@@ -44,7 +44,7 @@ TEST(ThreadChoice, TakesAllThreadsThatPay) {
   m.total = 0;
   m.run(20000);
   EXPECT_LT(m.total, 20000 * shared(16) * 1.02);
-  EXPECT_GT(m.total, 20000 * shared(16) * 1.001);  // it does try
+  EXPECT_GT(m.total, 20000 * shared(16) * 1.001);  // negative control: it does try
 }
 
 TEST(ThreadChoice, GivesUpThreadsThatCost) {

@@ -24,15 +24,15 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A thread that has begun and is not done after so long, beyond what its share should take, has lost its processor.
+// A thread that has started and exceeds the expected duration of its share by this much was preempted.
 constexpr auto held_up = std::chrono::microseconds(50);
-// One that is awake comes within this.
+// A thread that is awake responds within this time.
 constexpr auto on_the_way = std::chrono::nanoseconds(500);
 
-constexpr int spins = 20000;  // some milliseconds: before an idle thread goes to sleep
+constexpr int spins = 20000;  // a few milliseconds, before an idle thread sleeps
 
-// Looks at `done` for a while. Looks are many and pauses few: under a hypervisor a processor that does little else than
-// pause is taken away, and coming back takes longer than most kernels.
+// Spins on `done`. Mostly loads and few pauses: a hypervisor deschedules a virtual CPU that mainly executes pause, and
+// rescheduling takes longer than most kernels.
 template <class Done>
 bool spin_until(Done done) {
   for (int i = 0; i < spins; ++i) {
@@ -45,7 +45,7 @@ bool spin_until(Done done) {
   return done();
 }
 
-// Processors that this process may run on, in order; none where the system does not tell.
+// The CPUs that this process may run on, in order; empty if unknown.
 std::vector<int> allowed_processors() {
   std::vector<int> out;
 #ifdef __linux__
@@ -58,8 +58,8 @@ std::vector<int> allowed_processors() {
   return out;
 }
 
-// Unless BRAINTRACE_PIN says it, threads keep to processors of their own where the whole machine is theirs and some of
-// its memory is nearer to some processors: what a thread touches first lies near it, and it comes back to it.
+// Unless BRAINTRACE_PIN is set, threads are pinned if this process owns the whole machine and the machine is NUMA:
+// memory that a thread touches first is then local to it.
 bool are_pinned(size_t threads, size_t allowed) {
   if (const auto told = settings::pin()) return *told;
   const auto all = static_cast<size_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
@@ -76,18 +76,18 @@ void pin_this_thread([[maybe_unused]] int processor) {
 #endif
 }
 
-// Each thread has a range of its own, the same one at every call of as many parts, so that its data stay in its cache.
-// The caller starts to work at once. Who has come by then shares the work, and helps the others when its range is done.
-// Where data have a home, moving them costs more than the work: there only the caller takes over, and only from a
-// thread that has not come for long, or is held up.
+// Each thread has its own range, the same one in every call with as many parts, so that its data stay in its cache. The
+// caller starts to work immediately. Threads that have joined share the work, and help others when their range is done.
+// If data have a home, moving them costs more than the work: then only the caller takes over, and only from a thread
+// that has not joined for a long time or was preempted.
 //
-// One word says which call it is and whether threads may still come in. A thread raises its own flag before it looks at
-// that word again, and the caller closes the call before it looks at the flags: so either sees the other, nobody
-// holds a lock, and threads write to no memory that all of them share.
+// One atomic word contains the number of the call and whether threads may still join. A thread raises its own flag
+// before it reads that word again, and the caller closes the call before it reads the flags: so one always sees the
+// other, without locks and without writes to memory shared by all threads.
 class Pool {
  public:
   explicit Pool(int threads) : ranges_(static_cast<size_t>(threads)) {
-    // The caller is not ours to pin; the first processor is left to it.
+    // We do not pin the caller; the first CPU is left to it.
     std::vector<int> own = allowed_processors();
     if (!are_pinned(ranges_.size(), own.size())) own.clear();
     for (size_t i = 1; i < ranges_.size(); ++i)
@@ -105,7 +105,7 @@ class Pool {
 
   int32_t run(codegen::bt_task task, const codegen::bt_frame* frame, int64_t count, int64_t grain, int64_t first,
               int64_t whole, int64_t most) {
-    // As many threads as the work is worth.
+    // As many threads as the work justifies.
     const int64_t all = whole ? whole : count;
     const auto    n   = std::clamp<int64_t>(all / grain, 1, most);
     task_             = task;
@@ -140,7 +140,7 @@ class Pool {
   }
   size_t size() const { return ranges_.size(); }
 
-  static thread_local bool at_work;  // this thread is inside a kernel that is shared out
+  static thread_local bool at_work;  // this thread is inside a parallel kernel
 
  private:
   static constexpr int is_open = 1, one_call = 2;
@@ -225,12 +225,12 @@ int32_t run_parallel(codegen::bt_task task, const codegen::bt_frame* frame, int6
                      int64_t whole) {
   static std::mutex            mutex;
   static std::unique_ptr<Pool> pool;
-  // A child of fork() has none of the threads: it leaves their pool alone and makes its own.
+  // A child of fork() has no threads: it abandons the pool and creates a new one.
   [[maybe_unused]] static Pool* volatile left = nullptr;
   [[maybe_unused]] static const int watched   = pthread_atfork(nullptr, nullptr, [] { left = pool.release(); });
   const int                         threads   = num_threads();
   const int                         most      = std::min(threads, limit);
-  // One kernel at a time uses the threads; others, and kernels inside kernels, run where they are.
+  // One kernel at a time uses the pool; concurrent and nested kernels run on the calling thread.
   if (most == 1 || count <= grain || Pool::at_work) return task(frame, 0, count);
   std::unique_lock lock(mutex, std::try_to_lock);
   if (!lock) return task(frame, 0, count);

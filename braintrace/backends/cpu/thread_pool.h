@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that share the parts of one kernel. Which thread does which part never changes a result: every part is
-// computed the same way wherever it runs.
+// A thread pool that executes the parts of one kernel. The assignment of parts to threads never changes a result: every
+// part is computed the same way on any thread.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace braintrace::cpu {
 
-// How many threads kernels may use: BRAINTRACE_NUM_THREADS, or one per processor that the process may use.
+// Number of threads that kernels may use: BRAINTRACE_NUM_THREADS, or one per CPU available to the process.
 int  num_threads();
 void set_num_threads(int n);  // 1 … 256
 
-// While one lives, kernels that its thread runs use at most so many.
+// Limits the number of threads for kernels of the current thread during its lifetime.
 class ThreadLimit {
  public:
   explicit ThreadLimit(int most);
@@ -25,10 +25,10 @@ class ThreadLimit {
   int before_;
 };
 
-// task(frame, begin, end) over [0, count), by as many threads as there are grains; the first status that is not 0.
-// Parts are those from `first` on of `whole`: who does a part depends on its place in the whole, so that tasks on the
-// same data find each part where the last one left it. With whole = 0 data have no home, and threads that are done help
-// others.
+// Runs task(frame, begin, end) over [0, count) with at most one thread per `grain` parts; returns the first nonzero
+// status. The parts are those from `first` on of `whole`: the thread of a part depends on its position in the whole, so
+// that tasks on the same data find each part in the cache of the same core. With whole = 0, data have no home, and idle
+// threads steal work.
 int32_t run_parallel(codegen::bt_task task, const codegen::bt_frame* frame, int64_t count, int64_t grain, int64_t first,
                      int64_t whole);
 

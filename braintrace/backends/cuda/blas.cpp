@@ -56,8 +56,8 @@ const Cublas& cublas() {
   return c;
 }
 
-// A matrix of rows and columns as cuBLAS takes it, columns dense: where the rows are dense it is transposed. False
-// where neither is.
+// A matrix in the column-major layout of cuBLAS; if its rows are contiguous, it is transposed. False if neither rows
+// nor columns are.
 struct Operand {
   int     op;
   int64_t leading;
@@ -95,7 +95,7 @@ std::unique_ptr<Blas> Blas::open(CUstream stream, void* workspace) {
 
 Blas::~Blas() { cublas().cublasDestroy(handle_); }
 
-// cuBLAS counts along columns: C = A B of rows is Cᵀ = Bᵀ Aᵀ of columns.
+// cuBLAS is column-major: C = A B in row-major order is Cᵀ = Bᵀ Aᵀ in column-major order.
 bool Blas::gemm(const Device::Gemm& g) const {
   const bool wide = g.dtype == DType::F64;
   if (!wide && g.dtype != DType::F32) return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products by NVIDIA's cuBLAS, where it is installed. Sums are of the same bits from run to run: no atomics, and
-// workspace of its own.
+// Matrix products with NVIDIA's cuBLAS, if it is installed. Results are bit-reproducible: no atomics, and a private
+// workspace.
 #pragma once
 
 #include <memory>
@@ -15,13 +15,13 @@ class Blas {
  public:
   static constexpr int64_t workspace_bytes = int64_t{32} << 20;
 
-  // For one stream of the current context; null where there is no cuBLAS, and a note says so.
+  // For one stream of the current context; null, with a note, if cuBLAS is not available.
   static std::unique_ptr<Blas> open(CUstream stream, void* workspace);
   ~Blas();
   Blas(const Blas&)            = delete;
   Blas& operator=(const Blas&) = delete;
 
-  bool gemm(const Device::Gemm& gemm) const;  // false: not for this case
+  bool gemm(const Device::Gemm& gemm) const;  // false: not supported for this case
 
  private:
   explicit Blas(void* handle) : handle_(handle) {}

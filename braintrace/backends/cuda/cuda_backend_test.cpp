@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The backend over the emulated device, or over a GPU where BRAINTRACE_BACKEND says cuda: what goes in and out, what
-// stays, what the host does on the way.
+// The backend on the emulated device, or on a GPU if BRAINTRACE_BACKEND is cuda: inputs and outputs, resident values,
+// host calls.
 #include <cmath>
 #include <thread>
 
@@ -49,7 +49,7 @@ Arrays constants_of(const Traced& t) {
   return out;
 }
 
-// Three calls: the first queues kernels, the second records them, the third runs what was recorded.
+// Three calls: the first queues kernels, the second records them, the third replays the recording.
 void expect_agreement(const Types& types, const std::function<Tensors(const Tensors&)>& f) {
   const Traced t    = trace(types, f);
   const Arrays args = drawn(types), constants = constants_of(t);
@@ -164,7 +164,7 @@ TEST(CudaBackend, AnIndexOutsideItsAxisHasTheWordsOfTheInterpreter) {
 }
 
 TEST(CudaBackend, ProgramsStayOnTheDeviceWithWhatTheyAreFed) {
-  // h can be overwritten; a and b change places, and so have two places each.
+  // h can be overwritten; a and b swap, so each is double-buffered.
   const Traced            t     = trace({large, vector, vector, vector}, [](const Tensors& in) -> Tensors {
     return {sum(in[0]), 0.9 * in[0] + sum(in[1]), in[3] + in[1], in[2] * 0.5, zeros({3})};
   });
@@ -206,14 +206,14 @@ TEST(CudaBackend, ResultsThatAreLeftThereAreReadOnRequest) {
   EXPECT_TRUE(allclose(f->left(1), Tensor(x) * 3.0));
   EXPECT_TRUE(identical(f->left(2), Array({DType::F32, {3}})));
   EXPECT_TRUE(identical(large_one, then));
-  // A step that may stop halfway would have overwritten them.
+  // A step that can fail halfway would have overwritten them.
   const Traced stops = trace({vector, {DType::I32, {1}}}, [](const Tensors& in) -> Tensors {
     return {in[0] * 2.0, take(in[0], in[1], 0)};
   });
   EXPECT_FALSE(on_device().resident(stops.program, constants_of(stops), {{0, 0}})->leave({1}));
 }
 
-// h ← h A for small matrices A: every element of a row reads all of it, so none may be overwritten before.
+// h ← h A for small matrices A: every element of a row reads the whole row, so none may be overwritten early.
 TEST(CudaBackend, RowsAreNotOverwrittenWhileOthersReadThem) {
   const Type   rows{DType::F32, {40, 3}}, matrices{DType::F32, {40, 3, 3}};
   const Traced t    = trace({rows, matrices}, [](const Tensors& in) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs on a device as the library above sees them: plain arrays in and out, and, for a program that runs on its own
+// Programs on a device behind the runtime interface: plain arrays in and out and, for a program that runs on its own
 // results, arguments that stay on the device.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of a device, freed with its owner.
+// RAII owner of device memory.
 #pragma once
 
 #include <utility>

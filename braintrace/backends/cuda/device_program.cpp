@@ -9,7 +9,7 @@ namespace braintrace::cuda {
 
 namespace {
 
-// Shared memory that blocks may keep weights in: without tensor cores they had better not.
+// Shared memory in which blocks may keep weights: none without tensor cores, where it does not pay off.
 int64_t kept_bytes(const Device& device) { return device.capability() >= 80 ? device.shared_bytes() : 0; }
 
 int64_t in_whole_lines(int64_t bytes) { return (bytes + 255) / 256 * 256; }
@@ -62,7 +62,7 @@ void DeviceProgram::load(Device& device) {
   module_    = device.load(text_);
   memory_    = DeviceMemory(device, bytes());
   char* next = memory_.data() + in_whole_lines(entry().arena_bytes);
-  // Compiled code reads them there; the interpreter reads the host's.
+  // Compiled code reads the device copies; the interpreter reads the host's.
   const auto placed = [&](const Arrays& arrays) {
     std::vector<char*> out;
     for (const Array& a : arrays) {
@@ -100,7 +100,7 @@ void DeviceProgram::run(Binding& b) {
     walk_->run(b.frame);
   };
   if (b.recording) return device_->replay(*b.recording);
-  // A program that runs once is not worth a recording.
+  // A program that runs once is not worth recording.
   if (b.calls++ != 1 || !is_queued_blindly(text_)) return queue();
   device_->begin_recording();
   try {

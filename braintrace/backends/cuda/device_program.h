@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program compiled for a device, with constants and working memory there. It is called through bindings: arguments
-// and results that stay at their addresses. A binding that is called again is recorded, and then runs as one.
+// A program compiled for a device, with constants and scratch memory there. It is called through bindings: arguments
+// and results at fixed addresses. The second call of a binding records it; later calls replay the recording.
 #pragma once
 
 #include <optional>
@@ -14,13 +14,13 @@ codegen::Target target_of(const Device& device);
 
 class DeviceProgram {
  public:
-  // The text is made for this device; load() puts the program there.
+  // Generates text for this device; load() transfers the program.
   DeviceProgram(const Device& device, const Program& program, const Arrays& constants, codegen::Precision precision);
 
-  int64_t bytes() const;
-  Mask    reads() const;  // by argument: whether a kernel does  // of the device's memory that it takes
+  int64_t bytes() const;  // device memory that it needs
+  Mask    reads() const;  // per argument: whether a kernel reads it
   bool    may_stop() const { return entry().may_stop; }
-  // Whether this result may lie where this argument does: not where the program may stop halfway.
+  // Whether this result may alias this argument: not if the program can fail halfway.
   bool may_share(size_t result, size_t arg) const;
 
   void load(Device& device);
@@ -32,10 +32,10 @@ class DeviceProgram {
     std::shared_ptr<const Recording> recording;
   };
   Binding bind(const std::vector<char*>& args, const std::vector<char*>& results, int32_t* status) const;
-  // Queues it. The status is 1 afterwards where an index was outside its axis.
+  // Queues the program. Afterwards, the status is 1 if an index was out of range.
   void run(Binding& binding);
 
-  // Finds the words for a status of 1, in the interpreter, and throws.
+  // Reruns the program in the interpreter, which throws the error message for a status of 1.
   [[noreturn]] void explain(const Arrays& args) const;
 
  private:
@@ -47,7 +47,7 @@ class DeviceProgram {
   codegen::CudaText             text_;
   Device*                       device_ = nullptr;
   std::shared_ptr<const Module> module_;
-  DeviceMemory                  memory_;  // arena, constants of the program and of the schedule, the latter's table
+  DeviceMemory                  memory_;  // arena, constants of the program and the schedule, table of the latter
   std::vector<char*>            program_constants_;
   std::optional<Walk>           walk_;
 };

@@ -11,11 +11,11 @@ namespace braintrace::cuda {
 
 namespace {
 
-constexpr int oldest_version = 11040;  // CUDA 11.4: graphs as we make them
+constexpr int oldest_version = 11040;  // CUDA 11.4, for graph capture
 
 std::string version_text(int number) { return fmt::format("{}.{}", number / 1000, number % 1000 / 10); }
 
-// What to do about an error at the start, beyond its name.
+// What to do about an initialization error, in addition to its name.
 const char* advice(CUresult result) {
   switch (result) {
     case CUDA_ERROR_NO_DEVICE:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of the CUDA driver that we call, found in libcuda.so.1 at run time. Names, types and numbers are those
-// of NVIDIA's documentation of the driver API; the suffixes are those of the functions' present versions.
+// The functions of the CUDA driver API that we call, loaded from libcuda.so.1 at run time. Names, types and numbers
+// follow NVIDIA's documentation; suffixes are those of the current versions of the functions.
 #pragma once
 
 #include <cstddef>
@@ -43,15 +43,15 @@ enum : CUresult {
   CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE = 804,
   CUDA_ERROR_UNKNOWN                        = 999
 };
-// Attributes of devices and functions.
+// Device and function attributes.
 constexpr int multiprocessor_count = 16, capability_major = 75, capability_minor = 76, max_shared_per_block = 97;
 constexpr int max_dynamic_shared = 8;
 
-// How cuLaunchKernelEx takes its numbers.
+// Arguments of cuLaunchKernelEx.
 struct CUlaunchAttribute {
   int id, unused, value[16];
 };
-constexpr int programmatic_serialization = 6;  // an attribute: the kernel itself waits for the one before it
+constexpr int programmatic_serialization = 6;  // attribute: the kernel itself waits for the previous one
 struct CUlaunchConfig {
   unsigned           grid_x, grid_y, grid_z, block_x, block_y, block_z, shared;
   CUstream           stream;
@@ -102,14 +102,14 @@ struct Driver {
   CUresult (*cuGraphDestroy)(CUgraph);
   CUresult (*cuGraphExecDestroy)(CUgraphExec);
 
-  std::string version;  // of CUDA that it serves at most, such as "12.4"
+  std::string version;  // the latest CUDA version it supports, such as "12.4"
 
   // "CUDA_ERROR_OUT_OF_MEMORY: out of memory"
   std::string words(CUresult result) const;
 };
 
 // The driver of this machine, with at least one device; otherwise a UserError that says what is missing and what to do.
-// A process that was forked from one that has used it cannot.
+// Not available in a process forked after its first use.
 const Driver& driver();
 
 struct DeviceFacts {

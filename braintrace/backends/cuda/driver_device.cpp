@@ -21,7 +21,7 @@ constexpr int      relaxed = 2;
 
 CUdeviceptr address(const void* p) { return reinterpret_cast<CUdeviceptr>(p); }
 
-// After these nothing runs in the context any more.
+// After these errors the context is unusable.
 bool is_fatal(CUresult r) {
   return r == CUDA_ERROR_DEVICE_UNAVAILABLE || r == CUDA_ERROR_ECC_UNCORRECTABLE ||
          r == CUDA_ERROR_NVLINK_UNCORRECTABLE || r == CUDA_ERROR_ILLEGAL_ADDRESS || r == CUDA_ERROR_LAUNCH_TIMEOUT ||
@@ -31,7 +31,7 @@ bool is_fatal(CUresult r) {
 
 std::string gib(size_t bytes) { return fmt::format("{:.2f} GiB", static_cast<double>(bytes) / (1 << 30)); }
 
-// A kernel, and how many of its blocks are on the device at once.
+// A kernel, and how many of its blocks can be resident at once.
 struct DriverFunction {
   CUfunction handle   = nullptr;
   int64_t    resident = 0;
@@ -111,7 +111,7 @@ class DriverDevice : public Device {
     d_.cuMemFree(address(memory));
   }
 
-  // Through one of two pieces of host memory that the device reads by itself, while the other one is filled.
+  // Copies through two pinned staging buffers: the device reads one while the host fills the other.
   void write(void* device, const void* host, int64_t bytes) override {
     enter();
     for (int64_t at = 0; at < bytes;) {
@@ -206,7 +206,7 @@ class DriverDevice : public Device {
       return check(d_.cuLaunchCooperativeKernel(f.handle, u(blocks), u(launch.teams), 1, u(launch.threads), 1, 1,
                                                 u(launch.shared), stream_, args),
                    "launch a kernel");
-    // Kernels of ours wait for the one before (bt_begin in types.cu), and so may be brought to the device meanwhile.
+    // Our kernels wait for the previous one themselves (bt_begin in types.cu), so their launches can overlap with it.
     CUlaunchAttribute    early{programmatic_serialization, 0, {1}};
     const CUlaunchConfig config{u(blocks), u(launch.teams), 1, u(launch.threads), 1, 1, u(launch.shared),
                                 stream_,   &early,          1};
@@ -253,7 +253,7 @@ class DriverDevice : public Device {
   };
   static constexpr size_t stage_bytes = size_t{4} << 20;
 
-  // Threads come and go; each sees the context that it asked for last.
+  // The context is per thread, and any thread may call.
   void enter() const {
     if (lost_) throw DeviceLost(fmt::format("cuda: {} was lost earlier: {}", facts_.name, *lost_), ErrorKind::State);
     check(d_.cuCtxSetCurrent(context_), "use the device");
@@ -270,7 +270,7 @@ class DriverDevice : public Device {
 
   const Driver& d_;
   DeviceFacts   facts_;
-  // Whether a kernel may be told to wait for the one before it by itself.
+  // Whether kernels can be launched before the previous one ends (programmatic dependent launch).
   const bool                         waits_itself_ = d_.cuLaunchKernelEx && facts_.capability >= 90;
   CUcontext                          context_      = nullptr;
   CUstream                           stream_       = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device of this machine, through the driver. All its work goes through one stream, in order.
+// A GPU of this machine, through the driver API. All work goes through one stream, in order.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace braintrace::cuda {
 
-// Device `number`; a UserError where there is none, or nothing to drive it with.
+// Opens device `number`; throws a UserError if it or its driver is missing.
 std::unique_ptr<Device> open_driver_device(int number);
 
 }  // namespace braintrace::cuda

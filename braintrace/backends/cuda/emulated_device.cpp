@@ -73,7 +73,7 @@ class EmulatedDevice : public Device {
   }
 
   void write(void* device, const void* host, int64_t bytes) override {
-    if (bytes == 0) return;  // of nothing the host may have no address
+    if (bytes == 0) return;  // the pointer may be null
     // The host may reuse its memory before a recording is replayed.
     if (!is_recording_) return void(std::memcpy(device, host, static_cast<size_t>(bytes)));
     const auto* from = static_cast<const char*>(host);
@@ -103,7 +103,7 @@ class EmulatedDevice : public Device {
     return module;
   }
 
-  // Blocks that meet run side by side, at least one for each team.
+  // Blocks that synchronize run concurrently, at least one per team.
   void launch(const Module& module, const codegen::Launch& l, const bt_cuda_frame& frame) override {
     using Kernel  = void (*)(bt_cuda_frame);
     using Emulate = const char* (*)(Kernel, const bt_cuda_frame*, uint32_t, uint32_t, uint32_t, uint32_t, int32_t,
@@ -115,7 +115,7 @@ class EmulatedDevice : public Device {
     const auto    blocks  = static_cast<uint32_t>(std::min(l.blocks, most));
     ensure(!l.fixed || blocks == l.blocks, "emulation: {} blocks of {} do not fit", l.blocks, l.name);
     then([=, this, keeps = library] {
-      static std::mutex        one;  // the fibers of a module are its own
+      static std::mutex        one;  // a module has a single set of fibers
       std::lock_guard          lock(one);
       const std::vector<Piece> watched = finds_races_ ? pieces() : std::vector<Piece>();
       const std::string        problem =
@@ -140,7 +140,7 @@ class EmulatedDevice : public Device {
   }
 
  private:
-  // As emulation_words.cu has it.
+  // Matches bt_memory in emulation_words.cu.
   struct Piece {
     char*    at;
     uint64_t bytes;
@@ -165,7 +165,7 @@ class EmulatedDevice : public Device {
   }
 
   const bool                         finds_races_;
-  mutable ProcessMutex               mutex_;  // programs are let go by any thread
+  mutable ProcessMutex               mutex_;  // programs can be destroyed on any thread
   std::map<char*, int64_t>           memory_;
   bool                               is_recording_ = false;
   std::shared_ptr<EmulatedRecording> recorded_;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// A witness of accesses to memory: stands between the words of CUDA and a text. Where both are compiled for a thread
-// sanitizer, each load and store calls it. Two accesses to a byte, one of which writes, are a race unless one happens
-// before the other, whatever order the emulation ran them in:
+// A happens-before race detector, included between emulation_words.cu and the CUDA text. Both are compiled with
+// -fsanitize=thread, so each load and store calls the functions below. Two accesses to a byte, at least one of them a
+// write, are a race unless one happens before the other, in whatever order the emulation executed them:
 //
-//   of one thread    in its own order
-//   of one warp      before and after it exchanged something
-//   of one block     before and after its threads met
-//   of two blocks    before one arrived at a counter, and after the other saw it there
+//   same thread    program order
+//   same warp      before and after a warp exchange
+//   same block     before and after __syncthreads
+//   two blocks     before one arrives at a counter, and after the other observes the arrival
 struct bt_access {
-  uint32_t block, thread, phase, round; /* phase: how often its block had met before; round: its warp */
+  uint32_t block, thread, phase, round; /* phase: number of earlier barriers of its block; round: of its warp */
   bool is_there;
 };
-/* Of a byte: the last write, and reads since by two threads. */
+/* Accesses to a byte: the last write, and later reads by two threads. */
 struct bt_byte { bt_access write, reads[2]; };
 struct bt_line {
   uint64_t key, launch;
@@ -19,16 +19,16 @@ struct bt_line {
 };
 enum { bt_most_counters = 64 };
 static struct {
-  const bt_memory* watched; /* by address */
+  const bt_memory* watched; /* sorted by address */
   uint64_t count;
-  const void* status; /* whoever writes it writes the same */
-  bt_line* lines;     /* a hash table; those of an older launch are free */
+  const void* status; /* exempt: all writers store the same value */
+  bt_line* lines;     /* a hash table; lines of an earlier launch are free */
   uint64_t room, used, launch;
-  uint32_t blocks;    /* that may wait for each other */
-  uint32_t* known;    /* known[b * blocks + c]: how often c had met before what b may count on */
+  uint32_t blocks;    /* that may synchronize */
+  uint32_t* known;    /* vector clocks: known[b * blocks + c] is the number of barriers of c that b has observed */
   const void* counters[bt_most_counters];
-  uint32_t* told[bt_most_counters]; /* by counter: the same, of whoever sees its count */
-  char race[300];     /* the first one, in words */
+  uint32_t* told[bt_most_counters]; /* per counter: the clock that a block acquires when it reads the count */
+  char race[300];     /* description of the first race */
 } bt_races;
 
 BT_UNSEEN static void bt_watch(const bt_memory* watched, uint64_t count, const void* status, uint32_t blocks) {
@@ -106,7 +106,7 @@ BT_UNSEEN static bt_line* bt_line_at(uint64_t key) {
     return l;
   }
 }
-/* Shared memory of two blocks, one after the other, may have the same address. */
+/* Shared memory of two consecutive blocks may have the same address. */
 BT_UNSEEN static bool bt_is_shared(const char* at) {
   return at >= bt_now.self->block->shared && at < bt_now.self->block->shared + bt_now.shared_bytes;
 }
@@ -116,7 +116,7 @@ BT_UNSEEN static uint64_t bt_place(const char* at) {
 }
 BT_UNSEEN static bool bt_is_watched(const char* at) {
   if (bt_is_shared(at)) return true;
-  uint64_t low = 0, high = bt_races.count; /* the last that begins at or before it */
+  uint64_t low = 0, high = bt_races.count; /* binary search: the last one that begins at or before it */
   while (low < high) {
     const uint64_t middle = (low + high) / 2;
     if (bt_races.watched[middle].at <= at) low = middle + 1;

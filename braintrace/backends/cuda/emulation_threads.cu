@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A scheduler of threads: stands after CUDA text that the host's compiler takes.
+// A thread scheduler, included after CUDA text that the host's compiler compiles.
 //
-// Threads are fibers, taken in an order that changes from pass to pass: what a missing barrier leaves to chance goes
-// wrong here. Each runs until it waits. Where all blocks of a grid may wait for each other they run together, else one
-// after the other. When all threads that are left wait, for each other or for those that have ended, the launch fails.
+// Threads are fibers, resumed in an order that changes from pass to pass, so that a missing barrier leads to wrong
+// results. Each runs until it waits. If the blocks of a grid synchronize, they run concurrently, otherwise one after
+// the other. If all remaining threads wait for each other or for finished ones, the launch fails (deadlock).
 static void (*bt_kernel)(bt_cuda_frame);
 static bt_cuda_frame bt_kernel_frame;
 
-/* A fiber runs one thread after the other. */
+/* A fiber executes threads one after the other. */
 static void bt_fiber_main() {
   for (;;) {
     bt_kernel(bt_kernel_frame);
@@ -52,7 +52,7 @@ static __attribute__((destructor)) void bt_free_fibers() {
   free(bt_fibers);
   free(bt_stacks);
 }
-/* The threads of some blocks until all have ended. */
+/* Runs the threads of some blocks until all have finished. */
 static int32_t bt_run(uint32_t first, uint32_t count) {
   static uint32_t order;
   const uint32_t threads = bt_now.block.x, all = count * threads;
@@ -61,7 +61,7 @@ static int32_t bt_run(uint32_t first, uint32_t count) {
     blocks[b].index = {(first + b) % bt_now.grid.x, (first + b) / bt_now.grid.x, 0};
     blocks[b].warps = (bt_warp*)calloc(threads / 32, sizeof(bt_warp));
     blocks[b].shared = (char*)malloc(bt_now.shared_bytes + 16);
-    memset(blocks[b].shared, 0xff, bt_now.shared_bytes); /* nobody may count on zeros */
+    memset(blocks[b].shared, 0xff, bt_now.shared_bytes); /* shared memory is uninitialized */
   }
   for (uint32_t i = 0; i < all; ++i) {
     bt_fiber* f = bt_fiber_number(i);
@@ -93,7 +93,7 @@ static int32_t bt_run(uint32_t first, uint32_t count) {
   free(blocks);
   return left != 0;
 }
-/* Returns what is wrong, if anything. */
+/* Launches a kernel. Returns an error message, or an empty string. */
 extern "C" __attribute__((visibility("default"))) const char* bt_emulate(void (*kernel)(bt_cuda_frame), const bt_cuda_frame* frame,
                                                                          uint32_t blocks, uint32_t teams, uint32_t threads,
                                                                          uint32_t shared_bytes, int32_t together,

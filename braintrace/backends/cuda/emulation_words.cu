@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words of CUDA as C++: stands before CUDA text that the host's compiler takes.
+// CUDA keywords and functions in C++, included before CUDA text that the host's compiler compiles.
 #undef _FORTIFY_SOURCE
 #include <math.h>
 #include <setjmp.h>
@@ -13,11 +13,11 @@
 #define __device__
 #define __forceinline__ inline
 #define __launch_bounds__(...)
-#define BT_UNSEEN __attribute__((no_sanitize_thread)) /* by emulation_races.cu */
+#define BT_UNSEEN __attribute__((no_sanitize_thread)) /* not instrumented for emulation_races.cu */
 
 struct bt_index { uint32_t x, y, z; };
 struct bt_memory { char* at; uint64_t bytes; };
-/* What a warp exchanges, and how often it has: two exchanges may overlap. */
+/* Values that the lanes of a warp exchange, double-buffered because two exchanges may overlap, and their count. */
 struct bt_warp {
   uint32_t arrived, round;
   uint64_t values[2][32];
@@ -42,7 +42,7 @@ static struct {
   jmp_buf scheduler;
   const char* arena;
   uint32_t shared_bytes;
-  uint64_t events; /* whatever may let a waiting thread go on */
+  uint64_t events; /* number of events that may unblock a waiting thread */
 } bt_now;
 #define threadIdx (bt_now.self->thread)
 #define blockIdx (bt_now.self->block->index)
@@ -125,7 +125,7 @@ static T __ldcg(const T* at) { return *at; }
 template <class T>
 static void __stcg(T* at, T value) { *at = value; }
 
-/* Matrix instructions: which element of A, B and C a lane has is that of the instruction. */
+/* Matrix instructions, with the same distribution of A, B and C over the lanes as in hardware. */
 static const uint32_t (*bt_matrices(const uint32_t* a, const uint32_t* b))[6] {
   bt_warp* w = bt_own_warp();
   const uint32_t side = w->round & 1;
@@ -142,7 +142,7 @@ static float bt_as_float(uint32_t x) {
 }
 static void bt_begin() {}
 static void bt_hint(const void*) {}
-/* Tensor cores do not look at the last 13 bits. */
+/* Tensor cores ignore the last 13 bits. */
 static float bt_tf32_of(uint32_t bits) { return bt_as_float(bits & 0xffffe000u); }
 static void bt_mma_tf32(float* c, const uint32_t* a, const uint32_t* b) {
   const uint32_t(*all)[6] = bt_matrices(a, b), lane = threadIdx.x % 32;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is missing, too old or fails on a machine with a GPU, played by libraries that fail on request. A driver is
-// opened once in a process, so every case has a process of its own.
+// Missing, outdated and failing parts of a machine with a GPU, simulated by libraries that fail on request. A process
+// opens the driver only once, so every case runs in its own process.
 #include <cstdlib>
 #include <dlfcn.h>
 #include <filesystem>
@@ -23,7 +23,7 @@ namespace {
 
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
-// Folders with a driver and a compiler of our own, made once.
+// Folders with fake drivers and compilers, built once.
 class FakeLibraries {
  public:
   FakeLibraries() {
@@ -52,7 +52,7 @@ std::string in_new_process(const std::string& libraries, const Settings& setting
   return run_apart(
       [&] {
         setenv("BRAINTRACE_CUDA_LIBS", fakes.folder(libraries).c_str(), 1);
-        setenv("BRAINTRACE_CACHE_DIR", "/dev/null/none", 1);  // nothing is kept
+        setenv("BRAINTRACE_CACHE_DIR", "/dev/null/none", 1);  // disables the cache
         for (const auto& [name, value] : settings) setenv(name.c_str(), value.c_str(), 1);
         set_warning_hook([](const std::string&) {});
         return work();
@@ -141,7 +141,7 @@ TEST(CudaFaults, AProgramThatDoesNotFitSaysWhatWould) {
 TEST(CudaFaults, NothingIsLeftAfterAnAllocationThatFails) {
   for (const int at : {2, 3, 4, 5, 6, 7, 8}) {
     const std::string text = in_new_process("all", {{"FAKE_ALLOCATION", std::to_string(at)}}, [] {
-      find_backend("cuda").problem();  // opens it
+      find_backend("cuda").problem();  // opens the device
       const std::string driver = std::string(std::getenv("BRAINTRACE_CUDA_LIBS")) + "/libcuda.so.1";
       const auto*       left   = static_cast<int*>(dlsym(dlopen(driver.c_str(), RTLD_NOW), "fake_not_freed"));
       const int         before = *left;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a program fits on a device, asked before any memory is taken.
+// Checks whether a program fits on a device before any memory is allocated.
 #pragma once
 
 #include <algorithm>

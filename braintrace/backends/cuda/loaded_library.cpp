@@ -21,7 +21,7 @@ std::vector<fs::path> between_colons(const std::string& text) {
   return out;
 }
 
-// Folders inside `parent`, in order of their names.
+// Subfolders of `parent`, sorted by name.
 std::vector<fs::path> folders_in(const fs::path& parent) {
   std::vector<fs::path> out;
   std::error_code       error, gone;

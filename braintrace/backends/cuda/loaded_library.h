@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Libraries of CUDA, found at run time: nothing of CUDA is needed to build this library or to run the rest of it.
+// CUDA libraries, loaded at run time: CUDA is required neither to build this library nor to run the rest of it.
 //
-// NVRTC and cuBLAS are looked for in the folders of $BRAINTRACE_CUDA_LIBS (with colons between them), or, where it is
-// not set, where the system's loader looks, under $CUDA_HOME, $CUDA_PATH and /usr/local/cuda, and among the packages of
-// the Python in $VIRTUAL_ENV or on the search path. The driver is looked for in these folders and by the loader.
+// NVRTC and cuBLAS are searched for in the folders of $BRAINTRACE_CUDA_LIBS (separated by colons) or, if it is not set,
+// on the loader's search path, under $CUDA_HOME, $CUDA_PATH and /usr/local/cuda, and among the packages of the Python
+// in $VIRTUAL_ENV or on the search path. The driver is searched for in these folders and by the loader.
 #pragma once
 
 #include <filesystem>
@@ -15,18 +15,18 @@
 
 namespace braintrace::cuda {
 
-// It stays loaded as long as the process lives: threads of its own may run in it.
+// Never unloaded: the library may run its own threads.
 class LoadedLibrary {
  public:
-  // The first of the names that is there; `needs`, libraries that it asks for, are looked for beside it.
+  // Opens the first existing file of `names`; `needs` are dependencies to look for in the same folder.
   static LoadedLibrary toolkit(const std::vector<std::string>& names, const std::vector<std::string>& needs = {});
   static LoadedLibrary driver(const std::vector<std::string>& names);
 
   explicit           operator bool() const { return handle_ != nullptr; }
   const std::string& path() const { return path_; }
-  const std::string& problem() const { return problem_; }  // what the loader said of a file that is there
+  const std::string& problem() const { return problem_; }  // loader error for an existing file
 
-  // A function by its name. One that is missing leaves null, and its name.
+  // Looks up a function. If it is missing, sets it to null and stores its name in missing().
   template <class F>
   void find(F*& function, const char* name) {
     function = reinterpret_cast<F*>(symbol(name));

@@ -85,7 +85,7 @@ int nearest_capability(const Nvrtc& n, int capability) {
   return best;
 }
 
-// As on the processor: products and sums are contracted only where the text says fma, subnormals are zero.
+// As on the CPU: products and sums are contracted only where the text uses fma, and subnormals are flushed to zero.
 std::vector<std::string> nvrtc_options(int capability) {
   return {fmt::format("--gpu-architecture=sm_{}", capability), "--std=c++17", "-default-device", "--fmad=false",
           "--ftz=true"};

@@ -10,12 +10,12 @@
 
 namespace braintrace::cuda {
 
-// They are never closed: programs that live until the process ends have memory there. Of two threads that open the same
-// one at the same time, the second lets its own go.
+// Devices are never closed, because programs with static lifetime own memory there. If two threads open the same device
+// concurrently, the second one discards its own.
 OpenDevice& open_device(int number) try {
   static ProcessMutex mutex;
   static auto&        devices = *new std::map<int, std::unique_ptr<OpenDevice>>();
-  if (number >= 0) driver();  // also where it is open: a forked process must not use it
+  if (number >= 0) driver();  // also if it is open: a forked process must not use it
   {
     std::lock_guard lock(mutex);
     if (const auto& open = devices[number]) return *open;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The devices that backends use, opened once in a process. Calls of all threads take turns on a device.
+// The devices that backends use, opened once per process. Threads take turns on a device.
 #pragma once
 
 #include <mutex>
@@ -11,11 +11,11 @@ namespace braintrace::cuda {
 
 struct OpenDevice {
   std::unique_ptr<Device> device;
-  std::recursive_mutex    mutex;  // of whoever queues work; a function of the host inside a program may call another
+  std::recursive_mutex    mutex;  // held while queuing work; recursive: a host call in a program may run a program
 };
 
-// Numbers below 0 stand for the emulation, the second of which finds races. Throws what Device's makers do, as an error
-// of kind State: no data are at fault. The next call tries again.
+// Negative numbers are the emulation, the second one with race detection. Throws the errors of open_driver_device and
+// open_emulated_device with kind State, because the data are not at fault. The next call tries again.
 constexpr int emulation = -1, racing_emulation = -2;
 OpenDevice&   open_device(int number);
 

@@ -86,7 +86,7 @@ class Outputs::Pool : public std::enable_shared_from_this<Outputs::Pool> {
 
 void Outputs::allocate(Device& device) {
   memory_ = DeviceMemory(device, layout_.bytes);
-  device.clear(memory_.data(), reserved);  // kernels read the status also in programs that never set it
+  device.clear(memory_.data(), reserved);  // kernels read the status even in programs that never set it
   staging_ = device.host_memory(layout_.small);
   pool_    = std::make_shared<Pool>();
 }

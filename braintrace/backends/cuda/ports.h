@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the arrays of a caller enter and leave a device. All arguments of a program lie in one piece of its memory, all
-// results in another, small ones first: those are copied together.
+// Transfers a caller's arrays to and from a device. All arguments of a program are in one block of device memory, all
+// results in another, small ones first, so that those are copied together.
 #pragma once
 
 #include <map>
@@ -11,33 +11,33 @@
 
 namespace braintrace::cuda {
 
-// Places of arrays in one piece of memory.
+// Offsets of arrays in one block of memory.
 struct Layout {
   Types                types;
-  std::vector<int64_t> at;  // bytes, by array
+  std::vector<int64_t> at;  // in bytes, per array
   int64_t              small = 0, bytes = 0;
 
-  Layout(Types list, int64_t reserved);  // so many bytes at the beginning are kept free
+  Layout(Types list, int64_t reserved);  // `reserved` bytes at the beginning stay free
   bool is_small(size_t i) const { return at[i] < small; }
 };
 
 class Inputs {
  public:
-  // Those that no kernel reads take no memory, and are not copied.
+  // Inputs that no kernel reads take no memory and are not copied.
   Inputs(Types types, const Mask& is_read);
   int64_t bytes() const { return layout_.bytes; }
   void    allocate(Device& device);
 
   const Types& types() const { return types_; }
   char*        pointer(size_t i) const { return memory_.data() + layout_.at[i]; }
-  // Queued. A large array that is the very one of the last call is there already: nobody can have written it, since it
-  // is kept here. Memory of others (Array::borrow) may have changed.
+  // Queued. Skips a large array that is the same object as in the last call: it is referenced here, so it cannot have
+  // been written. Borrowed memory (Array::borrow) may have changed and is always copied.
   void write(Device& device, const Arrays& values);
 
  private:
   Types              types_;
   Mask               is_read_;
-  Layout             layout_;  // of those that are read
+  Layout             layout_;  // of the inputs that are read
   DeviceMemory       memory_;
   std::vector<char>  staging_;
   std::vector<Array> last_;
@@ -57,14 +57,14 @@ class Outputs {
     int32_t status;
     Arrays  values;
   };
-  // All but those that are left. Waits for what is queued, unless nobody wants to know anything.
+  // Reads all results except those left on the device. Waits for queued work unless nothing is read.
   Taken read(Device& device, bool with_status);
-  // These stay on the device until read_left() asks for one, as the last run made it.
+  // These results stay on the device until read_left() requests one, as computed by the last run.
   void  leave(const std::vector<size_t>& which);
   Array read_left(Device& device, size_t i);
 
  private:
-  // Host memory of large results that nobody holds any more is used again.
+  // Reuses host memory of large results that have been released.
   class Pool;
   static constexpr int64_t reserved = 256;
 

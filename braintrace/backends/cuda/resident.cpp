@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fed arguments stay on the device. A result overwrites the argument it becomes where the program allows it; otherwise
-// the two take turns, all of them together, so that there are two bindings: one for even and one for odd steps.
+// Fed arguments stay on the device. A result overwrites the argument it becomes if the program allows it; otherwise the
+// two are double-buffered, with one binding for even and one for odd steps.
 #include <algorithm>
 #include <optional>
 
@@ -30,7 +30,7 @@ class DeviceResident : public ResidentProgram {
               to_string(slots_[i].type), to_string(values[i].type()));
     {
       std::lock_guard lock(open_.mutex);
-      const Arrays    given = std::exchange(given_, {});  // what settle() gave is still there
+      const Arrays    given = std::exchange(given_, {});  // values returned by settle() are still on the device
       for (size_t i = 0; i < values.size(); ++i)
         if (given.empty() || values[i].is_borrowed() || values[i].raw() != given[i].raw())
           open_.device->write(slots_[i].now(turn_), values[i].raw(), static_cast<int64_t>(values[i].bytes()));
@@ -74,7 +74,7 @@ class DeviceResident : public ResidentProgram {
     return out;
   }
 
-  // A program that may stop halfway has then overwritten what the run before left.
+  // A program that fails halfway would have overwritten the results of the previous run.
   bool leave(const std::vector<size_t>& results) override {
     if (program_.may_stop()) return false;
     std::vector<size_t> outputs;
@@ -98,18 +98,18 @@ class DeviceResident : public ResidentProgram {
  private:
   struct Slot {
     Type         type;
-    size_t       arg, result;  // the latter as the compiled program counts
-    DeviceMemory memory[2];    // one where results overwrite arguments
+    size_t       arg, result;  // result: index in the compiled program
+    DeviceMemory memory[2];    // the second only if double-buffered
 
     char* now(size_t turn) const { return memory[memory[1].data() ? turn : 0].data(); }
     char* next(size_t turn) const { return now(turn ^ 1); }
   };
 
-  // One that is not fed.
+  // A result that is not fed.
   struct Result {
     size_t               number;
-    std::optional<Array> zero;         // always
-    size_t               output  = 0;  // of outputs_, where it is none
+    std::optional<Array> zero;         // set if it is always zero
+    size_t               output  = 0;  // otherwise: index in outputs_
     bool                 is_left = false;
   };
 
@@ -194,7 +194,7 @@ class DeviceResident : public ResidentProgram {
     open_.device->wait();
   }
 
-  // A program that may stop writes no argument, so they are as before.
+  // A program that can fail overwrites no argument, so they are unchanged.
   [[noreturn]] void explain(const Arrays& given) const {
     Arrays fed;
     for (const Slot& s : slots_) fed.emplace_back(s.type);
@@ -209,8 +209,8 @@ class DeviceResident : public ResidentProgram {
   OpenDevice&                open_;
   size_t                     num_args_;
   DeviceProgram              program_;
-  Inputs                     inputs_;   // that are not fed
-  Outputs                    outputs_;  // that are not fed
+  Inputs                     inputs_;   // not fed
+  Outputs                    outputs_;  // not fed
   std::vector<Feed>          feeds_;
   std::vector<Result>        results_;
   std::vector<const Result*> left_;
@@ -218,9 +218,9 @@ class DeviceResident : public ResidentProgram {
   bool                       alternate_ = false;
   size_t                     turn_      = 0;
   DeviceProgram::Binding     bindings_[2];
-  Arrays                     held_;       // what the slots had at hold(), for a device that is lost
-  Arrays                     given_;      // what settle() gave, and the slots still have
-  int64_t                    steps_ = 0;  // since then
+  Arrays                     held_;       // values of the slots at hold(), in case the device is lost
+  Arrays                     given_;      // values that settle() returned and the slots still have
+  int64_t                    steps_ = 0;  // since hold()
 };
 
 }  // namespace

@@ -12,10 +12,10 @@ using codegen::Function, codegen::Kernel, codegen::Place;
 
 namespace {
 
-// A library call pays from here on.
+// From this size on, a library call pays off.
 constexpr int64_t library_multiplications = 1 << 18;
 
-// The axes of a batch as one, where their strides allow it.
+// The batch axes collapsed into one, if their strides allow it.
 struct BatchAxis {
   int64_t size = 1, lhs = 0, rhs = 0, out = 0;
 };
@@ -106,8 +106,8 @@ void Walk::run(const Function& f, const Kernel& k, const Frame& frame, size_t de
   call(inner->body, frame.arena + k.place, std::move(in), std::move(out), frame, depth);
 }
 
-// The tables of a function lie in the device's memory, one pair for each depth: work is queued in order, so the next
-// call may write them again.
+// The pointer tables of a function are in device memory, one pair per depth. Work is queued in order, so the next call
+// can overwrite them.
 void Walk::call(const codegen::FunctionPtr& g, char* arena, std::vector<char*> in, std::vector<char*> out,
                 const Frame& around, size_t depth) {
   constexpr size_t most = 4096;
@@ -150,7 +150,8 @@ void Walk::host_call(const Function& f, const codegen::HostCall& k, const Frame&
     device_.write(at(f, k.out[i], frame), results[i].raw(), static_cast<int64_t>(results[i].bytes()));
 }
 
-// As codegen/schedule.h says: carries alternate between two places, so that the last step writes the result.
+// Double buffering as described in codegen/schedule.h: carries alternate between two buffers, so that the last step
+// writes the result.
 void Walk::time_loop(const Function& f, const Kernel& k, const Frame& frame, size_t depth) {
   const auto& l = std::get<codegen::TimeLoop>(k.what);
   for (int64_t part = k.first; part < k.first + k.parts; ++part) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host's way through a schedule: it queues kernel after kernel, gives large matrix products to the device's
-// library, and does itself what no kernel can: calls of the host, and loops and branches around them.
+// The host-side executor of a schedule: queues the kernels, calls the device's library for large matrix products, and
+// executes what kernels cannot: host calls, and loops and branches around them.
 #pragma once
 
 #include <vector>
@@ -10,16 +10,16 @@
 
 namespace braintrace::cuda {
 
-// Whether all of the program is queued without a word from the device, and so can be recorded.
+// Whether the whole program can be queued without reading from the device, and therefore be recorded.
 bool is_queued_blindly(const codegen::CudaText& text);
 
 class Walk {
  public:
-  // `constants`: of the schedule, on the device; `constant_table`: their addresses, there too.
+  // `constants`: those of the schedule, on the device; `constant_table`: their addresses, also on the device.
   Walk(Device& device, const codegen::CudaText& text, const Module& module, codegen::Precision precision,
        std::vector<char*> constants, const void* const* constant_table);
 
-  // Memory of one call of a function, all of it on the device; the tables have the same addresses as `in` and `out`.
+  // Device memory of one call of a function; the tables contain the addresses in `in` and `out`.
   struct Frame {
     char*                  arena;
     std::vector<char*>     in, out;
@@ -28,7 +28,7 @@ class Walk {
   Frame frame(char* arena, std::vector<char*> in, std::vector<char*> out, const void* const* in_table,
               void* const* out_table, int32_t* status) const;
 
-  // Queues the entry; waits where it must.
+  // Queues the entry function; waits if it must read from the device.
   void run(const Frame& frame) { run(*text_.schedule.entries[0], frame, 0); }
 
  private:
@@ -50,8 +50,8 @@ class Walk {
   std::vector<char*>        constants_;
   const void* const*        constant_table_;
   DeviceMemory              barriers_;
-  DeviceMemory              flag_;    // of while loops that the host walks through
-  std::vector<DeviceMemory> tables_;  // by depth: of functions that the host calls
+  DeviceMemory              flag_;    // condition of while loops that the host executes
+  std::vector<DeviceMemory> tables_;  // per depth: of functions that the host calls
 };
 
 }  // namespace braintrace::cuda

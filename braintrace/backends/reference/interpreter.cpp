@@ -19,7 +19,7 @@ class Interpreted : public Executable {
               to_string(args[i].type()), to_string(program_.type(program_.args[i])));
     Arrays results = evaluate(program_, constants_, args);
     for (Array& a : results)
-      if (a.is_borrowed()) a = a.copy();  // an argument handed on, which its owner may write later
+      if (a.is_borrowed()) a = a.copy();  // an argument passed through, which its owner may write later
     return results;
   }
 
@@ -36,7 +36,7 @@ class Interpreter : public Backend {
             program.constants.size(), constants.size());
     return std::make_shared<Interpreted>(program, constants);
   }
-  // Every value has memory of its own.
+  // Every value has its own memory.
   ProgramNeeds needs(const Program& program, const std::vector<Feed>&) override {
     ProgramNeeds n{.is_zero = std::vector<bool>(program.results.size())};
     for (const Eqn& e : program.eqns) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The judge of all other backends: each op's reference meaning in turn, accumulating in double.
+// The reference for all other backends: evaluates each operation by its definition and accumulates in double.
 #pragma once
 
 #include "braintrace/runtime/backend.h"
