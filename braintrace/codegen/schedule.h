@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is computed, in which order and in which memory: the last form of a program before it is text. A printer turns a
-// schedule into a language and decides nothing.
+// A schedule: what is computed, in which order and in which memory. It is the last representation of a program before
+// it is printed as text; printers make no decisions.
 //
-//   Schedule    functions, the constants they share and the equations left to the host
-//   Function    buffers, and kernels in the order they run
-//   Kernel      a loop nest, a matrix product, a routine over indices, … or a node that contains functions: a time
-//   loop,
-//               a branch, a while loop, a call
+//   Schedule    functions, the constants they share, and the equations left to the host
+//   Function    buffers, and kernels in execution order
+//   Kernel      a loop nest, a matrix product, a routine over indices, …, or a kernel that contains functions:
+//               a time loop, a branch, a while loop, a call
 //
-// Buffers are named by the value of the function's program that they hold.
+// A buffer has the number of the value it holds in the function's program.
 #pragma once
 
 #include <memory>
@@ -24,28 +23,28 @@ namespace braintrace::codegen {
 struct Place {
   enum class Kind : uint8_t { None, Input, Constant, Result, Arena };
   Kind    kind = Kind::None;
-  int64_t at   = 0;  // number of the input, constant or result, or offset in bytes
+  int64_t at   = 0;  // index of the input, constant or result, or offset in bytes
 };
 
 struct Buffer {
   Type    type;
   Place   place;
-  int32_t first = -1, last = -1;  // kernels that write it and read it last; -1: none in this function
+  int32_t first = -1, last = -1;  // first writer and last reader among the kernels; -1: none in this function
   Device  device = Device::Cpu;
 };
 
 // ---- Loop nests ----------------------------------------------------------------------------------------------------
 
-// One value per turn of the loops. A nest lists them in the order they are made.
+// One value per iteration of the loops. A nest lists them in order of computation.
 struct Element {
   enum class Kind : uint8_t { Literal, Counter, Load, Gather, Apply };
   Kind                 kind;
   DType                dtype;
   double               literal = 0;
-  Affine               at      = {};       // Counter: its value; Load, Gather: the position in the buffer,
-  int64_t              stride  = 0;        // Gather: and so far from it by the element `in`, a known index
+  Affine               at      = {};       // Counter: its value; Load, Gather: the position in the buffer
+  int64_t              stride  = 0;        // Gather: stride of the gathered axis; element `in` is the index along it
   Var                  buffer  = -1;       // Load, Gather
-  const Op*            op      = nullptr;  // Apply, with the type of its first operand
+  const Op*            op      = nullptr;  // Apply; `of` is the type of its first operand
   DType                of      = DType::F32;
   std::vector<int32_t> in      = {};
 
@@ -65,26 +64,26 @@ struct Reduction {
   Affine  at;
 };
 
-// How a nest is cut for the caches and registers of the target.
+// How a nest is tiled for the caches and registers of the target.
 struct Tiling {
   enum class Form : uint8_t {
     Plain,   // no reduction
-    Blocks,  // the last axis is kept: a tile of the last loops is summed in an array, so that memory is walked in runs
-    Lanes    // the last axis is reduced: a few interleaved sums, joined by a tree
+    Blocks,  // the last axis is kept: accumulates a tile of the last loops in an array, for contiguous access
+    Lanes    // the last axis is reduced: a few interleaved accumulators, combined by a tree
   };
   Form    form     = Form::Plain;
   int64_t width    = 1;      // columns of a block, or lanes
   int64_t height   = 1;      // rows of a tile
-  int64_t together = 1;      // rows that share a turn of the loop around the sums
-  bool    two_axes = false;  // the tile covers two loops; else one
-  size_t  vectors  = 1;      // innermost loops that become vector code together: the last one may be short
-  int64_t parts    = 1;      // of each sum, taken side by side and joined after
+  int64_t together = 1;      // rows that are unrolled and jammed
+  bool    two_axes = false;  // the tile covers two loops instead of one
+  size_t  vectors  = 1;      // number of innermost loops that are vectorized together: the last one may be short
+  int64_t parts    = 1;      // parts of each sum, computed in parallel and combined afterwards
 };
 
 struct LoopNest {
-  Shape                  extents;   // by counter
-  Ints                   loops;     // counters that are loops, outermost first
-  size_t                 kept = 0;  // so many of them, from the front, run outside the reductions
+  Shape                  extents;   // per counter
+  Ints                   loops;     // counters of the loops, outermost first
+  size_t                 kept = 0;  // number of outer loops outside the reductions
   std::vector<Element>   elements;
   std::vector<Store>     stores;
   std::vector<Reduction> reductions;
@@ -92,36 +91,36 @@ struct LoopNest {
 
   int64_t extent(size_t loop) const { return extents[static_cast<size_t>(loops[loop])]; }
   bool    is_shared() const { return kept > 0; }  // the outermost loop runs over the kernel's parts
-  // The number of loops that an element waits for: it is computed inside that many.
+  // The number of loops whose counters an element depends on: it is computed inside that many.
   size_t              level(const Affine& at) const;
-  std::vector<size_t> levels() const;  // by element
+  std::vector<size_t> levels() const;  // per element
 };
 
 // ---- Kernels over whole arrays -------------------------------------------------------------------------------------
 
 // y[b,m,n] = Σ_k l[b,m,k] r[b,k,n]; each letter stands for any number of axes.
 struct Product {
-  // As it lies in memory: views are folded into the strides.
+  // Layout in memory: views are folded into the strides.
   struct Side {
     Var     buffer;
     int64_t at;
     Ints    batch, free, inner;  // strides
   };
-  // Where each letter is one axis.
+  // If each letter is a single axis.
   struct Matrix {
     int64_t m, n, k;
     int64_t lhs_m, lhs_k, rhs_k, rhs_n;  // strides
   };
-  // Where not: products of blocks of the left operand, copied one by one. A block has all of the axes after `axis`, and
-  // `step` of that one.
+  // Otherwise: a product of packed blocks of the left operand. A block covers all axes after `axis`, and `step`
+  // elements of `axis`.
   struct Block {
     size_t  axis;
-    int64_t step, size;  // size: of the block
+    int64_t step, size;  // size: elements of the block
   };
   struct Blocks {
     Block                  rows, inner;
-    bool                   by_rows;       // how the copy lies: rows that are dense, or columns
-    std::optional<int64_t> rhs_k, rhs_n;  // strides of the right operand inside a block; without them it is copied too
+    bool                   by_rows;       // layout of the packed block: contiguous rows, otherwise columns
+    std::optional<int64_t> rhs_k, rhs_n;  // strides of the right operand inside a block; none: it is packed, too
   };
   DType                 dtype;
   Shape                 batch, rows, columns, inner;
@@ -130,19 +129,19 @@ struct Product {
   Ints                  out_batch;  // strides
   std::optional<Matrix> matrix;
   std::optional<Blocks> blocks = {};
-  // Rows and columns of a part of the kernel; parts follow each other along the columns. 0: it has one part.
+  // Rows and columns of a part of the kernel; parts are numbered along the columns first. 0: a single part.
   int64_t part_rows = 0, part_columns = 0;
 };
 
-// A fixed way through arrays by named sizes.
+// A fixed algorithm over arrays, parameterized by named sizes.
 struct Routine {
   const Op*                                         op;
   DType                                             dtype;  // of the elements
   std::vector<std::pair<std::string_view, int64_t>> sizes;
   std::vector<std::pair<std::string_view, Var>>     buffers;
   std::vector<std::pair<std::string_view, DType>>   types = {};
-  bool reverse = false;  // of a running reduction; a sort: largest first; an update: minus
-  bool checks  = true;   // by index: those that were not known
+  bool reverse = false;  // running reduction: from the end; sort: largest first; update: subtract
+  bool checks  = true;   // check indices at run time, because they are not known at compile time
 };
 
 // to[to_at + Σ i_k to_strides_k] = from[from_at + Σ i_k from_strides_k] for all i in shape
@@ -154,16 +153,16 @@ struct BlockCopy {
   Var     from;
   int64_t from_at;
   Ints    from_strides;
-  int64_t row = 0;  // of the result, with which it begins; of those that are parts of the kernel
+  int64_t row = 0;  // first row of the result, if rows are parts of the kernel
 };
 struct Copies {
-  std::optional<Var>     fill   = {};  // a scalar, with which the result is filled before
+  std::optional<Var>     fill   = {};  // a scalar that fills the result first
   int64_t                size   = 0;
   Var                    out    = -1;
   std::vector<BlockCopy> blocks = {};
-  int64_t                rows   = 0;  // parts of the kernel: along the first axis; 0: it has one
+  int64_t                rows   = 0;  // parts of the kernel, along the first axis; 0: a single part
 };
-// A block of each entry of a batch at a position found at run time: read, or overwritten in a copy.
+// A block of each entry of a batch at a dynamic position: read, or overwritten in a copy.
 struct DynamicBlock {
   bool    writes;
   int64_t entries;
@@ -182,25 +181,26 @@ struct Window {
 // y[n, gO+o, p] = Σ_{c,k} x̃[n, gC+c, p·stride + k·rhs_dilation - lo] w[gO+o, c, k]
 struct Convolution {
   DType   dtype;
-  int64_t batch, groups, in, out;  // in and out: channels of a group
-  Shape   from, kernel, to;        // along the axes of space
+  int64_t batch, groups, in, out;  // in and out: channels per group
+  Shape   from, kernel, to;        // along the spatial axes
   Ints    stride, lo, lhs_dilation, rhs_dilation;
   Var     x, w, y;
 };
 struct HostCall {
-  int32_t number;  // among the calls of the schedule
+  int32_t number;  // index among the calls of the schedule
   Vars    in, out;
 };
 
-// ---- Nodes that contain functions ----------------------------------------------------------------------------------
+// ---- Kernels that contain functions --------------------------------------------------------------------------------
 
 struct Function;
 using FunctionPtr = std::shared_ptr<const Function>;
 
-// A body run once per step. Carries alternate between their result and working memory, so that the last step writes the
-// result; one that is stacked as well is read from the stack. Where the rows of a batch never meet, parts of them run
-// through all steps on their own, each in working memory of its own; what all parts share is written by the first.
-// Offsets are those in the working memory of a part; `part` are bytes from one part to the next, 0 for what is shared.
+// Runs a body once per step. Carries are double-buffered between their result and scratch memory, so that the last step
+// writes the result; a carry that is also stacked is read from the stack. If the rows of a batch are independent, parts
+// of them run through all steps on their own, each in its own scratch memory; the first part writes what all parts
+// share. Offsets are relative to the scratch memory of a part; `part` is the stride in bytes between parts, 0 if
+// shared.
 struct TimeLoop {
   struct Given {
     size_t  arg;
@@ -208,28 +208,28 @@ struct TimeLoop {
     int64_t part;
   };
   struct Carry {
-    size_t                 arg, result;  // of the body; `result` is that of the stack for one that is stacked
+    size_t                 arg, result;  // of the body; `result` is that of the stack if the carry is stacked
     Var                    init, out;
     int64_t                bytes, part;
     bool                   is_stacked;
-    int64_t                other;  // offset of the place it alternates with
-    std::optional<int64_t> own;    // offset: every part carries it for itself
+    int64_t                other;  // offset of its second buffer
+    std::optional<int64_t> own;    // offset, if every part has its own copy
   };
-  struct Stacked {  // an input, row by row, perhaps in several pieces
+  struct Stacked {  // an input, row by row, possibly in several pieces
     struct Rows {
       Var     buffer;
-      int64_t at, first;  // bytes, step
+      int64_t at, first;  // offset in bytes, first step
     };
     size_t            arg;
     std::vector<Rows> pieces;
     int64_t           row, part;  // bytes
-    bool              is_whole;   // one buffer from its beginning on
+    bool              is_whole;   // a single buffer from its start
   };
   struct Stacks {  // a result, row by row
     size_t                 result;
     Var                    out;
     int64_t                row, part;  // bytes
-    std::optional<int64_t> spare;      // offset: where parts but the first write
+    std::optional<int64_t> spare;      // offset: where all parts but the first write
   };
   FunctionPtr            body;
   int64_t                length;
@@ -238,7 +238,7 @@ struct TimeLoop {
   std::vector<Carry>     carries;
   std::vector<Stacked>   inputs;
   std::vector<Stacks>    outputs;
-  std::optional<int64_t> part_bytes;  // working memory of a part; none where the batch stays together
+  std::optional<int64_t> part_bytes;  // scratch memory per part; none if the batch is not split
 };
 struct Branch {
   Var                      index;
@@ -248,11 +248,11 @@ struct Branch {
 struct WhileLoop {
   struct Carry {
     Var     out;
-    int64_t bytes, other;  // offset of the place it alternates with
+    int64_t bytes, other;  // other: offset of its second buffer
   };
   FunctionPtr        cond, body;
   int64_t            consts, max_steps;  // 0: no limit
-  int64_t            go;                 // offset of what the condition says
+  int64_t            go;                 // offset of the result of the condition
   Vars               in;
   std::vector<Carry> carries;
 };
@@ -267,21 +267,20 @@ struct Kernel {
   std::variant<LoopNest, Product, Routine, Copies, DynamicBlock, Window, Convolution, HostCall, TimeLoop, Branch,
                WhileLoop, Call>
                                    what;
-  std::vector<const Op*>           ops   = {};  // of its equations, for people
+  std::vector<const Op*>           ops   = {};  // of its equations, for display
   Vars                             reads = {}, writes = {};
-  int64_t                          scratch  = 0;      // bytes of working memory
+  int64_t                          scratch  = 0;      // bytes of scratch memory
   int64_t                          place    = 0;      // its offset in the arena
-  int64_t                          parts    = 1;      // independent parts
-  int64_t                          work     = 0;      // what an elementwise loop over so many elements takes
-  int64_t                          grain    = 0;      // parts that are worth a thread; 0: none are
-  int64_t                          first    = 0;      // the parts are those from `first` on
-  int64_t                          whole    = 0;      // of so many, if given: rows of a large array
-  bool                             may_stop = false;  // at a wrong index, or because the host says so
-  std::vector<std::pair<Var, Var>> in_place =
-      {};  // (result, operand), sorted: the result may lie where the operand does
+  int64_t                          parts    = 1;      // number of independent parts
+  int64_t                          work     = 0;      // cost, in elements of an elementwise loop
+  int64_t                          grain    = 0;      // parts per thread; 0: not parallel
+  int64_t                          first    = 0;      // the parts are first, first + 1, …
+  int64_t                          whole    = 0;      // of `whole`, if nonzero: rows of a large array
+  bool                             may_stop = false;  // on an out-of-range index or a host error
+  std::vector<std::pair<Var, Var>> in_place = {};     // (result, operand), sorted: the result may alias the operand
 };
 
-// The functions that a kernel contains, in the order they run, and what they are in it: its step, its branch 0, …
+// The functions that a kernel contains, in execution order, with their roles: its step, its branch 0, …
 struct Contained {
   std::string role;
   FunctionPtr function;
@@ -289,18 +288,18 @@ struct Contained {
 std::vector<Contained> contained(const Kernel& kernel);
 
 struct Function {
-  std::vector<Buffer>                    buffers;  // by value; those without a place have no memory
+  std::vector<Buffer>                    buffers;  // per value; those without a place have no memory
   std::vector<Kernel>                    kernels;
-  std::vector<std::pair<Var, size_t>>    copies;    // results that are made elsewhere: from, number of the result
-  std::vector<std::pair<size_t, size_t>> in_place;  // (result, argument) that may share memory, sorted
-  int64_t                                arena_bytes = 0;      // that a call needs
-  bool                                   may_stop    = false;  // any kernel may
-  size_t                                 first_arg   = 0;      // among the inputs: constants of the program come first
+  std::vector<std::pair<Var, size_t>>    copies;           // results stored elsewhere: (source, index of the result)
+  std::vector<std::pair<size_t, size_t>> in_place;         // (result, argument) that may alias, sorted
+  int64_t                                arena_bytes = 0;  // needed by a call
+  bool                                   may_stop    = false;  // some kernel may
+  size_t                                 first_arg   = 0;      // index of the first argument, after the constants
 
   bool may_share(size_t result, size_t arg) const;
 };
 
-// An equation that compiled code asks the host to evaluate.
+// An equation that compiled code leaves to the host.
 struct HostEqn {
   Eqn   eqn;
   Types in, out;
@@ -312,10 +311,10 @@ struct Schedule {
   std::vector<HostEqn>     calls;
 };
 
-// Where the target has no host, an equation without a kernel is a UserError that names it.
+// If the target has no host, an equation without a kernel is a UserError that names it.
 Schedule scheduled(const std::vector<Program>& programs, const Options& options = {});
 
-// For people.
+// Human-readable text (`braintrace schedule`).
 std::string to_string(const Schedule& schedule);
 
 }  // namespace braintrace::codegen
