@@ -28,8 +28,8 @@ struct Canonicalizer {
   const ControlFlowPolicy& policy;
   Diagnostics&             log;
   std::shared_ptr<Builder> builder = Builder::open();
-  std::set<Var>            weights = {};  // weights, and what plain operations make of them
-  std::set<Var>            active  = {};  // all that depends on a weight or a hidden state
+  std::set<Var>            weights = {};  // weights, and values that plain operations compute from them
+  std::set<Var>            active  = {};  // values that depend on a weight or a hidden state
 
   void note(DiagnosticKind kind, DiagnosticLevel level, std::string message, std::string reason) {
     CompilationRecord r{kind, level, std::move(message)};
@@ -224,7 +224,7 @@ Traced canonicalize(const Traced& step, const StepRoles& roles, const ControlFlo
   for (size_t i = 0; i < program.results.size(); ++i)
     if (roles.exit[i]) exit[program.results[i]] = true;
   Traced out = c.builder->finish(c.run(program, args, exit, 0));
-  // The old constants were arguments during the walk: makes them leading constants again.
+  // The old constants were arguments during the pass: make them leading constants again.
   args_as_constants(out.program, program.constants.size());
   out.constants = joined(step.constants, out.constants);
   return out;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records of the compiler as named values, in the order the reference lists their fields.
+// Compiler records as named values, with the field order of the reference.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

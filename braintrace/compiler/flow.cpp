@@ -130,7 +130,7 @@ Region cut_region(const Flow& flow, const Vars& from, const Vars& to, const Stop
     }
     return it->second;
   };
-  std::unordered_map<int32_t, int32_t> notes{{0, 0}};  // those its equations carry
+  std::unordered_map<int32_t, int32_t> notes{{0, 0}};  // of its equations
   for (int32_t e : needed) {
     const Eqn& eqn            = p.eqns[e];
     const auto [note, is_new] = notes.try_emplace(eqn.note, static_cast<int32_t>(q.notes.size()));

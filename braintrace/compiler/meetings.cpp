@@ -62,7 +62,7 @@ struct ReaderWalk {
     const LinkedElements l = linked_elements(p, e, k, r);
     return forward ? through(l.operand, l.result, given) : through(l.result, l.operand, given);
   }
-  // What the results read, of what the operands read.
+  // What the results depend on, from what the operands depend on.
   void forward(const Eqn& e) {
     for (size_t r = 0; r < e.out.size(); ++r)
       for (size_t k = 0; k < e.in.size(); ++k)
@@ -93,7 +93,7 @@ Only positions_on(const Shape& shape, const Shape& positions) {
   return out;
 }
 
-// By position instead of by element.
+// Per position instead of per element.
 Only at_positions(const Only& elements, const Only& position, int64_t count) {
   Only out(static_cast<size_t>(count), none);
   for (size_t e = 0; e < elements.size(); ++e) join(out[static_cast<size_t>(position[e])], elements[e]);
@@ -123,7 +123,7 @@ class MeetingFinder {
  private:
   bool is_meeting(Var v) const { return std::find(meet_.begin(), meet_.end(), v) != meet_.end(); }
 
-  // Finds every r. True if, with constant r, results read y only at their own position.
+  // Finds every r. True if, at constant r, results read y only at their own position.
   bool cut() {
     ReaderWalk f{p_};
     f.only[y_] = position_of_y_;

@@ -19,7 +19,7 @@ namespace braintrace {
 
 namespace {
 
-// Where leaves are in a list.
+// Indices of leaves in a list.
 class LeafIndex {
  public:
   explicit LeafIndex(const std::vector<StateLeaf>& leaves) {
@@ -45,7 +45,7 @@ struct IndexedStep {
   Var& exit(const StateLeaf& leaf) { return step.program.results[step.num_results + *writes.find(leaf)]; }
 };
 
-// Adds an argument and a result of the step for `leaf` if it lacks one.
+// Adds a missing argument or result of the step for `leaf`.
 void complete_leaf(IndexedStep& in, const StateLeaf& leaf) {
   Program& p = in.step.program;
   if (in.reads.add(leaf)) {
@@ -99,7 +99,7 @@ bool reads_old_value(IndexedStep& in, const StateLeaf& leaf) {
 }
 
 // Which short-term states carry a recurrence through a trainable operation: their old value reaches their new one, and
-// so does the result of a trainable operation. One walk along the program handles 63 states.
+// so does the result of a trainable operation. One pass over the program handles 63 states.
 LeafIndex recurrent_short_term_states(IndexedStep& in) {
   const Program&         p = in.step.program;
   std::vector<StateLeaf> candidates;
@@ -162,7 +162,7 @@ void flatten(StatefulProgram& step, const CompileOptions& options, Diagnostics& 
   step.constants = std::move(flat.constants);
 }
 
-// In the order of first touch: reads and writes are each in that order.
+// In order of first use, as are reads and writes.
 std::vector<StateLeaf> touched_leaves(const IndexedStep& in) {
   std::vector<StateLeaf> out = in.step.reads;
   for (const StateLeaf& leaf : in.step.writes)
@@ -170,7 +170,7 @@ std::vector<StateLeaf> touched_leaves(const IndexedStep& in) {
   return out;
 }
 
-// Every touched state gets a path.
+// Gives every used state a path.
 void name_states(ModuleInfo& info, const std::vector<StateLeaf>& touched, const CompileOptions& options,
                  Diagnostics& log) {
   std::set<const StateCell*> cells;
@@ -221,7 +221,7 @@ std::vector<StateLeaf> hidden_leaves(const ModuleInfo& info, IndexedStep& step, 
 std::vector<HiddenVar> hidden_vars(const ModuleInfo& info, IndexedStep& step, const std::vector<StateLeaf>& hidden) {
   for (const StateLeaf& leaf : hidden) complete_leaf(step, leaf);
   const Vars    inputs = program_inputs(info.program());
-  std::set<Var> taken(inputs.begin(), inputs.end());  // exits that are not their own
+  std::set<Var> taken(inputs.begin(), inputs.end());  // exits shared with other states
   for (const StateLeaf& leaf : hidden) own_exit(step, leaf, taken);
   std::vector<HiddenVar> out;
   for (const StateLeaf& leaf : hidden) out.push_back(hidden_var(info, step, leaf));

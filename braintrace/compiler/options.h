@@ -19,7 +19,7 @@ struct ControlFlowPolicy {
   WhileHidden while_hidden             = WhileHidden::OpaqueForward;  // a hidden state computed by an opaque region
   EtpInside   etp_in_control_flow      = EtpInside::Error;            // a trainable op left inside an opaque region
   ScanDescent scan_descent             = ScanDescent::Auto;           // follow long scans substep by substep
-  int         fixpoint_iteration_limit = 64;                          // sweeps of the canonicalizer
+  int         fixpoint_iteration_limit = 64;                          // maximum nesting depth of the canonicalizer
 
   bool operator==(const ControlFlowPolicy&) const = default;
 };
@@ -40,7 +40,7 @@ struct CompileOptions {
   bool               promote_short_term_states  = true;
   // The step may use states that are not part of the model: those of a function around a learner.
   bool allow_states_outside = false;
-  // Decide as braintrace 0.2.6 does, even where it is wrong, to compare with its recorded results.
+  // Reproduce the decisions of braintrace 0.2.6, including wrong ones, to compare with its recorded results.
   bool as_reference = false;
 
   static CompileOptions reference() {

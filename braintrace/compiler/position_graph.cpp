@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Follows sets of source positions through the transition, element by element:
+// Propagates sets of source positions through the transition, element by element:
 //
 //   elementwise                    each element reads the same element
-//   products, sums and views       axis by axis, which is exact: what is summed reads all, other axes stay apart
-//   linear in the operand          asked: the result for an operand that is one at a single element and zero elsewhere
-//   anything else                  axis by axis, as the operation's dependence record says
+//   products, sums and views       axis by axis, which is exact: a reduced axis reads all positions, others stay apart
+//   linear in the operand          probed: the result for an operand that is one at a single element and zero elsewhere
+//   anything else                  axis by axis, according to the operation's dependence record
 #include "braintrace/compiler/position_graph.h"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ namespace {
 constexpr int64_t most_probe_work = int64_t{1} << 27, most_bits = int64_t{1} << 31;
 
 using Bits    = std::vector<uint64_t>;  // a set of source positions; empty: none
-using Sources = std::vector<Bits>;      // of each element of a value; empty when the value depends on no source
+using Sources = std::vector<Bits>;      // of each element of a value; empty if the value depends on no source
 
 void unite(Bits& into, const Bits& more) {
   if (into.empty()) {
@@ -87,7 +87,7 @@ struct Follower {
     }
   }
 
-  // The other factors of products are ones, so that nothing cancels and stored zeros count.
+  // The other factors of products are ones, so that nothing cancels and stored zeros count as edges.
   bool probe(const Eqn& e, size_t k) {
     if (!e.op->is_linear_in(k)) return false;
     const Sources& in   = of[e.in[k]];

@@ -63,8 +63,8 @@ AxisLinks meet(const AxisLinks& a, const AxisLinks& b) {
 
 namespace {
 
-// Links of result r of a derivative with respect to its argument `arg`. If it does not depend on the argument, every
-// claim holds.
+// Links of result r of a derivative with respect to its argument `arg`. If it does not depend on the argument, all
+// links hold.
 AxisLinks derivative_links(const Program& derivative, size_t arg, size_t r) {
   const PositionMap map = follow_positions(derivative, arg);
   const Var         v   = derivative.results[r];

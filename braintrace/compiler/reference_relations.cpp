@@ -26,8 +26,8 @@ const HiddenVar& state_ending_at(const HiddenGroup& g, Var exit) {
   return *std::find_if(g.hidden.begin(), g.hidden.end(), [&](const HiddenVar& h) { return h.out == exit; });
 }
 
-// Exits met from y without passing a trainable product: first those met before any other exit, which name the direct
-// groups, then all exits of these groups, their states being passed.
+// Exits reached from y without passing a trainable product: those reached before any other exit determine the direct
+// groups; then all exits of these groups, also through their states.
 Vars connected_exits(const RelationFinder& find, Var y) {
   const auto    product = [](const Eqn& e) { return is_mixing_etp(*e.op); };
   std::set<int> direct;
@@ -41,7 +41,7 @@ Vars connected_exits(const RelationFinder& find, Var y) {
   return out;
 }
 
-// Some product that y feeds, directly or not.
+// Whether y reaches a product, directly or indirectly.
 bool meets_product(const RelationFinder& find, Var y) {
   const auto product = [](const Eqn& e) { return is_mixing_etp(*e.op); };
   for (Var v : reach_forward(find.flow, {y}, {.eqn = product}))

@@ -87,7 +87,7 @@ Trainable RelationFinder::trainable(const EtpWeight& w, int index, Var operand) 
   Vars       leaves;
   for (Var v : behind(operand, ends))
     if (weight_of[v] >= 0) t.leaves.push_back(weight_of[v]);
-  if (options.as_reference && t.leaves.size() > 1) t.leaves.resize(1);  // the first parameter met wins
+  if (options.as_reference && t.leaves.size() > 1) t.leaves.resize(1);  // the first parameter found
   std::sort(t.leaves.begin(), t.leaves.end());
   for (int l : t.leaves) leaves.push_back(info.weights[l].var);
   t.chain = cut_region(flow, leaves, {operand}, {.eqn = ends});

@@ -3,7 +3,7 @@
 //
 //   direct     y reaches the group without passing another product or another group
 //   mixed      it does so, and also through another product
-//   windowed   only through another product, or with positions that have no place in the group: credit flows inside a
+//   windowed   only through another product, or at positions that do not align with the group: credit flows inside a
 //              window, no trace is kept
 #include <algorithm>
 #include <map>
@@ -19,7 +19,7 @@ namespace braintrace {
 
 namespace {
 
-// Groups whose exits are the first that y meets, in order of discovery; products may be passed.
+// Groups whose exits y reaches first, in order of discovery; paths may pass products.
 std::vector<int> candidate_groups(const RelationFinder& find, Var y, bool past_cuts = false) {
   std::vector<int> out;
   const Stops      stops{.eqn   = [&](const Eqn& e) { return !past_cuts && find.cuts(e); },
@@ -39,8 +39,8 @@ std::vector<Path> reached_members(const RelationFinder& find, Var y, const Hidde
   return out;
 }
 
-// y on the axes of the group as the tail shows it: the same for every member that y reaches, and shared along an axis
-// only by an operation that does not mix positions. None when that is not proven.
+// The layout of y on the axes of the group, as the tail shows it: the same for every member that y reaches, and shared
+// along an axis only by an operation that does not mix positions. None if that is not proven.
 std::optional<Shape> proven_layout(const EtpCall& call, const HiddenGroup& g, const Program& tail) {
   const PositionMap    map = follow_positions(tail, 0);
   std::optional<Shape> all;
@@ -149,8 +149,8 @@ void explain(RelationFinder& find, const HiddenParamOpRelation& r) {
 // the operation that reads W has V among its leaves.
 std::set<int> operations_in_chains(const RelationFinder& find) {
   const Program&               p = find.flow.program;
-  std::map<int, std::set<int>> readers;  // of each operation in a chain: those whose weights it makes
-  std::map<int, std::set<Var>> made;     // of each of these: the operands that a chain makes
+  std::map<int, std::set<int>> readers;  // of each operation in a chain: those whose weights it computes
+  std::map<int, std::set<Var>> made;     // of each of these: the operands that a chain computes
   for (size_t i = 0; i < p.eqns.size(); ++i) {
     const Eqn& e = p.eqns[i];
     if (!e.op->etp) continue;
@@ -165,7 +165,7 @@ std::set<int> operations_in_chains(const RelationFinder& find) {
   std::set<int> out;
   for (const auto& [eqn, by] : readers) {
     const auto is_reader = [&, &by = by](const Eqn& e) { return by.contains(static_cast<int>(&e - p.eqns.data())); };
-    bool       elsewhere = false;  // it reaches a state, or what a reader reads besides its weights
+    bool       elsewhere = false;  // it reaches a state, or an operand of a reader that is not a weight
     for (Var v : reach_forward(find.flow, {p.eqns[eqn].out[0]}, {.eqn = is_reader})) {
       elsewhere = elsewhere || find.group_of_exit[v] >= 0;
       for (int reader : by)

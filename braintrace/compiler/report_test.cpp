@@ -49,7 +49,7 @@ ETraceGraph compiled(const Shape& x, const CompileOptions& options, Args... args
   return compile_etrace_graph(model, {{DType::F32, x}}, options);
 }
 
-// The places of the parts in the text rise.
+// The parts occur in the text in this order.
 void expect_in_order(const std::string& text, const std::vector<std::string>& parts) {
   size_t at = 0;
   for (const std::string& part : parts) {
@@ -106,7 +106,7 @@ TEST(Report, TheConvolutionIsAssociatedWithTheHiddenGroup) {
                                           "('conv', 'weight') (excluded: relation_excluded_weight_to_weight)"});
 }
 
-// States that hold nothing come after the groups, whose section stays.
+// States without information are listed after the groups.
 TEST(Report, ListsStatesThatNoTraceFollows) {
   struct Model : nn::Module {
     ParamState  w     = state("w", ParamState(Tensor(Type{DType::F64, {3, 3}}, 0.1).array()));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The step outside a learner: run as it is, or perturbed; its results by kind of state; its records as text.
+// Runs the step outside a learner, plain or perturbed; its results by kind of state, and its records as text.
 #include "braintrace/compiler/run_step.h"
 
 #include <fmt/format.h>

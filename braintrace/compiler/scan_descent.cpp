@@ -31,7 +31,7 @@ class ScanFollower {
     options_.sparse_n                 = std::nullopt;
   }
 
-  // Nothing when the scan holds no trainable weight, was unrolled by choice, or cannot be followed.
+  // Nothing if the scan contains no trainable weight, was unrolled, or cannot be followed.
   std::optional<Descended> follow() {
     const bool reads_weight =
         std::any_of(eqn_.in.begin(), eqn_.in.end(), [&](Var v) { return outside_.weight_of[v] >= 0; });
@@ -239,10 +239,10 @@ class ScanFollower {
   const std::vector<HiddenGroup> none_ = {};
   ModuleInfo&                    info_;
   const int                      index_;
-  const Eqn                      eqn_;  // as it was
+  const Eqn                      eqn_;  // the original equation
   const ScanParts                parts_;
   Diagnostics&                   log_;
-  Diagnostics                    inside_log_ = {};  // of the body; counts when the scan is followed
+  Diagnostics                    inside_log_ = {};  // of the body; used if the scan is followed
   CompileOptions                 options_;
   RelationFinder                 outside_;
   std::vector<Slot>              slots_;
