@@ -76,8 +76,8 @@ void measure_one(const Use& use, const EtpWeight& w, int k, Rng& rng, TrainableE
   if (eps.shape() != expected) e.contract = INFINITY;
 }
 
-// B samples of x through the batching rule: the mapped program must still hold one trainable operation, and its rules
-// must give the sum of the gradients of the samples.
+// B samples of x through the batching rule: the batched program must still contain one trainable operation, and its
+// rules must compute the sum of the gradients of the samples.
 double batch_error(const Op& op, size_t index, const Use& one, Rng& rng) {
   const int mapped = std::max(op.etp->x, 0);
   Tensors   parts, in = one.in;
@@ -93,7 +93,7 @@ double batch_error(const Op& op, size_t index, const Use& one, Rng& rng) {
   Tensors values(p.types.size());
   bind_inputs(p, in, values);
   for (const Eqn& e : p.eqns) scatter(values, e.out, apply(*e.op, gather(values, e.in), e.attrs));
-  // The cotangent of the operation itself, pulled back through whatever the batching rule put after it.
+  // The cotangent of the operation itself, pulled back through what the batching rule put after it.
   const Tensor c    = random_like(rng, p.type(p.results[0]));
   Program      rest = p;
   rest.args         = {eqn->out[0]};

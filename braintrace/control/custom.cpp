@@ -24,7 +24,7 @@ namespace braintrace {
 
 namespace {
 
-// Operands: what is not differentiated, w (and r), then x (of custom_linear, dx).
+// Operands: those that are not differentiated, w (and r), then x (dx for custom_linear).
 template <class List>
 struct CustomOperands {
   List w, x;
@@ -115,7 +115,7 @@ Types custom_vjp_infer(const Op& op, const Types& in, const Attrs& a) {
   return y;
 }
 
-// Results of fwd, and what bwd needs besides the cotangents: consts and residuals.
+// Results of fwd, and what bwd needs in addition to the cotangents: consts and residuals.
 ForwardPass run_forward(const Attrs& attrs, const CustomOperands<Tensors>& in) {
   const Tensors flat = replay(*attrs[keys::fwd], {}, joined(in));
   const size_t  outs = attrs[keys::body]->results.size();

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Derivatives of scan.
 //
-//   push       the body with tangents; a carry has one if its initial value has one, or if the body computes one
-//   (fixpoint) linearize  a forward scan that also returns what the linear steps need (residuals, stacked over t), then
-//   a linear
+//   push       the body with tangents; a fixpoint finds the carries with a tangent: their initial value has one, or the
+//              body computes one
+//   linearize  a forward scan that also returns what the linear steps need (residuals, stacked over t), then a linear
 //              scan over them. Values that depend only on consts are computed once, outside.
-//   transpose  the reversed scan: cotangents of the carry run backwards, those of consts add up in the carry
+//   transpose  the reversed scan: cotangents of the carry propagate backward, those of consts accumulate in the carry
 //
 // Letters: w consts, h carry, x a row of xs, y a row of ys.
 #include <algorithm>
@@ -117,7 +117,7 @@ struct Residuals {
     }
     body.results = joined(out.h, stacked);
   }
-  // Those that differ from step to step, one row for each.
+  // Those that differ from step to step, one row per step.
   Tensors rows(const Tensors& xs, const Tensors& stacked) const {
     Tensors out;
     for (const Source& s : sources)
@@ -211,8 +211,8 @@ Mask nonzero(const Tensors& ct) {
   return m;
 }
 
-// The backward step during tracing: the carry in which ct_w accumulates is known last. As a body it has consts w, the
-// carry (ct_w, ct_h) and xs (h, x, ct_y), and returns ct_w, ct_h and ct_x.
+// The backward step while it is traced: the carry that accumulates ct_w is determined last. As a body it has consts w,
+// the carry (ct_w, ct_h) and xs (h, x, ct_y), and returns ct_w, ct_h and ct_x.
 template <class List>
 struct BackStepOperands {
   List w, ct_h, h, x, ct_y, ct_w;

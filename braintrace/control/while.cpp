@@ -34,7 +34,7 @@ struct WhileOperands {
 
 struct WhileParts {
   const Program &body, &cond;
-  size_t         consts, carry;  // how many
+  size_t         consts, carry;  // lengths
   int64_t        max_steps;
 
   explicit WhileParts(const Attrs& a)
@@ -148,7 +148,7 @@ Program bounded(const WhileParts& s) {
 
 Linearized while_linearize(const LinearizeArgs& a) {
   const WhileParts s(a.attrs);
-  // Integer carries alone have no derivative: nothing to keep.
+  // Integer carries have no derivative: there is nothing to store.
   const Types types  = types_of(a.in);
   const Mask  active = floats_among(joined(s.spread_to_carry(floats_among(a.active, types))), types);
   if (!any_true(s.split(active).carry))
