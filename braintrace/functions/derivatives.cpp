@@ -34,7 +34,8 @@ Tensors settled(Tensors given, const Types& types) {
   return given;
 }
 
-// Runs a linear map on the basis of argument `k`, the other arguments being zero; results carry the basis axis first.
+// Runs a linear map on the basis of argument `k`, with zeros for the other arguments; results have the basis axis
+// first.
 Tensors columns(const Traced& map, size_t k) {
   const Types types = map.program.types_of(map.program.args);
   Tensors     in    = zeros_of(types);
@@ -92,7 +93,7 @@ JacobianBlocks jacobian(JacobianMode mode, const Function& f, const Tensors& arg
   JacobianBlocks blocks(results.size());
   for (size_t r = 0; r < results.size(); ++r)
     for (const Type& t : wanted) blocks[r].emplace_back(Type{results[r].dtype, joined(results[r].shape, t.shape)}, 0);
-  std::vector<size_t> live;  // results of the map, as results of f
+  std::vector<size_t> live;  // results of the map, as indices of results of f
   for (size_t r = 0; r < linear.live.size(); ++r)
     if (linear.live[r]) live.push_back(r);
 

@@ -58,8 +58,8 @@ struct FollowedReads {
   List kept, others;
 };
 
-// Which states a derivative follows: first the requested ones, also as learners read them, then those that other code
-// reads and to which learners assign credit.
+// The states that a derivative is taken with respect to: first the requested ones, also as learners read them, then
+// those that other code reads and to which learners assign credit.
 Mask followed_reads(const StatefulProgram& p, const std::vector<StateLeaf>& wanted) {
   Mask out;
   for (size_t i = 0; i < p.reads.size(); ++i) {

@@ -112,7 +112,7 @@ void HeldStates::take() {
   Arrays values;
   values.reserve(held_.size());
   for (const StateLeaf& leaf : held_) values.push_back(leaf.value().array());
-  for (const StateLeaf& leaf : held_) leaf.state.cell()->leaves.at(leaf.leaf) = {};  // so that `values` may own them
+  for (const StateLeaf& leaf : held_) leaf.state.cell()->leaves.at(leaf.leaf) = {};  // `values` then owns them
   try {
     program_->hold(std::move(values));
   } catch (...) {

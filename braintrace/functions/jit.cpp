@@ -29,7 +29,7 @@ struct Compiled {
   StatefulProgram             program;
   Types                       read_types;
   std::shared_ptr<const void> like;
-  // One of these; none while a constant belongs to an enclosing trace.
+  // One of these; none if a constant belongs to an enclosing trace.
   std::unique_ptr<detail::HeldStates> held;
   std::shared_ptr<Executable>         executable;
 
@@ -95,7 +95,7 @@ class JitCache {
 
   std::mutex                                          mutex_;
   std::unordered_map<std::string, std::vector<Entry>> entries_;
-  Entry                                               last_;  // that was found
+  Entry                                               last_;  // the last one found
   int64_t                                             num_traces_ = 0;
 };
 

@@ -72,7 +72,7 @@ int64_t loop_length(const char* where, const Tensors& xs, const ScanOptions& opt
   return length;
 }
 
-// What a loop carries, and what an iteration returns.
+// The carry of a loop, and the results of an iteration.
 template <class List>
 struct LoopCarry {
   List values, states;
@@ -110,7 +110,7 @@ struct Branch {
     return types;
   }
 
-  // A learner left the final value of the state, here or before.
+  // A learner wrote the final value of the state, here or before.
   bool leaves(const StateLeaf& leaf) const {
     const size_t k = index_of(p.writes, leaf);
     return k < p.writes.size() ? p.is_left_by_learner[k] : origin_of(leaf).from != StateOrigin::From::SomebodyElse;
