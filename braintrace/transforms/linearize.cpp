@@ -54,7 +54,7 @@ Mask known_zeros(const Program& p) {
   return zero;
 }
 
-// The equation must be linear in the operands marked, taken together.
+// The equation must be jointly linear in the marked operands.
 void require_linear(const Program& p, const Eqn& e, const Mask& linear, const Mask& zero) {
   const Op& op = *e.op;
   require(op.transpose || op.expand,
@@ -77,8 +77,8 @@ void require_linear(const Program& p, const Eqn& e, const Mask& linear, const Ma
           op.name, count);
 }
 
-// Forward: everything that does not depend on the linear arguments. Where only some results of an equation do, the
-// others come out the same for any value of the linear operands: zero.
+// Forward: everything that does not depend on the linear arguments. If only some results of an equation do, the others
+// do not depend on the linear operands, for which zeros are used.
 Tensors fixed_values(const Program& p, const Tensors& inputs, const Mask& is_linear,
                      const std::shared_ptr<Builder>& home) {
   Tensors values(p.types.size());

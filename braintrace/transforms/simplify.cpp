@@ -98,9 +98,10 @@ Program peephole(Program program, bool nested, size_t& fired) {
 
 namespace {
 
-// Lets every use of a repeated computation use the first one; repeats are no longer kept.
+// Common-subexpression elimination: every use of a repeated computation refers to the first one; repeats are dropped.
 void join_repeats(Program& p, Mask& keep) {
-  // An open table of kept equations by hash: one flat array, since its misses dominate on large programs.
+  // An open-addressing table of kept equations by hash: one flat array, because cache misses dominate on large
+  // programs.
   struct Slot {
     size_t  hash = 0;
     int64_t eqn  = -1;
@@ -127,7 +128,7 @@ void join_repeats(Program& p, Mask& keep) {
   for (Var& v : p.results) v = to[v];
 }
 
-// Reduces control flow to the results that are used; true when something was left out.
+// Restricts control flow to the results that are used; true if anything was removed.
 bool prune(Eqn& e, const Mask& live) {
   Mask used;
   for (Var v : e.out) used.push_back(live[v]);
@@ -139,7 +140,7 @@ bool prune(Eqn& e, const Mask& live) {
   return true;
 }
 
-// Equations whose results nothing needs are no longer kept. Gives the number of equations that became smaller.
+// Drops equations whose results are not used. Returns the number of equations that became smaller.
 size_t drop_dead(Program& p, Mask& keep) {
   size_t pruned = 0;
   Mask   live(p.types.size());
@@ -172,7 +173,7 @@ Program cse(const Program& p) {
 Program simplify(const Program& program) {
   Program p = dce(program);
   for (bool first = true;; first = false) {
-    // Nested programs know nothing of their surroundings: once is enough.
+    // Nested programs do not depend on their surroundings: simplify them only once.
     const size_t before = p.eqns.size();
     size_t       fired  = 0;
     p                   = peephole(std::move(p), first, fired);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transformations of programs that keep all values.
+// Program transformations that preserve all values.
 #pragma once
 
 #include "braintrace/ir/program.h"

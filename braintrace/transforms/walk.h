@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Helpers of all transforms, to walk through a program with tensors.
+// Helpers shared by all transforms, which traverse a program with tensors.
 #pragma once
 
 #include <algorithm>
@@ -94,7 +94,7 @@ inline Mask backward_dependence(const Program& p, const Mask& results) {
   return needed;
 }
 
-// The last use of each value, so that walks release tensors early: memory allocation dominates the time for large
+// The last use of each value, so that traversals release tensors early: memory allocation dominates the time for large
 // programs.
 class LastUses {
  public:
@@ -131,7 +131,7 @@ Attrs map_nested(const Attrs& attrs, F f) {
   return out;
 }
 
-// Equations emitted while it lives carry the note of `e`.
+// Equations emitted during its lifetime carry the note of `e`.
 struct EqnNote {
   EqnNote(const Program& p, const Eqn& e) : scope(e.note ? p.notes[e.note] : NoteScope::current()) {}
   NoteScope scope;
