@@ -22,7 +22,7 @@ void add_entry_credit(const EntryCredit& credit) {
 StateOrigin origin_of(const StateLeaf& leaf, const StateSet& of_learner) {
   using enum StateOrigin::From;
   std::vector<StateFrame::Touched*>
-             at_loops;  // iterations of loops find the value before the loop, then that of the previous iteration
+             at_loops;  // iterations of loops see the value before the loop, then that of the previous iteration
   const auto origin = [&](StateOrigin::From from, const Tensor& value = {}) -> StateOrigin {
     for (StateFrame::Touched* t : at_loops) t->of_learner.insert(of_learner.begin(), of_learner.end());
     return {from != SomebodyElse && !at_loops.empty() ? Learner : from, value};
@@ -34,7 +34,7 @@ StateOrigin origin_of(const StateLeaf& leaf, const StateSet& of_learner) {
       const bool left = t->left_by_learner || (!at_loops.empty() && !depends_on_states(t->value, of_learner));
       return left ? origin(Learner) : origin(SomebodyElse, t->value);
     }
-    if (frame->is_home_of(leaf.state)) return origin(Learner);  // born with the trace: only learners know it
+    if (frame->is_home_of(leaf.state)) return origin(Learner);  // created inside the trace: only learners use it
     if (frame->purpose_ == TraceFor::Derivative)
       return at_loops.empty() ? origin(BeforeDerivative, StateFrame::current()->read_by_learner(leaf))
                               : origin(Learner);
@@ -50,7 +50,7 @@ void mark_left_by_learner(const StateLeaf& leaf) {
 
 bool depends_on_states(const Tensor& value, const StateSet& states) {
   if (states.empty()) return false;
-  std::map<std::pair<uint64_t, Var>, bool> found_by_a_frame;  // whether a state of the set; the innermost frame knows
+  std::map<std::pair<uint64_t, Var>, bool> found_by_a_frame;  // whether it is a state of the set; innermost frame first
   for (const StateFrame* frame = StateFrame::current(); frame; frame = frame->outer())
     for (const StateFrame::Touched& t : frame->touched())
       if (t.input.defined())

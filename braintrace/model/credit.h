@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Learners inside derivatives.
 //
-// The traces of a learner hold the credit of all its calls so far, so the gradient of one call is complete. A
-// derivative around several calls must not also go back through the states that one call passes to the next, because it
-// would count that credit twice. A learner therefore checks the origin of the value of each of its states:
+// The traces of a learner contain the credit of all its calls so far, so the gradient of one call is complete. A
+// derivative around several calls must not also propagate through the states that one call passes to the next, because
+// that would count this credit twice. A learner therefore checks the origin of the value of each of its states:
 //
-//   before the derivative   the value at the start of the derivative: credit goes back to it, and what a loss outside
-//   the model
-//                           reads of it is contracted with the traces (EntryCredit)
-//   a learner's call        the value after that call: cut off
+//   before the derivative   the value at the start of the derivative: credit propagates to it, and reads by a loss
+//                           outside the model are contracted with the traces (EntryCredit)
+//   a learner's call        the value after that call: detached
 //   somebody else           an error if the value depends on the learner's states: no trace follows the change
 //
-// It also marks the values that its own call leaves. The marks are stored in the frames of the open traces (frame.h).
+// It also marks the values that its own call writes. The marks are stored in the frames of the open traces (frame.h).
 #pragma once
 
 #include <functional>
@@ -22,7 +21,7 @@
 namespace braintrace {
 
 // What a learner adds to the gradients of the derivative in which it is called: the influence of parameters on the
-// states at the start of the derivative, which it knows from its traces.
+// states at the start of the derivative, which is in its traces.
 struct EntryCredit {
   const void*            learner;
   std::vector<StateLeaf> states, params;
@@ -44,7 +43,7 @@ struct StateOrigin {
 };
 StateOrigin origin_of(const StateLeaf& leaf, const StateSet& of_learner = {});  // states of the learner
 
-// Records that a call of a learner left the current value.
+// Records that a call of a learner wrote the current value.
 void mark_left_by_learner(const StateLeaf& leaf);
 
 // Whether the value depends on the initial values of states of the set in the traces that read them.

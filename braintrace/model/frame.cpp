@@ -95,8 +95,8 @@ void StateFrame::write(const State& state, const std::string& leaf, const Tensor
   t->left_by_learner = false;
 }
 
-// Readers of one state must be distinguishable from readers of another: a value that another state already holds gets a
-// new name.
+// Readers of one state must be distinguishable from readers of another: a value that another state already holds is
+// copied.
 Tensor StateFrame::own(const Tensor& value) {
   if (!value.is_traced() || !is_float(value.dtype())) return value;
   StateFrame* frame = this;

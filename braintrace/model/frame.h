@@ -30,7 +30,7 @@ struct StatefulProgram {
   size_t                 num_args = 0, num_results = 0;
   // Where a learner is called inside a derivative (credit.h).
   std::vector<bool> is_read_by_learners  = {};  // by read: whether learners read the state, separately from other reads
-  std::vector<bool> is_left_by_learner   = {};  // by write: whether a learner left the new value
+  std::vector<bool> is_left_by_learner   = {};  // per write: whether a learner wrote the new value
   std::vector<EntryCredit> entry_credits = {};
 
   // Arguments, followed by the current values of the states that are read.
@@ -77,7 +77,7 @@ class StateFrame {
     Tensor    value;  // current value inside the trace
     bool      written = false;
     // For learners (credit.h).
-    bool     left_by_learner    = false;  // whether a learner left the current value
+    bool     left_by_learner    = false;  // whether a learner wrote the current value
     bool     is_read_by_learner = false;  // whether only learners read it
     StateSet of_learner = {};  // states of a learner that continues with the value in the next iteration of a loop
   };

@@ -29,7 +29,7 @@ struct ModuleNode {
   std::string        type;
   std::vector<Place> places;  // where it is registered, the newest last
   bool               is_list  = false;
-  bool               is_local = false;  // made inside an update
+  bool               is_local = false;  // created inside an update
   BatchSize          batch;             // of the last init
   std::vector<Entry> entries;
 
@@ -71,7 +71,7 @@ struct ModuleNode {
 
  private:
   mutable std::mutex   mutex_;
-  std::vector<Module*> handles_;  // the oldest first: a later one may be a copy of its base only
+  std::vector<Module*> handles_;  // oldest first: a later one may be a copy of only its base
 };
 
 namespace {
@@ -139,7 +139,7 @@ void collect(const ModuleNode& node, const Path& at, StateSet& seen, StateMap& o
   }
 }
 
-thread_local const Module* current_module = nullptr;  // whose update runs
+thread_local const Module* current_module = nullptr;  // the module whose update runs
 
 // Marks `module` as the one whose update runs, for a scope.
 struct Updating {

@@ -10,7 +10,7 @@
 namespace braintrace {
 namespace {
 
-// A value that is read is not a place to write to: `h.value() = v` would be lost.
+// A value that was read is not assignable: `h.value() = v` would have no effect.
 static_assert(!std::is_assignable_v<decltype(std::declval<const HiddenState&>().value()), Tensor>);
 static_assert(!std::is_assignable_v<decltype(std::declval<const ParamState&>().leaf("bias")), Tensor>);
 
@@ -194,7 +194,7 @@ TEST(State, TreeStatesHaveNamedSlots) {
   EXPECT_NE(error_of([&] { s.slot("u"); }).find("it has: v, a"), std::string::npos);
 }
 
-// Registers what it is told to.
+// Registers what a test passes to it.
 struct Careless : Module {
   ParamState  w{ones({3})};
   HiddenState h{zeros({3})};
@@ -270,7 +270,7 @@ TEST(State, MadeFromAValueStartsFromItAgain) {
   EXPECT_EQ(model.h.value().shape(), Shape({2}));
 }
 
-// Two places never have one dotted path, and no name breaks out of a text that it is put into.
+// Two locations never have the same dotted path, and no name needs escaping in a text.
 TEST(Module, NamesHaveAnAlphabet) {
   struct Named : Module {
     explicit Named(const std::string& name) { state(name, HiddenState(zeros({1}))); }
@@ -281,7 +281,7 @@ TEST(Module, NamesHaveAnAlphabet) {
   EXPECT_NE(error_of([&] { Named m(std::string(101, 'a')); }), "no error");
 }
 
-// Parts that come, go and change at run time.
+// Parts that are added, removed and replaced at run time.
 
 struct Named : Module {
   std::string name;
@@ -297,10 +297,10 @@ TEST(DynamicModule, PartsAreSetReplacedAndErasedByName) {
   model.set_state("w", w);
   model.set_field("size", "2");
   EXPECT_EQ(paths(model.states()), (std::vector<std::string>{"out.weight", "w"}));
-  model.set_child("out", second);  // the place in the order stays
+  model.set_child("out", second);  // its position in the order does not change
   EXPECT_EQ(model.part_names(), (std::vector<std::string>{"out", "w", "size"}));
   EXPECT_EQ(model.state_at(Path::dotted("out.weight")), second.weight);
-  model.set_child("w", first);  // a state may give way to a module
+  model.set_child("w", first);  // a module may replace a state
   EXPECT_EQ(paths(model.states()), (std::vector<std::string>{"out.weight", "w.weight"}));
   EXPECT_TRUE(model.erase("out"));
   EXPECT_FALSE(model.erase("out"));
@@ -356,7 +356,7 @@ TEST(DynamicModule, ClassesNameThemselves) {
     EXPECT_NE(error.find(phrase), std::string::npos) << error;
 }
 
-// Keeps its parts in a list of its own, as classes of other languages do.
+// Keeps its parts in its own list, as classes of other languages do.
 struct Lazy : Module {
   std::vector<std::shared_ptr<Module>> parts;
   void                                 refresh() override {
@@ -379,7 +379,7 @@ TEST(DynamicModule, RefreshIsCalledWhereverPartsAreLookedAt) {
   } model;
   EXPECT_TRUE(model.states().empty());
   model.lazy.parts.push_back(std::make_shared<Linear>(3, 3));
-  EXPECT_EQ(model(ones({3})).shape(), Shape({3}));  // the child is known
+  EXPECT_EQ(model(ones({3})).shape(), Shape({3}));  // the child is registered
   EXPECT_EQ(paths(model.states()), (std::vector<std::string>{"lazy.0.weight"}));
   model.lazy.parts.push_back(std::make_shared<Cell>(3, 3));
   init_all_states(model);
@@ -388,7 +388,7 @@ TEST(DynamicModule, RefreshIsCalledWhereverPartsAreLookedAt) {
   EXPECT_EQ(paths(model.states()), (std::vector<std::string>{"lazy.0.weight"}));
 }
 
-// Hooks run on whichever object is the module now: copies are the same module, and the first may be gone.
+// Hooks run on the current object of the module: copies are the same module, and the first may no longer exist.
 TEST(DynamicModule, HooksOutliveTheObjectThatWasRegistered) {
   struct Outer : Module {
     Lazy lazy;

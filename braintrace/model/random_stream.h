@@ -19,7 +19,7 @@ struct RandomStream : State {
 
 namespace random {
 
-// The stream of functions that are not given one. The whole process shares it: draw from it in only one thread.
+// The default stream. The whole process shares it: draw from it in only one thread.
 RandomStream& default_stream();
 void          seed(uint64_t value);
 Tensor        next();

@@ -43,7 +43,7 @@ void warn_if_stale(const StateCell& cell, const Tensor& value) {
         "  Call learner.reset() for both, or learner.reset_state() after reset_all_states(model).");
 }
 
-// A state has a type: bare numbers take that of the value they replace, as they would in an operation with it.
+// A state has a type: a bare number takes that of the value it replaces, as in an operation with it.
 Tensor typed(const Tensor& value, const Tensor& old = {}) {
   if (!value.is_weak()) return value;
   return old.defined() ? promote_together({zeros_like(old), value})[1] : value.settled(value.dtype());
@@ -103,7 +103,7 @@ Type State::type(const std::string& leaf) const {
 }
 
 void State::check_alive() const {
-  if (cell_->home == 0) return;  // as nearly always: no words are made
+  if (cell_->home == 0) return;  // the common case: builds no message
   fail(ErrorKind::State,
        "{} ({}) was created inside a traced function and no longer exists.\n  Create persistent states before you call "
        "jit, grad, vmap or a loop.",

@@ -87,7 +87,7 @@ struct StateLeaf {
 
 using StateSet = std::set<const StateCell*>;
 
-// An owner that keeps leaves of states temporarily: a jitted function, from call to call.
+// An owner that temporarily holds leaves of states: a jitted function, from call to call.
 class StateHolder {
  public:
   virtual ~StateHolder() = default;

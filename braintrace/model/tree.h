@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Trees: C++ values that contain tensors. Transforms flatten and rebuild them.
 //
-//   Tensor · vector, array, pair, tuple, optional and map of trees · structs with `auto fields() { return std::tie(a,
-//   b); }`
+//   Tensor · vector, array, pair, tuple, optional and map of trees
+//   structs with `auto fields() { return std::tie(a, b); }`
 //
 // Numbers, enums and strings are *static*: they belong to the structure, and a jitted function is traced again when
 // they change. A tree is rebuilt by copying a tree of the same structure and replacing its tensors.
