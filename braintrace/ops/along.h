@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Selecting and adding elements along one axis by an index per element. Indices outside the axis are moved to its ends.
+// Selecting and adding elements along one axis by an index per element. Indices outside the axis are clamped.
 #pragma once
 
 #include "braintrace/ops/families.h"

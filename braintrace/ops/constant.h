@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An array as part of a program.
+// A constant array in a program.
 #pragma once
 
 #include "braintrace/ir/builder.h"
@@ -9,7 +9,7 @@ namespace braintrace {
 
 extern const Op constant_op;
 
-// The program with its concrete constants written into it as equations.
+// Inlines the program's concrete constants as equations.
 Program with_constants_inside(Traced traced);
 
 const std::vector<const Op*>& constant_ops();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The op knows one layout; other layouts are transposes around it.
+// The op has a single layout; other layouts are transposes around it.
 //   x : [N, G·C, X…]   w : [G·O, C, K…]   y : [N, G·O, Y…]
 //   y[n, gO+o, p] = Σ_{c,k} x̃[n, gC+c, p·stride + k·rhs_dilation - lo] w[gO+o, c, k]
-// x̃ is x with lhs_dilation-1 zeros between neighbors and zeros outside. Padding may be negative: it cuts.
+// x̃ is x with lhs_dilation-1 zeros between neighbors and zeros outside. Negative padding crops.
 #include "braintrace/ops/conv.h"
 
 #include "braintrace/base/rng.h"
@@ -122,7 +122,7 @@ std::vector<Value> convolve(const Array& x, const Array& w, const Type& out, con
   return y;
 }
 
-// [a, G·b, …] → [a, G, b, …]: axis `axis` cut into groups.
+// [a, G·b, …] → [a, G, b, …]: axis `axis` is split into groups.
 Tensor grouped(const Tensor& t, int64_t axis, int64_t G) {
   Shape s = t.shape();
   s[axis] /= G;
@@ -136,7 +136,7 @@ Tensor merged(const Tensor& t, int64_t axis) {  // axes axis and axis+1 as one
   return reshape(t, s);
 }
 
-// dx = ct, spread by the stride, correlated with the flipped kernel, inputs and outputs exchanged inside each group.
+// dx = ct, dilated by the stride, correlated with the flipped kernel, inputs and outputs swapped inside each group.
 Tensor x_cotangent(const Conv& c, const Tensor& ct, const Tensor& w, const Type& x) {
   const Tensor swapped = merged(move_axis(grouped(w, 0, c.groups), 2, 1), 0);
   Conv         back    = c;
@@ -201,7 +201,8 @@ constinit const Op conv_op = {
       return {Tensor(), w_cotangent(c, a.ct[0], a.in[0], a.types[1])};
     },
     .batch = conv_batch,
-    // Samples stay apart; so do output channels as seen from the kernel, and channels of a depthwise convolution.
+    // Samples are independent, as are output channels with respect to the kernel, and channels of a depthwise
+    // convolution.
     .depend = [](const DependArgs& a) -> AxisLinks {
       if (a.operand == 1) return {axis_link(0, 1)};
       const int64_t channels = a.in[0].shape[1];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The user's convolution: padding by name and any layout, brought to the one layout of the op.
+// The user-facing convolution: padding by name and any layout, converted to the layout of the op.
 #include "braintrace/ops/axes.h"
 #include "braintrace/ops/conv.h"
 #include "braintrace/ops/keys.h"

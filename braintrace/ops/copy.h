@@ -7,7 +7,7 @@ namespace braintrace {
 
 extern const Op copy_op;
 
-// The same value under a new name, so that a pass can distinguish two uses of one value.
+// A copy with a new identity, so that a pass can distinguish two uses of one value.
 inline Tensor copy(const Tensor& x) { return apply1(copy_op, {x}); }
 
 const std::vector<const Op*>& copy_ops();

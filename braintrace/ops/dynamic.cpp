@@ -50,7 +50,7 @@ Tensors all_batched(const BatchArgs& a) {
   return in;
 }
 
-// Axes along which the block spans the whole of x keep their positions, since start is moved to 0 there.
+// Axes along which the block spans the whole of x keep their positions, because start is clamped to 0 there.
 AxisLinks spanning_axes(const Shape& from, const Shape& to) {
   AxisLinks links;
   for (size_t i = 0; i < from.size(); ++i)

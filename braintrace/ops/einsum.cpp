@@ -180,7 +180,7 @@ Tensor einsum(std::string_view equation, Tensors operands) {
   std::map<Label, int64_t> sizes;
   std::vector<Term>        terms  = labeled(e, promote_together(std::move(operands)), equation, sizes);
   const Labels             result = result_labels(e, terms, equation, sizes);
-  // What the result and the terms from k on still need.
+  // Labels that the result and the terms from k on still need.
   std::vector<Labels> needed(terms.size() + 1, result);
   for (size_t k = terms.size(); k-- > 0;) needed[k] = joined(needed[k + 1], terms[k].labels);
 

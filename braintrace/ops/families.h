@@ -66,7 +66,7 @@ Tensor elementwise_apply(const Op& op, Tensors in, Attrs attrs = {});
 struct Traced;
 Traced expansion(const Op& op, const Types& in, const Attrs& attrs);
 
-// Converts tensors to a common dtype. C++ numbers take the dtype of the tensors: whole numbers any dtype but bool
+// Converts tensors to a common dtype. C++ numbers take the dtype of the tensors: integral numbers any dtype but bool
 // (which becomes i32), other numbers any float type (with integer tensors, the default float type). Numbers without
 // tensors get the default float type.
 Tensors promote_together(Tensors in);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program contains the number of the function, as an array that owns the function. So the function lives as long as a
-// program that calls it, and programs are printed, compared and parsed like all others.
+// A program contains the number of the function, as an array that owns the function. So the function lives as long as
+// any program that calls it, and programs are printed, compared and parsed as usual.
 #include "braintrace/ops/host_call.h"
 
 #include <cstring>
@@ -46,7 +46,7 @@ class HostFunctions {
   std::unordered_map<int64_t, std::weak_ptr<const Known>> known_;
 };
 HostFunctions& host_functions() {
-  static auto* t = new HostFunctions;  // functions may end after everything else
+  static auto* t = new HostFunctions;  // never destroyed: functions may outlive static objects
   return *t;
 }
 
@@ -63,7 +63,7 @@ Attrs attrs_of(HostFunction f, const Types& out) {
           {lanes_key, Ints{}}};
 }
 
-// Types of the results of one call. Program text may say anything.
+// Types of the results of one call. Program text may contain anything.
 Types results_of(const Attrs& a) {
   const Ints&   text = a[results_key];
   const int64_t n    = static_cast<int64_t>(text.size());

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Host functions inside programs: any function of arrays in C++ or in a language with a binding.
 //
-//   const Tensors y = host_call([](const Arrays& in) -> Arrays { return {looked_up(in[0])}; }, {x}, {{DType::F32,
-//   {10}}});
+//   const Tensors y = host_call([](const Arrays& in) -> Arrays { return {lookup(in[0])}; }, {x}, {{DType::F32, {10}}});
 #pragma once
 
 #include <functional>

@@ -128,7 +128,7 @@ constinit const Op take_op = {
 
 namespace {
 
-// What writing to rows has in common, whatever becomes of the old elements: op(x, indices, updates).
+// Shared by operations that write rows, op(x, indices, updates), whether they replace or accumulate.
 
 Types scatter_infer(const Op& op, const Types& in, const Attrs& a) {
   const Type rows = rows_type(op, in[0], in[1], a);
@@ -193,8 +193,8 @@ constinit const Op scatter_add_op = {
 
 namespace {
 
-// rows[b, p, k, q] where the update k is the last one at its index, and 0 elsewhere: numbers 0, 1, … are put to the
-// same places, and those that are found again there are the last.
+// rows[b, p, k, q] if update k is the last one at its index, and 0 elsewhere. Scatters 0, 1, … to the same indices: an
+// update that reads back its own number is the last one.
 Tensor of_last_updates(const Tensor& rows, const Type& x, const Tensor& indices, const Attrs& a) {
   const int64_t k = a[axis], nb = a[batch];
   const Shape   own   = part(indices.shape(), nb, indices.rank());

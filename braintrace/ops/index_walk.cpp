@@ -16,7 +16,7 @@ void for_each_row(const Shape& shape, int64_t base, const Ints& strides, F f) {
     f(i.flat() * n, base + i.dot(strides), strides.back(), n);
 }
 
-// to[i·to_step] = from[i·from_step], steps in elements of a size known when compiled.
+// to[i·to_step] = from[i·from_step], in elements of a size known at compile time.
 template <size_t bytes>
 void copy_row(char* to, int64_t to_step, const char* from, int64_t from_step, int64_t n) {
   for (int64_t i = 0; i < n; ++i)

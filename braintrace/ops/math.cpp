@@ -24,7 +24,7 @@ Tensor larger_share(const Tensor& a, const Tensor& b) {
   return select(equal(a, b), 0.5, convert(greater(a, b), a.dtype()));
 }
 
-// ∂(a mod b)/∂b: minus the whole quotient, since a mod b = a - q b.
+// ∂(a mod b)/∂b: minus the integer quotient q, because a mod b = a - q b.
 Tensor minus_quotient(const Tensors& x, const Tensor& y) { return round((y - x[0]) / x[1]); }
 
 Tensor one_like(const Tensors& x, const Tensor&) { return Tensor(x[0].type(), 1); }
@@ -400,7 +400,7 @@ constinit const Op square_op = elementwise({
                .partial = {[](const Tensors& x, const Tensor&) { return 2 * x[0]; }}},
 });
 
-// y = x, dy = 0. Its derivative differs from its difference quotient on purpose, so its samples are integers.
+// y = x, dy = 0. The derivative intentionally differs from the difference quotient, so the samples are integers.
 constinit const Op stop_gradient_op = elementwise({
     .name     = "stop_gradient",
     .doc      = "x, held constant under differentiation",
@@ -433,7 +433,7 @@ constinit const Op sub_op = elementwise({
 
 namespace {
 
-// A number that was written down keeps its value or is an error; elements of arrays go to the nearest end of the range.
+// An explicit number keeps its value or is an error; array elements are clamped to the range.
 void require_fits(const Tensor& number, DType to) {
   using Range = std::numeric_limits<int32_t>;
   if (to != DType::I32 || !number.is_literal() || number.fill() != std::floor(number.fill())) return;

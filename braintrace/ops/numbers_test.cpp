@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bare C++ numbers: what is made of them alone is computed in double and takes the type of what it meets.
+// Bare C++ numbers: expressions of them are computed in double and take the type of the tensor they are combined with.
 #include "braintrace/base/default_float.h"
 #include "braintrace/ir/builder.h"
 #include "braintrace/ops/activation.h"
@@ -14,7 +14,7 @@ namespace {
 
 using namespace testing_support;
 
-// The default float type for a while.
+// Sets the default float type in a scope.
 struct DefaultFloat {
   explicit DefaultFloat(DType dtype) { set_thread_default_float(dtype); }
   ~DefaultFloat() { set_thread_default_float({}); }
@@ -42,7 +42,7 @@ TEST(Numbers, AreSettledByAConversion) {
   EXPECT_EQ(convert(Tensor(2.7), DType::I32).item(), 2);
 }
 
-// A literal with a type of its own has been rounded to it.
+// A literal with an explicit type has been rounded to it.
 TEST(Numbers, TypedLiteralsAreRounded) {
   EXPECT_EQ((one * full({1}, .1, DType::F32)).item(), static_cast<double>(.1f));
   EXPECT_EQ((one + full({}, .1, DType::F32)).item(), 1 + static_cast<double>(.1f));

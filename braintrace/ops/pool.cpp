@@ -107,7 +107,7 @@ constinit const Op window_sum_op = {
       return {from_integers(out[0], std::vector<int64_t>(y.begin(), y.end()))};
     },
     .linearity = Linearity::Joint,
-    // ct spread by the stride and surrounded by zeros, summed over the same windows at every position.
+    // ct dilated by the stride and padded with zeros, summed over the same windows at every position.
     .transpose = [](const TransposeArgs& a) -> Tensors {
       if (a.ct[0].size() == 0) return {Tensor(a.types[0], 0)};
       Ints before, after, between;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Element i of a draw comes from Philox at counter (i, i >> 32, kind of draw, attempt) under the key.
-//   key : [L…, 2]   draw : [L…, shape…]     every key of L… draws for itself, elements counted inside `shape`
+//   key : [L…, 2]   draw : [L…, shape…]     each key of L… draws independently; elements are counted inside `shape`
 #include "braintrace/ops/random.h"
 
 #include <cmath>
@@ -98,7 +98,7 @@ std::vector<Value> for_each_key(const Array& keys, int64_t n, F f) {
   return out;
 }
 
-// A new leading axis of keys is one more axis of keys.
+// A new leading batch axis is one more axis of keys.
 Tensors key_batch(const BatchArgs& a) { return apply(a.op, a.in, a.attrs); }
 
 Tensor random_keys(Rng& rng, Shape leading) {
@@ -199,7 +199,7 @@ constinit const Op random_uniform_op = {
     .operands = "key",
     .infer    = float_draw_infer,
     .eval     = [](const Op&, const Arrays& in, const Attrs& a, const Types& out) -> Arrays {
-      // Cut, not rounded, to the precision of the type: rounding would reach 1.
+      // Truncated, not rounded, to the precision of the type: rounding would reach 1.
       const double grid = std::ldexp(1.0, precision_of(out[0].dtype));
       return {from_doubles(out[0], for_each_key<double>(in[0], size_of(a[shape]), [&](KeyWords k, uint64_t i) {
                              const Words w = draw(k, Draw::Uniform, i);

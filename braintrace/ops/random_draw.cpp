@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// User functions of random.h: the ops, and distributions made from them by ordinary equations.
+// User functions of random.h: the ops, and distributions computed from them by ordinary equations.
 #include "braintrace/ops/axes.h"
 #include "braintrace/ops/compare.h"
 #include "braintrace/ops/index.h"
@@ -81,7 +81,7 @@ Tensor bernoulli(const Tensor& key, const Tensor& p, Shape shape) {
   require(broadcast_shapes(p.shape(), shape, "random::bernoulli") == shape,
           "random::bernoulli: p {} does not broadcast to {}; make the shape larger.", to_string(p.type()),
           to_string(shape));
-  // A bare number is met in f32, whatever the default: a 16-bit type would round the probability.
+  // A bare number is compared in f32, whatever the default type: a 16-bit type would round the probability.
   return less(unit_draw(key, std::move(shape), p.is_weak() ? DType::F32 : p.dtype()), p);
 }
 

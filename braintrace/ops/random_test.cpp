@@ -83,7 +83,7 @@ TEST(Random, UniformIsUniform) {
     const auto v = values(random::uniform(random::key(1), {N}, 0.0, 1.0, t));
     expect_moments(v, 0.5, 1.0 / 12, 1.8);
     EXPECT_LT(ks(v, [](double x) { return x; }), ks_bound);
-    EXPECT_GT(ks(v, [](double x) { return x * x; }), ks_bound);  // control: another distribution is noticed
+    EXPECT_GT(ks(v, [](double x) { return x * x; }), ks_bound);  // negative control: a different distribution
     EXPECT_GE(*std::min_element(v.begin(), v.end()), 0);
     EXPECT_LT(*std::max_element(v.begin(), v.end()), 1);
   }

@@ -59,7 +59,7 @@ Types bool_reduced_infer(const Op& op, const Types& in, const Attrs& a) {
   return reduced_infer(op, in, a);
 }
 
-// Of max, min, any and all: a reduction of equal elements is that element.
+// For max, min, any and all: a reduction of equal elements is that element.
 Tensors idempotent_simplify(const Op& op, const Tensors& in, const Attrs& a) {
   if (a[keys::axes].empty()) return in;
   if (in[0].is_literal() && size_along(in[0].shape(), a[keys::axes]) > 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Other order along an axis: flip, roll.
+// Reordering along an axis: flip, roll.
 #include "braintrace/base/rng.h"
 #include "braintrace/ops/axes.h"
 #include "braintrace/ops/index_walk.h"

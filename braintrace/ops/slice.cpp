@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joining and cutting: concat, slice, pad.
+// Concatenation, slicing and padding.
 #include "braintrace/base/rng.h"
 #include "braintrace/ir/builder.h"
 #include "braintrace/ops/axes.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two ops, each other's derivatives. E entries lead from position from[e] to position to[e]:
-//   sparse_dot      y[…, to[e]] += values[e] x[…, from[e]]      a source that is zero sends nothing, not even ∞ · 0
+//   sparse_dot      y[…, to[e]] += values[e] x[…, from[e]]      a zero source contributes nothing, not even ∞ · 0
 //   sparse_sample   values[e] = Σ_… a[…, from[e]] c[…, to[e]]
 #include "braintrace/ops/sparse.h"
 

@@ -63,7 +63,7 @@ TEST(Sparse, BadInputIsExplained) {
   EXPECT_TRUE(says(error_of([&] { dot(ones({3}), p, ones({1})); }), "size 2"));
   EXPECT_TRUE(says(error_of([&] { dot(p, ones({1}), ones({2})); }), "2 by 3"));
   EXPECT_TRUE(says(error_of([&] { dot(ones({2}), p, ones({2})); }), "one per entry"));
-  // A pattern that was not checked when it was made is checked when it is used.
+  // A pattern that was not checked at construction is checked when it is used.
   EXPECT_TRUE(says(error_of([&] { dot(ones({2}), {ints({0}), ints({9}), 2, 3}, ones({1})); }), "to index 9"));
 }
 

@@ -128,7 +128,7 @@ constinit const Op lgamma_op = elementwise({
     .code   = {"bt_lgamma$f($a)", "", ElementCost::Series},
     .scalar = {.real =
                    [](const double* x) {
-                     int sign;  // std::lgamma writes it to a global, which threads would race for
+                     int sign;  // std::lgamma writes it to a global variable, which is a data race
                      return ::lgamma_r(x[0], &sign);
                    },
                .partial = {[](const Tensors& x, const Tensor&) { return digamma(x[0]); }},

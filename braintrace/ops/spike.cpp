@@ -187,7 +187,7 @@ std::string Surrogate::text() const {
 
 Tensor Surrogate::slope(const Tensor& x) const { return surrogate_named(kind_).slope(x, params_); }
 
-// The derivative is not that of H on purpose, so the samples are integers.
+// The derivative intentionally differs from that of H, so the samples are integers.
 constinit const Op spike_op = elementwise({
     .name = "spike",
     .doc  = "1 where x ≥ 0, else 0; its derivative is the surrogate's slope",

@@ -52,7 +52,7 @@ Tensor spike(const Tensor& x, const Surrogate& s = "relu_grad");
 std::vector<SurrogateKind> surrogates();  // by name
 // Throws a UserError that lists the known kinds.
 SurrogateKind surrogate_named(const std::string& name);
-void          register_surrogate(SurrogateKind kind);  // one of your own gives way to another of its name
+void          register_surrogate(SurrogateKind kind);  // replaces a custom one of the same name
 
 const std::vector<const Op*>& spike_ops();
 
