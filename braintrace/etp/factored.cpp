@@ -15,7 +15,7 @@ Shape coefficient_shape(const EtpCall& call, int weight) {
 
 Tensor instants(const EtpCall& call, int weight, const Tensor& coefficients, const Tensor& D_f) {
   const Tensor tails = call.op->etp->spread(call, weight, D_f);  // [*trace,S,K]
-  // One letter per axis of the trace, where an operand is not merely repeated along it.
+  // One letter per axis of the trace along which an operand is not broadcast.
   std::string of_c = "K", of_f, of_trace;
   Shape       c{coefficients.shape()[0]}, f;
   for (int i = 0; i + 1 < coefficients.rank(); ++i) {

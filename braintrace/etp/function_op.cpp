@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slots of the record find its functions: every rule gets the operation as an argument.
+// The slots of the record look up its functions: every rule gets the operation as an argument.
 #include "braintrace/etp/function_op.h"
 
 #include <algorithm>

@@ -22,7 +22,7 @@ struct FunctionOp {
   struct Trace {
     struct Weight {
       std::string key;
-      int         operand;  // an operand that is not given has no trace
+      int         operand;  // an operand that is not listed has no trace
     };
     std::string         primitive = {};  // name in reports; default: the name of the operation
     std::vector<Weight> weights;
@@ -37,8 +37,8 @@ struct FunctionOp {
   std::optional<Trace> trace = {};  // trainable operations only
 };
 
-// The operation, for `apply`. It stays for the life of the process, and so do its functions. One that was made here
-// before gives its name to a new one, as when a cell of a notebook runs again: programs that were traced keep theirs.
+// Registers the operation for `apply`. It and its functions live as long as the process. Replaces an earlier one of the
+// same name, such as when a notebook cell runs again; programs already traced keep the old one.
 const Op& register_op(FunctionOp op);
 
 }  // namespace braintrace

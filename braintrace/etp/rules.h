@@ -28,7 +28,7 @@ struct EtpWeight {
   std::string_view key;      // "weight", "bias", …
   int              operand;  // which operand of the op
 };
-constexpr int bias_weight = 1;  // where an op with one weight and a bias lists the bias
+constexpr int bias_weight = 1;  // index of the bias in an op with one weight and a bias
 
 // One use of a trainable op: its static properties.
 struct EtpCall {
