@@ -43,7 +43,7 @@ size_t hash_value(const AttrValue& value) {
         if constexpr (std::is_same_v<T, Array>) {
           hash_add(h, static_cast<size_t>(x.dtype()));
           for (int64_t d : x.shape()) hash_add(h, static_cast<size_t>(d));
-          // Of a large array some stretches will do: what is equal has equal ones, and `same` looks at all.
+          // Hash only some pieces of a large array: equal arrays have equal pieces, and `same` compares everything.
           constexpr size_t stretch = 4096, most = 8;
           const size_t     step = std::max(stretch, x.bytes() / most);
           for (size_t at = 0; at < x.bytes(); at += step)

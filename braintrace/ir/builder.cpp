@@ -17,7 +17,7 @@ constexpr Key<DType>  fill_dtype{"dtype"};
 
 std::atomic<uint64_t> next_serial{1};
 
-// The message is made only when needed: this runs for every operand of every equation.
+// Formats the message only when needed: this runs for every operand of every equation.
 void require_open(const Tensor& t) {
   if (t.trace()->is_open()) return;
   fail(ErrorKind::State,

@@ -59,7 +59,7 @@ TEST(Builder, SharedStorageUnderAnotherShapeIsAnotherConstant) {
   verify(t.program);
 }
 
-// Shapes that come back after another one are captured once.
+// Interleaved shapes are captured once each.
 TEST(Builder, SharedStorageUnderAlternatingShapes) {
   const Array  a = Array::of<double>({7}, {1});
   const Tensor flat(a), square(a.reshaped({1, 1}));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operand checks common to all ops, and the evaluator: each op's reference meaning in turn.
+// Operand checks common to all ops, and the evaluator, which runs the reference implementation of each op.
 #include <algorithm>
 
 #include "braintrace/ir/builder.h"

@@ -156,7 +156,7 @@ const std::vector<const Op*>& all_ops();
 const Op*                     find_op(std::string_view name);  // null when unknown
 // Records must live as long as the process.
 void register_op(const Op& op);
-void replace_op(const Op& before, const Op& op);  // by one of the same name; programs that were traced keep `before`
+void replace_op(const Op& before, const Op& op);  // of the same name; programs already traced keep `before`
 
 Types infer(const Op& op, const Types& in, const Attrs& attrs);  // checks the operand count, names the op in errors
 

@@ -8,8 +8,8 @@
 //    No pass may assume that 0·x is 0. The sign of a zero may change.
 //  - Integers wrap modulo 2^width; division by zero returns 0. Bool is 0 or 1.
 //  - Reductions accumulate in at least double for floats and int64 for integers, sums of products in the floats' type.
-//  - An index outside its axis (take, scatter_add, sparse products) is an error when the equation runs; dynamic blocks
-//    are instead moved to the nearest place where they fit.
+//  - An index outside its axis (take, scatter_add, sparse products) is an error when the equation runs; the position of
+//    a dynamic block is clamped instead, so that the block fits.
 #pragma once
 
 #include <string>

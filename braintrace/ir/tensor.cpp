@@ -61,7 +61,7 @@ const std::shared_ptr<Builder>& Tensor::trace() const {
 
 namespace {
 
-// Zeros stay as the system allocates them: they take no memory until they are written.
+// Zeros keep the pages of the allocator, which take no memory until they are written.
 Array filled(const Type& type, double value) {
   const Array  one  = Array::scalar(type.dtype, value);
   const size_t step = one.bytes();

@@ -69,7 +69,7 @@ class Tensor {
   Tensor operator[](I index) const {
     return row(static_cast<int64_t>(index));
   }
-  // Rows at positions known only when the program runs; their axes take the place of the first.
+  // Rows at positions that are known only at run time; the axes of the index replace the first axis.
   Tensor operator[](const Tensor& indices) const;
 
   // One size may be -1: it is inferred from the others.
@@ -138,7 +138,7 @@ Tensors apply(const Op& op, Tensors in, Attrs attrs = {});
 Tensors apply_in(const std::shared_ptr<Builder>& home, const Op& op, Tensors in, Attrs attrs);
 Tensor  apply1(const Op& op, Tensors in, Attrs attrs = {});  // for ops with one result
 
-// While it lives, equations that are appended are annotated with this location (a module path).
+// Equations appended during its lifetime are annotated with this location (a module path).
 class NoteScope {
  public:
   explicit NoteScope(std::string note);
