@@ -16,6 +16,7 @@ class BpttRule : public LearningRule {
   BpttRule() : LearningRule({.name = "BPTT", .method = VjpMethod::MultiStep, .needs_a_relation = false}) {}
 };
 
+// A learner with BpttRule.
 class BPTT : public OnlineLearner {
  public:
   explicit BPTT(Module& model, LearnerOptions options = {})

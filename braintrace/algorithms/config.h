@@ -13,11 +13,18 @@
 
 namespace braintrace {
 
+// What is stored: one trace per weight, one factor per input and output of an operation, or a random rank-one product.
 enum class TraceFactorization : uint8_t { PerParam, IoFactorized, RandomProjection };
+// How a trace decays: with the Jacobian D, with a constant factor, or completely (no memory).
 enum class TemporalRecursion : uint8_t { Jacobian, ScalarLeak, None };
+// What D contains: elementwise paths only, also paths through the recurrent weights, or positions up to n-1 steps away
+// (SnAp-n).
 enum class RecurrenceScope : uint8_t { Diagonal, Coupled, SparseN };
+// The learning signal: ∂ℓ/∂h, random feedback, a modulator, or ∂ℓ/∂h plus a synthetic gradient.
 enum class SignalSource : uint8_t { Symmetric, RandomFeedback, Modulatory, Bootstrapped };
+// Whether a low-pass filter κ is applied to the trace (e-prop).
 enum class TraceFilter : uint8_t { None, Kappa };
+// When weights change. Only PerStep is supported: the training loop decides.
 enum class UpdateSchedule : uint8_t { PerStep, Window, SequenceEnd };
 
 constexpr size_t number_of(TraceFactorization) { return 0; }
@@ -78,6 +85,7 @@ struct RuleAxes {
 // The canonical form of the same rule. Idempotent. Does not change invalid points.
 RuleAxes canonical(RuleAxes axes);
 
+// A valid learning rule in canonical form.
 class ETraceConfig {
  public:
   // Throws a UserError if the coordinates are incompatible; the message suggests the nearest valid point.

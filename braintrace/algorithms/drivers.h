@@ -19,7 +19,9 @@
 
 namespace braintrace {
 
+// How the losses of the steps are combined into the loss that is differentiated.
 enum class Reduction : uint8_t { Mean, Sum };
+// The losses that etrace_grad returns: of each step, of each step times its mask, or combined by the reduction.
 enum class LossOutput : uint8_t { PerStep, Masked, Scalar };
 
 // Number of steps per window.
@@ -33,6 +35,7 @@ struct Window {
   int64_t code = 0;
 };
 
+// Options of etrace_grad.
 struct EtraceGradOptions {
   // Weight of each step's loss: [T], or [T, …] with the shape of one step's loss. States and traces advance at every
   // step regardless of the mask.
@@ -101,6 +104,7 @@ class EtraceGradFunction {
 
 }  // namespace detail
 
+// A function of sequences that returns the gradient of the summed or mean loss, the losses, and aux if there is any.
 template <class F>
 auto etrace_grad(F&& step_fn, OnlineLearner& learner, EtraceGradOptions options = {}) {
   return detail::EtraceGradFunction<std::decay_t<F>, OnlineLearner>(std::forward<F>(step_fn), learner,

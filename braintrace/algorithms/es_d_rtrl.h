@@ -18,6 +18,7 @@ struct TraceDecay {
   static TraceDecay rank(int r);
 };
 
+// Options of IODimRule.
 struct IODimOptions {
   TraceDecay            decay   = 0.9;
   LearningSignal        signal  = {};
@@ -55,6 +56,7 @@ class IODimRule : public LearningRule {
   IODimOptions options_;
 };
 
+// A learner with IODimRule.
 class ES_D_RTRL : public OnlineLearner {
  public:
   explicit ES_D_RTRL(Module& model, TraceDecay decay = IODimOptions().decay, LearnerOptions options = {})

@@ -36,6 +36,7 @@ struct MultiStepData {
 };
 using StepData = std::variant<SingleStepData, MultiStepData>;
 
+// Options of every learner.
 struct LearnerOptions {
   VjpMethod      vjp_method = VjpMethod::SingleStep;
   CompileOptions compile    = {};
@@ -45,6 +46,7 @@ struct LearnerOptions {
   bool check_finite = false;
 };
 
+// A model with a learning rule and its traces; the base class of all learners.
 class OnlineLearner {
  public:
   // The model must outlive the learner.

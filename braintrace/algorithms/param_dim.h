@@ -5,6 +5,7 @@
 
 namespace braintrace {
 
+// Options of ParamDimRule.
 struct ParamDimOptions {
   double                kappa       = 0;  // decay of the filter on the trace
   LearningSignal        signal      = {};

@@ -23,6 +23,7 @@ struct UsualOptions {
   std::string text;  // "decay 0.9"
 };
 
+// The record of an algorithm.
 struct Algorithm {
   std::string              name;          // D_RTRL, …
   std::vector<std::string> aliases = {};  // alternative spellings

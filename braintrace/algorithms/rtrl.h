@@ -22,6 +22,7 @@ class RtrlRule : public LearningRule {
   void        recall(Step& step, const Tensors& memory, const Tensors& credit, Tensors& leaf_gradients) const override;
 };
 
+// A learner with RtrlRule.
 class RTRL : public OnlineLearner {
  public:
   explicit RTRL(Module& model, LearnerOptions options = {})

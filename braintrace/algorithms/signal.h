@@ -23,6 +23,7 @@ struct RandomFeedback {
   std::vector<Path>      leave_out   = {};  // groups with one of these states use the true signal
 };
 
+// Computes the learning signal L' that a rule contracts its traces with, from the true signal L.
 class LearningSignal {
  public:
   LearningSignal() = default;  // symmetric: L' = L

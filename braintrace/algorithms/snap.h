@@ -25,6 +25,7 @@ class SnapRule : public ParamDimRule {
 // of p first.
 bool reaches_whole_rows(const HiddenGroup& group);
 
+// A learner with SnapRule.
 class SnAp : public OnlineLearner {
  public:
   explicit SnAp(Module& model, int n = 2, LearnerOptions options = {})

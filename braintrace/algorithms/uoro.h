@@ -5,6 +5,12 @@
 
 namespace braintrace {
 
+// Options of UoroRule.
+struct UoroOptions {
+  uint64_t projection_key = 42;
+  double   projection_eps = 1e-12;
+};
+
 // UORO — unbiased online recurrent optimization: estimates the Jacobian dh/dθ of each group by a random rank-one
 // product s̃ ⊗ θ̃.   Tallec & Ollivier 2018
 //
@@ -15,11 +21,6 @@ namespace braintrace {
 //
 // Over a window, reverse mode adds (∂ℓ/∂h · s̃) θ̃ at its start. Step by step, ∇_t = s_t + (L_t·s̃_t) θ̃_t minus the
 // part already in s_t. Memory O(|θ| + B·|h|). Unbiased for the recursion inside each group, but noisy.
-struct UoroOptions {
-  uint64_t projection_key = 42;
-  double   projection_eps = 1e-12;
-};
-
 class UoroRule : public LearningRule {
  public:
   explicit UoroRule(UoroOptions options = {});
@@ -36,6 +37,7 @@ class UoroRule : public LearningRule {
   UoroOptions options_;
 };
 
+// A learner with UoroRule.
 class UORO : public OnlineLearner {
  public:
   explicit UORO(Module& model, UoroOptions options = {}, LearnerOptions learner = {.vjp_method = VjpMethod::MultiStep})

@@ -23,6 +23,7 @@ struct StepBack {
   const Tensors& ct;       // cotangents of the step's results
   const Tensors& adjoint;  // from the next step; undefined where structurally zero
 };
+// What a rule returns for one step of the backward pass.
 struct Retreat {
   Tensors inputs;   // cotangents of the step's inputs, including the gradients of its parameters
   Tensors adjoint;  // for the previous step
@@ -39,6 +40,7 @@ struct RuleFacts {
   bool                     needs_a_relation = true;   // it has no traces unless a weight drives a hidden state
 };
 
+// The base class of learning rules. Derive from it, or from ParamDimRule, to define a custom rule.
 class LearningRule {
  public:
   explicit LearningRule(RuleFacts facts) : facts_(std::move(facts)) {}

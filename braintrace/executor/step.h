@@ -51,6 +51,7 @@ size_t input_index(const ModuleInfo& info, Var v);
 // Converts [*varshape,…] to the layout of the operation's output.
 Tensor as_output(const EtpCall& call, const HiddenGroup& g, const Tensor& t);
 
+// One step of a compiled model during tracing; see the top of this file for the letters.
 class Step {
  public:
   // Runs the step on `inputs`: arguments, then the states it reads. With `when` (i32[2]: call number, step in its

@@ -29,6 +29,7 @@ struct MemorySlot {
   bool        lasts = false;  // survives a reset of the learner
 };
 using MemorySlots = std::vector<MemorySlot>;
+// A slot of the memory and its value.
 struct Remembered {
   MemorySlot slot;
   Tensor     value;
@@ -51,6 +52,7 @@ struct TraceRecursion {
   OnGroup at_place = [](const HiddenGroup&, const Tensor& F) { return F; };
 };
 
+// The traces of a rule: their storage, their recursion, and their contraction with a signal.
 class Traces {
  public:
   Traces(const ETraceGraph& graph, TraceRecursion recursion);
