@@ -2,7 +2,7 @@
 // Indices that are known at compile time, such as sparsity patterns and lookup tables. They are checked once, at
 // compile time, and can be sorted.
 //
-//   y = take(x, argument 1)      →      i = constant [2, 0, 1];  y = take(x, i)
+//   y = take(x, i), i a constant input      →      c = constant[2, 0, 1];  y = take(x, c)
 #pragma once
 
 #include "braintrace/ir/op.h"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// C text of loop nests. Each element is computed at the outermost level at which its counters are known.
+// Prints loop nests as C. Each element is hoisted to the outermost level at which its counters are known:
+//
+//   y[i,j] = exp(a[i]) * x[i,j]   →   for (i …) { t0 = exp(a[i]);  for (j …) { y[…] = t0 * x[…]; } }
 #include "braintrace/codegen/c/context.h"
 #include "braintrace/codegen/c/elements.h"
 #include "braintrace/codegen/c/fold.h"

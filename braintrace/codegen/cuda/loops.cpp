@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Helpers for the text of CUDA kernels: grid sizes, pointers, strided loops, and loop counters from a flat index.
+//
+//   for i < 4: for j < 8: body   →   for (e = t.rank; e < 32; e += t.size) { j = e % 8;  i = e / 8;  body }
 #include <algorithm>
 
 #include "braintrace/codegen/cuda/context.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// CUDA text of matrix products: tiles in shared memory (tiles.cu), one per block; or one thread per element.
 #include <algorithm>
 
 #include "braintrace/codegen/c/context.h"
