@@ -35,8 +35,7 @@ std::unique_ptr<OnlineLearner> compile(Module& model, const std::string& algorit
 std::unique_ptr<OnlineLearner> compile(Module& model, const ETraceConfig& config, const ExampleInputs& examples,
                                        const RuleOptions& options = {}, const SetupOptions& setup = {});
 
-// Compiles the learner for one sample and maps it over setup.batch_size samples. The examples have a leading batch
-// axis.
+// Compiles the learner for one sample and maps it over setup.batch_size samples, the leading axis of the examples.
 std::unique_ptr<ETraceVmap> compile_vmap(Module& model, const std::string& algorithm, const ExampleInputs& examples,
                                          const RuleOptions& options, const SetupOptions& setup);
 std::unique_ptr<ETraceVmap> compile_vmap(Module& model, const ETraceConfig& config, const ExampleInputs& examples,

@@ -17,8 +17,7 @@ namespace braintrace {
 enum class TraceFactorization : uint8_t { PerParam, IoFactorized, RandomProjection };
 // How a trace decays: with the Jacobian D, with a constant factor, or completely (no memory).
 enum class TemporalRecursion : uint8_t { Jacobian, ScalarLeak, None };
-// What D contains: elementwise paths only, also paths through the recurrent weights, or positions up to n-1 steps away
-// (SnAp-n).
+// What D contains: elementwise paths; also paths through recurrent weights; positions up to n-1 steps away (SnAp-n).
 enum class RecurrenceScope : uint8_t { Diagonal, Coupled, SparseN };
 // The learning signal: ∂ℓ/∂h, random feedback, a modulator, or ∂ℓ/∂h plus a synthetic gradient.
 enum class SignalSource : uint8_t { Symmetric, RandomFeedback, Modulatory, Bootstrapped };

@@ -34,8 +34,7 @@ class SyntheticGradient : public Module {
 //
 //   reverse mode in each window as in multi-step D-RTRL, plus reverse mode from g(h_b) ≈ ∂(losses after b)/∂h_b
 //
-// The estimate gives credit to inputs, states, and parameters without a trace. Traced parameters get theirs from their
-// traces.
+// The estimate gives credit to inputs, states, and parameters without a trace; traced ones get it from their traces.
 class DNI : public OnlineLearner {
  public:
   explicit DNI(Module& model, std::shared_ptr<const SyntheticGradient> synthesizer = nullptr,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients over sequences. The user writes a step function that calls the learner once and returns the loss of that
-// step, or pair(loss, aux).
+// Gradients over sequences, from a step function that calls the learner once and returns the loss, or pair(loss, aux).
 //
 //   auto step  = [&](bt::Tensor x, bt::Tensor y) { return bt::losses::mse(learner(x), y); };
 //   auto sweep = bt::etrace_grad(step, learner, {.reduction = bt::Reduction::Mean});
@@ -37,16 +36,14 @@ struct Window {
 
 // Options of etrace_grad.
 struct EtraceGradOptions {
-  // Weight of each step's loss: [T], or [T, …] with the shape of one step's loss. States and traces advance at every
-  // step regardless of the mask.
+  // Weight of each step's loss: [T], or [T, …] with the shape of a loss. States and traces advance at every step.
   Tensor     mask        = {};
   Window     window      = {};
   Reduction  reduction   = Reduction::Mean;  // Mean divides by max(Σ mask, 1)
   LossOutput loss_output = LossOutput::PerStep;
   StateMap   weights     = {};     // the parameters to differentiate; empty: all
   bool       drop_traces = false;  // start from zero traces and discard them at the end; needs a single window
-  // Called after every window with the hidden states at its start, per hidden group, and their cotangents. May write
-  // states.
+  // Called after every window with the hidden states at its start, per group, and their cotangents. May write states.
   std::function<void(const Tensors& hidden, const Tensors& cotangents)> after_window = nullptr;
 };
 
@@ -115,8 +112,7 @@ auto etrace_grad(F&& step_fn, ETraceVmap& learner, EtraceGradOptions options = {
   return detail::EtraceGradFunction<std::decay_t<F>, ETraceVmap>(std::forward<F>(step_fn), learner, std::move(options));
 }
 
-// Runs the learner over sequences without computing gradients: states and traces advance. Returns the outputs, stacked
-// over time.
+// Runs the learner over sequences without gradients: states and traces advance. Returns the outputs, stacked.
 Tensors       etrace_evolve(OnlineLearner& learner, const Tensors& sequences, bool return_outputs = true);
 Tensors       etrace_evolve(ETraceVmap& learner, const Tensors& sequences, bool return_outputs = true);
 inline Tensor etrace_evolve(OnlineLearner& learner, const Tensor& xs) {

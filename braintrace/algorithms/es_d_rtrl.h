@@ -35,8 +35,7 @@ struct IODimOptions {
 // V(x, q) is the operation's weight gradient for input x and output cotangent q; m is the number of steps in the trace;
 // s is the same-step gradient. The last term removes the part of s_t that the trace already contains. Memory
 // O(B·(I+O·S)).
-// The gradient of a window is the sum over its steps. V is linear in x, so we can filter the credit backward in time
-// instead of filtering x forward:
+// In a window, V is linear in x, so we can filter the credit backward in time instead of filtering x forward:
 //
 //   q̃_t = Σ_a L'_t ε^f_t / c_m + α_x q̃_{t+1}         Σ_t V(ε^x_t, q_t) = V(ε^x_0, α_x q̃_1) + Σ_t V(x_t, q̃_t)
 //

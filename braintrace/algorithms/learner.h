@@ -66,8 +66,7 @@ class OnlineLearner {
   Tensors update(const Tensors& x);
   // `drop_traces`: the window starts from zero traces and discards them at the end, so no trace is ever formed.
   Tensors update(const MultiStepData& xs, bool drop_traces = false);
-  // Inputs in the order of the model's arguments; each has a time axis (MultiStepData) or is constant over the window
-  // (SingleStepData).
+  // Inputs in the order of the model's arguments, each with a time axis or constant over the window.
   Tensors update(const std::vector<StepData>& inputs);
 
   // A learner with the same rule and memory for a step function that calls this learner once. Its windows include the

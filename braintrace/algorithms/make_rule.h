@@ -41,8 +41,7 @@ std::string_view to_string(Need need);
 ParamDimOptions param_dim_options(const ETraceConfig& config, const RuleOptions& options);
 IODimOptions    io_dim_options(const ETraceConfig& config, const RuleOptions& options);
 
-// The rule at a point. Coordinates such as decay, kappa and n come from `config`, not from `options`. Messages use the
-// name `algorithm`.
+// The rule at a point. Coordinates (decay, kappa, n) come from `config`, not `options`. Messages say `algorithm`.
 std::shared_ptr<const LearningRule> make_rule(const ETraceConfig& config, const RuleOptions& options = {},
                                               const std::string& algorithm = "ETraceConfig");
 // A learner with the rule at a point.

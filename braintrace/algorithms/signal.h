@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The learning signal that a trace is contracted with: the true one, one sent through fixed random feedback, or one
-// that the user supplies (a modulator).
+// The learning signal that a trace is contracted with: true, sent through fixed random feedback, or a modulator.
 #pragma once
 
 #include "braintrace/executor/rule.h"

@@ -21,8 +21,7 @@ class SnapRule : public ParamDimRule {
   std::optional<TraceRecursion> recursion() const override;
 };
 
-// True if every position of a row reaches every other one. Traces then list the positions of the row in order, instead
-// of p first.
+// Whether every position of a row reaches every other one. Traces then list the row in order, instead of p first.
 bool reaches_whole_rows(const HiddenGroup& group);
 
 // A learner with SnapRule.

@@ -25,8 +25,7 @@ class UoroRule : public LearningRule {
  public:
   explicit UoroRule(UoroOptions options = {});
 
-  // The number of steps, which seeds the random signs and therefore survives a reset; then, per group, s̃ and the θ̃ of
-  // its leaves.
+  // The number of steps, which seeds the signs and survives a reset; then, per group, s̃ and the θ̃ of its leaves.
   MemorySlots memory(const ETraceGraph& graph) const override;
   // `aux` may supply the signs of each group; by default they are drawn with `projection_key`.
   Tensors advance(Step& step, const Tensors& memory, const Tensors& aux) const override;

@@ -87,8 +87,7 @@ struct SnapPattern {
   std::string       reason;
 };
 
-// A long scan that is followed substep by substep. Groups and relations found in its body refer to regions of the body;
-// the step keeps the values that these need.
+// A long scan that is followed substep by substep. Its groups and relations refer to regions of the body.
 struct ScanDescent {
   int     eqn    = -1;  // the scan in the step
   int64_t length = 0;
@@ -208,8 +207,7 @@ struct HiddenPerturbation {
   std::vector<Path> hidden_paths;
 
   Tensors init_perturb_data() const;  // zeros
-  // Results of the step, evaluated with the perturbations added; `inputs` are those of the step, then the states it
-  // reads (ModuleInfo::step.inputs(args)).
+  // Results of the step with the perturbations added; `inputs` are its arguments, then the states it reads.
   Tensors eval(const Tensors& inputs, const Tensors& perturb_data) const;
   Tensors eval_jaxpr(const Tensors& inputs, const Tensors& perturb_data) const { return eval(inputs, perturb_data); }
   // Throws a UserError that names the perturbation and its state unless each state has one of the right type.

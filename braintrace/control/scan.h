@@ -35,8 +35,7 @@ ScanResult scan(const ScanBody& body, const Tensors& carry, const Tensors& xs, c
 using ForBody = std::function<Tensors(const Tensor& i, const Tensors& carry)>;
 Tensors fori_loop(const Tensor& lo, const Tensor& hi, const ForBody& body, const Tensors& init, int64_t max_steps = 0);
 
-// Emits a scan whose body takes (consts, carry, x) and returns (carry, ys); tensors that the body captures are added to
-// the consts.
+// Emits a scan whose body takes (consts, carry, x) and returns (carry, ys). Tensors it captures become consts.
 Tensors apply_scan(Traced body, const ScanOperands& operands, int64_t length, bool reverse);
 
 // Throws a UserError that names the first carry whose type changes.

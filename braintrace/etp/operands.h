@@ -38,8 +38,7 @@ Tensor spread_over_product(const EtpCall& call, int weight, const Tensor& per_y)
 // The trace axes that the weight lacks are summed:
 Tensor sum_to_weight(const EtpCall& call, int weight, const Tensors& in, const Tensor& on_trace);
 
-// Axes by letters. `t` has the axes `from`, then others; the result has the axes `to` (size one where `from` lacks the
-// letter), then those others.
+// Axes by letters: the axes `from` of `t` become `to` (size one where `from` lacks a letter); later axes are kept.
 Tensor laid_out(const Tensor& t, const std::string& from, const std::string& to);
 
 // If only x is mapped, the operation stays trainable: a sample of rank `sample_rank` gains the batch axis, and a batch

@@ -53,8 +53,7 @@ class LearningRule {
   // The method to use if the user requests `asked`.
   VjpMethod method(VjpMethod asked) const { return facts_.method.value_or(asked); }
 
-  // A rule with linear traces overrides `recursion`, which provides memory, advance and recall. Other rules override
-  // those three.
+  // A rule with linear traces overrides `recursion`, any other rule `memory`, `advance` and `recall`.
   virtual std::optional<TraceRecursion> recursion() const { return {}; }
   // Types of the memory. It is initialized to zero.
   virtual MemorySlots memory(const ETraceGraph& graph) const;

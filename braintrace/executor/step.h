@@ -81,8 +81,7 @@ class Step {
   // Adds Pull_g(F) to the leaf gradients, F : [*varshape,S].
   void pull_future(int group, const Tensor& F, Tensors& leaf_gradients) const;
 
-  // Adds Cᵀ g to the gradients of the leaves an operand is computed from, C = ∂operand/∂leaves; g may have the axes of
-  // a group.
+  // Adds Cᵀ g to the gradients of the leaves of an operand, C = ∂operand/∂leaves; g may have the axes of a group.
   void add_operand_gradient(int relation, int trainable, const Tensor& g, Tensors& leaf_gradients) const;
   // J t for a group, J = ∂h_t/∂h_{t-1} in the compiled scope, t : [*varshape,S]; undefined if structurally zero. For a
   // descended scan, J is D, the product of the blocks of its substeps.

@@ -36,8 +36,7 @@ struct Remembered {
 };
 Types types_of(const MemorySlots& slots);
 
-// The recursion of linear traces. Their state axis has width W = HiddenGroup::trace_state_width: S, or more if a trace
-// covers the states of neighbors.
+// The recursion of linear traces. Their state axis has width W = HiddenGroup::trace_state_width: S, or more in SnAp-n.
 struct TraceRecursion {
   using OnGroup = std::function<Tensor(const HiddenGroup&, const Tensor&)>;
 

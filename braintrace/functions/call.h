@@ -46,8 +46,7 @@ struct ResultOf<F, std::tuple<A...>> {
   using Type = std::conditional_t<std::is_void_v<Raw>, std::tuple<>, std::decay_t<Raw>>;
 };
 
-// One call of a function on a tree of arguments, as a function on flat tensors. It stores the structure of the result,
-// so that flat results can be unflattened.
+// One call of a function on trees, as a function on flat tensors. Stores the structure of the result to rebuild it.
 template <class F, class Args>
 class FlatCall {
  public:

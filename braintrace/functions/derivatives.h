@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// jvp, vjp and Jacobians of functions on trees. States keep their values, and written states are stored; derivatives
-// are with respect to arguments.
+// jvp, vjp and Jacobians of functions on trees, with respect to arguments. Written states are stored.
 #pragma once
 
 #include "braintrace/functions/call.h"
@@ -92,8 +91,7 @@ class JacobianFunction {
 
 }  // namespace detail
 
-// f at the primals and its derivative along the tangents: pair<result, tangent of the result>. Pass one argument
-// directly, several as a tuple.
+// pair<f(primals), its derivative along the tangents>. Pass one argument directly, several as a tuple.
 template <class F, class P>
 requires detail::TakesPrimals<F, P>
 auto jvp(F&& f, const P& primals, const P& tangents) {
@@ -105,8 +103,7 @@ auto jvp(F&& f, const P& primals, const P& tangents) {
   return std::pair(call.rebuild(r.out), call.rebuild(r.tangents));
 }
 
-// pair<result, pullback>; pullback(cotangent of the result) returns the cotangent of the argument, or a tuple of
-// cotangents.
+// pair<result, pullback>; pullback(cotangent of the result) returns one cotangent, or a tuple of them.
 template <class F, class... A>
 requires(detail::Takes<F, A...> && sizeof...(A) > 0) auto vjp(F&& f, A&&... args) {
   detail::FlatCall call(f, detail::packed<F>(std::forward<A>(args)...));

@@ -3,8 +3,7 @@
 // trace_function (frame.h): states it reads become inputs, states it writes become outputs that are stored after the
 // call. If the function throws, no state changes.
 //
-// Each template is built on a plain function on lists of tensors in namespace flat. Bindings for other languages call
-// those, with their own trees.
+// Each template calls a function on lists of tensors in namespace flat; bindings for other languages call those, too.
 #pragma once
 
 #include "braintrace/functions/derivatives.h"

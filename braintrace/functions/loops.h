@@ -46,8 +46,7 @@ requires(detail::Takes<F, A...> && sizeof...(A) > 0) auto for_loop(F&& f, A&&...
   return call.rebuild(flat::run_scan("for_loop", call.function(), {}, call.leaves(), {}).ys);
 }
 
-// pair(carry, y_t) = f(carry, xs[t]); returns pair(last carry, all y stacked). Structure and types of the carry must
-// not change.
+// pair(carry, y_t) = f(carry, xs[t]); returns pair(last carry, all y stacked). The types of the carry must not change.
 template <class F, class C, class X>
 requires detail::ScanFunction<F, C, X>
 auto scan(F&& f, C&& carry, X&& xs, const ScanOptions& options = {}) {

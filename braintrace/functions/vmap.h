@@ -23,8 +23,7 @@ struct VmapOptions {
 
 namespace flat {
 
-// An argument may be several tensors, with one entry of in_axes for all: argument_of_leaf[i] is the argument that
-// args[i] belongs to.
+// An argument may be several tensors with one entry of in_axes: args[i] belongs to argument argument_of_leaf[i].
 Tensors call_mapped(const Function& f, const Tensors& args, const std::vector<size_t>& argument_of_leaf,
                     size_t num_arguments, const VmapOptions& options);
 

@@ -73,8 +73,7 @@ struct Made {
 };
 std::optional<Made> made_by(const Op& op, const Tensor& t);
 
-// The innermost open trace among the tensors, or null if all are concrete; throws UserError for a tensor whose trace
-// has finished.
+// The innermost open trace among the tensors; null if all are concrete. Throws UserError if a trace has finished.
 std::shared_ptr<Builder> innermost_trace(const Tensors& tensors);
 
 // Replays a program on tensors: evaluates it, or appends its equations to their trace.

@@ -55,8 +55,7 @@ class Module {
   StateMap params() const { return states(StateKind::Param); }
   State    state_at(const Path& path) const;
 
-  // Parts at run time. A new part replaces an earlier part of the same name; setting the same part again changes
-  // nothing.
+  // Parts at run time. A new part replaces an earlier one of the same name; setting the same part again has no effect.
   void                     set_child(const std::string& name, const Module& child);
   void                     set_state(const std::string& name, const State& state);
   void                     set_field(const std::string& name, std::string text);
@@ -65,8 +64,7 @@ class Module {
 
   // The name of the class, for printing and messages.
   virtual std::string type_name() const;
-  // Called before the parts are read and before update: a class that stores its parts elsewhere sets and erases them
-  // here.
+  // Called before the parts are read and before update: a class with its own list of parts sets and erases them here.
   virtual void refresh() {}
   // Called by init_all_states on every module, children before their parent, after all states have their initial
   // values: may set other values, or create states.
@@ -117,8 +115,7 @@ struct ModuleList : Module {
   ModuleList();
 };
 
-// Whether an update runs in this thread. The states and children that it uses must be registered; otherwise they would
-// not be learned, reset or saved.
+// Whether an update runs in this thread. It must use only registered states and children.
 bool is_updating();
 
 // Marks code that does not belong to the module, such as a loss around a model: it may use unregistered states.
@@ -136,8 +133,7 @@ class OutsideUpdate {
 struct InitOptions {
   BatchSize batch_size = {};
 };
-// Sets every state to its initial value, except parameters and long-term states made from a value; then calls
-// init_state of every module.
+// Initializes every state, except parameters and long-term states made from a value; then calls every init_state.
 void init_all_states(const Module& model, InitOptions options = {});
 // The same, before a new sequence; by default with the batch size of the last init.
 void reset_all_states(const Module& model, InitOptions options = {});

@@ -141,8 +141,7 @@ size_t num_leaves(const T& value) {
   return visit.n;
 }
 
-// Everything about a tree except the elements of its tensors, as a key: equal keys mean equal structure, static values
-// and tensor types.
+// A tree without the elements of its tensors, as a key: structure, static values and tensor types.
 template <class T>
 std::string signature(const T& value) {
   struct {

@@ -8,8 +8,8 @@ namespace braintrace {
 
 extern const Op dot_general_op;
 
-// Sums over the paired contract axes, separately for each position of the paired batch axes. Result axes: batch, free
-// axes of lhs, free axes of rhs.
+// Sums over the paired contract axes for each position of the paired batch axes. Result: batch, free lhs, free rhs
+// axes.
 struct DotAxes {
   Ints lhs_contract, rhs_contract, lhs_batch, rhs_batch;
 };

@@ -71,8 +71,7 @@ Traced expansion(const Op& op, const Types& in, const Attrs& attrs);
 // tensors get the default float type.
 Tensors promote_together(Tensors in);
 
-// A result computed only from C++ numbers behaves like a number, and is not rounded until it gets a type. `compute`
-// computes it in a given float type.
+// A result computed only from C++ numbers stays a number until it gets a type; `compute` evaluates it in a float type.
 Tensor yielding(const std::function<Tensor(DType)>& compute);
 bool   all_weak(const Tensors& in);
 

@@ -12,8 +12,7 @@ namespace braintrace {
 
 extern const Op host_call_op;
 
-// Equal arrays must produce equal results, of the declared types. The number, order and thread of the calls are
-// unspecified.
+// Equal arrays must produce equal results of the declared types. Calls may have any number, order and thread.
 using HostFunction = std::function<Arrays(const Arrays&)>;
 
 // Calls f on the values of `in` whenever the program runs; under vmap, once per sample. It has no derivative: apply

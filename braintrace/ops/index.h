@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading, adding and setting at positions given by integer tensors. An index outside 0 … n-1 (including negative
-// indices) is an error when the program runs.
+// Reading, adding and setting at integer positions. An index outside 0 … n-1 is an error when the program runs.
 #pragma once
 
 #include "braintrace/ops/families.h"
@@ -12,8 +11,7 @@ extern const Op scatter_add_op, scatter_set_op, take_op;
 // Rows of x along `axis`; the axes of `indices` replace that axis.
 //   take(x : [A,N,C], indices : [K,L], 1) : [A,K,L,C]
 Tensor take(const Tensor& x, const Tensor& indices, int64_t axis = 0);
-// x with updates added at those rows; updates have the shape of take(x, indices, axis). Updates at equal indices are
-// summed.
+// x with updates added at those rows, and summed at equal indices; updates have the shape of take(x, indices, axis).
 Tensor scatter_add(const Tensor& x, const Tensor& indices, const Tensor& updates, int64_t axis = 0);
 // The same, but updates replace the rows; for equal indices, the last one is used.
 Tensor scatter_set(const Tensor& x, const Tensor& indices, const Tensor& updates, int64_t axis = 0);

@@ -55,8 +55,7 @@ Tensor slice_axis(const Tensor& x, int64_t axis, int64_t start, int64_t limit, i
 // Splits along an axis into parts of the given sizes, or into equal parts.
 Tensors split(const Tensor& x, const Ints& sizes, int64_t axis);
 Tensors split(const Tensor& x, int64_t parts, int64_t axis);
-// A block of `sizes` at an integer position [rank] that is known only at run time. The position is clamped so that the
-// block fits.
+// A block of `sizes` at an integer position [rank] known only at run time, clamped so that the block fits.
 Tensor dynamic_slice(const Tensor& x, const Tensor& start, Ints sizes);
 // x with the block at that position replaced by `update`; the position is clamped as in dynamic_slice.
 Tensor dynamic_update_slice(const Tensor& x, const Tensor& update, const Tensor& start);

@@ -3,8 +3,7 @@
 //
 //   z = H(x) = 1 where x ≥ 0, else 0            dz = s(x) dx,  s evaluated at a constant x
 //
-// A surrogate is a name with parameters, so it can be printed, compared and parsed. Every kind is one entry of
-// surrogates(); register_surrogate adds more.
+// A surrogate is a name with parameters, so it can be printed, compared and parsed. surrogates() lists all kinds.
 #pragma once
 
 #include <string>
