@@ -38,7 +38,8 @@ size_t edit_distance(const std::string& a, const std::string& b) {
 
 std::optional<std::string> nearest(const std::string& word, const std::vector<std::string>& known) {
   std::optional<std::string> best;
-  size_t                     distance = 1 + word.size() / 2;
+  // Up to a third of the letters may differ, or one of two letters; a name that shares less is a different word.
+  size_t distance = 1 + std::max<size_t>(word.size() / 3, word.size() > 1 ? 1 : 0);
   for (const std::string& k : known) {
     if (std::max(word.size(), k.size()) - std::min(word.size(), k.size()) >= distance)
       continue;  // so far apart, or more

@@ -17,6 +17,7 @@ TEST(Nearest, FindsSwapsOmissionsAndOtherCase) {
 
 TEST(Nearest, SuggestsNothingForUnrelatedWords) {
   EXPECT_EQ(nearest("transformer", {"gru", "lstm"}), std::nullopt);
+  EXPECT_EQ(nearest("nope", {"copy"}), std::nullopt);
   EXPECT_EQ(nearest("", {"gru"}), std::nullopt);
   EXPECT_EQ(nearest("x", {}), std::nullopt);
   EXPECT_EQ(hint("transformer", {"gru"}), ".");

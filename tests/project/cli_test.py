@@ -69,4 +69,5 @@ with tempfile.TemporaryDirectory() as folder:
     assert picture.read_text().startswith("<svg"), picture.read_text()[:100]
     expect(["tasks", "copy", "-o", folder + "/none/copy.svg"], 2, out="train", err="none/copy.svg")
 expect(["tasks", "copi"], 2, err="did you mean 'copy'?")
+assert "did you mean" not in run("tasks", "nope").stderr
 expect(["tasks", '{"type": "copy", "lagg": 3}'], 2, err="task.lagg")
