@@ -138,7 +138,7 @@ int run(int argc, char** argv) {
   CLI::App app("Online learning in recurrent and spiking networks with eligibility traces", "braintrace");
   app.formatter(std::make_shared<Help>());
   app.set_help_flag("-h,--help", "Show this help and exit");
-  app.set_version_flag("-V,--version", std::string(version), "Show the version and exit");
+  app.set_version_flag("-V,--version", fmt::format("braintrace {}", version), "Show the version and exit");
   app.require_subcommand(1);
   app.footer(
       "  braintrace graph gru -o gru.html              what the compiler finds in a model\n"

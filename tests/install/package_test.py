@@ -33,4 +33,4 @@ with tempfile.TemporaryDirectory() as folder:
         missing = [w for w in WANTED if not (root / w).is_file()]
         assert not missing, f"{root}: {missing}"
         assert len(list(root.rglob("libbraintrace.*"))) == 1 and list(root.rglob("braintraceConfig.cmake")), root
-        assert output(root / "bin/braintrace", "--version").strip() == VERSION
+        assert output(root / "bin/braintrace", "--version").strip() == f"braintrace {VERSION}"

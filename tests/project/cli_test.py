@@ -23,7 +23,7 @@ def expect(args, status, out="", err=""):
 
 
 expect(["--help"], 0, out="info")
-expect(["--version"], 0, out=VERSION)
+assert expect(["--version"], 0) == f"braintrace {VERSION}\n"
 expect(["info", "--help"], 0, out="--json")
 expect(["info"], 0, out="reference")
 expect(["info", "--ops"], 0, out="tanh")
