@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "braintrace/base/json.h"
+#include "braintrace/base/shell_word.h"
 #include "braintrace/base/temporary_folder.h"
 #include "braintrace/export/demo_page.h"
 #include "braintrace/io/file.h"
@@ -187,7 +188,7 @@ int run_export(const ExportArguments& o) {
     fmt::print("flash  {:>9} bytes of constants; install gcc-arm-none-eabi to see the size of the code\n",
                e.sizes.constants);
   fmt::print("try it: cmake -G Ninja -S {0} -B {0}/build && cmake --build {0}/build && ctest --test-dir {0}/build\n",
-             o.output);
+             shell_word(o.output));
   return 0;
 }
 

@@ -8,6 +8,7 @@
 
 #include "braintrace/base/json.h"
 #include "braintrace/base/percent.h"
+#include "braintrace/base/shell_word.h"
 #include "braintrace/io/file.h"
 #include "braintrace/io/folder.h"
 #include "braintrace/io/stop_signals.h"
@@ -87,8 +88,8 @@ int told(const TrainArguments& o, const Trainer& t, Ending ending, const std::st
   }
   if (ending == Ending::Interrupted) {
     note("stopped after {} updates; saved {}\n  Continue with: braintrace train {} --resume auto", t.updates(), last,
-         o.config);
-    for (const std::string& s : o.replaced) note(" --set {}", s);
+         shell_word(o.config));
+    for (const std::string& s : o.replaced) note(" --set {}", shell_word(s));
     note("\n");
     return 128 + StopSignals::asked();
   }

@@ -11,6 +11,7 @@
 
 #include "braintrace/base/json.h"
 #include "braintrace/base/percent.h"
+#include "braintrace/base/shell_word.h"
 #include "braintrace/io/file.h"
 #include "braintrace/train/progress.h"
 #include "braintrace/train/report_parts.h"
@@ -331,6 +332,21 @@ std::string title_of(const nlohmann::ordered_json& config) {
   return (first.empty() ? "" : first + " learns ") + task + (rule.empty() ? "" : " with " + rule);
 }
 
+// The command that repeats the run. Its folders are new: those of the run hold checkpoints.
+std::string command_of(const nlohmann::ordered_json& config) {
+  std::string out   = "braintrace train " + shell_word(word(config, "output") + "/config.json");
+  const auto  again = [&](const std::string& field, const std::string& folder) {
+    const std::string other = folder + "-again";
+    // --set reads a name that starts with a bracket or a quote as JSON.
+    const bool is_plain = shell_word(other) == other;
+    out += " --set " + shell_word(field + "=" + (is_plain ? other : json_text(nlohmann::json(other), -1)));
+  };
+  again("output", word(config, "output"));
+  if (config.contains("checkpoint"))
+    if (const std::string dir = word(config["checkpoint"], "dir"); !dir.empty()) again("checkpoint.dir", dir);
+  return out;
+}
+
 }  // namespace
 
 std::string report_html(const RunRecord& run) {
@@ -354,11 +370,10 @@ std::string report_html(const RunRecord& run) {
                  "eligibility trace.",
                  charts(activity(run.activity) + traces(run.activity), "flow"));
   out += section("Graph", "What the compiler found: which weights reach which states, and how they learn.", graph(run));
-  const std::string folder = word(config, "output");
   out += section("Setting",
-                 folder.empty()
+                 word(config, "output").empty()
                      ? "Everything needed to reproduce the run."
-                     : fmt::format("To reproduce it: <code>braintrace train {}/config.json</code>", xml_text(folder)),
+                     : fmt::format("To reproduce it: <code>{}</code>", xml_text(command_of(config))),
                  text_block("Configuration", pretty, true) + text_block("Model", run.model_text, false));
   return report_page(title_of(config), "training report", {word(config, "about"), subtitle_of(config), run.pace}, out);
 }

@@ -62,7 +62,9 @@ TEST(Report, SaysWhatWasTrainedAndHowToRunItAgain) {
   EXPECT_NE(page.find("<h1>gru learns copy with D_RTRL</h1>"), page.npos);
   EXPECT_NE(page.find("<p>run 3 · gru 10 → 64, linear 64 → 10 · task copy · rule D_RTRL · optimizer adam</p>"),
             page.npos);
-  EXPECT_NE(page.find("<code>braintrace train runs/&lt;1&gt;/config.json</code>"), page.npos);
+  EXPECT_NE(page.find("<code>braintrace train &#39;runs/&lt;1&gt;/config.json&#39; --set "
+                      "&#39;output=&quot;runs/&lt;1&gt;-again&quot;&#39;</code>"),
+            page.npos);
 }
 
 TEST(Report, TellsThePerplexityOfText) {

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The commands train and eval: good and bad input, signals, kills, full disks.  Usage: train_cli_test.py BINARY ROOT"""
+import html
 import json
+import os
 import pathlib
 import random
+import re
 import resource
 import shutil
 import signal
@@ -60,6 +63,17 @@ header = json.loads(FINAL[8:8 + length])
 assert header["model.rnn.Wh.weight.weight"]["dtype"] == "F32" and header["model.rnn.Wh.weight.weight"]["shape"] == [7, 3], header
 used = json.loads((FOLDER / "whole/config.json").read_text())
 assert used["optimizer"]["beta1"] == 0.9 and used["rule"] == {"name": "D_RTRL"}, used
+
+# The command in the report repeats the run, also when folders have names that a shell would split.
+for output, more in (("whole", {}), ("it's [a] $run", {"checkpoint": {**SMALL["checkpoint"], "dir": "[kept]"}})):
+    if more:
+        expect(["train", config("odd", **more, output=output)], 0)
+    shown = re.search("<code>(braintrace train .*?)</code>", (FOLDER / output / "report.html").read_text())[1]
+    path = f"{pathlib.Path(BINARY).resolve().parent}:{os.environ['PATH']}"
+    r = subprocess.run(html.unescape(shown), shell=True, cwd=FOLDER, capture_output=True, text=True, env={**os.environ, "PATH": path})
+    assert r.returncode == 0, (shown, r)
+    assert (FOLDER / f"{output}-again/metrics.jsonl").exists(), shown
+assert checkpoints("whole-again")[-1].read_bytes() == FINAL and (FOLDER / "[kept]-again/best.safetensors").exists()
 
 # eval says what the last validation said, and the same each time.
 measured = json.loads(expect(["eval", checkpoints("whole")[-1], "--json"], 0))
