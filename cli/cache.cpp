@@ -22,8 +22,9 @@ std::string mib(int64_t bytes) { return fmt::format("{:.1f} MiB", static_cast<do
 
 int run_cache(const CacheArguments& o) {
   const cpu::CodeCache cache;
-  require(!cache.folder().empty(),
-          "there is no folder for compiled code that only this user can write to; set HOME or BRAINTRACE_CACHE_DIR.");
+  require(cache.problem().empty(),
+          "compiled code is not kept: {}.\n  BRAINTRACE_CACHE_DIR can name a folder that only you can write to.",
+          cache.problem());
   const int64_t removed = o.clean ? cache.shrink(0) : 0;
   const auto    now     = cache.contents();
   if (o.json) {

@@ -98,10 +98,22 @@ TEST_F(CompiledFiles, ThatAreDamagedAreMadeAgain) {
 TEST_F(CompiledFiles, OfAFolderOpenToOthersAreNotTrusted) {
   fs::create_directory(folder);
   fs::permissions(folder, fs::perms(0777));
-  const auto f = compiled(3);
+  std::string heard;
+  const auto  before = set_warning_hook([&](const std::string& text) { heard = text; });
+  const auto  f      = compiled(3);
+  set_warning_hook(before);
   EXPECT_TRUE(f->is_native());
   EXPECT_EQ(value(*f), 19);
   EXPECT_EQ(files(), 0u);
+  EXPECT_NE(heard.find("other users can write to " + folder.string()), heard.npos) << heard;
+}
+
+TEST_F(CompiledFiles, OfAFolderThatOthersOnlyReadAreUsed) {
+  fs::create_directory(folder);
+  fs::permissions(folder, fs::perms(0755));
+  compiled(6);
+  cpu::forget_loaded();
+  EXPECT_TRUE(compiled(6)->was_cached());
 }
 
 TEST_F(CompiledFiles, NeedNoFolder) {

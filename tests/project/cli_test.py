@@ -71,3 +71,18 @@ with tempfile.TemporaryDirectory() as folder:
 expect(["tasks", "copi"], 2, err="did you mean 'copy'?")
 assert "did you mean" not in run("tasks", "nope").stderr
 expect(["tasks", '{"type": "copy", "lagg": 3}'], 2, err="task.lagg")
+
+# The cache: a folder that others can read is used; one that they can write to is not, and both commands say why.
+with tempfile.TemporaryDirectory() as folder:
+    cache = pathlib.Path(folder) / "cache"
+    cache.mkdir(mode=0o755)
+    os.environ["BRAINTRACE_CACHE_DIR"] = str(cache)
+    expect(steps + ["--backend", "cpu"], 0, out="D_RTRL")
+    assert json.loads(expect(["cache", "--json"], 0))["files"] > 0
+    cache.chmod(0o777)
+    expect(["cache"], 2, err=f"other users can write to {cache}")
+    told = run(*steps, "--backend", "cpu").stderr
+    assert told.count("warning: compiled code is not kept") == 1 and str(cache) in told, told
+    os.environ["BRAINTRACE_CACHE_DIR"] = folder + "/file"
+    pathlib.Path(folder, "file").write_text("")
+    expect(["cache"], 2, err="is not a folder")

@@ -2,7 +2,9 @@
 #include "braintrace/backends/cpu/code_cache.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <fcntl.h>
 #include <fstream>
 #include <iterator>
@@ -15,6 +17,7 @@
 #include <fmt/format.h>
 
 #include "braintrace/backends/settings.h"
+#include "braintrace/base/warning.h"
 
 namespace braintrace::cpu {
 
@@ -24,22 +27,29 @@ namespace {
 
 constexpr std::string_view work_prefix = "work.";
 
-// A folder that only this user can write; empty if there is none.
-fs::path usable_folder() {
-  fs::path folder = settings::variable("BRAINTRACE_CACHE_DIR");
-  if (folder.empty()) {
-    fs::path base = settings::variable("XDG_CACHE_HOME");
-    if (base.empty() && !settings::variable("HOME").empty()) base = fs::path(settings::variable("HOME")) / ".cache";
-    if (base.empty()) return {};
-    folder = base / "braintrace";
-  }
+fs::path chosen_folder() {
+  if (const fs::path given = settings::variable("BRAINTRACE_CACHE_DIR"); !given.empty()) return given;
+  if (const fs::path base = settings::variable("XDG_CACHE_HOME"); !base.empty()) return base / "braintrace";
+  const fs::path home = settings::variable("HOME");
+  return home.empty() ? home : home / ".cache/braintrace";
+}
+
+// Creates the folder if it is missing. Returns why it cannot be used: we load what is in it as machine code, so only
+// this user may be able to change it.
+std::string problem_of(const fs::path& folder) {
+  if (folder.empty()) return "none of BRAINTRACE_CACHE_DIR, XDG_CACHE_HOME and HOME is set";
   std::error_code error;
   fs::create_directories(folder.parent_path(), error);
-  mkdir(folder.c_str(), 0700);
+  const int   made = mkdir(folder.c_str(), 0700);
+  const int   why  = errno;
   struct stat s {};
-  const bool  ours =
-      stat(folder.c_str(), &s) == 0 && S_ISDIR(s.st_mode) && s.st_uid == geteuid() && (s.st_mode & 077) == 0;
-  return ours && access(folder.c_str(), W_OK | X_OK) == 0 ? folder : fs::path();
+  if (stat(folder.c_str(), &s) != 0)
+    return fmt::format("{}: cannot create the folder: {}", folder.string(), std::strerror(made == 0 ? errno : why));
+  if (!S_ISDIR(s.st_mode)) return fmt::format("{} is not a folder", folder.string());
+  if (s.st_uid != geteuid()) return fmt::format("{} belongs to another user", folder.string());
+  if ((s.st_mode & 022) != 0)
+    return fmt::format("other users can write to {}; chmod go-w takes that away", folder.string());
+  return access(folder.c_str(), W_OK | X_OK) == 0 ? "" : fmt::format("{} is read-only", folder.string());
 }
 
 struct Kept {
@@ -86,9 +96,14 @@ std::string sum_of(const fs::path& code) { return fmt::format("{:016x}", hash_of
 
 }  // namespace
 
-CodeCache::CodeCache() : folder_(usable_folder()), bound_(settings::cache_mib() << 20) {}
+CodeCache::CodeCache()
+    : folder_(chosen_folder()), problem_(problem_of(folder_)), bound_(settings::cache_mib() << 20) {
+  if (!problem_.empty()) folder_.clear();
+}
 
 fs::path CodeCache::find(const std::string& name) const {
+  if (!problem_.empty())
+    warn(fmt::format("compiled code is not kept, so every process compiles again: {}.", problem_), "code cache");
   const fs::path code = folder_ / (name + ".so");
   if (folder_.empty() || contents_of(folder_ / (name + ".sum")) != sum_of(code)) return {};
   ::utimensat(AT_FDCWD, code.c_str(), nullptr, 0);

@@ -4,9 +4,9 @@
 //   NAME.so, NAME.sum   machine code, and a hash of its bytes
 //   work.…/             work folder of a compiler, locked by its process; unlocked if that process was killed
 //
-// The folder must belong to this user alone. Files are renamed into place, so a process never sees unfinished files of
-// another. The total size is limited to $BRAINTRACE_CACHE_MIB (default: 1024); least recently used files are removed
-// first.
+// The folder must belong to this user, and others must not be able to write to it. Files appear by renaming, so
+// processes never see each other's unfinished work. All together they take at most $BRAINTRACE_CACHE_MIB (1024 unless
+// set); those not used for longest go first.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,12 @@ class CodeCache {
  public:
   CodeCache();  // creates the folder if it does not exist
 
-  const std::filesystem::path& folder() const { return folder_; }  // empty if it cannot be used
-  int64_t                      bound() const { return bound_; }    // in bytes
+  const std::filesystem::path& folder() const { return folder_; }    // empty when it cannot be used
+  const std::string&           problem() const { return problem_; }  // why it cannot be used
+  int64_t                      bound() const { return bound_; }      // bytes
 
-  // The path of a cached file if its hash matches, which counts as a use; otherwise empty.
+  // The file of a name when its bytes are those that were written, which counts as a use; else empty. Warns once if the
+  // folder cannot be used.
   std::filesystem::path find(const std::string& name) const;
   // Adds a finished file. Returns an error message, or an empty string.
   std::string keep(const std::string& name, const std::filesystem::path& made) const;
@@ -40,6 +42,7 @@ class CodeCache {
 
  private:
   std::filesystem::path folder_;
+  std::string           problem_;
   int64_t               bound_;
 };
 
