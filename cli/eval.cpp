@@ -37,8 +37,8 @@ void print_classes(const train::ValidationRecord& v, const train::Judgment& judg
                    const std::vector<std::string>& names, bool surprise) {
   const Array&              confusion = judgment.confusion;
   const train::ClassMetrics m         = train::class_metrics(confusion);
-  fmt::print("accuracy           {} (baseline, most common class: {})\n", percent(v.accuracy), percent(m.majority));
-  fmt::print("balanced accuracy  {}\nmacro F1           {:.4f}\n", percent(m.balanced_accuracy), m.macro_f1);
+  fmt::print("accuracy           {}\nbalanced accuracy  {}\nmacro F1           {:.4f}\n", percent(v.accuracy),
+             percent(m.balanced_accuracy), m.macro_f1);
   fmt::print("calibration error  {} (difference between confidence and accuracy)\n",
              percent(judgment.calibration_error));
   if (surprise)
@@ -53,7 +53,7 @@ void print_classes(const train::ValidationRecord& v, const train::Judgment& judg
   for (int64_t i = 0; i < classes; ++i) {
     fmt::print("{:>10}", name(i));
     for (int64_t n : row_of(confusion, i)) fmt::print("{:11}", n);
-    fmt::print("{:>11}\n", percent(m.recall[static_cast<size_t>(i)]));
+    fmt::print("{:>11}\n", m.asked[static_cast<size_t>(i)] == 0 ? "–" : percent(m.recall[static_cast<size_t>(i)]));
   }
 }
 
@@ -84,6 +84,9 @@ int run_eval(const EvalArguments& o) {
                m->mae);
   if (v.accuracy >= 0) print_classes(v, judgment, names, train::measures_surprise(trainer.config()));
   for (const train::Baseline& b : judgment.baselines) fmt::print("baseline           {}\n", train::words_of(b));
+  if (v.accuracy >= 0 && judgment.baselines.empty())
+    fmt::print("baseline           most common class of these samples: {}\n",
+               percent(train::class_metrics(judgment.confusion).majority));
   return 0;
 }
 
