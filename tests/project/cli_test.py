@@ -68,6 +68,8 @@ with tempfile.TemporaryDirectory() as folder:
     expect(["tasks", "copy", "-o", str(picture)], 0, out="train")
     assert picture.read_text().startswith("<svg"), picture.read_text()[:100]
     expect(["tasks", "copy", "-o", folder + "/none/copy.svg"], 2, out="train", err="none/copy.svg")
+    expect(["tasks", "copy", "-o", folder + "/copy.png"], 2, err="copy.png: give a name that ends in .svg.")
+    assert not pathlib.Path(folder, "copy.png").exists()
 expect(["tasks", "copi"], 2, err="did you mean 'copy'?")
 assert "did you mean" not in run("tasks", "nope").stderr
 expect(["tasks", '{"type": "copy", "lagg": 3}'], 2, err="task.lagg")
