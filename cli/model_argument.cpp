@@ -62,6 +62,16 @@ std::optional<Type> input_of(const json& description) {
   return std::nullopt;
 }
 
+// `file` is empty for a built-in model.
+std::shared_ptr<Module> built(const json& description, const std::string& file) {
+  try {
+    return zoo::build_model(description);
+  } catch (const UserError& error) {
+    if (file.empty()) throw;
+    throw UserError(fmt::format("{}: {}", file, error.what()), error.kind());
+  }
+}
+
 std::string known_models() {
   std::vector<std::string> names;
   for (const auto& m : zoo::builtin_models()) names.push_back(m.name);
@@ -88,21 +98,20 @@ void ModelArgument::add_options(CLI::App& command) {
 }
 
 BuiltModel build_argument(const ModelArgument& argument) {
-  const auto text       = text_of_file(argument.model);
-  const bool looks_file = argument.model.find_first_of("/.") != std::string::npos;
-  require(text || !looks_file, "{}: there is no such file.", argument.model);
+  const auto text = text_of_file(argument.model);
   json description = read_json(text ? *text : zoo::builtin_model(argument.model).description, argument.model);
   if (description.is_object() && description.contains("weights") && description["weights"].is_string())
     description["weights"] = zoo::weights_beside(description["weights"].get<std::string>(), argument.model);
   if (!argument.weights.empty() && description.is_object()) description["weights"] = argument.weights;
-  const auto found = argument.input.empty() ? input_of(description) : parse_type(argument.input);
+  const auto module = built(description, text ? argument.model : "");
+  const auto found  = argument.input.empty() ? input_of(description) : parse_type(argument.input);
   require(found.has_value(),
           "{}: the description does not specify the input of the first layer; give --input, such as f32[10].",
           argument.model);
   json layers = description;
   if (layers.is_object()) layers.erase("weights");
   return {text ? utf8(std::filesystem::path(argument.model).stem().string()) : argument.model,
-          zoo::build_model(description), *found, layers.dump()};
+          module, *found, layers.dump()};
 }
 
 CompiledModel compile_argument(const ModelArgument& argument) {
@@ -125,7 +134,8 @@ CompiledModel compile_argument(const ModelArgument& argument) {
 }
 
 std::optional<std::string> text_of_file(const std::string& path) {
-  if (!std::filesystem::is_regular_file(path)) return std::nullopt;
+  const bool is_name = path.find_first_of("/.") == path.npos;
+  if (is_name && !std::filesystem::is_regular_file(path)) return std::nullopt;
   return read_text(path);
 }
 

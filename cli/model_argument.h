@@ -41,7 +41,7 @@ struct CompiledModel {
 // errors if the model cannot be trained online.
 CompiledModel compile_argument(const ModelArgument& argument);
 
-// The text of a file, or nothing if there is no such file.
+// The text of a file; nothing if there is no such file and the text is a plain name, without a slash or a dot.
 std::optional<std::string> text_of_file(const std::string& path);
 
 }  // namespace braintrace::cli

@@ -49,7 +49,7 @@ with check("names of files that are not UTF-8"):
     os.rename(MODEL, os.fsencode(FOLDER) + b"/\xff\xfe.json")
     expect(["graph", b"\xff\xfe.json", "--json"], 0, out='"schema"')
     expect(["advise", b"\xff\xfe.json", "--rules", "D_RTRL", "--json"], 0, out='"rule')
-    expect(["graph", b"\xff\xff.json"], 2, err="there is no such file")
+    expect(["graph", b"\xff\xff.json"], 2, err="No such file")
 
 # A stored graph carries whatever its writer put into it: nothing of it reaches the terminal as a control sequence.
 stored = json.loads(expect(["graph", model_named("rnn"), "--json"], 0).out)
