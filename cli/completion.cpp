@@ -14,13 +14,6 @@ std::vector<const CLI::App*> all_commands(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App*) { return true; });
 }
 
-std::vector<std::string> words(const CLI::Option& o) {
-  std::vector<std::string> out;
-  for (const std::string& s : o.get_snames()) out.push_back("-" + s);
-  for (const std::string& l : o.get_lnames()) out.push_back("--" + l);
-  return out;
-}
-
 // Single quotes for a shell: ' becomes '\''. A description is cut at its first sentence.
 std::string quoted(const std::string& text) {
   std::string out = "'";
@@ -37,7 +30,7 @@ std::string bash_completion(const CLI::App& app) {
     names.push_back(c->get_name());
     std::vector<std::string> all, arguments;
     for (const CLI::Option* o : c->get_options()) {
-      const auto own   = words(*o);
+      const auto own   = names_of(*o);
       const auto known = values_of(*o);
       all.insert(all.end(), own.begin(), own.end());
       if (o->get_positional()) {
@@ -97,7 +90,7 @@ std::string zsh_completion(const CLI::App& app) {
       if (o->get_positional())
         cases += " \\\n        " + quoted(fmt::format("*:{}:{}", o->get_name(true),
                                                       known.empty() ? "_files" : "_braintrace_" + o->get_name(true)));
-      for (const std::string& w : words(*o))
+      for (const std::string& w : names_of(*o))
         cases += " \\\n        " + quoted(fmt::format("{}[{}]{}", w, inside(o->get_description()),
                                                       takes_value(*o) ? ":value:" + value : ""));
     }
@@ -140,8 +133,7 @@ std::string fish_completion(const CLI::App& app) {
     for (const CLI::Option* o : c->get_options()) {
       const auto known = values_of(*o);
       out += fmt::format("complete -c braintrace -n '__fish_seen_subcommand_from {}'", c->get_name());
-      for (const std::string& s : o->get_snames()) out += " -s " + s;
-      for (const std::string& l : o->get_lnames()) out += " -l " + l;
+      for (const std::string& w : names_of(*o)) out += w.starts_with("--") ? " -l " + w.substr(2) : " -s " + w.substr(1);
       if (!known.empty()) out += fmt::format(" -a '{}'", fmt::join(known, " "));
       if (!o->get_positional() && takes_value(*o)) out += " -r";
       out += " -d " + quoted(o->get_description()) + "\n";

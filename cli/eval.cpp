@@ -96,7 +96,7 @@ void add_eval(CLI::App& app, Action& chosen) {
   auto  options = std::make_shared<EvalArguments>();
   auto* command = app.add_subcommand("eval", "Evaluate a checkpoint on validation data, test data or another file");
   command->add_option("CHECKPOINT", options->checkpoint, "A checkpoint that braintrace train wrote")->required();
-  auto* part = command->add_option("--set", options->part, "Part of the data: validation or test")
+  auto* part = command->add_option("--part,--set", options->part, "Part of the data: validation or test")
                    ->type_name("validation|test")
                    ->check(CLI::IsMember({"validation", "test"}));
   command
@@ -110,7 +110,7 @@ void add_eval(CLI::App& app, Action& chosen) {
   command->add_flag("--json", options->json, "Print JSON");
   command->footer(
       "  braintrace eval copy_run/checkpoints/best.safetensors --batches 50\n"
-      "  braintrace eval run/checkpoints/best.safetensors --set test\n"
+      "  braintrace eval run/checkpoints/best.safetensors --part test\n"
       "  braintrace eval run/checkpoints/best.safetensors --data new.csv\n");
   command->callback([options, &chosen] { chosen = [options] { return run_eval(*options); }; });
 }

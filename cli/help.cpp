@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "braintrace/algorithms/registry.h"
 #include "braintrace/tasks/task.h"
@@ -88,6 +89,13 @@ std::string described(const CLI::Option& o) {
 
 }  // namespace
 
+std::vector<std::string> names_of(const CLI::Option& option) {
+  std::vector<std::string> out;
+  for (const std::string& s : option.get_snames()) out.push_back("-" + s);
+  if (!option.get_lnames().empty()) out.push_back("--" + option.get_lnames()[0]);
+  return out;
+}
+
 bool takes_value(const CLI::Option& option) { return !option.get_type_name().empty(); }
 
 std::vector<HelpEntry> arguments_of(const CLI::App& app) {
@@ -101,9 +109,7 @@ std::vector<HelpEntry> options_of(const CLI::App& app) {
   std::vector<HelpEntry> out;
   for (const CLI::Option* o : app.get_options()) {
     if (!o->nonpositional()) continue;
-    std::string names;
-    for (const std::string& s : o->get_snames()) names += (names.empty() ? "-" : ", -") + s;
-    for (const std::string& l : o->get_lnames()) names += (names.empty() ? "--" : ", --") + l;
+    std::string names = fmt::format("{}", fmt::join(names_of(*o), ", "));
     if (takes_value(*o)) names += " " + value_name(*o);
     out.push_back({names, described(*o)});
   }

@@ -25,6 +25,8 @@ std::vector<HelpEntry> commands_of(const CLI::App& app);
 std::vector<HelpEntry> exit_statuses();
 // "braintrace graph [OPTIONS] MODEL"
 std::string usage_of(const CLI::App& app, const std::string& name);
+// "-o" and "--output". Only the first long name is shown; the others are older names that still work.
+std::vector<std::string> names_of(const CLI::Option& option);
 // True for an option such as --seed N, false for a flag such as --json.
 bool takes_value(const CLI::Option& option);
 // The possible values of an option or argument, if they are known: names of models, rules or tasks, or a fixed list.

@@ -41,7 +41,7 @@ void add_predict(CLI::App& app, Action& chosen) {
   auto* command =
       app.add_subcommand("predict", "Write the predictions of a checkpoint for each sample of its data or of a file");
   command->add_option("CHECKPOINT", options->checkpoint, "A checkpoint that braintrace train wrote")->required();
-  auto* part = command->add_option("--set", options->part, "Part of the data: validation or test")
+  auto* part = command->add_option("--part,--set", options->part, "Part of the data: validation or test")
                    ->type_name("validation|test")
                    ->check(CLI::IsMember({"validation", "test"}));
   command
@@ -52,8 +52,8 @@ void add_predict(CLI::App& app, Action& chosen) {
   command->add_option("-o,--output", options->output, "File to write: .npz or .csv")->type_name("FILE")->required();
   options->backend.add_options(*command);
   command->footer(
-      "  braintrace predict run/best.safetensors --set test -o predictions.csv\n"
-      "  braintrace predict run/best.safetensors --data new.csv -o predictions.npz\n");
+      "  braintrace predict run/checkpoints/best.safetensors --part test -o predictions.csv\n"
+      "  braintrace predict run/checkpoints/best.safetensors --data new.csv -o predictions.npz\n");
   command->callback([options, &chosen] { chosen = [options] { return run_predict(*options); }; });
 }
 

@@ -48,6 +48,10 @@ for command in commands:
 assert run("graph", "--help", COLUMNS="50").stdout != run("graph", "--help", COLUMNS="80").stdout
 assert run("--help", COLUMNS="nonsense").stdout == top
 
+# An older name still works and is not shown.
+assert "--part validation|test" in run("help", "eval").stdout and "--set" not in run("help", "eval").stdout
+expect(["eval", "x", "--set", "none"], 2, err="validation")
+
 # Errors lead to the help of the command at hand, with the nearest name.
 expect(["graph"], 2, err="See braintrace graph --help.")
 expect(["graph", "gru", "--jsn"], 2, err="did you mean '--json'?\n  See braintrace graph --help.")

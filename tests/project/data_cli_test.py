@@ -124,7 +124,7 @@ write("sunspots.json", json.dumps({
     "update": "step", "reset": False, "batch": 1, "epochs": 60, "optimizer": {"lr": 0.003, "clip_norm": 1.0},
     "validation": {"every": 0}, "checkpoint": {"every": 0}}))
 assert json.loads(run("train", "sunspots.json", "--json"))["pace"].startswith("online"), "not online"
-years = json.loads(run("eval", "runs/sunspots/checkpoints/best.safetensors", "--set", "test", "--json"))
+years = json.loads(run("eval", "runs/sunspots/checkpoints/best.safetensors", "--part", "test", "--json"))
 last_number = next(b["r2"] for b in years["baselines"] if b["name"] == "last target")
 assert last_number > 0.5 and years["r2"] > last_number + 0.1, years
 
