@@ -50,6 +50,7 @@ void add_advise(CLI::App& app, Action& chosen) {
   command
       ->add_option("--rules", a.rules,
                    "Rules to compare, separated by commas (default: all that learn from a loss alone)")
+      ->type_name("NAME,...")
       ->delimiter(',');
   o->backend.add_options(*command);
   command->add_flag("--measure", a.measure,

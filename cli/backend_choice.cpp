@@ -10,9 +10,11 @@
 namespace braintrace::cli {
 
 void BackendChoice::add_options(CLI::App& command) {
-  command.add_option("--backend", backend,
-                     "Backend: cpu, reference, cuda (a GPU), cuda:1 (the second GPU), auto (a GPU if there is one)");
-  command.add_option("--precision", precision, "Precision of f32 matrix products on a GPU: f32, tf32 or bf16");
+  command
+      .add_option("--backend", backend,
+                  "Backend: cpu, reference, cuda (a GPU), cuda:1 (the second GPU), auto (a GPU if there is one)")
+      ->type_name("NAME");
+  command.add_option("--precision", precision, "Precision of f32 matrix products on a GPU")->type_name("f32|tf32|bf16");
 }
 
 void BackendChoice::apply() const {

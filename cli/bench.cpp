@@ -227,15 +227,18 @@ void add_bench(CLI::App& app, Action& chosen) {
   command
       ->add_option("--model", o->choice.models,
                    "Networks to time: rnn, gru, lif or conv; with --first-call, descriptions or built-in models")
+      ->type_name("NAME,...")
       ->delimiter(',');
   command
       ->add_option("--rule", o->choice.rules,
                    "Rules to time, separated by commas (default: D_RTRL, ES_D_RTRL and BPTT)")
+      ->type_name("NAME,...")
       ->delimiter(',');
   o->backend.add_options(*command);
   command
       ->add_option("--mode", o->modes,
                    "What to time: sequence (a gradient over T steps) or stream (one step with an update)")
+      ->type_name("sequence|stream")
       ->delimiter(',');
   command
       ->add_option("--size", o->sizes, "Batch, inputs and neurons, such as 64,128,256, instead of the standard sizes")

@@ -200,14 +200,17 @@ void add_export(CLI::App& app, Action& chosen) {
       app.add_subcommand("export", "Export a network that keeps learning as self-contained C99, or as a NIR graph");
   o->model.add_options(*command);
   command->add_option("--rule", o->c.rule, "Learning rule; braintrace info --algorithms lists them")
+      ->type_name("NAME")
       ->capture_default_str();
   command->add_option("--decay", o->decay, "Trace decay of ES_D_RTRL and OSTLFeedforward");
   command->add_option("--kappa", o->kappa, "Filter decay of EProp");
   command->add_option("--n", o->n, "Order n of SnAp");
-  command->add_option("--optimizer", o->c.optimizer, "Optimizer: sgd or adam")->capture_default_str();
+  command->add_option("--optimizer", o->c.optimizer, "Optimizer")->type_name("sgd|adam")->capture_default_str();
   command->add_option("--lr", o->c.lr, "Learning rate")->capture_default_str();
-  command->add_option("--loss", o->c.loss, "Loss: mse, or cross_entropy with an integer label")->capture_default_str();
-  command->add_option("--dtype", o->dtype, "Element type: f32 or f64")->capture_default_str();
+  command->add_option("--loss", o->c.loss, "Loss; cross_entropy takes an integer label")
+      ->type_name("mse|cross_entropy")
+      ->capture_default_str();
+  command->add_option("--dtype", o->dtype, "Element type")->type_name("f32|f64")->capture_default_str();
   command->add_option("--seed", o->seed, "Seed of the initial weights")->check(whole_number(0))->capture_default_str();
   command->add_option("--test-steps", o->c.test_steps, "Steps of the recorded test sequence")
       ->check(whole_number(1))

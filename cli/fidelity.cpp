@@ -78,6 +78,7 @@ void add_fidelity(CLI::App& app, Action& chosen) {
       ->add_option("--rules", f.rules,
                    "Rules to compare, separated by commas (default: all that learn from a loss alone; D_RTRL with "
                    "--finite-differences)")
+      ->type_name("NAME,...")
       ->delimiter(',');
   command->add_flag("--last", f.last_only, "Only the last step has a target");
   command->add_option("--seed", f.seed, "Seed of parameters, inputs and targets")

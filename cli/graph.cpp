@@ -108,6 +108,7 @@ void add_graph(CLI::App& app, Action& chosen) {
   command
       ->add_option("--format", options->formats,
                    fmt::format("Output formats, separated by commas: {}", fmt::join(formats, ", ")))
+      ->type_name("NAME,...")
       ->delimiter(',');
   command
       ->add_option("-o,--output", options->output,

@@ -13,6 +13,7 @@
 #include <fmt/ranges.h>
 
 #include "braintrace/algorithms/registry.h"
+#include "braintrace/base/ascii.h"
 #include "braintrace/tasks/task.h"
 #include "braintrace/zoo/model.h"
 
@@ -152,16 +153,18 @@ std::vector<std::string> values_of(const CLI::Option& option) {
     for (const auto& t : tasks::task_types()) out.push_back(t.name);
   else if (name == "--rule" || name == "--rules")
     for (const Algorithm& a : algorithms()) out.emplace_back(a.name);
-  else if (name == "--precision")
-    out = {"f32", "tf32", "bf16"};
   else if (name == "--backend")
     out = {"cpu", "reference", "cuda", "auto"};
-  const std::string& type = option.get_type_name();  // a set of values: "{mse,cross_entropy}"
-  const size_t       open = type.find('{'), close = type.find('}');
-  if (open == type.npos || close == type.npos) return out;
-  std::istringstream set(type.substr(open + 1, close - open - 1));
-  for (std::string value; std::getline(set, value, ',');) out.push_back(value);
+  std::istringstream alternatives(value_name(option));  // words in lower case: "mse|cross_entropy", "FILE|auto"
+  for (std::string value; std::getline(alternatives, value, '|');)
+    if (!value.empty() && to_lower(value[0]) == value[0]) out.push_back(value);
   return out;
+}
+
+bool takes_file(const CLI::Option& option) {
+  if (option.get_positional()) return option.get_name(true) != "SHELL" && option.get_name(true) != "COMMAND";
+  const std::string value = value_name(option);
+  return value.find("FILE") != value.npos || value.find("FOLDER") != value.npos || value.ends_with(".json");
 }
 
 std::string Help::make_help(const CLI::App* app, std::string name, CLI::AppFormatMode) const {

@@ -31,5 +31,7 @@ std::vector<std::string> names_of(const CLI::Option& option);
 bool takes_value(const CLI::Option& option);
 // The possible values of an option or argument, if they are known: names of models, rules or tasks, or a fixed list.
 std::vector<std::string> values_of(const CLI::Option& option);
+// True if the name of a file or folder is a value.
+bool takes_file(const CLI::Option& option);
 
 }  // namespace braintrace::cli

@@ -87,6 +87,7 @@ void add_import(CLI::App& app, Action& chosen) {
       ->check(CLI::IsMember({"hard", "soft"}))
       ->capture_default_str();
   command->add_option("--surrogate", o->surrogate, "Surrogate gradient of spikes; docs/models.md lists them")
+      ->type_name("NAME")
       ->capture_default_str();
   command->add_flag("--json", o->json, "Print JSON");
   command->footer(

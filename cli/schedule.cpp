@@ -118,7 +118,7 @@ void add_schedule(CLI::App& app, Action& chosen) {
       app.add_subcommand("schedule", "Show the kernels of a learning step, and what each compiler pass did");
   o->model.add_model(*command);
   command->get_option("MODEL")->required(false);
-  command->add_option("--rule", o->rule, "Learning rule")->capture_default_str();
+  command->add_option("--rule", o->rule, "Learning rule")->type_name("NAME")->capture_default_str();
   command->add_option("--batch", o->batch, "Sequences per batch")->check(whole_number(1))->capture_default_str();
   command->add_option("--window", o->window, "Steps per window; 0 shows one step with its update")
       ->check(whole_number(0))
@@ -126,7 +126,9 @@ void add_schedule(CLI::App& app, Action& chosen) {
   command->add_option("--cores", o->cores, "Cores to divide the work among")
       ->check(whole_number(1))
       ->capture_default_str();
-  command->add_option("--without", o->without, "Passes to skip, separated by commas")->delimiter(',');
+  command->add_option("--without", o->without, "Passes to skip, separated by commas")
+      ->type_name("PASS,...")
+      ->delimiter(',');
   command->add_option("--dump", o->dump, "Show the program before and after this pass")->type_name("PASS");
   command->add_flag("--time-passes", o->time_passes, "Show how long each pass takes");
   command->add_flag("--c", o->c, "Show the generated C");

@@ -332,6 +332,7 @@ void add_stream(CLI::App& app, Action& chosen) {
   auto* command = app.add_subcommand("stream", "Predict records from stdin or a UDP port, and learn from each");
   o->model.add_model(*command);
   command->add_option("--rule", o->learning.rule, "Learning rule; braintrace info --algorithms lists them")
+      ->type_name("NAME")
       ->capture_default_str();
   command->add_option("--rule-options", o->rule_options, "Options of the rule, such as {\"decay_or_rank\": 0.9}")
       ->type_name("JSON");
@@ -339,6 +340,7 @@ void add_stream(CLI::App& app, Action& chosen) {
   command
       ->add_option("--optimizer", o->learning.optimizer,
                    "Optimizer, such as sgd or {\"type\": \"sgd\", \"momentum\": 0.9}")
+      ->type_name("NAME|JSON")
       ->capture_default_str();
   command->add_option("--lr", o->learning.lr, "Learning rate")->capture_default_str();
   command->add_option("--clip-norm", o->clip_norm, "Largest norm of the gradient of a record");

@@ -107,13 +107,23 @@ _braintrace; printf '%s\\n' "${{COMPREPLY[@]}}" """
 
 assert completed("gr") == ["graph"] and completed("graph", "--fo") == ["--format"], completed("gr")
 assert set(completed("")) == {*commands, "--help", "--version"}, completed("")
-assert completed("stream", "gru", "--loss", "")[:2] == ["mse", "cross_entropy"], completed("stream", "gru", "--loss", "")
+for words, values in ((("stream", "gru", "--loss"), {"mse", "cross_entropy"}), (("export", "gru", "--dtype"), {"f32", "f64"}),
+                      (("export", "gru", "--loss"), {"mse", "cross_entropy"}), (("eval", "x", "--part"), {"validation", "test"}),
+                      (("train", "x", "--backend"), {"cpu", "reference", "cuda", "auto"}), (("stream", "gru", "--lr"), set()),
+                      (("completion",), {"bash", "zsh", "fish"}), (("help",), set(commands))):
+    assert set(completed(*words, "")) == values, (words, completed(*words, ""))  # and no files
+assert {"D_RTRL", "BPTT"} < set(completed("stream", "gru", "--rule", "")) and "man" not in completed("stream", "gru", "--rule", "")
+assert {"auto", "man"} <= set(completed("train", "x", "--resume", "")), completed("train", "x", "--resume", "")
+assert "man" in completed("graph", "gru", "-o", "") and "TEXT" not in "".join(run("help", c).stdout for c in commands)
 assert "gru" in completed("graph", "") and "man" in completed("graph", ""), completed("graph", "")  # names and files
 assert completed("advise", "gru", "--rules", "D_") == ["D_RTRL"] and completed("tasks", "cop") == ["copy"]
 assert completed("graph", "gru", "--json", "--qu") == ["--quiet"]  # a flag takes no value
 for shell, file in (("zsh", "zsh/site-functions/_braintrace"), ("fish", "fish/vendor_completions.d/braintrace.fish")):
     text = (FOLDER / "share" / file).read_text()
     assert text == expect(["completion", shell], 0) and all(c in text for c in [*commands, "cross_entropy"]), text
+    # A fixed set of values, and no files; a function for every name that is used.
+    assert ("--loss[Loss]:value:(mse cross_entropy)" if shell == "zsh" else "-l loss -a 'mse cross_entropy' -r -f") in text, text
+    assert set(re.findall(r":(_braintrace_\w+)", text)) == set(re.findall(r"^(_braintrace_\w+)\(\)", text, re.M)), text
     if shutil.which(shell):
         subprocess.run([shell, "-n", FOLDER / "share" / file], check=True)
 shutil.rmtree(FOLDER)
