@@ -102,8 +102,8 @@ std::string zsh_completion(const CLI::App& app) {
     if (known.empty()) return takes_file(o) ? "_files" : " ";
     if (!takes_file(o)) return fmt::format("({})", fmt::join(known, " "));
     const std::string word = "_braintrace_" + (o.get_positional() ? o.get_name(true) : o.get_lnames()[0]);
-    functions[word]        = fmt::format("{}() {{ _alternative 'names:name:({})' 'files:file:_files' }}\n", word,
-                                         fmt::join(known, " "));
+    functions[word] =
+        fmt::format("{}() {{ _alternative 'names:name:({})' 'files:file:_files' }}\n", word, fmt::join(known, " "));
     return word;
   };
   std::string names, cases;
@@ -149,7 +149,8 @@ std::string fish_completion(const CLI::App& app) {
     for (const CLI::Option* o : c->get_options()) {
       const auto known = known_values(app, *o);
       out += fmt::format("complete -c braintrace -n '__fish_seen_subcommand_from {}'", c->get_name());
-      for (const std::string& w : names_of(*o)) out += w.starts_with("--") ? " -l " + w.substr(2) : " -s " + w.substr(1);
+      for (const std::string& w : names_of(*o))
+        out += w.starts_with("--") ? " -l " + w.substr(2) : " -s " + w.substr(1);
       if (!known.empty()) out += fmt::format(" -a '{}'", fmt::join(known, " "));
       if (!o->get_positional() && takes_value(*o)) out += " -r";
       if ((o->get_positional() || takes_value(*o)) && !takes_file(*o)) out += " -f";

@@ -98,8 +98,8 @@ void ModelArgument::add_options(CLI::App& command) {
 }
 
 BuiltModel build_argument(const ModelArgument& argument) {
-  const auto text = text_of_file(argument.model);
-  json description = read_json(text ? *text : zoo::builtin_model(argument.model).description, argument.model);
+  const auto text        = text_of_file(argument.model);
+  json       description = read_json(text ? *text : zoo::builtin_model(argument.model).description, argument.model);
   if (description.is_object() && description.contains("weights") && description["weights"].is_string())
     description["weights"] = zoo::weights_beside(description["weights"].get<std::string>(), argument.model);
   if (!argument.weights.empty() && description.is_object()) description["weights"] = argument.weights;
@@ -110,8 +110,8 @@ BuiltModel build_argument(const ModelArgument& argument) {
           argument.model);
   json layers = description;
   if (layers.is_object()) layers.erase("weights");
-  return {text ? utf8(std::filesystem::path(argument.model).stem().string()) : argument.model,
-          module, *found, layers.dump()};
+  return {text ? utf8(std::filesystem::path(argument.model).stem().string()) : argument.model, module, *found,
+          layers.dump()};
 }
 
 CompiledModel compile_argument(const ModelArgument& argument) {

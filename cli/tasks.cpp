@@ -86,7 +86,9 @@ void add_tasks(CLI::App& app, Action& chosen) {
   auto  options = std::make_shared<TasksArguments>();
   auto* command = app.add_subcommand("tasks", "List the tasks, or show one: shapes, targets, a picture of a sample");
   command->add_option("TASK", options->task, "Task type such as copy, a JSON description, or a file that contains one");
-  command->add_option("-o,--output", options->output, "Draw the first sample to this file: .svg")->needs("TASK")->type_name("FILE");
+  command->add_option("-o,--output", options->output, "Draw the first sample to this file: .svg")
+      ->needs("TASK")
+      ->type_name("FILE");
   command->add_option("--seed", options->seed, "Seed of the samples")->check(whole_number(0));
   command->add_flag("--json", options->json, "Print JSON");
   command->footer("  braintrace tasks\n  braintrace tasks copy -o copy.svg\n");

@@ -96,8 +96,7 @@ std::string sum_of(const fs::path& code) { return fmt::format("{:016x}", hash_of
 
 }  // namespace
 
-CodeCache::CodeCache()
-    : folder_(chosen_folder()), problem_(problem_of(folder_)), bound_(settings::cache_mib() << 20) {
+CodeCache::CodeCache() : folder_(chosen_folder()), problem_(problem_of(folder_)), bound_(settings::cache_mib() << 20) {
   if (!problem_.empty()) folder_.clear();
 }
 
