@@ -52,20 +52,51 @@ std::string wrapped(const std::string& text, size_t width, size_t indent) {
   return out;
 }
 
-std::string section(const std::string& title, const std::vector<HelpEntry>& entries, size_t width) {
-  const size_t most_names = std::min<size_t>(24, width / 3);  // longer ones get a line of their own
-  if (entries.empty()) return "";
-  size_t column = 0;
-  for (const HelpEntry& e : entries)
-    if (columns(e.names) <= most_names) column = std::max(column, columns(e.names));
-  const size_t indent = 2 + column + 2;
-  std::string  out    = "\n" + title + ":\n";
-  for (const HelpEntry& e : entries) {
-    const size_t used = columns(e.names);
-    out += "  " + e.names;
-    out += used <= column ? std::string(indent - 2 - used, ' ') : "\n" + std::string(indent, ' ');
-    out += wrapped(e.text, width, indent) + "\n";
+std::string section(const std::string& title, const std::vector<HelpEntry>& entries) {
+  return entries.empty() ? "" : fmt::format("\n{}:\n{}", title, listed(entries));
+}
+
+// The words of a command, with text in quotes kept together.
+std::vector<std::string> command_words(const std::string& text) {
+  std::vector<std::string> out(1);
+  char                     quote = 0;
+  for (char c : text) {
+    if (c == quote)
+      quote = 0;
+    else if (quote == 0 && (c == '"' || c == '\''))
+      quote = c;
+    if (quote == 0 && c == ' ')
+      out.emplace_back();
+    else
+      out.back() += c;
   }
+  return out;
+}
+
+// A line "  command    description", both indented; a command that is too long goes on in further lines, as shells
+// allow after a backslash.
+std::string example(const std::string& line, size_t width) {
+  constexpr size_t indent = 6;
+  if (columns(line) <= width) return line + "\n";
+  const size_t gap = line.find("   ", 2);
+  std::string  out = " ";
+  size_t       at  = 1;
+  for (const std::string& word : command_words(line.substr(2, gap == line.npos ? gap : gap - 2))) {
+    if (at > indent && at + 1 + columns(word) + 2 > width) {
+      out += " \\\n" + std::string(indent - 1, ' ');
+      at = indent - 1;
+    }
+    out += " " + word;
+    at += 1 + columns(word);
+  }
+  if (gap != line.npos) out += "\n" + std::string(indent, ' ') + wrapped(line.substr(gap), width, indent);
+  return out + "\n";
+}
+
+std::string examples(const std::string& footer, size_t width) {
+  std::string        out = "\nExamples:\n";
+  std::istringstream lines(footer);
+  for (std::string line; std::getline(lines, line);) out += example(line, width);
   return out;
 }
 
@@ -89,6 +120,23 @@ std::string described(const CLI::Option& o) {
 }
 
 }  // namespace
+
+std::string listed(const std::vector<HelpEntry>& entries) {
+  const size_t width      = terminal_width();
+  const size_t most_names = std::min<size_t>(24, width / 3);  // longer ones get a line of their own
+  size_t       column     = 0;
+  for (const HelpEntry& e : entries)
+    if (columns(e.names) <= most_names) column = std::max(column, columns(e.names));
+  const size_t indent = 2 + column + 2;
+  std::string  out;
+  for (const HelpEntry& e : entries) {
+    const size_t used = columns(e.names);
+    out += "  " + e.names;
+    out += used <= column ? std::string(indent - 2 - used, ' ') : "\n" + std::string(indent, ' ');
+    out += wrapped(e.text, width, indent) + "\n";
+  }
+  return out;
+}
 
 std::vector<std::string> names_of(const CLI::Option& option) {
   std::vector<std::string> out;
@@ -171,10 +219,10 @@ std::string Help::make_help(const CLI::App* app, std::string name, CLI::AppForma
   const size_t width = terminal_width();
   if (name.empty()) name = app->get_name();
   std::string out = "Usage: " + usage_of(*app, name) + "\n\n" + wrapped(app->get_description(), width, 0) + "\n";
-  out += section("Commands", commands_of(*app), width) + section("Arguments", arguments_of(*app), width) +
-         section("Options", options_of(*app), width);
-  if (!app->get_footer().empty()) out += "\nExamples:\n" + app->get_footer();
-  return out + section("Exit status", exit_statuses(), width);
+  out += section("Commands", commands_of(*app)) + section("Arguments", arguments_of(*app)) +
+         section("Options", options_of(*app));
+  if (!app->get_footer().empty()) out += examples(app->get_footer(), width);
+  return out + section("Exit status", exit_statuses());
 }
 
 }  // namespace braintrace::cli

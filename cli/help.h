@@ -19,6 +19,8 @@ struct Help : CLI::FormatterBase {
 struct HelpEntry {
   std::string names, text;
 };
+// Entries below each other, wrapped to the terminal: names on the left, texts in a column.
+std::string            listed(const std::vector<HelpEntry>& entries);
 std::vector<HelpEntry> arguments_of(const CLI::App& app);
 std::vector<HelpEntry> options_of(const CLI::App& app);
 std::vector<HelpEntry> commands_of(const CLI::App& app);

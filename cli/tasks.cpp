@@ -11,6 +11,7 @@
 #include "braintrace/tasks/task.h"
 #include "braintrace/viz/escape.h"
 #include "cli/command.h"
+#include "cli/help.h"
 #include "cli/model_argument.h"
 
 namespace braintrace::cli {
@@ -25,13 +26,24 @@ struct TasksArguments {
   bool        json = false;
 };
 
+// The documents mark names with backquotes; a terminal shows them.
+std::string without_backquotes(std::string text) {
+  std::erase(text, '`');
+  return text;
+}
+
 int list(const TasksArguments& o) {
+  if (!o.json) {
+    std::vector<HelpEntry> entries;
+    for (const tasks::TaskType& t : tasks::task_types()) {
+      entries.push_back({t.name, without_backquotes(t.doc)});
+      entries.push_back({"", without_backquotes(zoo::field_list(t.fields))});
+    }
+    fmt::print("{}", listed(entries));
+    return 0;
+  }
   ordered_json all = ordered_json::array();
   for (const tasks::TaskType& t : tasks::task_types()) {
-    if (!o.json) {
-      fmt::print("{:<18} {}\n{:<18} {}\n", t.name, t.doc, "", zoo::field_list(t.fields));
-      continue;
-    }
     ordered_json fields = ordered_json::array();
     for (const zoo::FieldSpec& f : zoo::field_specs(t.fields)) {
       fields.push_back({{"name", f.name}, {"required", f.required}});
@@ -39,7 +51,7 @@ int list(const TasksArguments& o) {
     }
     all.push_back({{"type", t.name}, {"doc", t.doc}, {"fields", fields}});
   }
-  if (o.json) fmt::print("{}\n", all.dump(2));
+  fmt::print("{}\n", all.dump(2));
   return 0;
 }
 

@@ -33,7 +33,7 @@ assert len(commands) >= 16 and commands == sorted(commands), commands
 
 # Each command: help both ways, examples, exit status, --quiet, lines that fit the terminal.
 for command in commands:
-    for width in (50, 80):
+    for width in (40, 80):
         text = run("help", command, COLUMNS=str(width)).stdout
         assert text == run(command, "--help", COLUMNS=str(width)).stdout, command
         assert text.startswith(f"Usage: braintrace {command} [OPTIONS]"), text
@@ -41,10 +41,16 @@ for command in commands:
         examples, status = examples.split("\nExit status:\n")
         long = [line for line in (prose + status).splitlines() if len(line) > width]
         assert not long, f"{command} at {width} columns: {long}"
-        assert "braintrace" in examples and all(len(e) <= 80 for e in examples.splitlines()), examples
+        one_line = re.sub(r" \\\n +", " ", examples)
+        assert one_line == run("help", command, COLUMNS="100").stdout.split("\nExamples:\n")[1].split("\nExit status:")[0], examples
+        assert "braintrace" in examples and all(len(e) <= width for e in examples.splitlines() if e.count(" ") > 7), examples
         assert "-q, --quiet" in prose and "bug" in status, text
     for option in re.findall(r"(?<![\w-])--[a-z][\w-]*", examples):  # examples use options that exist
         assert option in prose or option == "--help", f"{command}: {option} in the examples"
+assert max(map(len, run("--help", COLUMNS="40").stdout.splitlines())) <= 40
+listing = run("tasks", COLUMNS="60").stdout
+assert "`" not in listing and max(map(len, listing.splitlines())) <= 60 and "lag = 10, count = 10" in listing, listing
+assert "=====" not in run("graph", "gru").stdout
 assert run("graph", "--help", COLUMNS="50").stdout != run("graph", "--help", COLUMNS="80").stdout
 assert run("--help", COLUMNS="nonsense").stdout == top
 
