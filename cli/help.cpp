@@ -218,7 +218,8 @@ bool takes_file(const CLI::Option& option) {
 std::string Help::make_help(const CLI::App* app, std::string name, CLI::AppFormatMode) const {
   const size_t width = terminal_width();
   if (name.empty()) name = app->get_name();
-  std::string out = "Usage: " + usage_of(*app, name) + "\n\n" + wrapped(app->get_description(), width, 0) + "\n";
+  std::string out = "Usage: " + wrapped(usage_of(*app, name), width, 7) + "\n\n";
+  out += wrapped(app->get_description(), width, 0) + "\n";
   out += section("Commands", commands_of(*app)) + section("Arguments", arguments_of(*app)) +
          section("Options", options_of(*app));
   if (!app->get_footer().empty()) out += examples(app->get_footer(), width);
