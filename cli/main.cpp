@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <malloc.h>
 #include <memory>
 #include <mutex>
@@ -54,16 +55,42 @@ int report(Status status, const std::string& message) {
   return status;
 }
 
-// "--lr: expected a number, got 'abc'", from what the parser says: "Could not convert: --lr = abc".
-std::string conversion_error(const CLI::App& command, const std::string& said) {
-  constexpr std::string_view before = "Could not convert: ", between = " = ";
-  const size_t               middle = said.find(between);
-  if (!said.starts_with(before) || middle == said.npos) return said;
-  const std::string  option = said.substr(before.size(), middle - before.size());
-  const CLI::Option* o      = command.get_option_no_throw(option);
-  const bool         whole  = o && o->get_type_name() != "FLOAT";
-  return fmt::format("{}: expected a {}number, got '{}'", option, whole ? "whole " : "",
-                     said.substr(middle + between.size()));
+// "a", "a or b", "a, b or c"
+std::string either(const std::vector<std::string>& words) {
+  std::string out = words.back();
+  for (size_t i = words.size() - 1; i-- > 0;) out = words[i] + (i + 2 == words.size() ? " or " : ", ") + out;
+  return out;
+}
+
+// The option and the rest of "{before}OPTION{between}REST{after}".
+std::optional<std::pair<std::string, std::string>> parts_of(std::string_view said, std::string_view before,
+                                                            std::string_view between, std::string_view after) {
+  if (!said.starts_with(before) || !said.ends_with(after)) return std::nullopt;
+  said                = said.substr(before.size(), said.size() - before.size() - after.size());
+  const size_t middle = said.find(between);
+  if (middle == said.npos || said.find(' ') < middle) return std::nullopt;
+  return std::pair(std::string(said.substr(0, middle)), std::string(said.substr(middle + between.size())));
+}
+
+// What the parser says, in our words: "--lr: expected a number, got 'abc'".
+std::string parser_words(const CLI::App& command, const std::string& said) {
+  if (const auto p = parts_of(said, "Could not convert: ", " = ", "")) {
+    const CLI::Option* o     = command.get_option_no_throw(p->first);
+    const bool         whole = o && o->get_type_name() != "FLOAT";
+    return fmt::format("{}: expected {}, got '{}'", p->first, whole ? "an integer" : "a number", p->second);
+  }
+  if (const auto p = parts_of(said, "", ": 1 required ", " missing"))
+    return fmt::format("{} needs a value: {}", p->first, p->second);
+  if (const auto p = parts_of(said, "", " excludes ", ""))
+    return fmt::format("{} and {} exclude each other", p->first, p->second);
+  if (const auto p = parts_of(said, "", " requires ", "")) return fmt::format("{} needs {}", p->first, p->second);
+  if (const auto p = parts_of(said, "", ": ", "}")) {  // "--loss: x not in {a,b"
+    const CLI::Option* o    = command.get_option_no_throw(p->first);
+    const size_t       list = p->second.rfind(" not in {");
+    if (o && list != said.npos)
+      return fmt::format("{}: expected {}, got '{}'", p->first, either(values_of(*o)), p->second.substr(0, list));
+  }
+  return said;
 }
 
 // The problem with the arguments, and where to find help.
@@ -71,7 +98,7 @@ std::string argument_error(const CLI::App& app, const CLI::ParseError& error) {
   const auto        chosen = app.get_subcommands();
   const CLI::App&   where  = chosen.empty() ? app : *chosen[0];
   const std::string name   = chosen.empty() ? "braintrace" : "braintrace " + where.get_name();
-  std::string       what   = chosen.empty() ? "a command is missing" : conversion_error(where, error.what());
+  std::string       what   = chosen.empty() ? "a command is missing" : parser_words(where, error.what());
   const bool        extra  = chosen.empty() || error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
   if (const auto left = app.remaining(true); extra && !left.empty()) {
     std::vector<std::string> known;
@@ -81,12 +108,19 @@ std::string argument_error(const CLI::App& app, const CLI::ParseError& error) {
     what              = option ? fmt::format("{} has no option {}{}", name, left[0], hint(left[0], known))
                                : fmt::format("{}: unexpected argument{} {}", name, left.size() > 1 ? "s" : "", fmt::join(left, " "));
   }
-  if (const size_t at = what.find(" not in {"); at != what.npos && what.ends_with('}')) {  // "--loss: x not in {a,b}"
-    const size_t value = what.find(": ") + 2;
-    what               = fmt::format("{}expected one of {}, got '{}'", what.substr(0, value),
-                                     what.substr(at + 9, what.size() - at - 10), what.substr(value, at - value));
-  }
   return fmt::format("{}\n  See {} --help.", what, name);
+}
+
+// True if the error is about an option, about a missing argument, or about an argument that names no file.
+bool concerns_arguments(const CLI::App& command, const std::string& error) {
+  if (error.starts_with("-")) return true;
+  for (const CLI::Option* o : command.get_options()) {
+    if (!o->get_positional()) continue;
+    if (error.starts_with(o->get_name(true) + " ")) return true;
+    for (const std::string& given : o->results())
+      if (error.starts_with(given + ": ") && !std::filesystem::exists(given)) return true;
+  }
+  return false;
 }
 
 // Suppresses stdout during its lifetime. (The Python package runs commands in its own process.)
@@ -111,7 +145,7 @@ class SilentOutput {
 // `braintrace help graph` is `braintrace graph --help`.
 void add_help(CLI::App& app, Action& chosen) {
   auto  name    = std::make_shared<std::string>();
-  auto* command = app.add_subcommand("help", "Show the help of a command");
+  auto* command = app.add_subcommand("help", "Show help for a command");
   command->add_option("COMMAND", *name, "Command (default: all commands)");
   command->footer("  braintrace help train\n");
   command->callback([name, &app, &chosen] {
@@ -194,9 +228,14 @@ int run(int argc, char** argv) {
   const CLI::Option*          json    = command->get_option_no_throw("--json");
   std::optional<SilentOutput> silence;
   if (quiet && !(json && json->count() > 0)) silence.emplace();
-  const int status = chosen();
-  check_output();
-  return status;
+  try {
+    const int status = chosen();
+    check_output();
+    return status;
+  } catch (const UserError& error) {
+    if (!concerns_arguments(*command, error.what())) throw;
+    return report(BadInput, fmt::format("{}\n  See braintrace {} --help.", error.what(), command->get_name()));
+  }
 }
 
 }  // namespace
@@ -235,8 +274,8 @@ CLI::Validator whole_number(int64_t least, int64_t most) {
     const auto read = std::from_chars(text.data(), text.data() + text.size(), n);
     if (read.ec == std::errc() && read.ptr == text.data() + text.size() && n >= least && n <= most) return "";
     const std::string range =
-        most == INT64_MAX ? fmt::format("at least {}", least) : fmt::format("{} to {}", least, most);
-    return fmt::format("expected a whole number of {}, got '{}'", range, text);
+        most == INT64_MAX ? fmt::format("≥ {}", least) : fmt::format("from {} to {}", least, most);
+    return fmt::format("expected an integer {}, got '{}'", range, text);
   };
   return CLI::Validator(problem, "");
 }

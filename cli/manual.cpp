@@ -79,7 +79,7 @@ std::string manual_page(const CLI::App&, const CLI::App& command) {
 
 void add_completion(CLI::App& app, Action& chosen) {
   auto  shell   = std::make_shared<std::string>();
-  auto* command = app.add_subcommand("completion", "Print the completion script of a shell");
+  auto* command = app.add_subcommand("completion", "Print a shell completion script");
   command->add_option("SHELL", *shell, "Shell: bash, zsh or fish")
       ->required()
       ->check(CLI::IsMember({"bash", "zsh", "fish"}));

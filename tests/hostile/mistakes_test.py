@@ -26,7 +26,7 @@ for number in ("1e999", "nan", "-1"):
 for seed in ("-1", "18446744073709551616", "1e30"):
     with check(f"the seed {seed}"):
         for command in (["export", MODEL, "-o", "exported"], ["fidelity", MODEL], ["stream", MODEL], ["tasks", "copy"]):
-            expect([*command, "--seed", seed], 2, err="whole number of at least 0")
+            expect([*command, "--seed", seed], 2, err="expected an integer ≥ 0")
         expect(["train", GOOD, "--set", f"seed={seed}"], 2, err="seed")
 for setting in ("optimizer.eps=-1", "optimizer.eps=1e999", "optimizer.beta1=2", "optimizer.weight_decay=-1", "batch=0"):
     with check(f"--set {setting}"):

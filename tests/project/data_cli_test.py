@@ -53,7 +53,7 @@ assert json.loads(run("eval", last, "--json", "--batches", "2"))["loss"] == judg
 assert json.loads(run("eval", last, "--json", "--batches", "1"))["loss"] != judged["loss"]
 
 # The test part, and the same rows as a file of their own, scaled as the training part; no other file is needed.
-tested = json.loads(run("eval", best, "--set", "test", "--json"))
+tested = json.loads(run("eval", best, "--part", "test", "--json"))
 assert tested["set"] == "test" and tested["loss"] != judged["loss"], tested
 write("later.csv", rows(120, 150))
 (FOLDER / "all.csv").rename(FOLDER / "away.csv")
@@ -71,7 +71,7 @@ assert abs(alone["rmse"] ** 2 - alone["loss"]) < 1e-5 and "baselines" not in alo
 assert [b["name"] for b in tested["baselines"]] == ["mean", "linear, last 5 inputs"], tested
 run("predict", best, "--data", "later.csv", "-o", "answers.txt", status=2, err=".npz or .csv")
 run("eval", best, "--data", "missing.csv", status=2, err="missing.csv")
-run("eval", best, "--data", "later.csv", "--set", "test", status=2, err="excludes")
+run("eval", best, "--data", "later.csv", "--part", "test", status=2, err="exclude each other")
 (FOLDER / "away.csv").rename(FOLDER / "all.csv")
 
 # The same of a run that counts passes.

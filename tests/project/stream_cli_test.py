@@ -96,10 +96,10 @@ stream([MODEL, "--strict", "--save", saved], lines(records(3)) + "{}\n", status=
 assert stream([MODEL, "--load", saved], '{"x": [1, 0]}') != stream([MODEL], '{"x": [1, 0]}')  # what was learned before is kept
 for place, message in ((FOLDER, "this is a folder"), (FOLDER / "none/s", "none/s: cannot create"), ("/proc/s", "/proc/s: cannot")):
     assert stream([MODEL, "--save", place], lines(records(3)), status=2, err=message) == []  # before anything is learned
-stream([MODEL, "--count", "-1"], status=2, err="--count: expected a whole number of at least 0, got '-1'")
+stream([MODEL, "--count", "-1"], status=2, err="--count: expected an integer ≥ 0, got '-1'")
 stream([MODEL, "--lr", "abc"], status=2, err="--lr: expected a number, got 'abc'")
-stream([MODEL, "--udp", "70000"], status=2, err="--udp: expected a whole number of 0 to 65535, got '70000'")
-stream([MODEL, "--average", "0"], status=2, err="--average: expected a whole number of at least 1, got '0'")
+stream([MODEL, "--udp", "70000"], status=2, err="--udp: expected an integer from 0 to 65535, got '70000'")
+stream([MODEL, "--average", "0"], status=2, err="--average: expected an integer ≥ 1, got '0'")
 
 # Averages of the weights answer, and are saved.
 plain = stream([MODEL, "--lr", "0.01"], lines(records(100)))
