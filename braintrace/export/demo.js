@@ -83,13 +83,12 @@ const demo = (async () => {
     if (!state.float || state.path.startsWith('optimizer.') || state.shape.length < 2 || size > 20000) return;
     const figure = document.createElement('figure'), caption = document.createElement('figcaption'), canvas = document.createElement('canvas');
     const rows = state.shape[0];
-    canvas.setAttribute('aria-label', state.path);
+    canvas.setAttribute('aria-label', state.label);
     figure.append(canvas, caption);
     byId(trace ? 'traces' : 'weights').append(figure);
     maps.push(() => {
       const most = map(canvas, floats(net.state(i), size), rows, size / rows);
-      const name = trace ? `trace ${state.path.slice('etrace.'.length)}` : state.path;
-      caption.textContent = `${name}, ${state.shape.join(' × ')}, largest value ${most.toPrecision(2)}`;
+      caption.textContent = `${state.label}, ${state.shape.join(' × ')}, max ${most.toPrecision(2)}`;
     });
   });
   function draw() {
@@ -105,7 +104,7 @@ const demo = (async () => {
     pen.fillStyle = color('soft');
     pen.font = '12px sans-serif';
     pen.textAlign = 'right';
-    pen.fillText(`largest ${most.toPrecision(2)}`, w - 8, 16);
+    pen.fillText(`max ${most.toPrecision(2)}`, w - 8, 16);
     byId('numbers').textContent = `step ${steps}, error ${error === null ? '–' : error.toFixed(4)}`;
     maps.forEach(f => f());
   }

@@ -119,6 +119,7 @@ std::string demo_page(const Exported& n, const DemoWords& words, const std::stri
                                   {"about", words.about}};
   for (const ExportedState& s : n.states)
     facts["states"].push_back({{"path", s.path},
+                               {"label", s.label},
                                {"float", s.type.dtype == DType::F32},
                                {"shape", std::vector<int64_t>(s.type.shape.begin(), s.type.shape.end())}});
   std::string json = facts.dump();  // "</script>" in a name must not end the element
@@ -139,10 +140,10 @@ std::string demo_page(const Exported& n, const DemoWords& words, const std::stri
 <canvas id="pad" tabindex="0" aria-label="Your movement, and what the network remembers of it"></canvas>
 <p class="key"><span class="you">your movement</span> <span class="wanted">target: where you were</span> <span
 class="net">prediction of the network</span></p>
-<p><button id="auto" aria-pressed="true">move automatically</button> <button id="reset">start over</button></p>
+<p><button id="auto" aria-pressed="true">Move automatically</button> <button id="reset">Start over</button></p>
 <p id="numbers" role="status"></p>
 </section>
-<section><h2>Error since the first step</h2><canvas id="error" aria-label="Error since the first step"></canvas></section>
+<section><h2>Error over time</h2><canvas id="error" aria-label="Error over time"></canvas></section>
 <section><h2>Eligibility traces</h2><div id="traces" class="maps"></div></section>
 <section><h2>Weights</h2><div id="weights" class="maps"></div></section>
 </main>

@@ -55,7 +55,7 @@ Exported export_model(Module& model, const Type& input, const ExportOptions& opt
   out.output = program.y;
   out.target = program.target;
   for (const exporting::Slot& s : program.slots)
-    if (s.is_written) out.states.push_back({s.path, s.name, s.initial.type()});
+    if (s.is_written) out.states.push_back({s.path, s.name, s.initial.type(), s.label});
   return out;
 }
 

@@ -43,6 +43,7 @@ struct ExportedFile {
 struct ExportedState {
   std::string path, name;  // rnn.W.weight, and the same as a C identifier
   Type        type;
+  std::string label;  // for people: the path, or "trace of rnn.W.weight" where the path is etrace.0
 };
 struct Exported {
   std::vector<ExportedFile>  files;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "braintrace/algorithms/registry.h"
 #include "braintrace/base/ascii.h"
@@ -54,6 +55,18 @@ std::unique_ptr<OnlineLearner> learner_for(Module& model, const ExportOptions& o
   return a.learner(model, options.rule_options);
 }
 
+// What a rule remembers, with the weight that it belongs to: "trace of rnn.W.weight".
+std::string label_of(const MemorySlot& slot, const ETraceGraph& graph) {
+  if (slot.leaf < 0 && slot.relation < 0) return slot.kind;
+  const auto weight = [&](int leaf) { return graph.module_info.weights[static_cast<size_t>(leaf)].name(); };
+  if (slot.leaf >= 0) return slot.kind + " of " + weight(slot.leaf);
+  const HiddenParamOpRelation& r = graph.hidden_param_op_relations[static_cast<size_t>(slot.relation)];
+  if (slot.trainable < 0) return slot.kind + " of " + r.weight_path.str();
+  std::vector<std::string> leaves;
+  for (int leaf : r.trainables[static_cast<size_t>(slot.trainable)].leaves) leaves.push_back(weight(leaf));
+  return fmt::format("{} of {}", slot.kind, fmt::join(leaves, " and "));
+}
+
 // Gathers states as programs touch them.
 class Slots {
  public:
@@ -63,13 +76,17 @@ class Slots {
       known_.push_back({state, prefix + path.str(), again});
     }
   }
+  void label(const State& state, const std::string& text) { labels_.emplace_back(state, text); }
   size_t at(const StateLeaf& leaf) {
     for (size_t i = 0; i < slots.size(); ++i)
       if (slots[i].leaf == leaf) return i;
-    Slot s{leaf, fmt::format("state.{}", slots.size()), "", leaf.value().array()};
+    Slot s{leaf, fmt::format("state.{}", slots.size()), "", "", leaf.value().array()};
     for (const Known& k : known_)
       if (k.state == leaf.state) s.path = k.path, s.is_reset = k.is_reset;
     if (!leaf.leaf.empty()) s.path += "." + leaf.leaf;
+    s.label = s.path;
+    for (const auto& [state, text] : labels_)
+      if (state == leaf.state) s.label = text;
     s.name = identifier(s.path);
     if (s.name.find('_') == s.name.npos) s.name += "_";  // no keyword has one
     for (int n = 2; std::any_of(slots.begin(), slots.end(), [&](const Slot& o) { return o.name == s.name; }); ++n)
@@ -97,7 +114,8 @@ class Slots {
     std::string path;
     bool        is_reset;
   };
-  std::vector<Known> known_;
+  std::vector<Known>                         known_;
+  std::vector<std::pair<State, std::string>> labels_;
 };
 
 }  // namespace
@@ -122,6 +140,9 @@ LearningProgram trace_learning(Module& model, const Type& input, const ExportOpt
   slots.name(learner->own_states(), "", true);
   slots.name(learner->lasting_states(), "", false);
   slots.name(opt->states(), "optimizer.", false);
+  const StateMap traces = learner->memory_states();
+  for (size_t i = 0; i < traces.size(); ++i)
+    slots.label(traces[i].second, label_of(learner->memory_slots()[i], learner->graph()));
   slots.name({{Path{"random"}, random::default_stream()}}, "", false);
 
   LearningProgram out;

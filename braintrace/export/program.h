@@ -13,6 +13,7 @@ struct Slot {
   StateLeaf   leaf;
   std::string path;                // rnn.W.bias; of the learner etrace.0, of the optimizer optimizer.…
   std::string name;                // the same as a C identifier
+  std::string label;               // as in ExportedState
   Array       initial;             // initial value
   bool        is_written = false;  // by any of the programs; the others stay in flash
   bool        is_reset   = false;  // reset before a new sequence

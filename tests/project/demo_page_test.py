@@ -33,7 +33,7 @@ demo.then(d => {
   const colored = canvas => canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.some(v => v > 0);
   const seen = {first: mean(losses.slice(0, 300)), last: mean(losses.slice(-300)), title: document.title,
     drawn: ['#pad', '#error', '#traces canvas', '#weights canvas'].map(q => colored(document.querySelector(q))),
-    maps: document.querySelectorAll('figure').length, wide: document.documentElement.scrollWidth > window.innerWidth};
+    maps: document.querySelectorAll('figure').length, captions: [...document.querySelectorAll('#traces figcaption')].map(c => c.textContent), wide: document.documentElement.scrollWidth > window.innerWidth};
   document.documentElement.setAttribute('data-seen', JSON.stringify(seen));
 }).catch(e => document.documentElement.setAttribute('data-seen', JSON.stringify({error: String(e)})));
 </script></body>"""
@@ -71,6 +71,8 @@ page = exported("gru", "--optimizer", "adam", "--lr", "0.001")
 for visitor in (False, True):
     s = seen(page, visitor)
     assert learned(s) and all(s["drawn"]) and s["maps"] >= 4 and not s["wide"], s
+    assert sorted(c.split(",")[0] for c in s["captions"]) == ["trace of rnn.Wh.weight.bias", "trace of rnn.Wh.weight.weight",
+                                                              "trace of rnn.Wz.weight.bias", "trace of rnn.Wz.weight.weight"], s
     print(f"{'visitor' if visitor else 'by itself'}: error {s['first']:.3f}, then {s['last']:.4f}")
 phone = seen(page, True, "390,844")
 assert learned(phone) and not phone["wide"], phone
