@@ -96,7 +96,7 @@ int run_workloads(const BenchArguments& o) {
     }
     const ordered_json r      = measured(w, o.measure);
     const auto         number = [&](const char* key) { return r[key].get<double>(); };
-    table.add(r, names + "  median us     p99 us  least us  copy us  memory MB  first s  cached s",
+    table.add(r, names + "  median us     p99 us    min us  copy us  memory MB  first s  cached s",
               fmt::format("{} {:>10.4g} {:>10.4g} {:>9.4g} {:>8} {:>10.1f} {:>8.2f} {:>9.3f}", text_of(w),
                           number("ours_us"), number("ours_p99_us"), number("ours_min_us"),
                           number("traces_mb") > 0 ? fmt::format("{:.3g}", number("copy_traces_us")) : "-",

@@ -105,7 +105,7 @@ void summarize(const Totals& t, const stream::Taker& net, const StreamArguments&
     LineSink(STDOUT_FILENO).write(ordered_json{{"summary", summary}}.dump() + "\n");
     return;
   }
-  note("learned from {} records, predicted {} more, refused {}, undid {}", net.learned(), net.predicted(), t.refused,
+  note("learned from {} records, predicted {} more, skipped {}, undid {}", net.learned(), net.predicted(), t.refused,
        t.undone);
   if (t.losses.count()) note("; recent loss {:.4g}", t.losses.recent());
   note("\n");
@@ -142,7 +142,7 @@ class Complaints {
  public:
   explicit Complaints(Totals& totals) : totals_(totals) {}
 
-  void refused(int64_t number, const std::string& why) { add(totals_.refused, number, "refused", why); }
+  void refused(int64_t number, const std::string& why) { add(totals_.refused, number, "skipped", why); }
   void undone(const std::vector<stream::Taker::Undone>& all) {
     for (const auto& u : all) add(totals_.undone, u.number, "undone", u.why);
   }
@@ -150,7 +150,7 @@ class Complaints {
  private:
   static void add(int64_t& count, int64_t number, const char* what, const std::string& why) {
     if (count++ < most_complaints) say("record {} {}: {}\n", number, what, why);
-    if (count == most_complaints) say("further ones are only counted\n");
+    if (count == most_complaints) say("further messages are suppressed; the summary gives the totals\n");
   }
 
   Totals& totals_;
@@ -223,8 +223,8 @@ void answer_all(const StreamArguments& o, const stream::RecordParser& parser, st
     complaints.undone(undone);
     if (!answer) continue;  // a reset alone, or undone
     if (const auto drift = answer->loss ? totals.losses.add(*answer->loss) : std::nullopt)
-      note("record {}: the loss rises: {:.4g} over the last {}, {:.4g} at its best ({} losses ago)\n", line.number,
-           drift->loss, stream::Prequential::block, drift->best, totals.losses.count() - drift->best_end);
+      note("warning: record {}: the loss is rising: mean {:.4g} over the last {} records, {:.4g} at its best\n", line.number,
+           drift->loss, stream::Prequential::block, drift->best);
     const int64_t done = net.learned() + net.predicted();
     if (o.every != 0 && done % o.every == 0 &&
         sink.write(line_of(line.number, record.id, *answer, has_classes)) != LineSink::Result::Written)
@@ -320,7 +320,7 @@ int run_stream(StreamArguments& o) {
   if (fleet) note("{} members\n", fleet->size());
   summarize(totals, *net, o);
   require(net->learned() > 0 || totals.undone == 0,
-          "no record could be learned from: all {} had to be undone.\n  Lower --lr, or scale inputs and targets.",
+          "nothing was learned: all {} records had to be undone.\n  Lower --lr, or scale inputs and targets.",
           totals.undone);
   return 0;
 }
@@ -345,7 +345,7 @@ void add_stream(CLI::App& app, Action& chosen) {
   command->add_option("--lr", o->learning.lr, "Learning rate")->capture_default_str();
   command->add_option("--clip-norm", o->clip_norm, "Largest norm of the gradient of a record");
   command->add_option("--weight-decay", o->weight_decay, "Weight decay; decoupled in adamw and lion");
-  command->add_option("--average", o->average, "Answer with the average of the weights over about so many records")
+  command->add_option("--average", o->average, "Predict with weights averaged over about N records")
       ->check(whole_number(1));
   command
       ->add_option("--schedule", o->schedule,

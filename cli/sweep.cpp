@@ -194,7 +194,7 @@ class Sweep {
     for (size_t r : children_.pieces()) {
       const train::StepRecord last = last_step(path_of(r) + "/metrics.csv");
       std::string             line = plan_.runs()[r].name;
-      line += last.step ? fmt::format("  step {}  loss {:.4g}", last.step, last.loss) : "  starting";
+      line += last.step ? fmt::format("  update {}  loss {:.4g}", last.step, last.loss) : "  starting";
       say("{}\n", line.substr(0, columns));
       ++drawn_;
     }

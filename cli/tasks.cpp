@@ -79,7 +79,7 @@ int show(const TasksArguments& o) {
                                               {"warnings", f.warnings}},
                                  2));
   } else {
-    const auto samples = [](int64_t n) { return n == 0 ? std::string("without end") : fmt::format("{} samples", n); };
+    const auto samples = [](int64_t n) { return n == 0 ? std::string("unlimited") : fmt::format("{} samples", n); };
     fmt::print("input       {}\ntargets     {} {}\nlength      {} steps\n", to_string(f.input), f.outputs, kind,
                f.length);
     if (!f.class_names.empty()) fmt::print("names       {}\n", utf8(fmt::format("{}", fmt::join(f.class_names, " "))));

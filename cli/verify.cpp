@@ -59,7 +59,7 @@ std::string indented(const std::string& text, const std::string& by) {
 
 void print_case(const CaseReport& r, bool verbose) {
   const bool failed = r.status() == CaseReport::Status::Failed;
-  fmt::print("{:<9} {}  ({} compared, {} left out)\n", name_of(r.status()), utf8(r.name), r.compared.size(),
+  fmt::print("{:<9} {}  ({} compared, {} skipped)\n", name_of(r.status()), utf8(r.name), r.compared.size(),
              r.left_out.size());
   for (const Comparison& c : r.compared) {
     if (!verbose && (!failed || c.equal())) continue;
@@ -69,16 +69,16 @@ void print_case(const CaseReport& r, bool verbose) {
     if (!c.difference.empty()) fmt::print("{}\n", indented(utf8(c.difference), "         "));
   }
   if (verbose)
-    for (const auto& l : r.left_out) fmt::print("    left out {}: {}\n", l.what, l.reason);
+    for (const auto& l : r.left_out) fmt::print("    skipped {}: {}\n", l.what, l.reason);
 }
 
 void print_summary(const Tally& t) {
-  fmt::print("\n{} cases: {} passed, {} failed, {} left out, {} broken\n", t.cases(), t.passed, t.failed, t.left_out,
-             t.broken);
+  fmt::print("\n{} case{}: {} passed, {} failed, {} skipped, {} broken\n", t.cases(), t.cases() == 1 ? "" : "s",
+             t.passed, t.failed, t.left_out, t.broken);
   fmt::print("compared: {} facts, {} arrays", t.facts, t.arrays);
   if (t.arrays > 0) fmt::print(" (worst error {:.2g} of its tolerance)", t.worst);
   fmt::print("\n");
-  for (const auto& [reason, count] : t.reasons) fmt::print("left out: {} × {}\n", count, reason);
+  for (const auto& [reason, count] : t.reasons) fmt::print("skipped: {} × {}\n", count, reason);
 }
 
 ordered_json as_json(const CaseReport& r) {

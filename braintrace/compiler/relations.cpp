@@ -136,7 +136,7 @@ void explain(RelationFinder& find, const HiddenParamOpRelation& r) {
                 fmt::format("{} of {} carries an eligibility trace", r.primitive(), r.weight_path.tuple()), traced);
   if (beyond.empty()) return;
   std::string through;
-  for (const Path& p : r.through) through += (through.empty() ? "" : ", ") + p.tuple();
+  for (const Path& p : r.through) through += (through.empty() ? "" : ", ") + p.str();
   find.record(DiagnosticKind::RelationWindowed, DiagnosticLevel::Info, r,
               fmt::format("it reaches {} only through another product ({}): exact inside a window, no trace across "
                           "windows",

@@ -122,7 +122,7 @@ class HeaderReader {
       skip();
       int64_t size{};
       const auto [end, code] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), size);
-      if (code != std::errc{} || size < 0) malformed("a size in shape is negative, too large or no number");
+      if (code != std::errc{} || size < 0) malformed("a size in shape is negative, too large or not a number");
       at_ = static_cast<size_t>(end - text_.data());
       take('L');  // Python 2 wrote long integers so
       shape.push_back(size);

@@ -101,7 +101,7 @@ splits its text: training first, then validation, then test.
 series (`series.h`) and sound (`wav.h`). A file is indexed once, and its samples are read on demand. Errors about missing or malformed data
 name the file and the place, what was expected and what was found.
 
-The program generates this page and its pictures; a test compares them.
+This page and its pictures are generated; a test checks that they are up to date.
 )md";
 
 }  // namespace

@@ -54,8 +54,8 @@ const std::vector<Option> common_options = {
     {"lr=0.001", "learning rate"},
     {"clip_norm?", "largest norm of the whole gradient"},
     {"clip_value?", "largest entry of the gradient"},
-    {"weight_decay=0", "times the weight, added to the gradient; decoupled in adamw and lion"},
-    {"average?", "judge and answer with the average of the weights over about so many updates"},
+    {"weight_decay=0", "weight decay λ; adds λ·w to the gradient (decoupled in adamw and lion)"},
+    {"average?", "evaluate with an average of the weights over about this many updates"},
     {"schedule?", "an object with `type`, below; the rate is constant without one"}};
 
 Section with_common(const char* name, std::vector<Option> own) {

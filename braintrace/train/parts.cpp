@@ -202,7 +202,7 @@ Parts make_parts(const Config& config) {
   auto made           = make_optimizer(read_ordered_json(config.optimizer, "config.optimizer"), "config.optimizer");
   p.updates_per_epoch = made.updates_per_epoch;
   require(config.epochs == 0 || p.task->facts().train_samples > 0,
-          "config.epochs: this task generates samples without end; give steps.");
+          "config.epochs: this task is unlimited; give steps.");
   check_memory(config, p.task->facts(), 0);
   const auto part  = p.only_test() ? tasks::Part::Test : tasks::Part::Train;
   const auto batch = at_place("config.batch", [&] { return batch_of(config, *p.task, part, 0); });

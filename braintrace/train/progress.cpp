@@ -58,11 +58,11 @@ std::string Progress::line(int columns) const {
   const double             spent = last_.seconds - first_.seconds;
   const double             rate  = spent > 0 ? done / spent : 0;
   std::vector<std::string> parts;
-  parts.push_back(total_ ? fmt::format("{}/{}", last_.step, total_) : fmt::format("step {}", last_.step));
+  parts.push_back(total_ ? fmt::format("{}/{}", last_.step, total_) : fmt::format("update {}", last_.step));
   parts.push_back(fmt::format("loss {:.4g}", loss_));
   if (accuracy_ >= 0) parts.push_back("accuracy " + percent(accuracy_));
   if (total_ && rate > 0) parts.push_back(clock_text(static_cast<double>(total_ - last_.step) / rate) + " left");
-  if (rate > 0) parts.push_back(rate >= 10 ? fmt::format("{:.0f} steps/s", rate) : fmt::format("{:.2g} steps/s", rate));
+  if (rate > 0) parts.push_back(rate >= 10 ? fmt::format("{:.0f} updates/s", rate) : fmt::format("{:.2g} updates/s", rate));
   if (total_ && screen_.is_terminal)
     parts.push_back(bar(static_cast<double>(last_.step) / static_cast<double>(total_)));
   std::string out;
@@ -104,12 +104,12 @@ void Progress::step(const StepRecord& r) {
 }
 
 void Progress::validation(const ValidationRecord& r) {
-  std::string text = fmt::format("step {}: validation loss {:.4g}", r.step, r.loss);
+  std::string text = fmt::format("update {}: validation loss {:.4g}", r.step, r.loss);
   if (r.accuracy >= 0) text += ", accuracy " + percent(r.accuracy);
   say(text);
 }
 
-void Progress::alarm(const Alarm& a) { say(fmt::format("step {}: {} at {}: {}", a.step, a.kind, a.where, a.message)); }
+void Progress::alarm(const Alarm& a) { say(fmt::format("update {}: {} at {}: {}", a.step, a.kind, a.where, a.message)); }
 
 void Progress::end(const RunRecord&) {
   if (last_.step == 0) return;

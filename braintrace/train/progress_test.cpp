@@ -32,14 +32,14 @@ TEST(Progress, TellsLossAccuracyRateAndTimeLeft) {
   p.step(at(1, 30));  // what it took to compile says nothing about the steps to come
   EXPECT_EQ(paper.text, "1/1000  loss 0.5  accuracy 87.5%\n");
   p.step(at(101, 40));
-  EXPECT_NE(paper.text.find("\n101/1000  loss 0.5  accuracy 87.5%  1:29 left  10 steps/s\n"), std::string::npos)
+  EXPECT_NE(paper.text.find("\n101/1000  loss 0.5  accuracy 87.5%  1:29 left  10 updates/s\n"), std::string::npos)
       << paper.text;
   p.step(at(110, 41));  // too soon for another line
   EXPECT_EQ(paper.text.find("110/"), std::string::npos);
   p.validation({110, 0.25, 1});
   p.end({});
   EXPECT_EQ(paper.text.find('\r'), std::string::npos);
-  EXPECT_NE(paper.text.find("step 110: validation loss 0.25, accuracy 100.0%\n110/1000"), std::string::npos)
+  EXPECT_NE(paper.text.find("update 110: validation loss 0.25, accuracy 100.0%\n110/1000"), std::string::npos)
       << paper.text;
 }
 
@@ -49,7 +49,7 @@ TEST(Progress, ResumedRunCountsItsOwnSteps) {
   p.step(at(901, 1));
   p.step(at(951, 2));
   p.end({});
-  EXPECT_NE(paper.text.find("0:00 left  50 steps/s"), std::string::npos) << paper.text;
+  EXPECT_NE(paper.text.find("0:00 left  50 updates/s"), std::string::npos) << paper.text;
 }
 
 // Whatever the width, a drawing never reaches the last column, where terminals wrap.

@@ -343,7 +343,7 @@ TEST_F(TrainerTest, MisfitsAreRefusedBeforeAnythingStarts) {
   json endless = small();
   endless.erase("steps");
   endless["epochs"] = 1;
-  expect_refused(endless, "without end");
+  expect_refused(endless, "is unlimited");
 }
 
 TEST_F(TrainerTest, CheckpointsOfOtherRunsAreRefused) {

@@ -200,7 +200,7 @@ function connectionItems(r) {
     link("group:" + c.group, "Hidden group " + c.group + ", " + pathText[c.path], c.path === "windowed" ? tag("window") : null),
     c.path === "windowed" && r.through.length ? el("p", {class: "kind"}, "through " + r.through.join(", ")) : null,
     ...c.hidden_paths.map(p => link("state:" + p, "state " + p)),
-    c.position_preserving ? null : el("p", {class: "kind"}, "The way to the states moves or mixes positions."),
+    c.position_preserving ? null : el("p", {class: "kind"}, "Positions are moved or mixed on the path to the states."),
     listing("equations from the operation to the states", c.tail)]);
 }
 const describe = {
@@ -265,7 +265,7 @@ function records() {
   const kinds = [...new Set(graph.diagnostics.map(r => r.kind))].sort();
   const select = el("select", {"aria-label": "kind of record", onchange: e => { filter.kind = e.target.value; chosen = null; refresh(); }},
     el("option", {value: ""}, "all kinds"), ...kinds.map(k => el("option", k === filter.kind ? {value: k, selected: ""} : {value: k}, k)));
-  return section("DECISIONS OF THE COMPILER",
+  return section("COMPILER DECISIONS",
     el("div", {class: "filters"}, ...levels.map(l => el("button", {type: "button", "aria-pressed": String(filter.levels.has(l)),
       onclick: () => { filter.levels.has(l) ? filter.levels.delete(l) : filter.levels.add(l); refresh(); }},
       count(graph.diagnostics.filter(r => r.level === l).length, l === "info" ? "note" : l))), select),
@@ -273,7 +273,7 @@ function records() {
       ...r.context.length ? [el("details", {}, el("summary", {}, "details"), table(r.context.map(c => [c.key, code(c.text)])))] : [],
       r.weight_path && lights["weight:" + r.weight_path] && chosen !== "weight:" + r.weight_path ?
         link("weight:" + r.weight_path, "show " + r.weight_path) : null)),
-    mine.length ? null : el("p", {class: "kind"}, "No record" + (chosen ? " about this." : " passes the filter.")));
+    mine.length ? null : el("p", {class: "kind"}, chosen ? "No records about this." : "No records match the filter."));
 }
 function fillPanel() {
   const at = chosen ? chosen.indexOf(":") : 0;

@@ -24,9 +24,9 @@ std::string subtitle(const GraphView& view) {
     traced += w.learns == Learns::Trace;
     windowed += w.learns == Learns::Window;
   }
-  std::string out = fmt::format("{}  ·  {} of {} with a trace", plural(view.groups.size(), "hidden group"), traced,
-                                plural(view.weights.size(), "weight"));
-  if (windowed) out += fmt::format(", {} inside a window", windowed);
+  std::string out = fmt::format("{}  ·  {} of {} {} a trace", plural(view.groups.size(), "hidden group"), traced,
+                                plural(view.weights.size(), "weight"), traced == 1 ? "has" : "have");
+  if (windowed) out += fmt::format("; {} {} inside windows", windowed, windowed == 1 ? "learns" : "learn");
   return out + fmt::format("  ·  {} of traces", human_bytes(view.trace_bytes()));
 }
 

@@ -43,8 +43,11 @@ std::vector<BuiltinModel> make() {
        chain(spiking("snn_expcu", "lif"))},
       {"alif", "neurons with adaptive threshold", chain(spiking("snn_delta", "alif"))},
   };
-  for (const char* type : {"gru", "lstm", "mgu", "urlstm", "cfn", "minimal_rnn", "mini_gru", "mini_lstm"})
-    list.push_back({type, fmt::format("a {} cell and a readout", type), chain(cell(type) + linear(32, 5))});
+  const std::pair<const char*, const char*> cells[] = {
+      {"gru", "a GRU"},        {"lstm", "an LSTM"},         {"mgu", "an MGU"},       {"urlstm", "a UR-LSTM"},
+      {"cfn", "a CFN"},        {"minimal_rnn", "a MinimalRNN"}, {"mini_gru", "a MiniGRU"}, {"mini_lstm", "a MiniLSTM"}};
+  for (const auto& [type, name] : cells)
+    list.push_back({type, fmt::format("{} cell and a readout", name), chain(cell(type) + linear(32, 5))});
   list.push_back({"lru", "a linear recurrent unit and a readout",
                   chain(R"({"name": "rnn", "type": "lru", "d_model": 10, "d_hidden": 32}, )" + linear(10, 5))});
   return list;

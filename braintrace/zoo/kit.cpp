@@ -120,7 +120,7 @@ std::vector<LayerType> kit_layers() {
       {"prelu", "y = x where x > 0, else a x; a trainable", "n=1 init=0.25",
        [](const Fields& f) -> ModulePtr { return std::make_shared<nn::PReLU>(f.integer("n"), f.number("init")); }},
       {"glu", "a σ(b), [a;b] = x", "", [](const Fields&) -> ModulePtr { return std::make_shared<nn::GLU>(); }},
-      {"unflatten", "the last axis as these axes", "sizes",
+      {"unflatten", "splits the last axis into axes of these sizes", "sizes",
        [](const Fields& f) -> ModulePtr { return std::make_shared<nn::Unflatten>(nn::Size(f.integers("sizes"))); }},
   };
 }

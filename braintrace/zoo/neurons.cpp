@@ -225,7 +225,7 @@ std::vector<LayerType> spike_reader_layers() {
       {"spike_count", "n ← n + x; y = n", "n", make<nn::SpikeCountReadout>()},
       {"first_spike", "the time of the first x > 0, `never` until then", "n never=1e7 dt_ms=1.0",
        make<nn::FirstSpikeReadout>([](const Fields& f) { return f.number("never"); }, step_size)},
-      {"delay", "x of `steps` steps ago", "n steps",
+      {"delay", "the input `steps` steps ago", "n steps",
        make<nn::Delay>([](const Fields& f) { return f.integer("steps"); })},
   };
 }

@@ -49,7 +49,7 @@ A time constant, potential or resistance of a neuron or synapse is a number, a l
 `memory_steps` T initializes the gates of a cell for memories of up to T steps: for u drawn between 1 and T-1 for each unit, the bias of
 the gate that keeps the state starts at log u, and the bias of the gate that writes it at -log u.
 
-The program generates this page from its tables; a test compares them.
+This page is generated; a test checks that it is up to date.
 
 ## Layer types
 

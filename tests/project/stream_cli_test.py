@@ -86,10 +86,10 @@ BAD = {'{"x": [1]}': "1 input value(s), but the model takes 2", '{"x": [1, 2], "
        '{"x": [1, 2], "y": [' + "0," * 50 + "0]}": "longer than 100 bytes"}
 for bad, message in BAD.items():
     text = f'{{"x": [1, 2], "y": [0]}}\n{bad}\n{{"x": [1, 2], "y": [0]}}\n'
-    out = stream([MODEL, "--json", "--max-bytes", "100"], text, err="record 2 refused: ")
+    out = stream([MODEL, "--json", "--max-bytes", "100"], text, err="record 2 skipped: ")
     assert out[-1]["summary"] == {**out[-1]["summary"], "refused": 1, "learned": 2}, out
     stream([MODEL, "--strict", "--max-bytes", "100"], text, status=2, err=message)
-assert stream([MODEL, "--quiet"], "1\n", err="record 1 refused: 1 fields") == []  # an error, which --quiet does not hide
+assert stream([MODEL, "--quiet"], "1\n", err="record 1 skipped: 1 fields") == []  # an error, which --quiet does not hide
 stream([MODEL, "--strict"], "not a header\n1,2,3\n", status=2, err="record 1: 1 fields; expected 2 inputs and 1 target(s)")
 saved = FOLDER / "strict.safetensors"
 stream([MODEL, "--strict", "--save", saved], lines(records(3)) + "{}\n", status=2, err="record 4")

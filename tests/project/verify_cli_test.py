@@ -22,7 +22,7 @@ def expect(args, status, out="", err=""):
 # Files and folders; text and JSON.
 expect([GRAPHS / "lstm_batched.json", GRAPHS / "mgu.json"], 0, out="2 cases: 2 passed, 0 failed")
 text = expect([GRAPHS / "lstm_batched.json", "--verbose"], 0, out="ok   default.relations")
-assert "left out default.message: wording" in text, text
+assert "skipped default.message: wording" in text, text
 data = json.loads(expect([GRAPHS / "lstm_batched.json", "--json"], 0))
 assert data["summary"]["passed"] == 1 and data["summary"]["facts"] == len(data["cases"][0]["compared"]) > 10, data
 
@@ -49,7 +49,7 @@ for text, message in [
     ('{"format": "braintrace-golden-numeric/1", "arrays": {}}', "arrays.npz"),
 ]:
     (FOLDER / "broken.json").write_text(text)
-    expect([FOLDER / "broken.json", FOLDER / "mgu.json"], 2, out="1 passed, 0 failed, 0 left out, 1 broken", err=message)
+    expect([FOLDER / "broken.json", FOLDER / "mgu.json"], 2, out="1 passed, 0 failed, 0 skipped, 1 broken", err=message)
 expect([FOLDER / "gone.json"], 2, err="no such file")
 expect([tempfile.mkdtemp()], 2, err="no case")
 expect([], 2, err="CASE")
