@@ -17,8 +17,7 @@ namespace braintrace::stream {
 class Prequential {
  public:
   struct Drift {
-    double  loss = 0, best = 0;
-    int64_t best_end = 0;  // the last loss of the best block, from 1
+    double loss = 0, best = 0;  // means of the last block and of the best one
   };
 
   std::optional<Drift> add(double loss) {
@@ -30,12 +29,11 @@ class Prequential {
     squares_ += before * (loss - now_.mean);
     if (in_block_ < block) return std::nullopt;
     now_.error    = std::sqrt(squares_) / static_cast<double>(block);
-    now_.end      = count_;
     const Block b = now_;
     now_          = {};
     squares_      = 0;
     in_block_     = 0;
-    const Drift drift{b.mean, best_.mean, best_.end};
+    const Drift drift{b.mean, best_.mean};
     const bool  rises = b.mean > 1.5 * best_.mean && b.mean - best_.mean > 5 * std::hypot(b.error, best_.error);
     if (rises) ++drifts_;
     if (rises || b.mean < best_.mean) best_ = b;
@@ -55,8 +53,7 @@ class Prequential {
 
  private:
   struct Block {
-    double  mean = 0, error = 0;
-    int64_t end = 0;
+    double mean = 0, error = 0;
   };
   double  mean_ = 0, recent_ = 0, squares_ = 0, least_ = std::numeric_limits<double>::infinity();
   int64_t count_ = 0, in_block_ = 0, drifts_ = 0;

@@ -105,6 +105,14 @@ std::string failures(const Plan& plan, const std::vector<Outcome>& outcomes) {
   return out;
 }
 
+// "copy: sweep of optimizer.lr and rule"
+std::string title_of(const Plan& plan) {
+  std::string fields;
+  for (size_t i = 0; i < plan.axes().size(); ++i)
+    fields += (i == 0 ? "" : i + 1 == plan.axes().size() ? " and " : ", ") + plan.axes()[i].field;
+  return fmt::format("{}: sweep of {}", plan.name(), fields.empty() ? "seeds" : fields);
+}
+
 }  // namespace
 
 std::string sweep_page(const Plan& plan, const std::vector<Row>& rows, const std::vector<Outcome>& outcomes,
@@ -141,9 +149,9 @@ std::string sweep_page(const Plan& plan, const std::vector<Row>& rows, const std
   if (seeds.size() > 1)
     out += train::section("Seeds of the best point", xml_text(plan.points()[best.point].name),
                           train::charts(overlay(seeds, courses)));
-  out += train::section("Setting", "Every run has its own folder with configuration, checkpoints and report.",
+  out += train::section("Settings", "Every run has its own folder with configuration, checkpoints and report.",
                         train::text_block("Configuration", plan.config(), false));
-  return train::report_page(plan.name(), "sweep report",
+  return train::report_page(title_of(plan), "sweep report",
                             {fmt::format("{} points, {} runs", rows.size(), outcomes.size())}, out);
 }
 

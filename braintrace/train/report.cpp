@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "braintrace/base/ascii.h"
 #include "braintrace/base/json.h"
 #include "braintrace/base/percent.h"
 #include "braintrace/base/shell_word.h"
@@ -39,7 +40,7 @@ Curve curve(std::string name, const std::vector<Record>& records, double Record:
   return c;
 }
 
-// The mean over the last tenth: single steps are noisy.
+// The mean over the last 10%: single steps are noisy.
 double late_mean(const std::vector<StepRecord>& steps, double StepRecord::*field) {
   const size_t n   = std::max<size_t>(1, steps.size() / 10);
   double       sum = 0;
@@ -66,9 +67,9 @@ std::string tiles(const RunRecord& run, const std::string& task) {
   out += tile("updates", fmt::format("{}", run.steps.empty() ? 0 : run.steps.back().step));
   if (!run.steps.empty()) {
     const double loss = late_mean(run.steps, &StepRecord::loss);
-    out += tile("training loss, last tenth", short_number(loss), std::isfinite(loss) ? "" : "bad");
+    out += tile("training loss (last 10%)", short_number(loss), std::isfinite(loss) ? "" : "bad");
     if (run.steps.back().accuracy >= 0)
-      out += tile("training accuracy, last tenth", percent(late_mean(run.steps, &StepRecord::accuracy)));
+      out += tile("training accuracy (last 10%)", percent(late_mean(run.steps, &StepRecord::accuracy)));
   }
   if (!run.validations.empty()) {
     const auto less = [](const ValidationRecord& a, const ValidationRecord& b) {
@@ -76,29 +77,26 @@ std::string tiles(const RunRecord& run, const std::string& task) {
     };
     const ValidationRecord  best = *std::min_element(run.validations.begin(), run.validations.end(), less);
     const ValidationRecord& last = run.validations.back();
-    out += tile("validation loss, last", short_number(last.loss), std::isfinite(last.loss) ? "" : "bad");
-    if (last.accuracy >= 0) out += tile("validation accuracy, last", percent(last.accuracy));
+    out += tile("final validation loss", short_number(last.loss), std::isfinite(last.loss) ? "" : "bad");
+    if (last.accuracy >= 0) out += tile("final validation accuracy", percent(last.accuracy));
     if (task == "char_lm") {
-      out += tile("validation perplexity, last", short_number(std::exp(last.loss)));
-      out += tile("bits per character, last", short_number(last.loss / std::numbers::ln2));
+      out += tile("final validation perplexity", short_number(std::exp(last.loss)));
+      out += tile("final bits per character", short_number(last.loss / std::numbers::ln2));
     }
     out += best.accuracy >= 0 ? tile("best validation accuracy", percent(best.accuracy), "good")
                               : tile("best validation loss", short_number(best.loss), "good");
   }
   const Judgment& j = run.judgment;
   if (j.values) {
-    out += tile("validation R², last", short_number(j.values->r2));
-    out += tile("validation RMSE, last", short_number(j.values->rmse));
+    out += tile("final validation R²", short_number(j.values->r2));
+    out += tile("final validation RMSE", short_number(j.values->rmse));
   }
-  if (j.calibration_error >= 0) out += tile("calibration error, last", percent(j.calibration_error));
+  if (j.calibration_error >= 0) out += tile("final calibration error", percent(j.calibration_error));
   for (const Baseline& b : j.baselines)
     out += tile(fmt::format("baseline: {}", b.name),
                 b.values ? fmt::format("R² {}", short_number(b.values->r2)) : percent(b.accuracy));
   if (run.parameters > 0) out += tile("parameters", grouped(run.parameters));
   if (!run.steps.empty()) out += tile("time", clock_text(run.steps.back().seconds));
-  if (!run.steps.empty() && has_constant_rate(run))
-    out += tile("learning rate", short_number(run.steps[0].learning_rate));
-  out += tile("seed", fmt::format("{}", run.seed));
   out += tile("alarms", fmt::format("{}", run.alarms.size()), run.alarms.empty() ? "" : "bad");
   return out + "</dl>\n";
 }
@@ -308,28 +306,44 @@ std::string model_words(const nlohmann::ordered_json& model) {
 }
 
 // What was trained, in one line.
-std::string subtitle_of(const nlohmann::ordered_json& config) {
-  if (!config.is_object()) return "";
+std::string subtitle_of(const nlohmann::ordered_json& config, const RunRecord& run) {
   std::string out;
   const auto  add = [&](const char* before, const std::string& text) {
     if (!text.empty()) out += fmt::format("{}{}{}", out.empty() ? "" : " · ", before, text);
   };
-  const std::string model = config.contains("model") ? model_words(config["model"]) : "";
+  const std::string model = config.is_object() && config.contains("model") ? model_words(config["model"]) : "";
   add("", word(config, "name"));
   add("", model.empty() ? word(config, "model") : model);
   add("task ", word(config, "task"));
   add("rule ", word(config, "rule"));
   add("optimizer ", word(config, "optimizer"));
+  if (!run.steps.empty() && has_constant_rate(run)) add("learning rate ", short_number(run.steps[0].learning_rate));
+  if (!out.empty()) add("seed ", fmt::format("{}", run.seed));
   return out;
 }
 
-// What learned what: "gru learns copy with D_RTRL"; the name of the run if the configuration does not contain them.
+// The type of the first recurrent layer, or of the first layer; acronyms in capitals.
+std::string network_name(const nlohmann::ordered_json& model) {
+  if (!model.is_object()) return "";
+  if (model.contains("layers") && model["layers"].is_array()) {
+    const auto is_recurrent = [](const auto& layer) { return layer.is_object() && layer.contains("n_rec"); };
+    const auto found        = std::find_if(model["layers"].begin(), model["layers"].end(), is_recurrent);
+    if (found != model["layers"].end()) return network_name(*found);
+    return model["layers"].empty() ? "" : network_name(model["layers"][0]);
+  }
+  std::string name = word(model, "type");
+  for (const char* acronym : {"gru", "lstm", "mgu", "cfn", "lru", "lif", "alif"})
+    if (name == acronym) std::transform(name.begin(), name.end(), name.begin(), to_upper);
+  return name;
+}
+
+// "GRU on the copy task, trained with D_RTRL"; the name of the run if the configuration does not contain them.
 std::string title_of(const nlohmann::ordered_json& config) {
   const std::string name = word(config, "name"), task = word(config, "task"), rule = word(config, "rule");
   if (task.empty()) return name.empty() ? "Training report" : name;
-  const std::string layers = config.contains("model") ? model_words(config["model"]) : "";
-  const std::string first  = layers.substr(0, layers.find_first_of(" ,"));  // the type of the first layer
-  return (first.empty() ? "" : first + " learns ") + task + (rule.empty() ? "" : " with " + rule);
+  const std::string network = config.contains("model") ? network_name(config["model"]) : "";
+  return (network.empty() ? "The " : network + " on the ") + task + " task" +
+         (rule.empty() ? "" : ", trained with " + rule);
 }
 
 // The command that repeats the run. Its folders are new: those of the run hold checkpoints.
@@ -361,21 +375,23 @@ std::string report_html(const RunRecord& run) {
   out += section("Alarms", "Problems that were detected during the run.", alarms(run));
   out += section("Curves", "Faint lines: single updates (or their range per pixel). Bold lines: running mean.",
                  charts(curves(run)));
-  out += section("Predictions",
-                 "Last validation. The shade of a cell is its share of the row; the percentage after a row is the "
-                 "accuracy of its class.",
-                 charts(confusion(run) + outputs(run.activity, run.class_names)));
-  out += section("Activity",
-                 "One validation sample after training: its input, the activity of the network, and the norm of each "
-                 "eligibility trace.",
-                 charts(activity(run.activity) + traces(run.activity), "flow"));
+  const std::string matrix = confusion(run);
+  const std::string sample = outputs(run.activity, run.class_names) + activity(run.activity) + traces(run.activity);
+  out += section("Predictions and activity",
+                 std::string(matrix.empty() ? ""
+                                            : "The confusion matrix is that of the last validation: the shade of a cell "
+                                              "is its share of the row, the percentage after a row is the recall of "
+                                              "its class. ") +
+                     "One validation sample after training: its output and input, the activity of the network, and the "
+                     "norm of each eligibility trace.",
+                 charts(matrix + sample, "flow"));  // columns: charts of different heights leave no holes
   out += section("Graph", "What the compiler found: which weights reach which states, and how they learn.", graph(run));
-  out += section("Setting",
+  out += section("Settings",
                  word(config, "output").empty()
                      ? "Everything needed to reproduce the run."
                      : fmt::format("To reproduce it: <code>{}</code>", xml_text(command_of(config))),
                  text_block("Configuration", pretty, true) + text_block("Model", run.model_text, false));
-  return report_page(title_of(config), "training report", {word(config, "about"), subtitle_of(config), run.pace}, out);
+  return report_page(title_of(config), "training report", {word(config, "about"), subtitle_of(config, run), run.pace}, out);
 }
 
 void ReportFile::end(const RunRecord& run) {

@@ -32,9 +32,9 @@ TEST(Report, HoldsEverySection) {
                            "Configuration",
                            "rec.w.bias",
                            "rule D_RTRL",
-                           "<dt>seed</dt><dd>42</dd>",
+                           " · seed 42</p>",
                            "<dt>parameters</dt><dd>14,794</dd>",
-                           "<h1>chain learns evidence with D_RTRL</h1>",
+                           "<h1>chain on the evidence task, trained with D_RTRL</h1>",
                            "92.9%",
                            "86.7%",
                            "94.7%"})
@@ -47,7 +47,7 @@ TEST(Report, ALearningRateThatNeverChangesIsANumber) {
   RunRecord run = sample_run(10);
   for (StepRecord& s : run.steps) s.learning_rate = 0.005;
   const std::string page = report_html(run);
-  EXPECT_NE(page.find("<dt>learning rate</dt><dd>0.005</dd>"), page.npos);
+  EXPECT_NE(page.find(" · learning rate 0.005 · "), page.npos);
   EXPECT_EQ(page.find("Learning rate"), page.npos);
   run.steps[3].learning_rate = 0.004;
   EXPECT_NE(report_html(run).find("Learning rate"), std::string::npos);
@@ -59,8 +59,8 @@ TEST(Report, SaysWhatWasTrainedAndHowToRunItAgain) {
       {"name": "rnn", "type": "gru", "n_in": 10, "n_rec": 64}, {"name": "out", "type": "linear", "n_in": 64, "n_out": 10}]},
       "task": {"type": "copy"}, "rule": "D_RTRL", "optimizer": {"type": "adam"}, "output": "runs/<1>"})";
   const std::string page = report_html(run);
-  EXPECT_NE(page.find("<h1>gru learns copy with D_RTRL</h1>"), page.npos);
-  EXPECT_NE(page.find("<p>run 3 · gru 10 → 64, linear 64 → 10 · task copy · rule D_RTRL · optimizer adam</p>"),
+  EXPECT_NE(page.find("<h1>GRU on the copy task, trained with D_RTRL</h1>"), page.npos);
+  EXPECT_NE(page.find("<p>run 3 · gru 10 → 64, linear 64 → 10 · task copy · rule D_RTRL · optimizer adam · seed 42</p>"),
             page.npos);
   EXPECT_NE(page.find("<code>braintrace train &#39;runs/&lt;1&gt;/config.json&#39; --set "
                       "&#39;output=&quot;runs/&lt;1&gt;-again&quot;&#39;</code>"),
@@ -72,7 +72,7 @@ TEST(Report, TellsThePerplexityOfText) {
   EXPECT_EQ(report_html(run).find("perplexity"), std::string::npos);
   run.config                  = R"({"task": {"type": "char_lm"}})";
   run.validations.back().loss = std::log(4.5);
-  EXPECT_NE(report_html(run).find("<dt>validation perplexity, last</dt><dd>4.5</dd>"), std::string::npos);
+  EXPECT_NE(report_html(run).find("<dt>final validation perplexity</dt><dd>4.5</dd>"), std::string::npos);
 }
 
 // Only what we wrote is markup: names and configuration come from users.
