@@ -223,8 +223,8 @@ void answer_all(const StreamArguments& o, const stream::RecordParser& parser, st
     complaints.undone(undone);
     if (!answer) continue;  // a reset alone, or undone
     if (const auto drift = answer->loss ? totals.losses.add(*answer->loss) : std::nullopt)
-      note("warning: record {}: the loss is rising: mean {:.4g} over the last {} records, {:.4g} at its best\n", line.number,
-           drift->loss, stream::Prequential::block, drift->best);
+      note("warning: record {}: the loss is rising: mean {:.4g} over the last {} records, {:.4g} at its best\n",
+           line.number, drift->loss, stream::Prequential::block, drift->best);
     const int64_t done = net.learned() + net.predicted();
     if (o.every != 0 && done % o.every == 0 &&
         sink.write(line_of(line.number, record.id, *answer, has_classes)) != LineSink::Result::Written)

@@ -76,7 +76,7 @@ class Slots {
       known_.push_back({state, prefix + path.str(), again});
     }
   }
-  void label(const State& state, const std::string& text) { labels_.emplace_back(state, text); }
+  void   label(const State& state, const std::string& text) { labels_.emplace_back(state, text); }
   size_t at(const StateLeaf& leaf) {
     for (size_t i = 0; i < slots.size(); ++i)
       if (slots[i].leaf == leaf) return i;

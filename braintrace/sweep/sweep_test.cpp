@@ -132,8 +132,9 @@ TEST(SweepPage, HoldsTableCurvesAndFailures) {
   outcomes[3] = {Status::Failed, "it <broke>", 0, {}, {}};
   const std::vector<Course> courses(4, {{{1, 0.5, 0.5}, {2, 0.25, 0.5}}, {{2, 0.25, 0.5}}});
   const std::string         page = sweep_page(plan, table_of(plan, outcomes), outcomes, courses);
-  for (const char* part : {"it &lt;broke&gt;", "a=&lt;1&gt;", "Validation accuracy", "Seeds of the best point",
-                           "75.0% ± 0.0%", "<dt>runs finished</dt><dd>3 of 4</dd>", "sweep report", ": sweep of a</h1>"})
+  for (const char* part :
+       {"it &lt;broke&gt;", "a=&lt;1&gt;", "Validation accuracy", "Seeds of the best point", "75.0% ± 0.0%",
+        "<dt>runs finished</dt><dd>3 of 4</dd>", "sweep report", ": sweep of a</h1>"})
     EXPECT_NE(page.find(part), page.npos) << part;
   EXPECT_EQ(page.find("<broke>"), page.npos);
 }

@@ -86,7 +86,7 @@ CsvSequences::CsvSequences(const std::string& path, const zoo::Fields& f)
     : file_(path),
       ahead_(f.has("ahead") ? count(f, "ahead") : 0),
       series_(f.has("length")),
-      only_last_(f.choice("asked", {"every", "last"}) == "last") {
+      only_last_(f.choice("target_at", {"every", "last"}) == "last") {
   inputs_            = columns_of(f.texts("inputs"));
   const auto targets = f.texts("targets");
   facts_.has_targets = !f.flag("targets_optional") || file_.has_column(targets[0]);
@@ -163,9 +163,10 @@ std::vector<TaskType> csv_tasks() {
   return {
       {"csv",
        "columns of a table, one row per step; `inputs` and `targets` name columns, as a list or separated by commas; "
-       "targets are numbers, or classes if `classes` is their number or a list of their names; `asked`: a target at "
+       "targets are numbers, or classes if `classes` is their number or a list of their names; `target_at`: a target "
+       "at "
        "`\"every\"` step or only at the `\"last\"`; `ahead`: take targets that many rows later",
-       with_file_fields("file inputs targets sequence? length? classes? ahead? asked=\"every\" contiguous=false "
+       with_file_fields("file inputs targets sequence? length? classes? ahead? target_at=\"every\" contiguous=false "
                         "targets_optional=false"),
        csv}};
 }

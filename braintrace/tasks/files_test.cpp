@@ -54,6 +54,28 @@ TEST(Files, ForecastsAskForALaterRow) {
   EXPECT_EQ(make_task(j, 1)->facts().length, 3) << "sequences end one step earlier, and one of a single row is none";
 }
 
+// A target at every row, or only at the last one; `asked` is the older name of the field.
+TEST(Files, TargetsAtEveryStepOrAtTheLast) {
+  std::string rows = "id,x,y\n";
+  for (int i = 0; i < 12; ++i) rows += std::to_string(i / 3) + ",0," + std::to_string(i) + "\n";
+  const auto targets = [&](json more) {
+    more.update({{"type", "csv"},
+                 {"file", made_file("at.csv", rows)},
+                 {"inputs", "x"},
+                 {"targets", "y"},
+                 {"sequence", "id"},
+                 {"validation", 0}});
+    const Batch b   = make_task(more, 1)->batch(Part::Train, 0, 4);
+    double      sum = 0;
+    for (int64_t k = 0; k < b.mask.size(); ++k) sum += at(b.mask, k);
+    return sum;
+  };
+  EXPECT_EQ(targets(json::object()), 12);
+  EXPECT_EQ(targets({{"target_at", "last"}}), 4);
+  EXPECT_EQ(targets({{"asked", "last"}}), 4);
+  EXPECT_THROW(targets({{"asked", "last"}, {"target_at", "last"}}), UserError);
+}
+
 TEST(Files, TablesNameClassesAndSequencesByText) {
   std::string rows = "who;x;\"kind, roughly\"\n";
   for (const char* who : {"p_7", "q, \"\"the\"\" second", "r"})

@@ -31,6 +31,19 @@ bool is_of_files(const std::string& type) {
   });
 }
 
+namespace {
+
+// `asked` is the older name of `target_at`.
+json with_new_names(json description) {
+  if (description.contains("asked") && !description.contains("target_at")) {
+    description["target_at"] = description["asked"];
+    description.erase("asked");
+  }
+  return description;
+}
+
+}  // namespace
+
 std::shared_ptr<Task> make_task(const json& description, uint64_t seed) {
   require(description.is_object(), "task: expected an object such as {{\"type\": \"copy\", \"lag\": 10}}, got {}.",
           shown_json(description));
@@ -41,7 +54,8 @@ std::shared_ptr<Task> make_task(const json& description, uint64_t seed) {
           fmt::join(names, ", "));
   const auto      name  = type->get<std::string>();
   const TaskType& found = task_types()[known_index(name, names, "task.type: there is no task", "Types")];
-  return found.make(zoo::Fields(description, "task", name, zoo::field_specs(found.fields)), seed);
+  const json      given = with_new_names(description);
+  return found.make(zoo::Fields(given, "task", name, zoo::field_specs(found.fields)), seed);
 }
 
 std::shared_ptr<Task> make_task(const std::string& description, uint64_t seed) {

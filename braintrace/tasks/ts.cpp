@@ -15,7 +15,7 @@ namespace {
 class SeriesSequences final : public SequenceFile {
  public:
   SeriesSequences(const std::string& path, const zoo::Fields& f)
-      : file_(data::read_series(path)), only_last_(f.choice("asked", {"last", "every"}) == "last") {
+      : file_(data::read_series(path)), only_last_(f.choice("target_at", {"last", "every"}) == "last") {
     const bool classes = !file_.classes.empty();
     facts_             = {.input       = {file_.dimensions},
                           .targets     = classes ? TargetKind::Classes : TargetKind::Values,
@@ -59,8 +59,8 @@ std::vector<TaskType> ts_tasks() {
   return {
       {"ts",
        "time series with one label each, from a `.ts`, `.arff` or UCR `.tsv` file; target at the `\"last\"` step or "
-       "at `\"every\"` step (`asked`): the class or the number",
-       with_file_fields("file asked=\"last\""), ts}};
+       "at `\"every\"` step (`target_at`): the class or the number",
+       with_file_fields("file target_at=\"last\""), ts}};
 }
 
 }  // namespace braintrace::tasks

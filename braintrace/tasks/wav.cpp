@@ -61,7 +61,8 @@ class Hearing {
 
 class Clips final : public SequenceFile {
  public:
-  Clips(const std::string& folder, const zoo::Fields& f) : only_last_(f.choice("asked", {"last", "every"}) == "last") {
+  Clips(const std::string& folder, const zoo::Fields& f)
+      : only_last_(f.choice("target_at", {"last", "every"}) == "last") {
     std::optional<Hearing>   hearing;
     std::vector<std::string> classes;
     for (const std::string& name : data::entries(folder)) {
@@ -117,8 +118,9 @@ std::vector<TaskType> wav_tasks() {
       {"wav",
        "sound; `file` is a folder with one subfolder of `.wav` files per class; `features`: log energies of mel "
        "`\"bands\"` in frames of `frame_ms` every `hop_ms`, or raw `\"samples\"`, `samples` of each channel per step; "
-       "target at the `\"last\"` step or at `\"every\"` step (`asked`): the class",
-       with_file_fields("file features=\"bands\" bands=20 frame_ms=25.0 hop_ms=10.0 samples=1 asked=\"last\""), wav}};
+       "target at the `\"last\"` step or at `\"every\"` step (`target_at`): the class",
+       with_file_fields("file features=\"bands\" bands=20 frame_ms=25.0 hop_ms=10.0 samples=1 target_at=\"last\""),
+       wav}};
 }
 
 }  // namespace braintrace::tasks

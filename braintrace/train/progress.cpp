@@ -62,7 +62,8 @@ std::string Progress::line(int columns) const {
   parts.push_back(fmt::format("loss {:.4g}", loss_));
   if (accuracy_ >= 0) parts.push_back("accuracy " + percent(accuracy_));
   if (total_ && rate > 0) parts.push_back(clock_text(static_cast<double>(total_ - last_.step) / rate) + " left");
-  if (rate > 0) parts.push_back(rate >= 10 ? fmt::format("{:.0f} updates/s", rate) : fmt::format("{:.2g} updates/s", rate));
+  if (rate > 0)
+    parts.push_back(rate >= 10 ? fmt::format("{:.0f} updates/s", rate) : fmt::format("{:.2g} updates/s", rate));
   if (total_ && screen_.is_terminal)
     parts.push_back(bar(static_cast<double>(last_.step) / static_cast<double>(total_)));
   std::string out;
@@ -109,7 +110,9 @@ void Progress::validation(const ValidationRecord& r) {
   say(text);
 }
 
-void Progress::alarm(const Alarm& a) { say(fmt::format("update {}: {} at {}: {}", a.step, a.kind, a.where, a.message)); }
+void Progress::alarm(const Alarm& a) {
+  say(fmt::format("update {}: {} at {}: {}", a.step, a.kind, a.where, a.message));
+}
 
 void Progress::end(const RunRecord&) {
   if (last_.step == 0) return;

@@ -377,21 +377,23 @@ std::string report_html(const RunRecord& run) {
                  charts(curves(run)));
   const std::string matrix = confusion(run);
   const std::string sample = outputs(run.activity, run.class_names) + activity(run.activity) + traces(run.activity);
-  out += section("Predictions and activity",
-                 std::string(matrix.empty() ? ""
-                                            : "The confusion matrix is that of the last validation: the shade of a cell "
-                                              "is its share of the row, the percentage after a row is the recall of "
-                                              "its class. ") +
-                     "One validation sample after training: its output and input, the activity of the network, and the "
-                     "norm of each eligibility trace.",
-                 charts(matrix + sample, "flow"));  // columns: charts of different heights leave no holes
+  out +=
+      section("Predictions and activity",
+              std::string(matrix.empty() ? ""
+                                         : "The confusion matrix is that of the last validation: the shade of a cell "
+                                           "is its share of the row, the percentage after a row is the recall of "
+                                           "its class. ") +
+                  "One validation sample after training: its output and input, the activity of the network, and the "
+                  "norm of each eligibility trace.",
+              charts(matrix + sample, "flow"));  // columns: charts of different heights leave no holes
   out += section("Graph", "What the compiler found: which weights reach which states, and how they learn.", graph(run));
   out += section("Settings",
                  word(config, "output").empty()
                      ? "Everything needed to reproduce the run."
                      : fmt::format("To reproduce it: <code>{}</code>", xml_text(command_of(config))),
                  text_block("Configuration", pretty, true) + text_block("Model", run.model_text, false));
-  return report_page(title_of(config), "training report", {word(config, "about"), subtitle_of(config, run), run.pace}, out);
+  return report_page(title_of(config), "training report", {word(config, "about"), subtitle_of(config, run), run.pace},
+                     out);
 }
 
 void ReportFile::end(const RunRecord& run) {

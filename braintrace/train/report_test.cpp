@@ -60,8 +60,9 @@ TEST(Report, SaysWhatWasTrainedAndHowToRunItAgain) {
       "task": {"type": "copy"}, "rule": "D_RTRL", "optimizer": {"type": "adam"}, "output": "runs/<1>"})";
   const std::string page = report_html(run);
   EXPECT_NE(page.find("<h1>GRU on the copy task, trained with D_RTRL</h1>"), page.npos);
-  EXPECT_NE(page.find("<p>run 3 · gru 10 → 64, linear 64 → 10 · task copy · rule D_RTRL · optimizer adam · seed 42</p>"),
-            page.npos);
+  EXPECT_NE(
+      page.find("<p>run 3 · gru 10 → 64, linear 64 → 10 · task copy · rule D_RTRL · optimizer adam · seed 42</p>"),
+      page.npos);
   EXPECT_NE(page.find("<code>braintrace train &#39;runs/&lt;1&gt;/config.json&#39; --set "
                       "&#39;output=&quot;runs/&lt;1&gt;-again&quot;&#39;</code>"),
             page.npos);

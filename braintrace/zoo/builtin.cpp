@@ -43,9 +43,10 @@ std::vector<BuiltinModel> make() {
        chain(spiking("snn_expcu", "lif"))},
       {"alif", "neurons with adaptive threshold", chain(spiking("snn_delta", "alif"))},
   };
-  const std::pair<const char*, const char*> cells[] = {
-      {"gru", "a GRU"},        {"lstm", "an LSTM"},         {"mgu", "an MGU"},       {"urlstm", "a UR-LSTM"},
-      {"cfn", "a CFN"},        {"minimal_rnn", "a MinimalRNN"}, {"mini_gru", "a MiniGRU"}, {"mini_lstm", "a MiniLSTM"}};
+  const std::pair<const char*, const char*> cells[] = {{"gru", "a GRU"},          {"lstm", "an LSTM"},
+                                                       {"mgu", "an MGU"},         {"urlstm", "a UR-LSTM"},
+                                                       {"cfn", "a CFN"},          {"minimal_rnn", "a MinimalRNN"},
+                                                       {"mini_gru", "a MiniGRU"}, {"mini_lstm", "a MiniLSTM"}};
   for (const auto& [type, name] : cells)
     list.push_back({type, fmt::format("{} cell and a readout", name), chain(cell(type) + linear(32, 5))});
   list.push_back({"lru", "a linear recurrent unit and a readout",
