@@ -45,7 +45,9 @@ void occupy_closed_descriptors() {
 
 // If the reader has closed the pipe, it does not need the rest: not an error.
 void check_output() {
-  require(std::fflush(stdout) == 0 || errno == EPIPE, "the output could not be written: {}.", std::strerror(errno));
+  if (std::fflush(stdout) == 0 || errno == EPIPE) return;
+  const int reason = errno;
+  fail("the output could not be written: {}.", std::strerror(reason));
 }
 
 int report(Status status, const std::string& message) {

@@ -57,7 +57,9 @@ del os.environ["BRAINTRACE_CUDA"]
 
 with open("/dev/full", "w") as full:
     r = run("info", stdout=full)
-assert r.returncode == 2 and "could not be written" in r.stderr, r
+assert r.returncode == 2 and "could not be written: No space left on device" in r.stderr, r
+r = subprocess.run(f"exec {BINARY} graph gru >&-", shell=True, stderr=subprocess.PIPE, text=True)
+assert r.returncode == 2 and "could not be written: Bad file descriptor" in r.stderr, r
 
 expect(["tasks"], 0, out="evidence")
 assert "copy" in [t["type"] for t in json.loads(expect(["tasks", "--json"], 0))]
