@@ -27,11 +27,12 @@ void flatten(const json& j, const char* name, std::vector<double>& out) {
   out.push_back(j.get<double>());
 }
 
+// Also infinite, as a number that is too large, or not a number.
 std::optional<double> number_in(std::string_view text) {
   double     value = 0;
   const auto end   = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (end.ec != std::errc() || end.ptr != text.data() + text.size() || !std::isfinite(value)) return {};
-  return value;
+  if (end.ec == std::errc::invalid_argument || end.ptr != text.data() + text.size()) return {};
+  return end.ec == std::errc::result_out_of_range ? HUGE_VAL : value;
 }
 
 // Converts to elements of the model: a finite double may overflow, and an integer may not be representable.
@@ -136,8 +137,8 @@ Record RecordParser::parse_csv(std::string_view line, bool is_first) const {
       continue;
     }
     const auto value = number_in(field);
-    if (!value && is_first && i == 0) return {};
-    require(value.has_value(), "field {} is '{}'; expected a finite number.", number, field.substr(0, 40));
+    if (!value && is_first && i == 0) return {};  // names of columns
+    require(value && std::isfinite(*value), "field {} is '{}'; expected a finite number.", number, field.substr(0, 40));
     values.push_back(*value);
   }
   require(empty == 0 || empty == targets, "{} of {} targets are empty; give all or none.", empty, targets);

@@ -90,6 +90,9 @@ for bad, message in BAD.items():
     assert out[-1]["summary"] == {**out[-1]["summary"], "refused": 1, "learned": 2}, out
     stream([MODEL, "--strict", "--max-bytes", "100"], text, status=2, err=message)
 assert stream([MODEL, "--quiet"], "1\n", err="record 1 skipped: 1 fields") == []  # an error, which --quiet does not hide
+stream([MODEL], "nan,1,0\n", err="record 1 skipped: field 1 is 'nan'")  # names of columns are skipped silently, numbers are not
+stream([MODEL, "--strict"], "1e999,1,0\n", status=2, err="record 1: field 1 is '1e999'")
+stream([MODEL, "--strict"], "a,b,c\n1,2,3\n")
 stream([MODEL, "--strict"], "not a header\n1,2,3\n", status=2, err="record 1: 1 fields; expected 2 inputs and 1 target(s)")
 saved = FOLDER / "strict.safetensors"
 stream([MODEL, "--strict", "--save", saved], lines(records(3)) + "{}\n", status=2, err="record 4")
