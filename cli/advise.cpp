@@ -22,6 +22,15 @@ struct AdviseArguments {
   bool          json = false;
 };
 
+std::string problem_with(const std::string& memory) {
+  try {
+    bytes_in(memory);
+    return "";
+  } catch (const UserError& error) {
+    return error.what();
+  }
+}
+
 int run_advise(AdviseArguments& o) {
   o.backend.apply();
   if (!o.backend.backend.empty()) o.advise.backend = o.backend.backend;
@@ -46,7 +55,9 @@ void add_advise(CLI::App& app, Action& chosen) {
   AdviseOptions& a = o->advise;
   command->add_option("--batch", a.batch, "Sequences per batch")->check(whole_number(1))->capture_default_str();
   command->add_option("--length", a.length, "Steps per sequence")->check(whole_number(1))->capture_default_str();
-  command->add_option("--memory", o->memory, "Available memory, such as 4GiB")->type_name("SIZE");
+  command->add_option("--memory", o->memory, "Available memory, such as 4GiB")
+      ->type_name("SIZE")
+      ->check(CLI::Validator([](const std::string& text) { return problem_with(text); }, ""));
   command
       ->add_option("--rules", a.rules,
                    "Rules to compare, separated by commas (default: all that learn from a loss alone)")

@@ -9,6 +9,7 @@
 #include "braintrace/base/nearest.h"
 #include "braintrace/base/version.h"
 #include "braintrace/io/file.h"
+#include "braintrace/io/folder.h"
 #include "cli/command.h"
 #include "cli/help.h"
 
@@ -53,7 +54,7 @@ std::string page(const CLI::App& app, const std::string& file_name, const std::s
 void write_all(const CLI::App& app, const std::string& folder) {
   const auto write = [&](const std::string& name, const std::string& text) {
     const fs::path path = fs::path(folder) / name;
-    fs::create_directories(path.parent_path());
+    make_folder(path.parent_path().string());
     write_text(path.string(), text);
   };
   write("man/man1/braintrace.1", manual_page(app));

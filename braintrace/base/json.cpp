@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "braintrace/base/ascii.h"
 #include "braintrace/base/error.h"
 
 namespace braintrace {
@@ -110,6 +111,7 @@ class Listener {
 template <class Json>
 Json read(std::string_view text, const std::string& where, const JsonLimits& limits) {
   require(text.size() <= limits.bytes, "{}: {} bytes of JSON; at most {} are read.", where, text.size(), limits.bytes);
+  require(!trimmed(text).empty(), "{}: expected JSON, got an empty text.", where);
   Listener<Json> listener(where, limits);
   Json::sax_parse(text, &listener);
   return std::move(listener.value);

@@ -37,6 +37,7 @@ TEST(Json, too_long) { EXPECT_EQ(refusal("[1,2]", {.bytes = 4}), "here: 5 bytes 
 TEST(Json, text_that_is_none) {
   EXPECT_NE(refusal("{\"a\": [1, }").find("here: at a[1]: this is not JSON: parse error at line 1"), std::string::npos)
       << refusal("{\"a\": [1, }");
+  EXPECT_EQ(refusal(" \n"), "here: expected JSON, got an empty text.");
   EXPECT_NE(refusal("[1e999]").find("here: at [0]: this is not JSON: number overflow"), std::string::npos)
       << refusal("[1e999]");
   for (const char* text : {"", "{", "1 2", "\"\xff\"", "nan", "[1,]"}) EXPECT_NE(refusal(text), "") << text;

@@ -74,6 +74,7 @@ for rule in ("D_RTRL", "ES_D_RTRL", "EProp", "SnAp", "UORO", "RTRL", "BPTT", "Us
 assert "its traces alone take" in advise(gru, "--batch", 16384, "--length", 10, "--rules", "rtrl")
 
 advise(gru, "--memory", "lots", status=2, err="such as 4GiB")
+advise(gru, "--memory", "4x", status=2, err="--memory: '4x' is not an amount of memory")
 advise(gru, "--length", "0", status=2, err="--length: expected an integer ≥ 1, got '0'")
 advise(gru, "--rules", "dni", status=2, err="needs a synthesizer")
 endless = advise("gru", "--batch", 10**6, "--length", 10**6, "--rules", "bptt", "--json")

@@ -112,6 +112,8 @@ if shutil.which("groff"):
     r = subprocess.run(["groff", "-man", "-ww", "-Tutf8", FOLDER / "share/man/man1/braintrace-train.1"], capture_output=True, text=True)
     assert r.returncode == 0 and not r.stderr and "--resume" in r.stdout, r
 expect(["completion", "tcsh"], 2, err="tcsh")
+(FOLDER / "file").write_text("")
+expect(["man", "--install", FOLDER / "file"], 2, err="file/man/man1: cannot create this folder")
 expect(["man", "trian"], 2, err="did you mean 'train'?")
 
 
