@@ -36,8 +36,8 @@ std::vector<Alarm> activity_alarms(int64_t step, const std::vector<UnitStatistic
     const size_t n   = u.mean.size();
     const auto   say = [&](const char* kind, double part, const char* what, const char* advice) {
       if (part < share) return;
-      out.push_back({step, kind, u.what.path,
-                     fmt::format("{}: {} of {} units {}.\n  {}", u.what.path, percent(part, 0), n, what, advice)});
+      out.push_back(
+            {step, kind, u.what.path, fmt::format("{} of {} units {}.\n  {}", percent(part, 0), n, what, advice)});
     };
     if (u.what.kind == "spikes") {
       say("dead", fraction(n, [&](size_t i) { return u.mean[i] == 0; }), "never fire",
@@ -82,11 +82,11 @@ std::vector<Alarm> finite_alarms(int64_t step, double loss, const StateMap& weig
     if (!std::isfinite(gradient_norms[i])) {
       const std::string path = weights[i].first.str();
       return {{step, "not_finite", path,
-               fmt::format("the gradient of {} is not finite at step {} (loss {}).\n  {}", path, step, loss,
+               fmt::format("the gradient of {} is not finite at update {} (loss {}).\n  {}", path, step, loss,
                            finite_advice)}};
     }
   if (std::isfinite(loss)) return {};
-  return {{step, "not_finite", "loss", fmt::format("the loss is {} at step {}.\n  {}", loss, step, finite_advice)}};
+  return {{step, "not_finite", "loss", fmt::format("the loss is {} at update {}.\n  {}", loss, step, finite_advice)}};
 }
 
 }  // namespace braintrace::train

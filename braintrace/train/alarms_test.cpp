@@ -38,7 +38,7 @@ TEST(Alarms, ManyLayersAreOneAlarm) {
   units.push_back({{"last", "spikes"}, {1, 1}, {1, 1}, {1, 1}});
   const std::vector<Alarm> alarms = joined_alarms(activity_alarms(7, units));
   ASSERT_EQ(alarms.size(), 2u);
-  EXPECT_TRUE(alarms[0].message.starts_with("50 layers, layer0, layer1, layer2 and 47 more; the first: layer0: 100%"))
+  EXPECT_TRUE(alarms[0].message.starts_with("50 layers, layer0, layer1, layer2 and 47 more; the first: 100%"))
       << alarms[0].message;
   EXPECT_EQ(alarms[1].where, "last");
 }

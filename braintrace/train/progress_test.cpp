@@ -77,7 +77,7 @@ TEST(Progress, RedrawsInPlaceAndKeepsAlarms) {
   EXPECT_LE(std::count(paper.text.begin(), paper.text.end(), '\r'), 11);  // not every step
   EXPECT_GE(std::count(paper.text.begin(), paper.text.end(), '\r'), 9);
   p.alarm({1000, "not_finite", "rnn.W", "lower the learning rate"});
-  EXPECT_NE(paper.text.find("\r\x1b[Kstep 1000: not_finite at rnn.W: lower the learning rate\n\r\x1b[Kstep 1000"),
+  EXPECT_NE(paper.text.find("\r\x1b[Kupdate 1000: not_finite at rnn.W: lower the learning rate\n\r\x1b[Kupdate 1000"),
             std::string::npos);
   p.step(at(1001, 5, NAN));
   EXPECT_NE(paper.text.find("loss nan"), std::string::npos);

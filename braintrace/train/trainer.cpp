@@ -297,7 +297,7 @@ bool Trainer::Impl::has_valid_loss() {
   if (!std::isfinite(v.loss)) {
     spoiled = true;
     alarm({updates, "not_finite", "validation",
-           fmt::format("the validation loss is {} after step {}.\n  {}", v.loss, updates, finite_advice)});
+           fmt::format("the validation loss is {} after update {}.\n  {}", v.loss, updates, finite_advice)});
     return false;
   }
   if (record.validations.empty() || record.validations.back().step != updates) remember(v);
