@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "braintrace/base/counted.h"
 #include "braintrace/base/json.h"
 #include "braintrace/base/percent.h"
 #include "braintrace/tasks/task.h"
@@ -78,10 +79,10 @@ int run_eval(const EvalArguments& o) {
     fmt::print("{}\n", json_text(out, 2));
     return 0;
   }
-  fmt::print("{}: {} updates\nloss               {:.6g}\n", o.checkpoint, v.step, v.loss);
+  fmt::print("{}: {}\nloss               {:.6g}\n", o.checkpoint, counted(v.step, "update"), v.loss);
   if (const auto& m = judgment.values)
-    fmt::print("R²                 {:.4g}\nRMSE               {:.4g}\nMAE                {:.4g}\n", m->r2, m->rmse,
-               m->mae);
+    fmt::print("R²                 {}\nRMSE               {:.4g}\nMAE                {:.4g}\n", train::r2_text(*m),
+               m->rmse, m->mae);
   if (v.accuracy >= 0) print_classes(v, judgment, names, train::measures_surprise(trainer.config()));
   for (const train::Baseline& b : judgment.baselines) fmt::print("baseline           {}\n", train::words_of(b));
   if (v.accuracy >= 0 && judgment.baselines.empty())

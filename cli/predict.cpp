@@ -2,6 +2,7 @@
 // braintrace predict: writes the predictions of a checkpoint for every sample of its task or of another file.
 #include <fmt/format.h>
 
+#include "braintrace/base/counted.h"
 #include "braintrace/io/file.h"
 #include "braintrace/tasks/task.h"
 #include "braintrace/train/trainer.h"
@@ -30,7 +31,7 @@ int run_predict(const PredictArguments& o) {
   const bool tests = o.part == "test" || !o.data.empty();
   const auto made  = trainer.predict(tests ? tasks::Part::Test : tasks::Part::Validation);
   train::write_predictions(o.output, made);
-  note("{} predictions written to {}\n", made.samples.size(), o.output);
+  note("{} written to {}\n", counted(made.samples.size(), "prediction"), o.output);
   return 0;
 }
 

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "braintrace/algorithms/config_json.h"
+#include "braintrace/base/counted.h"
 #include "braintrace/base/json.h"
 #include "braintrace/io/file.h"
 #include "braintrace/io/folder.h"
@@ -105,13 +106,14 @@ void summarize(const Totals& t, const stream::Taker& net, const StreamArguments&
     LineSink(STDOUT_FILENO).write(ordered_json{{"summary", summary}}.dump() + "\n");
     return;
   }
-  note("learned from {} records, predicted {} more, skipped {}, undid {}", net.learned(), net.predicted(), t.refused,
-       t.undone);
+  note("learned from {}, predicted {} more, skipped {}, undid {}", counted(net.learned(), "record"), net.predicted(),
+       t.refused, t.undone);
   if (t.losses.count()) note("; recent loss {:.4g}", t.losses.recent());
   note("\n");
   if (t.losses.count())
-    note("loss      {:.4g} over all records (predicted before learning){}; rose {} times\n", t.losses.mean(),
-         t.losses.least() ? fmt::format("; {:.4g} in the best thousand", *t.losses.least()) : "", t.losses.drifts());
+    note("loss      {:.4g} over all records (predicted before learning){}; rose {}\n", t.losses.mean(),
+         t.losses.least() ? fmt::format("; {:.4g} in the best thousand", *t.losses.least()) : "",
+         counted(t.losses.drifts(), "time"));
   if (l.count())
     note("latency   p50 {}   p90 {}   p99 {}   max {}\n", duration(l.percentile(0.5)), duration(l.percentile(0.9)),
          duration(l.percentile(0.99)), duration(l.max()));
@@ -317,7 +319,7 @@ int run_stream(StreamArguments& o) {
   }
   saver.save();
   for (const auto& [id, path] : saved_members) fleet->save_member(id, path);
-  if (fleet) note("{} members\n", fleet->size());
+  if (fleet) note("{}\n", counted(fleet->size(), "member"));
   summarize(totals, *net, o);
   require(net->learned() > 0 || totals.undone == 0,
           "nothing was learned: all {} records had to be undone.\n  Lower --lr, or scale inputs and targets.",

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "braintrace/base/counted.h"
 #include "braintrace/base/json.h"
 #include "braintrace/base/percent.h"
 #include "braintrace/base/shell_word.h"
@@ -87,17 +88,16 @@ int told(const TrainArguments& o, const Trainer& t, Ending ending, const std::st
     return 1;
   }
   if (ending == Ending::Interrupted) {
-    note("stopped after {} updates; saved {}\n  Continue with: braintrace train {} --resume auto", t.updates(), last,
-         shell_word(o.config));
+    note("stopped after {}; saved {}\n  Continue with: braintrace train {} --resume auto",
+         counted(t.updates(), "update"), last, shell_word(o.config));
     for (const std::string& s : o.replaced) note(" --set {}", shell_word(s));
     note("\n");
     return 128 + StopSignals::asked();
   }
   if (o.json || quiet) return t.config().goal.exists() && !t.goal_reached() ? 1 : 0;
   const ValidationRecord& v = t.record().validations.back();
-  fmt::print("{} after {} updates: validation loss {:.4g}{}\n",
-             ending == Ending::EarlyStop ? "stopped early" : "finished", t.updates(), v.loss,
-             v.accuracy < 0 ? "" : ", accuracy " + percent(v.accuracy));
+  fmt::print("{} after {}: validation loss {:.4g}{}\n", ending == Ending::EarlyStop ? "stopped early" : "finished",
+             counted(t.updates(), "update"), v.loss, v.accuracy < 0 ? "" : ", accuracy " + percent(v.accuracy));
   if (const auto& values = t.record().judgment.values) fmt::print("values      {}\n", words_of(*values));
   for (const Baseline& b : t.record().judgment.baselines) fmt::print("baseline    {}\n", words_of(b));
   fmt::print("checkpoint  {}\nreport      {}/report.html\n", last, t.config().output);

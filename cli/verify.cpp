@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "braintrace/base/counted.h"
 #include "braintrace/base/json.h"
 #include "braintrace/compiler/diagnostics.h"
 #include "braintrace/runtime/backend.h"
@@ -73,9 +74,9 @@ void print_case(const CaseReport& r, bool verbose) {
 }
 
 void print_summary(const Tally& t) {
-  fmt::print("\n{} case{}: {} passed, {} failed, {} skipped, {} broken\n", t.cases(), t.cases() == 1 ? "" : "s",
-             t.passed, t.failed, t.left_out, t.broken);
-  fmt::print("compared: {} facts, {} arrays", t.facts, t.arrays);
+  fmt::print("\n{}: {} passed, {} failed, {} skipped, {} broken\n", counted(t.cases(), "case"), t.passed, t.failed,
+             t.left_out, t.broken);
+  fmt::print("compared: {}, {}", counted(t.facts, "fact"), counted(t.arrays, "array"));
   if (t.arrays > 0) fmt::print(" (worst error {:.2g} of its tolerance)", t.worst);
   fmt::print("\n");
   for (const auto& [reason, count] : t.reasons) fmt::print("skipped: {} × {}\n", count, reason);

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "braintrace/base/ascii.h"
+#include "braintrace/base/counted.h"
 #include "braintrace/base/json.h"
 #include "braintrace/data/csv_row.h"
 #include "braintrace/viz/escape.h"
@@ -58,8 +59,8 @@ std::string checked_id(const std::string& id) {
 }  // namespace
 
 Array RecordParser::input(const std::vector<double>& values) const {
-  require(static_cast<int64_t>(values.size()) == input_.size(), "{} input value(s), but the model takes {} ({}).",
-          values.size(), input_.size(), to_string(input_));
+  require(static_cast<int64_t>(values.size()) == input_.size(), "{}, but the model takes {} ({}).",
+          counted(values.size(), "input value"), input_.size(), to_string(input_));
   return converted(input_, values, "input");
 }
 
@@ -69,8 +70,8 @@ Array RecordParser::target(const std::vector<double>& values) const {
     require(values[0] >= 0 && values[0] < static_cast<double>(classes_) && values[0] == std::floor(values[0]),
             "the target is {}; a class is one of 0 … {}.", values[0], classes_ - 1);
   }
-  require(static_cast<int64_t>(values.size()) == target_.size(), "{} target value(s), but the model returns {} ({}).",
-          values.size(), target_.size(), to_string(target_));
+  require(static_cast<int64_t>(values.size()) == target_.size(), "{}, but the model returns {} ({}).",
+          counted(values.size(), "target value"), target_.size(), to_string(target_));
   return converted(target_, values, "target");
 }
 
@@ -123,9 +124,9 @@ Record RecordParser::parse_csv(std::string_view line, bool is_first) const {
   }
   const size_t fields = cells.size(), inputs = static_cast<size_t>(input_.size()),
                targets = static_cast<size_t>(target_.size());
-  require(fields == inputs || fields == inputs + targets,
-          "{} fields{}; expected {} inputs and {} target(s), or inputs only.", fields, has_ids_ ? " after the id" : "",
-          inputs, targets);
+  require(fields == inputs || fields == inputs + targets, "{}{}; expected {} and {}, or inputs only.",
+          counted(fields, "field"), has_ids_ ? " after the id" : "", counted(inputs, "input"),
+          counted(targets, "target"));
   std::vector<double> values;
   size_t              empty = 0;
   for (size_t i = 0; i < fields; ++i) {

@@ -45,8 +45,9 @@ ClassMetrics class_metrics(const Array& confusion) {
   return out;
 }
 
+std::string r2_text(const ValueMetrics& m) { return std::isnan(m.r2) ? "–" : fmt::format("{:.4g}", m.r2); }
 std::string words_of(const ValueMetrics& m) {
-  return fmt::format("R² {:.4g}, RMSE {:.4g}, MAE {:.4g}", m.r2, m.rmse, m.mae);
+  return fmt::format("R² {}, RMSE {:.4g}, MAE {:.4g}", r2_text(m), m.rmse, m.mae);
 }
 std::string words_of(const Baseline& b) {
   return fmt::format("{}: {}", b.name, b.values ? words_of(*b.values) : percent(b.accuracy));

@@ -43,6 +43,7 @@ struct Baseline {
   std::optional<ValueMetrics> values   = {};
 };
 
+std::string r2_text(const ValueMetrics& m);   // "0.93"; "–" if targets are constant
 std::string words_of(const ValueMetrics& m);  // "R² 0.93, RMSE 0.11, MAE 0.08"
 std::string words_of(const Baseline& b);      // "mean: R² 0, RMSE 0.4, MAE 0.3", "most common class: 25.0%"
 

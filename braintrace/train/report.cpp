@@ -88,13 +88,12 @@ std::string tiles(const RunRecord& run, const std::string& task) {
   }
   const Judgment& j = run.judgment;
   if (j.values) {
-    out += tile("final validation R²", short_number(j.values->r2));
+    out += tile("final validation R²", r2_text(*j.values));
     out += tile("final validation RMSE", short_number(j.values->rmse));
   }
   if (j.calibration_error >= 0) out += tile("final calibration error", percent(j.calibration_error));
   for (const Baseline& b : j.baselines)
-    out += tile(fmt::format("baseline: {}", b.name),
-                b.values ? fmt::format("R² {}", short_number(b.values->r2)) : percent(b.accuracy));
+    out += tile(fmt::format("baseline: {}", b.name), b.values ? "R² " + r2_text(*b.values) : percent(b.accuracy));
   if (run.parameters > 0) out += tile("parameters", grouped(run.parameters));
   if (!run.steps.empty()) out += tile("time", clock_text(run.steps.back().seconds));
   out += tile("alarms", fmt::format("{}", run.alarms.size()), run.alarms.empty() ? "" : "bad");

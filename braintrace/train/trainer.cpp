@@ -432,7 +432,7 @@ bool Trainer::Impl::is_sound() {
     if (name.empty()) continue;
     spoiled = true;
     alarm({updates, "not_finite", name,
-           fmt::format("{} is not finite after step {}.\n  {}", name, updates, finite_advice)});
+           fmt::format("{} is not finite after update {}.\n  {}", name, updates, finite_advice)});
     return false;
   }
   return true;

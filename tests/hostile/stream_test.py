@@ -79,7 +79,7 @@ for s in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         within(60, lambda: waits_for_a_reader(p), "it is learned, and its answer waits")
         p.send_signal(s)
         o = outcome_of(p, f"blocked, {s.name}")
-        assert o.status == 0 and "learned from 1 records" in o.err, o
+        assert o.status == 0 and "learned from 1 record," in o.err, o
         saved("blocked", LINES[:1])
         pipe.close()
 

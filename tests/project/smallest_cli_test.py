@@ -69,7 +69,7 @@ for number, entry in enumerate(entries):
             assert "predicted 1 more, refused 0" in said, (name, said)
             y = json.loads(said.splitlines()[0])["prediction"]
             said = run(name, "stream", *start, records=f'{{"x": {x}, "y": {json.dumps(y)}}}\n')
-            assert "learned from 1 records" in said, (name, said)
+            assert "learned from 1 record," in said, (name, said)
             learned += 1
     if not ids:
         config = {"model": trained(layer, sizes), "task": {"type": "sine", "length": 1}, "batch": 1, "steps": 1, "backend": "reference",

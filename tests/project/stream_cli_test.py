@@ -79,21 +79,21 @@ assert abs(out[0]["loss"] - math.log(sum(math.exp(z - out[0]["prediction"][2]) f
 assert out[0]["class"] == max(range(3), key=lambda c: out[0]["prediction"][c])
 
 # Bad records are skipped and reported with their number, the others go on; --strict ends.
-BAD = {'{"x": [1]}': "1 input value(s), but the model takes 2", '{"x": [1, 2], "y": [1, 2]}': "2 target value(s)",
+BAD = {'{"x": [1]}': "1 input value, but the model takes 2", '{"x": [1, 2], "y": [1, 2]}': "2 target values",
        '{"x": [1, 2': "at x[2]: this is not JSON", '{"x": [1, "a"]}': "expected numbers", '{"z": 1}': 'no field "z"',
        '"1",2,"3"4': "cell 3 has '4' after its closing quote", '1,"2': "the quote that opens cell 2 is not closed", '"1,2",3': "field 1 is '1,2'",
-       "1,2,x": "field 3 is 'x'", "1,nan,0": "field 2 is 'nan'", "1,2,3,4": "4 fields", "1": "1 fields", '{"y": [1]}': '"x" is missing',
+       "1,2,x": "field 3 is 'x'", "1,nan,0": "field 2 is 'nan'", "1,2,3,4": "4 fields", "1": "1 field;", '{"y": [1]}': '"x" is missing',
        '{"x": [1, 2], "y": [' + "0," * 50 + "0]}": "longer than 100 bytes"}
 for bad, message in BAD.items():
     text = f'{{"x": [1, 2], "y": [0]}}\n{bad}\n{{"x": [1, 2], "y": [0]}}\n'
     out = stream([MODEL, "--json", "--max-bytes", "100"], text, err="record 2 skipped: ")
     assert out[-1]["summary"] == {**out[-1]["summary"], "refused": 1, "learned": 2}, out
     stream([MODEL, "--strict", "--max-bytes", "100"], text, status=2, err=message)
-assert stream([MODEL, "--quiet"], "1\n", err="record 1 skipped: 1 fields") == []  # an error, which --quiet does not hide
+assert stream([MODEL, "--quiet"], "1\n", err="record 1 skipped: 1 field;") == []  # an error, which --quiet does not hide
 stream([MODEL], "nan,1,0\n", err="record 1 skipped: field 1 is 'nan'")  # names of columns are skipped silently, numbers are not
 stream([MODEL, "--strict"], "1e999,1,0\n", status=2, err="record 1: field 1 is '1e999'")
 stream([MODEL, "--strict"], "a,b,c\n1,2,3\n")
-stream([MODEL, "--strict"], "not a header\n1,2,3\n", status=2, err="record 1: 1 fields; expected 2 inputs and 1 target(s)")
+stream([MODEL, "--strict"], "not a header\n1,2,3\n", status=2, err="record 1: 1 field; expected 2 inputs and 1 target,")
 saved = FOLDER / "strict.safetensors"
 stream([MODEL, "--strict", "--save", saved], lines(records(3)) + "{}\n", status=2, err="record 4")
 assert stream([MODEL, "--load", saved], '{"x": [1, 0]}') != stream([MODEL], '{"x": [1, 0]}')  # what was learned before is kept
