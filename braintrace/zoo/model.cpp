@@ -136,8 +136,9 @@ std::shared_ptr<Module> build_model(const json& description, const std::vector<L
   layers.erase("weights");
   const auto model = build_layer(layers, "", also);
   const auto path  = weights.get<std::string>();
+  const auto named = read_weights(path);  // errors name the file
   try {
-    load_weights(*model, read_weights(path));
+    load_weights(*model, named);
   } catch (const UserError& error) {
     fail(error.kind(), "weights: {}: {}", path, error.what());
   }
