@@ -22,7 +22,7 @@ void bind_command(nb::module_& m) {
         WithoutGil release;
         return braintrace_main(static_cast<int>(arguments.size()), argv.data());
       },
-      "arguments"_a, "Runs the command line; gives its exit status.");
+      "arguments"_a, "Run the command line and return its exit status.");
 }
 
 }  // namespace pybraintrace

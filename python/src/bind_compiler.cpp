@@ -51,31 +51,31 @@ bt::Explain explain_from(nb::handle weight, nb::handle hidden, nb::handle kind) 
   if (!kind.is_none()) {
     const auto name = nb::cast<std::string>(nb::str(nb::getattr(kind, "value", kind)));
     e.kind          = bt::diagnostic_kind_named(name);
-    bt::require(e.kind.has_value(), "explain: there is no kind of record '{}'.", name);
+    bt::require(e.kind.has_value(), "explain: unknown kind of record '{}'; see diagnostic_kinds.", name);
   }
   return e;
 }
 
 void bind_records(nb::module_& m) {
-  nb::class_<bt::CompilationRecord>(m, "CompilationRecord",
-                                    "A decision of the compiler: kind, level, what it concerns and why.")
+  nb::class_<bt::CompilationRecord>(m, "CompilationRecord", "One decision of the compiler.")
       .def_prop_ro(
           "kind", [](const bt::CompilationRecord& r) { return std::string(bt::name_of(r.kind)); },
-          "Such as 'relation_included'.")
+          "Kind of decision, such as 'relation_included'.")
       .def_prop_ro(
           "level", [](const bt::CompilationRecord& r) { return std::string(bt::name_of(r.level)); },
-          "'info', 'warning' or 'error'.")
-      .def_ro("message", &bt::CompilationRecord::message, "Why.")
-      .def_ro("primitive", &bt::CompilationRecord::primitive, "The operation.")
+          "Level: 'info', 'warning' or 'error'.")
+      .def_ro("message", &bt::CompilationRecord::message, "Reason for the decision.")
+      .def_ro("primitive", &bt::CompilationRecord::primitive, "Name of the operation.")
       .def_prop_ro(
           "weight_path",
           [](const bt::CompilationRecord& r) {
             return r.weight_path.empty() ? nb::object(nb::none()) : tuple_of(r.weight_path);
           },
-          "The weight.")
+          "Path of the weight, or None.")
       .def_prop_ro(
-          "hidden_paths", [](const bt::CompilationRecord& r) { return paths_of(r.hidden_paths); }, "Hidden states.")
-      .def_ro("context", &bt::CompilationRecord::context, "Further facts.")
+          "hidden_paths", [](const bt::CompilationRecord& r) { return paths_of(r.hidden_paths); },
+          "Paths of the hidden states.")
+      .def_ro("context", &bt::CompilationRecord::context, "Additional facts by name.")
       .def("__repr__", [](const bt::CompilationRecord& r) {
         return "CompilationRecord(" + std::string(bt::name_of(r.kind)) + ": " + r.message + ")";
       });
@@ -87,13 +87,13 @@ void bind_records(nb::module_& m) {
 
 void bind_groups(nb::module_& m) {
   using bt::HiddenGroup;
-  nb::class_<HiddenGroup>(m, "HiddenGroup", "Hidden states that feed each other position by position.")
-      .def_ro("index", &HiddenGroup::index, "Its number.")
-      .def_ro("num_state", &HiddenGroup::num_state, "States per position.")
+  nb::class_<HiddenGroup>(m, "HiddenGroup", "Hidden states that depend on each other position by position.")
+      .def_ro("index", &HiddenGroup::index, "Index of the group.")
+      .def_ro("num_state", &HiddenGroup::num_state, "Number of states per position.")
       .def_prop_ro(
-          "varshape", [](const HiddenGroup& g) { return tuple_of(g.varshape); }, "Positions.")
+          "varshape", [](const HiddenGroup& g) { return tuple_of(g.varshape); }, "Shape of the positions.")
       .def_prop_ro(
-          "hidden_paths", [](const HiddenGroup& g) { return paths_of(g.hidden_paths); }, "Paths of its states.")
+          "hidden_paths", [](const HiddenGroup& g) { return paths_of(g.hidden_paths); }, "Paths of the states.")
       .def_prop_ro(
           "hidden_states",
           [](const HiddenGroup& g) {
@@ -101,43 +101,44 @@ void bind_groups(nb::module_& m) {
             for (const bt::HiddenVar& h : g.hidden) out.append(object_of(h.state));
             return out;
           },
-          "Its states.")
+          "The states.")
       .def_prop_ro("state_names", &HiddenGroup::state_names,
-                   "The states at one position, in the order of the last axis of its arrays.")
+                   "Names of the states at one position, in the order of the last axis of the group's arrays.")
       .def_ro("is_diagonal_recurrence", &HiddenGroup::is_diagonal_recurrence,
-              "Products are held constant in the transition.")
-      .def_ro("diagonal", &HiddenGroup::diagonal, "Proven: no position reads another.")
+              "Whether the transition treats products as constants.")
+      .def_ro("diagonal", &HiddenGroup::diagonal, "Whether the compiler proved that no position reads another.")
       .def(
           "concat_hidden",
           [](const HiddenGroup& g, nb::handle members) { return g.concat_hidden(tensors_from(members)); }, "members"_a,
-          "Members side by side on a last axis.")
+          "Stack the states along a new last axis.")
       .def(
           "split_hidden", [](const HiddenGroup& g, Arg stacked) { return tensors_list(g.split_hidden(stacked)); },
-          "stacked"_a, "And back.")
+          "stacked"_a, "Inverse of concat_hidden.")
       .def(
           "diagonal_jacobian",
           [](const HiddenGroup& g, nb::handle h, nb::handle c) {
             return g.diagonal_jacobian(tensors_from(h), tensors_from(c));
           },
-          "hidden_vals"_a, "const_vals"_a, "Blocks of each position.")
+          "hidden_vals"_a, "const_vals"_a, "Return the Jacobian block of each position, [*positions, states, states].")
       .def(
           "dict",
           [](nb::handle self) {
             return fields_of<HiddenGroup>(
                 self, {"index", "hidden_paths", "varshape", "num_state", "is_diagonal_recurrence", "diagonal"});
           },
-          "Its fields.")
+          "Return the fields as a dict.")
       .def("__repr__", [](const HiddenGroup& g) {
         return "HiddenGroup(index=" + std::to_string(g.index) + ", num_state=" + std::to_string(g.num_state) +
                ", varshape=" + bt::to_string(g.varshape) + ")";
       });
   using Relation = bt::HiddenParamOpRelation;
-  nb::class_<Relation>(m, "HiddenParamOpRelation", "A trainable operation, its weights and the groups it feeds.")
+  nb::class_<Relation>(m, "HiddenParamOpRelation",
+                       "A trainable operation with its weights and the hidden groups that it drives.")
       .def_prop_ro(
-          "weight_path", [](const Relation& r) { return tuple_of(r.weight_path); }, "The weight.")
+          "weight_path", [](const Relation& r) { return tuple_of(r.weight_path); }, "Path of the weight.")
       .def_prop_ro(
-          "path", [](const Relation& r) { return tuple_of(r.weight_path); }, "The weight.")
-      .def_prop_ro("primitive", &Relation::primitive, "The operation.")
+          "path", [](const Relation& r) { return tuple_of(r.weight_path); }, "Path of the weight.")
+      .def_prop_ro("primitive", &Relation::primitive, "Name of the operation.")
       .def_prop_ro(
           "hidden_groups",
           [](const Relation& r) {
@@ -145,8 +146,8 @@ void bind_groups(nb::module_& m) {
             for (const bt::SharedGroup& g : r.hidden_groups) out.append(nb::cast(*g, nb::rv_policy::copy));
             return out;
           },
-          "The groups it feeds.")
-      .def_prop_ro("group_indices", &Relation::group_indices, "Their numbers.")
+          "Hidden groups that the operation drives.")
+      .def_prop_ro("group_indices", &Relation::group_indices, "Indices of the hidden groups.")
       .def_prop_ro(
           "trainable_paths",
           [](const Relation& r) {
@@ -154,7 +155,7 @@ void bind_groups(nb::module_& m) {
             for (const bt::Trainable& t : r.trainables) out.append(t.key);
             return out;
           },
-          "Operands that learn.")
+          "Names of the operands that learn.")
       .def_prop_ro(
           "path_classification",
           [](const Relation& r) {
@@ -162,38 +163,39 @@ void bind_groups(nb::module_& m) {
             for (const bt::Connection& c : r.connections) out.append(std::string(bt::name_of(c.path)));
             return out;
           },
-          "How it reaches each group: all_direct, mixed or windowed.")
-      .def_prop_ro("carries_trace", &Relation::carries_trace, "Whether a trace follows it.")
+          "How the operation reaches each group: 'all_direct', 'mixed' or 'windowed'.")
+      .def_prop_ro("carries_trace", &Relation::carries_trace, "Whether the operation has an eligibility trace.")
       .def_prop_ro(
           "through", [](const Relation& r) { return paths_of(r.through); },
-          "Weights of products that stand before every way to a group.")
+          "Paths of weights whose products lie on every path from the operation to a group.")
       .def(
           "dict",
           [](nb::handle self) {
             return fields_of<Relation>(self,
                                        {"weight_path", "primitive", "hidden_groups", "path_classification", "through"});
           },
-          "Its fields.")
+          "Return the fields as a dict.")
       .def("__repr__", [](const Relation& r) {
         return "HiddenParamOpRelation(" + r.weight_path.str() + ", " + r.primitive() + ")";
       });
   using bt::HiddenPerturbation;
   nb::class_<HiddenPerturbation>(m, "HiddenPerturbation",
-                                 "The step with something added to the new value of every hidden state.")
+                                 "The step with a perturbation added to the new value of every hidden state.")
       .def_prop_ro(
           "hidden_paths", [](const HiddenPerturbation& p) { return paths_of(p.hidden_paths); },
-          "The states, in the order of perturbations.")
+          "Paths of the hidden states, in the order of the perturbations.")
       .def(
           "init_perturb_data", [](const HiddenPerturbation& p) { return tensors_list(p.init_perturb_data()); },
-          "Zeros.")
+          "Return zero perturbations.")
       .def(
           "eval",
           [](const HiddenPerturbation& p, nb::handle inputs, nb::handle data) {
             return tensors_list(p.eval(tensors_from(inputs), tensors_from(data)));
           },
-          "inputs"_a, "perturb_data"_a, "Results of the perturbed step.")
+          "inputs"_a, "perturb_data"_a, "Run the perturbed step and return its results.")
       .def(
-          "dict", [](nb::handle self) { return fields_of<HiddenPerturbation>(self, {"hidden_paths"}); }, "Its fields.");
+          "dict", [](nb::handle self) { return fields_of<HiddenPerturbation>(self, {"hidden_paths"}); },
+          "Return the fields as a dict.");
 }
 
 nb::object step_values(const bt::StepValues& v) {
@@ -204,9 +206,9 @@ nb::object step_values(const bt::StepValues& v) {
 }
 
 void bind_graph(nb::module_& m) {
-  nb::class_<bt::ModuleInfo>(m, "ModuleInfo", "One step of the model as a program, and which of its values are states.")
+  nb::class_<bt::ModuleInfo>(m, "ModuleInfo", "One step of a model as a program, and which of its values are states.")
       .def_prop_ro(
-          "states", [](const bt::ModuleInfo& i) { return dict_of(i.states); }, "States below the module by path.")
+          "states", [](const bt::ModuleInfo& i) { return dict_of(i.states); }, "States of the module by path.")
       .def_prop_ro(
           "hidden_paths",
           [](const bt::ModuleInfo& i) {
@@ -214,7 +216,7 @@ void bind_graph(nb::module_& m) {
             for (const bt::HiddenVar& h : i.hidden) out.append(tuple_of(h.path));
             return out;
           },
-          "Hidden states, in the order the step touches them.")
+          "Paths of the hidden states, in the order in which the step uses them.")
       .def_prop_ro(
           "weight_paths",
           [](const bt::ModuleInfo& i) {
@@ -222,25 +224,25 @@ void bind_graph(nb::module_& m) {
             for (const bt::WeightVar& w : i.weights) out.append(tuple_of(w.path));
             return out;
           },
-          "Weights, one per leaf.")
+          "Paths of the weights, one per leaf.")
       .def_prop_ro(
-          "program", [](const bt::ModuleInfo& i) { return bt::print(i.program()); }, "The step as text.")
+          "program", [](const bt::ModuleInfo& i) { return bt::print(i.program()); }, "Text form of the step.")
       .def(
           "jaxpr_call",
           [](const bt::ModuleInfo& i, const nb::args& args) { return step_values(i.jaxpr_call(tensors_from(args))); },
-          "args"_a, "Runs the step: (outputs, new hidden states, other new states).")
+          "args"_a, "Run the step; return (outputs, new hidden states, other new states).")
       .def(
           "dict",
           [](nb::handle self) {
             return fields_of<bt::ModuleInfo>(self, {"states", "hidden_paths", "weight_paths", "program"});
           },
-          "Its fields.");
+          "Return the fields as a dict.");
 
   using bt::ETraceGraph;
   nb::class_<ETraceGraph>(m, "ETraceGraph", "Hidden groups of a model, and the weights that drive them.")
-      .def_ro("module_info", &ETraceGraph::module_info, "The step.")
+      .def_ro("module_info", &ETraceGraph::module_info, "The step as a program.")
       .def_prop_ro(
-          "hidden_groups", [](const ETraceGraph& g) { return list_of(g.hidden_groups); }, "Its groups.")
+          "hidden_groups", [](const ETraceGraph& g) { return list_of(g.hidden_groups); }, "The hidden groups.")
       .def_prop_ro(
           "hid_path_to_group",
           [](const ETraceGraph& g) {
@@ -249,10 +251,10 @@ void bind_graph(nb::module_& m) {
               out[tuple_of(path)] = nb::cast(*group, nb::rv_policy::copy);
             return out;
           },
-          "The group of each hidden state.")
+          "Hidden group of each hidden state, by path.")
       .def_prop_ro(
           "hidden_param_op_relations", [](const ETraceGraph& g) { return list_of(g.hidden_param_op_relations); },
-          "Weight, operation, hidden groups.")
+          "Relations of weights, operations and hidden groups.")
       .def_prop_ro(
           "hidden_perturb",
           [](const ETraceGraph& g) {
@@ -260,14 +262,20 @@ void bind_graph(nb::module_& m) {
           },
           "The perturbed step, or None.")
       .def_prop_ro(
-          "diagnostics", [](const ETraceGraph& g) { return records_of(g.diagnostics); }, "What the compiler decided.")
+          "diagnostics", [](const ETraceGraph& g) { return records_of(g.diagnostics); },
+          "Records of the compiler's decisions.")
       .def(
           "explain",
           [](const ETraceGraph& g, nb::handle w, nb::handle h, nb::handle k) {
             return records_of(g.explain(explain_from(w, h, k)));
           },
           nb::kw_only(), "weight_path"_a = nb::none(), "hidden_path"_a = nb::none(), "kind"_a = nb::none(),
-          "Records that pass all given filters.")
+          "Return the compiler's records that match all given filters.\n"
+          "\n"
+          "Args:\n"
+          "    weight_path: path of a weight.\n"
+          "    hidden_path: path of a hidden state.\n"
+          "    kind: kind of record, such as 'relation_included'.")
       .def(
           "call_hidden_perturb",
           [](const ETraceGraph& g, nb::handle args, nb::handle data, nb::handle old) {
@@ -278,25 +286,33 @@ void bind_graph(nb::module_& m) {
                 g.call_hidden_perturb(inputs, tensors_from(data), old.is_none() ? bt::Tensors() : tensors_from(old)));
           },
           "args"_a, "perturb_data"_a, "old_state_vals"_a = nb::none(),
-          "The step with perturbations: (outputs, new hidden states, other new states).")
+          "Run the perturbed step; return (outputs, new hidden states, other new states).\n"
+          "\n"
+          "Args:\n"
+          "    args: input of the step, or a list of inputs.\n"
+          "    perturb_data: perturbations, one per hidden state.\n"
+          "    old_state_vals: state values to start from; default: the current ones.")
       .def(
           "dict",
           [](nb::handle self) {
             return fields_of<ETraceGraph>(self, {"module_info", "hidden_groups", "hid_path_to_group",
                                                  "hidden_param_op_relations", "hidden_perturb", "diagnostics"});
           },
-          "Its fields.")
+          "Return the fields as a dict.")
       .def(
           "show", [](const ETraceGraph& g) { return bt::show_graph(g); },
-          "Groups, weights and the groups they reach, as text.")
+          "Return a text summary: groups, weights, and the groups that they reach.")
       .def(
-          "to_json", [](const ETraceGraph& g) { return bt::graph_json(bt::view_of(g)); }, "All of it as JSON.")
+          "to_json", [](const ETraceGraph& g) { return bt::graph_json(bt::view_of(g)); }, "Return the graph as JSON.")
       .def(
-          "to_html", [](const ETraceGraph& g) { return bt::graph_html(bt::view_of(g)); }, "A page to click through.")
+          "to_html", [](const ETraceGraph& g) { return bt::graph_html(bt::view_of(g)); },
+          "Return the graph as an interactive page.")
       .def(
-          "to_svg", [](const ETraceGraph& g) { return bt::graph_svg(bt::view_of(g)); }, "A picture.")
+          "to_svg", [](const ETraceGraph& g) { return bt::graph_svg(bt::view_of(g)); },
+          "Return the graph as an SVG picture.")
       .def(
-          "to_dot", [](const ETraceGraph& g) { return bt::graph_dot(bt::view_of(g)); }, "For Graphviz.")
+          "to_dot", [](const ETraceGraph& g) { return bt::graph_dot(bt::view_of(g)); },
+          "Return the graph in the DOT language of Graphviz.")
       .def("__repr__", [](const ETraceGraph& g) { return bt::show_graph(g); });
 
   m.def(
@@ -305,29 +321,38 @@ void bind_graph(nb::module_& m) {
         return bt::compile_etrace_graph(model, step_inputs(model, args, kwargs));
       },
       "model"_a, "args"_a, "kwargs"_a,
-      "Finds hidden groups and the weights that drive them, from one example of a step's inputs.");
+      "Find the hidden groups of a model and the weights that drive them.\n"
+      "\n"
+      "Args:\n"
+      "    model: a module with initialized states.\n"
+      "    args: example inputs of one step.\n"
+      "    kwargs: example keyword inputs.\n"
+      "\n"
+      "Raises:\n"
+      "    CompilationError: the model cannot learn online as written.");
   m.def(
       "extract_module_info",
       [](bt::Module& model, const nb::args& args, const nb::kwargs& kwargs) {
         return bt::extract_module_info(model, step_inputs(model, args, kwargs));
       },
-      "model"_a, "args"_a, "kwargs"_a, "Traces one step.");
+      "model"_a, "args"_a, "kwargs"_a, "Trace one step of a model.");
   m.def(
       "find_hidden_groups_from_minfo",
       [](const bt::ModuleInfo& info) { return list_of(bt::find_hidden_groups_from_minfo(info)); }, "minfo"_a,
-      "The hidden groups of a traced step.");
+      "Return the hidden groups of a traced step.");
   m.def(
       "find_hidden_groups_from_module",
       [](bt::Module& model, const nb::args& args, const nb::kwargs& kwargs) {
         return list_of(bt::find_hidden_groups_from_module(model, step_inputs(model, args, kwargs)));
       },
-      "model"_a, "args"_a, "kwargs"_a, "The hidden groups of a model.");
+      "model"_a, "args"_a, "kwargs"_a, "Return the hidden groups of a model, given example inputs of one step.");
   m.def(
       "find_hidden_param_op_relations_from_module",
       [](bt::Module& model, const nb::args& args, const nb::kwargs& kwargs) {
         return list_of(bt::find_hidden_param_op_relations_from_module(model, step_inputs(model, args, kwargs)));
       },
-      "model"_a, "args"_a, "kwargs"_a, "The relations of a model.");
+      "model"_a, "args"_a, "kwargs"_a,
+      "Return the weight-to-group relations of a model, given example inputs of one step.");
   m.def(
       "find_hidden_param_op_relations_from_minfo",
       [](const bt::ModuleInfo& info, nb::handle groups) {
@@ -335,20 +360,20 @@ void bind_graph(nb::module_& m) {
         for (nb::handle g : nb::iter(groups)) list.push_back(nb::cast<bt::HiddenGroup&>(g));
         return list_of(bt::find_hidden_param_op_relations_from_minfo(info, list));
       },
-      "minfo"_a, "groups"_a, "The relations of a traced step.");
+      "minfo"_a, "groups"_a, "Return the weight-to-group relations of a traced step.");
   m.def(
       "add_hidden_perturbation_from_minfo",
       [](const bt::ModuleInfo& info) { return bt::add_hidden_perturbation_from_minfo(info); }, "minfo"_a,
-      "The perturbed step.");
+      "Return the perturbed form of a traced step.");
   m.def(
       "add_hidden_perturbation_in_module",
       [](bt::Module& model, const nb::args& args, const nb::kwargs& kwargs) {
         return bt::add_hidden_perturbation_in_module(model, step_inputs(model, args, kwargs));
       },
-      "model"_a, "args"_a, "kwargs"_a, "The perturbed step of a model.");
+      "model"_a, "args"_a, "kwargs"_a, "Return the perturbed form of a model's step, given example inputs.");
 
   using Report = bt::CompilationReport;
-  nb::class_<Report>(m, "CompilationReport", "What the compiler decided, as lists and as text.")
+  nb::class_<Report>(m, "CompilationReport", "Report of the compiler's decisions.")
       .def_prop_ro(
           "hidden_groups",
           [](const Report& r) {
@@ -356,7 +381,7 @@ void bind_graph(nb::module_& m) {
             for (const auto& [index, paths] : r.hidden_groups()) out.append(nb::make_tuple(index, paths_of(paths)));
             return out;
           },
-          "(number, paths) of each group.")
+          "(index, paths) of each hidden group.")
       .def_prop_ro(
           "etrace_weights",
           [](const Report& r) {
@@ -365,7 +390,7 @@ void bind_graph(nb::module_& m) {
               out.append(nb::make_tuple(tuple_of(w.path), w.key, w.hidden_groups, w.windowed));
             return out;
           },
-          "(path, key, groups, windowed) of each operand that learns.")
+          "(path, key, groups, windowed) of each operand that learns online.")
       .def_prop_ro(
           "excluded_weights",
           [](const Report& r) {
@@ -373,12 +398,12 @@ void bind_graph(nb::module_& m) {
             for (const auto& w : r.excluded_weights()) out.append(nb::make_tuple(tuple_of(w.path), w.why));
             return out;
           },
-          "(path, why) of parameters of no relation.")
+          "(path, reason) of each parameter without an eligibility trace.")
       .def_prop_ro(
           "dynamic_states", [](const Report& r) { return paths_of(r.dynamic_states()); },
-          "Short-term states of no group.")
+          "Paths of short-term states outside of all groups.")
       .def_prop_ro(
-          "diagnostics", [](const Report& r) { return records_of(r.diagnostics()); }, "All decisions.")
+          "diagnostics", [](const Report& r) { return records_of(r.diagnostics()); }, "Records of all decisions.")
       .def_prop_ro(
           "counts",
           [](const Report& r) {
@@ -389,8 +414,8 @@ void bind_graph(nb::module_& m) {
             out["warnings"] = c.warnings, out["errors"] = c.errors;
             return out;
           },
-          "How many of each.")
-      .def("to_str", &Report::to_str, "level"_a = 1, "As text; level 2 has warnings and errors as well.")
+          "Number of groups, weights, warnings and errors.")
+      .def("to_str", &Report::to_str, "level"_a = 1, "Return the report as text; level 2 includes warnings and errors.")
       .def("__repr__", [](const Report& r) { return r.to_str(1); });
 }
 

@@ -56,10 +56,12 @@ void bind_environ(nb::module_& m) {
   m.def("environ_training", &bt::Environment::training);
   m.def(
       "default_backend", [] { return std::string(bt::default_backend().name()); },
-      "The name of the backend that runs programs.");
+      "Return the name of the backend that runs programs.");
   m.def("set_default_backend", &bt::set_default_backend, "name"_a,
-        "The backend for the whole process: 'cpu', 'reference', 'cuda', 'cuda:1', or 'auto' (cuda where a device "
-        "works).");
+        "Set the backend of the process.\n"
+        "\n"
+        "Args:\n"
+        "    name: 'cpu', 'reference', 'cuda', 'cuda:1', or 'auto' (cuda if a device works).");
   m.def(
       "backends",
       [] {
@@ -67,16 +69,22 @@ void bind_environ(nb::module_& m) {
         for (bt::Backend* b : bt::backends()) out[std::string(b->name())] = b->problem();
         return out;
       },
-      "{name: why it cannot run programs, or not as fast as it should; empty where it can} of every backend.");
+      "Return all backends as {name: problem}.\n"
+      "\n"
+      "The problem says why a backend cannot run programs, or is slower than it should be; it is empty if there is "
+      "none.");
   m.def("backend_enter",
         [](const std::string& name) { backend_scopes().push_back(std::make_unique<bt::BackendScope>(name)); });
   m.def("backend_leave", [] {
     if (!backend_scopes().empty()) backend_scopes().pop_back();
   });
   m.def("product_precision", &bt::product_precision,
-        "What matrix products of float32 round their operands to: 'f32' (not at all), 'tf32' or 'bf16'.");
+        "Return the precision of float32 matrix products: 'f32', 'tf32' or 'bf16'.");
   m.def("set_product_precision", &bt::set_product_precision, "name"_a,
-        "The same for programs that are compiled from now on, on backends that have a choice (cuda).");
+        "Set the precision of float32 matrix products in programs compiled from now on.\n"
+        "\n"
+        "Args:\n"
+        "    name: 'f32', or 'tf32' or 'bf16' to round the operands, on backends that support it (cuda).");
   m.attr("version") = std::string(bt::version);
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(begin_the_end));
   // Warnings of the library become Python warnings; the thread may be one without Python.

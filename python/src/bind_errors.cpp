@@ -63,25 +63,26 @@ void translate(const std::exception_ptr& p, void*) {
   } catch (const bt::Error& e) {
     PyErr_SetString(user_error, words_of(e).c_str());
   } catch (const nb::cast_error&) {  // such as a text that is not UTF-8
-    PyErr_SetString(PyExc_TypeError, "a value is not of the type that is expected here");
+    PyErr_SetString(PyExc_TypeError, "an argument has the wrong type; see the signature of the function");
   }
 }
 
 }  // namespace
 
 void bind_errors(nb::module_& m) {
-  user_error  = make(m, "UserError", "The model or the arguments are wrong; the message says where and what to do.",
+  user_error  = make(m, "UserError", "The model or an argument is invalid; the message says where, and what to do.",
                      {PyExc_ValueError});
-  shape_error = make(m, "ShapeError", "A shape does not fit.", {user_error});
-  dtype_error = make(m, "DTypeError", "An element type does not fit.", {user_error, PyExc_TypeError});
-  index_error = make(m, "OutOfRangeError", "An index is outside its axis.", {user_error, PyExc_IndexError});
-  name_error  = make(m, "UnknownNameError", "There is nothing of this name.", {user_error, PyExc_LookupError});
-  state_error = make(m, "StateError", "A state is used before it has a value, or after its trace ended.", {user_error});
-  file_error  = make(m, "FileError", "A file cannot be read or written.", {user_error, PyExc_OSError});
-  compile_error  = make(m, "CompilationError",
-                        "The model cannot learn online as written; `diagnostics` holds what the compiler had decided.",
-                        {user_error});
-  internal_error = make(m, "InternalError", "A mistake of this package; please report it.", {PyExc_RuntimeError});
+  shape_error = make(m, "ShapeError", "Shapes do not match.", {user_error});
+  dtype_error = make(m, "DTypeError", "An element type does not match.", {user_error, PyExc_TypeError});
+  index_error = make(m, "OutOfRangeError", "An index is out of range.", {user_error, PyExc_IndexError});
+  name_error  = make(m, "UnknownNameError", "A name is unknown.", {user_error, PyExc_LookupError});
+  state_error =
+      make(m, "StateError", "A state is used before it has a value, or after its trace has ended.", {user_error});
+  file_error = make(m, "FileError", "A file cannot be read or written.", {user_error, PyExc_OSError});
+  compile_error =
+      make(m, "CompilationError",
+           "The model cannot learn online as written; `diagnostics` holds the records of the compiler.", {user_error});
+  internal_error = make(m, "InternalError", "A bug in this package; please report it.", {PyExc_RuntimeError});
   nb::register_exception_translator(translate, nullptr);
 }
 

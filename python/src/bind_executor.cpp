@@ -59,17 +59,20 @@ class Executor {
 
 void bind_executor(nb::module_& m) {
   nb::class_<Executor>(m, "ETraceVjpGraphExecutor",
-                       "A compiled model, and the Jacobians of one step of it as values: for looking at them.")
+                       "A compiled model that returns the Jacobians of a step, for inspection.")
       .def(nb::init<nb::object>(), "model"_a)
       .def("compile_graph", &Executor::compile_graph, "args"_a, "kwargs"_a,
-           "Finds groups and relations from one example of a step's inputs.")
-      .def("__call__", &Executor::forward, "args"_a, "kwargs"_a, "One step of the model; states are stored.")
+           "Compile the model for example inputs of one step.")
+      .def("__call__", &Executor::forward, "args"_a, "kwargs"_a, "Run one step of the model and store its states.")
       .def("solve_h2w_h2h_jacobian", &Executor::jacobians, "args"_a, "kwargs"_a,
-           "One step from the present states, which stay as they are: a dict of `out`, `hidden_vals` by path, "
-           "`other_vals`, `xs` (what each trainable operation reads), `dfs` (D_f by weight and group) and `Ds` (D of "
-           "each group).")
+           "Run one step from the current states without storing the result.\n"
+           "\n"
+           "Returns:\n"
+           "    A dict with `out`, `hidden_vals` by path, `other_vals`, `xs` (inputs of the trainable operations), "
+           "`dfs` (D_f by weight and group) and `Ds` (D of each group).")
       .def_prop_ro("model", &Executor::model, "The model.")
-      .def_prop_ro("graph", &Executor::graph, nb::rv_policy::reference_internal, "What the compiler found.")
+      .def_prop_ro("graph", &Executor::graph, nb::rv_policy::reference_internal,
+                   "Hidden groups and relations that the compiler found.")
       .def_prop_ro(
           "is_compiled", [](const Executor& e) { return e.get().is_compiled(); }, "Whether compile_graph was called.")
       .def(

@@ -20,7 +20,7 @@ using Ids = bt::stream::Fleet::Ids;
 
 bt::stream::StreamOptions options_from(const std::string& rule, const std::string& rule_options,
                                        const std::string& loss, const std::string& optimizer, double lr) {
-  bt::require(loss == "mse" || loss == "cross_entropy", "the loss is '{}'; expected mse or cross_entropy.", loss);
+  bt::require(loss == "mse" || loss == "cross_entropy", "unknown loss '{}'; expected mse or cross_entropy.", loss);
   return {rule, bt::rule_options_from_json(bt::read_json(rule_options, "options")),
           loss == "mse" ? bt::stream::Loss::Mse : bt::stream::Loss::CrossEntropy, optimizer, lr};
 }
@@ -42,7 +42,7 @@ class Stream {
 };
 
 void bind_stream(nb::module_& m) {
-  nb::class_<Stream>(m, "OnlineStream", "A model that keeps learning.")
+  nb::class_<Stream>(m, "OnlineStream", "A model that learns from a stream of records.")
       .def(
           "__init__",
           [](Stream* self, nb::object model, Arg example, const std::string& rule, const std::string& rule_options,
@@ -57,20 +57,23 @@ void bind_stream(nb::module_& m) {
             const auto      a = without_gil([&] { return s->learn(xs, ys); });
             return nb::make_tuple(bt::Tensor(a.prediction), a.loss);
           },
-          "x"_a, "y"_a, "(prediction, loss) of a record, which is then learned from.")
+          "x"_a, "y"_a, "Predict a record, then learn from it; return (prediction, loss).")
       .def(
           "predict",
           [](Stream& s, Arg x) {
             const bt::Array xs = x.get().array();
             return bt::Tensor(without_gil([&] { return s->predict(xs); }));
           },
-          "x"_a, "The answer alone; states and traces advance.")
-      .def("reset", [](Stream& s) { without_gil([&] { s->reset(); }); })
+          "x"_a, "Predict without learning; states and traces advance.")
+      .def(
+          "reset", [](Stream& s) { without_gil([&] { s->reset(); }); },
+          "Start a new sequence: reset states and traces, keep the weights.")
       .def(
           "save", [](Stream& s, const std::string& path, int64_t records) { bt::stream::save(*s, path, records); },
-          "path"_a, "records"_a)
+          "path"_a, "records"_a, "Write weights, states, traces and optimizer to a file.")
       .def(
-          "load", [](Stream& s, const std::string& path) { return bt::stream::load(*s, path); }, "path"_a);
+          "load", [](Stream& s, const std::string& path) { return bt::stream::load(*s, path); }, "path"_a,
+          "Resume from a file; return the number of records learned from.");
 }
 
 // The fleet with the model that it learns from.
@@ -110,7 +113,7 @@ nb::object undone_of(const bt::stream::Fleet::Answers& a, bool has_steps) {
 
 void bind_fleet(nb::module_& m) {
   bind_stream(m);
-  nb::class_<Fleet>(m, "Fleet", "Many small learners through one compiled program.")
+  nb::class_<Fleet>(m, "Fleet", "Many small learners that share one compiled program.")
       .def(
           "__init__",
           [](Fleet* self, nb::object model, Arg example, const std::string& rule, const std::string& rule_options,
@@ -125,7 +128,8 @@ void bind_fleet(nb::module_& m) {
             const auto      a = without_gil([&] { return ids ? f->learn(*ids, xs, ys) : f->learn(xs, ys); });
             return nb::make_tuple(bt::Tensor(a.predictions), bt::Tensor(a.losses), undone_of(a, f.has_steps(xs)));
           },
-          "ids"_a.none(), "x"_a, "y"_a, "A step of these members, or of all: (predictions, losses, undone).")
+          "ids"_a.none(), "x"_a, "y"_a,
+          "Run one step of these members, or of all; return (predictions, losses, undone).")
       .def(
           "predict",
           [](Fleet& f, const std::optional<Ids>& ids, Arg x) {
@@ -133,35 +137,35 @@ void bind_fleet(nb::module_& m) {
             const auto      a  = without_gil([&] { return ids ? f->predict(*ids, xs) : f->predict(xs); });
             return nb::make_tuple(bt::Tensor(a.predictions), undone_of(a, f.has_steps(xs)));
           },
-          "ids"_a.none(), "x"_a, "Answers without learning; states and traces advance.")
+          "ids"_a.none(), "x"_a, "Predict without learning; states and traces advance.")
       .def(
           "reset", [](Fleet& f, const std::string& id) { without_gil([&] { f->reset(id); }); }, "id"_a,
-          "A new sequence of a member: states and traces start again, weights stay.")
+          "Start a new sequence of a member: reset its states and traces, keep its weights.")
       .def(
-          "add", [](Fleet& f, const std::string& id) { f->add(id); }, "id"_a, "A member with the weights of the start.")
+          "add", [](Fleet& f, const std::string& id) { f->add(id); }, "id"_a, "Add a member with the initial weights.")
       .def(
-          "remove", [](Fleet& f, const std::string& id) { f->remove(id); }, "id"_a, "Lets a member go.")
+          "remove", [](Fleet& f, const std::string& id) { f->remove(id); }, "id"_a, "Remove a member.")
       .def(
           "records", [](const Fleet& f, const std::string& id) { return f->records(id); }, "id"_a,
-          "How many records a member learned from.")
+          "Return the number of records a member has learned from.")
       .def(
-          "save", [](Fleet& f, const std::string& path) { f->save(path); }, "path"_a, "All members as one file.")
+          "save", [](Fleet& f, const std::string& path) { f->save(path); }, "path"_a, "Write all members to one file.")
       .def(
           "load", [](Fleet& f, const std::string& path) { f->load(path); }, "path"_a,
-          "The members of a file in place of the present ones.")
+          "Replace all members by those of a file.")
       .def(
           "save_member", [](Fleet& f, const std::string& id, const std::string& path) { f->save_member(id, path); },
-          "id"_a, "path"_a, "A member as the file of a single stream.")
+          "id"_a, "path"_a, "Write a member to a file for a single stream.")
       .def(
           "load_member", [](Fleet& f, const std::string& id, const std::string& path) { f->load_member(id, path); },
-          "id"_a, "path"_a, "A member from the file of a single stream; it joins, or is replaced.")
+          "id"_a, "path"_a, "Add or replace a member from the file of a single stream.")
       .def("__len__", [](const Fleet& f) { return f->size(); })
       .def(
           "__contains__", [](const Fleet& f, const std::string& id) { return f->contains(id); }, "id"_a)
       .def_prop_ro(
-          "ids", [](const Fleet& f) { return f->ids(); }, "The members in their order.")
+          "ids", [](const Fleet& f) { return f->ids(); }, "Ids of the members, in order.")
       .def_prop_ro(
-          "bytes_per_member", [](const Fleet& f) { return f->bytes_per_member(); }, "Memory of a member.");
+          "bytes_per_member", [](const Fleet& f) { return f->bytes_per_member(); }, "Memory of one member in bytes.");
 }
 
 }  // namespace pybraintrace

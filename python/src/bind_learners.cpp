@@ -30,7 +30,7 @@ struct StepBox {
 
 bt::TraceDecay decay_from(nb::handle h) {
   if (PyTuple_Check(h.ptr()) || PyList_Check(h.ptr())) {
-    bt::require(nb::len(h) == 2, "decay_or_rank: give one value, or two: for x and for f.");
+    bt::require(nb::len(h) == 2, "decay_or_rank: expected one value, or two values for x and f.");
     return {decay_from(h[0]).x, decay_from(h[1]).f};
   }
   if (PyLong_Check(h.ptr())) return bt::TraceDecay::rank(nb::cast<int>(h));
@@ -56,7 +56,7 @@ bt::RandomFeedback feedback_from(nb::handle h) {
     else if (name == "leave_out")
       for (nb::handle path : nb::iter(value)) f.leave_out.push_back(path_from(path));
     else
-      bt::fail("feedback: there is no option '{}'; known are key, scale, from_output, given, leave_out.", name);
+      bt::fail("feedback: unknown option '{}'; known: key, scale, from_output, given, leave_out.", name);
   }
   return f;
 }
@@ -90,9 +90,8 @@ bt::RuleOptions options_from(const nb::dict& given, const std::string& rule) {
       o.check_finite = nb::cast<bool>(value);
     else
       nb::raise_type_error(
-          "%s: there is no option '%s'; known are vjp_method, decay_or_rank, kappa_filter_decay, feedback, n, "
-          "trace_dtype, projection_key, projection_eps, modulator, "
-          "name, check_finite",
+          "%s: unknown option '%s'; known: vjp_method, decay_or_rank, kappa_filter_decay, feedback, n, trace_dtype, "
+          "projection_key, projection_eps, modulator, name, check_finite",
           rule.c_str(), name.c_str());
   }
   return o;
@@ -169,7 +168,9 @@ class Learner {
       else if (name == "drop_traces")
         options.drop_traces = nb::cast<bool>(value);
       else
-        nb::raise_type_error("etrace_grad: there is no option '%s'", name.c_str());
+        nb::raise_type_error(
+            "etrace_grad: unknown option '%s'; known: mask, chunk_size, reduction, loss_output, weights, drop_traces",
+            name.c_str());
     }
     const auto r = without_gil([&] {
       return lanes_ ? bt::flat::run_etrace_grad(*lanes_, call.function(), call.leaves(), options)
@@ -214,7 +215,8 @@ class Learner {
     if (nb::isinstance<nb::str>(value) && nb::cast<std::string>(value) == "all") return bt::Window::all();
     int64_t steps = 0;
     if (!nb::try_cast(value, steps))
-      nb::raise_type_error("etrace_grad: chunk_size is a number of steps or 'all', got %s", nb::repr(value).c_str());
+      nb::raise_type_error("etrace_grad: expected chunk_size to be a number of steps or 'all', got %s",
+                           nb::repr(value).c_str());
     return bt::Window::of(steps);
   }
   static size_t one_of(nb::handle value, const std::vector<std::string>& names) {
@@ -247,19 +249,19 @@ void bind_learners(nb::module_& m) {
   nb::class_<StepBox>(m, "StepData")
       .def_ro("data", &StepBox::value, "The inputs.")
       .def_prop_ro(
-          "is_multi", [](const StepBox& s) { return s.is_multi; }, "Whether there is a time axis.");
+          "is_multi", [](const StepBox& s) { return s.is_multi; }, "Whether the inputs have a leading time axis.");
   m.def(
       "SingleStepData",
       [](nb::object value) {
         return StepBox{std::move(value), false};
       },
-      "value"_a, "Inputs that are the same in every step of a window.");
+      "value"_a, "Mark inputs that are the same in every step of a window.");
   m.def(
       "MultiStepData",
       [](nb::object value) {
         return StepBox{std::move(value), true};
       },
-      "value"_a, "Inputs of several steps along a leading time axis.");
+      "value"_a, "Mark inputs of several steps along a leading time axis.");
 
   m.def(
       "algorithms",
@@ -268,14 +270,19 @@ void bind_learners(nb::module_& m) {
         for (const bt::Algorithm& a : bt::algorithms()) out.append(nb::make_tuple(a.name, a.aliases, a.doc, a.options));
         return out;
       },
-      "(name, other names, what it is, options) of every rule.");
+      "Return (name, aliases, description, options) of every learning rule.");
   m.def(
       "algorithm_name", [](const std::string& name) { return bt::algorithm_named(name).name; }, "name"_a,
-      "The name of a rule from any spelling.");
-  m.def("list_of_algorithms", &bt::list_of_algorithms, "One line per rule.");
+      "Return the canonical name of a rule.");
+  m.def("list_of_algorithms", &bt::list_of_algorithms,
+        "Return a list of the learning rules as text, one line per rule.");
 
-  nb::class_<bt::ETraceConfig>(m, "ETraceConfig", nb::dynamic_attr(),
-                               "A learning rule as a point in a space of six axes.")
+  nb::class_<bt::ETraceConfig>(
+      m, "ETraceConfig", nb::dynamic_attr(),
+      "A learning rule as a point in a space of six axes.\n"
+      "\n"
+      "Args:\n"
+      "    axes: axis names and values, such as recurrence_scope='coupled'; the others have their defaults.")
       .def(
           "__init__",
           [](nb::pointer_and_handle<bt::ETraceConfig> self, const nb::kwargs& axes) {
@@ -283,21 +290,20 @@ void bind_learners(nb::module_& m) {
             self.h.attr("_axes") = axes;
           },
           "axes"_a)
-      .def("describe", &bt::ETraceConfig::describe, "What differs from the default.")
+      .def("describe", &bt::ETraceConfig::describe, "Return the axes that differ from the default, as text.")
       .def(
           "__eq__", [](const bt::ETraceConfig& a, const bt::ETraceConfig& b) { return a == b; }, nb::is_operator())
       .def("__hash__", [](const bt::ETraceConfig& a) { return std::hash<bt::ETraceConfig>()(a); })
       .def("__repr__", [](const bt::ETraceConfig& a) { return "ETraceConfig(" + a.describe() + ")"; });
 
-  nb::class_<Learner>(m, "OnlineLearner", nb::type_slots(learner_slots), nb::dynamic_attr(),
-                      nb::is_weak_referenceable(),
-                      "A model with a learning rule: calling it runs the model, advances the eligibility traces, and "
-                      "is differentiable.")
+  nb::class_<Learner>(
+      m, "OnlineLearner", nb::type_slots(learner_slots), nb::dynamic_attr(), nb::is_weak_referenceable(),
+      "A model with a learning rule. A call runs the model, advances the eligibility traces, and is differentiable.")
       .def(
           "__init__",
           [](Learner* self, nb::handle algorithm, nb::object model, const nb::kwargs& options) {
             if (!nb::isinstance<bt::Module>(model))
-              nb::raise_type_error("a learner wraps an nn.Module, got %s",
+              nb::raise_type_error("OnlineLearner: expected an nn.Module, got %s",
                                    nb::cast<std::string>(nb::repr(model)).c_str());
             if (nb::isinstance<bt::ETraceConfig>(algorithm))
               new (self) Learner(nb::cast<bt::ETraceConfig&>(algorithm), std::move(model), options);
@@ -308,9 +314,9 @@ void bind_learners(nb::module_& m) {
           },
           "algorithm"_a, "model"_a, "options"_a)
       .def("compile_graph", &Learner::compile_graph, "args"_a, "kwargs"_a,
-           "Finds groups and relations from one example of a step's inputs and makes the traces.")
-      .def("__call__", &Learner::call, "args"_a, "kwargs"_a, "One step of the model, or a window of MultiStepData.")
-      .def("update", &Learner::call, "args"_a, "kwargs"_a, "One step of the model, or a window of MultiStepData.")
+           "Compile the model for example inputs of one step: find groups and relations, and create the traces.")
+      .def("__call__", &Learner::call, "args"_a, "kwargs"_a, "Run one step of the model, or a window of MultiStepData.")
+      .def("update", &Learner::call, "args"_a, "kwargs"_a, "Run one step of the model, or a window of MultiStepData.")
       .def("_etrace_grad", [](Learner& l, nb::handle step, nb::tuple sequences,
                               const nb::kwargs& o) { return l.etrace_grad(step, nb::borrow<nb::args>(sequences), o); })
       .def("_etrace_evolve",
@@ -324,20 +330,24 @@ void bind_learners(nb::module_& m) {
             me.attach_synthesizer(std::make_shared<bt::SyntheticGradient>(me.group_signal_shapes(), scale, seed));
           },
           "scale"_a = 0.0, "seed"_a = 0,
-          "Gives DNI a synthesizer of gradients; with scale 0 it estimates nothing at first.")
+          "Attach a gradient synthesizer, for the rule DNI.\n"
+          "\n"
+          "Args:\n"
+          "    scale: scale of its initial weights; with 0 its first estimates are zero.\n"
+          "    seed: seed of the weights.")
       .def(
           "set_modulator", [](Learner& l, Arg value) { l.get().set_modulator(value); }, "modulator"_a,
-          "The modulator of a three-factor rule from now on.")
+          "Set the modulator of a three-factor rule.")
       .def_prop_ro("model", &Learner::python_model, "The model.")
       .def_prop_ro("module", &Learner::python_model, "The model.")
       .def_prop_ro(
           "is_compiled", [](const Learner& l) { return l.get().is_compiled(); }, "Whether compile_graph was called.")
       .def_prop_ro(
           "graph", [](const Learner& l) -> const bt::ETraceGraph& { return l.get().graph(); },
-          nb::rv_policy::reference_internal, "What the compiler found.")
+          nb::rv_policy::reference_internal, "Hidden groups and relations that the compiler found.")
       .def_prop_ro(
           "report", [](const Learner& l) { return l.get().report(); }, nb::keep_alive<0, 1>(),
-          "What the compiler decided.")
+          "Report of the compiler's decisions.")
       .def(
           "show_graph",
           [](const Learner& l, bool verbose, bool return_msg) {
@@ -345,15 +355,15 @@ void bind_learners(nb::module_& m) {
           },
           "verbose"_a = true, "return_msg"_a = false, nb::sig(shown_sig), shown_doc)
       .def_prop_ro(
-          "name", [](const Learner& l) { return l.get().name(); }, "Its name.")
+          "name", [](const Learner& l) { return l.get().name(); }, "Name of the learner.")
       .def_prop_ro(
-          "rule", [](const Learner& l) { return l.get().rule().name(); }, "The name of its rule.")
+          "rule", [](const Learner& l) { return l.get().rule().name(); }, "Name of the learning rule.")
       .def_prop_ro(
           "vjp_method", [](const Learner& l) { return bt::to_string(l.get().vjp_method()); },
-          "'single-step' or 'multi-step'.")
+          "Gradient method: 'single-step' or 'multi-step'.")
       .def_prop_ro(
           "running_index", [](const Learner& l) { return l.get().running_index(); },
-          "Completed calls since the last reset.")
+          "Number of completed calls since the last reset.")
       .def_prop_ro(
           "param_states", [](const Learner& l) { return dict_of(l.get().param_states()); }, "Parameters by path.")
       .def_prop_ro(
@@ -361,17 +371,20 @@ void bind_learners(nb::module_& m) {
       .def_prop_ro(
           "other_states", [](const Learner& l) { return dict_of(l.get().other_states()); }, "Other states by path.")
       .def(
-          "reset", [](Learner& l) { l.reset(); },
-          "Before a new sequence: the model's states start again, and so do the traces.")
+          "reset", [](Learner& l) { l.reset(); }, "Start a new sequence: reset the model's states and the traces.")
       .def(
           "reset_state",
           [](Learner& l, nb::handle, nb::handle path) {
             path.is_none() ? l.get().reset_state() : l.get().reset_state(path_from(path));
           },
           "batch_size"_a = nb::none(), nb::kw_only(), "path"_a = nb::none(),
-          "Zero traces; those of one parameter where its path is given.")
+          "Set the traces to zero.\n"
+          "\n"
+          "Args:\n"
+          "    batch_size: ignored.\n"
+          "    path: reset only the traces of this parameter.")
       .def(
-          "init_etrace_state", [](Learner& l) { l.get().init_etrace_state(); }, "Makes all that is remembered anew.")
+          "init_etrace_state", [](Learner& l) { l.get().init_etrace_state(); }, "Reinitialize the rule's memory.")
       .def(
           "get_etrace_of",
           [](const Learner& l, nb::handle which) {
@@ -387,7 +400,11 @@ void bind_learners(nb::module_& m) {
             }
             return out;
           },
-          "weight"_a, "What the rule remembers for a parameter, named by its path or given as its state.")
+          "weight"_a,
+          "Return the traces of a parameter, as dicts with kind, relation, group, key and value.\n"
+          "\n"
+          "Args:\n"
+          "    weight: path or state of the parameter.")
       .def(
           "memory",
           [](const Learner& l) {
@@ -395,13 +412,13 @@ void bind_learners(nb::module_& m) {
             for (const bt::Tensor& t : l.get().memory()) out.append(nb::cast(t));
             return out;
           },
-          "All that the rule remembers.")
+          "Return the rule's memory as a list of tensors.")
       .def(
           "set_memory", [](Learner& l, nb::handle values) { l.get().set_memory(tensors_from(values)); }, "values"_a,
-          "Writes what `memory` gave.")
+          "Restore what `memory` returned.")
       .def(
           "memory_states", [](const Learner& l) { return dict_of(l.get().own_states()); },
-          "The states that hold the memory, for checkpoints.");
+          "Return the states that hold the rule's memory, for checkpoints.");
 
   m.def(
       "prepare_model",
@@ -409,14 +426,15 @@ void bind_learners(nb::module_& m) {
         bt::prepare_model(nb::cast<bt::Module&>(model), bt::ExampleInputs(tensors_from(inputs)),
                           {.batch_size = batch, .seed = seed});
       },
-      "model"_a, "inputs"_a, "batch_size"_a = nb::none(), "seed"_a = nb::none());
+      "model"_a, "inputs"_a, "batch_size"_a = nb::none(), "seed"_a = nb::none(),
+      "Initialize the states of a model for example inputs.");
   m.def(
       "compile_learner",
       [](Learner& l, const nb::args& args) {
         const bt::Tensors xs = inputs_of(l.model(), args, nb::borrow<nb::kwargs>(nb::dict()));
         without_gil([&] { bt::compile_learner(l.get(), bt::ExampleInputs(xs), {}); });
       },
-      "learner"_a, "args"_a);
+      "learner"_a, "args"_a, "Compile a learner with example inputs of one step.");
 }
 
 }  // namespace pybraintrace

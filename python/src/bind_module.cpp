@@ -31,8 +31,10 @@ nb::object part_named(nb::handle self, const std::string& name) {
 void bind_module(nb::module_& m) {
   nb::class_<bt::Module, PyModule> c(
       m, "Module", nb::dynamic_attr(), nb::is_weak_referenceable(),
-      "A model or a part of one. Derive from it, keep children and states as attributes, "
-      "and write one step of the computation in `update`.\n\n"
+      "Base class of models and their parts.\n"
+      "\n"
+      "A subclass keeps children and states as attributes, and defines one step of the computation in `update`.\n"
+      "\n"
       ">>> import pybraintrace as bt\n"
       ">>> class Net(bt.nn.Module):\n"
       "...     def __init__(self):\n"
@@ -45,19 +47,19 @@ void bind_module(nb::module_& m) {
       ">>> net(bt.numpy.zeros(3)).shape\n"
       "(2,)");
   c.def(nb::init<>());
-  c.def("__call__", &call_module, "args"_a, "kwargs"_a, "One step.");
+  c.def("__call__", &call_module, "args"_a, "kwargs"_a, "Run one step.");
   c.def("__getattr__", &part_named, "name"_a);
   c.def("_states", [](const bt::Module& module) { return dict_of(module.states()); });
   c.def("_type_name", [](const bt::Module& module) { return module.type_name(); });
   c.def("__repr__", [](const bt::Module& module) { return bt::to_string(module); });
   m.def(
       "init_all_states", [](const bt::Module& model, bt::BatchSize batch) { bt::init_all_states(model, {batch}); },
-      "model"_a, "batch_size"_a = nb::none());
+      "model"_a, "batch_size"_a = nb::none(), "Initialize all states of a model.");
   m.def(
       "reset_all_states", [](const bt::Module& model, bt::BatchSize batch) { bt::reset_all_states(model, {batch}); },
-      "model"_a, "batch_size"_a = nb::none());
-  m.def("is_made", &nb::inst_ready, "object"_a, "Whether the constructor of the base class ran.");
-  m.def("is_updating", &bt::is_updating, "Whether the update of some module runs.");
+      "model"_a, "batch_size"_a = nb::none(), "Reset all states of a model.");
+  m.def("is_made", &nb::inst_ready, "object"_a, "Return whether the constructor of the base class ran.");
+  m.def("is_updating", &bt::is_updating, "Return whether the update of a module is running.");
 }
 
 }  // namespace pybraintrace

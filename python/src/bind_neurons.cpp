@@ -11,11 +11,36 @@
 #include "braintrace/nn/synapse.h"
 #include "braintrace/ops/math.h"
 #include "casters.h"
+#include "doc.h"
 #include "gil.h"
 
 namespace pybraintrace {
 
 namespace {
+
+// Parameters that several docstrings describe.
+namespace about {
+constexpr const char* population = "in_size: number of neurons, or shape of the population.";
+constexpr const char* dt         = "dt: time step (ms); default: that of the environment.";
+constexpr const char* membrane   = "options: keyword options of the membrane, as of `LIF`.";
+constexpr const char* spk_fun    = "spk_fun: surrogate gradient of spikes.";
+constexpr const char* V_T        = "V_T: potential where the exponential rise starts (mV).";
+constexpr const char* delta_T    = "delta_T: slope of the rise (mV).";
+constexpr const char* V_c        = "V_c: critical potential (mV).";
+constexpr const char* quadratic  = "c: factor of the quadratic term.";
+constexpr const char* a          = "a: coupling of the potential to the adaptation.";
+constexpr const char* b          = "b: increment of the adaptation per spike.";
+constexpr const char* tau_w      = "tau_w: time constant of the adaptation (ms).";
+constexpr const char* V_init     = "V_initializer: initial v.";
+constexpr const char* method     = "method: 'exp_euler' or 'euler'.";
+constexpr const char* tau_syn    = "tau_syn: time constant of the synapse (ms).";
+constexpr const char* tau_ref    = "tau_ref: refractory period (ms).";
+constexpr const char* tau        = "tau: time constant (ms).";
+constexpr const char* units      = "in_size: number of units, or shape.";
+constexpr const char* comm       = "comm: layer that connects the populations, such as Linear.";
+constexpr const char* post       = "post: the target population.";
+constexpr const char* out        = "out: its effect on the membrane: CUBA, COBA or MgBlock.";
+}  // namespace about
 
 namespace nn     = bt::nn;
 using Init       = Given<nn::Initializer>;
@@ -84,24 +109,25 @@ nn::LIFOptions membrane(const SizeArg& size, nn::LIFOptions o, const nb::kwargs&
       o.strict = nb::cast<bool>(value);
     else if (name != "name")
       nb::raise_type_error(
-          "%s: there is no option '%s'; known are tau, V_th, V_reset, V_rest, R, spk_reset, spk_fun, V_initializer, "
-          "dt, method, strict",
+          "%s: unknown option '%s'; known: tau, V_th, V_reset, V_rest, R, spk_reset, spk_fun, V_initializer, dt, "
+          "method, strict",
           layer, name.c_str());
   }
   return o.checked(layer);
 }
 
 void bind_membranes(nb::module_& m) {
-  nb::class_<nn::Neuron, bt::Module, PyNeuron> c(
-      m, "Neuron", nb::dynamic_attr(),
-      "A population of neurons. Write your own from its equations: keep its states as attributes, and define "
-      "`get_spike`, `reset` and `integrate`, or `update`.");
+  nb::class_<nn::Neuron, bt::Module, PyNeuron> c(m, "Neuron", nb::dynamic_attr(),
+                                                 "Base class of neuron populations.\n"
+                                                 "\n"
+                                                 "To write your own, keep its states as attributes, and define either "
+                                                 "`get_spike`, `reset` and `integrate`, or `update`.");
   c.def(nb::init<>());
   c.def(
       "__init__", [](nn::Neuron* self, SizeArg, const nb::kwargs&) { new (self) PyNeuron(); }, "in_size"_a, "kwargs"_a);
   c.def(
       "update", [](nn::Neuron& self, std::optional<Arg> x) { return self.nn::Neuron::update(given(x)); },
-      "x"_a = nb::none(), "One step with a further current; returns the spikes after it.");
+      "x"_a = nb::none(), "Run one step with an additional current; return the spikes after it.");
   c.def(
       "__call__",
       [](nb::handle self, const nb::args& args, const nb::kwargs& kwargs) {
@@ -109,9 +135,10 @@ void bind_membranes(nb::module_& m) {
         if (dynamic_cast<PyParts*>(&neuron) || args.size() > 0) return call_module(neuron, args, kwargs);
         return nb::cast(neuron.update_without_current());
       },
-      "args"_a, "kwargs"_a, "One step with a further current; returns the spikes after it.");
+      "args"_a, "kwargs"_a, "Run one step with an additional current; return the spikes after it.");
   c.def(
-      "get_spike", [](nn::Neuron& self, nb::args) { return self.spikes(); }, "args"_a, "Spikes of the present state.");
+      "get_spike", [](nn::Neuron& self, nb::args) { return self.spikes(); }, "args"_a,
+      "Return the spikes of the current state.");
   c.def(
       "add_current",
       [](nn::Neuron& self, nb::handle I) {
@@ -120,41 +147,70 @@ void bind_membranes(nb::module_& m) {
         else
           self.add_current(tensor_from(I));
       },
-      "I"_a, "A current of the next step; a function of the potential where it depends on it.");
+      "I"_a,
+      "Add a current to the next step.\n"
+      "\n"
+      "Args:\n"
+      "    I: the current, or a function from the potential to the current.");
   c.def(
       "add_delta", [](nn::Neuron& self, Arg d) { self.add_delta(d); }, "d"_a,
-      "Added to the potential after the next step.");
+      "Add a value to the potential after the next step.");
   c.def(
       "sum_current_inputs",
       [](nn::Neuron& self, Arg I, std::optional<Arg> V) { return bt::add(I, self.current(V ? *V : I)); }, "I"_a,
-      "V"_a = nb::none(), "A current and the pending ones, where they depend on it at the potential V.");
+      "V"_a = nb::none(), "Return I plus all pending currents, evaluated at the potential V (default: I).");
   c.def(
-      "current", [](nn::Neuron& self, Arg v) { return self.current(v); }, "V"_a, "The sum of pending currents.");
+      "current", [](nn::Neuron& self, Arg v) { return self.current(v); }, "V"_a,
+      "Return the sum of the pending currents at the potential V.");
   c.def(
       "sum_delta_inputs", [](nn::Neuron& self, Arg v) { return self.with_delta(v); }, "V"_a,
-      "The potential and the pending deltas.");
+      "Return V plus the pending deltas.");
 
-  nb::class_<nn::LIF, nn::Neuron>(m, "LIF", "Leaky integrate and fire: tau dv/dt = -v + V_rest + R I.")
+  nb::class_<nn::LIF, nn::Neuron>(
+      m, "LIF",
+      with_args("Leaky integrate-and-fire neurons: tau dv/dt = -v + V_rest + R I.",
+                {about::population, "tau: membrane time constant (ms), default 5.", "V_th: threshold (mV), default 1.",
+                 "V_reset: reset potential (mV), default 0.", "V_rest: resting potential (mV), default 0.",
+                 "R: membrane resistance, default 1.",
+                 "spk_reset: 'soft' (subtract the threshold) or 'hard' (set to V_reset), default 'soft'.",
+                 "spk_fun: surrogate gradient of spikes, default 'relu_grad'.",
+                 "V_initializer: initial potential, default 0.", about::dt,
+                 "method: 'exp_euler' or 'euler', default 'exp_euler'.",
+                 "strict: do not spike exactly at the threshold, default False."})
+          .c_str())
       .def(
           "__init__",
           [](nn::LIF* self, SizeArg size, const nb::kwargs& o) {
             new (self) nn::LIF(size, membrane(size, {}, o, "LIF"));
           },
           "in_size"_a, "options"_a);
-  nb::class_<nn::IF, nn::LIF>(m, "IF", "LIF with V_reset = V_rest = 0.")
+  nb::class_<nn::IF, nn::LIF>(
+      m, "IF", with_args("LIF neurons with V_reset = V_rest = 0.", {about::population, about::membrane}).c_str())
       .def(
           "__init__",
           [](nn::IF* self, SizeArg size, const nb::kwargs& o) { new (self) nn::IF(size, membrane(size, {}, o, "IF")); },
           "in_size"_a, "options"_a);
-  nb::class_<nn::ALIF, nn::LIF>(m, "ALIF",
-                                "LIF with an adaptive threshold: tau_a da/dt = -a, a grows by one per spike.")
+  nb::class_<nn::ALIF, nn::LIF>(
+      m, "ALIF",
+      with_args(
+          "LIF neurons with an adaptive threshold V_th + beta a: tau_a da/dt = -a, and each spike adds one to a.",
+          {about::population, "tau_a: time constant of the adaptation (ms).",
+           "beta: threshold increase per unit of adaptation.", "a_initializer: initial adaptation.", about::membrane})
+          .c_str())
       .def(
           "__init__",
           [](nn::ALIF* self, SizeArg size, Time tau_a, Voltage beta, Init a_init, const nb::kwargs& o) {
             new (self) nn::ALIF(size, {.tau_a = tau_a, .beta = beta, .a_init = a_init}, membrane(size, {}, o, "ALIF"));
           },
           "in_size"_a, "tau_a"_a = 100.0, "beta"_a = 0.1, "a_initializer"_a = 0.0, "options"_a);
-  nb::class_<nn::GIF, nn::Neuron>(m, "GIF", "Integrate and fire with one spike-triggered current.")
+  nb::class_<nn::GIF, nn::Neuron>(
+      m, "GIF",
+      with_args("Generalized integrate-and-fire neurons with one spike-triggered current I2.",
+                {about::population, "tau: membrane time constant (ms).", "tau_I2: time constant of I2 (ms).",
+                 "A2: decrease of I2 per spike.", "V_th: threshold (mV).", "V_rest: resting potential (mV).",
+                 "R: membrane resistance.", about::spk_fun, "hold_reset: do not differentiate through the reset.",
+                 "V_initializer: initial potential.", "I2_initializer: initial I2.", about::dt})
+          .c_str())
       .def(
           "__init__",
           [](nn::GIF* self, SizeArg size, Time tau, Time tau_I2, Current A2, Voltage V_th, Voltage V_rest, Resistance R,
@@ -168,21 +224,31 @@ void bind_membranes(nb::module_& m) {
           "in_size"_a, "tau"_a = 20.0, "tau_I2"_a = 50.0, "A2"_a = 0.0, "V_th"_a = 1.0, "V_rest"_a = 0.0, "R"_a = 1.0,
           "spk_fun"_a = "relu_grad", "hold_reset"_a = false, "V_initializer"_a = 0.0, "I2_initializer"_a = 0.0,
           "dt"_a = nb::none());
-  nb::class_<nn::ExpIF, nn::LIF>(m, "ExpIF", "Exponential integrate and fire.")
+  nb::class_<nn::ExpIF, nn::LIF>(m, "ExpIF",
+                                 with_args("Exponential integrate-and-fire neurons.",
+                                           {about::population, about::V_T, about::delta_T, about::membrane})
+                                     .c_str())
       .def(
           "__init__",
           [](nn::ExpIF* self, SizeArg size, double V_T, double delta_T, const nb::kwargs& o) {
             new (self) nn::ExpIF(size, {V_T, delta_T}, membrane(size, nn::cortical(), o, "ExpIF"));
           },
           "in_size"_a, "V_T"_a = -59.9, "delta_T"_a = 3.48, "options"_a);
-  nb::class_<nn::QuaIF, nn::LIF>(m, "QuaIF", "Quadratic integrate and fire.")
+  nb::class_<nn::QuaIF, nn::LIF>(m, "QuaIF",
+                                 with_args("Quadratic integrate-and-fire neurons.",
+                                           {about::population, about::V_c, about::quadratic, about::membrane})
+                                     .c_str())
       .def(
           "__init__",
           [](nn::QuaIF* self, SizeArg size, double V_c, double q, const nb::kwargs& o) {
             new (self) nn::QuaIF(size, {V_c, q}, membrane(size, nn::cortical(), o, "QuaIF"));
           },
           "in_size"_a, "V_c"_a = -50.0, "c"_a = 0.07, "options"_a);
-  nb::class_<nn::AdExIF, nn::LIF>(m, "AdExIF", "Exponential integrate and fire with adaptation.")
+  nb::class_<nn::AdExIF, nn::LIF>(
+      m, "AdExIF",
+      with_args("Adaptive exponential integrate-and-fire neurons.",
+                {about::population, about::a, about::b, about::tau_w, about::V_T, about::delta_T, about::membrane})
+          .c_str())
       .def(
           "__init__",
           [](nn::AdExIF* self, SizeArg size, double a, double b, Time tau_w, double V_T, double delta_T,
@@ -190,7 +256,11 @@ void bind_membranes(nb::module_& m) {
             new (self) nn::AdExIF(size, {a, b, tau_w}, {V_T, delta_T}, membrane(size, nn::cortical(), o, "AdExIF"));
           },
           "in_size"_a, "a"_a = 1.0, "b"_a = 1.0, "tau_w"_a = 30.0, "V_T"_a = -59.9, "delta_T"_a = 3.48, "options"_a);
-  nb::class_<nn::AdQuaIF, nn::LIF>(m, "AdQuaIF", "Quadratic integrate and fire with adaptation.")
+  nb::class_<nn::AdQuaIF, nn::LIF>(
+      m, "AdQuaIF",
+      with_args("Adaptive quadratic integrate-and-fire neurons.",
+                {about::population, about::a, about::b, about::tau_w, about::V_c, about::quadratic, about::membrane})
+          .c_str())
       .def(
           "__init__",
           [](nn::AdQuaIF* self, SizeArg size, double a, double b, Time tau_w, double V_c, double q,
@@ -198,7 +268,14 @@ void bind_membranes(nb::module_& m) {
             new (self) nn::AdQuaIF(size, {a, b, tau_w}, {V_c, q}, membrane(size, nn::cortical(), o, "AdQuaIF"));
           },
           "in_size"_a, "a"_a = 1.0, "b"_a = 0.1, "tau_w"_a = 10.0, "V_c"_a = -50.0, "c"_a = 0.07, "options"_a);
-  nb::class_<nn::Izhikevich, nn::Neuron>(m, "Izhikevich", "dv/dt = 0.04 v^2 + 5 v + 140 - u + I, du/dt = a (b v - u).")
+  nb::class_<nn::Izhikevich, nn::Neuron>(
+      m, "Izhikevich",
+      with_args("Izhikevich neurons: dv/dt = 0.04 v^2 + 5 v + 140 - u + I, du/dt = a (b v - u); a spike sets v = c, u "
+                "= u + d.",
+                {about::population, "a: rate of u (per ms).", "b: coupling of v to u.", "c: reset potential (mV).",
+                 "d: increment of u per spike.", "V_th: threshold (mV).", about::spk_fun, about::V_init,
+                 "u_initializer: initial u.", about::dt, about::method})
+          .c_str())
       .def(
           "__init__",
           [](nn::Izhikevich* self, SizeArg size, double a, double b, double q, double d, double V_th, Spikes spk_fun,
@@ -208,7 +285,11 @@ void bind_membranes(nb::module_& m) {
           "in_size"_a, "a"_a = 0.02, "b"_a = 0.2, "c"_a = -65.0, "d"_a = 8.0, "V_th"_a = 30.0,
           "spk_fun"_a = "relu_grad", "V_initializer"_a = -65.0, "u_initializer"_a = -13.0, "dt"_a = nb::none(),
           "method"_a = "exp_euler");
-  nb::class_<nn::Gif, nn::Neuron>(m, "Gif", "Two spike-triggered currents and a moving threshold.")
+  nb::class_<nn::Gif, nn::Neuron>(
+      m, "Gif",
+      with_args("Generalized integrate-and-fire neurons with two spike-triggered currents and a moving threshold.",
+                {about::population, about::membrane})
+          .c_str())
       .def(
           "__init__",
           [](nn::Gif* self, SizeArg size, const nb::kwargs& o) {
@@ -217,42 +298,64 @@ void bind_membranes(nb::module_& m) {
             new (self) nn::Gif(size, g);
           },
           "in_size"_a, "options"_a);
-  nb::class_<nn::CubaLIF, nn::LIF>(m, "CubaLIF", "LIF with its own exponential synapse: current.")
+  nb::class_<nn::CubaLIF, nn::LIF>(m, "CubaLIF",
+                                   with_args("LIF neurons driven through a current-based exponential synapse.",
+                                             {about::population, about::tau_syn, about::membrane})
+                                       .c_str())
       .def(
           "__init__",
           [](nn::CubaLIF* self, SizeArg size, Time tau_syn, const nb::kwargs& o) {
             new (self) nn::CubaLIF(size, tau_syn, membrane(size, {}, o, "CubaLIF"));
           },
           "in_size"_a, "tau_syn"_a = 5.0, "options"_a);
-  nb::class_<nn::CobaLIF, nn::LIF>(m, "CobaLIF", "LIF with its own exponential synapse: conductance.")
+  nb::class_<nn::CobaLIF, nn::LIF>(
+      m, "CobaLIF",
+      with_args("LIF neurons driven through a conductance-based exponential synapse.",
+                {about::population, about::tau_syn, "E: reversal potential (mV).", about::membrane})
+          .c_str())
       .def(
           "__init__",
           [](nn::CobaLIF* self, SizeArg size, Time tau_syn, double E, const nb::kwargs& o) {
             new (self) nn::CobaLIF(size, tau_syn, E, membrane(size, {}, o, "CobaLIF"));
           },
           "in_size"_a, "tau_syn"_a = 5.0, "E"_a = 0.0, "options"_a);
-  nb::class_<nn::LIFRef, nn::LIF>(m, "LIFRef", "LIF that rests for tau_ref after a spike.")
+  nb::class_<nn::LIFRef, nn::LIF>(
+      m, "LIFRef",
+      with_args("LIF neurons with a refractory period.", {about::population, about::tau_ref, about::membrane}).c_str())
       .def(
           "__init__",
           [](nn::LIFRef* self, SizeArg size, Time tau_ref, const nb::kwargs& o) {
             new (self) nn::LIFRef(size, tau_ref, membrane(size, {}, o, "LIFRef"));
           },
           "in_size"_a, "tau_ref"_a = 5.0, "options"_a);
-  nb::class_<nn::ALIFRef, nn::ALIF>(m, "ALIFRef", "ALIF that rests for tau_ref after a spike.")
+  nb::class_<nn::ALIFRef, nn::ALIF>(
+      m, "ALIFRef",
+      with_args("ALIF neurons with a refractory period.",
+                {about::population, about::tau_ref, "tau_a: time constant of the adaptation (ms).",
+                 "beta: threshold increase per unit of adaptation.", about::membrane})
+          .c_str())
       .def(
           "__init__",
           [](nn::ALIFRef* self, SizeArg size, Time tau_ref, Time tau_a, Voltage beta, const nb::kwargs& o) {
             new (self) nn::ALIFRef(size, tau_ref, {.tau_a = tau_a, .beta = beta}, membrane(size, {}, o, "ALIFRef"));
           },
           "in_size"_a, "tau_ref"_a = 5.0, "tau_a"_a = 100.0, "beta"_a = 0.1, "options"_a);
-  nb::class_<nn::ExpIFRef, nn::ExpIF>(m, "ExpIFRef", "ExpIF that rests for tau_ref after a spike.")
+  nb::class_<nn::ExpIFRef, nn::ExpIF>(
+      m, "ExpIFRef",
+      with_args("ExpIF neurons with a refractory period.",
+                {about::population, about::tau_ref, about::V_T, about::delta_T, about::membrane})
+          .c_str())
       .def(
           "__init__",
           [](nn::ExpIFRef* self, SizeArg size, Time tau_ref, double V_T, double delta_T, const nb::kwargs& o) {
             new (self) nn::ExpIFRef(size, tau_ref, {V_T, delta_T}, membrane(size, nn::cortical(), o, "ExpIFRef"));
           },
           "in_size"_a, "tau_ref"_a = 1.7, "V_T"_a = -59.9, "delta_T"_a = 3.48, "options"_a);
-  nb::class_<nn::AdExIFRef, nn::AdExIF>(m, "AdExIFRef", "AdExIF that rests for tau_ref after a spike.")
+  nb::class_<nn::AdExIFRef, nn::AdExIF>(
+      m, "AdExIFRef",
+      with_args("AdExIF neurons with a refractory period.", {about::population, about::tau_ref, about::a, about::b,
+                                                             about::tau_w, about::V_T, about::delta_T, about::membrane})
+          .c_str())
       .def(
           "__init__",
           [](nn::AdExIFRef* self, SizeArg size, Time tau_ref, double a, double b, Time tau_w, double V_T,
@@ -262,7 +365,11 @@ void bind_membranes(nb::module_& m) {
           },
           "in_size"_a, "tau_ref"_a = 1.7, "a"_a = 1.0, "b"_a = 1.0, "tau_w"_a = 30.0, "V_T"_a = -59.9,
           "delta_T"_a = 3.48, "options"_a);
-  nb::class_<nn::AdQuaIFRef, nn::AdQuaIF>(m, "AdQuaIFRef", "AdQuaIF that rests for tau_ref after a spike.")
+  nb::class_<nn::AdQuaIFRef, nn::AdQuaIF>(m, "AdQuaIFRef",
+                                          with_args("AdQuaIF neurons with a refractory period.",
+                                                    {about::population, about::tau_ref, about::a, about::b,
+                                                     about::tau_w, about::V_c, about::quadratic, about::membrane})
+                                              .c_str())
       .def(
           "__init__",
           [](nn::AdQuaIFRef* self, SizeArg size, Time tau_ref, double a, double b, Time tau_w, double V_c, double q,
@@ -272,7 +379,9 @@ void bind_membranes(nb::module_& m) {
           },
           "in_size"_a, "tau_ref"_a = 1.7, "a"_a = 1.0, "b"_a = 0.1, "tau_w"_a = 10.0, "V_c"_a = -50.0, "c"_a = 0.07,
           "options"_a);
-  nb::class_<nn::GifRef, nn::Gif>(m, "GifRef", "Gif that rests for tau_ref after a spike.")
+  nb::class_<nn::GifRef, nn::Gif>(
+      m, "GifRef",
+      with_args("Gif neurons with a refractory period.", {about::population, about::tau_ref, about::membrane}).c_str())
       .def(
           "__init__",
           [](nn::GifRef* self, SizeArg size, Time tau_ref, const nb::kwargs& o) {
@@ -289,7 +398,11 @@ nn::IntegratorOptions leak(Time tau, Voltage V_rest, Resistance R, Init V_init, 
 
 // Populations that read their input as the Neuromorphic Intermediate Representation writes it.
 void bind_integrators(nb::module_& m) {
-  nb::class_<nn::LI, nn::Neuron>(m, "LI", "Leaky integrator: tau dv/dt = V_rest - v + R x; gives v.")
+  nb::class_<nn::LI, nn::Neuron>(m, "LI",
+                                 with_args("Leaky integrator tau dv/dt = V_rest - v + R x; returns v.",
+                                           {about::population, about::tau, "V_rest: resting value.", "R: input gain.",
+                                            about::V_init, about::dt, about::method})
+                                     .c_str())
       .def(
           "__init__",
           [](nn::LI* self, SizeArg size, Time tau, Voltage V_rest, Resistance R, Init V_init, Step dt, Method method) {
@@ -297,7 +410,13 @@ void bind_integrators(nb::module_& m) {
           },
           "in_size"_a, "tau"_a = 5.0, "V_rest"_a = 0.0, "R"_a = 1.0, "V_initializer"_a = 0.0, "dt"_a = nb::none(),
           "method"_a = "exp_euler");
-  nb::class_<nn::CubaLI, nn::Neuron>(m, "CubaLI", "LI of a current: tau_syn dI/dt = -I + w_in x.")
+  nb::class_<nn::CubaLI, nn::Neuron>(
+      m, "CubaLI",
+      with_args(
+          "Leaky integrator of a filtered input: tau_syn dI/dt = -I + w_in x, tau dv/dt = V_rest - v + R I; returns v.",
+          {about::population, about::tau_syn, "w_in: input gain of the synapse.", about::tau, "V_rest: resting value.",
+           "R: gain.", about::V_init, about::dt, about::method})
+          .c_str())
       .def(
           "__init__",
           [](nn::CubaLI* self, SizeArg size, Time tau_syn, Factor w_in, Time tau, Voltage V_rest, Resistance R,
@@ -306,14 +425,24 @@ void bind_integrators(nb::module_& m) {
           },
           "in_size"_a, "tau_syn"_a = 5.0, "w_in"_a = 1.0, "tau"_a = 5.0, "V_rest"_a = 0.0, "R"_a = 1.0,
           "V_initializer"_a = 0.0, "dt"_a = nb::none(), "method"_a = "exp_euler");
-  nb::class_<nn::PerfectIntegrator, nn::Neuron>(m, "PerfectIntegrator", "dv/dt = R x; gives v.")
+  nb::class_<nn::PerfectIntegrator, nn::Neuron>(
+      m, "PerfectIntegrator",
+      with_args("Integrator without leak, dv/dt = R x; returns v.",
+                {about::population, "R: input gain (per ms).", about::V_init, about::dt})
+          .c_str())
       .def(
           "__init__",
           [](nn::PerfectIntegrator* self, SizeArg size, Factor R, Init V_init, Step dt) {
             new (self) nn::PerfectIntegrator(size, R, V_init, dt);
           },
           "in_size"_a, "R"_a = 1.0, "V_initializer"_a = 0.0, "dt"_a = nb::none());
-  nb::class_<nn::PerfectIF, nn::Neuron>(m, "PerfectIF", "Integrate and fire without leak: dv/dt = R x.")
+  nb::class_<nn::PerfectIF, nn::Neuron>(
+      m, "PerfectIF",
+      with_args("Integrate-and-fire neurons without leak: dv/dt = R x.",
+                {about::population, "R: input gain (per ms).", "V_th: threshold.", "V_reset: reset value.",
+                 "spk_reset: 'soft' or 'hard'.", about::spk_fun, about::V_init, about::dt,
+                 "strict: do not spike exactly at the threshold."})
+          .c_str())
       .def(
           "__init__",
           [](nn::PerfectIF* self, SizeArg size, Factor R, Voltage V_th, Voltage V_reset, nb::handle spk_reset,
@@ -329,18 +458,27 @@ void bind_integrators(nb::module_& m) {
           },
           "in_size"_a, "R"_a = 1.0, "V_th"_a = 1.0, "V_reset"_a = 0.0, "spk_reset"_a = "soft",
           "spk_fun"_a = "relu_grad", "V_initializer"_a = 0.0, "dt"_a = nb::none(), "strict"_a = false);
-  nb::class_<nn::FilteredLIF, nn::LIF>(m, "FilteredLIF", "LIF of a current: tau_syn dI/dt = -I + w_in x.")
+  nb::class_<nn::FilteredLIF, nn::LIF>(
+      m, "FilteredLIF",
+      with_args("LIF neurons with a filtered input: tau_syn dI/dt = -I + w_in x.",
+                {about::population, about::tau_syn, "w_in: input gain of the synapse.", about::membrane})
+          .c_str())
       .def(
           "__init__",
           [](nn::FilteredLIF* self, SizeArg size, Time tau_syn, Factor w_in, const nb::kwargs& o) {
             new (self) nn::FilteredLIF(size, {tau_syn, w_in}, membrane(size, {}, o, "FilteredLIF"));
           },
           "in_size"_a, "tau_syn"_a = 5.0, "w_in"_a = 1.0, "options"_a);
-  nb::class_<nn::Scale, bt::Module>(m, "Scale", "x times a trainable factor for each unit.")
+  nb::class_<nn::Scale, bt::Module>(m, "Scale", "Multiply each unit by a factor that learns online.")
       .def(
           "__init__", [](nn::Scale* self, SizeArg size, Init init) { new (self) nn::Scale(size, init); }, "in_size"_a,
           "init"_a = 1.0);
-  nb::class_<nn::Threshold, bt::Module>(m, "Threshold", "1 where x > threshold, else 0.")
+  nb::class_<nn::Threshold, bt::Module>(
+      m, "Threshold",
+      with_args("Return 1 where x > threshold, else 0.",
+                {"threshold: the threshold.", about::spk_fun,
+                 "strict: whether x must exceed the threshold; otherwise it may equal it."})
+          .c_str())
       .def(
           "__init__",
           [](nn::Threshold* self, Factor threshold, Spikes spk_fun, bool strict) {
@@ -348,7 +486,12 @@ void bind_integrators(nb::module_& m) {
           },
           "threshold"_a = 1.0, "spk_fun"_a = "relu_grad", "strict"_a = true);
   nb::class_<nn::LearnableDelay, bt::Module>(
-      m, "LearnableDelay", "x of some time ago, one delay in ms for each unit; delays learn, between steps too.")
+      m, "LearnableDelay",
+      with_args("Delay each unit by a trainable time, with interpolation between steps.",
+                {about::units, "max: largest delay (ms).",
+                 "delay: initializer of the delays (ms), default uniform in [0, max].", about::dt,
+                 "width: half-width of the interpolation kernel in steps."})
+          .c_str())
       .def(
           "__init__",
           [](nn::LearnableDelay* self, SizeArg size, double max, nb::handle delay, Step dt, int64_t width) {
@@ -365,21 +508,30 @@ struct Output {
 };
 
 void bind_synapses(nb::module_& m) {
-  nb::class_<nn::Synapse, bt::Module>(m, "Synapse",
-                                      "Takes presynaptic input during a step and gives a conductance or current.")
+  nb::class_<nn::Synapse, bt::Module>(
+      m, "Synapse", "Base class of synapses, which turn presynaptic input into a conductance or current g.")
       .def(
-          "add_delta", [](nn::Synapse& s, Arg x) { s.add_delta(x); }, "x"_a, "Input of the next step.")
+          "add_delta", [](nn::Synapse& s, Arg x) { s.add_delta(x); }, "x"_a, "Add input to the next step.")
       .def(
           "update", [](nn::Synapse& s, std::optional<Arg> x) { return s.update(given(x)); }, "x"_a = nb::none(),
-          "One step; returns g after it.");
-  nb::class_<nn::Expon, nn::Synapse>(m, "Expon", "tau dg/dt = -g; g grows by its input.")
+          "Run one step with an additional input; return g after it.");
+  nb::class_<nn::Expon, nn::Synapse>(m, "Expon",
+                                     with_args("Exponential synapse: tau dg/dt = -g; input is added to g.",
+                                               {about::population, about::tau, "g_initializer: initial g.", about::dt})
+                                         .c_str())
       .def(
           "__init__",
           [](nn::Expon* self, SizeArg size, Time tau, Init g_init, Step dt) {
             new (self) nn::Expon(size, tau, dt, g_init);
           },
           "in_size"_a, "tau"_a = 8.0, "g_initializer"_a = 0.0, "dt"_a = nb::none());
-  nb::class_<nn::DualExpon, nn::Synapse>(m, "DualExpon", "The difference of two exponentials.")
+  nb::class_<nn::DualExpon, nn::Synapse>(
+      m, "DualExpon",
+      with_args("Dual exponential synapse: the difference of two exponentials.",
+                {about::population, "tau_decay: time constant of the decay (ms).",
+                 "tau_rise: time constant of the rise (ms).", "A: amplitude.",
+                 "normalize: scale the response to one spike to a peak of A.", about::dt})
+          .c_str())
       .def(
           "__init__",
           [](nn::DualExpon* self, SizeArg size, Time decay, Time rise, double A, bool normalize, Step dt) {
@@ -388,18 +540,31 @@ void bind_synapses(nb::module_& m) {
           },
           "in_size"_a, "tau_decay"_a = 10.0, "tau_rise"_a = 1.0, "A"_a = 1.0, "normalize"_a = true,
           "dt"_a = nb::none());
-  nb::class_<nn::Alpha, nn::Synapse>(m, "Alpha", "tau dg/dt = -g + h, tau dh/dt = -h.")
+  nb::class_<nn::Alpha, nn::Synapse>(
+      m, "Alpha",
+      with_args("Alpha synapse: tau dg/dt = -g + h, tau dh/dt = -h; input is added to h.",
+                {about::population, about::tau, about::dt})
+          .c_str())
       .def(
           "__init__", [](nn::Alpha* self, SizeArg size, Time tau, Step dt) { new (self) nn::Alpha(size, tau, dt); },
           "in_size"_a, "tau"_a = 8.0, "dt"_a = nb::none());
-  nb::class_<nn::STP, bt::Module>(m, "STP", "Short-term plasticity of spikes.")
+  nb::class_<nn::STP, bt::Module>(
+      m, "STP",
+      with_args("Short-term plasticity (Tsodyks & Markram 1997).",
+                {about::units, "U: increase of the release probability per spike.",
+                 "tau_f: time constant of facilitation (ms).", "tau_d: time constant of depression (ms).", about::dt})
+          .c_str())
       .def(
           "__init__",
           [](nn::STP* self, SizeArg size, double U, Time tau_f, Time tau_d, Step dt) {
             new (self) nn::STP(size, {U, tau_f, tau_d, dt});
           },
           "in_size"_a, "U"_a = 0.15, "tau_f"_a = 1500.0, "tau_d"_a = 200.0, "dt"_a = nb::none());
-  nb::class_<nn::STD, bt::Module>(m, "STD", "Short-term depression of spikes.")
+  nb::class_<nn::STD, bt::Module>(
+      m, "STD",
+      with_args("Short-term depression.",
+                {about::units, "tau: recovery time constant (ms).", "U: fraction used per spike.", about::dt})
+          .c_str())
       .def(
           "__init__",
           [](nn::STD* self, SizeArg size, Time tau, double U, Step dt) {
@@ -407,25 +572,30 @@ void bind_synapses(nb::module_& m) {
           },
           "in_size"_a, "tau"_a = 200.0, "U"_a = 0.07, "dt"_a = nb::none());
 
-  nb::class_<Output>(m, "SynapseOutput", "What a synapse does to a membrane.");
+  nb::class_<Output>(m, "SynapseOutput", "Effect of a synapse on a membrane: CUBA, COBA or MgBlock.");
   m.def(
       "CUBA", [](nb::handle scale) { return Output{nn::cuba(scale.is_none() ? 1 : tensor_from(scale).item())}; },
-      "scale"_a = 1.0, "I = scale g.");
+      "scale"_a = 1.0, "Current-based output: I = scale g.");
   m.def(
-      "COBA", [](Voltage E) { return Output{nn::coba(E.get())}; }, "E"_a, "I = g (E - V).");
+      "COBA", [](Voltage E) { return Output{nn::coba(E.get())}; }, "E"_a,
+      "Conductance-based output with reversal potential E: I = g (E - V).");
   m.def(
       "MgBlock",
       [](double E, double Mg, double alpha, double beta, double V_offset) {
         return Output{nn::mg_block({E, Mg, alpha, beta, V_offset})};
       },
       "E"_a = 0.0, "cc_Mg"_a = 1.2, "alpha"_a = 0.062, "beta"_a = 3.57, "V_offset"_a = 0.0,
-      "I = g (E - V) / (1 + Mg/beta e^(alpha (V_offset - V))).");
+      "Conductance-based output with magnesium block (NMDA): I = g (E - V) / (1 + cc_Mg/beta exp(alpha (V_offset - "
+      "V))).");
 
   using ModulePtr  = std::shared_ptr<bt::Module>;
   using NeuronPtr  = std::shared_ptr<nn::Neuron>;
   using SynapsePtr = std::shared_ptr<nn::Synapse>;
-  nb::class_<nn::DeltaProj, bt::Module>(m, "DeltaProj",
-                                        "comm(x) is added to the potential of `post` after its next step.")
+  nb::class_<nn::DeltaProj, bt::Module>(
+      m, "DeltaProj",
+      with_args("Projection that adds comm(x) to the potential of `post` after its next step.",
+                {about::comm, about::post})
+          .c_str())
       .def(
           "__init__",
           [](nn::DeltaProj* self, ModulePtr comm, NeuronPtr post) {
@@ -433,22 +603,32 @@ void bind_synapses(nb::module_& m) {
           },
           "comm"_a, "post"_a);
   nb::class_<nn::AlignPostProj, bt::Module>(m, "AlignPostProj",
-                                            "comm(x) drives a synapse that `post` steps before itself.")
+                                            with_args("Projection with a synapse of the size of its target: comm(x) "
+                                                      "drives it, and `post` updates it before its own step.",
+                                                      {about::comm, "syn: the synapse.", about::out, about::post})
+                                                .c_str())
       .def(
           "__init__",
           [](nn::AlignPostProj* self, ModulePtr comm, SynapsePtr syn, const Output& out, NeuronPtr post) {
             new (self) nn::AlignPostProj(std::move(comm), std::move(syn), out.apply, std::move(post));
           },
           "comm"_a, "syn"_a, "out"_a, "post"_a);
-  nb::class_<nn::AlignPreProj, bt::Module>(m, "AlignPreProj",
-                                           "A synapse of the size of its source; comm(g) reaches `post`.")
+  nb::class_<nn::AlignPreProj, bt::Module>(
+      m, "AlignPreProj",
+      with_args("Projection with a synapse of the size of its source: x drives it, and comm(g) reaches `post`.",
+                {"syn: the synapse.", about::comm, about::out, about::post})
+          .c_str())
       .def(
           "__init__",
           [](nn::AlignPreProj* self, SynapsePtr syn, ModulePtr comm, const Output& out, NeuronPtr post) {
             new (self) nn::AlignPreProj(std::move(syn), std::move(comm), out.apply, std::move(post));
           },
           "syn"_a, "comm"_a, "out"_a, "post"_a);
-  nb::class_<nn::CurrentProj, bt::Module>(m, "CurrentProj", "comm(x) itself is the conductance of this step.")
+  nb::class_<nn::CurrentProj, bt::Module>(
+      m, "CurrentProj",
+      with_args("Projection without a synapse: comm(x) is the conductance of the current step.",
+                {about::comm, about::out, about::post})
+          .c_str())
       .def(
           "__init__",
           [](nn::CurrentProj* self, ModulePtr comm, const Output& out, NeuronPtr post) {
@@ -458,7 +638,12 @@ void bind_synapses(nb::module_& m) {
 }
 
 void bind_readouts(nb::module_& m) {
-  nb::class_<nn::LeakyRateReadout, bt::Module>(m, "LeakyRateReadout", "r = e^(-dt/tau) r + x W; returns r.")
+  nb::class_<nn::LeakyRateReadout, bt::Module>(
+      m, "LeakyRateReadout",
+      with_args("Leaky readout of rates: r = exp(-dt/tau) r + x W; returns r.",
+                {"in_size: number of inputs, or shape.", "out_size: number of outputs, or shape.", about::tau,
+                 "w_init: initializer of the weight.", "r_initializer: initial r.", about::dt, "name: ignored."})
+          .c_str())
       .def(
           "__init__",
           [](nn::LeakyRateReadout* self, SizeArg in_size, SizeArg out_size, nb::handle tau, std::optional<Init> w_init,
@@ -472,7 +657,12 @@ void bind_readouts(nb::module_& m) {
           },
           "in_size"_a, "out_size"_a, "tau"_a = 5.0, "w_init"_a = nb::none(), "r_initializer"_a = 0.0,
           "dt"_a = nb::none(), "name"_a = nb::none());
-  nb::class_<nn::LeakySpikeReadout, bt::Module>(m, "LeakySpikeReadout", "A LIF population as output.")
+  nb::class_<nn::LeakySpikeReadout, bt::Module>(
+      m, "LeakySpikeReadout",
+      with_args("Spiking readout: a weight and a LIF population; returns spikes.",
+                {"in_size: number of inputs, or shape.", "out_size: number of outputs, or shape.",
+                 "w_init: initializer of the weight.", about::membrane})
+          .c_str())
       .def(
           "__init__",
           [](nn::LeakySpikeReadout* self, SizeArg in_size, SizeArg out_size, std::optional<Init> w_init,
@@ -481,19 +671,24 @@ void bind_readouts(nb::module_& m) {
                                              w_init ? w_init->get() : nn::init::plain::kaiming_normal());
           },
           "in_size"_a, "out_size"_a, "w_init"_a = nb::none(), "options"_a);
-  nb::class_<nn::SpikeCountReadout, bt::Module>(m, "SpikeCountReadout", "Counts the spikes it is given.")
+  nb::class_<nn::SpikeCountReadout, bt::Module>(m, "SpikeCountReadout",
+                                                "Count spikes: return the number of spikes of each unit so far.")
       .def(
           "__init__", [](nn::SpikeCountReadout* self, SizeArg size) { new (self) nn::SpikeCountReadout(size); },
           "in_size"_a);
-  nb::class_<nn::FirstSpikeReadout, bt::Module>(m, "FirstSpikeReadout",
-                                                "The time (ms) of the first spike of each unit.")
+  nb::class_<nn::FirstSpikeReadout, bt::Module>(
+      m, "FirstSpikeReadout",
+      with_args("Return the time (ms) of the first spike of each unit; not differentiable.",
+                {about::units, "never: value before the first spike.", about::dt})
+          .c_str())
       .def(
           "__init__",
           [](nn::FirstSpikeReadout* self, SizeArg size, double never, Step dt) {
             new (self) nn::FirstSpikeReadout(size, never, dt);
           },
           "in_size"_a, "never"_a = 1e7, "dt"_a = nb::none());
-  nb::class_<nn::Delay, bt::Module>(m, "Delay", "x of some steps ago; zeros before that.")
+  nb::class_<nn::Delay, bt::Module>(m, "Delay",
+                                    "Delay the input by a fixed number of steps; the output starts with zeros.")
       .def(
           "__init__", [](nn::Delay* self, SizeArg size, int64_t steps) { new (self) nn::Delay(size, steps); },
           "in_size"_a, "steps"_a);
@@ -503,7 +698,12 @@ void bind_readouts(nb::module_& m) {
 
 void bind_neurons(nb::module_& m) {
   nb::module_ n = m.def_submodule("spiking", "Neurons, synapses, projections and readouts.");
-  nb::class_<bt::Surrogate>(n, "Surrogate", "A smooth stand-in for the derivative of a spike.")
+  nb::class_<bt::Surrogate>(n, "Surrogate",
+                            "A surrogate gradient of the spike function.\n"
+                            "\n"
+                            "Args:\n"
+                            "    kind: name of the surrogate.\n"
+                            "    params: its parameters, in order.")
       .def(
           "__init__",
           [](bt::Surrogate* self, const std::string& kind, std::vector<double> params) {
@@ -512,13 +712,14 @@ void bind_neurons(nb::module_& m) {
           "kind"_a, "params"_a = std::vector<double>{})
       .def(
           "__call__", [](const bt::Surrogate& s, Arg x) { return bt::spike(x, s); }, "x"_a,
-          "One where x >= 0, else zero, with the surrogate as derivative.")
+          "Return 1 where x >= 0, else 0; the derivative is the surrogate.")
       .def(
-          "slope", [](const bt::Surrogate& s, Arg x) { return s.slope(x); }, "x"_a, "The surrogate at x.")
+          "slope", [](const bt::Surrogate& s, Arg x) { return s.slope(x); }, "x"_a,
+          "Return the surrogate derivative at x.")
       .def_prop_ro(
-          "kind", [](const bt::Surrogate& s) { return s.kind(); }, "Its name.")
+          "kind", [](const bt::Surrogate& s) { return s.kind(); }, "Name of the surrogate.")
       .def_prop_ro(
-          "params", [](const bt::Surrogate& s) { return s.params(); }, "Its numbers.")
+          "params", [](const bt::Surrogate& s) { return s.params(); }, "Parameters of the surrogate.")
       .def("__repr__", [](const bt::Surrogate& s) { return s.text(); });
   n.def(
       "surrogates",
@@ -531,7 +732,7 @@ void bind_neurons(nb::module_& m) {
         }
         return out;
       },
-      "(name, equation, parameters with defaults) of every surrogate.");
+      "Return (name, equation, parameters with defaults) of every surrogate.");
   n.def(
       "register_surrogate",
       [](const std::string& name, nb::handle slope, const std::string& doc) {
@@ -541,11 +742,20 @@ void bind_neurons(nb::module_& m) {
         kind.slope = [f = tensor_function(slope)](const bt::Tensor& x, const std::vector<double>&) { return f(x); };
         bt::register_surrogate(std::move(kind));
       },
-      "name"_a, "slope"_a, "doc"_a = "", "Adds a surrogate: slope(x) is its derivative.");
+      "name"_a, "slope"_a, "doc"_a = "",
+      "Register a surrogate under a name.\n"
+      "\n"
+      "Args:\n"
+      "    name: its name.\n"
+      "    slope: function from x to the derivative.\n"
+      "    doc: its equation, for lists.");
   n.def(
       "exp_euler",
       [](nb::handle f, Arg v, nb::handle dt) { return nn::exp_euler(tensor_function(f), v, step_size_from(dt).ms()); },
-      "f"_a, "v"_a, "dt"_a = nb::none(), "One exponential Euler step of dv/dt = f(v).");
+      "f"_a, "v"_a, "dt"_a = nb::none(),
+      with_args("Return v after one exponential Euler step of dv/dt = f(v).",
+                {"f: the drift.", "v: current value.", about::dt})
+          .c_str());
   bind_membranes(n);
   bind_integrators(n);
   bind_synapses(n);

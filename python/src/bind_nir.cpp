@@ -50,22 +50,22 @@ void bind_nir(nb::module_& m) {
         return nb::make_tuple(net.description, arrays_of(net.weights), net.notes);
       },
       "path"_a, "dt"_a = nb::none(), "method"_a = nb::none(), "reset"_a = "hard", "surrogate"_a = "relu_grad",
-      "(description, weights, notes) of a NIR file.");
+      "Read a NIR file; return (description, weights, notes).");
   m.def(
       "export_nir",
       [](const std::string& path, const std::string& description, const bt::Module& model, std::vector<int64_t> input) {
         bt::nir::write(path, bt::nir::export_graph(description, model, bt::Shape(input.begin(), input.end())));
       },
-      "path"_a, "description"_a, "model"_a, "input_shape"_a, "Writes a model that a description describes as NIR.");
+      "path"_a, "description"_a, "model"_a, "input_shape"_a, "Write a model as NIR, given its description.");
   m.def(
       "read_weights", [](const std::string& path) { return arrays_of(bt::zoo::read_weights(path)); }, "path"_a,
-      "Named arrays of a .npz, .safetensors or msgpack file.");
+      "Read the arrays of a .npz, .safetensors or msgpack file by name.");
   m.def(
       "set_weights",
       [](const bt::Module& model, const nb::dict& weights, bool strict) {
         return report_of(bt::zoo::load_weights(model, arrays_from(weights), strict));
       },
-      "model"_a, "weights"_a, "strict"_a = true, "Writes arrays into the parameters of their names; gives a report.");
+      "model"_a, "weights"_a, "strict"_a = true, "Assign arrays to the parameters of the same names; return a report.");
 }
 
 }  // namespace pybraintrace

@@ -82,16 +82,16 @@ std::function<std::vector<bt::Sample>(bt::Rng&)> samples_from(nb::handle shapes)
 }  // namespace
 
 void bind_own_ops(nb::module_& m) {
-  nb::class_<OpCall>(m, "OpCall", "One use of a trainable operation, as the rules of its eligibility trace see it.")
-      .def_prop_ro("key", &OpCall::key, "The weight that the rule is asked for.")
-      .def_prop_ro("shapes", &OpCall::shapes, "The shapes of the operands.")
+  nb::class_<OpCall>(m, "OpCall", "One use of a trainable operation: the first argument of its trace rules.")
+      .def_prop_ro("key", &OpCall::key, "Name of the weight that the rule is called for.")
+      .def_prop_ro("shapes", &OpCall::shapes, "Shapes of the operands.")
       .def_prop_ro(
-          "y_shape", [](const OpCall& c) { return tuple_of(c.call.y.shape); }, "The shape of the result.")
+          "y_shape", [](const OpCall& c) { return tuple_of(c.call.y.shape); }, "Shape of the result.")
       .def_prop_ro(
-          "y_ndim", [](const OpCall& c) { return c.call.y.rank(); }, "Its number of axes.");
-  nb::class_<Operation>(m, "Operation", "An operation that was registered with register_op.")
+          "y_ndim", [](const OpCall& c) { return c.call.y.rank(); }, "Number of axes of the result.");
+  nb::class_<Operation>(m, "Operation", "An operation registered with register_op.")
       .def_prop_ro(
-          "name", [](const Operation& o) { return std::string(o.op->name); }, "Its name, also in reports.")
+          "name", [](const Operation& o) { return std::string(o.op->name); }, "Name of the operation.")
       .def(
           "__call__",
           [](const Operation& o, const nb::args& operands) {
@@ -100,7 +100,7 @@ void bind_own_ops(nb::module_& m) {
           "operands"_a)
       .def(
           "check", [](const Operation& o) { without_gil([&] { bt::check_trainable(*o.op); }); },
-          "Measures its rules against its derivative on random values; an error names the law that is broken.")
+          "Check the trace rules against the derivative on random values; an error names the law that fails.")
       .def("__repr__", [](const Operation& o) { return "Operation('" + std::string(o.op->name) + "')"; });
   m.def(
       "register_op",
@@ -118,7 +118,8 @@ void bind_own_ops(nb::module_& m) {
         return Operation{&bt::register_op(std::move(op))};
       },
       "name"_a, "doc"_a, "operands"_a, "meaning"_a, "weights"_a.none(), "x"_a, "mixes"_a, "coefficient"_a.none(),
-      "spread"_a.none(), "fold"_a.none(), "x_ndim"_a.none(), "samples"_a);
+      "spread"_a.none(), "fold"_a.none(), "x_ndim"_a.none(), "samples"_a,
+      "Register an operation; see pybraintrace.register_op.");
 }
 
 }  // namespace pybraintrace

@@ -54,43 +54,42 @@ class Site {
 
   bt::Tensor instant() const { return or_no_trace(bt::Traces(graph(), {}).instant(step(), site_)); }
   bt::Tensor propagate(const bt::Tensor& eps) const {
-    check("propagate takes a trace", eps, trace().shape);
+    check("expected propagate to get a trace", eps, trace().shape);
     return or_no_trace(bt::Traces(graph(), {}).propagated(step(), site_, eps));
   }
   bt::Tensor contract(const bt::Tensor& credit, const bt::Tensor& eps) const {
-    check("contract takes a credit", credit, group().on_positions({group().num_state}));
-    check("contract takes a trace", eps, trace().shape);
+    check("expected contract to get a credit", credit, group().on_positions({group().num_state}));
+    check("expected contract to get a trace", eps, trace().shape);
     const bt::Tensor ell = bt::as_output(site_.call, group(), credit);
     return bt::contract(site_.call, site_.weight, operands(), ell, eps.astype(ell.dtype()));
   }
 
   // As it is kept: of the type of a slot.
   bt::Tensor stored(const bt::Tensor& value, const bt::MemorySlot& slot) const {
-    check(fmt::format("advance gives '{}'", slot.kind), value, slot.type.shape);
+    check(fmt::format("expected advance to return '{}'", slot.kind), value, slot.type.shape);
     return value.astype(slot.type.dtype);
   }
   // Adds what a rule gives for the weight; None is nothing.
   void add(nb::handle given, bt::Tensors& leaf_gradients) const {
     if (given.is_none()) return;
     const bt::Tensor gradient = tensor_from(given);
-    check("a rule gives a gradient of the weight", gradient, weight_shape());
+    check("expected a gradient of the weight", gradient, weight_shape());
     step().add_operand_gradient(site_.relation, site_.trainable, gradient, leaf_gradients);
   }
 
  private:
   const bt::ETraceGraph& graph() const {
     bt::require(scope_->graph != nullptr, bt::ErrorKind::State,
-                "{}: this site belongs to a program that is complete; use the one that the method is given.",
-                scope_->rule);
+                "{}: this site belongs to a finished trace; use the site that the method receives.", scope_->rule);
     return *scope_->graph;
   }
   bt::Step& step() const {
     bt::require(scope_->step != nullptr, bt::ErrorKind::State,
-                "{}: there is no step here; `memory` knows paths and shapes alone.", scope_->rule);
+                "{}: step values are not available in `memory`; only paths and shapes are.", scope_->rule);
     return *scope_->step;
   }
   const Signal& signal() const {
-    bt::require(signal_.has_value(), bt::ErrorKind::State, "{}: the learning signal is known in `gradient` alone.",
+    bt::require(signal_.has_value(), bt::ErrorKind::State, "{}: the learning signal is available only in `gradient`.",
                 scope_->rule);
     return *signal_;
   }
@@ -125,8 +124,8 @@ class PythonRule : public bt::LearningRule {
     for (const bt::TraceSite& at : bt::trace_sites(graph)) {
       const Site site   = scope.site(at);
       nb::object wanted = asked("memory", site);
-      bt::require(PyDict_Check(wanted.ptr()), "{}: `memory` gives a dict of names to shapes, got {}.", name(),
-                  nb::cast<std::string>(nb::repr(wanted)));
+      bt::require(PyDict_Check(wanted.ptr()), "{}: expected `memory` to return a dict of names to shapes, got {}.",
+                  name(), nb::cast<std::string>(nb::repr(wanted)));
       for (const auto& [kind, shape] : nb::cast<nb::dict>(wanted))
         out.push_back({{site.trace().dtype, shape_from(shape)},
                        nb::cast<std::string>(kind),
@@ -240,7 +239,8 @@ class PythonRule : public bt::LearningRule {
   bt::Tensor part(nb::handle value, const std::vector<Slot>& slots, const Slot& s) const {
     if (slots.size() == 1 && !PyDict_Check(value.ptr())) return tensor_from(value);
     bt::require(PyDict_Check(value.ptr()) && nb::cast<nb::dict>(value).contains(s.what.kind.c_str()),
-                "{}: advance gives all that the rule remembers, as a dict; '{}' is missing.", name(), s.what.kind);
+                "{}: expected advance to return a dict with every entry of `memory`; '{}' is missing.", name(),
+                s.what.kind);
     return tensor_from(nb::cast<nb::dict>(value)[s.what.kind.c_str()]);
   }
 
@@ -257,16 +257,16 @@ void bind_own_rules(nb::module_& m) {
   const auto group_copy = [](const Site& s) { return nb::cast(s.group(), nb::rv_policy::copy); };
   nb::class_<Site>(
       m, "TraceSite",
-      "A weight and a hidden group it is traced to, in one step: what the methods of a LearningRule are given.")
+      "A weight and a hidden group that it drives, in one step: the argument of the methods of a LearningRule.")
       .def_prop_ro(
-          "weight_path", [](const Site& s) { return tuple_of(s.path()); }, "The path of the parameter.")
-      .def_prop_ro("key", &Site::key, "Which operand of the operation it is: 'weight', 'bias', …")
+          "weight_path", [](const Site& s) { return tuple_of(s.path()); }, "Path of the parameter.")
+      .def_prop_ro("key", &Site::key, "Operand of the operation: 'weight', 'bias', …")
       .def_prop_ro("group", group_copy, "The hidden group.")
       .def_prop_ro(
           "shape", [](const Site& s) { return tuple_of(s.trace().shape); },
-          "The shape of a trace: the trace axes of the weight, then the states of the group.")
+          "Shape of a trace: the trace axes of the weight, then the states of the group.")
       .def_prop_ro(
-          "weight_shape", [](const Site& s) { return tuple_of(s.weight_shape()); }, "The shape of the weight.")
+          "weight_shape", [](const Site& s) { return tuple_of(s.weight_shape()); }, "Shape of the weight.")
       .def_prop_ro(
           "operands",
           [](const Site& s) {
@@ -274,19 +274,20 @@ void bind_own_rules(nb::module_& m) {
             for (const bt::Tensor& t : s.operands()) out.append(nb::cast(t));
             return out;
           },
-          "What the operation reads in this step.")
-      .def_prop_ro("D", &Site::D, "∂h_t/∂h_{t-1} per position: [*positions, states, states].")
-      .def_prop_ro("D_f", &Site::D_f, "∂h_t/∂y_t per position, y the result of the operation: [*positions, states].")
-      .def_prop_ro("L", &Site::L, "The learning signal ∂ℓ_t/∂h_t: [*positions, states]. In `gradient` alone.")
+          "Operands of the operation in this step.")
+      .def_prop_ro("D", &Site::D, "Transition ∂h_t/∂h_{t-1} per position, [*positions, states, states].")
+      .def_prop_ro("D_f", &Site::D_f,
+                   "Derivative ∂h_t/∂y_t per position by the result y of the operation, [*positions, states].")
+      .def_prop_ro("L", &Site::L, "Learning signal ∂ℓ_t/∂h_t, [*positions, states]. Available only in `gradient`.")
       .def_prop_ro("credit_before", &Site::credit_before,
-                   "Dᵀ L + O, what the loss of the step says about the states before it. In `gradient` alone.")
-      .def_prop_ro("instant", &Site::instant, "D_f ⊗ ∂y_t/∂w, what the step adds to a trace.")
+                   "Dᵀ L + O, the derivative of the step's loss by the states before it. Available only in `gradient`.")
+      .def_prop_ro("instant", &Site::instant, "D_f ⊗ ∂y_t/∂w, the contribution of the current step to a trace.")
       .def(
           "propagate", [](const Site& s, Arg trace) { return s.propagate(trace); }, "trace"_a,
-          "D ε, a trace moved through the step.")
+          "Return D ε, the trace propagated through the step.")
       .def(
           "contract", [](const Site& s, Arg credit, Arg trace) { return s.contract(credit, trace); }, "credit"_a,
-          "trace"_a, "Σ ℓ ∘ ε: a credit of the states and a trace, to a gradient of the weight.");
+          "trace"_a, "Return Σ ℓ ∘ ε, the gradient of the weight from a credit of the states and a trace.");
   m.def(
       "register_rule",
       [](std::string name, std::string doc, nb::handle rule) {
@@ -299,7 +300,7 @@ void bind_own_rules(nb::module_& m) {
         }
         bt::register_algorithm(std::move(a));
       },
-      "name"_a, "doc"_a, "rule"_a);
+      "name"_a, "doc"_a, "rule"_a, "Register a learning rule under a name.");
 }
 
 }  // namespace pybraintrace

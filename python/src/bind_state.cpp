@@ -98,22 +98,27 @@ nb::object object_of(const bt::State& state) {
 
 void bind_state(nb::module_& m) {
   nb::class_<StateBox> c(m, "State", nb::dynamic_attr(), nb::is_weak_referenceable(),
-                         "A value that a model keeps between calls: one tensor, or a dict of named ones.");
+                         "A value that a model keeps between calls: one tensor, or a dict of named tensors.");
   c.def_prop_rw(
       "value", &state_value, [](StateBox& s, nb::handle v) { set_state_value(s, v); }, nb::for_setter("value"_a.none()),
-      "The value. Inside a transform it is traced, and what is written becomes the value when the program runs.");
+      "The current value. Inside a transform, reads give traced tensors, and writes take effect when the program "
+      "runs.");
   c.def_prop_ro(
-      "place", [](const StateBox& s) { return s.state.place(); }, "Where the state is in its model.");
+      "place", [](const StateBox& s) { return s.state.place(); }, "Path of the state in its model, for messages.");
   c.def_prop_ro(
-      "kind", [](const StateBox& s) { return std::string(bt::name_of(s.state.kind())); }, "The kind of the state.");
+      "kind", [](const StateBox& s) { return std::string(bt::name_of(s.state.kind())); },
+      "Kind of the state, such as 'ParamState'.");
   c.def_prop_ro(
-      "initialized", [](const StateBox& s) { return s.state.initialized(); }, "Whether it has a value.");
+      "initialized", [](const StateBox& s) { return s.state.initialized(); }, "Whether the state has a value.");
   c.def(
       "init", [](const StateBox& s, bt::BatchSize batch) { s.state.init(batch); }, "batch_size"_a = nb::none(),
-      "Makes the first value anew.");
+      "Set the initial value.\n"
+      "\n"
+      "Args:\n"
+      "    batch_size: size of the leading batch axis; None for no batch axis.");
   c.def(
       "reset", [](const StateBox& s) { s.state.reset(); },
-      "The first value again, with the batch size of the last init.");
+      "Restore the initial value, with the batch size of the last `init`.");
   c.def("_saved", [](const StateBox& s) {
     const bt::StateCell& cell  = *s.state.cell();
     nb::object           first = cell.first.empty() ? nb::object(nb::none()) : pybraintrace::value_of(cell.first);
@@ -137,14 +142,24 @@ void bind_state(nb::module_& m) {
   });
 
   using K = bt::StateKind;
-  bind_kind<ParamBox, StateBox>(m, "ParamState", K::Param,
-                                "A trainable weight. The operation that reads it decides whether it learns online.");
-  bind_kind<ShortTermBox, StateBox>(m, "ShortTermState", K::ShortTerm, "A value carried from step to step.");
-  bind_kind<HiddenBox, ShortTermBox>(m, "HiddenState", K::Hidden, "A recurrent state: eligibility traces follow it.");
+  bind_kind<ParamBox, StateBox>(
+      m, "ParamState", K::Param,
+      "A trainable weight. The operation that reads it determines whether it learns online.\n"
+      "\n"
+      "Args:\n"
+      "    value: an array, a dict of arrays, or a function of the batch size that returns one.\n"
+      "    name: ignored; states are named after the attributes that hold them.");
+  bind_kind<ShortTermBox, StateBox>(m, "ShortTermState", K::ShortTerm, "A value carried from one step to the next.");
+  bind_kind<HiddenBox, ShortTermBox>(m, "HiddenState", K::Hidden,
+                                     "A recurrent state, which eligibility traces follow.");
   bind_kind<HiddenGroupBox, HiddenBox>(m, "HiddenGroupState", K::HiddenGroup,
-                                       "Several recurrent states on the last axis of one tensor.");
+                                       "Several recurrent states, stacked along the last axis of one tensor.");
   nb::class_<HiddenTreeBox, HiddenGroupBox>(m, "HiddenTreeState", nb::dynamic_attr(),
-                                            "A HiddenGroupState whose slots have names.")
+                                            "A HiddenGroupState with named slots.\n"
+                                            "\n"
+                                            "Args:\n"
+                                            "    value: the stacked tensor.\n"
+                                            "    slots: one name for each entry of the last axis.")
       .def(
           "__init__",
           [](nb::pointer_and_handle<HiddenTreeBox> self, Arg value, std::vector<std::string> slots) {
@@ -157,9 +172,10 @@ void bind_state(nb::module_& m) {
           [](const HiddenTreeBox& s, const std::string& name) {
             return static_cast<const bt::HiddenTreeState&>(s.state).slot(name);
           },
-          "name"_a, "One slot of the stacked tensor.");
-  bind_kind<LongTermBox, StateBox>(m, "LongTermState", K::LongTerm, "A value kept for the life of the model.");
-  nb::class_<RandomBox, LongTermBox>(m, "RandomState", nb::dynamic_attr(), "A stream of random keys.")
+          "name"_a, "Return one slot of the stacked tensor.");
+  bind_kind<LongTermBox, StateBox>(m, "LongTermState", K::LongTerm,
+                                   "A value that persists over sequences, such as running statistics.");
+  nb::class_<RandomBox, LongTermBox>(m, "RandomState", nb::dynamic_attr(), "A seeded stream of random keys.")
       .def(
           "__init__",
           [](nb::pointer_and_handle<RandomBox> self, uint64_t seed) {
@@ -169,10 +185,10 @@ void bind_state(nb::module_& m) {
           "seed"_a = 0)
       .def(
           "next_key", [](const RandomBox& s) { return static_cast<const bt::RandomStream&>(s.state).next(); },
-          "A fresh key.")
+          "Return a fresh key and advance the stream.")
       .def(
           "seed", [](const RandomBox& s, uint64_t v) { static_cast<const bt::RandomStream&>(s.state).seed(v); },
-          "seed"_a, "Starts anew.");
+          "seed"_a, "Restart the stream from a seed.");
 }
 
 }  // namespace pybraintrace

@@ -59,51 +59,57 @@ Tensor floor_divide(const Tensor& a, const Tensor& b) {
 }  // namespace
 
 void bind_tensor(nb::module_& m) {
-  nb::class_<Tensor> c(m, "Tensor", nb::dynamic_attr(),
-                       "An array, or a value of a function that is being traced.\n\n"
-                       "Tensors never change: `x.at[i].set(v)` gives a new one. `numpy.asarray(x)` shares the memory, "
-                       "read-only.\n\n>>> import pybraintrace as bt\n>>> (bt.numpy.ones(2) * 3).tolist()\n[3.0, 3.0]");
+  nb::class_<Tensor> c(
+      m, "Tensor", nb::dynamic_attr(),
+      "An immutable array, or a traced value inside a transform.\n"
+      "\n"
+      "`x.at[i].set(v)` returns an updated copy. `numpy.asarray(x)` returns a read-only view without copying.\n"
+      "\n"
+      ">>> import pybraintrace as bt\n"
+      ">>> (bt.numpy.ones(2) * 3).tolist()\n"
+      "[3.0, 3.0]");
   c.def(
       "__init__", [](Tensor* self, Arg value) { new (self) Tensor(value.get()); }, "value"_a);
 
   c.def_prop_ro(
       "shape", [](const Tensor& t) { return tuple_of(t.shape()); },
-      nb::for_getter(nb::sig("def shape(self) -> tuple[int, ...]")), "Sizes of the axes.");
+      nb::for_getter(nb::sig("def shape(self) -> tuple[int, ...]")), "Shape of the tensor.");
   c.def_prop_ro(
       "dtype", [](const Tensor& t) { return numpy_dtype(t.dtype()); },
-      nb::for_getter(nb::sig("def dtype(self) -> numpy.dtype")), "Element type, as NumPy names it.");
+      nb::for_getter(nb::sig("def dtype(self) -> numpy.dtype")), "Element type, as a NumPy dtype.");
   c.def_prop_ro("ndim", &Tensor::rank, "Number of axes.");
   c.def_prop_ro("size", &Tensor::size, "Number of elements.");
   c.def_prop_ro(
-      "nbytes", [](const Tensor& t) { return t.type().bytes(); }, "Bytes of all elements.");
+      "nbytes", [](const Tensor& t) { return t.type().bytes(); }, "Total size of the elements in bytes.");
   c.def_prop_ro(
-      "T", [](const Tensor& t) { return t.T(); }, "Axes reversed.");
-  c.def_prop_ro("weak_type", &Tensor::is_weak, "Made of bare numbers: it takes the type of what it meets.");
-  c.def_prop_ro("is_traced", &Tensor::is_traced, "A value of a function that is being traced: it has no elements yet.");
+      "T", [](const Tensor& t) { return t.T(); }, "The tensor with its axes reversed.");
+  c.def_prop_ro("weak_type", &Tensor::is_weak,
+                "Whether the tensor is weakly typed, that is, adopts the dtype of the other operand.");
+  c.def_prop_ro("is_traced", &Tensor::is_traced, "Whether this is a traced value, which has no elements yet.");
 
   c.def_prop_ro(
       "at", [](nb::handle self) { return nb::object(nb::module_::import_("pybraintrace._tensor").attr("_At")(self)); },
-      "Places to set: x.at[key].set(value) gives a new tensor.");
-  c.def("numpy", &numpy_of, "The elements as a read-only NumPy array that shares the memory.");
+      "Indexed updates: `x.at[key].set(value)` returns an updated copy.");
+  c.def("numpy", &numpy_of, "Return a read-only NumPy array that shares the memory.");
   c.def(
       "item", [](const Tensor& t) { return nb::object(numpy_of(t).attr("item")()); },
-      "The single element as a Python number.");
+      "Return the only element as a Python number.");
   c.def(
       "tolist", [](const Tensor& t) { return nb::object(numpy_of(t).attr("tolist")()); },
-      "The elements as nested lists.");
+      "Return the elements as nested lists.");
   c.def("__float__", &item_of);
   c.def("__int__", [](const Tensor& t) { return nb::object(nb::int_(nb::object(numpy_of(t).attr("item")()))); });
   c.def("__index__", [](const Tensor& t) {
     if (bt::is_float(t.dtype()) || t.rank() != 0)
-      nb::raise_type_error("only a whole number without axes can be an index, got %s", bt::to_string(t.type()).c_str());
+      nb::raise_type_error("only an integer scalar can be used as an index, got %s", bt::to_string(t.type()).c_str());
     return nb::object(nb::int_(nb::object(numpy_of(t).attr("item")())));
   });
   c.def("__bool__", [](const Tensor& t) {
-    bt::require(t.size() == 1, "the truth of {} is not defined; use all() or any().", bt::to_string(t.type()));
+    bt::require(t.size() == 1, "the truth value of {} is ambiguous; use all() or any().", bt::to_string(t.type()));
     return t.item() != 0;
   });
   c.def("__len__", [](const Tensor& t) {
-    if (t.rank() == 0) nb::raise_type_error("a tensor without axes has no length");
+    if (t.rank() == 0) nb::raise_type_error("a scalar tensor has no length");
     return t.shape()[0];
   });
   c.def("__hash__", [](nb::handle self) { return reinterpret_cast<intptr_t>(self.ptr()) >> 4; });
@@ -132,44 +138,48 @@ void bind_tensor(nb::module_& m) {
   c.def(
       "__getitem__", [](const Tensor& x, nb::handle key) { return indexed(x, key); }, "key"_a.none());
 
-  reduction(c, "all", bt::all, "Whether all elements hold.");
-  reduction(c, "any", bt::any, "Whether any element holds.");
-  reduction(c, "max", bt::max, "The largest element.");
-  reduction(c, "mean", bt::mean, "The mean.");
-  reduction(c, "min", bt::min, "The smallest element.");
-  reduction(c, "prod", bt::prod, "The product.");
-  reduction(c, "sum", bt::sum, "The sum.");
+  reduction(c, "all", bt::all, "Test whether all elements are true.");
+  reduction(c, "any", bt::any, "Test whether any element is true.");
+  reduction(c, "max", bt::max, "Return the maximum.");
+  reduction(c, "mean", bt::mean, "Return the mean.");
+  reduction(c, "min", bt::min, "Return the minimum.");
+  reduction(c, "prod", bt::prod, "Return the product of the elements.");
+  reduction(c, "sum", bt::sum, "Return the sum of the elements.");
   c.def(
       "var",
       [](const Tensor& x, Given<bt::Axes> axis, bool keepdims, double ddof) {
         return bt::var(x, axis, keepdims, ddof);
       },
-      "axis"_a = nb::none(), "keepdims"_a = false, "ddof"_a = 0.0, "Mean squared distance from the mean.");
+      "axis"_a = nb::none(), "keepdims"_a = false, "ddof"_a = 0.0, "Return the variance, with divisor N - ddof.");
   c.def(
       "std",
       [](const Tensor& x, Given<bt::Axes> axis, bool keepdims, double ddof) {
         return bt::sqrt(bt::var(x, axis, keepdims, ddof));
       },
-      "axis"_a = nb::none(), "keepdims"_a = false, "ddof"_a = 0.0, "Root of the mean squared distance from the mean.");
+      "axis"_a = nb::none(), "keepdims"_a = false, "ddof"_a = 0.0,
+      "Return the standard deviation, with divisor N - ddof.");
   c.def(
       "argmax",
       [](const Tensor& x, std::optional<int64_t> axis, bool keepdims) { return bt::argmax(x, axis, keepdims); },
-      "axis"_a = nb::none(), "keepdims"_a = false, "Position of the first largest element.");
+      "axis"_a = nb::none(), "keepdims"_a = false, "Return the index of the first maximum.");
   c.def(
       "argmin",
       [](const Tensor& x, std::optional<int64_t> axis, bool keepdims) { return bt::argmin(x, axis, keepdims); },
-      "axis"_a = nb::none(), "keepdims"_a = false, "Position of the first smallest element.");
+      "axis"_a = nb::none(), "keepdims"_a = false, "Return the index of the first minimum.");
   c.def(
-      "sort", [](const Tensor& x, int64_t axis) { return bt::sort(x, axis); }, "axis"_a = -1, "Sorted along an axis.");
+      "sort", [](const Tensor& x, int64_t axis) { return bt::sort(x, axis); }, "axis"_a = -1,
+      "Return a copy sorted along an axis.");
   c.def(
       "argsort", [](const Tensor& x, int64_t axis) { return bt::argsort(x, axis); }, "axis"_a = -1,
-      "Positions that sort it.");
+      "Return the indices that sort the tensor along an axis.");
   c.def(
-      "cumsum", [](const Tensor& x, int64_t axis) { return bt::cumsum(x, axis); }, "axis"_a, "Running sum.");
+      "cumsum", [](const Tensor& x, int64_t axis) { return bt::cumsum(x, axis); }, "axis"_a,
+      "Return the cumulative sum along an axis.");
   c.def(
-      "cumprod", [](const Tensor& x, int64_t axis) { return bt::cumprod(x, axis); }, "axis"_a, "Running product.");
+      "cumprod", [](const Tensor& x, int64_t axis) { return bt::cumprod(x, axis); }, "axis"_a,
+      "Return the cumulative product along an axis.");
   c.def(
-      "round", [](const Tensor& x) { return bt::round(x); }, "To the nearest whole number.");
+      "round", [](const Tensor& x) { return bt::round(x); }, "Round to the nearest integer.");
   c.def(
       "clip",
       [](const Tensor& x, std::optional<Arg> lo, std::optional<Arg> hi) {
@@ -178,26 +188,27 @@ void bind_tensor(nb::module_& m) {
         if (hi) y = bt::minimum(y, *hi);
         return y;
       },
-      "min"_a = nb::none(), "max"_a = nb::none(), "Limited to [min, max].");
+      "min"_a = nb::none(), "max"_a = nb::none(), "Limit the elements to [min, max]; None leaves a side open.");
   c.def(
-      "dot", [](const Tensor& x, Arg w) { return bt::dot(x, w); }, "w"_a, "The plain product.");
+      "dot", [](const Tensor& x, Arg w) { return bt::dot(x, w); }, "w"_a,
+      "Return the matrix product. `w` gets the gradient of the current step only.");
   c.def(
       "take", [](const Tensor& x, Arg indices, int64_t axis) { return bt::take(x, indices, axis); }, "indices"_a,
-      "axis"_a = 0, "Rows at these positions.");
+      "axis"_a = 0, "Return the elements at the given indices along an axis.");
   c.def(
       "astype", [](const Tensor& x, Dtype dtype) { return bt::convert(x, dtype); }, "dtype"_a,
-      "Converted to another element type.");
+      "Convert to another dtype.");
   c.def(
       "reshape",
       [](const Tensor& x, const nb::args& sizes) {
         nb::object shape = sizes.size() == 1 ? nb::object(sizes[0]) : nb::object(sizes);
         return bt::reshape(x, ints_from(shape));
       },
-      "The same elements in another shape; one size may be -1.");
+      "Return the elements in a new shape; one size may be -1.");
   c.def(
-      "flatten", [](const Tensor& x) { return x.flatten(); }, "One axis.");
+      "flatten", [](const Tensor& x) { return x.flatten(); }, "Return the elements as a vector.");
   c.def(
-      "ravel", [](const Tensor& x) { return x.flatten(); }, "One axis.");
+      "ravel", [](const Tensor& x) { return x.flatten(); }, "Return the elements as a vector.");
   c.def(
       "transpose",
       [](const Tensor& x, const nb::args& axes) {
@@ -205,7 +216,7 @@ void bind_tensor(nb::module_& m) {
         nb::object perm = axes.size() == 1 ? nb::object(axes[0]) : nb::object(axes);
         return bt::transpose(x, ints_from(perm));
       },
-      "Axes in another order.");
+      "Permute the axes; without arguments, reverse them.");
   c.def(
       "squeeze",
       [](const Tensor& x, std::optional<Dims> axis) {
@@ -215,12 +226,12 @@ void bind_tensor(nb::module_& m) {
           if (x.shape()[static_cast<size_t>(i)] == 1) ones.push_back(i);
         return bt::squeeze(x, ones);
       },
-      "axis"_a = nb::none(), "Without axes of size one.");
+      "axis"_a = nb::none(), "Remove axes of size one: the given ones, or all.");
   c.def(
-      "copy", [](const Tensor& x) { return x; }, "The tensor itself: it never changes.");
+      "copy", [](const Tensor& x) { return x; }, "Return the tensor itself, which is immutable.");
   c.def(
       "block_until_ready", [](const Tensor& x) { return x; },
-      "The tensor itself: results are ready when they are returned.");
+      "Return the tensor itself; results are always ready when they are returned.");
   c.def("_dlpack_of", &dlpack_of);
   c.def(
       "_set_at",

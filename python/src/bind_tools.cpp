@@ -29,11 +29,11 @@ nb::object agreement_of(const std::optional<bt::Agreement>& a) {
 }
 
 void bind_check_grad(nb::module_& m) {
-  nb::class_<bt::GradCheck>(m, "GradCheck", "The gradient of every parameter beside what it must equal.")
-      .def_prop_ro("passed", &bt::GradCheck::passed, "No check that must hold fails.")
-      .def_ro("loss", &bt::GradCheck::loss, "The loss of the sequence.")
-      .def_ro("rules", &bt::GradCheck::rules, "Learning rules that are shown beside the exact gradient.")
-      .def_ro("left_out", &bt::GradCheck::left_out, "Rules that cannot run on this model, and why.")
+  nb::class_<bt::GradCheck>(m, "GradCheck", "Comparison of the gradient of every parameter with reference values.")
+      .def_prop_ro("passed", &bt::GradCheck::passed, "Whether all required checks passed.")
+      .def_ro("loss", &bt::GradCheck::loss, "Loss of the sequence.")
+      .def_ro("rules", &bt::GradCheck::rules, "Names of the compared learning rules.")
+      .def_ro("left_out", &bt::GradCheck::left_out, "Rules that cannot run on this model, and the reason.")
       .def_prop_ro(
           "parameters",
           [](const bt::GradCheck& g) {
@@ -47,14 +47,15 @@ void bind_check_grad(nb::module_& m) {
             }
             return out;
           },
-          "One dict per parameter: `finite_differences`, `rtrl` and `rules`, each with `digits` and `words`.")
-      .def("to_json", &bt::GradCheck::json, "As JSON.")
+          "One dict per parameter with `finite_differences`, `rtrl` and `rules`, each with `digits` and `words`.")
+      .def("to_json", &bt::GradCheck::json, "Return the comparison as JSON.")
       .def("__repr__", &bt::GradCheck::text);
   m.def(
       "check_grad",
       [](bt::Module& model, nb::handle loss, nb::handle xs, int digits, std::vector<std::string> rules, int64_t entries,
          uint64_t seed) {
-        if (!PyCallable_Check(loss.ptr())) nb::raise_type_error("check_grad: the loss is a function of (y, t)");
+        if (!PyCallable_Check(loss.ptr()))
+          nb::raise_type_error("check_grad: expected the loss to be a function of (y, t)");
         const bt::Tensors sequences = PyTuple_Check(xs.ptr()) ? tensors_from(xs) : bt::Tensors{tensor_from(xs)};
         const bt::CheckGradOptions o{.digits = digits, .rules = std::move(rules), .entries = entries, .seed = seed};
         const auto                 of_step = [f = hold(loss)](const bt::Tensor& y, int64_t t) {
@@ -66,10 +67,22 @@ void bind_check_grad(nb::module_& m) {
       },
       "model"_a, "loss"_a, "xs"_a, nb::kw_only(), "digits"_a = 6, "rules"_a = std::vector<std::string>{"D_RTRL"},
       "entries"_a = 8, "seed"_a = 1,
-      "Is the gradient of my model right? In double precision beside finite differences, exact RTRL and learning rules."
-      "\n\n`loss(y, t)` is the loss of step t; `xs` is a sequence [T, ...], or a tuple of them, one for each input. "
-      "The "
-      "model stays as it is.\n\n"
+      "Check the gradient of a model in double precision against finite differences, exact RTRL and learning rules.\n"
+      "\n"
+      "The model is not changed.\n"
+      "\n"
+      "Args:\n"
+      "    model: a module with initialized states.\n"
+      "    loss: function (y, t) from the output of step t to its loss.\n"
+      "    xs: a sequence [T, ...], or a tuple with one sequence per input.\n"
+      "    digits: significant digits that must agree.\n"
+      "    rules: learning rules to compare.\n"
+      "    entries: entries of each parameter to check by finite differences.\n"
+      "    seed: seed that selects the entries.\n"
+      "\n"
+      "Returns:\n"
+      "    A GradCheck.\n"
+      "\n"
       ">>> import pybraintrace as bt\n"
       ">>> model = bt.nn.init_all_states(bt.nn.ValinaRNNCell(2, 3, activation='tanh'))\n"
       ">>> check = bt.check_grad(model, lambda y, t: (y ** 2).mean(), bt.numpy.ones((4, 2)))\n"
@@ -78,7 +91,7 @@ void bind_check_grad(nb::module_& m) {
 }
 
 void bind_measurements(nb::module_& m) {
-  nb::class_<bt::FidelityReport>(m, "FidelityReport", "How close learning rules come to the exact gradient on a model.")
+  nb::class_<bt::FidelityReport>(m, "FidelityReport", "Agreement of learning rules with the exact gradient on a model.")
       .def_prop_ro(
           "rules",
           [](const bt::FidelityReport& r) {
@@ -92,13 +105,15 @@ void bind_measurements(nb::module_& m) {
             return out;
           },
           "One dict per rule and window.")
-      .def_ro("parameters", &bt::FidelityReport::parameters, "Leaves of parameters.")
+      .def_ro("parameters", &bt::FidelityReport::parameters, "Names of the parameter leaves.")
       .def(
-          "table", [](const bt::FidelityReport& r) { return bt::fidelity_table(r); }, "As text.")
+          "table", [](const bt::FidelityReport& r) { return bt::fidelity_table(r); },
+          "Return the report as a text table.")
       .def(
-          "to_json", [](const bt::FidelityReport& r) { return bt::fidelity_json(r); }, "As JSON.")
+          "to_json", [](const bt::FidelityReport& r) { return bt::fidelity_json(r); }, "Return the report as JSON.")
       .def(
-          "to_svg", [](const bt::FidelityReport& r) { return bt::fidelity_svg(r); }, "As a picture.")
+          "to_svg", [](const bt::FidelityReport& r) { return bt::fidelity_svg(r); },
+          "Return the report as an SVG picture.")
       .def("__repr__", [](const bt::FidelityReport& r) { return bt::fidelity_table(r); });
   m.def(
       "fidelity",
@@ -115,21 +130,33 @@ void bind_measurements(nb::module_& m) {
       },
       "model"_a, "x"_a, "batch_size"_a = nb::none(), nb::kw_only(), "steps"_a = 20,
       "windows"_a = std::vector<int64_t>{}, "rules"_a = std::vector<std::string>{}, "seed"_a = 1, "last_only"_a = false,
-      "Every rule over the same random sequence, its gradient beside that of BPTT. `x` is an example of a step's "
-      "input.");
+      "Compare the gradient of every learning rule with BPTT on a random sequence.\n"
+      "\n"
+      "Args:\n"
+      "    model: the model.\n"
+      "    x: example input of one step.\n"
+      "    batch_size: size of the batch axis of `x`; None for no batch axis.\n"
+      "    steps: length of the sequence.\n"
+      "    windows: window lengths to test as well.\n"
+      "    rules: names of rules; default: all.\n"
+      "    seed: seed of the sequence.\n"
+      "    last_only: use only the loss of the last step.\n"
+      "\n"
+      "Returns:\n"
+      "    A FidelityReport.");
   bind_check_grad(m);
-  nb::class_<bt::Advice>(m, "Advice", "What each rule would cost on a model.")
-      .def_ro("reason", &bt::Advice::reason, "Why the recommended one.")
+  nb::class_<bt::Advice>(m, "Advice", "Estimated cost of each learning rule on a model.")
+      .def_ro("reason", &bt::Advice::reason, "Reason for the recommendation.")
       .def_prop_ro(
           "recommended",
           [](const bt::Advice& a) {
             return a.recommended ? nb::cast(a.costs[*a.recommended].candidate.rule) : nb::object(nb::none());
           },
-          "The rule to start with.")
+          "Name of the recommended rule, or None.")
       .def(
-          "table", [](const bt::Advice& a) { return bt::advice_table(a); }, "As text.")
+          "table", [](const bt::Advice& a) { return bt::advice_table(a); }, "Return the estimates as a text table.")
       .def(
-          "to_json", [](const bt::Advice& a) { return bt::advice_json(a); }, "As JSON.")
+          "to_json", [](const bt::Advice& a) { return bt::advice_json(a); }, "Return the estimates as JSON.")
       .def("__repr__", [](const bt::Advice& a) { return bt::advice_table(a); });
   m.def(
       "advise",
@@ -140,7 +167,17 @@ void bind_measurements(nb::module_& m) {
                           {.batch = batch, .length = length, .rules = std::move(rules)});
       },
       "model"_a, "x"_a, "batch_size"_a = 1, nb::kw_only(), "length"_a = 100, "rules"_a = std::vector<std::string>{},
-      "Memory and time of training a model under each rule, found without running it.");
+      "Estimate memory and time of training a model with each rule, without running it.\n"
+      "\n"
+      "Args:\n"
+      "    model: the model.\n"
+      "    x: example input of one step.\n"
+      "    batch_size: samples per batch.\n"
+      "    length: steps per sequence.\n"
+      "    rules: names of rules; default: all.\n"
+      "\n"
+      "Returns:\n"
+      "    An Advice.");
   m.def(
       "export_c",
       [](bt::Module& model, Arg x, const std::string& rule, const std::string& optimizer, double lr,
@@ -153,13 +190,26 @@ void bind_measurements(nb::module_& m) {
         return files;
       },
       "model"_a, "x"_a, "rule"_a = "D_RTRL", nb::kw_only(), "optimizer"_a = "sgd", "lr"_a = 0.01, "loss"_a = "mse",
-      "name"_a = "model", "A network that keeps learning as C99 for a device: {file: text}.");
+      "name"_a = "model",
+      "Export a model with its learning step as C99 source code for a device.\n"
+      "\n"
+      "Args:\n"
+      "    model: the model, with initialized states.\n"
+      "    x: example input of one step.\n"
+      "    rule: name of the learning rule.\n"
+      "    optimizer: name of the optimizer.\n"
+      "    lr: learning rate.\n"
+      "    loss: name of the loss.\n"
+      "    name: prefix of files and functions.\n"
+      "\n"
+      "Returns:\n"
+      "    The files, as {name: text}.");
 }
 
 void bind_files(nb::module_& m) {
   m.def(
       "build_model", [](const std::string& description) { return bt::zoo::build_model(description); }, "description"_a,
-      "A model from a description in JSON.");
+      "Build a model from a JSON description.");
   m.def(
       "builtin_models",
       [] {
@@ -167,7 +217,7 @@ void bind_files(nb::module_& m) {
         for (const auto& b : bt::zoo::builtin_models()) out[b.name] = b.description;
         return out;
       },
-      "{name: description} of the models that come with the library.");
+      "Return the built-in models as {name: description}.");
   m.def(
       "write_safetensors",
       [](const std::string& path, const nb::dict& arrays, const std::map<std::string, std::string>& metadata) {
@@ -177,7 +227,8 @@ void bind_files(nb::module_& m) {
         content.metadata = metadata;
         bt::write_safetensors(path, content);
       },
-      "path"_a, "arrays"_a, "metadata"_a = std::map<std::string, std::string>{}, "Writes named arrays.");
+      "path"_a, "arrays"_a, "metadata"_a = std::map<std::string, std::string>{},
+      "Write named arrays to a safetensors file.");
   m.def(
       "read_safetensors",
       [](const std::string& path) {
@@ -186,7 +237,7 @@ void bind_files(nb::module_& m) {
           out[nb::str(name.c_str())] = nb::cast(bt::Tensor(array));
         return out;
       },
-      "path"_a, "Reads named arrays.");
+      "path"_a, "Read the arrays of a safetensors file by name.");
 }
 
 }  // namespace

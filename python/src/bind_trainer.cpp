@@ -48,23 +48,24 @@ void bind_trainer(nb::module_& m) {
   const auto array = []<class Field>(Field field) {
     return [field](const Predictions& p) { return numpy_of(bt::Tensor(p.*field)); };
   };
-  nb::class_<Predictions>(m, "Predictions", "Answers to samples, one row for each step that is asked for.")
-      .def_prop_ro("samples", array(&Predictions::samples), "The sample of each row, in the order of the part.")
-      .def_prop_ro("steps", array(&Predictions::steps), "Its step inside the sample.")
-      .def_prop_ro("outputs", array(&Predictions::outputs), "What the network gives, [rows, n].")
-      .def_prop_ro("targets", array(&Predictions::targets), "What the data say: classes [rows], or values [rows, n].")
-      .def_prop_ro("classes", array(&Predictions::classes), "The largest output; empty for values.")
-      .def_prop_ro("probabilities", array(&Predictions::probabilities), "Softmax of the outputs; empty for values.")
-      .def_ro("class_names", &Predictions::class_names, "Names of the classes, where the data have them.")
+  nb::class_<Predictions>(m, "Predictions", "Predictions, one row per step with a target.")
+      .def_prop_ro("samples", array(&Predictions::samples), "Index of the sample of each row.")
+      .def_prop_ro("steps", array(&Predictions::steps), "Step of each row within its sample.")
+      .def_prop_ro("outputs", array(&Predictions::outputs), "Outputs of the network, [rows, n].")
+      .def_prop_ro("targets", array(&Predictions::targets), "Targets: classes [rows], or values [rows, n].")
+      .def_prop_ro("classes", array(&Predictions::classes), "Predicted classes [rows]; empty for values.")
+      .def_prop_ro("probabilities", array(&Predictions::probabilities),
+                   "Class probabilities [rows, n], the softmax of the outputs; empty for values.")
+      .def_ro("class_names", &Predictions::class_names, "Names of the classes, if the data have them.")
       .def(
           "save",
           [](const Predictions& p, nb::handle path) {
             bt::train::write_predictions(nb::cast<std::string>(nb::module_::import_("os").attr("fspath")(path)), p);
           },
-          "path"_a, "As .npz, arrays by the names above; or as .csv, a line for each row.")
+          "path"_a, "Write a file: .npz with one array per property, or .csv with one line per row.")
       .def("__len__", [](const Predictions& p) { return p.samples.size(); });
   using bt::train::Trainer;
-  nb::class_<Trainer>(m, "Trainer", "A training run from a configuration: a dict, JSON text, or a file.")
+  nb::class_<Trainer>(m, "Trainer", "A training run from a configuration.")
       .def(
           "__init__",
           [](Trainer* self, const std::string& config, const std::vector<std::string>& replaced, bool is_file,
@@ -84,10 +85,11 @@ void bind_trainer(nb::module_& m) {
             trainer->load(path);
             return trainer;
           },
-          "path"_a, "data"_a = nb::none(), "needs_targets"_a = true, "The run of a checkpoint, with its weights.")
+          "path"_a, "data"_a = nb::none(), "needs_targets"_a = true,
+          "Create the run of a checkpoint, with its weights.")
       .def(
           "observe", [](Trainer& t, nb::handle f) { t.observe(std::make_shared<PyObserver>(f)); }, "callback"_a,
-          "callback(what, step, numbers) hears of every step and validation.")
+          "Call `callback(what, step, numbers)` after every step and validation.")
       .def(
           "run",
           [](Trainer& t) {
@@ -105,21 +107,27 @@ void bind_trainer(nb::module_& m) {
             constexpr const char* names[] = {"finished", "early_stop", "interrupted", "not_finite"};
             return std::string(names[static_cast<size_t>(ending)]);
           },
-          "To the end; Ctrl-C stops between updates. Gives why it ended.")
+          "Train to the end; return 'finished', 'early_stop', 'interrupted' or 'not_finite'. Ctrl-C stops between "
+          "updates.")
       .def(
           "step",
           [](Trainer& t) {
             WithoutGil release;
             return t.step().loss;
           },
-          "One update of the weights; gives its loss.")
+          "Run one update of the weights; return its loss.")
       .def(
           "validate",
           [](Trainer& t, int64_t batches, const std::string& part) {
             const auto r = without_gil([&] { return t.validate(batches, part_named(part)); });
             return nb::make_tuple(r.loss, r.accuracy);
           },
-          "batches"_a = 1, "part"_a = "validation", "(loss, accuracy) over batches of a part; 0: over all of it.")
+          "batches"_a = 1, "part"_a = "validation",
+          "Return (loss, accuracy) over batches of a part.\n"
+          "\n"
+          "Args:\n"
+          "    batches: number of batches; 0 for the whole part.\n"
+          "    part: 'train', 'validation' or 'test'.")
       .def(
           "evaluate",
           [](Trainer& t, int64_t batches, const std::string& part) {
@@ -129,20 +137,23 @@ void bind_trainer(nb::module_& m) {
               return bt::json_text(bt::train::evaluation_json(t, v));
             });
           },
-          "batches"_a, "part"_a, "The judgment of a part as JSON.")
+          "batches"_a, "part"_a, "Evaluate a part; return the result as JSON.")
       .def(
           "predict",
           [](Trainer& t, const std::string& part) { return without_gil([&] { return t.predict(part_named(part)); }); },
-          "part"_a, "The answers to all samples of a part.")
+          "part"_a, "Return the predictions for all samples of a part.")
       .def(
-          "save", [](Trainer& t, const std::string& path) { t.save(path); }, "path"_a, "Writes a checkpoint.")
-      .def("load", &Trainer::load, "path"_a, "Goes on from a checkpoint.")
-      .def_prop_ro("updates", &Trainer::updates, "Updates so far.")
+          "save", [](Trainer& t, const std::string& path) { t.save(path); }, "path"_a, "Write a checkpoint.")
+      .def("load", &Trainer::load, "path"_a, "Resume from a checkpoint.")
+      .def_prop_ro("updates", &Trainer::updates, "Number of updates so far.")
       .def_prop_ro(
-          "total_updates", [](const Trainer& t) { return t.record().total_steps; }, "Updates of the whole run.")
-      .def_prop_ro("goal_reached", &Trainer::goal_reached, "By the last validation.")
+          "total_updates", [](const Trainer& t) { return t.record().total_steps; },
+          "Number of updates of the whole run.")
+      .def_prop_ro("goal_reached", &Trainer::goal_reached,
+                   "Whether the last validation reached the goal of the configuration.")
       .def_prop_ro(
-          "config", [](const Trainer& t) { return t.config().text; }, "The configuration as JSON, defaults filled in.");
+          "config", [](const Trainer& t) { return t.config().text; },
+          "The configuration as JSON, with defaults filled in.");
 }
 
 }  // namespace pybraintrace

@@ -10,12 +10,25 @@
 #include "braintrace/nn/loss.h"
 #include "braintrace/nn/optim.h"
 #include "casters.h"
+#include "doc.h"
 #include "gil.h"
 #include "tree.h"
 
 namespace pybraintrace {
 
 namespace {
+
+// Parameters that several docstrings describe.
+namespace about {
+constexpr const char* lr         = "lr: learning rate, a number or a Schedule.";
+constexpr const char* momentum   = "momentum: momentum factor.";
+constexpr const char* clip_norm  = "grad_clip_norm: clip gradients to this global norm.";
+constexpr const char* clip_value = "grad_clip_value: clip each element to [-c, c].";
+constexpr const char* l2         = "weight_decay: L2 weight decay.";
+constexpr const char* decoupled  = "weight_decay: decoupled weight decay.";
+constexpr const char* average    = "average: number of updates that the averaged weights cover; 0 for no averages.";
+constexpr const char* eps        = "eps: added to the denominator.";
+}  // namespace about
 
 using Init = Given<bt::nn::Initializer>;
 
@@ -31,17 +44,19 @@ auto combined(const char* name, F f) {
 }
 
 void bind_initializers(nb::module_& parent) {
-  nb::module_ m  = parent.def_submodule("init", "Initial values of parameters and states.");
+  nb::module_ m  = parent.def_submodule("init", "Initializers of parameters and states.");
   namespace init = bt::nn::init;
   using bt::nn::Initializer;
-  nb::class_<Initializer>(m, "Initializer", nb::dynamic_attr(), "Makes a first value of a given shape.")
+  nb::class_<Initializer>(
+      m, "Initializer", nb::dynamic_attr(),
+      "A function from a shape to an initial value. Initializers can be added, subtracted, multiplied and divided.")
       .def(
           "__call__", [](const Initializer& f, Dims shape, nb::args, nb::kwargs) { return f(shape); }, "shape"_a,
-          "args"_a, "kwargs"_a, "A new value.")
+          "args"_a, "kwargs"_a, "Return a new value of the given shape.")
       .def("__repr__", [](const Initializer& f) { return f.text(); })
       .def(
           "clip", [](const Initializer& a, double lo, double hi) { return bt::nn::clipped(a, lo, hi); }, "lo"_a, "hi"_a,
-          "Limited to [lo, hi].")
+          "Return an initializer whose values are limited to [lo, hi].")
       .def("__add__", combined("add", std::plus<>()), nb::is_operator(),
            nb::sig("def __add__(self, other: pybraintrace.typing.InitializerLike) -> Initializer"))
       .def("__sub__", combined("sub", std::minus<>()), nb::is_operator(),
@@ -54,28 +69,35 @@ void bind_initializers(nb::module_& parent) {
            nb::sig("def __truediv__(self, other: pybraintrace.typing.InitializerLike) -> Initializer"));
   m.def(
       "initializer", [](Init f) { return f.get(); }, "value"_a,
-      "An initializer from a number, an array, a name or a function of the shape.");
-  m.def("names", &init::names, "Names that stand for initializers.");
-  m.def("constant", &init::constant, "value"_a, "One value.");
-  m.def("uniform", &init::uniform, "low"_a = 0.0, "high"_a = 1.0, "Uniform in [low, high).");
-  m.def("normal", &init::normal, "mean"_a = 0.0, "std"_a = 1.0, "Normal.");
+      "Convert a number, an array, a name, or a function of the shape to an initializer.");
+  m.def("names", &init::names, "Return the names of the known initializers.");
+  m.def("constant", &init::constant, "value"_a, "Fill with one value.");
+  m.def("uniform", &init::uniform, "low"_a = 0.0, "high"_a = 1.0, "Draw uniformly from [low, high).");
+  m.def("normal", &init::normal, "mean"_a = 0.0, "std"_a = 1.0, "Draw from a normal distribution.");
   m.def("truncated_normal", &init::truncated_normal, "mean"_a = 0.0, "std"_a = 1.0, "low"_a = -2.0, "high"_a = 2.0,
-        "Normal within bounds, in standard deviations.");
-  m.def("log_normal", &init::log_normal, "mean"_a = 0.0, "std"_a = 1.0, "Log-normal.");
-  m.def("exponential", &init::exponential, "scale"_a = 1.0, "Exponential.");
-  m.def("gamma", &init::gamma, "shape"_a, "scale"_a = 1.0, "Gamma.");
-  m.def("beta", &init::beta, "a"_a, "b"_a, "Beta.");
-  m.def("weibull", &init::weibull, "shape"_a, "scale"_a = 1.0, "Weibull.");
-  m.def("identity", &init::identity, "gain"_a = 1.0, "Identity matrix.");
-  m.def("orthogonal", &init::orthogonal, "gain"_a = 1.0, "Orthogonal matrix.");
-  m.def("delta_orthogonal", &init::delta_orthogonal, "gain"_a = 1.0, "Orthogonal in the middle of a kernel.");
+        "Draw from a truncated normal distribution; `low` and `high` are in standard deviations.");
+  m.def("log_normal", &init::log_normal, "mean"_a = 0.0, "std"_a = 1.0, "Draw from a log-normal distribution.");
+  m.def("exponential", &init::exponential, "scale"_a = 1.0, "Draw from an exponential distribution.");
+  m.def("gamma", &init::gamma, "shape"_a, "scale"_a = 1.0, "Draw from a gamma distribution.");
+  m.def("beta", &init::beta, "a"_a, "b"_a, "Draw from a beta distribution.");
+  m.def("weibull", &init::weibull, "shape"_a, "scale"_a = 1.0, "Draw from a Weibull distribution.");
+  m.def("identity", &init::identity, "gain"_a = 1.0, "Return a multiple of the identity matrix.");
+  m.def("orthogonal", &init::orthogonal, "gain"_a = 1.0, "Draw a random orthogonal matrix.");
+  m.def("delta_orthogonal", &init::delta_orthogonal, "gain"_a = 1.0,
+        "Draw a convolution kernel that is orthogonal at its center and zero elsewhere.");
   namespace p = init::plain;
-  m.def("kaiming_normal", &p::kaiming_normal, "scale"_a = 2.0, "Normal, variance scale/fan_in.");
-  m.def("kaiming_uniform", &p::kaiming_uniform, "scale"_a = 2.0, "Uniform, variance scale/fan_in.");
-  m.def("xavier_normal", &p::xavier_normal, "scale"_a = 1.0, "Normal, variance scale/fan_avg.");
-  m.def("xavier_uniform", &p::xavier_uniform, "scale"_a = 1.0, "Uniform, variance scale/fan_avg.");
-  m.def("lecun_normal", &p::lecun_normal, "scale"_a = 1.0, "Normal, variance scale/fan_in.");
-  m.def("lecun_uniform", &p::lecun_uniform, "scale"_a = 1.0, "Uniform, variance scale/fan_in.");
+  m.def("kaiming_normal", &p::kaiming_normal, "scale"_a = 2.0,
+        "Draw from a normal distribution with variance scale/fan_in.");
+  m.def("kaiming_uniform", &p::kaiming_uniform, "scale"_a = 2.0,
+        "Draw from a uniform distribution with variance scale/fan_in.");
+  m.def("xavier_normal", &p::xavier_normal, "scale"_a = 1.0,
+        "Draw from a normal distribution with variance scale/fan_avg.");
+  m.def("xavier_uniform", &p::xavier_uniform, "scale"_a = 1.0,
+        "Draw from a uniform distribution with variance scale/fan_avg.");
+  m.def("lecun_normal", &p::lecun_normal, "scale"_a = 1.0,
+        "Draw from a normal distribution with variance scale/fan_in.");
+  m.def("lecun_uniform", &p::lecun_uniform, "scale"_a = 1.0,
+        "Draw from a uniform distribution with variance scale/fan_in.");
 }
 
 using Loss = bt::Tensor (*)(const bt::Tensor&, const bt::Tensor&);
@@ -92,21 +114,28 @@ void bind_losses(nb::module_& parent) {
   namespace l   = bt::losses;
   const std::tuple<const char*, Loss, const char*> two[] = {
       {"softmax_cross_entropy_with_integer_labels", l::softmax_cross_entropy_with_integer_labels,
-       "log sum e^z - z_y per row; labels are integers."},
-      {"softmax_cross_entropy", l::softmax_cross_entropy, "-sum p log softmax(z) per row."},
-      {"sigmoid_binary_cross_entropy", l::sigmoid_binary_cross_entropy, "Element by element, y in [0, 1]."},
-      {"nll_loss", l::nll_loss, "-log p_y per row of log-probabilities."},
-      {"kl_divergence", l::kl_divergence, "sum y (log y - log p) per row, log p given."},
-      {"hinge_loss", l::hinge_loss, "max(0, 1 - prediction y), y = +-1."},
-      {"mse", l::mse, "Mean of squared errors."},
-      {"l2_loss", l::l2_loss, "Half the squared error."},
-      {"mae", l::mae, "Mean of absolute errors."},
-      {"log_cosh", l::log_cosh, "log cosh of the error."},
-      {"masked_mean", l::masked_mean, "Values where a mask is one, averaged over those."},
-      {"accuracy", bt::metrics::accuracy, "Fraction of rows whose largest entry is the label."},
+       "Softmax cross-entropy of logits [..., C] and integer labels [...], one value per row."},
+      {"softmax_cross_entropy", l::softmax_cross_entropy,
+       "Softmax cross-entropy of logits [..., C] and distributions [..., C], one value per row."},
+      {"sigmoid_binary_cross_entropy", l::sigmoid_binary_cross_entropy,
+       "Binary cross-entropy of logits and targets in [0, 1], one value per element."},
+      {"nll_loss", l::nll_loss,
+       "Negative log-likelihood of log-probabilities [..., C] and integer labels [...], one value per row."},
+      {"kl_divergence", l::kl_divergence,
+       "Kullback-Leibler divergence sum y (log y - log p) of log-probabilities and target distributions, one value per "
+       "row."},
+      {"hinge_loss", l::hinge_loss,
+       "Hinge loss max(0, 1 - prediction y) with targets y of +1 or -1, one value per element."},
+      {"mse", l::mse, "Mean squared error."},
+      {"l2_loss", l::l2_loss, "Half the squared error, one value per element."},
+      {"mae", l::mae, "Mean absolute error."},
+      {"log_cosh", l::log_cosh, "Log-cosh of the error, one value per element."},
+      {"masked_mean", l::masked_mean, "Mean of the values where a mask is one."},
+      {"accuracy", bt::metrics::accuracy, "Fraction of rows whose largest score is at the label."},
       {"accuracy_over_time", bt::metrics::accuracy_over_time,
-       "The same for scores [T, ..., C], averaged over time first."},
-      {"r2_score", bt::metrics::r2_score, "1 - sum (y - prediction)^2 / sum (y - mean y)^2."},
+       "Accuracy of scores [T, ..., C] after averaging over time."},
+      {"r2_score", bt::metrics::r2_score,
+       "Coefficient of determination R^2: 1 - sum (y - prediction)^2 / sum (y - mean y)^2."},
   };
   for (const auto& [name, f, doc] : two)
     m.def(
@@ -118,36 +147,52 @@ void bind_losses(nb::module_& parent) {
   };
   m.def(
       "squared_error", [reduction](Arg a, Arg b, const std::string& r) { return l::squared_error(a, b, reduction(r)); },
-      "predictions"_a, "targets"_a, "reduction"_a = "none", "Squared error, element by element.");
+      "predictions"_a, "targets"_a, "reduction"_a = "none", "Squared error; `reduction` is 'none', 'mean' or 'sum'.");
   m.def(
       "absolute_error",
       [reduction](Arg a, Arg b, const std::string& r) { return l::absolute_error(a, b, reduction(r)); },
-      "predictions"_a, "targets"_a, "reduction"_a = "mean", "Absolute error.");
+      "predictions"_a, "targets"_a, "reduction"_a = "mean", "Absolute error; `reduction` is 'none', 'mean' or 'sum'.");
   m.def(
       "huber_loss", [](Arg a, Arg b, double delta) { return l::huber_loss(a, b, delta); }, "predictions"_a, "targets"_a,
-      "delta"_a = 1.0, "Quadratic near zero, then linear.");
+      "delta"_a = 1.0, "Huber loss: quadratic for errors up to `delta`, linear beyond; one value per element.");
   m.def(
       "cosine_similarity", [](Arg a, Arg b, double eps) { return l::cosine_similarity(a, b, eps); }, "predictions"_a,
-      "targets"_a, "epsilon"_a = 1e-8, "Per row.");
+      "targets"_a, "epsilon"_a = 1e-8,
+      "Cosine similarity of the rows of the last axis; norms below `epsilon` count as `epsilon`.");
   m.def(
       "confusion_matrix", [](Arg a, Arg b, int64_t n) { return bt::metrics::confusion_matrix(a, b, n); }, "scores"_a,
-      "labels"_a, "num_classes"_a, "Counts: row = label, column = answer.");
+      "labels"_a, "num_classes"_a,
+      "Count predictions: entry [i, j] is the number of samples of class i predicted as j.");
   m.def(
-      "l1", [](nb::handle w) { return l::l1(all_tensors(w)); }, "weights"_a, "Sum of absolute values.");
+      "l1", [](nb::handle w) { return l::l1(all_tensors(w)); }, "weights"_a, "Sum of absolute values over all leaves.");
   m.def(
-      "l2", [](nb::handle w) { return l::l2(all_tensors(w)); }, "weights"_a, "Sum of squares.");
+      "l2", [](nb::handle w) { return l::l2(all_tensors(w)); }, "weights"_a, "Sum of squares over all leaves.");
   m.def(
       "voltage_regularizer",
       [](nb::handle V, double lo, double hi, double factor) {
         return l::voltage_regularizer(tensors_from(V), lo, hi, factor);
       },
-      "V"_a, "lo"_a, "hi"_a, "factor"_a = 1.0, "Punishes potentials outside [lo, hi].");
+      "V"_a, "lo"_a, "hi"_a, "factor"_a = 1.0,
+      "Penalty on membrane potentials outside [lo, hi].\n"
+      "\n"
+      "Args:\n"
+      "    V: potentials, one array per layer.\n"
+      "    lo: lower bound.\n"
+      "    hi: upper bound.\n"
+      "    factor: weight of the penalty.");
   m.def(
       "rate_regularizer",
       [](nb::handle z, double hz, double dt, double factor) {
         return l::rate_regularizer(tensors_from(z), hz, dt, factor);
       },
-      "spikes"_a, "rate_hz"_a, "dt_ms"_a, "factor"_a = 1.0, "Punishes rates away from a target.");
+      "spikes"_a, "rate_hz"_a, "dt_ms"_a, "factor"_a = 1.0,
+      "Penalty on the deviation of firing rates from a target.\n"
+      "\n"
+      "Args:\n"
+      "    spikes: spikes, one array per layer.\n"
+      "    rate_hz: target rate (Hz).\n"
+      "    dt_ms: time step (ms).\n"
+      "    factor: weight of the penalty.");
 }
 
 bt::optim::Common common(std::optional<double> norm, std::optional<double> value, double decay, int64_t average) {
@@ -158,8 +203,7 @@ bt::optim::Common common(std::optional<double> norm, std::optional<double> value
 class Judged {
  public:
   explicit Judged(const bt::optim::Optimizer& optimizer) : optimizer_(optimizer) {
-    bt::require(optimizer.averages(),
-                "averaged: this optimizer keeps no averages; give it average=N when you make it.");
+    bt::require(optimizer.averages(), "averaged: this optimizer keeps no averages; create it with average=N.");
   }
   Judged(const Judged&)            = delete;
   Judged& operator=(const Judged&) = delete;
@@ -171,7 +215,7 @@ class Judged {
   }
 
   void enter() {
-    bt::require(!weights_, "averaged: the weights are their averages already; call averaged() for each `with`.");
+    bt::require(!weights_, "averaged: the weights are already averaged; call averaged() for each `with` block.");
     weights_.emplace(optimizer_);
   }
   void leave() {
@@ -185,10 +229,14 @@ class Judged {
 };
 
 void bind_optimizers(nb::module_& parent) {
-  nb::module_ m = parent.def_submodule("optim", "Optimizers and learning rates over time.");
+  nb::module_ m = parent.def_submodule("optim", "Optimizers and learning-rate schedules.");
   namespace o   = bt::optim;
   using Rate    = Given<o::Schedule>;
-  nb::class_<o::Schedule>(m, "Schedule", nb::dynamic_attr(), "A learning rate as a function of the epoch.")
+  nb::class_<o::Schedule>(m, "Schedule", nb::dynamic_attr(),
+                          "A learning rate as a function of the epoch.\n"
+                          "\n"
+                          "Args:\n"
+                          "    rate: a constant, or a function from the epoch to the rate.")
       .def(
           "__init__",
           [](nb::pointer_and_handle<o::Schedule> self, nb::handle f) {
@@ -204,34 +252,48 @@ void bind_optimizers(nb::module_& parent) {
           "rate"_a)
       .def(
           "__call__", [](const o::Schedule& s, std::optional<int64_t> epoch) { return epoch ? s.at(*epoch) : s(); },
-          "epoch"_a = nb::none(), "The rate at an epoch, or now.")
-      .def("step_epoch", &o::Schedule::step, "To the next epoch.")
-      .def_prop_rw("epoch", &o::Schedule::epoch, &o::Schedule::set_epoch, "The epoch now.")
+          "epoch"_a = nb::none(), "Return the rate at an epoch, by default the current one.")
+      .def("step_epoch", &o::Schedule::step, "Advance to the next epoch.")
+      .def_prop_rw("epoch", &o::Schedule::epoch, &o::Schedule::set_epoch, "The current epoch.")
       .def("__repr__", [](const o::Schedule& s) { return s.text(); });
-  m.def("StepLR", &o::step_lr, "lr"_a, "step_size"_a, "gamma"_a = 0.1, "lr gamma^(e // step_size)");
-  m.def("MultiStepLR", &o::multi_step_lr, "lr"_a, "milestones"_a, "gamma"_a = 0.1, "lr gamma^(milestones passed)");
-  m.def("ExponentialLR", &o::exponential_lr, "lr"_a, "gamma"_a, "lr gamma^e");
+  m.def("StepLR", &o::step_lr, "lr"_a, "step_size"_a, "gamma"_a = 0.1,
+        "Multiply the rate by gamma every `step_size` epochs.");
+  m.def("MultiStepLR", &o::multi_step_lr, "lr"_a, "milestones"_a, "gamma"_a = 0.1,
+        "Multiply the rate by gamma at each milestone.");
+  m.def("ExponentialLR", &o::exponential_lr, "lr"_a, "gamma"_a, "Multiply the rate by gamma in every epoch.");
   m.def(
       "ExponentialDecayLR",
       [](double lr, int64_t steps, double rate, int64_t begin, bool staircase, std::optional<double> end) {
         return o::exponential_decay_lr(lr, steps, rate, {begin, staircase, end});
       },
       "lr"_a, "decay_steps"_a, "decay_rate"_a, "transition_begin"_a = 0, "staircase"_a = false,
-      "end_value"_a = nb::none(), "lr rate^(e / steps)");
+      "end_value"_a = nb::none(),
+      "Exponential decay lr decay_rate^(e / decay_steps).\n"
+      "\n"
+      "Args:\n"
+      "    lr: initial rate.\n"
+      "    decay_steps: epochs per factor of `decay_rate`.\n"
+      "    decay_rate: the factor.\n"
+      "    transition_begin: epoch where the decay starts.\n"
+      "    staircase: decay in steps.\n"
+      "    end_value: limit of the rate.");
   m.def("CosineAnnealingLR", &o::cosine_annealing_lr, "lr"_a, "T_max"_a, "eta_min"_a = 0.0,
-        "Half a cosine from lr to eta_min.");
-  m.def("PolynomialLR", &o::polynomial_lr, "lr"_a, "total_iters"_a, "power"_a = 1.0, "lr (1 - e/n)^power");
-  m.def("LinearLR", &o::linear_lr, "lr"_a, "start_factor"_a, "end_factor"_a, "total_iters"_a, "A straight line.");
+        "Cosine annealing from `lr` to `eta_min` over `T_max` epochs.");
+  m.def("PolynomialLR", &o::polynomial_lr, "lr"_a, "total_iters"_a, "power"_a = 1.0,
+        "Polynomial decay lr (1 - e/total_iters)^power.");
+  m.def("LinearLR", &o::linear_lr, "lr"_a, "start_factor"_a, "end_factor"_a, "total_iters"_a,
+        "Linear change from lr start_factor to lr end_factor over `total_iters` epochs.");
   m.def(
       "WarmupLR", [](int64_t n, Rate after) { return o::warmup_lr(n, after); }, "n"_a, "after"_a,
-      "From 0 to `after` over n epochs.");
+      "Linear warmup from 0 over n epochs, then the schedule `after`.");
   m.def("WarmupCosineLR", &o::warmup_cosine_lr, "lr"_a, "warmup"_a, "total"_a, "eta_min"_a = 0.0,
-        "A line up, half a cosine down.");
+        "Linear warmup, then cosine annealing to `eta_min` at epoch `total`.");
   m.def("CosineAnnealingWarmRestarts", &o::cosine_warm_restarts_lr, "lr"_a, "T_0"_a, "T_mult"_a = 1, "eta_min"_a = 0.0,
-        "Cosines that start again.");
+        "Cosine annealing with restarts: the first period has `T_0` epochs, each next one `T_mult` times as many.");
   m.def("OneCycleLR", &o::one_cycle_lr, "max_lr"_a, "total"_a, "pct_start"_a = 0.3, "div_factor"_a = 25.0,
-        "final_div_factor"_a = 1e4, "Up and down once.");
-  m.def("CyclicLR", &o::cyclic_lr, "base_lr"_a, "max_lr"_a, "step_size_up"_a, "Triangles.");
+        "final_div_factor"_a = 1e4, "One-cycle schedule: from max_lr/div_factor up to `max_lr`, then down.");
+  m.def("CyclicLR", &o::cyclic_lr, "base_lr"_a, "max_lr"_a, "step_size_up"_a,
+        "Triangular cycles between `base_lr` and `max_lr`.");
   m.def(
       "SequentialLR",
       [](nb::handle parts, std::vector<int64_t> milestones) {
@@ -239,11 +301,21 @@ void bind_optimizers(nb::module_& parent) {
         for (nb::handle part : nb::iter(parts)) schedules.push_back(schedule_from(part));
         return o::sequential_lr(std::move(schedules), std::move(milestones));
       },
-      "schedules"_a, "milestones"_a, "One schedule after another; each counts from its start.");
-  m.def("PiecewiseConstantLR", &o::piecewise_constant_lr, "boundaries"_a, "values"_a, "Steps.");
+      "schedules"_a, "milestones"_a,
+      "Schedules in sequence; each starts at its milestone and counts epochs from there.");
+  m.def("PiecewiseConstantLR", &o::piecewise_constant_lr, "boundaries"_a, "values"_a,
+        "Piecewise constant rate: values[i] before boundaries[i], and the last value after them.");
 
-  nb::class_<o::ReduceOnPlateau>(m, "ReduceLROnPlateau",
-                                 "A rate that is multiplied by `factor` when a value has not improved for a while.")
+  nb::class_<o::ReduceOnPlateau>(
+      m, "ReduceLROnPlateau",
+      "Multiply the rate by `factor` when a value has not improved for `patience` calls of `step`.\n"
+      "\n"
+      "Args:\n"
+      "    lr: initial rate.\n"
+      "    factor: factor of each reduction.\n"
+      "    patience: calls without improvement before a reduction.\n"
+      "    threshold: smallest change that counts as an improvement.\n"
+      "    min_lr: lower limit of the rate.")
       .def(
           "__init__",
           [](o::ReduceOnPlateau* self, double lr, double factor, int64_t patience, double threshold, double min_lr) {
@@ -251,11 +323,12 @@ void bind_optimizers(nb::module_& parent) {
                 lr, {.factor = factor, .threshold = threshold, .min_lr = min_lr, .patience = patience});
           },
           "lr"_a, "factor"_a = 0.1, "patience"_a = 10, "threshold"_a = 1e-4, "min_lr"_a = 0.0)
-      .def("step", &o::ReduceOnPlateau::step, "value"_a, "Hears the watched value; smaller is better.")
-      .def("__call__", &o::ReduceOnPlateau::operator(), "The rate now.")
+      .def("step", &o::ReduceOnPlateau::step, "value"_a, "Report the watched value; smaller is better.")
+      .def("__call__", &o::ReduceOnPlateau::operator(), "Return the current rate.")
       .def_prop_ro(
-          "schedule", [](const o::ReduceOnPlateau& r) { return o::Schedule(r); }, "For an optimizer.");
-  nb::class_<o::Accumulator>(m, "Accumulator", "Sums gradients until some number of them have come.")
+          "schedule", [](const o::ReduceOnPlateau& r) { return o::Schedule(r); },
+          "The rate as a Schedule, for an optimizer.");
+  nb::class_<o::Accumulator>(m, "Accumulator", "Accumulate gradients over `every` calls.")
       .def(nb::init<int64_t>(), "every"_a)
       .def(
           "add",
@@ -263,35 +336,43 @@ void bind_optimizers(nb::module_& parent) {
             const auto mean = a.add(gradients_from(grads));
             return mean ? dict_of(*mean) : nb::object(nb::none());
           },
-          "grads"_a, "Their mean when the last one has come, else None.");
+          "grads"_a, "Add gradients; return their mean after every `every` calls, else None.");
 
-  nb::class_<o::Optimizer> c(m, "Optimizer", "Updates weights from gradients.");
+  nb::class_<o::Optimizer> c(m, "Optimizer", "Base class of optimizers.");
   c.def(
       "register_trainable_weights",
       [](o::Optimizer& self, nb::handle weights) { self.register_trainable_weights(states_from(weights)); },
-      "weights"_a, "The weights it updates: states by path, or a model.");
+      "weights"_a, "Set the weights to update: states by path, or a model.");
   c.def(
       "update", [](o::Optimizer& self, nb::handle grads) { self.update(gradients_from(grads)); }, "grads"_a,
-      "One update, from gradients by path.");
+      "Update the weights once.\n"
+      "\n"
+      "Args:\n"
+      "    grads: gradients by path, as `grad` returns them.");
   c.def(
       "step", [](o::Optimizer& self, nb::handle grads) { self.update(gradients_from(grads)); }, "grads"_a,
-      "One update, from gradients by path.");
-  c.def("step_epoch", &o::Optimizer::step_epoch, "Moves the learning rate on.");
+      "Update the weights once; same as `update`.");
+  c.def("step_epoch", &o::Optimizer::step_epoch, "Advance the learning-rate schedule by one epoch.");
   c.def(
       "group",
       [](o::Optimizer& self, Given<bt::Path> path, double lr_factor, std::optional<double> decay) {
         self.group(path, {lr_factor, decay});
       },
       "path"_a, "lr_factor"_a = 1.0, "weight_decay"_a = nb::none(),
-      "Other settings for the weights at or below a path.");
-  c.def_prop_ro("step_count", &o::Optimizer::step_count, "Number of updates.");
-  c.def_prop_ro("current_lr", &o::Optimizer::current_lr, "The learning rate now.");
+      "Override settings for the weights at or below a path.\n"
+      "\n"
+      "Args:\n"
+      "    path: path of a weight or a submodule.\n"
+      "    lr_factor: factor of the learning rate.\n"
+      "    weight_decay: weight decay of the group; None keeps that of the optimizer.");
+  c.def_prop_ro("step_count", &o::Optimizer::step_count, "Number of updates so far.");
+  c.def_prop_ro("current_lr", &o::Optimizer::current_lr, "The current learning rate.");
   c.def_prop_ro(
-      "lr", [](o::Optimizer& self) { return self.lr(); }, "The schedule of the learning rate.");
+      "lr", [](o::Optimizer& self) { return self.lr(); }, "The learning-rate schedule.");
   c.def(
       "states", [](const o::Optimizer& self) { return dict_of(self.states()); },
-      "Everything it remembers, for checkpoints.");
-  nb::class_<Judged>(m, "Averaged", "The weights are their averages inside a `with`.")
+      "Return the states of the optimizer, for checkpoints.");
+  nb::class_<Judged>(m, "Averaged", "Context manager in which the weights have their averaged values.")
       .def("__enter__", &Judged::enter)
       .def(
           "__exit__", [](Judged& self, nb::handle, nb::handle, nb::handle) { self.leave(); }, "kind"_a = nb::none(),
@@ -299,14 +380,19 @@ void bind_optimizers(nb::module_& parent) {
   c.def(
       "averaged", [](const o::Optimizer& self) { return new Judged(self); }, nb::rv_policy::take_ownership,
       nb::keep_alive<0, 1>(),
-      "Inside `with optimizer.averaged():` the weights are their averages over about the last\n"
-      "`average` updates. Judge the model there; learning goes on from the weights as they were.");
+      "Return a context manager in which the weights have their averages over about the last `average` updates.\n"
+      "\n"
+      "Evaluate the model inside `with optimizer.averaged():`; training continues with the original weights.");
 
   const auto none = nb::none();
 #define PYBRAINTRACE_COMMON std::optional<double> norm, std::optional<double> value, double decay, int64_t average
 #define PYBRAINTRACE_COMMON_ARGS(d) \
   nb::kw_only(), "grad_clip_norm"_a = none, "grad_clip_value"_a = none, "weight_decay"_a = d, "average"_a = 0
-  nb::class_<o::SGD, o::Optimizer>(m, "SGD", "Plain descent, or with momentum.")
+  nb::class_<o::SGD, o::Optimizer>(m, "SGD",
+                                   with_args("Stochastic gradient descent, optionally with momentum.",
+                                             {about::lr, about::momentum, "nesterov: use Nesterov momentum.",
+                                              about::clip_norm, about::clip_value, about::l2, about::average})
+                                       .c_str())
       .def(
           "__init__",
           [](o::SGD* self, Rate lr, double momentum, bool nesterov, PYBRAINTRACE_COMMON) {
@@ -322,8 +408,14 @@ void bind_optimizers(nb::module_& parent) {
             },
             "lr"_a = 1e-3, "momentum"_a = 0.9, PYBRAINTRACE_COMMON_ARGS(0.0));
   };
-  with_momentum(std::type_identity<o::Momentum>(), "Momentum", "Descent with momentum.");
-  with_momentum(std::type_identity<o::MomentumNesterov>(), "MomentumNesterov", "Descent with Nesterov's momentum.");
+  with_momentum(std::type_identity<o::Momentum>(), "Momentum",
+                with_args("Gradient descent with momentum.",
+                          {about::lr, about::momentum, about::clip_norm, about::clip_value, about::l2, about::average})
+                    .c_str());
+  with_momentum(std::type_identity<o::MomentumNesterov>(), "MomentumNesterov",
+                with_args("Gradient descent with Nesterov momentum.",
+                          {about::lr, about::momentum, about::clip_norm, about::clip_value, about::l2, about::average})
+                    .c_str());
   const auto adam = [&]<class O, class Base>(std::type_identity<O>, std::type_identity<Base>, const char* name,
                                              double usual_decay, const char* doc) {
     nb::class_<O, Base>(m, name, doc)
@@ -335,31 +427,58 @@ void bind_optimizers(nb::module_& parent) {
             "lr"_a = 1e-3, "beta1"_a = 0.9, "beta2"_a = 0.999, "eps"_a = 1e-8, "amsgrad"_a = false,
             PYBRAINTRACE_COMMON_ARGS(usual_decay));
   };
-  adam(std::type_identity<o::Adam>(), std::type_identity<o::Optimizer>(), "Adam", 0.0, "Adam; AMSGrad on request.");
+  adam(std::type_identity<o::Adam>(), std::type_identity<o::Optimizer>(), "Adam", 0.0,
+       with_args("Adam (Kingma & Ba 2015).",
+                 {about::lr, "beta1: decay of the first moment.", "beta2: decay of the second moment.", about::eps,
+                  "amsgrad: use the largest second moment so far.", about::clip_norm, about::clip_value, about::l2,
+                  about::average})
+           .c_str());
   adam(std::type_identity<o::AdamW>(), std::type_identity<o::Adam>(), "AdamW", 0.01,
-       "Adam with decoupled weight decay.");
-  nb::class_<o::RMSProp, o::Optimizer>(m, "RMSProp", "Divided by a running root mean square.")
+       with_args("Adam with decoupled weight decay (Loshchilov & Hutter 2019).",
+                 {about::lr, "beta1: decay of the first moment.", "beta2: decay of the second moment.", about::eps,
+                  "amsgrad: use the largest second moment so far.", about::clip_norm, about::clip_value,
+                  about::decoupled, about::average})
+           .c_str());
+  nb::class_<o::RMSProp, o::Optimizer>(
+      m, "RMSProp",
+      with_args("RMSProp (Hinton 2012).", {about::lr, "rho: decay of the mean square.", about::eps, about::clip_norm,
+                                           about::clip_value, about::l2, about::average})
+          .c_str())
       .def(
           "__init__",
           [](o::RMSProp* self, Rate lr, double rho, double eps, PYBRAINTRACE_COMMON) {
             new (self) o::RMSProp(lr.get(), {rho, eps, common(norm, value, decay, average)});
           },
           "lr"_a = 1e-3, "rho"_a = 0.9, "eps"_a = 1e-8, PYBRAINTRACE_COMMON_ARGS(0.0));
-  nb::class_<o::Adagrad, o::Optimizer>(m, "Adagrad", "Divided by the root of all squares so far.")
+  nb::class_<o::Adagrad, o::Optimizer>(
+      m, "Adagrad",
+      with_args("Adagrad (Duchi et al. 2011).",
+                {about::lr, about::eps, about::clip_norm, about::clip_value, about::l2, about::average})
+          .c_str())
       .def(
           "__init__",
           [](o::Adagrad* self, Rate lr, double eps, PYBRAINTRACE_COMMON) {
             new (self) o::Adagrad(lr.get(), {eps, common(norm, value, decay, average)});
           },
           "lr"_a = 1e-2, "eps"_a = 1e-10, PYBRAINTRACE_COMMON_ARGS(0.0));
-  nb::class_<o::Adadelta, o::Optimizer>(m, "Adadelta", "Steps scaled by their own running size.")
+  nb::class_<o::Adadelta, o::Optimizer>(
+      m, "Adadelta",
+      with_args("Adadelta (Zeiler 2012).",
+                {about::lr, "rho: decay of the mean squares.", "eps: added to the mean squares.", about::clip_norm,
+                 about::clip_value, about::l2, about::average})
+          .c_str())
       .def(
           "__init__",
           [](o::Adadelta* self, Rate lr, double rho, double eps, PYBRAINTRACE_COMMON) {
             new (self) o::Adadelta(lr.get(), {rho, eps, common(norm, value, decay, average)});
           },
           "lr"_a = 1.0, "rho"_a = 0.9, "eps"_a = 1e-6, PYBRAINTRACE_COMMON_ARGS(0.0));
-  nb::class_<o::Lion, o::Optimizer>(m, "Lion", "The sign of a momentum.")
+  nb::class_<o::Lion, o::Optimizer>(
+      m, "Lion",
+      with_args("Lion (Chen et al. 2023): the sign of an interpolated momentum.",
+                {about::lr, "beta1: interpolation of momentum and gradient.", "beta2: decay of the momentum.",
+                 about::clip_norm, about::clip_value, about::decoupled, about::average})
+          .c_str())
       .def(
           "__init__",
           [](o::Lion* self, Rate lr, double b1, double b2, PYBRAINTRACE_COMMON) {
@@ -368,10 +487,10 @@ void bind_optimizers(nb::module_& parent) {
           "lr"_a = 1e-4, "beta1"_a = 0.9, "beta2"_a = 0.99, PYBRAINTRACE_COMMON_ARGS(0.0));
   m.def(
       "clip_grad_norm", [](nb::handle g, double c) { return dict_of(o::clip_grad_norm(gradients_from(g), c)); },
-      "grads"_a, "max_norm"_a, "Scaled so that the norm over all leaves is at most c.");
+      "grads"_a, "max_norm"_a, "Scale gradients so that their global norm is at most `max_norm`.");
   m.def(
       "clip_grad_value", [](nb::handle g, double c) { return dict_of(o::clip_grad_value(gradients_from(g), c)); },
-      "grads"_a, "clip_value"_a, "Every element limited to [-c, c].");
+      "grads"_a, "clip_value"_a, "Limit every element of the gradients to [-clip_value, clip_value].");
 }
 
 }  // namespace

@@ -128,7 +128,7 @@ nb::object differentiate(const char* where, nb::handle f, const nb::args& args, 
   for (int64_t n : argnums) {
     const int64_t from_front = n < 0 ? n + static_cast<int64_t>(args.size()) : n;
     bt::require(from_front >= 0 && from_front < static_cast<int64_t>(args.size()),
-                "{}: argument {} was chosen, but the call has {}.", where, n, args.size());
+                "{}: argnums contains {}, but the call has {} positional arguments.", where, n, args.size());
     chosen.push_back(from_front);
   }
   bt::Mask wrt;
@@ -168,7 +168,7 @@ nb::object mapped(nb::handle f, const nb::args& args, const nb::kwargs& kwargs, 
 }
 
 [[noreturn]] void structure_error(const char* where, const char* what, const Tree& want, const Tree& got) {
-  bt::fail("{}: {} must keep its structure {}; got {}.", where, what, want.text(), got.text());
+  bt::fail("{}: {} must have the structure {}; got {}.", where, what, want.text(), got.text());
 }
 
 // f(carry, x) → (carry, y)
@@ -258,7 +258,7 @@ nb::object run_vjp(nb::handle f, const nb::args& primals) {
 nb::object run_jacobian(nb::handle f, const nb::args& args, int64_t argnum, bool forward) {
   FlatCall call(f, args, no_keywords(), "jacobian");
   bt::require(argnum >= 0 && argnum < static_cast<int64_t>(args.size()),
-              "jacobian: argument {} was chosen, but the call has {}.", argnum, args.size());
+              "jacobian: argnums is {}, but the call has {} positional arguments.", argnum, args.size());
   bt::Mask wrt;
   for (size_t owner : call.owners()) wrt.push_back(owner == static_cast<size_t>(argnum));
   const auto mode   = forward ? bt::flat::JacobianMode::Forward : bt::flat::JacobianMode::Reverse;
@@ -324,7 +324,7 @@ void bind_transforms(nb::module_& m) {
   nb::class_<Jitted>(m, "Jitted", nb::type_slots(jitted_slots), nb::dynamic_attr(), nb::is_weak_referenceable(),
                      "A function that is compiled once per signature.")
       .def("__call__", &Jitted::call, "args"_a, "kwargs"_a)
-      .def_prop_ro("num_traces", &Jitted::num_traces, "How often the function was traced.")
+      .def_prop_ro("num_traces", &Jitted::num_traces, "Number of times the function was traced.")
       .def_prop_ro("__wrapped__", &Jitted::function);
   m.def(
       "make_jitted",

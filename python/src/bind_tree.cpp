@@ -5,7 +5,7 @@
 namespace pybraintrace {
 
 void bind_tree(nb::module_& m) {
-  nb::class_<Tree>(m, "TreeDef", "The structure of a tree without its leaves.")
+  nb::class_<Tree>(m, "TreeDef", "Structure of a tree, without its leaves.")
       .def_prop_ro("num_leaves", &Tree::num_leaves, "Number of leaves.")
       .def(
           "unflatten",
@@ -16,7 +16,7 @@ void bind_tree(nb::module_& m) {
                         list.size());
             return t.unflatten(list);
           },
-          "leaves"_a, "The tree with these leaves.")
+          "leaves"_a, "Return the tree with the given leaves.")
       .def(
           "__eq__", [](const Tree& a, nb::handle b) { return nb::isinstance<Tree>(b) && a == nb::cast<Tree&>(b); },
           "other"_a.none())
@@ -30,9 +30,14 @@ void bind_tree(nb::module_& m) {
         for (const nb::object& leaf : leaves) list.append(leaf);
         return nb::make_tuple(list, std::move(structure));
       },
-      "tree"_a.none(), "The leaves of a tree in order, and its structure.");
+      "tree"_a.none(), "Return the leaves of a tree in order, and its structure.");
   m.def("register_node", &register_node, "type"_a, "flatten"_a, "unflatten"_a,
-        "Instances of a class become nodes of trees.");
+        "Register a class whose instances are nodes of trees.\n"
+        "\n"
+        "Args:\n"
+        "    type: the class.\n"
+        "    flatten: function from an instance to (children, aux).\n"
+        "    unflatten: function from (aux, children) to an instance.");
 }
 
 }  // namespace pybraintrace

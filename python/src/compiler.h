@@ -10,7 +10,6 @@ nb::object records_of(const bt::Diagnostics& records);  // a tuple of Compilatio
 // Of show_graph: prints the text where `verbose` is set, and gives it where `return_msg` is set.
 nb::object           shown(const std::string& text, bool verbose, bool return_msg);
 constexpr const char shown_sig[] = "def show_graph(self, verbose: bool = True, return_msg: bool = False) -> str | None";
-constexpr const char* shown_doc =
-    "Prints groups, weights and the groups they reach; gives the text where `return_msg` is set.";
+constexpr const char* shown_doc  = "Print a summary of groups and weights; return the text if `return_msg` is set.";
 
 }  // namespace pybraintrace
