@@ -10,7 +10,7 @@
 """
 
 from . import _interpreter as _interpreter  # before the extension module
-from . import _compiler as _compiler  # before the library looks for one
+from . import _compiler as _compiler  # before the library looks for a compiler
 from . import _core
 from . import _tensor as _tensor
 from ._core import (CompilationError, CompilationRecord, CompilationReport, DTypeError, ETraceGraph, ETraceVjpGraphExecutor, FileError, GradCheck, HiddenGroup,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line: python -m pybraintrace info."""
+"""Command line: python -m pybraintrace info."""
 
 import sys
 
@@ -7,7 +7,7 @@ from ._core import command
 
 
 def main() -> None:
-    """Runs the command line with the arguments of this process."""
+    """Run the command line with the arguments of this process."""
     sys.stdout.flush()
     sys.exit(command(["pybraintrace", *sys.argv[1:]]))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the extension module asks Python for: sequences as arrays, bfloat16."""
+"""Helpers that the extension module calls: sequences as arrays, bfloat16."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ def _holds_tensor(value: Any) -> bool:
 
 
 def from_sequence(value: Any) -> Any:
-    """Numbers as one NumPy array; a sequence with tensors in it is stacked, so that traced ones keep their trace."""
+    """Convert a sequence to an array; sequences with tensors are stacked, so that traced ones stay traced."""
     if _holds_tensor(value):
         return _core.ops.stack([from_sequence(v) if isinstance(v, (list, tuple)) else v for v in value])
     array = np.asarray(value)
     if array.dtype == object:
-        raise TypeError(f"a sequence of mixed values cannot be an array: {value!r:.80}")
+        raise TypeError(f"expected a sequence of numbers or arrays, got {value!r:.80}")
     return array
 
 
 def bfloat16() -> Any:
-    """The NumPy type of bfloat16, which the package ml_dtypes brings."""
+    """Return the NumPy type of bfloat16, from the package ml_dtypes."""
     try:
         import ml_dtypes
     except ImportError as error:
-        raise TypeError("NumPy shows bfloat16 only with the package ml_dtypes; or convert with astype('float32').") from error
+        raise TypeError("NumPy supports bfloat16 only with the package ml_dtypes; install it, or convert with astype('float32').") from error
     return ml_dtypes.bfloat16
 
 
 def from_pickle(array: np.ndarray, dtype: str) -> Any:
-    """A tensor of exactly this element type and these elements, whatever the precision is here."""
+    """Return a tensor of exactly this dtype, whatever the precision of the environment is."""
     from . import environ
 
     with environ.context(precision=64):

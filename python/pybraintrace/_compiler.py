@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The C compiler that programs are compiled with: the machine's own, or that of the package ziglang (extra `jit`)."""
+"""Choice of the C compiler for programs: that of the machine, or that of the package ziglang (extra `jit`)."""
 
 import importlib.util
 import os
 import sys
 
 
-def _is_on_path(name: str) -> bool:  # shutil.which takes longer to import than the rest of this package takes to look
+def _is_on_path(name: str) -> bool:  # importing shutil for `which` would take longer than this search
     return any(os.access(os.path.join(folder, name), os.X_OK) for folder in os.environ.get("PATH", "").split(os.pathsep) if folder)
 
 
 def choose() -> None:
-    """Names ziglang's compiler in BRAINTRACE_CC where nothing else is installed and nobody has chosen."""
+    """Set BRAINTRACE_CC to the compiler of ziglang if no other compiler is installed or chosen."""
     if os.environ.get("BRAINTRACE_CC") or any(map(_is_on_path, ("cc", "clang", "gcc", "zig"))):
         return
     if importlib.util.find_spec("ziglang") is not None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The extension module, as NumPy, belongs to the main interpreter; loaded in another one it would crash when the process ends."""
+"""Check that this is the main interpreter: like NumPy, the extension module would crash at exit in a subinterpreter."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import importlib
 
 
 def is_main() -> bool:
-    """Whether this is the main interpreter, or one that does not say."""
+    """Return whether this is the main interpreter, or one that does not tell."""
     for name in ("_interpreters", "_xxsubinterpreters"):  # Python 3.13 and later, and before
         try:
             current = importlib.import_module(name).get_current()
@@ -18,4 +18,4 @@ def is_main() -> bool:
 
 
 if not is_main():
-    raise ImportError("pybraintrace runs in the main interpreter only, as NumPy does; use threads or processes instead of subinterpreters")
+    raise ImportError("pybraintrace runs in the main interpreter only, like NumPy; use threads or processes instead of subinterpreters")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parts of Tensor that are written in Python: printing, iteration, other array libraries, x.at[i].set(v)."""
+"""Python part of Tensor: printing, iteration, exchange with array libraries, x.at[i].set(v)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Tensor = _core.Tensor
 
 
 class _At:
-    """Places of a tensor: x.at[key]."""
+    """Indexed updates of a tensor: x.at[key]."""
 
     def __init__(self, tensor: Tensor) -> None:
         self._tensor = tensor
@@ -25,39 +25,39 @@ class _At:
 
 
 class _Update:
-    """A new tensor with other values at these places."""
+    """Updates of a tensor at an index; each returns a new tensor."""
 
     def __init__(self, tensor: Tensor, key: Any) -> None:
         self._tensor, self._key = tensor, key
 
     def get(self) -> Tensor:
-        """The values there now."""
+        """Return x[key]."""
         return self._tensor[self._key]
 
     def set(self, value: Any) -> Tensor:
-        """These values in their place."""
+        """Return a copy with x[key] = value."""
         return self._tensor._set_at(self._key, value, "set")
 
     def add(self, value: Any) -> Tensor:
-        """Values added; those of equal places add up."""
+        """Return a copy with `value` added at x[key]; repeated indices accumulate."""
         return self._tensor._set_at(self._key, value, "add")
 
     def multiply(self, value: Any) -> Tensor:
-        """Multiplied."""
+        """Return a copy with x[key] multiplied by `value`."""
         return self._tensor._set_at(self._key, value, "multiply")
 
     mul = multiply
 
     def divide(self, value: Any) -> Tensor:
-        """Divided."""
+        """Return a copy with x[key] divided by `value`."""
         return self._tensor._set_at(self._key, value, "divide")
 
     def min(self, value: Any) -> Tensor:
-        """The smaller of both."""
+        """Return a copy with the minimum of x[key] and `value`."""
         return self._tensor._set_at(self._key, value, "min")
 
     def max(self, value: Any) -> Tensor:
-        """The larger of both."""
+        """Return a copy with the maximum of x[key] and `value`."""
         return self._tensor._set_at(self._key, value, "max")
 
 
@@ -83,20 +83,20 @@ def _array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> np.ndar
     array = self.numpy()
     if dtype is not None and array.dtype != dtype:
         if copy is False:
-            raise ValueError(f"a tensor of {array.dtype} cannot be an array of {dtype} without a copy")
+            raise ValueError(f"a tensor of dtype {array.dtype} cannot become an array of {dtype} without a copy; pass copy=True or None")
         return array.astype(dtype)
     return array.copy() if copy else array
 
 
 def _dlpack(self: Tensor, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: Any = None) -> Any:
-    """A copy, for whoever takes it may write; with `copy=False` the memory itself, marked read-only (DLPack 1.0)."""
+    """Export a copy, because consumers may write to it; with `copy=False`, the memory itself, marked read-only (DLPack 1.0)."""
     if dl_device is not None and tuple(dl_device) != _dlpack_device(self):
-        raise BufferError(f"a tensor lies on the CPU, DLPack device {_dlpack_device(self)}; it cannot be given on device {tuple(dl_device)}")
+        raise BufferError(f"the tensor is on the CPU, DLPack device {_dlpack_device(self)}; it cannot be exported to device {tuple(dl_device)}")
     if stream is not None:
-        raise BufferError(f"a tensor on the CPU belongs to no stream; got stream {stream!r}")
+        raise BufferError(f"expected stream=None for a tensor on the CPU, got {stream!r}")
     shares = copy is False
     if shares and (max_version is None or max_version[0] < 1):
-        raise BufferError("a tensor is read-only, which DLPack before version 1.0 cannot say; take a copy")
+        raise BufferError("tensors are read-only, which DLPack before version 1.0 cannot express; use a copy")
     return self._dlpack_of(shares).__dlpack__(max_version=max_version)
 
 
@@ -114,7 +114,7 @@ def _copy(self: Tensor) -> Tensor:
 
 def _reduce(self: Tensor) -> Any:
     if self.is_traced:
-        raise TypeError("a tensor that is being traced cannot be pickled or copied: it has no elements yet")
+        raise TypeError("a traced tensor cannot be pickled or copied: it has no elements yet")
     return from_pickle, (np.array(self.numpy()), str(self.dtype))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How objects look in notebooks: the graph as a page to click through, and as a picture where scripts are dropped."""
+"""Display of objects in notebooks: graphs as interactive pages, or as pictures where scripts are disabled."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from . import _core
 
 
 def framed(page: str, height: int = 520) -> str:
-    """A whole page inside a cell."""
+    """Return an iframe that shows a page in a notebook cell."""
     from html import escape
 
     return f'<iframe srcdoc="{escape(page)}" style="width:100%;height:{height}px;border:0"></iframe>'
 
 
 def as_text(text: str) -> str:
-    """Text in a fixed pitch."""
+    """Return text as preformatted HTML."""
     from html import escape
 
     return f"<pre>{escape(text)}</pre>"

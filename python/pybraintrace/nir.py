@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Networks of other packages: graphs in the Neuromorphic Intermediate Representation (NIR).
+"""Exchange of networks in the Neuromorphic Intermediate Representation (NIR).
 
 >>> import pybraintrace as bt, tempfile, os
 >>> description = '{"type": "chain", "layers": [{"name": "w", "type": "linear", "n_in": 2, "n_out": 3},' \\
@@ -10,7 +10,7 @@
 >>> net.model(bt.numpy.zeros(2)).shape
 (3,)
 
-Files need no other package. `from_graph` and `to_graph` exchange objects of the package nir (pip install pybraintrace[nir]).
+`from_graph` and `to_graph` need the package nir (pip install pybraintrace[nir]); files need no other package.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = ["Net", "from_graph", "load", "save", "to_graph"]
 
 @dataclass
 class Net:
-    """A model, the description it was built from, and what its author should know."""
+    """An imported model, its description, and notes about the conversion."""
 
     model: Any
     description: str
@@ -36,7 +36,15 @@ class Net:
 
 
 def load(path: str | os.PathLike[str], *, dt: float | None = None, method: str | None = None, reset: str = "hard", surrogate: str = "relu_grad") -> Net:
-    """The network of a NIR file. `dt` in ms and `method` ('euler' or 'exp_euler') are those of the file where it has them, else 1 and 'euler'."""
+    """Read a network from a NIR file.
+
+    Args:
+        path: the file.
+        dt: time step (ms); default: that of the file, or 1.
+        method: 'euler' or 'exp_euler'; default: that of the file, or 'euler'.
+        reset: 'hard' or 'soft'.
+        surrogate: name of the surrogate gradient.
+    """
     description, weights, notes = _core.import_nir(os.fspath(path), dt, method, reset, surrogate)
     model = _core.build_model(description)
     _core.set_weights(model, weights)
@@ -45,12 +53,22 @@ def load(path: str | os.PathLike[str], *, dt: float | None = None, method: str |
 
 
 def save(path: str | os.PathLike[str], description: str, model: Any, input_shape: Sequence[int]) -> None:
-    """Writes a model, built from a description, with its present weights. What NIR cannot say is an error that names the layer."""
+    """Write a model with its current weights to a NIR file.
+
+    Args:
+        path: the file.
+        description: JSON description from which the model was built.
+        model: the model.
+        input_shape: shape of one input.
+
+    Raises:
+        UserError: NIR cannot express a layer, which the message names.
+    """
     _core.export_nir(os.fspath(path), description, model, list(input_shape))
 
 
 def from_graph(graph: Any, **options: Any) -> Net:
-    """The network of a nir.NIRGraph; options as those of `load`."""
+    """Convert a nir.NIRGraph to a network. Options are those of `load`."""
     import tempfile
 
     import nir
@@ -62,7 +80,7 @@ def from_graph(graph: Any, **options: Any) -> Net:
 
 
 def to_graph(description: str, model: Any, input_shape: Sequence[int]) -> Any:
-    """The same as a nir.NIRGraph."""
+    """Convert a model to a nir.NIRGraph. Arguments are those of `save`."""
     import tempfile
 
     import nir

@@ -34,7 +34,7 @@ VanillaRNNCell = globals()["ValinaRNNCell"]
 
 
 class Sequential(Module):
-    """Layers in order, named by their position.
+    """Apply layers in order. Their names are their positions.
 
     >>> import pybraintrace as bt
     >>> bt.nn.Sequential(bt.nn.Linear(2, 3), bt.nn.ReLU())(bt.numpy.zeros(2)).shape
@@ -46,7 +46,7 @@ class Sequential(Module):
         self.layers = list(layers)
 
     def update(self, x: Any) -> Any:
-        """Each layer on the result of the one before."""
+        """Apply the layers in order."""
         for layer in self.layers:
             x = layer(x)
         return x
@@ -59,5 +59,12 @@ class Sequential(Module):
 
 
 def exp_euler_step(f: Any, v: Any, *args: Any, dt: Any = None) -> Tensor:
-    """One exponential Euler step of dv/dt = f(v, *args)."""
+    """Return v after one exponential Euler step of dv/dt = f(v, *args).
+
+    Args:
+        f: the drift.
+        v: current value.
+        args: further arguments of `f`.
+        dt: time step (ms); default: that of the environment.
+    """
     return exp_euler(lambda u: f(u, *args), v, dt)

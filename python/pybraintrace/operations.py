@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operations of your own, whose weights learn online where you say how."""
+"""Custom operations, whose weights can learn online."""
 
 from __future__ import annotations
 
@@ -18,18 +18,26 @@ Operation = _core.Operation
 def register_op(name: str, meaning: Callable[..., Any], *, weights: Sequence[str] = (), x: str | None = "x", mixes: bool = True,
                 coefficient: Callable[..., Any] | None = None, spread: Callable[..., Any] | None = None, fold: Callable[..., Any] | None = None,
                 x_ndim: int | None = None, samples: Sequence[Sequence[Any]] = ()) -> Operation:
-    """Makes an operation from a function of its operands, whose parameters name them; derivatives and batches follow from it.
+    """Register an operation defined by a function of its operands.
 
-    It is trainable where `weights` names operands and three functions say how an eligibility trace follows them, for y linear in each:
+    Derivatives and batching follow from the function. The operation is trainable if `weights` names operands in which y is linear, and
+    `coefficient`, `spread` and `fold` define their eligibility trace. The first argument of these functions is an OpCall, which names the
+    weight and the shapes. Registering a name again replaces the operation for programs traced from then on.
 
-    - `coefficient(call, *operands)`: ∂y/∂w on the trace axes, one entry per pair of output position and weight entry
-    - `spread(call, per_y)`: a value per output position, moved to the trace axes; trailing axes are kept
-    - `fold(call, on_trace, *operands)`: the sum of the trace axes down to the shape of w
+    Args:
+        name: name of the operation.
+        meaning: the function; its parameters name the operands.
+        weights: operands that learn online.
+        x: the data operand, or None.
+        mixes: whether y at one position depends on x at other positions.
+        coefficient: (call, *operands) -> ∂y/∂w on the trace axes, one entry per pair of output position and weight entry.
+        spread: (call, per_y) -> a value per output position, expanded to the trace axes; trailing axes are kept.
+        fold: (call, on_trace, *operands) -> the sum over the trace axes, in the shape of the weight.
+        x_ndim: number of axes of one sample of x; needed to be trainable under vmap.
+        samples: shapes of all operands, for `check()`.
 
-    `call` (OpCall) tells which weight is asked for and the shapes. `x` names the data operand (None: there is none); `mixes` says that y
-    at one position reads x at others. With `x_ndim`, the number of axes of one sample of x, it stays trainable under vmap. `samples` are
-    shapes of all operands, for `check()`, which measures these rules. The operation stays for the life of the process; registering the
-    same name again, as when a cell of a notebook runs again, replaces it for programs traced from then on.
+    Returns:
+        The Operation.
 
     >>> import pybraintrace as bt
     >>> scaled = bt.register_op('doc_scaled', lambda x, weight: 2 * (x @ weight), weights=['weight'],
@@ -45,15 +53,15 @@ def register_op(name: str, meaning: Callable[..., Any], *, weights: Sequence[str
 
     def position(operand: str) -> int:
         if operand not in operands:
-            raise ValueError(f"register_op: {name} has no operand '{operand}'; the parameters of its function are {', '.join(operands)}")
+            raise ValueError(f"register_op: {name} has no operand '{operand}'; its operands: {', '.join(operands)}")
         return operands.index(operand)
 
     rules = {"coefficient": coefficient, "spread": spread, "fold": fold}
     missing = [n for n, rule in rules.items() if rule is None]
     if weights and missing:
-        raise TypeError(f"register_op: to be trainable {name} needs {', '.join(missing)}")
+        raise TypeError(f"register_op: {name} has weights but lacks {', '.join(missing)}; give all three")
     if not weights and len(missing) < len(rules):
-        raise TypeError(f"register_op: {name} has rules of a trace but no weights; name its trainable operands")
+        raise TypeError(f"register_op: {name} has trace rules but no weights; name its trainable operands in `weights`")
     where = {w: position(w) for w in weights} if weights else None
     data = position(x) if weights and x is not None else -1
     return _core.register_op(name, inspect.getdoc(meaning) or "", " ".join(operands), meaning, where, data, mixes, coefficient, spread, fold, x_ndim, samples)

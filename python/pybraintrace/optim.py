@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Optimizers and learning rates over time. Everything they remember lies in states, so updates may be jitted."""
+"""Optimizers and learning-rate schedules. Their memory is kept in states, so updates can be part of a jitted function."""
 
 from . import _pickle
 from ._core.optim import (SGD, Accumulator, Adadelta, Adagrad, Adam, AdamW, CosineAnnealingLR, CosineAnnealingWarmRestarts, CyclicLR,
@@ -12,7 +12,7 @@ __all__ = ["SGD", "Accumulator", "Adadelta", "Adagrad", "Adam", "AdamW", "Cosine
            "Optimizer", "PiecewiseConstantLR", "PolynomialLR", "ReduceLROnPlateau", "RMSProp", "Schedule", "SequentialLR", "StepLR", "WarmupCosineLR", "WarmupLR",
            "clip_grad_norm", "clip_grad_value"]
 
-# The same names, whose results can be pickled and copied.
+# Replace the names by versions whose results can be pickled and copied.
 for _name in __all__:
     _value = globals()[_name]
     if isinstance(_value, type) and issubclass(_value, Optimizer) and _value is not Optimizer:

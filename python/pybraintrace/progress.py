@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Progress bars, and a place to stop between pieces of long runs."""
+"""Progress bars for long runs, which can be interrupted between pieces."""
 
 from __future__ import annotations
 
@@ -10,7 +10,13 @@ from . import _core, tree
 
 
 class ProgressBar:
-    """How often a bar moves: every `freq` steps, or `count` times in all."""
+    """Settings of a progress bar.
+
+    Args:
+        freq: update the bar every `freq` steps.
+        count: number of updates in total, default 20; ignored if `freq` is given.
+        desc: text before the bar.
+    """
 
     def __init__(self, freq: int | None = None, count: int | None = None, desc: str | None = None) -> None:
         self.freq, self.count, self.desc = freq, count, desc
@@ -27,7 +33,16 @@ def _bar(total: int, pbar: Any) -> Any:
 
 
 def in_pieces(run: Callable[[tuple[Any, ...]], Any], xs: tuple[Any, ...], pbar: Any) -> Any:
-    """run(piece) over stretches of the leading axis, with a bar; Ctrl-C takes effect between them."""
+    """Call `run` on slices of the leading axis, with a progress bar; Ctrl-C takes effect between slices.
+
+    Args:
+        run: function from a slice of `xs` to its results.
+        xs: trees of arrays with the same leading axis.
+        pbar: True, steps per update, a ProgressBar, or an object with a method `update`.
+
+    Returns:
+        The results, concatenated along the leading axis.
+    """
     length = len(tree.leaves(xs)[0])
     step = pbar if isinstance(pbar, int) and not isinstance(pbar, bool) else getattr(pbar, "freq", None)
     step = max(1, int(step or length // (getattr(pbar, "count", None) or 20) or 1))

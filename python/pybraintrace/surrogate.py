@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Smooth stand-ins for the derivative of a spike, one class-like function per kind of the library.
+"""Surrogate gradients of the spike function. Each has a constructor (`ReluGrad`) and a function (`relu_grad`).
 
 >>> from pybraintrace import surrogate
 >>> surrogate.ReluGrad(alpha=0.3)
@@ -25,12 +25,12 @@ def _constructor(kind: str, doc: str, defaults: dict[str, float]) -> Callable[..
         values.update(zip(defaults, args))
         unknown = set(kwargs) - set(defaults)
         if unknown:
-            raise TypeError(f"{make.__name__}: there is no parameter {sorted(unknown)}; known are {list(defaults)}")
+            raise TypeError(f"{make.__name__}: unknown parameters {sorted(unknown)}; known: {list(defaults)}")
         values.update(kwargs)
         return Surrogate(kind, [float(v) for v in values.values()])
 
     make.__name__ = make.__qualname__ = _class_name(kind)
-    make.__doc__ = f"{doc}; {', '.join(f'{k}={v:g}' for k, v in defaults.items()) or 'no parameters'}."
+    make.__doc__ = f"{doc}; parameters: {', '.join(f'{k}={v:g}' for k, v in defaults.items()) or 'none'}."
     return make
 
 
@@ -39,7 +39,7 @@ def _function(kind: str, make: Callable[..., Surrogate]) -> Callable[..., Any]:
         return make(**kwargs)(x)
 
     spike.__name__ = spike.__qualname__ = kind
-    spike.__doc__ = f"One where x >= 0, else zero; derivative: {make.__doc__}"
+    spike.__doc__ = f"Return 1 where x >= 0, else 0; derivative: {make.__doc__}"
     return spike
 
 
@@ -52,4 +52,4 @@ for _kind, _doc, _defaults in surrogates():
 
 
 def __getattr__(name: str) -> Any:
-    raise AttributeError(f"there is no surrogate '{name}'; known are {sorted(n for n in __all__ if n[0].isupper())}")
+    raise AttributeError(f"unknown surrogate '{name}'; known: {sorted(n for n in __all__ if n[0].isupper())}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tasks as configurations describe them: batches of sequences with their targets; and numbers as spikes.
+"""Tasks, which generate batches of sequences with targets; and encodings of numbers as spikes.
 
 >>> from pybraintrace import tasks
 >>> task = tasks.Task({'type': 'copy', 'lag': 3, 'count': 2, 'symbols': 4}, seed=1)
@@ -23,7 +23,7 @@ __all__ = ["Batch", "Task", "delta_events", "delta_signal", "latency_spikes", "l
 
 
 class Batch(NamedTuple):
-    """Sequences of equal length, time first; shorter ones are padded and masked."""
+    """Inputs, targets and mask of a batch, with the time axis first. Shorter sequences are padded and masked."""
 
     inputs: np.ndarray
     targets: np.ndarray
@@ -31,7 +31,12 @@ class Batch(NamedTuple):
 
 
 class Task:
-    """A task from its description, a dict or JSON text. A batch is a function of seed, part and index: the same for whoever asks."""
+    """A task from its description. A batch depends only on seed, part and index.
+
+    Args:
+        description: a dict or JSON text, as in a training configuration.
+        seed: seed of the data.
+    """
 
     def __init__(self, description: dict[str, Any] | str, seed: int = 0) -> None:
         import json
@@ -39,36 +44,45 @@ class Task:
         self._task = _core.tasks.make_task(description if isinstance(description, str) else json.dumps(description), seed)
 
     def batch(self, part: str, index: int, size: int) -> Batch:
-        """Inputs [T, size, ...], targets and the weight of each step's loss; the part is 'train', 'validation' or 'test'."""
+        """Return one batch.
+
+        Args:
+            part: 'train', 'validation' or 'test'.
+            index: index of the batch.
+            size: number of samples.
+
+        Returns:
+            A Batch: inputs [T, size, ...], targets, and mask, the weight of each step's loss.
+        """
         return Batch(*self._task.batch(part, index, size))
 
     def samples(self, part: str) -> int:
-        """Samples of a part; 0 where batches are generated without end."""
+        """Return the number of samples of a part; 0 if batches are generated endlessly."""
         return self._task.samples(part)
 
     @property
     def input_shape(self) -> tuple[int, ...]:
-        """Of one step of one sample."""
+        """Shape of one step of one sample."""
         return tuple(self._task.input_shape)
 
     @property
     def outputs(self) -> int:
-        """Classes, or the width of the values."""
+        """Number of classes, or width of the target values."""
         return self._task.outputs
 
     @property
     def length(self) -> int:
-        """Steps of the longest sequence."""
+        """Number of steps of the longest sequence."""
         return self._task.length
 
     @property
     def has_classes(self) -> bool:
-        """Whether targets are classes; else values."""
+        """Whether targets are classes rather than values."""
         return self._task.has_classes
 
     @property
     def class_names(self) -> list[str]:
-        """Names of the classes, where there are any."""
+        """Names of the classes, if there are any."""
         return self._task.class_names
 
     def _repr_svg_(self) -> str:

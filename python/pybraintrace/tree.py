@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trees: values made of arrays in tuples, lists, dicts and dataclasses.
+"""Trees: arrays in nested tuples, lists, dicts and dataclasses.
 
 >>> from pybraintrace import tree
 >>> tree.map(lambda a: 2 * a, {'w': 1, 'b': (2, 3)})
@@ -17,27 +17,37 @@ __all__ = ["TreeDef", "all", "flatten", "leaves", "map", "reduce", "register_nod
 
 
 def flatten(tree: Any) -> tuple[list[Any], TreeDef]:
-    """The leaves in order, and the structure."""
+    """Return the leaves in order, and the structure."""
     return tree_flatten(tree)
 
 
 def leaves(tree: Any) -> list[Any]:
-    """The leaves in order; dicts by sorted keys."""
+    """Return the leaves in order; dicts are ordered by key."""
     return tree_flatten(tree)[0]
 
 
 def structure(tree: Any) -> TreeDef:
-    """The structure without its leaves."""
+    """Return the structure without its leaves."""
     return tree_flatten(tree)[1]
 
 
 def unflatten(treedef: TreeDef, leaves: Any) -> Any:
-    """The tree with these leaves."""
+    """Return the tree with the given leaves."""
     return treedef.unflatten(leaves)
 
 
 def map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: Callable[[Any], bool] | None = None) -> Any:
-    """A tree of f(leaf, …) over trees of one structure."""
+    """Apply a function to the leaves of trees with the same structure.
+
+    Args:
+        f: function of one leaf from each tree.
+        tree: the first tree.
+        rest: further trees.
+        is_leaf: function that marks additional values as leaves.
+
+    Returns:
+        A tree of the results.
+    """
     if is_leaf is not None:
         if is_leaf(tree):
             return f(tree, *rest)
@@ -50,13 +60,13 @@ def map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: Callable[[Any], b
     for other in rest:
         column, other_def = tree_flatten(other)
         if other_def != treedef:
-            raise ValueError(f"tree.map: trees differ in structure: {treedef} and {other_def}")
+            raise ValueError(f"tree.map: expected trees of the same structure, got {treedef} and {other_def}")
         columns.append(column)
     return treedef.unflatten([f(*row) for row in zip(*columns)])
 
 
 def reduce(f: Callable[[Any, Any], Any], tree: Any, initializer: Any = None) -> Any:
-    """f over all leaves, from left to right."""
+    """Reduce the leaves with a function of two arguments, from left to right."""
     import functools
 
     found = leaves(tree)
@@ -64,7 +74,7 @@ def reduce(f: Callable[[Any, Any], Any], tree: Any, initializer: Any = None) -> 
 
 
 def all(tree: Any) -> bool:
-    """Whether every leaf is true."""
+    """Return whether all leaves are true."""
     import builtins
 
     return builtins.all(bool(leaf) for leaf in leaves(tree))
