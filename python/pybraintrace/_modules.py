@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parts of Module that are written in Python: states by kind, hooks, pickling."""
+"""Python part of Module: states by kind, hooks, recording."""
 
 from __future__ import annotations
 
@@ -17,33 +17,33 @@ PathKey = tuple[Any, ...]
 
 
 class StateDict(dict[PathKey, State]):
-    """States by path, as `model.states()` gives them; `model` is whose they are."""
+    """States by path, as `model.states()` returns them; `model` is their model."""
 
     def __init__(self, states: Any = (), model: Module | None = None) -> None:
         super().__init__(states)
         self.model = model
 
     def subset(self, *kinds: type[State]) -> StateDict:
-        """Those of some kinds."""
+        """Return the states of some kinds."""
         return StateDict({p: s for p, s in self.items() if isinstance(s, kinds)}, self.model)
 
     def to_dict_values(self) -> dict[PathKey, Any]:
-        """Their values by path."""
+        """Return the values by path."""
         return {p: s.value for p, s in self.items()}
 
     to_dict = to_dict_values
 
     def assign_values(self, values: dict[PathKey, Any]) -> None:
-        """Writes values by path."""
+        """Assign values by path."""
         for path, value in values.items():
             self[path].value = value
 
     def unique(self) -> StateDict:
-        """The same: a state that several parts share is listed once already."""
+        """Return the states unchanged: a shared state is already listed only once."""
         return self
 
     def split(self, *kinds: type[State]) -> tuple[StateDict, ...]:
-        """One group per kind, and the rest."""
+        """Return one group per kind, and the remaining states."""
         groups, rest = [], dict(self)
         for kind in kinds:
             groups.append(StateDict({p: s for p, s in rest.items() if isinstance(s, kind)}, self.model))
@@ -52,13 +52,13 @@ class StateDict(dict[PathKey, State]):
 
 
 class Part:
-    """A part of a layer that is written in C++, seen through its states."""
+    """A part of a C++ layer, represented by its states."""
 
     def __init__(self, name: str, states: dict[PathKey, State]) -> None:
         self._name, self._states = name, StateDict(states)
 
     def states(self, *kinds: type[State]) -> StateDict:
-        """States below it, by path."""
+        """Return the states by path, of some kinds or all."""
         return self._states.subset(*kinds) if kinds else self._states
 
     def __getattr__(self, name: str) -> Any:
@@ -79,7 +79,7 @@ class Part:
 
 
 def call_hook(method: Callable[..., Any], batch_size: int | None) -> None:
-    """Calls init_state or reset_state with what it takes: a batch size by name or position, or nothing."""
+    """Call init_state or reset_state with the batch size by name or position, or without it, as its signature requires."""
     try:
         parameters = inspect.signature(method).parameters
     except (TypeError, ValueError):
@@ -95,7 +95,7 @@ def call_hook(method: Callable[..., Any], batch_size: int | None) -> None:
 
 
 def _states(self: Module, *kinds: type[State]) -> StateDict:
-    """All states below this module by path; of some kinds where these are given.
+    """Return the states of the module by path, of some kinds or all.
 
     >>> import pybraintrace as bt
     >>> list(bt.nn.Linear(2, 3).states(bt.ParamState))
@@ -106,12 +106,12 @@ def _states(self: Module, *kinds: type[State]) -> StateDict:
 
 
 def _nodes(self: Module, *kinds: type[Module]) -> dict[PathKey, Module]:
-    """The modules of the model by path, itself first."""
+    """Return the module and its submodules by path, of some kinds or all."""
     return {p: m for p, m in walk(self) if isinstance(m, kinds or Module)}
 
 
 def walk(model: Module) -> Iterator[tuple[PathKey, Module]]:
-    """Modules that Python holds, each once, with their paths."""
+    """Iterate over the modules held by Python attributes, each once, with their paths."""
     seen: set[int] = set()
 
     def inside(value: Any, path: PathKey) -> Iterator[tuple[PathKey, Module]]:
@@ -133,14 +133,30 @@ def walk(model: Module) -> Iterator[tuple[PathKey, Module]]:
 
 
 def init_all_states(model: Module, batch_size: int | None = None, **kwargs: Any) -> Module:
-    """Gives every state its first value, calls `init_state` of every module, and returns the model."""
+    """Initialize all states of a model, and call `init_state` of every module.
+
+    Args:
+        model: the model.
+        batch_size: size of the leading batch axis of the states; None for no batch axis.
+
+    Returns:
+        The model.
+    """
     _core.init_all_states(model, kwargs.get("batch_size", batch_size))
     record(model)
     return model
 
 
 def reset_all_states(model: Module, batch_size: int | None = None, **kwargs: Any) -> Module:
-    """The same again, before a new sequence; without a batch size, with that of the last init."""
+    """Reset all states of a model before a new sequence, and call `reset_state` of every module.
+
+    Args:
+        model: the model.
+        batch_size: size of the leading batch axis; default: that of the last initialization.
+
+    Returns:
+        The model.
+    """
     _core.reset_all_states(model, kwargs.get("batch_size", batch_size))
     return model
 
@@ -156,7 +172,7 @@ def _rrshift(self: Module, x: Any) -> Any:
 
 
 def _init_subclass(cls: type[Module], **kwargs: Any) -> None:
-    """A constructor that forgets that of its base class fails where it is written, not where the model is used."""
+    """Check that constructors call super().__init__(), so that a forgotten call fails there and not where the model is used."""
     super(Module, cls).__init_subclass__(**kwargs)
     own = cls.__dict__.get("__init__")
     if own is None:
@@ -166,7 +182,7 @@ def _init_subclass(cls: type[Module], **kwargs: Any) -> None:
     def __init__(self: Module, *args: Any, **kwargs: Any) -> None:
         own(self, *args, **kwargs)
         if not _core.is_made(self):
-            raise TypeError(f"{type(self).__name__}: its __init__ does not call super().__init__(); do so before anything else")
+            raise TypeError(f"{type(self).__name__}: __init__ does not call super().__init__(); call it first")
 
     setattr(cls, "__init__", __init__)
 
@@ -182,7 +198,7 @@ _events: list[Any] | None = None
 
 @contextmanager
 def recording() -> Iterator[list[Any]]:
-    """Lists the models that are initialized and the learners that are compiled inside a `with`."""
+    """Context manager that lists the models initialized and the learners compiled inside it."""
     global _events
     before, _events = _events, []
     try:
@@ -192,6 +208,6 @@ def recording() -> Iterator[list[Any]]:
 
 
 def record(event: Any) -> None:
-    """Notes a model or learner for `recording`."""
+    """Add a model or learner to the list of `recording`."""
     if _events is not None:
         _events.append(event)

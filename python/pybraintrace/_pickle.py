@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pickling and copying: what objects were made from, and their values."""
+"""Pickling and copying: objects are rebuilt from the arguments of their constructors and from their values."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _reduce_state(self: State) -> Any:
 
 
 def remembering(layer: type[Module], module: str) -> type[Module]:
-    """A layer that is written in C++, whose instances keep what they were made from."""
+    """Return a subclass of a C++ layer whose instances keep the arguments of their constructor."""
 
     def __init__(self: Module, *args: Any, **kwargs: Any) -> None:
         layer.__init__(self, *args, **kwargs)
@@ -92,7 +92,7 @@ setattr(Module, "__setstate__", _set_module)
 
 
 def noting(make: Callable[..., Any], module: str) -> Callable[..., Any]:
-    """A function of a module whose results know how they were made."""
+    """Wrap a function so that its results record how they were made."""
 
     @functools.wraps(make)
     def made(*args: Any, **kwargs: Any) -> Any:
@@ -110,7 +110,7 @@ def _call(make: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
 
 def _reduce_made(self: Any) -> Any:
     if "_made" not in self.__dict__:
-        raise TypeError(f"{self!r} cannot be pickled or copied: make it with a function of this package")
+        raise TypeError(f"{self!r} cannot be pickled or copied; create it with a function of this package")
     epoch = (self.epoch,) if isinstance(self, _core.optim.Schedule) else ()
     return (_call, self._made, *epoch)
 
@@ -137,7 +137,7 @@ setattr(_core.ETraceConfig, "__reduce__", _reduce_config)
 
 
 def optimizer(written: type[Any], module: str) -> type[Any]:
-    """An optimizer whose instances keep what they were made from, and the model whose weights they update."""
+    """Return a subclass of an optimizer whose instances keep the arguments of their constructor and the model that they update."""
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         written.__init__(self, *args, **kwargs)
@@ -155,8 +155,8 @@ def optimizer(written: type[Any], module: str) -> type[Any]:
 
     def __reduce__(self: Any) -> Any:
         if self._registered and self._model is None:
-            raise TypeError(f"{type(self).__name__}: it cannot be pickled or copied; register weights with model.states(ParamState) or with the model, "
-                            "so that the copy finds those of its model")
+            raise TypeError(f"{type(self).__name__}: it cannot be pickled or copied; register the model or model.states(ParamState), "
+                            "so that the copy finds the weights of its model")
         values = {path: _arrays(state.value) for path, state in self.states().items()} if self._model is not None else None
         return _call, (type(self), *self._arguments), (self._model, self._paths, self._groups, values, self.lr.epoch)
 

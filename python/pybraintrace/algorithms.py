@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Learning rules: one class per rule of the library, `compile`, and drivers of sequences."""
+"""Learning rules: one class per rule of the library, and `compile`."""
 
 from __future__ import annotations
 
@@ -16,9 +16,12 @@ __all__ = ["ETraceConfig", "MultiStepData", "OnlineLearner", "SingleStepData", "
 
 
 class OnlineLearner(_core.OnlineLearner):
-    """A model with a learning rule: calling it runs the model, advances the eligibility traces, and is differentiable.
+    """A model with a learning rule. A call runs the model, advances the eligibility traces, and is differentiable.
 
-    The rule is a name, a point in the space of rules, or one with equations of its own.
+    Args:
+        algorithm: name of a rule, an ETraceConfig, or a LearningRule.
+        model: the model, with initialized states.
+        options: options of the rule.
 
     >>> import pybraintrace as bt
     >>> learner = bt.OnlineLearner('D_RTRL', bt.nn.init_all_states(bt.nn.GRUCell(3, 4))).compile_graph(bt.numpy.zeros(3))
@@ -28,14 +31,14 @@ class OnlineLearner(_core.OnlineLearner):
 
     def __init__(self, algorithm: str | ETraceConfig | LearningRule, model: Module, **options: Any) -> None:
         if not isinstance(algorithm, (str, ETraceConfig, LearningRule)):
-            raise TypeError(f"a learning rule is a name, a class of rules, an ETraceConfig or a LearningRule, got {algorithm!r}")
+            raise TypeError(f"OnlineLearner: expected a learning rule (a name, a class, an ETraceConfig or a LearningRule), got {algorithm!r}")
         if not isinstance(model, Module):
-            raise TypeError(f"a learner needs an nn.Module, got {model!r}")
+            raise TypeError(f"OnlineLearner: expected an nn.Module, got {model!r}")
         super().__init__(algorithm, model, **options)
         self._made, self._examples, self._lanes = (algorithm, options), None, None
 
     def compile_graph(self, *args: Any, **kwargs: Any) -> OnlineLearner:
-        """Finds groups and relations from one example of a step's inputs and makes the traces; gives the learner."""
+        """Compile the model for example inputs of one step: find groups and relations, and create the traces. Return the learner."""
         super().compile_graph(*args, **kwargs)
         if not kwargs:
             self._remember_examples(args)
@@ -43,24 +46,37 @@ class OnlineLearner(_core.OnlineLearner):
         return self
 
     def _remember_examples(self, args: tuple[Any, ...]) -> None:
-        """What a pickled learner is compiled with again."""
+        """Keep zeros like the example inputs, to compile a pickled learner again."""
         plain = tuple(a.data if isinstance(a, _core.StepData) else a for a in args)
         self._examples = tree.map(lambda x: _np.zeros(_np.shape(x), _core.ops.asarray(x).dtype), plain)
 
     def _run_in_lanes(self, count: int) -> None:
-        """One sample per lane from now on."""
+        """Run `count` samples side by side from now on."""
         self._map_over(count)
         self._lanes = count
 
     def etrace_grad(self, *sequences: Any, step_fn: Callable[..., Any] | None = None, mask: Any = None, chunk_size: Any = None,
                     weights: Any = None, reduction: str = "mean", loss_output: str = "per_step", has_aux: bool = False,
                     return_value: bool = True, drop_traces: bool = False) -> Any:
-        """The gradient over sequences: step_fn(x_t, …) calls the learner once and returns the loss of the step.
+        """Compute the gradient over sequences.
 
-        Gives `(grads, losses)`, `(grads, losses, aux)` with `has_aux`, or `grads` alone without `return_value`.
+        Args:
+            sequences: trees of arrays with a leading time axis.
+            step_fn: function of one step's inputs that calls the learner once and returns the loss of the step.
+            mask: weight of each step's loss, [T], or [T, ...] with the shape of the losses.
+            chunk_size: steps per window, or 'all'; default: all, at most 128.
+            weights: parameters by path; default: all of the model.
+            reduction: 'mean' or 'sum' over steps.
+            loss_output: 'per_step', 'masked' or 'scalar'.
+            has_aux: whether `step_fn` returns (loss, aux).
+            return_value: whether to return the losses.
+            drop_traces: start from zero traces and keep none; needs one window for the whole call.
+
+        Returns:
+            `(grads, losses)`; `(grads, losses, aux)` with `has_aux`; without `return_value`, the same without losses.
         """
         if step_fn is None:
-            raise TypeError("etrace_grad: give step_fn, a function of one step that calls the learner and returns a loss")
+            raise TypeError("etrace_grad: step_fn is missing; pass a function of one step that calls the learner and returns a loss")
         grads, out = self._etrace_grad(step_fn, sequences, mask=mask, chunk_size=chunk_size, weights=weights, reduction=reduction,
                                        loss_output=loss_output, drop_traces=drop_traces)
         if has_aux:
@@ -69,13 +85,18 @@ class OnlineLearner(_core.OnlineLearner):
         return (grads, out) if return_value else grads
 
     def etrace_evolve(self, *sequences: Any, return_outputs: bool = True) -> Any:
-        """Runs along sequences without gradients; states and traces advance. Gives the outputs stacked."""
+        """Run along sequences without gradients; states and traces advance.
+
+        Args:
+            sequences: trees of arrays with a leading time axis.
+            return_outputs: whether to return the outputs, stacked along time.
+        """
         return self._etrace_evolve(sequences, return_outputs)
 
     def __reduce__(self) -> Any:
         algorithm, options = self._made
         if self.is_compiled and self._examples is None:
-            raise TypeError("this learner takes keyword arguments: it cannot be pickled or copied")
+            raise TypeError("OnlineLearner: a learner compiled with keyword inputs cannot be pickled or copied")
         memory = [_np.array(m) for m in self.memory()] if self.is_compiled else None
         return _again, (type(self), algorithm, self.model, options, self._examples, memory, self._lanes)
 
@@ -88,12 +109,12 @@ def _again(kind: type[OnlineLearner], algorithm: Any, model: Module, options: di
     states = model.states()
     values = states.to_dict_values()
     if lanes is not None:
-        _modules.reset_all_states(model)  # the graph is that of one sample
+        _modules.reset_all_states(model)  # the graph is compiled for one sample
     learner.compile_graph(*examples)
     if lanes is not None:
         learner._run_in_lanes(lanes)
         states.assign_values(values)
-    with environ.context(precision=64):  # as it was: counters are double
+    with environ.context(precision=64):  # counters are double
         learner.set_memory(memory)
     return learner
 
@@ -102,7 +123,7 @@ def _rule(name: str, doc: str, options: list[str]) -> type[OnlineLearner]:
     def __init__(self: OnlineLearner, model: Module, *args: Any, **kwargs: Any) -> None:
         given = dict(zip(options, args))
         if len(args) > len(options):
-            raise TypeError(f"{name}: it takes a model and {options}, got {len(args)} further arguments")
+            raise TypeError(f"{name}: expected a model and at most {options}, got {len(args)} further arguments")
         OnlineLearner.__init__(self, name, model, **given, **kwargs)
 
     text = f"{doc}\n\nOptions: {', '.join(options + ['vjp_method', 'name', 'check_finite'])}."
@@ -120,10 +141,23 @@ for _name, _aliases, _doc, _options in _core.algorithms():
 
 def compile(model: Module, algorithm: Any = "D_RTRL", *example_inputs: Any, batch_size: int | None = None, seed: int | None = None,
             vmap: bool = False, verbose: int = 0, **options: Any) -> OnlineLearner:
-    """From a model to a learner that is ready to run: states are initialized, the learner is made, the graph is compiled.
+    """Compile a model and a learning rule into a learner: initialize the states, create the learner, compile its graph.
 
-    The algorithm is a name, a class, an ETraceConfig, or a LearningRule of your own. With `vmap` the model is one of a single sample, and the learner runs
-    `batch_size` of them side by side.
+    Args:
+        model: the model.
+        algorithm: name or class of a rule, an ETraceConfig, or a LearningRule.
+        example_inputs: example inputs of one step.
+        batch_size: size of the leading batch axis of the inputs; None for no batch axis.
+        seed: seed of the initial values; None uses the global stream.
+        vmap: the model is written for one sample, and the learner runs `batch_size` of them side by side.
+        verbose: print a report: 1 for a summary, 2 with warnings and errors.
+        options: options of the rule.
+
+    Returns:
+        The learner.
+
+    Raises:
+        CompilationError: the model cannot learn online as written.
 
     >>> import pybraintrace as bt
     >>> learner = bt.compile(bt.nn.GRUCell(3, 4), 'D_RTRL', bt.numpy.zeros(3))
@@ -133,10 +167,10 @@ def compile(model: Module, algorithm: Any = "D_RTRL", *example_inputs: Any, batc
     if not isinstance(model, Module):
         raise TypeError(f"compile: expected an nn.Module, got {model!r}")
     if not example_inputs:
-        raise TypeError("compile: give an example of the inputs of one step")
+        raise TypeError("compile: no example inputs; pass the inputs of one step after the algorithm")
     if batch_size is not None and not hasattr(batch_size, "__index__"):
-        raise TypeError(f"compile: batch_size is a whole number, got {batch_size!r}")
-    # Of a window its first step counts.
+        raise TypeError(f"compile: expected batch_size to be an integer, got {batch_size!r}")
+    # The first step of a window is the example.
     examples = [tree.map(lambda x: _core.ops.asarray(x)[0], e.data) if isinstance(e, _core.StepData) and e.is_multi
                 else getattr(e, "data", e) if isinstance(e, _core.StepData) else e for e in example_inputs]
     single = [tree.map(lambda x: _core.ops.asarray(x)[0], e) for e in examples] if vmap and batch_size else examples

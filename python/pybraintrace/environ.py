@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Settings that many parts share: the time step, the precision, and any keys of your own.
+"""Shared settings: the time step, the precision, and custom keys.
 
 >>> from pybraintrace import environ
 >>> with environ.context(dt=0.1, phase='test'):
@@ -23,11 +23,11 @@ from .units import magnitude
 
 _process: dict[str, Any] = {}
 _missing = object()
-_process_keys: Any = None  # of _process, as _keys_of gives them; _missing where a value may change unseen
+_process_keys: Any = None  # _keys_of(_process); _missing if a value may change unnoticed
 
 
 class _Frame:
-    """What one `context` sets, and the asyncio task that entered it."""
+    """Settings of one `context`, and the asyncio task that entered it."""
 
     def __init__(self, known: dict[str, Any], free: dict[str, Any]) -> None:
         self.known, self.free, self.task = known, free, _running_task()
@@ -55,7 +55,7 @@ def _enter(frame: _Frame) -> None:
 
 
 def _leave(frame: _Frame) -> None:
-    """A generator may leave later than one that it was entered before: what lies above stays."""
+    """Leave a frame but keep those above it: a generator may leave later than a context that it entered before."""
     at = _local.stack.index(frame)
     above = _local.stack[at + 1:]
     for _ in range(len(above) + 1):
@@ -66,7 +66,7 @@ def _leave(frame: _Frame) -> None:
 
 
 def _dtype(precision: Any) -> Any:
-    """64, 32, 16, 'bf16', or an element type."""
+    """Return the dtype of a precision: 64, 32, 16, 'bf16', or a dtype."""
     known = {64: "float64", 32: "float32", 16: "float16", "bf16": "bfloat16", "fp32": "float32", "fp64": "float64"}
     if isinstance(precision, int) and precision not in known:
         raise ValueError(f"precision: expected 64, 32, 16, 'bf16' or an element type, got {precision}")
@@ -86,7 +86,11 @@ def _split(settings: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def set(**settings: Any) -> None:
-    """Settings of the whole process: dt (ms), precision (16, 32, 64), training, and keys of your own."""
+    """Set settings of the process.
+
+    Args:
+        settings: `dt` (ms), `precision` (64, 32, 16, 'bf16' or a dtype), `training`, and custom keys.
+    """
     global _process_keys
     known, free = _split(settings)
     _core.environ_set(**known)
@@ -96,13 +100,16 @@ def set(**settings: Any) -> None:
 
 @contextmanager
 def context(**settings: Any) -> Iterator[dict[str, Any]]:
-    """Settings of this thread inside a `with`.
+    """Context manager that sets settings of the current thread; arguments are those of `set`.
 
-    Tasks of asyncio share their thread: two of them cannot be inside at the same time.
+    asyncio tasks share a thread, so two of them cannot be inside a context at the same time.
+
+    Raises:
+        StateError: another asyncio task is inside a context.
     """
     frame = _Frame(*_split(settings))
     if frame.task is not None and builtins.any(f.task not in (None, frame.task) for f in _local.stack):
-        raise _core.StateError("environ.context: another asyncio task is inside one, and tasks share the settings of their thread; "
+        raise _core.StateError("environ.context: another asyncio task of this thread is inside a context, and tasks share the settings of their thread; "
                                "leave it before await, or set it around asyncio.run")
     _enter(frame)
     try:
@@ -113,7 +120,7 @@ def context(**settings: Any) -> Iterator[dict[str, Any]]:
 
 @contextmanager
 def backend_scope(name: str) -> Iterator[None]:
-    """Another backend for programs of this thread inside a `with`.
+    """Context manager that sets the backend of the current thread.
 
     >>> import pybraintrace as bt
     >>> with bt.backend_scope('reference'):
@@ -128,7 +135,7 @@ def backend_scope(name: str) -> Iterator[None]:
 
 
 def all() -> dict[str, Any]:
-    """All keys and their values."""
+    """Return all keys and values that were set."""
     merged = dict(_process)
     for frame in _local.stack:
         merged.update(frame.free)
@@ -136,7 +143,11 @@ def all() -> dict[str, Any]:
 
 
 def get(key: str, default: Any = _missing) -> Any:
-    """The value of a key."""
+    """Return the value of a key, or `default` if it is not set.
+
+    Raises:
+        KeyError: the key is not set and there is no default.
+    """
     if key == "precision":
         return _core.environ_precision()
     if key in ("training", "fit"):
@@ -147,27 +158,27 @@ def get(key: str, default: Any = _missing) -> Any:
     if key in _process:
         return _process[key]
     if default is _missing:
-        raise KeyError(f"the environment has no '{key}'; set it with environ.set({key}=…) or environ.context({key}=…)")
+        raise KeyError(f"environ: '{key}' is not set; set it with environ.set({key}=…) or environ.context({key}=…)")
     return default
 
 
 def get_dt() -> Any:
-    """The time step, as it was given; in ms."""
+    """Return the time step (ms), as it was set."""
     return get("dt", None) if get("dt", None) is not None else _core.environ_dt()
 
 
 def get_precision() -> int:
-    """Bits of the default float type."""
+    """Return the number of bits of the default float type."""
     return int(np.dtype(_core.environ_precision()).itemsize * 8)
 
 
 def dftype() -> Any:
-    """The default float type."""
+    """Return the default float type."""
     return _core.environ_precision()
 
 
 def ditype() -> Any:
-    """The default integer type."""
+    """Return the default integer type."""
     return np.dtype("int64" if get_precision() == 64 else "int32")
 
 
@@ -180,11 +191,11 @@ def _is_hashable(value: Any) -> bool:
 
 
 def _keys_of(settings: dict[str, Any]) -> Any:
-    """Keys and values, without tensors."""
+    """Return keys and hashable values, without tensors."""
     pairs = [(k, v if _is_hashable(v) else repr(v)) for k, v in sorted(settings.items()) if not isinstance(v, _core.Tensor)]
     return tuple(pairs) or None
 
 
 def _static_keys() -> Any:
-    """Keys that are part of the signature of jitted functions: those whose values are not tensors."""
+    """Return the keys that are part of the signature of jitted functions: those whose values are not tensors."""
     return _keys_of(all()) if _local.stack or _process_keys is _missing else _process_keys

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models that keep learning from records as they come: one stream, or many, one per sensor, patient or robot, through one compiled program."""
+"""Models that learn from streams of records: one stream, or a fleet of many that share one compiled program."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ._core import Tensor
 
 
 class Answers(NamedTuple):
-    """What a step of a fleet gives, one row for each member."""
+    """Result of a step of a fleet, one row per member."""
 
     predictions: Tensor
     losses: Tensor | None
-    undone: list[tuple[int | tuple[int, int], str]]  # (place in the losses, why) of steps that a guarded fleet took back
+    undone: list[tuple[int | tuple[int, int], str]]  # (index into the losses, reason) of steps that a guarded fleet undid
 
 
 def _settings(rule: str, lr: float, optimizer: str | dict[str, Any], loss: str, options: dict[str, Any] | None) -> tuple[Any, ...]:
@@ -27,10 +27,18 @@ def _settings(rule: str, lr: float, optimizer: str | dict[str, Any], loss: str, 
 
 
 class OnlineStream:
-    """A model that keeps learning: each record is answered with the weights as they are, and then learned from.
+    """A model that learns from a stream: it predicts each record with the current weights, then learns from it.
 
-    Model, traces, gradient and update are one compiled program. `example` is one record's input; `optimizer` is a name, or a
-    dict such as `{'type': 'sgd', 'momentum': 0.9}`; `options` are those of the rule.
+    Model, traces, gradient and update are one compiled program.
+
+    Args:
+        model: the model.
+        example: example input of one record.
+        rule: name of the learning rule.
+        lr: learning rate.
+        optimizer: a name, or a dict such as `{'type': 'sgd', 'momentum': 0.9}`.
+        loss: 'mse' or 'cross_entropy'.
+        options: options of the rule.
 
     >>> import pybraintrace as bt
     >>> stream = bt.OnlineStream(bt.nn.Sequential(bt.nn.GRUCell(3, 8), bt.nn.Linear(8, 2)), bt.numpy.zeros(3), lr=1e-2)
@@ -42,38 +50,47 @@ class OnlineStream:
     def __init__(self, model: Any, example: Any, *, rule: str = "D_RTRL", lr: float = 1e-3, optimizer: str | dict[str, Any] = "adam",
                  loss: str = "mse", options: dict[str, Any] | None = None) -> None:
         self._stream = _core.OnlineStream(model, example, *_settings(rule, lr, optimizer, loss, options))
-        self.records = 0  # learned from
+        self.records = 0  # number of records learned from
 
     def learn(self, x: Any, y: Any) -> tuple[Tensor, float]:
-        """(prediction, loss) of a record, which is then learned from."""
-        answer = self._stream.learn(x, y)
+        """Predict a record, then learn from it; return (prediction, loss)."""
+        result = self._stream.learn(x, y)
         self.records += 1
-        return answer
+        return result
 
     def predict(self, x: Any) -> Tensor:
-        """The answer alone: states and traces advance, weights stay."""
+        """Predict without learning; states and traces advance."""
         return self._stream.predict(x)
 
     def reset(self) -> None:
-        """A new sequence: states and traces start again, weights stay."""
+        """Start a new sequence: reset states and traces, keep the weights."""
         self._stream.reset()
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """All that is learned and remembered, as the file that `braintrace stream --load` reads."""
+        """Write weights, states, traces and optimizer to a file that `braintrace stream --load` can read."""
         self._stream.save(os.fspath(path), self.records)
 
     def load(self, path: str | os.PathLike[str]) -> None:
-        """Goes on where a file of the same model, rule, loss and optimizer ended."""
+        """Resume from a file. Model, rule, loss and optimizer must be the same."""
         self.records = self._stream.load(os.fspath(path))
 
 
 class Fleet:
-    """Learners with one model, rule and optimizer, each with its own weights, states and traces.
+    """Many learners that share model, rule and optimizer; each member has its own weights, states and traces.
 
-    A member computes bit by bit what a single learner would. One that is named for the first time joins with the weights that
-    the model had when the fleet was made. `example` is one record's input. `optimizer` is a name, or a dict such as
-    `{'type': 'sgd', 'momentum': 0.9}`; `options` are those of the rule. With `guard` a step that makes a member's numbers
-    infinite is undone, which costs a copy of the member for each step; others never notice either way.
+    A member computes exactly what a single learner would. A new id joins with the weights that the model had when the fleet was
+    created.
+
+    Args:
+        model: the model.
+        example: example input of one record.
+        rule: name of the learning rule.
+        lr: learning rate.
+        optimizer: a name, or a dict such as `{'type': 'sgd', 'momentum': 0.9}`.
+        loss: 'mse' or 'cross_entropy'.
+        options: options of the rule.
+        most: largest number of members.
+        guard: undo steps after which a member is not finite. This copies each member in each step.
 
     >>> import pybraintrace as bt
     >>> model = bt.nn.Sequential(bt.nn.GRUCell(3, 8), bt.nn.Linear(8, 2))
@@ -88,57 +105,61 @@ class Fleet:
         self._fleet = _core.Fleet(model, example, *_settings(rule, lr, optimizer, loss, options), most, guard)
 
     def learn(self, ids: Iterable[Any] | None, x: Any, y: Any) -> Answers:
-        """One step of each of these members: answer, then learn. Row i of `x` and `y` is for the i-th id; an unknown id joins.
+        """Run one step of some members: predict, then learn.
 
-        None stands for all members, in the order of `ids`. With a second axis of `x` and `y` each member learns from several
-        records, one after the other: the same bits as one call for each, and much faster in a large fleet."""
+        Args:
+            ids: the members; an unknown id joins. None means all, in the order of `ids`.
+            x: inputs, one row per member. With a second axis, each member learns from several records in sequence, which gives the
+                same result as one call per record and is much faster in a large fleet.
+            y: targets, one row per member.
+        """
         return Answers(*self._fleet.learn(_names(ids), x, y))
 
     def predict(self, ids: Iterable[Any] | None, x: Any) -> Answers:
-        """The same without learning: states and traces advance, weights stay."""
+        """Predict without learning; states and traces advance. Arguments are those of `learn`."""
         predictions, undone = self._fleet.predict(_names(ids), x)
         return Answers(predictions, None, undone)
 
     def reset(self, id: Any) -> None:
-        """A new sequence of a member: states and traces start again, weights stay."""
+        """Start a new sequence of a member: reset its states and traces, keep its weights."""
         self._fleet.reset(str(id))
 
     def add(self, id: Any) -> None:
-        """A member with the weights of the start."""
+        """Add a member with the initial weights."""
         self._fleet.add(str(id))
 
     def remove(self, id: Any) -> None:
-        """Lets a member go; the last of `ids` takes its place."""
+        """Remove a member; the last of `ids` takes its place."""
         self._fleet.remove(str(id))
 
     def records(self, id: Any) -> int:
-        """How many records a member learned from."""
+        """Return the number of records a member has learned from."""
         return self._fleet.records(str(id))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """All members as one file."""
+        """Write all members to one file."""
         self._fleet.save(os.fspath(path))
 
     def load(self, path: str | os.PathLike[str]) -> None:
-        """The members of a file in place of the present ones."""
+        """Replace all members by those of a file."""
         self._fleet.load(os.fspath(path))
 
     def save_member(self, id: Any, path: str | os.PathLike[str]) -> None:
-        """A member as the file of a single stream, which `braintrace stream --load` reads."""
+        """Write a member to a file that `braintrace stream --load` can read."""
         self._fleet.save_member(str(id), os.fspath(path))
 
     def load_member(self, id: Any, path: str | os.PathLike[str]) -> None:
-        """A member from the file of a single stream; it joins, or is replaced."""
+        """Add or replace a member from the file of a single stream."""
         self._fleet.load_member(str(id), os.fspath(path))
 
     @property
     def ids(self) -> list[str]:
-        """The members in their order."""
+        """Ids of the members, in order."""
         return self._fleet.ids
 
     @property
     def bytes_per_member(self) -> int:
-        """Memory of a member."""
+        """Memory of one member in bytes."""
         return self._fleet.bytes_per_member
 
     def __len__(self) -> int:

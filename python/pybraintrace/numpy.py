@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NumPy's functions on tensors, inside and outside of traces.
+"""NumPy functions of tensors, also of traced ones.
 
 >>> from pybraintrace import numpy as jnp
 >>> jnp.mean(jnp.arange(4)).item()
@@ -25,7 +25,7 @@ float16, float32, float64 = _np.float16, _np.float32, _np.float64
 int32, int64, uint32, bool_ = _np.int32, _np.int64, _np.uint32, _np.bool_
 pi, e, inf, nan, newaxis = _np.pi, _np.e, _np.inf, _np.nan, None
 
-# Elementwise functions by NumPy's names, and the operations they are.
+# Elementwise functions by their NumPy names, and the operations that implement them.
 _SAME = ("abs ceil floor sign square sqrt exp exp2 expm1 log log1p log2 sin cos tan sinh cosh tanh cbrt reciprocal "
          "atan2 greater greater_equal less less_equal equal not_equal mod")
 _OTHER = {
@@ -42,24 +42,24 @@ for _name, _op in _OTHER.items():
 
 
 def array(x: Any, dtype: Any = None, copy: bool = True) -> Tensor:
-    """A tensor with these elements; what the caller writes later does not show."""
+    """Return a tensor with a copy of the elements."""
     if copy and isinstance(x, _np.ndarray):
         x = _np.array(x)
     return asarray(x, dtype)
 
 
 def zeros(shape: Any, dtype: Any = None) -> Tensor:
-    """Zeros."""
+    """Return zeros."""
     return _ops.full(shape, 0.0, dtype)
 
 
 def ones(shape: Any, dtype: Any = None) -> Tensor:
-    """Ones."""
+    """Return ones."""
     return _ops.full(shape, 1.0, dtype)
 
 
 def full(shape: Any, fill_value: Any, dtype: Any = None) -> Tensor:
-    """One value everywhere."""
+    """Return a tensor filled with one value."""
     return _ops.full(shape, fill_value, dtype)
 
 
@@ -67,19 +67,19 @@ empty = zeros
 
 
 def zeros_like(x: Any, dtype: Any = None) -> Tensor:
-    """Zeros of the shape and type of x."""
+    """Return zeros with the shape and dtype of x."""
     x = asarray(x)
     return _ops.full(x.shape, 0.0, dtype or x.dtype)
 
 
 def ones_like(x: Any, dtype: Any = None) -> Tensor:
-    """Ones of the shape and type of x."""
+    """Return ones with the shape and dtype of x."""
     x = asarray(x)
     return _ops.full(x.shape, 1.0, dtype or x.dtype)
 
 
 def full_like(x: Any, fill_value: Any, dtype: Any = None) -> Tensor:
-    """One value in the shape and type of x."""
+    """Return a tensor filled with one value, with the shape and dtype of x."""
     x = asarray(x)
     return _ops.full(x.shape, fill_value, dtype or x.dtype)
 
@@ -88,7 +88,7 @@ empty_like = zeros_like
 
 
 def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> Tensor:
-    """start, start + step, … before stop."""
+    """Return evenly spaced values in [start, stop), or in [0, start) if `stop` is None."""
     if stop is None:
         start, stop = 0, start
     if dtype is None:
@@ -98,7 +98,7 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> Te
 
 
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
-    """x where the condition holds, else y; with the condition alone, the positions where it holds."""
+    """Return elements of x where the condition is true, and of y elsewhere; with the condition alone, the indices where it is true."""
     if x is None and y is None:
         return tuple(asarray(i) for i in _np.nonzero(_np.asarray(condition)))
     if type(x) is int and type(y) is int:
@@ -107,64 +107,64 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
 
 
 def clip(x: Any, min: Any = None, max: Any = None) -> Tensor:
-    """Limited to [min, max]."""
+    """Limit the elements to [min, max]."""
     return asarray(x).clip(min, max)
 
 
 def logical_and(x: Any, y: Any) -> Tensor:
-    """Both hold."""
+    """Return x and y, element by element."""
     return asarray(x).astype(bool) & asarray(y).astype(bool)
 
 
 def logical_or(x: Any, y: Any) -> Tensor:
-    """One of them holds."""
+    """Return x or y, element by element."""
     return asarray(x).astype(bool) | asarray(y).astype(bool)
 
 
 def logical_xor(x: Any, y: Any) -> Tensor:
-    """Exactly one of them holds."""
+    """Return x xor y, element by element."""
     return asarray(x).astype(bool) ^ asarray(y).astype(bool)
 
 
 def logical_not(x: Any) -> Tensor:
-    """It does not hold."""
+    """Return not x, element by element."""
     return ~asarray(x).astype(bool)
 
 
 def floor_divide(x: Any, y: Any) -> Tensor:
-    """The quotient rounded down."""
+    """Return the quotient rounded down."""
     return asarray(x) // y
 
 
 def round(x: Any, decimals: int = 0) -> Tensor:
-    """To the nearest number with so many decimals."""
+    """Round to a number of decimals."""
     x = asarray(x)
     return x.round() if decimals == 0 else (x * 10.0 ** decimals).round() / 10.0 ** decimals
 
 
 def sum(x: Any, axis: Any = None, keepdims: bool = False, dtype: Any = None) -> Tensor:
-    """The sum."""
+    """Return the sum along axes."""
     out = asarray(x).sum(axis, keepdims)
     return out if dtype is None else out.astype(dtype)
 
 
 def mean(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """The mean."""
+    """Return the mean along axes."""
     return asarray(x).mean(axis, keepdims)
 
 
 def prod(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """The product."""
+    """Return the product along axes."""
     return asarray(x).prod(axis, keepdims)
 
 
 def max(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """The largest element."""
+    """Return the maximum along axes."""
     return asarray(x).max(axis, keepdims)
 
 
 def min(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """The smallest element."""
+    """Return the minimum along axes."""
     return asarray(x).min(axis, keepdims)
 
 
@@ -172,74 +172,74 @@ amax, amin = max, min
 
 
 def var(x: Any, axis: Any = None, keepdims: bool = False, ddof: float = 0.0) -> Tensor:
-    """Mean squared distance from the mean."""
+    """Return the variance along axes, with divisor N - ddof."""
     return asarray(x).var(axis, keepdims, float(ddof))
 
 
 def std(x: Any, axis: Any = None, keepdims: bool = False, ddof: float = 0.0) -> Tensor:
-    """Root of the mean squared distance from the mean."""
+    """Return the standard deviation along axes, with divisor N - ddof."""
     return asarray(x).std(axis, keepdims, float(ddof))
 
 
 def all(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """Whether all elements hold."""
+    """Test whether all elements along axes are true."""
     return asarray(x).astype(bool).all(axis, keepdims)
 
 
 def any(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """Whether any element holds."""
+    """Test whether any element along axes is true."""
     return asarray(x).astype(bool).any(axis, keepdims)
 
 
 def argmax(x: Any, axis: int | None = None, keepdims: bool = False) -> Tensor:
-    """Position of the first largest element."""
+    """Return the index of the first maximum."""
     return asarray(x).argmax(axis, keepdims)
 
 
 def argmin(x: Any, axis: int | None = None, keepdims: bool = False) -> Tensor:
-    """Position of the first smallest element."""
+    """Return the index of the first minimum."""
     return asarray(x).argmin(axis, keepdims)
 
 
 def sort(x: Any, axis: int = -1) -> Tensor:
-    """Sorted along an axis."""
+    """Return a copy sorted along an axis."""
     return asarray(x).sort(axis)
 
 
 def argsort(x: Any, axis: int = -1) -> Tensor:
-    """Positions that sort it."""
+    """Return the indices that sort the tensor along an axis."""
     return asarray(x).argsort(axis)
 
 
 def cumsum(x: Any, axis: int | None = None) -> Tensor:
-    """Running sum."""
+    """Return the cumulative sum along an axis; None flattens first."""
     x = asarray(x)
     return x.flatten().cumsum(0) if axis is None else x.cumsum(axis)
 
 
 def cumprod(x: Any, axis: int | None = None) -> Tensor:
-    """Running product."""
+    """Return the cumulative product along an axis; None flattens first."""
     x = asarray(x)
     return x.flatten().cumprod(0) if axis is None else x.cumprod(axis)
 
 
 def reshape(x: Any, shape: Any) -> Tensor:
-    """The same elements in another shape."""
+    """Return the elements in a new shape; one size may be -1."""
     return asarray(x).reshape(shape)
 
 
 def ravel(x: Any) -> Tensor:
-    """One axis."""
+    """Return the elements as a vector."""
     return asarray(x).flatten()
 
 
 def transpose(x: Any, axes: Any = None) -> Tensor:
-    """Axes in another order, reversed unless told otherwise."""
+    """Permute the axes; default: reverse them."""
     return asarray(x).transpose(axes)
 
 
 def swapaxes(x: Any, axis1: int, axis2: int) -> Tensor:
-    """Two axes exchanged."""
+    """Exchange two axes."""
     x = asarray(x)
     order = list(range(x.ndim))
     order[axis1], order[axis2] = order[axis2], order[axis1]
@@ -247,18 +247,18 @@ def swapaxes(x: Any, axis1: int, axis2: int) -> Tensor:
 
 
 def squeeze(x: Any, axis: Any = None) -> Tensor:
-    """Without axes of size one."""
+    """Remove axes of size one: the given ones, or all."""
     return asarray(x).squeeze(axis)
 
 
 def atleast_1d(x: Any) -> Tensor:
-    """At least one axis."""
+    """Return x with at least one axis."""
     x = asarray(x)
     return x if x.ndim else x.reshape(1)
 
 
 def concatenate(arrays: Sequence[Any], axis: int | None = 0) -> Tensor:
-    """Joined along an axis."""
+    """Concatenate arrays along an existing axis; None flattens them first."""
     return _ops.concat(list(arrays), axis)
 
 
@@ -266,23 +266,23 @@ concat = concatenate
 
 
 def hstack(arrays: Sequence[Any]) -> Tensor:
-    """Joined along the second axis, or the only one."""
+    """Concatenate arrays along the second axis, or along the only axis of vectors."""
     parts = [atleast_1d(a) for a in arrays]
     return concatenate(parts, 0 if parts[0].ndim == 1 else 1)
 
 
 def vstack(arrays: Sequence[Any]) -> Tensor:
-    """Joined along the first axis; vectors become rows."""
+    """Concatenate arrays along the first axis; vectors become rows."""
     return concatenate([asarray(a).reshape(1, -1) if asarray(a).ndim < 2 else a for a in arrays], 0)
 
 
 def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
-    """Cut along an axis, into equal parts or at places."""
+    """Split along an axis, into equal sections or at the given indices."""
     return _ops.split(x, indices_or_sections, axis)
 
 
 def repeat(x: Any, repeats: int, axis: int | None = None) -> Tensor:
-    """Each element several times."""
+    """Repeat each element along an axis; None flattens first."""
     x = asarray(x)
     if axis is None:
         x, axis = x.flatten(), 0
@@ -292,7 +292,7 @@ def repeat(x: Any, repeats: int, axis: int | None = None) -> Tensor:
 
 
 def tile(x: Any, reps: Any) -> Tensor:
-    """The whole several times along its axes."""
+    """Repeat the whole tensor along its axes."""
     x = asarray(x)
     reps = (reps,) if isinstance(reps, int) else tuple(reps)
     x = x.reshape((1,) * builtins.max(0, len(reps) - x.ndim) + x.shape)
@@ -304,7 +304,7 @@ def tile(x: Any, reps: Any) -> Tensor:
 
 
 def dot(x: Any, y: Any) -> Tensor:
-    """The plain product."""
+    """Return the matrix product. Operands get the gradient of the current step only; use `pybraintrace.matmul` to learn online."""
     return asarray(x) @ y
 
 
@@ -312,17 +312,17 @@ matmul = dot
 
 
 def einsum(equation: str, *operands: Any) -> Tensor:
-    """Products and sums with one letter per axis."""
+    """Evaluate an Einstein summation."""
     return _ops.plain_einsum(equation, *operands)
 
 
 def outer(x: Any, y: Any) -> Tensor:
-    """Every product of an element of x with one of y."""
+    """Return the outer product."""
     return ravel(x).reshape(-1, 1) * ravel(y).reshape(1, -1)
 
 
 def tensordot(x: Any, y: Any, axes: int = 2) -> Tensor:
-    """Sum over the last axes of x and the first of y."""
+    """Contract the last `axes` axes of x with the first of y."""
     x, y = asarray(x), asarray(y)
     n = x.shape[x.ndim - axes:]
     left, right = x.shape[:x.ndim - axes], y.shape[axes:]
@@ -331,13 +331,13 @@ def tensordot(x: Any, y: Any, axes: int = 2) -> Tensor:
 
 
 def take(x: Any, indices: Any, axis: int | None = None) -> Tensor:
-    """Elements at positions along an axis."""
+    """Return the elements at the given indices along an axis; None flattens first."""
     x = asarray(x)
     return x.flatten().take(indices, 0) if axis is None else x.take(indices, axis)
 
 
 def diag(x: Any) -> Tensor:
-    """A vector as a diagonal matrix, or the diagonal of a matrix."""
+    """Return the diagonal matrix of a vector, or the diagonal of a matrix."""
     x = asarray(x)
     if x.ndim == 1:
         return eye(x.shape[0], dtype=x.dtype) * x
@@ -345,56 +345,56 @@ def diag(x: Any) -> Tensor:
 
 
 def allclose(x: Any, y: Any, rtol: float = 1e-5, atol: float = 1e-8) -> bool:
-    """Whether all elements are close to each other."""
+    """Test whether all elements are equal within a tolerance."""
     return builtins.bool(_np.allclose(_np.asarray(x), _np.asarray(y), rtol, atol))
 
 
 def array_equal(x: Any, y: Any) -> bool:
-    """Whether shapes and elements are equal."""
+    """Test whether shapes and elements are equal."""
     return builtins.bool(_np.array_equal(_np.asarray(x), _np.asarray(y)))
 
 
 def shape(x: Any) -> tuple[int, ...]:
-    """Sizes of the axes."""
+    """Return the shape."""
     return asarray(x).shape
 
 
 def ndim(x: Any) -> int:
-    """Number of axes."""
+    """Return the number of axes."""
     return asarray(x).ndim
 
 
 def size(x: Any) -> int:
-    """Number of elements."""
+    """Return the number of elements."""
     return asarray(x).size
 
 
 def astype(x: Any, dtype: Any) -> Tensor:
-    """Converted to another element type."""
+    """Convert to another dtype."""
     return asarray(x).astype(dtype)
 
 
 def nonzero(x: Any) -> tuple[Tensor, ...]:
-    """Positions of elements that are not zero; outside of traces."""
+    """Return the indices of nonzero elements. Not available for traced tensors."""
     return tuple(asarray(i) for i in _np.nonzero(_np.asarray(x)))
 
 
 def unique(x: Any) -> Tensor:
-    """The different elements, sorted; outside of traces."""
+    """Return the sorted unique elements. Not available for traced tensors."""
     return asarray(_np.unique(_np.asarray(x)))
 
 
 def meshgrid(*xs: Any, indexing: str = "xy") -> list[Tensor]:
-    """Coordinates of a grid."""
+    """Return coordinate matrices of a grid."""
     return [asarray(a) for a in _np.meshgrid(*(_np.asarray(x) for x in xs), indexing=indexing)]
 
 
 class linalg:
-    """The part of numpy.linalg that needs no factorization."""
+    """Functions of numpy.linalg."""
 
     @staticmethod
     def norm(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
-        """The root of the sum of squares."""
+        """Return the Euclidean norm along axes."""
         x = asarray(x)
         return _ops.sqrt((x * x).sum(axis, keepdims))
 

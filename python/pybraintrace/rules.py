@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Learning rules of your own: points in the space of rules under a name, and rules with equations of their own."""
+"""Custom learning rules: named points in the space of rules, and rules with their own equations."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ __all__ = ["LearningRule", "TraceSite", "register_rule"]
 
 
 class LearningRule:
-    """A learning rule with equations of your own. A subclass says how a trace advances, and which gradient it gives.
+    """Base class of learning rules with custom equations.
 
-    For each weight and each hidden group it reaches (`site`, a TraceSite) the methods compute with tensors. They run while a program is
-    traced; batches, `jit` and storage follow, and a window gives the sum of its steps. D-RTRL, whose trace is ε_t = D ε_{t-1} + D_f ⊗ ∂y/∂w:
+    A subclass defines how a trace advances (`advance`), and the gradient that it gives (`gradient`). The methods are called for each
+    weight and each hidden group that it drives (`site`, a TraceSite), while a program is traced; batching, `jit` and checkpoints follow
+    from them, and a window sums the gradients of its steps. D-RTRL, whose trace is ε_t = D ε_{t-1} + D_f ⊗ ∂y/∂w:
 
     >>> import numpy as np, pybraintrace as bt
     >>> class MyDRTRL(bt.LearningRule):
@@ -35,7 +36,7 @@ class LearningRule:
 
     name: str
     coupled: bool | None = None
-    """Whether D keeps the products of the recurrence (the true diagonal blocks); None: as the model is compiled."""
+    """Whether D includes the products of the recurrence (the true diagonal blocks); None: as the model is compiled."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -43,28 +44,42 @@ class LearningRule:
             cls.name = cls.__name__
 
     def memory(self, site: TraceSite) -> dict[str, Any]:
-        """What is remembered: {name: shape}; all of it starts at zero. With one entry the other methods take and give that tensor, with
-        several a dict."""
+        """Return the memory of a site as {name: shape}, initially zero; default: one trace.
+
+        With one entry, the other methods take and return that tensor; with several, a dict.
+        """
         return {"trace": site.shape}
 
     def advance(self, site: TraceSite, memory: Any) -> Any:
-        """The memory after the step."""
-        raise NotImplementedError(f"{type(self).__name__}: a learning rule needs the method advance(self, site, memory)")
+        """Return the memory after the step."""
+        raise NotImplementedError(f"{type(self).__name__}: a learning rule must define advance(self, site, memory)")
 
     def gradient(self, site: TraceSite, before: Any, after: Any) -> Any:
-        """What the rule adds to the same-step gradient of the weight, from the memory before and after the step; None adds nothing."""
-        raise NotImplementedError(f"{type(self).__name__}: a learning rule needs the method gradient(self, site, before, after)")
+        """Return what the rule adds to the weight's gradient of the current step.
+
+        Args:
+            site: the weight and the hidden group.
+            before: memory before the step.
+            after: memory after the step.
+
+        Returns:
+            A tensor of the shape of the weight, or None for nothing.
+        """
+        raise NotImplementedError(f"{type(self).__name__}: a learning rule must define gradient(self, site, before, after)")
 
     def recall(self, site: TraceSite, memory: Any, credit: Any) -> Any:
-        """The gradient of the weight where a later loss reads the states as they are now (windows of `vjp_method='multi-step'`)."""
+        """Return the gradient of the weight from a credit of the current states, for windows of `vjp_method='multi-step'`."""
         return site.contract(credit, memory["trace"] if isinstance(memory, dict) else memory)
 
 
 def register_rule(name: str, rule: ETraceConfig | LearningRule) -> None:
-    """Gives a rule a name, which then stands for it everywhere: in `compile`, `fidelity`, `advise`, a training configuration.
+    """Register a learning rule under a name, for `compile`, `fidelity`, `advise` and training configurations.
 
-    The rule is a point in the space of rules, or one with equations of its own. The name stays for the life of the process; registering it
-    again replaces the rule for learners made from then on. A built-in name is an error.
+    Registering a name again replaces the rule for learners created from then on.
+
+    Args:
+        name: the name; built-in names are errors.
+        rule: a point in the space of rules, or a rule with its own equations.
 
     >>> import pybraintrace as bt
     >>> bt.register_rule('coupled', bt.ETraceConfig(recurrence_scope='coupled'))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Training by configuration: model, rule, task and optimizer as one dict."""
+"""Training from a configuration: model, rule, task and optimizer in one dict."""
 
 from __future__ import annotations
 
@@ -12,9 +12,12 @@ from ._core import Predictions
 
 
 class Trainer:
-    """A training run from a configuration: a dict, or a path of a JSON file.
+    """A training run from a configuration.
 
-    With `together` the processes that mpirun started share the run; each makes the same calls.
+    Args:
+        config: a dict, or the path of a JSON file.
+        together: share the run among the processes started by mpirun; each must make the same calls.
+        replaced: fields of the file to replace, with `__` for dots: `task__lag=3`.
 
     >>> import pybraintrace as bt
     >>> layers = [{'name': 'rnn', 'type': 'gru', 'n_in': 6, 'n_rec': 8}, {'name': 'out', 'type': 'linear', 'n_in': 8, 'n_out': 6}]
@@ -23,7 +26,7 @@ class Trainer:
     >>> trainer.run()
     'finished'
 
-    A checkpoint answers and is judged:
+    Predict with a checkpoint:
 
     >>> import tempfile, pathlib, numpy as np
     >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -32,8 +35,8 @@ class Trainer:
     ...                       {'name': 'out', 'type': 'linear', 'n_in': 4, 'n_out': 2}]}, 'rule': 'D_RTRL', 'steps': 2, 'batch': 2,
     ...                       'task': {'type': 'npz', 'file': str(folder / 'data.npz')}})
     >>> trainer.save(folder / 'now.safetensors')
-    >>> answers = bt.Trainer.from_checkpoint(folder / 'now.safetensors').predict()
-    >>> answers.probabilities.shape[1]
+    >>> predictions = bt.Trainer.from_checkpoint(folder / 'now.safetensors').predict()
+    >>> predictions.probabilities.shape[1]
     2
     """
 
@@ -43,11 +46,19 @@ class Trainer:
         is_file = isinstance(config, (str, os.PathLike))
         fields = [f"{k.replace('__', '.')}={json.dumps(v) if not isinstance(v, str) else v}" for k, v in replaced.items()]
         if not is_file and replaced:
-            raise TypeError("fields are replaced in files only; change the dict")
+            raise TypeError("Trainer: fields can be replaced only if the configuration is a file; change the dict instead")
         self._trainer = _core.Trainer(os.fspath(config) if is_file else json.dumps(config), fields, is_file, together)
 
     def run(self, progress: bool = False, callback: Callable[[str, int, dict[str, float]], None] | None = None) -> str:
-        """To the end; Ctrl-C stops between updates. `callback(what, step, numbers)` hears of every step and validation."""
+        """Train to the end. Ctrl-C stops between updates.
+
+        Args:
+            progress: show a progress bar (needs tqdm).
+            callback: function of (what, step, numbers) that is called after every step and validation.
+
+        Returns:
+            'finished', 'early_stop', 'interrupted' or 'not_finite'.
+        """
         if callback is not None:
             self._trainer.observe(callback)
         if progress:
@@ -56,37 +67,46 @@ class Trainer:
 
     @classmethod
     def from_checkpoint(cls, path: str | os.PathLike[str], *, data: str | os.PathLike[str] | None = None, needs_targets: bool = True) -> Trainer:
-        """The run of a checkpoint that a trainer wrote, with its weights: to go on, to be judged, to answer.
+        """Create the run of a checkpoint with its weights, to resume, evaluate or predict.
 
-        With `data`, another file takes the place of the test part; a table for `predict` alone needs no targets.
+        Args:
+            path: a checkpoint that a Trainer wrote.
+            data: file that replaces the test part.
+            needs_targets: whether `data` must contain targets; `predict` does not need them.
         """
         trainer = cls.__new__(cls)
         trainer._trainer = _core.Trainer.of_checkpoint(os.fspath(path), None if data is None else os.fspath(data), needs_targets)
         return trainer
 
     def evaluate(self, part: str = "validation", batches: int = 0) -> dict[str, Any]:
-        """How good the network is on a part: `loss`; of classes `accuracy`, `confusion` and more; of values `r2`, `rmse` and `mae`; `baselines`.
+        """Evaluate the network on a part.
 
-        Over all of the part, or over some batches of it. What `braintrace eval --json` prints.
+        Args:
+            part: 'train', 'validation' or 'test'.
+            batches: number of batches; 0 for the whole part.
+
+        Returns:
+            The output of `braintrace eval --json`: `loss`; for classes, `accuracy`, `confusion` and more; for values, `r2`, `rmse` and
+            `mae`; and `baselines`.
         """
         import json
 
         return json.loads(self._trainer.evaluate(batches, part))
 
     def predict(self, part: str = "validation") -> Predictions:
-        """The answers to all samples of a part, which must have an end: arrays with one row for each step that is asked for."""
+        """Return predictions for all samples of a part, one row per step with a target. The part must be finite."""
         return self._trainer.predict(part)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes a checkpoint."""
+        """Write a checkpoint."""
         self._trainer.save(os.fspath(path))
 
     def load(self, path: str | os.PathLike[str]) -> None:
-        """Goes on from a checkpoint of the same configuration."""
+        """Resume from a checkpoint of the same configuration."""
         self._trainer.load(os.fspath(path))
 
     def __getattr__(self, name: str) -> Any:
-        if name == "_trainer":  # while it is made
+        if name == "_trainer":  # during construction
             raise AttributeError(name)
         return getattr(self._trainer, name)
 

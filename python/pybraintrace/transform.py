@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Transforms of functions that read and write states: jit, grad, vmap, loops."""
+"""Transforms of functions that may read and write states: jit, grad, vmap, loops."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["checkpoint", "cond", "custom_vjp", "for_loop", "fori_loop", "grad", 
 
 
 class Jitted:
-    """A function that is traced and compiled once per signature: shapes and types of its arguments, values of static ones."""
+    """A function that is traced and compiled once per signature: shapes and dtypes of its arguments, and values of static ones."""
 
     def __init__(self, f: Callable[..., Any], static_argnums: int | Sequence[int] = (), static_argnames: str | Sequence[str] = ()) -> None:
         names = [static_argnames] if isinstance(static_argnames, str) else list(static_argnames)
@@ -30,35 +30,40 @@ class Jitted:
 
     @property
     def num_traces(self) -> int:
-        """How often the function was traced."""
+        """Number of times the function was traced."""
         return self._core.num_traces
 
     def __reduce__(self) -> Any:
-        raise TypeError("a jitted function cannot be pickled; pickle the model and jit again")
+        raise TypeError("a jitted function cannot be pickled; pickle the model and jit it again")
 
 
 def _check_statics(f: Callable[..., Any], numbers: Sequence[int], names: Sequence[str]) -> None:
     import inspect
 
     if not all(isinstance(n, int) for n in numbers):
-        raise TypeError(f"jit: static_argnums are positions, whole numbers; got {numbers!r}. Names go into static_argnames")
+        raise TypeError(f"jit: expected static_argnums to be integers, got {numbers!r}; pass names as static_argnames")
     try:
         parameters = inspect.signature(f).parameters.values()
-    except (TypeError, ValueError):  # one that does not tell
+    except (TypeError, ValueError):  # without a signature
         return
     kinds = {p.kind for p in parameters}
     known = [p.name for p in parameters]
     unknown = [n for n in names if n not in known]
     if unknown and inspect.Parameter.VAR_KEYWORD not in kinds:
-        raise ValueError(f"jit: static_argnames names {', '.join(unknown)}; the function takes {', '.join(known) or 'nothing'}")
+        raise ValueError(f"jit: static_argnames contains {', '.join(unknown)}; parameters of the function: {', '.join(known) or 'none'}")
     most = sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
     outside = [n for n in numbers if not -most <= n < most]
     if outside and inspect.Parameter.VAR_POSITIONAL not in kinds:
-        raise ValueError(f"jit: static_argnums names argument {outside[0]}; the function takes {most} by position")
+        raise ValueError(f"jit: static_argnums contains {outside[0]}; the function has {most} positional parameters")
 
 
 def jit(f: Callable[..., Any] | None = None, *, static_argnums: int | Sequence[int] = (), static_argnames: str | Sequence[str] = ()) -> Any:
-    """f as one compiled program. States it reads and writes stay what they are: states.
+    """Compile f into one program; it may read and write states.
+
+    Args:
+        f: the function; without it, return a decorator.
+        static_argnums: positions of static arguments; f is traced for each of their values.
+        static_argnames: names of static keyword arguments.
 
     >>> import pybraintrace as bt
     >>> double = bt.jit(lambda x: 2 * x)
@@ -91,9 +96,18 @@ def _gradients(where: str, f: Callable[..., Any], states: Any, argnums: Any, arg
 
 
 def grad(f: Callable[..., Any], grad_states: Any = None, argnums: int | Sequence[int] | None = None, has_aux: bool = False, return_value: bool = False) -> Callable[..., Any]:
-    """The gradient of a scalar function with respect to states, arguments (the first unless told otherwise), or both.
+    """Return a function that computes the gradient of f.
 
-    Gives `grads`, `(grads, value)`, `(grads, aux)` or `(grads, value, aux)`. Gradients of states are a dict by path.
+    Args:
+        f: function that returns a scalar loss.
+        grad_states: states by path, or one state; their gradients have the same structure.
+        argnums: positions of arguments to differentiate; default: the first if there are no `grad_states`.
+        has_aux: whether f returns (loss, aux).
+        return_value: whether to return the value of f as well.
+
+    Returns:
+        A function that returns `grads`, `(grads, value)`, `(grads, aux)` or `(grads, value, aux)`. With both `grad_states` and `argnums`,
+        `grads` is (gradients of states, gradients of arguments).
 
     >>> import pybraintrace as bt
     >>> float(bt.grad(lambda x: x ** 2)(3.0))
@@ -105,7 +119,7 @@ def grad(f: Callable[..., Any], grad_states: Any = None, argnums: int | Sequence
         out, grads = _gradients("grad", f, grad_states, argnums, args, kwargs)
         if has_aux:
             if not (isinstance(out, tuple) and len(out) == 2):
-                raise TypeError("grad with has_aux: the function must return (loss, aux)")
+                raise TypeError("grad: with has_aux the function must return (loss, aux)")
             value, aux = out
             return (grads, value, aux) if return_value else (grads, aux)
         return (grads, out) if return_value else grads
@@ -114,7 +128,9 @@ def grad(f: Callable[..., Any], grad_states: Any = None, argnums: int | Sequence
 
 
 def value_and_grad(f: Callable[..., Any], grad_states: Any = None, argnums: int | Sequence[int] | None = None, has_aux: bool = False) -> Callable[..., Any]:
-    """Value and gradient: `(value, grads)`, or `((value, aux), grads)` with `has_aux`.
+    """Return a function that computes the value and the gradient of f.
+
+    Arguments are those of `grad`. The function returns `(value, grads)`, or `((value, aux), grads)` with `has_aux`.
 
     >>> import pybraintrace as bt
     >>> [float(v) for v in bt.value_and_grad(lambda x: x ** 2)(3.0)]
@@ -129,7 +145,14 @@ def value_and_grad(f: Callable[..., Any], grad_states: Any = None, argnums: int 
 
 
 def vmap(f: Callable[..., Any] | None = None, in_axes: Any = 0, out_axes: int = 0, axis_size: int | None = None, in_states: Any = None) -> Any:
-    """f, written for one sample, on a batch. `in_states` have one value per sample.
+    """Vectorize f, which is written for one sample, over a batch.
+
+    Args:
+        f: the function; without it, return a decorator.
+        in_axes: batch axis of each argument, or one for all; None for arguments without a batch axis.
+        out_axes: batch axis of the results.
+        axis_size: size of the batch; needed if no argument has a batch axis.
+        in_states: states with one value per sample, along their first axis.
 
     >>> import pybraintrace as bt
     >>> bt.vmap(lambda x: x.sum())(bt.numpy.ones((3, 2))).tolist()
@@ -147,9 +170,15 @@ def vmap(f: Callable[..., Any] | None = None, in_axes: Any = 0, out_axes: int = 
 
 
 def for_loop(f: Callable[..., Any], *xs: Any, length: int | None = None, reverse: bool = False, pbar: Any = None) -> Any:
-    """f(xs[t], …) for t = 0, 1, …; results stacked along a new leading axis. States go on from step to step.
+    """Call f on the slices of the leading axis in order, and stack the results. States carry over from step to step.
 
-    With a progress bar (`pbar=True`, a number of steps, or an object with `update`) it runs in pieces and may be interrupted between them.
+    Args:
+        f: function of one slice of each of `xs`.
+        xs: trees of arrays with the same leading axis.
+        length: number of steps if there are no `xs`; f then gets the step.
+        reverse: run from the last slice to the first.
+        pbar: progress bar: True, steps per update, a ProgressBar, or an object with a method `update`. The loop then runs in pieces, and
+            Ctrl-C takes effect between them.
 
     >>> import pybraintrace as bt
     >>> bt.for_loop(lambda x: x + 1, bt.numpy.arange(3)).tolist()
@@ -165,7 +194,17 @@ def for_loop(f: Callable[..., Any], *xs: Any, length: int | None = None, reverse
 
 
 def scan(f: Callable[[Any, Any], tuple[Any, Any]], init: Any, xs: Any = None, length: int | None = None, reverse: bool = False) -> tuple[Any, Any]:
-    """(carry, y_t) = f(carry, xs[t]); gives the last carry and all y stacked.
+    """Run a loop with a carried value: (carry, y_t) = f(carry, xs[t]).
+
+    Args:
+        f: function of (carry, x) that returns (carry, y).
+        init: initial carry.
+        xs: tree of arrays with the same leading axis, or None.
+        length: number of steps; needed without `xs`.
+        reverse: run from the last slice to the first.
+
+    Returns:
+        The last carry, and all y stacked.
 
     >>> import pybraintrace as bt
     >>> total, sums = bt.scan(lambda c, x: (c + x, c + x), 0, bt.numpy.arange(4))
@@ -176,7 +215,9 @@ def scan(f: Callable[[Any, Any], tuple[Any, Any]], init: Any, xs: Any = None, le
 
 
 def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any], *operands: Any) -> Any:
-    """true_fun(*operands) where pred holds, else false_fun(*operands).
+    """Return true_fun(*operands) if `pred` is true, else false_fun(*operands).
+
+    Both functions must return the same structure, shapes and dtypes.
 
     >>> import pybraintrace as bt
     >>> float(bt.cond(True, lambda x: x + 1, lambda x: x - 1, 1.0))
@@ -186,7 +227,13 @@ def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any],
 
 
 def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], init_val: Any, max_steps: int = 0) -> Any:
-    """value = body_fun(value) as long as cond_fun(value) holds. With `max_steps` it has a reverse derivative.
+    """Repeat value = body_fun(value) while cond_fun(value) is true.
+
+    Args:
+        cond_fun: function from the value to a boolean.
+        body_fun: function from the value to the next value, of the same structure.
+        init_val: initial value.
+        max_steps: limit of the number of steps, which reverse-mode derivatives need; 0 for no limit.
 
     >>> import pybraintrace as bt
     >>> int(bt.while_loop(lambda n: n < 10, lambda n: 2 * n, 1))
@@ -196,7 +243,7 @@ def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], i
 
 
 def fori_loop(lower: int, upper: int, body_fun: Callable[[Any, Any], Any], init_val: Any) -> Any:
-    """value = body_fun(i, value) for i = lower … upper-1.
+    """Repeat value = body_fun(i, value) for i in range(lower, upper).
 
     >>> import pybraintrace as bt
     >>> int(bt.fori_loop(0, 4, lambda i, s: s + i, 0))
@@ -207,7 +254,15 @@ def fori_loop(lower: int, upper: int, body_fun: Callable[[Any, Any], Any], init_
 
 
 def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-    """f at the primals, and its derivative along the tangents.
+    """Compute a Jacobian-vector product (forward mode).
+
+    Args:
+        f: the function.
+        primals: arguments of f.
+        tangents: direction, of the same structure.
+
+    Returns:
+        f(*primals), and its derivative along the tangents.
 
     >>> import pybraintrace as bt
     >>> [float(v) for v in bt.jvp(lambda x: x ** 2, (3.0,), (1.0,))]
@@ -217,7 +272,10 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
 
 
 def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
-    """f at the primals, and the function from a cotangent of the result to those of the arguments.
+    """Compute a vector-Jacobian product (reverse mode).
+
+    Returns:
+        f(*primals), and a function from a cotangent of the result to a tuple of cotangents of the arguments.
 
     >>> import pybraintrace as bt
     >>> y, back = bt.vjp(lambda x: x ** 2, 3.0)
@@ -228,27 +286,32 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tupl
 
 
 def jacrev(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
-    """The derivative of every result element by every element of an argument, in reverse mode."""
+    """Return a function that computes the Jacobian of f by one argument, in reverse mode.
+
+    >>> import pybraintrace as bt
+    >>> bt.jacrev(lambda x: x ** 2)(bt.numpy.ones(2)).tolist()
+    [[2.0, 0.0], [0.0, 2.0]]
+    """
     return lambda *args: _core.jacobian(f, args, argnums, False)
 
 
 def jacfwd(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
-    """The same in forward mode."""
+    """Return a function that computes the Jacobian of f by one argument, in forward mode."""
     return lambda *args: _core.jacobian(f, args, argnums, True)
 
 
 def hessian(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
-    """Second derivatives."""
+    """Return a function that computes the Hessian of f by one argument."""
     return jacfwd(jacrev(f, argnums), argnums)
 
 
 def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
-    """f as it is: programs keep for the way back what is cheaper to keep."""
+    """Return f unchanged: the compiler itself decides which values to recompute in the backward pass."""
     return f
 
 
 class custom_vjp:
-    """A function with a reverse derivative of your own: an operation written in Python.
+    """A function with a custom reverse-mode derivative, which `defvjp` sets.
 
     >>> import pybraintrace as bt
     >>> @bt.custom_vjp
@@ -264,7 +327,12 @@ class custom_vjp:
         functools.update_wrapper(self, f, updated=())
 
     def defvjp(self, fwd: Callable[..., Any], bwd: Callable[[Any, Any], tuple[Any, ...]]) -> None:
-        """fwd(*args) gives (result, residuals); bwd(residuals, cotangent) one cotangent per argument."""
+        """Set the derivative.
+
+        Args:
+            fwd: function from the arguments to (result, residuals).
+            bwd: function from (residuals, cotangent of the result) to a tuple with one cotangent per argument.
+        """
         self._rules: Any = fwd, bwd
 
     def __call__(self, *args: Any) -> Any:
@@ -274,7 +342,12 @@ class custom_vjp:
 
 
 def pure_callback(callback: Callable[..., Any], result_shape_dtypes: Any, *args: Any) -> Any:
-    """A Python function of NumPy arrays inside a compiled program. It must depend on its arguments alone.
+    """Call a Python function of NumPy arrays from a compiled program.
+
+    Args:
+        callback: the function; its result must depend only on its arguments.
+        result_shape_dtypes: tree of objects with the shapes and dtypes of the results.
+        args: arguments of the callback.
 
     >>> import pybraintrace as bt, numpy as np
     >>> f = bt.jit(lambda x: bt.pure_callback(np.sort, x, x))

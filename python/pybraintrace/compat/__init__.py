@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The names that models for the JAX package use, on this package: change the imports, keep the model.
+"""The names of the JAX package for models written for it: change the imports, keep the model.
 
 >>> from pybraintrace.compat import braintrace, brainstate, braintools, jax, jnp
 >>> gru = braintrace.nn.GRUCell(3, 4)
@@ -19,7 +19,7 @@ __all__ = ["brainpy", "brainstate", "braintools", "braintrace", "jax", "jnp"]
 
 
 def _take_tensors(units_math: Any) -> None:
-    """Its `asarray` reads elements, which a tensor that is being traced does not have: a tensor stays one."""
+    """Let `asarray` of the units package return tensors unchanged, because traced tensors have no elements to read."""
     elements_of = units_math.asarray
 
     @functools.wraps(elements_of)
@@ -30,11 +30,11 @@ def _take_tensors(units_math: Any) -> None:
 
 
 def install() -> None:
-    """Makes `import braintrace`, `import brainstate`, `import jax` and the others mean these modules, in this process."""
+    """Make `import braintrace`, `import brainstate`, `import jax` and the others import these modules in this process."""
     import importlib.util
     import sys
 
-    if importlib.util.find_spec("saiunit"):  # brainunit is another name of it; it looks for JAX when it is imported, not for ours
+    if importlib.util.find_spec("saiunit"):  # also known as brainunit; on import it looks for the real JAX
         import saiunit
 
         saiunit.set_default_backend("numpy")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a script that was written for the JAX package as it is: python -m pybraintrace.compat SCRIPT [ARGUMENT…]."""
+"""Run a script for the JAX package unchanged: python -m pybraintrace.compat SCRIPT [ARGUMENT…]."""
 
 import runpy
 import sys

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`X.desc(…)`: a part that is made later, where its place and so its size are known."""
+"""`X.desc(…)`: a part that is created later, when its size is known."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Size = tuple[int, ...]
 
 
 class Desc:
-    """A part that is made when its place is known."""
+    """A part that is created when its size is known."""
 
     def __init__(self, make: Any, args: Any, kwargs: Any) -> None:
         self._make, self._args, self._kwargs = make, args, kwargs
@@ -22,7 +22,7 @@ class Desc:
 
 
 class Described:
-    """A class or function with `desc`."""
+    """A class or function with a method `desc`."""
 
     def __init__(self, make: Any) -> None:
         self._make = make
@@ -32,7 +32,7 @@ class Described:
         return self._make(*args, **kwargs)
 
     def desc(self, *args: Any, **kwargs: Any) -> Desc:
-        """A description: the part is made where it is used."""
+        """Return a description; the part is created where it is used."""
         return Desc(self._make, args, kwargs)
 
     def __mro_entries__(self, bases: Any) -> tuple[Any, ...]:
@@ -40,12 +40,12 @@ class Described:
 
 
 def made(part: Any) -> Any:
-    """The part itself, made where it was only described."""
+    """Return the part, created if it is a description."""
     return part() if isinstance(part, Desc) else part
 
 
 def sized(layer: Any) -> Any:
-    """A layer that fits any size; it also takes the size of its input, and keeps it."""
+    """Let the constructor of a layer also take and keep `in_size`."""
 
     @functools.wraps(layer, updated=())
     def make(*args: Any, in_size: Any = None, **kwargs: Any) -> Any:
@@ -57,16 +57,16 @@ def sized(layer: Any) -> Any:
 
 
 def _input_size(layer: Any) -> Size:
-    """The size that a layer was made for, from its attribute or its arguments."""
+    """Return the input size of a layer, from its attribute or its arguments."""
     args, kwargs = getattr(layer, "_arguments", ((), {}))
     size = layer.in_size if hasattr(layer, "in_size") else kwargs.get("in_size", args[0] if args else None)
     if size is None:
-        raise ValueError(f"{type(layer).__name__}: the size of its input is not known; give it in_size=…")
+        raise ValueError(f"{type(layer).__name__}: the input size is unknown; pass in_size=…")
     return tuple(size) if isinstance(size, (list, tuple)) else (size,)
 
 
 def _output_size(layer: Any, in_size: Size) -> Size:
-    """The shape of its answer to zeros, which does not depend on the time step."""
+    """Return the shape of the output for zeros, which does not depend on the time step."""
     known = getattr(layer, "out_size", None)
     if known is not None:
         return tuple(known)
@@ -75,7 +75,7 @@ def _output_size(layer: Any, in_size: Size) -> Size:
 
 
 class Sequential(nn.Sequential):
-    """Layers in order; one that is only described is made for what the layer before it returns.
+    """Apply layers in order. A described layer is created for the output size of the previous one.
 
     >>> from pybraintrace.compat import brainpy, brainstate
     >>> net = brainstate.nn.Sequential(brainstate.nn.Linear(3, 4), brainpy.state.IF.desc(tau=5.0), brainstate.nn.Flatten.desc())
@@ -90,7 +90,7 @@ class Sequential(nn.Sequential):
 
     @property
     def out_size(self) -> Size:
-        """The size of what it returns for one sample."""
+        """Output size for one sample."""
         size = _input_size(self.layers[0])
         for layer in self.layers:
             size = _output_size(layer, size)

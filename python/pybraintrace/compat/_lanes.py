@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One sample, many lanes: states that get a leading axis after they were made for one sample."""
+"""Batches of models written for one sample: their states get a leading axis, one lane per sample."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from .. import _core, _modules, algorithms, transform
 
 
 def lane_states(model: Any) -> dict[Any, Any]:
-    """The states that have one value per lane: all but weights and long-term ones."""
+    """Return the states with one value per lane: all but parameters and long-term states."""
     return {p: s for p, s in model.states().items() if not isinstance(s, (_core.ParamState, _core.LongTermState))}
 
 
 def vmap_init_all_states(model: Any, *, axis_size: int | None = None, state_tag: Any = None, **_: Any) -> Any:
-    """First values with one lane per sample."""
+    """Initialize all states with `axis_size` lanes."""
     return _modules.init_all_states(model, axis_size)
 
 
 def vmap_new_states(f: Callable[..., Any] | None = None, *, axis_size: int | None = None, state_tag: Any = None, **_: Any) -> Any:
-    """f makes states for one sample; afterwards every learner that f compiled, or else every model that it initialized, has `axis_size` lanes."""
+    """Call f, which creates states for one sample, and give each learner that it compiled, or model that it initialized, `axis_size` lanes."""
     if f is None:
         return functools.partial(vmap_new_states, axis_size=axis_size, state_tag=state_tag)
 
@@ -42,7 +42,7 @@ def vmap_new_states(f: Callable[..., Any] | None = None, *, axis_size: int | Non
 
 
 class Vmap:
-    """A model or learner, written for one sample, on lanes."""
+    """A model or learner for one sample, applied to all lanes."""
 
     def __init__(self, module: Any, in_axes: Any = 0, out_axes: int = 0, vmap_states: Any = None, **_: Any) -> None:
         self.module, self._axes = module, (in_axes, out_axes)
@@ -60,6 +60,6 @@ class Vmap:
 
 
 def Map(module: Any, init_map_size: int, **_: Any) -> Vmap:
-    """A model with lanes, initialized."""
+    """Initialize a model with lanes and return its Vmap."""
     _modules.init_all_states(module, init_map_size)
     return Vmap(module)

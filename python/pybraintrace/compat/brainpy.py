@@ -13,7 +13,7 @@ from ._described import Described, made
 
 
 def _in_numbers(update: Any) -> Any:
-    """The same method, with quantities among its arguments and their defaults as numbers in ms, mV and mA."""
+    """Wrap a method so that quantities among its arguments and defaults become numbers in ms, mV and mA."""
     signature = inspect.signature(update)
 
     @functools.wraps(update)
@@ -28,7 +28,7 @@ def _in_numbers(update: Any) -> Any:
 
 
 class Neuron(nn.Neuron):
-    """A population whose equations the user writes, with its size, spike function and kind of reset as attributes."""
+    """Base class of custom populations, with size, spike function and reset as attributes."""
 
     def __init__(self, in_size: Any, spk_fun: Any = None, spk_reset: str = "soft", name: str | None = None) -> None:
         super().__init__(in_size)
@@ -42,27 +42,27 @@ class Neuron(nn.Neuron):
 
 
 def CUBA(scale: Any = 1000.0) -> Any:
-    """I = scale g; the package's default is one volt, here in mV."""
+    """Current-based output I = scale g; the default of the JAX package is one volt, here in mV."""
     return nn.CUBA(units.magnitude(scale))
 
 
 def AlignPostProj(*, comm: Any, syn: Any, out: Any, post: Any) -> Any:
-    """comm(x) drives a synapse that `post` steps before itself."""
+    """Projection with a synapse of the size of its target; see nn.AlignPostProj."""
     return nn.AlignPostProj(made(comm), made(syn), made(out), post)
 
 
 def AlignPreProj(*, syn: Any, comm: Any, out: Any, post: Any) -> Any:
-    """A synapse of the size of its source; comm(g) reaches `post`."""
+    """Projection with a synapse of the size of its source; see nn.AlignPreProj."""
     return nn.AlignPreProj(made(syn), made(comm), made(out), post)
 
 
 def DeltaProj(*, comm: Any, post: Any) -> Any:
-    """comm(x) is added to the potential of `post`."""
+    """Projection that adds comm(x) to the potential of `post`; see nn.DeltaProj."""
     return nn.DeltaProj(made(comm), post)
 
 
 def CurrentProj(*, comm: Any, out: Any, post: Any) -> Any:
-    """comm(x) itself is the conductance of this step."""
+    """Projection without a synapse; see nn.CurrentProj."""
     return nn.CurrentProj(made(comm), made(out), post)
 
 

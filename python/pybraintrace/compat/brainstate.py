@@ -15,7 +15,7 @@ BatchState = LongTermState
 
 
 class DotDict(dict[str, Any]):
-    """A dict whose keys are attributes."""
+    """A dict whose keys are also attributes."""
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -26,18 +26,18 @@ class DotDict(dict[str, Any]):
     __setattr__ = dict.__setitem__
 
     def copy(self) -> "DotDict":
-        """Another one with the same entries."""
+        """Return a shallow copy."""
         return DotDict(self)
 
 
 class _Stream:
-    """Random numbers from a seed or a key, traced or not: every function of `random`, with keys of its own."""
+    """A random stream from a seed or a key, also a traced one, with all functions of `random`."""
 
     def __init__(self, seed_or_key: Any = 0) -> None:
         self._key = _random.PRNGKey(seed_or_key) if isinstance(seed_or_key, int) else seed_or_key
 
     def split_key(self, n: int | None = None) -> Any:
-        """A fresh key, or several."""
+        """Return a fresh key, or `n` keys."""
         keys = _random.split(self._key, 2 if n is None else n + 1)
         self._key = keys[0]
         return keys[1] if n is None else keys[1:]

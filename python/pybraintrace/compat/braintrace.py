@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`braintrace`: the whole of this package, and the names of its classes there."""
+"""`braintrace`: all names of this package, and those of the JAX package."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from ._lanes import Vmap
 
 
 def _rule(base: type[OnlineLearner]) -> type[OnlineLearner]:
-    """The rule, which also takes the package's options of how, not what, it computes; they change nothing here."""
+    """Return a rule that also accepts the implementation options of the JAX package, which have no effect here."""
 
     def __init__(self: OnlineLearner, model: Any, *args: Any, fast_solve: bool = True, chunked_trace: bool = True, **options: Any) -> None:
         base.__init__(self, model, *args, **options)
 
     def etrace_grad(self: OnlineLearner, *sequences: Any, chunk_size: int | None = None, **options: Any) -> Any:
-        """As in `pybraintrace`, but a multi-step learner runs step by step unless it is given `chunk_size`."""
+        """Like `pybraintrace`, but without `chunk_size` a multi-step learner runs step by step."""
         return base.etrace_grad(self, *sequences, chunk_size=1 if chunk_size is None and self.vjp_method == "multi-step" else chunk_size, **options)
 
     methods = {"__init__": __init__, "etrace_grad": etrace_grad}
@@ -31,7 +31,7 @@ globals().update({name: _made[rule] for name, rule in _rules.items()})
 
 
 def compile(model: Any, algorithm: Any = "D_RTRL", *example_inputs: Any, fast_solve: bool = True, chunked_trace: bool = True, vmap: bool = False, **options: Any) -> Any:
-    """As `pybraintrace.compile`; the options of how the package computes change nothing here. With `vmap`, `module` of the result is the learner."""
+    """Like `pybraintrace.compile`; `fast_solve` and `chunked_trace` have no effect. With `vmap`, `module` of the result is the learner."""
     rule = _made[_rules[algorithm]] if isinstance(algorithm, str) and algorithm in _rules else algorithm
     learner = algorithms.compile(model, rule, *example_inputs, vmap=vmap, **options)
     return Vmap(learner) if vmap else learner
@@ -45,7 +45,7 @@ DiagnosticLevel = enum.Enum("DiagnosticLevel", {level.upper(): level for level i
 __version_info__ = tuple(int(part) for part in __version__.split("."))
 
 _INSTEAD = {
-    "ControlFlowPolicy": "nothing: loops and branches of a step are compiled as they are", "ETPPrimitive": "register_op", "register_primitive": "register_op",
+    "ControlFlowPolicy": "nothing: loops and branches of a step are always compiled", "ETPPrimitive": "register_op", "register_primitive": "register_op",
     "ETraceVmap": "compile(model, rule, x, batch_size=…, vmap=True)", "EligibilityTrace": "learner.get_etrace_of(path)", "FixedRandomFeedback": "EProp(model, feedback=seed)",
     "GradExpon": "ES_D_RTRL(model, decay_or_rank=…)", "SequenceDriverMixin": "OnlineLearner, which has etrace_grad and etrace_evolve",
     "SyntheticGradient": "DNI(model).attach_synthesizer()", "train_synthetic_gradient": "DNI(model).attach_synthesizer()",
@@ -54,5 +54,5 @@ _INSTEAD = {
 
 def __getattr__(name: str) -> Any:
     if name in _INSTEAD:
-        raise AttributeError(f"braintrace.{name} has no counterpart of this name in pybraintrace; use {_INSTEAD[name]}")
+        raise AttributeError(f"braintrace.{name} does not exist in pybraintrace; use {_INSTEAD[name]}")
     raise AttributeError(f"module 'braintrace' of pybraintrace.compat has no attribute '{name}'")

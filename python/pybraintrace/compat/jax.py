@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`jax`: the transforms, `jax.nn`, `jax.random`, `jax.lax` and trees, as far as models use them."""
+"""`jax`: the transforms, `jax.nn`, `jax.random`, `jax.lax` and trees, as far as models need them."""
 
 from __future__ import annotations
 
@@ -17,58 +17,58 @@ remat, jacobian = checkpoint, jacrev
 
 
 class ShapeDtypeStruct:
-    """Shape and element type of an array that is not there yet."""
+    """Shape and dtype of an array that does not exist yet."""
 
     def __init__(self, shape: tuple[int, ...], dtype: Any) -> None:
         self.shape, self.dtype = tuple(shape), dtype
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> _np.ndarray:
-        """Zeros, where an example of an input is asked for."""
+        """Return zeros, for use as an example input."""
         return _np.broadcast_to(_np.zeros((), self.dtype if dtype is None else dtype), self.shape)
 
 
 def grad(f: Any, argnums: Any = 0, has_aux: bool = False) -> Any:
-    """The gradient with respect to arguments; `(grads, aux)` with `has_aux`."""
+    """Return a function that computes the gradient by arguments; `(grads, aux)` with `has_aux`."""
     return _transform.grad(f, argnums=argnums, has_aux=has_aux)
 
 
 def value_and_grad(f: Any, argnums: Any = 0, has_aux: bool = False) -> Any:
-    """(value, grads)."""
+    """Return a function that computes (value, grads)."""
     return _transform.value_and_grad(f, argnums=argnums)
 
 
 def devices(backend: str | None = None) -> list[str]:
-    """The devices there are."""
+    """Return the available devices."""
     return [f"{default_backend()}:0"]
 
 
 def default_backend() -> str:
-    """The platform programs run on: 'cpu' or 'gpu'."""
+    """Return the platform that runs programs: 'cpu' or 'gpu'."""
     return "gpu" if _core.default_backend().startswith("cuda") else "cpu"
 
 
 def block_until_ready(x: Any) -> Any:
-    """x itself: results are ready when they are returned."""
+    """Return x; results are always ready when they are returned."""
     return x
 
 
 def device_put(x: Any, device: Any = None) -> Any:
-    """x as tensors."""
+    """Convert a tree to tensors."""
     return tree.map(_ops.asarray, x)
 
 
 def device_get(x: Any) -> Any:
-    """x as NumPy arrays."""
+    """Convert a tree to NumPy arrays."""
     return tree.map(lambda leaf: leaf.numpy() if isinstance(leaf, Array) else leaf, x)
 
 
 def pure_callback(callback: Any, result_shape_dtypes: Any, *args: Any, **kwargs: Any) -> Any:
-    """A Python function on NumPy arrays inside a compiled program."""
+    """Call a Python function of NumPy arrays from a compiled program."""
     return _transform.pure_callback(callback, result_shape_dtypes, *args, **kwargs)
 
 
 def _dynamic_update_slice(x: Any, update: Any, starts: Any) -> Any:
-    """x with `update` in it from these positions on, which may be traced."""
+    """Return x with `update` written at start indices, which may be traced."""
     shape = numpy.shape(update)
     places = [(start + numpy.arange(n)).reshape([-1 if j == i else 1 for j in range(len(shape))]) for i, (start, n) in enumerate(zip(starts, shape))]
     return x.at[tuple(places)].set(update)
