@@ -1,6 +1,4 @@
-"""
-Learning rules: one class per rule of the library, `compile`, and drivers of sequences.
-"""
+"""Learning rules: one class per rule of the library, and `compile`."""
 
 from typing import Any
 from collections.abc import Callable
@@ -21,9 +19,12 @@ __all__: list = ['ETraceConfig', 'MultiStepData', 'OnlineLearner', 'SingleStepDa
 
 class OnlineLearner(pybraintrace._core.OnlineLearner):
     """
-    A model with a learning rule: calling it runs the model, advances the eligibility traces, and is differentiable.
+    A model with a learning rule. A call runs the model, advances the eligibility traces, and is differentiable.
 
-        The rule is a name, a point in the space of rules, or one with equations of its own.
+        Args:
+            algorithm: name of a rule, an ETraceConfig, or a LearningRule.
+            model: the model, with initialized states.
+            options: options of the rule.
 
         >>> import pybraintrace as bt
         >>> learner = bt.OnlineLearner('D_RTRL', bt.nn.init_all_states(bt.nn.GRUCell(3, 4))).compile_graph(bt.numpy.zeros(3))
@@ -35,19 +36,36 @@ class OnlineLearner(pybraintrace._core.OnlineLearner):
 
     def compile_graph(self, *args: Any, **kwargs: Any) -> OnlineLearner:
         """
-        Finds groups and relations from one example of a step's inputs and makes the traces; gives the learner.
+        Compile the model for example inputs of one step: find groups and relations, and create the traces. Return the learner.
         """
 
     def etrace_grad(self, *sequences: Any, step_fn: Callable[..., Any] | None = None, mask: Any = None, chunk_size: Any = None, weights: Any = None, reduction: str = 'mean', loss_output: str = 'per_step', has_aux: bool = False, return_value: bool = True, drop_traces: bool = False) -> Any:
         """
-        The gradient over sequences: step_fn(x_t, …) calls the learner once and returns the loss of the step.
+        Compute the gradient over sequences.
 
-                Gives `(grads, losses)`, `(grads, losses, aux)` with `has_aux`, or `grads` alone without `return_value`.
+                Args:
+                    sequences: trees of arrays with a leading time axis.
+                    step_fn: function of one step's inputs that calls the learner once and returns the loss of the step.
+                    mask: weight of each step's loss, [T], or [T, ...] with the shape of the losses.
+                    chunk_size: steps per window, or 'all'; default: all, at most 128.
+                    weights: parameters by path; default: all of the model.
+                    reduction: 'mean' or 'sum' over steps.
+                    loss_output: 'per_step', 'masked' or 'scalar'.
+                    has_aux: whether `step_fn` returns (loss, aux).
+                    return_value: whether to return the losses.
+                    drop_traces: start from zero traces and keep none; needs one window for the whole call.
+
+                Returns:
+                    `(grads, losses)`; `(grads, losses, aux)` with `has_aux`; without `return_value`, the same without losses.
         """
 
     def etrace_evolve(self, *sequences: Any, return_outputs: bool = True) -> Any:
         """
-        Runs along sequences without gradients; states and traces advance. Gives the outputs stacked.
+        Run along sequences without gradients; states and traces advance.
+
+                Args:
+                    sequences: trees of arrays with a leading time axis.
+                    return_outputs: whether to return the outputs, stacked along time.
         """
 
     def __reduce__(self) -> Any: ...
@@ -187,10 +205,23 @@ class BPTT(OnlineLearner):
 
 def compile(model: Module, algorithm: Any = 'D_RTRL', *example_inputs: Any, batch_size: int | None = None, seed: int | None = None, vmap: bool = False, verbose: int = 0, **options: Any) -> OnlineLearner:
     """
-    From a model to a learner that is ready to run: states are initialized, the learner is made, the graph is compiled.
+    Compile a model and a learning rule into a learner: initialize the states, create the learner, compile its graph.
 
-        The algorithm is a name, a class, an ETraceConfig, or a LearningRule of your own. With `vmap` the model is one of a single sample, and the learner runs
-        `batch_size` of them side by side.
+        Args:
+            model: the model.
+            algorithm: name or class of a rule, an ETraceConfig, or a LearningRule.
+            example_inputs: example inputs of one step.
+            batch_size: size of the leading batch axis of the inputs; None for no batch axis.
+            seed: seed of the initial values; None uses the global stream.
+            vmap: the model is written for one sample, and the learner runs `batch_size` of them side by side.
+            verbose: print a report: 1 for a summary, 2 with warnings and errors.
+            options: options of the rule.
+
+        Returns:
+            The learner.
+
+        Raises:
+            CompilationError: the model cannot learn online as written.
 
         >>> import pybraintrace as bt
         >>> learner = bt.compile(bt.nn.GRUCell(3, 4), 'D_RTRL', bt.numpy.zeros(3))

@@ -1,5 +1,5 @@
 """
-NumPy's functions on tensors, inside and outside of traces.
+NumPy functions of tensors, also of traced ones.
 
 >>> from pybraintrace import numpy as jnp
 >>> jnp.mean(jnp.arange(4)).item()
@@ -96,201 +96,209 @@ nan: float = float('nan')
 newaxis: None = None
 
 def array(x: Any, dtype: Any = None, copy: bool = True) -> Tensor:
-    """
-    A tensor with these elements; what the caller writes later does not show.
-    """
+    """Return a tensor with a copy of the elements."""
 
 def zeros(shape: Any, dtype: Any = None) -> Tensor:
-    """Zeros."""
+    """Return zeros."""
 
 def ones(shape: Any, dtype: Any = None) -> Tensor:
-    """Ones."""
+    """Return ones."""
 
 def full(shape: Any, fill_value: Any, dtype: Any = None) -> Tensor:
-    """One value everywhere."""
+    """Return a tensor filled with one value."""
 
 empty = zeros
 
 def zeros_like(x: Any, dtype: Any = None) -> Tensor:
-    """Zeros of the shape and type of x."""
+    """Return zeros with the shape and dtype of x."""
 
 def ones_like(x: Any, dtype: Any = None) -> Tensor:
-    """Ones of the shape and type of x."""
+    """Return ones with the shape and dtype of x."""
 
 def full_like(x: Any, fill_value: Any, dtype: Any = None) -> Tensor:
-    """One value in the shape and type of x."""
+    """Return a tensor filled with one value, with the shape and dtype of x."""
 
 empty_like = zeros_like
 
 def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> Tensor:
-    """start, start + step, … before stop."""
+    """
+    Return evenly spaced values in [start, stop), or in [0, start) if `stop` is None.
+    """
 
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     """
-    x where the condition holds, else y; with the condition alone, the positions where it holds.
+    Return elements of x where the condition is true, and of y elsewhere; with the condition alone, the indices where it is true.
     """
 
 def clip(x: Any, min: Any = None, max: Any = None) -> Tensor:
-    """Limited to [min, max]."""
+    """Limit the elements to [min, max]."""
 
 def logical_and(x: Any, y: Any) -> Tensor:
-    """Both hold."""
+    """Return x and y, element by element."""
 
 def logical_or(x: Any, y: Any) -> Tensor:
-    """One of them holds."""
+    """Return x or y, element by element."""
 
 def logical_xor(x: Any, y: Any) -> Tensor:
-    """Exactly one of them holds."""
+    """Return x xor y, element by element."""
 
 def logical_not(x: Any) -> Tensor:
-    """It does not hold."""
+    """Return not x, element by element."""
 
 def floor_divide(x: Any, y: Any) -> Tensor:
-    """The quotient rounded down."""
+    """Return the quotient rounded down."""
 
 def round(x: Any, decimals: int = 0) -> Tensor:
-    """To the nearest number with so many decimals."""
+    """Round to a number of decimals."""
 
 def sum(x: Any, axis: Any = None, keepdims: bool = False, dtype: Any = None) -> Tensor:
-    """The sum."""
+    """Return the sum along axes."""
 
 def mean(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """The mean."""
+    """Return the mean along axes."""
 
 def prod(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """The product."""
+    """Return the product along axes."""
 
 def max(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """The largest element."""
+    """Return the maximum along axes."""
 
 def min(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """The smallest element."""
+    """Return the minimum along axes."""
 
 amax = max
 
 amin = min
 
 def var(x: Any, axis: Any = None, keepdims: bool = False, ddof: float = 0.0) -> Tensor:
-    """Mean squared distance from the mean."""
+    """Return the variance along axes, with divisor N - ddof."""
 
 def std(x: Any, axis: Any = None, keepdims: bool = False, ddof: float = 0.0) -> Tensor:
-    """Root of the mean squared distance from the mean."""
+    """Return the standard deviation along axes, with divisor N - ddof."""
 
 def all(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """Whether all elements hold."""
+    """Test whether all elements along axes are true."""
 
 def any(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """Whether any element holds."""
+    """Test whether any element along axes is true."""
 
 def argmax(x: Any, axis: int | None = None, keepdims: bool = False) -> Tensor:
-    """Position of the first largest element."""
+    """Return the index of the first maximum."""
 
 def argmin(x: Any, axis: int | None = None, keepdims: bool = False) -> Tensor:
-    """Position of the first smallest element."""
+    """Return the index of the first minimum."""
 
 def sort(x: Any, axis: int = -1) -> Tensor:
-    """Sorted along an axis."""
+    """Return a copy sorted along an axis."""
 
 def argsort(x: Any, axis: int = -1) -> Tensor:
-    """Positions that sort it."""
+    """Return the indices that sort the tensor along an axis."""
 
 def cumsum(x: Any, axis: int | None = None) -> Tensor:
-    """Running sum."""
+    """Return the cumulative sum along an axis; None flattens first."""
 
 def cumprod(x: Any, axis: int | None = None) -> Tensor:
-    """Running product."""
+    """Return the cumulative product along an axis; None flattens first."""
 
 def reshape(x: Any, shape: Any) -> Tensor:
-    """The same elements in another shape."""
+    """Return the elements in a new shape; one size may be -1."""
 
 def ravel(x: Any) -> Tensor:
-    """One axis."""
+    """Return the elements as a vector."""
 
 def transpose(x: Any, axes: Any = None) -> Tensor:
-    """Axes in another order, reversed unless told otherwise."""
+    """Permute the axes; default: reverse them."""
 
 def swapaxes(x: Any, axis1: int, axis2: int) -> Tensor:
-    """Two axes exchanged."""
+    """Exchange two axes."""
 
 def squeeze(x: Any, axis: Any = None) -> Tensor:
-    """Without axes of size one."""
+    """Remove axes of size one: the given ones, or all."""
 
 def atleast_1d(x: Any) -> Tensor:
-    """At least one axis."""
+    """Return x with at least one axis."""
 
 def concatenate(arrays: Sequence[Any], axis: int | None = 0) -> Tensor:
-    """Joined along an axis."""
+    """Concatenate arrays along an existing axis; None flattens them first."""
 
 concat = concatenate
 
 def hstack(arrays: Sequence[Any]) -> Tensor:
-    """Joined along the second axis, or the only one."""
+    """
+    Concatenate arrays along the second axis, or along the only axis of vectors.
+    """
 
 def vstack(arrays: Sequence[Any]) -> Tensor:
-    """Joined along the first axis; vectors become rows."""
+    """Concatenate arrays along the first axis; vectors become rows."""
 
 def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
-    """Cut along an axis, into equal parts or at places."""
+    """Split along an axis, into equal sections or at the given indices."""
 
 def repeat(x: Any, repeats: int, axis: int | None = None) -> Tensor:
-    """Each element several times."""
+    """Repeat each element along an axis; None flattens first."""
 
 def tile(x: Any, reps: Any) -> Tensor:
-    """The whole several times along its axes."""
+    """Repeat the whole tensor along its axes."""
 
 def dot(x: Any, y: Any) -> Tensor:
-    """The plain product."""
+    """
+    Return the matrix product. Operands get the gradient of the current step only; use `pybraintrace.matmul` to learn online.
+    """
 
 matmul = dot
 
 def einsum(equation: str, *operands: Any) -> Tensor:
-    """Products and sums with one letter per axis."""
+    """Evaluate an Einstein summation."""
 
 def outer(x: Any, y: Any) -> Tensor:
-    """Every product of an element of x with one of y."""
+    """Return the outer product."""
 
 def tensordot(x: Any, y: Any, axes: int = 2) -> Tensor:
-    """Sum over the last axes of x and the first of y."""
+    """Contract the last `axes` axes of x with the first of y."""
 
 def take(x: Any, indices: Any, axis: int | None = None) -> Tensor:
-    """Elements at positions along an axis."""
+    """
+    Return the elements at the given indices along an axis; None flattens first.
+    """
 
 def diag(x: Any) -> Tensor:
-    """A vector as a diagonal matrix, or the diagonal of a matrix."""
+    """Return the diagonal matrix of a vector, or the diagonal of a matrix."""
 
 def allclose(x: Any, y: Any, rtol: float = 1e-05, atol: float = 1e-08) -> bool:
-    """Whether all elements are close to each other."""
+    """Test whether all elements are equal within a tolerance."""
 
 def array_equal(x: Any, y: Any) -> bool:
-    """Whether shapes and elements are equal."""
+    """Test whether shapes and elements are equal."""
 
 def shape(x: Any) -> tuple[int, ...]:
-    """Sizes of the axes."""
+    """Return the shape."""
 
 def ndim(x: Any) -> int:
-    """Number of axes."""
+    """Return the number of axes."""
 
 def size(x: Any) -> int:
-    """Number of elements."""
+    """Return the number of elements."""
 
 def astype(x: Any, dtype: Any) -> Tensor:
-    """Converted to another element type."""
+    """Convert to another dtype."""
 
 def nonzero(x: Any) -> tuple[Tensor, ...]:
-    """Positions of elements that are not zero; outside of traces."""
+    """
+    Return the indices of nonzero elements. Not available for traced tensors.
+    """
 
 def unique(x: Any) -> Tensor:
-    """The different elements, sorted; outside of traces."""
+    """Return the sorted unique elements. Not available for traced tensors."""
 
 def meshgrid(*xs: Any, indexing: str = 'xy') -> list[Tensor]:
-    """Coordinates of a grid."""
+    """Return coordinate matrices of a grid."""
 
 class linalg:
-    """The part of numpy.linalg that needs no factorization."""
+    """Functions of numpy.linalg."""
 
     @staticmethod
     def norm(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
-        """The root of the sum of squares."""
+        """Return the Euclidean norm along axes."""
 
 def __getattr__(name: str) -> Any: ...
 

@@ -38,7 +38,7 @@ def test_bad_recordings(recording, tmp_path, monkeypatch):
             use()
     with h5py.File(tmp_path / "other.h5", "w") as f:
         f["labels"] = np.zeros(2)
-    with pytest.raises(bt.FileError, match="no spikes/times, spikes/units"):
+    with pytest.raises(bt.FileError, match="missing: spikes/times, spikes/units"):
         bt.data.SpikeFile(tmp_path / "other.h5")
     monkeypatch.setitem(sys.modules, "h5py", None)
     with pytest.raises(ImportError, match=r"pip install 'pybraintrace\[data\]'"):

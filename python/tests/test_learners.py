@@ -229,7 +229,7 @@ def test_plain_operations_of_your_own():
     with pytest.raises(ValueError, match="may only move values"):
         product_of_your_own("factor_in_spread", 2.0, coefficient=lambda call, x, weight: x[..., None], spread=lambda call, per_y: 2 * jnp.expand_dims(per_y, call.y_ndim - 1)).check()
     for f, error, words in ((lambda: bt.register_op("a b", lambda x: x), ValueError, "cannot be the name"), (lambda: bt.register_op("matmul", lambda x: x), ValueError, "exists"),
-                            (lambda: bt.register_op("bad", lambda x: x, weights=["x"]), TypeError, "needs coefficient, spread, fold"),
+                            (lambda: bt.register_op("bad", lambda x: x, weights=["x"]), TypeError, "lacks coefficient, spread, fold"),
                             (lambda: product_of_your_own("bad", 1.0, x="nothing"), ValueError, "no operand 'nothing'"),
                             (lambda: bt.register_op("bad", lambda x: x, fold=lambda call, t: t), TypeError, "no weights")):
         with pytest.raises(error, match=words):

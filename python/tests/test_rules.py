@@ -153,7 +153,7 @@ def test_what_a_site_tells():
     assert learner.rule == "watched" and not seen
     bt.grad(lambda: learner(XS[0]).sum(), learner.model.states(bt.ParamState))()
     assert seen[("rnn", "Wz", "weight"), "weight"] == ((7, 4, 1), (7, 4), [("rnn", "h")], (4, 1, 1), (4, 1), (4, 1), 3, True)
-    with pytest.raises(bt.StateError, match="complete"):
+    with pytest.raises(bt.StateError, match="finished"):
         rule.kept.instant
 
 
@@ -167,16 +167,16 @@ def test_what_a_rule_may_not_do():
         bt.grad(lambda: learner(XS[0]).sum(), learner.model.states(bt.ParamState))()
 
     for rule, error, words in (
-            (Bad(advance=lambda site, trace: trace.sum()), bt.ShapeError, r"Bad, weight rnn.Wz.weight \('weight'\) and group 0: advance gives 'trace' of shape \[7,4,1\], got \[\]"),
+            (Bad(advance=lambda site, trace: trace.sum()), bt.ShapeError, r"Bad, weight rnn.Wz.weight \('weight'\) and group 0: expected advance to return 'trace' of shape \[7,4,1\], got \[\]"),
             (Bad(gradient=lambda site, before, after: before), bt.ShapeError, r"a gradient of the weight of shape \[7,4\], got \[7,4,1\]"),
-            (Bad(gradient=lambda site, before, after: site.contract(1.0, before)), bt.ShapeError, r"contract takes a credit of shape \[4,1\]"),
-            (Bad(advance=lambda site, trace: site.propagate(trace[0])), bt.ShapeError, "propagate takes a trace"),
+            (Bad(gradient=lambda site, before, after: site.contract(1.0, before)), bt.ShapeError, r"expected contract to get a credit of shape \[4,1\]"),
+            (Bad(advance=lambda site, trace: site.propagate(trace[0])), bt.ShapeError, "expected propagate to get a trace"),
             (Bad(advance=lambda site, trace: site.L), bt.StateError, "`gradient` alone"),
             (Bad(memory=lambda site: {"trace": site.instant.shape}), bt.StateError, "no step here"),
             (Bad(memory=lambda site: site.shape), bt.UserError, "a dict of names to shapes"),
             (Bad(memory=lambda site: {"a": (2,), "b": (3,)}, advance=lambda site, memory: {"a": memory["a"]}), bt.UserError, "'b' is missing"),
             (Bad(gradient=lambda site, before, after: "text"), TypeError, "got str"), (Bad(advance=lambda site, trace: 1 / 0), ZeroDivisionError, "division"),
-            (bt.LearningRule, TypeError, "learning rule is"), (type("Empty", (bt.LearningRule,), {})(), NotImplementedError, "advance"), (3, TypeError, "learning rule is")):
+            (bt.LearningRule, TypeError, "expected a learning rule"), (type("Empty", (bt.LearningRule,), {})(), NotImplementedError, "advance"), (3, TypeError, "expected a learning rule")):
         with pytest.raises(error, match=words):
             use(rule)
     with pytest.raises(ValueError, match="has no option decay_or_rank"):

@@ -152,7 +152,7 @@ def test_settings_that_are_left_in_another_order():
 @pytest.mark.parametrize("chunk_size", [1.5, "some", [2]])
 def test_a_window_that_is_no_number_of_steps(chunk_size):
     learner = bt.compile(nn.GRUCell(2, 3), "D_RTRL", np.zeros(2, "f"))
-    with pytest.raises(TypeError, match="chunk_size is a number of steps or 'all', got"):
+    with pytest.raises(TypeError, match="chunk_size to be a number of steps or 'all', got"):
         learner.etrace_grad(np.zeros((4, 2), "f"), step_fn=lambda x: learner(x).sum(), chunk_size=chunk_size)
     for right in (2, np.int64(2), "all"):
         assert learner.etrace_grad(np.zeros((4, 2), "f"), step_fn=lambda x: learner(x).sum(), chunk_size=right)[1].shape == (4,)

@@ -53,9 +53,9 @@ import pybraintrace.typing
 
 class Tensor:
     """
-    An array, or a value of a function that is being traced.
+    An immutable array, or a traced value inside a transform.
 
-    Tensors never change: `x.at[i].set(v)` gives a new one. `numpy.asarray(x)` shares the memory, read-only.
+    `x.at[i].set(v)` returns an updated copy. `numpy.asarray(x)` returns a read-only view without copying.
 
     >>> import pybraintrace as bt
     >>> (bt.numpy.ones(2) * 3).tolist()
@@ -66,11 +66,11 @@ class Tensor:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Sizes of the axes."""
+        """Shape of the tensor."""
 
     @property
     def dtype(self) -> numpy.dtype:
-        """Element type, as NumPy names it."""
+        """Element type, as a NumPy dtype."""
 
     @property
     def ndim(self) -> int:
@@ -82,32 +82,34 @@ class Tensor:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all elements."""
+        """Total size of the elements in bytes."""
 
     @property
     def T(self) -> Tensor:
-        """Axes reversed."""
+        """The tensor with its axes reversed."""
 
     @property
     def weak_type(self) -> bool:
-        """Made of bare numbers: it takes the type of what it meets."""
+        """
+        Whether the tensor is weakly typed, that is, adopts the dtype of the other operand.
+        """
 
     @property
     def is_traced(self) -> bool:
-        """A value of a function that is being traced: it has no elements yet."""
+        """Whether this is a traced value, which has no elements yet."""
 
     @property
     def at(self) -> object:
-        """Places to set: x.at[key].set(value) gives a new tensor."""
+        """Indexed updates: `x.at[key].set(value)` returns an updated copy."""
 
     def numpy(self) -> object:
-        """The elements as a read-only NumPy array that shares the memory."""
+        """Return a read-only NumPy array that shares the memory."""
 
     def item(self) -> object:
-        """The single element as a Python number."""
+        """Return the only element as a Python number."""
 
     def tolist(self) -> object:
-        """The elements as nested lists."""
+        """Return the elements as nested lists."""
 
     def __float__(self) -> float: ...
 
@@ -188,154 +190,166 @@ class Tensor:
     def __getitem__(self, key: object | None) -> Tensor: ...
 
     def all(self, axis: int | Sequence[int] | None | None = None, keepdims: bool = False) -> Tensor:
-        """Whether all elements hold."""
+        """Test whether all elements are true."""
 
     def any(self, axis: int | Sequence[int] | None | None = None, keepdims: bool = False) -> Tensor:
-        """Whether any element holds."""
+        """Test whether any element is true."""
 
     def max(self, axis: int | Sequence[int] | None | None = None, keepdims: bool = False) -> Tensor:
-        """The largest element."""
+        """Return the maximum."""
 
     def mean(self, axis: int | Sequence[int] | None | None = None, keepdims: bool = False) -> Tensor:
-        """The mean."""
+        """Return the mean."""
 
     def min(self, axis: int | Sequence[int] | None | None = None, keepdims: bool = False) -> Tensor:
-        """The smallest element."""
+        """Return the minimum."""
 
     def prod(self, axis: int | Sequence[int] | None | None = None, keepdims: bool = False) -> Tensor:
-        """The product."""
+        """Return the product of the elements."""
 
     def sum(self, axis: int | Sequence[int] | None | None = None, keepdims: bool = False) -> Tensor:
-        """The sum."""
+        """Return the sum of the elements."""
 
     def var(self, axis: int | Sequence[int] | None | None = None, keepdims: bool = False, ddof: float = 0.0) -> Tensor:
-        """Mean squared distance from the mean."""
+        """Return the variance, with divisor N - ddof."""
 
     def std(self, axis: int | Sequence[int] | None | None = None, keepdims: bool = False, ddof: float = 0.0) -> Tensor:
-        """Root of the mean squared distance from the mean."""
+        """Return the standard deviation, with divisor N - ddof."""
 
     def argmax(self, axis: int | None = None, keepdims: bool = False) -> Tensor:
-        """Position of the first largest element."""
+        """Return the index of the first maximum."""
 
     def argmin(self, axis: int | None = None, keepdims: bool = False) -> Tensor:
-        """Position of the first smallest element."""
+        """Return the index of the first minimum."""
 
     def sort(self, axis: int = -1) -> Tensor:
-        """Sorted along an axis."""
+        """Return a copy sorted along an axis."""
 
     def argsort(self, axis: int = -1) -> Tensor:
-        """Positions that sort it."""
+        """Return the indices that sort the tensor along an axis."""
 
     def cumsum(self, axis: int) -> Tensor:
-        """Running sum."""
+        """Return the cumulative sum along an axis."""
 
     def cumprod(self, axis: int) -> Tensor:
-        """Running product."""
+        """Return the cumulative product along an axis."""
 
     def round(self) -> Tensor:
-        """To the nearest whole number."""
+        """Round to the nearest integer."""
 
     def clip(self, min: pybraintrace.typing.ArrayLike | None = None, max: pybraintrace.typing.ArrayLike | None = None) -> Tensor:
-        """Limited to [min, max]."""
+        """Limit the elements to [min, max]; None leaves a side open."""
 
     def dot(self, w: pybraintrace.typing.ArrayLike | None) -> Tensor:
-        """The plain product."""
+        """
+        Return the matrix product. `w` gets the gradient of the current step only.
+        """
 
     def take(self, indices: pybraintrace.typing.ArrayLike | None, axis: int = 0) -> Tensor:
-        """Rows at these positions."""
+        """Return the elements at the given indices along an axis."""
 
     def astype(self, dtype: pybraintrace.typing.DTypeLike | None) -> Tensor:
-        """Converted to another element type."""
+        """Convert to another dtype."""
 
     def reshape(self, *args) -> Tensor:
-        """The same elements in another shape; one size may be -1."""
+        """Return the elements in a new shape; one size may be -1."""
 
     def flatten(self) -> Tensor:
-        """One axis."""
+        """Return the elements as a vector."""
 
     def ravel(self) -> Tensor:
-        """One axis."""
+        """Return the elements as a vector."""
 
     def transpose(self, *args) -> Tensor:
-        """Axes in another order."""
+        """Permute the axes; without arguments, reverse them."""
 
     def squeeze(self, axis: int | Sequence[int] | None = None) -> Tensor:
-        """Without axes of size one."""
+        """Remove axes of size one: the given ones, or all."""
 
     def copy(self) -> Tensor:
-        """The tensor itself: it never changes."""
+        """Return the tensor itself, which is immutable."""
 
     def block_until_ready(self) -> Tensor:
-        """The tensor itself: results are ready when they are returned."""
+        """
+        Return the tensor itself; results are always ready when they are returned.
+        """
 
 class OpCall:
     """
-    One use of a trainable operation, as the rules of its eligibility trace see it.
+    One use of a trainable operation: the first argument of its trace rules.
     """
 
     @property
     def key(self) -> str:
-        """The weight that the rule is asked for."""
+        """Name of the weight that the rule is called for."""
 
     @property
     def shapes(self) -> object:
-        """The shapes of the operands."""
+        """Shapes of the operands."""
 
     @property
     def y_shape(self) -> object:
-        """The shape of the result."""
+        """Shape of the result."""
 
     @property
     def y_ndim(self) -> int:
-        """Its number of axes."""
+        """Number of axes of the result."""
 
 class Operation:
-    """An operation that was registered with register_op."""
+    """An operation registered with register_op."""
 
     @property
     def name(self) -> str:
-        """Its name, also in reports."""
+        """Name of the operation."""
 
     def __call__(self, *operands) -> Tensor: ...
 
     def check(self) -> None:
         """
-        Measures its rules against its derivative on random values; an error names the law that is broken.
+        Check the trace rules against the derivative on random values; an error names the law that fails.
         """
 
     def __repr__(self) -> str: ...
 
-def register_op(name: str, doc: str, operands: str, meaning: object, weights: object | None, x: int, mixes: bool, coefficient: object | None, spread: object | None, fold: object | None, x_ndim: int | None, samples: object) -> Operation: ...
+def register_op(name: str, doc: str, operands: str, meaning: object, weights: object | None, x: int, mixes: bool, coefficient: object | None, spread: object | None, fold: object | None, x_ndim: int | None, samples: object) -> Operation:
+    """Register an operation; see pybraintrace.register_op."""
 
 class TreeDef:
-    """The structure of a tree without its leaves."""
+    """Structure of a tree, without its leaves."""
 
     @property
     def num_leaves(self) -> int:
         """Number of leaves."""
 
     def unflatten(self, leaves: object) -> object:
-        """The tree with these leaves."""
+        """Return the tree with the given leaves."""
 
     def __eq__(self, other: object | None) -> bool: ...
 
     def __repr__(self) -> str: ...
 
 def tree_flatten(tree: object | None) -> tuple:
-    """The leaves of a tree in order, and its structure."""
+    """Return the leaves of a tree in order, and its structure."""
 
 def register_node(type: object, flatten: object, unflatten: object) -> None:
-    """Instances of a class become nodes of trees."""
+    """
+    Register a class whose instances are nodes of trees.
+
+    Args:
+        type: the class.
+        flatten: function from an instance to (children, aux).
+        unflatten: function from (aux, children) to an instance.
+    """
 
 class State:
     """
-    A value that a model keeps between calls: one tensor, or a dict of named ones.
+    A value that a model keeps between calls: one tensor, or a dict of named tensors.
     """
 
     @property
     def value(self) -> object:
         """
-        The value. Inside a transform it is traced, and what is written becomes the value when the program runs.
+        The current value. Inside a transform, reads give traced tensors, and writes take effect when the program runs.
         """
 
     @value.setter
@@ -343,21 +357,26 @@ class State:
 
     @property
     def place(self) -> str:
-        """Where the state is in its model."""
+        """Path of the state in its model, for messages."""
 
     @property
     def kind(self) -> str:
-        """The kind of the state."""
+        """Kind of the state, such as 'ParamState'."""
 
     @property
     def initialized(self) -> bool:
-        """Whether it has a value."""
+        """Whether the state has a value."""
 
     def init(self, batch_size: int | None = None) -> None:
-        """Makes the first value anew."""
+        """
+        Set the initial value.
+
+        Args:
+            batch_size: size of the leading batch axis; None for no batch axis.
+        """
 
     def reset(self) -> None:
-        """The first value again, with the batch size of the last init."""
+        """Restore the initial value, with the batch size of the last `init`."""
 
     def __eq__(self, other: object | None) -> bool: ...
 
@@ -367,53 +386,65 @@ class State:
 
 class ParamState(State):
     """
-    A trainable weight. The operation that reads it decides whether it learns online.
+    A trainable weight. The operation that reads it determines whether it learns online.
+
+    Args:
+        value: an array, a dict of arrays, or a function of the batch size that returns one.
+        name: ignored; states are named after the attributes that hold them.
     """
 
     def __init__(self, value: object, name: object | None = None) -> None: ...
 
 class ShortTermState(State):
-    """A value carried from step to step."""
+    """A value carried from one step to the next."""
 
     def __init__(self, value: object, name: object | None = None) -> None: ...
 
 class HiddenState(ShortTermState):
-    """A recurrent state: eligibility traces follow it."""
+    """A recurrent state, which eligibility traces follow."""
 
     def __init__(self, value: object, name: object | None = None) -> None: ...
 
 class HiddenGroupState(HiddenState):
-    """Several recurrent states on the last axis of one tensor."""
+    """Several recurrent states, stacked along the last axis of one tensor."""
 
     def __init__(self, value: object, name: object | None = None) -> None: ...
 
 class HiddenTreeState(HiddenGroupState):
-    """A HiddenGroupState whose slots have names."""
+    """
+    A HiddenGroupState with named slots.
+
+    Args:
+        value: the stacked tensor.
+        slots: one name for each entry of the last axis.
+    """
 
     def __init__(self, value: pybraintrace.typing.ArrayLike | None, slots: Sequence[str]) -> None: ...
 
     def slot(self, name: str) -> Tensor:
-        """One slot of the stacked tensor."""
+        """Return one slot of the stacked tensor."""
 
 class LongTermState(State):
-    """A value kept for the life of the model."""
+    """A value that persists over sequences, such as running statistics."""
 
     def __init__(self, value: object, name: object | None = None) -> None: ...
 
 class RandomState(LongTermState):
-    """A stream of random keys."""
+    """A seeded stream of random keys."""
 
     def __init__(self, seed: int = 0) -> None: ...
 
     def next_key(self) -> Tensor:
-        """A fresh key."""
+        """Return a fresh key and advance the stream."""
 
     def seed(self, seed: int) -> None:
-        """Starts anew."""
+        """Restart the stream from a seed."""
 
 class Module:
     """
-    A model or a part of one. Derive from it, keep children and states as attributes, and write one step of the computation in `update`.
+    Base class of models and their parts.
+
+    A subclass keeps children and states as attributes, and defines one step of the computation in `update`.
 
     >>> import pybraintrace as bt
     >>> class Net(bt.nn.Module):
@@ -431,21 +462,23 @@ class Module:
     def __init__(self) -> None: ...
 
     def __call__(self, *args, **kwargs) -> object:
-        """One step."""
+        """Run one step."""
 
     def __getattr__(self, name: str) -> object: ...
 
     def __repr__(self) -> str: ...
 
-def init_all_states(model: Module, batch_size: int | None = None) -> None: ...
+def init_all_states(model: Module, batch_size: int | None = None) -> None:
+    """Initialize all states of a model."""
 
-def reset_all_states(model: Module, batch_size: int | None = None) -> None: ...
+def reset_all_states(model: Module, batch_size: int | None = None) -> None:
+    """Reset all states of a model."""
 
 def is_made(object: object) -> bool:
-    """Whether the constructor of the base class ran."""
+    """Return whether the constructor of the base class ran."""
 
 def is_updating() -> bool:
-    """Whether the update of some module runs."""
+    """Return whether the update of a module is running."""
 
 def environ_set(dt: pybraintrace.typing.ArrayLike | None = None, precision: pybraintrace.typing.DTypeLike | None = None, training: bool | None = None) -> None: ...
 
@@ -460,16 +493,21 @@ def environ_precision() -> object: ...
 def environ_training() -> bool: ...
 
 def default_backend() -> str:
-    """The name of the backend that runs programs."""
+    """Return the name of the backend that runs programs."""
 
 def set_default_backend(name: str) -> None:
     """
-    The backend for the whole process: 'cpu', 'reference', 'cuda', 'cuda:1', or 'auto' (cuda where a device works).
+    Set the backend of the process.
+
+    Args:
+        name: 'cpu', 'reference', 'cuda', 'cuda:1', or 'auto' (cuda if a device works).
     """
 
 def backends() -> dict[str, str]:
     """
-    {name: why it cannot run programs, or not as fast as it should; empty where it can} of every backend.
+    Return all backends as {name: problem}.
+
+    The problem says why a backend cannot run programs, or is slower than it should be; it is empty if there is none.
     """
 
 def backend_enter(arg: str, /) -> None: ...
@@ -478,12 +516,15 @@ def backend_leave() -> None: ...
 
 def product_precision() -> str:
     """
-    What matrix products of float32 round their operands to: 'f32' (not at all), 'tf32' or 'bf16'.
+    Return the precision of float32 matrix products: 'f32', 'tf32' or 'bf16'.
     """
 
 def set_product_precision(name: str) -> None:
     """
-    The same for programs that are compiled from now on, on backends that have a choice (cuda).
+    Set the precision of float32 matrix products in programs compiled from now on.
+
+    Args:
+        name: 'f32', or 'tf32' or 'bf16' to round the operands, on backends that support it (cuda).
     """
 
 version: str = '0.2.0'
@@ -495,7 +536,7 @@ class Jitted:
 
     @property
     def num_traces(self) -> int:
-        """How often the function was traced."""
+        """Number of times the function was traced."""
 
     @property
     def __wrapped__(self) -> object: ...
@@ -525,196 +566,204 @@ def vjp(f: object, primals: tuple) -> object: ...
 def jacobian(f: object, args: tuple, argnum: int, forward: bool) -> object: ...
 
 class CompilationRecord:
-    """A decision of the compiler: kind, level, what it concerns and why."""
+    """One decision of the compiler."""
 
     @property
     def kind(self) -> str:
-        """Such as 'relation_included'."""
+        """Kind of decision, such as 'relation_included'."""
 
     @property
     def level(self) -> str:
-        """'info', 'warning' or 'error'."""
+        """Level: 'info', 'warning' or 'error'."""
 
     @property
     def message(self) -> str:
-        """Why."""
+        """Reason for the decision."""
 
     @property
     def primitive(self) -> str:
-        """The operation."""
+        """Name of the operation."""
 
     @property
     def weight_path(self) -> object:
-        """The weight."""
+        """Path of the weight, or None."""
 
     @property
     def hidden_paths(self) -> object:
-        """Hidden states."""
+        """Paths of the hidden states."""
 
     @property
     def context(self) -> dict[str, str]:
-        """Further facts."""
+        """Additional facts by name."""
 
     def __repr__(self) -> str: ...
 
 diagnostic_kinds: list = ...
 
 class HiddenGroup:
-    """Hidden states that feed each other position by position."""
+    """Hidden states that depend on each other position by position."""
 
     @property
     def index(self) -> int:
-        """Its number."""
+        """Index of the group."""
 
     @property
     def num_state(self) -> int:
-        """States per position."""
+        """Number of states per position."""
 
     @property
     def varshape(self) -> object:
-        """Positions."""
+        """Shape of the positions."""
 
     @property
     def hidden_paths(self) -> object:
-        """Paths of its states."""
+        """Paths of the states."""
 
     @property
     def hidden_states(self) -> list:
-        """Its states."""
+        """The states."""
 
     @property
     def state_names(self) -> list[str]:
         """
-        The states at one position, in the order of the last axis of its arrays.
+        Names of the states at one position, in the order of the last axis of the group's arrays.
         """
 
     @property
     def is_diagonal_recurrence(self) -> bool:
-        """Products are held constant in the transition."""
+        """Whether the transition treats products as constants."""
 
     @property
     def diagonal(self) -> bool:
-        """Proven: no position reads another."""
+        """Whether the compiler proved that no position reads another."""
 
     def concat_hidden(self, members: object) -> Tensor:
-        """Members side by side on a last axis."""
+        """Stack the states along a new last axis."""
 
     def split_hidden(self, stacked: pybraintrace.typing.ArrayLike | None) -> object:
-        """And back."""
+        """Inverse of concat_hidden."""
 
     def diagonal_jacobian(self, hidden_vals: object, const_vals: object) -> Tensor:
-        """Blocks of each position."""
+        """
+        Return the Jacobian block of each position, [*positions, states, states].
+        """
 
     def dict(self) -> object:
-        """Its fields."""
+        """Return the fields as a dict."""
 
     def __repr__(self) -> str: ...
 
 class HiddenParamOpRelation:
-    """A trainable operation, its weights and the groups it feeds."""
+    """
+    A trainable operation with its weights and the hidden groups that it drives.
+    """
 
     @property
     def weight_path(self) -> object:
-        """The weight."""
+        """Path of the weight."""
 
     @property
     def path(self) -> object:
-        """The weight."""
+        """Path of the weight."""
 
     @property
     def primitive(self) -> str:
-        """The operation."""
+        """Name of the operation."""
 
     @property
     def hidden_groups(self) -> list:
-        """The groups it feeds."""
+        """Hidden groups that the operation drives."""
 
     @property
     def group_indices(self) -> list[int]:
-        """Their numbers."""
+        """Indices of the hidden groups."""
 
     @property
     def trainable_paths(self) -> list:
-        """Operands that learn."""
+        """Names of the operands that learn."""
 
     @property
     def path_classification(self) -> list:
-        """How it reaches each group: all_direct, mixed or windowed."""
+        """
+        How the operation reaches each group: 'all_direct', 'mixed' or 'windowed'.
+        """
 
     @property
     def carries_trace(self) -> bool:
-        """Whether a trace follows it."""
+        """Whether the operation has an eligibility trace."""
 
     @property
     def through(self) -> object:
-        """Weights of products that stand before every way to a group."""
+        """
+        Paths of weights whose products lie on every path from the operation to a group.
+        """
 
     def dict(self) -> object:
-        """Its fields."""
+        """Return the fields as a dict."""
 
     def __repr__(self) -> str: ...
 
 class HiddenPerturbation:
-    """The step with something added to the new value of every hidden state."""
+    """
+    The step with a perturbation added to the new value of every hidden state.
+    """
 
     @property
     def hidden_paths(self) -> object:
-        """The states, in the order of perturbations."""
+        """Paths of the hidden states, in the order of the perturbations."""
 
     def init_perturb_data(self) -> object:
-        """Zeros."""
+        """Return zero perturbations."""
 
     def eval(self, inputs: object, perturb_data: object) -> object:
-        """Results of the perturbed step."""
+        """Run the perturbed step and return its results."""
 
     def dict(self) -> object:
-        """Its fields."""
+        """Return the fields as a dict."""
 
 class ModuleInfo:
-    """
-    One step of the model as a program, and which of its values are states.
-    """
+    """One step of a model as a program, and which of its values are states."""
 
     @property
     def states(self) -> object:
-        """States below the module by path."""
+        """States of the module by path."""
 
     @property
     def hidden_paths(self) -> list:
-        """Hidden states, in the order the step touches them."""
+        """Paths of the hidden states, in the order in which the step uses them."""
 
     @property
     def weight_paths(self) -> list:
-        """Weights, one per leaf."""
+        """Paths of the weights, one per leaf."""
 
     @property
     def program(self) -> str:
-        """The step as text."""
+        """Text form of the step."""
 
     def jaxpr_call(self, *args) -> object:
-        """Runs the step: (outputs, new hidden states, other new states)."""
+        """Run the step; return (outputs, new hidden states, other new states)."""
 
     def dict(self) -> object:
-        """Its fields."""
+        """Return the fields as a dict."""
 
 class ETraceGraph:
     """Hidden groups of a model, and the weights that drive them."""
 
     @property
     def module_info(self) -> ModuleInfo:
-        """The step."""
+        """The step as a program."""
 
     @property
     def hidden_groups(self) -> object:
-        """Its groups."""
+        """The hidden groups."""
 
     @property
     def hid_path_to_group(self) -> dict:
-        """The group of each hidden state."""
+        """Hidden group of each hidden state, by path."""
 
     @property
     def hidden_param_op_relations(self) -> object:
-        """Weight, operation, hidden groups."""
+        """Relations of weights, operations and hidden groups."""
 
     @property
     def hidden_perturb(self) -> object:
@@ -722,110 +771,135 @@ class ETraceGraph:
 
     @property
     def diagnostics(self) -> object:
-        """What the compiler decided."""
+        """Records of the compiler's decisions."""
 
     def explain(self, *, weight_path: object | None = None, hidden_path: object | None = None, kind: object | None = None) -> object:
-        """Records that pass all given filters."""
+        """
+        Return the compiler's records that match all given filters.
+
+        Args:
+            weight_path: path of a weight.
+            hidden_path: path of a hidden state.
+            kind: kind of record, such as 'relation_included'.
+        """
 
     def call_hidden_perturb(self, args: object, perturb_data: object, old_state_vals: object | None = None) -> object:
         """
-        The step with perturbations: (outputs, new hidden states, other new states).
+        Run the perturbed step; return (outputs, new hidden states, other new states).
+
+        Args:
+            args: input of the step, or a list of inputs.
+            perturb_data: perturbations, one per hidden state.
+            old_state_vals: state values to start from; default: the current ones.
         """
 
     def dict(self) -> object:
-        """Its fields."""
+        """Return the fields as a dict."""
 
     def show(self) -> str:
-        """Groups, weights and the groups they reach, as text."""
+        """
+        Return a text summary: groups, weights, and the groups that they reach.
+        """
 
     def to_json(self) -> str:
-        """All of it as JSON."""
+        """Return the graph as JSON."""
 
     def to_html(self) -> str:
-        """A page to click through."""
+        """Return the graph as an interactive page."""
 
     def to_svg(self) -> str:
-        """A picture."""
+        """Return the graph as an SVG picture."""
 
     def to_dot(self) -> str:
-        """For Graphviz."""
+        """Return the graph in the DOT language of Graphviz."""
 
     def __repr__(self) -> str: ...
 
 def compile_etrace_graph(model: Module, *args, **kwargs) -> ETraceGraph:
     """
-    Finds hidden groups and the weights that drive them, from one example of a step's inputs.
+    Find the hidden groups of a model and the weights that drive them.
+
+    Args:
+        model: a module with initialized states.
+        args: example inputs of one step.
+        kwargs: example keyword inputs.
+
+    Raises:
+        CompilationError: the model cannot learn online as written.
     """
 
 def extract_module_info(model: Module, *args, **kwargs) -> ModuleInfo:
-    """Traces one step."""
+    """Trace one step of a model."""
 
 def find_hidden_groups_from_minfo(minfo: ModuleInfo) -> object:
-    """The hidden groups of a traced step."""
+    """Return the hidden groups of a traced step."""
 
 def find_hidden_groups_from_module(model: Module, *args, **kwargs) -> object:
-    """The hidden groups of a model."""
+    """Return the hidden groups of a model, given example inputs of one step."""
 
 def find_hidden_param_op_relations_from_module(model: Module, *args, **kwargs) -> object:
-    """The relations of a model."""
+    """
+    Return the weight-to-group relations of a model, given example inputs of one step.
+    """
 
 def find_hidden_param_op_relations_from_minfo(minfo: ModuleInfo, groups: object) -> object:
-    """The relations of a traced step."""
+    """Return the weight-to-group relations of a traced step."""
 
 def add_hidden_perturbation_from_minfo(minfo: ModuleInfo) -> HiddenPerturbation:
-    """The perturbed step."""
+    """Return the perturbed form of a traced step."""
 
 def add_hidden_perturbation_in_module(model: Module, *args, **kwargs) -> HiddenPerturbation:
-    """The perturbed step of a model."""
+    """Return the perturbed form of a model's step, given example inputs."""
 
 class CompilationReport:
-    """What the compiler decided, as lists and as text."""
+    """Report of the compiler's decisions."""
 
     @property
     def hidden_groups(self) -> list:
-        """(number, paths) of each group."""
+        """(index, paths) of each hidden group."""
 
     @property
     def etrace_weights(self) -> list:
-        """(path, key, groups, windowed) of each operand that learns."""
+        """(path, key, groups, windowed) of each operand that learns online."""
 
     @property
     def excluded_weights(self) -> list:
-        """(path, why) of parameters of no relation."""
+        """(path, reason) of each parameter without an eligibility trace."""
 
     @property
     def dynamic_states(self) -> object:
-        """Short-term states of no group."""
+        """Paths of short-term states outside of all groups."""
 
     @property
     def diagnostics(self) -> object:
-        """All decisions."""
+        """Records of all decisions."""
 
     @property
     def counts(self) -> dict:
-        """How many of each."""
+        """Number of groups, weights, warnings and errors."""
 
     def to_str(self, level: int = 1) -> str:
-        """As text; level 2 has warnings and errors as well."""
+        """Return the report as text; level 2 includes warnings and errors."""
 
     def __repr__(self) -> str: ...
 
 class ETraceVjpGraphExecutor:
-    """
-    A compiled model, and the Jacobians of one step of it as values: for looking at them.
-    """
+    """A compiled model that returns the Jacobians of a step, for inspection."""
 
     def __init__(self, model: object) -> None: ...
 
     def compile_graph(self, *args, **kwargs) -> None:
-        """Finds groups and relations from one example of a step's inputs."""
+        """Compile the model for example inputs of one step."""
 
     def __call__(self, *args, **kwargs) -> object:
-        """One step of the model; states are stored."""
+        """Run one step of the model and store its states."""
 
     def solve_h2w_h2h_jacobian(self, *args, **kwargs) -> object:
         """
-        One step from the present states, which stay as they are: a dict of `out`, `hidden_vals` by path, `other_vals`, `xs` (what each trainable operation reads), `dfs` (D_f by weight and group) and `Ds` (D of each group).
+        Run one step from the current states without storing the result.
+
+        Returns:
+            A dict with `out`, `hidden_vals` by path, `other_vals`, `xs` (inputs of the trainable operations), `dfs` (D_f by weight and group) and `Ds` (D of each group).
         """
 
     @property
@@ -834,7 +908,7 @@ class ETraceVjpGraphExecutor:
 
     @property
     def graph(self) -> ETraceGraph:
-        """What the compiler found."""
+        """Hidden groups and relations that the compiler found."""
 
     @property
     def is_compiled(self) -> bool:
@@ -842,7 +916,7 @@ class ETraceVjpGraphExecutor:
 
     def show_graph(self, verbose: bool = True, return_msg: bool = False) -> str | None:
         """
-        Prints groups, weights and the groups they reach; gives the text where `return_msg` is set.
+        Print a summary of groups and weights; return the text if `return_msg` is set.
         """
 
 class StepData:
@@ -852,30 +926,35 @@ class StepData:
 
     @property
     def is_multi(self) -> bool:
-        """Whether there is a time axis."""
+        """Whether the inputs have a leading time axis."""
 
 def SingleStepData(value: object) -> StepData:
-    """Inputs that are the same in every step of a window."""
+    """Mark inputs that are the same in every step of a window."""
 
 def MultiStepData(value: object) -> StepData:
-    """Inputs of several steps along a leading time axis."""
+    """Mark inputs of several steps along a leading time axis."""
 
 def algorithms() -> list:
-    """(name, other names, what it is, options) of every rule."""
+    """Return (name, aliases, description, options) of every learning rule."""
 
 def algorithm_name(name: str) -> str:
-    """The name of a rule from any spelling."""
+    """Return the canonical name of a rule."""
 
 def list_of_algorithms() -> str:
-    """One line per rule."""
+    """Return a list of the learning rules as text, one line per rule."""
 
 class ETraceConfig:
-    """A learning rule as a point in a space of six axes."""
+    """
+    A learning rule as a point in a space of six axes.
+
+    Args:
+        axes: axis names and values, such as recurrence_scope='coupled'; the others have their defaults.
+    """
 
     def __init__(self, **axes) -> None: ...
 
     def describe(self) -> str:
-        """What differs from the default."""
+        """Return the axes that differ from the default, as text."""
 
     def __eq__(self, arg: ETraceConfig, /) -> bool: ...
 
@@ -885,29 +964,33 @@ class ETraceConfig:
 
 class OnlineLearner:
     """
-    A model with a learning rule: calling it runs the model, advances the eligibility traces, and is differentiable.
+    A model with a learning rule. A call runs the model, advances the eligibility traces, and is differentiable.
     """
 
     def __init__(self, algorithm: object, model: object, **options) -> None: ...
 
     def compile_graph(self, *args, **kwargs) -> None:
         """
-        Finds groups and relations from one example of a step's inputs and makes the traces.
+        Compile the model for example inputs of one step: find groups and relations, and create the traces.
         """
 
     def __call__(self, *args, **kwargs) -> object:
-        """One step of the model, or a window of MultiStepData."""
+        """Run one step of the model, or a window of MultiStepData."""
 
     def update(self, *args, **kwargs) -> object:
-        """One step of the model, or a window of MultiStepData."""
+        """Run one step of the model, or a window of MultiStepData."""
 
     def attach_synthesizer(self, scale: float = 0.0, seed: int = 0) -> None:
         """
-        Gives DNI a synthesizer of gradients; with scale 0 it estimates nothing at first.
+        Attach a gradient synthesizer, for the rule DNI.
+
+        Args:
+            scale: scale of its initial weights; with 0 its first estimates are zero.
+            seed: seed of the weights.
         """
 
     def set_modulator(self, modulator: pybraintrace.typing.ArrayLike | None) -> None:
-        """The modulator of a three-factor rule from now on."""
+        """Set the modulator of a three-factor rule."""
 
     @property
     def model(self) -> object:
@@ -923,32 +1006,32 @@ class OnlineLearner:
 
     @property
     def graph(self) -> ETraceGraph:
-        """What the compiler found."""
+        """Hidden groups and relations that the compiler found."""
 
     @property
     def report(self) -> CompilationReport:
-        """What the compiler decided."""
+        """Report of the compiler's decisions."""
 
     def show_graph(self, verbose: bool = True, return_msg: bool = False) -> str | None:
         """
-        Prints groups, weights and the groups they reach; gives the text where `return_msg` is set.
+        Print a summary of groups and weights; return the text if `return_msg` is set.
         """
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """Name of the learner."""
 
     @property
     def rule(self) -> str:
-        """The name of its rule."""
+        """Name of the learning rule."""
 
     @property
     def vjp_method(self) -> str:
-        """'single-step' or 'multi-step'."""
+        """Gradient method: 'single-step' or 'multi-step'."""
 
     @property
     def running_index(self) -> int:
-        """Completed calls since the last reset."""
+        """Number of completed calls since the last reset."""
 
     @property
     def param_states(self) -> object:
@@ -963,46 +1046,55 @@ class OnlineLearner:
         """Other states by path."""
 
     def reset(self) -> None:
-        """
-        Before a new sequence: the model's states start again, and so do the traces.
-        """
+        """Start a new sequence: reset the model's states and the traces."""
 
     def reset_state(self, batch_size: object | None = None, *, path: object | None = None) -> None:
-        """Zero traces; those of one parameter where its path is given."""
+        """
+        Set the traces to zero.
+
+        Args:
+            batch_size: ignored.
+            path: reset only the traces of this parameter.
+        """
 
     def init_etrace_state(self) -> None:
-        """Makes all that is remembered anew."""
+        """Reinitialize the rule's memory."""
 
     def get_etrace_of(self, weight: object) -> list:
         """
-        What the rule remembers for a parameter, named by its path or given as its state.
+        Return the traces of a parameter, as dicts with kind, relation, group, key and value.
+
+        Args:
+            weight: path or state of the parameter.
         """
 
     def memory(self) -> list:
-        """All that the rule remembers."""
+        """Return the rule's memory as a list of tensors."""
 
     def set_memory(self, values: object) -> None:
-        """Writes what `memory` gave."""
+        """Restore what `memory` returned."""
 
     def memory_states(self) -> object:
-        """The states that hold the memory, for checkpoints."""
+        """Return the states that hold the rule's memory, for checkpoints."""
 
-def prepare_model(model: object, inputs: object, batch_size: int | None = None, seed: int | None = None) -> None: ...
+def prepare_model(model: object, inputs: object, batch_size: int | None = None, seed: int | None = None) -> None:
+    """Initialize the states of a model for example inputs."""
 
-def compile_learner(learner: OnlineLearner, *args) -> None: ...
+def compile_learner(learner: OnlineLearner, *args) -> None:
+    """Compile a learner with example inputs of one step."""
 
 class TraceSite:
     """
-    A weight and a hidden group it is traced to, in one step: what the methods of a LearningRule are given.
+    A weight and a hidden group that it drives, in one step: the argument of the methods of a LearningRule.
     """
 
     @property
     def weight_path(self) -> object:
-        """The path of the parameter."""
+        """Path of the parameter."""
 
     @property
     def key(self) -> str:
-        """Which operand of the operation it is: 'weight', 'bias', …"""
+        """Operand of the operation: 'weight', 'bias', …"""
 
     @property
     def group(self) -> object:
@@ -1011,55 +1103,56 @@ class TraceSite:
     @property
     def shape(self) -> object:
         """
-        The shape of a trace: the trace axes of the weight, then the states of the group.
+        Shape of a trace: the trace axes of the weight, then the states of the group.
         """
 
     @property
     def weight_shape(self) -> object:
-        """The shape of the weight."""
+        """Shape of the weight."""
 
     @property
     def operands(self) -> list:
-        """What the operation reads in this step."""
+        """Operands of the operation in this step."""
 
     @property
     def D(self) -> Tensor:
-        """∂h_t/∂h_{t-1} per position: [*positions, states, states]."""
+        """Transition ∂h_t/∂h_{t-1} per position, [*positions, states, states]."""
 
     @property
     def D_f(self) -> Tensor:
         """
-        ∂h_t/∂y_t per position, y the result of the operation: [*positions, states].
+        Derivative ∂h_t/∂y_t per position by the result y of the operation, [*positions, states].
         """
 
     @property
     def L(self) -> Tensor:
         """
-        The learning signal ∂ℓ_t/∂h_t: [*positions, states]. In `gradient` alone.
+        Learning signal ∂ℓ_t/∂h_t, [*positions, states]. Available only in `gradient`.
         """
 
     @property
     def credit_before(self) -> Tensor:
         """
-        Dᵀ L + O, what the loss of the step says about the states before it. In `gradient` alone.
+        Dᵀ L + O, the derivative of the step's loss by the states before it. Available only in `gradient`.
         """
 
     @property
     def instant(self) -> Tensor:
-        """D_f ⊗ ∂y_t/∂w, what the step adds to a trace."""
+        """D_f ⊗ ∂y_t/∂w, the contribution of the current step to a trace."""
 
     def propagate(self, trace: pybraintrace.typing.ArrayLike | None) -> Tensor:
-        """D ε, a trace moved through the step."""
+        """Return D ε, the trace propagated through the step."""
 
     def contract(self, credit: pybraintrace.typing.ArrayLike | None, trace: pybraintrace.typing.ArrayLike | None) -> Tensor:
         """
-        Σ ℓ ∘ ε: a credit of the states and a trace, to a gradient of the weight.
+        Return Σ ℓ ∘ ε, the gradient of the weight from a credit of the states and a trace.
         """
 
-def register_rule(name: str, doc: str, rule: object) -> None: ...
+def register_rule(name: str, doc: str, rule: object) -> None:
+    """Register a learning rule under a name."""
 
 class FidelityReport:
-    """How close learning rules come to the exact gradient on a model."""
+    """Agreement of learning rules with the exact gradient on a model."""
 
     @property
     def rules(self) -> list:
@@ -1067,59 +1160,84 @@ class FidelityReport:
 
     @property
     def parameters(self) -> list[str]:
-        """Leaves of parameters."""
+        """Names of the parameter leaves."""
 
     def table(self) -> str:
-        """As text."""
+        """Return the report as a text table."""
 
     def to_json(self) -> str:
-        """As JSON."""
+        """Return the report as JSON."""
 
     def to_svg(self) -> str:
-        """As a picture."""
+        """Return the report as an SVG picture."""
 
     def __repr__(self) -> str: ...
 
 def fidelity(model: Module, x: pybraintrace.typing.ArrayLike | None, batch_size: int | None = None, *, steps: int = 20, windows: Sequence[int] = [], rules: Sequence[str] = [], seed: int = 1, last_only: bool = False) -> FidelityReport:
     """
-    Every rule over the same random sequence, its gradient beside that of BPTT. `x` is an example of a step's input.
+    Compare the gradient of every learning rule with BPTT on a random sequence.
+
+    Args:
+        model: the model.
+        x: example input of one step.
+        batch_size: size of the batch axis of `x`; None for no batch axis.
+        steps: length of the sequence.
+        windows: window lengths to test as well.
+        rules: names of rules; default: all.
+        seed: seed of the sequence.
+        last_only: use only the loss of the last step.
+
+    Returns:
+        A FidelityReport.
     """
 
 class GradCheck:
-    """The gradient of every parameter beside what it must equal."""
+    """Comparison of the gradient of every parameter with reference values."""
 
     @property
     def passed(self) -> bool:
-        """No check that must hold fails."""
+        """Whether all required checks passed."""
 
     @property
     def loss(self) -> float:
-        """The loss of the sequence."""
+        """Loss of the sequence."""
 
     @property
     def rules(self) -> list[str]:
-        """Learning rules that are shown beside the exact gradient."""
+        """Names of the compared learning rules."""
 
     @property
     def left_out(self) -> list[str]:
-        """Rules that cannot run on this model, and why."""
+        """Rules that cannot run on this model, and the reason."""
 
     @property
     def parameters(self) -> list:
         """
-        One dict per parameter: `finite_differences`, `rtrl` and `rules`, each with `digits` and `words`.
+        One dict per parameter with `finite_differences`, `rtrl` and `rules`, each with `digits` and `words`.
         """
 
     def to_json(self) -> str:
-        """As JSON."""
+        """Return the comparison as JSON."""
 
     def __repr__(self) -> str: ...
 
 def check_grad(model: Module, loss: object, xs: object, *, digits: int = 6, rules: Sequence[str] = ['D_RTRL'], entries: int = 8, seed: int = 1) -> GradCheck:
     """
-    Is the gradient of my model right? In double precision beside finite differences, exact RTRL and learning rules.
+    Check the gradient of a model in double precision against finite differences, exact RTRL and learning rules.
 
-    `loss(y, t)` is the loss of step t; `xs` is a sequence [T, ...], or a tuple of them, one for each input. The model stays as it is.
+    The model is not changed.
+
+    Args:
+        model: a module with initialized states.
+        loss: function (y, t) from the output of step t to its loss.
+        xs: a sequence [T, ...], or a tuple with one sequence per input.
+        digits: significant digits that must agree.
+        rules: learning rules to compare.
+        entries: entries of each parameter to check by finite differences.
+        seed: seed that selects the entries.
+
+    Returns:
+        A GradCheck.
 
     >>> import pybraintrace as bt
     >>> model = bt.nn.init_all_states(bt.nn.ValinaRNNCell(2, 3, activation='tanh'))
@@ -1129,182 +1247,223 @@ def check_grad(model: Module, loss: object, xs: object, *, digits: int = 6, rule
     """
 
 class Advice:
-    """What each rule would cost on a model."""
+    """Estimated cost of each learning rule on a model."""
 
     @property
     def reason(self) -> str:
-        """Why the recommended one."""
+        """Reason for the recommendation."""
 
     @property
     def recommended(self) -> object:
-        """The rule to start with."""
+        """Name of the recommended rule, or None."""
 
     def table(self) -> str:
-        """As text."""
+        """Return the estimates as a text table."""
 
     def to_json(self) -> str:
-        """As JSON."""
+        """Return the estimates as JSON."""
 
     def __repr__(self) -> str: ...
 
 def advise(model: Module, x: pybraintrace.typing.ArrayLike | None, batch_size: int = 1, *, length: int = 100, rules: Sequence[str] = []) -> Advice:
     """
-    Memory and time of training a model under each rule, found without running it.
+    Estimate memory and time of training a model with each rule, without running it.
+
+    Args:
+        model: the model.
+        x: example input of one step.
+        batch_size: samples per batch.
+        length: steps per sequence.
+        rules: names of rules; default: all.
+
+    Returns:
+        An Advice.
     """
 
 def export_c(model: Module, x: pybraintrace.typing.ArrayLike | None, rule: str = 'D_RTRL', *, optimizer: str = 'sgd', lr: float = 0.01, loss: str = 'mse', name: str = 'model') -> dict:
-    """A network that keeps learning as C99 for a device: {file: text}."""
+    """
+    Export a model with its learning step as C99 source code for a device.
+
+    Args:
+        model: the model, with initialized states.
+        x: example input of one step.
+        rule: name of the learning rule.
+        optimizer: name of the optimizer.
+        lr: learning rate.
+        loss: name of the loss.
+        name: prefix of files and functions.
+
+    Returns:
+        The files, as {name: text}.
+    """
 
 def build_model(description: str) -> Module:
-    """A model from a description in JSON."""
+    """Build a model from a JSON description."""
 
 def builtin_models() -> dict[str, str]:
-    """{name: description} of the models that come with the library."""
+    """Return the built-in models as {name: description}."""
 
 def write_safetensors(path: str, arrays: dict, metadata: Mapping[str, str] = {}) -> None:
-    """Writes named arrays."""
+    """Write named arrays to a safetensors file."""
 
 def read_safetensors(path: str) -> dict:
-    """Reads named arrays."""
+    """Read the arrays of a safetensors file by name."""
 
 class Predictions:
-    """Answers to samples, one row for each step that is asked for."""
+    """Predictions, one row per step with a target."""
 
     @property
     def samples(self) -> object:
-        """The sample of each row, in the order of the part."""
+        """Index of the sample of each row."""
 
     @property
     def steps(self) -> object:
-        """Its step inside the sample."""
+        """Step of each row within its sample."""
 
     @property
     def outputs(self) -> object:
-        """What the network gives, [rows, n]."""
+        """Outputs of the network, [rows, n]."""
 
     @property
     def targets(self) -> object:
-        """What the data say: classes [rows], or values [rows, n]."""
+        """Targets: classes [rows], or values [rows, n]."""
 
     @property
     def classes(self) -> object:
-        """The largest output; empty for values."""
+        """Predicted classes [rows]; empty for values."""
 
     @property
     def probabilities(self) -> object:
-        """Softmax of the outputs; empty for values."""
+        """
+        Class probabilities [rows, n], the softmax of the outputs; empty for values.
+        """
 
     @property
     def class_names(self) -> list[str]:
-        """Names of the classes, where the data have them."""
+        """Names of the classes, if the data have them."""
 
     def save(self, path: object) -> None:
-        """As .npz, arrays by the names above; or as .csv, a line for each row."""
+        """
+        Write a file: .npz with one array per property, or .csv with one line per row.
+        """
 
     def __len__(self) -> int: ...
 
 class Trainer:
-    """A training run from a configuration: a dict, JSON text, or a file."""
+    """A training run from a configuration."""
 
     def __init__(self, config: str, replaced: Sequence[str], is_file: bool, together: bool = False) -> None: ...
 
     @staticmethod
     def of_checkpoint(path: str, data: str | None = None, needs_targets: bool = True) -> Trainer:
-        """The run of a checkpoint, with its weights."""
+        """Create the run of a checkpoint, with its weights."""
 
     def observe(self, callback: object) -> None:
-        """callback(what, step, numbers) hears of every step and validation."""
+        """Call `callback(what, step, numbers)` after every step and validation."""
 
     def run(self) -> str:
-        """To the end; Ctrl-C stops between updates. Gives why it ended."""
+        """
+        Train to the end; return 'finished', 'early_stop', 'interrupted' or 'not_finite'. Ctrl-C stops between updates.
+        """
 
     def step(self) -> float:
-        """One update of the weights; gives its loss."""
+        """Run one update of the weights; return its loss."""
 
     def validate(self, batches: int = 1, part: str = 'validation') -> tuple:
-        """(loss, accuracy) over batches of a part; 0: over all of it."""
+        """
+        Return (loss, accuracy) over batches of a part.
+
+        Args:
+            batches: number of batches; 0 for the whole part.
+            part: 'train', 'validation' or 'test'.
+        """
 
     def evaluate(self, batches: int, part: str) -> str:
-        """The judgment of a part as JSON."""
+        """Evaluate a part; return the result as JSON."""
 
     def predict(self, part: str) -> Predictions:
-        """The answers to all samples of a part."""
+        """Return the predictions for all samples of a part."""
 
     def save(self, path: str) -> None:
-        """Writes a checkpoint."""
+        """Write a checkpoint."""
 
     def load(self, path: str) -> None:
-        """Goes on from a checkpoint."""
+        """Resume from a checkpoint."""
 
     @property
     def updates(self) -> int:
-        """Updates so far."""
+        """Number of updates so far."""
 
     @property
     def total_updates(self) -> int:
-        """Updates of the whole run."""
+        """Number of updates of the whole run."""
 
     @property
     def goal_reached(self) -> bool:
-        """By the last validation."""
+        """Whether the last validation reached the goal of the configuration."""
 
     @property
     def config(self) -> str:
-        """The configuration as JSON, defaults filled in."""
+        """The configuration as JSON, with defaults filled in."""
 
 class OnlineStream:
-    """A model that keeps learning."""
+    """A model that learns from a stream of records."""
 
     def __init__(self, model: object, example: pybraintrace.typing.ArrayLike | None, rule: str, rule_options: str, loss: str, optimizer: str, lr: float) -> None: ...
 
     def learn(self, x: pybraintrace.typing.ArrayLike | None, y: pybraintrace.typing.ArrayLike | None) -> tuple:
-        """(prediction, loss) of a record, which is then learned from."""
+        """Predict a record, then learn from it; return (prediction, loss)."""
 
     def predict(self, x: pybraintrace.typing.ArrayLike | None) -> Tensor:
-        """The answer alone; states and traces advance."""
+        """Predict without learning; states and traces advance."""
 
-    def reset(self) -> None: ...
+    def reset(self) -> None:
+        """Start a new sequence: reset states and traces, keep the weights."""
 
-    def save(self, path: str, records: int) -> None: ...
+    def save(self, path: str, records: int) -> None:
+        """Write weights, states, traces and optimizer to a file."""
 
-    def load(self, path: str) -> int: ...
+    def load(self, path: str) -> int:
+        """Resume from a file; return the number of records learned from."""
 
 class Fleet:
-    """Many small learners through one compiled program."""
+    """Many small learners that share one compiled program."""
 
     def __init__(self, model: object, example: pybraintrace.typing.ArrayLike | None, rule: str, rule_options: str, loss: str, optimizer: str, lr: float, most: int, guard: bool) -> None: ...
 
     def learn(self, ids: Sequence[str] | None, x: pybraintrace.typing.ArrayLike | None, y: pybraintrace.typing.ArrayLike | None) -> tuple:
-        """A step of these members, or of all: (predictions, losses, undone)."""
+        """
+        Run one step of these members, or of all; return (predictions, losses, undone).
+        """
 
     def predict(self, ids: Sequence[str] | None, x: pybraintrace.typing.ArrayLike | None) -> tuple:
-        """Answers without learning; states and traces advance."""
+        """Predict without learning; states and traces advance."""
 
     def reset(self, id: str) -> None:
         """
-        A new sequence of a member: states and traces start again, weights stay.
+        Start a new sequence of a member: reset its states and traces, keep its weights.
         """
 
     def add(self, id: str) -> None:
-        """A member with the weights of the start."""
+        """Add a member with the initial weights."""
 
     def remove(self, id: str) -> None:
-        """Lets a member go."""
+        """Remove a member."""
 
     def records(self, id: str) -> int:
-        """How many records a member learned from."""
+        """Return the number of records a member has learned from."""
 
     def save(self, path: str) -> None:
-        """All members as one file."""
+        """Write all members to one file."""
 
     def load(self, path: str) -> None:
-        """The members of a file in place of the present ones."""
+        """Replace all members by those of a file."""
 
     def save_member(self, id: str, path: str) -> None:
-        """A member as the file of a single stream."""
+        """Write a member to a file for a single stream."""
 
     def load_member(self, id: str, path: str) -> None:
-        """A member from the file of a single stream; it joins, or is replaced."""
+        """Add or replace a member from the file of a single stream."""
 
     def __len__(self) -> int: ...
 
@@ -1312,23 +1471,23 @@ class Fleet:
 
     @property
     def ids(self) -> list[str]:
-        """The members in their order."""
+        """Ids of the members, in order."""
 
     @property
     def bytes_per_member(self) -> int:
-        """Memory of a member."""
+        """Memory of one member in bytes."""
 
 def import_nir(path: str, dt: float | None = None, method: str | None = None, reset: str = 'hard', surrogate: str = 'relu_grad') -> tuple:
-    """(description, weights, notes) of a NIR file."""
+    """Read a NIR file; return (description, weights, notes)."""
 
 def export_nir(path: str, description: str, model: Module, input_shape: Sequence[int]) -> None:
-    """Writes a model that a description describes as NIR."""
+    """Write a model as NIR, given its description."""
 
 def read_weights(path: str) -> dict:
-    """Named arrays of a .npz, .safetensors or msgpack file."""
+    """Read the arrays of a .npz, .safetensors or msgpack file by name."""
 
 def set_weights(model: Module, weights: dict, strict: bool = True) -> dict:
-    """Writes arrays into the parameters of their names; gives a report."""
+    """Assign arrays to the parameters of the same names; return a report."""
 
 def command(arguments: Sequence[str]) -> int:
-    """Runs the command line; gives its exit status."""
+    """Run the command line and return its exit status."""

@@ -1,4 +1,4 @@
-"""Initial values of parameters and states."""
+"""Initializers of parameters and states."""
 
 from collections.abc import Sequence
 
@@ -8,15 +8,17 @@ import pybraintrace.typing
 
 
 class Initializer:
-    """Makes a first value of a given shape."""
+    """
+    A function from a shape to an initial value. Initializers can be added, subtracted, multiplied and divided.
+    """
 
     def __call__(self, shape: int | Sequence[int] | None, *args, **kwargs) -> pybraintrace._core.Tensor:
-        """A new value."""
+        """Return a new value of the given shape."""
 
     def __repr__(self) -> str: ...
 
     def clip(self, lo: float, hi: float) -> Initializer:
-        """Limited to [lo, hi]."""
+        """Return an initializer whose values are limited to [lo, hi]."""
 
     def __add__(self, other: pybraintrace.typing.InitializerLike) -> Initializer: ...
 
@@ -30,62 +32,66 @@ class Initializer:
 
 def initializer(value: pybraintrace.typing.InitializerLike | None) -> Initializer:
     """
-    An initializer from a number, an array, a name or a function of the shape.
+    Convert a number, an array, a name, or a function of the shape to an initializer.
     """
 
 def names() -> list[str]:
-    """Names that stand for initializers."""
+    """Return the names of the known initializers."""
 
 def constant(value: float) -> Initializer:
-    """One value."""
+    """Fill with one value."""
 
 def uniform(low: float = 0.0, high: float = 1.0) -> Initializer:
-    """Uniform in [low, high)."""
+    """Draw uniformly from [low, high)."""
 
 def normal(mean: float = 0.0, std: float = 1.0) -> Initializer:
-    """Normal."""
+    """Draw from a normal distribution."""
 
 def truncated_normal(mean: float = 0.0, std: float = 1.0, low: float = -2.0, high: float = 2.0) -> Initializer:
-    """Normal within bounds, in standard deviations."""
+    """
+    Draw from a truncated normal distribution; `low` and `high` are in standard deviations.
+    """
 
 def log_normal(mean: float = 0.0, std: float = 1.0) -> Initializer:
-    """Log-normal."""
+    """Draw from a log-normal distribution."""
 
 def exponential(scale: float = 1.0) -> Initializer:
-    """Exponential."""
+    """Draw from an exponential distribution."""
 
 def gamma(shape: float, scale: float = 1.0) -> Initializer:
-    """Gamma."""
+    """Draw from a gamma distribution."""
 
 def beta(a: float, b: float) -> Initializer:
-    """Beta."""
+    """Draw from a beta distribution."""
 
 def weibull(shape: float, scale: float = 1.0) -> Initializer:
-    """Weibull."""
+    """Draw from a Weibull distribution."""
 
 def identity(gain: float = 1.0) -> Initializer:
-    """Identity matrix."""
+    """Return a multiple of the identity matrix."""
 
 def orthogonal(gain: float = 1.0) -> Initializer:
-    """Orthogonal matrix."""
+    """Draw a random orthogonal matrix."""
 
 def delta_orthogonal(gain: float = 1.0) -> Initializer:
-    """Orthogonal in the middle of a kernel."""
+    """
+    Draw a convolution kernel that is orthogonal at its center and zero elsewhere.
+    """
 
 def kaiming_normal(scale: float = 2.0) -> Initializer:
-    """Normal, variance scale/fan_in."""
+    """Draw from a normal distribution with variance scale/fan_in."""
 
 def kaiming_uniform(scale: float = 2.0) -> Initializer:
-    """Uniform, variance scale/fan_in."""
+    """Draw from a uniform distribution with variance scale/fan_in."""
 
 def xavier_normal(scale: float = 1.0) -> Initializer:
-    """Normal, variance scale/fan_avg."""
+    """Draw from a normal distribution with variance scale/fan_avg."""
 
 def xavier_uniform(scale: float = 1.0) -> Initializer:
-    """Uniform, variance scale/fan_avg."""
+    """Draw from a uniform distribution with variance scale/fan_avg."""
 
 def lecun_normal(scale: float = 1.0) -> Initializer:
-    """Normal, variance scale/fan_in."""
+    """Draw from a normal distribution with variance scale/fan_in."""
 
 def lecun_uniform(scale: float = 1.0) -> Initializer:
-    """Uniform, variance scale/fan_in."""
+    """Draw from a uniform distribution with variance scale/fan_in."""

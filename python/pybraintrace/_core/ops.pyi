@@ -1,4 +1,4 @@
-"""Operations on tensors, one function each."""
+"""Operations on tensors, one function per operation."""
 
 from collections.abc import Callable, Sequence
 
@@ -183,182 +183,289 @@ def xor(x: pybraintrace.typing.ArrayLike | None, y: pybraintrace.typing.ArrayLik
     """either a or b but not both, bit by bit"""
 
 def asarray(x: pybraintrace.typing.ArrayLike | None, dtype: pybraintrace.typing.DTypeLike | None = None) -> pybraintrace._core.Tensor:
-    """A tensor with these elements; shares the memory of NumPy arrays."""
+    """
+    Convert to a tensor, without copying NumPy arrays.
+
+    Args:
+        x: a tensor, an array, a number, or a nested sequence of numbers.
+        dtype: element type of the result; by default that of `x`.
+    """
 
 def full(shape: object, fill_value: pybraintrace.typing.ArrayLike | None, dtype: pybraintrace.typing.DTypeLike | None = None) -> pybraintrace._core.Tensor:
-    """One value everywhere."""
+    """Return a tensor filled with one value."""
 
-def arange(start: float, stop: float, step: float, dtype: pybraintrace.typing.DTypeLike | None) -> pybraintrace._core.Tensor: ...
+def arange(start: float, stop: float, step: float, dtype: pybraintrace.typing.DTypeLike | None) -> pybraintrace._core.Tensor:
+    """Return evenly spaced values in the half-open interval [start, stop)."""
 
 def linspace(start: float, stop: float, num: int = 50, dtype: pybraintrace.typing.DTypeLike | None = None) -> pybraintrace._core.Tensor:
-    """Numbers evenly from start to stop, both included."""
+    """Return `num` evenly spaced values from start to stop, both included."""
 
 def eye(N: int, M: int | None = None, k: int = 0, dtype: pybraintrace.typing.DTypeLike | None = None) -> pybraintrace._core.Tensor:
-    """One on a diagonal, else zero."""
+    """Return an N x M matrix with ones on diagonal k and zeros elsewhere."""
 
 def one_hot(x: pybraintrace.typing.ArrayLike | None, num_classes: int, dtype: pybraintrace.typing.DTypeLike | None = None) -> pybraintrace._core.Tensor:
-    """A new last axis with one at the index."""
+    """One-hot encode integer indices along a new last axis."""
 
 def tril(x: pybraintrace.typing.ArrayLike | None, k: int = 0) -> pybraintrace._core.Tensor:
-    """Zero above diagonal k."""
+    """Return the lower triangle: zeros above diagonal k."""
 
 def triu(x: pybraintrace.typing.ArrayLike | None, k: int = 0) -> pybraintrace._core.Tensor:
-    """Zero below diagonal k."""
+    """Return the upper triangle: zeros below diagonal k."""
 
 def broadcast_to(x: pybraintrace.typing.ArrayLike | None, shape: int | Sequence[int] | None) -> pybraintrace._core.Tensor:
-    """Repeated to a shape."""
+    """Broadcast to a shape."""
 
 def expand_dims(x: pybraintrace.typing.ArrayLike | None, axis: int | Sequence[int] | None) -> pybraintrace._core.Tensor:
-    """New axes of size one."""
+    """Insert axes of size one."""
 
 def concat(arrays: object, axis: int | None = 0) -> pybraintrace._core.Tensor:
-    """Joined along an axis."""
+    """Concatenate arrays along an existing axis; None flattens them first."""
 
 def stack(arrays: object, axis: int = 0) -> pybraintrace._core.Tensor:
-    """Joined along a new axis."""
+    """Stack arrays along a new axis."""
 
 def split(x: pybraintrace.typing.ArrayLike | None, indices_or_sections: object, axis: int = 0) -> list[pybraintrace._core.Tensor]:
-    """Cut along an axis."""
+    """Split along an axis, into equal sections or at the given indices."""
 
 def flip(x: pybraintrace.typing.ArrayLike | None, axis: int | Sequence[int] | None | None = None) -> pybraintrace._core.Tensor:
-    """Backwards along axes."""
+    """Reverse the order of elements along axes; None means all."""
 
 def roll(x: pybraintrace.typing.ArrayLike | None, shift: int, axis: int | None = None) -> pybraintrace._core.Tensor:
-    """Elements moved along, around the end."""
+    """Roll elements along an axis; None rolls the flattened tensor."""
 
 def pad(x: pybraintrace.typing.ArrayLike | None, pad_width: Sequence[tuple[int, int]], constant_values: pybraintrace.typing.ArrayLike | None = 0.0) -> pybraintrace._core.Tensor:
-    """Values before and after, per axis."""
+    """
+    Pad with a constant.
+
+    Args:
+        x: the tensor.
+        pad_width: (before, after) for each axis.
+        constant_values: the padding value.
+    """
 
 def moveaxis(x: pybraintrace.typing.ArrayLike | None, source: int, destination: int) -> pybraintrace._core.Tensor:
-    """One axis at another place."""
+    """Move an axis to a new position."""
 
 def where(condition: pybraintrace.typing.ArrayLike | None, x: pybraintrace.typing.ArrayLike | None, y: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
-    """x where the condition holds, else y."""
+    """
+    Return elements of `x` where the condition is true, and of `y` elsewhere.
+    """
 
 def take_along_axis(x: pybraintrace.typing.ArrayLike | None, indices: pybraintrace.typing.ArrayLike | None, axis: int) -> pybraintrace._core.Tensor:
-    """One element per index along an axis."""
+    """Select one element along an axis for each index."""
 
 def top_k(x: pybraintrace.typing.ArrayLike | None, k: int) -> tuple:
-    """The k largest elements of the last axis, and their positions."""
+    """Return the k largest elements along the last axis, and their indices."""
 
 def softmax(x: pybraintrace.typing.ArrayLike | None, axis: int | Sequence[int] | None | None = -1) -> pybraintrace._core.Tensor:
-    """e^x / sum of e^x."""
+    """Softmax along axes: exp(x) / sum(exp(x))."""
 
 def log_softmax(x: pybraintrace.typing.ArrayLike | None, axis: int | Sequence[int] | None | None = -1) -> pybraintrace._core.Tensor:
-    """Logarithm of softmax."""
+    """Logarithm of the softmax along axes."""
 
 def logsumexp(x: pybraintrace.typing.ArrayLike | None, axis: int | Sequence[int] | None | None = None, keepdims: bool = False) -> pybraintrace._core.Tensor:
-    """ln of the sum of e^x."""
+    """Logarithm of the sum of exponentials: log(sum(exp(x)))."""
 
 def cummax(x: pybraintrace.typing.ArrayLike | None, axis: int = 0) -> pybraintrace._core.Tensor:
-    """Running maximum."""
+    """Return the cumulative maximum along an axis."""
 
 def cummin(x: pybraintrace.typing.ArrayLike | None, axis: int = 0) -> pybraintrace._core.Tensor:
-    """Running minimum."""
+    """Return the cumulative minimum along an axis."""
 
 def plain_einsum(equation: str, *operands) -> pybraintrace._core.Tensor:
-    """Products and sums with one letter per axis."""
+    """
+    Evaluate an Einstein summation. Operands get the gradient of the current step only.
+    """
 
 def dot(x: pybraintrace.typing.ArrayLike | None, w: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
-    """The plain product: w does not learn online."""
+    """
+    Return the matrix product. `w` gets the gradient of the current step only; use `matmul` to learn it online.
+    """
 
 def relu(x: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
-    """Activation function, element by element."""
+    """max(x, 0)."""
 
 def relu6(x: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
-    """Activation function, element by element."""
+    """min(max(x, 0), 6)."""
 
 def selu(x: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
-    """Activation function, element by element."""
+    """Scaled exponential linear unit."""
 
 def silu(x: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
-    """Activation function, element by element."""
+    """Sigmoid linear unit: x sigmoid(x)."""
 
 def hard_sigmoid(x: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
-    """Activation function, element by element."""
+    """Piecewise linear sigmoid: relu6(x + 3) / 6."""
 
 def hard_silu(x: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
-    """Activation function, element by element."""
+    """x hard_sigmoid(x)."""
 
 def hard_tanh(x: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
-    """Activation function, element by element."""
+    """Piecewise linear tanh: x limited to [-1, 1]."""
 
 def log_sigmoid(x: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
-    """Activation function, element by element."""
+    """Logarithm of the sigmoid."""
 
 def celu(x: pybraintrace.typing.ArrayLike | None, alpha: float = 1.0) -> pybraintrace._core.Tensor:
-    """x where x > 0, else alpha (e^(x/alpha) - 1)."""
+    """
+    Continuously differentiable ELU: x where x > 0, else alpha (exp(x/alpha) - 1).
+    """
 
 def elu(x: pybraintrace.typing.ArrayLike | None, alpha: float = 1.0) -> pybraintrace._core.Tensor:
-    """x where x > 0, else alpha (e^x - 1)."""
+    """Exponential linear unit: x where x > 0, else alpha (exp(x) - 1)."""
 
 def leaky_relu(x: pybraintrace.typing.ArrayLike | None, negative_slope: float = 0.01) -> pybraintrace._core.Tensor:
-    """x where x > 0, else slope x."""
+    """Leaky ReLU: x where x > 0, else negative_slope x."""
 
 def gelu(x: pybraintrace.typing.ArrayLike | None, approximate: bool = True) -> pybraintrace._core.Tensor:
-    """x Phi(x)."""
+    """
+    Gaussian error linear unit: x Phi(x), Phi the normal distribution function; `approximate` uses tanh.
+    """
 
 def matmul(x: pybraintrace.typing.ArrayLike | None, weight: pybraintrace.typing.ArrayLike | None, bias: pybraintrace.typing.ArrayLike | None = None, *, weight_fn: Callable[[pybraintrace._core.Tensor], pybraintrace._core.Tensor] | None = None, bias_fn: Callable[[pybraintrace._core.Tensor], pybraintrace._core.Tensor] | None = None) -> pybraintrace._core.Tensor:
     """
-    y = x W + b; W and b learn online.
+    Matrix product y = x W + b, whose weight and bias learn online.
 
-    x: [I] or [B,I], W: [I,O], b: [O].
+    Args:
+        x: input, [I] or [B, I].
+        weight: [I, O].
+        bias: [O], or None.
+        weight_fn: function applied to the weight before the product.
+        bias_fn: function applied to the bias.
+
+    Returns:
+        [O] or [B, O].
     """
 
 def grouped_matmul(x: pybraintrace.typing.ArrayLike | None, weight: pybraintrace.typing.ArrayLike | None, bias: pybraintrace.typing.ArrayLike | None = None, *, weight_fn: Callable[[pybraintrace._core.Tensor], pybraintrace._core.Tensor] | None = None, bias_fn: Callable[[pybraintrace._core.Tensor], pybraintrace._core.Tensor] | None = None) -> pybraintrace._core.Tensor:
-    """y_g = x_g W_g + b_g, products side by side that learn online."""
+    """
+    Matrix products of several groups, y_g = x_g W_g + b_g, whose weights and biases learn online.
+
+    Args:
+        x: [G, I] or [B, G, I].
+        weight: [G, I, O].
+        bias: [G, O], or None.
+        weight_fn: function applied to the weight.
+        bias_fn: function applied to the bias.
+    """
 
 def element_wise(weight: pybraintrace.typing.ArrayLike | None, fn: Callable[[pybraintrace._core.Tensor], pybraintrace._core.Tensor] | None = None, *, weight_fn: Callable[[pybraintrace._core.Tensor], pybraintrace._core.Tensor] | None = None) -> pybraintrace._core.Tensor:
-    """y = fn(w), one value per position of a hidden state; w learns online."""
+    """
+    Return a weight with one value per position of a hidden state, such as a threshold or time constant; it learns online.
+
+    Args:
+        weight: shared along axes of the state that it lacks or that have size one.
+        fn: function applied to the weight.
+        weight_fn: another name of `fn`; give only one of them.
+    """
 
 def conv(x: pybraintrace.typing.ArrayLike | None, kernel: pybraintrace.typing.ArrayLike | None, bias: pybraintrace.typing.ArrayLike | None = None, *, strides: int | Sequence[int] | None = None, padding: object = 'SAME', lhs_dilation: int | Sequence[int] | None = None, rhs_dilation: int | Sequence[int] | None = None, feature_group_count: int = 1, dimension_numbers: str = '', kernel_fn: Callable[[pybraintrace._core.Tensor], pybraintrace._core.Tensor] | None = None, bias_fn: Callable[[pybraintrace._core.Tensor], pybraintrace._core.Tensor] | None = None) -> pybraintrace._core.Tensor:
-    """Cross-correlation whose kernel and bias learn online."""
+    """
+    Convolution (cross-correlation) whose kernel and bias learn online.
+
+    Args:
+        x: input in the layout given by `dimension_numbers`; the batch axis is optional.
+        kernel: the kernel, in the same layout.
+        bias: [O], or an array that broadcasts to the output, or None.
+        strides: one number, or one per spatial axis.
+        padding: 'SAME', 'VALID', a number, or (before, after) per spatial axis.
+        lhs_dilation: dilation of the input.
+        rhs_dilation: dilation of the kernel.
+        feature_group_count: number of channel groups.
+        dimension_numbers: layout such as 'NHWC,HWIO->NHWC'; default: channels first, 'NCHW,OIHW->NCHW'.
+        kernel_fn: function applied to the kernel.
+        bias_fn: function applied to the bias.
+    """
 
 def sparse_matmul(x: pybraintrace.typing.ArrayLike | None, weight: pybraintrace.typing.ArrayLike | None, *, sparse_mat: object, bias: pybraintrace.typing.ArrayLike | None = None, weight_fn: Callable[[pybraintrace._core.Tensor], pybraintrace._core.Tensor] | None = None, bias_fn: Callable[[pybraintrace._core.Tensor], pybraintrace._core.Tensor] | None = None) -> pybraintrace._core.Tensor:
     """
-    y = x W + b with a sparse W; its stored values learn online.
+    Product y = x W + b with a sparse W, whose stored values learn online.
 
-    sparse_mat: SparsePattern, or a SciPy matrix in CSR or COO form.
+    Args:
+        x: [I] or [B, I].
+        weight: the stored values, [entries].
+        sparse_mat: a SparsePattern, or a SciPy matrix in CSR or COO format.
+        bias: [O], or None.
+        weight_fn: function applied to the values.
+        bias_fn: function applied to the bias.
     """
 
 def lora_matmul(x: pybraintrace.typing.ArrayLike | None, B: pybraintrace.typing.ArrayLike | None, A: pybraintrace.typing.ArrayLike | None, *, alpha: float = 1.0, bias: pybraintrace.typing.ArrayLike | None = None, b_fn: Callable[[pybraintrace._core.Tensor], pybraintrace._core.Tensor] | None = None, a_fn: Callable[[pybraintrace._core.Tensor], pybraintrace._core.Tensor] | None = None, bias_fn: Callable[[pybraintrace._core.Tensor], pybraintrace._core.Tensor] | None = None) -> pybraintrace._core.Tensor:
-    """y = alpha x B A + b, a product of low rank; B, A and b learn online."""
+    """
+    Low-rank product y = alpha x B A + b, whose factors and bias learn online.
+
+    Args:
+        x: [I] or [N, I].
+        B: [I, R].
+        A: [R, O].
+        alpha: scale.
+        bias: [O], or None.
+        b_fn: function applied to B.
+        a_fn: function applied to A.
+        bias_fn: function applied to the bias.
+    """
 
 def embedding(indices: pybraintrace.typing.ArrayLike | None, weight: pybraintrace.typing.ArrayLike | None, *, weight_fn: Callable[[pybraintrace._core.Tensor], pybraintrace._core.Tensor] | None = None) -> pybraintrace._core.Tensor:
-    """Rows of a table that learns online."""
+    """
+    Look up rows of a table that learns online.
+
+    Args:
+        indices: integers of any shape.
+        weight: the table, [rows, features].
+        weight_fn: function applied to the table.
+    """
 
 def einsum(equation: str, x: pybraintrace.typing.ArrayLike | None, weight: pybraintrace.typing.ArrayLike | None, *, weight_fn: Callable[[pybraintrace._core.Tensor], pybraintrace._core.Tensor] | None = None) -> pybraintrace._core.Tensor:
-    """A product with named axes whose weight learns online."""
+    """
+    Einstein summation of an input and a weight that learns online, such as einsum('bi,io->bo', x, weight).
+
+    Args:
+        equation: the first letter of the input and of the result is the batch axis.
+        x: the input.
+        weight: the weight.
+        weight_fn: function applied to the weight.
+    """
 
 def seed(seed: int) -> None:
-    """Starts the stream of random numbers anew."""
+    """Seed the global stream of random numbers."""
 
 def default_stream() -> object:
-    """The stream of random numbers, a state."""
+    """Return the global stream of random numbers, a RandomState."""
 
 def next_key() -> pybraintrace._core.Tensor:
-    """A fresh key of the stream."""
+    """Return a fresh key of the global stream."""
 
 def random_key(seed: int) -> pybraintrace._core.Tensor:
-    """A key of its own."""
+    """Return the key of a seed."""
 
 def split_key(key: pybraintrace.typing.ArrayLike | None, num: int = 2) -> pybraintrace._core.Tensor:
-    """Keys from a key."""
+    """Derive `num` new keys from a key."""
 
-def random_uniform(key: pybraintrace.typing.ArrayLike | None, shape: object, minval: pybraintrace.typing.ArrayLike | None = 0.0, maxval: pybraintrace.typing.ArrayLike | None = 1.0, dtype: pybraintrace.typing.DTypeLike | None = None) -> pybraintrace._core.Tensor: ...
+def random_uniform(key: pybraintrace.typing.ArrayLike | None, shape: object, minval: pybraintrace.typing.ArrayLike | None = 0.0, maxval: pybraintrace.typing.ArrayLike | None = 1.0, dtype: pybraintrace.typing.DTypeLike | None = None) -> pybraintrace._core.Tensor:
+    """Draw uniformly from [minval, maxval)."""
 
-def random_normal(key: pybraintrace.typing.ArrayLike | None, shape: object, dtype: pybraintrace.typing.DTypeLike | None = None) -> pybraintrace._core.Tensor: ...
+def random_normal(key: pybraintrace.typing.ArrayLike | None, shape: object, dtype: pybraintrace.typing.DTypeLike | None = None) -> pybraintrace._core.Tensor:
+    """Draw from the standard normal distribution."""
 
-def random_truncated_normal(key: pybraintrace.typing.ArrayLike | None, lower: float, upper: float, shape: object, dtype: pybraintrace.typing.DTypeLike | None = None) -> pybraintrace._core.Tensor: ...
+def random_truncated_normal(key: pybraintrace.typing.ArrayLike | None, lower: float, upper: float, shape: object, dtype: pybraintrace.typing.DTypeLike | None = None) -> pybraintrace._core.Tensor:
+    """
+    Draw from the standard normal distribution, truncated to [lower, upper].
+    """
 
-def random_bernoulli(key: pybraintrace.typing.ArrayLike | None, p: pybraintrace.typing.ArrayLike | None = 0.5, shape: int | Sequence[int] | None = None) -> pybraintrace._core.Tensor: ...
+def random_bernoulli(key: pybraintrace.typing.ArrayLike | None, p: pybraintrace.typing.ArrayLike | None = 0.5, shape: int | Sequence[int] | None = None) -> pybraintrace._core.Tensor:
+    """Draw booleans that are true with probability p."""
 
-def random_randint(key: pybraintrace.typing.ArrayLike | None, shape: object, minval: int, maxval: int) -> pybraintrace._core.Tensor: ...
+def random_randint(key: pybraintrace.typing.ArrayLike | None, shape: object, minval: int, maxval: int) -> pybraintrace._core.Tensor:
+    """Draw integers uniformly from [minval, maxval)."""
 
-def random_categorical(key: pybraintrace.typing.ArrayLike | None, logits: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor: ...
+def random_categorical(key: pybraintrace.typing.ArrayLike | None, logits: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
+    """Draw indices with probabilities softmax(logits) along the last axis."""
 
-def random_permutation(key: pybraintrace.typing.ArrayLike | None, x: object) -> pybraintrace._core.Tensor: ...
+def random_permutation(key: pybraintrace.typing.ArrayLike | None, x: object) -> pybraintrace._core.Tensor:
+    """Permute range(x) for an integer x, or the rows of x."""
 
-def random_exponential(key: pybraintrace.typing.ArrayLike | None, shape: object) -> pybraintrace._core.Tensor: ...
+def random_exponential(key: pybraintrace.typing.ArrayLike | None, shape: object) -> pybraintrace._core.Tensor:
+    """Draw from the standard exponential distribution."""
 
-def random_gamma(key: pybraintrace.typing.ArrayLike | None, a: float, shape: object) -> pybraintrace._core.Tensor: ...
+def random_gamma(key: pybraintrace.typing.ArrayLike | None, a: float, shape: object) -> pybraintrace._core.Tensor:
+    """Draw from the gamma distribution with shape parameter a and scale 1."""

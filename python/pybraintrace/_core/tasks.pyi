@@ -1,59 +1,83 @@
-"""Tasks and encodings."""
+"""Tasks and spike encodings."""
 
 import pybraintrace.typing
 
 
 class Task:
-    """Batches of sequences with their targets."""
+    """Batches of sequences with targets."""
 
-    def batch(self, part: str, index: int, size: int) -> tuple: ...
+    def batch(self, part: str, index: int, size: int) -> tuple:
+        """Return (inputs, targets, mask) of one batch."""
 
     def samples(self, part: str) -> int:
-        """Samples of a part; 0 where batches are generated without end."""
+        """
+        Return the number of samples of a part; 0 if batches are generated endlessly.
+        """
 
     @property
     def input_shape(self) -> object:
-        """Of one step of one sample."""
+        """Shape of one step of one sample."""
 
     @property
     def outputs(self) -> int:
-        """Classes, or the width of the values."""
+        """Number of classes, or width of the target values."""
 
     @property
     def length(self) -> int:
-        """Steps of the longest sequence."""
+        """Number of steps of the longest sequence."""
 
     @property
     def class_names(self) -> list[str]:
-        """Names, where there are any."""
+        """Names of the classes, if there are any."""
 
     @property
     def has_classes(self) -> bool:
-        """Whether targets are classes; else values."""
+        """Whether targets are classes rather than values."""
 
     def to_svg(self) -> str:
-        """One sample as a picture: inputs over time, and below them the targets."""
+        """Draw one sample as SVG: inputs over time, and the targets below."""
 
-def make_task(description: str, seed: int) -> Task: ...
+def make_task(description: str, seed: int) -> Task:
+    """Create a task from its JSON description."""
 
 def task_types() -> dict[str, str]:
-    """{type: what is learned} of all tasks."""
+    """Return all task types as {type: description}."""
 
 def poisson_spikes(p: pybraintrace.typing.ArrayLike | None, steps: int, seed: int = 0) -> object:
-    """Spikes [steps, ...] with probability p in each step."""
+    """
+    Encode probabilities as random spikes.
+
+    Args:
+        p: probability of a spike in each step, any shape.
+        steps: number of steps.
+        seed: seed of the spikes.
+
+    Returns:
+        Spikes [steps, ...].
+    """
 
 def latency_spikes(values: pybraintrace.typing.ArrayLike | None, steps: int) -> object:
     """
-    One spike for each value in 0 ... 1, the larger the earlier; none for 0.
+    Encode values in [0, 1] as spike times: larger values spike earlier, zero never.
+
+    Returns:
+        Spikes [steps, ...].
     """
 
 def latency_values(spikes: pybraintrace.typing.ArrayLike | None) -> object:
-    """The way back from latency_spikes."""
+    """Inverse of latency_spikes."""
 
 def delta_events(signal: pybraintrace.typing.ArrayLike | None, threshold: float) -> object:
     """
-    Events [T, 2, ...] where a signal moves up (0) or down (1) by a threshold.
+    Encode the changes of a signal as events.
+
+    Args:
+        signal: [T, ...].
+        threshold: change that emits an event.
+
+    Returns:
+        Events [T, 2, ...]: channel 0 for increases, 1 for decreases.
     """
 
 def delta_signal(events: pybraintrace.typing.ArrayLike | None, first: pybraintrace.typing.ArrayLike | None, threshold: float) -> object:
-    """The way back from delta_events, given the first values."""
+    """Inverse of delta_events, given the first values of the signal."""
