@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import textwrap
 
 import cpp_reference
 
@@ -71,33 +72,81 @@ def command_line():
 
 
 def signature(node):
+    arguments = re.sub(r"^self(, )?(/, |/)?", "", ast.unparse(node.args))
     returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
-    return f"{node.name}({ast.unparse(node.args)}){returns}"
+    is_property = any(isinstance(d, ast.Name) and d.id == "property" for d in node.decorator_list)
+    return f"{node.name}{'' if is_property else f'({arguments})'}{returns}"
+
+
+def plain(text):
+    """Text in which Markdown sees no markup but code."""
+    return "".join(p if i % 2 else p.replace("*", r"\*").replace("<", "&lt;") for i, p in enumerate(CODE.split(text)))
+
+
+def entries(lines):
+    """The items of a section such as Args, "name: text" each; longer ones continue with more indentation."""
+    out = []
+    for line in lines:
+        name, colon, text = line.partition(": ")
+        if colon and not line.startswith(" ") and re.fullmatch(r"\w+", name):
+            out.append(f"- `{name}`: {plain(text)}")
+        elif out:
+            out[-1] += " " + plain(line.strip())
+        else:
+            out.append(plain(line))
+    return "\n".join(out)
+
+
+def markdown(doc):
+    """A docstring as Markdown: sections (Args, Returns, Raises) as lists, examples as code."""
+    out = []
+    for block in re.split(r"\n\s*\n", doc):
+        lines = block.split("\n")
+        if lines[0].strip().startswith(">>>"):
+            out.append(f"```python\n{textwrap.dedent(block)}\n```")
+        elif re.fullmatch(r"\s*(Args|Returns|Raises):", lines[0]):
+            out.append(f"**{lines[0].strip()[:-1]}**\n\n{entries(textwrap.dedent(chr(10).join(lines[1:])).split(chr(10)))}")
+        elif block.startswith("    "):
+            out.append(block)
+        else:
+            out.append(plain(block))
+    return "\n\n".join(out)
 
 
 def described(node):
     doc = ast.get_docstring(node)
-    return f"\n{doc}\n" if doc else ""
+    return f"\n{markdown(doc)}\n" if doc else ""
+
+
+def python_class(node):
+    """A class: its constructor and methods without words as code, then its other methods with their words."""
+    methods = [m for m in node.body if isinstance(m, ast.FunctionDef) and (m.name == "__init__" or not m.name.startswith("_"))]
+    bases = ", ".join(map(ast.unparse, node.bases))
+    head = "".join(f"    {signature(m)}\n" for m in methods if not ast.get_docstring(m))
+    out = f"\n#### `{node.name}`\n\n```python\nclass {node.name}({bases})\n{head}```\n{described(node)}"
+    for m in methods:
+        if ast.get_docstring(m):
+            out += f"\n-   `{signature(m)}`\n{textwrap.indent(described(m), '    ')}"
+    return out
 
 
 def python_module(path):
-    """Functions, and classes with their methods, that have a docstring."""
+    """The docstring of a module, its functions, and its classes with their methods, as far as they have a docstring."""
+    tree = ast.parse(path.read_text())
     out = ""
-    for node in ast.parse(path.read_text()).body:
-        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_") and ast.get_docstring(node):
+    for node in tree.body:
+        if not isinstance(node, (ast.FunctionDef, ast.ClassDef)) or node.name.startswith("_") or not ast.get_docstring(node):
+            continue
+        if isinstance(node, ast.ClassDef):
+            out += python_class(node)
+        else:
             out += f"\n#### `{node.name}`\n\n```python\n{signature(node)}\n```\n{described(node)}"
-        if isinstance(node, ast.ClassDef) and not node.name.startswith("_") and ast.get_docstring(node):
-            bases = ", ".join(map(ast.unparse, node.bases))
-            out += f"\n#### `{node.name}`\n\n```python\nclass {node.name}({bases})\n"
-            out += "".join(f"    {signature(m)}\n" for m in node.body
-                           if isinstance(m, ast.FunctionDef) and (m.name == "__init__" or not m.name.startswith("_")))
-            out += f"```\n{described(node)}"
-    return out
+    return described(tree) + out if out else ""
 
 
 def python_reference():
     package = ROOT / "python/pybraintrace"
-    out = "# Python reference\n\nGenerated from the sources and stubs of `pybraintrace`. See also the [Python guide](../python.md).\n"
+    out = "# Python reference\n\nGenerated from the sources and stubs of `pybraintrace`. The guide is [BrainTrace from Python](../from_python.md).\n"
     public = [p for p in [*package.glob("*.py"), *package.glob("*.pyi")] if p.stem == "__init__" or not p.stem.startswith("_")]
     for path in sorted([*public, *(package / "_core").glob("*.pyi")]):
         text = python_module(path)
