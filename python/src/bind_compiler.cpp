@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the compiler finds in a model, as objects with real dicts and groups.
+// The compiler's results as Python objects.
 #include <nanobind/stl/map.h>
 
 #include "bindings.h"

@@ -87,7 +87,7 @@ void bind_environ(nb::module_& m) {
         "    name: 'f32', or 'tf32' or 'bf16' to round the operands, on backends that support it (cuda).");
   m.attr("version") = std::string(bt::version);
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(begin_the_end));
-  // Warnings of the library become Python warnings; the thread may be one without Python.
+  // Warnings of the library become Python warnings, also on threads that Python does not know.
   bt::set_warning_hook([](const std::string& text) {
     if (!nb::is_alive()) return;
     WithGil gil;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exceptions as Python people expect them: a UserError is a ValueError, and by its kind also a TypeError, IndexError,
+// Python exceptions: a UserError is a ValueError, and by its kind also a TypeError, IndexError,
 // KeyError or OSError; a CompilationError carries the records of the compiler.
 #include "bindings.h"
 #include "braintrace/compiler/diagnostics.h"
@@ -62,7 +62,7 @@ void translate(const std::exception_ptr& p, void*) {
     PyErr_SetString(internal_error, words_of(e).c_str());
   } catch (const bt::Error& e) {
     PyErr_SetString(user_error, words_of(e).c_str());
-  } catch (const nb::cast_error&) {  // such as a text that is not UTF-8
+  } catch (const nb::cast_error&) {  // such as text that is not UTF-8
     PyErr_SetString(PyExc_TypeError, "an argument has the wrong type; see the signature of the function");
   }
 }

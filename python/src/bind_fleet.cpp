@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models that keep learning from records as they come: one stream, or a fleet of many through one compiled program.
+// Models that learn from streams of records: one stream, or a fleet of many that share one compiled program.
 #include <optional>
 
 #include <nlohmann/json.hpp>
@@ -25,7 +25,7 @@ bt::stream::StreamOptions options_from(const std::string& rule, const std::strin
           loss == "mse" ? bt::stream::Loss::Mse : bt::stream::Loss::CrossEntropy, optimizer, lr};
 }
 
-// A stream with the model that learns.
+// A stream and its model.
 class Stream {
  public:
   Stream(nb::object model, const bt::Tensor& example, const bt::stream::StreamOptions& options)
@@ -76,7 +76,7 @@ void bind_stream(nb::module_& m) {
           "Resume from a file; return the number of records learned from.");
 }
 
-// The fleet with the model that it learns from.
+// A fleet and its model.
 class Fleet {
  public:
   Fleet(nb::object model, const bt::Tensor& example, const std::string& rule, const std::string& rule_options,
@@ -91,7 +91,7 @@ class Fleet {
   }
   bt::stream::Fleet& operator*() const { return *fleet_; }
   bt::stream::Fleet* operator->() const { return fleet_.get(); }
-  // Whether these are several records of each member.
+  // Whether x has several records per member.
   bool has_steps(const bt::Array& x) const { return x.shape().size() == fleet_->stream().input().shape.size() + 2; }
 
  private:
@@ -99,7 +99,7 @@ class Fleet {
   std::unique_ptr<bt::stream::Fleet> fleet_;
 };
 
-// Where in the losses, and why. With several records of each member a place is a row and a step.
+// Index into the losses, and reason. With several records per member, the index is (row, step).
 nb::object undone_of(const bt::stream::Fleet::Answers& a, bool has_steps) {
   nb::list out;
   for (const auto& u : a.undone) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Learners: every rule of the registry, one step, windows and whole sequences.
+// Learners: all rules of the registry, for single steps, windows and sequences.
 #include <memory>
 
 #include <fmt/format.h>
@@ -106,7 +106,7 @@ class Learner {
   Learner(const bt::ETraceConfig& config, nb::object model, const nb::dict& options)
       : model_(std::move(model)),
         learner_(bt::make_learner(nb::cast<bt::Module&>(model_), config, options_from(options, "ETraceConfig"))) {}
-  // A rule of the user's own.
+  // A custom rule.
   Learner(const std::shared_ptr<const bt::LearningRule>& rule, nb::object model, const nb::dict& options)
       : model_(std::move(model)),
         learner_(bt::Algorithm{.name = rule->name(), .rule = [rule] { return rule; }}.learner(
@@ -197,7 +197,7 @@ class Learner {
   }
 
   void reset() { lanes_ ? lanes_->reset() : learner_->reset(); }
-  // One sample per lane from now on.
+  // Runs `batch_size` samples side by side from now on.
   void map_over(int64_t batch_size) { lanes_ = std::make_unique<bt::ETraceVmap>(*learner_, batch_size); }
 
   int traverse(visitproc visit, void* arg) {
@@ -238,7 +238,7 @@ int learner_traverse(PyObject* self, visitproc visit, void* arg) {
 PyType_Slot learner_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(learner_traverse)}, {0, nullptr}};
 
 bt::ETraceConfig config_from(const nb::kwargs& axes) {
-  // Its JSON form says the names of axes and values once.
+  // The names of axes and values are defined once, in the JSON form.
   nb::object text = nb::module_::import_("json").attr("dumps")(axes);
   return bt::config_from_json(nlohmann::json::parse(nb::cast<std::string>(text)));
 }

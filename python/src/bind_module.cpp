@@ -8,7 +8,7 @@ namespace pybraintrace {
 
 namespace {
 
-// Parts of a layer that is written in C++, by the names of its states: layer.h, layer.Wz.
+// Parts of a C++ layer, by the names of its states: layer.h, layer.Wz.
 nb::object part_named(nb::handle self, const std::string& name) {
   if (!name.starts_with("__")) {
     bt::StateMap below;

@@ -54,10 +54,10 @@ using Method     = Given<nn::Integrator>;
 using Step       = Given<nn::StepSize>;
 using SizeArg    = Given<nn::Size>;
 
-// A neuron that is written in Python: get_spike, reset and integrate, or a whole update of its own.
+// A neuron defined in Python, by get_spike, reset and integrate, or by update.
 class PyNeuron : public PyModuleOf<nn::Neuron> {
  public:
-  // An update of its own is a step too: synapses that end on it run before, and it consumes the pending inputs.
+  // A custom update is a step too: it runs the incoming synapses first and consumes the pending inputs.
   bt::Tensors update_all(const bt::Tensors& xs) override {
     bt::Tensors out;
     stepped([&] {
@@ -80,7 +80,7 @@ class PyNeuron : public PyModuleOf<nn::Neuron> {
   }
 };
 
-// The options of a membrane, by keyword, over the defaults of a class. What is wrong is said in the name of that class.
+// Membrane options given by keyword, with the defaults of a class. Errors name that class.
 nn::LIFOptions membrane(const SizeArg& size, nn::LIFOptions o, const nb::kwargs& given, const char* layer) {
   size.get().checked(layer, "in_size");
   for (const auto& [key, value] : given) {
@@ -396,7 +396,7 @@ nn::IntegratorOptions leak(Time tau, Voltage V_rest, Resistance R, Init V_init, 
   return {.tau = tau, .V_rest = V_rest, .R = R, .V_init = V_init, .dt = dt, .method = method};
 }
 
-// Populations that read their input as the Neuromorphic Intermediate Representation writes it.
+// Populations of the Neuromorphic Intermediate Representation.
 void bind_integrators(nb::module_& m) {
   nb::class_<nn::LI, nn::Neuron>(m, "LI",
                                  with_args("Leaky integrator tau dv/dt = V_rest - v + R x; returns v.",
@@ -502,7 +502,7 @@ void bind_integrators(nb::module_& m) {
           "in_size"_a, "max"_a, "delay"_a = nb::none(), "dt"_a = nb::none(), "width"_a = 1);
 }
 
-// What a synapse does to a membrane, as an object of its own.
+// Effect of a synapse on a membrane, as a Python object.
 struct Output {
   nn::SynapseOutput apply;
 };

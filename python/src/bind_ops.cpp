@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations as functions. Elementwise ones come from the list of all operations; the others, which take numbers
-// besides tensors, are written out.
+// Operations as functions. Elementwise ones come from the list of all operations; the others, which also take
+// numbers, are listed here.
 #include <tuple>
 
 #include "bindings.h"
@@ -49,7 +49,7 @@ void bind_elementwise(nb::module_& m) {
   for (const bt::Op* op : bt::all_ops()) {
     if (!is_plain(*op) || std::find(with_attributes.begin(), with_attributes.end(), op->name) != with_attributes.end())
       continue;
-    // Words of the language get a mark after them.
+    // Python keywords get a trailing underscore.
     const bool        is_keyword = op->name == "and" || op->name == "or" || op->name == "not";
     const std::string name       = std::string(op->name) + (is_keyword ? "_" : ""), doc(op->doc);
     const auto        operands   = std::count(op->operands.begin(), op->operands.end(), ' ') + 1;
@@ -151,7 +151,7 @@ void bind_shapes(nb::module_& m) {
       "split",
       [](Arg x, nb::handle parts, int64_t axis) {
         if (PyIndex_Check(parts.ptr())) return bt::split(x, nb::cast<int64_t>(parts), axis);
-        const Tensor t = x;  // NumPy gives the places to cut at
+        const Tensor t = x;  // NumPy's split indices
         bt::Ints     sizes;
         int64_t      at = 0;
         for (int64_t cut : ints_from(parts)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations whose meaning, and whose rules of an eligibility trace, are Python functions.
+// Operations defined by Python functions, with the rules of their eligibility traces.
 #include "bindings.h"
 #include "braintrace/base/rng.h"
 #include "braintrace/control/check_trainable.h"
@@ -16,7 +16,7 @@ struct Operation {
   const bt::Op* op;
 };
 
-// One use of an operation, as its rules see it: static facts, and the weight they are asked for.
+// One use of an operation, for its trace rules: static facts, and the weight in question.
 struct OpCall {
   bt::EtpCall call;
   int         weight;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Learning rules whose equations are Python functions. They run while a program is traced, and never again.
+// Learning rules whose equations are Python functions, which run only while a program is traced.
 #include <fmt/format.h>
 
 #include "bindings.h"
@@ -14,8 +14,8 @@ namespace pybraintrace {
 
 namespace {
 
-// A weight and a hidden group it is traced to, in one step. What Python keeps of it outlives the step, so it reaches
-// graph and step through a scope that ends with them.
+// A weight and a hidden group that it drives, in one step. Python may keep a site longer than the step, so it refers
+// to graph and step through a scope that ends with them.
 class Site {
  public:
   struct Scope {
@@ -23,7 +23,7 @@ class Site {
     const bt::ETraceGraph* graph;
     bt::Step*              step;
   };
-  // What the loss of the step says: L about the states after it, O about those before it.
+  // Derivatives of the step's loss: L by the states after it, O by those before it.
   struct Signal {
     bt::Tensor L, O;
   };
@@ -64,12 +64,12 @@ class Site {
     return bt::contract(site_.call, site_.weight, operands(), ell, eps.astype(ell.dtype()));
   }
 
-  // As it is kept: of the type of a slot.
+  // Converted to the type of its slot.
   bt::Tensor stored(const bt::Tensor& value, const bt::MemorySlot& slot) const {
     check(fmt::format("expected advance to return '{}'", slot.kind), value, slot.type.shape);
     return value.astype(slot.type.dtype);
   }
-  // Adds what a rule gives for the weight; None is nothing.
+  // Adds the gradient that a rule returns; None adds nothing.
   void add(nb::handle given, bt::Tensors& leaf_gradients) const {
     if (given.is_none()) return;
     const bt::Tensor gradient = tensor_from(given);
@@ -185,7 +185,7 @@ class PythonRule : public bt::LearningRule {
     bt::TraceSite     site;
     std::vector<Slot> slots;
   };
-  // Sites of one call of a method; when it ends, those that Python kept say so.
+  // Sites of one call of a method; sites that Python keeps longer raise an error when used.
   class Scope {
    public:
     Scope(const PythonRule& rule, const bt::ETraceGraph& graph, bt::Step* step)

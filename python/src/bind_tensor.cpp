@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensor as Python sees it: NumPy's methods and operators.
+// Tensor with the methods and operators of NumPy arrays.
 #include "bindings.h"
 #include "braintrace/ops/activation.h"
 #include "braintrace/ops/compare.h"
@@ -19,7 +19,7 @@ namespace {
 
 using bt::Tensor;
 
-// A whole number as exponent is part of the program: x² is a product, for negative x too.
+// A constant integer exponent becomes products, also for negative x.
 Tensor power(const Tensor& x, const Tensor& exponent) {
   if (exponent.is_weak() && exponent.is_literal() && exponent.fill() == static_cast<int64_t>(exponent.fill()) &&
       std::abs(exponent.fill()) <= 64)
@@ -45,7 +45,7 @@ void reduction(nb::class_<Tensor>& c, const char* name, Reduction f, const char*
       "axis"_a = nb::none(), "keepdims"_a = false, doc);
 }
 
-// Python's division gives fractions of whole numbers too.
+// Division of integers gives floats.
 Tensor true_divide(const Tensor& a, const Tensor& b) {
   const bt::Tensors both = bt::promote_together({a, b});
   return bt::div(in_floats(both[0]), in_floats(both[1]));

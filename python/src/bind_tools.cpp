@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What surrounds learning: fidelity, checks of gradients, advice, export, models from descriptions, files.
+// Tools: fidelity, gradient checks, advice, export, models from descriptions, files.
 #include <nanobind/stl/function.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/shared_ptr.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Training by configuration, and what a trained network answers.
+// Training from a configuration, and predictions.
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/unique_ptr.h>
@@ -18,7 +18,7 @@ namespace pybraintrace {
 
 namespace {
 
-// Tells Python what a run tells.
+// Passes the events of a run to a Python function.
 class PyObserver : public bt::train::Observer {
  public:
   explicit PyObserver(nb::handle f) : f_(hold(f)) {}

@@ -32,7 +32,7 @@ constexpr const char* eps        = "eps: added to the denominator.";
 
 using Init = Given<bt::nn::Initializer>;
 
-// An operator between initializers; its results know how they were made, for copies (_pickle.py).
+// An operator between initializers; its results record how they were made, for copies (_pickle.py).
 template <class F>
 auto combined(const char* name, F f) {
   return [name, f](nb::handle a, Init b) {
@@ -199,7 +199,7 @@ bt::optim::Common common(std::optional<double> norm, std::optional<double> value
   return {norm, value, decay, average};
 }
 
-// What `with optimizer.averaged():` enters.
+// The context manager of `with optimizer.averaged():`.
 class Judged {
  public:
   explicit Judged(const bt::optim::Optimizer& optimizer) : optimizer_(optimizer) {
@@ -210,7 +210,7 @@ class Judged {
   ~Judged() {
     try {
       leave();
-    } catch (const std::exception&) {  // weights of a trace that is over
+    } catch (const std::exception&) {  // weights of a finished trace
     }
   }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transforms of Python functions, over the flat functions of the C++ library. The GIL is released while they run;
-// a function that is traced takes it back.
+// a traced function takes it again.
 #include "bindings.h"
 #include "braintrace/control/custom.h"
 #include "braintrace/control/remat.h"
@@ -89,7 +89,7 @@ class Jitted {
       is_static ? in.add_static(kwargs[k]) : in.add(kwargs[k], leaves, is_captured);
     }
   }
-  // Keys that the user put into the environment belong to the signature.
+  // Custom keys of the environment are part of the signature.
   void add_environment(std::string& key) {
     static const nb::handle context =
         nb::object(nb::module_::import_("pybraintrace.environ").attr("_static_keys")).release();

@@ -30,8 +30,9 @@ bt::nn::Initializer initializer_from(nb::handle h) {
                                [f = hold(h)](const bt::Shape& shape, bt::Rng&) {
                                  WithGil          gil;
                                  const bt::Tensor value = bt::Tensor(tensor_from(nb::handle(f.get())(tuple_of(shape))));
-                                 bt::require(value.shape() == shape, "initializer: it was asked for {} and gave {}.",
-                                             bt::to_string(shape), bt::to_string(value.shape()));
+                                 bt::require(value.shape() == shape,
+                                             "initializer: expected a value of shape {}, got {}.", bt::to_string(shape),
+                                             bt::to_string(value.shape()));
                                  const bt::Doubles elements(value.array());
                                  return std::vector<double>(elements.data(), elements.data() + value.size());
                                });
@@ -55,11 +56,11 @@ bt::nn::ConvPadding padding_from(nb::handle h) {
   if (PyLong_Check(h.ptr())) return nb::cast<int64_t>(h);
   std::vector<std::pair<int64_t, int64_t>> pairs;
   if (!nb::hasattr(h, "__iter__"))
-    nb::raise_type_error("padding is 'SAME', 'VALID', a number, or (before, after) per axis; got %s",
+    nb::raise_type_error("padding: expected 'SAME', 'VALID', a number, or (before, after) per axis, got %s",
                          text_of(h).c_str());
   for (nb::handle p : nb::iter(h)) {
     const bt::Ints two = ints_from(p);
-    bt::require(two.size() <= 2 && two.size() > 0, "padding: give (before, after) per axis, got {}.", text_of(h));
+    bt::require(two.size() <= 2 && two.size() > 0, "padding: expected (before, after) per axis, got {}.", text_of(h));
     pairs.emplace_back(two[0], two.size() == 2 ? two[1] : two[0]);
   }
   return pairs;
@@ -84,7 +85,7 @@ bt::SparsePattern pattern_from(nb::handle h) {
                      shape[1]);
     return bt::coo(tensor_from(nb::object(h.attr("row"))), tensor_from(nb::object(h.attr("col"))), shape[0], shape[1]);
   }
-  nb::raise_type_error("expected a SparsePattern or a sparse matrix in CSR or COO form, got %s", text_of(h).c_str());
+  nb::raise_type_error("expected a SparsePattern or a sparse matrix in CSR or COO format, got %s", text_of(h).c_str());
 }
 
 bt::Surrogate surrogate_from(nb::handle h) {
@@ -107,7 +108,8 @@ bt::nn::StepSize step_size_from(nb::handle h) {
 std::variant<double, bt::Tensor, bt::ParamState> setting_from(nb::handle h) {
   if (nb::isinstance<StateBox>(h)) {
     const bt::State& state = nb::cast<StateBox&>(h).state;
-    bt::require(state.is_param(), "a trainable setting is a ParamState, got a {}.", bt::name_of(state.kind()));
+    bt::require(state.is_param(), "expected a ParamState for a trainable setting, got a {}.",
+                bt::name_of(state.kind()));
     return static_cast<const bt::ParamState&>(state);
   }
   bt::Tensor value = tensor_from(h);

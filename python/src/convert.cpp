@@ -15,8 +15,8 @@ namespace {
 struct NumpyType {
   bt::DType   dtype;
   const char* name;
-  uint8_t     code, bits;  // as DLPack writes it
-  char        kind;        // as NumPy writes it; it has no bfloat16
+  uint8_t     code, bits;  // DLPack's type code
+  char        kind;        // NumPy's kind; it has no bfloat16
 };
 using Code                        = nb::dlpack::dtype_code;
 constexpr NumpyType numpy_types[] = {
@@ -31,7 +31,7 @@ constexpr NumpyType numpy_types[] = {
 };
 const NumpyType& numpy_type(bt::DType dtype) { return numpy_types[static_cast<size_t>(dtype)]; }
 
-// Modules that are imported once and live as long as the process.
+// Modules are imported once and live as long as the process.
 nb::handle numpy() {
   static const nb::handle module = nb::module_::import_("numpy").release();
   return module;
@@ -45,7 +45,7 @@ std::string type_of(nb::handle h) { return nb::cast<std::string>(nb::str(h.type(
 
 bool is_double_precision() { return bt::Environment::precision() == bt::DType::F64; }
 
-// What every NumPy array tells about itself in one question, `__array_struct__`: NumPy's array interface.
+// NumPy's array interface, `__array_struct__`: all facts about an array in one attribute.
 struct ArrayInterface {
   int         two;
   int         ndim;
@@ -60,7 +60,7 @@ struct ArrayInterface {
 };
 constexpr int c_ordered = 0x1, native_order = 0x200;
 
-// The memory of a C-ordered array, kept alive by the array. None where tensors have no such layout or type.
+// The memory of a C-ordered array, which keeps the array alive. None if tensors do not support its layout or type.
 std::optional<bt::Array> borrowed(nb::handle array, std::optional<bt::DType> as = {}) {
   static PyObject* const question = PyUnicode_InternFromString("__array_struct__");
   nb::object             capsule  = nb::steal(PyObject_GetAttr(array.ptr(), question));
@@ -87,8 +87,10 @@ bt::Tensor in_environment(bt::Array array) {
   if (array.dtype() == bt::DType::I64) {
     const int64_t* v = array.data<int64_t>();
     for (int64_t i = 0; i < array.size(); ++i)
-      bt::require(v[i] >= std::numeric_limits<int32_t>::min() && v[i] <= std::numeric_limits<int32_t>::max(),
-                  "an array of int64 holds {}, which int32 cannot; environ.set(precision=64) keeps 64 bits.", v[i]);
+      bt::require(
+          v[i] >= std::numeric_limits<int32_t>::min() && v[i] <= std::numeric_limits<int32_t>::max(),
+          "an int64 array contains {}, which does not fit int32; call environ.set(precision=64) to keep 64 bits.",
+          v[i]);
     return bt::Tensor(bt::convert(array, bt::DType::I32));
   }
   return bt::Tensor(std::move(array));
@@ -106,7 +108,7 @@ bt::Tensor from_numpy(nb::handle array) {
     constexpr int64_t most = std::numeric_limits<int64_t>::max();
     bt::require(nb::cast<int64_t>(nb::object(source.attr("size"))) == 0 ||
                     nb::cast<bool>(nb::bool_(nb::object(source.attr("max")()) <= nb::int_(most))),
-                "an array of uint64 holds a number above {}, which no tensor can.", most);
+                "a uint64 array contains a number above {}, the largest that a tensor can hold.", most);
     source = source.attr("astype")("int64");
   }
   if (name == "longdouble" || name == "float128") source = source.attr("astype")("float64");
@@ -116,20 +118,20 @@ bt::Tensor from_numpy(nb::handle array) {
   if (is_bf) return bt::Tensor(*borrowed(source, bt::DType::BF16));
   if (auto made = borrowed(source)) return in_environment(*std::move(made));
   throw nb::type_error(("an array of dtype " + name +
-                        " cannot be a tensor; known are float16, bfloat16, float32, "
+                        " cannot become a tensor; supported: float16, bfloat16, float32, "
                         "float64, integers and bool.")
                            .c_str());
 }
 
-// A masked element has no value that a tensor could hold.
+// Masked elements have no value.
 void require_unmasked(nb::handle array) {
   bt::require(!nb::cast<bool>(nb::bool_(numpy().attr("ma").attr("is_masked")(array))),
-              "a masked array has masked elements; say what they are, such as with x.filled(0).");
+              "a masked array has masked elements; fill them first, such as with x.filled(0).");
 }
 
 [[noreturn]] void fail_on_device(nb::handle object, const std::string& device) {
   bt::fail(
-      "an array of type {} lies on a device that this package cannot read ({}); bring it to the CPU first, such as "
+      "an array of type {} is on a device that this package cannot read ({}); bring it to the CPU first, such as "
       "with x.cpu() of torch or x.get() of CuPy.",
       type_of(object), device);
 }
@@ -143,7 +145,7 @@ void require_on_cpu(nb::handle object, int kind) {
   fail_on_device(object, it == names.end() ? "DLPack kind " + std::to_string(kind) : it->second);
 }
 
-// Memory of bfloat16 that another library owns: shared where it is C-ordered, else copied. None for other types.
+// bfloat16 memory of another library: shared if it is C-ordered, otherwise copied. None for other types.
 std::optional<bt::Array> bfloat16_from(nb::handle object) {
   nb::ndarray<nb::array_api, nb::ro, nb::device::cpu> view;
   if (!nb::try_cast(object, view) || view.dtype() != nb::dlpack::dtype{static_cast<uint8_t>(Code::Bfloat), 16, 1})
@@ -166,10 +168,11 @@ std::optional<bt::Array> bfloat16_from(nb::handle object) {
   return copy;
 }
 
-// Elsewhere: torch, JAX, CuPy.
+// Arrays of other libraries: torch, JAX, CuPy.
 bt::Tensor from_dlpack(nb::handle object) {
-  if (!nb::hasattr(object, "__dlpack_device__"))  // as a value that JAX is tracing
-    nb::raise_type_error("an array of type %s has no elements that can be read", type_of(object).c_str());
+  if (!nb::hasattr(object, "__dlpack_device__"))  // such as a traced value of JAX
+    nb::raise_type_error("an array of type %s has no elements to read; pass it outside of that library's tracing",
+                         type_of(object).c_str());
   nb::object device = object.attr("__dlpack_device__")();
   require_on_cpu(object, nb::cast<int>(device[0]));
   if (nb::hasattr(object, "detach") && nb::hasattr(object, "requires_grad") &&
@@ -178,14 +181,14 @@ bt::Tensor from_dlpack(nb::handle object) {
   try {
     return from_numpy(numpy().attr("from_dlpack")(object));
   } catch (nb::python_error& error) {
-    // NumPy knows no bfloat16. Anything else is for the caller to read.
+    // NumPy does not know bfloat16. Other errors go to the caller.
     auto array = bfloat16_from(object);
     if (!array) throw;
     return bt::Tensor(*std::move(array));
   }
 }
 
-// Keeps the memory of an array for as long as Python holds it.
+// Keeps the memory of an array alive while Python uses it.
 nb::capsule owner_of(const bt::Array& array) {
   return nb::capsule(new bt::Array(array), [](void* p) noexcept { delete static_cast<bt::Array*>(p); });
 }
@@ -199,7 +202,8 @@ bool is_array_like(nb::handle h) {
   if (nb::isinstance<bt::Tensor>(h) || PyFloat_Check(o) || PyLong_Check(o)) return true;
   if (PyUnicode_Check(o) || PyBytes_Check(o) || PyDict_Check(o) || h.is_none() || PyType_Check(o)) return false;
   if (h.type().is(numpy_array_type()) || PyList_Check(o) || PyTuple_Check(o)) return true;
-  if (nb::hasattr(h, "mantissa") && nb::hasattr(h, "unit")) return false;  // a quantity: it knows how to meet tensors
+  if (nb::hasattr(h, "mantissa") && nb::hasattr(h, "unit"))
+    return false;  // a quantity defines its own operators with tensors
   for (const char* way : {"__array__", "__dlpack__", "__array_interface__", "__cuda_array_interface__"})
     if (nb::hasattr(h, way)) return true;
   return false;
@@ -219,7 +223,7 @@ bt::Tensor tensor_from(nb::handle h) {
   if (nb::hasattr(h, "mantissa") && nb::hasattr(h, "unit"))
     return tensor_from(nb::module_::import_("pybraintrace.units").attr("magnitude")(h));
   if (PyList_Check(o) || PyTuple_Check(o)) {
-    // Numbers become one array; a list with tensors in it is stacked, so that traced ones keep their trace.
+    // Numbers become one array; a list with tensors is stacked, so that traced ones stay traced.
     nb::object stack = nb::module_::import_("pybraintrace._arrays").attr("from_sequence")(h);
     return nb::isinstance<bt::Tensor>(stack) ? nb::cast<bt::Tensor>(stack) : from_numpy(stack);
   }
@@ -279,7 +283,7 @@ bt::DType dtype_from(nb::handle h) {
   for (const NumpyType& t : numpy_types)
     if (name == t.name) return t.dtype;
   throw nb::type_error(("dtype " + name +
-                        " is not supported; known are float16, bfloat16, float32, float64, int32, "
+                        " is not supported; supported: float16, bfloat16, float32, float64, int32, "
                         "int64, uint32 and bool.")
                            .c_str());
 }
@@ -291,7 +295,7 @@ bt::Ints ints_from(nb::handle h) {
     return out;
   }
   if (PyUnicode_Check(h.ptr()) || !nb::hasattr(h, "__iter__"))
-    throw nb::type_error(("expected a whole number or a sequence of them, got " + type_of(h) + ".").c_str());
+    throw nb::type_error(("expected an integer or a sequence of integers, got " + type_of(h) + ".").c_str());
   for (nb::handle n : nb::iter(h)) {
     PyObject* index = PyNumber_Index(n.ptr());
     if (!index) throw nb::python_error();
@@ -310,7 +314,8 @@ nb::object tuple_of(const bt::Ints& ints) {
 
 bt::Shape shape_from(nb::handle h) {
   bt::Shape shape = ints_from(h);
-  for (int64_t n : shape) bt::require(n >= 0, "a shape cannot have the size {}; got {}.", n, bt::to_string(shape));
+  for (int64_t n : shape)
+    bt::require(n >= 0, "a shape cannot contain the negative size {}; got {}.", n, bt::to_string(shape));
   return shape;
 }
 
@@ -343,10 +348,10 @@ bt::Leaves leaves_from(nb::handle value) {
   if (PyDict_Check(value.ptr())) {
     for (const auto& [key, leaf] : nb::borrow<nb::dict>(value)) {
       if (!PyUnicode_Check(key.ptr()) || PyDict_Check(leaf.ptr()))
-        throw nb::type_error("a state holds one array, or a dict of names to arrays.");
+        throw nb::type_error("expected the value of a state to be an array or a dict of names to arrays.");
       leaves[nb::cast<std::string>(key)] = tensor_from(leaf);
     }
-    bt::require(!leaves.empty(), "a state needs a value; got an empty dict.");
+    bt::require(!leaves.empty(), "expected a value for a state, got an empty dict.");
   } else {
     leaves[""] = tensor_from(value);
   }
@@ -367,7 +372,8 @@ nb::object dict_of(const bt::Gradients& gradients) {
 }
 
 bt::Gradients gradients_from(nb::handle dict) {
-  if (!PyDict_Check(dict.ptr())) throw nb::type_error("gradients are a dict of paths to values, as grad returns them.");
+  if (!PyDict_Check(dict.ptr()))
+    throw nb::type_error("expected gradients as a dict of paths to values, as grad returns them.");
   bt::Gradients::Map map;
   for (const auto& [path, value] : nb::borrow<nb::dict>(dict)) map[path_from(path)] = leaves_from(value);
   return bt::Gradients(std::move(map));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values that cross the border: tensors and arrays, element types, shapes, paths.
+// Conversion of values between Python and C++: tensors and arrays, element types, shapes, paths.
 //
-// Into C++: a Tensor as it is; a Python number as a weak one; NumPy arrays and whatever speaks DLPack or __array__
-// without a copy where the memory allows it. Double-precision arrays follow the precision of the environment, and with
+// To C++: a Tensor unchanged; a Python number as a weak tensor; NumPy arrays and objects with DLPack or __array__
+// without a copy if their layout allows it. Double-precision arrays follow the precision of the environment, and with
 // them integers of 64 bits: f64 → f32 and i64 → i32 unless the precision is 64.
-// Into Python: arrays are read-only views of our memory.
+// To Python: arrays are read-only views of our memory.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -31,7 +31,7 @@ bool is_array_like(nb::handle object);
 // Throws TypeError or UserError with the place.
 bt::Tensor tensor_from(nb::handle object);
 nb::object numpy_of(const bt::Tensor& tensor);  // a read-only view
-// An object that speaks DLPack: of the memory itself, marked read-only, or of a copy.
+// An object with __dlpack__: of the memory itself, marked read-only, or of a copy.
 nb::object dlpack_of(const bt::Tensor& tensor, bool shares);
 
 bt::DType  dtype_from(nb::handle object);
@@ -50,7 +50,7 @@ nb::object value_of(const bt::Leaves& leaves);
 nb::object    dict_of(const bt::Gradients& gradients);
 bt::Gradients gradients_from(nb::handle dict);
 
-// An argument that becomes a T when it is used, so that what is wrong with it is said in words of its own.
+// An argument that is converted to T when it is used, so that errors have our own messages.
 template <class T>
 struct Convert;  // from(handle), name: as type hints write it
 template <class T>
@@ -101,7 +101,7 @@ bt::Tensors tensors_from(nb::handle sequence);
 
 // Whole numbers as floats of the default type; floats as they are.
 bt::Tensor in_floats(const bt::Tensor& x);
-// x as it meets a Python value: a float makes floats of whole numbers, also 2.0.
+// x as an operand next to a Python value: a Python float, also 2.0, makes integers floats.
 bt::Tensor meeting(const bt::Tensor& x, nb::handle other);
 // A shape; throws UserError where a size is negative.
 bt::Shape shape_from(nb::handle object);
@@ -120,7 +120,7 @@ struct type_caster<pybraintrace::Given<T>> {
   NB_TYPE_CASTER(pybraintrace::Given<T>, pybraintrace::Convert<T>::name)
   bool from_python(handle src, uint8_t, cleanup_list*) noexcept {
     value.source = src;
-    // Of tensors the other side of an operator may know more.
+    // The other operand may implement the operator for tensors.
     return !std::is_same_v<T, braintrace::Tensor> || pybraintrace::is_array_like(src);
   }
   static handle from_cpp(const pybraintrace::Given<T>& v, rv_policy, cleanup_list*) { return v.source.inc_ref(); }

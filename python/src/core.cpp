@@ -9,11 +9,11 @@ NB_MODULE(_core, m) {
   if (std::exchange(is_loaded, true)) {
     PyErr_SetString(
         PyExc_ImportError,
-        "pybraintrace is loaded once in a process, but was removed from sys.modules; restart the interpreter");
+        "pybraintrace can be loaded once in a process, but was removed from sys.modules; restart the interpreter");
     throw nanobind::python_error();
   }
-  nanobind::set_leak_warnings(false);  // what lives at the end of the process is not lost
-  m.doc() = "The C++ library behind pybraintrace.";
+  nanobind::set_leak_warnings(false);  // objects that live until the end of the process are not leaks
+  m.doc() = "C++ extension module of pybraintrace.";
   bind_errors(m);
   bind_tensor(m);
   bind_ops(m);

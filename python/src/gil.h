@@ -9,7 +9,7 @@
 
 namespace pybraintrace {
 
-// Waits for ever where the interpreter is ending and this is not the thread that ends it.
+// Waits forever if the interpreter is ending and this is not the thread that ends it.
 void wait_at_the_end();
 // To be called by atexit: from now on threads wait; returns when those that were about to take the GIL have it or wait.
 void begin_the_end();

@@ -21,13 +21,13 @@ struct Item {
 
 [[noreturn]] void index_error(const std::string& text) { throw nb::index_error(text.c_str()); }
 
-// Positions counted from the end become positions from the front; those that are known are checked.
+// Converts negative indices to positions from the front; indices that are not traced are checked.
 Tensor from_front(const Tensor& indices, int64_t n) {
   if (!indices.is_traced()) {
     const bt::Integers v(indices.array());
     for (int64_t i = 0; i < indices.size(); ++i)
       if (v[i] < -n || v[i] >= n)
-        index_error("index " + std::to_string(v[i]) + " is outside an axis of size " + std::to_string(n));
+        index_error("index " + std::to_string(v[i]) + " is out of range for an axis of size " + std::to_string(n));
   }
   return bt::select(bt::less(indices, Tensor(bt::Type{indices.dtype(), {}}, 0)),
                     bt::add(indices, Tensor(bt::Type{indices.dtype(), {}}, static_cast<double>(n))), indices);
@@ -41,7 +41,7 @@ bool is_bool_array(nb::handle h) {
   return nb::cast<std::string>(nb::str(nb::handle(dtype))) == "bool";
 }
 
-// How many axes of a tensor a part of an index is for.
+// How many axes of a tensor a part of an index consumes.
 int axes_of(const nb::object& part) {
   if (part.is_none() || part.is(nb::ellipsis())) return 0;
   return is_bool_array(part) ? tensor_from(part).rank() : 1;
@@ -50,7 +50,7 @@ int axes_of(const nb::object& part) {
 void require_shape_of(const Tensor& mask, const bt::Shape& shape, int axis) {
   for (int i = 0; i < mask.rank(); ++i)
     if (axis + i < static_cast<int>(shape.size()) && mask.shape()[i] != shape[axis + i])
-      index_error("a mask " + bt::to_string(mask.type()) + " does not fit a tensor of shape " + bt::to_string(shape));
+      index_error("a mask " + bt::to_string(mask.type()) + " does not match a tensor of shape " + bt::to_string(shape));
 }
 
 std::vector<nb::object> parts_of(nb::handle key, const bt::Shape& shape) {
@@ -60,7 +60,7 @@ std::vector<nb::object> parts_of(nb::handle key, const bt::Shape& shape) {
     for (nb::handle h : nb::iter(key)) parts.push_back(nb::borrow(h));
   else
     parts.push_back(nb::borrow(key));
-  // Bool masks become the positions where they hold.
+  // Bool masks become the indices where they are true.
   std::vector<nb::object> out;
   for (nb::object& p : parts)
     if (PyList_Check(p.ptr())) p = numpy_of(tensor_from(p));
@@ -75,7 +75,7 @@ std::vector<nb::object> parts_of(nb::handle key, const bt::Shape& shape) {
     }
     const Tensor mask = tensor_from(p);
     bt::require(!mask.is_traced(),
-                "a mask that is being traced cannot index: the size of the result would depend on it; use where().");
+                "a traced mask cannot be an index, because the size of the result would depend on it; use where().");
     require_shape_of(mask, shape, here);
     for (nb::handle positions : nb::iter(nb::object(numpy_of(mask).attr("nonzero")())))
       out.push_back(nb::borrow(positions));
@@ -83,14 +83,14 @@ std::vector<nb::object> parts_of(nb::handle key, const bt::Shape& shape) {
   int used = 0, dots = -1;
   for (size_t i = 0; i < out.size(); ++i) {
     if (out[i].is(nb::ellipsis())) {
-      if (dots >= 0) index_error("an index can have one ellipsis");
+      if (dots >= 0) index_error("an index can contain only one ellipsis (...)");
       dots = static_cast<int>(i);
     } else if (!out[i].is_none()) {
       ++used;
     }
   }
   if (used > rank)
-    index_error("a tensor with " + std::to_string(rank) + " axes got " + std::to_string(used) + " indices");
+    index_error("too many indices: a tensor with " + std::to_string(rank) + " axes got " + std::to_string(used));
   nb::object all = nb::slice(nb::none(), nb::none(), nb::none());
   if (dots < 0) {
     dots = static_cast<int>(out.size());
@@ -115,18 +115,17 @@ Item item_of(const nb::object& p, int64_t n) {
   if (!nb::isinstance<Tensor>(p) && PyIndex_Check(p.ptr()) && !nb::hasattr(p, "shape")) {
     const int64_t i = nb::cast<int64_t>(nb::int_(p));
     if (i < -n || i >= n)
-      index_error("index " + std::to_string(i) + " is outside an axis of size " + std::to_string(n));
+      index_error("index " + std::to_string(i) + " is out of range for an axis of size " + std::to_string(n));
     Item item{Item::Number};
     item.number = i < 0 ? i + n : i;
     return item;
   }
   if (!is_array_like(p) || PyFloat_Check(p.ptr()))
-    nb::raise_type_error(
-        "tensors are indexed by whole numbers, slices, None, ... and arrays of whole numbers or bools");
+    nb::raise_type_error("expected an index of integers, slices, None, ... and arrays of integers or bools");
   Item item{Item::Array};
   item.array = tensor_from(p);
   if (!bt::is_integer(item.array.dtype()))
-    index_error("an index of type " + bt::to_string(item.array.type()) + " is not a whole number");
+    index_error("expected an integer index, got " + bt::to_string(item.array.type()));
   item.array = from_front(item.array, n);
   return item;
 }
@@ -141,7 +140,7 @@ Tensor sliced(const Tensor& x, int64_t axis, const Item& s) {
   return bt::flip(bt::slice_axis(x, axis, last, s.start + 1, -s.step), {axis});
 }
 
-// x at several arrays of positions, of the axes `axes`, at once.
+// x indexed by several arrays at once, one per axis of `axes`.
 Tensor gathered(Tensor x, std::vector<Tensor> arrays, const std::vector<int64_t>& axes) {
   if (arrays.size() == 1) return bt::take(x, arrays[0], axes[0]);
   bt::Shape common;
@@ -163,7 +162,7 @@ Tensor gathered(Tensor x, std::vector<Tensor> arrays, const std::vector<int64_t>
   bt::Shape shape{rows};
   for (size_t i = arrays.size(); i < front.shape().size(); ++i) shape.push_back(front.shape()[i]);
   Tensor y = bt::take(bt::reshape(front, shape), flat, 0);
-  if (adjacent) {  // where the first of the axes was
+  if (adjacent) {  // NumPy puts the result where the first of these axes was
     bt::Ints      back;
     const int64_t k = static_cast<int64_t>(common.size()), first = axes[0];
     for (int64_t i = 0; i < first; ++i) back.push_back(k + i);

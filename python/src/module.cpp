@@ -10,7 +10,7 @@ namespace pybraintrace {
 
 namespace {
 
-// Objects that Python made for cells; they take themselves out when they die. Read and written with the GIL.
+// Python objects of states, which remove themselves when they are destroyed. Protected by the GIL.
 std::unordered_map<const bt::StateCell*, PyObject*>& made_objects() {
   static auto* objects = new std::unordered_map<const bt::StateCell*, PyObject*>;
   return *objects;
@@ -168,7 +168,7 @@ std::string PyParts::class_name() const {
 
 namespace {
 
-// A hook of the class, in whichever form it is written: init_state(), init_state(batch_size), init_state(**kwargs).
+// Calls a hook in any of its forms: init_state(), init_state(batch_size), init_state(**kwargs).
 void call_with_batch(nb::handle method, bt::BatchSize batch) {
   nb::module_::import_("pybraintrace._modules").attr("call_hook")(method, batch ? nb::cast(*batch) : nb::none());
 }
@@ -186,7 +186,7 @@ bt::Tensors PyParts::call_update(bt::Module& module, const bt::Tensors& xs) {
   WithGil    gil;
   nb::object method = nb::getattr(self_, "update", nb::none());
   bt::require(!method.is_none(),
-              "{}: it defines no update; write `def update(self, x): ...` with one step of the model.",
+              "{}: update is not defined; define `def update(self, x): ...` with one step of the model.",
               module.type_name());
   try {
     nb::object result;
@@ -227,7 +227,8 @@ bt::Tensors inputs_of(bt::Module& module, const nb::args& args, const nb::kwargs
   if (PyParts* parts = parts_of(module))
     parts->input = std::move(tree);
   else
-    bt::require(kwargs.size() == 0, "{}: it takes no keyword arguments.", module.type_name());
+    bt::require(kwargs.size() == 0, "{}: keyword arguments are not supported; pass inputs by position.",
+                module.type_name());
   return xs;
 }
 

@@ -2,7 +2,7 @@
 // Modules and states as Python objects.
 //
 // A Python subclass of Module writes `update`; its children and states are what its attributes hold, found by walking
-// attributes, lists, tuples and dicts whenever somebody asks.
+// attributes, lists, tuples and dicts on each request.
 #pragma once
 
 #include <nanobind/trampoline.h>
@@ -12,7 +12,7 @@
 
 namespace pybraintrace {
 
-// A state as a Python object. Objects made in Python are found again: model.states() gives them back.
+// A state as a Python object. model.states() returns the same objects that Python created.
 struct StateBox {
   bt::State state;
 
@@ -21,8 +21,8 @@ struct StateBox {
   StateBox(const StateBox&)            = delete;
   StateBox& operator=(const StateBox&) = delete;
 };
-nb::object   object_of(const bt::State& state);     // the one there is, or a new one
-nb::object   known_object(const bt::State& state);  // invalid when there is none
+nb::object   object_of(const bt::State& state);     // the existing one, or a new one
+nb::object   known_object(const bt::State& state);  // invalid if there is none
 void         remember(nb::handle object, StateBox& box);
 nb::object   dict_of(const bt::StateMap& states);  // {path: state}
 bt::StateMap states_from(nb::handle object);       // the same, a list of states, a module, or one state

@@ -20,7 +20,7 @@ const Registered* registration(nb::handle type) {
   return nullptr;
 }
 
-// Keys in order; keys that cannot be compared keep the order of the dict.
+// Sorted keys; keys that cannot be compared keep the order of the dict.
 nb::list sorted_keys(nb::handle dict) {
   nb::list keys(nb::steal(PyDict_Keys(dict.ptr())));
   if (PyList_Sort(keys.ptr()) != 0) PyErr_Clear();
@@ -117,7 +117,7 @@ nb::object Tree::build(size_t& at, Next& next) const {
     case Kind::NamedTuple:
       return nb::handle(node.aux.get())(*nb::borrow<nb::tuple>(items));
     case Kind::Dataclass: {
-      // Without __init__, which may check or compute.
+      // Without calling __init__, which may check or compute.
       nb::handle type = node.aux.get();
       nb::object out  = type.attr("__new__")(type);
       nb::list   names(nb::object(type.attr("__dataclass_fields__").attr("keys")()));
@@ -163,13 +163,13 @@ std::string Tree::key(nb::dict& statics) const {
     if (!node.aux) continue;
     nb::handle value = node.aux.get();
     PyObject*  number;
-    // 1, 1.0 and True are equal, and yet other values.
+    // 1, 1.0 and True are equal but different values.
     nb::object keyed = node.kind == Kind::Static ? nb::object(nb::make_tuple(value.type(), value)) : nb::borrow(value);
     if (PyObject_Hash(keyed.ptr()) == -1 && PyErr_Occurred()) {
       nb::python_error cause;
       nb::raise_type_error(
           "a static argument of type %s cannot be hashed: %s. Static arguments need __hash__ and "
-          "__eq__; pass arrays as ordinary ones.",
+          "__eq__; pass arrays as ordinary arguments.",
           nb::cast<std::string>(nb::str(value.type().attr("__name__"))).c_str(),
           nb::cast<std::string>(nb::str(cause.value())).c_str());
     }
@@ -207,13 +207,13 @@ bt::Tensors tensors_of(const Tree::Leaves& leaves, const char* where) {
     }
     if (!is_array_like(leaf) && !nb::hasattr(leaf, "mantissa"))
       nb::raise_type_error(
-          "%s: %s is not an array; trees are made of arrays, numbers, tuples, lists, dicts and dataclasses."
+          "%s: %s is not an array; arguments and results are arrays, numbers, tuples, lists, dicts and dataclasses."
           "%s",
           where, nb::cast<std::string>(nb::repr(leaf)).c_str(),
           std::string(where) == "jit" ? " Mark it with static_argnums or static_argnames." : "");
     out.push_back(tensor_from(leaf));
     if (!out.back().is_weak()) continue;
-    // A bare number becomes an ordinary value of its kind: programs are made for types.
+    // A Python number becomes a value of a definite type: programs are compiled for types.
     const bool is_whole = PyLong_Check(leaf.ptr()) && !PyBool_Check(leaf.ptr());
     out.back() = bt::Tensor(bt::Array::scalar(is_whole ? bt::DType::I32 : out.back().dtype(), out.back().fill()));
   }

@@ -10,7 +10,7 @@
 
 namespace pybraintrace {
 
-// One more level of nested values: what contains itself ends in a RecursionError, not at the end of the stack.
+// One more level of nesting: a value that contains itself ends in a RecursionError, not in a stack overflow.
 class Nested {
  public:
   Nested() {
@@ -62,10 +62,10 @@ void register_node(nb::handle type, nb::handle flatten, nb::handle unflatten);
 
 // Leaves as tensors; throws TypeError that names the place.
 bt::Tensors tensors_of(const Tree::Leaves& leaves, const char* where);
-// Results: an array of the caller's that a function only hands on is copied, for a result never changes.
+// Results: an array of the caller that a function only passes on is copied, because results never change.
 bt::Tensors owned(bt::Tensors results);
 
-// Models and functions that are given to a transform as arguments stay what they are.
+// Models and functions passed to a transform as arguments are kept unchanged.
 bool is_captured(nb::handle value);
 
 }  // namespace pybraintrace

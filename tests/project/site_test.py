@@ -26,6 +26,7 @@ cpp, python, commands = headings("reference/cpp"), headings("reference/python"),
 assert {"d_rtrl", "matmul", "grucell", "jit", "value_and_grad", "export_model", "fleet", "learnabledelay", "import_graph", "load_weights"} <= cpp
 assert len(cpp) > 500, len(cpp)
 assert {"grucell", "adam", "matmul"} <= python and len(python) > 150, len(python)
+assert "Reinitialize the rule's memory." in page("reference/python"), "methods have their docstrings"
 assert {"train", "graph", "completion", "predict", "sweep", "import"} <= commands, commands
 assert {"window", "position", "hidden-group", "eligibility-trace", "same-step-gradient"} <= headings("glossary")
 assert page("glossary").count("<math") == 3, "formulas are MathML"

@@ -148,7 +148,7 @@ def python_reference():
     package = ROOT / "python/pybraintrace"
     out = "# Python reference\n\nGenerated from the sources and stubs of `pybraintrace`. The guide is [BrainTrace from Python](../from_python.md).\n"
     public = [p for p in [*package.glob("*.py"), *package.glob("*.pyi")] if p.stem == "__init__" or not p.stem.startswith("_")]
-    for path in sorted([*public, *(package / "_core").glob("*.pyi")]):
+    for path in [*sorted(public), *sorted((package / "_core").glob("*.pyi"))]:
         text = python_module(path)
         name = f"pybraintrace.{path.parent.name + '.' if path.parent != package else ''}{path.stem}".replace(".__init__", "")
         if text:

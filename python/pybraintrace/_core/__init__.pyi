@@ -1,4 +1,4 @@
-"""The C++ library behind pybraintrace."""
+"""C++ extension module of pybraintrace."""
 
 from collections.abc import Mapping, Sequence
 
