@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays of torch and JAX on the CPU, in and out; a line per library. Run it where they are installed; the tests do without them.
+"""Exchange of CPU arrays with torch and JAX; prints a line per library. Run it where they are installed; the tests do not need them.
 
     python python/tests/interop.py
 """
@@ -27,7 +27,7 @@ def torch_arrays():
     x = jnp.arange(4) * 1.0
     theirs = torch.from_dlpack(x)
     theirs[0] = 99
-    assert x.tolist() == [0, 1, 2, 3]  # torch does not heed the mark "read-only", so it has a copy
+    assert x.tolist() == [0, 1, 2, 3]  # torch ignores the read-only flag, so it gets a copy
     assert torch.from_dlpack(x, copy=False).data_ptr() == np.asarray(x).ctypes.data
     a = torch.arange(6.0).reshape(2, 3)
     assert np.asarray(jnp.asarray(a)).ctypes.data == a.data_ptr() and jnp.asarray(a.T).tolist() == a.T.tolist() and jnp.asarray(a[:1].expand(3, 3)).tolist() == a[:1].expand(3, 3).tolist()

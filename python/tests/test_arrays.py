@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tensors beside NumPy: conversion without copies, operators, indexing, functions."""
+"""Tensors compared with NumPy: conversion without copies, operators, indexing, functions."""
 import copy
 import pickle
 
@@ -206,7 +206,7 @@ def test_streams_of_random_numbers():
     bt.random.rand(2)
     with bt.random.seed_context(9):
         inside = bt.random.rand(2)
-    np.testing.assert_array_equal(bt.random.rand(2), second)  # it goes on where it was
+    np.testing.assert_array_equal(bt.random.rand(2), second)  # the stream continues
     assert inside.tolist() not in (first.tolist(), second.tolist())
     assert isinstance(bt.random.DEFAULT_STREAM, bt.random.RandomState)
     own = bt.RandomState(5)

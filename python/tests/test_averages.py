@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Averages of the weights that an optimizer keeps."""
+"""Averaged weights of optimizers."""
 import copy
 import gc
 import pickle

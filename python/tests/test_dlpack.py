@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays of other libraries through DLPack, with capsules made by hand. What torch and JAX do is checked by interop.py, where they are installed."""
+"""Arrays of other libraries through DLPack, with hand-made capsules. interop.py checks torch and JAX where they are installed."""
 import ctypes
 import time
 

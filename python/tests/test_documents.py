@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The user's documents: their code runs as written, with only the imports changed."""
+"""Documents of the JAX package: their code runs with only the imports changed."""
 import contextlib
 import io
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fleets: members against a jitted loop over a learner of their own, bit by bit; joining, leaving, saving."""
+"""Fleets: members equal single learners bit by bit; adding, removing, saving."""
 
 import numpy as np
 import pytest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the package behaves: names and words, warnings, threads, fork, garbage, interrupts, environments without a compiler."""
+"""Behavior of the package: docstrings, warnings, threads, fork, garbage collection, interrupts, environments without a compiler."""
 import doctest
 import gc
 import importlib
@@ -91,7 +91,7 @@ def test_the_compiler_of_ziglang_is_taken_where_there_is_no_other(tmp_path, monk
 
 
 def test_ziglang_compiles_where_there_is_no_other_compiler(tmp_path):
-    folder = pathlib.Path(__file__).resolve().parents[2] / "build" / "python" / "ziglang"  # kept from run to run: it is large
+    folder = pathlib.Path(__file__).resolve().parents[2] / "build" / "python" / "ziglang"  # kept between runs, because it is large
     if not (folder / "ziglang").exists():
         done = subprocess.run([sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--target", str(folder), "ziglang"], capture_output=True, text=True)
         if done.returncode:
@@ -146,7 +146,7 @@ stop, errors = threading.Event(), []
 
 def work():
     try:
-        while not stop.is_set():  # objects that are made, run, and left in cycles
+        while not stop.is_set():  # objects that are created, run, and left in reference cycles
             model = nn.init_all_states(nn.GRUCell(3, 4))
             learner = bt.compile(model, 'D_RTRL', jnp.zeros(3))
             step = bt.jit(bt.grad(lambda x: (learner(x) ** 2).sum(), model.states(bt.ParamState)))
@@ -162,7 +162,7 @@ while time.monotonic() < end and not any(statuses):
     gc.collect()
     child = os.fork()
     if child == 0:
-        signal.alarm(20)  # ends a child that waits for ever
+        signal.alarm(20)  # ends a child that waits forever
         os._exit(0 if float(bt.jit(lambda v: (v * 3).sum())(np.full(2, 2, 'f'))) == 12 else 3)
     statuses.append(os.waitpid(child, 0)[1])
 stop.set()
@@ -206,7 +206,7 @@ def test_garbage_is_collected():
     argument = np.ones(3, "f")
     alive, double = weakref.ref(argument), bt.jit(lambda x: x * 2)
     double(argument)
-    del argument  # a call that is over holds nothing
+    del argument  # a finished call keeps no references
     assert alive() is None
 
 
@@ -256,7 +256,7 @@ time.sleep(0.1)
 
 
 def test_all_names_are_listed():
-    """Type checkers take a written list alone."""
+    """Type checkers need a literal list."""
     assert {n for n, v in vars(bt).items() if not n.startswith("_") and not isinstance(v, type(bt))} <= set(bt.__all__) <= set(vars(bt))
 
 
@@ -314,8 +314,8 @@ shape: tuple[int, ...] = value.shape
 """
     (tmp_path / "user.py").write_text(code)
     stubs = (pathlib.Path(__file__).resolve().parents[1] / "pybraintrace").rglob("*.pyi")
-    kept = pathlib.Path(__file__).resolve().parents[2] / "build" / "python" / "mypy"  # from run to run: NumPy is large
-    # A learner's compile_graph returns the learner, that of the library nothing: an override that mypy does not like.
+    kept = pathlib.Path(__file__).resolve().parents[2] / "build" / "python" / "mypy"  # kept between runs, because NumPy is large
+    # compile_graph of a learner returns the learner, that of the extension None: mypy rejects the override.
     done = subprocess.run([sys.executable, "-m", "mypy", "--no-error-summary", "--follow-imports=silent", "--disable-error-code=override", "--cache-dir", str(kept),
                            str(tmp_path / "user.py"), *map(str, stubs)], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout

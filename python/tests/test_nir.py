@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Networks of other packages, and weights of files."""
+"""NIR networks, and weights from files."""
 
 import pathlib
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Learning rules of your own: names for points, and equations in Python."""
+"""Custom learning rules: named points, and equations in Python."""
 import copy
 import pickle
 
@@ -127,7 +127,7 @@ def test_a_rule_that_is_registered_again_is_replaced():
         assert gradient(made[leak]) == leaky[leak]
     bt.nn.reset_all_states(model)
     made[0.5].reset_state()
-    assert gradient(made[0.5]) == leaky[0.5] != leaky[0.9]  # learners keep the rule that they were made with
+    assert gradient(made[0.5]) == leaky[0.5] != leaky[0.9]  # learners keep the rule with which they were created
     assert bt.list_of_algorithms().count("again") == 1
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs by configuration and what follows from them: answers, judgments, tasks, streams, checks of gradients."""
+"""Runs from a configuration: predictions, evaluation, tasks, streams, gradient checks."""
 import json
 import subprocess
 import sys
@@ -44,7 +44,7 @@ def test_a_checkpoint_answers_as_the_command_line_does(run):
     with pytest.raises(bt.UserError, match="'tests'.*train, validation or test"):
         trainer.predict("tests")
     with pytest.raises(bt.UserError):
-        trainer.predict("test")  # the data have no such part
+        trainer.predict("test")  # the data do not have this part
 
 
 def test_a_checkpoint_is_judged_as_by_the_command_line(run):
@@ -120,7 +120,7 @@ def test_gradients_are_checked():
     def wrong(x):
         return x * x
 
-    wrong.defvjp(lambda x: (x * x, x), lambda x, g: (g * x,))  # half of what it should be
+    wrong.defvjp(lambda x: (x * x, x), lambda x, g: (g * x,))  # half of the correct derivative
 
     class Net(nn.Module):
         def __init__(self):

@@ -160,7 +160,7 @@ def test_environment_belongs_to_the_signature():
     for value, factor in ((True, 2), (False, 1), ([], 1), ([1], 2)):
         bt.environ.set(fast=value)
         assert float(f(1.0)) == factor
-    value.clear()  # it cannot be hashed, so it is looked at again
+    value.clear()  # not hashable, so it is compared again
     assert float(f(1.0)) == 1
     bt.environ.set(fast=False)
     with pytest.raises(KeyError):
@@ -237,4 +237,4 @@ def test_mistakes_inside_transforms():
     assert float(bt.jit(lambda *xs, **more: xs[0], static_argnums=3, static_argnames="z")(1.0)) == 1
     with pytest.raises(ValueError):
         bt.vmap(lambda x: x, in_axes=(0, 0))(np.ones(2, "f"))
-    assert float(bt.jit(lambda x: x + 1)(1.0)) == 2  # and nothing is left behind
+    assert float(bt.jit(lambda x: x + 1)(1.0)) == 2  # no state is left behind

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What users get wrong ends in a Python exception that says what to do: never in a crash, never in silence."""
+"""Invalid input raises a Python exception that says what to do: no crash, no silence."""
 import asyncio
 
 import numpy as np
