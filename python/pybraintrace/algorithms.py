@@ -126,7 +126,7 @@ def _rule(name: str, doc: str, options: list[str]) -> type[OnlineLearner]:
             raise TypeError(f"{name}: expected a model and at most {options}, got {len(args)} further arguments")
         OnlineLearner.__init__(self, name, model, **given, **kwargs)
 
-    text = f"{doc}\n\nOptions: {', '.join(options + ['vjp_method', 'name', 'check_finite'])}."
+    text = f"{doc[:1].upper()}{doc[1:]}.\n\nOptions: {', '.join(options + ['vjp_method', 'name', 'check_finite'])}."
     return type(name, (OnlineLearner,), {"__init__": __init__, "__doc__": text, "__module__": __name__, "options": options})
 
 

@@ -72,7 +72,7 @@ class OnlineLearner(pybraintrace._core.OnlineLearner):
 
 class D_RTRL(OnlineLearner):
     """
-    one trace per weight; exact for block-diagonal recurrence
+    One trace per weight; exact for block-diagonal recurrence.
 
     Options: trace_dtype, vjp_method, name, check_finite.
     """
@@ -83,7 +83,7 @@ class D_RTRL(OnlineLearner):
 
 class ES_D_RTRL(OnlineLearner):
     """
-    a filtered input times a filtered sensitivity; memory of inputs and outputs only
+    A filtered input times a filtered sensitivity; memory of inputs and outputs only.
 
     Options: decay_or_rank, vjp_method, name, check_finite.
     """
@@ -98,7 +98,7 @@ esd_rtrl: TypeAlias = ES_D_RTRL
 
 class EProp(OnlineLearner):
     """
-    D_RTRL with a filtered trace and, optionally, random feedback
+    D_RTRL with a filtered trace and, optionally, random feedback.
 
     Options: kappa_filter_decay, feedback, trace_dtype, vjp_method, name, check_finite.
     """
@@ -111,7 +111,7 @@ e_prop: TypeAlias = EProp
 
 class OSTLRecurrent(OnlineLearner):
     """
-    D_RTRL with the true diagonal blocks of the whole transition
+    D_RTRL with the true diagonal blocks of the whole transition.
 
     Options: trace_dtype, vjp_method, name, check_finite.
     """
@@ -124,7 +124,7 @@ ostl_recurrent: TypeAlias = OSTLRecurrent
 
 class OSTLFeedforward(OnlineLearner):
     """
-    ES_D_RTRL with immediate decay (1e-6)
+    ES_D_RTRL with immediate decay (1e-6).
 
     Options: decay_or_rank, vjp_method, name, check_finite.
     """
@@ -137,7 +137,7 @@ ostl_feedforward: TypeAlias = OSTLFeedforward
 
 class SnAp(OnlineLearner):
     """
-    traces over all states that a weight reaches within n steps (n = 2)
+    Traces over all states that a weight reaches within n steps (n = 2).
 
     Options: n, trace_dtype, vjp_method, name, check_finite.
     """
@@ -148,7 +148,7 @@ class SnAp(OnlineLearner):
 
 class UORO(OnlineLearner):
     """
-    a random rank-one estimate of the full influence; unbiased inside a group, noisy
+    A random rank-one estimate of the full influence; unbiased inside a group, noisy.
 
     Options: projection_key, projection_eps, vjp_method, name, check_finite.
     """
@@ -159,7 +159,7 @@ class UORO(OnlineLearner):
 
 class ThreeFactor(OnlineLearner):
     """
-    D_RTRL traces with a modulator that you provide, such as a reward
+    D_RTRL traces with a modulator that you provide, such as a reward.
 
     Options: modulator, trace_dtype, vjp_method, name, check_finite.
     """
@@ -172,7 +172,7 @@ three_factor: TypeAlias = ThreeFactor
 
 class DNI(OnlineLearner):
     """
-    D_RTRL with a learned estimate of the credit after each window
+    D_RTRL with a learned estimate of the credit after each window.
 
     Options: trace_dtype, vjp_method, name, check_finite.
     """
@@ -183,7 +183,7 @@ class DNI(OnlineLearner):
 
 class RTRL(OnlineLearner):
     """
-    the full influence of every weight on every state; exact, for small networks
+    The full influence of every weight on every state; exact, for small networks.
 
     Options: vjp_method, name, check_finite.
     """
@@ -194,7 +194,7 @@ class RTRL(OnlineLearner):
 
 class BPTT(OnlineLearner):
     """
-    reverse mode inside each window; nothing passes between windows
+    Reverse mode inside each window; nothing passes between windows.
 
     Options: vjp_method, name, check_finite.
     """

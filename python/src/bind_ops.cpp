@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operations as functions. Elementwise ones come from the list of all operations; the others, which also take
 // numbers, are listed here.
+#include <cctype>
+#include <string>
 #include <tuple>
 
 #include "bindings.h"
@@ -44,6 +46,16 @@ bool is_plain(const bt::Op& op) {
   return false;
 }
 
+// The description of an operation as a sentence; formulas are left unchanged.
+std::string sentence(std::string_view text) {
+  const bool is_formula = text.size() < 2 || !std::islower(static_cast<unsigned char>(text[0])) ||
+                          !std::islower(static_cast<unsigned char>(text[1]));
+  if (is_formula) return std::string(text);
+  std::string out(text);
+  out[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(out[0])));
+  return out.ends_with('.') ? out : out + ".";
+}
+
 void bind_elementwise(nb::module_& m) {
   const std::vector<std::string_view> with_attributes = {"convert", "integer_pow", "polygamma", "select", "clamp"};
   for (const bt::Op* op : bt::all_ops()) {
@@ -51,9 +63,9 @@ void bind_elementwise(nb::module_& m) {
       continue;
     // Python keywords get a trailing underscore.
     const bool        is_keyword = op->name == "and" || op->name == "or" || op->name == "not";
-    const std::string name       = std::string(op->name) + (is_keyword ? "_" : ""), doc(op->doc);
-    const auto        operands   = std::count(op->operands.begin(), op->operands.end(), ' ') + 1;
-    const bool        floats     = op->infer == bt::float_infer;
+    const std::string name = std::string(op->name) + (is_keyword ? "_" : ""), doc = sentence(op->doc);
+    const auto        operands = std::count(op->operands.begin(), op->operands.end(), ' ') + 1;
+    const bool        floats   = op->infer == bt::float_infer;
     if (operands == 1)
       m.def(
           name.c_str(), [op, floats](Arg x) { return bt::elementwise_apply(*op, {floats ? in_floats(x) : x.get()}); },

@@ -7,28 +7,28 @@ import pybraintrace.typing
 
 
 def abs(x: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
-    """absolute value"""
+    """Absolute value."""
 
 def add(x: pybraintrace.typing.ArrayLike | None, y: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
     """a + b"""
 
 def ceil(x: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
-    """least integer not below x"""
+    """Least integer not below x."""
 
 def div(x: pybraintrace.typing.ArrayLike | None, y: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
     """a / b; integer division truncates and gives 0 for b = 0"""
 
 def floor(x: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
-    """largest integer not above x"""
+    """Largest integer not above x."""
 
 def max(x: pybraintrace.typing.ArrayLike | None, y: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
-    """the larger of a and b"""
+    """The larger of a and b."""
 
 def min(x: pybraintrace.typing.ArrayLike | None, y: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
-    """the smaller of a and b"""
+    """The smaller of a and b."""
 
 def mod(x: pybraintrace.typing.ArrayLike | None, y: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
-    """remainder with the sign of b; integers give 0 for b = 0"""
+    """Remainder with the sign of b; integers give 0 for b = 0."""
 
 def mul(x: pybraintrace.typing.ArrayLike | None, y: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
     """a · b"""
@@ -45,10 +45,10 @@ def reciprocal(x: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Te
     """1 / x"""
 
 def rem(x: pybraintrace.typing.ArrayLike | None, y: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
-    """remainder with the sign of a; integers give 0 for b = 0"""
+    """Remainder with the sign of a; integers give 0 for b = 0."""
 
 def round(x: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
-    """nearest integer, halves to the even one"""
+    """Nearest integer, halves to the even one."""
 
 def sign(x: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
     """-1, 0 or 1; NaN stays NaN"""
@@ -63,34 +63,34 @@ def sub(x: pybraintrace.typing.ArrayLike | None, y: pybraintrace.typing.ArrayLik
     """a - b"""
 
 def acos(x: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
-    """inverse cosine"""
+    """Inverse cosine."""
 
 def acosh(x: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
-    """inverse hyperbolic cosine"""
+    """Inverse hyperbolic cosine."""
 
 def asin(x: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
-    """inverse sine"""
+    """Inverse sine."""
 
 def asinh(x: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
-    """inverse hyperbolic sine"""
+    """Inverse hyperbolic sine."""
 
 def atan(x: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
-    """inverse tangent"""
+    """Inverse tangent."""
 
 def atan2(x: pybraintrace.typing.ArrayLike | None, y: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
-    """angle of the point (x, y)"""
+    """Angle of the point (x, y)."""
 
 def atanh(x: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
-    """inverse hyperbolic tangent"""
+    """Inverse hyperbolic tangent."""
 
 def cbrt(x: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
-    """cube root"""
+    """Cube root."""
 
 def cos(x: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
-    """cosine"""
+    """Cosine."""
 
 def cosh(x: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
-    """hyperbolic cosine"""
+    """Hyperbolic cosine."""
 
 def exp(x: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
     """e to the power x"""
@@ -102,55 +102,55 @@ def expm1(x: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
     """e to the power x, minus 1, accurate near 0"""
 
 def log(x: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
-    """natural logarithm"""
+    """Natural logarithm."""
 
 def log1p(x: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
-    """natural logarithm of 1 + x, accurate near 0"""
+    """Natural logarithm of 1 + x, accurate near 0."""
 
 def log2(x: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
-    """logarithm to base 2"""
+    """Logarithm to base 2."""
 
 def rsqrt(x: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
     """1 / √x"""
 
 def sin(x: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
-    """sine"""
+    """Sine."""
 
 def sinh(x: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
-    """hyperbolic sine"""
+    """Hyperbolic sine."""
 
 def sqrt(x: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
-    """square root"""
+    """Square root."""
 
 def tan(x: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
-    """tangent"""
+    """Tangent."""
 
 def tanh(x: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
-    """hyperbolic tangent"""
+    """Hyperbolic tangent."""
 
 def digamma(x: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
-    """derivative of lgamma"""
+    """Derivative of lgamma."""
 
 def erf(x: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
-    """error function"""
+    """Error function."""
 
 def erf_inv(x: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
-    """inverse of erf"""
+    """Inverse of erf."""
 
 def erfc(x: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
-    """complement of erf"""
+    """Complement of erf."""
 
 def lgamma(x: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
-    """logarithm of |Γ(x)|"""
+    """Logarithm of |Γ(x)|."""
 
 def logit(x: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
-    """inverse of sigmoid"""
+    """Inverse of sigmoid."""
 
 def sigmoid(x: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
-    """logistic function"""
+    """Logistic function."""
 
 def softplus(x: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
-    """logarithm of 1 + e^x"""
+    """Logarithm of 1 + e^x."""
 
 def equal(x: pybraintrace.typing.ArrayLike | None, y: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
     """a = b"""
@@ -162,13 +162,13 @@ def greater_equal(x: pybraintrace.typing.ArrayLike | None, y: pybraintrace.typin
     """a ≥ b"""
 
 def is_finite(x: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
-    """neither infinite nor NaN"""
+    """Neither infinite nor NaN."""
 
 def is_inf(x: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
-    """infinite"""
+    """Infinite."""
 
 def is_nan(x: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
-    """not a number"""
+    """Not a number."""
 
 def less(x: pybraintrace.typing.ArrayLike | None, y: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
     """a < b"""
@@ -180,7 +180,7 @@ def not_equal(x: pybraintrace.typing.ArrayLike | None, y: pybraintrace.typing.Ar
     """a ≠ b"""
 
 def xor(x: pybraintrace.typing.ArrayLike | None, y: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor:
-    """either a or b but not both, bit by bit"""
+    """Either a or b but not both, bit by bit."""
 
 def asarray(x: pybraintrace.typing.ArrayLike | None, dtype: pybraintrace.typing.DTypeLike | None = None) -> pybraintrace._core.Tensor:
     """
