@@ -161,7 +161,7 @@ TEST(Npy, RefusesMalformedFiles) {
            {npy(dict("<f8", "(2305843009213693952,)"), two), "too large"},
            {npy(dict("<f4", "(2305843009213693952, 0)"), ""), "too large"},
            {npy(dict("<f4", "(1000000000000,)"), two), "truncated or damaged"},
-           {npy(dict("<f4", "(2, x)"), two), "no number"},
+           {npy(dict("<f4", "(2, x)"), two), "not a number"},
            {npy(dict("<f4", "(2,"), two), "malformed"},
            {npy(dict("<f4", "2"), two), "expected '('"},
            {npy(dict("<c8", "(1,)"), two), "'<c8' is not supported"},

@@ -64,15 +64,15 @@ TEST(Files, TargetsAtEveryStepOrAtTheLast) {
                  {"inputs", "x"},
                  {"targets", "y"},
                  {"sequence", "id"},
-                 {"validation", 0}});
-    const Batch b   = make_task(more, 1)->batch(Part::Train, 0, 4);
+                 {"validation", 0.25}});
+    const Batch b   = make_task(more, 1)->batch(Part::Train, 0, 3);
     double      sum = 0;
     for (int64_t k = 0; k < b.mask.size(); ++k) sum += at(b.mask, k);
     return sum;
   };
-  EXPECT_EQ(targets(json::object()), 12);
-  EXPECT_EQ(targets({{"target_at", "last"}}), 4);
-  EXPECT_EQ(targets({{"asked", "last"}}), 4);
+  EXPECT_EQ(targets(json::object()), 9);
+  EXPECT_EQ(targets({{"target_at", "last"}}), 3);
+  EXPECT_EQ(targets({{"asked", "last"}}), 3);
   EXPECT_THROW(targets({{"asked", "last"}, {"target_at", "last"}}), UserError);
 }
 

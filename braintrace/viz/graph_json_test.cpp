@@ -49,7 +49,7 @@ TEST(GraphJson, NamesOfAnyKindSurvive) {
 TEST(GraphJson, ErrorsNameThePlace) {
   const std::string good = graph_json(samples::two_gru_layers());
   EXPECT_EQ(message_of(good), "no error");
-  expect_error("", "not JSON");
+  expect_error("", "expected JSON, got an empty text");
   expect_error("{", "not JSON");
   expect_error("[]", "at $: expected an object, got []");
   expect_error("{}", "at $: the field \"schema\" is missing");

@@ -91,7 +91,7 @@ assert rows["[scan]"] == [2, 2] and min(rows["all but [loops]"]) > 0, table
 rows = bench("--fleet", "5", "--singles", "2", "--model", "gru", "--size", "1,2,3", "--seconds", "0.001", "--json")
 assert {r["threads"] for r in rows} >= {1} and all((r["members"], r["singles"]) == (5, 2) for r in rows), rows
 assert all(r[rate] > 0 for r in rows for rate in ("fleet", "fleet_window", "single", "single_window", "memory_gb_per_s", "bound")), rows
-bench("--fleet", "0", status=2, err="at least 1")
+bench("--fleet", "0", status=2, err="expected an integer ≥ 1")
 
 # Bad input.
 bench("--model", "conv", "--size", "2,15,2", status=2, err="square")

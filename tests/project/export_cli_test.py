@@ -163,7 +163,7 @@ refused(["gru", "--lr", "1e30"], "no longer finite", "learning rate")
 refused(["gru", "--batch", "2"], "one sample at a time")
 refused(["gru", "--ram", "1000"], "bytes of RAM", "1000")
 refused(["gru", "--flash", "1000"], "bytes of flash", "1000")
-refused(["gru", "--test-steps", "0"], "--test-steps", "at least 1")
+refused(["gru", "--test-steps", "0"], "--test-steps", "expected an integer ≥ 1")
 r = run(BINARY, "export", "gru", "-o", folder)
 assert r.returncode == 2 and "not empty" in r.stderr, r
 r = run(BINARY, "export", "gru", "-o", small)

@@ -33,7 +33,7 @@ assert "int32_t bt_f0_entry(" in run("gru", "--c")
 portable = run("gru", "--c", "--portable")
 assert "f->host" not in portable and "bt_frame" in portable, portable
 
-assert "name a MODEL" in run(status=2)
+assert "MODEL is required" in run(status=2)
 assert "there is no pass 'fusse'" in run("gru", "--without", "fusse", status=2)
 assert "there is no pass 'x'" in run("gru", "--dump", "x", status=2)
 assert "batch" in run("gru", "--batch", "0", status=2)

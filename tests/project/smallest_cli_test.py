@@ -66,7 +66,7 @@ for number, entry in enumerate(entries):
         x = json.dumps(nested(sizes, 0 if ids else 0.5))
         said = run(name, "stream", *start, records=f'{{"x": {x}}}\n', allowed=NOTHING_TO_LEARN)
         if said:
-            assert "predicted 1 more, refused 0" in said, (name, said)
+            assert "predicted 1 more, skipped 0" in said, (name, said)
             y = json.loads(said.splitlines()[0])["prediction"]
             said = run(name, "stream", *start, records=f'{{"x": {x}, "y": {json.dumps(y)}}}\n')
             assert "learned from 1 record," in said, (name, said)

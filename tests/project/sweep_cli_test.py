@@ -42,7 +42,7 @@ expect(["small.json", "--grid", "optimizer.lrr=1"], 2, err="did you mean 'lr'?")
 expect(["small.json", "--grid", "optimizer.lr=1e-3,fast"], 2, err='expected a number, got "fast"')
 expect(["small.json", "--grid", "batch=1", "--grid", "batch=2"], 2, err="in the grid already")
 expect(["small.json", "--grid", "model.layers.0.n_rec=3,2"], 2, err="model.layers.0.n_rec=2: config.model: it does not run")
-expect(["small.json", "--jobs", "0"], 2, err="at least 1")
+expect(["small.json", "--jobs", "0"], 2, err="expected an integer ≥ 1")
 expect(["none.json", "--grid", "batch=1"], 2, err="none.json")
 listed = expect(["small.json", "--grid", "batch=1,2", "--seeds", "2", "--dry-run", "-o", "s"], 0).split()
 assert listed[3] == "s/runs/3-batch=2-seed=1" and len(listed) == 4, listed
