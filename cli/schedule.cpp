@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "braintrace/algorithms/registry.h"
+#include "braintrace/base/lists.h"
 #include "braintrace/bench/training.h"
 #include "braintrace/codegen/c/emit.h"
 #include "braintrace/codegen/cost.h"
@@ -70,9 +71,29 @@ void print_times(const std::vector<std::pair<std::string_view, double>>& runs, d
   }
   fmt::print("pass       runs         ms\n");
   for (const codegen::Pass& p : codegen::passes())
-    if (times.contains(p.name))
-      fmt::print("{:<10} {:>4} {:>10.3f}\n", p.name, times[p.name].first, 1e3 * times[p.name].second);
+    fmt::print("{:<10} {:>4} {:>10.3f}\n", p.name, times[p.name].first, 1e3 * times[p.name].second);
   fmt::print("{:<15} {:>10.3f}\n{:<15} {:>10.3f}\n", "kernels", 1e3 * others, "total", 1e3 * total);
+}
+
+void print_run(const codegen::PassRun& r) {
+  const std::string before = print(*r.before), after = r.after ? print(*r.after) : before;
+  if (before == after)
+    fmt::print("// {} changes nothing, depth {}\n", r.pass, r.depth);
+  else
+    fmt::print("// before {}, depth {}\n{}\n// after {}\n{}\n", r.pass, r.depth, before, r.pass, after);
+}
+
+// What a pass that acts on the schedule made of it.
+void print_effect(const std::string& pass, const Program& program, codegen::Options options) {
+  const auto text        = [&] { return to_string(codegen::scheduled({program}, options)); };
+  options.observe        = {};
+  const std::string with = text();
+  options.without.push_back(pass);
+  const std::string without = text();
+  if (with == without)
+    fmt::print("// {} changes nothing\n", pass);
+  else
+    fmt::print("// without {}\n{}\n// with {}\n{}\n", pass, without, pass, with);
 }
 
 int run_schedule(const ScheduleArguments& o) {
@@ -82,21 +103,26 @@ int run_schedule(const ScheduleArguments& o) {
   }
   codegen::check_pass_names(o.without);
   if (!o.dump.empty()) codegen::check_pass_names({o.dump});
-  require(!o.model.model.empty(), "MODEL is required; --list shows the passes instead.");
+  require(!contains(o.without, o.dump),
+          "schedule: --dump {0} shows nothing, because --without leaves {0} out.\n  Give one of the two.", o.dump);
+  require(!o.model.model.empty(), "schedule: name a MODEL, or give --list to see the passes.");
   std::vector<std::pair<std::string_view, double>> runs;
   codegen::Options                                 c;
   c.target       = o.portable ? codegen::portable_target() : codegen::native_target();
   c.target.cores = o.cores;
   c.without      = o.without;
+  bool shown     = false;
   c.observe      = [&](const codegen::PassRun& r) {
     runs.emplace_back(r.pass, r.seconds);
-    if (r.pass == o.dump && r.before && r.after)
-      fmt::print("// before {}, depth {}\n{}\n// after {}\n{}\n", r.pass, r.depth, print(*r.before), r.pass,
-                      print(*r.after));
+    if (r.pass != o.dump || !r.before) return;
+    print_run(r);
+    shown = true;
   };
+  const Program           program  = learning_program(o);
   const auto              begin    = std::chrono::steady_clock::now();
-  const codegen::Schedule schedule = codegen::scheduled({learning_program(o)}, c);
+  const codegen::Schedule schedule = codegen::scheduled({program}, c);
   const double            taken    = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  if (!o.dump.empty() && !shown) print_effect(o.dump, program, c);
   if (o.time_passes) {
     print_times(runs, taken);
   } else if (o.c) {
@@ -126,10 +152,11 @@ void add_schedule(CLI::App& app, Action& chosen) {
   command->add_option("--cores", o->cores, "Cores to divide the work among")
       ->check(whole_number(1))
       ->capture_default_str();
-  command->add_option("--without", o->without, "Passes to skip, separated by commas")
-      ->type_name("PASS,...")
-      ->delimiter(',');
-  command->add_option("--dump", o->dump, "Show the program before and after this pass")->type_name("PASS");
+  command->add_option("--without", o->without, "Passes to skip, separated by commas")->delimiter(',');
+  command
+      ->add_option("--dump", o->dump,
+                   "Show the program before and after this pass, or the schedule without and with it")
+      ->type_name("PASS");
   command->add_flag("--time-passes", o->time_passes, "Show how long each pass takes");
   command->add_flag("--c", o->c, "Show the generated C");
   command->add_flag("--portable", o->portable, "Generate C for any C99 compiler, as export does");

@@ -17,11 +17,8 @@ class Scheduler {
   int64_t     constant(const Array& value);      // its index; equal arrays share one
   Kernel      kernel(const Program& p, const Eqn& e, const Vars& memory);
 
-  const Options& options;
-  Schedule       schedule;
-
- private:
-  int depth_ = 0;  // nesting depth of the current function
+  Options  options;  // with the depth of the function at work
+  Schedule schedule;
 };
 
 // An equation that needs its own kernel.

@@ -71,7 +71,7 @@ class ScanKernel {
   explicit ScanKernel(Site& s)
       : s_(s),
         scan_(s.e.attrs),
-        rows_(s.target().threads && s.in_schedule.options.runs("split") ? in_rows(scan_, s.target()) : std::nullopt),
+        rows_(rows()),
         body_(rows_ ? rows_->body : scan_.body),
         step_(body_, scan_.carry, rows_),
         memory_{s.target().alignment} {}
@@ -103,6 +103,13 @@ class ScanKernel {
   }
 
  private:
+  std::optional<Rows> rows() const {
+    const Options& o = s_.in_schedule.options;
+    if (!o.target.threads || !o.runs("split")) return {};
+    return observed(
+        "split", o, [&] { return in_rows(scan_, o.target); }, &scan_.body,
+        [](const std::optional<Rows>& r) { return r ? &r->body : nullptr; });
+  }
   bool    has_rows(size_t arg) const { return rows_ && rows_->args[arg]; }
   bool    makes_rows(size_t result) const { return rows_ && rows_->results[result]; }
   int64_t part_of_arg(size_t i) const { return has_rows(i) ? body_.type(body_.args[i]).bytes() : 0; }

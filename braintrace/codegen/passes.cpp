@@ -67,7 +67,7 @@ Program lowered(const Program& program, const Options& options) {
   for (const Pass& pass : passes()) {
     if (!pass.run || !options.runs(pass.name)) continue;
     p = observed(
-        pass.name, options, [&] { return pass.run(p, options); }, &p);
+        pass.name, options, [&] { return pass.run(p, options); }, &p, [](const Program& q) { return &q; });
 #ifndef NDEBUG
     verify(p);
 #endif

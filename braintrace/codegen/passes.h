@@ -15,13 +15,13 @@
 
 namespace braintrace::codegen {
 
-// One run of a pass, for whoever watches. Passes over schedules have no programs.
+// One run of a pass, for whoever watches.
 struct PassRun {
   std::string_view pass;
-  const Program*   before  = nullptr;
-  const Program*   after   = nullptr;
-  double           seconds = 0;  // without those of passes that ran inside it
-  int              depth   = 0;  // 0 for a program, 1 for the body of its loops, …
+  const Program*   before  = nullptr;  // none for a pass that acts on a schedule
+  const Program*   after   = nullptr;  // none where the program stays as it is
+  double           seconds = 0;        // without those of passes that ran inside it
+  int              depth   = 0;        // 0 for a program, 1 for the body of its loops, …
 };
 
 struct Options {
@@ -35,17 +35,20 @@ struct Options {
 
 double& seconds_inside();  // of passes that ran inside the one at work in this thread
 
-// Runs a pass, and tells whoever watches how long it took and, where it makes a program of one, what it did.
-template <class F>
-auto observed(std::string_view pass, const Options& o, const F& run, const Program* before = nullptr) {
+constexpr auto no_program = [](const auto&) -> const Program* { return nullptr; };
+
+// Runs a pass, and tells whoever watches how long it took and, where it makes a program of one, what it did. `after`
+// finds the program in the result.
+template <class F, class After = decltype(no_program)>
+auto observed(std::string_view pass, const Options& o, const F& run, const Program* before = nullptr,
+              const After& after = no_program) {
   using Clock         = std::chrono::steady_clock;
   const auto   begin  = Clock::now();
   const double around = std::exchange(seconds_inside(), 0);
   auto         result = run();
   const double whole  = std::chrono::duration<double>(Clock::now() - begin).count();
-  PassRun      seen{pass, before, nullptr, whole - seconds_inside(), o.depth};
+  PassRun      seen{pass, before, after(result), whole - seconds_inside(), o.depth};
   seconds_inside() = around + whole;
-  if constexpr (std::is_same_v<decltype(result), Program>) seen.after = &result;
   if (o.observe) o.observe(seen);
   return result;
 }

@@ -54,9 +54,9 @@ int64_t Scheduler::constant(const Array& value) {
 
 FunctionPtr Scheduler::function(const Program& p) {
   const Target& target = options.target;
-  const int     depth  = depth_++;
   const Fused   f      = observed("fuse", options, [&] { return fused(p, options); });
   auto          out    = std::make_shared<Function>();
+  ++options.depth;  // of functions inside this one
   for (const Stage& s : f.stages) {
     Kernel k = s.loop ? loop_kernel(p, s, f.memory, target) : kernel(p, p.eqns[s.eqns[0]], f.memory);
     k.reads  = s.reads;
@@ -69,11 +69,9 @@ FunctionPtr Scheduler::function(const Program& p) {
   std::vector<std::pair<Var, int64_t>> constants;
   for (const Eqn& e : p.eqns)
     if (e.op == &constant_op) constants.emplace_back(e.out[0], constant(e.attrs[keys::array]));
-  depth_ = depth;
+  --options.depth;
   return observed("reuse", options, [&] {
-    Options here = options;
-    here.depth   = depth;
-    place_buffers(*out, p, f, constants, here);
+    place_buffers(*out, p, f, constants, options);
     return out;
   });
 }

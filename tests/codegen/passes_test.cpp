@@ -93,16 +93,20 @@ TEST(Passes, EachDoesSomething) {
 TEST(Passes, AreSeenByWhoeverWatches) {
   std::vector<codegen::PassRun> runs;
   std::set<std::string_view>    names;
-  const Program                 p = learning_job({.form = Form::Window}).program;
-  const codegen::Schedule       s = codegen::scheduled({p}, {.observe = [&](const codegen::PassRun& r) {
+  bool                          is_split = false;
+  const Program                 p        = learning_job({.form = Form::Window, .batch = 16}).program;
+  const codegen::Schedule       s        = codegen::scheduled({p}, {.observe = [&](const codegen::PassRun& r) {
                                                    EXPECT_GE(r.seconds, 0);
                                                    names.insert(r.pass);
                                                    if (r.pass == "expand" && r.depth == 0)
                                                      EXPECT_EQ(print(*r.before), print(p));
+                                                   if (r.pass == "split" && r.depth == 1)
+                                                     is_split =
+                                                         is_split || (r.after && print(*r.after) != print(*r.before));
                                                    runs.push_back(r);
                                                  }});
-  for (const char* name : {"expand", "hoist", "sums", "separate", "fuse", "reuse"})
-    EXPECT_TRUE(names.contains(name)) << name;
+  for (const codegen::Pass& pass : codegen::passes()) EXPECT_TRUE(names.contains(pass.name)) << pass.name;
+  EXPECT_TRUE(is_split) << "the body of the loop, for some rows";
   EXPECT_TRUE(std::any_of(runs.begin(), runs.end(), [](const auto& r) { return r.depth == 1; }))
       << "the body of the loop";
 }
