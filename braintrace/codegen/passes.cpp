@@ -68,9 +68,6 @@ Program lowered(const Program& program, const Options& options) {
     if (!pass.run || !options.runs(pass.name)) continue;
     p = observed(
         pass.name, options, [&] { return pass.run(p, options); }, &p, [](const Program& q) { return &q; });
-#ifndef NDEBUG
-    verify(p);
-#endif
   }
   return p;
 }

@@ -38,7 +38,7 @@ double& seconds_inside();  // of passes that ran inside the one at work in this 
 constexpr auto no_program = [](const auto&) -> const Program* { return nullptr; };
 
 // Runs a pass, and tells whoever watches how long it took and, where it makes a program of one, what it did. `after`
-// finds the program in the result.
+// finds the program in the result; debug builds verify it.
 template <class F, class After = decltype(no_program)>
 auto observed(std::string_view pass, const Options& o, const F& run, const Program* before = nullptr,
               const After& after = no_program) {
@@ -49,6 +49,9 @@ auto observed(std::string_view pass, const Options& o, const F& run, const Progr
   const double whole  = std::chrono::duration<double>(Clock::now() - begin).count();
   PassRun      seen{pass, before, after(result), whole - seconds_inside(), o.depth};
   seconds_inside() = around + whole;
+#ifndef NDEBUG
+  if (seen.after) verify(*seen.after);
+#endif
   if (o.observe) o.observe(seen);
   return result;
 }

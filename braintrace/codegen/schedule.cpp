@@ -79,6 +79,9 @@ FunctionPtr Scheduler::function(const Program& p) {
 Schedule scheduled(const std::vector<Program>& programs, const Options& options) {
   Scheduler scheduler(options);
   for (const Program& p : programs) scheduler.schedule.entries.push_back(scheduler.function(lowered(p, options)));
+#ifndef NDEBUG
+  verify(scheduler.schedule);
+#endif
   return std::move(scheduler.schedule);
 }
 

@@ -314,7 +314,11 @@ struct Schedule {
 // If the target has no host, an equation without a kernel is a UserError that names it.
 Schedule scheduled(const std::vector<Program>& programs, const Options& options = {});
 
-// Human-readable text (`braintrace schedule`).
+// An InternalError where a kernel reads what was not written, or memory that another value has taken; debug builds
+// verify every schedule.
+void verify(const Schedule& schedule);
+
+// For people.
 std::string to_string(const Schedule& schedule);
 
 }  // namespace braintrace::codegen

@@ -111,6 +111,20 @@ TEST(Passes, AreSeenByWhoeverWatches) {
       << "the body of the loop";
 }
 
+// Whoever breaks a program is found at once, not by what comes after it.
+TEST(Passes, AreVerifiedInDebugBuilds) {
+#ifdef NDEBUG
+  GTEST_SKIP() << "a release build";
+#endif
+  Program broken = composite_job().program;
+  broken.results = {static_cast<Var>(broken.types.size())};
+  const auto run = [&] {
+    return codegen::observed(
+        "fuse", {}, [&] { return broken; }, nullptr, [](const Program& p) { return &p; });
+  };
+  EXPECT_THROW(run(), UserError);
+}
+
 TEST(Passes, HaveNamesThatAreChecked) {
   EXPECT_NO_THROW(codegen::check_pass_names({"fuse", "hoist"}));
   const std::string text = error_of([] { codegen::check_pass_names({"fusse"}); });

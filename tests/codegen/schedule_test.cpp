@@ -3,6 +3,7 @@
 #include "braintrace/codegen/schedule.h"
 
 #include <algorithm>
+#include <functional>
 
 #include <gtest/gtest.h>
 
@@ -38,6 +39,43 @@ T only(const Function& f) {
 int buffers_in_arena(const Function& f) {
   return static_cast<int>(std::count_if(f.buffers.begin(), f.buffers.end(),
                                         [](const Buffer& b) { return b.place.kind == Place::Kind::Arena; }));
+}
+
+// A chain of products: each waits for what comes before it.
+TEST(Schedule, IsVerified) {
+  const Program  p     = trace({{F32, {8, 8}}, {F32, {8, 8}}}, [](const Tensors& in) -> Tensors {
+                      const Tensor a = dot(in[0], in[1]), b = dot(a, exp(a));
+                      return {dot(b, dot(a, b))};
+                    }).program;
+  const Schedule whole = scheduled({p});
+  const auto     fails = [&](const std::function<void(Function&)>& change) -> std::string {
+    auto f = std::make_shared<Function>(*whole.entries[0]);
+    change(*f);
+    try {
+      verify(Schedule{{f}, whole.constants, whole.calls});
+    } catch (const InternalError& e) {
+      return e.what();
+    }
+    return "";
+  };
+  const auto in_arena = [](Function& f) {
+    std::vector<Buffer*> out;
+    for (Buffer& b : f.buffers)
+      if (b.place.kind == Place::Kind::Arena) out.push_back(&b);
+    return out;
+  };
+  EXPECT_EQ(fails([](Function&) {}), "");
+  EXPECT_NE(fails([](Function& f) { std::swap(f.kernels[0], f.kernels[1]); }).find("nothing wrote it"),
+            std::string::npos);
+  EXPECT_NE(fails([](Function& f) { f.kernels.pop_back(); }).find("the caller reads"), std::string::npos);
+  EXPECT_NE(fails([&](Function& f) { in_arena(f)[1]->place = in_arena(f)[0]->place; }), "") << "both are live";
+  EXPECT_NE(fails([&](Function& f) { in_arena(f)[0]->place.at = f.arena_bytes; }).find("outside the arena"),
+            std::string::npos);
+  EXPECT_NE(fails([&](Function& f) {
+              f.kernels[1].scratch = 4;
+              f.kernels[1].place   = in_arena(f)[0]->place.at;
+            }).find("working memory of kernel [1]"),
+            std::string::npos);
 }
 
 // The whole text: buffers with their places and lifetimes, kernels with what they need, what loops contain.
