@@ -11,7 +11,9 @@
 #include "braintrace/codegen/c/emit.h"
 #include "braintrace/codegen/cost.h"
 #include "braintrace/codegen/known_indices.h"
+#include "braintrace/codegen/rotate.h"
 #include "braintrace/functions/functions.h"
+#include "braintrace/functions/held_states.h"
 #include "braintrace/model/random_stream.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/transforms/simplify.h"
@@ -33,8 +35,14 @@ struct ScheduleArguments {
   bool                     time_passes = false, c = false, portable = false, list = false;
 };
 
+struct Learning {
+  Program           program;
+  Arrays            constants;
+  std::vector<Feed> feeds;
+};
+
 // Gradient and update of one step, or the gradient of a window.
-Program learning_program(const ScheduleArguments& o) {
+Learning traced_learning(const ScheduleArguments& o) {
   const Algorithm& rule = algorithm_named(o.rule);
   // A window that starts and ends without traces needs no estimate of what comes after it.
   require(rule.needs() == Need::Nothing || (rule.needs() == Need::Synthesizer && o.window > 0),
@@ -53,7 +61,13 @@ Program learning_program(const ScheduleArguments& o) {
   const StatefulProgram traced = training.traced();
   Arrays                constants;
   for (const Tensor& c : traced.constants) constants.push_back(c.array());
-  return codegen::with_known_indices(simplify(traced.program), constants);
+  return {simplify(traced.program), constants, feeds_of(traced)};
+}
+
+// As the library compiles it; exported programs do not run on their own results.
+codegen::Schedule scheduled(const Learning& l, const codegen::Options& o) {
+  const auto rotated = o.target.has_host ? codegen::rotated(l.program, l.feeds, o) : std::nullopt;
+  return codegen::scheduled({codegen::with_known_indices(rotated ? rotated->step : l.program, l.constants, o)}, o);
 }
 
 void list_passes() {
@@ -84,8 +98,8 @@ void print_run(const codegen::PassRun& r) {
 }
 
 // What a pass that acts on the schedule made of it.
-void print_effect(const std::string& pass, const Program& program, codegen::Options options) {
-  const auto text        = [&] { return to_string(codegen::scheduled({program}, options)); };
+void print_effect(const std::string& pass, const Learning& learning, codegen::Options options) {
+  const auto text        = [&] { return to_string(scheduled(learning, options)); };
   options.observe        = {};
   const std::string with = text();
   options.without.push_back(pass);
@@ -118,11 +132,11 @@ int run_schedule(const ScheduleArguments& o) {
     print_run(r);
     shown = true;
   };
-  const Program           program  = learning_program(o);
+  const Learning          learning = traced_learning(o);
   const auto              begin    = std::chrono::steady_clock::now();
-  const codegen::Schedule schedule = codegen::scheduled({program}, c);
+  const codegen::Schedule schedule = scheduled(learning, c);
   const double            taken    = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  if (!o.dump.empty() && !shown) print_effect(o.dump, program, c);
+  if (!o.dump.empty() && !shown) print_effect(o.dump, learning, c);
   if (o.time_passes) {
     print_times(runs, taken);
   } else if (o.c) {

@@ -8,7 +8,9 @@
 
 namespace braintrace::codegen {
 
-Program with_known_indices(Program p, const Arrays& constants) {
+namespace {
+
+Program with_values(Program p, const Arrays& constants) {
   Vars             to(p.types.size());
   std::vector<Eqn> known;
   for (size_t v = 0; v < to.size(); ++v) to[v] = static_cast<Var>(v);
@@ -24,6 +26,15 @@ Program with_known_indices(Program p, const Arrays& constants) {
   for (Var& v : p.results) v = to[v];
   p.eqns.insert(p.eqns.begin(), known.begin(), known.end());
   return p;
+}
+
+}  // namespace
+
+Program with_known_indices(const Program& program, const Arrays& constants, const Options& options) {
+  if (!options.runs("indices")) return program;
+  return observed(
+      "indices", options, [&] { return with_values(program, constants); }, &program,
+      [](const Program& p) { return &p; });
 }
 
 const Array* known_value(const Program& p, Var v) {

@@ -5,13 +5,14 @@
 //   y = take(x, i), i a constant input      →      c = constant[2, 0, 1];  y = take(x, c)
 #pragma once
 
+#include "braintrace/codegen/passes.h"
 #include "braintrace/ir/op.h"
 
 namespace braintrace::codegen {
 
-// Inlines the integer arrays among the program's constants as constant equations, so that common-subexpression
-// elimination merges equations that read them. Does not change the inputs of the program.
-Program with_known_indices(Program program, const Arrays& constants);
+// The program with the integer arrays among its constants written into it, so that equations that read them, some as
+// constants and some written out already, are seen to be equal. Its inputs stay as they are.
+Program with_known_indices(const Program& program, const Arrays& constants, const Options& options = {});
 
 // The value of v if it is known at compile time; otherwise null.
 const Array* known_value(const Program& p, Var v);

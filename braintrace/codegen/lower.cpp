@@ -259,12 +259,12 @@ Tensors emit_products(const Rewriting& r, const Target& target) {
   return y.defined() ? Tensors{y} : Tensors();
 }
 
-Tensors emit_hoisted(const Rewriting& r, const Target& target) {
+Tensors emit_hoisted(const Rewriting& r, const Options& options) {
   const Eqn& e = r.e;
   if (e.op == &custom_jvp_op || e.op == &custom_vjp_op)
-    return rewrite(r.to, expand_composites(*e.attrs[keys::body]), r.in,
-                   [&](const Rewriting& inner) { return emit_hoisted(inner, target); });
-  if (e.op == &scan_op && e.attrs[keys::length] > 0) return lowered_scan(e, r.in, gather(r.is_used, e.out), target);
+    return rewrite(r.to, with_passes({"expand"}, *e.attrs[keys::body], options), r.in,
+                   [&](const Rewriting& inner) { return emit_hoisted(inner, options); });
+  if (e.op == &scan_op && e.attrs[keys::length] > 0) return lowered_scan(e, r.in, gather(r.is_used, e.out), options);
   return {};
 }
 
@@ -327,22 +327,21 @@ Program as_products(const Program& program, const Target& target) {
   return rewritten(program, [&](const Rewriting& r) { return emit_products(r, target); });
 }
 
-Program with_products(const Program& program, const Target& target) { return factored(as_products(program, target)); }
-
-Program hoisted(const Program& program, const Target& target) {
-  return rewritten(program, [&](const Rewriting& r) { return emit_hoisted(r, target); });
+Program hoisted(const Program& program, const Options& options) {
+  return rewritten(program, [&](const Rewriting& r) { return emit_hoisted(r, options); });
 }
 
 Program as_sums(const Program& program, const Target& target) {
   return rewritten(program, [&](const Rewriting& r) { return emit_sums(r, target); });
 }
 
-Program with_outer_products(const Program& program, const Target& target) {
+Program with_outer_products(const Program& program, const Options& options) {
   const auto emit = [&](const Rewriting& r) -> Tensors {
     if (r.e.op != &dot_general_op || size_along(r.in[0].shape(), r.e.attrs[lhs_contract]) != 1) return {};
-    return {as_sum(r.in[0], r.in[1], r.e.attrs, target)};
+    return {as_sum(r.in[0], r.in[1], r.e.attrs, options.target)};
   };
-  return separated(rewritten(with_products(simplify(expand_composites(program)), target), emit), target);
+  const Program p = with_passes({"expand", "products", "factor"}, program, options);
+  return with_passes({"separate"}, rewritten(p, emit), options);
 }
 
 }  // namespace braintrace::codegen

@@ -349,9 +349,10 @@ Mask live_carries(const Loop& l, const Mask& used) {
   return live.carry;
 }
 
-// Rewrites sums of products in the body as matrix products; inputs and results keep their positions.
-void use_products(Loop& l, const Target& target) {
-  l.body    = with_products(l.program(), target);
+// The body with sums of products as matrix products; its inputs and results keep their places.
+void use_products(Loop& l, Options options) {
+  ++options.depth;
+  l.body    = with_passes({"products", "factor"}, l.program(), options);
   l.args    = split(l.body.args, l.args);
   l.results = split(l.body.results, l.results);
 }
@@ -426,8 +427,9 @@ void hoist(Loop& l, const Target& target) {
 
 }  // namespace
 
-// The transformations listed in the header. The ys may change: `have` is stacked, and `wanted` is computed from it.
-Tensors lowered_scan(const Eqn& e, const Tensors& in, const Mask& used, const Target& target) {
+// The steps that the header lists. The ys may change on the way: `have` are stacked, from which `wanted` follow.
+Tensors lowered_scan(const Eqn& e, const Tensors& in, const Mask& used, const Options& options) {
+  const Target&           target = options.target;
   const Loop              l(ScanParts(e.attrs), in);
   const ScanResults<Mask> kept{live_carries(l, used), split(used, l.results).ys};
   Loop                    some = l;
@@ -438,7 +440,7 @@ Tensors lowered_scan(const Eqn& e, const Tensors& in, const Mask& used, const Ta
   join_operands(some);
   fix_constant_carries(some);
   some.prune();
-  use_products(some, target);
+  use_products(some, options);
   const Vars wanted = some.results.ys;  // equal ones are stacked once
   some.results.ys.clear();
   for (Var v : wanted)

@@ -19,12 +19,12 @@
 //                    after the loop
 #pragma once
 
-#include "braintrace/codegen/target.h"
+#include "braintrace/codegen/passes.h"
 #include "braintrace/ir/op.h"
 
 namespace braintrace::codegen {
 
-// The results of the scan `e` on the operands `in`, appended to their trace; undefined where not `used`.
-Tensors lowered_scan(const Eqn& e, const Tensors& in, const Mask& used, const Target& target);
+// Results of the scan `e` on the operands `in`, appended to their trace; undefined where not `used`.
+Tensors lowered_scan(const Eqn& e, const Tensors& in, const Mask& used, const Options& options);
 
 }  // namespace braintrace::codegen

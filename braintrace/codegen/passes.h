@@ -38,11 +38,13 @@ double& seconds_inside();  // of passes that ran inside the one at work in this 
 constexpr auto no_program = [](const auto&) -> const Program* { return nullptr; };
 
 // Runs a pass, and tells whoever watches how long it took and, where it makes a program of one, what it did. `after`
-// finds the program in the result; debug builds verify it.
+// finds the program in the result; debug builds verify it. A pass that is left out, but still has something to make,
+// is not seen.
 template <class F, class After = decltype(no_program)>
 auto observed(std::string_view pass, const Options& o, const F& run, const Program* before = nullptr,
               const After& after = no_program) {
-  using Clock         = std::chrono::steady_clock;
+  using Clock = std::chrono::steady_clock;
+  if (!o.runs(pass)) return run();
   const auto   begin  = Clock::now();
   const double around = std::exchange(seconds_inside(), 0);
   auto         result = run();
@@ -58,13 +60,17 @@ auto observed(std::string_view pass, const Options& o, const F& run, const Progr
 
 struct Pass {
   std::string_view name, doc;
-  // Program to program; none for decisions made while kernels are made and placed.
+  // Program to program; none for passes that need more than a program, and for decisions made while kernels are made
+  // and placed.
   std::function<Program(const Program&, const Options&)> run;
 };
 const std::vector<Pass>& passes();
 
 // A UserError that lists the passes, where one of the names is none of them.
 void check_pass_names(const std::vector<std::string>& names);
+
+// The program after those of the passes that have these names, in the order of the list, and are not left out.
+Program with_passes(const std::vector<std::string_view>& names, const Program& program, const Options& options);
 
 // The program after all passes, and so are the programs inside it.
 Program lowered(const Program& program, const Options& options = {});

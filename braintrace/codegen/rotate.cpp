@@ -205,15 +205,23 @@ class Rotation {
   Vars               pending_;
 };
 
-}  // namespace
-
-std::optional<Rotated> rotated(const Program& program, const std::vector<Feed>& feeds, const Target& target) {
-  const auto is_large = [&](const Feed& f) { return program.type(program.args[f.arg]).size() >= target.pending_from; };
+std::optional<Rotated> if_worth_it(const Program& program, const std::vector<Feed>& feeds, const Options& options) {
+  const int64_t large    = options.target.pending_from;
+  const auto    is_large = [&](const Feed& f) { return program.type(program.args[f.arg]).size() >= large; };
   if (std::none_of(feeds.begin(), feeds.end(), is_large)) return {};
-  const Program  p = with_outer_products(program, target);
-  const Rotation rotation(p, feeds, target);
+  const Program  p = with_outer_products(program, options);
+  const Rotation rotation(p, feeds, options.target);
   if (!rotation.is_worth_it()) return {};
   return rotation.result();
+}
+
+}  // namespace
+
+std::optional<Rotated> rotated(const Program& program, const std::vector<Feed>& feeds, const Options& options) {
+  if (!options.runs("rotate")) return {};
+  return observed(
+      "rotate", options, [&] { return if_worth_it(program, feeds, options); }, &program,
+      [](const std::optional<Rotated>& r) { return r ? &r->step : nullptr; });
 }
 
 }  // namespace braintrace::codegen

@@ -15,7 +15,7 @@
 
 #include <optional>
 
-#include "braintrace/codegen/target.h"
+#include "braintrace/codegen/passes.h"
 #include "braintrace/runtime/backend.h"
 
 namespace braintrace::codegen {
@@ -30,8 +30,7 @@ struct Rotated {
   Arrays              pending;  // initial values: nothing pending
 };
 
-// Nothing if no large array is both updated elementwise and read only by products with vectors.
-std::optional<Rotated> rotated(const Program& program, const std::vector<Feed>& feeds,
-                               const Target& target = native_target());
+// Nothing where no large array is both updated element by element and read by products with vectors alone.
+std::optional<Rotated> rotated(const Program& program, const std::vector<Feed>& feeds, const Options& options = {});
 
 }  // namespace braintrace::codegen

@@ -9,13 +9,17 @@
 
 #include "braintrace/base/rng.h"
 #include "braintrace/codegen/known_indices.h"
+#include "braintrace/codegen/rotate.h"
 #include "braintrace/codegen/schedule.h"
 #include "braintrace/etp/dense.h"
+#include "braintrace/functions/loops.h"
 #include "braintrace/ir/builder.h"
 #include "braintrace/ops/index_walk.h"
+#include "braintrace/ops/math.h"
+#include "braintrace/ops/move.h"
+#include "braintrace/ops/reduce.h"
 #include "braintrace/ops/sparse.h"
 #include "tests/codegen/learning_jobs.h"
-#include "tests/codegen/random_job.h"
 #include "tests/support/error_of.h"
 
 namespace braintrace {
@@ -24,6 +28,7 @@ namespace {
 using testing_support::Form;
 using testing_support::Job;
 using testing_support::learning_job;
+using testing_support::LearningJob;
 
 // A product with a sparse matrix whose pattern is known.
 Job sparse_job() {
@@ -36,10 +41,7 @@ Job sparse_job() {
   const Traced t = trace({w.type(), x.type()}, [&](const Tensors& in) -> Tensors {
     return {dot(in[1], SparsePattern{from, to, n, n}, in[0])};
   });
-  return {"sparse",
-          codegen::with_known_indices(t.program, {t.constants[0].array(), t.constants[1].array()}),
-          {t.constants[0].array(), t.constants[1].array()},
-          {w, x}};
+  return {"sparse", t.program, {t.constants[0].array(), t.constants[1].array()}, {w, x}};
 }
 
 // A trainable product, an operation that is made of others.
@@ -52,22 +54,22 @@ Job composite_job() {
           {x, w}};
 }
 
-// Learning steps and windows, where every pass has something to do, and random programs.
-std::vector<Job> all_jobs() {
-  std::vector<Job> jobs;
-  Rng              rng(21);
-  for (const char* word : {"", "R", "M"}) jobs.push_back(testing_support::random_job(rng, word));
+// Learning steps and windows, where every pass has something to do.
+std::vector<LearningJob> all_jobs() {
+  std::vector<LearningJob> jobs;
   for (const Form form : {Form::Step, Form::Window}) jobs.push_back(learning_job({.form = form, .batch = 16}));
   jobs.push_back(learning_job({.kind = "gru", .batch = 1, .n_in = 70, .n = 80}));
+  jobs.push_back(learning_job({.kind = "rnn", .batch = 1, .n_in = 32, .n = 128}));
   jobs.push_back(learning_job({.form = Form::Window, .batch = 1}));
-  jobs.push_back(sparse_job());
-  jobs.push_back(composite_job());
+  jobs.push_back({sparse_job(), {}});
+  jobs.push_back({composite_job(), {}});
   return jobs;
 }
 
 TEST(Passes, EachMayBeLeftOut) {
   setenv("BRAINTRACE_CFLAGS", "-O0", 1);
-  const std::vector<Job> jobs = all_jobs();
+  const std::vector<LearningJob> all = all_jobs();
+  const std::vector<Job>         jobs(all.begin(), all.end());
   for (const codegen::Pass& pass : codegen::passes()) {
     const auto w = testing_support::worst_disagreement(jobs, {.without = {std::string(pass.name)}});
     EXPECT_LE(w.distance, 1e-10) << "without " << pass.name << ": " << w.name;
@@ -77,12 +79,13 @@ TEST(Passes, EachMayBeLeftOut) {
 
 // A pass whose absence changes no schedule would be dead weight, and the test above blind.
 TEST(Passes, EachDoesSomething) {
-  const std::vector<Job> jobs = all_jobs();
-  const auto             text = [](const Job& j, const codegen::Options& o = {}) {
-    return to_string(codegen::scheduled({j.program}, o));
+  const std::vector<LearningJob> jobs = all_jobs();
+  const auto                     text = [](const LearningJob& j, const codegen::Options& o = {}) {
+    const auto r = codegen::rotated(j.program, j.feeds, o);
+    return to_string(codegen::scheduled({codegen::with_known_indices(r ? r->step : j.program, j.constants, o)}, o));
   };
   std::vector<std::string> whole;
-  for (const Job& j : jobs) whole.push_back(text(j));
+  for (const LearningJob& j : jobs) whole.push_back(text(j));
   for (const codegen::Pass& pass : codegen::passes()) {
     size_t i = 0;
     while (i < jobs.size() && text(jobs[i], {.without = {std::string(pass.name)}}) == whole[i]) ++i;
@@ -90,25 +93,64 @@ TEST(Passes, EachDoesSomething) {
   }
 }
 
+int products_in(const codegen::Function& f) {
+  int n = 0;
+  for (const codegen::Kernel& k : f.kernels) {
+    n += std::holds_alternative<codegen::Product>(k.what);
+    for (const codegen::Contained& c : codegen::contained(k)) n += products_in(*c.function);
+  }
+  return n;
+}
+
+// A pass that another one uses as well is left out there, too: in the body of a loop that is hoisted, and in a step
+// that is rotated.
+TEST(Passes, AreLeftOutEverywhere) {
+  const Program loop =
+      trace({{DType::F64, {8, 8}}, {DType::F64, {8, 8}}, {DType::F64, {5, 8, 8}}}, [](const Tensors& in) -> Tensors {
+        const ScanBody body = [&](const Tensors& h, const Tensors& x) -> ScanResult {
+          const Shape  space{8, 8, 8};
+          const Tensor y = sum(broadcast_axes(h[0], space, {0, 1}) * broadcast_axes(in[1], space, {1, 2}), {1});
+          return {{tanh(y + x[0])}, {}};
+        };
+        return {scan(body, {in[0]}, {in[2]}).carry[0]};
+      }).program;
+  EXPECT_EQ(products_in(*codegen::scheduled({loop}).entries[0]), 1);
+  EXPECT_EQ(products_in(*codegen::scheduled({loop}, {.without = {"products"}}).entries[0]), 0);
+
+  const LearningJob j    = learning_job({.kind = "rnn", .batch = 1, .n_in = 32, .n = 128});
+  const auto        step = [&](std::vector<std::string> without) {
+    const auto rotated = codegen::rotated(j.program, j.feeds, {.without = std::move(without)});
+    return rotated ? print(rotated->step) : "";
+  };
+  EXPECT_NE(step({}), "");
+  EXPECT_NE(step({"separate"}), step({}));
+  EXPECT_EQ(step({"rotate"}), "");
+}
+
 TEST(Passes, AreSeenByWhoeverWatches) {
-  std::vector<codegen::PassRun> runs;
-  std::set<std::string_view>    names;
-  bool                          is_split = false;
-  const Program                 p        = learning_job({.form = Form::Window, .batch = 16}).program;
-  const codegen::Schedule       s        = codegen::scheduled({p}, {.observe = [&](const codegen::PassRun& r) {
-                                                   EXPECT_GE(r.seconds, 0);
-                                                   names.insert(r.pass);
-                                                   if (r.pass == "expand" && r.depth == 0)
-                                                     EXPECT_EQ(print(*r.before), print(p));
-                                                   if (r.pass == "split" && r.depth == 1)
-                                                     is_split =
-                                                         is_split || (r.after && print(*r.after) != print(*r.before));
-                                                   runs.push_back(r);
-                                                 }});
+  std::set<std::string_view> names;
+  std::set<int>              depths;
+  bool                       is_split = false;
+  const LearningJob          j        = learning_job({.form = Form::Window, .batch = 16});
+  codegen::Options           o;
+  o.observe = [&](const codegen::PassRun& r) {
+    EXPECT_GE(r.seconds, 0);
+    names.insert(r.pass);
+    depths.insert(r.depth);
+    if (r.pass == "expand" && r.depth == 0) {
+      EXPECT_EQ(print(*r.before), print(j.program));
+    }
+    if (r.pass == "split") is_split = is_split || (r.depth == 1 && r.after && print(*r.after) != print(*r.before));
+  };
+  codegen::rotated(j.program, j.feeds, o);
+  codegen::scheduled({codegen::with_known_indices(j.program, j.constants, o)}, o);
   for (const codegen::Pass& pass : codegen::passes()) EXPECT_TRUE(names.contains(pass.name)) << pass.name;
   EXPECT_TRUE(is_split) << "the body of the loop, for some rows";
-  EXPECT_TRUE(std::any_of(runs.begin(), runs.end(), [](const auto& r) { return r.depth == 1; }))
-      << "the body of the loop";
+  EXPECT_TRUE(depths.contains(1)) << "the body of the loop";
+  names.clear();
+  o.without = {"fuse", "reuse"};
+  codegen::scheduled({j.program}, o);
+  EXPECT_FALSE(names.contains("fuse") || names.contains("reuse")) << "left out";
 }
 
 // Whoever breaks a program is found at once, not by what comes after it.

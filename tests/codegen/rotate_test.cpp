@@ -23,11 +23,11 @@ using testing_support::learning_job;
 using testing_support::LearningJob;
 
 // Runs a step with a stepper and without, each on its own results; weights are looked at in between.
-void expect_same_stream(const LearningJob& j, double tolerance) {
+void expect_same_stream(const LearningJob& j, double tolerance, const codegen::Options& options = {}) {
   const auto is_fed = [&](auto field, size_t i) {
     return std::any_of(j.feeds.begin(), j.feeds.end(), [&](const Feed& f) { return f.*field == i; });
   };
-  cpu::Stepper             stepper(j.program, j.constants, j.feeds, j.args);
+  cpu::Stepper             stepper(j.program, j.constants, j.feeds, j.args, options);
   std::vector<const void*> in;
   Arrays                   rest, args = j.args;
   std::vector<void*>       out;
@@ -66,6 +66,14 @@ TEST(Rotation, DoesWhatTheStepDoes) {
     const LearningJob j = learning_job({.kind = kind, .rule = rule, .batch = 1, .n_in = 32, .n = n});
     ASSERT_TRUE(codegen::rotated(j.program, j.feeds)) << j.name;
     expect_same_stream(j, 1e-12);
+  }
+}
+
+TEST(Rotation, DoesSoWithoutThePassesItUses) {
+  const LearningJob j = learning_job({.kind = "rnn", .batch = 1, .n_in = 32, .n = 128});
+  for (const char* pass : {"rotate", "expand", "products", "factor", "separate"}) {
+    SCOPED_TRACE(pass);
+    expect_same_stream(j, 1e-12, {.without = {pass}});
   }
 }
 

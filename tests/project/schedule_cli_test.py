@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """braintrace schedule: kernels, passes, bad input."""
+import pathlib
 import subprocess
 import sys
 
 BINARY = sys.argv[1]
+DOCUMENT = pathlib.Path(__file__).parents[2] / "docs/performance.md"
 
 
 def run(*args, status=0):
@@ -18,16 +20,20 @@ assert "operations and" in text.splitlines()[-1], text
 assert "time loop of 5 steps" in run("gru", "--window", "5", "--batch", "2")
 assert text.count("[") < run("gru", "--without", "fuse").count("["), "more kernels without fusion"
 
-passes = [line.split()[0] for line in run("--list").splitlines()]
-assert passes[:2] == ["expand", "products"] and "fuse" in passes, passes
+listed = dict(line.split(maxsplit=1) for line in run("--list").splitlines())
+passes = list(listed)
+assert passes[:4] == ["rotate", "indices", "expand", "products"] and "fuse" in passes, passes
+rows = [line.strip("| ").split(" | ") for line in DOCUMENT.read_text().splitlines() if line.startswith("| ")]
+described = {row[0]: row[2] for row in rows if len(row) == 3 and row[0] in listed}
+assert list(described.items()) == list(listed.items()), "docs/performance.md and --list differ"
 times = run("gru", "--time-passes").splitlines()
 assert times[0].split() == ["pass", "runs", "ms"], times
 assert [line.split()[0] for line in times[1:]] == passes + ["kernels", "total"], times
 for model in (["gru"], ["gru", "--window", "20"]):  # most of a window is in the bodies of its loops, which count once
     ms = [float(line.split()[-1]) for line in run(*model, "--time-passes").splitlines()[1:]]
     assert min(ms) >= 0 and abs(sum(ms[:-1]) - ms[-1]) < 0.001 * len(ms), ms
-dump = run("gru", "--dump", "separate")
-assert "// before separate, depth 0" in dump and "// after separate" in dump, dump
+dump = run("gru", "--dump", "products")
+assert "// before products, depth 0" in dump and "// after products" in dump, dump
 for name in passes:  # every pass has a time and a dump
     shown = run("gru", "--window", "5", "--batch", "32", "--dump", name)
     assert f"// {name} changes nothing" in shown or f"// after {name}\n" in shown or f"// with {name}\n" in shown, shown

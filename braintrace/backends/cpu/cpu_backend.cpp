@@ -270,7 +270,7 @@ std::vector<std::shared_ptr<Compiled>> compile_together(const std::vector<Progra
   if (problem.empty()) {
     std::vector<Program> known;
     for (size_t i = 0; i < programs.size(); ++i)
-      known.push_back(codegen::with_known_indices(programs[i], constants[i]));
+      known.push_back(codegen::with_known_indices(programs[i], constants[i], options));
     codegen::Emitted e       = codegen::emit(codegen::scheduled(known, options), codegen::Dialect::Native);
     const auto       entries = e.schedule.entries;
     const auto       names   = e.names;

@@ -7,7 +7,9 @@
 
 namespace braintrace::cpu {
 
-Stepper::Stepper(const Program& program, const Arrays& constants, const std::vector<Feed>& feeds) {
+Stepper::Stepper(const Program& program, const Arrays& constants, const std::vector<Feed>& feeds,
+                 codegen::Options options)
+    : options_(std::move(options)) {
   std::vector<int> in(program.args.size(), -1), out(program.results.size(), -1);
   for (const Feed& f : feeds) {
     require(f.result < out.size() && f.arg < in.size() && in[f.arg] < 0 && out[f.result] < 0,
@@ -19,9 +21,9 @@ Stepper::Stepper(const Program& program, const Arrays& constants, const std::vec
     slots_.push_back({taken, {}, {}});
     fed_args_.push_back(f.arg);
   }
-  const std::optional<codegen::Rotated> rotated = codegen::rotated(program, feeds);
+  const std::optional<codegen::Rotated> rotated = codegen::rotated(program, feeds, options_);
   if (!rotated) {
-    step_ = part(compile_together({program}, {constants})[0], in, out);
+    step_ = part(compile_together({program}, {constants}, options_)[0], in, out);
     return;
   }
   settle_          = rotated->settle;
@@ -31,11 +33,12 @@ Stepper::Stepper(const Program& program, const Arrays& constants, const std::vec
     for (std::vector<int>* slots : {&in, &out, &settled_}) slots->push_back(static_cast<int>(slots_.size()));
     slots_.push_back({a.type(), {}, {}});
   }
-  step_ = part(compile_together({rotated->step}, {constants})[0], in, out);
+  step_ = part(compile_together({rotated->step}, {constants}, options_)[0], in, out);
 }
 
-Stepper::Stepper(const Program& program, const Arrays& constants, const std::vector<Feed>& feeds, const Arrays& args)
-    : Stepper(program, constants, feeds) {
+Stepper::Stepper(const Program& program, const Arrays& constants, const std::vector<Feed>& feeds, const Arrays& args,
+                 codegen::Options options)
+    : Stepper(program, constants, feeds, std::move(options)) {
   require(args.size() == program.args.size(), "Stepper: the program takes {} argument(s), got {}.", program.args.size(),
           args.size());
   Arrays values;
@@ -99,7 +102,7 @@ void Stepper::catch_up() {
   ensure(slots_.empty() || slots_[0].now, "Stepper: it holds nothing");
   // The first pending value is a flag: whether an update is pending.
   if (nothing_pending_.empty() || !*slots_[fed_args_.size()].now->data<bool>()) return;
-  if (!settling_) settling_ = part(compile_together({settle_}, {{}})[0], settled_, settled_);
+  if (!settling_) settling_ = part(compile_together({settle_}, {{}}, options_)[0], settled_, settled_);
   run(*settling_, nullptr, nullptr);
 }
 

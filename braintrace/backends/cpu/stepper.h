@@ -14,9 +14,11 @@ namespace braintrace::cpu {
 class Stepper {
  public:
   using Feed = braintrace::Feed;
-  Stepper(const Program& program, const Arrays& constants, const std::vector<Feed>& feeds);
-  // `args` are those of the first step; only the fed ones are stored.
-  Stepper(const Program& program, const Arrays& constants, const std::vector<Feed>& feeds, const Arrays& args);
+  Stepper(const Program& program, const Arrays& constants, const std::vector<Feed>& feeds,
+          codegen::Options options = options_here());
+  // `args` are those of the first step; only the fed ones are kept.
+  Stepper(const Program& program, const Arrays& constants, const std::vector<Feed>& feeds, const Arrays& args,
+          codegen::Options options = options_here());
 
   // As in ResidentProgram. Fed arguments enter and leave as plain arrays here.
   void   hold(Arrays&& values);
@@ -47,6 +49,7 @@ class Stepper {
   // Applies pending updates.
   void catch_up();
 
+  codegen::Options    options_;
   std::vector<size_t> fed_args_;
   std::vector<Slot>   slots_;
   Part                step_;

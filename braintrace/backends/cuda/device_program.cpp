@@ -18,7 +18,7 @@ codegen::CudaText text_of(const Device& device, const Program& program, const Ar
                           codegen::Precision precision) {
   codegen::Options options;
   options.target = target_of(device);
-  return codegen::emit_cuda(codegen::scheduled({codegen::with_known_indices(program, constants)}, options),
+  return codegen::emit_cuda(codegen::scheduled({codegen::with_known_indices(program, constants, options)}, options),
                             options.target, precision);
 }
 
