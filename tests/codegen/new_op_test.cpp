@@ -7,6 +7,7 @@
 
 #include "braintrace/codegen/c/emit.h"
 #include "braintrace/codegen/cost.h"
+#include "braintrace/codegen/cuda/emit.h"
 #include "braintrace/ops/families.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/transforms/linearize.h"
@@ -44,8 +45,12 @@ TEST(NewOp, FusesWithItsNeighbors) {
 }
 
 TEST(NewOp, IsPrintedForEveryTarget) {
-  for (const auto dialect : {codegen::Dialect::Native, codegen::Dialect::Portable})
-    EXPECT_NE(codegen::emit({network()}, dialect).source.find("/ (1 + fabs("), std::string::npos);
+  const codegen::Target target = codegen::cuda_target();
+  for (const std::string& source :
+       {codegen::emit({network()}, codegen::Dialect::Native).source,
+        codegen::emit({network()}, codegen::Dialect::Portable).source,
+        codegen::emit_cuda(codegen::scheduled({network()}, {.target = target}), target).source})
+    EXPECT_NE(source.find("/ (1 + fabs("), std::string::npos) << source;
 }
 
 TEST(NewOp, AgreesWithTheInterpreterAlsoDifferentiated) {
