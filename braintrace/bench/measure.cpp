@@ -14,6 +14,7 @@
 #include "braintrace/base/rng.h"
 #include "braintrace/base/temporary_folder.h"
 #include "braintrace/codegen/c/emit.h"
+#include "braintrace/functions/held_states.h"
 #include "braintrace/io/npy.h"
 #include "braintrace/model/environment.h"
 #include "braintrace/model/random_stream.h"
@@ -128,6 +129,10 @@ struct Run {
     if (gradients) *gradients = std::move(g);
     return taken;
   }
+  Work work() {
+    const StatefulProgram traced = training->traced();
+    return default_backend().needs(simplify(traced.program), feeds_of(traced)).work;
+  }
 };
 
 ordered_json timings(const Workload& w, const MeasureOptions& o) {
@@ -152,6 +157,7 @@ ordered_json timings(const Workload& w, const MeasureOptions& o) {
   const auto peak = peak_resident_bytes();
   std::sort(times.begin(), times.end());
   const size_t traces = run.training->trace_bytes();
+  const Work   work   = run.work();
   ordered_json out    = {{"ours_us", times[times.size() / 2]},
                          {"ours_p99_us", times[times.size() * 99 / 100]},
                          {"ours_min_us", times[0]},
@@ -161,6 +167,8 @@ ordered_json timings(const Workload& w, const MeasureOptions& o) {
                          {"peak_growth_mb", static_cast<double>(peak - before) / 1048576},
                          {"traces_mb", static_cast<double>(traces) / 1048576},
                          {"copy_traces_us", traces ? 1e6 * copy_seconds(traces) : 0},
+                         {"flops", work.flops() / parts},
+                         {"bytes", work.bytes() / parts},
                          {"gradient_errors", gradient_errors(first, run.given)}};
   if (free) {
     out["backend"]   = default_backend().name();

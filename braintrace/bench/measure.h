@@ -17,9 +17,10 @@ struct MeasureOptions {
 // Times are wall-clock times per step: ours_us is the median; processor_us is the least processor time of all threads.
 //   model rule mode B n_in n T spikes
 //   ours_us ours_p99_us ours_min_us processor_us calls
-//   first_call_cold_s first_call_cached_s peak_growth_mb traces_mb copy_traces_us gradient_errors
+//   first_call_cold_s first_call_cached_s peak_growth_mb traces_mb copy_traces_us flops bytes gradient_errors
 //   backend precision device_mb, on a device: the device memory used
 // copy_traces_us is the time to copy the memory of the learner, a lower bound for a step in which all of it changes;
+// flops and bytes are the operations and the memory traffic of a step, counted in its kernels, not measured;
 // gradient_errors, with data, is the largest difference of each gradient of the first call, relative to its largest
 // element.
 nlohmann::ordered_json describe(const Workload& workload);  // the first line of these

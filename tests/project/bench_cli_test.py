@@ -33,6 +33,11 @@ for r in rows:
     assert r["peak_growth_mb"] > 0 and r["copy_traces_us"] > 0, r
     # Update gate and candidate: for each of three samples, a matrix [2 + 4, 4] and a bias.
     assert round(r["traces_mb"] * 2**20) == 4 * 3 * 2 * (6 * 4 + 4), r
+    # Three gates and a readout of ten numbers, forward at least, and weights that are read at least once.
+    assert r["flops"] > 3 * 2 * (3 * 6 * 4 + 4 * 10) and r["bytes"] > 4 * (3 * 6 * 4 + 4 * 10), r
+larger = bench("--model", "gru", "--rule", "d_rtrl", "--size", "6,2,4", *SMALL[2:], "--json")
+for r, twice in zip(rows, larger):  # of a batch of twice the size, per step
+    assert 1.5 * r["flops"] < twice["flops"] < 2.5 * r["flops"], (r, twice)
 
 # The table has a row for each, and nothing else goes to stderr where that is not a terminal.
 table = bench("--model", "rnn,lif", "--rule", "BPTT", *SMALL)
