@@ -41,19 +41,19 @@ PHRASES = [
     ("nudged", r"\bnudged\b", "perturbed"),
     ("a guess", r"\b(better than|as good as|below|above) a guess\b", "chance"),
     ("in these letters", r"\bin these letters\b", "in this notation"),
-]
-# The same for documents only.
-DOCUMENT_PHRASES = [
-    ("way back", r"\b(the|its) way back\b", "the backward pass, the inverse of"),
     ("anew", r"\banew\b", "again, a new …"),
     ("hear", r"\bhears?\b", "receives, is called with"),
     ("stand", r"\bstand-ins?\b|\bstands? in for\b", "surrogate, replaces"),
     ("whoever", r"\bwhoever\b", "name who: the caller, the user, a thread"),
     ("somebody", r"\bsomebody\b", "name who: the caller, the user, a thread"),
-    (" on", r"\b(go|goes|going|went) on\b", "continue, resume, advance"),
     ("known are", r"\bknown are\b(?! checked)", "known:"),
     ("as they come", r"\bas they come\b", "as they arrive"),
     ("passed over", r"\bpassed over\b", "skipped"),
+]
+# The same for documents only.
+DOCUMENT_PHRASES = [
+    ("way back", r"\b(the|its) way back\b", "the backward pass, the inverse of"),
+    (" on", r"\b(go|goes|going|went) on\b", "continue, resume, advance"),
     ("beside", r"\bbeside\b", "next to, compared with"),
     ("of yours", r"\bof yours\b", "your …"),
     ("inside of", r"\binside of\b", "inside"),

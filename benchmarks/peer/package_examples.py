@@ -8,7 +8,7 @@
 FOLDER is the folder `examples` of the tag v0.2.6. With --weights, what is random but data starts alike in both systems: the weights that an
 optimizer is given, and numbers that models draw (time constants; in 002 and 101 also the data). They are read from FILE where it exists, and written to it otherwise;
 with --perturb each weight that is read changes by one part in ten million, up or down.
-Data come from NumPy, seeded. Where an example downloads a data set, small generated data of the same shape stand in for it.
+Data come from NumPy, seeded. Where an example downloads a data set, small generated data of the same shape replace it.
 
 With --gradients, the gradients that optimizers get in their first update are written to FILE. Where it exists they are compared: the largest
 ‖g - g'‖/‖g'‖ of the weights that learn there, and the names of those that never get a gradient there. With --hold these get none here either. With

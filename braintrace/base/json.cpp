@@ -18,7 +18,7 @@ std::string shortened(std::string text) {
   return text;
 }
 
-// Hears the parser, which itself needs no stack, and builds the value.
+// Receives the events of the parser, which itself needs no stack, and builds the value.
 template <class Json>
 class Listener {
  public:

@@ -15,7 +15,7 @@
 
 namespace braintrace::codegen {
 
-// One run of a pass, for whoever watches.
+// One run of a pass, as its observer sees it.
 struct PassRun {
   std::string_view pass;
   const Program*   before  = nullptr;  // none for a pass that acts on a schedule
@@ -37,9 +37,9 @@ double& seconds_inside();  // of passes that ran inside the one at work in this 
 
 constexpr auto no_program = [](const auto&) -> const Program* { return nullptr; };
 
-// Runs a pass, and tells whoever watches how long it took and, where it makes a program of one, what it did. `after`
-// finds the program in the result; debug builds verify it. A pass that is left out, but still has something to make,
-// is not seen.
+// Runs a pass and reports to its observer how long it took and, if it turns a program into another, both programs.
+// `after` finds the program in the result; debug builds verify it. A disabled pass that still has to produce a result
+// is not reported.
 template <class F, class After = decltype(no_program)>
 auto observed(std::string_view pass, const Options& o, const F& run, const Program* before = nullptr,
               const After& after = no_program) {

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t most = std::numeric_limits<int32_t>::max();
 
-// Entries as they come.
+// Entries in the order of the file.
 struct Entries {
   int64_t              rows = 0, cols = 0;
   std::vector<int64_t> row, col;

@@ -8,7 +8,7 @@
 //   before the derivative   the value at the start of the derivative: credit propagates to it, and reads by a loss
 //                           outside the model are contracted with the traces (EntryCredit)
 //   a learner's call        the value after that call: detached
-//   somebody else           an error if the value depends on the learner's states: no trace follows the change
+//   other code              an error if the value depends on the learner's states: no trace follows the change
 //
 // It also marks the values that its own call writes. The marks are stored in the frames of the open traces (frame.h).
 #pragma once

@@ -94,7 +94,7 @@ TEST_P(GuardedStreamTest, AveragedWeightsAnswer) {
   EXPECT_NE(error_of([&] { load(*net, path); }).find("optimizer.average is 5 there and 6 here"), std::string::npos);
 }
 
-// Schedules and scales go back with the rest: whoever met a bad record learns on as whoever did not.
+// Schedules and scales are restored too: after a bad record, a stream learns as one that never met it.
 TEST_P(GuardedStreamTest, RatesAndScalesAreUndoneToo) {
   NamedArrays  outcomes[2];
   const double bad[] = {1e38, 0};

@@ -81,7 +81,7 @@ void resumes_without_a_seam(const std::string& whole, const std::string& resumed
     log.begin(from(0));
     tell(log, 1, 1);
   }
-  EXPECT_LT(read(resumed).size(), read(whole).size());  // a new run starts anew
+  EXPECT_LT(read(resumed).size(), read(whole).size());  // a new run starts new files
 }
 
 TEST_F(LogFiles, ResumeWithoutASeam) {

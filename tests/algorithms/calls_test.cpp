@@ -133,7 +133,7 @@ TEST(Calls, ForwardIsTheBareModel) {
   }
 }
 
-// Two inputs, one that comes anew at every step and one that stays.
+// Two inputs, one that is new at every step and one that stays.
 struct Offset : Module {
   std::shared_ptr<Module> cell = make_model(layer("gru", 2, 3));
   Offset() { children({{"cell", *cell}}); }

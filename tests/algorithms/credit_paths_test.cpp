@@ -49,7 +49,7 @@ const std::vector<NamedRule>& rules() {
   return list;
 }
 
-// A cell, made anew for every gradient, and its inputs.
+// A cell, created for every gradient, and its inputs.
 struct Trial {
   std::function<std::shared_ptr<zoo::Cell>()> make;
   Tensor                                      xs, m = ones({xs.shape()[0]}, DType::F64);

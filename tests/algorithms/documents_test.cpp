@@ -201,7 +201,7 @@ TEST(Documents, CoreConcepts) {
   }
 }
 
-// compile_graph says what gets no trace; whoever wants to hear it elsewhere, or not at all, says so.
+// compile_graph says what gets no trace; a hook receives it instead of stderr.
 TEST(Documents, CompileGraphWarns) {
   GRUNet model(10, 6, 3);
   bt::nn::init_all_states(model);

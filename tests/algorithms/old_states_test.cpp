@@ -343,12 +343,12 @@ TEST(ChangedStates, BetweenCallsAreRefused) {
 TEST(ChangedStates, ToValuesOfTheirOwnAreFine) {
   Leaky      r;
   const auto learner = compile(*r.cell, "d_rtrl", row(xs, 0));
-  const auto anew    = [&] {
+  const auto rebuild = [&] {
     r.h.set(ones({3}, DType::F64));
     learner->reset_state();
   };
   const Call step = [&](const Tensor& x) {
-    anew();
+    rebuild();
     return (*learner)(x);
   };
   const Gradients want = in_one(

@@ -58,7 +58,7 @@ TEST_F(OwnRule, GivesWayToAnotherOfItsName) {
   register_algorithm(again);
   EXPECT_EQ(algorithms().size(), count);
   EXPECT_EQ(algorithm_named("Half_Trace").doc, "written again");
-  EXPECT_EQ(before.doc, "D_RTRL with traces that fade") << "whoever found it keeps it";
+  EXPECT_EQ(before.doc, "D_RTRL with traces that fade") << "a record that was found before stays valid";
   again = before;
   register_algorithm(again);
 }

@@ -201,7 +201,7 @@ TEST(Cores, TakePartsOfProductsInFullRounds) {
   }
 }
 
-// Columns of a large array are not rows of it: whoever has the rows has a part of each of them.
+// Columns of a large array are not rows of it: a thread that owns rows owns a part of each column.
 TEST(Cores, ATransposedArrayIsSharedByAllThreads) {
   const auto kernel = [](bool turned) {
     const Program p = trace({{DType::F32, {640, 512}}}, [&](const Tensors& in) -> Tensors {

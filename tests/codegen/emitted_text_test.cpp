@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C text of a few programs, byte for byte as stored: changes of the emitter that are meant to change nothing change
-// nothing here. After one that is meant, write the files anew and look at the difference:
+// nothing here. After one that is meant, write the files again and look at the difference:
 //
 //   BRAINTRACE_UPDATE_EMITTED=1 build/dev/bin/test_all_codegen --gtest_filter='EmittedText.*' && git diff
 //   tests/data/emitted

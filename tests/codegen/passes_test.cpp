@@ -153,7 +153,7 @@ TEST(Passes, AreSeenByWhoeverWatches) {
   EXPECT_FALSE(names.contains("fuse") || names.contains("reuse")) << "left out";
 }
 
-// Whoever breaks a program is found at once, not by what comes after it.
+// A pass that breaks a program is reported itself, not what runs after it.
 TEST(Passes, AreVerifiedInDebugBuilds) {
 #ifdef NDEBUG
   GTEST_SKIP() << "a release build";

@@ -110,7 +110,7 @@ TEST(Rotation, LeavesOtherStepsAlone) {
   EXPECT_FALSE(is_rotated({.batch = 1, .n_in = 8, .n = 16})) << "small arrays";
 }
 
-// Whoever reads the elements of an array now, other than in products with vectors, reads it before it is updated.
+// Code that reads elements of an array, other than in products with vectors, would read them before their update.
 TEST(Rotation, NeedsThatNobodyElseReads) {
   const auto step = [](bool sums) {
     Types types{{DType::F32, {128, 256}}, {DType::F32, {128}}, {DType::F32, {256}}};

@@ -66,7 +66,7 @@ TEST(BornLearners, TogetherWithTheirModel) {
   expect_close(by_sample[1], once(2.0 * xs, ys));
 }
 
-// A model that makes its states anew in init_state, as users of other languages do.
+// A model that creates its states again in init_state, as users of other languages do.
 struct Remade : Module {
   ParamState                 w = state("w", ParamState(wave({2}, 0.3)));
   std::optional<HiddenState> h;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// States made inside a traced function: variables of that function, made anew whenever it runs.
+// States made inside a traced function: variables of that function, created whenever it runs.
 #include "support.h"
 
 namespace braintrace {

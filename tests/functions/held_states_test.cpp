@@ -163,7 +163,7 @@ TEST_P(HeldStates, SeeWhatOthersWrite) {
   expect_equal_states();
 }
 
-// Such states stay with the program, where it is on a device, until somebody asks.
+// Such states stay with the program, where it is on a device, until they are read.
 TEST_P(HeldStates, WrittenAloneAreWhatTheLastCallLeft) {
   ShortTermState doubled(zeros({3}, DType::F64)), other(zeros({3}, DType::F64)), never(tensor({5.0}));
   const auto     f = jit([&](Tensor x) {

@@ -115,7 +115,7 @@ for script in ("echo no; exit 1\n", "kill -9 $$\n"):
         expect(["stream", MODEL], 0, out="prediction", err="interpreter", text=RECORDS, env=compiler("fails", script))
         assert not files() and not left_over()
 
-with check("a compiler that crashes at the usual settings is tried with lower ones, and the user hears of it"):
+with check("a compiler that crashes at the usual settings is tried with lower ones, and a warning says so"):
     empty()
     crashes = 'case "$*" in *-O0*) exec cc "$@";; esac\necho "internal error: segmentation fault"; exit 1\n'
     o = expect(["stream", MODEL], 0, out="prediction", err="It succeeded with -O0", text=RECORDS, env=compiler("crashes", crashes))

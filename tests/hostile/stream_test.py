@@ -83,10 +83,10 @@ for s in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         saved("blocked", LINES[:1])
         pipe.close()
 
-# Nobody hears the answers: full, closed, over the limit of a file, gone. The first three are errors.
+# Nobody reads the output: full, closed, over the limit of a file, gone. The first three are errors.
 with full() as place:
     for name, status, options in (("full", 2, {"stdout": place}), ("closed", 2, {"closed": [1]}), ("both", 2, {"closed": [1, 2]})):
-        with check(f"nobody hears the answers: {name}"):
+        with check(f"nobody reads the output: {name}"):
             expect(["stream", MODEL, "--save", name], status, text=text(LINES), env=INTERPRETED, **options)
             saved(name, LINES[:1])
 with check("answers into a file that has reached its limit"):

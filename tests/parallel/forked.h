@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A group of real processes without MPI: forks that talk over sockets. A process that is killed closes its sockets, so
-// the others hear of it.
+// the others notice.
 #pragma once
 
 #include <functional>

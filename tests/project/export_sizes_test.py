@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The sizes in docs/export.md are those that the command prints.  Usage: export_sizes_test.py BINARY ROOT [--fix]
 
-With --fix the table and the sample output are written anew."""
+With --fix the table and the sample output are written again."""
 import json
 import pathlib
 import re
@@ -39,4 +39,4 @@ if "--fix" in sys.argv:
     PAGE.write_text(measured)
 elif measured != text:
     wrong = [f"{a}\n  is now\n{b}" for a, b in zip(text.splitlines(), measured.splitlines()) if a != b]
-    sys.exit("docs/export.md is stale; tests/project/export_sizes_test.py BINARY ROOT --fix writes it anew:\n" + "\n".join(wrong))
+    sys.exit("docs/export.md is stale; tests/project/export_sizes_test.py BINARY ROOT --fix updates it:\n" + "\n".join(wrong))

@@ -159,7 +159,7 @@ moved = stream([MODEL, "--fleet", "--load-member", f"c={FOLDER / 'b'}"], lines([
 assert without(moved, "id") == stream([MODEL, "--load", FOLDER / "b"], lines(without(mixed[1:2], "id")))
 newcomer = stream([MODEL, "--fleet"], '{"id": 1, "x": [1, 0]}')
 again = stream([MODEL, "--fleet", "--load", FOLDER / "fleet"], '{"id": "b", "remove": true}\n{"id": "b", "x": [1, 0]}')
-assert again[0]["prediction"] == newcomer[0]["prediction"]  # who left starts anew
+assert again[0]["prediction"] == newcomer[0]["prediction"]  # a member that was removed starts from scratch
 for bad, message in (('{"x": [1, 0]}', '"id" is missing'), ('{"id": 1.5, "x": [1, 0]}', "whole number"), (",1,0", "1 to 200 bytes"),
                      ('{"id": "none", "remove": true}', "there is no member 'none'")):
     assert stream([MODEL, "--fleet"], bad, err=message, status=2 if "remove" in bad else 0) == []
