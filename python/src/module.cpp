@@ -168,6 +168,37 @@ std::string PyParts::class_name() const {
 
 namespace {
 
+// States among the attributes of an object, by name.
+using States = std::vector<std::pair<nb::str, nb::object>>;
+
+States states_of(nb::handle self) {
+  States out;
+  if (!nb::hasattr(self, "__dict__")) return out;
+  for (const auto& [name, value] : nb::borrow<nb::dict>(self.attr("__dict__")))
+    if (nb::isinstance<StateBox>(value)) out.emplace_back(nb::borrow<nb::str>(name), nb::borrow(value));
+  return out;
+}
+
+// A hook that assigns a new state to an attribute initializes the state that was there: compiled programs and learners
+// hold its cell. Exceptions: a state created in a trace is local to it, and a state that a module has already is
+// shared with it.
+void keep_cells(nb::handle self, const States& before) {
+  for (const auto& [name, state] : before) {
+    nb::object now = nb::getattr(self, name, nb::none());
+    if (now.is(state) || !now.type().is(state.type())) continue;
+    bt::StateCell& from = *nb::cast<StateBox&>(now).state.cell();
+    bt::StateCell& to   = *nb::cast<StateBox&>(state).state.cell();
+    if (from.home != 0 || to.home != 0 || !from.places.empty()) continue;
+    to.settled() = from.settled();
+    to.init      = from.init;
+    to.first     = from.first;
+    to.batch     = from.batch;
+    to.is_new    = from.is_new;
+    to.slots     = from.slots;
+    nb::setattr(self, name, state);
+  }
+}
+
 // Calls a hook in any of its forms: init_state(), init_state(batch_size), init_state(**kwargs).
 void call_with_batch(nb::handle method, bt::BatchSize batch) {
   nb::module_::import_("pybraintrace._modules").attr("call_hook")(method, batch ? nb::cast(*batch) : nb::none());
@@ -179,7 +210,10 @@ void PyParts::call_hook(const char* name, bt::BatchSize batch) {
   WithGil gil;
   if (!self_.is_valid()) return;
   nb::object method = nb::getattr(self_, name, nb::none());
-  if (!method.is_none()) call_with_batch(method, batch);
+  if (method.is_none()) return;
+  const States before = states_of(self_);
+  call_with_batch(method, batch);
+  keep_cells(self_, before);
 }
 
 bt::Tensors PyParts::call_update(bt::Module& module, const bt::Tensors& xs) {

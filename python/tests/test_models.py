@@ -74,6 +74,40 @@ def test_first_values_and_batches():
     assert float(jnp.abs(model.v.value).sum()) == 0 and float(jnp.abs(model.cell.h.value).sum()) == 0
 
 
+def test_states_replaced_by_init_state_are_seen_by_programs_and_learners():
+    class Own(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.w = bt.ParamState(jnp.ones((1, 1)))
+
+        def init_state(self, batch_size=None, **kwargs):
+            self.h = bt.HiddenState(jnp.zeros((1,) if batch_size is None else (batch_size, 1)))
+
+        def update(self, x):
+            self.h.value = self.h.value + bt.matmul(x, self.w.value)
+            return self.h.value
+
+    model = nn.init_all_states(Own())
+    step = bt.jit(model)
+    learner = bt.compile(model, "D_RTRL", jnp.ones(1))
+    for run in (step, learner):
+        for _ in range(3):
+            nn.init_all_states(model)
+            assert run(jnp.ones(1)).tolist() == [1.0] and run(jnp.ones(1)).tolist() == [2.0]
+            assert model.h.value.tolist() == [2.0]
+    nn.reset_all_states(model)
+    assert step(jnp.ones(1)).tolist() == [1.0]
+    nn.init_all_states(model, batch_size=4)
+    assert step(jnp.ones((4, 1))).shape == (4, 1) and model.h.value.shape == (4, 1)
+
+    class Shares(Own):  # a state of another module stays shared
+        def init_state(self, batch_size=None, **kwargs):
+            self.h = model.h
+
+    shares = nn.init_all_states(nn.init_all_states(Shares()))
+    assert shares.h is model.h
+
+
 def test_values_of_states():
     s = bt.ParamState({"weight": np.ones((2, 3), "f"), "bias": np.zeros(3, "f")})
     assert s.value["weight"].shape == (2, 3)
