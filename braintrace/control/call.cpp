@@ -2,6 +2,7 @@
 #include "braintrace/control/call.h"
 
 #include "braintrace/base/rng.h"
+#include "braintrace/control/keys.h"
 #include "braintrace/ops/index_walk.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/reduce.h"
@@ -11,7 +12,8 @@ namespace braintrace {
 
 namespace {
 
-constexpr Key<ProgramPtr>  body{"body"};
+using keys::body;
+
 constexpr Key<std::string> name{"name"};
 
 Tensors run(const Op&, const Tensors& in, const Attrs& a) { return replay(*a[body], {}, in); }

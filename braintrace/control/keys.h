@@ -9,6 +9,5 @@ namespace braintrace::keys {
 inline constexpr Key<ProgramPtr>  body{"body"}, bwd{"bwd"}, cond{"cond"}, fwd{"fwd"}, rule{"rule"};
 inline constexpr Key<ProgramPtrs> branches{"branches"};
 inline constexpr Key<int64_t>     carry{"carry"}, consts{"consts"}, length{"length"}, max_steps{"max_steps"};
-inline constexpr Key<bool>        backward{"reverse"};
 
 }  // namespace braintrace::keys

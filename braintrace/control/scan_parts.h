@@ -5,6 +5,7 @@
 #include "braintrace/control/keys.h"
 #include "braintrace/control/scan.h"
 #include "braintrace/control/sections.h"
+#include "braintrace/ops/keys.h"
 
 namespace braintrace {
 
@@ -19,14 +20,14 @@ struct ScanParts {
         consts(static_cast<size_t>(std::max<int64_t>(0, a[keys::consts]))),
         carry(static_cast<size_t>(std::max<int64_t>(0, a[keys::carry]))),
         length(a[keys::length]),
-        reverse(a[keys::backward]) {}
+        reverse(a[keys::reverse]) {}
 
   static Attrs attrs(ProgramPtr body, size_t consts, size_t carry, int64_t length, bool reverse) {
     return {{keys::body, std::move(body)},
             {keys::carry, static_cast<int64_t>(carry)},
             {keys::consts, static_cast<int64_t>(consts)},
             {keys::length, length},
-            {keys::backward, reverse}};
+            {keys::reverse, reverse}};
   }
 
   size_t xs() const { return body.args.size() - consts - carry; }

@@ -88,4 +88,13 @@ class Attrs {
   std::vector<Attr> items_;  // sorted by name
 };
 
+// Those of `full`, which traces emit for literals; ops/keys.h and control/keys.h declare those of other operations.
+namespace keys {
+
+inline constexpr Key<double> value{"value"};
+inline constexpr Key<Ints>   shape{"shape"};
+inline constexpr Key<DType>  dtype{"dtype"};
+
+}  // namespace keys
+
 }  // namespace braintrace

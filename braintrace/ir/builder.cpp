@@ -11,10 +11,6 @@ namespace braintrace {
 
 namespace {
 
-constexpr Key<double> fill_value{"value"};
-constexpr Key<Ints>   fill_shape{"shape"};
-constexpr Key<DType>  fill_dtype{"dtype"};
-
 std::atomic<uint64_t> next_serial{1};
 
 // Formats the message only when needed: this runs for every operand of every equation.
@@ -71,7 +67,7 @@ Var Builder::literal(const Tensor& t) {
     program_.eqns.push_back({find_op("full"),
                              {},
                              {it->second},
-                             {{fill_dtype, t.dtype()}, {fill_shape, t.shape()}, {fill_value, t.fill()}},
+                             {{keys::dtype, t.dtype()}, {keys::shape, t.shape()}, {keys::value, t.fill()}},
                              note_index()});
     note_producer(it->second);
   }
