@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "braintrace/functions/stateful_sections.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/transforms/jacobian.h"
@@ -34,6 +33,11 @@ Tensors settled(Tensors given, const Types& types) {
   return given;
 }
 
+// Marks of the inputs when states and constants have none.
+Mask args_only(const StatefulProgram& p, const Mask& args) {
+  return joined(Mask(p.constants.size(), false), args, Mask(p.reads.size(), false));
+}
+
 // Runs a linear map on the basis of argument `k`, with zeros for the other arguments; results have the basis axis
 // first.
 Tensors columns(const Traced& map, size_t k) {
@@ -57,11 +61,10 @@ Tensor last_axis_apart(const Tensor& column, const Shape& argument) {
 JvpOutcome push_forward(const Function& f, const Tensors& args, const Tensors& tangents) {
   detail::check_arguments("jvp", args);
   check_same_types("jvp", "tangent", types_of(args), tangents);
-  const StatefulProgram         p = trace_function(types_of(args), f, {.purpose = TraceFor::Derivative});
-  const StatefulInputs<Tensors> dots{Tensors(p.constants.size()), settled(tangents, types_of(args)),
-                                     Tensors(p.reads.size())};
-  const Pushed                  r = jvp(p.program, joined(p.constants, p.inputs(args)), joined(dots));
-  return {p.store(r.out), split(instantiated(r.tangents, types_of(r.out)), result_sizes(p)).results};
+  const StatefulProgram p = trace_function(types_of(args), f, {.purpose = TraceFor::Derivative});
+  const Tensors dots = joined(Tensors(p.constants.size()), settled(tangents, types_of(args)), Tensors(p.reads.size()));
+  const Pushed  r    = jvp(p.program, joined(p.constants, p.inputs(args)), dots);
+  return {p.store(r.out), split(instantiated(r.tangents, types_of(r.out)), p.result_sizes()).results};
 }
 
 VjpOutcome pull_back(const Function& f, const Tensors& args) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/functions/grad.h"
 
-#include "braintrace/functions/stateful_sections.h"
 #include "braintrace/ops/families.h"
 #include "braintrace/transforms/linearize.h"
 #include "braintrace/transforms/walk.h"
@@ -104,12 +103,12 @@ GradOutcome differentiate(const char* where, const Function& f, const Tensors& a
   const StatefulProgram         p      = trace_function(types_of(args), f, options);
   check_loss(where, p);
 
-  const StatefulInputs<Mask> follow{Mask(p.constants.size(), false), wrt, followed_reads(p, wanted)};
-  const Mask                 active = joined(follow);
-  const VjpResult            r      = vjp(p.program, joined(p.constants, p.inputs(args)), active);
-  Tensors                    ct(r.out.size());
+  const Mask      follow = joined(wrt, followed_reads(p, wanted));
+  const Mask      active = joined(Mask(p.constants.size(), false), follow);
+  const VjpResult r      = vjp(p.program, joined(p.constants, p.inputs(args)), active);
+  Tensors         ct(r.out.size());
   ct[0]            = Tensor(r.out[0].type(), 1);
-  const auto found = split(spread(r.pullback(ct), active), input_sizes(p));
+  const auto found = split(spread(r.pullback(ct), follow), p.input_sizes());
 
   // Kept states come first, in order, each once; others may be the same states as learners read them.
   const FollowedReads<size_t> n{wanted.size(), p.reads.size() - wanted.size()};
@@ -124,8 +123,8 @@ GradOutcome differentiate(const char* where, const Function& f, const Tensors& a
   GradOutcome outcome;
   for (size_t i = 0; i < args.size(); ++i)
     outcome.grads.push_back(wrt[i] && !found.args[i].defined() ? Tensor(args[i].type(), 0) : found.args[i]);
-  const Types types = p.program.types_of(program_inputs(p.program));
-  of_wanted         = instantiated(of_wanted, split(split(types, input_sizes(p)).reads, n).kept);
+  const Types types = split(p.program.types_of(p.program.args), p.input_sizes()).reads;
+  of_wanted         = instantiated(of_wanted, split(types, n).kept);
   Gradients::Map by_path;
   for (size_t i = 0; i < paths.size(); ++i) by_path[paths[i].path][paths[i].leaf.leaf] = of_wanted[i];
   outcome.states = Gradients(std::move(by_path));

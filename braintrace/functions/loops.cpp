@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "braintrace/control/cond.h"
-#include "braintrace/functions/stateful_sections.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/transforms/walk.h"
 
@@ -118,7 +117,7 @@ struct Branch {
 
   // (args) → (results, values of all states in `written`)
   Tensors run(const Tensors& args, const Tensors& reads, const StateLeaves& written, const Tensors& before) const {
-    auto out = split(replay(p.program, p.constants, joined(args, reads)), result_sizes(p));
+    auto out = split(replay(p.program, p.constants, joined(args, reads)), p.result_sizes());
     for (size_t i = 0; i < out.results.size(); ++i)
       if (numbers[i].defined()) out.results[i] = numbers[i];
     Tensors after;

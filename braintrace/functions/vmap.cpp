@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/functions/vmap.h"
 
-#include "braintrace/functions/stateful_sections.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/ops/random.h"
 #include "braintrace/transforms/vmap.h"
@@ -112,11 +111,11 @@ Tensors call_mapped(const Function& f, const Tensors& args, const std::vector<si
   const StatefulProgram p = trace_function(mapped.lanes, f, trace_options);
   MappedStates          states{p, trace_options.lanes, size};
   states.read();
-  const StatefulInputs<Tensors> in{p.constants, mapped.in, states.in};
-  const StatefulInputs<Mask>    batched{Mask(p.constants.size(), false), mapped.batched, states.batched};
-  const VmapResult              r       = vmap(p.program, joined(in), joined(batched), size);
-  auto                          out     = split(r.out, result_sizes(p));
-  const auto                    differs = split(r.batched, result_sizes(p));
+  const Tensors    in      = joined(p.constants, mapped.in, states.in);
+  const Mask       batched = joined(Mask(p.constants.size(), false), mapped.batched, states.batched);
+  const VmapResult r       = vmap(p.program, in, batched, size);
+  auto             out     = split(r.out, p.result_sizes());
+  const auto       differs = split(r.batched, p.result_sizes());
   for (size_t i = 0; i < p.num_results; ++i) {
     const Tensor y = with_batch_axis(out.results[i], differs.results[i], size);
     out.results[i] = move_axis(y, 0, normalize_axis(options.out_axis, y.rank(), "vmap"));

@@ -12,6 +12,7 @@
 #include <set>
 #include <vector>
 
+#include "braintrace/base/pack.h"
 #include "braintrace/ir/builder.h"
 #include "braintrace/model/credit.h"
 #include "braintrace/model/state.h"
@@ -20,8 +21,17 @@ namespace braintrace {
 
 using Function = std::function<Tensors(const Tensors&)>;
 
-// A function and the states it touches as one pure program:
-//   (arguments, values of `reads`) → (results, new values of `writes`)
+// Arguments, then values of the states that are read; results, then new values of the states that are written.
+template <class List>
+struct StatefulInputs {
+  List args, reads;
+};
+template <class List>
+struct StatefulResults {
+  List results, writes;
+};
+
+// A function and the states it touches as one pure program: StatefulInputs → StatefulResults
 struct StatefulProgram {
   Program                program;
   Tensors                constants;
@@ -32,6 +42,9 @@ struct StatefulProgram {
   std::vector<bool> is_read_by_learners  = {};  // by read: whether learners read the state, separately from other reads
   std::vector<bool> is_left_by_learner   = {};  // per write: whether a learner wrote the new value
   std::vector<EntryCredit> entry_credits = {};
+
+  StatefulInputs<size_t>  input_sizes() const { return {num_args, reads.size()}; }
+  StatefulResults<size_t> result_sizes() const { return {num_results, writes.size()}; }
 
   // Arguments, followed by the current values of the states that are read.
   Tensors inputs(const Tensors& args) const;
