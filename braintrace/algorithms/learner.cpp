@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/algorithms/learner.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "braintrace/algorithms/compiled_learner.h"
@@ -118,9 +116,10 @@ std::unique_ptr<OnlineLearner> OnlineLearner::around(Function step, const Types&
     ~Restore() { place.reset(); }
   } restore{inlined_};
   outer->compile(args);
-  ModuleInfo& info = outer->compiled_->graph.module_info;
-  for (size_t w = 0; w < info.step.writes.size(); ++w)
-    if (info.step.writes[w].state == output) info.output = info.program().results[info.step.num_results + w];
+  ModuleInfo& info    = outer->compiled_->graph.module_info;
+  const Vars  written = split(info.program().results, info.step.result_sizes()).writes;
+  for (size_t w = 0; w < written.size(); ++w)
+    if (info.step.writes[w].state == output) info.output = written[w];
   require(types_of(memory_slots()) == types_of(outer->memory_slots()),
           "learner: the function around it must call it once, and add no trainable operation that reaches a hidden "
           "state.\n  Put such operations into the model.");
@@ -180,7 +179,7 @@ Tensors OnlineLearner::run(const Tensors& xs, const WindowOptions& given) {
   require(given.length.value_or(1) > 0, "learner: a window needs at least one step; the inputs have none.");
   const Compiled&        c    = compiled();
   const StatefulProgram& step = c.graph.module_info.step;
-  Types                  want = part(step.program.types_of(step.program.args), 0, step.num_args);
+  Types                  want = split(step.program.types_of(step.program.args), step.input_sizes()).args;
   for (Type& t : want)
     if (given.length) t = stacked(std::move(t), *given.length);
   require(types_of(xs) == want, "learner: compiled for inputs {}, got {}.\n  Inputs keep the types of compile_graph.",
@@ -231,22 +230,21 @@ OnlineLearner::Called<Tensors> OnlineLearner::call(const WindowProgram& p, const
 }
 
 Tensors OnlineLearner::inputs_of(const Tensors& xs) const {
-  const StatefulProgram& step = graph().module_info.step;
-  Tensors                in   = step.inputs(xs);
-  const Types            want = step.program.types_of(step.program.args);
-  for (size_t r = 0; r < step.reads.size(); ++r)
-    require(in[step.num_args + r].type() == want[step.num_args + r],
+  const StatefulProgram& step  = graph().module_info.step;
+  Tensors                reads = step.inputs({});
+  for (size_t r = 0; r < reads.size(); ++r)
+    require(reads[r].type() == step.read_type(r),
             "learner: compiled with {} of {}, which is {} now.\n  Initialize states with the batch size of "
             "compile_graph, or make a new learner.",
-            step.reads[r].place(), to_string(want[step.num_args + r]), to_string(in[step.num_args + r].type()));
-  if (compiled().memory.empty()) return in;
+            step.reads[r].place(), to_string(step.read_type(r)), to_string(reads[r].type()));
+  if (compiled().memory.empty()) return joined(xs, reads);
   StateSet written, own;
   for (const StateLeaf& leaf : step.writes) written.insert(leaf.state.cell().get());
   own = written;
   for (const State& memory : compiled().memory) own.insert(memory.cell().get());
-  for (size_t r = 0; r < step.reads.size(); ++r) {
+  for (size_t r = 0; r < reads.size(); ++r) {
     const StateLeaf& leaf  = step.reads[r];
-    Tensor&          value = in[step.num_args + r];
+    Tensor&          value = reads[r];
     if (!written.contains(leaf.state.cell().get()) || !is_float(value.dtype())) continue;
     const StateOrigin origin = origin_of(leaf, own);
     if (origin.from == StateOrigin::From::BeforeDerivative) value = origin.value;
@@ -259,26 +257,27 @@ Tensors OnlineLearner::inputs_of(const Tensors& xs) const {
           "etrace_grad.",
           leaf.place());
   }
-  return in;
+  return joined(xs, reads);
 }
 
 Tensors OnlineLearner::exit_cotangents(const Tensors& results) const {
-  const Program& p        = graph().module_info.program();
-  auto           value_of = [&](Var v) {  // search the states only: a model output may be the same value
-    const auto at = std::find(p.results.begin() + graph().module_info.step.num_results, p.results.end(), v);
-    ensure(at != p.results.end(), "learner: a hidden state is not among the results of the step");
-    return static_cast<size_t>(at - p.results.begin());
+  const ModuleInfo& info     = graph().module_info;
+  const auto        after    = split(results, info.step.result_sizes());
+  const auto        vars     = split(info.program().results, after);
+  const auto        write_of = [&](Var v) {  // search the states only: a model output may be the same value
+    const size_t at = index_of(vars.writes, v);
+    ensure(at < vars.writes.size(), "learner: a hidden state is not among the results of the step");
+    return at;
   };
-  const Tensors hidden = per_group(graph(), [&](const HiddenVar& h) { return results[value_of(h.out)]; });
+  const Tensors hidden = per_group(graph(), [&](const HiddenVar& h) { return after.writes[write_of(h.out)]; });
   const Tensors credit = (aux_of_ ? aux_of_ : this)->exit_credit(hidden);
   if (credit.empty()) return {};
-  Tensors out;
-  for (const Tensor& r : results) out.emplace_back(r.type(), 0);
+  auto out = split(zeros_of(types_of(results)), after);
   for (const HiddenGroup& g : graph().hidden_groups) {
     const Tensors members = g.split_hidden(stop_gradient(credit[g.index]));
-    for (size_t m = 0; m < members.size(); ++m) out[value_of(g.exits()[m])] = members[m];
+    for (size_t m = 0; m < members.size(); ++m) out.writes[write_of(g.exits()[m])] = members[m];
   }
-  return out;
+  return joined(out);
 }
 
 void OnlineLearner::add_untraced(const Tensors& from_future, Tensors& in_ct) const {

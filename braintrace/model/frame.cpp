@@ -177,6 +177,7 @@ Types StatefulProgram::result_types() const {
   return types;
 }
 
+Type StatefulProgram::read_type(size_t index) const { return program.type(program.args[num_args + index]); }
 Type StatefulProgram::write_type(size_t index) const { return program.type(program.results[num_results + index]); }
 
 }  // namespace braintrace

@@ -53,6 +53,7 @@ struct StatefulProgram {
   Tensors store(const Tensors& outputs) const;
 
   Types result_types() const;            // of the function's results
+  Type  read_type(size_t index) const;   // of reads[index] when the function was traced
   Type  write_type(size_t index) const;  // of the new value of writes[index]
 };
 
