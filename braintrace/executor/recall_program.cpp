@@ -12,11 +12,10 @@ namespace braintrace {
 RecallProgram build_recall_program(const ETraceGraph& graph, const LearningRule& rule) {
   const ModuleInfo& info   = graph.module_info;
   const Program&    p      = info.program();
-  const Types       inputs = p.types_of(p.args);
+  const auto        inputs = split(p.types_of(p.args), info.step.input_sizes());
   Types             weights;
   for (const WeightVar& w : info.weights) weights.push_back(p.type(w.var));
-  const RecallInputs<Types> types{part(inputs, 0, info.step.num_args), part(inputs, info.step.num_args, inputs.size()),
-                                  types_of(rule.memory(graph)), p.types_of(info.entries())};
+  const RecallInputs<Types> types{inputs.args, inputs.reads, types_of(rule.memory(graph)), p.types_of(info.entries())};
 
   RecallProgram out;
   out.recall         = trace(joined(types), [&](const Tensors& flat) {
@@ -28,9 +27,10 @@ RecallProgram build_recall_program(const ETraceGraph& graph, const LearningRule&
     return instantiated(gradients, weights);
   });
   out.recall.program = simplify(expand_composites(out.recall.program));
-  Mask arguments(out.recall.program.constants.size() + out.recall.program.args.size());
-  std::fill_n(arguments.begin() + static_cast<int64_t>(out.recall.program.constants.size()), info.step.num_args, true);
-  out.reads_arguments = any_true(result_dependence(out.recall.program, arguments));
+  auto marks         = map_sections([](const Types& section) { return Mask(section.size(), false); }, types);
+  marks.args.flip();
+  const Mask constants(out.recall.program.constants.size(), false);
+  out.reads_arguments = any_true(result_dependence(out.recall.program, joined(constants, joined(marks))));
   return out;
 }
 
