@@ -17,15 +17,6 @@ namespace braintrace {
 
 namespace {
 
-// Inputs of one step.
-template <class List>
-struct Inputs {
-  List args, states;
-};
-template <class List>
-struct Results {
-  List out, states;
-};
 // The backward pass of a step maps cotangents of its results, and the adjoint, to cotangents of its inputs and the
 // adjoint of the previous step.
 template <class List>
@@ -81,8 +72,8 @@ class WindowBuilder {
       : graph_(graph), info_(graph.module_info), rule_(rule), options_(options), slots_(rule.memory(graph)) {
     const Program&         p    = info_.program();
     const StatefulProgram& step = info_.step;
-    in_                         = split(p.types_of(p.args), Inputs<size_t>{step.num_args, step.reads.size()});
-    out_                        = split(p.types_of(p.results), Results<size_t>{step.num_results, step.writes.size()});
+    in_                         = split(p.types_of(p.args), step.input_sizes());
+    out_                        = split(p.types_of(p.results), step.result_sizes());
     for (const StateLeaf& leaf : step.writes) {
       const auto at = std::find(step.reads.begin(), step.reads.end(), leaf);
       read_of_write_.push_back(at == step.reads.end() ? -1 : static_cast<int>(at - step.reads.begin()));
@@ -97,7 +88,7 @@ class WindowBuilder {
   WindowProgram build() {
     forward_ = Builder::open();
     start_   = arguments(
-          *forward_, WindowInputs<Types>{joined(Inputs<Types>{timed(in_.args), in_.states}), types_of(slots_),
+          *forward_, WindowInputs<Types>{joined(StatefulInputs<Types>{timed(in_.args), in_.reads}), types_of(slots_),
                                          timed(options_.aux), options_.check_finite ? Types{{DType::I64, {}}} : Types()});
     step_ = split(start_.step, in_);
     drop(start_.memory);
@@ -217,7 +208,7 @@ class WindowBuilder {
 
   // The forward scan over the steps, which also traces the backward pass of a step.
   Outcome run_window() const {
-    const Carry<Tensors> start{carried(step_.states), gathered_ ? Tensors() : start_.memory};
+    const Carry<Tensors> start{carried(step_.reads), gathered_ ? Tensors() : start_.memory};
     const Given<Tensors> given{step_.args, start_.aux,
                                options_.check_finite ? Tensors{arange(*options_.length)} : Tensors()};
     Left<size_t>         left;
@@ -231,18 +222,18 @@ class WindowBuilder {
       const Carry<Tensors> now  = split(carry, start);
       const Given<Tensors> x    = split(row, given);
       const Tensor         at   = x.number.empty() ? Tensor() : when(x.number[0]);
-      Step                 step(graph_, joined(x.args, with_carried(step_.states, now.states)), at);
+      Step                 step(graph_, joined(x.args, with_carried(step_.reads, now.states)), at);
       const Tensors        after = gathered_ ? Tensors() : advance(step, now.memory, x.aux, at);
       if (gathered_ && !options_.fresh) factors = gathered_->factors(step);
       way.step    = step_back(step, now.memory, after, x.aux, way);
       varies      = made_in(here, factors);
       way.differs = made_in(here, way.step.constants);
 
-      const Results<Tensors> results = split(step.results(), out_);
-      const Left<Tensors>    mine{results.out, chosen(results.states, is_only_written_), chosen(factors, varies),
+      const StatefulResults<Tensors> results = split(step.results(), out_);
+      const Left<Tensors> mine{results.results, chosen(results.writes, is_only_written_), chosen(factors, varies),
                                chosen(way.step.constants, way.differs)};
       left = section_sizes(mine);
-      return {joined(Carry<Tensors>{chosen(results.states, is_carried_), after}), joined(mine)};
+      return {joined(Carry<Tensors>{chosen(results.writes, is_carried_), after}), joined(mine)};
     };
     const ScanResult     run = scan(body, joined(start), joined(given), {.length = *options_.length});
     const Carry<Tensors> end = split(run.carry, start);
@@ -292,11 +283,11 @@ class WindowBuilder {
 
   // The reversed scan over the steps, then the contribution of the memory before the window.
   Traced window_back(const WayBack& way) const {
-    auto                     backward = Builder::open();
-    const Results<Tensors>   ct       = arguments(*backward, Results<Types>{timed(out_.out), out_.states});
-    const CarryBack<Tensors> start{zeros(way.adjoints), ct.states, zeros(in_.states)};
-    const GivenBack<Tensors> given{ct.out, way.per_step};
-    const auto               body = [&](const Tensors& carry, const Tensors& row) -> ScanResult {
+    auto                           backward = Builder::open();
+    const StatefulResults<Tensors> ct = arguments(*backward, StatefulResults<Types>{timed(out_.results), out_.writes});
+    const CarryBack<Tensors>       start{zeros(way.adjoints), ct.writes, zeros(in_.reads)};
+    const GivenBack<Tensors>       given{ct.results, way.per_step};
+    const auto                     body = [&](const Tensors& carry, const Tensors& row) -> ScanResult {
       const CarryBack<Tensors> now       = split(carry, start);
       const GivenBack<Tensors> x         = split(row, given);
       Tensors                  constants = spread(x.residuals, way.differs);
@@ -304,9 +295,9 @@ class WindowBuilder {
         if (!way.differs[i]) constants[i] = way.step.constants[i];
       const Tensors found =
           replay(way.step.program, constants, joined(Back<Tensors>{joined(x.out, now.written), now.adjoint}));
-      const auto back = split(found, Back<size_t>{in_.args.size() + in_.states.size(), now.adjoint.size()});
+      const auto back = split(found, Back<size_t>{in_.args.size() + in_.reads.size(), now.adjoint.size()});
       const auto mine = split(back.ct, in_);
-      return {joined(CarryBack<Tensors>{back.adjoint, to_step_before(mine.states), with_sums(mine.states, now.read)}),
+      return {joined(CarryBack<Tensors>{back.adjoint, to_step_before(mine.reads), with_sums(mine.reads, now.read)}),
               mine.args};
     };
     const ScanResult run = scan(body, joined(start), joined(given), {.length = *options_.length, .reverse = true});
@@ -316,14 +307,14 @@ class WindowBuilder {
     // The first step reads the memory. Dead-code elimination removes what is not needed of it.
     Tensors first_args;
     for (const Tensor& a : step_.args) first_args.push_back(row(a, 0));
-    Step first(graph_, joined(first_args, step_.states));
+    Step first(graph_, joined(first_args, step_.reads));
     enter(first, spread(end.adjoint, way.live), inputs);
     return backward->finish(inputs);
   }
   // Cotangents of the states a step reads, as cotangents of the states the previous step wrote; zero if credit
   // propagates only along traces.
   Tensors to_step_before(const Tensors& read) const {
-    Tensors out = zeros(out_.states);
+    Tensors out = zeros(out_.writes);
     for (size_t w = 0; w < out.size() && options_.method == VjpMethod::MultiStep; ++w)
       if (read_of_write_[w] >= 0) out[w] = read[read_of_write_[w]];
     return out;
@@ -343,15 +334,15 @@ class WindowBuilder {
   const LearningRule&      rule_;
   const WindowOptions&     options_;
   const MemorySlots        slots_;
-  Inputs<Types>            in_;
-  Results<Types>           out_;
+  StatefulInputs<Types>    in_;
+  StatefulResults<Types>   out_;
   std::vector<int>         read_of_write_;  // of each state the step writes: its index among those it reads, or -1
   Mask                     is_carried_, is_only_written_;
   Types                    adjoint_types_;
   std::optional<Traces>    gathered_;  // set if traces are computed at the end of the window
   std::shared_ptr<Builder> forward_;
   WindowInputs<Tensors>    start_;  // inputs of the forward program
-  Inputs<Tensors>          step_;   // start_.step, split; in a window, the arguments have a time axis
+  StatefulInputs<Tensors>  step_;   // start_.step, split; in a window, the arguments have a time axis
 };
 
 }  // namespace
