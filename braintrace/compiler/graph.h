@@ -202,11 +202,16 @@ struct HiddenParamOpRelation {
 
 // The step with an additive perturbation on the new value of every hidden state: ∂L/∂p equals ∂L/∂h.
 struct HiddenPerturbation {
+  template <class List>
+  struct Inputs {
+    List step, perturbation;
+  };
   Program           program;  // arguments: those of the step, then one perturbation per hidden state
   Tensors           constants;
   std::vector<Path> hidden_paths;
 
-  Tensors init_perturb_data() const;  // zeros
+  Inputs<Types> input_types() const;
+  Tensors       init_perturb_data() const;  // zeros
   // Results of the step with the perturbations added; `inputs` are its arguments, then the states it reads.
   Tensors eval(const Tensors& inputs, const Tensors& perturb_data) const;
   Tensors eval_jaxpr(const Tensors& inputs, const Tensors& perturb_data) const { return eval(inputs, perturb_data); }

@@ -6,6 +6,7 @@
 #include "braintrace/compiler/graph.h"
 #include "braintrace/ir/builder.h"
 #include "braintrace/ops/math.h"
+#include "braintrace/transforms/walk.h"
 
 namespace braintrace {
 
@@ -37,12 +38,12 @@ HiddenPerturbation add_hidden_perturbation_from_minfo(const ModuleInfo& info) {
   return out;
 }
 
-Tensors HiddenPerturbation::init_perturb_data() const {
-  Tensors out;
-  for (size_t i = program.args.size() - hidden_paths.size(); i < program.args.size(); ++i)
-    out.emplace_back(program.type(program.args[i]), 0);
-  return out;
+HiddenPerturbation::Inputs<Types> HiddenPerturbation::input_types() const {
+  const Inputs<size_t> n{program.args.size() - hidden_paths.size(), hidden_paths.size()};
+  return split(program.types_of(program.args), n);
 }
+
+Tensors HiddenPerturbation::init_perturb_data() const { return zeros_of(input_types().perturbation); }
 
 void HiddenPerturbation::check(const Tensors& perturb_data) const {
   std::string states;
@@ -50,26 +51,24 @@ void HiddenPerturbation::check(const Tensors& perturb_data) const {
   require(perturb_data.size() == hidden_paths.size(),
           "hidden perturbation: expected one for each of the {} hidden states ({}), got {}.", hidden_paths.size(),
           states, perturb_data.size());
-  const size_t first = program.args.size() - hidden_paths.size();
-  for (size_t i = 0; i < hidden_paths.size(); ++i) {
-    const Type& want = program.type(program.args[first + i]);
-    require(perturb_data[i].defined() && perturb_data[i].type() == want,
+  const Types want = input_types().perturbation;
+  for (size_t i = 0; i < want.size(); ++i)
+    require(perturb_data[i].defined() && perturb_data[i].type() == want[i],
             "hidden perturbation: perturbation {} is {}, its state {} is {}.", i,
             perturb_data[i].defined() ? to_string(perturb_data[i].type()) : "an undefined tensor",
-            hidden_paths[i].str(), to_string(want));
-  }
+            hidden_paths[i].str(), to_string(want[i]));
 }
 
 Tensors HiddenPerturbation::eval(const Tensors& inputs, const Tensors& perturb_data) const {
   check(perturb_data);
-  const size_t own = program.args.size() - hidden_paths.size();
-  require(inputs.size() == own,
+  const Types want = input_types().step;
+  require(inputs.size() == want.size(),
           "hidden perturbation: the step has {} inputs, counting the states it reads; {} were given.\n"
           "  graph.module_info.step.inputs(args) makes them.",
-          own, inputs.size());
-  for (size_t i = 0; i < own; ++i)
-    require(inputs[i].defined() && inputs[i].type() == program.type(program.args[i]),
-            "hidden perturbation: input {} of the step is {}, got {}.", i, to_string(program.type(program.args[i])),
+          want.size(), inputs.size());
+  for (size_t i = 0; i < want.size(); ++i)
+    require(inputs[i].defined() && inputs[i].type() == want[i],
+            "hidden perturbation: input {} of the step is {}, got {}.", i, to_string(want[i]),
             inputs[i].defined() ? to_string(inputs[i].type()) : "an undefined tensor");
   return replay(program, constants, joined(inputs, perturb_data));
 }

@@ -111,11 +111,10 @@ Step::Step(const ETraceGraph& graph, const Tensors& inputs, const Tensor& when)
     scatter(values_, e.out, out);
   }
   // The perturbed step duplicates the plain one; common-subexpression elimination merges them later.
-  Tensors in = joined(info_.step.constants, inputs);
-  for (const HiddenVar& h : info_.hidden) in.emplace_back(p.type(h.out), 0);
-  const size_t fixed = info_.step.constants.size();
-  vjp_               = vjp(add_hidden_perturbation_from_minfo(info_).program, in,
-                           joined(Mask(fixed, false), Mask(in.size() - fixed, true)));
+  const HiddenPerturbation perturbed = add_hidden_perturbation_from_minfo(info_);
+  const Tensors            in        = joined(inputs, perturbed.init_perturb_data());
+  vjp_                               = vjp(perturbed.program, joined(info_.step.constants, in),
+                                           joined(Mask(info_.step.constants.size(), false), Mask(in.size(), true)));
 }
 
 Tensors Step::results() const { return gather(values_, info_.program().results); }
@@ -167,12 +166,11 @@ const Tensor& Step::D_f(int relation, int connection) {
 }
 
 Step::SameStep Step::pull(const Tensors& ct) const {
-  const Tensors found = vjp_.pullback(ct);
-  const auto    split = found.end() - static_cast<int64_t>(info_.hidden.size());
-  const Tensors G(split, found.end());
-  SameStep      out{{found.begin(), split}, {}, {}};
+  const HiddenPerturbation::Inputs<size_t> n{info_.program().args.size(), info_.hidden.size()};
+  const auto                               found = split(vjp_.pullback(ct), n);
+  SameStep                                 out{found.step, {}, {}};
   for (const HiddenGroup& g : graph_.hidden_groups) {
-    out.L.push_back(signal(g, G));
+    out.L.push_back(signal(g, found.perturbation));
     out.O.push_back(old_credit(g, ct));
   }
   return out;
