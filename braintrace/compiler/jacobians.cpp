@@ -179,24 +179,24 @@ Tensor transition_blocks(const HiddenGroup& g, const Values& values) {
 
 bool forgets(const HiddenGroup& g) {
   const Program& p = g.transition.program;
-  Mask           old(p.constants.size() + p.args.size());
-  std::fill(old.end() - static_cast<int64_t>(g.members.size()), old.end(), true);
-  return !any_true(result_dependence(p, old));
+  return !any_true(result_dependence(p, joined(Mask(p.constants.size(), false), Mask(p.args.size(), true))));
 }
 
 Tensor tail_blocks(const HiddenGroup& g, const HiddenParamOpRelation& r, const Connection& c, const Values& values) {
   if (!r.descent) return tail_at(g, c, values[r.y], values);
-  const Substeps substeps(*r.descent, values);
-  bool           live = false;
-  const ScanBody body = [&](const Tensors&, const Tensors& in) -> ScanResult {
-    const Values now = substeps.at(Tensors(in.begin() + 1, in.end()));
-    const Tensor D_f = tail_at(g, c, now[r.substep_y], now);
+  const Substeps             substeps(*r.descent, values);
+  const SubstepRows<Tensors> rows{{fold_transition(g, values).P}, substeps.rows};
+  bool                       live = false;
+  const ScanBody             body = [&](const Tensors&, const Tensors& row) -> ScanResult {
+    const auto   in  = split(row, rows);
+    const Values now = substeps.at(in.values);
+    const Tensor P = in.factor[0], D_f = tail_at(g, c, now[r.substep_y], now);
     live |= D_f.defined();
     // Σ_b P[a,b] D_f[b]
-    return {{}, {sum(D_f.defined() ? in[0] * expand_dims(D_f, -2) : Tensor(in[0].type(), 0), Ints{-1})}};
+    return {{}, {sum(D_f.defined() ? P * expand_dims(D_f, -2) : Tensor(P.type(), 0), Ints{-1})}};
   };
-  const ScanResult rows = scan(body, {}, joined(Tensors{fold_transition(g, values).P}, substeps.rows));
-  return live ? rows.ys[0] : Tensor();
+  const Tensors D_f = scan(body, {}, joined(rows)).ys;
+  return live ? D_f[0] : Tensor();
 }
 
 namespace {

@@ -9,6 +9,12 @@ namespace braintrace {
 // Values of every variable of the step program while it is being traced.
 using Values = Tensors;
 
+// What a scan over the substeps of a descended scan reads: one factor, then values of the body.
+template <class List>
+struct SubstepRows {
+  List factor, values;
+};
+
 // D[p,a,b] = ∂h_t[p,a] / ∂h_{t-1}[p,b] : [*varshape,S,S]; undefined if zero. Of a descended scan: D_L … D_1.
 Tensor transition_blocks(const HiddenGroup& g, const Values& values);
 // Whether D is structurally zero: the new states do not depend on the old ones within the scope.

@@ -136,17 +136,18 @@ Tensor Step::over_substeps(int relation, int connection, const Term& f) {
   if (!D_f.defined()) return {};
   const Tensors at_end = operands(relation);
   if (!r.descent) return f(D_f, at_end);
-  Tensors rows{but_last_row(D_f)};
+  SubstepRows<Tensors> rows{{but_last_row(D_f)}, {}};
   for (Var v : r.substep_operands)
-    if (r.descent->stacked[v]) rows.push_back(but_last_row(values_[r.descent->outer[v]]));
+    if (r.descent->stacked[v]) rows.values.push_back(but_last_row(values_[r.descent->outer[v]]));
   const ScanBody body = [&](const Tensors& sum, const Tensors& row) -> ScanResult {
-    Tensors now  = at_end;
-    size_t  next = 1;
+    const auto in   = split(row, rows);
+    Tensors    now  = at_end;
+    size_t     next = 0;
     for (size_t i = 0; i < now.size(); ++i)
-      if (r.descent->stacked[r.substep_operands[i]]) now[i] = row[next++];
-    return {{sum[0] + f(row[0], now)}, {}};
+      if (r.descent->stacked[r.substep_operands[i]]) now[i] = in.values[next++];
+    return {{sum[0] + f(in.factor[0], now)}, {}};
   };
-  return scan(body, {f(last_row(D_f), at_end)}, rows, {.length = r.descent->length - 1}).carry[0];
+  return scan(body, {f(last_row(D_f), at_end)}, joined(rows), {.length = r.descent->length - 1}).carry[0];
 }
 
 const Tensor& Step::D(int group) {
