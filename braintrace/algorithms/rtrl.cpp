@@ -49,26 +49,26 @@ MemorySlots RtrlRule::memory(const ETraceGraph& graph) const {
 
 Tensors RtrlRule::advance(Step& step, const Tensors& memory, const Tensors&) const {
   const Influence f(step.graph().module_info);
-  const Program&  p         = f.region.program;
-  const Tensors   constants = gather(step.values(), f.region.constants);
-  const Tensors   point     = joined(constants, gather(step.values(), f.leaves), gather(step.values(), f.entries));
-  const size_t    n         = f.entries.size();
+  const Program&  p     = f.region.program;
+  const Tensors   point = gather(step.values(), joined(f.region.constants, f.leaves, f.entries));
+  const size_t    n     = f.entries.size();
   Tensors         next;
   for (size_t w = 0; w < f.leaves.size(); ++w) {
     // One tangent per entry of the leaf: a unit vector for the leaf, and column of J_{t-1} for the states.
     const Type    leaf  = step.values()[f.leaves[w]].type();
     const int64_t count = leaf.size();
     const Tensors basis{reshape(eye(count, leaf.dtype), stacked(leaf, count).shape)};
-    const Tensors directions = joined(basis, part(memory, w * n, (w + 1) * n));
-    const Types   types      = joined(types_of(point), {leaf}, types_of(gather(step.values(), f.entries)));
-    const Traced  one        = trace(types, [&](const Tensors& in) {
-      Tensors tangents(point.size());
-      tangents[constants.size() + w] = in[point.size()];
-      for (size_t h = 0; h < n; ++h) tangents[constants.size() + f.leaves.size() + h] = in[point.size() + 1 + h];
-      return instantiated(jvp(p, part(in, 0, point.size()), tangents).tangents, p.types_of(p.results));
+    Mask          is_pushed(f.leaves.size());
+    is_pushed[w]                    = true;
+    const Mask          has_tangent = joined(Mask(f.region.constants.size(), false), is_pushed, Mask(n, true));
+    const Dual<Tensors> given{point, joined(basis, part(memory, w * n, (w + 1) * n))};
+    const Dual<Types>   types{types_of(point), chosen(types_of(point), has_tangent)};
+    const Traced        one = trace(joined(types), [&](const Tensors& flat) {
+      const auto in = split(flat, types);
+      return instantiated(jvp(p, in.values, spread(in.tangents, has_tangent)).tangents, p.types_of(p.results));
     });
-    const Mask    batched    = joined(Mask(one.constants.size() + point.size(), false), Mask(directions.size(), true));
-    next = joined(next, vmap(one.program, joined(one.constants, point, directions), batched, count, Mask(n, true)));
+    const Mask batched = joined(Mask(one.constants.size() + point.size(), false), Mask(given.tangents.size(), true));
+    next = joined(next, vmap(one.program, joined(one.constants, joined(given)), batched, count, Mask(n, true)));
   }
   return next;
 }
