@@ -11,7 +11,7 @@ std::vector<Feed> feeds_of(const StatefulProgram& p) {
   std::vector<Feed> feeds;
   for (size_t w = 0; w < p.writes.size(); ++w)
     for (size_t r = 0; r < p.reads.size(); ++r)
-      if (p.reads[r] == p.writes[w] && p.write_type(w) == p.program.type(p.program.args[p.num_args + r]))
+      if (p.reads[r] == p.writes[w] && p.write_type(w) == p.read_type(r))
         feeds.push_back({p.num_results + w, p.num_args + r});
   return feeds;
 }

@@ -112,8 +112,7 @@ Entry compiled(JitCache& cache, std::string&& signature, const Tensors& args, co
   made->like       = like();
   Program& program = made->program.program;
   program          = simplify(program);
-  for (size_t i = 0; i < made->program.reads.size(); ++i)
-    made->read_types.push_back(program.type(program.args[args.size() + i]));
+  for (size_t i = 0; i < made->program.reads.size(); ++i) made->read_types.push_back(made->program.read_type(i));
   cache.count_trace();
   // A program that captured tensors of an enclosing trace is valid only there: it is not kept.
   if (any_traced(made->program.constants)) return made;
