@@ -179,7 +179,7 @@ Tensors OnlineLearner::run(const Tensors& xs, const WindowOptions& given) {
   require(given.length.value_or(1) > 0, "learner: a window needs at least one step; the inputs have none.");
   const Compiled&        c    = compiled();
   const StatefulProgram& step = c.graph.module_info.step;
-  Types                  want = split(step.program.types_of(step.program.args), step.input_sizes()).args;
+  Types                  want = step.input_types().args;
   for (Type& t : want)
     if (given.length) t = stacked(std::move(t), *given.length);
   require(types_of(xs) == want, "learner: compiled for inputs {}, got {}.\n  Inputs keep the types of compile_graph.",

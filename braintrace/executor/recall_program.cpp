@@ -12,7 +12,7 @@ namespace braintrace {
 RecallProgram build_recall_program(const ETraceGraph& graph, const LearningRule& rule) {
   const ModuleInfo& info   = graph.module_info;
   const Program&    p      = info.program();
-  const auto        inputs = split(p.types_of(p.args), info.step.input_sizes());
+  const auto        inputs = info.step.input_types();
   Types             weights;
   for (const WeightVar& w : info.weights) weights.push_back(p.type(w.var));
   const RecallInputs<Types> types{inputs.args, inputs.reads, types_of(rule.memory(graph)), p.types_of(info.entries())};

@@ -70,10 +70,9 @@ class WindowBuilder {
  public:
   WindowBuilder(const ETraceGraph& graph, const LearningRule& rule, const WindowOptions& options)
       : graph_(graph), info_(graph.module_info), rule_(rule), options_(options), slots_(rule.memory(graph)) {
-    const Program&         p    = info_.program();
     const StatefulProgram& step = info_.step;
-    in_                         = split(p.types_of(p.args), step.input_sizes());
-    out_                        = split(p.types_of(p.results), step.result_sizes());
+    in_                         = step.input_types();
+    out_                        = split(step.program.types_of(step.program.results), step.result_sizes());
     for (const StateLeaf& leaf : step.writes) {
       const auto at = std::find(step.reads.begin(), step.reads.end(), leaf);
       read_of_write_.push_back(at == step.reads.end() ? -1 : static_cast<int>(at - step.reads.begin()));

@@ -108,7 +108,8 @@ GradOutcome differentiate(const char* where, const Function& f, const Tensors& a
   const VjpResult r      = vjp(p.program, joined(p.constants, p.inputs(args)), active);
   Tensors         ct(r.out.size());
   ct[0]            = Tensor(r.out[0].type(), 1);
-  const auto found = split(spread(r.pullback(ct), follow), p.input_sizes());
+  const auto types = p.input_types();
+  const auto found = split(spread(r.pullback(ct), follow), types);
 
   // Kept states come first, in order, each once; others may be the same states as learners read them.
   const FollowedReads<size_t> n{wanted.size(), p.reads.size() - wanted.size()};
@@ -123,8 +124,7 @@ GradOutcome differentiate(const char* where, const Function& f, const Tensors& a
   GradOutcome outcome;
   for (size_t i = 0; i < args.size(); ++i)
     outcome.grads.push_back(wrt[i] && !found.args[i].defined() ? Tensor(args[i].type(), 0) : found.args[i]);
-  const Types types = split(p.program.types_of(p.program.args), p.input_sizes()).reads;
-  of_wanted         = instantiated(of_wanted, split(types, n).kept);
+  of_wanted = instantiated(of_wanted, split(types.reads, n).kept);
   Gradients::Map by_path;
   for (size_t i = 0; i < paths.size(); ++i) by_path[paths[i].path][paths[i].leaf.leaf] = of_wanted[i];
   outcome.states = Gradients(std::move(by_path));

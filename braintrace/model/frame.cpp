@@ -171,6 +171,10 @@ Tensors StatefulProgram::store(const Tensors& outputs) const {
   return {outputs.begin(), outputs.begin() + static_cast<int64_t>(num_results)};
 }
 
+StatefulInputs<Types> StatefulProgram::input_types() const {
+  return split(program.types_of(program.args), StatefulInputs<size_t>{num_args, reads.size()});
+}
+
 Types StatefulProgram::result_types() const {
   Types types = program.types_of(program.results);
   types.resize(num_results);

@@ -43,18 +43,17 @@ struct StatefulProgram {
   std::vector<bool> is_left_by_learner   = {};  // per write: whether a learner wrote the new value
   std::vector<EntryCredit> entry_credits = {};
 
-  StatefulInputs<size_t>  input_sizes() const { return {num_args, reads.size()}; }
-  StatefulResults<size_t> result_sizes() const { return {num_results, writes.size()}; }
-
   // Arguments, followed by the current values of the states that are read.
   Tensors inputs(const Tensors& args) const;
   Tensor  read_value(size_t index) const;  // of reads[index]
   // Splits results from new state values, stores the latter, returns the former.
   Tensors store(const Tensors& outputs) const;
 
-  Types result_types() const;            // of the function's results
-  Type  read_type(size_t index) const;   // of reads[index] when the function was traced
-  Type  write_type(size_t index) const;  // of the new value of writes[index]
+  StatefulInputs<Types>   input_types() const;
+  StatefulResults<size_t> result_sizes() const { return {num_results, writes.size()}; }
+  Types                   result_types() const;            // of the function's results
+  Type                    read_type(size_t index) const;   // of reads[index] when the function was traced
+  Type                    write_type(size_t index) const;  // of the new value of writes[index]
 };
 
 // The purpose of a trace: a loop passes the states it writes to its next iteration; a derivative ends at its states.
