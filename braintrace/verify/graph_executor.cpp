@@ -22,8 +22,7 @@ void ETraceGraphExecutor::compile_graph(const StepInputs& inputs) {
 
 Tensors ETraceGraphExecutor::inputs_of(const Tensors& args) const {
   const StatefulProgram& step = graph().module_info.step;
-  const Types            have = types_of(args), all = step.program.types_of(step.program.args);
-  const Types            want(all.begin(), all.begin() + static_cast<int64_t>(step.num_args));
+  const Types            have = types_of(args), want = step.input_types().args;
   require(have.size() == want.size(), "executor: {} inputs given, compile_graph was given {}.", have.size(),
           want.size());
   for (size_t i = 0; i < want.size(); ++i)
@@ -58,9 +57,9 @@ StepJacobians ETraceVjpGraphExecutor::solve_h2w_h2h_jacobian(const Tensors& args
 ETraceVjpGraphExecutor::WithStep ETraceVjpGraphExecutor::solve_h2w_h2h_l2h_jacobian(const Tensors& args) const {
   const ModuleInfo& info    = graph().module_info;
   const auto        step    = std::make_shared<Step>(graph(), inputs_of(args));
-  const Tensors     results = step->results();
+  const auto        results = split(step->results(), info.step.result_sizes());
   StepJacobians     out;
-  out.out.assign(results.begin(), results.begin() + static_cast<int64_t>(info.step.num_results));
+  out.out = results.results;
   for (const HiddenVar& h : info.hidden) {
     out.hidden_paths.emplace_back(h.path, h.state);
     out.hidden_vals.push_back(step->values()[h.out]);
@@ -69,7 +68,7 @@ ETraceVjpGraphExecutor::WithStep ETraceVjpGraphExecutor::solve_h2w_h2h_l2h_jacob
     const State& state = info.step.writes[w].state;
     const bool   is_hidden =
         std::any_of(info.hidden.begin(), info.hidden.end(), [&](const HiddenVar& h) { return h.state == state; });
-    if (!is_hidden) out.other_vals.push_back(results[info.step.num_results + w]);
+    if (!is_hidden) out.other_vals.push_back(results.writes[w]);
   }
   const auto& relations = graph().hidden_param_op_relations;
   for (size_t r = 0; r < relations.size(); ++r) {
