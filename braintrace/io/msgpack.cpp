@@ -158,69 +158,34 @@ class PackedReader {
     }
     fail("{}: an array of {} cannot be read.", where_, type);
   }
+  // A group of heads begins with the smallest size; each further head doubles it.
   void long_form(uint8_t head, PackedItem& out, int depth) {
-    switch (head) {
-      case 0xC0:
-      case 0xC2:
-      case 0xC3:
-        return;
-      case 0xC4:
-      case 0xD9:
-        out.text = text(number(1));
-        return;
-      case 0xC5:
-      case 0xDA:
-        out.text = text(number(2));
-        return;
-      case 0xC6:
-      case 0xDB:
-        out.text = text(number(4));
-        return;
-      case 0xC7:
-      case 0xC8:
-      case 0xC9:
-        return extension(out, number(size_t{1} << (head - 0xC7)), depth);
-      case 0xCA:
-        out.number = std::bit_cast<float>(static_cast<uint32_t>(number(4)));
-        return;
-      case 0xCB:
-        out.number = std::bit_cast<double>(number(8));
-        return;
-      case 0xCC:
-      case 0xCD:
-      case 0xCE:
-      case 0xCF:
-        out.number = static_cast<double>(number(size_t{1} << (head - 0xCC)));
-        return;
-      case 0xD0:
-        out.number = static_cast<int8_t>(number(1));
-        return;
-      case 0xD1:
-        out.number = static_cast<int16_t>(number(2));
-        return;
-      case 0xD2:
-        out.number = static_cast<int32_t>(number(4));
-        return;
-      case 0xD3:
-        out.number = static_cast<double>(static_cast<int64_t>(number(8)));
-        return;
-      case 0xD4:
-      case 0xD5:
-      case 0xD6:
-      case 0xD7:
-      case 0xD8:
-        return extension(out, uint64_t{1} << (head - 0xD4), depth);
-      case 0xDC:
-        return list(out, number(2), depth);
-      case 0xDD:
-        return list(out, number(4), depth);
-      case 0xDE:
-        return map(out, number(2), depth);
-      case 0xDF:
-        return map(out, number(4), depth);
-      default:
-        damaged("it has an invalid byte");
-    }
+    const auto size = [head](uint8_t first) { return size_t{1} << (head - first); };
+    if (head == 0xC1) damaged("it has an invalid byte");
+    if (head < 0xC4) return;  // nil, false, true
+    if (head < 0xC7)
+      out.text = text(number(size(0xC4)));
+    else if (head < 0xCA)
+      extension(out, number(size(0xC7)), depth);
+    else if (head < 0xD4)
+      out.number = long_number(head);
+    else if (head < 0xD9)
+      extension(out, size(0xD4), depth);
+    else if (head < 0xDC)
+      out.text = text(number(size(0xD9)));
+    else if (head < 0xDE)
+      list(out, number(2 * size(0xDC)), depth);
+    else
+      map(out, number(2 * size(0xDE)), depth);
+  }
+  double long_number(uint8_t head) {
+    if (head == 0xCA) return std::bit_cast<float>(static_cast<uint32_t>(number(4)));
+    if (head == 0xCB) return std::bit_cast<double>(number(8));
+    if (head < 0xD0) return static_cast<double>(number(size_t{1} << (head - 0xCC)));
+    if (head == 0xD0) return static_cast<int8_t>(number(1));
+    if (head == 0xD1) return static_cast<int16_t>(number(2));
+    if (head == 0xD2) return static_cast<int32_t>(number(4));
+    return static_cast<double>(static_cast<int64_t>(number(8)));
   }
 
   ByteSpan           bytes_;

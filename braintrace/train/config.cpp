@@ -164,27 +164,19 @@ void set_field(ordered_json& config, const std::string& assignment) {
   *at = value_of(assignment.substr(eq + 1), "--set " + assignment.substr(0, eq));
 }
 
-Config from_json(const ordered_json& given, const std::string& where, const std::string& folder) {
-  ordered_json whole_config = top.filled(given, where);
-  whole_config["model"]     = model_of(whole_config["model"], where, folder);
-  find_initial_weights(whole_config, where, folder);
-  whole_config["rule"]      = rule_of(whole_config["rule"], where);
-  whole_config["optimizer"] = filled_optimizer(whole_config["optimizer"], where + ".optimizer");
-  for (const auto& [name, section] : nested)
-    whole_config[name] = section->filled(whole_config[name], fmt::format("{}.{}", where, name));
+// The configuration with all its fields, as a run stores it.
+ordered_json completed(const ordered_json& given, const std::string& where, const std::string& folder) {
+  ordered_json out = top.filled(given, where);
+  out["model"]     = model_of(out["model"], where, folder);
+  find_initial_weights(out, where, folder);
+  out["rule"]      = rule_of(out["rule"], where);
+  out["optimizer"] = filled_optimizer(out["optimizer"], where + ".optimizer");
+  for (const auto& [name, section] : nested) out[name] = section->filled(out[name], fmt::format("{}.{}", where, name));
+  return out;
+}
 
-  const nlohmann::json json = whole_config;
-  const zoo::Fields    f    = top.fields(json, where);
-  Config               c;
-  c.text      = whole_config.dump(2);
-  c.model     = f.object("model").dump();
-  c.rule      = f.object("rule").dump();
-  c.task      = f.object("task").dump();
-  c.optimizer = whole_config["optimizer"].dump();
-  c.about     = text_if(f, "about");
-  c.name      = given.contains("name") ? f.text("name") : "";
-  c.loss      = f.choice("loss", loss_names());
-  c.batch     = f.integer("batch");
+void read_amounts(const zoo::Fields& f, Config& c) {
+  c.batch = f.integer("batch");
   if (c.batch > 1'000'000'000) f.refuse("batch", "at most 1,000,000,000 sequences per batch.");
   if (const auto& task = f.object("task"); task.contains("test") && task["test"].is_number() && task["test"] >= 1)
     f.refuse("task", "with \"test\": 1 there is nothing to learn from; choose a smaller fraction.");
@@ -195,27 +187,20 @@ Config from_json(const ordered_json& given, const std::string& where, const std:
   if (f.has("steps") == f.has("epochs")) f.refuse("steps", "give either steps or epochs.");
   c.steps  = f.has("steps") ? f.integer("steps") : 0;
   c.epochs = f.has("epochs") ? f.integer("epochs") : 0;
+}
 
-  const int64_t window = number_or_word(f, "window", {{"auto", 0}, {"all", -1}});
-  c.window             = window > 0 ? Window::of(window) : window == 0 ? Window::automatic() : Window::all();
-  c.update_every       = number_or_word(f, "update", {{"sequence", 0}, {"step", 1}});
-  c.reduction          = f.choice("reduction", {"mean", "sum"}) == "mean" ? Reduction::Mean : Reduction::Sum;
-  c.reset              = f.flag("reset");
-  c.seed               = static_cast<uint64_t>(whole(f, "seed", 0));
+std::string backend_of(const zoo::Fields& f) {
   std::vector<std::string> engines;
   for (const Backend* b : backends()) engines.emplace_back(b->name());
   // Names with a device number, and "auto", are not in the list of backends.
   if (const std::string given = f.text("backend"); given == "auto" || given.starts_with("cuda"))
     engines.push_back(given);
-  c.backend = f.choice("backend", engines);
-  find_backend(c.backend);
-  c.precision = *dtype_named(f.choice("precision", {"f32", "f64"}));
-  c.dt        = f.number("dt");
-  if (!(c.dt > 0)) f.refuse("dt", fmt::format("expected a positive number, got {}.", c.dt));
-  c.init   = text_if(f, "init");
-  c.output = text_if(f, "output");
-  if (f.has("output") && c.output.empty()) f.refuse("output", "the name of the folder is empty.");
+  const std::string name = f.choice("backend", engines);
+  find_backend(name);
+  return name;
+}
 
+void read_nested(const nlohmann::json& json, const std::string& where, Config& c) {
   const auto inner = [&](const char* name, const Section& s) {
     return s.fields(json[name], fmt::format("{}.{}", where, name));
   };
@@ -228,6 +213,37 @@ Config from_json(const ordered_json& given, const std::string& where, const std:
     e.refuse("at_goal", "there is no goal; give goal.accuracy or goal.loss.");
   c.checkpoint = {text_if(k, "dir"), whole(k, "every", 0), k.integer("keep"), k.flag("best")};
   if (c.checkpoint.dir.empty() && !c.output.empty()) c.checkpoint.dir = c.output + "/checkpoints";
+}
+
+Config from_json(const ordered_json& given, const std::string& where, const std::string& folder) {
+  const ordered_json   all  = completed(given, where, folder);
+  const nlohmann::json json = all;
+  const zoo::Fields    f    = top.fields(json, where);
+  Config               c;
+  c.text      = all.dump(2);
+  c.model     = f.object("model").dump();
+  c.rule      = f.object("rule").dump();
+  c.task      = f.object("task").dump();
+  c.optimizer = all["optimizer"].dump();
+  c.about     = text_if(f, "about");
+  c.name      = given.contains("name") ? f.text("name") : "";
+  c.loss      = f.choice("loss", loss_names());
+  read_amounts(f, c);
+
+  const int64_t window = number_or_word(f, "window", {{"auto", 0}, {"all", -1}});
+  c.window             = window > 0 ? Window::of(window) : window == 0 ? Window::automatic() : Window::all();
+  c.update_every       = number_or_word(f, "update", {{"sequence", 0}, {"step", 1}});
+  c.reduction          = f.choice("reduction", {"mean", "sum"}) == "mean" ? Reduction::Mean : Reduction::Sum;
+  c.reset              = f.flag("reset");
+  c.seed               = static_cast<uint64_t>(whole(f, "seed", 0));
+  c.backend            = backend_of(f);
+  c.precision          = *dtype_named(f.choice("precision", {"f32", "f64"}));
+  c.dt                 = f.number("dt");
+  if (!(c.dt > 0)) f.refuse("dt", fmt::format("expected a positive number, got {}.", c.dt));
+  c.init   = text_if(f, "init");
+  c.output = text_if(f, "output");
+  if (f.has("output") && c.output.empty()) f.refuse("output", "the name of the folder is empty.");
+  read_nested(json, where, c);
   return c;
 }
 
