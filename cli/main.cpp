@@ -170,18 +170,7 @@ void show_warning(const std::string& text, const std::string& topic) {
   if (!topic.empty() && told.insert(topic).second) note("warning: {}\n", text);
 }
 
-int run(int argc, char** argv) {
-  CLI::App app("Online learning in recurrent and spiking networks with eligibility traces", "braintrace");
-  app.formatter(std::make_shared<Help>());
-  app.set_help_flag("-h,--help", "Show this help and exit");
-  app.set_version_flag("-V,--version", fmt::format("braintrace {}", version), "Show the version and exit");
-  app.require_subcommand(1);
-  app.footer(
-      "  braintrace graph gru -o gru.html              what the compiler finds in a model\n"
-      "  braintrace train config.json                  train, with checkpoints and a report\n"
-      "  braintrace stream gru --lr 0.01 < data.csv    predict and learn, record by record\n"
-      "  braintrace COMMAND --help                     options and examples of a command\n");
-  Action chosen;
+void add_commands(CLI::App& app, Action& chosen) {
   add_advise(app, chosen);
   add_bench(app, chosen);
   add_cache(app, chosen);
@@ -202,7 +191,21 @@ int run(int argc, char** argv) {
   add_tasks(app, chosen);
   add_train(app, chosen);
   add_verify(app, chosen);
+}
 
+int run(int argc, char** argv) {
+  CLI::App app("Online learning in recurrent and spiking networks with eligibility traces", "braintrace");
+  app.formatter(std::make_shared<Help>());
+  app.set_help_flag("-h,--help", "Show this help and exit");
+  app.set_version_flag("-V,--version", fmt::format("braintrace {}", version), "Show the version and exit");
+  app.require_subcommand(1);
+  app.footer(
+      "  braintrace graph gru -o gru.html              what the compiler finds in a model\n"
+      "  braintrace train config.json                  train, with checkpoints and a report\n"
+      "  braintrace stream gru --lr 0.01 < data.csv    predict and learn, record by record\n"
+      "  braintrace COMMAND --help                     options and examples of a command\n");
+  Action chosen;
+  add_commands(app, chosen);
   quiet = false;
   for (CLI::App* c : app.get_subcommands({}))
     c->add_flag("-q,--quiet", quiet, "Print only errors and the output of --json");

@@ -327,40 +327,44 @@ int run_stream(StreamArguments& o) {
   return 0;
 }
 
+void add_learning(CLI::App& command, StreamArguments& o) {
+  command.add_option("--rule", o.learning.rule, "Learning rule; braintrace info --algorithms lists them")
+      ->type_name("NAME")
+      ->capture_default_str();
+  command.add_option("--rule-options", o.rule_options, "Options of the rule, such as {\"decay_or_rank\": 0.9}")
+      ->type_name("JSON");
+  command.add_option("--loss", o.loss, "Loss")->check(CLI::IsMember({"mse", "cross_entropy"}))->capture_default_str();
+  command
+      .add_option("--optimizer", o.learning.optimizer,
+                  "Optimizer, such as sgd or {\"type\": \"sgd\", \"momentum\": 0.9}")
+      ->type_name("NAME|JSON")
+      ->capture_default_str();
+  command.add_option("--lr", o.learning.lr, "Learning rate")->capture_default_str();
+  command.add_option("--clip-norm", o.clip_norm, "Largest norm of the gradient of a record");
+  command.add_option("--weight-decay", o.weight_decay, "Weight decay; decoupled in adamw and lion");
+  command.add_option("--average", o.average, "Predict with weights averaged over about N records")
+      ->check(whole_number(1));
+  command
+      .add_option("--schedule", o.schedule,
+                  "Schedule of the rate, such as {\"type\": \"exponential\", \"gamma\": 0.99, \"every\": 1000}")
+      ->type_name("JSON");
+  command
+      .add_option("--normalize", o.normalize,
+                  "Scale inputs: by a running mean and deviation, or by the fitted numbers of --weights")
+      ->check(CLI::IsMember({"none", "running", "fitted"}))
+      ->capture_default_str();
+  command.add_option("--normalize-over", o.normalize_over, "Number of records in the running mean")
+      ->check(whole_number(1))
+      ->capture_default_str();
+}
+
 }  // namespace
 
 void add_stream(CLI::App& app, Action& chosen) {
   auto  o       = std::make_shared<StreamArguments>();
   auto* command = app.add_subcommand("stream", "Predict records from stdin or a UDP port, and learn from each");
   o->model.add_model(*command);
-  command->add_option("--rule", o->learning.rule, "Learning rule; braintrace info --algorithms lists them")
-      ->type_name("NAME")
-      ->capture_default_str();
-  command->add_option("--rule-options", o->rule_options, "Options of the rule, such as {\"decay_or_rank\": 0.9}")
-      ->type_name("JSON");
-  command->add_option("--loss", o->loss, "Loss")->check(CLI::IsMember({"mse", "cross_entropy"}))->capture_default_str();
-  command
-      ->add_option("--optimizer", o->learning.optimizer,
-                   "Optimizer, such as sgd or {\"type\": \"sgd\", \"momentum\": 0.9}")
-      ->type_name("NAME|JSON")
-      ->capture_default_str();
-  command->add_option("--lr", o->learning.lr, "Learning rate")->capture_default_str();
-  command->add_option("--clip-norm", o->clip_norm, "Largest norm of the gradient of a record");
-  command->add_option("--weight-decay", o->weight_decay, "Weight decay; decoupled in adamw and lion");
-  command->add_option("--average", o->average, "Predict with weights averaged over about N records")
-      ->check(whole_number(1));
-  command
-      ->add_option("--schedule", o->schedule,
-                   "Schedule of the rate, such as {\"type\": \"exponential\", \"gamma\": 0.99, \"every\": 1000}")
-      ->type_name("JSON");
-  command
-      ->add_option("--normalize", o->normalize,
-                   "Scale inputs: by a running mean and deviation, or by the fitted numbers of --weights")
-      ->check(CLI::IsMember({"none", "running", "fitted"}))
-      ->capture_default_str();
-  command->add_option("--normalize-over", o->normalize_over, "Number of records in the running mean")
-      ->check(whole_number(1))
-      ->capture_default_str();
+  add_learning(*command, *o);
   command->add_option("--seed", o->seed, "Seed of the initial weights")->check(whole_number(0))->capture_default_str();
   command->add_option("--udp", o->udp, "Read datagrams from this port of 127.0.0.1; 0 takes any free one")
       ->check(whole_number(0, 65535));
