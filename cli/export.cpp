@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "braintrace/algorithms/config_json.h"
 #include "braintrace/base/json.h"
 #include "braintrace/base/shell_word.h"
 #include "braintrace/base/temporary_folder.h"
@@ -36,8 +37,8 @@ struct ExportArguments {
   ExportOptions          c;
   std::optional<double>  decay, kappa;
   std::optional<int64_t> n, ram, flash;
-  std::string            dtype = "f32", output;
-  uint64_t               seed  = 1;
+  std::string            rule_options = "{}", dtype = "f32", output;
+  uint64_t               seed = 1;
   std::string            nir;
   bool                   json = false, html = false;
 };
@@ -150,11 +151,12 @@ int run_export(const ExportArguments& o) {
   Type                input = step.type(step.args[0]);
   ExportOptions       c     = o.c;
   c.name                    = model.name;
+  c.rule_options            = rule_options_from_json(read_json(o.rule_options, "--rule-options"));
   if (o.decay) c.rule_options.decay_or_rank = TraceDecay::decay(*o.decay);
-  c.rule_options.kappa_filter_decay = o.kappa;
-  c.rule_options.n                  = o.n;
-  c.rule_options.compile            = o.model.reference ? CompileOptions::reference() : CompileOptions{};
-  const Exported e                  = export_model(*model.module, input, c);
+  if (o.kappa) c.rule_options.kappa_filter_decay = o.kappa;
+  if (o.n) c.rule_options.n = o.n;
+  c.rule_options.compile = o.model.reference ? CompileOptions::reference() : CompileOptions{};
+  const Exported e       = export_model(*model.module, input, c);
   if (o.html) {
     write_demo(o, e, model.name);
     fmt::print("{}: a page in which {} learns with {} and {}; open it in a browser\n", o.output, model.name, c.rule,
@@ -199,12 +201,10 @@ void add_export(CLI::App& app, Action& chosen) {
   auto* command =
       app.add_subcommand("export", "Export a network that keeps learning as self-contained C99, or as a NIR graph");
   o->model.add_options(*command);
-  command->add_option("--rule", o->c.rule, "Learning rule; braintrace info --algorithms lists them")
-      ->type_name("NAME")
-      ->capture_default_str();
-  command->add_option("--decay", o->decay, "Trace decay of ES_D_RTRL and OSTLFeedforward");
-  command->add_option("--kappa", o->kappa, "Filter decay of EProp");
-  command->add_option("--n", o->n, "Order n of SnAp");
+  add_rule(*command, o->c.rule, o->rule_options);
+  command->add_option("--decay", o->decay, "Short for decay_or_rank in --rule-options");
+  command->add_option("--kappa", o->kappa, "Short for kappa_filter_decay in --rule-options");
+  command->add_option("--n", o->n, "Short for n in --rule-options");
   command->add_option("--optimizer", o->c.optimizer, "Optimizer")->type_name("sgd|adam")->capture_default_str();
   command->add_option("--lr", o->c.lr, "Learning rate")->capture_default_str();
   command->add_option("--loss", o->c.loss, "Loss; cross_entropy takes an integer label")

@@ -97,6 +97,14 @@ void ModelArgument::add_options(CLI::App& command) {
                    "Reproduce the decisions of braintrace 0.2.6, including its known defects");
 }
 
+void add_rule(CLI::App& command, std::string& rule, std::string& options) {
+  command.add_option("--rule", rule, "Learning rule; braintrace info --algorithms lists them")
+      ->type_name("NAME")
+      ->capture_default_str();
+  command.add_option("--rule-options", options, "Options of the rule, such as {\"decay_or_rank\": 0.9}")
+      ->type_name("JSON");
+}
+
 BuiltModel build_argument(const ModelArgument& argument) {
   const auto text        = text_of_file(argument.model);
   json       description = read_json(text ? *text : zoo::builtin_model(argument.model).description, argument.model);

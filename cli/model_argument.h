@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The MODEL argument of commands: a JSON description, or the name of a built-in model.
+// Arguments that commands share: MODEL (a JSON description, or the name of a built-in model), and a rule.
 #pragma once
 
 #include <memory>
@@ -22,6 +22,9 @@ struct ModelArgument {
   void add_options(CLI::App& command);
   void add_model(CLI::App& command);  // only MODEL, --input and --weights
 };
+
+// --rule and --rule-options; the options are JSON, for rule_options_from_json.
+void add_rule(CLI::App& command, std::string& rule, std::string& options);
 
 struct BuiltModel {
   std::string             name;

@@ -328,11 +328,7 @@ int run_stream(StreamArguments& o) {
 }
 
 void add_learning(CLI::App& command, StreamArguments& o) {
-  command.add_option("--rule", o.learning.rule, "Learning rule; braintrace info --algorithms lists them")
-      ->type_name("NAME")
-      ->capture_default_str();
-  command.add_option("--rule-options", o.rule_options, "Options of the rule, such as {\"decay_or_rank\": 0.9}")
-      ->type_name("JSON");
+  add_rule(command, o.learning.rule, o.rule_options);
   command.add_option("--loss", o.loss, "Loss")->check(CLI::IsMember({"mse", "cross_entropy"}))->capture_default_str();
   command
       .add_option("--optimizer", o.learning.optimizer,

@@ -18,7 +18,8 @@ BINARY = sys.argv[1]
 FOLDER = pathlib.Path(tempfile.mkdtemp())
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-fwrapv", "-fno-strict-aliasing"]
 # Large steps make a last bit grow from step to step, in f32 and f64 alike; some rules take small ones here.
-RULES = {"D_RTRL": [], "ES_D_RTRL": ["--decay", "0.9"], "EProp": ["--kappa", "0.5", "--lr", "1e-4"], "OSTLRecurrent": [],
+RULES = {"D_RTRL": [], "ES_D_RTRL": ["--decay", "0.9"],
+         "EProp": ["--rule-options", '{"kappa_filter_decay": 0.5}', "--lr", "1e-4"], "OSTLRecurrent": [],
          "OSTLFeedforward": [], "SnAp": [], "UORO": ["--lr", "1e-4"], "RTRL": []}
 
 
@@ -155,6 +156,8 @@ else:
 refused(["gru", "--rule", "d_rtlr"], "did you mean 'D_RTRL'")
 refused(["gru", "--rule", "BPTT"], "whole sequence", "D_RTRL")
 refused(["gru", "--rule", "ThreeFactor"], "more than a loss")
+for option in (["--n", "2"], ["--rule-options", '{"n": 2}']):
+    refused(["gru", *option], "D_RTRL: it has no option n, which is for SnAp")
 refused(["gru", "--optimizer", "adm"], "did you mean 'adam'")
 refused(["gru", "--loss", "mae"], "Known: mse, cross_entropy")
 refused(["gru", "--dtype", "f16"], "f32 or f64")
