@@ -18,9 +18,7 @@ std::string doubtful(const ETraceGraph& graph, VjpMethod method, const std::stri
                      const std::string& leaf) {
   if (method == VjpMethod::SingleStep && !is_traced(graph, leaf))
     return "superseded: defect D1, no gradient for weights without a trace";
-  if (method == VjpMethod::MultiStep && algorithm == "pp_prop" && is_traced(graph, leaf))
-    return "superseded: defect D5, the bias correction counts calls";
-  return {};
+  return method == VjpMethod::MultiStep && is_traced(graph, leaf) ? doubtful_multi_step(algorithm) : "";
 }
 
 }  // namespace

@@ -78,6 +78,13 @@ CompileOptions compile_options(const Case& c) {
   return c.info.at("produced_by").contains("oracle") ? CompileOptions() : CompileOptions::reference();
 }
 
+std::string doubtful_multi_step(const std::string& algorithm) {
+  const auto& config = algorithm_named(algorithm).config;
+  return config && config({})->trace_factorization == TraceFactorization::IoFactorized
+             ? "superseded: defect D5, the bias correction counts calls"
+             : "";
+}
+
 bool is_traced(const ETraceGraph& graph, const std::string& leaf) {
   const ModuleInfo& info   = graph.module_info;
   const Mask        traced = traced_inputs(graph);

@@ -17,6 +17,8 @@ CompileOptions compile_options(const Case& c);
 
 // Whether a parameter leaf has a trace.
 bool is_traced(const ETraceGraph& graph, const std::string& leaf);
+// Why gradients that a rule recorded with the multi-step method are not a target; empty when they are one.
+std::string doubtful_multi_step(const std::string& algorithm);
 
 class RecordedRun {
  public:

@@ -82,10 +82,6 @@ class RecordedTraining {
   std::function<std::pair<Tensor, Gradients>(Tensor, Tensor)> gradient_of_step_, gradient_of_sequence_;
 };
 
-bool is_factorized(const Algorithm& rule) {
-  return rule.config && rule.config({})->trace_factorization == TraceFactorization::IoFactorized;
-}
-
 RecordedTraining::RecordedTraining(const Case& c)
     : case_(c),
       algorithm_(c.info.at("algorithm")),
@@ -95,9 +91,7 @@ RecordedTraining::RecordedTraining(const Case& c)
       warmup_(c.info.at("warmup_steps")),
       task_{c.info.at("task").at("name"), DType::F64, c.info.at("model").at("layers")[0].at("n_in").get<int64_t>()},
       spiking_(task_.name == "spike classification"),
-      unsound_(multi_ && is_factorized(algorithm_named(name_))
-                   ? "superseded: defect D5, the bias correction counts calls"
-                   : "") {
+      unsound_(multi_ ? doubtful_multi_step(name_) : "") {
   const bool lanes    = algorithm_.value("batching", "") == "vmap";
   model_              = lanes ? load_lane_model(c) : load_parameters(c);
   learner_            = algorithm_named(name_).learner(*model_, options_of(c, algorithm_));
