@@ -25,6 +25,19 @@ struct RuleOptions {
   bool           check_finite = false;
 };
 
+// Calls visit(name, field) for each option that only some algorithms accept.
+template <class Options, class Visit>
+void for_each_option(Options& o, const Visit& visit) {
+  visit("decay_or_rank", o.decay_or_rank);
+  visit("kappa_filter_decay", o.kappa_filter_decay);
+  visit("feedback", o.feedback);
+  visit("n", o.n);
+  visit("trace_dtype", o.trace_dtype);
+  visit("projection_key", o.projection_key);
+  visit("projection_eps", o.projection_eps);
+  visit("modulator", o.modulator);
+}
+
 // Accepts exactly "single-step" and "multi-step".
 VjpMethod          vjp_method_named(const std::string& text);
 const std::string& to_string(VjpMethod method);

@@ -137,16 +137,10 @@ std::string lower(std::string text) {
 
 std::vector<std::string> spellings(const Algorithm& a) { return joined(std::vector{a.name}, a.aliases); }
 
-// Pairs of option name and whether it is set.
-std::vector<std::pair<std::string, bool>> given(const RuleOptions& o) {
-  return {{"decay_or_rank", o.decay_or_rank.has_value()},
-          {"kappa_filter_decay", o.kappa_filter_decay.has_value()},
-          {"feedback", o.feedback.has_value()},
-          {"n", o.n.has_value()},
-          {"trace_dtype", o.trace_dtype.has_value()},
-          {"projection_key", o.projection_key.has_value()},
-          {"projection_eps", o.projection_eps.has_value()},
-          {"modulator", o.modulator.defined()}};
+bool is_given(const Tensor& option) { return option.defined(); }
+template <class T>
+bool is_given(const std::optional<T>& option) {
+  return option.has_value();
 }
 
 }  // namespace
@@ -206,14 +200,14 @@ bool Algorithm::has_trace_per_weight() const {
 }
 
 std::unique_ptr<OnlineLearner> Algorithm::learner(Module& model, const RuleOptions& o) const {
-  for (const auto& [option, is_given] : given(o)) {
-    if (!is_given || contains(options, option)) continue;
+  for_each_option(o, [&](const char* option, const auto& value) {
+    if (!is_given(value) || contains(options, option)) return;
     std::vector<std::string> takers;
     for (const Algorithm& a : algorithms())
       if (contains(a.options, option)) takers.push_back(a.name);
     fail("{}: it has no option {}, which is for {}.\n  {}.", name, option, fmt::join(takers, ", "),
          options.empty() ? "It takes no options" : fmt::format("Its options: {}", fmt::join(options, ", ")));
-  }
+  });
   if (config) {
     const ETraceConfig point = config(o);
     RuleOptions        rest  = o;  // without the coordinates

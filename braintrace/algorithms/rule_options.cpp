@@ -31,17 +31,22 @@ double one_decay(const json& j) {
   return TraceDecay::rank(static_cast<int>(rank)).x;
 }
 
-TraceDecay decay_or_rank(const json& j) {
-  if (!j.is_array()) return TraceDecay::decay(one_decay(j));
-  require(j.size() == 2, "decay_or_rank: expected one value or one for each of the x and f sides, got {}.",
-          shown_json(j));
-  return {one_decay(j[0]), one_decay(j[1])};
+// The value of an option, by its type.
+void read_option(const json& j, const char* name, std::optional<double>& to) { to = json_number(j, name); }
+void read_option(const json& j, const char* name, std::optional<int64_t>& to) { to = json_integer(j, name); }
+void read_option(const json& j, const char* name, std::optional<uint64_t>& to) { to = random_key(j, name); }
+void read_option(const json& j, const char* name, std::optional<VjpMethod>& to) {
+  to = vjp_method_named(json_word(j, name));
 }
-
-DType float_type(const std::string& name) {
-  const auto type = dtype_named(name);
-  require(type && is_float(*type), "trace_dtype: expected f64, f32, bf16 or f16, got '{}'.", name);
-  return *type;
+void read_option(const json& j, const char* name, std::optional<DType>& to) {
+  const std::string word = json_word(j, name);
+  to                     = dtype_named(word);
+  require(to && is_float(*to), "{}: expected f64, f32, bf16 or f16, got '{}'.", name, word);
+}
+void read_option(const json& j, const char* name, std::optional<TraceDecay>& to) {
+  require(!j.is_array() || j.size() == 2, "{}: expected one value or one for each of the x and f sides, got {}.", name,
+          shown_json(j));
+  to = j.is_array() ? TraceDecay{one_decay(j[0]), one_decay(j[1])} : TraceDecay::decay(one_decay(j));
 }
 
 std::optional<RandomFeedback> feedback_of(const json& object) {
@@ -65,17 +70,14 @@ RuleOptions rule_options_from_json(const json& object) {
   require(object.is_object(), "options: expected a JSON object, got {}.", shown_json(object));
   RuleOptions              out;
   std::vector<std::string> known{"feedback", "random_feedback_key"};
-  const auto               read = [&](const char* name, auto& field, const auto& value_of) {
-    known.emplace_back(name);
-    if (const auto it = object.find(name); it != object.end()) field = value_of(*it, name);
+  const auto               read = [&](const char* name, auto& field) {
+    if constexpr (requires { read_option(object, name, field); }) {  // not feedback (two fields) or modulator
+      known.emplace_back(name);
+      if (const auto it = object.find(name); it != object.end()) read_option(*it, name, field);
+    }
   };
-  read("vjp_method", out.vjp_method, [](const json& j, auto name) { return vjp_method_named(json_word(j, name)); });
-  read("decay_or_rank", out.decay_or_rank, [](const json& j, auto) { return decay_or_rank(j); });
-  read("kappa_filter_decay", out.kappa_filter_decay, json_number);
-  read("n", out.n, json_integer);
-  read("trace_dtype", out.trace_dtype, [](const json& j, auto name) { return float_type(json_word(j, name)); });
-  read("projection_key", out.projection_key, random_key);
-  read("projection_eps", out.projection_eps, json_number);
+  read("vjp_method", out.vjp_method);
+  for_each_option(out, read);
   for (const auto& [key, value] : object.items()) known_index(key, known, "options: there is no option");
   out.feedback = feedback_of(object);
   return out;
