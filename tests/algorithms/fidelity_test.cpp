@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "braintrace/base/lists.h"
 #include "tests/algorithms/support.h"
 #include "tests/support/error_of.h"
 
@@ -23,9 +24,6 @@ const RuleFidelity& found(const FidelityReport& r, const std::string& rule, int6
     if (f.rule == rule && f.window == window) return f;
   throw UserError("no such row: " + rule);
 }
-size_t index_of(const FidelityReport& r, const std::string& parameter) {
-  return static_cast<size_t>(std::find(r.parameters.begin(), r.parameters.end(), parameter) - r.parameters.begin());
-}
 
 // With one target at the end, credit must go back through all steps: the same-step gradient is all that BPTT in windows
 // of one step has, and RTRL is exact still.
@@ -44,7 +42,7 @@ TEST(Fidelity, SaysWhatTheLawsSay) {
   EXPECT_EQ(r.layers, (std::vector<std::string>{"a", "out"}));
   EXPECT_EQ(r.parameters.size(), 8u);
   for (double n : r.norms) EXPECT_GT(n, 1e-4);
-  const size_t Wr = index_of(r, "a.Wr.weight.weight"), Wz = index_of(r, "a.Wz.weight.weight");
+  const size_t Wr = index_of(r.parameters, "a.Wr.weight.weight"), Wz = index_of(r.parameters, "a.Wz.weight.weight");
   ASSERT_LT(std::max(Wr, Wz), r.parameters.size());
   EXPECT_TRUE(r.windowed[Wr]);
   EXPECT_FALSE(r.windowed[Wz]);
