@@ -115,15 +115,21 @@ int run_first_calls(const BenchArguments& o) {
   const auto  rules  = o.choice.rules.empty() ? representative_algorithms() : o.choice.rules;
   const auto  modes  = o.choice.modes.empty() ? std::vector{Mode::Sequence, Mode::Stream} : o.choice.modes;
   Table       table(o.json, models.size() * rules.size() * modes.size());
-  for (const std::string& name : models) {
+  const auto  argument_of = [](const std::string& name) {
     ModelArgument argument;
-    argument.model   = name;
-    const Type input = build_argument(argument).input;
+    argument.model = name;
+    return argument;
+  };
+  for (const std::string& name : models) build_argument(argument_of(name));  // errors come before measurements
+  for (const std::string& rule : rules) is_measurable(rule, Mode::Sequence);
+  for (const std::string& name : models) {
+    const ModelArgument argument = argument_of(name);
+    const Type          input    = build_argument(argument).input;
     for (const std::string& rule : rules)
       for (const Mode mode : modes) {
         const std::string what = fmt::format("{:<17} {:<13} {:<9}", name, rule, name_of(mode));
         table.begin(what);
-        if (mode == Mode::Stream && !algorithm_named(rule).learns_step_by_step()) continue;
+        if (!is_measurable(rule, mode)) continue;
         ordered_json row = {{"model", name}};
         row.update(first_call([&] { return build_argument(argument).module; }, input, rule, mode));
         std::string heads, numbers;

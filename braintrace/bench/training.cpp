@@ -17,6 +17,14 @@ Mode mode_named(const std::string& name) {
   fail("bench: there is no mode '{}'; known: sequence, stream.", name);
 }
 
+bool is_measurable(const std::string& rule, Mode mode) {
+  const Algorithm& a = algorithm_named(rule);
+  require(a.needs() != Need::Modulator,
+          "bench: {} needs {} in addition to a loss, which is not available here.\n  Use another rule.", a.name,
+          to_string(a.needs()));
+  return mode == Mode::Sequence || (a.learns_step_by_step() && a.needs() == Need::Nothing);
+}
+
 Tensor Training::mean_square(const Tensor& a, const Tensor& b) { return mean(square(a - b)); }
 
 Training::Training(Module& model, const std::string& rule, Mode mode, Tensor x, Tensor y)

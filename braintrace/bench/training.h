@@ -19,6 +19,8 @@ namespace braintrace::bench {
 enum class Mode : uint8_t { Sequence, Stream };
 std::string_view name_of(Mode mode);
 Mode             mode_named(const std::string& name);  // throws UserError
+// Whether the rule can be measured in this mode. Throws a UserError if a loss alone is not enough in any mode.
+bool is_measurable(const std::string& rule, Mode mode);
 
 class Training {
  public:

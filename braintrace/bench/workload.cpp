@@ -104,7 +104,7 @@ std::vector<Workload> workloads(const Choice& c) {
   for (const Mode mode : c.modes.empty() ? std::vector{Mode::Sequence, Mode::Stream} : c.modes)
     for (const std::string& name : c.rules.empty() ? representative_algorithms() : c.rules) {
       const Algorithm& rule = algorithm_named(name);
-      if (mode == Mode::Stream && !rule.learns_step_by_step()) continue;
+      if (!is_measurable(name, mode)) continue;
       for (const std::string& model : c.models.empty() ? usual_models : c.models) {
         const bool is_conv = model == "conv";
         if (mode == Mode::Stream && (is_conv || (c.quick && model == "lif"))) continue;
@@ -119,8 +119,8 @@ std::vector<Workload> workloads(const Choice& c) {
     }
   require(
       !out.empty(),
-      "bench: nothing is left to measure; a rule without a step form (BPTT) has no stream, nor has conv, and --quick "
-      "leaves lif out of streams.");
+      "bench: nothing is left to measure; a rule without a step form (BPTT) or with a synthesizer (DNI) has no stream, "
+      "nor has conv, and --quick leaves lif out of streams.");
   return out;
 }
 

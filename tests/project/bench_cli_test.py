@@ -108,6 +108,10 @@ bench("--size", "0,1,1", status=2, err="positive")
 bench("--seconds", "0", status=2, err="positive")
 bench("--steps", "0", status=2, err="at least one step")
 bench("--spikes", "2", status=2, err="within 0")
-bench("--rule", "BPTT", "--mode", "stream", status=2, err="nothing is left")
+for rule in "BPTT", "DNI":
+    bench("--rule", rule, "--mode", "stream", status=2, err="nothing is left")
+for mode in ["--list"], ["--first-call"]:
+    bench("--rule", "ThreeFactor", *mode, status=2, err="ThreeFactor needs a modulator in addition to a loss")
+assert "D_RTRL" not in bench("--first-call", "--model", "gru,grv", "--rule", "D_RTRL", status=2, err="'grv'")
 bench("--model", "rnn", "--rule", "BPTT", *SMALL, "--data", FOLDER / "none.npz", status=2, err="none.npz")
 bench(*SMALL, status=2, err="no C compiler was found (BRAINTRACE_CC is '/nowhere/cc')", BRAINTRACE_CC="/nowhere/cc")
