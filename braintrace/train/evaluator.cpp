@@ -291,7 +291,10 @@ Evaluation Evaluator::evaluate(int64_t batches, tasks::Part part) {
 
 Predictions Evaluator::predict(tasks::Part part) {
   const tasks::TaskFacts& facts = parts_->task->facts();
-  require(facts.samples(part) > 0, "predict: this part is unlimited; give a file with --data.");
+  require(
+      facts.samples(part) > 0,
+      "predict: the task generates samples without limit, so there is no list of them to predict.\n  Train on a file: "
+      "csv, npz, ts or wav. `braintrace eval` evaluates this checkpoint.");
   const Coverage       covered(facts, part, 0, config_->batch);
   const int64_t        B = config_->batch, n = facts.outputs;
   const bool           classes = parts_->classes();

@@ -80,6 +80,7 @@ measured = json.loads(expect(["eval", checkpoints("whole")[-1], "--json"], 0))
 assert measured["loss"] == outcome["loss"] and measured["accuracy"] == outcome["accuracy"], (measured, outcome)
 assert sum(map(sum, measured["confusion"])) == 4, measured
 expect(["eval", checkpoints("whole")[-1], "--batches", "3"], 0, out="accuracy")
+expect(["predict", checkpoints("whole")[-1], "-o", "p.csv"], 2, err="Train on a file: csv, npz, ts or wav.")
 
 # An earlier run is not overwritten by accident, its best checkpoint alone neither; a longer one goes on.
 expect(train("whole"), 2, err="--resume auto")
