@@ -112,7 +112,7 @@ fs::path CodeCache::find(const std::string& name) const {
 std::string CodeCache::keep(const std::string& name, const fs::path& made) const {
   const fs::path sum = made.string() + ".sum";
   if (!write_contents(sum, sum_of(made)))
-    return fmt::format("{} could not be written; is the disk full?", sum.string());
+    return fmt::format("{} could not be written; the disk may be full", sum.string());
   std::error_code error;
   fs::rename(made, folder_ / (name + ".so"), error);
   if (!error) fs::rename(sum, folder_ / (name + ".sum"), error);

@@ -198,7 +198,7 @@ Made compile_once(const Compiler& cc, Language language, const std::string& sett
 Made compile(const Compiler& cc, Language language, const std::string& source, const fs::path& work) {
   if (work.empty()) return {{}, "cannot create a folder for temporary files"};
   const fs::path c = work / "code.c";
-  if (!write_contents(c, source)) return {{}, fmt::format("{} could not be written; is the disk full?", c.string())};
+  if (!write_contents(c, source)) return {{}, fmt::format("{} could not be written; the disk may be full", c.string())};
   Made first;
   for (const std::string& setting : attempts) {
     Made made = compile_once(cc, language, setting, c, work);
