@@ -8,6 +8,7 @@
 
 #include "braintrace/advise/advise.h"
 #include "braintrace/base/ascii.h"
+#include "braintrace/base/counted.h"
 #include "braintrace/base/error.h"
 #include "braintrace/base/json.h"
 
@@ -102,8 +103,8 @@ int64_t bytes_in(const std::string& text) {
 }
 
 std::string advice_table(const Advice& a) {
-  std::string out =
-      fmt::format("{}, input {}, sequences of {} steps, Adam\n\n", a.model, to_string(a.input), a.options.length);
+  std::string out = fmt::format("{}, input {}, sequences of {}, Adam\n\n", a.model, to_string(a.input),
+                                counted(a.options.length, "step"));
   out += fmt::format("  {:<16} {:<14} {:>10} {:>10} {:>10} {:>12}{}\n", "rule", "form", "memory", "traces", "work",
                      "time/step", a.options.measure ? "     measured" : "");
   for (size_t i = 0; i < a.costs.size(); ++i) {

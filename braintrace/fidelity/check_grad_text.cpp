@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "braintrace/base/counted.h"
 #include "braintrace/fidelity/check_grad.h"
 
 namespace braintrace {
@@ -30,8 +31,8 @@ bool GradCheck::passed() const {
 }
 
 std::string GradCheck::text() const {
-  std::string out = fmt::format("{}{}{} steps of {}, loss {:.6g}; gradients in double precision\n", model,
-                                model.empty() ? "" : ": ", steps, input, loss);
+  std::string out = fmt::format("{}{}{} of {}, loss {:.6g}; gradients in double precision\n", model,
+                                model.empty() ? "" : ": ", counted(steps, "step"), input, loss);
   for (const std::string& why : left_out) out += fmt::format("left out: {}\n", why);
   const auto line = [&](const std::string& what, const std::string& words) {
     out += fmt::format("  {:<20} {}\n", what, words);

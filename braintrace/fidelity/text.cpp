@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "braintrace/base/counted.h"
 #include "braintrace/base/json.h"
 #include "braintrace/compiler/report.h"
 #include "braintrace/fidelity/fidelity.h"
@@ -33,8 +34,8 @@ nlohmann::ordered_json as_json(const Closeness& c) {
 }  // namespace
 
 std::string fidelity_table(const FidelityReport& r) {
-  std::string out =
-      fmt::format("{}: {} steps of {}, against BPTT over all of them\n\n", r.model, r.steps, to_string(r.input));
+  std::string out = fmt::format("{}: {} of {}, against BPTT over all of them\n\n", r.model, counted(r.steps, "step"),
+                                to_string(r.input));
   out += fmt::format("{:<16} {:<10} {:>6} {:>7} {:>6} {:>9} {:>9}  ", "rule", "setting", "window", "cosine", "ratio",
                      "traces", "per step");
   for (const std::string& layer : r.layers) out += fmt::format(" {:>{}}", layer, std::max<size_t>(layer.size(), 6));

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "braintrace/base/ascii.h"
+#include "braintrace/base/counted.h"
 #include "braintrace/base/error.h"
 #include "braintrace/base/json.h"
 #include "braintrace/io/file.h"
@@ -142,8 +143,8 @@ Plan::Plan(const Request& request) : replaced_(request.replaced) {
   config_ = json_text(given, 2);
 
   points_ = combinations(axes_);
-  require(points_.size() * static_cast<size_t>(request.seeds) <= most_runs,
-          "{} points with {} seeds are more than {} runs.", points_.size(), request.seeds, most_runs);
+  require(points_.size() * static_cast<size_t>(request.seeds) <= most_runs, "{} with {} are more than {} runs.",
+          counted(points_.size(), "point"), counted(request.seeds, "seed"), most_runs);
   const bool   seed_is_swept = std::any_of(axes_.begin(), axes_.end(), [](const Axis& a) { return a.field == "seed"; });
   const size_t width         = fmt::format("{}", points_.size() * static_cast<size_t>(request.seeds) - 1).size();
   for (size_t p = 0; p < points_.size(); ++p)

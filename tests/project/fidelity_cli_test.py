@@ -65,6 +65,7 @@ expect([MODEL, "--digits", "3"], 2, err="--finite-differences")
 # Bad input.
 expect([MODEL, "--rules", "d_rtlr"], 2, err="did you mean 'D_RTRL'")
 expect([MODEL, "--windows", "50"], 2, err="does not fit")
+expect([MODEL, "--steps", "1", "--rules", "d_rtrl"], 0, out=": 1 step of ")
 expect([MODEL, "--steps", "0"], 2, err="at least one step")
 expect([MODEL, "-o", FOLDER / "a.png"], 2, err="ends in .svg, .json or .txt")
 expect(["grv"], 2, err="did you mean 'gru'")
