@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <type_traits>
 
 #include "braintrace/base/ascii.h"
 #include "braintrace/base/error.h"
@@ -51,8 +52,8 @@ SparseFile checked(Entries&& e, const std::string& where) {
   for (size_t k = 0; k < n; ++k) {
     const size_t i = order[k];
     require(k == 0 || place(order[k - 1]) != place(i),
-            "{}: the entry at row {}, column {} appears twice; sum duplicate entries before saving.", where, e.row[i],
-            e.col[i]);
+            "{}: the entry at row {}, column {} (counted from 0) appears twice; sum duplicate entries before saving.",
+            where, e.row[i], e.col[i]);
     out.row.push_back(static_cast<int32_t>(e.row[i]));
     out.col.push_back(static_cast<int32_t>(e.col[i]));
     if (!e.values.empty()) out.values.push_back(static_cast<float>(e.values[i]));
@@ -76,7 +77,7 @@ class MtxReader {
             "{}: its field is '{}'; expected real, integer or pattern.", where_, words[3]);
     require(words[4] == "general" || words[4] == "symmetric",
             "{}: its symmetry is '{}'; expected general or symmetric.", where_, words[4]);
-    const bool has_values = words[3] != "pattern", mirrored = words[4] == "symmetric";
+    const bool has_values = words[3] != "pattern", whole = words[3] == "integer", mirrored = words[4] == "symmetric";
     do {
       require(next_line(), "{}: the line with rows, columns and entries is missing.", where_);
     } while (line_.empty() || line_[0] == '%');
@@ -86,14 +87,16 @@ class MtxReader {
     const int64_t entries = integer("entries");
     end_of_line();
     check_size(where_, e.rows, e.cols, entries);
+    require(!mirrored || e.rows == e.cols, "{}: it is symmetric, but {} by {}; expected as many rows as columns.",
+            where_, e.rows, e.cols);
     // A line has at least two digits, a space and an end.
     require(entries <= static_cast<int64_t>(text_.size() / 3),
             "{}: it claims {} entries, more than its {} bytes can hold.", where_, entries, text_.size());
     for (int64_t i = 0; i < entries;) {
       require(next_line(), "{}: it ends after {} of {} entries; the file is truncated.", where_, i, entries);
       if (line_.empty()) continue;
-      const int64_t row = integer("row") - 1, col = integer("column") - 1;
-      const double  value = has_values ? number() : 0;
+      const int64_t row = position("row", e.rows), col = position("column", e.cols);
+      const double  value = !has_values ? 0 : whole ? static_cast<double>(integer("value")) : number();
       end_of_line();
       add(e, row, col, value, has_values);
       if (mirrored && row != col) add(e, col, row, value, has_values);
@@ -141,12 +144,20 @@ class MtxReader {
 
   template <class T>
   T parsed(const char* what) {
-    const auto w = next_word(line_);
-    T          value{};
-    const auto [end, error] = std::from_chars(w.data(), w.data() + w.size(), value);
+    const auto  w     = next_word(line_);
+    const char* begin = w.data() + (w.size() > 1 && w[0] == '+' && w[1] != '-');
+    T           value{};
+    const auto [end, error] = std::from_chars(begin, w.data() + w.size(), value);
     require(!w.empty() && error == std::errc() && end == w.data() + w.size(),
-            "{}: line {}: expected a number ({}), got '{}'.", where_, count_, what, w);
+            "{}: line {}: expected {} ({}), got '{}'.", where_, count_,
+            std::is_integral_v<T> ? "a whole number" : "a number", what, w);
     return value;
+  }
+  // A row or column: the file counts from 1, we count from 0.
+  int64_t position(const char* what, int64_t size) {
+    const int64_t at = integer(what);
+    require(at >= 1 && at <= size, "{}: line {}: {} {} is outside 1 … {}.", where_, count_, what, at, size);
+    return at - 1;
   }
   int64_t integer(const char* what) { return parsed<int64_t>(what); }
   double  number() { return parsed<double>("value"); }

@@ -17,7 +17,7 @@ using Ints32 = std::vector<int32_t>;
 
 TEST(SparseFile, MatrixMarket) {
   const SparseFile s = decode_mtx(
-      "%%MatrixMarket matrix coordinate real general\n% a comment\n3 2 3\n3 1 0.5\n1 2 -1\n1 1 2e-3\r\n", "net.mtx");
+      "%%MatrixMarket matrix coordinate real general\n% a comment\n3 2 3\n3 1 +0.5\n1 2 -1\n1 1 2e-3\r\n", "net.mtx");
   EXPECT_EQ(s.rows, 3);
   EXPECT_EQ(s.cols, 2);
   EXPECT_EQ(s.row, (Ints32{0, 2, 0}));
@@ -48,8 +48,10 @@ TEST(SparseFile, WrongMatrixMarket) {
       {head + "3 2 1\n1 1\n", {"line 3", "value"}},
       {head + "3 2 1\n1 1 1 1\n", {"line 3", "more words"}},
       {head + "3 2 1\n1 x 1\n", {"line 3", "column", "'x'"}},
-      {head + "3 2 1\n0 1 1\n", {"row -1", "3 by 2"}},
-      {head + "3 2 1\n1 3 1\n", {"column 2", "3 by 2"}},
+      {head + "3 2 1\n0 1 1\n", {"line 3", "row 0", "1 … 3"}},
+      {head + "3 2 1\n1 3 1\n", {"line 3", "column 3", "1 … 2"}},
+      {"%%MatrixMarket matrix coordinate integer general\n3 2 1\n1 1 1.5\n", {"line 3", "whole number", "'1.5'"}},
+      {"%%MatrixMarket matrix coordinate pattern symmetric\n3 2 1\n2 1\n", {"symmetric", "3 by 2"}},
       {head + "3 2 2\n1 2 1\n1 2 4\n", {"row 0, column 1", "twice"}},
       {head + "3 2 1\n1 1 nan\n", {"nan", "finite"}},
       {head + "3 2 1\n1 1 1e300\n", {"finite"}},

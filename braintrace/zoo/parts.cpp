@@ -2,6 +2,7 @@
 #include "braintrace/zoo/parts.h"
 
 #include <algorithm>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -18,12 +19,20 @@ nn::Activation activation_of(const Fields& f, const std::string& name) {
 SparsePattern pattern_of(const Fields& f, const std::string& name) {
   const Fields p     = f.nested(name, "csr", "shape indptr indices");
   const Ints   shape = p.integers("shape"), indptr = p.integers("indptr"), indices = p.integers("indices");
-  if (shape.size() != 2) p.refuse("shape", "expected [rows, columns].");
+  const auto   is_size = [](int64_t n) { return n >= 0 && n <= std::numeric_limits<int32_t>::max(); };
+  if (shape.size() != 2 || !is_size(shape[0]) || !is_size(shape[1]))
+    p.refuse("shape", "expected [rows, columns], each from 0 to 2147483647.");
   if (indptr.size() != static_cast<size_t>(shape[0]) + 1 || indptr.front() != 0 ||
       indptr.back() != static_cast<int64_t>(indices.size()) || !std::is_sorted(indptr.begin(), indptr.end()))
     p.refuse("indptr", fmt::format("expected {} increasing numbers from 0 to {}.", shape[0] + 1, indices.size()));
   for (int64_t i : indices)
     if (i < 0 || i >= shape[1]) p.refuse("indices", fmt::format("{} is outside 0 … {}.", i, shape[1] - 1));
+  for (size_t row = 0; row + 1 < indptr.size(); ++row) {
+    Ints columns(indices.begin() + indptr[row], indices.begin() + indptr[row + 1]);
+    std::sort(columns.begin(), columns.end());
+    if (const auto twice = std::adjacent_find(columns.begin(), columns.end()); twice != columns.end())
+      p.refuse("indices", fmt::format("column {} appears twice in row {}.", *twice, row));
+  }
   const auto tensor = [](const Ints& v) {
     return Tensor(from_integers({DType::I64, {static_cast<int64_t>(v.size())}}, v));
   };

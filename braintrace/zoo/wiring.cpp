@@ -44,16 +44,23 @@ Wiring drawn(const Fields& f, int64_t n, int64_t m, bool own, const Draw& draw) 
   return {coo(vector_of(from), vector_of(to), n, m), {}};
 }
 
+Rng generator(const Fields& f) {
+  const double seed = f.number("seed"), most = 9007199254740992;  // 2⁵³: up to here, doubles hold every integer
+  if (!(seed >= 0 && seed <= most && seed == std::floor(seed)))
+    f.refuse("seed", fmt::format("expected a whole number from 0 to {:.0f}.", most));
+  return Rng(static_cast<uint64_t>(seed));
+}
+
 Wiring fixed_in_degree(const Fields& f, int64_t n, int64_t m, bool own) {
-  Rng rng(static_cast<uint64_t>(f.number("seed")));
+  Rng rng = generator(f);
   // Of many sources the few that are left out are drawn less often than met.
   return drawn(f, n, m, own, [&](int64_t) { return rng.integer(n); });
 }
 
 Wiring by_distance(const Fields& f, int64_t n, int64_t m, bool own) {
   const double sigma = f.number("sigma");
-  if (!(sigma > 0) || !std::isfinite(sigma)) f.refuse("sigma", "expected a positive number of steps on the sheet.");
-  Rng        rng(static_cast<uint64_t>(f.number("seed")));
+  if (!(sigma > 0 && sigma <= 1e9)) f.refuse("sigma", "expected a positive number of grid steps, at most 1e9.");
+  Rng        rng  = generator(f);
   const auto side = [](int64_t size) { return static_cast<int64_t>(std::ceil(std::sqrt(static_cast<double>(size)))); };
   const auto of_source = side(n), of_target = side(m);
   const auto near = [&](int64_t at) {  // along one side, a target's place among the sources

@@ -81,9 +81,16 @@ TEST(Wiring, Wrong) {
       {R"({"type": "fixed_in_degree", "degre": 2})", "'degree'"},
       {R"({"type": "distance", "degree": 2, "sigma": 0})", "positive"},
       {R"({"type": "distance", "degree": 4, "sigma": 0.001})", "too few sources"},
+      {R"({"type": "distance", "degree": 4, "sigma": 1e30})", "at most 1e9"},
+      {R"({"type": "distance", "degree": 4, "sigma": 1, "seed": -1})", "whole number from 0"},
+      {R"({"type": "fixed_in_degree", "degree": 4, "seed": 0.5})", "whole number from 0"},
+      {R"({"type": "fixed_in_degree", "degree": 4, "seed": 1e30})", "whole number from 0"},
       {R"({"type": "file", "path": "/nowhere/net.mtx"})", "/nowhere/net.mtx"},
       {R"({"type": "csr", "shape": [5, 5], "indptr": [0, 1], "indices": [0]})", "indptr"},
       {R"({"type": "csr", "shape": [1, 1], "indptr": [0, 1], "indices": [0]})", "expected 5 sources"},
+      {R"({"type": "csr", "shape": [-1, 5], "indptr": [], "indices": []})", "[rows, columns]"},
+      {R"({"type": "csr", "shape": [2, 3], "indptr": [0, 1, 4], "indices": [2, 2, 1, 2]})",
+       "column 2 appears twice in row 1"},
   };
   for (const auto& [pattern, phrase] : cases) {
     const std::string message = error_of([&p = pattern] { wiring(p, 5, 5, true); });
