@@ -19,6 +19,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
+
 #include "braintrace/base/process_mutex.h"
 
 extern char** environ;
@@ -173,7 +175,8 @@ CommandResult run_command(const std::vector<std::string>& words, const std::stri
   {
     const Starting here;
     if (is_stopped) return {CommandEnd::Stopped, {}};
-    if (const int failed = start(pid, words, output, folder)) return {CommandEnd::Failed, std::strerror(failed)};
+    if (const int failed = start(pid, words, output, folder))
+      return {CommandEnd::Failed, fmt::format("could not be started: {}", std::strerror(failed)), false};
     registered.emplace(pid);
     if (is_stopped) kill_group(pid);
   }
@@ -189,7 +192,10 @@ CommandResult run_command(const std::vector<std::string>& words, const std::stri
   }
   if (is_stopped) return {CommandEnd::Stopped, {}};
   if (!in_time) return {CommandEnd::TooLong, {}};
-  return {WIFEXITED(status) && WEXITSTATUS(status) == 0 ? CommandEnd::Done : CommandEnd::Failed, {}};
+  if (status == 0) return {CommandEnd::Done, {}};
+  return {CommandEnd::Failed, WIFSIGNALED(status) ? fmt::format("was ended by signal {} ({})", WTERMSIG(status),
+                                                                ::strsignal(WTERMSIG(status)))
+                                                  : fmt::format("exited with status {}", WEXITSTATUS(status))};
 }
 
 void stop_commands(bool stop) {

@@ -11,7 +11,8 @@ enum class CommandEnd { Done, Failed, TooLong, Stopped };
 
 struct CommandResult {
   CommandEnd  end = CommandEnd::Failed;
-  std::string problem;  // why it could not be started
+  std::string problem;  // of one that failed: "could not be started: …", "exited with status 1", "was ended by …"
+  bool        has_started = true;
 };
 
 // Its output goes to the file `output`, and its temporary files to `folder`. Several threads may call this at the same

@@ -238,7 +238,8 @@ TEST_F(CompiledFiles, RunWithAnyFlags) {
   });
   Rng          rng(3);
   const Arrays args = {random_array(rng, types[0]), random_array(rng, types[1])};
-  for (const char* flags : {"-O0", "-O1", "-O2", "-O2 -fno-ipa-cp", "-Os", "-O3 -mno-avx512f", "-march=x86-64"}) {
+  for (const char* flags : {"-O0", "-O1", "-O2", "-O2 -fno-ipa-cp", "-Os", "-O3 -mno-avx512f", "-march=x86-64",
+                            "-g -funroll-loops", "-fvisibility=hidden"}) {
     const With given("BRAINTRACE_CFLAGS", flags);
     EXPECT_TRUE(cpu::compile_together({t.program}, {{}})[0]->is_native()) << flags;
     EXPECT_LE(testing_support::worst_disagreement({{"flags", t.program, {}, args}}).distance, 1e-5) << flags;

@@ -122,6 +122,29 @@ with check("a compiler that crashes at the usual settings is tried with lower on
     assert "segmentation fault" in o.err and "interpreter" not in o.err, o.err
     assert files("*.so"), "what was compiled with lower settings is kept"
 
+# The compiler's last words, or its end, and whether lower settings helped; in each case the program runs.
+GIVEN = 'case "$*" in *--version*|*-O1*) exec cc "$@";; esac\n'
+CUT = 'cc "$@"; for a; do case $p in -o) o=$a;; esac; p=$a; done; truncate -s 6000 "$o"\n'
+ENDS = {
+    "crashes above -O1": (GIVEN + "kill -SEGV $$\n", ["It succeeded with -O1", "was ended by signal 11 (Segmentation fault)"]),
+    "crashes always": ("kill -SEGV $$\n", ["in the interpreter", "was ended by signal 11 (Segmentation fault)"]),
+    "exits silently": ("exit 3\n", ["in the interpreter", "exited with status 3"]),
+    "reports an error after other lines": (GIVEN + 'echo "In function f:"; echo "internal compiler error: abc"; exit 4\n',
+                                           ["It succeeded with -O1", "  internal compiler error: abc"]),
+    "writes nothing above -O1": (GIVEN + "exit 0\n", ["It succeeded with -O1", "wrote no complete shared library"]),
+    "cuts its files short": ('case "$*" in *--version*) exec cc "$@";; esac\n' + CUT, ["in the interpreter", "wrote no complete"]),
+}
+for name, (script, phrases) in ENDS.items():
+    with check(f"a compiler that {name}: the warning says what happened"):
+        empty()
+        o = expect(["stream", MODEL], 0, out="prediction", err=phrases[0], text=RECORDS, env=compiler("ends", script))
+        assert all(p in o.err for p in phrases) and not left_over(), o.err
+
+with check("code for the address sanitizer needs a process with it"):
+    empty()
+    expect(["stream", MODEL], 0, out="prediction", err="started with this sanitizer (LD_PRELOAD)", text=RECORDS,
+           env={**ENV, "BRAINTRACE_CC": "gcc", "BRAINTRACE_CFLAGS": "-fsanitize=address"})
+
 with check("nobody is told to install a compiler that is there"):
     empty()
     o = expect(["stream", MODEL], 0, out="prediction", err="a program runs in the interpreter", text=RECORDS,

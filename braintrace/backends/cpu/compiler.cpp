@@ -2,8 +2,10 @@
 #include "braintrace/backends/cpu/compiler.h"
 
 #include <algorithm>
+#include <cstring>
 #include <dlfcn.h>
 #include <fstream>
+#include <link.h>
 #include <mutex>
 #include <optional>
 #include <sstream>
@@ -60,7 +62,7 @@ const std::vector<std::string> cpp_flags     = {"-x", "c++", "-std=gnu++17", "-O
 const std::vector<std::string> witness_flags = {"-fsanitize=thread",
                                                 "-nodefaultlibs"};  // without the sanitizer's library
 
-// Flags of BRAINTRACE_CFLAGS come last, so that they override ours.
+// Flags of BRAINTRACE_CFLAGS come last, so that they override ours, but functions must remain visible.
 std::vector<std::string> flags(Language language) {
   std::vector<std::string> all = own_flags;
   if (language != Language::C) {
@@ -70,6 +72,7 @@ std::vector<std::string> flags(Language language) {
   if (language == Language::WitnessedCpp) all.insert(all.end(), witness_flags.begin(), witness_flags.end());
   std::stringstream more(settings::variable("BRAINTRACE_CFLAGS"));
   for (std::string word; more >> word;) all.push_back(word);
+  all.push_back("-fvisibility=default");
   return all;
 }
 
@@ -172,6 +175,29 @@ struct Made {
 // Whether the folder has space for a file: a compiler also fails on a full disk.
 bool has_room(const fs::path& work) { return write_contents(work / "room", std::string(1 << 20, ' ')); }
 
+// Whether this is a shared library with all its segments. The loader does not check: it crashes on a file cut short.
+bool is_whole(const fs::path& path) {
+  const std::string file = contents_of(path);
+  ElfW(Ehdr) head;
+  if (file.size() < sizeof head || !file.starts_with(ELFMAG)) return false;
+  std::memcpy(&head, file.data(), sizeof head);
+  for (size_t i = 0; i < head.e_phnum; ++i) {
+    ElfW(Phdr) segment;
+    const size_t at = head.e_phoff + i * sizeof segment;
+    if (at > file.size() - sizeof segment) return false;
+    std::memcpy(&segment, file.data() + at, sizeof segment);
+    if (segment.p_filesz > file.size() || segment.p_offset > file.size() - segment.p_filesz) return false;
+  }
+  return head.e_type == ET_DYN;
+}
+
+// The part of the compiler's output that tells most: the first line with an error.
+std::string main_line(const std::string& said) {
+  const size_t error = said.find("error");
+  const size_t begin = error == said.npos ? 0 : said.rfind('\n', error) + 1;
+  return said.substr(begin, said.find('\n', begin) - begin);
+}
+
 Made compile_once(const Compiler& cc, Language language, const std::string& setting, const fs::path& c,
                   const fs::path& work) {
   const fs::path           code = work / "code.so", said = work / "said.txt";
@@ -181,7 +207,8 @@ Made compile_once(const Compiler& cc, Language language, const std::string& sett
   const CommandResult result = run_command(words, said.string(), work.string(), settings::compiler_seconds());
   switch (result.end) {
     case CommandEnd::Done:
-      return {code, {}};
+      if (is_whole(code)) return {code, {}};
+      return {{}, fmt::format("{} wrote no complete shared library", text_of(cc))};
     case CommandEnd::Stopped:
       return {{}, "the process is about to end", true};
     case CommandEnd::TooLong:
@@ -189,10 +216,8 @@ Made compile_once(const Compiler& cc, Language language, const std::string& sett
     case CommandEnd::Failed:
       break;
   }
-  if (!result.problem.empty())
-    return {{}, fmt::format("{} could not be started: {}", text_of(cc), result.problem), true};
-  const std::string text = contents_of(said);
-  return {{}, text.empty() ? fmt::format("{} failed", text_of(cc)) : text.substr(0, 2000)};
+  const std::string problem = fmt::format("{} {}", text_of(cc), result.problem), text = contents_of(said);
+  return {{}, text.empty() ? problem : problem + ": " + text.substr(0, 2000), !result.has_started};
 }
 
 Made compile(const Compiler& cc, Language language, const std::string& source, const fs::path& work) {
@@ -203,9 +228,9 @@ Made compile(const Compiler& cc, Language language, const std::string& source, c
   for (const std::string& setting : attempts) {
     Made made = compile_once(cc, language, setting, c, work);
     if (made.problem.empty() && !setting.empty())
-      made.note = fmt::format(
-          "{} failed to compile a program. It succeeded with {}, but the program runs slower.\n  Its output: {}",
-          text_of(cc), setting, first.problem.substr(0, first.problem.find('\n')));
+      made.note =
+          fmt::format("{} failed to compile a program. It succeeded with {}, but the program runs slower.\n  {}",
+                      text_of(cc), setting, main_line(first.problem));
     if (made.problem.empty() || made.is_final) return made;
     if (!has_room(work)) return made;
     if (setting.empty()) first = std::move(made);
@@ -215,6 +240,11 @@ Made compile(const Compiler& cc, Language language, const std::string& source, c
 }
 
 std::shared_ptr<const Library> opened(const fs::path& path, std::string& problem) {
+  // The address sanitizer ends a process that loads it late.
+  if (!dlsym(RTLD_DEFAULT, "__asan_init") && contents_of(path).find("libasan.so") != std::string::npos) {
+    problem = "code with -fsanitize=address runs only in a process that was started with this sanitizer (LD_PRELOAD)";
+    return nullptr;
+  }
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle) return std::make_shared<const Library>(handle);
   problem = dlerror();
