@@ -205,7 +205,9 @@ thread_local bool Pool::at_work = false;
 thread_local int limit = settings::most_threads;
 
 std::atomic<int>& wanted_threads() {
-  static std::atomic<int> n = static_cast<int>(settings::num_threads().value_or(usable_processors()));
+  // More threads than processors only wait for each other.
+  static std::atomic<int> n = static_cast<int>(
+      std::min<int64_t>(settings::num_threads().value_or(settings::most_threads), usable_processors()));
   return n;
 }
 

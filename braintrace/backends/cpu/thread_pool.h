@@ -9,7 +9,7 @@
 
 namespace braintrace::cpu {
 
-// Number of threads that kernels may use: BRAINTRACE_NUM_THREADS, or one per CPU available to the process.
+// Number of threads that kernels may use: one per CPU available to the process, or BRAINTRACE_NUM_THREADS if fewer.
 int  num_threads();
 void set_num_threads(int n);  // 1 … 256
 
