@@ -74,34 +74,57 @@ Tensor where_valid(const HiddenGroup& g, const Tensor& x, size_t axis) {
   return x * convert(Tensor(Array::of<double>(ones, shape)), x.dtype());
 }
 
-// D[p,(k,a),(k',b)] = J[q,a,q',b] with q, q' the k-th and k'-th neighbors of p; zero if there is no such neighbor.
+// Units of a row in classes: no position reads two units of one class, so their columns of J can be added.
+std::vector<int32_t> column_classes(const HiddenGroup& g, int64_t units) {
+  std::vector<std::vector<int>> reached(static_cast<size_t>(units));  // from each unit, in any row
+  for (size_t i = 0; i < g.snap->neighbors.size(); ++i)
+    if (g.snap->valid[i])
+      reached[i / g.snap->width % reached.size()].push_back(g.snap->neighbors[i] % static_cast<int>(units));
+  std::vector<std::vector<bool>> taken;  // units that a class reaches
+  std::vector<int32_t>           out;
+  for (const std::vector<int>& targets : reached) {
+    auto home = std::find_if(taken.begin(), taken.end(), [&](const std::vector<bool>& t) {
+      return std::none_of(targets.begin(), targets.end(), [&](int q) { return t[q]; });
+    });
+    if (home == taken.end()) home = taken.insert(home, std::vector<bool>(reached.size()));
+    for (int q : targets) (*home)[q] = true;
+    out.push_back(static_cast<int32_t>(home - taken.begin()));
+  }
+  return out;
+}
+
+// D[p,(k,a),(k',b)] = J[q,a,q',b] with q, q' the k-th and k'-th neighbors of p; zero if there is no such neighbor, or
+// if q' does not reach q.
 Tensor transition(Step& step, int group) {
   const HiddenGroup& g = step.graph().hidden_groups[group];
   if (!g.snap) return step.D(group);
   const int64_t P = size_of(g.varshape), S = g.num_state, K = g.snap->width, units = unit_count(g);
-  const Tensor  columns = step.unit_columns(group, units);  // [units,S,P,S]
+  const auto    class_of = column_classes(g, units);
+  const Tensor  columns  = step.class_columns(group, class_of);  // [classes,S,P,S]
   if (!columns.defined()) return {};
   if (const auto whole = whole_rows(g)) {
     const Tensor J = transpose(reshape(columns, {units * S, whole->rows, units * S}), {1, 2, 0});
     return whole->on_positions(g, J);
   }
-  // One gather of exactly the elements of D.
-  Array                from({DType::I32, {P * K * S * K * S}});
-  auto*                next = from.mutable_data<int32_t>();
-  std::vector<int32_t> column(static_cast<size_t>(K * S));  // offset of column (k',b)
-  for (int64_t p = 0; p < P; ++p) {
-    for (int64_t k = 0; k < K; ++k)
-      for (int64_t b = 0; b < S; ++b)
-        column[k * S + b] = static_cast<int32_t>((g.snap->neighbors[p * K + k] % units * S + b) * P * S);
-    for (int64_t k = 0; k < K; ++k)
-      for (int64_t a = 0; a < S; ++a) {
-        const auto row = static_cast<int32_t>(g.snap->neighbors[p * K + k] * S + a);
-        next           = std::transform(column.begin(), column.end(), next, [row](int32_t c) { return c + row; });
+  // One gather of exactly the elements of D; all that are zero come from one more element.
+  std::vector<std::vector<int>> near(static_cast<size_t>(P));
+  for (int64_t i = 0; i < P * K; ++i)
+    if (g.snap->valid[i]) near[i / K].push_back(g.snap->neighbors[i]);
+  const auto reaches = [&](int q, int target) {  // neighbors ascend after the first, which is the position itself
+    return q == target || std::binary_search(near[q].begin() + 1, near[q].end(), target);
+  };
+  Array from({DType::I32, {P * K * S * K * S}});
+  auto* next = from.mutable_data<int32_t>();
+  for (int64_t p = 0; p < P; ++p)
+    for (int64_t i = 0; i < K * S; ++i)
+      for (int64_t j = 0; j < K * S; ++j) {
+        const auto k = static_cast<size_t>(i / S), l = static_cast<size_t>(j / S);
+        const bool is_edge = std::max(k, l) < near[p].size() && reaches(near[p][l], near[p][k]);
+        *next++            = static_cast<int32_t>(
+            is_edge ? (class_of[near[p][l] % units] * S + j % S) * P * S + near[p][k] * S + i % S : columns.size());
       }
-  }
-  const Shape  shape = g.on_positions({K * S, K * S});
-  const Tensor all   = reshape(take(reshape(columns, {columns.size()}), Tensor(from)), shape);
-  return where_valid(g, where_valid(g, all, 0), 1);
+  const Tensor all = concat({reshape(columns, {columns.size()}), zeros({1}, columns.dtype())}, 0);
+  return reshape(take(all, Tensor(from)), g.on_positions({K * S, K * S}));
 }
 
 // L at every neighbor.

@@ -3,6 +3,7 @@
 //
 //   elementwise                    each element reads the same element
 //   products, sums and views       axis by axis, which is exact: a reduced axis reads all positions, others stay apart
+//   products with a known pattern  entry by entry
 //   linear in the operand          probed: the result for an operand that is one at a single element and zero elsewhere
 //   anything else                  axis by axis, according to the operation's dependence record
 #include "braintrace/compiler/position_graph.h"
@@ -19,6 +20,7 @@
 #include "braintrace/ops/contract.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/ops/reduce.h"
+#include "braintrace/ops/sparse.h"
 #include "braintrace/transforms/inline.h"
 #include "braintrace/transforms/walk.h"
 
@@ -82,9 +84,21 @@ struct Follower {
     const Sources& in = of[e.in[k]];
     if (e.op->is_elementwise()) {
       for (size_t i = 0; i < in.size(); ++i) unite(of[e.out[0]][i], in[i]);
+    } else if (e.op == &sparse_dot_op && k == 3 && known[e.in[1]].defined() && known[e.in[2]].defined()) {
+      follow_entries(e, in);
     } else if (is_told_by_axes(*e.op) || !probe(e, k)) {
       for (size_t r = 0; r < e.out.size(); ++r) follow_axes(e, k, r);
     }
+  }
+
+  // y[l,to[e]] reads x[l,from[e]].
+  void follow_entries(const Eqn& e, const Sources& x) {
+    const Array    from_array = known[e.in[1]].array(), to_array = known[e.in[2]].array();
+    const Integers from(from_array), to(to_array);
+    const int64_t  n = p.type(e.in[3]).shape.back(), m = p.type(e.out[0]).shape.back();
+    for (int64_t l = 0; l * n < std::ssize(x); ++l)
+      for (int64_t i = 0; i < from_array.size(); ++i)
+        if (!x[l * n + from[i]].empty()) unite(of[e.out[0]][l * m + to[i]], x[l * n + from[i]]);
   }
 
   // The other factors of products are ones, so that nothing cancels and stored zeros count as edges.
@@ -264,8 +278,9 @@ SnapPattern snap_pattern(const ModuleInfo& info, const HiddenGroup& g, int n, in
   if (positions * columns * columns > max_jacobian_elements)
     throw CompileError(
         fmt::format("hidden group {}: SnAp with n = {} needs Jacobians of {} positions × ({} neighbors × {} states)² = "
-                    "{} elements; snap_max_jacobian_elements is {}.\n  Use a smaller n, or raise the limit.",
-                    g.index, n, positions, width, g.num_state, positions * columns * columns, max_jacobian_elements),
+                    "{} elements; snap_max_jacobian_elements is {}.{}\n  Use a smaller n, or raise the limit.",
+                    g.index, n, positions, width, g.num_state, positions * columns * columns, max_jacobian_elements,
+                    graph.reason.empty() ? "" : fmt::format("\n  Neighbors may be too many: {}.", graph.reason)),
         log);
   SnapPattern out{
       .n = n, .width = static_cast<int>(width), .conservative = !graph.reason.empty(), .reason = graph.reason};

@@ -282,17 +282,21 @@ Tensor Step::push(int group, const Tensor& t) {
   return g.concat_hidden(instantiated(J_t, flow_.program.types_of(g.exits())));
 }
 
-Tensor Step::unit_columns(int group, int64_t units) const {
+Tensor Step::class_columns(int group, const std::vector<int32_t>& class_of_unit) const {
   const HiddenGroup& g = graph_.hidden_groups[group];
-  const int64_t      P = size_of(g.varshape), S = g.num_state, n = units * S;
+  const int64_t      P = size_of(g.varshape), S = g.num_state, units = std::ssize(class_of_unit);
+  const int64_t      classes = *std::max_element(class_of_unit.begin(), class_of_unit.end()) + 1, n = classes * S;
   const DType        dtype = values_[g.hidden[0].out].dtype();
   const Type         positions{dtype, g.on_positions({S})};
-  // [units·S, rows, units·S]: the unit directions of one row, repeated for every row.
-  const Tensor directions =
-      reshape(broadcast_axes(eye(n, dtype), {n, P / units, n}, {0, 2}), stacked(positions, n).shape);
-  const Tensors point = gather(values_, joined(g.transition.constants, g.entries()));
-  bool          live  = false;
-  const Traced  one   = trace(joined(types_of(point), {positions}), [&](const Tensors& in) -> Tensors {
+  // [classes·S, rows, units·S]: the directions of one row, repeated for every row.
+  const Shape   by_class{classes, S, units, S};
+  const Tensor  member     = transpose(one_hot(Tensor(Array::of<int32_t>(class_of_unit, {units})), classes, dtype));
+  const Tensor  row        = broadcast_axes(member, by_class, {0, 2}) * broadcast_axes(eye(S, dtype), by_class, {1, 3});
+  const Tensor  directions = reshape(broadcast_axes(reshape(row, {n, units * S}), {n, P / units, units * S}, {0, 2}),
+                                     stacked(positions, n).shape);
+  const Tensors point      = gather(values_, joined(g.transition.constants, g.entries()));
+  bool          live       = false;
+  const Traced  one        = trace(joined(types_of(point), {positions}), [&](const Tensors& in) -> Tensors {
     const Tensors columns = pushed(g, part(in, 0, point.size()), in.back());
     live                  = any_true(defined_mask(columns));
     return {g.concat_hidden(instantiated(columns, flow_.program.types_of(g.exits())))};
@@ -300,7 +304,7 @@ Tensor Step::unit_columns(int group, int64_t units) const {
   if (!live) return {};
   const Mask       batched = joined(Mask(one.constants.size() + point.size(), false), Mask{true});
   const VmapResult r       = vmap(one.program, joined(one.constants, point, {directions}), batched, n);
-  return reshape(r.out[0], {units, S, P, S});
+  return reshape(r.out[0], {classes, S, P, S});
 }
 
 Tensors Step::pull_region(const Region& region, const Tensors& args, const Tensors& ct) const {

@@ -87,9 +87,10 @@ class Step {
   // descended scan, J is D, the product of the blocks of its substeps.
   Tensor push(int group, const Tensor& t);
 
-  // J of a group whose transition does not cross rows of `units` trailing positions: [units,S,P,S]. Entry [u,b,p,a] is
-  // ∂h_t[p,a]/∂h_{t-1}[q,b], where q is position u in the row of p. Undefined if structurally zero.
-  Tensor unit_columns(int group, int64_t units) const;
+  // Sums of columns of J, for a group whose transition does not cross rows of units, its trailing positions. Each unit
+  // is in one class: [classes,S,P,S]. Entry [c,b,p,a] is Σ_q ∂h_t[p,a]/∂h_{t-1}[q,b] over the units q of class c in
+  // the row of p. Undefined if structurally zero.
+  Tensor class_columns(int group, const std::vector<int32_t>& class_of_unit) const;
 
   // Clears the cotangents of traced leaves.
   void forget_traced(Tensors& inputs) const;

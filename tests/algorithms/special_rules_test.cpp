@@ -150,6 +150,25 @@ TEST(SnAp, PreparesInMemoryOfThePattern) {
   EXPECT_LE(held(24), 4 * held(12));
 }
 
+// On a ring, where every unit drives only the next, no value of a step grows faster than the number of units.
+TEST(SnAp, StepsInMemoryOfASparsePattern) {
+  const auto largest = [](int64_t n) {
+    Ints ends(static_cast<size_t>(n) + 1), next(static_cast<size_t>(n));
+    for (int64_t i = 0; i <= n; ++i) ends[i] = i;
+    for (int64_t i = 0; i < n; ++i) next[i] = (i + 1) % n;
+    auto model =
+        make_model(layer("sparse_rnn", 2, n, {{"csr", {{"shape", {n, n}}, {"indptr", ends}, {"indices", next}}}}), 2);
+    SnAp learner(*model, 2);
+    learner.compile_graph(zeros({2, 2}, DType::F64));
+    const auto step =
+        trace_function({{DType::F64, {2, 2}}}, [&](const Tensors& in) -> Tensors { return {learner(in[0])}; });
+    int64_t most = 0;
+    for (const Type& t : expand_composites(step.program).types) most = std::max(most, t.size());
+    return most;
+  };
+  EXPECT_LE(largest(128), 2 * largest(64));
+}
+
 TEST(EsDRtrl, SaysThatSubstepsHaveNoFactorizedTrace) {
   const auto     cell = substep_cell();
   LearnerOptions options;

@@ -18,6 +18,7 @@
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 #include "braintrace/ops/reduce.h"
+#include "braintrace/ops/sparse.h"
 #include "braintrace/transforms/jvp.h"
 #include "braintrace/transforms/walk.h"
 #include "braintrace/zoo/cell.h"
@@ -234,6 +235,19 @@ TEST(Snap, LargeProductsAreFollowedExactly) {
   ASSERT_EQ(graph.influences.size(), 600u);
   for (const auto& list : graph.influences) EXPECT_EQ(list.size(), 600u);
   EXPECT_EQ(c.group().snap->width, 1);
+}
+
+TEST(Snap, LargeSparseProductsAreFollowedExactly) {
+  constexpr int64_t    n = 6000;
+  std::vector<int32_t> from(n), to(n);
+  for (int32_t i = 0; i < n; ++i) from[i] = i, to[i] = (i + 1) % static_cast<int32_t>(n);
+  const SparsePattern ring{Array::of<int32_t>(from, {n}), Array::of<int32_t>(to, {n}), n, n};
+  const Rule          sparse = [&](auto& h, auto&) {
+    return reshape(dot(reshape(h, {n}), ring, zeros({n}, DType::F64)), {n, 1});
+  };
+  const Compiled c(sparse, {n, 1}, 2);
+  EXPECT_EQ(c.group().snap->reason, "");
+  EXPECT_EQ(c.group().snap->width, 2);
 }
 
 // Its graph would have 2.5·10⁹ edges. Without it, every position is taken alone.
