@@ -104,7 +104,7 @@ enum class ElementCost : uint8_t { Simple, Division, Series };
 
 // An elementwise op as an expression in C. $a $b $c are the operands' elements, $t is the type, $f the suffix of its
 // functions: empty for double, f for float. Floats of 16 bits are computed in double; integers as int64_t, which wraps.
-// Functions bt_… are defined in codegen/c/scalar.c. An empty text means that there is no expression for these types.
+// Functions @bt_… are defined in codegen/c/scalar.c. An empty text means that there is no expression for these types.
 struct Code {
   std::string_view real, integer;
   ElementCost      cost = ElementCost::Simple;

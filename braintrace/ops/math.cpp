@@ -83,7 +83,7 @@ constinit const Op clamp_op = elementwise({
     .name     = "clamp",
     .doc      = "x limited to [lo, hi]",
     .operands = "x lo hi",
-    .code     = {"bt_min$f(bt_max$f($a, $b), $c)", "bt_min_i(bt_max_i($a, $b), $c)"},
+    .code     = {"@bt_min$f(@bt_max$f($a, $b), $c)", "@bt_min_i(@bt_max_i($a, $b), $c)"},
     .scalar   = {.real    = [](const double* x) { return nan_min(nan_max(x[0], x[1]), x[2]); },
                  .integer = [](const int64_t* x) { return std::min(std::max(x[0], x[1]), x[2]); },
                  .partial = {[](const Tensors& x, const Tensor& y) {
@@ -149,7 +149,7 @@ constinit const Op div_op = elementwise({
     .simplify = [](const Op&, const Tensors& in, const Attrs&) -> Tensors {
       return in[1].is_literal(1) ? Tensors{in[0]} : Tensors{};
     },
-    .code   = {"($a / $b)", "bt_div_i($a, $b)", ElementCost::Division},
+    .code   = {"($a / $b)", "@bt_div_i($a, $b)", ElementCost::Division},
     .scalar = {.real    = [](const double* x) { return x[0] / x[1]; },
                .integer = [](const int64_t* x) { return whole_div(x[0], x[1]); },
                .partial = {[](const Tensors& x, const Tensor&) { return 1 / x[1]; },
@@ -212,7 +212,7 @@ constinit const Op max_op = elementwise({
     .name     = "max",
     .doc      = "the larger of a and b",
     .operands = "lhs rhs",
-    .code     = {"bt_max$f($a, $b)", "bt_max_i($a, $b)"},
+    .code     = {"@bt_max$f($a, $b)", "@bt_max_i($a, $b)"},
     .scalar   = {.real    = [](const double* x) { return nan_max(x[0], x[1]); },
                  .integer = [](const int64_t* x) { return std::max(x[0], x[1]); },
                  .partial = {[](const Tensors& x, const Tensor&) { return larger_share(x[0], x[1]); },
@@ -224,7 +224,7 @@ constinit const Op min_op = elementwise({
     .name     = "min",
     .doc      = "the smaller of a and b",
     .operands = "lhs rhs",
-    .code     = {"bt_min$f($a, $b)", "bt_min_i($a, $b)"},
+    .code     = {"@bt_min$f($a, $b)", "@bt_min_i($a, $b)"},
     .scalar   = {.real    = [](const double* x) { return nan_min(x[0], x[1]); },
                  .integer = [](const int64_t* x) { return std::min(x[0], x[1]); },
                  .partial = {[](const Tensors& x, const Tensor&) { return larger_share(x[1], x[0]); },
@@ -236,7 +236,7 @@ constinit const Op mod_op = elementwise({
     .name     = "mod",
     .doc      = "remainder with the sign of b; integers give 0 for b = 0",
     .operands = "lhs rhs",
-    .code     = {"bt_mod$f($a, $b)", "bt_mod_i($a, $b)", ElementCost::Series},
+    .code     = {"@bt_mod$f($a, $b)", "@bt_mod_i($a, $b)", ElementCost::Series},
     .scalar   = {.real =
                      [](const double* x) {
                      const double r = std::fmod(x[0], x[1]);
@@ -298,7 +298,7 @@ constinit const Op pow_op = elementwise({
       if (in[1].is_literal(2)) return {square(in[0])};
       return {};
     },
-    .code   = {"bt_pow$f($a, $b)", "bt_pow_i($a, $b)", ElementCost::Series},
+    .code   = {"@bt_pow$f($a, $b)", "@bt_pow_i($a, $b)", ElementCost::Series},
     .scalar = {.real    = [](const double* x) { return std::pow(x[0], x[1]); },
                .integer = [](const int64_t* x) { return whole_pow(x[0], x[1]); },
                .partial = {[](const Tensors& x, const Tensor&) {
@@ -324,7 +324,7 @@ constinit const Op rem_op = elementwise({
     .name     = "rem",
     .doc      = "remainder with the sign of a; integers give 0 for b = 0",
     .operands = "lhs rhs",
-    .code     = {"bt_fmod$f($a, $b)", "bt_rem_i($a, $b)", ElementCost::Series},
+    .code     = {"@bt_fmod$f($a, $b)", "@bt_rem_i($a, $b)", ElementCost::Series},
     .scalar   = {.real    = [](const double* x) { return std::fmod(x[0], x[1]); },
                  .integer = [](const int64_t* x) { return whole_rem(x[0], x[1]); },
                  .partial = {one_like, minus_quotient},
@@ -383,7 +383,7 @@ constinit const Op select_op = {
 constinit const Op sign_op = elementwise({
     .name   = "sign",
     .doc    = "-1, 0 or 1; NaN stays NaN",
-    .code   = {"bt_sign$f($a)", "(($a > 0) - ($a < 0))"},
+    .code   = {"@bt_sign$f($a)", "(($a > 0) - ($a < 0))"},
     .scalar = {.real    = [](const double* x) { return x[0] > 0   ? 1.0
                                                        : x[0] < 0 ? -1.0
                                                                   : x[0]; },

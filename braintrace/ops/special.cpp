@@ -97,7 +97,7 @@ constinit const Op digamma_op = elementwise({
 constinit const Op erf_op = elementwise({
     .name   = "erf",
     .doc    = "error function",
-    .code   = {"bt_erf$f($a)", "", ElementCost::Series},
+    .code   = {"@bt_erf$f($a)", "", ElementCost::Series},
     .scalar = {.real    = [](const double* x) { return std::erf(x[0]); },
                .partial = {[](const Tensors& x, const Tensor&) { return 2 / sqrt_pi * exp(-square(x[0])); }}},
 });
@@ -117,7 +117,7 @@ constinit const Op erf_inv_op = elementwise({
 constinit const Op erfc_op = elementwise({
     .name   = "erfc",
     .doc    = "complement of erf",
-    .code   = {"bt_erfc$f($a)", "", ElementCost::Series},
+    .code   = {"@bt_erfc$f($a)", "", ElementCost::Series},
     .scalar = {.real    = [](const double* x) { return std::erfc(x[0]); },
                .partial = {[](const Tensors& x, const Tensor&) { return -2 / sqrt_pi * exp(-square(x[0])); }}},
 });
@@ -125,7 +125,7 @@ constinit const Op erfc_op = elementwise({
 constinit const Op lgamma_op = elementwise({
     .name   = "lgamma",
     .doc    = "logarithm of |Γ(x)|",
-    .code   = {"bt_lgamma$f($a)", "", ElementCost::Series},
+    .code   = {"@bt_lgamma$f($a)", "", ElementCost::Series},
     .scalar = {.real =
                    [](const double* x) {
                      int sign;  // std::lgamma writes it to a global variable, which is a data race
@@ -175,7 +175,7 @@ constinit const Op polygamma_op = elementwise({
 constinit const Op sigmoid_op = elementwise({
     .name   = "sigmoid",
     .doc    = "logistic function",
-    .code   = {"bt_sigmoid$f($a)", "", ElementCost::Series},
+    .code   = {"@bt_sigmoid$f($a)", "", ElementCost::Series},
     .scalar = {.real    = [](const double* x) { return sigmoid_value(x[0]); },
                .partial = {[](const Tensors&, const Tensor& y) { return y * (1 - y); }}},
 });
@@ -184,7 +184,7 @@ constinit const Op sigmoid_op = elementwise({
 constinit const Op softplus_op = elementwise({
     .name   = "softplus",
     .doc    = "logarithm of 1 + e^x",
-    .code   = {"bt_softplus$f($a)", "", ElementCost::Series},
+    .code   = {"@bt_softplus$f($a)", "", ElementCost::Series},
     .scalar = {.real    = [](const double* x) { return (x[0] < 0 ? 0 : x[0]) + std::log1p(std::exp(-std::abs(x[0]))); },
                .partial = {[](const Tensors& x, const Tensor&) { return sigmoid(x[0]); }}},
 });

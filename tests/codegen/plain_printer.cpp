@@ -5,7 +5,7 @@
 
 #include "braintrace/codegen/c/context.h"
 #include "braintrace/codegen/c/expression.h"
-#include "braintrace/codegen/c/preamble.h"
+#include "braintrace/codegen/c/library.h"
 
 namespace braintrace::testing_support {
 
@@ -106,8 +106,8 @@ class Plain {
           {Fold::Prod, {"1", s + " * " + a}},
           {Fold::Any, {"0", s + " | " + a}},
           {Fold::All, {"1", s + " & " + a}},
-          {Fold::Max, {least, fmt::format("bt_max{}({}, {})", i, s, a)}},
-          {Fold::Min, {most, fmt::format("bt_min{}({}, {})", i, s, a)}}};
+          {Fold::Max, {least, fmt::format("@bt_max{}({}, {})", i, s, a)}},
+          {Fold::Min, {most, fmt::format("@bt_min{}({}, {})", i, s, a)}}};
       begin += fmt::format("{} {} = {};\n", type, s, folds.at(r.fold).first);
       inner += fmt::format("{} = {};\n", s,
                            r.b < 0 ? folds.at(r.fold).second : fmt::format("{} + {} * ({}){}", s, a, type, value(r.b)));
@@ -199,7 +199,7 @@ class Plain {
   std::string of(const T& what, const Kernel& k) const {
     static const std::map<const Function*, std::string> none;
     return fmt::format("const int64_t begin = 0, end = {};\n(void)begin;\n(void)end;\n{}", k.parts,
-                       with_own_names(text_of(what, Context{Dialect::Portable, none})));
+                       text_of(what, Context{Dialect::Portable, none}));
   }
 
   std::map<const Function*, std::string> names_;
@@ -219,10 +219,10 @@ std::string plain_source(const Schedule& schedule) {
     entries += fmt::format(
         "int plain_entry_{}(char* arena, const void* const* in, void* const* out) {{ return {}(arena, in, out); }}\n",
         i, plain.add(*schedule.entries[i]));
-  const std::string helpers = needed_functions(random_functions(), plain.text);
-  return std::string(head_of(Dialect::Portable)) + needed_functions(scalar_functions(), helpers + plain.text) +
-         helpers + constants + fmt::format("static const void* const plain_constants[] = {{{}0}};\n", pointers) +
-         plain.text + entries;
+  Library           library;
+  const std::string text = library.linked(plain.text);
+  return std::string(head_of(Dialect::Portable)) + library.text() + constants +
+         fmt::format("static const void* const plain_constants[] = {{{}0}};\n", pointers) + text + entries;
 }
 
 }  // namespace braintrace::testing_support

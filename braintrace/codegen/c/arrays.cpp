@@ -42,7 +42,7 @@ std::string matrix_text(const Product& p, const Context& c) {
       fmt::format("{} + {} + {} * {}, {}", c.name(p.out), offset_text("b", p.out_batch), row, x.n, x.n);
   const std::string text = loops_over(
       "b", p.batch,
-      fmt::format("{}matmul_{}({}, {}, {}, {}, {}, {});\n", c.dialect == Dialect::Native ? "f->host->" : "bt_",
+      fmt::format("{}matmul_{}({}, {}, {}, {}, {}, {});\n", c.dialect == Dialect::Native ? "f->host->" : "@bt_",
                   name_of(p.dtype), rows, columns, x.k, lhs, rhs, out));
   return both ? fmt::format("for (int64_t part = begin; part < end; ++part) {{\n{}}}\n", text) : text;
 }
@@ -192,7 +192,7 @@ std::string text_of(const DynamicBlock& k, const Context& c) {
   const Ints  strides = strides_of(k.inner), dense = strides_of(k.block);
   std::string start = "int64_t at = 0;\n";
   for (size_t i = 0; i < k.inner.size(); ++i)
-    start += fmt::format("at += bt_clamp_i((int64_t){}[b * {} + {}], 0, {}) * {};\n", c.name(k.start), k.inner.size(),
+    start += fmt::format("at += @bt_clamp_i((int64_t){}[b * {} + {}], 0, {}) * {};\n", c.name(k.start), k.inner.size(),
                          i, k.inner[i] - k.block[i], strides[i]);
   const std::string in_x     = fmt::format("b * {} + at", size_of(k.inner)),
                     in_block = fmt::format("b * {}", size_of(k.block));

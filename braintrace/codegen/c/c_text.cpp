@@ -24,11 +24,11 @@ bool is_half(DType t) { return t == DType::F16 || t == DType::BF16; }
 std::string_view value_type(DType t) { return is_half(t) ? "float" : storage_type(t); }
 
 std::string loaded(DType t, const std::string& element) {
-  return is_half(t) ? fmt::format("bt_load_{}({})", name_of(t), element) : element;
+  return is_half(t) ? fmt::format("@bt_load_{}({})", name_of(t), element) : element;
 }
 
 std::string stored(DType t, const std::string& value) {
-  return is_half(t) ? fmt::format("bt_store_{}({})", name_of(t), value) : value;
+  return is_half(t) ? fmt::format("@bt_store_{}({})", name_of(t), value) : value;
 }
 
 std::string literal(DType t, double value) {
@@ -42,7 +42,18 @@ std::string literal(DType t, double value) {
   return hex_float(value) + (t == DType::F64 ? "" : "f");
 }
 
-std::string filled(std::string_view text, const Words& words, char mark) {
+std::string_view word(const Words& words, std::string_view name) {
+  const auto word = std::find_if(words.begin(), words.end(), [&](const auto& w) { return w.first == name; });
+  ensure(word != words.end(), "codegen: no word for the placeholder {}", name);
+  return word->second;
+}
+
+std::string filled(std::string_view text, const Words& words) {
+  return filled(
+      text, [&](std::string_view name) { return word(words, name); }, '$');
+}
+
+std::string filled(std::string_view text, const std::function<std::string_view(std::string_view)>& value, char mark) {
   std::string out;
   for (size_t i = 0; i < text.size();) {
     if (text[i] != mark) {
@@ -51,10 +62,7 @@ std::string filled(std::string_view text, const Words& words, char mark) {
     }
     size_t end = ++i;
     while (end < text.size() && is_word(text[end])) ++end;
-    const std::string_view name = text.substr(i, end - i);
-    const auto word = std::find_if(words.begin(), words.end(), [&](const auto& w) { return w.first == name; });
-    ensure(word != words.end(), "codegen: no word for {}{} in '{}'", mark, name, text);
-    out += word->second;
+    out += value(text.substr(i, end - i));
     i = end;
   }
   return out;

@@ -2,6 +2,7 @@
 // Helpers that print C text.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,10 +25,13 @@ std::string literal(DType t, double value);  // of value_type(t)
 
 bool is_word(char c);  // can be part of an identifier or number
 
-// Replaces `$name` in the text by its value. `mark` replaces the dollar sign. Names consist of letters, digits and
-// underscores.
+// Replaces `$name` in the text by its value. Names consist of letters, digits and underscores.
 using Words = std::vector<std::pair<std::string_view, std::string>>;
-std::string filled(std::string_view text, const Words& words, char mark = '$');
+std::string_view word(const Words& words, std::string_view name);
+std::string      filled(std::string_view text, const Words& words);
+// The same for names that begin with `mark`, whose values a function finds.
+std::string filled(std::string_view text, const std::function<std::string_view(std::string_view name)>& value,
+                   char mark);
 
 template <class T>
 std::string str(const T& v) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the text of a kernel depends on in addition to the kernel. In the text, @v3 is a placeholder for the pointer to
-// buffer 3 (c_text.h), f is the frame and w the scratch memory. The kernel computes its parts [begin, end); a return
-// statement reports an error code.
+// buffer 3 and @bt_exp for a function (library.h), f is the frame and w the scratch memory. The kernel computes its
+// parts [begin, end); a return statement reports an error code.
 #pragma once
 
 #include <map>
@@ -35,12 +35,6 @@ std::string text_of(const TimeLoop& loop, const Context& c);
 std::string text_of(const Branch& branch, const Context& c);
 std::string text_of(const WhileLoop& loop, const Context& c);
 std::string text_of(const Call& call, const Context& c);
-
-// Replaces the placeholder @v3 by the name v3.
-inline std::string with_own_names(std::string text) {
-  std::erase(text, '@');
-  return text;
-}
 
 // Accumulator type of sums.
 inline std::string_view sum_type(DType t) { return is_float(t) ? "double" : "int64_t"; }

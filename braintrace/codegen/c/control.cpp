@@ -65,7 +65,7 @@ std::string text_of(const TimeLoop& l, const Context& c) {
 
 std::string text_of(const Branch& b, const Context& c) {
   std::string text = pointers(b.in.size() + 1, b.out.size()) + filled_with("in", b.in) + filled_with("out", b.out) +
-                     fmt::format("switch (bt_clamp_i({}[0], 0, {})) {{\n", c.name(b.index), b.branches.size() - 1);
+                     fmt::format("switch (@bt_clamp_i({}[0], 0, {})) {{\n", c.name(b.index), b.branches.size() - 1);
   for (size_t i = 0; i < b.branches.size(); ++i) text += fmt::format("case {}: {}break;\n", i, call(b.branches[i], c));
   return text + "}\n";
 }

@@ -23,7 +23,8 @@ std::string_view head_of(Dialect d);  // includes and helper declarations at the
 std::string frame_text(Dialect d, const std::string& arena);
 // An untyped pointer to constant number i.
 std::string constant_text(Dialect d, int64_t i);
-// `static const T name[] = {…};`
+// Element i as it is stored; `static const T name[] = {…};`
+std::string initializer(const Array& value, int64_t i);
 std::string array_text(const std::string& name, const Array& value);
 
 // Indents lines by brace depth.

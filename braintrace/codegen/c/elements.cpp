@@ -65,7 +65,7 @@ std::string all_elements(const LoopNest& n, const ElementWords& w) {
 std::string next_text(const Routine& r) {
   if (r.op->fold == Fold::Sum) return "sum + ($sum)$x[i]";
   if (r.op->fold == Fold::Prod) return "sum * ($sum)$x[i]";
-  return fmt::format("bt_{}{}(sum, ($sum)$x[i])", r.op->fold == Fold::Max ? "max" : "min",
+  return fmt::format("@bt_{}{}(sum, ($sum)$x[i])", r.op->fold == Fold::Max ? "max" : "min",
                      is_float(r.dtype) ? "" : "_i");
 }
 
@@ -74,12 +74,12 @@ std::string order_text(DType t, const std::string& order, const std::string& fir
 }
 
 std::string draw_text(const Routine& r) {
-  if (r.op == &random_bits_op) return "bt_draw(key, 0, (uint64_t)i >> 2, 0).w[i & 3]";
-  if (r.op == &random_split_op) return "bt_draw(key, 1, (uint64_t)i >> 1, 0).w[i & 1]";
-  if (r.op == &random_fold_in_op) return "bt_draw(key, 2, (uint64_t)(int64_t)$data[j], 0).w[i]";
-  if (r.op == &random_normal_op) return stored(r.dtype, "bt_normal(key, (uint64_t)i)");
+  if (r.op == &random_bits_op) return "@bt_draw(key, 0, (uint64_t)i >> 2, 0).w[i & 3]";
+  if (r.op == &random_split_op) return "@bt_draw(key, 1, (uint64_t)i >> 1, 0).w[i & 1]";
+  if (r.op == &random_fold_in_op) return "@bt_draw(key, 2, (uint64_t)(int64_t)$data[j], 0).w[i]";
+  if (r.op == &random_normal_op) return stored(r.dtype, "@bt_normal(key, (uint64_t)i)");
   const int bits = r.dtype == DType::F64 ? 53 : r.dtype == DType::F32 ? 24 : r.dtype == DType::F16 ? 11 : 8;
-  return stored(r.dtype, fmt::format("bt_uniform(key, (uint64_t)i, 0x1p{})", bits));
+  return stored(r.dtype, fmt::format("@bt_uniform(key, (uint64_t)i, 0x1p{})", bits));
 }
 
 WindowText window_text(const Window& k, const std::string& x, const std::string& result) {

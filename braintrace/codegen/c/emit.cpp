@@ -7,7 +7,7 @@
 #include "braintrace/base/lists.h"
 #include "braintrace/codegen/c/abi.h"
 #include "braintrace/codegen/c/context.h"
-#include "braintrace/codegen/c/preamble.h"
+#include "braintrace/codegen/c/library.h"
 
 namespace braintrace::codegen {
 
@@ -42,6 +42,8 @@ class Printer {
   }
 
   std::string text();
+  // The library functions that the text calls.
+  std::string functions() const { return library_.text(); }
 
   std::vector<std::string> names;
   std::set<DType>          products;
@@ -80,7 +82,7 @@ class Printer {
       head += fmt::format(", {} {}", v.type, numbered.back().second);
     }
     p.body   = std::visit([&](const auto& what) { return text_of(what, c); }, k.what) + "return 0;\n}\n";
-    p.shared = head + ") {\n" + unused() + (is_native() ? "" : "(void)w;\n") + filled(p.body, numbered, '@');
+    p.shared = head + ") {\n" + unused() + (is_native() ? "" : "(void)w;\n") + library_.linked(p.body, numbered);
     ++shared_[p.shared].first;
     parts_.push_back(std::move(p));
   }
@@ -89,6 +91,7 @@ class Printer {
   std::string calls_text(const Part& p, const std::map<const Kernel*, std::string>& direct) const;
 
   Dialect                                            dialect_;
+  Library                                            library_;
   std::vector<Part>                                  parts_;
   std::map<const Function*, std::string>             functions_;
   std::map<std::string, std::pair<int, std::string>> shared_;  // by function: how many kernels, its name
@@ -141,7 +144,7 @@ std::string Printer::text() {
     if (count == 1) {
       std::string text;
       for (const Pointer& v : p.pointers) text += declaration(v);
-      text += unused() + (w.empty() ? "" : fmt::format("char* w = {};\n", w)) + with_own_names(p.body);
+      text += unused() + (w.empty() ? "" : fmt::format("char* w = {};\n", w)) + library_.linked(p.body);
       const bool as_written = is_native() && !contained(*p.kernel).empty() && 4 * p.pointers.size() > long_list;
       out += fmt::format("{} {}{}) {{\n{}", as_written ? "static BT_AS_WRITTEN int32_t" : head, p.name, frame, text);
       continue;
@@ -168,10 +171,7 @@ Emitted emit(Schedule schedule, Dialect dialect) {
   Printer     printer(schedule, dialect);
   std::string source = printer.text();
   if (native) out.source = fmt::format("/* emitted by braintrace, interface {} */\n", abi_version);
-  out.source += head_of(dialect);
-  const std::string functions = needed_functions(random_functions(), source) +
-                                (native ? "" : needed_functions(portable_matrix_functions(), source));
-  out.source += needed_functions(scalar_functions(), functions + source) + functions;
+  out.source += std::string(head_of(dialect)) + printer.functions();
   if (!native) {
     for (size_t i = 0; i < schedule.constants.size(); ++i)
       out.source += array_text(fmt::format("bt_c{}", i), schedule.constants[i]);

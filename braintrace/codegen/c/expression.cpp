@@ -24,7 +24,7 @@ std::string converted(DType from, DType to, const std::string& x) {
     return fmt::format("(({}){})", value_type(to), x);
   }
   if (!is_float(from)) return fmt::format("(({}){})", value_type(to), x);
-  return fmt::format("bt_to_{}((double){})", name_of(to), x);
+  return fmt::format("@bt_to_{}((double){})", name_of(to), x);
 }
 
 std::string expression(const Op& op, DType in, DType out, const std::vector<std::string>& operands) {

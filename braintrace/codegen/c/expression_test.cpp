@@ -29,10 +29,10 @@ TEST(Scalar, ElementwiseOperationsHaveAnExpression) {
 TEST(Scalar, TypesDecideHowItIsComputed) {
   const Op& add = *find_op("add");
   EXPECT_EQ(expression(add, DType::F32, DType::F32, {"x", "y"}), "(x + y)");
-  EXPECT_EQ(expression(*find_op("tanh"), DType::F32, DType::F32, {"x"}), "bt_tanhf(x)");
+  EXPECT_EQ(expression(*find_op("tanh"), DType::F32, DType::F32, {"x"}), "@bt_tanhf(x)");
   EXPECT_EQ(expression(add, DType::I32, DType::I32, {"x", "y"}), "((int32_t)(((int64_t)x) + ((int64_t)y)))");
   EXPECT_EQ(expression(add, DType::F16, DType::F16, {"x", "y"}),
-            "bt_load_f16(bt_store_f16((((double)x) + ((double)y))))");
+            "@bt_load_f16(@bt_store_f16((((double)x) + ((double)y))))");
 }
 
 }  // namespace

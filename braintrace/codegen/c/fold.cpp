@@ -18,7 +18,7 @@ FoldText fold_text(const Reduction& r) {
   if (r.fold == Fold::Any) return {"int64_t", "0", "$s | $a", "$s | $a"};
   if (r.fold == Fold::All) return {"int64_t", "1", "$s & $a", "$s & $a"};
   const bool        max  = r.fold == Fold::Max;
-  const std::string pick = fmt::format("bt_{}{}($s, $a)", max ? "max" : "min",
+  const std::string pick = fmt::format("@bt_{}{}($s, $a)", max ? "max" : "min",
                                        !real                   ? "_i"
                                        : r.dtype != DType::F64 ? "f"
                                                                : "");

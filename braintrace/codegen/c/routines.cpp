@@ -46,13 +46,13 @@ for (int64_t b = 0; b < $B; ++b)
 constexpr std::string_view open_lanes  = "for (int64_t e = 0; e < $lanes; ++e) {\n";
 constexpr std::string_view take_along  = R"(
   for (int64_t i = 0; i < $m; ++i)
-    $y[to + i * $stride] = $x[from + bt_clamp_i($at[to + i * $stride], 0, $n - 1) * $stride];
+    $y[to + i * $stride] = $x[from + @bt_clamp_i($at[to + i * $stride], 0, $n - 1) * $stride];
 }
 )";
 constexpr std::string_view open_sums   = "$sum* sum = ($sum*)w;\nfor (int64_t i = 0; i < $size; ++i) sum[i] = 0;\n";
 constexpr std::string_view add_along   = R"(
   for (int64_t i = 0; i < $n; ++i)
-    sum[to + bt_clamp_i($at[from + i * $stride], 0, $m - 1) * $stride] += ($sum)$x[from + i * $stride];
+    sum[to + @bt_clamp_i($at[from + i * $stride], 0, $m - 1) * $stride] += ($sum)$x[from + i * $stride];
 }
 for (int64_t i = 0; i < $size; ++i) $y[i] = ($T)sum[i];
 )";

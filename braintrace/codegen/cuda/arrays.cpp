@@ -36,7 +36,7 @@ CudaKernelText cuda_text(const DynamicBlock& k, const CudaContext& c) {
                      cuda_counters("cell", walked, "i");
   std::string inside = "1", in_block = fmt::format("b * {}", cells), in_x = fmt::format("b * {}", entries);
   for (size_t i = 0; i < k.inner.size(); ++i) {
-    body += fmt::format("const int64_t p{0} = bt_clamp_i((int64_t){1}[b * {2} + {0}], 0, {3});\n", i, c.name(k.start),
+    body += fmt::format("const int64_t p{0} = @bt_clamp_i((int64_t){1}[b * {2} + {0}], 0, {3});\n", i, c.name(k.start),
                         k.inner.size(), k.inner[i] - k.block[i]);
     inside += fmt::format(" && i{0} >= p{0} && i{0} < p{0} + {1}", i, k.block[i]);
     in_block += fmt::format(" + (i{0} - p{0}) * {1}", i, strides_of(k.block)[i]);

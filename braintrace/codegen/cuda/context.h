@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the text of a CUDA kernel depends on in addition to the kernel, and its launch requirements. In the text, @v3 is
-// a placeholder for the pointer to buffer 3 (c/c_text.h), f is the frame, t the team, and w the scratch memory.
+// a placeholder for the pointer to buffer 3 and @bt_exp for a function (c/library.h), f is the frame, t the team, and w
+// the scratch memory.
 #pragma once
 
 #include <functional>

@@ -80,7 +80,7 @@ CudaKernelText cuda_text(const TimeLoop& l, const CudaContext& c) {
 CudaKernelText cuda_text(const Branch& b, const CudaContext& c) {
   CudaKernelText out;
   out.body = passed(b.in, b.out) +
-             fmt::format("switch (bt_clamp_i({}[0], 0, {})) {{\n", c.name(b.index), b.branches.size() - 1);
+             fmt::format("switch (@bt_clamp_i({}[0], 0, {})) {{\n", c.name(b.index), b.branches.size() - 1);
   for (size_t i = 0; i < b.branches.size(); ++i)
     out.body += fmt::format("case {}: {}break;\n", i, call(b.branches[i], c, out));
   out.body += "}\n";

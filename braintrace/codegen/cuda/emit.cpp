@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "braintrace/base/lists.h"
-#include "braintrace/codegen/c/preamble.h"
+#include "braintrace/codegen/c/library.h"
 #include "braintrace/codegen/cuda/abi.h"
 #include "braintrace/codegen/cuda/context.h"
 #include "braintrace/codegen/cuda/hazards.h"
@@ -63,7 +63,7 @@ class CudaPrinter {
       if (std::holds_alternative<TimeLoop>(k.what)) {
         close();
         if (auto p = persistent(next_name(), f, k, target_, precision_)) {
-          text += p->text;
+          text += library_.linked(p->text);
           has_loops = true;
           launches.emplace(&k, std::move(p->launch));
           continue;
@@ -76,6 +76,9 @@ class CudaPrinter {
     }
     close();
   }
+
+  // The library functions that the text calls.
+  std::string functions() const { return library_.text("static __device__"); }
 
   std::string                     text;
   std::map<const Kernel*, Launch> launches;
@@ -112,7 +115,7 @@ class CudaPrinter {
       given += ", " + p.value;
     }
     const std::string shared = fmt::format("(const bt_cuda_frame& f, bt_team& t, char* w{}) {{\n{}}}\n", head,
-                                           filled(out.body, numbered, '@'));
+                                           library_.linked(out.body, numbered));
     auto [at, is_new]        = kernels_.try_emplace(shared, fmt::format("bt_kernel{}", kernels_.size()));
     if (is_new) {
       std::string ops;
@@ -155,29 +158,20 @@ class CudaPrinter {
 
   const Target&                             target_;
   Precision                                 precision_;
+  Library                                   library_;
   std::map<std::string, std::string>        kernels_;  // name by text
   std::map<const Function*, CudaKernelText> functions_;
 };
-
-// Turns C functions (c/preamble.h: each starts with a line `static …`) into device functions.
-std::string on_device(std::string text) {
-  for (size_t at = 0; (at = text.find("static ", at)) != text.npos; at += 7)
-    if (at == 0 || text[at - 1] == '\n') text.replace(at, 7, "static __device__ ");
-  return text;
-}
 
 }  // namespace
 
 CudaText emit_cuda(Schedule schedule, const Target& target, Precision precision) {
   CudaPrinter printer(target, precision);
   for (const FunctionPtr& f : schedule.entries) printer.add_launches(*f);
-  const std::string functions = needed_functions(random_functions(), printer.text);
-  const std::string scalars   = needed_functions(scalar_functions(), functions + printer.text);
-  CudaText          out;
-  out.source =
-      fmt::format("{}{}\n{}{}{}{}{}", emitted_text(types_cu()), cuda_abi_text, emitted_text(team_cu()),
-                  printer.has_tiles || printer.has_loops ? emitted_text(tiles_cu()) : "",
-                  printer.has_loops ? emitted_text(persistent_cu()) : "", on_device(scalars + functions), printer.text);
+  CudaText out;
+  out.source   = fmt::format("{}{}\n{}{}{}{}{}", emitted_text(types_cu()), cuda_abi_text, emitted_text(team_cu()),
+                           printer.has_tiles || printer.has_loops ? emitted_text(tiles_cu()) : "",
+                           printer.has_loops ? emitted_text(persistent_cu()) : "", printer.functions(), printer.text);
   out.schedule = std::move(schedule);
   out.launches = std::move(printer.launches);
   return out;

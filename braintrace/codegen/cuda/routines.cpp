@@ -71,13 +71,13 @@ $y[e] = value;
 // Element i of lane l, in arrays with $n or $m elements along the axis.
 constexpr std::string_view take_along = R"(
 const int64_t low = e % $stride, l = e / $stride / $m;
-$y[e] = $x[(l * $n + bt_clamp_i($at[e], 0, $n - 1)) * $stride + low];
+$y[e] = $x[(l * $n + @bt_clamp_i($at[e], 0, $n - 1)) * $stride + low];
 )";
 constexpr std::string_view add_along  = R"(
 $sum* sum = ($sum*)w;
 for (int64_t i = 0; i < $m; ++i) sum[to + i * $stride] = 0;
 for (int64_t i = 0; i < $n; ++i)
-  sum[to + bt_clamp_i($at[from + i * $stride], 0, $m - 1) * $stride] += ($sum)$x[from + i * $stride];
+  sum[to + @bt_clamp_i($at[from + i * $stride], 0, $m - 1) * $stride] += ($sum)$x[from + i * $stride];
 for (int64_t i = 0; i < $m; ++i) $y[to + i * $stride] = ($T)sum[to + i * $stride];
 )";
 // Rank sort: the position of an element is the number of elements before it. Stable.
