@@ -77,9 +77,7 @@ std::string assigned(const Slot& s, Tables& tables) {
   const Array& a = s.initial;
   if (!is_uniform(a))
     return fmt::format("memcpy(m->{0}, {1}, sizeof m->{0});\n", s.name, tables.name_of(a, "initial_" + s.name));
-  const std::string value = codegen::literal(a.dtype(), at(a, 0));
-  return fmt::format("for (int32_t i = 0; i < {}; ++i) m->{}[i] = {};\n", a.size(), s.name,
-                     codegen::stored(a.dtype(), value));
+  return fmt::format("for (int32_t i = 0; i < {}; ++i) m->{}[i] = {};\n", a.size(), s.name, codegen::initializer(a, 0));
 }
 
 struct Body {
