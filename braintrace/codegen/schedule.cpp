@@ -34,6 +34,15 @@ bool Function::may_share(size_t result, size_t arg) const {
   return std::binary_search(in_place.begin(), in_place.end(), std::pair(result, arg));
 }
 
+int64_t Routine::size(std::string_view name) const {
+  const auto found = std::find_if(sizes.begin(), sizes.end(), [&](const auto& s) { return s.first == name; });
+  ensure(found != sizes.end(), "codegen: routine {} has no size {}", op->name, name);
+  return found->second;
+}
+bool Routine::has(std::string_view buffer) const {
+  return std::any_of(buffers.begin(), buffers.end(), [&](const auto& b) { return b.first == buffer; });
+}
+
 std::vector<Contained> contained(const Kernel& kernel) {
   if (const auto* k = std::get_if<TimeLoop>(&kernel.what)) return {{"step", k->body}};
   if (const auto* k = std::get_if<WhileLoop>(&kernel.what)) return {{"condition", k->cond}, {"body", k->body}};

@@ -142,6 +142,9 @@ struct Routine {
   std::vector<std::pair<std::string_view, DType>>   types = {};
   bool reverse = false;  // running reduction: from the end; sort: largest first; update: subtract
   bool checks  = true;   // check indices at run time, because they are not known at compile time
+
+  int64_t size(std::string_view name) const;
+  bool    has(std::string_view buffer) const;
 };
 
 // to[to_at + Σ i_k to_strides_k] = from[from_at + Σ i_k from_strides_k] for all i in shape

@@ -6,7 +6,6 @@
 #include "braintrace/base/lists.h"
 #include "braintrace/codegen/c/context.h"
 #include "braintrace/codegen/c/elements.h"
-#include "braintrace/ops/pool.h"
 
 namespace braintrace::codegen {
 
@@ -202,39 +201,23 @@ std::string text_of(const DynamicBlock& k, const Context& c) {
   return k.writes ? fmt::format("memcpy({}, {}, {});\n", c.name(k.out), c.name(k.x), k.bytes) + all : all;
 }
 
-// Reduces the elements of window p, each at offset `at`.
 std::string text_of(const Window& k, const Context& c) {
-  const std::string x = c.name(k.x), y = c.name(k.out);
-  const WindowText  w       = window_text(k, x, y + "[p]");
-  const Ints        strides = strides_of(k.from);
-  Ints              steps   = strides;
-  for (size_t i = 0; i < steps.size(); ++i) steps[i] *= k.stride[i];
-  const std::string inner =
-      loops_over("k", k.window, fmt::format("const int64_t at = base + {};\n{}", offset_text("k", strides), w.each));
-  return "int64_t p = 0;\n" + loops_over("p", k.to,
-                                         fmt::format("const int64_t base = {};\n{}{}{}++p;\n", offset_text("p", steps),
-                                                     w.start, inner, w.finish));
+  return "int64_t p = 0;\n" + loops_over("p", k.to, window_text(k, c.name(k.out) + "[p]") + "++p;\n");
 }
 
-// Loops over kernel positions outside, over output positions inside. For each axis, the range of p that reads inside x.
-std::string text_of(const Convolution& k, const Context& c) {
-  std::string open, close, at = "0", to = "0", weight = "0";
-  for (size_t i = 0; i < k.kernel.size(); ++i) {
+// Loops over kernel positions outside, over output positions inside.
+std::string text_of(const Convolution& k, const Context&) {
+  Words       words = words_of(k);
+  std::string open, close, to = "0";
+  for (size_t i = 0; i < k.kernel.size(); ++i)
     open += fmt::format("for (int64_t k{0} = 0; k{0} < {1}; ++k{0}) {{\n", i, k.kernel[i]);
-    close += "}";
-    weight = fmt::format("({}) * {} + k{}", weight, k.kernel[i], i);
-  }
-  open += fmt::format("const {0} weight = ({0})kernel[{1}];\n", sum_type(k.dtype), weight);
+  open += filled("const $sum weight = ($sum)kernel[$weight];\n", words);
   for (size_t i = 0; i < k.to.size(); ++i) {
-    open += fmt::format(
-        "for (int64_t p{0} = 0; p{0} < {1}; ++p{0}) {{\nconst int64_t q{0} = p{0} * {2} + k{0} * {3} - {4};\n", i,
-        k.to[i], k.stride[i], k.rhs_dilation[i], k.lo[i]);
-    open += fmt::format("if (q{0} < 0 || q{0} % {1} != 0 || q{0} / {1} >= {2}) continue;\n", i, k.lhs_dilation[i],
-                        k.from[i]);
-    at = fmt::format("({}) * {} + q{} / {}", at, k.from[i], i, k.lhs_dilation[i]);
+    open += fmt::format("for (int64_t p{0} = 0; p{0} < {1}; ++p{0}) {{\n{2}", i, k.to[i], position_text(k, i));
     to = fmt::format("({}) * {} + p{}", to, k.to[i], i);
-    close += "}";
+    close += "}}";
   }
+  words.insert(words.end(), {{"open", open}, {"close", close}, {"to", to}});
   return filled(R"(
 $sum* sum = ($sum*)w;
 for (int64_t i = 0; i < $N * $GO; ++i) {
@@ -242,29 +225,13 @@ for (int64_t i = 0; i < $N * $GO; ++i) {
   for (int64_t p = 0; p < $P; ++p) sum[p] = 0;
   for (int64_t c = 0; c < $C; ++c) {
     const $T* from = $x + ((n * $G + g) * $C + c) * $X;
-    const $T* kernel = $k + (o * $C + c) * $K;
+    const $T* kernel = $w + (o * $C + c) * $K;
     $open sum[$to] += weight * ($sum)from[$at]; $close
   }
   for (int64_t p = 0; p < $P; ++p) $y[i * $P + p] = ($T)sum[p];
 }
 )",
-                {{"sum", std::string(sum_type(k.dtype))},
-                 {"N", str(k.batch)},
-                 {"GO", str(k.groups * k.out)},
-                 {"O", str(k.out)},
-                 {"P", str(size_of(k.to))},
-                 {"C", str(k.in)},
-                 {"T", std::string(storage_type(k.dtype))},
-                 {"x", c.name(k.x)},
-                 {"G", str(k.groups)},
-                 {"X", str(size_of(k.from))},
-                 {"k", c.name(k.w)},
-                 {"K", str(size_of(k.kernel))},
-                 {"open", open},
-                 {"to", to},
-                 {"at", at},
-                 {"close", close},
-                 {"y", c.name(k.y)}});
+                words);
 }
 
 }  // namespace braintrace::codegen

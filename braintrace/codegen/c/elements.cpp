@@ -8,8 +8,11 @@
 #include "braintrace/codegen/c/c_text.h"
 #include "braintrace/codegen/c/context.h"
 #include "braintrace/codegen/c/expression.h"
+#include "braintrace/codegen/events.h"
 #include "braintrace/ops/pool.h"
 #include "braintrace/ops/random.h"
+#include "braintrace/ops/reduce.h"
+#include "braintrace/ops/sort.h"
 
 namespace braintrace::codegen {
 
@@ -62,6 +65,9 @@ std::string all_elements(const LoopNest& n, const ElementWords& w) {
   return out;
 }
 
+namespace {
+
+// Combines the accumulator and the next element of a running reduction.
 std::string next_text(const Routine& r) {
   if (r.op->fold == Fold::Sum) return "sum + ($sum)$x[i]";
   if (r.op->fold == Fold::Prod) return "sum * ($sum)$x[i]";
@@ -69,10 +75,12 @@ std::string next_text(const Routine& r) {
                      is_float(r.dtype) ? "" : "_i");
 }
 
+// Whether element `first` precedes `second`; NaN sorts last.
 std::string order_text(DType t, const std::string& order, const std::string& first, const std::string& second) {
   return is_float(t) ? fmt::format("!({0} != {0}) && ({1} != {1} || {2})", first, second, order) : order;
 }
 
+// The random number at element i.
 std::string draw_text(const Routine& r) {
   if (r.op == &random_bits_op) return "@bt_draw(key, 0, (uint64_t)i >> 2, 0).w[i & 3]";
   if (r.op == &random_split_op) return "@bt_draw(key, 1, (uint64_t)i >> 1, 0).w[i & 1]";
@@ -82,27 +90,95 @@ std::string draw_text(const Routine& r) {
   return stored(r.dtype, fmt::format("@bt_uniform(key, (uint64_t)i, 0x1p{})", bits));
 }
 
-WindowText window_text(const Window& k, const std::string& x, const std::string& result) {
-  WindowText w;
+}  // namespace
+
+Words words_of(const Routine& r) {
+  Words words = {{"T", std::string(storage_type(r.dtype))},
+                 {"sum", std::string(sum_type(r.dtype))},
+                 {"fma", r.dtype == DType::F64 ? "bt_fma" : "bt_fmaf"},
+                 {"sign", r.reverse ? "-" : "+"}};
+  for (const auto& [name, size] : r.sizes) words.emplace_back(name, str(size));
+  for (const auto& [name, buffer] : r.buffers) words.emplace_back(name, Context::name(buffer));
+  for (const auto& [name, type] : r.types) words.emplace_back(name, std::string(storage_type(type)));
+  const auto add = [&](std::string_view name, const std::string& text) {
+    words.emplace_back(name, filled(text, words));
+  };
+  if (r.op == &argmax_op || r.op == &argmin_op)
+    add("beats", order_text(r.types[0].second, r.op == &argmax_op ? "a > b" : "a < b", "b", "a"));
+  if (r.op == &sort_op) {
+    const auto first = [&](const std::string& a, const std::string& b) {  // NaN is the maximum
+      return r.reverse ? order_text(r.types[0].second, b + " < " + a, b, a)
+                       : order_text(r.types[0].second, a + " < " + b, a, b);
+    };
+    add("a_first", first("a", "b"));
+    add("b_first", first("b", "a"));
+  }
+  if (r.op->fold != Fold::None) {
+    add("next", next_text(r));
+    add("place", r.reverse ? "$n - 1 - j" : "j");
+  }
+  if (r.op == &event_dot_op) add("entry", r.has("order") ? "$order[k]" : "k");
+  if (r.has("key")) add("draw", draw_text(r));
+  return words;
+}
+
+std::string window_text(const Window& k, const std::string& result) {
+  const std::string x = Context::name(k.x);
+  std::string       start, each, finish;
   if (k.op == &window_sum_op) {
-    w.start  = fmt::format("{} sum = 0;\n", sum_type(k.dtype));
-    w.each   = fmt::format("sum += {}[at];\n", x);
-    w.finish = fmt::format("{} = ({})sum;\n", result, storage_type(k.dtype));
+    start  = fmt::format("{} sum = 0;\n", sum_type(k.dtype));
+    each   = fmt::format("sum += {}[at];\n", x);
+    finish = fmt::format("{} = ({})sum;\n", result, storage_type(k.dtype));
   } else {  // offset of the first maximum; NaN counts as the maximum
-    w.start = "int64_t best = base;\n";
-    w.each  = fmt::format("if ({0}[at] > {0}[best] || ({0}[at] != {0}[at] && {0}[best] == {0}[best])) best = at;\n", x);
-    w.finish = fmt::format("{} = {}[best];\n", result, x);
+    start  = "int64_t best = base;\n";
+    each   = fmt::format("if ({0}[at] > {0}[best] || ({0}[at] != {0}[at] && {0}[best] == {0}[best])) best = at;\n", x);
+    finish = fmt::format("{} = {}[best];\n", result, x);
   }
   if (k.op == &window_argmax_op) {
-    w.finish = "int64_t flat = 0, scale = 1;\n";
+    finish = "int64_t flat = 0, scale = 1;\n";
     for (size_t i = k.from.size(); i-- > 0;) {
       if (k.window[i] != 1 || k.stride[i] != 1)
-        w.finish += fmt::format("flat += best % {0} * scale;\nscale *= {0};\n", k.from[i]);
-      w.finish += fmt::format("best /= {};\n", k.from[i]);
+        finish += fmt::format("flat += best % {0} * scale;\nscale *= {0};\n", k.from[i]);
+      finish += fmt::format("best /= {};\n", k.from[i]);
     }
-    w.finish += fmt::format("{} = flat;\n", result);
+    finish += fmt::format("{} = flat;\n", result);
   }
-  return w;
+  const Ints strides = strides_of(k.from);
+  Ints       steps   = strides;
+  for (size_t i = 0; i < steps.size(); ++i) steps[i] *= k.stride[i];
+  const std::string inside = fmt::format("const int64_t at = base + {};\n{}", offset_text("k", strides), each);
+  return fmt::format("const int64_t base = {};\n{}{}{}", offset_text("p", steps), start,
+                     loops_over("k", k.window, inside), finish);
+}
+
+Words words_of(const Convolution& k) {
+  std::string at = "0", weight = "0";
+  for (size_t i = 0; i < k.kernel.size(); ++i) {
+    weight = fmt::format("({}) * {} + k{}", weight, k.kernel[i], i);
+    at     = fmt::format("({}) * {} + q{} / {}", at, k.from[i], i, k.lhs_dilation[i]);
+  }
+  return {{"T", std::string(storage_type(k.dtype))},
+          {"sum", std::string(sum_type(k.dtype))},
+          {"N", str(k.batch)},
+          {"G", str(k.groups)},
+          {"GO", str(k.groups * k.out)},
+          {"O", str(k.out)},
+          {"C", str(k.in)},
+          {"P", str(size_of(k.to))},
+          {"X", str(size_of(k.from))},
+          {"K", str(size_of(k.kernel))},
+          {"x", Context::name(k.x)},
+          {"w", Context::name(k.w)},
+          {"y", Context::name(k.y)},
+          {"at", at},
+          {"weight", weight}};
+}
+
+std::string position_text(const Convolution& k, size_t i) {
+  return fmt::format(
+      "const int64_t q{0} = p{0} * {1} + k{0} * {2} - {3};\nif (q{0} < 0 || q{0} % {4} != 0 || q{0} / {4} >= {5}) "
+      "continue;\n",
+      i, k.stride[i], k.rhs_dilation[i], k.lo[i], k.lhs_dilation[i], k.from[i]);
 }
 
 std::string row_text(const TimeLoop::Stacked& x, const std::function<std::string(Var)>& name, const std::string& step) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "braintrace/codegen/c/c_text.h"
 #include "braintrace/codegen/schedule.h"
 
 namespace braintrace::codegen {
@@ -23,21 +24,21 @@ std::string  element_text(const Element& e, const ElementWords& words);
 // const float t0 = …; const float t1 = …; for all elements, in order
 std::string all_elements(const LoopNest& nest, const ElementWords& words);
 
-// Combines the accumulator and the next element of a running reduction.
-std::string next_text(const Routine& r);
-// Whether element `first` precedes `second`; NaN sorts last.
-std::string order_text(DType t, const std::string& order, const std::string& first, const std::string& second);
+// The words of a routine's template: sizes, buffers and types by their names, its element type T, the accumulator type
+// sum, and expressions: `next` and `place` of a running reduction, `beats` of a minimum or maximum, `a_first` and
+// `b_first` of a sort, `entry` of a sparse product, and `draw` of a random number.
+Words words_of(const Routine& r);
 // Snippets for lane e of arrays with $n or $m elements along the axis: its start offset, a running reduction over it,
 // and the position of its minimum or maximum.
 extern const std::string_view lane, running, position;
-// The random number at element i.
-std::string draw_text(const Routine& r);
 
-// Text before the elements of a window, for each element at offset `at`, and after them.
-struct WindowText {
-  std::string start, each, finish;
-};
-WindowText window_text(const Window& window, const std::string& x, const std::string& result);
+// Reduces the window at p0, p1, … into `result`.
+std::string window_text(const Window& window, const std::string& result);
+
+// The words of a convolution: its sizes, types and buffers; `at` and `weight` are positions in x and the kernel.
+Words words_of(const Convolution& conv);
+// The position q0 along axis 0 of x that position k0 of the kernel reads for p0; continues if it is outside.
+std::string position_text(const Convolution& conv, size_t axis);
 
 // Pointer to the row of a step; `name` prints the pointer to a buffer.
 std::string row_text(const TimeLoop::Stacked& x, const std::function<std::string(Var)>& name, const std::string& step);

@@ -69,7 +69,7 @@ constexpr std::string_view sort          = R"(
         int right = i >= mid;
         if (!right && j < hi) {
           const $S a = $x[from + p[i] * $stride], b = $x[from + p[j] * $stride];
-          right = $before;
+          right = $b_first;
         }
         q[o] = right ? p[j++] : p[i++];
       }
@@ -252,20 +252,10 @@ std::string joined(std::initializer_list<std::string_view> texts) {
   return out;
 }
 
-bool has_buffer(const Routine& r, std::string_view name) {
-  return std::any_of(r.buffers.begin(), r.buffers.end(), [&](const auto& b) { return b.first == name; });
-}
-
-int64_t size_named(const Routine& r, std::string_view name) {
-  const auto is_it = [&](const auto& s) { return s.first == name; };
-  return std::find_if(r.sizes.begin(), r.sizes.end(), is_it)->second;
-}
-
 // Chooses the cheapest traversal: by source, by target, or all entries in storage order.
 std::string event_update_text(const Routine& r, Words& words) {
-  const bool by_u = has_buffer(r, "u_starts"), by_v = !has_buffer(r, "v_order");  // entries are sorted by this end
-  words.emplace_back("sign", r.reverse ? "-" : "+");
-  if (size_named(r, "B") > 1) return std::string(rows_update);
+  const bool by_u = r.has("u_starts"), by_v = !r.has("v_order");  // entries are sorted by this end
+  if (r.size("B") > 1) return std::string(rows_update);
   words.emplace_back("more", by_v ? "" : " * scattered");
   const auto along = [&](const Words& end) {
     Words all;
@@ -303,31 +293,16 @@ std::string template_of(const Routine& r, Words& words) {
   if (r.op == &sparse_dot_op) return joined({entries, sparse_dot});
   if (r.op == &sparse_sample_op) return joined({entries, sparse_sample});
   if (r.op == &event_list_op) {
-    const bool listed = size_named(r, "length") > 2;
+    const bool listed = r.size("length") > 2;
     words.emplace_back("walk", filled(listed ? event_positions : event_count, words));
     return std::string(event_list);
   }
   if (r.op == &event_rows_op) return std::string(event_rows);
   if (r.op == &event_update_op) return event_update_text(r, words);
-  if (r.op == &event_dot_op) {
-    words.emplace_back("entry", filled(has_buffer(r, "order") ? "$order[k]" : "k", words));
-    return joined({open_event_dot, has_buffer(r, "ends") ? by_target : "", by_source});
-  }
-  if (r.op == &argmax_op || r.op == &argmin_op) {
-    words.emplace_back("beats", order_text(r.types[0].second, r.op == &argmax_op ? "a > b" : "a < b", "b", "a"));
-    return joined({open_lanes, lane, position, "}\n"});
-  }
-  if (r.op == &sort_op) {  // whether element b must precede a
-    words.emplace_back("before", r.reverse ? order_text(r.types[0].second, "a < b", "a", "b")
-                                           : order_text(r.types[0].second, "b < a", "b", "a"));
-    return joined({open_sort, open_lanes, lane, sort});
-  }
-  if (r.op->fold != Fold::None) {
-    words.emplace_back("next", filled(next_text(r), words));
-    words.emplace_back("place", r.reverse ? filled("$n - 1 - j", words) : "j");
-    return joined({open_lanes, lane, running, "}\n"});
-  }
-  words.emplace_back("draw", filled(draw_text(r), words));
+  if (r.op == &event_dot_op) return joined({open_event_dot, r.has("ends") ? by_target : "", by_source});
+  if (r.op == &argmax_op || r.op == &argmin_op) return joined({open_lanes, lane, position, "}\n"});
+  if (r.op == &sort_op) return joined({open_sort, open_lanes, lane, sort});
+  if (r.op->fold != Fold::None) return joined({open_lanes, lane, running, "}\n"});
   return std::string(draws);
 }
 
@@ -335,17 +310,12 @@ std::string template_of(const Routine& r, Words& words) {
 
 std::string text_of(const Routine& r, const Context& c) {
   const Target& target = target_of(c.dialect);
-  Words         words  = {{"T", std::string(storage_type(r.dtype))},
-                          {"sum", std::string(sum_type(r.dtype))},
-                          {"fma", r.dtype == DType::F64 ? "bt_fma" : "bt_fmaf"},
-                          {"independent", std::string(c.independent())},
-                          {"vector", str(target.lanes)},
-                          {"half", str(target.lanes / 2)},
-                          {"dense", str(target.event_dense)},
-                          {"scattered", str(target.event_scattered)}};
-  for (const auto& [name, size] : r.sizes) words.emplace_back(name, str(size));
-  for (const auto& [name, buffer] : r.buffers) words.emplace_back(name, c.name(buffer));
-  for (const auto& [name, type] : r.types) words.emplace_back(name, std::string(storage_type(type)));
+  Words         words  = words_of(r);
+  words.insert(words.end(), {{"independent", std::string(c.independent())},
+                             {"vector", str(target.lanes)},
+                             {"half", str(target.lanes / 2)},
+                             {"dense", str(target.event_dense)},
+                             {"scattered", str(target.event_scattered)}});
   const std::string text = template_of(r, words);
   return filled(text, words);
 }

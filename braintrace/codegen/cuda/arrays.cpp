@@ -5,7 +5,6 @@
 #include "braintrace/codegen/c/context.h"
 #include "braintrace/codegen/c/elements.h"
 #include "braintrace/codegen/cuda/context.h"
-#include "braintrace/ops/pool.h"
 
 namespace braintrace::codegen {
 
@@ -49,36 +48,23 @@ CudaKernelText cuda_text(const DynamicBlock& k, const CudaContext& c) {
   return {cuda_for_each("e", elements, DType::I64, body), c.blocks_for(elements)};
 }
 
-// Reduces the elements of a window, each at offset `at`.
 CudaKernelText cuda_text(const Window& k, const CudaContext& c) {
-  const std::string x = c.name(k.x), y = c.name(k.out);
-  const WindowText  w       = window_text(k, x, y + "[e]");
-  const Ints        strides = strides_of(k.from);
-  Ints              steps   = strides;
-  for (size_t i = 0; i < steps.size(); ++i) steps[i] *= k.stride[i];
-  const std::string inner =
-      loops_over("k", k.window, fmt::format("const int64_t at = base + {};\n{}", offset_text("k", strides), w.each));
   const int64_t elements = size_of(k.to);
-  return {cuda_for_each("e", elements, DType::I64,
-                        cuda_counters("e", k.to, "p") + fmt::format("const int64_t base = {};\n{}{}{}",
-                                                                    offset_text("p", steps), w.start, inner, w.finish)),
-          c.blocks_for(elements)};
+  return {
+      cuda_for_each("e", elements, DType::I64, cuda_counters("e", k.to, "p") + window_text(k, c.name(k.out) + "[e]")),
+      c.blocks_for(elements)};
 }
 
 CudaKernelText cuda_text(const Convolution& k, const CudaContext& c) {
-  std::string open, close, at = "0", weight = "0";
+  std::string open, close;
   for (size_t i = 0; i < k.kernel.size(); ++i) {
-    open += fmt::format(
-        "for (int64_t k{0} = 0; k{0} < {1}; ++k{0}) {{\nconst int64_t q{0} = p{0} * {2} + k{0} * {3} - {4};\nif (q{0} "
-        "< "
-        "0 || q{0} % {5} != 0 || q{0} / {5} >= {6}) continue;\n",
-        i, k.kernel[i], k.stride[i], k.rhs_dilation[i], k.lo[i], k.lhs_dilation[i], k.from[i]);
+    open += fmt::format("for (int64_t k{0} = 0; k{0} < {1}; ++k{0}) {{\n{2}", i, k.kernel[i], position_text(k, i));
     close += "}";
-    weight = fmt::format("({}) * {} + k{}", weight, k.kernel[i], i);
-    at     = fmt::format("({}) * {} + q{} / {}", at, k.from[i], i, k.lhs_dilation[i]);
   }
-  const int64_t     places = size_of(k.to), elements = k.batch * k.groups * k.out * places;
-  const std::string body = filled(R"(
+  Words words = words_of(k);
+  words.insert(words.end(), {{"places", cuda_counters("place", k.to, "p")}, {"open", open}, {"close", close}});
+  const int64_t     elements = k.batch * k.groups * k.out * size_of(k.to);
+  const std::string body     = filled(R"(
 const int64_t n = e / ($GO * $P), o = e / $P % $GO, g = o / $O, place = e % $P;
 (void)place;
 $places
@@ -90,23 +76,7 @@ for (int64_t c = 0; c < $C; ++c) {
 }
 $y[e] = ($T)sum;
 )",
-                                  {{"sum", std::string(sum_type(k.dtype))},
-                                   {"GO", str(k.groups * k.out)},
-                                   {"O", str(k.out)},
-                                   {"P", str(places)},
-                                   {"C", str(k.in)},
-                                   {"T", std::string(storage_type(k.dtype))},
-                                   {"x", c.name(k.x)},
-                                   {"G", str(k.groups)},
-                                   {"X", str(size_of(k.from))},
-                                   {"w", c.name(k.w)},
-                                   {"K", str(size_of(k.kernel))},
-                                   {"places", cuda_counters("place", k.to, "p")},
-                                   {"open", open},
-                                   {"weight", weight},
-                                   {"at", at},
-                                   {"close", close},
-                                   {"y", c.name(k.y)}});
+                                      words);
   return {cuda_for_each("e", elements, DType::I64, body), c.blocks_for(elements)};
 }
 

@@ -161,15 +161,7 @@ $y[e] = $draw;
 
 class RoutineText {
  public:
-  RoutineText(const Routine& r, const CudaContext& c) : r_(r), c_(c) {
-    words_ = {{"T", std::string(storage_type(r.dtype))},
-              {"sum", std::string(sum_type(r.dtype))},
-              {"fma", r.dtype == DType::F64 ? "bt_fma" : "bt_fmaf"},
-              {"sign", r.reverse ? "-" : "+"}};
-    for (const auto& [name, size] : r.sizes) words_.emplace_back(name, str(size));
-    for (const auto& [name, buffer] : r.buffers) words_.emplace_back(name, CudaContext::name(buffer));
-    for (const auto& [name, type] : r.types) words_.emplace_back(name, std::string(storage_type(type)));
-  }
+  RoutineText(const Routine& r, const CudaContext& c) : r_(r), c_(c), words_(words_of(r)) {}
 
   CudaKernelText text() {
     if (r_.op == &event_list_op)
@@ -179,18 +171,11 @@ class RoutineText {
   }
 
  private:
-  int64_t size(std::string_view name) const {
-    for (const auto& [n, size] : r_.sizes)
-      if (n == name) return size;
-    throw InternalError(fmt::format("codegen: routine {} has no size {}", r_.op->name, name));
-  }
-  bool has_buffer(std::string_view name) const {
-    return std::any_of(r_.buffers.begin(), r_.buffers.end(), [&](const auto& b) { return b.first == name; });
-  }
-  void add(std::string_view name, const std::string& text) { words_.emplace_back(name, filled(text, words_)); }
+  int64_t size(std::string_view name) const { return r_.size(name); }
   // An index into an axis of size `n`, checked if required.
   void add_index(std::string_view name, const std::string& index, const std::string& n) {
-    add(name, r_.checks ? fmt::format("bt_checked(f, (int64_t){}, {})", index, n) : index);
+    words_.emplace_back(name,
+                        filled(r_.checks ? fmt::format("bt_checked(f, (int64_t){}, {})", index, n) : index, words_));
   }
 
   Each each() {
@@ -214,32 +199,12 @@ class RoutineText {
     }
     if (&op == &event_rows_op) return {size("n"), std::string(event_rows)};
     if (&op == &event_update_op) return {size("E"), std::string(size("B") > 1 ? rows_update : event_update)};
-    if (&op == &event_dot_op) {
-      add("entry", has_buffer("order") ? "$order[k]" : "k");
-      return {size("L") * size("P"), std::string(event_dot)};
-    }
+    if (&op == &event_dot_op) return {size("L") * size("P"), std::string(event_dot)};
     if (&op == &take_along_op) return {size("lanes") * size("m"), std::string(take_along)};
     if (&op == &add_along_op) return {size("lanes"), std::string(lane) + std::string(add_along)};
-    if (&op == &argmax_op || &op == &argmin_op) {
-      add("beats", order_text(r_.types[0].second, &op == &argmax_op ? "a > b" : "a < b", "b", "a"));
-      return {size("lanes"), std::string(lane) + std::string(position)};
-    }
-    if (&op == &sort_op) {
-      const DType s     = r_.types[0].second;
-      const auto  first = [&](const char* a, const char* b) {  // NaN is the maximum
-        return r_.reverse ? order_text(s, fmt::format("{} < {}", b, a), b, a)
-                           : order_text(s, fmt::format("{} < {}", a, b), a, b);
-      };
-      add("a_first", first("a", "b"));
-      add("b_first", first("b", "a"));
-      return {size("lanes") * size("n"), std::string(sort)};
-    }
-    if (op.fold != Fold::None) {
-      add("next", next_text(r_));
-      add("place", r_.reverse ? "$n - 1 - j" : "j");
-      return {size("lanes"), std::string(lane) + std::string(running)};
-    }
-    add("draw", draw_text(r_));
+    if (&op == &argmax_op || &op == &argmin_op) return {size("lanes"), std::string(lane) + std::string(position)};
+    if (&op == &sort_op) return {size("lanes") * size("n"), std::string(sort)};
+    if (op.fold != Fold::None) return {size("lanes"), std::string(lane) + std::string(running)};
     return {size("keys") * size("n"), std::string(draws)};
   }
 
