@@ -19,8 +19,6 @@ std::string call(const FunctionPtr& g, const Context& c) {
   return fmt::format("{{\nconst bt_frame g = {};\nconst int32_t rc = {}(&g);\nif (rc) return rc;\n}}\n", frame, name);
 }
 
-std::string of_part(int64_t bytes) { return bytes ? fmt::format(" + part * {}", bytes) : ""; }
-
 }  // namespace
 
 std::string text_of(const HostCall& k, const Context&) {
@@ -29,34 +27,11 @@ std::string text_of(const HostCall& k, const Context&) {
 }
 
 std::string text_of(const TimeLoop& l, const Context& c) {
-  std::string text =
-      pointers(l.consts.size() + l.carries.size() + l.inputs.size(), l.carries.size() + l.outputs.size());
-  std::string steps, after, last;
-  for (const TimeLoop::Given& x : l.consts)
-    text += fmt::format("in[{}] = (const char*){}{};\n", x.arg, c.name(x.buffer), of_part(x.part));
-  for (const TimeLoop::Carry& x : l.carries) {
-    const std::string out = c.name(x.out), part = of_part(x.part);
-    text += fmt::format("in[{}] = (const char*){}{};\n", x.arg, c.name(x.init), part);
-    if (l.length == 0) text += fmt::format("memcpy({}, {}, {});\n", out, c.name(x.init), x.bytes);
-    after += fmt::format("in[{}] = out[{}];\n", x.arg, x.result);
-    if (x.is_stacked) {
-      if (l.length > 0) last += fmt::format("memcpy((char*){}{}, in[{}], {});\n", out, part, x.arg, x.bytes);
-      continue;
-    }
-    const std::string home = x.own ? fmt::format("w + {}", *x.own) : fmt::format("(char*){}{}", out, part);
-    steps += fmt::format("out[{}] = ({} - 1 - step) & 1 ? w + {} : {};\n", x.result, l.length, x.other, home);
-    if (x.own) last += fmt::format("if (part == 0) memcpy({}, {}, {});\n", out, home, x.bytes);
-  }
-  for (const TimeLoop::Stacked& x : l.inputs)
-    steps += fmt::format("in[{}] = {}{};\n", x.arg, row_text(x, c.name, "t"), of_part(x.part));
-  for (const TimeLoop::Stacks& x : l.outputs) {
-    const std::string row = fmt::format("(char*){} + t * {}{}", c.name(x.out), x.row, of_part(x.part));
-    steps += x.spare ? fmt::format("out[{}] = part == 0 ? {} : w + {};\n", x.result, row, *x.spare)
-                     : fmt::format("out[{}] = {};\n", x.result, row);
-  }
-  text += fmt::format(
-      "for (int64_t step = 0; step < {0}; ++step) {{\nconst int64_t t = {1};\n(void)t;\n{2}{3}{4}}}\n{5}", l.length,
-      l.reverse ? fmt::format("{} - 1 - step", l.length) : "step", steps, call(l.body, c), after, last);
+  const auto copied = [](const std::string& to, const std::string& from, int64_t bytes) {
+    return fmt::format("memcpy({}, {}, {});\n", to, from, bytes);
+  };
+  const LoopText    parts = loop_text(l, "t", copied);
+  const std::string text  = parts.begin + parts.steps + call(l.body, c) + parts.after + "}\n" + parts.last;
   if (!l.part_bytes) return text;
   return fmt::format(
       "char* const all = w;\nfor (int64_t part = begin; part < end; ++part) {{\nchar* w = all + part * {};\n{}}}\n",
@@ -64,7 +39,7 @@ std::string text_of(const TimeLoop& l, const Context& c) {
 }
 
 std::string text_of(const Branch& b, const Context& c) {
-  std::string text = pointers(b.in.size() + 1, b.out.size()) + filled_with("in", b.in) + filled_with("out", b.out) +
+  std::string text = passed(b.in, b.out) +
                      fmt::format("switch (@bt_clamp_i({}[0], 0, {})) {{\n", c.name(b.index), b.branches.size() - 1);
   for (size_t i = 0; i < b.branches.size(); ++i) text += fmt::format("case {}: {}break;\n", i, call(b.branches[i], c));
   return text + "}\n";

@@ -193,6 +193,39 @@ std::string row_text(const TimeLoop::Stacked& x, const std::function<std::string
   return fmt::format("({})", text);
 }
 
+LoopText loop_text(const TimeLoop& l, const std::string& step,
+                   const std::function<std::string(const std::string&, const std::string&, int64_t)>& copy) {
+  const auto of_part = [](int64_t bytes) { return bytes ? fmt::format(" + part * {}", bytes) : ""; };
+  LoopText   out;
+  out.begin = pointers(l.consts.size() + l.carries.size() + l.inputs.size(), l.carries.size() + l.outputs.size());
+  out.steps = fmt::format("for (int64_t step = 0; step < {0}; ++step) {{\nconst int64_t {1} = {2};\n(void){1};\n",
+                          l.length, step, l.reverse ? fmt::format("{} - 1 - step", l.length) : "step");
+  for (const TimeLoop::Given& x : l.consts)
+    out.begin += fmt::format("in[{}] = (const char*){}{};\n", x.arg, Context::name(x.buffer), of_part(x.part));
+  for (const TimeLoop::Carry& x : l.carries) {
+    const std::string to   = fmt::format("(char*){}{}", Context::name(x.out), of_part(x.part)),
+                      home = x.own ? fmt::format("w + {}", *x.own) : to, in = fmt::format("in[{}]", x.arg);
+    out.begin += fmt::format("{} = (const char*){}{};\n", in, Context::name(x.init), of_part(x.part));
+    out.after += fmt::format("{} = out[{}];\n", in, x.result);
+    if (!x.is_stacked)
+      out.steps += fmt::format("out[{}] = ({} - 1 - step) & 1 ? w + {} : {};\n", x.result, l.length, x.other, home);
+    if (l.length == 0)
+      out.begin += copy(to, in, x.bytes);
+    else if (x.is_stacked)
+      out.last += copy(to, in, x.bytes);
+    else if (x.own)
+      out.last += "if (part == 0) " + copy(Context::name(x.out), home, x.bytes);
+  }
+  for (const TimeLoop::Stacked& x : l.inputs)
+    out.steps += fmt::format("in[{}] = {}{};\n", x.arg, row_text(x, Context::name, step), of_part(x.part));
+  for (const TimeLoop::Stacks& x : l.outputs) {
+    const std::string row = fmt::format("(char*){} + {} * {}{}", Context::name(x.out), step, x.row, of_part(x.part));
+    out.steps += x.spare ? fmt::format("out[{}] = part == 0 ? {} : w + {};\n", x.result, row, *x.spare)
+                         : fmt::format("out[{}] = {};\n", x.result, row);
+  }
+  return out;
+}
+
 std::string pointers(size_t in, size_t out) {
   return fmt::format("const void* in[{}];\nvoid* out[{}];\n", std::max<size_t>(in, 1), std::max<size_t>(out, 1));
 }

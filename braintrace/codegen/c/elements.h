@@ -43,6 +43,15 @@ std::string position_text(const Convolution& conv, size_t axis);
 // Pointer to the row of a step; `name` prints the pointer to a buffer.
 std::string row_text(const TimeLoop::Stacked& x, const std::function<std::string(Var)>& name, const std::string& step);
 
+// The parts of a time loop around the call of its step: up to the call, what follows it, and what follows the loop.
+// `step` names the position of the step in its inputs and outputs; `copy` prints the copy of bytes between pointers.
+struct LoopText {
+  std::string begin, steps, after, last;
+};
+LoopText loop_text(
+    const TimeLoop& loop, const std::string& step,
+    const std::function<std::string(const std::string& to, const std::string& from, int64_t bytes)>& copy);
+
 // Declares the arrays `in` and `out` of a function call; fills one of them with pointers to buffers; both.
 std::string pointers(size_t in, size_t out);
 std::string filled_with(const char* array, const Vars& vars);

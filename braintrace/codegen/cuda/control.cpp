@@ -26,8 +26,6 @@ std::string copied(const std::string& to, const std::string& from, int64_t bytes
   return fmt::format("bt_copy(t, {}, {}, {});\n", to, from, bytes);
 }
 
-std::string of_part(int64_t bytes) { return bytes ? fmt::format(" + part * {}", bytes) : ""; }
-
 }  // namespace
 
 CudaKernelText cuda_text(const HostCall&, const CudaContext&) {
@@ -37,36 +35,11 @@ CudaKernelText cuda_text(const HostCall&, const CudaContext&) {
 // Parts of the batch are distributed over the teams of the launch; inside another kernel, one team processes all of
 // them.
 CudaKernelText cuda_text(const TimeLoop& l, const CudaContext& c) {
-  CudaKernelText out;
-  std::string    text =
-      pointers(l.consts.size() + l.carries.size() + l.inputs.size(), l.carries.size() + l.outputs.size());
-  std::string   steps, after, last;
-  const int64_t units = units_of(l);
-  for (const TimeLoop::Given& x : l.consts)
-    text += fmt::format("in[{}] = (const char*){}{};\n", x.arg, c.name(x.buffer), of_part(x.part));
-  for (const TimeLoop::Carry& x : l.carries) {
-    const std::string to = c.name(x.out), part = of_part(x.part);
-    text += fmt::format("in[{}] = (const char*){}{};\n", x.arg, c.name(x.init), part);
-    if (l.length == 0) text += copied(fmt::format("(char*){}{}", to, part), fmt::format("in[{}]", x.arg), x.bytes);
-    after += fmt::format("in[{}] = out[{}];\n", x.arg, x.result);
-    if (x.is_stacked) {
-      if (l.length > 0) last += copied(fmt::format("(char*){}{}", to, part), fmt::format("in[{}]", x.arg), x.bytes);
-      continue;
-    }
-    const std::string home = x.own ? fmt::format("w + {}", *x.own) : fmt::format("(char*){}{}", to, part);
-    steps += fmt::format("out[{}] = ({} - 1 - step) & 1 ? w + {} : {};\n", x.result, l.length, x.other, home);
-    if (x.own) last += "if (part == 0) " + copied(to, home, x.bytes);
-  }
-  for (const TimeLoop::Stacked& x : l.inputs)
-    steps += fmt::format("in[{}] = {}{};\n", x.arg, row_text(x, c.name, "s"), of_part(x.part));
-  for (const TimeLoop::Stacks& x : l.outputs) {
-    const std::string row = fmt::format("(char*){} + s * {}{}", c.name(x.out), x.row, of_part(x.part));
-    steps += x.spare ? fmt::format("out[{}] = part == 0 ? {} : w + {};\n", x.result, row, *x.spare)
-                     : fmt::format("out[{}] = {};\n", x.result, row);
-  }
-  text += fmt::format("for (int64_t step = 0; step < {}; ++step) {{\nconst int64_t s = {};\n(void)s;\n{}{}{}}}\n{}",
-                      l.length, l.reverse ? fmt::format("{} - 1 - step", l.length) : "step", steps,
-                      call(l.body, c, out, units), after, units ? "bt_meet(t);\n" + last : last);
+  CudaKernelText    out;
+  const int64_t     units = units_of(l);
+  const LoopText    parts = loop_text(l, "s", copied);
+  const std::string text  = parts.begin + parts.steps + call(l.body, c, out, units) + parts.after + "}\n" +
+                           (units ? "bt_meet(t);\n" : "") + parts.last;
   out.body = text;
   if (l.part_bytes)
     out.body = fmt::format(

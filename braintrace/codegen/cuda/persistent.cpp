@@ -45,9 +45,9 @@ struct Weights {
   }
 };
 
-class LoopText {
+class PersistentText {
  public:
-  LoopText(const Function& f, const Kernel& k, const Target& target, Precision precision, Ownership o)
+  PersistentText(const Function& f, const Kernel& k, const Target& target, Precision precision, Ownership o)
       : f_(f),
         k_(k),
         l_(std::get<TimeLoop>(k.what)),
@@ -469,7 +469,7 @@ std::optional<Persistent> persistent(const std::string& name, const Function& f,
   const bool  is_huge =
       std::any_of(buffers.begin(), buffers.end(), [](const Buffer& b) { return b.type.size() > INT32_MAX; });
   if (!owned || teams > target.cores || is_huge) return {};
-  const LoopText text(f, k, target, precision, *owned);
+  const PersistentText text(f, k, target, precision, *owned);
   if (text.shared_bytes() > target.blocks.shared_bytes) return {};
   return Persistent{text.text(name),
                     {.name    = name,
