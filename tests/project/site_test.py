@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The documentation site builds without a warning, and has what readers look for.  Usage: site_test.py ROOT BINARY
 
-MkDocs checks links, anchors and that every page is in the menu. The tools come from PyPI; if PyPI cannot be reached, the test
-fails with a message."""
+MkDocs checks links between pages, anchors, and that every page is in the menu. The tools come from PyPI; if PyPI cannot be reached, the
+test fails with a message."""
 import pathlib
 import re
 import subprocess
@@ -33,6 +33,9 @@ assert page("glossary").count("<math") == 3, "formulas are MathML"
 assert "h<sub>t-1</sub>" in page("credit") and "D_RTRL" in page("rules/D_RTRL"), "letters have subscripts, names do not"
 assert len(re.findall(r"https://doi.org/10\.", page("bibliography"))) >= 15
 assert "elementwise" in (SITE / "search/search_index.json").read_text()
+broken = [(p.parent.name, a) for p in SITE.rglob("index.html") for a in re.findall(r'(?:href|src)="?([^"#> ]+)', p.read_text())
+          if not re.match(r"\w+:", a) and not (p.parent / a).exists()]
+assert not broken, f"links to files that do not exist: {broken[:5]}"
 outside = [a for p in SITE.rglob("*.html") for a in re.findall(r'<(?:script|link|img)[^>]+(?:src|href)="(https?:[^"]+)"', p.read_text())]
 assert not outside, f"the site loads external files: {outside[:3]}"
 print(f"{len(list(SITE.rglob('*.html')))} pages, {len(cpp)} headings of C++, {len(python)} of Python")

@@ -10,6 +10,7 @@ K = clang.CursorKind
 FUNCTIONS = (K.FUNCTION_DECL, K.FUNCTION_TEMPLATE)
 CLASSES = (K.CLASS_DECL, K.STRUCT_DECL, K.CLASS_TEMPLATE)
 OTHERS = (K.ENUM_DECL, K.TYPE_ALIAS_DECL, K.VAR_DECL)
+MARKUP = re.compile(r"(`[^`\n]*`)|([*_\[\]])|<")
 
 
 def includes():
@@ -30,11 +31,13 @@ def comment(cursor):
 
 
 def described(cursor):
-    """The comment as prose, or unchanged if it has formulas or lists."""
+    """The comment as prose in which Markdown sees no markup but code, or unchanged if it has formulas or lists."""
     text = comment(cursor)
     if not text:
         return ""
-    return f"```text\n{text}\n```\n\n" if re.search(r"^(  |- )", text, re.M) else f"{text}\n\n"
+    if re.search(r"^(  |- )", text, re.M):
+        return f"```text\n{text}\n```\n\n"
+    return MARKUP.sub(lambda m: m[1] or (f"\\{m[2]}" if m[2] else "&lt;"), text) + "\n\n"
 
 
 def text_of(cursor):

@@ -15,6 +15,7 @@ import cpp_reference
 
 ROOT, COMMAND, OUT = map(pathlib.Path, sys.argv[1:])
 DOCS = ROOT / "docs"
+COPIED = {".md", ".png", ".svg", ".json"}  # from docs; other files are copied if a page links to them
 TOP = {"README.md": "index.md", "CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md", "SECURITY.md": "security.md"}
 LINK = re.compile(r"(\]\()([^)#:\s]+)((?:#[^)]*)?\))")
 CODE = re.compile(r"(```.*?```|`[^`\n]*`)", re.S)
@@ -23,7 +24,7 @@ CODE = re.compile(r"(```.*?```|`[^`\n]*`)", re.S)
 def place_of(file):
     """Where a file of the repository is in the site."""
     inside = file.relative_to(ROOT.resolve())
-    if inside.parts[0] == "docs":
+    if inside.parts[0] == "docs" and inside.suffix in COPIED:
         return OUT / inside.relative_to("docs")
     if str(inside) in TOP:
         return OUT / TOP[str(inside)]
@@ -48,13 +49,13 @@ def with_links(text, origin, page):
 
 def copy_pages():
     for file in DOCS.rglob("*"):
+        if file.suffix not in COPIED:
+            continue
+        page = OUT / file.relative_to(DOCS)
+        page.parent.mkdir(parents=True, exist_ok=True)
         if file.suffix == ".md":
-            page = OUT / file.relative_to(DOCS)
-            page.parent.mkdir(parents=True, exist_ok=True)
             page.write_text(with_links(file.read_text(), file, page))
-        elif file.suffix in (".png", ".svg", ".json"):
-            page = OUT / file.relative_to(DOCS)
-            page.parent.mkdir(parents=True, exist_ok=True)
+        else:
             shutil.copy(file, page)
     for name, page in TOP.items():
         (OUT / page).write_text(with_links((ROOT / name).read_text(), ROOT / name, OUT / page))
@@ -146,7 +147,7 @@ def python_module(path):
 
 def python_reference():
     package = ROOT / "python/pybraintrace"
-    out = "# Python reference\n\nGenerated from the sources and stubs of `pybraintrace`. The guide is [BrainTrace from Python](../from_python.md).\n"
+    out = "# Python reference\n\nGenerated from the sources and stubs of `pybraintrace`. See also the [guide](../python.md).\n"
     public = [p for p in [*package.glob("*.py"), *package.glob("*.pyi")] if p.stem == "__init__" or not p.stem.startswith("_")]
     for path in [*sorted(public), *sorted((package / "_core").glob("*.pyi"))]:
         text = python_module(path)
