@@ -100,7 +100,7 @@ const demo = (async () => {
     [pen, w, h] = fitted(byId('error'));
     const wide = w * kept / Math.max(errors.length, 2);  // from the first step to the last
     const most = Math.max(0.01, ...errors);
-    curve(pen, errors, 'net', wide, h, 0, most * 1.1, 2);
+    curve(pen, errors, 'net', wide, h, 0, most * h / (h - 22), 2);  // below the text
     pen.fillStyle = color('soft');
     pen.font = '12px sans-serif';
     pen.textAlign = 'right';
