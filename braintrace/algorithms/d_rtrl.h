@@ -20,7 +20,7 @@ class D_RTRL : public OnlineLearner {
 using ParamDimVjpAlgorithm = D_RTRL;
 
 // OSTL for recurrent networks: D-RTRL with D = the exact diagonal blocks of ∂h_t/∂h_{t-1}, including paths through the
-// recurrent weights.   Bohnstingl et al. 2022
+// recurrent weights.   Bohnstingl et al. 2023
 class OSTLRecurrent : public OnlineLearner {
  public:
   explicit OSTLRecurrent(Module& model, LearnerOptions options = {})

@@ -64,7 +64,7 @@ class ES_D_RTRL : public OnlineLearner {
 using pp_prop           = ES_D_RTRL;
 using IODimVjpAlgorithm = ES_D_RTRL;
 
-// OSTL for feed-forward networks: a decay near zero, so the factors hold only the current step. Bohnstingl et al. 2022
+// OSTL for feed-forward networks: a decay near zero, so the factors hold only the current step. Bohnstingl et al. 2023
 class OSTLFeedforward : public ES_D_RTRL {
  public:
   explicit OSTLFeedforward(Module& model, LearnerOptions options = {})
