@@ -54,8 +54,7 @@ class Rendering {
     const ModuleInfo& info = model_->graph.module_info;
     if (format == "program-dot") return program_dot(info.program(), names_of(info));
     if (format == "program-svg") return program_svg(info.program(), names_of(info));
-    const std::string text = CompilationReport(model_->graph).to_str(1);
-    return text.substr(text.find('\n') + 1);  // without the rule at the top, which is wider than many terminals
+    return CompilationReport(model_->graph).to_str(1);
   }
 
  private:

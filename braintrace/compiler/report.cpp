@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "braintrace/base/lists.h"
 #include "braintrace/compiler/trace_type.h"
 
 namespace braintrace {
@@ -31,11 +32,11 @@ std::string why_untraced(const ModuleInfo& info, const Path& path) {
   std::set<Var> leaves;
   for (const WeightVar& w : info.weights)
     if (w.path == path) leaves.insert(w.var);
-  std::vector<std::string> plain, trainable;  // operations, by name
+  std::vector<std::string> plain, trainable;  // functions
   for (const Eqn& e : info.program().eqns) {
     const bool reads = std::any_of(e.in.begin(), e.in.end(), [&](Var v) { return leaves.count(v) > 0; });
     auto&      names = e.op->etp ? trainable : plain;
-    if (reads && std::find(names.begin(), names.end(), e.op->name) == names.end()) names.emplace_back(e.op->name);
+    if (reads && !contains(names, e.op->called())) names.emplace_back(e.op->called());
   }
   if (plain.empty() && trainable.empty()) return "the step of the model does not use it";
   std::vector<std::string> parts;
@@ -186,8 +187,7 @@ CompilationReport::Counts CompilationReport::counts() const {
 }
 
 std::string CompilationReport::to_str(int level) const {
-  std::string out = std::string(120, '=') + "\n";
-  out += section("The hidden groups are:", group_items(graph_));
+  std::string out = section("The hidden groups are:", group_items(graph_));
 
   std::vector<std::string> states;
   for (const Path& p : dynamic_states()) {

@@ -65,7 +65,7 @@ using Counts = CompilationReport::Counts;
 TEST(Report, SingleLayerRnnReadsAsTheTutorialSays) {
   const ETraceGraph       graph = compiled<SingleLayerRNN>({10}, {}, 10, 32, 5);
   const CompilationReport report(graph);
-  expect_in_order(report.to_str(), {std::string(120, '=') + "\nThe hidden groups are:\n\n   Group 0: [('rnn', 'h')]\n",
+  expect_in_order(report.to_str(), {"The hidden groups are:\n\n   Group 0: [('rnn', 'h')]\n",
                                     "\n\n\nThe weights associated with hidden groups are:\n\n",
                                     "   Weight 0: ('rnn', 'W', 'weight') → etp_mv → hidden group 0\n", "f32[42,32]",
                                     "trace 5.5 kB", "\n\n\nThe weights without a trace are:\n\n",
@@ -126,15 +126,16 @@ TEST(Report, ListsStatesThatNoTraceFollows) {
 // The operation may be trainable and read the parameter as its data.
 TEST(Report, AWeightWithoutATraceSaysHowItIsRead) {
   struct Model : nn::Module {
-    ParamState  data  = state("data", ParamState(Array::of<double>({1, 2, 3}, {3})));
-    ParamState  plain = state("plain", ParamState(Array::of<double>({1, 2, 3}, {3})));
-    ParamState  both  = state("both", ParamState(Array::of<double>({1, 2, 3}, {3})));
-    ParamState  idle  = state("idle", ParamState(Array::of<double>({1, 2, 3}, {3})));
-    ParamState  w     = state("w", ParamState(Tensor(Type{DType::F64, {3, 3}}, 0.1).array()));
-    HiddenState h     = state("h", HiddenState(Array::of<double>({0, 0, 0}, {3})));
+    ParamState  data   = state("data", ParamState(Array::of<double>({1, 2, 3}, {3})));
+    ParamState  plain  = state("plain", ParamState(Array::of<double>({1, 2, 3}, {3})));
+    ParamState  matrix = state("matrix", ParamState(Tensor(Type{DType::F64, {3, 3}}, 0.1).array()));
+    ParamState  both   = state("both", ParamState(Array::of<double>({1, 2, 3}, {3})));
+    ParamState  idle   = state("idle", ParamState(Array::of<double>({1, 2, 3}, {3})));
+    ParamState  w      = state("w", ParamState(Tensor(Type{DType::F64, {3, 3}}, 0.1).array()));
+    HiddenState h      = state("h", HiddenState(Array::of<double>({0, 0, 0}, {3})));
     Tensor      update(const Tensor& x) override {
-      h.set(0.5 * h.value() + x * plain.value() + tanh(both.value()) + matmul(data.value(), w.value()) +
-                 matmul(both.value(), w.value()));
+      h.set(0.5 * h.value() + x * plain.value() + dot(x, matrix.value()) + tanh(both.value()) +
+                 matmul(data.value(), w.value()) + matmul(both.value(), w.value()));
       return h.value();
     }
   } model;
@@ -144,6 +145,7 @@ TEST(Report, AWeightWithoutATraceSaysHowItIsRead) {
   const std::map<std::string, std::string> want = {
       {"data", "read by matmul as data, not as its weight: only the current step's gradient"},
       {"plain", "read by mul, which is not a trainable (ETP) operation: only the current step's gradient"},
+      {"matrix", "read by dot, which is not a trainable (ETP) operation: only the current step's gradient"},
       {"both",
        "read by tanh, which is not a trainable (ETP) operation, and read by matmul as data, not as its weight: only "
        "the "

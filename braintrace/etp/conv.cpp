@@ -272,6 +272,7 @@ constinit const Op etp_conv_op = composite({
     .name     = "etp_conv",
     .doc      = "trainable cross-correlation of x with a kernel over the spatial axes",
     .operands = "x kernel bias...",
+    .function = "conv",
     .infer    = conv_infer,
     .expand   = [](const Op&, const Tensors& in, const Attrs& a) -> Tensors {
       const Use    u(a, in[0].type());

@@ -121,6 +121,7 @@ struct Op {
   std::string_view name;
   std::string_view doc;
   std::string_view operands = "x";  // names, for messages; a trailing "..." means any number
+  std::string_view function;        // that users call; empty: has the same name
 
   Types (*infer)(const Op&, const Types&, const Attrs&)                = nullptr;  // types → types
   Arrays (*eval)(const Op&, const Arrays&, const Attrs&, const Types&) = nullptr;  // reference code, or
@@ -145,9 +146,10 @@ struct Op {
 
   const EtpRules* etp = nullptr;  // trainable operations only: how an eligibility trace follows their weights
 
-  bool is_elementwise() const { return scalar.real || scalar.integer; }
-  bool is_linear_in(size_t operand) const {
-    return linearity != Linearity::None && (operand >= 32 || (linear_operands >> operand & 1));
+  std::string_view called() const { return function.empty() ? name : function; }
+  bool             is_elementwise() const { return scalar.real || scalar.integer; }
+  bool             is_linear_in(size_t operand) const {
+                return linearity != Linearity::None && (operand >= 32 || (linear_operands >> operand & 1));
   }
 };
 

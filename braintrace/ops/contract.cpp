@@ -165,6 +165,7 @@ constinit const Op dot_general_op = {
     .name     = "dot_general",
     .doc      = "product summed over paired axes, position by position over batch axes",
     .operands = "lhs rhs",
+    .function = "dot",
     .infer    = dot_infer,
     .eval     = [](const Op&, const Arrays& in, const Attrs& a, const Types& out) -> Arrays {
       if (is_float(out[0].dtype)) return {from_doubles(out[0], contract<double, Doubles>(in[0], in[1], axes_of(a)))};

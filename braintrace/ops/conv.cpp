@@ -187,6 +187,7 @@ constinit const Op conv_op = {
     .name     = "conv",
     .doc      = "cross-correlation of x with a kernel over the spatial axes",
     .operands = "x kernel",
+    .function = "convolve",
     .infer    = conv_infer,
     .eval     = [](const Op&, const Arrays& in, const Attrs& a, const Types& out) -> Arrays {
       const Conv c(a);

@@ -94,7 +94,7 @@ std::string operations_of(bt::Module& layer, const bt::Shape& input) {
   const auto            step =
       bt::trace_function({{bt::DType::F32, input}}, [&](const bt::Tensors& in) { return bt::Tensors{layer(in[0])}; });
   for (const bt::Eqn& e : step.program.eqns)
-    if (e.op->etp) names.insert(std::string(e.op->name));
+    if (e.op->etp) names.insert(std::string(e.op->called()));
   std::string list;
   for (const std::string& name : names) list += list.empty() ? name : ", " + name;
   return list.empty() ? "none" : list;
