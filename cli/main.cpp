@@ -4,7 +4,6 @@
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <fcntl.h>
 #include <filesystem>
 #include <malloc.h>
@@ -43,11 +42,8 @@ void occupy_closed_descriptors() {
     if (::fcntl(fd, F_GETFD) < 0) (void)!::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
-// If the reader has closed the pipe, it does not need the rest: not an error.
 void check_output() {
-  if (std::fflush(stdout) == 0 || errno == EPIPE) return;
-  const int reason = errno;
-  fail("the output could not be written: {}.", std::strerror(reason));
+  if (std::fflush(stdout) != 0 && errno != EPIPE) throw std::system_error(errno, std::generic_category());
 }
 
 int report(Status status, const std::string& message) {
@@ -55,6 +51,14 @@ int report(Status status, const std::string& message) {
   show(color ? fmt::format(fmt::fg(fmt::terminal_color::red), "error:") : "error:");
   say(" {}\n", message);
   return status;
+}
+
+// Not an error if the reader has closed the pipe.
+int unwritable_output(const std::error_code& reason) {
+  std::clearerr(stdout);
+  return reason.value() == EPIPE
+             ? Done
+             : report(BadInput, fmt::format("the output could not be written: {}.", reason.message()));
 }
 
 // "a", "a or b", "a, b or c"
@@ -110,7 +114,7 @@ std::string argument_error(const CLI::App& app, const CLI::ParseError& error) {
     what              = option ? fmt::format("{} has no option {}{}", name, left[0], hint(left[0], known))
                                : fmt::format("{}: unexpected argument{} {}", name, left.size() > 1 ? "s" : "", fmt::join(left, " "));
   }
-  return fmt::format("{}\n  See {} --help.", what, name);
+  return fmt::format("{}{}\n  See {} --help.", what, what.ends_with('.') || what.ends_with('?') ? "" : ".", name);
 }
 
 // True if the error is about an option, about a missing argument, or about an argument that names no file.
@@ -208,7 +212,8 @@ int run(int argc, char** argv) {
   add_commands(app, chosen);
   quiet = false;
   for (CLI::App* c : app.get_subcommands({}))
-    c->add_flag("-q,--quiet", quiet, "Print only errors and the output of --json");
+    c->add_flag("-q,--quiet", quiet,
+                c->get_option_no_throw("--json") ? "Print only errors and the output of --json" : "Print only errors");
 
   if (argc > 1 && argv[1][0] != '-') command_named(app, argv[1]);
   try {
@@ -263,7 +268,7 @@ int answer(int argc, char** argv) {
   } catch (const CompileError& error) {
     return report(BadInput, error.what());
   } catch (const std::system_error& error) {  // of the system, such as a full disk
-    return report(BadInput, error.what());
+    return std::ferror(stdout) ? unwritable_output(error.code()) : report(BadInput, error.what());
   } catch (const std::bad_alloc&) {
     return report(BadInput, "not enough memory.");
   } catch (const std::length_error&) {

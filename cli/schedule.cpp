@@ -166,7 +166,9 @@ void add_schedule(CLI::App& app, Action& chosen) {
   command->add_option("--cores", o->cores, "Cores to divide the work among")
       ->check(whole_number(1))
       ->capture_default_str();
-  command->add_option("--without", o->without, "Passes to skip, separated by commas")->delimiter(',');
+  command->add_option("--without", o->without, "Passes to skip, separated by commas")
+      ->type_name("PASS,...")
+      ->delimiter(',');
   command
       ->add_option("--dump", o->dump,
                    "Show the program before and after this pass, or the schedule without and with it")

@@ -363,6 +363,7 @@ void add_stream(CLI::App& app, Action& chosen) {
   add_learning(*command, *o);
   command->add_option("--seed", o->seed, "Seed of the initial weights")->check(whole_number(0))->capture_default_str();
   command->add_option("--udp", o->udp, "Read datagrams from this port of 127.0.0.1; 0 takes any free one")
+      ->type_name("PORT")
       ->check(whole_number(0, 65535));
   command->add_option("--format", o->format, "Format of the records; auto reads a line that starts with { as JSON")
       ->check(CLI::IsMember({"auto", "jsonl", "csv"}))
