@@ -59,12 +59,12 @@ TEST(Calls, SeveralInOneLossCountOnce) {
     const auto looped = [&](Tensor in) { return sum(for_loop([&](Tensor x) { return loss_of((*learner)(x)); }, in)); };
     EXPECT_LT(gap(grad(looped, model->params())(xs), want), 1e-12) << rule;
     start();
-    // Plain reverse mode through the loop is another gradient.
+    // Plain reverse mode through the loop gives a different gradient.
     EXPECT_GT(gap(unrolled(*model, xs, m), want), 1e-3) << rule;
   }
 }
 
-// h ← 0.7 h + tanh(W x); the output reads the old state, or what is on its way into the new one.
+// h ← 0.7 h + tanh(W x); the output reads the old state, or a value that leads to the new one.
 std::shared_ptr<Module> reads(const std::string& what) {
   random::seed(3);
   auto       cell = zoo::make_cell();
@@ -133,7 +133,7 @@ TEST(Calls, ForwardIsTheBareModel) {
   }
 }
 
-// Two inputs, one that is new at every step and one that stays.
+// Two inputs: one changes at every step, the other is constant.
 struct Offset : Module {
   std::shared_ptr<Module> cell = make_model(layer("gru", 2, 3));
   Offset() { children({{"cell", *cell}}); }
@@ -154,7 +154,7 @@ TEST(Calls, InputsThatStayAreTheSameInEveryStep) {
   });
   EXPECT_GT(difference(want, want).weakest, 1e-6);
   EXPECT_EQ(gap(got, want), 0);
-  // Without a time axis anywhere it is one step.
+  // Without any time axis it is one step.
   const auto one = [&](OnlineLearner& l) {
     return l.update({SingleStepData{{row(xs, 0)}}, SingleStepData{{c}}}).front();
   };
@@ -212,7 +212,7 @@ TEST(Calls, MisuseIsExplained) {
   EXPECT_NE(other.find("compiled with state 'a.h' of f64[4,3], which is f64[5,3] now"), std::string::npos) << other;
 }
 
-// A loss that fails after the call takes back what the call did.
+// A loss that fails after the call undoes the effects of the call.
 TEST(Calls, AFailingLossLeavesEverythingAsItWas) {
   for (const char* rule : {"d_rtrl", "ostl_feedforward", "uoro", "rtrl"}) {
     auto       model   = make_model(chain({layer("vanilla_rnn", 2, 3), layer("gru", 3, 3), linear(3, 2)}));
@@ -270,7 +270,7 @@ int64_t bytes_in_use() {
 #endif
 }
 
-// A stream without end: one step, one update, again. tests/project/long_stream.cpp takes 100,000 steps.
+// An endless stream: one step and one update, repeated. tests/project/long_stream.cpp takes 100,000 steps.
 TEST(Calls, AStreamKeepsMemoryFlatAndTracesFinite) {
   auto       model   = make_model(chain({layer("gru", 2, 3), linear(3, 1)}));
   const auto learner = compile(*model, "d_rtrl", row(xs, 0));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A user's check of his own model: right ones pass, wrong ones are caught and named, and what finite differences cannot
-// say is said.
+// A user's check of a model: correct models pass, wrong ones are detected and named, and the report says what finite
+// differences cannot show.
 #include "braintrace/fidelity/check_grad.h"
 
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ TEST(CheckGrad, ARightModelPasses) {
     EXPECT_GE(p.rtrl->digits, 10) << p.name;
     EXPECT_GT(p.norm, 0);
   }
-  // The rule is close for what it traces, and says why it is not.
+  // The rule is close for what it traces, and the report says why it is not exact.
   const Agreement& windowed = found(check, "a.Wr.weight.weight").rules[0];
   EXPECT_FALSE(windowed.holds);
   EXPECT_FALSE(windowed.must_hold);
@@ -48,7 +48,7 @@ TEST(CheckGrad, ARightModelPasses) {
   EXPECT_TRUE(contains(check.text(), "passed"));
 }
 
-// h ← tanh(x W + f(h R)): a plain product, and any function of it.
+// h ← tanh(x W + f(h R)): a plain product, and an arbitrary function of it.
 struct Cell : Module {
   ParamState  w, r;
   HiddenState h;
@@ -70,7 +70,7 @@ GradCheck checked(Cell& cell, const CheckGradOptions& options = {}) {
   return check_grad(cell, {DType::F64, {2}}, 3, options);
 }
 
-// The negative control: d(x²) = 2x dx, and this rule forgets the two.
+// Negative control: d(x²) = 2x dx, and this rule omits the two.
 TEST(CheckGrad, AWrongDerivativeIsCaught) {
   const auto squared = [](double factor) {
     return custom_jvp([](const Tensors& x) { return Tensors{square(x[0])}; },
@@ -97,7 +97,7 @@ TEST(CheckGrad, APlainWeightIsNamed) {
   EXPECT_TRUE(contains(found(check, "r").rules[0].words, "plain weight")) << check.text();
 }
 
-// Surrogates are not derivatives of what they stand for, and held values are not held by differences.
+// Surrogates are not derivatives of spikes, and finite differences do not hold stopped values constant.
 TEST(CheckGrad, SaysWhereDifferencesMeanNothing) {
   Environment::Scope time({.dt = 1.0});
   const GradCheck    spiking = checked(chain({layer("snn_delta", 2, 3), linear(3, 2)}));
@@ -132,7 +132,7 @@ TEST(CheckGrad, TakesAModelInSinglePrecisionAndLeavesItAlone) {
     for (const std::string& leaf : state.leaf_names())
       EXPECT_TRUE(identical(before[i++], state.leaf(leaf).array())) << path.str();
 
-  // A step that rounds to f32 on the way is judged by what f32 can show.
+  // A step that rounds to f32 inside is compared with the precision of f32.
   Cell rounding([](const Tensors& x) { return Tensors{convert(convert(x[0], DType::F32), DType::F64)}; });
   EXPECT_TRUE(contains(found(checked(rounding), "r").finite_differences->words, "f32")) << checked(rounding).text();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests of credit share: five steps of two inputs, and gradients of losses around a step.
+// Shared by the tests of credit: five steps of two inputs, and gradients of losses around a step.
 #pragma once
 
 #include "braintrace/algorithms/compile.h"
@@ -21,9 +21,9 @@ inline RuleOptions options_of(const std::string& rule) {
   return out;
 }
 
-// The output that a loss reads, from an input.
+// The output that a loss reads, for an input.
 using Call = std::function<Tensor(const Tensor&)>;
-// The gradients of the steps, each by itself, summed.
+// The gradients of the steps, computed one by one, summed.
 inline Gradients one_by_one(const Call& step, const StateMap& params, bool jitted) {
   const auto f = [&](Tensor x) { return loss_of(step(x)); };
   const auto g = grad(f, params);
@@ -36,7 +36,7 @@ inline Gradients one_by_one(const Call& step, const StateMap& params, bool jitte
   return total;
 }
 
-// Σ_t loss of the steps in one gradient.
+// Σ_t loss of the steps, in one gradient.
 inline Gradients in_one(const Call& step, const StateMap& params) {
   const auto loss = [&](Tensor in) {
     Tensor total(0.0);

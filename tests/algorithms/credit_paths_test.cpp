@@ -80,7 +80,7 @@ Trial trial(const Shape& x, std::function<std::shared_ptr<zoo::Cell>()> make, in
   return {std::move(make), normal({DType::F64, shape}, 5)};
 }
 
-// Two ways to write one model: every rule gives both the same gradients, step by step and in windows.
+// Two ways to write one model: every rule gives the same gradients for both, step by step and in windows.
 void expect_same(const Trial& a, const Trial& b, const std::function<bool(const NamedRule&)>& chosen = nullptr) {
   for (const NamedRule& r : rules()) {
     if (chosen && !chosen(r)) continue;
@@ -160,7 +160,7 @@ TEST(SharedParameters, AreExactWherePositionsStayApart) {
   }
 }
 
-// The gradient of a shared value is the sum of the gradients of as many values as it stands for.
+// The gradient of a shared value is the sum of the gradients of the values that it replaces.
 TEST(SharedParameters, SumWhatTheirCopiesWouldGet) {
   for (const Sharing& s : sharings()) {
     SCOPED_TRACE(to_string(s.weight) + " on " + to_string(s.hidden));
@@ -331,8 +331,8 @@ TEST(StatesThatHoldNothing, ChangeNoGradientInsideALoop) {
 
 // States that copy others ---------------------------------------------------------------------------------------------
 
-// c is set to a value that another state or the input has; `by_name` leaves it at that, otherwise an equation makes it.
-// Readers of c read c, not what it was copied from.
+// c is set to a value that another state or the input has: with `by_name` directly, otherwise through an equation.
+// Readers of c read c, not the value it was copied from.
 enum class Copied { OldState, OwnOldState, NewState, Input };
 std::shared_ptr<zoo::Cell> copying(Copied what, bool by_name, const Shape& batch) {
   auto  cell  = zoo::make_cell();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What gets credit and what does not: the statements of docs/credit.md, each against plain reverse mode over the
+// What gets credit and what does not: the statements of docs/credit.md, each compared with plain reverse mode over the
 // unrolled model.
 #include "tests/algorithms/credit.h"
 
@@ -19,7 +19,7 @@ namespace {
 
 // ---- random feedback
 
-// A state that no traced weight drives gets no feedback, and does not keep others from theirs.
+// A state that no traced weight drives gets no feedback, and does not prevent others from getting theirs.
 TEST(RandomFeedback, SkipsGroupsWithoutTraces) {
   const auto gradient = [](bool beside, bool feedback) {
     random::seed(3);
@@ -94,7 +94,7 @@ TEST(OutputFeedback, IsTheSameInEveryWindowAndLoss) {
     }
 }
 
-// The output is the state itself, which another state reads: δ is what the loss reads of it, no more.
+// The output is the state itself, which another state reads: δ is what the loss reads of it, and nothing else.
 TEST(OutputFeedback, IsWhatTheLossReadsOfTheOutput) {
   const auto run = [&](bool swept) {
     random::seed(3);
@@ -173,7 +173,7 @@ TEST(Surroundings, MayReadOutAndTouchStatesInAnyOrder) {
   }
 }
 
-// ---- weights that weights are made of
+// ---- weights made of weights
 
 // h ← 0.7 h + tanh(x W), W made of V and a context c.
 struct Hyper {
@@ -222,13 +222,13 @@ TEST(Hypernetworks, TheOperationDecides) {
   ASSERT_EQ(learner.graph().hidden_param_op_relations.size(), 1u);
   EXPECT_TRUE(learner.graph().hidden_param_op_relations[0].carries_trace());
 
-  // A context that comes with the input: a trace of W says nothing about V. Windows follow the exact way.
+  // A context that depends on the input: a trace of W does not determine one of V. Windows compute the exact gradient.
   Hyper varying(made_by_matmul, true);
   EXPECT_LT(gap(varying.learned(), varying.same_step()), exact);
   EXPECT_LT(gap(varying.learned({5}), varying.whole()), exact);
   EXPECT_GT(gap(varying.same_step(), varying.whole()), 1e-2);
 
-  // Plain products give the same-step gradient, in windows too.
+  // Plain products give the same-step gradient, also in windows.
   for (const bool from_input : {false, true}) {
     Hyper plain(made_by_dot, from_input);
     EXPECT_LT(gap(plain.learned(), plain.same_step()), exact) << from_input;
@@ -237,7 +237,7 @@ TEST(Hypernetworks, TheOperationDecides) {
   }
 }
 
-// h ← 0.7 h + tanh(x W) + y with y = c V and W made of y: V reaches the state along two ways, each counted once. Where
+// h ← 0.7 h + tanh(x W) + y with y = c V and W made of y: V reaches the state along two paths, each counted once. If
 // W is also made of a product of the input, only windows follow V through it.
 TEST(Hypernetworks, AWeightMayAlsoDriveTheState) {
   Hyper        both(made_by_matmul);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The programs of the user's documents, line by line, as far as C++ says the same: what they call exists, takes these
-// arguments and gives what the documents say.
+// The programs of the user's documents, line by line, where C++ has the same functions: they exist, take these
+// arguments and return what the documents say.
 #include <sstream>
 
 #include <fmt/format.h>
@@ -116,7 +116,7 @@ TEST(Documents, TwoLayers) {
   for (const auto& r : graph2.hidden_param_op_relations)
     for (const bt::HiddenGroup& g : r.hidden_groups)
       EXPECT_TRUE(!r.carries_trace() || g.hidden_paths[0].keys()[0] == r.weight_path.keys()[0]);
-  // A map, from path to group.
+  // A map from path to group.
   EXPECT_EQ(graph2.hid_path_to_group.size(), 2u);
   EXPECT_TRUE(graph2.hid_path_to_group.contains({"rnn2", "h"}));
   for (const auto& [path, group] : graph2.hid_path_to_group) EXPECT_EQ(group->hidden_paths[0], path);
@@ -201,7 +201,7 @@ TEST(Documents, CoreConcepts) {
   }
 }
 
-// compile_graph says what gets no trace; a hook receives it instead of stderr.
+// compile_graph warns about weights without a trace; a hook receives the warning instead of stderr.
 TEST(Documents, CompileGraphWarns) {
   GRUNet model(10, 6, 3);
   bt::nn::init_all_states(model);
@@ -215,7 +215,7 @@ TEST(Documents, CompileGraphWarns) {
   executor.compile_graph(bt::zeros({10}));
   EXPECT_EQ(warnings.heard.size(), 2u);
 
-  // Without a hook they go to stderr, each text once.
+  // Without a hook, warnings go to stderr, each text once.
   const auto told = [&] {
     testing::internal::CaptureStderr();
     bt::D_RTRL(model).compile_graph(bt::zeros({10}));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients over sequences are sums of the gradients of steps, whatever the windows, masks and ways of asking.
+// Gradients over sequences are sums of the gradients of steps, for all windows, masks and ways to request them.
 #include "braintrace/algorithms/drivers.h"
 
 #include <gtest/gtest.h>
@@ -113,7 +113,7 @@ TEST(EtraceGrad, MeanDividesOnceByTheMask) {
   EXPECT_LT(gap(light.sweep({.mask = mask_of(little)}).grads, Learning().by_hand(little)), exact);  // Σ m < 1
 }
 
-// Losses per sample: their mean is over steps and samples, as a mask of ones says.
+// Losses per sample: their mean is over steps and samples, as with a mask of ones.
 TEST(EtraceGrad, MeanCountsEveryLoss) {
   constexpr int64_t B    = 3;
   const auto        mean = [&](const Tensor& mask, Reduction reduction, LossOutput output) {
@@ -142,7 +142,7 @@ TEST(EtraceGrad, MasksGateTheLossAndNothingElse) {
     etrace_evolve(*evolved.learner, slice_axis(evolved.xs, 0, 0, 3));
     EXPECT_LT(gap(got, evolved.sweep(tail(evolved.xs), tail(evolved.ys)).grads), exact);
     EXPECT_LT(apart(states_of(masked), states_of(evolved)), exact);
-    // A shorter sequence is another one.
+    // A shorter sequence has a different gradient.
     EXPECT_GT(gap(got, shortened.sweep(tail(shortened.xs), tail(shortened.ys)).grads), 1e-2);
     EXPECT_LT(gap(gaps.sweep({.mask = mask_of(holes), .window = window, .reduction = Reduction::Sum}).grads,
                   Learning().by_hand(holes)),
@@ -235,7 +235,7 @@ TEST(EtraceGrad, GoesOnFromCallToCall) {
     const auto b    = halves.sweep(part(halves.xs, 4, T), part(halves.ys, 4, T)).grads;
     EXPECT_LT(gap(a + b, once), exact) << rule;
     EXPECT_LT(apart(states_of(whole), states_of(halves)), exact) << rule;
-    // Without the traces of the first half the second would be another gradient.
+    // Without the traces of the first half, the second half would have a different gradient.
     Learning forgetful(all_direct, {}, "d_rtrl");
     forgetful.sweep(part(halves.xs, 0, 4), part(halves.ys, 0, 4));
     forgetful.learner->reset_state();
@@ -243,7 +243,7 @@ TEST(EtraceGrad, GoesOnFromCallToCall) {
   }
 }
 
-// Fails when a window of one step is asked for.
+// Fails for a window of one step.
 struct FailsLater : OnlineLearner {
   explicit FailsLater(Module& m) : OnlineLearner(m, std::make_shared<ParamDimRule>("D_RTRL")) {}
   Tensors aux(const std::optional<int64_t>& length) const override {

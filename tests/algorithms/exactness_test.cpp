@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where rules are exact. The judge is plain reverse mode over the unrolled model, which knows nothing of learners.
+// When rules are exact, compared with plain reverse mode over the unrolled model, which does not know learners.
 #include <gtest/gtest.h>
 
 #include "braintrace/algorithms/bptt.h"
@@ -81,7 +81,7 @@ struct Trial {
 };
 
 // One step: every parameter of every recorded model, in the states the recorded run has after three steps. UORO has its
-// part of the same step as a random product unless reverse mode runs inside the step.
+// part of the same step as a random product, unless reverse mode runs inside the step.
 VjpMethod exact_method(const NamedRule& r) {
   return std::string(r.name) == "UORO" ? VjpMethod::MultiStep : VjpMethod::SingleStep;
 }
@@ -117,7 +117,7 @@ TEST_P(OneStep, IsTheSameStepGradient) {
 INSTANTIATE_TEST_SUITE_P(Recorded, OneStep, testing::ValuesIn(golden_cases({"corrected"})),
                          [](const auto& info) { return info.param.substr(info.param.find('/') + 1); });
 
-// More steps are exact under RTRL only, which shows that the test can fail.
+// More steps are exact only under RTRL, which shows that the test can fail.
 TEST(SomeSteps, AreExactUnderRtrlOnly) {
   const json stack = chain({layer("mgu", 3, 4), layer("leaky_rnn", 4, 3, {{"leak", 0.8}})});
   for (const NamedRule& r : all_rules()) {
@@ -151,7 +151,7 @@ TEST(Diagonal, DRtrlIsBptt) {
           for (const auto& [leaf, g] : leaves) EXPECT_EQ(g.dtype(), dtype);
         EXPECT_LT(gap(trial.windows(d_rtrl, {1, 3}), want), exact) << of.name;
         EXPECT_LT(gap(trial.steps(d_rtrl, VjpMethod::MultiStep), want), exact) << of.name;
-        // One step of a factorized trace is exact, more are not, but no worse than nothing.
+        // One step of a factorized trace is exact; more are not, but they are better than nothing.
         Trial one(of, 1, batch), two(of, 2, batch);
         EXPECT_LT(gap(one.steps(factored), one.exact()), exact) << of.name;
         const double apart = gap(two.steps(factored), two.exact());
@@ -160,7 +160,7 @@ TEST(Diagonal, DRtrlIsBptt) {
       }
 }
 
-// Two layers with memory: the last one is exact, those before it lose what it remembers of them.
+// Two layers with memory: the last one is exact; the first one loses what the last one remembers of it.
 TEST(Stacked, TheLastLayerIsExact) {
   const json dense = {{"kind", "dense"}, {"n_in", 4}, {"n_out", 4}, {"bias_shape", {4}}};
   Trial      trial(chain({leaky(dense, {4}, "tanh"), leaky(dense, {4}, "tanh")}), {4}, 4);
@@ -200,7 +200,7 @@ TEST(WholeSequence, EveryRuleIsBpttInOneMultiStepWindow) {
         const Difference d = difference(trial.windows(r, {4}, VjpMethod::MultiStep), want);
         EXPECT_LT(d.worst, 10 * exact) << r.name << " " << d.leaf << " " << description;
       }
-      // A window that starts in the middle has nothing of what was before.
+      // A window that starts in the middle ignores everything before it.
       EXPECT_GT(gap(trial.windows(all_rules().back(), {2, 2}), want), 1e-2) << description;
     }
 }
@@ -212,7 +212,7 @@ TEST(Rtrl, IsBpttStepByStep) {
   }
 }
 
-// Two groups side by side. The loss reads one of them, the first or the second: the other gets no credit.
+// Two independent groups. The loss reads one of them, the first or the second: the other gets no credit.
 TEST(Rtrl, GroupsWithoutCreditDoNotHideOthers) {
   for (const bool second : {false, true}) {
     SCOPED_TRACE(second);
@@ -266,7 +266,7 @@ TEST(Snap, SaturatedIsBpttForTracedWeights) {
       EXPECT_LT(d.worst, exact) << s.name << " " << d.leaf;
       EXPECT_GT(d.weakest, 1e-4) << s.name;
       EXPECT_GT(gap(trial.steps(rule<SnAp>("SnAp", s.n - 1)), want, traced), 1e-5) << s.name;
-      // A wider reach changes nothing.
+      // A longer reach changes nothing.
       EXPECT_LT(gap(trial.steps(rule<SnAp>("SnAp", s.n + 3)), want, traced), exact) << s.name;
     }
 }
@@ -309,8 +309,8 @@ TEST(WeakRecurrence, IsAligned) {
   EXPECT_GT(gap(got, want), 1e-6);
 }
 
-// For every row x_k of the input: h ← 0.7 h + 0.3 tanh(x_k w + mixing h w_rec), and with two states u ← 0.8 u + 0.5 h
-// beside it, which h reads.
+// For every row x_k of the input: h ← 0.7 h + 0.3 tanh(x_k w + mixing h w_rec), and with two states also
+// u ← 0.8 u + 0.5 h, which h reads.
 std::shared_ptr<Module> settling(double mixing, bool two_states) {
   random::seed(3);
   auto                     cell = zoo::make_cell();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules beside the exact gradient: the report says what the laws of the rules say.
+// Rules compared with the exact gradient: the report agrees with the laws of the rules.
 #include "braintrace/fidelity/fidelity.h"
 
 #include <gtest/gtest.h>

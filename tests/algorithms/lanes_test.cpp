@@ -17,7 +17,7 @@ std::vector<DiagonalModel> models() {
   std::vector<DiagonalModel> out = diagonal_models();
   const json                 two = {{"kind", "einsum"}, {"equation", "btk,kn->btn"}, {"w_shape", {3, 2}}};
   out.push_back({"einsum", leaky(two, {2, 2, 2}), {2, 2, 3}});
-  // A normalization after a convolution: positions of one sample meet, samples do not.
+  // A normalization after a convolution: it mixes positions of one sample, but not samples.
   out.push_back(
       {"normalized",
        layer("position_mix_rnn", 3, 4, {{"mix", "layer_norm"}, {"where", "tail"}, {"leak", 0.7}, {"recurrent", true}}),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The learner as an object: values that are not finite, resets, what it says about its states.
+// The learner as an object: values that are not finite, resets, and what it reports about its states.
 #include <limits>
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ namespace {
 const Type   input{DType::F64, {2}};
 const Tensor nan_input(Array::of<double>({1, std::numeric_limits<double>::quiet_NaN()}, {2}));
 
-// A learner that checks, and everything a failing call must leave alone.
+// A learner with checks, and everything that a failing call must not change.
 struct Watched {
   std::shared_ptr<Module>        model = make_model(chain({layer("gru", 2, 3), linear(3, 2)}));
   std::unique_ptr<OnlineLearner> learner;
@@ -194,7 +194,7 @@ TEST(Learner, EveryRuleTellsAndForgetsWhatItKnowsOfAParameter) {
   }
 }
 
-// Windows carry ε^x back as an adjoint of the output, so that one product with the weights serves all steps; not where
+// Windows carry ε^x back as an adjoint of the output, so that one product with the weights serves all steps; not if
 // the weight is made of something that changes from step to step.
 TEST(Learner, FactorizedWindowsCarryOneAdjointPerProduct) {
   const auto adjoints = [](bool changing) {
@@ -214,7 +214,7 @@ TEST(Learner, FactorizedWindowsCarryOneAdjointPerProduct) {
   EXPECT_EQ(adjoints(true), 0u);
 }
 
-// D = 0: the trace is D_f ⊗ x of the last step. Its factors are kept, and what a caller requests is written out.
+// D = 0: the trace is D_f ⊗ x of the last step. Its factors are stored; the trace is computed on request.
 TEST(Learner, StatesThatForgetAtOnceKeepFactors) {
   constexpr int64_t n_in = 2, n = 6;
   auto              model = make_model(layer("vanilla_rnn", n_in, n, {{"activation", "tanh"}}));
@@ -233,7 +233,7 @@ TEST(Learner, StatesThatForgetAtOnceKeepFactors) {
     if (forget) learner.reset_state();
     return grad([&](Tensor x) { return loss_of(learner(x)); }, model->params())(normal(input, 6));
   };
-  // A multi-step window contracts the trace with what comes back through the recurrent weights.
+  // A multi-step window contracts the trace with the credit that comes back through the recurrent weights.
   EXPECT_GT(gap(second(true), second(false)), 1e-3);
 
   set_states(*model, 21);
@@ -275,7 +275,7 @@ TEST(Learner, KnowsItsStates) {
   for (const auto& [path, state] : learner.path_to_states()) EXPECT_EQ(learner.state_id_to_path(state), path);
   EXPECT_NE(error_of([&] { learner.state_id_to_path(ParamState(Tensor(1.0))); }).find("not a state of the model"),
             std::string::npos);
-  // h of an LSTM is not read again at its position; its traces are kept beside those of c.
+  // h of an LSTM is not read again at its position; its traces are stored next to those of c.
   learner.compile_graph(zeros({2}, DType::F64));
   for (const MemorySlot& slot : learner.memory_slots()) EXPECT_EQ(slot.type.shape.back(), 2);
 }

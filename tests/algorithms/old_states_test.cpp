@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Credit of what a function around a learner reads of the model's states, and what becomes of states that it changes:
-// statements of docs/credit.md, against plain reverse mode over the unrolled model.
+// Credit for the model's states that a function around a learner reads, and for states that it changes:
+// statements of docs/credit.md, compared with plain reverse mode over the unrolled model.
 #include <gtest/gtest.h>
 
 #include "braintrace/algorithms/d_rtrl.h"
@@ -34,7 +34,7 @@ struct Leaky {
   static Tensor read(const Tensor& y, const Tensor& old) { return y * old + 0.5 * old; }
 };
 
-// The loss reads the old state beside the learner: the same as if the model did, for every rule and way of asking.
+// The loss reads the old state outside the learner: the same as inside the model, for every rule and way to request it.
 TEST(OldStates, OutsideTheModelAreAsInside) {
   for (const std::string rule : rules) {
     const Gradients want = [&] {
@@ -101,7 +101,7 @@ TEST(OldStates, OutsideTheModelAreExactWhereTheRuleIs) {
   EXPECT_GT(run(*diagonal.cell, "bptt", diagonal.h), 1e-2);  // remembers nothing between gradients
 }
 
-// A bare model in a gradient has nothing to do with the learners that were made of it.
+// A gradient of a bare model is not affected by learners that were made of it.
 TEST(OldStates, HaveNoTracesWithoutALearner) {
   Leaky      r, bare;
   const auto learner = compile(*r.cell, "d_rtrl", row(xs, 0));
@@ -179,7 +179,7 @@ TEST(OldStates, InLanesAndBatches) {
   EXPECT_LT(gap(run(two, [&](const Tensor& x) { return lanes(x); }), want), exact);
 }
 
-// A parameter behind a chain that depends on the input: what a trace means for it is known inside the model only.
+// A parameter whose effective weight depends on the input: only the model can apply the trace to it.
 TEST(OldStates, AreRefusedWhereTheTraceNeedsTheInput) {
   random::seed(3);
   auto       cell = zoo::make_cell();
@@ -204,7 +204,7 @@ TEST(OldStates, AreRefusedWhereTheTraceNeedsTheInput) {
   EXPECT_NE(error_of([&] { loss(true); }).find("depends on the input of the step"), std::string::npos);
 }
 
-// A state that the model only writes has no trace; a loss that reads what it was says so.
+// A state that the model only writes has no trace; a loss that reads its old value fails with that message.
 TEST(OldStates, AreRefusedWhereTheModelReadsNoneOfThem) {
   random::seed(3);
   auto       cell = zoo::make_cell();
@@ -299,7 +299,7 @@ TEST(ChangedStates, BetweenCallsAreRefused) {
                   in));
             }).find("state 'h': a loop changes it after a learner's step"),
             std::string::npos);
-  // What the value is made of may come from outside the body that writes it.
+  // The new value may be computed outside the body that writes it.
   EXPECT_NE(says([&](const Tensor& in) {
               const Tensor old = r.h.value();
               return sum(for_loop(
@@ -321,7 +321,7 @@ TEST(ChangedStates, BetweenCallsAreRefused) {
                   [&](Tensor x) { return call(x, 0); }, in);
             }).find(outside),
             std::string::npos);
-  // Under BPTT reverse mode goes through the change.
+  // Under BPTT, reverse mode passes through the change.
   const auto bptt = compile(*r.cell, "bptt", row(xs, 0));
   set_states(*r.cell, 21);
   const Gradients got = in_one(
@@ -361,7 +361,7 @@ TEST(ChangedStates, ToValuesOfTheirOwnAreFine) {
   EXPECT_LT(gap(in_one(step, r.cell->params()), want), exact);
   const auto looped = [&](Tensor in) { return sum(for_loop([&](Tensor x) { return loss_of(step(x)); }, in)); };
   EXPECT_LT(gap(grad(looped, r.cell->params())(xs), want), exact);
-  // A parameter that gives the first state has the gradient of the first step.
+  // A parameter that sets the initial state has the gradient of the first step.
   const ParamState first(normal({DType::F64, {3}}, 7));
   const StateMap   wanted{{Path::dotted("first"), first}};
   const auto       from = [&](auto& f) {
@@ -400,7 +400,7 @@ TEST(ChangedStates, InsideAStepFunctionAreFollowed) {
   }
 }
 
-// A learner behind jit or cond is met as it is without them.
+// A learner inside jit or cond behaves as without them.
 TEST(SeveralCalls, ThroughJitAndCondCountOnce) {
   auto       model   = make_model(chain({layer("gru", 2, 3), linear(3, 2)}));
   const auto learner = compile(*model, "d_rtrl", row(xs, 0));

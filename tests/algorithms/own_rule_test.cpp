@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rule that only this file knows: once it is registered, everything that takes the name of a rule takes it.
+// A rule that only this file defines: after it is registered, everything that takes the name of a rule accepts it.
 #include <gtest/gtest.h>
 
 #include "braintrace/advise/advise.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A new sequence: states and traces start again together, and a learner says when only the states did.
+// A new sequence: states and traces are reset together, and a learner warns if only the states were.
 #include <gtest/gtest.h>
 
 #include "braintrace/algorithms/d_rtrl.h"

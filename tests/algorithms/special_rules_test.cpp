@@ -29,7 +29,7 @@ struct ChosenSigns : OnlineLearner {
   Tensors aux(const std::optional<int64_t>&) const override { return {signs.value()}; }
 };
 
-// Mean over all signs of two units in three steps: the exact gradient, though each single one is far from it.
+// Mean over all signs of two units in three steps: the exact gradient, though no single draw is close to it.
 void expect_unbiased(Module& model, const Tensor& xs, LearnerOptions options) {
   set_states(model, 21);
   const Gradients want = unrolled(model, xs, ones({3}, DType::F64));
@@ -59,7 +59,7 @@ void expect_unbiased(Module& model, const Tensor& xs, LearnerOptions options) {
   }
 }
 
-// Where the old state is held, no step passes credit on: every rule gives the gradient of the step.
+// If the old state is stopped, no step passes credit back: every rule gives the gradient of the step.
 TEST(HeldStates, PassNoCreditOnUnderAnyRule) {
   const Tensor xs = normal({DType::F64, {3, 2}}, 5);
   for (const char* rule : {"d_rtrl", "ostl_recurrent", "snap", "rtrl"}) {
@@ -212,7 +212,7 @@ TEST(Uoro, CountsTheStepsOfFreshWindows) {
   for (size_t i = 1; i < learner.memory().size(); ++i) EXPECT_EQ(max(abs(learner.memory()[i])).item(), 0);
 }
 
-// The factors keep the type of states and weights, whatever it is.
+// The factors have the type of states and weights, whatever it is.
 TEST(Uoro, FactorsKeepTheirType) {
   for (const DType dtype : {DType::F16, DType::F32, DType::F64}) {
     const Environment::Scope precision({.precision = dtype});
@@ -306,7 +306,7 @@ TEST(ThreeFactor, ModulatorShapesAndPrecedence) {
   const Tensor standing = at([&](const Tensor& in) { return r.learner(in); });
   const Tensor given    = at([&](const Tensor& in) { return r.learner(in, f64(1)); });
   EXPECT_LT(max(abs(standing - 2 * given)).item(), 1e-14);
-  // Neither a call that worked nor one that failed leaves its modulator behind.
+  // Neither a successful nor a failed call leaves its modulator behind.
   EXPECT_NE(error_of([&] { r.learner(x, zeros({9}, DType::F64)); }), "");
   EXPECT_EQ(max(abs(at([&](const Tensor& in) { return r.learner(in); }) - standing)).item(), 0);
   Modulated none;
@@ -326,7 +326,7 @@ TEST(ThreeFactor, AWindowIsTheSumOfItsSteps) {
   const auto   got    = grad(loss, window.model->params())(window.xs);
   EXPECT_GT(difference(got, sum, traced).weakest, 1e-4);
   EXPECT_LT(gap(got, sum, traced), 1e-12);
-  // Sequences under a modulator that stands.
+  // Sequences under a constant modulator.
   sweep.learner.set_modulator(f64(0.5));
   const auto standing = etrace_grad([&](Tensor x) { return loss_of(sweep.learner(x)); }, sweep.learner,
                                     {.reduction = Reduction::Sum})(sweep.xs);
@@ -359,7 +359,7 @@ TEST(RandomFeedback, IsFreeOfScaleAndDependsOnItsKey) {
   }
 }
 
-// Of several groups none is left with its exact signal.
+// None of several groups keeps its exact signal.
 TEST(RandomFeedback, ReachesEveryGroup) {
   const Tensor xs  = normal({DType::F64, {3, 2}}, 5);
   const auto   run = [&](SignalSource signal) {
@@ -448,7 +448,7 @@ TEST(Dni, TheTrueFutureRepairsPlainWeights) {
   }
   EXPECT_LT(gap(total, exact, Synthetic::plain), 1e-11);
   EXPECT_GT(gap(without, exact, Synthetic::plain), 1e-2);
-  // What has a trace does not see the estimate.
+  // Weights with a trace do not use the estimate.
   EXPECT_EQ(gap(total, without, [](const std::string& leaf) { return !Synthetic::plain(leaf); }), 0);
 }
 

@@ -79,7 +79,7 @@ std::unique_ptr<OnlineLearner> random_rule(int kind, Module& model) {
 }
 constexpr int num_cells = 10, num_rules = 9;
 
-// Traces as after some history; counts of steps are whole and positive.
+// Traces as after some steps; counts of steps are whole and positive.
 void set_memory(OnlineLearner& learner, uint64_t seed) {
   Tensors values;
   for (const Tensor& t : learner.memory())
@@ -150,7 +150,7 @@ TEST(Windows, AreSumsOfTheirSteps) {
   }));
 }
 
-// An output that is the new value of a state is found as the state, too.
+// An output that is the new value of a state is also found as the state.
 TEST(Windows, AModelMayReturnAState) {
   const Tensor xs = normal({DType::F64, {T, 2}}, 5), m = ones({T}, DType::F64);
   auto         model = make_model(layer("lstm", 2, 3));
@@ -185,7 +185,7 @@ TEST(Windows, WeightsMadeByTrainableOperationsGetTheirCredit) {
   EXPECT_GT(apart.weakest, 1e-3);
 }
 
-// What the property would not hold for: weights that reach a state through another product, and traces that are not the
+// Exceptions from the property: weights that reach a state through another product, and traces that are not the
 // ones carried.
 TEST(Windows, TheLawCanFail) {
   Draw          d{{0}, 0, {}, {2, 4}, std::vector<double>(T, 1.0), 7};

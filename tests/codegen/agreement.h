@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs run in the interpreter and as machine code, and how far apart the results are.
+// Runs programs in the interpreter and as machine code, and measures how far apart the results are.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ struct Job {
   Arrays      constants, args;
 };
 
-// |a - b| / (1 + |b|) at worst over floats; infinite where one of two is NaN or infinite alone; integers must agree
+// |a - b| / (1 + |b|), the largest over floats; infinite if only one of the two is NaN or infinite; integers must agree
 // exactly.
 double distance(const Array& got, const Array& want);
 
@@ -25,7 +25,7 @@ struct Worst {
   std::string name;
   double      distance = 0;
 };
-// Compiles all jobs in one file and runs each; the worst of all, with its name.
+// Compiles all jobs in one file and runs each; returns the largest distance, with its name.
 Worst worst_disagreement(const std::vector<Job>& jobs, const codegen::Options& options = {});
 
 }  // namespace braintrace::testing_support

@@ -35,7 +35,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Environment variables for the time of a test.
+// Sets environment variables during its lifetime.
 class With {
  public:
   With(const char* name, const std::string& value) : name_(name) {
@@ -59,7 +59,7 @@ class CompiledFiles : public testing::Test {
   }
   ~CompiledFiles() override { fs::remove_all(folder); }
 
-  // y = x² + c; every c is another file.
+  // y = x² + c; every c gives a different file.
   static std::shared_ptr<cpu::Compiled> compiled(double c) {
     const Traced t = trace({{DType::F64, {2}}}, [&](const Tensors& x) -> Tensors { return {square(x[0]) + c}; });
     return cpu::compile_together({t.program}, {{}})[0];
@@ -153,7 +153,7 @@ TEST_F(CompiledFiles, AreReplacedByTheInterpreterWithoutACompiler) {
   EXPECT_NE(heard.find("Install a C compiler, or name one in BRAINTRACE_CC"), std::string::npos) << heard;
 }
 
-// A folder of programs, each of which tells its name and calls the real compiler.
+// A folder of programs, each of which records its name and calls the real compiler.
 class Programs {
  public:
   Programs()
@@ -230,7 +230,7 @@ TEST_F(CompiledFiles, AreMadeByTheFirstOfTheUsualCompilers) {
   }
 }
 
-// Ten sums of doubles: gcc 12 fills their array as if it were at a multiple of 16, whatever it is.
+// Ten sums of doubles: gcc 12 fills their array as if it were 16-byte aligned, even if it is not.
 TEST_F(CompiledFiles, RunWithAnyFlags) {
   const Types  types = {{DType::F32, {640, 10}}, {DType::F32, {10, 70}}};
   const Traced t     = trace(types, [](const Tensors& in) -> Tensors {
@@ -281,7 +281,7 @@ TEST(CompiledThreads, DoNotChangeBits) {
   cpu::set_num_threads(before);
 }
 
-// The threads of a process are not there in its children; a child makes its own, and ends as usual.
+// A child process does not have the threads of its parent; it creates its own, and ends as usual.
 TEST(CompiledThreads, AreMadeAnewAfterAFork) {
   Array        x, w;
   const Traced t      = large_program(x, w);
@@ -328,7 +328,7 @@ TEST(CompiledErrors, HaveTheInterpretersWords) {
   EXPECT_EQ(at(f->run({args[0], Array::of<int32_t>({2}, {1})})[0], 0), 6) << "an error leaves it usable";
 }
 
-// The comparison itself can fail: an op whose reference meaning is not that of its code.
+// The comparison can fail: an operation whose code does not match its reference definition.
 TEST(CompiledControl, DisagreementIsSeen) {
   static constinit const Op wrong = elementwise({.name   = "test_wrong",
                                                  .doc    = "means one thing and computes another",

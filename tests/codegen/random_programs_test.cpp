@@ -40,7 +40,7 @@ TEST(RandomPrograms, AgreeWithTheInterpreter) {
   expect_agreement(rng, 2 * per_file);
 }
 
-// A pass changes how a program is computed, never what.
+// A pass changes how a program computes its results, but not the results.
 TEST(RandomPrograms, AgreeWithoutAnyOneOfThePasses) {
   Rng rng = random_numbers();
   setenv("BRAINTRACE_CFLAGS", "-O0", 1);

@@ -22,7 +22,7 @@ namespace {
 using testing_support::learning_job;
 using testing_support::LearningJob;
 
-// Runs a step with a stepper and without, each on its own results; weights are looked at in between.
+// Runs a step with and without a stepper, each on its own results, and reads the weights in between.
 void expect_same_stream(const LearningJob& j, double tolerance, const codegen::Options& options = {}) {
   const auto is_fed = [&](auto field, size_t i) {
     return std::any_of(j.feeds.begin(), j.feeds.end(), [&](const Feed& f) { return f.*field == i; });
@@ -59,7 +59,7 @@ void expect_same_stream(const LearningJob& j, double tolerance, const codegen::O
 }  // namespace
 
 TEST(Rotation, DoesWhatTheStepDoes) {
-  // Rows of the larger one are shared by parts.
+  // Parts share the rows of the larger one.
   for (const auto& [kind, rule, n] :
        {std::tuple("rnn", "D_RTRL", 128), std::tuple("rnn", "ES_D_RTRL", 128), std::tuple("gru", "D_RTRL", 256),
         std::tuple("gru", "ES_D_RTRL", 128), std::tuple("lif", "D_RTRL", 128), std::tuple("lif", "ES_D_RTRL", 128)}) {

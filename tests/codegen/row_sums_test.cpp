@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums and extremes over some axes of arrays large enough that loops take rows together, also when some are left over;
-// the loops write what they sum as well.
+// Sums and extremes over some axes of arrays large enough that loops process several rows at once, with and without a
+// remainder; the loops also write the terms.
 #include <gtest/gtest.h>
 
 #include "braintrace/base/rng.h"
@@ -69,7 +69,7 @@ TEST(AxesApart, AreSummedOneAfterTheOther) {
   EXPECT_FALSE(is_by_columns(sums({3, 25, 2, 40}))) << "the last axis is a vector of its own";
 }
 
-// Many rows of few columns: terms are interleaved, so that none waits for the last one.
+// Many rows of few columns: terms are interleaved, so that none waits for the previous one.
 TEST(NarrowSums, AreThoseOfTheInterpreter) {
   const auto sums = [](const Shape& shape, DType dtype) {
     const Shape rows(shape.begin(), shape.end() - 1);

@@ -41,7 +41,7 @@ int buffers_in_arena(const Function& f) {
                                         [](const Buffer& b) { return b.place.kind == Place::Kind::Arena; }));
 }
 
-// A chain of products: each waits for what comes before it.
+// A chain of products: each waits for the previous one.
 TEST(Schedule, IsVerified) {
   const Program  p     = trace({{F32, {8, 8}}, {F32, {8, 8}}}, [](const Tensors& in) -> Tensors {
                       const Tensor a = dot(in[0], in[1]), b = dot(a, exp(a));
@@ -155,7 +155,7 @@ TEST(Schedule, ElementwiseEquationsAreOneNest) {
   EXPECT_EQ(w.bytes(), 4 * (12 + 4 + 12));
 }
 
-// A network as deep as one likes: each layer reads the constant 1, which is not a reason to share a loop.
+// A network of any depth: each layer reads the constant 1, which is not a reason to share a loop.
 Program deep(int layers) {
   return trace({{F32, {4, 8}}, {F32, {8, 8}}},
                [layers](const Tensors& in) -> Tensors {
@@ -275,7 +275,7 @@ TEST(Schedule, KernelsThatCheckIndicesMayStop) {
   EXPECT_EQ(only<Routine>(*s.entries[0]).op, &take_op);
 }
 
-// A machine is a value: other numbers make other schedules, and the process knows nothing of it.
+// A target is a value: other numbers give other schedules, and the process does not know it.
 TEST(Schedule, FollowsItsTarget) {
   const Program p  = trace({{F32, {64, 512}}}, [](const Tensors& in) -> Tensors { return {sum(in[0], 1)}; }).program;
   const auto nest  = [&](const Target& t) { return only<LoopNest>(*scheduled({p}, {.target = t}).entries[0]).tiling; };

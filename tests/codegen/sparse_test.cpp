@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled sparse products: patterns that are known are checked once and computed with once, all others at every run.
+// Compiled sparse products: known patterns are checked once, when the program is compiled; all others at every call.
 #include "braintrace/ops/sparse.h"
 
 #include <algorithm>
@@ -90,7 +90,7 @@ TEST(KnownIndices, AreCheckedOnce) {
   }
 }
 
-// In a loop over time too.
+// Also in a loop over time.
 TEST(KnownIndices, AreKnownInLoops) {
   Rng         rng(2);
   const Array from = numbers(rng, 9, 5), to = numbers(rng, 9, 5);
@@ -169,7 +169,7 @@ struct Learning {
   }
 };
 
-// One row, and a batch, whose synapses lie by target: otherwise it has no updates by events.
+// One row, and a batch whose synapses are stored by target: otherwise it has no event-based updates.
 class SparseStep : public testing::TestWithParam<std::optional<int64_t>> {};
 INSTANTIATE_TEST_SUITE_P(Rows, SparseStep, testing::Values(std::nullopt, 1, 3));
 
@@ -185,7 +185,7 @@ TEST_P(SparseStep, ComputesTheProductOnceAndGathersInPlace) {
   EXPECT_EQ(count_of(s, sparse_dot_op), 0);
   EXPECT_EQ(count_of(s, codegen::event_dot_op), 1);
   EXPECT_EQ(count_of(s, codegen::event_update_op), 1);
-  // Of all arrays with a number per synapse only the new weights are written.
+  // Of all arrays with a number per synapse, only the new weights are written.
   const codegen::Function& f      = *s.entries[0];
   int64_t                  arrays = 0;
   for (const codegen::Kernel& k : f.kernels)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a loop over time stacks may take the place of an input that nobody else reads.
+// Values that a loop over time stacks may overwrite an input that nothing else reads.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models and options that cannot be compiled: the message names the place, the reason and the remedy, and nothing of
-// the model has changed.
+// Models and options that cannot be compiled: the message names the place, the reason and the remedy, and the model
+// does not change.
 #include <functional>
 
 #include <gtest/gtest.h>

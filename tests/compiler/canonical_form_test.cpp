@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls, conditionals and scans inside a step: what becomes of them in the flat program, with the same values as
+// Calls, conditionals and scans inside a step: their form in the flat program, with the same values as
 // before.
 #include <functional>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the dependence analysis says of random chains of operations, against Jacobians taken entry by entry. It may say
-// less than is true, never more.
+// What the dependence analysis claims about random chains of operations, compared with Jacobians entry by entry.
+// It may claim less than is true, but not more.
 #include <functional>
 #include <map>
 #include <set>
@@ -191,7 +191,7 @@ TEST(Dependence, NeverClaimsMoreThanTheJacobianShows) {
   EXPECT_GT(seen.silent, 60);
 }
 
-// Negative control: an analysis that forgets that axes were reversed is found out.
+// Negative control: the test detects an analysis that ignores reversed axes.
 TEST(Dependence, AnAnalysisThatForgetsAMovementIsSeen) {
   const Follow forgetful = [](const Program& p, size_t arg) {
     PositionMap map = follow_positions(p, arg);

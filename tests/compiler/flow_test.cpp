@@ -125,7 +125,7 @@ TEST(Products, InsideALoopCountWhenTheyReadAHiddenState) {
   EXPECT_FALSE(is_product(beside, {0}));
   EXPECT_TRUE(is_product(beside, {2}));
 
-  // What is carried beside a hidden state may have read it a turn before.
+  // A value carried next to a hidden state may have read it in the previous iteration.
   const Function turns = [](const Tensors& in) -> Tensors {  // h ← h,  k ← k W + h
     return scan(
                [&](const Tensors& c, const Tensors&) -> ScanResult {

@@ -201,7 +201,7 @@ TEST(Groups, AWeightFreeLoopIsDifferentiatedAsOnePiece) {
   EXPECT_LT(max_difference(reshape(D, {3}), 0.125 * (1 - square(tanh(old)))), 1e-12);
 }
 
-// Rows of a batch do not meet in a normalization: pushing a position pushes it in all rows at once.
+// A normalization does not mix rows of a batch: pushing a position pushes it in all rows at once.
 TEST(Groups, RowsOfABatchArePushedTogether) {
   constexpr int64_t B = 5, n = 3;
   auto              cell = zoo::make_cell();
@@ -222,7 +222,7 @@ TEST(Groups, RowsOfABatchArePushedTogether) {
   for (const Type& t : trace({old.type()}, D).program.types) EXPECT_LE(t.size(), n * B * n) << to_string(t);
 }
 
-// Groups of positions that do not meet are pushed together, also where the state does not show them as axes.
+// Groups of positions that do not interact are pushed together, even if the state does not show them as axes.
 TEST(Groups, PositionsThatDoNotMeetArePushedTogether) {
   constexpr int64_t B = 2, groups = 6, n = 3;
   auto              cell = zoo::make_cell();
@@ -372,7 +372,7 @@ TEST(Step, PassesByThemselvesAgreeWithTheGraph) {
     for (const auto& [name, text, value] : d) EXPECT_FALSE(name.empty() || text.empty() || !value.has_value());
 }
 
-// A copy of a graph stands alone.
+// A copy of a graph is independent of the original.
 TEST(Step, AGraphOutlivesTheOneItWasCopiedFrom) {
   auto first = std::make_unique<Compiled>(
       nlohmann::json{{"type", "sparse_rnn"},

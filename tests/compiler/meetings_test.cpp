@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Diagonals of Jacobians through sums over rows, beside the whole Jacobian.
+// Diagonals of Jacobians through sums over rows, compared with the whole Jacobian.
 #include "braintrace/compiler/meetings.h"
 
 #include <gtest/gtest.h>

@@ -138,7 +138,7 @@ TEST(Compose, NeighborsJoinOnEitherSide) {
   EXPECT_EQ(compose(flat, split), (AxisLinks{{0, 2, 0, 2}}));
 }
 
-// One part that moves makes the whole move, wherever it stands.
+// One part that moves positions makes the whole operation move them, wherever it is.
 TEST(Compose, AMovementIsNeverForgotten) {
   const AxisLinks still{{0, 1, 0, 1, same}, {1, 2, 1, 2, same}}, flat{{0, 2, 0, 1, same}}, split{{0, 1, 0, 2, same}};
   for (const bool first_moves : {false, true}) {
@@ -174,7 +174,7 @@ TEST(Meet, OnlyWhatStaysInPlaceOnBothWaysStays) {
   EXPECT_EQ(meet(a, {{0, 1, 1, 2, same}}), AxisLinks{});
 }
 
-// h ← f(h) + x, the rows of h reversed inside a reshape: nothing of it is diagonal, whatever way it is written.
+// h ← f(h) + x, with the rows of h reversed inside a reshape: nothing is diagonal, however it is written.
 TEST(Compose, AReversalInsideAReshapeIsSeenInTheModel) {
   struct Reversed : Module {
     explicit Reversed(Map f) : f(std::move(f)) {}
@@ -196,7 +196,7 @@ TEST(Compose, AReversalInsideAReshapeIsSeenInTheModel) {
         return reshape(transpose(reshape(h, {2, 3})), {6});
       },
   };
-  // ∂h_t/∂h_{t-1} at its diagonal: ½ where a position stays in its place.
+  // ∂h_t/∂h_{t-1} on its diagonal: ½ if a position stays in its place.
   const std::vector<double> fixed[] = {{0, 1, 0, 0, 1, 0}, {0, 0, 0, 0, 0, 0}, {1, 0, 0, 0, 0, 1}};
   for (size_t i = 0; i < std::size(ways); ++i) {
     SCOPED_TRACE(i);
@@ -212,7 +212,7 @@ TEST(Compose, AReversalInsideAReshapeIsSeenInTheModel) {
   }
 }
 
-// Positions and slots of a stacked state are told apart, also where there are as many of one as of the other.
+// Positions and slots of a stacked state are distinguished, even if there are equally many of both.
 TEST(Positions, AStateThatSwapsPositionsAndSlotsIsNotDiagonal) {
   for (const bool swaps : {false, true}) {
     struct Stacked : Module {

@@ -215,7 +215,7 @@ TEST(CompilerProperties, WhatDependenceCallsZeroIsZero) {
   EXPECT_GT(seen.off_edges, 100);
 }
 
-// Negative control: an operation that moves positions and says it does not.
+// Negative control: an operation that moves positions and claims not to.
 TEST(CompilerProperties, AFalseDependenceRecordIsSeen) {
   static const Op liar = [] {
     Op op     = flip_op;
@@ -292,7 +292,7 @@ TEST(CompilerProperties, KLayersAreKGroups) {
   }));
 }
 
-// Parts that do not read each other may come in any order.
+// Parts that do not read each other may be in any order.
 TEST(CompilerProperties, TheOrderOfIndependentPartsChangesNothingButNumbers) {
   const auto found = [](const std::vector<int>& order) {
     auto                                 cell = zoo::make_cell();

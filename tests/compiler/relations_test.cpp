@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which operations are related to which states, which weights stand behind them, and how the way between is classified.
+// Which operations are related to which states, which weights they read, and how the path between them is classified.
 #include <functional>
 
 #include <gtest/gtest.h>

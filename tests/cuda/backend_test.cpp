@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole programs through the backend: queued, recorded and replayed, and learning steps whose states stay on the
-// device. On the processor, or on a GPU where BRAINTRACE_BACKEND says cuda.
+// device. On the processor, or on a GPU if BRAINTRACE_BACKEND is cuda.
 #include "braintrace/runtime/backend.h"
 
 #include <cmath>

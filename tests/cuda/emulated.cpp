@@ -12,7 +12,7 @@ namespace braintrace::testing_support {
 
 namespace {
 
-// Memory of a device for the time of a call.
+// Device memory during a call.
 class Block {
  public:
   Block(cuda::Device& device, int64_t bytes) : device_(device), at_(device.allocate(bytes)) {}

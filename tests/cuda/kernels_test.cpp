@@ -58,7 +58,7 @@ TEST(CudaKernels, FewLongSumsAreTakenInParts) {
   EXPECT_LE(w.distance, 1e-6) << w.name;
 }
 
-// The control of all that the emulation shows: a text without its barriers computes something else.
+// Negative control of the emulation: a text without its barriers computes something else.
 TEST(CudaKernels, AMissingBarrierIsNoticed) {
   const auto    device = cuda::open_emulated_device();
   const Program p      = long_sums();
@@ -101,7 +101,7 @@ TEST(CudaKernels, SmallOnesShareALaunch) {
   EXPECT_GT(text.launches.size(), 5U);
   EXPECT_EQ(launches_of(stepped.program), 1);
   EXPECT_GT(launches_of(stepped.program, 0), 1);  // the target says what is small
-  // Large ones do where they do not wait for each other.
+  // Large ones do if they do not wait for each other.
   const auto sums = [](bool waits) {
     return trace({{DType::F32, {100, 200}}, {DType::F32, {150, 200}}},
                  [=](const Tensors& in) -> Tensors {

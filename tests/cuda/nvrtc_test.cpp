@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The text that the emulation runs is CUDA: where NVIDIA's compiler is found, it takes it for every kind of device.
+// The text that the emulation runs is CUDA: if NVIDIA's compiler is installed, it compiles it for every kind of device.
 #include "braintrace/backends/cuda/nvrtc.h"
 
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Time loops whose blocks keep weights and meet only where they read each other's columns.
+// Time loops whose blocks keep weights, and synchronize only to read each other's columns.
 #include <gtest/gtest.h>
 
 #include "braintrace/backends/cuda/emulated_device.h"
@@ -53,7 +53,7 @@ TEST(PersistentLoops, AreThere) {
   const auto device = cuda::open_emulated_device();
   for (const Job& job : windows()) {
     const Loops loops = loops_of(job, *device);
-    // An LSTM's way back joins its two states by copies, which no block does alone.
+    // The backward pass of an LSTM joins its two states by copies, which no single block can do.
     EXPECT_EQ(loops.kept, job.name.starts_with("lstm") ? 1 : loops.all) << job.name;
     EXPECT_GT(loops.meeting, 0) << job.name;
   }
@@ -71,7 +71,7 @@ TEST(PersistentLoops, RoundOperandsWhereAsked) {
   EXPECT_LE(worst.distance, 5e-3) << worst.name;
 }
 
-// By time loop of the window: how often the blocks of a team meet in a step.
+// For each time loop of the window: how often the blocks of a team synchronize in a step.
 std::vector<int> meetings_of(const Job& job) {
   const auto       target   = codegen::cuda_target(4, 227 << 10);
   const auto       schedule = codegen::scheduled({job.program}, {.target = target});
@@ -91,7 +91,7 @@ std::vector<int> meetings_of(const Job& job) {
 TEST(Ownership, AGruMeetsTwiceInAStep) {
   EXPECT_EQ(meetings_of(window("gru", "D_RTRL", 48, 40)), (std::vector<int>{2, 0}));
 }
-// The power of the decay is a number that all blocks need: it is not work of a step.
+// All blocks need the power of the decay: it does not belong to a single step.
 TEST(Ownership, NobodyWaitsForANumber) {
   EXPECT_EQ(meetings_of(window("rnn", "ES_D_RTRL", 48, 40)), (std::vector<int>{1, 0}));
   EXPECT_EQ(meetings_of(window("gru", "ES_D_RTRL", 48, 40)), (std::vector<int>{2, 0}));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUDA text against the interpreter: on the processor, or on a GPU where BRAINTRACE_BACKEND says cuda.
+// CUDA text compared with the interpreter: on the processor, or on a GPU if BRAINTRACE_BACKEND is cuda.
 #include <gtest/gtest.h>
 
 #include "braintrace/backends/cuda/open_device.h"

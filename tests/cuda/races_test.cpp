@@ -90,7 +90,7 @@ std::vector<bool> racing(cuda::Device& device, const std::vector<std::string>& k
   return out;
 }
 
-// The control: each missing barrier is found, whatever was computed, and no other.
+// Negative control: each missing barrier is found, whatever the result, and no other.
 TEST_F(Races, AreFoundWhereABarrierIsMissing) {
   const std::vector<bool> none(6, false), all(6, true);
   EXPECT_EQ(racing(*device, {"x[threadIdx.x] = 1;",  // two blocks

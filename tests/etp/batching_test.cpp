@@ -82,7 +82,7 @@ TEST(TrainableBatching, EinsumGainsASharedAxis) {
   for (int64_t i = 0; i < 5; ++i) expect_equal(part_of(y, i), einsum("btk,kn->btn", part_of(x, i), W));
 }
 
-// The batch axis may stand anywhere in the layout, and a bias of full rank keeps its place.
+// The batch axis may be anywhere in the layout, and a bias of full rank stays in place.
 TEST(TrainableBatching, ConvWithTheBatchAxisInTheMiddle) {
   Rng           rng(5);
   const Tensor  K = random(rng, {2, 2, 3}), b = random(rng, {5, 1, 3}), x = random(rng, {4, 5, 2, 2});
@@ -99,7 +99,7 @@ TEST(TrainableBatching, ConvWithTheBatchAxisInTheMiddle) {
   for (int64_t i = 0; i < 4; ++i) expect_equal(part_of(y1, i), f({part_of(x1, i), K, b1}));
 }
 
-// A bias per sample cannot be merged with a mapped axis: plain operations, same values.
+// A bias per sample cannot be merged with a mapped axis: plain operations with the same values.
 TEST(TrainableBatching, ConvWithABiasPerSampleIsPlain) {
   Rng           rng(6);
   const Tensor  K = random(rng, {3, 2, 2}), b = random(rng, {2, 3, 4}), x = random(rng, {3, 2, 2, 4});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every trainable operation in the registry keeps the law of its rules; broken rules are caught.
+// Every trainable operation in the registry obeys the law of its rules; broken rules are detected.
 #include <gtest/gtest.h>
 
 #include "braintrace/base/rng.h"

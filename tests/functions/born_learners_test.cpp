@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole lessons inside one jitted function: states start, a learner is made and compiled, a sequence is learned from.
-// At every call they are what they are outside.
+// Complete lessons inside one jitted function: states are initialized, a learner is created and compiled, and learns
+// from a sequence. Every call gives the same results as outside the function.
 #include "braintrace/algorithms/compile.h"
 #include "braintrace/algorithms/drivers.h"
 #include "braintrace/etp/dense.h"
@@ -11,7 +11,7 @@ namespace {
 
 using namespace testing_support;
 
-// h ← tanh(x·W + h·R) by trainable operations, in f64; init_state of its own starts h at a tenth.
+// h ← tanh(x·W + h·R) by trainable operations, in f64; its own init_state sets h to a tenth.
 struct Online : Module {
   ParamState  W = state("W", ParamState(wave({2, 3}, 0.3))), R = state("R", ParamState(wave({3, 3}, 0.5)));
   HiddenState h = state("h", HiddenState(zeros({3}, DType::F64)));

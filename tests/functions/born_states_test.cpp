@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// States made inside a traced function: variables of that function, created whenever it runs.
+// States created inside a traced function: variables of that function, created at every call.
 #include "support.h"
 
 namespace braintrace {
@@ -7,7 +7,7 @@ namespace {
 
 using namespace testing_support;
 
-// A model of its own: starts at zero and adds what it is given.
+// Its own model: starts at zero and adds its input.
 struct Adder : Module {
   HiddenState h;
   Adder() : h(state("h", HiddenState(zeros({2}, DType::F64)))) {}

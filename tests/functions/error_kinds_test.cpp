@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a UserError is about can be asked, also when modules have added where it happened.
+// A UserError has a kind, also after modules have added where it happened.
 #include "braintrace/io/npy.h"
 #include "braintrace/ops/index.h"
 #include "braintrace/runtime/backend.h"

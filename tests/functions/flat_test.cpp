@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The transforms on lists of tensors, as bindings of other languages call them: with structure that C++ types do not
-// know.
+// The transforms on lists of tensors, as bindings of other languages call them, with structure that C++ types cannot
+// express.
 #include "support.h"
 
 namespace braintrace {

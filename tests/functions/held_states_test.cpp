@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// States that a jitted function reads and writes stay with it; nobody must see that in their values.
+// States that a jitted function reads and writes stay with it; other code must not notice.
 #include "braintrace/functions/held_states.h"
 
 #include <cstdlib>
@@ -59,7 +59,7 @@ class HeldStates : public ::testing::TestWithParam<const char*> {
     unsetenv("BRAINTRACE_CFLAGS");
   }
 
-  // The steps one by one, on states handed in and out as arrays.
+  // The steps one by one, on states passed in and out as arrays.
   static void step_outside(Net& net, const Tensor& x) {
     static const StatefulProgram p = [&] {
       Net any;
@@ -163,7 +163,7 @@ TEST_P(HeldStates, SeeWhatOthersWrite) {
   expect_equal_states();
 }
 
-// Such states stay with the program, where it is on a device, until they are read.
+// Such states stay with the program (on a device, if it runs there) until they are read.
 TEST_P(HeldStates, WrittenAloneAreWhatTheLastCallLeft) {
   ShortTermState doubled(zeros({3}, DType::F64)), other(zeros({3}, DType::F64)), never(tensor({5.0}));
   const auto     f = jit([&](Tensor x) {
@@ -286,7 +286,7 @@ TEST_P(HeldStates, SurviveWhatFails) {
   step_outside(judge, input(0));
   expect_equal_states();
 
-  // The sum is written before the wrong index is met.
+  // The sum is written before the wrong index is reached.
   LongTermState total(tensor({0.0, 0.0}));
   const auto    pick  = jit([&](Tensor i) {
     total.set(total.value() + 1.0);

@@ -140,7 +140,7 @@ TEST(Jit, NumbersForTensorsAndVoidResults) {
   EXPECT_EQ(f.num_traces(), 1);  // C++ floats are traced where tensors are taken
 }
 
-// Memory that the caller lends is read, and never kept.
+// Borrowed memory of the caller is read, but not kept.
 TEST(Jit, ResultsAndStatesDoNotChangeWithTheCallersMemory) {
   float                     memory[] = {1, 2};
   const Tensor              lent     = Array::borrow({DType::F32, {2}}, memory, nullptr);

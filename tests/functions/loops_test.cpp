@@ -45,7 +45,7 @@ TEST(ForLoop, GradientsEqualTheUnrolledOnes) {
   expect_close(gj["R"], gb["R"]);
   expect_close(a.h.value(), b.h.value());
 
-  // Without the reset the loop starts elsewhere, and the gradient differs.
+  // Without the reset, the loop starts from other states, and the gradient differs.
   EXPECT_GT(max_difference(fast().second["R"], gb["R"]), 1e-4);
   EXPECT_EQ(fast.num_traces(), 1);
 }
@@ -214,7 +214,7 @@ TEST(While, CarriesWrittenStates) {
   EXPECT_EQ(steps.value().item(), 7);
   EXPECT_EQ(f(tensor({200.0}, {})).item(), 200);
   EXPECT_EQ(steps.value().item(), 7);
-  // The condition sees what the body wrote.
+  // The condition reads what the body wrote.
   const Tensor n = while_loop([&](const Tensor&) { return less(steps.value(), 10.0); },
                               [&](const Tensor& v) {
                                 steps.set(steps.value() + 1.0);

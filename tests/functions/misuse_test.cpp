@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What must fail, fails with words, and leaves every state as it was.
+// Mistakes are errors with a message, and leave every state unchanged.
 #include "braintrace/control/scan.h"
 #include "support.h"
 
@@ -100,7 +100,7 @@ TEST(Misuse, AStateReadBeforeInitIsNamedInsideTraces) {
   Net net;
   EXPECT_TRUE(mentions(error_of([&] { jit([&](const Tensor& x) { return net(x); })(tensor({1.0f})); }),
                        {"'cell.h'", "HiddenState", "init_all_states"}));
-  // Initialized inside the trace it is fine, and the value arrives outside.
+  // Inside the trace, initialization works, and the value is available outside.
   auto f = jit([&](const Tensor& x) {
     init_all_states(net);
     return net(x);

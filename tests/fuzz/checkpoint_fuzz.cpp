@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A checkpoint changed anywhere, with a checksum that is right again, either fails with a UserError or is a run at
-// a place that a run can be at, which takes another step. A step costs more than all the rest: one file in sixteen
+// A checkpoint that was changed anywhere and has a correct checksum either fails with a UserError, or gives a run in a
+// possible position, which can take another step. A step takes longer than everything else: one file in sixteen
 // takes it.
 #include <cstring>
 #include <zlib.h>
@@ -29,7 +29,7 @@ train::Trainer& trainer() {
   return one;
 }
 
-// A good file, for the mutations to begin with.
+// A valid file, as a start for mutations.
 std::string sample() {
   const TemporaryFolder folder;
   const std::string     path = (folder.path / "good.safetensors").string();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes either fail with a UserError or are a configuration that says the same when read again.
+// Any bytes either fail with a UserError or are a configuration that is the same when written and read again.
 #include "braintrace/train/config.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes either fail with a UserError or give arrays whose elements are there.
+// Any bytes either fail with a UserError or give arrays with all their elements.
 #include "braintrace/io/msgpack.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any line, in either format, either fails with a UserError or gives arrays of the asked types with finite
+// Any line, in either format, either fails with a UserError or gives arrays of the expected types with finite
 // numbers.
 #include <cmath>
 

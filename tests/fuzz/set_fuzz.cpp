@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any assignment to a field of a configuration (--set) either fails with a UserError or gives one that says the
-// same when it is read again.
+// Any assignment to a field of a configuration (--set) either fails with a UserError or gives a configuration that is
+// the same when written and read again.
 #include <cstring>
 
 #include "braintrace/train/config.h"

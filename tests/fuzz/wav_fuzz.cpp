@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes either fail with a UserError or give as many samples as the head says.
+// Any bytes either fail with a UserError or give as many samples as the header states.
 #include "braintrace/base/error.h"
 #include "braintrace/data/wav.h"
 #include "tests/fuzz/memory_file.h"

@@ -39,7 +39,7 @@ TEST_P(CompiledGolden, IsAsRecorded) {
 std::string name_of_case(const testing::TestParamInfo<std::string>& info) { return test_name(info.param); }
 
 INSTANTIATE_TEST_SUITE_P(Operations, CompiledGolden, testing::ValuesIn(golden_cases({"ops"})), name_of_case);
-// The first two have all rules between them.
+// Together, the first two use all rules.
 INSTANTIATE_TEST_SUITE_P(Models, CompiledGolden,
                          testing::Values("corrected/vanilla_all_rules", "numerics/lif_delta_recurrent",
                                          "corrected/snap_ring", "corrected/op_sparse", "corrected/op_conv_flat_state",

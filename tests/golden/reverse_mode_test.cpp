@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reverse mode through all steps of a recorded sequence: the gradient of the summed loss with respect to every
-// parameter is the recorded one. Cells, neurons, synapses and operations are all in these cases.
+// parameter equals the recorded one. These cases include all cells, neurons, synapses and operations.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -69,7 +69,7 @@ TEST_P(ReverseMode, GivesTheRecordedGradient) {
   EXPECT_LT(w.error, 1);
 }
 
-// Negative control: a parameter moved by a little gives another gradient.
+// Negative control: a slightly changed parameter gives a different gradient.
 TEST(ReverseModeControl, AChangedParameterIsSeen) {
   Loaded c("numerics/gru_batched");
   const auto [state, leaf] = find_leaf(*c.model, "rnn.Wz.weight.bias");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recorded cases through the code of `braintrace verify`; and that this code sees what is wrong.
+// The recorded cases, replayed by the code of `braintrace verify`, which must also detect mistakes.
 #include "braintrace/verify/verify.h"
 
 #include <fstream>
@@ -56,7 +56,7 @@ INSTANTIATE_TEST_SUITE_P(Golden, Numbers,
                          testing::ValuesIn(golden_cases({"corrected", "driver", "numerics", "ops", "training"})),
                          [](const auto& info) { return test_name(info.param); });
 
-// Every array that a case is compared in matters: a small change of any kind of it is seen.
+// Every array that a case compares matters: a small change of any kind of array is detected.
 class ChangedArray : public testing::TestWithParam<std::pair<const char*, const char*>> {};
 
 TEST_P(ChangedArray, IsSeen) {
@@ -88,7 +88,7 @@ INSTANTIATE_TEST_SUITE_P(Golden, ChangedArray,
                                          std::pair("training/spikes_lif_eprop_ss", "grad_first.out.W"),
                                          std::pair("ops/matmul_mm", "recur.weight")));
 
-// Each corruption of a case that passes is seen, at the right place.
+// Each corruption of a passing case is detected, at the right place.
 struct Corruption {
   std::string name, pointer;
   json        value;

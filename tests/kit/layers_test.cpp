@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Laws of every layer type of the kit: it compiles to the expected groups and relations, learns online, treats the
-// samples of a batch apart, and comes back bit by bit from a file.
+// samples of a batch independently, and is restored bit for bit from a file.
 #include "tests/kit/layers.h"
 
 #include <filesystem>
@@ -30,7 +30,7 @@ void PrintTo(const KitRow& row, std::ostream* out) { *out << row.type; }
 
 namespace {
 
-// Every parameter a little off its first value, so that none is zero.
+// Every parameter slightly changed from its initial value, so that none is zero.
 void shake(const Module& model, uint64_t seed) {
   Tensor key = random::key(seed);
   for (const auto& [path, state] : model.params())
@@ -95,7 +95,7 @@ TEST_P(Kit, CompilesToItsGroupsAndRelations) {
   EXPECT_EQ(relations, GetParam().relations);
 }
 
-// A module whose result is filtered: f ← 0.9 f + y. Trains of spikes are compared after it.
+// A module whose result is filtered: f ← 0.9 f + y. Spike trains are compared after this filter.
 struct Filtered : Module {
   std::shared_ptr<Module> part;
   HiddenState             f;
@@ -115,7 +115,7 @@ struct Filtered : Module {
   }
 };
 
-// A student learns online to do what a teacher with other weights does.
+// A student learns online to imitate a teacher with other weights.
 TEST_P(Kit, LearnsOnline) {
   const KitRow& row  = GetParam();
   auto          make = [&](uint64_t seed) {

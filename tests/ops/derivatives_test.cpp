@@ -24,7 +24,7 @@ using namespace testing_support;
 
 using Function = Tensor (*)(const Tensor&);
 
-// ∂ Σ f / ∂x; zeros when nothing flows.
+// ∂ Σ f / ∂x; zeros if there is no derivative.
 Tensor gradient(const std::function<Tensor(const Tensor&)>& f, const Tensor& x) {
   const Traced t  = trace({x.type()}, [&](const Tensors& a) { return Tensors{sum(f(a[0]))}; });
   Tensors      in = t.constants;
@@ -103,7 +103,7 @@ TEST(Derivative, GammaChainGoesOn) {
   expect_values(gradient(d2, tensor({1.5})), values(polygamma(2, tensor({1.5}))), 1e-12);
 }
 
-// The jvp of an op is a program of ops again; its jvp must agree with differences too.
+// The jvp of an op is a program of ops; its own jvp must also agree with finite differences.
 double second_jvp_error(const laws::Case& c) {
   const Sample s  = c.draw(31);
   Tensors      in = s.in, v;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The laws every operation obeys, as measurements: each returns how far the law is from holding
-// (0 = exactly), so that tests can demand smallness for good records and largeness for broken ones.
+// The laws that every operation obeys, as measurements: each returns how far the law is from holding
+// (0 = exactly), so that tests can require small values for correct records and large ones for broken records.
 #pragma once
 
 #include <string>

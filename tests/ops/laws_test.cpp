@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every operation in the registry obeys every law; a broken record is caught by each of them.
+// Every operation in the registry obeys every law; each law detects a broken record.
 #include "tests/ops/laws.h"
 
 #include <gtest/gtest.h>

@@ -10,7 +10,7 @@ namespace braintrace::oracle {
 
 class Dice {
  public:
-  // Neighboring seeds start far apart: the sequence of one is not that of the other, shifted.
+  // Neighboring seeds are far apart: the sequence of one is not a shifted copy of the other.
   explicit Dice(uint64_t seed) : state_(seed) { state_ = next(); }
 
   uint64_t next() {  // splitmix64, Steele et al. 2014

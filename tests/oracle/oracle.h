@@ -7,7 +7,7 @@
 //   O   ∂ℓ_t/∂h_{t-1} along paths that avoid every new state
 //   C   derivative of an operation's operands with respect to the leaves behind them
 //
-// A state whose old value nobody reads is not a hidden state.
+// A state whose old value is never read is not a hidden state.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ namespace braintrace::oracle {
 
 using Grads = std::vector<Numbers>;  // by parameter
 
-// What a sabotaged oracle gets wrong: a comparison that does not notice is worth nothing.
+// What a sabotaged oracle computes wrongly, to check that the comparison notices.
 enum class Sabotage { None, Transition, Tail, Signal, OldCredit, Pull, Chain };
 
 struct Group {
@@ -72,7 +72,7 @@ class Oracle {
 
   std::vector<bool> reach(int node, bool through_products, int group) const;  // nodes of the model
   bool              is_hidden(int state) const { return group_of_[state] >= 0; }
-  // Held: new values of hidden states but those of one group, and products where asked, but for one node.
+  // Held constant: new values of hidden states except those of one group, and products if requested, except one node.
   Tape::Held hold(const Tape& tape, bool products, int but_group, int but_node = -1) const;
   // Held between leaves and operands: a chain passes no plain product, nor a trainable operation whose result changes
   // from step to step.

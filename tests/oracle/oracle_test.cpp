@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random models: every rule and form of the library against its definition. tests/soak/oracle_soak.cpp does the same by
-// the thousand.
+// Random models: every rule and form of the library compared with its definition. tests/soak/oracle_soak.cpp runs
+// thousands of them.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -21,7 +21,7 @@ std::string show(const Model& m, const Setting& s, const Verdict& v) {
   return to_text(s) + ": " + v.where + "\n" + to_text(m);
 }
 
-// What a run of trials has seen.
+// Counts over a run of trials.
 struct Seen {
   int leaves = 0, live = 0, trials = 0;
 };
@@ -67,7 +67,7 @@ TEST(Oracle, CompiledRulesAreTheirDefinitions) {
   EXPECT_GT(seen.live, 0);
 }
 
-// Half precision is coarse; its gradients exist and are numbers.
+// Half precision is coarse, so we only check that its gradients are finite.
 TEST(Oracle, ModelsRunInHalfPrecision) {
   for (const DType dtype : {DType::BF16, DType::F16})
     for (uint64_t seed = 300; seed < 308; ++seed) {
@@ -79,7 +79,7 @@ TEST(Oracle, ModelsRunInHalfPrecision) {
     }
 }
 
-// Negative controls: an oracle that is one percent wrong in one quantity is noticed in some of the models.
+// Negative controls: an oracle that is off by one percent in one quantity is detected in some of the models.
 TEST(Oracle, EveryQuantityCounts) {
   for (const auto& [sabotage, rule, form] : {std::tuple{Sabotage::Transition, RuleKind::D_RTRL, Form::Step},
                                              {Sabotage::Tail, RuleKind::D_RTRL, Form::Step},
@@ -119,7 +119,7 @@ TEST(Oracle, KeepsItsLaws) {
   }
 }
 
-// The exact gradient is the slope of the loss. Surrogate slopes, held values and thresholds have none.
+// The exact gradient is the slope of the loss. Surrogates, held values and thresholds have no such slope.
 TEST(Oracle, ExactGradientsAreSlopes) {
   int tried = 0;
   for (uint64_t seed = 1; seed <= 60; ++seed) {
@@ -147,7 +147,7 @@ TEST(Oracle, ExactGradientsAreSlopes) {
   EXPECT_GT(tried, 15);
 }
 
-// The generator reaches what it is for.
+// The generator creates all features that it is meant for.
 TEST(Oracle, ModelsCoverTheEdges) {
   int one_unit = 0, one_step = 0, one_row = 0, no_batch = 0, one_input = 0;
   int shared = 0, write_only = 0, copied = 0, old_outside = 0, old_inside = 0, tied = 0, einsum = 0, varied = 0;

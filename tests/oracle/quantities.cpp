@@ -48,7 +48,7 @@ std::vector<bool> Oracle::reach(int from, bool through_products, int group) cons
   return reached;
 }
 
-// States of one shape belong together where the old value of one reaches the new value of the other.
+// States of one shape belong together if the old value of one reaches the new value of the other.
 void Oracle::find_groups() {
   group_of_.assign(m_.states.size(), -1);
   for (int s = 0; s < static_cast<int>(m_.states.size()); ++s)

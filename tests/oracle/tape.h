@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One step of a model with plain numbers: every scalar is a place on a tape with what it reads and the partial
+// One step of a model with plain numbers: every scalar is a place on a tape, with the places it reads and the partial
 // derivatives. All quantities of the learning rules are sums over paths on it, with some places held.
 #pragma once
 
@@ -36,7 +36,7 @@ struct Tape {
   };
   std::vector<Trainable> trainables;
 
-  // Σ over paths from the seeds back to every place; paths do not go on past places that are held.
+  // Σ over paths from the seeds back to every place; paths end at places that are held.
   using Held = std::function<bool(int place)>;
   struct Seed {
     int    place;

@@ -38,8 +38,8 @@ struct Setting {
   DType    dtype = DType::F64;
 };
 std::string to_text(const Setting& s);
-// How far rounding may take apart the two in f64. Feedback divides signals by their norm + 1e-8: where one vanishes,
-// the last digits of what it is the difference of become 10⁸ times larger.
+// The largest difference that rounding may cause in f64. Feedback divides signals by their norm + 1e-8: near zero, the
+// last digits of the difference it is computed from become 10⁸ times larger.
 inline double tolerance(const Setting& s) { return s.rule == RuleKind::EPropFeedback ? 1e-6 : 1e-9; }
 // Whether the rule defines this form on this model.
 bool applies(const Setting& setting, const Model& model);

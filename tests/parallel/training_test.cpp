@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Training by several processes: the same bytes as by one.
+// Training by several processes gives the same bytes as by one.
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -27,7 +27,7 @@ using parallel::run_forked;
 using parallel::work_forked;
 using GroupPtr = std::shared_ptr<parallel::Group>;
 
-// Sequences of seven steps, the last two of which are asked for.
+// Sequences of seven steps, the last two of which have a target.
 json sharded() {
   return json::parse(R"({
     "model": {"type": "chain", "layers": [{"name": "rnn", "type": "gru", "n_in": 4, "n_rec": 2},
@@ -40,7 +40,7 @@ json sharded() {
 struct ParallelTraining : RunFolder {
   std::string bytes(const std::string& name) const { return read_text(file(name)); }
 
-  // After a whole run by so many processes; `from`: it goes on from a file.
+  // After a complete run by this many processes; `from`: it continues from a file.
   void run(const json& c, int processes, const std::string& to, const std::string& from = "", int64_t steps = 0) const {
     json config = c;
     if (steps > 0) config["steps"] = steps;
@@ -72,7 +72,7 @@ TEST_F(ParallelTraining, SameBitsForEveryRule) {
   }
 }
 
-// Random numbers of a sample, statistics of the batch, states that live on, sums in double precision.
+// Random numbers of a sample, statistics of the batch, states that are not reset, sums in double precision.
 TEST_F(ParallelTraining, SameBitsForLayersAndSettings) {
   const auto with_layer = [](const json& layer) {
     json  c      = sharded();
@@ -89,8 +89,8 @@ TEST_F(ParallelTraining, SameBitsForLayersAndSettings) {
   expect_same_bits(lives, {2, 4});
 }
 
-// Six sequences of one to six steps: some shards of a batch are asked for nothing in a stretch, the last batch of an
-// epoch goes on with the next, and of the validation part some rows of the last batch do not count.
+// Six sequences of one to six steps: some shards of a batch have no target in a stretch, the last batch of an
+// epoch continues with the next, and some rows of the last validation batch do not count.
 TEST_F(ParallelTraining, SameBitsForSequencesOfManyLengths) {
   std::vector<float>   x(12 * 6 * 4);
   std::vector<int64_t> y, lengths;
@@ -114,7 +114,7 @@ TEST_F(ParallelTraining, SameBitsForSequencesOfManyLengths) {
   expect_same_bits(c, {2});
 }
 
-// Row b goes on from batch to batch, in training and validation.
+// Row b continues from batch to batch, in training and validation.
 TEST_F(ParallelTraining, SameBitsForRowsThatGoOn) {
   json c                           = sharded();
   c["task"]                        = {{"type", "char_lm"}, {"length", 3}, {"contiguous", true}};
@@ -126,7 +126,7 @@ TEST_F(ParallelTraining, SameBitsForRowsThatGoOn) {
   expect_same_bits(c, {2});
 }
 
-// Two processes begin, one goes on, four finish: the file of one that never stopped.
+// Two processes begin, one continues, four finish: the file equals that of a run that never stopped.
 TEST_F(ParallelTraining, ResumesOnAnotherNumberOfProcesses) {
   json c      = sharded();
   c["rule"]   = rule_named("UORO");
@@ -142,8 +142,8 @@ TEST_F(ParallelTraining, ResumesOnAnotherNumberOfProcesses) {
   EXPECT_EQ(whole.arrays.at("model.rnn.h").shape(), (Shape{4, 2, 2}));  // all samples are in it
 }
 
-// A rank that is killed between or inside updates is an error of the others; the newest checkpoint goes on, on fewer
-// processes, to the file of a run that nobody disturbed.
+// A rank that is killed between or inside updates is an error on the others; from the newest checkpoint, fewer
+// processes continue to the same file as an undisturbed run.
 TEST_F(ParallelTraining, KilledRanksCostNothing) {
   json c               = sharded();
   c["checkpoint"]      = {{"every", 1}, {"keep", 2}, {"best", false}};
@@ -199,7 +199,7 @@ TEST_F(ParallelTraining, RanksMustBeAlike) {
          return c;
        }),
        "config.optimizer.lr is 0.01 on rank 0 and 0.02 on rank 1");
-  // Files of one name with other numbers in them, as on two machines.
+  // Files of the same name with different numbers, as on two machines.
   std::vector<std::string> folders;
   for (int rank = 0; rank < 2; ++rank) {
     folders.push_back((dir / std::to_string(rank)).string());
@@ -226,7 +226,7 @@ TEST_F(ParallelTraining, RanksMustBeAlike) {
   says(errors_of([&](int) { return few; }), "config.shards: 1 shards cannot be divided among 2 processes");
 }
 
-// The first process cannot write: all end, with its words.
+// The first process cannot write: all end, with its message.
 TEST_F(ParallelTraining, AFolderThatCannotBeWrittenStopsAll) {
   std::ofstream(dir / "file") << "no folder";
   json c      = sharded();
@@ -240,7 +240,7 @@ TEST_F(ParallelTraining, AFolderThatCannotBeWrittenStopsAll) {
   }
 }
 
-// Negative control: another number of shards is another order of sums.
+// Negative control: a different number of shards gives a different order of sums.
 TEST_F(ParallelTraining, ShardsAreFelt) {
   json c = sharded();
   run(c, 1, "four");

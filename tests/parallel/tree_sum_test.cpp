@@ -39,7 +39,7 @@ std::vector<float> summed(TreeSum<float>& sum, const ShardRange& mine, size_t n)
   return out;
 }
 
-// Memory is kept between sums: shorter and longer ones in turn must not see what is left of each other.
+// Memory is reused between sums: alternating shorter and longer sums must not see remains of each other.
 TEST(TreeSum, IsTheTree) {
   for (int64_t shards = 1; shards <= 9; ++shards) {
     TreeSum<float> sum(alone(), shards);
@@ -48,7 +48,7 @@ TEST(TreeSum, IsTheTree) {
   }
 }
 
-// Long vectors are cut among the ranks, short ones are not.
+// Long vectors are divided among the ranks, short ones are not.
 TEST(TreeSum, RanksDoNotChangeBits) {
   bool is_order_felt = false;
   struct Case {
@@ -87,7 +87,7 @@ TEST(Collective, TextsOfAllRanks) {
   });
 }
 
-// An error of one rank is one of all, and says whose it is.
+// An error of one rank is an error of all, and names the rank.
 TEST(Collective, AllSucceedOrAllFail) {
   for (const bool everywhere : {false, true})
     for (const Forked& f : run_forked(3, [&](const std::shared_ptr<Group>& group) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random models by the thousand: every rule in one of its forms, for a single model in all of them, against its
+// Thousands of random models: every rule in one of its forms (for a single model, in all of them), compared with its
 // definition. A mismatch is printed with its model and seed.
 //
 //   soak_oracle [MODELS [FIRST_SEED [without FEATURE…]]]       features: those of tests/oracle/generate.h

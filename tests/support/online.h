@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A learner driven for a few steps.
+// A learner that runs for a few steps.
 #pragma once
 
 #include <cmath>
