@@ -185,7 +185,7 @@ const Algorithm& algorithm_named(const std::string& name) {
       known.push_back(s);
     }
   require(wanted != "ostl", "algorithm '{}': OSTL has two forms.\n  Use OSTLRecurrent or OSTLFeedforward.", name);
-  fail("there is no algorithm '{}'{}\n  Known: {}.", name, hint(name, known), fmt::join(known, ", "));
+  fail(ErrorKind::Name, "there is no algorithm '{}'{}\n  Known: {}.", name, hint(name, known), fmt::join(known, ", "));
 }
 
 std::vector<std::string> representative_algorithms() {

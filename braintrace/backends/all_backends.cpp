@@ -29,7 +29,8 @@ Backend& find_backend(std::string_view name) {
   }
   if (Backend* other = cuda_backend(name)) return *other;
   if (name == auto_backend().name()) return auto_backend();
-  fail("backend: there is no backend '{}'; known: {}, cuda:1 for another device, and auto.", name, known);
+  fail(ErrorKind::Name, "backend: there is no backend '{}'; known: {}, cuda:1 for another device, and auto.", name,
+       known);
 }
 
 namespace {

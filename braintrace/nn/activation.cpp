@@ -54,8 +54,8 @@ const std::map<std::string, Activation::Function>& table() {
 Activation::Activation(const std::string& name) : name_(name) {
   const auto it = table().find(name);
   if (it == table().end())
-    fail("activation: there is no '{}'; known: {}.\n  Any function of a tensor may be given instead.", name,
-         fmt::join(activation_names(), ", "));
+    fail(ErrorKind::Name, "activation: there is no '{}'; known: {}.\n  Any function of a tensor may be given instead.",
+         name, fmt::join(activation_names(), ", "));
   f_ = it->second;
 }
 

@@ -50,7 +50,7 @@ SparseLinear::SparseLinear(SparsePattern pattern, const Tensor& values, Optional
 }
 
 Tensor SparseLinear::update(const Tensor& x) {
-  require(x.rank() >= 1 && x.shape().back() == pattern_.n_rows,
+  require(x.rank() >= 1 && x.shape().back() == pattern_.n_rows, ErrorKind::Shape,
           "SparseLinear: the last axis of x must have size {}, got {}.", pattern_.n_rows, to_string(x.type()));
   return fold_batch(x, 1, [&](const Tensor& v) {
     return sparse_matmul(v, weight.leaf("weight"), pattern_, leaf_or_none(weight, "bias"));

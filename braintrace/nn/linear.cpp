@@ -23,8 +23,8 @@ Shape weight_shape(const char* layer, const Size& in, const Size& out) {
 }
 
 Tensor checked_input(const Tensor& x, int64_t n_in, const char* layer) {
-  require(x.rank() >= 1 && x.shape().back() == n_in, "{}: the last axis of x must have size {}, got {}.", layer, n_in,
-          to_string(x.type()));
+  require(x.rank() >= 1 && x.shape().back() == n_in, ErrorKind::Shape,
+          "{}: the last axis of x must have size {}, got {}.", layer, n_in, to_string(x.type()));
   return x;
 }
 

@@ -16,18 +16,20 @@ namespace braintrace::losses {
 namespace {
 
 void require_equal_shapes(const char* name, const Tensor& a, const Tensor& b) {
-  require(a.shape() == b.shape(), "{}: prediction {} and target {} must have the same shape.", name,
+  require(a.shape() == b.shape(), ErrorKind::Shape, "{}: prediction {} and target {} must have the same shape.", name,
           to_string(a.type()), to_string(b.type()));
 }
 void require_float(const char* name, const Tensor& x) {
-  require(is_float(x.dtype()), "{}: expected floating-point values, got {}.", name, to_string(x.type()));
+  require(is_float(x.dtype()), ErrorKind::DType, "{}: expected floating-point values, got {}.", name,
+          to_string(x.type()));
 }
 
 // Integer labels, one per row; if their values are known, they must be in 0 … C-1.
 void require_labels(const char* name, const Tensor& scores, const Tensor& labels) {
-  require(is_integer(labels.dtype()), "{}: labels must be integers, got {}.", name, to_string(labels.type()));
+  require(is_integer(labels.dtype()), ErrorKind::DType, "{}: labels must be integers, got {}.", name,
+          to_string(labels.type()));
   require(scores.rank() >= 1 && labels.shape() == Shape(scores.shape().begin(), scores.shape().end() - 1),
-          "{}: scores are {}, so labels must have the shape without the last axis; got {}.", name,
+          ErrorKind::Shape, "{}: scores are {}, so labels must have the shape without the last axis; got {}.", name,
           to_string(scores.type()), to_string(labels.type()));
   if (labels.is_traced()) return;
   const Array a = labels.array();

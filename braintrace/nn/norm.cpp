@@ -35,8 +35,8 @@ Tensor affine(Tensor y, const std::optional<ParamState>& weight) {
 }
 
 void require_features(const char* layer, const Tensor& x, int64_t features) {
-  require(x.rank() >= 1 && x.shape().back() == features, "{}: the last axis of x must have size {}, got {}.", layer,
-          features, to_string(x.type()));
+  require(x.rank() >= 1 && x.shape().back() == features, ErrorKind::Shape,
+          "{}: the last axis of x must have size {}, got {}.", layer, features, to_string(x.type()));
 }
 
 }  // namespace
