@@ -198,7 +198,9 @@ Tensors Module::call(const Tensors& xs) {
   if (is_unknown_child && current_module->node() != node_)
     fail(ErrorKind::State,
          "{0}: the update of {1} calls it, but it is not a registered child: its states would not be learned, reset or "
-         "saved.\n  Register it in the constructor of {1}: children({{{{\"name\", member}}}}).",
+         "saved.\n  Make it a part of {1}: call children({{{{\"name\", member}}}}) in the constructor; in Python, "
+         "assign it "
+         "to an attribute.",
          type_name(), current_module->type_name());
   const std::string path = node_->path();
   NoteScope         note(path);
@@ -316,7 +318,8 @@ void State::check_known() const {
     types += fmt::format(" {}{}{}", name, name.empty() ? "" : " ", to_string(value.type()));
   fail(ErrorKind::State,
        "a {}{} is used in the update of {}, but no module has registered it: it would not be learned, reset or saved.\n"
-       "  Register it in the constructor: state(\"name\", member).",
+       "  Make it a part of a module: call state(\"name\", member) in the constructor; in Python, assign it to an "
+       "attribute.",
        name_of(kind()), types, current_module->type_name());
 }
 

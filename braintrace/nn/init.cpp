@@ -22,7 +22,11 @@ namespace {
 using Values = Initializer::Values;
 
 Rng fresh_rng() {
-  const Array key = random::next().array();
+  const Tensor next = random::next();
+  require(!next.is_traced(), ErrorKind::State,
+          "initializer: random numbers are drawn inside a traced function, where they have no values yet.\n"
+          "  Create and initialize the model before you call jit, grad, vmap or a loop.");
+  const Array key = next.array();
   return Rng(static_cast<uint64_t>(at(key, 0)) << 32 | static_cast<uint64_t>(at(key, 1)));
 }
 
@@ -323,7 +327,8 @@ std::vector<std::string> names() {
 
 Initializer named(const std::string& name) {
   const auto it = table().find(name);
-  if (it == table().end()) fail("initializer: there is no '{}'; known: {}.", name, fmt::join(names(), ", "));
+  if (it == table().end())
+    fail(ErrorKind::Name, "initializer: there is no '{}'; known: {}.", name, fmt::join(names(), ", "));
   return it->second();
 }
 
