@@ -122,7 +122,7 @@ def _array_ufunc(self: Tensor, ufunc: np.ufunc, method: str, *inputs: Any, **kwa
     from . import numpy as namespace
 
     function = getattr(namespace, ufunc.__name__, None)
-    if method != "__call__" or kwargs.get("out") is not None or function is None:
+    if method != "__call__" or kwargs or function is None:
         return NotImplemented
     return function(*inputs)
 

@@ -16,7 +16,7 @@ import numpy as _np
 
 from . import _core
 from ._core import Tensor
-from ._core.ops import (asarray, broadcast_to, cummax, cummin, expand_dims, eye, flip, linspace, moveaxis, pad, roll, stack,
+from ._core.ops import (asarray, broadcast_to, cummax, cummin, expand_dims, eye, flip, linspace, moveaxis, roll, stack,
                         take_along_axis, tril, triu, where as _where)
 
 _ops = _core.ops
@@ -43,9 +43,20 @@ for _name, _op in _OTHER.items():
 
 def array(x: Any, dtype: Any = None, copy: bool = True) -> Tensor:
     """Return a tensor with a copy of the elements."""
-    if copy and isinstance(x, _np.ndarray):
-        x = _np.array(x)
-    return asarray(x, dtype)
+    made = asarray(x, dtype)
+    return made.copy() if copy else made
+
+
+def copy(x: Any) -> Tensor:
+    """Return a tensor with a copy of the elements."""
+    return asarray(x).copy()
+
+
+def from_dlpack(x: Any) -> Tensor:
+    """Return a tensor of an array of another library that supports DLPack."""
+    if not hasattr(x, "__dlpack__"):
+        raise TypeError(f"from_dlpack: expected an array that supports DLPack, got {type(x).__name__}")
+    return asarray(x)
 
 
 def zeros(shape: Any, dtype: Any = None) -> Tensor:
@@ -254,7 +265,7 @@ def squeeze(x: Any, axis: Any = None) -> Tensor:
 def atleast_1d(x: Any) -> Tensor:
     """Return x with at least one axis."""
     x = asarray(x)
-    return x if x.ndim else x.reshape(1)
+    return x.copy() if x.ndim else x.reshape(1)
 
 
 def concatenate(arrays: Sequence[Any], axis: int | None = 0) -> Tensor:
@@ -336,6 +347,14 @@ def take(x: Any, indices: Any, axis: int | None = None) -> Tensor:
     return x.flatten().take(indices, 0) if axis is None else x.take(indices, axis)
 
 
+def pad(x: Any, pad_width: Any, mode: str = "constant", constant_values: Any = 0.0) -> Tensor:
+    """Pad with a constant; `pad_width` is (before, after) for each axis, one pair for all, or one number."""
+    if mode != "constant":
+        raise ValueError(f"pad: expected mode 'constant', got {mode!r}")
+    x = asarray(x)
+    return _ops.pad(x, _np.broadcast_to(pad_width, (x.ndim, 2)).tolist(), constant_values)
+
+
 def diag(x: Any) -> Tensor:
     """Return the diagonal matrix of a vector, or the diagonal of a matrix."""
     x = asarray(x)
@@ -397,6 +416,12 @@ class linalg:
         """Return the Euclidean norm along axes."""
         x = asarray(x)
         return _ops.sqrt((x * x).sum(axis, keepdims))
+
+    @staticmethod
+    def qr(x: Any) -> tuple[Tensor, Tensor]:
+        """Return the QR decomposition of a matrix. Not available for traced tensors."""
+        q, r = _np.linalg.qr(_np.asarray(x))
+        return asarray(q), asarray(r)
 
 
 def __getattr__(name: str) -> Any:

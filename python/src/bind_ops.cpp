@@ -85,12 +85,10 @@ bt::DType or_default(const std::optional<Dtype>& dtype) { return dtype ? dtype->
 void bind_shapes(nb::module_& m) {
   m.def(
       "asarray",
-      [](Arg x, std::optional<Dtype> dtype) {
-        const Tensor t = x;
-        if (dtype) return bt::convert(t, *dtype);
-        if (!t.is_weak()) return t;
-        const bool is_whole = t.rank() == 0 && PyLong_Check(x.source.ptr());
-        return is_whole ? bt::convert(t, bt::DType::I32) : t.settled(bt::default_float());
+      [](Arg x, std::optional<Dtype> dtype) -> Shared {
+        if (dtype) return {bt::convert(x, *dtype)};
+        const Tensor t = positions_from(x);
+        return {t.is_weak() ? t.settled(bt::default_float()) : t};
       },
       "x"_a, "dtype"_a = nb::none(),
       "Convert to a tensor, without copying NumPy arrays.\n"
@@ -127,7 +125,8 @@ void bind_shapes(nb::module_& m) {
       "N"_a, "M"_a = nb::none(), "k"_a = 0, "dtype"_a = nb::none(),
       "Return an N x M matrix with ones on diagonal k and zeros elsewhere.");
   m.def(
-      "one_hot", [](Arg x, int64_t n, std::optional<Dtype> dtype) { return bt::one_hot(x, n, or_default(dtype)); },
+      "one_hot",
+      [](Arg x, int64_t n, std::optional<Dtype> dtype) { return bt::one_hot(positions_from(x), n, or_default(dtype)); },
       "x"_a, "num_classes"_a, "dtype"_a = nb::none(), "One-hot encode integer indices along a new last axis.");
   m.def(
       "tril", [](Arg x, int64_t k) { return bt::tril(x, k); }, "x"_a, "k"_a = 0,

@@ -193,8 +193,8 @@ void bind_tensor(nb::module_& m) {
       "dot", [](const Tensor& x, Arg w) { return bt::dot(x, w); }, "w"_a,
       "Return the matrix product. `w` gets the gradient of the current step only.");
   c.def(
-      "take", [](const Tensor& x, Arg indices, int64_t axis) { return bt::take(x, indices, axis); }, "indices"_a,
-      "axis"_a = 0, "Return the elements at the given indices along an axis.");
+      "take", [](const Tensor& x, Arg indices, int64_t axis) { return bt::take(x, positions_from(indices), axis); },
+      "indices"_a, "axis"_a = 0, "Return the elements at the given indices along an axis.");
   c.def(
       "astype", [](const Tensor& x, Dtype dtype) { return bt::convert(x, dtype); }, "dtype"_a,
       "Convert to another dtype.");
@@ -228,7 +228,7 @@ void bind_tensor(nb::module_& m) {
       },
       "axis"_a = nb::none(), "Remove axes of size one: the given ones, or all.");
   c.def(
-      "copy", [](const Tensor& x) { return x; }, "Return the tensor itself, which is immutable.");
+      "copy", [](const Tensor& x) { return x; }, "Return a tensor of the same elements, in memory of its own.");
   c.def(
       "block_until_ready", [](const Tensor& x) { return x; },
       "Return the tensor itself; results are always ready when they are returned.");

@@ -7,6 +7,7 @@
 #include <nanobind/ndarray.h>
 
 #include "braintrace/model/environment.h"
+#include "braintrace/ops/math.h"
 
 namespace pybraintrace {
 
@@ -235,6 +236,11 @@ bt::Tensor tensor_from(nb::handle h) {
   throw nb::type_error(("expected a tensor, an array or a number, got " + type_of(h) + ".").c_str());
 }
 
+bt::Tensor owned(const bt::Tensor& tensor) {
+  const bool has_elements = tensor.defined() && !tensor.is_traced() && !tensor.is_literal();
+  return has_elements && tensor.array().is_borrowed() ? bt::Tensor(tensor.array().copy()) : tensor;
+}
+
 nb::object numpy_of(const bt::Tensor& tensor) {
   const bt::Array     array = tensor.array();
   const NumpyType&    type  = numpy_type(array.dtype());
@@ -310,6 +316,11 @@ nb::object tuple_of(const bt::Ints& ints) {
   for (size_t i = 0; i < ints.size(); ++i)
     PyTuple_SetItem(tuple, static_cast<Py_ssize_t>(i), PyLong_FromLongLong(ints[i]));
   return nb::steal(tuple);
+}
+
+bt::Tensor positions_from(const Arg& x) {
+  const bt::Tensor t = x;
+  return t.is_weak() && PyLong_Check(x.source.ptr()) ? bt::convert(t, bt::DType::I32) : t;
 }
 
 bt::Shape shape_from(nb::handle h) {

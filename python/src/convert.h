@@ -30,6 +30,8 @@ bool is_array(nb::handle object);
 bool is_array_like(nb::handle object);
 // Throws TypeError or UserError with the place.
 bt::Tensor tensor_from(nb::handle object);
+// The tensor, with memory of its own if it shares that of another library.
+bt::Tensor owned(const bt::Tensor& tensor);
 nb::object numpy_of(const bt::Tensor& tensor);  // a read-only view
 // An object with __dlpack__: of the memory itself, marked read-only, or of a copy.
 nb::object dlpack_of(const bt::Tensor& tensor, bool shares);
@@ -42,6 +44,11 @@ bt::Axes   axes_from(nb::handle object);  // None: all
 
 bt::Path   path_from(nb::handle object);  // ('rnn', 'h') or "rnn.h"
 nb::object tuple_of(const bt::Path& path);
+
+// A result that may share memory with the array it came from.
+struct Shared {
+  bt::Tensor tensor;
+};
 
 // One tensor, or a dict of leaves.
 bt::Leaves leaves_from(nb::handle value);
@@ -103,6 +110,8 @@ bt::Tensors tensors_from(nb::handle sequence);
 bt::Tensor in_floats(const bt::Tensor& x);
 // x as an operand next to a Python value: a Python float, also 2.0, makes integers floats.
 bt::Tensor meeting(const bt::Tensor& x, nb::handle other);
+// Positions: a Python integer is an integer, not a number of any type.
+bt::Tensor positions_from(const Arg& x);
 // A shape; throws UserError where a size is negative.
 bt::Shape shape_from(nb::handle object);
 
@@ -110,6 +119,33 @@ bt::Shape shape_from(nb::handle object);
 
 NAMESPACE_BEGIN(NB_NAMESPACE)
 NAMESPACE_BEGIN(detail)
+
+// Results never change when a caller writes to an array: a function that only passes its memory on gives a copy of it.
+template <>
+struct type_caster<braintrace::Tensor> : type_caster_base<braintrace::Tensor> {
+  using Base = type_caster_base<braintrace::Tensor>;
+
+  template <class T>
+  static handle from_cpp(T&& value, rv_policy policy, cleanup_list* cleanup) noexcept {
+    if constexpr (is_pointer_v<T>) {
+      return Base::from_cpp(value, policy, cleanup);
+    } else {
+      try {
+        return Base::from_cpp(pybraintrace::owned(value), rv_policy::move, cleanup);
+      } catch (const std::bad_alloc&) {
+        return PyErr_NoMemory();
+      }
+    }
+  }
+};
+
+template <>
+struct type_caster<pybraintrace::Shared> {
+  NB_TYPE_CASTER(pybraintrace::Shared, type_caster_base<braintrace::Tensor>::Name)
+  static handle from_cpp(const pybraintrace::Shared& v, rv_policy, cleanup_list* cleanup) noexcept {
+    return type_caster_base<braintrace::Tensor>::from_cpp(v.tensor, rv_policy::copy, cleanup);
+  }
+};
 
 // None is a value like others here: it may stand for "no bias" or "all axes".
 template <class T>

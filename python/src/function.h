@@ -24,7 +24,7 @@ class FlatCall {
   // Runs f, on whichever thread, with the GIL. `this` must live as long.
   bt::Function function();
   const Tree&  out() const { return out_; }
-  nb::object   rebuild(const bt::Tensors& out) const { return out_.unflatten(owned(out)); }
+  nb::object   rebuild(const bt::Tensors& out) const { return out_.unflatten(out); }
 
  private:
   nb::handle          f_;
