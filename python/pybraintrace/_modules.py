@@ -128,6 +128,9 @@ def walk(model: Module) -> Iterator[tuple[PathKey, Module]]:
         elif isinstance(value, dict):
             for name, part in value.items():
                 yield from inside(part, (*path, name))
+        elif hasattr(type(value), "__dataclass_fields__"):
+            for name in value.__dataclass_fields__:
+                yield from inside(getattr(value, name, None), (*path, name))
 
     return inside(model, ())
 
@@ -172,8 +175,14 @@ def _rrshift(self: Module, x: Any) -> Any:
 
 
 def _init_subclass(cls: type[Module], **kwargs: Any) -> None:
-    """Check that constructors call super().__init__(), so that a forgotten call fails there and not where the model is used."""
+    """Check that constructors call super().__init__(), so that a forgotten call fails there and not where the model is used.
+
+    Also check that no subclass of a layer of the library replaces what the library runs.
+    """
     super(Module, cls).__init_subclass__(**kwargs)
+    replaced = [name for name in ("update", "init_state", "reset_state") if name in vars(cls)]
+    if replaced and hasattr(cls, "_layer"):
+        raise TypeError(f"{cls.__name__}: {replaced[0]} of the layer {cls._layer} cannot be replaced; write an nn.Module that holds the layer")
     own = cls.__dict__.get("__init__")
     if own is None:
         return

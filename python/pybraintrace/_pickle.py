@@ -37,17 +37,36 @@ def _reduce_state(self: State) -> Any:
     return _make_state, (type(self), None if first is None else _arrays(first), batch, None if now is None else _arrays(now), dict(self.__dict__))
 
 
+def _make_random(key: Any, extra: dict[str, Any]) -> Any:
+    stream = _core.RandomState()
+    stream.value = key
+    stream.__dict__.update(extra)
+    return stream
+
+
+def _reduce_random(self: Any) -> Any:
+    return _make_random, (np.array(self.value), dict(self.__dict__))
+
+
 # Modules --------------------------------------------------------------------------------------------------------------
 
 
 def remembering(layer: type[Module], module: str) -> type[Module]:
-    """Return a subclass of a C++ layer whose instances keep the arguments of their constructor."""
+    """Return a subclass of a C++ layer whose instances keep the arguments of their constructor.
+
+    The library runs the update of a layer and knows its parts: what Python would replace or add is an error.
+    """
 
     def __init__(self: Module, *args: Any, **kwargs: Any) -> None:
         layer.__init__(self, *args, **kwargs)
         self.__dict__.setdefault("_arguments", (args, kwargs))
 
-    return type(layer.__name__, (layer,), {"__init__": __init__, "__doc__": layer.__doc__, "__module__": module})
+    def __setattr__(self: Module, name: str, value: Any) -> None:
+        if isinstance(value, (Module, State)) and not hasattr(type(self), name):
+            raise TypeError(f"{type(self).__name__}: '{name}' cannot be added to a layer of the library; write an nn.Module that holds both")
+        layer.__setattr__(self, name, value)
+
+    return type(layer.__name__, (layer,), {"__init__": __init__, "__setattr__": __setattr__, "_layer": layer.__name__, "__doc__": layer.__doc__, "__module__": module})
 
 
 def _make_module(kind: type[Module], args: Any, kwargs: Any) -> Module:
@@ -84,6 +103,7 @@ def _reduce_module(self: Module) -> Any:
 
 for _kind in (_core.ParamState, _core.ShortTermState, _core.HiddenState, _core.HiddenGroupState, _core.LongTermState):
     setattr(_kind, "__reduce__", _reduce_state)
+setattr(_core.RandomState, "__reduce__", _reduce_random)
 setattr(Module, "__reduce__", _reduce_module)
 setattr(Module, "__setstate__", _set_module)
 
@@ -123,6 +143,14 @@ def _reduce_config(self: Any) -> Any:
     return _call, (_core.ETraceConfig, (), self._axes)
 
 
+def _make_step_data(is_multi: bool, data: Any) -> Any:
+    return (_core.MultiStepData if is_multi else _core.SingleStepData)(data)
+
+
+def _reduce_step_data(self: Any) -> Any:
+    return _make_step_data, (self.is_multi, self.data)
+
+
 def _set_epoch(self: Any, epoch: int) -> None:
     self.epoch = epoch
 
@@ -132,6 +160,7 @@ for _kind in (_core.init.Initializer, _core.optim.Schedule):
 setattr(_core.optim.Schedule, "__setstate__", _set_epoch)
 setattr(_core.spiking.Surrogate, "__reduce__", _reduce_surrogate)
 setattr(_core.ETraceConfig, "__reduce__", _reduce_config)
+setattr(_core.StepData, "__reduce__", _reduce_step_data)
 
 # Optimizers -----------------------------------------------------------------------------------------------------------
 
@@ -176,3 +205,25 @@ def optimizer(written: type[Any], module: str) -> type[Any]:
     methods = {f.__name__: f for f in (__init__, register_trainable_weights, group, __reduce__, __setstate__)}
     return type(written.__name__, (written,), {**methods, "__doc__": written.__doc__, "__module__": module})
 
+
+def plateau(written: type[Any], module: str) -> type[Any]:
+    """Return a subclass of ReduceLROnPlateau whose instances keep the arguments of their constructor and the values that they saw."""
+
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        written.__init__(self, *args, **kwargs)
+        self._arguments, self._seen = (args, kwargs), []
+
+    def step(self: Any, value: float) -> None:
+        written.step(self, value)
+        self._seen.append(float(value))
+
+    def __reduce__(self: Any) -> Any:
+        return _call, (type(self), *self._arguments), list(self._seen)
+
+    def __setstate__(self: Any, seen: list[float]) -> None:
+        for value in seen:
+            self.step(value)
+
+    step.__doc__ = written.step.__doc__
+    methods = {f.__name__: f for f in (__init__, step, __reduce__, __setstate__)}
+    return type(written.__name__, (written,), {**methods, "__doc__": written.__doc__, "__module__": module})

@@ -17,5 +17,7 @@ for _name in __all__:
     _value = globals()[_name]
     if isinstance(_value, type) and issubclass(_value, Optimizer) and _value is not Optimizer:
         globals()[_name] = _pickle.optimizer(_value, __name__)
+    elif _name == "ReduceLROnPlateau":
+        globals()[_name] = _pickle.plateau(_value, __name__)
     elif _name.endswith(("LR", "Restarts")):
         globals()[_name] = _pickle.noting(_value, __name__)

@@ -59,6 +59,18 @@ namespace {
 
 enum class Part { None, Child, State, List, Dict, Field };
 
+// Whether it is a module or a state, or contains one.
+bool holds(Part part) { return part != Part::None && part != Part::Field; }
+// Whether a key of a dict can be a part of a path.
+bool is_name(nb::handle key) { return PyUnicode_Check(key.ptr()) || PyLong_Check(key.ptr()); }
+
+nb::dict fields_of(nb::handle dataclass) {
+  nb::dict out;
+  for (nb::handle name : nb::iter(nb::object(dataclass.attr("__dataclass_fields__"))))
+    out[name] = nb::getattr(dataclass, name, nb::none());
+  return out;
+}
+
 Part part_of(nb::handle value) {
   PyObject* o = value.ptr();
   if (nb::isinstance<bt::Module>(value)) return Part::Child;
@@ -68,19 +80,20 @@ Part part_of(nb::handle value) {
     bool is_plain = PyTuple_Check(o);
     for (nb::handle item : nb::iter(value)) {
       const Part p = part_of(item);
-      if (p != Part::None && p != Part::Field) return Part::List;
+      if (holds(p)) return Part::List;
       is_plain = is_plain && p == Part::Field;
     }
     return is_plain ? Part::Field : Part::None;
   }
   if (PyDict_Check(o)) {
-    for (const auto& [key, item] : nb::borrow<nb::dict>(value)) {
-      const Part p = part_of(item);
-      if (PyUnicode_Check(key.ptr()) && p != Part::None && p != Part::Field) return Part::Dict;
-    }
+    for (const auto& [key, item] : nb::borrow<nb::dict>(value))
+      if (is_name(key) && holds(part_of(item))) return Part::Dict;
     return Part::None;
   }
   if (PyLong_Check(o) || PyFloat_Check(o) || PyUnicode_Check(o)) return Part::Field;
+  if (is_dataclass(value))
+    for (const auto& [name, item] : fields_of(value))
+      if (holds(part_of(item))) return Part::Dict;
   return Part::None;
 }
 
@@ -120,9 +133,16 @@ struct Walk {
   void set_list(bt::Module& owner, const std::string& name, nb::handle value) {
     auto list = std::make_shared<bt::ModuleList>();
     lists.push_back(list);
-    if (PyDict_Check(value.ptr())) {
-      for (const auto& [key, item] : nb::borrow<nb::dict>(value))
-        if (part_of(item) != Part::Field) set(*list, nb::cast<std::string>(nb::str(key)), item);
+    if (PyDict_Check(value.ptr()) || is_dataclass(value)) {
+      const nb::dict        items = PyDict_Check(value.ptr()) ? nb::borrow<nb::dict>(value) : fields_of(value);
+      std::set<std::string> names;
+      for (const auto& [key, item] : items) {
+        if (!is_name(key) || !holds(part_of(item))) continue;
+        const auto own = nb::cast<std::string>(nb::str(key));
+        bt::require(names.insert(own).second, "{}: two keys of a dict are written '{}'; rename one of them.", name,
+                    own);
+        set(*list, own, item);
+      }
     } else {
       size_t i = 0;
       for (nb::handle item : nb::iter(value)) {
@@ -233,8 +253,10 @@ bt::Tensors PyParts::call_update(bt::Module& module, const bt::Tensors& xs) {
       result = method(*args);
     }
     Tree::Leaves leaves;
-    output = Tree::of(result, leaves);
-    return owned(tensors_of(leaves, "update"));
+    output              = Tree::of(result, leaves);
+    bt::Tensors results = tensors_of(leaves, "update");
+    for (bt::Tensor& t : results) t = owned(t);
+    return results;
   } catch (nb::python_error& e) {
     nb::object error = nb::borrow(e.value());
     if (nb::hasattr(error, "add_note"))

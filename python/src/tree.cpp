@@ -74,7 +74,7 @@ void Tree::add(nb::handle value, Leaves& leaves, bool (*is_static)(nb::handle)) 
     for (nb::handle child : children) add(child, leaves, is_static);
   } else if (is_static && is_static(value)) {
     add_static(value);
-  } else if (!PyType_Check(o) && !PyFloat_Check(o) && !PyLong_Check(o) && nb::hasattr(value, "__dataclass_fields__")) {
+  } else if (is_dataclass(value)) {
     nb::list names(nb::object(value.attr("__dataclass_fields__").attr("keys")()));
     nodes_.push_back({Kind::Dataclass, names.size(), hold(value.type())});
     for (nb::handle name : names) add(nb::object(nb::getattr(value, name)), leaves, is_static);
@@ -220,10 +220,9 @@ bt::Tensors tensors_of(const Tree::Leaves& leaves, const char* where) {
   return out;
 }
 
-bt::Tensors owned(bt::Tensors results) {
-  for (bt::Tensor& t : results)
-    if (t.defined() && !t.is_traced() && !t.is_literal() && t.array().is_borrowed()) t = bt::Tensor(t.array().copy());
-  return results;
+bool is_dataclass(nb::handle value) {
+  PyObject* o = value.ptr();
+  return !PyType_Check(o) && !PyFloat_Check(o) && !PyLong_Check(o) && nb::hasattr(value, "__dataclass_fields__");
 }
 
 bool is_captured(nb::handle value) {

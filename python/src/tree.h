@@ -62,9 +62,8 @@ void register_node(nb::handle type, nb::handle flatten, nb::handle unflatten);
 
 // Leaves as tensors; throws TypeError that names the place.
 bt::Tensors tensors_of(const Tree::Leaves& leaves, const char* where);
-// Results: an array of the caller that a function only passes on is copied, because results never change.
-bt::Tensors owned(bt::Tensors results);
-
+// An instance of a dataclass.
+bool is_dataclass(nb::handle value);
 // Models and functions passed to a transform as arguments are kept unchanged.
 bool is_captured(nb::handle value);
 

@@ -29,6 +29,26 @@ def test_settings(twin):
 
 
 @pytest.mark.parametrize("twin", COPIES)
+def test_random_streams_and_windows(twin):
+    stream = bt.RandomState(3)
+    stream.next_key()
+    assert twin(stream).next_key().tolist() == stream.next_key().tolist()
+    window = twin(bt.MultiStepData({"x": np.ones((2, 3), "f")}))
+    assert window.is_multi and window.data["x"].shape == (2, 3) and not twin(bt.SingleStepData(1.0)).is_multi
+
+
+@pytest.mark.parametrize("twin", COPIES)
+def test_a_rate_that_waits_for_a_plateau(twin):
+    plateau = bt.optim.ReduceLROnPlateau(0.1, factor=0.5, patience=2)
+    optimizer = bt.optim.SGD(plateau)
+    for value in (1.0, 0.5, 0.5, 0.5):
+        plateau.step(value)
+    its_optimizer, other = twin((optimizer, plateau))
+    other.step(0.5)
+    assert other() == its_optimizer.current_lr == 0.05 and plateau() == optimizer.current_lr == 0.1
+
+
+@pytest.mark.parametrize("twin", COPIES)
 def test_a_model_with_settings_as_attributes(twin):
     class_ = Spiking
     model = nn.init_all_states(class_())

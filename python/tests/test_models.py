@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Modules, states, layers and neurons."""
 import copy
+import dataclasses
 import pickle
 
 import numpy as np
@@ -44,6 +45,48 @@ def test_states_are_found_in_attributes_lists_and_dicts():
     assert isinstance(model.states()["w",], bt.HiddenState)
     del model.w
     assert ("w",) not in model.states() and len(model.nodes(nn.Linear)) == 2
+
+
+@dataclasses.dataclass
+class Pair:
+    first: nn.Module
+    gain: bt.ParamState
+
+
+class Contained(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.at = {0: nn.Linear(3, 2), 10: [nn.Linear(2, 2)]}
+        self.pair = Pair(nn.GRUCell(2, 2), bt.ParamState(np.ones(2, "f")))
+
+    def update(self, x):
+        return self.pair.gain.value * self.pair.first(self.at[10][0](self.at[0](x)))
+
+
+def test_states_are_found_under_integers_and_in_dataclasses():
+    model = nn.init_all_states(Contained())
+    paths = set(model.states(bt.ParamState))
+    assert {("at", 0, "weight"), ("at", 10, 0, "weight"), ("pair", "first", "Wz", "weight"), ("pair", "gain")} <= paths
+    assert set(model.nodes(nn.Linear)) == {("at", 0), ("at", 10, 0)} and ("pair", "first") in model.nodes(nn.GRUCell)
+    learner = bt.compile(model, "D_RTRL", np.ones(3, "f"))
+    assert ("pair", "first", "Wz", "weight") in [r.weight_path for r in learner.graph.hidden_param_op_relations]
+    assert pickle.loads(pickle.dumps(model))(np.ones(3, "f")).tolist() == copy.deepcopy(model)(np.ones(3, "f")).tolist()
+    model.at = {0: nn.Linear(3, 2), "0": nn.Linear(3, 2)}
+    with pytest.raises(ValueError, match="at: two keys of a dict are written '0'"):
+        model.states()
+
+
+def test_a_part_that_is_not_found_says_where_to_put_it():
+    class Hidden(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.parts = {nn.Linear(3, 2)}
+
+        def update(self, x):
+            return next(iter(self.parts))(x)
+
+    with pytest.raises(bt.StateError, match="Linear: the update of Hidden calls it, .*\n.* in Python, assign it to an attribute"):
+        Hidden()(np.ones(3, "f"))
 
 
 def test_mapping_of_states():
@@ -530,3 +573,20 @@ def test_files(tmp_path):
         bt.load(tmp_path / "w.safetensors", nn.Linear(2, 2).states())
     with pytest.raises((ValueError, OSError)):
         bt.load(tmp_path / "nothing", b.states())
+
+
+def test_a_layer_of_the_library_keeps_its_update_and_its_parts():
+    with pytest.raises(TypeError, match="Other: update of the layer GRUCell cannot be replaced; write an nn.Module"):
+        class Other(nn.GRUCell):
+            def update(self, x):
+                return x
+
+    class Named(nn.GRUCell):
+        def __init__(self, size):
+            super().__init__(3, size)
+            self.size = size
+
+    assert nn.init_all_states(Named(2))(np.ones(3, "f")).shape == (2,)
+    for part in (nn.Linear(2, 2), bt.ParamState(np.ones(2, "f"))):
+        with pytest.raises(TypeError, match="Named: 'more' cannot be added to a layer"):
+            Named(2).more = part
