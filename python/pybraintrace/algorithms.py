@@ -80,8 +80,12 @@ class OnlineLearner(_core.OnlineLearner):
         grads, out = self._etrace_grad(step_fn, sequences, mask=mask, chunk_size=chunk_size, weights=weights, reduction=reduction,
                                        loss_output=loss_output, drop_traces=drop_traces)
         if has_aux:
+            if not (isinstance(out, tuple) and len(out) == 2):
+                raise TypeError("etrace_grad: with has_aux, step_fn must return (loss, aux)")
             losses, aux = out
             return (grads, losses, aux) if return_value else (grads, aux)
+        if not isinstance(out, _core.Tensor):
+            raise TypeError(f"etrace_grad: step_fn must return a loss, got a {type(out).__name__}; set has_aux=True if it returns (loss, aux)")
         return (grads, out) if return_value else grads
 
     def etrace_evolve(self, *sequences: Any, return_outputs: bool = True) -> Any:

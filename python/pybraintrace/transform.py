@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -80,10 +81,14 @@ def jit(f: Callable[..., Any] | None = None, *, static_argnums: int | Sequence[i
     return Jitted(f, static_argnums, static_argnames)
 
 
-def _gradients(where: str, f: Callable[..., Any], states: Any, argnums: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
+def _gradients(where: str, f: Callable[..., Any], states: Any, argnums: Any, has_aux: bool, args: Any, kwargs: Any) -> tuple[Any, Any]:
     numbers = (0,) if argnums is None and states is None else () if argnums is None else argnums
     many = not isinstance(numbers, int)
     out, of_arguments, of_states = _core.differentiate(where, f, args, kwargs, numbers, states)
+    if has_aux and not (isinstance(out, tuple) and len(out) == 2 and isinstance(out[0], _core.Tensor)):
+        raise TypeError(f"{where}: with has_aux, the function must return (loss, aux)")
+    if not has_aux and not isinstance(out, _core.Tensor):
+        raise TypeError(f"{where}: the function must return one scalar, got a {type(out).__name__}; set has_aux=True if it returns (loss, aux)")
     chosen = tuple(of_arguments) if many else of_arguments[0]
     if argnums is None and states is None:
         chosen = of_arguments[0]
@@ -116,10 +121,8 @@ def grad(f: Callable[..., Any], grad_states: Any = None, argnums: int | Sequence
 
     @functools.wraps(f)
     def gradient(*args: Any, **kwargs: Any) -> Any:
-        out, grads = _gradients("grad", f, grad_states, argnums, args, kwargs)
+        out, grads = _gradients("grad", f, grad_states, argnums, has_aux, args, kwargs)
         if has_aux:
-            if not (isinstance(out, tuple) and len(out) == 2):
-                raise TypeError("grad: with has_aux the function must return (loss, aux)")
             value, aux = out
             return (grads, value, aux) if return_value else (grads, aux)
         return (grads, out) if return_value else grads
@@ -139,7 +142,7 @@ def value_and_grad(f: Callable[..., Any], grad_states: Any = None, argnums: int 
 
     @functools.wraps(f)
     def both(*args: Any, **kwargs: Any) -> Any:
-        return _gradients("value_and_grad", f, grad_states, argnums, args, kwargs)
+        return _gradients("value_and_grad", f, grad_states, argnums, has_aux, args, kwargs)
 
     return both
 
@@ -161,9 +164,12 @@ def vmap(f: Callable[..., Any] | None = None, in_axes: Any = 0, out_axes: int = 
     if f is None:
         return functools.partial(vmap, in_axes=in_axes, out_axes=out_axes, axis_size=axis_size, in_states=in_states)
 
+    axes = in_axes if isinstance(in_axes, (int, type(None))) else tuple(in_axes)
+    if axis_size is None and in_states is None and (axes is None or isinstance(axes, tuple) and all(a is None for a in axes)):
+        raise ValueError("vmap: the size of the batch is unknown; pass in_axes, in_states or axis_size")
+
     @functools.wraps(f)
     def mapped(*args: Any, **kwargs: Any) -> Any:
-        axes = in_axes if isinstance(in_axes, (int, type(None))) else tuple(in_axes)
         return _core.mapped(f, args, kwargs, axes, out_axes, axis_size, in_states)
 
     return mapped
@@ -185,12 +191,14 @@ def for_loop(f: Callable[..., Any], *xs: Any, length: int | None = None, reverse
     [1, 2, 3]
     """
     if not xs:
-        xs = (_core.ops.arange(0.0, float(length or 0), 1.0, "int32"),)
+        if length is None:
+            raise TypeError("for_loop: the number of steps is unknown; pass arrays or length")
+        xs = (_core.ops.arange(0.0, float(operator.index(length)), 1.0, "int32"),)
     if pbar is None or pbar is False:
         return _core.for_loop(f, xs, reverse)
     from .progress import in_pieces
 
-    return in_pieces(lambda part: _core.for_loop(f, part, reverse), xs, pbar)
+    return in_pieces(lambda part: _core.for_loop(f, part, reverse), xs, pbar, reverse)
 
 
 def scan(f: Callable[[Any, Any], tuple[Any, Any]], init: Any, xs: Any = None, length: int | None = None, reverse: bool = False) -> tuple[Any, Any]:
@@ -211,6 +219,8 @@ def scan(f: Callable[[Any, Any], tuple[Any, Any]], init: Any, xs: Any = None, le
     >>> int(total), sums.tolist()
     (6, [0, 1, 3, 6])
     """
+    if xs is None and length is None:
+        raise TypeError("scan: the number of steps is unknown; pass xs or length")
     return _core.scan(f, init, xs, -1 if length is None else length, reverse)
 
 
@@ -249,7 +259,7 @@ def fori_loop(lower: int, upper: int, body_fun: Callable[[Any, Any], Any], init_
     >>> int(bt.fori_loop(0, 4, lambda i, s: s + i, 0))
     6
     """
-    steps = _core.ops.arange(float(lower), float(upper), 1.0, "int32")
+    steps = _core.ops.arange(float(operator.index(lower)), float(operator.index(upper)), 1.0, "int32")
     return _core.scan(lambda carry, i: (body_fun(i, carry), None), init_val, steps, -1, False)[0]
 
 

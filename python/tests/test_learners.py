@@ -312,3 +312,11 @@ def test_training_by_configuration(tmp_path):
         bt.Trainer({"nothing": 1})
     assert bt.build_model('{"type": "gru", "n_in": 2, "n_rec": 3}').states()
     assert "gru" in bt.builtin_models()
+
+
+def test_a_second_result_of_a_step_is_declared():
+    learner, xs = bt.compile(bt.nn.GRUCell(2, 3), "D_RTRL", np.zeros(2, "f")), np.ones((4, 2), "f")
+    with pytest.raises(TypeError, match="step_fn must return a loss, got a tuple; set has_aux"):
+        learner.etrace_grad(xs, step_fn=lambda x: (learner(x).sum(), x))
+    with pytest.raises(TypeError, match=r"step_fn must return \(loss, aux\)"):
+        learner.etrace_grad(xs, step_fn=lambda x: learner(x).sum(), has_aux=True)

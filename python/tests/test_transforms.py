@@ -238,3 +238,48 @@ def test_mistakes_inside_transforms():
     with pytest.raises(ValueError):
         bt.vmap(lambda x: x, in_axes=(0, 0))(np.ones(2, "f"))
     assert float(bt.jit(lambda x: x + 1)(1.0)) == 2  # no state is left behind
+
+
+def test_a_second_result_of_a_loss_is_declared():
+    pair = lambda x: (x.sum(), {"x": x})  # noqa: E731
+    for transform in (bt.grad, bt.value_and_grad):
+        with pytest.raises(TypeError, match="one scalar, got a tuple; set has_aux"):
+            transform(pair)(np.ones(2, "f"))
+        for wrong in (lambda x: x.sum(), lambda x: [x.sum(), x], lambda x: (x.sum(), x, x)):
+            with pytest.raises(TypeError, match=r"must return \(loss, aux\)"):
+                transform(wrong, has_aux=True)(np.ones(2, "f"))
+    (loss, aux), grads = bt.value_and_grad(pair, has_aux=True)(np.ones(2, "f"))
+    assert float(loss) == 2 and aux["x"].tolist() == grads.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("freq", [1, 2, 5, 9])
+def test_a_loop_in_pieces_is_the_loop(freq, reverse):
+    counter, xs = Counter(), np.arange(5, dtype="f")
+
+    def summed(**options):
+        counter.n.value = 0.0
+        return bt.for_loop(lambda x: 2 * counter(x), xs, reverse=reverse, **options).tolist()
+
+    class Bar:
+        steps = 0
+
+        def update(self, n):
+            self.steps += n
+
+    bar = Bar()
+    assert summed(pbar=bt.progress.ProgressBar(freq=freq)) == summed(pbar=bar) == summed() and bar.steps == 5
+
+
+def test_loops_without_steps():
+    assert bt.for_loop(lambda x: x, np.zeros((0, 2), "f"), pbar=1).shape == (0, 2) and bt.for_loop(lambda i: i, length=3).tolist() == [0, 1, 2]
+    for wrong in (lambda: bt.for_loop(lambda x: x), lambda: bt.scan(lambda c, x: (c, x), 0.0)):
+        with pytest.raises(TypeError, match="number of steps is unknown"):
+            wrong()
+    for pbar in (None, 1):
+        with pytest.raises(bt.ShapeError, match="leading axes must agree"):
+            bt.for_loop(lambda x, y: x, np.zeros(3, "f"), np.zeros(2, "f"), pbar=pbar)
+    with pytest.raises(ValueError, match="size of the batch is unknown"):
+        bt.vmap(lambda x: x, in_axes=None)
+    with pytest.raises(TypeError, match="integer"):
+        bt.fori_loop(0, 3.5, lambda i, s: s + i, 0)
