@@ -121,6 +121,13 @@ def gamma(shape: float, scale: Any = 1.0, size: Any = (), key: Any = None) -> Te
     return _ops.random_gamma(_key(key), shape, size) * scale
 
 
+def beta(a: float, b: float, size: Any = (), key: Any = None) -> Tensor:
+    """Draw from a beta distribution."""
+    first, second = split(_key(key))
+    x, y = gamma(a, size=size, key=first), gamma(b, size=size, key=second)
+    return x / (x + y)
+
+
 def truncated_normal(lower: float, upper: float, size: Any = (), loc: Any = 0.0, scale: Any = 1.0, key: Any = None) -> Tensor:
     """Draw from a normal distribution, truncated to [lower, upper] standard deviations."""
     return _ops.random_truncated_normal(_key(key), lower, upper, size) * scale + loc

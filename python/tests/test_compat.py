@@ -164,6 +164,20 @@ def test_neurons_of_the_user():
     np.testing.assert_allclose(neuron.V.value, [2 * (1 - np.exp(-0.2))] * 2, rtol=1e-5)  # 0.002 V are 2 mV
 
 
+def test_rarer_names():
+    w = np.random.default_rng(0).normal(2, 3, (4, 3)).astype("f")
+    made = brainstate.nn.weight_standardization(w, gain=2.0)
+    np.testing.assert_allclose(made, 2 * (w - w.mean(0)) / np.sqrt(4 * w.var(0)), rtol=1e-4, atol=1e-5)
+    drawn = np.asarray(brainstate.random.beta(2.0, 6.0, size=(4000,)))
+    assert 0 < drawn.min() < drawn.max() < 1 and abs(drawn.mean() - 0.25) < 0.02
+    (loss, aux), grads = jax.value_and_grad(lambda x: (x.sum(), x), has_aux=True)(np.ones(2, "f"))
+    assert float(loss) == 2 and aux.tolist() == grads.tolist() == [1, 1]
+    array = np.ones(2, "f")
+    there = jax.device_put({"x": array})["x"]
+    array[:] = 7
+    assert there.tolist() == [1, 1]
+
+
 def test_keys_as_streams():
     def trial(key):
         rng = brainstate.random.RandomState(key)

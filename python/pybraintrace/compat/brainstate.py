@@ -5,7 +5,7 @@ import secrets
 from types import SimpleNamespace
 from typing import Any, Union
 
-from .. import environ, nn as _nn, random as _random, surrogate, transform as _transform, tree
+from .. import environ, nn as _nn, numpy, random as _random, surrogate, transform as _transform, tree
 from .._core import (HiddenGroupState, HiddenState, HiddenTreeState, LongTermState, ParamState, RandomState, ShortTermState, State)
 from .._modules import StateDict
 from ._described import Described, Sequential, sized
@@ -51,11 +51,20 @@ def _namespace(module: Any, **more: Any) -> SimpleNamespace:
     return SimpleNamespace(**{n: getattr(module, n) for n in dir(module) if not n.startswith("_")}, **more)
 
 
+def _weight_standardization(w: Any, eps: float = 1e-4, gain: Any = None, out_axis: int = -1) -> Any:
+    """(w - mean)/√max(n variance, ε) over the n inputs of each output, times `gain`."""
+    w = numpy.asarray(w)
+    axes = [axis for axis in range(w.ndim) if axis != out_axis % w.ndim]
+    variance = w.var(axes, keepdims=True) * (w.size // w.shape[out_axis])
+    scale = (1.0 if gain is None else gain) / numpy.maximum(variance, eps) ** 0.5
+    return (w - w.mean(axes, keepdims=True)) * scale
+
+
 random = _namespace(_random)
 random.RandomState, random.random = _Stream, lambda size=(), key=None: _random.uniform(size=size, key=key)
 random.seed = lambda seed=None: _random.seed(secrets.randbits(31) if seed is None else seed)
 nn = _namespace(_nn, Vmap=Vmap, Map=Map, vmap_init_all_states=vmap_init_all_states, DropoutFixed=_nn.Dropout,
-                RNNCell=_nn.Module)
+                RNNCell=_nn.Module, weight_standardization=_weight_standardization)
 nn.Sequential = Sequential
 for _name in "LayerNorm RMSNorm Flatten".split():
     setattr(nn, _name, Described(getattr(_nn, _name)))

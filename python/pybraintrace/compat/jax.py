@@ -34,7 +34,7 @@ def grad(f: Any, argnums: Any = 0, has_aux: bool = False) -> Any:
 
 def value_and_grad(f: Any, argnums: Any = 0, has_aux: bool = False) -> Any:
     """Return a function that computes (value, grads)."""
-    return _transform.value_and_grad(f, argnums=argnums)
+    return _transform.value_and_grad(f, argnums=argnums, has_aux=has_aux)
 
 
 def devices(backend: str | None = None) -> list[str]:
@@ -54,7 +54,7 @@ def block_until_ready(x: Any) -> Any:
 
 def device_put(x: Any, device: Any = None) -> Any:
     """Convert a tree to tensors."""
-    return tree.map(_ops.asarray, x)
+    return tree.map(numpy.array, x)
 
 
 def device_get(x: Any) -> Any:
