@@ -63,7 +63,6 @@ from pybraintrace._core.ops import (
     mul as multiply,
     neg as negative,
     not_equal as not_equal,
-    pad as pad,
     pow as power,
     reciprocal as reciprocal,
     rem as fmod,
@@ -97,6 +96,12 @@ newaxis: None = None
 
 def array(x: Any, dtype: Any = None, copy: bool = True) -> Tensor:
     """Return a tensor with a copy of the elements."""
+
+def copy(x: Any) -> Tensor:
+    """Return a tensor with a copy of the elements."""
+
+def from_dlpack(x: Any) -> Tensor:
+    """Return a tensor of an array of another library that supports DLPack."""
 
 def zeros(shape: Any, dtype: Any = None) -> Tensor:
     """Return zeros."""
@@ -261,6 +266,11 @@ def take(x: Any, indices: Any, axis: int | None = None) -> Tensor:
     Return the elements at the given indices along an axis; None flattens first.
     """
 
+def pad(x: Any, pad_width: Any, mode: str = 'constant', constant_values: Any = 0.0) -> Tensor:
+    """
+    Pad with a constant; `pad_width` is (before, after) for each axis, one pair for all, or one number.
+    """
+
 def diag(x: Any) -> Tensor:
     """Return the diagonal matrix of a vector, or the diagonal of a matrix."""
 
@@ -299,6 +309,12 @@ class linalg:
     @staticmethod
     def norm(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
         """Return the Euclidean norm along axes."""
+
+    @staticmethod
+    def qr(x: Any) -> tuple[Tensor, Tensor]:
+        """
+        Return the QR decomposition of a matrix. Not available for traced tensors.
+        """
 
 def __getattr__(name: str) -> Any: ...
 

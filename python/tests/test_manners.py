@@ -321,6 +321,47 @@ shape: tuple[int, ...] = value.shape
     assert done.returncode == 0, done.stdout
 
 
+def test_a_program_of_a_user_passes_the_strict_check(tmp_path):
+    """Results of models and graphs are used without casts."""
+    code = """
+import numpy as np
+import pybraintrace as bt
+from pybraintrace import nn, numpy as jnp
+
+class Net(nn.Module):
+    def __init__(self, n: int) -> None:
+        super().__init__()
+        self.rnn, self.out = nn.GRUCell(3, n, activation="tanh"), nn.Linear(n, 2, w_init=bt.init.KaimingNormal(2.0))
+        self.h = bt.ShortTermState(jnp.zeros(n))
+
+    def update(self, x: bt.Tensor) -> bt.Tensor:
+        self.h.value = jnp.tanh(self.rnn(x))
+        out: bt.Tensor = self.out(self.h.value)
+        return out[0:2].T @ jnp.ones((2, 2))
+
+learner: bt.OnlineLearner = bt.compile(Net(4), "D_RTRL", np.zeros(3, "f"), batch_size=None)
+optimizer = bt.optim.Adam(bt.optim.StepLR(0.1, 10))
+weights = learner.model.states(bt.ParamState)
+optimizer.register_trainable_weights(weights)
+
+@bt.jit
+def step(x: bt.Tensor) -> bt.Tensor:
+    grads, loss = bt.grad(lambda: bt.metric.mse(learner(x), jnp.zeros(2)), weights, return_value=True)()
+    optimizer.update(grads)
+    return bt.nn.relu(loss)
+
+value: float = float(step(np.ones(3, "f"))) + step(np.ones(3, "f")).item()
+grads, losses = learner.etrace_grad(np.ones((5, 3), "f"), step_fn=lambda x: (learner(x) ** 2).mean())
+paths: list[tuple[str | int, ...]] = [r.weight_path for r in learner.graph.hidden_param_op_relations if r.hidden_groups[0].index == 0]
+wrong: int = jnp.zeros(2)  # type: ignore[assignment]
+"""
+    (tmp_path / "user.py").write_text(code)
+    kept = pathlib.Path(__file__).resolve().parents[2] / "build" / "python" / "mypy"
+    done = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--cache-dir", str(kept), str(tmp_path / "user.py")],
+                          capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout
+
+
 def test_a_subinterpreter_cannot_import_it():
     code = """
 import sys

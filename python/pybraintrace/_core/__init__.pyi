@@ -1,5 +1,6 @@
 """C++ extension module of pybraintrace."""
 
+from typing import Any
 from collections.abc import Mapping, Sequence
 
 import numpy
@@ -99,23 +100,23 @@ class Tensor:
         """Whether this is a traced value, which has no elements yet."""
 
     @property
-    def at(self) -> object:
+    def at(self) -> Any:
         """Indexed updates: `x.at[key].set(value)` returns an updated copy."""
 
-    def numpy(self) -> object:
+    def numpy(self) -> Any:
         """Return a read-only NumPy array that shares the memory."""
 
-    def item(self) -> object:
+    def item(self) -> Any:
         """Return the only element as a Python number."""
 
-    def tolist(self) -> object:
+    def tolist(self) -> Any:
         """Return the elements as nested lists."""
 
     def __float__(self) -> float: ...
 
-    def __int__(self) -> object: ...
+    def __int__(self) -> Any: ...
 
-    def __index__(self) -> object: ...
+    def __index__(self) -> Any: ...
 
     def __bool__(self) -> bool: ...
 
@@ -267,7 +268,7 @@ class Tensor:
         """Remove axes of size one: the given ones, or all."""
 
     def copy(self) -> Tensor:
-        """Return the tensor itself, which is immutable."""
+        """Return a tensor of the same elements, in memory of its own."""
 
     def block_until_ready(self) -> Tensor:
         """
@@ -284,11 +285,11 @@ class OpCall:
         """Name of the weight that the rule is called for."""
 
     @property
-    def shapes(self) -> object:
+    def shapes(self) -> Any:
         """Shapes of the operands."""
 
     @property
-    def y_shape(self) -> object:
+    def y_shape(self) -> Any:
         """Shape of the result."""
 
     @property
@@ -321,7 +322,7 @@ class TreeDef:
     def num_leaves(self) -> int:
         """Number of leaves."""
 
-    def unflatten(self, leaves: object) -> object:
+    def unflatten(self, leaves: object) -> Any:
         """Return the tree with the given leaves."""
 
     def __eq__(self, other: object | None) -> bool: ...
@@ -347,7 +348,7 @@ class State:
     """
 
     @property
-    def value(self) -> object:
+    def value(self) -> Any:
         """
         The current value. Inside a transform, reads give traced tensors, and writes take effect when the program runs.
         """
@@ -461,10 +462,10 @@ class Module:
 
     def __init__(self) -> None: ...
 
-    def __call__(self, *args, **kwargs) -> object:
+    def __call__(self, *args, **kwargs) -> Any:
         """Run one step."""
 
-    def __getattr__(self, name: str) -> object: ...
+    def __getattr__(self, name: str) -> Any: ...
 
     def __repr__(self) -> str: ...
 
@@ -488,7 +489,7 @@ def environ_leave() -> None: ...
 
 def environ_dt() -> float: ...
 
-def environ_precision() -> object: ...
+def environ_precision() -> Any: ...
 
 def environ_training() -> bool: ...
 
@@ -532,38 +533,38 @@ version: str = '0.2.0'
 class Jitted:
     """A function that is compiled once per signature."""
 
-    def __call__(self, *args, **kwargs) -> object: ...
+    def __call__(self, *args, **kwargs) -> Any: ...
 
     @property
     def num_traces(self) -> int:
         """Number of times the function was traced."""
 
     @property
-    def __wrapped__(self) -> object: ...
+    def __wrapped__(self) -> Any: ...
 
 def make_jitted(f: object, static_argnums: object, static_argnames: Sequence[str]) -> Jitted: ...
 
-def differentiate(where: str, f: object, args: tuple, kwargs: dict, argnums: object, states: object | None) -> object: ...
+def differentiate(where: str, f: object, args: tuple, kwargs: dict, argnums: object, states: object | None) -> Any: ...
 
-def mapped(f: object, args: tuple, kwargs: dict, in_axes: object | None, out_axis: int, size: int | None, states: object | None) -> object: ...
+def mapped(f: object, args: tuple, kwargs: dict, in_axes: object | None, out_axis: int, size: int | None, states: object | None) -> Any: ...
 
-def scan(f: object, init: object | None, xs: object | None, length: int = -1, reverse: bool = False) -> object: ...
+def scan(f: object, init: object | None, xs: object | None, length: int = -1, reverse: bool = False) -> Any: ...
 
-def for_loop(f: object, xs: tuple, reverse: bool = False) -> object: ...
+def for_loop(f: object, xs: tuple, reverse: bool = False) -> Any: ...
 
-def cond(pred: pybraintrace.typing.ArrayLike | None, true_fun: object, false_fun: object, args: tuple) -> object: ...
+def cond(pred: pybraintrace.typing.ArrayLike | None, true_fun: object, false_fun: object, args: tuple) -> Any: ...
 
-def while_loop(cond_fun: object, body_fun: object, init_val: object | None, max_steps: int = 0) -> object: ...
+def while_loop(cond_fun: object, body_fun: object, init_val: object | None, max_steps: int = 0) -> Any: ...
 
-def custom_vjp(f: object, fwd: object, bwd: object, args: tuple) -> object: ...
+def custom_vjp(f: object, fwd: object, bwd: object, args: tuple) -> Any: ...
 
-def host_call(f: object, results: object, args: tuple) -> object: ...
+def host_call(f: object, results: object, args: tuple) -> Any: ...
 
-def jvp(f: object, primals: object, tangents: object) -> object: ...
+def jvp(f: object, primals: object, tangents: object) -> Any: ...
 
-def vjp(f: object, primals: tuple) -> object: ...
+def vjp(f: object, primals: tuple) -> Any: ...
 
-def jacobian(f: object, args: tuple, argnum: int, forward: bool) -> object: ...
+def jacobian(f: object, args: tuple, argnum: int, forward: bool) -> Any: ...
 
 class CompilationRecord:
     """One decision of the compiler."""
@@ -585,11 +586,11 @@ class CompilationRecord:
         """Name of the operation."""
 
     @property
-    def weight_path(self) -> object:
+    def weight_path(self) -> Any:
         """Path of the weight, or None."""
 
     @property
-    def hidden_paths(self) -> object:
+    def hidden_paths(self) -> Any:
         """Paths of the hidden states."""
 
     @property
@@ -612,11 +613,11 @@ class HiddenGroup:
         """Number of states per position."""
 
     @property
-    def varshape(self) -> object:
+    def varshape(self) -> Any:
         """Shape of the positions."""
 
     @property
-    def hidden_paths(self) -> object:
+    def hidden_paths(self) -> Any:
         """Paths of the states."""
 
     @property
@@ -640,7 +641,7 @@ class HiddenGroup:
     def concat_hidden(self, members: object) -> Tensor:
         """Stack the states along a new last axis."""
 
-    def split_hidden(self, stacked: pybraintrace.typing.ArrayLike | None) -> object:
+    def split_hidden(self, stacked: pybraintrace.typing.ArrayLike | None) -> Any:
         """Inverse of concat_hidden."""
 
     def diagonal_jacobian(self, hidden_vals: object, const_vals: object) -> Tensor:
@@ -648,7 +649,7 @@ class HiddenGroup:
         Return the Jacobian block of each position, [*positions, states, states].
         """
 
-    def dict(self) -> object:
+    def dict(self) -> Any:
         """Return the fields as a dict."""
 
     def __repr__(self) -> str: ...
@@ -659,11 +660,11 @@ class HiddenParamOpRelation:
     """
 
     @property
-    def weight_path(self) -> object:
+    def weight_path(self) -> Any:
         """Path of the weight."""
 
     @property
-    def path(self) -> object:
+    def path(self) -> Any:
         """Path of the weight."""
 
     @property
@@ -693,12 +694,12 @@ class HiddenParamOpRelation:
         """Whether the operation has an eligibility trace."""
 
     @property
-    def through(self) -> object:
+    def through(self) -> Any:
         """
         Paths of weights whose products lie on every path from the operation to a group.
         """
 
-    def dict(self) -> object:
+    def dict(self) -> Any:
         """Return the fields as a dict."""
 
     def __repr__(self) -> str: ...
@@ -709,23 +710,23 @@ class HiddenPerturbation:
     """
 
     @property
-    def hidden_paths(self) -> object:
+    def hidden_paths(self) -> Any:
         """Paths of the hidden states, in the order of the perturbations."""
 
-    def init_perturb_data(self) -> object:
+    def init_perturb_data(self) -> Any:
         """Return zero perturbations."""
 
-    def eval(self, inputs: object, perturb_data: object) -> object:
+    def eval(self, inputs: object, perturb_data: object) -> Any:
         """Run the perturbed step and return its results."""
 
-    def dict(self) -> object:
+    def dict(self) -> Any:
         """Return the fields as a dict."""
 
 class ModuleInfo:
     """One step of a model as a program, and which of its values are states."""
 
     @property
-    def states(self) -> object:
+    def states(self) -> Any:
         """States of the module by path."""
 
     @property
@@ -740,10 +741,10 @@ class ModuleInfo:
     def program(self) -> str:
         """Text form of the step."""
 
-    def jaxpr_call(self, *args) -> object:
+    def jaxpr_call(self, *args) -> Any:
         """Run the step; return (outputs, new hidden states, other new states)."""
 
-    def dict(self) -> object:
+    def dict(self) -> Any:
         """Return the fields as a dict."""
 
 class ETraceGraph:
@@ -754,7 +755,7 @@ class ETraceGraph:
         """The step as a program."""
 
     @property
-    def hidden_groups(self) -> object:
+    def hidden_groups(self) -> Any:
         """The hidden groups."""
 
     @property
@@ -762,18 +763,18 @@ class ETraceGraph:
         """Hidden group of each hidden state, by path."""
 
     @property
-    def hidden_param_op_relations(self) -> object:
+    def hidden_param_op_relations(self) -> Any:
         """Relations of weights, operations and hidden groups."""
 
     @property
-    def hidden_perturb(self) -> object:
+    def hidden_perturb(self) -> Any:
         """The perturbed step, or None."""
 
     @property
-    def diagnostics(self) -> object:
+    def diagnostics(self) -> Any:
         """Records of the compiler's decisions."""
 
-    def explain(self, *, weight_path: object | None = None, hidden_path: object | None = None, kind: object | None = None) -> object:
+    def explain(self, *, weight_path: object | None = None, hidden_path: object | None = None, kind: object | None = None) -> Any:
         """
         Return the compiler's records that match all given filters.
 
@@ -783,7 +784,7 @@ class ETraceGraph:
             kind: kind of record, such as 'relation_included'.
         """
 
-    def call_hidden_perturb(self, args: object, perturb_data: object, old_state_vals: object | None = None) -> object:
+    def call_hidden_perturb(self, args: object, perturb_data: object, old_state_vals: object | None = None) -> Any:
         """
         Run the perturbed step; return (outputs, new hidden states, other new states).
 
@@ -793,7 +794,7 @@ class ETraceGraph:
             old_state_vals: state values to start from; default: the current ones.
         """
 
-    def dict(self) -> object:
+    def dict(self) -> Any:
         """Return the fields as a dict."""
 
     def show(self) -> str:
@@ -831,18 +832,18 @@ def compile_etrace_graph(model: Module, *args, **kwargs) -> ETraceGraph:
 def extract_module_info(model: Module, *args, **kwargs) -> ModuleInfo:
     """Trace one step of a model."""
 
-def find_hidden_groups_from_minfo(minfo: ModuleInfo) -> object:
+def find_hidden_groups_from_minfo(minfo: ModuleInfo) -> Any:
     """Return the hidden groups of a traced step."""
 
-def find_hidden_groups_from_module(model: Module, *args, **kwargs) -> object:
+def find_hidden_groups_from_module(model: Module, *args, **kwargs) -> Any:
     """Return the hidden groups of a model, given example inputs of one step."""
 
-def find_hidden_param_op_relations_from_module(model: Module, *args, **kwargs) -> object:
+def find_hidden_param_op_relations_from_module(model: Module, *args, **kwargs) -> Any:
     """
     Return the weight-to-group relations of a model, given example inputs of one step.
     """
 
-def find_hidden_param_op_relations_from_minfo(minfo: ModuleInfo, groups: object) -> object:
+def find_hidden_param_op_relations_from_minfo(minfo: ModuleInfo, groups: object) -> Any:
     """Return the weight-to-group relations of a traced step."""
 
 def add_hidden_perturbation_from_minfo(minfo: ModuleInfo) -> HiddenPerturbation:
@@ -867,11 +868,11 @@ class CompilationReport:
         """(path, reason) of each parameter without an eligibility trace."""
 
     @property
-    def dynamic_states(self) -> object:
+    def dynamic_states(self) -> Any:
         """Paths of short-term states outside of all groups."""
 
     @property
-    def diagnostics(self) -> object:
+    def diagnostics(self) -> Any:
         """Records of all decisions."""
 
     @property
@@ -891,10 +892,10 @@ class ETraceVjpGraphExecutor:
     def compile_graph(self, *args, **kwargs) -> None:
         """Compile the model for example inputs of one step."""
 
-    def __call__(self, *args, **kwargs) -> object:
+    def __call__(self, *args, **kwargs) -> Any:
         """Run one step of the model and store its states."""
 
-    def solve_h2w_h2h_jacobian(self, *args, **kwargs) -> object:
+    def solve_h2w_h2h_jacobian(self, *args, **kwargs) -> Any:
         """
         Run one step from the current states without storing the result.
 
@@ -903,7 +904,7 @@ class ETraceVjpGraphExecutor:
         """
 
     @property
-    def model(self) -> object:
+    def model(self) -> Any:
         """The model."""
 
     @property
@@ -921,7 +922,7 @@ class ETraceVjpGraphExecutor:
 
 class StepData:
     @property
-    def data(self) -> object:
+    def data(self) -> Any:
         """The inputs."""
 
     @property
@@ -974,10 +975,10 @@ class OnlineLearner:
         Compile the model for example inputs of one step: find groups and relations, and create the traces.
         """
 
-    def __call__(self, *args, **kwargs) -> object:
+    def __call__(self, *args, **kwargs) -> Any:
         """Run one step of the model, or a window of MultiStepData."""
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step of the model, or a window of MultiStepData."""
 
     def attach_synthesizer(self, scale: float = 0.0, seed: int = 0) -> None:
@@ -993,11 +994,11 @@ class OnlineLearner:
         """Set the modulator of a three-factor rule."""
 
     @property
-    def model(self) -> object:
+    def model(self) -> Any:
         """The model."""
 
     @property
-    def module(self) -> object:
+    def module(self) -> Any:
         """The model."""
 
     @property
@@ -1034,15 +1035,15 @@ class OnlineLearner:
         """Number of completed calls since the last reset."""
 
     @property
-    def param_states(self) -> object:
+    def param_states(self) -> Any:
         """Parameters by path."""
 
     @property
-    def hidden_states(self) -> object:
+    def hidden_states(self) -> Any:
         """Hidden states by path."""
 
     @property
-    def other_states(self) -> object:
+    def other_states(self) -> Any:
         """Other states by path."""
 
     def reset(self) -> None:
@@ -1074,7 +1075,7 @@ class OnlineLearner:
     def set_memory(self, values: object) -> None:
         """Restore what `memory` returned."""
 
-    def memory_states(self) -> object:
+    def memory_states(self) -> Any:
         """Return the states that hold the rule's memory, for checkpoints."""
 
 def prepare_model(model: object, inputs: object, batch_size: int | None = None, seed: int | None = None) -> None:
@@ -1089,7 +1090,7 @@ class TraceSite:
     """
 
     @property
-    def weight_path(self) -> object:
+    def weight_path(self) -> Any:
         """Path of the parameter."""
 
     @property
@@ -1097,17 +1098,17 @@ class TraceSite:
         """Operand of the operation: 'weight', 'bias', …"""
 
     @property
-    def group(self) -> object:
+    def group(self) -> Any:
         """The hidden group."""
 
     @property
-    def shape(self) -> object:
+    def shape(self) -> Any:
         """
         Shape of a trace: the trace axes of the weight, then the states of the group.
         """
 
     @property
-    def weight_shape(self) -> object:
+    def weight_shape(self) -> Any:
         """Shape of the weight."""
 
     @property
@@ -1254,7 +1255,7 @@ class Advice:
         """Reason for the recommendation."""
 
     @property
-    def recommended(self) -> object:
+    def recommended(self) -> Any:
         """Name of the recommended rule, or None."""
 
     def table(self) -> str:
@@ -1313,27 +1314,27 @@ class Predictions:
     """Predictions, one row per step with a target."""
 
     @property
-    def samples(self) -> object:
+    def samples(self) -> Any:
         """Index of the sample of each row."""
 
     @property
-    def steps(self) -> object:
+    def steps(self) -> Any:
         """Step of each row within its sample."""
 
     @property
-    def outputs(self) -> object:
+    def outputs(self) -> Any:
         """Outputs of the network, [rows, n]."""
 
     @property
-    def targets(self) -> object:
+    def targets(self) -> Any:
         """Targets: classes [rows], or values [rows, n]."""
 
     @property
-    def classes(self) -> object:
+    def classes(self) -> Any:
         """Predicted classes [rows]; empty for values."""
 
     @property
-    def probabilities(self) -> object:
+    def probabilities(self) -> Any:
         """
         Class probabilities [rows, n], the softmax of the outputs; empty for values.
         """

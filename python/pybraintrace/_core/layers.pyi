@@ -1,5 +1,6 @@
 """Layers and recurrent cells."""
 
+from typing import Any
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
@@ -33,7 +34,7 @@ class Linear(pybraintrace._core.Module):
 
     def __init__(self, in_size: int | Sequence[int] | None, out_size: int | Sequence[int] | None, w_init: pybraintrace.typing.InitializerLike | None = None, b_init: pybraintrace.typing.InitializerLike | None | None = 0.0, w_mask: pybraintrace.typing.ArrayLike | Callable[[tuple[int, ...]], pybraintrace.typing.ArrayLike] | None | None = None, name: object | None = None) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class PlainLinear(pybraintrace._core.Module):
@@ -49,7 +50,7 @@ class PlainLinear(pybraintrace._core.Module):
 
     def __init__(self, in_size: int | Sequence[int] | None, out_size: int | Sequence[int] | None, w_init: pybraintrace.typing.InitializerLike | None = None, b_init: pybraintrace.typing.InitializerLike | None | None = 0.0) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class SignedWLinear(pybraintrace._core.Module):
@@ -66,7 +67,7 @@ class SignedWLinear(pybraintrace._core.Module):
 
     def __init__(self, in_size: int | Sequence[int] | None, out_size: int | Sequence[int] | None, w_init: pybraintrace.typing.InitializerLike | None = None, w_sign: pybraintrace.typing.ArrayLike | Callable[[tuple[int, ...]], pybraintrace.typing.ArrayLike] | None | None = None, name: object | None = None) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class ScaledWSLinear(pybraintrace._core.Module):
@@ -86,7 +87,7 @@ class ScaledWSLinear(pybraintrace._core.Module):
 
     def __init__(self, in_size: int | Sequence[int] | None, out_size: int | Sequence[int] | None, w_init: pybraintrace.typing.InitializerLike | None = None, b_init: pybraintrace.typing.InitializerLike | None | None = 0.0, w_mask: pybraintrace.typing.ArrayLike | Callable[[tuple[int, ...]], pybraintrace.typing.ArrayLike] | None | None = None, ws_gain: bool = True, eps: float = 0.0001, name: object | None = None) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class SparseLinear(pybraintrace._core.Module):
@@ -103,7 +104,7 @@ class SparseLinear(pybraintrace._core.Module):
 
     def __init__(self, spar_mat: object, values: pybraintrace.typing.ArrayLike | None = None, b_init: pybraintrace.typing.InitializerLike | None | None = None, in_size: object | None = None, name: object | None = None) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class LoRA(pybraintrace._core.Module):
@@ -121,7 +122,7 @@ class LoRA(pybraintrace._core.Module):
 
     def __init__(self, in_features: int, lora_rank: int, out_features: int, *, base_module: pybraintrace._core.Module | None = None, kernel_init: pybraintrace.typing.InitializerLike | None = None, alpha: float | None = None) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class GroupedLinear(pybraintrace._core.Module):
@@ -138,7 +139,7 @@ class GroupedLinear(pybraintrace._core.Module):
 
     def __init__(self, num_groups: int, in_features: int, out_features: int, w_init: pybraintrace.typing.InitializerLike | None = None, b_init: pybraintrace.typing.InitializerLike | None | None = 0.0) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class Embedding(pybraintrace._core.Module):
@@ -153,7 +154,7 @@ class Embedding(pybraintrace._core.Module):
 
     def __init__(self, num_embeddings: int, embedding_size: int, w_init: pybraintrace.typing.InitializerLike | None = None) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class Conv1d(pybraintrace._core.Module):
@@ -178,11 +179,11 @@ class Conv1d(pybraintrace._core.Module):
 
     def __init__(self, in_size: int | Sequence[int] | None, out_channels: int, kernel_size: int | Sequence[int] | None, stride: int | Sequence[int] | None = 1, padding: str | int | Sequence[tuple[int, int]] | None = 'SAME', lhs_dilation: int | Sequence[int] | None = 1, rhs_dilation: int | Sequence[int] | None = 1, groups: int = 1, w_init: pybraintrace.typing.InitializerLike | None = None, b_init: pybraintrace.typing.InitializerLike | None | None = None, w_mask: pybraintrace.typing.ArrayLike | Callable[[tuple[int, ...]], pybraintrace.typing.ArrayLike] | None | None = None, channel_first: bool = False, name: object | None = None) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
     @property
-    def out_size(self) -> object:
+    def out_size(self) -> Any:
         """Output shape of one sample, or None if it is not known."""
 
 class Conv2d(pybraintrace._core.Module):
@@ -207,11 +208,11 @@ class Conv2d(pybraintrace._core.Module):
 
     def __init__(self, in_size: int | Sequence[int] | None, out_channels: int, kernel_size: int | Sequence[int] | None, stride: int | Sequence[int] | None = 1, padding: str | int | Sequence[tuple[int, int]] | None = 'SAME', lhs_dilation: int | Sequence[int] | None = 1, rhs_dilation: int | Sequence[int] | None = 1, groups: int = 1, w_init: pybraintrace.typing.InitializerLike | None = None, b_init: pybraintrace.typing.InitializerLike | None | None = None, w_mask: pybraintrace.typing.ArrayLike | Callable[[tuple[int, ...]], pybraintrace.typing.ArrayLike] | None | None = None, channel_first: bool = False, name: object | None = None) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
     @property
-    def out_size(self) -> object:
+    def out_size(self) -> Any:
         """Output shape of one sample, or None if it is not known."""
 
 class Conv3d(pybraintrace._core.Module):
@@ -236,11 +237,11 @@ class Conv3d(pybraintrace._core.Module):
 
     def __init__(self, in_size: int | Sequence[int] | None, out_channels: int, kernel_size: int | Sequence[int] | None, stride: int | Sequence[int] | None = 1, padding: str | int | Sequence[tuple[int, int]] | None = 'SAME', lhs_dilation: int | Sequence[int] | None = 1, rhs_dilation: int | Sequence[int] | None = 1, groups: int = 1, w_init: pybraintrace.typing.InitializerLike | None = None, b_init: pybraintrace.typing.InitializerLike | None | None = None, w_mask: pybraintrace.typing.ArrayLike | Callable[[tuple[int, ...]], pybraintrace.typing.ArrayLike] | None | None = None, channel_first: bool = False, name: object | None = None) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
     @property
-    def out_size(self) -> object:
+    def out_size(self) -> Any:
         """Output shape of one sample, or None if it is not known."""
 
 class ValinaRNNCell(pybraintrace._core.Module):
@@ -259,7 +260,7 @@ class ValinaRNNCell(pybraintrace._core.Module):
 
     def __init__(self, in_size: int | Sequence[int] | None, out_size: int | Sequence[int] | None, w_init: pybraintrace.typing.InitializerLike | None = None, b_init: pybraintrace.typing.InitializerLike | None | None = 0.0, state_init: pybraintrace.typing.InitializerLike | None = 0.0, activation: str | Callable[[pybraintrace._core.Tensor], pybraintrace._core.Tensor] | None = None, name: object | None = None) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 VanillaRNNCell: TypeAlias = ValinaRNNCell
@@ -282,7 +283,7 @@ class GRUCell(pybraintrace._core.Module):
 
     def __init__(self, in_size: int | Sequence[int] | None, out_size: int | Sequence[int] | None, w_init: pybraintrace.typing.InitializerLike | None = None, b_init: pybraintrace.typing.InitializerLike | None | None = 0.0, state_init: pybraintrace.typing.InitializerLike | None = 0.0, activation: str | Callable[[pybraintrace._core.Tensor], pybraintrace._core.Tensor] | None = None, name: object | None = None) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class MGUCell(pybraintrace._core.Module):
@@ -303,7 +304,7 @@ class MGUCell(pybraintrace._core.Module):
 
     def __init__(self, in_size: int | Sequence[int] | None, out_size: int | Sequence[int] | None, w_init: pybraintrace.typing.InitializerLike | None = None, b_init: pybraintrace.typing.InitializerLike | None | None = 0.0, state_init: pybraintrace.typing.InitializerLike | None = 0.0, activation: str | Callable[[pybraintrace._core.Tensor], pybraintrace._core.Tensor] | None = None, name: object | None = None) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class CFNCell(pybraintrace._core.Module):
@@ -324,7 +325,7 @@ class CFNCell(pybraintrace._core.Module):
 
     def __init__(self, in_size: int | Sequence[int] | None, out_size: int | Sequence[int] | None, w_init: pybraintrace.typing.InitializerLike | None = None, b_init: pybraintrace.typing.InitializerLike | None | None = 0.0, state_init: pybraintrace.typing.InitializerLike | None = 0.0, activation: str | Callable[[pybraintrace._core.Tensor], pybraintrace._core.Tensor] | None = None, name: object | None = None) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class MinimalRNNCell(pybraintrace._core.Module):
@@ -345,7 +346,7 @@ class MinimalRNNCell(pybraintrace._core.Module):
 
     def __init__(self, in_size: int | Sequence[int] | None, out_size: int | Sequence[int] | None, w_init: pybraintrace.typing.InitializerLike | None = None, b_init: pybraintrace.typing.InitializerLike | None | None = 0.0, state_init: pybraintrace.typing.InitializerLike | None = 0.0, activation: str | Callable[[pybraintrace._core.Tensor], pybraintrace._core.Tensor] | None = None, name: object | None = None) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class MiniGRU(pybraintrace._core.Module):
@@ -366,7 +367,7 @@ class MiniGRU(pybraintrace._core.Module):
 
     def __init__(self, in_size: int | Sequence[int] | None, out_size: int | Sequence[int] | None, w_init: pybraintrace.typing.InitializerLike | None = None, b_init: pybraintrace.typing.InitializerLike | None | None = 0.0, state_init: pybraintrace.typing.InitializerLike | None = 0.0, activation: str | Callable[[pybraintrace._core.Tensor], pybraintrace._core.Tensor] | None = None, name: object | None = None) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class MiniLSTM(pybraintrace._core.Module):
@@ -387,7 +388,7 @@ class MiniLSTM(pybraintrace._core.Module):
 
     def __init__(self, in_size: int | Sequence[int] | None, out_size: int | Sequence[int] | None, w_init: pybraintrace.typing.InitializerLike | None = None, b_init: pybraintrace.typing.InitializerLike | None | None = 0.0, state_init: pybraintrace.typing.InitializerLike | None = 0.0, activation: str | Callable[[pybraintrace._core.Tensor], pybraintrace._core.Tensor] | None = None, name: object | None = None) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class LSTMCell(pybraintrace._core.Module):
@@ -408,7 +409,7 @@ class LSTMCell(pybraintrace._core.Module):
 
     def __init__(self, in_size: int | Sequence[int] | None, out_size: int | Sequence[int] | None, w_init: pybraintrace.typing.InitializerLike | None = None, b_init: pybraintrace.typing.InitializerLike | None | None = 0.0, state_init: pybraintrace.typing.InitializerLike | None = 0.0, activation: str | Callable[[pybraintrace._core.Tensor], pybraintrace._core.Tensor] | None = None, name: object | None = None) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class URLSTMCell(pybraintrace._core.Module):
@@ -427,7 +428,7 @@ class URLSTMCell(pybraintrace._core.Module):
 
     def __init__(self, in_size: int | Sequence[int] | None, out_size: int | Sequence[int] | None, w_init: pybraintrace.typing.InitializerLike | None = None, b_init: pybraintrace.typing.InitializerLike | None | None = 0.0, state_init: pybraintrace.typing.InitializerLike | None = 0.0, activation: str | Callable[[pybraintrace._core.Tensor], pybraintrace._core.Tensor] | None = None, name: object | None = None) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class LRUCell(pybraintrace._core.Module):
@@ -445,7 +446,7 @@ class LRUCell(pybraintrace._core.Module):
 
     def __init__(self, d_model: int, d_hidden: int, r_min: float = 0.0, r_max: float = 1.0, max_phase: float = 6.28, state_init: pybraintrace.typing.InitializerLike | None = 0.0) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class ReLU(pybraintrace._core.Module):
@@ -453,7 +454,7 @@ class ReLU(pybraintrace._core.Module):
 
     def __init__(self) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class ReLU6(pybraintrace._core.Module):
@@ -461,7 +462,7 @@ class ReLU6(pybraintrace._core.Module):
 
     def __init__(self) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class Sigmoid(pybraintrace._core.Module):
@@ -469,7 +470,7 @@ class Sigmoid(pybraintrace._core.Module):
 
     def __init__(self) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class Hardsigmoid(pybraintrace._core.Module):
@@ -477,7 +478,7 @@ class Hardsigmoid(pybraintrace._core.Module):
 
     def __init__(self) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class Tanh(pybraintrace._core.Module):
@@ -485,7 +486,7 @@ class Tanh(pybraintrace._core.Module):
 
     def __init__(self) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class SiLU(pybraintrace._core.Module):
@@ -493,7 +494,7 @@ class SiLU(pybraintrace._core.Module):
 
     def __init__(self) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class Mish(pybraintrace._core.Module):
@@ -501,7 +502,7 @@ class Mish(pybraintrace._core.Module):
 
     def __init__(self) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class Hardswish(pybraintrace._core.Module):
@@ -509,7 +510,7 @@ class Hardswish(pybraintrace._core.Module):
 
     def __init__(self) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class SELU(pybraintrace._core.Module):
@@ -517,7 +518,7 @@ class SELU(pybraintrace._core.Module):
 
     def __init__(self) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class LogSigmoid(pybraintrace._core.Module):
@@ -525,7 +526,7 @@ class LogSigmoid(pybraintrace._core.Module):
 
     def __init__(self) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class Softsign(pybraintrace._core.Module):
@@ -533,7 +534,7 @@ class Softsign(pybraintrace._core.Module):
 
     def __init__(self) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class Tanhshrink(pybraintrace._core.Module):
@@ -541,7 +542,7 @@ class Tanhshrink(pybraintrace._core.Module):
 
     def __init__(self) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class Identity(pybraintrace._core.Module):
@@ -549,7 +550,7 @@ class Identity(pybraintrace._core.Module):
 
     def __init__(self) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class Softmax2d(pybraintrace._core.Module):
@@ -557,7 +558,7 @@ class Softmax2d(pybraintrace._core.Module):
 
     def __init__(self) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class GLU(pybraintrace._core.Module):
@@ -567,7 +568,7 @@ class GLU(pybraintrace._core.Module):
 
     def __init__(self) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class ELU(pybraintrace._core.Module):
@@ -575,7 +576,7 @@ class ELU(pybraintrace._core.Module):
 
     def __init__(self, alpha: float = 1.0) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class CELU(pybraintrace._core.Module):
@@ -585,7 +586,7 @@ class CELU(pybraintrace._core.Module):
 
     def __init__(self, alpha: float = 1.0) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class LeakyReLU(pybraintrace._core.Module):
@@ -593,7 +594,7 @@ class LeakyReLU(pybraintrace._core.Module):
 
     def __init__(self, negative_slope: float = 0.01) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class Hardshrink(pybraintrace._core.Module):
@@ -601,7 +602,7 @@ class Hardshrink(pybraintrace._core.Module):
 
     def __init__(self, lambd: float = 0.5) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class Softshrink(pybraintrace._core.Module):
@@ -609,7 +610,7 @@ class Softshrink(pybraintrace._core.Module):
 
     def __init__(self, lambd: float = 0.5) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class Softplus(pybraintrace._core.Module):
@@ -617,7 +618,7 @@ class Softplus(pybraintrace._core.Module):
 
     def __init__(self, beta: float = 1.0) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class Softmax(pybraintrace._core.Module):
@@ -625,7 +626,7 @@ class Softmax(pybraintrace._core.Module):
 
     def __init__(self, axis: int = -1) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class Softmin(pybraintrace._core.Module):
@@ -633,7 +634,7 @@ class Softmin(pybraintrace._core.Module):
 
     def __init__(self, axis: int = -1) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class LogSoftmax(pybraintrace._core.Module):
@@ -641,7 +642,7 @@ class LogSoftmax(pybraintrace._core.Module):
 
     def __init__(self, axis: int = -1) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class Hardtanh(pybraintrace._core.Module):
@@ -649,7 +650,7 @@ class Hardtanh(pybraintrace._core.Module):
 
     def __init__(self, min_val: float = -1.0, max_val: float = 1.0) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class RReLU(pybraintrace._core.Module):
@@ -659,7 +660,7 @@ class RReLU(pybraintrace._core.Module):
 
     def __init__(self, lower: float = 0.125, upper: float = 0.3333333333333333) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class GELU(pybraintrace._core.Module):
@@ -669,7 +670,7 @@ class GELU(pybraintrace._core.Module):
 
     def __init__(self, approximate: bool = False) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class PReLU(pybraintrace._core.Module):
@@ -683,7 +684,7 @@ class PReLU(pybraintrace._core.Module):
 
     def __init__(self, num_parameters: int = 1, init: float = 0.25) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class Activation(pybraintrace._core.Module):
@@ -691,7 +692,7 @@ class Activation(pybraintrace._core.Module):
 
     def __init__(self, activation: str | Callable[[pybraintrace._core.Tensor], pybraintrace._core.Tensor] | None) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class SpikeBitwise(pybraintrace._core.Module):
@@ -704,7 +705,7 @@ class SpikeBitwise(pybraintrace._core.Module):
 
     def __init__(self, op: str = 'add') -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
     def __call__(self, x: pybraintrace.typing.ArrayLike | None, y: pybraintrace.typing.ArrayLike | None) -> pybraintrace._core.Tensor: ...
@@ -716,7 +717,7 @@ class Dropout(pybraintrace._core.Module):
 
     def __init__(self, prob: float = 0.5) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class Dropout1d(pybraintrace._core.Module):
@@ -726,7 +727,7 @@ class Dropout1d(pybraintrace._core.Module):
 
     def __init__(self, prob: float = 0.5) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class Dropout2d(pybraintrace._core.Module):
@@ -736,7 +737,7 @@ class Dropout2d(pybraintrace._core.Module):
 
     def __init__(self, prob: float = 0.5) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class Dropout3d(pybraintrace._core.Module):
@@ -746,7 +747,7 @@ class Dropout3d(pybraintrace._core.Module):
 
     def __init__(self, prob: float = 0.5) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class MaxPool1d(pybraintrace._core.Module):
@@ -761,7 +762,7 @@ class MaxPool1d(pybraintrace._core.Module):
 
     def __init__(self, kernel_size: int | Sequence[int] | None, stride: int | Sequence[int] | None = None, padding: str | int | Sequence[tuple[int, int]] | None = 'VALID') -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class MaxPool2d(pybraintrace._core.Module):
@@ -776,7 +777,7 @@ class MaxPool2d(pybraintrace._core.Module):
 
     def __init__(self, kernel_size: int | Sequence[int] | None, stride: int | Sequence[int] | None = None, padding: str | int | Sequence[tuple[int, int]] | None = 'VALID') -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class MaxPool3d(pybraintrace._core.Module):
@@ -791,7 +792,7 @@ class MaxPool3d(pybraintrace._core.Module):
 
     def __init__(self, kernel_size: int | Sequence[int] | None, stride: int | Sequence[int] | None = None, padding: str | int | Sequence[tuple[int, int]] | None = 'VALID') -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class AvgPool1d(pybraintrace._core.Module):
@@ -806,7 +807,7 @@ class AvgPool1d(pybraintrace._core.Module):
 
     def __init__(self, kernel_size: int | Sequence[int] | None, stride: int | Sequence[int] | None = None, padding: str | int | Sequence[tuple[int, int]] | None = 'VALID') -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class AvgPool2d(pybraintrace._core.Module):
@@ -821,7 +822,7 @@ class AvgPool2d(pybraintrace._core.Module):
 
     def __init__(self, kernel_size: int | Sequence[int] | None, stride: int | Sequence[int] | None = None, padding: str | int | Sequence[tuple[int, int]] | None = 'VALID') -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class AvgPool3d(pybraintrace._core.Module):
@@ -836,7 +837,7 @@ class AvgPool3d(pybraintrace._core.Module):
 
     def __init__(self, kernel_size: int | Sequence[int] | None, stride: int | Sequence[int] | None = None, padding: str | int | Sequence[tuple[int, int]] | None = 'VALID') -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class AdaptiveMaxPool1d(pybraintrace._core.Module):
@@ -849,7 +850,7 @@ class AdaptiveMaxPool1d(pybraintrace._core.Module):
 
     def __init__(self, target_size: int | Sequence[int] | None) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class AdaptiveMaxPool2d(pybraintrace._core.Module):
@@ -862,7 +863,7 @@ class AdaptiveMaxPool2d(pybraintrace._core.Module):
 
     def __init__(self, target_size: int | Sequence[int] | None) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class AdaptiveMaxPool3d(pybraintrace._core.Module):
@@ -875,7 +876,7 @@ class AdaptiveMaxPool3d(pybraintrace._core.Module):
 
     def __init__(self, target_size: int | Sequence[int] | None) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class AdaptiveAvgPool1d(pybraintrace._core.Module):
@@ -888,7 +889,7 @@ class AdaptiveAvgPool1d(pybraintrace._core.Module):
 
     def __init__(self, target_size: int | Sequence[int] | None) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class AdaptiveAvgPool2d(pybraintrace._core.Module):
@@ -901,7 +902,7 @@ class AdaptiveAvgPool2d(pybraintrace._core.Module):
 
     def __init__(self, target_size: int | Sequence[int] | None) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class AdaptiveAvgPool3d(pybraintrace._core.Module):
@@ -914,7 +915,7 @@ class AdaptiveAvgPool3d(pybraintrace._core.Module):
 
     def __init__(self, target_size: int | Sequence[int] | None) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class Flatten(pybraintrace._core.Module):
@@ -927,7 +928,7 @@ class Flatten(pybraintrace._core.Module):
 
     def __init__(self, in_size: int | Sequence[int] | None = None) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class Unflatten(pybraintrace._core.Module):
@@ -935,7 +936,7 @@ class Unflatten(pybraintrace._core.Module):
 
     def __init__(self, sizes: int | Sequence[int] | None) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class KappaFilter(pybraintrace._core.Module):
@@ -949,7 +950,7 @@ class KappaFilter(pybraintrace._core.Module):
 
     def __init__(self, init: pybraintrace.typing.ArrayLike | None, kappa: float) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
     @property
@@ -969,7 +970,7 @@ class BatchNorm0d(pybraintrace._core.Module):
 
     def __init__(self, in_size: int | Sequence[int] | None, momentum: float = 0.99, epsilon: float = 1e-05, affine: bool = True) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class BatchNorm1d(pybraintrace._core.Module):
@@ -985,7 +986,7 @@ class BatchNorm1d(pybraintrace._core.Module):
 
     def __init__(self, in_size: int | Sequence[int] | None, momentum: float = 0.99, epsilon: float = 1e-05, affine: bool = True) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class BatchNorm2d(pybraintrace._core.Module):
@@ -1001,7 +1002,7 @@ class BatchNorm2d(pybraintrace._core.Module):
 
     def __init__(self, in_size: int | Sequence[int] | None, momentum: float = 0.99, epsilon: float = 1e-05, affine: bool = True) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class BatchNorm3d(pybraintrace._core.Module):
@@ -1017,7 +1018,7 @@ class BatchNorm3d(pybraintrace._core.Module):
 
     def __init__(self, in_size: int | Sequence[int] | None, momentum: float = 0.99, epsilon: float = 1e-05, affine: bool = True) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class LayerNorm(pybraintrace._core.Module):
@@ -1034,7 +1035,7 @@ class LayerNorm(pybraintrace._core.Module):
 
     def __init__(self, in_size: int | Sequence[int] | None, epsilon: float = 1e-06, use_scale: bool = True, use_bias: bool = True, use_fast_variance: bool = True) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class RMSNorm(pybraintrace._core.Module):
@@ -1044,7 +1045,7 @@ class RMSNorm(pybraintrace._core.Module):
 
     def __init__(self, in_size: int | Sequence[int] | None, epsilon: float = 1e-06) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""
 
 class GroupNorm(pybraintrace._core.Module):
@@ -1054,5 +1055,5 @@ class GroupNorm(pybraintrace._core.Module):
 
     def __init__(self, in_size: int | Sequence[int] | None, num_groups: int = 32) -> None: ...
 
-    def update(self, *args, **kwargs) -> object:
+    def update(self, *args, **kwargs) -> Any:
         """Run one step."""

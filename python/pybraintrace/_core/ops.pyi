@@ -1,5 +1,6 @@
 """Operations on tensors, one function per operation."""
 
+from typing import Any
 from collections.abc import Callable, Sequence
 
 import pybraintrace._core
@@ -429,7 +430,7 @@ def einsum(equation: str, x: pybraintrace.typing.ArrayLike | None, weight: pybra
 def seed(seed: int) -> None:
     """Seed the global stream of random numbers."""
 
-def default_stream() -> object:
+def default_stream() -> Any:
     """Return the global stream of random numbers, a RandomState."""
 
 def next_key() -> pybraintrace._core.Tensor:

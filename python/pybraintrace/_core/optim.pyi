@@ -1,5 +1,6 @@
 """Optimizers and learning-rate schedules."""
 
+from typing import Any
 from collections.abc import Sequence
 
 from pybraintrace._pickle import (
@@ -122,7 +123,7 @@ class Accumulator:
 
     def __init__(self, every: int) -> None: ...
 
-    def add(self, grads: object) -> object:
+    def add(self, grads: object) -> Any:
         """Add gradients; return their mean after every `every` calls, else None."""
 
 class Optimizer:
@@ -167,7 +168,7 @@ class Optimizer:
     def lr(self) -> Schedule:
         """The learning-rate schedule."""
 
-    def states(self) -> object:
+    def states(self) -> Any:
         """Return the states of the optimizer, for checkpoints."""
 
     def averaged(self) -> Averaged:
@@ -329,8 +330,8 @@ class Lion(Optimizer):
 
     def __init__(self, lr: float | Schedule | None = 0.0001, beta1: float = 0.9, beta2: float = 0.99, *, grad_clip_norm: float | None = None, grad_clip_value: float | None = None, weight_decay: float = 0.0, average: int = 0) -> None: ...
 
-def clip_grad_norm(grads: object, max_norm: float) -> object:
+def clip_grad_norm(grads: object, max_norm: float) -> Any:
     """Scale gradients so that their global norm is at most `max_norm`."""
 
-def clip_grad_value(grads: object, clip_value: float) -> object:
+def clip_grad_value(grads: object, clip_value: float) -> Any:
     """Limit every element of the gradients to [-clip_value, clip_value]."""

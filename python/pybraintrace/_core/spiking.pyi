@@ -1,5 +1,6 @@
 """Neurons, synapses, projections and readouts."""
 
+from typing import Any
 from collections.abc import Sequence
 from typing import overload
 
@@ -74,7 +75,7 @@ class Neuron(pybraintrace._core.Module):
     def update(self, x: pybraintrace.typing.ArrayLike | None = None) -> pybraintrace._core.Tensor:
         """Run one step with an additional current; return the spikes after it."""
 
-    def __call__(self, *args, **kwargs) -> object:
+    def __call__(self, *args, **kwargs) -> Any:
         """Run one step with an additional current; return the spikes after it."""
 
     def get_spike(self, *args) -> pybraintrace._core.Tensor:

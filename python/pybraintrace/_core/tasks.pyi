@@ -1,5 +1,6 @@
 """Tasks and spike encodings."""
 
+from typing import Any
 import pybraintrace.typing
 
 
@@ -15,7 +16,7 @@ class Task:
         """
 
     @property
-    def input_shape(self) -> object:
+    def input_shape(self) -> Any:
         """Shape of one step of one sample."""
 
     @property
@@ -43,7 +44,7 @@ def make_task(description: str, seed: int) -> Task:
 def task_types() -> dict[str, str]:
     """Return all task types as {type: description}."""
 
-def poisson_spikes(p: pybraintrace.typing.ArrayLike | None, steps: int, seed: int = 0) -> object:
+def poisson_spikes(p: pybraintrace.typing.ArrayLike | None, steps: int, seed: int = 0) -> Any:
     """
     Encode probabilities as random spikes.
 
@@ -56,7 +57,7 @@ def poisson_spikes(p: pybraintrace.typing.ArrayLike | None, steps: int, seed: in
         Spikes [steps, ...].
     """
 
-def latency_spikes(values: pybraintrace.typing.ArrayLike | None, steps: int) -> object:
+def latency_spikes(values: pybraintrace.typing.ArrayLike | None, steps: int) -> Any:
     """
     Encode values in [0, 1] as spike times: larger values spike earlier, zero never.
 
@@ -64,10 +65,10 @@ def latency_spikes(values: pybraintrace.typing.ArrayLike | None, steps: int) -> 
         Spikes [steps, ...].
     """
 
-def latency_values(spikes: pybraintrace.typing.ArrayLike | None) -> object:
+def latency_values(spikes: pybraintrace.typing.ArrayLike | None) -> Any:
     """Inverse of latency_spikes."""
 
-def delta_events(signal: pybraintrace.typing.ArrayLike | None, threshold: float) -> object:
+def delta_events(signal: pybraintrace.typing.ArrayLike | None, threshold: float) -> Any:
     """
     Encode the changes of a signal as events.
 
@@ -79,5 +80,5 @@ def delta_events(signal: pybraintrace.typing.ArrayLike | None, threshold: float)
         Events [T, 2, ...]: channel 0 for increases, 1 for decreases.
     """
 
-def delta_signal(events: pybraintrace.typing.ArrayLike | None, first: pybraintrace.typing.ArrayLike | None, threshold: float) -> object:
+def delta_signal(events: pybraintrace.typing.ArrayLike | None, first: pybraintrace.typing.ArrayLike | None, threshold: float) -> Any:
     """Inverse of delta_events, given the first values of the signal."""
