@@ -156,3 +156,19 @@ def test_a_window_that_is_no_number_of_steps(chunk_size):
         learner.etrace_grad(np.zeros((4, 2), "f"), step_fn=lambda x: learner(x).sum(), chunk_size=chunk_size)
     for right in (2, np.int64(2), "all"):
         assert learner.etrace_grad(np.zeros((4, 2), "f"), step_fn=lambda x: learner(x).sum(), chunk_size=right)[1].shape == (4,)
+
+
+@pytest.mark.parametrize("error, wrong", [
+    (bt.UnknownNameError, lambda: bt.compile(nn.GRUCell(2, 3), "D_RTLR", np.zeros(2, "f"))),
+    (bt.UnknownNameError, lambda: nn.GRUCell(2, 3, activation="tahn")), (bt.UnknownNameError, lambda: nn.Linear(2, 3, w_init="foo")),
+    (bt.UnknownNameError, lambda: bt.set_default_backend("gpu")), (bt.ShapeError, lambda: nn.Linear(2, 3)(X)), (bt.ShapeError, lambda: nn.LayerNorm(2)(X)),
+    (bt.ShapeError, lambda: bt.metric.mse(X, X[:2])),
+    (bt.DTypeError, lambda: bt.metric.softmax_cross_entropy_with_integer_labels(X, np.float32(1)))])
+def test_kinds_of_errors(error, wrong):
+    with pytest.raises(error):
+        wrong()
+
+
+def test_weights_drawn_inside_a_trace():
+    with pytest.raises(bt.StateError, match="Create and initialize the model before you call jit"):
+        bt.jit(lambda x: nn.Linear(3, 2)(x))(X)
