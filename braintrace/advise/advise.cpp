@@ -151,7 +151,13 @@ void recommend(Advice& a, int64_t free) {
                            a.costs[*a.recommended].candidate.window);
     return;
   }
-  a.reason = fmt::format("nothing fits{}; use a smaller batch, a smaller model, or more memory", limit);
+  const std::string& all = a.costs[0].left_out;
+  const bool  same = std::all_of(a.costs.begin(), a.costs.end(), [&](const Cost& c) { return c.left_out == all; });
+  std::string why  = all.substr(0, all.find('\n'));
+  if (why.ends_with('.')) why.pop_back();
+  a.reason = same && !why.empty()
+                 ? fmt::format("nothing fits: {}", why)
+                 : fmt::format("nothing fits{}; use a smaller batch, a smaller model, or more memory", limit);
 }
 
 }  // namespace

@@ -73,6 +73,9 @@ for rule in ("D_RTRL", "ES_D_RTRL", "EProp", "SnAp", "UORO", "RTRL", "BPTT", "Us
     assert rule in table, table
 assert "its traces alone take" in advise(gru, "--batch", 16384, "--length", 10, "--rules", "rtrl")
 
+# Not a lack of memory: the model does not run on this input.
+assert "none; nothing fits: Linear: the last axis of x must have size 42, got f32[1,32].\n" in advise("gru", "--input", "f32[0]", "--rules", "d_rtrl,bptt")
+
 advise(gru, "--memory", "lots", status=2, err="such as 4GiB")
 advise(gru, "--memory", "4x", status=2, err="--memory: '4x' is not an amount of memory")
 advise(gru, "--length", "0", status=2, err="--length: expected an integer ≥ 1, got '0'")
