@@ -5,6 +5,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "braintrace/base/process_mutex.h"
 #include "braintrace/functions/held_states.h"
 #include "braintrace/runtime/backend.h"
 #include "braintrace/transforms/simplify.h"
@@ -93,7 +94,7 @@ class JitCache {
     return it == entries_.end() ? std::vector<Entry>() : it->second;
   }
 
-  std::mutex                                          mutex_;
+  ProcessMutex                                        mutex_;
   std::unordered_map<std::string, std::vector<Entry>> entries_;
   Entry                                               last_;  // the last one found
   int64_t                                             num_traces_ = 0;

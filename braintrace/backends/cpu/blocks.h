@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "braintrace/base/array.h"
+#include "braintrace/base/process_mutex.h"
 #include "braintrace/codegen/target.h"
 
 namespace braintrace::cpu {
@@ -61,7 +62,7 @@ class Blocks : public std::enable_shared_from_this<Blocks> {
 
  private:
   static constexpr size_t                               kept = 4;  // per size
-  std::mutex                                            mutex_;
+  ProcessMutex                                          mutex_;
   std::map<size_t, std::vector<std::unique_ptr<Block>>> free_;
 };
 

@@ -21,6 +21,7 @@
 #include "braintrace/backends/cpu/thread_choice.h"
 #include "braintrace/backends/cpu/thread_pool.h"
 #include "braintrace/backends/reference/interpreter.h"
+#include "braintrace/base/process_mutex.h"
 #include "braintrace/base/warning.h"
 #include "braintrace/codegen/c/abi.h"
 #include "braintrace/codegen/known_indices.h"
@@ -213,7 +214,7 @@ class Native : public Compiled {
   Arrays                                 constants_;
   Types                                  arg_types_;
   std::shared_ptr<Blocks>                blocks_ = std::make_shared<Blocks>();
-  std::mutex                             mutex_;
+  ProcessMutex                           mutex_;
   std::vector<std::unique_ptr<Call>>     calls_;
   std::mutex                             choice_mutex_;
   ThreadChoice                           choice_;
