@@ -119,7 +119,7 @@ int run_schedule(const ScheduleArguments& o) {
   if (!o.dump.empty()) codegen::check_pass_names({o.dump});
   require(!contains(o.without, o.dump),
           "schedule: --dump {0} shows nothing, because --without leaves {0} out.\n  Give one of the two.", o.dump);
-  require(!o.model.model.empty(), "schedule: name a MODEL, or give --list to see the passes.");
+  require(!o.model.model.empty(), "MODEL is required; --list shows the passes instead.");
   std::vector<std::pair<std::string_view, double>> runs;
   codegen::Options                                 c;
   c.target       = o.portable ? codegen::portable_target() : codegen::native_target();

@@ -10,8 +10,8 @@
 
 namespace braintrace::codegen {
 
-// The program with the integer arrays among its constants written into it, so that equations that read them, some as
-// constants and some written out already, are seen to be equal. Its inputs stay as they are.
+// Inlines the integer arrays among the program's constants as constant equations, so that common-subexpression
+// elimination merges equations that read them. Does not change the inputs of the program.
 Program with_known_indices(const Program& program, const Arrays& constants, const Options& options = {});
 
 // The value of v if it is known at compile time; otherwise null.

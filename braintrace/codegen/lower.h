@@ -17,7 +17,7 @@ extern const Op product_sum_op;
 //   reduce_sum[axes=1](broadcast(x) * broadcast(w))      →      dot_general(x, w)
 Program as_products(const Program& program, const Target& target);
 
-// Bodies of custom rules in place, less work inside loops (lower_scan.h).
+// Inlines the bodies of custom rules and hoists work out of loops (lower_scan.h).
 Program hoisted(const Program& program, const Options& options);
 
 // The reverse: products that are not proper matrix products become reductions, which fuse with the equations that
@@ -26,7 +26,7 @@ Program hoisted(const Program& program, const Options& options);
 //   dot_general(v, W)      →      product_sum[axes=0](broadcast(v), W)
 Program as_sums(const Program& program, const Target& target);
 
-// The whole program with outer products as products of repeated vectors, few of them.
+// Rewrites outer products as elementwise products of broadcast vectors, and combines them (separate.h).
 Program with_outer_products(const Program& program, const Options& options);
 
 }  // namespace braintrace::codegen

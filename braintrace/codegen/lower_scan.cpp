@@ -427,7 +427,7 @@ void hoist(Loop& l, const Target& target) {
 
 }  // namespace
 
-// The steps that the header lists. The ys may change on the way: `have` are stacked, from which `wanted` follow.
+// The transformations listed in the header. The ys may change: `have` is stacked, and `wanted` is computed from it.
 Tensors lowered_scan(const Eqn& e, const Tensors& in, const Mask& used, const Options& options) {
   const Target&           target = options.target;
   const Loop              l(ScanParts(e.attrs), in);

@@ -24,7 +24,7 @@
 
 namespace braintrace::codegen {
 
-// Results of the scan `e` on the operands `in`, appended to their trace; undefined where not `used`.
+// The results of the scan `e` on the operands `in`, appended to their trace; undefined where not `used`.
 Tensors lowered_scan(const Eqn& e, const Tensors& in, const Mask& used, const Options& options);
 
 }  // namespace braintrace::codegen

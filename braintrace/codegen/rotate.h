@@ -30,7 +30,7 @@ struct Rotated {
   Arrays              pending;  // initial values: nothing pending
 };
 
-// Nothing where no large array is both updated element by element and read by products with vectors alone.
+// Nothing if no large array is both updated elementwise and read only by products with vectors.
 std::optional<Rotated> rotated(const Program& program, const std::vector<Feed>& feeds, const Options& options = {});
 
 }  // namespace braintrace::codegen

@@ -131,7 +131,7 @@ class Session:
         said = self.errors.read_text(errors="replace")
         undone = {int(n) for n in re.findall(r"^record (\d+) undone", said, re.M)}
         taken = [(i, line) for i, (line, takes) in enumerate(self.lines, 1) if takes and i not in undone]
-        counts = re.search(r"learned from (\d+) records, predicted (\d+) more, skipped (\d+), undid (\d+)", said)
+        counts = re.search(r"learned from (\d+) records?, predicted (\d+) more, skipped (\d+), undid (\d+)", said)
         if counts:
             handled = sum(map(int, counts.groups()))
             assert int(counts[4]) == len([n for n in undone if n <= handled]), (counts[0], undone)

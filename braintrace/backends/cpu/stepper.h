@@ -16,7 +16,7 @@ class Stepper {
   using Feed = braintrace::Feed;
   Stepper(const Program& program, const Arrays& constants, const std::vector<Feed>& feeds,
           codegen::Options options = options_here());
-  // `args` are those of the first step; only the fed ones are kept.
+  // `args` are those of the first step; only the fed ones are stored.
   Stepper(const Program& program, const Arrays& constants, const std::vector<Feed>& feeds, const Arrays& args,
           codegen::Options options = options_here());
 
