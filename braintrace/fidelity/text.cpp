@@ -34,9 +34,19 @@ nlohmann::ordered_json as_json(const Closeness& c) {
 }  // namespace
 
 std::string fidelity_table(const FidelityReport& r) {
-  std::string out = fmt::format("{}: {} of {}, against BPTT over all of them\n\n", r.model, counted(r.steps, "step"),
-                                to_string(r.input));
-  out += fmt::format("{:<16} {:<10} {:>6} {:>7} {:>6} {:>9} {:>9}  ", "rule", "setting", "window", "cosine", "ratio",
+  std::string  out  = fmt::format("{}: {} of {}, against BPTT over all of them\n\n", r.model, counted(r.steps, "step"),
+                                  to_string(r.input));
+  const size_t wide = width_of(r.parameters, 9);
+  out += "cosine (norm ratio) of each parameter\n";
+  for (const RuleFidelity& f : r.rules) {
+    if (!f.left_out.empty()) continue;
+    out += fmt::format("\n{}{}{}, window {}\n", f.rule, f.setting.empty() ? "" : ", ", f.setting, f.window);
+    for (size_t p = 0; p < r.parameters.size(); ++p)
+      out += fmt::format("  {:<{}} {:>7.3f} ({:.2f}){}\n", r.parameters[p], wide, f.parameters[p].cosine,
+                         f.parameters[p].norm_ratio, r.windowed[p] ? "  learns inside a window" : "");
+  }
+  // Last, so that it is what a terminal shows.
+  out += fmt::format("\n{:<16} {:<10} {:>6} {:>7} {:>6} {:>9} {:>9}  ", "rule", "setting", "window", "cosine", "ratio",
                      "traces", "per step");
   for (const std::string& layer : r.layers) out += fmt::format(" {:>{}}", layer, std::max<size_t>(layer.size(), 6));
   out += "\n";
@@ -53,15 +63,6 @@ std::string fidelity_table(const FidelityReport& r) {
     for (size_t l = 0; l < r.layers.size(); ++l)
       out += fmt::format(" {:>{}.3f}", f.layers[l].cosine, std::max<size_t>(r.layers[l].size(), 6));
     out += "\n";
-  }
-  const size_t wide = width_of(r.parameters, 9);
-  out += fmt::format("\ncosine (norm ratio) of each parameter\n");
-  for (const RuleFidelity& f : r.rules) {
-    if (!f.left_out.empty()) continue;
-    out += fmt::format("\n{}{}{}, window {}\n", f.rule, f.setting.empty() ? "" : ", ", f.setting, f.window);
-    for (size_t p = 0; p < r.parameters.size(); ++p)
-      out += fmt::format("  {:<{}} {:>7.3f} ({:.2f}){}\n", r.parameters[p], wide, f.parameters[p].cosine,
-                         f.parameters[p].norm_ratio, r.windowed[p] ? "  learns inside a window" : "");
   }
   return out;
 }

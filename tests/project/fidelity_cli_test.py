@@ -35,7 +35,8 @@ assert len(by_rule) == 18 and by_rule["BPTT", 6] > 0.999999 and by_rule["RTRL", 
 assert by_rule["D_RTRL", 1] < 0.99999, by_rule
 
 # Table, files, batch.
-expect([MODEL, "--steps", "4", "--rules", "d_rtrl,snap"], 0, out="learns inside a window")
+table = expect([MODEL, "--steps", "4", "--rules", "d_rtrl,snap"], 0, out="learns inside a window")
+assert [line.split()[0] for line in table.splitlines()[-5:]] == ["rule", "D_RTRL", "D_RTRL", "SnAp", "SnAp"], table  # the summary is last
 expect([MODEL, "--steps", "4", "--rules", "d_rtrl", "-o", FOLDER / "a.svg"], 0, out="D_RTRL")
 xml.dom.minidom.parse(str(FOLDER / "a.svg"))
 expect([MODEL, "--steps", "4", "--rules", "d_rtrl", "--batch", "2", "-o", FOLDER / "a.json"], 0)
