@@ -8,6 +8,7 @@
 #include "braintrace/nn/conv.h"
 #include "braintrace/nn/linear.h"
 #include "braintrace/nn/rnn.h"
+#include "braintrace/ops/contract.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
 
