@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from . import _core
 from ._core import RandomState, Tensor
 from .units import magnitude
@@ -85,6 +87,8 @@ def uniform(low: Any = 0.0, high: Any = 1.0, size: Any = (), key: Any = None, dt
 
 def bernoulli(p: Any = 0.5, size: Any = None, key: Any = None) -> Tensor:
     """Draw booleans that are true with probability p."""
+    if not (isinstance(p, Tensor) and p.is_traced) and not ((0 <= np.asarray(p)) & (np.asarray(p) <= 1)).all():
+        raise ValueError(f"bernoulli: expected probabilities from 0 to 1, got {p}")
     return _ops.random_bernoulli(_key(key), p, size)
 
 

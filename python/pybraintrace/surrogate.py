@@ -26,6 +26,8 @@ def _constructor(kind: str, doc: str, defaults: dict[str, float]) -> Callable[..
         unknown = set(kwargs) - set(defaults)
         if unknown:
             raise TypeError(f"{make.__name__}: unknown parameters {sorted(unknown)}; known: {list(defaults)}")
+        if len(args) > len(defaults) or set(kwargs) & set(list(defaults)[:len(args)]):
+            raise TypeError(f"{make.__name__}: expected each of {list(defaults)} at most once, got {args} and {kwargs}")
         values.update(kwargs)
         return Surrogate(kind, [float(v) for v in values.values()])
 

@@ -169,6 +169,16 @@ def test_kinds_of_errors(error, wrong):
         wrong()
 
 
+def test_numbers_that_would_be_ignored():
+    for wrong in (lambda: bt.surrogate.ReluGrad(1, 2, 3), lambda: bt.surrogate.ReluGrad(0.3, alpha=0.5)):
+        with pytest.raises(TypeError, match="ReluGrad: expected each of .* at most once"):
+            wrong()
+    for p in (1.5, -0.1, float("nan"), np.array([0.5, 2.0])):
+        with pytest.raises(ValueError, match="probabilities from 0 to 1"):
+            bt.random.bernoulli(p)
+    assert bt.jit(lambda p: bt.random.bernoulli(p, (2,)))(1.0).tolist() == [True, True]
+
+
 def test_weights_drawn_inside_a_trace():
     with pytest.raises(bt.StateError, match="Create and initialize the model before you call jit"):
         bt.jit(lambda x: nn.Linear(3, 2)(x))(X)
