@@ -249,6 +249,9 @@ std::vector<std::pair<std::string, std::string>> members_in(const std::vector<st
 
 // The optimizer, with the settings of separate options merged in.
 std::string optimizer_of(const StreamArguments& o) {
+  // JSON writes numbers that are not finite as null, as if the field were missing.
+  for (const auto& [name, value] : {std::pair("--clip-norm", o.clip_norm), std::pair("--weight-decay", o.weight_decay)})
+    require(std::isfinite(value.value_or(0)), "{} {}: expected a finite number.", name, value.value_or(0));
   if (!o.clip_norm && !o.weight_decay && !o.average && o.schedule.empty()) return o.learning.optimizer;
   ordered_json out = {{"type", o.learning.optimizer}};
   if (o.learning.optimizer.starts_with("{")) out = read_ordered_json(o.learning.optimizer, "--optimizer");
@@ -374,7 +377,7 @@ void add_stream(CLI::App& app, Action& chosen) {
   command->add_option("--every", o->every, "Print every n-th prediction; 0 prints none")
       ->check(whole_number(0))
       ->capture_default_str();
-  command->add_option("--count", o->count, "Stop after this many records")->check(whole_number(0));
+  command->add_option("--count", o->count, "Stop after this many records")->check(whole_number(1));
   command->add_flag("--strict", o->strict, "Stop with exit status 2 at the first record that cannot be read");
   auto* load = command->add_option("--load", o->load, "Continue from a file that --save wrote")->type_name("FILE");
   command->get_option("--weights")->excludes(load);

@@ -99,7 +99,9 @@ stream([MODEL, "--strict", "--save", saved], lines(records(3)) + "{}\n", status=
 assert stream([MODEL, "--load", saved], '{"x": [1, 0]}') != stream([MODEL], '{"x": [1, 0]}')  # what was learned before is kept
 for place, message in ((FOLDER, "this is a folder"), (FOLDER / "none/s", "none/s: cannot create"), ("/proc/s", "/proc/s: cannot")):
     assert stream([MODEL, "--save", place], lines(records(3)), status=2, err=message) == []  # before anything is learned
-stream([MODEL, "--count", "-1"], status=2, err="--count: expected an integer ≥ 0, got '-1'")
+stream([MODEL, "--count", "0"], status=2, err="--count: expected an integer ≥ 1, got '0'")
+for option in "--clip-norm", "--weight-decay":
+    stream([MODEL, option, "nan"], status=2, err=f"{option} nan: expected a finite number.")
 stream([MODEL, "--lr", "abc"], status=2, err="--lr: expected a number, got 'abc'")
 stream([MODEL, "--udp", "70000"], status=2, err="--udp: expected an integer from 0 to 65535, got '70000'")
 stream([MODEL, "--average", "0"], status=2, err="--average: expected an integer ≥ 1, got '0'")
