@@ -121,7 +121,7 @@ struct Op {
   std::string_view name;
   std::string_view doc;
   std::string_view operands = "x";  // names, for messages; a trailing "..." means any number
-  std::string_view function;        // that users call; empty: has the same name
+  std::string_view function = {};   // that users call; empty: has the same name
 
   Types (*infer)(const Op&, const Types&, const Attrs&)                = nullptr;  // types → types
   Arrays (*eval)(const Op&, const Arrays&, const Attrs&, const Types&) = nullptr;  // reference code, or
