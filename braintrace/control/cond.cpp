@@ -12,6 +12,7 @@
 
 #include "braintrace/base/rng.h"
 #include "braintrace/control/keys.h"
+#include "braintrace/control/nested.h"
 #include "braintrace/control/sections.h"
 #include "braintrace/ops/compare.h"
 #include "braintrace/ops/index_walk.h"

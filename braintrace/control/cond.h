@@ -2,7 +2,7 @@
 // Conditional execution.
 #pragma once
 
-#include "braintrace/control/nested.h"
+#include "braintrace/ir/tensor.h"
 
 namespace braintrace {
 

@@ -8,8 +8,6 @@
 
 namespace braintrace {
 
-using Function = std::function<Tensors(const Tensors&)>;
-
 // A body under construction: its results are known, but may still be adjusted before `close_over` ends the trace.
 struct OpenBody {
   std::shared_ptr<Builder> builder;

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "braintrace/base/rng.h"
+#include "braintrace/control/nested.h"
 #include "braintrace/control/scan_parts.h"
 #include "braintrace/control/while.h"
 #include "braintrace/ops/compare.h"

@@ -2,7 +2,7 @@
 // A loop over the leading axis of its inputs, with a carry.
 #pragma once
 
-#include "braintrace/control/nested.h"
+#include "braintrace/ir/builder.h"
 
 namespace braintrace {
 

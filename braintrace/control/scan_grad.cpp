@@ -10,6 +10,7 @@
 // Letters: w consts, h carry, x a row of xs, y a row of ys.
 #include <algorithm>
 
+#include "braintrace/control/nested.h"
 #include "braintrace/control/scan_parts.h"
 #include "braintrace/ops/families.h"
 #include "braintrace/transforms/jvp.h"

@@ -11,6 +11,7 @@
 #include "braintrace/base/rng.h"
 #include "braintrace/control/cond.h"
 #include "braintrace/control/keys.h"
+#include "braintrace/control/nested.h"
 #include "braintrace/control/scan.h"
 #include "braintrace/control/sections.h"
 #include "braintrace/ops/compare.h"

@@ -2,7 +2,7 @@
 // A loop whose number of steps is determined while it runs.
 #pragma once
 
-#include "braintrace/control/nested.h"
+#include "braintrace/ir/tensor.h"
 
 namespace braintrace {
 

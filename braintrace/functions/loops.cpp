@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "braintrace/control/cond.h"
+#include "braintrace/control/nested.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/transforms/walk.h"
 

@@ -4,6 +4,7 @@
 // of traces.
 #pragma once
 
+#include "braintrace/base/pack.h"
 #include "braintrace/control/cond.h"
 #include "braintrace/control/scan.h"
 #include "braintrace/control/while.h"

@@ -126,9 +126,10 @@ class Tensor {
   std::shared_ptr<const Body> body_;  // shared by copies; null = undefined
 };
 
-using Tensors = std::vector<Tensor>;
-using Types   = std::vector<Type>;
-using Arrays  = std::vector<Array>;
+using Tensors  = std::vector<Tensor>;
+using Function = std::function<Tensors(const Tensors&)>;
+using Types    = std::vector<Type>;
+using Arrays   = std::vector<Array>;
 
 Types types_of(const Tensors& tensors);
 

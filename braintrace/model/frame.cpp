@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/model/frame.h"
 
+#include "braintrace/base/pack.h"
 #include "braintrace/ops/copy.h"
 
 namespace braintrace {

@@ -12,14 +12,11 @@
 #include <set>
 #include <vector>
 
-#include "braintrace/base/pack.h"
 #include "braintrace/ir/builder.h"
 #include "braintrace/model/credit.h"
 #include "braintrace/model/state.h"
 
 namespace braintrace {
-
-using Function = std::function<Tensors(const Tensors&)>;
 
 // Arguments, then values of the states that are read; results, then new values of the states that are written.
 template <class List>

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <ostream>
 
+#include "braintrace/base/pack.h"
 #include "braintrace/compiler/report.h"
 
 namespace braintrace {
