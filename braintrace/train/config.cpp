@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "braintrace/base/ascii.h"
+#include "braintrace/base/counted.h"
 #include "braintrace/base/json.h"
 #include "braintrace/io/file.h"
 #include "braintrace/runtime/backend.h"
@@ -182,8 +183,8 @@ void read_amounts(const zoo::Fields& f, Config& c) {
     f.refuse("task", "with \"test\": 1 there is nothing to learn from; choose a smaller fraction.");
   if (f.has("shards")) c.shards = whole(f, "shards", 1);
   if (c.shards > 0 && c.batch % c.shards != 0)
-    f.refuse("shards",
-             fmt::format("a batch of {} sequences cannot be divided into {} equal parts.", c.batch, c.shards));
+    f.refuse("shards", fmt::format("a batch of {} cannot be divided into {} equal parts.", counted(c.batch, "sequence"),
+                                   c.shards));
   if (f.has("steps") == f.has("epochs")) f.refuse("steps", "give either steps or epochs.");
   c.steps  = f.has("steps") ? f.integer("steps") : 0;
   c.epochs = f.has("epochs") ? f.integer("epochs") : 0;
