@@ -143,7 +143,6 @@ int run_export(const ExportArguments& o) {
   require(!o.output.empty(), "-o FOLDER is missing; the C files go there. (--nir FILE writes a NIR graph instead.)");
   const auto dtype = dtype_named(o.dtype);
   require(dtype == DType::F32 || dtype == DType::F64, "--dtype {}: expected f32 or f64.", o.dtype);
-  require(!o.model.batch, "--batch: an exported network reads one sample at a time.");
   const Environment::Scope scope({.precision = *dtype});
   random::seed(o.seed);
   const CompiledModel model = compile_argument(o.model);
@@ -200,7 +199,8 @@ void add_export(CLI::App& app, Action& chosen) {
   auto  o = std::make_shared<ExportArguments>();
   auto* command =
       app.add_subcommand("export", "Export a network that keeps learning as self-contained C99, or as a NIR graph");
-  o->model.add_options(*command);
+  o->model.add_model(*command);
+  o->model.add_reference(*command);
   add_rule(*command, o->c.rule, o->rule_options);
   command->add_option("--decay", o->decay, "Short for decay_or_rank in --rule-options");
   command->add_option("--kappa", o->kappa, "Short for kappa_filter_decay in --rule-options");

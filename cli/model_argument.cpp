@@ -90,11 +90,15 @@ void ModelArgument::add_model(CLI::App& command) {
       ->type_name("FILE");
 }
 
+void ModelArgument::add_reference(CLI::App& command) {
+  command.add_flag("--reference", reference,
+                   "Reproduce the decisions of braintrace 0.2.6, including its known defects");
+}
+
 void ModelArgument::add_options(CLI::App& command) {
   add_model(command);
   command.add_option("--batch", batch, "Compile for this batch size")->check(whole_number(1));
-  command.add_flag("--reference", reference,
-                   "Reproduce the decisions of braintrace 0.2.6, including its known defects");
+  add_reference(command);
 }
 
 void add_rule(CLI::App& command, std::string& rule, std::string& options) {

@@ -21,6 +21,7 @@ struct ModelArgument {
 
   void add_options(CLI::App& command);
   void add_model(CLI::App& command);  // only MODEL, --input and --weights
+  void add_reference(CLI::App& command);
 };
 
 // --rule and --rule-options; the options are JSON, for rule_options_from_json.
