@@ -34,7 +34,7 @@ class Plain {
   std::string text;
 
   // The name of the function.
-  std::string add(const Function& f) {
+  std::string add(const codegen::Function& f) {
     for (const Kernel& k : f.kernels)
       for (const auto& [role, g] : contained(k)) names_[g.get()] = add(*g);
     std::string body;
@@ -55,8 +55,8 @@ class Plain {
   }
 
  private:
-  static const Buffer& buffer(const Function& f, Var b) { return f.buffers[static_cast<size_t>(b)]; }
-  static std::string   pointer(const Function& f, Var b) {
+  static const Buffer& buffer(const codegen::Function& f, Var b) { return f.buffers[static_cast<size_t>(b)]; }
+  static std::string   pointer(const codegen::Function& f, Var b) {
       const Place place = buffer(f, b).place;
       const auto  type  = storage_type(buffer(f, b).type.dtype);
       const auto  where = place.kind == Place::Kind::Input      ? fmt::format("in[{}]", place.at)
@@ -197,13 +197,13 @@ class Plain {
   // What is plain in the library's own text is taken from there, all parts of it.
   template <class T>
   std::string of(const T& what, const Kernel& k) const {
-    static const std::map<const Function*, std::string> none;
+    static const std::map<const codegen::Function*, std::string> none;
     return fmt::format("const int64_t begin = 0, end = {};\n(void)begin;\n(void)end;\n{}", k.parts,
                        text_of(what, Context{Dialect::Portable, none}));
   }
 
-  std::map<const Function*, std::string> names_;
-  int                                    count_ = 0;
+  std::map<const codegen::Function*, std::string> names_;
+  int                                             count_ = 0;
 };
 
 }  // namespace
