@@ -2,6 +2,7 @@
 #include "braintrace/control/nested.h"
 
 #include <map>
+#include <tuple>
 
 #include "braintrace/ops/math.h"
 #include "braintrace/transforms/linearize.h"
@@ -29,13 +30,16 @@ struct CaptureKey {
   Var         var;
   const void* storage;
   std::string type;
-  auto        operator<=>(const CaptureKey&) const = default;
 
   explicit CaptureKey(const Tensor& t)
       : serial(t.is_traced() ? t.trace()->serial() : 0),
         var(t.trace_var()),
         storage(t.is_traced() ? nullptr : t.array().raw()),
         type(to_string(t.type())) {}
+
+  friend bool operator<(const CaptureKey& a, const CaptureKey& b) {
+    return std::tie(a.serial, a.var, a.storage, a.type) < std::tie(b.serial, b.var, b.storage, b.type);
+  }
 };
 
 }  // namespace

@@ -314,7 +314,7 @@ TEST(CanonicalFormLimits, NestingBeyondTheLimitIsRefusedWithTheRemedy) {
   for (const Function& deep : {calls, loops, branches}) {
     EXPECT_NO_THROW(Form(deep, {.fixpoint_iteration_limit = 2}));
     try {
-      Form(deep, {.fixpoint_iteration_limit = 1});
+      const Form form(deep, {.fixpoint_iteration_limit = 1});
       FAIL() << "no error";
     } catch (const CompileError& e) {
       EXPECT_NE(std::string(e.what()).find("fixpoint_iteration_limit = 1"), std::string::npos) << e.what();
