@@ -53,6 +53,20 @@ std::vector<Contained> contained(const Kernel& kernel) {
   return out;
 }
 
+bool any_kernel(const Function& function, const std::function<bool(const Kernel&)>& is_such) {
+  return std::any_of(function.kernels.begin(), function.kernels.end(), [&](const Kernel& k) {
+    const auto inner = contained(k);
+    return is_such(k) || std::any_of(inner.begin(), inner.end(),
+                                     [&](const Contained& c) { return any_kernel(*c.function, is_such); });
+  });
+}
+
+bool has_loops(const Function& function) {
+  return any_kernel(function, [](const Kernel& k) {
+    return std::holds_alternative<TimeLoop>(k.what) || std::holds_alternative<WhileLoop>(k.what);
+  });
+}
+
 int64_t Scheduler::constant(const Array& value) {
   Arrays& all = schedule.constants;
   for (size_t i = 0; i < all.size(); ++i)

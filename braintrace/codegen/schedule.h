@@ -10,6 +10,7 @@
 // A buffer has the number of the value it holds in the function's program.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <variant>
@@ -301,6 +302,9 @@ struct Function {
 
   bool may_share(size_t result, size_t arg) const;
 };
+// Whether the function, or one that it contains, has such a kernel.
+bool any_kernel(const Function& function, const std::function<bool(const Kernel&)>& is_such);
+bool has_loops(const Function& function);  // over time, or while loops
 
 // An equation that compiled code leaves to the host.
 struct HostEqn {

@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "braintrace/base/long_run.h"
 #include "braintrace/base/rng.h"
 #include "braintrace/control/nested.h"
 #include "braintrace/control/scan_parts.h"
@@ -54,7 +55,9 @@ Arrays scan_eval(const Op&, const Arrays& in, const Attrs& a, const Types& out) 
   auto            args  = given;
   Arrays          ys;
   for (const Type& t : s.split_results(out).ys) ys.emplace_back(t);
+  const LongRun stoppable;
   for (int64_t step = 0; step < s.length; ++step) {
+    stop_if_asked();
     const int64_t t = s.reverse ? s.length - 1 - step : step;
     for (size_t i = 0; i < given.xs.size(); ++i) args.xs[i] = row(given.xs[i], t, types.xs[i]);
     const auto y = s.split_results(evaluate(s.body, {}, joined(args)));

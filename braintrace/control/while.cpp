@@ -8,6 +8,7 @@
 //              finished samples keep their carry
 #include "braintrace/control/while.h"
 
+#include "braintrace/base/long_run.h"
 #include "braintrace/base/rng.h"
 #include "braintrace/control/cond.h"
 #include "braintrace/control/keys.h"
@@ -88,7 +89,9 @@ Types while_infer(const Op& op, const Types& in, const Attrs& a) {
 Arrays while_eval(const Op&, const Arrays& in, const Attrs& a, const Types&) {
   const WhileParts s(a);
   auto             args = s.split(in);
+  const LongRun    stoppable;
   for (int64_t step = 0; s.max_steps == 0 || step < s.max_steps; ++step) {
+    stop_if_asked();
     const Arrays now = joined(args);
     if (at(evaluate(s.cond, {}, now)[0], 0) == 0) break;
     args.carry = evaluate(s.body, {}, now);

@@ -2,6 +2,7 @@
 #include "braintrace/backends/cpu/cpu_backend.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <exception>
@@ -21,6 +22,7 @@
 #include "braintrace/backends/cpu/thread_choice.h"
 #include "braintrace/backends/cpu/thread_pool.h"
 #include "braintrace/backends/reference/interpreter.h"
+#include "braintrace/base/long_run.h"
 #include "braintrace/base/process_mutex.h"
 #include "braintrace/base/warning.h"
 #include "braintrace/codegen/c/abi.h"
@@ -92,11 +94,13 @@ struct Host {
 thread_local std::exception_ptr Host::thrown;
 
 bool is_shared(const codegen::Function& f) {
-  return std::any_of(f.kernels.begin(), f.kernels.end(), [](const codegen::Kernel& k) {
-    const auto inner = codegen::contained(k);
-    return k.grain > 0 || std::any_of(inner.begin(), inner.end(), [](const auto& c) { return is_shared(*c.function); });
-  });
+  return codegen::any_kernel(f, [](const codegen::Kernel& k) { return k.grain > 0; });
 }
+
+using Clock = std::chrono::steady_clock;
+
+// People wait for shorter calls without asking to stop.
+constexpr auto long_call = std::chrono::milliseconds(100);
 
 class Native : public Compiled {
  public:
@@ -106,6 +110,7 @@ class Native : public Compiled {
         function_(reinterpret_cast<codegen::bt_function>(host_->library->symbol(name))),
         arena_bytes_(static_cast<size_t>(entry.arena_bytes)),
         is_shared_(is_shared(entry)),
+        has_loops_(codegen::has_loops(entry)),
         in_place_(entry.may_stop ? decltype(in_place_)() : entry.in_place),
         program_(std::move(program)),
         constants_(std::move(constants)) {
@@ -122,23 +127,23 @@ class Native : public Compiled {
       results.push_back(blocks_->array(program_.type(v)));
       out.push_back(results.back().mutable_raw());
     }
-    run_into(in.data(), out.data());
+    if (takes_long())
+      stoppable_run(in.data(), out.data());
+    else
+      run_into(in.data(), out.data());
     return results;
   }
 
-  void run_into(const void* const* args, void* const* results) override {
-    std::unique_ptr<Call> call = take_call();
-    const auto            run  = [&] { run_with(call->in, call->arena.data, args, results); };
-    if (is_shared_)
-      run_timed(run);
-    else
-      run();
-    give_back(std::move(call));
+  void run_into(const void* const* args, void* const* results) override { run_in_turn(args, results, &never_stop); }
+  void stoppable_run(const void* const* args, void* const* results) override {
+    const LongRun run;
+    run_in_turn(args, results, LongRun::flag());
   }
   void run_in(char* arena, const void* const* args, void* const* results) override {
     std::vector<const void*> in = inputs();
-    run_with(in, arena, args, results);
+    run_with(in, arena, args, results, &never_stop);
   }
+  bool    takes_long() const override { return has_loops_ && last_was_long_ && has_stop_source(); }
   int64_t arena_bytes() const override { return static_cast<int64_t>(arena_bytes_); }
 
   bool is_native() const override { return true; }
@@ -152,6 +157,18 @@ class Native : public Compiled {
     Block                    arena;
     std::vector<const void*> in;
   };
+  void run_in_turn(const void* const* args, void* const* results, const StopFlag* stop) {
+    std::unique_ptr<Call> call  = take_call();
+    const auto            run   = [&] { run_with(call->in, call->arena.data, args, results, stop); };
+    const bool            asks  = has_loops_ && has_stop_source();
+    const auto            start = asks ? Clock::now() : Clock::time_point();
+    if (is_shared_)
+      run_timed(run);
+    else
+      run();
+    if (asks) last_was_long_ = Clock::now() - start > long_call;
+    give_back(std::move(call));
+  }
   std::unique_ptr<Call> take_call() {
     {
       std::lock_guard lock(mutex_);
@@ -169,9 +186,9 @@ class Native : public Compiled {
     std::unique_lock lock(choice_mutex_, std::try_to_lock);
     if (!lock) return run();
     const ThreadLimit limit(choice_.threads(num_threads()));
-    const auto        start = std::chrono::steady_clock::now();
+    const auto        start = Clock::now();
     run();
-    choice_.took(std::chrono::steady_clock::now() - start);
+    choice_.took(Clock::now() - start);
   }
   // Pointers to the constants, with space for the arguments.
   std::vector<const void*> inputs() const {
@@ -180,9 +197,10 @@ class Native : public Compiled {
     in.resize(constants_.size() + program_.args.size());
     return in;
   }
-  void run_with(std::vector<const void*>& in, char* arena, const void* const* args, void* const* results) const {
+  void run_with(std::vector<const void*>& in, char* arena, const void* const* args, void* const* results,
+                const StopFlag* stop) const {
     std::copy_n(args, program_.args.size(), in.begin() + static_cast<int64_t>(constants_.size()));
-    const bt_frame frame{&host_->table, arena, in.data(), results};
+    const bt_frame frame{&host_->table, arena, in.data(), results, stop};
     int32_t        status = 0;
     {
       const FlushSubnormals flush;
@@ -197,6 +215,7 @@ class Native : public Compiled {
 
   // Reruns the program in the interpreter, which throws the error message.
   [[noreturn]] void explain(int32_t status, const std::vector<const void*>& in) const {
+    if (status == 3) throw Stopped();
     if (status == 2) std::rethrow_exception(std::exchange(Host::thrown, nullptr));
     Arrays args;
     for (size_t i = 0; i < program_.args.size(); ++i)
@@ -209,6 +228,8 @@ class Native : public Compiled {
   codegen::bt_function                   function_;
   size_t                                 arena_bytes_;
   bool                                   is_shared_;  // some kernels use threads
+  bool                                   has_loops_;
+  std::atomic<bool>                      last_was_long_ = true;  // unknown before the first
   std::vector<std::pair<size_t, size_t>> in_place_;
   Program                                program_;
   Arrays                                 constants_;
@@ -232,7 +253,9 @@ class Interpreted : public Compiled {
     const Arrays out = executable_->run(in);
     for (size_t i = 0; i < out.size(); ++i) std::memcpy(results[i], out[i].raw(), out[i].bytes());
   }
+  void    stoppable_run(const void* const* args, void* const* results) override { run_into(args, results); }
   void    run_in(char*, const void* const* args, void* const* results) override { run_into(args, results); }
+  bool    takes_long() const override { return false; }
   int64_t arena_bytes() const override { return 0; }
   bool    is_native() const override { return false; }
   bool    was_cached() const override { return false; }

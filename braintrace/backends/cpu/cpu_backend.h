@@ -18,6 +18,10 @@ class Compiled : public Executable {
  public:
   Arrays       run(const Arrays& args) override                        = 0;
   virtual void run_into(const void* const* args, void* const* results) = 0;
+  // The same for a caller that can discard the results: throws Stopped when asked to stop (base/long_run.h).
+  virtual void stoppable_run(const void* const* args, void* const* results) = 0;
+  // Whether a call is worth stopping: the last one took long, or there was none.
+  virtual bool takes_long() const = 0;
   // Uses the caller's scratch memory: arena_bytes() bytes, aligned to 64.
   virtual void    run_in(char* arena, const void* const* args, void* const* results) = 0;
   virtual int64_t arena_bytes() const                                                = 0;

@@ -39,7 +39,7 @@ class SideBySide : public ManyRuns {
   void run(const ArgumentSets& sets) override {
     if (sets.turns == 0) return;
     Job            job{this, &sets, {}, {}};
-    const bt_frame frame{nullptr, reinterpret_cast<char*>(&job), nullptr, nullptr};
+    const bt_frame frame{nullptr, reinterpret_cast<char*>(&job), nullptr, nullptr, nullptr};
     const auto     n = static_cast<int64_t>(sets.count);
     run_parallel(some, &frame, n, static_cast<int64_t>((fewest_runs + sets.turns - 1) / sets.turns), 0, n);
     if (job.thrown) std::rethrow_exception(job.thrown);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "braintrace/base/long_run.h"
 #include "braintrace/codegen/rotate.h"
 
 namespace braintrace::cpu {
@@ -90,10 +91,26 @@ void Stepper::run(Part& part, const void* const* args, void* const* results) {
       part.results[i] = (s.next ? *s.next : *s.now).mutable_raw();
     }
   }
-  part.compiled->run_into(part.args.data(), part.results.data());
+  if (part.compiled->takes_long())
+    stoppable_run(part);
+  else
+    part.compiled->run_into(part.args.data(), part.results.data());
   for (int i : part.out)
     if (i >= 0 && slots_[static_cast<size_t>(i)].next)
       std::swap(*slots_[static_cast<size_t>(i)].now, *slots_[static_cast<size_t>(i)].next);
+}
+
+void Stepper::stoppable_run(Part& part) {
+  std::vector<std::pair<Slot*, Array>> before;  // of values that the program overwrites
+  for (int i : part.out)
+    if (i >= 0 && !slots_[static_cast<size_t>(i)].next)
+      before.emplace_back(&slots_[static_cast<size_t>(i)], slots_[static_cast<size_t>(i)].now->copy());
+  try {
+    part.compiled->stoppable_run(part.args.data(), part.results.data());
+  } catch (const Stopped&) {
+    for (auto& [slot, value] : before) slot->now = std::move(value);
+    throw;
+  }
 }
 
 void Stepper::step(const void* const* args, void* const* results) { run(step_, args, results); }

@@ -46,6 +46,8 @@ class Stepper {
   };
   Part part(std::shared_ptr<Compiled> compiled, std::vector<int> in, std::vector<int> out);
   void run(Part& part, const void* const* args, void* const* results);
+  // Keeps copies of all values that the program overwrites, and restores them if it is stopped.
+  void stoppable_run(Part& part);
   // Applies pending updates.
   void catch_up();
 

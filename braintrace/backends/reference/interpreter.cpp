@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/backends/reference/interpreter.h"
 
+#include "braintrace/base/long_run.h"
 #include "braintrace/ir/op.h"
 
 namespace braintrace {
@@ -17,7 +18,8 @@ class Interpreted : public Executable {
     for (size_t i = 0; i < args.size(); ++i)
       require(args[i].type() == program_.type(program_.args[i]), "run: argument {} is {}, the program takes {}.", i,
               to_string(args[i].type()), to_string(program_.type(program_.args[i])));
-    Arrays results = evaluate(program_, constants_, args);
+    const LongRun stoppable;
+    Arrays        results = evaluate(program_, constants_, args);
     for (Array& a : results)
       if (a.is_borrowed()) a = a.copy();  // an argument passed through, which its owner may write later
     return results;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ABI between compiled code and this library. It is defined once: the declarations are compiled here, and their
 // text is emitted at the top of every C file.
+//
+// Functions and tasks return 0, or why they ended early: 1, an index is outside its axis; 2, the host threw; 3, `stop`
+// became nonzero (base/long_run.h).
 #pragma once
 
 #include <cstdint>
@@ -31,16 +34,17 @@ BRAINTRACE_ABI(
     } bt_host;
 
     struct bt_frame {
-      const bt_host*     host;
-      char*              arena;
-      const void* const* in;
-      void* const*       out;
+      const bt_host*          host;
+      char*                   arena;
+      const void* const*      in;
+      void* const*            out;
+      const volatile int32_t* stop;
     };
 
     typedef int32_t(*bt_function)(const bt_frame* frame);)
 
 #undef BRAINTRACE_ABI
 
-inline constexpr int abi_version = 3;
+inline constexpr int abi_version = 4;
 
 }  // namespace braintrace::codegen

@@ -12,10 +12,14 @@ namespace braintrace::codegen {
 
 namespace {
 
+// Between two steps.
+std::string_view stop_text(const Context& c) { return c.dialect == Dialect::Native ? "if (*f->stop) return 3;\n" : ""; }
+
 std::string call(const FunctionPtr& g, const Context& c) {
-  const auto  frame = frame_text(c.dialect, "w");
-  const auto& name  = c.functions.at(g.get());
-  if (!g->may_stop) return fmt::format("{{\nconst bt_frame g = {};\n(void){}(&g);\n}}\n", frame, name);
+  const auto  frame      = frame_text(c.dialect, "w");
+  const auto& name       = c.functions.at(g.get());
+  const bool  ends_early = g->may_stop || (c.dialect == Dialect::Native && has_loops(*g));
+  if (!ends_early) return fmt::format("{{\nconst bt_frame g = {};\n(void){}(&g);\n}}\n", frame, name);
   return fmt::format("{{\nconst bt_frame g = {};\nconst int32_t rc = {}(&g);\nif (rc) return rc;\n}}\n", frame, name);
 }
 
@@ -31,7 +35,8 @@ std::string text_of(const TimeLoop& l, const Context& c) {
     return fmt::format("memcpy({}, {}, {});\n", to, from, bytes);
   };
   const LoopText    parts = loop_text(l, "t", copied);
-  const std::string text  = parts.begin + parts.steps + call(l.body, c) + parts.after + "}\n" + parts.last;
+  const std::string text =
+      fmt::format("{}{}{}{}{}}}\n{}", parts.begin, parts.steps, stop_text(c), call(l.body, c), parts.after, parts.last);
   if (!l.part_bytes) return text;
   return fmt::format(
       "char* const all = w;\nfor (int64_t part = begin; part < end; ++part) {{\nchar* w = all + part * {};\n{}}}\n",
@@ -58,10 +63,10 @@ std::string text_of(const WhileLoop& l, const Context& c) {
   }
   return pointers(l.in.size(), l.carries.size()) + filled_with("in", l.in) +
          fmt::format(
-             "uint8_t go = 0;\nfor (int64_t step = 0; {0}; ++step) {{\nout[0] = &go;\n{1}if (!go) "
+             "uint8_t go = 0;\nfor (int64_t step = 0; {0}; ++step) {{\n{6}out[0] = &go;\n{1}if (!go) "
              "break;\n{2}{3}{4}}}\n{5}",
              l.max_steps ? fmt::format("step < {}", l.max_steps) : "1", call(l.cond, c), write, call(l.body, c), after,
-             last);
+             last, stop_text(c));
 }
 
 std::string text_of(const Call& k, const Context& c) { return passed(k.in, k.out) + call(k.body, c); }

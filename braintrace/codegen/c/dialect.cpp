@@ -24,7 +24,8 @@ std::string_view head_of(Dialect d) {
 }
 
 std::string frame_text(Dialect d, const std::string& arena) {
-  return fmt::format("{{{}{}, in, out}}", d == Dialect::Native ? "f->host, " : "", arena);
+  return d == Dialect::Native ? fmt::format("{{f->host, {}, in, out, f->stop}}", arena)
+                              : fmt::format("{{{}, in, out}}", arena);
 }
 
 std::string constant_text(Dialect d, int64_t i) {

@@ -1,4 +1,4 @@
-/* emitted by braintrace, interface 3 */
+/* emitted by braintrace, interface 4 */
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdint.h>
@@ -14,7 +14,7 @@ static inline double bt_log_gamma(double x) { int sign; return lgamma_r(x, &sign
 #define BT_INDEPENDENT _Pragma("GCC ivdep")
 #define BT_AS_WRITTEN __attribute__((noinline, optimize("O0")))
 #endif
-typedef struct bt_frame bt_frame; typedef int32_t(*bt_task)(const bt_frame* frame, int64_t begin, int64_t end); typedef void (*bt_product_f32)(int64_t M, int64_t n0, int64_t n1, int64_t K, const float* A, int64_t am, int64_t ak, const float* B, int64_t bk, int64_t bn, float* C, int64_t cm); typedef void (*bt_product_f64)(int64_t M, int64_t n0, int64_t n1, int64_t K, const double* A, int64_t am, int64_t ak, const double* B, int64_t bk, int64_t bn, double* C, int64_t cm); typedef struct bt_host { void* self; const void* const* constants; int32_t (*call)(void* self, int32_t id, const void* const* in, void* const* out); int32_t (*parallel)(void* self, bt_task task, const bt_frame* frame, int64_t count, int64_t grain, int64_t first, int64_t whole); bt_product_f32 matmul_f32; bt_product_f64 matmul_f64; } bt_host; struct bt_frame { const bt_host* host; char* arena; const void* const* in; void* const* out; }; typedef int32_t(*bt_function)(const bt_frame* frame);
+typedef struct bt_frame bt_frame; typedef int32_t(*bt_task)(const bt_frame* frame, int64_t begin, int64_t end); typedef void (*bt_product_f32)(int64_t M, int64_t n0, int64_t n1, int64_t K, const float* A, int64_t am, int64_t ak, const float* B, int64_t bk, int64_t bn, float* C, int64_t cm); typedef void (*bt_product_f64)(int64_t M, int64_t n0, int64_t n1, int64_t K, const double* A, int64_t am, int64_t ak, const double* B, int64_t bk, int64_t bn, double* C, int64_t cm); typedef struct bt_host { void* self; const void* const* constants; int32_t (*call)(void* self, int32_t id, const void* const* in, void* const* out); int32_t (*parallel)(void* self, bt_task task, const bt_frame* frame, int64_t count, int64_t grain, int64_t first, int64_t whole); bt_product_f32 matmul_f32; bt_product_f64 matmul_f64; } bt_host; struct bt_frame { const bt_host* host; char* arena; const void* const* in; void* const* out; const volatile int32_t* stop; }; typedef int32_t(*bt_function)(const bt_frame* frame);
 static inline double bt_bits_d(int64_t i) { union { int64_t i; double f; } u; u.i = i; return u.f; }
 static inline int64_t bt_double_i(double f) { union { double f; int64_t i; } u; u.f = f; return u.i; }
 
@@ -104,8 +104,9 @@ const int64_t t = step;
 out[0] = (6 - 1 - step) & 1 ? w + 64 : (char*)v2;
 in[1] = (const char*)v0 + t * 24;
 out[1] = (char*)v3 + t * 24;
+if (*f->stop) return 3;
 {
-const bt_frame g = {f->host, w, in, out};
+const bt_frame g = {f->host, w, in, out, f->stop};
 (void)bt_f0(&g);
 }
 in[0] = out[0];
