@@ -2,6 +2,7 @@
 // Python exceptions: a UserError is a ValueError, and by its kind also a TypeError, IndexError,
 // KeyError or OSError; a CompilationError carries the records of the compiler.
 #include "bindings.h"
+#include "braintrace/base/long_run.h"
 #include "braintrace/compiler/diagnostics.h"
 #include "compiler.h"
 
@@ -58,6 +59,8 @@ void translate(const std::exception_ptr& p, void*) {
     PyErr_SetObject(compile_error, error.ptr());
   } catch (const bt::UserError& e) {
     PyErr_SetString(type_of(e.kind()), words_of(e).c_str());
+  } catch (const bt::Stopped&) {
+    if (PyErr_CheckSignals() == 0) PyErr_SetNone(PyExc_KeyboardInterrupt);
   } catch (const bt::InternalError& e) {
     PyErr_SetString(internal_error, words_of(e).c_str());
   } catch (const bt::Error& e) {

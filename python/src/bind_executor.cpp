@@ -3,7 +3,7 @@
 #include "bindings.h"
 #include "braintrace/verify/graph_executor.h"
 #include "compiler.h"
-#include "gil.h"
+#include "ctrl_c.h"
 #include "module.h"
 
 namespace pybraintrace {
@@ -25,15 +25,15 @@ class Executor {
   nb::object                        model() const { return model_; }
 
   void compile_graph(const nb::args& args, const nb::kwargs& kwargs) {
-    without_gil([&, xs = inputs(args, kwargs)] { executor_.compile_graph(xs); });
+    stoppable([&, xs = inputs(args, kwargs)] { executor_.compile_graph(xs); });
   }
   nb::object forward(const nb::args& args, const nb::kwargs& kwargs) {
-    const bt::Tensors out = without_gil([&, xs = inputs(args, kwargs)] { return executor_.forward(xs); });
+    const bt::Tensors out = stoppable([&, xs = inputs(args, kwargs)] { return executor_.forward(xs); });
     return result_of(module(), out);
   }
   nb::object jacobians(const nb::args& args, const nb::kwargs& kwargs) {
     const bt::StepJacobians j =
-        without_gil([&, xs = inputs(args, kwargs)] { return executor_.solve_h2w_h2h_jacobian(xs); });
+        stoppable([&, xs = inputs(args, kwargs)] { return executor_.solve_h2w_h2h_jacobian(xs); });
     nb::dict hidden;
     for (size_t i = 0; i < j.hidden_vals.size(); ++i)
       hidden[tuple_of(j.hidden_paths[i].first)] = nb::cast(j.hidden_vals[i]);

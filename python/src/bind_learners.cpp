@@ -13,8 +13,8 @@
 #include "braintrace/algorithms/etrace_vmap.h"
 #include "braintrace/algorithms/three_factor.h"
 #include "compiler.h"
+#include "ctrl_c.h"
 #include "function.h"
-#include "gil.h"
 #include "module.h"
 #include "own_rules.h"
 
@@ -119,20 +119,20 @@ class Learner {
   void compile_graph(const nb::args& args, const nb::kwargs& kwargs) {
     nb::object        plain = step_args(args);
     const bt::Tensors xs    = inputs_of(model(), nb::borrow<nb::args>(plain), kwargs);
-    without_gil([&] { learner_->compile_graph(xs); });
+    stoppable([&] { learner_->compile_graph(xs); });
   }
 
   nb::object call(const nb::args& args, const nb::kwargs& kwargs) {
     if (lanes_) {
       const bt::Tensors xs = inputs_of(model(), args, kwargs);
-      return result_of(model(), without_gil([&] { return lanes_->update(xs); }));
+      return result_of(model(), stoppable([&] { return lanes_->update(xs); }));
     }
     bool any_multi = false;
     for (nb::handle a : args) any_multi = any_multi || (nb::isinstance<StepBox>(a) && nb::cast<StepBox&>(a).is_multi);
     if (!any_multi) {
       nb::object        plain = step_args(args);
       const bt::Tensors xs    = inputs_of(model(), nb::borrow<nb::args>(plain), kwargs);
-      return result_of(model(), without_gil([&] { return learner_->update(xs); }));
+      return result_of(model(), stoppable([&] { return learner_->update(xs); }));
     }
     std::vector<bt::StepData> inputs;
     for (nb::handle a : args) {
@@ -145,7 +145,7 @@ class Learner {
       else
         inputs.emplace_back(bt::SingleStepData{xs});
     }
-    return result_of(model(), without_gil([&] { return learner_->update(inputs); }));
+    return result_of(model(), stoppable([&] { return learner_->update(inputs); }));
   }
 
   // {'grads', 'losses', 'aux'} of a sequence.
@@ -172,7 +172,7 @@ class Learner {
             "etrace_grad: unknown option '%s'; known: mask, chunk_size, reduction, loss_output, weights, drop_traces",
             name.c_str());
     }
-    const auto r = without_gil([&] {
+    const auto r = stoppable([&] {
       return lanes_ ? bt::flat::run_etrace_grad(*lanes_, call.function(), call.leaves(), options)
                     : bt::flat::run_etrace_grad(*learner_, call.function(), call.leaves(), options);
     });
@@ -183,7 +183,7 @@ class Learner {
     Tree::Leaves leaves;
     Tree::of(sequences, leaves);
     const bt::Tensors xs  = tensors_of(leaves, "etrace_evolve");
-    const auto        out = without_gil([&] {
+    const auto        out = stoppable([&] {
       return lanes_ ? bt::etrace_evolve(*lanes_, xs, return_outputs) : bt::etrace_evolve(*learner_, xs, return_outputs);
     });
     return return_outputs ? result_of(model(), out) : nb::object(nb::none());
@@ -432,7 +432,7 @@ void bind_learners(nb::module_& m) {
       "compile_learner",
       [](Learner& l, const nb::args& args) {
         const bt::Tensors xs = inputs_of(l.model(), args, nb::borrow<nb::kwargs>(nb::dict()));
-        without_gil([&] { bt::compile_learner(l.get(), bt::ExampleInputs(xs), {}); });
+        stoppable([&] { bt::compile_learner(l.get(), bt::ExampleInputs(xs), {}); });
       },
       "learner"_a, "args"_a, "Compile a learner with example inputs of one step.");
 }

@@ -10,8 +10,8 @@
 #include "braintrace/functions/loops.h"
 #include "braintrace/functions/vmap.h"
 #include "braintrace/ops/host_call.h"
+#include "ctrl_c.h"
 #include "function.h"
-#include "gil.h"
 #include "module.h"
 
 namespace pybraintrace {
@@ -53,7 +53,7 @@ class Jitted {
     }
     add_environment(key);
     FlatCall   call(f_, std::move(in));
-    const auto r = without_gil([&] {
+    const auto r = stoppable([&] {
       return bt::flat::call_jitted(*cache_, std::move(key), xs, call.function(),
                                    [&] { return std::shared_ptr<const void>(std::make_shared<Tree>(call.out())); });
     });
@@ -134,7 +134,7 @@ nb::object differentiate(const char* where, nb::handle f, const nb::args& args, 
   bt::Mask wrt;
   for (size_t owner : call.owners())
     wrt.push_back(std::find(chosen.begin(), chosen.end(), static_cast<int64_t>(owner)) != chosen.end());
-  const auto r = without_gil([&] { return bt::flat::differentiate(where, call.function(), call.leaves(), wrt, map); });
+  const auto r = stoppable([&] { return bt::flat::differentiate(where, call.function(), call.leaves(), wrt, map); });
   nb::list   grads;
   for (int64_t n : chosen) {
     bt::Tensors mine;
@@ -161,7 +161,7 @@ nb::object mapped(nb::handle f, const nb::args& args, const nb::kwargs& kwargs, 
     }
     options.in_axes.push_back(axis.is_none() ? std::optional<int64_t>() : nb::cast<int64_t>(axis));
   }
-  const auto out = without_gil([&] {
+  const auto out = stoppable([&] {
     return bt::flat::call_mapped(call.function(), call.leaves(), call.owners(), call.num_arguments(), options);
   });
   return call.rebuild(out);
@@ -177,7 +177,7 @@ nb::object run_scan(nb::handle f, nb::handle init, nb::handle xs, int64_t length
   const Tree        carry = Tree::of(init, carry_leaves), x = Tree::of(xs, x_leaves);
   const bt::Tensors c = tensors_of(carry_leaves, "scan"), v = tensors_of(x_leaves, "scan");
   Tree              y;
-  const auto        r = without_gil([&] {
+  const auto        r = stoppable([&] {
     return bt::flat::run_scan("scan",
                                      [&](const bt::Tensors& in) {
                                 WithGil    gil;
@@ -200,7 +200,7 @@ nb::object run_scan(nb::handle f, nb::handle init, nb::handle xs, int64_t length
 
 nb::object run_for(nb::handle f, const nb::args& xs, bool reverse) {
   FlatCall   call(f, xs, no_keywords(), "for_loop");
-  const auto r = without_gil(
+  const auto r = stoppable(
       [&] { return bt::flat::run_scan("for_loop", call.function(), {}, call.leaves(), {.reverse = reverse}); });
   return call.rebuild(r.ys);
 }
@@ -215,7 +215,7 @@ nb::object choose(Arg pred, nb::handle if_true, nb::handle if_false, const nb::a
     if (!(yes.out() == no.out())) structure_error("cond", "the result of the second function", yes.out(), no.out());
     return out;
   };
-  const auto out = without_gil([&] { return bt::flat::run_cond(p, yes.function(), otherwise, yes.leaves()); });
+  const auto out = stoppable([&] { return bt::flat::run_cond(p, yes.function(), otherwise, yes.leaves()); });
   return yes.rebuild(out);
 }
 
@@ -228,8 +228,8 @@ nb::object run_while(nb::handle go_on, nb::handle body, nb::handle init, int64_t
     if (!(step.out() == step.argument(0))) structure_error("while_loop", "the value", step.argument(0), step.out());
     return out;
   };
-  const auto out = without_gil(
-      [&] { return bt::flat::run_while(test.function(), checked, step.leaves(), {.max_steps = max_steps}); });
+  const auto out =
+      stoppable([&] { return bt::flat::run_while(test.function(), checked, step.leaves(), {.max_steps = max_steps}); });
   return step.argument(0).unflatten(out);
 }
 
@@ -237,19 +237,19 @@ nb::object run_jvp(nb::handle f, nb::handle primals, nb::handle tangents) {
   FlatCall call(f, nb::borrow<nb::args>(nb::tuple(nb::borrow(primals))), no_keywords(), "jvp");
   FlatCall dots(f, nb::borrow<nb::args>(nb::tuple(nb::borrow(tangents))), no_keywords(), "jvp");
   if (!(call.in() == dots.in())) structure_error("jvp", "the tangents", call.in(), dots.in());
-  const auto r = without_gil([&] { return bt::flat::push_forward(call.function(), call.leaves(), dots.leaves()); });
+  const auto r = stoppable([&] { return bt::flat::push_forward(call.function(), call.leaves(), dots.leaves()); });
   return nb::make_tuple(call.rebuild(r.out), call.rebuild(r.tangents));
 }
 
 nb::object run_vjp(nb::handle f, const nb::args& primals) {
   FlatCall call(f, primals, no_keywords(), "vjp");
-  auto     r        = without_gil([&] { return bt::flat::pull_back(call.function(), call.leaves()); });
+  auto     r        = stoppable([&] { return bt::flat::pull_back(call.function(), call.leaves()); });
   auto     pullback = [in = call.in(), out = call.out(), back = std::move(r.pullback)](nb::handle ct) {
     Tree::Leaves leaves;
     const Tree   tree = Tree::of(ct, leaves);
     if (!(tree == out)) structure_error("vjp", "the cotangent", out, tree);
     const bt::Tensors cts = tensors_of(leaves, "vjp");
-    const auto        g   = without_gil([&] { return back(cts); });
+    const auto        g   = stoppable([&] { return back(cts); });
     return nb::object(in.unflatten(g)[0]);
   };
   return nb::make_tuple(call.rebuild(r.out), nb::cpp_function(std::move(pullback)));
@@ -262,7 +262,7 @@ nb::object run_jacobian(nb::handle f, const nb::args& args, int64_t argnum, bool
   bt::Mask wrt;
   for (size_t owner : call.owners()) wrt.push_back(owner == static_cast<size_t>(argnum));
   const auto mode   = forward ? bt::flat::JacobianMode::Forward : bt::flat::JacobianMode::Reverse;
-  const auto blocks = without_gil([&] { return bt::flat::jacobian(mode, call.function(), call.leaves(), wrt); });
+  const auto blocks = stoppable([&] { return bt::flat::jacobian(mode, call.function(), call.leaves(), wrt); });
   std::vector<nb::object> rows;
   for (const auto& row : blocks) rows.push_back(call.argument(static_cast<size_t>(argnum)).unflatten(row));
   return call.out().unflatten(rows);

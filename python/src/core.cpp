@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "bindings.h"
+#include "ctrl_c.h"
 
 NB_MODULE(_core, m) {
   using namespace pybraintrace;
@@ -14,6 +15,7 @@ NB_MODULE(_core, m) {
   }
   nanobind::set_leak_warnings(false);  // objects that live until the end of the process are not leaks
   m.doc() = "C++ extension module of pybraintrace.";
+  begin_to_listen();
   bind_errors(m);
   bind_tensor(m);
   bind_ops(m);

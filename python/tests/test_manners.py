@@ -226,6 +226,61 @@ except KeyboardInterrupt:
     assert done.returncode == 0 and done.stdout.strip() == "interrupted", done.stderr[-500:]
 
 
+@pytest.mark.parametrize("backend", ["cpu", "reference"])
+def test_interrupt_stops_a_program_and_leaves_states_as_they_were(backend):
+    """Most of these calls have no end of their own."""
+    code = """
+import os, signal, threading
+import numpy as np, pybraintrace as bt
+signal.signal(signal.SIGINT, signal.default_int_handler)
+count = bt.LongTermState(0.0)
+
+def count_up(_):
+    count.value += 1.0
+    return 0.0
+
+def endless():
+    return bt.while_loop(lambda x: x < 1, count_up, 0.0)
+
+def interrupted(f):
+    timer = threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    try:
+        f()
+    except KeyboardInterrupt:
+        return True
+
+jitted = bt.jit(endless)
+print(interrupted(jitted), float(count.value))
+print(interrupted(endless), float(count.value))
+print(interrupted(jitted), float(count.value))
+
+cell = bt.nn.ValinaRNNCell(2, 3)
+bt.nn.init_all_states(cell)
+learner = bt.D_RTRL(cell)
+learner.compile_graph(np.ones(2, 'f'))
+before = np.array(cell.h.value)
+windows = np.ones((1000000, 2), 'f')  # minutes, outside of a jitted function
+print(interrupted(lambda: learner.etrace_grad(windows, step_fn=lambda x: learner(x).sum(), chunk_size=4)), (before == cell.h.value).all())
+"""
+    done = run(code, BRAINTRACE_BACKEND=backend)
+    assert done.stdout.split("\n") == ["True 0.0", "True 0.0", "True 0.0", "True True", ""], (done.stdout, done.stderr[-800:])
+
+
+def test_a_handler_of_the_user_does_not_stop_programs():
+    code = """
+import os, signal, threading
+import pybraintrace as bt
+hits = []
+signal.signal(signal.SIGINT, lambda *_: hits.append(1))
+threading.Timer(0.05, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+count = bt.jit(lambda n: bt.while_loop(lambda x: x < n, lambda x: x + 1, 0.0))
+print(float(count(3e5)), hits)
+"""
+    done = run(code, BRAINTRACE_BACKEND="reference")
+    assert done.stdout == "300000.0 [1]\n", (done.stdout, done.stderr[-500:])
+
+
 def test_the_end_of_the_interpreter_is_quiet():
     code = """
 import threading, numpy as np, pybraintrace as bt
