@@ -18,6 +18,7 @@ struct OnlineLearner::Compiled {
   MemorySlots        slots;
   std::vector<State> memory;
   State              running_index;
+  StateMap           parts;  // of the model
   // Keyed by method, window length, `fresh`, and the types of inputs and aux values.
   std::map<std::string, WindowProgram> programs;
   std::optional<RecallProgram>         recall = {};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "braintrace/algorithms/learner.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "braintrace/algorithms/compiled_learner.h"
@@ -57,6 +59,23 @@ const OnlineLearner::Compiled& OnlineLearner::compiled() const {
   return *compiled_;
 }
 
+void OnlineLearner::check_parts() const {
+  const StateMap &then = compiled().parts, now = model_->states();
+  for (size_t i = 0; i < std::max(then.size(), now.size()); ++i) {
+    if (i < std::min(then.size(), now.size()) && then[i].first == now[i].first && then[i].second == now[i].second)
+      continue;
+    const bool is_gone = i == now.size() || (i < then.size() && then[i].first < now[i].first);
+    const bool is_more = i == then.size() || (i < now.size() && now[i].first < then[i].first);
+    fail(ErrorKind::State,
+         "learner: {} of the model was {} after compile_graph; the learner would not use it.\n  Make a new learner for "
+         "the changed model.",
+         (is_gone ? then : now)[i].first.str(),
+         is_gone   ? "removed"
+         : is_more ? "added"
+                   : "replaced");
+  }
+}
+
 void OnlineLearner::compile_graph(const StepInputs& inputs) {
   if (is_compiled()) return;
   compile(inputs.types);
@@ -68,6 +87,7 @@ void OnlineLearner::compile(const Types& args) {
              {},
              {},
              LongTermState(Tensor(Type{DType::I64, {}}, 0)),
+             model_->states(),
              {}};
   c.slots                        = rule_->memory(c.graph);
   c.running_index.cell()->places = {{{}, "running_index"}};
@@ -106,6 +126,7 @@ struct StepLearner : private StepModel, public OnlineLearner {
 }  // namespace
 
 std::unique_ptr<OnlineLearner> OnlineLearner::around(Function step, const Types& args) {
+  check_parts();
   std::unique_ptr<OnlineLearner> outer =
       std::make_unique<StepLearner>(StepModel(*this, std::move(step)), rule_, options_);
   outer->options_.compile.allow_states_outside = true;
@@ -176,6 +197,7 @@ Tensors OnlineLearner::run(const Tensors& xs, const WindowOptions& given) {
     }
     return out;
   }
+  check_parts();
   require(given.length.value_or(1) > 0, "learner: a window needs at least one step; the inputs have none.");
   const Compiled&        c    = compiled();
   const StatefulProgram& step = c.graph.module_info.step;

@@ -161,6 +161,8 @@ class OnlineLearner {
 
   struct Compiled;  // defined in compiled_learner.h
   const Compiled& compiled() const;
+  // The graph is that of the states which the model had when it was compiled.
+  void check_parts() const;
   // The operands of the slot's relation that read the parameter, or the leaves the slot belongs to. The parameter is
   // given by its path or the path of any of its leaves.
   std::vector<std::string> keys_of(const MemorySlot& slot, const Path& parameter) const;

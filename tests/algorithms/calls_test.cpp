@@ -34,6 +34,33 @@ namespace {
 constexpr int64_t T  = 5;
 const Tensor      xs = normal({DType::F64, {T, 2}}, 5), m = ones({T}, DType::F64);
 
+// A learner belongs to the states that its model had when it was compiled.
+TEST(Calls, PartsReplacedAfterCompilingAreAnError) {
+  const auto message_after = [](const std::function<void(Module&)>& change) {
+    auto       model   = make_model(chain({layer("gru", 2, 3), linear(3, 2)}));
+    const auto learner = compile(*model, "d_rtrl", row(xs, 0));
+    (*learner)(row(xs, 0));
+    change(*model);
+    const auto call  = error_of([&] { (*learner)(row(xs, 1)); });
+    const auto sweep = error_of([&] { etrace_grad([&](Tensor x) { return loss_of((*learner)(x)); }, *learner)(xs); });
+    EXPECT_EQ(call, sweep);
+    return call;
+  };
+  const auto spare = make_model(chain({layer("gru", 2, 3), linear(3, 2)}));
+  const auto of    = [](const Module& m, const char* name) {
+    for (const auto& [path, state] : m.params())
+      if (path.keys()[0] == name) return state;
+    throw InternalError("no such weight");
+  };
+  EXPECT_EQ(message_after([](Module&) {}), "");
+  EXPECT_EQ(message_after([](Module& m) { init_all_states(m); }), "");
+  EXPECT_NE(message_after([&](Module& m) { m.set_child("out", *spare); }).find("replaced"), std::string::npos);
+  EXPECT_NE(message_after([&](Module& m) { m.erase("out"); }).find("removed"), std::string::npos);
+  EXPECT_NE(
+      message_after([&](Module& m) { m.set_state("more", of(*spare, "out")); }).find("more of the model was added"),
+      std::string::npos);
+}
+
 TEST(Calls, SeveralInOneLossCountOnce) {
   const json description = chain({layer("gru", 2, 3), linear(3, 2)});
   for (const char* rule : {"d_rtrl", "eprop", "ostl_feedforward", "uoro"}) {
