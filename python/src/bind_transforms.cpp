@@ -13,6 +13,7 @@
 #include "ctrl_c.h"
 #include "function.h"
 #include "module.h"
+#include "places.h"
 
 namespace pybraintrace {
 
@@ -30,9 +31,13 @@ class Jitted {
         cache_(bt::flat::make_jit_cache()) {}
 
   nb::object call(const nb::args& args, const nb::kwargs& kwargs) {
-    SafePoint    after;
-    Tree::Leaves leaves;
-    Tree         in;
+    SafePoint after;
+    if (!places_.are_unchanged()) forget();
+    const std::shared_ptr<bt::flat::JitCache> cache  = cache_;
+    const int64_t                             traces = bt::flat::num_traces(*cache);
+    CalledModules                             called;
+    Tree::Leaves                              leaves;
+    Tree                                      in;
     in.open(Tree::Kind::Tuple, 2);
     in.open(Tree::Kind::Tuple, args.size());
     int64_t position = 0;
@@ -54,26 +59,46 @@ class Jitted {
     add_environment(key);
     FlatCall   call(f_, std::move(in));
     const auto r = stoppable([&] {
-      return bt::flat::call_jitted(*cache_, std::move(key), xs, call.function(),
+      return bt::flat::call_jitted(*cache, std::move(key), xs, call.function(),
                                    [&] { return std::shared_ptr<const void>(std::make_shared<Tree>(call.out())); });
     });
+    if (bt::flat::num_traces(*cache) > traces && cache == cache_) find_places(called.modules());
     return static_cast<const Tree*>(r.like.get())->unflatten(r.out);
   }
 
-  int64_t    num_traces() const { return bt::flat::num_traces(*cache_); }
+  int64_t    num_traces() const { return forgotten_ + bt::flat::num_traces(*cache_); }
   nb::object function() const { return f_; }
 
   int traverse(visitproc visit, void* arg) {
     Py_VISIT(f_.ptr());
     Py_VISIT(statics_.ptr());
-    return 0;
+    for (const nb::object& m : modules_) Py_VISIT(m.ptr());
+    return places_.traverse(visit, arg);
   }
   void clear() {
     f_       = nb::none();
     statics_ = nb::dict();
+    modules_.clear();
+    places_ = {};
   }
 
  private:
+  // Programs of parts that are not those of the function any more.
+  void forget() {
+    forgotten_ += bt::flat::num_traces(*cache_);
+    cache_ = bt::flat::make_jit_cache();
+    modules_.clear();
+    places_ = {};
+  }
+  void find_places(const std::vector<nb::object>& called) {
+    for (const nb::object& m : called)
+      if (std::none_of(modules_.begin(), modules_.end(), [&](const nb::object& known) { return known.is(m); }))
+        modules_.push_back(m);
+    Places now;
+    now.add_function(f_);
+    for (const nb::object& m : modules_) now.add_object(m);
+    places_ = std::move(now);
+  }
   void add_keywords(Tree& in, const nb::kwargs& kwargs, Tree::Leaves& leaves) {
     if (static_argnames_.empty() || kwargs.size() == 0) {
       in.add(kwargs, leaves, is_captured);
@@ -105,6 +130,9 @@ class Jitted {
   std::vector<std::string>            static_argnames_;
   nb::dict                            statics_;
   std::shared_ptr<bt::flat::JitCache> cache_;
+  int64_t                             forgotten_ = 0;  // traces
+  std::vector<nb::object>             modules_;        // that were called while tracing
+  Places                              places_;         // where the programs of the cache found their parts
 };
 
 int jitted_traverse(PyObject* self, visitproc visit, void* arg) {

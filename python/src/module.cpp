@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "places.h"
+
 namespace pybraintrace {
 
 namespace {
@@ -239,6 +241,7 @@ void PyParts::call_hook(const char* name, bt::BatchSize batch) {
 bt::Tensors PyParts::call_update(bt::Module& module, const bt::Tensors& xs) {
   WithGil    gil;
   nb::object method = nb::getattr(self_, "update", nb::none());
+  CalledModules::add(self_);
   bt::require(!method.is_none(),
               "{}: update is not defined; define `def update(self, x): ...` with one step of the model.",
               module.type_name());

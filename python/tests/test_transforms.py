@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """jit, grad, vmap, loops over trees and states."""
 import dataclasses
+import functools
 import typing
 
 import numpy as np
@@ -32,6 +33,82 @@ def test_jit_traces_once_per_signature():
     assert f.num_traces == 1 and len(seen) == 1
     f(np.ones(3, "f"))
     assert f.num_traces == 2
+
+
+def scaled(by):
+    layer = bt.nn.Linear(2, 2, b_init=None)
+    layer.weight.value = {"weight": np.full((2, 2), by, "f")}
+    return layer
+
+
+class Stack(bt.nn.Module):
+    def __init__(self, by=1.0):
+        super().__init__()
+        self.first, self.layers, self.named, self.pair = scaled(by), [scaled(1.0)], {"k": scaled(1.0)}, (scaled(1.0), [scaled(1.0)])
+
+    def update(self, x):
+        for layer in (self.first, *self.layers, self.named["k"], self.pair[0], self.pair[1][0]):
+            x = layer(x)
+        return x
+
+
+class Holder:
+    """Not a module."""
+
+    def __init__(self):
+        self.net = Stack()
+
+    def call(self, x):
+        return self.net(x)
+
+
+@pytest.mark.parametrize("name, change", {
+    "an attribute": lambda net: setattr(net, "first", scaled(2.0)),
+    "an item of a list": lambda net: net.layers.__setitem__(0, scaled(2.0)),
+    "a longer list": lambda net: net.layers.append(scaled(1.0)),
+    "an entry of a dict": lambda net: net.named.__setitem__("k", scaled(2.0)),
+    "a list in a tuple": lambda net: net.pair[1].__setitem__(0, scaled(2.0)),
+}.items())
+def test_jit_traces_again_when_a_part_of_a_model_is_replaced(name, change):
+    x = np.ones(2, "f")
+    for make in (lambda net: bt.jit(lambda x: net(x)), bt.jit, lambda net: functools.partial(bt.jit(lambda m, x: m(x)), net),
+                 lambda net: bt.jit(functools.partial(lambda m, x: m(x), net)), lambda net: bt.jit(lambda x: bt.for_loop(net, x[None])[0])):
+        net = Stack()
+        f = make(net)
+        before = f(x)
+        change(net)
+        assert (f(x) == 2 * before).all() and (f(x) == 2 * before).all(), name
+
+
+def test_jit_traces_again_when_a_variable_names_another_part():
+    holder, net, scale, x = Holder(), Stack(), bt.LongTermState(1.0), np.ones(2, "f")
+
+    def by_helper(x):
+        return bt.for_loop(lambda row: net.first(row), x[None])[0]
+
+    functions = bt.jit(holder.call), bt.jit(lambda x: net(x)), bt.jit(by_helper), bt.jit(lambda x: x * scale.value)
+    before = [f(x) for f in functions]
+    holder.net, net, scale = Stack(2.0), Stack(2.0), bt.LongTermState(2.0)
+    for f, y in zip(functions, before):
+        assert (f(x) == 2 * y).all() and (f(x) == 2 * y).all() and f.num_traces == 2
+    for i in range(3):  # all else is captured by value, as documented
+        net.note, net.rate, net.table, x = f"note {i}", float(i), np.ones(i + 1), x + 0
+        bt.nn.init_all_states(net)
+        functions[1](x)
+    assert functions[1].num_traces == 2
+
+
+def test_a_learner_of_a_changed_model_is_an_error():
+    x = np.ones(2, "f")
+    net = bt.nn.Sequential(bt.nn.ValinaRNNCell(2, 3), bt.nn.Linear(3, 2))
+    bt.nn.init_all_states(net)
+    learner = bt.D_RTRL(net)
+    learner.compile_graph(x)
+    learner(x)
+    net.layers[1] = bt.nn.Linear(3, 2)
+    for call in (lambda: learner(x), lambda: learner.etrace_grad(x[None], step_fn=lambda x: learner(x).sum()), lambda: bt.jit(learner)(x)):
+        with pytest.raises(bt.StateError, match="layers.1.weight of the model was replaced after compile_graph"):
+            call()
 
 
 class Point(typing.NamedTuple):
