@@ -13,11 +13,14 @@
 //   sparse_bench NEURONS SYNAPSES STEPS more                          batches, and optimizers with a memory per weight
 //   sparse_bench NEURONS SYNAPSES STEPS threads | wide threads        1, 2, 4, … threads, up to BRAINTRACE_NUM_THREADS
 //   sparse_bench NEURONS SYNAPSES STEPS 1% | wide 1%                  so many spikes, by BRAINTRACE_NUM_THREADS alone
+//   sparse_bench NEURONS SYNAPSES STEPS hand | wide hand              `events` alone, by one and by two threads
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -66,54 +69,73 @@ std::vector<std::vector<float>> drives(const Sizes& s, double rate) {
 
 // ---- By hand
 
+// With two parts, each half of the neurons belongs to one thread: its loops, its synapses by target, its update. The
+// threads meet twice in a step, to exchange spikes, and to exchange traces and the sums of the readout.
 class ByHand {
  public:
-  ByHand(const Sizes& s, const Wiring& wiring, bool events)
+  ByHand(const Sizes& s, const Wiring& wiring, bool events, int64_t parts = 1)
       : w(wiring.weights), s_(s), wiring_(wiring), events_(events), readout_(wiring.readout) {
     for (std::vector<float>* v : {&V_, &z_, &I_, &x_trace_, &f_trace_, &q_, &out_trace_})
       v->resize(static_cast<size_t>(s.n));
-    starts_.resize(static_cast<size_t>(s.n) + 1);
-    for (int32_t i : wiring.from) ++starts_[static_cast<size_t>(i) + 1];
-    for (size_t i = 1; i < starts_.size(); ++i) starts_[i] += starts_[i - 1];
-    std::vector<int32_t> next(starts_.begin(), starts_.end() - 1);
-    order_.resize(wiring.from.size());
-    for (size_t e = 0; e < order_.size(); ++e)
-      order_[static_cast<size_t>(next[static_cast<size_t>(wiring.from[e])]++)] = static_cast<int32_t>(e);
+    for (int64_t p = 0; p < parts; ++p) {
+      Part part{.first = s.n * p / parts, .last = s.n * (p + 1) / parts};
+      part.starts.resize(static_cast<size_t>(s.n) + 1);
+      const int64_t begin = part.first * s.degree, end = part.last * s.degree;
+      for (int64_t e = begin; e < end; ++e) ++part.starts[static_cast<size_t>(wiring.from[e]) + 1];
+      for (size_t i = 1; i < part.starts.size(); ++i) part.starts[i] += part.starts[i - 1];
+      std::vector<int32_t> next(part.starts.begin(), part.starts.end() - 1);
+      part.order.resize(static_cast<size_t>(end - begin));
+      for (int64_t e = begin; e < end; ++e)
+        part.order[static_cast<size_t>(next[static_cast<size_t>(wiring.from[e])]++)] = static_cast<int32_t>(e);
+      parts_.push_back(std::move(part));
+    }
   }
 
   void step(const float* x) {
-    const int64_t n = s_.n;
-    for (int64_t i = 0; i < n; ++i) z_[i] = V_[i] > 1 ? 1 : 0;
-    events_ ? by_events() : all();
-    float r[2] = {leak * r_[0], leak * r_[1]};
-    for (int64_t i = 0; i < n; ++i) {
+    step(0, x, [] {});
+  }
+  // What one thread does; `meet` returns when all have called it.
+  template <class Meet>
+  void step(size_t part, const float* x, const Meet& meet) {
+    Part& mine = parts_[part];
+    mine.spiking.clear();
+    for (int64_t i = mine.first; i < mine.last; ++i) {
+      z_[i] = V_[i] > 1 ? 1 : 0;
+      if (z_[i] != 0) mine.spiking.push_back(static_cast<int32_t>(i));
+    }
+    meet();
+    events_ ? by_events(mine) : all();
+    mine.sum[0] = mine.sum[1] = 0;
+    for (int64_t i = mine.first; i < mine.last; ++i) {
       const float surrogate = std::max(steepness * s_.width - steepness * std::abs(V_[i] - 1), 0.0F);
       f_trace_[i]           = decay * (leak * (1 - surrogate * V_[i])) * f_trace_[i] + (1 - decay) * (1 - leak);
       const float I         = x[i] + I_[i];
       V_[i]                 = I + leak * ((1 - z_[i]) * V_[i] - I);
       const float z         = V_[i] > 1 ? 1 : 0;
-      for (int o = 0; o < 2; ++o) r[o] += z * readout_[2 * i + o];
+      for (int o = 0; o < 2; ++o) mine.sum[o] += z * readout_[2 * i + o];
       x_trace_[i]   = decay * x_trace_[i] + z_[i];
       out_trace_[i] = decay * out_trace_[i] + z;
     }
-    ++count_;
-    const float c = std::max(1 - static_cast<float>(std::pow(static_cast<double>(decay), count_)), 1e-8F);
+    meet();
+    ++mine.count;
+    const float c = std::max(1 - static_cast<float>(std::pow(static_cast<double>(decay), mine.count)), 1e-8F);
     float       g[2];
     for (int o = 0; o < 2; ++o) {
-      r_[o]     = r[o];
-      g[o]      = r[o] - target[o];
-      out_f_[o] = decay * leak * out_f_[o] + (1 - decay);
+      mine.r[o] *= leak;
+      for (const Part& p : parts_) mine.r[o] += p.sum[o];
+      g[o]          = mine.r[o] - target[o];
+      mine.out_f[o] = decay * leak * mine.out_f[o] + (1 - decay);
     }
-    for (int64_t i = 0; i < n; ++i) {
+    for (int64_t i = mine.first; i < mine.last; ++i) {
       const float surrogate = std::max(steepness * s_.width - steepness * std::abs(V_[i] - 1), 0.0F);
       q_[i]                 = lr * (readout_[2 * i] * g[0] + readout_[2 * i + 1] * g[1]) * surrogate * f_trace_[i] / c;
-      for (int o = 0; o < 2; ++o) readout_[2 * i + o] -= lr * out_trace_[i] * g[o] * out_f_[o] / c;
+      for (int o = 0; o < 2; ++o) readout_[2 * i + o] -= lr * out_trace_[i] * g[o] * mine.out_f[o] / c;
     }
-    if (events_) update();
+    if (events_) update(mine);
   }
   // Makes the update that waits.
   void settle() {
-    if (!events_) update();
+    if (!events_) update(parts_[0]);
   }
   double signals() const {
     return static_cast<double>(std::count_if(q_.begin(), q_.end(), [](float q) { return q != 0; })) /
@@ -123,6 +145,14 @@ class ByHand {
   std::vector<float> w;
 
  private:
+  struct alignas(64) Part {
+    int64_t              first, last;              // neurons
+    std::vector<int32_t> starts = {}, order = {};  // of the synapses to them, by source
+    std::vector<int32_t> spiking = {};
+    float                sum[2] = {0, 0}, r[2] = {0, 0}, out_f[2] = {0, 0};
+    int                  count = 0;
+  };
+
   void all() {
     const int64_t  d    = s_.degree;
     const int32_t* from = wiring_.from.data();
@@ -140,15 +170,15 @@ class ByHand {
       I_[j] = sum;
     }
   }
-  void by_events() {
-    std::fill(I_.begin(), I_.end(), 0.0F);
-    for (int64_t i = 0; i < s_.n; ++i)
-      if (z_[i] != 0)
-        for (int32_t k = starts_[i]; k < starts_[i + 1]; ++k) I_[wiring_.to[order_[k]]] += w[order_[k]];
+  void by_events(const Part& mine) {
+    std::fill(I_.begin() + mine.first, I_.begin() + mine.last, 0.0F);
+    for (const Part& p : parts_)
+      for (int32_t i : p.spiking)
+        for (int32_t k = mine.starts[i]; k < mine.starts[i + 1]; ++k) I_[wiring_.to[mine.order[k]]] += w[mine.order[k]];
   }
-  void update() {
+  void update(const Part& mine) {
     const int64_t d = s_.degree;
-    for (int64_t j = 0; j < s_.n; ++j) {
+    for (int64_t j = mine.first; j < mine.last; ++j) {
       if (q_[j] == 0) continue;
       const float q = q_[j], *u = x_trace_.data();
       float*      p = w.data() + j * d;
@@ -158,13 +188,11 @@ class ByHand {
     }
   }
 
-  Sizes                s_;
-  const Wiring&        wiring_;
-  bool                 events_;
-  std::vector<float>   readout_, V_, z_, I_, x_trace_, f_trace_, q_, out_trace_;
-  std::vector<int32_t> starts_, order_;
-  float                r_[2] = {0, 0}, out_f_[2] = {0, 0};
-  int                  count_ = 0;
+  Sizes              s_;
+  const Wiring&      wiring_;
+  bool               events_;
+  std::vector<float> readout_, V_, z_, I_, x_trace_, f_trace_, q_, out_trace_;
+  std::vector<Part>  parts_;
 };
 
 // ---- By the library
@@ -318,6 +346,65 @@ void by_threads(const Sizes& s, const Wiring& wiring) {
   }
 }
 
+// Where threads wait for each other, spinning.
+class Meeting {
+ public:
+  explicit Meeting(int threads) : threads_(threads) {}
+  void operator()() {
+    const int turn = turn_.load(std::memory_order_acquire);
+    if (arrived_.fetch_add(1) + 1 == threads_) {
+      arrived_.store(0);
+      turn_.store(turn + 1, std::memory_order_release);
+    } else {
+      while (turn_.load(std::memory_order_acquire) == turn) continue;
+    }
+  }
+
+ private:
+  int threads_;
+  alignas(64) std::atomic<int> arrived_{0};
+  alignas(64) std::atomic<int> turn_{0};
+};
+
+// The median of `events` by hand, milliseconds, and the weights it leaves.
+std::pair<double, std::vector<float>> by_hand(const Sizes& s, const Wiring& wiring, double rate, int threads) {
+  const auto          xs = drives(s, rate);
+  ByHand              hand(s, wiring, true, threads);
+  Meeting             meeting(threads);
+  std::vector<double> ms;
+  const auto          work = [&](size_t part) {
+    for (int64_t k = 0; k < s.steps; ++k) {
+      const auto begin = std::chrono::steady_clock::now();
+      hand.step(part, xs[static_cast<size_t>(k) % xs.size()].data(), [&] {
+        if (threads > 1) meeting();
+      });
+      if (threads > 1) meeting();
+      if (part == 0 && k >= burst)
+        ms.push_back(1e3 * std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    }
+  };
+  std::vector<std::thread> others;
+  for (int p = 1; p < threads; ++p) others.emplace_back(work, static_cast<size_t>(p));
+  work(0);
+  for (std::thread& t : others) t.join();
+  return {median(ms), hand.w};
+}
+
+void hands(const Sizes& s, const Wiring& wiring) {
+  // Rounding errors grow from step to step.
+  const Sizes few{s.n, s.degree, 24, s.width};
+  for (const double rate : {0.01, 0.16}) {
+    const auto w = by_hand(few, wiring, rate, 1).second, v = by_hand(few, wiring, rate, 2).second;
+    double     apart = 0;
+    for (size_t e = 0; e < w.size(); ++e) apart = std::max<double>(apart, std::abs(w[e] - v[e]));
+    for (int round = 0; round < 3; ++round) {
+      const double one = by_hand(s, wiring, rate, 1).first, two = by_hand(s, wiring, rate, 2).first;
+      fmt::print("by hand, {:.0f}% of spikes, ms: {:.3f}, two threads: {:.3f}, times as fast: {:.2f}, apart: {:.1e}\n",
+                 100 * rate, one, two, one / two, apart);
+    }
+  }
+}
+
 void by_spikes(const Sizes& s, const Wiring& wiring, double rate) {
   Environment::Scope dt{{.dt = 1.0}};
   ByLibrary          library(s, wiring);
@@ -337,6 +424,10 @@ int main(int argc, char** argv) {
   fmt::print("{} neurons, {} synapses, ms per step with update\n", s.n, s.n * s.degree);
   if (has("more")) {
     more(s, wiring);
+    return 0;
+  }
+  if (has("hand")) {
+    hands(s, wiring);
     return 0;
   }
   if (has("threads")) {
