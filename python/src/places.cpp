@@ -15,9 +15,23 @@ thread_local CalledModules* innermost = nullptr;
 
 // An instance of a class of this package. Captured tensors are frozen when a function is traced.
 bool is_ours(nb::handle value) { return nb::type_check(value.type()) && !nb::isinstance<bt::Tensor>(value); }
-bool is_function(nb::handle value) { return nb::hasattr(value, "__code__") && nb::hasattr(value, "__globals__"); }
-bool is_method(nb::handle value) { return nb::hasattr(value, "__self__") && nb::hasattr(value, "__func__"); }
-bool is_partial(nb::handle value) { return nb::hasattr(value, "func") && nb::hasattr(value, "keywords"); }
+
+// A class of Python that nanobind has no name for. It lives as long as the process.
+nb::handle imported(const char* module, const char* name) {
+  return nb::object(nb::module_::import_(module).attr(name)).release();
+}
+bool is_function(nb::handle value) {
+  static const nb::handle type = imported("types", "FunctionType");
+  return nb::isinstance(value, type);
+}
+bool is_method(nb::handle value) {
+  static const nb::handle type = imported("types", "MethodType");
+  return nb::isinstance(value, type);
+}
+bool is_partial(nb::handle value) {
+  static const nb::handle type = imported("functools", "partial");
+  return nb::isinstance(value, type);
+}
 
 nb::object contents(nb::handle cell) { return nb::getattr(cell, "cell_contents", nb::none()); }
 
