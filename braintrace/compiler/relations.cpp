@@ -12,6 +12,8 @@
 
 #include <fmt/format.h>
 
+#include "braintrace/base/lists.h"
+#include "braintrace/base/pack.h"
 #include "braintrace/compiler/positions.h"
 #include "braintrace/compiler/relation_finder.h"
 
@@ -178,15 +180,26 @@ std::set<int> operations_in_chains(const RelationFinder& find) {
   return out;
 }
 
+// Whether y affects a state that the step leaves behind.
+bool reaches_later_steps(const RelationFinder& find, Var y) {
+  const Vars kept = split(find.info.program().results, find.info.step.result_sizes()).writes;
+  const Vars met  = reach_forward(find.flow, {y});
+  return std::any_of(kept.begin(), kept.end(), [&](Var v) { return contains(met, v); });
+}
+
+std::string why_without_trace(const RelationFinder& find, Var y) {
+  if (!candidate_groups(find, y, true).empty())
+    return "stop_gradient cuts all its paths to hidden states; it gets the same-step gradient only";
+  if (reaches_later_steps(find, y))
+    return "it does not affect any hidden state in the same step; it gets the same-step gradient only";
+  return "it affects no later step and needs no trace; its same-step gradient is exact";
+}
+
 // Fills r.connections; returns false and records the reason if the weight reaches no hidden state.
 bool connect_all(RelationFinder& find, HiddenParamOpRelation& r) {
   for (int g : candidate_groups(find, r.y)) r.connections.push_back(connect(find, r, find.groups[g]));
   if (r.connections.empty()) {
-    const bool cut = !candidate_groups(find, r.y, true).empty();
-    find.record(DiagnosticKind::RelationExcludedNonTemporal, DiagnosticLevel::Warning, r,
-                std::string(cut ? "stop_gradient cuts all its paths to hidden states"
-                                : "it does not affect any hidden state in the same step") +
-                    "; it gets the same-step gradient only");
+    find.record(DiagnosticKind::RelationExcludedNonTemporal, DiagnosticLevel::Warning, r, why_without_trace(find, r.y));
     return false;
   }
   r.through = weights_passed(find, r);

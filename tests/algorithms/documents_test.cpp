@@ -232,9 +232,9 @@ TEST(Documents, CompileGraphWarns) {
   bt::nn::init_all_states(other);
   testing::internal::CaptureStderr();
   bt::D_RTRL(other).compile_graph(bt::zeros({10}));
-  EXPECT_EQ(testing::internal::GetCapturedStderr(),
-            "warning: heard_once.weight: it does not affect any hidden state in the same step; it gets the same-step "
-            "gradient only\n");
+  EXPECT_EQ(
+      testing::internal::GetCapturedStderr(),
+      "warning: heard_once.weight: it affects no later step and needs no trace; its same-step gradient is exact\n");
   bt::set_warning_hook(mine);
 }
 

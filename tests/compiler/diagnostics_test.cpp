@@ -255,6 +255,24 @@ TEST(Diagnostics, AStepThatIsInOrderMakesNoOther) {
   EXPECT_EQ(kinds, (std::set<K>{K::RelationIncluded, K::RelationExcludedNonTemporal}));
 }
 
+// The gradient of a readout is exact, that of a weight whose result stays for later steps is not.
+TEST(Diagnostics, AWeightWithoutATraceSaysWhetherItsGradientIsExact) {
+  const auto reason = [](const char* weight, const Step& step) {
+    for (const CompilationRecord& r : records({K::RelationExcludedNonTemporal, L::Warning, step}))
+      if (r.kind == K::RelationExcludedNonTemporal && r.weight_path == Path{weight}) return r.message;
+    return std::string();
+  };
+  const auto says = [](const std::string& text, const char* part) { return text.find(part) != std::string::npos; };
+  const Step kept = [](Parts& p, auto& x) {
+    p.s.set(matmul(x, p.w.value()));
+    return 0.5 * p.h.value() + x;
+  };
+  const Step cut = [](Parts& p, auto& x) { return 0.5 * p.h.value() + stop_gradient(matmul(x, p.w.value())); };
+  EXPECT_TRUE(says(reason("v", kept), "its same-step gradient is exact"));
+  EXPECT_TRUE(says(reason("w", kept), "it gets the same-step gradient only"));
+  EXPECT_TRUE(says(reason("w", cut), "stop_gradient cuts"));
+}
+
 TEST(Diagnostics, NamesAreReadBack) {
   for (int i = 0; i < num_diagnostic_kinds; ++i)
     EXPECT_EQ(diagnostic_kind_named(name_of(static_cast<K>(i))), static_cast<K>(i));
