@@ -106,15 +106,24 @@ std::string argument_error(const CLI::App& app, const CLI::ParseError& error) {
   const std::string name   = chosen.empty() ? "braintrace" : "braintrace " + where.get_name();
   std::string       what   = chosen.empty() ? "a command is missing" : parser_words(where, error.what());
   const bool        extra  = chosen.empty() || error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
-  if (const auto left = app.remaining(true); extra && !left.empty()) {
+  if (auto left = app.remaining(true); extra && !left.empty()) {
     std::vector<std::string> known;
     for (const CLI::Option* o : where.get_options())
       for (const std::string& l : o->get_lnames()) known.push_back("--" + l);
+    for (std::string& l : left)
+      if (l.empty()) l = "''";
     const bool option = left[0].starts_with("-");
     what              = option ? fmt::format("{} has no option {}{}", name, left[0], hint(left[0], known))
                                : fmt::format("{}: unexpected argument{} {}", name, left.size() > 1 ? "s" : "", fmt::join(left, " "));
   }
   return fmt::format("{}{}\n  See {} --help.", what, what.ends_with('.') || what.ends_with('?') ? "" : ".", name);
+}
+
+// An empty value is most often that of a shell variable without one; commands would treat it as not given.
+void refuse_empty_values(const CLI::App& command) {
+  for (const CLI::Option* o : command.get_options())
+    for (const std::string& given : o->results())
+      require(!given.empty(), "{} needs a value that is not empty; is a shell variable unset?", o->get_name());
 }
 
 // True if the error is about an option, about a missing argument, or about an argument that names no file.
@@ -239,6 +248,7 @@ int run(int argc, char** argv) {
   std::optional<SilentOutput> silence;
   if (quiet && !(json && json->count() > 0)) silence.emplace();
   try {
+    refuse_empty_values(*command);
     const int status = chosen();
     check_output();
     return status;

@@ -32,6 +32,11 @@ for setting in ("optimizer.eps=-1", "optimizer.eps=1e999", "optimizer.beta1=2", 
     with check(f"--set {setting}"):
         expect(["train", GOOD, "--set", setting], 2)
 
+with check("an empty value, as of a shell variable that is not set"):
+    for command in (["explain", MODEL, "--hidden", ""], ["schedule", MODEL, "--dump", ""], ["graph", MODEL, "-o", ""], ["tasks", ""], ["help", ""],
+                    ["export", MODEL, "-o", ""], ["train", GOOD, "--set", ""], ["train", ""], ["fidelity", MODEL, "--input", ""]):
+        expect(command, 2, err="needs a value that is not empty")
+
 with check("not enough memory; `advise` judges such a model without making it"):
     for command in (["graph"], ["export", "-o", "exported"], ["stream"]):
         expect([*command, HUGE], 2, err="memory")
