@@ -134,10 +134,10 @@ class Native : public Compiled {
     return results;
   }
 
-  void run_into(const void* const* args, void* const* results) override { run_in_turn(args, results, &never_stop); }
+  void run_into(const void* const* args, void* const* results) override { pooled_run(args, results, &never_stop); }
   void stoppable_run(const void* const* args, void* const* results) override {
     const LongRun run;
-    run_in_turn(args, results, LongRun::flag());
+    pooled_run(args, results, LongRun::flag());
   }
   void run_in(char* arena, const void* const* args, void* const* results) override {
     std::vector<const void*> in = inputs();
@@ -157,16 +157,16 @@ class Native : public Compiled {
     Block                    arena;
     std::vector<const void*> in;
   };
-  void run_in_turn(const void* const* args, void* const* results, const StopFlag* stop) {
+  void pooled_run(const void* const* args, void* const* results, const StopFlag* stop) {
     std::unique_ptr<Call> call  = take_call();
     const auto            run   = [&] { run_with(call->in, call->arena.data, args, results, stop); };
-    const bool            asks  = has_loops_ && has_stop_source();
-    const auto            start = asks ? Clock::now() : Clock::time_point();
+    const bool            timed = has_loops_ && has_stop_source();
+    const auto            start = timed ? Clock::now() : Clock::time_point();
     if (is_shared_)
       run_timed(run);
     else
       run();
-    if (asks) last_was_long_ = Clock::now() - start > long_call;
+    if (timed) last_was_long_ = Clock::now() - start > long_call;
     give_back(std::move(call));
   }
   std::unique_ptr<Call> take_call() {
