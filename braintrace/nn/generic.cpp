@@ -16,7 +16,9 @@ ActivationLayer::ActivationLayer(Activation activation) : activation_(std::move(
 }
 
 PReLU::PReLU(int64_t num_parameters, double init)
-    : weight(state("weight", ParamState(Initializer(init)({num_parameters})))) {}
+    : weight(state("weight", ParamState(Initializer(init)({num_parameters})))) {
+  require(num_parameters > 0, "PReLU: the number of parameters must be positive, got {}.", num_parameters);
+}
 Tensor PReLU::update(const Tensor& x) { return maximum(x, 0) + weight.value() * minimum(x, 0); }
 
 Tensor GLU::update(const Tensor& x) {

@@ -23,6 +23,7 @@ namespace {
 TEST(Generic, ActivationsPReLUAndGLU) {
   EXPECT_LT(distance(ActivationLayer("relu")(f64({-1, 2})), {0, 2}), 1e-15);
   EXPECT_LT(distance(PReLU()(f64({-1, 2})), {-0.25, 2}), 1e-15);
+  EXPECT_NE(error_of([] { PReLU(-1); }).find("must not be negative"), std::string::npos);
   EXPECT_LT(distance(GLU()(f64({3, 0})), {1.5}), 1e-15);
   EXPECT_NE(error_of([] { Activation("tanhh"); }).find("tanh"), std::string::npos);
   for (const std::string& name : activation_names()) EXPECT_EQ(Activation(name)(f64({-1, 0.3})).size(), 2) << name;

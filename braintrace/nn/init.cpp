@@ -106,6 +106,8 @@ Initializer::Values Initializer::values(const Shape& shape, Rng& rng) const { re
 Tensor Initializer::operator()(const Shape& shape) const {
   const DType dtype = given_.defined() ? given_.dtype() : Environment::precision();
   const Type  type{dtype, shape};
+  require(std::ranges::all_of(shape, [](int64_t n) { return n >= 0; }),
+          "initializer: a size must not be negative, got {}.", to_string(shape));
   if (WithoutValues::is_so()) return Tensor(type, 0);
   double bytes = sizeof(double) + size_of(dtype);  // drawn as doubles; a count of elements might overflow
   for (int64_t n : shape) bytes *= static_cast<double>(n);

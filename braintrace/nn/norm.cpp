@@ -86,6 +86,7 @@ Tensor LayerNorm::update(const Tensor& x) {
 
 RMSNorm::RMSNorm(int64_t features, double eps)
     : weight(state("weight", *scale_and_bias({features}, true, false))), eps_(eps) {
+  require(features > 0, "RMSNorm: the number of features must be positive, got {}.", features);
   field("num_features", std::to_string(features));
 }
 Tensor RMSNorm::update(const Tensor& x) {

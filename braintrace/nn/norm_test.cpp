@@ -33,6 +33,9 @@ TEST(Norms, LayerAndRMSAndGroup) {
               1e-12);
   EXPECT_NE(error_of([] { GroupNorm(5, 2); }), "");
   EXPECT_NE(error_of([] { LayerNorm(3)(f64({1, 2})); }), "");
+  EXPECT_NE(error_of([] { RMSNorm(-1); }).find("must not be negative"), std::string::npos);
+  EXPECT_NE(error_of([] { RMSNorm(0); }).find("RMSNorm: the number of features must be positive"), std::string::npos);
+  EXPECT_NE(error_of([] { BatchNorm1d(-1); }).find("must not be negative"), std::string::npos);
 }
 
 TEST(Norms, BatchNormLearnsItsStatisticsWhileTraining) {

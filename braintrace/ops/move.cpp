@@ -73,7 +73,10 @@ Tensor arange(double start, double stop, double step, DType t) {
   require(step != 0 && std::isfinite((stop - start) / step),
           "arange: from {} to {} in steps of {} has no end; give a finite range and a step that is not 0.", start, stop,
           step);
-  const auto          n = static_cast<int64_t>(std::max(0.0, std::ceil((stop - start) / step)));
+  const double count = std::max(0.0, std::ceil((stop - start) / step));
+  require(count < 0x1p40, "arange: from {} to {} in steps of {} are {:.3g} elements, too many to hold.", start, stop,
+          step, count);
+  const auto          n = static_cast<int64_t>(count);
   std::vector<double> v(static_cast<size_t>(n));
   for (int64_t i = 0; i < n; ++i) v[i] = start + static_cast<double>(i) * step;
   return from_doubles({t, {n}}, v);

@@ -70,6 +70,7 @@ TEST(Move, Patterns) {
   EXPECT_EQ(values(arange(1, 2, 0.25)), (V{1, 1.25, 1.5, 1.75}));
   EXPECT_EQ(values(arange(3, 0, -1, DType::I32)), (V{3, 2, 1}));
   EXPECT_EQ(arange(3, 0, 1).size(), 0);
+  EXPECT_NE(error_of([] { arange(0, 1e300, 1); }).find("too many to hold"), std::string::npos);
   EXPECT_EQ(values(linspace(0, 1, 5, DType::F64)), (V{0, 0.25, 0.5, 0.75, 1}));
   EXPECT_EQ(values(linspace(2, 3, 1)), (V{2}));
   EXPECT_EQ(values(eye(2, 3, 1)), (V{0, 1, 0, 0, 0, 1}));
