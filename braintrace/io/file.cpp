@@ -22,10 +22,17 @@ namespace {
 
 constexpr std::align_val_t alignment{64};
 
+// The system reads a name up to its first zero byte, which would be another file.
+const char* name_of(const std::string& path) {
+  require(path.find('\0') == path.npos, ErrorKind::File, "{}: the name of a file cannot contain a zero byte.",
+          path.c_str());
+  return path.c_str();
+}
+
 class Descriptor {
  public:
   Descriptor(const std::string& path, int flags, mode_t mode = 0666)
-      : fd_(::open(path.c_str(), flags | O_CLOEXEC | O_NOCTTY, mode)) {}
+      : fd_(::open(name_of(path), flags | O_CLOEXEC | O_NOCTTY, mode)) {}
   ~Descriptor() {
     if (fd_ >= 0) ::close(fd_);
   }
@@ -77,7 +84,7 @@ struct Place {
 Place place_of(const std::string& given) {
   Place place{given};
   for (int links = 0;; ++links) {
-    if (::lstat(place.path.c_str(), &place.info) != 0) {
+    if (::lstat(name_of(place.path), &place.info) != 0) {
       if (errno != ENOENT) failed(given, "inspect");
       return place;
     }

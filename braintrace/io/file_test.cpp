@@ -58,6 +58,10 @@ TEST_F(WriteFile, follows_symbolic_links) {
   EXPECT_EQ(read_text(file("new")), "three");
   fs::create_symlink("circle", file("circle"));
   EXPECT_NE(error_of([&] { write_text(file("circle"), ""); }).find("form a cycle"), std::string::npos);
+  const std::string zero = file("a") + std::string(1, '\0') + "b";
+  for (const auto& error : {error_of([&] { write_text(zero, ""); }), error_of([&] { read_text(zero); })})
+    EXPECT_NE(error.find("a: the name of a file cannot contain a zero byte"), std::string::npos);
+  EXPECT_EQ(read_text(file("a")), "two");
 }
 
 TEST_F(WriteFile, goes_into_a_pipe) {

@@ -190,3 +190,10 @@ def test_sizes_that_nothing_can_have():
                          (lambda: jnp.arange(1e300), "too many to hold")):
         with pytest.raises(bt.UserError, match=words):
             wrong()
+
+
+def test_file_names_with_any_byte():
+    for name in ("\0", "a\0b"):
+        for use in (bt.load, bt.save):
+            with pytest.raises(bt.FileError, match="zero byte"):
+                use(name, nn.Linear(2, 2))
