@@ -62,8 +62,8 @@ DNI::DNI(Module& model, std::shared_ptr<const SyntheticGradient> synthesizer, Le
 
 Tensors DNI::exit_credit(const Tensors& hidden) const {
   require(synthesizer_ != nullptr,
-          "DNI: no synthesizer is attached.\n  Call "
-          "attach_synthesizer(std::make_shared<SyntheticGradient>(learner.group_signal_shapes())).");
+          "DNI: no synthesizer is attached.\n  Create a SyntheticGradient from learner.group_signal_shapes(), and pass "
+          "it to attach_synthesizer.");
   return (*synthesizer_)(hidden);
 }
 

@@ -39,7 +39,8 @@ struct ModuleNode {
   }
   void check_name(const std::string& name) const {
     require(!name.empty(), "{}: a child, state or setting needs a name.", place());
-    require(is_name(name), "{}: '{}' cannot be a name; use letters, digits, '_' and '-'.", place(), name);
+    require(is_name(name), "{}: '{}' cannot be a name; use the letters a to z and A to Z, digits, '_' and '-'.",
+            place(), name);
   }
 
   std::string path() const {
