@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "index.h"
 
+#include <algorithm>
+#include <set>
+
 #include "braintrace/ops/compare.h"
 #include "braintrace/ops/index.h"
 #include "braintrace/ops/math.h"
 #include "braintrace/ops/move.h"
+#include "braintrace/ops/reduce.h"
 
 namespace pybraintrace {
 
@@ -21,7 +25,8 @@ struct Item {
 
 [[noreturn]] void index_error(const std::string& text) { throw nb::index_error(text.c_str()); }
 
-// Converts negative indices to positions from the front; indices that are not traced are checked.
+}  // namespace
+
 Tensor from_front(const Tensor& indices, int64_t n) {
   if (!indices.is_traced()) {
     const bt::Integers v(indices.array());
@@ -32,6 +37,8 @@ Tensor from_front(const Tensor& indices, int64_t n) {
   return bt::select(bt::less(indices, Tensor(bt::Type{indices.dtype(), {}}, 0)),
                     bt::add(indices, Tensor(bt::Type{indices.dtype(), {}}, static_cast<double>(n))), indices);
 }
+
+namespace {
 
 bool is_bool_array(nb::handle h) {
   if (PyBool_Check(h.ptr())) return true;
@@ -63,9 +70,14 @@ std::vector<nb::object> parts_of(nb::handle key, const bt::Shape& shape) {
   // Bool masks become the indices where they are true.
   std::vector<nb::object> out;
   for (nb::object& p : parts)
-    if (PyList_Check(p.ptr())) p = numpy_of(tensor_from(p));
+    if (PyList_Check(p.ptr())) {
+      const Tensor indices = tensor_from(p);  // without elements, it has the type of no index
+      p                    = numpy_of(indices.size() == 0 ? bt::convert(indices, bt::DType::I32) : indices);
+    }
   int named = 0, axis = 0;
   for (const nb::object& p : parts) named += axes_of(p);
+  if (named > rank)
+    index_error("too many indices: a tensor with " + std::to_string(rank) + " axes got " + std::to_string(named));
   for (const nb::object& p : parts) {
     const int here = axis;
     axis += p.is(nb::ellipsis()) ? rank - named : axes_of(p);
@@ -76,6 +88,7 @@ std::vector<nb::object> parts_of(nb::handle key, const bt::Shape& shape) {
     const Tensor mask = tensor_from(p);
     bt::require(!mask.is_traced(),
                 "a traced mask cannot be an index, because the size of the result would depend on it; use where().");
+    if (mask.rank() == 0) index_error("a single bool cannot be an index; use where()");
     require_shape_of(mask, shape, here);
     for (nb::handle positions : nb::iter(nb::object(numpy_of(mask).attr("nonzero")())))
       out.push_back(nb::borrow(positions));
@@ -89,8 +102,8 @@ std::vector<nb::object> parts_of(nb::handle key, const bt::Shape& shape) {
       ++used;
     }
   }
-  if (used > rank)
-    index_error("too many indices: a tensor with " + std::to_string(rank) + " axes got " + std::to_string(used));
+  // An ellipsis of no axes stays: it separates indices.
+  if (used == rank) return out;
   nb::object all = nb::slice(nb::none(), nb::none(), nb::none());
   if (dots < 0) {
     dots = static_cast<int>(out.size());
@@ -140,14 +153,22 @@ Tensor sliced(const Tensor& x, int64_t axis, const Item& s) {
   return bt::flip(bt::slice_axis(x, axis, last, s.start + 1, -s.step), {axis});
 }
 
-// x indexed by several arrays at once, one per axis of `axes`.
-Tensor gathered(Tensor x, std::vector<Tensor> arrays, const std::vector<int64_t>& axes) {
-  if (arrays.size() == 1) return bt::take(x, arrays[0], axes[0]);
+// y with its first k axes at axis `to`.
+Tensor front_axes_moved(const Tensor& y, int64_t k, int64_t to) {
+  bt::Ints order;
+  for (int64_t i = 0; i < to; ++i) order.push_back(k + i);
+  for (int64_t i = 0; i < k; ++i) order.push_back(i);
+  for (int64_t i = k + to; i < y.rank(); ++i) order.push_back(i);
+  return bt::transpose(y, order);
+}
+
+// x indexed by arrays, one per axis of `axes`. As in NumPy, the axes of the indices are where the first of them was, or
+// in front if a slice or a new axis separates the indices (`are_adjacent` is false).
+Tensor gathered(Tensor x, std::vector<Tensor> arrays, const std::vector<int64_t>& axes, bool are_adjacent) {
+  if (arrays.size() == 1 && (are_adjacent || axes[0] == 0)) return bt::take(x, arrays[0], axes[0]);
   bt::Shape common;
   for (const Tensor& a : arrays) common = bt::broadcast_shapes(common, a.shape(), "indexing");
   bt::Ints perm(axes.begin(), axes.end());
-  bool     adjacent = true;
-  for (size_t i = 1; i < axes.size(); ++i) adjacent = adjacent && axes[i] == axes[i - 1] + 1;
   for (int64_t a = 0; a < x.rank(); ++a)
     if (std::find(axes.begin(), axes.end(), a) == axes.end()) perm.push_back(a);
   Tensor  front = bt::transpose(x, perm);
@@ -161,16 +182,29 @@ Tensor gathered(Tensor x, std::vector<Tensor> arrays, const std::vector<int64_t>
   }
   bt::Shape shape{rows};
   for (size_t i = arrays.size(); i < front.shape().size(); ++i) shape.push_back(front.shape()[i]);
-  Tensor y = bt::take(bt::reshape(front, shape), flat, 0);
-  if (adjacent) {  // NumPy puts the result where the first of these axes was
-    bt::Ints      back;
-    const int64_t k = static_cast<int64_t>(common.size()), first = axes[0];
-    for (int64_t i = 0; i < first; ++i) back.push_back(k + i);
-    for (int64_t i = 0; i < k; ++i) back.push_back(i);
-    for (int64_t i = k + first; i < y.rank(); ++i) back.push_back(i);
-    y = bt::transpose(y, back);
+  const Tensor y = bt::take(bt::reshape(front, shape), flat, 0);
+  return are_adjacent ? front_axes_moved(y, static_cast<int64_t>(common.size()), axes[0]) : y;
+}
+
+// What all updates at the place of each update amount to: with repeated places, each entry combines all values of its
+// place, so that it does not matter which of them is written last.
+Tensor combined(const Tensor& at, const Tensor& v, const std::string& how) {
+  const Tensor same = bt::equal(bt::expand_dims(at, 1), bt::expand_dims(at, 0));
+  const Tensor all  = bt::expand_dims(v, 0);
+  if (how == "min" || how == "max") {
+    const Tensor values = bt::select(same, all, bt::expand_dims(v, 1));
+    return how == "min" ? bt::min(values, {1}) : bt::max(values, {1});
   }
-  return y;
+  return bt::convert(bt::prod(bt::select(same, all, Tensor(bt::Type{v.dtype(), {}}, 1)), {1}), v.dtype());
+}
+
+bool may_repeat(const Tensor& at) {
+  if (at.is_traced()) return at.size() > 1;
+  const bt::Integers places(at.array());
+  std::set<int64_t>  seen;
+  for (int64_t i = 0; i < at.size(); ++i)
+    if (!seen.insert(places[i]).second) return true;
+  return false;
 }
 
 }  // namespace
@@ -181,8 +215,16 @@ Tensor indexed(const Tensor& x, nb::handle key) {
   size_t               of_x = 0;
   std::vector<Tensor>  arrays;
   std::vector<int64_t> axes;
+  int64_t              number = 0, last = 0;  // of this part, and of the last that is an integer or an array
+  bool                 are_adjacent = true;
   for (const nb::object& p : parts_of(key, x.shape())) {
+    ++number;
+    if (p.is(nb::ellipsis())) continue;
     const Item item = item_of(p, p.is_none() ? 0 : x.shape()[of_x]);
+    if (item.kind == Item::Number || item.kind == Item::Array) {
+      are_adjacent = are_adjacent && (last == 0 || number == last + 1);
+      last         = number;
+    }
     switch (item.kind) {
       case Item::NewAxis:
         y = bt::expand_dims(y, axis++);
@@ -200,7 +242,7 @@ Tensor indexed(const Tensor& x, nb::handle key) {
     }
     ++of_x;
   }
-  return arrays.empty() ? y : gathered(y, std::move(arrays), axes);
+  return arrays.empty() ? y : gathered(y, std::move(arrays), axes, are_adjacent);
 }
 
 Tensor updated(const Tensor& x, nb::handle key, const Tensor& value, const std::string& how) {
@@ -211,6 +253,7 @@ Tensor updated(const Tensor& x, nb::handle key, const Tensor& value, const std::
   Tensor       v      = bt::convert(given, x.dtype());
   const Tensor flat   = x.flatten();
   if (how == "add") return bt::reshape(bt::scatter_add(flat, at, v.flatten()), x.shape());
+  if (how != "set" && may_repeat(at)) v = bt::reshape(combined(at, v.flatten(), how), before.shape());
   if (how == "multiply") v = bt::mul(before, v);
   if (how == "divide") v = bt::convert(bt::div(before, v), x.dtype());
   if (how == "min") v = bt::minimum(before, v);
