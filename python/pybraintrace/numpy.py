@@ -9,7 +9,8 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as _np
@@ -26,19 +27,74 @@ int32, int64, uint32, bool_ = _np.int32, _np.int64, _np.uint32, _np.bool_
 pi, e, inf, nan, newaxis = _np.pi, _np.e, _np.inf, _np.nan, None
 
 # Elementwise functions by their NumPy names, and the operations that implement them.
-_SAME = ("abs ceil floor sign square sqrt exp exp2 expm1 log log1p log2 sin cos tan sinh cosh tanh cbrt reciprocal "
-         "atan2 greater greater_equal less less_equal equal not_equal mod")
+_SAME = "abs sign square greater greater_equal less less_equal equal not_equal mod"
 _OTHER = {
-    "absolute": "abs", "fabs": "abs", "add": "add", "subtract": "sub", "multiply": "mul", "divide": "div", "true_divide": "div",
-    "negative": "neg", "maximum": "max", "minimum": "min", "fmod": "rem", "remainder": "mod", "power": "pow", "rint": "round",
-    "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh",
-    "arctan2": "atan2", "isfinite": "is_finite", "isinf": "is_inf", "isnan": "is_nan",
+    "absolute": "abs", "fabs": "abs", "add": "add", "multiply": "mul", "maximum": "max", "minimum": "min", "fmod": "rem", "remainder": "mod",
+    "power": "pow", "isfinite": "is_finite", "isinf": "is_inf", "isnan": "is_nan",
     "bitwise_and": "and_", "bitwise_or": "or_", "bitwise_xor": "xor", "bitwise_not": "not_", "invert": "not_",
 }
 for _name in _SAME.split():
     globals()[_name] = getattr(_ops, _name)
 for _name, _op in _OTHER.items():
     globals()[_name] = getattr(_ops, _op)
+
+# Functions whose results are floats, also of integers.
+_FLOAT = {
+    **{n: n for n in "ceil floor sqrt exp exp2 expm1 log log1p log2 sin cos tan sinh cosh tanh cbrt reciprocal".split()},
+    "rint": "round", "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh",
+}
+
+
+def _floats(x: Any) -> Any:
+    """Convert integers and bools to the default float type; Python numbers adopt the type of the other operand."""
+    if type(x) in (int, float):
+        return x
+    x = asarray(x)
+    return x.astype(float) if x.dtype.kind in "iub" else x
+
+
+def _float_function(name: str, op: Callable[[Any], Tensor]) -> Callable[[Any], Tensor]:
+    def function(x: Any) -> Tensor:
+        return op(_floats(x))
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = (op.__doc__ or "").split("\n\n")[-1]
+    return function
+
+
+for _name, _op in _FLOAT.items():
+    globals()[_name] = _float_function(_name, getattr(_ops, _op))
+
+
+def divide(x: Any, y: Any) -> Tensor:
+    """Return x / y."""
+    return _ops.div(_floats(x), _floats(y))
+
+
+def arctan2(x: Any, y: Any) -> Tensor:
+    """Return the angle whose sine and cosine are in the ratio of x and y."""
+    return _ops.atan2(_floats(x), _floats(y))
+
+
+true_divide, atan2 = divide, arctan2
+
+
+def _axis_of(where: str, axis: Any, ndim: int) -> int:
+    """Return a number of an axis, counted from the front."""
+    n = operator.index(axis)
+    if not -ndim <= n < ndim:
+        raise _core.ShapeError(f"{where}: axis {n} does not exist in a tensor with {ndim} axes")
+    return n % ndim
+
+
+def subtract(x: Any, y: Any) -> Tensor:
+    """Return the difference."""
+    return asarray(x) - y if type(x) not in (int, float) else _ops.sub(x, y)
+
+
+def negative(x: Any) -> Tensor:
+    """Return -x."""
+    return -asarray(x)
 
 
 def array(x: Any, dtype: Any = None, copy: bool = True) -> Tensor:
@@ -71,7 +127,7 @@ def ones(shape: Any, dtype: Any = None) -> Tensor:
 
 def full(shape: Any, fill_value: Any, dtype: Any = None) -> Tensor:
     """Return a tensor filled with one value."""
-    return _ops.full(shape, fill_value, dtype)
+    return _ops.full(shape, fill_value, int if dtype is None and type(fill_value) is int else dtype)
 
 
 empty = zeros
@@ -98,13 +154,16 @@ def full_like(x: Any, fill_value: Any, dtype: Any = None) -> Tensor:
 empty_like = zeros_like
 
 
+def _is_whole(x: Any) -> bool:
+    return isinstance(x, (int, _np.integer)) or isinstance(x, (Tensor, _np.ndarray)) and x.dtype.kind in "iu"
+
+
 def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> Tensor:
     """Return evenly spaced values in [start, stop), or in [0, start) if `stop` is None."""
     if stop is None:
         start, stop = 0, start
     if dtype is None:
-        whole = builtins.all(isinstance(v, (int, _np.integer)) for v in (start, stop, step))
-        dtype = int if whole else float
+        dtype = int if builtins.all(map(_is_whole, (start, stop, step))) else float
     return _ops.arange(float(start), float(stop), float(step), dtype)
 
 
@@ -148,33 +207,41 @@ def floor_divide(x: Any, y: Any) -> Tensor:
 
 
 def round(x: Any, decimals: int = 0) -> Tensor:
-    """Round to a number of decimals."""
+    """Round to a number of decimals; integers stay integers."""
     x = asarray(x)
+    if x.dtype.kind in "iub":
+        return x if decimals >= 0 else round(x.astype(float), decimals).astype(x.dtype)
     return x.round() if decimals == 0 else (x * 10.0 ** decimals).round() / 10.0 ** decimals
 
 
-def sum(x: Any, axis: Any = None, keepdims: bool = False, dtype: Any = None) -> Tensor:
-    """Return the sum along axes."""
-    out = asarray(x).sum(axis, keepdims)
-    return out if dtype is None else out.astype(dtype)
+# The arguments after `axis` have other positions in NumPy, so they are passed by name.
 
 
-def mean(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """Return the mean along axes."""
-    return asarray(x).mean(axis, keepdims)
+def sum(x: Any, axis: Any = None, *, keepdims: bool = False, dtype: Any = None) -> Tensor:
+    """Return the sum along axes, computed in `dtype`."""
+    return _converted(x, dtype).sum(axis, keepdims)
 
 
-def prod(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
+def _converted(x: Any, dtype: Any) -> Tensor:
+    return asarray(x) if dtype is None else asarray(x).astype(dtype)
+
+
+def mean(x: Any, axis: Any = None, *, keepdims: bool = False, dtype: Any = None) -> Tensor:
+    """Return the mean along axes, computed in `dtype`."""
+    return _converted(x, dtype).mean(axis, keepdims)
+
+
+def prod(x: Any, axis: Any = None, *, keepdims: bool = False) -> Tensor:
     """Return the product along axes."""
     return asarray(x).prod(axis, keepdims)
 
 
-def max(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
+def max(x: Any, axis: Any = None, *, keepdims: bool = False) -> Tensor:
     """Return the maximum along axes."""
     return asarray(x).max(axis, keepdims)
 
 
-def min(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
+def min(x: Any, axis: Any = None, *, keepdims: bool = False) -> Tensor:
     """Return the minimum along axes."""
     return asarray(x).min(axis, keepdims)
 
@@ -182,44 +249,44 @@ def min(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
 amax, amin = max, min
 
 
-def var(x: Any, axis: Any = None, keepdims: bool = False, ddof: float = 0.0) -> Tensor:
+def var(x: Any, axis: Any = None, *, keepdims: bool = False, ddof: float = 0.0) -> Tensor:
     """Return the variance along axes, with divisor N - ddof."""
     return asarray(x).var(axis, keepdims, float(ddof))
 
 
-def std(x: Any, axis: Any = None, keepdims: bool = False, ddof: float = 0.0) -> Tensor:
+def std(x: Any, axis: Any = None, *, keepdims: bool = False, ddof: float = 0.0) -> Tensor:
     """Return the standard deviation along axes, with divisor N - ddof."""
     return asarray(x).std(axis, keepdims, float(ddof))
 
 
-def all(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
+def all(x: Any, axis: Any = None, *, keepdims: bool = False) -> Tensor:
     """Test whether all elements along axes are true."""
     return asarray(x).astype(bool).all(axis, keepdims)
 
 
-def any(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
+def any(x: Any, axis: Any = None, *, keepdims: bool = False) -> Tensor:
     """Test whether any element along axes is true."""
     return asarray(x).astype(bool).any(axis, keepdims)
 
 
-def argmax(x: Any, axis: int | None = None, keepdims: bool = False) -> Tensor:
+def argmax(x: Any, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
     """Return the index of the first maximum."""
     return asarray(x).argmax(axis, keepdims)
 
 
-def argmin(x: Any, axis: int | None = None, keepdims: bool = False) -> Tensor:
+def argmin(x: Any, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
     """Return the index of the first minimum."""
     return asarray(x).argmin(axis, keepdims)
 
 
-def sort(x: Any, axis: int = -1) -> Tensor:
-    """Return a copy sorted along an axis."""
-    return asarray(x).sort(axis)
+def sort(x: Any, axis: int | None = -1) -> Tensor:
+    """Return a copy sorted along an axis; None flattens first."""
+    return ravel(x).sort() if axis is None else asarray(x).sort(axis)
 
 
-def argsort(x: Any, axis: int = -1) -> Tensor:
-    """Return the indices that sort the tensor along an axis."""
-    return asarray(x).argsort(axis)
+def argsort(x: Any, axis: int | None = -1) -> Tensor:
+    """Return the indices that sort the tensor along an axis; None flattens first."""
+    return ravel(x).argsort() if axis is None else asarray(x).argsort(axis)
 
 
 def cumsum(x: Any, axis: int | None = None) -> Tensor:
@@ -253,7 +320,8 @@ def swapaxes(x: Any, axis1: int, axis2: int) -> Tensor:
     """Exchange two axes."""
     x = asarray(x)
     order = list(range(x.ndim))
-    order[axis1], order[axis2] = order[axis2], order[axis1]
+    first, second = _axis_of("swapaxes", axis1, x.ndim), _axis_of("swapaxes", axis2, x.ndim)
+    order[first], order[second] = order[second], order[first]
     return x.transpose(order)
 
 
@@ -279,6 +347,8 @@ concat = concatenate
 def hstack(arrays: Sequence[Any]) -> Tensor:
     """Concatenate arrays along the second axis, or along the only axis of vectors."""
     parts = [atleast_1d(a) for a in arrays]
+    if not parts:
+        raise ValueError("hstack: expected at least one array, got none")
     return concatenate(parts, 0 if parts[0].ndim == 1 else 1)
 
 
@@ -292,12 +362,18 @@ def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
     return _ops.split(x, indices_or_sections, axis)
 
 
-def repeat(x: Any, repeats: int, axis: int | None = None) -> Tensor:
-    """Repeat each element along an axis; None flattens first."""
+def repeat(x: Any, repeats: Any, axis: int | None = None) -> Tensor:
+    """Repeat each element along an axis, all equally often or each a number of times; None flattens first."""
     x = asarray(x)
     if axis is None:
         x, axis = x.flatten(), 0
-    axis %= x.ndim
+    axis = _axis_of("repeat", axis, x.ndim)
+    times = _np.asarray(repeats)
+    if times.ndim:
+        return take(x, _np.repeat(_np.arange(x.shape[axis]), times), axis)
+    repeats = operator.index(repeats)
+    if repeats < 0:
+        raise ValueError(f"repeat: expected a number of repeats that is not negative, got {repeats}")
     wide = broadcast_to(expand_dims(x, axis + 1), (*x.shape[:axis + 1], repeats, *x.shape[axis + 1:]))
     return wide.reshape((*x.shape[:axis], x.shape[axis] * repeats, *x.shape[axis + 1:]))
 
@@ -305,11 +381,15 @@ def repeat(x: Any, repeats: int, axis: int | None = None) -> Tensor:
 def tile(x: Any, reps: Any) -> Tensor:
     """Repeat the whole tensor along its axes."""
     x = asarray(x)
-    reps = (reps,) if isinstance(reps, int) else tuple(reps)
+    reps = tuple(operator.index(n) for n in (reps if _np.ndim(reps) else (reps,)))
+    if builtins.any(n < 0 for n in reps):
+        raise ValueError(f"tile: expected numbers of repeats that are not negative, got {reps}")
     x = x.reshape((1,) * builtins.max(0, len(reps) - x.ndim) + x.shape)
     reps = (1,) * (x.ndim - len(reps)) + reps
     for axis, n in enumerate(reps):
-        if n != 1:
+        if n == 0:
+            x = x[(slice(None),) * axis + (slice(0),)]
+        elif n > 1:
             x = concatenate([x] * n, axis)
     return x
 
@@ -342,7 +422,7 @@ def tensordot(x: Any, y: Any, axes: int = 2) -> Tensor:
 
 
 def take(x: Any, indices: Any, axis: int | None = None) -> Tensor:
-    """Return the elements at the given indices along an axis; None flattens first."""
+    """Return the elements at the given indices along an axis; None flattens first. Negative indices count from the end."""
     x = asarray(x)
     return x.flatten().take(indices, 0) if axis is None else x.take(indices, axis)
 
@@ -352,7 +432,7 @@ def pad(x: Any, pad_width: Any, mode: str = "constant", constant_values: Any = 0
     if mode != "constant":
         raise ValueError(f"pad: expected mode 'constant', got {mode!r}")
     x = asarray(x)
-    return _ops.pad(x, _np.broadcast_to(pad_width, (x.ndim, 2)).tolist(), constant_values)
+    return _ops.pad(x, _np.broadcast_to(_np.asarray(pad_width), (x.ndim, 2)).tolist(), constant_values)
 
 
 def diag(x: Any) -> Tensor:
@@ -365,7 +445,7 @@ def diag(x: Any) -> Tensor:
 
 def allclose(x: Any, y: Any, rtol: float = 1e-5, atol: float = 1e-8) -> bool:
     """Test whether all elements are equal within a tolerance."""
-    return builtins.bool(_np.allclose(_np.asarray(x), _np.asarray(y), rtol, atol))
+    return builtins.bool(_np.allclose(_np.asarray(x), _np.asarray(y), _np.asarray(rtol), _np.asarray(atol)))
 
 
 def array_equal(x: Any, y: Any) -> bool:
@@ -414,7 +494,7 @@ class linalg:
     @staticmethod
     def norm(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
         """Return the Euclidean norm along axes."""
-        x = asarray(x)
+        x = asarray(_floats(x))
         return _ops.sqrt((x * x).sum(axis, keepdims))
 
     @staticmethod

@@ -17,33 +17,15 @@ from pybraintrace._core.ops import (
     abs as abs,
     abs as absolute,
     abs as fabs,
-    acos as arccos,
-    acosh as arccosh,
     add as add,
     asarray as asarray,
-    asin as arcsin,
-    asinh as arcsinh,
-    atan as arctan,
-    atan2 as arctan2,
-    atan2 as atan2,
-    atanh as arctanh,
     broadcast_to as broadcast_to,
-    cbrt as cbrt,
-    ceil as ceil,
-    cos as cos,
-    cosh as cosh,
     cummax as cummax,
     cummin as cummin,
-    div as divide,
-    div as true_divide,
     equal as equal,
-    exp as exp,
-    exp2 as exp2,
     expand_dims as expand_dims,
-    expm1 as expm1,
     eye as eye,
     flip as flip,
-    floor as floor,
     greater as greater,
     greater_equal as greater_equal,
     is_finite as isfinite,
@@ -52,32 +34,20 @@ from pybraintrace._core.ops import (
     less as less,
     less_equal as less_equal,
     linspace as linspace,
-    log as log,
-    log1p as log1p,
-    log2 as log2,
     max as maximum,
     min as minimum,
     mod as mod,
     mod as remainder,
     moveaxis as moveaxis,
     mul as multiply,
-    neg as negative,
     not_equal as not_equal,
     pow as power,
-    reciprocal as reciprocal,
     rem as fmod,
     roll as roll,
-    round as rint,
     sign as sign,
-    sin as sin,
-    sinh as sinh,
-    sqrt as sqrt,
     square as square,
     stack as stack,
-    sub as subtract,
     take_along_axis as take_along_axis,
-    tan as tan,
-    tanh as tanh,
     tril as tril,
     triu as triu,
     xor as bitwise_xor
@@ -93,6 +63,94 @@ inf: float = float('inf')
 nan: float = float('nan')
 
 newaxis: None = None
+
+def ceil(x: Any) -> Tensor:
+    """Least integer not below x."""
+
+def floor(x: Any) -> Tensor:
+    """Largest integer not above x."""
+
+def sqrt(x: Any) -> Tensor:
+    """Square root."""
+
+def exp(x: Any) -> Tensor:
+    """e to the power x"""
+
+def exp2(x: Any) -> Tensor:
+    """2 to the power x"""
+
+def expm1(x: Any) -> Tensor:
+    """e to the power x, minus 1, accurate near 0"""
+
+def log(x: Any) -> Tensor:
+    """Natural logarithm."""
+
+def log1p(x: Any) -> Tensor:
+    """Natural logarithm of 1 + x, accurate near 0."""
+
+def log2(x: Any) -> Tensor:
+    """Logarithm to base 2."""
+
+def sin(x: Any) -> Tensor:
+    """Sine."""
+
+def cos(x: Any) -> Tensor:
+    """Cosine."""
+
+def tan(x: Any) -> Tensor:
+    """Tangent."""
+
+def sinh(x: Any) -> Tensor:
+    """Hyperbolic sine."""
+
+def cosh(x: Any) -> Tensor:
+    """Hyperbolic cosine."""
+
+def tanh(x: Any) -> Tensor:
+    """Hyperbolic tangent."""
+
+def cbrt(x: Any) -> Tensor:
+    """Cube root."""
+
+def reciprocal(x: Any) -> Tensor:
+    """1 / x"""
+
+def rint(x: Any) -> Tensor:
+    """Nearest integer, halves to the even one."""
+
+def arcsin(x: Any) -> Tensor:
+    """Inverse sine."""
+
+def arccos(x: Any) -> Tensor:
+    """Inverse cosine."""
+
+def arctan(x: Any) -> Tensor:
+    """Inverse tangent."""
+
+def arcsinh(x: Any) -> Tensor:
+    """Inverse hyperbolic sine."""
+
+def arccosh(x: Any) -> Tensor:
+    """Inverse hyperbolic cosine."""
+
+def arctanh(x: Any) -> Tensor:
+    """Inverse hyperbolic tangent."""
+
+def divide(x: Any, y: Any) -> Tensor:
+    """Return x / y."""
+
+def arctan2(x: Any, y: Any) -> Tensor:
+    """Return the angle whose sine and cosine are in the ratio of x and y."""
+
+true_divide = divide
+
+atan2 = arctan2
+
+def subtract(x: Any, y: Any) -> Tensor:
+    """Return the difference."""
+
+def negative(x: Any) -> Tensor:
+    """Return -x."""
 
 def array(x: Any, dtype: Any = None, copy: bool = True) -> Tensor:
     """Return a tensor with a copy of the elements."""
@@ -154,50 +212,52 @@ def floor_divide(x: Any, y: Any) -> Tensor:
     """Return the quotient rounded down."""
 
 def round(x: Any, decimals: int = 0) -> Tensor:
-    """Round to a number of decimals."""
+    """Round to a number of decimals; integers stay integers."""
 
-def sum(x: Any, axis: Any = None, keepdims: bool = False, dtype: Any = None) -> Tensor:
-    """Return the sum along axes."""
+def sum(x: Any, axis: Any = None, *, keepdims: bool = False, dtype: Any = None) -> Tensor:
+    """Return the sum along axes, computed in `dtype`."""
 
-def mean(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """Return the mean along axes."""
+def mean(x: Any, axis: Any = None, *, keepdims: bool = False, dtype: Any = None) -> Tensor:
+    """Return the mean along axes, computed in `dtype`."""
 
-def prod(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
+def prod(x: Any, axis: Any = None, *, keepdims: bool = False) -> Tensor:
     """Return the product along axes."""
 
-def max(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
+def max(x: Any, axis: Any = None, *, keepdims: bool = False) -> Tensor:
     """Return the maximum along axes."""
 
-def min(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
+def min(x: Any, axis: Any = None, *, keepdims: bool = False) -> Tensor:
     """Return the minimum along axes."""
 
 amax = max
 
 amin = min
 
-def var(x: Any, axis: Any = None, keepdims: bool = False, ddof: float = 0.0) -> Tensor:
+def var(x: Any, axis: Any = None, *, keepdims: bool = False, ddof: float = 0.0) -> Tensor:
     """Return the variance along axes, with divisor N - ddof."""
 
-def std(x: Any, axis: Any = None, keepdims: bool = False, ddof: float = 0.0) -> Tensor:
+def std(x: Any, axis: Any = None, *, keepdims: bool = False, ddof: float = 0.0) -> Tensor:
     """Return the standard deviation along axes, with divisor N - ddof."""
 
-def all(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
+def all(x: Any, axis: Any = None, *, keepdims: bool = False) -> Tensor:
     """Test whether all elements along axes are true."""
 
-def any(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
+def any(x: Any, axis: Any = None, *, keepdims: bool = False) -> Tensor:
     """Test whether any element along axes is true."""
 
-def argmax(x: Any, axis: int | None = None, keepdims: bool = False) -> Tensor:
+def argmax(x: Any, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
     """Return the index of the first maximum."""
 
-def argmin(x: Any, axis: int | None = None, keepdims: bool = False) -> Tensor:
+def argmin(x: Any, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
     """Return the index of the first minimum."""
 
-def sort(x: Any, axis: int = -1) -> Tensor:
-    """Return a copy sorted along an axis."""
+def sort(x: Any, axis: int | None = -1) -> Tensor:
+    """Return a copy sorted along an axis; None flattens first."""
 
-def argsort(x: Any, axis: int = -1) -> Tensor:
-    """Return the indices that sort the tensor along an axis."""
+def argsort(x: Any, axis: int | None = -1) -> Tensor:
+    """
+    Return the indices that sort the tensor along an axis; None flattens first.
+    """
 
 def cumsum(x: Any, axis: int | None = None) -> Tensor:
     """Return the cumulative sum along an axis; None flattens first."""
@@ -239,8 +299,10 @@ def vstack(arrays: Sequence[Any]) -> Tensor:
 def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
     """Split along an axis, into equal sections or at the given indices."""
 
-def repeat(x: Any, repeats: int, axis: int | None = None) -> Tensor:
-    """Repeat each element along an axis; None flattens first."""
+def repeat(x: Any, repeats: Any, axis: int | None = None) -> Tensor:
+    """
+    Repeat each element along an axis, all equally often or each a number of times; None flattens first.
+    """
 
 def tile(x: Any, reps: Any) -> Tensor:
     """Repeat the whole tensor along its axes."""
@@ -263,7 +325,7 @@ def tensordot(x: Any, y: Any, axes: int = 2) -> Tensor:
 
 def take(x: Any, indices: Any, axis: int | None = None) -> Tensor:
     """
-    Return the elements at the given indices along an axis; None flattens first.
+    Return the elements at the given indices along an axis; None flattens first. Negative indices count from the end.
     """
 
 def pad(x: Any, pad_width: Any, mode: str = 'constant', constant_values: Any = 0.0) -> Tensor:

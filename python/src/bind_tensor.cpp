@@ -27,6 +27,19 @@ Tensor power(const Tensor& x, const Tensor& exponent) {
   return bt::pow(x, exponent);
 }
 
+Tensor subtract(const Tensor& a, const Tensor& b) {
+  bt::require(a.dtype() != bt::DType::Bool || b.dtype() != bt::DType::Bool, bt::ErrorKind::DType,
+              "the difference of two bool tensors is not defined; use ^ or !=, or convert them first, such as with "
+              "astype(int).");
+  return bt::sub(a, b);
+}
+Tensor negative(const Tensor& x) {
+  bt::require(x.dtype() != bt::DType::Bool, bt::ErrorKind::DType,
+              "the negative of a bool tensor is not defined; use ~ for not, or convert it first, such as with "
+              "astype(int).");
+  return bt::neg(x);
+}
+
 double item_of(const Tensor& t) { return t.item(); }
 
 template <Tensor (*f)(const Tensor&, const Tensor&)>
@@ -45,6 +58,15 @@ void reduction(nb::class_<Tensor>& c, const char* name, Reduction f, const char*
       "axis"_a = nb::none(), "keepdims"_a = false, doc);
 }
 
+Tensor truth_of(const Tensor& x) { return x.dtype() == bt::DType::Bool ? x : bt::convert(x, bt::DType::Bool); }
+
+Tensor take(const Tensor& x, const Arg& indices, int64_t axis) {
+  const Tensor positions = positions_from(indices);
+  if (!bt::is_integer(positions.dtype())) return bt::take(x, positions, axis);  // an error
+  axis = bt::normalize_axis(axis, x.rank(), "take");
+  return bt::take(x, from_front(positions, x.shape()[static_cast<size_t>(axis)]), axis);
+}
+
 // Division of integers gives floats.
 Tensor true_divide(const Tensor& a, const Tensor& b) {
   const bt::Tensors both = bt::promote_together({a, b});
@@ -52,7 +74,12 @@ Tensor true_divide(const Tensor& a, const Tensor& b) {
 }
 Tensor floor_divide(const Tensor& a, const Tensor& b) {
   const bt::Tensors both = bt::promote_together({a, b});
-  if (bt::is_float(both[0].dtype())) return bt::floor(bt::div(both[0], both[1]));
+  if (bt::is_float(both[0].dtype())) {
+    // x = q y + x mod y: the quotient itself may round up to the next whole number, as that of 1 and 0.1.
+    const Tensor q     = bt::div(both[0], both[1]);
+    const Tensor whole = bt::round(bt::div(bt::sub(both[0], bt::mod(both[0], both[1])), both[1]));
+    return bt::select(bt::bitwise_and(bt::is_finite(q), bt::is_finite(both[1])), whole, bt::floor(q));
+  }
   return bt::div(bt::sub(both[0], bt::mod(both[0], both[1])), both[1]);
 }
 
@@ -115,7 +142,7 @@ void bind_tensor(nb::module_& m) {
   c.def("__hash__", [](nb::handle self) { return reinterpret_cast<intptr_t>(self.ptr()) >> 4; });
 
   operators<bt::add>(c, "__add__", "__radd__");
-  operators<bt::sub>(c, "__sub__", "__rsub__");
+  operators<subtract>(c, "__sub__", "__rsub__");
   operators<bt::mul>(c, "__mul__", "__rmul__");
   operators<true_divide>(c, "__truediv__", "__rtruediv__");
   operators<floor_divide>(c, "__floordiv__", "__rfloordiv__");
@@ -131,15 +158,19 @@ void bind_tensor(nb::module_& m) {
   operators<bt::less_equal>(c, "__le__", nullptr);
   operators<bt::greater>(c, "__gt__", nullptr);
   operators<bt::greater_equal>(c, "__ge__", nullptr);
-  c.def("__neg__", [](const Tensor& x) { return bt::neg(x); });
+  c.def("__neg__", &negative);
   c.def("__pos__", [](const Tensor& x) { return x; });
   c.def("__abs__", [](const Tensor& x) { return bt::abs(x); });
   c.def("__invert__", [](const Tensor& x) { return bt::bitwise_not(x); });
   c.def(
       "__getitem__", [](const Tensor& x, nb::handle key) { return indexed(x, key); }, "key"_a.none());
 
-  reduction(c, "all", bt::all, "Test whether all elements are true.");
-  reduction(c, "any", bt::any, "Test whether any element is true.");
+  reduction(
+      c, "all", [](const Tensor& x, const bt::Axes& axes, bool keep) { return bt::all(truth_of(x), axes, keep); },
+      "Test whether all elements are true.");
+  reduction(
+      c, "any", [](const Tensor& x, const bt::Axes& axes, bool keep) { return bt::any(truth_of(x), axes, keep); },
+      "Test whether any element is true.");
   reduction(c, "max", bt::max, "Return the maximum.");
   reduction(c, "mean", bt::mean, "Return the mean.");
   reduction(c, "min", bt::min, "Return the minimum.");
@@ -193,8 +224,8 @@ void bind_tensor(nb::module_& m) {
       "dot", [](const Tensor& x, Arg w) { return bt::dot(x, w); }, "w"_a,
       "Return the matrix product. `w` gets the gradient of the current step only.");
   c.def(
-      "take", [](const Tensor& x, Arg indices, int64_t axis) { return bt::take(x, positions_from(indices), axis); },
-      "indices"_a, "axis"_a = 0, "Return the elements at the given indices along an axis.");
+      "take", [](const Tensor& x, Arg indices, int64_t axis) { return take(x, indices, axis); }, "indices"_a,
+      "axis"_a = 0, "Return the elements at the given indices along an axis. Negative indices count from the end.");
   c.def(
       "astype", [](const Tensor& x, Dtype dtype) { return bt::convert(x, dtype); }, "dtype"_a,
       "Convert to another dtype.");

@@ -17,6 +17,50 @@ def same(ours, theirs):
     np.testing.assert_allclose(np.asarray(ours), theirs, rtol=1e-5, atol=1e-6)
 
 
+# Integers -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", "ceil floor rint sqrt exp exp2 expm1 log log1p log2 sin cos tan sinh cosh tanh cbrt arctan arcsinh".split())
+def test_functions_of_integers_are_floats(name):
+    for x in (I, I % 2 > 0 if name[:3] != "log" else I, [1, 2], 2):
+        same(getattr(jnp, name)(x), getattr(np, name)(np.asarray(x, "f")))
+    assert getattr(jnp, name)(I).dtype == np.float32 and getattr(jnp, name)(np.ones(2, "f2")).dtype == np.float16
+    same(bt.jit(getattr(jnp, name))(I), getattr(np, name)(I.astype("f")))
+
+
+def test_quotients_of_integers_are_floats():
+    for f, g in ((jnp.divide, np.divide), (jnp.true_divide, np.true_divide), (np.divide, np.divide), (jnp.arctan2, np.arctan2)):
+        for a, b in ((I, I[::-1]), (I, 2), (3, I), (I, I > 2)):
+            with np.errstate(divide="ignore"):
+                same(f(jnp.asarray(a) if f is np.divide else a, b), g(a, b).astype("f"))
+    same(jnp.linalg.norm(I), math.sqrt(30))
+    assert jnp.reciprocal(np.array([2])).tolist() == [0.5] and (jnp.ones(2, "float16") / 3).dtype == np.float16
+
+
+def test_whole_quotients_go_with_remainders():
+    rng = np.random.default_rng(0)
+    for a, b in ((np.float32([1, 0.3, -1, -7, 1, 0]), np.float32([0.1, 0.1, 0.1, 2, np.inf, 3])), (100 * rng.normal(size=500).astype("f"), rng.normal(size=500).astype("f"))):
+        assert (jnp.asarray(a) // b).tolist() == (a // b).tolist()
+        same(divmod(jnp.asarray(a), b)[1], a % b)
+    assert [int(v) for v in divmod(7, jnp.asarray(2))] == [3, 1] and (jnp.asarray([1.0]) // 0.0).tolist() == [np.inf]
+
+
+def test_types_of_new_arrays():
+    assert jnp.full(3, 5).dtype == np.int32 and jnp.full(3, 5.0).dtype == np.float32 and jnp.full(2, 5, "float32").dtype == np.float32
+    assert jnp.arange(jnp.asarray(3)).dtype == np.int32 and jnp.arange(np.int64(1), np.array(4)).tolist() == [1, 2, 3] and jnp.arange(jnp.asarray(2.0)).dtype == np.float32
+    assert jnp.round(I).tolist() == I.tolist() and jnp.round(17 * I, -1).tolist() == np.round(17 * I, -1).tolist()
+    with bt.environ.context(precision=64):  # as float32, the sum is 0
+        assert float(jnp.sum(np.array([1e9, 1.0, -1e9], "f"), dtype="float64")) == 1.0
+
+
+def test_differences_of_bools_are_errors():
+    b = jnp.asarray([True, False])
+    for wrong in (lambda: b - b, lambda: b - True, lambda: -b, lambda: jnp.subtract(b, b), lambda: jnp.negative(b), lambda: np.subtract(np.ones(2, bool), b)):
+        with pytest.raises(bt.DTypeError, match="bool"):
+            wrong()
+    assert (1 - b).tolist() == [0, 1] and jnp.subtract(1, b).tolist() == [0, 1] and (b - 0.5).tolist() == [0.5, -0.5] and jnp.negative(2).tolist() == -2
+
+
 # Indices --------------------------------------------------------------------------------------------------------------
 
 
@@ -51,3 +95,32 @@ def test_repeated_indices_accumulate(name, at):
     rows = np.ones((3, 2), "f")
     at.at(rows, index, values[:, None])
     same(update(jnp.ones((3, 2)), index, values[:, None]), rows)
+
+
+def test_negative_indices_are_taken_from_the_end():
+    for indices in (-1, [-1, 0], np.array([[1, -2]])):
+        same(jnp.take(X, indices, axis=1), np.take(X, indices, axis=1))
+        same(jnp.asarray(X).take(np.asarray(indices), -1), np.take(X, indices, axis=-1))
+        same(bt.jit(lambda x, i: jnp.take(x, i))(X, np.asarray(indices)), np.take(X, indices))
+    for wrong in (-5, [4]):
+        with pytest.raises(IndexError):
+            jnp.take(I, wrong)
+
+
+# Functions ------------------------------------------------------------------------------------------------------------
+
+
+def test_repeats():
+    for args in ((I, 2), (I, 0), (X, 2, 1), (X, [1, 0, 2], 1), (I, [0, 1, 2, 0]), (5, 3)):
+        same(jnp.repeat(*args), np.repeat(*args))
+    for reps in (2, 0, (2, 1), (0, 2), np.array([1, 2])):
+        same(jnp.tile(I, reps), np.tile(I, reps))
+    for wrong in (lambda: jnp.repeat(I, -1), lambda: jnp.tile(I, -1), lambda: jnp.repeat(X, 2, axis=5), lambda: jnp.swapaxes(X, 0, 7), lambda: jnp.hstack([])):
+        with pytest.raises(ValueError, match="repeat|tile|swapaxes|hstack"):
+            wrong()
+    same(jnp.sort(X, axis=None), np.sort(X, axis=None))
+
+
+def test_tolerances_that_are_tensors():
+    assert jnp.allclose(X, X + 0.5, atol=jnp.asarray(1.0)) and not jnp.allclose(X, X + 0.5, rtol=jnp.asarray(0.0))
+    assert jnp.pad(I, jnp.asarray([1, 2])).tolist() == [0, 1, 2, 3, 4, 0, 0]
